@@ -1,0 +1,96 @@
+//go:build !linux
+
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+type details struct {
+	parent  int
+	group   int
+	started string
+	zombie  bool
+}
+
+// inspect asks ps for one process. One that is not there is os.ErrNotExist.
+func inspect(pid int) (details, error) {
+	out, err := exec.Command("ps", "-o", "ppid=,pgid=,stat=,lstart=", "-p", strconv.Itoa(pid)).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(out) == 0 {
+		return details{}, fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
+	}
+	if err != nil {
+		return details{}, fmt.Errorf("ask ps for process %d: %w", pid, err)
+	}
+	fields := strings.Fields(string(out))
+	const before = 3 // parent, group, state; the rest is the start
+	if len(fields) <= before {
+		return details{}, fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
+	}
+	parent, err := strconv.Atoi(fields[0])
+	if err != nil {
+		return details{}, fmt.Errorf("read process %d: parent: %w", pid, err)
+	}
+	group, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return details{}, fmt.Errorf("read process %d: group: %w", pid, err)
+	}
+	return details{
+		parent: parent, group: group,
+		zombie: strings.HasPrefix(fields[2], "Z"), started: strings.Join(fields[before:], " "),
+	}, nil
+}
+
+// onlyZombies says whether all that is left of a group has ended and waits to be reaped.
+func onlyZombies(leader int) bool {
+	out, err := exec.Command("ps", "-A", "-o", "pgid=,stat=").Output()
+	if err != nil {
+		return false
+	}
+	for _, line := range strings.Split(string(out), "\n") {
+		fields := strings.Fields(line)
+		if len(fields) == 2 && fields[0] == strconv.Itoa(leader) && !strings.HasPrefix(fields[1], "Z") {
+			return false
+		}
+	}
+	return true
+}
+
+// WithEnvironment lists the processes that were started with every one of the given KEY=value pairs,
+// this one apart. It finds what an agent left behind in a process session of its own.
+func WithEnvironment(pairs ...string) ([]Process, error) {
+	out, err := exec.Command("ps", "-A", "-E", "-ww", "-o", "pid=,command=").Output()
+	if err != nil {
+		return nil, fmt.Errorf("ask ps for processes: %w", err)
+	}
+	var found []Process
+	for _, line := range strings.Split(string(out), "\n") {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || !containsAll(line, pairs) {
+			continue
+		}
+		pid, err := strconv.Atoi(fields[0])
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if p, err := Lookup(pid); err == nil {
+			found = append(found, p)
+		}
+	}
+	return found, nil
+}
+
+func containsAll(line string, pairs []string) bool {
+	for _, pair := range pairs {
+		if !strings.Contains(line, " "+pair+" ") && !strings.HasSuffix(line, " "+pair) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,142 @@
+// Package proc is the only door to other programs: os/exec lives here and nowhere else.
+//
+// It owns how a program is started, ended and told apart from another one with the same number.
+// It does not own which program, nor what its answer means. Nothing here goes through a shell.
+package proc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Command is one program with its arguments, run to its end.
+type Command struct {
+	Name  string
+	Args  []string
+	Dir   string    // working folder; empty means the caller's
+	Env   []string  // KEY=value pairs laid over the caller's environment
+	Stdin io.Reader // nil means no input
+}
+
+// Result is what a program left behind.
+type Result struct {
+	Stdout []byte
+	Stderr []byte
+	Code   int
+}
+
+// Text is the standard output without the blanks around it.
+func (r Result) Text() string { return strings.TrimSpace(string(r.Stdout)) }
+
+// Error says that a program ended with a status other than 0.
+type Error struct {
+	Argv   []string
+	Dir    string
+	Code   int
+	Stderr string
+}
+
+func (e *Error) Error() string {
+	said := strings.TrimSpace(e.Stderr)
+	if said == "" {
+		said = "it said nothing"
+	}
+	return fmt.Sprintf("%q ended with status %d: %s", strings.Join(e.Argv, " "), e.Code, said)
+}
+
+// waitDelay bounds how long the pipes of a cancelled program are waited for,
+// when something that it started keeps them open.
+const waitDelay = 2 * time.Second
+
+// Run starts the program and waits for its end.
+// A status other than 0 is an *Error; the Result is filled all the same.
+// A program that cannot be started at all is another error.
+func Run(ctx context.Context, c Command) (Result, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
+	cmd.Dir = c.Dir
+	if len(c.Env) > 0 {
+		cmd.Env = append(os.Environ(), c.Env...)
+	}
+	cmd.Stdin = c.Stdin
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = waitDelay
+	err := cmd.Run()
+	result := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Code: cmd.ProcessState.ExitCode()}
+	if err == nil {
+		return result, nil
+	}
+	if ctx.Err() != nil {
+		return result, fmt.Errorf("run %q: %w", c.Name, ctx.Err())
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		argv := append([]string{c.Name}, c.Args...)
+		return result, &Error{Argv: argv, Dir: c.Dir, Code: result.Code, Stderr: stderr.String()}
+	}
+	return result, fmt.Errorf("run %q: %w", c.Name, err)
+}
+
+// Detach starts the program in a process session of its own, with no terminal and no open pipes,
+// and does not wait for it: what ends the caller's terminal does not end it.
+// Env here is the whole environment.
+func Detach(c Command) (int, error) {
+	cmd := exec.Command(c.Name, c.Args...)
+	cmd.Dir = c.Dir
+	cmd.Env = c.Env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return 0, fmt.Errorf("start %q: %w", c.Name, err)
+	}
+	pid := cmd.Process.Pid
+	// Reap it if this process lives long enough to see its end; init does otherwise.
+	go func() { _ = cmd.Wait() }()
+	return pid, nil
+}
+
+// Interactive runs the program on the caller's own terminal and waits for it.
+func Interactive(c Command) error {
+	cmd := exec.Command(c.Name, c.Args...)
+	cmd.Dir = c.Dir
+	cmd.Env = c.Env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("run %q: %w", c.Name, err)
+	}
+	return nil
+}
+
+// Find looks a program up: a name with a slash as it is, another one on the given PATH.
+func Find(name, path string) (string, error) {
+	if strings.ContainsRune(name, '/') {
+		return executable(name)
+	}
+	for _, dir := range strings.Split(path, string(os.PathListSeparator)) {
+		if dir == "" {
+			continue
+		}
+		if found, err := executable(dir + "/" + name); err == nil {
+			return found, nil
+		}
+	}
+	return "", fmt.Errorf("cannot find the program %q on PATH", name)
+}
+
+func executable(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("find program: %w", err)
+	}
+	if info.IsDir() || info.Mode()&0o111 == 0 {
+		return "", fmt.Errorf("%q is not an executable file", path)
+	}
+	return path, nil
+}

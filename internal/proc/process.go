@@ -1,0 +1,114 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Process names one process for good: a number alone is used again by the next one.
+type Process struct {
+	PID     int
+	Started string // when it began, in the system's own notation; compare, do not read
+}
+
+// Self is the process that asks.
+func Self() (Process, error) { return Lookup(os.Getpid()) }
+
+// Lookup finds the process that has the number now.
+func Lookup(pid int) (Process, error) {
+	info, err := inspect(pid)
+	if err != nil {
+		return Process{}, err
+	}
+	return Process{PID: pid, Started: info.started}, nil
+}
+
+// Alive says whether this very process still runs. A zombie does not.
+// An error means that it could not be looked up, which is not the same as dead.
+func Alive(p Process) (bool, error) {
+	if p.PID <= 1 {
+		return false, nil
+	}
+	info, err := inspect(p.PID)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return !info.zombie && (p.Started == "" || info.started == p.Started), nil
+}
+
+// Ancestors lists the processes above this one, the parent first.
+func Ancestors() ([]Process, error) {
+	var out []Process
+	pid := os.Getppid()
+	for pid > 1 {
+		info, err := inspect(pid)
+		if errors.Is(err, os.ErrNotExist) {
+			return out, nil // it ended while we looked; what is above it is above us no more
+		}
+		if err != nil {
+			return out, fmt.Errorf("look up process %d: %w", pid, err)
+		}
+		out = append(out, Process{PID: pid, Started: info.started})
+		pid = info.parent
+	}
+	return out, nil
+}
+
+// pollEvery is how often the end of a process group is looked for: no system call waits for a group of strangers.
+const pollEvery = 10 * time.Millisecond
+
+// EndGroup ends the process group that the process leads: TERM first, KILL after the grace.
+// A group that is gone already is no error. It returns when the group is gone.
+func EndGroup(ctx context.Context, leader int, grace time.Duration) error {
+	if leader <= 1 {
+		return fmt.Errorf("cannot end process group %d: not a group that an agent can lead", leader)
+	}
+	if err := signalGroup(leader, syscall.SIGTERM); err != nil {
+		return err
+	}
+	if groupGone(ctx, leader, grace) {
+		return ctx.Err()
+	}
+	if err := signalGroup(leader, syscall.SIGKILL); err != nil {
+		return err
+	}
+	if !groupGone(ctx, leader, grace) {
+		return fmt.Errorf("cannot end process group %d: it is still there after KILL", leader)
+	}
+	return ctx.Err()
+}
+
+func signalGroup(leader int, sig syscall.Signal) error {
+	err := syscall.Kill(-leader, sig)
+	if err == nil || errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	return fmt.Errorf("signal process group %d: %w", leader, err)
+}
+
+// groupGone waits until nobody of the group runs; zombies that nobody reaps yet do not count.
+func groupGone(ctx context.Context, leader int, within time.Duration) bool {
+	deadline := time.NewTimer(within)
+	defer deadline.Stop()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		if errors.Is(syscall.Kill(-leader, 0), syscall.ESRCH) || onlyZombies(leader) {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return true
+		case <-deadline.C:
+			return false
+		case <-tick.C:
+		}
+	}
+}

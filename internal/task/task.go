@@ -1,0 +1,96 @@
+// Package task holds the nouns of the house: task, status, counters, event, owed hook, request.
+//
+// It owns what these things are and the few facts that are true of them alone.
+// It does not own the rules by which a task moves (decide), nor where a task is kept (sqlite, mirror).
+package task
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Status is the name of a workflow's state that a task is in.
+type Status string
+
+// Roles that every workflow knows. A workflow may name more.
+const (
+	RoleWorker   = "worker"
+	RoleReviewer = "reviewer"
+	RoleHuman    = "human"
+)
+
+// Counters that every task has, whether or not its workflow speaks of them.
+const (
+	ReviewRound = "review_round"
+	CrashCount  = "crash_count"
+)
+
+// WorkflowRef pins the workflow under which a task was created.
+type WorkflowRef struct {
+	Name    string
+	Version int
+	Digest  string // sha256 of the file's bytes, hex
+}
+
+// Task is one piece of work in one project: the present record of it.
+type Task struct {
+	ID      string
+	Project string
+	Branch  string
+	Summary string
+
+	Harness       string
+	ReviewHarness string
+	Effort        string
+	ReviewEffort  string
+
+	Status   Status
+	Previous Status // the status before the present one; empty at first
+	Counters Counters
+
+	Workspace string // the leased worktree of the pool; empty when none
+	Session   string // the tmux session's name; empty when none
+	Pushed    string // the commit that Orange pushed to the task's remote branch; empty when none
+	Attention string // why a person should look; empty when nothing is wrong
+	QueuedFor Status // the status that it will be moved to once a workspace is free; empty when not queued
+
+	Workflow WorkflowRef
+	Live     bool // not in a terminal state
+
+	PRURL   string
+	PRState string
+
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	EnteredAt time.Time // when the present status began
+
+	Version int64 // grows by one with every change; a change names the version that it was decided on
+	Seq     int   // the sequence number of the newest event
+	Hash    string
+}
+
+// Queued says whether the task waits for a free workspace.
+func (t Task) Queued() bool { return t.QueuedFor != "" }
+
+// idAlphabet has no dash, so that an id is safe as an argument.
+const idAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// IDLength is the number of characters of a task's id.
+const IDLength = 21
+
+// NewID makes an id from random bytes, of which it needs at least IDLength.
+// Bytes come in as an argument, so that this room holds no dice.
+func NewID(random []byte) (string, error) {
+	if len(random) < IDLength {
+		return "", fmt.Errorf("cannot make a task id from %d random bytes: %d are needed", len(random), IDLength)
+	}
+	var b strings.Builder
+	for _, r := range random[:IDLength] {
+		b.WriteByte(idAlphabet[int(r)%len(idAlphabet)])
+	}
+	return b.String(), nil
+}
+
+// DefaultBranch is the branch of a task that was created without one.
+func DefaultBranch(id string) string { return "orange-tasks/" + id }
