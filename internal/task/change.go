@@ -1,0 +1,74 @@
+package task
+
+import "time"
+
+// Snapshot is everything that the record knows of one task at one moment.
+type Snapshot struct {
+	Task  Task
+	Owed  []OwedHook // pending and failed hooks, in order
+	Spent []Spent    // evidence that earlier transitions rested on
+	Entry []Evidence // evidence that was there when the present status began
+}
+
+// Lease is what a change does with the task's workspace.
+type Lease int
+
+// Leases.
+const (
+	LeaseKeep    Lease = iota // nothing
+	LeaseReserve              // take a free workspace of the project, or fail with ErrPoolFull
+	LeaseFree                 // give the task's workspace back
+)
+
+// Settled is the end of one attempt to perform a hook.
+type Settled struct {
+	ID      int64
+	State   HookState // HookDone or HookFailed or HookSuperseded
+	Error   string
+	NextTry time.Time
+}
+
+// Seat is the right of one spawned agent to speak as its role for its task. Only the hash of its secret is kept.
+type Seat struct {
+	Hash  string // sha256 of the secret, hex
+	Task  string
+	Role  string
+	Hook  int64 // the hook that spawned the agent
+	PID   int   // the pane's process, 0 while it is being started
+	Began string
+	Ended bool
+}
+
+// Notice is a message to a role's agent.
+type Notice struct {
+	Seq  int // the event that it belongs to
+	Role string
+	Text string
+}
+
+// Change is one step of a task's record: everything in it is committed together or not at all.
+type Change struct {
+	Task      Task  // the task as it shall be, Version and Seq apart: the store counts them
+	Expect    int64 // the version that the change was decided on; 0 makes a new task
+	Events    []Event
+	Hooks     []Hook // queued by the last of Events; those of ClassRecord are kept as done
+	Spent     []Evidence
+	Entry     []Evidence
+	Entered   bool // the status began anew: Entry replaces what was noted before
+	Lease     Lease
+	PoolSize  int // for LeaseReserve
+	Settled   []Settled
+	NewSeat   *Seat
+	EndSeats  []string // roles whose seats end
+	NewNotice *Notice
+}
+
+// Filter chooses tasks for a list. Its zero value chooses all.
+type Filter struct {
+	Project string
+	Status  Status
+	Live    bool // only those that are not in a terminal state
+	Queued  bool // only those that wait for a workspace, the longest waiting first
+	Branch  string
+	Prefix  string // of the id
+}

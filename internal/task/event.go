@@ -1,0 +1,153 @@
+package task
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Types of events. Only StatusChanged and AutoAdvanced are moves: both have From and To.
+const (
+	Created          = "task.created"
+	Updated          = "task.updated"
+	QueuedForSpace   = "task.queued"
+	StatusChanged    = "status.changed"
+	AutoAdvanced     = "auto.advanced"
+	AgentSpawned     = "agent.spawned"
+	AgentRespawned   = "agent.respawned"
+	AgentStopped     = "agent.stopped"
+	AgentNotified    = "agent.notified"
+	ReviewStarted    = "review.started"
+	HookFailure      = "hook.failed"
+	WorkRescued      = "work.rescued"
+	MergeBegun       = "merge.begun"
+	Merged           = "task.merged"
+	DocumentRestored = "document.restored"
+	DocumentAdopted  = "document.adopted"
+)
+
+// Evidence names one thing that a decision rested on, and its digest at that moment.
+type Evidence struct {
+	Source string `json:"source"` // "## Handoff"
+	Digest string `json:"digest"` // sha256 of the normalised text, hex
+}
+
+// Spent is evidence that moved the task once, with the event at which it did.
+type Spent struct {
+	Evidence
+	Seq int
+}
+
+// Event is one entry of a task's history. Its hash covers everything else in it and the hash of the event before.
+type Event struct {
+	Seq      int
+	Time     time.Time
+	Type     string
+	Actor    string // the role that asked, or "engine"
+	ActingAs string // the role that a human acted for; empty when none
+	From     Status
+	To       Status
+	Reason   string
+	Counters Counters
+	Evidence []Evidence
+	Workflow string   // digest of the workflow that decided
+	Hooks    []string // what the event set going, in order
+	Data     map[string]string
+	Prev     string
+	Hash     string
+}
+
+// TimeFormat is how times are written everywhere: ISO 8601, UTC, milliseconds.
+const TimeFormat = "2006-01-02T15:04:05.000Z"
+
+// FormatTime writes a time as the record and the mirrors have it.
+func FormatTime(t time.Time) string { return t.UTC().Format(TimeFormat) }
+
+type wireEvent struct {
+	Seq      int               `json:"seq"`
+	Time     string            `json:"timestamp"`
+	Type     string            `json:"type"`
+	Actor    string            `json:"actor,omitempty"`
+	ActingAs string            `json:"acting_as,omitempty"`
+	From     Status            `json:"from,omitempty"`
+	To       Status            `json:"to,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
+	Counters map[string]int    `json:"counters,omitempty"`
+	Evidence []Evidence        `json:"evidence,omitempty"`
+	Workflow string            `json:"workflow,omitempty"`
+	Hooks    []string          `json:"hooks,omitempty"`
+	Data     map[string]string `json:"data,omitempty"`
+	Prev     string            `json:"prev"`
+	Hash     string            `json:"hash,omitempty"`
+}
+
+// MarshalJSON writes the event as one line of history.jsonl has it: always the same bytes for the same event.
+func (e Event) MarshalJSON() ([]byte, error) {
+	w := wireEvent{
+		Seq: e.Seq, Time: FormatTime(e.Time), Type: e.Type, Actor: e.Actor, ActingAs: e.ActingAs,
+		From: e.From, To: e.To, Reason: e.Reason, Evidence: e.Evidence, Workflow: e.Workflow,
+		Hooks: e.Hooks, Data: e.Data, Prev: e.Prev, Hash: e.Hash,
+	}
+	if len(e.Counters) > 0 {
+		w.Counters = make(map[string]int, len(e.Counters))
+		for _, c := range e.Counters {
+			w.Counters[c.Name] = c.Value
+		}
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (e *Event) UnmarshalJSON(text []byte) error {
+	var w wireEvent
+	if err := json.Unmarshal(text, &w); err != nil {
+		return fmt.Errorf("read event: %w", err)
+	}
+	at, err := time.Parse(time.RFC3339Nano, w.Time)
+	if err != nil {
+		return fmt.Errorf("read event %d: time: %w", w.Seq, err)
+	}
+	*e = Event{
+		Seq: w.Seq, Time: at, Type: w.Type, Actor: w.Actor, ActingAs: w.ActingAs,
+		From: w.From, To: w.To, Reason: w.Reason, Evidence: w.Evidence, Workflow: w.Workflow,
+		Hooks: w.Hooks, Data: w.Data, Prev: w.Prev, Hash: w.Hash,
+	}
+	for name, value := range w.Counters { // any order will do: With keeps the list sorted
+		e.Counters = e.Counters.With(name, value)
+	}
+	return nil
+}
+
+// IsMove says whether the event changed the status.
+func (e Event) IsMove() bool { return e.Type == StatusChanged || e.Type == AutoAdvanced }
+
+// Seal gives the event its number, links it to the one before it and adds its hash.
+func Seal(e Event, seq int, prev string) (Event, error) {
+	e.Seq, e.Prev, e.Hash = seq, prev, ""
+	e.Time = e.Time.UTC().Truncate(time.Millisecond)
+	text, err := json.Marshal(e)
+	if err != nil {
+		return Event{}, fmt.Errorf("seal event %d: %w", seq, err)
+	}
+	sum := sha256.Sum256(text)
+	e.Hash = hex.EncodeToString(sum[:])
+	return e, nil
+}
+
+// VerifyChain checks numbers, links and hashes of a whole history and names the first event that is not as it was sealed.
+func VerifyChain(events []Event) error {
+	prev := ""
+	for i, e := range events {
+		sealed, err := Seal(e, i+1, prev)
+		if err != nil {
+			return err
+		}
+		if e.Seq != sealed.Seq || e.Prev != sealed.Prev || e.Hash != sealed.Hash {
+			return fmt.Errorf("the history's chain is broken at event %d (line %d)", i+1, i+1)
+		}
+		prev = e.Hash
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package task
+
+import "time"
+
+// Actions of hooks: what a workflow may set going.
+const (
+	AcquireWorkspace     = "acquire_workspace"
+	ReleaseWorkspace     = "release_workspace"
+	SpawnAgent           = "spawn_agent"
+	SpawnReviewer        = "spawn_reviewer"
+	KillSession          = "kill_session"
+	KillReviewer         = "kill_reviewer"
+	NotifyWorker         = "notify_worker"
+	SpawnNext            = "spawn_next"
+	DeleteRemoteBranch   = "delete_remote_branch"
+	IncrementReviewRound = "increment_review_round"
+	Increment            = "increment"
+	SetField             = "set_field"
+)
+
+// Harness values of a spawning hook: whose harness is used.
+const (
+	HarnessTask   = "task"   // the task's own
+	HarnessReview = "review" // the task's review harness
+)
+
+// Permissions of an agent that a hook spawns.
+const (
+	PermissionsFull    = "full"
+	PermissionsReduced = "reduced"
+)
+
+// Hook is a side effect as a workflow declares it. It is data: performing it belongs to the hands.
+type Hook struct {
+	Action      string `json:"action"`
+	Prompt      string `json:"prompt,omitempty"`      // key of the workflow's prompts
+	Harness     string `json:"harness,omitempty"`     // HarnessTask or HarnessReview
+	Permissions string `json:"permissions,omitempty"` // PermissionsFull or PermissionsReduced
+	Field       string `json:"field,omitempty"`       // counter that is incremented or set
+	Value       int    `json:"value,omitempty"`       // what set_field sets
+}
+
+// Class groups actions by what becomes of them when a later transition overtakes them, and by what they hold up.
+type Class int
+
+const (
+	// ClassRecord changes only the record; it is done with the decision itself.
+	ClassRecord Class = iota
+	// ClassStart brings an agent or its workspace to life. Overtaken, it is superseded.
+	ClassStart
+	// ClassEnd ends an agent or gives a workspace back. It is never dropped.
+	ClassEnd
+	// ClassApart touches neither session nor workspace: its failure holds up nothing behind it. It is never dropped.
+	ClassApart
+)
+
+// ClassOf tells the class of an action; ok is false for one that this program does not know.
+func ClassOf(action string) (class Class, ok bool) {
+	switch action {
+	case IncrementReviewRound, Increment, SetField:
+		return ClassRecord, true
+	case AcquireWorkspace, SpawnAgent, SpawnReviewer, NotifyWorker:
+		return ClassStart, true
+	case KillSession, KillReviewer, ReleaseWorkspace:
+		return ClassEnd, true
+	case SpawnNext, DeleteRemoteBranch:
+		return ClassApart, true
+	}
+	return ClassRecord, false
+}
+
+// Actions lists every action, in the order in which the documentation has them.
+func Actions() []string {
+	return []string{
+		AcquireWorkspace, ReleaseWorkspace, SpawnAgent, SpawnReviewer, KillSession, KillReviewer, NotifyWorker,
+		SpawnNext, DeleteRemoteBranch, IncrementReviewRound, Increment, SetField,
+	}
+}
+
+// HookState is where an owed hook stands.
+type HookState string
+
+// States of an owed hook. Pending and Failed hooks are still owed; Done and Superseded ones are settled.
+const (
+	HookPending    HookState = "pending"
+	HookFailed     HookState = "failed"
+	HookDone       HookState = "done"
+	HookSuperseded HookState = "superseded"
+)
+
+// OwedHook is one hook that an event queued for one task.
+type OwedHook struct {
+	ID    int64 // unique in the record; handed to what the hook starts, so that a repeat can be seen
+	Task  string
+	Event int // the event that queued it
+	Index int // its place among the event's hooks, from 0
+	Hook
+	State    HookState
+	Attempts int
+	Error    string
+	NextTry  time.Time // a failed hook is left alone before this moment
+}
+
+// Owed says whether the hook still has to be performed.
+func (h OwedHook) Owed() bool { return h.State == HookPending || h.State == HookFailed }
