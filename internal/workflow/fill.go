@@ -1,0 +1,95 @@
+package workflow
+
+import "orange/internal/task"
+
+// fill completes what a file leaves unsaid: its first state begins, usual names serve the usual commands,
+// hooks and states get the roles and harnesses that follow from what they do.
+func (d *Definition) fill(usual Usual) {
+	if d.Initial == "" && len(d.States) > 0 {
+		d.Initial = d.States[0].Name
+	}
+	for i := range d.Transitions {
+		fillHooks(d.Transitions[i].Hooks)
+	}
+	if d.Births == nil {
+		d.fillBirths(usual)
+	}
+	for i := range d.Births {
+		fillHooks(d.Births[i].Hooks)
+	}
+	for _, m := range usual.moves {
+		_, said := d.Move(m.Command)
+		if _, exists := d.State(m.To); exists && !said {
+			d.Moves = append(d.Moves, Move{Command: m.Command, To: m.To})
+		}
+	}
+	for i := range d.States {
+		if d.States[i].Role == "" {
+			d.States[i].Role = d.impliedRole(d.States[i])
+		}
+	}
+	for i := range d.Exit.Rules {
+		rule := &d.Exit.Rules[i]
+		if _, exists := d.State(usual.crashThen); exists && rule.Action == ActionCrash && rule.Then == "" {
+			rule.Then = usual.crashThen
+		}
+	}
+}
+
+func fillHooks(hooks []Hook) {
+	for i := range hooks {
+		h := &hooks[i]
+		switch h.Action {
+		case task.SpawnAgent:
+			h.Harness = or(h.Harness, task.HarnessTask)
+			h.Permissions = or(h.Permissions, task.PermissionsFull)
+		case task.SpawnReviewer:
+			h.Harness = or(h.Harness, task.HarnessReview)
+			h.Permissions = or(h.Permissions, task.PermissionsReduced)
+		case task.IncrementReviewRound:
+			h.Field = task.ReviewRound
+		}
+	}
+}
+
+func or(text, instead string) string {
+	if text == "" {
+		return instead
+	}
+	return text
+}
+
+// fillBirths takes over the usual births as far as the file has their states and prompts.
+// A task can always be born in the initial state.
+func (d *Definition) fillBirths(usual Usual) {
+	for _, b := range usual.births {
+		_, exists := d.State(b.To)
+		for _, h := range b.Hooks {
+			if _, known := d.Prompt(h.Prompt); h.Prompt != "" && !known {
+				exists = false
+			}
+		}
+		if exists {
+			d.Births = append(d.Births, Birth{To: b.To, Hooks: append([]Hook(nil), b.Hooks...)})
+		}
+	}
+	if _, exists := d.Birth(d.Initial); !exists {
+		d.Births = append(d.Births, Birth{To: d.Initial})
+	}
+}
+
+// impliedRole is the role whose window a state has, told from what starts there.
+func (d *Definition) impliedRole(s State) string {
+	for _, t := range d.Transitions {
+		if role := spawns(t.Hooks); t.To == s.Name && role != "" {
+			return role
+		}
+	}
+	if b, exists := d.Birth(s.Name); exists && spawns(b.Hooks) != "" {
+		return spawns(b.Hooks)
+	}
+	if s.RespawnPrompt.Name != "" {
+		return task.RoleWorker
+	}
+	return ""
+}

@@ -1,0 +1,171 @@
+package workflow
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"orange/internal/yaml"
+)
+
+// Guard is a comparison of one of the task's integers with a number.
+type Guard struct {
+	Field string
+	Op    string // < > <= >= == !=
+	Value int
+	Pos   yaml.Pos
+}
+
+func (g Guard) String() string { return fmt.Sprintf("%s %s %d", g.Field, g.Op, g.Value) }
+
+// Holds says whether the guard is true of the field's value.
+func (g Guard) Holds(value int) bool {
+	switch g.Op {
+	case "<":
+		return value < g.Value
+	case ">":
+		return value > g.Value
+	case "<=":
+		return value <= g.Value
+	case ">=":
+		return value >= g.Value
+	case "==":
+		return value == g.Value
+	case "!=":
+		return value != g.Value
+	}
+	return false
+}
+
+// maxGuard bounds the numbers of guards, so that the numbers beside them exist too.
+const maxGuard = 1_000_000_000
+
+// ParseGuard reads "field op integer".
+func ParseGuard(text string) (Guard, error) {
+	for _, op := range []string{"<=", ">=", "==", "!=", "<", ">"} {
+		field, number, found := strings.Cut(text, op)
+		if !found {
+			continue
+		}
+		field, number = strings.TrimSpace(field), strings.TrimSpace(number)
+		if !isFieldName(field) {
+			return Guard{}, fmt.Errorf("found %q before %q, expected the name of a counter such as review_round", field, op)
+		}
+		value, err := strconv.Atoi(number)
+		if err != nil || value > maxGuard || value < -maxGuard {
+			return Guard{}, fmt.Errorf("found %q after %q, expected a whole number", number, op)
+		}
+		return Guard{Field: field, Op: op, Value: value}, nil
+	}
+	return Guard{}, fmt.Errorf(`found %q, expected "field op integer" with one of < > <= >= == !=, such as "review_round < 2"`, text)
+}
+
+func isFieldName(text string) bool {
+	for i, r := range text {
+		letter := r == '_' || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z')
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// point is one assignment of values to fields, in the order of a field list.
+type point []int
+
+func holdsAll(guards []Guard, fields []string, at point) bool {
+	for _, g := range guards {
+		for i, field := range fields {
+			if field == g.Field && !g.Holds(at[i]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// samples gives, for the fields that the guards name, all values that any of them can tell apart.
+// Between two neighbouring numbers of a field's guards every integer answers alike, so the numbers themselves
+// and those directly beside them stand for all: what holds on the samples holds on every integer.
+func samples(arms ...[]Guard) (fields []string, values [][]int) {
+	byField := map[string]map[int]bool{}
+	for _, guards := range arms {
+		for _, g := range guards {
+			if byField[g.Field] == nil {
+				byField[g.Field] = map[int]bool{}
+				fields = append(fields, g.Field)
+			}
+			for v := g.Value - 1; v <= g.Value+1; v++ {
+				byField[g.Field][v] = true
+			}
+		}
+	}
+	sort.Strings(fields)
+	for _, field := range fields {
+		var list []int
+		for v := range byField[field] { // sorted below
+			list = append(list, v)
+		}
+		sort.Ints(list)
+		values = append(values, list)
+	}
+	return fields, values
+}
+
+// each calls visit with every combination of values until it answers false.
+func each(values [][]int, visit func(point) bool) {
+	at := make(point, len(values))
+	var walk func(depth int) bool
+	walk = func(depth int) bool {
+		if depth == len(values) {
+			return visit(at)
+		}
+		for _, v := range values[depth] {
+			at[depth] = v
+			if !walk(depth + 1) {
+				return false
+			}
+		}
+		return true
+	}
+	walk(0)
+}
+
+// Overlap finds values at which both guard lists hold. It is exact over all integers.
+func Overlap(a, b []Guard) (witness string, found bool) {
+	fields, values := samples(a, b)
+	each(values, func(at point) bool {
+		if holdsAll(a, fields, at) && holdsAll(b, fields, at) {
+			witness, found = describe(fields, at), true
+		}
+		return !found
+	})
+	return witness, found
+}
+
+// Uncovered finds values at which none of the guard lists holds. It is exact over all integers.
+func Uncovered(arms ...[]Guard) (witness string, found bool) {
+	fields, values := samples(arms...)
+	each(values, func(at point) bool {
+		for _, guards := range arms {
+			if holdsAll(guards, fields, at) {
+				return true
+			}
+		}
+		witness, found = describe(fields, at), true
+		return false
+	})
+	return witness, found
+}
+
+func describe(fields []string, at point) string {
+	if len(fields) == 0 {
+		return "always"
+	}
+	parts := make([]string, len(fields))
+	for i, field := range fields {
+		parts[i] = fmt.Sprintf("%s = %d", field, at[i])
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,248 @@
+package workflow
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/yaml"
+)
+
+// DefaultPollInterval is how often, in seconds, agents are looked at where a workflow does not say.
+const DefaultPollInterval = 30
+
+// Usual holds the names that a workflow file means where it says nothing: read from a file of its own,
+// so that no name of a state stands in the program.
+type Usual struct {
+	moves     []Move
+	births    []Birth
+	crashThen task.Status
+}
+
+// ParseUsual reads the file of usual names.
+func ParseUsual(file string, text []byte) (Usual, error) {
+	r := reader{&yaml.Reader{File: file}}
+	var usual Usual
+	if root := r.Document(text); root != nil {
+		r.Mapping(root, "the usual names", []yaml.Key{
+			yaml.Must("moves", func(n *yaml.Node) { usual.moves = r.moves(n) }),
+			yaml.Must("create", func(n *yaml.Node) { usual.births = r.births(n) }),
+			yaml.Must("crash_then", func(n *yaml.Node) { usual.crashThen = task.Status(r.Text(n, "crash_then")) }),
+		})
+	}
+	if err := r.Err(); err != nil {
+		return Usual{}, err
+	}
+	return usual, nil
+}
+
+// Parse reads a workflow file and validates it.
+// The error is a yaml.Problems with everything that is wrong, sorted by place.
+func Parse(file string, text []byte, usual Usual) (*Definition, error) {
+	sum := sha256.Sum256(text)
+	d := &Definition{File: file, Digest: hex.EncodeToString(sum[:])}
+	d.Exit.PollInterval = DefaultPollInterval
+	r := reader{&yaml.Reader{File: file}}
+	root := r.Document(text)
+	if root != nil && r.definition(root, d) {
+		d.fill(usual)
+		r.validate(d)
+	}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// reader knows the keys of a workflow file.
+type reader struct{ *yaml.Reader }
+
+func (r reader) definition(n *yaml.Node, d *Definition) bool {
+	return r.Mapping(n, "the workflow", []yaml.Key{
+		yaml.Must("name", func(n *yaml.Node) { d.Name = r.Text(n, "the workflow's name") }),
+		yaml.Must("version", func(n *yaml.Node) { d.Version = r.Integer(n, "the version", 1, maxGuard) }),
+		yaml.May("initial", func(n *yaml.Node) { d.Initial = task.Status(r.Text(n, "the initial state")) }),
+		yaml.May("roles", func(n *yaml.Node) {
+			r.List(n, "roles", func(n *yaml.Node) { d.Roles = append(d.Roles, r.named(n, "a role")) })
+		}),
+		yaml.Must("states", func(n *yaml.Node) { d.States = r.states(n) }),
+		yaml.May("create", func(n *yaml.Node) { d.Births = r.births(n) }),
+		yaml.May("moves", func(n *yaml.Node) { d.Moves = r.moves(n) }),
+		yaml.Must("transitions", func(n *yaml.Node) {
+			r.List(n, "transitions", func(n *yaml.Node) { d.Transitions = append(d.Transitions, r.transition(n)) })
+		}),
+		yaml.May("exit_monitoring", func(n *yaml.Node) { r.exit(n, &d.Exit) }),
+		yaml.May("prompts", func(n *yaml.Node) { d.Prompts = r.prompts(n) }),
+	})
+}
+
+func (r reader) named(n *yaml.Node, what string) Named { return Named{Name: r.Text(n, what), Pos: yaml.PosOf(n)} }
+
+func (r reader) states(n *yaml.Node) []State {
+	var out []State
+	r.Pairs(n, "states", func(name, value *yaml.Node) {
+		s := State{Name: task.Status(name.Value), Pos: yaml.PosOf(name)}
+		r.Mapping(value, "state "+name.Value, []yaml.Key{
+			yaml.May("terminal", func(n *yaml.Node) { s.Terminal = r.Boolean(n, "terminal") }),
+			yaml.May("about", func(n *yaml.Node) { s.About = r.Text(n, "about") }),
+			yaml.May("role", func(n *yaml.Node) { s.Role = r.Text(n, "role") }),
+			yaml.May("respawn_prompt", func(n *yaml.Node) { s.RespawnPrompt = r.named(n, "respawn_prompt") }),
+			yaml.May("respawn", func(n *yaml.Node) { s.Respawn = r.OneOf(n, "respawn", "auto") }),
+		})
+		out = append(out, s)
+	})
+	return out
+}
+
+func (r reader) births(n *yaml.Node) []Birth {
+	var out []Birth
+	r.Pairs(n, "create", func(name, value *yaml.Node) {
+		b := Birth{To: task.Status(name.Value), Pos: yaml.PosOf(name)}
+		r.List(value, "the hooks of a birth", func(n *yaml.Node) { b.Hooks = append(b.Hooks, r.hook(n)) })
+		out = append(out, b)
+	})
+	return out
+}
+
+func (r reader) moves(n *yaml.Node) []Move {
+	commands := []string{
+		MoveSpawn, MoveComplete, MoveStuck, MoveMerge, MoveCancel, MoveRequestChanges, MovePRMerged, MovePRClosed, MoveClarify,
+	}
+	var out []Move
+	var keys []yaml.Key
+	for _, command := range commands {
+		keys = append(keys, yaml.May(command, func(n *yaml.Node) {
+			out = append(out, Move{Command: command, To: task.Status(r.Text(n, "a move")), Pos: yaml.PosOf(n)})
+		}))
+	}
+	r.Mapping(n, "moves", keys)
+	return out
+}
+
+func (r reader) transition(n *yaml.Node) Transition {
+	t := Transition{Pos: yaml.PosOf(n)}
+	r.Mapping(n, "a transition", []yaml.Key{
+		yaml.Must("from", func(n *yaml.Node) { t.From, t.from = task.Status(r.Text(n, "from")), yaml.PosOf(n) }),
+		yaml.Must("to", func(n *yaml.Node) { t.To, t.to = task.Status(r.Text(n, "to")), yaml.PosOf(n) }),
+		yaml.May("by", func(n *yaml.Node) {
+			r.OneOrMore(n, "by", func(n *yaml.Node) {
+				t.By, t.by = append(t.By, r.Text(n, "a role")), append(t.by, yaml.PosOf(n))
+			})
+		}),
+		yaml.May("when", func(n *yaml.Node) { t.When = r.guards(n) }),
+		yaml.May("gate", func(n *yaml.Node) {
+			r.OneOrMore(n, "gate", func(n *yaml.Node) { t.Gate = append(t.Gate, r.part(n)) })
+		}),
+		yaml.May("hooks", func(n *yaml.Node) {
+			r.List(n, "hooks", func(n *yaml.Node) { t.Hooks = append(t.Hooks, r.hook(n)) })
+		}),
+	})
+	return t
+}
+
+func (r reader) guards(n *yaml.Node) []Guard {
+	var out []Guard
+	r.OneOrMore(n, "when", func(n *yaml.Node) {
+		text := r.Text(n, "a guard")
+		if text == "" {
+			return
+		}
+		g, err := ParseGuard(text)
+		if err != nil {
+			r.Problem(yaml.PosOf(n), "guard-syntax", "%v", err)
+			return
+		}
+		g.Pos = yaml.PosOf(n)
+		out = append(out, g)
+	})
+	return out
+}
+
+func (r reader) part(n *yaml.Node) Part {
+	p := Part{Fresh: true, Pos: yaml.PosOf(n)}
+	r.Mapping(n, "a gate", []yaml.Key{
+		yaml.Must("section", func(n *yaml.Node) { p.Section = r.Text(n, "section") }),
+		yaml.May("required", func(n *yaml.Node) { p.Required = r.Boolean(n, "required") }),
+		yaml.May("fields", func(n *yaml.Node) {
+			r.List(n, "fields", func(n *yaml.Node) { p.Fields = append(p.Fields, r.Text(n, "a field")) })
+		}),
+		yaml.May("verdict", func(n *yaml.Node) { p.Verdict = r.OneOf(n, "a verdict", "PASS", "FAIL") }),
+		yaml.May("verdict_in", func(n *yaml.Node) {
+			p.VerdictIn = r.OneOf(n, "verdict_in", VerdictFirstLine, VerdictAnywhere)
+		}),
+		yaml.May("fresh", func(n *yaml.Node) { p.Fresh = r.Boolean(n, "fresh") }),
+		yaml.May("since", func(n *yaml.Node) { p.Since = r.OneOf(n, "since", SinceEntry) }),
+	})
+	if p.Verdict != "" && p.VerdictIn == "" {
+		p.VerdictIn = VerdictAnywhere
+	}
+	return p
+}
+
+func (r reader) hook(n *yaml.Node) Hook {
+	h := Hook{Pos: yaml.PosOf(n)}
+	r.Mapping(n, "a hook", []yaml.Key{
+		yaml.Must("action", func(n *yaml.Node) { h.Action = r.OneOf(n, "an action", task.Actions()...) }),
+		yaml.May("prompt", func(n *yaml.Node) { h.Prompt, h.prompt = r.Text(n, "a prompt"), yaml.PosOf(n) }),
+		yaml.May("harness", func(n *yaml.Node) { h.Harness = r.OneOf(n, "harness", task.HarnessTask, task.HarnessReview) }),
+		yaml.May("permissions", func(n *yaml.Node) {
+			h.Permissions = r.OneOf(n, "permissions", task.PermissionsFull, task.PermissionsReduced)
+		}),
+		yaml.May("increment", func(n *yaml.Node) { h.Field = r.counter(n, "increment") }),
+		yaml.May("field", func(n *yaml.Node) { h.Field = r.counter(n, "field") }),
+		yaml.May("value", func(n *yaml.Node) { h.Value = r.Integer(n, "value", -maxGuard, maxGuard) }),
+	})
+	return h
+}
+
+func (r reader) counter(n *yaml.Node, what string) string {
+	name := r.Text(n, what)
+	if name != "" && !isFieldName(name) {
+		r.Problem(yaml.PosOf(n), "value", "found %q as %s, expected the name of a counter such as %q", name, what, task.ReviewRound)
+	}
+	return name
+}
+
+func (r reader) exit(n *yaml.Node, exit *Exit) {
+	r.Mapping(n, "exit_monitoring", []yaml.Key{
+		yaml.May("poll_interval", func(n *yaml.Node) { exit.PollInterval = r.Integer(n, "poll_interval", 1, maxGuard) }),
+		yaml.May("rules", func(n *yaml.Node) {
+			r.List(n, "exit rules", func(n *yaml.Node) { exit.Rules = append(exit.Rules, r.rule(n)) })
+		}),
+	})
+}
+
+func (r reader) rule(n *yaml.Node) Rule {
+	rule := Rule{Pos: yaml.PosOf(n)}
+	r.Mapping(n, "an exit rule", []yaml.Key{
+		yaml.Must("status", func(n *yaml.Node) { rule.Status, rule.status = task.Status(r.Text(n, "status")), yaml.PosOf(n) }),
+		yaml.May("has_artifact", func(n *yaml.Node) { part := r.part(n); rule.HasArtifact = &part }),
+		yaml.May("no_artifact", func(n *yaml.Node) { rule.NoArtifact = r.Boolean(n, "no_artifact") }),
+		yaml.May("action", func(n *yaml.Node) { rule.Action = r.OneOf(n, "an exit action", ActionCrash, ActionMarkDead) }),
+		yaml.May("stuck_after", func(n *yaml.Node) { rule.StuckAfter = r.Integer(n, "stuck_after", 1, maxGuard) }),
+		yaml.May("then", func(n *yaml.Node) { rule.Then, rule.then = task.Status(r.Text(n, "then")), yaml.PosOf(n) }),
+		yaml.May("then_when", func(n *yaml.Node) {
+			r.List(n, "then_when", func(n *yaml.Node) { rule.ThenWhen = append(rule.ThenWhen, r.branch(n)) })
+		}),
+	})
+	return rule
+}
+
+func (r reader) branch(n *yaml.Node) Branch {
+	b := Branch{Pos: yaml.PosOf(n)}
+	r.Mapping(n, "an arm of then_when", []yaml.Key{
+		yaml.Must("when", func(n *yaml.Node) { b.When = r.guards(n) }),
+		yaml.Must("then", func(n *yaml.Node) { b.Then, b.then = task.Status(r.Text(n, "then")), yaml.PosOf(n) }),
+	})
+	return b
+}
+
+func (r reader) prompts(n *yaml.Node) []Prompt {
+	var out []Prompt
+	r.Pairs(n, "prompts", func(name, value *yaml.Node) {
+		text := r.Text(value, "prompt "+name.Value)
+		out = append(out, Prompt{Name: name.Value, Text: strings.TrimRight(text, "\n") + "\n", Pos: yaml.PosOf(name)})
+	})
+	return out
+}

@@ -1,0 +1,231 @@
+package workflow
+
+import (
+	"orange/internal/task"
+	"orange/internal/yaml"
+)
+
+// validate checks what the file says as a whole. The nine rules that every workflow has always had come first.
+func (r reader) validate(d *Definition) {
+	if len(d.States) == 0 {
+		return // its absence is told already, and every name below would be told with it
+	}
+	r.checkTargets(d)           // 1, 2
+	r.checkTerminal(d)          // 3
+	r.checkPrompts(d)           // 4, 5
+	r.checkExitTargets(d)       // 6
+	r.checkAmbiguity(d)         // 7 (8, the guards' syntax, is told while reading)
+	r.checkExhaustive(d)        // 9
+	r.checkRoles(d)             // and what the schema adds
+	r.checkInitialAndMoves(d)   //
+	r.checkHooksAndGates(d)     //
+	r.checkExitRulesComplete(d) //
+}
+
+func (r reader) stateExists(d *Definition, name task.Status, at yaml.Pos, rule, what string) {
+	if name == "" {
+		return
+	}
+	if _, exists := d.State(name); !exists {
+		r.Problem(at, rule, "found the unknown state %q as %s, %s", name, what, yaml.Expected(string(name), d.stateNames()))
+	}
+}
+
+func (d *Definition) stateNames() []string {
+	names := make([]string, len(d.States))
+	for i := range d.States {
+		names[i] = string(d.States[i].Name)
+	}
+	return names
+}
+
+func (d *Definition) promptNames() []string {
+	names := make([]string, len(d.Prompts))
+	for i := range d.Prompts {
+		names[i] = d.Prompts[i].Name
+	}
+	return names
+}
+
+// Rule 1: targets exist. Rule 2: sources exist.
+func (r reader) checkTargets(d *Definition) {
+	for _, t := range d.Transitions {
+		r.stateExists(d, t.To, t.to, "to-state", "the target of a transition")
+		r.stateExists(d, t.From, t.from, "from-state", "the source of a transition")
+	}
+}
+
+// Rule 3: nothing leaves a terminal state.
+func (r reader) checkTerminal(d *Definition) {
+	for _, t := range d.Transitions {
+		if s, exists := d.State(t.From); exists && s.Terminal {
+			r.Problem(t.from, "terminal", "found a transition out of %q, expected none: the state is terminal", t.From)
+		}
+	}
+}
+
+func (r reader) promptExists(d *Definition, name string, at yaml.Pos, rule, what string) {
+	if name == "" {
+		return
+	}
+	if _, exists := d.Prompt(name); !exists {
+		r.Problem(at, rule, "found the unknown prompt %q in %s, %s", name, what, yaml.Expected(name, d.promptNames()))
+	}
+}
+
+// Rule 4: the prompts of hooks exist. Rule 5: the prompts of respawns exist.
+func (r reader) checkPrompts(d *Definition) {
+	d.eachHook(func(h Hook) {
+		r.promptExists(d, h.Prompt, h.prompt, "prompt", "a hook")
+	})
+	for _, s := range d.States {
+		r.promptExists(d, s.RespawnPrompt.Name, s.RespawnPrompt.Pos, "respawn-prompt", "state "+string(s.Name))
+	}
+}
+
+func (d *Definition) eachHook(visit func(Hook)) {
+	for _, t := range d.Transitions {
+		for _, h := range t.Hooks {
+			visit(h)
+		}
+	}
+	for _, b := range d.Births {
+		for _, h := range b.Hooks {
+			visit(h)
+		}
+	}
+}
+
+// Rule 6: the targets of exit rules exist.
+func (r reader) checkExitTargets(d *Definition) {
+	for _, rule := range d.Exit.Rules {
+		r.stateExists(d, rule.Then, rule.then, "exit-target", "then of an exit rule")
+		r.stateExists(d, rule.Status, rule.status, "exit-status", "the status of an exit rule")
+		for _, b := range rule.ThenWhen {
+			r.stateExists(d, b.Then, b.then, "exit-target", "then of an exit rule")
+		}
+	}
+}
+
+// Rule 7: of the transitions between one pair of states, never two can pass.
+func (r reader) checkAmbiguity(d *Definition) {
+	for i, a := range d.Transitions {
+		for _, b := range d.Transitions[:i] {
+			if a.From != b.From || a.To != b.To {
+				continue
+			}
+			if witness, found := Overlap(a.When, b.When); found {
+				r.Problem(a.Pos, "ambiguous",
+					"found a second transition from %q to %q that passes together with the one on line %d (%s), expected guards that exclude one another",
+					a.From, a.To, b.Pos.Line, witness)
+			}
+		}
+	}
+}
+
+// Rule 9: the arms of then_when cover every case, and no two cover the same one.
+func (r reader) checkExhaustive(d *Definition) {
+	for _, rule := range d.Exit.Rules {
+		if len(rule.ThenWhen) == 0 {
+			continue
+		}
+		arms := make([][]Guard, len(rule.ThenWhen))
+		for i, b := range rule.ThenWhen {
+			arms[i] = b.When
+		}
+		if witness, found := Uncovered(arms...); found {
+			r.Problem(rule.Pos, "exhaustive", "found no arm of then_when for %s, expected every case to be covered", witness)
+		}
+		for i := range arms {
+			for j := range arms[:i] {
+				if witness, found := Overlap(arms[i], arms[j]); found {
+					r.Problem(rule.ThenWhen[i].Pos, "exhaustive",
+						"found an arm of then_when that holds together with the one on line %d (%s), expected one arm for each case",
+						rule.ThenWhen[j].Pos.Line, witness)
+				}
+			}
+		}
+	}
+}
+
+func (d *Definition) roleNames() []string {
+	names := []string{task.RoleWorker, task.RoleReviewer, task.RoleHuman}
+	for _, role := range d.Roles {
+		names = append(names, role.Name)
+	}
+	return names
+}
+
+func (r reader) checkRoles(d *Definition) {
+	names := d.roleNames()
+	known := func(name string, at yaml.Pos, what string) {
+		for _, n := range names {
+			if n == name {
+				return
+			}
+		}
+		if name != "" {
+			r.Problem(at, "role", "found the unknown role %q in %s, %s", name, what, yaml.Expected(name, names))
+		}
+	}
+	for _, t := range d.Transitions {
+		for i, role := range t.By {
+			known(role, t.by[i], "by")
+		}
+	}
+	for _, s := range d.States {
+		known(s.Role, s.Pos, "state "+string(s.Name))
+	}
+}
+
+func (r reader) checkInitialAndMoves(d *Definition) {
+	if s, exists := d.State(d.Initial); !exists {
+		r.Problem(yaml.Pos{Line: 1, Col: 1}, "initial", "found the unknown state %q as initial, %s", d.Initial, yaml.Expected(string(d.Initial), d.stateNames()))
+	} else if s.Terminal {
+		r.Problem(s.Pos, "initial", "found the terminal state %q as initial, expected one that a task can leave", d.Initial)
+	}
+	for _, m := range d.Moves {
+		r.stateExists(d, m.To, m.Pos, "move", "the target of move "+m.Command)
+	}
+	for _, b := range d.Births {
+		r.stateExists(d, b.To, b.Pos, "create", "a state to create tasks in")
+		if s, _ := d.State(b.To); s.Terminal {
+			r.Problem(b.Pos, "create", "found the terminal state %q among those that tasks are created in, expected one that a task can leave", b.To)
+		}
+	}
+}
+
+func (r reader) checkHooksAndGates(d *Definition) {
+	d.eachHook(func(h Hook) {
+		switch h.Action {
+		case task.SpawnAgent, task.SpawnReviewer:
+			if h.Prompt == "" {
+				r.Problem(h.Pos, "hook", "found %s without a prompt, expected the name of one", h.Action)
+			}
+		case task.Increment, task.SetField:
+			if h.Field == "" {
+				r.Problem(h.Pos, "hook", "found %s without a field, expected the name of a counter", h.Action)
+			}
+		}
+	})
+	for _, t := range d.Transitions {
+		for _, p := range t.Gate {
+			if p.VerdictIn != "" && p.Verdict == "" {
+				r.Problem(p.Pos, "gate", "found verdict_in without a verdict, expected PASS or FAIL as verdict too")
+			}
+		}
+	}
+}
+
+func (r reader) checkExitRulesComplete(d *Definition) {
+	for _, rule := range d.Exit.Rules {
+		switch {
+		case rule.Action == ActionCrash && rule.StuckAfter == 0:
+			r.Problem(rule.Pos, "exit-rule", "found a crash rule without stuck_after, expected the number of crashes that are too many")
+		case rule.Action == "" && rule.Then == "" && len(rule.ThenWhen) == 0:
+			r.Problem(rule.Pos, "exit-rule", "found an exit rule that leads nowhere, expected then, then_when or action")
+		case rule.Then != "" && len(rule.ThenWhen) > 0:
+			r.Problem(rule.Pos, "exit-rule", "found both then and then_when, expected one of them")
+		}
+	}
+}

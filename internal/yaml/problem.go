@@ -1,0 +1,95 @@
+package yaml
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Problem is one thing that is wrong with a file.
+type Problem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Col     int    `json:"col"`
+	Rule    string `json:"rule"` // a short name that stays the same
+	Message string `json:"message"`
+}
+
+func (p Problem) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s [%s]", p.File, p.Line, p.Col, p.Message, p.Rule)
+}
+
+// Problems are all that is wrong with a file, sorted by place. They are an error of the file's author.
+type Problems []Problem
+
+func (p Problems) Error() string {
+	lines := make([]string, len(p))
+	for i, problem := range p {
+		lines[i] = problem.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (p Problems) sort() {
+	sort.SliceStable(p, func(i, j int) bool {
+		a, b := p[i], p[j]
+		if a.Line != b.Line {
+			return a.Line < b.Line
+		}
+		if a.Col != b.Col {
+			return a.Col < b.Col
+		}
+		if a.Rule != b.Rule {
+			return a.Rule < b.Rule
+		}
+		return a.Message < b.Message
+	})
+}
+
+// Expected lists what would have been right, and guesses which of it was meant.
+func Expected(found string, allowed []string) string {
+	quoted := make([]string, len(allowed))
+	for i, a := range allowed {
+		quoted[i] = fmt.Sprintf("%q", a)
+	}
+	text := "expected one of " + strings.Join(quoted, ", ")
+	if len(allowed) == 0 {
+		text = "expected none"
+	}
+	if guess := nearest(found, allowed); guess != "" {
+		text += fmt.Sprintf("; did you mean %q?", guess)
+	}
+	return text
+}
+
+// nearest is the allowed word that is closest to the one found; empty when none is close.
+func nearest(found string, allowed []string) string {
+	best, bestDistance := "", len(found)/2+1
+	for _, a := range allowed {
+		if d := distance(strings.ToLower(found), strings.ToLower(a)); d < bestDistance {
+			best, bestDistance = a, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to add, drop or change to get from one word to the other.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next := min(row[j]+1, row[j-1]+1, diagonal+cost)
+			diagonal, row[j] = row[j], next
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,236 @@
+// Package yaml reads YAML files with the place of every value, and tells all that is wrong with one at once.
+//
+// It owns reading and the wording of what was found and expected.
+// It does not own what any file means: workflow, harness and app say which keys there are.
+package yaml
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Node is one value of a YAML file.
+type Node = yaml.Node
+
+// Pos is a place in a file. Lines and columns count from 1; a zero Pos means "filled in, not written".
+type Pos struct {
+	Line int
+	Col  int
+}
+
+// Reader walks YAML nodes and collects every problem instead of stopping at the first.
+type Reader struct {
+	File     string
+	problems Problems
+}
+
+// Err is all that was found wrong, sorted by place; nil when nothing was.
+func (r *Reader) Err() error {
+	if len(r.problems) == 0 {
+		return nil
+	}
+	r.problems.sort()
+	return r.problems
+}
+
+// Problem notes one thing that is wrong, under the short name of the rule that it breaks.
+func (r *Reader) Problem(at Pos, rule, format string, args ...any) {
+	r.problems = append(r.problems, Problem{File: r.File, Line: at.Line, Col: at.Col, Rule: rule, Message: fmt.Sprintf(format, args...)})
+}
+
+// PosOf is where a node begins.
+func PosOf(n *Node) Pos { return Pos{Line: n.Line, Col: n.Column} }
+
+var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+
+// Document reads the one YAML document of a file; nil when there is none that can be read.
+func (r *Reader) Document(text []byte) *Node {
+	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
+	var root Node
+	err := decoder.Decode(&root)
+	if errors.Is(err, io.EOF) {
+		r.Problem(Pos{1, 1}, "syntax", "found an empty file, expected some keys")
+		return nil
+	}
+	if err != nil {
+		match := yamlLine.FindStringSubmatch(err.Error())
+		line, _ := strconv.Atoi(match[1])
+		r.Problem(Pos{max(line, 1), 1}, "syntax", "this is not valid YAML: %s", match[2])
+		return nil
+	}
+	var second Node
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		r.Problem(Pos{max(second.Line, 1), max(second.Column, 1)}, "syntax", "found a second YAML document, expected one a file")
+	}
+	if len(root.Content) == 0 {
+		r.Problem(Pos{1, 1}, "syntax", "found nothing, expected some keys")
+		return nil
+	}
+	return root.Content[0]
+}
+
+func resolve(n *Node) *Node {
+	for n.Kind == yaml.AliasNode && n.Alias != nil {
+		n = n.Alias
+	}
+	return n
+}
+
+// kindOf names what a node is, in words of the file's author.
+func kindOf(n *Node) string {
+	n = resolve(n)
+	switch {
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Tag == "!!null":
+		return "nothing"
+	}
+	return fmt.Sprintf("%q", n.Value)
+}
+
+// Key is one allowed key of a mapping with what reads its value.
+type Key struct {
+	Name     string
+	Required bool
+	Read     func(value *Node)
+}
+
+// Must is a key that has to be there.
+func Must(name string, read func(value *Node)) Key { return Key{Name: name, Required: true, Read: read} }
+
+// May is a key that can be left out.
+func May(name string, read func(value *Node)) Key { return Key{Name: name, Read: read} }
+
+// Mapping reads a mapping whose keys are known. Unknown, repeated and missing keys are problems.
+func (r *Reader) Mapping(n *Node, what string, keys []Key) bool {
+	node := resolve(n)
+	if node.Kind != yaml.MappingNode {
+		r.Problem(PosOf(n), "type", "found %s as %s, expected a mapping", kindOf(n), what)
+		return false
+	}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.Name
+	}
+	seen := map[string]bool{}
+	r.Pairs(node, what, func(name, value *Node) {
+		seen[name.Value] = true
+		for _, k := range keys {
+			if k.Name == name.Value {
+				k.Read(value)
+				return
+			}
+		}
+		r.Problem(PosOf(name), "unknown-key", "found the unknown key %q in %s, %s", name.Value, what, Expected(name.Value, names))
+	})
+	for _, k := range keys {
+		if k.Required && !seen[k.Name] {
+			r.Problem(PosOf(node), "missing-key", "found no %q in %s, expected it", k.Name, what)
+		}
+	}
+	return true
+}
+
+// Pairs visits the keys and values of a mapping in the file's order, each key once.
+func (r *Reader) Pairs(n *Node, what string, visit func(name, value *Node)) {
+	node := resolve(n)
+	if node.Kind != yaml.MappingNode {
+		r.Problem(PosOf(n), "type", "found %s as %s, expected a mapping", kindOf(n), what)
+		return
+	}
+	first := map[string]int{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		name, value := node.Content[i], node.Content[i+1]
+		if name.Kind != yaml.ScalarNode {
+			r.Problem(PosOf(name), "type", "found %s as a key of %s, expected a name", kindOf(name), what)
+			continue
+		}
+		if line, twice := first[name.Value]; twice {
+			r.Problem(PosOf(name), "duplicate", "found %q a second time in %s, expected it once (first on line %d)", name.Value, what, line)
+			continue
+		}
+		first[name.Value] = name.Line
+		visit(name, value)
+	}
+}
+
+// List visits the elements of a list. Nothing at all counts as an empty list.
+func (r *Reader) List(n *Node, what string, visit func(*Node)) {
+	node := resolve(n)
+	if node.Kind == yaml.ScalarNode && node.Tag == "!!null" {
+		return
+	}
+	if node.Kind != yaml.SequenceNode {
+		r.Problem(PosOf(n), "type", "found %s as %s, expected a list", kindOf(n), what)
+		return
+	}
+	for _, element := range node.Content {
+		visit(element)
+	}
+}
+
+// OneOrMore visits a single value, or each of a list.
+func (r *Reader) OneOrMore(n *Node, what string, visit func(*Node)) {
+	if resolve(n).Kind == yaml.SequenceNode {
+		r.List(n, what, visit)
+		return
+	}
+	visit(n)
+}
+
+// Text reads a plain value.
+func (r *Reader) Text(n *Node, what string) string {
+	node := resolve(n)
+	if node.Kind != yaml.ScalarNode || node.Tag == "!!null" {
+		r.Problem(PosOf(n), "type", "found %s as %s, expected text", kindOf(n), what)
+		return ""
+	}
+	return node.Value
+}
+
+// OneOf reads one of a few words; empty when it was another.
+func (r *Reader) OneOf(n *Node, what string, allowed ...string) string {
+	found := r.Text(n, what)
+	for _, a := range allowed {
+		if a == found {
+			return found
+		}
+	}
+	if found != "" {
+		r.Problem(PosOf(n), "value", "found %q as %s, %s", found, what, Expected(found, allowed))
+	}
+	return ""
+}
+
+// Boolean reads true or false.
+func (r *Reader) Boolean(n *Node, what string) bool {
+	node := resolve(n)
+	if node.Kind != yaml.ScalarNode || node.Tag != "!!bool" {
+		r.Problem(PosOf(n), "type", "found %s as %s, expected true or false", kindOf(n), what)
+		return false
+	}
+	return strings.EqualFold(node.Value, "true")
+}
+
+// Integer reads a whole number within bounds; the least when it was none.
+func (r *Reader) Integer(n *Node, what string, least, most int) int {
+	node := resolve(n)
+	value, err := strconv.Atoi(node.Value)
+	if node.Kind != yaml.ScalarNode || node.Tag != "!!int" || err != nil {
+		r.Problem(PosOf(n), "type", "found %s as %s, expected a whole number", kindOf(n), what)
+		return least
+	}
+	if value < least || value > most {
+		r.Problem(PosOf(n), "value", "found %d as %s, expected a number from %d to %d", value, what, least, most)
+		return least
+	}
+	return value
+}

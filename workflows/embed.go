@@ -1,0 +1,15 @@
+// Package workflows carries the workflow files that ship with the program.
+// The same files serve as examples and as fixtures; a user's file of the same name wins over one of these.
+package workflows
+
+import "embed"
+
+// Files holds the workflows, one file each, named after the workflow.
+//
+//go:embed default.yml
+var Files embed.FS
+
+// Usual is the file of names that a workflow means where it says nothing.
+//
+//go:embed usual.yml
+var Usual []byte
