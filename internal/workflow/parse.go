@@ -77,7 +77,9 @@ func (r reader) definition(n *yaml.Node, d *Definition) bool {
 	})
 }
 
-func (r reader) named(n *yaml.Node, what string) Named { return Named{Name: r.Text(n, what), Pos: yaml.PosOf(n)} }
+func (r reader) named(n *yaml.Node, what string) Named {
+	return Named{Name: r.Text(n, what), Pos: yaml.PosOf(n)}
+}
 
 func (r reader) states(n *yaml.Node) []State {
 	var out []State

@@ -18,6 +18,9 @@ import (
 // Node is one value of a YAML file.
 type Node = yaml.Node
 
+// SequenceNode is the kind of a node that is a list.
+const SequenceNode = yaml.SequenceNode
+
 // Pos is a place in a file. Lines and columns count from 1; a zero Pos means "filled in, not written".
 type Pos struct {
 	Line int
@@ -104,7 +107,9 @@ type Key struct {
 }
 
 // Must is a key that has to be there.
-func Must(name string, read func(value *Node)) Key { return Key{Name: name, Required: true, Read: read} }
+func Must(name string, read func(value *Node)) Key {
+	return Key{Name: name, Required: true, Read: read}
+}
 
 // May is a key that can be left out.
 func May(name string, read func(value *Node)) Key { return Key{Name: name, Read: read} }

@@ -1,0 +1,254 @@
+// Package harness is how each agent program is called: data in, an argument list out. It starts nothing.
+//
+// It owns the file format of a harness and the building of argument lists.
+// It does not own which harness a task uses (task), nor the launching (hook, tmux).
+package harness
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"orange/internal/task"
+	"orange/internal/yaml"
+)
+
+// Harness is one agent program, described by data.
+type Harness struct {
+	Name     string
+	Source   string // the file it was read from
+	Program  string // what is looked for on PATH; the first word of the worker's command where the file does not say
+	Worker   Launch
+	Reviewer Launch
+	Env      []string // KEY=value pairs that the program gets
+	Unset    []string // variables that it must not see
+	Ready    *regexp.Regexp
+	Dialog   *regexp.Regexp
+	Pause    time.Duration // between typed text and Enter
+	Files    []File
+	Exclude  []string // patterns that git shall not see in the worktree
+	Skills   string   // folder for skills, below the user's home
+	Trust    string   // what a person does once, so that the program does not stop at a question
+}
+
+// Launch holds the argument lists of one role.
+type Launch struct {
+	Command []Arg // full permissions
+	Reduced []Arg // reduced permissions; Command serves where there is none
+	Resume  []Arg // goes on with the session {session_id}
+}
+
+// Arg is one element of an argument list, or a group that is left out as a whole when a placeholder in it is empty.
+type Arg struct {
+	Words []string
+	Group bool
+}
+
+// File is written into the worktree before the program starts, unless the repository has one there.
+type File struct {
+	Path    string
+	Content string
+}
+
+// Placeholders of argument lists.
+const (
+	Prompt     = "prompt"
+	PromptFile = "prompt_file"
+	Worktree   = "worktree"
+	TaskDir    = "task_dir"
+	Home       = "home"
+	Branch     = "branch"
+	Effort     = "effort"
+	SessionID  = "session_id"
+)
+
+func placeholders() []string {
+	return []string{Prompt, PromptFile, Worktree, TaskDir, Home, Branch, Effort, SessionID}
+}
+
+// For is the launch of a role: reviewers have their own, every other role is launched as the worker is.
+func (h *Harness) For(role string) Launch {
+	if role == task.RoleReviewer && len(h.Reviewer.Command) > 0 {
+		return h.Reviewer
+	}
+	return h.Worker
+}
+
+// Argv builds the argument list for a role with the given permissions.
+// Values are put in as they are, newlines and all, and are not looked at again.
+func (h *Harness) Argv(role, permissions string, values map[string]string) []string {
+	launch := h.For(role)
+	template := launch.Command
+	if permissions == task.PermissionsReduced && len(launch.Reduced) > 0 {
+		template = launch.Reduced
+	}
+	return fill(template, values)
+}
+
+func fill(template []Arg, values map[string]string) []string {
+	var argv []string
+	for _, arg := range template {
+		if arg.Group && hasEmpty(arg.Words, values) {
+			continue
+		}
+		for _, word := range arg.Words {
+			argv = append(argv, Expand(word, values))
+		}
+	}
+	return argv
+}
+
+var braces = regexp.MustCompile(`\{[a-z_]+\}`)
+
+func hasEmpty(words []string, values map[string]string) bool {
+	for _, word := range words {
+		for _, name := range braces.FindAllString(word, -1) {
+			if values[strings.Trim(name, "{}")] == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Expand puts values in for the placeholders of one word. Other names in braces stay.
+func Expand(word string, values map[string]string) string {
+	return braces.ReplaceAllStringFunc(word, func(name string) string {
+		if value, known := values[strings.Trim(name, "{}")]; known {
+			return value
+		}
+		return name
+	})
+}
+
+// Parse reads a harness file. The error is a yaml.Problems with all that is wrong.
+func Parse(file string, text []byte) (*Harness, error) {
+	r := reader{&yaml.Reader{File: file}}
+	h := &Harness{Source: file}
+	if root := r.Document(text); root != nil {
+		r.harness(root, h)
+	}
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	if h.Program == "" {
+		h.Program = h.Worker.Command[0].Words[0]
+	}
+	return h, nil
+}
+
+// reader knows the keys of a harness file.
+type reader struct{ *yaml.Reader }
+
+func (r reader) harness(n *yaml.Node, h *Harness) {
+	r.Mapping(n, "the harness", []yaml.Key{
+		yaml.Must("name", func(n *yaml.Node) { h.Name = r.Text(n, "the harness's name") }),
+		yaml.May("program", func(n *yaml.Node) { h.Program = r.Text(n, "program") }),
+		yaml.Must("worker", func(n *yaml.Node) { h.Worker = r.launch(n, "worker") }),
+		yaml.May("reviewer", func(n *yaml.Node) { h.Reviewer = r.launch(n, "reviewer") }),
+		yaml.May("env", func(n *yaml.Node) {
+			r.Pairs(n, "env", func(name, value *yaml.Node) {
+				h.Env = append(h.Env, name.Value+"="+r.oneLine(value, "a variable"))
+			})
+		}),
+		yaml.May("unset", func(n *yaml.Node) { h.Unset = r.words(n, "unset") }),
+		yaml.May("ready", func(n *yaml.Node) { h.Ready = r.pattern(n, "ready") }),
+		yaml.May("dialog", func(n *yaml.Node) { h.Dialog = r.pattern(n, "dialog") }),
+		yaml.May("pause_ms", func(n *yaml.Node) {
+			h.Pause = time.Duration(r.Integer(n, "pause_ms", 0, 60_000)) * time.Millisecond
+		}),
+		yaml.May("files", func(n *yaml.Node) {
+			r.List(n, "files", func(n *yaml.Node) { h.Files = append(h.Files, r.file(n)) })
+		}),
+		yaml.May("exclude", func(n *yaml.Node) { h.Exclude = r.words(n, "exclude") }),
+		yaml.May("skills", func(n *yaml.Node) { h.Skills = r.Text(n, "skills") }),
+		yaml.May("trust", func(n *yaml.Node) { h.Trust = r.Text(n, "trust") }),
+	})
+}
+
+func (r reader) launch(n *yaml.Node, role string) Launch {
+	var l Launch
+	r.Mapping(n, role, []yaml.Key{
+		yaml.Must("command", func(n *yaml.Node) { l.Command = r.args(n, "command") }),
+		yaml.May("reduced", func(n *yaml.Node) { l.Reduced = r.args(n, "reduced") }),
+		yaml.May("resume", func(n *yaml.Node) { l.Resume = r.args(n, "resume") }),
+	})
+	return l
+}
+
+func (r reader) args(n *yaml.Node, what string) []Arg {
+	var out []Arg
+	r.List(n, what, func(n *yaml.Node) {
+		if n.Kind == yaml.SequenceNode {
+			out = append(out, Arg{Words: r.words(n, what), Group: true})
+			return
+		}
+		out = append(out, Arg{Words: []string{r.word(n, what)}})
+	})
+	if len(out) == 0 || out[0].Group || out[0].Words[0] == "" {
+		r.Problem(yaml.PosOf(n), "command", "found no program in %s, expected a list that begins with one", what)
+	}
+	return out
+}
+
+func (r reader) words(n *yaml.Node, what string) []string {
+	var out []string
+	r.List(n, what, func(n *yaml.Node) { out = append(out, r.word(n, what)) })
+	return out
+}
+
+func (r reader) word(n *yaml.Node, what string) string {
+	text := r.Text(n, what)
+	for _, name := range braces.FindAllString(text, -1) {
+		known := false
+		for _, p := range placeholders() {
+			known = known || name == "{"+p+"}"
+		}
+		if !known {
+			r.Problem(yaml.PosOf(n), "placeholder", "found the unknown placeholder %q in %s, %s",
+				name, what, yaml.Expected(strings.Trim(name, "{}"), placeholders()))
+		}
+	}
+	return text
+}
+
+func (r reader) oneLine(n *yaml.Node, what string) string {
+	text := r.Text(n, what)
+	if strings.ContainsAny(text, "\n\r\x00") {
+		r.Problem(yaml.PosOf(n), "value", "found %q as %s, expected one line", text, what)
+	}
+	return text
+}
+
+func (r reader) pattern(n *yaml.Node, what string) *regexp.Regexp {
+	text := r.Text(n, what)
+	pattern, err := regexp.Compile(text)
+	if err != nil {
+		r.Problem(yaml.PosOf(n), "pattern", "found %q as %s, expected a regular expression: %v", text, what, err)
+	}
+	return pattern
+}
+
+func (r reader) file(n *yaml.Node) File {
+	var f File
+	r.Mapping(n, "a file", []yaml.Key{
+		yaml.Must("path", func(n *yaml.Node) { f.Path = r.Text(n, "path") }),
+		yaml.Must("content", func(n *yaml.Node) { f.Content = r.Text(n, "content") }),
+	})
+	if strings.HasPrefix(f.Path, "/") || strings.Contains("/"+f.Path+"/", "/../") {
+		r.Problem(yaml.PosOf(n), "value", "found the path %q, expected one inside the worktree", f.Path)
+	}
+	return f
+}
+
+// Find picks a harness by name, or says which there are.
+func Find(all []*Harness, name string) (*Harness, error) {
+	var names []string
+	for _, h := range all {
+		if h.Name == name {
+			return h, nil
+		}
+		names = append(names, h.Name)
+	}
+	return nil, task.Notef(task.ErrUsage, "cannot use the harness %q: it is not known, %s", name, yaml.Expected(name, names))
+}
