@@ -72,3 +72,33 @@ type Filter struct {
 	Branch  string
 	Prefix  string // of the id
 }
+
+// Waiter is a process that waits for a task on behalf of a role.
+type Waiter struct {
+	PID   int
+	Began string // when the process began, in the system's own notation
+}
+
+// Job is one hook to perform, with all that its performer needs to know.
+type Job struct {
+	Task    Task
+	Hook    OwedHook
+	Project Project
+	Prompt  string // the text of the hook's prompt, its variables not yet put in
+	Respawn string // the text of the present state's respawn prompt, for a notice that finds nobody
+	Role    string // the role of the agent that the hook starts or speaks to
+	Secret  string // the seat's secret, for hooks that may start an agent
+	Inherit bool   // the agent gets the environment of this process; else that of the tmux server
+}
+
+// Effect is what performing a hook did.
+type Effect struct {
+	Events    []Event // type, reason and data; the rest is filled in when they are committed
+	Session   *string // the session's name from now on
+	Lease     Lease
+	EndSeats  []string
+	NewNotice *Notice
+	PID       int // the agent's process, where one was started or found started
+	Began     string
+	Said      string // one line for people
+}

@@ -1,0 +1,160 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Create judges the birth of a task in a status. The task comes in with everything but its status.
+func Create(def *workflow.Definition, t task.Task, status task.Status, actor task.Actor, now time.Time) (task.Change, error) {
+	birth, allowed := def.Birth(status)
+	if !allowed {
+		open := make([]task.Status, len(def.Births))
+		for i := range def.Births {
+			open[i] = def.Births[i].To
+		}
+		return task.Change{}, &Rejection{
+			Code: IllegalTransition, Task: t.ID, To: status, Open: open,
+			Message: fmt.Sprintf("cannot create a task in %q: the workflow %q does not let one begin there", status, def.Name),
+		}
+	}
+	hooks := hooksOf(birth.Hooks)
+	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
+	t = enter(def, t, status, hooks, now)
+	t.Previous, t.CreatedAt = "", now
+	return task.Change{
+		Task: t, Hooks: hooks, Entered: true, Lease: lease(t, hooks),
+		Events: []task.Event{{
+			Time: now, Type: task.Created, Actor: actor.Name(), Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
+			Data: map[string]string{"status": string(status), "branch": t.Branch, "summary": t.Summary, "workflow": def.Name},
+		}},
+	}, nil
+}
+
+// SpawnTarget is where starting a task leads: the workflow's own word, or else the first edge out of the initial state
+// that starts an agent and whose guards hold.
+func SpawnTarget(def *workflow.Definition, t task.Task) (task.Status, error) {
+	if to, said := def.Move(workflow.MoveSpawn); said {
+		return to, nil
+	}
+	for i := range def.Transitions {
+		edge := &def.Transitions[i]
+		if edge.From == def.Initial && edge.Spawns() && guardsHold(edge.When, t.Counters) {
+			return edge.To, nil
+		}
+	}
+	return "", noMove(def, t, workflow.MoveSpawn)
+}
+
+func guardsHold(guards []workflow.Guard, counters task.Counters) bool {
+	for _, g := range guards {
+		if !g.Holds(counters.Get(g.Field)) {
+			return false
+		}
+	}
+	return true
+}
+
+// MoveTarget is where a command leads. A command that the workflow has no move for is a *Rejection.
+func MoveTarget(def *workflow.Definition, t task.Task, command string) (task.Status, error) {
+	if command == workflow.MoveSpawn {
+		return SpawnTarget(def, t)
+	}
+	if to, said := def.Move(command); said {
+		return to, nil
+	}
+	return "", noMove(def, t, command)
+}
+
+func noMove(def *workflow.Definition, t task.Task, command string) *Rejection {
+	return &Rejection{
+		Code: NoMove, Task: t.ID, From: t.Status, Open: Open(def, t.Status, task.Actor{Role: task.RoleHuman}),
+		Message: fmt.Sprintf("cannot %s task %s: the workflow %q does not say where that leads (its moves have no %q)", command, t.ID, def.Name, command),
+	}
+}
+
+// Queue is the change of a task that waits for a workspace: it stays where it is, marked with where it will go.
+func Queue(t task.Task, to task.Status, actor task.Actor, now time.Time) task.Change {
+	expect := t.Version
+	t.QueuedFor, t.UpdatedAt = to, now
+	return task.Change{Task: t, Expect: expect, Events: []task.Event{{
+		Time: now, Type: task.QueuedForSpace, Actor: actor.Name(), Reason: "no workspace is free",
+		Data: map[string]string{"for": string(to)},
+	}}}
+}
+
+// Respawn judges starting the agent of the present status again. It is no transition: the status stays.
+// alive says whether the window of the state's role still has a living program.
+func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor, now time.Time) (task.Change, error) {
+	state, _ := def.State(t.Status)
+	refuse := func(why, want string) (task.Change, error) {
+		return task.Change{}, &Rejection{
+			Code: RespawnRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t.Status, actor),
+			Message: fmt.Sprintf("cannot respawn task %s in %q", t.ID, t.Status),
+			Details: []Detail{{Condition: "respawn", Found: why, Want: want}},
+		}
+	}
+	switch {
+	case actor.Role != task.RoleHuman && !actor.Rule:
+		return refuse(fmt.Sprintf("the role %q asking", actor.Role), "have a person ask")
+	case state.RespawnPrompt.Name == "":
+		return refuse("no respawn_prompt for this status", "move the task on instead")
+	case t.Workspace == "":
+		return refuse("a task without a workspace", "spawn it first")
+	case alive:
+		return refuse("the agent still alive", "attach to it, or end it first")
+	}
+	hook := respawnHook(state)
+	expect := t.Version
+	t.UpdatedAt, t.Attention = now, ""
+	return task.Change{Task: t, Expect: expect, Hooks: []task.Hook{hook}, Events: []task.Event{{
+		Time: now, Type: task.AgentRespawned, Actor: actor.Name(), Counters: t.Counters, Workflow: def.Digest,
+		Hooks: []string{hook.Action}, Data: map[string]string{"status": string(t.Status), "role": state.Role},
+	}}}, nil
+}
+
+func respawnHook(state workflow.State) task.Hook {
+	if state.Role == task.RoleReviewer {
+		return task.Hook{Action: task.SpawnReviewer, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessReview, Permissions: task.PermissionsReduced}
+	}
+	return task.Hook{Action: task.SpawnAgent, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessTask, Permissions: task.PermissionsFull}
+}
+
+// Blocks says whether a caller of the role has to wait while the task is in a status: another agent is at work there.
+// A person waits only where agents go on by themselves.
+func Blocks(def *workflow.Definition, status task.Status, role string) bool {
+	state, exists := def.State(status)
+	if !exists || state.Role == "" || state.Role == role {
+		return false
+	}
+	return role != task.RoleHuman || !def.Attended(status)
+}
+
+// Overtaken says which owed hooks a new transition drops: those that would still start something.
+// What ends an agent or gives a workspace back stays owed.
+func Overtaken(owed []task.OwedHook) []int64 {
+	var out []int64
+	for _, h := range owed {
+		if class, known := task.ClassOf(h.Action); known && class == task.ClassStart {
+			out = append(out, h.ID)
+		}
+	}
+	return out
+}
+
+// Waits says whether an owed hook must wait because one before it has failed.
+func Waits(failed []task.OwedHook, h task.OwedHook) bool {
+	class, known := task.ClassOf(h.Action)
+	if known && class == task.ClassApart {
+		return false
+	}
+	for _, f := range failed {
+		if c, ok := task.ClassOf(f.Action); !ok || c != task.ClassApart {
+			return true
+		}
+	}
+	return false
+}

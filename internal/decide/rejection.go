@@ -1,0 +1,62 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+
+	"orange/internal/task"
+)
+
+// Codes of rejections. They are part of the program's promise: scripts and agents branch on them.
+const (
+	IllegalTransition = "illegal_transition"
+	ActorDenied       = "actor_denied"
+	GuardFailed       = "guard_failed"
+	GateUnmet         = "gate_unmet"
+	NoMove            = "no_move"
+	RespawnRefused    = "respawn_refused"
+)
+
+// Rejection is the answer no. Nothing changed; Details say what is missing, Open what is possible instead.
+type Rejection struct {
+	Code    string
+	Task    string
+	From    task.Status
+	To      task.Status
+	Message string
+	Details []Detail
+	Open    []task.Status // where the same actor may ask to go from here
+}
+
+// Detail is one unmet condition.
+type Detail struct {
+	Condition string `json:"condition"`       // what had to hold
+	Found     string `json:"found"`           // what was there
+	Where     string `json:"where,omitempty"` // where it was looked for
+	Want      string `json:"want"`            // what would do
+}
+
+func (r *Rejection) Error() string {
+	var b strings.Builder
+	b.WriteString(r.Message)
+	for _, d := range r.Details {
+		fmt.Fprintf(&b, "\n  %s: found %s", d.Condition, d.Found)
+		if d.Where != "" {
+			fmt.Fprintf(&b, " (%s)", d.Where)
+		}
+		fmt.Fprintf(&b, "\n    to do: %s", d.Want)
+	}
+	b.WriteString("\n  " + r.instead())
+	return b.String()
+}
+
+func (r *Rejection) instead() string {
+	if len(r.Open) == 0 {
+		return fmt.Sprintf("no other move out of %q is open to you", r.From)
+	}
+	names := make([]string, len(r.Open))
+	for i, to := range r.Open {
+		names[i] = string(to)
+	}
+	return fmt.Sprintf("moves out of %q that you may ask for: %s", r.From, strings.Join(names, ", "))
+}

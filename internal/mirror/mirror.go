@@ -1,0 +1,170 @@
+// Package mirror keeps a task's folder: TASK.md, history.jsonl and the kept evidence.
+//
+// It owns how these files are read and written, and the locks beside them.
+// It does not own what is true: the record does, and these files follow it.
+// TASK.md's body belongs to agents and people; no line of it is ever rewritten here.
+package mirror
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"orange/internal/document"
+	"orange/internal/task"
+)
+
+// Files is the part of $ORANGE_HOME that holds tasks.
+type Files struct {
+	Home string // required
+}
+
+// DocumentName is the name of a task's document.
+const DocumentName = "TASK.md"
+
+// MaxDocument is the size in bytes up to which a document is read. A larger one is no evidence.
+const MaxDocument = 4 << 20
+
+// Dir is the folder of a task.
+func (f Files) Dir(project, id string) string { return filepath.Join(f.Home, "tasks", project, id) }
+
+// Document is the path of a task's document.
+func (f Files) Document(project, id string) string {
+	return filepath.Join(f.Dir(project, id), DocumentName)
+}
+
+// Read reads a task's document. Anything but a regular file of a sane size is an error that says what it is.
+func (f Files) Read(project, id string) ([]byte, error) {
+	file, err := open(f.Document(project, id), os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readUpTo(file, MaxDocument)
+}
+
+// open opens a regular file and nothing else: no link, no folder, no pipe that would block.
+func open(path string, flags int) (*os.File, error) {
+	file, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o644)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("%q is a link, expected a file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%q is %s, expected a file", path, kind(info.Mode()))
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+func kind(mode os.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a folder"
+	case mode&os.ModeNamedPipe != 0:
+		return "a pipe"
+	}
+	return "no regular file"
+}
+
+func readUpTo(file *os.File, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %q: %w", file.Name(), err)
+	}
+	if int64(len(text)) > most {
+		return nil, fmt.Errorf("%q is larger than %d bytes", file.Name(), most)
+	}
+	return text, nil
+}
+
+// Create makes the task's folder and its document with a body. A document that is there already stays as it is.
+func (f Files) Create(t task.Task, body string) error {
+	dir := f.Dir(t.Project, t.ID)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make the task's folder: %w", err)
+	}
+	path := f.Document(t.Project, t.ID)
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	block, _ := document.Render(t, "", document.Room(t, ""))
+	return writeWhole(path, []byte(block+body))
+}
+
+// Append adds text at the end of the document, in one write, so that it comes between other writers' lines and not into them.
+func (f Files) Append(project, id, text string) error {
+	file, err := open(f.Document(project, id), os.O_WRONLY|os.O_APPEND)
+	if err != nil {
+		return fmt.Errorf("append to the task's document: %w", err)
+	}
+	_, err = file.WriteString(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("append to the task's document: %w", err)
+	}
+	return nil
+}
+
+// Keep stores a text under its digest, where a later look at the decision finds it. Keeping it twice is harmless.
+func (f Files) Keep(project, id, digest, text string) error {
+	dir := filepath.Join(f.Dir(project, id), "evidence")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("keep evidence: %w", err)
+	}
+	path := filepath.Join(dir, digest)
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	if err := writeWhole(path, []byte(text)); err != nil {
+		return fmt.Errorf("keep evidence: %w", err)
+	}
+	return nil
+}
+
+// Trash moves a task's folder aside and answers where it is now.
+func (f Files) Trash(project, id string) (string, error) {
+	from := f.Dir(project, id)
+	to := filepath.Join(f.Home, "trash", project, id)
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return "", fmt.Errorf("make the trash folder: %w", err)
+	}
+	err := os.Rename(from, to)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("move the task's folder to the trash: %w", err)
+	}
+	return to, nil
+}
+
+// writeWhole replaces a file in one step: a reader sees the old one or the new one.
+func writeWhole(path string, text []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write %q: %w", path, err)
+	}
+	_, err = temporary.Write(text)
+	if err == nil {
+		err = temporary.Chmod(0o644)
+	}
+	if err == nil {
+		err = temporary.Sync()
+	}
+	err = errors.Join(err, temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %q: %w", path, err), os.Remove(temporary.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package mirror
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orange/internal/document"
+	"orange/internal/task"
+)
+
+// frontSearch is how many bytes of a document are searched for its frontmatter.
+const frontSearch = 64 << 10
+
+// Sync makes the mirrors equal to the record: TASK.md's frontmatter and history.jsonl.
+// Lines are the whole history, one event each. The caller holds the task's lock.
+func (f Files) Sync(t task.Task, lines []string) error {
+	if err := os.MkdirAll(f.Dir(t.Project, t.ID), 0o755); err != nil {
+		return fmt.Errorf("make the task's folder: %w", err)
+	}
+	if err := f.syncDocument(t); err != nil {
+		return fmt.Errorf("renew the header of TASK.md: %w", err)
+	}
+	if err := f.syncHistory(t, lines); err != nil {
+		return fmt.Errorf("renew history.jsonl: %w", err)
+	}
+	return nil
+}
+
+// syncDocument renews the frontmatter in place, inside the room that is kept for it,
+// so that a line which somebody appends at this instant survives.
+func (f Files) syncDocument(t task.Task) error {
+	path := f.Document(t.Project, t.ID)
+	file, err := open(path, os.O_RDWR)
+	if errors.Is(err, os.ErrNotExist) {
+		return f.Create(t, "")
+	}
+	if err != nil {
+		return err
+	}
+	err = renew(file, path, t)
+	return errors.Join(err, file.Close())
+}
+
+func renew(file *os.File, path string, t task.Task) error {
+	head := make([]byte, frontSearch)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	front := document.Read(head[:n])
+	block, fits := document.Render(t, front.Front.Extra, front.FrontLen)
+	if fits {
+		if block == string(head[:front.FrontLen]) {
+			return nil
+		}
+		_, err := file.WriteAt([]byte(block), 0)
+		return err
+	}
+	return grow(file, path, t, front)
+}
+
+// grow makes room for a longer frontmatter without losing what others append meanwhile:
+// a filler of the missing size is appended in one write, and from then on nobody else writes before its end.
+// What stands before the filler is then moved down over it. A crash in between leaves blank lines, no more.
+func grow(file *os.File, path string, t task.Task, front *document.Document) error {
+	room := document.Room(t, front.Front.Extra)
+	for room <= front.FrontLen+2 {
+		room += frontStep
+	}
+	block, _ := document.Render(t, front.Front.Extra, room)
+	missing := room - front.FrontLen
+	appender, err := open(path, os.O_WRONLY|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	filler := "\n" + strings.Repeat(" ", missing-2) + "\n"
+	_, err = appender.WriteString(filler)
+	end, seekErr := appender.Seek(0, io.SeekCurrent) // just behind the filler, wherever it came to stand
+	if err := errors.Join(err, seekErr, appender.Close()); err != nil {
+		return err
+	}
+	body := make([]byte, end-int64(missing)-int64(front.FrontLen))
+	if _, err := file.ReadAt(body, int64(front.FrontLen)); err != nil {
+		return err
+	}
+	if _, err := file.WriteAt(append([]byte(block), body...), 0); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+const frontStep = 256
+
+// syncHistory appends what is missing, or replaces the file where it is not a beginning of the record's history.
+func (f Files) syncHistory(t task.Task, lines []string) error {
+	path := filepath.Join(f.Dir(t.Project, t.ID), "history.jsonl")
+	var whole bytes.Buffer
+	for _, line := range lines {
+		whole.WriteString(line)
+		whole.WriteByte('\n')
+	}
+	have, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return writeWhole(path, whole.Bytes())
+	}
+	if bytes.Equal(have, whole.Bytes()) && err == nil {
+		return nil
+	}
+	if err != nil || !bytes.HasPrefix(whole.Bytes(), have) {
+		return writeWhole(path, whole.Bytes())
+	}
+	file, err := open(path, os.O_WRONLY|os.O_APPEND)
+	if err != nil {
+		return writeWhole(path, whole.Bytes())
+	}
+	_, err = file.Write(whole.Bytes()[len(have):])
+	return errors.Join(err, file.Close())
+}
+
+// Adopt makes another file's body the task's document: a program replaced the link in the worktree by a file of its own.
+// It answers the body that was there before, which the caller keeps.
+func (f Files) Adopt(t task.Task, content []byte) (before []byte, err error) {
+	before, err = f.Read(t.Project, t.ID)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("adopt the document: %w", err)
+	}
+	mine := document.Read(content)
+	block, _ := document.Render(t, mine.Front.Extra, document.Room(t, mine.Front.Extra))
+	if err := writeWhole(f.Document(t.Project, t.ID), []byte(block+mine.Body)); err != nil {
+		return nil, fmt.Errorf("adopt the document: %w", err)
+	}
+	return []byte(document.Read(before).Body), nil
+}

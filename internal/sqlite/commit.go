@@ -1,0 +1,270 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/document"
+	"orange/internal/task"
+)
+
+// Commit makes one change durable, all of it or nothing, and answers the task as it then is.
+// task.ErrConflict: the task is no longer at the version that the change was decided on.
+// task.ErrPoolFull: the change reserves a workspace and none is free.
+// task.ErrBranchTaken: another live task of the project has the branch.
+func (s *Store) Commit(ctx context.Context, c task.Change) (task.Task, error) {
+	var out task.Task
+	err := s.within(ctx, func(tx *sql.Tx) error {
+		var err error
+		out, err = commit(ctx, tx, c)
+		return err
+	})
+	if err != nil {
+		return task.Task{}, fmt.Errorf("commit task %q: %w", c.Task.ID, err)
+	}
+	return out, nil
+}
+
+func commit(ctx context.Context, tx *sql.Tx, c task.Change) (task.Task, error) {
+	t := c.Task
+	before, err := checkVersion(ctx, tx, c, &t)
+	if err != nil {
+		return task.Task{}, err
+	}
+	if err := changeLease(ctx, tx, c, &t); err != nil {
+		return task.Task{}, err
+	}
+	for _, e := range c.Events {
+		sealed, err := task.Seal(e, t.Seq+1, t.Hash)
+		if err != nil {
+			return task.Task{}, err
+		}
+		line, err := json.Marshal(sealed)
+		if err != nil {
+			return task.Task{}, fmt.Errorf("write event: %w", err)
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", t.ID, sealed.Seq, string(line)); err != nil {
+			return task.Task{}, fmt.Errorf("write event: %w", err)
+		}
+		t.Seq, t.Hash = sealed.Seq, sealed.Hash
+	}
+	if err := writeTask(ctx, tx, t, c.Expect == 0); err != nil {
+		return task.Task{}, err
+	}
+	if err := noteRendering(ctx, tx, before, t); err != nil {
+		return task.Task{}, err
+	}
+	for _, write := range []func(context.Context, *sql.Tx, task.Change, task.Task) error{writeHooks, settle, writeEvidence, writeSeats} {
+		if err := write(ctx, tx, c, t); err != nil {
+			return task.Task{}, err
+		}
+	}
+	return t, nil
+}
+
+// checkVersion makes sure that nobody was faster, takes the counts that only the store keeps,
+// and answers the task as it was.
+func checkVersion(ctx context.Context, tx *sql.Tx, c task.Change, t *task.Task) (task.Task, error) {
+	if c.Expect == 0 {
+		t.Version, t.Seq, t.Hash = 1, 0, ""
+		return task.Task{}, nil
+	}
+	before, err := scanTask(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM tasks WHERE id = ?", t.ID).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return task.Task{}, task.Notef(task.ErrNotFound, "there is no task %q", t.ID)
+	}
+	if err != nil {
+		return task.Task{}, fmt.Errorf("read its version: %w", err)
+	}
+	if before.Version != c.Expect {
+		return task.Task{}, task.ErrConflict
+	}
+	t.Version, t.Seq, t.Hash = before.Version+1, before.Seq, before.Hash
+	return before, nil
+}
+
+// noteRendering notes what the task's frontmatter shows from now on, so that a value which an editor read
+// before a move and saved after it is known to be merely old.
+func noteRendering(ctx context.Context, tx *sql.Tx, before, after task.Task) error {
+	shown := map[string]string{}
+	for _, v := range document.Fields(before) {
+		shown[v.Key] = v.Text
+	}
+	for _, v := range document.Fields(after) {
+		if text, same := shown[v.Key]; same && text == v.Text && before.ID != "" {
+			continue
+		}
+		_, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO renderings (task, field, value) VALUES (?, ?, ?)", after.ID, v.Key, v.Text)
+		if err != nil {
+			return fmt.Errorf("note what TASK.md shows: %w", err)
+		}
+	}
+	return nil
+}
+
+func changeLease(ctx context.Context, tx *sql.Tx, c task.Change, t *task.Task) error {
+	switch c.Lease {
+	case task.LeaseReserve:
+		return reserve(ctx, tx, t, c.PoolSize)
+	case task.LeaseFree:
+		if _, err := tx.ExecContext(ctx, "DELETE FROM leases WHERE task = ?", t.ID); err != nil {
+			return fmt.Errorf("free workspace: %w", err)
+		}
+		t.Workspace = ""
+	case task.LeaseKeep:
+	}
+	return nil
+}
+
+// reserve takes the first free workspace of the project.
+func reserve(ctx context.Context, tx *sql.Tx, t *task.Task, size int) error {
+	for n := 1; n <= size; n++ {
+		name := fmt.Sprintf("%s--%d", t.Project, n)
+		done, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO leases (workspace, project, task) VALUES (?, ?, ?)", name, t.Project, t.ID)
+		if err != nil {
+			return fmt.Errorf("reserve workspace: %w", err)
+		}
+		if taken, err := done.RowsAffected(); err != nil || taken == 1 {
+			t.Workspace = name
+			return err
+		}
+	}
+	return task.ErrPoolFull
+}
+
+func writeTask(ctx context.Context, tx *sql.Tx, t task.Task, isNew bool) error {
+	args, err := values(t)
+	if err != nil {
+		return err
+	}
+	verb := "INSERT OR REPLACE INTO"
+	if isNew {
+		verb = "INSERT INTO"
+	}
+	marks := strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ")
+	if t.Live {
+		var other string
+		err := tx.QueryRowContext(ctx, "SELECT id FROM tasks WHERE project = ? AND branch = ? AND live = 1 AND id != ?", t.Project, t.Branch, t.ID).Scan(&other)
+		if err == nil {
+			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", t.Branch, other)
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("look for the branch: %w", err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, verb+" tasks ("+columns+") VALUES ("+marks+")", args...); err != nil {
+		return fmt.Errorf("write task: %w", err)
+	}
+	return nil
+}
+
+func writeHooks(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) error {
+	for i, h := range c.Hooks {
+		state := task.HookPending
+		if class, known := task.ClassOf(h.Action); known && class == task.ClassRecord {
+			state = task.HookDone
+		}
+		text, err := json.Marshal(h)
+		if err != nil {
+			return fmt.Errorf("write hook: %w", err)
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO hooks (task, event, place, hook, state) VALUES (?, ?, ?, ?, ?)", t.ID, t.Seq, i, string(text), string(state))
+		if err != nil {
+			return fmt.Errorf("write hook: %w", err)
+		}
+	}
+	return nil
+}
+
+func settle(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) error {
+	for _, s := range c.Settled {
+		next := ""
+		if !s.NextTry.IsZero() {
+			next = task.FormatTime(s.NextTry)
+		}
+		// Settled once: a hook that is done or superseded stays so.
+		done, err := tx.ExecContext(ctx, `UPDATE hooks SET state = ?, error = ?, next_try = ?, ended_at = ?
+			WHERE id = ? AND task = ? AND state IN ('pending', 'failed')`,
+			string(s.State), s.Error, next, task.FormatTime(t.UpdatedAt), s.ID, t.ID)
+		if err != nil {
+			return fmt.Errorf("settle hook %d: %w", s.ID, err)
+		}
+		if n, err := done.RowsAffected(); err != nil || n != 1 {
+			return errors.Join(task.ErrConflict, err)
+		}
+	}
+	return nil
+}
+
+func writeEvidence(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) error {
+	for _, e := range c.Spent {
+		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO spent (task, source, digest, seq) VALUES (?, ?, ?, ?)", t.ID, e.Source, e.Digest, t.Seq)
+		if err != nil {
+			return fmt.Errorf("note spent evidence: %w", err)
+		}
+	}
+	if !c.Entered {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM entries WHERE task = ?", t.ID); err != nil {
+		return fmt.Errorf("note evidence at entry: %w", err)
+	}
+	for _, e := range c.Entry {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO entries (task, source, digest) VALUES (?, ?, ?)", t.ID, e.Source, e.Digest); err != nil {
+			return fmt.Errorf("note evidence at entry: %w", err)
+		}
+	}
+	return nil
+}
+
+func writeSeats(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) error {
+	for _, role := range c.EndSeats {
+		if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND role = ?", t.ID, role); err != nil {
+			return fmt.Errorf("end seat: %w", err)
+		}
+	}
+	if seat := c.NewSeat; seat != nil {
+		_, err := tx.ExecContext(ctx, "INSERT INTO seats (hash, task, role, hook, pid, began, ended) VALUES (?, ?, ?, ?, ?, ?, 0)",
+			seat.Hash, t.ID, seat.Role, seat.Hook, seat.PID, seat.Began)
+		if err != nil {
+			return fmt.Errorf("note seat: %w", err)
+		}
+	}
+	if n := c.NewNotice; n != nil {
+		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO notices (task, role, seq, text) VALUES (?, ?, ?, ?)", t.ID, n.Role, n.Seq, n.Text)
+		if err != nil {
+			return fmt.Errorf("note notice: %w", err)
+		}
+	}
+	return nil
+}
+
+// hooks reads the hooks of a task that meet a condition, in order.
+func hooks(ctx context.Context, tx *sql.Tx, where string, args ...any) ([]task.OwedHook, error) {
+	var out []task.OwedHook
+	err := each(ctx, tx, "SELECT id, task, event, place, hook, state, attempts, error, next_try FROM hooks WHERE "+where+" ORDER BY id", args, func(scan func(...any) error) error {
+		var h task.OwedHook
+		var text, next string
+		if err := scan(&h.ID, &h.Task, &h.Event, &h.Index, &text, &h.State, &h.Attempts, &h.Error, &next); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(text), &h.Hook); err != nil {
+			return fmt.Errorf("read hook %d: %w", h.ID, err)
+		}
+		if next != "" {
+			at, err := time.Parse(task.TimeFormat, next)
+			if err != nil {
+				return fmt.Errorf("read hook %d: %w", h.ID, err)
+			}
+			h.NextTry = at
+		}
+		out = append(out, h)
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,70 @@
+package sqlite
+
+// migrations bring a database from one version to the next. A step that has shipped is never changed.
+func migrations() []string {
+	return []string{version1}
+}
+
+const version1 = `
+CREATE TABLE workflows (
+	digest  TEXT PRIMARY KEY,
+	name    TEXT NOT NULL,
+	version INTEGER NOT NULL,
+	text    BLOB NOT NULL
+);
+CREATE TABLE tasks (
+	id TEXT PRIMARY KEY, project TEXT NOT NULL, branch TEXT NOT NULL, summary TEXT NOT NULL,
+	harness TEXT NOT NULL, review_harness TEXT NOT NULL, effort TEXT NOT NULL, review_effort TEXT NOT NULL,
+	status TEXT NOT NULL, previous TEXT NOT NULL, counters TEXT NOT NULL,
+	workspace TEXT NOT NULL, session TEXT NOT NULL, pushed TEXT NOT NULL, attention TEXT NOT NULL, queued_for TEXT NOT NULL,
+	workflow TEXT NOT NULL, workflow_version INTEGER NOT NULL, workflow_digest TEXT NOT NULL,
+	live INTEGER NOT NULL, pr_url TEXT NOT NULL, pr_state TEXT NOT NULL,
+	created_at TEXT NOT NULL, updated_at TEXT NOT NULL, entered_at TEXT NOT NULL,
+	version INTEGER NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX one_live_task_a_branch ON tasks (project, branch) WHERE live = 1;
+CREATE INDEX tasks_by_project ON tasks (project, created_at);
+CREATE INDEX queued_tasks ON tasks (project, updated_at) WHERE queued_for != '';
+CREATE INDEX tasks_by_workspace ON tasks (workspace) WHERE workspace != '';
+CREATE TABLE events (
+	task TEXT NOT NULL, seq INTEGER NOT NULL, line TEXT NOT NULL,
+	PRIMARY KEY (task, seq)
+) WITHOUT ROWID;
+CREATE TABLE hooks (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	task TEXT NOT NULL, event INTEGER NOT NULL, place INTEGER NOT NULL, hook TEXT NOT NULL,
+	state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
+	next_try TEXT NOT NULL DEFAULT '', started_at TEXT NOT NULL DEFAULT '', ended_at TEXT NOT NULL DEFAULT '',
+	UNIQUE (task, event, place)
+);
+CREATE INDEX owed_hooks ON hooks (task, id) WHERE state IN ('pending', 'failed');
+CREATE TABLE spent (
+	task TEXT NOT NULL, source TEXT NOT NULL, digest TEXT NOT NULL, seq INTEGER NOT NULL,
+	PRIMARY KEY (task, source, digest)
+) WITHOUT ROWID;
+CREATE TABLE entries (
+	task TEXT NOT NULL, source TEXT NOT NULL, digest TEXT NOT NULL,
+	PRIMARY KEY (task, source)
+) WITHOUT ROWID;
+CREATE TABLE leases (
+	workspace TEXT PRIMARY KEY, project TEXT NOT NULL, task TEXT NOT NULL UNIQUE
+) WITHOUT ROWID;
+CREATE TABLE seats (
+	hash TEXT PRIMARY KEY, task TEXT NOT NULL, role TEXT NOT NULL, hook INTEGER NOT NULL,
+	pid INTEGER NOT NULL, began TEXT NOT NULL, ended INTEGER NOT NULL
+);
+CREATE INDEX living_seats ON seats (pid) WHERE ended = 0;
+CREATE INDEX seats_by_task ON seats (task);
+CREATE TABLE waiters (
+	task TEXT NOT NULL, role TEXT NOT NULL, pid INTEGER NOT NULL, began TEXT NOT NULL,
+	PRIMARY KEY (task, role, pid)
+) WITHOUT ROWID;
+CREATE TABLE notices (
+	task TEXT NOT NULL, role TEXT NOT NULL, seq INTEGER NOT NULL, text TEXT NOT NULL,
+	PRIMARY KEY (task, role)
+) WITHOUT ROWID;
+CREATE TABLE renderings (
+	task TEXT NOT NULL, field TEXT NOT NULL, value TEXT NOT NULL,
+	PRIMARY KEY (task, field, value)
+) WITHOUT ROWID;
+`

@@ -1,0 +1,161 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"orange/internal/task"
+)
+
+// Hooks are all hooks that an event of a task queued, whatever became of them.
+func (s *Store) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
+	var out []task.OwedHook
+	err := s.within(ctx, func(tx *sql.Tx) error {
+		var err error
+		out, err = hooks(ctx, tx, "task = ? AND event = ?", id, event)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load hooks of task %q: %w", id, err)
+	}
+	return out, nil
+}
+
+// BeginHook notes that an attempt to perform a hook starts.
+func (s *Store) BeginHook(ctx context.Context, hook int64, now time.Time) error {
+	_, err := s.db.ExecContext(ctx, "UPDATE hooks SET attempts = attempts + 1, started_at = ?, ended_at = '' WHERE id = ?", task.FormatTime(now), hook)
+	if err != nil {
+		return fmt.Errorf("begin hook %d: %w", hook, err)
+	}
+	return nil
+}
+
+// Debtors lists the tasks that owe a hook which may be tried now: pending ones, and failed ones whose time has come.
+func (s *Store) Debtors(ctx context.Context, now time.Time) ([]string, error) {
+	var out []string
+	err := s.rows(ctx, `SELECT DISTINCT task FROM hooks WHERE state = 'pending' OR (state = 'failed' AND next_try <= ?) ORDER BY task`,
+		[]any{task.FormatTime(now)}, func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			out = append(out, id)
+			return err
+		})
+	if err != nil {
+		return nil, fmt.Errorf("look for owed hooks: %w", err)
+	}
+	return out, nil
+}
+
+func scanSeat(scan func(...any) error) (task.Seat, error) {
+	var seat task.Seat
+	err := scan(&seat.Hash, &seat.Task, &seat.Role, &seat.Hook, &seat.PID, &seat.Began, &seat.Ended)
+	return seat, err
+}
+
+const seatColumns = "hash, task, role, hook, pid, began, ended"
+
+// Seat finds a seat by the hash of its secret. An unknown one is task.ErrNotFound.
+func (s *Store) Seat(ctx context.Context, hash string) (task.Seat, error) {
+	seat, err := scanSeat(s.db.QueryRowContext(ctx, "SELECT "+seatColumns+" FROM seats WHERE hash = ?", hash).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return task.Seat{}, task.ErrNotFound
+	}
+	if err != nil {
+		return task.Seat{}, fmt.Errorf("look up seat: %w", err)
+	}
+	return seat, nil
+}
+
+// SeatOf finds the seat whose agent was started as the given process. None is task.ErrNotFound.
+func (s *Store) SeatOf(ctx context.Context, pid int, began string) (task.Seat, error) {
+	row := s.db.QueryRowContext(ctx, "SELECT "+seatColumns+" FROM seats WHERE pid = ? AND began = ? ORDER BY ended, hook DESC", pid, began)
+	seat, err := scanSeat(row.Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return task.Seat{}, task.ErrNotFound
+	}
+	if err != nil {
+		return task.Seat{}, fmt.Errorf("look up seat of process %d: %w", pid, err)
+	}
+	return seat, nil
+}
+
+// SeatTaken notes the process that the agent of a hook's seat runs as, and ends every other seat of the role:
+// a task has one agent of a role. A seat that was issued for a second attempt at the same hook ends too,
+// because the agent that lives has the first one.
+func (s *Store) SeatTaken(ctx context.Context, seat task.Seat) error {
+	err := s.within(ctx, func(tx *sql.Tx) error {
+		var hash string
+		err := tx.QueryRowContext(ctx, "SELECT hash FROM seats WHERE task = ? AND role = ? AND hook = ? AND ended = 0 ORDER BY rowid LIMIT 1",
+			seat.Task, seat.Role, seat.Hook).Scan(&hash)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND role = ? AND hash != ?", seat.Task, seat.Role, hash); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE seats SET pid = ?, began = ? WHERE hash = ?", seat.PID, seat.Began, hash)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("note process of seat: %w", err)
+	}
+	return nil
+}
+
+// Wait notes a waiter; Unwait takes it back. Both may be repeated.
+func (s *Store) Wait(ctx context.Context, id, role string, w task.Waiter) error {
+	_, err := s.db.ExecContext(ctx, "INSERT OR REPLACE INTO waiters (task, role, pid, began) VALUES (?, ?, ?, ?)", id, role, w.PID, w.Began)
+	if err != nil {
+		return fmt.Errorf("note waiter: %w", err)
+	}
+	return nil
+}
+
+// Unwait takes a waiter back.
+func (s *Store) Unwait(ctx context.Context, id, role string, w task.Waiter) error {
+	if _, err := s.db.ExecContext(ctx, "DELETE FROM waiters WHERE task = ? AND role = ? AND pid = ?", id, role, w.PID); err != nil {
+		return fmt.Errorf("forget waiter: %w", err)
+	}
+	return nil
+}
+
+// Waiters lists who waits, the dead ones too: the record cannot tell.
+func (s *Store) Waiters(ctx context.Context, id, role string) ([]task.Waiter, error) {
+	var out []task.Waiter
+	err := s.rows(ctx, "SELECT pid, began FROM waiters WHERE task = ? AND role = ? ORDER BY pid", []any{id, role}, func(scan func(...any) error) error {
+		var w task.Waiter
+		err := scan(&w.PID, &w.Began)
+		out = append(out, w)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for waiters: %w", err)
+	}
+	return out, nil
+}
+
+// Notice is the newest message to a role of a task; a zero one when there is none.
+func (s *Store) Notice(ctx context.Context, id, role string) (task.Notice, error) {
+	n := task.Notice{Role: role}
+	err := s.db.QueryRowContext(ctx, "SELECT seq, text FROM notices WHERE task = ? AND role = ?", id, role).Scan(&n.Seq, &n.Text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return task.Notice{}, nil
+	}
+	if err != nil {
+		return task.Notice{}, fmt.Errorf("load notice: %w", err)
+	}
+	return n, nil
+}
+
+// WasRendered says whether the task's frontmatter ever showed the value in the field.
+func (s *Store) WasRendered(ctx context.Context, id, field, value string) (bool, error) {
+	var n int
+	err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM renderings WHERE task = ? AND field = ? AND value = ?", id, field, value).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("look up what TASK.md of %q showed: %w", id, err)
+	}
+	return n > 0, nil
+}

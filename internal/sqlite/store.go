@@ -1,0 +1,147 @@
+// Package sqlite is the record: what is true of every task, in one database with durable commits.
+//
+// It owns tables, transactions and migrations. A change is committed as a whole or not at all,
+// and only on the version that it was decided on. It does not own any rule about what may change: decide does.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver registers itself under the name "sqlite"
+
+	"orange/internal/task"
+)
+
+// Store is the record. It may be used by many goroutines, and by many processes at once.
+type Store struct {
+	db *sql.DB
+}
+
+// lockPatience is how long a command waits for another one's transaction before it gives up.
+const lockPatience = 20 * time.Second
+
+// Open opens the database at path, makes it where it is missing, and brings it up to date.
+// A database that a newer program has written is an error.
+func Open(ctx context.Context, path string) (*Store, error) {
+	query := url.Values{"_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
+	}, "_txlock": {"immediate"}}
+	source := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	db, err := sql.Open("sqlite", source.String())
+	if err != nil {
+		return nil, fmt.Errorf("open the record %q: %w", path, err)
+	}
+	// One connection: a command is one thread of thought, and PRAGMA data_version counts per connection.
+	db.SetMaxOpenConns(1)
+	s := &Store{db: db}
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the record %q: %w", path, err), db.Close())
+	}
+	return s, nil
+}
+
+// Close ends the use of the record. It may be called twice.
+func (s *Store) Close() error { return s.db.Close() }
+
+func (s *Store) migrate(ctx context.Context) error {
+	steps := migrations()
+	var have int
+	if err := s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+		return fmt.Errorf("read its version: %w", err)
+	}
+	if have == len(steps) {
+		return nil
+	}
+	if have > len(steps) {
+		return fmt.Errorf("it has version %d, and this program knows versions up to %d: use a newer orange", have, len(steps))
+	}
+	return s.within(ctx, func(tx *sql.Tx) error {
+		// Another process may have been first: only the transaction knows.
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+			return fmt.Errorf("read its version: %w", err)
+		}
+		for ; have < len(steps); have++ {
+			if _, err := tx.ExecContext(ctx, steps[have]); err != nil {
+				return fmt.Errorf("bring it to version %d: %w", have+1, err)
+			}
+			if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", have+1)); err != nil {
+				return fmt.Errorf("note version %d: %w", have+1, err)
+			}
+		}
+		return nil
+	})
+}
+
+// within runs the work in one transaction and commits it if the work has no error.
+func (s *Store) within(ctx context.Context, work func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	if err := work(tx); err != nil {
+		return errors.Join(err, ignoreDone(tx.Rollback()))
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+func ignoreDone(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
+}
+
+// DataVersion is a number that changes when another process has committed. It is read again and again by those who wait.
+func (s *Store) DataVersion(ctx context.Context) (int64, error) {
+	var v int64
+	if err := s.db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&v); err != nil {
+		return 0, fmt.Errorf("look for changes of the record: %w", err)
+	}
+	return v, nil
+}
+
+// SaveWorkflow keeps the text of a workflow under its digest, so that tasks stay under the rules they were made under.
+func (s *Store) SaveWorkflow(ctx context.Context, ref task.WorkflowRef, text []byte) error {
+	_, err := s.db.ExecContext(ctx, "INSERT OR IGNORE INTO workflows (digest, name, version, text) VALUES (?, ?, ?, ?)",
+		ref.Digest, ref.Name, ref.Version, text)
+	if err != nil {
+		return fmt.Errorf("keep workflow %q: %w", ref.Name, err)
+	}
+	return nil
+}
+
+// Workflow is the text that was kept under a digest.
+func (s *Store) Workflow(ctx context.Context, digest string) ([]byte, error) {
+	var text []byte
+	err := s.db.QueryRowContext(ctx, "SELECT text FROM workflows WHERE digest = ?", digest).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, task.Notef(task.ErrNotFound, "cannot find the workflow with the digest %q in the record", digest)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load workflow %q: %w", digest, err)
+	}
+	return text, nil
+}
+
+// rows runs a query and calls visit for each row.
+func (s *Store) rows(ctx context.Context, query string, args []any, visit func(scan func(...any) error) error) error {
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := visit(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,228 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/task"
+)
+
+const columns = `id, project, branch, summary, harness, review_harness, effort, review_effort, status, previous, counters,
+	workspace, session, pushed, attention, queued_for, workflow, workflow_version, workflow_digest, live, pr_url, pr_state,
+	created_at, updated_at, entered_at, version, seq, hash`
+
+// values are a task's columns, in their order.
+func values(t task.Task) ([]any, error) {
+	if t.Counters == nil {
+		t.Counters = task.Counters{}
+	}
+	counters, err := json.Marshal(t.Counters)
+	if err != nil {
+		return nil, fmt.Errorf("write counters: %w", err)
+	}
+	return []any{
+		t.ID, t.Project, t.Branch, t.Summary, t.Harness, t.ReviewHarness, t.Effort, t.ReviewEffort, string(t.Status), string(t.Previous), string(counters),
+		t.Workspace, t.Session, t.Pushed, t.Attention, string(t.QueuedFor), t.Workflow.Name, t.Workflow.Version, t.Workflow.Digest, t.Live, t.PRURL, t.PRState,
+		task.FormatTime(t.CreatedAt), task.FormatTime(t.UpdatedAt), task.FormatTime(t.EnteredAt), t.Version, t.Seq, t.Hash,
+	}, nil
+}
+
+func scanTask(scan func(...any) error) (task.Task, error) {
+	var t task.Task
+	var counters, created, updated, entered string
+	err := scan(&t.ID, &t.Project, &t.Branch, &t.Summary, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, &t.Status, &t.Previous, &counters,
+		&t.Workspace, &t.Session, &t.Pushed, &t.Attention, &t.QueuedFor, &t.Workflow.Name, &t.Workflow.Version, &t.Workflow.Digest, &t.Live, &t.PRURL, &t.PRState,
+		&created, &updated, &entered, &t.Version, &t.Seq, &t.Hash)
+	if err != nil {
+		return task.Task{}, err
+	}
+	if err := json.Unmarshal([]byte(counters), &t.Counters); err != nil {
+		return task.Task{}, fmt.Errorf("read counters: %w", err)
+	}
+	for _, pair := range []struct {
+		text string
+		into *time.Time
+	}{{created, &t.CreatedAt}, {updated, &t.UpdatedAt}, {entered, &t.EnteredAt}} {
+		if *pair.into, err = time.Parse(task.TimeFormat, pair.text); err != nil {
+			return task.Task{}, fmt.Errorf("read time: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// Load reads everything that is known of one task. An unknown id is task.ErrNotFound.
+func (s *Store) Load(ctx context.Context, id string) (task.Snapshot, error) {
+	var snapshot task.Snapshot
+	err := s.within(ctx, func(tx *sql.Tx) error {
+		var err error
+		snapshot, err = load(ctx, tx, id)
+		return err
+	})
+	if err != nil {
+		return task.Snapshot{}, fmt.Errorf("load task %q: %w", id, err)
+	}
+	return snapshot, nil
+}
+
+func load(ctx context.Context, tx *sql.Tx, id string) (task.Snapshot, error) {
+	t, err := scanTask(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM tasks WHERE id = ?", id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return task.Snapshot{}, task.Notef(task.ErrNotFound, "there is no task %q", id)
+	}
+	if err != nil {
+		return task.Snapshot{}, err
+	}
+	snapshot := task.Snapshot{Task: t}
+	snapshot.Owed, err = hooks(ctx, tx, "task = ? AND state IN ('pending', 'failed')", id)
+	if err != nil {
+		return task.Snapshot{}, err
+	}
+	err = each(ctx, tx, "SELECT source, digest, seq FROM spent WHERE task = ? ORDER BY seq, source", []any{id}, func(scan func(...any) error) error {
+		var spent task.Spent
+		err := scan(&spent.Source, &spent.Digest, &spent.Seq)
+		snapshot.Spent = append(snapshot.Spent, spent)
+		return err
+	})
+	if err != nil {
+		return task.Snapshot{}, err
+	}
+	err = each(ctx, tx, "SELECT source, digest FROM entries WHERE task = ? ORDER BY source", []any{id}, func(scan func(...any) error) error {
+		var entry task.Evidence
+		err := scan(&entry.Source, &entry.Digest)
+		snapshot.Entry = append(snapshot.Entry, entry)
+		return err
+	})
+	return snapshot, err
+}
+
+func each(ctx context.Context, tx *sql.Tx, query string, args []any, visit func(scan func(...any) error) error) error {
+	rows, err := tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := visit(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// List finds tasks: live ones first, the newest first among them; queued ones in the order of their waiting.
+func (s *Store) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
+	var where []string
+	var args []any
+	add := func(condition string, arg ...any) {
+		where = append(where, condition)
+		args = append(args, arg...)
+	}
+	if f.Project != "" {
+		add("project = ?", f.Project)
+	}
+	if f.Status != "" {
+		add("status = ?", string(f.Status))
+	}
+	if f.Branch != "" {
+		add("branch = ?", f.Branch)
+	}
+	if f.Prefix != "" {
+		add("substr(id, 1, ?) = ?", len(f.Prefix), f.Prefix)
+	}
+	if f.Live {
+		add("live = 1")
+	}
+	order := "live DESC, created_at DESC, id"
+	if f.Queued {
+		add("queued_for != ''")
+		order = "updated_at, id"
+	}
+	query := "SELECT " + columns + " FROM tasks"
+	if len(where) > 0 {
+		query += " WHERE " + strings.Join(where, " AND ")
+	}
+	var out []task.Task
+	err := s.rows(ctx, query+" ORDER BY "+order, args, func(scan func(...any) error) error {
+		t, err := scanTask(scan)
+		out = append(out, t)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list tasks: %w", err)
+	}
+	return out, nil
+}
+
+// Events is a task's history from the event after the given number on.
+func (s *Store) Events(ctx context.Context, id string, after int) ([]task.Event, error) {
+	var out []task.Event
+	err := s.rows(ctx, "SELECT line FROM events WHERE task = ? AND seq > ? ORDER BY seq", []any{id, after}, func(scan func(...any) error) error {
+		var line string
+		if err := scan(&line); err != nil {
+			return err
+		}
+		var e task.Event
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			return err
+		}
+		out = append(out, e)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load history of task %q: %w", id, err)
+	}
+	return out, nil
+}
+
+// Lines is a task's history as the very bytes that its hashes cover, one a line.
+func (s *Store) Lines(ctx context.Context, id string) ([]string, error) {
+	var out []string
+	err := s.rows(ctx, "SELECT line FROM events WHERE task = ? ORDER BY seq", []any{id}, func(scan func(...any) error) error {
+		var line string
+		err := scan(&line)
+		out = append(out, line)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load history of task %q: %w", id, err)
+	}
+	return out, nil
+}
+
+// Holders tells which tasks have the workspaces of a project, or of all where none is named.
+func (s *Store) Holders(ctx context.Context, project string) ([]task.Holder, error) {
+	var out []task.Holder
+	err := s.rows(ctx, `SELECT l.workspace, l.task, coalesce(t.branch, ''), coalesce(t.status, '') FROM leases l LEFT JOIN tasks t ON t.id = l.task
+		WHERE l.project = ? OR ? = '' ORDER BY l.workspace`, []any{project, project}, func(scan func(...any) error) error {
+		var h task.Holder
+		err := scan(&h.Workspace, &h.Task, &h.Branch, &h.Status)
+		out = append(out, h)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list workspaces: %w", err)
+	}
+	return out, nil
+}
+
+// Delete forgets a task. Its folder and its branch are not touched.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	err := s.within(ctx, func(tx *sql.Tx) error {
+		for _, table := range []string{"events", "hooks", "spent", "entries", "leases", "seats", "waiters", "notices", "renderings"} {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE task = ?", id); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, "DELETE FROM tasks WHERE id = ?", id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete task %q: %w", id, err)
+	}
+	return nil
+}
