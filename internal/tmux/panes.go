@@ -1,0 +1,165 @@
+package tmux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Pane is one pane of the server as it was at one moment.
+// Ids are never used again while the server lives, but a new server begins with $0, @0 and %0 again.
+type Pane struct {
+	Session, SessionID string // name and "$1"
+	Window, WindowID   string // name and "@2"
+	ID                 string // "%3"
+	PID                int    // leads the pane's process session; not to be trusted once Dead
+
+	// The tags. A window that somebody else opened in the session of a task has the Task and no Role.
+	Task, Role, Hook string
+
+	Dead        bool // the program has ended and the window stays to show its last words
+	StatusKnown bool // of a dead pane: Status or Signal is true; otherwise tmux lost it
+	Status      int
+	Signal      int // 0 when the program was not killed
+
+	InMode   bool // somebody scrolls: keys go to tmux and not to the program
+	Title    string
+	Attached bool // somebody looks at the session
+}
+
+// The tags are options of tmux, so that they live exactly as long as what they describe.
+const (
+	tagTask = "@orange_task"
+	tagRole = "@orange_role"
+	tagHook = "@orange_hook"
+)
+
+// paneFormat is a line of fields that cannot hold a "|", then the lengths of the texts, then the texts.
+// Any separator could stand in a title, and later versions of tmux write control characters another way.
+const paneFormat = "#{session_id}|#{window_id}|#{pane_id}|#{pane_pid}|" +
+	"#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_in_mode}|#{session_attached}|" +
+	"#{n:session_name}|#{n:window_name}|#{n:" + tagTask + "}|#{n:" + tagRole + "}|#{n:" + tagHook + "}|#{n:pane_title}|" +
+	"#{session_name}#{window_name}#{" + tagTask + "}#{" + tagRole + "}#{" + tagHook + "}#{pane_title}"
+
+const (
+	shortFields = 9
+	textFields  = 6
+)
+
+// Panes lists every pane of the server in one tmux call, however many there are;
+// only where tmux does not know yet how a program ended, it is asked once more.
+// No server running is (nil, nil). Any other trouble is an error: then nothing is known about any pane.
+func (s Server) Panes(ctx context.Context) ([]Pane, error) {
+	panes, err := s.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unknown := false
+	for _, p := range panes {
+		unknown = unknown || p.Dead && !p.StatusKnown
+	}
+	if !unknown {
+		return panes, nil
+	}
+	// tmux misses the end of a child now and then, and sees it with the end of the next one: so give it one.
+	again, err := s.list(ctx, "run-shell", "true", ";")
+	if err != nil {
+		// The first look was a good one. That a shell cannot be run now must not blind the caller.
+		return panes, nil
+	}
+	return again, nil
+}
+
+func (s Server) list(ctx context.Context, before ...string) ([]Pane, error) {
+	res, err := s.ask(ctx, append(before, "list-panes", "-a", "-F", paneFormat)...)
+	if noServer(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list tmux panes: %w", err)
+	}
+	panes, err := parsePanes(string(res.Stdout))
+	if err != nil {
+		return nil, fmt.Errorf("list tmux panes: %w", err)
+	}
+	// A server that lives has a pane: silence means that something else answered.
+	if len(panes) == 0 {
+		return nil, errors.New("list tmux panes: tmux listed none and did not say why")
+	}
+	return panes, nil
+}
+
+// parsePanes reads the whole answer and not line by line: a tag may hold a newline, and an agent may set one.
+func parsePanes(text string) ([]Pane, error) {
+	var out []Pane
+	for text != "" {
+		p, rest, err := parsePane(text)
+		if err != nil {
+			return nil, fmt.Errorf("read pane %d: %w", len(out), err)
+		}
+		out = append(out, p)
+		text = rest
+	}
+	return out, nil
+}
+
+func parsePane(text string) (p Pane, rest string, err error) {
+	fields := strings.SplitN(text, "|", shortFields+textFields+1)
+	if len(fields) <= shortFields+textFields {
+		return Pane{}, "", fmt.Errorf("%d fields in %q", len(fields), clip(text))
+	}
+	rest = fields[shortFields+textFields]
+	texts := make([]string, textFields)
+	for i := range texts {
+		n, err := strconv.Atoi(fields[shortFields+i])
+		if err != nil || n < 0 || n > len(rest) {
+			return Pane{}, "", fmt.Errorf("length %q in %q", fields[shortFields+i], clip(text))
+		}
+		texts[i], rest = rest[:n], rest[n:]
+	}
+	rest, found := strings.CutPrefix(rest, "\n")
+	if !found {
+		return Pane{}, "", fmt.Errorf("no end of line after %q", clip(text))
+	}
+	p = Pane{
+		SessionID: fields[0], WindowID: fields[1], ID: fields[2],
+		Dead: fields[4] == "1", InMode: on(fields[7]), Attached: on(fields[8]),
+		Session: texts[0], Window: texts[1], Task: texts[2], Role: texts[3], Hook: texts[4], Title: texts[5],
+	}
+	if err := errors.Join(checkID('$', p.SessionID), checkID('@', p.WindowID), checkID('%', p.ID)); err != nil {
+		return Pane{}, "", err
+	}
+	if p.PID, err = strconv.Atoi(fields[3]); err != nil {
+		return Pane{}, "", fmt.Errorf("process of pane %q: %w", p.ID, err)
+	}
+	if p.Dead {
+		p.Status, p.Signal, p.StatusKnown = ending(fields[5], fields[6])
+	}
+	return p, rest, nil
+}
+
+func on(flag string) bool { return flag != "" && flag != "0" }
+
+// ending reads how a program ended. Later versions of tmux name the signal instead of giving its number.
+func ending(status, signal string) (code, sig int, known bool) {
+	if n, err := strconv.Atoi(signal); err == nil && n > 0 {
+		return 0, n, true
+	}
+	if n := signalNumber(signal); n > 0 {
+		return 0, n, true
+	}
+	if n, err := strconv.Atoi(status); err == nil {
+		return n, 0, true
+	}
+	return 0, 0, false
+}
+
+func clip(text string) string {
+	const enough = 120
+	if len(text) > enough {
+		return text[:enough] + "..."
+	}
+	return text
+}

@@ -1,0 +1,62 @@
+package tmux
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestParsePanes(t *testing.T) {
+	t.Parallel()
+	const alive = "$1|@2|%3|44|0|||0|1|1|1|0|0|0|5|abx|y\nz\n"
+	const dead = "$1|@2|%4|45|1|7||1|0|1|1|1|1|1|0|abtrh\n"
+	panes, err := parsePanes(alive + dead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Pane{
+		{Session: "a", SessionID: "$1", Window: "b", WindowID: "@2", ID: "%3", PID: 44, Title: "x|y\nz", Attached: true},
+		{
+			Session: "a", SessionID: "$1", Window: "b", WindowID: "@2", ID: "%4", PID: 45,
+			Task: "t", Role: "r", Hook: "h", Dead: true, Status: 7, StatusKnown: true, InMode: true,
+		},
+	}
+	if len(panes) != 2 || panes[0] != want[0] || panes[1] != want[1] {
+		t.Fatalf("got %+v", panes)
+	}
+	for name, text := range map[string]string{
+		"cut":          alive + dead[:len(dead)-1],
+		"too few":      "$1|@2\n",
+		"long length":  strings.Replace(alive, "|5|ab", "|9999|ab", 1),
+		"minus":        strings.Replace(alive, "|5|ab", "|-5|ab", 1),
+		"short length": strings.Replace(alive, "|5|ab", "|4|ab", 1),
+		"bad id":       strings.Replace(alive, "%3", "x", 1),
+		"bad process":  strings.Replace(alive, "44", "", 1),
+	} {
+		if panes, err := parsePanes(text); err == nil {
+			t.Errorf("%s: %+v", name, panes)
+		}
+	}
+}
+
+func TestEnding(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		status, signal string
+		code, sig      int
+		known          bool
+	}{
+		{"", "", 0, 0, false},
+		{"0", "", 0, 0, true},
+		{"7", "", 7, 0, true},
+		{"", "9", 0, 9, true},
+		{"", "KILL", 0, int(syscall.SIGKILL), true},
+		{"", "SIGTERM", 0, int(syscall.SIGTERM), true},
+		{"", "odd", 0, 0, false},
+	} {
+		code, sig, known := ending(row.status, row.signal)
+		if code != row.code || sig != row.sig || known != row.known {
+			t.Errorf("%+v: got %d, %d, %v", row, code, sig, known)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+// Package tmux runs agents in the windows of a private tmux server, and looks at them there.
+//
+// It owns how tmux is spoken to: targets that cannot hit a neighbour, tags, quoting, limits, and typing that arrives.
+// It does not own which agents there should be, what their end means for a task, nor when a person is told.
+// "Could not look" is always an error here and never "nothing there".
+package tmux
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"orange/internal/proc"
+)
+
+// Server is Orange's private tmux server. The zero value is of no use: Socket and Config are required.
+// Several processes may use one server at once.
+type Server struct {
+	Socket  string // name for -L
+	Config  string // absolute path of the file with the text of Configuration
+	Program string // "tmux" when empty
+}
+
+// SocketName gives every home folder a server of its own: the same name for the same absolute path.
+func SocketName(home string) string {
+	if abs, err := filepath.Abs(home); err == nil {
+		home = abs
+	}
+	sum := sha256.Sum256([]byte(home))
+	const digits = 10
+	return "orange-" + hex.EncodeToString(sum[:])[:digits]
+}
+
+// KillWindow ends a window ("@2") and what runs in it gets SIGHUP. A window that is gone already is no error.
+func (s Server) KillWindow(ctx context.Context, id string) error {
+	return s.kill(ctx, "kill-window", '@', id)
+}
+
+// KillSession ends a session ("$1") with all its windows. A session that is gone already is no error.
+func (s Server) KillSession(ctx context.Context, id string) error {
+	return s.kill(ctx, "kill-session", '$', id)
+}
+
+// KillServer ends the server with all its sessions. No server running is no error.
+func (s Server) KillServer(ctx context.Context) error {
+	_, err := s.ask(ctx, "kill-server")
+	if err != nil && !noServer(err) {
+		return fmt.Errorf("kill tmux server %q: %w", s.Socket, err)
+	}
+	return nil
+}
+
+func (s Server) kill(ctx context.Context, verb string, kind byte, id string) error {
+	if err := checkID(kind, id); err != nil {
+		return err
+	}
+	_, err := s.ask(ctx, verb, "-t", id)
+	if err != nil && !noServer(err) && !noTarget(err) {
+		return fmt.Errorf("%s %q: %w", verb, id, err)
+	}
+	return nil
+}
+
+// Capture gives the visible screen of a pane ("%3") after so many lines of history, without escape codes.
+// Blank lines at the end are dropped; every other line ends with a newline.
+func (s Server) Capture(ctx context.Context, pane string, lines int) (string, error) {
+	if err := checkID('%', pane); err != nil {
+		return "", err
+	}
+	res, err := s.ask(ctx, "capture-pane", "-p", "-t", pane, "-S", strconv.Itoa(-max(lines, 0)))
+	if err != nil {
+		return "", fmt.Errorf("capture pane %q: %w", pane, gone(err))
+	}
+	return trimScreen(string(res.Stdout)), nil
+}
+
+func trimScreen(text string) string {
+	text = strings.TrimRight(text, " \n")
+	if text == "" {
+		return ""
+	}
+	return text + "\n"
+}
+
+// Attach is the command with which a person looks at a window of a session (a name or an id; the window may be empty).
+// It is made for proc.Interactive: env is the person's whole environment,
+// and the command gets it without what would make tmux refuse to run inside the person's own tmux.
+func (s Server) Attach(session, windowID string, env []string) proc.Command {
+	var kept []string
+	for _, pair := range env {
+		if !strings.HasPrefix(pair, "TMUX=") && !strings.HasPrefix(pair, "TMUX_PANE=") {
+			kept = append(kept, pair)
+		}
+	}
+	args := s.args("attach-session", "-t", exactly(session)+windowID)
+	return proc.Command{Name: s.program(), Args: args, Env: kept}
+}
+
+// exactly names a session as a target that also may be followed by a window.
+// Without the "=" tmux falls back to the beginning of a name and takes the neighbour.
+func exactly(session string) string { return "=" + session + ":" }
+
+func (s Server) program() string {
+	if s.Program == "" {
+		return "tmux"
+	}
+	return s.Program
+}
+
+// args puts the server in front of a command.
+// -u: otherwise tmux replaces what is not ASCII where the caller's locale does not say UTF-8.
+func (s Server) args(words ...string) []string {
+	return append([]string{"-u", "-L", s.Socket, "-f", s.Config}, words...)
+}
+
+// run makes one tmux call. tmux takes an empty TMUX for none, so a caller inside an agent's window is no special case.
+func (s Server) run(ctx context.Context, stdin io.Reader, words ...string) (proc.Result, error) {
+	if s.Socket == "" || !filepath.IsAbs(s.Config) {
+		return proc.Result{}, fmt.Errorf("cannot speak to tmux: socket %q and configuration %q must be a name and an absolute path", s.Socket, s.Config)
+	}
+	return proc.Run(ctx, proc.Command{
+		Name: s.program(), Args: s.args(words...), Stdin: stdin,
+		// The server keeps the folder of the call that started it for ever: that must not be somebody's worktree.
+		Dir: "/",
+		Env: []string{"TMUX=", "TMUX_PANE="},
+	})
+}
+
+// askTries bounds how often a server that leaves in the middle of a call is asked again.
+const askTries = 3
+
+// ask is run for commands that may be repeated. A server that leaves with its last session drops the calls that wait;
+// the next one says for certain whether there is a server.
+func (s Server) ask(ctx context.Context, words ...string) (proc.Result, error) {
+	for try := 1; ; try++ {
+		res, err := s.run(ctx, nil, words...)
+		if try == askTries || !lost(err) {
+			return res, err
+		}
+	}
+}
+
+func lost(err error) bool {
+	text := said(err)
+	return text == "lost server" || text == "server exited unexpectedly"
+}
+
+// literal keeps a value from losing a ";" at its end, which tmux would read as the end of the command.
+func literal(value string) string {
+	if before, found := strings.CutSuffix(value, ";"); found {
+		return before + `\;`
+	}
+	return value
+}
+
+// checkID refuses what is not an id: tmux would look for a name that begins like it.
+func checkID(kind byte, id string) error {
+	if len(id) > 1 && id[0] == kind && strings.Trim(id[1:], "0123456789") == "" {
+		return nil
+	}
+	return fmt.Errorf("cannot use %q as a tmux target: an id like %q is needed", id, string(kind)+"1")
+}
+
+// said gives what tmux complained about when it ended with status 1, as it does for every refusal of its own.
+// tmux never asks for translated messages, so these words are the same in every locale.
+func said(err error) string {
+	var exit *proc.Error
+	if !errors.As(err, &exit) || exit.Code != 1 {
+		return ""
+	}
+	return strings.TrimSpace(exit.Stderr)
+}
+
+// noServer knows the ways in which tmux says that nobody listens, or that a server which is about to leave
+// has no session any more ("no current target"). Anything else, such as a socket that we may not open, is not knowledge.
+func noServer(err error) bool {
+	text := said(err)
+	if strings.HasPrefix(text, "no server running on ") || text == "no current target" {
+		return true
+	}
+	return strings.HasPrefix(text, "error connecting to ") &&
+		(strings.HasSuffix(text, "(No such file or directory)") || strings.HasSuffix(text, "(Connection refused)"))
+}
+
+func noTarget(err error) bool {
+	text := said(err)
+	for _, kind := range []string{"session", "window", "pane"} {
+		if strings.HasPrefix(text, "can't find "+kind+": ") {
+			return true
+		}
+	}
+	return false
+}
+
+// ErrEnded says that the program in a pane has ended, or that the pane is gone with it.
+var ErrEnded = errors.New("the program in the pane has ended")
+
+func gone(err error) error {
+	if noServer(err) || noTarget(err) || said(err) == "target pane has exited" {
+		return fmt.Errorf("%w: %w", ErrEnded, err)
+	}
+	return err
+}
