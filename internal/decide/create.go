@@ -158,3 +158,20 @@ func Waits(failed []task.OwedHook, h task.OwedHook) bool {
 	}
 	return false
 }
+
+// Back-off of failed hooks: the first wait, doubled with each attempt, up to the longest.
+const (
+	firstBackOff   = 5 * time.Second
+	longestBackOff = 5 * time.Minute
+)
+
+// BackOff is how long a hook is left alone after its n-th failed attempt, counted from 1.
+func BackOff(attempts int) time.Duration {
+	wait := firstBackOff
+	for range attempts - 1 {
+		if wait *= 2; wait >= longestBackOff {
+			return longestBackOff
+		}
+	}
+	return wait
+}

@@ -1,5 +1,7 @@
 package task
 
+import "fmt"
+
 // Actor is who asks.
 type Actor struct {
 	Role string // RoleHuman, or the role of the agent's seat
@@ -66,3 +68,87 @@ const DefaultPoolSize = 5
 
 // DefaultWorkflow is the workflow where a project does not say.
 const DefaultWorkflow = "default"
+
+// Caller is what is known of whoever runs a command, before it is known who that is.
+type Caller struct {
+	Secret string   // of the seat that it shows
+	As     string   // the role that it wants to act for
+	Above  []Waiter // the processes above it, the parent first
+}
+
+// New is what a new task begins with.
+type New struct {
+	Project       Project
+	Branch        string // empty means one named after the id
+	Summary       string
+	Context       string // goes into the document
+	Harness       string
+	ReviewHarness string
+	Effort        string
+	ReviewEffort  string
+	Workflow      string
+	Status        Status // empty means the workflow's initial state
+	Spawn         bool   // start it at once
+	Actor         Actor
+}
+
+// Update is what may change of a task without a transition; nil means that it stays.
+type Update struct {
+	Summary *string
+	Branch  *string // empty means: the branch that the workspace has now
+	Actor   Actor
+}
+
+// DescribeHolders says in one sentence that a project's workspaces are all taken, and by whom.
+func DescribeHolders(p Project, holders []Holder) string {
+	text := fmt.Sprintf("all %d workspaces of %q are taken", p.PoolSize, p.Name)
+	for i, h := range holders {
+		sep := ", "
+		if i == 0 {
+			sep = ": "
+		}
+		text += fmt.Sprintf("%s%s (%s, %s)", sep, h.Task, h.Branch, h.Status)
+	}
+	return text
+}
+
+// Waited is how a task stands for somebody who waited for it.
+type Waited struct {
+	Task    Task
+	Blocked bool     // the time was up: wait again
+	About   string   // what the present status means
+	Notice  string   // the message that came with it
+	Open    []string // moves that the waiter may ask for
+}
+
+// Holding is a workspace of the pool and who has it.
+type Holding struct {
+	Project   string `json:"project"`
+	Workspace string `json:"workspace"`
+	Path      string `json:"path"`
+	Exists    bool   `json:"exists"`
+	Task      string `json:"task"`
+	Branch    string `json:"branch"`
+	Status    Status `json:"status"`
+}
+
+// Report is everything that a person wants to see of one task.
+type Report struct {
+	Task     Task
+	Session  string // "alive", "dead", "none" or "unknown"
+	About    string
+	Path     string   // of the document
+	Worktree string   // empty when there is none
+	Problems []string // of the document
+	Open     []string // moves that the caller may ask for
+	Owed     []OwedHook
+	Rescued  []Rescued
+}
+
+// Rescued is work that was kept before a workspace was cleaned.
+type Rescued struct {
+	Ref     string `json:"ref"`
+	Commit  string `json:"commit"`
+	What    string `json:"what"`
+	Command string `json:"command"` // brings it back
+}

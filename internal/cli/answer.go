@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/yaml"
+)
+
+// Exit statuses.
+const (
+	exitFailed   = 1
+	exitUsage    = 2
+	exitRefused  = 3
+	exitNotFound = 4
+	exitStopped  = 130
+)
+
+func usage(format string, args ...any) error { return task.Notef(task.ErrUsage, format, args...) }
+
+// classify is the one place that turns an error into an exit status and a code.
+func classify(err error) (status int, code string) {
+	var rejection *decide.Rejection
+	var problems yaml.Problems
+	switch {
+	case errors.As(err, &rejection):
+		return exitRefused, rejection.Code
+	case errors.As(err, &problems):
+		return exitUsage, "invalid_file"
+	case errors.Is(err, task.ErrUsage):
+		return exitUsage, "usage"
+	case errors.Is(err, task.ErrNotFound):
+		return exitNotFound, "not_found"
+	case errors.Is(err, task.ErrBranchTaken):
+		return exitFailed, "branch_taken"
+	case errors.Is(err, task.ErrPoolFull):
+		return exitFailed, "pool_full"
+	case errors.Is(err, task.ErrConflict):
+		return exitFailed, "conflict"
+	case errors.Is(err, context.Canceled):
+		return exitStopped, "stopped"
+	case strings.HasPrefix(err.Error(), "unknown command"):
+		return exitUsage, "usage"
+	}
+	return exitFailed, "failed"
+}
+
+// report tells a command's end and answers the exit status.
+func (p *Program) report(err error) int {
+	if err == nil {
+		return 0
+	}
+	status, code := classify(err)
+	if !p.json {
+		fmt.Fprintf(p.Err, "orange: %v\n", err)
+		return status
+	}
+	answer := map[string]any{"error": err.Error(), "code": code, "details": []string{}}
+	var rejection *decide.Rejection
+	var problems yaml.Problems
+	switch {
+	case errors.As(err, &rejection):
+		answer["error"], answer["open"] = rejection.Message, orEmpty(rejection.Open)
+		answer["details"] = orEmpty(rejection.Details)
+	case errors.As(err, &problems):
+		answer["details"] = problems
+	}
+	if err := p.printJSON(answer); err != nil {
+		fmt.Fprintf(p.Err, "orange: %v\n", err)
+	}
+	return status
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func (p *Program) printJSON(answer any) error {
+	encoder := json.NewEncoder(p.Out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(answer); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
+
+// say prints one line of a result.
+func (p *Program) say(format string, args ...any) { fmt.Fprintf(p.Out, format+"\n", args...) }
+
+// warn prints one line of talk.
+func (p *Program) warn(format string, args ...any) {
+	fmt.Fprintf(p.Err, "orange: "+format+"\n", args...)
+}
+
+// taskView is a task as JSON has it: the names of the frontmatter.
+type taskView struct {
+	ID            string         `json:"id"`
+	Project       string         `json:"project"`
+	Branch        string         `json:"branch"`
+	Harness       string         `json:"harness"`
+	ReviewHarness string         `json:"review_harness"`
+	Effort        string         `json:"effort"`
+	ReviewEffort  string         `json:"review_effort"`
+	Status        task.Status    `json:"status"`
+	ReviewRound   int            `json:"review_round"`
+	CrashCount    int            `json:"crash_count"`
+	Summary       string         `json:"summary"`
+	Workspace     string         `json:"workspace"`
+	TmuxSession   string         `json:"tmux_session"`
+	CreatedAt     string         `json:"created_at"`
+	UpdatedAt     string         `json:"updated_at"`
+	PRURL         string         `json:"pr_url"`
+	PRState       string         `json:"pr_state"`
+	Workflow      string         `json:"workflow"`
+	Version       int            `json:"workflow_version"`
+	Attention     string         `json:"attention"`
+	Queued        bool           `json:"queued"`
+	QueuedFor     task.Status    `json:"queued_for"`
+	Previous      task.Status    `json:"previous_status"`
+	EnteredAt     string         `json:"entered_at"`
+	Live          bool           `json:"live"`
+	Counters      map[string]int `json:"counters"`
+	Session       string         `json:"session,omitempty"`
+}
+
+func view(t task.Task, session string) taskView {
+	counters := map[string]int{}
+	for _, c := range t.Counters {
+		counters[c.Name] = c.Value
+	}
+	return taskView{
+		ID: t.ID, Project: t.Project, Branch: t.Branch, Harness: t.Harness, ReviewHarness: t.ReviewHarness,
+		Effort: t.Effort, ReviewEffort: t.ReviewEffort, Status: t.Status,
+		ReviewRound: t.Counters.Get(task.ReviewRound), CrashCount: t.Counters.Get(task.CrashCount),
+		Summary: t.Summary, Workspace: t.Workspace, TmuxSession: t.Session,
+		CreatedAt: task.FormatTime(t.CreatedAt), UpdatedAt: task.FormatTime(t.UpdatedAt), PRURL: t.PRURL, PRState: t.PRState,
+		Workflow: t.Workflow.Name, Version: t.Workflow.Version, Attention: t.Attention, Queued: t.Queued(), QueuedFor: t.QueuedFor,
+		Previous: t.Previous, EnteredAt: task.FormatTime(t.EnteredAt), Live: t.Live, Counters: counters, Session: session,
+	}
+}
+
+// hookView is one hook of a transition as JSON has it.
+type hookView struct {
+	Action string         `json:"action"`
+	State  task.HookState `json:"state"`
+	Error  string         `json:"error,omitempty"`
+}
+
+func hookViews(hooks []task.OwedHook) (all []hookView, failures []string) {
+	all, failures = []hookView{}, []string{}
+	for _, h := range hooks {
+		all = append(all, hookView{h.Action, h.State, h.Error})
+		if h.State == task.HookFailed {
+			failures = append(failures, h.Action+": "+h.Error)
+		}
+	}
+	return all, failures
+}
+
+// outcome tells what became of a request.
+func (p *Program) outcome(out task.Outcome, said string) error {
+	hooks, failures := hookViews(out.Hooks)
+	if p.json {
+		answer := map[string]any{
+			"task": view(out.Task, ""), "moved": out.Moved, "from": out.Event.From, "to": out.Event.To,
+			"hooks": hooks, "hook_errors": failures, "queued": out.Queued,
+		}
+		if out.Queued {
+			answer["holders"] = orEmpty(out.Holders)
+		}
+		if err := p.printJSON(answer); err != nil {
+			return err
+		}
+	} else {
+		p.sayOutcome(out, said)
+	}
+	for _, f := range failures {
+		p.warn("hook failed: %s\n  the task keeps its status; put that right and run: orange task retry %s", f, out.Task.ID)
+	}
+	return nil
+}
+
+func (p *Program) sayOutcome(out task.Outcome, said string) {
+	t := out.Task
+	switch {
+	case out.Queued:
+		p.say("%s stays %s and is queued: it starts when a workspace is free.", t.ID, t.Status)
+		for _, h := range out.Holders {
+			p.say("  %s is held by %s (%s, %s)", h.Workspace, h.Task, h.Branch, h.Status)
+		}
+		return
+	case out.Event.IsMove():
+		p.say("%s: %s -> %s", t.ID, out.Event.From, out.Event.To)
+	case said != "":
+		p.say("%s", said)
+	default:
+		p.say("%s is %s already; nothing to do", t.ID, t.Status)
+	}
+	for _, h := range out.Hooks {
+		p.say("  %-22s %s", h.Action, h.State)
+	}
+}

@@ -1,0 +1,212 @@
+// Package cli is the command line: it parses, asks, and prints the answer.
+//
+// It owns words, flags, exit codes and JSON. It decides nothing and writes no status: every question goes through the engine.
+// Results go to standard output, talk and failures to standard error.
+package cli
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Moves asks for what changes a task.
+type Moves interface {
+	Create(ctx context.Context, n task.New) (task.Outcome, error)
+	Request(ctx context.Context, req task.Request) (task.Outcome, error)
+	Command(ctx context.Context, id, command string, actor task.Actor, reason string) (task.Outcome, error)
+	RequestChanges(ctx context.Context, id, text string, actor task.Actor) (task.Outcome, error)
+	Merge(ctx context.Context, id, strategy string, actor task.Actor) (task.Outcome, string, error)
+	Update(ctx context.Context, id string, u task.Update) (task.Task, error)
+}
+
+// Care keeps tasks going.
+type Care interface {
+	Respawn(ctx context.Context, id string, actor task.Actor) (task.Outcome, error)
+	Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error)
+	Delete(ctx context.Context, id string, actor task.Actor) (string, error)
+	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (task.Waited, error)
+	Settle(ctx context.Context, id string, inherit bool) error
+	Attach(ctx context.Context, id, role string, run bool) ([]string, error)
+}
+
+// Look shows what there is.
+type Look interface {
+	Tasks(ctx context.Context, f task.Filter) ([]task.Task, error)
+	Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error)
+	Report(ctx context.Context, id string, actor task.Actor) (task.Report, error)
+	History(ctx context.Context, id string) ([]task.Event, error)
+	Log(keep func(line []byte) bool, lines int, out io.Writer) error
+}
+
+// Who finds out who and where the caller is.
+type Who interface {
+	Actor(ctx context.Context, id, as string) (task.Actor, error)
+	// Here is the task and the project of the folder that the command stands in; empty where it stands in neither.
+	Here(ctx context.Context) (id, project string, err error)
+	// Harnesses are the two that a task gets when nobody says which.
+	Harnesses(ctx context.Context) (worker, reviewer string, err error)
+	KnownHarness(name string) error
+}
+
+// Projects are the registered repositories.
+type Projects interface {
+	Projects() ([]task.Project, error)
+	Project(name string) (task.Project, error)
+	AddProject(ctx context.Context, path string, p task.Project) (task.Project, error)
+	UpdateProject(ctx context.Context, p task.Project) error
+	RemoveProject(ctx context.Context, name string) error
+}
+
+// WorkflowFile is a workflow that can be had.
+type WorkflowFile struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+	Hides  bool   `json:"hides_built_in"`
+	Text   string `json:"text,omitempty"`
+}
+
+// Workflows are the rule books.
+type Workflows interface {
+	Workflows() ([]WorkflowFile, error)
+	Workflow(name string) (*workflow.Definition, WorkflowFile, error)
+	// CheckWorkflow reads a file, or a workflow by name; the error is all that is wrong with it.
+	CheckWorkflow(fileOrName string) (*workflow.Definition, error)
+}
+
+// Workspaces are the pools of worktrees.
+type Workspaces interface {
+	Workspaces(ctx context.Context, project string) ([]task.Holding, error)
+	InitWorkspaces(ctx context.Context, p task.Project) ([]task.Holding, error)
+	CollectWorkspaces(ctx context.Context, project string) (removed []string, err error)
+}
+
+// House is what the commands ask. Every field is required.
+type House struct {
+	Moves      Moves
+	Care       Care
+	Look       Look
+	Who        Who
+	Projects   Projects
+	Workflows  Workflows
+	Workspaces Workspaces
+}
+
+// Program is the command line with the world that it talks to. Every field is required.
+type Program struct {
+	Version string
+	In      io.Reader
+	Out     io.Writer
+	Err     io.Writer
+	// Terminal says whether a person sits at In.
+	Terminal bool
+	// Open opens the house when the first command needs it, so that version and help need nothing.
+	Open func(ctx context.Context) (*House, error)
+	// Launch runs an agent by its ticket in this window, and does not come back while it lives.
+	Launch func(ticket string) int
+
+	json    bool
+	project string
+	house   *House
+}
+
+// Run runs one command line and answers its exit status.
+func (p *Program) Run(ctx context.Context, args []string) int {
+	root := p.root()
+	root.SetArgs(joinBranch(args))
+	root.SetIn(p.In)
+	root.SetOut(p.Out)
+	root.SetErr(p.Err)
+	return p.report(root.ExecuteContext(ctx))
+}
+
+func (p *Program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "orange",
+		Short: "Runs coding agents on tasks, and lets them move on evidence only",
+		Long: `Orange runs AI coding agents on tasks in git repositories, each in its own worktree and terminal session.
+Agents write evidence and ask; the engine checks the evidence and moves the task, or refuses and says exactly why.
+
+Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not found.`,
+		Example: `  orange project add .
+  orange task create "" "Say hello in French too"
+  orange task list`,
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	root.PersistentFlags().BoolVar(&p.json, "json", false, "answer in JSON")
+	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
+	root.AddCommand(p.projectCommands(), p.taskCommands(), p.workflowCommands(), p.workspaceCommands(), p.logCommand(), p.versionCommand())
+	root.AddCommand(p.settleCommand(), p.launchCommand())
+	return root
+}
+
+// open opens the house once a command.
+func (p *Program) open(ctx context.Context) (*House, error) {
+	if p.house != nil {
+		return p.house, nil
+	}
+	house, err := p.Open(ctx)
+	p.house = house
+	return house, err
+}
+
+// group is a command that only holds others.
+func group(use, short, example string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Example: example, RunE: func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		text := ""
+		for _, s := range c.SuggestionsFor(args[0]) {
+			text += "; did you mean " + s + "?"
+		}
+		return usage("there is no command %q below %q%s", args[0], c.CommandPath(), text)
+	}}
+	c.SuggestionsMinimumDistance = 2
+	c.AddCommand(commands...)
+	return c
+}
+
+// run makes a command's work from a function that has the house.
+func (p *Program) run(work func(ctx context.Context, h *House, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		h, err := p.open(c.Context())
+		if err != nil {
+			return err
+		}
+		return work(c.Context(), h, args)
+	}
+}
+
+// between checks the number of arguments and calls a wrong one a wrong call.
+func between(least, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return usage("found %d arguments, expected: %s", len(args), c.UseLine())
+		}
+		return nil
+	}
+}
+
+// joinBranch lets --branch stand with and without a value: the word behind it is its value unless it is a flag.
+func joinBranch(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(out, args[i:]...)
+		}
+		if args[i] == "--branch" && i+1 < len(args) && args[i+1] != "" && args[i+1][0] != '-' {
+			out = append(out, "--branch="+args[i+1])
+			i++
+			continue
+		}
+		out = append(out, args[i])
+	}
+	return out
+}

@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Create makes a task. With n.Spawn it is started too; where no workspace is free it is queued.
+func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
+	def, err := e.Rules.Named(ctx, n.Workflow)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	random := make([]byte, task.IDLength)
+	if _, err := io.ReadFull(e.Random, random); err != nil {
+		return task.Outcome{}, fmt.Errorf("make an id: %w", err)
+	}
+	id, err := task.NewID(random)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	t := task.Task{
+		ID: id, Project: n.Project.Name, Branch: n.Branch, Summary: n.Summary,
+		Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
+	}
+	if t.Branch == "" {
+		t.Branch = task.DefaultBranch(id)
+	}
+	if err := e.Desk.CheckBranch(ctx, t.Branch); err != nil {
+		return task.Outcome{}, err
+	}
+	status := birthStatus(def, n)
+	c, err := decide.Create(def, t, status, n.Actor, e.Now())
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	if n.Spawn && status == def.Initial {
+		if _, err := decide.SpawnTarget(def, c.Task); err != nil {
+			return task.Outcome{}, err
+		}
+	}
+	c.PoolSize = n.Project.PoolSize
+	return e.bear(ctx, def, c, n)
+}
+
+// birthStatus is where the task begins: where the caller wants it, or where the workflow has tasks without a summary begin.
+func birthStatus(def *workflow.Definition, n task.New) task.Status {
+	if n.Status != "" {
+		return n.Status
+	}
+	if strings.TrimSpace(n.Summary) == "" && n.Spawn {
+		if to, said := def.Move(workflow.MoveClarify); said {
+			return to
+		}
+	}
+	return def.Initial
+}
+
+func (e *Engine) bear(ctx context.Context, def *workflow.Definition, c task.Change, n task.New) (task.Outcome, error) {
+	body := "\n"
+	if context := strings.TrimSpace(n.Context); context != "" {
+		body = "\n## Context\n\n" + document.Demote(context) + "\n"
+	}
+	t, err := e.Store.Commit(ctx, c)
+	if errors.Is(err, task.ErrPoolFull) {
+		return task.Outcome{}, e.poolFull(ctx, n.Project, c.Task.Status)
+	}
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	if err := e.Documents.Create(t, body); err != nil {
+		return task.Outcome{}, err
+	}
+	out, err := e.conclude(ctx, t, t.Seq, n.Actor)
+	if err != nil || !n.Spawn || t.Status != def.Initial {
+		return out, err
+	}
+	to, err := decide.SpawnTarget(def, t)
+	if err != nil {
+		return out, err
+	}
+	return e.Request(ctx, task.Request{Task: t.ID, To: to, Actor: n.Actor})
+}
+
+// poolFull is the error of a task that cannot be born, because its state needs a workspace and none is free.
+func (e *Engine) poolFull(ctx context.Context, p task.Project, status task.Status) error {
+	holders, err := e.Index.Holders(ctx, p.Name)
+	if err != nil {
+		return err
+	}
+	return task.Notef(task.ErrPoolFull, "cannot create a task in %q: %s", status, task.DescribeHolders(p, holders))
+}
+
+// Update changes what people and agents may change of a task without moving it.
+func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Task, error) {
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return task.Task{}, err
+	}
+	data := map[string]string{}
+	if u.Branch != nil {
+		branch, err := e.branch(ctx, s.Task, *u.Branch)
+		if err != nil {
+			return task.Task{}, err
+		}
+		data["branch"] = branch
+	}
+	if u.Summary != nil {
+		data["summary"] = *u.Summary
+	}
+	_, err = e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+		t := s.Task
+		if branch, asked := data["branch"]; asked {
+			t.Branch = branch
+		}
+		if summary, asked := data["summary"]; asked {
+			t.Summary = summary
+		}
+		if t.Branch == s.Task.Branch && t.Summary == s.Task.Summary {
+			return nil, nil
+		}
+		t.UpdatedAt = e.Now()
+		event := task.Event{Time: t.UpdatedAt, Type: task.Updated, Actor: u.Actor.Name(), Data: data}
+		return &task.Change{Task: t, Expect: s.Task.Version, Events: []task.Event{event}}, nil
+	})
+	if err != nil {
+		return task.Task{}, err
+	}
+	s, _, err = e.Refresh(ctx, id)
+	return s.Task, err
+}
+
+func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, error) {
+	if name != "" {
+		if err := e.Desk.CheckBranch(ctx, name); err != nil {
+			return "", err
+		}
+		others, err := e.Index.List(ctx, task.Filter{Project: t.Project, Branch: name, Live: true})
+		if err != nil {
+			return "", err
+		}
+		for _, o := range others {
+			if o.ID != t.ID {
+				return "", task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", name, o.ID)
+			}
+		}
+	}
+	if t.Workspace == "" {
+		if name == "" {
+			return "", task.Notef(task.ErrUsage, "cannot take over the branch of task %s: it has no workspace; give the branch a name", t.ID)
+		}
+		return name, nil
+	}
+	return e.Desk.SetBranch(ctx, t, name)
+}
+
+// Respawn starts the agent of the present status again. alive says whether it still lives.
+func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error), actor task.Actor) (task.Outcome, error) {
+	if err := e.finishOwed(ctx, id, actor); err != nil {
+		return task.Outcome{}, err
+	}
+	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		state, _ := def.State(s.Task.Status)
+		lives, err := alive(s.Task, state.Role)
+		if err != nil {
+			return nil, err
+		}
+		c, err := decide.Respawn(def, s.Task, lives, actor, e.Now())
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range decide.Overtaken(s.Owed) {
+			c.Settled = append(c.Settled, task.Settled{ID: id, State: task.HookSuperseded, Error: "overtaken by a respawn"})
+		}
+		return &c, nil
+	})
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	return e.conclude(ctx, t, t.Seq, actor)
+}
+
+// Delete forgets a task and moves its folder to the trash. A live one is cancelled first, through the same door as ever.
+// It answers where the folder is now.
+func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (string, error) {
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if s.Task.Live {
+		out, err := e.Command(ctx, id, workflow.MoveCancel, actor, "deleted")
+		if err != nil {
+			return "", err
+		}
+		s.Task = out.Task
+	}
+	if s, err = e.Store.Load(ctx, id); err != nil {
+		return "", err
+	}
+	if s.Task.Workspace != "" || s.Task.Live {
+		return "", fmt.Errorf("cannot delete task %s yet: it still has its workspace (%s); run %q and try again",
+			id, s.Task.Workspace, "orange task retry "+id)
+	}
+	if err := e.Store.Delete(ctx, id); err != nil {
+		return "", err
+	}
+	return e.Documents.Trash(s.Task.Project, id)
+}

@@ -1,0 +1,284 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Request judges a request on fresh evidence and, if it is granted, commits the move, has its hooks performed
+// and waits for them a while. A refusal is a *decide.Rejection, and nothing has changed.
+// Asking for the status that the task has already succeeds and does nothing.
+func (e *Engine) Request(ctx context.Context, req task.Request) (task.Outcome, error) {
+	return e.request(ctx, req, nil)
+}
+
+// request runs before, once, between the yes and its commit.
+func (e *Engine) request(ctx context.Context, req task.Request, before func(task.Task) error) (task.Outcome, error) {
+	if err := e.finishOwed(ctx, req.Task, req.Actor); err != nil {
+		return task.Outcome{}, err
+	}
+	for range maxConflicts {
+		out, err := e.attempt(ctx, req, &before)
+		if errors.Is(err, task.ErrConflict) {
+			continue
+		}
+		e.logRefusal(req, err)
+		return out, err
+	}
+	return task.Outcome{}, task.Notef(task.ErrConflict, "cannot move task %s: others move it all the time; try again", req.Task)
+}
+
+func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task) error) (task.Outcome, error) {
+	s, decision, err := e.judge(ctx, req)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	if !decision.Moved {
+		return task.Outcome{Task: s.Task}, nil
+	}
+	c := decision.Change
+	project, err := e.Desk.Project(s.Task.Project)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	c.PoolSize = project.PoolSize
+	for _, id := range decide.Overtaken(s.Owed) {
+		c.Settled = append(c.Settled, task.Settled{ID: id, State: task.HookSuperseded, Error: "overtaken by a later transition"})
+	}
+	if run := *before; run != nil {
+		if err := run(s.Task); err != nil {
+			return task.Outcome{}, err
+		}
+		*before = nil
+	}
+	t, err := e.Store.Commit(ctx, c)
+	if errors.Is(err, task.ErrPoolFull) {
+		return e.queue(ctx, s.Task, req)
+	}
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	return e.conclude(ctx, t, t.Seq, req.Actor)
+}
+
+// judge looks at the evidence and decides. What a yes rests on is kept before it is committed.
+func (e *Engine) judge(ctx context.Context, req task.Request) (task.Snapshot, decide.Decision, error) {
+	s, evidence, err := e.Refresh(ctx, req.Task)
+	if err != nil {
+		return s, decide.Decision{}, err
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return s, decide.Decision{}, err
+	}
+	decision, err := decide.Transition(def, s.Task, evidence, req, e.Now())
+	if err != nil {
+		return s, decision, err
+	}
+	for _, rested := range decision.Change.Spent {
+		section, _ := evidence.Document.Section(rested.Source)
+		if err := e.Documents.Keep(s.Task.Project, s.Task.ID, rested.Digest, section.Text); err != nil {
+			return s, decision, err
+		}
+	}
+	return s, decision, nil
+}
+
+func (e *Engine) logRefusal(req task.Request, err error) {
+	var rejection *decide.Rejection
+	if errors.As(err, &rejection) {
+		e.Log.Info("refused", "component", "engine", "task", req.Task, "from", string(rejection.From), "to", string(req.To),
+			"actor", req.Actor.Name(), "as", req.Actor.As, "code", rejection.Code)
+	}
+}
+
+// queue marks a task that waits for a workspace, and tells who has them.
+func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (task.Outcome, error) {
+	t, err := e.change(ctx, t.ID, func(s task.Snapshot) (*task.Change, error) {
+		if s.Task.QueuedFor == req.To || s.Task.Status != t.Status {
+			return nil, nil
+		}
+		c := decide.Queue(s.Task, req.To, req.Actor, e.Now())
+		return &c, nil
+	})
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	if err := e.sync(ctx, t.ID); err != nil {
+		return task.Outcome{}, err
+	}
+	holders, err := e.Index.Holders(ctx, t.Project)
+	return task.Outcome{Task: t, Queued: true, Holders: holders}, err
+}
+
+// conclude mirrors a committed change, has the hooks of its event performed, and waits for them as long as patience lasts.
+func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor task.Actor) (task.Outcome, error) {
+	out := task.Outcome{Task: t, Moved: true}
+	if err := e.sync(ctx, t.ID); err != nil {
+		return out, err
+	}
+	events, err := e.Index.Events(ctx, t.ID, event-1)
+	if err != nil {
+		return out, err
+	}
+	out.Event = events[0]
+	e.Log.Info("moved", "component", "engine", "task", t.ID, "event", out.Event.Type, "from", string(out.Event.From),
+		"to", string(out.Event.To), "actor", out.Event.Actor)
+	if err := e.runHooks(ctx, t.ID, event, actor); err != nil {
+		return out, err
+	}
+	if out.Hooks, err = e.Store.Hooks(ctx, t.ID, event); err != nil {
+		return out, err
+	}
+	s, err := e.Store.Load(ctx, t.ID)
+	if errors.Is(err, task.ErrNotFound) {
+		return out, nil
+	}
+	out.Task = s.Task
+	return out, err
+}
+
+// runHooks starts the runner if the event owes anything, and waits until it does not.
+func (e *Engine) runHooks(ctx context.Context, id string, event int, actor task.Actor) error {
+	owing, err := e.owes(ctx, id, event)
+	if err != nil || !owing {
+		return err
+	}
+	if err := e.Runner.Run(ctx, id, actor.Role == task.RoleHuman); err != nil {
+		return fmt.Errorf("start the runner of hooks: %w", err)
+	}
+	patience := time.NewTimer(e.Patience)
+	defer patience.Stop()
+	tick := time.NewTicker(hookPoll)
+	defer tick.Stop()
+	for {
+		if owing, err = e.owes(ctx, id, event); err != nil || !owing {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-patience.C:
+			return nil // they go on without us
+		case <-tick.C:
+		}
+	}
+}
+
+// owes says whether an event still has hooks that nobody has tried, or that a try may still settle.
+func (e *Engine) owes(ctx context.Context, id string, event int) (bool, error) {
+	hooks, err := e.Store.Hooks(ctx, id, event)
+	if err != nil {
+		return false, err
+	}
+	var failed []task.OwedHook
+	for _, h := range hooks {
+		switch {
+		case h.State == task.HookFailed:
+			failed = append(failed, h)
+		case h.State == task.HookPending && !decide.Waits(failed, h):
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// finishOwed lets hooks of earlier transitions finish before a new request is judged.
+func (e *Engine) finishOwed(ctx context.Context, id string, actor task.Actor) error {
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, h := range s.Owed {
+		if h.State == task.HookPending {
+			return e.runHooks(ctx, id, h.Event, actor)
+		}
+	}
+	return nil
+}
+
+// Command asks for the move that a command stands for in the task's workflow.
+func (e *Engine) Command(ctx context.Context, id, command string, actor task.Actor, reason string) (task.Outcome, error) {
+	to, err := e.target(ctx, id, command)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	return e.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: reason})
+}
+
+func (e *Engine) target(ctx context.Context, id, command string) (task.Status, error) {
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return "", err
+	}
+	return decide.MoveTarget(def, s.Task, command)
+}
+
+// RequestChanges writes a person's wishes into the document and sends the task back to its worker.
+func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task.Actor) (task.Outcome, error) {
+	to, err := e.target(ctx, id, workflow.MoveRequestChanges)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	req := task.Request{Task: id, To: to, Actor: actor, Reason: text}
+	return e.request(ctx, req, func(t task.Task) error {
+		if text == "" || t.Status == to {
+			return nil
+		}
+		return e.Documents.Append(t.Project, t.ID, "\n## Fix Instructions\n\n"+document.Demote(text)+"\n")
+	})
+}
+
+// Merge merges the task's branch into the project's default branch and then moves the task.
+// It decides first; run again after it was cut short, it goes on.
+func (e *Engine) Merge(ctx context.Context, id, strategy string, actor task.Actor) (task.Outcome, string, error) {
+	to, err := e.target(ctx, id, workflow.MoveMerge)
+	if err != nil {
+		return task.Outcome{}, "", err
+	}
+	req := task.Request{Task: id, To: to, Actor: actor}
+	s, decision, err := e.judge(ctx, req)
+	if err != nil {
+		e.logRefusal(req, err)
+		return task.Outcome{}, "", err
+	}
+	if !decision.Moved {
+		return task.Outcome{Task: s.Task}, "already merged", nil
+	}
+	if err := e.note(ctx, id, task.Event{Type: task.MergeBegun, Actor: actor.Name(), Data: map[string]string{"branch": s.Task.Branch}}); err != nil {
+		return task.Outcome{}, "", err
+	}
+	commit, how, err := e.Desk.Merge(ctx, s.Task, strategy)
+	if err != nil {
+		return task.Outcome{}, "", err
+	}
+	merged := task.Event{Type: task.Merged, Actor: actor.Name(), Reason: how, Data: map[string]string{"branch": s.Task.Branch, "commit": commit}}
+	if err := e.note(ctx, id, merged); err != nil {
+		return task.Outcome{}, "", err
+	}
+	req.Reason = how
+	out, err := e.Request(ctx, req)
+	return out, how, err
+}
+
+// note adds an event to a task's history that changes nothing else.
+func (e *Engine) note(ctx context.Context, id string, event task.Event) error {
+	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+		t := s.Task
+		t.UpdatedAt = e.Now()
+		event.Time = t.UpdatedAt
+		return &task.Change{Task: t, Expect: s.Task.Version, Events: []task.Event{event}}, nil
+	})
+	return err
+}

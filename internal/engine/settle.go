@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Settle performs the hooks that a task owes, in order, and settles each. One process at a time does this for a task.
+// A hook that fails is noted and left for later; those behind it wait if they depend on it.
+func (e *Engine) Settle(ctx context.Context, id string, inherit bool) error {
+	release, err := e.Mirror.Lock(ctx, id+".hooks")
+	if err != nil {
+		return err
+	}
+	defer release()
+	for {
+		s, err := e.Store.Load(ctx, id)
+		if errors.Is(err, task.ErrNotFound) {
+			return nil // deleted meanwhile, and its hooks with it
+		}
+		if err != nil {
+			return err
+		}
+		hook, found := due(s.Owed, e.Now())
+		if !found {
+			return e.sync(ctx, id)
+		}
+		if err := e.perform(ctx, s.Task, hook, inherit); err != nil {
+			return err
+		}
+	}
+}
+
+// due is the first owed hook that may be tried now.
+func due(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
+	var failed []task.OwedHook
+	for _, h := range owed {
+		switch {
+		case decide.Waits(failed, h):
+		case h.State == task.HookFailed && h.NextTry.After(now):
+			failed = append(failed, h)
+		default:
+			return h, true
+		}
+	}
+	return task.OwedHook{}, false
+}
+
+func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook, inherit bool) error {
+	if err := e.Store.BeginHook(ctx, hook.ID, e.Now()); err != nil {
+		return err
+	}
+	e.Log.Info("hook begins", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "attempt", hook.Attempts+1)
+	job, seat, err := e.job(ctx, t, hook, inherit)
+	var effect task.Effect
+	if err == nil {
+		effect, err = e.Performer.Perform(ctx, job)
+	}
+	if err == nil && effect.PID != 0 && seat != nil {
+		seat.PID, seat.Began = effect.PID, effect.Began
+		err = e.Store.SeatTaken(ctx, *seat)
+	}
+	e.Log.Info("hook ends", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "said", effect.Said, "error", text(err))
+	if err := e.settle(ctx, hook, effect, err); err != nil {
+		return err
+	}
+	return e.sync(ctx, t.ID)
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// job gathers what the performer needs. Hooks that may start an agent get a seat, committed before they begin.
+func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook, inherit bool) (task.Job, *task.Seat, error) {
+	job := task.Job{Task: t, Hook: hook, Inherit: inherit}
+	project, err := e.Desk.Project(t.Project)
+	if err != nil {
+		return job, nil, err
+	}
+	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return job, nil, err
+	}
+	state, _ := def.State(t.Status)
+	job.Project = project
+	job.Prompt, _ = def.Prompt(hook.Prompt)
+	job.Respawn, _ = def.Prompt(state.RespawnPrompt.Name)
+	job.Role = roleOf(def, t, hook.Hook)
+	if job.Role == "" {
+		return job, nil, nil
+	}
+	secret := make([]byte, 32)
+	if _, err := io.ReadFull(e.Random, secret); err != nil {
+		return job, nil, fmt.Errorf("make a seat: %w", err)
+	}
+	job.Secret = hex.EncodeToString(secret)
+	seat := &task.Seat{Hash: HashSecret(job.Secret), Task: t.ID, Role: job.Role, Hook: hook.ID}
+	_, err = e.change(ctx, t.ID, func(s task.Snapshot) (*task.Change, error) {
+		return &task.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat}, nil
+	})
+	return job, seat, err
+}
+
+// roleOf is the role of the agent that a hook starts or speaks to; empty when it does neither.
+func roleOf(def *workflow.Definition, t task.Task, hook task.Hook) string {
+	if hook.Action == task.NotifyWorker {
+		return task.RoleWorker
+	}
+	role := workflow.SpawnRole(hook)
+	if state, exists := def.State(t.Status); exists && role == task.RoleWorker && state.Role != "" && state.Role != task.RoleReviewer {
+		return state.Role
+	}
+	return role
+}
+
+// HashSecret is how a seat's secret is kept.
+func HashSecret(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// hookTrouble begins the attention mark that a failed hook leaves, so that its success can take it away.
+const hookTrouble = "hook "
+
+// settle commits the end of one attempt together with what it did.
+func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Effect, failure error) error {
+	_, err := e.change(ctx, hook.Task, func(s task.Snapshot) (*task.Change, error) {
+		t, now := s.Task, e.Now()
+		t.UpdatedAt = now
+		settled := task.Settled{ID: hook.ID, State: task.HookDone}
+		events := effect.Events
+		if failure != nil {
+			attempts := hook.Attempts + 1
+			settled = task.Settled{ID: hook.ID, State: task.HookFailed, Error: failure.Error(), NextTry: now.Add(decide.BackOff(attempts))}
+			t.Attention = hookTrouble + hook.Action + ": " + failure.Error()
+			if failure.Error() != hook.Error {
+				events = append(events, task.Event{
+					Type: task.HookFailure, Reason: failure.Error(), Data: map[string]string{"hook": hook.Action},
+				})
+			}
+		} else if err := e.afterSuccess(ctx, &t, s, hook); err != nil {
+			return nil, err
+		}
+		if effect.Session != nil {
+			t.Session = *effect.Session
+		}
+		for i := range events {
+			events[i].Time = now
+			events[i].Actor = task.ActorEngine
+		}
+		return &task.Change{
+			Task: t, Expect: s.Task.Version, Events: events, Settled: []task.Settled{settled},
+			Lease: effect.Lease, EndSeats: effect.EndSeats, NewNotice: effect.NewNotice,
+		}, nil
+	})
+	return err
+}
+
+// afterSuccess takes back what no longer holds once a hook has succeeded: the mark of its failure, and,
+// with the last hook of a transition, the count of crashes.
+func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot, hook task.OwedHook) error {
+	others := 0
+	for _, h := range s.Owed {
+		if h.ID != hook.ID {
+			others++
+			if h.State == task.HookFailed {
+				return nil
+			}
+		}
+	}
+	if strings.HasPrefix(t.Attention, hookTrouble) {
+		t.Attention = ""
+	}
+	if others > 0 || t.Counters.Get(task.CrashCount) == 0 {
+		return nil
+	}
+	events, err := e.Index.Events(ctx, t.ID, hook.Event-1)
+	if err != nil {
+		return err
+	}
+	if len(events) > 0 && events[0].IsMove() {
+		t.Counters = t.Counters.With(task.CrashCount, 0)
+	}
+	return nil
+}
+
+// Retry makes every failed hook of a task due now and has them performed.
+func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error) {
+	var last int
+	var again []task.OwedHook
+	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+		again = s.Owed
+		c := task.Change{Task: s.Task, Expect: s.Task.Version}
+		for _, h := range s.Owed {
+			last = h.Event
+			if h.State == task.HookFailed {
+				c.Settled = append(c.Settled, task.Settled{ID: h.ID, State: task.HookPending})
+			}
+		}
+		if len(c.Settled) == 0 {
+			return nil, nil
+		}
+		return &c, nil
+	})
+	if err != nil || len(again) == 0 {
+		return task.Outcome{Task: t}, err
+	}
+	if err := e.runHooks(ctx, id, last, actor); err != nil {
+		return task.Outcome{}, err
+	}
+	out := task.Outcome{}
+	for _, h := range again {
+		hooks, err := e.Store.Hooks(ctx, id, h.Event)
+		if err != nil {
+			return out, err
+		}
+		for _, now := range hooks {
+			if now.ID == h.ID {
+				out.Hooks = append(out.Hooks, now)
+			}
+		}
+	}
+	s, err := e.Store.Load(ctx, id)
+	out.Task = s.Task
+	return out, err
+}
+
+// Resume has the owed hooks of every task performed that a process left undone when it died.
+// It starts runners and does not wait for them.
+func (e *Engine) Resume(ctx context.Context) error {
+	debtors, err := e.Index.Debtors(ctx, e.Now())
+	if err != nil {
+		return err
+	}
+	for _, id := range debtors {
+		if err := e.Runner.Run(ctx, id, false); err != nil {
+			return fmt.Errorf("resume task %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// StartNext starts the task of a project that has waited longest for a workspace. No such task is no error.
+func (e *Engine) StartNext(ctx context.Context, project string) (started string, err error) {
+	queued, err := e.Index.List(ctx, task.Filter{Project: project, Queued: true})
+	if err != nil {
+		return "", err
+	}
+	for _, t := range queued {
+		out, err := e.Request(ctx, task.Request{
+			Task: t.ID, To: t.QueuedFor, Actor: task.Actor{Rule: true}, Reason: "a workspace became free",
+		})
+		var refused *decide.Rejection
+		switch {
+		case errors.As(err, &refused):
+			continue // its turn, but not its time: the next one may go
+		case err != nil:
+			return "", err
+		case out.Queued:
+			return "", nil
+		}
+		return t.ID, nil
+	}
+	return "", nil
+}

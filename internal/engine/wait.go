@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+// Waiting keeps note of who waits, and tells when something may have changed.
+type Waiting interface {
+	Wait(ctx context.Context, id, role string, w task.Waiter) error
+	Unwait(ctx context.Context, id, role string, w task.Waiter) error
+	Notice(ctx context.Context, id, role string) (task.Notice, error)
+	DataVersion(ctx context.Context) (int64, error)
+}
+
+// waitPoll is how often a waiting command looks for a change of the record: one cheap question, no file is read.
+const waitPoll = 40 * time.Millisecond
+
+// Wait blocks while another agent is at work on the task, or while hooks of its last transition are still being performed,
+// until timeout. It answers how the task stands; Blocked says that the time was up first.
+func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Actor, self task.Waiter, timeout time.Duration) (task.Waited, error) {
+	role := actor.Speaks()
+	if err := w.Wait(ctx, id, role, self); err != nil {
+		return task.Waited{}, err
+	}
+	waited, err := e.wait(ctx, w, id, role, timeout)
+	// The note is taken back even when the wait itself was cancelled.
+	return waited, errors.Join(err, w.Unwait(context.WithoutCancel(ctx), id, role, self))
+}
+
+func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout time.Duration) (task.Waited, error) {
+	up := time.NewTimer(timeout)
+	defer up.Stop()
+	tick := time.NewTicker(waitPoll)
+	defer tick.Stop()
+	seen := int64(-1)
+	for {
+		version, err := w.DataVersion(ctx)
+		if err != nil {
+			return task.Waited{}, err
+		}
+		if version != seen {
+			seen = version
+			waited, err := e.stands(ctx, w, id, role)
+			if err != nil || !waited.Blocked {
+				return waited, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return task.Waited{}, ctx.Err()
+		case <-up.C:
+			return e.stands(ctx, w, id, role)
+		case <-tick.C:
+		}
+	}
+}
+
+// stands tells whether a caller of the role has to go on waiting, and what there is to know if not.
+func (e *Engine) stands(ctx context.Context, w Waiting, id, role string) (task.Waited, error) {
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return task.Waited{}, err
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return task.Waited{}, err
+	}
+	state, _ := def.State(s.Task.Status)
+	out := task.Waited{Task: s.Task, About: state.About, Blocked: decide.Blocks(def, s.Task.Status, role)}
+	var failed []task.OwedHook
+	for _, h := range s.Owed {
+		switch {
+		case h.State == task.HookFailed:
+			failed = append(failed, h)
+		case !decide.Waits(failed, h):
+			out.Blocked = true
+		}
+	}
+	for _, to := range decide.Open(def, s.Task.Status, task.Actor{Role: role}) {
+		out.Open = append(out.Open, string(to))
+	}
+	if out.Blocked {
+		return out, nil
+	}
+	notice, err := w.Notice(ctx, id, role)
+	if err != nil {
+		return out, err
+	}
+	events, err := e.Index.Events(ctx, id, 0)
+	if err != nil {
+		return out, err
+	}
+	last := 0
+	for _, event := range events {
+		if event.IsMove() {
+			last = event.Seq
+		}
+	}
+	if notice.Seq >= last && notice.Seq > 0 {
+		out.Notice = notice.Text
+	}
+	return out, nil
+}

@@ -1,0 +1,212 @@
+// Package home is what a person has set up under $ORANGE_HOME: projects, workflows, harnesses and preferences.
+//
+// It owns where these files are and how a file of the person's wins over one that ships.
+// It does not own what a workflow or a harness may say (workflow, harness), nor any task.
+package home
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"orange/internal/harness"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/internal/yaml"
+)
+
+// Keeper keeps the text of workflows for the tasks that they are pinned by.
+type Keeper interface {
+	SaveWorkflow(ctx context.Context, ref task.WorkflowRef, text []byte) error
+	Workflow(ctx context.Context, digest string) ([]byte, error)
+}
+
+// Locker keeps two commands from rewriting the same file at once.
+type Locker interface {
+	Lock(ctx context.Context, name string) (release func(), err error)
+}
+
+// Home is one $ORANGE_HOME. Every field is required.
+type Home struct {
+	Dir       string
+	Workflows fs.FS  // the workflows that ship
+	Usual     []byte // the file of usual names
+	Harnesses fs.FS  // the harnesses that ship
+	Keeper    Keeper
+	Locker    Locker
+}
+
+// Listed is one workflow or harness file that can be had.
+type Listed struct {
+	Name   string
+	Source string // its path, or "built in"
+	Hides  bool   // a file of the person's that hides one that ships
+	Text   []byte
+}
+
+const builtIn = "built in"
+
+// files lists the YAML files of a kind by name: the person's own, and those that ship and are not hidden by one.
+func (h *Home) files(folder string, shipped fs.FS) ([]Listed, error) {
+	found := map[string]Listed{}
+	names, err := fs.Glob(shipped, "*.yml")
+	if err != nil {
+		return nil, fmt.Errorf("list what ships: %w", err)
+	}
+	for _, file := range names {
+		text, err := fs.ReadFile(shipped, file)
+		if err != nil {
+			return nil, fmt.Errorf("read what ships: %w", err)
+		}
+		name := strings.TrimSuffix(file, ".yml")
+		found[name] = Listed{Name: name, Source: builtIn, Text: text}
+	}
+	dir := filepath.Join(h.Dir, folder)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("list %q: %w", dir, err)
+	}
+	for _, entry := range entries {
+		name, isYAML := strings.CutSuffix(entry.Name(), ".yml")
+		if !isYAML || strings.HasPrefix(name, ".") {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read %q: %w", path, err)
+		}
+		_, hides := found[name]
+		found[name] = Listed{Name: name, Source: path, Hides: hides, Text: text}
+	}
+	out := make([]Listed, 0, len(found))
+	for _, l := range found { // sorted below
+		out = append(out, l)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out, nil
+}
+
+// ListWorkflows lists the workflows that a task can be created under.
+func (h *Home) ListWorkflows() ([]Listed, error) { return h.files("workflows", h.Workflows) }
+
+// ParseWorkflow reads a workflow file's text. The error is a yaml.Problems.
+func (h *Home) ParseWorkflow(file string, text []byte) (*workflow.Definition, error) {
+	usual, err := workflow.ParseUsual("usual.yml", h.Usual)
+	if err != nil {
+		return nil, fmt.Errorf("read the usual names: %w", err)
+	}
+	return workflow.Parse(file, text, usual)
+}
+
+// FindWorkflow finds a workflow by name, with its text.
+func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
+	all, err := h.ListWorkflows()
+	if err != nil {
+		return nil, Listed{}, err
+	}
+	var names []string
+	for _, l := range all {
+		if l.Name == name {
+			file := l.Source
+			if file == builtIn {
+				file = name + ".yml"
+			}
+			def, err := h.ParseWorkflow(file, l.Text)
+			return def, l, err
+		}
+		names = append(names, l.Name)
+	}
+	return nil, Listed{}, task.Notef(task.ErrNotFound, "cannot find the workflow %q: %s", name, yaml.Expected(name, names))
+}
+
+// Named is the workflow of that name as it stands now, kept for the tasks that it will be pinned by.
+func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, error) {
+	def, listed, err := h.FindWorkflow(name)
+	if err != nil {
+		return nil, err
+	}
+	ref := task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
+	return def, h.Keeper.SaveWorkflow(ctx, ref, listed.Text)
+}
+
+// Pinned is the very workflow that a task was created under, whatever its file says now.
+func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+	text, err := h.Keeper.Workflow(ctx, ref.Digest)
+	if err != nil {
+		return nil, err
+	}
+	return h.ParseWorkflow(ref.Name+".yml", text)
+}
+
+// ListHarnesses lists the harnesses by name. A file that is wrong is an error with all its problems.
+func (h *Home) ListHarnesses() ([]*harness.Harness, error) {
+	files, err := h.files("harnesses", h.Harnesses)
+	if err != nil {
+		return nil, err
+	}
+	var out []*harness.Harness
+	var problems []error
+	for _, f := range files {
+		one, err := harness.Parse(f.Source, f.Text)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		if one.Name != f.Name {
+			problems = append(problems, task.Notef(task.ErrUsage, "%s:1:1: found the name %q, expected %q as the file is called", f.Source, one.Name, f.Name))
+		}
+		out = append(out, one)
+	}
+	return out, errors.Join(problems...)
+}
+
+// Harness finds a harness by name. Files of other names may be wrong: they do not matter here.
+func (h *Home) Harness(name string) (*harness.Harness, error) {
+	files, err := h.files("harnesses", h.Harnesses)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, f := range files {
+		if f.Name == name {
+			return harness.Parse(f.Source, f.Text)
+		}
+		names = append(names, f.Name)
+	}
+	return nil, task.Notef(task.ErrUsage, "cannot use the harness %q: it is not known, %s", name, yaml.Expected(name, names))
+}
+
+// Config is what a person prefers; config.yml may leave out anything.
+type Config struct {
+	Harness       string
+	ReviewHarness string
+	TmuxConfig    string // a tmux configuration file whose keys are wanted in sessions
+}
+
+// Config reads config.yml. None is an empty one.
+func (h *Home) Config() (Config, error) {
+	path := filepath.Join(h.Dir, "config.yml")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return Config{}, nil
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("read %q: %w", path, err)
+	}
+	var c Config
+	r := &yaml.Reader{File: path}
+	if root := r.Document(text); root != nil {
+		r.Mapping(root, "the configuration", []yaml.Key{
+			yaml.May("harness", func(n *yaml.Node) { c.Harness = r.Text(n, "harness") }),
+			yaml.May("review_harness", func(n *yaml.Node) { c.ReviewHarness = r.Text(n, "review_harness") }),
+			yaml.May("tmux_config", func(n *yaml.Node) { c.TmuxConfig = r.Text(n, "tmux_config") }),
+		})
+	}
+	return c, r.Err()
+}

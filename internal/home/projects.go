@@ -1,0 +1,111 @@
+package home
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"orange/internal/task"
+)
+
+// Projects reads the registered projects, sorted by name.
+func (h *Home) Projects() ([]task.Project, error) {
+	path := h.projectsFile()
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %q: %w", path, err)
+	}
+	var all []task.Project
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, fmt.Errorf("read %q: %w; mend the file, or move it away and add the projects again", path, err)
+	}
+	for i := range all {
+		if all[i].PoolSize <= 0 {
+			all[i].PoolSize = task.DefaultPoolSize
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	return all, nil
+}
+
+func (h *Home) projectsFile() string { return filepath.Join(h.Dir, "projects.json") }
+
+// Project finds a project by name.
+func (h *Home) Project(name string) (task.Project, error) {
+	all, err := h.Projects()
+	if err != nil {
+		return task.Project{}, err
+	}
+	for _, p := range all {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return task.Project{}, task.Notef(task.ErrNotFound, "there is no project %q; %q lists them", name, "orange project list")
+}
+
+// ChangeProjects rewrites the list of projects while nobody else does.
+func (h *Home) ChangeProjects(ctx context.Context, change func([]task.Project) ([]task.Project, error)) error {
+	release, err := h.Locker.Lock(ctx, "projects")
+	if err != nil {
+		return err
+	}
+	defer release()
+	all, err := h.Projects()
+	if err != nil {
+		return err
+	}
+	if all, err = change(all); err != nil {
+		return err
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	if all == nil {
+		all = []task.Project{}
+	}
+	text, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write projects: %w", err)
+	}
+	temporary := h.projectsFile() + ".new"
+	if err := os.WriteFile(temporary, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write projects: %w", err)
+	}
+	if err := os.Rename(temporary, h.projectsFile()); err != nil {
+		return fmt.Errorf("write projects: %w", err)
+	}
+	return nil
+}
+
+// maxName is the number of bytes that a project's name may have: it is part of folder names.
+const maxName = 100
+
+// CheckName says why a project cannot be called so; nil when it can. The name becomes part of folder names.
+func CheckName(name string) error {
+	why := ""
+	switch {
+	case strings.TrimSpace(name) == "" || strings.TrimSpace(name) != name:
+		why = "it is empty or begins or ends with a blank"
+	case !utf8.ValidString(name):
+		why = "it is not valid UTF-8"
+	case len(name) > maxName:
+		why = fmt.Sprintf("it is longer than %d bytes", maxName)
+	case strings.HasPrefix(name, "-") || strings.HasPrefix(name, "."):
+		why = "it begins with a dash or a dot"
+	case strings.ContainsRune(name, '/') || strings.IndexFunc(name, unicode.IsControl) >= 0:
+		why = "it holds a slash, a newline or another control character"
+	}
+	if why == "" {
+		return nil
+	}
+	return task.Notef(task.ErrUsage, "cannot call a project %q: %s; choose another name with --name", name, why)
+}

@@ -1,0 +1,183 @@
+// Package hook performs hooks, one file a hook. Each looks first and does only what is not done yet,
+// so that a hook may be performed again after a crash.
+//
+// It owns what a hook does to sessions, workspaces and branches. It does not own when a hook is performed, nor in which order: engine does.
+// It never changes a task: what it did is handed back as a task.Effect.
+package hook
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"orange/internal/harness"
+	"orange/internal/task"
+)
+
+// Pane is one window's program in the terminal sessions.
+type Pane struct {
+	Session   string
+	SessionID string
+	WindowID  string
+	ID        string
+	PID       int
+	Task      string
+	Role      string
+	Hook      string
+	Dead      bool
+}
+
+// Start describes a program to start in a window of its own.
+type Start struct {
+	Task    string
+	Role    string
+	Hook    string
+	Session string
+	Window  string
+	Dir     string
+	Argv    []string
+}
+
+// Typing says when typing into a program is safe.
+type Typing struct {
+	Ready  *regexp.Regexp
+	Dialog *regexp.Regexp
+	Pause  time.Duration
+}
+
+// Sessions is the terminal that agents run in.
+type Sessions interface {
+	Panes(ctx context.Context) ([]Pane, error)
+	Start(ctx context.Context, start Start) (Pane, error)
+	KillWindow(ctx context.Context, id string) error
+	KillSession(ctx context.Context, id string) error
+	Type(ctx context.Context, pane, text string, typing Typing) error
+}
+
+// Processes ends what agents started, and tells the living from the dead.
+type Processes interface {
+	Began(pid int) (string, error)
+	EndGroup(ctx context.Context, pid int) error
+	EndStrays(ctx context.Context, environment ...string) error
+	Alive(w task.Waiter) (bool, error)
+	Find(program, path string) error
+}
+
+// View is a workspace as an agent sees it.
+type View struct {
+	Dir      string
+	Base     string // what its branch is compared with
+	TaskFile string // the document, relative to Dir
+}
+
+// Workspaces is the pool of worktrees.
+type Workspaces interface {
+	Prepare(ctx context.Context, t task.Task) (rescued []string, err error)
+	View(ctx context.Context, t task.Task) (View, error)
+	Equip(ctx context.Context, t task.Task, files []harness.File, exclude []string) error
+	Release(ctx context.Context, t task.Task) (rescued []string, err error)
+	DeleteRemoteBranch(ctx context.Context, t task.Task) (string, error)
+}
+
+// Setup is what the person has set up.
+type Setup interface {
+	Harness(name string) (*harness.Harness, error)
+	// TaskDir is a task's folder.
+	TaskDir(t task.Task) string
+}
+
+// Waiting tells who waits for a task.
+type Waiting interface {
+	Waiters(ctx context.Context, id, role string) ([]task.Waiter, error)
+}
+
+// Next starts the task that has waited longest for a workspace of the project.
+type Next interface {
+	StartNext(ctx context.Context, project string) (string, error)
+}
+
+// Hands perform hooks. Every field is required.
+type Hands struct {
+	Sessions   Sessions
+	Processes  Processes
+	Workspaces Workspaces
+	Setup      Setup
+	Waiting    Waiting
+	Next       Next
+	Home       string   // $ORANGE_HOME
+	Self       string   // the running program, which agents find as "orange" on their PATH
+	Environ    []string // of this process, without what belongs to an agent
+}
+
+// Perform performs one hook.
+func (h *Hands) Perform(ctx context.Context, job task.Job) (task.Effect, error) {
+	switch job.Hook.Action {
+	case task.AcquireWorkspace:
+		return h.acquireWorkspace(ctx, job)
+	case task.ReleaseWorkspace:
+		return h.releaseWorkspace(ctx, job)
+	case task.SpawnAgent:
+		return h.spawnAgent(ctx, job)
+	case task.SpawnReviewer:
+		return h.spawnReviewer(ctx, job)
+	case task.KillSession:
+		return h.killSession(ctx, job)
+	case task.KillReviewer:
+		return h.killReviewer(ctx, job)
+	case task.NotifyWorker:
+		return h.notifyWorker(ctx, job)
+	case task.SpawnNext:
+		return h.spawnNext(ctx, job)
+	case task.DeleteRemoteBranch:
+		return h.deleteRemoteBranch(ctx, job)
+	}
+	// A newer program may have queued what this one does not know: that is a failure, never a skip in silence.
+	return task.Effect{}, fmt.Errorf("cannot perform the hook %q: this orange does not know it; use the one that queued it", job.Hook.Action)
+}
+
+// own lists the panes of the job's task.
+func (h *Hands) own(ctx context.Context, job task.Job) ([]Pane, error) {
+	all, err := h.Sessions.Panes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at the sessions: %w", err)
+	}
+	var own []Pane
+	for _, p := range all {
+		if p.Task == job.Task.ID {
+			own = append(own, p)
+		}
+	}
+	return own, nil
+}
+
+// end ends one window with everything that its program started in its process group.
+func (h *Hands) end(ctx context.Context, p Pane) error {
+	if err := h.Sessions.KillWindow(ctx, p.WindowID); err != nil {
+		return fmt.Errorf("end window %q: %w", p.WindowID, err)
+	}
+	if p.Dead {
+		return nil // its number may be another process's by now
+	}
+	if err := h.Processes.EndGroup(ctx, p.PID); err != nil {
+		return fmt.Errorf("end the programs of window %q: %w", p.WindowID, err)
+	}
+	return nil
+}
+
+// marks are the variables that tell a task's agents, and all that they started, from every other process.
+func (h *Hands) marks(t task.Task, role string) []string {
+	out := []string{"ORANGE_HOME=" + h.Home, "ORANGE_TASK_ID=" + t.ID}
+	if role != "" {
+		out = append(out, "ORANGE_ROLE="+role)
+	}
+	return out
+}
+
+func rescuedEvents(rescued []string) []task.Event {
+	var events []task.Event
+	for _, ref := range rescued {
+		events = append(events, task.Event{Type: task.WorkRescued, Data: map[string]string{"ref": ref}})
+	}
+	return events
+}

@@ -1,0 +1,86 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// notifyWorker tells the worker that it is its turn: through the command with which it waits, or by typing, or,
+// where no worker lives, by starting one with the respawn prompt.
+func (h *Hands) notifyWorker(ctx context.Context, job task.Job) (task.Effect, error) {
+	view, err := h.Workspaces.View(ctx, job.Task)
+	if err != nil {
+		return task.Effect{}, err
+	}
+	template := job.Prompt
+	if template == "" {
+		template = "The task is now {status}. Read {task_file} and go on."
+	}
+	text := strings.TrimSpace(workflow.Expand(template, h.variables(job, view)))
+	notice := &task.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: text}
+	waits, err := h.waits(ctx, job)
+	if err != nil {
+		return task.Effect{}, err
+	}
+	if waits {
+		return task.Effect{NewNotice: notice, Events: []task.Event{notified("wait")}, Said: "the worker waits and is told"}, nil
+	}
+	own, err := h.own(ctx, job)
+	if err != nil {
+		return task.Effect{}, err
+	}
+	for _, p := range own {
+		if p.Role == task.RoleReviewer || p.Dead {
+			continue
+		}
+		if err := h.typeInto(ctx, job, p, text); err != nil {
+			return task.Effect{}, err
+		}
+		return task.Effect{NewNotice: notice, Events: []task.Event{notified("typed")}, Said: "told the worker"}, nil
+	}
+	if job.Respawn == "" {
+		return task.Effect{NewNotice: notice, Said: "no worker to tell"}, nil
+	}
+	job.Prompt = job.Respawn
+	job.Hook.Harness, job.Hook.Permissions = task.HarnessTask, task.PermissionsFull
+	effect, err := h.spawnAgent(ctx, job)
+	effect.NewNotice = notice
+	return effect, err
+}
+
+func notified(how string) task.Event {
+	return task.Event{Type: task.AgentNotified, Data: map[string]string{"role": task.RoleWorker, "how": how}}
+}
+
+// waits says whether a living command waits for the task on the worker's behalf.
+func (h *Hands) waits(ctx context.Context, job task.Job) (bool, error) {
+	waiters, err := h.Waiting.Waiters(ctx, job.Task.ID, task.RoleWorker)
+	if err != nil {
+		return false, err
+	}
+	for _, w := range waiters {
+		alive, err := h.Processes.Alive(w)
+		if err != nil {
+			return false, fmt.Errorf("look whether the worker waits: %w", err)
+		}
+		if alive {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (h *Hands) typeInto(ctx context.Context, job task.Job, p Pane, text string) error {
+	agent, err := h.Setup.Harness(job.Task.Harness)
+	if err != nil {
+		return err
+	}
+	if err := h.Sessions.Type(ctx, p.ID, text, Typing{Ready: agent.Ready, Dialog: agent.Dialog, Pause: agent.Pause}); err != nil {
+		return fmt.Errorf("tell the worker: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+
+	"orange/internal/task"
+)
+
+// releaseWorkspace keeps what would be lost, leaves a clean tree behind and gives the lease back. It starts nothing.
+func (h *Hands) releaseWorkspace(ctx context.Context, job task.Job) (task.Effect, error) {
+	if job.Task.Workspace == "" {
+		return task.Effect{Said: "no workspace to release"}, nil
+	}
+	own, err := h.own(ctx, job)
+	if err != nil {
+		return task.Effect{}, err
+	}
+	for _, p := range own {
+		if !p.Dead {
+			return task.Effect{}, fmt.Errorf("cannot release workspace %q: the %s of the task still runs in it; end it first", job.Task.Workspace, p.Role)
+		}
+	}
+	rescued, err := h.Workspaces.Release(ctx, job.Task)
+	if err != nil {
+		return task.Effect{}, err
+	}
+	return task.Effect{Events: rescuedEvents(rescued), Lease: task.LeaseFree, Said: "released " + job.Task.Workspace}, nil
+}

@@ -1,0 +1,211 @@
+package hook
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"orange/internal/harness"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// spawnAgent starts a worker in the task's session, which it makes where there is none.
+func (h *Hands) spawnAgent(ctx context.Context, job task.Job) (task.Effect, error) {
+	if job.Role == task.RoleReviewer {
+		return h.spawnReviewer(ctx, job)
+	}
+	return h.spawn(ctx, job, job.Role, task.AgentSpawned)
+}
+
+// spawnReviewer starts a reviewer in a window of its own, named after the round.
+func (h *Hands) spawnReviewer(ctx context.Context, job task.Job) (task.Effect, error) {
+	window := "review-" + strconv.Itoa(job.Task.Counters.Get(task.ReviewRound))
+	return h.spawn(ctx, job, window, task.ReviewStarted)
+}
+
+// spawn ends a window of the same role that another event started, and starts the agent.
+// The same hook again finds its own window and does nothing.
+func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (task.Effect, error) {
+	own, err := h.own(ctx, job)
+	if err != nil {
+		return task.Effect{}, err
+	}
+	mine := strconv.FormatInt(job.Hook.ID, 10)
+	for _, p := range own {
+		if p.Role != job.Role {
+			continue
+		}
+		if p.Hook == mine {
+			return h.started(job, p, nil)
+		}
+		if err := h.end(ctx, p); err != nil {
+			return task.Effect{}, err
+		}
+	}
+	if job.Task.Workspace == "" {
+		return task.Effect{}, fmt.Errorf("cannot start the %s: the task has no workspace", job.Role)
+	}
+	start, err := h.prepare(ctx, job, window, mine)
+	if err != nil {
+		return task.Effect{}, err
+	}
+	pane, err := h.Sessions.Start(ctx, start)
+	if err != nil {
+		return task.Effect{}, fmt.Errorf("start the %s: %w", job.Role, err)
+	}
+	return h.started(job, pane, []task.Event{{Type: event, Data: map[string]string{
+		"role": job.Role, "window": window, "session": pane.Session, "harness": h.harnessOf(job),
+	}}})
+}
+
+func (h *Hands) started(job task.Job, p Pane, events []task.Event) (task.Effect, error) {
+	effect := task.Effect{Events: events, Session: &p.Session, Said: fmt.Sprintf("%s in session %s", job.Role, p.Session)}
+	if p.Dead {
+		return effect, nil
+	}
+	began, err := h.Processes.Began(p.PID)
+	if err != nil {
+		return effect, nil // it was quick and is gone: there is nobody to find above a request any more
+	}
+	effect.PID, effect.Began = p.PID, began
+	return effect, nil
+}
+
+func (h *Hands) harnessOf(job task.Job) string {
+	if job.Hook.Harness == task.HarnessReview {
+		return job.Task.ReviewHarness
+	}
+	return job.Task.Harness
+}
+
+// prepare writes the prompt and the ticket, and checks that the program is there before anything is started.
+func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) (Start, error) {
+	agent, err := h.Setup.Harness(h.harnessOf(job))
+	if err != nil {
+		return Start{}, err
+	}
+	view, err := h.Workspaces.View(ctx, job.Task)
+	if err != nil {
+		return Start{}, err
+	}
+	if err := h.Workspaces.Equip(ctx, job.Task, agent.Files, agent.Exclude); err != nil {
+		return Start{}, err
+	}
+	prompt := workflow.Expand(job.Prompt, h.variables(job, view))
+	promptFile := filepath.Join(h.Setup.TaskDir(job.Task), "prompts", mine+"-"+window+".md")
+	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
+		return Start{}, fmt.Errorf("write the prompt: %w", err)
+	}
+	ticket := h.ticket(job, agent, view, prompt, promptFile)
+	if err := h.Processes.Find(ticket.Argv[0], searchPath(h.Environ)); err != nil {
+		return Start{}, fmt.Errorf("cannot start the harness %q: %w; install it, or give the task another harness", agent.Name, err)
+	}
+	if err := h.linkSelf(); err != nil {
+		return Start{}, err
+	}
+	text, err := json.Marshal(ticket)
+	if err != nil {
+		return Start{}, fmt.Errorf("write the ticket: %w", err)
+	}
+	path := filepath.Join(h.Home, "launch", mine+".json")
+	if err := writePrivate(path, text); err != nil {
+		return Start{}, fmt.Errorf("write the ticket: %w", err)
+	}
+	return Start{
+		Task: job.Task.ID, Role: job.Role, Hook: mine, Session: job.Task.Project + "/" + job.Task.Branch,
+		Window: window, Dir: view.Dir, Argv: []string{h.Self, "launch", path},
+	}, nil
+}
+
+func (h *Hands) ticket(job task.Job, agent *harness.Harness, view View, prompt, promptFile string) harness.Ticket {
+	t := job.Task
+	effort := t.Effort
+	if job.Hook.Harness == task.HarnessReview {
+		effort = t.ReviewEffort
+	}
+	argv := agent.Argv(job.Role, job.Hook.Permissions, map[string]string{
+		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: view.Dir, harness.TaskDir: h.Setup.TaskDir(t),
+		harness.Home: h.Home, harness.Branch: t.Branch, harness.Effort: effort, harness.SessionID: sessionID(job.Secret),
+	})
+	ticket := harness.Ticket{
+		Argv: argv, Dir: view.Dir, Unset: agent.Unset, Path: filepath.Join(h.Home, "bin"),
+		Exit: filepath.Join(h.Home, "launch", strconv.FormatInt(job.Hook.ID, 10)+".exit"),
+		Set: append(append([]string(nil), agent.Env...),
+			"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
+			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)), "ORANGE_SEAT="+job.Secret),
+	}
+	if job.Inherit {
+		ticket.Env = h.Environ
+	}
+	return ticket
+}
+
+// variables are the values of a prompt's variables.
+func (h *Hands) variables(job task.Job, view View) map[string]string {
+	t := job.Task
+	values := map[string]string{
+		workflow.VarSummary: t.Summary, workflow.VarProject: t.Project, workflow.VarBranch: t.Branch, workflow.VarStatus: string(t.Status),
+		workflow.VarReviewRound: strconv.Itoa(t.Counters.Get(task.ReviewRound)), workflow.VarBase: view.Base, workflow.VarTaskFile: view.TaskFile,
+		workflow.VarTaskID: t.ID, workflow.VarTaskDir: h.Setup.TaskDir(t), workflow.VarWorktree: view.Dir,
+	}
+	for _, c := range t.Counters {
+		if _, taken := values[c.Name]; !taken {
+			values[c.Name] = strconv.Itoa(c.Value)
+		}
+	}
+	return values
+}
+
+// sessionID makes an identifier for the agent's own conversation, in the form of a UUID, from the seat's secret.
+func sessionID(secret string) string {
+	s := sha256.Sum256([]byte("conversation of " + secret))
+	s[6] = s[6]&0x0f | 0x40
+	s[8] = s[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", s[0:4], s[4:6], s[6:8], s[8:10], s[10:16])
+}
+
+// linkSelf makes the running program reachable as "orange" in a folder of its own, which agents have on their PATH.
+func (h *Hands) linkSelf() error {
+	dir := filepath.Join(h.Home, "bin")
+	link := filepath.Join(dir, "orange")
+	if target, err := os.Readlink(link); err == nil && target == h.Self {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make the folder of programs: %w", err)
+	}
+	temporary := link + "." + strconv.Itoa(os.Getpid())
+	if err := os.Symlink(h.Self, temporary); err != nil {
+		return fmt.Errorf("link the program: %w", err)
+	}
+	if err := os.Rename(temporary, link); err != nil {
+		return fmt.Errorf("link the program: %w", err)
+	}
+	return nil
+}
+
+func writePrivate(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	temporary := path + ".new"
+	if err := os.WriteFile(temporary, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}
+
+func searchPath(env []string) string {
+	for _, pair := range env {
+		if value, found := strings.CutPrefix(pair, "PATH="); found {
+			return value
+		}
+	}
+	return ""
+}
