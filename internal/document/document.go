@@ -1,0 +1,133 @@
+// Package document is TASK.md as bytes in, facts out.
+//
+// It owns how TASK.md is taken apart (frontmatter, sections, labels, verdicts), how its frontmatter is rendered,
+// and the normal form over which evidence is digested.
+// It does not own where the file is or how it is written (mirror), whose value wins when the frontmatter
+// and the record differ (mirror), nor what a section is needed for (decide).
+package document
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bodies and frontmatters beyond these sizes are named as a problem and not looked into:
+// nobody wrote them, and a list of tasks must not wait for them.
+const (
+	maxFront = 64 << 10
+	maxBody  = 4 << 20
+)
+
+// maxProblems is where a document counts as broken enough; more lines would help nobody.
+const maxProblems = 20
+
+// Document is what one reading of TASK.md found.
+type Document struct {
+	Front    Front     // the frontmatter
+	FrontLen int       // bytes of the frontmatter block: a byte order mark, both --- lines and the newline after the closing one; 0 when there is none
+	Body     string    // everything after it, exactly as it stands
+	Problems []Problem // what is wrong, sorted by line
+
+	sections []Section // the last of each key, in the order in which they stand
+}
+
+// Problem is one thing that is wrong with a document, in words for the person who will mend it.
+type Problem struct {
+	Line int // 1-based, in the whole file
+	Text string
+}
+
+// Read takes a whole TASK.md apart.
+// It never fails: what is wrong is listed in Problems, and everything that can be read is read.
+// FrontLen and the length of Body always add up to the length of text.
+// LF, CRLF and a lone CR all end a line.
+func Read(text []byte) *Document {
+	d := &Document{}
+	d.checkBytes(text)
+	whole := string(text)
+	block := delimit(whole)
+	d.FrontLen = block.end
+	d.Body = whole[block.end:]
+	// The body goes first, so that many broken keys cannot crowd out what hides a section.
+	d.readBody(lineCount(whole[:block.end]))
+	if block.end == 0 {
+		d.problem(1, "%s", block.missing)
+	} else {
+		d.readFront(block.yaml)
+	}
+	slices.SortStableFunc(d.Problems, func(a, b Problem) int { return a.Line - b.Line })
+	return d
+}
+
+func (d *Document) problem(line int, format string, args ...any) {
+	if len(d.Problems) < maxProblems {
+		d.Problems = append(d.Problems, Problem{Line: line, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (d *Document) checkBytes(text []byte) {
+	if at := bytes.IndexByte(text, 0); at >= 0 {
+		d.problem(lineAt(string(text[:at])), "cannot read the document as text: there is a NUL byte; save it as plain UTF-8 text")
+	}
+	if utf8.Valid(text) {
+		return
+	}
+	at := 0
+	for at < len(text) {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	d.problem(lineAt(string(text[:at])), "cannot read the document as text: the byte 0x%02x is not UTF-8; save it as plain UTF-8 text", text[at])
+}
+
+func (d *Document) readBody(linesBefore int) {
+	if len(d.Body) > maxBody {
+		d.problem(linesBefore+1, "cannot look for sections: the body is %d bytes long, more than %d; move what is not needed into files of its own", len(d.Body), maxBody)
+		return
+	}
+	out := outlineOf(d.Body)
+	for _, open := range out.unclosed {
+		line := linesBefore + open.first + 1
+		d.problem(line, "cannot see what follows line %d: %s that opens there is never closed; close it with %s", line, open.kind.noun(), open.closer)
+	}
+	d.sections = sectionsOf(out, linesBefore)
+}
+
+// lineEnd is where the first line of text ends, and where the next one begins.
+func lineEnd(text string) (end, next int) {
+	end = strings.IndexAny(text, "\r\n")
+	if end < 0 {
+		return len(text), len(text)
+	}
+	if strings.HasPrefix(text[end:], "\r\n") {
+		return end, end + 2
+	}
+	return end, end + 1
+}
+
+// splitLines cuts text into lines that keep their line ends.
+func splitLines(text string) []string {
+	lines := make([]string, 0, lineCount(text)+1)
+	for text != "" {
+		_, next := lineEnd(text)
+		lines = append(lines, text[:next])
+		text = text[next:]
+	}
+	return lines
+}
+
+// lineCount is the number of line ends in text.
+func lineCount(text string) int {
+	return strings.Count(text, "\n") + strings.Count(text, "\r") - strings.Count(text, "\r\n")
+}
+
+// lineAt is the number of the line that follows before.
+func lineAt(before string) int { return lineCount(before) + 1 }
+
+var toLF = strings.NewReplacer("\r\n", "\n", "\r", "\n")
