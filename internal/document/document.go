@@ -31,6 +31,8 @@ type Document struct {
 	Body     string    // everything after it, exactly as it stands
 	Problems []Problem // what is wrong, sorted by line
 
+	frontLines int // lines of the frontmatter block
+
 	sections []Section // the last of each key, in the order in which they stand
 }
 
@@ -52,7 +54,8 @@ func Read(text []byte) *Document {
 	d.FrontLen = block.end
 	d.Body = whole[block.end:]
 	// The body goes first, so that many broken keys cannot crowd out what hides a section.
-	d.readBody(lineCount(whole[:block.end]))
+	d.frontLines = lineCount(whole[:block.end])
+	d.readBody(d.frontLines)
 	if block.end == 0 {
 		d.problem(1, "%s", block.missing)
 	} else {

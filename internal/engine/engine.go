@@ -190,7 +190,7 @@ func (e *Engine) Refresh(ctx context.Context, id string) (task.Snapshot, decide.
 	} else {
 		evidence.Document = document.Read(text)
 	}
-	if err := e.reconcile(ctx, id, evidence.Document, text, events); err != nil {
+	if err := e.reconcile(ctx, id, evidence.Document, events); err != nil {
 		return s, evidence, err
 	}
 	if s, err = e.Store.Load(ctx, id); err != nil {
@@ -227,12 +227,12 @@ func (e *Engine) adoptReplaced(ctx context.Context, t task.Task) ([]task.Event, 
 }
 
 // reconcile compares the document's frontmatter with the record and commits what follows from it.
-func (e *Engine) reconcile(ctx context.Context, id string, d *document.Document, text []byte, events []task.Event) error {
+func (e *Engine) reconcile(ctx context.Context, id string, d *document.Document, events []task.Event) error {
 	changed := len(events) > 0
 	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
 		t := s.Task
 		all := append([]task.Event(nil), events...)
-		restored, err := e.compare(ctx, &t, d, text)
+		restored, err := e.compare(ctx, &t, d)
 		if err != nil {
 			return nil, err
 		}
@@ -277,21 +277,16 @@ func stalePrint(d *document.Document, t task.Task) bool {
 
 // compare finds values in the frontmatter that no rendering ever had. Those of people are taken over into t,
 // the others are put back and told.
-func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document, text []byte) ([]task.Event, error) {
+func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document) ([]task.Event, error) {
 	if d == nil {
 		return nil, nil
 	}
 	var events []task.Event
-	if broken := brokenFront(d, text); broken != "" {
-		head := string(text[:d.FrontLen])
-		digest := document.Digest(head)
-		if err := e.Documents.Keep(t.Project, t.ID, digest, head); err != nil {
-			return nil, err
-		}
-		events = append(events, task.Event{
-			Type: task.DocumentRestored, Reason: "the header of TASK.md could not be read and was renewed",
-			Data: map[string]string{"problem": broken, "kept": digest},
-		})
+	if broken := d.Broken(); broken != "" {
+		return []task.Event{{
+			Type: task.DocumentRestored, Reason: "the header of TASK.md cannot be read; a new one was put above it",
+			Data: map[string]string{"problem": broken},
+		}}, nil
 	}
 	adopted := map[string]string{}
 	for _, want := range document.Fields(*t) {
@@ -318,25 +313,6 @@ func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document
 		events = append(events, task.Event{Type: task.Updated, Reason: "taken over from TASK.md", Data: adopted})
 	}
 	return events, nil
-}
-
-// brokenFront names what is wrong with a header that is there and cannot be read; empty when nothing is.
-func brokenFront(d *document.Document, text []byte) string {
-	if d.FrontLen == 0 {
-		return ""
-	}
-	lines := 1
-	for _, b := range text[:d.FrontLen] {
-		if b == '\n' {
-			lines++
-		}
-	}
-	for _, p := range d.Problems {
-		if p.Line < lines {
-			return fmt.Sprintf("line %d: %s", p.Line, p.Text)
-		}
-	}
-	return ""
 }
 
 // adopt sets a field of people's to what they wrote into the document.

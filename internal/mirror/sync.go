@@ -53,6 +53,10 @@ func renew(file *os.File, path string, t task.Task) error {
 		return err
 	}
 	front := document.Read(head[:n])
+	if front.Broken() != "" {
+		// Nobody can tell where a broken header ends: it stays as it is, below a new one.
+		front.FrontLen, front.Front.Extra = 0, ""
+	}
 	block, fits := document.Render(t, front.Front.Extra, front.FrontLen)
 	if fits {
 		if block == string(head[:front.FrontLen]) {
