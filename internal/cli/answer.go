@@ -55,6 +55,10 @@ func (p *Program) report(err error) int {
 	if err == nil {
 		return 0
 	}
+	var agent *ended
+	if errors.As(err, &agent) {
+		return agent.status
+	}
 	status, code := classify(err)
 	if !p.json {
 		fmt.Fprintf(p.Err, "orange: %v\n", err)

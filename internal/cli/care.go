@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+)
+
+// confirm asks a person at a terminal.
+func (p *Program) confirm(question string) bool {
+	fmt.Fprintf(p.Err, "%s [y/N] ", question)
+	line, err := bufio.NewReader(p.In).ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return err == nil && (answer == "y" || answer == "yes")
+}
+
+func (p *Program) taskAttach() *cobra.Command {
+	var role string
+	c := &cobra.Command{
+		Use: "attach [ID]", Short: "Look over an agent's shoulder, and talk to it", Args: between(0, 1),
+		Long: `Look over an agent's shoulder, and talk to it. F12 leads back to where you were; F11 shows the next window.
+Inside a tmux of your own the keys of the two do not get in each other's way: the inner one has no prefix key.`,
+		Example: "  orange task attach 4Fz\n  orange task attach 4Fz --role reviewer",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			argv, err := h.Care.Attach(ctx, id, role, !p.json)
+			if err != nil || !p.json {
+				return err
+			}
+			return p.printJSON(map[string]any{"attach": argv})
+		}),
+	}
+	c.Flags().StringVar(&role, "role", "", "whose window: worker or reviewer (default: that of the present status)")
+	return c
+}
+
+func (p *Program) taskRespawn() *cobra.Command {
+	return &cobra.Command{
+		Use: "respawn [ID]", Short: "Start the agent of the present status again, when it has died", Args: between(0, 1),
+		Example: "  orange task respawn 4Fz",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			actor, err := h.Who.Actor(ctx, id, "")
+			if err != nil {
+				return err
+			}
+			out, err := h.Care.Respawn(ctx, id, actor)
+			if err != nil {
+				return err
+			}
+			return p.outcome(out, "respawned the "+out.Event.Data["role"]+" of "+id)
+		}),
+	}
+}
+
+func (p *Program) taskRetry() *cobra.Command {
+	return &cobra.Command{
+		Use: "retry [ID]", Short: "Perform again what failed after a move", Args: between(0, 1),
+		Example: "  orange task retry 4Fz",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			actor, err := h.Who.Actor(ctx, id, "")
+			if err != nil {
+				return err
+			}
+			out, err := h.Care.Retry(ctx, id, actor)
+			if err != nil {
+				return err
+			}
+			said := "nothing to retry for " + id
+			if len(out.Hooks) > 0 {
+				said = "retried what " + id + " owed"
+			}
+			return p.outcome(out, said)
+		}),
+	}
+}
+
+func (p *Program) taskDelete() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: "delete [ID]", Short: "Forget a task; a live one is cancelled first", Args: between(0, 1),
+		Long:    "Forget a task; a live one is cancelled first. Its folder goes to the trash, its branch and rescued work stay in the repository.",
+		Example: "  orange task delete 4Fz --yes",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			if !yes && (!p.Terminal || !p.confirm("Delete task "+id+"? Its branch and rescued work stay.")) {
+				return usage("not deleted: add --yes")
+			}
+			actor, err := h.Who.Actor(ctx, id, "")
+			if err != nil {
+				return err
+			}
+			if actor.Role != task.RoleHuman {
+				return usage("an agent cannot delete a task: ask a person to")
+			}
+			report, err := h.Look.Report(ctx, id, actor)
+			if err != nil {
+				return err
+			}
+			where, err := h.Care.Delete(ctx, id, actor)
+			if err != nil {
+				return err
+			}
+			return p.deleted(ctx, h, report, where)
+		}),
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+func (p *Program) deleted(_ context.Context, _ *House, report task.Report, where string) error {
+	t := report.Task
+	if p.json {
+		return p.printJSON(map[string]any{"deleted": t.ID, "folder": where, "branch": t.Branch})
+	}
+	p.say("deleted task %s; its folder is now %s", t.ID, where)
+	p.say("  kept: branch %s, and all that was rescued: git for-each-ref refs/orange/rescue/%s", t.Branch, t.ID)
+	return nil
+}
+
+// waitDefault stays below the time limits that agent programs put on the commands they run.
+const waitDefault = 100 * time.Second
+
+func (p *Program) taskWait() *cobra.Command {
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use: "wait [ID]", Short: "Wait until it is your turn", Args: between(0, 1),
+		Long: `Wait until it is your turn: a worker until its review is over, a person until the agents need one.
+Ends after --timeout with "not yet: run it again" and exit status 0, so that it fits into any time limit.`,
+		Example: "  orange task wait\n  orange task wait 4Fz --timeout 10m",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			actor, err := h.Who.Actor(ctx, id, "")
+			if err != nil {
+				return err
+			}
+			waited, err := h.Care.Wait(ctx, id, actor, timeout)
+			if err != nil {
+				return err
+			}
+			return p.waited(waited)
+		}),
+	}
+	c.Flags().DurationVar(&timeout, "timeout", waitDefault, "how long at most")
+	return c
+}
+
+func (p *Program) waited(w task.Waited) error {
+	if p.json {
+		return p.printJSON(map[string]any{
+			"task": view(w.Task, ""), "ready": !w.Blocked, "about": w.About, "notice": w.Notice, "open": orEmpty(w.Open),
+		})
+	}
+	if w.Blocked {
+		p.say("not yet: the task is %s. %s\nrun it again: orange task wait", w.Task.Status, w.About)
+		return nil
+	}
+	p.say("status: %s. %s", w.Task.Status, w.About)
+	if w.Notice != "" {
+		p.say("%s", w.Notice)
+	}
+	if w.Task.Attention != "" {
+		p.say("attention: %s", w.Task.Attention)
+	}
+	if len(w.Open) > 0 {
+		p.say("moves open to you: %s", strings.Join(w.Open, ", "))
+	}
+	return nil
+}
+
+func (p *Program) settleCommand() *cobra.Command {
+	var inherit bool
+	c := &cobra.Command{
+		Use: "settle ID", Short: "Perform the hooks that a task owes", Args: between(1, 1), Hidden: true,
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			return h.Care.Settle(ctx, args[0], inherit)
+		}),
+	}
+	c.Flags().BoolVar(&inherit, "inherit", false, "agents get this process's environment")
+	return c
+}
+
+func (p *Program) launchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "launch TICKET", Short: "Run an agent in this window", Args: between(1, 1), Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if status := p.Launch(args[0]); status != 0 {
+				return &ended{status}
+			}
+			return nil
+		},
+	}
+}
+
+// ended carries an agent's exit status to the caller of the program.
+type ended struct{ status int }
+
+func (e *ended) Error() string { return fmt.Sprintf("the agent ended with status %d", e.status) }

@@ -1,0 +1,277 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+)
+
+func (p *Program) taskList() *cobra.Command {
+	var status string
+	var all bool
+	c := &cobra.Command{
+		Use: "list", Short: "List tasks: the live ones first, the newest first", Args: between(0, 0),
+		Long:    "List the tasks of the project that the command stands in, or of all projects where it stands in none or with --all.",
+		Example: "  orange task list\n  orange task list --all --status working --json",
+		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+			filter := task.Filter{Project: p.project, Status: task.Status(status)}
+			if filter.Project == "" && !all {
+				_, here, err := h.Who.Here(ctx)
+				if err != nil {
+					return err
+				}
+				filter.Project = here
+			}
+			if p.project != "" {
+				if _, err := h.Projects.Project(p.project); err != nil {
+					return err
+				}
+			}
+			tasks, err := h.Look.Tasks(ctx, filter)
+			if err != nil {
+				return err
+			}
+			sessions, err := h.Look.Sessions(ctx, tasks)
+			if err != nil {
+				return err
+			}
+			return p.list(tasks, sessions)
+		}),
+	}
+	c.Flags().StringVar(&status, "status", "", "only those in this status")
+	c.Flags().BoolVar(&all, "all", false, "those of every project")
+	return c
+}
+
+func (p *Program) list(tasks []task.Task, sessions map[string]string) error {
+	if p.json {
+		views := make([]taskView, len(tasks))
+		for i, t := range tasks {
+			views[i] = view(t, sessions[t.ID])
+		}
+		return p.printJSON(map[string]any{"tasks": views})
+	}
+	if len(tasks) == 0 {
+		p.say("no tasks; make one with: orange task create BRANCH SUMMARY")
+		return nil
+	}
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tPROJECT\tSTATUS\tAGENT\tBRANCH\tSUMMARY")
+	for _, t := range tasks {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Project, t.Status, marks(t, sessions[t.ID]), t.Branch, oneLine(t.Summary, 60))
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the list: %w", err)
+	}
+	return nil
+}
+
+// marks says how a task's agents are, and what a person should look at.
+func marks(t task.Task, session string) string {
+	switch {
+	case t.Attention != "":
+		return session + " !"
+	case t.Queued():
+		return "queued"
+	}
+	return session
+}
+
+// oneLine makes text fit into one line of a list.
+func oneLine(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most-1]) + "…"
+}
+
+func (p *Program) taskShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show [ID]", Short: "Show everything about one task", Args: between(0, 1),
+		Example: "  orange task show 4Fz",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			actor, err := h.Who.Actor(ctx, id, "")
+			if err != nil {
+				actor = task.Actor{Role: task.RoleHuman} // looking is free; only the list of open moves depends on it
+			}
+			report, err := h.Look.Report(ctx, id, actor)
+			if err != nil {
+				return err
+			}
+			return p.show(report)
+		}),
+	}
+}
+
+func (p *Program) show(r task.Report) error {
+	if p.json {
+		hooks, _ := hookViews(r.Owed)
+		return p.printJSON(map[string]any{
+			"task": view(r.Task, r.Session), "document": r.Path, "worktree": r.Worktree, "problems": orEmpty(r.Problems),
+			"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued),
+		})
+	}
+	t := r.Task
+	p.say("%s  %s", t.ID, oneLine(t.Summary, 200))
+	line := func(name, value string) {
+		if value != "" {
+			p.say("  %-14s %s", name, value)
+		}
+	}
+	line("status", string(t.Status)+"  "+r.About)
+	line("attention", t.Attention)
+	if t.Queued() {
+		line("queued for", string(t.QueuedFor)+" (starts when a workspace is free)")
+	}
+	line("project", t.Project)
+	line("branch", t.Branch)
+	line("workflow", fmt.Sprintf("%s, version %d", t.Workflow.Name, t.Workflow.Version))
+	line("harness", strings.TrimSpace(t.Harness+" "+t.Effort))
+	line("reviewer", strings.TrimSpace(t.ReviewHarness+" "+t.ReviewEffort))
+	for _, c := range t.Counters {
+		line(c.Name, fmt.Sprint(c.Value))
+	}
+	line("agents", strings.TrimSpace(r.Session+"  "+t.Session))
+	line("worktree", r.Worktree)
+	line("document", r.Path)
+	for _, problem := range r.Problems {
+		line("  problem", problem)
+	}
+	line("open to you", strings.Join(r.Open, ", "))
+	for _, h := range r.Owed {
+		line("owed hook", strings.TrimSpace(h.Action+" ("+string(h.State)+") "+h.Error))
+	}
+	for _, rescued := range r.Rescued {
+		line("rescued", rescued.Ref+"  "+rescued.What)
+		line("  get it back", rescued.Command)
+	}
+	return nil
+}
+
+func (p *Program) taskHistory() *cobra.Command {
+	return &cobra.Command{
+		Use: "history [ID]", Short: "Tell what happened to a task, who asked and what it rested on", Args: between(0, 1),
+		Example: "  orange task history 4Fz\n  orange task history 4Fz --json",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			events, err := h.Look.History(ctx, id)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(map[string]any{"events": orEmpty(events)})
+			}
+			for _, e := range events {
+				p.say("%s", eventLine(e))
+			}
+			return nil
+		}),
+	}
+}
+
+// eventLine is one event for people.
+func eventLine(e task.Event) string {
+	who := e.Actor
+	if e.ActingAs != "" {
+		who += " as " + e.ActingAs
+	}
+	what := e.Type
+	if e.IsMove() {
+		what = fmt.Sprintf("%s -> %s", e.From, e.To)
+	}
+	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, task.FormatTime(e.Time), who, what)
+	for _, evidence := range e.Evidence {
+		text += fmt.Sprintf("  [%s %.8s]", evidence.Source, evidence.Digest)
+	}
+	if len(e.Hooks) > 0 {
+		text += "  hooks: " + strings.Join(e.Hooks, ", ")
+	}
+	for _, name := range []string{"role", "window", "how", "hook", "field", "found", "kept", "ref", "branch", "for", "problem"} {
+		if value := e.Data[name]; value != "" && !(e.Type == task.Created && name != "branch") {
+			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
+		}
+	}
+	if e.Reason != "" {
+		text += "  " + oneLine(e.Reason, 100)
+	}
+	return text
+}
+
+func (p *Program) logCommand() *cobra.Command {
+	var level, component, grep string
+	var lines int
+	c := &cobra.Command{
+		Use: "log", Short: "Show what the program logged", Args: between(0, 0),
+		Example: "  orange log --lines 50 --level warn\n  orange log --component hook --grep spawn",
+		RunE: p.run(func(_ context.Context, h *House, _ []string) error {
+			pattern, err := regexp.Compile(grep)
+			if err != nil {
+				return usage("found %q as --grep, expected a regular expression: %v", grep, err)
+			}
+			levels := []string{"DEBUG", "INFO", "WARN", "ERROR"}
+			least := -1
+			for i, name := range levels {
+				if strings.EqualFold(name, level) {
+					least = i
+				}
+			}
+			if least < 0 {
+				return usage("found %q as --level, expected one of debug, info, warn, error", level)
+			}
+			if lines < 1 {
+				return usage("found %d as --lines, expected a number above 0", lines)
+			}
+			return h.Look.Log(func(line []byte) bool { return keeps(line, levels[least:], component, pattern) }, lines, p.Out)
+		}),
+	}
+	c.Flags().StringVar(&level, "level", "debug", "the least level: debug, info, warn, error")
+	c.Flags().StringVar(&component, "component", "", "only this part of the program: engine, hook")
+	c.Flags().StringVar(&grep, "grep", "", "only lines that match this regular expression")
+	c.Flags().IntVar(&lines, "lines", 200, "how many, from the end")
+	return c
+}
+
+func keeps(line []byte, levels []string, component string, pattern *regexp.Regexp) bool {
+	var entry struct{ Level, Component string }
+	if json.Unmarshal(line, &entry) != nil || !pattern.Match(line) {
+		return false
+	}
+	if component != "" && entry.Component != component {
+		return false
+	}
+	for _, l := range levels {
+		if strings.EqualFold(l, entry.Level) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: between(0, 0), Example: "  orange version",
+		RunE: func(*cobra.Command, []string) error {
+			if p.json {
+				return p.printJSON(map[string]any{"version": p.Version})
+			}
+			p.say("orange %s", p.Version)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+)
+
+func (p *Program) projectCommands() *cobra.Command {
+	return group("project", "Register the repositories that tasks are made in", "  orange project add ~/code/coffee",
+		p.projectAdd(), p.projectList(), p.projectUpdate(), p.projectRemove())
+}
+
+func (p *Program) projectAdd() *cobra.Command {
+	var wanted task.Project
+	c := &cobra.Command{
+		Use: "add [PATH]", Short: "Register a repository", Args: between(0, 1),
+		Example: "  orange project add\n  orange project add ~/code/coffee --name coffee --pool-size 3",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			path := "."
+			if len(args) > 0 {
+				path = args[0]
+			}
+			if wanted.Workflow != "" {
+				if _, _, err := h.Workflows.Workflow(wanted.Workflow); err != nil {
+					return err
+				}
+			}
+			if wanted.PoolSize < 0 || wanted.PoolSize > maxPool {
+				return usage("found %d as --pool-size, expected a number from 1 to %d", wanted.PoolSize, maxPool)
+			}
+			added, err := h.Projects.AddProject(ctx, path, wanted)
+			if err != nil {
+				return err
+			}
+			return p.sayProject("added", added)
+		}),
+	}
+	c.Flags().StringVar(&wanted.Name, "name", "", "what to call it (default: the name of its folder)")
+	c.Flags().IntVar(&wanted.PoolSize, "pool-size", 0, fmt.Sprintf("how many workspaces at most (default %d)", task.DefaultPoolSize))
+	c.Flags().StringVar(&wanted.Workflow, "workflow", "", "the workflow of its tasks (default: default)")
+	return c
+}
+
+// maxPool keeps a slip of the finger from asking for a million worktrees.
+const maxPool = 1000
+
+func (p *Program) sayProject(what string, project task.Project) error {
+	if p.json {
+		return p.printJSON(map[string]any{"project": project})
+	}
+	p.say("%s project %s: %s, default branch %s, up to %d workspaces", what, project.Name, project.Path, project.DefaultBranch, project.PoolSize)
+	return nil
+}
+
+func (p *Program) projectList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the registered repositories", Args: between(0, 0), Example: "  orange project list --json",
+		RunE: p.run(func(_ context.Context, h *House, _ []string) error {
+			all, err := h.Projects.Projects()
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(map[string]any{"projects": orEmpty(all)})
+			}
+			if len(all) == 0 {
+				p.say("no projects; register one with: orange project add PATH")
+				return nil
+			}
+			w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "NAME\tDEFAULT BRANCH\tWORKSPACES\tWORKFLOW\tPATH")
+			for _, one := range all {
+				name := one.Workflow
+				if name == "" {
+					name = task.DefaultWorkflow
+				}
+				fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", one.Name, one.DefaultBranch, one.PoolSize, name, one.Path)
+			}
+			if err := w.Flush(); err != nil {
+				return fmt.Errorf("write the list: %w", err)
+			}
+			return nil
+		}),
+	}
+}
+
+func (p *Program) projectUpdate() *cobra.Command {
+	var size int
+	var workflow string
+	c := &cobra.Command{
+		Use: "update [NAME]", Short: "Change a project's pool or workflow", Args: between(0, 1),
+		Example: "  orange project update coffee --pool-size 3 --workflow minimal",
+	}
+	c.RunE = p.run(func(ctx context.Context, h *House, args []string) error {
+		if len(args) > 0 {
+			p.project = args[0]
+		}
+		project, err := p.projectOf(ctx, h)
+		if err != nil {
+			return err
+		}
+		if c.Flags().Changed("pool-size") {
+			if size < 1 || size > maxPool {
+				return usage("found %d as --pool-size, expected a number from 1 to %d", size, maxPool)
+			}
+			project.PoolSize = size
+		}
+		if c.Flags().Changed("workflow") {
+			if _, _, err := h.Workflows.Workflow(workflow); err != nil {
+				return err
+			}
+			project.Workflow = workflow
+		}
+		if err := h.Projects.UpdateProject(ctx, project); err != nil {
+			return err
+		}
+		return p.sayProject("updated", project)
+	})
+	c.Flags().IntVar(&size, "pool-size", 0, "how many workspaces at most")
+	c.Flags().StringVar(&workflow, "workflow", "", "the workflow of tasks that are made from now on")
+	return c
+}
+
+func (p *Program) projectRemove() *cobra.Command {
+	return &cobra.Command{
+		Use: "remove NAME", Short: "Forget a project that has no live task; the repository stays as it is", Args: between(1, 1),
+		Example: "  orange project remove coffee",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			project, err := h.Projects.Project(args[0])
+			if err != nil {
+				return err
+			}
+			live, err := h.Look.Tasks(ctx, task.Filter{Project: project.Name, Live: true})
+			if err != nil {
+				return err
+			}
+			if len(live) > 0 {
+				return fmt.Errorf("cannot remove project %q: it has %d live tasks, %s among them; finish or cancel them first", project.Name, len(live), live[0].ID)
+			}
+			if err := h.Projects.RemoveProject(ctx, project.Name); err != nil {
+				return err
+			}
+			return p.sayProject("removed", project)
+		}),
+	}
+}

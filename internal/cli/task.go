@@ -1,0 +1,378 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+func (p *Program) taskCommands() *cobra.Command {
+	return group("task", "Make tasks and move them", "  orange task create feature/login \"Add a login page\"\n  orange task list",
+		p.taskCreate(), p.taskList(), p.taskShow(), p.taskSpawn(), p.taskAttach(), p.taskRespawn(), p.taskUpdate(),
+		p.taskComplete(), p.taskStuck(), p.taskWait(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
+		p.taskDelete(), p.taskHistory(), p.taskRetry())
+}
+
+// find turns what the user wrote into the id of one task: the whole id or any beginning that only one has;
+// nothing means the task of the workspace that the command stands in.
+func (p *Program) find(ctx context.Context, h *House, args []string) (string, error) {
+	if len(args) == 0 || args[0] == "" {
+		id, _, err := h.Who.Here(ctx)
+		if err == nil && id == "" {
+			err = usage("which task? Give its id, or stand in its workspace; %q lists them", "orange task list")
+		}
+		return id, err
+	}
+	found, err := h.Look.Tasks(ctx, task.Filter{Prefix: args[0]})
+	if err != nil {
+		return "", err
+	}
+	for _, t := range found {
+		if t.ID == args[0] {
+			return t.ID, nil
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", task.Notef(task.ErrNotFound, "there is no task %q; %q lists them", args[0], "orange task list")
+	case 1:
+		return found[0].ID, nil
+	}
+	var ids []string
+	for _, t := range found {
+		ids = append(ids, t.ID)
+	}
+	return "", usage("%q is the beginning of several tasks: %s", args[0], strings.Join(ids, ", "))
+}
+
+// projectOf is the project that a command is about: the one named, or that of the folder it stands in.
+func (p *Program) projectOf(ctx context.Context, h *House) (task.Project, error) {
+	name := p.project
+	if name == "" {
+		var err error
+		if _, name, err = h.Who.Here(ctx); err != nil {
+			return task.Project{}, err
+		}
+	}
+	if name == "" {
+		return task.Project{}, usage("which project? Stand in one, or name it with --project; %q registers a repository", "orange project add PATH")
+	}
+	return h.Projects.Project(name)
+}
+
+// asker finds out who asks about a task.
+type asker struct{ as, reason string }
+
+func (a *asker) flags(c *cobra.Command) {
+	c.Flags().StringVar(&a.as, "as", "", "the role that you act for, as a person (recorded as such)")
+	c.Flags().StringVar(&a.reason, "reason", "", "why, for the history")
+}
+
+func (p *Program) taskCreate() *cobra.Command {
+	var n task.New
+	var noSpawn bool
+	var status, contextFrom, workflowName string
+	c := &cobra.Command{
+		Use: "create [BRANCH] [SUMMARY]", Short: "Make a task, and start it unless told otherwise", Args: between(0, 2),
+		Long: `Make a task, and start it unless told otherwise. Without a branch it gets one named after its id.
+Without a summary it begins where the workflow has its questions asked.`,
+		Example: `  orange task create feature/login "Add a login page" --context notes.md
+  echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn`,
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			if len(args) > 0 {
+				n.Branch = args[0]
+			}
+			if len(args) > 1 {
+				n.Summary = args[1]
+			}
+			n.Status, n.Spawn, n.Workflow = task.Status(status), !noSpawn, workflowName
+			text, err := p.readText(contextFrom)
+			if err != nil {
+				return err
+			}
+			n.Context = text
+			return p.create(ctx, h, n)
+		}),
+	}
+	c.Flags().StringVar(&n.Harness, "harness", "", "the agent program of the worker")
+	c.Flags().StringVar(&n.ReviewHarness, "review-harness", "", "the agent program of the reviewer (default: the worker's)")
+	c.Flags().StringVar(&n.Effort, "effort", "", "how hard the worker shall think, in its program's own words")
+	c.Flags().StringVar(&n.ReviewEffort, "review-effort", "", "the same for the reviewer")
+	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
+	c.Flags().StringVar(&workflowName, "workflow", "", "the workflow (default: the project's)")
+	c.Flags().StringVar(&status, "status", "", "the state to begin in, where the workflow allows it")
+	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only make it; start it later with orange task spawn")
+	return c
+}
+
+// maxSummary is the number of bytes that a summary may have: it stands in one header and one line of every list.
+const maxSummary = 1000
+
+func checkSummary(text string) error {
+	if len(text) > maxSummary {
+		return usage("the summary has %d bytes, more than %d: put the rest into the context (--context FILE)", len(text), maxSummary)
+	}
+	if strings.ContainsRune(text, 0) {
+		return usage("the summary holds a NUL character")
+	}
+	return nil
+}
+
+func (p *Program) create(ctx context.Context, h *House, n task.New) error {
+	if err := checkSummary(n.Summary); err != nil {
+		return err
+	}
+	project, err := p.projectOf(ctx, h)
+	if err != nil {
+		return err
+	}
+	n.Project = project
+	for _, name := range []string{project.Workflow, task.DefaultWorkflow} {
+		if n.Workflow == "" {
+			n.Workflow = name
+		}
+	}
+	worker, reviewer, err := h.Who.Harnesses(ctx)
+	if err != nil {
+		return err
+	}
+	if n.ReviewHarness == "" && n.Harness != "" {
+		n.ReviewHarness = n.Harness
+	}
+	if n.Harness == "" {
+		n.Harness = worker
+	}
+	if n.ReviewHarness == "" {
+		n.ReviewHarness = reviewer
+	}
+	for _, name := range []string{n.Harness, n.ReviewHarness} {
+		if err := h.Who.KnownHarness(name); err != nil {
+			return err
+		}
+	}
+	actor, err := h.Who.Actor(ctx, "", "")
+	if err != nil {
+		return err
+	}
+	if actor.Role != task.RoleHuman && n.Spawn {
+		return usage("an agent can make a task but not start it: add --no-spawn, and a person starts it with orange task spawn")
+	}
+	n.Actor = actor
+	out, err := h.Moves.Create(ctx, n)
+	if err != nil {
+		return err
+	}
+	return p.outcome(out, "created task "+out.Task.ID+" on branch "+out.Task.Branch+" ("+string(out.Task.Status)+")")
+}
+
+// readText reads a file, or standard input for "-"; nothing for an empty name.
+func (p *Program) readText(from string) (string, error) {
+	const most = 1 << 20
+	var text []byte
+	var err error
+	switch from {
+	case "":
+		return "", nil
+	case "-":
+		text, err = io.ReadAll(io.LimitReader(p.In, most+1))
+	default:
+		text, err = os.ReadFile(from)
+	}
+	if err != nil {
+		return "", usage("cannot read the context: %v", err)
+	}
+	if len(text) > most {
+		return "", usage("the context has more than %d bytes", most)
+	}
+	return string(text), nil
+}
+
+// move makes a command that asks for the move which a word stands for in the task's workflow.
+func (p *Program) move(use, short, example, command string) *cobra.Command {
+	var ask asker
+	c := &cobra.Command{
+		Use: use, Short: short, Example: example, Args: between(0, 1),
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			actor, err := h.Who.Actor(ctx, id, ask.as)
+			if err != nil {
+				return err
+			}
+			out, err := h.Moves.Command(ctx, id, command, actor, ask.reason)
+			if err != nil {
+				return err
+			}
+			return p.outcome(out, "")
+		}),
+	}
+	ask.flags(c)
+	return c
+}
+
+func (p *Program) taskSpawn() *cobra.Command {
+	return p.move("spawn [ID]", "Start a task: workspace, session, agent", "  orange task spawn 4Fz", workflow.MoveSpawn)
+}
+
+func (p *Program) taskComplete() *cobra.Command {
+	return p.move("complete [ID]", "Hand the work over for review", "  orange task complete", workflow.MoveComplete)
+}
+
+func (p *Program) taskStuck() *cobra.Command {
+	return p.move("stuck [ID]", "Say that the task goes nowhere without a person", "  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck)
+}
+
+func (p *Program) taskCancel() *cobra.Command {
+	c := p.move("cancel [ID]", "Give a task up; its branch and all work on it stay", "  orange task cancel 4Fz --yes", workflow.MoveCancel)
+	yes := c.Flags().Bool("yes", false, "do not ask")
+	work := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if !*yes && p.Terminal && !p.confirm("Cancel the task? Its agents are ended; its work is kept.") {
+			return usage("not cancelled")
+		}
+		return work(c, args)
+	}
+	return c
+}
+
+func (p *Program) taskUpdate() *cobra.Command {
+	var ask asker
+	var status, summary, branch string
+	c := &cobra.Command{
+		Use: "update [ID]", Short: "Ask for a status, or change the summary or the branch", Args: between(0, 1),
+		Long: `Ask for a status, or change the summary or the branch. A status is granted only where the workflow has the transition,
+the caller's role may ask for it, and the evidence is there; else nothing changes and the exit status is 3.
+--branch without a value takes over the branch that the workspace has now.`,
+		Example: `  orange task update --status agent-review
+  orange task update 4Fz --branch fix/typo --summary "Mend the typo"`,
+	}
+	c.RunE = p.run(func(ctx context.Context, h *House, args []string) error {
+		id, err := p.find(ctx, h, args)
+		if err != nil {
+			return err
+		}
+		actor, err := h.Who.Actor(ctx, id, ask.as)
+		if err != nil {
+			return err
+		}
+		u := task.Update{Actor: actor}
+		if c.Flags().Changed("summary") {
+			if err := checkSummary(summary); err != nil {
+				return err
+			}
+			u.Summary = &summary
+		}
+		if c.Flags().Changed("branch") {
+			name := strings.TrimPrefix(branch, presentBranch)
+			u.Branch = &name
+		}
+		return p.update(ctx, h, id, u, task.Request{Task: id, To: task.Status(status), Actor: actor, Reason: ask.reason})
+	})
+	c.Flags().StringVar(&status, "status", "", "the status to ask for")
+	c.Flags().StringVar(&summary, "summary", "", "the new summary")
+	c.Flags().StringVar(&branch, "branch", "", "the new branch; without a value the one that the workspace has now")
+	c.Flags().Lookup("branch").NoOptDefVal = presentBranch
+	ask.flags(c)
+	return c
+}
+
+// presentBranch stands for --branch without a value. No branch can have this name.
+const presentBranch = "\x00"
+
+func (p *Program) update(ctx context.Context, h *House, id string, u task.Update, req task.Request) error {
+	if u.Summary == nil && u.Branch == nil && req.To == "" {
+		return usage("nothing to update: give --status, --summary or --branch")
+	}
+	if u.Summary != nil || u.Branch != nil {
+		t, err := h.Moves.Update(ctx, id, u)
+		if err != nil {
+			return err
+		}
+		if req.To == "" {
+			return p.outcome(task.Outcome{Task: t}, t.ID+" is on branch "+t.Branch+": "+t.Summary)
+		}
+	}
+	out, err := h.Moves.Request(ctx, req)
+	if err != nil {
+		return err
+	}
+	return p.outcome(out, "")
+}
+
+func (p *Program) taskRequestChanges() *cobra.Command {
+	var ask asker
+	c := &cobra.Command{
+		Use: "request-changes ID [TEXT]", Short: "Send a task back to its worker, with what to change", Args: between(1, 2),
+		Long:    "Send a task back to its worker. TEXT goes under ## Fix Instructions in the task's document; - reads standard input.",
+		Example: `  orange task request-changes 4Fz "Use the existing helper instead of a new one"`,
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			text := ""
+			if len(args) > 1 {
+				text = args[1]
+			}
+			if text == "-" {
+				if text, err = p.readText("-"); err != nil {
+					return err
+				}
+			}
+			actor, err := h.Who.Actor(ctx, id, ask.as)
+			if err != nil {
+				return err
+			}
+			out, err := h.Moves.RequestChanges(ctx, id, strings.TrimSpace(text), actor)
+			if err != nil {
+				return err
+			}
+			return p.outcome(out, "")
+		}),
+	}
+	c.Flags().StringVar(&ask.as, "as", "", "the role that you act for, as a person (recorded as such)")
+	return c
+}
+
+func (p *Program) taskMerge() *cobra.Command {
+	var strategy, as string
+	c := &cobra.Command{
+		Use: "merge [ID]", Short: "Merge a task's branch into the default branch, and finish the task", Args: between(0, 1),
+		Long: `Merge a task's branch into the default branch and push it where there is an origin; then the task is finished.
+Your own checkout is never switched or reset: where it has the default branch, it is fast-forwarded if git finds that safe.`,
+		Example: "  orange task merge 4Fz --local\n  orange task merge 4Fz --strategy merge",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			if strategy != "" && strategy != "ff" && strategy != "merge" {
+				return usage("found %q as --strategy, expected ff or merge", strategy)
+			}
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			actor, err := h.Who.Actor(ctx, id, as)
+			if err != nil {
+				return err
+			}
+			out, how, err := h.Moves.Merge(ctx, id, strategy, actor)
+			if err != nil {
+				return err
+			}
+			if !p.json {
+				p.say("%s: %s", out.Task.Branch, how)
+			}
+			return p.outcome(out, "")
+		}),
+	}
+	c.Flags().StringVar(&strategy, "strategy", "", "ff: only fast-forward; merge: make a merge commit where one is needed (default: whichever is possible)")
+	c.Flags().StringVar(&as, "as", "", "the role that you act for, as a person (recorded as such)")
+	c.Flags().Bool("local", false, "merge on this machine, without looking for a pull request")
+	return c
+}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+)
+
+func (p *Program) workflowCommands() *cobra.Command {
+	return group("workflow", "Look at and check the rules that tasks move by", "  orange workflow list\n  orange workflow check my.yml",
+		p.workflowList(), p.workflowShow(), p.workflowCheck())
+}
+
+func (p *Program) workflowList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the workflows", Args: between(0, 0), Example: "  orange workflow list",
+		RunE: p.run(func(_ context.Context, h *House, _ []string) error {
+			all, err := h.Workflows.Workflows()
+			if err != nil {
+				return err
+			}
+			if p.json {
+				for i := range all {
+					all[i].Text = ""
+				}
+				return p.printJSON(map[string]any{"workflows": orEmpty(all)})
+			}
+			w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "NAME\tFROM")
+			for _, one := range all {
+				from := one.Source
+				if one.Hides {
+					from += " (instead of the built-in one)"
+				}
+				fmt.Fprintf(w, "%s\t%s\n", one.Name, from)
+			}
+			if err := w.Flush(); err != nil {
+				return fmt.Errorf("write the list: %w", err)
+			}
+			return nil
+		}),
+	}
+}
+
+func (p *Program) workflowShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Print a workflow file", Args: between(1, 1), Example: "  orange workflow show default",
+		RunE: p.run(func(_ context.Context, h *House, args []string) error {
+			all, err := h.Workflows.Workflows()
+			if err != nil {
+				return err
+			}
+			for _, one := range all {
+				if one.Name != args[0] {
+					continue
+				}
+				if p.json {
+					return p.printJSON(map[string]any{"workflow": one})
+				}
+				fmt.Fprint(p.Out, one.Text)
+				return nil
+			}
+			return task.Notef(task.ErrNotFound, "there is no workflow %q; %q lists them", args[0], "orange workflow list")
+		}),
+	}
+}
+
+func (p *Program) workflowCheck() *cobra.Command {
+	return &cobra.Command{
+		Use: "check FILE|NAME", Short: "Check a workflow file and tell all that is wrong with it", Args: between(1, 1),
+		Example: "  orange workflow check my.yml\n  orange workflow check default",
+		RunE: p.run(func(_ context.Context, h *House, args []string) error {
+			def, err := h.Workflows.CheckWorkflow(args[0])
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(map[string]any{
+					"workflow": def.Name, "version": def.Version, "digest": def.Digest,
+					"states": len(def.States), "transitions": len(def.Transitions), "problems": []string{},
+				})
+			}
+			p.say("%s: nothing wrong with it (%d states, %d transitions)", def.File, len(def.States), len(def.Transitions))
+			return nil
+		}),
+	}
+}
+
+func (p *Program) workspaceCommands() *cobra.Command {
+	return group("workspace", "Look after the pool of worktrees", "  orange workspace list",
+		p.workspaceInit(), p.workspaceList(), p.workspaceGC())
+}
+
+func (p *Program) workspaceInit() *cobra.Command {
+	return &cobra.Command{
+		Use: "init", Short: "Make a project's worktrees ahead of time", Args: between(0, 0),
+		Long:    "Make a project's worktrees ahead of time. They are made on demand otherwise, which in a large repository takes its time.",
+		Example: "  orange workspace init --project coffee",
+		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+			project, err := p.projectOf(ctx, h)
+			if err != nil {
+				return err
+			}
+			all, err := h.Workspaces.InitWorkspaces(ctx, project)
+			if err != nil {
+				return err
+			}
+			return p.holdings(all)
+		}),
+	}
+}
+
+func (p *Program) workspaceList() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "list", Short: "List worktrees and who has them", Args: between(0, 0), Example: "  orange workspace list --all",
+		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+			name := ""
+			if !all {
+				project, err := p.projectOf(ctx, h)
+				if err != nil {
+					return err
+				}
+				name = project.Name
+			}
+			list, err := h.Workspaces.Workspaces(ctx, name)
+			if err != nil {
+				return err
+			}
+			return p.holdings(list)
+		}),
+	}
+	c.Flags().BoolVar(&all, "all", false, "those of every project")
+	return c
+}
+
+func (p *Program) holdings(all []task.Holding) error {
+	if p.json {
+		return p.printJSON(map[string]any{"workspaces": orEmpty(all)})
+	}
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "WORKSPACE\tSTATE\tTASK\tBRANCH\tPATH")
+	for _, one := range all {
+		state := "free"
+		switch {
+		case one.Task != "":
+			state = "held"
+		case !one.Exists:
+			state = "not made yet"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", one.Workspace, state, one.Task, one.Branch, one.Path)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the list: %w", err)
+	}
+	return nil
+}
+
+func (p *Program) workspaceGC() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "gc", Short: "Remove worktrees that no task holds", Args: between(0, 0),
+		Long:    "Remove the worktrees that no task holds. One that has anything uncommitted in it is left alone and named.",
+		Example: "  orange workspace gc",
+		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+			name := ""
+			if !all {
+				project, err := p.projectOf(ctx, h)
+				if err != nil {
+					return err
+				}
+				name = project.Name
+			}
+			removed, err := h.Workspaces.CollectWorkspaces(ctx, name)
+			if p.json && err == nil {
+				return p.printJSON(map[string]any{"removed": orEmpty(removed)})
+			}
+			for _, r := range removed {
+				p.say("removed %s", r)
+			}
+			if err == nil && len(removed) == 0 {
+				p.say("nothing to remove")
+			}
+			return err
+		}),
+	}
+	c.Flags().BoolVar(&all, "all", false, "those of every project")
+	return c
+}
