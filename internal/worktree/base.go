@@ -1,0 +1,203 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Base is what a task's work is compared with.
+type Base struct {
+	Ref    string // short and unambiguous, such as "origin/main" or "main"; for "git diff REF...HEAD"
+	Commit string
+}
+
+// Base picks between origin's default branch and the local one: the one that contains the other;
+// origin's when they diverged, the local one when there is no origin. It looks at what was fetched last.
+func (r Repo) Base(ctx context.Context) (Base, error) {
+	known, err := r.refs(ctx, r.defaultRefs()...)
+	if err != nil {
+		return Base{}, fmt.Errorf("cannot find the base of %q: %w", r.Path, err)
+	}
+	base, err := r.chooseBase(ctx, known)
+	if err != nil {
+		return Base{}, fmt.Errorf("cannot find the base of %q: %w", r.Path, err)
+	}
+	return base, nil
+}
+
+func (r Repo) localDefault() string  { return "refs/heads/" + r.DefaultBranch }
+func (r Repo) originDefault() string { return "refs/remotes/origin/" + r.DefaultBranch }
+func (r Repo) defaultRefs() []string { return []string{r.localDefault(), r.originDefault()} }
+
+func (r Repo) chooseBase(ctx context.Context, known map[string]ref) (Base, error) {
+	local, here := known[r.localDefault()]
+	origin, there := known[r.originDefault()]
+	switch {
+	case !here && !there:
+		return Base{}, fmt.Errorf("there is no branch %q, neither here nor on origin; set the project's default branch", r.DefaultBranch)
+	case !there:
+		return local.base(), nil
+	case !here || local.commit == origin.commit:
+		return origin.base(), nil
+	}
+	ahead, behind, err := r.apart(ctx, local.commit, origin.commit)
+	if err != nil {
+		return Base{}, err
+	}
+	if ahead && !behind {
+		return local.base(), nil
+	}
+	if ahead && behind {
+		// What a remote that was taken away left behind has no say.
+		if remote, err := r.HasRemote(ctx); err != nil || !remote {
+			return local.base(), err
+		}
+	}
+	return origin.base(), nil
+}
+
+// apart says whether the first commit has what the second has not, and the reverse.
+func (r Repo) apart(ctx context.Context, first, second string) (ahead, behind bool, err error) {
+	out, err := r.run(ctx, "rev-list", "--left-right", "--count", first+"..."+second, "--")
+	if err != nil {
+		return false, false, fmt.Errorf("compare %s with %s: %w", first, second, err)
+	}
+	left, right, ok := strings.Cut(out.Text(), "\t")
+	if !ok {
+		return false, false, fmt.Errorf("compare %s with %s: git answered %q", first, second, out.Text())
+	}
+	return left != "0", right != "0", nil
+}
+
+// contains says whether the history of the commit holds the other one.
+func (r Repo) contains(ctx context.Context, commit, other string) (bool, error) {
+	_, err := r.run(ctx, "merge-base", "--is-ancestor", other, commit)
+	if exitCode(err) == 1 {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for %s in %s: %w", other, commit, err)
+	}
+	return true, nil
+}
+
+// ref is one branch, here or as it was last seen on origin.
+type ref struct {
+	short    string
+	commit   string
+	checkout string // the folder that has it checked out, if any
+}
+
+func (r ref) base() Base { return Base{Ref: r.short, Commit: r.commit} }
+
+// refs reads the refs of exactly these full names; those that do not exist are missing from the answer.
+func (r Repo) refs(ctx context.Context, names ...string) (map[string]ref, error) {
+	// Every field ends in NUL: a folder's name may hold a newline.
+	const fields = 4
+	args := []string{"for-each-ref", "--format=%(refname)%00%(refname:short)%00%(objectname)%00%(worktreepath)%00", "--"}
+	out, err := r.run(ctx, append(args, names...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read branches: %w", err)
+	}
+	known := make(map[string]ref)
+	parts := strings.Split(string(out.Stdout), "\x00")
+	for ; len(parts) > fields; parts = parts[fields:] {
+		known[strings.TrimPrefix(parts[0], "\n")] = ref{short: parts[1], commit: parts[2], checkout: parts[3]}
+	}
+	for name := range known {
+		if !slices.Contains(names, name) {
+			delete(known, name) // git also lists what lies below a name
+		}
+	}
+	return known, nil
+}
+
+// checkout is one worktree that git has on record; the main one comes first.
+type checkout struct {
+	path   string
+	commit string
+	branch string // full name; empty when detached
+	bare   bool
+}
+
+// gone says whether the folder is no longer there.
+func (c checkout) gone() (bool, error) {
+	_, err := os.Lstat(filepath.Join(c.path, ".git"))
+	if errors.Is(err, os.ErrNotExist) {
+		return true, nil
+	}
+	return false, err
+}
+
+func (r Repo) checkouts(ctx context.Context, dir string) ([]checkout, error) {
+	out, err := r.git(ctx, call{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, upwards: dir != r.Path})
+	if err != nil {
+		return nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	var all []checkout
+	for _, line := range strings.Split(string(out.Stdout), "\x00") {
+		key, value, _ := strings.Cut(line, " ")
+		if key == "worktree" {
+			all = append(all, checkout{path: value})
+		}
+		if len(all) == 0 {
+			continue
+		}
+		last := &all[len(all)-1]
+		switch key {
+		case "HEAD":
+			last.commit = value
+		case "branch":
+			last.branch = value
+		case "bare":
+			last.bare = true
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("list worktrees: git named none in %q", dir)
+	}
+	return all, nil
+}
+
+// HasRemote says whether the repository has a remote called origin.
+func (r Repo) HasRemote(ctx context.Context) (bool, error) {
+	out, err := r.run(ctx, "remote")
+	if err != nil {
+		return false, fmt.Errorf("cannot look for origin in %q: %w", r.Path, err)
+	}
+	return slices.Contains(strings.Split(out.Text(), "\n"), "origin"), nil
+}
+
+// Fetch brings what is known of origin's default branch up to date; without an origin it does nothing,
+// and neither does it when origin answers that it has no such branch. It never asks a person for anything,
+// and leaves the user's FETCH_HEAD and tags alone.
+func (r Repo) Fetch(ctx context.Context) error {
+	remote, err := r.HasRemote(ctx)
+	if err != nil || !remote {
+		return err
+	}
+	if err := CheckBranch(ctx, r.DefaultBranch); err != nil {
+		return err
+	}
+	env, err := r.remoteEnv(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot fetch from origin: %w", err)
+	}
+	args := []string{
+		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+		"origin", "+refs/heads/" + r.DefaultBranch + ":" + r.originDefault(),
+	}
+	_, err = r.git(ctx, call{dir: r.Path, args: args, env: env})
+	if says(err, "couldn't find remote ref refs/heads/"+r.DefaultBranch) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot fetch %q from origin: %w; see that origin can be reached without a password, then run this again", r.DefaultBranch, err)
+	}
+	return nil
+}

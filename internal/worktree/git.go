@@ -1,0 +1,184 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"orange/internal/proc"
+)
+
+// call is one run of git.
+type call struct {
+	dir     string
+	args    []string
+	env     []string
+	stdin   string
+	upwards bool // look for the repository in the folders above too
+	hooks   bool // let the repository's own hooks run
+}
+
+// gitError is git's own refusal, without the long argument list.
+type gitError struct {
+	verb string
+	said string
+	err  error
+}
+
+func (e *gitError) Error() string { return "git " + e.verb + ": " + e.said }
+func (e *gitError) Unwrap() error { return e.err }
+
+// exitCode is the status that git ended with, and -1 when it did not come to that.
+func exitCode(err error) int {
+	var ended *proc.Error
+	if errors.As(err, &ended) {
+		return ended.Code
+	}
+	return -1
+}
+
+// says tells whether git's refusal holds the words. Git is always run in the C locale, so that it can be read.
+func says(err error, words string) bool {
+	var refused *gitError
+	return errors.As(err, &refused) && strings.Contains(refused.said, words)
+}
+
+// Another git may hold a lock for an instant: 16 slots share one repository.
+// A lock that outlives this patience belongs to a git that was killed, and is for a person to remove.
+const (
+	lockAttempts  = 30
+	firstLockWait = 5 * time.Millisecond
+	longLockWait  = 250 * time.Millisecond
+)
+
+func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
+	wait := firstLockWait
+	for attempt := 1; ; attempt++ {
+		result, err := r.once(ctx, c)
+		if err == nil || attempt == lockAttempts || !busy(err) {
+			return result, err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return result, fmt.Errorf("wait for git's lock: %w", ctx.Err())
+		case <-timer.C:
+		}
+		wait = min(2*wait, longLockWait)
+	}
+}
+
+// busy says whether git only met another git: a lock, or a worktree that is half made at that instant.
+func busy(err error) bool {
+	return says(err, ".lock': File exists") || says(err, "could not lock config file") ||
+		says(err, "/commondir: Success") || says(err, "/commondir: No such file")
+}
+
+func (r Repo) once(ctx context.Context, c call) (proc.Result, error) {
+	if r.calls != nil {
+		r.calls.add(c.args)
+	}
+	command := command(c)
+	result, err := proc.Run(ctx, command)
+	var ended *proc.Error
+	if errors.As(err, &ended) {
+		said := strings.TrimSpace(ended.Stderr)
+		if said == "" {
+			said = fmt.Sprintf("it ended with status %d and said nothing", ended.Code)
+		}
+		return result, &gitError{verb: c.args[0], said: said, err: ended}
+	}
+	if err != nil {
+		return result, fmt.Errorf("git %s: %w", c.args[0], err)
+	}
+	return result, nil
+}
+
+func command(c call) proc.Command {
+	// Line ends must not stop a rescue, submodules are left as they are, and no collector is left running behind us.
+	args := []string{"-c", "core.safecrlf=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0"}
+	if !c.hooks {
+		args = append(args, "-c", "core.hooksPath=/dev/null")
+	}
+	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0"}
+	if !c.upwards {
+		// A slot that lost its .git must not be taken for a part of a repository around it, such as a home under git.
+		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.dir))
+	}
+	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...)}
+	if c.stdin != "" {
+		out.Stdin = strings.NewReader(c.stdin)
+	}
+	return withoutInherited(out)
+}
+
+// withoutInherited takes away what a git hook hands to its children: with GIT_DIR of the user's checkout
+// in the environment, every command for a slot would work on that checkout. It has to be unset; empty is not enough.
+func withoutInherited(c proc.Command) proc.Command {
+	var unset []string
+	for _, name := range []string{
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_CONFIG",
+		"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
+	} {
+		if _, set := os.LookupEnv(name); set {
+			unset = append(unset, "-u", name)
+		}
+	}
+	if len(unset) == 0 {
+		return c
+	}
+	// The unsetting would take what a call sets on purpose too, so those go behind it.
+	args := append(unset, c.Env...)
+	args = append(args, c.Name)
+	return proc.Command{Name: "env", Args: append(args, c.Args...), Dir: c.Dir, Stdin: c.Stdin}
+}
+
+// run is git in the user's repository.
+func (r Repo) run(ctx context.Context, args ...string) (proc.Result, error) {
+	return r.git(ctx, call{dir: r.Path, args: args})
+}
+
+// run is git in the slot.
+func (s Slot) run(ctx context.Context, args ...string) (proc.Result, error) {
+	return s.Repo.git(ctx, call{dir: s.Dir, args: args})
+}
+
+// reading marks a call that must not take a lock only to write down what it saw.
+const reading = "GIT_OPTIONAL_LOCKS=0"
+
+// remoteEnv keeps everything that talks to origin from asking a person: nobody may be there.
+// A person's own ssh command stays theirs; only ssh itself is told not to ask.
+func (r Repo) remoteEnv(ctx context.Context) ([]string, error) {
+	env := []string{"GCM_INTERACTIVE=never"}
+	ssh, own := os.LookupEnv("GIT_SSH_COMMAND")
+	if !own {
+		configured, err := r.run(ctx, "config", "--get", "core.sshCommand")
+		if err != nil && exitCode(err) != 1 {
+			return nil, fmt.Errorf("read core.sshCommand: %w", err)
+		}
+		ssh = configured.Text()
+	}
+	if ssh == "" && os.Getenv("GIT_SSH") != "" {
+		return env, nil
+	}
+	if ssh == "" {
+		ssh = "ssh"
+	}
+	if path.Base(strings.Fields(ssh + " ")[0]) == "ssh" {
+		env = append(env, "GIT_SSH_COMMAND="+ssh+" -oBatchMode=yes")
+	}
+	return env, nil
+}
+
+// callCount counts the runs of git, for the tests of what a warm workspace costs.
+type callCount struct{ n atomic.Int64 }
+
+func (c *callCount) add([]string) { c.n.Add(1) }

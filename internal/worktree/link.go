@@ -1,0 +1,380 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"orange/internal/task"
+)
+
+// LinkState is what became of the link to the task's document.
+type LinkState int
+
+// What Linked finds.
+const (
+	LinkMissing  LinkState = iota // not there, or a link to something else: Link puts it back and loses nothing
+	LinkIntact                    // still the link
+	LinkReplaced                  // a program saved by rename: a regular file stands there, whose content is to be adopted
+)
+
+const (
+	documentName = "TASK.md"
+	documentDir  = ".orange"
+	// linkFile remembers, in the worktree's private folder, which of the two places is in use:
+	// a TASK.md of the repository's own must never be taken for a replaced link.
+	linkFile = "orange-link"
+	// maxDocument bounds what is read of a file that took the place of the link.
+	maxDocument = 4 << 20
+)
+
+// Link makes TASK.md a symbolic link to target, or .orange/TASK.md where the repository has a TASK.md of its own,
+// and returns which, relative to the slot. The link is excluded from git. A link to another target is replaced.
+// A regular file that took its place is never thrown away: unless it equals the target it is moved
+// beside it, as "<target>.replaced-<n>"; adopt it first (see Linked). Doing it twice is no error.
+func (s Slot) Link(ctx context.Context, target string) (string, error) {
+	if !filepath.IsAbs(target) || strings.ContainsRune(target, 0) {
+		return "", task.Notef(task.ErrUsage, "cannot link the task's document %q: its path is not absolute", target)
+	}
+	file, err := s.link(ctx, target)
+	if err != nil {
+		return "", fmt.Errorf("cannot link the task's document into workspace %q: %w", s.Dir, err)
+	}
+	return file, nil
+}
+
+func (s Slot) link(ctx context.Context, target string) (string, error) {
+	here, present, err := s.look(ctx)
+	if err == nil && !present {
+		err = errors.New("it is not there; prepare it first")
+	}
+	if err != nil {
+		return "", err
+	}
+	own, err := s.hasOwnDocument(ctx, here)
+	if err != nil {
+		return "", err
+	}
+	file, pattern := documentName, "/"+documentName
+	if own {
+		file, pattern = filepath.Join(documentDir, documentName), "/"+documentDir+"/"
+		if err := makeFolder(filepath.Join(s.Dir, documentDir)); err != nil {
+			return "", err
+		}
+	}
+	if err := here.addExcludes(pattern); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(filepath.Join(here.gitDir, linkFile), []byte(file+"\n"), 0o644); err != nil {
+		return "", fmt.Errorf("note the place of the link: %w", err)
+	}
+	return file, putLink(filepath.Join(s.Dir, file), target)
+}
+
+// hasOwnDocument says whether HEAD or the index has a TASK.md. Case does not count: on some file systems it does not.
+func (s Slot) hasOwnDocument(ctx context.Context, here place) (bool, error) {
+	names := ""
+	if here.head != "" {
+		out, err := s.run(ctx, "ls-tree", "-z", "--name-only", "--full-tree", here.head)
+		if err != nil {
+			return false, fmt.Errorf("list the files of HEAD: %w", err)
+		}
+		names = string(out.Stdout)
+	}
+	out, err := s.run(ctx, "ls-files", "-z", "--", ":(top,icase)"+documentName)
+	if err != nil {
+		return false, fmt.Errorf("list the files of the index: %w", err)
+	}
+	for _, name := range strings.Split(names+string(out.Stdout), "\x00") {
+		if first, _, _ := strings.Cut(name, "/"); strings.EqualFold(first, documentName) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// makeFolder refuses a link in the folder's place: through it the document would land outside the workspace.
+func makeFolder(path string) error {
+	err := os.Mkdir(path, 0o755)
+	if err == nil {
+		return nil
+	}
+	if info, statErr := os.Lstat(path); errors.Is(err, os.ErrExist) && statErr == nil && info.IsDir() {
+		return nil
+	}
+	return fmt.Errorf("make folder %q: something else has its name: %w", path, err)
+}
+
+func putLink(path, target string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("look at %q: %w", path, err)
+	case info.Mode()&os.ModeSymlink != 0:
+		if have, err := os.Readlink(path); err == nil && have == target {
+			return nil
+		}
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("take the old link away: %w", err)
+		}
+	case info.Mode().IsRegular():
+		if err := setAside(path, target); err != nil {
+			return fmt.Errorf("keep the file that took the place of the link: %w", err)
+		}
+	default:
+		return fmt.Errorf("%q is neither a file nor a link; move it away, then run this again", path)
+	}
+	if err := os.Symlink(target, path); err != nil {
+		return fmt.Errorf("make the link: %w", err)
+	}
+	return nil
+}
+
+// setAside moves the file beside the target. It is moved before it is compared, so that what is written to it
+// in that instant is not lost either.
+func setAside(path, target string) error {
+	for n := 1; ; n++ {
+		aside := target + ".replaced-" + strconv.Itoa(n)
+		hold, err := os.OpenFile(aside, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("make %q: %w", aside, err)
+		}
+		if err := hold.Close(); err != nil {
+			return fmt.Errorf("make %q: %w", aside, err)
+		}
+		if err := move(path, aside); err != nil {
+			return fmt.Errorf("move it to %q: %w", aside, err)
+		}
+		left, leftErr := os.ReadFile(aside)
+		right, rightErr := os.ReadFile(target)
+		if leftErr == nil && rightErr == nil && bytes.Equal(left, right) {
+			return os.Remove(aside)
+		}
+		return nil
+	}
+}
+
+func move(from, to string) error {
+	err := os.Rename(from, to)
+	if !errors.Is(err, syscall.EXDEV) {
+		return err
+	}
+	if err := os.Remove(to); err != nil {
+		return err
+	}
+	if err := copyFile(from, to); err != nil {
+		return err
+	}
+	return os.Remove(from)
+}
+
+// Linked looks whether the link still is the link to target. For LinkReplaced it returns the content of the file that
+// took its place, of which 4 MiB is the most; a larger one, and anything that is no file, is an error. It runs no program.
+func (s Slot) Linked(target string) (LinkState, []byte, error) {
+	gitDir, err := s.gitDir()
+	if err != nil {
+		return LinkMissing, nil, fmt.Errorf("cannot look at the link in workspace %q: %w", s.Dir, err)
+	}
+	file, err := place{gitDir: gitDir}.linkPlace()
+	if err != nil || file == "" {
+		return LinkMissing, nil, err
+	}
+	path := filepath.Join(s.Dir, file)
+	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return LinkMissing, nil, nil
+	}
+	if err != nil {
+		return LinkMissing, nil, fmt.Errorf("cannot look at the link %q: %w", path, err)
+	}
+	if info.Mode()&os.ModeSymlink != 0 {
+		have, err := os.Readlink(path)
+		if err != nil {
+			return LinkMissing, nil, fmt.Errorf("cannot look at the link %q: %w", path, err)
+		}
+		if have == target {
+			return LinkIntact, nil, nil
+		}
+		return LinkMissing, nil, nil
+	}
+	content, err := readDocument(path)
+	if err != nil {
+		return LinkMissing, nil, fmt.Errorf("cannot adopt %q: %w", path, err)
+	}
+	return LinkReplaced, content, nil
+}
+
+// readDocument follows no link and waits for no pipe, whatever took the file's place since it was looked at.
+func readDocument(path string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("look at it: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is neither a file nor a link; move it away")
+	}
+	content, err := io.ReadAll(io.LimitReader(file, maxDocument+1))
+	if err != nil {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	if len(content) > maxDocument {
+		return nil, fmt.Errorf("it is larger than %d bytes; make it shorter", maxDocument)
+	}
+	return content, nil
+}
+
+// gitDir reads the worktree's private folder from its .git file, which is cheap enough for every tick.
+func (s Slot) gitDir() (string, error) {
+	text, err := os.ReadFile(filepath.Join(s.Dir, ".git"))
+	if err != nil {
+		return "", fmt.Errorf("find its part of the repository: %w", err)
+	}
+	dir, ok := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), "gitdir: ")
+	if !ok {
+		return "", fmt.Errorf("find its part of the repository: %q is not a worktree's .git file", filepath.Join(s.Dir, ".git"))
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(s.Dir, dir)
+	}
+	return dir, nil
+}
+
+// linkPlace is the path of the link that was last made, relative to the slot, and empty when there was none.
+func (p place) linkPlace() (string, error) {
+	text, err := os.ReadFile(filepath.Join(p.gitDir, linkFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the place of the link: %w", err)
+	}
+	switch file := strings.TrimSpace(string(text)); file {
+	case documentName, filepath.Join(documentDir, documentName):
+		return file, nil
+	}
+	return "", nil
+}
+
+// replacedDocument is the path of a regular file that took the link's place, and empty when there is none.
+func (s Slot) replacedDocument(here place) (string, error) {
+	file, err := here.linkPlace()
+	if err != nil || file == "" {
+		return "", err
+	}
+	info, err := os.Lstat(filepath.Join(s.Dir, file))
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("look at the document: %w", err)
+	}
+	if info.Mode().IsRegular() {
+		return file, nil
+	}
+	return "", nil
+}
+
+// documentIsLink stops what would let git overwrite an excluded file that holds a person's or an agent's words.
+func (s Slot) documentIsLink(here place) error {
+	file, err := s.replacedDocument(here)
+	if err != nil {
+		return err
+	}
+	if file != "" {
+		return fmt.Errorf("a program replaced the link %q by a file of its own; adopt it first", file)
+	}
+	return nil
+}
+
+// unlink takes the link of the last task away, and only a link.
+func (s Slot) unlink(here place) error {
+	file, err := here.linkPlace()
+	if err != nil || file == "" {
+		return err
+	}
+	path := filepath.Join(s.Dir, file)
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("take the old link away: %w", err)
+		}
+	}
+	if err := os.Remove(filepath.Join(here.gitDir, linkFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("forget the old link: %w", err)
+	}
+	return nil
+}
+
+// Exclude keeps files with these patterns (as in .gitignore) out of git in all worktrees of the repository, through its
+// own info/exclude; the user's global file is not touched. A pattern that is there already is not added again.
+func (s Slot) Exclude(ctx context.Context, patterns ...string) error {
+	here, present, err := s.look(ctx)
+	if err == nil && !present {
+		err = errors.New("it is not there; prepare it first")
+	}
+	if err == nil {
+		err = here.addExcludes(patterns...)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot exclude files in workspace %q: %w", s.Dir, err)
+	}
+	return nil
+}
+
+func (p place) addExcludes(patterns ...string) error {
+	for _, pattern := range patterns {
+		if strings.TrimSpace(pattern) == "" || strings.ContainsAny(pattern, "\n\r\x00") {
+			return task.Notef(task.ErrUsage, "the exclude pattern %q is not one line", pattern)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(p.exclude), 0o755); err != nil {
+		return fmt.Errorf("make the folder of the exclude file: %w", err)
+	}
+	file, err := os.OpenFile(p.exclude, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("open the exclude file: %w", err)
+	}
+	defer file.Close()
+	// All slots share the file, so the look and the addition are one.
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("lock the exclude file: %w", err)
+	}
+	have, err := io.ReadAll(file)
+	if err != nil {
+		return fmt.Errorf("read the exclude file: %w", err)
+	}
+	lines := strings.Split(string(have), "\n")
+	var add strings.Builder
+	if len(have) > 0 && !bytes.HasSuffix(have, []byte("\n")) {
+		add.WriteString("\n")
+	}
+	for _, pattern := range patterns {
+		if !slices.Contains(lines, pattern) {
+			lines = append(lines, pattern)
+			add.WriteString(pattern + "\n")
+		}
+	}
+	if strings.TrimSpace(add.String()) == "" {
+		return nil
+	}
+	if _, err := file.WriteString(add.String()); err != nil {
+		return fmt.Errorf("add to the exclude file: %w", err)
+	}
+	return nil
+}

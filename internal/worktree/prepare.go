@@ -1,0 +1,235 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Prepare names the branch that a slot is wanted for, and the task that it is prepared for.
+type Prepare struct {
+	Branch string
+	Task   string
+}
+
+// Prepared is what a prepared slot stands on.
+type Prepared struct {
+	Base      Base
+	Head      string
+	NewBranch bool     // the local branch was made just now
+	Rescued   []Rescue // what was found in the slot and kept before it was cleared
+}
+
+// taskFile remembers, in the worktree's private folder, for which task a slot was prepared:
+// what is found in it later is kept under that name.
+const taskFile = "orange-task"
+
+// unknownTask is the name under which is kept what no task is known for.
+const unknownTask = "unknown"
+
+// Prepare makes the worktree where it is missing, or takes the warm one, and puts it on the branch.
+// A local branch is checked out as it is; one that is only known on origin is started from there;
+// any other starts at Base. Whatever is left over in the slot is kept under its own task first.
+// On a slot that is on the branch already it changes nothing, so it may run twice, and under an agent's hands.
+// A branch that is checked out elsewhere is an error that names where. It does not fetch.
+func (s Slot) Prepare(ctx context.Context, p Prepare) (Prepared, error) {
+	if err := CheckBranch(ctx, p.Branch); err != nil {
+		return Prepared{}, err
+	}
+	if err := checkTask(p.Task); p.Task != "" && err != nil {
+		return Prepared{}, err
+	}
+	done, err := s.prepare(ctx, p)
+	if err != nil {
+		return done, fmt.Errorf("cannot prepare workspace %q for branch %q: %w", s.Dir, p.Branch, err)
+	}
+	return done, nil
+}
+
+func (s Slot) prepare(ctx context.Context, p Prepare) (Prepared, error) {
+	local, origin := "refs/heads/"+p.Branch, "refs/remotes/origin/"+p.Branch
+	here, present, err := s.look(ctx)
+	if err != nil {
+		return Prepared{}, err
+	}
+	known, err := s.Repo.refs(ctx, append(s.Repo.defaultRefs(), local, origin)...)
+	if err != nil {
+		return Prepared{}, err
+	}
+	var done Prepared
+	if done.Base, err = s.Repo.chooseBase(ctx, known); err != nil {
+		return Prepared{}, err
+	}
+	if present && here.halfMade() {
+		if err := s.discard(ctx, true); err != nil {
+			return done, err
+		}
+		present = false
+	}
+	if present && here.on(p.Branch) {
+		done.Head = here.head
+		return done, here.remember(p.Task)
+	}
+	start, exists := known[local]
+	if !exists {
+		done.NewBranch = true
+		if start, exists = known[origin]; !exists {
+			start = ref{commit: done.Base.Commit}
+		}
+	} else if start.checkout != "" && !samePath(start.checkout, s.Dir) {
+		return done, fmt.Errorf("it is checked out in %q; switch that one to another branch, or remove it with \"git worktree remove\", then run this again", start.checkout)
+	}
+	done.Head = start.commit
+	if present {
+		done.Rescued, err = s.leftover(ctx, here, known)
+	} else {
+		done.Rescued, err = s.add(ctx, start.commit)
+	}
+	if err != nil {
+		return done, err
+	}
+	more, err := s.enter(ctx, p, done)
+	done.Rescued = append(done.Rescued, more...)
+	return done, err
+}
+
+// enter puts a slot that holds nothing on the branch.
+func (s Slot) enter(ctx context.Context, p Prepare, to Prepared) ([]Rescue, error) {
+	args := []string{"--no-guess", p.Branch}
+	if to.NewBranch {
+		args = []string{"--no-track", "--create", p.Branch, to.Head}
+	}
+	kept, err := s.moveTo(ctx, to.Head, orUnknown(p.Task), args...)
+	if err != nil {
+		return kept, err
+	}
+	gitDir, err := s.gitDir()
+	if err != nil {
+		return kept, err
+	}
+	return kept, place{gitDir: gitDir}.remember(p.Task)
+}
+
+// add makes the worktree at a commit. Where the folder was deleted by hand, git still knows its HEAD:
+// commits that only this HEAD holds are kept before the record is replaced.
+func (s Slot) add(ctx context.Context, commit string) ([]Rescue, error) {
+	if err := os.MkdirAll(filepath.Dir(s.Dir), 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of the workspaces: %w", err)
+	}
+	all, err := s.Repo.checkouts(ctx, s.Repo.Path)
+	if err != nil {
+		return nil, err
+	}
+	var kept []Rescue
+	args := []string{"worktree", "add", "--quiet", "--detach"}
+	for _, c := range all {
+		if !samePath(c.path, s.Dir) {
+			continue
+		}
+		args = append(args, "--force")
+		if c.branch == "" && strings.Trim(c.commit, "0") != "" {
+			if kept, err = s.Repo.keepCommit(ctx, unknownTask, "", c.commit, heldAnywhere()); err != nil {
+				return kept, err
+			}
+		}
+	}
+	if _, err := s.Repo.run(ctx, append(args, "--", s.Dir, commit)...); err != nil {
+		return kept, fmt.Errorf("make the worktree: %w", err)
+	}
+	return kept, nil
+}
+
+// leftover looks a warm slot over, and keeps and clears what it holds.
+func (s Slot) leftover(ctx context.Context, here place, known map[string]ref) ([]Rescue, error) {
+	dirty, err := s.dirty(ctx)
+	if err != nil {
+		return nil, err
+	}
+	replaced, err := s.replacedDocument(here)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := here.owner()
+	if err != nil {
+		return nil, err
+	}
+	if dirty || here.inTheMiddle() || replaced != "" {
+		return s.settle(ctx, here, keeping{task: owner, dirty: dirty, document: replaced, held: heldAnywhere()})
+	}
+	if err := s.unlink(here); err != nil {
+		return nil, err
+	}
+	if here.branch != "" || here.head == "" {
+		return nil, nil // its branch holds the commits
+	}
+	for _, r := range known {
+		if r.commit == here.head {
+			return nil, nil // as Release left it: no need to ask git
+		}
+	}
+	return s.Repo.keepCommit(ctx, owner, "", here.head, heldAnywhere())
+}
+
+// on says whether the slot is on the branch, or in the middle of a rebase of it, which detaches HEAD for a while.
+func (p place) on(branch string) bool {
+	if p.branch == branch {
+		return p.head != ""
+	}
+	if p.branch != "" {
+		return false
+	}
+	for _, folder := range []string{"rebase-merge", "rebase-apply"} {
+		name, err := os.ReadFile(filepath.Join(p.gitDir, folder, "head-name"))
+		if err == nil && strings.TrimSpace(string(name)) == "refs/heads/"+branch {
+			return true
+		}
+	}
+	return false
+}
+
+// halfMade says whether "git worktree add" was killed here: git locks a worktree with this word until it is whole.
+// Nobody can have worked in it yet.
+func (p place) halfMade() bool {
+	reason, err := os.ReadFile(filepath.Join(p.gitDir, "locked"))
+	return err == nil && strings.TrimSpace(string(reason)) == "initializing"
+}
+
+func (p place) remember(task string) error {
+	if task == "" {
+		return nil
+	}
+	file := filepath.Join(p.gitDir, taskFile)
+	if have, err := os.ReadFile(file); err == nil && string(have) == task+"\n" {
+		return nil
+	}
+	if err := os.WriteFile(file, []byte(task+"\n"), 0o644); err != nil {
+		return fmt.Errorf("note the task of the workspace: %w", err)
+	}
+	return nil
+}
+
+// owner is the task that the slot was last prepared for.
+func (p place) owner() (string, error) {
+	text, err := os.ReadFile(filepath.Join(p.gitDir, taskFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return unknownTask, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the task of the workspace: %w", err)
+	}
+	name := strings.TrimSpace(string(text))
+	if checkTask(name) != nil {
+		return unknownTask, nil
+	}
+	return name, nil
+}
+
+func orUnknown(task string) string {
+	if task == "" {
+		return unknownTask
+	}
+	return task
+}

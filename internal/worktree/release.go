@@ -1,0 +1,272 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Release keeps what would be lost (see Rescue), puts the slot at Base with no branch checked out, and leaves
+// a clean tree; branches stay where they are, and ignored files stay, since they keep the slot warm.
+// A slot that is not there is nothing to do; doing it twice is no error. taskID may be empty where it is not known.
+// The task's programs must have ended: what is written while it clears cannot be kept.
+func (s Slot) Release(ctx context.Context, taskID string) ([]Rescue, error) {
+	if err := checkTask(taskID); taskID != "" && err != nil {
+		return nil, err
+	}
+	kept, err := s.release(ctx, taskID)
+	if err != nil {
+		return kept, fmt.Errorf("cannot release workspace %q: %w", s.Dir, err)
+	}
+	return kept, nil
+}
+
+func (s Slot) release(ctx context.Context, taskID string) ([]Rescue, error) {
+	here, present, err := s.look(ctx)
+	if err != nil || !present {
+		return nil, err
+	}
+	if here.halfMade() {
+		return nil, s.discard(ctx, true)
+	}
+	if taskID == "" {
+		if taskID, err = here.owner(); err != nil {
+			return nil, err
+		}
+	}
+	base, err := s.Repo.Base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}}
+	if k.dirty, err = s.dirty(ctx); err != nil {
+		return nil, err
+	}
+	if k.document, err = s.replacedDocument(here); err != nil {
+		return nil, err
+	}
+	kept, err := s.settle(ctx, here, k)
+	if err != nil {
+		return kept, err
+	}
+	more, err := s.park(ctx, base, taskID)
+	kept = append(kept, more...)
+	if err != nil {
+		return kept, err
+	}
+	if err := os.Remove(filepath.Join(here.gitDir, taskFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return kept, fmt.Errorf("forget the task of the workspace: %w", err)
+	}
+	return kept, nil
+}
+
+// park detaches the slot at base. What one commit ignores another may not: files that come to light by the move
+// are kept and cleared like all others.
+func (s Slot) park(ctx context.Context, base Base, taskID string) ([]Rescue, error) {
+	kept, err := s.moveTo(ctx, base.Commit, taskID, "--detach", base.Commit)
+	if err != nil {
+		return kept, err
+	}
+	dirty, err := s.dirty(ctx)
+	if err != nil || !dirty {
+		return kept, err
+	}
+	here, _, err := s.look(ctx)
+	if err != nil {
+		return kept, err
+	}
+	more, err := s.settle(ctx, here, keeping{task: taskID, dirty: true, held: []string{base.Commit, "--remotes"}})
+	return append(kept, more...), err
+}
+
+// keeping says what is to be kept of a slot, and for whom.
+type keeping struct {
+	task     string
+	dirty    bool
+	document string   // the regular file that took the place of the document's link, if any
+	held     []string // what else holds commits safely, in the words of git rev-list
+}
+
+// settle keeps what the slot holds, then clears it. When something cannot be kept, nothing is cleared.
+func (s Slot) settle(ctx context.Context, here place, k keeping) ([]Rescue, error) {
+	kept, err := s.keep(ctx, here, k)
+	if err != nil {
+		return kept, err
+	}
+	if k.dirty || here.inTheMiddle() {
+		if err := s.quit(ctx, here); err != nil {
+			return kept, err
+		}
+		if _, err := s.run(ctx, "reset", "--hard", "--quiet"); err != nil {
+			return kept, fmt.Errorf("clear the workspace: %w", err)
+		}
+		// One -f only: a nested repository is somebody's work that no commit of ours can hold.
+		if _, err := s.run(ctx, "clean", "-d", "-f", "-q"); err != nil {
+			return kept, fmt.Errorf("clear the workspace: %w", err)
+		}
+	}
+	if k.document != "" {
+		if err := os.Remove(filepath.Join(s.Dir, k.document)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return kept, fmt.Errorf("clear the workspace: %w", err)
+		}
+	}
+	return kept, s.unlink(here)
+}
+
+func (s Slot) keep(ctx context.Context, here place, k keeping) ([]Rescue, error) {
+	var kept []Rescue
+	if k.dirty || k.document != "" {
+		var forced []string
+		if k.document != "" {
+			forced = []string{k.document}
+		}
+		one, err := s.keepTree(ctx, here, k.task, forced)
+		if err != nil {
+			return nil, fmt.Errorf("keep the uncommitted changes: %w", err)
+		}
+		kept = append(kept, one...)
+	}
+	if here.head != "" {
+		one, err := s.Repo.keepCommit(ctx, k.task, here.branch, here.head, k.held)
+		kept = append(kept, one...)
+		if err != nil {
+			return kept, err
+		}
+	}
+	for _, tip := range here.tips() {
+		one, err := s.Repo.keepCommit(ctx, k.task, "", tip, heldAnywhere())
+		kept = append(kept, one...)
+		if err != nil {
+			return kept, err
+		}
+	}
+	return kept, nil
+}
+
+// operation is something that git was in the middle of: the file that shows it, and the command that ends it
+// and touches neither HEAD nor a file.
+type operation struct {
+	file string
+	quit []string
+}
+
+func operations() []operation {
+	return []operation{
+		{"rebase-merge", []string{"rebase", "--quit"}},
+		{"rebase-apply/applying", []string{"am", "--quit"}},
+		{"rebase-apply", []string{"rebase", "--quit"}},
+		{"MERGE_HEAD", []string{"merge", "--quit"}},
+		{"CHERRY_PICK_HEAD", []string{"cherry-pick", "--quit"}},
+		{"REVERT_HEAD", []string{"revert", "--quit"}},
+		{"sequencer", []string{"cherry-pick", "--quit"}},
+		{"BISECT_LOG", []string{"bisect", "reset", "HEAD"}},
+	}
+}
+
+func (p place) has(file string) bool {
+	_, err := os.Lstat(filepath.Join(p.gitDir, file))
+	return err == nil
+}
+
+func (p place) inTheMiddle() bool {
+	for _, o := range operations() {
+		if p.has(o.file) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s Slot) quit(ctx context.Context, here place) error {
+	for _, o := range operations() {
+		if !here.has(o.file) {
+			continue
+		}
+		if _, err := s.run(ctx, o.quit...); err != nil {
+			return fmt.Errorf("end what git was in the middle of: %w", err)
+		}
+	}
+	return nil
+}
+
+// tips are the commits that only a half-done operation may know of.
+func (p place) tips() []string {
+	var all []string
+	for _, file := range []string{
+		"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge/orig-head", "rebase-apply/orig-head",
+	} {
+		text, err := os.ReadFile(filepath.Join(p.gitDir, file))
+		if err == nil {
+			all = append(all, strings.Fields(string(text))...)
+		}
+	}
+	return all
+}
+
+// moveTo switches a clean slot. Git would overwrite ignored files that the commit has a place for without a word;
+// here they are kept first.
+func (s Slot) moveTo(ctx context.Context, commit, taskID string, to ...string) ([]Rescue, error) {
+	args := append([]string{"switch", "--quiet", "--no-overwrite-ignore"}, to...)
+	_, err := s.run(ctx, args...)
+	if err == nil {
+		return nil, nil
+	}
+	if !says(err, "would be overwritten") && !says(err, "lose untracked files") {
+		return nil, fmt.Errorf("switch the workspace: %w", err)
+	}
+	here, _, lookErr := s.look(ctx)
+	if lookErr != nil {
+		return nil, lookErr
+	}
+	hidden, listErr := s.inTheWay(ctx, commit)
+	if listErr != nil {
+		return nil, listErr
+	}
+	if len(hidden) == 0 {
+		return nil, fmt.Errorf("switch the workspace: %w", err)
+	}
+	kept, keepErr := s.keepTree(ctx, here, taskID, hidden)
+	if keepErr != nil {
+		return nil, fmt.Errorf("keep ignored files that are in the way: %w", keepErr)
+	}
+	if _, err := s.run(ctx, append([]string{"switch", "--quiet"}, to...)...); err != nil {
+		return kept, fmt.Errorf("switch the workspace: %w", err)
+	}
+	return kept, nil
+}
+
+// inTheWay lists the ignored files that stand where the commit has a file, or a folder.
+func (s Slot) inTheWay(ctx context.Context, commit string) ([]string, error) {
+	ignored, err := s.run(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
+	if err != nil {
+		return nil, fmt.Errorf("list ignored files: %w", err)
+	}
+	tree, err := s.run(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
+	if err != nil {
+		return nil, fmt.Errorf("list the files of %s: %w", commit, err)
+	}
+	taken := make(map[string]bool)
+	for _, file := range strings.Split(string(tree.Stdout), "\x00") {
+		for ; file != "" && file != "."; file = filepath.Dir(file) {
+			taken[file] = true
+		}
+	}
+	folders := func(file string) bool { // a file of the commit where the ignored one has a folder
+		for dir := filepath.Dir(file); dir != "."; dir = filepath.Dir(dir) {
+			if info, err := os.Lstat(filepath.Join(s.Dir, dir)); taken[dir] && err == nil && info.IsDir() {
+				return true
+			}
+		}
+		return false
+	}
+	var all []string
+	for _, file := range strings.Split(string(ignored.Stdout), "\x00") {
+		if file != "" && (taken[file] || folders(file)) {
+			all = append(all, file)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,112 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Remove takes a workspace away for good, with its ignored files. It refuses one that holds anything:
+// uncommitted changes, commits that no branch, tag, remote or rescue has, something that git is in the middle of,
+// a document that was not adopted, repositories of submodules. Release it first. One that is not there is no error.
+func (r Repo) Remove(ctx context.Context, dir string) error {
+	s := Slot{Repo: r, Dir: dir}
+	here, present, err := s.look(ctx)
+	if err == nil && present {
+		err = s.holdsNothing(ctx, here)
+	}
+	if err == nil && present {
+		err = s.discard(ctx, false)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot remove workspace %q: %w", dir, err)
+	}
+	return nil
+}
+
+func (s Slot) holdsNothing(ctx context.Context, here place) error {
+	const advice = "; release it first"
+	dirty, err := s.anyChange(ctx)
+	if err != nil {
+		return err
+	}
+	document, err := s.replacedDocument(here)
+	if err != nil {
+		return err
+	}
+	switch {
+	case dirty:
+		return errors.New("it has uncommitted changes" + advice)
+	case here.inTheMiddle():
+		return errors.New("git is in the middle of a merge or a rebase there" + advice)
+	case document != "":
+		return fmt.Errorf("%q is a file that was not adopted"+advice, document)
+	case here.has("locked"):
+		return errors.New("it is locked; run \"git worktree unlock\" if that is a mistake")
+	case here.has("modules"):
+		return errors.New("it has submodules with repositories of their own; remove them with \"git submodule deinit\"")
+	}
+	if here.head == "" || here.branch != "" {
+		return nil
+	}
+	args := append([]string{"rev-list", "--max-count=1", here.head, "--not"}, heldAnywhere()...)
+	out, err := s.run(ctx, append(args, "--glob="+rescueRefs+"*", "--")...)
+	if err != nil {
+		return fmt.Errorf("look whether its commits are kept somewhere: %w", err)
+	}
+	if out.Text() != "" {
+		return errors.New("it is at a commit that nothing else holds" + advice)
+	}
+	return nil
+}
+
+// anyChange counts nested repositories too: they would go with the folder.
+func (s Slot) anyChange(ctx context.Context) (bool, error) {
+	args := []string{"status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal"}
+	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, env: []string{reading}})
+	if err != nil {
+		return false, fmt.Errorf("look for changes: %w", err)
+	}
+	return len(out.Stdout) > 0, nil
+}
+
+// discard takes the slot out of the pool in one step, a rename, and only then spends time on its files.
+// Git forgets this one worktree: a prune would forget every other one that happens to be away, and its commits.
+func (s Slot) discard(ctx context.Context, locked bool) error {
+	trash, err := os.MkdirTemp(filepath.Dir(s.Dir), ".trash-")
+	if err != nil {
+		return fmt.Errorf("make a folder to move it to: %w", err)
+	}
+	if err := os.Rename(s.Dir, filepath.Join(trash, "workspace")); err != nil {
+		return errors.Join(fmt.Errorf("move it away: %w", err), os.Remove(trash))
+	}
+	args := []string{"worktree", "remove"}
+	if locked {
+		args = append(args, "--force", "--force")
+	}
+	if _, err := s.Repo.run(ctx, append(args, "--", s.Dir)...); err != nil {
+		return fmt.Errorf("make git forget it (its files are in %q): %w", trash, err)
+	}
+	if err := removeAll(trash); err != nil {
+		return fmt.Errorf("empty %q: %w; it can be deleted", trash, err)
+	}
+	return nil
+}
+
+// removeAll also deletes folders that may not be written to, such as those of Go's module cache.
+func removeAll(folder string) error {
+	if os.RemoveAll(folder) == nil {
+		return nil
+	}
+	const ownerOnly = 0o700
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() {
+			return os.Chmod(path, ownerOnly)
+		}
+		return err
+	})
+	return errors.Join(err, os.RemoveAll(folder))
+}

@@ -1,0 +1,312 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orange/internal/task"
+)
+
+// Rescue is work that was kept before a workspace was cleared.
+// The commit of uncommitted changes has HEAD as its parent, and, where something else was staged, that as its second.
+type Rescue struct {
+	Ref    string // refs/orange/rescue/TASK/N
+	Commit string
+	Branch string // the branch that was checked out; empty when none was, or when git has forgotten it
+	What   string // "uncommitted changes" or "unpushed commits"
+}
+
+const (
+	rescueRefs  = "refs/orange/rescue/"
+	uncommitted = "uncommitted changes"
+	unpushed    = "unpushed commits"
+)
+
+// Rescues lists what was kept for the task, in the order of its numbers.
+func (r Repo) Rescues(ctx context.Context, taskID string) ([]Rescue, error) {
+	if err := checkTask(taskID); err != nil {
+		return nil, err
+	}
+	stored, err := r.rescues(ctx, taskID)
+	if err != nil {
+		return nil, fmt.Errorf("cannot list what was kept for task %q: %w", taskID, err)
+	}
+	var all []Rescue
+	for _, one := range stored {
+		out, err := r.run(ctx, "log", "--walk-reflogs", "--max-count=1", "--format=%gs", one.ref, "--")
+		if err != nil && !says(err, "no reflog") && !says(err, "log for") {
+			return nil, fmt.Errorf("cannot read what %s is: %w", one.ref, err)
+		}
+		found := Rescue{Ref: one.ref, Commit: one.commit, What: unpushed}
+		if one.made {
+			found.What = uncommitted
+		}
+		if _, branch, ok := strings.Cut(out.Text(), " of branch "); ok {
+			found.Branch = branch
+		}
+		all = append(all, found)
+	}
+	return all, nil
+}
+
+// Command is the one command that brings the work back as a branch. It is safe to paste into a shell.
+func (r Rescue) Command(repo string) string {
+	name := strings.ReplaceAll(strings.TrimPrefix(r.Ref, rescueRefs), "/", "-")
+	return "git -C " + quoted(repo) + " branch " + quoted("rescued/"+name) + " " + r.Ref
+}
+
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// checkTask accepts what can stand as one part of a ref's name, and nothing that a shell or git would read otherwise.
+func checkTask(id string) error {
+	const allowed = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._-"
+	strange := strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(allowed, r) })
+	if id == "" || strange || strings.Contains(id, "..") || strings.HasPrefix(id, ".") ||
+		strings.HasSuffix(id, ".") || strings.HasSuffix(id, ".lock") {
+		return task.Notef(task.ErrUsage, "cannot use %q as a task's id: letters, digits, \"-\", \"_\" and \".\" may stand in it", id)
+	}
+	return nil
+}
+
+// stored is a rescue as the repository has it.
+type stored struct {
+	ref     string
+	number  int
+	commit  string
+	tree    string
+	message string
+	made    bool // a commit that was made for the rescue
+}
+
+func (r Repo) rescues(ctx context.Context, taskID string) ([]stored, error) {
+	const format = "%(refname)%00%(objectname)%00%(tree)%00%(authoremail)%00%(contents)%00"
+	const fields = 5
+	prefix := rescueRefs + taskID + "/"
+	out, err := r.run(ctx, "for-each-ref", "--format="+format, "--", prefix)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", prefix, err)
+	}
+	var all []stored
+	parts := strings.Split(string(out.Stdout), "\x00")
+	for ; len(parts) > fields; parts = parts[fields:] {
+		name := strings.TrimPrefix(parts[0], "\n")
+		number, err := strconv.Atoi(strings.TrimPrefix(name, prefix))
+		if err != nil {
+			continue // not one of ours
+		}
+		all = append(all, stored{
+			ref: name, number: number, commit: parts[1], tree: parts[2], message: parts[4],
+			made: parts[3] == "<"+rescuerEmail+">",
+		})
+	}
+	slices.SortFunc(all, func(a, b stored) int { return a.number - b.number })
+	return all, nil
+}
+
+// heldAnywhere names all that keeps a commit safe, HEAD apart: HEAD is about to move.
+func heldAnywhere() []string { return []string{"--branches", "--remotes", "--tags"} }
+
+// keepCommit points a rescue ref at a commit that nothing in held, and no earlier rescue of the task, holds.
+func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, held []string) ([]Rescue, error) {
+	args := append([]string{"rev-list", "--max-count=1", commit, "--not"}, held...)
+	out, err := r.run(ctx, append(args, "--glob="+rescueRefs+taskID+"/*", "--")...)
+	if err != nil {
+		return nil, fmt.Errorf("look whether %s is kept somewhere: %w", commit, err)
+	}
+	if out.Text() == "" {
+		return nil, nil
+	}
+	kept, err := r.newRescue(ctx, taskID, Rescue{Commit: commit, Branch: branch, What: unpushed})
+	if err != nil {
+		return nil, fmt.Errorf("keep the %s: %w", unpushed, err)
+	}
+	return []Rescue{kept}, nil
+}
+
+// newRescue gives the commit the task's next number. Nothing is ever overwritten: git creates the ref or refuses.
+func (r Repo) newRescue(ctx context.Context, taskID string, kept Rescue) (Rescue, error) {
+	message := "orange: " + kept.What
+	if kept.Branch != "" {
+		message += " of branch " + kept.Branch
+	}
+	have, err := r.rescues(ctx, taskID)
+	if err != nil {
+		return Rescue{}, err
+	}
+	next := 1
+	if len(have) > 0 {
+		next = have[len(have)-1].number + 1
+	}
+	const rivals = 20 // others that may take the same number in the same instant
+	for n := next; n < next+rivals; n++ {
+		kept.Ref = rescueRefs + taskID + "/" + strconv.Itoa(n)
+		args := []string{"update-ref", "--create-reflog", "-m", message, kept.Ref, kept.Commit, strings.Repeat("0", len(kept.Commit))}
+		_, err = r.git(ctx, call{dir: r.Path, args: args, env: rescuer()})
+		if err == nil {
+			return kept, nil
+		}
+		if !says(err, "already exists") {
+			break
+		}
+	}
+	return Rescue{}, fmt.Errorf("write %s: %w", kept.Ref, err)
+}
+
+const rescuerEmail = "orange@localhost"
+
+// rescuer signs rescues, so that they work where the user has told git no name.
+func rescuer() []string {
+	return []string{
+		"GIT_AUTHOR_NAME=Orange", "GIT_AUTHOR_EMAIL=" + rescuerEmail,
+		"GIT_COMMITTER_NAME=Orange", "GIT_COMMITTER_EMAIL=" + rescuerEmail,
+	}
+}
+
+// keepTree keeps the slot's files as they are, and its index where that differs. The slot's own index is only read.
+// The forced files are kept although they are ignored.
+func (s Slot) keepTree(ctx context.Context, here place, taskID string, forced []string) ([]Rescue, error) {
+	folder, err := os.MkdirTemp("", "orange-rescue-")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	index := filepath.Join(folder, "index")
+	if err := copyFile(filepath.Join(here.gitDir, "index"), index); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("copy the index: %w", err)
+	}
+	var headTree, staged string
+	if here.head != "" {
+		out, err := s.run(ctx, "rev-parse", "--verify", here.head+"^{tree}")
+		if err != nil {
+			return nil, fmt.Errorf("read the tree of %s: %w", here.head, err)
+		}
+		headTree = out.Text()
+	}
+	// An index in the middle of a merge has no tree; its files hold the two sides all the same.
+	if out, err := s.with(ctx, index, "write-tree"); err == nil {
+		staged = out.Text()
+	}
+	tree, err := s.wholeTree(ctx, index, forced)
+	if err != nil {
+		return nil, err
+	}
+	if staged == headTree || staged == tree {
+		staged = ""
+	}
+	if tree == headTree && staged == "" {
+		return nil, nil
+	}
+	return s.commitRescue(ctx, here, taskID, tree, staged)
+}
+
+// wholeTree writes the tree of all files that clearing would take away, and looks whether it is whole:
+// files that cannot be read, or that somebody still writes, stop everything.
+func (s Slot) wholeTree(ctx context.Context, index string, forced []string) (string, error) {
+	const rounds = 3
+	var missing []change
+	for range rounds {
+		// A nested repository without a commit cannot be added, and need not be: it is never cleared.
+		_, addErr := s.with(ctx, index, "add", "--all", "--sparse", "--ignore-errors")
+		if addErr != nil && exitCode(addErr) < 0 {
+			return "", addErr
+		}
+		all, err := s.changes(ctx, index, "all")
+		if err != nil {
+			return "", err
+		}
+		missing = slices.DeleteFunc(all, func(c change) bool { return c.tree == ' ' })
+		if len(missing) == 0 {
+			break
+		}
+	}
+	if len(missing) > 0 {
+		return "", fmt.Errorf("%q cannot be read, or is being written to; end what writes there or make it readable, then run this again (nothing was cleared)", missing[0].path)
+	}
+	if len(forced) > 0 {
+		c := call{dir: s.Dir, stdin: strings.Join(forced, "\x00"), env: []string{"GIT_INDEX_FILE=" + index, "GIT_LITERAL_PATHSPECS=1"}}
+		c.args = []string{"add", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}
+		if _, err := s.Repo.git(ctx, c); err != nil {
+			return "", fmt.Errorf("add %d ignored files: %w", len(forced), err)
+		}
+	}
+	out, err := s.with(ctx, index, "write-tree")
+	if err != nil {
+		return "", fmt.Errorf("write the tree: %w", err)
+	}
+	return out.Text(), nil
+}
+
+func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged string) ([]Rescue, error) {
+	var parents []string
+	if here.head != "" {
+		parents = []string{"-p", here.head}
+	}
+	// Everything that makes this rescue what it is stands in the message: the same one is found again by it.
+	message := fmt.Sprintf("Orange: %s of task %s\n\nBranch: %s\nHead: %s\nStaged: %s\n",
+		uncommitted, taskID, orNone(here.branch), orNone(here.head), orNone(staged))
+	have, err := s.Repo.rescues(ctx, taskID)
+	if err != nil {
+		return nil, err
+	}
+	kept := Rescue{Branch: here.branch, What: uncommitted}
+	for _, one := range have {
+		if one.tree == tree && one.message == message {
+			kept.Ref, kept.Commit = one.ref, one.commit
+			return []Rescue{kept}, nil
+		}
+	}
+	if staged != "" {
+		second, err := s.commitTree(ctx, staged, "Orange: staged changes of task "+taskID+"\n", parents)
+		if err != nil {
+			return nil, err
+		}
+		parents = append(parents, "-p", second)
+	}
+	if kept.Commit, err = s.commitTree(ctx, tree, message, parents); err != nil {
+		return nil, err
+	}
+	if kept, err = s.Repo.newRescue(ctx, taskID, kept); err != nil {
+		return nil, err
+	}
+	return []Rescue{kept}, nil
+}
+
+func (s Slot) commitTree(ctx context.Context, tree, message string, parents []string) (string, error) {
+	args := append([]string{"commit-tree", "--no-gpg-sign", tree}, parents...)
+	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: append(args, "-F", "-"), stdin: message, env: rescuer()})
+	if err != nil {
+		return "", fmt.Errorf("make the commit: %w", err)
+	}
+	return out.Text(), nil
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "(none)"
+	}
+	return text
+}
+
+func copyFile(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return fmt.Errorf("open: %w", err)
+	}
+	defer source.Close()
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("create: %w", err)
+	}
+	_, err = io.Copy(target, source)
+	if err = errors.Join(err, target.Close()); err != nil {
+		return fmt.Errorf("copy: %w", err)
+	}
+	return nil
+}

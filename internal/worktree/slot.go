@@ -1,0 +1,252 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orange/internal/proc"
+)
+
+// Slot is one worktree of the pool.
+type Slot struct {
+	Repo Repo
+	Dir  string // absolute
+}
+
+// place is where a slot stands. An absent one has only its folder.
+type place struct {
+	gitDir  string // the worktree's private folder in the repository
+	exclude string // the exclude file that all worktrees of the repository share
+	head    string // commit; empty before a branch's first one
+	branch  string // without refs/heads/; empty when detached
+}
+
+// look finds out where the slot stands, and whether it is there at all.
+// Everything that changes a slot begins here: what is not a linked worktree of this very repository is never touched.
+func (s Slot) look(ctx context.Context) (place, bool, error) {
+	if !filepath.IsAbs(s.Dir) {
+		return place{}, false, fmt.Errorf("look at workspace %q: its path is not absolute", s.Dir)
+	}
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return place{}, false, nil
+	}
+	if err != nil {
+		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
+	}
+	if len(entries) == 0 {
+		return place{}, false, nil
+	}
+	out, err := s.run(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir",
+		"--git-path", "info/exclude", "HEAD", "--symbolic-full-name", "HEAD")
+	lines := strings.Split(string(out.Stdout), "\n")
+	const paths, all = 4, 6
+	unborn := says(err, "ambiguous argument 'HEAD'") && len(lines) > paths
+	if says(err, "not a git repository") {
+		return place{}, false, fmt.Errorf("look at workspace %q: the folder holds something else than a worktree; save what is in it and move it away", s.Dir)
+	}
+	if err != nil && !unborn {
+		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
+	}
+	if !unborn && len(lines) != all+1 {
+		return place{}, false, fmt.Errorf("look at workspace %q: git gave %d lines; a folder with a newline in its name cannot be used", s.Dir, len(lines))
+	}
+	here := place{gitDir: lines[1], exclude: lines[3]}
+	if err := s.mine(ctx, lines[0], here.gitDir, lines[2]); err != nil {
+		return place{}, false, err
+	}
+	if !unborn {
+		here.head = lines[4]
+		here.branch = strings.TrimPrefix(lines[5], "refs/heads/")
+		if lines[5] == "HEAD" {
+			here.branch = ""
+		}
+		return here, true, nil
+	}
+	here.branch, err = s.symbolicHead(ctx)
+	return here, true, err
+}
+
+// mine refuses the user's own checkout, another repository's worktree, and a folder inside something larger.
+func (s Slot) mine(ctx context.Context, top, gitDir, common string) error {
+	shared, err := s.Repo.commonDir(ctx)
+	if err != nil {
+		return err
+	}
+	if samePath(gitDir, common) {
+		return fmt.Errorf("look at workspace %q: it is a repository of its own, not a worktree of %q; save what is in it and move it away", s.Dir, s.Repo.Path)
+	}
+	if !samePath(common, shared) || !samePath(top, s.Dir) {
+		return fmt.Errorf("look at workspace %q: it belongs to %q, not to %q; save what is in it and move it away", s.Dir, common, s.Repo.Path)
+	}
+	return nil
+}
+
+func (r Repo) commonDir(ctx context.Context) (string, error) {
+	plain := filepath.Join(r.Path, ".git")
+	if info, err := os.Stat(plain); err == nil && info.IsDir() {
+		return plain, nil
+	}
+	out, err := r.run(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return "", fmt.Errorf("find the repository of %q: %w", r.Path, err)
+	}
+	return out.Text(), nil
+}
+
+// samePath compares by what is there, and by name where one of them is not.
+func samePath(a, b string) bool {
+	first, firstErr := os.Stat(a)
+	second, secondErr := os.Stat(b)
+	if firstErr == nil && secondErr == nil {
+		return os.SameFile(first, second)
+	}
+	return resolved(a) == resolved(b)
+}
+
+func resolved(path string) string {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return filepath.Clean(path)
+}
+
+func (s Slot) symbolicHead(ctx context.Context) (string, error) {
+	out, err := s.run(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if exitCode(err) == 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read HEAD of %q: %w", s.Dir, err)
+	}
+	return strings.TrimPrefix(out.Text(), "refs/heads/"), nil
+}
+
+// change is one file that differs, as git status names it.
+type change struct {
+	index, tree byte // what git calls X and Y
+	path        string
+}
+
+// changes lists what differs from HEAD, ignored files, nested repositories and submodules apart:
+// those are left alone by everything that is done here. An index of its own may be given.
+func (s Slot) changes(ctx context.Context, index, untracked string) ([]change, error) {
+	env := []string{reading}
+	if index != "" {
+		env = append(env, "GIT_INDEX_FILE="+index)
+	}
+	args := []string{"status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=" + untracked}
+	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, env: env})
+	if err != nil {
+		return nil, fmt.Errorf("look for changes in %q: %w", s.Dir, err)
+	}
+	const path = 3
+	var all []change
+	for _, line := range strings.Split(string(out.Stdout), "\x00") {
+		if len(line) <= path {
+			continue
+		}
+		c := change{index: line[0], tree: line[1], path: line[path:]}
+		if !s.nested(c.path) {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// nested says whether a folder is a repository of its own, which "git clean -f" leaves alone.
+func (s Slot) nested(path string) bool {
+	if !strings.HasSuffix(path, "/") {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(s.Dir, path, ".git"))
+	return err == nil
+}
+
+func (s Slot) dirty(ctx context.Context) (bool, error) {
+	all, err := s.changes(ctx, "", "normal")
+	return len(all) > 0, err
+}
+
+// Clean says whether the slot has nothing that is not committed. The document's link, what is excluded or ignored,
+// nested repositories and submodules do not count.
+func (s Slot) Clean(ctx context.Context) (bool, error) {
+	dirty, err := s.dirty(ctx)
+	if err != nil {
+		return false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
+	}
+	return !dirty, nil
+}
+
+// Head is the commit that the slot is at.
+func (s Slot) Head(ctx context.Context) (string, error) {
+	out, err := s.run(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("cannot read the commit of workspace %q: %w", s.Dir, err)
+	}
+	return out.Text(), nil
+}
+
+// Branch is the branch that the slot is on, and "" when it is on none.
+func (s Slot) Branch(ctx context.Context) (string, error) {
+	name, err := s.symbolicHead(ctx)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the branch of workspace %q: %w", s.Dir, err)
+	}
+	return name, nil
+}
+
+// Rename gives a branch another name; no other branch is overwritten. Doing it again is no error.
+func (s Slot) Rename(ctx context.Context, from, to string) error {
+	if err := errors.Join(CheckBranch(ctx, from), CheckBranch(ctx, to)); err != nil {
+		return err
+	}
+	here, present, err := s.look(ctx)
+	if err == nil && !present {
+		err = fmt.Errorf("the workspace %q is not there", s.Dir)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot rename branch %q: %w", from, err)
+	}
+	known, err := s.Repo.refs(ctx, "refs/heads/"+from)
+	if err != nil {
+		return fmt.Errorf("cannot rename branch %q: %w", from, err)
+	}
+	if len(known) == 0 && here.branch == to {
+		return nil
+	}
+	if _, err := s.run(ctx, "branch", "-m", "--", from, to); err != nil {
+		return fmt.Errorf("cannot rename branch %q to %q: %w", from, to, err)
+	}
+	return nil
+}
+
+// Switch puts the slot on an existing branch. It refuses when changed files would be overwritten.
+func (s Slot) Switch(ctx context.Context, branch string) error {
+	if err := CheckBranch(ctx, branch); err != nil {
+		return err
+	}
+	here, present, err := s.look(ctx)
+	if err == nil && !present {
+		err = fmt.Errorf("the workspace %q is not there", s.Dir)
+	}
+	if err == nil {
+		err = s.documentIsLink(here)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot switch to branch %q: %w", branch, err)
+	}
+	if _, err := s.run(ctx, "switch", "--quiet", "--no-guess", branch); err != nil {
+		return fmt.Errorf("cannot switch workspace %q to branch %q: %w; commit what is there, then run this again", s.Dir, branch, err)
+	}
+	return nil
+}
+
+// with is git in the slot with an index of its own.
+func (s Slot) with(ctx context.Context, index string, args ...string) (proc.Result, error) {
+	return s.Repo.git(ctx, call{dir: s.Dir, args: args, env: []string{"GIT_INDEX_FILE=" + index}})
+}

@@ -1,0 +1,326 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestPrepare_startsWhereTheBranchIs(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	other := h.colleague(t)
+	git(t, other, "switch", "-q", "-c", "theirs")
+	theirs := commit(t, other, "theirs.txt", "x")
+	git(t, other, "push", "-q", "origin", "theirs")
+	git(t, h.Path, "fetch", "-q")
+	git(t, h.Path, "switch", "-q", "-c", "mine")
+	mine := commit(t, h.Path, "mine.txt", "x")
+	git(t, h.Path, "switch", "-q", "main")
+	for n, c := range []struct {
+		branch, head string
+		fresh        bool
+	}{{"fresh", git(t, h.Path, "rev-parse", "main"), true}, {"mine", mine, false}, {"theirs", theirs, true}} {
+		t.Run(c.branch, func(t *testing.T) {
+			s := h.slot(n)
+			done := prepare(t, s, c.branch, "T1")
+			want(t, "head", done.Head, c.head)
+			want(t, "new branch", done.NewBranch, c.fresh)
+			want(t, "HEAD", git(t, s.Dir, "rev-parse", "HEAD"), c.head)
+			want(t, "branch", git(t, s.Dir, "branch", "--show-current"), c.branch)
+			_, err := try(s.Dir, "rev-parse", "@{upstream}")
+			want(t, "has upstream", err == nil, false)
+			want(t, "base", done.Base.Ref, "origin/main")
+		})
+	}
+}
+
+func TestPrepare_twiceChangesNothingUnderAnAgentsHands(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	head := commit(t, s.Dir, "work.txt", "done\n")
+	write(t, s.Dir, "a.txt", "half\n")
+	write(t, s.Dir, "new.txt", "new\n")
+	git(t, s.Dir, "add", "new.txt")
+	status := git(t, s.Dir, "status", "--porcelain")
+	done := prepare(t, s, "topic", "T1")
+	want(t, "head", done.Head, head)
+	want(t, "rescued", len(done.Rescued), 0)
+	want(t, "status", git(t, s.Dir, "status", "--porcelain"), status)
+
+	// In the middle of a rebase HEAD is detached, and the agent is at work all the same.
+	git(t, s.Dir, "stash", "-q")
+	if _, err := try(s.Dir, "rebase", "--exec", "false", "HEAD~1"); err == nil {
+		t.Fatal("the rebase did not stop")
+	}
+	prepare(t, s, "topic", "T1")
+	want(t, "rebase goes on", exists(git(t, s.Dir, "rev-parse", "--git-dir"), "rebase-merge"), true)
+}
+
+// Defect 9 of the original: cancel, and the next acquire, reset the branch.
+func TestCancelThenAcquireAgain_keepsTheBranchesCommits(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	head := commit(t, s.Dir, "work.txt", "done\n")
+	release(t, s, "T1")
+	prepare(t, s, "other", "T2")
+	release(t, s, "T2")
+	want(t, "branch", git(t, h.Path, "rev-parse", "topic"), head)
+	want(t, "head", prepare(t, s, "topic", "T1").Head, head)
+	want(t, "work", read(t, s.Dir, "work.txt"), "done\n")
+}
+
+func TestPrepare_refusesABranchThatIsCheckedOutElsewhere(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.prepared(t, "topic", "T1")
+	for branch, where := range map[string]string{"main": h.Path, "topic": h.slot(1).Dir} {
+		_, err := h.slot(2).Prepare(t.Context(), Prepare{Branch: branch, Task: "T2"})
+		wantError(t, err, "cannot prepare", branch, where)
+	}
+	want(t, "nothing was made", exists(h.root, "pool/my repo--2"), false)
+}
+
+func TestPrepare_keepsWhatIsLeftOver(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	write(t, s.Dir, "a.txt", "half\n")
+	done := prepare(t, s, "next", "T2")
+	if len(done.Rescued) != 1 {
+		t.Fatalf("rescued %v", done.Rescued)
+	}
+	want(t, "ref", done.Rescued[0].Ref, "refs/orange/rescue/T1/1")
+	want(t, "content", git(t, h.Path, "show", "refs/orange/rescue/T1/1:a.txt"), "half")
+	want(t, "slot", read(t, s.Dir, "a.txt"), "one\n")
+
+	git(t, s.Dir, "switch", "-q", "--detach")
+	lost := commit(t, s.Dir, "lost.txt", "x")
+	done = prepare(t, s, "third", "T3")
+	if len(done.Rescued) != 1 {
+		t.Fatalf("rescued %v", done.Rescued)
+	}
+	want(t, "ref", done.Rescued[0].Ref, "refs/orange/rescue/T2/1")
+	want(t, "commit", git(t, h.Path, "rev-parse", "refs/orange/rescue/T2/1"), lost)
+}
+
+func TestPrepare_afterTheFolderWasDeletedByHand(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	git(t, s.Dir, "switch", "-q", "--detach")
+	lost := commit(t, s.Dir, "lost.txt", "x")
+	if err := os.RemoveAll(s.Dir); err != nil {
+		t.Fatal(err)
+	}
+	done := prepare(t, s, "topic", "T1")
+	if len(done.Rescued) != 1 {
+		t.Fatalf("rescued %v", done.Rescued)
+	}
+	want(t, "commit", done.Rescued[0].Commit, lost)
+	if err := os.RemoveAll(s.Dir); err != nil {
+		t.Fatal(err)
+	}
+	prepare(t, s, "topic", "T1")
+	want(t, "branch", git(t, s.Dir, "branch", "--show-current"), "topic")
+}
+
+func TestPrepare_afterWorktreeAddWasKilled(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	gitDir := git(t, s.Dir, "rev-parse", "--git-dir")
+	write(t, gitDir, "locked", "initializing")
+	write(t, gitDir, "index.lock", "")
+	prepare(t, s, "topic", "T1")
+	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+	entries, err := os.ReadDir(filepath.Dir(s.Dir))
+	want(t, "nothing is left behind", err == nil && len(entries) == 1, true)
+}
+
+func TestSlot_refusesWhatIsNotItsOwn(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	write(t, h.root, "files/precious.txt", "x")
+	git(t, h.root, "clone", "-q", h.Path, "clone")
+	git(t, h.root, "init", "-q", "around") // a repository around the pool, such as a home under git
+	write(t, h.root, "around/pool/1/precious.txt", "x")
+	other := newHome(t)
+	foreign := other.prepared(t, "topic", "T1")
+	for name, c := range map[string]struct{ dir, says string }{
+		"Files": {"files", "something else"}, "Clone": {"clone", "repository of its own"}, "Inside": {"around/pool/1", "something else"},
+		"TheUsersCheckout": {filepath.Base(h.Path), "repository of its own"},
+	} {
+		t.Run(name, func(t *testing.T) { refuses(t, h, filepath.Join(h.root, c.dir), c.says) })
+	}
+	t.Run("Foreign", func(t *testing.T) { refuses(t, h, foreign.Dir, "belongs to") })
+	want(t, "precious", exists(h.root, "files/precious.txt") && exists(h.root, "around/pool/1/precious.txt"), true)
+}
+
+func refuses(t *testing.T, h home, dir, says string) {
+	t.Helper()
+	s := Slot{Repo: h.Repo, Dir: dir}
+	_, err := s.Prepare(t.Context(), Prepare{Branch: "topic", Task: "T1"})
+	wantError(t, err, says)
+	_, err = s.Release(t.Context(), "T1")
+	wantError(t, err, says)
+	wantError(t, h.Remove(t.Context(), dir), says)
+}
+
+func TestBranches_awkwardNamesAllTheWay(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	git(t, h.Path, "tag", "v1.2", "HEAD") // a tag of the same name must not be meant
+	commit(t, h.Path, "b.txt", "two\n")
+	s := h.slot(1)
+	for name, branch := range awkward() {
+		done := prepare(t, s, branch, "T1")
+		now, err := s.Branch(t.Context())
+		want(t, name+" branch", now, branch)
+		want(t, name+" error", err, nil)
+		want(t, name+" start", done.Head, git(t, h.Path, "rev-parse", "refs/heads/main"))
+		head := commit(t, s.Dir, name+".txt", name)
+		release(t, s, "T1")
+		want(t, name+" again", prepare(t, s, branch, "T1").Head, head)
+		merged, err := h.Merge(t.Context(), MergeRequest{Branch: branch})
+		want(t, name+" merge", err == nil && merged.Commit == head, true)
+		release(t, s, "T1")
+	}
+	want(t, "no shell", exists(h.Path, "x") || exists(s.Dir, "x"), false)
+}
+
+func TestPrepare_refusesBadNames(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for _, branch := range []string{"-f", "@{-1}", "a b", "a\nb", ""} {
+		_, err := h.slot(1).Prepare(t.Context(), Prepare{Branch: branch, Task: "T1"})
+		wantError(t, err, "cannot use")
+	}
+	for _, id := range []string{"../x", "a/b", "a b", ".", "a.lock", "$(x)"} {
+		_, err := h.slot(1).Prepare(t.Context(), Prepare{Branch: "topic", Task: id})
+		wantError(t, err, "cannot use")
+	}
+}
+
+func TestPrepare_sixteenAtOnce(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	const slots = 16
+	for round, prefix := range []string{"cold/", "warm/"} {
+		var all sync.WaitGroup
+		errs := make([]error, slots)
+		for n := range slots {
+			all.Go(func() {
+				s := h.slot(n)
+				_, errs[n] = s.Prepare(context.Background(), Prepare{Branch: prefix + string(rune('a'+n)), Task: "T"})
+				if errs[n] == nil {
+					_, errs[n] = s.Link(context.Background(), filepath.Join(h.root, "TASK.md"))
+				}
+				if errs[n] == nil && round == 0 {
+					_, errs[n] = s.Release(context.Background(), "T")
+				}
+			})
+		}
+		all.Wait()
+		for n, err := range errs {
+			if err != nil {
+				t.Errorf("round %d slot %d: %v", round, n, err)
+			}
+		}
+	}
+	want(t, "worktrees", len(strings.Split(git(t, h.Path, "worktree", "list"), "\n")), slots+1)
+	excludes := 0
+	for _, line := range strings.Split(read(t, h.Path, ".git/info/exclude"), "\n") {
+		if line == "/TASK.md" {
+			excludes++
+		}
+	}
+	want(t, "the pattern is there once", excludes, 1)
+}
+
+func TestPrepare_warmCostsFewCalls(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	s := h.prepared(t, "topic", "T1")
+	commit(t, s.Dir, "work.txt", "x")
+	release(t, s, "T1")
+	commit(t, h.Path, "moved.txt", "x") // base moves on, so nothing can be skipped
+	before := h.calls.n.Load()
+	prepare(t, s, "next", "T2")
+	if calls := h.calls.n.Load() - before; calls > 6 {
+		t.Errorf("a warm workspace took %d calls of git", calls)
+	}
+}
+
+func TestSlot_smallQuestions(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	ctx := t.Context()
+	head, err := s.Head(ctx)
+	want(t, "head", head, git(t, h.Path, "rev-parse", "main"))
+	want(t, "error", err, nil)
+	if _, err := s.Link(ctx, filepath.Join(h.root, "doc")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s.Dir, "x.log", "ignored")
+	clean, err := s.Clean(ctx)
+	want(t, "clean", clean && err == nil, true)
+	write(t, s.Dir, "new.txt", "x")
+	clean, err = s.Clean(ctx)
+	want(t, "dirty", !clean && err == nil, true)
+	for range 2 {
+		if err := s.Rename(ctx, "topic", "renamed"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name, err := s.Branch(ctx)
+	want(t, "branch", name, "renamed")
+	want(t, "error", err, nil)
+	known, err := h.BranchExists(ctx, "topic")
+	want(t, "old name", known || err != nil, false)
+	git(t, h.Path, "branch", "other")
+	wantError(t, s.Rename(ctx, "renamed", "other"), "cannot rename", "other")
+	wantError(t, s.Rename(ctx, "-x", "other"), "cannot use")
+	_, err = h.slot(9).Head(ctx)
+	wantError(t, err, "cannot read")
+}
+
+func TestSwitch_refusesToOverwrite(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	git(t, h.Path, "switch", "-q", "-c", "other")
+	commit(t, h.Path, "a.txt", "other\n")
+	git(t, h.Path, "switch", "-q", "main")
+	s := h.prepared(t, "topic", "T1")
+	write(t, s.Dir, "a.txt", "half\n")
+	wantError(t, s.Switch(t.Context(), "other"), "cannot switch", "a.txt")
+	want(t, "kept", read(t, s.Dir, "a.txt"), "half\n")
+	git(t, s.Dir, "checkout", "-q", "a.txt")
+	if err := s.Switch(t.Context(), "other"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "switched", read(t, s.Dir, "a.txt"), "other\n")
+	wantError(t, s.Switch(t.Context(), "nowhere"), "cannot switch")
+	wantError(t, h.slot(5).Switch(t.Context(), "other"), "not there")
+}
+
+func TestHooksOfTheRepositoryDoNotRun(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for _, hook := range []string{"post-checkout", "post-commit", "reference-transaction", "post-merge", "post-index-change"} {
+		write(t, h.Path, ".git/hooks/"+hook, "#!/bin/sh\ntouch '"+filepath.Join(h.root, "ran")+"'\n")
+		if err := os.Chmod(filepath.Join(h.Path, ".git/hooks", hook), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := h.prepared(t, "topic", "T1")
+	write(t, s.Dir, "a.txt", "half\n")
+	release(t, s, "T1")
+	want(t, "a hook ran", exists(h.root, "ran"), false)
+}
