@@ -1,0 +1,212 @@
+package worktree
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"orange/internal/task"
+)
+
+// linked is a slot with a link to a document.
+func linked(t *testing.T, h home) (Slot, string, string) {
+	t.Helper()
+	s := h.prepared(t, "topic", "T1")
+	target := filepath.Join(h.root, "tasks", "T1", "TASK.md")
+	write(t, filepath.Dir(target), "TASK.md", "document\n")
+	file, err := s.Link(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, target, file
+}
+
+func wantLink(t *testing.T, s Slot, target string, state LinkState, content string) {
+	t.Helper()
+	got, text, err := s.Linked(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "state", got, state)
+	want(t, "content", string(text), content)
+}
+
+func TestLink_isExcludedAndMadeOnce(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	write(t, h.Path, ".git/info/exclude", "# no newline at the end")
+	s, target, file := linked(t, h)
+	want(t, "file", file, "TASK.md")
+	want(t, "content", read(t, s.Dir, "TASK.md"), "document\n")
+	if _, err := s.Link(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Exclude(t.Context(), "/TASK.md", "/.claude/settings.local.json", "/.claude/settings.local.json"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "exclude", read(t, h.Path, ".git/info/exclude"), "# no newline at the end\n/TASK.md\n/.claude/settings.local.json\n")
+	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+	wantLink(t, s, target, LinkIntact, "")
+	release(t, s, "T1")
+	want(t, "taken away", exists(s.Dir, "TASK.md"), false)
+	wantLink(t, s, target, LinkMissing, "")
+	want(t, "document", read(t, filepath.Dir(target), "TASK.md"), "document\n")
+}
+
+func TestLink_inARepositoryWithATaskFileOfItsOwn(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	commit(t, h.Path, "TASK.md", "the repository's\n")
+	s, target, file := linked(t, h)
+	want(t, "file", file, ".orange/TASK.md")
+	want(t, "own", read(t, s.Dir, "TASK.md"), "the repository's\n")
+	want(t, "linked", read(t, s.Dir, file), "document\n")
+	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+	wantLink(t, s, target, LinkIntact, "")
+	// The repository's own file is never taken for a replaced link.
+	if err := os.RemoveAll(filepath.Join(s.Dir, ".orange")); err != nil {
+		t.Fatal(err)
+	}
+	wantLink(t, s, target, LinkMissing, "")
+	if _, err := s.Link(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+	replace(t, filepath.Join(s.Dir, file), "saved by rename\n")
+	wantLink(t, s, target, LinkReplaced, "saved by rename\n")
+}
+
+func TestLink_doesNotFollowTheRepositoryOutside(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	commit(t, h.Path, "TASK.md", "own\n")
+	if err := os.Symlink(h.root, filepath.Join(h.Path, ".orange")); err != nil {
+		t.Fatal(err)
+	}
+	git(t, h.Path, "add", "-f", ".orange")
+	git(t, h.Path, "commit", "-q", "-m", "trap")
+	s := h.prepared(t, "topic", "T1")
+	_, err := s.Link(t.Context(), filepath.Join(h.root, "doc"))
+	wantError(t, err, "cannot link", ".orange")
+	want(t, "outside", exists(h.root, "TASK.md"), false)
+}
+
+// replace saves as many editors do: a new file, renamed over the old name.
+func replace(t *testing.T, path, content string) {
+	t.Helper()
+	write(t, filepath.Dir(path), "TASK.md.tmp", content)
+	if err := os.Rename(filepath.Join(filepath.Dir(path), "TASK.md.tmp"), path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLinked_aProgramReplacedTheLinkByAFile(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s, target, file := linked(t, h)
+	replace(t, filepath.Join(s.Dir, file), "saved by rename\n")
+	wantLink(t, s, target, LinkReplaced, "saved by rename\n")
+	wantError(t, s.Switch(t.Context(), "main"), "adopt it first")
+	wantError(t, h.Remove(t.Context(), s.Dir), "not adopted")
+
+	// Put back before it was adopted: the words are kept beside the document.
+	if _, err := s.Link(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+	wantLink(t, s, target, LinkIntact, "")
+	want(t, "kept", read(t, filepath.Dir(target), "TASK.md.replaced-1"), "saved by rename\n")
+	want(t, "document", read(t, filepath.Dir(target), "TASK.md"), "document\n")
+
+	// Adopted as it was: nothing needs keeping.
+	replace(t, filepath.Join(s.Dir, file), "document\n")
+	if _, err := s.Link(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "no second one", exists(filepath.Dir(target), "TASK.md.replaced-2"), false)
+}
+
+func TestRelease_keepsAReplacedDocument(t *testing.T) {
+	t.Parallel()
+	for name, next := range map[string]func(*testing.T, Slot) []Rescue{
+		"Release": func(t *testing.T, s Slot) []Rescue { return release(t, s, "T1") },
+		"Prepare": func(t *testing.T, s Slot) []Rescue { return prepare(t, s, "next", "T2").Rescued },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			s, target, file := linked(t, h)
+			replace(t, filepath.Join(s.Dir, file), "saved by rename\n")
+			kept := next(t, s)
+			if len(kept) != 1 {
+				t.Fatalf("kept %v", kept)
+			}
+			want(t, "content", git(t, h.Path, "show", kept[0].Ref+":TASK.md"), "saved by rename")
+			want(t, "task", strings.HasPrefix(kept[0].Ref, "refs/orange/rescue/T1/"), true)
+			want(t, "taken away", exists(s.Dir, "TASK.md"), false)
+			wantLink(t, s, target, LinkMissing, "")
+		})
+	}
+}
+
+func TestLinked_strangeThingsInItsPlace(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s, target, file := linked(t, h)
+	path := filepath.Join(s.Dir, file)
+	clear := func() {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clear()
+	wantLink(t, s, target, LinkMissing, "")
+	if err := os.Symlink("/etc/hostname", path); err != nil {
+		t.Fatal(err)
+	}
+	wantLink(t, s, target, LinkMissing, "")
+	if _, err := s.Link(t.Context(), target); err != nil {
+		t.Fatal(err)
+	}
+	wantLink(t, s, target, LinkIntact, "")
+
+	clear()
+	write(t, s.Dir, file, string(bytes.Repeat([]byte("x"), maxDocument)))
+	state, content, err := s.Linked(target)
+	want(t, "the largest", err == nil && state == LinkReplaced && len(content) == maxDocument, true)
+	write(t, s.Dir, file, string(bytes.Repeat([]byte("x"), maxDocument+1)))
+	_, _, err = s.Linked(target)
+	wantError(t, err, "cannot adopt", "larger")
+
+	clear()
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = s.Linked(target)
+	wantError(t, err, "neither a file nor a link")
+	_, err = s.Link(t.Context(), target)
+	wantError(t, err, "neither a file nor a link")
+
+	clear()
+	if err := os.Mkdir(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Link(t.Context(), target)
+	wantError(t, err, "neither a file nor a link")
+}
+
+func TestLink_refuses(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	_, err := s.Link(t.Context(), "relative/TASK.md")
+	want(t, "usage", errors.Is(err, task.ErrUsage), true)
+	_, err = h.slot(7).Link(t.Context(), "/doc")
+	wantError(t, err, "cannot link", "not there")
+	wantError(t, s.Exclude(t.Context(), "a\nb"), "not one line")
+	wantError(t, h.slot(7).Exclude(t.Context(), "x"), "not there")
+	_, _, err = h.slot(7).Linked("/doc")
+	wantError(t, err, "cannot look")
+}

@@ -1,0 +1,283 @@
+package worktree
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orange/internal/task"
+)
+
+// topic makes a branch with one commit on top of main, in the pool, and frees the slot again.
+func (h home) topic(t *testing.T, branch, file, content string) string {
+	t.Helper()
+	s := h.prepared(t, branch, "T1")
+	head := commit(t, s.Dir, file, content)
+	release(t, s, "T1")
+	return head
+}
+
+func merge(t *testing.T, h home, m MergeRequest) Merged {
+	t.Helper()
+	done, err := h.Merge(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// snapshot is everything of the user's checkout and refs that a refused merge must leave as it was.
+func snapshot(t *testing.T, h home) string {
+	t.Helper()
+	refs := git(t, h.Path, "for-each-ref", "refs/heads", "refs/stash")
+	return strings.Join([]string{refs, git(t, h.Path, "symbolic-ref", "HEAD"), git(t, h.Path, "status", "--porcelain"), git(t, h.Path, "diff", "HEAD"), git(t, h.Path, "ls-files", "-s")}, "\n")
+}
+
+// Defect 10 of the original: merge switched the user's own checkout.
+func TestMerge_leavesADirtyCheckoutOnAnotherBranchUntouched(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	head := h.topic(t, "topic", "work.txt", "done\n")
+	git(t, h.Path, "switch", "-q", "-c", "mine")
+	write(t, h.Path, "a.txt", "half\n")
+	write(t, h.Path, "work.txt", "untracked\n")
+	status := git(t, h.Path, "status", "--porcelain")
+	done := merge(t, h, MergeRequest{Branch: "topic"})
+	want(t, "merged", done, Merged{Commit: head, How: "fast-forward"})
+	want(t, "main", git(t, h.Path, "rev-parse", "main"), head)
+	want(t, "branch", git(t, h.Path, "branch", "--show-current"), "mine")
+	want(t, "status", git(t, h.Path, "status", "--porcelain"), status)
+	want(t, "again", merge(t, h, MergeRequest{Branch: "topic"}), Merged{Commit: head, How: "already merged"})
+}
+
+func TestMerge_fastForwardsTheCheckoutThatHasTheDefaultBranch(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	head := h.topic(t, "topic", "work.txt", "done\n")
+	write(t, h.Path, "a.txt", "half\n") // not in the way
+	git(t, h.Path, "config", "merge.autoStash", "true")
+	done := merge(t, h, MergeRequest{Branch: "topic"})
+	want(t, "merged", done, Merged{Commit: head, How: "fast-forward", Checkout: h.Path})
+	want(t, "file", read(t, h.Path, "work.txt"), "done\n")
+	want(t, "half", read(t, h.Path, "a.txt"), "half\n")
+	want(t, "status", git(t, h.Path, "status", "--porcelain"), " M a.txt")
+}
+
+func TestMerge_refusesWhatWouldOverwriteTheUsersFiles(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(*testing.T, home){
+		"Changed":   func(t *testing.T, h home) { write(t, h.Path, "a.txt", "mine\n") },
+		"Staged":    func(t *testing.T, h home) { write(t, h.Path, "a.txt", "mine\n"); git(t, h.Path, "add", "a.txt") },
+		"Untracked": func(t *testing.T, h home) { write(t, h.Path, "new.txt", "mine\n") },
+		"Ignored":   func(t *testing.T, h home) { write(t, h.Path, "kept.log", "mine\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			git(t, h.Path, "config", "merge.autoStash", "true")
+			s := h.prepared(t, "topic", "T1")
+			commit(t, s.Dir, "a.txt", "topic\n")
+			commit(t, s.Dir, "new.txt", "topic\n")
+			commit(t, s.Dir, "kept.log", "topic\n")
+			prepare(t, h)
+			before := snapshot(t, h)
+			_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+			wantError(t, err, "cannot merge", h.Path, "nothing was changed", "run this again")
+			want(t, "nothing changed", snapshot(t, h), before)
+			for _, file := range []string{"a.txt", "new.txt", "kept.log"} {
+				if exists(h.Path, file) {
+					want(t, file, read(t, h.Path, file) != "topic\n", true)
+				}
+			}
+		})
+	}
+}
+
+func TestMerge_makesAMergeCommitInTheUsersName(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	head := h.topic(t, "topic", "work.txt", "done\n")
+	mine := commit(t, h.Path, "mine.txt", "mine\n")
+	done := merge(t, h, MergeRequest{Branch: "topic"})
+	want(t, "how", done.How, "merge commit")
+	want(t, "parents", git(t, h.Path, "log", "-1", "--format=%P", "main"), mine+" "+head)
+	want(t, "name", git(t, h.Path, "log", "-1", "--format=%an %ce", "main"), "Ada ada@example.org")
+	want(t, "message", git(t, h.Path, "log", "-1", "--format=%B", "main"), "Merge branch 'topic'")
+	want(t, "files", exists(h.Path, "work.txt") && exists(h.Path, "mine.txt"), true)
+	want(t, "status", git(t, h.Path, "status", "--porcelain"), "")
+}
+
+func TestMerge_strategies(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	first := h.topic(t, "first", "first.txt", "x")
+	second := h.topic(t, "second", "second.txt", "x")
+	done := merge(t, h, MergeRequest{Branch: "first", Strategy: "merge", Message: "Take it; $(x) `y`\n\nWith words"})
+	want(t, "how", done.How, "merge commit")
+	want(t, "second parent", git(t, h.Path, "rev-parse", "main^2"), first)
+	want(t, "message", git(t, h.Path, "log", "-1", "--format=%B", "main"), "Take it; $(x) `y`\n\nWith words")
+	before := snapshot(t, h)
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "second", Strategy: "ff"})
+	wantError(t, err, "fast-forward is not possible", "nothing was changed")
+	want(t, "nothing changed", snapshot(t, h), before)
+	_, err = h.Merge(t.Context(), MergeRequest{Branch: "second", Strategy: "octopus"})
+	want(t, "usage", errors.Is(err, task.ErrUsage), true)
+	_, err = h.Merge(t.Context(), MergeRequest{Branch: "nowhere"})
+	want(t, "not found", errors.Is(err, task.ErrNotFound), true)
+	_, err = h.Merge(t.Context(), MergeRequest{Branch: "--help"})
+	want(t, "usage", errors.Is(err, task.ErrUsage), true)
+	merge(t, h, MergeRequest{Branch: "second"})
+	want(t, "second", git(t, h.Path, "rev-parse", "main^2"), second)
+}
+
+func TestMerge_conflictsAreNamedAndNothingChanges(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	commit(t, s.Dir, "a.txt", "topic\n")
+	commit(t, s.Dir, "größe x.txt", "topic\n")
+	commit(t, h.Path, "a.txt", "main\n")
+	commit(t, h.Path, "größe x.txt", "main\n")
+	before := snapshot(t, h)
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	wantError(t, err, `"a.txt"`, `"größe x.txt"`, "nothing was changed")
+	want(t, "nothing changed", snapshot(t, h), before)
+}
+
+func TestMerge_withoutIdentityChangesNothing(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.topic(t, "topic", "work.txt", "x")
+	commit(t, h.Path, "mine.txt", "x")
+	git(t, h.Path, "config", "user.useConfigOnly", "true")
+	git(t, h.Path, "config", "user.email", "")
+	git(t, h.Path, "config", "user.name", "")
+	before := snapshot(t, h)
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	wantError(t, err, "user.name", "nothing was changed")
+	want(t, "nothing changed", snapshot(t, h), before)
+}
+
+func TestMerge_keepsTheUsersSigning(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.topic(t, "topic", "work.txt", "x")
+	commit(t, h.Path, "mine.txt", "x")
+	git(t, h.Path, "config", "commit.gpgSign", "true")
+	git(t, h.Path, "config", "gpg.program", "/bin/false")
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	wantError(t, err, "gpg failed")
+}
+
+func TestMerge_withOrigin(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	h.topic(t, "topic", "work.txt", "x")
+	other := h.colleague(t)
+	theirs := commit(t, other, "theirs.txt", "x")
+	git(t, other, "push", "-q", "origin", "main")
+	done := merge(t, h, MergeRequest{Branch: "topic", Push: true})
+	want(t, "merged", done, Merged{Commit: done.Commit, How: "merge commit", Pushed: true, Checkout: h.Path})
+	want(t, "from origin's", git(t, h.Path, "rev-parse", "main^1"), theirs)
+	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), done.Commit)
+	again := merge(t, h, MergeRequest{Branch: "topic", Push: true})
+	want(t, "again", again, Merged{Commit: done.Commit, How: "already merged", Pushed: true})
+}
+
+func TestMerge_divergedChangesNothing(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	h.topic(t, "topic", "work.txt", "x")
+	other := h.colleague(t)
+	commit(t, other, "theirs.txt", "x")
+	git(t, other, "push", "-q", "origin", "main")
+	commit(t, h.Path, "mine.txt", "x")
+	before := snapshot(t, h)
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	wantError(t, err, "different ways", "nothing was changed")
+	want(t, "nothing changed", snapshot(t, h), before)
+}
+
+func TestMerge_unreachableOriginIsNotNoOrigin(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	h.topic(t, "topic", "work.txt", "x")
+	if err := os.RemoveAll(h.origin()); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, h)
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	wantError(t, err, "nothing was changed", "cannot fetch")
+	want(t, "nothing changed", snapshot(t, h), before)
+	_, err = h.DeleteRemoteBranch(t.Context(), "topic", "abc")
+	wantError(t, err, "cannot delete", "ask origin")
+}
+
+func TestMerge_aRejectedPushSaysThatTheMergeIsDone(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	head := h.topic(t, "topic", "work.txt", "x")
+	hook := filepath.Join(h.origin(), "hooks", "pre-receive")
+	write(t, filepath.Dir(hook), "pre-receive", "#!/bin/sh\nexit 1\n")
+	if err := os.Chmod(hook, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	done, err := h.Merge(t.Context(), MergeRequest{Branch: "topic", Push: true})
+	wantError(t, err, "the merge is done here", "run this again")
+	want(t, "commit", done.Commit, head)
+	want(t, "main", git(t, h.Path, "rev-parse", "main"), head)
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "goes on", merge(t, h, MergeRequest{Branch: "topic", Push: true}), Merged{Commit: head, How: "already merged", Pushed: true})
+	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), head)
+}
+
+func TestMerge_pushesToAnEmptyOriginAndMakesAMissingLocalBranch(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	head := h.topic(t, "topic", "work.txt", "x")
+	git(t, h.root, "init", "-q", "--bare", "origin.git")
+	git(t, h.Path, "remote", "add", "origin", h.origin())
+	want(t, "merged", merge(t, h, MergeRequest{Branch: "topic", Push: true}).Pushed, true)
+	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), head)
+	next := h.topic(t, "next", "next.txt", "x")
+	git(t, h.Path, "switch", "-q", "--detach")
+	git(t, h.Path, "branch", "-q", "-D", "main")
+	want(t, "merged", merge(t, h, MergeRequest{Branch: "next"}).How, "fast-forward")
+	want(t, "main", git(t, h.Path, "rev-parse", "main"), next)
+}
+
+func TestDeleteRemoteBranch_onlyWhatIsOursAndMerged(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	ctx := t.Context()
+	head := h.topic(t, "topic", "work.txt", "x")
+	tip, err := h.DeleteRemoteBranch(ctx, "topic", head)
+	want(t, "nothing there", tip == "" && err == nil, true)
+	git(t, h.Path, "push", "-q", "origin", "topic", "topic:refs/heads/deep/refs/heads/topic")
+	_, err = h.DeleteRemoteBranch(ctx, "topic", "")
+	wantError(t, err, "left alone", "did not push")
+	_, err = h.DeleteRemoteBranch(ctx, "topic", head)
+	wantError(t, err, "left alone", "not merged")
+	_, err = h.DeleteRemoteBranch(ctx, "main", head)
+	wantError(t, err, "default branch")
+
+	other := h.colleague(t)
+	git(t, other, "switch", "-q", "topic")
+	commit(t, other, "more.txt", "x")
+	git(t, other, "push", "-q", "origin", "topic")
+	merge(t, h, MergeRequest{Branch: "topic"})
+	_, err = h.DeleteRemoteBranch(ctx, "topic", head)
+	wantError(t, err, "left alone", "somebody else")
+	git(t, other, "push", "-q", "-f", "origin", head+":topic")
+	tip, err = h.DeleteRemoteBranch(ctx, "topic", head)
+	want(t, "error", err, nil)
+	want(t, "deleted", tip, head)
+	want(t, "on origin", git(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads/topic", "refs/heads/deep"), "refs/heads/deep/refs/heads/topic")
+	want(t, "here", git(t, h.Path, "rev-parse", "topic"), head)
+	tip, err = newHome(t).DeleteRemoteBranch(ctx, "topic", head)
+	want(t, "no origin", tip == "" && err == nil, true)
+}

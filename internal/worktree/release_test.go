@@ -1,0 +1,381 @@
+package worktree
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// recovered brings the rescue back with the command that people are shown, and returns the commit of the new branch.
+func recovered(t *testing.T, h home, r Rescue) string {
+	t.Helper()
+	words := strings.SplitN(r.Command(h.Path), " branch ", 2)
+	name, ref, _ := strings.Cut(words[1], " ")
+	name = strings.Trim(name, "'")
+	git(t, h.Path, "branch", name, ref)
+	return git(t, h.Path, "rev-parse", "refs/heads/"+name)
+}
+
+func TestRelease_keepsEverythingAndLeavesACleanTree(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	base := git(t, h.Path, "rev-parse", "main")
+	head := commit(t, s.Dir, "unpushed.txt", "unpushed\n")
+	write(t, s.Dir, "a.txt", "staged\n")
+	git(t, s.Dir, "add", "a.txt")
+	write(t, s.Dir, "a.txt", "uncommitted\n")
+	write(t, s.Dir, "new dir/größe\n.txt", "untracked\n")
+	if err := os.Remove(filepath.Join(s.Dir, "sub/deep.txt")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s.Dir, "cache/warm", "ignored\n")
+
+	kept := release(t, s, "T1")
+	if len(kept) != 1 {
+		t.Fatalf("kept %v", kept)
+	}
+	want(t, "rescue", kept[0], Rescue{Ref: "refs/orange/rescue/T1/1", Commit: kept[0].Commit, Branch: "topic", What: "uncommitted changes"})
+	tip := recovered(t, h, kept[0])
+	want(t, "uncommitted", git(t, h.Path, "show", tip+":a.txt"), "uncommitted")
+	want(t, "staged", git(t, h.Path, "show", tip+"^2:a.txt"), "staged")
+	want(t, "untracked", git(t, h.Path, "show", tip+":new dir/größe\n.txt"), "untracked")
+	want(t, "unpushed", git(t, h.Path, "rev-parse", tip+"^1"), head)
+	want(t, "deleted", git(t, h.Path, "ls-tree", tip, "sub/deep.txt"), "")
+	want(t, "ignored is not kept", git(t, h.Path, "ls-tree", "-r", tip, "cache"), "")
+	want(t, "signed", git(t, h.Path, "log", "-1", "--format=%an <%ae>", tip), "Orange <orange@localhost>")
+
+	wantClean(t, s, base)
+	want(t, "warm", read(t, s.Dir, "cache/warm"), "ignored\n")
+	want(t, "branch", git(t, h.Path, "rev-parse", "topic"), head)
+	want(t, "again", len(release(t, s, "T1")), 0)
+}
+
+func TestRelease_unpushedCommits(t *testing.T) {
+	t.Parallel()
+	for name, origin := range map[string]bool{"WithOrigin": true, "WithoutOrigin": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			if origin {
+				h = newHomeWithOrigin(t)
+			}
+			s := h.prepared(t, "topic", "T1")
+			want(t, "nothing to keep", len(release(t, s, "T1")), 0)
+			prepare(t, s, "topic", "T1")
+			head := commit(t, s.Dir, "work.txt", "x")
+			kept := release(t, s, "T1")
+			if len(kept) != 1 {
+				t.Fatalf("kept %v", kept)
+			}
+			want(t, "rescue", kept[0], Rescue{Ref: "refs/orange/rescue/T1/1", Commit: head, Branch: "topic", What: "unpushed commits"})
+			prepare(t, s, "topic", "T1")
+			want(t, "not twice", len(release(t, s, "T1")), 0)
+			listed, err := h.Rescues(t.Context(), "T1")
+			want(t, "listed", err == nil && len(listed) == 1 && listed[0] == kept[0], true)
+		})
+	}
+}
+
+func TestRelease_pushedCommitsNeedNoRescue(t *testing.T) {
+	t.Parallel()
+	h := newHomeWithOrigin(t)
+	s := h.prepared(t, "topic", "T1")
+	commit(t, s.Dir, "work.txt", "x")
+	git(t, s.Dir, "push", "-q", "origin", "topic")
+	want(t, "kept", len(release(t, s, "T1")), 0)
+}
+
+func TestRelease_detachedAndUnbornWork(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	git(t, s.Dir, "switch", "-q", "--detach")
+	lost := commit(t, s.Dir, "lost.txt", "lost\n")
+	kept := release(t, s, "") // the slot remembers its task
+	if len(kept) != 1 {
+		t.Fatalf("kept %v", kept)
+	}
+	want(t, "rescue", kept[0], Rescue{Ref: "refs/orange/rescue/T1/1", Commit: lost, What: "unpushed commits"})
+
+	prepare(t, s, "topic", "T2")
+	git(t, s.Dir, "switch", "-q", "--orphan", "rootless")
+	write(t, s.Dir, "first.txt", "first\n")
+	kept = release(t, s, "T2")
+	if len(kept) != 1 {
+		t.Fatalf("kept %v", kept)
+	}
+	want(t, "content", git(t, h.Path, "show", kept[0].Ref+":first.txt"), "first")
+	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+}
+
+func TestRelease_inTheMiddleOfSomething(t *testing.T) {
+	t.Parallel()
+	for name, steps := range map[string][][]string{
+		"Merge": {{"merge", "other"}}, "Rebase": {{"rebase", "other"}}, "CherryPick": {{"cherry-pick", "other"}}, "Revert": {{"revert", "HEAD~1"}},
+		"CherryPickOfMany": {{"cherry-pick", "other~1", "other"}}, "CleanRebase": {{"rebase", "--exec", "false", "HEAD~1"}},
+		"RebaseOfDetached": {{"switch", "-q", "--detach"}, {"commit", "-q", "--allow-empty", "-m", "only here"}, {"rebase", "other"}},
+		"Apply":            {{"rebase", "--apply", "other"}}, "Bisect": {{"bisect", "start", "HEAD", "main~1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			commit(t, h.Path, "more.txt", "more\n")
+			git(t, h.Path, "switch", "-q", "-c", "other")
+			commit(t, h.Path, "a.txt", "other\n")
+			commit(t, h.Path, "a.txt", "other again\n")
+			git(t, h.Path, "switch", "-q", "main")
+			s := h.prepared(t, "topic", "T1")
+			commit(t, s.Dir, "a.txt", "mine\n")
+			head := commit(t, s.Dir, "a.txt", "mine again\n")
+			for _, step := range steps {
+				_, _ = try(s.Dir, step...) // the last one stops with a conflict
+			}
+			write(t, s.Dir, "half.txt", "half solved\n")
+			orig, _ := try(s.Dir, "rev-parse", "-q", "--verify", "ORIG_HEAD")
+			kept := release(t, s, "T1")
+			wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+			want(t, "branch", git(t, h.Path, "rev-parse", "topic"), head)
+			want(t, "half solved", git(t, h.Path, "show", kept[0].Ref+":half.txt"), "half solved")
+			if name == "RebaseOfDetached" {
+				want(t, "where it began", git(t, h.Path, "for-each-ref", "--contains", orig, "--format=x", "refs/orange") != "", true)
+			}
+			prepare(t, s, "next", "T2")
+		})
+	}
+}
+
+func TestRelease_worksWithoutAnIdentityAndWithSigningOn(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	git(t, h.Path, "config", "user.useConfigOnly", "true")
+	git(t, h.Path, "config", "user.name", "")
+	git(t, h.Path, "config", "user.email", "")
+	git(t, h.Path, "config", "commit.gpgSign", "true")
+	git(t, h.Path, "config", "gpg.program", "/bin/false")
+	git(t, h.Path, "config", "core.autocrlf", "input")
+	git(t, h.Path, "config", "core.safecrlf", "true")
+	s := h.prepared(t, "topic", "T1")
+	write(t, s.Dir, "a.txt", "half\r\n")
+	want(t, "kept", len(release(t, s, "T1")), 1)
+}
+
+func TestRelease_twiceAfterACrashMakesNoSecondRef(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	write(t, s.Dir, "a.txt", "staged\n")
+	git(t, s.Dir, "add", "a.txt")
+	write(t, s.Dir, "a.txt", "half\n")
+	here, _, err := s.look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The crash came after the rescue and before the clearing.
+	first, err := s.keepTree(t.Context(), here, "T1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := release(t, s, "T1")
+	want(t, "the same", len(kept) == 1 && kept[0] == first[0], true)
+
+	prepare(t, s, "topic", "T1")
+	write(t, s.Dir, "a.txt", "another half\n")
+	kept = release(t, s, "T1")
+	want(t, "the next number", kept[0].Ref, "refs/orange/rescue/T1/2")
+}
+
+func TestRelease_stopsWhenSomethingCannotBeKept(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	write(t, s.Dir, "a.txt", "half\n")
+	write(t, s.Dir, "secret.txt", "x")
+	if err := os.Chmod(filepath.Join(s.Dir, "secret.txt"), 0); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Release(t.Context(), "T1")
+	wantError(t, err, "cannot release", "secret.txt", "nothing was cleared")
+	want(t, "still there", read(t, s.Dir, "a.txt"), "half\n")
+	want(t, "still there", exists(s.Dir, "secret.txt"), true)
+}
+
+func TestRelease_leavesNestedRepositoriesAlone(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	git(t, s.Dir, "init", "-q", "empty")
+	git(t, s.Dir, "init", "-q", "outer/nested")
+	commit(t, filepath.Join(s.Dir, "outer/nested"), "precious.txt", "x")
+	write(t, s.Dir, "empty/precious.txt", "x")
+	write(t, s.Dir, "a.txt", "half\n")
+	kept := release(t, s, "T1")
+	want(t, "kept", git(t, h.Path, "show", kept[0].Ref+":a.txt"), "half")
+	want(t, "nested", exists(s.Dir, "outer/nested/precious.txt") && exists(s.Dir, "empty/precious.txt"), true)
+	release(t, s, "T1")
+	prepare(t, s, "next", "T2")
+	release(t, s, "T2")
+	wantError(t, h.Remove(t.Context(), s.Dir), "uncommitted")
+}
+
+func TestRelease_keepsWhatOnlyTheBranchIgnored(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	commit(t, s.Dir, ".gitignore", "/notes/\n")
+	write(t, s.Dir, "notes/idea.txt", "idea\n")
+	kept := release(t, s, "T1")
+	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+	last := kept[len(kept)-1]
+	want(t, "kept", git(t, h.Path, "show", last.Ref+":notes/idea.txt"), "idea")
+}
+
+func TestPrepare_keepsIgnoredFilesThatTheBranchHasAPlaceFor(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	git(t, h.Path, "switch", "-q", "-c", "tracks")
+	commit(t, h.Path, "x.log", "tracked\n")
+	commit(t, h.Path, "cache/deep/y", "tracked\n")
+	git(t, h.Path, "switch", "-q", "main")
+	s := h.prepared(t, "topic", "T1")
+	write(t, s.Dir, "x.log", "mine\n")
+	write(t, s.Dir, "cache/deep/y", "mine too\n")
+	write(t, s.Dir, "cache/z", "not in the way\n")
+	release(t, s, "T1")
+	done := prepare(t, s, "tracks", "T2")
+	if len(done.Rescued) != 1 {
+		t.Fatalf("rescued %v", done.Rescued)
+	}
+	want(t, "kept", git(t, h.Path, "show", done.Rescued[0].Ref+":x.log"), "mine")
+	want(t, "kept", git(t, h.Path, "show", done.Rescued[0].Ref+":cache/deep/y"), "mine too")
+	want(t, "branch", read(t, s.Dir, "x.log"), "tracked\n")
+	want(t, "warm", read(t, s.Dir, "cache/z"), "not in the way\n")
+}
+
+func TestRelease_submodulesDoNotBreak(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	lib := newHome(t)
+	git(t, h.Path, "submodule", "--quiet", "add", lib.Path, "lib")
+	git(t, h.Path, "commit", "-q", "-m", "lib")
+	s := h.prepared(t, "topic", "T1")
+	git(t, s.Dir, "submodule", "--quiet", "update", "--init")
+	commit(t, filepath.Join(s.Dir, "lib"), "a.txt", "inside\n")
+	write(t, s.Dir, "lib/a.txt", "half\n")
+	write(t, s.Dir, "a.txt", "half\n")
+	want(t, "kept", len(release(t, s, "T1")), 1)
+	want(t, "inside", read(t, s.Dir, "lib/a.txt"), "half\n")
+	prepare(t, s, "next", "T2")
+	wantError(t, h.Remove(t.Context(), s.Dir), "cannot remove")
+}
+
+func TestRelease_whereThereIsNoSlot(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	want(t, "kept", len(release(t, h.slot(3), "T1")), 0)
+	s := h.slot(4)
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "kept", len(release(t, s, "T1")), 0)
+	_, err := s.Release(t.Context(), "../T1")
+	wantError(t, err, "cannot use")
+}
+
+func TestRescues_areSortedByNumberAndApartByTask(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for n := range 11 {
+		commit(t, h.Path, "a.txt", fmt.Sprint(n))
+		git(t, h.Path, "update-ref", fmt.Sprintf("refs/orange/rescue/T1/%d", n+1), "HEAD")
+	}
+	git(t, h.Path, "update-ref", "refs/orange/rescue/T10/1", "HEAD")
+	git(t, h.Path, "update-ref", "refs/orange/rescue/T1/strange", "HEAD")
+	all, err := h.Rescues(t.Context(), "T1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "number", len(all), 11)
+	want(t, "last", all[10].Ref, "refs/orange/rescue/T1/11")
+	none, err := h.Rescues(t.Context(), "T2")
+	want(t, "none", len(none) == 0 && err == nil, true)
+	_, err = h.Rescues(t.Context(), "T1/../x")
+	wantError(t, err, "cannot use")
+	h.Path = filepath.Join(h.root, "gone")
+	_, err = h.Rescues(t.Context(), "T1")
+	wantError(t, err, "cannot list")
+}
+
+func TestRescueCommand_isSafeToPaste(t *testing.T) {
+	t.Parallel()
+	r := Rescue{Ref: "refs/orange/rescue/T1/2"}
+	want(t, "command", r.Command("/it's $(here)"), `git -C '/it'\''s $(here)' branch 'rescued/T1-2' refs/orange/rescue/T1/2`)
+}
+
+func TestRemove_takesAwayOnlyWhatHoldsNothing(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	away := h.slot(2) // another worktree that happens to be away must not be forgotten
+	prepare(t, away, "away", "T9")
+	if err := os.Rename(away.Dir, away.Dir+".away"); err != nil {
+		t.Fatal(err)
+	}
+	s := h.prepared(t, "topic", "T1")
+	write(t, s.Dir, "a.txt", "half\n")
+	wantError(t, h.Remove(t.Context(), s.Dir), "uncommitted", "release it first")
+	git(t, s.Dir, "checkout", "-q", "a.txt")
+	git(t, s.Dir, "switch", "-q", "--detach")
+	commit(t, s.Dir, "lost.txt", "x")
+	wantError(t, h.Remove(t.Context(), s.Dir), "nothing else holds")
+	release(t, s, "T1")
+	git(t, h.Path, "worktree", "lock", s.Dir)
+	wantError(t, h.Remove(t.Context(), s.Dir), "locked")
+	git(t, h.Path, "worktree", "unlock", s.Dir)
+	write(t, s.Dir, "cache/mod/x", "ignored")
+	if err := os.Chmod(filepath.Join(s.Dir, "cache/mod"), 0o555); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := h.Remove(t.Context(), s.Dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Dir(s.Dir))
+	want(t, "only the one that is away is left", err == nil && len(entries) == 1, true)
+	list := git(t, h.Path, "worktree", "list")
+	want(t, "forgotten", strings.Contains(list, s.Dir+" "), false)
+	want(t, "not forgotten", strings.Contains(list, away.Dir+" "), true)
+	want(t, "branch", git(t, h.Path, "branch", "--list", "topic") != "", true)
+}
+
+func TestLocks_areWaitedForButNotForEver(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	lock := filepath.Join(git(t, s.Dir, "rev-parse", "--git-dir"), "index.lock")
+	write(t, filepath.Dir(lock), "index.lock", "")
+	done := make(chan error, 1)
+	write(t, s.Dir, "a.txt", "half\n")
+	go func() {
+		_, err := s.Release(t.Context(), "T1")
+		done <- err
+	}()
+	// The other git ends once the rescue is there: only the clearing needs the lock.
+	for exists(h.Path, ".git/refs/orange/rescue/T1/1") == false {
+		if t.Context().Err() != nil {
+			t.Fatal("no rescue came")
+		}
+	}
+	if err := os.Remove(lock); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+}
