@@ -281,3 +281,23 @@ func TestDeleteRemoteBranch_onlyWhatIsOursAndMerged(t *testing.T) {
 	tip, err = newHome(t).DeleteRemoteBranch(ctx, "topic", head)
 	want(t, "no origin", tip == "" && err == nil, true)
 }
+
+func TestMerge_whereTheDefaultBranchIsCheckedOut(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	head := h.topic(t, "topic", "work.txt", "x")
+	second := filepath.Join(h.root, "second")
+	git(t, h.Path, "worktree", "add", "-q", "--force", second, "main")
+	before := snapshot(t, h)
+	_, err := h.Merge(t.Context(), MergeRequest{Branch: "topic"})
+	wantError(t, err, h.Path, second, "nothing was changed")
+	want(t, "nothing changed", snapshot(t, h), before)
+
+	git(t, h.Path, "switch", "-q", "-c", "mine")
+	want(t, "the linked one", merge(t, h, MergeRequest{Branch: "topic"}), Merged{Commit: head, How: "fast-forward", Checkout: second})
+	next := h.topic(t, "next", "next.txt", "x")
+	if err := os.RemoveAll(second); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "one that is gone", merge(t, h, MergeRequest{Branch: "next"}), Merged{Commit: next, How: "fast-forward"})
+}

@@ -66,20 +66,25 @@ func (s Slot) release(ctx context.Context, taskID string) ([]Rescue, error) {
 // park detaches the slot at base. What one commit ignores another may not: files that come to light by the move
 // are kept and cleared like all others.
 func (s Slot) park(ctx context.Context, base Base, taskID string) ([]Rescue, error) {
-	kept, err := s.moveTo(ctx, base.Commit, taskID, "--detach", base.Commit)
+	kept, _, err := s.moveTo(ctx, base.Commit, taskID, "--detach", base.Commit)
 	if err != nil {
 		return kept, err
 	}
+	more, err := s.sweep(ctx, taskID)
+	return append(kept, more...), err
+}
+
+// sweep keeps and clears the uncommitted changes of a slot that has just been moved.
+func (s Slot) sweep(ctx context.Context, taskID string) ([]Rescue, error) {
 	dirty, err := s.dirty(ctx)
 	if err != nil || !dirty {
-		return kept, err
+		return nil, err
 	}
 	here, _, err := s.look(ctx)
 	if err != nil {
-		return kept, err
+		return nil, err
 	}
-	more, err := s.settle(ctx, here, keeping{task: taskID, dirty: true, held: []string{base.Commit, "--remotes"}})
-	return append(kept, more...), err
+	return s.settle(ctx, here, keeping{task: taskID, dirty: true, held: heldAnywhere()})
 }
 
 // keeping says what is to be kept of a slot, and for whom.
@@ -206,36 +211,36 @@ func (p place) tips() []string {
 	return all
 }
 
-// moveTo switches a clean slot. Git would overwrite ignored files that the commit has a place for without a word;
-// here they are kept first.
-func (s Slot) moveTo(ctx context.Context, commit, taskID string, to ...string) ([]Rescue, error) {
-	args := append([]string{"switch", "--quiet", "--no-overwrite-ignore"}, to...)
-	_, err := s.run(ctx, args...)
+// moveTo switches a slot that was looked over. Git would overwrite ignored files that the commit has a place for
+// without a word; here they are kept first. It says whether git may have taken local changes along:
+// git names them on its standard output, which it uses for next to nothing else.
+func (s Slot) moveTo(ctx context.Context, commit, taskID string, to ...string) (kept []Rescue, carried bool, err error) {
+	out, err := s.run(ctx, append([]string{"switch", "--no-overwrite-ignore"}, to...)...)
 	if err == nil {
-		return nil, nil
+		return nil, len(out.Stdout) > 0, nil
 	}
 	if !says(err, "would be overwritten") && !says(err, "lose untracked files") {
-		return nil, fmt.Errorf("switch the workspace: %w", err)
+		return nil, false, fmt.Errorf("switch the workspace: %w", err)
 	}
 	here, _, lookErr := s.look(ctx)
 	if lookErr != nil {
-		return nil, lookErr
+		return nil, false, lookErr
 	}
 	hidden, listErr := s.inTheWay(ctx, commit)
 	if listErr != nil {
-		return nil, listErr
+		return nil, false, listErr
 	}
 	if len(hidden) == 0 {
-		return nil, fmt.Errorf("switch the workspace: %w", err)
+		return nil, false, fmt.Errorf("switch the workspace: %w", err)
 	}
 	kept, keepErr := s.keepTree(ctx, here, taskID, hidden)
 	if keepErr != nil {
-		return nil, fmt.Errorf("keep ignored files that are in the way: %w", keepErr)
+		return nil, false, fmt.Errorf("keep ignored files that are in the way: %w", keepErr)
 	}
-	if _, err := s.run(ctx, append([]string{"switch", "--quiet"}, to...)...); err != nil {
-		return kept, fmt.Errorf("switch the workspace: %w", err)
+	if out, err = s.run(ctx, append([]string{"switch"}, to...)...); err != nil {
+		return kept, false, fmt.Errorf("switch the workspace: %w", err)
 	}
-	return kept, nil
+	return kept, len(out.Stdout) > 0, nil
 }
 
 // inTheWay lists the ignored files that stand where the commit has a file, or a folder.

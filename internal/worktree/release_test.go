@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // recovered brings the rescue back with the command that people are shown, and returns the commit of the new branch.
@@ -366,9 +367,13 @@ func TestLocks_areWaitedForButNotForEver(t *testing.T) {
 		done <- err
 	}()
 	// The other git ends once the rescue is there: only the clearing needs the lock.
-	for exists(h.Path, ".git/refs/orange/rescue/T1/1") == false {
-		if t.Context().Err() != nil {
-			t.Fatal("no rescue came")
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !exists(h.Path, ".git/refs/orange/rescue/T1/1") {
+		select {
+		case err := <-done:
+			t.Fatalf("it ended without the lock: %v", err)
+		case <-tick.C:
 		}
 	}
 	if err := os.Remove(lock); err != nil {

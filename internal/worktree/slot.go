@@ -41,6 +41,36 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	if len(entries) == 0 {
 		return place{}, false, nil
 	}
+	if here, ok := s.glance(); ok {
+		return here, true, nil
+	}
+	return s.ask(ctx)
+}
+
+// glance sees without git where a detached slot stands, as most warm ones are. Whatever is not exactly
+// as git writes it today is left to git.
+func (s Slot) glance() (place, bool) {
+	gitDir, err := s.gitDir()
+	if err != nil {
+		return place{}, false
+	}
+	common := filepath.Join(s.Repo.Path, ".git")
+	back, backErr := os.ReadFile(filepath.Join(gitDir, "gitdir"))
+	head, headErr := os.ReadFile(filepath.Join(gitDir, "HEAD"))
+	if backErr != nil || headErr != nil || !samePath(filepath.Dir(filepath.Dir(gitDir)), common) ||
+		!samePath(strings.TrimSpace(string(back)), filepath.Join(s.Dir, ".git")) {
+		return place{}, false
+	}
+	const sha1, sha256 = 40, 64
+	commit := strings.TrimSpace(string(head))
+	if (len(commit) != sha1 && len(commit) != sha256) || strings.ContainsFunc(commit, notHex) {
+		return place{}, false
+	}
+	return place{gitDir: gitDir, exclude: filepath.Join(common, "info", "exclude"), head: commit}, true
+}
+
+// ask lets git say where the slot stands.
+func (s Slot) ask(ctx context.Context) (place, bool, error) {
 	out, err := s.run(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir",
 		"--git-path", "info/exclude", "HEAD", "--symbolic-full-name", "HEAD")
 	lines := strings.Split(string(out.Stdout), "\n")
@@ -250,3 +280,5 @@ func (s Slot) Switch(ctx context.Context, branch string) error {
 func (s Slot) with(ctx context.Context, index string, args ...string) (proc.Result, error) {
 	return s.Repo.git(ctx, call{dir: s.Dir, args: args, env: []string{"GIT_INDEX_FILE=" + index}})
 }
+
+func notHex(r rune) bool { return !strings.ContainsRune("0123456789abcdef", r) }

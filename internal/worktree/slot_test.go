@@ -109,6 +109,43 @@ func TestPrepare_keepsWhatIsLeftOver(t *testing.T) {
 	want(t, "commit", git(t, h.Path, "rev-parse", "refs/orange/rescue/T2/1"), lost)
 }
 
+// What a program that outlived its task writes into a free slot is nobody's, and is kept all the same.
+func TestPrepare_keepsWhatWasWrittenIntoAFreeSlot(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ file, branch string }{
+		"Untracked": {"stray.txt", "fresh"}, "Changed": {"a.txt", "fresh"}, "ChangedBothSides": {"a.txt", "other"}, "UntrackedInTheWay": {"new.txt", "other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			s := h.prepared(t, "other", "T0")
+			commit(t, s.Dir, "a.txt", "other\n")
+			commit(t, s.Dir, "new.txt", "other\n")
+			release(t, s, "T0")
+			write(t, s.Dir, c.file, "late\n")
+			done := prepare(t, s, c.branch, "T1")
+			if len(done.Rescued) != 1 {
+				t.Fatalf("rescued %v", done.Rescued)
+			}
+			want(t, "ref", done.Rescued[0].Ref, "refs/orange/rescue/unknown/1")
+			want(t, "content", git(t, h.Path, "show", done.Rescued[0].Ref+":"+c.file), "late")
+			want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+			want(t, "branch", git(t, s.Dir, "branch", "--show-current"), c.branch)
+			want(t, "head", git(t, s.Dir, "rev-parse", "HEAD"), done.Head)
+		})
+	}
+}
+
+func TestPrepare_keepsCommitsThatWereMadeInAFreeSlot(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	release(t, s, "T1")
+	late := commit(t, s.Dir, "late.txt", "x")
+	done := prepare(t, s, "next", "T2")
+	want(t, "kept", len(done.Rescued) == 1 && done.Rescued[0].Commit == late, true)
+}
+
 func TestPrepare_afterTheFolderWasDeletedByHand(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -198,6 +198,9 @@ func CheckBranch(ctx context.Context, name string) error {
 	if name == "" || strings.ContainsRune(name, 0) {
 		return refused
 	}
+	if plain(name) {
+		return nil
+	}
 	// Outside any repository, so that nothing there can be meant by the name.
 	out, err := Repo{}.git(ctx, call{dir: "/", args: []string{"check-ref-format", "--branch", name}})
 	if exitCode(err) > 0 {
@@ -210,6 +213,19 @@ func CheckBranch(ctx context.Context, name string) error {
 		return refused
 	}
 	return nil
+}
+
+// plain says whether a name is so simple that git need not be asked: words of letters, digits, "-" and "_",
+// with single slashes between them.
+func plain(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	strange := func(r rune) bool { return !strings.ContainsRune(letters, r) }
+	for _, word := range strings.Split(name, "/") {
+		if word == "" || strings.HasPrefix(word, "-") || strings.ContainsFunc(word, strange) {
+			return false
+		}
+	}
+	return name != "HEAD"
 }
 
 // BranchExists says whether the repository has a local branch of that name.
