@@ -109,3 +109,49 @@ func CheckName(name string) error {
 	}
 	return task.Notef(task.ErrUsage, "cannot call a project %q: %s; choose another name with --name", name, why)
 }
+
+// AddProject registers a project. The same repository under the same name again is no error; another one of the name,
+// or the same one under another name, is.
+func (h *Home) AddProject(ctx context.Context, p task.Project) error {
+	if err := CheckName(p.Name); err != nil {
+		return err
+	}
+	return h.ChangeProjects(ctx, func(all []task.Project) ([]task.Project, error) {
+		for _, have := range all {
+			switch {
+			case have.Name == p.Name && have.Path == p.Path:
+				return all, nil
+			case strings.EqualFold(have.Name, p.Name):
+				return nil, task.Notef(task.ErrUsage, "cannot add %q as %q: that name belongs to %q; choose another with --name", p.Path, p.Name, have.Path)
+			case have.Path == p.Path:
+				return nil, task.Notef(task.ErrUsage, "cannot add %q as %q: it is registered as %q already", p.Path, p.Name, have.Name)
+			}
+		}
+		return append(all, p), nil
+	})
+}
+
+// UpdateProject replaces what is registered under the project's name.
+func (h *Home) UpdateProject(ctx context.Context, p task.Project) error {
+	return h.ChangeProjects(ctx, func(all []task.Project) ([]task.Project, error) {
+		for i := range all {
+			if all[i].Name == p.Name {
+				all[i] = p
+				return all, nil
+			}
+		}
+		return nil, task.Notef(task.ErrNotFound, "there is no project %q", p.Name)
+	})
+}
+
+// RemoveProject forgets a project. The repository stays as it is.
+func (h *Home) RemoveProject(ctx context.Context, name string) error {
+	return h.ChangeProjects(ctx, func(all []task.Project) ([]task.Project, error) {
+		for i := range all {
+			if all[i].Name == name {
+				return append(all[:i], all[i+1:]...), nil
+			}
+		}
+		return nil, task.Notef(task.ErrNotFound, "there is no project %q", name)
+	})
+}

@@ -1,0 +1,181 @@
+// Package app is the joiner: it reads the environment, opens what there is to open, and hands every room what it needs.
+// It decides nothing. It is the only room that may enter every other one.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"orange/harnesses"
+	"orange/internal/cli"
+	"orange/internal/engine"
+	"orange/internal/home"
+	"orange/internal/hook"
+	"orange/internal/mirror"
+	"orange/internal/sqlite"
+	"orange/internal/task"
+	"orange/internal/tmux"
+	"orange/workflows"
+)
+
+// patience is how long a command waits for the hooks of its move.
+const patience = 20 * time.Second
+
+// Main runs the program and answers its exit status.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var opened *house
+	program := &cli.Program{
+		Version: version(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: isTerminal(os.Stdin),
+		Open: func(ctx context.Context) (*cli.House, error) {
+			var err error
+			if opened, err = open(ctx); err != nil {
+				return nil, err
+			}
+			return opened.face(), nil
+		},
+		Launch: launch,
+	}
+	status := program.Run(ctx, os.Args[1:])
+	if opened != nil {
+		if err := opened.close(); err != nil {
+			fmt.Fprintf(os.Stderr, "orange: %v\n", err)
+			return 1
+		}
+	}
+	return status
+}
+
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "development build"
+	}
+	return info.Main.Version
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Mode()&os.ModeDevice != 0 && f.Name() != os.DevNull && !isNull(info)
+}
+
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
+}
+
+// house is everything that is open while a command runs.
+type house struct {
+	dir    string // $ORANGE_HOME
+	self   string // the running program
+	store  *sqlite.Store
+	files  mirror.Files
+	home   *home.Home
+	server tmux.Server
+	engine *engine.Engine
+	log    *os.File
+}
+
+// homeDir is $ORANGE_HOME, or orange below the user's home.
+func homeDir() (string, error) {
+	if dir := os.Getenv("ORANGE_HOME"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell where your home folder is: %w; set ORANGE_HOME", err)
+	}
+	return filepath.Join(user, "orange"), nil
+}
+
+func open(ctx context.Context) (*house, error) {
+	dir, err := homeDir()
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsAny(dir, "\n\r\x00") {
+		return nil, task.Notef(task.ErrUsage, "cannot use %q as ORANGE_HOME: it holds a newline", dir)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell where this program is: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("cannot make ORANGE_HOME: %w", err)
+	}
+	store, err := sqlite.Open(ctx, filepath.Join(dir, "orange.db"))
+	if err != nil {
+		return nil, err
+	}
+	h := &house{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}}
+	if err := h.furnish(); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return h, h.resume(ctx)
+}
+
+// furnish joins the rooms.
+func (h *house) furnish() error {
+	log, err := h.openLog()
+	if err != nil {
+		return err
+	}
+	h.home = &home.Home{
+		Dir: h.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files, Keeper: h.store, Locker: h.files,
+	}
+	h.server = tmux.Server{Socket: tmux.SocketName(h.dir), Config: filepath.Join(h.dir, "tmux.conf")}
+	desk := desk{house: h}
+	h.engine = &engine.Engine{
+		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Rules: h.home, Desk: desk,
+		Runner: runner{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
+	}
+	h.engine.Performer = &hook.Hands{
+		Sessions: sessions{house: h}, Processes: processes{}, Workspaces: desk, Setup: setup{house: h}, Waiting: h.store, Next: h.engine,
+		Home: h.dir, Self: h.self, Environ: withoutAgent(os.Environ()),
+	}
+	return nil
+}
+
+func (h *house) openLog() (*slog.Logger, error) {
+	file, err := os.OpenFile(h.logPath(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	h.log = file
+	level := slog.LevelInfo
+	if text := os.Getenv("ORANGE_LOG_LEVEL"); text != "" {
+		if err := level.UnmarshalText([]byte(text)); err != nil {
+			return nil, task.Notef(task.ErrUsage, "found %q as ORANGE_LOG_LEVEL, expected debug, info, warn or error", text)
+		}
+	}
+	return slog.New(slog.NewJSONHandler(io.Writer(file), &slog.HandlerOptions{Level: level})), nil
+}
+
+func (h *house) logPath() string { return filepath.Join(h.dir, "orange.log") }
+
+func (h *house) close() error { return errors.Join(h.store.Close(), h.log.Close()) }
+
+// resume has what a killed process left undone finished by the next command, whichever it is.
+func (h *house) resume(ctx context.Context) error {
+	if os.Getenv(runnerMark) != "" {
+		return nil // a runner settles what it was started for
+	}
+	return h.engine.Resume(ctx)
+}
+
+// face is the house as the command line sees it.
+func (h *house) face() *cli.House {
+	return &cli.House{Moves: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h}
+}

@@ -1,0 +1,177 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orange/internal/proc"
+	"orange/internal/task"
+	"orange/internal/worktree"
+)
+
+// Respawn starts the agent of the present status again, if it is dead.
+func (h *house) Respawn(ctx context.Context, id string, actor task.Actor) (task.Outcome, error) {
+	return h.engine.Respawn(ctx, id, func(t task.Task, role string) (bool, error) {
+		own, err := h.agents(ctx, t.ID)
+		if err != nil {
+			return false, err
+		}
+		for _, p := range own {
+			if p.Role == role && !p.Dead {
+				return true, nil
+			}
+		}
+		return false, nil
+	}, actor)
+}
+
+// Retry performs failed hooks again.
+func (h *house) Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error) {
+	return h.engine.Retry(ctx, id, actor)
+}
+
+// Delete forgets a task.
+func (h *house) Delete(ctx context.Context, id string, actor task.Actor) (string, error) {
+	return h.engine.Delete(ctx, id, actor)
+}
+
+// Settle performs what a task owes.
+func (h *house) Settle(ctx context.Context, id string, inherit bool) error {
+	return h.engine.Settle(ctx, id, inherit)
+}
+
+// Wait waits until it is the caller's turn.
+func (h *house) Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (task.Waited, error) {
+	self, err := proc.Self()
+	if err != nil {
+		return task.Waited{}, err
+	}
+	return h.engine.Wait(ctx, h.store, id, actor, task.Waiter{PID: self.PID, Began: self.Started}, timeout)
+}
+
+// Actor finds out who asks.
+func (h *house) Actor(ctx context.Context, id, as string) (task.Actor, error) {
+	who, err := caller(as)
+	if err != nil {
+		return task.Actor{}, err
+	}
+	return h.engine.Actor(ctx, id, who)
+}
+
+// Here is the task and the project of the folder that the command stands in.
+func (h *house) Here(ctx context.Context) (id, project string, err error) {
+	if own := os.Getenv("ORANGE_TASK_ID"); own != "" {
+		return own, os.Getenv("ORANGE_PROJECT"), nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", "", err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	holders, err := h.store.Holders(ctx, "")
+	if err != nil {
+		return "", "", err
+	}
+	for _, held := range holders {
+		if inside(dir, realPath(h.slotDir(held.Workspace))) {
+			s, err := h.store.Load(ctx, held.Task)
+			return held.Task, s.Task.Project, err
+		}
+	}
+	all, err := h.home.Projects()
+	if err != nil {
+		return "", "", err
+	}
+	longest := ""
+	for _, p := range all {
+		if path := realPath(p.Path); inside(dir, path) && len(path) > len(longest) {
+			longest, project = path, p.Name
+		}
+	}
+	return "", project, nil
+}
+
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+func inside(dir, parent string) bool {
+	return dir == parent || strings.HasPrefix(dir, parent+string(filepath.Separator))
+}
+
+// Harnesses are the person's choice, or else the first known program that is installed.
+func (h *house) Harnesses(context.Context) (worker, reviewer string, err error) {
+	config, err := h.home.Config()
+	if err != nil {
+		return "", "", err
+	}
+	worker = config.Harness
+	if worker == "" {
+		worker = h.installed()
+	}
+	reviewer = config.ReviewHarness
+	if reviewer == "" {
+		reviewer = worker
+	}
+	return worker, reviewer, nil
+}
+
+// installed is the first of the usual programs that is on PATH, or the first of all where none is.
+func (h *house) installed() string {
+	usual := []string{"claude", "codex", "opencode", "gemini", "pi"}
+	for _, name := range usual {
+		one, err := h.home.Harness(name)
+		if err != nil {
+			continue // a file of the person's that is wrong is told when it is asked for by name
+		}
+		if _, err := proc.Find(one.Program, os.Getenv("PATH")); err == nil {
+			return name
+		}
+	}
+	return usual[0]
+}
+
+// KnownHarness says what is wrong with a harness's name or file; nil when nothing is.
+func (h *house) KnownHarness(name string) error {
+	_, err := h.home.Harness(name)
+	return err
+}
+
+// Tasks lists tasks from the record.
+func (h *house) Tasks(ctx context.Context, f task.Filter) ([]task.Task, error) {
+	return h.store.List(ctx, f)
+}
+
+// History is a task's events.
+func (h *house) History(ctx context.Context, id string) ([]task.Event, error) {
+	if _, err := h.store.Load(ctx, id); err != nil {
+		return nil, err
+	}
+	return h.store.Events(ctx, id, 0)
+}
+
+// rescues lists the work that was kept for a task.
+func (h *house) rescues(ctx context.Context, t task.Task) ([]task.Rescued, error) {
+	p, err := h.home.Project(t.Project)
+	if err != nil {
+		return nil, err
+	}
+	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
+	all, err := repo.Rescues(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []task.Rescued
+	for _, r := range all {
+		out = append(out, task.Rescued{Ref: r.Ref, Commit: r.Commit, What: r.What, Command: r.Command(p.Path)})
+	}
+	return out, nil
+}

@@ -1,0 +1,207 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"orange/internal/harness"
+	"orange/internal/hook"
+	"orange/internal/task"
+	"orange/internal/worktree"
+)
+
+// desk lends the worktree room to the engine and to the hooks.
+type desk struct{ house *house }
+
+func (d desk) Project(name string) (task.Project, error) { return d.house.home.Project(name) }
+
+func (h *house) slotDir(workspace string) string {
+	return filepath.Join(h.dir, "workspaces", workspace)
+}
+
+func (d desk) repo(t task.Task) (worktree.Repo, error) {
+	p, err := d.house.home.Project(t.Project)
+	return worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}, err
+}
+
+func (d desk) slot(t task.Task) (worktree.Slot, error) {
+	repo, err := d.repo(t)
+	if err == nil && t.Workspace == "" {
+		err = fmt.Errorf("task %s has no workspace", t.ID)
+	}
+	return worktree.Slot{Repo: repo, Dir: d.house.slotDir(t.Workspace)}, err
+}
+
+func (d desk) document(t task.Task) string { return d.house.files.Document(t.Project, t.ID) }
+
+func (d desk) Replaced(_ context.Context, t task.Task) ([]byte, bool, error) {
+	slot, err := d.slot(t)
+	if err != nil {
+		return nil, false, err
+	}
+	if _, err := os.Lstat(slot.Dir); errors.Is(err, os.ErrNotExist) {
+		return nil, false, nil // its workspace is not made yet
+	}
+	state, content, err := slot.Linked(d.document(t))
+	return content, state == worktree.LinkReplaced, err
+}
+
+func (d desk) Relink(ctx context.Context, t task.Task) error {
+	slot, err := d.slot(t)
+	if err != nil {
+		return err
+	}
+	_, err = slot.Link(ctx, d.document(t))
+	return err
+}
+
+func (d desk) CheckBranch(ctx context.Context, name string) error {
+	return worktree.CheckBranch(ctx, name)
+}
+
+func (d desk) SetBranch(ctx context.Context, t task.Task, name string) (string, error) {
+	slot, err := d.slot(t)
+	if err != nil {
+		return "", err
+	}
+	present, err := slot.Branch(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case name == "" && present == "":
+		return "", fmt.Errorf("cannot take over the branch of workspace %q: it is on none; check one out first", t.Workspace)
+	case name == "" || name == present:
+		return present, nil
+	}
+	exists, err := slot.Repo.BranchExists(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if exists {
+		return name, slot.Switch(ctx, name)
+	}
+	if present == "" {
+		return "", fmt.Errorf("cannot rename the branch of workspace %q: it is on none; check one out first", t.Workspace)
+	}
+	return name, slot.Rename(ctx, present, name)
+}
+
+func (d desk) Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error) {
+	repo, err := d.repo(t)
+	if err != nil {
+		return "", "", err
+	}
+	merged, err := repo.Merge(ctx, worktree.MergeRequest{
+		Branch: t.Branch, Strategy: strategy, Push: true,
+		Message: fmt.Sprintf("Merge branch '%s'\n\nOrange-Task: %s", t.Branch, t.ID),
+	})
+	how = merged.How
+	if merged.Pushed {
+		how += ", pushed to origin"
+	}
+	return merged.Commit, how, err
+}
+
+func (d desk) Prepare(ctx context.Context, t task.Task) ([]string, error) {
+	slot, err := d.slot(t)
+	if err != nil {
+		return nil, err
+	}
+	// A base that is weeks old is worth a try to fetch; without a network the task starts from what is there.
+	if err := slot.Repo.Fetch(ctx); err != nil {
+		d.house.engine.Log.Warn("origin could not be fetched; the task starts from what is known of it",
+			"component", "worktree", "task", t.ID, "error", err.Error())
+	}
+	if err := os.MkdirAll(filepath.Dir(slot.Dir), 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
+	}
+	prepared, err := slot.Prepare(ctx, worktree.Prepare{Branch: t.Branch, Task: t.ID})
+	if err == nil {
+		_, err = slot.Link(ctx, d.document(t))
+	}
+	return refs(prepared.Rescued), err
+}
+
+func refs(rescued []worktree.Rescue) []string {
+	var out []string
+	for _, r := range rescued {
+		out = append(out, r.Ref)
+	}
+	return out
+}
+
+func (d desk) View(ctx context.Context, t task.Task) (hook.View, error) {
+	slot, err := d.slot(t)
+	if err != nil {
+		return hook.View{}, err
+	}
+	base, err := slot.Repo.Base(ctx)
+	if err != nil {
+		return hook.View{}, err
+	}
+	file, err := slot.Link(ctx, d.document(t))
+	return hook.View{Dir: slot.Dir, Base: base.Ref, TaskFile: file}, err
+}
+
+func (d desk) Equip(ctx context.Context, t task.Task, files []harness.File, exclude []string) error {
+	slot, err := d.slot(t)
+	if err != nil {
+		return err
+	}
+	if len(exclude) > 0 {
+		if err := slot.Exclude(ctx, exclude...); err != nil {
+			return err
+		}
+	}
+	for _, f := range files {
+		path := filepath.Join(slot.Dir, filepath.FromSlash(f.Path))
+		if err := writeNew(path, f.Content); err != nil {
+			return fmt.Errorf("write %q for the harness: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file that is not there; what the repository or the agent put there stays.
+func writeNew(path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(content)
+	return errors.Join(err, file.Close())
+}
+
+func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
+	slot, err := d.slot(t)
+	if err != nil {
+		return nil, err
+	}
+	rescued, err := slot.Release(ctx, t.ID)
+	return refs(rescued), err
+}
+
+func (d desk) DeleteRemoteBranch(ctx context.Context, t task.Task) (string, error) {
+	repo, err := d.repo(t)
+	if err != nil {
+		return "", err
+	}
+	return repo.DeleteRemoteBranch(ctx, t.Branch, t.Pushed)
+}
+
+// setup tells the hooks what the person has set up.
+type setup struct{ house *house }
+
+func (s setup) Harness(name string) (*harness.Harness, error) { return s.house.home.Harness(name) }
+
+func (s setup) TaskDir(t task.Task) string { return s.house.files.Dir(t.Project, t.ID) }

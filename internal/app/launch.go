@@ -1,0 +1,56 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"orange/internal/harness"
+	"orange/internal/proc"
+	"orange/internal/task"
+)
+
+// cannotStart is the exit status of a window whose agent could not be started at all.
+const cannotStart = 127
+
+// launch runs an agent by its ticket. The ticket is taken away first: it holds the seat's secret, and serves once.
+func launch(path string) int {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	var ticket harness.Ticket
+	if err == nil {
+		err = json.Unmarshal(text, &ticket)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "orange: cannot read the ticket %q: %v\n", path, err)
+		return cannotStart
+	}
+	env := ticket.Environment(os.Environ())
+	program, err := proc.Find(ticket.Argv[0], pathOf(env))
+	var end proc.Ending
+	if err == nil {
+		end, err = proc.Supervise(proc.Command{Name: program, Args: ticket.Argv[1:], Dir: ticket.Dir, Env: env})
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "orange: %v\n", err)
+		end.Status = cannotStart
+	}
+	note, _ := json.Marshal(map[string]any{"status": end.Status, "signal": end.Signal, "at": task.FormatTime(time.Now())})
+	if err := os.WriteFile(ticket.Exit, append(note, '\n'), 0o644); err != nil {
+		fmt.Fprintf(os.Stderr, "orange: cannot note the agent's end: %v\n", err)
+	}
+	return end.Status
+}
+
+func pathOf(env []string) string {
+	for _, pair := range env {
+		if path, found := strings.CutPrefix(pair, "PATH="); found {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,244 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"orange/internal/cli"
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/internal/worktree"
+)
+
+// Report gathers everything about one task. What cannot be looked at becomes a problem of the report, not its end.
+func (h *house) Report(ctx context.Context, id string, actor task.Actor) (task.Report, error) {
+	s, err := h.store.Load(ctx, id)
+	if err != nil {
+		return task.Report{}, err
+	}
+	r := task.Report{Task: s.Task, Path: h.files.Document(s.Task.Project, id)}
+	fresh, evidence, err := h.engine.Refresh(ctx, id)
+	if err != nil {
+		r.Problems = append(r.Problems, err.Error())
+	} else {
+		s, r.Task = fresh, fresh.Task
+	}
+	if evidence.Trouble != "" {
+		r.Problems = append(r.Problems, evidence.Trouble)
+	}
+	if evidence.Document != nil {
+		for _, p := range evidence.Document.Problems {
+			r.Problems = append(r.Problems, fmt.Sprintf("line %d: %s", p.Line, p.Text))
+		}
+	}
+	r.Owed = s.Owed
+	if s.Task.Workspace != "" {
+		r.Worktree = h.slotDir(s.Task.Workspace)
+	}
+	states, err := h.Sessions(ctx, []task.Task{s.Task})
+	if err != nil {
+		return r, err
+	}
+	r.Session = states[id]
+	def, err := h.home.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return r, err
+	}
+	state, _ := def.State(s.Task.Status)
+	r.About = state.About
+	for _, to := range decide.Open(def, s.Task.Status, actor) {
+		r.Open = append(r.Open, string(to))
+	}
+	if r.Rescued, err = h.rescues(ctx, s.Task); err != nil {
+		r.Problems = append(r.Problems, "rescued work: "+err.Error())
+	}
+	return r, nil
+}
+
+// Log prints the last lines of the log that are to be kept.
+func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
+	file, err := os.Open(h.logPath())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the log: %w", err)
+	}
+	defer file.Close()
+	var last [][]byte
+	scanner := bufio.NewScanner(file)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		if !keep(scanner.Bytes()) {
+			continue
+		}
+		last = append(last, bytes.Clone(scanner.Bytes()))
+		if len(last) > lines {
+			last = last[1:]
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		return fmt.Errorf("read the log: %w", err)
+	}
+	for _, line := range last {
+		fmt.Fprintf(out, "%s\n", line)
+	}
+	return nil
+}
+
+// Workflows lists the workflow files that can be had.
+func (h *house) Workflows() ([]cli.WorkflowFile, error) {
+	all, err := h.home.ListWorkflows()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]cli.WorkflowFile, len(all))
+	for i, l := range all {
+		out[i] = cli.WorkflowFile{Name: l.Name, Source: l.Source, Hides: l.Hides, Text: string(l.Text)}
+	}
+	return out, nil
+}
+
+// Workflow finds a workflow by name.
+func (h *house) Workflow(name string) (*workflow.Definition, cli.WorkflowFile, error) {
+	def, l, err := h.home.FindWorkflow(name)
+	return def, cli.WorkflowFile{Name: l.Name, Source: l.Source, Hides: l.Hides, Text: string(l.Text)}, err
+}
+
+// CheckWorkflow reads a file, or a workflow by name where there is no such file.
+func (h *house) CheckWorkflow(fileOrName string) (*workflow.Definition, error) {
+	text, err := os.ReadFile(fileOrName)
+	if errors.Is(err, os.ErrNotExist) && filepath.Base(fileOrName) == fileOrName {
+		def, _, err := h.home.FindWorkflow(fileOrName)
+		return def, err
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, task.Notef(task.ErrNotFound, "there is no file %q", fileOrName)
+	}
+	if err != nil {
+		return nil, task.Notef(task.ErrUsage, "cannot read the workflow: %v", err)
+	}
+	return h.home.ParseWorkflow(fileOrName, text)
+}
+
+// Projects lists the registered repositories.
+func (h *house) Projects() ([]task.Project, error) { return h.home.Projects() }
+
+// Project finds one.
+func (h *house) Project(name string) (task.Project, error) { return h.home.Project(name) }
+
+// Workspaces lists the pool of a project, or those of all.
+func (h *house) Workspaces(ctx context.Context, project string) ([]task.Holding, error) {
+	projects, err := h.home.Projects()
+	if err != nil {
+		return nil, err
+	}
+	held, err := h.store.Holders(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	holders := map[string]task.Holder{}
+	for _, one := range held {
+		holders[one.Workspace] = one
+	}
+	var out []task.Holding
+	for _, p := range projects {
+		if project != "" && p.Name != project {
+			continue
+		}
+		for _, name := range h.slots(p) {
+			holder := holders[name]
+			_, err := os.Stat(h.slotDir(name))
+			out = append(out, task.Holding{
+				Project: p.Name, Workspace: name, Path: h.slotDir(name), Exists: err == nil,
+				Task: holder.Task, Branch: holder.Branch, Status: holder.Status,
+			})
+		}
+	}
+	return out, nil
+}
+
+// slots are the names of a project's workspaces: those that it may have, and those beyond that are still there.
+func (h *house) slots(p task.Project) []string {
+	var out []string
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s--%d", p.Name, n)
+		if _, err := os.Stat(h.slotDir(name)); err != nil && n > p.PoolSize {
+			return out
+		}
+		out = append(out, name)
+	}
+}
+
+// InitWorkspaces makes the worktrees of a project that are missing.
+func (h *house) InitWorkspaces(ctx context.Context, p task.Project) ([]task.Holding, error) {
+	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
+	if err := os.MkdirAll(filepath.Join(h.dir, "workspaces"), 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
+	}
+	for n := 1; n <= p.PoolSize; n++ {
+		slot := worktree.Slot{Repo: repo, Dir: h.slotDir(fmt.Sprintf("%s--%d", p.Name, n))}
+		if _, err := slot.Make(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return h.Workspaces(ctx, p.Name)
+}
+
+// CollectWorkspaces removes the worktrees that no task holds. One that holds anything is an error that names it; the others go.
+func (h *house) CollectWorkspaces(ctx context.Context, project string) ([]string, error) {
+	all, err := h.Workspaces(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	var removed []string
+	var left []error
+	for _, one := range all {
+		if one.Task != "" || !one.Exists {
+			continue
+		}
+		p, err := h.home.Project(one.Project)
+		if err == nil {
+			err = worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}.Remove(ctx, one.Path)
+		}
+		if err != nil {
+			left = append(left, err)
+			continue
+		}
+		removed = append(removed, one.Workspace)
+	}
+	return removed, errors.Join(left...)
+}
+
+// AddProject registers the repository at a path.
+func (h *house) AddProject(ctx context.Context, path string, wanted task.Project) (task.Project, error) {
+	repo, err := worktree.Inspect(ctx, path)
+	if err != nil {
+		return task.Project{}, err
+	}
+	p := task.Project{Name: wanted.Name, Path: repo.Path, DefaultBranch: repo.DefaultBranch, PoolSize: wanted.PoolSize, Workflow: wanted.Workflow}
+	if p.Name == "" {
+		p.Name = filepath.Base(repo.Path)
+	}
+	if p.PoolSize == 0 {
+		p.PoolSize = task.DefaultPoolSize
+	}
+	return p, h.home.AddProject(ctx, p)
+}
+
+// UpdateProject changes a registered project.
+func (h *house) UpdateProject(ctx context.Context, p task.Project) error {
+	return h.home.UpdateProject(ctx, p)
+}
+
+// RemoveProject forgets a project.
+func (h *house) RemoveProject(ctx context.Context, name string) error {
+	return h.home.RemoveProject(ctx, name)
+}

@@ -1,0 +1,40 @@
+package app
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"orange/internal/proc"
+)
+
+// runnerMark tells a runner of hooks from every other command.
+const runnerMark = "ORANGE_RUNNER"
+
+// runner performs hooks in a process of its own, in a process session of its own: whatever the hooks end, it goes on.
+type runner struct{ house *house }
+
+func (r runner) Run(_ context.Context, id string, inherit bool) error {
+	args := []string{"settle", id}
+	if inherit {
+		args = append(args, "--inherit")
+	}
+	env := append(withoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+r.house.dir)
+	_, err := proc.Detach(proc.Command{Name: r.house.self, Args: args, Dir: r.house.dir, Env: env})
+	return err
+}
+
+// withoutAgent takes out of an environment what belongs to one agent or one terminal: a program that is started for another task,
+// or that ends an agent's leftovers by these marks, must not carry them.
+func withoutAgent(env []string) []string {
+	var out []string
+	for _, pair := range env {
+		name, _, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, "ORANGE_") || name == "ORANGE_LOG_LEVEL" {
+			if name != "TMUX" && name != "TMUX_PANE" {
+				out = append(out, pair)
+			}
+		}
+	}
+	return out
+}

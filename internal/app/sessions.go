@@ -1,0 +1,227 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"orange/internal/hook"
+	"orange/internal/proc"
+	"orange/internal/task"
+	"orange/internal/tmux"
+)
+
+// sessions lends the tmux room to the hooks.
+type sessions struct{ house *house }
+
+const (
+	typingPatience = 30 * time.Second // how long a notice waits for a safe moment
+	typingQuiet    = 10 * time.Second // how long an attached person's keys must rest
+)
+
+func (s sessions) Panes(ctx context.Context) ([]hook.Pane, error) {
+	panes, err := s.house.server.Panes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]hook.Pane, len(panes))
+	for i, p := range panes {
+		out[i] = pane(p)
+	}
+	return out, nil
+}
+
+func pane(p tmux.Pane) hook.Pane {
+	return hook.Pane{
+		Session: p.Session, SessionID: p.SessionID, WindowID: p.WindowID, ID: p.ID, PID: p.PID,
+		Task: p.Task, Role: p.Role, Hook: p.Hook, Dead: p.Dead,
+	}
+}
+
+func (s sessions) Start(ctx context.Context, start hook.Start) (hook.Pane, error) {
+	if err := s.house.configureTmux(); err != nil {
+		return hook.Pane{}, err
+	}
+	p, err := s.house.server.Start(ctx, tmux.Start{
+		Task: start.Task, Role: start.Role, Hook: start.Hook, Session: tmux.SafeName(start.Session), Window: start.Window,
+		Dir: start.Dir, Argv: start.Argv,
+	})
+	return pane(p), err
+}
+
+func (s sessions) KillWindow(ctx context.Context, id string) error {
+	return s.house.server.KillWindow(ctx, id)
+}
+
+func (s sessions) KillSession(ctx context.Context, id string) error {
+	return s.house.server.KillSession(ctx, id)
+}
+
+func (s sessions) Type(ctx context.Context, pane, text string, t hook.Typing) error {
+	return s.house.server.Type(ctx, pane, text, tmux.Typing{
+		Ready: t.Ready, Dialog: t.Dialog, Pause: t.Pause, Patience: typingPatience, Quiet: typingQuiet,
+	})
+}
+
+// configureTmux writes the server's configuration before the first session needs it.
+func (h *house) configureTmux() error {
+	config, err := h.home.Config()
+	if err != nil {
+		return err
+	}
+	want := []byte(tmux.Configuration(config.TmuxConfig))
+	have, err := os.ReadFile(h.server.Config)
+	if err == nil && string(have) == string(want) {
+		return nil
+	}
+	temporary := fmt.Sprintf("%s.%d", h.server.Config, os.Getpid())
+	if err := os.WriteFile(temporary, want, 0o644); err != nil {
+		return fmt.Errorf("write the configuration of tmux: %w", err)
+	}
+	if err := os.Rename(temporary, h.server.Config); err != nil {
+		return fmt.Errorf("write the configuration of tmux: %w", err)
+	}
+	return nil
+}
+
+// Session states that the faces show.
+const (
+	alive   = "alive"
+	dead    = "dead"
+	none    = "none"
+	unknown = "unknown"
+)
+
+// Sessions tells how the agents of tasks are, with one call of tmux for all. "Could not look" is unknown, never dead.
+func (h *house) Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error) {
+	states := map[string]string{}
+	asked := false
+	for _, t := range tasks {
+		states[t.ID] = none
+		if t.Session != "" {
+			states[t.ID], asked = dead, true
+		}
+	}
+	if !asked {
+		return states, nil
+	}
+	panes, err := h.server.Panes(ctx)
+	if err != nil {
+		for _, t := range tasks {
+			if t.Session != "" {
+				states[t.ID] = unknown
+			}
+		}
+		return states, nil
+	}
+	for _, p := range panes {
+		if _, shown := states[p.Task]; shown && !p.Dead {
+			states[p.Task] = alive
+		}
+	}
+	return states, nil
+}
+
+// agents lists the windows of a task's agents.
+func (h *house) agents(ctx context.Context, id string) ([]tmux.Pane, error) {
+	panes, err := h.server.Panes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at the sessions: %w", err)
+	}
+	var own []tmux.Pane
+	for _, p := range panes {
+		if p.Task == id && p.Role != "" {
+			own = append(own, p)
+		}
+	}
+	return own, nil
+}
+
+// Attach shows a person the window of a role; without a role that of the present status, else any.
+// Without run it only answers the command.
+func (h *house) Attach(ctx context.Context, id, role string, run bool) ([]string, error) {
+	s, err := h.store.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	own, err := h.agents(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if len(own) == 0 {
+		return nil, fmt.Errorf("cannot attach to task %s: it has no session; start it with %q, or again with %q",
+			id, "orange task spawn "+id, "orange task respawn "+id)
+	}
+	wanted := role
+	if wanted == "" {
+		def, err := h.home.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		state, _ := def.State(s.Task.Status)
+		wanted = state.Role
+	}
+	chosen := own[0]
+	found := false
+	for _, p := range own {
+		if p.Role == wanted {
+			chosen, found = p, true
+		}
+	}
+	if role != "" && !found {
+		return nil, task.Notef(task.ErrNotFound, "cannot attach to the %s of task %s: it has no such window", role, id)
+	}
+	command := h.server.Attach(chosen.Session, chosen.WindowID, os.Environ())
+	if run {
+		err = proc.Interactive(command)
+	}
+	return append([]string{command.Name}, command.Args...), err
+}
+
+// processes lends the process room to the hooks.
+type processes struct{}
+
+// grace is how long an agent has to end by itself.
+const grace = 3 * time.Second
+
+func (processes) Began(pid int) (string, error) {
+	p, err := proc.Lookup(pid)
+	return p.Started, err
+}
+
+func (processes) EndGroup(ctx context.Context, pid int) error { return proc.EndGroup(ctx, pid, grace) }
+
+func (processes) EndStrays(ctx context.Context, environment ...string) error {
+	strays, err := proc.WithEnvironment(environment...)
+	if err != nil {
+		return err
+	}
+	return proc.End(ctx, strays, grace)
+}
+
+func (processes) Alive(w task.Waiter) (bool, error) {
+	return proc.Alive(proc.Process{PID: w.PID, Started: w.Began})
+}
+
+func (processes) Find(program, path string) error {
+	_, err := proc.Find(program, path)
+	return err
+}
+
+// caller is what can be known of whoever runs this command.
+func caller(as string) (task.Caller, error) {
+	c := task.Caller{Secret: os.Getenv("ORANGE_SEAT"), As: as}
+	if c.Secret != "" {
+		return c, nil
+	}
+	above, err := proc.Ancestors()
+	if err != nil && !errors.Is(err, os.ErrPermission) {
+		return c, err
+	}
+	for _, p := range above {
+		c.Above = append(c.Above, task.Waiter{PID: p.PID, Began: p.Started})
+	}
+	return c, nil
+}

@@ -1,0 +1,102 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Ending is how a supervised program ended.
+type Ending struct {
+	Status int
+	Signal int // 0 when it ended by itself
+}
+
+// Supervise runs a program on this terminal, in this process group, and waits for its end.
+// Keys that interrupt reach the program alone; what ends this process is passed on to it first.
+// Env is its whole environment.
+func Supervise(c Command) (Ending, error) {
+	cmd := exec.Command(c.Name, c.Args...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	// Caught and not ignored: a program inherits what is ignored, and gets back what is caught.
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return Ending{}, fmt.Errorf("start %q: %w", c.Name, err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	for {
+		select {
+		case s := <-signals:
+			if s == syscall.SIGTERM || s == syscall.SIGHUP {
+				_ = cmd.Process.Signal(s) // it may be gone already; then done tells
+			}
+		case err := <-done:
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				return Ending{}, fmt.Errorf("wait for %q: %w", c.Name, err)
+			}
+			return ending(cmd.ProcessState), nil
+		}
+	}
+}
+
+func ending(state *os.ProcessState) Ending {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	if ok && status.Signaled() {
+		return Ending{Status: 128 + int(status.Signal()), Signal: int(status.Signal())}
+	}
+	return Ending{Status: state.ExitCode()}
+}
+
+// End ends processes, each alone: TERM first, KILL after the grace. Those that are gone already are no error.
+func End(ctx context.Context, processes []Process, grace time.Duration) error {
+	left, err := signalAll(processes, syscall.SIGTERM)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	deadline := time.NewTimer(grace)
+	defer deadline.Stop()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		if left, err = signalAll(left, 0); err != nil || len(left) == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-deadline.C:
+			_, err := signalAll(left, syscall.SIGKILL)
+			return err
+		case <-tick.C:
+		}
+	}
+}
+
+// signalAll signals those that still run, and answers which these are.
+func signalAll(processes []Process, sig syscall.Signal) ([]Process, error) {
+	var left []Process
+	for _, p := range processes {
+		alive, err := Alive(p)
+		if err != nil {
+			return nil, err
+		}
+		if !alive {
+			continue
+		}
+		left = append(left, p)
+		if err := syscall.Kill(p.PID, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return nil, fmt.Errorf("signal process %d: %w", p.PID, err)
+		}
+	}
+	return left, nil
+}
