@@ -1,0 +1,52 @@
+# make help tells what there is.
+
+GO ?= go
+REPO ?=
+# The race detector needs a C compiler. Without one the tests run without it, and say so.
+CC_THERE := $(shell command -v $${CC:-cc} 2>/dev/null)
+RACE := $(if $(CC_THERE),-race,)
+
+.PHONY: help build install need demo test test-long lint bench fmt clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+build: ## build bin/orange
+	@mkdir -p bin
+	$(GO) build -trimpath -o bin/orange ./cmd/orange
+
+install: need ## install orange where go install puts programs
+	$(GO) install -trimpath ./cmd/orange
+	@dir=$$($(GO) env GOBIN); dir=$${dir:-$$($(GO) env GOPATH)/bin}; \
+	echo "installed $$dir/orange"; \
+	case ":$$PATH:" in *":$$dir:"*) ;; *) echo "add it to your PATH: export PATH=\"$$dir:\$$PATH\"";; esac
+
+need: # what the program needs beside itself
+	@tools/need git tmux
+
+demo: need build ## show the main job on a throw-away repository, or on a clone of REPO=...
+	@demo/run "$(CURDIR)/bin/orange" "$(REPO)"
+
+test: need ## run the tests
+	@$(if $(RACE),,echo "no C compiler here: the race detector stays off";)
+	$(GO) test $(RACE) -shuffle=on ./...
+
+test-long: need ## run the long tests too
+	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 60m ./...
+
+bin/golangci-lint: tools/go.mod tools/go.sum
+	@mkdir -p bin
+	cd tools && $(GO) build -o ../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+lint: bin/golangci-lint ## run the linters
+	$(GO) vet ./...
+	bin/golangci-lint run ./...
+
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+
+fmt: ## format the code
+	gofmt -w cmd internal workflows harnesses
+
+clean: ## remove what was built
+	rm -rf bin
