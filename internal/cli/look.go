@@ -203,7 +203,7 @@ func eventLine(e task.Event) string {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
 	for _, name := range []string{"role", "window", "how", "hook", "field", "found", "kept", "ref", "branch", "for", "problem"} {
-		if value := e.Data[name]; value != "" && !(e.Type == task.Created && name != "branch") {
+		if value := e.Data[name]; value != "" && (e.Type != task.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}
 	}

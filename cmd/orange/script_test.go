@@ -1,0 +1,218 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// program is the real binary, built once for all stories.
+type program struct{ dir string }
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+var built program
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "orange-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	built = program{dir: dir}
+	out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "orange"), ".").CombinedOutput()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "build orange: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// The stories: one file each, with the real binary, real git and a real tmux on a socket of its own.
+func TestStories(t *testing.T) {
+	t.Parallel()
+	agent, err := filepath.Abs("../../demo/agent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               func(env *testscript.Env) error { return setUp(env, agent) },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "keep": keep, "await": await, "snapshot": snapshot, "unchanged": unchanged, "repo": makeRepo, "harness": makeHarness,
+		},
+	})
+}
+
+// setUp gives a story a home of its own, and ends its tmux server afterwards, whatever happened.
+func setUp(env *testscript.Env, agent string) error {
+	sockets, err := os.MkdirTemp("/tmp", "ot") // a socket's path must be short
+	if err != nil {
+		return err
+	}
+	home := filepath.Join(env.WorkDir, "orange")
+	for name, value := range map[string]string{
+		"HOME": env.WorkDir, "ORANGE_HOME": home, "TMUX_TMPDIR": sockets, "TMUX": "", "AGENT": agent,
+		"PATH":              built.dir + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"GIT_CONFIG_GLOBAL": filepath.Join(env.WorkDir, "gitconfig"), "GIT_CONFIG_SYSTEM": os.DevNull,
+		"LANG": "C.UTF-8", "TZ": "Pacific/Kiritimati",
+	} {
+		env.Setenv(name, value)
+	}
+	env.Defer(func() { endServers(sockets) })
+	config := "[user]\n\tname = Person\n\temail = person@localhost\n[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n"
+	return os.WriteFile(filepath.Join(env.WorkDir, "gitconfig"), []byte(config), 0o644)
+}
+
+func endServers(sockets string) {
+	found, _ := filepath.Glob(filepath.Join(sockets, "tmux-*", "*"))
+	for _, socket := range found {
+		_ = exec.Command("tmux", "-S", socket, "kill-server").Run() // most have left already
+	}
+	_ = os.RemoveAll(sockets)
+}
+
+func command(ts *testscript.TestScript, args []string) *exec.Cmd {
+	cmd := exec.Command(args[0], args[1:]...)
+	if args[0] == "orange" {
+		cmd.Path = filepath.Join(built.dir, "orange")
+		cmd.Err = nil
+	}
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = environment(ts)
+	return cmd
+}
+
+func environment(ts *testscript.TestScript) []string {
+	var env []string
+	for _, name := range []string{
+		"HOME", "ORANGE_HOME", "TMUX_TMPDIR", "TMUX", "PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "LANG", "TZ", "ORANGE_SEAT", "TMPDIR",
+	} {
+		if value := ts.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// exits N COMMAND... runs a command and checks its very exit status; its output is there for stdout and stderr.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	if err != nil || neg {
+		ts.Fatalf("usage: exits STATUS COMMAND...")
+	}
+	err = ts.Exec(args[1], args[2:]...)
+	var exit *exec.ExitError
+	got := 0
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("%q exited with %d, want %d\n%s%s", args[1:], got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// keep VARIABLE REGEXP keeps what the pattern's group found in the output of the last command.
+func keep(ts *testscript.TestScript, _ bool, args []string) {
+	found := regexp.MustCompile("(?m)" + args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if found == nil {
+		ts.Fatalf("nothing matches %q in %s", args[1], ts.ReadFile("stdout"))
+	}
+	ts.Setenv(args[0], found[1])
+}
+
+// await REGEXP COMMAND... runs a command again and again until its output matches: it waits for a fact, not for a time.
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	pattern := regexp.MustCompile("(?m)" + args[0])
+	deadline := time.Now().Add(30 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		out, _ := command(ts, args[1:]).CombinedOutput()
+		if pattern.Match(out) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%q never said %q; at last it said:\n%s", args[1:], args[0], out)
+		}
+		<-tick.C
+	}
+}
+
+// snapshot NAME notes every file of every task and what the record says of all tasks; unchanged NAME compares.
+func snapshot(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".snapshot"), state(ts), 0o644))
+}
+
+func unchanged(ts *testscript.TestScript, _ bool, args []string) {
+	before, now := ts.ReadFile(args[0]+".snapshot"), state(ts)
+	if before != string(now) {
+		ts.Fatalf("something changed; before:\n%s\nnow:\n%s", before, now)
+	}
+}
+
+func state(ts *testscript.TestScript) []byte {
+	var b bytes.Buffer
+	tasks := filepath.Join(ts.Getenv("ORANGE_HOME"), "tasks")
+	ts.Check(filepath.WalkDir(tasks, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		fmt.Fprintf(&b, "%s\n%s\n", path, text)
+		return err
+	}))
+	out, err := command(ts, []string{"orange", "task", "list", "--all", "--json"}).Output()
+	ts.Check(err)
+	var list struct{ Tasks []map[string]any }
+	ts.Check(json.Unmarshal(out, &list))
+	for _, t := range list.Tasks {
+		history, err := command(ts, []string{"orange", "task", "history", t["id"].(string), "--json"}).Output()
+		ts.Check(err)
+		fmt.Fprintf(&b, "%v\n%s\n", t, history)
+	}
+	return b.Bytes()
+}
+
+// repo PATH makes a repository with one commit.
+func makeRepo(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(path, 0o755))
+	ts.Check(os.WriteFile(filepath.Join(path, "README.md"), []byte("# A repository\n"), 0o644))
+	for _, words := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-q", "-m", "Begin"}} {
+		cmd := command(ts, append([]string{"git"}, words...))
+		cmd.Dir = path
+		if out, err := cmd.CombinedOutput(); err != nil {
+			ts.Fatalf("git %v: %v\n%s", words, err, out)
+		}
+	}
+}
+
+// harness NAME COMMAND... describes an agent program that is called with its prompt's file.
+func makeHarness(ts *testscript.TestScript, _ bool, args []string) {
+	words := make([]string, 0, len(args))
+	for _, word := range append(args[1:], "{prompt_file}") {
+		words = append(words, strconv.Quote(word))
+	}
+	line := "{command: [" + strings.Join(words, ", ") + "]}"
+	dir := filepath.Join(ts.Getenv("ORANGE_HOME"), "harnesses")
+	ts.Check(os.MkdirAll(dir, 0o755))
+	text := fmt.Sprintf("name: %s\nworker:   %s\nreviewer: %s\n", args[0], line, line)
+	ts.Check(os.WriteFile(filepath.Join(dir, args[0]+".yml"), []byte(text), 0o644))
+}

@@ -1,0 +1,136 @@
+// Package arch holds the law of the house as tests: who may import whom, and how large things may grow.
+package arch
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// quiet lists the rooms that think, each knowing only those before it.
+func quiet() []string {
+	return []string{"task", "document", "yaml", "workflow", "harness", "decide"}
+}
+
+// doors lists what a loud room may enter beside the quiet ones, with the reason.
+func doors() map[string]map[string]string {
+	return map[string]map[string]string{
+		"tmux":     {"proc": "tmux is a program, and proc is the only door to programs"},
+		"worktree": {"proc": "git is a program, and proc is the only door to programs"},
+	}
+}
+
+// forbidden lists what a quiet room must not import, with the reason.
+func forbidden() map[string]string {
+	const world = "a quiet room touches nothing outside its arguments"
+	return map[string]string{
+		"os": world, "os/exec": world, "os/signal": world, "io/fs": world, "io/ioutil": world, "net": world, "net/http": world,
+		"database/sql": world, "log": world, "log/slog": world, "embed": world, "path/filepath": world, "syscall": world,
+		"context": "a quiet room never waits", "sync": "a quiet room is one thread of thought", "runtime": world,
+		"math/rand": "dice come in as arguments", "math/rand/v2": "dice come in as arguments", "crypto/rand": "dice come in as arguments",
+	}
+}
+
+// file is one Go source file with what it imports.
+type file struct {
+	path    string
+	room    string // "decide", or "" outside internal
+	test    bool
+	imports []string
+}
+
+func sources(t *testing.T) []file {
+	t.Helper()
+	var out []file
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "bin" || name == "testdata" || name == "tools") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		f := file{path: relative, test: strings.HasSuffix(name, "_test.go")}
+		if parts := strings.Split(filepath.ToSlash(relative), "/"); parts[0] == "internal" {
+			f.room = parts[1]
+		}
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			f.imports = append(f.imports, imported)
+		}
+		out = append(out, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) < 50 {
+		t.Fatalf("found %d Go files, expected the whole house", len(out))
+	}
+	return out
+}
+
+func TestQuietRoomsKnowOnlyTheQuietRoomsBeforeThem(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		here := slices.Index(quiet(), f.room)
+		if here < 0 || f.test {
+			continue
+		}
+		for _, imported := range f.imports {
+			if why, bad := forbidden()[imported]; bad {
+				t.Errorf("%s imports %q: %s", f.path, imported, why)
+			}
+			room, own := strings.CutPrefix(imported, "orange/internal/")
+			if own && slices.Index(quiet()[:here], room) < 0 {
+				t.Errorf("%s imports %q: the room %q knows only %v", f.path, imported, f.room, quiet()[:here])
+			}
+		}
+	}
+}
+
+func TestNoLoudRoomEntersAnother(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		if f.test || f.room == "" || f.room == "app" || slices.Contains(quiet(), f.room) {
+			continue
+		}
+		for _, imported := range f.imports {
+			room, own := strings.CutPrefix(imported, "orange/internal/")
+			_, allowed := doors()[f.room][room]
+			if own && !allowed && !slices.Contains(quiet(), room) {
+				t.Errorf("%s imports %q: a loud room enters only quiet rooms; say what is needed as an interface, and app hands it in", f.path, imported)
+			}
+		}
+	}
+}
+
+func TestOnlyProcStartsPrograms(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		if !f.test && f.room != "proc" && slices.Contains(f.imports, "os/exec") {
+			t.Errorf("%s imports os/exec: proc is the only door to other programs", f.path)
+		}
+	}
+}
