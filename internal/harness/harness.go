@@ -142,8 +142,8 @@ type reader struct{ *yaml.Reader }
 
 func (r reader) harness(n *yaml.Node, h *Harness) {
 	r.Mapping(n, "the harness", []yaml.Key{
-		yaml.Must("name", func(n *yaml.Node) { h.Name = r.Text(n, "the harness's name") }),
-		yaml.May("program", func(n *yaml.Node) { h.Program = r.Text(n, "program") }),
+		yaml.Must("name", func(n *yaml.Node) { h.Name = r.Name(n, "the harness's name") }),
+		yaml.May("program", func(n *yaml.Node) { h.Program = r.Name(n, "program") }),
 		yaml.Must("worker", func(n *yaml.Node) { h.Worker = r.launch(n, "worker") }),
 		yaml.May("reviewer", func(n *yaml.Node) { h.Reviewer = r.launch(n, "reviewer") }),
 		yaml.May("env", func(n *yaml.Node) {
@@ -232,7 +232,7 @@ func (r reader) pattern(n *yaml.Node, what string) *regexp.Regexp {
 func (r reader) file(n *yaml.Node) File {
 	var f File
 	r.Mapping(n, "a file", []yaml.Key{
-		yaml.Must("path", func(n *yaml.Node) { f.Path = r.Text(n, "path") }),
+		yaml.Must("path", func(n *yaml.Node) { f.Path = r.Name(n, "path") }),
 		yaml.Must("content", func(n *yaml.Node) { f.Content = r.Text(n, "content") }),
 	})
 	if strings.HasPrefix(f.Path, "/") || strings.Contains("/"+f.Path+"/", "/../") {

@@ -47,7 +47,11 @@ func (t Ticket) Environment(pane []string) []string {
 		delete(env, name)
 	}
 	put(t.Set)
-	put([]string{"PATH=" + t.Path + ":" + env["PATH"]})
+	path := t.Path
+	if rest := env["PATH"]; rest != "" { // an empty element would mean the present folder
+		path += ":" + rest
+	}
+	put([]string{"PATH=" + path})
 	return render(env, order)
 }
 

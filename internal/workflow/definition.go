@@ -23,6 +23,7 @@ type Definition struct {
 	Moves       []Move
 	Exit        Exit
 	Prompts     []Prompt
+	initial     yaml.Pos
 }
 
 // Named is a name with its place.

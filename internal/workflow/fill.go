@@ -30,7 +30,7 @@ func (d *Definition) fill(usual Usual) {
 	}
 	for i := range d.Exit.Rules {
 		rule := &d.Exit.Rules[i]
-		if _, exists := d.State(usual.crashThen); exists && rule.Action == ActionCrash && rule.Then == "" {
+		if _, exists := d.State(usual.crashThen); exists && rule.Action == ActionCrash && rule.Then == "" && len(rule.ThenWhen) == 0 {
 			rule.Then = usual.crashThen
 		}
 	}
@@ -63,7 +63,7 @@ func or(text, instead string) string {
 // A task can always be born in the initial state.
 func (d *Definition) fillBirths(usual Usual) {
 	for _, b := range usual.births {
-		_, exists := d.State(b.To)
+		exists := d.lives(b.To)
 		for _, h := range b.Hooks {
 			if _, known := d.Prompt(h.Prompt); h.Prompt != "" && !known {
 				exists = false
@@ -73,9 +73,15 @@ func (d *Definition) fillBirths(usual Usual) {
 			d.Births = append(d.Births, Birth{To: b.To, Hooks: append([]Hook(nil), b.Hooks...)})
 		}
 	}
-	if _, exists := d.Birth(d.Initial); !exists {
+	if _, exists := d.Birth(d.Initial); !exists && d.lives(d.Initial) {
 		d.Births = append(d.Births, Birth{To: d.Initial})
 	}
+}
+
+// lives says whether there is a state of that name that a task can leave.
+func (d *Definition) lives(name task.Status) bool {
+	s, exists := d.State(name)
+	return exists && !s.Terminal
 }
 
 // impliedRole is the role whose window a state has, told from what starts there.

@@ -28,7 +28,7 @@ func ParseUsual(file string, text []byte) (Usual, error) {
 		r.Mapping(root, "the usual names", []yaml.Key{
 			yaml.Must("moves", func(n *yaml.Node) { usual.moves = r.moves(n) }),
 			yaml.Must("create", func(n *yaml.Node) { usual.births = r.births(n) }),
-			yaml.Must("crash_then", func(n *yaml.Node) { usual.crashThen = task.Status(r.Text(n, "crash_then")) }),
+			yaml.Must("crash_then", func(n *yaml.Node) { usual.crashThen = task.Status(r.Name(n, "crash_then")) }),
 		})
 	}
 	if err := r.Err(); err != nil {
@@ -60,9 +60,9 @@ type reader struct{ *yaml.Reader }
 
 func (r reader) definition(n *yaml.Node, d *Definition) bool {
 	return r.Mapping(n, "the workflow", []yaml.Key{
-		yaml.Must("name", func(n *yaml.Node) { d.Name = r.Text(n, "the workflow's name") }),
+		yaml.Must("name", func(n *yaml.Node) { d.Name = r.Name(n, "the workflow's name") }),
 		yaml.Must("version", func(n *yaml.Node) { d.Version = r.Integer(n, "the version", 1, maxGuard) }),
-		yaml.May("initial", func(n *yaml.Node) { d.Initial = task.Status(r.Text(n, "the initial state")) }),
+		yaml.May("initial", func(n *yaml.Node) { d.Initial, d.initial = task.Status(r.Name(n, "the initial state")), yaml.PosOf(n) }),
 		yaml.May("roles", func(n *yaml.Node) {
 			r.List(n, "roles", func(n *yaml.Node) { d.Roles = append(d.Roles, r.named(n, "a role")) })
 		}),
@@ -78,7 +78,7 @@ func (r reader) definition(n *yaml.Node, d *Definition) bool {
 }
 
 func (r reader) named(n *yaml.Node, what string) Named {
-	return Named{Name: r.Text(n, what), Pos: yaml.PosOf(n)}
+	return Named{Name: r.Name(n, what), Pos: yaml.PosOf(n)}
 }
 
 func (r reader) states(n *yaml.Node) []State {
@@ -88,7 +88,7 @@ func (r reader) states(n *yaml.Node) []State {
 		r.Mapping(value, "state "+name.Value, []yaml.Key{
 			yaml.May("terminal", func(n *yaml.Node) { s.Terminal = r.Boolean(n, "terminal") }),
 			yaml.May("about", func(n *yaml.Node) { s.About = r.Text(n, "about") }),
-			yaml.May("role", func(n *yaml.Node) { s.Role = r.Text(n, "role") }),
+			yaml.May("role", func(n *yaml.Node) { s.Role = r.Name(n, "role") }),
 			yaml.May("respawn_prompt", func(n *yaml.Node) { s.RespawnPrompt = r.named(n, "respawn_prompt") }),
 			yaml.May("respawn", func(n *yaml.Node) { s.Respawn = r.OneOf(n, "respawn", "auto") }),
 		})
@@ -115,7 +115,7 @@ func (r reader) moves(n *yaml.Node) []Move {
 	var keys []yaml.Key
 	for _, command := range commands {
 		keys = append(keys, yaml.May(command, func(n *yaml.Node) {
-			out = append(out, Move{Command: command, To: task.Status(r.Text(n, "a move")), Pos: yaml.PosOf(n)})
+			out = append(out, Move{Command: command, To: task.Status(r.Name(n, "a move")), Pos: yaml.PosOf(n)})
 		}))
 	}
 	r.Mapping(n, "moves", keys)
@@ -125,11 +125,11 @@ func (r reader) moves(n *yaml.Node) []Move {
 func (r reader) transition(n *yaml.Node) Transition {
 	t := Transition{Pos: yaml.PosOf(n)}
 	r.Mapping(n, "a transition", []yaml.Key{
-		yaml.Must("from", func(n *yaml.Node) { t.From, t.from = task.Status(r.Text(n, "from")), yaml.PosOf(n) }),
-		yaml.Must("to", func(n *yaml.Node) { t.To, t.to = task.Status(r.Text(n, "to")), yaml.PosOf(n) }),
+		yaml.Must("from", func(n *yaml.Node) { t.From, t.from = task.Status(r.Name(n, "from")), yaml.PosOf(n) }),
+		yaml.Must("to", func(n *yaml.Node) { t.To, t.to = task.Status(r.Name(n, "to")), yaml.PosOf(n) }),
 		yaml.May("by", func(n *yaml.Node) {
 			r.OneOrMore(n, "by", func(n *yaml.Node) {
-				t.By, t.by = append(t.By, r.Text(n, "a role")), append(t.by, yaml.PosOf(n))
+				t.By, t.by = append(t.By, r.Name(n, "a role")), append(t.by, yaml.PosOf(n))
 			})
 		}),
 		yaml.May("when", func(n *yaml.Node) { t.When = r.guards(n) }),
@@ -146,14 +146,10 @@ func (r reader) transition(n *yaml.Node) Transition {
 func (r reader) guards(n *yaml.Node) []Guard {
 	var out []Guard
 	r.OneOrMore(n, "when", func(n *yaml.Node) {
-		text := r.Text(n, "a guard")
-		if text == "" {
-			return
-		}
+		text := r.Name(n, "a guard")
 		g, err := ParseGuard(text)
-		if err != nil {
+		if err != nil && text != "" {
 			r.Problem(yaml.PosOf(n), "guard-syntax", "%v", err)
-			return
 		}
 		g.Pos = yaml.PosOf(n)
 		out = append(out, g)
@@ -162,6 +158,7 @@ func (r reader) guards(n *yaml.Node) []Guard {
 }
 
 func (r reader) part(n *yaml.Node) Part {
+	asked := false
 	p := Part{Fresh: true, Pos: yaml.PosOf(n)}
 	r.Mapping(n, "a gate", []yaml.Key{
 		yaml.Must("section", func(n *yaml.Node) { p.Section = r.Text(n, "section") }),
@@ -169,13 +166,16 @@ func (r reader) part(n *yaml.Node) Part {
 		yaml.May("fields", func(n *yaml.Node) {
 			r.List(n, "fields", func(n *yaml.Node) { p.Fields = append(p.Fields, r.Text(n, "a field")) })
 		}),
-		yaml.May("verdict", func(n *yaml.Node) { p.Verdict = r.OneOf(n, "a verdict", "PASS", "FAIL") }),
+		yaml.May("verdict", func(n *yaml.Node) { p.Verdict, asked = r.OneOf(n, "a verdict", "PASS", "FAIL"), true }),
 		yaml.May("verdict_in", func(n *yaml.Node) {
 			p.VerdictIn = r.OneOf(n, "verdict_in", VerdictFirstLine, VerdictAnywhere)
 		}),
 		yaml.May("fresh", func(n *yaml.Node) { p.Fresh = r.Boolean(n, "fresh") }),
 		yaml.May("since", func(n *yaml.Node) { p.Since = r.OneOf(n, "since", SinceEntry) }),
 	})
+	if p.VerdictIn != "" && !asked {
+		r.Problem(p.Pos, "gate", "found verdict_in without a verdict, expected PASS or FAIL as verdict too")
+	}
 	if p.Verdict != "" && p.VerdictIn == "" {
 		p.VerdictIn = VerdictAnywhere
 	}
@@ -186,7 +186,7 @@ func (r reader) hook(n *yaml.Node) Hook {
 	h := Hook{Pos: yaml.PosOf(n)}
 	r.Mapping(n, "a hook", []yaml.Key{
 		yaml.Must("action", func(n *yaml.Node) { h.Action = r.OneOf(n, "an action", task.Actions()...) }),
-		yaml.May("prompt", func(n *yaml.Node) { h.Prompt, h.prompt = r.Text(n, "a prompt"), yaml.PosOf(n) }),
+		yaml.May("prompt", func(n *yaml.Node) { h.Prompt, h.prompt = r.Name(n, "a prompt"), yaml.PosOf(n) }),
 		yaml.May("harness", func(n *yaml.Node) { h.Harness = r.OneOf(n, "harness", task.HarnessTask, task.HarnessReview) }),
 		yaml.May("permissions", func(n *yaml.Node) {
 			h.Permissions = r.OneOf(n, "permissions", task.PermissionsFull, task.PermissionsReduced)
@@ -218,12 +218,12 @@ func (r reader) exit(n *yaml.Node, exit *Exit) {
 func (r reader) rule(n *yaml.Node) Rule {
 	rule := Rule{Pos: yaml.PosOf(n)}
 	r.Mapping(n, "an exit rule", []yaml.Key{
-		yaml.Must("status", func(n *yaml.Node) { rule.Status, rule.status = task.Status(r.Text(n, "status")), yaml.PosOf(n) }),
+		yaml.Must("status", func(n *yaml.Node) { rule.Status, rule.status = task.Status(r.Name(n, "status")), yaml.PosOf(n) }),
 		yaml.May("has_artifact", func(n *yaml.Node) { part := r.part(n); rule.HasArtifact = &part }),
 		yaml.May("no_artifact", func(n *yaml.Node) { rule.NoArtifact = r.Boolean(n, "no_artifact") }),
 		yaml.May("action", func(n *yaml.Node) { rule.Action = r.OneOf(n, "an exit action", ActionCrash, ActionMarkDead) }),
 		yaml.May("stuck_after", func(n *yaml.Node) { rule.StuckAfter = r.Integer(n, "stuck_after", 1, maxGuard) }),
-		yaml.May("then", func(n *yaml.Node) { rule.Then, rule.then = task.Status(r.Text(n, "then")), yaml.PosOf(n) }),
+		yaml.May("then", func(n *yaml.Node) { rule.Then, rule.then = task.Status(r.Name(n, "then")), yaml.PosOf(n) }),
 		yaml.May("then_when", func(n *yaml.Node) {
 			r.List(n, "then_when", func(n *yaml.Node) { rule.ThenWhen = append(rule.ThenWhen, r.branch(n)) })
 		}),
@@ -235,7 +235,7 @@ func (r reader) branch(n *yaml.Node) Branch {
 	b := Branch{Pos: yaml.PosOf(n)}
 	r.Mapping(n, "an arm of then_when", []yaml.Key{
 		yaml.Must("when", func(n *yaml.Node) { b.When = r.guards(n) }),
-		yaml.Must("then", func(n *yaml.Node) { b.Then, b.then = task.Status(r.Text(n, "then")), yaml.PosOf(n) }),
+		yaml.Must("then", func(n *yaml.Node) { b.Then, b.then = task.Status(r.Name(n, "then")), yaml.PosOf(n) }),
 	})
 	return b
 }

@@ -50,7 +50,20 @@ func (r *Reader) Problem(at Pos, rule, format string, args ...any) {
 // PosOf is where a node begins.
 func PosOf(n *Node) Pos { return Pos{Line: n.Line, Col: n.Column} }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+var (
+	yamlLine = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
+	// The library counts lines from 0 in the errors of its parser, and from 1 in those of its scanner.
+	fromZero = regexp.MustCompile(`^did not find expected (?:key|','|'-'|node content|<)`)
+)
+
+func (r *Reader) syntax(err error) {
+	match := yamlLine.FindStringSubmatch(err.Error())
+	line, _ := strconv.Atoi(match[1])
+	if fromZero.MatchString(match[2]) {
+		line++
+	}
+	r.Problem(Pos{max(line, 1), 1}, "syntax", "this is not valid YAML: %s", match[2])
+}
 
 // Document reads the one YAML document of a file; nil when there is none that can be read.
 func (r *Reader) Document(text []byte) *Node {
@@ -62,13 +75,15 @@ func (r *Reader) Document(text []byte) *Node {
 		return nil
 	}
 	if err != nil {
-		match := yamlLine.FindStringSubmatch(err.Error())
-		line, _ := strconv.Atoi(match[1])
-		r.Problem(Pos{max(line, 1), 1}, "syntax", "this is not valid YAML: %s", match[2])
+		r.syntax(err)
 		return nil
 	}
 	var second Node
-	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+	switch err := decoder.Decode(&second); {
+	case errors.Is(err, io.EOF):
+	case err != nil:
+		r.syntax(err)
+	default:
 		r.Problem(Pos{max(second.Line, 1), max(second.Column, 1)}, "syntax", "found a second YAML document, expected one a file")
 	}
 	if len(root.Content) == 0 {
@@ -154,7 +169,7 @@ func (r *Reader) Pairs(n *Node, what string, visit func(name, value *Node)) {
 	first := map[string]int{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name, value := node.Content[i], node.Content[i+1]
-		if name.Kind != yaml.ScalarNode {
+		if name.Kind != yaml.ScalarNode || name.Value == "" {
 			r.Problem(PosOf(name), "type", "found %s as a key of %s, expected a name", kindOf(name), what)
 			continue
 		}
@@ -201,9 +216,18 @@ func (r *Reader) Text(n *Node, what string) string {
 	return node.Value
 }
 
+// Name reads a plain value that must not be empty.
+func (r *Reader) Name(n *Node, what string) string {
+	text := r.Text(n, what)
+	if node := resolve(n); text == "" && node.Kind == yaml.ScalarNode && node.Tag != "!!null" {
+		r.Problem(PosOf(n), "value", "found empty text as %s, expected a name", what)
+	}
+	return text
+}
+
 // OneOf reads one of a few words; empty when it was another.
 func (r *Reader) OneOf(n *Node, what string, allowed ...string) string {
-	found := r.Text(n, what)
+	found := r.Name(n, what)
 	for _, a := range allowed {
 		if a == found {
 			return found
