@@ -1,0 +1,129 @@
+package harness_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/harness"
+	"orange/internal/task"
+)
+
+func parse(t *testing.T, text string) *harness.Harness {
+	t.Helper()
+	h, err := harness.Parse("h.yml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+const full = `name: full
+worker:
+  command: [agent, [--effort, "{effort}"], "--dir={worktree}", "{prompt}"]
+  reduced: [agent, --careful, "{prompt}"]
+reviewer:
+  command: [critic, "{prompt}"]
+`
+
+const short = "name: short\nworker:\n  command: [agent, \"{prompt}\"]\n"
+
+func TestArgv(t *testing.T) {
+	t.Parallel()
+	const odd = "line one\nit's \"quoted\" {effort} $HOME `x` \\n\n"
+	tests := []struct {
+		name, file, role, permissions string
+		values                        map[string]string
+		want                          []string
+	}{
+		{"a group whose placeholder has a value is there", full, task.RoleWorker, task.PermissionsFull, map[string]string{harness.Effort: "high", harness.Worktree: "/w", harness.Prompt: "p"}, []string{"agent", "--effort", "high", "--dir=/w", "p"}},
+		{"a group whose placeholder is empty is left out", full, task.RoleWorker, task.PermissionsFull, map[string]string{harness.Effort: "", harness.Worktree: "/w", harness.Prompt: "p"}, []string{"agent", "--dir=/w", "p"}},
+		{"a group whose placeholder is not given is left out", full, task.RoleWorker, task.PermissionsFull, map[string]string{harness.Worktree: "/w", harness.Prompt: "p"}, []string{"agent", "--dir=/w", "p"}},
+		{"the prompt is kept exactly", full, task.RoleWorker, task.PermissionsReduced, map[string]string{harness.Effort: "high", harness.Prompt: odd}, []string{"agent", "--careful", odd}},
+		{"reduced falls back to command", full, task.RoleReviewer, task.PermissionsReduced, map[string]string{harness.Prompt: "p"}, []string{"critic", "p"}},
+		{"the reviewer falls back to the worker", short, task.RoleReviewer, task.PermissionsReduced, map[string]string{harness.Prompt: "p"}, []string{"agent", "p"}},
+		{"another role is launched as the worker is", full, "cto", task.PermissionsReduced, map[string]string{harness.Prompt: "p"}, []string{"agent", "--careful", "p"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := parse(t, test.file).Argv(test.role, test.permissions, test.values); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAFileOfThreeLinesIsEnough(t *testing.T) {
+	t.Parallel()
+	if h := parse(t, short); h.Name != "short" || h.Program != "agent" {
+		t.Errorf("got %q, program %q", h.Name, h.Program)
+	}
+}
+
+func TestMistakesInAHarnessAreToldAtTheirPlace(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, text, want string }{
+		{"unknown placeholder", "name: x\nworker:\n  command: [agent, \"{promt}\"]\n", `h.yml:3:20: found the unknown placeholder "{promt}" in command, expected one of "prompt", "prompt_file", "worktree", "task_dir", "home", "branch", "effort", "session_id"; did you mean "prompt"? [placeholder]`},
+		{"no worker", "name: x\n", `h.yml:1:1: found no "worker" in the harness, expected it [missing-key]`},
+		{"empty command", "name: x\nworker:\n  command: []\n", `h.yml:3:12: found no program in command, expected a list that begins with one [command]`},
+		{"command begins with a group", "name: x\nworker:\n  command: [[agent]]\n", `h.yml:3:12: found no program in command, expected a list that begins with one [command]`},
+		{"file outside the worktree", short + "files:\n  - path: ../x\n    content: y\n", `h.yml:5:5: found the path "../x", expected one inside the worktree [value]`},
+		{"bad pattern", short + "ready: '('\n", "h.yml:4:8: found \"(\" as ready, expected a regular expression: error parsing regexp: missing closing ): `(` [pattern]"},
+		{"variable of two lines", short + "env:\n  A: \"x\\ny\"\n", `h.yml:5:6: found "x\ny" as a variable, expected one line [value]`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := harness.Parse("h.yml", []byte(test.text)); err == nil || err.Error() != test.want {
+				t.Errorf("got:\n%v\nwant:\n%s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestNoFlagOfAShippedHarnessSwallowsThePrompt(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../harnesses/*.yml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found no harnesses (%v)", err)
+	}
+	several := []string{"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--add-dir", "--include-directories"}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := parse(t, string(text))
+		for _, l := range []harness.Launch{h.Worker, h.For(task.RoleReviewer)} {
+			for _, command := range [][]harness.Arg{l.Command, l.Reduced, l.Resume} {
+				if len(command) == 0 {
+					continue
+				}
+				if last := command[len(command)-1]; last.Group || last.Words[0] != "{prompt}" {
+					t.Errorf("%s: %v does not end with the prompt", h.Name, command)
+				}
+				for _, arg := range command {
+					for _, word := range arg.Words {
+						if slices.Contains(several, word) {
+							t.Errorf("%s: %s takes several values and stands without =", h.Name, word)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestFindSaysWhichHarnessesThereAre(t *testing.T) {
+	t.Parallel()
+	h := parse(t, short)
+	if found, err := harness.Find([]*harness.Harness{h}, "short"); err != nil || found != h {
+		t.Errorf("got %v, %v", found, err)
+	}
+	if _, err := harness.Find([]*harness.Harness{h}, "shrt"); err == nil || !strings.Contains(err.Error(), `did you mean "short"?`) {
+		t.Errorf("got %v", err)
+	}
+}
