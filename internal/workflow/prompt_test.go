@@ -1,0 +1,78 @@
+package workflow_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+func TestExpand(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{"a": "1", "b": "{a}", "empty": "", "open": "{"}
+	tests := []struct{ name, text, want string }{
+		{"a known name is put in", "x {a} y", "x 1 y"},
+		{"an unknown name stays", "{c} {a}", "{c} 1"},
+		{"what is put in is not looked at again", "{b}", "{a}"},
+		{"a brace that is put in opens nothing", "{open}a}", "{a}"},
+		{"an unclosed brace stays", "{a} {a", "1 {a"},
+		{"adjacent braces", "{a}{a}{b}", "11{a}"},
+		{"a name inside other braces", "{{a}}", "{1}"},
+		{"an unclosed brace before a name", "{x{a}", "{x1"},
+		{"an empty value", "[{empty}]", "[]"},
+		{"empty braces", "{}", "{}"},
+		{"a closing brace alone", "} {a}", "} 1"},
+		{"no braces", "plain", "plain"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if got := workflow.Expand(test.text, values); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestThePromptsOfTheDefaultWorkflowMakeSense(t *testing.T) {
+	t.Parallel()
+	d := load(t, "../../workflows/default.yml")
+	known := map[string]bool{task.CrashCount: true}
+	for _, name := range []string{
+		workflow.VarSummary, workflow.VarProject, workflow.VarBranch, workflow.VarReviewRound, workflow.VarStatus,
+		workflow.VarBase, workflow.VarTaskFile, workflow.VarTaskID, workflow.VarTaskDir, workflow.VarWorktree,
+	} {
+		known[name] = true
+	}
+	for _, edge := range d.Transitions {
+		for _, h := range edge.Hooks {
+			known[h.Field] = true
+		}
+	}
+	variable, status := regexp.MustCompile(`\{(\w+)\}`), regexp.MustCompile(`--status[ =](\S+?)[.,;:]?(?:[\s\x60]|$)`)
+	statuses := 0
+	for _, prompt := range d.Prompts {
+		if strings.Contains(prompt.Text, `\n`) {
+			t.Errorf("%s holds a backslash and an n", prompt.Name)
+		}
+		for _, match := range variable.FindAllStringSubmatch(prompt.Text, -1) {
+			if !known[match[1]] {
+				t.Errorf("%s uses the unknown variable %q", prompt.Name, match[1])
+			}
+		}
+		if all, read := strings.Count(prompt.Text, "--status"), status.FindAllStringSubmatch(prompt.Text, -1); all != len(read) {
+			t.Errorf("%s names %d statuses, of which %d can be read", prompt.Name, all, len(read))
+		}
+		for _, match := range status.FindAllStringSubmatch(prompt.Text, -1) {
+			statuses++
+			if _, exists := d.State(task.Status(match[1])); !exists {
+				t.Errorf("%s asks for the unknown state %q", prompt.Name, match[1])
+			}
+		}
+	}
+	if statuses == 0 {
+		t.Error("found no --status in any prompt")
+	}
+}
