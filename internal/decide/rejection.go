@@ -25,7 +25,7 @@ type Rejection struct {
 	To      task.Status
 	Message string
 	Details []Detail
-	Open    []task.Status // where the same actor may ask to go from here
+	Open    []task.Status // where the same actor may ask to go from here; where a task may be born, when From is empty
 }
 
 // Detail is one unmet condition.
@@ -58,5 +58,9 @@ func (r *Rejection) instead() string {
 	for i, to := range r.Open {
 		names[i] = string(to)
 	}
-	return fmt.Sprintf("moves out of %q that you may ask for: %s", r.From, strings.Join(names, ", "))
+	list := strings.Join(names, ", ")
+	if r.From == "" { // the task was not born yet
+		return "a task may be created in: " + list
+	}
+	return fmt.Sprintf("moves out of %q that you may ask for: %s", r.From, list)
 }
