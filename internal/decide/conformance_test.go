@@ -1,0 +1,212 @@
+package decide_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+const conformance = "../../docs/conformance.md"
+
+// row is one line of the table of transitions in docs/conformance.md.
+type row struct {
+	name, from, to, by, gate, hooks, differs string
+}
+
+// rowsOf reads the table of transitions, in order.
+func rowsOf(tb testing.TB) []row {
+	tb.Helper()
+	var out []row
+	for _, line := range strings.Split(string(read(tb, conformance)), "\n") {
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		if !strings.HasPrefix(line, "|") || len(cells) != 7 {
+			continue
+		}
+		for i := range cells {
+			cells[i] = strings.Trim(cells[i], " `")
+		}
+		if strings.Contains(cells[0], "->") {
+			out = append(out, row{cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6]})
+		}
+	}
+	return out
+}
+
+func (r row) move() string { return r.from + "->" + r.to }
+
+func (r row) story() string {
+	return "testdata/stories/" + strings.NewReplacer("/", "-", "->", "-to-").Replace(r.name) + ".txt"
+}
+
+func TestTheConformanceTableHasTheTwentyRowsOfDocument001InItsOrder(t *testing.T) {
+	t.Parallel()
+	var found []string
+	for _, r := range rowsOf(t) {
+		if move, is001 := strings.CutPrefix(r.name, "001/"); is001 {
+			found = append(found, move)
+			if move != r.move() {
+				t.Errorf("row %s goes from %s to %s, want the move of its name", r.name, r.from, r.to)
+			}
+		}
+	}
+	var want []string
+	for _, l := range document001 {
+		if !l.added {
+			want = append(want, string(l.from)+"->"+string(l.to))
+		}
+	}
+	if len(found) != 20 || !slices.Equal(found, want) {
+		t.Errorf("found %d rows of document 001:\n%q\nwant these 20:\n%q", len(found), found, want)
+	}
+}
+
+func TestEveryEdgeOfTheDefaultWorkflowIsARowAndEveryRowAnEdge(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	rows := map[string]row{}
+	for _, r := range rowsOf(t) {
+		if _, twice := rows[r.move()]; twice {
+			t.Errorf("found two rows for %s", r.move())
+		}
+		rows[r.move()] = r
+	}
+	for i := range def.Transitions {
+		edge := &def.Transitions[i]
+		move := fmt.Sprintf("%s->%s", edge.From, edge.To)
+		r, exists := rows[move]
+		if !exists {
+			t.Errorf("found no row for %s", move)
+			continue
+		}
+		delete(rows, move)
+		compareCell(t, r.name, "by", r.by, strings.Join(edge.By, ", "))
+		compareCell(t, r.name, "gate", r.gate, gateCell(edge))
+		compareCell(t, r.name, "hooks", r.hooks, hooksCell(edge.Hooks))
+	}
+	for move := range rows {
+		t.Errorf("found a row for %s, but default.yml has no such edge", move)
+	}
+}
+
+func compareCell(t *testing.T, name, column, found, want string) {
+	t.Helper()
+	if want == "" {
+		want = "—"
+	}
+	if plain := strings.ReplaceAll(found, "`", ""); plain != want {
+		t.Errorf("row %s says %q as %s, default.yml says %q", name, plain, column, want)
+	}
+}
+
+// gateCell is what the column "Gate" says of an edge: first its guards, then its sections.
+func gateCell(edge *workflow.Transition) string {
+	var parts []string
+	for _, g := range edge.When {
+		parts = append(parts, g.String())
+	}
+	for _, p := range edge.Gate {
+		text := p.Section
+		if len(p.Fields) > 0 {
+			text += " with " + strings.Join(p.Fields, " or ")
+		}
+		if p.Verdict != "" {
+			text += fmt.Sprintf(" with Verdict: %s in its %s", p.Verdict, strings.ReplaceAll(p.VerdictIn, "-", " "))
+		}
+		switch {
+		case p.Since == workflow.SinceEntry && p.Fresh:
+			text += ", unused and written since entry"
+		case p.Fresh:
+			text += ", unused"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func hooksCell(hooks []workflow.Hook) string {
+	var out []string
+	for _, h := range hooks {
+		switch {
+		case h.Action == task.SetField:
+			out = append(out, fmt.Sprintf("%s(%s = %d)", h.Action, h.Field, h.Value))
+		case h.Prompt != "":
+			out = append(out, fmt.Sprintf("%s(%s)", h.Action, h.Prompt))
+		default:
+			out = append(out, h.Action)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestEveryRowHasAStoryWithItsAcceptanceAndEachRefusalBesideIt(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	for _, r := range rowsOf(t) {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			edge, exists := def.Edge(task.Status(r.from), task.Status(r.to))
+			if !exists {
+				t.Fatalf("found no edge %s", r.move())
+			}
+			text := string(read(t, r.story()))
+			for _, want := range needed(r, edge) {
+				if !strings.Contains(text, want) {
+					t.Errorf("found nothing in %s that says %q", r.story(), want)
+				}
+			}
+		})
+	}
+}
+
+// needed is what the story of a row must show.
+func needed(r row, edge *workflow.Transition) []string {
+	want := []string{"# " + r.name + ": taken\n"}
+	for _, role := range []string{task.RoleWorker, task.RoleReviewer, task.RoleHuman} {
+		if slices.Contains(edge.By, role) {
+			want = append(want, fmt.Sprintf("moved %s -> %s by %s\n", r.from, r.to, role))
+			continue
+		}
+		want = append(want, fmt.Sprintf("who may ask: found the role %q", role))
+	}
+	for _, g := range edge.When {
+		want = append(want, "refused guard_failed", fmt.Sprintf("%s: found %s = ", g, g.Field))
+	}
+	for _, p := range edge.Gate {
+		want = append(want, "refused gate_unmet", "found no such section", "found an empty section", "found no readable document", "stands 2 times")
+		if len(p.Fields) > 0 {
+			want = append(want, "found none of these labels")
+		}
+		if p.Verdict != "" {
+			want = append(want, "| **Verdict: "+p.Verdict+"** (nits only)\n", "found the verdict ", "found no verdict in ")
+		}
+		if p.Fresh {
+			want = append(want, "identical to what moved the task at event ")
+		}
+		if p.Since != "" {
+			want = append(want, "there already when the present status began")
+		}
+	}
+	return want
+}
+
+func TestEveryStoryOfARowBelongsToARow(t *testing.T) {
+	t.Parallel()
+	stories := map[string]bool{}
+	for _, r := range rowsOf(t) {
+		stories[strings.TrimPrefix(r.story(), "testdata/stories/")] = true
+	}
+	files, err := os.ReadDir("testdata/stories")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.Contains(f.Name(), "-to-") && !stories[f.Name()] {
+			t.Errorf("found the story %s, but no row of its name in %s", f.Name(), conformance)
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package decide_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+var update = flag.Bool("update", false, "write what the stories say now into their files; read the difference before you keep it")
+
+// A story is a file of scenes with a blank line between them. Each scene begins anew: what is so, what is asked,
+// "----", and the answers.
+//
+//	task STATUS [COUNTER=N | workspace=NAME]...   "workspace=" for none
+//	document              the lines after it that begin with "|" are the document
+//	document unreadable WHY
+//	spent SEQ SECTION     the section as it stands moved the task at event SEQ
+//	entry                 the document as it stands was there when the status began
+//	ask STATUS by ROLE [as ROLE][, ROLE [as ROLE]]...
+type scene struct {
+	line  int
+	input []string
+	want  string
+}
+
+func TestEveryStoryEndsAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/stories/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found no stories: %v", err)
+	}
+	def := defaultWorkflow(t)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			tell(t, def, file)
+		})
+	}
+}
+
+func tell(t *testing.T, def *workflow.Definition, file string) {
+	t.Helper()
+	var told []string
+	for _, s := range scenes(string(read(t, file))) {
+		got := play(t, def, s)
+		if got != s.want && !*update {
+			t.Errorf("%s:%d: the scene ends otherwise\n%s\nfound:\n%s\nwant:\n%s", file, s.line, strings.Join(s.input, "\n"), got, s.want)
+		}
+		told = append(told, strings.Join(s.input, "\n")+"\n----\n"+got)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(strings.Join(told, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func scenes(text string) []scene {
+	var out []scene
+	s := scene{line: 1}
+	answers := false
+	for i, line := range strings.Split(strings.TrimRight(text, "\n")+"\n", "\n") {
+		switch {
+		case line == "" && len(s.input) > 0:
+			out = append(out, s)
+			s, answers = scene{line: i + 2}, false
+		case line == "----":
+			answers = true
+		case answers:
+			s.want += line + "\n"
+		case line != "":
+			s.input = append(s.input, line)
+		}
+	}
+	return out
+}
+
+// stage is what is so in a scene.
+type stage struct {
+	task task.Task
+	ev   decide.Evidence
+	body string
+}
+
+func play(t *testing.T, def *workflow.Definition, s scene) string {
+	t.Helper()
+	var w stage
+	var out strings.Builder
+	for _, line := range s.input {
+		verb, rest, _ := strings.Cut(line, " ")
+		switch verb {
+		case "#":
+		case "task":
+			w.task = taskFrom(t, strings.Fields(rest))
+		case "document":
+			w.ev.Trouble = strings.TrimPrefix(rest, "unreadable ")
+			if rest == "" {
+				w.ev.Document = docOf("")
+			}
+		case "|":
+			w.body += rest + "\n"
+			w.ev.Document = docOf(w.body)
+		case "spent":
+			w.spend(t, rest)
+		case "entry":
+			w.ev.Entry = decide.Digests(def, w.ev.Document)
+		case "ask":
+			to, actors, _ := strings.Cut(rest, " by ")
+			for _, actor := range strings.Split(actors, ", ") {
+				out.WriteString(answer(def, w, task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor)}))
+			}
+		default:
+			t.Fatalf("line %d: found %q, expected a verb of stories", s.line, line)
+		}
+	}
+	return out.String()
+}
+
+func taskFrom(t *testing.T, words []string) task.Task {
+	t.Helper()
+	out := newTask(task.Status(words[0]))
+	for _, word := range words[1:] {
+		name, value, _ := strings.Cut(word, "=")
+		if name == "workspace" {
+			out.Workspace = value
+			continue
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Counters = out.Counters.With(name, n)
+	}
+	return out
+}
+
+func (w *stage) spend(t *testing.T, rest string) {
+	t.Helper()
+	number, section, _ := strings.Cut(rest, " ")
+	seq, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.ev.Spent = append(w.ev.Spent, spentSection(t, w.ev.Document, section, seq))
+}
+
+func actorFrom(text string) task.Actor {
+	role, as, _ := strings.Cut(text, " as ")
+	if role == "rule" {
+		return task.Actor{Rule: true}
+	}
+	return task.Actor{Role: role, As: as}
+}
+
+func answer(def *workflow.Definition, w stage, req task.Request) string {
+	d, err := decide.Transition(def, w.task, w.ev, req, noon)
+	var no *decide.Rejection
+	switch {
+	case errors.As(err, &no):
+		return fmt.Sprintf("refused %s\n  %s\n", no.Code, strings.ReplaceAll(no.Error(), "\n", "\n  "))
+	case err != nil:
+		return fmt.Sprintf("an error that is no refusal: %v\n", err)
+	case !d.Moved:
+		return fmt.Sprintf("stays in %s: %d events, %d hooks\n", d.Change.Task.Status, len(d.Change.Events), len(d.Change.Hooks))
+	}
+	return describe(d.Change)
+}
+
+func describe(c task.Change) string {
+	var b strings.Builder
+	e := c.Events[0]
+	fmt.Fprintf(&b, "moved %s -> %s by %s", e.From, e.To, e.Actor)
+	if e.ActingAs != "" {
+		fmt.Fprintf(&b, " as %s", e.ActingAs)
+	}
+	for _, counter := range c.Task.Counters {
+		fmt.Fprintf(&b, "\n  counter %s=%d", counter.Name, counter.Value)
+	}
+	for _, h := range c.Hooks {
+		fmt.Fprintf(&b, "\n  hook %s", describeHook(h))
+	}
+	if c.Lease == task.LeaseReserve {
+		b.WriteString("\n  lease reserve")
+	}
+	for _, s := range c.Spent {
+		fmt.Fprintf(&b, "\n  spent %s", s.Source)
+	}
+	if note := e.Data["note"]; note != "" {
+		fmt.Fprintf(&b, "\n  note %s", note)
+	}
+	return b.String() + "\n"
+}
+
+func describeHook(h task.Hook) string {
+	text := h.Action
+	if h.Field != "" {
+		text += " field=" + h.Field
+	}
+	if h.Action == task.SetField {
+		text += fmt.Sprintf(" value=%d", h.Value)
+	}
+	if h.Prompt != "" {
+		text += " prompt=" + h.Prompt
+	}
+	if h.Harness != "" {
+		text += " harness=" + h.Harness + " permissions=" + h.Permissions
+	}
+	return text
+}

@@ -1,0 +1,115 @@
+package decide_test
+
+import (
+	"slices"
+
+	"orange/internal/task"
+)
+
+// law is one row of document 001's table, written by hand and looked up literally: the dumb twin of the judge.
+// It shares nothing with default.yml, so that both would have to be wrong in the same way.
+type law struct {
+	from, to  task.Status
+	by        []string
+	needs     need
+	low, high int  // review_round must be in between, both included
+	added     bool // not a row of document 001
+}
+
+// need is what a row wants of the document.
+type need int
+
+const (
+	nothing need = iota
+	aPlan
+	aNewHandoff
+	aNewPass
+	aNewFail
+)
+
+const anyRound = 1 << 20
+
+var (
+	onlyHuman     = []string{"human"}
+	workerHuman   = []string{"worker", "human"}
+	reviewerHuman = []string{"reviewer", "human"}
+)
+
+var document001 = []law{
+	{"pending", "planning", onlyHuman, nothing, 0, anyRound, false},
+	{"pending", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"planning", "working", workerHuman, aPlan, 0, anyRound, false},
+	{"planning", "clarification", workerHuman, nothing, 0, anyRound, false},
+	{"planning", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"clarification", "planning", workerHuman, nothing, 0, anyRound, false},
+	{"clarification", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"working", "agent-review", workerHuman, aNewHandoff, 0, anyRound, false},
+	{"working", "clarification", workerHuman, nothing, 0, anyRound, false},
+	{"working", "stuck", workerHuman, nothing, 0, anyRound, false},
+	{"working", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"agent-review", "reviewing", reviewerHuman, aNewPass, 0, anyRound, false},
+	{"agent-review", "working", reviewerHuman, aNewFail, 0, 1, false},
+	{"agent-review", "stuck", reviewerHuman, aNewFail, 2, anyRound, false},
+	{"agent-review", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"reviewing", "working", onlyHuman, nothing, 0, anyRound, false},
+	{"reviewing", "done", onlyHuman, nothing, 0, anyRound, false},
+	{"reviewing", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"stuck", "reviewing", onlyHuman, nothing, 0, anyRound, false},
+	{"stuck", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"clarification", "working", workerHuman, aPlan, 0, anyRound, true},
+}
+
+// papers is a document in the twin's own words, and what stands in it.
+type papers struct {
+	plan    string // "", "bare" or "good"
+	handoff string // "", "bare", "good" or "spent"
+	review  string // "", "bare", "late", "fenced", "PASS" or "FAIL"
+	old     string // of the review: "", "spent" or "entry"
+}
+
+// accepts is the twin's verdict: true when one row says yes.
+func accepts(from, to task.Status, actor task.Actor, p papers, round int) bool {
+	role := actor.Role
+	if actor.As != "" {
+		role = actor.As
+	}
+	for _, l := range document001 {
+		if l.from != from || l.to != to {
+			continue
+		}
+		return (actor.Rule || slices.Contains(l.by, role)) && round >= l.low && round <= l.high && p.meet(l.needs)
+	}
+	return false
+}
+
+func (p papers) meet(n need) bool {
+	switch n {
+	case aPlan:
+		return p.plan == "good"
+	case aNewHandoff:
+		return p.handoff == "good"
+	case aNewPass:
+		return p.review == "PASS" && p.old == ""
+	case aNewFail:
+		return p.review == "FAIL" && p.old == ""
+	case nothing:
+	}
+	return true
+}
+
+var planText = map[string]string{
+	"": "", "bare": "## Plan\nAPPROACH:\n\n", "good": "## Plan\nAPPROACH: small steps\n\n",
+}
+
+var handoffText = map[string]string{
+	"": "", "bare": "## Handoff\nall well\n\n", "good": "## Handoff\nDONE: the login\n\n", "spent": "## Handoff\nDONE: the login\n\n",
+}
+
+var reviewText = map[string]string{
+	"": "", "bare": "## Review\nfine\n", "late": "## Review\nfine\nVerdict: PASS\n", "fenced": "## Review\n```\nVerdict: PASS\n```\n",
+	"PASS": "## Review\n**Verdict: PASS** (nits only)\n", "FAIL": "## Review\nverdict: fail\nline 3\n",
+}
+
+func (p papers) text() string {
+	return planText[p.plan] + handoffText[p.handoff] + reviewText[p.review]
+}

@@ -1,0 +1,77 @@
+package decide_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// noon is the moment at which all decisions of these tests are taken.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+const frontmatter = "---\nid: T1\n---\n\n"
+
+func read(tb testing.TB, path string) []byte {
+	tb.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
+// parse reads a workflow with nothing implied that the text itself does not imply.
+func parse(tb testing.TB, file string, text []byte) *workflow.Definition {
+	tb.Helper()
+	usual, err := workflow.ParseUsual("usual.yml", read(tb, "../../workflows/usual.yml"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	def, err := workflow.Parse(file, text, usual)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return def
+}
+
+func defaultWorkflow(tb testing.TB) *workflow.Definition {
+	tb.Helper()
+	return parse(tb, "default.yml", read(tb, "../../workflows/default.yml"))
+}
+
+// newTask is a task with a workspace, in a status.
+func newTask(status task.Status) task.Task {
+	return task.Task{
+		ID: "T1", Project: "shop", Branch: "fix-login", Summary: "Mend the login", Status: status,
+		Workspace: "w1", Live: true, Version: 7, Seq: 3,
+	}
+}
+
+func docOf(body string) *document.Document { return document.Read([]byte(frontmatter + body)) }
+
+func human() task.Actor { return task.Actor{Role: task.RoleHuman} }
+
+// failer is what testing.TB and *rapid.T have in common.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// sectionEvidence is a section as it stands, the way that decisions name it.
+func sectionEvidence(tb failer, d *document.Document, name string) task.Evidence {
+	tb.Helper()
+	s, present := d.Section(name)
+	if !present {
+		tb.Fatalf("found no section %q", name)
+	}
+	return task.Evidence{Source: "## " + s.Key, Digest: document.Digest(s.Text)}
+}
+
+func spentSection(tb failer, d *document.Document, name string, seq int) task.Spent {
+	tb.Helper()
+	return task.Spent{Evidence: sectionEvidence(tb, d, name), Seq: seq}
+}
