@@ -1,0 +1,225 @@
+package decide_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+var (
+	everyStatus = []task.Status{
+		"pending", "planning", "clarification", "working", "agent-review", "reviewing", "stuck", "done", "cancelled", "nowhere",
+	}
+	everyActor = []task.Actor{
+		{Role: "worker"}, {Role: "reviewer"}, {Role: "human"}, {Role: "cto"}, {Rule: true},
+		{Role: "human", As: "worker"}, {Role: "human", As: "reviewer"}, {Role: "human", As: "cto"},
+	}
+)
+
+func TestTheJudgeAgreesWithALiteralLookupInDocument001(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		tk := newTask(rapid.SampledFrom(everyStatus).Draw(rt, "from"))
+		to := rapid.SampledFrom(everyStatus).Draw(rt, "to")
+		if rapid.Bool().Draw(rt, "along a row") {
+			l := rapid.SampledFrom(document001).Draw(rt, "row")
+			tk.Status, to = l.from, l.to
+		}
+		round := rapid.IntRange(0, 4).Draw(rt, "round")
+		tk.Counters = tk.Counters.With(task.ReviewRound, round)
+		p := papers{
+			plan:    rapid.SampledFrom([]string{"", "bare", "good"}).Draw(rt, "plan"),
+			handoff: rapid.SampledFrom([]string{"", "bare", "good", "spent"}).Draw(rt, "handoff"),
+			review:  rapid.SampledFrom([]string{"", "bare", "late", "fenced", "PASS", "FAIL"}).Draw(rt, "review"),
+			old:     rapid.SampledFrom([]string{"", "", "spent", "entry"}).Draw(rt, "old"),
+		}
+		req := task.Request{Task: tk.ID, To: to, Actor: rapid.SampledFrom(everyActor).Draw(rt, "actor")}
+		d, err := decide.Transition(def, tk, evidenceFor(rt, p), req, noon)
+		if found, want := err == nil && d.Moved, accepts(tk.Status, to, req.Actor, p, round); found != want {
+			rt.Fatalf("found moved = %t for %s -> %s in round %d with %+v by %+v (%v), want %t", found, tk.Status, to, round, p, req.Actor, err, want)
+		}
+		if err == nil && !d.Moved && to != tk.Status {
+			rt.Fatalf("found a yes without a move from %s to %s", tk.Status, to)
+		}
+	})
+}
+
+func evidenceFor(rt *rapid.T, p papers) decide.Evidence {
+	ev := decide.Evidence{Document: docOf(p.text())}
+	if p.handoff == "spent" {
+		ev.Spent = append(ev.Spent, spentSection(rt, ev.Document, "Handoff", 2))
+	}
+	if p.review != "" && p.old == "spent" {
+		ev.Spent = append(ev.Spent, spentSection(rt, ev.Document, "Review", 4))
+	}
+	if p.review != "" && p.old == "entry" {
+		ev.Entry = append(ev.Entry, sectionEvidence(rt, ev.Document, "Review"))
+	}
+	return ev
+}
+
+// walker is a task on its way, with the record that a store would keep of it.
+type walker struct {
+	def  *workflow.Definition
+	task task.Task
+	ev   decide.Evidence
+	body string
+}
+
+func TestLawsHoldOnEveryWalkThroughTheDefaultWorkflow(t *testing.T) {
+	t.Parallel()
+	text := read(t, "../../workflows/default.yml")
+	untouched := parse(t, "default.yml", text)
+	def := parse(t, "default.yml", text)
+	rapid.Check(t, func(rt *rapid.T) {
+		w := born(rt, def)
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			w.edit(rt)
+			w.step(rt)
+		}
+		if !reflect.DeepEqual(def, untouched) {
+			rt.Fatal("found the definition changed by deciding")
+		}
+	})
+}
+
+func born(rt *rapid.T, def *workflow.Definition) *walker {
+	birth := rapid.SampledFrom(def.Births).Draw(rt, "birth")
+	c, err := decide.Create(def, task.Task{ID: "T1"}, birth.To, human(), noon)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	w := &walker{def: def, ev: decide.Evidence{Document: docOf("")}}
+	w.commit(c)
+	return w
+}
+
+// edit writes the document anew, with texts that repeat often, so that old evidence is tried again.
+func (w *walker) edit(rt *rapid.T) {
+	number := rapid.IntRange(1, 3).Draw(rt, "number")
+	switch rapid.SampledFrom([]string{"keep", "all", "handoff", "pass", "fail", "none", "unreadable"}).Draw(rt, "edit") {
+	case "keep":
+		return
+	case "all":
+		w.body = fmt.Sprintf("## Plan\nTOUCHING: all\n## Handoff\nDONE: part %d\n## Review\nVerdict: FAIL\n%d\n", number, number)
+	case "handoff":
+		w.body += fmt.Sprintf("## Handoff\nDONE: part %d\n", number)
+	case "pass":
+		w.body += fmt.Sprintf("## Review\nVerdict: PASS\n%d\n", number)
+	case "fail":
+		w.body += fmt.Sprintf("## Review\nVerdict: FAIL\n%d\n", number)
+	case "none":
+		w.body = ""
+	case "unreadable":
+		w.ev.Document, w.ev.Trouble = nil, "permission denied"
+		return
+	}
+	w.ev.Document, w.ev.Trouble = docOf(w.body), ""
+}
+
+func (w *walker) step(rt *rapid.T) {
+	to := rapid.SampledFrom(everyStatus).Draw(rt, "to")
+	if open := decide.Open(w.def, w.task.Status, human()); len(open) > 0 && rapid.IntRange(0, 9).Draw(rt, "wander") > 0 {
+		to = rapid.SampledFrom(open).Draw(rt, "open")
+	}
+	req := task.Request{Task: w.task.ID, To: to, Actor: rapid.SampledFrom(everyActor).Draw(rt, "actor")}
+	before, evBefore := copyTask(w.task), w.copyEvidence()
+	d, err := decide.Transition(w.def, w.task, w.ev, req, noon)
+	again, errAgain := decide.Transition(w.def, w.task, w.ev, req, noon)
+	if !reflect.DeepEqual(d, again) || !reflect.DeepEqual(err, errAgain) {
+		rt.Fatalf("found two answers to one question:\n%+v %v\n%+v %v", d, err, again, errAgain)
+	}
+	if !reflect.DeepEqual(w.task, before) || !reflect.DeepEqual(w.ev, evBefore) {
+		rt.Fatal("found the task or its evidence changed by deciding")
+	}
+	if err != nil {
+		w.refused(rt, d, err)
+		return
+	}
+	if d.Moved {
+		w.accepted(rt, d.Change, req)
+	}
+	w.commit(d.Change)
+}
+
+func copyTask(t task.Task) task.Task {
+	t.Counters = slices.Clone(t.Counters)
+	return t
+}
+
+func (w *walker) copyEvidence() decide.Evidence {
+	ev := decide.Evidence{Trouble: w.ev.Trouble, Spent: slices.Clone(w.ev.Spent), Entry: slices.Clone(w.ev.Entry)}
+	if w.ev.Document != nil {
+		ev.Document = document.Read([]byte(frontmatter + w.body))
+	}
+	return ev
+}
+
+func (w *walker) refused(rt *rapid.T, d decide.Decision, err error) {
+	var no *decide.Rejection
+	if !errors.As(err, &no) {
+		rt.Fatalf("found %v, want a refusal", err)
+	}
+	if !reflect.DeepEqual(d, decide.Decision{}) {
+		rt.Fatalf("found a change beside a refusal: %+v", d)
+	}
+	if (no.Code == decide.IllegalTransition) == (len(no.Details) > 0) {
+		rt.Fatalf("found %d details for %s", len(no.Details), no.Code)
+	}
+}
+
+func (w *walker) accepted(rt *rapid.T, c task.Change, req task.Request) {
+	from, _ := w.def.State(w.task.Status)
+	to, declared := w.def.State(c.Task.Status)
+	edge, exists := w.def.Edge(w.task.Status, req.To)
+	switch {
+	case !declared || c.Task.Status != req.To || !exists:
+		rt.Fatalf("found the status %q, want the declared one that was asked for, %q", c.Task.Status, req.To)
+	case from.Terminal:
+		rt.Fatalf("found a move out of the terminal state %q", from.Name)
+	case c.Task.Live == to.Terminal:
+		rt.Fatalf("found live = %t in %q", c.Task.Live, to.Name)
+	case !req.Actor.Rule && !slices.Contains(edge.By, req.Actor.Speaks()):
+		rt.Fatalf("found %s -> %s taken by %+v, want one of %q", edge.From, edge.To, req.Actor, edge.By)
+	case len(c.Events) != 1 || !c.Events[0].IsMove():
+		rt.Fatalf("found the events %+v, want exactly one move", c.Events)
+	case c.Events[0].From != w.task.Status || c.Events[0].To != req.To || c.Task.Previous != w.task.Status:
+		rt.Fatalf("found %+v, want a move from %q to %q", c.Events[0], w.task.Status, req.To)
+	case c.Expect != w.task.Version || !c.Entered || !c.Events[0].Counters.Equal(c.Task.Counters):
+		rt.Fatalf("found a change that does not fit its task: %+v", c)
+	case c.Task.Counters.Get(task.ReviewRound) > 2:
+		rt.Fatalf("found round %d, want no more than 2 in one cycle", c.Task.Counters.Get(task.ReviewRound))
+	case len(c.Spent) != len(edge.Gate):
+		rt.Fatalf("found %d pieces of evidence for a gate of %d parts", len(c.Spent), len(edge.Gate))
+	}
+	for _, p := range edge.Gate {
+		for _, s := range w.ev.Spent {
+			if p.Fresh && slices.Contains(c.Spent, s.Evidence) {
+				rt.Fatalf("found %s used again for %s -> %s", s.Source, edge.From, edge.To)
+			}
+		}
+	}
+}
+
+// commit is what a store makes of a change.
+func (w *walker) commit(c task.Change) {
+	w.task = c.Task
+	w.task.Version++
+	w.task.Seq += len(c.Events)
+	for _, e := range c.Spent {
+		w.ev.Spent = append(w.ev.Spent, task.Spent{Evidence: e, Seq: w.task.Seq})
+	}
+	if c.Entered {
+		w.ev.Entry = c.Entry
+	}
+}
