@@ -1,0 +1,41 @@
+package decide_test
+
+import (
+	"testing"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+// simplestAllocations is what a decision on an edge without gate and hooks costs today. It is an upper bound:
+// lower it when a decision gets cheaper, and think before raising it.
+const simplestAllocations = 2
+
+// It does not run in parallel, as allocations of other tests would be counted too.
+func TestTheSimplestDecisionAllocatesNoMoreThanItDoesToday(t *testing.T) { //nolint:paralleltest // counts allocations
+	def := defaultWorkflow(t)
+	tk := newTask("planning")
+	req := task.Request{Task: tk.ID, To: "clarification", Actor: task.Actor{Role: task.RoleWorker}}
+	found := testing.AllocsPerRun(200, func() {
+		if d, err := decide.Transition(def, tk, decide.Evidence{}, req, noon); err != nil || !d.Moved {
+			t.Fatal(d, err)
+		}
+	})
+	if found > simplestAllocations {
+		t.Errorf("found %v allocations, want at most %d", found, simplestAllocations)
+	}
+}
+
+// BenchmarkDecision is one decision with a gate over a document that is read already.
+func BenchmarkDecision(b *testing.B) {
+	def := defaultWorkflow(b)
+	tk := newTask("working")
+	ev := decide.Evidence{Document: docOf("## Plan\nAPPROACH: small steps\n\n## Handoff\nDONE: the login works\n")}
+	req := task.Request{Task: tk.ID, To: "agent-review", Actor: task.Actor{Role: task.RoleWorker}}
+	b.ReportAllocs()
+	for b.Loop() {
+		if d, err := decide.Transition(def, tk, ev, req, noon); err != nil || !d.Moved {
+			b.Fatal(d, err)
+		}
+	}
+}

@@ -1,0 +1,345 @@
+package decide_test
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+func refusal(t *testing.T, err error) *decide.Rejection {
+	t.Helper()
+	var no *decide.Rejection
+	if !errors.As(err, &no) {
+		t.Fatalf("found %v, want a refusal", err)
+	}
+	return no
+}
+
+func actionsOf(hooks []task.Hook) string {
+	var out []string
+	for _, h := range hooks {
+		out = append(out, describeHook(h))
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestATaskMayBeCreatedInTheStatesThatTheWorkflowNames(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	const acquire = "acquire_workspace; "
+	for _, c := range []struct {
+		status task.Status
+		hooks  string
+		round  int
+		lease  task.Lease
+	}{
+		{"pending", "", 0, task.LeaseKeep},
+		{"clarification", acquire + "spawn_agent prompt=clarification harness=task permissions=full", 0, task.LeaseReserve},
+		{"agent-review", acquire + "increment_review_round field=review_round; spawn_reviewer prompt=reviewer harness=review permissions=reduced", 1, task.LeaseReserve},
+		{"reviewing", "acquire_workspace", 0, task.LeaseReserve},
+	} {
+		t.Run(string(c.status), func(t *testing.T) {
+			t.Parallel()
+			change, err := decide.Create(def, task.Task{ID: "T1", Branch: "b", Summary: "s"}, c.status, human(), noon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := change.Task
+			if got.Status != c.status || got.Previous != "" || !got.Live || got.CreatedAt != noon || got.EnteredAt != noon {
+				t.Errorf("found the task %+v", got)
+			}
+			if want := (task.WorkflowRef{Name: "default", Version: 1, Digest: def.Digest}); got.Workflow != want {
+				t.Errorf("found the workflow %+v, want %+v", got.Workflow, want)
+			}
+			if found := actionsOf(change.Hooks); found != c.hooks || change.Lease != c.lease || got.Counters.Get(task.ReviewRound) != c.round {
+				t.Errorf("found %q, lease %d, counters %v, want %+v", found, change.Lease, got.Counters, c)
+			}
+			if len(change.Events) != 1 || change.Events[0].Type != task.Created || change.Expect != 0 || !change.Entered {
+				t.Errorf("found the change %+v, want a new task with one event", change)
+			}
+		})
+	}
+}
+
+func TestATaskIsNotCreatedInAnyOtherState(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	for _, status := range []task.Status{"planning", "working", "stuck", "done", "cancelled", "nowhere", ""} {
+		_, err := decide.Create(def, task.Task{ID: "T1"}, status, human(), noon)
+		no := refusal(t, err)
+		if no.Code != decide.IllegalTransition || no.To != status || !slices.Equal(no.Open, []task.Status{"pending", "clarification", "agent-review", "reviewing"}) {
+			t.Errorf("found %+v for %q", no, status)
+		}
+		if text := no.Error(); !strings.HasSuffix(text, "\n  a task may be created in: pending, clarification, agent-review, reviewing") {
+			t.Errorf("found the answer %q, want the states that a task may be created in", text)
+		}
+	}
+}
+
+func TestATaskWithAWorkspaceIsBornWithoutReservingAnother(t *testing.T) {
+	t.Parallel()
+	change, err := decide.Create(defaultWorkflow(t), task.Task{ID: "T1", Workspace: "w1"}, "reviewing", human(), noon)
+	if err != nil || change.Lease != task.LeaseKeep {
+		t.Errorf("found lease %d (%v), want none reserved", change.Lease, err)
+	}
+}
+
+// bare is a workflow without moves: what can be implied is implied.
+const bare = `
+name: bare
+version: 1
+states:
+  new: {terminal: false}
+  parked: {terminal: false}
+  busy: {terminal: false}
+  again: {terminal: false}
+  finished: {terminal: true}
+transitions:
+  - {from: busy, to: finished, hooks: [{action: spawn_agent, prompt: go}]}
+  - {from: new, to: parked}
+  - {from: new, to: again, when: "tries > 0", hooks: [{action: spawn_agent, prompt: go}]}
+  - {from: new, to: busy, hooks: [{action: spawn_agent, prompt: go}]}
+prompts: {go: "Go."}
+`
+
+// idle is a workflow in which nothing starts an agent.
+const idle = `
+name: idle
+version: 1
+states:
+  new: {terminal: false}
+  done: {terminal: true}
+transitions:
+  - {from: new, to: done}
+`
+
+func TestCommandsLeadWhereTheWorkflowSaysOrImplies(t *testing.T) {
+	t.Parallel()
+	byName := map[string]*workflow.Definition{
+		"default": defaultWorkflow(t), "bare": parse(t, "bare.yml", []byte(bare)), "idle": parse(t, "idle.yml", []byte(idle)),
+	}
+	for _, c := range []struct {
+		workflow, command string
+		tries             int
+		want              task.Status // empty: no_move
+	}{
+		{"default", workflow.MoveSpawn, 0, "planning"},
+		{"default", workflow.MoveComplete, 0, "agent-review"},
+		{"default", workflow.MoveStuck, 0, "stuck"},
+		{"default", workflow.MoveMerge, 0, "done"},
+		{"default", workflow.MoveCancel, 0, "cancelled"},
+		{"default", workflow.MoveRequestChanges, 0, "working"},
+		{"default", workflow.MovePRMerged, 0, "done"},
+		{"default", workflow.MovePRClosed, 0, "cancelled"},
+		{"default", workflow.MoveClarify, 0, "clarification"},
+		{"default", "dance", 0, ""},
+		{"bare", workflow.MoveSpawn, 0, "busy"},
+		{"bare", workflow.MoveSpawn, 1, "again"},
+		{"bare", workflow.MoveMerge, 0, ""},
+		{"bare", workflow.MoveCancel, 0, ""},
+		{"idle", workflow.MoveSpawn, 0, ""},
+		{"idle", workflow.MoveMerge, 0, "done"},
+	} {
+		def := byName[c.workflow]
+		tk := newTask(def.Initial)
+		tk.Counters = tk.Counters.With("tries", c.tries)
+		got, err := decide.MoveTarget(def, tk, c.command)
+		if c.want == "" {
+			if no := refusal(t, err); no.Code != decide.NoMove || !strings.Contains(no.Message, `no "`+c.command+`"`) || len(no.Open) == 0 {
+				t.Errorf("found %+v for %s in %s, want %s and the open moves", no, c.command, c.workflow, decide.NoMove)
+			}
+			continue
+		}
+		if err != nil || got != c.want {
+			t.Errorf("found %q (%v) for %s in %s, want %q", got, err, c.command, c.workflow, c.want)
+		}
+	}
+}
+
+func TestAQueuedTaskStaysWhereItIsAndSaysWhereItGoes(t *testing.T) {
+	t.Parallel()
+	tk := newTask("pending")
+	c := decide.Queue(tk, "planning", human(), noon)
+	want := tk
+	want.QueuedFor, want.UpdatedAt = "planning", noon
+	if !reflect.DeepEqual(c.Task, want) || c.Expect != tk.Version || c.Entered || len(c.Hooks) != 0 || c.Lease != task.LeaseKeep {
+		t.Errorf("found %+v, want only the mark and the time changed", c)
+	}
+	if len(c.Events) != 1 || c.Events[0].Type != task.QueuedForSpace || c.Events[0].Data["for"] != "planning" || c.Events[0].Actor != task.RoleHuman {
+		t.Errorf("found the events %+v, want one that says where the task waits to go", c.Events)
+	}
+}
+
+func TestARespawnIsRefusedWithItsReason(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	for _, c := range []struct {
+		name      string
+		status    task.Status
+		workspace string
+		alive     bool
+		actor     task.Actor
+		found     string
+	}{
+		{"an agent asks", "working", "w1", false, task.Actor{Role: task.RoleWorker}, `the role "worker" asking`},
+		{"a status without a respawn prompt", "reviewing", "w1", false, human(), "no respawn_prompt for this status"},
+		{"a status before any agent", "pending", "", false, human(), "no respawn_prompt for this status"},
+		{"a final status", "done", "", false, human(), "no respawn_prompt for this status"},
+		{"an unknown status", "nowhere", "w1", false, human(), "no respawn_prompt for this status"},
+		{"no workspace", "working", "", false, human(), "a task without a workspace"},
+		{"the agent lives", "working", "w1", true, human(), "the agent still alive"},
+		{"the agent lives and a rule asks", "agent-review", "w1", true, task.Actor{Rule: true}, "the agent still alive"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tk := newTask(c.status)
+			tk.Workspace = c.workspace
+			change, err := decide.Respawn(def, tk, c.alive, c.actor, noon)
+			no := refusal(t, err)
+			if no.Code != decide.RespawnRefused || len(no.Details) != 1 || no.Details[0].Found != c.found || no.Details[0].Want == "" {
+				t.Errorf("found %+v, want %s because of %s", no, decide.RespawnRefused, c.found)
+			}
+			if !reflect.DeepEqual(change, task.Change{}) {
+				t.Errorf("found the change %+v beside a refusal", change)
+			}
+		})
+	}
+}
+
+func TestARespawnStartsTheAgentOfTheStatusAndMovesNothing(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	const worker, reviewer = " harness=task permissions=full", " harness=review permissions=reduced"
+	for _, c := range []struct {
+		status task.Status
+		actor  task.Actor
+		hook   string
+	}{
+		{"planning", human(), "spawn_agent prompt=worker_respawn" + worker},
+		{"clarification", human(), "spawn_agent prompt=clarification" + worker},
+		{"working", human(), "spawn_agent prompt=worker_respawn" + worker},
+		{"agent-review", task.Actor{Rule: true}, "spawn_reviewer prompt=reviewer" + reviewer},
+		{"stuck", human(), "spawn_agent prompt=stuck_fix" + worker},
+	} {
+		tk := newTask(c.status)
+		tk.Attention, tk.Counters = "the agent died", tk.Counters.With(task.CrashCount, 1).With(task.ReviewRound, 1)
+		change, err := decide.Respawn(def, tk, false, c.actor, noon)
+		if err != nil {
+			t.Errorf("found %v for %s", err, c.status)
+			continue
+		}
+		want := tk
+		want.Attention, want.UpdatedAt = "", noon
+		if !reflect.DeepEqual(change.Task, want) || change.Entered || change.Expect != tk.Version || actionsOf(change.Hooks) != c.hook {
+			t.Errorf("found %+v with %q for %s, want %q and the task as it is", change.Task, actionsOf(change.Hooks), c.status, c.hook)
+		}
+		if len(change.Events) != 1 || change.Events[0].Type != task.AgentRespawned || change.Events[0].IsMove() || change.Events[0].Actor != c.actor.Name() {
+			t.Errorf("found the events %+v, want one respawn", change.Events)
+		}
+	}
+}
+
+func TestACallerWaitsWhileAnotherAgentIsAtWork(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	for _, c := range []struct {
+		status                  task.Status
+		worker, reviewer, human bool
+	}{
+		{"pending", false, false, false},
+		{"planning", false, true, true},
+		{"clarification", false, true, false},
+		{"working", false, true, true},
+		{"agent-review", true, false, true},
+		{"reviewing", false, false, false},
+		{"stuck", false, true, false},
+		{"done", false, false, false},
+		{"nowhere", false, false, false},
+	} {
+		found := [3]bool{
+			decide.Blocks(def, c.status, task.RoleWorker), decide.Blocks(def, c.status, task.RoleReviewer), decide.Blocks(def, c.status, task.RoleHuman),
+		}
+		if want := [3]bool{c.worker, c.reviewer, c.human}; found != want {
+			t.Errorf("found %v for worker, reviewer, human in %s, want %v", found, c.status, want)
+		}
+	}
+}
+
+func owed(id int64, action string) task.OwedHook {
+	return task.OwedHook{ID: id, Hook: task.Hook{Action: action}}
+}
+
+func TestOnlyHooksThatWouldStartSomethingAreOvertaken(t *testing.T) {
+	t.Parallel()
+	var all []task.OwedHook
+	var want []int64
+	starts := []string{task.AcquireWorkspace, task.SpawnAgent, task.SpawnReviewer, task.NotifyWorker}
+	for i, action := range append(task.Actions(), "paint") {
+		all = append(all, owed(int64(i), action))
+		if slices.Contains(starts, action) {
+			want = append(want, int64(i))
+		}
+	}
+	if found := decide.Overtaken(all); !slices.Equal(found, want) || len(found) != len(starts) {
+		t.Errorf("found %v overtaken, want %v", found, want)
+	}
+	if found := decide.Overtaken(nil); found != nil {
+		t.Errorf("found %v overtaken of nothing", found)
+	}
+}
+
+func TestAHookWaitsForAFailedOneBeforeItUnlessOneOfThemStandsApart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		failed []string
+		action string
+		want   bool
+	}{
+		{nil, task.SpawnAgent, false},
+		{[]string{task.AcquireWorkspace}, task.SpawnAgent, true},
+		{[]string{task.KillSession}, task.ReleaseWorkspace, true},
+		{[]string{task.KillSession}, task.SpawnNext, false},
+		{[]string{task.KillSession}, task.DeleteRemoteBranch, false},
+		{[]string{task.DeleteRemoteBranch}, task.SpawnNext, false},
+		{[]string{task.DeleteRemoteBranch}, task.KillSession, false},
+		{[]string{task.DeleteRemoteBranch, task.KillReviewer}, task.NotifyWorker, true},
+		{[]string{"paint"}, task.KillSession, true},
+		{[]string{task.KillSession}, "paint", true},
+	} {
+		var failed []task.OwedHook
+		for i, action := range c.failed {
+			failed = append(failed, owed(int64(i), action))
+		}
+		if found := decide.Waits(failed, owed(9, c.action)); found != c.want {
+			t.Errorf("found waits = %t for %s behind failed %v, want %t", found, c.action, c.failed, c.want)
+		}
+	}
+}
+
+func TestBackOffDoublesUpToFiveMinutes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		attempts int
+		want     time.Duration
+	}{
+		{0, 5 * time.Second},
+		{1, 5 * time.Second},
+		{2, 10 * time.Second},
+		{3, 20 * time.Second},
+		{6, 160 * time.Second},
+		{7, 5 * time.Minute},
+		{8, 5 * time.Minute},
+		{1 << 30, 5 * time.Minute},
+	} {
+		if found := decide.BackOff(c.attempts); found != c.want {
+			t.Errorf("found %v after %d attempts, want %v", found, c.attempts, c.want)
+		}
+	}
+}

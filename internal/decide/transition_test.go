@@ -1,0 +1,130 @@
+package decide_test
+
+import (
+	"reflect"
+	"testing"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	tk := newTask("working")
+	tk.Previous, tk.Attention, tk.QueuedFor = "planning", "a hook failed", "agent-review"
+	doc := docOf("## Notes\nx\n## Plan\nAPPROACH: a\n## Handoff\nDONE: b\n## Review\nVerdict: FAIL\n")
+	plan, handoff, review := sectionEvidence(t, doc, "Plan"), sectionEvidence(t, doc, "Handoff"), sectionEvidence(t, doc, "Review")
+	req := task.Request{Task: tk.ID, To: "agent-review", Reason: "done at last", Actor: task.Actor{Role: task.RoleHuman, As: task.RoleWorker}}
+	d, err := decide.Transition(def, tk, decide.Evidence{Document: doc}, req, noon)
+	if err != nil || !d.Moved {
+		t.Fatalf("found %v, want a move", err)
+	}
+	moved := tk
+	moved.Status, moved.Previous, moved.Attention, moved.QueuedFor = "agent-review", "working", "", ""
+	moved.EnteredAt, moved.UpdatedAt = noon, noon
+	moved.Counters = task.Counters{{Name: task.ReviewRound, Value: 1}}
+	want := task.Change{
+		Task: moved, Expect: tk.Version, Entered: true, Spent: []task.Evidence{handoff}, Entry: []task.Evidence{plan, handoff, review},
+		Hooks: []task.Hook{
+			{Action: task.IncrementReviewRound, Field: task.ReviewRound},
+			{Action: task.SpawnReviewer, Prompt: "reviewer", Harness: task.HarnessReview, Permissions: task.PermissionsReduced},
+		},
+		Events: []task.Event{{
+			Time: noon, Type: task.StatusChanged, Actor: task.RoleHuman, ActingAs: task.RoleWorker, From: "working", To: "agent-review",
+			Reason: "done at last", Counters: moved.Counters, Evidence: []task.Evidence{handoff}, Workflow: def.Digest,
+			Hooks: []string{task.IncrementReviewRound, task.SpawnReviewer},
+		}},
+	}
+	if !reflect.DeepEqual(d.Change, want) {
+		t.Errorf("found the change\n%+v\nwant\n%+v", d.Change, want)
+	}
+}
+
+// forks is a workflow with what default.yml does without: two edges for one move, a verdict anywhere,
+// a section that need only be there, an edge for anyone, an edge from a state to itself.
+const forks = `
+name: forks
+version: 1
+states:
+  a: {terminal: false}
+  b: {terminal: false}
+  c: {terminal: false}
+  d: {terminal: false}
+  end: {terminal: true}
+transitions:
+  - {from: a, to: b, by: worker, when: "tries < 3"}
+  - {from: a, to: b, by: [worker, reviewer], when: "tries >= 3", gate: {section: "## Why", required: true}}
+  - {from: a, to: c, gate: {section: "## Check", verdict: PASS}}
+  - {from: a, to: d, gate: [{section: "## Why"}, {section: "## Check", verdict: FAIL, fresh: false}]}
+  - {from: b, to: b, by: worker, hooks: [{action: increment, increment: tries}]}
+  - {from: b, to: end}
+`
+
+func TestWhatDefaultDoesWithoutIsJudgedToo(t *testing.T) {
+	t.Parallel()
+	def := parse(t, "forks.yml", []byte(forks))
+	const why, pass, fail = "## Why\nbecause\n", "## Check\nAll in all a pass.\n", "## Check\nI read it.\n\nThis must FAIL\n"
+	for _, c := range []struct {
+		name     string
+		from, to task.Status
+		role     string
+		tries    int
+		body     string
+		code     string // empty: accepted
+	}{
+		{"the first of two edges", "a", "b", "worker", 2, "", ""},
+		{"the second of two edges", "a", "b", "worker", 3, why, ""},
+		{"the refusal that came furthest is told: the gate of the second", "a", "b", "worker", 3, "", decide.GateUnmet},
+		{"the refusal that came furthest is told: the guard of the second", "a", "b", "reviewer", 2, why, decide.GuardFailed},
+		{"neither edge is for this role", "a", "b", "human", 2, why, decide.ActorDenied},
+		{"a verdict anywhere, asked for by anyone", "a", "c", "cto", 0, pass, ""},
+		{"the other verdict anywhere", "a", "c", "cto", 0, fail, decide.GateUnmet},
+		{"no verdict anywhere", "a", "c", "cto", 0, "## Check\nbypassed\n", decide.GateUnmet},
+		{"a gate of two parts", "a", "d", "worker", 0, why + fail, ""},
+		{"a gate of two parts lacks the first", "a", "d", "worker", 0, fail, decide.GateUnmet},
+		{"a gate of two parts lacks the second", "a", "d", "worker", 0, why, decide.GateUnmet},
+		{"an edge from a state to itself is a move", "b", "b", "worker", 0, "", ""},
+		{"an edge from a state to itself asks who comes", "b", "b", "human", 0, "", decide.ActorDenied},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			tk := newTask(c.from)
+			tk.Counters = tk.Counters.With("tries", c.tries)
+			req := task.Request{Task: tk.ID, To: c.to, Actor: task.Actor{Role: c.role}}
+			d, err := decide.Transition(def, tk, decide.Evidence{Document: docOf(c.body)}, req, noon)
+			if c.code != "" {
+				if no := refusal(t, err); no.Code != c.code {
+					t.Errorf("found %v, want %s", no, c.code)
+				}
+				return
+			}
+			if err != nil || !d.Moved || d.Change.Task.Status != c.to {
+				t.Errorf("found %+v (%v), want a move to %s", d, err, c.to)
+			}
+		})
+	}
+}
+
+func TestAMoveAlongASelfEdgeCountsAndKeepsTheStatusAsPrevious(t *testing.T) {
+	t.Parallel()
+	req := task.Request{To: "b", Actor: task.Actor{Role: task.RoleWorker}}
+	d, err := decide.Transition(parse(t, "forks.yml", []byte(forks)), newTask("b"), decide.Evidence{}, req, noon)
+	if err != nil || d.Change.Task.Counters.Get("tries") != 1 || d.Change.Task.Previous != "b" || len(d.Change.Events) != 1 {
+		t.Errorf("found %+v (%v), want one move from b to b with tries = 1", d.Change, err)
+	}
+}
+
+func TestARefusalOfAGateTellsEveryUnmetPart(t *testing.T) {
+	t.Parallel()
+	req := task.Request{To: "d", Actor: task.Actor{Role: task.RoleWorker}}
+	_, err := decide.Transition(parse(t, "forks.yml", []byte(forks)), newTask("a"), decide.Evidence{Document: docOf("")}, req, noon)
+	no := refusal(t, err)
+	want := []decide.Detail{
+		{Condition: `section "## Why"`, Found: "no such section", Where: "TASK.md", Want: `write "## Why" with something in it`},
+		{Condition: `section "## Check"`, Found: "no such section", Where: "TASK.md", Want: `write "## Check" with the word FAIL in it`},
+	}
+	if !reflect.DeepEqual(no.Details, want) {
+		t.Errorf("found the details %+v, want %+v", no.Details, want)
+	}
+}
