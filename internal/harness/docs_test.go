@@ -1,0 +1,59 @@
+package harness_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"orange/internal/harness"
+)
+
+const manual = "../../docs/harness-file.md"
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestTheExamplesOfTheManualLoad(t *testing.T) {
+	t.Parallel()
+	found := regexp.MustCompile("(?s)```yaml\n(.*?)```\n").FindAllStringSubmatch(readFile(t, manual), -1)
+	if len(found) < 2 {
+		t.Fatalf("found %d examples in %s, want at least 2", len(found), manual)
+	}
+	for i, match := range found {
+		name := fmt.Sprintf("example %d", i+1)
+		if _, err := harness.Parse(name, []byte(match[1])); err != nil {
+			t.Errorf("%s of %s:\n%v", name, manual, err)
+		}
+	}
+}
+
+func TestTheManualHasEveryKeyAndPlaceholder(t *testing.T) {
+	t.Parallel()
+	page, source := readFile(t, manual), readFile(t, "harness.go")
+	var wanted []string
+	for _, key := range regexp.MustCompile(`yaml\.(?:Must|May)\("([a-z_]+)"`).FindAllStringSubmatch(source, -1) {
+		wanted = append(wanted, key[1])
+	}
+	if len(wanted) < 15 {
+		t.Fatalf("found %d keys in harness.go, want at least 15", len(wanted))
+	}
+	for _, name := range []string{
+		harness.Prompt, harness.PromptFile, harness.Worktree, harness.TaskDir,
+		harness.Home, harness.Branch, harness.Effort, harness.SessionID,
+	} {
+		wanted = append(wanted, "{"+name+"}")
+	}
+	for _, name := range wanted {
+		if !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("%s does not mention `%s`", manual, name)
+		}
+	}
+}
