@@ -108,15 +108,12 @@ func (f Files) syncHistory(t task.Task, lines []string) error {
 		whole.WriteString(line)
 		whole.WriteByte('\n')
 	}
-	have, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return writeWhole(path, whole.Bytes())
-	}
-	if bytes.Equal(have, whole.Bytes()) && err == nil {
-		return nil
-	}
+	have, err := readHistory(path)
 	if err != nil || !bytes.HasPrefix(whole.Bytes(), have) {
 		return writeWhole(path, whole.Bytes())
+	}
+	if len(have) == whole.Len() {
+		return nil
 	}
 	file, err := open(path, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
@@ -124,6 +121,15 @@ func (f Files) syncHistory(t task.Task, lines []string) error {
 	}
 	_, err = file.Write(whole.Bytes()[len(have):])
 	return errors.Join(err, file.Close())
+}
+
+func readHistory(path string) ([]byte, error) {
+	file, err := open(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(file)
 }
 
 // Adopt makes another file's body the task's document: a program replaced the link in the worktree by a file of its own.
