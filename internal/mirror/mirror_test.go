@@ -1,0 +1,173 @@
+package mirror_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"orange/internal/document"
+	"orange/internal/mirror"
+)
+
+func TestCreate_makesADocumentAndLeavesOneThatIsThere(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "\n## Context\n\nhow it began\n")
+	d := documentOf(t, files, one)
+	wantField(t, d, "summary", "mend the gate")
+	if len(d.Problems) != 0 || d.Body != "\n## Context\n\nhow it began\n" {
+		t.Errorf("problems %v, body %q", d.Problems, d.Body)
+	}
+	before := read(t, files.Document(one.Project, one.ID))
+	one.Summary = "another"
+	must(t, files.Create(one, "other body"))
+	if after := read(t, files.Document(one.Project, one.ID)); after != before {
+		t.Errorf("the document was replaced:\n%s", after)
+	}
+}
+
+func TestAppend_addsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "\nbody\n")
+	before := read(t, files.Document(one.Project, one.ID))
+	must(t, files.Append(one.Project, one.ID, "\n## Fix Instructions\n\nmore\n"))
+	if after := read(t, files.Document(one.Project, one.ID)); after != before+"\n## Fix Instructions\n\nmore\n" {
+		t.Errorf("the document is %q", after)
+	}
+	if err := files.Append(one.Project, "nobody", "x"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("appending to a missing document: %v", err)
+	}
+}
+
+func TestKeep_storesATextUnderItsDigestOnce(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "")
+	digest := document.Digest("DONE: all\n")
+	path := filepath.Join(files.Dir(one.Project, one.ID), "evidence", digest)
+	for range 2 {
+		must(t, files.Keep(one.Project, one.ID, digest, "DONE: all\n"))
+	}
+	if got := read(t, path); got != "DONE: all\n" || document.Digest(got) != digest {
+		t.Errorf("kept %q under %s", got, digest)
+	}
+}
+
+func TestAdopt_takesTheOtherFilesBodyAndAnswersTheOldOne(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "\nold body\n")
+	before, err := files.Adopt(one, []byte("---\nid: forged\nstatus: done\nmine: 1\n---\nnew body\n"))
+	must(t, err)
+	if string(before) != "\nold body\n" {
+		t.Errorf("the body before was %q", before)
+	}
+	d := documentOf(t, files, one)
+	wantField(t, d, "status", "working")
+	wantField(t, d, "id", "abc")
+	wantField(t, d, "mine", "1")
+	if d.Body != "new body\n" {
+		t.Errorf("the body is %q", d.Body)
+	}
+}
+
+func TestAdopt_worksWithoutADocumentOrAHeader(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "")
+	must(t, os.Remove(files.Document(one.Project, one.ID)))
+	before, err := files.Adopt(one, []byte("only a body\n"))
+	must(t, err)
+	if d := documentOf(t, files, one); len(before) != 0 || d.Body != "only a body\n" {
+		t.Errorf("before %q, body %q", before, d.Body)
+	}
+}
+
+func TestTrash_movesTheFolderAside(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "\nbody\n")
+	where, err := files.Trash(one.Project, one.ID)
+	must(t, err)
+	if exists(files.Dir(one.Project, one.ID)) || !exists(filepath.Join(where, mirror.DocumentName)) {
+		t.Errorf("the folder is not at %q", where)
+	}
+	where, err = files.Trash(one.Project, one.ID)
+	if err != nil || where != "" {
+		t.Errorf("a folder that is gone: %q, %v", where, err)
+	}
+}
+
+func TestLock_letsOneInAtATime(t *testing.T) {
+	t.Parallel()
+	files := mirror.Files{Home: t.TempDir()}
+	var inside, most atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 5 {
+				release, err := files.Lock(t.Context(), "one")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				most.Store(max(most.Load(), inside.Add(1)))
+				inside.Add(-1)
+				release()
+				release() // twice is harmless
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d were inside at once", most.Load())
+	}
+}
+
+func TestLock_ofAnotherNameIsFree(t *testing.T) {
+	t.Parallel()
+	files := mirror.Files{Home: t.TempDir()}
+	first, err := files.Lock(t.Context(), "one")
+	must(t, err)
+	defer first()
+	second, err := files.Lock(t.Context(), "two")
+	must(t, err)
+	second()
+}
+
+func TestLock_excludesAnotherProcessAndIsFreeOnceThatIsKilled(t *testing.T) {
+	t.Parallel()
+	files := mirror.Files{Home: t.TempDir()}
+	life, kill := context.WithCancel(t.Context())
+	defer kill()
+	ended := startPart(life, "hold "+files.Home)
+	eventually(t, "the other process holds the lock", func() bool { return exists(filepath.Join(files.Home, "held")) })
+	tired, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer stop()
+	if _, err := files.Lock(tired, "one"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("while another process holds the lock: %v", err)
+	}
+	kill() // with KILL: the holder cannot tidy up
+	<-ended
+	release, err := files.Lock(t.Context(), "one")
+	must(t, err)
+	release()
+}
+
+func TestLock_heedsACancelledContext(t *testing.T) {
+	t.Parallel()
+	files := mirror.Files{Home: t.TempDir()}
+	release, err := files.Lock(t.Context(), "one")
+	must(t, err)
+	defer release()
+	ctx, cancel := context.WithCancel(t.Context())
+	waited := make(chan error, 1)
+	go func() {
+		_, err := files.Lock(ctx, "one")
+		waited <- err
+	}()
+	cancel()
+	if err := <-waited; !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,365 @@
+package mirror_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"orange/internal/document"
+	"orange/internal/mirror"
+	"orange/internal/task"
+)
+
+func documentOf(t *testing.T, files mirror.Files, one task.Task) *document.Document {
+	t.Helper()
+	return document.Read([]byte(read(t, files.Document(one.Project, one.ID))))
+}
+
+func wantField(t *testing.T, d *document.Document, key, want string) {
+	t.Helper()
+	if got, ok := d.Front.Get(key); !ok || got != want {
+		t.Errorf("TASK.md shows %s = %.60q (%v), want %.60q", key, got, ok, want)
+	}
+}
+
+func TestSync_renewsTheHeaderInPlace(t *testing.T) {
+	t.Parallel()
+	const body = "\n# Garden\n\n## Plan\nAPPROACH: dig\r\n\ttabs, and \xff bytes"
+	files, one := newFiles(t, body)
+	path := files.Document(one.Project, one.ID)
+	before, err := os.Stat(path)
+	must(t, err)
+	one.Status, one.Attention = "agent-review", "look: here"
+	must(t, files.Sync(one, nil))
+	after, err := os.Stat(path)
+	must(t, err)
+	if !os.SameFile(before, after) || before.Size() != after.Size() {
+		t.Errorf("the file was replaced or is of another size: %d bytes, then %d", before.Size(), after.Size())
+	}
+	d := documentOf(t, files, one)
+	wantField(t, d, "status", "agent-review")
+	wantField(t, d, "attention", "look: here")
+	if d.Body != body {
+		t.Errorf("the body is %q, want %q", d.Body, body)
+	}
+}
+
+func TestSync_writesNothingWhenNothingChanged(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "\nbody\n")
+	lines := []string{`{"seq":1}`}
+	must(t, files.Sync(one, lines))
+	paths := []string{files.Document(one.Project, one.ID), filepath.Join(files.Dir(one.Project, one.ID), "history.jsonl")}
+	old := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
+	for _, path := range paths {
+		must(t, os.Chtimes(path, old, old))
+	}
+	must(t, files.Sync(one, lines))
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		must(t, err)
+		if !info.ModTime().Equal(old) {
+			t.Errorf("%s was written", filepath.Base(path))
+		}
+	}
+}
+
+func TestSync_keepsKeysOfTheUsersOwn(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "")
+	write(t, files.Document(one.Project, one.ID), "---\nid: abc\nmine: [1, 2]\nstatus: working\n---\nbody\n")
+	one.Summary = strings.Repeat("long ", 200)
+	must(t, files.Sync(one, nil))
+	text := read(t, files.Document(one.Project, one.ID))
+	if !strings.Contains(text, "\nmine: [1, 2]\n") {
+		t.Errorf("the user's key is gone:\n%s", text)
+	}
+	wantField(t, document.Read([]byte(text)), "summary", one.Summary)
+}
+
+// linesOf are the lines of one writer, in the order in which they stand.
+func linesOf(body, who string) []string {
+	var out []string
+	for line := range strings.Lines(body) {
+		if strings.HasPrefix(line, who+" ") {
+			out = append(out, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return out
+}
+
+func wantAllLines(t *testing.T, body, who string, count int) {
+	t.Helper()
+	got := linesOf(body, who)
+	if len(got) != count {
+		t.Errorf("%d lines of the %s are there, want %d", len(got), who, count)
+	}
+	for i, line := range got {
+		if want := fmt.Sprintf("%s %d", who, i+1); line != want {
+			t.Fatalf("line %d of the %s is %q, want %q", i+1, who, line, want)
+		}
+	}
+}
+
+// While a goroutine and another process append, the header changes hundreds of times and outgrows its room again and again.
+func TestSync_losesNoLineThatOthersAppend(t *testing.T) {
+	t.Parallel()
+	const body = "\n# Garden\n\n  leading blanks, trailing blanks  \n\n\n## Plan\r\nAPPROACH: dig\n"
+	files, one := newFiles(t, body)
+	dir := files.Dir(one.Project, one.ID)
+	var stop atomic.Bool
+	count := make(chan int, 1)
+	go func() {
+		n, err := appendLines(files.Document(one.Project, one.ID), "goroutine", stop.Load)
+		if err != nil {
+			t.Error(err)
+		}
+		count <- n
+	}()
+	other := startPart(t.Context(), "append "+dir)
+	eventually(t, "the other process appends", func() bool {
+		return strings.Contains(read(t, files.Document(one.Project, one.ID)), "\nprocess 1\n")
+	})
+	statuses := []task.Status{"working", "agent-review", "stuck"}
+	for i := range 400 {
+		one.Status = statuses[i%len(statuses)]
+		if i%8 == 0 {
+			one.Summary += strings.Repeat("more of it ", 8)
+		}
+		must(t, files.Sync(one, nil))
+	}
+	stop.Store(true)
+	write(t, filepath.Join(dir, "stop"), "")
+	must(t, <-other)
+	mine := <-count
+	d := documentOf(t, files, one)
+	wantField(t, d, "summary", one.Summary)
+	wantField(t, d, "status", string(one.Status))
+	if !strings.HasPrefix(d.Body, body) {
+		t.Errorf("the body does not begin as it did: %.120q", d.Body)
+	}
+	wantAllLines(t, d.Body, "goroutine", mine)
+	theirs := linesOf(d.Body, "process")
+	wantAllLines(t, d.Body, "process", len(theirs))
+	wantNothingElse(t, strings.TrimPrefix(d.Body, body), mine+len(theirs))
+	t.Logf("%d and %d lines", mine, len(theirs))
+}
+
+// wantNothingElse makes sure that a body holds as many lines as were written, and blank ones.
+func wantNothingElse(t *testing.T, body string, count int) {
+	t.Helper()
+	written := 0
+	for line := range strings.Lines(body) {
+		if strings.TrimSpace(line) != "" {
+			written++
+		}
+	}
+	if written != count {
+		t.Errorf("%d lines stand in the body, want %d", written, count)
+	}
+}
+
+func TestSync_leavesBlankLinesAtMostWhereTheHeaderGrew(t *testing.T) {
+	t.Parallel()
+	const body = "\none\ntwo without an end"
+	files, one := newFiles(t, body)
+	one.Summary = strings.Repeat("x", 5000)
+	must(t, files.Sync(one, nil))
+	d := documentOf(t, files, one)
+	wantField(t, d, "summary", one.Summary)
+	if got := strings.TrimRight(d.Body, " \n"); got != body {
+		t.Errorf("the body is %q, want %q", d.Body, body)
+	}
+}
+
+func TestSync_putsANewHeaderAboveWhatItCannotTrust(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"no header":               "# Garden\n\n## Plan\nAPPROACH: dig\n",
+		"an empty file":           "",
+		"one byte":                "x",
+		"a header never closed":   "---\nid: abc\nstatus: working\n\n## Plan\nAPPROACH: dig\n",
+		"bad YAML":                "---\nid: a: b\nsummary: \"open\n---\n## Plan\nAPPROACH: dig\n",
+		"a heading in the header": "---\nid: abc\n\n## Plan\nx: y\n---\nrest\n",
+		"a key twice":             "---\nid: abc\nid: def\n---\nrest\n",
+		"binary":                  "\x00\x01\x02\xff\xfe",
+		"a blank line above":      "\n---\nid: abc\n---\nrest\n",
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files, one := newFiles(t, "")
+			write(t, files.Document(one.Project, one.ID), text)
+			must(t, files.Sync(one, nil))
+			d := documentOf(t, files, one)
+			wantField(t, d, "status", "working")
+			if broken := d.Broken(); broken != "" {
+				t.Errorf("the new header is broken too: %s", broken)
+			}
+			if !strings.HasPrefix(d.Body, text) || strings.TrimSpace(strings.TrimPrefix(d.Body, text)) != "" {
+				t.Errorf("the body is %q, want all of %q", d.Body, text)
+			}
+			once := read(t, files.Document(one.Project, one.ID))
+			must(t, files.Sync(one, nil))
+			if twice := read(t, files.Document(one.Project, one.ID)); twice != once {
+				t.Error("a second Sync changed the document again")
+			}
+		})
+	}
+}
+
+func TestSync_makesTheFolderAndTheDocumentAnew(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "\nbody\n")
+	must(t, os.RemoveAll(files.Dir(one.Project, one.ID)))
+	must(t, files.Sync(one, []string{"{}"}))
+	wantField(t, documentOf(t, files, one), "id", "abc")
+}
+
+// What stands where the document should be is named; neither Sync nor Read follows, blocks or replaces it.
+func TestSyncAndRead_sayWhatStandsInPlaceOfTheDocument(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"a link", "a folder", "a pipe"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			files, one := newFiles(t, "")
+			path := files.Document(one.Project, one.ID)
+			target := filepath.Join(files.Home, "target")
+			write(t, target, "precious")
+			must(t, os.Remove(path))
+			switch kind {
+			case "a link":
+				must(t, os.Symlink(target, path))
+			case "a folder":
+				must(t, os.Mkdir(path, 0o755))
+			case "a pipe":
+				must(t, syscall.Mkfifo(path, 0o644))
+			}
+			_, err := files.Read(one.Project, one.ID)
+			wantError(t, err, kind)
+			says := kind
+			if kind == "a folder" {
+				says = "directory" // the system refuses to open it for writing
+			}
+			wantError(t, files.Sync(one, nil), says)
+			if err := files.Append(one.Project, one.ID, "x"); err == nil {
+				t.Error("Append wrote into it")
+			}
+			if got := read(t, target); got != "precious" {
+				t.Errorf("the link's target now holds %q", got)
+			}
+		})
+	}
+}
+
+func TestRead_refusesAHugeDocumentAndSyncRenewsIt(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "\n"+strings.Repeat("0123456789abcde\n", mirror.MaxDocument/16))
+	_, err := files.Read(one.Project, one.ID)
+	wantError(t, err, "larger than")
+	one.Status = "stuck"
+	must(t, files.Sync(one, nil))
+	wantField(t, documentOf(t, files, one), "status", "stuck")
+}
+
+func TestRead_ofAMissingDocumentIsNotExist(t *testing.T) {
+	t.Parallel()
+	_, err := (mirror.Files{Home: t.TempDir()}).Read("garden", "nobody")
+	if !os.IsNotExist(err) {
+		t.Errorf("the error is %v, want one that says that it does not exist", err)
+	}
+}
+
+func TestSync_repairsTheHistory(t *testing.T) {
+	t.Parallel()
+	lines := []string{`{"seq":1}`, `{"seq":2}`, `{"seq":3}`}
+	whole := strings.Join(lines, "\n") + "\n"
+	tests := map[string]string{
+		"up to date":      whole,
+		"empty":           "",
+		"one line behind": lines[0] + "\n" + lines[1] + "\n",
+		"torn line":       whole[:14],
+		"changed line":    strings.Replace(whole, "2", "9", 1),
+		"too long":        whole + "{}\n",
+		"binary":          "\x00\xff",
+	}
+	for name, have := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files, one := newFiles(t, "")
+			path := filepath.Join(files.Dir(one.Project, one.ID), "history.jsonl")
+			write(t, path, have)
+			before, err := os.Stat(path)
+			must(t, err)
+			must(t, files.Sync(one, lines))
+			if got := read(t, path); got != whole {
+				t.Errorf("the history is %q, want %q", got, whole)
+			}
+			after, err := os.Stat(path)
+			must(t, err)
+			if grows := strings.HasPrefix(whole, have); grows != os.SameFile(before, after) {
+				t.Errorf("the same file: %v, want %v", os.SameFile(before, after), grows)
+			}
+		})
+	}
+}
+
+func TestSync_replacesWhatStandsInPlaceOfTheHistory(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"nothing", "a link", "a pipe"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			files, one := newFiles(t, "")
+			path := filepath.Join(files.Dir(one.Project, one.ID), "history.jsonl")
+			target := filepath.Join(files.Home, "target")
+			write(t, target, "{}\n")
+			switch kind {
+			case "a link":
+				must(t, os.Symlink(target, path))
+			case "a pipe":
+				must(t, syscall.Mkfifo(path, 0o644))
+			}
+			done := make(chan error, 1)
+			go func() { done <- files.Sync(one, []string{"{}", "{}"}) }()
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			select {
+			case err := <-done:
+				must(t, err)
+			case <-ctx.Done():
+				t.Fatal("Sync hangs")
+			}
+			if got := read(t, path); got != "{}\n{}\n" {
+				t.Errorf("the history is %q", got)
+			}
+			if got := read(t, target); got != "{}\n" {
+				t.Errorf("the link's target now holds %q", got)
+			}
+		})
+	}
+}
+
+func TestSync_leavesNoTemporaryFiles(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "")
+	for i := range 5 {
+		one.Summary = strings.Repeat("y", i*700)
+		must(t, files.Sync(one, []string{fmt.Sprint(i)}))
+	}
+	entries, err := os.ReadDir(files.Dir(one.Project, one.ID))
+	must(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := []string{mirror.DocumentName, "history.jsonl"}; !slices.Equal(names, want) {
+		t.Errorf("the folder holds %v, want %v", names, want)
+	}
+}
