@@ -55,7 +55,7 @@ func partHold(home string) int {
 	return 1
 }
 
-const mostLines = 30000
+const mostLines = 20000
 
 // appendLines appends numbered lines, each in one write, as fast as it can.
 func appendLines(path, who string, stop func() bool) (int, error) {

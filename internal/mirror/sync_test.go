@@ -128,9 +128,9 @@ func TestSync_losesNoLineThatOthersAppend(t *testing.T) {
 		return strings.Contains(read(t, files.Document(one.Project, one.ID)), "\nprocess 1\n")
 	})
 	statuses := []task.Status{"working", "agent-review", "stuck"}
-	for i := range 400 {
+	for i := range 200 {
 		one.Status = statuses[i%len(statuses)]
-		if i%8 == 0 {
+		if i%5 == 0 {
 			one.Summary += strings.Repeat("more of it ", 8)
 		}
 		must(t, files.Sync(one, nil))

@@ -1,0 +1,298 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/sqlite"
+	"orange/internal/task"
+)
+
+func TestOpen_worksWithStrangeFileNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"with spaces", "what?", "#1", "100%", "50%41", "a&b=c", "ünï", "semi;colon", "quote'\""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), name+".db")
+			s, err := sqlite.Open(t.Context(), path)
+			must(t, err)
+			create(t, s, aTask("one"))
+			must(t, s.Close())
+			must(t, s.Close()) // twice is harmless
+			files, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))
+			must(t, err)
+			if !slices.Equal(files, []string{path}) {
+				t.Errorf("the folder holds %q, want %q alone", files, path)
+			}
+			if got := load(t, openAt(t, path), "one").Task; got.ID != "one" {
+				t.Errorf("after reopening the task is %+v", got)
+			}
+		})
+	}
+}
+
+func TestOpen_refusesTheDatabaseOfANewerProgram(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orange.db")
+	create(t, openAt(t, path), aTask("one"))
+	_, err := raw(t, path).ExecContext(t.Context(), "PRAGMA user_version = 99")
+	must(t, err)
+	before := dump(t, path)
+	_, err = sqlite.Open(t.Context(), path)
+	if err == nil || !strings.Contains(err.Error(), "version 99") || !strings.Contains(err.Error(), "newer orange") {
+		t.Errorf("the error is %v", err)
+	}
+	if dump(t, path) != before {
+		t.Error("the database was changed")
+	}
+}
+
+func TestOpen_refusesWhatIsNoDatabase(t *testing.T) {
+	t.Parallel()
+	if _, err := sqlite.Open(t.Context(), t.TempDir()); err == nil {
+		t.Error("a folder was opened")
+	}
+}
+
+func TestOpen_byManyAtOnceMakesTheTablesOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orange.db")
+	errs := make(chan error)
+	for range 4 {
+		go func() {
+			s, err := sqlite.Open(t.Context(), path)
+			if err == nil {
+				err = s.Close()
+			}
+			errs <- err
+		}()
+	}
+	for range 4 {
+		must(t, <-errs)
+	}
+}
+
+func ids(t *testing.T, s *sqlite.Store, f task.Filter) string {
+	t.Helper()
+	all, err := s.List(t.Context(), f)
+	must(t, err)
+	var out []string
+	for _, one := range all {
+		out = append(out, one.ID)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestList_filtersAndOrders(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	for i, id := range []string{"ended", "old", "new", "elsewhere", "%wild"} {
+		one := aTask(id)
+		one.CreatedAt = someDay.Add(time.Duration(i) * time.Hour)
+		one.UpdatedAt = someDay.Add(-time.Duration(i) * time.Hour)
+		one.Live = id != "ended"
+		switch id {
+		case "ended":
+			one.Status = "done"
+		case "elsewhere":
+			one.Project = "field"
+		case "new", "old":
+			one.QueuedFor = "planning"
+		}
+		create(t, s, one)
+	}
+	tests := map[string]struct {
+		filter task.Filter
+		want   string
+	}{
+		"all":                      {task.Filter{}, "%wild elsewhere new old ended"},
+		"a project":                {task.Filter{Project: "garden"}, "%wild new old ended"},
+		"a status":                 {task.Filter{Status: "done"}, "ended"},
+		"live ones":                {task.Filter{Live: true, Project: "garden"}, "%wild new old"},
+		"queued, longest first":    {task.Filter{Queued: true}, "new old"},
+		"queued elsewhere":         {task.Filter{Queued: true, Project: "field"}, ""},
+		"a branch":                 {task.Filter{Branch: "branch-new"}, "new"},
+		"a prefix":                 {task.Filter{Prefix: "e"}, "elsewhere ended"},
+		"a prefix with a wildcard": {task.Filter{Prefix: "%"}, "%wild"},
+		"a prefix in another case": {task.Filter{Prefix: "E"}, ""},
+	}
+	for name, tt := range tests {
+		if got := ids(t, s, tt.filter); got != tt.want {
+			t.Errorf("%s: found %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestDelete_leavesNothingOfTheTask(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orange.db")
+	s := openAt(t, path)
+	one := create(t, s, aTask("GONE-task"))
+	other := create(t, s, aTask("stays"))
+	commit(t, s, task.Change{Task: other, Lease: task.LeaseReserve, PoolSize: 2})
+	commit(t, s, task.Change{
+		Task: one, Events: []task.Event{event(task.StatusChanged)}, Hooks: []task.Hook{{Action: task.SpawnAgent}},
+		Spent: []task.Evidence{{Source: "s", Digest: "d"}}, Entered: true, Entry: []task.Evidence{{Source: "s", Digest: "d"}},
+		NewSeat: &task.Seat{Hash: "h", Role: "worker"}, NewNotice: &task.Notice{Role: "worker", Text: "x"}, Lease: task.LeaseReserve, PoolSize: 2,
+	})
+	must(t, s.Wait(t.Context(), one.ID, "worker", task.Waiter{PID: 7, Began: "x"}))
+	must(t, s.Delete(t.Context(), one.ID))
+	if left := dump(t, path); strings.Contains(left, one.ID) {
+		t.Errorf("something is left:\n%s", left)
+	}
+	if got := load(t, s, "stays").Task.Workspace; got != "garden--1" {
+		t.Errorf("the other task has %q", got)
+	}
+	must(t, s.Delete(t.Context(), one.ID)) // again is harmless
+}
+
+func TestEvents_areAChainThatAChangedByteBreaks(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orange.db")
+	s := openAt(t, path)
+	one := create(t, s, aTask("one"))
+	for range 3 {
+		one = commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.Updated), event(task.StatusChanged)}})
+	}
+	events, err := s.Events(t.Context(), "one", 0)
+	must(t, err)
+	must(t, task.VerifyChain(events))
+	if last := events[len(events)-1]; last.Hash != one.Hash || last.Seq != one.Seq || one.Seq != 7 {
+		t.Errorf("the task says %d %s, its last event %d %s", one.Seq, one.Hash, last.Seq, last.Hash)
+	}
+	later, err := s.Events(t.Context(), "one", 5)
+	must(t, err)
+	if len(later) != 2 || later[0].Seq != 6 {
+		t.Errorf("after event 5 come %v", later)
+	}
+	_, err = raw(t, path).ExecContext(t.Context(), "UPDATE events SET line = replace(line, 'human', 'humaN') WHERE seq = 4")
+	must(t, err)
+	events, err = s.Events(t.Context(), "one", 0)
+	must(t, err)
+	if err := task.VerifyChain(events); err == nil || !strings.Contains(err.Error(), "event 4") {
+		t.Errorf("the changed event was not found: %v", err)
+	}
+}
+
+func TestLines_areTheBytesThatEventsAreReadFrom(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	create(t, s, aTask("one"))
+	lines, err := s.Lines(t.Context(), "one")
+	must(t, err)
+	events, err := s.Events(t.Context(), "one", 0)
+	must(t, err)
+	again, err := events[0].MarshalJSON()
+	must(t, err)
+	if len(lines) != 1 || lines[0] != string(again) || strings.Contains(lines[0], "\n") {
+		t.Errorf("the lines are %q, the event %s", lines, again)
+	}
+}
+
+func TestSeatTaken_endsTheOtherSeatsOfTheRole(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	one := create(t, s, aTask("one"))
+	create(t, s, aTask("two"))
+	seats := []task.Seat{
+		{Hash: "before", Task: "one", Role: "worker", Hook: 1}, {Hash: "first try", Task: "one", Role: "worker", Hook: 2},
+		{Hash: "second try", Task: "one", Role: "worker", Hook: 2}, {Hash: "reviewer", Task: "one", Role: "reviewer", Hook: 3},
+	}
+	for i := range seats {
+		one = commit(t, s, task.Change{Task: one, NewSeat: &seats[i]})
+	}
+	commit(t, s, task.Change{Task: load(t, s, "two").Task, NewSeat: &task.Seat{Hash: "other task", Role: "worker", Hook: 2}})
+	must(t, s.SeatTaken(t.Context(), task.Seat{Hash: "second try", Task: "one", Role: "worker", Hook: 2, PID: 77, Began: "then"}))
+	ended := map[string]bool{"before": true, "first try": false, "second try": true, "reviewer": false, "other task": false}
+	for hash, want := range ended {
+		seat, err := s.Seat(t.Context(), hash)
+		must(t, err)
+		if seat.Ended != want {
+			t.Errorf("the seat %q has ended: %v, want %v", hash, seat.Ended, want)
+		}
+	}
+	found, err := s.SeatOf(t.Context(), 77, "then")
+	must(t, err)
+	if found.Hash != "first try" || found.Task != "one" || found.Hook != 2 {
+		t.Errorf("process 77 has the seat %+v", found)
+	}
+	_, err = s.SeatOf(t.Context(), 77, "another day")
+	wantKind(t, err, task.ErrNotFound)
+	_, err = s.Seat(t.Context(), "unknown")
+	wantKind(t, err, task.ErrNotFound)
+	if err := s.SeatTaken(t.Context(), task.Seat{Task: "one", Role: "worker", Hook: 9}); err == nil {
+		t.Error("a seat that was never issued was taken")
+	}
+	commit(t, s, task.Change{Task: one, EndSeats: []string{"worker"}})
+	if seat, err := s.SeatOf(t.Context(), 77, "then"); err != nil || !seat.Ended {
+		t.Errorf("after its end the seat is %+v, %v", seat, err)
+	}
+}
+
+func TestWaitersAndNotices_areKeptByRole(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	one := create(t, s, aTask("one"))
+	self := task.Waiter{PID: 5, Began: "a"}
+	for range 2 {
+		must(t, s.Wait(t.Context(), "one", "worker", self))
+	}
+	waiters, err := s.Waiters(t.Context(), "one", "worker")
+	must(t, err)
+	if !slices.Equal(waiters, []task.Waiter{self}) {
+		t.Errorf("waiters are %v", waiters)
+	}
+	if others, err := s.Waiters(t.Context(), "one", "reviewer"); err != nil || len(others) != 0 {
+		t.Errorf("reviewers wait: %v, %v", others, err)
+	}
+	for range 2 {
+		must(t, s.Unwait(t.Context(), "one", "worker", self))
+	}
+	if waiters, err = s.Waiters(t.Context(), "one", "worker"); err != nil || len(waiters) != 0 {
+		t.Errorf("after the wait: %v, %v", waiters, err)
+	}
+	for seq, text := range []string{"old", "new"} {
+		one = commit(t, s, task.Change{Task: one, NewNotice: &task.Notice{Seq: seq + 1, Role: "worker", Text: text}})
+	}
+	notice, err := s.Notice(t.Context(), "one", "worker")
+	must(t, err)
+	if notice != (task.Notice{Seq: 2, Role: "worker", Text: "new"}) {
+		t.Errorf("the notice is %+v", notice)
+	}
+	if none, err := s.Notice(t.Context(), "one", "reviewer"); err != nil || none != (task.Notice{}) {
+		t.Errorf("the reviewer's notice is %+v, %v", none, err)
+	}
+}
+
+func TestDataVersion_changesWhenAnotherStoreCommits(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orange.db")
+	mine, other := openAt(t, path), openAt(t, path)
+	before, err := mine.DataVersion(t.Context())
+	must(t, err)
+	same, err := mine.DataVersion(t.Context())
+	must(t, err)
+	create(t, other, aTask("one"))
+	after, err := mine.DataVersion(t.Context())
+	must(t, err)
+	if same != before || after == before {
+		t.Errorf("the version was %d, %d, then %d", before, same, after)
+	}
+}
+
+func TestSaveWorkflow_keepsATextUnderItsDigest(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	ref := task.WorkflowRef{Name: "default", Version: 1, Digest: "d1"}
+	must(t, s.SaveWorkflow(t.Context(), ref, []byte("text\x00")))
+	must(t, s.SaveWorkflow(t.Context(), ref, []byte("another")))
+	text, err := s.Workflow(t.Context(), "d1")
+	if err != nil || string(text) != "text\x00" {
+		t.Errorf("the text is %q, %v", text, err)
+	}
+	_, err = s.Workflow(t.Context(), "d2")
+	wantKind(t, err, task.ErrNotFound)
+}
