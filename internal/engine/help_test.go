@@ -1,0 +1,418 @@
+package engine_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/engine"
+	"orange/internal/home"
+	"orange/internal/mirror"
+	"orange/internal/sqlite"
+	"orange/internal/task"
+	"orange/workflows"
+)
+
+// world is an engine with a real record and real files, and pretended hands.
+type world struct {
+	*engine.Engine
+	t      *testing.T
+	home   string
+	store  *sqlite.Store
+	files  mirror.Files
+	desk   *desk
+	hands  *hands
+	runner *runner
+	clock  *clock
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	dir := t.TempDir()
+	files := mirror.Files{Home: dir}
+	w := &world{
+		t: t, home: dir, files: files, clock: &clock{now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)},
+		desk:  &desk{project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main", PoolSize: 2}},
+		hands: &hands{fails: map[string]error{}, crashAt: -1},
+	}
+	return w.another()
+}
+
+// another is a second program at work on the same home.
+func (w *world) another() *world {
+	w.t.Helper()
+	store, err := sqlite.Open(w.t.Context(), filepath.Join(w.home, "orange.db"))
+	must(w.t, err)
+	w.t.Cleanup(func() { must(w.t, store.Close()) })
+	rules := &home.Home{Dir: w.home, Workflows: workflows.Files, Usual: workflows.Usual, Keeper: store, Locker: w.files}
+	other := *w
+	other.store, other.runner = store, &runner{}
+	other.Engine = &engine.Engine{
+		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Rules: rules, Desk: w.desk, Performer: w.hands,
+		Runner: other.runner, Now: w.clock.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
+	}
+	other.runner.engine = other.Engine
+	if w.hands.engine == nil {
+		w.hands.engine = other.Engine
+	}
+	return &other
+}
+
+// clock moves on by a little whenever it is looked at.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(time.Millisecond)
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// runner performs hooks at once, or is dead and does nothing. A crash of the hands ends it without a word, as it would a process.
+type runner struct {
+	engine *engine.Engine
+	dead   bool
+}
+
+func (r *runner) Run(ctx context.Context, id string, inherit bool) (err error) {
+	if r.dead {
+		return nil
+	}
+	defer func() { _ = recover() }()
+	return r.engine.Settle(ctx, id, inherit)
+}
+
+// desk pretends to be the repository.
+type desk struct {
+	mu       sync.Mutex
+	project  task.Project
+	replaced []byte // what a program put where the link was
+	relinked int
+	merged   int
+}
+
+func (d *desk) Replaced(context.Context, task.Task) ([]byte, bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.replaced, d.replaced != nil, nil
+}
+
+func (d *desk) Relink(context.Context, task.Task) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.replaced = nil
+	d.relinked++
+	return nil
+}
+
+func (d *desk) CheckBranch(_ context.Context, name string) error {
+	if strings.Contains(name, "..") {
+		return task.Notef(task.ErrUsage, "%q is no branch", name)
+	}
+	return nil
+}
+
+func (d *desk) SetBranch(_ context.Context, _ task.Task, name string) (string, error) {
+	if name == "" {
+		return "found", nil
+	}
+	return name, nil
+}
+
+func (d *desk) Merge(context.Context, task.Task, string) (commit, how string, err error) {
+	d.merged++
+	return "c0ffee", "merged", nil
+}
+
+func (d *desk) Project(string) (task.Project, error) { return d.project, nil }
+
+// call is one hook that the hands were asked to perform.
+type call struct {
+	task, action string
+	hook         int64
+	secret       string
+}
+
+var errHands = errors.New("the hands do not obey")
+
+// hands pretend to perform hooks, and note each.
+type hands struct {
+	mu         sync.Mutex
+	engine     *engine.Engine
+	calls      []call
+	fails      map[string]error // by action
+	crashAt    int              // the number of the call that crashes, from 0
+	crashLate  bool             // after its effect, before it is told
+	performing int
+	most       int // how many were performed at once
+}
+
+func (h *hands) Perform(ctx context.Context, job task.Job) (task.Effect, error) {
+	h.mu.Lock()
+	number := len(h.calls)
+	h.calls = append(h.calls, call{job.Task.ID, job.Hook.Action, job.Hook.ID, job.Secret})
+	err := h.fails[job.Hook.Action]
+	crash := number == h.crashAt
+	h.performing++
+	h.most = max(h.most, h.performing)
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.performing--
+	}()
+	if crash {
+		panic("crash")
+	}
+	if err = errors.Join(err, h.next(ctx, job)); err != nil {
+		return task.Effect{}, err
+	}
+	return effectOf(job, number), nil
+}
+
+func (h *hands) next(ctx context.Context, job task.Job) error {
+	if job.Hook.Action != task.SpawnNext {
+		return nil
+	}
+	_, err := h.engine.StartNext(ctx, job.Task.Project)
+	return err
+}
+
+func effectOf(job task.Job, number int) task.Effect {
+	session := "session of " + job.Task.ID
+	switch job.Hook.Action {
+	case task.SpawnAgent, task.SpawnReviewer:
+		return task.Effect{Session: &session, PID: 1000 + number, Began: "then", Events: []task.Event{{Type: task.AgentSpawned}}}
+	case task.KillSession:
+		none := ""
+		return task.Effect{Session: &none, EndSeats: []string{task.RoleWorker, task.RoleReviewer}}
+	case task.KillReviewer:
+		return task.Effect{EndSeats: []string{task.RoleReviewer}}
+	case task.ReleaseWorkspace:
+		return task.Effect{Lease: task.LeaseFree}
+	case task.NotifyWorker:
+		return task.Effect{NewNotice: &task.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: "go on"}}
+	}
+	return task.Effect{}
+}
+
+// done are the actions that were asked for, in order.
+func (h *hands) done() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []string
+	for _, c := range h.calls {
+		out = append(out, c.action)
+	}
+	return strings.Join(out, " ")
+}
+
+func (h *hands) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.calls = nil
+}
+
+// last is the newest call with the action.
+func (h *hands) last(t *testing.T, action string) (found call) {
+	t.Helper()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.calls {
+		if c.action == action {
+			found = c
+		}
+	}
+	if found.hook == 0 {
+		t.Fatalf("%s was never performed", action)
+	}
+	return found
+}
+
+var (
+	human    = task.Actor{Role: task.RoleHuman}
+	worker   = task.Actor{Role: task.RoleWorker}
+	reviewer = task.Actor{Role: task.RoleReviewer}
+)
+
+const (
+	plan    = "\n## Plan\nAPPROACH: dig\nTOUCHING: the gate\n"
+	handoff = "\n## Handoff\nDONE: all of it\n"
+	pass    = "\n## Review\nVerdict: PASS\n"
+	fail    = "\n## Review\nVerdict: FAIL\nthe gate squeaks\n"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) create(branch string, spawn bool) task.Outcome {
+	w.t.Helper()
+	out, err := w.Create(w.t.Context(), task.New{
+		Project: w.desk.project, Branch: branch, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex",
+		Workflow: "default", Spawn: spawn, Actor: human,
+	})
+	must(w.t, err)
+	return out
+}
+
+func (w *world) write(id, text string) {
+	w.t.Helper()
+	must(w.t, w.files.Append("garden", id, text))
+}
+
+func (w *world) ask(id string, to task.Status, actor task.Actor) (task.Outcome, error) {
+	w.t.Helper()
+	return w.Request(w.t.Context(), task.Request{Task: id, To: to, Actor: actor, Reason: "because"})
+}
+
+func (w *world) move(id string, to task.Status, actor task.Actor) task.Outcome {
+	w.t.Helper()
+	out, err := w.ask(id, to, actor)
+	must(w.t, err)
+	if !out.Moved || out.Event.To != to {
+		w.t.Fatalf("asked for %s, got %+v", to, out)
+	}
+	return out
+}
+
+// reach makes a task and brings it to a status.
+func (w *world) reach(to task.Status) string {
+	w.t.Helper()
+	id := w.create("branch-"+string(to), to != "pending").Task.ID
+	steps := []struct {
+		text  string
+		to    task.Status
+		actor task.Actor
+	}{{plan, "working", worker}, {handoff, "agent-review", worker}, {pass, "reviewing", reviewer}}
+	for _, s := range steps {
+		if w.task(id).Status == to || to == "pending" {
+			break
+		}
+		w.write(id, s.text)
+		w.move(id, s.to, s.actor)
+	}
+	if got := w.task(id).Status; got != to {
+		w.t.Fatalf("the task is in %s, want %s", got, to)
+	}
+	w.hands.forget()
+	return id
+}
+
+func (w *world) load(id string) task.Snapshot {
+	w.t.Helper()
+	s, err := w.store.Load(w.t.Context(), id)
+	must(w.t, err)
+	return s
+}
+
+func (w *world) task(id string) task.Task {
+	w.t.Helper()
+	return w.load(id).Task
+}
+
+func (w *world) events(id, kind string) []task.Event {
+	w.t.Helper()
+	all, err := w.store.Events(w.t.Context(), id, 0)
+	must(w.t, err)
+	must(w.t, task.VerifyChain(all))
+	return slices.DeleteFunc(all, func(e task.Event) bool { return kind != "" && e.Type != kind })
+}
+
+func (w *world) document(id string) string {
+	w.t.Helper()
+	text, err := os.ReadFile(w.files.Document("garden", id))
+	must(w.t, err)
+	return string(text)
+}
+
+// edit replaces text in a task's document, as an editor does.
+func (w *world) edit(id, old, new string) {
+	w.t.Helper()
+	text := w.document(id)
+	if !strings.Contains(text, old) {
+		w.t.Fatalf("there is no %q in\n%s", old, text)
+	}
+	must(w.t, os.WriteFile(w.files.Document("garden", id), []byte(strings.Replace(text, old, new, 1)), 0o644))
+}
+
+func wantText(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %q, want %q", what, got, want)
+	}
+}
+
+func wantCode(t *testing.T, err error, code string) {
+	t.Helper()
+	var refused *decide.Rejection
+	if !errors.As(err, &refused) || refused.Code != code {
+		t.Errorf("the error is %v, want a rejection %s", err, code)
+	}
+}
+
+// everything is every row of the record and every byte of the tasks' folders.
+func (w *world) everything() string {
+	w.t.Helper()
+	var out strings.Builder
+	source := url.URL{Scheme: "file", Path: filepath.Join(w.home, "orange.db"), RawQuery: "_pragma=busy_timeout(20000)"}
+	db, err := sql.Open("sqlite", source.String())
+	must(w.t, err)
+	defer db.Close()
+	for _, table := range []string{"tasks", "events", "hooks", "spent", "entries", "leases", "seats", "waiters", "notices", "renderings", "workflows"} {
+		fmt.Fprintf(&out, "== %s\n", table)
+		w.rows(db, table, &out)
+	}
+	must(w.t, filepath.WalkDir(filepath.Join(w.home, "tasks"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		fmt.Fprintf(&out, "== %s\n%s\n", path, text)
+		return err
+	}))
+	return out.String()
+}
+
+func (w *world) rows(db *sql.DB, table string, out *strings.Builder) {
+	w.t.Helper()
+	rows, err := db.QueryContext(w.t.Context(), "SELECT * FROM "+table)
+	must(w.t, err)
+	defer rows.Close()
+	names, err := rows.Columns()
+	must(w.t, err)
+	for rows.Next() {
+		values, into := make([]any, len(names)), make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		must(w.t, rows.Scan(into...))
+		fmt.Fprintf(out, "%v\n", values)
+	}
+	must(w.t, rows.Err())
+}
