@@ -1,0 +1,83 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+func TestActor_findsOutWhoAsks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.create("first", true).Task.ID
+	mine := w.hands.last(t, task.SpawnAgent).secret
+	other := w.create("second", true).Task.ID
+	ended := w.create("third", true)
+	if !ended.Queued {
+		t.Fatal("the pool of 2 gave a third workspace")
+	}
+	w.move(other, "cancelled", human)
+	over := w.hands.last(t, task.SpawnAgent).secret
+	agent := []task.Waiter{{PID: 4, Began: "then"}, {PID: 1001, Began: "then"}, {PID: 5, Began: "then"}}
+	tests := map[string]struct {
+		id     string
+		caller task.Caller
+		want   task.Actor
+		says   string
+	}{
+		"a person":                       {id, task.Caller{}, human, ""},
+		"a person for a role":            {id, task.Caller{As: "reviewer"}, task.Actor{Role: "human", As: "reviewer"}, ""},
+		"an agent":                       {id, task.Caller{Secret: mine}, worker, ""},
+		"an agent in general":            {"", task.Caller{Secret: mine}, worker, ""},
+		"an agent of another task":       {other, task.Caller{Secret: mine}, task.Actor{}, "the agent of another task"},
+		"an agent with --as":             {id, task.Caller{Secret: mine, As: "human"}, task.Actor{}, "without --as"},
+		"an unknown seat":                {id, task.Caller{Secret: "guess"}, task.Actor{}, "unknown seat"},
+		"an agent whose seat ended":      {other, task.Caller{Secret: over}, task.Actor{}, "time is over"},
+		"below an agent without a seat":  {id, task.Caller{Above: agent}, worker, ""},
+		"below an agent, with --as":      {id, task.Caller{Above: agent, As: "human"}, task.Actor{}, "without --as"},
+		"below an agent of another task": {other, task.Caller{Above: agent}, task.Actor{}, "another task"},
+		"below a process of its number":  {id, task.Caller{Above: []task.Waiter{{PID: 1001, Began: "later"}}}, human, ""},
+		"below strangers":                {id, task.Caller{Above: agent[:1]}, human, ""},
+	}
+	for name, tt := range tests {
+		got, err := w.Actor(t.Context(), tt.id, tt.caller)
+		if got != tt.want {
+			t.Errorf("%s: the actor is %+v, want %+v", name, got, tt.want)
+		}
+		if tt.says == "" {
+			must(t, err)
+			continue
+		}
+		wantCode(t, err, decide.ActorDenied)
+		if err != nil && !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: the error is %v, want one that says %q", name, err, tt.says)
+		}
+	}
+}
+
+func TestARespawn_endsTheSeatOfTheAgentBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.create("fix", true).Task.ID
+	before := w.hands.last(t, task.SpawnAgent).secret
+	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
+	must(t, err)
+	_, err = w.Actor(t.Context(), id, task.Caller{Secret: before})
+	wantCode(t, err, decide.ActorDenied)
+	now, err := w.Actor(t.Context(), id, task.Caller{Secret: w.hands.last(t, task.SpawnAgent).secret})
+	must(t, err)
+	if now != worker {
+		t.Errorf("the new agent is %+v", now)
+	}
+}
+
+func TestTheSecretOfASeat_standsNowhereOnDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create("fix", true)
+	if secret := w.hands.last(t, task.SpawnAgent).secret; len(secret) != 64 || strings.Contains(w.everything(), secret) {
+		t.Errorf("the secret %q is kept", secret)
+	}
+}

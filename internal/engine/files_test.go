@@ -1,0 +1,161 @@
+package engine_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orange/internal/document"
+	"orange/internal/task"
+)
+
+func TestAStatusThatAnAgentWrites_isPutBackAndToldOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	for range 2 { // an agent that insists is told of again
+		w.edit(id, "\nstatus: working\n", "\nstatus: done\n")
+		for range 3 {
+			s, _, err := w.Refresh(t.Context(), id)
+			must(t, err)
+			wantText(t, "status", string(s.Task.Status), "working")
+		}
+	}
+	told := w.events(id, task.DocumentRestored)
+	if len(told) != 2 || told[0].Data["field"] != "status" || told[0].Data["found"] != "done" || told[0].Data["kept"] != "working" {
+		t.Errorf("the history tells %+v", told)
+	}
+	if text := w.document(id); !strings.Contains(text, "\nstatus: working\n") {
+		t.Errorf("the document shows\n%s", text)
+	}
+	wantText(t, "hooks", w.hands.done(), "")
+}
+
+func TestAStaleHeader_isRenewedInSilence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("planning")
+	old := w.document(id)
+	w.write(id, plan)
+	w.move(id, "working", worker)
+	must(t, os.WriteFile(w.files.Document("garden", id), []byte(old+plan), 0o644)) // saved by an editor that read it before the move
+	before := len(w.events(id, ""))
+	s, _, err := w.Refresh(t.Context(), id)
+	must(t, err)
+	if after := len(w.events(id, "")); after != before || s.Task.Status != "working" {
+		t.Errorf("%d events became %d, the status is %s", before, after, s.Task.Status)
+	}
+	if text := w.document(id); !strings.Contains(text, "\nstatus: working\n") {
+		t.Errorf("the document shows\n%s", text)
+	}
+}
+
+func TestWhatPeopleMaySetInTheHeader_isTakenOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.edit(id, "\nsummary: \"mend the gate\"\n", "\nsummary: \"paint the gate: blue\"\n")
+	w.edit(id, "\nharness: claude\n", "\nharness: pi\n")
+	w.edit(id, "\nreview_effort: \"\"\n", "\nreview_effort: high\n")
+	for range 2 {
+		_, _, err := w.Refresh(t.Context(), id)
+		must(t, err)
+	}
+	got := w.task(id)
+	if got.Summary != "paint the gate: blue" || got.Harness != "pi" || got.ReviewEffort != "high" || got.ReviewHarness != "codex" {
+		t.Errorf("the task is %+v", got)
+	}
+	if told := w.events(id, task.Updated); len(told) != 1 || told[0].Data["harness"] != "pi" || len(told[0].Data) != 3 {
+		t.Errorf("the history tells %+v", told)
+	}
+}
+
+func TestABrokenHeader_getsANewOneAboveAndIsToldOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.write(id, handoff)
+	w.edit(id, "\nstatus: working\n", "\nstatus: a: b: c\n")
+	broken := w.document(id)
+	for range 2 {
+		_, _, err := w.Refresh(t.Context(), id)
+		must(t, err)
+	}
+	if told := w.events(id, task.DocumentRestored); len(told) != 1 || told[0].Data["problem"] == "" {
+		t.Errorf("the history tells %+v", told)
+	}
+	d := document.Read([]byte(w.document(id)))
+	if !strings.HasPrefix(d.Body, broken) {
+		t.Errorf("the body is\n%s", d.Body)
+	}
+	w.move(id, "agent-review", worker)
+}
+
+func TestADocumentThatCannotBeRead_refusesAGateAndHidesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("planning")
+	path := w.files.Document("garden", id)
+	must(t, os.Remove(path))
+	must(t, os.Mkdir(path, 0o755))
+	_, err := w.ask(id, "working", worker)
+	wantCode(t, err, "gate_unmet")
+	if err != nil && !strings.Contains(err.Error(), "is a folder") {
+		t.Errorf("the refusal does not say why: %v", err)
+	}
+	wantText(t, "status", string(w.task(id).Status), "planning")
+}
+
+func TestAFileInPlaceOfTheLink_isAdopted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("planning")
+	w.write(id, "\nold words\n")
+	body := document.Read([]byte(w.document(id))).Body
+	w.desk.replaced = []byte("---\nstatus: done\n---\nnew words\n" + plan)
+	w.move(id, "working", worker)
+	told := w.events(id, task.DocumentAdopted)
+	if len(told) != 1 || w.desk.relinked != 1 {
+		t.Fatalf("relinked %d times, the history tells %+v", w.desk.relinked, told)
+	}
+	d := document.Read([]byte(w.document(id)))
+	wantText(t, "body", d.Body, "new words\n"+plan)
+	kept, err := os.ReadFile(filepath.Join(w.files.Dir("garden", id), "evidence", told[0].Data["before"]))
+	must(t, err)
+	wantText(t, "the old body", string(kept), body)
+}
+
+func TestMirrorsThatLag_areRepaired(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	history := filepath.Join(w.files.Dir("garden", id), "history.jsonl")
+	want, err := os.ReadFile(history)
+	must(t, err)
+	must(t, os.WriteFile(history, want[:40], 0o644))
+	must(t, os.Remove(w.files.Document("garden", id)))
+	must(t, w.Settle(t.Context(), id, false))
+	got, err := os.ReadFile(history)
+	must(t, err)
+	wantText(t, "history", string(got), string(want))
+	if text := w.document(id); !strings.Contains(text, "\nstatus: working\n") {
+		t.Errorf("the document is\n%s", text)
+	}
+}
+
+func TestUpdate_changesSummaryAndBranchWithoutAMove(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	summary, branch := "another", "feature"
+	got, err := w.Update(t.Context(), id, task.Update{Summary: &summary, Branch: &branch, Actor: worker})
+	must(t, err)
+	if got.Summary != summary || got.Branch != branch || got.Status != "working" {
+		t.Errorf("the task is %+v", got)
+	}
+	other := w.create("second", false).Task.ID
+	if _, err := w.Update(t.Context(), other, task.Update{Branch: &branch, Actor: human}); err == nil || !strings.Contains(err.Error(), id) {
+		t.Errorf("the branch of another task: %v", err)
+	}
+}

@@ -1,0 +1,268 @@
+package engine_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+// states are the hooks of a task's event and how they stand, "action=state".
+func (w *world) states(id string, event int) string {
+	w.t.Helper()
+	hooks, err := w.store.Hooks(w.t.Context(), id, event)
+	must(w.t, err)
+	var out []string
+	for _, h := range hooks {
+		out = append(out, h.Action+"="+string(h.State))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestAHookThatFails_isMarkedAndRetryClearsTheMark(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.hands.fails[task.SpawnAgent] = errHands
+	out := w.create("fix", true)
+	id := out.Task.ID
+	wantText(t, "hooks", w.states(id, out.Event.Seq), "acquire_workspace=done spawn_agent=failed")
+	wantText(t, "status", string(out.Task.Status), "planning")
+	wantText(t, "attention", out.Task.Attention, "hook spawn_agent: "+errHands.Error())
+	if text := w.document(id); !strings.Contains(text, errHands.Error()) {
+		t.Errorf("TASK.md does not show the mark:\n%s", text)
+	}
+	again, err := w.Retry(t.Context(), id, human)
+	must(t, err)
+	if len(again.Hooks) != 1 || again.Hooks[0].State != task.HookFailed || again.Hooks[0].Attempts != 2 {
+		t.Errorf("the second attempt is %+v", again.Hooks)
+	}
+	delete(w.hands.fails, task.SpawnAgent)
+	again, err = w.Retry(t.Context(), id, human)
+	must(t, err)
+	if again.Task.Attention != "" || len(again.Hooks) != 1 || again.Hooks[0].State != task.HookDone {
+		t.Errorf("after the third attempt: %+v", again)
+	}
+	calls := w.hands.done()
+	nothing, err := w.Retry(t.Context(), id, human)
+	must(t, err)
+	if len(nothing.Hooks) != 0 || w.hands.done() != calls {
+		t.Errorf("with nothing owed Retry answered %+v", nothing)
+	}
+}
+
+func TestAHookThatFailed_isLeftAloneForAWhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.hands.fails[task.SpawnAgent] = errHands
+	id := w.create("fix", true).Task.ID
+	w.hands.forget()
+	must(t, w.Settle(t.Context(), id, false))
+	must(t, w.Resume(t.Context()))
+	wantText(t, "before its time", w.hands.done(), "")
+	w.hands.fails[task.SpawnAgent] = errHands
+	w.clock.pass(decide.BackOff(1) + time.Second)
+	must(t, w.Resume(t.Context()))
+	if n := len(w.events(id, task.HookFailure)); n != 1 {
+		t.Errorf("the same failure is told %d times", n)
+	}
+	w.hands.forget()
+	delete(w.hands.fails, task.SpawnAgent)
+	w.clock.pass(decide.BackOff(2) + time.Second)
+	must(t, w.Resume(t.Context()))
+	wantText(t, "in its time", w.hands.done(), "spawn_agent")
+}
+
+func TestHooksBehindAFailedOne_waitUnlessTheyStandApart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("reviewing")
+	w.hands.fails[task.KillSession] = errHands
+	out := w.move(id, "done", human)
+	wantText(t, "asked for", w.hands.done(), "kill_session delete_remote_branch spawn_next")
+	wantText(t, "hooks", w.states(id, out.Event.Seq), "kill_session=failed release_workspace=pending delete_remote_branch=done spawn_next=done")
+	delete(w.hands.fails, task.KillSession)
+	w.hands.forget()
+	_, err := w.Retry(t.Context(), id, human)
+	must(t, err)
+	wantText(t, "after Retry", w.hands.done(), "kill_session release_workspace")
+	if got := w.task(id); got.Workspace != "" || got.Attention != "" {
+		t.Errorf("the task is %+v", got)
+	}
+}
+
+func TestAFailureThatStandsApart_holdsUpNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("reviewing")
+	w.hands.fails[task.DeleteRemoteBranch] = errHands
+	out := w.move(id, "done", human)
+	wantText(t, "hooks", w.states(id, out.Event.Seq), "kill_session=done release_workspace=done delete_remote_branch=failed spawn_next=done")
+	if got := w.task(id).Attention; !strings.Contains(got, "delete_remote_branch") {
+		t.Errorf("the mark is %q", got)
+	}
+}
+
+func TestCancel_supersedesAnOwedSpawn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.hands.fails[task.SpawnAgent] = errHands
+	born := w.create("fix", true)
+	w.hands.forget()
+	out, err := w.Command(t.Context(), born.Task.ID, "cancel", human, "enough")
+	must(t, err)
+	wantText(t, "the spawn", w.states(born.Task.ID, born.Event.Seq), "acquire_workspace=done spawn_agent=superseded")
+	wantText(t, "asked for", w.hands.done(), "kill_session release_workspace")
+	if out.Task.Status != "cancelled" || out.Task.Attention != "" || out.Task.Workspace != "" {
+		t.Errorf("the task is %+v", out.Task)
+	}
+}
+
+func TestCancel_keepsAnOwedKillAheadOfItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("agent-review")
+	w.write(id, fail)
+	w.hands.fails[task.KillReviewer] = errHands
+	failed := w.move(id, "working", reviewer)
+	wantText(t, "hooks", w.states(id, failed.Event.Seq), "kill_reviewer=failed notify_worker=pending")
+	w.move(id, "cancelled", human)
+	wantText(t, "hooks", w.states(id, failed.Event.Seq), "kill_reviewer=failed notify_worker=superseded")
+	delete(w.hands.fails, task.KillReviewer)
+	w.hands.forget()
+	_, err := w.Retry(t.Context(), id, human)
+	must(t, err)
+	wantText(t, "asked for", w.hands.done(), "kill_reviewer kill_session release_workspace")
+	if owed := w.load(id).Owed; len(owed) != 0 {
+		t.Errorf("still owed: %v", owed)
+	}
+}
+
+func TestAfterACrashBetweenCommitAndHooks_othersFinishThem(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"Resume", "the next request"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.runner.dead = true
+			out := w.create("fix", true)
+			id := out.Task.ID
+			wantText(t, "hooks", w.states(id, out.Event.Seq), "acquire_workspace=pending spawn_agent=pending")
+			w.write(id, plan)
+			next := w.another()
+			want := "acquire_workspace spawn_agent"
+			for range 2 {
+				switch how {
+				case "Resume":
+					must(t, next.Resume(t.Context()))
+				default:
+					_, err := next.ask(id, "working", worker)
+					must(t, err)
+				}
+			}
+			wantText(t, "asked for", w.hands.done(), want)
+			wantText(t, "hooks", w.states(id, out.Event.Seq), "acquire_workspace=done spawn_agent=done")
+		})
+	}
+}
+
+// Whichever hook the hands crash in, every hook is performed in order, asked for again only where the crash was, and settled once.
+func TestACrashInAnyHook_losesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
+	actions := strings.Fields(wholeLife)
+	for at := range actions {
+		t.Run(fmt.Sprintf("in hook %d", at), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.hands.crashAt = at
+			id := w.live()
+			must(t, w.Resume(t.Context()))
+			want := slices.Insert(slices.Clone(actions), at, actions[at])
+			wantText(t, "asked for", w.hands.done(), strings.Join(want, " "))
+			if got := w.load(id); len(got.Owed) != 0 || got.Task.Status != "done" || got.Task.Workspace != "" {
+				t.Errorf("at the end: %+v", got)
+			}
+			for _, e := range w.events(id, task.StatusChanged) {
+				if left := w.states(id, e.Seq); strings.Contains(left, "pending") || strings.Contains(left, "failed") {
+					t.Errorf("hooks of event %d: %s", e.Seq, left)
+				}
+			}
+		})
+	}
+}
+
+func TestSettle_byManyAtOncePerformsEachHookOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.runner.dead = true
+	id := w.create("fix", true).Task.ID
+	errs := make(chan error)
+	for range 4 {
+		other := w.another()
+		go func() { errs <- other.Settle(t.Context(), id, false) }()
+	}
+	for range 4 {
+		must(t, <-errs)
+	}
+	wantText(t, "asked for", w.hands.done(), "acquire_workspace spawn_agent")
+	if w.hands.most != 1 {
+		t.Errorf("%d hooks of a task were performed at once", w.hands.most)
+	}
+}
+
+func TestSettle_ofATaskThatIsGoneIsNoError(t *testing.T) {
+	t.Parallel()
+	must(t, newWorld(t).Settle(t.Context(), "nobody", false))
+}
+
+func (w *world) crashes(id string, count int) {
+	w.t.Helper()
+	one := w.task(id)
+	one.Counters = one.Counters.With(task.CrashCount, count)
+	_, err := w.store.Commit(w.t.Context(), task.Change{Task: one, Expect: one.Version})
+	must(w.t, err)
+}
+
+func TestTheCountOfCrashes_endsWithTheHooksOfAMoveAndNotOfARespawn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.crashes(id, 1)
+	dead := func(task.Task, string) (bool, error) { return false, nil }
+	out, err := w.Respawn(t.Context(), id, dead, human)
+	must(t, err)
+	wantText(t, "hooks", w.states(id, out.Event.Seq), "spawn_agent=done")
+	if n := w.task(id).Counters.Get(task.CrashCount); n != 1 {
+		t.Errorf("after the respawn the count is %d, want 1", n)
+	}
+	w.write(id, handoff)
+	w.hands.fails[task.SpawnReviewer] = errHands
+	if n := w.move(id, "agent-review", worker).Task.Counters.Get(task.CrashCount); n != 1 {
+		t.Errorf("with a hook of the move still owed the count is %d, want 1", n)
+	}
+	delete(w.hands.fails, task.SpawnReviewer)
+	_, err = w.Retry(t.Context(), id, human)
+	must(t, err)
+	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 {
+		t.Errorf("after the move's hooks the count is %d, want 0", n)
+	}
+}
+
+func TestRespawn_isRefusedWhileTheAgentLivesAndToAgents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	before := w.everything()
+	lives := func(task.Task, string) (bool, error) { return true, nil }
+	dead := func(task.Task, string) (bool, error) { return false, nil }
+	_, err := w.Respawn(t.Context(), id, lives, human)
+	wantCode(t, err, decide.RespawnRefused)
+	_, err = w.Respawn(t.Context(), id, dead, worker)
+	wantCode(t, err, decide.RespawnRefused)
+	if w.everything() != before {
+		t.Error("a refused respawn changed something")
+	}
+}
