@@ -1,0 +1,184 @@
+package hook_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/harness"
+	"orange/internal/hook"
+	"orange/internal/task"
+)
+
+var errPort = errors.New("the port is shut")
+
+// ports pretend to be everything that hooks reach for, and note each call that changes something.
+type ports struct {
+	calls    []string
+	fails    map[string]error // by the first word of the call
+	panes    []hook.Pane
+	waiters  []task.Waiter
+	alive    map[int]bool
+	rescued  []string
+	deleted  string
+	started  string
+	last     hook.Start
+	taskDir  string
+	programs map[string]bool
+}
+
+func (p *ports) note(format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	p.calls = append(p.calls, text)
+	word, _, _ := strings.Cut(text, " ")
+	return p.fails[word]
+}
+
+func (p *ports) Panes(context.Context) ([]hook.Pane, error) { return p.panes, p.fails["panes"] }
+
+func (p *ports) Start(_ context.Context, s hook.Start) (hook.Pane, error) {
+	if err := p.note("start %s", s.Window); err != nil {
+		return hook.Pane{}, err
+	}
+	p.last = s
+	pane := hook.Pane{Session: s.Session, SessionID: "$1", WindowID: "@" + s.Hook, ID: "%" + s.Hook, PID: 100, Task: s.Task, Role: s.Role, Hook: s.Hook}
+	p.panes = append(p.panes, pane)
+	return pane, nil
+}
+
+func (p *ports) KillWindow(_ context.Context, id string) error {
+	p.panes = slices.DeleteFunc(p.panes, func(have hook.Pane) bool { return have.WindowID == id })
+	return p.note("kill-window %s", id)
+}
+
+func (p *ports) KillSession(_ context.Context, id string) error {
+	p.panes = slices.DeleteFunc(slices.Clone(p.panes), func(have hook.Pane) bool { return have.SessionID == id })
+	return p.note("kill-session %s", id)
+}
+
+func (p *ports) Type(_ context.Context, pane, text string, _ hook.Typing) error {
+	return p.note("type %s %s", pane, text)
+}
+
+func (p *ports) Began(pid int) (string, error) { return fmt.Sprint("began ", pid), p.fails["began"] }
+
+func (p *ports) EndGroup(_ context.Context, pid int) error { return p.note("end-group %d", pid) }
+
+func (p *ports) EndStrays(_ context.Context, environment ...string) error {
+	return p.note("end-strays %s", strings.Join(environment, " "))
+}
+
+func (p *ports) Alive(w task.Waiter) (bool, error) { return p.alive[w.PID], nil }
+
+func (p *ports) Find(program, path string) error {
+	if path != "/usr/bin" {
+		return fmt.Errorf("looked on %q", path)
+	}
+	if !p.programs[program] {
+		return fmt.Errorf("cannot find the program %q on PATH", program)
+	}
+	return nil
+}
+
+func (p *ports) Prepare(_ context.Context, t task.Task) ([]string, error) {
+	return p.rescued, p.note("prepare %s", t.Workspace)
+}
+
+func (p *ports) View(context.Context, task.Task) (hook.View, error) {
+	return hook.View{Dir: "/work/tree", Base: "origin/main", TaskFile: "TASK.md"}, nil
+}
+
+func (p *ports) Equip(_ context.Context, t task.Task, _ []harness.File, _ []string) error {
+	return p.note("equip %s", t.Workspace)
+}
+
+func (p *ports) Release(_ context.Context, t task.Task) ([]string, error) {
+	return p.rescued, p.note("release %s", t.Workspace)
+}
+
+func (p *ports) DeleteRemoteBranch(_ context.Context, t task.Task) (string, error) {
+	return p.deleted, p.note("delete-remote %s", t.Branch)
+}
+
+const harnessText = `name: NAME
+worker:
+  command: [PROGRAM, --session, "{session_id}", [--effort, "{effort}"], "{prompt}"]
+  reduced: [PROGRAM, --careful, "{prompt_file}"]
+`
+
+func (p *ports) Harness(name string) (*harness.Harness, error) {
+	text := strings.NewReplacer("NAME", name, "PROGRAM", name+"-program").Replace(harnessText)
+	return harness.Parse(name+".yml", []byte(text))
+}
+
+func (p *ports) TaskDir(task.Task) string { return p.taskDir }
+
+func (p *ports) Waiters(context.Context, string, string) ([]task.Waiter, error) {
+	return p.waiters, p.fails["waiters"]
+}
+
+func (p *ports) StartNext(_ context.Context, project string) (string, error) {
+	return p.started, p.note("start-next %s", project)
+}
+
+func newHands(t *testing.T) (*hook.Hands, *ports) {
+	t.Helper()
+	dir := t.TempDir()
+	p := &ports{
+		fails: map[string]error{}, alive: map[int]bool{}, taskDir: filepath.Join(dir, "tasks", "garden", "abc"),
+		programs: map[string]bool{"claude-program": true, "codex-program": true},
+	}
+	return &hook.Hands{
+		Sessions: p, Processes: p, Workspaces: p, Setup: p, Waiting: p, Next: p,
+		Home: dir, Self: "/opt/orange", Environ: []string{"HOME=/root", "PATH=/usr/bin"},
+	}, p
+}
+
+func aJob(action, role string) task.Job {
+	return task.Job{
+		Task: task.Task{
+			ID: "abc", Project: "garden", Branch: "fix", Summary: "mend the gate", Status: "working", Workspace: "garden--1",
+			Harness: "claude", ReviewHarness: "codex", ReviewEffort: "high", Counters: task.Counters{{Name: task.ReviewRound, Value: 2}},
+		},
+		Hook: task.OwedHook{ID: 7, Task: "abc", Event: 5, Hook: task.Hook{Action: action}},
+		Role: role, Secret: "s3cret", Prompt: "# {summary}\n\nRead {task_file}.\n",
+	}
+}
+
+func aPane(role, mark string) hook.Pane {
+	return hook.Pane{Session: "garden/fix", SessionID: "$1", WindowID: "@" + mark, ID: "%" + mark, PID: 50, Task: "abc", Role: role, Hook: mark}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantCalls(t *testing.T, p *ports, want ...string) {
+	t.Helper()
+	if !slices.Equal(p.calls, want) {
+		t.Errorf("the calls are\n  %s\nwant\n  %s", strings.Join(p.calls, "\n  "), strings.Join(want, "\n  "))
+	}
+	p.calls = nil
+}
+
+func wantError(t *testing.T, err error, says string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("the error is %v, want one that says %q", err, says)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	must(t, err)
+	return string(text)
+}

@@ -1,0 +1,219 @@
+package hook_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/hook"
+	"orange/internal/task"
+)
+
+func TestPerform_refusesAnActionItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	_, err := hands.Perform(t.Context(), aJob("make_coffee", ""))
+	wantError(t, err, "make_coffee")
+	wantCalls(t, p)
+}
+
+func TestPerform_knowsEveryActionThatIsNotTheRecordsOwn(t *testing.T) {
+	t.Parallel()
+	for _, action := range task.Actions() {
+		if class, _ := task.ClassOf(action); class == task.ClassRecord {
+			continue
+		}
+		hands, _ := newHands(t)
+		if _, err := hands.Perform(t.Context(), aJob(action, task.RoleWorker)); err != nil {
+			t.Errorf("%s: %v", action, err)
+		}
+	}
+}
+
+// What a port answers with an error is the hook's error, and the effect is empty: nothing is believed to be done.
+func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ action, call string }{
+		{task.AcquireWorkspace, "prepare"}, {task.ReleaseWorkspace, "release"}, {task.ReleaseWorkspace, "panes"},
+		{task.SpawnAgent, "panes"}, {task.SpawnAgent, "equip"}, {task.SpawnAgent, "start"}, {task.SpawnReviewer, "start"},
+		{task.KillSession, "panes"}, {task.KillSession, "end-strays"}, {task.KillReviewer, "end-strays"},
+		{task.NotifyWorker, "waiters"}, {task.NotifyWorker, "panes"}, {task.SpawnNext, "start-next"}, {task.DeleteRemoteBranch, "delete-remote"},
+	}
+	for _, tt := range tests {
+		hands, p := newHands(t)
+		p.fails[tt.call] = errPort
+		effect, err := hands.Perform(t.Context(), aJob(tt.action, task.RoleWorker))
+		wantError(t, err, errPort.Error())
+		if effect.Lease != task.LeaseKeep || effect.Session != nil || effect.PID != 0 || len(effect.Events) != 0 || len(effect.EndSeats) != 0 {
+			t.Errorf("%s with a shut %s: the effect is %+v", tt.action, tt.call, effect)
+		}
+	}
+}
+
+func TestAcquireWorkspace_preparesTheTreeAndTellsWhatWasRescued(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.rescued = []string{"refs/orange/rescue/abc/1"}
+	effect, err := hands.Perform(t.Context(), aJob(task.AcquireWorkspace, ""))
+	must(t, err)
+	wantCalls(t, p, "prepare garden--1")
+	if len(effect.Events) != 1 || effect.Events[0].Type != task.WorkRescued || effect.Events[0].Data["ref"] != p.rescued[0] {
+		t.Errorf("the events are %+v", effect.Events)
+	}
+}
+
+func TestReleaseWorkspace_givesTheLeaseBack(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	dead := aPane(task.RoleWorker, "3")
+	dead.Dead = true
+	other := aPane(task.RoleWorker, "4")
+	other.Task = "another"
+	p.panes = []hook.Pane{dead, other}
+	job := aJob(task.ReleaseWorkspace, "")
+	effect, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p, "release garden--1")
+	if effect.Lease != task.LeaseFree {
+		t.Errorf("the effect is %+v", effect)
+	}
+	job.Task.Workspace = ""
+	effect, err = hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p)
+	if effect.Lease != task.LeaseKeep {
+		t.Errorf("again: the effect is %+v", effect)
+	}
+}
+
+func TestReleaseWorkspace_refusesWhileAnAgentRuns(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.panes = []hook.Pane{aPane(task.RoleReviewer, "3")}
+	effect, err := hands.Perform(t.Context(), aJob(task.ReleaseWorkspace, ""))
+	wantError(t, err, "the reviewer of the task still runs")
+	wantCalls(t, p)
+	if effect.Lease != task.LeaseKeep {
+		t.Errorf("the effect is %+v", effect)
+	}
+}
+
+func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	worker, reviewer, named, other := aPane(task.RoleWorker, "1"), aPane(task.RoleReviewer, "2"), aPane("cto", "3"), aPane(task.RoleWorker, "4")
+	reviewer.PID, named.PID, named.Dead = 51, 52, true
+	other.Task, other.SessionID = "abcd", "$2"
+	p.panes = []hook.Pane{worker, reviewer, named, other}
+	effect, err := hands.Perform(t.Context(), aJob(task.KillSession, ""))
+	must(t, err)
+	strays := "end-strays ORANGE_HOME=" + hands.Home + " ORANGE_TASK_ID=abc"
+	wantCalls(t, p, "kill-session $1", "end-group 50", "end-group 51", strays)
+	for _, role := range []string{task.RoleWorker, task.RoleReviewer, "cto"} {
+		if !slices.Contains(effect.EndSeats, role) {
+			t.Errorf("the seat of the %s stays", role)
+		}
+	}
+	if effect.Session == nil || *effect.Session != "" || len(effect.Events) != 1 || effect.Events[0].Type != task.AgentStopped {
+		t.Errorf("the effect is %+v", effect)
+	}
+	effect, err = hands.Perform(t.Context(), aJob(task.KillSession, ""))
+	must(t, err)
+	wantCalls(t, p, strays)
+	if len(effect.Events) != 0 || effect.Session == nil {
+		t.Errorf("again: the effect is %+v", effect)
+	}
+}
+
+func TestKillReviewer_leavesTheWorkerAlone(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	dead := aPane(task.RoleReviewer, "3")
+	dead.Dead = true
+	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane(task.RoleReviewer, "2"), dead}
+	effect, err := hands.Perform(t.Context(), aJob(task.KillReviewer, ""))
+	must(t, err)
+	strays := "end-strays ORANGE_HOME=" + hands.Home + " ORANGE_TASK_ID=abc ORANGE_ROLE=reviewer"
+	wantCalls(t, p, "kill-window @2", "end-group 50", "kill-window @3", strays)
+	if !slices.Equal(effect.EndSeats, []string{task.RoleReviewer}) || effect.Session != nil || len(effect.Events) != 2 {
+		t.Errorf("the effect is %+v", effect)
+	}
+	_, err = hands.Perform(t.Context(), aJob(task.KillReviewer, ""))
+	must(t, err)
+	wantCalls(t, p, strays)
+}
+
+func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
+	t.Parallel()
+	dead := aPane(task.RoleWorker, "1")
+	dead.Dead = true
+	const said = "# mend the gate\n\nRead TASK.md."
+	tests := map[string]struct {
+		panes   []hook.Pane
+		waits   bool
+		respawn string
+		calls   []string
+		how     string
+	}{
+		"it waits":             {[]hook.Pane{aPane(task.RoleWorker, "1")}, true, "again", nil, "wait"},
+		"it sits at a prompt":  {[]hook.Pane{aPane(task.RoleReviewer, "2"), aPane(task.RoleWorker, "1")}, false, "again", []string{"type %1 " + said}, "typed"},
+		"it died":              {[]hook.Pane{dead}, false, "again", []string{"kill-window @1", "equip garden--1", "start worker"}, ""},
+		"only a reviewer":      {[]hook.Pane{aPane(task.RoleReviewer, "2")}, false, "again", []string{"equip garden--1", "start worker"}, ""},
+		"nobody to start":      {nil, false, "", nil, ""},
+		"nobody is there, yet": {nil, false, "again", []string{"equip garden--1", "start worker"}, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hands, p := newHands(t)
+			p.panes = tt.panes
+			p.waiters, p.alive = []task.Waiter{{PID: 8}, {PID: 9}}, map[int]bool{9: tt.waits}
+			job := aJob(task.NotifyWorker, task.RoleWorker)
+			job.Respawn = tt.respawn
+			effect, err := hands.Perform(t.Context(), job)
+			must(t, err)
+			wantCalls(t, p, tt.calls...)
+			if want := (task.Notice{Seq: 5, Role: task.RoleWorker, Text: said}); effect.NewNotice == nil || *effect.NewNotice != want {
+				t.Errorf("the notice is %+v, want %+v", effect.NewNotice, want)
+			}
+			if tt.how != "" && (len(effect.Events) != 1 || effect.Events[0].Type != task.AgentNotified || effect.Events[0].Data["how"] != tt.how) {
+				t.Errorf("the events are %+v", effect.Events)
+			}
+			if started := strings.Contains(strings.Join(tt.calls, " "), "start"); started != (effect.PID == 100) {
+				t.Errorf("the agent's process is %d", effect.PID)
+			}
+		})
+	}
+}
+
+func TestNotifyWorker_failsWhenTypingDoes(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.panes = []hook.Pane{aPane(task.RoleWorker, "1")}
+	p.fails["type"] = errPort
+	effect, err := hands.Perform(t.Context(), aJob(task.NotifyWorker, task.RoleWorker))
+	wantError(t, err, errPort.Error())
+	if len(effect.Events) != 0 {
+		t.Errorf("the events are %+v", effect.Events)
+	}
+}
+
+func TestSpawnNextAndDeleteRemoteBranch_sayWhatTheyDid(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ action, started, deleted, call, said string }{
+		{task.SpawnNext, "xyz", "", "start-next garden", "started task xyz"},
+		{task.SpawnNext, "", "", "start-next garden", "no task waits"},
+		{task.DeleteRemoteBranch, "", "origin/fix", "delete-remote fix", "deleted origin/fix"},
+		{task.DeleteRemoteBranch, "", "", "delete-remote fix", "no remote branch to delete"},
+	}
+	for _, tt := range tests {
+		hands, p := newHands(t)
+		p.started, p.deleted = tt.started, tt.deleted
+		effect, err := hands.Perform(t.Context(), aJob(tt.action, ""))
+		must(t, err)
+		wantCalls(t, p, tt.call)
+		if effect.Said != tt.said {
+			t.Errorf("it said %q, want %q", effect.Said, tt.said)
+		}
+	}
+}

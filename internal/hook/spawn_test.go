@@ -1,0 +1,205 @@
+package hook_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/harness"
+	"orange/internal/hook"
+	"orange/internal/task"
+)
+
+func ticketOf(t *testing.T, hands *hook.Hands) harness.Ticket {
+	t.Helper()
+	var ticket harness.Ticket
+	must(t, json.Unmarshal([]byte(read(t, filepath.Join(hands.Home, "launch", "7.json"))), &ticket))
+	return ticket
+}
+
+func TestSpawnAgent_startsTheWorker(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	effect, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	must(t, err)
+	wantCalls(t, p, "equip garden--1", "start worker")
+	want := hook.Start{
+		Task: "abc", Role: task.RoleWorker, Hook: "7", Session: "garden/fix", Window: "worker", Dir: "/work/tree",
+		Argv: []string{"/opt/orange", "launch", filepath.Join(hands.Home, "launch", "7.json")},
+	}
+	if got := p.last; got.Window != want.Window || got.Session != want.Session || got.Hook != want.Hook || got.Role != want.Role ||
+		got.Task != want.Task || got.Dir != want.Dir || !slices.Equal(got.Argv, want.Argv) {
+		t.Errorf("started %+v\nwant %+v", got, want)
+	}
+	if effect.PID != 100 || effect.Began != "began 100" || effect.Session == nil || *effect.Session != "garden/fix" {
+		t.Errorf("the effect is %+v", effect)
+	}
+	if len(effect.Events) != 1 || effect.Events[0].Type != task.AgentSpawned || effect.Events[0].Data["harness"] != "claude" {
+		t.Errorf("the events are %+v", effect.Events)
+	}
+}
+
+func TestSpawn_byTheSameHookAgainFindsItsOwnWindow(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	job := aJob(task.SpawnAgent, task.RoleWorker)
+	_, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	p.calls = nil
+	effect, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p)
+	if effect.PID != 100 || len(effect.Events) != 0 {
+		t.Errorf("the effect is %+v", effect)
+	}
+	p.panes[0].Dead = true // it started, and ended: the hook is done all the same
+	effect, err = hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p)
+	if effect.PID != 0 || effect.Session == nil {
+		t.Errorf("the effect is %+v", effect)
+	}
+}
+
+func TestSpawn_endsAWindowOfTheRoleThatAnotherHookStarted(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	other := aPane(task.RoleWorker, "9")
+	other.Task = "abcd"
+	p.panes = []hook.Pane{aPane(task.RoleWorker, "3"), aPane(task.RoleReviewer, "4"), other}
+	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	must(t, err)
+	wantCalls(t, p, "kill-window @3", "end-group 50", "equip garden--1", "start worker")
+}
+
+func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	job := aJob(task.SpawnReviewer, task.RoleReviewer)
+	job.Hook.Harness, job.Hook.Permissions = task.HarnessReview, task.PermissionsReduced
+	p.panes = []hook.Pane{aPane(task.RoleWorker, "1")}
+	effect, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p, "equip garden--1", "start review-2")
+	if effect.Events[0].Type != task.ReviewStarted || effect.Events[0].Data["harness"] != "codex" {
+		t.Errorf("the events are %+v", effect.Events)
+	}
+	prompt := filepath.Join(p.taskDir, "prompts", "7-review-2.md")
+	if want := []string{"codex-program", "--careful", prompt}; !slices.Equal(ticketOf(t, hands).Argv, want) {
+		t.Errorf("the arguments are %q, want %q", ticketOf(t, hands).Argv, want)
+	}
+}
+
+func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	must(t, err)
+	for _, name := range []string{filepath.Join(hands.Home, "launch", "7.json"), filepath.Join(p.taskDir, "prompts", "7-worker.md")} {
+		info, err := os.Stat(name)
+		must(t, err)
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v", name, info.Mode())
+		}
+	}
+	ticket := ticketOf(t, hands)
+	if !slices.Contains(ticket.Set, "ORANGE_SEAT=s3cret") || !slices.Contains(ticket.Set, "ORANGE_TASK_ID=abc") || !slices.Contains(ticket.Set, "ORANGE_ROUND=2") {
+		t.Errorf("the ticket sets %v", ticket.Set)
+	}
+	shown := strings.Join(slices.Concat(ticket.Argv, p.last.Argv, []string{p.last.Window, p.last.Session}), " ")
+	if strings.Contains(shown, "s3cret") {
+		t.Errorf("the secret shows in %s", shown)
+	}
+	if len(ticket.Env) != 0 {
+		t.Errorf("the ticket holds an environment that nobody asked for: %v", ticket.Env)
+	}
+}
+
+func TestSpawn_passesTheCallersEnvironmentOnWhereAPersonAsked(t *testing.T) {
+	t.Parallel()
+	hands, _ := newHands(t)
+	job := aJob(task.SpawnAgent, task.RoleWorker)
+	job.Inherit = true
+	_, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	if got := ticketOf(t, hands).Env; !slices.Equal(got, hands.Environ) {
+		t.Errorf("the environment is %v", got)
+	}
+}
+
+func TestSpawn_writesThePromptWithRealNewlines(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	job := aJob(task.SpawnAgent, task.RoleWorker)
+	job.Task.Summary = "mend {branch}; $(touch x) \\n"
+	_, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	want := "# mend {branch}; $(touch x) \\n\n\nRead TASK.md.\n"
+	if got := read(t, filepath.Join(p.taskDir, "prompts", "7-worker.md")); got != want {
+		t.Errorf("the prompt is %q, want %q", got, want)
+	}
+	argv := ticketOf(t, hands).Argv
+	if argv[0] != "claude-program" || argv[len(argv)-1] != want || slices.Contains(argv, "--effort") {
+		t.Errorf("the arguments are %q", argv)
+	}
+}
+
+func TestSpawn_startsNothingWithoutTheProgramOrTheWorkspace(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.programs = nil
+	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	wantError(t, err, `cannot start the harness "claude": cannot find the program "claude-program" on PATH`)
+	wantCalls(t, p, "equip garden--1")
+	if _, err := os.Stat(filepath.Join(hands.Home, "launch", "7.json")); !os.IsNotExist(err) {
+		t.Errorf("a ticket was written: %v", err)
+	}
+	job := aJob(task.SpawnAgent, task.RoleWorker)
+	job.Task.Workspace = ""
+	_, err = hands.Perform(t.Context(), job)
+	wantError(t, err, "has no workspace")
+	wantCalls(t, p)
+}
+
+func TestSpawn_makesOrangeReachableForAgents(t *testing.T) {
+	t.Parallel()
+	hands, _ := newHands(t)
+	link := filepath.Join(hands.Home, "bin", "orange")
+	for _, self := range []string{"/opt/orange", "/opt/newer"} {
+		hands.Self = self
+		job := aJob(task.SpawnAgent, task.RoleWorker)
+		job.Hook.ID++
+		_, err := hands.Perform(t.Context(), job)
+		must(t, err)
+		hands.Sessions.(*ports).panes = nil
+		if target, err := os.Readlink(link); err != nil || target != self {
+			t.Errorf("the link leads to %q, %v", target, err)
+		}
+	}
+}
+
+func TestSpawn_ofAnAgentThatIsGoneAtOnceSucceeds(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.fails["began"] = errPort
+	effect, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	must(t, err)
+	if effect.PID != 0 || len(effect.Events) != 1 {
+		t.Errorf("the effect is %+v", effect)
+	}
+}
+
+func TestANamedRole_hasAWindowOfItsOwn(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.panes = []hook.Pane{aPane(task.RoleWorker, "1")}
+	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, "cto"))
+	must(t, err)
+	wantCalls(t, p, "equip garden--1", "start cto")
+	if !slices.Contains(ticketOf(t, hands).Set, "ORANGE_ROLE=cto") {
+		t.Errorf("the ticket sets %v", ticketOf(t, hands).Set)
+	}
+}
