@@ -1,0 +1,310 @@
+package home_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"orange/harnesses"
+	"orange/internal/home"
+	"orange/internal/mirror"
+	"orange/internal/task"
+	"orange/workflows"
+)
+
+// keeper keeps workflows in memory.
+type keeper map[string][]byte
+
+func (k keeper) SaveWorkflow(_ context.Context, ref task.WorkflowRef, text []byte) error {
+	k[ref.Digest] = text
+	return nil
+}
+
+func (k keeper) Workflow(_ context.Context, digest string) ([]byte, error) {
+	text, kept := k[digest]
+	if !kept {
+		return nil, task.ErrNotFound
+	}
+	return text, nil
+}
+
+func newHome(t *testing.T) *home.Home {
+	t.Helper()
+	dir := t.TempDir()
+	return &home.Home{
+		Dir: dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files, Keeper: keeper{}, Locker: mirror.Files{Home: dir},
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantError(t *testing.T, err error, says string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("the error is %v, want one that says %q", err, says)
+	}
+}
+
+func write(t *testing.T, h *home.Home, name, text string) string {
+	t.Helper()
+	path := filepath.Join(h.Dir, name)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must(t, os.WriteFile(path, []byte(text), 0o644))
+	return path
+}
+
+func shipped(t *testing.T) string {
+	t.Helper()
+	text, err := fs.ReadFile(workflows.Files, "default.yml")
+	must(t, err)
+	return string(text)
+}
+
+func TestProjects_areReadAsTheyWereWritten(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	if all, err := h.Projects(); err != nil || len(all) != 0 {
+		t.Errorf("before the first: %v, %v", all, err)
+	}
+	zoo := task.Project{Name: "zoo ünï \"x\"", Path: "/a b", DefaultBranch: "main", PoolSize: 3, Workflow: "mine"}
+	must(t, h.AddProject(t.Context(), zoo))
+	must(t, h.AddProject(t.Context(), task.Project{Name: "ant", Path: "/c", DefaultBranch: "trunk"}))
+	must(t, h.AddProject(t.Context(), zoo)) // again is no error
+	all, err := h.Projects()
+	must(t, err)
+	want := []task.Project{{Name: "ant", Path: "/c", DefaultBranch: "trunk", PoolSize: task.DefaultPoolSize}, zoo}
+	if !slices.Equal(all, want) {
+		t.Errorf("the projects are %+v, want %+v", all, want)
+	}
+	zoo.PoolSize = 9
+	must(t, h.UpdateProject(t.Context(), zoo))
+	if got, err := h.Project(zoo.Name); err != nil || got != zoo {
+		t.Errorf("the project is %+v, %v", got, err)
+	}
+	for _, name := range []string{"ant", zoo.Name} {
+		must(t, h.RemoveProject(t.Context(), name))
+	}
+	if all, err := h.Projects(); err != nil || len(all) != 0 {
+		t.Errorf("after the last: %v, %v", all, err)
+	}
+}
+
+func TestProjects_ofUnknownNamesAreNotFound(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	_, err := h.Project("nobody")
+	for _, err := range []error{err, h.UpdateProject(t.Context(), task.Project{Name: "nobody"}), h.RemoveProject(t.Context(), "nobody")} {
+		if !errors.Is(err, task.ErrNotFound) {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
+
+func TestAddProject_refusesNamesAndPathsThatAreTaken(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	must(t, h.AddProject(t.Context(), task.Project{Name: "ant", Path: "/a"}))
+	tests := map[string]task.Project{
+		"belongs to":      {Name: "ant", Path: "/b"},
+		`belongs to "/a"`: {Name: "ANT", Path: "/b"}, // the same folder name on some file systems
+		"registered as":   {Name: "bee", Path: "/a"},
+		"dash or a dot":   {Name: "-bee", Path: "/c"},
+	}
+	for says, p := range tests {
+		err := h.AddProject(t.Context(), p)
+		wantError(t, err, says)
+		if !errors.Is(err, task.ErrUsage) {
+			t.Errorf("%+v: the error is of another kind: %v", p, err)
+		}
+	}
+	if all, err := h.Projects(); err != nil || len(all) != 1 {
+		t.Errorf("the projects are %v, %v", all, err)
+	}
+}
+
+func TestChangeProjects_byManyAtOnceLosesNobody(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if err := h.AddProject(t.Context(), task.Project{Name: fmt.Sprint("p", i), Path: fmt.Sprint("/", i)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got, err := h.Projects(); err != nil || len(got) != 8 {
+		t.Errorf("%d projects are there, %v", len(got), err)
+	}
+}
+
+func TestProjects_ofABrokenFileAreAnErrorAndTheFileStays(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "{", "{}", `[{"name":1}]`, "\x00\xff"} {
+		h := newHome(t)
+		path := write(t, h, "projects.json", text)
+		_, err := h.Projects()
+		wantError(t, err, "projects.json")
+		wantError(t, err, "mend the file")
+		if err := h.AddProject(t.Context(), task.Project{Name: "ant", Path: "/a"}); err == nil {
+			t.Errorf("%q: a project was added", text)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("the file is %q, %v", got, err)
+		}
+	}
+}
+
+func TestCheckName_takesOnlyWhatCanBePartOfAFolderName(t *testing.T) {
+	t.Parallel()
+	good := []string{"a", "garden", "my garden", "ünï", "v1.2", "a--b", "x:y", "a\\b", strings.Repeat("x", 100)}
+	bad := []string{"", " ", " a", "a ", "\ta", ".", "..", ".git", "-x", "a/b", "/", "a\nb", "a\x00b", "a\x7fb", "\xff", strings.Repeat("x", 101)}
+	for _, name := range good {
+		if err := home.CheckName(name); err != nil {
+			t.Errorf("%q is refused: %v", name, err)
+		}
+	}
+	for _, name := range bad {
+		if err := home.CheckName(name); !errors.Is(err, task.ErrUsage) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestAWorkflowOfTheUsers_hidesTheOneThatShips(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	_, before, err := h.FindWorkflow("default")
+	must(t, err)
+	own := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 1", "version: 7", 1))
+	write(t, h, "workflows/mine.yml", strings.Replace(shipped(t), "name: default", "name: mine", 1))
+	write(t, h, "workflows/.draft.yml", "broken: [")
+	write(t, h, "workflows/notes.txt", "broken: [")
+	def, after, err := h.FindWorkflow("default")
+	must(t, err)
+	if before.Hides || before.Source != "built in" || !after.Hides || after.Source != own || def.Version != 7 {
+		t.Errorf("before %v %q, after %v %q, version %d", before.Hides, before.Source, after.Hides, after.Source, def.Version)
+	}
+	all, err := h.ListWorkflows()
+	must(t, err)
+	if len(all) != 2 || all[0].Name != "default" || all[1].Name != "mine" || all[1].Hides {
+		t.Errorf("listed are %+v", all)
+	}
+	_, _, err = h.FindWorkflow("defualt")
+	wantError(t, err, "default")
+	if !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("the error is of another kind: %v", err)
+	}
+}
+
+func TestPinned_isTheWorkflowOfTheTasksBirth(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	path := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 1", "version: 7", 1))
+	born, err := h.Named(t.Context(), "default")
+	must(t, err)
+	must(t, os.WriteFile(path, []byte("broken: ["), 0o644))
+	if _, err := h.Named(t.Context(), "default"); err == nil {
+		t.Error("a broken workflow was taken")
+	}
+	def, err := h.Pinned(t.Context(), task.WorkflowRef{Name: born.Name, Version: born.Version, Digest: born.Digest})
+	must(t, err)
+	if def.Version != 7 || def.Digest != born.Digest {
+		t.Errorf("the pinned workflow has version %d and digest %s", def.Version, def.Digest)
+	}
+	_, err = h.Pinned(t.Context(), task.WorkflowRef{Digest: "unknown"})
+	if !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestAHarnessOfTheUsers_hidesTheOneThatShips(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	write(t, h, "harnesses/claude.yml", "name: claude\nworker:\n  command: [my-claude, \"{prompt}\"]\n")
+	write(t, h, "harnesses/broken.yml", "name: broken\n")
+	write(t, h, "harnesses/other.yml", "name: misnamed\nworker:\n  command: [x]\n")
+	own, err := h.Harness("claude")
+	must(t, err)
+	if own.Program != "my-claude" {
+		t.Errorf("the program is %q", own.Program)
+	}
+	_, err = h.Harness("broken")
+	wantError(t, err, "broken.yml:1:")
+	_, err = h.Harness("claud")
+	wantError(t, err, "claude")
+	all, err := h.ListHarnesses()
+	wantError(t, err, "broken.yml:1:")
+	wantError(t, err, `found the name "misnamed", expected "other"`)
+	if len(all) < 3 {
+		t.Errorf("the good ones are not listed: %d", len(all))
+	}
+}
+
+func TestEveryHarnessThatShips_canBeRead(t *testing.T) {
+	t.Parallel()
+	all, err := newHome(t).ListHarnesses()
+	must(t, err)
+	if len(all) != 5 {
+		t.Errorf("%d harnesses ship, want 5", len(all))
+	}
+}
+
+func TestConfig_mayLeaveOutAnything(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text string
+		want home.Config
+	}{
+		"no file":    {"", home.Config{}},
+		"one value":  {"harness: codex\n", home.Config{Harness: "codex"}},
+		"all values": {"tmux_config: /t\nreview_harness: pi\nharness: codex\n", home.Config{Harness: "codex", ReviewHarness: "pi", TmuxConfig: "/t"}},
+	}
+	for name, tt := range tests {
+		h := newHome(t)
+		if tt.text != "" {
+			write(t, h, "config.yml", tt.text)
+		}
+		if got, err := h.Config(); err != nil || got != tt.want {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
+func TestConfig_thatIsWrongIsAnErrorWithItsPlace(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"harness: codex\nharnes: pi\n": "config.yml:2:1", "harness: [a]\n": "config.yml:1:10", "a: b: c\n": "config.yml:1", "- x\n": "config.yml:1:1",
+	}
+	for text, says := range tests {
+		h := newHome(t)
+		write(t, h, "config.yml", text)
+		_, err := h.Config()
+		wantError(t, err, says)
+	}
+}
+
+func TestFilesThatShip_mayBeAnyFileSystem(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.Workflows = fstest.MapFS{"one.yml": {Data: []byte(strings.Replace(shipped(t), "name: default", "name: one", 1))}, "readme.md": {}}
+	all, err := h.ListWorkflows()
+	must(t, err)
+	if len(all) != 1 || all[0].Name != "one" {
+		t.Errorf("listed are %+v", all)
+	}
+}
