@@ -18,6 +18,7 @@ import (
 const partVariable = "MIRROR_TEST_PART"
 
 func TestMain(m *testing.M) {
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector has every other process wait for a second at its end
 	part, argument, _ := strings.Cut(os.Getenv(partVariable), " ")
 	switch part {
 	case "":
@@ -55,7 +56,7 @@ func partHold(home string) int {
 	return 1
 }
 
-const mostLines = 20000
+const mostLines = 10000
 
 // appendLines appends numbered lines, each in one write, as fast as it can.
 func appendLines(path, who string, stop func() bool) (int, error) {

@@ -20,6 +20,7 @@ import (
 const partVariable = "PROC_TEST_PART"
 
 func TestMain(m *testing.M) {
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector has every other process wait for a second at its end
 	part, argument, _ := strings.Cut(os.Getenv(partVariable), " ")
 	switch part {
 	case "":

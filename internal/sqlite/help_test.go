@@ -20,6 +20,7 @@ import (
 const partVariable = "SQLITE_TEST_DATABASE"
 
 func TestMain(m *testing.M) {
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector has every other process wait for a second at its end
 	path := os.Getenv(partVariable)
 	if path == "" {
 		os.Exit(m.Run())
