@@ -128,7 +128,7 @@ func TestSync_losesNoLineThatOthersAppend(t *testing.T) {
 		return strings.Contains(read(t, files.Document(one.Project, one.ID)), "\nprocess 1\n")
 	})
 	statuses := []task.Status{"working", "agent-review", "stuck"}
-	for i := range 200 {
+	for i := range 150 {
 		one.Status = statuses[i%len(statuses)]
 		if i%5 == 0 {
 			one.Summary += strings.Repeat("more of it ", 8)
