@@ -187,6 +187,9 @@ func (p *Program) outcome(out task.Outcome, said string) error {
 	} else {
 		p.sayOutcome(out, said)
 	}
+	if out.Warning != "" {
+		p.warn("%s is done, but: %s", out.Task.Status, out.Warning)
+	}
 	for _, f := range failures {
 		p.warn("hook failed: %s\n  the task keeps its status; put that right and run: orange task retry %s", f, out.Task.ID)
 	}

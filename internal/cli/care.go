@@ -174,7 +174,7 @@ func (p *Program) waited(w task.Waited) error {
 		})
 	}
 	if w.Blocked {
-		p.say("not yet: the task is %s. %s\nrun it again: orange task wait", w.Task.Status, w.About)
+		p.say("not yet: the task is %s. %s\nrun it again: orange task wait %s", w.Task.Status, w.About, w.Task.ID)
 		return nil
 	}
 	p.say("status: %s. %s", w.Task.Status, w.About)

@@ -168,7 +168,11 @@ func (p *Program) create(ctx context.Context, h *House, n task.New) error {
 	if err != nil {
 		return err
 	}
-	return p.outcome(out, "created task "+out.Task.ID+" on branch "+out.Task.Branch+" ("+string(out.Task.Status)+")")
+	created := "created task " + out.Task.ID + " on branch " + out.Task.Branch
+	if !p.json && (out.Queued || out.Event.IsMove()) {
+		p.say("%s", created)
+	}
+	return p.outcome(out, created+" ("+string(out.Task.Status)+")")
 }
 
 // readText reads a file, or standard input for "-"; nothing for an empty name.

@@ -43,7 +43,12 @@ func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
 		return task.Outcome{}, err
 	}
 	if n.Spawn && status == def.Initial {
-		if _, err := decide.SpawnTarget(def, c.Task); err != nil {
+		_, err := decide.SpawnTarget(def, c.Task)
+		birth, _ := def.Birth(status)
+		switch {
+		case err != nil && birth.Spawns():
+			n.Spawn = false // its birth starts the agent already
+		case err != nil:
 			return task.Outcome{}, err
 		}
 	}
@@ -167,6 +172,9 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 	if err := e.finishOwed(ctx, id, actor); err != nil {
 		return task.Outcome{}, err
 	}
+	if _, _, err := e.Refresh(ctx, id); err != nil {
+		return task.Outcome{}, err
+	}
 	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
 		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 		if err != nil {
@@ -181,9 +189,7 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 		if err != nil {
 			return nil, err
 		}
-		for _, id := range decide.Overtaken(s.Owed) {
-			c.Settled = append(c.Settled, task.Settled{ID: id, State: task.HookSuperseded, Error: "overtaken by a respawn"})
-		}
+		c.Settled = settleOwed(s.Owed, "overtaken by a respawn")
 		return &c, nil
 	})
 	if err != nil {

@@ -133,14 +133,10 @@ func (e *Engine) change(ctx context.Context, id string, build func(task.Snapshot
 	return task.Task{}, task.Notef(task.ErrConflict, "cannot change task %s: others change it all the time; try again", id)
 }
 
-// sync makes the task's mirrors equal to the record.
+// sync takes over what people changed in the task's files, and makes them equal to the record.
 func (e *Engine) sync(ctx context.Context, id string) error {
-	release, err := e.Mirror.Lock(ctx, id+".files")
-	if err != nil {
-		return err
-	}
-	defer release()
-	return e.syncLocked(ctx, id)
+	_, _, mirrors, err := e.refresh(ctx, id)
+	return errors.Join(err, mirrors)
 }
 
 func (e *Engine) syncLocked(ctx context.Context, id string) error {
@@ -169,21 +165,25 @@ func owner(key string) bool {
 
 // Refresh looks at a task's files, takes over what people may set there, puts back what they may not,
 // and makes the mirrors equal to the record. It answers the task as it then is and the document as it was read.
+// A mirror that cannot be written is no reason not to look: the change that needs it says so.
 func (e *Engine) Refresh(ctx context.Context, id string) (task.Snapshot, decide.Evidence, error) {
+	s, evidence, _, err := e.refresh(ctx, id)
+	return s, evidence, err
+}
+
+func (e *Engine) refresh(ctx context.Context, id string) (s task.Snapshot, evidence decide.Evidence, mirrors, err error) {
 	release, err := e.Mirror.Lock(ctx, id+".files")
 	if err != nil {
-		return task.Snapshot{}, decide.Evidence{}, err
+		return s, evidence, nil, err
 	}
 	defer release()
-	s, err := e.Store.Load(ctx, id)
-	if err != nil {
-		return task.Snapshot{}, decide.Evidence{}, err
+	if s, err = e.Store.Load(ctx, id); err != nil {
+		return s, evidence, nil, err
 	}
 	events, err := e.adoptReplaced(ctx, s.Task)
 	if err != nil {
-		return s, decide.Evidence{}, err
+		return s, evidence, nil, err
 	}
-	evidence := decide.Evidence{}
 	text, err := e.Documents.Read(s.Task.Project, id)
 	if err != nil {
 		evidence.Trouble = err.Error()
@@ -191,13 +191,14 @@ func (e *Engine) Refresh(ctx context.Context, id string) (task.Snapshot, decide.
 		evidence.Document = document.Read(text)
 	}
 	if err := e.reconcile(ctx, id, evidence.Document, events); err != nil {
-		return s, evidence, err
+		return s, evidence, nil, err
 	}
+	mirrors = e.syncLocked(ctx, id)
 	if s, err = e.Store.Load(ctx, id); err != nil {
-		return s, evidence, err
+		return s, evidence, mirrors, err
 	}
 	evidence.Spent, evidence.Entry = s.Spent, s.Entry
-	return s, evidence, nil
+	return s, evidence, mirrors, nil
 }
 
 // adoptReplaced takes over the file that a program put where the workspace has the link to the document.
@@ -228,8 +229,7 @@ func (e *Engine) adoptReplaced(ctx context.Context, t task.Task) ([]task.Event, 
 
 // reconcile compares the document's frontmatter with the record and commits what follows from it.
 func (e *Engine) reconcile(ctx context.Context, id string, d *document.Document, events []task.Event) error {
-	changed := len(events) > 0
-	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
 		t := s.Task
 		all := append([]task.Event(nil), events...)
 		restored, err := e.compare(ctx, &t, d)
@@ -240,7 +240,6 @@ func (e *Engine) reconcile(ctx context.Context, id string, d *document.Document,
 		if len(all) == 0 {
 			return nil, nil
 		}
-		changed = true
 		now := e.Now()
 		for i := range all {
 			all[i].Time = now
@@ -251,28 +250,7 @@ func (e *Engine) reconcile(ctx context.Context, id string, d *document.Document,
 		t.UpdatedAt = now
 		return &task.Change{Task: t, Expect: s.Task.Version, Events: all}, nil
 	})
-	if err != nil {
-		return err
-	}
-	if changed || stalePrint(d, t) {
-		if err := e.syncLocked(ctx, id); err != nil && d != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// stalePrint says whether the document's frontmatter shows anything but the record.
-func stalePrint(d *document.Document, t task.Task) bool {
-	if d == nil {
-		return true
-	}
-	for _, v := range document.Fields(t) {
-		if text, ok := d.Front.Get(v.Key); !ok || text != v.Text {
-			return true
-		}
-	}
-	return false
+	return err
 }
 
 // compare finds values in the frontmatter that no rendering ever had. Those of people are taken over into t,

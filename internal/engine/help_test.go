@@ -164,7 +164,6 @@ type hands struct {
 	calls      []call
 	fails      map[string]error // by action
 	crashAt    int              // the number of the call that crashes, from 0
-	crashLate  bool             // after its effect, before it is told
 	performing int
 	most       int // how many were performed at once
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"orange/internal/decide"
@@ -49,9 +50,7 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 		return task.Outcome{}, err
 	}
 	c.PoolSize = project.PoolSize
-	for _, id := range decide.Overtaken(s.Owed) {
-		c.Settled = append(c.Settled, task.Settled{ID: id, State: task.HookSuperseded, Error: "overtaken by a later transition"})
-	}
+	c.Settled = settleOwed(s.Owed, "overtaken by a later transition")
 	if run := *before; run != nil {
 		if err := run(s.Task); err != nil {
 			return task.Outcome{}, err
@@ -66,6 +65,21 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 		return task.Outcome{}, err
 	}
 	return e.conclude(ctx, t, t.Seq, req.Actor)
+}
+
+// settleOwed drops the owed hooks that a new step overtakes, and makes the others due at once: the new ones wait behind them.
+func settleOwed(owed []task.OwedHook, why string) []task.Settled {
+	var out []task.Settled
+	overtaken := decide.Overtaken(owed)
+	for _, h := range owed {
+		switch {
+		case slices.Contains(overtaken, h.ID):
+			out = append(out, task.Settled{ID: h.ID, State: task.HookSuperseded, Error: why})
+		case h.State == task.HookFailed:
+			out = append(out, task.Settled{ID: h.ID, State: task.HookPending, Error: h.Error})
+		}
+	}
+	return out
 }
 
 // judge looks at the evidence and decides. What a yes rests on is kept before it is committed.
@@ -121,8 +135,10 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (task
 // conclude mirrors a committed change, has the hooks of its event performed, and waits for them as long as patience lasts.
 func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor task.Actor) (task.Outcome, error) {
 	out := task.Outcome{Task: t, Moved: true}
+	interrupted := ctx.Done()
+	ctx = context.WithoutCancel(ctx) // the move is made: whoever asked is told so, even when interrupted now
 	if err := e.sync(ctx, t.ID); err != nil {
-		return out, err
+		out.Warning = err.Error()
 	}
 	events, err := e.Index.Events(ctx, t.ID, event-1)
 	if err != nil {
@@ -131,7 +147,7 @@ func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor tas
 	out.Event = events[0]
 	e.Log.Info("moved", "component", "engine", "task", t.ID, "event", out.Event.Type, "from", string(out.Event.From),
 		"to", string(out.Event.To), "actor", out.Event.Actor)
-	if err := e.runHooks(ctx, t.ID, event, actor); err != nil {
+	if err := e.runHooks(ctx, interrupted, t.ID, event, actor); err != nil {
 		return out, err
 	}
 	if out.Hooks, err = e.Store.Hooks(ctx, t.ID, event); err != nil {
@@ -146,7 +162,7 @@ func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor tas
 }
 
 // runHooks starts the runner if the event owes anything, and waits until it does not.
-func (e *Engine) runHooks(ctx context.Context, id string, event int, actor task.Actor) error {
+func (e *Engine) runHooks(ctx context.Context, interrupted <-chan struct{}, id string, event int, actor task.Actor) error {
 	owing, err := e.owes(ctx, id, event)
 	if err != nil || !owing {
 		return err
@@ -163,10 +179,10 @@ func (e *Engine) runHooks(ctx context.Context, id string, event int, actor task.
 			return err
 		}
 		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-patience.C:
+		case <-interrupted:
 			return nil // they go on without us
+		case <-patience.C:
+			return nil
 		case <-tick.C:
 		}
 	}
@@ -198,7 +214,7 @@ func (e *Engine) finishOwed(ctx context.Context, id string, actor task.Actor) er
 	}
 	for _, h := range s.Owed {
 		if h.State == task.HookPending {
-			return e.runHooks(ctx, id, h.Event, actor)
+			return e.runHooks(ctx, ctx.Done(), id, h.Event, actor)
 		}
 	}
 	return nil

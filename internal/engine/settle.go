@@ -23,6 +23,7 @@ func (e *Engine) Settle(ctx context.Context, id string, inherit bool) error {
 		return err
 	}
 	defer release()
+	var mirrors error // a mirror that cannot be written does not keep hooks from being performed
 	for {
 		s, err := e.Store.Load(ctx, id)
 		if errors.Is(err, task.ErrNotFound) {
@@ -33,11 +34,12 @@ func (e *Engine) Settle(ctx context.Context, id string, inherit bool) error {
 		}
 		hook, found := due(s.Owed, e.Now())
 		if !found {
-			return e.sync(ctx, id)
+			return errors.Join(mirrors, e.sync(ctx, id))
 		}
 		if err := e.perform(ctx, s.Task, hook, inherit); err != nil {
 			return err
 		}
+		mirrors = e.sync(ctx, id)
 	}
 }
 
@@ -71,10 +73,7 @@ func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook, i
 		err = e.Store.SeatTaken(ctx, *seat)
 	}
 	e.Log.Info("hook ends", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "said", effect.Said, "error", text(err))
-	if err := e.settle(ctx, hook, effect, err); err != nil {
-		return err
-	}
-	return e.sync(ctx, t.ID)
+	return e.settle(ctx, hook, effect, err)
 }
 
 func text(err error) string {
@@ -142,6 +141,9 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 		t, now := s.Task, e.Now()
 		t.UpdatedAt = now
 		settled := task.Settled{ID: hook.ID, State: task.HookDone}
+		if failure != nil {
+			effect = task.Effect{} // half of an effect is none: the hook looks again when it is tried again
+		}
 		events := effect.Events
 		if failure != nil {
 			attempts := hook.Attempts + 1
@@ -200,6 +202,10 @@ func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot
 
 // Retry makes every failed hook of a task due now and has them performed.
 func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error) {
+	// A person may have mended what failed in the document's header: it is taken over first.
+	if _, _, err := e.Refresh(ctx, id); err != nil {
+		return task.Outcome{}, err
+	}
 	var last int
 	var again []task.OwedHook
 	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
@@ -219,7 +225,7 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (task.O
 	if err != nil || len(again) == 0 {
 		return task.Outcome{Task: t}, err
 	}
-	if err := e.runHooks(ctx, id, last, actor); err != nil {
+	if err := e.runHooks(ctx, ctx.Done(), id, last, actor); err != nil {
 		return task.Outcome{}, err
 	}
 	out := task.Outcome{}

@@ -22,13 +22,14 @@ func (f Files) Sync(t task.Task, lines []string) error {
 	if err := os.MkdirAll(f.Dir(t.Project, t.ID), 0o755); err != nil {
 		return fmt.Errorf("make the task's folder: %w", err)
 	}
-	if err := f.syncDocument(t); err != nil {
-		return fmt.Errorf("renew the header of TASK.md: %w", err)
+	document, history := f.syncDocument(t), f.syncHistory(t, lines)
+	if document != nil {
+		document = fmt.Errorf("renew the header of TASK.md: %w", document)
 	}
-	if err := f.syncHistory(t, lines); err != nil {
-		return fmt.Errorf("renew history.jsonl: %w", err)
+	if history != nil {
+		history = fmt.Errorf("renew history.jsonl: %w", history)
 	}
-	return nil
+	return errors.Join(document, history)
 }
 
 // syncDocument renews the frontmatter in place, inside the room that is kept for it,

@@ -52,6 +52,7 @@ type Outcome struct {
 	Hooks   []OwedHook // those of Event, as they stand when the caller is answered
 	Queued  bool
 	Holders []Holder // who has the workspaces, when Queued
+	Warning string   // what went wrong beside the move; empty when nothing did
 }
 
 // Project is a registered repository.

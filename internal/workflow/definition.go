@@ -216,6 +216,9 @@ func (d *Definition) Attended(name task.Status) bool {
 // Spawns says whether the transition starts an agent.
 func (t *Transition) Spawns() bool { return spawns(t.Hooks) != "" }
 
+// Spawns says whether being created in the state starts an agent.
+func (b *Birth) Spawns() bool { return spawns(b.Hooks) != "" }
+
 // spawns tells the role of the first agent that hooks start; empty when they start none.
 func spawns(hooks []Hook) string {
 	for _, h := range hooks {

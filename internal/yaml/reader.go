@@ -18,8 +18,11 @@ import (
 // Node is one value of a YAML file.
 type Node = yaml.Node
 
-// SequenceNode is the kind of a node that is a list.
-const SequenceNode = yaml.SequenceNode
+// Kinds of nodes.
+const (
+	SequenceNode = yaml.SequenceNode // a list
+	MappingNode  = yaml.MappingNode  // keys with values
+)
 
 // Pos is a place in a file. Lines and columns count from 1; a zero Pos means "filled in, not written".
 type Pos struct {
