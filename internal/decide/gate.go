@@ -17,20 +17,53 @@ type Evidence struct {
 	Entry    []task.Evidence    // what was there when the present status began
 }
 
-// Digests are the sections that the workflow's gates speak of, as they stand, in the order of the file, each once.
-func Digests(def *workflow.Definition, document *document.Document) []task.Evidence {
+// Digests are the sections that must be new in a status once it is entered, as they stand before, each once:
+// those of which a gate out of it asks that they were written since.
+func Digests(def *workflow.Definition, to task.Status, document *document.Document) []task.Evidence {
 	if document == nil {
 		return nil
 	}
 	var out []task.Evidence
-	for _, t := range def.Transitions {
-		for _, p := range t.Gate {
-			if s, present := document.Section(p.Section); present {
-				out = addOnce(out, evidenceOf(s))
-			}
+	for _, name := range since(def, to) {
+		if s, present := document.Section(name); present {
+			out = addOnce(out, evidenceOf(s))
 		}
 	}
 	return out
+}
+
+// since lists the sections that the gates out of a status want written after it began.
+func since(def *workflow.Definition, status task.Status) []string {
+	var out []string
+	add := func(p workflow.Part) {
+		if p.Since == workflow.SinceEntry {
+			out = append(out, p.Section)
+		}
+	}
+	for i := range def.Transitions {
+		if def.Transitions[i].From == status {
+			for _, p := range def.Transitions[i].Gate {
+				add(p)
+			}
+		}
+	}
+	for i := range def.Exit.Rules {
+		if rule := &def.Exit.Rules[i]; rule.Status == status && rule.HasArtifact != nil {
+			add(*rule.HasArtifact)
+		}
+	}
+	return out
+}
+
+// NeedsDocument says whether a request for a status can depend on what stands in the document's body.
+// Where it cannot, the body need not be read, however long it is.
+func NeedsDocument(def *workflow.Definition, from, to task.Status) bool {
+	for _, edge := range edges(def, from, to) {
+		if len(edge.Gate) > 0 {
+			return true
+		}
+	}
+	return len(since(def, to)) > 0
 }
 
 func addOnce(list []task.Evidence, e task.Evidence) []task.Evidence {

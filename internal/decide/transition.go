@@ -166,7 +166,7 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	}
 	return task.Change{
 		Task: t, Expect: expect, Events: []task.Event{event}, Hooks: hooks,
-		Spent: j.rested, Entered: true, Entry: Digests(def, ev.Document), Lease: lease(t, hooks),
+		Spent: j.rested, Entered: true, Entry: Digests(def, edge.To, ev.Document), Lease: lease(t, hooks),
 	}
 }
 

@@ -14,7 +14,7 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 	tk := newTask("working")
 	tk.Previous, tk.Attention, tk.QueuedFor = "planning", "a hook failed", "agent-review"
 	doc := docOf("## Notes\nx\n## Plan\nAPPROACH: a\n## Handoff\nDONE: b\n## Review\nVerdict: FAIL\n")
-	plan, handoff, review := sectionEvidence(t, doc, "Plan"), sectionEvidence(t, doc, "Handoff"), sectionEvidence(t, doc, "Review")
+	handoff, review := sectionEvidence(t, doc, "Handoff"), sectionEvidence(t, doc, "Review")
 	req := task.Request{Task: tk.ID, To: "agent-review", Reason: "done at last", Actor: task.Actor{Role: task.RoleHuman, As: task.RoleWorker}}
 	d, err := decide.Transition(def, tk, decide.Evidence{Document: doc}, req, noon)
 	if err != nil || !d.Moved {
@@ -25,7 +25,7 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 	moved.EnteredAt, moved.UpdatedAt = noon, noon
 	moved.Counters = task.Counters{{Name: task.ReviewRound, Value: 1}}
 	want := task.Change{
-		Task: moved, Expect: tk.Version, Entered: true, Spent: []task.Evidence{handoff}, Entry: []task.Evidence{plan, handoff, review},
+		Task: moved, Expect: tk.Version, Entered: true, Spent: []task.Evidence{handoff}, Entry: []task.Evidence{review},
 		Hooks: []task.Hook{
 			{Action: task.IncrementReviewRound, Field: task.ReviewRound},
 			{Action: task.SpawnReviewer, Prompt: "reviewer", Harness: task.HarnessReview, Permissions: task.PermissionsReduced},

@@ -18,7 +18,7 @@ import (
 // nobody wrote them, and a list of tasks must not wait for them.
 const (
 	maxFront = 64 << 10
-	maxBody  = 4 << 20
+	maxBody  = 32 << 20
 )
 
 // maxProblems is where a document counts as broken enough; more lines would help nobody.

@@ -66,17 +66,31 @@ type span struct {
 // outlineOf reads the blocks of a body. No line is lost: outline.lines has as many as the body.
 func outlineOf(body string) *outline {
 	raw := strings.Split(toLF.Replace(strings.TrimPrefix(body, byteOrderMark)), "\n")
-	view := make([]string, len(raw))
 	out := &outline{lines: make([]line, len(raw))}
+	var view []string
+	var numbers []int // of the lines in view
 	for i, l := range raw {
 		out.lines[i] = line{raw: l, text: l}
-		view[i] = squeeze(l)
+		if i > 0 && i+1 < len(raw) && plain(raw[i-1]) && plain(l) && plain(raw[i+1]) {
+			continue
+		}
+		view, numbers = append(view, squeeze(l)), append(numbers, i)
 	}
-	source := []byte(strings.Join(view, "\n"))
-	for _, s := range blocks(source) {
-		out.place(s, view)
+	for _, s := range blocks([]byte(strings.Join(view, "\n"))) {
+		s.first, s.last = numbers[s.first], numbers[min(s.last, len(numbers)-1)]
+		out.place(s)
 	}
 	return out
+}
+
+// plain says whether a line can neither begin nor end a block when its neighbours are plain too: it goes on with
+// whatever the line before it is part of. An agent that logs into its document writes such lines by the hundred thousand,
+// and the parser need see only the first and the last of a run.
+func plain(l string) bool {
+	if l == "" || l[0]|0x20 < 'a' || l[0]|0x20 > 'z' {
+		return false
+	}
+	return !strings.ContainsAny(l, "<>")
 }
 
 // maxMarkers bounds how deep a single line can nest. The parser looks at the rest of the line again at every level,
@@ -209,7 +223,7 @@ func htmlKind(t ast.HTMLBlockType, first string) (k kind, closer string) {
 }
 
 // place writes a block into the lines that it stands on.
-func (o *outline) place(s span, view []string) {
+func (o *outline) place(s span) {
 	last := min(s.last, len(o.lines)-1)
 	for i := s.first; i <= last; i++ {
 		l := &o.lines[i]

@@ -139,7 +139,7 @@ func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Tas
 	if err != nil {
 		return task.Task{}, err
 	}
-	s, _, err = e.Refresh(ctx, id)
+	s, _, _, err = e.refresh(ctx, id, false)
 	return s.Task, err
 }
 
@@ -172,7 +172,7 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 	if err := e.finishOwed(ctx, id, actor); err != nil {
 		return task.Outcome{}, err
 	}
-	if _, _, err := e.Refresh(ctx, id); err != nil {
+	if _, _, _, err := e.refresh(ctx, id, false); err != nil {
 		return task.Outcome{}, err
 	}
 	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {

@@ -47,7 +47,7 @@ type Seats interface {
 // Documents is the task's folder.
 type Documents interface {
 	Create(t task.Task, body string) error
-	Read(project, id string) ([]byte, error)
+	Read(project, id string, whole bool) ([]byte, error)
 	Append(project, id, text string) error
 	Adopt(t task.Task, content []byte) (before []byte, err error)
 	Keep(project, id, digest, text string) error
@@ -135,7 +135,7 @@ func (e *Engine) change(ctx context.Context, id string, build func(task.Snapshot
 
 // sync takes over what people changed in the task's files, and makes them equal to the record.
 func (e *Engine) sync(ctx context.Context, id string) error {
-	_, _, mirrors, err := e.refresh(ctx, id)
+	_, _, mirrors, err := e.refresh(ctx, id, false)
 	return errors.Join(err, mirrors)
 }
 
@@ -167,11 +167,12 @@ func owner(key string) bool {
 // and makes the mirrors equal to the record. It answers the task as it then is and the document as it was read.
 // A mirror that cannot be written is no reason not to look: the change that needs it says so.
 func (e *Engine) Refresh(ctx context.Context, id string) (task.Snapshot, decide.Evidence, error) {
-	s, evidence, _, err := e.refresh(ctx, id)
+	s, evidence, _, err := e.refresh(ctx, id, true)
 	return s, evidence, err
 }
 
-func (e *Engine) refresh(ctx context.Context, id string) (s task.Snapshot, evidence decide.Evidence, mirrors, err error) {
+// refresh looks at the whole document, or at its header alone: then the document that it answers is no evidence for a gate.
+func (e *Engine) refresh(ctx context.Context, id string, whole bool) (s task.Snapshot, evidence decide.Evidence, mirrors, err error) {
 	release, err := e.Mirror.Lock(ctx, id+".files")
 	if err != nil {
 		return s, evidence, nil, err
@@ -184,7 +185,7 @@ func (e *Engine) refresh(ctx context.Context, id string) (s task.Snapshot, evide
 	if err != nil {
 		return s, evidence, nil, err
 	}
-	text, err := e.Documents.Read(s.Task.Project, id)
+	text, err := e.Documents.Read(s.Task.Project, id, whole)
 	if err != nil {
 		evidence.Trouble = err.Error()
 	} else {

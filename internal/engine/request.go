@@ -84,11 +84,7 @@ func settleOwed(owed []task.OwedHook, why string) []task.Settled {
 
 // judge looks at the evidence and decides. What a yes rests on is kept before it is committed.
 func (e *Engine) judge(ctx context.Context, req task.Request) (task.Snapshot, decide.Decision, error) {
-	s, evidence, err := e.Refresh(ctx, req.Task)
-	if err != nil {
-		return s, decide.Decision{}, err
-	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	s, def, evidence, err := e.look(ctx, req)
 	if err != nil {
 		return s, decide.Decision{}, err
 	}
@@ -103,6 +99,25 @@ func (e *Engine) judge(ctx context.Context, req task.Request) (task.Snapshot, de
 		}
 	}
 	return s, decision, nil
+}
+
+// look reads what a request depends on: all of the document where a gate may ask for it, else its header alone.
+func (e *Engine) look(ctx context.Context, req task.Request) (task.Snapshot, *workflow.Definition, decide.Evidence, error) {
+	for {
+		before, err := e.Store.Load(ctx, req.Task)
+		if err != nil {
+			return before, nil, decide.Evidence{}, err
+		}
+		def, err := e.Rules.Pinned(ctx, before.Task.Workflow)
+		if err != nil {
+			return before, nil, decide.Evidence{}, err
+		}
+		whole := decide.NeedsDocument(def, before.Task.Status, req.To)
+		s, evidence, _, err := e.refresh(ctx, req.Task, whole)
+		if err != nil || s.Task.Status == before.Task.Status {
+			return s, def, evidence, err
+		}
+	}
 }
 
 func (e *Engine) logRefusal(req task.Request, err error) {

@@ -203,7 +203,7 @@ func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot
 // Retry makes every failed hook of a task due now and has them performed.
 func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error) {
 	// A person may have mended what failed in the document's header: it is taken over first.
-	if _, _, err := e.Refresh(ctx, id); err != nil {
+	if _, _, _, err := e.refresh(ctx, id, false); err != nil {
 		return task.Outcome{}, err
 	}
 	var last int

@@ -204,7 +204,7 @@ func TestAWorkflowOfTheUsers_hidesTheOneThatShips(t *testing.T) {
 	if len(all) != 2 || all[0].Name != "default" || all[1].Name != "mine" || all[1].Hides {
 		t.Errorf("listed are %+v", all)
 	}
-	_, _, err = h.FindWorkflow("defualt")
+	_, _, err = h.FindWorkflow("defaul")
 	wantError(t, err, "default")
 	if !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("the error is of another kind: %v", err)

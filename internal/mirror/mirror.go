@@ -26,7 +26,7 @@ type Files struct {
 const DocumentName = "TASK.md"
 
 // MaxDocument is the size in bytes up to which a document is read. A larger one is no evidence.
-const MaxDocument = 4 << 20
+const MaxDocument = 32 << 20
 
 // Dir is the folder of a task.
 func (f Files) Dir(project, id string) string { return filepath.Join(f.Home, "tasks", project, id) }
@@ -36,13 +36,17 @@ func (f Files) Document(project, id string) string {
 	return filepath.Join(f.Dir(project, id), DocumentName)
 }
 
-// Read reads a task's document. Anything but a regular file of a sane size is an error that says what it is.
-func (f Files) Read(project, id string) ([]byte, error) {
+// Read reads a task's document, the whole of it or its beginning with the header.
+// Anything but a regular file, and a whole one of an insane size, is an error that says what it is.
+func (f Files) Read(project, id string, whole bool) ([]byte, error) {
 	file, err := open(f.Document(project, id), os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+	if !whole {
+		return io.ReadAll(io.LimitReader(file, frontSearch))
+	}
 	return readUpTo(file, MaxDocument)
 }
 

@@ -148,7 +148,9 @@ func TestLock_excludesAnotherProcessAndIsFreeOnceThatIsKilled(t *testing.T) {
 		t.Fatalf("while another process holds the lock: %v", err)
 	}
 	kill() // with KILL: the holder cannot tidy up
-	<-ended
+	if err := <-ended; err == nil {
+		t.Fatal("the holder ended by itself")
+	}
 	release, err := files.Lock(t.Context(), "one")
 	must(t, err)
 	release()

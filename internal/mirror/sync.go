@@ -136,7 +136,7 @@ func readHistory(path string) ([]byte, error) {
 // Adopt makes another file's body the task's document: a program replaced the link in the worktree by a file of its own.
 // It answers the body that was there before, which the caller keeps.
 func (f Files) Adopt(t task.Task, content []byte) (before []byte, err error) {
-	before, err = f.Read(t.Project, t.ID)
+	before, err = f.Read(t.Project, t.ID, true)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("adopt the document: %w", err)
 	}

@@ -242,7 +242,7 @@ func TestSyncAndRead_sayWhatStandsInPlaceOfTheDocument(t *testing.T) {
 			case "a pipe":
 				must(t, syscall.Mkfifo(path, 0o644))
 			}
-			_, err := files.Read(one.Project, one.ID)
+			_, err := files.Read(one.Project, one.ID, true)
 			wantError(t, err, kind)
 			says := kind
 			if kind == "a folder" {
@@ -262,7 +262,7 @@ func TestSyncAndRead_sayWhatStandsInPlaceOfTheDocument(t *testing.T) {
 func TestRead_refusesAHugeDocumentAndSyncRenewsIt(t *testing.T) {
 	t.Parallel()
 	files, one := newFiles(t, "\n"+strings.Repeat("0123456789abcde\n", mirror.MaxDocument/16))
-	_, err := files.Read(one.Project, one.ID)
+	_, err := files.Read(one.Project, one.ID, true)
 	wantError(t, err, "larger than")
 	one.Status = "stuck"
 	must(t, files.Sync(one, nil))
@@ -271,7 +271,7 @@ func TestRead_refusesAHugeDocumentAndSyncRenewsIt(t *testing.T) {
 
 func TestRead_ofAMissingDocumentIsNotExist(t *testing.T) {
 	t.Parallel()
-	_, err := (mirror.Files{Home: t.TempDir()}).Read("garden", "nobody")
+	_, err := (mirror.Files{Home: t.TempDir()}).Read("garden", "nobody", true)
 	if !os.IsNotExist(err) {
 		t.Errorf("the error is %v, want one that says that it does not exist", err)
 	}

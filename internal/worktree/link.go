@@ -33,7 +33,7 @@ const (
 	// a TASK.md of the repository's own must never be taken for a replaced link.
 	linkFile = "orange-link"
 	// maxDocument bounds what is read of a file that took the place of the link.
-	maxDocument = 4 << 20
+	maxDocument = 32 << 20
 )
 
 // Link makes TASK.md a symbolic link to target, or .orange/TASK.md where the repository has a TASK.md of its own,
@@ -181,7 +181,7 @@ func move(from, to string) error {
 }
 
 // Linked looks whether the link still is the link to target. For LinkReplaced it returns the content of the file that
-// took its place, of which 4 MiB is the most; a larger one, and anything that is no file, is an error. It runs no program.
+// took its place, of which 32 MiB is the most; a larger one, and anything that is no file, is an error. It runs no program.
 func (s Slot) Linked(target string) (LinkState, []byte, error) {
 	gitDir, err := s.gitDir()
 	if err != nil {
