@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -92,7 +93,11 @@ func (w *world) atOnce(n int, args ...string) int {
 	succeeded := 0
 	for range n {
 		group.Go(func() {
-			if _, err := w.run("orange", args...); err == nil {
+			if out, err := w.run("orange", args...); err != nil {
+				var exit *exec.ExitError
+				errors.As(err, &exit)
+				w.t.Logf("%v: %s%s", err, out, exit.Stderr)
+			} else {
 				lock.Lock()
 				defer lock.Unlock()
 				succeeded++
@@ -152,6 +157,7 @@ func TestTwoHundredStatusChangesLoseNoLineThatAnAgentAppends(t *testing.T) {
 	if err := agent.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = agent.Process.Kill() }) // a test that fails early leaves nobody behind
 	for range 50 {
 		for _, status := range []string{"clarification", "working", "clarification", "planning"} {
 			w.must("orange", "task", "update", id, "--status", status)

@@ -42,8 +42,8 @@ func (d desk) Replaced(_ context.Context, t task.Task) ([]byte, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if _, err := os.Lstat(slot.Dir); errors.Is(err, os.ErrNotExist) {
-		return nil, false, nil // its workspace is not made yet
+	if _, err := os.Lstat(filepath.Join(slot.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
+		return nil, false, nil // its workspace is not there
 	}
 	state, content, err := slot.Linked(d.document(t))
 	return content, state == worktree.LinkReplaced, err

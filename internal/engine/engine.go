@@ -181,7 +181,7 @@ func (e *Engine) refresh(ctx context.Context, id string, whole bool) (s task.Sna
 	if s, err = e.Store.Load(ctx, id); err != nil {
 		return s, evidence, nil, err
 	}
-	events, err := e.adoptReplaced(ctx, s.Task)
+	events, err := e.adoptReplaced(ctx, s)
 	if err != nil {
 		return s, evidence, nil, err
 	}
@@ -202,9 +202,20 @@ func (e *Engine) refresh(ctx context.Context, id string, whole bool) (s task.Sna
 	return s, evidence, mirrors, nil
 }
 
+// movingIn says whether the workspace is being made ready or given back at this moment: then its link is nobody's work.
+func movingIn(owed []task.OwedHook) bool {
+	for _, h := range owed {
+		if h.Action == task.AcquireWorkspace || h.Action == task.ReleaseWorkspace {
+			return true
+		}
+	}
+	return false
+}
+
 // adoptReplaced takes over the file that a program put where the workspace has the link to the document.
-func (e *Engine) adoptReplaced(ctx context.Context, t task.Task) ([]task.Event, error) {
-	if t.Workspace == "" {
+func (e *Engine) adoptReplaced(ctx context.Context, s task.Snapshot) ([]task.Event, error) {
+	t := s.Task
+	if t.Workspace == "" || movingIn(s.Owed) {
 		return nil, nil
 	}
 	content, replaced, err := e.Desk.Replaced(ctx, t)
