@@ -47,15 +47,7 @@ func (p *Program) taskRespawn() *cobra.Command {
 	return &cobra.Command{
 		Use: "respawn [ID]", Short: "Start the agent of the present status again, when it has died", Args: between(0, 1),
 		Example: "  orange task respawn 4Fz",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
-			actor, err := h.Who.Actor(ctx, id, "")
-			if err != nil {
-				return err
-			}
+		RunE: p.onTask(nil, func(ctx context.Context, h *House, id string, actor task.Actor) error {
 			out, err := h.Care.Respawn(ctx, id, actor)
 			if err != nil {
 				return err
@@ -69,15 +61,7 @@ func (p *Program) taskRetry() *cobra.Command {
 	return &cobra.Command{
 		Use: "retry [ID]", Short: "Perform again what failed after a move", Args: between(0, 1),
 		Example: "  orange task retry 4Fz",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
-			actor, err := h.Who.Actor(ctx, id, "")
-			if err != nil {
-				return err
-			}
+		RunE: p.onTask(nil, func(ctx context.Context, h *House, id string, actor task.Actor) error {
 			out, err := h.Care.Retry(ctx, id, actor)
 			if err != nil {
 				return err
@@ -147,15 +131,7 @@ func (p *Program) taskWait() *cobra.Command {
 		Long: `Wait until it is your turn: a worker until its review is over, a person until the agents need one.
 Ends after --timeout with "not yet: run it again" and exit status 0, so that it fits into any time limit.`,
 		Example: "  orange task wait\n  orange task wait 4Fz --timeout 10m",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
-			actor, err := h.Who.Actor(ctx, id, "")
-			if err != nil {
-				return err
-			}
+		RunE: p.onTask(nil, func(ctx context.Context, h *House, id string, actor task.Actor) error {
 			waited, err := h.Care.Wait(ctx, id, actor, timeout)
 			if err != nil {
 				return err

@@ -66,6 +66,25 @@ func (p *Program) projectOf(ctx context.Context, h *House) (task.Project, error)
 	return h.Projects.Project(name)
 }
 
+// onTask makes a command's work from a function that has one task and who asks about it. as is the role that a person acts for.
+func (p *Program) onTask(as *string, work func(ctx context.Context, h *House, id string, actor task.Actor) error) func(*cobra.Command, []string) error {
+	return p.run(func(ctx context.Context, h *House, args []string) error {
+		id, err := p.find(ctx, h, args)
+		if err != nil {
+			return err
+		}
+		role := ""
+		if as != nil {
+			role = *as
+		}
+		actor, err := h.Who.Actor(ctx, id, role)
+		if err != nil {
+			return err
+		}
+		return work(ctx, h, id, actor)
+	})
+}
+
 // asker finds out who asks about a task.
 type asker struct{ as, reason string }
 
@@ -202,15 +221,7 @@ func (p *Program) move(use, short, example, command string) *cobra.Command {
 	var ask asker
 	c := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: between(0, 1),
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
-			actor, err := h.Who.Actor(ctx, id, ask.as)
-			if err != nil {
-				return err
-			}
+		RunE: p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
 			out, err := h.Moves.Command(ctx, id, command, actor, ask.reason)
 			if err != nil {
 				return err
@@ -258,15 +269,7 @@ the caller's role may ask for it, and the evidence is there; else nothing change
 		Example: `  orange task update --status agent-review
   orange task update 4Fz --branch fix/typo --summary "Mend the typo"`,
 	}
-	c.RunE = p.run(func(ctx context.Context, h *House, args []string) error {
-		id, err := p.find(ctx, h, args)
-		if err != nil {
-			return err
-		}
-		actor, err := h.Who.Actor(ctx, id, ask.as)
-		if err != nil {
-			return err
-		}
+	c.RunE = p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
 		u := task.Update{Actor: actor}
 		if c.Flags().Changed("summary") {
 			if err := checkSummary(summary); err != nil {

@@ -119,13 +119,9 @@ func (p *Program) workspaceList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List worktrees and who has them", Args: between(0, 0), Example: "  orange workspace list --all",
 		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
-			name := ""
-			if !all {
-				project, err := p.projectOf(ctx, h)
-				if err != nil {
-					return err
-				}
-				name = project.Name
+			name, err := p.projectName(ctx, h, all)
+			if err != nil {
+				return err
 			}
 			list, err := h.Workspaces.Workspaces(ctx, name)
 			if err != nil {
@@ -136,6 +132,15 @@ func (p *Program) workspaceList() *cobra.Command {
 	}
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
 	return c
+}
+
+// projectName is the name of the project that a command is about; empty with --all.
+func (p *Program) projectName(ctx context.Context, h *House, all bool) (string, error) {
+	if all {
+		return "", nil
+	}
+	project, err := p.projectOf(ctx, h)
+	return project.Name, err
 }
 
 func (p *Program) holdings(all []task.Holding) error {
@@ -167,13 +172,9 @@ func (p *Program) workspaceGC() *cobra.Command {
 		Long:    "Remove the worktrees that no task holds. One that has anything uncommitted in it is left alone and named.",
 		Example: "  orange workspace gc",
 		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
-			name := ""
-			if !all {
-				project, err := p.projectOf(ctx, h)
-				if err != nil {
-					return err
-				}
-				name = project.Name
+			name, err := p.projectName(ctx, h, all)
+			if err != nil {
+				return err
 			}
 			removed, err := h.Workspaces.CollectWorkspaces(ctx, name)
 			if p.json && err == nil {
