@@ -138,7 +138,7 @@ func (h *house) furnish() error {
 	h.server = tmux.Server{Socket: tmux.SocketName(h.dir), Config: filepath.Join(h.dir, "tmux.conf")}
 	desk := desk{house: h}
 	h.engine = &engine.Engine{
-		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Rules: h.home, Desk: desk,
+		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Rules: h.home, Desk: desk, Merger: desk,
 		Runner: runner{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Performer = &hook.Hands{

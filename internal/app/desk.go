@@ -90,6 +90,24 @@ func (d desk) SetBranch(ctx context.Context, t task.Task, name string) (string, 
 	return name, slot.Rename(ctx, present, name)
 }
 
+func (d desk) Ahead(ctx context.Context, t task.Task) (bool, error) {
+	repo, err := d.repo(t)
+	if err != nil {
+		return false, err
+	}
+	if t.Workspace != "" {
+		present, err := worktree.Slot{Repo: repo, Dir: d.house.slotDir(t.Workspace)}.Branch(ctx)
+		if err != nil {
+			return false, err
+		}
+		if present != t.Branch {
+			return false, fmt.Errorf("cannot merge task %s: its workspace %q is on branch %q and the task on %q; run %q there, or switch back",
+				t.ID, t.Workspace, present, t.Branch, "orange task update --branch")
+		}
+	}
+	return repo.Ahead(ctx, t.Branch)
+}
+
 func (d desk) Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error) {
 	repo, err := d.repo(t)
 	if err != nil {

@@ -118,6 +118,12 @@ type Program struct {
 // Run runs one command line and answers its exit status.
 func (p *Program) Run(ctx context.Context, args []string) int {
 	root := p.root()
+	for _, word := range args {
+		if word == "--" {
+			break
+		}
+		p.json = p.json || word == "--json" // known before a flag that cannot be read ends the reading
+	}
 	root.SetArgs(joinBranch(args))
 	root.SetIn(p.In)
 	root.SetOut(p.Out)

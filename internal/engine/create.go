@@ -34,7 +34,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
 	if t.Branch == "" {
 		t.Branch = task.DefaultBranch(id)
 	}
-	if err := e.Desk.CheckBranch(ctx, t.Branch); err != nil {
+	if err := e.checkBranch(ctx, n.Project, t); err != nil {
 		return task.Outcome{}, err
 	}
 	status := birthStatus(def, n)
@@ -74,15 +74,17 @@ func (e *Engine) bear(ctx context.Context, def *workflow.Definition, c task.Chan
 	if context := strings.TrimSpace(n.Context); context != "" {
 		body = "\n## Context\n\n" + document.Demote(context) + "\n"
 	}
+	// The document comes first: a task on record whose context was lost on the way could not be told from one without.
+	if err := e.Documents.Create(c.Task, body); err != nil {
+		return task.Outcome{}, err
+	}
 	t, err := e.Store.Commit(ctx, c)
-	if errors.Is(err, task.ErrPoolFull) {
-		return task.Outcome{}, e.poolFull(ctx, n.Project, c.Task.Status)
-	}
 	if err != nil {
-		return task.Outcome{}, err
-	}
-	if err := e.Documents.Create(t, body); err != nil {
-		return task.Outcome{}, err
+		_, trash := e.Documents.Trash(c.Task.Project, c.Task.ID)
+		if errors.Is(err, task.ErrPoolFull) {
+			err = e.poolFull(ctx, n.Project, c.Task.Status)
+		}
+		return task.Outcome{}, errors.Join(err, trash)
 	}
 	out, err := e.conclude(ctx, t, t.Seq, n.Actor)
 	if err != nil || !n.Spawn || t.Status != def.Initial {
@@ -143,19 +145,36 @@ func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Tas
 	return s.Task, err
 }
 
+// checkBranch says why a task cannot have its branch; nil when it can. The commit checks once more that no other live task has it.
+func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) error {
+	if err := e.Desk.CheckBranch(ctx, t.Branch); err != nil {
+		return err
+	}
+	if t.Branch == p.DefaultBranch {
+		return task.Notef(task.ErrUsage, "cannot use the branch %q for a task: it is the default branch of %q, where only reviewed work belongs", t.Branch, p.Name)
+	}
+	others, err := e.Index.List(ctx, task.Filter{Project: t.Project, Branch: t.Branch, Live: true})
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if o.ID != t.ID {
+			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", t.Branch, o.ID)
+		}
+	}
+	return nil
+}
+
 func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, error) {
 	if name != "" {
-		if err := e.Desk.CheckBranch(ctx, name); err != nil {
-			return "", err
-		}
-		others, err := e.Index.List(ctx, task.Filter{Project: t.Project, Branch: name, Live: true})
+		project, err := e.Desk.Project(t.Project)
 		if err != nil {
 			return "", err
 		}
-		for _, o := range others {
-			if o.ID != t.ID {
-				return "", task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", name, o.ID)
-			}
+		wanted := t
+		wanted.Branch = name
+		if err := e.checkBranch(ctx, project, wanted); err != nil {
+			return "", err
 		}
 	}
 	if t.Workspace == "" {

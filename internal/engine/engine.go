@@ -77,8 +77,15 @@ type Desk interface {
 	CheckBranch(ctx context.Context, name string) error
 	// SetBranch renames or switches the workspace's branch; with an empty name it answers the present one.
 	SetBranch(ctx context.Context, t task.Task, name string) (string, error)
-	Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error)
 	Project(name string) (task.Project, error)
+}
+
+// Merger merges a task's branch into the project's default branch.
+type Merger interface {
+	// Ahead says whether the branch holds anything that the default branch has not. A workspace that is on another
+	// branch is an error: what the agent did is not where the merge would look for it.
+	Ahead(ctx context.Context, t task.Task) (bool, error)
+	Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error)
 }
 
 // Performer performs one hook. It may be asked again for one that it has performed: it looks first.
@@ -100,6 +107,7 @@ type Engine struct {
 	Mirror    Mirror
 	Rules     Rules
 	Desk      Desk
+	Merger    Merger
 	Performer Performer
 	Runner    Runner
 	Now       func() time.Time

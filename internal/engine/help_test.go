@@ -61,7 +61,7 @@ func (w *world) another() *world {
 	other := *w
 	other.store, other.runner = store, &runner{}
 	other.Engine = &engine.Engine{
-		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Rules: rules, Desk: w.desk, Performer: w.hands,
+		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Rules: rules, Desk: w.desk, Merger: w.desk, Performer: w.hands,
 		Runner: other.runner, Now: w.clock.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
 	}
 	other.runner.engine = other.Engine
@@ -140,6 +140,8 @@ func (d *desk) SetBranch(_ context.Context, _ task.Task, name string) (string, e
 	}
 	return name, nil
 }
+
+func (d *desk) Ahead(context.Context, task.Task) (bool, error) { return true, nil }
 
 func (d *desk) Merge(context.Context, task.Task, string) (commit, how string, err error) {
 	d.merged++

@@ -42,7 +42,7 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 		return task.Outcome{}, err
 	}
 	if !decision.Moved {
-		return task.Outcome{Task: s.Task}, nil
+		return task.Outcome{Task: s.Task, Hooks: s.Owed}, nil // what is still owed belongs to the answer
 	}
 	c := decision.Change
 	project, err := e.Desk.Project(s.Task.Project)
@@ -159,6 +159,9 @@ func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor tas
 	if err != nil {
 		return out, err
 	}
+	if len(events) == 0 {
+		return out, task.Notef(task.ErrNotFound, "task %s was deleted meanwhile", t.ID)
+	}
 	out.Event = events[0]
 	e.Log.Info("moved", "component", "engine", "task", t.ID, "event", out.Event.Type, "from", string(out.Event.From),
 		"to", string(out.Event.To), "actor", out.Event.Actor)
@@ -262,9 +265,25 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 	if err != nil {
 		return task.Outcome{}, err
 	}
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	if s.Task.Status == to && text != "" {
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return task.Outcome{}, err
+		}
+		return task.Outcome{}, &decide.Rejection{
+			Code: decide.IllegalTransition, Task: id, From: to, To: to, Open: decide.Open(def, to, actor),
+			Message: fmt.Sprintf("cannot request changes of task %s: it is %q already, and its agent is at work", id, to),
+			Details: []decide.Detail{{Condition: "a task that waits for a person", Found: fmt.Sprintf("one that is %q", to),
+				Want: fmt.Sprintf("tell the agent itself: %q, or write it into the task's document", "orange task attach "+id)}},
+		}
+	}
 	req := task.Request{Task: id, To: to, Actor: actor, Reason: text}
 	return e.request(ctx, req, func(t task.Task) error {
-		if text == "" || t.Status == to {
+		if text == "" {
 			return nil
 		}
 		return e.Documents.Append(t.Project, t.ID, "\n## Fix Instructions\n\n"+document.Demote(text)+"\n")
@@ -287,10 +306,13 @@ func (e *Engine) Merge(ctx context.Context, id, strategy string, actor task.Acto
 	if !decision.Moved {
 		return task.Outcome{Task: s.Task}, "already merged", nil
 	}
+	if err := e.worthMerging(ctx, s.Task); err != nil {
+		return task.Outcome{}, "", err
+	}
 	if err := e.note(ctx, id, task.Event{Type: task.MergeBegun, Actor: actor.Name(), Data: map[string]string{"branch": s.Task.Branch}}); err != nil {
 		return task.Outcome{}, "", err
 	}
-	commit, how, err := e.Desk.Merge(ctx, s.Task, strategy)
+	commit, how, err := e.Merger.Merge(ctx, s.Task, strategy)
 	if err != nil {
 		return task.Outcome{}, "", err
 	}
@@ -301,6 +323,26 @@ func (e *Engine) Merge(ctx context.Context, id, strategy string, actor task.Acto
 	req.Reason = how
 	out, err := e.Request(ctx, req)
 	return out, how, err
+}
+
+// worthMerging refuses a merge that would call a task done whose branch brings nothing.
+// One that was begun before goes on: then its commits may be in the default branch already.
+func (e *Engine) worthMerging(ctx context.Context, t task.Task) error {
+	ahead, err := e.Merger.Ahead(ctx, t)
+	if err != nil || ahead {
+		return err
+	}
+	events, err := e.Index.Events(ctx, t.ID, 0)
+	if err != nil {
+		return err
+	}
+	for _, event := range events {
+		if event.Type == task.MergeBegun {
+			return nil
+		}
+	}
+	return fmt.Errorf("cannot merge task %s: its branch %q holds no commit that the default branch has not; "+
+		"commit the work there, or, if it was merged by other means, finish it with orange task update --status", t.ID, t.Branch)
 }
 
 // note adds an event to a task's history that changes nothing else.

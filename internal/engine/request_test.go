@@ -291,7 +291,7 @@ func TestRequestChanges_writesInstructionsOnlyWhenGranted(t *testing.T) {
 		t.Errorf("the task is %s, its document\n%s", out.Task.Status, text)
 	}
 	_, err = w.RequestChanges(t.Context(), id, "again", human)
-	must(t, err)
+	wantCode(t, err, decide.IllegalTransition)
 	if strings.Contains(w.document(id), "again") {
 		t.Error("a request that moved nothing wrote into the document")
 	}
