@@ -26,8 +26,8 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { endServers(sockets) })
 	dir := t.TempDir()
+	t.Cleanup(func() { endServers(sockets, filepath.Join(dir, "orange")) })
 	w := &world{t: t, dir: dir, repo: filepath.Join(dir, "coffee")}
 	config := filepath.Join(dir, "gitconfig")
 	w.write("gitconfig", "[user]\n\tname = Person\n\temail = person@localhost\n[init]\n\tdefaultBranch = main\n")

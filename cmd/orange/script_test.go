@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"orange/internal/proc"
 )
 
 // program is the real binary, built once for all stories.
@@ -73,17 +75,29 @@ func setUp(env *testscript.Env, agent string) error {
 	} {
 		env.Setenv(name, value)
 	}
-	env.Defer(func() { endServers(sockets) })
+	env.Defer(func() { endServers(sockets, home) })
 	config := "[user]\n\tname = Person\n\temail = person@localhost\n[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n"
 	return os.WriteFile(filepath.Join(env.WorkDir, "gitconfig"), []byte(config), 0o644)
 }
 
-func endServers(sockets string) {
+// endServers ends the tmux servers of one home, and waits until the last process that works for it is gone:
+// a runner of hooks may outlive the command that started it by a moment.
+func endServers(sockets, home string) {
 	found, _ := filepath.Glob(filepath.Join(sockets, "tmux-*", "*"))
 	for _, socket := range found {
 		_ = exec.Command("tmux", "-S", socket, "kill-server").Run() // most have left already
 	}
 	_ = os.RemoveAll(sockets)
+	deadline := time.Now().Add(20 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for time.Now().Before(deadline) {
+		left, err := proc.WithEnvironment("ORANGE_HOME=" + home)
+		if err != nil || len(left) == 0 {
+			return
+		}
+		<-tick.C
+	}
 }
 
 func command(ts *testscript.TestScript, args []string) *exec.Cmd {
