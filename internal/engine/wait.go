@@ -20,6 +20,10 @@ type Waiting interface {
 // waitPoll is how often a waiting command looks for a change of the record: one cheap question, no file is read.
 const waitPoll = 40 * time.Millisecond
 
+// waitResume is how often a waiting command has owed hooks finished whose runner may have been killed:
+// it would wait for them in vain otherwise.
+const waitResume = 2 * time.Second
+
 // Wait blocks while another agent is at work on the task, or while hooks of its last transition are still being performed,
 // until timeout. It answers how the task stands; Blocked says that the time was up first.
 func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Actor, self task.Waiter, timeout time.Duration) (task.Waited, error) {
@@ -37,6 +41,8 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout t
 	defer up.Stop()
 	tick := time.NewTicker(waitPoll)
 	defer tick.Stop()
+	resume := time.NewTicker(waitResume)
+	defer resume.Stop()
 	seen := int64(-1)
 	for {
 		version, err := w.DataVersion(ctx)
@@ -55,6 +61,11 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout t
 			return task.Waited{}, ctx.Err()
 		case <-up.C:
 			return e.stands(ctx, w, id, role)
+		case <-resume.C:
+			if err := e.Resume(ctx); err != nil {
+				return task.Waited{}, err
+			}
+			seen = -1 // what this very process changed does not show in the version
 		case <-tick.C:
 		}
 	}

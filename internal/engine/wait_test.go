@@ -128,3 +128,18 @@ func TestWait_thatIsCancelledTakesItsNoteBack(t *testing.T) {
 		t.Errorf("after the wait these are noted: %v", left)
 	}
 }
+
+func TestWait_finishesWhatAKilledRunnerLeftUndone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("agent-review")
+	waiting := w.wait(t.Context(), id)
+	w.runner.dead = true // this program's runners are killed at once; the waiting one has its own
+	w.write(id, fail)
+	w.move(id, "working", reviewer)
+	got := <-waiting
+	must(t, got.err)
+	if got.waited.Blocked || len(w.load(id).Owed) != 0 {
+		t.Errorf("the answer is %+v, and %v is owed", got.waited, w.load(id).Owed)
+	}
+}
