@@ -76,6 +76,18 @@ func noMove(def *workflow.Definition, t task.Task, command string) *Rejection {
 	}
 }
 
+// AtWork refuses wishes for a task whose agent is at work where they would send it: nobody waits there to be told them.
+func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *Rejection {
+	return &Rejection{
+		Code: IllegalTransition, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t.Status, actor),
+		Message: fmt.Sprintf("cannot request changes of task %s: it is %q already, and its agent is at work", t.ID, t.Status),
+		Details: []Detail{{
+			Condition: "a task that waits for a person", Found: fmt.Sprintf("one that is %q", t.Status),
+			Want: fmt.Sprintf("tell the agent itself: %q, or write it into the task's document", "orange task attach "+t.ID),
+		}},
+	}
+}
+
 // Queue is the change of a task that waits for a workspace: it stays where it is, marked with where it will go.
 func Queue(t task.Task, to task.Status, actor task.Actor, now time.Time) task.Change {
 	expect := t.Version

@@ -274,12 +274,7 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 		if err != nil {
 			return task.Outcome{}, err
 		}
-		return task.Outcome{}, &decide.Rejection{
-			Code: decide.IllegalTransition, Task: id, From: to, To: to, Open: decide.Open(def, to, actor),
-			Message: fmt.Sprintf("cannot request changes of task %s: it is %q already, and its agent is at work", id, to),
-			Details: []decide.Detail{{Condition: "a task that waits for a person", Found: fmt.Sprintf("one that is %q", to),
-				Want: fmt.Sprintf("tell the agent itself: %q, or write it into the task's document", "orange task attach "+id)}},
-		}
+		return task.Outcome{}, decide.AtWork(def, s.Task, actor)
 	}
 	req := task.Request{Task: id, To: to, Actor: actor, Reason: text}
 	return e.request(ctx, req, func(t task.Task) error {

@@ -240,15 +240,3 @@ func (r reader) file(n *yaml.Node) File {
 	}
 	return f
 }
-
-// Find picks a harness by name, or says which there are.
-func Find(all []*Harness, name string) (*Harness, error) {
-	var names []string
-	for _, h := range all {
-		if h.Name == name {
-			return h, nil
-		}
-		names = append(names, h.Name)
-	}
-	return nil, task.Notef(task.ErrUsage, "cannot use the harness %q: it is not known, %s", name, yaml.Expected(name, names))
-}

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"orange/internal/harness"
@@ -114,16 +113,5 @@ func TestNoFlagOfAShippedHarnessSwallowsThePrompt(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestFindSaysWhichHarnessesThereAre(t *testing.T) {
-	t.Parallel()
-	h := parse(t, short)
-	if found, err := harness.Find([]*harness.Harness{h}, "short"); err != nil || found != h {
-		t.Errorf("got %v, %v", found, err)
-	}
-	if _, err := harness.Find([]*harness.Harness{h}, "shrt"); err == nil || !strings.Contains(err.Error(), `did you mean "short"?`) {
-		t.Errorf("got %v", err)
 	}
 }

@@ -144,28 +144,6 @@ func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 	return h.ParseWorkflow(ref.Name+".yml", text)
 }
 
-// ListHarnesses lists the harnesses by name. A file that is wrong is an error with all its problems.
-func (h *Home) ListHarnesses() ([]*harness.Harness, error) {
-	files, err := h.files("harnesses", h.Harnesses)
-	if err != nil {
-		return nil, err
-	}
-	var out []*harness.Harness
-	var problems []error
-	for _, f := range files {
-		one, err := harness.Parse(f.Source, f.Text)
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		if one.Name != f.Name {
-			problems = append(problems, task.Notef(task.ErrUsage, "%s:1:1: found the name %q, expected %q as the file is called", f.Source, one.Name, f.Name))
-		}
-		out = append(out, one)
-	}
-	return out, errors.Join(problems...)
-}
-
 // Harness finds a harness by name. Files of other names may be wrong: they do not matter here.
 func (h *Home) Harness(name string) (*harness.Harness, error) {
 	files, err := h.files("harnesses", h.Harnesses)
@@ -175,7 +153,11 @@ func (h *Home) Harness(name string) (*harness.Harness, error) {
 	var names []string
 	for _, f := range files {
 		if f.Name == name {
-			return harness.Parse(f.Source, f.Text)
+			one, err := harness.Parse(f.Source, f.Text)
+			if err == nil && one.Name != name {
+				err = task.Notef(task.ErrUsage, "%s:1:1: found the name %q, expected %q as the file is called", f.Source, one.Name, name)
+			}
+			return one, err
 		}
 		names = append(names, f.Name)
 	}

@@ -247,20 +247,15 @@ func TestAHarnessOfTheUsers_hidesTheOneThatShips(t *testing.T) {
 	wantError(t, err, "broken.yml:1:")
 	_, err = h.Harness("claud")
 	wantError(t, err, "claude")
-	all, err := h.ListHarnesses()
-	wantError(t, err, "broken.yml:1:")
+	_, err = h.Harness("other")
 	wantError(t, err, `found the name "misnamed", expected "other"`)
-	if len(all) < 3 {
-		t.Errorf("the good ones are not listed: %d", len(all))
-	}
 }
 
 func TestEveryHarnessThatShips_canBeRead(t *testing.T) {
 	t.Parallel()
-	all, err := newHome(t).ListHarnesses()
-	must(t, err)
-	if len(all) != 5 {
-		t.Errorf("%d harnesses ship, want 5", len(all))
+	for _, name := range []string{"claude", "codex", "gemini", "opencode", "pi"} {
+		_, err := newHome(t).Harness(name)
+		must(t, err)
 	}
 }
 

@@ -193,7 +193,7 @@ func (d *Definition) Birth(to task.Status) (Birth, bool) {
 	return Birth{}, false
 }
 
-// Edge finds the n-th transition from one state to another, counted from 0, as it stands in the file.
+// Edge finds the first transition from one state to another, in the order of the file.
 func (d *Definition) Edge(from, to task.Status) (*Transition, bool) {
 	for i := range d.Transitions {
 		if t := &d.Transitions[i]; t.From == from && t.To == to {
