@@ -31,9 +31,18 @@ type Document struct {
 	Body     string    // everything after it, exactly as it stands
 	Problems []Problem // what is wrong, sorted by line
 
-	frontLines int // lines of the frontmatter block
+	header     string // the frontmatter block itself
+	frontLines int    // lines of the frontmatter block
 
 	sections []Section // the last of each key, in the order in which they stand
+}
+
+// Header is the frontmatter block exactly as it stands; empty when there is none or it is of an insane size, and for no document at all.
+func (d *Document) Header() string {
+	if d == nil || len(d.header) > maxFront {
+		return ""
+	}
+	return d.header
 }
 
 // Problem is one thing that is wrong with a document, in words for the person who will mend it.
@@ -52,7 +61,7 @@ func Read(text []byte) *Document {
 	whole := string(text)
 	block := delimit(whole)
 	d.FrontLen = block.end
-	d.Body = whole[block.end:]
+	d.header, d.Body = whole[:block.end], whole[block.end:]
 	// The body goes first, so that many broken keys cannot crowd out what hides a section.
 	d.frontLines = lineCount(whole[:block.end])
 	d.readBody(d.frontLines)

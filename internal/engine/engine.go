@@ -56,7 +56,8 @@ type Documents interface {
 
 // Mirror makes the files equal to the record, and has the locks beside them.
 type Mirror interface {
-	Sync(t task.Task, lines []string) error
+	// Sync gives task.ErrConflict, and leaves the document alone, where its header is no longer the one that was compared.
+	Sync(t task.Task, lines []string, header string) error
 	Lock(ctx context.Context, name string) (release func(), err error)
 }
 
@@ -147,7 +148,7 @@ func (e *Engine) sync(ctx context.Context, id string) error {
 	return errors.Join(err, mirrors)
 }
 
-func (e *Engine) syncLocked(ctx context.Context, id string) error {
+func (e *Engine) syncLocked(ctx context.Context, id, header string) error {
 	s, err := e.Store.Load(ctx, id)
 	if err != nil {
 		return err
@@ -156,7 +157,7 @@ func (e *Engine) syncLocked(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := e.Mirror.Sync(s.Task, lines); err != nil {
+	if err := e.Mirror.Sync(s.Task, lines, header); err != nil {
 		return fmt.Errorf("mirror task %s: %w", id, err)
 	}
 	return nil
@@ -193,21 +194,39 @@ func (e *Engine) refresh(ctx context.Context, id string, whole bool) (s task.Sna
 	if err != nil {
 		return s, evidence, nil, err
 	}
-	text, err := e.Documents.Read(s.Task.Project, id, whole)
-	if err != nil {
-		evidence.Trouble = err.Error()
-	} else {
-		evidence.Document = document.Read(text)
+	for range maxHeaders {
+		var header *document.Document
+		header, evidence = e.read(s.Task, whole)
+		if err := e.reconcile(ctx, id, header, events); err != nil {
+			return s, evidence, nil, err
+		}
+		events = nil
+		if mirrors = e.syncLocked(ctx, id, header.Header()); !errors.Is(mirrors, task.ErrConflict) {
+			break // else somebody wrote the header since it was compared: what they wrote is looked at first
+		}
 	}
-	if err := e.reconcile(ctx, id, evidence.Document, events); err != nil {
-		return s, evidence, nil, err
-	}
-	mirrors = e.syncLocked(ctx, id)
 	if s, err = e.Store.Load(ctx, id); err != nil {
 		return s, evidence, mirrors, err
 	}
 	evidence.Spent, evidence.Entry = s.Spent, s.Entry
 	return s, evidence, mirrors, nil
+}
+
+// maxHeaders bounds how often a header is compared anew because somebody wrote it meanwhile.
+const maxHeaders = 10
+
+// read reads the document, or its header alone. The header is nil where not even that can be read.
+func (e *Engine) read(t task.Task, whole bool) (header *document.Document, evidence decide.Evidence) {
+	text, err := e.Documents.Read(t.Project, t.ID, whole)
+	if err == nil {
+		evidence.Document = document.Read(text)
+		return evidence.Document, evidence
+	}
+	evidence.Trouble = err.Error()
+	if text, err = e.Documents.Read(t.Project, t.ID, false); err == nil {
+		header = document.Read(text)
+	}
+	return header, evidence
 }
 
 // movingIn says whether the workspace is being made ready or given back at this moment: then its link is nobody's work.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/document"
+	"orange/internal/engine"
 	"orange/internal/task"
 )
 
@@ -157,5 +158,32 @@ func TestUpdate_changesSummaryAndBranchWithoutAMove(t *testing.T) {
 	other := w.create("second", false).Task.ID
 	if _, err := w.Update(t.Context(), other, task.Update{Branch: &branch, Actor: human}); err == nil || !strings.Contains(err.Error(), id) {
 		t.Errorf("the branch of another task: %v", err)
+	}
+}
+
+// lateHand writes into the document at the worst moment: after its header was compared, before it is renewed.
+type lateHand struct {
+	engine.Mirror
+	write func()
+}
+
+func (m *lateHand) Sync(t task.Task, lines []string, header string) error {
+	if write := m.write; write != nil {
+		m.write = nil
+		write()
+	}
+	return m.Mirror.Sync(t, lines, header)
+}
+
+func TestWhatPeopleWriteWhileTheHeaderIsRenewed_isNotLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("planning")
+	w.Mirror = &lateHand{Mirror: w.files, write: func() { w.edit(id, "\nsummary: \"mend the gate\"\n", "\nsummary: \"paint the gate\"\n") }}
+	w.write(id, plan)
+	w.move(id, "working", worker)
+	wantText(t, "summary", w.task(id).Summary, "paint the gate")
+	if text := w.document(id); !strings.Contains(text, "\nstatus: working\n") || !strings.Contains(text, "\nsummary: \"paint the gate\"\n") {
+		t.Errorf("the document shows\n%s", text)
 	}
 }

@@ -28,11 +28,12 @@ const waitResume = 2 * time.Second
 // until timeout. It answers how the task stands; Blocked says that the time was up first.
 func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Actor, self task.Waiter, timeout time.Duration) (task.Waited, error) {
 	role := actor.Speaks()
-	if err := w.Wait(ctx, id, role, self); err != nil {
-		return task.Waited{}, err
+	var waited task.Waited
+	err := w.Wait(ctx, id, role, self)
+	if err == nil {
+		waited, err = e.wait(ctx, w, id, role, timeout)
 	}
-	waited, err := e.wait(ctx, w, id, role, timeout)
-	// The note is taken back even when the wait itself was cancelled.
+	// The note is taken back even when the wait was cancelled, and when noting it was: it may be on record all the same.
 	return waited, errors.Join(err, w.Unwait(context.WithoutCancel(ctx), id, role, self))
 }
 

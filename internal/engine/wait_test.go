@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/sqlite"
 	"orange/internal/task"
 )
 
@@ -123,6 +124,25 @@ func TestWait_thatIsCancelledTakesItsNoteBack(t *testing.T) {
 	cancel()
 	if got := <-waiting; !errors.Is(got.err, context.Canceled) {
 		t.Errorf("the error is %v", got.err)
+	}
+	if left := w.waiters(id); len(left) != 0 {
+		t.Errorf("after the wait these are noted: %v", left)
+	}
+}
+
+// halfNoted is a record whose noting is cancelled after it took effect.
+type halfNoted struct{ *sqlite.Store }
+
+func (h halfNoted) Wait(ctx context.Context, id, role string, w task.Waiter) error {
+	return errors.Join(h.Store.Wait(ctx, id, role, w), context.Canceled)
+}
+
+func TestWait_whoseNotingIsCancelledTakesItBackToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("agent-review")
+	if _, err := w.Wait(t.Context(), halfNoted{w.store}, id, worker, self, time.Minute); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error is %v", err)
 	}
 	if left := w.waiters(id); len(left) != 0 {
 		t.Errorf("after the wait these are noted: %v", left)

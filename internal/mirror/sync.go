@@ -17,12 +17,14 @@ import (
 const frontSearch = 64 << 10
 
 // Sync makes the mirrors equal to the record: TASK.md's frontmatter and history.jsonl.
-// Lines are the whole history, one event each. The caller holds the task's lock.
-func (f Files) Sync(t task.Task, lines []string) error {
+// Lines are the whole history, one event each. Header is the frontmatter block as the caller compared it with the record:
+// where another one stands by now nothing of it is overwritten, and the error is task.ErrConflict.
+// The caller holds the task's lock, which keeps other programs of ours out and nobody else.
+func (f Files) Sync(t task.Task, lines []string, header string) error {
 	if err := os.MkdirAll(f.Dir(t.Project, t.ID), 0o755); err != nil {
 		return fmt.Errorf("make the task's folder: %w", err)
 	}
-	document, history := f.syncDocument(t), f.syncHistory(t, lines)
+	document, history := f.syncDocument(t, header), f.syncHistory(t, lines)
 	if document != nil {
 		document = fmt.Errorf("renew the header of TASK.md: %w", document)
 	}
@@ -34,7 +36,7 @@ func (f Files) Sync(t task.Task, lines []string) error {
 
 // syncDocument renews the frontmatter in place, inside the room that is kept for it,
 // so that a line which somebody appends at this instant survives.
-func (f Files) syncDocument(t task.Task) error {
+func (f Files) syncDocument(t task.Task, header string) error {
 	path := f.Document(t.Project, t.ID)
 	file, err := open(path, os.O_RDWR)
 	if errors.Is(err, os.ErrNotExist) {
@@ -43,17 +45,20 @@ func (f Files) syncDocument(t task.Task) error {
 	if err != nil {
 		return err
 	}
-	err = renew(file, path, t)
+	err = renew(file, path, t, header)
 	return errors.Join(err, file.Close())
 }
 
-func renew(file *os.File, path string, t task.Task) error {
+func renew(file *os.File, path string, t task.Task, header string) error {
 	head := make([]byte, frontSearch)
 	n, err := file.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	front := document.Read(head[:n])
+	if front.Header() != header {
+		return task.Notef(task.ErrConflict, "somebody wrote it meanwhile")
+	}
 	if front.Broken() != "" {
 		// Nobody can tell where a broken header ends: it stays as it is, below a new one.
 		front.FrontLen, front.Front.Extra = 0, ""

@@ -2,6 +2,7 @@ package mirror_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,6 +30,33 @@ func wantField(t *testing.T, d *document.Document, key, want string) {
 	}
 }
 
+// syncFiles makes the mirrors equal to the record as the engine does: it has seen the header that stands there.
+func syncFiles(files mirror.Files, one task.Task, lines []string) error {
+	header := ""
+	if text, err := files.Read(one.Project, one.ID, false); err == nil {
+		header = document.Read(text).Header()
+	}
+	return files.Sync(one, lines, header)
+}
+
+func TestSync_leavesAHeaderAloneThatNobodyHasCompared(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "\nbody\n")
+	path := files.Document(one.Project, one.ID)
+	seen := documentOf(t, files, one).Header()
+	edited := strings.Replace(read(t, path), "summary: ", "summary: better ", 1)
+	must(t, os.WriteFile(path, []byte(edited), 0o644))
+	one.Status = "agent-review"
+	if err := files.Sync(one, []string{"{}"}, seen); !errors.Is(err, task.ErrConflict) {
+		t.Errorf("the error is %v", err)
+	}
+	if got := read(t, path); got != edited {
+		t.Errorf("an edit that nobody had seen was overwritten: %q", got)
+	}
+	must(t, syncFiles(files, one, []string{"{}"}))
+	wantField(t, documentOf(t, files, one), "status", "agent-review")
+}
+
 func TestSync_renewsTheHeaderInPlace(t *testing.T) {
 	t.Parallel()
 	const body = "\n# Garden\n\n## Plan\nAPPROACH: dig\r\n\ttabs, and \xff bytes"
@@ -37,7 +65,7 @@ func TestSync_renewsTheHeaderInPlace(t *testing.T) {
 	before, err := os.Stat(path)
 	must(t, err)
 	one.Status, one.Attention = "agent-review", "look: here"
-	must(t, files.Sync(one, nil))
+	must(t, syncFiles(files, one, nil))
 	after, err := os.Stat(path)
 	must(t, err)
 	if !os.SameFile(before, after) || before.Size() != after.Size() {
@@ -55,13 +83,13 @@ func TestSync_writesNothingWhenNothingChanged(t *testing.T) {
 	t.Parallel()
 	files, one := newFiles(t, "\nbody\n")
 	lines := []string{`{"seq":1}`}
-	must(t, files.Sync(one, lines))
+	must(t, syncFiles(files, one, lines))
 	paths := []string{files.Document(one.Project, one.ID), filepath.Join(files.Dir(one.Project, one.ID), "history.jsonl")}
 	old := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
 	for _, path := range paths {
 		must(t, os.Chtimes(path, old, old))
 	}
-	must(t, files.Sync(one, lines))
+	must(t, syncFiles(files, one, lines))
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		must(t, err)
@@ -76,7 +104,7 @@ func TestSync_keepsKeysOfTheUsersOwn(t *testing.T) {
 	files, one := newFiles(t, "")
 	write(t, files.Document(one.Project, one.ID), "---\nid: abc\nmine: [1, 2]\nstatus: working\n---\nbody\n")
 	one.Summary = strings.Repeat("long ", 200)
-	must(t, files.Sync(one, nil))
+	must(t, syncFiles(files, one, nil))
 	text := read(t, files.Document(one.Project, one.ID))
 	if !strings.Contains(text, "\nmine: [1, 2]\n") {
 		t.Errorf("the user's key is gone:\n%s", text)
@@ -133,7 +161,7 @@ func TestSync_losesNoLineThatOthersAppend(t *testing.T) {
 		if i%5 == 0 {
 			one.Summary += strings.Repeat("more of it ", 8)
 		}
-		must(t, files.Sync(one, nil))
+		must(t, syncFiles(files, one, nil))
 	}
 	stop.Store(true)
 	write(t, filepath.Join(dir, "stop"), "")
@@ -171,7 +199,7 @@ func TestSync_leavesBlankLinesAtMostWhereTheHeaderGrew(t *testing.T) {
 	const body = "\none\ntwo without an end"
 	files, one := newFiles(t, body)
 	one.Summary = strings.Repeat("x", 5000)
-	must(t, files.Sync(one, nil))
+	must(t, syncFiles(files, one, nil))
 	d := documentOf(t, files, one)
 	wantField(t, d, "summary", one.Summary)
 	if got := strings.TrimRight(d.Body, " \n"); got != body {
@@ -197,7 +225,7 @@ func TestSync_putsANewHeaderAboveWhatItCannotTrust(t *testing.T) {
 			t.Parallel()
 			files, one := newFiles(t, "")
 			write(t, files.Document(one.Project, one.ID), text)
-			must(t, files.Sync(one, nil))
+			must(t, syncFiles(files, one, nil))
 			d := documentOf(t, files, one)
 			wantField(t, d, "status", "working")
 			if broken := d.Broken(); broken != "" {
@@ -207,7 +235,7 @@ func TestSync_putsANewHeaderAboveWhatItCannotTrust(t *testing.T) {
 				t.Errorf("the body is %q, want all of %q", d.Body, text)
 			}
 			once := read(t, files.Document(one.Project, one.ID))
-			must(t, files.Sync(one, nil))
+			must(t, syncFiles(files, one, nil))
 			if twice := read(t, files.Document(one.Project, one.ID)); twice != once {
 				t.Error("a second Sync changed the document again")
 			}
@@ -219,7 +247,7 @@ func TestSync_makesTheFolderAndTheDocumentAnew(t *testing.T) {
 	t.Parallel()
 	files, one := newFiles(t, "\nbody\n")
 	must(t, os.RemoveAll(files.Dir(one.Project, one.ID)))
-	must(t, files.Sync(one, []string{"{}"}))
+	must(t, syncFiles(files, one, []string{"{}"}))
 	wantField(t, documentOf(t, files, one), "id", "abc")
 }
 
@@ -248,7 +276,7 @@ func TestSyncAndRead_sayWhatStandsInPlaceOfTheDocument(t *testing.T) {
 			if kind == "a folder" {
 				says = "directory" // the system refuses to open it for writing
 			}
-			wantError(t, files.Sync(one, nil), says)
+			wantError(t, syncFiles(files, one, nil), says)
 			if err := files.Append(one.Project, one.ID, "x"); err == nil {
 				t.Error("Append wrote into it")
 			}
@@ -265,7 +293,7 @@ func TestRead_refusesAHugeDocumentAndSyncRenewsIt(t *testing.T) {
 	_, err := files.Read(one.Project, one.ID, true)
 	wantError(t, err, "larger than")
 	one.Status = "stuck"
-	must(t, files.Sync(one, nil))
+	must(t, syncFiles(files, one, nil))
 	wantField(t, documentOf(t, files, one), "status", "stuck")
 }
 
@@ -298,7 +326,7 @@ func TestSync_repairsTheHistory(t *testing.T) {
 			write(t, path, have)
 			before, err := os.Stat(path)
 			must(t, err)
-			must(t, files.Sync(one, lines))
+			must(t, syncFiles(files, one, lines))
 			if got := read(t, path); got != whole {
 				t.Errorf("the history is %q, want %q", got, whole)
 			}
@@ -327,7 +355,7 @@ func TestSync_replacesWhatStandsInPlaceOfTheHistory(t *testing.T) {
 				must(t, syscall.Mkfifo(path, 0o644))
 			}
 			done := make(chan error, 1)
-			go func() { done <- files.Sync(one, []string{"{}", "{}"}) }()
+			go func() { done <- syncFiles(files, one, []string{"{}", "{}"}) }()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			select {
@@ -351,7 +379,7 @@ func TestSync_leavesNoTemporaryFiles(t *testing.T) {
 	files, one := newFiles(t, "")
 	for i := range 5 {
 		one.Summary = strings.Repeat("y", i*700)
-		must(t, files.Sync(one, []string{fmt.Sprint(i)}))
+		must(t, syncFiles(files, one, []string{fmt.Sprint(i)}))
 	}
 	entries, err := os.ReadDir(files.Dir(one.Project, one.ID))
 	must(t, err)
