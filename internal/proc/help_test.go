@@ -45,6 +45,8 @@ func TestMain(m *testing.M) {
 	case "ancestors":
 		above, err := proc.Ancestors()
 		fmt.Println(above, err)
+	case "watch":
+		fmt.Println(watchMany(argument))
 	case "supervise":
 		os.Exit(supervise(argument))
 	default:
