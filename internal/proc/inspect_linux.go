@@ -53,6 +53,18 @@ func inspect(pid int) (details, error) {
 	return details{parent: parent, group: group, started: string(fields[fieldStarted]), zombie: fields[fieldState][0] == 'Z'}, nil
 }
 
+// shortName is what the kernel calls the process: the name of its program, cut after 15 bytes, or what it calls itself.
+func shortName(pid int) (string, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
+	if errors.Is(err, syscall.ESRCH) {
+		return "", fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read name of process %d: %w", pid, err)
+	}
+	return string(bytes.TrimSuffix(text, []byte("\n"))), nil
+}
+
 func pids() []int {
 	dir, err := os.Open("/proc")
 	if err != nil {

@@ -47,6 +47,20 @@ func inspect(pid int) (details, error) {
 	}, nil
 }
 
+// shortName asks ps for the name of the program, which some systems give with its folder.
+func shortName(pid int) (string, error) {
+	out, err := exec.Command("ps", "-o", "comm=", "-p", strconv.Itoa(pid)).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(out) == 0 {
+		return "", fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
+	}
+	if err != nil {
+		return "", fmt.Errorf("ask ps for the name of process %d: %w", pid, err)
+	}
+	name := strings.TrimSpace(string(out))
+	return name[strings.LastIndexByte(name, '/')+1:], nil
+}
+
 // onlyZombies says whether all that is left of a group has ended and waits to be reaped.
 func onlyZombies(leader int) bool {
 	out, err := exec.Command("ps", "-A", "-o", "pgid=,stat=").Output()

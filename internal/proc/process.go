@@ -61,6 +61,46 @@ func Ancestors() ([]Process, error) {
 	return out, nil
 }
 
+// Parent finds the process above another one, and its short name. The number of one that is gone is os.ErrNotExist.
+// A process with nothing above it that can be seen, as the first of a container, has the zero Process there.
+func Parent(pid int) (p Process, name string, err error) {
+	for {
+		below, err := inspect(pid)
+		if err != nil {
+			return Process{}, "", err
+		}
+		if below.parent <= 0 {
+			return Process{}, "", nil
+		}
+		p, name, above := named(below.parent)
+		// Looked at twice: if the parent ended in between, the number is nobody's or another's, and a new parent is there.
+		again, err := inspect(pid)
+		if err != nil {
+			return Process{}, "", err
+		}
+		if again.started != below.started || again.parent != below.parent {
+			continue
+		}
+		if above != nil {
+			// Not wrapped: os.ErrNotExist would say that the process below is gone.
+			return Process{}, "", fmt.Errorf("look above process %d: %v", pid, above)
+		}
+		return p, name, nil
+	}
+}
+
+func named(pid int) (Process, string, error) {
+	p, err := Lookup(pid)
+	if err != nil {
+		return Process{}, "", err
+	}
+	name, err := shortName(pid)
+	if err != nil {
+		return Process{}, "", err
+	}
+	return p, name, nil
+}
+
 // pollEvery is how often the end of a process group is looked for: no system call waits for a group of strangers.
 const pollEvery = 10 * time.Millisecond
 

@@ -1,0 +1,63 @@
+package proc_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/proc"
+)
+
+func TestParent_findsTheProcessAboveWithItsName(t *testing.T) {
+	t.Parallel()
+	self, err := proc.Self()
+	must(t, err)
+	p := start(t, "wait")
+	above, name, err := proc.Parent(p.PID)
+	must(t, err)
+	// The kernel keeps 15 bytes of a name.
+	if above != self || name == "" || !strings.HasPrefix(filepath.Base(os.Args[0]), name) {
+		t.Errorf("above it are %+v and %q, want %+v and %q", above, name, self, os.Args[0])
+	}
+	must(t, proc.End(t.Context(), []proc.Process{p}, time.Second))
+	wantGone(t, p)
+	eventually(t, "it is reaped", func() bool {
+		_, _, err = proc.Parent(p.PID)
+		return err != nil
+	})
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("above a process that is gone: %v", err)
+	}
+}
+
+func TestParent_leadsToTheTop(t *testing.T) {
+	t.Parallel()
+	want, err := proc.Ancestors()
+	must(t, err)
+	var got []proc.Process
+	for pid := os.Getpid(); ; {
+		above, name, err := proc.Parent(pid)
+		must(t, err)
+		if above.PID <= 1 {
+			break
+		}
+		if name == "" {
+			t.Errorf("process %d has no name", above.PID)
+		}
+		got = append(got, above)
+		pid = above.PID
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("found %v, want %v", got, want)
+	}
+	if above, name, err := proc.Parent(1); above != (proc.Process{}) || name != "" || err != nil {
+		t.Errorf("above the first are %+v and %q, %v", above, name, err)
+	}
+	if _, _, err := proc.Parent(1 << 30); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("above a number never used: %v", err)
+	}
+}
