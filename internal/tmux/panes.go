@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Pane is one pane of the server as it was at one moment.
@@ -27,6 +28,11 @@ type Pane struct {
 	InMode   bool // somebody scrolls: keys go to tmux and not to the program
 	Title    string
 	Attached bool // somebody looks at the session
+
+	// Activity is when the window last showed something new or came to the front of its session,
+	// in whole seconds; zero when tmux did not say.
+	Activity time.Time
+	Server   int // the process of the tmux server: another one has begun to count ids anew
 }
 
 // The tags are options of tmux, so that they live exactly as long as what they describe.
@@ -40,11 +46,12 @@ const (
 // Any separator could stand in a title, and later versions of tmux write control characters another way.
 const paneFormat = "#{session_id}|#{window_id}|#{pane_id}|#{pane_pid}|" +
 	"#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_in_mode}|#{session_attached}|" +
+	"#{window_activity}|#{pid}|" +
 	"#{n:session_name}|#{n:window_name}|#{n:" + tagTask + "}|#{n:" + tagRole + "}|#{n:" + tagHook + "}|#{n:pane_title}|" +
 	"#{session_name}#{window_name}#{" + tagTask + "}#{" + tagRole + "}#{" + tagHook + "}#{pane_title}"
 
 const (
-	shortFields = 9
+	shortFields = 11
 	textFields  = 6
 )
 
@@ -134,6 +141,12 @@ func parsePane(text string) (p Pane, rest string, err error) {
 	if p.PID, err = strconv.Atoi(fields[3]); err != nil {
 		return Pane{}, "", fmt.Errorf("process of pane %q: %w", p.ID, err)
 	}
+	if p.Server, err = strconv.Atoi(fields[10]); err != nil {
+		return Pane{}, "", fmt.Errorf("server of pane %q: %w", p.ID, err)
+	}
+	if p.Activity, err = stamp(fields[9]); err != nil {
+		return Pane{}, "", fmt.Errorf("activity of pane %q: %w", p.ID, err)
+	}
 	if p.Dead {
 		p.Status, p.Signal, p.StatusKnown = ending(fields[5], fields[6])
 	}
@@ -141,6 +154,18 @@ func parsePane(text string) (p Pane, rest string, err error) {
 }
 
 func on(flag string) bool { return flag != "" && flag != "0" }
+
+// stamp reads a time of tmux's: seconds since 1970, or nothing.
+func stamp(text string) (time.Time, error) {
+	if text == "" || text == "0" {
+		return time.Time{}, nil
+	}
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return time.Unix(seconds, 0), nil
+}
 
 // ending reads how a program ended. Later versions of tmux name the signal instead of giving its number.
 func ending(status, signal string) (code, sig int, known bool) {

@@ -157,6 +157,9 @@ func TestKill_neverHitsANeighbour(t *testing.T) {
 		}
 	}
 	panes := mustPanes(t, s)
+	if len(panes) == 1 {
+		panes[0].Activity = other.Activity // it has come to the front since
+	}
 	if len(panes) != 1 || panes[0] != other {
 		t.Fatalf("left are %+v, want %+v", panes, other)
 	}
@@ -241,7 +244,14 @@ func TestPanes_isOneCall(t *testing.T) {
 	if made := calls(t, s) - before; made != 1 || len(panes) != many {
 		t.Fatalf("%d calls for %d panes", made, len(panes))
 	}
+	server, err := s.run(t.Context(), nil, "display-message", "-p", "#{pid}")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range panes {
+		if strconv.Itoa(p.Server) != server.Text() || p.Activity.IsZero() || p.Activity.After(time.Now()) {
+			t.Errorf("the server is %s, not as in %+v", server.Text(), p)
+		}
 		if p.PID <= 1 || p.Role != "worker" || p.Hook != "h" || p.Dead || p.Attached || p.InMode {
 			t.Errorf("odd pane %+v", p)
 		}
