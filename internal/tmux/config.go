@@ -14,6 +14,7 @@ const (
 // screen-256color and not tmux-256color: the latter is missing on many machines, and programs refuse to start then.
 // update-environment is empty, so that who attaches does not change what later agents get.
 // destroy-unattached and its kin would end the agents when a person leaves.
+// The hooks are what AwaitDeath waits for.
 const essential = `set-option -g remain-on-exit on
 set-option -g automatic-rename off
 set-option -g allow-rename off
@@ -28,6 +29,10 @@ set-option -s exit-unattached off
 set-option -s exit-empty on
 bind-key -n ` + KeyBack + ` detach-client
 bind-key -n ` + KeyNext + ` next-window
+set-hook -g pane-died[` + hookPlace + `] ` + announceDeath + `
+set-hook -g pane-exited[` + hookPlace + `] ` + announceDeath + `
+set-hook -g window-unlinked[` + hookPlace + `] ` + announceDeath + `
+set-hook -g session-closed[` + hookPlace + `] ` + announceDeath + `
 `
 
 // pleasant comes before the user's own configuration, which may think otherwise.
