@@ -70,10 +70,14 @@ func (s Server) kill(ctx context.Context, verb string, kind byte, id string) err
 // Capture gives the visible screen of a pane ("%3") after so many lines of history, without escape codes.
 // Blank lines at the end are dropped; every other line ends with a newline.
 func (s Server) Capture(ctx context.Context, pane string, lines int) (string, error) {
+	return s.capture(ctx, pane, lines)
+}
+
+func (s Server) capture(ctx context.Context, pane string, lines int, flags ...string) (string, error) {
 	if err := checkID('%', pane); err != nil {
 		return "", err
 	}
-	res, err := s.ask(ctx, "capture-pane", "-p", "-t", pane, "-S", strconv.Itoa(-max(lines, 0)))
+	res, err := s.ask(ctx, append([]string{"capture-pane", "-p", "-t", pane, "-S", strconv.Itoa(-max(lines, 0))}, flags...)...)
 	if err != nil {
 		return "", fmt.Errorf("capture pane %q: %w", pane, gone(err))
 	}
