@@ -14,13 +14,13 @@ import (
 
 // world is a home, a repository and a harness for tests that need more than one command at once.
 type world struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	repo string
 	env  []string
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	sockets, err := os.MkdirTemp("/tmp", "ot") //nolint:usetesting // the path of a socket must be short
 	if err != nil {

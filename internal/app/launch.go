@@ -35,15 +35,16 @@ func launch(path string) int {
 	if err == nil {
 		end, err = proc.Supervise(proc.Command{Name: program, Args: ticket.Argv[1:], Dir: ticket.Dir, Env: env})
 	}
+	note := harness.Note{Status: end.Status, Signal: end.Signal, At: task.FormatTime(time.Now())}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "orange: %v\n", err)
-		end.Status = cannotStart
+		note.Status, note.Unstarted = cannotStart, err.Error()
 	}
-	note, _ := json.Marshal(map[string]any{"status": end.Status, "signal": end.Signal, "at": task.FormatTime(time.Now())})
-	if err := os.WriteFile(ticket.Exit, append(note, '\n'), 0o644); err != nil {
+	line, _ := json.Marshal(note)
+	if err := os.WriteFile(ticket.Exit, append(line, '\n'), 0o644); err != nil {
 		fmt.Fprintf(os.Stderr, "orange: cannot note the agent's end: %v\n", err)
 	}
-	return end.Status
+	return note.Status
 }
 
 func pathOf(env []string) string {

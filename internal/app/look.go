@@ -42,6 +42,9 @@ func (h *house) Report(ctx context.Context, id string, actor task.Actor) (task.R
 	if s.Task.Workspace != "" {
 		r.Worktree = h.slotDir(s.Task.Workspace)
 	}
+	if r.LastWords, err = h.lastWords(ctx, id); err != nil {
+		return r, err
+	}
 	states, err := h.Sessions(ctx, []task.Task{s.Task})
 	if err != nil {
 		return r, err
@@ -91,6 +94,20 @@ func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
 		fmt.Fprintf(out, "%s\n", line)
 	}
 	return nil
+}
+
+// lastWords are those of the agent that died last, while no other has been started in its place.
+func (h *house) lastWords(ctx context.Context, id string) (words string, err error) {
+	events, err := h.store.Events(ctx, id, 0)
+	for _, e := range events {
+		switch e.Type {
+		case task.AgentSpawned, task.ReviewStarted, task.AgentRespawned:
+			words = ""
+		case task.AgentCrashed, task.AgentStopped:
+			words = e.Data["last_words"]
+		}
+	}
+	return words, err
 }
 
 // Workflows lists the workflow files that can be had.

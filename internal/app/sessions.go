@@ -36,7 +36,7 @@ func (s sessions) Panes(ctx context.Context) ([]hook.Pane, error) {
 func pane(p tmux.Pane) hook.Pane {
 	return hook.Pane{
 		Session: p.Session, SessionID: p.SessionID, WindowID: p.WindowID, ID: p.ID, PID: p.PID,
-		Task: p.Task, Role: p.Role, Hook: p.Hook, Dead: p.Dead,
+		Task: p.Task, Role: p.Role, Hook: p.Hook, Seat: p.Seat, Dead: p.Dead,
 	}
 }
 
@@ -45,7 +45,7 @@ func (s sessions) Start(ctx context.Context, start hook.Start) (hook.Pane, error
 		return hook.Pane{}, err
 	}
 	p, err := s.house.server.Start(ctx, tmux.Start{
-		Task: start.Task, Role: start.Role, Hook: start.Hook, Session: tmux.SafeName(start.Session), Window: start.Window,
+		Task: start.Task, Role: start.Role, Hook: start.Hook, Seat: start.Seat, Session: tmux.SafeName(start.Session), Window: start.Window,
 		Dir: start.Dir, Argv: start.Argv,
 	})
 	return pane(p), err
@@ -94,7 +94,8 @@ const (
 	unknown = "unknown"
 )
 
-// Sessions tells how the agents of tasks are, with one call of tmux for all. "Could not look" is unknown, never dead.
+// Sessions tells how the agents of tasks' statuses are, with one call of tmux for all: a status that has a role is as alive as
+// the agent of that role, another one as any agent of the task. "Could not look" is unknown, never dead.
 func (h *house) Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error) {
 	states := map[string]string{}
 	asked := false
@@ -116,9 +117,22 @@ func (h *house) Sessions(ctx context.Context, tasks []task.Task) (map[string]str
 		}
 		return states, nil
 	}
+	living := map[string]bool{}
 	for _, p := range panes {
-		if _, shown := states[p.Task]; shown && !p.Dead {
-			states[p.Task] = alive
+		if !p.Dead && p.Role != "" {
+			living[p.Task], living[p.Task+" "+p.Role] = true, true
+		}
+	}
+	for _, t := range tasks {
+		if !living[t.ID] {
+			continue
+		}
+		def, err := h.home.Pinned(ctx, t.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		if state, _ := def.State(t.Status); state.Role == "" || living[t.ID+" "+state.Role] {
+			states[t.ID] = alive
 		}
 	}
 	return states, nil

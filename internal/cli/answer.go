@@ -131,12 +131,17 @@ type taskView struct {
 	QueuedFor     task.Status    `json:"queued_for"`
 	Previous      task.Status    `json:"previous_status"`
 	EnteredAt     string         `json:"entered_at"`
+	StalledSince  string         `json:"stalled_since"`
 	Live          bool           `json:"live"`
 	Counters      map[string]int `json:"counters"`
 	Session       string         `json:"session,omitempty"`
 }
 
 func view(t task.Task, session string) taskView {
+	stalled := ""
+	if !t.StalledAt.IsZero() {
+		stalled = task.FormatTime(t.StalledAt)
+	}
 	counters := map[string]int{}
 	for _, c := range t.Counters {
 		counters[c.Name] = c.Value
@@ -148,7 +153,7 @@ func view(t task.Task, session string) taskView {
 		Summary: t.Summary, Workspace: t.Workspace, TmuxSession: t.Session,
 		CreatedAt: task.FormatTime(t.CreatedAt), UpdatedAt: task.FormatTime(t.UpdatedAt), PRURL: t.PRURL, PRState: t.PRState,
 		Workflow: t.Workflow.Name, Version: t.Workflow.Version, Attention: t.Attention, Queued: t.Queued(), QueuedFor: t.QueuedFor,
-		Previous: t.Previous, EnteredAt: task.FormatTime(t.EnteredAt), Live: t.Live, Counters: counters, Session: session,
+		Previous: t.Previous, EnteredAt: task.FormatTime(t.EnteredAt), StalledSince: stalled, Live: t.Live, Counters: counters, Session: session,
 	}
 }
 

@@ -95,6 +95,7 @@ type House struct {
 	Projects   Projects
 	Workflows  Workflows
 	Workspaces Workspaces
+	Night      Night
 }
 
 // Program is the command line with the world that it talks to. Every field is required.
@@ -147,7 +148,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "answer in JSON")
 	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
-	root.AddCommand(p.projectCommands(), p.taskCommands(), p.workflowCommands(), p.workspaceCommands(), p.logCommand(), p.versionCommand())
+	root.AddCommand(p.projectCommands(), p.taskCommands(), p.workflowCommands(), p.workspaceCommands(), p.monitorCommand(), p.logCommand(), p.versionCommand())
 	root.AddCommand(p.settleCommand(), p.launchCommand())
 	return root
 }

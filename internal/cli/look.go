@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -80,6 +81,8 @@ func marks(t task.Task, session string) string {
 		return session + " !"
 	case t.Queued():
 		return "queued"
+	case !t.StalledAt.IsZero() && session == "alive":
+		return "stalled"
 	}
 	return session
 }
@@ -121,7 +124,7 @@ func (p *Program) show(r task.Report) error {
 		hooks, _ := hookViews(r.Owed)
 		return p.printJSON(map[string]any{
 			"task": view(r.Task, r.Session), "document": r.Path, "worktree": r.Worktree, "problems": orEmpty(r.Problems),
-			"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued),
+			"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords,
 		})
 	}
 	t := r.Task
@@ -133,6 +136,12 @@ func (p *Program) show(r task.Report) error {
 	}
 	line("status", string(t.Status)+"  "+r.About)
 	line("attention", t.Attention)
+	if !t.StalledAt.IsZero() {
+		line("stalled", "its agent lives and has done nothing since "+t.StalledAt.Local().Format(time.DateTime))
+	}
+	if r.LastWords != "" {
+		line("last words", strings.ReplaceAll(r.LastWords, "\n", "\n"+strings.Repeat(" ", 17)))
+	}
 	if t.Queued() {
 		line("queued for", string(t.QueuedFor)+" (starts when a workspace is free)")
 	}
@@ -202,7 +211,7 @@ func eventLine(e task.Event) string {
 	if len(e.Hooks) > 0 {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
-	for _, name := range []string{"role", "window", "how", "hook", "field", "found", "kept", "ref", "branch", "for", "problem"} {
+	for _, name := range []string{"role", "window", "how", "hook", "field", "found", "kept", "ref", "branch", "for", "problem", "ended"} {
 		if value := e.Data[name]; value != "" && (e.Type != task.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}

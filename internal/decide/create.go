@@ -121,7 +121,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	}
 	hook := respawnHook(state)
 	expect := t.Version
-	t.UpdatedAt, t.Attention = now, ""
+	t.UpdatedAt, t.Attention, t.StalledAt = now, "", time.Time{}
 	return task.Change{Task: t, Expect: expect, Hooks: []task.Hook{hook}, Events: []task.Event{{
 		Time: now, Type: task.AgentRespawned, Actor: actor.Name(), Counters: t.Counters, Workflow: def.Digest,
 		Hooks: []string{hook.Action}, Data: map[string]string{"status": string(t.Status), "role": state.Role},

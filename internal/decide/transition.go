@@ -175,7 +175,7 @@ func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.H
 	state, _ := def.State(to)
 	t.Previous, t.Status = t.Status, to
 	t.Live = !state.Terminal
-	t.EnteredAt, t.UpdatedAt = now, now
+	t.EnteredAt, t.UpdatedAt, t.StalledAt = now, now, time.Time{}
 	t.Attention, t.QueuedFor = "", ""
 	owes := false
 	for _, h := range hooks {

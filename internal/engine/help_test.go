@@ -62,7 +62,7 @@ func (w *world) another() *world {
 	other.store, other.runner = store, &runner{}
 	other.Engine = &engine.Engine{
 		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Rules: rules, Desk: w.desk, Merger: w.desk, Performer: w.hands,
-		Runner: other.runner, Now: w.clock.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
+		Runner: other.runner, Witness: witness{}, Now: w.clock.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
 	}
 	other.runner.engine = other.Engine
 	if w.hands.engine == nil {
@@ -89,6 +89,11 @@ func (c *clock) pass(d time.Duration) {
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
+
+// witness has always seen the same last words.
+type witness struct{}
+
+func (witness) LastWords(context.Context, task.Death) (string, error) { return "out of paper", nil }
 
 // runner performs hooks at once, or is dead and does nothing. A crash of the hands ends it without a word, as it would a process.
 type runner struct {
@@ -205,10 +210,10 @@ func effectOf(job task.Job, number int) task.Effect {
 	session := "session of " + job.Task.ID
 	switch job.Hook.Action {
 	case task.SpawnAgent, task.SpawnReviewer:
-		return task.Effect{Session: &session, PID: 1000 + number, Began: "then", Events: []task.Event{{Type: task.AgentSpawned}}}
+		return task.Effect{Session: &session, Seat: &task.Seat{PID: 1000 + number, Began: "then"}, Events: []task.Event{{Type: task.AgentSpawned}}}
 	case task.KillSession:
 		none := ""
-		return task.Effect{Session: &none, EndSeats: []string{task.RoleWorker, task.RoleReviewer}}
+		return task.Effect{Session: &none, EndSeats: []string{task.EveryRole}}
 	case task.KillReviewer:
 		return task.Effect{EndSeats: []string{task.RoleReviewer}}
 	case task.ReleaseWorkspace:

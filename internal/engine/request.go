@@ -31,9 +31,20 @@ func (e *Engine) request(ctx context.Context, req task.Request, before func(task
 			continue
 		}
 		e.logRefusal(req, err)
+		if !out.Moved {
+			e.putRight(ctx, req.Task)
+		}
 		return out, err
 	}
 	return task.Outcome{}, task.Notef(task.ErrConflict, "cannot move task %s: others move it all the time; try again", req.Task)
+}
+
+// putRight makes the files equal to the record after a request that changed nothing: whoever wrote a status into the header finds it gone.
+// That it failed is no refusal's business; the next change or the monitor tells.
+func (e *Engine) putRight(ctx context.Context, id string) {
+	if err := e.Sync(ctx, id); err != nil && !errors.Is(err, task.ErrNotFound) {
+		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", id, "error", err.Error())
+	}
 }
 
 func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task) error) (task.Outcome, error) {
@@ -92,13 +103,18 @@ func (e *Engine) judge(ctx context.Context, req task.Request) (task.Snapshot, de
 	if err != nil {
 		return s, decision, err
 	}
-	for _, rested := range decision.Change.Spent {
-		section, _ := evidence.Document.Section(rested.Source)
-		if err := e.Documents.Keep(s.Task.Project, s.Task.ID, rested.Digest, section.Text); err != nil {
-			return s, decision, err
+	return s, decision, e.keep(s.Task, evidence, decision.Change.Spent)
+}
+
+// keep stores what a decision rests on, so that a later look at it finds the very text.
+func (e *Engine) keep(t task.Task, evidence decide.Evidence, rested []task.Evidence) error {
+	for _, one := range rested {
+		section, _ := evidence.Document.Section(one.Source)
+		if err := e.Documents.Keep(t.Project, t.ID, one.Digest, section.Text); err != nil {
+			return err
 		}
 	}
-	return s, decision, nil
+	return nil
 }
 
 // look reads what a request depends on: all of the document where a gate may ask for it, else its header alone.
@@ -113,7 +129,7 @@ func (e *Engine) look(ctx context.Context, req task.Request) (task.Snapshot, *wo
 			return before, nil, decide.Evidence{}, err
 		}
 		whole := decide.NeedsDocument(def, before.Task.Status, req.To)
-		s, evidence, _, err := e.refresh(ctx, req.Task, whole)
+		s, evidence, err := e.inspect(ctx, req.Task, whole)
 		if err != nil || s.Task.Status == before.Task.Status {
 			return s, def, evidence, err
 		}
@@ -140,7 +156,7 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (task
 	if err != nil {
 		return task.Outcome{}, err
 	}
-	if err := e.sync(ctx, t.ID); err != nil {
+	if err := e.Sync(ctx, t.ID); err != nil {
 		return task.Outcome{}, err
 	}
 	holders, err := e.Index.Holders(ctx, t.Project)
@@ -149,22 +165,12 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (task
 
 // conclude mirrors a committed change, has the hooks of its event performed, and waits for them as long as patience lasts.
 func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor task.Actor) (task.Outcome, error) {
-	out := task.Outcome{Task: t, Moved: true}
 	interrupted := ctx.Done()
 	ctx = context.WithoutCancel(ctx) // the move is made: whoever asked is told so, even when interrupted now
-	if err := e.sync(ctx, t.ID); err != nil {
-		out.Warning = err.Error()
-	}
-	events, err := e.Index.Events(ctx, t.ID, event-1)
+	out, err := e.announce(ctx, t, event)
 	if err != nil {
 		return out, err
 	}
-	if len(events) == 0 {
-		return out, task.Notef(task.ErrNotFound, "task %s was deleted meanwhile", t.ID)
-	}
-	out.Event = events[0]
-	e.Log.Info("moved", "component", "engine", "task", t.ID, "event", out.Event.Type, "from", string(out.Event.From),
-		"to", string(out.Event.To), "actor", out.Event.Actor)
 	if err := e.runHooks(ctx, interrupted, t.ID, event, actor); err != nil {
 		return out, err
 	}
@@ -177,6 +183,30 @@ func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor tas
 	}
 	out.Task = s.Task
 	return out, err
+}
+
+// announce mirrors a committed change and writes it into the log.
+func (e *Engine) announce(ctx context.Context, t task.Task, event int) (task.Outcome, error) {
+	ctx = context.WithoutCancel(ctx)
+	out := task.Outcome{Task: t, Moved: true}
+	if err := e.Sync(ctx, t.ID); err != nil {
+		out.Warning = err.Error()
+	}
+	events, err := e.Index.Events(ctx, t.ID, event-1)
+	if err != nil {
+		return out, err
+	}
+	if len(events) == 0 {
+		return out, task.Notef(task.ErrNotFound, "task %s was deleted meanwhile", t.ID)
+	}
+	out.Event = events[0]
+	what := "noted"
+	if out.Event.IsMove() {
+		what = "moved"
+	}
+	e.Log.Info(what, "component", "engine", "task", t.ID, "event", out.Event.Type, "from", string(out.Event.From),
+		"to", string(out.Event.To), "actor", out.Event.Actor)
+	return out, nil
 }
 
 // runHooks starts the runner if the event owes anything, and waits until it does not.
@@ -296,6 +326,7 @@ func (e *Engine) Merge(ctx context.Context, id, strategy string, actor task.Acto
 	s, decision, err := e.judge(ctx, req)
 	if err != nil {
 		e.logRefusal(req, err)
+		e.putRight(ctx, id)
 		return task.Outcome{}, "", err
 	}
 	if !decision.Moved {

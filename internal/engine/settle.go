@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"orange/internal/decide"
@@ -18,7 +19,7 @@ import (
 // Settle performs the hooks that a task owes, in order, and settles each. One process at a time does this for a task.
 // A hook that fails is noted and left for later; those behind it wait if they depend on it.
 func (e *Engine) Settle(ctx context.Context, id string, inherit bool) error {
-	release, err := e.Mirror.Lock(ctx, id+".hooks")
+	release, err := e.Mirror.Lock(ctx, hooksLock(id))
 	if err != nil {
 		return err
 	}
@@ -34,14 +35,17 @@ func (e *Engine) Settle(ctx context.Context, id string, inherit bool) error {
 		}
 		hook, found := due(s.Owed, e.Now())
 		if !found {
-			return errors.Join(mirrors, e.sync(ctx, id))
+			return errors.Join(mirrors, e.Sync(ctx, id))
 		}
 		if err := e.perform(ctx, s.Task, hook, inherit); err != nil {
 			return err
 		}
-		mirrors = e.sync(ctx, id)
+		mirrors = e.Sync(ctx, id)
 	}
 }
+
+// hooksLock is the name of the lock of whoever performs a task's hooks.
+func hooksLock(id string) string { return id + ".hooks" }
 
 // due is the first owed hook that may be tried now.
 func due(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
@@ -68,12 +72,8 @@ func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook, i
 	if err == nil {
 		effect, err = e.Performer.Perform(ctx, job)
 	}
-	if err == nil && effect.PID != 0 && seat != nil {
-		seat.PID, seat.Began = effect.PID, effect.Began
-		err = e.Store.SeatTaken(ctx, *seat)
-	}
 	e.Log.Info("hook ends", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "said", effect.Said, "error", text(err))
-	return e.settle(ctx, hook, effect, err)
+	return e.settle(ctx, hook, effect, seat, err)
 }
 
 func text(err error) string {
@@ -107,7 +107,8 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook, inher
 		return job, nil, fmt.Errorf("make a seat: %w", err)
 	}
 	job.Secret = hex.EncodeToString(secret)
-	seat := &task.Seat{Hash: HashSecret(job.Secret), Task: t.ID, Role: job.Role, Hook: hook.ID}
+	job.Seat = HashSecret(job.Secret)
+	seat := &task.Seat{Hash: job.Seat, Task: t.ID, Role: job.Role, Hook: hook.ID}
 	_, err = e.change(ctx, t.ID, func(s task.Snapshot) (*task.Change, error) {
 		return &task.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat}, nil
 	})
@@ -136,7 +137,7 @@ func HashSecret(secret string) string {
 const hookTrouble = "hook "
 
 // settle commits the end of one attempt together with what it did.
-func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Effect, failure error) error {
+func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Effect, issued *task.Seat, failure error) error {
 	_, err := e.change(ctx, hook.Task, func(s task.Snapshot) (*task.Change, error) {
 		t, now := s.Task, e.Now()
 		t.UpdatedAt = now
@@ -164,12 +165,31 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 			events[i].Time = now
 			events[i].Actor = task.ActorEngine
 		}
-		return &task.Change{
+		c := &task.Change{
 			Task: t, Expect: s.Task.Version, Events: events, Settled: []task.Settled{settled},
 			Lease: effect.Lease, EndSeats: effect.EndSeats, NewNotice: effect.NewNotice,
-		}, nil
+		}
+		seat(c, issued, effect.Seat)
+		return c, nil
 	})
 	return err
+}
+
+// seat says in the change which seat the agent has that the hook started. The one that was issued for this attempt
+// is lost when the hook started nobody, or found the agent of an earlier attempt, who has the seat of that one.
+func seat(c *task.Change, issued, taken *task.Seat) {
+	if issued == nil {
+		return
+	}
+	if taken != nil {
+		c.TakenSeat = &task.Seat{Hash: taken.Hash, Role: issued.Role, Hook: issued.Hook, PID: taken.PID, Began: taken.Began}
+		if taken.Hash == "" {
+			c.TakenSeat.Hash = issued.Hash
+		}
+	}
+	if c.TakenSeat == nil || c.TakenSeat.Hash != issued.Hash {
+		c.LostSeat = issued.Hash
+	}
 }
 
 // afterSuccess takes back what no longer holds once a hook has succeeded: the mark of its failure, and,
@@ -194,7 +214,7 @@ func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot
 	if err != nil {
 		return err
 	}
-	if len(events) > 0 && events[0].IsMove() {
+	if len(events) > 0 && events[0].IsMove() && events[0].Data[task.DataCrash] == "" {
 		t.Counters = t.Counters.With(task.CrashCount, 0)
 	}
 	return nil
@@ -206,26 +226,11 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (task.O
 	if _, _, _, err := e.refresh(ctx, id, false); err != nil {
 		return task.Outcome{}, err
 	}
-	var last int
-	var again []task.OwedHook
-	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
-		again = s.Owed
-		c := task.Change{Task: s.Task, Expect: s.Task.Version}
-		for _, h := range s.Owed {
-			last = h.Event
-			if h.State == task.HookFailed {
-				c.Settled = append(c.Settled, task.Settled{ID: h.ID, State: task.HookPending})
-			}
-		}
-		if len(c.Settled) == 0 {
-			return nil, nil
-		}
-		return &c, nil
-	})
+	t, again, err := e.dueAgain(ctx, id)
 	if err != nil || len(again) == 0 {
 		return task.Outcome{Task: t}, err
 	}
-	if err := e.runHooks(ctx, ctx.Done(), id, last, actor); err != nil {
+	if err := e.runHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {
 		return task.Outcome{}, err
 	}
 	out := task.Outcome{}
@@ -245,19 +250,75 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (task.O
 	return out, err
 }
 
-// Resume has the owed hooks of every task performed that a process left undone when it died.
-// It starts runners and does not wait for them.
+// Resume has the owed hooks of every task performed that a process left undone when it died, and those whose time has come again.
+// It starts runners and does not wait for them. A task whose hooks are being performed at this moment is left alone.
 func (e *Engine) Resume(ctx context.Context) error {
 	debtors, err := e.Index.Debtors(ctx, e.Now())
 	if err != nil {
 		return err
 	}
 	for _, id := range debtors {
+		release, idle, err := e.Mirror.TryLock(hooksLock(id))
+		if err != nil {
+			return fmt.Errorf("resume task %s: %w", id, err)
+		}
+		if !idle {
+			continue
+		}
+		release()
 		if err := e.Runner.Run(ctx, id, false); err != nil {
 			return fmt.Errorf("resume task %s: %w", id, err)
 		}
 	}
 	return nil
+}
+
+// Finish performs every hook that is owed, here and now: also those that failed and are being left alone for a while.
+// Several tasks are served at once. It answers every error that it met.
+func (e *Engine) Finish(ctx context.Context) error {
+	debtors, err := e.Index.Debtors(ctx, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)) // whenever their time comes
+	if err != nil {
+		return err
+	}
+	const atOnce = 4
+	errs := make([]error, len(debtors))
+	slots := make(chan struct{}, atOnce)
+	var crew sync.WaitGroup
+	for i, id := range debtors {
+		slots <- struct{}{}
+		crew.Go(func() {
+			defer func() { <-slots }()
+			if _, _, err := e.dueAgain(ctx, id); err != nil {
+				if !errors.Is(err, task.ErrNotFound) { // it was deleted meanwhile, and its hooks with it
+					errs[i] = err
+				}
+				return
+			}
+			if err := e.Settle(ctx, id, false); err != nil {
+				errs[i] = fmt.Errorf("finish task %s: %w", id, err)
+			}
+		})
+	}
+	crew.Wait()
+	return errors.Join(errs...)
+}
+
+// dueAgain makes every failed hook of a task due now. It answers all that the task owes.
+func (e *Engine) dueAgain(ctx context.Context, id string) (t task.Task, owed []task.OwedHook, err error) {
+	t, err = e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+		owed = s.Owed
+		c := task.Change{Task: s.Task, Expect: s.Task.Version}
+		for _, h := range s.Owed {
+			if h.State == task.HookFailed {
+				c.Settled = append(c.Settled, task.Settled{ID: h.ID, State: task.HookPending, Error: h.Error})
+			}
+		}
+		if len(c.Settled) == 0 {
+			return nil, nil
+		}
+		return &c, nil
+	})
+	return t, owed, err
 }
 
 // StartNext starts the task of a project that has waited longest for a workspace. No such task is no error.

@@ -12,6 +12,14 @@ type Ticket struct {
 	Exit  string   `json:"exit"`            // file that the agent's end is written to
 }
 
+// Note is what the launcher of an agent writes at its end.
+type Note struct {
+	Status    int    `json:"status"`
+	Signal    int    `json:"signal"`
+	Unstarted string `json:"unstarted,omitempty"` // why the program could not be started at all
+	At        string `json:"at"`
+}
+
 // terminal lists the variables that describe the terminal: they come from the pane and not from whoever asked for the agent.
 func terminal() []string {
 	return []string{"TERM", "COLORTERM", "TMUX", "TMUX_PANE", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"}

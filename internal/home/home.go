@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
+	"time"
 
 	"orange/internal/harness"
 	"orange/internal/task"
@@ -39,6 +41,8 @@ type Home struct {
 	Harnesses fs.FS  // the harnesses that ship
 	Keeper    Keeper
 	Locker    Locker
+
+	pinned sync.Map // of *workflow.Definition by digest: a text that a digest names never changes
 }
 
 // Listed is one workflow or harness file that can be had.
@@ -135,13 +139,20 @@ func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, er
 	return def, h.Keeper.SaveWorkflow(ctx, ref, listed.Text)
 }
 
-// Pinned is the very workflow that a task was created under, whatever its file says now.
+// Pinned is the very workflow that a task was created under, whatever its file says now. It is parsed once.
 func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+	if known, there := h.pinned.Load(ref.Digest); there {
+		return known.(*workflow.Definition), nil
+	}
 	text, err := h.Keeper.Workflow(ctx, ref.Digest)
 	if err != nil {
 		return nil, err
 	}
-	return h.ParseWorkflow(ref.Name+".yml", text)
+	def, err := h.ParseWorkflow(ref.Name+".yml", text)
+	if err == nil {
+		h.pinned.Store(ref.Digest, def)
+	}
+	return def, err
 }
 
 // Harness finds a harness by name. Files of other names may be wrong: they do not matter here.
@@ -168,7 +179,26 @@ func (h *Home) Harness(name string) (*harness.Harness, error) {
 type Config struct {
 	Harness       string
 	ReviewHarness string
-	TmuxConfig    string // a tmux configuration file whose keys are wanted in sessions
+	TmuxConfig    string        // a tmux configuration file whose keys are wanted in sessions
+	Notify        []string      // a program with its arguments that tells the person something; {message} and {task} are put in
+	StalledAfter  time.Duration // how long an agent may do nothing before its task is marked; 0 where nothing is said
+}
+
+// argv is a program with its arguments.
+func argv(r *yaml.Reader, n *yaml.Node) []string {
+	var out []string
+	r.List(n, "notify", func(n *yaml.Node) { out = append(out, r.Text(n, "a word of notify")) })
+	return out
+}
+
+// duration is a time such as 15m.
+func duration(r *yaml.Reader, n *yaml.Node) time.Duration {
+	text := r.Text(n, "stalled_after")
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		r.Problem(yaml.PosOf(n), "duration", "found %q as stalled_after, expected a time such as 15m or 2h", text)
+	}
+	return d
 }
 
 // Config reads config.yml. None is an empty one.
@@ -188,6 +218,8 @@ func (h *Home) Config() (Config, error) {
 			yaml.May("harness", func(n *yaml.Node) { c.Harness = r.Text(n, "harness") }),
 			yaml.May("review_harness", func(n *yaml.Node) { c.ReviewHarness = r.Text(n, "review_harness") }),
 			yaml.May("tmux_config", func(n *yaml.Node) { c.TmuxConfig = r.Text(n, "tmux_config") }),
+			yaml.May("notify", func(n *yaml.Node) { c.Notify = argv(r, n) }),
+			yaml.May("stalled_after", func(n *yaml.Node) { c.StalledAfter = duration(r, n) }),
 		})
 	}
 	return c, r.Err()

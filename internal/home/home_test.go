@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"orange/harnesses"
 	"orange/internal/home"
@@ -268,13 +270,16 @@ func TestConfig_mayLeaveOutAnything(t *testing.T) {
 		"no file":    {"", home.Config{}},
 		"one value":  {"harness: codex\n", home.Config{Harness: "codex"}},
 		"all values": {"tmux_config: /t\nreview_harness: pi\nharness: codex\n", home.Config{Harness: "codex", ReviewHarness: "pi", TmuxConfig: "/t"}},
+		"what the monitor does": {"notify: [tell, \"{message}\"]\nstalled_after: 1h30m\n", home.Config{
+			Notify: []string{"tell", "{message}"}, StalledAfter: 90 * time.Minute,
+		}},
 	}
 	for name, tt := range tests {
 		h := newHome(t)
 		if tt.text != "" {
 			write(t, h, "config.yml", tt.text)
 		}
-		if got, err := h.Config(); err != nil || got != tt.want {
+		if got, err := h.Config(); err != nil || !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -283,7 +288,7 @@ func TestConfig_mayLeaveOutAnything(t *testing.T) {
 func TestConfig_thatIsWrongIsAnErrorWithItsPlace(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
-		"harness: codex\nharnes: pi\n": "config.yml:2:1", "harness: [a]\n": "config.yml:1:10", "a: b: c\n": "config.yml:1", "- x\n": "config.yml:1:1",
+		"harness: codex\nharnes: pi\n": "config.yml:2:1", "harness: [a]\n": "config.yml:1:10", "stalled_after: soon\n": "config.yml:1:16", "a: b: c\n": "config.yml:1", "- x\n": "config.yml:1:1",
 	}
 	for text, says := range tests {
 		h := newHome(t)

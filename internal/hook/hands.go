@@ -25,6 +25,7 @@ type Pane struct {
 	Task      string
 	Role      string
 	Hook      string
+	Seat      string // the hash of the seat that its program was started with
 	Dead      bool
 }
 
@@ -33,6 +34,7 @@ type Start struct {
 	Task    string
 	Role    string
 	Hook    string
+	Seat    string // the hash of the program's seat
 	Session string
 	Window  string
 	Dir     string

@@ -19,6 +19,7 @@ var errPort = errors.New("the port is shut")
 
 // ports pretend to be everything that hooks reach for, and note each call that changes something.
 type ports struct {
+	home     string
 	calls    []string
 	fails    map[string]error // by the first word of the call
 	panes    []hook.Pane
@@ -46,7 +47,7 @@ func (p *ports) Start(_ context.Context, s hook.Start) (hook.Pane, error) {
 		return hook.Pane{}, err
 	}
 	p.last = s
-	pane := hook.Pane{Session: s.Session, SessionID: "$1", WindowID: "@" + s.Hook, ID: "%" + s.Hook, PID: 100, Task: s.Task, Role: s.Role, Hook: s.Hook}
+	pane := hook.Pane{Session: s.Session, SessionID: "$1", WindowID: "@" + s.Hook, ID: "%" + s.Hook, PID: 100, Task: s.Task, Role: s.Role, Hook: s.Hook, Seat: s.Seat}
 	p.panes = append(p.panes, pane)
 	return pane, nil
 }
@@ -70,7 +71,11 @@ func (p *ports) Began(pid int) (string, error) { return fmt.Sprint("began ", pid
 func (p *ports) EndGroup(_ context.Context, pid int) error { return p.note("end-group %d", pid) }
 
 func (p *ports) EndStrays(_ context.Context, environment ...string) error {
-	return p.note("end-strays %s", strings.Join(environment, " "))
+	home := "of no home"
+	if environment[0] == "ORANGE_HOME="+p.home {
+		home = "at home"
+	}
+	return p.note("end-strays %s %s", home, strings.Join(environment[1:], " "))
 }
 
 func (p *ports) Alive(w task.Waiter) (bool, error) { return p.alive[w.PID], nil }
@@ -130,7 +135,7 @@ func newHands(t *testing.T) (*hook.Hands, *ports) {
 	t.Helper()
 	dir := t.TempDir()
 	p := &ports{
-		fails: map[string]error{}, alive: map[int]bool{}, taskDir: filepath.Join(dir, "tasks", "garden", "abc"),
+		home: dir, fails: map[string]error{}, alive: map[int]bool{}, taskDir: filepath.Join(dir, "tasks", "garden", "abc"),
 		programs: map[string]bool{"claude-program": true, "codex-program": true},
 	}
 	return &hook.Hands{
@@ -146,9 +151,12 @@ func aJob(action, role string) task.Job {
 			Harness: "claude", ReviewHarness: "codex", ReviewEffort: "high", Counters: task.Counters{{Name: task.ReviewRound, Value: 2}},
 		},
 		Hook: task.OwedHook{ID: 7, Task: "abc", Event: 5, Hook: task.Hook{Action: action}},
-		Role: role, Secret: "s3cret", Prompt: "# {summary}\n\nRead {task_file}.\n",
+		Role: role, Secret: "s3cret", Seat: "hash", Prompt: "# {summary}\n\nRead {task_file}.\n",
 	}
 }
+
+// strays is the call that ends what a role of the task left running.
+func strays(role string) string { return "end-strays at home ORANGE_TASK_ID=abc ORANGE_ROLE=" + role }
 
 func aPane(role, mark string) hook.Pane {
 	return hook.Pane{Session: "garden/fix", SessionID: "$1", WindowID: "@" + mark, ID: "%" + mark, PID: 50, Task: "abc", Role: role, Hook: mark}

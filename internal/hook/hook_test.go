@@ -44,7 +44,7 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 		p.fails[tt.call] = errPort
 		effect, err := hands.Perform(t.Context(), aJob(tt.action, task.RoleWorker))
 		wantError(t, err, errPort.Error())
-		if effect.Lease != task.LeaseKeep || effect.Session != nil || effect.PID != 0 || len(effect.Events) != 0 || len(effect.EndSeats) != 0 {
+		if effect.Lease != task.LeaseKeep || effect.Session != nil || effect.Seat != nil || len(effect.Events) != 0 || len(effect.EndSeats) != 0 {
 			t.Errorf("%s with a shut %s: the effect is %+v", tt.action, tt.call, effect)
 		}
 	}
@@ -107,19 +107,16 @@ func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
 	p.panes = []hook.Pane{worker, reviewer, named, other}
 	effect, err := hands.Perform(t.Context(), aJob(task.KillSession, ""))
 	must(t, err)
-	strays := "end-strays ORANGE_HOME=" + hands.Home + " ORANGE_TASK_ID=abc"
-	wantCalls(t, p, "kill-session $1", "end-group 50", "end-group 51", strays)
-	for _, role := range []string{task.RoleWorker, task.RoleReviewer, "cto"} {
-		if !slices.Contains(effect.EndSeats, role) {
-			t.Errorf("the seat of the %s stays", role)
-		}
+	wantCalls(t, p, "kill-session $1", "end-group 50", "end-group 51", "end-strays at home ORANGE_TASK_ID=abc")
+	if !slices.Equal(effect.EndSeats, []string{task.EveryRole}) {
+		t.Errorf("the seats of %v end, want those of every role", effect.EndSeats)
 	}
 	if effect.Session == nil || *effect.Session != "" || len(effect.Events) != 1 || effect.Events[0].Type != task.AgentStopped {
 		t.Errorf("the effect is %+v", effect)
 	}
 	effect, err = hands.Perform(t.Context(), aJob(task.KillSession, ""))
 	must(t, err)
-	wantCalls(t, p, strays)
+	wantCalls(t, p, "end-strays at home ORANGE_TASK_ID=abc")
 	if len(effect.Events) != 0 || effect.Session == nil {
 		t.Errorf("again: the effect is %+v", effect)
 	}
@@ -133,14 +130,13 @@ func TestKillReviewer_leavesTheWorkerAlone(t *testing.T) {
 	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane(task.RoleReviewer, "2"), dead}
 	effect, err := hands.Perform(t.Context(), aJob(task.KillReviewer, ""))
 	must(t, err)
-	strays := "end-strays ORANGE_HOME=" + hands.Home + " ORANGE_TASK_ID=abc ORANGE_ROLE=reviewer"
-	wantCalls(t, p, "kill-window @2", "end-group 50", "kill-window @3", strays)
+	wantCalls(t, p, "kill-window @2", "end-group 50", "kill-window @3", strays("reviewer"))
 	if !slices.Equal(effect.EndSeats, []string{task.RoleReviewer}) || effect.Session != nil || len(effect.Events) != 2 {
 		t.Errorf("the effect is %+v", effect)
 	}
 	_, err = hands.Perform(t.Context(), aJob(task.KillReviewer, ""))
 	must(t, err)
-	wantCalls(t, p, strays)
+	wantCalls(t, p, strays("reviewer"))
 }
 
 func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
@@ -157,10 +153,10 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 	}{
 		"it waits":             {[]hook.Pane{aPane(task.RoleWorker, "1")}, true, "again", nil, "wait"},
 		"it sits at a prompt":  {[]hook.Pane{aPane(task.RoleReviewer, "2"), aPane(task.RoleWorker, "1")}, false, "again", []string{"type %1 " + said}, "typed"},
-		"it died":              {[]hook.Pane{dead}, false, "again", []string{"kill-window @1", "equip garden--1", "start worker"}, ""},
-		"only a reviewer":      {[]hook.Pane{aPane(task.RoleReviewer, "2")}, false, "again", []string{"equip garden--1", "start worker"}, ""},
+		"it died":              {[]hook.Pane{dead}, false, "again", []string{"kill-window @1", "equip garden--1", strays("worker"), "start worker"}, ""},
+		"only a reviewer":      {[]hook.Pane{aPane(task.RoleReviewer, "2")}, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
 		"nobody to start":      {nil, false, "", nil, ""},
-		"nobody is there, yet": {nil, false, "again", []string{"equip garden--1", "start worker"}, ""},
+		"nobody is there, yet": {nil, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -179,8 +175,8 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 			if tt.how != "" && (len(effect.Events) != 1 || effect.Events[0].Type != task.AgentNotified || effect.Events[0].Data["how"] != tt.how) {
 				t.Errorf("the events are %+v", effect.Events)
 			}
-			if started := strings.Contains(strings.Join(tt.calls, " "), "start"); started != (effect.PID == 100) {
-				t.Errorf("the agent's process is %d", effect.PID)
+			if started := strings.Contains(strings.Join(tt.calls, " "), "start"); started != (effect.Seat != nil) {
+				t.Errorf("the seat is %+v", effect.Seat)
 			}
 		})
 	}

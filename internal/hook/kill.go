@@ -22,9 +22,8 @@ func (h *Hands) killSession(ctx context.Context, job task.Job) (task.Effect, err
 			}
 		}
 	}
-	effect := task.Effect{EndSeats: []string{task.RoleWorker, task.RoleReviewer}, Said: "no session to end"}
+	effect := task.Effect{EndSeats: []string{task.EveryRole}, Said: "no session to end"}
 	for _, p := range own {
-		effect.EndSeats = append(effect.EndSeats, p.Role)
 		if !p.Dead {
 			if err := h.Processes.EndGroup(ctx, p.PID); err != nil {
 				return task.Effect{}, fmt.Errorf("end the programs of session %q: %w", p.Session, err)

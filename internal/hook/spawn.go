@@ -55,6 +55,10 @@ func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (
 	if err != nil {
 		return task.Effect{}, err
 	}
+	// What outlived a window that is gone would be a second agent of the role in the same workspace.
+	if err := h.Processes.EndStrays(ctx, h.marks(job.Task, job.Role)...); err != nil {
+		return task.Effect{}, fmt.Errorf("end what an earlier %s left running: %w", job.Role, err)
+	}
 	pane, err := h.Sessions.Start(ctx, start)
 	if err != nil {
 		return task.Effect{}, fmt.Errorf("start the %s: %w", job.Role, err)
@@ -65,15 +69,13 @@ func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (
 }
 
 func (h *Hands) started(job task.Job, p Pane, events []task.Event) (task.Effect, error) {
-	effect := task.Effect{Events: events, Session: &p.Session, Said: fmt.Sprintf("%s in session %s", job.Role, p.Session)}
+	effect := task.Effect{Events: events, Session: &p.Session, Seat: &task.Seat{Hash: p.Seat}, Said: fmt.Sprintf("%s in session %s", job.Role, p.Session)}
 	if p.Dead {
 		return effect, nil
 	}
-	began, err := h.Processes.Began(p.PID)
-	if err != nil {
-		return effect, nil // it was quick and is gone: there is nobody to find above a request any more
+	if began, err := h.Processes.Began(p.PID); err == nil { // else it was quick and is gone: whoever watches sees its end
+		effect.Seat.PID, effect.Seat.Began = p.PID, began
 	}
-	effect.PID, effect.Began = p.PID, began
 	return effect, nil
 }
 
@@ -118,7 +120,7 @@ func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) 
 		return Start{}, fmt.Errorf("write the ticket: %w", err)
 	}
 	return Start{
-		Task: job.Task.ID, Role: job.Role, Hook: mine, Session: job.Task.Project + "/" + job.Task.Branch,
+		Task: job.Task.ID, Role: job.Role, Hook: mine, Seat: job.Seat, Session: job.Task.Project + "/" + job.Task.Branch,
 		Window: window, Dir: view.Dir, Argv: []string{h.Self, "launch", path},
 	}, nil
 }

@@ -25,7 +25,7 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 	hands, p := newHands(t)
 	effect, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
 	must(t, err)
-	wantCalls(t, p, "equip garden--1", "start worker")
+	wantCalls(t, p, "equip garden--1", strays("worker"), "start worker")
 	want := hook.Start{
 		Task: "abc", Role: task.RoleWorker, Hook: "7", Session: "garden/fix", Window: "worker", Dir: "/work/tree",
 		Argv: []string{"/opt/orange", "launch", filepath.Join(hands.Home, "launch", "7.json")},
@@ -34,7 +34,7 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 		got.Task != want.Task || got.Dir != want.Dir || !slices.Equal(got.Argv, want.Argv) {
 		t.Errorf("started %+v\nwant %+v", got, want)
 	}
-	if effect.PID != 100 || effect.Began != "began 100" || effect.Session == nil || *effect.Session != "garden/fix" {
+	if effect.Seat == nil || *effect.Seat != (task.Seat{Hash: "hash", PID: 100, Began: "began 100"}) || effect.Session == nil || *effect.Session != "garden/fix" {
 		t.Errorf("the effect is %+v", effect)
 	}
 	if len(effect.Events) != 1 || effect.Events[0].Type != task.AgentSpawned || effect.Events[0].Data["harness"] != "claude" {
@@ -52,14 +52,14 @@ func TestSpawn_byTheSameHookAgainFindsItsOwnWindow(t *testing.T) {
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p)
-	if effect.PID != 100 || len(effect.Events) != 0 {
+	if effect.Seat.PID != 100 || effect.Seat.Hash != "hash" || len(effect.Events) != 0 {
 		t.Errorf("the effect is %+v", effect)
 	}
 	p.panes[0].Dead = true // it started, and ended: the hook is done all the same
 	effect, err = hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p)
-	if effect.PID != 0 || effect.Session == nil {
+	if effect.Seat == nil || effect.Seat.PID != 0 || effect.Session == nil {
 		t.Errorf("the effect is %+v", effect)
 	}
 }
@@ -72,7 +72,7 @@ func TestSpawn_endsAWindowOfTheRoleThatAnotherHookStarted(t *testing.T) {
 	p.panes = []hook.Pane{aPane(task.RoleWorker, "3"), aPane(task.RoleReviewer, "4"), other}
 	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
 	must(t, err)
-	wantCalls(t, p, "kill-window @3", "end-group 50", "equip garden--1", "start worker")
+	wantCalls(t, p, "kill-window @3", "end-group 50", "equip garden--1", strays("worker"), "start worker")
 }
 
 func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
@@ -83,7 +83,7 @@ func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
 	p.panes = []hook.Pane{aPane(task.RoleWorker, "1")}
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
-	wantCalls(t, p, "equip garden--1", "start review-2")
+	wantCalls(t, p, "equip garden--1", strays("reviewer"), "start review-2")
 	if effect.Events[0].Type != task.ReviewStarted || effect.Events[0].Data["harness"] != "codex" {
 		t.Errorf("the events are %+v", effect.Events)
 	}
@@ -187,7 +187,7 @@ func TestSpawn_ofAnAgentThatIsGoneAtOnceSucceeds(t *testing.T) {
 	p.fails["began"] = errPort
 	effect, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
 	must(t, err)
-	if effect.PID != 0 || len(effect.Events) != 1 {
+	if effect.Seat.PID != 0 || len(effect.Events) != 1 {
 		t.Errorf("the effect is %+v", effect)
 	}
 }
@@ -198,7 +198,7 @@ func TestANamedRole_hasAWindowOfItsOwn(t *testing.T) {
 	p.panes = []hook.Pane{aPane(task.RoleWorker, "1")}
 	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, "cto"))
 	must(t, err)
-	wantCalls(t, p, "equip garden--1", "start cto")
+	wantCalls(t, p, "equip garden--1", strays("cto"), "start cto")
 	if !slices.Contains(ticketOf(t, hands).Set, "ORANGE_ROLE=cto") {
 		t.Errorf("the ticket sets %v", ticketOf(t, hands).Set)
 	}

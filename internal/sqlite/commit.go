@@ -224,7 +224,7 @@ func writeEvidence(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) 
 
 func writeSeats(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) error {
 	for _, role := range c.EndSeats {
-		if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND role = ?", t.ID, role); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND (role = ? OR ? = ?)", t.ID, role, role, task.EveryRole); err != nil {
 			return fmt.Errorf("end seat: %w", err)
 		}
 	}
@@ -235,10 +235,36 @@ func writeSeats(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) err
 			return fmt.Errorf("note seat: %w", err)
 		}
 	}
+	if err := takeSeat(ctx, tx, c, t.ID); err != nil {
+		return fmt.Errorf("note who has the seat: %w", err)
+	}
 	if n := c.NewNotice; n != nil {
 		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO notices (task, role, seq, text) VALUES (?, ?, ?, ?)", t.ID, n.Role, n.Seq, n.Text)
 		if err != nil {
 			return fmt.Errorf("note notice: %w", err)
+		}
+	}
+	return nil
+}
+
+// takeSeat ends the seat that nobody got, and every seat of the role but the one that its agent has: a task has one agent of a role.
+// An agent whose window shows a seat that was never issued for it gets none: the one of this attempt stands for it, which it does not know.
+func takeSeat(ctx context.Context, tx *sql.Tx, c task.Change, id string) error {
+	if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE hash = ?", c.LostSeat); err != nil || c.TakenSeat == nil {
+		return err
+	}
+	seat := c.TakenSeat
+	if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND role = ?", id, seat.Role); err != nil {
+		return err
+	}
+	for _, hash := range []string{seat.Hash, c.LostSeat} {
+		done, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 0, pid = ?, began = ? WHERE hash = ? AND task = ? AND role = ? AND hook = ?",
+			seat.PID, seat.Began, hash, id, seat.Role, seat.Hook)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n > 0 {
+			return err
 		}
 	}
 	return nil

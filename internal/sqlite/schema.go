@@ -2,8 +2,14 @@ package sqlite
 
 // migrations bring a database from one version to the next. A step that has shipped is never changed.
 func migrations() []string {
-	return []string{version1}
+	return []string{version1, version2}
 }
+
+// version2 knows agents that live and do nothing.
+const version2 = `
+ALTER TABLE tasks ADD COLUMN stalled_at TEXT NOT NULL DEFAULT '';
+CREATE INDEX open_seats ON seats (task) WHERE ended = 0;
+`
 
 const version1 = `
 CREATE TABLE workflows (

@@ -13,7 +13,7 @@ import (
 // Hooks are all hooks that an event of a task queued, whatever became of them.
 func (s *Store) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
 	var out []task.OwedHook
-	err := s.within(ctx, func(tx *sql.Tx) error {
+	err := s.reading(ctx, func(tx *sql.Tx) error {
 		var err error
 		out, err = hooks(ctx, tx, "task = ? AND event = ?", id, event)
 		return err
@@ -36,7 +36,7 @@ func (s *Store) BeginHook(ctx context.Context, hook int64, now time.Time) error 
 // Debtors lists the tasks that owe a hook which may be tried now: pending ones, and failed ones whose time has come.
 func (s *Store) Debtors(ctx context.Context, now time.Time) ([]string, error) {
 	var out []string
-	err := s.rows(ctx, `SELECT DISTINCT task FROM hooks WHERE state = 'pending' OR (state = 'failed' AND next_try <= ?) ORDER BY task`,
+	err := s.rows(ctx, `SELECT DISTINCT task FROM hooks WHERE state IN ('pending', 'failed') AND (state = 'pending' OR next_try <= ?) ORDER BY task`,
 		[]any{task.FormatTime(now)}, func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
@@ -82,27 +82,21 @@ func (s *Store) SeatOf(ctx context.Context, pid int, began string) (task.Seat, e
 	return seat, nil
 }
 
-// SeatTaken notes the process that the agent of a hook's seat runs as, and ends every other seat of the role:
-// a task has one agent of a role. A seat that was issued for a second attempt at the same hook ends too,
-// because the agent that lives has the first one.
-func (s *Store) SeatTaken(ctx context.Context, seat task.Seat) error {
-	err := s.within(ctx, func(tx *sql.Tx) error {
-		var hash string
-		err := tx.QueryRowContext(ctx, "SELECT hash FROM seats WHERE task = ? AND role = ? AND hook = ? AND ended = 0 ORDER BY rowid LIMIT 1",
-			seat.Task, seat.Role, seat.Hook).Scan(&hash)
-		if err != nil {
+// OpenSeats lists the seats that have not ended, of one task or of all where none is named, in the order in which they were issued.
+// Those whose hook is still being performed are left out: nobody can say yet whether their agent lives.
+func (s *Store) OpenSeats(ctx context.Context, id string) ([]task.Seat, error) {
+	var out []task.Seat
+	err := s.rows(ctx, `SELECT `+seatColumns+` FROM seats WHERE ended = 0 AND (task = ? OR ? = '')
+		AND NOT EXISTS (SELECT 1 FROM hooks WHERE hooks.id = seats.hook AND hooks.state IN ('pending', 'failed')) ORDER BY seats.rowid`,
+		[]any{id, id}, func(scan func(...any) error) error {
+			seat, err := scanSeat(scan)
+			out = append(out, seat)
 			return err
-		}
-		if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND role = ? AND hash != ?", seat.Task, seat.Role, hash); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, "UPDATE seats SET pid = ?, began = ? WHERE hash = ?", seat.PID, seat.Began, hash)
-		return err
-	})
+		})
 	if err != nil {
-		return fmt.Errorf("note process of seat: %w", err)
+		return nil, fmt.Errorf("look for seats: %w", err)
 	}
-	return nil
+	return out, nil
 }
 
 // Wait notes a waiter; Unwait takes it back. Both may be repeated.

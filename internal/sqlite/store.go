@@ -77,9 +77,18 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
+// reading runs the work on one state of the record, and holds up nobody who writes.
+func (s *Store) reading(ctx context.Context, work func(*sql.Tx) error) error {
+	return s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, work)
+}
+
 // within runs the work in one transaction and commits it if the work has no error.
 func (s *Store) within(ctx context.Context, work func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
+	return s.transaction(ctx, nil, work)
+}
+
+func (s *Store) transaction(ctx context.Context, options *sql.TxOptions, work func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, options)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}

@@ -192,7 +192,7 @@ func TestLines_areTheBytesThatEventsAreReadFrom(t *testing.T) {
 	}
 }
 
-func TestSeatTaken_endsTheOtherSeatsOfTheRole(t *testing.T) {
+func TestTakenSeat_endsTheOtherSeatsOfTheRole(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	one := create(t, s, aTask("one"))
@@ -205,7 +205,7 @@ func TestSeatTaken_endsTheOtherSeatsOfTheRole(t *testing.T) {
 		one = commit(t, s, task.Change{Task: one, NewSeat: &seats[i]})
 	}
 	commit(t, s, task.Change{Task: load(t, s, "two").Task, NewSeat: &task.Seat{Hash: "other task", Role: "worker", Hook: 2}})
-	must(t, s.SeatTaken(t.Context(), task.Seat{Hash: "second try", Task: "one", Role: "worker", Hook: 2, PID: 77, Began: "then"}))
+	one = commit(t, s, task.Change{Task: one, LostSeat: "second try", TakenSeat: &task.Seat{Hash: "first try", Role: "worker", Hook: 2, PID: 77, Began: "then"}})
 	ended := map[string]bool{"before": true, "first try": false, "second try": true, "reviewer": false, "other task": false}
 	for hash, want := range ended {
 		seat, err := s.Seat(t.Context(), hash)
@@ -223,10 +223,15 @@ func TestSeatTaken_endsTheOtherSeatsOfTheRole(t *testing.T) {
 	wantKind(t, err, task.ErrNotFound)
 	_, err = s.Seat(t.Context(), "unknown")
 	wantKind(t, err, task.ErrNotFound)
-	if err := s.SeatTaken(t.Context(), task.Seat{Task: "one", Role: "worker", Hook: 9}); err == nil {
-		t.Error("a seat that was never issued was taken")
+	open, err := s.OpenSeats(t.Context(), "one")
+	must(t, err)
+	if len(open) != 2 || open[0].Hash != "first try" || open[0].PID != 77 || open[1].Hash != "reviewer" {
+		t.Errorf("open are %+v", open)
 	}
-	commit(t, s, task.Change{Task: one, EndSeats: []string{"worker"}})
+	commit(t, s, task.Change{Task: one, EndSeats: []string{task.EveryRole}})
+	if open, err := s.OpenSeats(t.Context(), ""); err != nil || len(open) != 1 || open[0].Hash != "other task" {
+		t.Errorf("open of all tasks are %+v, %v", open, err)
+	}
 	if seat, err := s.SeatOf(t.Context(), 77, "then"); err != nil || !seat.Ended {
 		t.Errorf("after its end the seat is %+v, %v", seat, err)
 	}

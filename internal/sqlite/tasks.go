@@ -14,7 +14,7 @@ import (
 
 const columns = `id, project, branch, summary, harness, review_harness, effort, review_effort, status, previous, counters,
 	workspace, session, pushed, attention, queued_for, workflow, workflow_version, workflow_digest, live, pr_url, pr_state,
-	created_at, updated_at, entered_at, version, seq, hash`
+	created_at, updated_at, entered_at, stalled_at, version, seq, hash`
 
 // values are a task's columns, in their order.
 func values(t task.Task) ([]any, error) {
@@ -28,16 +28,24 @@ func values(t task.Task) ([]any, error) {
 	return []any{
 		t.ID, t.Project, t.Branch, t.Summary, t.Harness, t.ReviewHarness, t.Effort, t.ReviewEffort, string(t.Status), string(t.Previous), string(counters),
 		t.Workspace, t.Session, t.Pushed, t.Attention, string(t.QueuedFor), t.Workflow.Name, t.Workflow.Version, t.Workflow.Digest, t.Live, t.PRURL, t.PRState,
-		task.FormatTime(t.CreatedAt), task.FormatTime(t.UpdatedAt), task.FormatTime(t.EnteredAt), t.Version, t.Seq, t.Hash,
+		task.FormatTime(t.CreatedAt), task.FormatTime(t.UpdatedAt), task.FormatTime(t.EnteredAt), since(t.StalledAt), t.Version, t.Seq, t.Hash,
 	}, nil
+}
+
+// since is a time that may never have come: then it is empty.
+func since(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return task.FormatTime(t)
 }
 
 func scanTask(scan func(...any) error) (task.Task, error) {
 	var t task.Task
-	var counters, created, updated, entered string
+	var counters, created, updated, entered, stalled string
 	err := scan(&t.ID, &t.Project, &t.Branch, &t.Summary, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, &t.Status, &t.Previous, &counters,
 		&t.Workspace, &t.Session, &t.Pushed, &t.Attention, &t.QueuedFor, &t.Workflow.Name, &t.Workflow.Version, &t.Workflow.Digest, &t.Live, &t.PRURL, &t.PRState,
-		&created, &updated, &entered, &t.Version, &t.Seq, &t.Hash)
+		&created, &updated, &entered, &stalled, &t.Version, &t.Seq, &t.Hash)
 	if err != nil {
 		return task.Task{}, err
 	}
@@ -47,7 +55,10 @@ func scanTask(scan func(...any) error) (task.Task, error) {
 	for _, pair := range []struct {
 		text string
 		into *time.Time
-	}{{created, &t.CreatedAt}, {updated, &t.UpdatedAt}, {entered, &t.EnteredAt}} {
+	}{{created, &t.CreatedAt}, {updated, &t.UpdatedAt}, {entered, &t.EnteredAt}, {stalled, &t.StalledAt}} {
+		if pair.text == "" {
+			continue
+		}
 		if *pair.into, err = time.Parse(task.TimeFormat, pair.text); err != nil {
 			return task.Task{}, fmt.Errorf("read time: %w", err)
 		}
@@ -58,7 +69,7 @@ func scanTask(scan func(...any) error) (task.Task, error) {
 // Load reads everything that is known of one task. An unknown id is task.ErrNotFound.
 func (s *Store) Load(ctx context.Context, id string) (task.Snapshot, error) {
 	var snapshot task.Snapshot
-	err := s.within(ctx, func(tx *sql.Tx) error {
+	err := s.reading(ctx, func(tx *sql.Tx) error {
 		var err error
 		snapshot, err = load(ctx, tx, id)
 		return err
@@ -136,6 +147,9 @@ func (s *Store) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
 	}
 	if f.Live {
 		add("live = 1")
+	}
+	if f.Over {
+		add("workspace != '' AND live = 0")
 	}
 	order := "live DESC, created_at DESC, id"
 	if f.Queued {

@@ -28,6 +28,9 @@ type Settled struct {
 	NextTry time.Time
 }
 
+// EveryRole stands for all roles of a task where seats are ended.
+const EveryRole = "*"
+
 // Seat is the right of one spawned agent to speak as its role for its task. Only the hash of its secret is kept.
 type Seat struct {
 	Hash  string // sha256 of the secret, hex
@@ -59,6 +62,8 @@ type Change struct {
 	PoolSize  int // for LeaseReserve
 	Settled   []Settled
 	NewSeat   *Seat
+	TakenSeat *Seat    // its agent runs as this process: the seat lives, and every other seat of the role ends
+	LostSeat  string   // the hash of a seat that no agent got
 	EndSeats  []string // roles whose seats end
 	NewNotice *Notice
 }
@@ -69,6 +74,7 @@ type Filter struct {
 	Status  Status
 	Live    bool // only those that are not in a terminal state
 	Queued  bool // only those that wait for a workspace, the longest waiting first
+	Over    bool // only those that are over and still have a workspace
 	Branch  string
 	Prefix  string // of the id
 }
@@ -88,6 +94,7 @@ type Job struct {
 	Respawn string // the text of the present state's respawn prompt, for a notice that finds nobody
 	Role    string // the role of the agent that the hook starts or speaks to
 	Secret  string // the seat's secret, for hooks that may start an agent
+	Seat    string // the hash under which the seat is kept
 	Inherit bool   // the agent gets the environment of this process; else that of the tmux server
 }
 
@@ -98,7 +105,6 @@ type Effect struct {
 	Lease     Lease
 	EndSeats  []string
 	NewNotice *Notice
-	PID       int // the agent's process, where one was started or found started
-	Began     string
+	Seat      *Seat  // of the agent that was started or found started: its hash, and its process unless it is gone already
 	Said      string // one line for people
 }

@@ -19,6 +19,9 @@ const (
 	AgentRespawned   = "agent.respawned"
 	AgentStopped     = "agent.stopped"
 	AgentNotified    = "agent.notified"
+	AgentCrashed     = "agent.crashed"
+	AgentStalled     = "agent.stalled"
+	OrphanFreed      = "orphan.freed"
 	ReviewStarted    = "review.started"
 	HookFailure      = "hook.failed"
 	WorkRescued      = "work.rescued"
@@ -27,6 +30,12 @@ const (
 	DocumentRestored = "document.restored"
 	DocumentAdopted  = "document.adopted"
 )
+
+// DataCrash is the key in an event's data that marks a move as forced by crashes: the count of crashes survives it.
+const DataCrash = "crash"
+
+// DataUnstarted is the key in an event's data that says why an agent could not be started at all.
+const DataUnstarted = "unstarted"
 
 // Evidence names one thing that a decision rested on, and its digest at that moment.
 type Evidence struct {

@@ -135,15 +135,16 @@ type Holding struct {
 
 // Report is everything that a person wants to see of one task.
 type Report struct {
-	Task     Task
-	Session  string // "alive", "dead", "none" or "unknown"
-	About    string
-	Path     string   // of the document
-	Worktree string   // empty when there is none
-	Problems []string // of the document
-	Open     []string // moves that the caller may ask for
-	Owed     []OwedHook
-	Rescued  []Rescued
+	Task      Task
+	Session   string // "alive", "dead", "none" or "unknown"
+	About     string
+	Path      string   // of the document
+	Worktree  string   // empty when there is none
+	Problems  []string // of the document
+	Open      []string // moves that the caller may ask for
+	Owed      []OwedHook
+	Rescued   []Rescued
+	LastWords string // of the agent that died last, while no other has been started
 }
 
 // Rescued is work that was kept before a workspace was cleaned.

@@ -49,11 +49,12 @@ type Task struct {
 	Previous Status // the status before the present one; empty at first
 	Counters Counters
 
-	Workspace string // the leased worktree of the pool; empty when none
-	Session   string // the tmux session's name; empty when none
-	Pushed    string // the commit that Orange pushed to the task's remote branch; empty when none
-	Attention string // why a person should look; empty when nothing is wrong
-	QueuedFor Status // the status that it will be moved to once a workspace is free; empty when not queued
+	Workspace string    // the leased worktree of the pool; empty when none
+	Session   string    // the tmux session's name; empty when none
+	Pushed    string    // the commit that Orange pushed to the task's remote branch; empty when none
+	Attention string    // why a person should look; empty when nothing is wrong
+	StalledAt time.Time // since when its agent lives and does nothing; zero when it works or nobody looked
+	QueuedFor Status    // the status that it will be moved to once a workspace is free; empty when not queued
 
 	Workflow WorkflowRef
 	Live     bool // not in a terminal state

@@ -18,7 +18,7 @@ type Pane struct {
 	PID                int    // leads the pane's process session; not to be trusted once Dead
 
 	// The tags. A window that somebody else opened in the session of a task has the Task and no Role.
-	Task, Role, Hook string
+	Task, Role, Hook, Seat string
 
 	Dead        bool // the program has ended and the window stays to show its last words
 	StatusKnown bool // of a dead pane: Status or Signal is true; otherwise tmux lost it
@@ -40,6 +40,7 @@ const (
 	tagTask = "@orange_task"
 	tagRole = "@orange_role"
 	tagHook = "@orange_hook"
+	tagSeat = "@orange_seat"
 )
 
 // paneFormat is a line of fields that cannot hold a "|", then the lengths of the texts, then the texts.
@@ -47,12 +48,12 @@ const (
 const paneFormat = "#{session_id}|#{window_id}|#{pane_id}|#{pane_pid}|" +
 	"#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_in_mode}|#{session_attached}|" +
 	"#{window_activity}|#{pid}|" +
-	"#{n:session_name}|#{n:window_name}|#{n:" + tagTask + "}|#{n:" + tagRole + "}|#{n:" + tagHook + "}|#{n:pane_title}|" +
-	"#{session_name}#{window_name}#{" + tagTask + "}#{" + tagRole + "}#{" + tagHook + "}#{pane_title}"
+	"#{n:session_name}|#{n:window_name}|#{n:" + tagTask + "}|#{n:" + tagRole + "}|#{n:" + tagHook + "}|#{n:" + tagSeat + "}|#{n:pane_title}|" +
+	"#{session_name}#{window_name}#{" + tagTask + "}#{" + tagRole + "}#{" + tagHook + "}#{" + tagSeat + "}#{pane_title}"
 
 const (
 	shortFields = 11
-	textFields  = 6
+	textFields  = 7
 )
 
 // Panes lists every pane of the server in one tmux call, however many there are;
@@ -133,7 +134,7 @@ func parsePane(text string) (p Pane, rest string, err error) {
 	p = Pane{
 		SessionID: fields[0], WindowID: fields[1], ID: fields[2],
 		Dead: fields[4] == "1", InMode: on(fields[7]), Attached: on(fields[8]),
-		Session: texts[0], Window: texts[1], Task: texts[2], Role: texts[3], Hook: texts[4], Title: texts[5],
+		Session: texts[0], Window: texts[1], Task: texts[2], Role: texts[3], Hook: texts[4], Seat: texts[5], Title: texts[6],
 	}
 	if err := errors.Join(checkID('$', p.SessionID), checkID('@', p.WindowID), checkID('%', p.ID)); err != nil {
 		return Pane{}, "", err

@@ -9,8 +9,8 @@ import (
 
 func TestParsePanes(t *testing.T) {
 	t.Parallel()
-	const alive = "$1|@2|%3|44|0|||0|1|1700000000|99|1|1|0|0|0|5|abx|y\nz\n"
-	const dead = "$1|@2|%4|45|1|7||1|0||99|1|1|1|1|1|0|abtrh\n"
+	const alive = "$1|@2|%3|44|0|||0|1|1700000000|99|1|1|0|0|0|0|5|abx|y\nz\n"
+	const dead = "$1|@2|%4|45|1|7||1|0||99|1|1|1|1|1|1|0|abtrhs\n"
 	panes, err := parsePanes(alive + dead)
 	if err != nil {
 		t.Fatal(err)
@@ -19,7 +19,7 @@ func TestParsePanes(t *testing.T) {
 		{Session: "a", SessionID: "$1", Window: "b", WindowID: "@2", ID: "%3", PID: 44, Title: "x|y\nz", Attached: true, Activity: time.Unix(1700000000, 0), Server: 99},
 		{
 			Session: "a", SessionID: "$1", Window: "b", WindowID: "@2", ID: "%4", PID: 45,
-			Task: "t", Role: "r", Hook: "h", Dead: true, Status: 7, StatusKnown: true, InMode: true, Server: 99,
+			Task: "t", Role: "r", Hook: "h", Seat: "s", Dead: true, Status: 7, StatusKnown: true, InMode: true, Server: 99,
 		},
 	}
 	if len(panes) != 2 || panes[0] != want[0] || panes[1] != want[1] {

@@ -14,7 +14,7 @@ import (
 
 // Start says what is to run, where, and how it is found again.
 type Start struct {
-	Task, Role, Hook string // the tags
+	Task, Role, Hook, Seat string // the tags
 
 	Session string   // the wanted name; what SafeName would change is changed
 	Window  string   // "worker", "review-1"; several windows of a session may have one name
@@ -76,7 +76,7 @@ func (s Server) check(start Start) error {
 	if start.Task == "" || len(start.Argv) == 0 || start.Argv[0] == "" {
 		return errors.New("cannot start a window without a task and a program")
 	}
-	for _, tag := range []string{start.Task, start.Role, start.Hook} {
+	for _, tag := range []string{start.Task, start.Role, start.Hook, start.Seat} {
 		if strings.ContainsFunc(tag, unicode.IsControl) {
 			return fmt.Errorf("cannot use %q as a tag: it holds a control character", tag)
 		}
@@ -131,6 +131,7 @@ func (start Start) call(panes []Pane) ([]string, error) {
 		";", "set-option", "-w", "-t", window, tagTask, literal(start.Task),
 		";", "set-option", "-w", "-t", window, tagRole, literal(start.Role),
 		";", "set-option", "-w", "-t", window, tagHook, literal(start.Hook),
+		";", "set-option", "-w", "-t", window, tagSeat, literal(start.Seat),
 		";", "list-panes", "-t", window, "-F", paneFormat,
 		";", "rename-window", "-t", window, start.Window)
 	size := 0

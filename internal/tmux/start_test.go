@@ -12,10 +12,10 @@ import (
 func TestStart_tags(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	worker := mustStart(t, s, Start{Task: "task;", Role: "worker", Hook: "7:start|x", Session: "proj/feat"})
+	worker := mustStart(t, s, Start{Task: "task;", Role: "worker", Hook: "7:start|x", Seat: "5ea7", Session: "proj/feat"})
 	review := mustStart(t, s, Start{Task: "task;", Role: "reviewer", Hook: "8;", Session: "proj/feat", Window: "review-1"})
 	want := []Pane{
-		{Session: "proj/feat", Window: "worker", Task: "task;", Role: "worker", Hook: "7:start|x"},
+		{Session: "proj/feat", Window: "worker", Task: "task;", Role: "worker", Hook: "7:start|x", Seat: "5ea7"},
 		{Session: "proj/feat", Window: "review-1", Task: "task;", Role: "reviewer", Hook: "8;"},
 	}
 	panes := mustPanes(t, s)
@@ -23,7 +23,7 @@ func TestStart_tags(t *testing.T) {
 		t.Fatalf("listed %+v, started %+v and %+v", panes, worker, review)
 	}
 	for i, p := range panes {
-		got := Pane{Session: p.Session, Window: p.Window, Task: p.Task, Role: p.Role, Hook: p.Hook}
+		got := Pane{Session: p.Session, Window: p.Window, Task: p.Task, Role: p.Role, Hook: p.Hook, Seat: p.Seat}
 		if got != want[i] {
 			t.Errorf("got %+v, want %+v", got, want[i])
 		}

@@ -39,7 +39,7 @@ type State struct {
 	Terminal      bool
 	Role          string // whose window the state has: worker, reviewer, a named role, or none
 	RespawnPrompt Named
-	Respawn       string // "auto" or empty
+	Respawn       string // RespawnAuto or empty
 	Pos           yaml.Pos
 }
 
@@ -122,6 +122,7 @@ type Exit struct {
 const (
 	ActionCrash    = "crash"
 	ActionMarkDead = "mark_dead"
+	RespawnAuto    = "auto"
 )
 
 // Rule is one exit rule. The first rule of a status that matches is taken.

@@ -90,7 +90,7 @@ func (r reader) states(n *yaml.Node) []State {
 			yaml.May("about", func(n *yaml.Node) { s.About = r.Text(n, "about") }),
 			yaml.May("role", func(n *yaml.Node) { s.Role = r.Name(n, "role") }),
 			yaml.May("respawn_prompt", func(n *yaml.Node) { s.RespawnPrompt = r.named(n, "respawn_prompt") }),
-			yaml.May("respawn", func(n *yaml.Node) { s.Respawn = r.OneOf(n, "respawn", "auto") }),
+			yaml.May("respawn", func(n *yaml.Node) { s.Respawn = r.OneOf(n, "respawn", RespawnAuto) }),
 		})
 		out = append(out, s)
 	})

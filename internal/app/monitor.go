@@ -1,0 +1,239 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/harness"
+	"orange/internal/monitor"
+	"orange/internal/proc"
+	"orange/internal/task"
+)
+
+// usualStall is how long an agent may do nothing before its task is marked, where nobody says.
+const usualStall = 15 * time.Minute
+
+// monitorLock is the lease of the monitor: the kernel gives it back however its holder ends.
+const monitorLock = "monitor"
+
+// night joins the monitor to the rooms that it needs.
+func (h *house) night(say func(string)) (*monitor.Monitor, error) {
+	config, err := h.home.Config()
+	if err != nil {
+		return nil, err
+	}
+	stall := config.StalledAfter
+	if stall == 0 {
+		stall = usualStall
+	}
+	return &monitor.Monitor{
+		Sessions: watchtower{house: h}, Processes: watched{}, Traces: traces{house: h}, Record: h.store,
+		Engine: h.engine, Keeper: h.engine, Rules: h.home, Hint: h.server.AwaitDeath, Now: time.Now, Log: h.engine.Log, Stall: stall,
+		Tell: func(ctx context.Context, t task.Task, text string) {
+			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
+			h.notify(ctx, config.Notify, t, text)
+		},
+	}, nil
+}
+
+// Monitor watches until ctx ends. Where another process has the lease, it waits for its end first.
+func (h *house) Monitor(ctx context.Context, say func(string)) error {
+	night, err := h.night(say)
+	if err != nil {
+		return err
+	}
+	release, free, err := h.files.TryLock(monitorLock)
+	if err == nil && !free {
+		say("another monitor is at work (process " + h.holder() + "); waiting for its end")
+		h.engine.Log.Info("watch waits for another's end", "component", "monitor", "process", os.Getpid())
+		release, err = h.files.Lock(ctx, monitorLock)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := os.WriteFile(h.holderFile(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+		return fmt.Errorf("note who watches: %w", err)
+	}
+	say("watching " + h.dir)
+	h.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
+	night.Run(ctx)
+	h.engine.Log.Info("watch ends", "component", "monitor", "process", os.Getpid())
+	return nil
+}
+
+// MonitorOnce does everything that there is to do now. It needs no lease: a monitor that is at work beside it does nothing twice.
+func (h *house) MonitorOnce(ctx context.Context, say func(string)) error {
+	night, err := h.night(say)
+	if err != nil {
+		return err
+	}
+	return night.Once(ctx)
+}
+
+func (h *house) holderFile() string { return filepath.Join(h.dir, "locks", monitorLock+".holder") }
+
+func (h *house) holder() string {
+	text, err := os.ReadFile(h.holderFile())
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// notifyPatience bounds a program that tells a person something.
+const notifyPatience = 10 * time.Second
+
+// notify runs the person's own program. That it failed is only logged: nothing depends on it.
+func (h *house) notify(ctx context.Context, argv []string, t task.Task, text string) {
+	if len(argv) == 0 {
+		return
+	}
+	ctx, off := context.WithTimeout(ctx, notifyPatience)
+	defer off()
+	put := strings.NewReplacer("{message}", text, "{task}", t.ID, "{branch}", t.Branch, "{project}", t.Project)
+	args := make([]string, len(argv)-1)
+	for i, word := range argv[1:] {
+		args[i] = put.Replace(word)
+	}
+	if _, err := proc.Run(ctx, proc.Command{Name: argv[0], Args: args}); err != nil {
+		h.engine.Log.Warn("the notification failed", "component", "monitor", "task", t.ID, "error", err.Error())
+	}
+}
+
+// watchtower lends the tmux room to the monitor.
+type watchtower struct{ house *house }
+
+func (w watchtower) Look(ctx context.Context) ([]monitor.Pane, error) {
+	panes, err := w.house.server.Panes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]monitor.Pane, 0, len(panes))
+	for _, p := range panes {
+		if p.Task == "" {
+			continue
+		}
+		hook, _ := strconv.ParseInt(p.Hook, 10, 64) // a window that no hook started has none
+		out = append(out, monitor.Pane{
+			WindowID: p.WindowID, Task: p.Task, Role: p.Role, Hook: hook, Dead: p.Dead, Activity: p.Activity,
+			Ending: task.Ending{Known: p.StatusKnown, Status: p.Status, Signal: p.Signal},
+		})
+	}
+	return out, nil
+}
+
+func (w watchtower) EndWindow(ctx context.Context, id string) error {
+	return w.house.server.KillWindow(ctx, id)
+}
+
+// LastWords are the last lines of a dead agent's window.
+func (w watchtower) LastWords(ctx context.Context, death task.Death) (string, error) {
+	panes, err := w.house.server.Panes(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range panes {
+		if p.Task == death.Task && p.Role == death.Role && p.Hook == strconv.FormatInt(death.Hook, 10) {
+			return w.house.server.LastWords(ctx, p.ID, lastWords)
+		}
+	}
+	return "", nil
+}
+
+// lastWords is how many lines of a dead agent's window are kept.
+const lastWords = 20
+
+// watched lends the process room to the monitor.
+type watched struct{}
+
+func (watched) Watch(ctx context.Context, p task.Waiter) error {
+	return proc.Watch(ctx, proc.Process{PID: p.PID, Started: p.Began})
+}
+
+func (watched) Alive(p task.Waiter) (bool, error) {
+	return proc.Alive(proc.Process{PID: p.PID, Started: p.Began})
+}
+
+func (watched) Orphaned(p task.Waiter) (bool, error) {
+	_, name, err := proc.Parent(p.PID)
+	if errors.Is(err, os.ErrNotExist) {
+		return true, nil // it ended while we looked
+	}
+	return !strings.HasPrefix(name, "tmux"), err
+}
+
+func (watched) End(ctx context.Context, p task.Waiter) error {
+	return proc.EndGroup(ctx, p.PID, grace)
+}
+
+// traces are what agents leave in files.
+type traces struct{ house *house }
+
+func (t traces) Ending(hook int64) (task.Ending, bool, error) {
+	text, err := os.ReadFile(filepath.Join(t.house.dir, "launch", strconv.FormatInt(hook, 10)+".exit"))
+	if errors.Is(err, os.ErrNotExist) {
+		return task.Ending{}, false, nil
+	}
+	if err != nil {
+		return task.Ending{}, false, fmt.Errorf("read how the agent ended: %w", err)
+	}
+	var note harness.Note
+	if json.Unmarshal(text, &note) != nil {
+		return task.Ending{}, false, nil // it was cut short: as good as none
+	}
+	return task.Ending{Known: true, Status: note.Status, Signal: note.Signal, Unstarted: note.Unstarted}, true, nil
+}
+
+func (t traces) Stamp(one task.Task) string {
+	var out bytes.Buffer
+	dir := t.house.files.Dir(one.Project, one.ID)
+	for _, name := range []string{"TASK.md", "history.jsonl"} {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			fmt.Fprintf(&out, "%s %d %d;", info.Mode(), info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return out.String()
+}
+
+func (t traces) Touched(_ context.Context, one task.Task) (time.Time, error) {
+	slot, err := desk{house: t.house}.slot(one)
+	if err != nil {
+		return time.Time{}, err
+	}
+	last, err := slot.Touched()
+	if err != nil {
+		return time.Time{}, err
+	}
+	if info, err := os.Stat(t.house.files.Document(one.Project, one.ID)); err == nil && info.ModTime().After(last) {
+		last = info.ModTime()
+	}
+	return last, nil
+}
+
+func (t traces) Known(id string) (bool, error) {
+	projects, err := os.ReadDir(filepath.Join(t.house.dir, "tasks"))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for the task's folder: %w", err)
+	}
+	for _, p := range projects {
+		if _, err := os.Lstat(filepath.Join(t.house.dir, "tasks", p.Name(), id)); err == nil {
+			return true, nil
+		}
+	}
+	return false, nil
+}

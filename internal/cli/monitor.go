@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Night is the monitor.
+type Night interface {
+	Monitor(ctx context.Context, say func(string)) error
+	MonitorOnce(ctx context.Context, say func(string)) error
+	// Unit is the text with which a system's own supervisor keeps a monitor running: "systemd", "launchd", or both.
+	Unit(kind string) (string, error)
+}
+
+func (p *Program) monitorCommand() *cobra.Command {
+	var once bool
+	var unit string
+	c := &cobra.Command{
+		Use: "monitor", Short: "Watch the agents: note deaths, apply the exit rules, finish what is owed", Args: between(0, 0),
+		Long: `Watch the agents until you stop it. A dead agent is noticed at once, and the exit rules of its task's workflow are applied;
+hooks that failed are tried again, tasks that wait for a workspace are started, files are made equal to the record.
+
+One monitor watches at a time; a second one waits for the first one's end.`,
+		Example: `  orange monitor
+  orange monitor --once
+  orange monitor --print-unit=systemd > ~/.config/systemd/user/orange-monitor.service`,
+		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+			if unit != "" {
+				text, err := h.Night.Unit(unit)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprint(p.Out, text)
+				return err
+			}
+			var told []string
+			say := func(line string) {
+				if p.json {
+					told = append(told, line)
+					return
+				}
+				fmt.Fprintf(p.Err, "%s %s\n", time.Now().Format("15:04:05"), line)
+			}
+			if !once {
+				return h.Night.Monitor(ctx, say)
+			}
+			if err := h.Night.MonitorOnce(ctx, say); err != nil || !p.json {
+				return err
+			}
+			return p.printJSON(map[string]any{"told": append([]string{}, told...)})
+		}),
+	}
+	c.Flags().BoolVar(&once, "once", false, "do what there is to do now, and end (for cron)")
+	c.Flags().StringVar(&unit, "print-unit", "", "print what keeps a monitor running: systemd, launchd, or both where nothing is said")
+	c.Flags().Lookup("print-unit").NoOptDefVal = "all"
+	c.MarkFlagsMutuallyExclusive("once", "print-unit")
+	return c
+}

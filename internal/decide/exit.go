@@ -1,0 +1,264 @@
+package decide
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Exit judges an agent's death by the exit rules of the workflow. The answer is never a no: the death is at least noted.
+// Rules react to the death of the status's own role; that of another role is noted and moves nothing.
+func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, now time.Time) task.Change {
+	state, _ := def.State(t.Status)
+	x := exit{def: def, task: t, ev: ev, death: death, now: now}
+	switch {
+	case death.Ending.Unstarted != "":
+		return x.unstarted()
+	case state.Role == "" || state.Role != death.Role:
+		return x.note("")
+	}
+	var missing []string
+	for _, rule := range rulesOf(def, t.Status) {
+		switch {
+		case rule.HasArtifact != nil:
+			found := judgeGate([]workflow.Part{*rule.HasArtifact}, ev)
+			if len(found.unmet) == 0 {
+				return x.advance(rule)
+			}
+			missing = append(missing, reasons(found.unmet))
+		case rule.Action == workflow.ActionCrash:
+			return x.crash(rule, "ended without what the status asks for: "+strings.Join(missing, "; "))
+		case rule.Action == workflow.ActionMarkDead:
+			return x.note(x.gone())
+		}
+	}
+	return x.note(x.gone())
+}
+
+// exit is one death on its way to a change.
+type exit struct {
+	def   *workflow.Definition
+	task  task.Task
+	ev    Evidence
+	death task.Death
+	now   time.Time
+}
+
+func rulesOf(def *workflow.Definition, status task.Status) []*workflow.Rule {
+	var out []*workflow.Rule
+	for i := range def.Exit.Rules {
+		if def.Exit.Rules[i].Status == status {
+			out = append(out, &def.Exit.Rules[i])
+		}
+	}
+	return out
+}
+
+func reasons(details []Detail) string {
+	out := make([]string, len(details))
+	for i, d := range details {
+		out[i] = d.Condition + ": " + d.Found
+	}
+	return strings.Join(out, ", ")
+}
+
+func (x *exit) gone() string {
+	return fmt.Sprintf("%s has ended in %q; start it again with %q", x.death.Name(), x.task.Status, "orange task respawn "+x.task.ID)
+}
+
+// event is what every answer begins with: the agent has stopped, how, and in which status.
+func (x *exit) event(kind, reason string) task.Event {
+	data := x.death.Data()
+	data["status"] = string(x.task.Status)
+	return task.Event{
+		Time: x.now, Type: kind, Actor: task.ActorEngine, Reason: reason, Counters: x.task.Counters, Workflow: x.def.Digest, Data: data,
+	}
+}
+
+// note ends the agent's seat and tells; a person is asked to look where attention is not empty.
+func (x *exit) note(attention string) task.Change {
+	t := x.task
+	t.UpdatedAt, t.StalledAt = x.now, time.Time{}
+	if attention != "" {
+		t.Attention = attention
+	}
+	return task.Change{
+		Task: t, Expect: x.task.Version, EndSeats: []string{x.death.Role},
+		Events: []task.Event{x.event(task.AgentStopped, x.death.Name()+" has ended")},
+	}
+}
+
+// unstarted is no crash: the same would happen again however often it was tried, until a person mends the cause.
+func (x *exit) unstarted() task.Change {
+	return x.note(fmt.Sprintf("the %s could not be started: %s; mend that, then: orange task respawn %s",
+		x.death.Role, x.death.Ending.Unstarted, x.task.ID))
+}
+
+// advance takes the rule's move as anybody's request would be taken. A move that is refused makes the death a crash.
+func (x *exit) advance(rule *workflow.Rule) task.Change {
+	to, found := target(rule, x.task.Counters)
+	if !found {
+		return x.crash(crashRule(x.def, x.task.Status), "left evidence, but no branch of the rule holds for it")
+	}
+	reason := fmt.Sprintf("%s ended and left %s", x.death.Name(), quoteHeading(rule.HasArtifact.Section))
+	request := task.Request{Task: x.task.ID, To: to, Actor: task.Actor{Rule: true}, Reason: reason}
+	decision, err := Transition(x.def, x.task, x.ev, request, x.now)
+	if err != nil || !decision.Moved {
+		return x.crash(crashRule(x.def, x.task.Status), "ended, and its evidence does not do: "+refusal(err))
+	}
+	c := decision.Change
+	move := c.Events[len(c.Events)-1]
+	move.Type = task.AutoAdvanced
+	c.Events = []task.Event{x.event(task.AgentStopped, x.death.Name()+" has ended"), move}
+	c.EndSeats = []string{x.death.Role}
+	if state, _ := x.def.State(to); state.Role == x.death.Role && !starts(c.Hooks) {
+		c.Task.Attention = fmt.Sprintf("%s has ended, and its task moved on to %q, where nobody is at work; start it again with %q",
+			x.death.Name(), to, "orange task respawn "+x.task.ID)
+	}
+	return c
+}
+
+// starts says whether hooks bring an agent to life, or see to it that one lives.
+func starts(hooks []task.Hook) bool {
+	for _, h := range hooks {
+		if h.Action == task.NotifyWorker || workflow.SpawnRole(h) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func target(rule *workflow.Rule, counters task.Counters) (task.Status, bool) {
+	for _, branch := range rule.ThenWhen {
+		if guardsHold(branch.When, counters) {
+			return branch.Then, true
+		}
+	}
+	return rule.Then, rule.Then != "" && len(rule.ThenWhen) == 0
+}
+
+func refusal(err error) string {
+	r, ok := err.(*Rejection)
+	if !ok {
+		return "the status would stay the same"
+	}
+	if len(r.Details) == 0 {
+		return r.Message
+	}
+	return reasons(r.Details)
+}
+
+// crashRule is what the workflow says about crashes in a status; without a word they are counted and no more.
+func crashRule(def *workflow.Definition, status task.Status) *workflow.Rule {
+	for _, rule := range rulesOf(def, status) {
+		if rule.Action == workflow.ActionCrash {
+			return rule
+		}
+	}
+	return &workflow.Rule{Status: status, Action: workflow.ActionCrash}
+}
+
+// crash counts a crash. The one that reaches the rule's threshold moves the task where a person looks after it.
+func (x *exit) crash(rule *workflow.Rule, why string) task.Change {
+	t := x.task
+	count := t.Counters.Get(task.CrashCount) + 1
+	t.Counters = t.Counters.With(task.CrashCount, count)
+	t.UpdatedAt, t.StalledAt = x.now, time.Time{}
+	reason := x.death.Name() + " " + why
+	t.Attention = fmt.Sprintf("crash %d: %s; start it again with %q", count, reason, "orange task respawn "+t.ID)
+	crashed := x.event(task.AgentCrashed, reason)
+	crashed.Counters = t.Counters
+	crashed.Data["crash_count"] = strconv.Itoa(count)
+	c := task.Change{Task: t, Expect: x.task.Version, Events: []task.Event{crashed}, EndSeats: []string{x.death.Role}}
+	if rule.StuckAfter > 0 && count >= rule.StuckAfter {
+		x.escalate(&c, rule.Then, count)
+	}
+	return c
+}
+
+// escalate adds the move of the rule's threshold: an edge of its own that only the monitor takes, whatever guards and gates
+// a declared edge of the same pair has.
+func (x *exit) escalate(c *task.Change, to task.Status, count int) {
+	if _, exists := x.def.State(to); !exists {
+		return // the task stays, with its attention mark: the workflow has no place for it
+	}
+	hooks := escalationHooks(x.def, c.Task.Status, to)
+	from := c.Task.Status
+	c.Task = enter(x.def, c.Task, to, hooks, x.now)
+	c.Task.Attention = fmt.Sprintf("%d crashes in %q; the last: %s", count, from, c.Events[0].Reason)
+	c.Task.Counters = c.Task.Counters.With(task.CrashCount, count) // it tells why the task is here
+	c.Hooks, c.Entered, c.Entry = hooks, true, Digests(x.def, to, x.ev.Document)
+	c.Lease = lease(c.Task, hooks)
+	c.Events = append(c.Events, task.Event{
+		Time: x.now, Type: task.AutoAdvanced, Actor: task.ActorEngine, From: from, To: to,
+		Reason: fmt.Sprintf("%d crashes in %q", count, from), Counters: c.Task.Counters, Workflow: x.def.Digest, Hooks: actions(hooks),
+		Data: map[string]string{task.DataCrash: strconv.Itoa(count)},
+	})
+}
+
+// escalationHooks are those of the declared edge where it starts an agent or ends the task. Elsewhere a reviewer is ended,
+// and the worker is told: one that has died is started with the prompt of the status that it comes to.
+func escalationHooks(def *workflow.Definition, from, to task.Status) []task.Hook {
+	state, _ := def.State(to)
+	for _, edge := range edges(def, from, to) {
+		if edge.Spawns() || state.Terminal {
+			return hooksOf(edge.Hooks)
+		}
+	}
+	if state.Terminal {
+		return []task.Hook{{Action: task.KillSession}, {Action: task.ReleaseWorkspace}}
+	}
+	return []task.Hook{{Action: task.KillReviewer}, {Action: task.NotifyWorker}}
+}
+
+// NeedsWords says whether a change tells people of a death that they will want to see the last words of.
+func NeedsWords(c task.Change) bool {
+	for i := range c.Events {
+		if c.Events[i].Type == task.AgentCrashed || c.Events[i].IsMove() {
+			return c.Events[i].Type == task.AgentCrashed
+		}
+	}
+	return true
+}
+
+// RespawnDue says when the dead agent of the present status is started again by itself, if the workflow wants that.
+// The first time it is at once; each further time in the same status it takes longer.
+// Events are the task's whole history. An agent that could not be started at all is left to a person.
+func RespawnDue(def *workflow.Definition, t task.Task, events []task.Event) (due time.Time, wanted bool) {
+	state, _ := def.State(t.Status)
+	if !Revives(def, t) {
+		return time.Time{}, false
+	}
+	respawns := 0
+	var last task.Event
+	for _, e := range events {
+		switch {
+		case e.IsMove():
+			respawns = 0
+		case e.Data["role"] != state.Role:
+		case e.Type == task.AgentRespawned:
+			respawns, last = respawns+1, task.Event{}
+		case e.Type == task.AgentSpawned || e.Type == task.ReviewStarted:
+			last = task.Event{}
+		case e.Data["ended"] != "": // it died; one that was ended on purpose has no such word
+			last = e
+		}
+	}
+	if last.Type == "" || last.Data[task.DataUnstarted] != "" {
+		return time.Time{}, false
+	}
+	if respawns == 0 {
+		return last.Time, true
+	}
+	return last.Time.Add(BackOff(respawns)), true
+}
+
+// Revives says whether the workflow starts a dead agent of the task's present status again by itself, if its time has come.
+func Revives(def *workflow.Definition, t task.Task) bool {
+	state, _ := def.State(t.Status)
+	return state.Respawn == workflow.RespawnAuto && state.RespawnPrompt.Name != "" && t.Workspace != ""
+}

@@ -1,0 +1,258 @@
+package decide_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+const (
+	aPlanText    = "## Plan\nAPPROACH: dig\n"
+	aHandoffText = "## Handoff\nDONE: all\n"
+	aPassText    = "## Review\nVerdict: PASS\n"
+	aFailText    = "## Review\nVerdict: FAIL\n- the door sticks\n"
+)
+
+func deathOf(role string) task.Death {
+	return task.Death{Task: "T1", Role: role, Hook: 4, Ending: task.Ending{Known: true, Status: 1}, LastWords: "out of paper"}
+}
+
+// shape writes what an exit leads to in one line: events with their moves, the status, the count of crashes, hooks.
+func shape(c task.Change) string {
+	var out []string
+	for _, e := range c.Events {
+		word := e.Type
+		if e.IsMove() {
+			word += fmt.Sprintf(" %s->%s", e.From, e.To)
+		}
+		out = append(out, word)
+	}
+	var hooks []string
+	for _, h := range c.Hooks {
+		hooks = append(hooks, h.Action)
+	}
+	return fmt.Sprintf("%s | %s crashes=%d | %s", strings.Join(out, ", "), c.Task.Status, c.Task.Counters.Get(task.CrashCount), strings.Join(hooks, " "))
+}
+
+// Every row of the auto-advance rules of documents 000 and 001, with the default workflow's states.
+func TestExit_rulesOfDocument001(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	tests := []struct {
+		row     string
+		status  task.Status
+		role    string
+		body    string
+		round   int
+		crashes int
+		want    string
+	}{
+		{"planning: has valid Plan -> working", "planning", "worker", aPlanText, 0, 0,
+			"agent.stopped, auto.advanced planning->working | working crashes=0 | "},
+		{"planning: no plan -> crash", "planning", "worker", "", 0, 0, "agent.crashed | planning crashes=1 | "},
+		{"planning: an empty plan is no plan", "planning", "worker", "## Plan\nAPPROACH:\n", 0, 0, "agent.crashed | planning crashes=1 | "},
+		{"planning: crash_count >= 2 -> stuck", "planning", "worker", "", 0, 1,
+			"agent.crashed, auto.advanced planning->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
+		{"working: has valid Handoff -> agent-review, spawn reviewer", "working", "worker", aHandoffText, 0, 1,
+			"agent.stopped, auto.advanced working->agent-review | agent-review crashes=1 | increment_review_round spawn_reviewer"},
+		{"working: no handoff -> crash", "working", "worker", aPlanText, 0, 0, "agent.crashed | working crashes=1 | "},
+		{"working: crash_count >= 2 -> stuck", "working", "worker", "", 1, 1,
+			"agent.crashed, auto.advanced working->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
+		{"agent-review: Verdict PASS -> reviewing", "agent-review", "reviewer", aPassText, 1, 0,
+			"agent.stopped, auto.advanced agent-review->reviewing | reviewing crashes=0 | kill_reviewer"},
+		{"agent-review: Verdict FAIL, round < 2 -> working, notify worker", "agent-review", "reviewer", aFailText, 1, 0,
+			"agent.stopped, auto.advanced agent-review->working | working crashes=0 | kill_reviewer notify_worker"},
+		{"agent-review: Verdict FAIL, round >= 2 -> stuck", "agent-review", "reviewer", aFailText, 2, 0,
+			"agent.stopped, auto.advanced agent-review->stuck | stuck crashes=0 | kill_reviewer notify_worker"},
+		{"agent-review: no verdict -> crash", "agent-review", "reviewer", "## Review\nnice work\n", 1, 0, "agent.crashed | agent-review crashes=1 | "},
+		{"agent-review: crash_count >= 2 -> stuck, whatever gate and guard the declared edge has", "agent-review", "reviewer", "", 1, 1,
+			"agent.crashed, auto.advanced agent-review->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
+		{"clarification: mark, no advance", "clarification", "worker", aPlanText, 0, 5, "agent.stopped | clarification crashes=5 | "},
+		{"reviewing: mark, no advance", "reviewing", "worker", aPassText + aHandoffText, 1, 0, "agent.stopped | reviewing crashes=0 | "},
+		{"stuck: mark, no advance", "stuck", "worker", aPassText + aHandoffText, 1, 2, "agent.stopped | stuck crashes=2 | "},
+		{"a dead worker moves nothing while its reviewer is at work", "agent-review", "worker", aPassText, 1, 0, "agent.stopped | agent-review crashes=0 | "},
+		{"a dead reviewer moves nothing while the worker is at work", "working", "reviewer", aHandoffText, 1, 0, "agent.stopped | working crashes=0 | "},
+		{"an agent that outlived its task moves nothing", "done", "worker", aHandoffText, 1, 0, "agent.stopped | done crashes=0 | "},
+	}
+	for _, tt := range tests {
+		one := newTask(tt.status)
+		one.Counters = task.Counters{}.With(task.ReviewRound, tt.round).With(task.CrashCount, tt.crashes)
+		c := decide.Exit(def, one, decide.Evidence{Document: docOf(tt.body)}, deathOf(tt.role), noon)
+		if got := shape(c); got != tt.want {
+			t.Errorf("%s:\n got %s\nwant %s", tt.row, got, tt.want)
+		}
+		if !slices.Equal(c.EndSeats, []string{tt.role}) || c.Expect != one.Version {
+			t.Errorf("%s: the seats of %v end, decided on version %d", tt.row, c.EndSeats, c.Expect)
+		}
+		if first := c.Events[0]; first.Data["exit_status"] != "1" || first.Data["last_words"] != "out of paper" || first.Data["status"] != string(tt.status) {
+			t.Errorf("%s: the event keeps %v", tt.row, first.Data)
+		}
+		needs := c.Events[0].Type == task.AgentCrashed || len(c.Events) == 1
+		if decide.NeedsWords(c) != needs {
+			t.Errorf("%s: last words are wanted: %v", tt.row, !needs)
+		}
+	}
+}
+
+// The same deaths under the eight states of documents 000 and 002, whose file gives a crash no place to go.
+func TestExit_rulesOfDocuments000And002(t *testing.T) {
+	t.Parallel()
+	def := parse(t, "classic-like.yml", read(t, "../workflow/testdata/ok/classic-like.yml"))
+	tests := []struct {
+		row    string
+		status task.Status
+		role   string
+		body   string
+		round  int
+		want   string
+	}{
+		{"working, Handoff -> agent-review", "working", "worker", aHandoffText, 0, "agent.stopped, auto.advanced working->agent-review | agent-review crashes=1 | kill_session spawn_agent"},
+		{"working, none -> second crash -> stuck", "working", "worker", "", 0, "agent.crashed, auto.advanced working->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
+		{"agent-review, PASS anywhere -> reviewing", "agent-review", "reviewer", "## Review\nAll tests PASS here.\n", 1, "agent.stopped, auto.advanced agent-review->reviewing | reviewing crashes=1 | kill_session"},
+		{"agent-review, FAIL, round < 2 -> working", "agent-review", "reviewer", "## Review\nfail\n", 1, "agent.stopped, auto.advanced agent-review->working | working crashes=1 | kill_session spawn_agent"},
+		{"agent-review, FAIL, round >= 2 -> stuck", "agent-review", "reviewer", "## Review\nfail\n", 2, "agent.stopped, auto.advanced agent-review->stuck | stuck crashes=1 | kill_session"},
+	}
+	for _, tt := range tests {
+		one := newTask(tt.status)
+		one.Counters = task.Counters{}.With(task.ReviewRound, tt.round).With(task.CrashCount, 1)
+		state, _ := def.State(tt.status)
+		c := decide.Exit(def, one, decide.Evidence{Document: docOf(tt.body)}, deathOf(state.Role), noon)
+		if got := shape(c); got != tt.want {
+			t.Errorf("%s (role %q):\n got %s\nwant %s", tt.row, state.Role, got, tt.want)
+		}
+	}
+}
+
+func TestExit_thatMovesTheTaskToWhereTheDeadAgentIsNeededSaysSo(t *testing.T) {
+	t.Parallel()
+	c := decide.Exit(defaultWorkflow(t), newTask("planning"), decide.Evidence{Document: docOf(aPlanText)}, deathOf("worker"), noon)
+	if c.Task.Status != "working" || !strings.Contains(c.Task.Attention, "orange task respawn T1") {
+		t.Errorf("in %s the mark is %q", c.Task.Status, c.Task.Attention)
+	}
+	c = decide.Exit(defaultWorkflow(t), newTask("agent-review"), decide.Evidence{Document: docOf(aFailText)}, deathOf("reviewer"), noon)
+	if c.Task.Status != "working" || c.Task.Attention != "" {
+		t.Errorf("in %s the mark is %q", c.Task.Status, c.Task.Attention)
+	}
+}
+
+func TestExit_countsEvidenceThatWasSpentAsACrashAndSaysSo(t *testing.T) {
+	t.Parallel()
+	doc := docOf(aHandoffText)
+	ev := decide.Evidence{Document: doc, Spent: []task.Spent{spentSection(t, doc, "Handoff", 5)}}
+	c := decide.Exit(defaultWorkflow(t), newTask("working"), ev, deathOf("worker"), noon)
+	if c.Events[0].Type != task.AgentCrashed || !strings.Contains(c.Events[0].Reason, "identical to what moved the task at event 5") {
+		t.Errorf("the event is %+v", c.Events[0])
+	}
+	if !strings.Contains(c.Task.Attention, "orange task respawn T1") {
+		t.Errorf("the attention mark is %q", c.Task.Attention)
+	}
+}
+
+// The rule finds its section; the edge that it leads to asks for more.
+func TestExit_whoseMoveIsRefusedIsACrashWithTheRefusalAsReason(t *testing.T) {
+	t.Parallel()
+	def := parse(t, "strict.yml", []byte(strings.Replace(string(read(t, "../../workflows/default.yml")),
+		"        fields: [DONE, REMAINING, DECISIONS, UNCERTAIN]\n      then: agent-review", "      then: agent-review", 1)))
+	c := decide.Exit(def, newTask("working"), decide.Evidence{Document: docOf("## Handoff\nI did it\n")}, deathOf("worker"), noon)
+	if got := shape(c); got != "agent.crashed | working crashes=1 | " || !strings.Contains(c.Events[0].Reason, "none of these labels") {
+		t.Errorf("it leads to %s, because %q", got, c.Events[0].Reason)
+	}
+}
+
+func TestExit_ofAProgramThatCannotBeStartedIsNoCrash(t *testing.T) {
+	t.Parallel()
+	death := deathOf("reviewer")
+	death.Ending = task.Ending{Known: true, Status: 127, Unstarted: "no such program"}
+	one := newTask("agent-review")
+	one.Counters = one.Counters.With(task.CrashCount, 1)
+	c := decide.Exit(defaultWorkflow(t), one, decide.Evidence{Document: docOf(aPassText)}, death, noon)
+	if got := shape(c); got != "agent.stopped | agent-review crashes=1 | " || !strings.Contains(c.Task.Attention, "could not be started: no such program") {
+		t.Errorf("it leads to %s with the mark %q", got, c.Task.Attention)
+	}
+	c.Task.Workspace = "w1"
+	if _, wanted := decide.RespawnDue(defaultWorkflow(t), c.Task, c.Events); wanted {
+		t.Error("it would be started again, and fail again, for ever")
+	}
+}
+
+func TestExit_whoseThresholdLeadsNowhereKeepsTheTaskWithAMark(t *testing.T) {
+	t.Parallel()
+	def := &workflow.Definition{
+		Name:   "tiny",
+		States: []workflow.State{{Name: "busy", Role: "worker"}},
+		Exit:   workflow.Exit{Rules: []workflow.Rule{{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "stuck"}}},
+	}
+	c := decide.Exit(def, newTask("busy"), decide.Evidence{Document: docOf("")}, deathOf("worker"), noon)
+	if got := shape(c); got != "agent.crashed | busy crashes=1 | " || c.Task.Attention == "" {
+		t.Errorf("it leads to %s with the mark %q", got, c.Task.Attention)
+	}
+}
+
+func TestExit_thatIsFinalGivesBackWhatTheTaskHolds(t *testing.T) {
+	t.Parallel()
+	def := &workflow.Definition{
+		Name:   "tiny",
+		States: []workflow.State{{Name: "busy", Role: "worker"}, {Name: "lost", Terminal: true}},
+		Exit:   workflow.Exit{Rules: []workflow.Rule{{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "lost"}}},
+	}
+	c := decide.Exit(def, newTask("busy"), decide.Evidence{Document: docOf("")}, deathOf("worker"), noon)
+	if got := shape(c); got != "agent.crashed, auto.advanced busy->lost | lost crashes=1 | kill_session release_workspace" || c.Task.Live {
+		t.Errorf("it leads to %s", got)
+	}
+}
+
+func TestExit_withoutAReadableDocumentIsACrashThatNamesTheTrouble(t *testing.T) {
+	t.Parallel()
+	c := decide.Exit(defaultWorkflow(t), newTask("working"), decide.Evidence{Trouble: "it is a folder"}, deathOf("worker"), noon)
+	if got := shape(c); got != "agent.crashed | working crashes=1 | " || !strings.Contains(c.Events[0].Reason, "it is a folder") {
+		t.Errorf("it leads to %s, because %q", got, c.Events[0].Reason)
+	}
+}
+
+func TestRespawnDue_isAtOnceAndThenLaterAndLater(t *testing.T) {
+	t.Parallel()
+	def, one := defaultWorkflow(t), newTask("agent-review")
+	event := func(kind string, after time.Duration) task.Event {
+		data := map[string]string{"role": "reviewer"}
+		if kind != task.AgentRespawned {
+			data["ended"] = "exit status 1"
+		}
+		return task.Event{Type: kind, Time: noon.Add(after), Data: data}
+	}
+	entered := task.Event{Type: task.StatusChanged, Time: noon.Add(-time.Hour)}
+	crash, respawn := event(task.AgentCrashed, 0), event(task.AgentRespawned, time.Second)
+	other := event(task.AgentStopped, time.Minute)
+	other.Data["role"] = "worker"
+	tests := []struct {
+		name   string
+		events []task.Event
+		due    time.Time
+		wanted bool
+	}{
+		{"nobody died", []task.Event{entered}, time.Time{}, false},
+		{"the first death", []task.Event{entered, crash}, noon, true},
+		{"the worker's death is not the reviewer's", []task.Event{entered, other}, time.Time{}, false},
+		{"it was started again", []task.Event{entered, crash, respawn}, time.Time{}, false},
+		{"the second death", []task.Event{entered, crash, respawn, event(task.AgentCrashed, time.Minute)}, noon.Add(time.Minute + 5*time.Second), true},
+		{"the third death", []task.Event{entered, crash, respawn, crash, respawn, event(task.AgentStopped, time.Minute)}, noon.Add(time.Minute + 10*time.Second), true},
+		{"in a new status the first time is at once again", []task.Event{crash, respawn, crash, entered}, noon, true},
+		{"one that was ended on purpose", []task.Event{entered, {Type: task.AgentStopped, Data: map[string]string{"role": "reviewer"}}}, time.Time{}, false},
+		{"the next round has a reviewer of its own", []task.Event{crash, entered, {Type: task.ReviewStarted, Data: map[string]string{"role": "reviewer"}}}, time.Time{}, false},
+	}
+	for _, tt := range tests {
+		if due, wanted := decide.RespawnDue(def, one, tt.events); wanted != tt.wanted || !due.Equal(tt.due) {
+			t.Errorf("%s: due %v, wanted %v", tt.name, due, wanted)
+		}
+	}
+	for _, status := range []task.Status{"working", "planning", "clarification", "stuck", "reviewing"} {
+		if _, wanted := decide.RespawnDue(def, newTask(status), []task.Event{{Type: task.AgentCrashed, Data: map[string]string{"role": "worker", "ended": "exit status 1"}}}); wanted {
+			t.Errorf("in %s a dead agent is started again without being asked for", status)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+// Witness tells what could be seen of a dead agent.
+type Witness interface {
+	// LastWords are the last lines of the dead agent's window; empty when the window is gone.
+	LastWords(ctx context.Context, death task.Death) (string, error)
+}
+
+// Died applies the workflow's exit rules to an agent's death, through the same door as every request.
+// One death has one consequence, however often and by however many it is told: the first ends the agent's seat,
+// and without its seat nobody is there to die. A death that comes while hooks of the task are owed is left for later:
+// they may be the cause of it, or be about to start the next agent.
+// The hooks of the move are set going and not waited for.
+func (e *Engine) Died(ctx context.Context, death task.Death) (task.Outcome, error) {
+	for range maxConflicts {
+		out, err := e.died(ctx, death)
+		if !errors.Is(err, task.ErrConflict) {
+			return out, err
+		}
+	}
+	return task.Outcome{}, task.Notef(task.ErrConflict, "cannot note a death of task %s: others change it all the time; try again", death.Task)
+}
+
+func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, error) {
+	if open, err := e.seated(ctx, death); err != nil || !open {
+		return task.Outcome{}, err
+	}
+	s, evidence, err := e.inspect(ctx, death.Task, true)
+	if errors.Is(err, task.ErrNotFound) {
+		return task.Outcome{}, nil
+	}
+	if err != nil || explains(s.Owed) {
+		return task.Outcome{}, err
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	c := decide.Exit(def, s.Task, evidence, death, e.Now())
+	if death.LastWords == "" && decide.NeedsWords(c) {
+		if death.LastWords, err = e.Witness.LastWords(ctx, death); err != nil {
+			death.LastWords = "could not be read: " + err.Error()
+		}
+		c = decide.Exit(def, s.Task, evidence, death, e.Now())
+	}
+	if err := e.keep(s.Task, evidence, c.Spent); err != nil {
+		return task.Outcome{}, err
+	}
+	if len(c.Hooks) > 0 {
+		c.Settled = settleOwed(s.Owed, "overtaken by the exit rules")
+	}
+	// The seat is looked up again behind the version that the commit insists on: whoever ends it from now on makes a new one.
+	if open, err := e.seated(ctx, death); err != nil || !open {
+		return task.Outcome{}, err
+	}
+	t, err := e.Store.Commit(ctx, c)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	out, err := e.announce(ctx, t, t.Seq)
+	if err == nil && len(c.Hooks) > 0 {
+		err = e.Runner.Run(context.WithoutCancel(ctx), t.ID, false)
+	}
+	return out, err
+}
+
+// seated says whether the dead agent's seat is still open: then nobody has dealt with its death yet.
+func (e *Engine) seated(ctx context.Context, death task.Death) (bool, error) {
+	seats, err := e.Seats.OpenSeats(ctx, death.Task)
+	for _, seat := range seats {
+		if seat.Hook == death.Hook && seat.Role == death.Role {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// explains says whether a hook is owed that may be the cause of an agent's end, or is about to start the next one.
+func explains(owed []task.OwedHook) bool {
+	for _, h := range owed {
+		if class, known := task.ClassOf(h.Action); !known || class == task.ClassStart || class == task.ClassEnd {
+			return true
+		}
+	}
+	return false
+}
+
+// Revive starts the dead agent of a task's present status again where the workflow wants that and its time has come.
+// It answers when to ask again; zero when there is nothing to wait for.
+func (e *Engine) Revive(ctx context.Context, id string) (again time.Time, err error) {
+	queued := false
+	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+		again, queued = time.Time{}, false
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		if len(s.Owed) > 0 || !decide.Revives(def, s.Task) {
+			return nil, nil
+		}
+		seats, err := e.Seats.OpenSeats(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		state, _ := def.State(s.Task.Status)
+		for _, seat := range seats {
+			if seat.Role == state.Role {
+				return nil, nil // it lives, or its death is not dealt with yet
+			}
+		}
+		events, err := e.Index.Events(ctx, id, 0)
+		if err != nil {
+			return nil, err
+		}
+		due, wanted := decide.RespawnDue(def, s.Task, events)
+		if !wanted {
+			return nil, nil
+		}
+		if due.After(e.Now()) {
+			again = due
+			return nil, nil
+		}
+		c, err := decide.Respawn(def, s.Task, false, task.Actor{Rule: true}, e.Now())
+		queued = true
+		return &c, err
+	})
+	if err != nil || !queued {
+		return again, err
+	}
+	_, err = e.announce(ctx, t, t.Seq)
+	return time.Time{}, errors.Join(err, e.Runner.Run(ctx, t.ID, false))
+}
+
+// Stalled marks a task whose agent lives and has done nothing since a moment; a zero moment takes the mark away.
+// The mark is for people: it moves nothing. It answers whether the mark is new.
+func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool, error) {
+	marked := false
+	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+		marked = false
+		t := s.Task
+		if since.IsZero() == t.StalledAt.IsZero() {
+			return nil, nil
+		}
+		t.StalledAt = since
+		c := &task.Change{Task: t, Expect: s.Task.Version}
+		if !since.IsZero() {
+			marked = true
+			c.Events = []task.Event{{
+				Time: e.Now(), Type: task.AgentStalled, Actor: task.ActorEngine,
+				Reason: "its agent lives, and neither its window nor TASK.md nor its branch has changed since " + task.FormatTime(since),
+				Data:   map[string]string{"status": string(t.Status), "since": task.FormatTime(since)},
+			}}
+		}
+		return c, nil
+	})
+	if err != nil {
+		return false, err
+	}
+	return marked, e.Sync(ctx, id)
+}
+
+// Free ends the session of a task that is over and gives its workspace back, where its last transition did not.
+func (e *Engine) Free(ctx context.Context, id string) error {
+	queued := false
+	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+		if queued = !s.Task.Live && len(s.Owed) == 0; !queued {
+			return nil, nil
+		}
+		hooks := []task.Hook{{Action: task.KillSession}}
+		if s.Task.Workspace != "" {
+			hooks = append(hooks, task.Hook{Action: task.ReleaseWorkspace})
+		}
+		return &task.Change{Task: s.Task, Expect: s.Task.Version, Hooks: hooks, Events: []task.Event{{
+			Time: e.Now(), Type: task.OrphanFreed, Actor: task.ActorEngine, Reason: fmt.Sprintf("the task is over (%s), and still held something", s.Task.Status),
+			Data: map[string]string{"session": s.Task.Session, "workspace": s.Task.Workspace},
+		}}}, nil
+	})
+	if err != nil || !queued {
+		return err
+	}
+	_, err = e.announce(ctx, t, t.Seq)
+	return errors.Join(err, e.Runner.Run(ctx, t.ID, false))
+}

@@ -1,0 +1,252 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"orange/internal/engine"
+	"orange/internal/task"
+)
+
+// death is the death of the task's agent of a role.
+func (w *world) death(id, role string) task.Death {
+	w.t.Helper()
+	seats, err := w.store.OpenSeats(w.t.Context(), id)
+	must(w.t, err)
+	for _, seat := range seats {
+		if seat.Role == role {
+			return task.Death{Task: id, Role: role, Hook: seat.Hook, Ending: task.Ending{Known: true, Status: 1}}
+		}
+	}
+	w.t.Fatalf("task %s has no %s: its seats are %+v", id, role, seats)
+	return task.Death{}
+}
+
+func (w *world) die(death task.Death) task.Outcome {
+	w.t.Helper()
+	out, err := w.Died(w.t.Context(), death)
+	must(w.t, err)
+	return out
+}
+
+func TestDied_movesOnTheEvidenceThatTheAgentLeft(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.write(id, handoff)
+	out := w.die(w.death(id, task.RoleWorker))
+	if out.Event.Type != task.AutoAdvanced || out.Event.From != "working" || out.Event.To != "agent-review" {
+		t.Errorf("the event is %+v", out.Event)
+	}
+	wantText(t, "hooks", w.hands.done(), task.SpawnReviewer)
+	wantText(t, "status", string(w.task(id).Status), "agent-review")
+	if kept := w.load(id).Spent; !slices.ContainsFunc(kept, func(s task.Spent) bool { return s.Source == "## handoff" && s.Seq == out.Event.Seq }) {
+		t.Errorf("the handoff is not spent: %+v", kept)
+	}
+}
+
+// Defect: an auto-advance left the task in review without a reviewer, and nobody watched it any more.
+func TestDied_movesTheTaskWithAReviewerThatIsWatchedInItsTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.write(id, handoff)
+	w.die(w.death(id, task.RoleWorker))
+	reviewer := w.death(id, task.RoleReviewer) // it has a seat, so its death would be seen
+	w.write(id, pass)
+	w.die(reviewer)
+	wantText(t, "status", string(w.task(id).Status), "reviewing")
+}
+
+func TestDied_toldManyTimesByManyHasOneConsequence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("planning")
+	death := w.death(id, task.RoleWorker)
+	var crew sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		e := w.another().Engine
+		crew.Go(func() { _, errs[i] = e.Died(t.Context(), death) })
+	}
+	crew.Wait()
+	for _, err := range errs {
+		must(t, err)
+	}
+	if crashes := w.events(id, task.AgentCrashed); len(crashes) != 1 || w.task(id).Counters.Get(task.CrashCount) != 1 {
+		t.Errorf("%d crashes are told, %d are counted", len(crashes), w.task(id).Counters.Get(task.CrashCount))
+	}
+}
+
+func TestDied_andACommandAtTheSameInstantMakeOneMove(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		w := newWorld(t)
+		id := w.reach("agent-review")
+		w.write(id, pass)
+		death := w.death(id, task.RoleReviewer)
+		other := w.another()
+		var crew sync.WaitGroup
+		var died, asked error
+		crew.Go(func() { _, died = w.Died(t.Context(), death) })
+		crew.Go(func() {
+			_, asked = other.Request(t.Context(), task.Request{Task: id, To: "reviewing", Actor: reviewer})
+		})
+		crew.Wait()
+		must(t, died)
+		must(t, asked)
+		moves := slices.DeleteFunc(w.events(id, ""), func(e task.Event) bool { return !e.IsMove() || e.To != "reviewing" })
+		if len(moves) != 1 || w.task(id).Status != "reviewing" || w.task(id).Counters.Get(task.CrashCount) != 0 {
+			t.Errorf("%d moves, the task is %+v", len(moves), w.task(id))
+		}
+	}
+}
+
+func TestDied_isLeftForLaterWhileHooksAreOwedThatMayExplainIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("agent-review")
+	death := w.death(id, task.RoleReviewer)
+	w.write(id, pass)
+	w.runner.dead = true
+	w.move(id, "reviewing", reviewer) // its kill_reviewer is owed
+	if out := w.die(death); out.Moved {
+		t.Errorf("the death led to %+v", out.Event)
+	}
+	must(t, w.Settle(t.Context(), id, false))
+	if out := w.die(death); out.Moved || len(w.events(id, task.AgentCrashed)) != 0 {
+		t.Errorf("an agent that was ended on purpose died of %+v", out.Event)
+	}
+}
+
+func TestDied_twiceInOneStatusLeadsToThePersonAndKeepsTheCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.die(w.death(id, task.RoleWorker))
+	one := w.task(id)
+	if one.Status != "working" || !strings.Contains(one.Attention, "crash 1") || !strings.Contains(one.Attention, "orange task respawn") {
+		t.Errorf("after the first crash the task is %+v", one)
+	}
+	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
+	must(t, err)
+	w.die(w.death(id, task.RoleWorker))
+	one = w.task(id)
+	if one.Status != "stuck" || one.Counters.Get(task.CrashCount) != 2 || !strings.Contains(one.Attention, "2 crashes") {
+		t.Errorf("after the second crash the task is %+v", one)
+	}
+	wantText(t, "hooks", w.hands.done(), "spawn_agent kill_reviewer notify_worker")
+	crashed := w.events(id, task.AgentCrashed)
+	if len(crashed) != 2 || crashed[0].Data["last_words"] != "out of paper" || crashed[1].Data["crash_count"] != "2" {
+		t.Errorf("the crashes are %+v", crashed)
+	}
+}
+
+func TestRevive_startsADeadReviewerByItselfOnceAndNoWorker(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("agent-review")
+	if again, err := w.Revive(t.Context(), id); err != nil || !again.IsZero() || w.hands.done() != "" {
+		t.Fatalf("while the reviewer lives: %v, %v, %s", again, err, w.hands.done())
+	}
+	w.die(w.death(id, task.RoleReviewer))
+	var crew sync.WaitGroup
+	for range 4 {
+		e := w.another().Engine
+		crew.Go(func() { _, _ = e.Revive(t.Context(), id) })
+	}
+	crew.Wait()
+	_, err := w.Revive(t.Context(), id)
+	must(t, err)
+	wantText(t, "hooks", w.hands.done(), task.SpawnReviewer)
+	if got := w.events(id, task.AgentRespawned); len(got) != 1 || got[0].Actor != task.ActorEngine || w.task(id).Attention != "" {
+		t.Errorf("the events are %+v, the mark is %q", got, w.task(id).Attention)
+	}
+	busy := w.reach("working")
+	w.die(w.death(busy, task.RoleWorker))
+	_, err = w.Revive(t.Context(), busy)
+	must(t, err)
+	wantText(t, "hooks", w.hands.done(), "")
+}
+
+func TestStalled_isAMarkThatMovesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	since := w.clock.Now()
+	for i, want := range []bool{true, false} {
+		marked, err := w.Stalled(t.Context(), id, since.Add(time.Duration(i)*time.Second))
+		must(t, err)
+		if marked != want {
+			t.Errorf("round %d: the mark is new: %v", i, marked)
+		}
+	}
+	one := w.task(id)
+	if one.StalledAt.IsZero() || one.Status != "working" || one.Attention != "" || len(w.events(id, task.AgentStalled)) != 1 {
+		t.Errorf("the task is %+v", one)
+	}
+	_, err := w.Stalled(t.Context(), id, time.Time{})
+	must(t, err)
+	if !w.task(id).StalledAt.IsZero() {
+		t.Error("the mark stays when the agent works again")
+	}
+}
+
+func TestFree_givesBackWhatATaskThatIsOverStillHolds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	must(t, w.Free(t.Context(), id))
+	wantText(t, "hooks of a live task", w.hands.done(), "")
+	s := w.load(id)
+	s.Task.Live, s.Task.Status = false, "done" // as an older workflow without release_workspace would leave it
+	_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version})
+	must(t, err)
+	must(t, w.Free(t.Context(), id))
+	wantText(t, "hooks", w.hands.done(), "kill_session release_workspace")
+	if one := w.task(id); one.Workspace != "" || one.Session != "" || len(w.events(id, task.OrphanFreed)) != 1 {
+		t.Errorf("the task is %+v", one)
+	}
+}
+
+func TestFinish_performsWhatIsOwedAndTriesWhatFailedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.hands.fails[task.SpawnReviewer] = errHands
+	w.write(id, handoff)
+	w.move(id, "agent-review", worker)
+	if len(w.load(id).Owed) != 1 {
+		t.Fatalf("owed are %+v", w.load(id).Owed)
+	}
+	delete(w.hands.fails, task.SpawnReviewer)
+	must(t, w.Finish(t.Context()))
+	if owed := w.load(id).Owed; len(owed) != 0 {
+		t.Errorf("owed are %+v", owed)
+	}
+}
+
+// A seat that was issued for an attempt which failed is no right of anybody's.
+func TestTheSeatOfAnAttemptThatFailed_ends(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.hands.fails[task.SpawnReviewer] = errHands
+	w.write(id, handoff)
+	w.move(id, "agent-review", worker)
+	lost := w.hands.last(t, task.SpawnReviewer).secret
+	delete(w.hands.fails, task.SpawnReviewer)
+	_, err := w.Retry(t.Context(), id, human)
+	must(t, err)
+	taken := w.hands.last(t, task.SpawnReviewer).secret
+	for secret, ended := range map[string]bool{lost: true, taken: false} {
+		seat, err := w.store.Seat(t.Context(), engine.HashSecret(secret))
+		must(t, err)
+		if seat.Ended != ended {
+			t.Errorf("the seat has ended: %v, want %v", seat.Ended, ended)
+		}
+	}
+}

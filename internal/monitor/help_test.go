@@ -1,0 +1,204 @@
+package monitor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"orange/internal/monitor"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// world pretends to be everything that the monitor looks at, and notes what it does.
+type world struct {
+	mu       sync.Mutex
+	panes    []monitor.Pane
+	blind    error
+	looks    int
+	seats    []task.Seat
+	tasks    []task.Task
+	version  int64
+	alive    map[int]bool
+	orphaned map[int]bool
+	deaf     bool
+	ends     map[int]chan struct{} // by process
+	notes    map[int64]task.Ending
+	known    map[string]bool
+	touched  time.Time
+	again    time.Time
+	fails    map[string]error
+	did      []string
+	told     []string
+	hint     chan struct{}
+}
+
+func (w *world) note(format string, args ...any) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	line := fmt.Sprintf(format, args...)
+	w.did = append(w.did, line)
+	return w.fails[line]
+}
+
+func (w *world) Look(context.Context) ([]monitor.Pane, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.looks++
+	return slices.Clone(w.panes), w.blind
+}
+
+func (w *world) EndWindow(_ context.Context, id string) error { return w.note("end-window %s", id) }
+
+func (w *world) Watch(ctx context.Context, p task.Waiter) error {
+	w.mu.Lock()
+	deaf, end := w.deaf, w.ends[p.PID]
+	w.mu.Unlock()
+	if deaf {
+		return errors.ErrUnsupported
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-end:
+		return nil
+	}
+}
+
+func (w *world) Alive(p task.Waiter) (bool, error) { return w.alive[p.PID], w.fails["alive"] }
+
+func (w *world) Orphaned(p task.Waiter) (bool, error) { return w.orphaned[p.PID], nil }
+
+func (w *world) End(_ context.Context, p task.Waiter) error { return w.note("end %d", p.PID) }
+
+func (w *world) Ending(hook int64) (task.Ending, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	end, found := w.notes[hook]
+	return end, found, nil
+}
+
+func (w *world) Stamp(t task.Task) string { return t.Summary }
+
+func (w *world) Touched(context.Context, task.Task) (time.Time, error) { return w.touched, nil }
+
+func (w *world) Known(id string) (bool, error) { return w.known[id], nil }
+
+func (w *world) OpenSeats(context.Context, string) ([]task.Seat, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.seats), nil
+}
+
+func (w *world) List(_ context.Context, f task.Filter) ([]task.Task, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(w.tasks), func(t task.Task) bool {
+		return f.Live && !t.Live || f.Over && (t.Live || t.Workspace == "")
+	}), nil
+}
+
+func (w *world) DataVersion(context.Context) (int64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.version, nil
+}
+
+func (w *world) Died(_ context.Context, d task.Death) (task.Outcome, error) {
+	err := w.note("died %s %s %d: %s", d.Task, d.Role, d.Hook, d.Ending)
+	return task.Outcome{Moved: err == nil, Task: task.Task{ID: d.Task, Attention: "look"}}, err
+}
+
+func (w *world) Revive(_ context.Context, id string) (time.Time, error) {
+	return w.again, w.note("revive %s", id)
+}
+
+func (w *world) Stalled(_ context.Context, id string, since time.Time) (bool, error) {
+	if since.IsZero() {
+		return false, w.note("works %s", id)
+	}
+	return true, w.note("stalled %s %s", id, since.Format("15:04"))
+}
+
+func (w *world) Resume(context.Context) error { return w.note("resume") }
+
+func (w *world) Finish(context.Context) error { return w.note("finish") }
+
+func (w *world) StartNext(_ context.Context, project string) (string, error) {
+	return "", w.note("start-next %s", project)
+}
+
+func (w *world) Free(_ context.Context, id string) error { return w.note("free %s", id) }
+
+func (w *world) Sync(_ context.Context, id string) error { return w.note("sync %s", id) }
+
+func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
+	return &workflow.Definition{
+		States: []workflow.State{
+			{Name: "build", Role: "worker"},
+			{Name: "check", Role: "reviewer", Respawn: workflow.RespawnAuto, RespawnPrompt: workflow.Named{Name: "again"}},
+		},
+		Transitions: []workflow.Transition{{From: "build", To: "check", By: []string{"worker"}}, {From: "check", To: "build", By: []string{"reviewer"}}},
+		Exit:        workflow.Exit{PollInterval: 5, Rules: []workflow.Rule{{Status: "build", Action: workflow.ActionCrash}}},
+	}, nil
+}
+
+func newMonitor() (*monitor.Monitor, *world) {
+	w := &world{
+		alive: map[int]bool{}, orphaned: map[int]bool{}, ends: map[int]chan struct{}{}, notes: map[int64]task.Ending{},
+		known: map[string]bool{}, fails: map[string]error{}, hint: make(chan struct{}),
+	}
+	return &monitor.Monitor{
+		Sessions: w, Processes: w, Traces: w, Record: w, Engine: w, Keeper: w, Rules: w,
+		Hint: func(ctx context.Context) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-w.hint:
+				return nil
+			}
+		},
+		Tell: func(_ context.Context, t task.Task, text string) { w.told = append(w.told, t.ID+": "+text) },
+		Now:  func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler), Stall: 10 * time.Minute,
+	}, w
+}
+
+// busy is a live task that is being worked on, with its agent's seat and window.
+func (w *world) busy(id string, status task.Status, role string, number int) {
+	w.tasks = append(w.tasks, task.Task{ID: id, Project: "garden", Status: status, Workspace: "garden--1", Session: "s", Live: true, EnteredAt: noon.Add(-time.Hour)})
+	w.seats = append(w.seats, task.Seat{Hash: "seat of " + id, Task: id, Role: role, Hook: int64(number), PID: 1000 + number})
+	w.panes = append(w.panes, monitor.Pane{WindowID: fmt.Sprintf("@%d", number), Task: id, Role: role, Hook: int64(number), Activity: noon.Add(-time.Minute)})
+	w.ends[1000+number] = make(chan struct{})
+	w.alive[1000+number] = true
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantDid compares what was done with what should have been, the usual rounds of every look apart.
+func wantDid(t *testing.T, w *world, want ...string) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var got []string
+	for _, line := range w.did {
+		if line != "resume" && line != "finish" && !slices.ContainsFunc(w.tasks, func(t task.Task) bool { return line == "sync "+t.ID || line == "works "+t.ID }) {
+			got = append(got, line)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("it did\n  %q\nwant\n  %q", got, want)
+	}
+	w.did = nil
+}

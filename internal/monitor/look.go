@@ -1,0 +1,221 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+// Look is one round over everything: deaths, agents to be started again, queued tasks, orphans, stalls and mirrors.
+// It costs one call of the terminal, however many tasks there are.
+func (m *Monitor) Look(ctx context.Context) error {
+	err := m.Keeper.Resume(ctx)
+	live, listing := m.Record.List(ctx, task.Filter{Live: true})
+	if listing != nil {
+		return errors.Join(err, listing)
+	}
+	// Seats first: an agent that is started after this is missing in neither list.
+	seats, listing := m.Record.OpenSeats(ctx, "")
+	if listing != nil {
+		return errors.Join(err, listing)
+	}
+	panes, blind := m.Sessions.Look(ctx)
+	if blind != nil {
+		err = errors.Join(err, fmt.Errorf("could not look at the sessions, and so concludes nothing about any agent: %w", blind))
+	} else {
+		err = errors.Join(err, m.deaths(ctx, seats, panes), m.orphans(ctx, live, panes))
+	}
+	if blind == nil {
+		err = errors.Join(err, m.agents(ctx, live, seats, panes))
+	}
+	return errors.Join(err, m.queue(ctx, live), m.mirrors(ctx, live))
+}
+
+// agents looks after the agent that each task's status has: a dead one may have to be started again, an idle one is marked.
+func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []task.Seat, panes []Pane) error {
+	m.interval = usualLook
+	open := map[string]task.Seat{} // by task and role
+	for _, seat := range seats {
+		open[seat.Task+" "+seat.Role] = seat
+	}
+	var all error
+	for i := range live {
+		t := &live[i]
+		if t.Workspace == "" {
+			continue
+		}
+		def, err := m.Rules.Pinned(ctx, t.Workflow)
+		if err != nil {
+			all = errors.Join(all, err)
+			continue
+		}
+		m.interval = min(m.interval, time.Duration(def.Exit.PollInterval)*time.Second)
+		state, _ := def.State(t.Status)
+		seat, seated := open[t.ID+" "+state.Role]
+		switch {
+		case !seated && decide.Revives(def, *t):
+			all = errors.Join(all, m.revive(ctx, t.ID))
+		case seated && !def.Attended(t.Status): // where a person is waited for, an idle agent is as it should be
+			if p, there := paneOf(panes, seat); there && !p.Dead {
+				all = errors.Join(all, m.idle(ctx, *t, p))
+			}
+		}
+	}
+	return all
+}
+
+// idle marks a task whose agent lives and does nothing, and takes the mark away when it works again.
+func (m *Monitor) idle(ctx context.Context, t task.Task, p Pane) error {
+	active := p.Activity
+	if t.EnteredAt.After(active) {
+		active = t.EnteredAt
+	}
+	if m.Now().Sub(active) >= m.Stall {
+		touched, err := m.Traces.Touched(ctx, t)
+		if err != nil {
+			return err
+		}
+		if touched.After(active) {
+			active = touched
+		}
+	}
+	if m.Now().Sub(active) < m.Stall {
+		active = time.Time{} // it works
+	}
+	marked, err := m.Engine.Stalled(ctx, t.ID, active)
+	if marked {
+		m.Tell(ctx, t, fmt.Sprintf("its agent lives and has done nothing since %s; look at it with %q", active.Local().Format("15:04"), "orange task attach "+t.ID))
+	}
+	return err
+}
+
+func paneOf(panes []Pane, seat task.Seat) (Pane, bool) {
+	for _, p := range panes {
+		if p.Task == seat.Task && p.Hook == seat.Hook && p.Role != "" {
+			return p, true
+		}
+	}
+	return Pane{}, false
+}
+
+// deaths compares who should live with who does.
+func (m *Monitor) deaths(ctx context.Context, seats []task.Seat, panes []Pane) error {
+	var all error
+	for _, seat := range seats {
+		p, there := paneOf(panes, seat)
+		if there && !p.Dead {
+			continue
+		}
+		end := p.Ending
+		if !there {
+			gone, err := m.gone(ctx, seat)
+			if err != nil || !gone {
+				all = errors.Join(all, err)
+				continue
+			}
+		}
+		note, found, err := m.Traces.Ending(seat.Hook)
+		if err != nil {
+			all = errors.Join(all, err)
+			continue
+		}
+		if found {
+			end = note
+		}
+		all = errors.Join(all, m.died(ctx, task.Death{Task: seat.Task, Role: seat.Role, Hook: seat.Hook, Ending: end}))
+	}
+	return all
+}
+
+// gone says whether an agent without a window is dead. One that outlived its terminal is ended: nobody could see or reach it any more.
+// One whose terminal lives where this process cannot see it is not dead: it was looked for in the wrong place.
+func (m *Monitor) gone(ctx context.Context, seat task.Seat) (bool, error) {
+	p := task.Waiter{PID: seat.PID, Began: seat.Began}
+	if p.PID == 0 {
+		return true, nil
+	}
+	alive, err := m.Processes.Alive(p)
+	if err != nil || !alive {
+		return err == nil, err
+	}
+	orphaned, err := m.Processes.Orphaned(p)
+	if err != nil {
+		return false, err
+	}
+	if !orphaned {
+		return false, fmt.Errorf("could not find the window of the %s of task %s, whose process %d lives in a terminal: is TMUX_TMPDIR another one here?",
+			seat.Role, seat.Task, seat.PID)
+	}
+	return true, m.Processes.End(ctx, p)
+}
+
+// orphans ends the windows of agents whose task is over or forgotten, and frees what tasks that are over still hold.
+// A task that the record does not have, while its folder is there, is not forgotten: the record is what is incomplete.
+func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []Pane) error {
+	alive := map[string]bool{}
+	for i := range live {
+		alive[live[i].ID] = true
+	}
+	var all error
+	for _, p := range panes {
+		if p.Role == "" || alive[p.Task] {
+			continue
+		}
+		err := m.Keeper.Free(ctx, p.Task)
+		if errors.Is(err, task.ErrNotFound) {
+			var known bool
+			if known, err = m.Traces.Known(p.Task); err == nil && !known {
+				m.Log.Warn("ended the window of a task that is not on record", "component", "monitor", "task", p.Task, "role", p.Role, "hook", strconv.FormatInt(p.Hook, 10))
+				err = m.Sessions.EndWindow(ctx, p.WindowID)
+			}
+		}
+		all = errors.Join(all, err)
+	}
+	over, err := m.Record.List(ctx, task.Filter{Over: true})
+	for i := range over {
+		err = errors.Join(err, m.Keeper.Free(ctx, over[i].ID))
+	}
+	return errors.Join(all, err)
+}
+
+// queue starts the tasks that wait for a workspace, as many as there is room for.
+func (m *Monitor) queue(ctx context.Context, live []task.Task) error {
+	full := map[string]bool{}
+	var all error
+	for i := range live {
+		project := live[i].Project
+		if !live[i].Queued() || full[project] {
+			continue
+		}
+		started, err := m.Keeper.StartNext(ctx, project)
+		all = errors.Join(all, err)
+		full[project] = started == ""
+	}
+	return all
+}
+
+// mirrors has the files of a task looked at when they or the record have changed since the last time.
+func (m *Monitor) mirrors(ctx context.Context, tasks []task.Task) error {
+	if m.stamps == nil {
+		m.stamps = map[string]string{}
+	}
+	var all error
+	for i := range tasks {
+		t := &tasks[i]
+		stamp := strconv.FormatInt(t.Version, 10) + " " + m.Traces.Stamp(*t)
+		if m.stamps[t.ID] == stamp {
+			continue
+		}
+		if err := m.Keeper.Sync(ctx, t.ID); err != nil && !errors.Is(err, task.ErrNotFound) {
+			all = errors.Join(all, err)
+			continue
+		}
+		m.stamps[t.ID] = strconv.FormatInt(t.Version, 10) + " " + m.Traces.Stamp(*t)
+	}
+	return all
+}

@@ -1,0 +1,385 @@
+// Package monitor is the night watch: it looks how the agents are, hands every death to the engine,
+// and sees to what is owed, queued, orphaned or lagging.
+//
+// It owns when to look and what was seen. It does not own what follows from it: the engine has the exit rules judged and commits,
+// so a monitor that looks twice, or two that look at once, change nothing twice. "Could not look" is an observation of its own here:
+// it is told, and nothing is concluded from it.
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Pane is one window of the terminal sessions.
+type Pane struct {
+	WindowID string
+	Task     string
+	Role     string // empty for a window that a person opened
+	Hook     int64  // the hook that started its program
+	Dead     bool
+	Ending   task.Ending
+	Activity time.Time // of its last output
+}
+
+// Sessions is the terminal that agents run in.
+type Sessions interface {
+	// Look lists the windows of all tasks with one call. No server at all is an empty list; a look that failed is an error.
+	Look(ctx context.Context) ([]Pane, error)
+	EndWindow(ctx context.Context, id string) error
+}
+
+// Processes tells living processes from dead ones.
+type Processes interface {
+	// Watch returns nil when the process has ended, and errors.ErrUnsupported where the system cannot tell.
+	Watch(ctx context.Context, p task.Waiter) error
+	Alive(p task.Waiter) (bool, error)
+	// Orphaned says whether a living agent has lost the terminal that it was started in.
+	Orphaned(p task.Waiter) (bool, error)
+	End(ctx context.Context, p task.Waiter) error
+}
+
+// Traces are what agents leave in files.
+type Traces interface {
+	// Ending is the note that an agent's launcher wrote at its end; found is false where there is none.
+	Ending(hook int64) (end task.Ending, found bool, err error)
+	// Stamp changes whenever one of a task's mirrors does.
+	Stamp(t task.Task) string
+	// Touched is when a task's document or branch last changed.
+	Touched(ctx context.Context, t task.Task) (time.Time, error)
+	// Known says whether a task that the record does not have has a folder all the same.
+	Known(id string) (bool, error)
+}
+
+// Record is what the monitor reads of it.
+type Record interface {
+	OpenSeats(ctx context.Context, id string) ([]task.Seat, error)
+	List(ctx context.Context, f task.Filter) ([]task.Task, error)
+	DataVersion(ctx context.Context) (int64, error)
+}
+
+// Engine judges what was seen.
+type Engine interface {
+	Died(ctx context.Context, death task.Death) (task.Outcome, error)
+	Revive(ctx context.Context, id string) (again time.Time, err error)
+	Stalled(ctx context.Context, id string, since time.Time) (bool, error)
+}
+
+// Keeper sees to what is owed.
+type Keeper interface {
+	Resume(ctx context.Context) error
+	Finish(ctx context.Context) error
+	StartNext(ctx context.Context, project string) (string, error)
+	Free(ctx context.Context, id string) error
+	Sync(ctx context.Context, id string) error
+}
+
+// Rules finds the workflow that a task was created under.
+type Rules interface {
+	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
+}
+
+// Monitor is one watch. Every exported field is required.
+type Monitor struct {
+	Sessions  Sessions
+	Processes Processes
+	Traces    Traces
+	Record    Record
+	Engine    Engine
+	Keeper    Keeper
+
+	Rules Rules
+
+	Hint  func(ctx context.Context) error                     // waits for a sign that somebody may have died, where the system cannot watch processes
+	Tell  func(ctx context.Context, t task.Task, text string) // what a person should know
+	Now   func() time.Time
+	Log   *slog.Logger
+	Stall time.Duration // how long an agent may do nothing before it is marked
+
+	deaf   sync.Once     // the first time that the system says it cannot watch processes
+	hinted chan struct{} // closed then: hints are waited for
+	mu     sync.Mutex
+	guards map[string]context.CancelFunc // who is watched, by seat
+	due    map[string]time.Time          // when to ask again whether a task's agent is to be started again
+
+	stamps   map[string]string // the mirrors as they were last seen
+	interval time.Duration     // the shortest that a workflow of a live task asks for
+}
+
+const (
+	listenEvery = 50 * time.Millisecond // how often the record is asked for changes
+	careEvery   = time.Second           // how often owed hooks and due agents are seen to
+	hintRest    = 20 * time.Millisecond // between two hints, so that a storm of them costs little
+	usualLook   = 30 * time.Second      // where no workflow says how often to look
+)
+
+// Run watches until ctx ends. The caller holds the lease. What goes wrong is logged and tried again with the next look:
+// the watch ends for no reason but ctx.
+func (m *Monitor) Run(ctx context.Context) {
+	var crew sync.WaitGroup
+	defer crew.Wait()
+	ctx, off := context.WithCancel(ctx)
+	defer off()
+	look := make(chan struct{}, 1)
+	m.hinted = make(chan struct{})
+	crew.Go(func() { m.listen(ctx, &crew) })
+	crew.Go(func() { m.care(ctx, &crew) })
+	crew.Go(func() { m.hints(ctx, look) })
+	for {
+		m.report(ctx, "look", m.Look(ctx))
+		next := time.NewTimer(m.interval)
+		select {
+		case <-ctx.Done():
+			next.Stop()
+			return
+		case <-look:
+			next.Stop()
+		case <-next.C:
+		}
+	}
+}
+
+// Once looks and sees to everything until there is nothing left to do, and answers every error that it met.
+// Hooks are performed by this process, and those that failed are tried at once.
+func (m *Monitor) Once(ctx context.Context) error {
+	const rounds = 10 // a move may start an agent that dies at once, and so on; what is left after so many waits for the next pass
+	var all error
+	for range rounds {
+		before, err := m.owed(ctx)
+		err = errors.Join(err, m.Keeper.Finish(ctx), m.Look(ctx), m.Keeper.Finish(ctx))
+		after, again := m.owed(ctx)
+		all = errors.Join(err, again)
+		if all != nil || before == after {
+			break
+		}
+	}
+	tasks, err := m.Record.List(ctx, task.Filter{})
+	return errors.Join(all, err, m.mirrors(ctx, tasks))
+}
+
+// owed is a number that stays the same while nothing happens to any task.
+func (m *Monitor) owed(ctx context.Context) (int64, error) {
+	tasks, err := m.Record.List(ctx, task.Filter{})
+	var sum int64
+	for i := range tasks {
+		sum += tasks[i].Version
+	}
+	return sum, err
+}
+
+// listen has every agent watched whose seat is open, as soon as the record knows of it.
+func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
+	tick := time.NewTicker(listenEvery)
+	defer tick.Stop()
+	seen := int64(-1)
+	for {
+		version, err := m.Record.DataVersion(ctx)
+		if err == nil && version != seen {
+			if err = m.guard(ctx, crew); err == nil {
+				seen = version
+			}
+		}
+		m.report(ctx, "listen", err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// guard begins to watch those who are not watched yet, and leaves those alone whose time is over.
+func (m *Monitor) guard(ctx context.Context, crew *sync.WaitGroup) error {
+	seats, err := m.Record.OpenSeats(ctx, "")
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.guards == nil {
+		m.guards = map[string]context.CancelFunc{}
+	}
+	open := map[string]bool{}
+	for _, seat := range seats {
+		open[seat.Hash] = true
+		if m.guards[seat.Hash] != nil {
+			continue
+		}
+		watch, off := context.WithCancel(ctx)
+		m.guards[seat.Hash] = off
+		crew.Go(func() { m.watch(watch, seat) })
+	}
+	for hash, off := range m.guards {
+		if !open[hash] {
+			off()
+			delete(m.guards, hash)
+		}
+	}
+	return nil
+}
+
+// watch waits for one agent's end and has it judged.
+func (m *Monitor) watch(ctx context.Context, seat task.Seat) {
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if off := m.guards[seat.Hash]; off != nil {
+			off()
+			delete(m.guards, seat.Hash) // a death that was left for later is met again
+		}
+	}()
+	var err error
+	if seat.PID != 0 { // else it was gone before anybody knew its process
+		err = m.Processes.Watch(ctx, task.Waiter{PID: seat.PID, Began: seat.Began})
+	}
+	if errors.Is(err, errors.ErrUnsupported) {
+		m.deaf.Do(func() { close(m.hinted) })
+		<-ctx.Done() // hints and looks do it here
+		return
+	}
+	if err == nil {
+		err = m.ended(ctx, seat)
+	}
+	if ctx.Err() == nil {
+		m.report(ctx, "watch", err)
+	}
+}
+
+// ended tells the engine of an agent whose process is gone. How it ended stands in its launcher's note;
+// a launcher that was killed left none, and then the window knows.
+func (m *Monitor) ended(ctx context.Context, seat task.Seat) error {
+	death := task.Death{Task: seat.Task, Role: seat.Role, Hook: seat.Hook}
+	end, found, err := m.Traces.Ending(seat.Hook)
+	if err != nil {
+		return err
+	}
+	if !found {
+		var lives bool
+		if end, lives, err = m.window(ctx, seat); lives {
+			return nil // its process is not known, but its window shows it
+		}
+	}
+	if err != nil {
+		return err
+	}
+	death.Ending = end
+	return m.died(ctx, death)
+}
+
+// window asks the window of an agent whose process is gone how it ended. The terminal may hear of it a moment later than we do.
+func (m *Monitor) window(ctx context.Context, seat task.Seat) (end task.Ending, lives bool, err error) {
+	const tries = 10
+	tick := time.NewTicker(hintRest)
+	defer tick.Stop()
+	for range tries {
+		panes, err := m.Sessions.Look(ctx)
+		if err != nil {
+			return task.Ending{}, false, fmt.Errorf("look at the sessions: %w", err)
+		}
+		if p, there := paneOf(panes, seat); !there || p.Dead {
+			return p.Ending, false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return task.Ending{}, false, ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return task.Ending{}, seat.PID == 0, nil
+}
+
+// died has a death judged, tells of what people should know, and starts the agent again where the workflow wants that.
+func (m *Monitor) died(ctx context.Context, death task.Death) error {
+	out, err := m.Engine.Died(ctx, death)
+	if err != nil || !out.Moved {
+		return err
+	}
+	if out.Task.Attention != "" {
+		m.Tell(ctx, out.Task, out.Task.Attention)
+	}
+	return m.revive(ctx, death.Task)
+}
+
+func (m *Monitor) revive(ctx context.Context, id string) error {
+	again, err := m.Engine.Revive(ctx, id)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.due == nil {
+		m.due = map[string]time.Time{}
+	}
+	delete(m.due, id)
+	if err == nil && !again.IsZero() {
+		m.due[id] = again
+	}
+	return err
+}
+
+// care sees to owed hooks whose runner is gone or whose time has come, to agents that wait to be started again,
+// and to deaths that were left for later.
+func (m *Monitor) care(ctx context.Context, crew *sync.WaitGroup) {
+	tick := time.NewTicker(careEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := errors.Join(m.Keeper.Resume(ctx), m.guard(ctx, crew))
+		for _, id := range m.nowDue() {
+			err = errors.Join(err, m.revive(ctx, id))
+		}
+		m.report(ctx, "care", err)
+	}
+}
+
+func (m *Monitor) nowDue() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []string
+	for id, at := range m.due {
+		if !at.After(m.Now()) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// hints asks for a look whenever the terminal's server gives a sign, where processes cannot be watched.
+func (m *Monitor) hints(ctx context.Context, look chan<- struct{}) {
+	select {
+	case <-ctx.Done():
+	case <-m.hinted:
+	}
+	for ctx.Err() == nil {
+		rest := hintRest
+		if err := m.Hint(ctx); err != nil {
+			rest = careEvery // no server, most likely: there is nobody to die
+		} else {
+			select {
+			case look <- struct{}{}:
+			default: // one is due already
+			}
+		}
+		pause := time.NewTimer(rest)
+		select {
+		case <-ctx.Done():
+		case <-pause.C:
+		}
+		pause.Stop()
+	}
+}
+
+// report logs what went wrong: the watch goes on, and the next look tries again.
+func (m *Monitor) report(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil {
+		m.Log.Error(what, "component", "monitor", "error", err.Error())
+	}
+}

@@ -1,0 +1,285 @@
+package monitor_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/monitor"
+	"orange/internal/task"
+)
+
+func TestLook_findsNothingToDoWhereEverybodyIsAtWork(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.busy("one", "build", "worker", 1)
+	w.busy("two", "check", "reviewer", 2)
+	must(t, m.Look(t.Context()))
+	wantDid(t, w)
+}
+
+func TestLook_tellsHowEachKindOfDeathWasSeen(t *testing.T) {
+	t.Parallel()
+	crashed := task.Ending{Known: true, Status: 3}
+	tests := map[string]struct {
+		change func(w *world)
+		want   []string
+	}{
+		"a dead window": {func(w *world) {
+			w.panes[0].Dead, w.panes[0].Ending = true, crashed
+		}, []string{"died one worker 1: exit status 3"}},
+		"the launcher's note is better than what tmux lost": {func(w *world) {
+			w.panes[0].Dead, w.notes[1] = true, task.Ending{Known: true, Status: 137, Signal: 9}
+		}, []string{"died one worker 1: killed by signal 9"}},
+		"a dead session, or a dead server, or a machine that was started anew": {func(w *world) {
+			w.panes, w.alive = nil, map[int]bool{}
+		}, []string{"died one worker 1: how is not known"}},
+		"a dead worker while its reviewer lives": {func(w *world) {
+			w.seats = append(w.seats, task.Seat{Hash: "r", Task: "one", Role: "reviewer", Hook: 7, PID: 1007})
+			w.panes[0].Dead = true
+			w.panes = append(w.panes, monitor.Pane{Task: "one", Role: "reviewer", Hook: 7})
+		}, []string{"died one worker 1: how is not known"}},
+		"an agent of another hook has the window now": {func(w *world) {
+			w.panes[0].Hook, w.alive = 9, map[int]bool{}
+		}, []string{"died one worker 1: how is not known"}},
+		"it outlived its terminal": {func(w *world) {
+			w.panes, w.orphaned[1001] = nil, true
+		}, []string{"end 1001", "died one worker 1: how is not known"}},
+		"it was gone before anybody knew its process": {func(w *world) {
+			w.panes, w.seats[0].PID = nil, 0
+		}, []string{"died one worker 1: how is not known"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, w := newMonitor()
+			w.busy("one", "build", "worker", 1)
+			tt.change(w)
+			must(t, m.Look(t.Context()))
+			wantDid(t, w, append(tt.want, "revive one")...)
+			if len(w.told) != 1 || w.told[0] != "one: look" {
+				t.Errorf("told was %q", w.told)
+			}
+		})
+	}
+}
+
+// "Could not look" is not "nothing there".
+func TestLook_concludesNothingFromALookThatFailed(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		change func(w *world)
+		says   string
+	}{
+		"tmux does not answer": {func(w *world) {
+			w.blind, w.panes = errors.New("permission denied"), nil
+		}, "could not look at the sessions"},
+		"the server that it lives in is not the one that was asked": {func(w *world) { w.panes = nil }, "TMUX_TMPDIR"},
+		"processes cannot be looked up":                             {func(w *world) { w.panes, w.fails["alive"] = nil, errors.New("no /proc") }, "no /proc"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, w := newMonitor()
+			w.busy("one", "build", "worker", 1)
+			tt.change(w)
+			if err := m.Look(t.Context()); err == nil || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("the error is %v", err)
+			}
+			wantDid(t, w)
+		})
+	}
+}
+
+func TestLook_asksTheTerminalOnceHoweverManyTasksThereAre(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	for i := range 100 {
+		w.busy(strings.Repeat("x", i+1), "build", "worker", i)
+	}
+	must(t, m.Look(t.Context()))
+	if w.looks != 1 {
+		t.Errorf("it looked %d times", w.looks)
+	}
+}
+
+func TestLook_hasADeadReviewerStartedAgain(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.busy("one", "check", "reviewer", 1)
+	w.seats, w.panes = nil, nil // its death was dealt with before
+	must(t, m.Look(t.Context()))
+	wantDid(t, w, "revive one")
+}
+
+func TestLook_freesOrphansAndLeavesWhatTheRecordMayHaveLost(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.panes = []monitor.Pane{
+		{WindowID: "@1", Task: "over", Role: "worker"}, {WindowID: "@2", Task: "deleted", Role: "worker"},
+		{WindowID: "@3", Task: "lost", Role: "worker"}, {WindowID: "@4", Task: "deleted"}, // a window of a person's
+	}
+	w.tasks = []task.Task{{ID: "over", Workspace: "garden--1"}}
+	w.fails["free deleted"], w.fails["free lost"] = task.ErrNotFound, task.ErrNotFound
+	w.known["lost"] = true
+	must(t, m.Look(t.Context()))
+	wantDid(t, w, "free over", "free deleted", "end-window @2", "free lost", "free over")
+}
+
+func TestLook_startsQueuedTasksWhileThereIsRoom(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.tasks = []task.Task{
+		{ID: "a", Project: "garden", Live: true, QueuedFor: "build"}, {ID: "b", Project: "garden", Live: true, QueuedFor: "build"},
+		{ID: "c", Project: "shed", Live: true, QueuedFor: "build"},
+	}
+	must(t, m.Look(t.Context()))
+	wantDid(t, w, "start-next garden", "start-next shed")
+}
+
+func TestLook_renewsAMirrorOnlyWhenItOrItsTaskChanged(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.tasks = []task.Task{{ID: "one", Live: true, Version: 1}}
+	syncs := func() int {
+		must(t, m.Look(t.Context()))
+		n := len(slices.DeleteFunc(slices.Clone(w.did), func(s string) bool { return s != "sync one" }))
+		w.did = nil
+		return n
+	}
+	for i, want := range []int{1, 0, 1, 0, 1} {
+		switch i {
+		case 2:
+			w.tasks[0].Summary = "the file changed"
+		case 4:
+			w.tasks[0].Version++
+		}
+		if got := syncs(); got != want {
+			t.Errorf("look %d: %d renewals, want %d", i, got, want)
+		}
+	}
+}
+
+func TestLook_marksAnAgentThatLivesAndDoesNothing(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		change func(w *world)
+		want   []string
+	}{
+		"no output for long":            {func(w *world) { w.panes[0].Activity = noon.Add(-20 * time.Minute) }, []string{"stalled one 11:40"}},
+		"but the document changed":      {func(w *world) { w.panes[0].Activity, w.touched = noon.Add(-20*time.Minute), noon.Add(-time.Minute) }, nil},
+		"the status began a moment ago": {func(w *world) { w.panes[0].Activity, w.tasks[0].EnteredAt = noon.Add(-time.Hour), noon }, nil},
+		"a person is waited for":        {func(w *world) { w.panes[0].Activity, w.tasks[0].Status = noon.Add(-time.Hour), "talk" }, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, w := newMonitor()
+			w.busy("one", "build", "worker", 1)
+			tt.change(w)
+			must(t, m.Look(t.Context()))
+			wantDid(t, w, tt.want...)
+		})
+	}
+}
+
+// watch runs the monitor until the test is over.
+func watch(t *testing.T, m *monitor.Monitor) {
+	t.Helper()
+	ctx, off := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); m.Run(ctx) }()
+	t.Cleanup(func() { off(); <-done })
+}
+
+// until waits for a line among what was done.
+func (w *world) until(t *testing.T, line string) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	late := time.After(20 * time.Second)
+	for {
+		w.mu.Lock()
+		found := slices.Contains(w.did, line)
+		w.mu.Unlock()
+		if found {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("it never did %q, but %q", line, w.did)
+		}
+	}
+}
+
+func TestRun_hearsOfADeathAtOnce(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.busy("one", "build", "worker", 1)
+	watch(t, m)
+	w.until(t, "sync one") // it has looked, and the next look is far away
+	w.mu.Lock()
+	w.notes[1] = task.Ending{Known: true, Status: 2}
+	w.mu.Unlock()
+	close(w.ends[1001])
+	w.until(t, "died one worker 1: exit status 2")
+}
+
+func TestRun_watchesAnAgentAsSoonAsTheRecordHasIt(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	watch(t, m)
+	w.until(t, "resume")
+	w.mu.Lock()
+	w.busy("one", "build", "worker", 1)
+	w.panes[0].Dead, w.panes[0].Ending = true, task.Ending{Known: true, Signal: 9}
+	w.version++
+	w.mu.Unlock()
+	close(w.ends[1001])
+	w.until(t, "died one worker 1: killed by signal 9")
+}
+
+func TestRun_looksAtAHintWhereProcessesCannotBeWatched(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.busy("one", "build", "worker", 1)
+	w.deaf = true
+	watch(t, m)
+	w.until(t, "sync one")
+	w.mu.Lock()
+	w.panes[0].Dead = true
+	w.mu.Unlock()
+	w.hint <- struct{}{}
+	w.until(t, "died one worker 1: how is not known")
+}
+
+func TestRun_goesOnAfterAnError(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.busy("one", "build", "worker", 1)
+	w.fails["died one worker 1: exit status 2"] = errors.New("the disk is full")
+	w.notes[1] = task.Ending{Known: true, Status: 2}
+	watch(t, m)
+	close(w.ends[1001])
+	w.until(t, "died one worker 1: exit status 2")
+	w.mu.Lock()
+	w.fails, w.did = nil, nil
+	w.version++
+	w.mu.Unlock()
+	w.until(t, "died one worker 1: exit status 2")
+	w.until(t, "revive one")
+}
+
+func TestOnce_finishesBeforeAndAfterItLooks(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.tasks = []task.Task{{ID: "over", Version: 3}}
+	must(t, m.Once(t.Context()))
+	if want := []string{"finish", "resume", "finish", "sync over"}; !slices.Equal(w.did, want) {
+		t.Errorf("it did %q, want %q", w.did, want)
+	}
+}

@@ -1,0 +1,58 @@
+package task
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Death is what was seen of one agent's end. The hook that started the agent names it: no other agent of the record has the same.
+// "Could not look" is never a Death.
+type Death struct {
+	Task      string
+	Role      string
+	Hook      int64
+	Ending    Ending
+	LastWords string // the last lines of its window; empty when there are none
+}
+
+// Ending is how a program ended, as far as it is known.
+type Ending struct {
+	Known     bool   // Status or Signal is true
+	Status    int    // exit status
+	Signal    int    // the signal that ended it; 0 when it ended by itself
+	Unstarted string // why it could not be started at all; empty when it ran
+}
+
+// String tells the end in words for people.
+func (e Ending) String() string {
+	switch {
+	case e.Unstarted != "":
+		return "it could not be started: " + e.Unstarted
+	case !e.Known:
+		return "how is not known"
+	case e.Signal != 0:
+		return "killed by signal " + strconv.Itoa(e.Signal)
+	}
+	return "exit status " + strconv.Itoa(e.Status)
+}
+
+// Data is what an event keeps of a death.
+func (d Death) Data() map[string]string {
+	data := map[string]string{"role": d.Role, "ended": d.Ending.String()}
+	if d.Ending.Known && d.Ending.Signal == 0 {
+		data["exit_status"] = strconv.Itoa(d.Ending.Status)
+	}
+	if d.Ending.Signal != 0 {
+		data["signal"] = strconv.Itoa(d.Ending.Signal)
+	}
+	if d.Ending.Unstarted != "" {
+		data[DataUnstarted] = d.Ending.Unstarted
+	}
+	if d.LastWords != "" {
+		data["last_words"] = d.LastWords
+	}
+	return data
+}
+
+// Name is the dead agent in words for people.
+func (d Death) Name() string { return fmt.Sprintf("the %s (%s)", d.Role, d.Ending) }
