@@ -208,7 +208,7 @@ func (t traces) Stamp(one task.Task) string {
 }
 
 func (t traces) Touched(_ context.Context, one task.Task) (time.Time, error) {
-	slot, err := desk{house: t.house}.slot(one)
+	slot, err := desk(t).slot(one)
 	if err != nil {
 		return time.Time{}, err
 	}

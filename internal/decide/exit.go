@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -142,8 +143,8 @@ func target(rule *workflow.Rule, counters task.Counters) (task.Status, bool) {
 }
 
 func refusal(err error) string {
-	r, ok := err.(*Rejection)
-	if !ok {
+	var r *Rejection
+	if !errors.As(err, &r) {
 		return "the status would stay the same"
 	}
 	if len(r.Details) == 0 {

@@ -83,7 +83,7 @@ func Parent(pid int) (p Process, name string, err error) {
 		}
 		if above != nil {
 			// Not wrapped: os.ErrNotExist would say that the process below is gone.
-			return Process{}, "", fmt.Errorf("look above process %d: %v", pid, above)
+			return Process{}, "", fmt.Errorf("look above process %d: %v", pid, above) //nolint:errorlint // its "not there" is about another process
 		}
 		return p, name, nil
 	}
