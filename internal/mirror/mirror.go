@@ -56,6 +56,9 @@ func open(path string, flags int) (*os.File, error) {
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("%q is a link, expected a file", path)
 	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%q is not there: %w", path, os.ErrNotExist)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +88,13 @@ func readUpTo(file *os.File, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("read %q: %w", file.Name(), err)
 	}
 	if int64(len(text)) > most {
-		return nil, fmt.Errorf("%q is larger than %d bytes", file.Name(), most)
+		return nil, fmt.Errorf("%q is larger than %d MiB; keep what belongs to the task and move the rest into a file of its own", file.Name(), most>>20)
 	}
 	return text, nil
 }
 
 // Create makes the task's folder and its document with a body. A document that is there already stays as it is.
+// Where the document cannot be written no empty folder stays behind.
 func (f Files) Create(t task.Task, body string) error {
 	dir := f.Dir(t.Project, t.ID)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -101,7 +105,11 @@ func (f Files) Create(t task.Task, body string) error {
 		return nil
 	}
 	block, _ := document.Render(t, "", document.Room(t, ""))
-	return writeWhole(path, []byte(block+body))
+	if err := writeWhole(path, []byte(block+body)); err != nil {
+		_ = os.Remove(dir) // refused by the system where anything is in it
+		return err
+	}
+	return nil
 }
 
 // Append adds text at the end of the document, in one write, so that it comes between other writers' lines and not into them.
@@ -164,6 +172,9 @@ func writeWhole(path string, text []byte) error {
 		err = temporary.Sync()
 	}
 	err = errors.Join(err, temporary.Close())
+	if info, missing := os.Lstat(path); err == nil && missing == nil && info.IsDir() {
+		err = errors.New("a folder is in its place; move that away")
+	}
 	if err == nil {
 		err = os.Rename(temporary.Name(), path)
 	}

@@ -300,7 +300,7 @@ func TestRead_refusesAHugeDocumentAndSyncRenewsIt(t *testing.T) {
 func TestRead_ofAMissingDocumentIsNotExist(t *testing.T) {
 	t.Parallel()
 	_, err := (mirror.Files{Home: t.TempDir()}).Read("garden", "nobody", true)
-	if !os.IsNotExist(err) {
+	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the error is %v, want one that says that it does not exist", err)
 	}
 }

@@ -19,7 +19,8 @@ import (
 
 // Store is the record. It may be used by many goroutines, and by many processes at once.
 type Store struct {
-	db *sql.DB
+	db   *sql.DB
+	path string
 }
 
 // lockPatience is how long a command waits for another one's transaction before it gives up.
@@ -34,13 +35,13 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	source := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", source.String())
 	if err != nil {
-		return nil, fmt.Errorf("open the record %q: %w", path, err)
+		return nil, fmt.Errorf("cannot open the record %q: %w", path, err)
 	}
 	// One connection: a command is one thread of thought, and PRAGMA data_version counts per connection.
 	db.SetMaxOpenConns(1)
-	s := &Store{db: db}
+	s := &Store{db: db, path: path}
 	if err := s.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open the record %q: %w", path, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("cannot open the record %q: %w", path, err), db.Close())
 	}
 	return s, nil
 }
@@ -52,7 +53,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	steps := migrations()
 	var have int
 	if err := s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
-		return fmt.Errorf("read its version: %w", err)
+		return s.explain(fmt.Errorf("read its version: %w", err))
 	}
 	if have == len(steps) {
 		return nil
@@ -90,13 +91,13 @@ func (s *Store) within(ctx context.Context, work func(*sql.Tx) error) error {
 func (s *Store) transaction(ctx context.Context, options *sql.TxOptions, work func(*sql.Tx) error) error {
 	tx, err := s.db.BeginTx(ctx, options)
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return s.explain(fmt.Errorf("begin: %w", err))
 	}
 	if err := work(tx); err != nil {
-		return errors.Join(err, ignoreDone(tx.Rollback()))
+		return errors.Join(s.explain(err), ignoreDone(tx.Rollback()))
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("commit: %w", err)
+		return s.explain(fmt.Errorf("commit: %w", err))
 	}
 	return nil
 }
@@ -144,7 +145,7 @@ func (s *Store) Workflow(ctx context.Context, digest string) ([]byte, error) {
 func (s *Store) rows(ctx context.Context, query string, args []any, visit func(scan func(...any) error) error) error {
 	rows, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return err
+		return s.explain(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -152,5 +153,5 @@ func (s *Store) rows(ctx context.Context, query string, args []any, visit func(s
 			return err
 		}
 	}
-	return rows.Err()
+	return s.explain(rows.Err())
 }

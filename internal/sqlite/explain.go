@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+)
+
+// explain adds to an error of the database what a person can do about it: its own words are made for programmers.
+func (s *Store) explain(err error) error {
+	var found *driver.Error
+	if !errors.As(err, &found) {
+		return err
+	}
+	if said := s.advice(found.Code()); said != "" {
+		return fmt.Errorf("%w: %s", err, said)
+	}
+	return err
+}
+
+// primary is the part of a code that says what kind of error it is; the rest says where it came up.
+const primary = 0xff
+
+func (s *Store) advice(code int) string {
+	switch code & primary {
+	case codes.SQLITE_BUSY:
+		return fmt.Sprintf("another program has held %q for %s; run the command again, and if it is held still, ask \"fuser %s\" who it is and end it",
+			s.path, lockPatience, s.path)
+	case codes.SQLITE_FULL:
+		return fmt.Sprintf("nothing was changed; make room on the disk of %q and run the command again", filepath.Dir(s.path))
+	case codes.SQLITE_IOERR:
+		// With no room for the smallest file the database can only tell that it could not write.
+		return fmt.Sprintf("see whether the disk of %q is full or broken, and run the command again", filepath.Dir(s.path))
+	case codes.SQLITE_CANTOPEN, codes.SQLITE_READONLY, codes.SQLITE_PERM:
+		if info, err := os.Stat(s.path); err == nil && info.IsDir() {
+			return "it is a folder, expected a file; move the folder away and put the record back"
+		}
+		return fmt.Sprintf("the file and its folder must be writable for you; give yourself the right to write in %q, or set ORANGE_HOME to another folder",
+			filepath.Dir(s.path))
+	case codes.SQLITE_NOTADB, codes.SQLITE_CORRUPT:
+		return fmt.Sprintf("the file is damaged; move %q aside together with what begins with its name, and put a copy of it back; "+
+			"every task's TASK.md and history.jsonl are still below %q", s.path, filepath.Join(filepath.Dir(s.path), "tasks"))
+	}
+	return ""
+}
