@@ -22,6 +22,12 @@ func (s *Store) explain(err error) error {
 	return err
 }
 
+// busy says whether another program has the database locked.
+func busy(err error) bool {
+	var found *driver.Error
+	return errors.As(err, &found) && found.Code()&primary == codes.SQLITE_BUSY
+}
+
 // primary is the part of a code that says what kind of error it is; the rest says where it came up.
 const primary = 0xff
 

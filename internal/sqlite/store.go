@@ -51,8 +51,8 @@ func (s *Store) Close() error { return s.db.Close() }
 
 func (s *Store) migrate(ctx context.Context) error {
 	steps := migrations()
-	var have int
-	if err := s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+	have, err := s.version(ctx)
+	if err != nil {
 		return s.explain(fmt.Errorf("read its version: %w", err))
 	}
 	if have == len(steps) {
@@ -81,6 +81,28 @@ func (s *Store) migrate(ctx context.Context) error {
 // reading runs the work on one state of the record, and holds up nobody who writes.
 func (s *Store) reading(ctx context.Context, work func(*sql.Tx) error) error {
 	return s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, work)
+}
+
+// openPoll is how often a database is tried again that another process is making.
+const openPoll = 10 * time.Millisecond
+
+// version reads the database's version. While another process makes the database, SQLite says at once that it is locked
+// instead of waiting: then it is asked again.
+func (s *Store) version(ctx context.Context) (have int, err error) {
+	deadline := time.Now().Add(lockPatience)
+	tick := time.NewTicker(openPoll)
+	defer tick.Stop()
+	for {
+		err = s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have)
+		if !busy(err) || time.Now().After(deadline) {
+			return have, err
+		}
+		select {
+		case <-ctx.Done():
+			return have, ctx.Err()
+		case <-tick.C:
+		}
+	}
 }
 
 // within runs the work in one transaction and commits it if the work has no error.
