@@ -57,7 +57,11 @@ func open(path string, flags int) (*os.File, error) {
 		return nil, fmt.Errorf("%q is a link, expected a file", path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%q is not there: %w", path, os.ErrNotExist)
+		return nil, task.Notef(os.ErrNotExist, "%q is not there", path)
+	}
+	var cause *os.PathError
+	if errors.As(err, &cause) {
+		return nil, fmt.Errorf("%q cannot be opened: %w", path, cause.Err)
 	}
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func (s *Store) advice(code int) string {
 		return fmt.Sprintf("another program has held %q for %s; run the command again, and if it is held still, ask \"fuser %s\" who it is and end it",
 			s.path, lockPatience, s.path)
 	case codes.SQLITE_FULL:
-		return fmt.Sprintf("nothing was changed; make room on the disk of %q and run the command again", filepath.Dir(s.path))
+		return fmt.Sprintf("this change was not made; make room on the disk of %q and run the command again", filepath.Dir(s.path))
 	case codes.SQLITE_IOERR:
 		// With no room for the smallest file the database can only tell that it could not write.
 		return fmt.Sprintf("see whether the disk of %q is full or broken, and run the command again", filepath.Dir(s.path))

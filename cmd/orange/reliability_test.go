@@ -1,0 +1,191 @@
+package main_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// With -update the test writes docs/reliability.md; without, it compares.
+var update = flag.Bool("update", false, "write docs/reliability.md as the faults were seen")
+
+const reliabilityPage = "../../docs/reliability.md"
+
+// fault is one thing that goes wrong beneath a task while two others live beside it, and what must come of it.
+// docs/reliability.md is made of these, and of what the program said.
+type fault struct {
+	name string
+	// inflict brings the fault about, and answers what takes it away. A nil answer: this machine cannot have the fault.
+	inflict func(w *ward) (lift func())
+	// run is what a person asks for meanwhile; ID stands for the task.
+	run []string
+	// how is how it is asked, where that is more than running it.
+	how func(w *ward, run []string) (said string, code int)
+	// says is what the program must answer. What matches stands on the page.
+	says string
+	exit int
+	// whole: all of the home is hit. Then the other tasks are looked at when the fault has gone.
+	whole bool
+	// long: it takes so much time that only ORANGE_TEST_LONG=1 runs it.
+	long bool
+	// repair is what a person runs after the fault has gone, where more than the next command is needed.
+	repair []string
+	// needs is what is still missing in the program: the row is not run.
+	needs string
+
+	becomes string // what happens to the task, for the page
+	goesOn  string // how it goes on, for the page
+}
+
+// area is a family of faults that share one home, one after the other: what one of them broke for good would hit the next.
+type area struct {
+	name    string
+	private bool // its home is a small disk of its own, where the machine allows that
+	faults  []fault
+}
+
+func areas() []area {
+	return []area{
+		{name: "disk", private: true, faults: diskFaults()},
+		{name: "record", faults: recordFaults()},
+		{name: "clock", faults: clockFaults()},
+		{name: "document", faults: documentFaults()},
+		{name: "history", faults: historyFaults()},
+		{name: "git", faults: gitFaults()},
+		{name: "tmux", faults: tmuxFaults()},
+		{name: "setup", faults: setupFaults()},
+		{name: "home", faults: homeFaults()},
+	}
+}
+
+func TestEveryFault_isSaidClearlyLosesNothingAndLeavesTheOtherTasksAlone(t *testing.T) {
+	t.Parallel()
+	seen := &sightings{said: map[string]string{}}
+	complete := t.Run("areas", func(t *testing.T) {
+		for _, a := range areas() {
+			t.Run(a.name, func(t *testing.T) {
+				t.Parallel()
+				w := newWard(t, a.private)
+				for _, f := range a.faults {
+					t.Run(f.name, func(t *testing.T) { w.meet(t, f, seen) })
+				}
+			})
+		}
+	})
+	if !complete || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+		return // some faults are not in this run
+	}
+	have, err := os.ReadFile(reliabilityPage)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	want := page(seen, string(have))
+	if *update {
+		if err := os.WriteFile(reliabilityPage, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(have) {
+		t.Errorf("docs/reliability.md is not what was seen; go test ./cmd/orange -run EveryFault -update writes it.\n%s", firstDifference(string(have), want))
+	}
+}
+
+// sightings are what the program said to each fault.
+type sightings struct {
+	lock sync.Mutex
+	said map[string]string
+}
+
+func (s *sightings) add(name, text string) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.said[name] = text
+}
+
+const pageIntroduction = `# When something breaks
+
+Each row is a test (` + "`cmd/orange/reliability_test.go`" + `), and this page is written by it:
+three tasks with an agent each live in one home, the fault is brought about beneath the first, and the command in the first column is run.
+What the program said then stands in the second column, with ` + "`ID`, `HOME` and `REPO`" + ` for the task, the home and the repository.
+
+After every row it is looked whether
+
+- the exit status is the one in the row, and a move is in the history if and only if the program said that it was made;
+- the history is whole: every event holds the hash of the one before, and ` + "`history.jsonl`" + ` has the same events as the record;
+- what the agents wrote into TASK.md is there, byte for byte;
+- the other two tasks can be listed, shown and moved, during the fault or, where it hits the whole home (marked ●), after it;
+- the task moves again when the fault has gone.
+
+`
+
+func page(seen *sightings, before string) string {
+	var b strings.Builder
+	b.WriteString(pageIntroduction)
+	for _, a := range areas() {
+		fmt.Fprintf(&b, "## %s\n\n| fault, and what is run | what you see | what happens to the task | how it goes on |\n|---|---|---|---|\n", strings.ToUpper(a.name[:1])+a.name[1:])
+		for _, f := range a.faults {
+			if f.needs != "" { // not true yet
+				continue
+			}
+			text, ran := seen.said[f.name]
+			if !ran { // this run could not have the fault: what was seen elsewhere stays
+				text = cell(before, f.name)
+			}
+			mark := ""
+			if f.whole {
+				mark = " ●"
+			}
+			fmt.Fprintf(&b, "| %s%s: `orange %s` | %s (exit %d) | %s | %s |\n", f.name, mark, typed(f.run), quoted(text), f.exit, f.becomes, f.goesOn)
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// typed is a command as a person types it.
+func typed(words []string) string {
+	var out []string
+	for _, word := range words {
+		if strings.Contains(word, " ") {
+			word = "'" + word + "'"
+		}
+		out = append(out, word)
+	}
+	return strings.Join(out, " ")
+}
+
+func quoted(text string) string {
+	if text == "" {
+		return "(not seen yet)"
+	}
+	return "`" + text + "`"
+}
+
+// cell is what the page has as the words of a fault.
+func cell(page, name string) string {
+	found := regexp.MustCompile("(?m)^\\| " + regexp.QuoteMeta(name) + "(?: ●)?: `[^|]*\\| `(.*)` \\(exit").FindStringSubmatch(page)
+	if found == nil {
+		return ""
+	}
+	return found[1]
+}
+
+func firstDifference(have, want string) string {
+	a, b := strings.Split(have, "\n"), strings.Split(want, "\n")
+	for i := range max(len(a), len(b)) {
+		var x, y string
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y {
+			return fmt.Sprintf("line %d:\n  the page: %s\n  was seen: %s", i+1, x, y)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,143 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// endServer ends the tmux servers of the ward's sockets, and every agent with them.
+func (w *ward) endServer() {
+	w.t.Helper()
+	for _, socket := range w.sockets() {
+		_ = exec.Command("tmux", "-S", socket, "kill-server").Run() // it may have left already
+	}
+}
+
+func (w *ward) sockets() []string {
+	w.t.Helper()
+	dir := ""
+	for _, pair := range w.env {
+		if value, found := strings.CutPrefix(pair, "TMUX_TMPDIR="); found {
+			dir = value
+		}
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "tmux-*", "*"))
+	w.check(err)
+	return found
+}
+
+// without makes a PATH on which one program is missing.
+func without(program string) func(w *ward) func() {
+	return func(w *ward) func() {
+		dir, err := os.MkdirTemp(w.dir, "path")
+		w.check(err)
+		for _, name := range []string{"git", "tmux", "sh", "tail", "env"} {
+			path, err := exec.LookPath(name)
+			w.check(err)
+			if name != program {
+				w.check(os.Symlink(path, filepath.Join(dir, name)))
+			}
+		}
+		return w.setting("PATH", dir)
+	}
+}
+
+func (w *ward) git(args ...string) {
+	w.t.Helper()
+	w.must("git", args...)
+}
+
+func gitFaults() []fault {
+	const agentless = "it keeps its status, marked, and owes the hook"
+	respawn := []string{"task", "respawn", "ID"}
+	retry := []string{"task", "retry", "ID"}
+	moved := func(w *ward) func() {
+		w.check(os.Rename(w.repo, w.repo+".moved"))
+		return func() { w.check(os.Rename(w.repo+".moved", w.repo)) }
+	}
+	return []fault{
+		{
+			name: "The repository is moved away", inflict: moved, run: moveIt(), says: accepted,
+			becomes: "it moves: what needs git fails later, as a hook", goesOn: "move the repository back",
+		},
+		{
+			name: "The repository is moved away, and a hook needs it", inflict: func(w *ward) func() {
+				w.endServer()
+				return moved(w)
+			}, run: respawn, repair: retry,
+			says:    `orange: hook failed: spawn_agent: .*(git|REPO).*\n  the task keeps its status; put that right and run: orange task retry ID`,
+			becomes: agentless, goesOn: "move it back; `orange task retry`",
+		},
+		{
+			name: "git is not on PATH", inflict: func(w *ward) func() {
+				w.endServer()
+				return without("git")(w)
+			}, run: respawn, repair: retry,
+			says:    `orange: hook failed: spawn_agent: .*exec: "git": executable file not found in \$PATH\n  the task keeps its status; put that right and run: orange task retry ID`,
+			becomes: agentless, goesOn: "install git; `orange task retry`",
+		},
+		{
+			name: "git was interrupted and left its index.lock", inflict: func(w *ward) func() {
+				path := filepath.Join(w.repo, ".git", "worktrees", "coffee--1", "index.lock")
+				w.put(path, "")
+				return func() { w.check(os.RemoveAll(path)) }
+			}, run: moveIt(), says: accepted,
+			becomes: "it moves; a hook that switches the worktree fails and names the file", goesOn: "delete the file; `orange task retry`",
+		},
+		{
+			name: "The task's branch is deleted", inflict: func(w *ward) func() {
+				head := strings.TrimSpace(w.must("git", "rev-parse", "feat/hit"))
+				w.git("update-ref", "-d", "refs/heads/feat/hit")
+				return func() { w.git("update-ref", "refs/heads/feat/hit", head) }
+			}, run: moveIt(), says: accepted,
+			becomes: "it moves; only a merge needs the branch, and says that there is none", goesOn: "`git branch` makes it anew, from the reflog",
+		},
+		{
+			name: "The worktree's folder is deleted by hand", needs: unprepared, inflict: func(w *ward) func() {
+				w.endServer()
+				w.check(os.RemoveAll(w.slot()))
+				return func() {}
+			}, run: respawn, says: `respawned the worker of ID\n  spawn_agent            done`,
+			becomes: "its worktree is made anew, on its branch; what was not committed is gone with the folder", goesOn: "nothing is to be done",
+		},
+		{
+			name: "git has forgotten the worktree (.git/worktrees is gone)", needs: unprepared, inflict: func(w *ward) func() {
+				w.endServer()
+				w.check(os.RemoveAll(filepath.Join(w.repo, ".git", "worktrees")))
+				return func() { w.check(os.Rename(w.slot(), w.slot()+".saved")) }
+			}, run: respawn, repair: retry,
+			says: `orange: hook failed: spawn_agent: .*: the folder holds something else than a worktree; save what is in it and move it away` +
+				`\n  the task keeps its status; put that right and run: orange task retry ID`,
+			becomes: agentless, goesOn: "move the folder away; `orange task retry` makes the worktree anew",
+		},
+	}
+}
+
+const unprepared = "app.desk.View must make a worktree that is missing before an agent is started in it"
+
+func tmuxFaults() []fault {
+	respawn := []string{"task", "respawn", "ID"}
+	return []fault{
+		{
+			name: "The tmux server is killed", run: []string{"task", "list"}, repair: respawn,
+			inflict: func(w *ward) func() {
+				w.endServer()
+				return func() {}
+			},
+			says:    `ID  coffee   clarification  dead   feat/hit`,
+			becomes: "it keeps its status, its agent is shown as dead", goesOn: "`orange task respawn`",
+		},
+		{
+			name: "tmux is not on PATH", run: []string{"task", "list"}, inflict: without("tmux"),
+			says:    `ID  coffee   clarification  unknown  feat/hit`,
+			becomes: "it moves; whether its agent lives is unknown, never \"dead\"", goesOn: "install tmux",
+		},
+		{
+			name: "tmux is not on PATH, and an agent is to be looked at", run: respawn, exit: 1, inflict: without("tmux"),
+			says:    `orange: look at the sessions: list tmux panes: run "tmux": exec: "tmux": executable file not found in \$PATH`,
+			becomes: "nothing: no second agent is started where the first cannot be seen", goesOn: "install tmux; the same command again",
+		},
+	}
+}
