@@ -61,7 +61,7 @@ func setupFaults() []fault {
 		},
 		{
 			name: "A new task asks for a workflow file that is deleted", run: create, exit: 4, inflict: func(*ward) func() { return func() {} },
-			says:    `orange: cannot find the workflow "mine": expected .*`,
+			says:    `orange: cannot find the workflow "mine": expected`,
 			becomes: "the new one is not made; those that were created under it go on", goesOn: "put the file back; the same command again",
 		},
 	}
