@@ -2,6 +2,8 @@ package main_test
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -76,12 +78,31 @@ func readOnly(path func(w *ward) string) func(w *ward) func() {
 			w.mounts("mount", "-o", "remount,bind,ro", dir)
 			return func() { w.mounts("umount", "-l", dir) }
 		}
-		if os.Getuid() == 0 { // nothing is read-only for root but by a mount
-			return w.noBytes()
-		}
 		w.likeness = true
-		w.check(os.Chmod(dir, 0o500))
-		return func() { w.check(os.Chmod(dir, 0o755)) }
+		w.bound()
+		entries, err := os.ReadDir(dir)
+		w.check(err)
+		rights := func(folder, file os.FileMode) {
+			w.check(os.Chmod(dir, folder))
+			for _, entry := range entries {
+				if entry.Type().IsRegular() {
+					w.check(os.Chmod(filepath.Join(dir, entry.Name()), file))
+				}
+			}
+		}
+		rights(0o500, 0o400)
+		return func() {
+			w.inside = nil
+			rights(0o755, 0o644)
+		}
+	}
+}
+
+// bound takes from root the right to read and write everything, so that what a folder allows holds for it too.
+// Without a program for that nothing is changed.
+func (w *ward) bound() {
+	if _, err := exec.LookPath("setpriv"); err == nil && os.Getuid() == 0 {
+		w.inside = []string{"setpriv", "--inh-caps=-dac_override,-dac_read_search", "--bounding-set=-dac_override,-dac_read_search"}
 	}
 }
 
