@@ -150,7 +150,7 @@ func diskFaults() []fault {
 		},
 		{
 			name: "The disk becomes full between a task's creation and its start", whole: true, inflict: filled, how: fullInTheMiddle("was created"),
-			run: create, exit: 1, needs: "engine.bear must say that the task was created when only its start fails",
+			run: create, exit: 1,
 			says: `orange: task ID was created and is pending, but it cannot be started: .*: this change was not made; make room on the disk of "HOME" ` +
 				`and run the command again; start it with: orange task spawn ID|see whether the disk .*`,
 			becomes: "the new one waits to be started", goesOn: "make room; `orange task spawn`",

@@ -109,12 +109,12 @@ func recordFaults() []fault {
 			says: `database disk image is malformed \(11\): ` + copied, becomes: closed, goesOn: back,
 		},
 		{
-			name: "orange.db is emptied", whole: true, run: moveIt(), exit: 1, needs: emptyRecord,
+			name: "orange.db is emptied", whole: true, run: moveIt(), exit: 1,
 			inflict: damaged(func(w *ward, path string) { w.put(path, "") }),
 			says:    lostRecord, becomes: closed, goesOn: back,
 		},
 		{
-			name: "orange.db is deleted", whole: true, run: []string{"task", "list"}, exit: 1, needs: emptyRecord,
+			name: "orange.db is deleted", whole: true, run: []string{"task", "list"}, exit: 1,
 			inflict: damaged(byNothing),
 			says:    lostRecord, becomes: closed, goesOn: back,
 		},
@@ -138,10 +138,7 @@ func recordFaults() []fault {
 	}
 }
 
-const (
-	emptyRecord = "app.open must not take an empty record beside tasks with histories for a new home"
-	lostRecord  = `cannot open the record "HOME/orange.db": it is empty, and \d+ tasks have a history below "HOME/tasks"; put a copy of orange.db back, or move that folder away to begin anew`
-)
+const lostRecord = `cannot open the record "HOME/orange.db": it is empty, and \d+ tasks have a history below "HOME/tasks"; put a copy of orange.db back, or move that folder away to begin anew`
 
 // ahead is a time of the record, an hour ahead.
 const ahead = "strftime('%Y-%m-%dT%H:%M:%fZ', %s, '+1 hour')"

@@ -124,7 +124,7 @@ func homeFaults() []fault {
 			becomes: "it works there like everywhere", goesOn: "nothing is to be done",
 		},
 		{
-			name: "ORANGE_HOME is a file", whole: true, run: []string{"task", "list"}, exit: 2, needs: wrongHome,
+			name: "ORANGE_HOME is a file", whole: true, run: []string{"task", "list"}, exit: 2,
 			inflict: elsewhere(func(w *ward) string {
 				w.put(filepath.Join(w.dir, "file"), "")
 				return filepath.Join(w.dir, "file")
@@ -133,7 +133,7 @@ func homeFaults() []fault {
 			becomes: "nothing", goesOn: "set ORANGE_HOME to a folder",
 		},
 		{
-			name: "ORANGE_HOME is a link that leads nowhere", whole: true, run: []string{"task", "list"}, exit: 2, needs: wrongHome,
+			name: "ORANGE_HOME is a link that leads nowhere", whole: true, run: []string{"task", "list"}, exit: 2,
 			inflict: elsewhere(func(w *ward) string {
 				w.check(os.Symlink(filepath.Join(w.dir, "nowhere"), filepath.Join(w.dir, "link")))
 				return filepath.Join(w.dir, "link")
@@ -143,5 +143,3 @@ func homeFaults() []fault {
 		},
 	}
 }
-
-const wrongHome = "app.open must say what is in the place of ORANGE_HOME, and what to do"

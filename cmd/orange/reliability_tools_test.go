@@ -95,7 +95,7 @@ func gitFaults() []fault {
 			becomes: "it moves; only a merge needs the branch, and says that there is none", goesOn: "`git branch` makes it anew, from the reflog",
 		},
 		{
-			name: "The worktree's folder is deleted by hand", needs: unprepared, inflict: func(w *ward) func() {
+			name: "The worktree's folder is deleted by hand", inflict: func(w *ward) func() {
 				w.endServer()
 				w.check(os.RemoveAll(w.slot()))
 				return func() {}
@@ -103,7 +103,7 @@ func gitFaults() []fault {
 			becomes: "its worktree is made anew, on its branch; what was not committed is gone with the folder", goesOn: "nothing is to be done",
 		},
 		{
-			name: "git has forgotten the worktree (.git/worktrees is gone)", needs: unprepared, inflict: func(w *ward) func() {
+			name: "git has forgotten the worktree (.git/worktrees is gone)", inflict: func(w *ward) func() {
 				w.endServer()
 				w.check(os.RemoveAll(filepath.Join(w.repo, ".git", "worktrees")))
 				return func() { w.check(os.Rename(w.slot(), w.slot()+".saved")) }
@@ -114,8 +114,6 @@ func gitFaults() []fault {
 		},
 	}
 }
-
-const unprepared = "app.desk.View must make a worktree that is missing before an agent is started in it"
 
 func tmuxFaults() []fault {
 	respawn := []string{"task", "respawn", "ID"}

@@ -112,8 +112,8 @@ func open(ctx context.Context) (*house, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell where this program is: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("cannot make ORANGE_HOME: %w", err)
+	if err := moveIn(dir); err != nil {
+		return nil, err
 	}
 	store, err := sqlite.Open(ctx, filepath.Join(dir, "orange.db"))
 	if err != nil {

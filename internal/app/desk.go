@@ -161,6 +161,12 @@ func (d desk) View(ctx context.Context, t task.Task) (hook.View, error) {
 	if err != nil {
 		return hook.View{}, err
 	}
+	// Somebody may have deleted the folder: an agent is started in a worktree, on its branch, or not at all.
+	if _, err := os.Lstat(slot.Dir); errors.Is(err, os.ErrNotExist) {
+		if _, err := slot.Prepare(ctx, worktree.Prepare{Branch: t.Branch, Task: t.ID}); err != nil {
+			return hook.View{}, err
+		}
+	}
 	file, err := slot.Link(ctx, d.document(t))
 	return hook.View{Dir: slot.Dir, Base: base.Ref, TaskFile: file}, err
 }

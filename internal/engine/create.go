@@ -94,7 +94,11 @@ func (e *Engine) bear(ctx context.Context, def *workflow.Definition, c task.Chan
 	if err != nil {
 		return out, err
 	}
-	return e.Request(ctx, task.Request{Task: t.ID, To: to, Actor: n.Actor})
+	started, err := e.Request(ctx, task.Request{Task: t.ID, To: to, Actor: n.Actor})
+	if err != nil { // who is told only that would make it once more
+		return out, fmt.Errorf("task %s was created and is %s, but it cannot be started: %w; start it with: orange task spawn %s", t.ID, t.Status, err, t.ID)
+	}
+	return started, nil
 }
 
 // poolFull is the error of a task that cannot be born, because its state needs a workspace and none is free.
