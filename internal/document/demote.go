@@ -5,13 +5,15 @@ import "strings"
 // Demote makes every heading of the second level in a text one of the third, so that what a person hands over as a whole
 // stays one section of the document and is never taken for evidence.
 func Demote(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		indent := len(line) - len(strings.TrimLeft(line, " "))
-		rest := line[indent:]
+	var b strings.Builder
+	for _, line := range splitLines(text) { // a lone CR ends a line too, as it does for Read
+		end, _ := lineEnd(line)
+		rest := strings.TrimLeft(line[:end], " ")
 		if rest == "##" || strings.HasPrefix(rest, "## ") || strings.HasPrefix(rest, "##\t") {
-			lines[i] = line[:indent] + "#" + rest
+			b.WriteString(line[:end-len(rest)] + "#" + line[end-len(rest):])
+			continue
 		}
+		b.WriteString(line)
 	}
-	return strings.Join(lines, "\n")
+	return b.String()
 }
