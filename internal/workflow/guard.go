@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -133,18 +134,38 @@ func each(values [][]int, visit func(point) bool) {
 }
 
 // Overlap finds values at which both guard lists hold. It is exact over all integers.
+// Each guard speaks of one field, so the fields can be looked at one by one.
 func Overlap(a, b []Guard) (witness string, found bool) {
 	fields, values := samples(a, b)
-	each(values, func(at point) bool {
-		if holdsAll(a, fields, at) && holdsAll(b, fields, at) {
-			witness, found = describe(fields, at), true
+	at := make(point, len(fields))
+	for i := range fields {
+		one := fields[i : i+1]
+		fits := slices.IndexFunc(values[i], func(v int) bool {
+			return holdsAll(a, one, point{v}) && holdsAll(b, one, point{v})
+		})
+		if fits < 0 {
+			return "", false
 		}
-		return !found
-	})
-	return witness, found
+		at[i] = values[i][fits]
+	}
+	return describe(fields, at), true
+}
+
+// casesOf is the number of combinations that Uncovered has to look at, or more than most.
+func casesOf(most int, arms ...[]Guard) int {
+	_, values := samples(arms...)
+	cases := 1
+	for _, list := range values {
+		if cases > most {
+			break
+		}
+		cases *= len(list)
+	}
+	return cases
 }
 
 // Uncovered finds values at which none of the guard lists holds. It is exact over all integers.
+// What it costs grows with casesOf.
 func Uncovered(arms ...[]Guard) (witness string, found bool) {
 	fields, values := samples(arms...)
 	each(values, func(at point) bool {

@@ -12,6 +12,14 @@ import (
 // DefaultPollInterval is how often, in seconds, agents are looked at where a workflow does not say.
 const DefaultPollInterval = 30
 
+// Bounds of a workflow file, far above what a person writes: what has to be compared pair by pair, or in every combination, stays quick.
+const (
+	maxFile   = 256 << 10
+	maxGuards = 20      // in one when
+	maxArms   = 100     // transitions between one pair of states, or arms of one then_when
+	maxCases  = 100_000 // combinations of counters that the arms of one then_when tell apart
+)
+
 // Usual holds the names that a workflow file means where it says nothing: read from a file of its own,
 // so that no name of a state stands in the program.
 type Usual struct {
@@ -44,6 +52,10 @@ func Parse(file string, text []byte, usual Usual) (*Definition, error) {
 	d := &Definition{File: file, Digest: hex.EncodeToString(sum[:])}
 	d.Exit.PollInterval = DefaultPollInterval
 	r := reader{&yaml.Reader{File: file}}
+	if len(text) > maxFile {
+		r.Problem(yaml.Pos{Line: 1, Col: 1}, "too-long", "found a file of %d bytes, expected at most %d", len(text), maxFile)
+		return nil, r.Err()
+	}
 	root := r.Document(text)
 	if root != nil && r.definition(root, d) {
 		d.fill(usual)
@@ -154,6 +166,10 @@ func (r reader) guards(n *yaml.Node) []Guard {
 		g.Pos = yaml.PosOf(n)
 		out = append(out, g)
 	})
+	if len(out) > maxGuards {
+		r.Problem(yaml.PosOf(n), "guard-count", "found %d guards in one when, expected at most %d", len(out), maxGuards)
+		return out[:0]
+	}
 	return out
 }
 

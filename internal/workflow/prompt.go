@@ -29,7 +29,10 @@ func Expand(text string, values map[string]string) string {
 		if end < 0 {
 			break
 		}
-		value, known := values[text[open+1:open+end]]
+		// A name holds no brace, so only the last one before the closing brace can open it.
+		end += open
+		open = strings.LastIndexByte(text[:end], '{')
+		value, known := values[text[open+1:end]]
 		if !known {
 			b.WriteString(text[:open+1])
 			text = text[open+1:]
@@ -37,7 +40,7 @@ func Expand(text string, values map[string]string) string {
 		}
 		b.WriteString(text[:open])
 		b.WriteString(value)
-		text = text[open+end+1:]
+		text = text[end+1:]
 	}
 	b.WriteString(text)
 	return b.String()

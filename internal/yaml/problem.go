@@ -62,10 +62,19 @@ func Expected(found string, allowed []string) string {
 	return text
 }
 
+// maxGuessed is the length of the longest word for which another one is guessed: the work grows with its square.
+const maxGuessed = 100
+
 // nearest is the allowed word that is closest to the one found; empty when none is close.
 func nearest(found string, allowed []string) string {
 	best, bestDistance := "", len(found)/2+1
+	if len(found) > maxGuessed {
+		return ""
+	}
 	for _, a := range allowed {
+		if len(a) > maxGuessed {
+			continue
+		}
 		if d := distance(strings.ToLower(found), strings.ToLower(a)); d < bestDistance {
 			best, bestDistance = a, d
 		}

@@ -30,10 +30,19 @@ type Pos struct {
 	Col  int
 }
 
-// Reader walks YAML nodes and collects every problem instead of stopping at the first.
+// Bounds of one reading, far above what a person writes. They keep a short file from costing minutes:
+// aliases of aliases multiply its values, and a mistake that a file repeats is told once for each pair.
+const (
+	maxProblems = 100
+	maxValues   = 200_000
+)
+
+// Reader walks YAML nodes and collects every problem instead of stopping at the first; beyond a hundred it says that there are more.
 type Reader struct {
 	File     string
 	problems Problems
+	more     bool // there were more problems
+	values   int  // read so far, those behind aliases each time
 }
 
 // Err is all that was found wrong, sorted by place; nil when nothing was.
@@ -42,11 +51,35 @@ func (r *Reader) Err() error {
 		return nil
 	}
 	r.problems.sort()
+	if last := r.problems[len(r.problems)-1]; r.more {
+		last.Rule, last.Message = "too-many", fmt.Sprintf("found more problems than the %d above, expected none; mend those first", maxProblems)
+		return append(r.problems[:len(r.problems):len(r.problems)], last)
+	}
 	return r.problems
+}
+
+// Full says whether no further problem would be kept: what is looked for at great cost need not be.
+func (r *Reader) Full() bool { return r.more }
+
+// spend says whether so many values more may be read.
+func (r *Reader) spend(at *Node, values int) bool {
+	if r.values > maxValues {
+		return false // told already
+	}
+	r.values += values
+	if r.values > maxValues {
+		r.Problem(PosOf(at), "too-long", "found more than %d values, those behind aliases counted each time, expected fewer", maxValues)
+		return false
+	}
+	return true
 }
 
 // Problem notes one thing that is wrong, under the short name of the rule that it breaks.
 func (r *Reader) Problem(at Pos, rule, format string, args ...any) {
+	if len(r.problems) >= maxProblems {
+		r.more = true
+		return
+	}
 	r.problems = append(r.problems, Problem{File: r.File, Line: at.Line, Col: at.Col, Rule: rule, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -169,6 +202,9 @@ func (r *Reader) Pairs(n *Node, what string, visit func(name, value *Node)) {
 		r.Problem(PosOf(n), "type", "found %s as %s, expected a mapping", kindOf(n), what)
 		return
 	}
+	if !r.spend(n, len(node.Content)) {
+		return
+	}
 	first := map[string]int{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name, value := node.Content[i], node.Content[i+1]
@@ -193,6 +229,9 @@ func (r *Reader) List(n *Node, what string, visit func(*Node)) {
 	}
 	if node.Kind != yaml.SequenceNode {
 		r.Problem(PosOf(n), "type", "found %s as %s, expected a list", kindOf(n), what)
+		return
+	}
+	if !r.spend(n, len(node.Content)) {
 		return
 	}
 	for _, element := range node.Content {
