@@ -7,8 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -85,7 +83,7 @@ type house struct {
 	home   *home.Home
 	server tmux.Server
 	engine *engine.Engine
-	log    *os.File
+	log    *logFile
 }
 
 // homeDir is $ORANGE_HOME, or orange below the user's home.
@@ -147,23 +145,6 @@ func (h *house) furnish() error {
 	}
 	return nil
 }
-
-func (h *house) openLog() (*slog.Logger, error) {
-	file, err := os.OpenFile(h.logPath(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("open the log: %w", err)
-	}
-	h.log = file
-	level := slog.LevelInfo
-	if text := os.Getenv("ORANGE_LOG_LEVEL"); text != "" {
-		if err := level.UnmarshalText([]byte(text)); err != nil {
-			return nil, task.Notef(task.ErrUsage, "found %q as ORANGE_LOG_LEVEL, expected debug, info, warn or error", text)
-		}
-	}
-	return slog.New(slog.NewJSONHandler(io.Writer(file), &slog.HandlerOptions{Level: level})), nil
-}
-
-func (h *house) logPath() string { return filepath.Join(h.dir, "orange.log") }
 
 func (h *house) close() error { return errors.Join(h.store.Close(), h.log.Close()) }
 

@@ -1,12 +1,9 @@
 package app
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -63,37 +60,6 @@ func (h *house) Report(ctx context.Context, id string, actor task.Actor) (task.R
 		r.Problems = append(r.Problems, "rescued work: "+err.Error())
 	}
 	return r, nil
-}
-
-// Log prints the last lines of the log that are to be kept.
-func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
-	file, err := os.Open(h.logPath())
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the log: %w", err)
-	}
-	defer file.Close()
-	var last [][]byte
-	scanner := bufio.NewScanner(file)
-	scanner.Buffer(nil, 1<<20)
-	for scanner.Scan() {
-		if !keep(scanner.Bytes()) {
-			continue
-		}
-		last = append(last, bytes.Clone(scanner.Bytes()))
-		if len(last) > lines {
-			last = last[1:]
-		}
-	}
-	if err := scanner.Err(); err != nil {
-		return fmt.Errorf("read the log: %w", err)
-	}
-	for _, line := range last {
-		fmt.Fprintf(out, "%s\n", line)
-	}
-	return nil
 }
 
 // lastWords are those of the agent that died last, while no other has been started in its place.

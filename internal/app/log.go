@@ -1,0 +1,264 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/natefinch/lumberjack.v2"
+
+	"orange/internal/task"
+)
+
+// The log is set aside when it has reached its size, and so many of those are kept.
+const (
+	logSize = 10 << 20
+	logKept = 3
+)
+
+// logPatience is how long one line waits for another process that sets the log aside. That takes less than a millisecond.
+const logPatience = 5 * time.Second
+
+func (h *house) openLog() (*slog.Logger, error) {
+	level, err := logLevel(os.Getenv("ORANGE_LOG_LEVEL"))
+	if err != nil {
+		return nil, err
+	}
+	h.log = &logFile{path: h.logPath(), size: logSize, kept: logKept, lock: h.files.Lock}
+	if err := h.log.open(); err != nil {
+		return nil, err
+	}
+	return newLogger(h.log, level), nil
+}
+
+func (h *house) logPath() string { return filepath.Join(h.dir, "orange.log") }
+
+// logLevel reads the name of a level. Without one it is info.
+func logLevel(name string) (slog.Level, error) {
+	switch strings.ToLower(name) {
+	case "debug":
+		return slog.LevelDebug, nil
+	case "info", "":
+		return slog.LevelInfo, nil
+	case "warn":
+		return slog.LevelWarn, nil
+	case "error":
+		return slog.LevelError, nil
+	}
+	return 0, task.Notef(task.ErrUsage, "found %q as ORANGE_LOG_LEVEL, expected debug, info, warn or error", name)
+}
+
+// newLogger writes JSON lines that begin with ts, level and msg. Every call adds its component, and then what it is about.
+func newLogger(out io.Writer, level slog.Level) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		switch {
+		case len(groups) > 0:
+		case a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime:
+			return slog.String("ts", task.FormatTime(a.Value.Time()))
+		case a.Key == slog.LevelKey:
+			return slog.String(slog.LevelKey, strings.ToLower(a.Value.String()))
+		}
+		return a
+	}}))
+}
+
+// logFile appends lines to a log that many processes write at once, and that any of them may set aside.
+//
+// A line is one write to a file opened for appending, so the kernel keeps lines whole and in one piece.
+// Before each line one look at the path, a few microseconds, tells both what a process cannot know by itself: whether the file
+// has reached its size, since others make it grow, and whether it is still the file at the path, since others set it aside.
+// So a process that lives for weeks follows the log, also where a person has moved or removed it.
+//
+// The library sets files aside and removes the oldest; it expects to be alone, so it does that under a lock of the house,
+// and never writes. It makes the new file empty a moment after it stands at the path: therefore nobody opens the log without the lock.
+// The oldest are removed in the background. A process that ends first leaves that to the one that sets the next file aside.
+type logFile struct {
+	path string
+	size int64 // bytes from which on a file is set aside
+	kept int   // how many of those stay
+	lock func(ctx context.Context, name string) (release func(), err error)
+
+	file    *os.File
+	info    os.FileInfo // of file, to know it again
+	rotator *lumberjack.Logger
+}
+
+// Write appends one line. slog calls it for one line at a time.
+// Where the log cannot be followed, the line goes to the file that is open.
+func (f *logFile) Write(line []byte) (int, error) {
+	var failed error
+	if now, err := os.Stat(f.path); err != nil || !os.SameFile(now, f.info) || now.Size() >= f.size {
+		failed = f.open()
+	}
+	n, err := f.file.Write(line)
+	return n, errors.Join(failed, err)
+}
+
+// open sets the log aside if it is full, and opens the one that stands at the path then. What was open before stays so if it cannot.
+func (f *logFile) open() error {
+	ctx, cancel := context.WithTimeout(context.Background(), logPatience)
+	defer cancel()
+	release, err := f.lock(ctx, "log")
+	if err != nil {
+		return fmt.Errorf("open the log: %w", err)
+	}
+	defer release()
+	aside := f.setAside()
+	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return errors.Join(aside, fmt.Errorf("open the log: %w", err))
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(aside, fmt.Errorf("look at the log: %w", err), file.Close())
+	}
+	before := f.file
+	f.file, f.info = file, info
+	if before != nil {
+		return errors.Join(aside, before.Close())
+	}
+	return aside
+}
+
+// setAside renames a log that is full. The lock is held.
+func (f *logFile) setAside() error {
+	now, err := os.Stat(f.path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && now.Size() < f.size {
+		return nil // nothing there yet, or another process was first
+	}
+	if err != nil {
+		return fmt.Errorf("look at the log: %w", err)
+	}
+	if f.rotator == nil {
+		f.rotator = &lumberjack.Logger{Filename: f.path, MaxBackups: f.kept} // one for each process: it keeps a goroutine
+	}
+	if err := errors.Join(f.rotator.Rotate(), f.rotator.Close()); err != nil {
+		return fmt.Errorf("set the log aside: %w", err)
+	}
+	return nil
+}
+
+// Close ends writing.
+func (f *logFile) Close() error { return f.file.Close() }
+
+// Log prints the last lines of the log that are to be kept, with those of the files that were set aside as far as they are needed.
+func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
+	files, err := openLogs(h.logPath())
+	defer func() {
+		for _, file := range files {
+			_ = file.Close() // only read
+		}
+	}()
+	if err != nil {
+		return fmt.Errorf("read the log: %w", err)
+	}
+	var last [][]byte
+	for _, file := range files {
+		older, err := lastLines(file, keep, lines-len(last))
+		if err != nil {
+			return fmt.Errorf("read the log: %w", err)
+		}
+		last = append(older, last...)
+		if len(last) >= lines {
+			break
+		}
+	}
+	for _, line := range last {
+		fmt.Fprintf(out, "%s\n", line)
+	}
+	return nil
+}
+
+// openLogs opens the log and the files that were set aside, newest first. The log itself is opened before the others are looked for:
+// if it is set aside in between it is met twice, and known again, while the other order would miss it.
+func openLogs(path string) ([]*os.File, error) {
+	var files []*os.File
+	add := func(name string) error {
+		file, err := os.Open(name)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil // removed meanwhile, or not made yet
+		}
+		if err != nil {
+			return err
+		}
+		files = append(files, file)
+		return nil
+	}
+	if err := add(path); err != nil {
+		return files, err
+	}
+	aside, err := logsAside(path)
+	if err != nil {
+		return files, err
+	}
+	for _, name := range aside {
+		if len(files) > 0 && isOpen(files[0], name) {
+			continue
+		}
+		if err := add(name); err != nil {
+			return files, err
+		}
+	}
+	return files, nil
+}
+
+func isOpen(file *os.File, name string) bool {
+	one, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(name)
+	return err == nil && os.SameFile(one, other)
+}
+
+// asideLayout is the time in the name of a file that the library set aside.
+const asideLayout = "2006-01-02T15-04-05.000"
+
+// logsAside are the paths of the files that were set aside, newest first.
+func logsAside(path string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	extension := filepath.Ext(path)
+	stem := strings.TrimSuffix(filepath.Base(path), extension) + "-"
+	var out []string
+	for _, entry := range slices.Backward(entries) { // they come sorted by name, which is by time
+		at, isStem := strings.CutPrefix(entry.Name(), stem)
+		at, isLog := strings.CutSuffix(at, extension)
+		if _, err := time.Parse(asideLayout, at); isStem && isLog && err == nil {
+			out = append(out, filepath.Join(filepath.Dir(path), entry.Name()))
+		}
+	}
+	return out, nil
+}
+
+// lastLines are the last so many lines of a file that are to be kept.
+func lastLines(file io.Reader, keep func([]byte) bool, lines int) ([][]byte, error) {
+	var last [][]byte
+	reader := bufio.NewReaderSize(file, 64<<10)
+	for {
+		line, err := reader.ReadBytes('\n')
+		if line = bytes.TrimSuffix(line, []byte("\n")); len(line) > 0 && keep(line) {
+			last = append(last, line)
+			if len(last) > lines {
+				last = last[1:]
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return last, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
