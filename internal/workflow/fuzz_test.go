@@ -83,7 +83,9 @@ func whole(t *testing.T, d *workflow.Definition) {
 			if _, found := d.Prompt(h.Prompt); h.Prompt != "" && !found {
 				t.Errorf("%q is no prompt", h.Prompt)
 			}
-			workflow.SpawnRole(h.Hook)
+			if role := workflow.SpawnRole(h.Hook); role == "" && (h.Action == task.SpawnAgent || h.Action == task.SpawnReviewer) {
+				t.Errorf("%q starts nobody", h.Action)
+			}
 		}
 	}
 	if d.Name == "" || d.Version < 1 || d.Exit.PollInterval < 1 {
