@@ -243,12 +243,16 @@ func pairsOf(text string) ([]pair, error) {
 	return pairs, nil
 }
 
-// rawLines are the lines of one key without the comments and blank lines that follow it,
-// so that padding never piles up, and without the mapping's own indentation.
+// rawLines are the lines of one key without the mapping's own indentation, and without the comments and blank lines that follow it,
+// so that padding never piles up.
 func rawLines(lines []string, indent int, value *yaml.Node) string {
-	for len(lines) > 1 {
-		last := strings.TrimSpace(lines[len(lines)-1])
-		if last != "" && !strings.HasPrefix(lines[len(lines)-1], "#") {
+	raw := make([]string, len(lines))
+	for i, line := range lines {
+		raw[i] = strings.TrimPrefix(line, strings.Repeat(" ", max(indent, 0)))
+	}
+	for len(raw) > 1 {
+		last := strings.TrimSpace(raw[len(raw)-1])
+		if last != "" && !strings.HasPrefix(raw[len(raw)-1], "#") {
 			break
 		}
 		// A quoted text may run over several lines, of which the last may begin with a #.
@@ -256,13 +260,9 @@ func rawLines(lines []string, indent int, value *yaml.Node) string {
 			strings.HasSuffix(last, `'`) && value.Style&yaml.SingleQuotedStyle != 0 {
 			break
 		}
-		lines = lines[:len(lines)-1]
+		raw = raw[:len(raw)-1]
 	}
-	var b strings.Builder
-	for _, line := range lines {
-		b.WriteString(strings.TrimPrefix(line, strings.Repeat(" ", max(indent, 0))))
-	}
-	return b.String()
+	return strings.Join(raw, "")
 }
 
 // extraOf are the raw lines of the unknown keys. What is written back must read as what it was,
