@@ -105,10 +105,10 @@ func (w *world) List(_ context.Context, f task.Filter) ([]task.Task, error) {
 	}), nil
 }
 
-func (w *world) DataVersion(context.Context) (int64, error) {
+func (w *world) Changed() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.version, nil
+	return fmt.Sprint(w.version)
 }
 
 func (w *world) Died(_ context.Context, d task.Death) (task.Outcome, error) {

@@ -54,6 +54,8 @@ type Traces interface {
 	Stamp(t task.Task) string
 	// Touched is when a task's document or branch last changed.
 	Touched(ctx context.Context, t task.Task) (time.Time, error)
+	// Changed is another text whenever somebody has written the record. It is asked again and again, and must cost next to nothing.
+	Changed() string
 	// Known says whether a task that the record does not have has a folder all the same.
 	Known(id string) (bool, error)
 }
@@ -62,7 +64,6 @@ type Traces interface {
 type Record interface {
 	OpenSeats(ctx context.Context, id string) ([]task.Seat, error)
 	List(ctx context.Context, f task.Filter) ([]task.Task, error)
-	DataVersion(ctx context.Context) (int64, error)
 }
 
 // Engine judges what was seen.
@@ -114,7 +115,7 @@ type Monitor struct {
 }
 
 const (
-	listenEvery = 50 * time.Millisecond // how often the record is asked for changes
+	listenEvery = 20 * time.Millisecond // how often it is asked whether the record has changed
 	careEvery   = time.Second           // how often owed hooks and due agents are seen to
 	hintRest    = 20 * time.Millisecond // between two hints, so that a storm of them costs little
 	usualLook   = 30 * time.Second      // where no workflow says how often to look
@@ -178,15 +179,15 @@ func (m *Monitor) owed(ctx context.Context) (int64, error) {
 func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
 	tick := time.NewTicker(listenEvery)
 	defer tick.Stop()
-	seen := int64(-1)
+	seen := "nothing"
 	for {
-		version, err := m.Record.DataVersion(ctx)
-		if err == nil && version != seen {
-			if err = m.guard(ctx, crew); err == nil {
-				seen = version
+		if now := m.Traces.Changed(); now != seen {
+			err := m.guard(ctx, crew)
+			if err == nil {
+				seen = now
 			}
+			m.report(ctx, "listen", err)
 		}
-		m.report(ctx, "listen", err)
 		select {
 		case <-ctx.Done():
 			return
