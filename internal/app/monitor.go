@@ -207,15 +207,6 @@ func (t traces) Stamp(one task.Task) string {
 	return out.String()
 }
 
-// Changed looks at the log that every commit of the record is written to before anything else.
-func (t traces) Changed() string {
-	info, err := os.Stat(filepath.Join(t.house.dir, "orange.db-wal"))
-	if err != nil {
-		return ""
-	}
-	return strconv.FormatInt(info.Size(), 36) + " " + strconv.FormatInt(info.ModTime().UnixNano(), 36)
-}
-
 func (t traces) Touched(_ context.Context, one task.Task) (time.Time, error) {
 	slot, err := desk(t).slot(one)
 	if err != nil {

@@ -25,7 +25,7 @@ type world struct {
 	looks    int
 	seats    []task.Seat
 	tasks    []task.Task
-	version  int64
+	wrote    chan struct{}
 	alive    map[int]bool
 	orphaned map[int]bool
 	deaf     bool
@@ -105,11 +105,21 @@ func (w *world) List(_ context.Context, f task.Filter) ([]task.Task, error) {
 	}), nil
 }
 
-func (w *world) Changed() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return fmt.Sprint(w.version)
+// Watch hears of a change of the record at once.
+func (w *records) Watch(ctx context.Context, changed func()) error {
+	changed()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.wrote:
+			changed()
+		}
+	}
 }
+
+// records is the world as the record: it has a Watch of its own.
+type records struct{ *world }
 
 func (w *world) Died(_ context.Context, d task.Death) (task.Outcome, error) {
 	err := w.note("died %s %s %d: %s", d.Task, d.Role, d.Hook, d.Ending)
@@ -153,10 +163,10 @@ func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 func newMonitor() (*monitor.Monitor, *world) {
 	w := &world{
 		alive: map[int]bool{}, orphaned: map[int]bool{}, ends: map[int]chan struct{}{}, notes: map[int64]task.Ending{},
-		known: map[string]bool{}, fails: map[string]error{}, hint: make(chan struct{}),
+		known: map[string]bool{}, wrote: make(chan struct{}, 1), fails: map[string]error{}, hint: make(chan struct{}),
 	}
 	return &monitor.Monitor{
-		Sessions: w, Processes: w, Traces: w, Record: w, Engine: w, Keeper: w, Rules: w,
+		Sessions: w, Processes: w, Traces: w, Record: &records{w}, Engine: w, Keeper: w, Rules: w,
 		Hint: func(ctx context.Context) error {
 			select {
 			case <-ctx.Done():

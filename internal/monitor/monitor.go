@@ -54,8 +54,6 @@ type Traces interface {
 	Stamp(t task.Task) string
 	// Touched is when a task's document or branch last changed.
 	Touched(ctx context.Context, t task.Task) (time.Time, error)
-	// Changed is another text whenever somebody has written the record. It is asked again and again, and must cost next to nothing.
-	Changed() string
 	// Known says whether a task that the record does not have has a folder all the same.
 	Known(id string) (bool, error)
 }
@@ -64,6 +62,8 @@ type Traces interface {
 type Record interface {
 	OpenSeats(ctx context.Context, id string) ([]task.Seat, error)
 	List(ctx context.Context, f task.Filter) ([]task.Task, error)
+	// Watch calls changed soon after anybody has written the record, until ctx ends.
+	Watch(ctx context.Context, changed func()) error
 }
 
 // Engine judges what was seen.
@@ -115,10 +115,9 @@ type Monitor struct {
 }
 
 const (
-	listenEvery = 20 * time.Millisecond // how often it is asked whether the record has changed
-	careEvery   = time.Second           // how often owed hooks and due agents are seen to
-	hintRest    = 20 * time.Millisecond // between two hints, so that a storm of them costs little
-	usualLook   = 30 * time.Second      // where no workflow says how often to look
+	careEvery = time.Second           // how often owed hooks and due agents are seen to
+	hintRest  = 20 * time.Millisecond // between two hints, so that a storm of them costs little
+	usualLook = 30 * time.Second      // where no workflow says how often to look
 )
 
 // Run watches until ctx ends. The caller holds the lease. What goes wrong is logged and tried again with the next look:
@@ -177,21 +176,21 @@ func (m *Monitor) owed(ctx context.Context) (int64, error) {
 
 // listen has every agent watched whose seat is open, as soon as the record knows of it.
 func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
-	tick := time.NewTicker(listenEvery)
-	defer tick.Stop()
-	seen := "nothing"
-	for {
-		if now := m.Traces.Changed(); now != seen {
-			err := m.guard(ctx, crew)
-			if err == nil {
-				seen = now
+	changed := make(chan struct{}, 1)
+	crew.Go(func() {
+		m.report(ctx, "listen", m.Record.Watch(ctx, func() {
+			select {
+			case changed <- struct{}{}:
+			default: // one is being waited for already
 			}
-			m.report(ctx, "listen", err)
-		}
+		}))
+	})
+	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-changed:
+			m.report(ctx, "listen", m.guard(ctx, crew))
 		}
 	}
 }

@@ -237,8 +237,8 @@ func TestRun_watchesAnAgentAsSoonAsTheRecordHasIt(t *testing.T) {
 	w.mu.Lock()
 	w.busy("one", "build", "worker", 1)
 	w.panes[0].Dead, w.panes[0].Ending = true, task.Ending{Known: true, Signal: 9}
-	w.version++
 	w.mu.Unlock()
+	w.wrote <- struct{}{}
 	close(w.ends[1001])
 	w.until(t, "died one worker 1: killed by signal 9")
 }
@@ -268,8 +268,8 @@ func TestRun_goesOnAfterAnError(t *testing.T) {
 	w.until(t, "died one worker 1: exit status 2")
 	w.mu.Lock()
 	w.fails, w.did = nil, nil
-	w.version++
 	w.mu.Unlock()
+	w.wrote <- struct{}{}
 	w.until(t, "died one worker 1: exit status 2")
 	w.until(t, "revive one")
 }
