@@ -145,12 +145,18 @@ func Blocks(def *workflow.Definition, status task.Status, role string) bool {
 	return role != task.RoleHuman || !def.Attended(status)
 }
 
-// Overtaken says which owed hooks a new transition drops: those that would still start something.
-// What ends an agent or gives a workspace back stays owed.
-func Overtaken(owed []task.OwedHook) []int64 {
+// Overtaken says which owed hooks a new step drops: those that would still start something.
+// What ends an agent or gives a workspace back stays owed, and so does what makes the workspace ready,
+// as long as the task keeps it: no agent may be started in a workspace that still is as another task left it.
+func Overtaken(owed []task.OwedHook, next task.Change) []int64 {
+	keeps := next.Task.Live
+	for _, h := range next.Hooks {
+		keeps = keeps && h.Action != task.ReleaseWorkspace
+	}
 	var out []int64
 	for _, h := range owed {
-		if class, known := task.ClassOf(h.Action); known && class == task.ClassStart {
+		class, known := task.ClassOf(h.Action)
+		if known && class == task.ClassStart && !(keeps && h.Action == task.AcquireWorkspace) {
 			out = append(out, h.ID)
 		}
 	}

@@ -287,11 +287,30 @@ func TestOnlyHooksThatWouldStartSomethingAreOvertaken(t *testing.T) {
 			want = append(want, int64(i))
 		}
 	}
-	if found := decide.Overtaken(all); !slices.Equal(found, want) || len(found) != len(starts) {
+	if found := decide.Overtaken(all, task.Change{}); !slices.Equal(found, want) || len(found) != len(starts) {
 		t.Errorf("found %v overtaken, want %v", found, want)
 	}
-	if found := decide.Overtaken(nil); found != nil {
+	if found := decide.Overtaken(nil, task.Change{}); found != nil {
 		t.Errorf("found %v overtaken of nothing", found)
+	}
+}
+
+// Defect: a respawn dropped an owed acquire_workspace, and its agent began in a workspace that nobody had made ready.
+func TestAWorkspaceThatTheTaskKeepsIsMadeReadyWhateverComes(t *testing.T) {
+	t.Parallel()
+	all := []task.OwedHook{owed(1, task.AcquireWorkspace), owed(2, task.SpawnAgent)}
+	for _, c := range []struct {
+		what string
+		next task.Change
+		want []int64
+	}{
+		{"a respawn", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.SpawnAgent}}}, []int64{2}},
+		{"a step that gives it back", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.ReleaseWorkspace}}}, []int64{1, 2}},
+		{"the end", task.Change{}, []int64{1, 2}},
+	} {
+		if found := decide.Overtaken(all, c.next); !slices.Equal(found, c.want) {
+			t.Errorf("%s overtakes %v, want %v", c.what, found, c.want)
+		}
 	}
 }
 

@@ -212,7 +212,7 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 		if err != nil {
 			return nil, err
 		}
-		c.Settled = settleOwed(s.Owed, "overtaken by a respawn")
+		c.Settled = settleOwed(s.Owed, c, "overtaken by a respawn")
 		return &c, nil
 	})
 	if err != nil {

@@ -57,7 +57,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 		return task.Outcome{}, err
 	}
 	if len(c.Hooks) > 0 {
-		c.Settled = settleOwed(s.Owed, "overtaken by the exit rules")
+		c.Settled = settleOwed(s.Owed, c, "overtaken by the exit rules")
 	}
 	// The seat is looked up again behind the version that the commit insists on: whoever ends it from now on makes a new one.
 	if open, err := e.seated(ctx, death); err != nil || !open {

@@ -61,7 +61,7 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 		return task.Outcome{}, err
 	}
 	c.PoolSize = project.PoolSize
-	c.Settled = settleOwed(s.Owed, "overtaken by a later transition")
+	c.Settled = settleOwed(s.Owed, c, "overtaken by a later transition")
 	if run := *before; run != nil {
 		if err := run(s.Task); err != nil {
 			return task.Outcome{}, err
@@ -79,9 +79,9 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 }
 
 // settleOwed drops the owed hooks that a new step overtakes, and makes the others due at once: the new ones wait behind them.
-func settleOwed(owed []task.OwedHook, why string) []task.Settled {
+func settleOwed(owed []task.OwedHook, next task.Change, why string) []task.Settled {
 	var out []task.Settled
-	overtaken := decide.Overtaken(owed)
+	overtaken := decide.Overtaken(owed, next)
 	for _, h := range owed {
 		switch {
 		case slices.Contains(overtaken, h.ID):

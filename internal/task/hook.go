@@ -46,7 +46,7 @@ type Class int
 const (
 	// ClassRecord changes only the record; it is done with the decision itself.
 	ClassRecord Class = iota
-	// ClassStart brings an agent or its workspace to life. Overtaken, it is superseded.
+	// ClassStart brings an agent or its workspace to life. Overtaken, it is superseded; a workspace that the task keeps is made ready all the same.
 	ClassStart
 	// ClassEnd ends an agent or gives a workspace back. It is never dropped.
 	ClassEnd
