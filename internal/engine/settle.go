@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,17 +64,31 @@ func due(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
 }
 
 func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook, inherit bool) error {
-	if err := e.Store.BeginHook(ctx, hook.ID, e.Now()); err != nil {
+	err := e.Store.BeginHook(ctx, hook.ID, e.Now())
+	if errors.Is(err, task.ErrConflict) {
+		return nil // a later step has dropped it: whoever called us looks again
+	}
+	if err != nil {
 		return err
 	}
 	e.Log.Info("hook begins", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "attempt", hook.Attempts+1)
 	job, seat, err := e.job(ctx, t, hook, inherit)
+	if errors.Is(err, errOvertaken) {
+		return nil
+	}
 	var effect task.Effect
 	if err == nil {
 		effect, err = e.Performer.Perform(ctx, job)
 	}
 	e.Log.Info("hook ends", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "said", effect.Said, "error", text(err))
 	return e.settle(ctx, hook, effect, seat, err)
+}
+
+// errOvertaken says that a later step has dropped a hook which was about to be performed.
+var errOvertaken = errors.New("a later step has dropped the hook")
+
+func isOwed(owed []task.OwedHook, id int64) bool {
+	return slices.ContainsFunc(owed, func(h task.OwedHook) bool { return h.ID == id })
 }
 
 func text(err error) string {
@@ -110,6 +125,9 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook, inher
 	job.Seat = HashSecret(job.Secret)
 	seat := &task.Seat{Hash: job.Seat, Task: t.ID, Role: job.Role, Hook: hook.ID}
 	_, err = e.change(ctx, t.ID, func(s task.Snapshot) (*task.Change, error) {
+		if !isOwed(s.Owed, hook.ID) {
+			return nil, errOvertaken
+		}
 		return &task.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat}, nil
 	})
 	return job, seat, err
@@ -136,19 +154,22 @@ func HashSecret(secret string) string {
 // hookTrouble begins the attention mark that a failed hook leaves, so that its success can take it away.
 const hookTrouble = "hook "
 
-// settle commits the end of one attempt together with what it did.
+// settle commits the end of one attempt together with what it did. A hook that a later step has dropped meanwhile is settled already:
+// what it did is on record all the same.
 func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Effect, issued *task.Seat, failure error) error {
 	_, err := e.change(ctx, hook.Task, func(s task.Snapshot) (*task.Change, error) {
 		t, now := s.Task, e.Now()
 		t.UpdatedAt = now
-		settled := task.Settled{ID: hook.ID, State: task.HookDone}
+		settled := []task.Settled{{ID: hook.ID, State: task.HookDone}}
 		if failure != nil {
 			effect = task.Effect{} // half of an effect is none: the hook looks again when it is tried again
 		}
 		events := effect.Events
-		if failure != nil {
+		if !isOwed(s.Owed, hook.ID) {
+			settled = nil
+		} else if failure != nil {
 			attempts := hook.Attempts + 1
-			settled = task.Settled{ID: hook.ID, State: task.HookFailed, Error: failure.Error(), NextTry: now.Add(decide.BackOff(attempts))}
+			settled = []task.Settled{{ID: hook.ID, State: task.HookFailed, Error: failure.Error(), NextTry: now.Add(decide.BackOff(attempts))}}
 			t.Attention = hookTrouble + hook.Action + ": " + failure.Error()
 			if failure.Error() != hook.Error {
 				events = append(events, task.Event{
@@ -166,7 +187,7 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 			events[i].Actor = task.ActorEngine
 		}
 		c := &task.Change{
-			Task: t, Expect: s.Task.Version, Events: events, Settled: []task.Settled{settled},
+			Task: t, Expect: s.Task.Version, Events: events, Settled: settled,
 			Lease: effect.Lease, EndSeats: effect.EndSeats, NewNotice: effect.NewNotice,
 		}
 		seat(c, issued, effect.Seat)

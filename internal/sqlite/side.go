@@ -24,11 +24,15 @@ func (s *Store) Hooks(ctx context.Context, id string, event int) ([]task.OwedHoo
 	return out, nil
 }
 
-// BeginHook notes that an attempt to perform a hook starts.
+// BeginHook notes that an attempt to perform a hook starts. task.ErrConflict: the hook is not owed any more.
 func (s *Store) BeginHook(ctx context.Context, hook int64, now time.Time) error {
-	_, err := s.db.ExecContext(ctx, "UPDATE hooks SET attempts = attempts + 1, started_at = ?, ended_at = '' WHERE id = ?", task.FormatTime(now), hook)
+	done, err := s.db.ExecContext(ctx, `UPDATE hooks SET attempts = attempts + 1, started_at = ?, ended_at = ''
+		WHERE id = ? AND state IN ('pending', 'failed')`, task.FormatTime(now), hook)
 	if err != nil {
 		return fmt.Errorf("begin hook %d: %w", hook, err)
+	}
+	if n, err := done.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(task.ErrConflict, err)
 	}
 	return nil
 }
