@@ -242,6 +242,12 @@ func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (strin
 		return "", fmt.Errorf("cannot delete task %s yet: it still has its workspace (%s); run %q and try again",
 			id, s.Task.Workspace, "orange task retry "+id)
 	}
+	// Whoever is mirroring the task at this moment would make its folder anew.
+	release, err := e.Mirror.Lock(ctx, id+".files")
+	if err != nil {
+		return "", err
+	}
+	defer release()
 	if err := e.Store.Delete(ctx, id); err != nil {
 		return "", err
 	}

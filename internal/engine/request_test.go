@@ -1,12 +1,14 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"orange/internal/decide"
 	"orange/internal/document"
@@ -321,6 +323,25 @@ func TestDelete_waitsForTheWorkspace(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	if got := w.task(id); got.Status != "cancelled" || got.Workspace == "" {
+		t.Errorf("the task is %+v", got)
+	}
+}
+
+// Defect: a command that was mirroring the task while it was deleted made its folder anew.
+func TestDelete_waitsForWhoeverMirrorsTheTask(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.move(id, "cancelled", human)
+	release, err := w.files.Lock(t.Context(), id+".files")
+	must(t, err)
+	defer release()
+	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	if _, err := w.Delete(ctx, id, human); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the error is %v", err)
+	}
+	if got := w.task(id); got.Status != "cancelled" {
 		t.Errorf("the task is %+v", got)
 	}
 }
