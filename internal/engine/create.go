@@ -243,7 +243,7 @@ func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (strin
 			id, s.Task.Workspace, "orange task retry "+id)
 	}
 	// Whoever is mirroring the task at this moment would make its folder anew.
-	release, err := e.Mirror.Lock(ctx, id+".files")
+	release, err := e.Mirror.Lock(ctx, filesLock(id))
 	if err != nil {
 		return "", err
 	}
