@@ -170,7 +170,9 @@ func (x *exit) crash(rule *workflow.Rule, why string) task.Change {
 	t.Counters = t.Counters.With(task.CrashCount, count)
 	t.UpdatedAt, t.StalledAt = x.now, time.Time{}
 	reason := x.death.Name() + " " + why
-	t.Attention = fmt.Sprintf("crash %d: %s; start it again with %q", count, reason, "orange task respawn "+t.ID)
+	if !Revives(x.def, x.task) { // else it needs nobody
+		t.Attention = fmt.Sprintf("crash %d: %s; start it again with %q", count, reason, "orange task respawn "+t.ID)
+	}
 	crashed := x.event(task.AgentCrashed, reason)
 	crashed.Counters = t.Counters
 	crashed.Data["crash_count"] = strconv.Itoa(count)

@@ -165,6 +165,14 @@ func TestExit_whoseMoveIsRefusedIsACrashWithTheRefusalAsReason(t *testing.T) {
 	}
 }
 
+func TestExit_asksForNobodyWhereTheAgentIsStartedAgainByItself(t *testing.T) {
+	t.Parallel()
+	c := decide.Exit(defaultWorkflow(t), newTask("agent-review"), decide.Evidence{Document: docOf("")}, deathOf("reviewer"), noon)
+	if c.Events[0].Type != task.AgentCrashed || c.Task.Attention != "" {
+		t.Errorf("the event is %s, the mark %q", c.Events[0].Type, c.Task.Attention)
+	}
+}
+
 func TestExit_ofAProgramThatCannotBeStartedIsNoCrash(t *testing.T) {
 	t.Parallel()
 	death := deathOf("reviewer")

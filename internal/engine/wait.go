@@ -84,6 +84,9 @@ func (e *Engine) stands(ctx context.Context, w Waiting, id, role string) (task.W
 	}
 	state, _ := def.State(s.Task.Status)
 	out := task.Waited{Task: s.Task, About: state.About, Blocked: decide.Blocks(def, s.Task.Status, role)}
+	if role == task.RoleHuman && s.Task.Attention != "" {
+		out.Blocked = false // nobody is at work until this person has looked
+	}
 	var failed []task.OwedHook
 	for _, h := range s.Owed {
 		switch {

@@ -104,6 +104,18 @@ func TestWait_isNotHeldUpByAHookThatFailed(t *testing.T) {
 	}
 }
 
+func TestWait_ofAPersonEndsWhenTheAgentHasDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.die(w.death(id, task.RoleWorker))
+	waited, err := w.Wait(t.Context(), w.store, id, human, self, time.Minute)
+	must(t, err)
+	if waited.Blocked || waited.Task.Attention == "" {
+		t.Errorf("the answer is %+v", waited)
+	}
+}
+
 func TestWait_givesUpAfterItsTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
