@@ -134,6 +134,7 @@ func (e Event) IsMove() bool { return e.Type == StatusChanged || e.Type == AutoA
 
 // Seal gives the event its number, links it to the one before it and adds its hash.
 func Seal(e Event, seq int, prev string) (Event, error) {
+	e = cleaned(e)
 	e.Seq, e.Prev, e.Hash = seq, prev, ""
 	e.Time = e.Time.UTC().Truncate(time.Millisecond)
 	text, err := json.Marshal(e)

@@ -1,0 +1,148 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"orange/internal/task"
+)
+
+// Adopt takes a whole task into the record, its history line by line as it stands, and answers it as it then is.
+// task.ErrConflict: the record has the task already, or another task has its workspace.
+// task.ErrBranchTaken: another live task of the project has its branch.
+func (s *Store) Adopt(ctx context.Context, a task.Adoption) (task.Task, error) {
+	var out task.Task
+	err := s.within(ctx, func(tx *sql.Tx) error {
+		var err error
+		out, err = adopt(ctx, tx, a)
+		return err
+	})
+	if err != nil {
+		return task.Task{}, fmt.Errorf("adopt task %q: %w", a.Task.ID, err)
+	}
+	return out, nil
+}
+
+func adopt(ctx context.Context, tx *sql.Tx, a task.Adoption) (task.Task, error) {
+	t := a.Task
+	if err := unknown(ctx, tx, t.ID); err != nil {
+		return t, err
+	}
+	if t.Workspace != "" {
+		done, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO leases (workspace, project, task) VALUES (?, ?, ?)", t.Workspace, t.Project, t.ID)
+		if err != nil {
+			return t, fmt.Errorf("reserve workspace: %w", err)
+		}
+		if taken, err := done.RowsAffected(); err != nil || taken != 1 {
+			return t, fmt.Errorf("%w: another task has the workspace %q", task.ErrConflict, t.Workspace)
+		}
+	}
+	if err := beginHooks(ctx, tx, a.FirstHook); err != nil {
+		return t, err
+	}
+	t, err := adoptHistory(ctx, tx, a, t)
+	if err != nil {
+		return t, err
+	}
+	t.Version = 1
+	if err := writeTask(ctx, tx, t, true); err != nil {
+		return t, err
+	}
+	if err := noteRendering(ctx, tx, task.Task{}, t); err != nil {
+		return t, err
+	}
+	return t, adoptRest(ctx, tx, a)
+}
+
+func unknown(ctx context.Context, tx *sql.Tx, id string) error {
+	var have int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM tasks WHERE id = ?", id).Scan(&have); err != nil {
+		return fmt.Errorf("look for the task: %w", err)
+	}
+	if have > 0 {
+		return fmt.Errorf("%w: it is on record", task.ErrConflict)
+	}
+	return nil
+}
+
+// beginHooks makes the numbers of new hooks begin behind the given one. Windows of agents carry the number of the hook
+// that started them: one that came again would be taken for a window that its hook has started already.
+func beginHooks(ctx context.Context, tx *sql.Tx, first int64) error {
+	done, err := tx.ExecContext(ctx, "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'hooks'", first)
+	if err != nil {
+		return fmt.Errorf("number hooks anew: %w", err)
+	}
+	if n, err := done.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO sqlite_sequence (name, seq) VALUES ('hooks', ?)", first); err != nil {
+		return fmt.Errorf("number hooks anew: %w", err)
+	}
+	return nil
+}
+
+func adoptHistory(ctx context.Context, tx *sql.Tx, a task.Adoption, t task.Task) (task.Task, error) {
+	write := func(seq int, line string) error {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", t.ID, seq, line); err != nil {
+			return fmt.Errorf("write event: %w", err)
+		}
+		return nil
+	}
+	for i, line := range a.Lines {
+		if err := write(i+1, line); err != nil {
+			return t, err
+		}
+	}
+	t.Seq = len(a.Lines)
+	for _, e := range a.Events {
+		sealed, err := task.Seal(e, t.Seq+1, t.Hash)
+		if err != nil {
+			return t, err
+		}
+		line, err := json.Marshal(sealed)
+		if err != nil {
+			return t, fmt.Errorf("write event: %w", err)
+		}
+		if err := write(sealed.Seq, string(line)); err != nil {
+			return t, err
+		}
+		t.Seq, t.Hash = sealed.Seq, sealed.Hash
+	}
+	return t, nil
+}
+
+// adoptRest writes evidence, seats and what the header showed.
+func adoptRest(ctx context.Context, tx *sql.Tx, a task.Adoption) error {
+	id := a.Task.ID
+	write := func(query string, args ...any) error {
+		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+			return fmt.Errorf("write what belongs to it: %w", err)
+		}
+		return nil
+	}
+	for _, s := range a.Spent {
+		if err := write("INSERT OR REPLACE INTO spent (task, source, digest, seq) VALUES (?, ?, ?, ?)", id, s.Source, s.Digest, s.Seq); err != nil {
+			return err
+		}
+	}
+	for _, e := range a.Entry {
+		if err := write("INSERT OR REPLACE INTO entries (task, source, digest) VALUES (?, ?, ?)", id, e.Source, e.Digest); err != nil {
+			return err
+		}
+	}
+	for _, shown := range a.Shown {
+		if err := write("INSERT OR IGNORE INTO renderings (task, field, value) VALUES (?, ?, ?)", id, shown.Field, shown.Value); err != nil {
+			return err
+		}
+	}
+	for _, seat := range a.Seats {
+		err := write("INSERT OR IGNORE INTO seats (hash, task, role, hook, pid, began, ended) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			seat.Hash, id, seat.Role, seat.Hook, seat.PID, seat.Began, seat.Ended)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

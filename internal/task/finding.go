@@ -1,0 +1,21 @@
+package task
+
+// Level says how much a finding matters.
+type Level string
+
+// Levels of findings.
+const (
+	LevelOK      Level = "ok"
+	LevelWarning Level = "warning" // a person may want to do something; everything agrees all the same
+	LevelProblem Level = "problem" // something does not agree, or could not be looked at
+)
+
+// Finding is one thing that an examination of the house found.
+type Finding struct {
+	Check   string `json:"check"`
+	Level   Level  `json:"level"`
+	Subject string `json:"subject"` // a task, a file, a program
+	Found   string `json:"found"`
+	Advice  string `json:"advice"` // what to do; empty when nothing is
+	Mended  string `json:"mended"` // what was done about it; empty when nothing was
+}

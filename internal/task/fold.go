@@ -1,0 +1,125 @@
+package task
+
+import (
+	"fmt"
+	"time"
+)
+
+// Keys of an event's data from which a task can be told again.
+const (
+	DataStatus        = "status"
+	DataBranch        = "branch"
+	DataSummary       = "summary"
+	DataWorkflow      = "workflow"
+	DataHarness       = "harness"
+	DataReviewHarness = "review_harness"
+	DataEffort        = "effort"
+	DataReviewEffort  = "review_effort"
+	DataAdopted       = "adopted"    // the task was taken over from a folder that had no history to trust
+	DataCreatedAt     = "created_at" // when a task was made that was taken over later
+)
+
+// Adoption is a task as its folder tells it, to be taken into a record that does not have it.
+type Adoption struct {
+	Task    Task
+	Lines   []string // the history exactly as it stands, one event each
+	Events  []Event  // what is added to it
+	Spent   []Spent
+	Entry   []Evidence
+	Shown   []Shown // values that the header shows or showed: they are old, not new
+	Seats   []Seat  // of agents that live and whose secrets are lost
+	Foreign bool    // it had no history to trust: its header is all there is
+	Notes   []string
+	// FirstHook is a number that no hook of the lost record had: what is queued from now on gets greater ones.
+	FirstHook int64
+}
+
+// Shown is a value that a task's header shows.
+type Shown struct{ Field, Value string }
+
+// Fold tells a task from its history alone: what the history does not say (id, project, workspace, version) stays empty.
+// Hooks of the last event count as performed. The history must be whole, as ReadHistory gives it.
+func Fold(events []Event) (Task, []Spent, error) {
+	var t Task
+	var spent []Spent
+	if len(events) == 0 || events[0].Type != Created {
+		return t, nil, fmt.Errorf("cannot tell a task from its history: it does not begin with %q", Created)
+	}
+	for i, e := range events {
+		if i > 0 && e.Type == Created {
+			return t, nil, fmt.Errorf("cannot tell a task from its history: event %d makes it a second time", e.Seq)
+		}
+		if e.IsMove() && e.From != t.Status {
+			return t, nil, fmt.Errorf("cannot tell a task from its history: event %d moves it from %q, and it was %q", e.Seq, e.From, t.Status)
+		}
+		t = follow(t, e)
+		if e.IsMove() {
+			for _, evidence := range e.Evidence {
+				spent = append(spent, Spent{Evidence: evidence, Seq: e.Seq})
+			}
+		}
+	}
+	if t.Status == "" {
+		return t, nil, fmt.Errorf("cannot tell a task from its history: event 1 does not say its status")
+	}
+	return t, spent, nil
+}
+
+// follow is the task after one more event.
+func follow(t Task, e Event) Task {
+	t.Seq, t.Hash, t.UpdatedAt = e.Seq, e.Hash, e.Time
+	if len(e.Counters) > 0 {
+		t.Counters = e.Counters
+	}
+	if e.Workflow != "" {
+		t.Workflow.Digest = e.Workflow
+	}
+	switch e.Type {
+	case Created:
+		t.Status, t.CreatedAt, t.EnteredAt = Status(e.Data[DataStatus]), e.Time, e.Time
+		if at, err := time.Parse(TimeFormat, e.Data[DataCreatedAt]); err == nil {
+			t.CreatedAt = at
+		}
+		t = described(t, e.Data)
+	case Updated:
+		t = described(t, e.Data)
+	case StatusChanged, AutoAdvanced:
+		t.Previous, t.Status, t.EnteredAt, t.QueuedFor = t.Status, e.To, e.Time, ""
+		if _, crash := e.Data[DataCrash]; !crash && t.Counters.Get(CrashCount) != 0 {
+			t.Counters = t.Counters.With(CrashCount, 0) // its hooks count as performed
+		}
+	case QueuedForSpace:
+		t.QueuedFor = Status(e.Data["for"])
+	case AgentSpawned, ReviewStarted:
+		t.Session = e.Data["session"]
+		if e.Type == ReviewStarted {
+			t.ReviewHarness = told(e.Data, DataHarness, t.ReviewHarness)
+		} else {
+			t.Harness = told(e.Data, DataHarness, t.Harness)
+		}
+	case AgentStopped:
+		if e.Data["role"] == "all" {
+			t.Session = ""
+		}
+	}
+	return t
+}
+
+// described takes over what an event says of the fields that people set.
+func described(t Task, data map[string]string) Task {
+	t.Branch = told(data, DataBranch, t.Branch)
+	t.Summary = told(data, DataSummary, t.Summary)
+	t.Workflow.Name = told(data, DataWorkflow, t.Workflow.Name)
+	t.Harness = told(data, DataHarness, t.Harness)
+	t.ReviewHarness = told(data, DataReviewHarness, t.ReviewHarness)
+	t.Effort = told(data, DataEffort, t.Effort)
+	t.ReviewEffort = told(data, DataReviewEffort, t.ReviewEffort)
+	return t
+}
+
+func told(data map[string]string, key, otherwise string) string {
+	if value, said := data[key]; said {
+		return value
+	}
+	return otherwise
+}

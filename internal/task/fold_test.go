@@ -1,0 +1,93 @@
+package task_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/task"
+)
+
+func day(n int) time.Time { return time.Date(2024, 5, n, 7, 8, 9, 0, time.UTC) }
+
+func created(data map[string]string) task.Event {
+	if data["status"] == "" {
+		data["status"] = "pending"
+	}
+	return task.Event{Seq: 1, Time: day(1), Type: task.Created, Workflow: "d1", Data: data, Hash: "h1"}
+}
+
+func crashes(n int) task.Counters { return task.Counters{{Name: task.CrashCount, Value: n}} }
+
+func TestFold_tellsATaskFromItsEvents(t *testing.T) {
+	t.Parallel()
+	plan := task.Evidence{Source: "## plan", Digest: "p"}
+	events := []task.Event{
+		created(map[string]string{"branch": "feat/a", "summary": "one", "workflow": "default"}),
+		{Seq: 2, Time: day(2), Type: task.QueuedForSpace, Data: map[string]string{"for": "planning"}},
+		{Seq: 3, Time: day(3), Type: task.StatusChanged, From: "pending", To: "planning", Counters: crashes(0)},
+		{Seq: 4, Time: day(4), Type: task.AgentSpawned, Data: map[string]string{"session": "garden/feat/a", "harness": "claude"}},
+		{Seq: 5, Time: day(5), Type: task.Updated, Data: map[string]string{"summary": "two", "review_harness": "codex"}},
+		{Seq: 6, Time: day(6), Type: task.StatusChanged, From: "planning", To: "working", Evidence: []task.Evidence{plan}},
+		{Seq: 7, Time: day(7), Type: task.HookFailure, Hash: "h7"},
+	}
+	got, spent, err := task.Fold(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := task.Task{
+		Branch: "feat/a", Summary: "two", Harness: "claude", ReviewHarness: "codex", Status: "working", Previous: "planning",
+		Counters: crashes(0), Session: "garden/feat/a", Workflow: task.WorkflowRef{Name: "default", Digest: "d1"},
+		CreatedAt: day(1), EnteredAt: day(6), UpdatedAt: day(7), Seq: 7, Hash: "h7",
+	}
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(spent, []task.Spent{{Evidence: plan, Seq: 6}}) {
+		t.Errorf("got  %+v, %v\nwant %+v", got, spent, want)
+	}
+	if queued, _, err := task.Fold(events[:2]); err != nil || queued.QueuedFor != "planning" {
+		t.Errorf("queued for %q, %v", queued.QueuedFor, err)
+	}
+}
+
+func TestFold_takesTheCountOfCrashesBackWithAMoveUnlessACrashMadeIt(t *testing.T) {
+	t.Parallel()
+	move := task.Event{Seq: 2, Type: task.AutoAdvanced, From: "pending", To: "stuck", Counters: crashes(2)}
+	escalated := move
+	escalated.Data = map[string]string{"crash": "3"}
+	crashed := task.Event{Seq: 3, Type: "agent.crashed", Counters: crashes(1)}
+	tests := []struct {
+		what   string
+		events []task.Event
+		want   int
+	}{
+		{"a move", []task.Event{move}, 0},
+		{"a move that a crash made", []task.Event{escalated}, 2},
+		{"a crash after a move", []task.Event{move, crashed}, 1},
+	}
+	for _, tt := range tests {
+		got, _, err := task.Fold(append([]task.Event{created(map[string]string{})}, tt.events...))
+		if err != nil || got.Counters.Get(task.CrashCount) != tt.want {
+			t.Errorf("%s: %v, %v, want %d", tt.what, got.Counters, err, tt.want)
+		}
+	}
+}
+
+func TestFold_refusesWhatIsNoHistoryOfATask(t *testing.T) {
+	t.Parallel()
+	birth := created(map[string]string{})
+	tests := []struct {
+		want   string
+		events []task.Event
+	}{
+		{"does not begin with", nil},
+		{"does not begin with", []task.Event{{Seq: 1, Type: task.Updated}}},
+		{"event 2 makes it a second time", []task.Event{birth, {Seq: 2, Type: task.Created}}},
+		{`event 2 moves it from "working", and it was "pending"`, []task.Event{birth, {Seq: 2, Type: task.StatusChanged, From: "working", To: "done"}}},
+		{"event 1 does not say its status", []task.Event{{Seq: 1, Type: task.Created}}},
+	}
+	for _, tt := range tests {
+		if _, _, err := task.Fold(tt.events); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
