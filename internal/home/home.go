@@ -136,6 +136,9 @@ func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, er
 		return nil, err
 	}
 	ref := task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
+	if err := h.keep(ref.Digest, listed.Text); err != nil {
+		return nil, err
+	}
 	return def, h.Keeper.SaveWorkflow(ctx, ref, listed.Text)
 }
 
@@ -145,6 +148,9 @@ func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 		return known.(*workflow.Definition), nil
 	}
 	text, err := h.Keeper.Workflow(ctx, ref.Digest)
+	if errors.Is(err, task.ErrNotFound) {
+		text, err = h.recover(ctx, ref)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,101 @@
+package home
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"orange/internal/task"
+)
+
+// keptFolder holds a copy of every workflow that a task was pinned to, named by its digest.
+// Its name begins with a dot: these are not workflows that a task can be created under.
+const keptFolder = ".kept"
+
+// Kept is where the copy of the workflow with that digest stands.
+func (h *Home) Kept(digest string) string {
+	return filepath.Join(h.Dir, "workflows", keptFolder, digest+".yml")
+}
+
+// keep keeps a workflow's text outside the record too, so that a task can still be judged by its own rules
+// when the record is lost. A copy that is there stays as it is.
+func (h *Home) keep(digest string, text []byte) error {
+	path := h.Kept(digest)
+	if _, err := os.Lstat(path); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("keep a copy of the workflow: %w", err)
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+digest+".*")
+	if err != nil {
+		return fmt.Errorf("keep a copy of the workflow: %w", err)
+	}
+	_, err = temporary.Write(text)
+	if err == nil {
+		err = temporary.Sync()
+	}
+	err = errors.Join(err, temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("keep a copy of the workflow: %w", err), os.Remove(temporary.Name()))
+	}
+	return nil
+}
+
+// recover finds the text of a workflow that the record has lost, and gives it back to the record.
+func (h *Home) recover(ctx context.Context, ref task.WorkflowRef) ([]byte, error) {
+	text, err := h.lost(ref.Digest)
+	if err != nil {
+		return nil, err
+	}
+	def, err := h.ParseWorkflow(ref.Name+".yml", text)
+	if err != nil {
+		return nil, err
+	}
+	ref.Name, ref.Version = def.Name, def.Version
+	return text, h.Keeper.SaveWorkflow(ctx, ref, text)
+}
+
+// lost looks for a text with the digest among the copies, and among the workflows that can be had today.
+func (h *Home) lost(digest string) ([]byte, error) {
+	text, err := os.ReadFile(h.Kept(digest))
+	if err == nil && digestOf(text) == digest {
+		return text, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the copy of the workflow: %w", err)
+	}
+	all, err := h.ListWorkflows()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range all {
+		if digestOf(l.Text) == digest {
+			return l.Text, nil
+		}
+	}
+	// One that ships may be hidden by a file of the person's.
+	names, err := fs.Glob(h.Workflows, "*.yml")
+	if err != nil {
+		return nil, fmt.Errorf("list what ships: %w", err)
+	}
+	for _, name := range names {
+		if text, err := fs.ReadFile(h.Workflows, name); err == nil && digestOf(text) == digest {
+			return text, nil
+		}
+	}
+	return nil, task.Notef(task.ErrNotFound, "cannot find the workflow with the digest %q, in the record or among the files; put its file at %q", digest, h.Kept(digest))
+}
+
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
