@@ -29,6 +29,7 @@ type Adoption struct {
 	Shown   []Shown // values that the header shows or showed: they are old, not new
 	Seats   []Seat  // of agents that live and whose secrets are lost
 	Foreign bool    // it had no history to trust: its header is all there is
+	Torn    bool    // the last line of its history was cut short and is left out
 	Notes   []string
 	// FirstHook is a number that no hook of the lost record had: what is queued from now on gets greater ones.
 	FirstHook int64

@@ -1,0 +1,365 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Adopter takes whole tasks into the record.
+type Adopter interface {
+	Adopt(ctx context.Context, a task.Adoption) (task.Task, error)
+}
+
+// Agents looks for the agents of a task that live, as the seats that they had. "Could not look" is an error.
+type Agents interface {
+	Living(ctx context.Context, id string) ([]task.Seat, error)
+}
+
+// rebuilt begins the attention mark of a task that came back from its files.
+const rebuilt = "rebuilt from its files: "
+
+// Tell tells a task that the record does not have from its folder, whose history is given as it stands.
+// What the engine owns comes from the history, which is verified; the rest from the document's header.
+// A history that is broken is a *task.BrokenHistory; a torn last line is only noted.
+// A folder without a history of ours is told from its header alone.
+func (e *Engine) Tell(ctx context.Context, project, id string, history []byte) (task.Adoption, error) {
+	var a task.Adoption
+	header, err := e.header(project, id)
+	if err != nil {
+		return a, err
+	}
+	if other, there := header.get("id"); there && other != id {
+		return a, fmt.Errorf("cannot adopt the folder of task %s: the header of its TASK.md says that it belongs to task %q; is it a copy?", id, other)
+	}
+	// The histories of an earlier program have no hashes at all.
+	a.Foreign = !bytes.Contains(history, []byte(`"hash":"`))
+	var def *workflow.Definition
+	if a.Foreign {
+		def, err = e.tellForeign(ctx, &a, header)
+	} else {
+		def, err = e.tellOwn(ctx, &a, header, history)
+	}
+	if err != nil {
+		return a, err
+	}
+	t := &a.Task
+	t.ID, t.Project, t.Workflow = id, project, task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
+	if t.Branch == "" {
+		t.Branch = task.DefaultBranch(id)
+	}
+	state, exists := def.State(t.Status)
+	if !exists {
+		return a, fmt.Errorf("cannot adopt task %s: it is in %q, and its workflow %q has no such state", id, t.Status, def.Name)
+	}
+	t.Live = !state.Terminal
+	if !t.Live {
+		t.Workspace, t.Session, t.QueuedFor = "", "", ""
+	}
+	if t.Workspace != "" && !isWorkspace(project, t.Workspace) {
+		a.Notes = append(a.Notes, fmt.Sprintf("%q is no workspace of its project, so it has none", t.Workspace))
+		t.Workspace = ""
+	}
+	e.tellEntry(&a, def)
+	a.Shown = append(a.Shown, header.shown()...)
+	if a.Foreign {
+		a.Events = []task.Event{birthOf(*t)}
+	}
+	return a, nil
+}
+
+// front is the header of a document, nil where it cannot be read.
+type front struct{ document *document.Document }
+
+func (f front) get(key string) (string, bool) {
+	if f.document == nil {
+		return "", false
+	}
+	return f.document.Front.Get(key)
+}
+
+func (f front) shown() []task.Shown {
+	if f.document == nil {
+		return nil
+	}
+	var out []task.Shown
+	for _, v := range f.document.Front.Values {
+		out = append(out, task.Shown{Field: v.Key, Value: v.Text})
+	}
+	return out
+}
+
+// header reads the header of a document that no record knows. One that is not there or cannot be trusted is an empty one.
+func (e *Engine) header(project, id string) (front, error) {
+	text, err := e.Documents.Read(project, id, false)
+	if errors.Is(err, os.ErrNotExist) {
+		return front{}, nil
+	}
+	if err != nil {
+		return front{}, err
+	}
+	d := document.Read(text)
+	if d.Broken() != "" || d.Header() == "" {
+		return front{}, nil
+	}
+	return front{document: d}, nil
+}
+
+func (e *Engine) tellOwn(ctx context.Context, a *task.Adoption, header front, history []byte) (*workflow.Definition, error) {
+	events, err := task.ReadHistory(history)
+	var broken *task.BrokenHistory
+	switch {
+	case errors.As(err, &broken) && broken.Torn && len(events) > 0:
+		a.Notes = append(a.Notes, fmt.Sprintf("the last line of its history, line %d, was cut short and is left out", broken.Line))
+		a.Torn = true
+	case err != nil:
+		return nil, err
+	}
+	for _, line := range strings.SplitAfterN(string(history), "\n", len(events)+1)[:len(events)] {
+		a.Lines = append(a.Lines, strings.TrimSuffix(line, "\n"))
+	}
+	if a.Task, a.Spent, err = task.Fold(events); err != nil {
+		return nil, err
+	}
+	a.Shown = shownBefore(events)
+	if header.document == nil {
+		a.Notes = append(a.Notes, "the header of its TASK.md cannot be read: what only stands there (harnesses, efforts, workspace) is as far as its history tells it")
+	}
+	takeOver(&a.Task, header)
+	return e.Rules.Pinned(ctx, a.Task.Workflow)
+}
+
+// takeOver sets from the header what the history does not protect.
+func takeOver(t *task.Task, header front) {
+	for key, into := range map[string]*string{ // each has its own place: the order does not matter
+		"summary": &t.Summary, "harness": &t.Harness, "review_harness": &t.ReviewHarness, "effort": &t.Effort, "review_effort": &t.ReviewEffort,
+		"workspace": &t.Workspace, "tmux_session": &t.Session, "pr_url": &t.PRURL, "pr_state": &t.PRState, "attention": &t.Attention,
+	} {
+		if text, there := header.get(key); there {
+			*into = text
+		}
+	}
+	// Settling a hook may change a task without an event.
+	if text, there := header.get("updated_at"); there {
+		if at, err := time.Parse(task.TimeFormat, text); err == nil && at.After(t.UpdatedAt) {
+			t.UpdatedAt = at
+		}
+	}
+}
+
+// tellForeign tells a task of an earlier program, or one whose history is lost: nothing but its header says what it is.
+func (e *Engine) tellForeign(ctx context.Context, a *task.Adoption, header front) (*workflow.Definition, error) {
+	status, there := header.get("status")
+	if !there {
+		return nil, fmt.Errorf("cannot adopt a folder without a history and without a header that says its status; " +
+			"put a header into its TASK.md, or move the folder away")
+	}
+	t := &a.Task
+	takeOver(t, header)
+	t.Status, t.Session = task.Status(status), ""
+	t.Branch, _ = header.get("branch")
+	for _, name := range []string{task.ReviewRound, task.CrashCount} {
+		text, _ := header.get(name)
+		if n, err := strconv.Atoi(text); err == nil && n != 0 {
+			t.Counters = t.Counters.With(name, n)
+		}
+	}
+	now := e.Now()
+	t.CreatedAt, t.EnteredAt, t.UpdatedAt = now, now, now
+	if text, _ := header.get("created_at"); text != "" {
+		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			t.CreatedAt = at
+		}
+	}
+	a.Notes = append(a.Notes, "it had no history to trust: its status is what the header of its TASK.md said")
+	name, _ := header.get("workflow")
+	if name == "" {
+		name = task.DefaultWorkflow
+	}
+	return e.Rules.Named(ctx, name)
+}
+
+func birthOf(t task.Task) task.Event {
+	return task.Event{
+		Time: t.EnteredAt, Type: task.Created, Actor: task.ActorEngine, Reason: "taken over from a folder without a history", Counters: t.Counters, Workflow: t.Workflow.Digest,
+		Data: map[string]string{
+			task.DataAdopted: "true", task.DataStatus: string(t.Status), task.DataBranch: t.Branch, task.DataSummary: t.Summary,
+			task.DataWorkflow: t.Workflow.Name, task.DataCreatedAt: task.FormatTime(t.CreatedAt),
+			task.DataHarness: t.Harness, task.DataReviewHarness: t.ReviewHarness, task.DataEffort: t.Effort, task.DataReviewEffort: t.ReviewEffort,
+		},
+	}
+}
+
+// tellEntry takes what stands in the document now for what stood there when the present status began: nobody can tell any more.
+func (e *Engine) tellEntry(a *task.Adoption, def *workflow.Definition) {
+	text, err := e.Documents.Read(a.Task.Project, a.Task.ID, true)
+	switch {
+	case err == nil:
+		a.Entry = decide.Digests(def, a.Task.Status, document.Read(text))
+	case !errors.Is(err, os.ErrNotExist):
+		a.Notes = append(a.Notes, "its TASK.md cannot be read: "+err.Error())
+	}
+}
+
+// shownBefore are values that the header showed at some time, as far as the history tells.
+func shownBefore(events []task.Event) []task.Shown {
+	var out []task.Shown
+	add := func(field, value string) { out = append(out, task.Shown{Field: field, Value: value}) }
+	for _, e := range events {
+		if e.IsMove() {
+			add("status", string(e.From))
+			add("status", string(e.To))
+		}
+		for _, c := range e.Counters {
+			add(c.Name, strconv.Itoa(c.Value))
+		}
+		if e.Type != task.Created && e.Type != task.Updated {
+			continue
+		}
+		for _, v := range document.Fields(task.Task{}) {
+			if value, said := e.Data[v.Key]; said {
+				add(v.Key, value)
+			}
+		}
+	}
+	return out
+}
+
+// isWorkspace says whether a name is one of a project's workspaces: the header may say anything.
+func isWorkspace(project, name string) bool {
+	number, found := strings.CutPrefix(name, project+"--")
+	n, err := strconv.Atoi(number)
+	return found && err == nil && n > 0 && strconv.Itoa(n) == number
+}
+
+// Adopt takes a task that Tell told into the record, and makes its mirrors equal to it. Which hooks it owed is not known:
+// they count as performed. Its agents have lost their seats and cannot ask for anything: the task's attention says how to go on.
+// A workspace or a branch that another task has by now is not taken from it.
+func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a task.Adoption) (task.Adoption, error) {
+	living, err := agents.Living(ctx, a.Task.ID)
+	if err != nil {
+		return a, err
+	}
+	for _, seat := range living {
+		secret := make([]byte, 32)
+		if _, err := io.ReadFull(e.Random, secret); err != nil {
+			return a, fmt.Errorf("make a seat: %w", err)
+		}
+		// Its place is known and its secret is not: what it starts must never be taken for a person.
+		seat.Hash, seat.Ended = HashSecret(hex.EncodeToString(secret)), true
+		a.Seats = append(a.Seats, seat)
+	}
+	def, err := e.Rules.Pinned(ctx, a.Task.Workflow)
+	if err != nil {
+		return a, err
+	}
+	a.FirstHook = e.Now().Unix()
+	for range maxConflicts {
+		claimed, err := e.settleClaims(ctx, a)
+		if err != nil {
+			return a, err
+		}
+		claimed.Task.Attention = attention(def, claimed)
+		t, err := into.Adopt(ctx, claimed)
+		if errors.Is(err, task.ErrConflict) || errors.Is(err, task.ErrBranchTaken) {
+			if _, unknown := e.Store.Load(ctx, a.Task.ID); errors.Is(unknown, task.ErrNotFound) {
+				continue // another task was faster: what it has now is looked at anew
+			}
+		}
+		if err != nil {
+			return a, err
+		}
+		claimed.Task = t
+		e.Log.Info("adopted", "component", "engine", "task", t.ID, "status", string(t.Status))
+		return claimed, e.Sync(ctx, t.ID)
+	}
+	return a, task.Notef(task.ErrConflict, "cannot adopt task %s: others take its workspace or its branch all the time; try again", a.Task.ID)
+}
+
+// settleClaims leaves to other tasks what they have already.
+func (e *Engine) settleClaims(ctx context.Context, a task.Adoption) (task.Adoption, error) {
+	a.Notes = append([]string(nil), a.Notes...)
+	t := &a.Task
+	if t.Live {
+		others, err := e.Index.List(ctx, task.Filter{Project: t.Project, Branch: t.Branch, Live: true})
+		if err != nil {
+			return a, err
+		}
+		if len(others) > 0 {
+			lost := t.Branch
+			if t.Branch = task.DefaultBranch(t.ID); t.Branch == lost {
+				t.Branch += "-2"
+			}
+			t.Workspace = ""
+			a.Notes = append(a.Notes, fmt.Sprintf("its branch %q belongs to the live task %s: it got the branch %q and no workspace; cancel the one that is not wanted", lost, others[0].ID, t.Branch))
+			a.Events = append(append([]task.Event(nil), a.Events...), task.Event{
+				Time: e.Now(), Type: task.Updated, Actor: task.ActorEngine, Reason: "another live task had its branch when it was adopted",
+				Data: map[string]string{task.DataBranch: t.Branch},
+			})
+		}
+	}
+	holders, err := e.Index.Holders(ctx, t.Project)
+	if err != nil {
+		return a, err
+	}
+	for _, h := range holders {
+		if t.Workspace != "" && h.Workspace == t.Workspace {
+			a.Notes = append(a.Notes, fmt.Sprintf("its workspace %q belongs to task %s, so it has none; cancel the one that is not wanted", t.Workspace, h.Task))
+			t.Workspace = ""
+		}
+	}
+	return a, nil
+}
+
+// attention says what a person should know of a live task that was rebuilt, and how its work goes on.
+// One that lost nothing and waits for nobody's agent keeps the word that it had.
+func attention(def *workflow.Definition, a task.Adoption) string {
+	t := a.Task
+	if !t.Live {
+		return t.Attention
+	}
+	said := append([]string(nil), a.Notes...)
+	state, _ := def.State(t.Status)
+	lives := false
+	for _, seat := range a.Seats {
+		next := "the move that needs it starts it again"
+		if seat.Role == state.Role {
+			lives, next = true, "then orange task respawn "+t.ID
+		}
+		said = append(said, fmt.Sprintf("its %s lives and has lost its seat, so that it cannot ask for anything: end it (orange task attach %s --role %s), %s", seat.Role, t.ID, seat.Role, next))
+	}
+	if state.Role != "" && !lives && t.Workspace != "" {
+		said = append(said, fmt.Sprintf("its %s does not live: orange task respawn %s", state.Role, t.ID))
+	}
+	if len(said) == 0 {
+		return t.Attention
+	}
+	if t.Attention != "" && !strings.HasPrefix(t.Attention, rebuilt) {
+		said = append(said, "before that: "+t.Attention)
+	}
+	return rebuilt + strings.Join(said, "; ")
+}
+
+// Forget drops what the record still holds for a task that it does not have, such as the lease of a workspace.
+func (e *Engine) Forget(ctx context.Context, id string) error {
+	_, err := e.Store.Load(ctx, id)
+	if err == nil {
+		return fmt.Errorf("cannot forget task %s: it is on record", id)
+	}
+	if !errors.Is(err, task.ErrNotFound) {
+		return err
+	}
+	return e.Store.Delete(ctx, id)
+}

@@ -1,0 +1,282 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"orange/internal/task"
+)
+
+// agents pretends to know who lives.
+type agents map[string][]task.Seat
+
+func (a agents) Living(_ context.Context, id string) ([]task.Seat, error) {
+	if a == nil {
+		return nil, errors.New("could not look")
+	}
+	return a[id], nil
+}
+
+// lose is the same home with its record lost.
+func (w *world) lose() *world {
+	w.t.Helper()
+	must(w.t, w.store.Close())
+	for _, end := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(filepath.Join(w.home, "orange.db"+end)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			w.t.Fatal(err)
+		}
+	}
+	return w.another()
+}
+
+func (w *world) tell(id string) (task.Adoption, error) {
+	w.t.Helper()
+	history, err := w.files.ReadHistory("garden", id)
+	must(w.t, err)
+	return w.Tell(w.t.Context(), "garden", id, history)
+}
+
+func (w *world) adopt(id string, living agents) task.Adoption {
+	w.t.Helper()
+	a, err := w.tell(id)
+	must(w.t, err)
+	a, err = w.Adopt(w.t.Context(), w.store, living, a)
+	must(w.t, err)
+	return a
+}
+
+// same is a task without what may differ once it was rebuilt: its version counts changes of the record, and attention says that it was.
+func same(one task.Task) task.Task {
+	one.Version, one.Attention = 0, ""
+	return one
+}
+
+func TestATaskThatWasRebuilt_isWhatItWas(t *testing.T) {
+	t.Parallel()
+	for _, status := range []task.Status{"pending", "planning", "working", "agent-review", "reviewing"} {
+		w := newWorld(t)
+		id := w.reach(status)
+		before, history := w.load(id), w.events(id, "")
+		w = w.lose()
+		w.adopt(id, agents{})
+		after := w.load(id)
+		if !reflect.DeepEqual(same(after.Task), same(before.Task)) {
+			t.Errorf("%s: it is  %+v\nand was %+v", status, after.Task, before.Task)
+		}
+		if !reflect.DeepEqual(after.Spent, before.Spent) || !reflect.DeepEqual(w.events(id, ""), history) {
+			t.Errorf("%s: spent %v, was %v", status, after.Spent, before.Spent)
+		}
+		if waits := status == "planning" || status == "working" || status == "agent-review"; waits != strings.Contains(after.Task.Attention, "does not live: orange task respawn "+id) {
+			t.Errorf("%s: the attention is %q", status, after.Task.Attention)
+		}
+		if differs, err := w.files.Differs(after.Task, w.lines(id)); err != nil || len(differs) > 0 {
+			t.Errorf("%s: its mirrors differ: %v, %v", status, differs, err)
+		}
+	}
+}
+
+func (w *world) lines(id string) []string {
+	w.t.Helper()
+	lines, err := w.store.Lines(w.t.Context(), id)
+	must(w.t, err)
+	return lines
+}
+
+func TestATaskThatWasRebuilt_goesOnAndItsEvidenceStaysSpent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("agent-review")
+	w = w.lose()
+	w.adopt(id, agents{})
+	w.write(id, fail)
+	w.move(id, "working", reviewer)
+	_, err := w.ask(id, "agent-review", worker)
+	wantCode(t, err, "gate_unmet")
+	w.write(id, "\n## Handoff\nDONE: the rest\n")
+	w.move(id, "agent-review", worker)
+	if _, err = w.ask(id, "reviewing", reviewer); err == nil || !strings.Contains(err.Error(), "moved the task at event") {
+		t.Errorf("the old review: %v", err)
+	}
+	if hook := w.hands.last(t, task.SpawnReviewer).hook; hook < 1_000_000 {
+		t.Errorf("the hook has the number %d, which the lost record may have had", hook)
+	}
+}
+
+func TestATaskThatWasRebuilt_keepsItsLivingAgentFromPassingForAPerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w = w.lose()
+	w.adopt(id, agents{id: {{Role: "worker", Hook: 2, PID: 4711, Began: "then"}}})
+	_, err := w.Actor(t.Context(), id, task.Caller{Above: []task.Waiter{{PID: 4711, Began: "then"}}})
+	wantCode(t, err, "actor_denied")
+	if got := w.task(id).Attention; !strings.Contains(got, "its worker lives and has lost its seat") || !strings.Contains(got, "orange task respawn "+id) {
+		t.Errorf("the attention is %q", got)
+	}
+}
+
+func TestARebuild_thatCannotLookAtTheAgentsAdoptsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w = w.lose()
+	a, err := w.tell(id)
+	must(t, err)
+	_, err = w.Adopt(t.Context(), w.store, agents(nil), a)
+	if err == nil {
+		t.Error("it was adopted")
+	}
+	if _, err := w.store.Load(t.Context(), id); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("it is on record: %v", err)
+	}
+}
+
+func TestATaskThatWasRebuilt_ownsNothingThatAnotherHasByNow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.reach("working")
+	branch := w.task(first).Branch
+	// A copy of the folder under another id, as a careless hand makes it, with a header of its own.
+	second := strings.Repeat("2", task.IDLength)
+	must(t, os.CopyFS(w.files.Dir("garden", second), os.DirFS(w.files.Dir("garden", first))))
+	if _, err := w.tell(second); err == nil || !strings.Contains(err.Error(), "is it a copy?") {
+		t.Errorf("a copy: %v", err)
+	}
+	w.edit(second, "id: "+first, "id: \""+second+"\"")
+	w = w.lose()
+	w.adopt(first, agents{})
+	w.adopt(second, agents{})
+	kept, other := w.task(first), w.task(second)
+	if kept.Workspace == "" || kept.Branch != branch {
+		t.Errorf("the first has the workspace %q and the branch %q", kept.Workspace, kept.Branch)
+	}
+	if other.Workspace != "" || other.Branch != task.DefaultBranch(second) || !strings.Contains(other.Attention, "belongs to the live task "+first) {
+		t.Errorf("the second: %+v", other)
+	}
+	w.events(second, "")
+	// The branch that it got is in its history: another rebuild tells the same.
+	again := w.lose()
+	again.adopt(second, agents{})
+	if got := again.task(second).Branch; got != other.Branch {
+		t.Errorf("the second rebuild says %q", got)
+	}
+}
+
+func TestATaskWhoseWorkspaceIsTaken_isAdoptedWithoutOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first, second := w.reach("working"), w.reach("reviewing")
+	w.edit(second, "workspace: "+w.task(second).Workspace, "workspace: "+w.task(first).Workspace)
+	w = w.lose()
+	w.adopt(first, agents{})
+	w.adopt(second, agents{})
+	if got := w.task(second); got.Workspace != "" || !strings.Contains(got.Attention, `belongs to task `+first) {
+		t.Errorf("the second: %+v", got)
+	}
+}
+
+func TestAHeader_cannotGiveARebuiltTaskWhatItsHistoryDoesNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.edit(id, "status: working", "status: done")
+	w.edit(id, "review_round: 0", "review_round: 7")
+	w.edit(id, "workspace: "+w.task(id).Workspace, "workspace: ../../escaped")
+	w.edit(id, `summary: "mend the gate"`, `summary: "mend the fence"`)
+	w = w.lose()
+	w.adopt(id, agents{})
+	got := w.task(id)
+	if got.Status != "working" || got.Counters.Get(task.ReviewRound) != 0 || got.Workspace != "" || got.Summary != "mend the fence" {
+		t.Errorf("it is %+v", got)
+	}
+	if !strings.Contains(w.document(id), "\nstatus: working\n") {
+		t.Errorf("the header still says\n%.400s", w.document(id))
+	}
+}
+
+func TestATask_withAHeaderThatNobodyCanReadIsToldFromItsHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	must(t, os.WriteFile(w.files.Document("garden", id), []byte("---\nstatus: [oops\n---\n\n## Plan\nAPPROACH: mine\n"), 0o644))
+	w = w.lose()
+	w.adopt(id, agents{})
+	got := w.task(id)
+	if got.Status != "working" || got.Branch != "branch-working" || got.Workspace != "" || !strings.Contains(got.Attention, "header of its TASK.md cannot be read") {
+		t.Errorf("it is %+v", got)
+	}
+	if !strings.Contains(w.document(id), "APPROACH: mine") {
+		t.Errorf("the body is lost:\n%s", w.document(id))
+	}
+}
+
+func TestAHistory_thatIsBrokenIsNotAdoptedAndATornOneIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	path := w.files.History("garden", id)
+	text, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, []byte(strings.Replace(string(text), `"to":"planning"`, `"to":"planninG"`, 1)), 0o644))
+	_, err = w.tell(id)
+	var broken *task.BrokenHistory
+	if !errors.As(err, &broken) || broken.Line != 2 {
+		t.Errorf("touched: %v", err)
+	}
+	must(t, os.WriteFile(path, text[:len(text)-20], 0o644))
+	a, err := w.tell(id)
+	must(t, err)
+	if !a.Torn || len(a.Lines) != strings.Count(string(text), "\n")-1 || a.Task.Status == "" {
+		t.Errorf("torn: %+v", a)
+	}
+}
+
+func TestAFolderOfAnEarlierProgram_isAdoptedAsItsHeaderSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := strings.Repeat("z", task.IDLength)
+	must(t, os.MkdirAll(w.files.Dir("garden", id), 0o755))
+	document := func(status string) {
+		must(t, os.WriteFile(w.files.Document("garden", id), []byte("---\nid: "+id+"\nproject: garden\nbranch: feat/old\nharness: claude\nreview_harness: codex\n"+
+			"status: "+status+"\nreview_round: 1\nsummary: An old thing\nworkspace: garden--1\ntmux_session: old\ncreated_at: \"2023-01-02T03:04:05.678Z\"\n---\n\n## Handoff\nDONE: x\n"), 0o644))
+	}
+	document("sleeping")
+	must(t, os.WriteFile(w.files.History("garden", id), []byte(`{"type":"task.created","timestamp":"2023-01-02T03:04:05.678Z"}`+"\n"), 0o644))
+	if _, err := w.tell(id); err == nil || !strings.Contains(err.Error(), `it is in "sleeping"`) {
+		t.Errorf("an unknown state: %v", err)
+	}
+	document("reviewing")
+	a := w.adopt(id, agents{})
+	got := w.task(id)
+	if !a.Foreign || got.Status != "reviewing" || !got.Live || got.Branch != "feat/old" || got.Counters.Get(task.ReviewRound) != 1 ||
+		got.Workspace != "garden--1" || got.Session != "" || got.CreatedAt.Year() != 2023 || got.Harness != "claude" {
+		t.Errorf("it is %+v", got)
+	}
+	if events := w.events(id, ""); len(events) != 1 || events[0].Type != task.Created || events[0].Data["adopted"] != "true" {
+		t.Errorf("its history is %+v", events)
+	}
+	// What was adopted once comes back the same.
+	again := w.lose()
+	again.adopt(id, agents{})
+	if !reflect.DeepEqual(same(again.task(id)), same(got)) {
+		t.Errorf("it is  %+v\nand was %+v", again.task(id), got)
+	}
+}
+
+func TestForget_leavesATaskThatIsThereAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	if err := w.Forget(t.Context(), id); err == nil {
+		t.Error("a task on record was forgotten")
+	}
+	must(t, w.Forget(t.Context(), "nobody"))
+	if w.task(id).Workspace == "" {
+		t.Error("it lost its workspace")
+	}
+}

@@ -1,0 +1,170 @@
+package mirror
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orange/internal/document"
+	"orange/internal/task"
+)
+
+// HistoryName is the name of the file that mirrors a task's history.
+const HistoryName = "history.jsonl"
+
+// History is the path of a task's history.
+func (f Files) History(project, id string) string {
+	return filepath.Join(f.Dir(project, id), HistoryName)
+}
+
+// ReadHistory reads the file that mirrors a task's history. One that is not there is no text.
+func (f Files) ReadHistory(project, id string) ([]byte, error) {
+	text, err := readHistory(f.History(project, id))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the history of task %q: %w", id, err)
+	}
+	return text, nil
+}
+
+// KeepHistory keeps the history's file as it stands under another name beside it, before it is replaced,
+// and answers where. A copy that is there already is never overwritten.
+func (f Files) KeepHistory(project, id, suffix string) (string, error) {
+	text, err := f.ReadHistory(project, id)
+	if err != nil {
+		return "", err
+	}
+	for n := 1; ; n++ {
+		path := f.History(project, id) + "." + suffix
+		if n > 1 {
+			path = fmt.Sprintf("%s-%d", path, n)
+		}
+		have, err := readHistory(path)
+		switch {
+		case err == nil && bytes.Equal(have, text):
+			return path, nil
+		case errors.Is(err, os.ErrNotExist):
+			return path, writeWhole(path, text)
+		case err != nil:
+			return "", fmt.Errorf("keep the history: %w", err)
+		}
+	}
+}
+
+// Folders lists the folders of tasks that there are, as project and id.
+func (f Files) Folders() ([][2]string, error) {
+	var out [][2]string
+	top := filepath.Join(f.Home, "tasks")
+	projects, err := folders(top)
+	if err != nil {
+		return nil, err
+	}
+	for _, project := range projects {
+		ids, err := folders(filepath.Join(top, project))
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			out = append(out, [2]string{project, id})
+		}
+	}
+	return out, nil
+}
+
+func folders(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the folders of tasks: %w", err)
+	}
+	var out []string
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
+			out = append(out, entry.Name())
+		}
+	}
+	return out, nil
+}
+
+// Evidence lists the digests of what is kept for a task.
+func (f Files) Evidence(project, id string) (map[string]bool, error) {
+	entries, err := os.ReadDir(filepath.Join(f.Dir(project, id), "evidence"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("list the evidence of task %q: %w", id, err)
+	}
+	out := map[string]bool{}
+	for _, entry := range entries {
+		out[entry.Name()] = true
+	}
+	return out, nil
+}
+
+// Differs tells in words where a task's mirrors are not what the record says; nothing where they are equal. It changes nothing.
+// Lines are the whole history, one event each.
+func (f Files) Differs(t task.Task, lines []string) ([]string, error) {
+	header, err := f.differsDocument(t)
+	if err != nil {
+		return nil, err
+	}
+	history, err := f.differsHistory(t, lines)
+	return append(header, history...), err
+}
+
+func (f Files) differsDocument(t task.Task) ([]string, error) {
+	text, err := f.Read(t.Project, t.ID, false)
+	if errors.Is(err, os.ErrNotExist) {
+		return []string{DocumentName + " is missing"}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := document.Read(text)
+	if broken := d.Broken(); broken != "" {
+		return []string{DocumentName + ": " + broken}, nil
+	}
+	if d.Header() == "" {
+		return []string{DocumentName + " has no header"}, nil
+	}
+	var out []string
+	for _, want := range document.Fields(t) {
+		found, there := d.Front.Get(want.Key)
+		switch {
+		case !there:
+			out = append(out, fmt.Sprintf("%s has no %s", DocumentName, want.Key))
+		case found != want.Text:
+			out = append(out, fmt.Sprintf("%s: %s is %q, and %q on record", DocumentName, want.Key, found, want.Text))
+		}
+	}
+	return out, nil
+}
+
+func (f Files) differsHistory(t task.Task, lines []string) ([]string, error) {
+	have, err := readHistory(f.History(t.Project, t.ID))
+	if errors.Is(err, os.ErrNotExist) {
+		return []string{HistoryName + " is missing"}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range lines {
+		found, rest, ended := bytes.Cut(have, []byte("\n"))
+		switch {
+		case len(have) == 0:
+			return []string{fmt.Sprintf("%s ends after line %d, and has %d on record", HistoryName, i, len(lines))}, nil
+		case string(found) != line || !ended:
+			return []string{fmt.Sprintf("%s: line %d is not what is on record", HistoryName, i+1)}, nil
+		}
+		have = rest
+	}
+	if len(have) > 0 {
+		return []string{fmt.Sprintf("%s goes on after line %d, the last on record", HistoryName, len(lines))}, nil
+	}
+	return nil, nil
+}
