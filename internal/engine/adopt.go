@@ -23,7 +23,8 @@ type Adopter interface {
 	Adopt(ctx context.Context, a task.Adoption) (task.Task, error)
 }
 
-// Agents looks for the agents of a task that live, as the seats that they had. "Could not look" is an error.
+// Agents looks for the agents of a task that live, as the seats that they had, as far as that is known; the hash is empty where it is not.
+// "Could not look" is an error.
 type Agents interface {
 	Living(ctx context.Context, id string) ([]task.Seat, error)
 }
@@ -245,21 +246,15 @@ func isWorkspace(project, name string) bool {
 }
 
 // Adopt takes a task that Tell told into the record, and makes its mirrors equal to it. Which hooks it owed is not known:
-// they count as performed. Its agents have lost their seats and cannot ask for anything: the task's attention says how to go on.
+// they count as performed. An agent that has lost its seat cannot ask for anything: the task's attention says how to go on.
 // A workspace or a branch that another task has by now is not taken from it.
 func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a task.Adoption) (task.Adoption, error) {
 	living, err := agents.Living(ctx, a.Task.ID)
 	if err != nil {
 		return a, err
 	}
-	for _, seat := range living {
-		secret := make([]byte, 32)
-		if _, err := io.ReadFull(e.Random, secret); err != nil {
-			return a, fmt.Errorf("make a seat: %w", err)
-		}
-		// Its place is known and its secret is not: what it starts must never be taken for a person.
-		seat.Hash, seat.Ended = HashSecret(hex.EncodeToString(secret)), true
-		a.Seats = append(a.Seats, seat)
+	if err := e.reseat(&a, living); err != nil {
+		return a, err
 	}
 	def, err := e.Rules.Pinned(ctx, a.Task.Workflow)
 	if err != nil {
@@ -286,6 +281,22 @@ func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a task.
 		return claimed, e.Sync(ctx, t.ID)
 	}
 	return a, task.Notef(task.ErrConflict, "cannot adopt task %s: others take its workspace or its branch all the time; try again", a.Task.ID)
+}
+
+// reseat gives living agents back the seats that their windows name. One whose window does not say which seat it has
+// gets a seat that has ended already: its place is known and its secret is not, and what it starts must never be taken for a person.
+func (e *Engine) reseat(a *task.Adoption, living []task.Seat) error {
+	for _, seat := range living {
+		if seat.Hash == "" {
+			secret := make([]byte, 32)
+			if _, err := io.ReadFull(e.Random, secret); err != nil {
+				return fmt.Errorf("make a seat: %w", err)
+			}
+			seat.Hash, seat.Ended = HashSecret(hex.EncodeToString(secret)), true
+		}
+		a.Seats = append(a.Seats, seat)
+	}
+	return nil
 }
 
 // settleClaims leaves to other tasks what they have already.
@@ -334,9 +345,13 @@ func attention(def *workflow.Definition, a task.Adoption) string {
 	state, _ := def.State(t.Status)
 	lives := false
 	for _, seat := range a.Seats {
+		lives = lives || seat.Role == state.Role
+		if !seat.Ended {
+			continue
+		}
 		next := "the move that needs it starts it again"
 		if seat.Role == state.Role {
-			lives, next = true, "then orange task respawn "+t.ID
+			next = "then orange task respawn " + t.ID
 		}
 		said = append(said, fmt.Sprintf("its %s lives and has lost its seat, so that it cannot ask for anything: end it (orange task attach %s --role %s), %s", seat.Role, t.ID, seat.Role, next))
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/engine"
 	"orange/internal/task"
 )
 
@@ -117,6 +118,19 @@ func TestATaskThatWasRebuilt_keepsItsLivingAgentFromPassingForAPerson(t *testing
 	wantCode(t, err, "actor_denied")
 	if got := w.task(id).Attention; !strings.Contains(got, "its worker lives and has lost its seat") || !strings.Contains(got, "orange task respawn "+id) {
 		t.Errorf("the attention is %q", got)
+	}
+}
+
+func TestATaskThatWasRebuilt_letsALivingAgentWithASeatGoOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w = w.lose()
+	w.adopt(id, agents{id: {{Hash: engine.HashSecret("secret"), Role: "worker", Hook: 2, PID: 4711, Began: "then"}}})
+	actor, err := w.Actor(t.Context(), id, task.Caller{Secret: "secret"})
+	must(t, err)
+	if got := w.task(id).Attention; actor.Role != "worker" || got != "" {
+		t.Errorf("it speaks as %+v, the attention is %q", actor, got)
 	}
 }
 
