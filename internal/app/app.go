@@ -44,7 +44,7 @@ func Main() int {
 			}
 			return opened.face(), nil
 		},
-		Launch: launch,
+		Launch: launch, Examine: examine, Advise: advise,
 	}
 	status := program.Run(ctx, os.Args[1:])
 	if opened != nil {
@@ -84,6 +84,8 @@ type house struct {
 	server tmux.Server
 	engine *engine.Engine
 	log    *logFile
+
+	trouble error // why there is no store; nil but while the doctor looks at a house whose record cannot be opened
 }
 
 // homeDir is $ORANGE_HOME, or orange below the user's home.
@@ -100,6 +102,22 @@ func homeDir() (string, error) {
 
 func open(ctx context.Context) (*house, error) {
 	dir, err := homeDir()
+	if err == nil {
+		err = recordBeside(dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h, err := enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h, h.resume(ctx)
+}
+
+// enter opens the house and leaves everything in it as it is.
+func enter(ctx context.Context) (*house, error) {
+	dir, err := homeDir()
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +131,7 @@ func open(ctx context.Context) (*house, error) {
 	if err := moveIn(dir); err != nil {
 		return nil, err
 	}
-	store, err := sqlite.Open(ctx, filepath.Join(dir, "orange.db"))
+	store, err := sqlite.Open(ctx, filepath.Join(dir, recordName))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +139,7 @@ func open(ctx context.Context) (*house, error) {
 	if err := h.furnish(); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	return h, h.resume(ctx)
+	return h, nil
 }
 
 // furnish joins the rooms.

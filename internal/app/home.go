@@ -23,7 +23,7 @@ func moveIn(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("cannot make ORANGE_HOME: %w", err)
 	}
-	return recordBeside(dir)
+	return nil
 }
 
 // recordBeside refuses a home whose tasks have histories and whose record is lost: a new one would say that there are no tasks.
@@ -54,6 +54,6 @@ func recordBeside(dir string) error {
 	if histories == 0 {
 		return nil
 	}
-	return fmt.Errorf("cannot open the record %q: it is empty, and %d tasks have a history below %q; put a copy of orange.db back, or move that folder away to begin anew",
-		record, histories, tasks)
+	return fmt.Errorf("cannot open the record %q: it is empty, and %d tasks have a history below %q; bring them back with %q",
+		record, histories, tasks, "orange doctor --rebuild")
 }

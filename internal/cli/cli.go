@@ -110,6 +110,10 @@ type Program struct {
 	Open func(ctx context.Context) (*House, error)
 	// Launch runs an agent by its ticket in this window, and does not come back while it lives.
 	Launch func(ticket string) int
+	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.
+	Examine func(ctx context.Context, fix, rebuild bool) ([]task.Finding, error)
+	// Advise adds to an error what only the joiner knows to do about it.
+	Advise func(err error) error
 
 	json    bool
 	project string
@@ -129,7 +133,7 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
-	return p.report(root.ExecuteContext(ctx))
+	return p.report(p.Advise(root.ExecuteContext(ctx)))
 }
 
 func (p *Program) root() *cobra.Command {
@@ -149,6 +153,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
 	root.AddCommand(p.projectCommands(), p.taskCommands(), p.workflowCommands(), p.workspaceCommands(), p.monitorCommand(), p.logCommand(), p.versionCommand())
+	root.AddCommand(p.doctorCommand())
 	root.AddCommand(p.settleCommand(), p.launchCommand())
 	return root
 }

@@ -99,6 +99,9 @@ func (h *Home) files(folder string, shipped fs.FS) ([]Listed, error) {
 // ListWorkflows lists the workflows that a task can be created under.
 func (h *Home) ListWorkflows() ([]Listed, error) { return h.files("workflows", h.Workflows) }
 
+// ListHarnesses lists the harnesses that a task can be given.
+func (h *Home) ListHarnesses() ([]Listed, error) { return h.files("harnesses", h.Harnesses) }
+
 // ParseWorkflow reads a workflow file's text. The error is a yaml.Problems.
 func (h *Home) ParseWorkflow(file string, text []byte) (*workflow.Definition, error) {
 	usual, err := workflow.ParseUsual("usual.yml", h.Usual)

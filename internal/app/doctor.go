@@ -1,0 +1,321 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"orange/internal/doctor"
+	"orange/internal/engine"
+	"orange/internal/mirror"
+	"orange/internal/proc"
+	"orange/internal/sqlite"
+	"orange/internal/task"
+	"orange/internal/worktree"
+)
+
+// examine examines the home, and brings back or mends what it is asked to. It starts no runner by itself:
+// looking alone changes nothing.
+func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
+	dir, err := homeDir()
+	if err != nil {
+		return nil, err
+	}
+	if fix || rebuild {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("cannot make ORANGE_HOME: %w", err)
+		}
+		release, err := mirror.Files{Home: dir}.Lock(ctx, "doctor")
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	var findings []task.Finding
+	if rebuild {
+		if findings, err = setAside(ctx, filepath.Join(dir, recordName)); err != nil {
+			return nil, err
+		}
+	}
+	h, err := enter(ctx)
+	closed := func() error { return nil }
+	if err == nil {
+		closed = h.close
+	} else if h, err = withoutRecord(dir, err); err != nil {
+		return nil, err
+	}
+	more, err := h.examine(ctx, fix, rebuild)
+	return doctor.Sorted(append(findings, more...)), errors.Join(err, closed())
+}
+
+// recordName is the file of the record below ORANGE_HOME.
+const recordName = "orange.db"
+
+// withoutRecord is the house as far as it can be looked at while its record cannot be opened.
+func withoutRecord(dir string, why error) (*house, error) {
+	h := &house{dir: dir, files: mirror.Files{Home: dir}, trouble: why}
+	if _, err := os.Stat(dir); err != nil {
+		return nil, errors.Join(why, err)
+	}
+	if err := h.furnish(); err != nil {
+		return nil, errors.Join(why, err)
+	}
+	return h, h.log.Close()
+}
+
+func (h *house) examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
+	d := &doctor.Doctor{
+		Home: h.dir, Files: h.files, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Machine: machine{}, Now: time.Now,
+	}
+	var findings []task.Finding
+	if h.trouble != nil {
+		findings = append(findings, task.Finding{
+			Check: "database", Level: task.LevelProblem, Subject: recordName, Found: h.trouble.Error(), Advice: adviceFor(h.trouble),
+		})
+		if rebuild {
+			return findings, h.trouble
+		}
+	} else {
+		d.Record = h.store
+	}
+	if rebuild {
+		d.Adopter = &adopter{house: h}
+		adopted, err := d.Rebuild(ctx)
+		if err != nil {
+			return nil, err
+		}
+		findings = append(findings, adopted...)
+	}
+	found, err := d.Examine(ctx, fix)
+	return append(findings, found...), err
+}
+
+func adviceFor(err error) string {
+	if sqlite.IsDamaged(err) {
+		return adviceRebuild + " moves it aside and makes a new one from the tasks' folders"
+	}
+	return "put that right and run orange doctor again"
+}
+
+const adviceRebuild = "orange doctor --rebuild"
+
+// advise adds to an error what helps against it, where that is the record's fault and not that of one command.
+func advise(err error) error {
+	if err == nil || !sqlite.IsDamaged(err) {
+		return err
+	}
+	return fmt.Errorf("%w\n  the record is damaged; run: %s", err, adviceRebuild)
+}
+
+// setAside moves a record that is damaged out of the way, with all that belongs to it. Nothing of it is deleted.
+func setAside(ctx context.Context, path string) ([]task.Finding, error) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	wrong, err := wrongWith(ctx, path)
+	if err != nil || wrong == "" {
+		return nil, err
+	}
+	aside := path + ".broken-" + time.Now().UTC().Format("20060102T150405.000")
+	for _, end := range []string{"-shm", "-wal", ""} {
+		if err := os.Rename(path+end, aside+end); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("move the damaged record aside: %w", err)
+		}
+	}
+	return []task.Finding{{
+		Check: "database", Level: task.LevelWarning, Subject: recordName, Found: "it was damaged: " + wrong,
+		Mended: fmt.Sprintf("moved to %q, and made anew", aside),
+	}}, nil
+}
+
+func wrongWith(ctx context.Context, path string) (string, error) {
+	store, err := sqlite.Open(ctx, path)
+	if sqlite.IsDamaged(err) {
+		return err.Error(), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	wrong, err := store.Check(ctx)
+	return strings.Join(wrong, "; "), errors.Join(err, store.Close())
+}
+
+// adopter lends the engine's adoption to the doctor.
+type adopter struct{ house *house }
+
+func (a *adopter) Tell(ctx context.Context, project, id string, history []byte) (task.Adoption, error) {
+	return a.house.engine.Tell(ctx, project, id, history)
+}
+
+func (a *adopter) Adopt(ctx context.Context, told task.Adoption) (task.Adoption, error) {
+	return a.house.engine.Adopt(ctx, a.house.store, a, told)
+}
+
+var _ engine.Agents = (*adopter)(nil)
+
+// Living are the agents of a task whose windows are there and whose programs run.
+func (a *adopter) Living(ctx context.Context, id string) ([]task.Seat, error) {
+	own, err := a.house.agents(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var out []task.Seat
+	for _, p := range own {
+		if p.Dead {
+			continue
+		}
+		began, err := processes{}.Began(p.PID)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it ended this very moment
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, task.Seat{Task: id, Role: p.Role, PID: p.PID, Began: began})
+	}
+	return out, nil
+}
+
+// mender lends the engine's repairs to the doctor.
+type mender struct{ house *house }
+
+func (m mender) Sync(ctx context.Context, id string) error { return m.house.engine.Sync(ctx, id) }
+
+func (m mender) Forget(ctx context.Context, id string) error { return m.house.engine.Forget(ctx, id) }
+
+// Free has given back what a task holds that is over, and waits until that is done.
+func (m mender) Free(ctx context.Context, id string) error {
+	if err := m.house.engine.Free(ctx, id); err != nil {
+		return err
+	}
+	return m.Retry(ctx, id)
+}
+
+func (m mender) Retry(ctx context.Context, id string) error {
+	_, err := m.house.engine.Retry(ctx, id, task.Actor{Role: task.RoleHuman})
+	return err
+}
+
+// windows lends the tmux room to the doctor.
+type windows struct{ house *house }
+
+func (w windows) Windows(ctx context.Context) ([]doctor.Window, error) {
+	panes, err := w.house.server.Panes(ctx)
+	out := make([]doctor.Window, len(panes))
+	for i, p := range panes {
+		out[i] = doctor.Window{ID: p.WindowID, Session: p.Session, Task: p.Task, Role: p.Role, Dead: p.Dead}
+	}
+	return out, err
+}
+
+func (w windows) EndWindow(ctx context.Context, id string) error {
+	panes, err := w.house.server.Panes(ctx)
+	if err != nil {
+		return err
+	}
+	if err := w.house.server.KillWindow(ctx, id); err != nil {
+		return err
+	}
+	for _, p := range panes {
+		if p.WindowID == id && !p.Dead {
+			if err := proc.EndGroup(ctx, p.PID, grace); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wardrobe tells the doctor what the person has set up.
+type wardrobe struct{ house *house }
+
+func (w wardrobe) Projects() ([]task.Project, error) { return w.house.home.Projects() }
+
+func (w wardrobe) DefaultBranch(ctx context.Context, p task.Project) (bool, error) {
+	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
+	there, err := repo.BranchExists(ctx, p.DefaultBranch)
+	if err != nil || there {
+		return there, err
+	}
+	_, err = repo.Base(ctx) // it may stand on origin alone
+	return err == nil, nil
+}
+
+func (w wardrobe) Files() ([]doctor.File, error) {
+	var out []doctor.File
+	config := doctor.File{Kind: "config", Name: "config", Source: filepath.Join(w.house.dir, "config.yml")}
+	_, config.Problem = w.house.home.Config()
+	out = append(out, config)
+	harnesses, err := w.house.home.ListHarnesses()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range harnesses {
+		f := doctor.File{Kind: "harness", Name: l.Name, Source: l.Source}
+		if one, err := w.house.home.Harness(l.Name); err != nil {
+			f.Problem = err
+		} else {
+			f.Program = one.Program
+		}
+		out = append(out, f)
+	}
+	workflows, err := w.house.home.ListWorkflows()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range workflows {
+		f := doctor.File{Kind: "workflow", Name: l.Name, Source: l.Source}
+		_, f.Problem = w.house.home.ParseWorkflow(l.Source, l.Text)
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+func (w wardrobe) Worktrees() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(w.house.dir, "workspaces"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("list the worktrees: %w", err)
+	}
+	var out []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			out = append(out, entry.Name())
+		}
+	}
+	return out, nil
+}
+
+func (w wardrobe) WorktreeDir(workspace string) string { return w.house.slotDir(workspace) }
+
+// machine lends the computer to the doctor.
+type machine struct{}
+
+func (machine) Find(program string) error {
+	_, err := proc.Find(program, os.Getenv("PATH"))
+	return err
+}
+
+func (m machine) Version(ctx context.Context, program string, args ...string) (string, error) {
+	if m.Find(program) != nil {
+		return "", task.Notef(task.ErrNotFound, "there is no program %q on PATH", program)
+	}
+	const enough = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, enough)
+	defer cancel()
+	res, err := proc.Run(ctx, proc.Command{Name: program, Args: args})
+	first, _, _ := strings.Cut(res.Text(), "\n")
+	return first, err
+}
+
+func (machine) Space(path string) (uint64, error) {
+	var system syscall.Statfs_t
+	if err := syscall.Statfs(path, &system); err != nil {
+		return 0, fmt.Errorf("look at the disk of %q: %w", path, err)
+	}
+	return system.Bavail * uint64(system.Bsize), nil
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+)
+
+func (p *Program) doctorCommand() *cobra.Command {
+	var fix, rebuild bool
+	c := &cobra.Command{
+		Use: "doctor", Short: "Check that everything is there and agrees, and mend it", Args: between(0, 0),
+		Long: `Check that everything is there that tasks need, and that the record, the files, the workspaces and the sessions agree.
+Without --fix nothing is changed. Exit status: 0 where no problem is left, 1 where one is.
+
+--fix      mends what can be mended: mirrors, windows and workspaces of tasks that are over, owed hooks, leftovers.
+--rebuild  brings back every task whose folder is there and that the record does not have: after orange.db was lost,
+           or damaged (then it is moved aside, never deleted), or for the folders of an earlier program.
+           What the engine owns comes from the verified history, the rest from the header of TASK.md.`,
+		Example: "  orange doctor\n  orange doctor --fix\n  orange doctor --rebuild",
+		RunE: func(c *cobra.Command, _ []string) error {
+			found, err := p.Examine(c.Context(), fix, rebuild)
+			if err != nil {
+				return err
+			}
+			return p.findings(found)
+		},
+	}
+	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended")
+	c.Flags().BoolVar(&rebuild, "rebuild", false, "bring tasks back that the record does not have")
+	return c
+}
+
+// findings tells what was found. A problem that is left is a failure of the command, told already.
+func (p *Program) findings(found []task.Finding) error {
+	problems, warnings := 0, 0
+	for _, f := range found {
+		switch {
+		case f.Mended != "":
+		case f.Level == task.LevelProblem:
+			problems++
+		case f.Level == task.LevelWarning:
+			warnings++
+		}
+	}
+	if p.json {
+		if err := p.printJSON(map[string]any{"findings": orEmpty(found), "ok": problems == 0}); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range found {
+			p.finding(f)
+		}
+		p.say("%s, %s", count(problems, "problem"), count(warnings, "warning"))
+	}
+	if problems > 0 {
+		return &ended{exitFailed}
+	}
+	return nil
+}
+
+func (p *Program) finding(f task.Finding) {
+	mark := string(f.Level)
+	if f.Mended != "" {
+		mark = "mended"
+	}
+	p.say("%-8s %-10s %s: %s", mark, f.Check, f.Subject, f.Found)
+	if f.Mended != "" {
+		p.say("%20s%s", "", f.Mended)
+	}
+	if f.Advice != "" && f.Mended == "" {
+		p.say("%20s%s", "", f.Advice)
+	}
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,348 @@
+// Package doctor examines a whole home: whether the record, its mirrors, the histories, the pool of workspaces and the sessions
+// agree, and whether everything is there that tasks need. It brings back tasks that the record has lost.
+//
+// It owns what is looked at, how much each finding matters and what a person is told to do about it.
+// It does not own any change of a task: what it mends is mended by those who own it, and nobody's work is ever touched.
+// What could not be looked at is a problem of its own, and never "nothing there".
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/internal/task"
+)
+
+// Record is what is true of every task.
+type Record interface {
+	Check(ctx context.Context) ([]string, error)
+	List(ctx context.Context, f task.Filter) ([]task.Task, error)
+	Holders(ctx context.Context, project string) ([]task.Holder, error)
+	Owed(ctx context.Context) ([]task.OwedHook, error)
+	// AllLines calls visit with the history of every task; visit must not ask the record anything.
+	AllLines(ctx context.Context, visit func(id string, lines []string) error) error
+}
+
+// Files are the folders of tasks.
+type Files interface {
+	Folders() ([][2]string, error) // project and id
+	History(project, id string) string
+	ReadHistory(project, id string) ([]byte, error)
+	KeepHistory(project, id, suffix string) (string, error)
+	Evidence(project, id string) (map[string]bool, error)
+	Differs(t task.Task, lines []string) ([]string, error)
+}
+
+// Adopter brings tasks back that the record does not have.
+type Adopter interface {
+	Tell(ctx context.Context, project, id string, history []byte) (task.Adoption, error)
+	Adopt(ctx context.Context, a task.Adoption) (task.Adoption, error)
+}
+
+// Mender changes what a finding says should be changed.
+type Mender interface {
+	Sync(ctx context.Context, id string) error
+	Free(ctx context.Context, id string) error
+	Forget(ctx context.Context, id string) error
+	Retry(ctx context.Context, id string) error
+}
+
+// Window is a window of the private terminal server, with its tags.
+type Window struct {
+	ID, Session, Task, Role string
+	Dead                    bool
+}
+
+// Windows are where agents live.
+type Windows interface {
+	Windows(ctx context.Context) ([]Window, error)
+	EndWindow(ctx context.Context, id string) error
+}
+
+// File is a file that a person has set up, or one that ships.
+type File struct {
+	Kind    string // "harness", "workflow" or "config"
+	Name    string
+	Source  string
+	Problem error
+	Program string // of a harness: what it starts
+}
+
+// Setup is what a person has set up.
+type Setup interface {
+	Projects() ([]task.Project, error)
+	// DefaultBranch says whether the repository has the branch that work is merged into.
+	DefaultBranch(ctx context.Context, p task.Project) (bool, error)
+	Files() ([]File, error)
+	// Worktrees are the folders of the pool that are there.
+	Worktrees() ([]string, error)
+	WorktreeDir(workspace string) string
+}
+
+// Machine is the computer.
+type Machine interface {
+	// Version is what a program says of itself; task.ErrNotFound where there is no such program.
+	Version(ctx context.Context, program string, args ...string) (string, error)
+	Find(program string) error
+	// Space is how many bytes may still be written at a path.
+	Space(path string) (uint64, error)
+}
+
+// Doctor examines one home. Every field is required.
+type Doctor struct {
+	Home    string
+	Record  Record // nil where it cannot be opened: then only what needs no record is looked at
+	Files   Files
+	Adopter Adopter
+	Mender  Mender
+	Windows Windows
+	Setup   Setup
+	Machine Machine
+	Now     func() time.Time
+}
+
+// finding is a finding with what mends it; nil where nothing does.
+type finding struct {
+	task.Finding
+	mend func(ctx context.Context) (done string, err error)
+}
+
+// settling is how long what others are doing at this moment has to come to an end before it is called a problem.
+const settling = 400 * time.Millisecond
+
+// Examine looks at everything. With fix it mends what it can, and looks again.
+func (d *Doctor) Examine(ctx context.Context, fix bool) ([]task.Finding, error) {
+	found, err := d.lasting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !fix {
+		return plain(found), nil
+	}
+	mended := mend(ctx, found)
+	if len(mended) == 0 {
+		return plain(found), nil
+	}
+	if found, err = d.lasting(ctx); err != nil {
+		return nil, err
+	}
+	return plain(after(mended, found)), nil
+}
+
+// attempt is a finding that was to be mended, and why it was not.
+type attempt struct {
+	finding
+	failure error
+}
+
+// mend mends what can be mended, and tells how that went.
+func mend(ctx context.Context, found []finding) []attempt {
+	var out []attempt
+	for _, f := range found {
+		if f.mend == nil {
+			continue
+		}
+		done, err := f.mend(ctx)
+		f.mend, f.Mended = nil, done
+		out = append(out, attempt{finding: f, failure: err})
+	}
+	return out
+}
+
+// after joins what was mended with what the look after that found. What is still there was not mended, whatever its mender said.
+func after(mended []attempt, found []finding) []finding {
+	for _, m := range mended {
+		at := slices.IndexFunc(found, func(f finding) bool { return f.Check == m.Check && f.Subject == m.Subject && f.Level != task.LevelOK })
+		switch {
+		case at >= 0 && m.failure != nil:
+			found[at].Advice = "it could not be mended: " + m.failure.Error()
+		case at < 0 && m.failure == nil:
+			found = append(found, m.finding)
+		}
+	}
+	return found
+}
+
+// lasting looks twice where the first look finds trouble: what a command was in the middle of is none.
+func (d *Doctor) lasting(ctx context.Context) ([]finding, error) {
+	first := d.look(ctx)
+	if !slices.ContainsFunc(first, passing) {
+		return first, nil
+	}
+	wait := time.NewTimer(settling)
+	defer wait.Stop()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-wait.C:
+	}
+	was := map[[2]string]bool{}
+	for _, f := range first {
+		was[[2]string{f.Check, f.Subject}] = true
+	}
+	var out []finding
+	for _, f := range d.look(ctx) {
+		if !passing(f) || was[[2]string{f.Check, f.Subject}] {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// passing says whether a finding may come from a change that is being made at this moment.
+func passing(f finding) bool { return f.Level == task.LevelProblem || f.Check == checkFolders }
+
+// Names of checks, in the order in which they are told.
+const (
+	checkTmux      = "tmux"
+	checkGit       = "git"
+	checkGH        = "gh"
+	checkSpace     = "disk"
+	checkConfig    = "config"
+	checkHarnesses = "harnesses"
+	checkWorkflows = "workflows"
+	checkProjects  = "projects"
+	checkDatabase  = "database"
+	checkFolders   = "folders"
+	checkRebuild   = "rebuild"
+	checkChain     = "chain"
+	checkMirrors   = "mirrors"
+	checkEvidence  = "evidence"
+	checkHooks     = "hooks"
+	checkPool      = "pool"
+	checkSessions  = "sessions"
+	checkLeftovers = "leftovers"
+)
+
+func order() []string {
+	return []string{
+		checkTmux, checkGit, checkGH, checkSpace, checkConfig, checkHarnesses, checkWorkflows, checkProjects, checkDatabase,
+		checkRebuild, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks, checkPool, checkSessions, checkLeftovers,
+	}
+}
+
+// look runs every check once.
+func (d *Doctor) look(ctx context.Context) []finding {
+	var out []finding
+	for _, check := range []func(context.Context) []finding{
+		d.tmux, d.git, d.gh, d.space, d.files, d.projects, d.leftovers,
+	} {
+		out = append(out, check(ctx)...)
+	}
+	if d.Record == nil {
+		return out
+	}
+	out = append(out, d.database(ctx)...)
+	v, trouble := d.gather(ctx)
+	if out = append(out, trouble...); v == nil {
+		return out
+	}
+	for _, check := range []func(context.Context, *view) []finding{
+		d.folders, d.strangers, d.histories, d.hooks, d.pool, d.sessions,
+	} {
+		out = append(out, check(ctx, v)...)
+	}
+	return out
+}
+
+// view is what several checks look at.
+type view struct {
+	windows []Window
+	blind   bool // the windows could not be looked at
+	tasks   []task.Task
+	byID    map[string]task.Task
+	owed    map[string][]task.OwedHook
+	holders []task.Holder
+	project map[string]task.Project // nil where they could not be looked at
+}
+
+// gather looks at what several checks need, windows first: one whose task is not on record after that belongs to none.
+func (d *Doctor) gather(ctx context.Context) (*view, []finding) {
+	v := &view{byID: map[string]task.Task{}, owed: map[string][]task.OwedHook{}}
+	var out []finding
+	var err error
+	if v.windows, err = d.Windows.Windows(ctx); err != nil {
+		v.blind = true
+		out = append(out, blind(checkSessions, "tmux", err))
+	}
+	owed, err := d.Record.Owed(ctx)
+	if err != nil {
+		return nil, append(out, blind(checkHooks, "record", err))
+	}
+	for _, h := range owed {
+		v.owed[h.Task] = append(v.owed[h.Task], h)
+	}
+	if v.holders, err = d.Record.Holders(ctx, ""); err != nil {
+		return nil, append(out, blind(checkPool, "record", err))
+	}
+	if v.tasks, err = d.Record.List(ctx, task.Filter{}); err != nil {
+		return nil, append(out, blind(checkDatabase, "record", err))
+	}
+	for _, t := range v.tasks {
+		v.byID[t.ID] = t
+	}
+	projects, err := d.Setup.Projects()
+	if err != nil {
+		return v, out // told by the check of projects
+	}
+	v.project = map[string]task.Project{}
+	for _, p := range projects {
+		v.project[p.Name] = p
+	}
+	return v, out
+}
+
+func ok(check, subject, format string, args ...any) finding {
+	return finding{Finding: task.Finding{Check: check, Level: task.LevelOK, Subject: subject, Found: fmt.Sprintf(format, args...)}}
+}
+
+func warning(check, subject, found, advice string) finding {
+	return finding{Finding: task.Finding{Check: check, Level: task.LevelWarning, Subject: subject, Found: found, Advice: advice}}
+}
+
+func problem(check, subject, found, advice string) finding {
+	return finding{Finding: task.Finding{Check: check, Level: task.LevelProblem, Subject: subject, Found: found, Advice: advice}}
+}
+
+// blind is the finding that something could not be looked at.
+func blind(check, subject string, err error) finding {
+	return problem(check, subject, "could not look: "+err.Error(), "put that right and run orange doctor again")
+}
+
+// orOK adds the word that all is well where nothing else was found.
+func orOK(found []finding, check, subject, format string, args ...any) []finding {
+	if len(found) > 0 {
+		return found
+	}
+	return []finding{ok(check, subject, format, args...)}
+}
+
+// plain are the findings in the order of their checks, what matters most first.
+func plain(found []finding) []task.Finding {
+	out := make([]task.Finding, 0, len(found))
+	for _, f := range found {
+		out = append(out, f.Finding)
+	}
+	return Sorted(out)
+}
+
+// Sorted puts findings in the order of their checks, what matters most first.
+func Sorted(found []task.Finding) []task.Finding {
+	levels := []task.Level{task.LevelProblem, task.LevelWarning, task.LevelOK}
+	slices.SortStableFunc(found, func(a, b task.Finding) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(order(), a.Check), slices.Index(order(), b.Check)),
+			cmp.Compare(slices.Index(levels, a.Level), slices.Index(levels, b.Level)),
+			cmp.Compare(a.Subject, b.Subject),
+		)
+	})
+	return found
+}
+
+// Healthy says whether no problem is left.
+func Healthy(found []task.Finding) bool {
+	return !slices.ContainsFunc(found, func(f task.Finding) bool { return f.Level == task.LevelProblem && f.Mended == "" })
+}

@@ -1,0 +1,98 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"orange/internal/task"
+)
+
+// Oldest versions that serve: tmux 3.2 tells how a program ended and runs what is written in its configuration here,
+// and git 2.38 merges without a checkout.
+const (
+	leastTmux = "3.2"
+	leastGit  = "2.38"
+)
+
+func (d *Doctor) tmux(ctx context.Context) []finding {
+	return d.program(ctx, checkTmux, leastTmux, "-V")
+}
+
+func (d *Doctor) git(ctx context.Context) []finding {
+	return d.program(ctx, checkGit, leastGit, "--version")
+}
+
+// program checks that a program is there that nothing goes without, and is new enough.
+func (d *Doctor) program(ctx context.Context, name, least string, args ...string) []finding {
+	said, err := d.Machine.Version(ctx, name, args...)
+	install := fmt.Sprintf("install %s %s or newer", name, least)
+	if errors.Is(err, task.ErrNotFound) {
+		return []finding{problem(name, name, "it is not installed", install)}
+	}
+	if err != nil {
+		return []finding{blind(name, name, err)}
+	}
+	enough, known := atLeast(said, least)
+	switch {
+	case !known:
+		return []finding{warning(name, name, fmt.Sprintf("found the version %q, expected %s or newer", said, least), "make sure that it is new enough")}
+	case !enough:
+		return []finding{problem(name, name, fmt.Sprintf("found the version %q, expected %s or newer", said, least), install)}
+	}
+	return []finding{ok(name, name, "%s", said)}
+}
+
+var versionNumber = regexp.MustCompile(`(\d+)\.(\d+)`)
+
+// atLeast compares the first number with a point in each text. A development build that has none is not known.
+func atLeast(said, least string) (enough, known bool) {
+	have, want := versionNumber.FindStringSubmatch(said), versionNumber.FindStringSubmatch(least)
+	if have == nil || want == nil {
+		return false, false
+	}
+	for i := 1; i <= 2; i++ {
+		h, errHave := strconv.Atoi(have[i])
+		w, errWant := strconv.Atoi(want[i])
+		if errHave != nil || errWant != nil {
+			return false, false
+		}
+		if h != w {
+			return h > w, true
+		}
+	}
+	return true, true
+}
+
+func (d *Doctor) gh(ctx context.Context) []finding {
+	said, err := d.Machine.Version(ctx, "gh", "--version")
+	switch {
+	case errors.Is(err, task.ErrNotFound):
+		return []finding{warning(checkGH, "gh", "it is not installed", "install it if you want pull requests; everything else works without it")}
+	case err != nil:
+		return []finding{warning(checkGH, "gh", "could not look: "+err.Error(), "run gh --version yourself; everything but pull requests works without it")}
+	}
+	return []finding{ok(checkGH, "gh", "%s", said)}
+}
+
+const (
+	littleSpace = 1 << 30
+	noSpace     = 100 << 20
+)
+
+func (d *Doctor) space(context.Context) []finding {
+	free, err := d.Machine.Space(d.Home)
+	if err != nil {
+		return []finding{blind(checkSpace, d.Home, err)}
+	}
+	found := fmt.Sprintf("%d MB are free", free>>20)
+	switch {
+	case free < noSpace:
+		return []finding{problem(checkSpace, d.Home, found, "make room: the record cannot be written without any")}
+	case free < littleSpace:
+		return []finding{warning(checkSpace, d.Home, found, "make room: worktrees and the record grow")}
+	}
+	return []finding{ok(checkSpace, d.Home, "%s", found)}
+}

@@ -1,0 +1,151 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orange/internal/task"
+)
+
+// pool checks that every workspace that is held is held by a living task, and is there.
+func (d *Doctor) pool(_ context.Context, v *view) []finding {
+	worktrees, err := d.Setup.Worktrees()
+	if err != nil {
+		return []finding{blind(checkPool, "workspaces", err)}
+	}
+	there := map[string]bool{}
+	for _, name := range worktrees {
+		there[name] = true
+	}
+	var out []finding
+	held := map[string]string{}
+	for _, h := range v.holders {
+		held[h.Workspace] = h.Task
+		out = append(out, d.lease(v, h, there[h.Workspace])...)
+	}
+	for _, t := range v.tasks {
+		if t.Workspace != "" && held[t.Workspace] != t.ID {
+			out = append(out, problem(checkPool, t.Workspace, fmt.Sprintf("task %s says that it has this workspace, and the pool says that %s has it", t.ID, orNobody(held[t.Workspace])),
+				"look at both with orange task show, and cancel the one that is not wanted"))
+		}
+	}
+	for _, name := range worktrees {
+		if f, beyond := d.beyond(v, name, held[name] != ""); beyond {
+			out = append(out, f)
+		}
+	}
+	return orOK(out, checkPool, "workspaces", "held: %d, there: %d", len(v.holders), len(worktrees))
+}
+
+func orNobody(id string) string {
+	if id == "" {
+		return "nobody"
+	}
+	return "task " + id
+}
+
+func (d *Doctor) lease(v *view, h task.Holder, there bool) []finding {
+	if h.Status == "" {
+		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is not on record", h.Task), "orange doctor --fix gives it back")
+		f.mend = func(ctx context.Context) (string, error) { return "given back", d.Mender.Forget(ctx, h.Task) }
+		return []finding{f}
+	}
+	t, known := v.byID[h.Task]
+	if !known {
+		return nil // made just now
+	}
+	var out []finding
+	if !t.Live && len(v.owed[t.ID]) == 0 {
+		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is over (%s)", t.ID, t.Status), "orange doctor --fix gives it back; what is not committed there is kept")
+		f.mend = func(ctx context.Context) (string, error) {
+			return "to be given back, and what is not committed there to be kept", d.Mender.Free(ctx, t.ID)
+		}
+		out = append(out, f)
+	}
+	beingMade := slices.ContainsFunc(v.owed[t.ID], func(h task.OwedHook) bool { return h.Action == task.AcquireWorkspace })
+	if !there && !beingMade && t.Live {
+		out = append(out, problem(checkPool, h.Workspace, fmt.Sprintf("task %s has it, and its worktree %q is gone", t.ID, d.Setup.WorktreeDir(h.Workspace)),
+			fmt.Sprintf("git -C %q worktree prune, then git -C %q worktree add %q %q", v.project[t.Project].Path, v.project[t.Project].Path, d.Setup.WorktreeDir(h.Workspace), t.Branch)))
+	}
+	return out
+}
+
+// beyond finds worktrees that no project asks for any more.
+func (d *Doctor) beyond(v *view, name string, held bool) (finding, bool) {
+	at := strings.LastIndex(name, "--")
+	if at < 0 || held {
+		return finding{}, false
+	}
+	number, err := strconv.Atoi(name[at+2:])
+	if err != nil {
+		return finding{}, false
+	}
+	p, known := v.project[name[:at]]
+	switch {
+	case v.project == nil:
+		return finding{}, false
+	case !known:
+		return warning(checkPool, name, "it is the worktree of a project that is not registered", "orange project add its repository, then orange workspace gc"), true
+	case number > p.PoolSize:
+		return warning(checkPool, name, fmt.Sprintf("it is more than the %d workspaces of its project", p.PoolSize), "orange workspace gc"), true
+	}
+	return finding{}, false
+}
+
+// sessions checks that every agent belongs to a task that is not over, and finds those that have died.
+func (d *Doctor) sessions(_ context.Context, v *view) []finding {
+	if v.blind {
+		return nil
+	}
+	var out []finding
+	alive := map[string]bool{}
+	over := map[string]bool{}
+	for _, w := range v.windows {
+		if w.Task == "" || w.Role == "" {
+			continue // a window that a person opened is theirs
+		}
+		alive[w.Task] = alive[w.Task] || !w.Dead
+		t, known := v.byID[w.Task]
+		switch {
+		case !known:
+			out = append(out, d.stray(w))
+		case !t.Live && !over[t.ID]:
+			over[t.ID] = true
+			out = append(out, d.lingering(t, w, len(v.owed[t.ID]) > 0))
+		}
+	}
+	for _, t := range v.tasks {
+		if t.Live && t.Session != "" && !alive[t.ID] {
+			out = append(out, warning(checkSessions, t.ID, "its agent is dead: no program runs in its session "+strconv.Quote(t.Session), "orange task respawn "+t.ID))
+		}
+	}
+	return orOK(out, checkSessions, "tmux", "windows: %d, each of a task that goes on", len(v.windows))
+}
+
+// stray is a window of a task that is not on record. One that still has its folder may come back.
+func (d *Doctor) stray(w Window) finding {
+	said := fmt.Sprintf("window %s of session %q has the %s of task %s, which is not on record", w.ID, w.Session, w.Role, w.Task)
+	all, err := d.Files.Folders()
+	if err != nil {
+		return blind(checkSessions, w.ID, err)
+	}
+	if slices.ContainsFunc(all, func(folder [2]string) bool { return folder[1] == w.Task }) {
+		return warning(checkSessions, w.ID, said, "its folder is there: "+adviceRebuild+" brings the task back")
+	}
+	f := problem(checkSessions, w.ID, said, "orange doctor --fix ends it")
+	f.mend = func(ctx context.Context) (string, error) { return "ended", d.Windows.EndWindow(ctx, w.ID) }
+	return f
+}
+
+func (d *Doctor) lingering(t task.Task, w Window, owing bool) finding {
+	said := fmt.Sprintf("session %q is still there, and the task is over (%s)", w.Session, t.Status)
+	if owing {
+		return warning(checkSessions, t.ID, said, "its end is owed: orange task retry "+t.ID)
+	}
+	f := problem(checkSessions, t.ID, said, "orange doctor --fix ends it")
+	f.mend = func(ctx context.Context) (string, error) { return "to be ended", d.Mender.Free(ctx, t.ID) }
+	return f
+}

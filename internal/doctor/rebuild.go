@@ -1,0 +1,126 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/task"
+)
+
+// Rebuild adopts every task folder that the record does not have, the newest move first: where two claim one workspace
+// or one branch, that one keeps it. A folder that cannot be adopted is told, and keeps nobody else from being adopted.
+func (d *Doctor) Rebuild(ctx context.Context) ([]task.Finding, error) {
+	known := map[string]string{}
+	tasks, err := d.Record.List(ctx, task.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		known[t.ID] = t.Project
+	}
+	folders, err := d.Files.Folders()
+	if err != nil {
+		return nil, err
+	}
+	// Without a look at the windows nobody could tell whose agents live; then nothing is adopted.
+	if _, err := d.Windows.Windows(ctx); err != nil {
+		return nil, fmt.Errorf("cannot rebuild the record: look for living agents: %w", err)
+	}
+	var out []finding
+	var told []task.Adoption
+	for _, folder := range folders {
+		project, id := folder[0], folder[1]
+		if have, there := known[id]; there {
+			if have != project {
+				out = append(out, problem(checkRebuild, project+"/"+id, fmt.Sprintf("the record has a task of this id in %q", have), "move away the folder that is not wanted"))
+			}
+			continue
+		}
+		a, f := d.tell(ctx, project, id)
+		if f != nil {
+			out = append(out, *f)
+			continue
+		}
+		told = append(told, a)
+	}
+	slices.SortFunc(told, func(a, b task.Adoption) int {
+		foreign := func(a task.Adoption) int {
+			if a.Foreign {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(foreign(a), foreign(b)), b.Task.EnteredAt.Compare(a.Task.EnteredAt), cmp.Compare(a.Task.ID, b.Task.ID))
+	})
+	for _, a := range told {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out = append(out, d.adopt(ctx, a))
+	}
+	return plain(orOK(out, checkRebuild, "tasks", "no folder waits to be adopted")), nil
+}
+
+func (d *Doctor) tell(ctx context.Context, project, id string) (task.Adoption, *finding) {
+	subject := project + "/" + id
+	history, err := d.Files.ReadHistory(project, id)
+	if err != nil {
+		f := blind(checkRebuild, subject, err)
+		return task.Adoption{}, &f
+	}
+	a, err := d.Adopter.Tell(ctx, project, id, history)
+	var broken *task.BrokenHistory
+	switch {
+	case errors.As(err, &broken):
+		f := problem(checkRebuild, subject, "it is not adopted: "+where(d.Files.History(project, id), broken),
+			"bring the file back as it was, from a backup, and rebuild again; or move it away, and the task is adopted as the header of its TASK.md says")
+		return a, &f
+	case err != nil:
+		f := problem(checkRebuild, subject, "it is not adopted: "+err.Error(), "put that right, and rebuild again")
+		return a, &f
+	}
+	return a, nil
+}
+
+// adopt adopts one task. A history that the new record will not repeat as it stands is kept beside it first.
+func (d *Doctor) adopt(ctx context.Context, a task.Adoption) finding {
+	t := a.Task
+	subject := t.Project + "/" + t.ID
+	notes, err := d.keep(a)
+	if err != nil {
+		return problem(checkRebuild, subject, "it is not adopted: "+err.Error(), "put that right, and rebuild again")
+	}
+	a, err = d.Adopter.Adopt(ctx, a)
+	if err != nil {
+		return problem(checkRebuild, subject, "it cannot be adopted: "+err.Error(), "put that right, and rebuild again")
+	}
+	said := fmt.Sprintf("adopted: %s, with %d events", a.Task.Status, a.Task.Seq)
+	notes = append(append(notes, a.Notes...), a.Task.Attention)
+	notes = slices.DeleteFunc(notes, func(note string) bool { return note == "" })
+	if len(notes) == 0 {
+		return ok(checkRebuild, subject, "%s", said)
+	}
+	return warning(checkRebuild, subject, said, strings.Join(notes, "; "))
+}
+
+func (d *Doctor) keep(a task.Adoption) (notes []string, err error) {
+	suffix := ""
+	switch {
+	case a.Torn:
+		suffix = "torn"
+	case a.Foreign:
+		text, err := d.Files.ReadHistory(a.Task.Project, a.Task.ID)
+		if err != nil || len(text) == 0 {
+			return nil, err
+		}
+		suffix = "before-adoption"
+	default:
+		return nil, nil
+	}
+	path, err := d.Files.KeepHistory(a.Task.Project, a.Task.ID, suffix)
+	return []string{"the history as it stood is kept: " + path}, err
+}

@@ -1,0 +1,205 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/task"
+)
+
+// adviceRebuild is what helps against a record that is lost.
+const adviceRebuild = "orange doctor --rebuild"
+
+func (d *Doctor) database(ctx context.Context) []finding {
+	wrong, err := d.Record.Check(ctx)
+	if err != nil {
+		return []finding{blind(checkDatabase, "orange.db", err)}
+	}
+	if len(wrong) > 0 {
+		return []finding{problem(checkDatabase, "orange.db", "it is damaged: "+strings.Join(wrong, "; "),
+			adviceRebuild+" moves it aside and makes a new one from the tasks' folders")}
+	}
+	return []finding{ok(checkDatabase, "orange.db", "it is whole")}
+}
+
+// folders finds the folders of tasks that the record does not have.
+func (d *Doctor) folders(_ context.Context, v *view) []finding {
+	all, err := d.Files.Folders()
+	if err != nil {
+		return []finding{blind(checkFolders, "tasks", err)}
+	}
+	var out []finding
+	for _, folder := range all {
+		project, id := folder[0], folder[1]
+		if t, known := v.byID[id]; known && t.Project == project {
+			continue
+		}
+		out = append(out, warning(checkFolders, project+"/"+id, "it is the folder of a task that the record does not have", "only "+adviceRebuild+" adopts it"))
+		text, err := d.Files.ReadHistory(project, id)
+		if err != nil {
+			out = append(out, blind(checkChain, d.Files.History(project, id), err))
+			continue
+		}
+		if f, broken := d.broken(project, id, text); broken && isOurs(text) {
+			out = append(out, f)
+		}
+	}
+	return orOK(out, checkFolders, "tasks", "folders: %d, all on record", len(all))
+}
+
+// isOurs says whether a history has hashes at all: those of an earlier program have none.
+func isOurs(history []byte) bool { return bytes.Contains(history, []byte(`"hash":"`)) }
+
+// broken tells what is wrong with a history's text, and in which line.
+func (d *Doctor) broken(project, id string, text []byte) (finding, bool) {
+	path := d.Files.History(project, id)
+	_, err := task.ReadHistory(text)
+	var broken *task.BrokenHistory
+	switch {
+	case err == nil:
+		return finding{}, false
+	case !errors.As(err, &broken):
+		return blind(checkChain, path, err), true
+	case broken.Torn:
+		return warning(checkChain, path, where(path, broken), adviceRebuild+" adopts the task without that line"), true
+	}
+	return problem(checkChain, path, where(path, broken), "bring the file back as it was, from a backup: what it says now was changed by other hands"), true
+}
+
+func where(path string, broken *task.BrokenHistory) string {
+	return fmt.Sprintf("%s:%d: %s", path, broken.Line, broken.Why)
+}
+
+// histories checks, task by task, that the record's own history holds, that the files say the same, and that what decisions rested on is kept.
+func (d *Doctor) histories(ctx context.Context, v *view) []finding {
+	var out []finding
+	seen := map[string]bool{}
+	err := d.Record.AllLines(ctx, func(id string, lines []string) error {
+		seen[id] = true
+		if t, known := v.byID[id]; known {
+			out = append(out, d.history(t, lines)...)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return append(out, blind(checkChain, "record", err))
+	}
+	for _, t := range v.tasks {
+		if !seen[t.ID] {
+			out = append(out, d.history(t, nil)...)
+		}
+	}
+	for _, check := range []string{checkChain, checkMirrors, checkEvidence} {
+		if !slices.ContainsFunc(out, func(f finding) bool { return f.Check == check }) {
+			out = append(out, ok(check, "tasks", "checked: %d", len(v.tasks)))
+		}
+	}
+	return out
+}
+
+func (d *Doctor) history(t task.Task, lines []string) []finding {
+	events, err := task.ReadHistory([]byte(joined(lines)))
+	if err == nil {
+		err = agrees(t, events)
+	}
+	if err != nil {
+		return []finding{problem(checkChain, t.ID, "its history on record does not hold: "+err.Error(),
+			"the database was changed by other hands: bring it back from a backup, or move orange.db away and run "+adviceRebuild)}
+	}
+	return append(d.mirrors(t, lines), d.evidence(t, events)...)
+}
+
+func joined(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// agrees says how a task and its own history differ; nil when they do not.
+func agrees(t task.Task, events []task.Event) error {
+	told, _, err := task.Fold(events)
+	switch {
+	case err != nil:
+		return err
+	case told.Seq != t.Seq || told.Hash != t.Hash:
+		return fmt.Errorf("it ends with event %d, and the task says event %d", told.Seq, t.Seq)
+	case told.Status != t.Status:
+		return fmt.Errorf("it ends in %q, and the task is in %q", told.Status, t.Status)
+	}
+	return nil
+}
+
+func (d *Doctor) mirrors(t task.Task, lines []string) []finding {
+	differs, err := d.Files.Differs(t, lines)
+	if err != nil {
+		return []finding{blind(checkMirrors, t.ID, err)}
+	}
+	if len(differs) == 0 {
+		return nil
+	}
+	sync := func(ctx context.Context) (string, error) {
+		return "made equal to the record", d.Mender.Sync(ctx, t.ID)
+	}
+	out := []finding{problem(checkMirrors, t.ID, strings.Join(differs, "; "), "orange doctor --fix")}
+	if text, err := d.Files.ReadHistory(t.Project, t.ID); err == nil {
+		if f, broken := d.broken(t.Project, t.ID, text); broken {
+			f.Advice = "the record has it whole: orange doctor --fix"
+			f.Level = task.LevelProblem
+			out = append(out, f)
+		}
+	}
+	for i := range out {
+		out[i].mend = sync
+	}
+	return out
+}
+
+func (d *Doctor) evidence(t task.Task, events []task.Event) []finding {
+	var wanted []string
+	for _, e := range events {
+		for _, one := range e.Evidence {
+			wanted = append(wanted, one.Digest)
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	kept, err := d.Files.Evidence(t.Project, t.ID)
+	if err != nil {
+		return []finding{blind(checkEvidence, t.ID, err)}
+	}
+	missing := 0
+	for _, digest := range wanted {
+		if !kept[digest] {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return nil
+	}
+	return []finding{warning(checkEvidence, t.ID, fmt.Sprintf("%d of %d texts that its moves rested on are not kept any more", missing, len(wanted)),
+		"bring the folder evidence back from a backup if the past matters; the task goes on without it")}
+}
+
+func (d *Doctor) hooks(_ context.Context, v *view) []finding {
+	var out []finding
+	for id, owed := range v.owed { // sorted with the others in the end
+		var said []string
+		for _, h := range owed {
+			text := h.Action + " (" + string(h.State) + ")"
+			if h.Error != "" {
+				text += ": " + h.Error
+			}
+			said = append(said, text)
+		}
+		f := warning(checkHooks, id, "it owes "+strings.Join(said, "; "), "put right what is in the way, then orange task retry "+id)
+		f.mend = func(ctx context.Context) (string, error) { return "tried again", d.Mender.Retry(ctx, id) }
+		out = append(out, f)
+	}
+	return orOK(out, checkHooks, "tasks", "none is owed")
+}
