@@ -193,7 +193,9 @@ func (d *Doctor) lasting(ctx context.Context) ([]finding, error) {
 }
 
 // passing says whether a finding may come from a change that is being made at this moment.
-func passing(f finding) bool { return f.Level == task.LevelProblem || f.Check == checkFolders }
+func passing(f finding) bool {
+	return f.Level == task.LevelProblem || f.Level == task.LevelWarning && f.Check == checkFolders
+}
 
 // Names of checks, in the order in which they are told.
 const (

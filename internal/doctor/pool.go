@@ -67,8 +67,12 @@ func (d *Doctor) lease(v *view, h task.Holder, there bool) []finding {
 	}
 	beingMade := slices.ContainsFunc(v.owed[t.ID], func(h task.OwedHook) bool { return h.Action == task.AcquireWorkspace })
 	if !there && !beingMade && t.Live {
-		out = append(out, problem(checkPool, h.Workspace, fmt.Sprintf("task %s has it, and its worktree %q is gone", t.ID, d.Setup.WorktreeDir(h.Workspace)),
-			fmt.Sprintf("git -C %q worktree prune, then git -C %q worktree add %q %q", v.project[t.Project].Path, v.project[t.Project].Path, d.Setup.WorktreeDir(h.Workspace), t.Branch)))
+		dir := d.Setup.WorktreeDir(h.Workspace)
+		advice := "orange project add its repository, and look again"
+		if p, known := v.project[t.Project]; known {
+			advice = fmt.Sprintf("git -C %q worktree prune, then git -C %q worktree add %q %q", p.Path, p.Path, dir, t.Branch)
+		}
+		out = append(out, problem(checkPool, h.Workspace, fmt.Sprintf("task %s has it, and its worktree %q is gone", t.ID, dir), advice))
 	}
 	return out
 }

@@ -278,7 +278,10 @@ func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a task.
 		}
 		claimed.Task = t
 		e.Log.Info("adopted", "component", "engine", "task", t.ID, "status", string(t.Status))
-		return claimed, e.Sync(ctx, t.ID)
+		if err := e.Sync(ctx, t.ID); err != nil { // it is on record all the same
+			claimed.Notes = append(claimed.Notes, "its files could not be made equal to the record: "+err.Error())
+		}
+		return claimed, nil
 	}
 	return a, task.Notef(task.ErrConflict, "cannot adopt task %s: others take its workspace or its branch all the time; try again", a.Task.ID)
 }
