@@ -2,10 +2,13 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -176,7 +179,14 @@ func (a *adopter) Living(ctx context.Context, id string) ([]task.Seat, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, task.Seat{Task: id, Role: p.Role, PID: p.PID, Began: began})
+		seat := task.Seat{Task: id, Role: p.Role, PID: p.PID, Began: began}
+		if hashed, err := hex.DecodeString(p.Seat); err == nil && len(hashed) == sha256.Size {
+			seat.Hash = p.Seat
+		}
+		if seat.Hook, err = strconv.ParseInt(p.Hook, 10, 64); err != nil {
+			seat.Hook = 0 // which hook started it is not known; no hook has that number
+		}
+		out = append(out, seat)
 	}
 	return out, nil
 }
