@@ -73,7 +73,7 @@ func withoutRecord(dir string, why error) (*house, error) {
 
 func (h *house) examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 	d := &doctor.Doctor{
-		Home: h.dir, Files: h.files, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Machine: machine{}, Now: time.Now,
+		Home: h.dir, Files: h.files, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Machine: machine{}, Now: time.Now, Settling: settling,
 	}
 	var findings []task.Finding
 	if h.trouble != nil {
@@ -97,6 +97,9 @@ func (h *house) examine(ctx context.Context, fix, rebuild bool) ([]task.Finding,
 	found, err := d.Examine(ctx, fix)
 	return append(findings, found...), err
 }
+
+// settling is how long a command may take from its commit to the last of its files.
+const settling = 400 * time.Millisecond
 
 func adviceFor(err error) string {
 	if sqlite.IsDamaged(err) {

@@ -102,6 +102,8 @@ type Doctor struct {
 	Setup   Setup
 	Machine Machine
 	Now     func() time.Time
+	// Settling is how long what others are doing at this moment has to come to an end before it is called a problem.
+	Settling time.Duration
 }
 
 // finding is a finding with what mends it; nil where nothing does.
@@ -109,9 +111,6 @@ type finding struct {
 	task.Finding
 	mend func(ctx context.Context) (done string, err error)
 }
-
-// settling is how long what others are doing at this moment has to come to an end before it is called a problem.
-const settling = 400 * time.Millisecond
 
 // Examine looks at everything. With fix it mends what it can, and looks again.
 func (d *Doctor) Examine(ctx context.Context, fix bool) ([]task.Finding, error) {
@@ -172,7 +171,7 @@ func (d *Doctor) lasting(ctx context.Context) ([]finding, error) {
 	if !slices.ContainsFunc(first, passing) {
 		return first, nil
 	}
-	wait := time.NewTimer(settling)
+	wait := time.NewTimer(d.Settling)
 	defer wait.Stop()
 	select {
 	case <-ctx.Done():
