@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -30,7 +31,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 		var line string
 		err := scan(&line)
 		if line != "ok" {
-			out = append(out, line)
+			out = append(out, strings.Split(line, "\n")...)
 		}
 		return err
 	})
