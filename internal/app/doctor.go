@@ -41,6 +41,17 @@ func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 	}
 	var findings []task.Finding
 	if rebuild {
+		// A monitor has the record open that is lost, and would go on writing there.
+		release, free, err := mirror.Files{Home: dir}.TryLock(monitorLock)
+		if err != nil {
+			return nil, err
+		}
+		if !free {
+			return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first, and start it again afterwards")
+		}
+		defer release()
+	}
+	if rebuild {
 		if findings, err = setAside(ctx, filepath.Join(dir, recordName)); err != nil {
 			return nil, err
 		}

@@ -156,12 +156,12 @@ func TestATaskThatWasRebuilt_ownsNothingThatAnotherHasByNow(t *testing.T) {
 	first := w.reach("working")
 	branch := w.task(first).Branch
 	// A copy of the folder under another id, as a careless hand makes it, with a header of its own.
-	second := strings.Repeat("2", task.IDLength)
+	second := strings.Repeat("Z", task.IDLength)
 	must(t, os.CopyFS(w.files.Dir("garden", second), os.DirFS(w.files.Dir("garden", first))))
 	if _, err := w.tell(second); err == nil || !strings.Contains(err.Error(), "is it a copy?") {
 		t.Errorf("a copy: %v", err)
 	}
-	w.edit(second, "id: "+first, "id: \""+second+"\"")
+	w.edit(second, first, second)
 	w = w.lose()
 	w.adopt(first, agents{})
 	w.adopt(second, agents{})
