@@ -72,10 +72,9 @@ func (w *ward) settled() {
 }
 
 func recordFaults() []fault {
-	const back = "put a copy of the record back; the same command again"
+	const back = "orange doctor --rebuild, or put a copy of the record back; the same command again"
 	const closed = "nothing: no command goes on without the record"
-	const copied = `the file is damaged; move "HOME/orange.db" aside together with what begins with its name, and put a copy of it back; ` +
-		`every task's TASK.md and history.jsonl are still below "HOME/tasks"`
+	const copied = `the file is damaged; "orange doctor --rebuild" keeps it aside and makes a new one from what is below "HOME/tasks"`
 	return []fault{
 		{
 			name: "Another program locks the record for a moment", run: moveIt(), inflict: func(w *ward) func() {
@@ -138,7 +137,7 @@ func recordFaults() []fault {
 	}
 }
 
-const lostRecord = `cannot open the record "HOME/orange.db": it is empty, and \d+ tasks have a history below "HOME/tasks"; put a copy of orange.db back, or move that folder away to begin anew`
+const lostRecord = `cannot open the record "HOME/orange.db": it is empty, and \d+ tasks have a history below "HOME/tasks"; bring them back with "orange doctor --rebuild"`
 
 // ahead is a time of the record, an hour ahead.
 const ahead = "strftime('%Y-%m-%dT%H:%M:%fZ', %s, '+1 hour')"

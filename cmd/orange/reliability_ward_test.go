@@ -175,8 +175,6 @@ func (w *ward) move(id string) {
 // meet brings a fault about, looks how the program takes it, takes it away, and looks again.
 func (w *ward) meet(t *testing.T, f fault, seen *sightings) {
 	switch {
-	case f.needs != "":
-		t.Skipf("the program needs: %s", f.needs)
 	case f.long && os.Getenv("ORANGE_TEST_LONG") == "":
 		t.Skip("takes long; ORANGE_TEST_LONG=1 runs it")
 	}

@@ -44,7 +44,7 @@ func Main() int {
 			}
 			return opened.face(), nil
 		},
-		Launch: launch, Examine: examine, Advise: advise,
+		Launch: launch, Examine: examine,
 	}
 	status := program.Run(ctx, os.Args[1:])
 	if opened != nil {
@@ -102,6 +102,9 @@ func homeDir() (string, error) {
 
 func open(ctx context.Context) (*house, error) {
 	dir, err := homeDir()
+	if err == nil {
+		err = moveIn(dir)
+	}
 	if err == nil {
 		err = recordBeside(dir)
 	}

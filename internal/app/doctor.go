@@ -121,14 +121,6 @@ func adviceFor(err error) string {
 
 const adviceRebuild = "orange doctor --rebuild"
 
-// advise adds to an error what helps against it, where that is the record's fault and not that of one command.
-func advise(err error) error {
-	if err == nil || !sqlite.IsDamaged(err) {
-		return err
-	}
-	return fmt.Errorf("%w\n  the record is damaged; run: %s", err, adviceRebuild)
-}
-
 // setAside moves a record that is damaged out of the way, with all that belongs to it. Nothing of it is deleted.
 func setAside(ctx context.Context, path string) ([]task.Finding, error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {

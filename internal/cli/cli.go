@@ -112,8 +112,6 @@ type Program struct {
 	Launch func(ticket string) int
 	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.
 	Examine func(ctx context.Context, fix, rebuild bool) ([]task.Finding, error)
-	// Advise adds to an error what only the joiner knows to do about it.
-	Advise func(err error) error
 
 	json    bool
 	project string
@@ -133,7 +131,7 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
-	return p.report(p.Advise(root.ExecuteContext(ctx)))
+	return p.report(root.ExecuteContext(ctx))
 }
 
 func (p *Program) root() *cobra.Command {

@@ -48,8 +48,8 @@ func (s *Store) advice(code int) string {
 		return fmt.Sprintf("the file and its folder must be writable for you; give yourself the right to write in %q, or set ORANGE_HOME to another folder",
 			filepath.Dir(s.path))
 	case codes.SQLITE_NOTADB, codes.SQLITE_CORRUPT:
-		return fmt.Sprintf("the file is damaged; move %q aside together with what begins with its name, and put a copy of it back; "+
-			"every task's TASK.md and history.jsonl are still below %q", s.path, filepath.Join(filepath.Dir(s.path), "tasks"))
+		return fmt.Sprintf("the file is damaged; %q keeps it aside and makes a new one from what is below %q",
+			"orange doctor --rebuild", filepath.Join(filepath.Dir(s.path), "tasks"))
 	}
 	return ""
 }
