@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -264,5 +265,38 @@ func TestRespawn_isRefusedWhileTheAgentLivesAndToAgents(t *testing.T) {
 	wantCode(t, err, decide.RespawnRefused)
 	if w.everything() != before {
 		t.Error("a refused respawn changed something")
+	}
+}
+
+// interrupted are hands during whose work something else happens.
+type interrupted struct {
+	*hands
+	during func(task.Job)
+}
+
+func (h interrupted) Perform(ctx context.Context, job task.Job) (task.Effect, error) {
+	h.during(job)
+	return h.hands.Perform(ctx, job)
+}
+
+// Defect: what a hook did while a later step dropped it was lost: its agent lived, and the task had no session.
+func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.runner.dead = true
+	out := w.create("fix", true)
+	id := out.Task.ID
+	w.Performer = interrupted{w.hands, func(job task.Job) {
+		if job.Hook.Action != task.SpawnAgent {
+			return
+		}
+		s := w.load(id)
+		_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, Settled: []task.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
+		must(t, err)
+	}}
+	must(t, w.Settle(t.Context(), id, false))
+	wantText(t, "hooks", w.states(id, out.Event.Seq), "acquire_workspace=done spawn_agent=superseded")
+	if got := w.task(id).Session; got == "" || len(w.events(id, task.AgentSpawned)) != 1 {
+		t.Errorf("the session is %q, the events are %+v", got, w.events(id, ""))
 	}
 }

@@ -242,6 +242,7 @@ func TestCommit_queuesHooksInOrderAndSettlesThemOnce(t *testing.T) {
 		one = commit(t, s, task.Change{Task: one, Settled: []task.Settled{{ID: id, State: state}}})
 		_, err := s.Commit(t.Context(), task.Change{Task: one, Expect: one.Version, Settled: []task.Settled{{ID: id, State: task.HookDone}}})
 		wantKind(t, err, task.ErrConflict)
+		wantKind(t, s.BeginHook(t.Context(), id, someDay), task.ErrConflict) // nobody begins what is settled
 	}
 	if left := load(t, s, "one").Owed; len(left) != 1 || left[0].ID != owed[2].ID {
 		t.Errorf("owed are %+v", left)
