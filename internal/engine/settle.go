@@ -231,14 +231,29 @@ func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot
 	if others > 0 || t.Counters.Get(task.CrashCount) == 0 {
 		return nil
 	}
-	events, err := e.Index.Events(ctx, t.ID, hook.Event-1)
+	events, err := e.Index.Events(ctx, t.ID, 0)
 	if err != nil {
 		return err
 	}
-	if len(events) > 0 && events[0].IsMove() && events[0].Data[task.DataCrash] == "" {
+	if settledMove(events) {
 		t.Counters = t.Counters.With(task.CrashCount, 0)
 	}
 	return nil
+}
+
+// settledMove says whether the last move was no escalation and nobody has crashed since. It is the move that counts, and not
+// whose hook was settled last: a respawn may have dropped those of the move.
+func settledMove(events []task.Event) bool {
+	settled := false
+	for i := range events {
+		switch e := &events[i]; {
+		case e.IsMove():
+			settled = e.Data[task.DataCrash] == ""
+		case e.Type == task.AgentCrashed:
+			settled = false
+		}
+	}
+	return settled
 }
 
 // Retry makes every failed hook of a task due now and has them performed.

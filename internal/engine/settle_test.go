@@ -219,19 +219,11 @@ func TestSettle_ofATaskThatIsGoneIsNoError(t *testing.T) {
 	must(t, newWorld(t).Settle(t.Context(), "nobody", false))
 }
 
-func (w *world) crashes(id string, count int) {
-	w.t.Helper()
-	one := w.task(id)
-	one.Counters = one.Counters.With(task.CrashCount, count)
-	_, err := w.store.Commit(w.t.Context(), task.Change{Task: one, Expect: one.Version})
-	must(w.t, err)
-}
-
 func TestTheCountOfCrashes_endsWithTheHooksOfAMoveAndNotOfARespawn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	w.crashes(id, 1)
+	w.die(w.death(id, task.RoleWorker))
 	dead := func(task.Task, string) (bool, error) { return false, nil }
 	out, err := w.Respawn(t.Context(), id, dead, human)
 	must(t, err)
@@ -249,6 +241,23 @@ func TestTheCountOfCrashes_endsWithTheHooksOfAMoveAndNotOfARespawn(t *testing.T)
 	must(t, err)
 	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 {
 		t.Errorf("after the move's hooks the count is %d, want 0", n)
+	}
+}
+
+// Defect: a respawn that dropped the hooks of a move kept the count of the status before, and one crash more was one too many.
+func TestTheCountOfCrashes_endsWithAMoveWhoseHooksARespawnDropped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.die(w.death(id, task.RoleWorker))
+	w.write(id, handoff)
+	w.hands.fails[task.SpawnReviewer] = errHands
+	w.move(id, "agent-review", human)
+	delete(w.hands.fails, task.SpawnReviewer)
+	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
+	must(t, err)
+	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 {
+		t.Errorf("the count is %d, want 0", n)
 	}
 }
 
