@@ -1,0 +1,618 @@
+package engine_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orange/internal/document"
+	"orange/internal/task"
+)
+
+// twin is a second, dumb record of what happened: it knows no version, no lock and no rule of the engine's.
+type twin struct {
+	asks    []*ask
+	tasks   []*known
+	hooks   map[int64]*owed
+	deaths  map[int64]int  // by the hook that started the agent: how often its death had a consequence
+	closed  map[int64]bool // whose seat was ended by a hook
+	written map[string][]string
+	lost    map[string]bool // notes that a program lost which saved an old document
+	notes   int
+}
+
+type known struct {
+	id      string
+	version int64
+	gone    bool
+}
+
+type owed struct {
+	task                 string
+	action               string
+	performed, settled   int
+	superseded, starting bool
+	begunBy, by          *process // who has begun it last, and who performs it now
+}
+
+func newTwin() *twin {
+	return &twin{hooks: map[int64]*owed{}, deaths: map[int64]int{}, closed: map[int64]bool{}, written: map[string][]string{}, lost: map[string]bool{}}
+}
+
+func (w *twin) hook(id int64) *owed {
+	if w.hooks[id] == nil {
+		w.hooks[id] = &owed{}
+	}
+	return w.hooks[id]
+}
+
+func (w *twin) find(id string) *known {
+	for _, t := range w.tasks {
+		if t.id == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// lose notes what is not in an old document any more that stands in the present one.
+func (w *twin) lose(id, now, old string) {
+	for _, text := range w.written[id] {
+		if strings.Count(now, text) > strings.Count(old, text) {
+			w.lost[text] = true
+		}
+	}
+	for _, a := range w.asks {
+		if strings.Contains(now, "\n"+a.token+"\n") && !strings.Contains(old, "\n"+a.token+"\n") {
+			w.lost[a.token] = true
+		}
+	}
+}
+
+// short is how a task is called in the trace.
+func (s *sim) short(id string) string {
+	for i, t := range s.twin.tasks {
+		if t.id == id {
+			return "T" + strconv.Itoa(i+1)
+		}
+	}
+	return "T?"
+}
+
+func (s *sim) shorten(lock string) string {
+	id, kind, _ := strings.Cut(lock, ".")
+	return s.short(id) + "." + kind
+}
+
+// committed looks at every change that was made durable.
+func (s *sim) committed(p *process, c task.Change, t task.Task, open []task.Seat) {
+	one := s.twin.find(t.ID)
+	if one == nil {
+		one = &known{id: t.ID}
+		s.twin.tasks = append(s.twin.tasks, one)
+		s.figures.tasks++
+	}
+	if c.Expect != one.version || t.Version != one.version+1 {
+		s.breaks("a change of %s that was decided on version %d was made on version %d: what was between is lost", s.short(t.ID), c.Expect, one.version)
+	}
+	one.version = t.Version
+	for _, e := range c.Events {
+		if e.IsMove() {
+			s.figures.moves++
+		}
+	}
+	for _, settled := range c.Settled {
+		if settled.State == task.HookPending || settled.State == task.HookFailed {
+			continue
+		}
+		h := s.twin.hook(settled.ID)
+		h.settled++
+		h.superseded = settled.State == task.HookSuperseded
+		s.figures.hooks++
+		if h.settled > 1 {
+			s.breaks("hook %d of %s is settled a second time", settled.ID, s.short(t.ID))
+		}
+		if !h.superseded && h.performed == 0 {
+			s.breaks("hook %d of %s is done, and nobody has performed it", settled.ID, s.short(t.ID))
+		}
+	}
+	s.seatsEnd(p, c, t, open)
+}
+
+// seatsEnd notes whose death had a consequence, and who was ended on purpose.
+func (s *sim) seatsEnd(p *process, c task.Change, t task.Task, open []task.Seat) {
+	dead := ""
+	for _, e := range c.Events {
+		if _, told := e.Data["ended"]; told && (e.Type == task.AgentCrashed || e.Type == task.AgentStopped) {
+			dead = e.Data["role"]
+		}
+	}
+	found := false
+	for _, seat := range open {
+		ends := slices.Contains(c.EndSeats, seat.Role) || slices.Contains(c.EndSeats, task.EveryRole) ||
+			c.TakenSeat != nil && c.TakenSeat.Role == seat.Role && c.TakenSeat.Hash != seat.Hash
+		switch {
+		case !ends:
+		case dead == seat.Role && !found:
+			found = true
+			s.diedOf(seat, t)
+		default:
+			s.twin.closed[seat.Hook] = true
+		}
+	}
+	if dead != "" && !found {
+		s.breaks("the death of a %s of %s had a consequence, and its seat had ended before", dead, s.short(t.ID))
+	}
+}
+
+func (s *sim) diedOf(seat task.Seat, t task.Task) {
+	s.twin.deaths[seat.Hook]++
+	a := s.agentOf(seat.Hook)
+	switch {
+	case s.twin.deaths[seat.Hook] > 1:
+		s.breaks("the death of the %s of hook %d of %s had a second consequence", seat.Role, seat.Hook, s.short(t.ID))
+	case a == nil && !s.twin.hook(seat.Hook).superseded:
+		s.breaks("the death of the %s of hook %d of %s is invented: it was never started", seat.Role, seat.Hook, s.short(t.ID))
+	case a != nil && a.alive:
+		s.breaks("the death of %v of %s is invented: it lives", a, s.short(t.ID))
+	case a != nil && !a.byItself:
+		s.breaks("%v of %s was ended on purpose, and its death had a consequence", a, s.short(t.ID))
+	}
+}
+
+func (s *sim) forgotten(id string) {
+	if one := s.twin.find(id); one != nil {
+		one.gone = true
+		s.remote[id] = false
+	}
+}
+
+// begun notes who performs a hook.
+func (s *sim) begun(p *process, id int64) {
+	h := s.twin.hook(id)
+	if h.settled > 0 {
+		s.breaks("hook %d is begun after it was settled", id)
+	}
+	h.begunBy = p
+}
+
+// performs looks at a hook that is about to be performed.
+func (s *sim) performs(p *process, job task.Job) {
+	h := s.twin.hook(job.Hook.ID)
+	h.task, h.action = job.Task.ID, job.Hook.Action
+	// One that is dropped while it is being performed cannot be called back. Nobody else may perform it.
+	if h.settled > 0 && !(h.superseded && h.begunBy == p) {
+		s.breaks("hook %d (%s) of %s is performed after it was settled", job.Hook.ID, h.action, s.short(h.task))
+	}
+	if h.by != nil && h.by != p && !h.by.dead && !h.by.ended {
+		s.breaks("hook %d (%s) of %s is performed by two programs at once", job.Hook.ID, h.action, s.short(h.task))
+	}
+	h.by = p
+	class, _ := task.ClassOf(h.action)
+	if class == task.ClassApart {
+		return
+	}
+	for id := range job.Hook.ID {
+		events, err := s.store.Load(here, h.task)
+		if err != nil {
+			return
+		}
+		for _, other := range events.Owed {
+			if c, _ := task.ClassOf(other.Action); other.ID == id && c != task.ClassApart {
+				s.breaks("hook %d (%s) of %s is performed before hook %d (%s), which is owed", job.Hook.ID, h.action, s.short(h.task), id, other.Action)
+			}
+		}
+	}
+}
+
+// opens looks at an agent that is about to be started.
+func (s *sim) opens(p *process, a *agent) {
+	if s.agentOf(a.hook) != nil {
+		s.breaks("hook %d of %s starts a second agent", a.hook, s.short(a.task))
+	}
+	if other := s.living(a.task, a.role); other != nil {
+		s.breaks("%v of %s is started while %v lives", a, s.short(a.task), other)
+	}
+	for _, other := range s.agents {
+		if other.alive && other.task != a.task && other.workspace == a.workspace {
+			s.breaks("%v of %s is started in %s, where %v of %s lives", a, s.short(a.task), a.workspace, other, s.short(other.task))
+		}
+	}
+	if s.slots[a.workspace] != a.task {
+		s.breaks("%v of %s is started in %s, which was prepared for %s", a, s.short(a.task), a.workspace, s.short(s.slots[a.workspace]))
+	}
+}
+
+// empties looks at a workspace that is about to be prepared.
+func (s *sim) empties(p *process, t task.Task, what string) {
+	for _, a := range s.agents {
+		if a.alive && a.workspace == t.Workspace && a.task != t.ID {
+			s.breaks("the workspace %s is %s for %s while %v of %s lives in it", t.Workspace, what, s.short(t.ID), a, s.short(a.task))
+		}
+	}
+}
+
+// owes says whether any task owes a hook.
+func (s *sim) owes() bool {
+	all, err := s.list(task.Filter{})
+	if err != nil {
+		s.breaks("cannot list: %v", err)
+		return false
+	}
+	for _, t := range all {
+		if one, err := s.load(t.ID); err == nil && len(one.Owed) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// check is what must be true when everything is seen to.
+func (s *sim) check() {
+	moves := map[string]int{}
+	for _, one := range s.twin.tasks {
+		if one.gone {
+			s.checkGone(one.id)
+			continue
+		}
+		snapshot, err := s.store.Load(here, one.id)
+		if err != nil {
+			s.breaks("%s cannot be loaded: %v", s.short(one.id), err)
+			return
+		}
+		events, err := s.store.Events(here, one.id, 0)
+		if err != nil {
+			s.breaks("the history of %s cannot be read: %v", s.short(one.id), err)
+			return
+		}
+		if err := task.VerifyChain(events); err != nil {
+			s.breaks("%s: %v", s.short(one.id), err)
+		}
+		s.checkFold(snapshot.Task, events, moves)
+		s.checkHooks(snapshot, events)
+		s.checkEvidence(snapshot.Task, events)
+		s.checkFiles(snapshot.Task)
+	}
+	s.checkAsks(moves)
+	s.checkAgents()
+	s.checkLeases()
+}
+
+// row is an edge of the default workflow as seed 001 has it, written by hand.
+type row struct {
+	from, to  task.Status
+	by, hooks string
+	evidence  string
+	low, high int
+}
+
+func rows() []row {
+	const all = 1 << 20
+	kill := "kill_session release_workspace"
+	return []row{
+		{"pending", "planning", "human", "acquire_workspace spawn_agent", "", 0, all},
+		{"pending", "cancelled", "human", "", "", 0, all},
+		{"planning", "working", "worker human", "", "## plan", 0, all},
+		{"planning", "clarification", "worker human", "", "", 0, all},
+		{"planning", "cancelled", "human", kill, "", 0, all},
+		{"clarification", "planning", "worker human", "", "", 0, all},
+		{"clarification", "working", "worker human", "", "## plan", 0, all},
+		{"clarification", "cancelled", "human", kill, "", 0, all},
+		{"working", "agent-review", "worker human", "increment_review_round spawn_reviewer", "## handoff", 0, all},
+		{"working", "clarification", "worker human", "", "", 0, all},
+		{"working", "stuck", "worker human", "", "", 0, all},
+		{"working", "cancelled", "human", kill, "", 0, all},
+		{"agent-review", "reviewing", "reviewer human", "kill_reviewer", "## review", 0, all},
+		{"agent-review", "working", "reviewer human", "kill_reviewer notify_worker", "## review", 0, 1},
+		{"agent-review", "stuck", "reviewer human", "kill_reviewer notify_worker", "## review", 2, all},
+		{"agent-review", "cancelled", "human", "kill_reviewer " + kill, "", 0, all},
+		{"reviewing", "working", "human", "set_field notify_worker", "", 0, all},
+		{"reviewing", "done", "human", kill + " delete_remote_branch spawn_next", "", 0, all},
+		{"reviewing", "cancelled", "human", kill, "", 0, all},
+		{"stuck", "reviewing", "human", "", "", 0, all},
+		{"stuck", "cancelled", "human", kill, "", 0, all},
+	}
+}
+
+func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) {
+	var status, queued task.Status
+	round, crashes := 0, 0
+	spent := map[task.Evidence]int{}
+	for i, e := range events {
+		switch {
+		case i == 0:
+			if e.Type != task.Created {
+				s.breaks("%s begins with %s", s.short(t.ID), e.Type)
+			}
+			status = task.Status(e.Data["status"])
+			if status == "agent-review" {
+				round = 1
+			}
+		case e.Type == task.Created:
+			s.breaks("%s is created twice", s.short(t.ID))
+		case e.Type == task.AgentCrashed:
+			crashes++
+		case e.Type == task.QueuedForSpace:
+			queued = task.Status(e.Data["for"])
+		case e.IsMove():
+			if e.From != status {
+				s.breaks("%s: event %d moves it from %s, and it was in %s", s.short(t.ID), e.Seq, e.From, status)
+			}
+			forced := e.Data[task.DataCrash] != ""
+			s.checkMove(t, e, round, forced, queued)
+			status, queued = e.To, ""
+			switch {
+			case e.To == "agent-review":
+				round++
+			case e.From == "reviewing" && e.To == "working":
+				round = 0
+			}
+			if !forced {
+				crashes = 0
+			}
+			if e.Counters.Get(task.ReviewRound) != round {
+				s.breaks("%s: event %d says round %d, and it is %d", s.short(t.ID), e.Seq, e.Counters.Get(task.ReviewRound), round)
+			}
+			moves[t.ID+" "+e.Reason]++
+			for _, rests := range e.Evidence {
+				if before := spent[rests]; before > 0 && rests.Source != "## plan" {
+					s.breaks("%s: event %d rests on the %s that moved it at event %d", s.short(t.ID), e.Seq, rests.Source, before)
+				}
+				spent[rests] = e.Seq
+			}
+		}
+	}
+	if t.Status != status {
+		s.breaks("%s is in %s, and its history leads to %s", s.short(t.ID), t.Status, status)
+	}
+	if t.Counters.Get(task.ReviewRound) != round || t.Counters.Get(task.CrashCount) != crashes {
+		s.breaks("%s counts %v, and its history %d rounds and %d crashes", s.short(t.ID), t.Counters, round, crashes)
+	}
+	if t.Seq != len(events) || t.Hash != events[len(events)-1].Hash || t.Live != (status != "done" && status != "cancelled") {
+		s.breaks("%s does not agree with its history: %+v", s.short(t.ID), t)
+	}
+}
+
+func (s *sim) checkMove(t task.Task, e task.Event, round int, forced bool, queued task.Status) {
+	hooks := strings.Join(e.Hooks, " ")
+	if forced {
+		if e.To != "stuck" || hooks != "kill_reviewer notify_worker" || e.Type != task.AutoAdvanced {
+			s.breaks("%s: event %d is no move that crashes lead to: %+v", s.short(t.ID), e.Seq, e)
+		}
+		return
+	}
+	for _, r := range rows() {
+		if r.from != e.From || r.to != e.To {
+			continue
+		}
+		var evidence []string
+		for _, one := range e.Evidence {
+			evidence = append(evidence, one.Source)
+		}
+		if hooks != r.hooks || strings.Join(evidence, " ") != r.evidence || round < r.low || round > r.high {
+			s.breaks("%s: event %d in round %d is not the move that the workflow has: %+v", s.short(t.ID), e.Seq, round, e)
+		}
+		byRule := e.Actor == task.ActorEngine && (e.Type == task.AutoAdvanced || e.From == "pending" && queued == e.To)
+		if !byRule && !slices.Contains(strings.Fields(r.by), e.Actor) {
+			s.breaks("%s: event %d was asked for by %s: %+v", s.short(t.ID), e.Seq, e.Actor, e)
+		}
+		return
+	}
+	s.breaks("%s: the workflow has no such move: %+v", s.short(t.ID), e)
+}
+
+func (s *sim) checkHooks(snapshot task.Snapshot, events []task.Event) {
+	t := snapshot.Task
+	if len(snapshot.Owed) > 0 {
+		s.breaks("%s still owes %+v", s.short(t.ID), snapshot.Owed)
+	}
+	for _, e := range events {
+		hooks, err := s.store.Hooks(here, t.ID, e.Seq)
+		if err != nil {
+			s.breaks("%v", err)
+			return
+		}
+		var have []string
+		for _, h := range hooks {
+			have = append(have, h.Action)
+			mine := s.twin.hook(h.ID)
+			class, _ := task.ClassOf(h.Action)
+			switch {
+			case class == task.ClassRecord:
+				if h.State != task.HookDone {
+					s.breaks("hook %d (%s) of %s is %s", h.ID, h.Action, s.short(t.ID), h.State)
+				}
+			case mine.settled != 1:
+				s.breaks("hook %d (%s) of %s was settled %d times", h.ID, h.Action, s.short(t.ID), mine.settled)
+			case h.State == task.HookSuperseded && class != task.ClassStart:
+				s.breaks("hook %d (%s) of %s was dropped", h.ID, h.Action, s.short(t.ID))
+			case h.State == task.HookDone && mine.performed == 0:
+				s.breaks("hook %d (%s) of %s was never performed", h.ID, h.Action, s.short(t.ID))
+			case (h.State == task.HookSuperseded) != mine.superseded:
+				s.breaks("hook %d (%s) of %s is %s, and it was settled otherwise", h.ID, h.Action, s.short(t.ID), h.State)
+			}
+		}
+		if e.Type != task.OrphanFreed && !slices.Equal(have, e.Hooks) {
+			s.breaks("event %d of %s has set going %v, and owes %v", e.Seq, s.short(t.ID), e.Hooks, have)
+		}
+	}
+}
+
+// checkEvidence looks whether what moves rested on was kept.
+func (s *sim) checkEvidence(t task.Task, events []task.Event) {
+	for _, e := range events {
+		for _, one := range e.Evidence {
+			text, err := os.ReadFile(filepath.Join(s.files.Dir(t.Project, t.ID), "evidence", one.Digest))
+			if err != nil || document.Digest(string(text)) != one.Digest {
+				s.breaks("%s: the %s of event %d is not kept: %v", s.short(t.ID), one.Source, e.Seq, err)
+			}
+		}
+	}
+}
+
+func (s *sim) checkFiles(t task.Task) {
+	text, err := s.files.Read(t.Project, t.ID, true)
+	if err != nil {
+		s.breaks("%v", err)
+		return
+	}
+	d := document.Read(text)
+	for _, want := range document.Fields(t) {
+		if found, _ := d.Front.Get(want.Key); found != want.Text {
+			s.breaks("TASK.md of %s says %s: %q, and the record %q", s.short(t.ID), want.Key, found, want.Text)
+		}
+	}
+	for _, wrote := range s.twin.written[t.ID] {
+		if !s.twin.lost[wrote] && !strings.Contains(d.Body, wrote) {
+			s.breaks("what an agent wrote into TASK.md of %s is gone: %q", s.short(t.ID), wrote)
+		}
+	}
+	lines, err := s.store.Lines(here, t.ID)
+	history, reading := os.ReadFile(filepath.Join(s.files.Dir(t.Project, t.ID), "history.jsonl"))
+	if err != nil || reading != nil || string(history) != strings.Join(lines, "\n")+"\n" {
+		s.breaks("history.jsonl of %s is not the record's: %v, %v", s.short(t.ID), err, reading)
+	}
+	for _, a := range s.twin.asks {
+		wished := strings.Count(d.Body, "\n"+a.token+"\n")
+		if a.kind != "changes" || a.task != t.ID || s.twin.lost[a.token] {
+			continue
+		}
+		if wished != a.appended || wished > 1 || a.answered && a.out.Moved && wished != 1 {
+			s.breaks("the wishes of %s stand %d times in TASK.md of %s", a.token, wished, s.short(t.ID))
+		}
+	}
+}
+
+func (s *sim) checkGone(id string) {
+	if _, err := os.Stat(s.files.Dir(s.project.Name, id)); err == nil {
+		for _, a := range s.twin.asks {
+			if a.kind == "delete" && a.task == id && !a.answered {
+				return // it died between the record and the files
+			}
+		}
+		s.breaks("%s is deleted, and its folder is there", s.short(id))
+	}
+}
+
+// checkAsks compares what people and agents were told with the history. Moves are named by the reason that was given.
+func (s *sim) checkAsks(moves map[string]int) {
+	seen := map[string]string{}
+	rest := maps.Clone(moves)
+	for _, a := range s.twin.asks {
+		if one := s.twin.find(a.task); one != nil && one.gone {
+			continue
+		}
+		n := moves[a.task+" "+a.token]
+		delete(rest, a.task+" "+a.token)
+		switch moved := a.answered && a.out.Moved; {
+		case n > 1:
+			s.breaks("%s of %s was made %d times", a.token, s.short(a.task), n)
+		case a.kind == "create" || a.kind == "respawn" || a.kind == "delete" || a.kind == "died":
+		case moved && n != 1:
+			s.breaks("%s of %s was granted, and the history does not have it", a.token, s.short(a.task))
+		case a.answered && a.err == nil && !moved && n != 0:
+			s.breaks("%s of %s was made, and whoever asked was told that there was nothing to do", a.token, s.short(a.task))
+		case a.answered && refused(a.err) && n != 0:
+			s.breaks("%s of %s was refused (%v), and made", a.token, s.short(a.task), a.err)
+		}
+		if a.answered && a.out.Moved {
+			s.checkAnswer(a, seen)
+		}
+	}
+	for what, n := range rest {
+		id, reason, _ := strings.Cut(what, " ")
+		known := reason == "" || reason == "deleted" || reason == "a workspace became free" || strings.Contains(reason, "ended and left") || strings.Contains(reason, "crashes in")
+		if !known || n > 1 && (reason == "" || reason == "deleted") {
+			s.breaks("nobody asked for a move of %s: %q, %d times", s.short(id), reason, n)
+		}
+	}
+}
+
+// checkAnswer looks whether the event that somebody was told stands in the history, and whether nobody else was told it.
+func (s *sim) checkAnswer(a *ask, seen map[string]string) {
+	id := a.out.Task.ID
+	if one := s.twin.find(id); one == nil || one.gone {
+		return
+	}
+	events, err := s.store.Events(here, id, a.out.Event.Seq-1)
+	if err != nil || len(events) == 0 || events[0].Hash != a.out.Event.Hash {
+		s.breaks("%s was told of event %d of %s, and it does not stand in the history", a.token, a.out.Event.Seq, s.short(id))
+		return
+	}
+	key := fmt.Sprintf("%s %d", id, a.out.Event.Seq)
+	if other := seen[key]; other != "" {
+		s.breaks("%s and %s were both told of event %d of %s", a.token, other, a.out.Event.Seq, s.short(id))
+	}
+	seen[key] = a.token
+}
+
+// checkAgents looks whether everybody who lives may, and whether every death was seen.
+func (s *sim) checkAgents() {
+	for _, a := range s.agents {
+		one := s.twin.find(a.task)
+		if !a.alive {
+			s.figures.agentDeaths += map[bool]int{true: 1}[a.byItself]
+			if one.gone || !a.byItself || s.twin.closed[a.hook] {
+				continue
+			}
+			if s.twin.deaths[a.hook] != 1 {
+				s.breaks("the death of %v of %s had %d consequences", a, s.short(a.task), s.twin.deaths[a.hook])
+			}
+			continue
+		}
+		t, err := s.store.Load(here, a.task)
+		if err != nil || !t.Task.Live {
+			s.breaks("%v of %s lives, and its task is over: %v", a, s.short(a.task), err)
+			continue
+		}
+		seat, err := s.store.Seat(here, a.hash)
+		if err != nil || seat.Ended {
+			s.breaks("%v of %s lives, and has no seat: %v", a, s.short(a.task), err)
+		}
+	}
+	for _, one := range s.twin.tasks {
+		open, err := s.store.OpenSeats(here, one.id)
+		if err != nil {
+			s.breaks("%v", err)
+		}
+		for _, seat := range open {
+			if a := s.agentOf(seat.Hook); a == nil || !a.alive {
+				s.breaks("the %s of hook %d of %s has a seat, and does not live", seat.Role, seat.Hook, s.short(one.id))
+			}
+		}
+	}
+}
+
+func (s *sim) checkLeases() {
+	holders, err := s.store.Holders(here, "")
+	if err != nil || len(holders) > s.project.PoolSize {
+		s.breaks("%d workspaces are taken, of %d: %v", len(holders), s.project.PoolSize, err)
+	}
+	by := map[string]string{}
+	for _, h := range holders {
+		if other := by[h.Task]; other != "" {
+			s.breaks("%s has two workspaces, %s and %s", s.short(h.Task), other, h.Workspace)
+		}
+		by[h.Task] = h.Workspace
+	}
+	for _, one := range s.twin.tasks {
+		if one.gone {
+			if by[one.id] != "" {
+				s.breaks("%s is deleted, and has the workspace %s", s.short(one.id), by[one.id])
+			}
+			continue
+		}
+		t, err := s.store.Load(here, one.id)
+		if err != nil {
+			s.breaks("%v", err)
+			continue
+		}
+		if t.Task.Workspace != by[one.id] || !t.Task.Live && by[one.id] != "" {
+			s.breaks("%s (%s) says it has the workspace %q, and the lease is of %q", s.short(one.id), t.Task.Status, t.Task.Workspace, by[one.id])
+		}
+	}
+}

@@ -1,0 +1,426 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// ask is what somebody asked of the engine, and what they were told.
+type ask struct {
+	token    string // the reason that is given, by which the move is known in the history
+	kind     string // create, request, command, changes, merge, respawn, delete, died
+	task     string
+	to       task.Status // empty where the workflow says it
+	role     string
+	answered bool
+	out      task.Outcome
+	err      error
+	appended int // how often its wishes were written into the document
+}
+
+// asking notes a question and its answer. A program that dies in between has no answer.
+func (p *process) asking(kind, id string, to task.Status, role string, do func(token string) (task.Outcome, error)) {
+	s := p.sim
+	a := &ask{token: fmt.Sprintf("ask %d", len(s.twin.asks)+1), kind: kind, task: id, to: to, role: role}
+	s.twin.asks = append(s.twin.asks, a)
+	p.asked = a
+	s.tell(p, fmt.Sprintf("%s (%s) for %s %s", kind, a.token, s.short(id), to))
+	a.out, a.err = do(a.token)
+	p.arrive("is answered", nil)
+	a.answered = true
+	s.tell(p, firstLine(fmt.Sprintf("hears: moved %v, queued %v, %v", a.out.Moved, a.out.Queued, a.err)))
+}
+
+var here = context.Background()
+
+// happen has something new happen.
+func (s *sim) happen() {
+	if len(s.twin.tasks) < s.tasks && s.dice.IntN(3) == 0 || len(s.twin.tasks) == 0 {
+		s.creates()
+		return
+	}
+	var alive []*agent
+	for _, a := range s.agents {
+		if a.alive {
+			alive = append(alive, a)
+		}
+	}
+	switch n := s.dice.IntN(100); {
+	case n < 52 && len(alive) > 0:
+		s.works(alive[s.dice.IntN(len(alive))])
+	case n < 58 && len(alive) > 0:
+		s.dies(nil, alive[s.dice.IntN(len(alive))])
+	case n < 66:
+		s.start("monitor", nil, func(p *process) { _ = s.watch(p).Look(here) })
+	case n < 74:
+		s.tellsADeath()
+	case n < 80:
+		s.keeps()
+	case n < 84:
+		s.tell(nil, "time passes")
+		pause(time.Duration(1+s.dice.IntN(300)) * time.Second)
+	default:
+		s.decides()
+	}
+}
+
+func (s *sim) creates() {
+	spawn, context := s.dice.IntN(4) != 0, ""
+	if s.dice.IntN(2) == 0 {
+		context = s.note("context")
+	}
+	status := []task.Status{"", "", "", "", "clarification", "agent-review", "reviewing"}[s.dice.IntN(7)]
+	n := task.New{
+		Project: s.project, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Context: context,
+		Workflow: "default", Spawn: spawn, Status: status, Actor: human,
+	}
+	s.start("person", nil, func(p *process) {
+		p.asking("create", "", status, task.RoleHuman, func(string) (task.Outcome, error) { return p.engine.Create(here, n) })
+	})
+}
+
+// note is a line that no other text has.
+func (s *sim) note(what string) string {
+	s.twin.notes++
+	return fmt.Sprintf("%s %d.", what, s.twin.notes)
+}
+
+// works has an agent write what its status wants, or something else, and ask for the move, or another one.
+func (s *sim) works(a *agent) {
+	t, err := s.load(a.task)
+	if err != nil {
+		return
+	}
+	text, to := s.plans(a, t.Task)
+	writes, asks, dies := s.dice.IntN(10), s.dice.IntN(10), s.dice.IntN(20)
+	s.start(a.role+" of "+s.short(a.task), a, func(p *process) {
+		if dies == 0 {
+			s.dies(p, a)
+		}
+		if text != "" && writes > 0 {
+			p.writes(a.task, text)
+		}
+		if dies == 1 {
+			s.dies(p, a)
+		}
+		if asks > 0 && to != "" {
+			s.asks(p, a, to)
+		}
+		if dies == 2 {
+			s.dies(p, a)
+		}
+	})
+}
+
+// plans is what the agent is about to write, and to ask for.
+func (s *sim) plans(a *agent, t task.Task) (text string, to task.Status) {
+	states := []task.Status{"pending", "planning", "working", "clarification", "agent-review", "reviewing", "stuck", "done", "cancelled"}
+	odd := s.dice.IntN(8)
+	switch {
+	case odd == 0:
+		return "", states[s.dice.IntN(len(states))]
+	case odd == 1 && len(s.twin.written[a.task]) > 0: // a text that has moved the task before, perhaps
+		text = s.twin.written[a.task][s.dice.IntN(len(s.twin.written[a.task]))]
+	case a.role == task.RoleReviewer || odd == 2:
+		verdict := []string{"PASS", "FAIL"}[s.dice.IntN(2)]
+		text = fmt.Sprintf("\n## Review\nVerdict: %s\n%s\n", verdict, s.note("finding"))
+		to = map[string]task.Status{"PASS": "reviewing", "FAIL": "working"}[verdict]
+		if verdict == "FAIL" && t.Counters.Get(task.ReviewRound) >= 2 {
+			to = "stuck"
+		}
+		return text, to
+	case t.Status == "planning" || t.Status == "clarification":
+		text = "\n## Plan\nAPPROACH: " + s.note("dig") + "\n"
+	default:
+		text = "\n## Handoff\nDONE: " + s.note("all") + "\n"
+	}
+	switch t.Status {
+	case "planning", "clarification":
+		to = []task.Status{"working", "working", "working", "clarification", "planning"}[s.dice.IntN(5)]
+	case "working":
+		to = []task.Status{"agent-review", "agent-review", "agent-review", "agent-review", "stuck", "clarification"}[s.dice.IntN(6)]
+	case "agent-review":
+		to = "reviewing"
+	default:
+		to = "working"
+	}
+	return text, to
+}
+
+// writes puts a text at the end of the document, or saves the whole document as it was read a while ago.
+func (p *process) writes(id, text string) {
+	s := p.sim
+	path := s.files.Document(s.project.Name, id)
+	if s.dice.IntN(5) != 0 {
+		_ = act(p, "writes "+firstLine(text), func() error { return s.appends(id, text) })
+		return
+	}
+	old, err := at(p, "reads TASK.md", func() ([]byte, error) { return os.ReadFile(path) })
+	if err != nil {
+		return
+	}
+	_ = act(p, "saves TASK.md with "+firstLine(text), func() error {
+		now, err := os.ReadFile(path)
+		if err != nil {
+			return err // the task was deleted meanwhile
+		}
+		s.twin.lose(id, string(now), string(old))
+		if err := os.WriteFile(path, append(bytes.Clone(old), text...), 0o644); err != nil {
+			return err
+		}
+		s.twin.written[id] = append(s.twin.written[id], text)
+		return nil
+	})
+}
+
+func (s *sim) appends(id, text string) error {
+	if err := s.files.Append(s.project.Name, id, text); err != nil {
+		return err
+	}
+	s.twin.written[id] = append(s.twin.written[id], text)
+	return nil
+}
+
+func firstLine(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", " | ")
+}
+
+// asks is an agent's command: who asks is found out first.
+func (s *sim) asks(p *process, a *agent, to task.Status) {
+	caller := task.Caller{Secret: a.secret}
+	if s.dice.IntN(4) == 0 {
+		caller = task.Caller{Above: []task.Waiter{{PID: a.pid, Began: a.began()}}}
+	}
+	actor, err := p.engine.Actor(here, a.task, caller)
+	if err != nil {
+		s.tell(p, "is nobody: "+err.Error())
+		return
+	}
+	if actor.Role != a.role && (caller.Secret != "" || actor.Role != task.RoleHuman) {
+		s.breaks("%v speaks as %q", a, actor.Role)
+	}
+	if actor.Role == task.RoleHuman {
+		return // its hook has not noted its process yet: the real one is recognised by its secret
+	}
+	p.asking("request", a.task, to, a.role, func(token string) (task.Outcome, error) {
+		return p.engine.Request(here, task.Request{Task: a.task, To: to, Actor: actor, Reason: token})
+	})
+	if a.role == task.RoleWorker && s.dice.IntN(3) == 0 {
+		s.waits(p, a)
+	}
+}
+
+// waits is a worker's command that waits for its reviewer: it can be told the news.
+func (s *sim) waits(p *process, a *agent) {
+	self := task.Waiter{PID: p.number, Began: "then"}
+	_ = act(p, "waits", func() error { return s.store.Wait(here, a.task, a.role, self) })
+	for range 20 {
+		p.arrive("still waits", nil)
+	}
+	_ = act(p, "waits no longer", func() error { return s.store.Unwait(here, a.task, a.role, self) })
+}
+
+// dies is the end of an agent that no hook wanted.
+func (s *sim) dies(p *process, a *agent) {
+	if !a.alive {
+		return
+	}
+	a.noted = s.dice.IntN(2) == 0
+	if s.dice.IntN(3) != 0 {
+		a.ending = task.Ending{Known: true, Status: s.dice.IntN(2)}
+	} else if s.dice.IntN(2) == 0 {
+		a.ending = task.Ending{Known: true, Signal: 9}
+	} else if a.noted && s.dice.IntN(4) == 0 {
+		a.ending = task.Ending{Unstarted: "no such program"}
+	}
+	if s.dice.IntN(3) == 0 {
+		a.window = ""
+	}
+	s.ends(a, true)
+	if p != nil {
+		p.arrive("its agent is dead", nil)
+	}
+}
+
+// tellsADeath has a death told that was seen some time ago, however often it was told before.
+func (s *sim) tellsADeath() {
+	var gone []*agent
+	for _, a := range s.agents {
+		if !a.alive {
+			gone = append(gone, a)
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	a := gone[s.dice.IntN(len(gone))]
+	death := task.Death{Task: a.task, Role: a.role, Hook: a.hook, Ending: a.ending}
+	twice := s.dice.IntN(3) == 0
+	s.start("watcher", nil, func(p *process) {
+		for range 2 {
+			p.asking("died", a.task, "", task.ActorEngine, func(string) (task.Outcome, error) { return p.engine.Died(here, death) })
+			if !twice {
+				return
+			}
+		}
+	})
+}
+
+// keeps is one of the things that a monitor does on the side.
+func (s *sim) keeps() {
+	id := s.someTask()
+	what := s.dice.IntN(7)
+	s.start("keeper", nil, func(p *process) {
+		switch what {
+		case 0:
+			_, _ = p.engine.Revive(here, id)
+		case 1:
+			_, _ = p.engine.StartNext(here, s.project.Name)
+		case 2:
+			_ = p.engine.Finish(here)
+		case 3:
+			_ = p.engine.Free(here, id)
+		case 4:
+			_, _ = p.engine.Stalled(here, id, time.Now())
+		case 5:
+			_ = p.engine.Sync(here, id)
+		default:
+			_ = p.engine.Resume(here)
+		}
+	})
+}
+
+func (s *sim) someTask() string {
+	return s.twin.tasks[s.dice.IntN(len(s.twin.tasks))].id
+}
+
+// decides is a person at work.
+func (s *sim) decides() {
+	id := s.someTask()
+	t, err := s.load(id)
+	if err != nil {
+		return
+	}
+	n := s.dice.IntN(100)
+	switch {
+	case n < 45:
+		s.goesOn(t.Task)
+	case n < 52:
+		s.commands(id, workflow.MoveCancel)
+	case n < 62:
+		s.start("person", nil, func(p *process) { _, _ = p.engine.Retry(here, id, human) })
+	case n < 80:
+		s.respawns(id)
+	case n < 84:
+		s.start("person", nil, func(p *process) {
+			p.asking("delete", id, "", task.RoleHuman, func(string) (task.Outcome, error) {
+				_, err := p.engine.Delete(here, id, human)
+				return task.Outcome{}, err
+			})
+		})
+	case n < 90:
+		s.edits(id)
+	case n < 94:
+		summary := s.note("summary")
+		s.start("person", nil, func(p *process) {
+			_, _ = p.engine.Update(here, id, task.Update{Summary: &summary, Actor: human})
+		})
+	default:
+		states := []task.Status{"planning", "working", "agent-review", "reviewing", "stuck", "done"}
+		s.requests(id, states[s.dice.IntN(len(states))])
+	}
+}
+
+// goesOn is what a person does for a task that waits for one.
+func (s *sim) goesOn(t task.Task) {
+	switch t.Status {
+	case "pending":
+		s.commands(t.ID, workflow.MoveSpawn)
+	case "stuck":
+		s.requests(t.ID, "reviewing")
+	case "clarification":
+		s.requests(t.ID, "planning")
+	case "reviewing":
+		switch s.dice.IntN(3) {
+		case 0:
+			s.requests(t.ID, "done")
+		case 1:
+			s.start("person", nil, func(p *process) {
+				p.asking("merge", t.ID, "done", task.RoleHuman, func(string) (task.Outcome, error) {
+					out, _, err := p.engine.Merge(here, t.ID, "merge", human)
+					return out, err
+				})
+			})
+		default:
+			s.start("person", nil, func(p *process) {
+				p.asking("changes", t.ID, "working", task.RoleHuman, func(token string) (task.Outcome, error) {
+					return p.engine.RequestChanges(here, t.ID, token, human)
+				})
+			})
+		}
+	default:
+		s.respawns(t.ID)
+	}
+}
+
+func (s *sim) commands(id, command string) {
+	s.start("person", nil, func(p *process) {
+		p.asking(command, id, "", task.RoleHuman, func(token string) (task.Outcome, error) {
+			return p.engine.Command(here, id, command, human, token)
+		})
+	})
+}
+
+func (s *sim) requests(id string, to task.Status) {
+	s.start("person", nil, func(p *process) {
+		p.asking("request", id, to, task.RoleHuman, func(token string) (task.Outcome, error) {
+			return p.engine.Request(here, task.Request{Task: id, To: to, Actor: human, Reason: token})
+		})
+	})
+}
+
+func (s *sim) respawns(id string) {
+	s.start("person", nil, func(p *process) {
+		p.asking("respawn", id, "", task.RoleHuman, func(string) (task.Outcome, error) {
+			return p.engine.Respawn(here, id, func(t task.Task, role string) (bool, error) {
+				return at(p, "look whether the "+role+" lives", func() (bool, error) { return s.living(t.ID, role) != nil, nil })
+			}, human)
+		})
+	})
+}
+
+// edits is somebody who writes into the header what only the engine may, or what is theirs to say.
+func (s *sim) edits(id string) {
+	line := []string{"status: done\n", "review_round: 7\n", "workspace: elsewhere\n", "summary: " + s.note("another summary") + "\n"}[s.dice.IntN(4)]
+	s.start("editor", nil, func(p *process) {
+		_ = act(p, "edits the header: "+line, func() error {
+			path := s.files.Document(s.project.Name, id)
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			key, _, _ := strings.Cut(line, " ")
+			at := strings.Index(string(text), "\n"+key)
+			if at < 0 {
+				return errors.New("there is no such line")
+			}
+			end := at + 1 + strings.Index(string(text[at+1:]), "\n") + 1
+			return os.WriteFile(path, []byte(string(text[:at+1])+line+string(text[end:])), 0o644)
+		})
+	})
+}
+
+// refused says whether an answer was a no.
+func refused(err error) bool {
+	var r *decide.Rejection
+	return errors.As(err, &r)
+}

@@ -1,0 +1,185 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"orange/internal/harness"
+	"orange/internal/mirror"
+	"orange/internal/sqlite"
+	"orange/internal/workflow"
+	"orange/workflows"
+)
+
+// The simulation runs the real engine, judge, record, files and hooks in a pretended world, and lets every program die at every step.
+// One seed is one run and always the same one: ORANGE_SEED=17 go test ./internal/engine -run TestSimulation -v
+//
+//	simulation_process_test.go  programs, whose turn it is, and how they die
+//	simulation_ports_test.go    the record and the files as a program sees them
+//	simulation_world_test.go    terminals, agents and workspaces
+//	simulation_story_test.go    what people, agents and monitors do
+//	simulation_check_test.go    what must be true, and what really happened
+func TestSimulation(t *testing.T) {
+	t.Parallel()
+	law := readLaw(t)
+	if text := os.Getenv("ORANGE_SEED"); text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		must(t, err)
+		f := simulate(t, law, seed, true)
+		t.Log(f)
+		return
+	}
+	seeds, shards := uint64(200), uint64(4)
+	if raced {
+		seeds = 60
+	}
+	if os.Getenv("ORANGE_TEST_LONG") != "" {
+		seeds = 10_000
+	}
+	var mu sync.Mutex
+	total := figures{}
+	t.Cleanup(func() { t.Log(total) })
+	for shard := range shards {
+		t.Run(fmt.Sprintf("every %dth seed from %d", shards, shard), func(t *testing.T) {
+			t.Parallel()
+			for seed := shard; seed < seeds && !t.Failed(); seed += shards {
+				f := simulate(t, law, seed, false)
+				mu.Lock()
+				total.add(f)
+				mu.Unlock()
+			}
+		})
+	}
+}
+
+// One seed is one story: without that nobody could look at a failure twice.
+func TestSimulation_isTheSameEveryTime(t *testing.T) {
+	t.Parallel()
+	law := readLaw(t)
+	for seed := range uint64(3) {
+		once, again := simulate(t, law, seed, false), simulate(t, law, seed, false)
+		if once != again {
+			t.Errorf("seed %d:\n%v\n%v", seed, once, again)
+		}
+	}
+}
+
+// figures tell how much a simulation has seen.
+type figures struct {
+	seeds, steps, programs, deaths, agents, agentDeaths, tasks, moves, hooks, performed, failures int
+	story                                                                                         uint64 // a sum over everything that happened
+}
+
+func (f *figures) add(o figures) {
+	f.seeds += o.seeds
+	f.steps += o.steps
+	f.programs += o.programs
+	f.deaths += o.deaths
+	f.agents += o.agents
+	f.agentDeaths += o.agentDeaths
+	f.tasks += o.tasks
+	f.moves += o.moves
+	f.hooks += o.hooks
+	f.performed += o.performed
+	f.failures += o.failures
+	f.story ^= o.story
+}
+
+func (f figures) String() string {
+	return fmt.Sprintf("%d seeds, %d steps, %d programs of which %d died, %d agents of which %d died by themselves, %d tasks, %d moves, %d hooks settled, %d performed, %d failures of the world (%x)",
+		f.seeds, f.steps, f.programs, f.deaths, f.agents, f.agentDeaths, f.tasks, f.moves, f.hooks, f.performed, f.failures, f.story)
+}
+
+// law is what all seeds share and nobody changes.
+type law struct {
+	def      *workflow.Definition
+	agents   map[string]*harness.Harness
+	template []byte // an empty record
+}
+
+func readLaw(t *testing.T) *law {
+	t.Helper()
+	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
+	must(t, err)
+	text, err := workflows.Files.ReadFile("default.yml")
+	must(t, err)
+	def, err := workflow.Parse("default.yml", text, usual)
+	must(t, err)
+	l := &law{def: def, agents: map[string]*harness.Harness{}}
+	for _, name := range []string{"claude", "codex"} {
+		text := "name: " + name + "\nprogram: " + name + "\nworker:\n  command: [" + name + ", \"{prompt}\"]\nreviewer:\n  command: [" + name + ", \"{prompt}\"]\n"
+		l.agents[name], err = harness.Parse(name+".yml", []byte(text))
+		must(t, err)
+	}
+	path := filepath.Join(t.TempDir(), "orange.db")
+	store, err := sqlite.Open(t.Context(), path)
+	must(t, err)
+	must(t, store.Close())
+	l.template, err = os.ReadFile(path)
+	must(t, err)
+	return l
+}
+
+// simulate runs one seed.
+func simulate(t *testing.T, l *law, seed uint64, tell bool) figures {
+	t.Helper()
+	dir := quickDir(t)
+	path := filepath.Join(dir, "orange.db")
+	must(t, os.WriteFile(path, l.template, 0o600))
+	store, err := sqlite.Open(context.Background(), path)
+	must(t, err)
+	s := newSim(l, seed, dir, store)
+	synctest.Test(t, func(*testing.T) { s.run() })
+	must(t, store.Close())
+	must(t, os.RemoveAll(dir))
+	if tell {
+		t.Log(strings.Join(s.trace, "\n"))
+	}
+	if s.broken != "" {
+		last := s.trace[max(0, len(s.trace)-40):]
+		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it all again: ORANGE_SEED=%d go test ./internal/engine -run TestSimulation -v",
+			seed, s.broken, strings.Join(last, "\n"), seed)
+	}
+	return s.figures
+}
+
+// quickDir is a folder for one seed, in memory where the system has such: a simulation waits for no disk.
+func quickDir(t *testing.T) string {
+	t.Helper()
+	const memory = "/dev/shm"
+	if _, err := os.Stat(memory); err != nil {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(memory, "orange-simulation-") //nolint:usetesting // t.TempDir is on a disk
+	must(t, err)
+	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+func newSim(l *law, seed uint64, dir string, store *sqlite.Store) *sim {
+	dice := rand.New(rand.NewPCG(seed, 0x0ca5e))
+	s := &sim{
+		law: l, seed: seed, dice: dice, dir: dir, store: store, files: mirror.Files{Home: dir},
+		locks: map[string]*process{}, cache: map[string]map[string]any{},
+		slots: map[string]string{}, remote: map[string]bool{}, twin: newTwin(),
+		mortality: []float64{0, 0.001, 0.004, 0.015}[dice.IntN(4)],
+		trouble:   []float64{0, 0.02, 0.1, 0.3}[dice.IntN(4)],
+		patience:  []int{0, 45, 3000}[dice.IntN(3)],
+		stay:      []float64{0.3, 0.8, 0.95}[dice.IntN(3)],
+		crowd:     2 + dice.IntN(4),
+		tasks:     1 + dice.IntN(2),
+		acts:      16 + dice.IntN(24),
+	}
+	s.project.Name, s.project.Path, s.project.DefaultBranch = "garden", "/nowhere", "main"
+	s.project.PoolSize = 1 + dice.IntN(2)
+	s.figures.seeds = 1
+	return s
+}
