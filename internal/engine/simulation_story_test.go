@@ -44,7 +44,7 @@ var here = context.Background()
 
 // happen has something new happen.
 func (s *sim) happen() {
-	if len(s.twin.tasks) < s.tasks && s.dice.IntN(3) == 0 || len(s.twin.tasks) == 0 {
+	if len(s.twin.tasks) < s.tasks && s.dice.IntN(5) == 0 || len(s.twin.tasks) == 0 {
 		s.creates()
 		return
 	}
@@ -54,14 +54,18 @@ func (s *sim) happen() {
 			alive = append(alive, a)
 		}
 	}
-	switch n := s.dice.IntN(100); {
-	case n < 52 && len(alive) > 0:
+	n := s.dice.IntN(100)
+	if len(alive) == 0 {
+		n = 66 + s.dice.IntN(34)
+	}
+	switch {
+	case n < 62:
 		s.works(alive[s.dice.IntN(len(alive))])
-	case n < 58 && len(alive) > 0:
-		s.dies(nil, alive[s.dice.IntN(len(alive))])
 	case n < 66:
+		s.dies(nil, alive[s.dice.IntN(len(alive))])
+	case n < 71:
 		s.start("monitor", nil, func(p *process) { _ = s.watch(p).Look(here) })
-	case n < 74:
+	case n < 76:
 		s.tellsADeath()
 	case n < 80:
 		s.keeps()
@@ -124,7 +128,7 @@ func (s *sim) works(a *agent) {
 // plans is what the agent is about to write, and to ask for.
 func (s *sim) plans(a *agent, t task.Task) (text string, to task.Status) {
 	states := []task.Status{"pending", "planning", "working", "clarification", "agent-review", "reviewing", "stuck", "done", "cancelled"}
-	odd := s.dice.IntN(8)
+	odd := s.dice.IntN(12)
 	switch {
 	case odd == 0:
 		return "", states[s.dice.IntN(len(states))]
@@ -242,7 +246,8 @@ func (s *sim) dies(p *process, a *agent) {
 	} else if a.noted && s.dice.IntN(4) == 0 {
 		a.ending = task.Ending{Unstarted: "no such program"}
 	}
-	if s.dice.IntN(3) == 0 {
+	// Dead windows stay until somebody closes them. Nobody closes one that its own hook has still to find.
+	if s.dice.IntN(3) == 0 && s.twin.hook(a.hook).settled > 0 {
 		a.window = ""
 	}
 	s.ends(a, true)
@@ -312,11 +317,11 @@ func (s *sim) decides() {
 	}
 	n := s.dice.IntN(100)
 	switch {
-	case n < 45:
-		s.goesOn(t.Task)
 	case n < 52:
+		s.goesOn(t.Task)
+	case n < 58:
 		s.commands(id, workflow.MoveCancel)
-	case n < 62:
+	case n < 66:
 		s.start("person", nil, func(p *process) { _, _ = p.engine.Retry(here, id, human) })
 	case n < 80:
 		s.respawns(id)
@@ -368,7 +373,9 @@ func (s *sim) goesOn(t task.Task) {
 			})
 		}
 	default:
-		s.respawns(t.ID)
+		if state, _ := s.law.def.State(t.Status); s.living(t.ID, state.Role) == nil {
+			s.respawns(t.ID)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -144,11 +145,23 @@ func simulate(t *testing.T, l *law, seed uint64, tell bool) figures {
 		t.Log(strings.Join(s.trace, "\n"))
 	}
 	if s.broken != "" {
-		last := s.trace[max(0, len(s.trace)-40):]
+		last := slices.DeleteFunc(slices.Clone(s.trace), mereLook)
+		last = last[max(0, len(last)-40):]
 		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it all again: ORANGE_SEED=%d go test ./internal/engine -run TestSimulation -v",
 			seed, s.broken, strings.Join(last, "\n"), seed)
 	}
 	return s.figures
+}
+
+// mereLook says whether a line of the trace tells of a step that changed nothing.
+func mereLook(line string) bool {
+	_, what, _ := strings.Cut(line, "] ")
+	for _, look := range []string{"load ", "read ", "lock ", "try lock", "lines ", "events ", "mirror ", "list ", "open seats", "begins", "who ", "look at", "was "} {
+		if strings.HasPrefix(what, look) {
+			return true
+		}
+	}
+	return false
 }
 
 // quickDir is a folder for one seed, in memory where the system has such: a simulation waits for no disk.
@@ -176,10 +189,10 @@ func newSim(l *law, seed uint64, dir string, store *sqlite.Store) *sim {
 		stay:      []float64{0.3, 0.8, 0.95}[dice.IntN(3)],
 		crowd:     2 + dice.IntN(4),
 		tasks:     1 + dice.IntN(2),
-		acts:      16 + dice.IntN(24),
+		acts:      20 + dice.IntN(30),
 	}
 	s.project.Name, s.project.Path, s.project.DefaultBranch = "garden", "/nowhere", "main"
-	s.project.PoolSize = 1 + dice.IntN(2)
+	s.project.PoolSize = 1 + dice.IntN(3)
 	s.figures.seeds = 1
 	return s
 }
