@@ -34,6 +34,7 @@ test: need ## run the tests
 
 test-long: need ## run the long tests too
 	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 60m ./...
+	ORANGE_TEST_LONG=1 $(GO) test -run TestSimulation -timeout 60m ./internal/engine # all seeds: the race detector has seen only some
 
 bin/golangci-lint: tools/go.mod tools/go.sum
 	@mkdir -p bin

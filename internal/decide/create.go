@@ -155,8 +155,10 @@ func Overtaken(owed []task.OwedHook, next task.Change) []int64 {
 	}
 	var out []int64
 	for _, h := range owed {
-		class, known := task.ClassOf(h.Action)
-		if known && class == task.ClassStart && !(keeps && h.Action == task.AcquireWorkspace) {
+		if keeps && h.Action == task.AcquireWorkspace {
+			continue
+		}
+		if class, known := task.ClassOf(h.Action); known && class == task.ClassStart {
 			out = append(out, h.ID)
 		}
 	}

@@ -32,11 +32,10 @@ type known struct {
 }
 
 type owed struct {
-	task                 string
-	action               string
-	performed, settled   int
-	superseded, starting bool
-	begunBy, by          *process // who has begun it last, and who performs it now
+	task, action       string
+	performed, settled int
+	superseded         bool
+	begunBy, by        *process // who has begun it last, and who performs it now
 }
 
 func newTwin() *twin {
@@ -89,7 +88,7 @@ func (s *sim) shorten(lock string) string {
 }
 
 // committed looks at every change that was made durable.
-func (s *sim) committed(p *process, c task.Change, t task.Task, open []task.Seat) {
+func (s *sim) committed(c task.Change, t task.Task, open []task.Seat) {
 	one := s.twin.find(t.ID)
 	if one == nil {
 		one = &known{id: t.ID}
@@ -120,11 +119,11 @@ func (s *sim) committed(p *process, c task.Change, t task.Task, open []task.Seat
 			s.breaks("hook %d of %s is done, and nobody has performed it", settled.ID, s.short(t.ID))
 		}
 	}
-	s.seatsEnd(p, c, t, open)
+	s.seatsEnd(c, t, open)
 }
 
 // seatsEnd notes whose death had a consequence, and who was ended on purpose.
-func (s *sim) seatsEnd(p *process, c task.Change, t task.Task, open []task.Seat) {
+func (s *sim) seatsEnd(c task.Change, t task.Task, open []task.Seat) {
 	dead := ""
 	for _, e := range c.Events {
 		if _, told := e.Data["ended"]; told && (e.Type == task.AgentCrashed || e.Type == task.AgentStopped) {
@@ -185,7 +184,7 @@ func (s *sim) performs(p *process, job task.Job) {
 	h := s.twin.hook(job.Hook.ID)
 	h.task, h.action = job.Task.ID, job.Hook.Action
 	// One that is dropped while it is being performed cannot be called back. Nobody else may perform it.
-	if h.settled > 0 && !(h.superseded && h.begunBy == p) {
+	if h.settled > 0 && (!h.superseded || h.begunBy != p) {
 		s.breaks("hook %d (%s) of %s is performed after it was settled", job.Hook.ID, h.action, s.short(h.task))
 	}
 	if h.by != nil && h.by != p && !h.by.dead && !h.by.ended {
@@ -196,21 +195,19 @@ func (s *sim) performs(p *process, job task.Job) {
 	if class == task.ClassApart {
 		return
 	}
-	for id := range job.Hook.ID {
-		events, err := s.store.Load(here, h.task)
-		if err != nil {
-			return
-		}
-		for _, other := range events.Owed {
-			if c, _ := task.ClassOf(other.Action); other.ID == id && c != task.ClassApart {
-				s.breaks("hook %d (%s) of %s is performed before hook %d (%s), which is owed", job.Hook.ID, h.action, s.short(h.task), id, other.Action)
-			}
+	now, err := s.load(h.task)
+	if err != nil {
+		return // it was deleted meanwhile
+	}
+	for _, other := range now.Owed {
+		if c, _ := task.ClassOf(other.Action); other.ID < job.Hook.ID && c != task.ClassApart {
+			s.breaks("hook %d (%s) of %s is performed before hook %d (%s), which is owed", job.Hook.ID, h.action, s.short(h.task), other.ID, other.Action)
 		}
 	}
 }
 
 // opens looks at an agent that is about to be started.
-func (s *sim) opens(p *process, a *agent) {
+func (s *sim) opens(a *agent) {
 	if s.agentOf(a.hook) != nil {
 		s.breaks("hook %d of %s starts a second agent", a.hook, s.short(a.task))
 	}
@@ -228,10 +225,10 @@ func (s *sim) opens(p *process, a *agent) {
 }
 
 // empties looks at a workspace that is about to be prepared.
-func (s *sim) empties(p *process, t task.Task, what string) {
+func (s *sim) empties(t task.Task) {
 	for _, a := range s.agents {
 		if a.alive && a.workspace == t.Workspace && a.task != t.ID {
-			s.breaks("the workspace %s is %s for %s while %v of %s lives in it", t.Workspace, what, s.short(t.ID), a, s.short(a.task))
+			s.breaks("the workspace %s is prepared for %s while %v of %s lives in it", t.Workspace, s.short(t.ID), a, s.short(a.task))
 		}
 	}
 }
@@ -411,6 +408,9 @@ func (s *sim) checkHooks(snapshot task.Snapshot, events []task.Event) {
 		s.breaks("%s still owes %+v", s.short(t.ID), snapshot.Owed)
 	}
 	for _, e := range events {
+		if len(e.Hooks) == 0 && e.Type != task.OrphanFreed {
+			continue
+		}
 		hooks, err := s.store.Hooks(here, t.ID, e.Seq)
 		if err != nil {
 			s.breaks("%v", err)
@@ -516,6 +516,8 @@ func (s *sim) checkAsks(moves map[string]int) {
 			s.breaks("%s of %s was granted, and the history does not have it", a.token, s.short(a.task))
 		case a.answered && a.err == nil && !moved && n != 0:
 			s.breaks("%s of %s was made, and whoever asked was told that there was nothing to do", a.token, s.short(a.task))
+		case a.answered && a.err == nil && !moved && !a.out.Queued && a.to != "" && a.out.Task.Status != a.to:
+			s.breaks("%s of %s was told that there was nothing to do, and it is in %q", a.token, s.short(a.task), a.out.Task.Status)
 		case a.answered && refused(a.err) && n != 0:
 			s.breaks("%s of %s was refused (%v), and made", a.token, s.short(a.task), a.err)
 		}

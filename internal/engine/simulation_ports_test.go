@@ -85,7 +85,7 @@ func (r record) Commit(_ context.Context, c task.Change) (task.Task, error) {
 			s.tell(r.p, "is refused: "+err.Error())
 			return t, err
 		}
-		s.committed(r.p, c, t, open)
+		s.committed(c, t, open)
 		return t, nil
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
@@ -53,7 +52,6 @@ type sim struct {
 	agents  []*agent
 	slots   map[string]string // workspace: the task that it is prepared for
 	remote  map[string]bool   // tasks that have a branch on origin
-	merged  map[string]int
 	twin    *twin
 	trace   []string
 	broken  string
@@ -110,7 +108,7 @@ func (p *process) equip() {
 	key := [32]byte{byte(p.number), byte(p.number >> 8), byte(p.sim.seed), byte(p.sim.seed >> 8), byte(p.sim.seed >> 16)}
 	e := &engine.Engine{
 		Store: r, Index: r, Seats: r, Documents: f, Mirror: f, Rules: rules{p.sim.law.def}, Desk: desktop{p}, Merger: desktop{p},
-		Witness: witness{}, Now: time.Now, Random: io.Reader(rand.NewChaCha8(key)), Log: slog.New(slog.DiscardHandler),
+		Witness: witness{}, Now: time.Now, Random: rand.NewChaCha8(key), Log: slog.New(slog.DiscardHandler),
 		Patience: time.Duration(p.sim.patience) * time.Millisecond, Runner: starter{p},
 	}
 	hands := &hook.Hands{

@@ -116,7 +116,7 @@ func (w terminal) Start(_ context.Context, start hook.Start) (hook.Pane, error) 
 		if a.secret, err = secretOf(start.Argv[2]); err != nil {
 			return hook.Pane{}, err
 		}
-		s.opens(w.p, a)
+		s.opens(a)
 		s.agents = append(s.agents, a)
 		s.figures.agents++
 		return a.pane(), nil
@@ -248,7 +248,7 @@ func (w pool) Prepare(_ context.Context, t task.Task) ([]string, error) {
 		if err := w.p.troubled("prepare a workspace"); err != nil {
 			return nil, err
 		}
-		s.empties(w.p, t, "prepared")
+		s.empties(t)
 		s.slots[t.Workspace] = t.ID
 		s.remote[t.ID] = true
 		return nil, nil
