@@ -21,6 +21,7 @@ type twin struct {
 	deaths  map[int64]int  // by the hook that started the agent: how often its death had a consequence
 	closed  map[int64]bool // whose seat was ended by a hook
 	written map[string][]string
+	wishes  [][2]string     // a task, and a summary that somebody wrote into its header
 	lost    map[string]bool // notes that a program lost which saved an old document
 	notes   int
 }
@@ -58,8 +59,13 @@ func (w *twin) find(id string) *known {
 	return nil
 }
 
-// lose notes what is not in an old document any more that stands in the present one.
+// lose notes what stands in the present document and not in the one that is about to be saved.
 func (w *twin) lose(id, now, old string) {
+	for _, wish := range w.wishes {
+		if wish[0] == id && strings.Contains(now, "summary: "+wish[1]) && !strings.Contains(old, "summary: "+wish[1]) {
+			w.lost[wish[1]] = true
+		}
+	}
 	for _, text := range w.written[id] {
 		if strings.Count(now, text) > strings.Count(old, text) {
 			w.lost[text] = true
@@ -273,6 +279,7 @@ func (s *sim) check() {
 		s.checkHooks(snapshot, events)
 		s.checkEvidence(snapshot.Task, events)
 		s.checkFiles(snapshot.Task)
+		s.checkWishes(one.id, events)
 	}
 	s.checkAsks(moves)
 	s.checkAgents()
@@ -483,6 +490,16 @@ func (s *sim) checkFiles(t task.Task) {
 		}
 		if wished != a.appended || wished > 1 || a.answered && a.out.Moved && wished != 1 {
 			s.breaks("the wishes of %s stand %d times in TASK.md of %s", a.token, wished, s.short(t.ID))
+		}
+	}
+}
+
+// checkWishes looks whether every summary that somebody wrote into the header was taken over.
+func (s *sim) checkWishes(id string, events []task.Event) {
+	for _, wish := range s.twin.wishes {
+		taken := slices.ContainsFunc(events, func(e task.Event) bool { return e.Type == task.Updated && e.Data["summary"] == wish[1] })
+		if wish[0] == id && !s.twin.lost[wish[1]] && !taken {
+			s.breaks("%q, which somebody wrote into the header of %s, was never taken over", wish[1], s.short(id))
 		}
 	}
 }

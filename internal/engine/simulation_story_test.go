@@ -407,7 +407,8 @@ func (s *sim) respawns(id string) {
 
 // edits is somebody who writes into the header what only the engine may, or what is theirs to say.
 func (s *sim) edits(id string) {
-	line := []string{"status: done\n", "review_round: 7\n", "workspace: elsewhere\n", "summary: " + s.note("another summary") + "\n"}[s.dice.IntN(4)]
+	wish := s.note("another summary")
+	line := []string{"status: done\n", "review_round: 7\n", "workspace: elsewhere\n", "summary: " + wish + "\n"}[s.dice.IntN(4)]
 	s.start("editor", nil, func(p *process) {
 		_ = act(p, "edits the header: "+line, func() error {
 			path := s.files.Document(s.project.Name, id)
@@ -416,12 +417,17 @@ func (s *sim) edits(id string) {
 				return err
 			}
 			key, _, _ := strings.Cut(line, " ")
-			at := strings.Index(string(text), "\n"+key)
-			if at < 0 {
+			from := strings.Index(string(text), "\n"+key) + 1
+			if from == 0 {
 				return errors.New("there is no such line")
 			}
-			end := at + 1 + strings.Index(string(text[at+1:]), "\n") + 1
-			return os.WriteFile(path, []byte(string(text[:at+1])+line+string(text[end:])), 0o644)
+			to := from + strings.Index(string(text[from:]), "\n") + 1
+			edited := string(text[:from]) + line + string(text[to:])
+			s.twin.lose(id, string(text), edited)
+			if strings.Contains(line, wish) {
+				s.twin.wishes = append(s.twin.wishes, [2]string{id, wish})
+			}
+			return os.WriteFile(path, []byte(edited), 0o644)
 		})
 	})
 }
