@@ -182,6 +182,20 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 	}
 }
 
+func TestNotifyWorker_findsTheWorkerThatAnAttemptWhichWasCutShortHadStarted(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	started := aPane(task.RoleWorker, "7")
+	p.panes = []hook.Pane{started}
+	p.waiters, p.alive = []task.Waiter{{PID: 9}}, map[int]bool{9: true}
+	effect, err := hands.Perform(t.Context(), aJob(task.NotifyWorker, task.RoleWorker))
+	must(t, err)
+	wantCalls(t, p)
+	if effect.Seat == nil || effect.Seat.Hash != started.Seat || effect.Seat.PID != started.PID || effect.NewNotice == nil || len(effect.Events) != 0 {
+		t.Errorf("the effect is %+v", effect)
+	}
+}
+
 func TestNotifyWorker_failsWhenTypingDoes(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)

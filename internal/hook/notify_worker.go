@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"orange/internal/task"
@@ -22,16 +23,23 @@ func (h *Hands) notifyWorker(ctx context.Context, job task.Job) (task.Effect, er
 	}
 	text := strings.TrimSpace(workflow.Expand(template, h.variables(job, view)))
 	notice := &task.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: text}
+	own, err := h.own(ctx, job)
+	if err != nil {
+		return task.Effect{}, err
+	}
+	for _, p := range own {
+		if p.Hook == strconv.FormatInt(job.Hook.ID, 10) { // an attempt that was cut short had started it already
+			effect, err := h.started(job, p, nil)
+			effect.NewNotice = notice
+			return effect, err
+		}
+	}
 	waits, err := h.waits(ctx, job)
 	if err != nil {
 		return task.Effect{}, err
 	}
 	if waits {
 		return task.Effect{NewNotice: notice, Events: []task.Event{notified("wait")}, Said: "the worker waits and is told"}, nil
-	}
-	own, err := h.own(ctx, job)
-	if err != nil {
-		return task.Effect{}, err
 	}
 	for _, p := range own {
 		if p.Role == task.RoleReviewer || p.Dead {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -250,7 +251,12 @@ func writeSeats(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) err
 // takeSeat ends the seat that nobody got, and every seat of the role but the one that its agent has: a task has one agent of a role.
 // An agent whose window shows a seat that was never issued for it gets none: the one of this attempt stands for it, which it does not know.
 func takeSeat(ctx context.Context, tx *sql.Tx, c task.Change, id string) error {
-	if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE hash = ?", c.LostSeat); err != nil || c.TakenSeat == nil {
+	lost := "hash = ?"
+	if c.TakenSeat == nil && slices.ContainsFunc(c.Settled, func(s task.Settled) bool { return s.State == task.HookDone }) {
+		// The hook is done and started nobody: the seats of attempts that were cut short are nobody's either.
+		lost = "hook = (SELECT hook FROM seats WHERE hash = ?)"
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE "+lost, c.LostSeat); err != nil || c.TakenSeat == nil {
 		return err
 	}
 	seat := c.TakenSeat

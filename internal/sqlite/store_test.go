@@ -237,6 +237,26 @@ func TestTakenSeat_endsTheOtherSeatsOfTheRole(t *testing.T) {
 	}
 }
 
+// A runner that is killed leaves the seat of its attempt behind: taken for an agent's, it would tell of a death that never was.
+func TestLostSeat_endsThoseOfAttemptsThatWereCutShort(t *testing.T) {
+	t.Parallel()
+	for _, state := range []task.HookState{task.HookDone, task.HookFailed} {
+		s := openStore(t)
+		one := commit(t, s, task.Change{Task: create(t, s, aTask("one")), Events: []task.Event{event(task.Updated)}, Hooks: []task.Hook{{Action: task.NotifyWorker}}})
+		hook := load(t, s, "one").Owed[0].ID
+		for _, seat := range []task.Seat{{Hash: "of the worker", Role: "worker", Hook: hook + 1, PID: 77}, {Hash: "cut short", Role: "worker", Hook: hook}, {Hash: "lost", Role: "worker", Hook: hook}} {
+			one = commit(t, s, task.Change{Task: one, NewSeat: &seat})
+		}
+		commit(t, s, task.Change{Task: one, LostSeat: "lost", Settled: []task.Settled{{ID: hook, State: state}}})
+		// A failed attempt is made again: it may yet find that the one before had started an agent.
+		for hash, want := range map[string]bool{"of the worker": false, "cut short": state == task.HookDone, "lost": true} {
+			if seat, err := s.Seat(t.Context(), hash); err != nil || seat.Ended != want {
+				t.Errorf("%s: the seat %q has ended: %v, want %v; %v", state, hash, seat.Ended, want, err)
+			}
+		}
+	}
+}
+
 func TestWaitersAndNotices_areKeptByRole(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
