@@ -3,6 +3,7 @@ package proc_test
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,5 +60,32 @@ func TestParent_leadsToTheTop(t *testing.T) {
 	}
 	if _, _, err := proc.Parent(1 << 30); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("above a number never used: %v", err)
+	}
+}
+
+func TestWorkingIn_findsWhoStandsThere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := proc.WorkingIn(dir, "sleep"); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("this system does not tell")
+	}
+	below := filepath.Join(dir, "below")
+	if err := os.Mkdir(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sleep", "60")
+	cmd.Dir = below
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for name, want := range map[string]int{"sleep": 1, "git": 0} {
+		found, err := proc.WorkingIn(dir, name)
+		if err != nil || len(found) != want || want == 1 && found[0].PID != cmd.Process.Pid {
+			t.Errorf("%s: found %v, %v", name, found, err)
+		}
 	}
 }

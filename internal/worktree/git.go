@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -50,11 +51,13 @@ func says(err error, words string) bool {
 }
 
 // Another git may hold a lock for an instant: 16 slots share one repository.
-// A lock that outlives this patience belongs to a git that was killed, and is for a person to remove.
+// A lock that outlives this patience belongs to a git that was killed. That of a workspace is removed where nobody can have it
+// any more (see abandoned); one that all share is for a person to remove.
 const (
 	lockAttempts  = 30
 	firstLockWait = 5 * time.Millisecond
 	longLockWait  = 250 * time.Millisecond
+	lockIsOld     = 5 * time.Second
 )
 
 func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
@@ -63,6 +66,11 @@ func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
 		result, err := r.once(ctx, c)
 		if err == nil || attempt == lockAttempts || !busy(err) {
 			return result, err
+		}
+		if lock := abandoned(c.dir, err, time.Now()); lock != "" {
+			if err := os.Remove(lock); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return result, fmt.Errorf("remove the lock of a git that was killed: %w", err)
+			}
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -79,6 +87,31 @@ func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
 func busy(err error) bool {
 	return says(err, ".lock': File exists") || says(err, "could not lock config file") ||
 		says(err, "/commondir: Success") || says(err, "/commondir: No such file")
+}
+
+var lockInTheWay = regexp.MustCompile(`Unable to create '(/[^']+\.lock)': File exists`)
+
+// abandoned is the lock that git met, if it is one of this workspace alone that a killed git left behind: it is old,
+// and no git works in the workspace. An agent that is ended in the middle of a commit leaves one,
+// and nobody else would ever take it away. Where the system cannot tell who works there, it stays.
+func abandoned(dir string, met error, now time.Time) string {
+	var refused *gitError
+	if !errors.As(met, &refused) {
+		return ""
+	}
+	found := lockInTheWay.FindStringSubmatch(refused.said)
+	private, err := Slot{Dir: dir}.gitDir()
+	if found == nil || err != nil || !samePath(filepath.Dir(found[1]), private) {
+		return ""
+	}
+	info, err := os.Stat(found[1])
+	if err != nil || now.Sub(info.ModTime()) < lockIsOld {
+		return ""
+	}
+	if others, err := proc.WorkingIn(dir, "git"); err != nil || len(others) > 0 {
+		return ""
+	}
+	return found[1]
 }
 
 func (r Repo) once(ctx context.Context, c call) (proc.Result, error) {

@@ -1,12 +1,16 @@
 package worktree
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"orange/internal/proc"
 )
 
 // recovered brings the rescue back with the command that people are shown, and returns the commit of the new branch.
@@ -352,6 +356,56 @@ func TestRemove_takesAwayOnlyWhatHoldsNothing(t *testing.T) {
 	want(t, "forgotten", strings.Contains(list, s.Dir+" "), false)
 	want(t, "not forgotten", strings.Contains(list, away.Dir+" "), true)
 	want(t, "branch", git(t, h.Path, "branch", "--list", "topic") != "", true)
+}
+
+// An agent that is ended in the middle of a commit leaves its lock behind.
+func TestAnAbandonedLockOfAWorkspace_isRemoved(t *testing.T) {
+	t.Parallel()
+	if _, err := proc.WorkingIn(t.TempDir(), "git"); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("nobody can tell here who works in a folder")
+	}
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	write(t, s.Dir, "a.txt", "half\n")
+	lock := filepath.Join(git(t, s.Dir, "rev-parse", "--git-dir"), "index.lock")
+	write(t, filepath.Dir(lock), "index.lock", "")
+	met := &gitError{said: "fatal: Unable to create '" + lock + "': File exists."}
+	now := time.Now()
+	want(t, "a new one", abandoned(s.Dir, met, now), "")
+	want(t, "an old one", abandoned(s.Dir, met, now.Add(time.Minute)), lock)
+	want(t, "met elsewhere", abandoned(h.Path, met, now.Add(time.Minute)), "")
+	long := now.Add(-time.Minute)
+	if err := os.Chtimes(lock, long, long); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Release(t.Context(), "T1"); err != nil {
+		t.Fatal(err)
+	}
+	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+}
+
+// A git that works in the workspace, with a lock or about to take one, is not disturbed.
+func TestTheLockOfAGitThatLives_stays(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	lock := filepath.Join(git(t, s.Dir, "rev-parse", "--git-dir"), "index.lock")
+	write(t, filepath.Dir(lock), "index.lock", "")
+	cat := exec.Command("git", "cat-file", "--batch")
+	cat.Dir = s.Dir
+	stdin, err := cat.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cat.Start(); err != nil {
+		t.Fatal(err)
+	}
+	met := &gitError{said: "fatal: Unable to create '" + lock + "': File exists."}
+	got := abandoned(s.Dir, met, time.Now().Add(time.Minute))
+	if err := errors.Join(stdin.Close(), cat.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "abandoned", got, "")
 }
 
 func TestLocks_areWaitedForButNotForEver(t *testing.T) {

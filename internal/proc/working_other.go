@@ -1,0 +1,9 @@
+//go:build !linux
+
+package proc
+
+import "errors"
+
+// WorkingIn lists the processes of that short name whose working folder is dir or below it.
+// Where the system cannot tell, the error is errors.ErrUnsupported.
+func WorkingIn(string, string) ([]Process, error) { return nil, errors.ErrUnsupported }
