@@ -17,7 +17,7 @@ func TestKillStorm(t *testing.T) {
 	size := size{tasks: 4, people: 2, dying: 3, rest: 50 * time.Millisecond, truce: 100 * time.Millisecond}
 	if isLong() {
 		kills, limit = 200, 10*time.Minute
-		size.tasks, size.people, size.truce = 16, 3, 500*time.Millisecond
+		size.tasks, size.people, size.truce = 16, 3, 250*time.Millisecond
 	}
 	s := newStorm(t, size)
 	before := s.checkout()
