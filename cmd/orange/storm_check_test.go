@@ -138,6 +138,18 @@ func (s *storm) panes(ctx context.Context) []paneRow {
 	return out
 }
 
+// check compares record, files and world with one another, and the person's checkout with how it was.
+func (s *storm) check(f *found, checkout string) {
+	s.t.Helper()
+	s.checkRecord(f)
+	s.checkWindows(f)
+	s.checkAnswers(f)
+	s.checkWork(f)
+	if after := s.checkout(); after != checkout {
+		s.t.Errorf("the person's checkout was\n%s\nand is\n%s", checkout, after)
+	}
+}
+
 // checkRecord: each history is whole and adds up to the task, nothing is owed, and leases are unique and of live tasks.
 func (s *storm) checkRecord(f *found) {
 	for id, t := range f.tasks {

@@ -28,24 +28,16 @@ func TestKillStorm(t *testing.T) {
 	storm, calm := s.within(limit)
 	var crew sync.WaitGroup
 	crew.Go(func() { s.keep(storm, "monitor") })
+	crew.Go(func() { s.watch(storm) })
 	for number := range size.people {
 		crew.Go(func() { s.person(storm, uint64(number+1)) })
 	}
 	s.kill(storm, kills)
 	calm()
 	crew.Wait()
-	s.calm(ctx)
-	for range 2 {
-		s.once(ctx)
-	}
+	s.settle(ctx)
 	f := s.look(ctx)
-	s.checkRecord(f)
-	s.checkWindows(f)
-	s.checkAnswers(f)
-	s.checkWork(f)
-	if after := s.checkout(); after != before {
-		t.Errorf("the person's checkout was\n%s\nand is\n%s", before, after)
-	}
+	s.check(f, before)
 	s.tell(f, time.Since(began))
 }
 

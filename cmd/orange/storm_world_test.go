@@ -335,11 +335,13 @@ func (s *storm) noted(file string) [][]string {
 	return out
 }
 
-// once does everything that there is to do now, and waits until nobody works any more.
-func (s *storm) once(ctx context.Context) {
-	out, status := s.orange(ctx, "monitor", "--once")
-	if status != 0 {
-		s.t.Errorf("orange monitor --once ended with status %d: %s", status, out)
-	}
+// settle ends the storm, and has everything done that is left to do: the first look may start agents that die of the calm.
+func (s *storm) settle(ctx context.Context) {
 	s.calm(ctx)
+	for range 2 {
+		if out, status := s.orange(ctx, "monitor", "--once"); status != 0 {
+			s.t.Errorf("orange monitor --once ended with status %d: %s", status, out)
+		}
+		s.calm(ctx)
+	}
 }
