@@ -164,12 +164,13 @@ func (m *Monitor) Once(ctx context.Context) error {
 	return errors.Join(all, err, m.mirrors(ctx, tasks))
 }
 
-// owed is a number that stays the same while nothing happens to any task.
+// owed is a number that stays the same while nothing happens to any task. That a hook fails once more, as it did before, is nothing:
+// it changes the task's version, and not its history.
 func (m *Monitor) owed(ctx context.Context) (int64, error) {
 	tasks, err := m.Record.List(ctx, task.Filter{})
 	var sum int64
 	for i := range tasks {
-		sum += tasks[i].Version
+		sum += int64(tasks[i].Seq)
 	}
 	return sum, err
 }

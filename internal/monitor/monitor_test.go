@@ -283,3 +283,14 @@ func TestOnce_finishesBeforeAndAfterItLooks(t *testing.T) {
 		t.Errorf("it did %q, want %q", w.did, want)
 	}
 }
+
+func TestOnce_triesAHookThatFailsForGoodTwiceAndNoMore(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.tasks = []task.Task{{ID: "over", Version: 3}}
+	w.failing = true
+	must(t, m.Once(t.Context()))
+	if want := []string{"finish", "resume", "finish", "sync over"}; !slices.Equal(w.did, want) {
+		t.Errorf("it did %q, want %q", w.did, want)
+	}
+}
