@@ -51,8 +51,8 @@ func says(err error, words string) bool {
 }
 
 // Another git may hold a lock for an instant: 16 slots share one repository.
-// A lock that outlives this patience belongs to a git that was killed. That of a workspace is removed where nobody can have it
-// any more (see abandoned); one that all share is for a person to remove.
+// A lock that outlives this patience belongs to a git that was killed. That of a workspace or of one ref is removed where
+// nobody can have it any more (see abandoned); another one is for a person to remove.
 const (
 	lockAttempts  = 30
 	firstLockWait = 5 * time.Millisecond
@@ -67,7 +67,7 @@ func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
 		if err == nil || attempt == lockAttempts || !busy(err) {
 			return result, err
 		}
-		if lock := abandoned(c.dir, err, time.Now()); lock != "" {
+		if lock := r.abandoned(c.dir, err, time.Now()); lock != "" {
 			if err := os.Remove(lock); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return result, fmt.Errorf("remove the lock of a git that was killed: %w", err)
 			}
@@ -91,27 +91,38 @@ func busy(err error) bool {
 
 var lockInTheWay = regexp.MustCompile(`Unable to create '(/[^']+\.lock)': File exists`)
 
-// abandoned is the lock that git met, if it is one of this workspace alone that a killed git left behind: it is old,
-// and no git works in the workspace. An agent that is ended in the middle of a commit leaves one,
-// and nobody else would ever take it away. Where the system cannot tell who works there, it stays.
-func abandoned(dir string, met error, now time.Time) string {
+// abandoned is the lock that git met, if a killed git left it behind: it is one of this workspace alone, or that of one ref,
+// it is old, and no git works in the workspace nor in the user's repository. An agent that is ended in the middle of a commit
+// leaves one, and nobody else would ever take it away. Git has the lock of a ref for an instant only; the locks that stand
+// for more, as that of packed-refs, stay. So do all where the system cannot tell who works there.
+func (r Repo) abandoned(dir string, met error, now time.Time) string {
 	var refused *gitError
 	if !errors.As(met, &refused) {
 		return ""
 	}
 	found := lockInTheWay.FindStringSubmatch(refused.said)
-	private, err := Slot{Dir: dir}.gitDir()
-	if found == nil || err != nil || !samePath(filepath.Dir(found[1]), private) {
+	if found == nil || !r.private(dir, found[1]) {
 		return ""
 	}
 	info, err := os.Stat(found[1])
 	if err != nil || now.Sub(info.ModTime()) < lockIsOld {
 		return ""
 	}
-	if others, err := proc.WorkingIn(dir, "git"); err != nil || len(others) > 0 {
-		return ""
+	for _, place := range []string{dir, r.Path} {
+		if others, err := proc.WorkingIn(place, "git"); err != nil || len(others) > 0 {
+			return ""
+		}
 	}
 	return found[1]
+}
+
+// private says whether a lock is one of the workspace in dir alone, or of a ref of the repository.
+func (r Repo) private(dir, lock string) bool {
+	if gitDir, err := (Slot{Dir: dir}).gitDir(); err == nil && samePath(filepath.Dir(lock), gitDir) {
+		return true
+	}
+	below, err := filepath.Rel(resolved(filepath.Join(r.Path, ".git", "refs")), resolved(lock))
+	return err == nil && filepath.IsLocal(below)
 }
 
 func (r Repo) once(ctx context.Context, c call) (proc.Result, error) {

@@ -371,9 +371,18 @@ func TestAnAbandonedLockOfAWorkspace_isRemoved(t *testing.T) {
 	write(t, filepath.Dir(lock), "index.lock", "")
 	met := &gitError{said: "fatal: Unable to create '" + lock + "': File exists."}
 	now := time.Now()
-	want(t, "a new one", abandoned(s.Dir, met, now), "")
-	want(t, "an old one", abandoned(s.Dir, met, now.Add(time.Minute)), lock)
-	want(t, "met elsewhere", abandoned(h.Path, met, now.Add(time.Minute)), "")
+	want(t, "a new one", h.abandoned(s.Dir, met, now), "")
+	want(t, "an old one", h.abandoned(s.Dir, met, now.Add(time.Minute)), lock)
+	want(t, "met elsewhere", h.abandoned(h.Path, met, now.Add(time.Minute)), "")
+	for name, gone := range map[string]bool{"refs/heads/deep/topic.lock": true, "packed-refs.lock": false, "config.lock": false, "index.lock": false} {
+		path := filepath.Join(h.Path, ".git", name)
+		write(t, filepath.Dir(path), filepath.Base(path), "")
+		met := &gitError{said: "fatal: Unable to create '" + path + "': File exists."}
+		want(t, name, h.abandoned(s.Dir, met, now.Add(time.Minute)) != "", gone)
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
 	long := now.Add(-time.Minute)
 	if err := os.Chtimes(lock, long, long); err != nil {
 		t.Fatal(err)
@@ -401,7 +410,7 @@ func TestTheLockOfAGitThatLives_stays(t *testing.T) {
 		t.Fatal(err)
 	}
 	met := &gitError{said: "fatal: Unable to create '" + lock + "': File exists."}
-	got := abandoned(s.Dir, met, time.Now().Add(time.Minute))
+	got := h.abandoned(s.Dir, met, time.Now().Add(time.Minute))
 	if err := errors.Join(stdin.Close(), cat.Wait()); err != nil {
 		t.Fatal(err)
 	}
