@@ -52,7 +52,7 @@ func (s *storm) kindOf(pid int) string {
 		return kindOfCommand(pid)
 	case filepath.Base(exe) == "git":
 		above, _, err := proc.Parent(pid)
-		if err == nil && exeOf(above.PID) == s.program {
+		if err == nil && exeOf(above.PID) == s.program && !s.inCheckout(pid) {
 			return kindGit
 		}
 	case filepath.Base(exe) == "tmux":
@@ -61,6 +61,14 @@ func (s *storm) kindOf(pid int) string {
 		}
 	}
 	return ""
+}
+
+// inCheckout says whether a git moves the person's own checkout on: killed in the middle of that, it leaves it half moved,
+// as it would for the person.
+func (s *storm) inCheckout(pid int) bool {
+	where, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	return err != nil || where == s.repo && bytes.Contains(text, []byte("\x00--ff-only\x00"))
 }
 
 func exeOf(pid int) string {
