@@ -230,7 +230,12 @@ func (r Repo) advance(ctx context.Context, branch, from, to string) (string, err
 // forward lets git fast-forward a person's checkout. Nothing of theirs is stashed, and not even ignored files are overwritten.
 func (r Repo) forward(ctx context.Context, dir, to string) error {
 	args := []string{"merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-stat", "--quiet", to}
-	if _, err := r.git(ctx, call{dir: dir, args: args}); err != nil {
+	_, err := r.git(ctx, call{dir: dir, args: args})
+	if err != nil && exitCode(err) < 0 {
+		return fmt.Errorf("git ended in the middle of fast-forwarding %q in %q; look there with \"git status\", put back what it left half done, then run this again: %w",
+			r.DefaultBranch, dir, err)
+	}
+	if err != nil {
 		return fmt.Errorf("%q is checked out in %q, and git will not fast-forward it there; commit or move what is in the way, then run this again; nothing was changed: %w", r.DefaultBranch, dir, err)
 	}
 	known, err := r.refs(ctx, r.localDefault())
