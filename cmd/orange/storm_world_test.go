@@ -24,12 +24,13 @@ import (
 // storm is a home with a binary of its own, in which scripted agents and people work at random for a while.
 type storm struct {
 	*world
-	size    size
-	seed    uint64
-	program string // a copy of the binary: no other test runs it
-	home    string
-	notes   string // the folder outside of the home where agents write down what they did
-	sockets string
+	size     size
+	deadline func() (time.Time, bool) // when the test binary runs out of time
+	seed     uint64
+	program  string // a copy of the binary: no other test runs it
+	home     string
+	notes    string // the folder outside of the home where agents write down what they did
+	sockets  string
 
 	mu       sync.Mutex
 	answers  []answer
@@ -60,7 +61,7 @@ func newStorm(t *testing.T, size size) *storm {
 		t.Skip("processes are found in /proc")
 	}
 	w := newWorld(t)
-	s := &storm{world: w, size: size, seed: uint64(time.Now().UnixNano() % 1e9), figures: map[string]int{}, faulty: map[string]bool{}}
+	s := &storm{world: w, size: size, deadline: t.Deadline, seed: uint64(time.Now().UnixNano() % 1e9), figures: map[string]int{}, faulty: map[string]bool{}}
 	if text := os.Getenv("ORANGE_TEST_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
@@ -113,7 +114,7 @@ func copyProgram(t *testing.T, from, to string) {
 // Whatever of this home still runs when the test is over is ended, by its number.
 func (s *storm) within(limit time.Duration) (context.Context, context.CancelFunc) {
 	until := time.Now().Add(limit)
-	if last, bounded := s.t.Deadline(); bounded && last.Add(-time.Minute).Before(until) {
+	if last, bounded := s.deadline(); bounded && last.Add(-time.Minute).Before(until) {
 		until = last.Add(-time.Minute)
 	}
 	ctx, off := context.WithDeadline(s.t.Context(), until)

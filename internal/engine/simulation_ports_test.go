@@ -193,7 +193,7 @@ func (r record) OpenSeats(_ context.Context, id string) ([]task.Seat, error) {
 	return at(r.p, "open seats of "+r.p.sim.short(id), func() ([]task.Seat, error) { return r.p.sim.seats(id) })
 }
 
-func (r record) DataVersion(context.Context) (int64, error) { return 0, nil }
+func (r record) Watch(context.Context, func()) error { return nil }
 
 func (r record) Waiters(_ context.Context, id, role string) ([]task.Waiter, error) {
 	return at(r.p, "who waits", func() ([]task.Waiter, error) { return r.p.sim.store.Waiters(here, id, role) })
