@@ -307,6 +307,7 @@ func (h performer) Perform(ctx context.Context, job task.Job) (task.Effect, erro
 	h.p.arrive(what, nil)
 	s.performs(h.p, job)
 	effect, err := h.p.hands.Perform(ctx, job)
+	s.twin.hook(job.Hook.ID).by = nil
 	if err != nil {
 		s.tell(h.p, what+" failed: "+err.Error())
 		return effect, err
