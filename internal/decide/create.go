@@ -165,6 +165,28 @@ func Overtaken(owed []task.OwedHook, next task.Change) []int64 {
 	return out
 }
 
+// LeftAlone says what a person should know when a step drops the start of the very agent that its status needs, and starts none itself;
+// empty when that is not so.
+func LeftAlone(def *workflow.Definition, owed []task.OwedHook, next task.Change) string {
+	state, _ := def.State(next.Task.Status)
+	if state.Role == "" || !next.Task.Live || starts(next.Hooks) {
+		return ""
+	}
+	dropped := Overtaken(owed, next)
+	for _, h := range owed {
+		role := workflow.SpawnRole(h.Hook)
+		if h.Action == task.NotifyWorker {
+			role = task.RoleWorker
+		}
+		for _, id := range dropped {
+			if id == h.ID && role == state.Role {
+				return fmt.Sprintf("the %s had not been started yet, and this step does not start one; start it with %q", role, "orange task respawn "+next.Task.ID)
+			}
+		}
+	}
+	return ""
+}
+
 // Waits says whether an owed hook must wait because one before it has failed.
 func Waits(failed []task.OwedHook, h task.OwedHook) bool {
 	class, known := task.ClassOf(h.Action)

@@ -88,7 +88,7 @@ func (x *exit) note(attention string) task.Change {
 		t.Attention = attention
 	}
 	return task.Change{
-		Task: t, Expect: x.task.Version, EndSeats: []string{x.death.Role},
+		Task: t, Expect: x.task.Version, DeadHook: x.death.Hook,
 		Events: []task.Event{x.event(task.AgentStopped, x.death.Name()+" has ended")},
 	}
 }
@@ -115,7 +115,7 @@ func (x *exit) advance(rule *workflow.Rule) task.Change {
 	move := c.Events[len(c.Events)-1]
 	move.Type = task.AutoAdvanced
 	c.Events = []task.Event{x.event(task.AgentStopped, x.death.Name()+" has ended"), move}
-	c.EndSeats = []string{x.death.Role}
+	c.DeadHook = x.death.Hook
 	if state, _ := x.def.State(to); state.Role == x.death.Role && !starts(c.Hooks) {
 		c.Task.Attention = fmt.Sprintf("%s has ended, and its task moved on to %q, where nobody is at work; start it again with %q",
 			x.death.Name(), to, "orange task respawn "+x.task.ID)
@@ -176,7 +176,7 @@ func (x *exit) crash(rule *workflow.Rule, why string) task.Change {
 	crashed := x.event(task.AgentCrashed, reason)
 	crashed.Counters = t.Counters
 	crashed.Data["crash_count"] = strconv.Itoa(count)
-	c := task.Change{Task: t, Expect: x.task.Version, Events: []task.Event{crashed}, EndSeats: []string{x.death.Role}}
+	c := task.Change{Task: t, Expect: x.task.Version, Events: []task.Event{crashed}, DeadHook: x.death.Hook}
 	if rule.StuckAfter > 0 && count >= rule.StuckAfter {
 		x.escalate(&c, rule.Then, count)
 	}

@@ -2,7 +2,6 @@ package decide_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,8 +86,8 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 		if got := shape(c); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.row, got, tt.want)
 		}
-		if !slices.Equal(c.EndSeats, []string{tt.role}) || c.Expect != one.Version {
-			t.Errorf("%s: the seats of %v end, decided on version %d", tt.row, c.EndSeats, c.Expect)
+		if c.DeadHook != 4 || len(c.EndSeats) != 0 || c.Expect != one.Version {
+			t.Errorf("%s: the seats of hook %d and of %v end, decided on version %d", tt.row, c.DeadHook, c.EndSeats, c.Expect)
 		}
 		if first := c.Events[0]; first.Data["exit_status"] != "1" || first.Data["last_words"] != "out of paper" || first.Data["status"] != string(tt.status) {
 			t.Errorf("%s: the event keeps %v", tt.row, first.Data)

@@ -103,6 +103,9 @@ func (e *Engine) judge(ctx context.Context, req task.Request) (task.Snapshot, de
 	if err != nil {
 		return s, decision, err
 	}
+	if decision.Moved {
+		decision.Change.Task.Attention = decide.LeftAlone(def, s.Owed, decision.Change)
+	}
 	return s, decision, e.keep(s.Task, evidence, decision.Change.Spent)
 }
 

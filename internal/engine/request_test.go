@@ -345,3 +345,20 @@ func TestDelete_waitsForWhoeverMirrorsTheTask(t *testing.T) {
 		t.Errorf("the task is %+v", got)
 	}
 }
+
+func TestAMoveThatDropsTheStartOfTheAgentItNeeds_asksForAPerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.hands.fails[task.SpawnAgent] = errHands
+	id := w.create("branch-a", true).Task.ID
+	w.move(id, "clarification", human) // it needs a worker, and starts none
+	if one := w.task(id); !strings.Contains(one.Attention, "orange task respawn "+id) {
+		t.Errorf("the mark is %q", one.Attention)
+	}
+	delete(w.hands.fails, task.SpawnAgent)
+	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
+	must(t, err)
+	if one := w.task(id); one.Attention != "" {
+		t.Errorf("with a worker the mark is %q", one.Attention)
+	}
+}

@@ -138,7 +138,7 @@ func (s *sim) seatsEnd(c task.Change, t task.Task, open []task.Seat) {
 	}
 	found := false
 	for _, seat := range open {
-		ends := slices.Contains(c.EndSeats, seat.Role) || slices.Contains(c.EndSeats, task.EveryRole) ||
+		ends := seat.Hook == c.DeadHook || slices.Contains(c.EndSeats, seat.Role) || slices.Contains(c.EndSeats, task.EveryRole) ||
 			c.TakenSeat != nil && c.TakenSeat.Role == seat.Role && c.TakenSeat.Hash != seat.Hash
 		switch {
 		case !ends:

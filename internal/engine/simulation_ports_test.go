@@ -92,7 +92,7 @@ func (r record) Commit(_ context.Context, c task.Change) (task.Task, error) {
 
 // openSeats are the open seats of the task of a change that may end some.
 func (s *sim) openSeats(c task.Change) ([]task.Seat, error) {
-	if c.Expect == 0 || len(c.EndSeats) == 0 && c.TakenSeat == nil {
+	if c.Expect == 0 || len(c.EndSeats) == 0 && c.DeadHook == 0 && c.TakenSeat == nil {
 		return nil, nil
 	}
 	return s.seats(c.Task.ID)

@@ -229,6 +229,11 @@ func writeSeats(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) err
 			return fmt.Errorf("end seat: %w", err)
 		}
 	}
+	if c.DeadHook != 0 {
+		if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND hook = ?", t.ID, c.DeadHook); err != nil {
+			return fmt.Errorf("end seat of a dead agent: %w", err)
+		}
+	}
 	if seat := c.NewSeat; seat != nil {
 		_, err := tx.ExecContext(ctx, "INSERT INTO seats (hash, task, role, hook, pid, began, ended) VALUES (?, ?, ?, ?, ?, ?, 0)",
 			seat.Hash, t.ID, seat.Role, seat.Hook, seat.PID, seat.Began)
