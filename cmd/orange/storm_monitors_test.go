@@ -10,10 +10,10 @@ import (
 	"orange/internal/task"
 )
 
-// Two monitors, one that looks again and again beside them, and eight command lines on the same tasks: exactly one action per fact.
+// Two monitors, three that look again and again beside them, and eight command lines on the same tasks: exactly one action per fact.
 func TestTwoMonitorsAndEightCommandLines(t *testing.T) {
 	t.Parallel()
-	size := size{tasks: 10, people: 8, dying: 12, rest: 30 * time.Millisecond}
+	size := size{tasks: 10, people: 8, dying: 20, rest: 30 * time.Millisecond}
 	lasts, limit := 4*time.Second, 60*time.Second
 	if isLong() {
 		size.tasks, lasts, limit = 50, time.Minute, 10*time.Minute
@@ -27,8 +27,8 @@ func TestTwoMonitorsAndEightCommandLines(t *testing.T) {
 	storm, calm := context.WithTimeout(ctx, lasts)
 	defer calm()
 	var crew sync.WaitGroup
-	for _, args := range [][]string{{"monitor"}, {"monitor"}, {"monitor", "--once"}} {
-		crew.Go(func() { s.keep(storm, args...) })
+	for _, args := range [][]string{{"monitor"}, {"monitor"}, {"monitor", "--once"}, {"monitor", "--once"}, {"monitor", "--once"}} {
+		crew.Go(func() { s.keep(storm, args...) }) // the second monitor waits for the first one's end; those that look once wait for nobody
 	}
 	crew.Go(func() { s.watch(storm) })
 	for number := range size.people {

@@ -76,13 +76,14 @@ func newStorm(t *testing.T, size size) *storm {
 			s.sockets = value
 		}
 	}
-	for _, dir := range []string{filepath.Dir(s.program), s.notes} {
+	temporary := filepath.Join(w.dir, "tmp") // who is killed leaves temporary files behind
+	for _, dir := range []string{filepath.Dir(s.program), s.notes, temporary} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	copyProgram(t, filepath.Join(built.dir, "orange"), s.program)
-	w.env = append(w.env, "PATH="+filepath.Dir(s.program)+":"+os.Getenv("PATH"))
+	w.env = append(w.env, "TMPDIR="+temporary, "PATH="+filepath.Dir(s.program)+":"+os.Getenv("PATH"))
 	agent, err := filepath.Abs("testdata/storm/agent")
 	if err != nil {
 		t.Fatal(err)
