@@ -192,3 +192,30 @@ func TestTwoHundredStatusChangesLoseNoLineThatAnAgentAppends(t *testing.T) {
 		t.Errorf("the header does not say planning:\n%.600s", text)
 	}
 }
+
+func TestEightMergesAtOnceLeaveThePersonsCheckoutClean(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("orange", "project", "update", "--pool-size", "8")
+	var ids []string
+	for n := range 8 {
+		id := w.create(fmt.Sprint("feat/", n), "--status", "reviewing")
+		slot := filepath.Join(w.dir, "orange", "workspaces", fmt.Sprint("coffee--", n+1))
+		w.must("sh", "-c", fmt.Sprintf("cd '%s' && echo %d >note-%d && git add . && git commit -q -m Note", slot, n, n))
+		ids = append(ids, id)
+	}
+	var group sync.WaitGroup
+	for _, id := range ids {
+		group.Go(func() {
+			if _, err := w.run("orange", "task", "merge", "--local", id); err != nil {
+				var exit *exec.ExitError
+				errors.As(err, &exit)
+				t.Errorf("%v: %s", err, exit.Stderr)
+			}
+		})
+	}
+	group.Wait()
+	if status := w.must("git", "status", "--porcelain"); status != "" {
+		t.Errorf("the person's checkout is not clean:\n%s", status)
+	}
+}

@@ -113,6 +113,13 @@ func (d desk) Merge(ctx context.Context, t task.Task, strategy string) (commit, 
 	if err != nil {
 		return "", "", err
 	}
+	// One merge of a project at a time: git that fast-forwards a person's checkout, and finds the branch moved at the very end,
+	// leaves the files of its merge behind, in the way of the next try.
+	release, err := d.house.files.Lock(ctx, t.Project+".merge")
+	if err != nil {
+		return "", "", err
+	}
+	defer release()
 	merged, err := repo.Merge(ctx, worktree.MergeRequest{
 		Branch: t.Branch, Strategy: strategy, Push: true,
 		Message: fmt.Sprintf("Merge branch '%s'\n\nOrange-Task: %s", t.Branch, t.ID),
