@@ -46,6 +46,7 @@ lint: bin/golangci-lint ## run the linters
 
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+	$(GO) test -run '^$$' -bench . -benchtime 200x ./cmd/orange
 
 fmt: ## format the code
 	gofmt -w cmd internal workflows harnesses

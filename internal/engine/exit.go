@@ -74,6 +74,17 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 	return out, err
 }
 
+// Vacate ends the seats that were issued for a hook which never started anybody. No agent has died.
+func (e *Engine) Vacate(ctx context.Context, id string, hook int64) error {
+	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+		return &task.Change{Task: s.Task, Expect: s.Task.Version, DeadHook: hook}, nil
+	})
+	if errors.Is(err, task.ErrNotFound) {
+		return nil // deleted meanwhile
+	}
+	return err
+}
+
 // seated says whether the dead agent's seat is still open: then nobody has dealt with its death yet.
 func (e *Engine) seated(ctx context.Context, death task.Death) (bool, error) {
 	seats, err := e.Seats.OpenSeats(ctx, death.Task)

@@ -138,6 +138,10 @@ func (w *world) Stalled(_ context.Context, id string, since time.Time) (bool, er
 	return true, w.note("stalled %s %s", id, since.Format("15:04"))
 }
 
+func (w *world) Vacate(_ context.Context, id string, hook int64) error {
+	return w.note("vacate %s %d", id, hook)
+}
+
 func (w *world) Resume(context.Context) error { return w.note("resume") }
 
 func (w *world) Finish(context.Context) error {

@@ -124,6 +124,10 @@ func (m *Monitor) deaths(ctx context.Context, seats []task.Seat, panes []Pane) e
 			all = errors.Join(all, err)
 			continue
 		}
+		if !found && !there && neverStarted(seat) {
+			all = errors.Join(all, m.Engine.Vacate(ctx, seat.Task, seat.Hook))
+			continue
+		}
 		if found {
 			end = note
 		}

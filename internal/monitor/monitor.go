@@ -71,6 +71,7 @@ type Engine interface {
 	Died(ctx context.Context, death task.Death) (task.Outcome, error)
 	Revive(ctx context.Context, id string) (again time.Time, err error)
 	Stalled(ctx context.Context, id string, since time.Time) (bool, error)
+	Vacate(ctx context.Context, id string, hook int64) error
 }
 
 // Keeper sees to what is owed.
@@ -262,10 +263,18 @@ func (m *Monitor) ended(ctx context.Context, seat task.Seat) error {
 		return err
 	}
 	if !found {
-		var lives bool
-		if end, lives, err = m.window(ctx, seat); lives {
-			return nil // its process is not known, but its window shows it
+		var p Pane
+		var there bool
+		p, there, err = m.window(ctx, seat)
+		switch {
+		case err != nil:
+			return err
+		case !there && neverStarted(seat):
+			return m.Engine.Vacate(ctx, seat.Task, seat.Hook)
+		case there && !p.Dead && seat.PID == 0:
+			return nil // its process is not known, but its window shows that it lives
 		}
+		end = p.Ending
 	}
 	if err != nil {
 		return err
@@ -275,26 +284,29 @@ func (m *Monitor) ended(ctx context.Context, seat task.Seat) error {
 }
 
 // window asks the window of an agent whose process is gone how it ended. The terminal may hear of it a moment later than we do.
-func (m *Monitor) window(ctx context.Context, seat task.Seat) (end task.Ending, lives bool, err error) {
+func (m *Monitor) window(ctx context.Context, seat task.Seat) (p Pane, there bool, err error) {
 	const tries = 10
 	tick := time.NewTicker(hintRest)
 	defer tick.Stop()
 	for range tries {
 		panes, err := m.Sessions.Look(ctx)
 		if err != nil {
-			return task.Ending{}, false, fmt.Errorf("look at the sessions: %w", err)
+			return p, false, fmt.Errorf("look at the sessions: %w", err)
 		}
-		if p, there := paneOf(panes, seat); !there || p.Dead {
-			return p.Ending, false, nil
+		if p, there = paneOf(panes, seat); !there || p.Dead {
+			break
 		}
 		select {
 		case <-ctx.Done():
-			return task.Ending{}, false, ctx.Err()
+			return p, there, ctx.Err()
 		case <-tick.C:
 		}
 	}
-	return task.Ending{}, seat.PID == 0, nil
+	return p, there, nil
 }
+
+// neverStarted says of a seat without a window that its hook started nobody: the attempt was cut short, and then the hook was dropped.
+func neverStarted(seat task.Seat) bool { return seat.PID == 0 && seat.Dropped }
 
 // died has a death judged, tells of what people should know, and starts the agent again where the workflow wants that.
 func (m *Monitor) died(ctx context.Context, death task.Death) error {

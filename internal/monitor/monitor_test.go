@@ -48,6 +48,9 @@ func TestLook_tellsHowEachKindOfDeathWasSeen(t *testing.T) {
 		"it outlived its terminal": {func(w *world) {
 			w.panes, w.orphaned[1001] = nil, true
 		}, []string{"end 1001", "died one worker 1: how is not known"}},
+		"its attempt was cut short and dropped, and had started it": {func(w *world) {
+			w.panes[0].Dead, w.seats[0].PID, w.seats[0].Dropped = true, 0, true
+		}, []string{"died one worker 1: how is not known"}},
 		"it was gone before anybody knew its process": {func(w *world) {
 			w.panes, w.seats[0].PID = nil, 0
 		}, []string{"died one worker 1: how is not known"}},
@@ -65,6 +68,17 @@ func TestLook_tellsHowEachKindOfDeathWasSeen(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestLook_findsNoDeathWhereNobodyWasStarted(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.busy("one", "build", "worker", 1)
+	w.panes, w.seats[0].PID, w.seats[0].Dropped = nil, 0, true
+	must(t, m.Look(t.Context()))
+	wantDid(t, w, "vacate one 1")
+	watch(t, m)
+	w.until(t, "vacate one 1")
 }
 
 // "Could not look" is not "nothing there".

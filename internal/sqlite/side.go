@@ -90,10 +90,13 @@ func (s *Store) SeatOf(ctx context.Context, pid int, began string) (task.Seat, e
 // Those whose hook is still being performed are left out: nobody can say yet whether their agent lives.
 func (s *Store) OpenSeats(ctx context.Context, id string) ([]task.Seat, error) {
 	var out []task.Seat
-	err := s.rows(ctx, `SELECT `+seatColumns+` FROM seats WHERE ended = 0 AND (task = ? OR ? = '')
+	err := s.rows(ctx, `SELECT `+seatColumns+`, EXISTS (SELECT 1 FROM hooks WHERE hooks.id = seats.hook AND hooks.state = 'superseded')
+		FROM seats WHERE ended = 0 AND (task = ? OR ? = '')
 		AND NOT EXISTS (SELECT 1 FROM hooks WHERE hooks.id = seats.hook AND hooks.state IN ('pending', 'failed')) ORDER BY seats.rowid`,
 		[]any{id, id}, func(scan func(...any) error) error {
-			seat, err := scanSeat(scan)
+			var dropped bool
+			seat, err := scanSeat(func(into ...any) error { return scan(append(into, &dropped)...) })
+			seat.Dropped = dropped
 			out = append(out, seat)
 			return err
 		})

@@ -40,6 +40,8 @@ type Seat struct {
 	PID   int   // the pane's process, 0 while it is being started
 	Began string
 	Ended bool
+	// Dropped says that a later step dropped the hook. Without a process too, it may never have started anybody.
+	Dropped bool
 }
 
 // Notice is a message to a role's agent.

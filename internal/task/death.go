@@ -38,7 +38,7 @@ func (e Ending) String() string {
 
 // Data is what an event keeps of a death.
 func (d Death) Data() map[string]string {
-	data := map[string]string{"role": d.Role, "ended": d.Ending.String()}
+	data := map[string]string{"role": d.Role, "hook": strconv.FormatInt(d.Hook, 10), "ended": d.Ending.String()}
 	if d.Ending.Known && d.Ending.Signal == 0 {
 		data["exit_status"] = strconv.Itoa(d.Ending.Status)
 	}
