@@ -13,14 +13,19 @@ import (
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite"
+	_ "modernc.org/sqlite" // the driver registers itself
+
+	"orange/internal/proc"
 )
 
 // mortalWord makes the test binary an agent that dies on demand.
 const mortalWord = "die-on-demand"
 
-// mortal waits for a byte on the pipe, leaves evidence that nobody has seen before, notes the time, and ends.
+// mortal notes its process, waits for a byte on the pipe, leaves evidence that nobody has seen before, and ends.
 func mortal(dir string) int {
+	if err := os.WriteFile(filepath.Join(dir, "agent"), strconv.AppendInt(nil, int64(os.Getpid()), 10), 0o644); err != nil {
+		return 1
+	}
 	pipe, err := os.Open(filepath.Join(dir, "trigger"))
 	if err != nil {
 		return 1
@@ -28,15 +33,11 @@ func mortal(dir string) int {
 	if _, err := pipe.Read(make([]byte, 1)); err != nil {
 		return 1
 	}
-	now := time.Now().UnixNano()
 	file, err := os.OpenFile("TASK.md", os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return 1
 	}
-	if _, err := fmt.Fprintf(file, "\n## Handoff\n\nDONE: what was asked for at %d\n", now); err != nil {
-		return 1
-	}
-	if err := os.WriteFile(filepath.Join(dir, "died"), strconv.AppendInt(nil, time.Now().UnixNano(), 10), 0o644); err != nil {
+	if _, err := fmt.Fprintf(file, "\n## Handoff\n\nDONE: what was asked for at %d\n", time.Now().UnixNano()); err != nil {
 		return 1
 	}
 	return 0
@@ -136,14 +137,13 @@ func (w *world) monitor(b *testing.B) func() {
 // killOne lets the present agent die, and measures until another connection sees the next state.
 func (w *world) killOne(b *testing.B, db *sql.DB) time.Duration {
 	b.Helper()
-	died := filepath.Join(w.dir, "died")
-	_ = os.Remove(died)
 	w.settled(b, db)
 	before := status(b, db)
 	pipe, err := os.OpenFile(filepath.Join(w.dir, "trigger"), os.O_WRONLY, 0) // until the agent reads
 	if err != nil {
 		b.Fatal(err)
 	}
+	died := w.dies(b)
 	if _, err := pipe.Write([]byte{1}); err != nil {
 		b.Fatal(err)
 	}
@@ -153,16 +153,30 @@ func (w *world) killOne(b *testing.B, db *sql.DB) time.Duration {
 	for status(b, db) == before {
 		<-tick.C
 	}
-	seen := time.Now()
-	text, err := os.ReadFile(died)
+	return time.Since(<-died)
+}
+
+// dies tells when the kernel says that the present agent's process has ended.
+func (w *world) dies(b *testing.B) <-chan time.Time {
+	b.Helper()
+	text, err := os.ReadFile(filepath.Join(w.dir, "agent"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	at, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
 		b.Fatal(err)
 	}
-	return seen.Sub(time.Unix(0, at))
+	agent, err := proc.Lookup(pid)
+	if err != nil {
+		b.Fatal(err)
+	}
+	at := make(chan time.Time, 1)
+	go func() {
+		_ = proc.Watch(b.Context(), agent)
+		at <- time.Now()
+	}()
+	return at
 }
 
 func status(b *testing.B, db *sql.DB) (status string) {

@@ -47,7 +47,8 @@ type Documents interface {
 	Read(project, id string, whole bool) ([]byte, error)
 	Append(project, id, text string) error
 	Adopt(t task.Task, content []byte) (before []byte, err error)
-	Keep(project, id, digest, text string) error
+	// Keep stores a text; harden makes it outlive a power cut.
+	Keep(project, id, digest, text string) (harden func() error, err error)
 	Trash(project, id string) (string, error)
 }
 

@@ -32,9 +32,6 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (task.Outcome, erro
 }
 
 func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, error) {
-	if open, err := e.seated(ctx, death); err != nil || !open {
-		return task.Outcome{}, err
-	}
 	s, evidence, err := e.inspect(ctx, death.Task, true)
 	if errors.Is(err, task.ErrNotFound) {
 		return task.Outcome{}, nil
@@ -48,22 +45,21 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 	}
 	c := decide.Exit(def, s.Task, evidence, death, e.Now())
 	if death.LastWords == "" && decide.NeedsWords(c) {
+		if open, err := e.seated(ctx, death); err != nil || !open {
+			return task.Outcome{}, err // nobody needs its words again
+		}
 		if death.LastWords, err = e.Witness.LastWords(ctx, death); err != nil {
 			death.LastWords = "could not be read: " + err.Error()
 		}
 		c = decide.Exit(def, s.Task, evidence, death, e.Now())
 	}
-	if err := e.keep(s.Task, evidence, c.Spent); err != nil {
-		return task.Outcome{}, err
-	}
 	if len(c.Hooks) > 0 {
 		c.Settled = settleOwed(s.Owed, c, "overtaken by the exit rules")
 	}
-	// The seat is looked up again behind the version that the commit insists on: whoever ends it from now on makes a new one.
-	if open, err := e.seated(ctx, death); err != nil || !open {
-		return task.Outcome{}, err
+	t, err := e.commit(ctx, c, evidence)
+	if errors.Is(err, task.ErrNobody) {
+		return task.Outcome{}, nil
 	}
-	t, err := e.Store.Commit(ctx, c)
 	if err != nil {
 		return task.Outcome{}, err
 	}
@@ -79,8 +75,8 @@ func (e *Engine) Vacate(ctx context.Context, id string, hook int64) error {
 	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
 		return &task.Change{Task: s.Task, Expect: s.Task.Version, DeadHook: hook}, nil
 	})
-	if errors.Is(err, task.ErrNotFound) {
-		return nil // deleted meanwhile
+	if errors.Is(err, task.ErrNotFound) || errors.Is(err, task.ErrNobody) {
+		return nil // somebody else was first
 	}
 	return err
 }

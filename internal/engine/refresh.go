@@ -125,7 +125,11 @@ func (e *Engine) adoptReplaced(ctx context.Context, s task.Snapshot) ([]task.Eve
 		return nil, err
 	}
 	digest := document.Digest(string(before))
-	if err := e.Documents.Keep(t.Project, t.ID, digest, string(before)); err != nil {
+	harden, err := e.Documents.Keep(t.Project, t.ID, digest, string(before))
+	if err == nil {
+		err = harden()
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := e.Desk.Relink(ctx, t); err != nil {

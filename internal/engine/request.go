@@ -48,7 +48,7 @@ func (e *Engine) putRight(ctx context.Context, id string) {
 }
 
 func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task) error) (task.Outcome, error) {
-	s, decision, err := e.judge(ctx, req)
+	s, decision, evidence, err := e.judge(ctx, req)
 	if err != nil {
 		return task.Outcome{}, err
 	}
@@ -68,7 +68,7 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 		}
 		*before = nil
 	}
-	t, err := e.Store.Commit(ctx, c)
+	t, err := e.commit(ctx, c, evidence)
 	if errors.Is(err, task.ErrPoolFull) {
 		return e.queue(ctx, s.Task, req)
 	}
@@ -93,31 +93,41 @@ func settleOwed(owed []task.OwedHook, next task.Change, why string) []task.Settl
 	return out
 }
 
-// judge looks at the evidence and decides. What a yes rests on is kept before it is committed.
-func (e *Engine) judge(ctx context.Context, req task.Request) (task.Snapshot, decide.Decision, error) {
+// judge looks at the evidence and decides.
+func (e *Engine) judge(ctx context.Context, req task.Request) (task.Snapshot, decide.Decision, decide.Evidence, error) {
 	s, def, evidence, err := e.look(ctx, req)
 	if err != nil {
-		return s, decide.Decision{}, err
+		return s, decide.Decision{}, evidence, err
 	}
 	decision, err := decide.Transition(def, s.Task, evidence, req, e.Now())
-	if err != nil {
-		return s, decision, err
-	}
-	if decision.Moved {
+	if err == nil && decision.Moved {
 		decision.Change.Task.Attention = decide.LeftAlone(def, s.Owed, decision.Change)
 	}
-	return s, decision, e.keep(s.Task, evidence, decision.Change.Spent)
+	return s, decision, evidence, err
 }
 
-// keep stores what a decision rests on, so that a later look at it finds the very text.
-func (e *Engine) keep(t task.Task, evidence decide.Evidence, rested []task.Evidence) error {
-	for _, one := range rested {
-		section, _ := evidence.Document.Section(one.Source)
-		if err := e.Documents.Keep(t.Project, t.ID, one.Digest, section.Text); err != nil {
-			return err
+// commit commits a change, with the very texts that it rests on kept where a later look finds them.
+// They are there before the commit, and are made to outlive a power cut after it: nobody who waits for the move waits for that.
+func (e *Engine) commit(ctx context.Context, c task.Change, evidence decide.Evidence) (task.Task, error) {
+	var hardens []func() error
+	for _, rested := range c.Spent {
+		section, _ := evidence.Document.Section(rested.Source)
+		harden, err := e.Documents.Keep(c.Task.Project, c.Task.ID, rested.Digest, section.Text)
+		if err != nil {
+			return task.Task{}, err
+		}
+		hardens = append(hardens, harden)
+	}
+	t, err := e.Store.Commit(ctx, c)
+	if err != nil {
+		return t, err
+	}
+	for _, harden := range hardens {
+		if err := harden(); err != nil { // the move is made, and its text is there
+			e.Log.Warn("evidence may not outlive a power cut", "component", "engine", "task", t.ID, "error", err.Error())
 		}
 	}
-	return nil
+	return t, nil
 }
 
 // look reads what a request depends on: all of the document where a gate may ask for it, else its header alone.
@@ -326,7 +336,7 @@ func (e *Engine) Merge(ctx context.Context, id, strategy string, actor task.Acto
 		return task.Outcome{}, "", err
 	}
 	req := task.Request{Task: id, To: to, Actor: actor}
-	s, decision, err := e.judge(ctx, req)
+	s, decision, _, err := e.judge(ctx, req)
 	if err != nil {
 		e.logRefusal(req, err)
 		e.putRight(ctx, id)

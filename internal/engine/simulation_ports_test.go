@@ -232,8 +232,8 @@ func (f folder) Adopt(t task.Task, content []byte) ([]byte, error) {
 	return at(f.p, "adopt a file as TASK.md of "+f.p.sim.short(t.ID), func() ([]byte, error) { return f.p.sim.files.Adopt(t, content) })
 }
 
-func (f folder) Keep(project, id, digest, text string) error {
-	return act(f.p, "keep evidence of "+f.p.sim.short(id), func() error { return f.p.sim.files.Keep(project, id, digest, text) })
+func (f folder) Keep(project, id, digest, text string) (func() error, error) {
+	return at(f.p, "keep evidence of "+f.p.sim.short(id), func() (func() error, error) { return f.p.sim.files.Keep(project, id, digest, text) })
 }
 
 func (f folder) Trash(project, id string) (string, error) {

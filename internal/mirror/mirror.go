@@ -130,19 +130,36 @@ func (f Files) Append(project, id, text string) error {
 }
 
 // Keep stores a text under its digest, where a later look at the decision finds it. Keeping it twice is harmless.
-func (f Files) Keep(project, id, digest, text string) error {
+// What is kept outlives every process at once; harden makes it outlive a power cut too, which takes the disk some time.
+func (f Files) Keep(project, id, digest, text string) (harden func() error, err error) {
 	dir := filepath.Join(f.Dir(project, id), "evidence")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("keep evidence: %w", err)
+		return nil, fmt.Errorf("keep evidence: %w", err)
 	}
 	path := filepath.Join(dir, digest)
 	if _, err := os.Lstat(path); err == nil {
+		return func() error { return nil }, nil
+	}
+	if err := replace(path, []byte(text), func(*os.File) error { return nil }); err != nil {
+		return nil, fmt.Errorf("keep evidence: %w", err)
+	}
+	return func() error {
+		for _, name := range []string{path, dir} {
+			if err := flush(name); err != nil {
+				return fmt.Errorf("keep evidence: %w", err)
+			}
+		}
 		return nil
+	}, nil
+}
+
+// flush waits until the disk has what was written to a file, or to a folder.
+func flush(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
 	}
-	if err := writeWhole(path, []byte(text)); err != nil {
-		return fmt.Errorf("keep evidence: %w", err)
-	}
-	return nil
+	return errors.Join(file.Sync(), file.Close())
 }
 
 // Trash moves a task's folder aside and answers where it is now.
@@ -164,6 +181,10 @@ func (f Files) Trash(project, id string) (string, error) {
 
 // writeWhole replaces a file in one step: a reader sees the old one or the new one.
 func writeWhole(path string, text []byte) error {
+	return replace(path, text, (*os.File).Sync)
+}
+
+func replace(path string, text []byte, sync func(*os.File) error) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("write %q: %w", path, err)
@@ -173,7 +194,7 @@ func writeWhole(path string, text []byte) error {
 		err = temporary.Chmod(0o644)
 	}
 	if err == nil {
-		err = temporary.Sync()
+		err = sync(temporary)
 	}
 	err = errors.Join(err, temporary.Close())
 	if info, missing := os.Lstat(path); err == nil && missing == nil && info.IsDir() {

@@ -49,7 +49,9 @@ func TestKeep_storesATextUnderItsDigestOnce(t *testing.T) {
 	digest := document.Digest("DONE: all\n")
 	path := filepath.Join(files.Dir(one.Project, one.ID), "evidence", digest)
 	for range 2 {
-		must(t, files.Keep(one.Project, one.ID, digest, "DONE: all\n"))
+		harden, err := files.Keep(one.Project, one.ID, digest, "DONE: all\n")
+		must(t, err)
+		must(t, harden())
 	}
 	if got := read(t, path); got != "DONE: all\n" || document.Digest(got) != digest {
 		t.Errorf("kept %q under %s", got, digest)

@@ -230,8 +230,12 @@ func writeSeats(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) err
 		}
 	}
 	if c.DeadHook != 0 {
-		if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND hook = ?", t.ID, c.DeadHook); err != nil {
+		done, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND hook = ? AND ended = 0", t.ID, c.DeadHook)
+		if err != nil {
 			return fmt.Errorf("end seat of a dead agent: %w", err)
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(task.ErrNobody, err)
 		}
 	}
 	if seat := c.NewSeat; seat != nil {

@@ -67,7 +67,7 @@ type Change struct {
 	TakenSeat *Seat    // its agent runs as this process: the seat lives, and every other seat of the role ends
 	LostSeat  string   // the hash of a seat that no agent got
 	EndSeats  []string // roles whose seats end
-	DeadHook  int64    // the agent that this hook started is dead: its seats end
+	DeadHook  int64    // the agent that this hook started is dead: its seats end; with none open the change is task.ErrNobody
 	NewNotice *Notice
 }
 
