@@ -38,10 +38,7 @@ func (d desk) slot(t task.Task) (worktree.Slot, error) {
 func (d desk) document(t task.Task) string { return d.house.files.Document(t.Project, t.ID) }
 
 func (d desk) Replaced(_ context.Context, t task.Task) ([]byte, bool, error) {
-	slot, err := d.slot(t)
-	if err != nil {
-		return nil, false, err
-	}
+	slot := worktree.Slot{Dir: d.house.slotDir(t.Workspace)} // whose repository it is does not matter for that
 	if _, err := os.Lstat(filepath.Join(slot.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
 		return nil, false, nil // its workspace is not there
 	}

@@ -22,6 +22,7 @@ type Witness interface {
 // they may be the cause of it, or be about to start the next agent.
 // The hooks of the move are set going and not waited for.
 func (e *Engine) Died(ctx context.Context, death task.Death) (task.Outcome, error) {
+	ctx = context.WithoutCancel(ctx) // what is begun is brought to its end; and the database need not listen for a cancel at every step
 	for range maxConflicts {
 		out, err := e.died(ctx, death)
 		if !errors.Is(err, task.ErrConflict) {

@@ -116,7 +116,7 @@ type Monitor struct {
 }
 
 const (
-	firstLook = 2 * time.Millisecond  // after the record was written; then five times as long, and so on
+	firstLook = 2 * time.Millisecond  // after the record was written; then twice as long, and so on
 	careEvery = time.Second           // how often owed hooks and due agents are seen to
 	hintRest  = 20 * time.Millisecond // between two hints, so that a storm of them costs little
 	usualLook = 30 * time.Second      // where no workflow says how often to look
@@ -188,7 +188,7 @@ func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
 			}
 		}))
 	})
-	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it: so there is a second and a third look.
+	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it: so it is looked again and again for a while.
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	wait := firstLook
@@ -201,7 +201,7 @@ func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
 			pause.Reset(wait)
 		case <-pause.C:
 			m.report(ctx, "listen", m.guard(ctx, crew))
-			if wait *= 5; wait < careEvery { // what is later still is met with the round of care
+			if wait *= 2; wait < careEvery { // what is later still is met with the round of care
 				pause.Reset(wait)
 			}
 		}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 
@@ -14,7 +13,7 @@ import (
 // task.ErrBranchTaken: another live task of the project has its branch.
 func (s *Store) Adopt(ctx context.Context, a task.Adoption) (task.Task, error) {
 	var out task.Task
-	err := s.within(ctx, func(tx *sql.Tx) error {
+	err := s.within(ctx, func(tx *batch) error {
 		var err error
 		out, err = adopt(ctx, tx, a)
 		return err
@@ -25,7 +24,7 @@ func (s *Store) Adopt(ctx context.Context, a task.Adoption) (task.Task, error) {
 	return out, nil
 }
 
-func adopt(ctx context.Context, tx *sql.Tx, a task.Adoption) (task.Task, error) {
+func adopt(ctx context.Context, tx *batch, a task.Adoption) (task.Task, error) {
 	t := a.Task
 	if err := unknown(ctx, tx, t.ID); err != nil {
 		return t, err
@@ -47,7 +46,7 @@ func adopt(ctx context.Context, tx *sql.Tx, a task.Adoption) (task.Task, error) 
 		return t, err
 	}
 	t.Version = 1
-	if err := writeTask(ctx, tx, t, true); err != nil {
+	if err := writeTask(ctx, tx, task.Task{}, t); err != nil {
 		return t, err
 	}
 	if err := noteRendering(ctx, tx, task.Task{}, t); err != nil {
@@ -56,7 +55,7 @@ func adopt(ctx context.Context, tx *sql.Tx, a task.Adoption) (task.Task, error) 
 	return t, adoptRest(ctx, tx, a)
 }
 
-func unknown(ctx context.Context, tx *sql.Tx, id string) error {
+func unknown(ctx context.Context, tx *batch, id string) error {
 	var have int
 	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM tasks WHERE id = ?", id).Scan(&have); err != nil {
 		return fmt.Errorf("look for the task: %w", err)
@@ -69,7 +68,7 @@ func unknown(ctx context.Context, tx *sql.Tx, id string) error {
 
 // beginHooks makes the numbers of new hooks begin behind the given one. Windows of agents carry the number of the hook
 // that started them: one that came again would be taken for a window that its hook has started already.
-func beginHooks(ctx context.Context, tx *sql.Tx, first int64) error {
+func beginHooks(ctx context.Context, tx *batch, first int64) error {
 	done, err := tx.ExecContext(ctx, "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'hooks'", first)
 	if err != nil {
 		return fmt.Errorf("number hooks anew: %w", err)
@@ -83,7 +82,7 @@ func beginHooks(ctx context.Context, tx *sql.Tx, first int64) error {
 	return nil
 }
 
-func adoptHistory(ctx context.Context, tx *sql.Tx, a task.Adoption, t task.Task) (task.Task, error) {
+func adoptHistory(ctx context.Context, tx *batch, a task.Adoption, t task.Task) (task.Task, error) {
 	write := func(seq int, line string) error {
 		if _, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", t.ID, seq, line); err != nil {
 			return fmt.Errorf("write event: %w", err)
@@ -114,7 +113,7 @@ func adoptHistory(ctx context.Context, tx *sql.Tx, a task.Adoption, t task.Task)
 }
 
 // adoptRest writes evidence, seats and what the header showed.
-func adoptRest(ctx context.Context, tx *sql.Tx, a task.Adoption) error {
+func adoptRest(ctx context.Context, tx *batch, a task.Adoption) error {
 	id := a.Task.ID
 	write := func(query string, args ...any) error {
 		if _, err := tx.ExecContext(ctx, query, args...); err != nil {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,7 +46,7 @@ func (s *Store) Check(ctx context.Context) ([]string, error) {
 // Owed lists the hooks that are still owed, of all tasks.
 func (s *Store) Owed(ctx context.Context) ([]task.OwedHook, error) {
 	var out []task.OwedHook
-	err := s.within(ctx, func(tx *sql.Tx) error {
+	err := s.within(ctx, func(tx *batch) error {
 		var err error
 		out, err = hooks(ctx, tx, "state IN ('pending', 'failed')")
 		return err

@@ -20,7 +20,7 @@ import (
 // task.ErrBranchTaken: another live task of the project has the branch.
 func (s *Store) Commit(ctx context.Context, c task.Change) (task.Task, error) {
 	var out task.Task
-	err := s.within(ctx, func(tx *sql.Tx) error {
+	err := s.within(ctx, func(tx *batch) error {
 		var err error
 		out, err = commit(ctx, tx, c)
 		return err
@@ -31,7 +31,7 @@ func (s *Store) Commit(ctx context.Context, c task.Change) (task.Task, error) {
 	return out, nil
 }
 
-func commit(ctx context.Context, tx *sql.Tx, c task.Change) (task.Task, error) {
+func commit(ctx context.Context, tx *batch, c task.Change) (task.Task, error) {
 	t := c.Task
 	before, err := checkVersion(ctx, tx, c, &t)
 	if err != nil {
@@ -54,13 +54,13 @@ func commit(ctx context.Context, tx *sql.Tx, c task.Change) (task.Task, error) {
 		}
 		t.Seq, t.Hash = sealed.Seq, sealed.Hash
 	}
-	if err := writeTask(ctx, tx, t, c.Expect == 0); err != nil {
+	if err := writeTask(ctx, tx, before, t); err != nil {
 		return task.Task{}, err
 	}
 	if err := noteRendering(ctx, tx, before, t); err != nil {
 		return task.Task{}, err
 	}
-	for _, write := range []func(context.Context, *sql.Tx, task.Change, task.Task) error{writeHooks, settle, writeEvidence, writeSeats} {
+	for _, write := range []func(context.Context, *batch, task.Change, task.Task) error{writeHooks, settle, writeEvidence, writeSeats} {
 		if err := write(ctx, tx, c, t); err != nil {
 			return task.Task{}, err
 		}
@@ -70,7 +70,7 @@ func commit(ctx context.Context, tx *sql.Tx, c task.Change) (task.Task, error) {
 
 // checkVersion makes sure that nobody was faster, takes the counts that only the store keeps,
 // and answers the task as it was.
-func checkVersion(ctx context.Context, tx *sql.Tx, c task.Change, t *task.Task) (task.Task, error) {
+func checkVersion(ctx context.Context, tx *batch, c task.Change, t *task.Task) (task.Task, error) {
 	if c.Expect == 0 {
 		t.Version, t.Seq, t.Hash = 1, 0, ""
 		return task.Task{}, nil
@@ -91,24 +91,29 @@ func checkVersion(ctx context.Context, tx *sql.Tx, c task.Change, t *task.Task) 
 
 // noteRendering notes what the task's frontmatter shows from now on, so that a value which an editor read
 // before a move and saved after it is known to be merely old.
-func noteRendering(ctx context.Context, tx *sql.Tx, before, after task.Task) error {
+func noteRendering(ctx context.Context, tx *batch, before, after task.Task) error {
 	shown := map[string]string{}
 	for _, v := range document.Fields(before) {
 		shown[v.Key] = v.Text
 	}
+	var rows []string
+	var args []any
 	for _, v := range document.Fields(after) {
 		if text, same := shown[v.Key]; same && text == v.Text && before.ID != "" {
 			continue
 		}
-		_, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO renderings (task, field, value) VALUES (?, ?, ?)", after.ID, v.Key, v.Text)
-		if err != nil {
-			return fmt.Errorf("note what TASK.md shows: %w", err)
-		}
+		rows, args = append(rows, "(?, ?, ?)"), append(args, after.ID, v.Key, v.Text)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO renderings (task, field, value) VALUES "+strings.Join(rows, ", "), args...); err != nil {
+		return fmt.Errorf("note what TASK.md shows: %w", err)
 	}
 	return nil
 }
 
-func changeLease(ctx context.Context, tx *sql.Tx, c task.Change, t *task.Task) error {
+func changeLease(ctx context.Context, tx *batch, c task.Change, t *task.Task) error {
 	switch c.Lease {
 	case task.LeaseReserve:
 		return reserve(ctx, tx, t, c.PoolSize)
@@ -123,7 +128,7 @@ func changeLease(ctx context.Context, tx *sql.Tx, c task.Change, t *task.Task) e
 }
 
 // reserve takes the first free workspace of the project.
-func reserve(ctx context.Context, tx *sql.Tx, t *task.Task, size int) error {
+func reserve(ctx context.Context, tx *batch, t *task.Task, size int) error {
 	for n := 1; n <= size; n++ {
 		name := fmt.Sprintf("%s--%d", t.Project, n)
 		done, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO leases (workspace, project, task) VALUES (?, ?, ?)", name, t.Project, t.ID)
@@ -138,17 +143,17 @@ func reserve(ctx context.Context, tx *sql.Tx, t *task.Task, size int) error {
 	return task.ErrPoolFull
 }
 
-func writeTask(ctx context.Context, tx *sql.Tx, t task.Task, isNew bool) error {
+func writeTask(ctx context.Context, tx *batch, before, t task.Task) error {
 	args, err := values(t)
 	if err != nil {
 		return err
 	}
 	verb := "INSERT OR REPLACE INTO"
-	if isNew {
+	if before.ID == "" {
 		verb = "INSERT INTO"
 	}
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ")
-	if t.Live {
+	if t.Live && (!before.Live || before.Branch != t.Branch) {
 		var other string
 		err := tx.QueryRowContext(ctx, "SELECT id FROM tasks WHERE project = ? AND branch = ? AND live = 1 AND id != ?", t.Project, t.Branch, t.ID).Scan(&other)
 		if err == nil {
@@ -164,7 +169,7 @@ func writeTask(ctx context.Context, tx *sql.Tx, t task.Task, isNew bool) error {
 	return nil
 }
 
-func writeHooks(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) error {
+func writeHooks(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
 	for i, h := range c.Hooks {
 		state := task.HookPending
 		if class, known := task.ClassOf(h.Action); known && class == task.ClassRecord {
@@ -182,7 +187,7 @@ func writeHooks(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) err
 	return nil
 }
 
-func settle(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) error {
+func settle(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
 	for _, s := range c.Settled {
 		next := ""
 		if !s.NextTry.IsZero() {
@@ -202,7 +207,7 @@ func settle(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) error {
 	return nil
 }
 
-func writeEvidence(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) error {
+func writeEvidence(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
 	for _, e := range c.Spent {
 		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO spent (task, source, digest, seq) VALUES (?, ?, ?, ?)", t.ID, e.Source, e.Digest, t.Seq)
 		if err != nil {
@@ -223,7 +228,7 @@ func writeEvidence(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) 
 	return nil
 }
 
-func writeSeats(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) error {
+func writeSeats(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
 	for _, role := range c.EndSeats {
 		if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND (role = ? OR ? = ?)", t.ID, role, role, task.EveryRole); err != nil {
 			return fmt.Errorf("end seat: %w", err)
@@ -259,7 +264,10 @@ func writeSeats(ctx context.Context, tx *sql.Tx, c task.Change, t task.Task) err
 
 // takeSeat ends the seat that nobody got, and every seat of the role but the one that its agent has: a task has one agent of a role.
 // An agent whose window shows a seat that was never issued for it gets none: the one of this attempt stands for it, which it does not know.
-func takeSeat(ctx context.Context, tx *sql.Tx, c task.Change, id string) error {
+func takeSeat(ctx context.Context, tx *batch, c task.Change, id string) error {
+	if c.LostSeat == "" && c.TakenSeat == nil {
+		return nil
+	}
 	lost := "hash = ?"
 	if c.TakenSeat == nil && slices.ContainsFunc(c.Settled, func(s task.Settled) bool { return s.State == task.HookDone }) {
 		// The hook is done and started nobody: the seats of attempts that were cut short are nobody's either.
@@ -286,7 +294,7 @@ func takeSeat(ctx context.Context, tx *sql.Tx, c task.Change, id string) error {
 }
 
 // hooks reads the hooks of a task that meet a condition, in order.
-func hooks(ctx context.Context, tx *sql.Tx, where string, args ...any) ([]task.OwedHook, error) {
+func hooks(ctx context.Context, tx *batch, where string, args ...any) ([]task.OwedHook, error) {
 	var out []task.OwedHook
 	err := each(ctx, tx, "SELECT id, task, event, place, hook, state, attempts, error, next_try FROM hooks WHERE "+where+" ORDER BY id", args, func(scan func(...any) error) error {
 		var h task.OwedHook

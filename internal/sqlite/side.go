@@ -13,7 +13,7 @@ import (
 // Hooks are all hooks that an event of a task queued, whatever became of them.
 func (s *Store) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
 	var out []task.OwedHook
-	err := s.reading(ctx, func(tx *sql.Tx) error {
+	err := s.reading(ctx, func(tx *batch) error {
 		var err error
 		out, err = hooks(ctx, tx, "task = ? AND event = ?", id, event)
 		return err

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver registers itself under the name "sqlite"
@@ -21,6 +22,10 @@ import (
 type Store struct {
 	db   *sql.DB
 	path string
+
+	mu    sync.Mutex
+	asked map[string]int       // how often a statement was asked for that is not known yet
+	known map[string]*sql.Stmt // statements that the database need not parse again
 }
 
 // lockPatience is how long a command waits for another one's transaction before it gives up.
@@ -61,7 +66,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	if have > len(steps) {
 		return fmt.Errorf("it has version %d, and this program knows versions up to %d: use a newer orange", have, len(steps))
 	}
-	return s.within(ctx, func(tx *sql.Tx) error {
+	return s.within(ctx, func(tx *batch) error {
 		// Another process may have been first: only the transaction knows.
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 			return fmt.Errorf("read its version: %w", err)
@@ -79,7 +84,7 @@ func (s *Store) migrate(ctx context.Context) error {
 }
 
 // reading runs the work on one state of the record, and holds up nobody who writes.
-func (s *Store) reading(ctx context.Context, work func(*sql.Tx) error) error {
+func (s *Store) reading(ctx context.Context, work func(*batch) error) error {
 	return s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, work)
 }
 
@@ -106,12 +111,14 @@ func (s *Store) version(ctx context.Context) (have int, err error) {
 }
 
 // within runs the work in one transaction and commits it if the work has no error.
-func (s *Store) within(ctx context.Context, work func(*sql.Tx) error) error {
+func (s *Store) within(ctx context.Context, work func(*batch) error) error {
 	return s.transaction(ctx, nil, work)
 }
 
-func (s *Store) transaction(ctx context.Context, options *sql.TxOptions, work func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, options)
+func (s *Store) transaction(ctx context.Context, options *sql.TxOptions, work func(*batch) error) error {
+	defer s.learn(ctx)
+	begun, err := s.db.BeginTx(ctx, options)
+	tx := &batch{Tx: begun, store: s}
 	if err != nil {
 		return s.explain(fmt.Errorf("begin: %w", err))
 	}

@@ -69,7 +69,7 @@ func scanTask(scan func(...any) error) (task.Task, error) {
 // Load reads everything that is known of one task. An unknown id is task.ErrNotFound.
 func (s *Store) Load(ctx context.Context, id string) (task.Snapshot, error) {
 	var snapshot task.Snapshot
-	err := s.reading(ctx, func(tx *sql.Tx) error {
+	err := s.reading(ctx, func(tx *batch) error {
 		var err error
 		snapshot, err = load(ctx, tx, id)
 		return err
@@ -80,7 +80,7 @@ func (s *Store) Load(ctx context.Context, id string) (task.Snapshot, error) {
 	return snapshot, nil
 }
 
-func load(ctx context.Context, tx *sql.Tx, id string) (task.Snapshot, error) {
+func load(ctx context.Context, tx *batch, id string) (task.Snapshot, error) {
 	t, err := scanTask(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM tasks WHERE id = ?", id).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return task.Snapshot{}, task.Notef(task.ErrNotFound, "there is no task %q", id)
@@ -111,7 +111,7 @@ func load(ctx context.Context, tx *sql.Tx, id string) (task.Snapshot, error) {
 	return snapshot, err
 }
 
-func each(ctx context.Context, tx *sql.Tx, query string, args []any, visit func(scan func(...any) error) error) error {
+func each(ctx context.Context, tx *batch, query string, args []any, visit func(scan func(...any) error) error) error {
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func (s *Store) Holders(ctx context.Context, project string) ([]task.Holder, err
 
 // Delete forgets a task. Its folder and its branch are not touched.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := s.within(ctx, func(tx *sql.Tx) error {
+	err := s.within(ctx, func(tx *batch) error {
 		for _, table := range []string{"events", "hooks", "spent", "entries", "leases", "seats", "waiters", "notices", "renderings"} {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE task = ?", id); err != nil {
 				return err
