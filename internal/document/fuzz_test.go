@@ -121,6 +121,9 @@ func FuzzRender(f *testing.F) {
 	}
 	f.Add([]byte("---\n# x\n---\n"), "\x00\"\\\u0085: #", "null", -1)
 	f.Fuzz(func(t *testing.T, text []byte, summary, counter string, value int) {
+		if len(counter) > 100 {
+			return // no workflow file may name one so long
+		}
 		before := Read(text)
 		tk := task.Task{
 			ID: "abc", Project: summary, Status: "working", Summary: summary, CreatedAt: time.UnixMilli(0), UpdatedAt: time.UnixMilli(1),

@@ -204,7 +204,8 @@ func TestParse_tellsAtOnceWhatIsTooMuch(t *testing.T) {
 			head + "transitions:\n  - {from: a, to: b, hooks: &h [" + strings.Repeat("{action: spawn_next}, ", 4000) + "]}\n" +
 				strings.Repeat("  - {from: a, to: b, hooks: *h}\n", 4000), "too-long",
 		},
-		"a long file": {head + "transitions: []\n" + strings.Repeat("# more\n", 40_000), "too-long"},
+		"a long name of a counter": {head + "transitions:\n  - {from: a, to: b, when: " + long + " < 1}\n", "guard-syntax"},
+		"a long file":              {head + "transitions: []\n" + strings.Repeat("# more\n", 40_000), "too-long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -62,6 +62,9 @@ func ParseGuard(text string) (Guard, error) {
 	return Guard{}, fmt.Errorf(`found %q, expected "field op integer" with one of < > <= >= == !=, such as "review_round < 2"`, text)
 }
 
+// maxFieldName keeps the name of a counter short enough to be a key in the header of TASK.md: YAML ends those at 1024 bytes.
+const maxFieldName = 100
+
 func isFieldName(text string) bool {
 	for i, r := range text {
 		letter := r == '_' || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z')
@@ -69,7 +72,7 @@ func isFieldName(text string) bool {
 			return false
 		}
 	}
-	return text != ""
+	return text != "" && len(text) <= maxFieldName
 }
 
 // point is one assignment of values to fields, in the order of a field list.
