@@ -236,7 +236,7 @@ func pairsOf(text string) ([]pair, error) {
 			last = root.Content[i+2].Line - 1
 		}
 		if root.Style&yaml.FlowStyle == 0 && p.key.Line >= 1 && p.key.Line <= last && last <= len(lines) {
-			p.raw = rawLines(lines[p.key.Line-1:last], root.Column-1, p.value)
+			p.raw = rawLines(lines[p.key.Line-1:last], p.value)
 		}
 		pairs = append(pairs, p)
 	}
@@ -245,10 +245,12 @@ func pairsOf(text string) ([]pair, error) {
 
 // rawLines are the lines of one key without the mapping's own indentation, and without the comments and blank lines that follow it,
 // so that padding never piles up.
-func rawLines(lines []string, indent int, value *yaml.Node) string {
+func rawLines(lines []string, value *yaml.Node) string {
 	raw := make([]string, len(lines))
+	// The mapping's own column may be that of a tag further up.
+	indent := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], " "))]
 	for i, line := range lines {
-		raw[i] = strings.TrimPrefix(line, strings.Repeat(" ", max(indent, 0)))
+		raw[i] = strings.TrimPrefix(line, indent)
 	}
 	for len(raw) > 1 {
 		last := strings.TrimSpace(raw[len(raw)-1])
