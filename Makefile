@@ -31,10 +31,12 @@ demo: need build ## show the main job on a throw-away repository, or on a clone 
 test: need ## run the tests
 	@$(if $(RACE),,echo "no C compiler here: the race detector stays off";)
 	$(GO) test $(RACE) -shuffle=on ./...
+	@# the race detector has time for few seeds of the simulation only
+	$(if $(RACE),$(GO) test -run TestSimulation ./internal/engine)
 
 test-long: need ## run the long tests too
 	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 60m ./...
-	ORANGE_TEST_LONG=1 $(GO) test -run TestSimulation -timeout 60m ./internal/engine # all seeds: the race detector has seen only some
+	$(if $(RACE),ORANGE_TEST_LONG=1 $(GO) test -run TestSimulation -timeout 60m ./internal/engine)
 
 bin/golangci-lint: tools/go.mod tools/go.sum
 	@mkdir -p bin
