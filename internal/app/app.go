@@ -111,7 +111,7 @@ func open(ctx context.Context) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := enter(ctx)
+	h, err := enter(ctx, filepath.Join(dir, recordName))
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func open(ctx context.Context) (*house, error) {
 }
 
 // enter opens the house and leaves everything in it as it is.
-func enter(ctx context.Context) (*house, error) {
+func enter(ctx context.Context, record string) (*house, error) {
 	dir, err := homeDir()
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func enter(ctx context.Context) (*house, error) {
 	if err := moveIn(dir); err != nil {
 		return nil, err
 	}
-	store, err := sqlite.Open(ctx, filepath.Join(dir, recordName))
+	store, err := sqlite.Open(ctx, record)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,20 @@ func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 			return nil, err
 		}
 	}
-	h, err := enter(ctx)
+	record := filepath.Join(dir, recordName)
+	if lost := recordBeside(dir); lost != nil && !rebuild {
+		// Looking must not make a record that says there are no tasks: an empty one elsewhere stands for it.
+		elsewhere, err := os.MkdirTemp("", "orange-doctor")
+		if err != nil {
+			return nil, fmt.Errorf("look without a record: %w", err)
+		}
+		defer os.RemoveAll(elsewhere)
+		record = filepath.Join(elsewhere, recordName)
+		findings = append(findings, task.Finding{
+			Check: "database", Level: task.LevelProblem, Subject: recordName, Found: lost.Error(), Advice: adviceRebuild,
+		})
+	}
+	h, err := enter(ctx, record)
 	closed := func() error { return nil }
 	if err == nil {
 		closed = h.close

@@ -31,13 +31,20 @@ func (h *house) systemd() string {
 	setting := func(name, value string) string { // a dollar stands for itself here
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%").Replace(name+"="+value) + `"`
 	}
+	var all []string
+	for _, pair := range h.unitEnvironment() {
+		all = append(all, setting(pair[0], pair[1]))
+	}
+	settings := strings.Join(all, " ")
 	return `[Unit]
 Description=Orange watches the agents of ` + strings.ReplaceAll(h.dir, "%", "%%") + `
+StartLimitIntervalSec=0
 
 [Service]
 ExecStart=` + quote(h.self) + ` monitor
-Environment=` + setting("ORANGE_HOME", h.dir) + ` ` + setting("PATH", os.Getenv("PATH")) + `
+Environment=` + settings + `
 Restart=on-failure
+RestartSec=5
 KillMode=process
 
 [Install]
@@ -45,11 +52,24 @@ WantedBy=default.target
 `
 }
 
+// unitEnvironment is what a monitor needs that no login shell has prepared: above all where the terminals of the agents are.
+func (h *house) unitEnvironment() [][2]string {
+	out := [][2]string{{"ORANGE_HOME", h.dir}, {"PATH", os.Getenv("PATH")}}
+	if where := os.Getenv("TMUX_TMPDIR"); where != "" {
+		out = append(out, [2]string{"TMUX_TMPDIR", where})
+	}
+	return out
+}
+
 func (h *house) launchd() string {
 	text := func(s string) string {
 		var out strings.Builder
 		_ = xml.EscapeText(&out, []byte(s)) // a strings.Builder takes everything
 		return "<string>" + out.String() + "</string>"
+	}
+	variables := ""
+	for _, pair := range h.unitEnvironment() {
+		variables += "\t\t<key>" + pair[0] + "</key>\n\t\t" + text(pair[1]) + "\n"
 	}
 	return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -64,11 +84,7 @@ func (h *house) launchd() string {
 	</array>
 	<key>EnvironmentVariables</key>
 	<dict>
-		<key>ORANGE_HOME</key>
-		` + text(h.dir) + `
-		<key>PATH</key>
-		` + text(os.Getenv("PATH")) + `
-	</dict>
+` + variables + `	</dict>
 	<key>RunAtLoad</key>
 	<true/>
 	<key>KeepAlive</key>

@@ -207,6 +207,12 @@ const (
 	longestBackOff = 5 * time.Minute
 )
 
+// Later says whether a moment that was set by a back-off is still to come. One that is further away than any back-off
+// was set before the clock was: it is as good as past.
+func Later(at, now time.Time) bool {
+	return at.After(now) && !at.After(now.Add(longestBackOff))
+}
+
 // BackOff is how long a hook is left alone after its n-th failed attempt, counted from 1.
 func BackOff(attempts int) time.Duration {
 	wait := firstBackOff

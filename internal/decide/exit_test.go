@@ -263,3 +263,13 @@ func TestRespawnDue_isAtOnceAndThenLaterAndLater(t *testing.T) {
 		}
 	}
 }
+
+// A clock that was set back must not hold up what was to be tried in a moment.
+func TestLater_isNoTimeThatABackOffNeverReaches(t *testing.T) {
+	t.Parallel()
+	for ahead, want := range map[time.Duration]bool{-time.Second: false, 0: false, time.Second: true, 5 * time.Minute: true, 6 * time.Minute: false, time.Hour: false} {
+		if got := decide.Later(noon.Add(ahead), noon); got != want {
+			t.Errorf("%v ahead: %v, want %v", ahead, got, want)
+		}
+	}
+}

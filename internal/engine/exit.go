@@ -33,12 +33,20 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (task.Outcome, erro
 }
 
 func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, error) {
-	s, evidence, err := e.inspect(ctx, death.Task, true)
+	s, err := e.Store.Load(ctx, death.Task)
 	if errors.Is(err, task.ErrNotFound) {
 		return task.Outcome{}, nil
 	}
 	if err != nil || explains(s.Owed) {
+		return task.Outcome{}, err // it is met again
+	}
+	s, evidence, err := e.inspect(ctx, death.Task, true)
+	if err != nil {
 		return task.Outcome{}, err
+	}
+	if explains(s.Owed) {
+		e.putRight(ctx, death.Task)
+		return task.Outcome{}, nil
 	}
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
@@ -59,12 +67,16 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 	}
 	t, err := e.commit(ctx, c, evidence)
 	if errors.Is(err, task.ErrNobody) {
+		e.putRight(ctx, death.Task)
 		return task.Outcome{}, nil
 	}
 	if err != nil {
 		return task.Outcome{}, err
 	}
 	out, err := e.announce(ctx, t, t.Seq)
+	if t.Attention != s.Task.Attention {
+		out.Asks = t.Attention
+	}
 	if err == nil && len(c.Hooks) > 0 {
 		err = e.Runner.Run(context.WithoutCancel(ctx), t.ID, false)
 	}
@@ -134,7 +146,7 @@ func (e *Engine) Revive(ctx context.Context, id string) (again time.Time, err er
 		if !wanted {
 			return nil, nil
 		}
-		if due.After(e.Now()) {
+		if decide.Later(due, e.Now()) {
 			again = due
 			return nil, nil
 		}
@@ -152,13 +164,14 @@ func (e *Engine) Revive(ctx context.Context, id string) (again time.Time, err er
 // Stalled marks a task whose agent lives and has done nothing since a moment; a zero moment takes the mark away.
 // The mark is for people: it moves nothing. It answers whether the mark is new.
 func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool, error) {
-	marked := false
+	marked, changed := false, false
 	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
-		marked = false
+		marked, changed = false, false
 		t := s.Task
 		if since.IsZero() == t.StalledAt.IsZero() {
 			return nil, nil
 		}
+		changed = true
 		t.StalledAt = since
 		c := &task.Change{Task: t, Expect: s.Task.Version}
 		if !since.IsZero() {
@@ -171,7 +184,7 @@ func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool,
 		}
 		return c, nil
 	})
-	if err != nil {
+	if err != nil || !changed {
 		return false, err
 	}
 	return marked, e.Sync(ctx, id)

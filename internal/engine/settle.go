@@ -54,7 +54,7 @@ func due(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
 	for _, h := range owed {
 		switch {
 		case decide.Waits(failed, h):
-		case h.State == task.HookFailed && h.NextTry.After(now):
+		case h.State == task.HookFailed && decide.Later(h.NextTry, now):
 			failed = append(failed, h)
 		default:
 			return h, true
@@ -293,20 +293,32 @@ func (e *Engine) Resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var all error // one task that cannot be served is no reason to leave the others
 	for _, id := range debtors {
-		release, idle, err := e.Mirror.TryLock(hooksLock(id))
-		if err != nil {
-			return fmt.Errorf("resume task %s: %w", id, err)
-		}
-		if !idle {
-			continue
-		}
-		release()
-		if err := e.Runner.Run(ctx, id, false); err != nil {
-			return fmt.Errorf("resume task %s: %w", id, err)
+		if err := e.resume(ctx, id); err != nil {
+			all = errors.Join(all, fmt.Errorf("resume task %s: %w", id, err))
 		}
 	}
-	return nil
+	return all
+}
+
+func (e *Engine) resume(ctx context.Context, id string) error {
+	s, err := e.Store.Load(ctx, id)
+	if errors.Is(err, task.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, found := due(s.Owed, e.Now()); !found {
+		return nil // all of it waits behind a hook that is being left alone for a while
+	}
+	release, idle, err := e.Mirror.TryLock(hooksLock(id))
+	if err != nil || !idle {
+		return err
+	}
+	release()
+	return e.Runner.Run(ctx, id, false)
 }
 
 // Finish performs every hook that is owed, here and now: also those that failed and are being left alone for a while.
@@ -363,6 +375,7 @@ func (e *Engine) StartNext(ctx context.Context, project string) (started string,
 	if err != nil {
 		return "", err
 	}
+	var all error
 	for _, t := range queued {
 		out, err := e.Request(ctx, task.Request{
 			Task: t.ID, To: t.QueuedFor, Actor: task.Actor{Rule: true}, Reason: "a workspace became free",
@@ -372,11 +385,12 @@ func (e *Engine) StartNext(ctx context.Context, project string) (started string,
 		case errors.As(err, &refused):
 			continue // its turn, but not its time: the next one may go
 		case err != nil:
-			return "", err
+			all = errors.Join(all, fmt.Errorf("start task %s: %w", t.ID, err))
+			continue // it keeps nobody else waiting
 		case out.Queued:
-			return "", nil
+			return "", all
 		}
-		return t.ID, nil
+		return t.ID, all
 	}
-	return "", nil
+	return "", all
 }

@@ -309,3 +309,21 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 		t.Errorf("the session is %q, the events are %+v", got, w.events(id, ""))
 	}
 }
+
+// A hook that waits behind one that is left alone for a while needs no runner every second.
+func TestResume_leavesATaskAloneWhoseHooksAllWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.hands.fails[task.AcquireWorkspace] = errHands
+	id := w.create("branch-a", true).Task.ID
+	if owed := w.load(id).Owed; len(owed) != 2 || owed[1].State != task.HookPending {
+		t.Fatalf("owed are %+v", owed)
+	}
+	w.hands.forget()
+	must(t, w.Resume(t.Context()))
+	wantText(t, "hooks", w.hands.done(), "")
+	delete(w.hands.fails, task.AcquireWorkspace)
+	w.clock.pass(6 * time.Second)
+	must(t, w.Resume(t.Context()))
+	wantText(t, "hooks", w.hands.done(), "acquire_workspace spawn_agent")
+}

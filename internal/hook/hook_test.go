@@ -151,12 +151,13 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 		calls   []string
 		how     string
 	}{
-		"it waits":             {[]hook.Pane{aPane(task.RoleWorker, "1")}, true, "again", nil, "wait"},
-		"it sits at a prompt":  {[]hook.Pane{aPane(task.RoleReviewer, "2"), aPane(task.RoleWorker, "1")}, false, "again", []string{"type %1 " + said}, "typed"},
-		"it died":              {[]hook.Pane{dead}, false, "again", []string{"kill-window @1", "equip garden--1", strays("worker"), "start worker"}, ""},
-		"only a reviewer":      {[]hook.Pane{aPane(task.RoleReviewer, "2")}, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
-		"nobody to start":      {nil, false, "", nil, ""},
-		"nobody is there, yet": {nil, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
+		"it waits":                   {[]hook.Pane{aPane(task.RoleWorker, "1")}, true, "again", nil, "wait"},
+		"it sits at a prompt":        {[]hook.Pane{aPane(task.RoleReviewer, "2"), aPane(task.RoleWorker, "1")}, false, "again", []string{"type %1 " + said}, "typed"},
+		"it died":                    {[]hook.Pane{dead}, false, "again", []string{"kill-window @1", "equip garden--1", strays("worker"), "start worker"}, ""},
+		"only a reviewer":            {[]hook.Pane{aPane(task.RoleReviewer, "2")}, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
+		"only a person's own window": {[]hook.Pane{aPane("", "1")}, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
+		"nobody to start":            {nil, false, "", nil, ""},
+		"nobody is there, yet":       {nil, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

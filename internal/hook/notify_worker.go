@@ -42,7 +42,7 @@ func (h *Hands) notifyWorker(ctx context.Context, job task.Job) (task.Effect, er
 		return task.Effect{NewNotice: notice, Events: []task.Event{notified("wait")}, Said: "the worker waits and is told"}, nil
 	}
 	for _, p := range own {
-		if p.Role == task.RoleReviewer || p.Dead {
+		if p.Role == "" || p.Role == task.RoleReviewer || p.Dead { // a window without a role is a person's own
 			continue
 		}
 		if err := h.typeInto(ctx, job, p, text); err != nil {

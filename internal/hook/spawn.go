@@ -115,6 +115,9 @@ func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) 
 	if err != nil {
 		return Start{}, fmt.Errorf("write the ticket: %w", err)
 	}
+	if err := os.Remove(ticket.Exit); err != nil && !os.IsNotExist(err) { // of an agent that the same hook had started before
+		return Start{}, fmt.Errorf("take away the note of an earlier end: %w", err)
+	}
 	path := filepath.Join(h.Home, "launch", mine+".json")
 	if err := writePrivate(path, text); err != nil {
 		return Start{}, fmt.Errorf("write the ticket: %w", err)

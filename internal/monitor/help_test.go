@@ -124,7 +124,7 @@ type records struct{ *world }
 
 func (w *world) Died(_ context.Context, d task.Death) (task.Outcome, error) {
 	err := w.note("died %s %s %d: %s", d.Task, d.Role, d.Hook, d.Ending)
-	return task.Outcome{Moved: err == nil, Task: task.Task{ID: d.Task, Attention: "look"}}, err
+	return task.Outcome{Moved: err == nil, Task: task.Task{ID: d.Task}, Asks: "look"}, err
 }
 
 func (w *world) Revive(_ context.Context, id string) (time.Time, error) {

@@ -38,7 +38,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 
 // agents looks after the agent that each task's status has: a dead one may have to be started again, an idle one is marked.
 func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []task.Seat, panes []Pane) error {
-	m.interval = usualLook
+	shortest := time.Duration(0)
 	open := map[string]task.Seat{} // by task and role
 	for _, seat := range seats {
 		open[seat.Task+" "+seat.Role] = seat
@@ -54,7 +54,9 @@ func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []task.Sea
 			all = errors.Join(all, err)
 			continue
 		}
-		m.interval = min(m.interval, time.Duration(def.Exit.PollInterval)*time.Second)
+		if every := time.Duration(def.Exit.PollInterval) * time.Second; every > 0 && (shortest == 0 || every < shortest) {
+			shortest = every
+		}
 		state, _ := def.State(t.Status)
 		seat, seated := open[t.ID+" "+state.Role]
 		switch {
@@ -65,6 +67,9 @@ func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []task.Sea
 				all = errors.Join(all, m.idle(ctx, *t, p))
 			}
 		}
+	}
+	if m.interval = shortest; shortest == 0 {
+		m.interval = usualLook
 	}
 	return all
 }

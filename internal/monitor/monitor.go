@@ -130,6 +130,7 @@ func (m *Monitor) Run(ctx context.Context) {
 	ctx, off := context.WithCancel(ctx)
 	defer off()
 	look := make(chan struct{}, 1)
+	m.interval = usualLook
 	m.hinted = make(chan struct{})
 	crew.Go(func() { m.listen(ctx, &crew) })
 	crew.Go(func() { m.care(ctx, &crew) })
@@ -287,9 +288,6 @@ func (m *Monitor) ended(ctx context.Context, seat task.Seat) error {
 		}
 		end = p.Ending
 	}
-	if err != nil {
-		return err
-	}
 	death.Ending = end
 	return m.died(ctx, death)
 }
@@ -325,10 +323,11 @@ func (m *Monitor) died(ctx context.Context, death task.Death) error {
 	if err != nil || !out.Moved {
 		return err
 	}
-	if out.Task.Attention != "" {
-		m.Tell(ctx, out.Task, out.Task.Attention)
+	err = m.revive(ctx, death.Task)
+	if out.Asks != "" {
+		m.Tell(ctx, out.Task, out.Asks)
 	}
-	return m.revive(ctx, death.Task)
+	return err
 }
 
 func (m *Monitor) revive(ctx context.Context, id string) error {

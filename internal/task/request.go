@@ -52,6 +52,7 @@ type Outcome struct {
 	Hooks   []OwedHook // those of Event, as they stand when the caller is answered
 	Queued  bool
 	Holders []Holder // who has the workspaces, when Queued
+	Asks    string   // what a person should know because of it; empty when nothing new
 	Warning string   // what went wrong beside the move; empty when nothing did
 }
 
