@@ -39,6 +39,7 @@ type world struct {
 	did      []string
 	told     []string
 	hint     chan struct{}
+	judging  func() // what happens while a death is judged
 }
 
 func (w *world) note(format string, args ...any) error {
@@ -123,11 +124,20 @@ func (w *records) Watch(ctx context.Context, changed func()) error {
 type records struct{ *world }
 
 func (w *world) Died(_ context.Context, d task.Death) (task.Outcome, error) {
+	w.mu.Lock()
+	judging := w.judging
+	w.mu.Unlock()
+	if judging != nil {
+		judging()
+	}
 	err := w.note("died %s %s %d: %s", d.Task, d.Role, d.Hook, d.Ending)
 	return task.Outcome{Moved: err == nil, Task: task.Task{ID: d.Task}, Asks: "look"}, err
 }
 
-func (w *world) Revive(_ context.Context, id string) (time.Time, error) {
+func (w *world) Revive(ctx context.Context, id string) (time.Time, error) {
+	if ctx.Err() != nil {
+		return time.Time{}, ctx.Err()
+	}
 	return w.again, w.note("revive %s", id)
 }
 
@@ -166,7 +176,7 @@ func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 			{Name: "check", Role: "reviewer", Respawn: workflow.RespawnAuto, RespawnPrompt: workflow.Named{Name: "again"}},
 		},
 		Transitions: []workflow.Transition{{From: "build", To: "check", By: []string{"worker"}}, {From: "check", To: "build", By: []string{"reviewer"}}},
-		Exit:        workflow.Exit{PollInterval: 5, Rules: []workflow.Rule{{Status: "build", Action: workflow.ActionCrash}}},
+		Exit:        workflow.Exit{PollInterval: 600, Rules: []workflow.Rule{{Status: "build", Action: workflow.ActionCrash}}},
 	}, nil
 }
 

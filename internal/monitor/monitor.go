@@ -226,9 +226,9 @@ func (m *Monitor) guard(ctx context.Context, crew *sync.WaitGroup) error {
 		if m.guards[seat.Hash] != nil {
 			continue
 		}
-		watch, off := context.WithCancel(ctx)
+		waiting, off := context.WithCancel(ctx)
 		m.guards[seat.Hash] = off
-		crew.Go(func() { m.watch(watch, seat) })
+		crew.Go(func() { m.watch(ctx, waiting, seat) })
 	}
 	for hash, off := range m.guards {
 		if !open[hash] {
@@ -239,8 +239,9 @@ func (m *Monitor) guard(ctx context.Context, crew *sync.WaitGroup) error {
 	return nil
 }
 
-// watch waits for one agent's end and has it judged.
-func (m *Monitor) watch(ctx context.Context, seat task.Seat) {
+// watch waits for one agent's end and has it judged. Waiting ends when the agent need not be watched any more, as it does with the judgment:
+// what follows from that goes on all the same.
+func (m *Monitor) watch(ctx, waiting context.Context, seat task.Seat) {
 	defer func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -251,17 +252,17 @@ func (m *Monitor) watch(ctx context.Context, seat task.Seat) {
 	}()
 	var err error
 	if seat.PID != 0 { // else it was gone before anybody knew its process
-		err = m.Processes.Watch(ctx, task.Waiter{PID: seat.PID, Began: seat.Began})
+		err = m.Processes.Watch(waiting, task.Waiter{PID: seat.PID, Began: seat.Began})
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		m.deaf.Do(func() { close(m.hinted) })
-		<-ctx.Done() // hints and looks do it here
+		<-waiting.Done() // hints and looks do it here
 		return
 	}
 	if err == nil {
 		err = m.ended(ctx, seat)
 	}
-	if ctx.Err() == nil {
+	if waiting.Err() == nil || !errors.Is(err, context.Canceled) {
 		m.report(ctx, "watch", err)
 	}
 }

@@ -308,3 +308,25 @@ func TestOnce_triesAHookThatFailsForGoodTwiceAndNoMore(t *testing.T) {
 		t.Errorf("it did %q, want %q", w.did, want)
 	}
 }
+
+// The judgment ends the agent's seat, and whoever hears of that ends the watching: what is still to be done is done.
+func TestRun_startsTheAgentAgainAlthoughItsSeatHasEndedMeanwhile(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.busy("one", "check", "reviewer", 1)
+	w.notes[1] = task.Ending{Known: true, Status: 2}
+	w.judging = func() {
+		w.mu.Lock()
+		w.seats, w.judging = nil, nil
+		w.mu.Unlock()
+		w.wrote <- struct{}{}
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for range 50 { // until the monitor has heard of it
+			<-tick.C
+		}
+	}
+	watch(t, m)
+	close(w.ends[1001])
+	w.until(t, "revive one")
+}
