@@ -45,7 +45,7 @@ func TestSimulation(t *testing.T) {
 	case raced && long:
 		seeds = 300
 	case raced:
-		seeds = 20
+		seeds = 8
 	case long:
 		seeds = 10_000
 	}
