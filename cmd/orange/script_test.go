@@ -58,7 +58,7 @@ func TestStories(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup:               func(env *testscript.Env) error { return setUp(env, agent) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "keep": keep, "await": await, "snapshot": snapshot, "unchanged": unchanged, "repo": makeRepo, "harness": makeHarness,
+			"exits": exits, "keep": keep, "await": await, "quiet": quiet, "snapshot": snapshot, "unchanged": unchanged, "repo": makeRepo, "harness": makeHarness,
 		},
 	})
 }
@@ -100,6 +100,32 @@ func endServers(sockets, home string) {
 			return
 		}
 		<-tick.C
+	}
+}
+
+// quiet waits until no runner of hooks is at work: one that ends may still put the record in order.
+func quiet(ts *testscript.TestScript, _ bool, _ []string) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(20 * time.Second)
+	for {
+		all, err := proc.WithEnvironment("ORANGE_HOME="+ts.Getenv("ORANGE_HOME"), "ORANGE_RUNNER=1")
+		ts.Check(err)
+		var left []int // the terminal that a runner started has its environment too
+		for _, p := range all {
+			words, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+			if err == nil && bytes.Contains(words, []byte("\x00settle\x00")) {
+				left = append(left, p.PID)
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			ts.Fatalf("runners are still at work: %v", left)
+		}
 	}
 }
 

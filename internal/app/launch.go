@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,9 @@ func launch(path string) int {
 		fmt.Fprintf(os.Stderr, "orange: cannot read the ticket %q: %v\n", path, err)
 		return cannotStart
 	}
-	env := ticket.Environment(os.Environ())
+	// The terminal may have been started by a runner: its agents are none.
+	pane := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, runnerMark+"=") })
+	env := ticket.Environment(pane)
 	program, err := proc.Find(ticket.Argv[0], pathOf(env))
 	var end proc.Ending
 	if err == nil {
