@@ -33,20 +33,12 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (task.Outcome, erro
 }
 
 func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, error) {
-	s, err := e.Store.Load(ctx, death.Task)
-	if errors.Is(err, task.ErrNotFound) {
-		return task.Outcome{}, nil
+	s, evidence, err := e.inspectUnless(ctx, death.Task, true, explains)
+	if errors.Is(err, task.ErrNotFound) || errors.Is(err, errNotNow) {
+		return task.Outcome{}, nil // what waits for hooks is met again
 	}
-	if err != nil || explains(s.Owed) {
-		return task.Outcome{}, err // it is met again
-	}
-	s, evidence, err := e.inspect(ctx, death.Task, true)
 	if err != nil {
 		return task.Outcome{}, err
-	}
-	if explains(s.Owed) {
-		e.putRight(ctx, death.Task)
-		return task.Outcome{}, nil
 	}
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {

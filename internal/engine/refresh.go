@@ -36,7 +36,7 @@ func (e *Engine) refresh(ctx context.Context, id string, whole bool) (s task.Sna
 	defer release()
 	for range maxHeaders {
 		var header *document.Document
-		s, header, evidence, err = e.inspectLocked(ctx, id, whole)
+		s, header, evidence, err = e.inspectLocked(ctx, id, whole, nil)
 		if err != nil {
 			return s, evidence, nil, err
 		}
@@ -60,17 +60,28 @@ func filesLock(id string) string { return id + ".files" }
 // inspect looks at a task's files and takes over what people may set there. It writes none of them:
 // whoever decides on what it answers makes the mirrors equal afterwards, whatever was decided.
 func (e *Engine) inspect(ctx context.Context, id string, whole bool) (task.Snapshot, decide.Evidence, error) {
+	return e.inspectUnless(ctx, id, whole, nil)
+}
+
+// errNotNow says that a task was not looked at, because of what it owes.
+var errNotNow = errors.New("not now")
+
+// inspectUnless looks at nothing but the record, and answers errNotNow, where what is owed speaks against it.
+func (e *Engine) inspectUnless(ctx context.Context, id string, whole bool, against func([]task.OwedHook) bool) (task.Snapshot, decide.Evidence, error) {
 	release, err := e.Mirror.Lock(ctx, filesLock(id))
 	if err != nil {
 		return task.Snapshot{}, decide.Evidence{}, err
 	}
 	defer release()
-	s, _, evidence, err := e.inspectLocked(ctx, id, whole)
+	s, _, evidence, err := e.inspectLocked(ctx, id, whole, against)
 	return s, evidence, err
 }
 
-func (e *Engine) inspectLocked(ctx context.Context, id string, whole bool) (task.Snapshot, *document.Document, decide.Evidence, error) {
+func (e *Engine) inspectLocked(ctx context.Context, id string, whole bool, against func([]task.OwedHook) bool) (task.Snapshot, *document.Document, decide.Evidence, error) {
 	s, err := e.Store.Load(ctx, id)
+	if err == nil && against != nil && against(s.Owed) {
+		err = errNotNow
+	}
 	if err != nil {
 		return s, nil, decide.Evidence{}, err
 	}

@@ -148,11 +148,6 @@ func writeTask(ctx context.Context, tx *batch, before, t task.Task) error {
 	if err != nil {
 		return err
 	}
-	verb := "INSERT OR REPLACE INTO"
-	if before.ID == "" {
-		verb = "INSERT INTO"
-	}
-	marks := strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ")
 	if t.Live && (!before.Live || before.Branch != t.Branch) {
 		var other string
 		err := tx.QueryRowContext(ctx, "SELECT id FROM tasks WHERE project = ? AND branch = ? AND live = 1 AND id != ?", t.Project, t.Branch, t.ID).Scan(&other)
@@ -163,10 +158,36 @@ func writeTask(ctx context.Context, tx *batch, before, t task.Task) error {
 			return fmt.Errorf("look for the branch: %w", err)
 		}
 	}
-	if _, err := tx.ExecContext(ctx, verb+" tasks ("+columns+") VALUES ("+marks+")", args...); err != nil {
+	if before.ID == "" {
+		marks := strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ")
+		_, err = tx.ExecContext(ctx, "INSERT INTO tasks ("+columns+") VALUES ("+marks+")", args...)
+	} else {
+		err = updateTask(ctx, tx, before, args)
+	}
+	if err != nil {
 		return fmt.Errorf("write task: %w", err)
 	}
 	return nil
+}
+
+// updateTask writes the columns that differ: every other one would be written into its indexes anew.
+func updateTask(ctx context.Context, tx *batch, before task.Task, now []any) error {
+	was, err := values(before)
+	if err != nil {
+		return err
+	}
+	var set []string
+	var args []any
+	for i, name := range strings.Split(columns, ",") {
+		if now[i] != was[i] {
+			set, args = append(set, strings.TrimSpace(name)+" = ?"), append(args, now[i])
+		}
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE tasks SET "+strings.Join(set, ", ")+" WHERE id = ?", append(args, before.ID)...)
+	return err
 }
 
 func writeHooks(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
