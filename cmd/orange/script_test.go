@@ -86,15 +86,15 @@ func setUp(env *testscript.Env, agent string) error {
 // endServers ends the tmux servers of one home, and waits until the last process that works for it is gone:
 // a runner of hooks may outlive the command that started it by a moment.
 func endServers(sockets, home string) {
-	found, _ := filepath.Glob(filepath.Join(sockets, "tmux-*", "*"))
-	for _, socket := range found {
-		_ = exec.Command("tmux", "-S", socket, "kill-server").Run() // most have left already
-	}
-	_ = os.RemoveAll(sockets)
+	defer os.RemoveAll(sockets) // at the end: a runner without its folder of sockets would use everybody's
 	deadline := time.Now().Add(20 * time.Second)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for time.Now().Before(deadline) {
+		found, _ := filepath.Glob(filepath.Join(sockets, "tmux-*", "*"))
+		for _, socket := range found { // again and again: a runner that is still at work may start the next one
+			_ = exec.Command("tmux", "-S", socket, "kill-server").Run() // most have left already
+		}
 		left, err := proc.WithEnvironment("ORANGE_HOME=" + home)
 		if err != nil || len(left) == 0 {
 			return
