@@ -37,12 +37,12 @@ Without --fix nothing is changed. Exit status: 0 where no problem is left, 1 whe
 func (p *Program) findings(found []task.Finding) error {
 	problems, warnings := 0, 0
 	for _, f := range found {
-		switch {
-		case f.Mended != "":
-		case f.Level == task.LevelProblem:
+		switch f.Left() {
+		case task.LevelProblem:
 			problems++
-		case f.Level == task.LevelWarning:
+		case task.LevelWarning:
 			warnings++
+		case task.LevelOK:
 		}
 	}
 	if p.json {

@@ -342,8 +342,3 @@ func Sorted(found []task.Finding) []task.Finding {
 	})
 	return found
 }
-
-// Healthy says whether no problem is left.
-func Healthy(found []task.Finding) bool {
-	return !slices.ContainsFunc(found, func(f task.Finding) bool { return f.Level == task.LevelProblem && f.Mended == "" })
-}

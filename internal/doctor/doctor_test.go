@@ -229,7 +229,7 @@ func TestExamine_findsNothingInAHealthyHome(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	found := w.examine(true)
-	if bad := notOK(found); len(bad) > 0 || len(w.mended) > 0 || w.looks != 1 || !doctor.Healthy(found) {
+	if bad := notOK(found); len(bad) > 0 || len(w.mended) > 0 || w.looks != 1 || !healthy(found) {
 		t.Errorf("found %q, mended %q, in %d looks", bad, w.mended, w.looks)
 	}
 	for _, check := range []string{"tmux", "git", "gh", "disk", "config", "harnesses", "workflows", "projects", "database", "folders", "chain", "mirrors", "evidence", "hooks", "pool", "sessions", "leftovers"} {
@@ -293,8 +293,8 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 		if !slices.ContainsFunc(bad, func(line string) bool { return strings.HasPrefix(line, tt.want) }) {
 			t.Errorf("found %q, want %q", bad, tt.want)
 		}
-		if doctor.Healthy(found) != strings.HasPrefix(tt.want, "warning") || len(w.mended) > 0 {
-			t.Errorf("%s: healthy is %v, mended %q", tt.want, doctor.Healthy(found), w.mended)
+		if healthy(found) != strings.HasPrefix(tt.want, "warning") || len(w.mended) > 0 {
+			t.Errorf("%s: healthy is %v, mended %q", tt.want, healthy(found), w.mended)
 		}
 	}
 }
@@ -307,7 +307,7 @@ func TestExamine_callsWhatItCannotSeeAProblem(t *testing.T) {
 		w := newWorld(t)
 		w.blind[what] = true
 		found := w.examine(true)
-		if doctor.Healthy(found) || !strings.Contains(strings.Join(notOK(found), "\n"), "could not look") || len(w.mended) > 0 {
+		if healthy(found) || !strings.Contains(strings.Join(notOK(found), "\n"), "could not look") || len(w.mended) > 0 {
 			t.Errorf("with %s in the dark: %q, mended %q", what, notOK(found), w.mended)
 		}
 	}
@@ -353,7 +353,7 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 		tt.spoil(w)
 		found := w.examine(true)
 		said := slices.ContainsFunc(found, func(f task.Finding) bool { return f.Mended != "" })
-		if !doctor.Healthy(found) || !said || !slices.Equal(w.mended, []string{tt.want}) {
+		if !healthy(found) || !said || !slices.Equal(w.mended, []string{tt.want}) {
 			t.Errorf("%s: did %q, and said %q", tt.want, w.mended, notOK(found))
 		}
 		w = newWorld(t)
@@ -365,7 +365,7 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 				t.Errorf("%s: it says %q, and nothing was mended", tt.want, f.Mended)
 			}
 		}
-		if tt.want != "retry one" && doctor.Healthy(found) {
+		if tt.want != "retry one" && healthy(found) {
 			t.Errorf("%s: nothing was mended, and all is called well", tt.want)
 		}
 	}
@@ -453,7 +453,7 @@ func TestRebuild_adoptsTheNewestMoveFirstAndNamesWhatItLeaves(t *testing.T) {
 			t.Errorf("found\n%s\nwant %q", text, want)
 		}
 	}
-	if doctor.Healthy(found) {
+	if healthy(found) {
 		t.Error("all is called well")
 	}
 }
@@ -467,4 +467,9 @@ func TestRebuild_thatCannotLookAtTheWindowsAdoptsNothing(t *testing.T) {
 	if _, err := w.doctor().Rebuild(t.Context()); err == nil || len(w.adopted) > 0 {
 		t.Errorf("adopted %q, %v", w.adopted, err)
 	}
+}
+
+// healthy says whether no problem is left.
+func healthy(found []task.Finding) bool {
+	return !slices.ContainsFunc(found, func(f task.Finding) bool { return f.Left() == task.LevelProblem })
 }

@@ -145,19 +145,3 @@ func Seal(e Event, seq int, prev string) (Event, error) {
 	e.Hash = hex.EncodeToString(sum[:])
 	return e, nil
 }
-
-// VerifyChain checks numbers, links and hashes of a whole history and names the first event that is not as it was sealed.
-func VerifyChain(events []Event) error {
-	prev := ""
-	for i, e := range events {
-		sealed, err := Seal(e, i+1, prev)
-		if err != nil {
-			return err
-		}
-		if e.Seq != sealed.Seq || e.Prev != sealed.Prev || e.Hash != sealed.Hash {
-			return fmt.Errorf("the history's chain is broken at event %d (line %d)", i+1, i+1)
-		}
-		prev = e.Hash
-	}
-	return nil
-}

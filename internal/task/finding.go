@@ -19,3 +19,11 @@ type Finding struct {
 	Advice  string `json:"advice"` // what to do; empty when nothing is
 	Mended  string `json:"mended"` // what was done about it; empty when nothing was
 }
+
+// Left is the level of what is left of a finding: nothing bad is left of one that was mended.
+func (f Finding) Left() Level {
+	if f.Mended != "" {
+		return LevelOK
+	}
+	return f.Level
+}

@@ -47,6 +47,22 @@ func readLine(line []byte, number int, prev string) (e Event, why string) {
 	if err := json.Unmarshal(line, &e); err != nil {
 		return e, err.Error()
 	}
+	sealed, why := resealed(e, number, prev)
+	if why != "" {
+		return e, why
+	}
+	want, err := json.Marshal(sealed)
+	if err != nil {
+		return e, err.Error()
+	}
+	if !bytes.Equal(line, want) {
+		return e, fmt.Sprintf("event %d is written in another way than it was sealed: it was changed afterwards", number)
+	}
+	return sealed, ""
+}
+
+// resealed seals an event anew and says why it is not the one that was sealed for this place; empty when it is.
+func resealed(e Event, number int, prev string) (sealed Event, why string) {
 	sealed, err := Seal(e, number, prev)
 	switch {
 	case err != nil:
@@ -58,14 +74,20 @@ func readLine(line []byte, number int, prev string) (e Event, why string) {
 	case e.Hash != sealed.Hash:
 		return e, fmt.Sprintf("event %d is not as it was sealed: it was changed afterwards", number)
 	}
-	want, err := json.Marshal(sealed)
-	if err != nil {
-		return e, err.Error()
-	}
-	if !bytes.Equal(line, want) {
-		return e, fmt.Sprintf("event %d is written in another way than it was sealed: it was changed afterwards", number)
-	}
 	return sealed, ""
+}
+
+// VerifyChain checks numbers, links and hashes of a whole history that is no text any more: those of the record.
+// The error is a *BrokenHistory too; its line is the event's number.
+func VerifyChain(events []Event) error {
+	prev := ""
+	for i, e := range events {
+		if _, why := resealed(e, i+1, prev); why != "" {
+			return &BrokenHistory{Line: i + 1, Why: why}
+		}
+		prev = e.Hash
+	}
+	return nil
 }
 
 // cleaned is the event with every text in valid UTF-8. JSON has no other bytes, so that an event
