@@ -10,51 +10,76 @@ import (
 	"time"
 )
 
-// lockPoll is how often a lock that another process holds is tried again.
-const lockPoll = 5 * time.Millisecond
+// How often a lock that another process holds is tried again: at first soon, because most are held for a moment,
+// and then ever more seldom, because the lease of a monitor is held for days.
+const (
+	firstTry = 2 * time.Millisecond
+	lastTry  = 250 * time.Millisecond
+)
 
 // Lock takes the lock of that name, and waits for it as long as ctx allows. The kernel frees it when the process ends,
 // however it ends. Release may be called twice.
 func (f Files) Lock(ctx context.Context, name string) (release func(), err error) {
-	release, free, err := f.TryLock(name)
-	if err != nil || free {
-		return release, err
+	file, err := f.lockFile(name)
+	if err != nil {
+		return nil, err
 	}
-	tick := time.NewTicker(lockPoll)
-	defer tick.Stop()
+	wait := firstTry
+	again := time.NewTimer(wait)
+	defer again.Stop()
 	for {
+		free, err := take(file)
+		if err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+		if free {
+			return func() { _ = file.Close() }, nil // closing frees the lock
+		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for lock %q: %w", name, ctx.Err())
-		case <-tick.C:
+			return nil, errors.Join(fmt.Errorf("wait for lock %q: %w", name, ctx.Err()), file.Close())
+		case <-again.C:
 		}
-		release, free, err = f.TryLock(name)
-		if err != nil || free {
-			return release, err
-		}
+		wait = min(2*wait, lastTry)
+		again.Reset(wait)
 	}
 }
 
 // TryLock takes the lock of that name if nobody has it, and says whether it did.
 func (f Files) TryLock(name string) (release func(), free bool, err error) {
+	file, err := f.lockFile(name)
+	if err != nil {
+		return nil, false, err
+	}
+	if free, err = take(file); err != nil || !free {
+		return nil, false, errors.Join(err, file.Close())
+	}
+	return func() { _ = file.Close() }, true, nil
+}
+
+func (f Files) lockFile(name string) (*os.File, error) {
 	dir := filepath.Join(f.Home, "locks")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, false, fmt.Errorf("make the folder of locks: %w", err)
+		return nil, fmt.Errorf("make the folder of locks: %w", err)
 	}
 	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
-		return nil, false, fmt.Errorf("open lock %q: %w", name, err)
+		return nil, fmt.Errorf("open lock %q: %w", name, err)
 	}
+	return file, nil
+}
+
+// take takes the file's lock, and says whether nobody else had it.
+func take(file *os.File) (free bool, err error) {
 	for {
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
 		case err == nil:
-			return func() { _ = file.Close() }, true, nil // closing frees the lock
-		case errors.Is(err, syscall.EINTR):
+			return true, nil
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return nil, false, file.Close()
-		default:
-			return nil, false, errors.Join(fmt.Errorf("take lock %q: %w", name, err), file.Close())
+			return false, nil
+		case !errors.Is(err, syscall.EINTR):
+			return false, fmt.Errorf("take lock %q: %w", filepath.Base(file.Name()), err)
 		}
 	}
 }
