@@ -45,9 +45,14 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 		return task.Outcome{}, err
 	}
 	c := decide.Exit(def, s.Task, evidence, death, e.Now())
-	if death.LastWords == "" && decide.NeedsWords(c) {
-		if open, err := e.seated(ctx, death); err != nil || !open {
-			return task.Outcome{}, err // nobody needs its words again
+	if decide.NeedsWords(c) {
+		open, err := e.seated(ctx, death)
+		if err != nil {
+			return task.Outcome{}, err
+		}
+		if !open { // nobody needs its words again
+			e.putRight(ctx, death.Task)
+			return task.Outcome{}, nil
 		}
 		if death.LastWords, err = e.Witness.LastWords(ctx, death); err != nil {
 			death.LastWords = "could not be read: " + err.Error()
@@ -70,7 +75,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 		out.Asks = t.Attention
 	}
 	if err == nil && len(c.Hooks) > 0 {
-		err = e.Runner.Run(context.WithoutCancel(ctx), t.ID, false)
+		err = e.Runner.Run(ctx, t.ID, false)
 	}
 	return out, err
 }

@@ -216,7 +216,7 @@ func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document
 		}
 		switch {
 		case old:
-		case owner(want.Key) && e.adopt(t, want.Key, found):
+		case adopt(t, want.Key, found):
 			adopted[want.Key] = found
 		default:
 			events = append(events, task.Event{
@@ -231,8 +231,8 @@ func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document
 	return events, nil
 }
 
-// adopt sets a field of people's to what they wrote into the document.
-func (e *Engine) adopt(t *task.Task, key, value string) bool {
+// adopt sets a field to what people wrote into the document, and says whether it is theirs to set.
+func adopt(t *task.Task, key, value string) bool {
 	switch key {
 	case "summary":
 		t.Summary = value
@@ -248,13 +248,4 @@ func (e *Engine) adopt(t *task.Task, key, value string) bool {
 		return false
 	}
 	return true
-}
-
-// owner says whether people own a field of the frontmatter: a new value there is theirs to set.
-func owner(key string) bool {
-	switch key {
-	case "summary", "harness", "review_harness", "effort", "review_effort":
-		return true
-	}
-	return false
 }

@@ -28,10 +28,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 	if blind != nil {
 		err = errors.Join(err, fmt.Errorf("could not look at the sessions, and so concludes nothing about any agent: %w", blind))
 	} else {
-		err = errors.Join(err, m.deaths(ctx, seats, panes), m.orphans(ctx, live, panes))
-	}
-	if blind == nil {
-		err = errors.Join(err, m.agents(ctx, live, seats, panes))
+		err = errors.Join(err, m.deaths(ctx, seats, panes), m.orphans(ctx, live, panes), m.agents(ctx, live, seats, panes))
 	}
 	return errors.Join(err, m.queue(ctx, live), m.mirrors(ctx, live))
 }
@@ -116,7 +113,6 @@ func (m *Monitor) deaths(ctx context.Context, seats []task.Seat, panes []Pane) e
 		if there && !p.Dead {
 			continue
 		}
-		end := p.Ending
 		if !there {
 			gone, err := m.gone(ctx, seat)
 			if err != nil || !gone {
@@ -125,18 +121,14 @@ func (m *Monitor) deaths(ctx context.Context, seats []task.Seat, panes []Pane) e
 			}
 		}
 		note, found, err := m.Traces.Ending(seat.Hook)
-		if err != nil {
-			all = errors.Join(all, err)
-			continue
+		switch {
+		case err != nil:
+		case found:
+			err = m.died(ctx, seat, note)
+		default:
+			err = m.unexplained(ctx, seat, p, there)
 		}
-		if !found && !there && neverStarted(seat) {
-			all = errors.Join(all, m.Engine.Vacate(ctx, seat.Task, seat.Hook))
-			continue
-		}
-		if found {
-			end = note
-		}
-		all = errors.Join(all, m.died(ctx, task.Death{Task: seat.Task, Role: seat.Role, Hook: seat.Hook, Ending: end}))
+		all = errors.Join(all, err)
 	}
 	return all
 }

@@ -270,27 +270,29 @@ func (m *Monitor) watch(ctx, waiting context.Context, seat task.Seat) {
 // ended tells the engine of an agent whose process is gone. How it ended stands in its launcher's note;
 // a launcher that was killed left none, and then the window knows.
 func (m *Monitor) ended(ctx context.Context, seat task.Seat) error {
-	death := task.Death{Task: seat.Task, Role: seat.Role, Hook: seat.Hook}
-	end, found, err := m.Traces.Ending(seat.Hook)
+	note, found, err := m.Traces.Ending(seat.Hook)
 	if err != nil {
 		return err
 	}
-	if !found {
-		var p Pane
-		var there bool
-		p, there, err = m.window(ctx, seat)
-		switch {
-		case err != nil:
-			return err
-		case !there && neverStarted(seat):
-			return m.Engine.Vacate(ctx, seat.Task, seat.Hook)
-		case there && !p.Dead && seat.PID == 0:
-			return nil // its process is not known, but its window shows that it lives
-		}
-		end = p.Ending
+	if found {
+		return m.died(ctx, seat, note)
 	}
-	death.Ending = end
-	return m.died(ctx, death)
+	p, there, err := m.window(ctx, seat)
+	if err != nil {
+		return err
+	}
+	if there && !p.Dead && seat.PID == 0 {
+		return nil // its process is not known, but its window shows that it lives
+	}
+	return m.unexplained(ctx, seat, p, there)
+}
+
+// unexplained deals with an agent whose launcher left no note: the window, where there is one, knows how it ended.
+func (m *Monitor) unexplained(ctx context.Context, seat task.Seat, p Pane, there bool) error {
+	if !there && neverStarted(seat) {
+		return m.Engine.Vacate(ctx, seat.Task, seat.Hook)
+	}
+	return m.died(ctx, seat, p.Ending)
 }
 
 // window asks the window of an agent whose process is gone how it ended. The terminal may hear of it a moment later than we do.
@@ -319,12 +321,12 @@ func (m *Monitor) window(ctx context.Context, seat task.Seat) (p Pane, there boo
 func neverStarted(seat task.Seat) bool { return seat.PID == 0 && seat.Dropped }
 
 // died has a death judged, tells of what people should know, and starts the agent again where the workflow wants that.
-func (m *Monitor) died(ctx context.Context, death task.Death) error {
-	out, err := m.Engine.Died(ctx, death)
+func (m *Monitor) died(ctx context.Context, seat task.Seat, end task.Ending) error {
+	out, err := m.Engine.Died(ctx, task.Death{Task: seat.Task, Role: seat.Role, Hook: seat.Hook, Ending: end})
 	if err != nil || !out.Moved {
 		return err
 	}
-	err = m.revive(ctx, death.Task)
+	err = m.revive(ctx, seat.Task)
 	if out.Asks != "" {
 		m.Tell(ctx, out.Task, out.Asks)
 	}

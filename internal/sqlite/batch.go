@@ -12,7 +12,7 @@ type batch struct {
 	store *Store
 }
 
-// often is how many times a statement is used before it is worth keeping. A single command never comes so far.
+// often is how many times a statement is used before it is worth keeping. Few commands come so far: only those that wait.
 const often = 3
 
 // statement is the kept form of a statement; nil while there is none.

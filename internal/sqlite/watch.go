@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -26,6 +27,10 @@ func (s *Store) Watch(ctx context.Context, changed func()) error {
 		case <-ctx.Done():
 			return nil
 		case err := <-watcher.Errors:
+			if errors.Is(err, fsnotify.ErrEventOverflow) {
+				changed() // more happened than the system could tell one by one
+				continue
+			}
 			return fmt.Errorf("watch the record: %w", err)
 		case event := <-watcher.Events:
 			if event.Name == s.path+"-wal" || event.Name == s.path {
