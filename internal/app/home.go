@@ -28,7 +28,7 @@ func moveIn(dir string) error {
 
 // recordBeside refuses a home whose tasks have histories and whose record is lost: a new one would say that there are no tasks.
 func recordBeside(dir string) error {
-	record := filepath.Join(dir, "orange.db")
+	record := filepath.Join(dir, recordName)
 	info, err := os.Stat(record)
 	if err == nil && info.Size() > 0 {
 		return nil

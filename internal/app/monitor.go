@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"orange/internal/harness"
+	"orange/internal/mirror"
 	"orange/internal/monitor"
 	"orange/internal/proc"
+	"orange/internal/sqlite"
 	"orange/internal/task"
 )
 
@@ -35,7 +37,7 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 		stall = usualStall
 	}
 	return &monitor.Monitor{
-		Sessions: watchtower{house: h}, Processes: watched{}, Traces: traces{house: h}, Record: h.store,
+		Sessions: watchtower{house: h}, Processes: watched{}, Traces: traces{house: h}, Record: ledger{h.store, h.dir},
 		Engine: h.engine, Keeper: h.engine, Rules: h.home, Hint: h.server.AwaitDeath, Now: time.Now, Log: h.engine.Log, Stall: stall,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
@@ -178,11 +180,45 @@ func (watched) End(ctx context.Context, p task.Waiter) error {
 	return proc.EndGroup(ctx, p.PID, grace)
 }
 
+// ledger is the record, and tells when somebody has written it.
+type ledger struct {
+	*sqlite.Store
+	dir string
+}
+
+func (l ledger) Watch(ctx context.Context, changed func()) error {
+	record := filepath.Join(l.dir, recordName)
+	// The folder and not the file: the log of the database comes and goes with those who have it open.
+	return mirror.Watch(ctx, l.dir, func(path string) {
+		if path == "" || path == record || path == record+"-wal" {
+			changed()
+		}
+	})
+}
+
 // traces are what agents leave in files.
 type traces struct{ house *house }
 
+// noteEnd is how the name of a launcher's note ends; the hook that started the agent comes before it.
+const noteEnd = ".exit"
+
+func (t traces) launches() string { return filepath.Join(t.house.dir, "launch") }
+
+func (t traces) Notes(ctx context.Context, noted func(hook int64)) error {
+	return mirror.Watch(ctx, t.launches(), func(path string) {
+		number, isNote := strings.CutSuffix(filepath.Base(path), noteEnd)
+		hook, err := strconv.ParseInt(number, 10, 64)
+		if !isNote || err != nil {
+			return
+		}
+		if _, whole, err := t.Ending(hook); whole && err == nil { // else it is being written, or its agent's process tells
+			noted(hook)
+		}
+	})
+}
+
 func (t traces) Ending(hook int64) (task.Ending, bool, error) {
-	text, err := os.ReadFile(filepath.Join(t.house.dir, "launch", strconv.FormatInt(hook, 10)+".exit"))
+	text, err := os.ReadFile(filepath.Join(t.launches(), strconv.FormatInt(hook, 10)+noteEnd))
 	if errors.Is(err, os.ErrNotExist) {
 		return task.Ending{}, false, nil
 	}

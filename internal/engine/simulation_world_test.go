@@ -352,6 +352,9 @@ func (w tower) Ending(id int64) (task.Ending, bool, error) {
 	return a.ending, true, nil
 }
 
+// Notes tells nothing: the simulation looks itself.
+func (w tower) Notes(context.Context, func(int64)) error { return nil }
+
 // Stamp is the text itself: the clock of the files is not the one of this world.
 func (w tower) Stamp(t task.Task) string {
 	text, err := os.ReadFile(w.p.sim.files.Document(t.Project, t.ID))

@@ -32,6 +32,7 @@ type world struct {
 	failing  bool                  // a hook of the first task fails at every try, as it did before
 	ends     map[int]chan struct{} // by process
 	notes    map[int64]task.Ending
+	noted    chan int64
 	known    map[string]bool
 	touched  time.Time
 	again    time.Time
@@ -85,6 +86,17 @@ func (w *world) Ending(hook int64) (task.Ending, bool, error) {
 	defer w.mu.Unlock()
 	end, found := w.notes[hook]
 	return end, found, nil
+}
+
+func (w *world) Notes(ctx context.Context, noted func(hook int64)) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case hook := <-w.noted:
+			noted(hook)
+		}
+	}
 }
 
 func (w *world) Stamp(t task.Task) string { return t.Summary }
@@ -182,7 +194,7 @@ func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 
 func newMonitor() (*monitor.Monitor, *world) {
 	w := &world{
-		alive: map[int]bool{}, orphaned: map[int]bool{}, ends: map[int]chan struct{}{}, notes: map[int64]task.Ending{},
+		alive: map[int]bool{}, orphaned: map[int]bool{}, ends: map[int]chan struct{}{}, notes: map[int64]task.Ending{}, noted: make(chan int64),
 		known: map[string]bool{}, wrote: make(chan struct{}, 1), fails: map[string]error{}, hint: make(chan struct{}),
 	}
 	return &monitor.Monitor{

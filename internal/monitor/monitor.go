@@ -50,6 +50,8 @@ type Processes interface {
 type Traces interface {
 	// Ending is the note that an agent's launcher wrote at its end; found is false where there is none.
 	Ending(hook int64) (end task.Ending, found bool, err error)
+	// Notes calls noted as soon as a launcher has written such a note, until ctx ends.
+	Notes(ctx context.Context, noted func(hook int64)) error
 	// Stamp changes whenever one of a task's mirrors does.
 	Stamp(t task.Task) string
 	// Touched is when a task's document or branch last changed.
@@ -108,12 +110,21 @@ type Monitor struct {
 	deaf   sync.Once     // the first time that the system says it cannot watch processes
 	hinted chan struct{} // closed then: hints are waited for
 	mu     sync.Mutex
-	guards map[string]context.CancelFunc // who is watched, by seat
-	due    map[string]time.Time          // when to ask again whether a task's agent is to be started again
+	guards map[string]guard     // who is watched, by seat
+	due    map[string]time.Time // when to ask again whether a task's agent is to be started again
 
 	stamps   map[string]string // the mirrors as they were last seen
 	interval time.Duration     // the shortest that a workflow of a live task asks for
 }
+
+// guard is the watch over one agent.
+type guard struct {
+	hook int64
+	off  context.CancelCauseFunc
+}
+
+// errNoted ends the waiting for an agent's process, because its launcher has noted the agent's end.
+var errNoted = errors.New("its end is noted")
 
 const (
 	firstLook = 2 * time.Millisecond  // after the record was written; then twice as long, and so on
@@ -133,6 +144,7 @@ func (m *Monitor) Run(ctx context.Context) {
 	m.interval = usualLook
 	m.hinted = make(chan struct{})
 	crew.Go(func() { m.listen(ctx, &crew) })
+	crew.Go(func() { m.report(ctx, "notes", m.Traces.Notes(ctx, m.noted)) })
 	crew.Go(func() { m.care(ctx, &crew) })
 	crew.Go(func() { m.hints(ctx, look) })
 	for {
@@ -218,25 +230,36 @@ func (m *Monitor) guard(ctx context.Context, crew *sync.WaitGroup) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.guards == nil {
-		m.guards = map[string]context.CancelFunc{}
+		m.guards = map[string]guard{}
 	}
 	open := map[string]bool{}
 	for _, seat := range seats {
 		open[seat.Hash] = true
-		if m.guards[seat.Hash] != nil {
+		if _, watched := m.guards[seat.Hash]; watched {
 			continue
 		}
-		waiting, off := context.WithCancel(ctx)
-		m.guards[seat.Hash] = off
+		waiting, off := context.WithCancelCause(ctx)
+		m.guards[seat.Hash] = guard{seat.Hook, off}
 		crew.Go(func() { m.watch(ctx, waiting, seat) })
 	}
-	for hash, off := range m.guards {
+	for hash, g := range m.guards {
 		if !open[hash] {
-			off()
+			g.off(nil)
 			delete(m.guards, hash)
 		}
 	}
 	return nil
+}
+
+// noted ends the waiting for an agent whose launcher has noted its end. The launcher itself may be there a millisecond longer.
+func (m *Monitor) noted(hook int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, g := range m.guards {
+		if g.hook == hook {
+			g.off(errNoted)
+		}
+	}
 }
 
 // watch waits for one agent's end and has it judged. Waiting ends when the agent need not be watched any more, as it does with the judgment:
@@ -245,8 +268,8 @@ func (m *Monitor) watch(ctx, waiting context.Context, seat task.Seat) {
 	defer func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if off := m.guards[seat.Hash]; off != nil {
-			off()
+		if g, watched := m.guards[seat.Hash]; watched {
+			g.off(nil)
 			delete(m.guards, seat.Hash) // a death that was left for later is met again
 		}
 	}()
@@ -256,10 +279,10 @@ func (m *Monitor) watch(ctx, waiting context.Context, seat task.Seat) {
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		m.deaf.Do(func() { close(m.hinted) })
-		<-waiting.Done() // hints and looks do it here
-		return
+		<-waiting.Done() // notes, hints and looks do it here
+		err = waiting.Err()
 	}
-	if err == nil {
+	if err == nil || errors.Is(context.Cause(waiting), errNoted) {
 		err = m.ended(ctx, seat)
 	}
 	if waiting.Err() == nil || !errors.Is(err, context.Canceled) {

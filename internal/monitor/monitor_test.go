@@ -243,6 +243,23 @@ func TestRun_hearsOfADeathAtOnce(t *testing.T) {
 	w.until(t, "died one worker 1: exit status 2")
 }
 
+func TestRun_hearsOfADeathFromTheNoteOfALauncherThatIsStillThere(t *testing.T) {
+	t.Parallel()
+	for _, deaf := range []bool{false, true} {
+		m, w := newMonitor()
+		w.busy("one", "build", "worker", 1)
+		w.deaf = deaf
+		watch(t, m)
+		w.until(t, "sync one")
+		w.mu.Lock()
+		w.notes[1] = task.Ending{Known: true, Status: 2}
+		w.mu.Unlock()
+		w.noted <- 7 // somebody else's
+		w.noted <- 1
+		w.until(t, "died one worker 1: exit status 2")
+	}
+}
+
 func TestRun_watchesAnAgentAsSoonAsTheRecordHasIt(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
