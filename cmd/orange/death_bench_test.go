@@ -86,10 +86,15 @@ func BenchmarkDeathToNextState(b *testing.B) {
 	}
 	defer w.monitor(b)()
 	w.create("feat/a", "--workflow", "pingpong", "--harness", "mortal")
+	statuses, err := db.PrepareContext(b.Context(), "SELECT status FROM tasks")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer statuses.Close()
 	var deaths, commits []time.Duration
 	for b.Loop() {
 		commits = append(commits, commitBare(b, bare))
-		deaths = append(deaths, w.killOne(b, db))
+		deaths = append(deaths, w.killOne(b, db, statuses))
 	}
 	b.StopTimer()
 	w.settled(b, db) // before the monitor is ended: nobody would start what is owed
@@ -136,10 +141,10 @@ func (w *world) monitor(b *testing.B) func() {
 }
 
 // killOne lets the present agent die, and measures until another connection sees the next state.
-func (w *world) killOne(b *testing.B, db *sql.DB) time.Duration {
+func (w *world) killOne(b *testing.B, db *sql.DB, statuses *sql.Stmt) time.Duration {
 	b.Helper()
 	w.settled(b, db)
-	before := status(b, db)
+	before := status(b, statuses)
 	pipe, err := os.OpenFile(filepath.Join(w.dir, "trigger"), os.O_WRONLY, 0) // until the agent reads
 	if err != nil {
 		b.Fatal(err)
@@ -151,7 +156,7 @@ func (w *world) killOne(b *testing.B, db *sql.DB) time.Duration {
 	_ = pipe.Close()
 	tick := time.NewTicker(200 * time.Microsecond) // a busy loop would take one of two processors from the monitor
 	defer tick.Stop()
-	for status(b, db) == before {
+	for status(b, statuses) == before {
 		<-tick.C
 	}
 	return time.Since(<-died)
@@ -180,9 +185,9 @@ func (w *world) dies(b *testing.B) <-chan time.Time {
 	return at
 }
 
-func status(b *testing.B, db *sql.DB) (status string) {
+func status(b *testing.B, statuses *sql.Stmt) (status string) {
 	b.Helper()
-	if err := db.QueryRowContext(b.Context(), "SELECT status FROM tasks").Scan(&status); err != nil {
+	if err := statuses.QueryRowContext(b.Context()).Scan(&status); err != nil {
 		b.Fatal(err)
 	}
 	return status

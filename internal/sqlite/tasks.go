@@ -93,19 +93,17 @@ func load(ctx context.Context, tx *batch, id string) (task.Snapshot, error) {
 	if err != nil {
 		return task.Snapshot{}, err
 	}
-	err = each(ctx, tx, "SELECT source, digest, seq FROM spent WHERE task = ? ORDER BY seq, source", []any{id}, func(scan func(...any) error) error {
-		var spent task.Spent
-		err := scan(&spent.Source, &spent.Digest, &spent.Seq)
-		snapshot.Spent = append(snapshot.Spent, spent)
-		return err
-	})
-	if err != nil {
-		return task.Snapshot{}, err
-	}
-	err = each(ctx, tx, "SELECT source, digest FROM entries WHERE task = ? ORDER BY source", []any{id}, func(scan func(...any) error) error {
-		var entry task.Evidence
-		err := scan(&entry.Source, &entry.Digest)
-		snapshot.Entry = append(snapshot.Entry, entry)
+	// Both in one question: who waits for a move waits for each of them.
+	query := `SELECT 1, source, digest, seq FROM spent WHERE task = ? UNION ALL SELECT 0, source, digest, 0 FROM entries WHERE task = ? ORDER BY 4, 2`
+	err = each(ctx, tx, query, []any{id, id}, func(scan func(...any) error) error {
+		var isSpent bool
+		var found task.Spent
+		err := scan(&isSpent, &found.Source, &found.Digest, &found.Seq)
+		if isSpent {
+			snapshot.Spent = append(snapshot.Spent, found)
+		} else {
+			snapshot.Entry = append(snapshot.Entry, found.Evidence)
+		}
 		return err
 	})
 	return snapshot, err
