@@ -15,6 +15,18 @@ type Evidence struct {
 	Trouble  string             // why not
 	Spent    []task.Spent       // what earlier transitions of the task rested on
 	Entry    []task.Evidence    // what was there when the present status began
+	Facts    map[string]Fact    // what was seen of the parts that look elsewhere than in the document, by their Key
+}
+
+// Fact is what was seen of one part of a gate that looks at files, checks or git.
+type Fact struct {
+	Holds  bool
+	Source string // "planning/planning.ai.json", "check tests", "git clean"
+	Digest string // of Text; empty where there was nothing to see
+	Text   string // what was seen, normalised: kept with the decision that rests on it
+	Found  string // why it does not hold, for people
+	Where  string // a path, with a line where that helps
+	Want   string // what would make it hold
 }
 
 // Digests are the sections that must be new in a status once it is entered, as they stand before, each once:

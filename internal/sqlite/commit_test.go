@@ -223,7 +223,7 @@ func TestCommit_queuesHooksInOrderAndSettlesThemOnce(t *testing.T) {
 	hooks, err := s.Hooks(t.Context(), "one", one.Seq)
 	must(t, err)
 	for i, h := range hooks {
-		if h.Index != i || h.Hook != declared[i] || h.Event != one.Seq || h.Task != "one" {
+		if h.Index != i || !reflect.DeepEqual(h.Hook, declared[i]) || h.Event != one.Seq || h.Task != "one" {
 			t.Errorf("hook %d is %+v", i, h)
 		}
 	}

@@ -16,6 +16,18 @@ const (
 	IncrementReviewRound = "increment_review_round"
 	Increment            = "increment"
 	SetField             = "set_field"
+	KillAgent            = "kill_agent"
+	PushBranch           = "push_branch"
+	CreatePR             = "create_pr"
+	Notify               = "notify"
+	RunCommand           = "run_command"
+)
+
+// Ways of notify.
+const (
+	ViaDesktop = "desktop"
+	ViaWebhook = "webhook"
+	ViaCommand = "command"
 )
 
 // Harness values of a spawning hook: whose harness is used.
@@ -34,10 +46,17 @@ const (
 type Hook struct {
 	Action      string `json:"action"`
 	Prompt      string `json:"prompt,omitempty"`      // key of the workflow's prompts
-	Harness     string `json:"harness,omitempty"`     // HarnessTask or HarnessReview
+	Harness     string `json:"harness,omitempty"`     // HarnessTask, HarnessReview, or the name of one
 	Permissions string `json:"permissions,omitempty"` // PermissionsFull or PermissionsReduced
 	Field       string `json:"field,omitempty"`       // counter that is incremented or set
 	Value       int    `json:"value,omitempty"`       // what set_field sets
+
+	Role    string   `json:"role,omitempty"`    // whose agent is started or ended; empty means the one that the action names
+	Via     string   `json:"via,omitempty"`     // of notify: ViaDesktop, ViaWebhook or ViaCommand
+	Message string   `json:"message,omitempty"` // of notify, with variables as a prompt has them
+	URL     string   `json:"url,omitempty"`     // of notify through a webhook
+	Run     []string `json:"run,omitempty"`     // argv of run_command, or of notify through a command; no shell reads it
+	Timeout int      `json:"timeout,omitempty"` // seconds that a command or webhook may take
 }
 
 // Class groups actions by what becomes of them when a later transition overtakes them, and by what they hold up.
@@ -59,11 +78,11 @@ func ClassOf(action string) (class Class, ok bool) {
 	switch action {
 	case IncrementReviewRound, Increment, SetField:
 		return ClassRecord, true
-	case AcquireWorkspace, SpawnAgent, SpawnReviewer, NotifyWorker:
+	case AcquireWorkspace, SpawnAgent, SpawnReviewer, NotifyWorker, RunCommand:
 		return ClassStart, true
-	case KillSession, KillReviewer, ReleaseWorkspace:
+	case KillSession, KillReviewer, KillAgent, ReleaseWorkspace:
 		return ClassEnd, true
-	case SpawnNext, DeleteRemoteBranch:
+	case SpawnNext, DeleteRemoteBranch, PushBranch, CreatePR, Notify:
 		return ClassApart, true
 	}
 	return ClassRecord, false
@@ -73,7 +92,7 @@ func ClassOf(action string) (class Class, ok bool) {
 func Actions() []string {
 	return []string{
 		AcquireWorkspace, ReleaseWorkspace, SpawnAgent, SpawnReviewer, KillSession, KillReviewer, NotifyWorker,
-		SpawnNext, DeleteRemoteBranch, IncrementReviewRound, Increment, SetField,
+		SpawnNext, DeleteRemoteBranch, IncrementReviewRound, Increment, SetField, KillAgent, PushBranch, CreatePR, Notify, RunCommand,
 	}
 }
 

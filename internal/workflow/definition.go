@@ -5,6 +5,10 @@
 package workflow
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -16,14 +20,67 @@ type Definition struct {
 	Version     int
 	Digest      string // sha256 of the file's bytes, hex
 	Initial     task.Status
-	Roles       []Named
+	Roles       []Role
+	Fields      []Field
 	States      []State
 	Transitions []Transition
 	Births      []Birth
+	PlanFile    *Birth // what creating a task from a plan file sets going instead; nil when the workflow has no such entry
 	Moves       []Move
+	Redo        []task.Status // states that a person may take a task back to, however far it is
+	Checks      []Check
+	Commands    []Command
+	Projections []Projection
 	Exit        Exit
 	Prompts     []Prompt
 	initial     yaml.Pos
+}
+
+// Role is somebody whom the workflow names beside worker, reviewer and human.
+type Role struct {
+	Named
+	About       string
+	Harness     string // the agent program of this role; empty means the task's own
+	Permissions string // PermissionsFull or PermissionsReduced; empty means what the hook says
+}
+
+// Field is an integer that the workflow counts in.
+type Field struct {
+	Named
+	Start int
+}
+
+// Check is a command that the engine runs in the worktree, and whose result a gate may ask for.
+type Check struct {
+	Named
+	Run     []string // argv; no shell reads it
+	Timeout int      // seconds
+}
+
+// Command is a word of the workflow's own shell, with the state that it leads to.
+type Command struct {
+	Text string // "/review plan"
+	To   task.Status
+	Pos  yaml.Pos
+}
+
+// Projection is a file in the task's folder that mirrors the record in a form of the workflow's own.
+type Projection struct {
+	File  string // relative to the task's folder
+	Value Value
+	Pos   yaml.Pos
+}
+
+// Value is a tree of JSON: the text of a leaf, or named values in their order.
+type Value struct {
+	Text  string // "{status}" and the like are replaced
+	Pairs []Pair // when it is an object; Text is empty then
+}
+
+// Pair is one named value of an object.
+type Pair struct {
+	Key   string
+	Value Value
 }
 
 // Named is a name with its place.
@@ -40,21 +97,39 @@ type State struct {
 	Role          string // whose window the state has: worker, reviewer, a named role, or none
 	RespawnPrompt Named
 	Respawn       string // RespawnAuto or empty
+	Folder        string // where its artifacts lie, relative to the task's folder; empty when it has none
+	Timeout       Timeout
 	Pos           yaml.Pos
 }
 
-// Transition is one edge.
-type Transition struct {
-	From  task.Status
-	To    task.Status
-	By    []string // roles that may ask; empty means anyone
-	When  []Guard  // all must hold
-	Gate  []Part   // all must hold
-	Hooks []Hook
+// Timeout is how long a task should be in a state. It ends nothing: people and the workflow are told at 80, 100 and 150 per cent of it.
+type Timeout struct {
+	After int         // seconds; 0 means that there is none
+	Then  task.Status // where the last of the three leads; empty means nowhere
 	Pos   yaml.Pos
-	to    yaml.Pos
-	from  yaml.Pos
-	by    []yaml.Pos
+	then  yaml.Pos
+}
+
+// Previous is the target of a transition that leads back to where the task was before its present state.
+const Previous task.Status = "previous"
+
+// Transition is one edge. One that the file gives several sources or targets is several edges here.
+type Transition struct {
+	From     task.Status
+	To       task.Status   // Previous, or a state
+	CameFrom []task.Status // the edge is there only for a task that was in one of these before; empty means for every task
+	By       []string      // roles that may ask; empty means anyone
+	When     []Guard       // all must hold
+	Gate     []Part        // all must hold
+	Failure  bool          // taking it counts a failure of the state that is left
+	Override bool          // a person may take it with a reason, whatever guards and gate say
+	Reason   bool          // whoever asks must say why
+	Hooks    []Hook
+	Pos      yaml.Pos
+	to       yaml.Pos
+	from     yaml.Pos
+	by       []yaml.Pos
+	cameFrom []yaml.Pos
 }
 
 // Hook is a declared side effect with its place.
@@ -73,16 +148,61 @@ const (
 // SinceEntry is the value of since: the evidence must have been written after the present state began.
 const SinceEntry = "entry"
 
-// Part is one predicate over evidence: a section of the task's document.
+// What a part that looks at git asks for.
+const (
+	GitAhead   = "ahead"   // the branch has commits that its base has not
+	GitClean   = "clean"   // nothing in the worktree is uncommitted
+	GitPlanned = "planned" // the branch changes no path that the plan file does not name
+)
+
+// What a part that asks for a check wants of it.
+const (
+	CheckPassed = "passed"
+	CheckFailed = "failed"
+)
+
+// Part is one predicate over evidence. Exactly one of Section, File, Glob, Check, Git, All and Any says of which kind it is.
 type Part struct {
-	Section   string // as written, "## Handoff"
-	Required  bool
+	Section string // of the task's document, as written: "## Handoff"
+	File    string // relative to the task's folder
+	Glob    string // files below the task's folder, "code/files/**": at least one of them must be there and not be empty
+	Check   string // a check of the workflow
+	Git     string // GitAhead, GitClean or GitPlanned
+	All     []Part
+	Any     []Part
+
+	JSON   bool   // the file must be JSON
+	JQ     string // a jq program that must answer true: of the file's JSON, or of the list of the glob's paths
+	With   []With // JSON files that the program knows as variables
+	Plan   string // the plan file of GitPlanned, relative to the task's folder: {"files": [{"path": ...}]}
+	Result string // CheckPassed or CheckFailed
+	Want   string // what would meet the part, in words for people; empty means that the part says it itself
+
+	Required  bool     // not empty
 	Fields    []string // at least one of these labels must have content
 	Verdict   string   // PASS or FAIL; empty when none is asked for
 	VerdictIn string
 	Fresh     bool   // not spent by an earlier transition of the task
 	Since     string // SinceEntry or empty
 	Pos       yaml.Pos
+}
+
+// With is a JSON file that a jq program knows as a variable; null where it is missing.
+type With struct {
+	Name string // without the dollar sign
+	File string // relative to the task's folder
+}
+
+// Key names what a part asks for: two parts with one key always have the same answer.
+func (p Part) Key() string {
+	with := make([]string, len(p.With))
+	for i, w := range p.With {
+		with[i] = w.Name + "=" + w.File
+	}
+	return fmt.Sprintf("%q", []string{
+		p.Section, p.File, p.Glob, p.Check, p.Git, p.JQ, strings.Join(with, " "), p.Plan, p.Result,
+		strconv.FormatBool(p.JSON), strconv.FormatBool(p.Required),
+	})
 }
 
 // Birth is a state in which a task may be created, with what that sets going.

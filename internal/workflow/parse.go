@@ -76,7 +76,7 @@ func (r reader) definition(n *yaml.Node, d *Definition) bool {
 		yaml.Must("version", func(n *yaml.Node) { d.Version = r.Integer(n, "the version", 1, maxGuard) }),
 		yaml.May("initial", func(n *yaml.Node) { d.Initial, d.initial = task.Status(r.Name(n, "the initial state")), yaml.PosOf(n) }),
 		yaml.May("roles", func(n *yaml.Node) {
-			r.List(n, "roles", func(n *yaml.Node) { d.Roles = append(d.Roles, r.named(n, "a role")) })
+			r.List(n, "roles", func(n *yaml.Node) { d.Roles = append(d.Roles, Role{Named: r.named(n, "a role")}) })
 		}),
 		yaml.Must("states", func(n *yaml.Node) { d.States = r.states(n) }),
 		yaml.May("create", func(n *yaml.Node) { d.Births = r.births(n) }),
