@@ -97,6 +97,7 @@ type State struct {
 	Role          string // whose window the state has: worker, reviewer, a named role, or none
 	RespawnPrompt Named
 	Respawn       string // RespawnAuto or empty
+	Escalation    bool   // a task that is here was taken out of its usual way, and lists tell so
 	Folder        string // where its artifacts lie, relative to the task's folder; empty when it has none
 	Timeout       Timeout
 	Pos           yaml.Pos
