@@ -27,7 +27,7 @@ type Definition struct {
 	Births      []Birth
 	PlanFile    *Birth // what creating a task from a plan file sets going instead; nil when the workflow has no such entry
 	Moves       []Move
-	Redo        []task.Status // states that a person may take a task back to, however far it is
+	Redo        []Named // states that a person may take a task back to, however far it is
 	Checks      []Check
 	Commands    []Command
 	Projections []Projection
@@ -110,6 +110,9 @@ type Timeout struct {
 	Pos   yaml.Pos
 	then  yaml.Pos
 }
+
+// CountFailures is the counter of the failures of the task's present state.
+const CountFailures = "failures"
 
 // Previous is the target of a transition that leads back to where the task was before its present state.
 const Previous task.Status = "previous"
@@ -333,6 +336,20 @@ func (d *Definition) Attended(name task.Status) bool {
 		}
 	}
 	return true
+}
+
+// Counted are the transition's guards as they speak of the counters before the move: one that counts a failure counts it first.
+func (t *Transition) Counted() []Guard {
+	if !t.Failure {
+		return t.When
+	}
+	out := append([]Guard(nil), t.When...)
+	for i := range out {
+		if out[i].Field == CountFailures {
+			out[i].Value--
+		}
+	}
+	return out
 }
 
 // Spawns says whether the transition starts an agent.

@@ -17,6 +17,9 @@ func (d *Definition) fill(usual Usual) {
 	for i := range d.Births {
 		fillHooks(d.Births[i].Hooks)
 	}
+	if d.PlanFile != nil {
+		fillHooks(d.PlanFile.Hooks)
+	}
 	for _, m := range usual.moves {
 		_, said := d.Move(m.Command)
 		if _, exists := d.State(m.To); exists && !said {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"time"
 
 	"orange/internal/task"
 	"orange/internal/yaml"
@@ -59,6 +60,7 @@ func Parse(file string, text []byte, usual Usual) (*Definition, error) {
 	root := r.Document(text)
 	if root != nil && r.definition(root, d) {
 		d.fill(usual)
+		r.spread(d)
 		r.validate(d)
 	}
 	if err := r.Err(); err != nil {
@@ -75,14 +77,20 @@ func (r reader) definition(n *yaml.Node, d *Definition) bool {
 		yaml.Must("name", func(n *yaml.Node) { d.Name = r.Name(n, "the workflow's name") }),
 		yaml.Must("version", func(n *yaml.Node) { d.Version = r.Integer(n, "the version", 1, maxGuard) }),
 		yaml.May("initial", func(n *yaml.Node) { d.Initial, d.initial = task.Status(r.Name(n, "the initial state")), yaml.PosOf(n) }),
-		yaml.May("roles", func(n *yaml.Node) {
-			r.List(n, "roles", func(n *yaml.Node) { d.Roles = append(d.Roles, Role{Named: r.named(n, "a role")}) })
-		}),
+		yaml.May("roles", func(n *yaml.Node) { d.Roles = r.roles(n) }),
+		yaml.May("fields", func(n *yaml.Node) { d.Fields = r.fields(n) }),
 		yaml.Must("states", func(n *yaml.Node) { d.States = r.states(n) }),
 		yaml.May("create", func(n *yaml.Node) { d.Births = r.births(n) }),
+		yaml.May("plan_file", func(n *yaml.Node) { d.PlanFile = r.planFile(n) }),
 		yaml.May("moves", func(n *yaml.Node) { d.Moves = r.moves(n) }),
+		yaml.May("redo", func(n *yaml.Node) {
+			r.List(n, "redo", func(n *yaml.Node) { d.Redo = append(d.Redo, r.named(n, "a state of redo")) })
+		}),
+		yaml.May("checks", func(n *yaml.Node) { d.Checks = r.checks(n) }),
+		yaml.May("commands", func(n *yaml.Node) { d.Commands = r.commands(n) }),
+		yaml.May("projections", func(n *yaml.Node) { d.Projections = r.projections(n) }),
 		yaml.Must("transitions", func(n *yaml.Node) {
-			r.List(n, "transitions", func(n *yaml.Node) { d.Transitions = append(d.Transitions, r.transition(n)) })
+			r.List(n, "transitions", func(n *yaml.Node) { d.Transitions = append(d.Transitions, r.transition(n)...) })
 		}),
 		yaml.May("exit_monitoring", func(n *yaml.Node) { r.exit(n, &d.Exit) }),
 		yaml.May("prompts", func(n *yaml.Node) { d.Prompts = r.prompts(n) }),
@@ -103,10 +111,34 @@ func (r reader) states(n *yaml.Node) []State {
 			yaml.May("role", func(n *yaml.Node) { s.Role = r.Name(n, "role") }),
 			yaml.May("respawn_prompt", func(n *yaml.Node) { s.RespawnPrompt = r.named(n, "respawn_prompt") }),
 			yaml.May("respawn", func(n *yaml.Node) { s.Respawn = r.OneOf(n, "respawn", RespawnAuto) }),
+			yaml.May("folder", func(n *yaml.Node) { s.Folder = r.inside(n, "folder") }),
+			yaml.May("escalation", func(n *yaml.Node) { s.Escalation = r.Boolean(n, "escalation") }),
+			yaml.May("timeout", func(n *yaml.Node) { s.Timeout = r.timeout(n) }),
 		})
+		if s.Name == Previous || s.Name == everywhere {
+			r.Problem(s.Pos, "state-name", "found a state called %q, expected another name: in transitions the word means something else", s.Name)
+		}
 		out = append(out, s)
 	})
 	return out
+}
+
+// longest is the longest time that a workflow may speak of.
+const longest = 365 * 24 * time.Hour
+
+// timeout reads a length of time, or one with where its end leads.
+func (r reader) timeout(n *yaml.Node) Timeout {
+	t := Timeout{Pos: yaml.PosOf(n)}
+	after := func(n *yaml.Node) { t.After = int(r.Duration(n, "a timeout", longest) / time.Second) }
+	if n.Kind != yaml.MappingNode {
+		after(n)
+		return t
+	}
+	r.Mapping(n, "a timeout", []yaml.Key{
+		yaml.Must("after", after),
+		yaml.May("then", func(n *yaml.Node) { t.Then, t.then = task.Status(r.Name(n, "then")), yaml.PosOf(n) }),
+	})
+	return t
 }
 
 func (r reader) births(n *yaml.Node) []Birth {
@@ -134,11 +166,21 @@ func (r reader) moves(n *yaml.Node) []Move {
 	return out
 }
 
-func (r reader) transition(n *yaml.Node) Transition {
+// everywhere stands for every state that a task can leave, the target of the transition apart.
+const everywhere task.Status = "*"
+
+// transition reads one transition of the file: as many edges as it has pairs of source and target.
+func (r reader) transition(n *yaml.Node) []Transition {
 	t := Transition{Pos: yaml.PosOf(n)}
+	var from, to []Named
 	r.Mapping(n, "a transition", []yaml.Key{
-		yaml.Must("from", func(n *yaml.Node) { t.From, t.from = task.Status(r.Name(n, "from")), yaml.PosOf(n) }),
-		yaml.Must("to", func(n *yaml.Node) { t.To, t.to = task.Status(r.Name(n, "to")), yaml.PosOf(n) }),
+		yaml.Must("from", func(n *yaml.Node) { from = r.someStates(n, "from") }),
+		yaml.Must("to", func(n *yaml.Node) { to = r.someStates(n, "to") }),
+		yaml.May("came_from", func(n *yaml.Node) {
+			for _, s := range r.someStates(n, "came_from") {
+				t.CameFrom, t.cameFrom = append(t.CameFrom, task.Status(s.Name)), append(t.cameFrom, s.Pos)
+			}
+		}),
 		yaml.May("by", func(n *yaml.Node) {
 			r.OneOrMore(n, "by", func(n *yaml.Node) {
 				t.By, t.by = append(t.By, r.Name(n, "a role")), append(t.by, yaml.PosOf(n))
@@ -148,11 +190,29 @@ func (r reader) transition(n *yaml.Node) Transition {
 		yaml.May("gate", func(n *yaml.Node) {
 			r.OneOrMore(n, "gate", func(n *yaml.Node) { t.Gate = append(t.Gate, r.part(n)) })
 		}),
+		yaml.May("on", func(n *yaml.Node) { t.Failure = r.OneOf(n, "on", "failure") != "" }),
+		yaml.May("override", func(n *yaml.Node) { t.Override = r.OneOf(n, "override", "allowed") != "" }),
+		yaml.May("reason", func(n *yaml.Node) { t.Reason = r.OneOf(n, "reason", "required") != "" }),
 		yaml.May("hooks", func(n *yaml.Node) {
 			r.List(n, "hooks", func(n *yaml.Node) { t.Hooks = append(t.Hooks, r.hook(n)) })
 		}),
 	})
-	return t
+	var out []Transition
+	for _, f := range from {
+		for _, to := range to {
+			t.From, t.from = task.Status(f.Name), f.Pos
+			t.To, t.to = task.Status(to.Name), to.Pos
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// someStates reads the name of one state, or a list of them.
+func (r reader) someStates(n *yaml.Node, what string) []Named {
+	var out []Named
+	r.OneOrMore(n, what, func(n *yaml.Node) { out = append(out, r.named(n, what)) })
+	return out
 }
 
 func (r reader) guards(n *yaml.Node) []Guard {
@@ -171,31 +231,6 @@ func (r reader) guards(n *yaml.Node) []Guard {
 		return out[:0]
 	}
 	return out
-}
-
-func (r reader) part(n *yaml.Node) Part {
-	asked := false
-	p := Part{Fresh: true, Pos: yaml.PosOf(n)}
-	r.Mapping(n, "a gate", []yaml.Key{
-		yaml.Must("section", func(n *yaml.Node) { p.Section = r.Text(n, "section") }),
-		yaml.May("required", func(n *yaml.Node) { p.Required = r.Boolean(n, "required") }),
-		yaml.May("fields", func(n *yaml.Node) {
-			r.List(n, "fields", func(n *yaml.Node) { p.Fields = append(p.Fields, r.Text(n, "a field")) })
-		}),
-		yaml.May("verdict", func(n *yaml.Node) { p.Verdict, asked = r.OneOf(n, "a verdict", "PASS", "FAIL"), true }),
-		yaml.May("verdict_in", func(n *yaml.Node) {
-			p.VerdictIn = r.OneOf(n, "verdict_in", VerdictFirstLine, VerdictAnywhere)
-		}),
-		yaml.May("fresh", func(n *yaml.Node) { p.Fresh = r.Boolean(n, "fresh") }),
-		yaml.May("since", func(n *yaml.Node) { p.Since = r.OneOf(n, "since", SinceEntry) }),
-	})
-	if p.VerdictIn != "" && !asked {
-		r.Problem(p.Pos, "gate", "found verdict_in without a verdict, expected PASS or FAIL as verdict too")
-	}
-	if p.Verdict != "" && p.VerdictIn == "" {
-		p.VerdictIn = VerdictAnywhere
-	}
-	return p
 }
 
 func (r reader) hook(n *yaml.Node) Hook {

@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"slices"
+
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -20,6 +22,9 @@ func (r reader) validate(d *Definition) {
 	r.checkInitialAndMoves(d)   //
 	r.checkHooks(d)             //
 	r.checkExitRulesComplete(d) //
+	r.checkCounters(d)          //
+	r.checkGates(d)             //
+	r.checkExtensions(d)        //
 }
 
 func (r reader) stateExists(d *Definition, name task.Status, at yaml.Pos, rule, what string) {
@@ -52,6 +57,11 @@ func (r reader) checkTargets(d *Definition) {
 	for _, t := range d.Transitions {
 		r.stateExists(d, t.To, t.to, "to-state", "the target of a transition")
 		r.stateExists(d, t.From, t.from, "from-state", "the source of a transition")
+		for i, s := range t.CameFrom {
+			if i < len(t.cameFrom) {
+				r.stateExists(d, s, t.cameFrom[i], "from-state", "came_from")
+			}
+		}
 	}
 }
 
@@ -94,6 +104,11 @@ func (d *Definition) eachHook(visit func(Hook)) {
 			visit(h)
 		}
 	}
+	if d.PlanFile != nil {
+		for _, h := range d.PlanFile.Hooks {
+			visit(h)
+		}
+	}
 }
 
 // Rule 6: the targets of exit rules exist.
@@ -114,10 +129,10 @@ func (r reader) checkAmbiguity(d *Definition) {
 	for _, a := range d.Transitions {
 		between := pair{a.From, a.To}
 		for _, b := range earlier[between] {
-			if r.Full() || unread(a.When, b.When) {
+			if r.Full() || unread(a.When, b.When) || apart(a.CameFrom, b.CameFrom) {
 				continue
 			}
-			if witness, found := Overlap(a.When, b.When); found {
+			if witness, found := Overlap(a.Counted(), b.Counted()); found {
 				r.Problem(a.Pos, "ambiguous",
 					"found a second transition from %q to %q that passes together with the one on line %d (%s), expected guards that exclude one another",
 					a.From, a.To, b.Pos.Line, witness)
@@ -129,6 +144,11 @@ func (r reader) checkAmbiguity(d *Definition) {
 		}
 		earlier[between] = append(earlier[between], a)
 	}
+}
+
+// apart says whether no task can have come from a state of both lists. An empty list means every state.
+func apart(a, b []task.Status) bool {
+	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(s task.Status) bool { return slices.Contains(b, s) })
 }
 
 // unread says whether a guard could not be read: that is told already, and nothing follows from it.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,11 +77,15 @@ func (r *Reader) spend(at *Node, values int) bool {
 
 // Problem notes one thing that is wrong, under the short name of the rule that it breaks.
 func (r *Reader) Problem(at Pos, rule, format string, args ...any) {
+	one := Problem{File: r.File, Line: at.Line, Col: at.Col, Rule: rule, Message: fmt.Sprintf(format, args...)}
+	if slices.Contains(r.problems, one) {
+		return // a line that stands for several things is told of once
+	}
 	if len(r.problems) >= maxProblems {
 		r.more = true
 		return
 	}
-	r.problems = append(r.problems, Problem{File: r.File, Line: at.Line, Col: at.Col, Rule: rule, Message: fmt.Sprintf(format, args...)})
+	r.problems = append(r.problems, one)
 }
 
 // PosOf is where a node begins.

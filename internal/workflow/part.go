@@ -1,0 +1,164 @@
+package workflow
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"orange/internal/yaml"
+)
+
+// maxParts bounds how deep the parts of a gate lie in one another.
+const maxParts = 5
+
+// part reads one part of a gate.
+func (r reader) part(n *yaml.Node) Part { return r.partAt(n, 1) }
+
+func (r reader) partAt(n *yaml.Node, depth int) Part {
+	p := Part{Pos: yaml.PosOf(n)}
+	said := map[string]yaml.Pos{} // the keys that there are
+	key := func(name string, read func(n *yaml.Node)) yaml.Key {
+		return yaml.May(name, func(n *yaml.Node) {
+			said[name] = yaml.PosOf(n)
+			read(n)
+		})
+	}
+	parts := func(into *[]Part, what string) func(n *yaml.Node) {
+		return func(n *yaml.Node) {
+			if depth == maxParts {
+				r.Problem(yaml.PosOf(n), "gate", "found a gate whose parts lie more than %d deep in one another, expected fewer", maxParts)
+				return
+			}
+			r.List(n, what, func(n *yaml.Node) { *into = append(*into, r.partAt(n, depth+1)) })
+		}
+	}
+	fresh := true
+	if !r.Mapping(n, "a gate", []yaml.Key{
+		key("section", func(n *yaml.Node) { p.Section = r.Name(n, "section") }),
+		key("file", func(n *yaml.Node) { p.File = r.inside(n, "file") }),
+		key("glob", func(n *yaml.Node) { p.Glob = r.inside(n, "glob") }),
+		key("check", func(n *yaml.Node) { p.Check = r.Name(n, "check") }),
+		key("git", func(n *yaml.Node) { p.Git = r.OneOf(n, "git", GitAhead, GitClean, GitPlanned) }),
+		key("all", parts(&p.All, "all")),
+		key("any", parts(&p.Any, "any")),
+		key("required", func(n *yaml.Node) { p.Required = r.Boolean(n, "required") }),
+		key("fields", func(n *yaml.Node) {
+			r.List(n, "fields", func(n *yaml.Node) { p.Fields = append(p.Fields, r.Text(n, "a field")) })
+		}),
+		key("verdict", func(n *yaml.Node) { p.Verdict = r.OneOf(n, "a verdict", "PASS", "FAIL") }),
+		key("verdict_in", func(n *yaml.Node) { p.VerdictIn = r.OneOf(n, "verdict_in", VerdictFirstLine, VerdictAnywhere) }),
+		key("fresh", func(n *yaml.Node) { fresh = r.Boolean(n, "fresh") }),
+		key("since", func(n *yaml.Node) { p.Since = r.OneOf(n, "since", SinceEntry) }),
+		key("json", func(n *yaml.Node) { p.JSON = r.Boolean(n, "json") }),
+		key("jq", func(n *yaml.Node) { p.JQ = r.Name(n, "jq") }),
+		key("with", func(n *yaml.Node) { p.With = r.with(n) }),
+		key("plan", func(n *yaml.Node) { p.Plan = r.inside(n, "plan") }),
+		key("result", func(n *yaml.Node) { p.Result = r.OneOf(n, "result", CheckPassed, CheckFailed) }),
+		key("want", func(n *yaml.Node) { p.Want = r.Text(n, "want") }),
+	}) {
+		return p
+	}
+	kind := r.kindOfPart(p.Pos, said)
+	if _, says := said["fresh"]; !says {
+		fresh = kind == "section"
+	}
+	p.Fresh = fresh
+	if _, asked := said["verdict"]; !asked && p.VerdictIn != "" {
+		r.Problem(p.Pos, "gate", "found verdict_in without a verdict, expected PASS or FAIL as verdict too")
+	}
+	if p.Verdict != "" && p.VerdictIn == "" {
+		p.VerdictIn = VerdictAnywhere
+	}
+	if kind == "check" && p.Result == "" {
+		p.Result = CheckPassed
+	}
+	return p
+}
+
+// with reads the files that a jq program knows as variables.
+func (r reader) with(n *yaml.Node) []With {
+	var out []With
+	r.Pairs(n, "with", func(name, value *yaml.Node) {
+		if !isFieldName(name.Value) {
+			r.Problem(yaml.PosOf(name), "value", "found %q as the name of a variable, expected letters, digits and underscores", name.Value)
+			return
+		}
+		out = append(out, With{Name: name.Value, File: r.inside(value, "a file of with")})
+	})
+	return out
+}
+
+// inside reads the path of something in the task's folder.
+func (r reader) inside(n *yaml.Node, what string) string {
+	found := r.Name(n, what)
+	clean := path.Clean(found)
+	if found != "" && (path.IsAbs(found) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(found, "\\\x00")) {
+		r.Problem(yaml.PosOf(n), "value", "found %q as %s, expected a path below the task's folder, with forward slashes", found, what)
+		return ""
+	}
+	return found
+}
+
+// keysOfPart says which keys a part of each kind may have beside the one that says the kind, fresh, since and want.
+func keysOfPart() map[string][]string {
+	return map[string][]string{
+		"section": {"required", "fields", "verdict", "verdict_in"},
+		"file":    {"required", "json", "jq", "with"},
+		"glob":    {"required", "jq", "with"},
+		"check":   {"result"},
+		"git":     {"plan"},
+		"all":     nil,
+		"any":     nil,
+	}
+}
+
+// kindOfPart finds out of which kind a part is, and tells keys that go with another one.
+func (r reader) kindOfPart(at yaml.Pos, said map[string]yaml.Pos) string {
+	kinds := []string{"section", "file", "glob", "check", "git", "all", "any"}
+	var found []string
+	for _, kind := range kinds {
+		if _, is := said[kind]; is {
+			found = append(found, kind)
+		}
+	}
+	if len(found) != 1 {
+		r.Problem(at, "gate", "found %s in a gate, expected exactly one of section, file, glob, check, git, all, any", listed(found))
+		return ""
+	}
+	kind := found[0]
+	allowed := keysOfPart()
+	for _, key := range []string{"required", "fields", "verdict", "verdict_in", "fresh", "since", "json", "jq", "with", "plan", "result", "want"} {
+		pos, is := said[key]
+		if !is || slices.Contains(allowed[kind], key) {
+			continue
+		}
+		common := key == "fresh" || key == "since" || key == "want"
+		if !common || kind == "all" || kind == "any" {
+			r.Problem(pos, "gate", "found %s beside %s in a gate, expected it only where it means something", key, kind)
+		}
+	}
+	return kind
+}
+
+func listed(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, " and ")
+}
+
+// Leaves are the parts that a list of parts consists of in the end: those of any and all taken apart.
+func Leaves(parts []Part) []Part {
+	var out []Part
+	for _, p := range parts {
+		switch {
+		case len(p.All) > 0:
+			out = append(out, Leaves(p.All)...)
+		case len(p.Any) > 0:
+			out = append(out, Leaves(p.Any)...)
+		default:
+			out = append(out, p)
+		}
+	}
+	return out
+}
