@@ -53,7 +53,7 @@ func (h *house) Report(ctx context.Context, id string, actor task.Actor) (task.R
 	}
 	state, _ := def.State(s.Task.Status)
 	r.About = state.About
-	for _, to := range decide.Open(def, s.Task.Status, actor) {
+	for _, to := range decide.Open(def, s.Task, actor) {
 		r.Open = append(r.Open, string(to))
 	}
 	if r.Rescued, err = h.rescues(ctx, s.Task); err != nil {

@@ -22,6 +22,11 @@ func Create(def *workflow.Definition, t task.Task, status task.Status, actor tas
 		}
 	}
 	hooks := hooksOf(birth.Hooks)
+	for _, f := range def.Fields {
+		if f.Start != 0 {
+			t.Counters = t.Counters.With(f.Name, f.Start)
+		}
+	}
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
 	t = enter(def, t, status, hooks, now)
 	t.Previous, t.CreatedAt = "", now
@@ -42,16 +47,17 @@ func SpawnTarget(def *workflow.Definition, t task.Task) (task.Status, error) {
 	}
 	for i := range def.Transitions {
 		edge := &def.Transitions[i]
-		if edge.From == def.Initial && edge.Spawns() && guardsHold(edge.When, t.Counters) {
+		if edge.From == def.Initial && edge.Spawns() && guardsHold(edge.When, t, edge) {
 			return edge.To, nil
 		}
 	}
 	return "", noMove(def, t, workflow.MoveSpawn)
 }
 
-func guardsHold(guards []workflow.Guard, counters task.Counters) bool {
+// guardsHold looks at guards as those of an edge see the task's counters; the edge may be nil.
+func guardsHold(guards []workflow.Guard, t task.Task, edge *workflow.Transition) bool {
 	for _, g := range guards {
-		if !g.Holds(counters.Get(g.Field)) {
+		if !g.Holds(counted(t, edge, g.Field)) {
 			return false
 		}
 	}
@@ -71,7 +77,7 @@ func MoveTarget(def *workflow.Definition, t task.Task, command string) (task.Sta
 
 func noMove(def *workflow.Definition, t task.Task, command string) *Rejection {
 	return &Rejection{
-		Code: NoMove, Task: t.ID, From: t.Status, Open: Open(def, t.Status, task.Actor{Role: task.RoleHuman}),
+		Code: NoMove, Task: t.ID, From: t.Status, Open: Open(def, t, task.Actor{Role: task.RoleHuman}),
 		Message: fmt.Sprintf("cannot %s task %s: the workflow %q does not say where that leads (its moves have no %q)", command, t.ID, def.Name, command),
 	}
 }
@@ -79,7 +85,7 @@ func noMove(def *workflow.Definition, t task.Task, command string) *Rejection {
 // AtWork refuses wishes for a task whose agent is at work where they would send it: nobody waits there to be told them.
 func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *Rejection {
 	return &Rejection{
-		Code: IllegalTransition, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t.Status, actor),
+		Code: IllegalTransition, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
 		Message: fmt.Sprintf("cannot request changes of task %s: it is %q already, and its agent is at work", t.ID, t.Status),
 		Details: []Detail{{
 			Condition: "a task that waits for a person", Found: fmt.Sprintf("one that is %q", t.Status),
@@ -104,7 +110,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	state, _ := def.State(t.Status)
 	refuse := func(why, want string) (task.Change, error) {
 		return task.Change{}, &Rejection{
-			Code: RespawnRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t.Status, actor),
+			Code: RespawnRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
 			Message: fmt.Sprintf("cannot respawn task %s in %q", t.ID, t.Status),
 			Details: []Detail{{Condition: "respawn", Found: why, Want: want}},
 		}

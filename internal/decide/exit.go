@@ -101,11 +101,11 @@ func (x *exit) unstarted() task.Change {
 
 // advance takes the rule's move as anybody's request would be taken. A move that is refused makes the death a crash.
 func (x *exit) advance(rule *workflow.Rule) task.Change {
-	to, found := target(rule, x.task.Counters)
+	to, found := x.target(rule)
 	if !found {
 		return x.crash(crashRule(x.def, x.task.Status), "left evidence, but no branch of the rule holds for it")
 	}
-	reason := fmt.Sprintf("%s ended and left %s", x.death.Name(), quoteHeading(rule.HasArtifact.Section))
+	reason := fmt.Sprintf("%s ended and left %s", x.death.Name(), named(*rule.HasArtifact))
 	request := task.Request{Task: x.task.ID, To: to, Actor: task.Actor{Rule: true}, Reason: reason}
 	decision, err := Transition(x.def, x.task, x.ev, request, x.now)
 	if err != nil || !decision.Moved {
@@ -133,13 +133,31 @@ func starts(hooks []task.Hook) bool {
 	return false
 }
 
-func target(rule *workflow.Rule, counters task.Counters) (task.Status, bool) {
+// target is where a rule leads. Its arms see the counters as the guards of the move that they lead to do.
+func (x *exit) target(rule *workflow.Rule) (task.Status, bool) {
 	for _, branch := range rule.ThenWhen {
-		if guardsHold(branch.When, counters) {
+		var over *workflow.Transition
+		if ways := edges(x.def, x.task, branch.Then); len(ways) > 0 {
+			over = ways[0]
+		}
+		if guardsHold(branch.When, x.task, over) {
 			return branch.Then, true
 		}
 	}
 	return rule.Then, rule.Then != "" && len(rule.ThenWhen) == 0
+}
+
+// named says in short what a part asks for.
+func named(p workflow.Part) string {
+	for _, name := range []string{p.File, p.Glob, p.Check, p.Git} {
+		if name != "" {
+			return name
+		}
+	}
+	if p.Section == "" {
+		return "what its rule asks for"
+	}
+	return quoteHeading(p.Section)
 }
 
 func refusal(err error) string {
@@ -189,12 +207,12 @@ func (x *exit) escalate(c *task.Change, to task.Status, count int) {
 	if _, exists := x.def.State(to); !exists {
 		return // the task stays, with its attention mark: the workflow has no place for it
 	}
-	hooks := escalationHooks(x.def, c.Task.Status, to)
+	hooks := escalationHooks(x.def, c.Task, to)
 	from := c.Task.Status
 	c.Task = enter(x.def, c.Task, to, hooks, x.now)
 	c.Task.Attention = fmt.Sprintf("%d crashes in %q; the last: %s", count, from, c.Events[0].Reason)
 	c.Task.Counters = c.Task.Counters.With(task.CrashCount, count) // it tells why the task is here
-	c.Hooks, c.Entered, c.Entry = hooks, true, Digests(x.def, to, x.ev.Document)
+	c.Hooks, c.Entered, c.Entry = hooks, true, Digests(x.def, to, x.ev)
 	c.Lease = lease(c.Task, hooks)
 	c.Events = append(c.Events, task.Event{
 		Time: x.now, Type: task.AutoAdvanced, Actor: task.ActorEngine, From: from, To: to,
@@ -205,9 +223,9 @@ func (x *exit) escalate(c *task.Change, to task.Status, count int) {
 
 // escalationHooks are those of the declared edge where it starts an agent or ends the task. Elsewhere a reviewer is ended,
 // and the worker is told: one that has died is started with the prompt of the status that it comes to.
-func escalationHooks(def *workflow.Definition, from, to task.Status) []task.Hook {
+func escalationHooks(def *workflow.Definition, t task.Task, to task.Status) []task.Hook {
 	state, _ := def.State(to)
-	for _, edge := range edges(def, from, to) {
+	for _, edge := range edges(def, t, to) {
 		if edge.Spawns() || state.Terminal {
 			return hooksOf(edge.Hooks)
 		}

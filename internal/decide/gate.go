@@ -2,6 +2,8 @@ package decide
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"orange/internal/document"
@@ -20,62 +22,113 @@ type Evidence struct {
 
 // Fact is what was seen of one part of a gate that looks at files, checks or git.
 type Fact struct {
-	Holds  bool
-	Source string // "planning/planning.ai.json", "check tests", "git clean"
-	Digest string // of Text; empty where there was nothing to see
-	Text   string // what was seen, normalised: kept with the decision that rests on it
-	Found  string // why it does not hold, for people
-	Where  string // a path, with a line where that helps
-	Want   string // what would make it hold
+	Holds   bool
+	Pending bool   // it is being found out: ask again later
+	Source  string // "planning/planning.ai.json", "check tests", "git clean"
+	Digest  string // of Text; empty where there was nothing to see
+	Text    string // what was seen, normalised: kept with the decision that rests on it
+	Found   string // why it does not hold, for people
+	Where   string // a path, with a line where that helps
+	Want    string // what would make it hold
 }
 
-// Digests are the sections that must be new in a status once it is entered, as they stand before, each once:
-// those of which a gate out of it asks that they were written since.
-func Digests(def *workflow.Definition, to task.Status, document *document.Document) []task.Evidence {
-	if document == nil {
-		return nil
-	}
-	var out []task.Evidence
-	for _, name := range since(def, to) {
-		if s, present := document.Section(name); present {
-			out = addOnce(out, evidenceOf(s))
+// Text is the very text of a piece of evidence.
+func (ev Evidence) Text(e task.Evidence) (string, bool) {
+	for _, fact := range ev.Facts { // all that match have the same text
+		if fact.Source == e.Source && fact.Digest == e.Digest {
+			return fact.Text, true
 		}
 	}
-	return out
+	if ev.Document == nil {
+		return "", false
+	}
+	s, found := ev.Document.Section(e.Source)
+	return s.Text, found
 }
 
-// since lists the sections that the gates out of a status want written after it began.
-func since(def *workflow.Definition, status task.Status) []string {
-	var out []string
-	add := func(p workflow.Part) {
-		if p.Since == workflow.SinceEntry {
-			out = append(out, p.Section)
+// Digests are the evidence that must be new in a status once it is entered, as it stands before, each once:
+// that of which a gate out of it asks that it was written since.
+func Digests(def *workflow.Definition, to task.Status, ev Evidence) []task.Evidence {
+	var found []task.Evidence
+	for _, p := range since(def, to) {
+		if e, present := evidenceOf(p, ev); present {
+			found = addOnce(found, e)
 		}
 	}
+	return found
+}
+
+// evidenceOf is what a part finds at this moment, whether or not it holds.
+func evidenceOf(p workflow.Part, ev Evidence) (task.Evidence, bool) {
+	if p.Section == "" {
+		fact := ev.Facts[p.Key()]
+		return task.Evidence{Source: fact.Source, Digest: fact.Digest}, fact.Digest != ""
+	}
+	if ev.Document == nil {
+		return task.Evidence{}, false
+	}
+	s, present := ev.Document.Section(p.Section)
+	return sectionEvidence(s), present
+}
+
+func sectionEvidence(s document.Section) task.Evidence {
+	return task.Evidence{Source: "## " + s.Key, Digest: document.Digest(s.Text)}
+}
+
+// since lists the parts of the gates out of a status that want something written after it began.
+func since(def *workflow.Definition, status task.Status) []workflow.Part {
+	var found []workflow.Part
 	for i := range def.Transitions {
 		if def.Transitions[i].From == status {
-			for _, p := range def.Transitions[i].Gate {
-				add(p)
-			}
+			found = append(found, workflow.Since(def.Transitions[i].Gate)...)
 		}
 	}
 	for i := range def.Exit.Rules {
 		if rule := &def.Exit.Rules[i]; rule.Status == status && rule.HasArtifact != nil {
-			add(*rule.HasArtifact)
+			found = append(found, workflow.Since([]workflow.Part{*rule.HasArtifact})...)
 		}
 	}
-	return out
+	return found
 }
 
-// NeedsDocument says whether a request for a status can depend on what stands in the document's body.
-// Where it cannot, the body need not be read, however long it is.
-func NeedsDocument(def *workflow.Definition, from, to task.Status) bool {
-	for _, edge := range edges(def, from, to) {
-		if len(edge.Gate) > 0 {
-			return true
+// Needs lists the parts that a request for a status can depend on: those of the gates on the way there,
+// and those that will have to be new once the task is there.
+func Needs(def *workflow.Definition, t task.Task, to task.Status) []workflow.Part {
+	var parts []workflow.Part
+	to = resolve(def, t, to)
+	for _, edge := range edges(def, t, to) {
+		parts = append(parts, workflow.Leaves(edge.Gate)...)
+	}
+	if to != t.Status || len(parts) > 0 {
+		parts = append(parts, since(def, to)...)
+	}
+	return parts
+}
+
+// NeedsOfDeath lists the parts that the exit rules of the task's status can depend on.
+func NeedsOfDeath(def *workflow.Definition, t task.Task) []workflow.Part {
+	var parts []workflow.Part
+	for _, rule := range rulesOf(def, t.Status) {
+		if rule.HasArtifact != nil {
+			parts = append(parts, workflow.Leaves([]workflow.Part{*rule.HasArtifact})...)
+		}
+		targets := []task.Status{rule.Then}
+		for _, b := range rule.ThenWhen {
+			targets = append(targets, b.Then)
+		}
+		for _, to := range targets {
+			if to != "" {
+				parts = append(parts, Needs(def, t, to)...)
+			}
 		}
 	}
-	return len(since(def, to)) > 0
+	return parts
+}
+
+// NeedsDocument says whether one of the parts looks at the document's body.
+// Where none does, the body need not be read, however long it is.
+func NeedsDocument(parts []workflow.Part) bool {
+	return slices.ContainsFunc(parts, func(p workflow.Part) bool { return p.Section != "" })
 }
 
 func addOnce(list []task.Evidence, e task.Evidence) []task.Evidence {
@@ -85,10 +138,6 @@ func addOnce(list []task.Evidence, e task.Evidence) []task.Evidence {
 		}
 	}
 	return append(list, e)
-}
-
-func evidenceOf(s document.Section) task.Evidence {
-	return task.Evidence{Source: "## " + s.Key, Digest: document.Digest(s.Text)}
 }
 
 // judgment is the outcome of looking at a whole gate.
@@ -101,12 +150,74 @@ type judgment struct {
 func judgeGate(parts []workflow.Part, ev Evidence) judgment {
 	var j judgment
 	for _, p := range parts {
-		judgePart(&j, p, ev)
+		switch {
+		case len(p.All) > 0:
+			j.add(judgeGate(p.All, ev))
+		case len(p.Any) > 0:
+			j.add(judgeAny(p.Any, ev))
+		case p.Section != "":
+			judgeSection(&j, p, ev)
+		default:
+			judgeFact(&j, p, ev)
+		}
 	}
 	return j
 }
 
-func judgePart(j *judgment, p workflow.Part, ev Evidence) {
+func (j *judgment) add(other judgment) {
+	j.unmet, j.rested, j.notes = append(j.unmet, other.unmet...), append(j.rested, other.rested...), append(j.notes, other.notes...)
+}
+
+// judgeAny takes the first of several ways that is open; with none open it tells what each lacks.
+func judgeAny(ways []workflow.Part, ev Evidence) judgment {
+	var none judgment
+	for i, p := range ways {
+		j := judgeGate([]workflow.Part{p}, ev)
+		if len(j.unmet) == 0 {
+			return j
+		}
+		for _, d := range j.unmet {
+			d.Condition = fmt.Sprintf("one of %d ways, the %s: %s", len(ways), ordinal(i+1), d.Condition)
+			none.unmet = append(none.unmet, d)
+		}
+	}
+	return none
+}
+
+func ordinal(n int) string {
+	if words := []string{"first", "second", "third", "fourth"}; n <= len(words) {
+		return words[n-1]
+	}
+	return strconv.Itoa(n) + "th"
+}
+
+// judgeFact judges what was seen elsewhere than in the document.
+func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
+	fact, seen := ev.Facts[p.Key()]
+	if !seen {
+		fact = Fact{Source: "the gate on line " + strconv.Itoa(p.Pos.Line), Found: "that nobody has looked", Want: "tell whoever makes orange: this is its fault"}
+	}
+	before := len(j.unmet)
+	if !fact.Holds {
+		j.unmet = append(j.unmet, Detail{Condition: fact.Source, Found: fact.Found, Where: fact.Where, Want: or(p.Want, fact.Want)})
+	}
+	evidence := task.Evidence{Source: fact.Source, Digest: fact.Digest}
+	if found := stale(p, evidence, ev); found != "" && fact.Digest != "" {
+		j.unmet = append(j.unmet, Detail{Condition: fact.Source + " is new", Found: found, Where: fact.Where, Want: "write it anew for this move"})
+	}
+	if len(j.unmet) == before && fact.Digest != "" {
+		j.rested = append(j.rested, evidence)
+	}
+}
+
+func or(text, instead string) string {
+	if text == "" {
+		return instead
+	}
+	return text
+}
+
+func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	name := "section " + quoteHeading(p.Section)
 	if ev.Document == nil {
 		j.unmet = append(j.unmet, Detail{
@@ -124,7 +235,7 @@ func judgePart(j *judgment, p workflow.Part, ev Evidence) {
 		where += fmt.Sprintf(", the last of %d sections of that name", s.Copies)
 		j.notes = append(j.notes, fmt.Sprintf("%s stands %d times: the last one, on line %d, counted", name, s.Copies, s.Line))
 	}
-	evidence := evidenceOf(s)
+	evidence := sectionEvidence(s)
 	before := len(j.unmet)
 	if found := lacks(p, s); found != "" {
 		j.unmet = append(j.unmet, Detail{Condition: name, Found: found, Where: where, Want: "write " + want(p)})
@@ -202,6 +313,9 @@ func stale(p workflow.Part, e task.Evidence, ev Evidence) string {
 // want describes what would meet a part.
 func want(p workflow.Part) string {
 	text := quoteHeading(p.Section)
+	if p.Want != "" {
+		return text + ": " + p.Want
+	}
 	switch {
 	case p.Verdict != "" && p.VerdictIn == workflow.VerdictFirstLine:
 		return fmt.Sprintf("%s with the first line %q", text, "Verdict: "+p.Verdict)

@@ -14,6 +14,8 @@ const (
 	GuardFailed       = "guard_failed"
 	GateUnmet         = "gate_unmet"
 	NoMove            = "no_move"
+	ReasonMissing     = "reason_missing"
+	OverrideDenied    = "override_denied"
 	RespawnRefused    = "respawn_refused"
 )
 

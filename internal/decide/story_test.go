@@ -112,7 +112,7 @@ func play(t *testing.T, def *workflow.Definition, s scene) string {
 		case "spent":
 			w.spend(t, rest)
 		case "entry":
-			w.ev.Entry = decide.Digests(def, w.task.Status, w.ev.Document)
+			w.ev.Entry = decide.Digests(def, w.task.Status, w.ev)
 		case "ask":
 			to, actors, _ := strings.Cut(rest, " by ")
 			for _, actor := range strings.Split(actors, ", ") {

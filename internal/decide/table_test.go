@@ -95,6 +95,7 @@ func TestATaskWithAWorkspaceIsBornWithoutReservingAnother(t *testing.T) {
 const bare = `
 name: bare
 version: 1
+fields: {tries: 0}
 states:
   new: {terminal: false}
   parked: {terminal: false}

@@ -6,6 +6,8 @@ package decide
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +24,8 @@ type Decision struct {
 // Transition judges a request for a status, in this order: map, actor, guards, gate.
 // A no is a *Rejection: its code is that of the first step that failed, its details are those of all.
 func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Request, now time.Time) (Decision, error) {
-	candidates := edges(def, t.Status, req.To)
+	req.To = resolve(def, t, req.To)
+	candidates := edges(def, t, req.To)
 	if len(candidates) == 0 {
 		if req.To == t.Status {
 			return Decision{Change: task.Change{Task: t}}, nil
@@ -38,18 +41,43 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 		}
 		last = furthest(last, rejection)
 	}
-	last.Open = Open(def, t.Status, req.Actor)
+	last.Open = Open(def, t, req.Actor)
 	return Decision{}, last
 }
 
-func edges(def *workflow.Definition, from, to task.Status) []*workflow.Transition {
-	var out []*workflow.Transition
+// resolve is the state that a request means: "previous" is the one before the present one.
+func resolve(def *workflow.Definition, t task.Task, to task.Status) task.Status {
+	if _, exists := def.State(to); !exists && to == workflow.Previous && t.Previous != "" {
+		return t.Previous
+	}
+	return to
+}
+
+// out lists the edges that leave a task's present status, in the order of the file.
+func out(def *workflow.Definition, t task.Task) []*workflow.Transition {
+	var found []*workflow.Transition
 	for i := range def.Transitions {
-		if t := &def.Transitions[i]; t.From == from && t.To == to {
-			out = append(out, t)
+		if edge := &def.Transitions[i]; leaves(edge, t) {
+			found = append(found, edge)
 		}
 	}
-	return out
+	return found
+}
+
+// edges lists those of them that lead to a status.
+func edges(def *workflow.Definition, t task.Task, to task.Status) []*workflow.Transition {
+	var found []*workflow.Transition
+	for i := range def.Transitions {
+		if edge := &def.Transitions[i]; edge.To == to && leaves(edge, t) {
+			found = append(found, edge)
+		}
+	}
+	return found
+}
+
+// leaves says whether an edge is there for a task in its present status.
+func leaves(edge *workflow.Transition, t task.Task) bool {
+	return edge.From == t.Status && (len(edge.CameFrom) == 0 || slices.Contains(edge.CameFrom, t.Previous))
 }
 
 // Allows says whether the actor may ask for the edge. The workflow's own rules always may.
@@ -65,22 +93,19 @@ func Allows(edge *workflow.Transition, actor task.Actor) bool {
 	return false
 }
 
-// Open lists where the actor may ask to go from a status, whatever guards and gates say, in the order of the file.
-func Open(def *workflow.Definition, from task.Status, actor task.Actor) []task.Status {
-	var out []task.Status
-	seen := map[task.Status]bool{}
-	for i := range def.Transitions {
-		edge := &def.Transitions[i]
-		if edge.From == from && !seen[edge.To] && Allows(edge, actor) {
-			seen[edge.To] = true
-			out = append(out, edge.To)
+// Open lists where the actor may ask to go from the task's status, whatever guards and gates say, in the order of the file.
+func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status {
+	var found []task.Status
+	for _, edge := range out(def, t) {
+		if Allows(edge, actor) && !slices.Contains(found, edge.To) {
+			found = append(found, edge.To)
 		}
 	}
-	return out
+	return found
 }
 
 func illegal(def *workflow.Definition, t task.Task, req task.Request) *Rejection {
-	r := &Rejection{Code: IllegalTransition, Task: t.ID, From: t.Status, To: req.To, Open: Open(def, t.Status, req.Actor)}
+	r := &Rejection{Code: IllegalTransition, Task: t.ID, From: t.Status, To: req.To, Open: Open(def, t, req.Actor)}
 	r.Message = fmt.Sprintf("cannot move task %s from %q to %q: the workflow %q has no such transition", t.ID, t.Status, req.To, def.Name)
 	if _, exists := def.State(req.To); !exists {
 		r.Message = fmt.Sprintf("cannot move task %s to %q: the workflow %q has no such state", t.ID, req.To, def.Name)
@@ -96,10 +121,12 @@ func order(code string) int {
 	switch code {
 	case ActorDenied:
 		return 1
-	case GuardFailed:
+	case OverrideDenied, ReasonMissing:
 		return 2
+	case GuardFailed:
+		return 3
 	}
-	return 3
+	return 4
 }
 
 // furthest keeps, of several candidates for one move, the refusal that came closest to a yes.
@@ -126,16 +153,19 @@ func judge(t task.Task, edge *workflow.Transition, req task.Request, gate judgme
 			Want: "have it asked for by: " + strings.Join(edge.By, ", "),
 		})
 	}
-	for _, g := range edge.When {
-		if value := t.Counters.Get(g.Field); !g.Holds(value) {
-			first(GuardFailed)
-			details = append(details, Detail{
-				Condition: g.String(), Found: fmt.Sprintf("%s = %d", g.Field, value),
-				Want: "take the move whose condition holds at this count",
-			})
-		}
+	if code, detail := overridden(edge, req); code != "" {
+		first(code)
+		details = append(details, detail)
 	}
-	if len(gate.unmet) > 0 {
+	if edge.Reason && strings.TrimSpace(req.Reason) == "" && !req.Override {
+		first(ReasonMissing)
+		details = append(details, Detail{Condition: "a reason", Found: "none", Want: "say why: --reason TEXT"})
+	}
+	if unmet := guardsUnmet(t, edge); len(unmet) > 0 && !req.Override {
+		first(GuardFailed)
+		details = append(details, unmet...)
+	}
+	if len(gate.unmet) > 0 && !req.Override {
 		first(GateUnmet)
 		details = append(details, gate.unmet...)
 	}
@@ -144,6 +174,7 @@ func judge(t task.Task, edge *workflow.Transition, req task.Request, gate judgme
 	}
 	why := map[string]string{
 		ActorDenied: "this role may not ask for it", GuardFailed: "a condition does not hold", GateUnmet: "evidence is missing",
+		ReasonMissing: "it takes a reason", OverrideDenied: "it cannot be overridden so",
 	}[code]
 	return &Rejection{
 		Code: code, Task: t.ID, From: t.Status, To: edge.To, Details: details,
@@ -151,35 +182,107 @@ func judge(t task.Task, edge *workflow.Transition, req task.Request, gate judgme
 	}
 }
 
+// overridden says what speaks against the request's override; an empty code when nothing does or none is asked for.
+func overridden(edge *workflow.Transition, req task.Request) (string, Detail) {
+	switch {
+	case !req.Override:
+		return "", Detail{}
+	case req.Actor.Role != task.RoleHuman || req.Actor.Rule:
+		return ActorDenied, Detail{Condition: "who may override", Found: fmt.Sprintf("the role %q", req.Actor.Name()), Want: "have a person do it"}
+	case !edge.Override:
+		return OverrideDenied, Detail{Condition: "override: allowed", Found: "a transition whose conditions always hold", Want: "meet its conditions"}
+	case strings.TrimSpace(req.Reason) == "":
+		return ReasonMissing, Detail{Condition: "a reason", Found: "none", Want: "say why the conditions do not matter this time"}
+	}
+	return "", Detail{}
+}
+
+// guardsUnmet tells the guards of an edge that do not hold for the task.
+func guardsUnmet(t task.Task, edge *workflow.Transition) []Detail {
+	var unmet []Detail
+	for _, g := range edge.When {
+		if value := counted(t, edge, g.Field); !g.Holds(value) {
+			unmet = append(unmet, Detail{
+				Condition: g.String(), Found: fmt.Sprintf("%s = %d", g.Field, value), Want: "take the move whose condition holds at this count",
+			})
+		}
+	}
+	return unmet
+}
+
+// counted is what a guard of an edge sees of a counter: failures are those of the task's present status,
+// with the one that the edge itself counts.
+func counted(t task.Task, edge *workflow.Transition, field string) int {
+	if field != workflow.CountFailures {
+		return t.Counters.Get(field)
+	}
+	n := t.Counters.Failures(t.Status)
+	if edge != nil && edge.Failure {
+		n++
+	}
+	return n
+}
+
 // accept builds the change that follows from taking an edge.
 func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.Transition, req task.Request, j judgment, now time.Time) task.Change {
 	expect := t.Version
 	from := t.Status
 	hooks := hooksOf(edge.Hooks)
+	data := noted(t, edge, req, j)
+	t.Counters = failures(t, edge)
 	t = enter(def, t, edge.To, hooks, now)
 	event := task.Event{
 		Time: now, Type: task.StatusChanged, Actor: req.Actor.Name(), ActingAs: req.Actor.As, From: from, To: edge.To,
-		Reason: req.Reason, Counters: t.Counters, Evidence: j.rested, Workflow: def.Digest, Hooks: actions(hooks),
-	}
-	if len(j.notes) > 0 {
-		event.Data = map[string]string{"note": strings.Join(j.notes, "; ")}
+		Reason: req.Reason, Counters: t.Counters, Evidence: j.rested, Workflow: def.Digest, Hooks: actions(hooks), Data: data,
 	}
 	return task.Change{
 		Task: t, Expect: expect, Events: []task.Event{event}, Hooks: hooks,
-		Spent: j.rested, Entered: true, Entry: Digests(def, edge.To, ev.Document), Lease: lease(t, hooks),
+		Spent: j.rested, Entered: true, Entry: Digests(def, edge.To, ev), Lease: lease(t, hooks),
 	}
+}
+
+// noted is what an event says of a move beside the move; nil when nothing.
+func noted(t task.Task, edge *workflow.Transition, req task.Request, j judgment) map[string]string {
+	if len(j.notes) == 0 && !edge.Failure && !req.Override {
+		return nil
+	}
+	data := map[string]string{}
+	if len(j.notes) > 0 {
+		data["note"] = strings.Join(j.notes, "; ")
+	}
+	if edge.Failure {
+		data[task.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))
+	}
+	if req.Override {
+		data[task.DataOverride] = reasons(append(guardsUnmet(t, edge), j.unmet...))
+	}
+	return data
+}
+
+// failures is the task's counters after the edge has counted a failure of the state that is left, or forgotten those that there were.
+func failures(t task.Task, edge *workflow.Transition) task.Counters {
+	n := t.Counters.Failures(t.Status)
+	switch {
+	case edge.Failure:
+		return t.Counters.With(task.Failures(t.Status), n+1)
+	case n != 0 && edge.To != t.Status:
+		return t.Counters.With(task.Failures(t.Status), 0)
+	}
+	return t.Counters
 }
 
 // enter is the task as it is right after it moved: new status, counters changed before anything is spawned.
 func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.Hook, now time.Time) task.Task {
 	state, _ := def.State(to)
-	t.Previous, t.Status = t.Status, to
+	if to != t.Status { // one that begins its status anew came from where it came from before
+		t.Previous, t.Status = t.Status, to
+	}
 	t.Live = !state.Terminal
 	t.EnteredAt, t.UpdatedAt, t.StalledAt = now, now, time.Time{}
 	t.Attention, t.QueuedFor = "", ""
 	owes := false
 	for _, h := range hooks {
-		t.Counters = count(t.Counters, h)
+		t.Counters = count(t.Counters, to, h)
 		class, _ := task.ClassOf(h.Action)
 		owes = owes || class != task.ClassRecord
 	}
@@ -190,12 +293,16 @@ func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.H
 }
 
 // count applies what a hook does to the counters.
-func count(c task.Counters, h task.Hook) task.Counters {
+func count(c task.Counters, to task.Status, h task.Hook) task.Counters {
+	field := h.Field
+	if field == workflow.CountFailures {
+		field = task.Failures(to)
+	}
 	switch {
 	case h.Action == task.SetField:
-		return c.With(h.Field, h.Value)
-	case h.Field != "":
-		return c.With(h.Field, c.Get(h.Field)+1)
+		return c.With(field, h.Value)
+	case field != "":
+		return c.With(field, c.Get(field)+1)
 	}
 	return c
 }

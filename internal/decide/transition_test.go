@@ -46,6 +46,7 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 const forks = `
 name: forks
 version: 1
+fields: {tries: 0}
 states:
   a: {terminal: false}
   b: {terminal: false}
@@ -106,11 +107,13 @@ func TestWhatDefaultDoesWithoutIsJudgedToo(t *testing.T) {
 	}
 }
 
-func TestAMoveAlongASelfEdgeCountsAndKeepsTheStatusAsPrevious(t *testing.T) {
+func TestAMoveAlongASelfEdgeCountsAndKeepsWhereTheTaskCameFrom(t *testing.T) {
 	t.Parallel()
 	req := task.Request{To: "b", Actor: task.Actor{Role: task.RoleWorker}}
-	d, err := decide.Transition(parse(t, "forks.yml", []byte(forks)), newTask("b"), decide.Evidence{}, req, noon)
-	if err != nil || d.Change.Task.Counters.Get("tries") != 1 || d.Change.Task.Previous != "b" || len(d.Change.Events) != 1 {
+	tk := newTask("b")
+	tk.Previous = "a"
+	d, err := decide.Transition(parse(t, "forks.yml", []byte(forks)), tk, decide.Evidence{}, req, noon)
+	if err != nil || d.Change.Task.Counters.Get("tries") != 1 || d.Change.Task.Previous != tk.Previous || len(d.Change.Events) != 1 {
 		t.Errorf("found %+v (%v), want one move from b to b with tries = 1", d.Change, err)
 	}
 }

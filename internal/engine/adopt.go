@@ -208,7 +208,7 @@ func (e *Engine) tellEntry(a *task.Adoption, def *workflow.Definition) {
 	text, err := e.Documents.Read(a.Task.Project, a.Task.ID, true)
 	switch {
 	case err == nil:
-		a.Entry = decide.Digests(def, a.Task.Status, document.Read(text))
+		a.Entry = decide.Digests(def, a.Task.Status, decide.Evidence{Document: document.Read(text)})
 	case !errors.Is(err, os.ErrNotExist):
 		a.Notes = append(a.Notes, "its TASK.md cannot be read: "+err.Error())
 	}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"time"
 
+	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -88,6 +89,12 @@ type Merger interface {
 	Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error)
 }
 
+// Facts looks at what a gate asks for outside of the task's document: files, checks, git.
+type Facts interface {
+	// Look answers a fact for every part, by its Key. An error says that it could not be looked at all.
+	Look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error)
+}
+
 // Performer performs one hook. It may be asked again for one that it has performed: it looks first.
 type Performer interface {
 	Perform(ctx context.Context, job task.Job) (task.Effect, error)
@@ -108,6 +115,7 @@ type Engine struct {
 	Rules     Rules
 	Desk      Desk
 	Merger    Merger
+	Facts     Facts
 	Performer Performer
 	Runner    Runner
 	Witness   Witness

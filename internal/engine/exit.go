@@ -44,6 +44,14 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 	if err != nil {
 		return task.Outcome{}, err
 	}
+	if evidence.Facts, err = e.facts(ctx, s.Task, def, decide.NeedsOfDeath(def, s.Task)); err != nil {
+		return task.Outcome{}, err
+	}
+	for _, fact := range evidence.Facts {
+		if fact.Pending {
+			return task.Outcome{}, nil // what is being found out is waited for: the death is met again
+		}
+	}
 	c := decide.Exit(def, s.Task, evidence, death, e.Now())
 	if decide.NeedsWords(c) {
 		open, err := e.seated(ctx, death)

@@ -111,8 +111,8 @@ func (e *Engine) judge(ctx context.Context, req task.Request) (task.Snapshot, de
 func (e *Engine) commit(ctx context.Context, c task.Change, evidence decide.Evidence) (task.Task, error) {
 	var hardens []func() error
 	for _, rested := range c.Spent {
-		section, _ := evidence.Document.Section(rested.Source)
-		harden, err := e.Documents.Keep(c.Task.Project, c.Task.ID, rested.Digest, section.Text)
+		text, _ := evidence.Text(rested)
+		harden, err := e.Documents.Keep(c.Task.Project, c.Task.ID, rested.Digest, text)
 		if err != nil {
 			return task.Task{}, err
 		}
@@ -141,12 +141,29 @@ func (e *Engine) look(ctx context.Context, req task.Request) (task.Snapshot, *wo
 		if err != nil {
 			return before, nil, decide.Evidence{}, err
 		}
-		whole := decide.NeedsDocument(def, before.Task.Status, req.To)
-		s, evidence, err := e.inspect(ctx, req.Task, whole)
-		if err != nil || s.Task.Status == before.Task.Status {
+		parts := decide.Needs(def, before.Task, req.To)
+		s, evidence, err := e.inspect(ctx, req.Task, decide.NeedsDocument(parts))
+		if err != nil {
+			return s, def, evidence, err
+		}
+		if s.Task.Status == before.Task.Status && s.Task.Previous == before.Task.Previous {
+			evidence.Facts, err = e.facts(ctx, s.Task, def, parts)
 			return s, def, evidence, err
 		}
 	}
+}
+
+// facts looks at what the parts ask for elsewhere than in the document. No lock is held meanwhile: a check may take its time.
+func (e *Engine) facts(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+	parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { return p.Section != "" })
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	facts, err := e.Facts.Look(ctx, t, def, parts)
+	if err != nil {
+		return nil, fmt.Errorf("look at the evidence of task %s: %w", t.ID, err)
+	}
+	return facts, nil
 }
 
 func (e *Engine) logRefusal(req task.Request, err error) {

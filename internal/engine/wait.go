@@ -96,7 +96,7 @@ func (e *Engine) stands(ctx context.Context, w Waiting, id, role string) (task.W
 			out.Blocked = true
 		}
 	}
-	for _, to := range decide.Open(def, s.Task.Status, task.Actor{Role: role}) {
+	for _, to := range decide.Open(def, s.Task, task.Actor{Role: role}) {
 		out.Open = append(out.Open, string(to))
 	}
 	if out.Blocked {

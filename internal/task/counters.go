@@ -1,5 +1,7 @@
 package task
 
+import "strings"
+
 // Counter is one named integer of a task.
 type Counter struct {
 	Name  string `json:"name"`
@@ -38,6 +40,22 @@ func (c Counters) With(name string, value int) Counters {
 		at++
 	}
 	return append(out, c[at:]...)
+}
+
+// ofFailures begins the name of the counter that holds a state's failures. No counter of a workflow's own has a dot.
+const ofFailures = "failures."
+
+// Failures is the name of the counter that holds a state's failures.
+func Failures(s Status) string { return ofFailures + string(s) }
+
+// Failures is how often the state has failed.
+func (c Counters) Failures(s Status) int {
+	for _, have := range c {
+		if rest, found := strings.CutPrefix(have.Name, ofFailures); found && rest == string(s) {
+			return have.Value
+		}
+	}
+	return 0
 }
 
 // Equal says whether both lists hold the same values, missing counters counting as 0.

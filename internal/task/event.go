@@ -37,6 +37,12 @@ const DataCrash = "crash"
 // DataUnstarted is the key in an event's data that says why an agent could not be started at all.
 const DataUnstarted = "unstarted"
 
+// Keys in the data of a move: the number of the failure that it counted, and what a person's override ignored.
+const (
+	DataFailure  = "failure"
+	DataOverride = "override"
+)
+
 // Evidence names one thing that a decision rested on, and its digest at that moment.
 type Evidence struct {
 	Source string `json:"source"` // "## Handoff"

@@ -34,6 +34,8 @@ type Request struct {
 	To     Status
 	Actor  Actor
 	Reason string
+	// Override says that guards and gate shall not count. Only a person may, with a reason, where the workflow allows it.
+	Override bool
 }
 
 // Holder is a task that has a workspace.

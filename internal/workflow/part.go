@@ -150,15 +150,30 @@ func listed(words []string) string {
 // Leaves are the parts that a list of parts consists of in the end: those of any and all taken apart.
 func Leaves(parts []Part) []Part {
 	var out []Part
-	for _, p := range parts {
-		switch {
+	eachLeaf(parts, func(p *Part) { out = append(out, *p) })
+	return out
+}
+
+// Since are those of them that want something written after the present status began.
+func Since(parts []Part) []Part {
+	var out []Part
+	eachLeaf(parts, func(p *Part) {
+		if p.Since == SinceEntry {
+			out = append(out, *p)
+		}
+	})
+	return out
+}
+
+func eachLeaf(parts []Part, visit func(p *Part)) {
+	for i := range parts {
+		switch p := &parts[i]; {
 		case len(p.All) > 0:
-			out = append(out, Leaves(p.All)...)
+			eachLeaf(p.All, visit)
 		case len(p.Any) > 0:
-			out = append(out, Leaves(p.Any)...)
+			eachLeaf(p.Any, visit)
 		default:
-			out = append(out, p)
+			visit(p)
 		}
 	}
-	return out
 }
