@@ -47,6 +47,18 @@ func TestMain(m *testing.M) {
 		fmt.Println(above, err)
 	case "watch":
 		fmt.Println(watchMany(argument))
+	case "keeper": // starts a child in a session of its own that keeps what it says open
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), partVariable+"=wait "+argument)
+		child.Stdout, child.Stderr = os.Stdout, os.Stderr
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := child.Start(); err != nil {
+			os.Exit(1)
+		}
+	case "eat":
+		eat(argument)
+	case "flood":
+		flood(argument)
 	case "supervise":
 		os.Exit(supervise(argument))
 	default:

@@ -12,6 +12,7 @@ import (
 type details struct {
 	parent  int
 	group   int
+	session int
 	started string
 	zombie  bool
 }
@@ -21,6 +22,7 @@ const (
 	fieldState   = 0
 	fieldParent  = 1
 	fieldGroup   = 2
+	fieldSession = 3
 	fieldStarted = 19
 )
 
@@ -50,7 +52,14 @@ func inspect(pid int) (details, error) {
 	if err != nil {
 		return details{}, fmt.Errorf("read process %d: group: %w", pid, err)
 	}
-	return details{parent: parent, group: group, started: string(fields[fieldStarted]), zombie: fields[fieldState][0] == 'Z'}, nil
+	session, err := strconv.Atoi(string(fields[fieldSession]))
+	if err != nil {
+		return details{}, fmt.Errorf("read process %d: session: %w", pid, err)
+	}
+	return details{
+		parent: parent, group: group, session: session,
+		started: string(fields[fieldStarted]), zombie: fields[fieldState][0] == 'Z',
+	}, nil
 }
 
 // shortName is what the kernel calls the process: the name of its program, cut after 15 bytes, or what it calls itself.
