@@ -141,6 +141,7 @@ type Hook struct {
 	task.Hook
 	Pos    yaml.Pos
 	prompt yaml.Pos
+	role   yaml.Pos
 }
 
 // Verdict kinds of a gate's part.
@@ -371,14 +372,14 @@ func spawns(hooks []Hook) string {
 // SpawnRole tells the role of the agent that a hook starts; empty when it starts none.
 func SpawnRole(h task.Hook) string {
 	switch {
-	case h.Action == task.SpawnReviewer:
+	case h.Action != task.SpawnAgent && h.Action != task.SpawnReviewer:
+		return ""
+	case h.Role != "":
+		return h.Role
+	case h.Action == task.SpawnReviewer || h.Harness == task.HarnessReview:
 		return task.RoleReviewer
-	case h.Action == task.SpawnAgent && h.Harness == task.HarnessReview:
-		return task.RoleReviewer
-	case h.Action == task.SpawnAgent:
-		return task.RoleWorker
 	}
-	return ""
+	return task.RoleWorker
 }
 
 // Has says whether a transition's hooks hold an action.

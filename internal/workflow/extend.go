@@ -63,7 +63,7 @@ func (r reader) checks(n *yaml.Node) []Check {
 	r.Pairs(n, "checks", func(name, value *yaml.Node) {
 		c := Check{Named: Named{Name: name.Value, Pos: yaml.PosOf(name)}, Timeout: usualCheckTime}
 		r.Mapping(value, "check "+name.Value, []yaml.Key{
-			yaml.Must("run", func(n *yaml.Node) { c.Run = r.argv(n) }),
+			yaml.Must("run", func(n *yaml.Node) { c.Run = r.words(n) }),
 			yaml.May("timeout", func(n *yaml.Node) { c.Timeout = int(r.Duration(n, "a timeout", 24*time.Hour) / time.Second) }),
 		})
 		if !isFieldName(strings.ReplaceAll(c.Name, "-", "_")) {
@@ -71,16 +71,6 @@ func (r reader) checks(n *yaml.Node) []Check {
 		}
 		out = append(out, c)
 	})
-	return out
-}
-
-// argv reads a command as its words: no shell will read it.
-func (r reader) argv(n *yaml.Node) []string {
-	var out []string
-	r.List(n, "a command", func(n *yaml.Node) { out = append(out, r.Text(n, "a word of a command")) })
-	if n.Kind == yaml.SequenceNode && (len(out) == 0 || out[0] == "") {
-		r.Problem(yaml.PosOf(n), "value", "found no program in a command, expected its words, such as [make, test]")
-	}
 	return out
 }
 

@@ -233,40 +233,6 @@ func (r reader) guards(n *yaml.Node) []Guard {
 	return out
 }
 
-func (r reader) hook(n *yaml.Node) Hook {
-	h := Hook{Pos: yaml.PosOf(n)}
-	acts, increments, named := false, false, false
-	r.Mapping(n, "a hook", []yaml.Key{
-		yaml.May("action", func(n *yaml.Node) { h.Action, acts = r.OneOf(n, "an action", task.Actions()...), true }),
-		yaml.May("prompt", func(n *yaml.Node) { h.Prompt, h.prompt = r.Name(n, "a prompt"), yaml.PosOf(n) }),
-		yaml.May("harness", func(n *yaml.Node) { h.Harness = r.OneOf(n, "harness", task.HarnessTask, task.HarnessReview) }),
-		yaml.May("permissions", func(n *yaml.Node) {
-			h.Permissions = r.OneOf(n, "permissions", task.PermissionsFull, task.PermissionsReduced)
-		}),
-		yaml.May("increment", func(n *yaml.Node) { h.Field, increments = r.counter(n, "increment"), true }),
-		yaml.May("field", func(n *yaml.Node) { h.Field, named = r.counter(n, "field"), true }),
-		yaml.May("value", func(n *yaml.Node) { h.Value = r.Integer(n, "value", -maxGuard, maxGuard) }),
-	})
-	if increments && !acts {
-		h.Action, acts = task.Increment, true // "increment: field" is a hook of its own
-	}
-	if n.Kind == yaml.MappingNode && !acts {
-		r.Problem(h.Pos, "missing-key", "found no %q in a hook, expected it", "action")
-	}
-	if named && h.Action != "" && h.Action != task.Increment && h.Action != task.SetField {
-		r.Problem(h.Pos, "hook", "found field in the hook %s, expected it only in %s and %s", h.Action, task.Increment, task.SetField)
-	}
-	return h
-}
-
-func (r reader) counter(n *yaml.Node, what string) string {
-	name := r.Text(n, what)
-	if name != "" && !isFieldName(name) {
-		r.Problem(yaml.PosOf(n), "value", "found %q as %s, expected the name of a counter such as %q", name, what, task.ReviewRound)
-	}
-	return name
-}
-
 func (r reader) exit(n *yaml.Node, exit *Exit) {
 	r.Mapping(n, "exit_monitoring", []yaml.Key{
 		yaml.May("poll_interval", func(n *yaml.Node) { exit.PollInterval = r.Integer(n, "poll_interval", 1, maxGuard) }),

@@ -121,7 +121,10 @@ func (r reader) kindOfPart(at yaml.Pos, said map[string]yaml.Pos) string {
 			found = append(found, kind)
 		}
 	}
-	if len(found) != 1 {
+	if len(found) == 0 {
+		found = []string{"none"}
+	}
+	if len(found) != 1 || found[0] == "none" {
 		r.Problem(at, "gate", "found %s in a gate, expected exactly one of section, file, glob, check, git, all, any", listed(found))
 		return ""
 	}
@@ -138,13 +141,6 @@ func (r reader) kindOfPart(at yaml.Pos, said map[string]yaml.Pos) string {
 		}
 	}
 	return kind
-}
-
-func listed(words []string) string {
-	if len(words) == 0 {
-		return "none"
-	}
-	return strings.Join(words, " and ")
 }
 
 // Leaves are the parts that a list of parts consists of in the end: those of any and all taken apart.

@@ -93,24 +93,6 @@ func (r reader) checkPrompts(d *Definition) {
 	}
 }
 
-func (d *Definition) eachHook(visit func(Hook)) {
-	for _, t := range d.Transitions {
-		for _, h := range t.Hooks {
-			visit(h)
-		}
-	}
-	for _, b := range d.Births {
-		for _, h := range b.Hooks {
-			visit(h)
-		}
-	}
-	if d.PlanFile != nil {
-		for _, h := range d.PlanFile.Hooks {
-			visit(h)
-		}
-	}
-}
-
 // Rule 6: the targets of exit rules exist.
 func (r reader) checkExitTargets(d *Definition) {
 	for _, rule := range d.Exit.Rules {
@@ -244,21 +226,6 @@ func (r reader) checkInitialAndMoves(d *Definition) {
 			r.Problem(b.Pos, "create", "found the terminal state %q among those that tasks are created in, expected one that a task can leave", b.To)
 		}
 	}
-}
-
-func (r reader) checkHooks(d *Definition) {
-	d.eachHook(func(h Hook) {
-		switch h.Action {
-		case task.SpawnAgent, task.SpawnReviewer:
-			if h.Prompt == "" {
-				r.Problem(h.Pos, "hook", "found %s without a prompt, expected the name of one", h.Action)
-			}
-		case task.Increment, task.SetField:
-			if h.Field == "" {
-				r.Problem(h.Pos, "hook", "found %s without a field, expected the name of a counter", h.Action)
-			}
-		}
-	})
 }
 
 func (r reader) checkExitRulesComplete(d *Definition) {
