@@ -96,6 +96,8 @@ type Job struct {
 	Prompt  string // the text of the hook's prompt, its variables not yet put in
 	Respawn string // the text of the present state's respawn prompt, for a notice that finds nobody
 	Role    string // the role of the agent that the hook starts or speaks to
+	Agent   string // the harness of that agent; empty means the one of the task that Hook.Harness says
+	Event   Event  // what queued the hook; only for those that tell of it or run a program
 	Secret  string // the seat's secret, for hooks that may start an agent
 	Seat    string // the hash under which the seat is kept
 	Inherit bool   // the agent gets the environment of this process; else that of the tmux server
@@ -108,6 +110,23 @@ type Effect struct {
 	Lease     Lease
 	EndSeats  []string
 	NewNotice *Notice
-	Seat      *Seat  // of the agent that was started or found started: its hash, and its process unless it is gone already
-	Said      string // one line for people
+	Pushed    *string      // the commit that is now at the task's remote branch
+	PR        *PullRequest // the task's pull request as it stands
+	Seat      *Seat        // of the agent that was started or found started: its hash, and its process unless it is gone already
+	Said      string       // one line for people
 }
+
+// PullRequest is what is known of one pull request.
+type PullRequest struct {
+	URL     string
+	State   string // PROpen, PRMerged or PRClosed
+	Commit  string // the tip of its branch
+	Foreign bool   // its branch is in another repository, which may only have a branch of the same name
+}
+
+// States of pull requests.
+const (
+	PROpen   = "OPEN"
+	PRMerged = "MERGED"
+	PRClosed = "CLOSED"
+)

@@ -29,6 +29,9 @@ const (
 	Merged           = "task.merged"
 	DocumentRestored = "document.restored"
 	DocumentAdopted  = "document.adopted"
+	BranchPushed     = "branch.pushed"
+	PRRequested      = "pr.requested"
+	PRCreated        = "pr.created"
 )
 
 // DataCrash is the key in an event's data that marks a move as forced by crashes: the count of crashes survives it.
@@ -42,6 +45,8 @@ const (
 	DataFailure  = "failure"
 	DataOverride = "override"
 )
+// DataNamedHarness is the key in an event's data that names an agent's harness where that is not the task's own.
+const DataNamedHarness = "named_harness"
 
 // Evidence names one thing that a decision rested on, and its digest at that moment.
 type Evidence struct {
