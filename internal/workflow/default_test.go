@@ -1,7 +1,9 @@
 package workflow_test
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"orange/internal/workflow"
@@ -20,17 +22,72 @@ func usual(t *testing.T) workflow.Usual {
 	return u
 }
 
-func TestTheDefaultWorkflowLoads(t *testing.T) {
+// shipped are the workflows that come with the program, with the number of their states and transitions.
+var shipped = map[string][2]int{"default": {9, 21}, "classic": {8, 18}, "minimal": {5, 6}}
+
+func TestTheWorkflowsThatShipLoad(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../workflows/default.yml")
-	if err != nil {
-		t.Fatal(err)
+	for name, want := range shipped {
+		d := load(t, "../../workflows/"+name+".yml")
+		if len(d.States) != want[0] || len(d.Transitions) != want[1] || d.Name != name {
+			t.Errorf("found %q with %d states and %d transitions, want %q with %v", d.Name, len(d.States), len(d.Transitions), name, want)
+		}
 	}
-	d, err := workflow.Parse("default.yml", text, usual(t))
-	if err != nil {
-		t.Fatal(err)
+}
+
+// sentOn is the one edge of document 002 to which a hook is added: a worker that was started in stuck ends before its work is reviewed.
+const sentOn = "stuck->agent-review |  | spawn_agent reviewer review reduced review_round"
+
+// The two files of document 002 load as they stand (testdata/ok has their structure), and what ships is the same machine.
+func TestClassicAndMinimal_areTheMachinesOfDocument002(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"classic", "minimal"} {
+		ours, theirs := load(t, "../../workflows/"+name+".yml"), load(t, "testdata/ok/"+name+"-like.yml")
+		if len(ours.States) != len(theirs.States) || len(ours.Transitions) != len(theirs.Transitions) {
+			t.Fatalf("found %d states and %d transitions in %s, want %d and %d",
+				len(ours.States), len(ours.Transitions), name, len(theirs.States), len(theirs.Transitions))
+		}
+		for i, want := range theirs.States {
+			if s := ours.States[i]; s.Name != want.Name || s.Terminal != want.Terminal || s.Role != want.Role {
+				t.Errorf("found the state %+v in %s, want %+v", s, name, want)
+			}
+		}
+		for i := range theirs.Transitions {
+			got, want := machine(&ours.Transitions[i]), machine(&theirs.Transitions[i])
+			if want == sentOn {
+				want = strings.Replace(want, "spawn_agent", "kill_session    ; spawn_agent", 1)
+			}
+			if got != want {
+				t.Errorf("found in %s\n%s\nwant\n%s", name, got, want)
+			}
+		}
+		for i, want := range theirs.Exit.Rules {
+			if got, want := ruleLine(ours.Exit.Rules[i]), ruleLine(want); got != want {
+				t.Errorf("found in %s the exit rule\n%s\nwant\n%s", name, got, want)
+			}
+		}
 	}
-	if len(d.States) != 9 || len(d.Transitions) != 21 {
-		t.Errorf("found %d states and %d transitions, want 9 and 21", len(d.States), len(d.Transitions))
+}
+
+// machine is an edge in one line: guards, gate and hooks, without who may ask and how new the evidence must be.
+func machine(e *workflow.Transition) string {
+	var parts, hooks []string
+	for _, g := range e.When {
+		parts = append(parts, g.String())
 	}
+	for _, p := range e.Gate {
+		parts = append(parts, p.Section+" "+p.Verdict+" "+p.VerdictIn)
+	}
+	for _, h := range e.Hooks {
+		hooks = append(hooks, h.Action+" "+h.Prompt+" "+h.Harness+" "+h.Permissions+" "+h.Field)
+	}
+	return fmt.Sprintf("%s->%s | %s | %s", e.From, e.To, strings.Join(parts, "; "), strings.Join(hooks, "; "))
+}
+
+func ruleLine(r workflow.Rule) string {
+	line := fmt.Sprintf("%s %s %d %s %d", r.Status, r.Action, r.StuckAfter, r.Then, len(r.ThenWhen))
+	if r.HasArtifact != nil {
+		line += " " + r.HasArtifact.Section + " " + r.HasArtifact.Verdict + " " + r.HasArtifact.VerdictIn
+	}
+	return line
 }

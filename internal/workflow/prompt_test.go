@@ -36,9 +36,18 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-func TestThePromptsOfTheDefaultWorkflowMakeSense(t *testing.T) {
+func TestThePromptsOfTheWorkflowsThatShipMakeSense(t *testing.T) {
 	t.Parallel()
-	d := load(t, "../../workflows/default.yml")
+	for name := range shipped {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sensible(t, load(t, "../../workflows/"+name+".yml"))
+		})
+	}
+}
+
+func sensible(t *testing.T, d *workflow.Definition) {
+	t.Helper()
 	known := map[string]bool{task.CrashCount: true}
 	for _, name := range []string{
 		workflow.VarSummary, workflow.VarProject, workflow.VarBranch, workflow.VarReviewRound, workflow.VarStatus,
