@@ -38,11 +38,10 @@ func TestEveryStoryEndsAsItIsWritten(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("found no stories: %v", err)
 	}
-	def := defaultWorkflow(t)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
-			tell(t, def, file)
+			tell(t, shippedWorkflow(t, bookOf(filepath.Base(file)).workflow), file)
 		})
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"orange/internal/task"
 )
 
-// law is one row of document 001's table, written by hand and looked up literally: the dumb twin of the judge.
-// It shares nothing with default.yml, so that both would have to be wrong in the same way.
+// law is one row of a document's table, written by hand and looked up literally: the dumb twin of the judge.
+// It shares nothing with the workflow files, so that both would have to be wrong in the same way.
 type law struct {
 	from, to  task.Status
 	by        []string
 	needs     need
 	low, high int  // review_round must be in between, both included
-	added     bool // not a row of document 001
+	added     bool // not a row of the document
 }
 
 // need is what a row wants of the document.
@@ -25,6 +25,9 @@ const (
 	aNewHandoff
 	aNewPass
 	aNewFail
+	anyNewHandoff  // there, and not empty
+	aPassSomewhere // the first line with a verdict says PASS
+	aFailSomewhere
 )
 
 const anyRound = 1 << 20
@@ -59,6 +62,48 @@ var document001 = []law{
 	{"clarification", "working", workerHuman, aPlan, 0, anyRound, true},
 }
 
+// document000 is the map of document 000, with its gates; document 002's file has the same edges, gates and guards.
+var document000 = []law{
+	{"pending", "working", onlyHuman, nothing, 0, anyRound, false},
+	{"pending", "clarification", onlyHuman, nothing, 0, anyRound, false},
+	{"pending", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"clarification", "working", workerHuman, nothing, 0, anyRound, false},
+	{"clarification", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"working", "agent-review", workerHuman, anyNewHandoff, 0, anyRound, false},
+	{"working", "clarification", workerHuman, nothing, 0, anyRound, false},
+	{"working", "stuck", workerHuman, nothing, 0, anyRound, false},
+	{"working", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"agent-review", "reviewing", reviewerHuman, aPassSomewhere, 0, anyRound, false},
+	{"agent-review", "working", reviewerHuman, aFailSomewhere, 0, 1, false},
+	{"agent-review", "stuck", reviewerHuman, aFailSomewhere, 2, anyRound, false},
+	{"agent-review", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"reviewing", "done", onlyHuman, nothing, 0, anyRound, false},
+	{"reviewing", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"stuck", "working", onlyHuman, nothing, 0, anyRound, false},
+	{"stuck", "agent-review", onlyHuman, nothing, 0, anyRound, false},
+	{"stuck", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+}
+
+// document002Minimal is the shorter example of document 002.
+var document002Minimal = []law{
+	{"pending", "working", onlyHuman, nothing, 0, anyRound, false},
+	{"working", "reviewing", workerHuman, anyNewHandoff, 0, anyRound, false},
+	{"reviewing", "done", onlyHuman, nothing, 0, anyRound, false},
+	{"pending", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"working", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"reviewing", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+}
+
+// book is one table of a document, and the workflow that keeps it.
+type book struct {
+	name, workflow string
+	laws           []law
+}
+
+var books = []book{
+	{"001", "default", document001}, {"000", "classic", document000}, {"002", "classic", document000}, {"002/minimal", "minimal", document002Minimal},
+}
+
 // papers is a document in the twin's own words, and what stands in it.
 type papers struct {
 	plan    string // "", "bare" or "good"
@@ -68,12 +113,12 @@ type papers struct {
 }
 
 // accepts is the twin's verdict: true when one row says yes.
-func accepts(from, to task.Status, actor task.Actor, p papers, round int) bool {
+func accepts(laws []law, from, to task.Status, actor task.Actor, p papers, round int) bool {
 	role := actor.Role
 	if actor.As != "" {
 		role = actor.As
 	}
-	for _, l := range document001 {
+	for _, l := range laws {
 		if l.from != from || l.to != to {
 			continue
 		}
@@ -91,6 +136,12 @@ func (p papers) meet(n need) bool {
 	case aNewPass:
 		return p.review == "PASS" && p.old == ""
 	case aNewFail:
+		return p.review == "FAIL" && p.old == ""
+	case anyNewHandoff:
+		return p.handoff == "good" || p.handoff == "bare"
+	case aPassSomewhere:
+		return (p.review == "PASS" || p.review == "late") && p.old == ""
+	case aFailSomewhere:
 		return p.review == "FAIL" && p.old == ""
 	case nothing:
 	}

@@ -40,7 +40,12 @@ func parse(tb testing.TB, file string, text []byte) *workflow.Definition {
 
 func defaultWorkflow(tb testing.TB) *workflow.Definition {
 	tb.Helper()
-	return parse(tb, "default.yml", read(tb, "../../workflows/default.yml"))
+	return shippedWorkflow(tb, "default")
+}
+
+func shippedWorkflow(tb testing.TB, name string) *workflow.Definition {
+	tb.Helper()
+	return parse(tb, name+".yml", read(tb, "../../workflows/"+name+".yml"))
 }
 
 // newTask is a task with a workspace, in a status.
