@@ -45,6 +45,7 @@ const (
 	DataFailure  = "failure"
 	DataOverride = "override"
 )
+
 // DataNamedHarness is the key in an event's data that names an agent's harness where that is not the task's own.
 const DataNamedHarness = "named_harness"
 
