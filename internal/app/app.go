@@ -157,7 +157,7 @@ func (h *house) furnish() error {
 	h.server = tmux.Server{Socket: tmux.SocketName(h.dir), Config: filepath.Join(h.dir, "tmux.conf")}
 	desk := desk{house: h}
 	h.engine = &engine.Engine{
-		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Rules: h.home, Desk: desk, Merger: desk,
+		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Artifacts: h.files, Mirror: h.files, Rules: h.home, Desk: desk, Merger: desk,
 		Runner: runner{house: h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Performer = &hook.Hands{
@@ -179,5 +179,5 @@ func (h *house) resume(ctx context.Context) error {
 
 // face is the house as the command line sees it.
 func (h *house) face() *cli.House {
-	return &cli.House{Moves: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h, Night: h}
+	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h, Night: h}
 }

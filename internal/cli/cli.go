@@ -89,6 +89,7 @@ type Workspaces interface {
 // House is what the commands ask. Every field is required.
 type House struct {
 	Moves      Moves
+	Steps      Steps
 	Care       Care
 	Look       Look
 	Who        Who

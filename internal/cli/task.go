@@ -15,7 +15,7 @@ import (
 func (p *Program) taskCommands() *cobra.Command {
 	return group("task", "Make tasks and move them", "  orange task create feature/login \"Add a login page\"\n  orange task list",
 		p.taskCreate(), p.taskList(), p.taskShow(), p.taskSpawn(), p.taskAttach(), p.taskRespawn(), p.taskUpdate(),
-		p.taskComplete(), p.taskStuck(), p.taskWait(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
+		p.taskNext(), p.taskRedo(), p.taskComplete(), p.taskStuck(), p.taskWait(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
 		p.taskDelete(), p.taskHistory(), p.taskRetry())
 }
 
@@ -96,7 +96,7 @@ func (a *asker) flags(c *cobra.Command) {
 func (p *Program) taskCreate() *cobra.Command {
 	var n task.New
 	var noSpawn bool
-	var status, contextFrom, workflowName string
+	var status, contextFrom, planFrom, workflowName string
 	c := &cobra.Command{
 		Use: "create [BRANCH] [SUMMARY]", Short: "Make a task, and start it unless told otherwise", Args: between(0, 2),
 		Long: `Make a task, and start it unless told otherwise. Without a branch it gets one named after its id.
@@ -116,6 +116,12 @@ Without a summary it begins where the workflow has its questions asked.`,
 				return err
 			}
 			n.Context = text
+			if n.Plan, err = p.fromPlan(planFrom); err != nil {
+				return err
+			}
+			if n.Plan != "" && status != "" {
+				return usage("the workflow says where a task with a plan file begins: leave --status out")
+			}
 			return p.create(ctx, h, n)
 		}),
 	}
@@ -124,6 +130,7 @@ Without a summary it begins where the workflow has its questions asked.`,
 	c.Flags().StringVar(&n.Effort, "effort", "", "how hard the worker shall think, in its program's own words")
 	c.Flags().StringVar(&n.ReviewEffort, "review-effort", "", "the same for the reviewer")
 	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
+	c.Flags().StringVar(&planFrom, "plan-file", "", "file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
 	c.Flags().StringVar(&workflowName, "workflow", "", "the workflow (default: the project's)")
 	c.Flags().StringVar(&status, "status", "", "the state to begin in, where the workflow allows it")
 	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only make it; start it later with orange task spawn")

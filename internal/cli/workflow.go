@@ -12,7 +12,7 @@ import (
 
 func (p *Program) workflowCommands() *cobra.Command {
 	return group("workflow", "Look at and check the rules that tasks move by", "  orange workflow list\n  orange workflow check my.yml",
-		p.workflowList(), p.workflowShow(), p.workflowCheck())
+		p.workflowList(), p.workflowShow(), p.workflowCheck(), p.workflowMigrate())
 }
 
 func (p *Program) workflowList() *cobra.Command {

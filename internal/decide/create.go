@@ -21,12 +21,24 @@ func Create(def *workflow.Definition, t task.Task, status task.Status, actor tas
 			Message: fmt.Sprintf("cannot create a task in %q: the workflow %q does not let one begin there", status, def.Name),
 		}
 	}
-	hooks := hooksOf(birth.Hooks)
-	for _, f := range def.Fields {
-		if f.Start != 0 {
-			t.Counters = t.Counters.With(f.Name, f.Start)
+	return born(def, t, birth, actor, now), nil
+}
+
+// CreateFromPlan judges the birth of a task that is made from a plan file.
+func CreateFromPlan(def *workflow.Definition, t task.Task, actor task.Actor, now time.Time) (task.Change, error) {
+	if def.PlanFile == nil {
+		return task.Change{}, &Rejection{
+			Code: NoMove, Task: t.ID,
+			Message: fmt.Sprintf("cannot create a task from a plan file: the workflow %q does not say where one begins (it has no plan_file); give the text as its context instead", def.Name),
 		}
 	}
+	return born(def, t, *def.PlanFile, actor, now), nil
+}
+
+func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor task.Actor, now time.Time) task.Change {
+	status := birth.To
+	hooks := hooksOf(birth.Hooks)
+	t.Counters = started(def, t.Counters)
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
 	t = enter(def, t, status, hooks, now)
 	t.Previous, t.CreatedAt = "", now
@@ -36,7 +48,7 @@ func Create(def *workflow.Definition, t task.Task, status task.Status, actor tas
 			Time: now, Type: task.Created, Actor: actor.Name(), Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
 			Data: map[string]string{"status": string(status), "branch": t.Branch, "summary": t.Summary, "workflow": def.Name},
 		}},
-	}, nil
+	}
 }
 
 // SpawnTarget is where starting a task leads: the workflow's own word, or else the first edge out of the initial state
@@ -138,7 +150,11 @@ func respawnHook(state workflow.State) task.Hook {
 	if state.Role == task.RoleReviewer {
 		return task.Hook{Action: task.SpawnReviewer, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessReview, Permissions: task.PermissionsReduced}
 	}
-	return task.Hook{Action: task.SpawnAgent, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessTask, Permissions: task.PermissionsFull}
+	h := task.Hook{Action: task.SpawnAgent, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessTask, Permissions: task.PermissionsFull}
+	if state.Role != task.RoleWorker {
+		h.Role = state.Role // one that the workflow names
+	}
+	return h
 }
 
 // Blocks says whether a caller of the role has to wait while the task is in a status: another agent is at work there.

@@ -16,6 +16,9 @@ const (
 	NoMove            = "no_move"
 	ReasonMissing     = "reason_missing"
 	OverrideDenied    = "override_denied"
+	NoNext            = "no_next"
+	RedoRefused       = "redo_refused"
+	MigrateRefused    = "migrate_refused"
 	RespawnRefused    = "respawn_refused"
 )
 

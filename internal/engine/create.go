@@ -39,6 +39,10 @@ func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
 	}
 	status := birthStatus(def, n)
 	c, err := decide.Create(def, t, status, n.Actor, e.Now())
+	if n.Plan != "" {
+		n.Spawn = false // whoever is to look at the plan is started by the birth
+		c, err = decide.CreateFromPlan(def, t, n.Actor, e.Now())
+	}
 	if err != nil {
 		return task.Outcome{}, err
 	}
@@ -73,6 +77,9 @@ func (e *Engine) bear(ctx context.Context, def *workflow.Definition, c task.Chan
 	body := "\n"
 	if context := strings.TrimSpace(n.Context); context != "" {
 		body = "\n## Context\n\n" + document.Demote(context) + "\n"
+	}
+	if plan := strings.TrimSpace(n.Plan); plan != "" {
+		body += "\n## Plan File\n\n" + document.Demote(plan) + "\n"
 	}
 	// The document comes first: a task on record whose context was lost on the way could not be told from one without.
 	if err := e.Documents.Create(c.Task, body); err != nil {

@@ -29,6 +29,7 @@ const (
 	Merged           = "task.merged"
 	DocumentRestored = "document.restored"
 	DocumentAdopted  = "document.adopted"
+	WorkflowMigrated = "workflow.migrated"
 	BranchPushed     = "branch.pushed"
 	PRRequested      = "pr.requested"
 	PRCreated        = "pr.created"
@@ -40,10 +41,12 @@ const DataCrash = "crash"
 // DataUnstarted is the key in an event's data that says why an agent could not be started at all.
 const DataUnstarted = "unstarted"
 
-// Keys in the data of a move: the number of the failure that it counted, and what a person's override ignored.
+// Keys in the data of a move: the number of the failure that it counted, what a person's override ignored,
+// and the state that a person had done anew.
 const (
 	DataFailure  = "failure"
 	DataOverride = "override"
+	DataRedo     = "redo"
 )
 
 // DataNamedHarness is the key in an event's data that names an agent's harness where that is not the task's own.

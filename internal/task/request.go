@@ -86,6 +86,7 @@ type New struct {
 	Branch        string // empty means one named after the id
 	Summary       string
 	Context       string // goes into the document
+	Plan          string // a plan that the task begins with: it goes into the document, and the workflow says what comes first
 	Harness       string
 	ReviewHarness string
 	Effort        string

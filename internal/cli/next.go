@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+)
+
+// Steps are moves that are not asked for by the name of a status alone.
+type Steps interface {
+	Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status, reason string) (task.Outcome, error)
+	Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (task.Outcome, error)
+	Migrate(ctx context.Context, id, workflow string, status map[task.Status]task.Status, actor task.Actor) (task.Outcome, error)
+}
+
+func (p *Program) taskNext() *cobra.Command {
+	var ask asker
+	var override, to string
+	c := &cobra.Command{
+		Use: "next [ID]", Short: "Make the one move that the evidence supports", Args: between(0, 1),
+		Long: `Make the one move that the evidence supports, and say what it rests on. Where no move is supported, or several are,
+nothing changes, every condition that is not met is told, and the exit status is 3.
+
+--override REASON makes a move in spite of its conditions, where the workflow allows that; the reason is kept in the history.`,
+		Example: "  orange task next\n  orange task next 4Fz --override \"I accept the risk\"",
+	}
+	c.RunE = p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+		overriding := c.Flags().Changed("override")
+		if overriding && strings.TrimSpace(override) == "" {
+			return usage("an override needs a reason: --override \"why\"")
+		}
+		reason := ask.reason
+		if overriding {
+			reason = override
+		}
+		out, err := h.Steps.Next(ctx, id, actor, overriding, task.Status(to), reason)
+		if err != nil {
+			return err
+		}
+		if err := p.outcome(out, ""); err != nil || p.json || !out.Event.IsMove() {
+			return err
+		}
+		p.say("  because: %s", out.Event.Reason)
+		return nil
+	})
+	c.Flags().StringVar(&override, "override", "", "make the move in spite of its conditions, for this reason")
+	c.Flags().StringVar(&to, "to", "", "the status, where several moves may be overridden")
+	ask.flags(c)
+	return c
+}
+
+func (p *Program) taskRedo() *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: "redo ID STATE", Short: "Take a task back to a state, and have it done anew", Args: between(1, 2),
+		Long: `Take a task back to a state that its workflow lets begin anew: one that comes before its present one, or that one itself.
+Whoever is at work is ended, the files of the state's folder are set aside, and the state's agent is started.
+A task that is done opens again only so. Inside a workspace the ID can be left out.`,
+		Example: "  orange task redo 4Fz planning --reason \"the requirements have changed\"",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			state := args[len(args)-1]
+			id, err := p.find(ctx, h, args[:len(args)-1])
+			if err != nil {
+				return err
+			}
+			actor, err := h.Who.Actor(ctx, id, "")
+			if err != nil {
+				return err
+			}
+			out, err := h.Steps.Redo(ctx, id, task.Status(state), actor, reason)
+			if err != nil {
+				return err
+			}
+			if err := p.outcome(out, ""); err != nil {
+				return err
+			}
+			if aside := out.Event.Data["set_aside"]; aside != "" && !p.json {
+				p.say("  the earlier files are in %s of the task's folder", aside)
+			}
+			return nil
+		}),
+	}
+	c.Flags().StringVar(&reason, "reason", "", "why, for the history")
+	return c
+}
+
+func (p *Program) workflowMigrate() *cobra.Command {
+	var id string
+	var pairs []string
+	c := &cobra.Command{
+		Use: "migrate NAME", Short: "Give live tasks the rules of a workflow as it stands now", Args: between(1, 1),
+		Long: `Give every live task that was created with the workflow NAME its rules as they stand now; or one task, with --task, whatever its workflow is.
+A task is pinned to the text that it was created with, and this is the only way to change that. A task whose status does not exist any more
+is left alone, unless --map says what stands for it. Exit status 3 where a task was left alone.`,
+		Example: "  orange workflow migrate default\n  orange workflow migrate team --task 4Fz --map agent-review=review",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			statuses, err := statusPairs(pairs)
+			if err != nil {
+				return err
+			}
+			tasks, err := p.toMigrate(ctx, h, args[0], id)
+			if err != nil {
+				return err
+			}
+			return p.migrate(ctx, h, args[0], tasks, statuses)
+		}),
+	}
+	c.Flags().StringVar(&id, "task", "", "only this task")
+	c.Flags().StringArrayVar(&pairs, "map", nil, "OLD=NEW: the state that stands for one of the present workflow (repeatable)")
+	return c
+}
+
+func statusPairs(pairs []string) (map[task.Status]task.Status, error) {
+	out := map[task.Status]task.Status{}
+	for _, pair := range pairs {
+		from, to, found := strings.Cut(pair, "=")
+		if !found || from == "" || to == "" {
+			return nil, usage("found %q as --map, expected OLD=NEW", pair)
+		}
+		out[task.Status(from)] = task.Status(to)
+	}
+	return out, nil
+}
+
+func (p *Program) toMigrate(ctx context.Context, h *House, name, id string) ([]task.Task, error) {
+	if id != "" {
+		id, err := p.find(ctx, h, []string{id})
+		if err != nil {
+			return nil, err
+		}
+		return h.Look.Tasks(ctx, task.Filter{Prefix: id})
+	}
+	live, err := h.Look.Tasks(ctx, task.Filter{Live: true})
+	var of []task.Task
+	for i := range live {
+		if live[i].Workflow.Name == name {
+			of = append(of, live[i])
+		}
+	}
+	return of, err
+}
+
+// migrated is what became of one task.
+type migrated struct {
+	Task   string      `json:"task"`
+	Status task.Status `json:"status"`
+	Moved  bool        `json:"migrated"`
+	Error  string      `json:"error,omitempty"`
+}
+
+func (p *Program) migrate(ctx context.Context, h *House, name string, tasks []task.Task, statuses map[task.Status]task.Status) error {
+	all := []migrated{}
+	var last error
+	for i := range tasks {
+		one := migrated{Task: tasks[i].ID, Status: tasks[i].Status}
+		actor, err := h.Who.Actor(ctx, one.Task, "")
+		if err != nil {
+			return err
+		}
+		out, err := h.Steps.Migrate(ctx, one.Task, name, statuses, actor)
+		if err != nil {
+			one.Error, last = err.Error(), err
+		} else {
+			one.Status, one.Moved = out.Task.Status, out.Moved
+		}
+		all = append(all, one)
+	}
+	if p.json {
+		if err := p.printJSON(map[string]any{"tasks": all}); err != nil {
+			return err
+		}
+	}
+	for _, one := range all {
+		switch {
+		case p.json:
+		case one.Error != "":
+			p.warn("%s", one.Error)
+		case one.Moved:
+			p.say("%s has the present rules of %s (%s)", one.Task, name, one.Status)
+		default:
+			p.say("%s had them already", one.Task)
+		}
+	}
+	if len(all) == 0 && !p.json {
+		p.say("no live task was created with the workflow %s", name)
+	}
+	if last != nil {
+		status, _ := classify(last)
+		return &ended{status}
+	}
+	return nil
+}
+
+// fromPlan reads the plan file of a new task.
+func (p *Program) fromPlan(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	text, err := p.readText(path)
+	if err == nil && strings.TrimSpace(text) == "" {
+		err = usage("the plan file %q is empty", path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the plan: %w", err)
+	}
+	return text, nil
+}

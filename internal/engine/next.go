@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+// Next asks for the one move that the evidence supports, and says in the history what it rests on.
+// With override it asks, for a person and with a reason, for the move that the workflow lets be overridden: the one to the status to,
+// or the only one there is where to is empty.
+func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status, reason string) (task.Outcome, error) {
+	if err := e.finishOwed(ctx, id, actor); err != nil {
+		return task.Outcome{}, err
+	}
+	s, evidence, err := e.inspect(ctx, id, true)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	why := reason
+	switch {
+	case override && to == "":
+		to, err = decide.Overridable(def, s.Task, actor)
+	case !override && to == "":
+		if evidence.Facts, err = e.facts(ctx, s.Task, def, decide.NeedsOfAll(def, s.Task)); err != nil {
+			return task.Outcome{}, err
+		}
+		var rests string
+		to, rests, err = decide.Next(def, s.Task, evidence, actor, e.Now())
+		if why == "" {
+			why = rests
+		}
+	}
+	req := task.Request{Task: id, To: to, Actor: actor, Reason: why, Override: override}
+	if err != nil {
+		e.logRefusal(req, err)
+		e.putRight(ctx, id)
+		return task.Outcome{}, err
+	}
+	return e.Request(ctx, req)
+}
+
+// Redo takes a task back to a state that its workflow lets begin anew. The files of that state's folder are put aside first,
+// and the event says where: nothing of them is lost, and nothing of them moves the task again.
+func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (task.Outcome, error) {
+	if err := e.finishOwed(ctx, id, actor); err != nil {
+		return task.Outcome{}, err
+	}
+	aside := ""
+	t, err := e.decided(ctx, id, func(s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		c, err := decide.Redo(def, s.Task, to, evidence, actor, strings.TrimSpace(reason), e.Now())
+		if err != nil {
+			return nil, err
+		}
+		project, err := e.Desk.Project(s.Task.Project)
+		if err != nil {
+			return nil, err
+		}
+		c.PoolSize = project.PoolSize
+		c.Settled = settleOwed(s.Owed, c, "overtaken by a redo")
+		state, _ := def.State(to)
+		if state.Folder != "" && aside == "" { // else it was done before somebody else was faster
+			aside, err = e.Artifacts.SetAside(s.Task.Project, id, state.Folder, s.Task.Seq+1)
+		}
+		if aside != "" {
+			c.Events[0].Data["set_aside"] = aside
+		}
+		return &c, err
+	})
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	return e.conclude(ctx, t, t.Seq, actor)
+}
+
+// Migrate gives a task the rules of a workflow as it stands now. Status says which of its states stands for which of the present one's;
+// one that it does not name stands for itself. A task that has these rules already is left as it is.
+func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.Status]task.Status, actor task.Actor) (task.Outcome, error) {
+	def, err := e.Rules.Named(ctx, name)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	moved := false
+	t, err := e.decided(ctx, id, func(s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
+		to, mapped := status[s.Task.Status]
+		if !mapped {
+			to = s.Task.Status
+		}
+		if moved = s.Task.Workflow.Digest != def.Digest || to != s.Task.Status; !moved {
+			return nil, nil
+		}
+		c, err := decide.Migrate(def, s.Task, s.Owed, to, evidence, actor, e.Now())
+		return &c, err
+	})
+	if err != nil || !moved {
+		return task.Outcome{Task: t}, err
+	}
+	return e.announce(ctx, t, t.Seq)
+}
+
+// decided looks at a task's whole document, decides on a change and commits it, until nobody else was faster. A nil change commits nothing.
+func (e *Engine) decided(ctx context.Context, id string, build func(task.Snapshot, decide.Evidence) (*task.Change, error)) (task.Task, error) {
+	for range maxConflicts {
+		s, evidence, err := e.inspect(ctx, id, true)
+		if err != nil {
+			return task.Task{}, err
+		}
+		c, err := build(s, evidence)
+		if err != nil || c == nil {
+			e.putRight(ctx, id)
+			return s.Task, err
+		}
+		t, err := e.Store.Commit(ctx, *c)
+		switch {
+		case errors.Is(err, task.ErrConflict):
+			continue
+		case errors.Is(err, task.ErrPoolFull):
+			return task.Task{}, e.noRoom(ctx, s.Task)
+		}
+		return t, err
+	}
+	return task.Task{}, task.Notef(task.ErrConflict, "cannot change task %s: others change it all the time; try again", id)
+}
+
+// noRoom is the error of a task that needs a workspace now, and cannot wait for one in a queue.
+func (e *Engine) noRoom(ctx context.Context, t task.Task) error {
+	project, err := e.Desk.Project(t.Project)
+	if err != nil {
+		return err
+	}
+	holders, err := e.Index.Holders(ctx, t.Project)
+	if err != nil {
+		return err
+	}
+	return task.Notef(task.ErrPoolFull, "cannot give task %s a workspace: %s", t.ID, task.DescribeHolders(project, holders))
+}
