@@ -48,12 +48,26 @@ func run(m *testing.M) int {
 // The stories: one file each, with the real binary, real git and a real tmux on a socket of its own.
 func TestStories(t *testing.T) {
 	t.Parallel()
+	tellStories(t, "testdata/script")
+}
+
+// The ways back, the escalations and the crashes of every workflow that ships, in full.
+func TestLongStories(t *testing.T) {
+	t.Parallel()
+	if !isLong() {
+		t.Skip("takes long; ORANGE_TEST_LONG=1 runs it")
+	}
+	tellStories(t, "testdata/long")
+}
+
+func tellStories(t *testing.T, dir string) {
+	t.Helper()
 	agent, err := filepath.Abs("../../demo/agent")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               func(env *testscript.Env) error { return setUp(env, agent) },
