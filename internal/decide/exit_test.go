@@ -99,33 +99,74 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 	}
 }
 
-// The same deaths under the eight states of documents 000 and 002, whose file gives a crash no place to go.
+// The same deaths under the eight states of documents 000 and 002: with classic, and with a file of document 002's structure,
+// which gives a crash no place to go.
 func TestExit_rulesOfDocuments000And002(t *testing.T) {
 	t.Parallel()
-	def := parse(t, "classic-like.yml", read(t, "../workflow/testdata/ok/classic-like.yml"))
-	tests := []struct {
-		row    string
-		status task.Status
-		role   string
-		body   string
-		round  int
-		want   string
-	}{
-		{"working, Handoff -> agent-review", "working", "worker", aHandoffText, 0, "agent.stopped, auto.advanced working->agent-review | agent-review crashes=1 | kill_session spawn_agent"},
-		{"working, none -> second crash -> stuck", "working", "worker", "", 0, "agent.crashed, auto.advanced working->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
-		{"agent-review, PASS anywhere -> reviewing", "agent-review", "reviewer", "## Review\nAll tests PASS here.\n", 1, "agent.stopped, auto.advanced agent-review->reviewing | reviewing crashes=1 | kill_session"},
-		{"agent-review, FAIL, round < 2 -> working", "agent-review", "reviewer", "## Review\nfail\n", 1, "agent.stopped, auto.advanced agent-review->working | working crashes=1 | kill_session spawn_agent"},
-		{"agent-review, FAIL, round >= 2 -> stuck", "agent-review", "reviewer", "## Review\nfail\n", 2, "agent.stopped, auto.advanced agent-review->stuck | stuck crashes=1 | kill_session"},
+	tests := []death{
+		{"working, Handoff -> agent-review, a reviewer starts", "working", "worker", aHandoffText, 0, 1,
+			"agent.stopped, auto.advanced working->agent-review | agent-review crashes=1 | kill_session spawn_agent"},
+		{"working, none -> crash", "working", "worker", "", 0, 0, "agent.crashed | working crashes=1 | "},
+		{"working, an empty Handoff is none", "working", "worker", "## Handoff\n\n", 0, 0, "agent.crashed | working crashes=1 | "},
+		{"working, none -> second crash -> stuck", "working", "worker", "", 0, 1,
+			"agent.crashed, auto.advanced working->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
+		{"agent-review, PASS anywhere -> reviewing", "agent-review", "reviewer", "## Review\nAll tests PASS here.\n", 1, 1,
+			"agent.stopped, auto.advanced agent-review->reviewing | reviewing crashes=1 | kill_session"},
+		{"agent-review, FAIL, round < 2 -> working, a worker starts", "agent-review", "reviewer", "## Review\nfail\n", 1, 1,
+			"agent.stopped, auto.advanced agent-review->working | working crashes=1 | kill_session spawn_agent"},
+		{"agent-review, FAIL, round >= 2 -> stuck", "agent-review", "reviewer", "## Review\nfail\n", 2, 1,
+			"agent.stopped, auto.advanced agent-review->stuck | stuck crashes=1 | kill_session"},
+		{"agent-review, no verdict -> crash", "agent-review", "reviewer", "## Review\nnice\n", 1, 0, "agent.crashed | agent-review crashes=1 | "},
+		{"agent-review, no verdict -> second crash -> stuck", "agent-review", "reviewer", "", 1, 1,
+			"agent.crashed, auto.advanced agent-review->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
+		{"clarification: mark, no advance", "clarification", "worker", aHandoffText, 0, 1, "agent.stopped | clarification crashes=1 | "},
+		{"reviewing: mark, no advance", "reviewing", "worker", aHandoffText, 1, 1, "agent.stopped | reviewing crashes=1 | "},
+		{"stuck: mark, no advance", "stuck", "worker", aHandoffText, 1, 1, "agent.stopped | stuck crashes=1 | "},
 	}
+	classic, like := shippedWorkflow(t, "classic"), parse(t, "classic-like.yml", read(t, "../workflow/testdata/ok/classic-like.yml"))
 	for _, tt := range tests {
-		one := newTask(tt.status)
-		one.Counters = task.Counters{}.With(task.ReviewRound, tt.round).With(task.CrashCount, 1)
-		state, _ := def.State(tt.status)
-		c := decide.Exit(def, one, decide.Evidence{Document: docOf(tt.body)}, deathOf(state.Role), noon)
-		if got := shape(c); got != tt.want {
-			t.Errorf("%s (role %q):\n got %s\nwant %s", tt.row, state.Role, got, tt.want)
+		tt.check(t, classic)
+		tt.check(t, like)
+	}
+}
+
+func TestExit_rulesOfTheMinimalExampleOfDocument002(t *testing.T) {
+	t.Parallel()
+	def := shippedWorkflow(t, "minimal")
+	for _, tt := range []death{
+		{"working, Handoff -> reviewing", "working", "worker", aHandoffText, 0, 0,
+			"agent.stopped, auto.advanced working->reviewing | reviewing crashes=0 | kill_session"},
+		{"working, none -> crash", "working", "worker", "", 0, 0, "agent.crashed | working crashes=1 | "},
+		{"working, none -> second crash: there is no stuck, it stays", "working", "worker", "", 0, 1, "agent.crashed | working crashes=2 | "},
+		{"reviewing: mark, no advance", "reviewing", "worker", aHandoffText, 0, 0, "agent.stopped | reviewing crashes=0 | "},
+	} {
+		c := tt.check(t, def)
+		if tt.crashes == 1 && !strings.Contains(c.Task.Attention, "orange task respawn T1") {
+			t.Errorf("%s: the mark is %q", tt.row, c.Task.Attention)
 		}
 	}
+}
+
+// death is one row of a document's exit rules.
+type death struct {
+	row     string
+	status  task.Status
+	role    string
+	body    string
+	round   int
+	crashes int
+	want    string
+}
+
+func (d death) check(t *testing.T, def *workflow.Definition) task.Change {
+	t.Helper()
+	one := newTask(d.status)
+	one.Counters = task.Counters{}.With(task.ReviewRound, d.round).With(task.CrashCount, d.crashes)
+	c := decide.Exit(def, one, decide.Evidence{Document: docOf(d.body)}, deathOf(d.role), noon)
+	if got := shape(c); got != d.want {
+		t.Errorf("%s, by %s:\n got %s\nwant %s", d.row, def.Name, got, d.want)
+	}
+	return c
 }
 
 func TestExit_thatMovesTheTaskToWhereTheDeadAgentIsNeededSaysSo(t *testing.T) {

@@ -85,3 +85,20 @@ func sensible(t *testing.T, d *workflow.Definition) {
 		t.Error("found no --status in any prompt")
 	}
 }
+
+// Not every repository has a remote: prompts speak of {base}, which is found out when the agent starts.
+func TestNoPromptThatShipsNamesARefThatMayNotBeThere(t *testing.T) {
+	t.Parallel()
+	for name := range shipped {
+		based := 0
+		for _, prompt := range load(t, "../../workflows/"+name+".yml").Prompts {
+			if strings.Contains(prompt.Text, "origin") {
+				t.Errorf("%s of %s speaks of origin", prompt.Name, name)
+			}
+			based += strings.Count(prompt.Text, "{base}..")
+		}
+		if based == 0 {
+			t.Errorf("found no {base} in the prompts of %s", name)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package decide_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// documentRows are the rows of the documents' tables and rules beside their transitions, by the part that they stand in.
+var documentRows = []struct{ part, rows string }{
+	{"000/gate", "handoff pass fail fail-late none verdict no-verdict at-a-command at-a-death"},
+	{"000/command", "hand-over complete clarify passed failed failed-late"},
+	{"000/step", "1 2 3 4 5"},
+	{"000/exit", "detection working-handoff working-crash working-stuck review-pass review-fail review-fail-late review-crash review-stuck clarification reviewing stuck advance"},
+	{"000/crash", "increment reset threshold event missing"},
+	{"000/prompt", "states"},
+	{"000/sequence", "happy no-signal crash double-crash"},
+	{"001/gate", "plan handoff review"},
+	{"001/hook", "acquire_workspace release_workspace spawn_agent spawn_reviewer kill_session kill_reviewer notify_worker spawn_next delete_remote_branch increment_review_round"},
+	{"001/step", "1 2 3 4 5 6 7"},
+	{"001/exit", "planning-plan planning-crash working-handoff working-crash review-pass review-fail review-fail-late review-crash others once"},
+	{"001/round", "first second most"},
+	{"002/file", "built-in own project unknown blocks"},
+	{"002/gate", "required verdict sections at-a-command at-a-death"},
+	{"002/when", "guard illegal one arms grammar"},
+	{"002/hook", "acquire_workspace release_workspace spawn_agent kill_session spawn_next push_branch create_pr delete_remote_branch prompt harness permissions increment order failure twice"},
+	{"002/create", "pending clarification agent-review reviewing spawn"},
+	{"002/respawn", "1 2 3 4 5 6 7 prompt"},
+	{"002/merge", "1 2 3 4 move"},
+	{"002/agent", "boundary variables no-workflow"},
+	{"002/exit", "working-handoff working-crash review-pass review-fail review-crash clarification reviewing stuck below threshold"},
+	{"002/minimal/exit", "handoff crash reviewing"},
+	{"002/keys", "merge cancel"},
+	{"002/validation", "1 2 3 4 5 6 7 8 9"},
+}
+
+// unbuilt are the rows that nothing keeps yet. The list gets shorter, and never longer.
+var unbuilt = []string{
+	"002/hook/push_branch", "002/hook/create_pr", "002/merge/1", "002/merge/2", "002/keys/merge", "002/keys/cancel",
+}
+
+// decided are the choices between the documents that this page must tell.
+var decided = []string{"9.1", "9.2", "9.3", "9.4", "9.5", "9.6", "9.7", "9.8", "9.9", "9.13"}
+
+// guards are the last cells of the page's tables of four and of three columns, by the name in the first cell.
+func guards(tb testing.TB) map[string]string {
+	tb.Helper()
+	out := map[string]string{}
+	for _, line := range strings.Split(string(read(tb, conformance)), "\n") {
+		cells := strings.Split(strings.Trim(line, "|"), " | ")
+		name := strings.Trim(cells[0], " `")
+		if !strings.HasPrefix(line, "| `") || len(cells) < 3 || len(cells) > 4 {
+			continue
+		}
+		if _, twice := out[name]; twice {
+			tb.Errorf("found two rows %s in %s", name, conformance)
+		}
+		out[name] = strings.TrimSpace(cells[len(cells)-1])
+	}
+	return out
+}
+
+func TestEveryRowOfTheDocumentsStandsOnThePageWithWhatGuardsIt(t *testing.T) {
+	t.Parallel()
+	found := guards(t)
+	var want []string
+	for _, d := range documentRows {
+		for _, row := range strings.Fields(d.rows) {
+			want = append(want, d.part+"/"+row)
+		}
+	}
+	want = append(want, decided...)
+	for _, name := range want {
+		guard, there := found[name]
+		delete(found, name)
+		switch {
+		case !there:
+			t.Errorf("found no row %s in %s", name, conformance)
+		case guard == "not built":
+			if !slices.Contains(unbuilt, name) {
+				t.Errorf("row %s says that it is not built, and is not among those that may say so", name)
+			}
+		case len(named(guard)) == 0:
+			t.Errorf("row %s names nothing that guards it: %q", name, guard)
+		}
+	}
+	for name := range found {
+		t.Errorf("found the row %s in %s, which no document has", name, conformance)
+	}
+}
+
+func TestEveryTestAndStoryThatThePageNamesExists(t *testing.T) {
+	t.Parallel()
+	tests := testsOfTheTree(t)
+	for _, n := range named(string(read(t, conformance))) {
+		switch {
+		case strings.HasPrefix(n, "Test"):
+			if !tests[n] {
+				t.Errorf("%s names the test %s, which is not there", conformance, n)
+			}
+		case !slices.ContainsFunc(places, func(p place) bool { return isFile(p.dir + n + p.ending) }):
+			t.Errorf("%s names %q, which is neither a story nor a workflow file of the tests", conformance, n)
+		}
+	}
+}
+
+// place is a folder of what the page names, with what the name leaves out of the file's.
+type place struct{ dir, ending string }
+
+var places = []place{
+	{"testdata/stories/", ""}, {"../workflow/testdata/err/", ""}, {"../../cmd/orange/testdata/script/", ".txtar"}, {"../../cmd/orange/testdata/long/", ".txtar"},
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+var (
+	word    = regexp.MustCompile("`([^` ]+)`")
+	stories = regexp.MustCompile("(?:story|stories) (`[a-z_0-9-]+`(?:,? and |, )?)+")
+)
+
+// named are the tests, stories and files of tests that a text names.
+func named(text string) []string {
+	var out []string
+	for _, told := range stories.FindAllString(text, -1) {
+		for _, match := range word.FindAllStringSubmatch(told, -1) {
+			out = append(out, match[1])
+		}
+	}
+	for _, match := range word.FindAllStringSubmatch(text, -1) {
+		n := match[1]
+		aFile := strings.HasSuffix(n, ".txt") || strings.HasPrefix(n, "rule-")
+		if strings.HasPrefix(n, "Test") || aFile && !strings.Contains(n, "/") {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// testsOfTheTree are the names of all test functions of the module.
+func testsOfTheTree(t *testing.T) map[string]bool {
+	t.Helper()
+	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	out := map[string]bool{}
+	for _, root := range []string{"../../internal", "../../cmd"} {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			for _, match := range function.FindAllStringSubmatch(string(read(t, path)), -1) {
+				out[match[1]] = true
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
