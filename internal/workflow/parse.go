@@ -212,6 +212,9 @@ func (r reader) transition(n *yaml.Node) []Transition {
 func (r reader) someStates(n *yaml.Node, what string) []Named {
 	var out []Named
 	r.OneOrMore(n, what, func(n *yaml.Node) { out = append(out, r.named(n, what)) })
+	if len(out) == 0 {
+		r.Problem(yaml.PosOf(n), "value", "found an empty list as %s, expected at least one state", what)
+	}
 	return out
 }
 

@@ -30,6 +30,9 @@ func (r reader) partAt(n *yaml.Node, depth int) Part {
 				return
 			}
 			r.List(n, what, func(n *yaml.Node) { *into = append(*into, r.partAt(n, depth+1)) })
+			if len(*into) == 0 {
+				r.Problem(yaml.PosOf(n), "gate", "found an empty %s in a gate, expected the gates of which it speaks", what)
+			}
 		}
 	}
 	fresh := true

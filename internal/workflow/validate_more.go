@@ -86,6 +86,11 @@ func planOf(p Part) string {
 
 // checkExtensions: timeouts, redo, commands, projections and the plan file's entry lead to what there is.
 func (r reader) checkExtensions(d *Definition) {
+	for _, role := range d.Roles {
+		if role.Name == task.RoleHuman {
+			r.Problem(role.Pos, "role", "found %q among the roles, expected only those that agents have", role.Name)
+		}
+	}
 	for _, s := range d.States {
 		r.stateExists(d, s.Timeout.Then, s.Timeout.then, "timeout", "then of a timeout")
 		if _, exists := d.State(s.Timeout.Then); exists && !slices.ContainsFunc(d.Transitions, func(t Transition) bool { return t.From == s.Name && t.To == s.Timeout.Then }) {
