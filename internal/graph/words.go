@@ -1,0 +1,186 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"orange/internal/workflow"
+)
+
+// asked are the transitions.
+func asked(d *workflow.Definition) []move {
+	var out []move
+	for _, t := range d.Transitions {
+		out = append(out, move{from: t.From, to: t.To, label: clean(terms(t))})
+	}
+	return out
+}
+
+// automatic are the moves that the workflow makes by itself: those of exit rules and of timeouts.
+func automatic(d *workflow.Definition) []move {
+	var out []move
+	for _, rule := range d.Exit.Rules {
+		why := "agent ends"
+		if rule.HasArtifact != nil {
+			why += ": " + proof(*rule.HasArtifact)
+		}
+		if rule.Action == workflow.ActionCrash {
+			why = plural(rule.StuckAfter, "crash", "crashes")
+		}
+		if rule.Then != "" {
+			out = append(out, move{rule.Status, rule.Then, clean(why), true})
+		}
+		for _, arm := range rule.ThenWhen {
+			out = append(out, move{rule.Status, arm.Then, clean(listed(why, guards(arm.When))), true})
+		}
+	}
+	for _, s := range d.States {
+		if s.Timeout.Then != "" {
+			out = append(out, move{s.Name, s.Timeout.Then, "after " + length(overdue(s.Timeout.After)), true})
+		}
+	}
+	return out
+}
+
+// overdue is when a timeout leads on: at one and a half of its time.
+func overdue(seconds int) time.Duration { return time.Duration(seconds) * time.Second * 3 / 2 }
+
+// length is a length of time without the parts that are nothing: 6h, not 6h0m0s.
+func length(d time.Duration) string {
+	text := strings.TrimSuffix(d.String(), "m0s")
+	if text != d.String() {
+		text += "m"
+	}
+	if short := strings.TrimSuffix(text, "h0m"); short != text {
+		text = short + "h"
+	}
+	return text
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// terms says in short who may take a transition, and on what.
+func terms(t workflow.Transition) string {
+	who := "anyone"
+	if len(t.By) > 0 {
+		who = strings.Join(t.By, ", ")
+	}
+	var on []string
+	for _, p := range t.Gate {
+		on = append(on, proof(p))
+	}
+	on = append(on, guards(t.When))
+	if len(t.CameFrom) > 0 {
+		names := make([]string, len(t.CameFrom))
+		for i, s := range t.CameFrom {
+			names[i] = string(s)
+		}
+		on = append(on, "came from "+strings.Join(names, " or "))
+	}
+	if t.Failure {
+		on = append(on, "on failure")
+	}
+	if t.Reason {
+		on = append(on, "with a reason")
+	}
+	if t.Override {
+		on = append(on, "or override")
+	}
+	if conditions := listed(on...); conditions != "" {
+		return who + ": " + conditions
+	}
+	return who
+}
+
+func guards(all []workflow.Guard) string {
+	texts := make([]string, len(all))
+	for i, g := range all {
+		texts[i] = g.String()
+	}
+	return listed(texts...)
+}
+
+// listed joins what there is.
+func listed(texts ...string) string {
+	var there []string
+	for _, text := range texts {
+		if text != "" {
+			there = append(there, text)
+		}
+	}
+	return strings.Join(there, ", ")
+}
+
+// proof says in short what a gate's part looks at.
+func proof(p workflow.Part) string {
+	text := ""
+	switch {
+	case p.Section != "":
+		text = p.Section
+	case p.File != "":
+		text = p.File
+	case p.Glob != "":
+		text = p.Glob
+	case p.Check != "":
+		text = "check " + p.Check
+	case p.Git != "":
+		text = "git " + p.Git
+	case len(p.All) > 0:
+		text = proofs(p.All, " and ")
+	case len(p.Any) > 0:
+		text = proofs(p.Any, " or ")
+	}
+	if p.Verdict != "" {
+		text += " " + p.Verdict
+	}
+	if p.Result == workflow.CheckFailed {
+		text += " " + p.Result
+	}
+	if p.JQ != "" {
+		text += " (jq)"
+	}
+	return text
+}
+
+func proofs(parts []workflow.Part, between string) string {
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = proof(p)
+		if len(p.All)+len(p.Any) > 1 {
+			texts[i] = "(" + texts[i] + ")"
+		}
+	}
+	return strings.Join(texts, between)
+}
+
+// clean makes one line of a text from a file; what cannot be printed is shown as such.
+func clean(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(text, string(unicode.ReplacementChar)))
+	return strings.TrimSpace(text)
+}
+
+// longest is how many letters of a text are shown.
+const longest = 80
+
+// short cuts what is very long.
+func short(text string) string {
+	if letters := []rune(text); len(letters) > longest {
+		return string(letters[:longest-1]) + "…"
+	}
+	return text
+}
