@@ -177,8 +177,11 @@ func clean(text string) string {
 // longest is how many letters of a text are shown.
 const longest = 80
 
-// short cuts what is very long.
+// short cuts what is very long, and says where there is nothing: Mermaid cannot read an empty name.
 func short(text string) string {
+	if text == "" {
+		return "(no name)"
+	}
 	if letters := []rune(text); len(letters) > longest {
 		return string(letters[:longest-1]) + "…"
 	}
