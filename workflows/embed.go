@@ -13,3 +13,8 @@ var Files embed.FS
 //
 //go:embed usual.yml
 var Usual []byte
+
+// Schema is the JSON Schema of a workflow file, for editors.
+//
+//go:embed schema.json
+var Schema []byte
