@@ -44,7 +44,7 @@ func Main() int {
 			}
 			return opened.face(), nil
 		},
-		Launch: launch, Examine: examine,
+		Launch: launch, Examine: examine, Schema: workflows.Schema,
 	}
 	status := program.Run(ctx, os.Args[1:])
 	if opened != nil {

@@ -7,10 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"orange/internal/cli"
 	"orange/internal/decide"
 	"orange/internal/task"
-	"orange/internal/workflow"
 	"orange/internal/worktree"
 )
 
@@ -74,41 +72,6 @@ func (h *house) lastWords(ctx context.Context, id string) (words string, err err
 		}
 	}
 	return words, err
-}
-
-// Workflows lists the workflow files that can be had.
-func (h *house) Workflows() ([]cli.WorkflowFile, error) {
-	all, err := h.home.ListWorkflows()
-	if err != nil {
-		return nil, err
-	}
-	out := make([]cli.WorkflowFile, len(all))
-	for i, l := range all {
-		out[i] = cli.WorkflowFile{Name: l.Name, Source: l.Source, Hides: l.Hides, Text: string(l.Text)}
-	}
-	return out, nil
-}
-
-// Workflow finds a workflow by name.
-func (h *house) Workflow(name string) (*workflow.Definition, cli.WorkflowFile, error) {
-	def, l, err := h.home.FindWorkflow(name)
-	return def, cli.WorkflowFile{Name: l.Name, Source: l.Source, Hides: l.Hides, Text: string(l.Text)}, err
-}
-
-// CheckWorkflow reads a file, or a workflow by name where there is no such file.
-func (h *house) CheckWorkflow(fileOrName string) (*workflow.Definition, error) {
-	text, err := os.ReadFile(fileOrName)
-	if errors.Is(err, os.ErrNotExist) && filepath.Base(fileOrName) == fileOrName {
-		def, _, err := h.home.FindWorkflow(fileOrName)
-		return def, err
-	}
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, task.Notef(task.ErrNotFound, "there is no file %q", fileOrName)
-	}
-	if err != nil {
-		return nil, task.Notef(task.ErrUsage, "cannot read the workflow: %v", err)
-	}
-	return h.home.ParseWorkflow(fileOrName, text)
 }
 
 // Projects lists the registered repositories.

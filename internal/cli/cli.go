@@ -65,11 +65,19 @@ type Projects interface {
 
 // WorkflowFile is a workflow that can be had.
 type WorkflowFile struct {
-	Name   string `json:"name"`
-	Source string `json:"source"`
-	Hides  bool   `json:"hides_built_in"`
-	Text   string `json:"text,omitempty"`
+	Name string `json:"name"`
+	// Source is its path, or BuiltIn.
+	Source  string `json:"source"`
+	Hides   bool   `json:"hides_built_in"`
+	Version int    `json:"version,omitempty"`
+	States  int    `json:"states,omitempty"` // how many
+	// Problem is the first thing that is wrong with it; empty when nothing is.
+	Problem string `json:"problem,omitempty"`
+	Text    string `json:"text,omitempty"`
 }
+
+// BuiltIn is the source of a workflow that ships.
+const BuiltIn = "built in"
 
 // Workflows are the rule books.
 type Workflows interface {
@@ -77,6 +85,10 @@ type Workflows interface {
 	Workflow(name string) (*workflow.Definition, WorkflowFile, error)
 	// CheckWorkflow reads a file, or a workflow by name; the error is all that is wrong with it.
 	CheckWorkflow(fileOrName string) (*workflow.Definition, error)
+	// WorkflowFolder is where the person's own files stand. It may not be there yet.
+	WorkflowFolder() string
+	// CopyWorkflow makes a file of the person's own from a workflow that can be had.
+	CopyWorkflow(name, from string) (WorkflowFile, error)
 }
 
 // Workspaces are the pools of worktrees.
@@ -102,9 +114,11 @@ type House struct {
 // Program is the command line with the world that it talks to. Every field is required.
 type Program struct {
 	Version string
-	In      io.Reader
-	Out     io.Writer
-	Err     io.Writer
+	// Schema is the JSON Schema of a workflow file.
+	Schema []byte
+	In     io.Reader
+	Out    io.Writer
+	Err    io.Writer
 	// Terminal says whether a person sits at In.
 	Terminal bool
 	// Open opens the house when the first command needs it, so that version and help need nothing.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -11,8 +12,8 @@ import (
 )
 
 func (p *Program) workflowCommands() *cobra.Command {
-	return group("workflow", "Look at and check the rules that tasks move by", "  orange workflow list\n  orange workflow check my.yml",
-		p.workflowList(), p.workflowShow(), p.workflowCheck(), p.workflowMigrate())
+	return group("workflow", "Look at and check the rules that tasks move by", "  orange workflow list\n  orange workflow new mine --from default\n  orange workflow check mine",
+		p.workflowList(), p.workflowShow(), p.workflowPath(), p.workflowNew(), p.workflowCheck(), p.workflowGraph(), p.workflowSchema(), p.workflowMigrate())
 }
 
 func (p *Program) workflowList() *cobra.Command {
@@ -30,16 +31,25 @@ func (p *Program) workflowList() *cobra.Command {
 				return p.printJSON(map[string]any{"workflows": orEmpty(all)})
 			}
 			w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "NAME\tFROM")
+			fmt.Fprintln(w, "NAME\tVERSION\tSTATES\tFROM")
 			for _, one := range all {
 				from := one.Source
 				if one.Hides {
 					from += " (instead of the built-in one)"
 				}
-				fmt.Fprintf(w, "%s\t%s\n", one.Name, from)
+				version, states := strconv.Itoa(one.Version), strconv.Itoa(one.States)
+				if one.Problem != "" {
+					version, states = "broken", "-"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", one.Name, version, states, from)
 			}
 			if err := w.Flush(); err != nil {
 				return fmt.Errorf("write the list: %w", err)
+			}
+			for _, one := range all {
+				if one.Problem != "" {
+					p.warn("workflow %q is broken: %s\n  all that is wrong with it: orange workflow check %q", one.Name, one.Problem, one.Name)
+				}
 			}
 			return nil
 		}),
@@ -49,30 +59,43 @@ func (p *Program) workflowList() *cobra.Command {
 func (p *Program) workflowShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Print a workflow file", Args: between(1, 1), Example: "  orange workflow show default",
+		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveNoFileComp),
 		RunE: p.run(func(_ context.Context, h *House, args []string) error {
-			all, err := h.Workflows.Workflows()
+			one, err := workflowNamed(h, args[0])
 			if err != nil {
 				return err
 			}
-			for _, one := range all {
-				if one.Name != args[0] {
-					continue
-				}
-				if p.json {
-					return p.printJSON(map[string]any{"workflow": one})
-				}
-				fmt.Fprint(p.Out, one.Text)
-				return nil
+			if one.Text == "" && one.Problem != "" {
+				return fmt.Errorf("cannot show the workflow %q: %s", one.Name, one.Problem)
 			}
-			return task.Notef(task.ErrNotFound, "there is no workflow %q; %q lists them", args[0], "orange workflow list")
+			if p.json {
+				return p.printJSON(map[string]any{"workflow": one})
+			}
+			fmt.Fprint(p.Out, one.Text)
+			return nil
 		}),
 	}
+}
+
+// workflowNamed finds a workflow that can be had, be it sound or broken.
+func workflowNamed(h *House, name string) (WorkflowFile, error) {
+	all, err := h.Workflows.Workflows()
+	if err != nil {
+		return WorkflowFile{}, err
+	}
+	for _, one := range all {
+		if one.Name == name {
+			return one, nil
+		}
+	}
+	return WorkflowFile{}, task.Notef(task.ErrNotFound, "there is no workflow %q; %q lists them", name, "orange workflow list")
 }
 
 func (p *Program) workflowCheck() *cobra.Command {
 	return &cobra.Command{
 		Use: "check FILE|NAME", Short: "Check a workflow file and tell all that is wrong with it", Args: between(1, 1),
-		Example: "  orange workflow check my.yml\n  orange workflow check default",
+		Example:           "  orange workflow check my.yml\n  orange workflow check default",
+		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
 		RunE: p.run(func(_ context.Context, h *House, args []string) error {
 			def, err := h.Workflows.CheckWorkflow(args[0])
 			if err != nil {

@@ -51,6 +51,7 @@ type Listed struct {
 	Source string // its path, or "built in"
 	Hides  bool   // a file of the person's that hides one that ships
 	Text   []byte
+	Err    error // why the file cannot be read; the others can all the same
 }
 
 const builtIn = "built in"
@@ -83,10 +84,10 @@ func (h *Home) files(folder string, shipped fs.FS) ([]Listed, error) {
 		path := filepath.Join(dir, entry.Name())
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("read %q: %w", path, err)
+			err = fmt.Errorf("read %q: %w", path, err)
 		}
 		_, hides := found[name]
-		found[name] = Listed{Name: name, Source: path, Hides: hides, Text: text}
+		found[name] = Listed{Name: name, Source: path, Hides: hides, Text: text, Err: err}
 	}
 	out := make([]Listed, 0, len(found))
 	for _, l := range found { // sorted below
@@ -111,6 +112,18 @@ func (h *Home) ParseWorkflow(file string, text []byte) (*workflow.Definition, er
 	return workflow.Parse(file, text, usual)
 }
 
+// Read reads a listed workflow. The error is a yaml.Problems, or why the file cannot be read.
+func (h *Home) Read(l Listed) (*workflow.Definition, error) {
+	file := l.Source
+	if file == builtIn {
+		file = l.Name + ".yml"
+	}
+	if l.Err != nil {
+		return nil, l.Err
+	}
+	return h.ParseWorkflow(file, l.Text)
+}
+
 // FindWorkflow finds a workflow by name, with its text.
 func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 	all, err := h.ListWorkflows()
@@ -120,11 +133,7 @@ func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 	var names []string
 	for _, l := range all {
 		if l.Name == name {
-			file := l.Source
-			if file == builtIn {
-				file = name + ".yml"
-			}
-			def, err := h.ParseWorkflow(file, l.Text)
+			def, err := h.Read(l)
 			return def, l, err
 		}
 		names = append(names, l.Name)
@@ -173,6 +182,9 @@ func (h *Home) Harness(name string) (*harness.Harness, error) {
 	var names []string
 	for _, f := range files {
 		if f.Name == name {
+			if f.Err != nil {
+				return nil, f.Err
+			}
 			one, err := harness.Parse(f.Source, f.Text)
 			if err == nil && one.Name != name {
 				err = task.Notef(task.ErrUsage, "%s:1:1: found the name %q, expected %q as the file is called", f.Source, one.Name, name)

@@ -77,10 +77,12 @@ func (h *Home) lost(digest string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	var unread []error
 	for _, l := range all {
-		if digestOf(l.Text) == digest {
+		if l.Err == nil && digestOf(l.Text) == digest {
 			return l.Text, nil
 		}
+		unread = append(unread, l.Err)
 	}
 	// One that ships may be hidden by a file of the person's.
 	names, err := fs.Glob(h.Workflows, "*.yml")
@@ -91,6 +93,9 @@ func (h *Home) lost(digest string) ([]byte, error) {
 		if text, err := fs.ReadFile(h.Workflows, name); err == nil && digestOf(text) == digest {
 			return text, nil
 		}
+	}
+	if err := errors.Join(unread...); err != nil {
+		return nil, fmt.Errorf("look for the workflow with the digest %q: %w", digest, err)
 	}
 	return nil, task.Notef(task.ErrNotFound, "cannot find the workflow with the digest %q, in the record or among the files; put its file at %q", digest, h.Kept(digest))
 }

@@ -91,7 +91,14 @@ const maxName = 100
 
 // CheckName says why a project cannot be called so; nil when it can. The name becomes part of folder names.
 func CheckName(name string) error {
-	why := ""
+	if why := unfit(name); why != "" {
+		return task.Notef(task.ErrUsage, "cannot call a project %q: %s; choose another name with --name", name, why)
+	}
+	return nil
+}
+
+// unfit says why nothing with files of its own can be called so; empty when it can.
+func unfit(name string) (why string) {
 	switch {
 	case strings.TrimSpace(name) == "" || strings.TrimSpace(name) != name:
 		why = "it is empty or begins or ends with a blank"
@@ -104,10 +111,7 @@ func CheckName(name string) error {
 	case strings.ContainsRune(name, '/') || strings.IndexFunc(name, unicode.IsControl) >= 0:
 		why = "it holds a slash, a newline or another control character"
 	}
-	if why == "" {
-		return nil
-	}
-	return task.Notef(task.ErrUsage, "cannot call a project %q: %s; choose another name with --name", name, why)
+	return why
 }
 
 // AddProject registers a project. The same repository under the same name again is no error; another one of the name,

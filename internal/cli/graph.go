@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/graph"
+	"orange/internal/yaml"
+)
+
+func (p *Program) workflowGraph() *cobra.Command {
+	var form string
+	c := &cobra.Command{
+		Use: "graph NAME|FILE", Short: "Draw a workflow", Args: between(1, 1),
+		Long: "Draw a workflow: its states, and what leads from one to another. What the workflow does by itself is dashed;\n" +
+			"Mermaid has no dashed lines in such a drawing, there the words tell it.",
+		Example:           "  orange workflow graph default\n  orange workflow graph my.yml --format svg > my.svg\n  orange workflow graph default --format dot | dot -Tpng > default.png",
+		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
+		RunE: p.run(func(_ context.Context, h *House, args []string) error {
+			if !slices.Contains(graph.Forms(), form) {
+				return usage("found %q as --format, %s", form, yaml.Expected(form, graph.Forms()))
+			}
+			def, err := h.Workflows.CheckWorkflow(args[0])
+			if err != nil {
+				return err
+			}
+			text, _ := graph.Draw(def, form)
+			if p.json {
+				return p.printJSON(map[string]any{"workflow": def.Name, "version": def.Version, "format": form, "graph": text})
+			}
+			return p.print(text)
+		}),
+	}
+	c.Flags().StringVar(&form, "format", graph.FormMermaid, "mermaid, dot or svg")
+	complete(c, "format", cobra.FixedCompletions(graph.Forms(), cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+func (p *Program) workflowSchema() *cobra.Command {
+	return &cobra.Command{
+		Use: "schema", Short: "Print the JSON Schema of a workflow file, for editors", Args: between(0, 0),
+		Long: "Print the JSON Schema of a workflow file. With it an editor completes keys and marks mistakes while you type:\n" +
+			"put it beside your workflows, and let the first line of each say so:\n\n  # yaml-language-server: $schema=schema.json",
+		Example: "  orange workflow schema > \"$(orange workflow path)/schema.json\"",
+		RunE:    func(*cobra.Command, []string) error { return p.print(string(p.Schema)) },
+	}
+}
+
+// print writes a result that is a text of its own.
+func (p *Program) print(text string) error {
+	if _, err := fmt.Fprint(p.Out, text); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return nil
+}
