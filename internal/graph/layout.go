@@ -29,6 +29,7 @@ type route struct {
 	first, last    int // down
 	side           int // 0: straight to the next row, -1: back, at the left of everything, 1: past some rows, at the right
 	label          box
+	ends           bool // the label ends where the edge turns off, instead of beginning there
 }
 
 // layout is a picture with places. Rows of boxes lie one below the other; between them are channels, in which every edge
@@ -194,6 +195,7 @@ func (l *layout) placeLabels() {
 		}
 		x := r.out + 5
 		if r.track < r.out {
+			r.ends = r.track < r.out-wide-10
 			x = max(r.track, r.out-wide-10) + 5
 		}
 		tall := lineStep * len(e.labels)

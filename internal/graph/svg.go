@@ -50,8 +50,12 @@ func svg(p picture) string {
 	}
 	for i, e := range l.edges {
 		at := l.routes[i].label
+		x, anchor := at.x, "start"
+		if l.routes[i].ends {
+			x, anchor = at.x+at.w, "end"
+		}
 		for k, text := range e.labels {
-			fmt.Fprintf(&b, "<text class=\"label\" x=\"%d\" y=\"%d\">%s</text>\n", at.x, at.y+(k+1)*lineStep-3, escaped(text))
+			fmt.Fprintf(&b, "<text class=\"label\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>\n", x, at.y+(k+1)*lineStep-3, anchor, escaped(text))
 		}
 	}
 	b.WriteString("</svg>\n")
