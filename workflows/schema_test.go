@@ -163,21 +163,6 @@ func places() []place {
 	}
 }
 
-// notYet are the keys that the schema has and the parser does not know yet. When it knows one, its name has to go from here.
-func notYet() map[string][]string {
-	return map[string][]string{
-		"":           {"checks", "commands", "fields", "plan_file", "projections", "redo"},
-		"role":       {"about", "harness", "permissions"},
-		"state":      {"escalation", "folder", "timeout"},
-		"timeout":    {"after", "then"},
-		"plan_file":  {"hooks", "state"},
-		"check":      {"run", "timeout"},
-		"transition": {"came_from", "on", "override", "reason"},
-		"part":       {"all", "any", "check", "file", "git", "glob", "jq", "json", "plan", "result", "want", "with"},
-		"hook":       {"message", "role", "run", "timeout", "url", "via"},
-	}
-}
-
 // parserKeys are the keys that the parser expects in a place: it lists them when it finds one that it does not know.
 func parserKeys(t *testing.T, p place) []string {
 	t.Helper()
@@ -213,11 +198,7 @@ func TestTheSchemaHasTheKeysOfTheParser(t *testing.T) {
 		seen[p.at] = true
 		known := parserKeys(t, p)
 		for key := range keys {
-			expected, waits := slices.Contains(known, key), slices.Contains(notYet()[p.at], key)
-			switch {
-			case expected && waits:
-				t.Errorf("%q: the parser knows %q now; take it out of notYet", p.at, key)
-			case !expected && !waits:
+			if !slices.Contains(known, key) {
 				t.Errorf("%q: the schema has %q, the parser knows only %v", p.at, key, known)
 			}
 		}
@@ -286,7 +267,7 @@ func TestTheSchemaHasEveryActionOfAHook(t *testing.T) {
 	}
 }
 
-// A file with every key that there will be. The parser joins when it knows them: see notYet.
+// A file with every key that there is.
 func TestAWorkflowWithEveryKeyFitsTheSchema(t *testing.T) {
 	t.Parallel()
 	text := read(t, "testdata/every-key.yml")
@@ -306,7 +287,7 @@ func TestAWorkflowWithEveryKeyFitsTheSchema(t *testing.T) {
 			t.Errorf("the file does not have the key %q", name)
 		}
 	})
-	if err := parse(t, "every-key.yml", text); err != nil && len(notYet()) == 0 {
+	if err := parse(t, "every-key.yml", text); err != nil {
 		t.Errorf("the parser knows every key, but: %v", err)
 	}
 }
