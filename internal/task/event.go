@@ -33,6 +33,7 @@ const (
 	BranchPushed     = "branch.pushed"
 	PRRequested      = "pr.requested"
 	PRCreated        = "pr.created"
+	CheckFinished    = "check.finished"
 )
 
 // DataCrash is the key in an event's data that marks a move as forced by crashes: the count of crashes survives it.

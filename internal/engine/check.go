@@ -1,0 +1,34 @@
+package engine
+
+import (
+	"context"
+	"strconv"
+
+	"orange/internal/task"
+)
+
+// NoteCheck adds the end of a check to the task's history, with the digest of the result that is kept in the task's folder.
+func (e *Engine) NoteCheck(ctx context.Context, id string, result task.CheckResult, digest string) error {
+	err := e.note(ctx, id, task.Event{Type: task.CheckFinished, Actor: task.ActorEngine, Reason: result.Trouble, Data: map[string]string{
+		task.DataCheck: result.Name, "head": result.Head, "status": strconv.Itoa(result.Status), "took": result.Took, task.DataDigest: digest,
+	}})
+	if err != nil {
+		return err
+	}
+	return e.Sync(ctx, id)
+}
+
+// NotedCheck is the digest of a check's last result, as the history has it; empty where it was never run.
+// The file with the result lies where an agent can write: it counts only if it is the one that was noted.
+func (e *Engine) NotedCheck(ctx context.Context, id, check string) (string, error) {
+	events, err := e.Index.Events(ctx, id, 0)
+	if err != nil {
+		return "", err
+	}
+	for i := len(events) - 1; i >= 0; i-- {
+		if events[i].Type == task.CheckFinished && events[i].Data[task.DataCheck] == check {
+			return events[i].Data[task.DataDigest], nil
+		}
+	}
+	return "", nil
+}

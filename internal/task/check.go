@@ -1,0 +1,39 @@
+package task
+
+// CheckResult is what one run of a workflow's check left behind. It speaks of one commit.
+type CheckResult struct {
+	Name        string   `json:"name"`
+	Argv        []string `json:"argv"`
+	Head        string   `json:"head"`
+	Clean       bool     `json:"clean"`             // nothing was uncommitted before the run, and the commit was still the same after it
+	Left        []string `json:"left,omitempty"`    // what the run itself left uncommitted
+	Trouble     string   `json:"trouble,omitempty"` // why it says nothing: it could not be started, or somebody ended it
+	Status      int      `json:"status"`
+	Signal      int      `json:"signal,omitempty"`
+	TimedOut    bool     `json:"timed_out,omitempty"`
+	OutOfMemory bool     `json:"out_of_memory,omitempty"`
+	Started     string   `json:"started"`
+	Took        string   `json:"took"`
+	Cut         bool     `json:"output_cut,omitempty"`
+	Output      string   `json:"output_tail"`
+}
+
+// Passed says whether the check was run to its end and found nothing wrong.
+func (r CheckResult) Passed() bool {
+	return r.Trouble == "" && r.Status == 0 && r.Signal == 0 && !r.TimedOut && !r.OutOfMemory
+}
+
+// CheckState is a check of a task's workflow with its last result.
+type CheckState struct {
+	Name    string       `json:"name"`
+	Argv    []string     `json:"argv"`
+	Running string       `json:"running_since,omitempty"`
+	Last    *CheckResult `json:"last"`    // nil when it has never been run
+	Present bool         `json:"present"` // the last result is one for the commit that the workspace is at
+}
+
+// Keys in the data of a CheckFinished event.
+const (
+	DataCheck  = "check"
+	DataDigest = "digest"
+)

@@ -1,0 +1,67 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Stand is where a slot is, at one moment.
+type Stand struct {
+	Head        string   // commit
+	Branch      string   // empty when it is on none
+	Uncommitted []string // paths, sorted; what does not count is what does not count for Clean
+}
+
+// Stand looks where the slot is. One that is not there has no stand.
+func (s Slot) Stand(ctx context.Context) (Stand, bool, error) {
+	if _, err := os.Lstat(filepath.Join(s.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
+		return Stand{}, false, nil
+	}
+	var at Stand
+	var err error
+	if at.Head, err = s.Head(ctx); err != nil {
+		return Stand{}, false, err
+	}
+	if at.Branch, err = s.Branch(ctx); err != nil {
+		return Stand{}, false, err
+	}
+	changes, err := s.changes(ctx, "", "all")
+	if err != nil {
+		return Stand{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
+	}
+	for _, c := range changes {
+		at.Uncommitted = append(at.Uncommitted, c.path)
+	}
+	slices.Sort(at.Uncommitted)
+	return at, true, nil
+}
+
+// Commits counts what the head's history holds and the base's does not. Both are commits.
+func (r Repo) Commits(ctx context.Context, base, head string) (int, error) {
+	out, err := r.run(ctx, "rev-list", "--count", head, "--not", base, "--")
+	if err != nil {
+		return 0, fmt.Errorf("cannot count the commits since %s: %w", base, err)
+	}
+	count, err := strconv.Atoi(out.Text())
+	if err != nil {
+		return 0, fmt.Errorf("cannot count the commits since %s: git answered %q", base, out.Text())
+	}
+	return count, nil
+}
+
+// Changed lists the paths that differ between the head and where it left the base, sorted; a file that was moved has both of its paths.
+func (r Repo) Changed(ctx context.Context, base, head string) ([]string, error) {
+	out, err := r.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", base+"..."+head, "--")
+	if err != nil {
+		return nil, fmt.Errorf("cannot list what changed since %s: %w", base, err)
+	}
+	paths := strings.FieldsFunc(string(out.Stdout), func(r rune) bool { return r == 0 })
+	slices.Sort(paths)
+	return paths, nil
+}
