@@ -13,9 +13,10 @@ import (
 
 // Stand is where a slot is, at one moment.
 type Stand struct {
-	Head        string   // commit
-	Branch      string   // empty when it is on none
-	Uncommitted []string // paths, sorted; what does not count is what does not count for Clean
+	Head     string   // commit
+	Branch   string   // empty when it is on none
+	Modified []string // paths that git knows and that differ from the commit, sorted
+	New      []string // paths that it does not know, sorted; what does not count for Clean is in neither
 }
 
 // Stand looks where the slot is. One that is not there has no stand.
@@ -36,9 +37,14 @@ func (s Slot) Stand(ctx context.Context) (Stand, bool, error) {
 		return Stand{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
 	}
 	for _, c := range changes {
-		at.Uncommitted = append(at.Uncommitted, c.path)
+		if c.index == '?' {
+			at.New = append(at.New, c.path)
+		} else {
+			at.Modified = append(at.Modified, c.path)
+		}
 	}
-	slices.Sort(at.Uncommitted)
+	slices.Sort(at.Modified)
+	slices.Sort(at.New)
 	return at, true, nil
 }
 

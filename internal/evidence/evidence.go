@@ -1,0 +1,172 @@
+// Package evidence looks at everything that a gate asks for outside of the task's document: files, checks and git.
+//
+// It owns how they are looked at without harm: a file may be a link, a pipe or of an insane size, a program may never end.
+// It does not own what follows from a fact (decide), how git and other programs are run (worktree, proc),
+// nor how a section is read (document).
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Git tells of a task's workspace and branch. A commit that it is given is one that it told of before.
+type Git interface {
+	Stand(ctx context.Context, t task.Task) (Standing, error)
+	// Commits counts those of the head that the base, which it names, has not.
+	Commits(ctx context.Context, t task.Task, head string) (base string, count int, err error)
+	// Changed lists the paths that differ between the head and where it left its base.
+	Changed(ctx context.Context, t task.Task, head string) ([]string, error)
+}
+
+// Standing is where a task's workspace is.
+type Standing struct {
+	There    bool
+	Head     string
+	Branch   string
+	Modified []string // paths that git knows and that differ from the head
+	New      []string // paths that it does not know; the link to the task's document is none of them
+}
+
+// Uncommitted are all paths that a commit would be about.
+func (s Standing) Uncommitted() []string { return slices.Concat(s.Modified, s.New) }
+
+// Programs runs what is not this program, and bounds it.
+type Programs interface {
+	// RunJQ runs ServeJQ in a process of its own and answers what that said. How it ended does not matter.
+	RunJQ(ctx context.Context, request []byte, limit time.Duration) (string, error)
+	// RunCheck runs a check in the task's workspace. An error says that it could not be started, or that ctx ended it.
+	RunCheck(ctx context.Context, t task.Task, check workflow.Check) (Run, error)
+	// StartCheck has RunCheck of a Looker called by a process that outlives this one.
+	StartCheck(ctx context.Context, id, check string) error
+}
+
+// Run is how a check ended.
+type Run struct {
+	Status      int
+	Signal      int
+	TimedOut    bool
+	OutOfMemory bool
+	Output      string // the end of what it said
+	Cut         bool
+	Took        time.Duration
+}
+
+// Notes is the history, in which the end of a check is noted.
+type Notes interface {
+	NoteCheck(ctx context.Context, id string, result task.CheckResult, digest string) error
+	NotedCheck(ctx context.Context, id, check string) (digest string, err error)
+}
+
+// Locks are held by whoever runs a check.
+type Locks interface {
+	Lock(ctx context.Context, name string) (release func(), err error)
+	TryLock(name string) (release func(), free bool, err error)
+}
+
+// Looker looks. Every field is required.
+type Looker struct {
+	Dir      func(project, id string) string // a task's folder
+	Git      Git
+	Programs Programs
+	Notes    Notes
+	Locks    Locks
+	Now      func() time.Time
+	JQTime   time.Duration // what one jq program may take
+	Patience time.Duration // how long a look waits for the checks that it has started
+}
+
+// Look answers a fact for every part of a gate that asks for a file, a glob, a check or git, by the part's Key.
+// A check that has no result for the present commit is started, and waited for with patience.
+// An error says that it could not be looked at all; what is wrong with one file is a fact.
+func (l *Looker) Look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+	return l.look(ctx, t, def, parts, true)
+}
+
+// Glance is a Look that starts nothing and waits for nothing.
+func (l *Looker) Glance(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+	return l.look(ctx, t, def, parts, false)
+}
+
+func (l *Looker) look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part, start bool) (map[string]decide.Fact, error) {
+	v := view{Looker: l, task: t, facts: map[string]decide.Fact{}, read: map[string]content{}}
+	asked := flatten(nil, parts)
+	if len(asked) == 0 {
+		return v.facts, nil
+	}
+	root, err := os.OpenRoot(l.Dir(t.Project, t.ID))
+	if err != nil {
+		return nil, fmt.Errorf("look into the folder of task %s: %w", t.ID, err)
+	}
+	defer root.Close()
+	v.root = root
+	for _, p := range asked {
+		if err := v.see(ctx, p); err != nil {
+			return nil, fmt.Errorf("look at what task %s has: %w", t.ID, err)
+		}
+	}
+	if err := v.askJQ(ctx); err != nil {
+		return nil, fmt.Errorf("look at what task %s has: %w", t.ID, err)
+	}
+	if err := v.seeChecks(ctx, def, asked, start); err != nil {
+		return nil, fmt.Errorf("look at the checks of task %s: %w", t.ID, err)
+	}
+	return v.facts, nil
+}
+
+// flatten adds those parts that look elsewhere than in the document, each once.
+func flatten(to, parts []workflow.Part) []workflow.Part {
+	for _, p := range parts {
+		to = flatten(flatten(to, p.All), p.Any)
+		if p.File == "" && p.Glob == "" && p.Check == "" && p.Git == "" {
+			continue
+		}
+		known := false
+		for i := range to {
+			known = known || to[i].Key() == p.Key()
+		}
+		if !known {
+			to = append(to, p)
+		}
+	}
+	return to
+}
+
+// view is one look: nothing is read twice, so that all its facts are of one moment as far as the system allows.
+type view struct {
+	*Looker
+	task      task.Task
+	root      *os.Root
+	facts     map[string]decide.Fact
+	read      map[string]content
+	stand     *Standing
+	questions []question
+}
+
+// see looks at one part; what asks a program for an answer, and checks, only gets prepared.
+func (v *view) see(ctx context.Context, p workflow.Part) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var fact decide.Fact
+	var err error
+	switch {
+	case p.File != "":
+		fact = v.seeFile(p)
+	case p.Glob != "":
+		fact, err = v.seeGlob(ctx, p)
+	case p.Git != "":
+		fact, err = v.seeGit(ctx, p)
+	default:
+		return nil
+	}
+	v.facts[p.Key()] = fact
+	return err
+}

@@ -1,0 +1,150 @@
+package evidence
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/workflow"
+)
+
+// standing is where the workspace was when this look first asked.
+func (v *view) standing(ctx context.Context) (s Standing, found, want string, err error) {
+	if v.task.Workspace == "" {
+		return Standing{}, "the task has no workspace", "start an agent on it first", nil
+	}
+	if v.stand == nil {
+		s, err := v.Git.Stand(ctx, v.task)
+		if err != nil {
+			return Standing{}, "", "", err
+		}
+		v.stand = &s
+	}
+	found, want = misplaced(*v.stand, v.task.Workspace, v.task.Branch)
+	return *v.stand, found, want, nil
+}
+
+// misplaced says why what is in a workspace tells nothing of the task's branch; empty when it does.
+func misplaced(s Standing, workspace, branch string) (found, want string) {
+	switch {
+	case !s.There:
+		return fmt.Sprintf("its workspace %q is not there", workspace), "start an agent on it again"
+	case s.Branch == "":
+		return fmt.Sprintf("its workspace is on no branch, and the task on %q", branch), "bring the workspace back to its branch"
+	case s.Branch != branch:
+		return fmt.Sprintf("its workspace is on branch %q, and the task on %q", s.Branch, branch),
+			"switch the workspace back, or run orange task update --branch there"
+	}
+	return "", ""
+}
+
+// seeGit looks at a part that asks for something of the workspace's git.
+func (v *view) seeGit(ctx context.Context, p workflow.Part) (decide.Fact, error) {
+	fact := decide.Fact{Source: "git " + p.Git, Where: "the workspace"}
+	s, found, want, err := v.standing(ctx)
+	if err != nil || found != "" {
+		fact.Found, fact.Want = found, want
+		return fact, err
+	}
+	fact.Where = fmt.Sprintf("branch %s at %.12s", s.Branch, s.Head)
+	switch p.Git {
+	case workflow.GitAhead:
+		err = v.seeAhead(ctx, &fact, s)
+	case workflow.GitClean:
+		fact.Text = "HEAD " + s.Head + "\nclean\n"
+		if dirt := s.Uncommitted(); len(dirt) > 0 {
+			fact.Text = "HEAD " + s.Head + "\n" + strings.Join(dirt, "\n") + "\n"
+			fact.Found, fact.Want = uncommitted(dirt), "commit them"
+		}
+	case workflow.GitPlanned:
+		err = v.seePlanned(ctx, &fact, s, p.Plan)
+	default:
+		return fact, fmt.Errorf("git knows no %q", p.Git)
+	}
+	fact.Holds = fact.Found == ""
+	fact.Text = document.Normalise(fact.Text)
+	fact.Digest = document.Digest(fact.Text)
+	return fact, err
+}
+
+func (v *view) seeAhead(ctx context.Context, fact *decide.Fact, s Standing) error {
+	base, count, err := v.Git.Commits(ctx, v.task, s.Head)
+	fact.Text = fmt.Sprintf("HEAD %s\nahead %d\n", s.Head, count)
+	if err == nil && count == 0 {
+		fact.Found, fact.Want = "no commit that "+base+" has not", "commit the work"
+	}
+	return err
+}
+
+func (v *view) seePlanned(ctx context.Context, fact *decide.Fact, s Standing, plan string) error {
+	changed, err := v.Git.Changed(ctx, v.task, s.Head)
+	if err != nil {
+		return err
+	}
+	changed = append(changed, s.Uncommitted()...)
+	slices.Sort(changed)
+	changed = slices.Compact(changed)
+	fact.Text = "HEAD " + s.Head + "\n" + strings.Join(changed, "\n") + "\n"
+	planned, found := v.planned(plan)
+	if found != "" {
+		fact.Where, fact.Found, fact.Want = plan, found, `write `+plan+` with {"files": [{"path": "..."}]}`
+		return nil
+	}
+	beyond := slices.DeleteFunc(slices.Clone(changed), func(name string) bool { return planned[name] })
+	if len(beyond) > 0 {
+		fact.Found = "changes that the plan does not name: " + some(beyond)
+		fact.Want = "take them back, or have them planned in " + plan
+	}
+	return nil
+}
+
+// planned reads the paths that a plan file names.
+func (v *view) planned(plan string) (paths map[string]bool, found string) {
+	c := v.bytesOf(plan)
+	if c.trouble != "" {
+		return nil, c.trouble
+	}
+	text := withoutMark(c.text)
+	if found, line, column := wrongJSON(text); found != "" {
+		return nil, fmt.Sprintf("no JSON: line %d, column %d: %s", line, column, found)
+	}
+	var read struct {
+		Files *[]struct {
+			Path string `json:"path"`
+		} `json:"files"`
+	}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return nil, "no plan: " + err.Error()
+	}
+	if read.Files == nil {
+		return nil, `no plan: it has no "files"`
+	}
+	paths = map[string]bool{}
+	for _, f := range *read.Files {
+		if f.Path != "" {
+			paths[path.Clean(f.Path)] = true
+		}
+	}
+	return paths, ""
+}
+
+func uncommitted(paths []string) string { return "uncommitted changes in " + some(paths) }
+
+// some names the first few of many.
+func some(paths []string) string {
+	const most = 5
+	quoted := make([]string, 0, most)
+	for _, p := range paths[:min(most, len(paths))] {
+		quoted = append(quoted, fmt.Sprintf("%q", p))
+	}
+	text := strings.Join(quoted, ", ")
+	if more := len(paths) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

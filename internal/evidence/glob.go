@@ -1,0 +1,163 @@
+package evidence
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/workflow"
+)
+
+// Bounds of what one glob may look through.
+const (
+	maxFound   = 10_000  // files
+	maxEntries = 200_000 // names in folders
+	maxBytes   = 1 << 30 // of all files together
+)
+
+// tooMuch says that a bound was met.
+type tooMuch struct{ what string }
+
+func (e *tooMuch) Error() string { return e.what }
+
+// seeGlob looks at a part that asks for files by a pattern: regular ones with something in them count.
+func (v *view) seeGlob(ctx context.Context, p workflow.Part) (decide.Fact, error) {
+	fact := decide.Fact{Source: p.Glob, Where: p.Glob}
+	files, empty, err := v.find(ctx, p.Glob)
+	var list strings.Builder
+	if err == nil {
+		err = v.list(ctx, &list, files)
+	}
+	var bound *tooMuch
+	switch {
+	case ctx.Err() != nil:
+		return fact, ctx.Err()
+	case errors.As(err, &bound):
+		fact.Found, fact.Want = bound.what, "keep what does not belong to the task elsewhere"
+		return fact, nil
+	case err != nil:
+		fact.Found, fact.Want = err.Error(), "make what "+p.Glob+" names readable"
+		return fact, nil
+	case len(files) == 0:
+		fact.Found, fact.Want = "no such file", "write at least one file that "+p.Glob+" names"
+		if empty > 0 {
+			fact.Found = fmt.Sprintf("%d such files or folders, and none that is a file with something in it", empty)
+		}
+		return fact, nil
+	}
+	fact.Text = list.String()
+	fact.Digest = document.Digest(fact.Text)
+	if p.JQ == "" {
+		fact.Holds = true
+		return fact, nil
+	}
+	base, _ := doublestar.SplitPattern(p.Glob)
+	paths := make([]string, len(files))
+	for i, name := range files {
+		paths[i] = name
+		if base != "." {
+			paths[i] = strings.TrimPrefix(name, base+"/")
+		}
+	}
+	input, err := json.Marshal(paths)
+	return v.question(p, fact, input), err
+}
+
+// find lists the files that a pattern names, sorted, and counts what it names beside them.
+func (v *view) find(ctx context.Context, pattern string) (files []string, others int, err error) {
+	folder := &bounded{ctx: ctx, FS: v.root.FS()}
+	err = doublestar.GlobWalk(folder, path.Clean(pattern), func(name string, entry fs.DirEntry) error {
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // gone since
+		}
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() || info.Size() == 0 {
+			others++
+			return nil
+		}
+		if len(files) == maxFound {
+			return &tooMuch{fmt.Sprintf("more than %d files", maxFound)}
+		}
+		files = append(files, name)
+		return nil
+	}, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	var bound *tooMuch
+	if err != nil && !errors.As(err, &bound) {
+		err = inWords(err)
+	}
+	slices.Sort(files)
+	return slices.Compact(files), others, err
+}
+
+// list writes a line for every file: its path and the digest of what it holds.
+func (v *view) list(ctx context.Context, to *strings.Builder, files []string) error {
+	left := int64(maxBytes)
+	for _, name := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		digest, size, err := v.digest(name, left)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		left -= size
+		fmt.Fprintf(to, "%s %s\n", name, digest)
+	}
+	return nil
+}
+
+// digest is that of the normalised text, and of the bytes as they are where a file is too large to be a text that somebody wrote.
+func (v *view) digest(name string, most int64) (string, int64, error) {
+	file, info, err := open(v.root, name)
+	if err != nil {
+		return "", 0, err
+	}
+	defer file.Close()
+	if info.Size() > most {
+		return "", 0, &tooMuch{fmt.Sprintf("files with more than %d MiB together", maxBytes>>20)}
+	}
+	if info.Size() <= maxFile {
+		text, err := io.ReadAll(io.LimitReader(file, maxFile))
+		return document.Digest(document.Normalise(string(withoutMark(text)))), int64(len(text)), err
+	}
+	sum := sha256.New()
+	size, err := io.Copy(sum, io.LimitReader(file, most))
+	return hex.EncodeToString(sum.Sum(nil)), size, err
+}
+
+// bounded is a folder in which one cannot get lost.
+type bounded struct {
+	fs.FS
+	ctx  context.Context // a walk knows no other way to be stopped
+	seen int
+}
+
+// ReadDir lists a folder.
+func (b *bounded) ReadDir(name string) ([]fs.DirEntry, error) {
+	if err := b.ctx.Err(); err != nil {
+		return nil, err
+	}
+	entries, err := fs.ReadDir(b.FS, name)
+	if b.seen += len(entries); b.seen > maxEntries {
+		return nil, &tooMuch{fmt.Sprintf("folders with more than %d names together", maxEntries)}
+	}
+	return entries, err
+}
+
+// Stat tells of a file. Without a method of its own it would be opened, and a pipe would never let go.
+func (b *bounded) Stat(name string) (fs.FileInfo, error) { return fs.Stat(b.FS, name) }

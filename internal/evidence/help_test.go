@@ -1,0 +1,169 @@
+package evidence_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/evidence"
+	"orange/internal/mirror"
+	"orange/internal/proc"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// The test binary is also the process that runs jq programs.
+const jqVariable = "EVIDENCE_TEST_JQ"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(jqVariable) != "" {
+		if err := evidence.ServeJQ(os.Stdin, os.Stdout, os.Exit); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+const head = "1111111111111111111111111111111111111111"
+
+// world is a task with a folder and a workspace, and a git that says what a test wants.
+type world struct {
+	t      *testing.T
+	task   task.Task
+	def    *workflow.Definition
+	looker *evidence.Looker
+	tree   string
+
+	mutex   sync.Mutex
+	stand   evidence.Standing
+	ahead   int
+	changed []string
+	noted   map[string]string
+	starts  int
+	jqRuns  int
+	runs    sync.WaitGroup
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	files := mirror.Files{Home: t.TempDir()}
+	w := &world{
+		t: t, task: task.Task{ID: "abc", Project: "shop", Workspace: "shop--1", Branch: "work"}, def: &workflow.Definition{Name: "test"},
+		tree: t.TempDir(), stand: evidence.Standing{There: true, Head: head, Branch: "work"}, noted: map[string]string{},
+	}
+	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Programs: w, Notes: w, Locks: files, Now: time.Now,
+		JQTime: 10 * time.Second, Patience: 20 * time.Second}
+	must(t, os.MkdirAll(w.dir(), 0o755))
+	t.Cleanup(w.runs.Wait)
+	return w
+}
+
+func (w *world) dir() string { return w.looker.Dir(w.task.Project, w.task.ID) }
+
+func (w *world) path(name string) string { return filepath.Join(w.dir(), filepath.FromSlash(name)) }
+
+func (w *world) write(name, text string) {
+	w.t.Helper()
+	must(w.t, os.MkdirAll(filepath.Dir(w.path(name)), 0o755))
+	must(w.t, os.WriteFile(w.path(name), []byte(text), 0o644))
+}
+
+func (w *world) look(parts ...workflow.Part) map[string]decide.Fact {
+	w.t.Helper()
+	facts, err := w.looker.Look(w.t.Context(), w.task, w.def, parts)
+	must(w.t, err)
+	return facts
+}
+
+func (w *world) fact(p workflow.Part) decide.Fact {
+	w.t.Helper()
+	fact, there := w.look(p)[p.Key()]
+	if !there {
+		w.t.Fatalf("no fact for %s", p.Key())
+	}
+	return fact
+}
+
+func (w *world) set(change func()) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	change()
+}
+
+func (w *world) Stand(context.Context, task.Task) (evidence.Standing, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.stand, nil
+}
+
+func (w *world) Commits(context.Context, task.Task, string) (string, int, error) {
+	return "origin/main", w.ahead, nil
+}
+
+func (w *world) Changed(context.Context, task.Task, string) ([]string, error) {
+	return w.changed, nil
+}
+
+func (w *world) RunJQ(ctx context.Context, request []byte, limit time.Duration) (string, error) {
+	w.set(func() { w.jqRuns++ })
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: os.Args[0], Env: []string{jqVariable + "=1"}, Stdin: bytes.NewReader(request)},
+		proc.Limits{Time: limit, Memory: 2 << 30, Output: 1 << 20})
+	return ran.Output, err
+}
+
+func (w *world) RunCheck(ctx context.Context, _ task.Task, check workflow.Check) (evidence.Run, error) {
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: check.Run[0], Args: check.Run[1:], Dir: w.tree},
+		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Output: 1 << 10})
+	return evidence.Run{
+		Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory, Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
+	}, err
+}
+
+// StartCheck runs the check beside the test, as the program does in a process of its own.
+func (w *world) StartCheck(ctx context.Context, id, check string) error {
+	w.set(func() { w.starts++ })
+	w.runs.Go(func() {
+		if _, err := w.looker.RunCheck(context.WithoutCancel(ctx), w.task, w.def, check, false); err != nil {
+			w.t.Errorf("run check %s of %s: %v", check, id, err)
+		}
+	})
+	return nil
+}
+
+func (w *world) NoteCheck(_ context.Context, _ string, r task.CheckResult, digest string) error {
+	w.set(func() { w.noted[r.Name] = digest })
+	return nil
+}
+
+func (w *world) NotedCheck(_ context.Context, _, check string) (string, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.noted[check], nil
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantFact compares what matters; a Found of "" wants a fact that holds.
+func wantFact(t *testing.T, got decide.Fact, found, where string) {
+	t.Helper()
+	switch {
+	case found == "" && (!got.Holds || got.Found != "" || got.Digest == ""):
+		t.Errorf("got %+v, want one that holds", got)
+	case found != "" && (got.Holds || !strings.Contains(got.Found, found) || got.Want == ""):
+		t.Errorf("got %+v, want that it does not hold: %s", got, found)
+	case where != "" && got.Where != where:
+		t.Errorf("it is in %q, want %q", got.Where, where)
+	}
+}

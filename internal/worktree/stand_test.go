@@ -1,0 +1,76 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestStand_tellsWhatACommitWouldBeAbout(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.slot(1)
+	if _, there, err := s.Stand(t.Context()); there || err != nil {
+		t.Errorf("before it is made: %t, %v", there, err)
+	}
+	prepare(t, s, "topic", "T1")
+	write(t, h.root, "TASK.md", "# Task\n")
+	if _, err := s.Link(t.Context(), filepath.Join(h.root, "TASK.md")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s.Dir, "noise.log", "ignored")
+	at, there, err := s.Stand(t.Context())
+	if err != nil || !there || len(at.Modified)+len(at.New) > 0 {
+		t.Errorf("clean: %+v, %t, %v", at, there, err)
+	}
+	want(t, "head", at.Head, git(t, s.Dir, "rev-parse", "HEAD"))
+	want(t, "branch", at.Branch, "topic")
+	write(t, s.Dir, "a.txt", "two\n")
+	write(t, s.Dir, "new dir/ä.txt", "x")
+	write(t, s.Dir, "staged.txt", "x")
+	git(t, s.Dir, "add", "staged.txt")
+	if err := os.Remove(filepath.Join(s.Dir, "sub", "deep.txt")); err != nil {
+		t.Fatal(err)
+	}
+	at, _, err = s.Stand(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "modified", strings.Join(at.Modified, "|"), "a.txt|staged.txt|sub/deep.txt")
+	want(t, "new", strings.Join(at.New, "|"), "new dir/ä.txt")
+}
+
+func TestCommitsAndChanged_compareWithWhereTheBranchBegan(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	begin := git(t, s.Dir, "rev-parse", "HEAD")
+	count := func(head string) int {
+		t.Helper()
+		n, err := h.Commits(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	want(t, "commits at first", count(begin), 0)
+	commit(t, s.Dir, "one two.txt", "x\n")
+	git(t, s.Dir, "mv", "a.txt", "moved.txt")
+	git(t, s.Dir, "commit", "-q", "-m", "move")
+	commit(t, h.Path, "upstream.txt", "y\n") // not the branch's doing
+	head := git(t, s.Dir, "rev-parse", "HEAD")
+	want(t, "commits", count(head), 2)
+	paths, err := h.Changed(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "changed", strings.Join(paths, "|"), "a.txt|moved.txt|one two.txt")
+	git(t, s.Dir, "merge", "-q", "--no-edit", "main")
+	head = git(t, s.Dir, "rev-parse", "HEAD")
+	paths, err = h.Changed(t.Context(), git(t, h.Path, "rev-parse", "main"), head)
+	want(t, "changed after a merge of main", strings.Join(paths, "|"), "a.txt|moved.txt|one two.txt")
+	if _, missing := h.Commits(t.Context(), strings.Repeat("0", 40), head); err != nil || missing == nil {
+		t.Errorf("an unknown base: %v, %v", err, missing)
+	}
+}
