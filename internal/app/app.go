@@ -32,6 +32,9 @@ const patience = 20 * time.Second
 
 // Main runs the program and answers its exit status.
 func Main() int {
+	if len(os.Args) == 2 && os.Args[1] == jqWord {
+		return serveJQ()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var opened *house
@@ -179,5 +182,5 @@ func (h *house) resume(ctx context.Context) error {
 
 // face is the house as the command line sees it.
 func (h *house) face() *cli.House {
-	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h, Night: h}
+	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h, Night: h, Checks: h}
 }

@@ -109,6 +109,7 @@ type House struct {
 	Workflows  Workflows
 	Workspaces Workspaces
 	Night      Night
+	Checks     Checks
 }
 
 // Program is the command line with the world that it talks to. Every field is required.
@@ -167,7 +168,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
 	root.AddCommand(p.projectCommands(), p.taskCommands(), p.workflowCommands(), p.workspaceCommands(), p.monitorCommand(), p.logCommand(), p.versionCommand())
 	root.AddCommand(p.doctorCommand())
-	root.AddCommand(p.settleCommand(), p.launchCommand())
+	root.AddCommand(p.settleCommand(), p.launchCommand(), p.checkCommand())
 	return root
 }
 

@@ -1,0 +1,165 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"orange/internal/evidence"
+	"orange/internal/proc"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/internal/worktree"
+)
+
+const (
+	checkPatience = 15 * time.Second // how long a request waits for a check that it has started
+	checkMemory   = 4 << 30
+	checkOutput   = 64 << 10
+	checkGrace    = 2 * time.Second // what a run that nobody watches any more gets to end
+
+	jqTime     = 2 * time.Second // what one jq program may take
+	jqWord     = "jq"            // the word that makes this program the one that runs jq programs
+	jqOutput   = 1 << 20
+	jqOuterMem = 1 << 30 // it ends itself far below
+)
+
+// serveJQ runs the jq programs of one look, in this process.
+func serveJQ() int {
+	if err := evidence.ServeJQ(os.Stdin, os.Stdout, os.Exit); err != nil {
+		fmt.Fprintf(os.Stderr, "orange: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// looker joins what looks at evidence with what it looks through.
+func (h *house) looker() *evidence.Looker {
+	return &evidence.Looker{
+		Dir: h.files.Dir, Git: sight{desk{house: h}}, Programs: checks{house: h}, Notes: h.engine, Locks: h.files,
+		Now: time.Now, JQTime: jqTime, Patience: checkPatience,
+	}
+}
+
+// sight lends the worktree room to the looker.
+type sight struct{ desk desk }
+
+func (s sight) Stand(ctx context.Context, t task.Task) (evidence.Standing, error) {
+	slot, err := s.desk.slot(t)
+	if err != nil {
+		return evidence.Standing{}, err
+	}
+	at, there, err := slot.Stand(ctx)
+	return evidence.Standing{There: there, Head: at.Head, Branch: at.Branch, Modified: at.Modified, New: at.New}, err
+}
+
+func (s sight) Commits(ctx context.Context, t task.Task, head string) (string, int, error) {
+	repo, base, err := s.base(ctx, t)
+	if err != nil {
+		return "", 0, err
+	}
+	count, err := repo.Commits(ctx, base.Commit, head)
+	return base.Ref, count, err
+}
+
+func (s sight) Changed(ctx context.Context, t task.Task, head string) ([]string, error) {
+	repo, base, err := s.base(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return repo.Changed(ctx, base.Commit, head)
+}
+
+func (s sight) base(ctx context.Context, t task.Task) (worktree.Repo, worktree.Base, error) {
+	repo, err := s.desk.repo(t)
+	if err != nil {
+		return repo, worktree.Base{}, err
+	}
+	base, err := repo.Base(ctx)
+	return repo, base, err
+}
+
+// checks runs programs with limits for the looker.
+type checks struct{ house *house }
+
+func (c checks) RunJQ(ctx context.Context, request []byte, limit time.Duration) (string, error) {
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: c.house.self, Args: []string{jqWord}, Dir: "/", Env: []string{}, Stdin: bytes.NewReader(request)},
+		proc.Limits{Time: limit, Memory: jqOuterMem, Output: jqOutput})
+	return ran.Output, err
+}
+
+// noSeat is a seat that nobody has: what a check runs was written by an agent, and asks for nothing in a person's name.
+const noSeat = "ORANGE_SEAT=check"
+
+func (c checks) RunCheck(ctx context.Context, t task.Task, check workflow.Check) (evidence.Run, error) {
+	marks := []string{"ORANGE_HOME=" + c.house.dir, "ORANGE_TASK_ID=" + t.ID, "ORANGE_CHECK=" + check.Name}
+	env := append(withoutAgent(os.Environ()), marks...)
+	env = append(env, "ORANGE_PROJECT="+t.Project, noSeat)
+	// What a runner that was killed left running would disturb this run; and what this one leaves in a session of its own, the next.
+	if err := endMarked(ctx, marks); err != nil {
+		return evidence.Run{}, err
+	}
+	program, err := proc.Find(check.Run[0], pathOf(env))
+	if err != nil {
+		return evidence.Run{}, err
+	}
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: check.Run[1:], Dir: c.house.slotDir(t.Workspace), Env: env},
+		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Memory: checkMemory, Output: checkOutput})
+	err = errors.Join(err, endMarked(context.WithoutCancel(ctx), marks))
+	return evidence.Run{
+		Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory,
+		Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
+	}, err
+}
+
+func endMarked(ctx context.Context, marks []string) error {
+	left, err := proc.WithEnvironment(marks...)
+	if err != nil {
+		return fmt.Errorf("look for what a run left behind: %w", err)
+	}
+	return proc.End(ctx, left, checkGrace)
+}
+
+func (c checks) StartCheck(_ context.Context, id, check string) error {
+	env := append(withoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+c.house.dir)
+	_, err := proc.Detach(proc.Command{Name: c.house.self, Args: []string{"check", id, check}, Dir: c.house.dir, Env: env})
+	return err
+}
+
+// Checks lists the checks of a task's workflow with their last results.
+func (h *house) Checks(ctx context.Context, id string) ([]task.CheckState, error) {
+	t, def, err := h.ruled(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return h.looker().Checks(ctx, t, def)
+}
+
+// RunCheck runs a check of a task. Unless again is set, a result that counts for the present commit is answered as it is,
+// and a run that another process has begun is no error.
+func (h *house) RunCheck(ctx context.Context, id, check string, again bool) (task.CheckResult, error) {
+	t, def, err := h.ruled(ctx, id)
+	if err != nil {
+		return task.CheckResult{}, err
+	}
+	r, err := h.looker().RunCheck(ctx, t, def, check, again)
+	if errors.Is(err, evidence.ErrRuns) && !again {
+		err = nil
+	}
+	if err != nil {
+		h.engine.Log.Error("a check could not be run", "component", "check", "task", id, "check", check, "error", err.Error())
+	}
+	return r, err
+}
+
+func (h *house) ruled(ctx context.Context, id string) (task.Task, *workflow.Definition, error) {
+	s, err := h.store.Load(ctx, id)
+	if err != nil {
+		return task.Task{}, nil, err
+	}
+	def, err := h.home.Pinned(ctx, s.Task.Workflow)
+	return s.Task, def, err
+}
