@@ -280,6 +280,7 @@ func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.H
 	t.Live = !state.Terminal
 	t.EnteredAt, t.UpdatedAt, t.StalledAt = now, now, time.Time{}
 	t.Attention, t.QueuedFor = "", ""
+	t.Overdue = 0
 	owes := false
 	for _, h := range hooks {
 		t.Counters = count(t.Counters, to, h)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -81,19 +80,19 @@ func TestProjects_areReadAsTheyWereWritten(t *testing.T) {
 	if all, err := h.Projects(); err != nil || len(all) != 0 {
 		t.Errorf("before the first: %v, %v", all, err)
 	}
-	zoo := task.Project{Name: "zoo ünï \"x\"", Path: "/a b", DefaultBranch: "main", PoolSize: 3, Workflow: "mine"}
+	zoo := task.Project{Name: "zoo ünï \"x\"", Path: "/a b", DefaultBranch: "main", PoolSize: 3, Workflow: "mine", Timeouts: map[string]string{"dig": "6h", "rest": "none"}}
 	must(t, h.AddProject(t.Context(), zoo))
 	must(t, h.AddProject(t.Context(), task.Project{Name: "ant", Path: "/c", DefaultBranch: "trunk"}))
 	must(t, h.AddProject(t.Context(), zoo)) // again is no error
 	all, err := h.Projects()
 	must(t, err)
 	want := []task.Project{{Name: "ant", Path: "/c", DefaultBranch: "trunk", PoolSize: task.DefaultPoolSize}, zoo}
-	if !slices.Equal(all, want) {
+	if !reflect.DeepEqual(all, want) {
 		t.Errorf("the projects are %+v, want %+v", all, want)
 	}
 	zoo.PoolSize = 9
 	must(t, h.UpdateProject(t.Context(), zoo))
-	if got, err := h.Project(zoo.Name); err != nil || got != zoo {
+	if got, err := h.Project(zoo.Name); err != nil || !reflect.DeepEqual(got, zoo) {
 		t.Errorf("the project is %+v, %v", got, err)
 	}
 	for _, name := range []string{"ant", zoo.Name} {

@@ -54,6 +54,18 @@ func (h *Home) Project(name string) (task.Project, error) {
 	return task.Project{}, task.Notef(task.ErrNotFound, "there is no project %q; %q lists them", name, "orange project list")
 }
 
+// Timeouts are what a project says about how long statuses should take. One that is not registered says nothing.
+func (h *Home) Timeouts(name string) (task.Timeouts, error) {
+	p, err := h.Project(name)
+	if errors.Is(err, task.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.ReadTimeouts()
+}
+
 // ChangeProjects rewrites the list of projects while nobody else does.
 func (h *Home) ChangeProjects(ctx context.Context, change func([]task.Project) ([]task.Project, error)) error {
 	release, err := h.Locker.Lock(ctx, "projects")

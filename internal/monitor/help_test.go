@@ -36,6 +36,8 @@ type world struct {
 	known    map[string]bool
 	touched  time.Time
 	again    time.Time
+	next     time.Time     // what is answered to who asks for timeouts
+	limits   task.Timeouts // of every project
 	fails    map[string]error
 	did      []string
 	told     []string
@@ -164,6 +166,13 @@ func (w *world) Vacate(_ context.Context, id string, hook int64) error {
 	return w.note("vacate %s %d", id, hook)
 }
 
+func (w *world) Timeouts(_ context.Context, id string) (time.Time, string, error) {
+	w.mu.Lock()
+	next := w.next
+	w.mu.Unlock()
+	return next, "late", w.note("timeouts %s", id)
+}
+
 func (w *world) Resume(context.Context) error { return w.note("resume") }
 
 func (w *world) Finish(context.Context) error {
@@ -192,13 +201,22 @@ func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 	}, nil
 }
 
+// words is the world as the rules: they have Timeouts of their own.
+type words struct{ *world }
+
+func (w words) Timeouts(string) (task.Timeouts, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.limits, w.fails["limits"]
+}
+
 func newMonitor() (*monitor.Monitor, *world) {
 	w := &world{
 		alive: map[int]bool{}, orphaned: map[int]bool{}, ends: map[int]chan struct{}{}, notes: map[int64]task.Ending{}, noted: make(chan int64),
 		known: map[string]bool{}, wrote: make(chan struct{}, 1), fails: map[string]error{}, hint: make(chan struct{}),
 	}
 	return &monitor.Monitor{
-		Sessions: w, Processes: w, Traces: w, Record: &records{w}, Engine: w, Keeper: w, Rules: w,
+		Sessions: w, Processes: w, Traces: w, Record: &records{w}, Engine: w, Keeper: w, Rules: words{w},
 		Hint: func(ctx context.Context) error {
 			select {
 			case <-ctx.Done():

@@ -11,7 +11,7 @@ import (
 	"orange/internal/task"
 )
 
-// Look is one round over everything: deaths, agents to be started again, queued tasks, orphans, stalls and mirrors.
+// Look is one round over everything: deaths, agents to be started again, queued tasks, orphans, stalls, timeouts and mirrors.
 // It costs one call of the terminal, however many tasks there are.
 func (m *Monitor) Look(ctx context.Context) error {
 	err := m.Keeper.Resume(ctx)
@@ -30,7 +30,8 @@ func (m *Monitor) Look(ctx context.Context) error {
 	} else {
 		err = errors.Join(err, m.deaths(ctx, seats, panes), m.orphans(ctx, live, panes), m.agents(ctx, live, seats, panes))
 	}
-	return errors.Join(err, m.queue(ctx, live), m.mirrors(ctx, live))
+	_, late := m.deadlines(ctx, live)
+	return errors.Join(err, m.queue(ctx, live), late, m.mirrors(ctx, live))
 }
 
 // agents looks after the agent that each task's status has: a dead one may have to be started again, an idle one is marked.

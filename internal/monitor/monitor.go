@@ -74,6 +74,7 @@ type Engine interface {
 	Revive(ctx context.Context, id string) (again time.Time, err error)
 	Stalled(ctx context.Context, id string, since time.Time) (bool, error)
 	Vacate(ctx context.Context, id string, hook int64) error
+	Timeouts(ctx context.Context, id string) (next time.Time, told string, err error)
 }
 
 // Keeper sees to what is owed.
@@ -85,9 +86,10 @@ type Keeper interface {
 	Sync(ctx context.Context, id string) error
 }
 
-// Rules finds the workflow that a task was created under.
+// Rules finds the workflow that a task was created under, and what its project says about time.
 type Rules interface {
 	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
+	Timeouts(project string) (task.Timeouts, error)
 }
 
 // Monitor is one watch. Every exported field is required.
@@ -109,9 +111,11 @@ type Monitor struct {
 
 	deaf   sync.Once     // the first time that the system says it cannot watch processes
 	hinted chan struct{} // closed then: hints are waited for
-	mu     sync.Mutex
-	guards map[string]guard     // who is watched, by seat
-	due    map[string]time.Time // when to ask again whether a task's agent is to be started again
+	// written has a sign when the record was written and the clock has not looked since.
+	written chan struct{}
+	mu      sync.Mutex
+	guards  map[string]guard     // who is watched, by seat
+	due     map[string]time.Time // when to ask again whether a task's agent is to be started again
 
 	stamps   map[string]string // the mirrors as they were last seen
 	interval time.Duration     // the shortest that a workflow of a live task asks for
@@ -143,10 +147,12 @@ func (m *Monitor) Run(ctx context.Context) {
 	look := make(chan struct{}, 1)
 	m.interval = usualLook
 	m.hinted = make(chan struct{})
+	m.written = make(chan struct{}, 1)
 	crew.Go(func() { m.listen(ctx, &crew) })
 	crew.Go(func() { m.report(ctx, "notes", m.Traces.Notes(ctx, m.noted)) })
 	crew.Go(func() { m.care(ctx, &crew) })
 	crew.Go(func() { m.hints(ctx, look) })
+	crew.Go(func() { m.clock(ctx) })
 	for {
 		m.report(ctx, "look", m.Look(ctx))
 		next := time.NewTimer(m.interval)
@@ -195,6 +201,7 @@ func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
 	changed := make(chan struct{}, 1)
 	crew.Go(func() {
 		m.report(ctx, "listen", m.Record.Watch(ctx, func() {
+			m.write()
 			select {
 			case changed <- struct{}{}:
 			default: // one is being waited for already

@@ -66,7 +66,7 @@ func understood(t *testing.T, path string) {
 		events, err := s.Events(t.Context(), one.ID, 0)
 		must(t, err)
 		must(t, task.VerifyChain(events))
-		if len(events) != one.Seq || !one.StalledAt.IsZero() {
+		if len(events) != one.Seq || !one.StalledAt.IsZero() || one.Overdue != 0 {
 			t.Errorf("the task %+v has %d events", one, len(events))
 		}
 		hooks := 0
@@ -81,6 +81,16 @@ func understood(t *testing.T, path string) {
 			t.Errorf("in %s: %d hooks, spent %v, seats %+v", one.Status, hooks, snapshot.Spent, seats)
 		}
 		one.Summary += "!"
+		one.Overdue = task.LateAlert
+		_, err = s.Commit(t.Context(), task.Change{Task: one, Expect: one.Version})
+		must(t, err)
+		snapshot, err = s.Load(t.Context(), one.ID)
+		must(t, err)
+		if snapshot.Task.Overdue != task.LateAlert {
+			t.Errorf("it is told as late by %d, want %d", snapshot.Task.Overdue, task.LateAlert)
+		}
+		one = snapshot.Task
+		one.Overdue = 0 // for the second opening
 		_, err = s.Commit(t.Context(), task.Change{Task: one, Expect: one.Version})
 		must(t, err)
 	}

@@ -2,8 +2,13 @@ package sqlite
 
 // migrations bring a database from one version to the next. A step that has shipped is never changed.
 func migrations() []string {
-	return []string{version1, version2}
+	return []string{version1, version2, version3}
 }
+
+// version3 knows how late a task is that was told to be late.
+const version3 = `
+ALTER TABLE tasks ADD COLUMN overdue INTEGER NOT NULL DEFAULT 0;
+`
 
 // version2 knows agents that live and do nothing.
 const version2 = `

@@ -14,7 +14,7 @@ import (
 
 const columns = `id, project, branch, summary, harness, review_harness, effort, review_effort, status, previous, counters,
 	workspace, session, pushed, attention, queued_for, workflow, workflow_version, workflow_digest, live, pr_url, pr_state,
-	created_at, updated_at, entered_at, stalled_at, version, seq, hash`
+	created_at, updated_at, entered_at, stalled_at, overdue, version, seq, hash`
 
 // values are a task's columns, in their order.
 func values(t task.Task) ([]any, error) {
@@ -28,7 +28,7 @@ func values(t task.Task) ([]any, error) {
 	return []any{
 		t.ID, t.Project, t.Branch, t.Summary, t.Harness, t.ReviewHarness, t.Effort, t.ReviewEffort, string(t.Status), string(t.Previous), string(counters),
 		t.Workspace, t.Session, t.Pushed, t.Attention, string(t.QueuedFor), t.Workflow.Name, t.Workflow.Version, t.Workflow.Digest, t.Live, t.PRURL, t.PRState,
-		task.FormatTime(t.CreatedAt), task.FormatTime(t.UpdatedAt), task.FormatTime(t.EnteredAt), since(t.StalledAt), t.Version, t.Seq, t.Hash,
+		task.FormatTime(t.CreatedAt), task.FormatTime(t.UpdatedAt), task.FormatTime(t.EnteredAt), since(t.StalledAt), t.Overdue, t.Version, t.Seq, t.Hash,
 	}, nil
 }
 
@@ -45,7 +45,7 @@ func scanTask(scan func(...any) error) (task.Task, error) {
 	var counters, created, updated, entered, stalled string
 	err := scan(&t.ID, &t.Project, &t.Branch, &t.Summary, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, &t.Status, &t.Previous, &counters,
 		&t.Workspace, &t.Session, &t.Pushed, &t.Attention, &t.QueuedFor, &t.Workflow.Name, &t.Workflow.Version, &t.Workflow.Digest, &t.Live, &t.PRURL, &t.PRState,
-		&created, &updated, &entered, &stalled, &t.Version, &t.Seq, &t.Hash)
+		&created, &updated, &entered, &stalled, &t.Overdue, &t.Version, &t.Seq, &t.Hash)
 	if err != nil {
 		return task.Task{}, err
 	}

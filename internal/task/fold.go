@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -85,7 +86,7 @@ func follow(t Task, e Event) Task {
 	case Updated:
 		t = described(t, e.Data)
 	case StatusChanged, AutoAdvanced:
-		t.Previous, t.Status, t.EnteredAt, t.QueuedFor = t.Status, e.To, e.Time, ""
+		t.Previous, t.Status, t.EnteredAt, t.QueuedFor, t.Overdue = t.Status, e.To, e.Time, "", 0
 		if _, crash := e.Data[DataCrash]; !crash && t.Counters.Get(CrashCount) != 0 {
 			t.Counters = t.Counters.With(CrashCount, 0) // its hooks count as performed
 		}
@@ -97,6 +98,10 @@ func follow(t Task, e Event) Task {
 			t.ReviewHarness = told(e.Data, DataHarness, t.ReviewHarness)
 		} else {
 			t.Harness = told(e.Data, DataHarness, t.Harness)
+		}
+	case TimeoutWarning, TimeoutAlert, TimeoutEscalated:
+		if level, err := strconv.Atoi(e.Data[DataLevel]); err == nil {
+			t.Overdue = level
 		}
 	case AgentStopped:
 		if e.Data["role"] == "all" {

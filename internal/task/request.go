@@ -65,6 +65,8 @@ type Project struct {
 	DefaultBranch string `json:"default_branch"`
 	PoolSize      int    `json:"pool_size"`
 	Workflow      string `json:"workflow,omitempty"`
+	// Timeouts are how long statuses should take here, whatever the workflow says: "6h", or NoTimeout.
+	Timeouts map[string]string `json:"timeouts,omitempty"`
 }
 
 // DefaultPoolSize is the number of workspaces where a project does not say.

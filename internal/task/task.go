@@ -65,6 +65,7 @@ type Task struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	EnteredAt time.Time // when the present status began
+	Overdue   int       // the highest level of lateness that was told since then; 0 when none was
 
 	Version int64 // grows by one with every change; a change names the version that it was decided on
 	Seq     int   // the sequence number of the newest event

@@ -1,0 +1,196 @@
+package decide
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// levels are the marks of a timeout in per cent, with the event that tells of each.
+func levels() []struct {
+	level int
+	event string
+} {
+	return []struct {
+		level int
+		event string
+	}{{task.LateWarning, task.TimeoutWarning}, {task.LateAlert, task.TimeoutAlert}, {task.LateEscalated, task.TimeoutEscalated}}
+}
+
+// Limit is how long a task should be in its present status: by its project's word, or else by the workflow's. 0 is no limit.
+func Limit(def *workflow.Definition, own task.Timeouts, t task.Task) time.Duration {
+	state, exists := def.State(t.Status)
+	if !exists || state.Terminal || !t.Live {
+		return 0
+	}
+	if after, said := own[t.Status]; said {
+		return after
+	}
+	return time.Duration(state.Timeout.After) * time.Second
+}
+
+// mark is when a level is reached, counted from the entry. The hundredth comes first: a year in nanoseconds is a large number.
+func mark(after time.Duration, level int) time.Duration { return after / 100 * time.Duration(level) }
+
+// Overdue is the level of lateness that a task has reached, and how long its status should take.
+func Overdue(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (level int, after time.Duration) {
+	after = Limit(def, own, t)
+	if after == 0 {
+		return 0, 0
+	}
+	for _, l := range levels() {
+		if now.Sub(t.EnteredAt) >= mark(after, l.level) {
+			level = l.level
+		}
+	}
+	return level, after
+}
+
+// adrift says whether the clock was set back so far that a status which seems to begin only later would be told of much too late.
+// A smaller step back makes the marks late by less than the timeout itself.
+func adrift(after time.Duration, t task.Task, now time.Time) bool {
+	return after > 0 && t.EnteredAt.Sub(now) > after
+}
+
+// NextDeadline is when Timer is to be asked next; wanted is false where nothing is left to be told of the present status.
+// A moment that is not after now is one that has come.
+func NextDeadline(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (at time.Time, wanted bool) {
+	after := Limit(def, own, t)
+	if after == 0 {
+		return time.Time{}, false
+	}
+	for _, l := range levels() {
+		if l.level > t.Overdue {
+			if adrift(after, t, now) {
+				return now, true
+			}
+			return t.EnteredAt.Add(mark(after, l.level)), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// Timer is what follows from the time that a task has been in its status: an event for every level that is reached and was not told.
+// due is false where nothing follows. After a clock that was set back, the status may begin anew without a word.
+func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (c task.Change, due bool) {
+	reached, after := Overdue(def, own, t, now)
+	c = task.Change{Task: t, Expect: t.Version}
+	if adrift(after, t, now) && t.Overdue < task.LateEscalated {
+		c.Task.EnteredAt = now
+		return c, true
+	}
+	if reached <= t.Overdue {
+		return c, false
+	}
+	in := now.Sub(t.EnteredAt)
+	for _, l := range levels() {
+		if l.level <= t.Overdue || l.level > reached {
+			continue
+		}
+		c.Events = append(c.Events, task.Event{
+			Time: now, Type: l.event, Actor: task.ActorEngine, Workflow: def.Digest, Reason: lateness(t, l.level, in, after),
+			Data: map[string]string{
+				task.DataStatus: string(t.Status), task.DataAfter: after.String(), task.DataInState: rounded(in).String(), task.DataLevel: strconv.Itoa(l.level),
+			},
+		})
+	}
+	c.Task.Overdue = reached
+	if !t.Queued() { // those who wait for a workspace wait in the order of this time
+		c.Task.UpdatedAt = now
+	}
+	return c, true
+}
+
+// rounded leaves out what nobody reads.
+func rounded(d time.Duration) time.Duration {
+	if d < 10*time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+// lateness tells one level in words for people.
+func lateness(t task.Task, level int, in, after time.Duration) string {
+	switch level {
+	case task.LateWarning:
+		return fmt.Sprintf("it has been %q for %s and should be no longer than %s", t.Status, rounded(in), after)
+	case task.LateAlert:
+		return fmt.Sprintf("its time is over: it has been %q for %s and should have been no longer than %s", t.Status, rounded(in), after)
+	}
+	return fmt.Sprintf("its time is long over: it has been %q for %s and should have been no longer than %s", t.Status, rounded(in), after)
+}
+
+// Escalation is the move that the workflow wants of a task whose lateness reaches its last level with this change of Timer's.
+func Escalation(def *workflow.Definition, c task.Change) (to task.Status, wanted bool) {
+	if len(c.Events) == 0 || c.Events[len(c.Events)-1].Type != task.TimeoutEscalated {
+		return "", false
+	}
+	state, _ := def.State(c.Task.Status)
+	return state.Timeout.Then, state.Timeout.Then != ""
+}
+
+// Escalate adds the move of Escalation to Timer's change of the task t, judged as anybody's request would be.
+// A move that is refused is not made: the event says why, and nobody asks again while the task stays where it is.
+func Escalate(def *workflow.Definition, c task.Change, t task.Task, ev Evidence, now time.Time) task.Change {
+	to, wanted := Escalation(def, c)
+	if !wanted {
+		return c
+	}
+	why := c.Events[len(c.Events)-1].Reason
+	decision, err := Transition(def, t, ev, task.Request{Task: t.ID, To: to, Actor: task.Actor{Rule: true}, Reason: why}, now)
+	if err != nil || !decision.Moved {
+		return Unescalated(def, c, refusal(err))
+	}
+	moved := decision.Change
+	move := moved.Events[len(moved.Events)-1]
+	move.Type = task.AutoAdvanced
+	moved.Events = append(append([]task.Event(nil), c.Events...), move)
+	return moved
+}
+
+// Unescalated is Timer's change of a task that could not be moved, with the reason in its last event.
+func Unescalated(def *workflow.Definition, c task.Change, why string) task.Change {
+	to, _ := Escalation(def, c)
+	c.Events = append([]task.Event(nil), c.Events...)
+	last := &c.Events[len(c.Events)-1]
+	data := map[string]string{task.DataRefused: why}
+	for key, value := range last.Data { // one map into another: the order does not matter
+		data[key] = value
+	}
+	last.Data = data
+	last.Reason += fmt.Sprintf("; it could not be moved to %q: %s", to, why)
+	return c
+}
+
+// Told is what people are told of a change of Timer's, the highest level alone; empty where nothing is told.
+func Told(c task.Change) string {
+	text, move := "", ""
+	for i := range c.Events {
+		e := &c.Events[i]
+		switch {
+		case e.IsMove():
+			move = fmt.Sprintf("; it was moved to %q", e.To)
+		case e.Data[task.DataLevel] != "":
+			text = e.Reason
+		}
+	}
+	if text == "" || move != "" {
+		return text + move
+	}
+	return text + fmt.Sprintf("; look at it with %q", "orange task show "+c.Task.ID)
+}
+
+// Standing is how a task stands in time.
+func Standing(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) task.Standing {
+	state, _ := def.State(t.Status)
+	s := task.Standing{InState: now.Sub(t.EnteredAt), Total: now.Sub(t.CreatedAt), Escalated: state.Escalation, Role: state.Role}
+	if !t.Live {
+		s.Total = t.EnteredAt.Sub(t.CreatedAt)
+	}
+	s.InState, s.Total = max(s.InState, 0), max(s.Total, 0) // a clock may have been set back
+	s.Overdue, s.Timeout = Overdue(def, own, t, now)
+	return s
+}

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Timeouts looks how long a task has been in its status, notes every level of lateness that is new, and makes the move
+// that the workflow wants of the last one. It answers when to ask again, zero when there is nothing to wait for,
+// and what people should be told; empty when nothing is new.
+// However many ask, one of them is told: it is committed on the version that it was decided on.
+// The hooks of the move are set going and not waited for.
+func (e *Engine) Timeouts(ctx context.Context, id string) (next time.Time, told string, err error) {
+	for range maxConflicts {
+		next, told, err = e.timeouts(ctx, id)
+		if !errors.Is(err, task.ErrConflict) {
+			return next, told, err
+		}
+	}
+	return time.Time{}, "", task.Notef(task.ErrConflict, "cannot note how late task %s is: others change it all the time; try again", id)
+}
+
+func (e *Engine) timeouts(ctx context.Context, id string) (next time.Time, told string, err error) {
+	s, err := e.Store.Load(ctx, id)
+	if errors.Is(err, task.ErrNotFound) {
+		return next, "", nil
+	}
+	if err != nil {
+		return next, "", err
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return next, "", err
+	}
+	own, size, err := e.wordOf(s.Task.Project)
+	if err != nil {
+		return next, "", err
+	}
+	c, due := decide.Timer(def, own, s.Task, e.Now())
+	t := s.Task
+	if due {
+		if to, wanted := decide.Escalation(def, c); wanted {
+			t, c, err = e.escalate(ctx, id, to, own, size)
+		} else {
+			t, err = e.Store.Commit(ctx, c)
+		}
+		if err != nil {
+			return next, "", err
+		}
+		told, err = decide.Told(c), e.late(ctx, t, c) // it is committed: people are told whatever comes after
+	}
+	next, _ = decide.NextDeadline(def, own, t, e.Now())
+	return next, told, err
+}
+
+// wordOf is what a project says about timeouts and workspaces. One that is not registered says nothing.
+func (e *Engine) wordOf(project string) (task.Timeouts, int, error) {
+	p, err := e.Desk.Project(project)
+	if errors.Is(err, task.ErrNotFound) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	own, err := p.ReadTimeouts()
+	return own, p.PoolSize, err
+}
+
+// escalate commits the last level of lateness with the move that the workflow wants of it, or with why that was refused.
+// Hooks that are owed are waited for first, as before any other move.
+func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own task.Timeouts, size int) (task.Task, task.Change, error) {
+	actor := task.Actor{Rule: true}
+	if err := e.finishOwed(ctx, id, actor); err != nil {
+		return task.Task{}, task.Change{}, err
+	}
+	s, def, evidence, err := e.look(ctx, task.Request{Task: id, To: to, Actor: actor})
+	if err != nil {
+		return task.Task{}, task.Change{}, err
+	}
+	now := e.Now()
+	level, due := decide.Timer(def, own, s.Task, now)
+	if _, wanted := decide.Escalation(def, level); !due || !wanted {
+		return task.Task{}, task.Change{}, task.ErrConflict // it moved on while its hooks were waited for
+	}
+	c := decide.Escalate(def, level, s.Task, evidence, now)
+	t, err := e.commitLate(ctx, def, s, c, evidence, size)
+	if errors.Is(err, task.ErrPoolFull) {
+		c = decide.Unescalated(def, level, "no workspace is free")
+		t, err = e.Store.Commit(ctx, c)
+	}
+	return t, c, err
+}
+
+func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s task.Snapshot, c task.Change, evidence decide.Evidence, size int) (task.Task, error) {
+	if !c.Entered {
+		return e.Store.Commit(ctx, c)
+	}
+	c.PoolSize = size
+	c.Task.Attention = decide.LeftAlone(def, s.Owed, c)
+	c.Settled = settleOwed(s.Owed, c, "overtaken by the timeout")
+	return e.commit(ctx, c, evidence)
+}
+
+// late mirrors what was noted of a task's lateness, writes it into the log, and has the hooks of its move performed.
+func (e *Engine) late(ctx context.Context, t task.Task, c task.Change) error {
+	if len(c.Events) == 0 {
+		e.Log.Warn("the clock was set back: the time in the status is counted anew", "component", "engine", "task", t.ID, "status", string(t.Status))
+		return nil
+	}
+	for i := range c.Events {
+		if event := &c.Events[i]; !event.IsMove() {
+			e.Log.Warn("late", "component", "engine", "task", t.ID, "event", event.Type, "status", event.Data[task.DataStatus],
+				"level", event.Data[task.DataLevel], "in_state", event.Data[task.DataInState], "after", event.Data[task.DataAfter])
+		}
+	}
+	out, err := e.announce(ctx, t, t.Seq)
+	if out.Warning != "" {
+		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", t.ID, "error", out.Warning)
+	}
+	if err == nil && len(c.Hooks) > 0 {
+		err = e.Runner.Run(ctx, t.ID, false)
+	}
+	if err != nil {
+		return fmt.Errorf("after the timeout of task %s: %w", t.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"orange/internal/engine"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Timeouts of a rule book that says nothing about time.
+func (rules) Timeouts(string) (task.Timeouts, error) { return nil, nil }
+
+// limited are rules whose statuses should take a hundred seconds, and lead somewhere when they take too long.
+type limited struct {
+	engine.Rules
+	then task.Status
+}
+
+func (l limited) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+	def, err := l.Rules.Pinned(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	own := *def
+	own.States = slices.Clone(def.States)
+	for i := range own.States {
+		own.States[i].Timeout = workflow.Timeout{After: 100, Then: l.then}
+	}
+	return &own, nil
+}
+
+// limit gives every status of the world a timeout.
+func (w *world) limit(then task.Status) { w.Rules = limited{w.Rules, then} }
+
+func (w *world) late(id string) (time.Time, string) {
+	w.t.Helper()
+	next, told, err := w.Timeouts(w.t.Context(), id)
+	must(w.t, err)
+	return next, told
+}
+
+// types are those of a task's events that tell of its time, and its moves.
+func (w *world) types(id string) string {
+	w.t.Helper()
+	var out []string
+	for _, e := range w.events(id, "") {
+		if strings.HasPrefix(e.Type, "timeout.") || e.IsMove() {
+			out = append(out, e.Type)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestTimeouts_areToldOnceEachAsTimePasses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.limit("")
+	id := w.create("one", false).Task.ID
+	entered := w.task(id).EnteredAt
+	for _, step := range []struct {
+		pass time.Duration
+		says string
+		all  string
+		next time.Duration
+	}{
+		{0, "", "", 80 * time.Second},
+		{81 * time.Second, "should be no longer than 1m40s", "timeout.warning", 100 * time.Second},
+		{time.Second, "", "timeout.warning", 100 * time.Second},
+		{20 * time.Second, "its time is over", "timeout.warning timeout.alert", 150 * time.Second},
+		{-time.Minute, "", "timeout.warning timeout.alert", 150 * time.Second}, // the clock is set back
+		{2 * time.Minute, "long over", "timeout.warning timeout.alert timeout.escalated", 0},
+		{time.Hour, "", "timeout.warning timeout.alert timeout.escalated", 0},
+	} {
+		w.clock.pass(step.pass)
+		next, told := w.late(id)
+		if (told == "") != (step.says == "") || !strings.Contains(told, step.says) || w.types(id) != step.all {
+			t.Errorf("after %s it told %q, and the history has %s", step.pass, told, w.types(id))
+		}
+		if want := entered.Add(step.next); step.next == 0 && !next.IsZero() || step.next > 0 && !next.Equal(want) {
+			t.Errorf("the next look is at %s, want %s", next, want)
+		}
+	}
+	if differs, err := w.files.Differs(w.task(id), w.lines(id)); err != nil || len(differs) > 0 {
+		t.Errorf("its mirrors differ: %v, %v", differs, err)
+	}
+	if _, told := w.late("nobody"); told != "" {
+		t.Errorf("of nobody it is told %q", told)
+	}
+}
+
+func TestTimeouts_beginAnewWithTheStatus(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.limit("")
+	id := w.reach("planning")
+	w.clock.pass(81 * time.Second)
+	w.late(id)
+	w.write(id, plan)
+	w.move(id, "working", worker)
+	if w.task(id).Overdue != 0 {
+		t.Error("the new status begins late")
+	}
+	if _, told := w.late(id); told != "" {
+		t.Errorf("it told %q", told)
+	}
+	w.clock.pass(81 * time.Second)
+	if _, told := w.late(id); !strings.Contains(told, `"working"`) {
+		t.Errorf("it told %q", told)
+	}
+}
+
+func TestTimeouts_followTheProjectsWordOverTheWorkflows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.limit("")
+	id := w.create("one", false).Task.ID
+	w.desk.project.Timeouts = map[string]string{"pending": "none"}
+	w.clock.pass(time.Hour)
+	if next, told := w.late(id); told != "" || !next.IsZero() {
+		t.Errorf("it told %q, next %s", told, next)
+	}
+	w.desk.project.Timeouts["pending"] = "2h"
+	if next, told := w.late(id); told != "" || !next.Equal(w.task(id).EnteredAt.Add(96*time.Minute)) {
+		t.Errorf("it told %q, next %s", told, next)
+	}
+	w.desk.project.Timeouts["pending"] = "soon"
+	if _, _, err := w.Timeouts(t.Context(), id); !errors.Is(err, task.ErrUsage) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestTimeouts_moveTheTaskWhereTheWorkflowWantsThat(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.limit("cancelled")
+	id := w.reach("planning")
+	w.clock.pass(150 * time.Second)
+	next, told := w.late(id)
+	one := w.task(id)
+	if one.Status != "cancelled" || one.Overdue != 0 || !next.IsZero() || !strings.HasSuffix(told, `it was moved to "cancelled"`) {
+		t.Errorf("it is %+v; told %q, next %s", one, told, next)
+	}
+	wantText(t, "history", w.types(id), "status.changed timeout.warning timeout.alert timeout.escalated auto.advanced")
+	if !strings.HasPrefix(w.hands.done(), "kill_session release_workspace") {
+		t.Errorf("the hooks were %s", w.hands.done())
+	}
+}
+
+func TestTimeouts_noteAMoveThatIsRefused(t *testing.T) {
+	t.Parallel()
+	for to, why := range map[task.Status]string{"working": "## Plan", "reviewing": "no such transition"} {
+		w := newWorld(t)
+		w.limit(to)
+		id := w.reach("planning")
+		w.clock.pass(150 * time.Second)
+		_, told := w.late(id)
+		last := w.events(id, task.TimeoutEscalated)
+		if one := w.task(id); one.Status != "planning" || one.Overdue != 150 || len(last) != 1 || !strings.Contains(last[0].Data["refused"], why) || !strings.Contains(told, "could not be moved") {
+			t.Errorf("to %s: it is %+v; told %q, %+v", to, one, told, last)
+		}
+		w.write(id, plan)
+		w.clock.pass(time.Hour)
+		if _, told := w.late(id); told != "" || w.task(id).Status != "planning" {
+			t.Errorf("to %s: asked a second time, it told %q", to, told)
+		}
+	}
+}
+
+func TestTimeouts_noteAMoveThatHasNoWorkspace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.limit("planning")
+	w.desk.project.PoolSize = 1
+	w.reach("planning")
+	id := w.create("two", false).Task.ID
+	w.clock.pass(150 * time.Second)
+	if _, told := w.late(id); !strings.Contains(told, "no workspace is free") || w.task(id).Status != "pending" {
+		t.Errorf("it told %q, and is %s", told, w.task(id).Status)
+	}
+	if _, told := w.late(id); told != "" {
+		t.Errorf("asked a second time, it told %q", told)
+	}
+}
+
+func TestTimeouts_ofATaskThatWaitsForAWorkspaceCountToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.limit("")
+	w.desk.project.PoolSize = 1
+	w.reach("planning")
+	id := w.create("two", true).Task.ID
+	before := w.task(id)
+	w.clock.pass(100 * time.Second)
+	_, told := w.late(id)
+	if after := w.task(id); !after.Queued() || told == "" || after.Overdue != 100 || !after.UpdatedAt.Equal(before.UpdatedAt) {
+		t.Errorf("it told %q of %+v", told, after)
+	}
+}
+
+func TestTimeouts_areToldByOneOfManyMonitors(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.limit("cancelled")
+	id := w.reach("planning")
+	for _, pass := range []time.Duration{81 * time.Second, 20 * time.Second, 50 * time.Second} {
+		w.clock.pass(pass)
+		var crew sync.WaitGroup
+		var mu sync.Mutex
+		var heard []string
+		for range 4 {
+			other := w.another()
+			other.limit("cancelled")
+			crew.Go(func() {
+				_, told, err := other.Timeouts(t.Context(), id)
+				mu.Lock()
+				defer mu.Unlock()
+				if told != "" || err != nil {
+					heard = append(heard, told)
+				}
+			})
+		}
+		crew.Wait()
+		if len(heard) != 1 || heard[0] == "" {
+			t.Errorf("after %s it was told %q", pass, heard)
+		}
+	}
+	wantText(t, "history", w.types(id), "status.changed timeout.warning timeout.alert timeout.escalated auto.advanced")
+}
+
+func TestTimeouts_countAnewAfterAClockThatWasFarAhead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.limit("")
+	id := w.create("one", false).Task.ID
+	w.clock.pass(-1000 * time.Hour)
+	next, told := w.late(id)
+	if at := w.task(id).EnteredAt; told != "" || !next.Equal(at.Add(80*time.Second)) || next.After(w.clock.Now().Add(81*time.Second)) {
+		t.Errorf("it told %q, next %s, entered %s", told, next, at)
+	}
+	w.clock.pass(81 * time.Second)
+	if _, told := w.late(id); told == "" {
+		t.Error("it was lost")
+	}
+}

@@ -1,0 +1,95 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+// clockRest is between a sign that the record was written and the look at the time of every task: a storm of writes costs little.
+const clockRest = 200 * time.Millisecond
+
+// clock looks at the time that tasks have been in their statuses, whenever the next deadline has come or the record was written.
+func (m *Monitor) clock(ctx context.Context) {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.written:
+			rest := time.NewTimer(clockRest)
+			select {
+			case <-ctx.Done():
+			case <-rest.C:
+			}
+			rest.Stop()
+		case <-pause.C:
+		}
+		live, err := m.Record.List(ctx, task.Filter{Live: true})
+		var next time.Time
+		if err == nil {
+			next, err = m.deadlines(ctx, live)
+		}
+		m.report(ctx, "timeouts", err)
+		pause.Stop()
+		switch {
+		case !next.IsZero():
+			pause.Reset(max(next.Sub(m.Now()), time.Millisecond))
+		case err != nil:
+			pause.Reset(careEvery)
+		}
+	}
+}
+
+// write tells the clock that the record was written.
+func (m *Monitor) write() {
+	select {
+	case m.written <- struct{}{}:
+	default: // one is being waited for already, or nobody waits
+	}
+}
+
+// deadlines has the engine note every task that is late by a new level, and answers when the next one will be; zero when none will.
+func (m *Monitor) deadlines(ctx context.Context, live []task.Task) (next time.Time, err error) {
+	own := map[string]task.Timeouts{}
+	var all error
+	for i := range live {
+		t := &live[i]
+		at, err := m.deadline(ctx, own, t)
+		if err != nil {
+			all, at = errors.Join(all, err), m.Now().Add(careEvery)
+		}
+		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	return next, all
+}
+
+// deadline sees to one task. own are the words of the projects that were asked already.
+func (m *Monitor) deadline(ctx context.Context, own map[string]task.Timeouts, t *task.Task) (time.Time, error) {
+	def, err := m.Rules.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return time.Time{}, err
+	}
+	timeouts, asked := own[t.Project]
+	if !asked {
+		if timeouts, err = m.Rules.Timeouts(t.Project); err != nil {
+			return time.Time{}, err
+		}
+		own[t.Project] = timeouts
+	}
+	at, wanted := decide.NextDeadline(def, timeouts, *t, m.Now())
+	if !wanted || at.After(m.Now()) {
+		return at, nil
+	}
+	at, told, err := m.Engine.Timeouts(ctx, t.ID)
+	if told != "" {
+		m.Tell(ctx, *t, told)
+	}
+	return at, err
+}
