@@ -163,6 +163,7 @@ func (h *house) furnish() error {
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Artifacts: h.files, Mirror: h.files, Rules: h.home, Desk: desk, Merger: desk,
 		Runner: runner{house: h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
+	h.engine.Facts = h.looker()
 	h.engine.Performer = &hook.Hands{
 		Sessions: sessions{house: h}, Processes: processes{}, Workspaces: desk, Setup: setup{house: h}, Waiting: h.store, Next: h.engine,
 		Home: h.dir, Self: h.self, Environ: withoutAgent(os.Environ()),
@@ -182,5 +183,5 @@ func (h *house) resume(ctx context.Context) error {
 
 // face is the house as the command line sees it.
 func (h *house) face() *cli.House {
-	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h, Night: h, Checks: h}
+	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h, Night: h, Checks: h, Times: h}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"orange/internal/decide"
 	"orange/internal/task"
@@ -135,6 +136,10 @@ type taskView struct {
 	Live          bool           `json:"live"`
 	Counters      map[string]int `json:"counters"`
 	Session       string         `json:"session,omitempty"`
+	Failures      int            `json:"failures"` // of the present state
+	Overdue       int            `json:"overdue"`  // the level of lateness: as it was told last, or as it is now where the times are here too
+	*limitView
+	*timesView
 }
 
 func view(t task.Task, session string) taskView {
@@ -154,8 +159,37 @@ func view(t task.Task, session string) taskView {
 		CreatedAt: task.FormatTime(t.CreatedAt), UpdatedAt: task.FormatTime(t.UpdatedAt), PRURL: t.PRURL, PRState: t.PRState,
 		Workflow: t.Workflow.Name, Version: t.Workflow.Version, Attention: t.Attention, Queued: t.Queued(), QueuedFor: t.QueuedFor,
 		Previous: t.Previous, EnteredAt: task.FormatTime(t.EnteredAt), StalledSince: stalled, Live: t.Live, Counters: counters, Session: session,
+		Failures: t.Counters.Failures(t.Status), Overdue: t.Overdue,
 	}
 }
+
+// limitView is what a task's state says of it.
+type limitView struct {
+	Timeout   int64  `json:"timeout"` // how long the state should take, in seconds; 0 when it may take any time
+	Escalated bool   `json:"escalated"`
+	Role      string `json:"role"` // who is at work in the state
+}
+
+// timesView is how long a task has been where it is, in seconds. Lists do not have it: the same list twice would not be the same.
+type timesView struct {
+	InState int64 `json:"time_in_state"`
+	Total   int64 `json:"total_time"`
+}
+
+// standing adds to a task how late it is.
+func (v taskView) standing(s task.Standing) taskView {
+	v.Overdue = s.Overdue
+	v.limitView = &limitView{seconds(s.Timeout), s.Escalated, s.Role}
+	return v
+}
+
+// times adds to a task how long it has been where it is.
+func (v taskView) times(s task.Standing) taskView {
+	v.timesView = &timesView{seconds(s.InState), seconds(s.Total)}
+	return v
+}
+
+func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
 // hookView is one hook of a transition as JSON has it.
 type hookView struct {

@@ -44,6 +44,14 @@ type Look interface {
 	Log(keep func(line []byte) bool, lines int, out io.Writer) error
 }
 
+// Times tell how tasks stand in time, and what their histories add up to.
+type Times interface {
+	// Standings leaves out the tasks that cannot be told; the error says why.
+	Standings(ctx context.Context, tasks []task.Task) (map[string]task.Standing, error)
+	Stats(ctx context.Context, tasks []task.Task) ([]task.Stats, error)
+	LogEntries(ctx context.Context, id string) ([]task.LogEntry, error)
+}
+
 // Who finds out who and where the caller is.
 type Who interface {
 	Actor(ctx context.Context, id, as string) (task.Actor, error)
@@ -110,6 +118,7 @@ type House struct {
 	Workspaces Workspaces
 	Night      Night
 	Checks     Checks
+	Times      Times
 }
 
 // Program is the command line with the world that it talks to. Every field is required.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -17,25 +18,22 @@ import (
 func (p *Program) taskList() *cobra.Command {
 	var status string
 	var all bool
+	var want wanted
 	c := &cobra.Command{
 		Use: "list", Short: "List tasks: the live ones first, the newest first", Args: between(0, 0),
 		Long:    "List the tasks of the project that the command stands in, or of all projects where it stands in none or with --all.",
-		Example: "  orange task list\n  orange task list --all --status working --json",
+		Example: "  orange task list\n  orange task list --all --status working --json\n  orange task list --overdue --failures 2",
 		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
-			filter := task.Filter{Project: p.project, Status: task.Status(status)}
-			if filter.Project == "" && !all {
-				_, here, err := h.Who.Here(ctx)
-				if err != nil {
-					return err
-				}
-				filter.Project = here
+			filter, err := p.filter(ctx, h, all)
+			if err != nil {
+				return err
 			}
-			if p.project != "" {
-				if _, err := h.Projects.Project(p.project); err != nil {
-					return err
-				}
-			}
+			filter.Status = task.Status(status)
 			tasks, err := h.Look.Tasks(ctx, filter)
+			if err != nil {
+				return err
+			}
+			tasks, standings, err := p.choose(ctx, h, tasks, want)
 			if err != nil {
 				return err
 			}
@@ -43,19 +41,75 @@ func (p *Program) taskList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.list(tasks, sessions)
+			return p.list(tasks, sessions, standings)
 		}),
 	}
+	c.Flags().BoolVar(&want.overdue, "overdue", false, "only those that have been in their status for longer than they should")
+	c.Flags().BoolVar(&want.escalated, "escalated", false, "only those that were taken out of their usual way: their state is one of escalation")
+	c.Flags().IntVar(&want.failures, "failures", 0, "only those whose present state has failed at least so often")
 	c.Flags().StringVar(&status, "status", "", "only those in this status")
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
 	return c
 }
 
-func (p *Program) list(tasks []task.Task, sessions map[string]string) error {
+// filter chooses the tasks of the project that is named, or else of the one that the command stands in; those of all where it stands in none.
+func (p *Program) filter(ctx context.Context, h *House, all bool) (task.Filter, error) {
+	filter := task.Filter{Project: p.project}
+	if filter.Project == "" && !all {
+		_, here, err := h.Who.Here(ctx)
+		if err != nil {
+			return filter, err
+		}
+		filter.Project = here
+	}
+	if p.project != "" {
+		if _, err := h.Projects.Project(p.project); err != nil {
+			return filter, err
+		}
+	}
+	return filter, nil
+}
+
+// wanted is what a list is asked for beside what the record can choose by.
+type wanted struct {
+	overdue   bool
+	escalated bool
+	failures  int
+}
+
+// choose keeps the wanted ones of tasks, and tells how those stand in time where the answer needs it.
+// A list that only shows the times is not broken by a task whose times cannot be told; one that chooses by them is.
+func (p *Program) choose(ctx context.Context, h *House, tasks []task.Task, want wanted) ([]task.Task, map[string]task.Standing, error) {
+	if want.failures < 0 {
+		return nil, nil, usage("found %d as --failures, expected a number from 1", want.failures)
+	}
+	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool { return t.Counters.Failures(t.Status) < want.failures })
+	chooses := want.overdue || want.escalated
+	if !chooses && !p.json {
+		return tasks, nil, nil
+	}
+	standings, err := h.Times.Standings(ctx, tasks)
+	if err != nil && chooses {
+		return nil, nil, err
+	}
+	if err != nil {
+		p.warn("the times of some tasks cannot be told: %v", err)
+	}
+	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool {
+		s := standings[t.ID]
+		return want.overdue && s.Overdue < task.LateAlert || want.escalated && !s.Escalated
+	})
+	return tasks, standings, nil
+}
+
+func (p *Program) list(tasks []task.Task, sessions map[string]string, standings map[string]task.Standing) error {
 	if p.json {
 		views := make([]taskView, len(tasks))
 		for i, t := range tasks {
 			views[i] = view(t, sessions[t.ID])
+			if s, told := standings[t.ID]; told {
+				views[i] = views[i].standing(s)
+			}
 		}
 		return p.printJSON(map[string]any{"tasks": views})
 	}
@@ -83,8 +137,25 @@ func marks(t task.Task, session string) string {
 		return "queued"
 	case !t.StalledAt.IsZero() && session == "alive":
 		return "stalled"
+	case t.Overdue >= task.LateAlert:
+		return session + " late"
 	}
 	return session
+}
+
+// timeLine is how a task stands in time for people; empty where that cannot be told.
+func timeLine(s task.Standing) string {
+	if s == (task.Standing{}) {
+		return ""
+	}
+	text := fmt.Sprintf("%s in this status, %s in all", inWords(s.InState), inWords(s.Total))
+	switch {
+	case s.Overdue >= task.LateAlert:
+		text += fmt.Sprintf("; late: it should take no longer than %s", inWords(s.Timeout))
+	case s.Timeout > 0:
+		text += fmt.Sprintf("; it should take no longer than %s", inWords(s.Timeout))
+	}
+	return text
 }
 
 // oneLine makes text fit into one line of a list.
@@ -114,19 +185,50 @@ func (p *Program) taskShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.show(report)
+			standings, err := h.Times.Standings(ctx, []task.Task{report.Task})
+			if err != nil {
+				report.Problems = append(report.Problems, "how long it has been there: "+err.Error())
+			}
+			if !p.json {
+				return p.show(report, standings[id])
+			}
+			events, err := h.Look.History(ctx, id)
+			if err != nil {
+				return err
+			}
+			return p.showJSON(report, standings, events)
 		}),
 	}
 }
 
-func (p *Program) show(r task.Report) error {
-	if p.json {
-		hooks, _ := hookViews(r.Owed)
-		return p.printJSON(map[string]any{
-			"task": view(r.Task, r.Session), "document": r.Path, "worktree": r.Worktree, "problems": orEmpty(r.Problems),
-			"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords,
-		})
+// moveView is one move of a task as JSON has it.
+type moveView struct {
+	From      task.Status `json:"from"`
+	To        task.Status `json:"to"`
+	Timestamp string      `json:"timestamp"`
+	Reason    string      `json:"reason"`
+	Actor     string      `json:"actor"`
+}
+
+func (p *Program) showJSON(r task.Report, standings map[string]task.Standing, events []task.Event) error {
+	hooks, _ := hookViews(r.Owed)
+	one := view(r.Task, r.Session)
+	if s, told := standings[r.Task.ID]; told {
+		one = one.standing(s).times(s)
 	}
+	moves := []moveView{}
+	for i := range events {
+		if e := &events[i]; e.IsMove() {
+			moves = append(moves, moveView{e.From, e.To, task.FormatTime(e.Time), e.Reason, e.Actor})
+		}
+	}
+	return p.printJSON(map[string]any{
+		"task": one, "document": r.Path, "worktree": r.Worktree, "problems": orEmpty(r.Problems), "state_history": moves,
+		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords,
+	})
+}
+
+func (p *Program) show(r task.Report, standing task.Standing) error {
 	t := r.Task
 	p.say("%s  %s", t.ID, oneLine(t.Summary, 200))
 	line := func(name, value string) {
@@ -135,6 +237,7 @@ func (p *Program) show(r task.Report) error {
 		}
 	}
 	line("status", string(t.Status)+"  "+r.About)
+	line("time", timeLine(standing))
 	line("attention", t.Attention)
 	if !t.StalledAt.IsZero() {
 		line("stalled", "its agent lives and has done nothing since "+t.StalledAt.Local().Format(time.DateTime))
@@ -168,58 +271,6 @@ func (p *Program) show(r task.Report) error {
 		line("  get it back", rescued.Command)
 	}
 	return nil
-}
-
-func (p *Program) taskHistory() *cobra.Command {
-	return &cobra.Command{
-		Use: "history [ID]", Short: "Tell what happened to a task, who asked and what it rested on", Args: between(0, 1),
-		Example: "  orange task history 4Fz\n  orange task history 4Fz --json",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
-			events, err := h.Look.History(ctx, id)
-			if err != nil {
-				return err
-			}
-			if p.json {
-				return p.printJSON(map[string]any{"events": orEmpty(events)})
-			}
-			for _, e := range events {
-				p.say("%s", eventLine(e))
-			}
-			return nil
-		}),
-	}
-}
-
-// eventLine is one event for people.
-func eventLine(e task.Event) string {
-	who := e.Actor
-	if e.ActingAs != "" {
-		who += " as " + e.ActingAs
-	}
-	what := e.Type
-	if e.IsMove() {
-		what = fmt.Sprintf("%s -> %s", e.From, e.To)
-	}
-	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, task.FormatTime(e.Time), who, what)
-	for _, evidence := range e.Evidence {
-		text += fmt.Sprintf("  [%s %.8s]", evidence.Source, evidence.Digest)
-	}
-	if len(e.Hooks) > 0 {
-		text += "  hooks: " + strings.Join(e.Hooks, ", ")
-	}
-	for _, name := range []string{"role", "window", "how", "hook", "field", "found", "kept", "ref", "branch", "for", "problem", "ended"} {
-		if value := e.Data[name]; value != "" && (e.Type != task.Created || name == "branch") {
-			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
-		}
-	}
-	if e.Reason != "" {
-		text += "  " + oneLine(e.Reason, 100)
-	}
-	return text
 }
 
 func (p *Program) logCommand() *cobra.Command {

@@ -54,6 +54,9 @@ func (p *Program) sayProject(what string, project task.Project) error {
 		return p.printJSON(map[string]any{"project": project})
 	}
 	p.say("%s project %s: %s, default branch %s, up to %d workspaces", what, project.Name, project.Path, project.DefaultBranch, project.PoolSize)
+	if own := timeoutsOf(project); own != "" {
+		p.say("  its own timeouts: %s", own)
+	}
 	return nil
 }
 
@@ -92,9 +95,10 @@ func (p *Program) projectList() *cobra.Command {
 func (p *Program) projectUpdate() *cobra.Command {
 	var size int
 	var workflow string
+	var timeouts []string
 	c := &cobra.Command{
-		Use: "update [NAME]", Short: "Change a project's pool or workflow", Args: between(0, 1),
-		Example: "  orange project update coffee --pool-size 3 --workflow minimal",
+		Use: "update [NAME]", Short: "Change a project's pool, workflow or timeouts", Args: between(0, 1),
+		Example: "  orange project update coffee --pool-size 3 --workflow minimal\n  orange project update coffee --timeout working=6h --timeout reviewing=none",
 	}
 	c.RunE = p.run(func(ctx context.Context, h *House, args []string) error {
 		if len(args) > 0 {
@@ -116,6 +120,9 @@ func (p *Program) projectUpdate() *cobra.Command {
 			}
 			project.Workflow = workflow
 		}
+		if project, err = withTimeouts(h, project, timeouts); err != nil {
+			return err
+		}
 		if err := h.Projects.UpdateProject(ctx, project); err != nil {
 			return err
 		}
@@ -123,6 +130,7 @@ func (p *Program) projectUpdate() *cobra.Command {
 	})
 	c.Flags().IntVar(&size, "pool-size", 0, "how many workspaces at most")
 	c.Flags().StringVar(&workflow, "workflow", "", "the workflow of tasks that are made from now on")
+	c.Flags().StringArrayVar(&timeouts, "timeout", nil, "STATE=6h: how long tasks should be in it here, whatever the workflow says; STATE=none for no timeout, STATE= for the workflow's own")
 	return c
 }
 

@@ -116,7 +116,7 @@ func (e *Engine) late(ctx context.Context, t task.Task, c task.Change) error {
 	for i := range c.Events {
 		if event := &c.Events[i]; !event.IsMove() {
 			e.Log.Warn("late", "component", "engine", "task", t.ID, "event", event.Type, "status", event.Data[task.DataStatus],
-				"level", event.Data[task.DataLevel], "in_state", event.Data[task.DataInState], "after", event.Data[task.DataAfter])
+				"late", event.Data[task.DataLevel], "in_state", event.Data[task.DataInState], "after", event.Data[task.DataAfter])
 		}
 	}
 	out, err := e.announce(ctx, t, t.Seq)

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+)
+
+func (p *Program) taskHistory() *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use: "history [ID]", Short: "Tell what happened to a task, who asked and what it rested on", Args: between(0, 1),
+		Long: `Tell what happened to a task, who asked and what it rested on.
+
+With --format build each line is one JSON object for the logs of other programs: timestamp, taskId, event, from, to, actor, reason, metadata.
+Its events are STATE_TRANSITION, FAILURE_INCREMENT, TIMEOUT_WARNING, AGENT_ASSIGNMENT and CTO_INTERVENTION;
+what is none of these (hooks, documents) is left out. The last one is a move into any state of escalation, whoever has it there.`,
+		Example: "  orange task history 4Fz\n  orange task history 4Fz --json\n  orange task history 4Fz --format build",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			switch format {
+			case "":
+			case formatBuild:
+				return p.logEntries(ctx, h, id)
+			default:
+				return usage("found %q as --format, expected %q", format, formatBuild)
+			}
+			events, err := h.Look.History(ctx, id)
+			if err != nil {
+				return err
+			}
+			if p.json {
+				return p.printJSON(map[string]any{"events": orEmpty(events)})
+			}
+			for _, e := range events {
+				p.say("%s", eventLine(e))
+			}
+			return nil
+		}),
+	}
+	c.Flags().StringVar(&format, "format", "", "build: one JSON object a line, for the logs of other programs")
+	return c
+}
+
+// formatBuild is the name of the form that log entries have.
+const formatBuild = "build"
+
+// logEntries prints a task's history for other programs: one entry a line, with and without --json.
+func (p *Program) logEntries(ctx context.Context, h *House, id string) error {
+	entries, err := h.Times.LogEntries(ctx, id)
+	if err != nil {
+		return err
+	}
+	encoder := json.NewEncoder(p.Out)
+	encoder.SetEscapeHTML(false)
+	for i := range entries {
+		if err := encoder.Encode(entries[i]); err != nil {
+			return fmt.Errorf("write the history: %w", err)
+		}
+	}
+	return nil
+}
+
+// eventLine is one event for people.
+func eventLine(e task.Event) string {
+	who := e.Actor
+	if e.ActingAs != "" {
+		who += " as " + e.ActingAs
+	}
+	what := e.Type
+	if e.IsMove() {
+		what = fmt.Sprintf("%s -> %s", e.From, e.To)
+	}
+	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, task.FormatTime(e.Time), who, what)
+	for _, evidence := range e.Evidence {
+		text += fmt.Sprintf("  [%s %.8s]", evidence.Source, evidence.Digest)
+	}
+	if len(e.Hooks) > 0 {
+		text += "  hooks: " + strings.Join(e.Hooks, ", ")
+	}
+	for _, name := range []string{"role", "window", "how", "hook", "field", "found", "kept", "ref", "branch", "for", "problem", "ended", "level", "failure"} {
+		if value := e.Data[name]; value != "" && (e.Type != task.Created || name == "branch") {
+			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
+		}
+	}
+	if e.Reason != "" {
+		text += "  " + oneLine(e.Reason, 100)
+	}
+	return text
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+)
+
+func (p *Program) taskStats() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "stats [ID]", Short: "Tell what histories add up to: of one task, or of all", Args: between(0, 1),
+		Long: `Tell what histories add up to. With an ID: where that task spent its time, its rounds, failures, crashes and agents.
+Without one: the same of all tasks of the project that the command stands in, or of every project where it stands in none or with --all.
+
+A task ended well when it is over and was not given up. Its first attempt was enough when it ended well without a failure,
+a second review or an escalation. Medians are over the time that each task spent in a state in all its visits;
+tasks that are there now do not count. How often gates refuse is in the log and not in histories, so it is not here.`,
+		Example: "  orange task stats 4Fz\n  orange task stats --all --json",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			if len(args) == 1 {
+				return p.statsOfOne(ctx, h, args)
+			}
+			filter, err := p.filter(ctx, h, all)
+			if err != nil {
+				return err
+			}
+			tasks, err := h.Look.Tasks(ctx, filter)
+			if err != nil {
+				return err
+			}
+			stats, err := h.Times.Stats(ctx, tasks)
+			if err != nil {
+				return err
+			}
+			return p.sayAll(task.Summarize(stats))
+		}),
+	}
+	c.Flags().BoolVar(&all, "all", false, "those of every project")
+	return c
+}
+
+func (p *Program) statsOfOne(ctx context.Context, h *House, args []string) error {
+	id, err := p.find(ctx, h, args)
+	if err != nil {
+		return err
+	}
+	found, err := h.Look.Tasks(ctx, task.Filter{Prefix: id})
+	if err != nil {
+		return err
+	}
+	stats, err := h.Times.Stats(ctx, found)
+	if err != nil {
+		return err
+	}
+	if len(stats) == 0 {
+		return task.Notef(task.ErrNotFound, "there is no task %q; %q lists them", id, "orange task list")
+	}
+	return p.sayOne(stats[0])
+}
+
+// spanView is the time in one state as JSON has it, in seconds.
+type spanView struct {
+	State  task.Status `json:"state"`
+	Visits int         `json:"visits"`
+	Time   int64       `json:"time"`
+}
+
+func (p *Program) sayOne(s task.Stats) error {
+	if p.json {
+		spans := make([]spanView, len(s.Spans))
+		for i, span := range s.Spans {
+			spans[i] = spanView{span.Status, span.Visits, seconds(span.Time)}
+		}
+		return p.printJSON(map[string]any{"stats": map[string]any{
+			"task": s.Task, "status": s.Status, "time_in_state": seconds(s.InState), "total_time": seconds(s.Total), "time_by_state": spans,
+			"rounds": s.Rounds, "failures": named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
+			"first_attempt": s.FirstAttempt(), "ended_well": s.Well, "escalated": s.Escalated, "reached_human": s.ReachedHuman,
+		}})
+	}
+	p.say("%s  %s for %s, %s in all", s.Task, s.Status, inWords(s.InState), inWords(s.Total))
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	for _, span := range s.Spans {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", span.Status, inWords(span.Time), times(span.Visits))
+	}
+	fmt.Fprintf(w, "  rounds\t%d\n  failures\t%s\n  crashes\t%d\n  agents started\t%d\n  timeouts told\t%d\n",
+		s.Rounds, byName(s.Failures), s.Crashes, s.Spawns, s.Late)
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the numbers: %w", err)
+	}
+	return nil
+}
+
+// typicalView is how long tasks spend in a state as JSON has it, in seconds.
+type typicalView struct {
+	State  task.Status `json:"state"`
+	Tasks  int         `json:"tasks"`
+	Median int64       `json:"median"`
+	P90    int64       `json:"p90"`
+}
+
+func (p *Program) sayAll(s task.Summary) error {
+	if p.json {
+		spans := make([]typicalView, len(s.Spans))
+		for i, span := range s.Spans {
+			spans[i] = typicalView{span.Status, span.Tasks, seconds(span.Median), seconds(span.P90)}
+		}
+		return p.printJSON(map[string]any{"stats": map[string]any{
+			"tasks": s.Tasks, "by_status": named(s.ByStatus), "time_by_state": spans,
+			"ended_well": s.EndedWell, "first_attempt": s.FirstAttempt, "escalated": s.Escalated, "reached_human": s.ReachedHuman,
+			"failures": named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
+		}})
+	}
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "tasks\t%d\t%s\n", s.Tasks, byName(s.ByStatus))
+	fmt.Fprintf(w, "ended well\t%s\tof those that are over\n", inPercent(s.EndedWell))
+	fmt.Fprintf(w, "at the first attempt\t%s\tof those that ended well\n", inPercent(s.FirstAttempt))
+	fmt.Fprintf(w, "escalated\t%s\tof those that were begun\n", inPercent(s.Escalated))
+	fmt.Fprintf(w, "reached a person\t%s\tof those that were begun, by escalation\n", inPercent(s.ReachedHuman))
+	fmt.Fprintf(w, "failures\t%s\t\ncrashes\t%d\t\nagents started\t%d\t\ntimeouts told\t%d\t\n", byName(s.Failures), s.Crashes, s.Spawns, s.Late)
+	if len(s.Spans) > 0 {
+		fmt.Fprintln(w, "\nSTATE\tMEDIAN\tP90\tTASKS")
+	}
+	for _, span := range s.Spans {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", span.Status, inWords(span.Median), inWords(span.P90), span.Tasks)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the numbers: %w", err)
+	}
+	return nil
+}
+
+func named(counters task.Counters) map[string]int {
+	out := map[string]int{}
+	for _, c := range counters {
+		out[c.Name] = c.Value
+	}
+	return out
+}
+
+func byName(counters task.Counters) string {
+	if len(counters) == 0 {
+		return "none"
+	}
+	parts := make([]string, len(counters))
+	for i, c := range counters {
+		parts[i] = fmt.Sprintf("%s %d", c.Name, c.Value)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func inPercent(s task.Share) string {
+	if s.Of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d%% (%d of %d)", 100*s.Count/s.Of, s.Count, s.Of)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// inWords is a length of time for people: the finer parts of a long one say nothing.
+func inWords(d time.Duration) string {
+	if d < time.Minute {
+		return d.Truncate(time.Second).String()
+	}
+	hours, minutes := d/time.Hour, d%time.Hour/time.Minute
+	switch {
+	case hours >= 48:
+		return fmt.Sprintf("%dd%dh", hours/24, hours%24)
+	case hours > 0:
+		return fmt.Sprintf("%dh%02dm", hours, minutes)
+	}
+	return fmt.Sprintf("%dm%02ds", minutes, d%time.Minute/time.Second)
+}

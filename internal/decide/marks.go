@@ -1,0 +1,22 @@
+package decide
+
+import (
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Marks say what a status means in a workflow. A task that ended where giving up leads did not end well.
+func Marks(def *workflow.Definition, status task.Status) task.Marks {
+	state, exists := def.State(status)
+	if !exists {
+		return task.Marks{}
+	}
+	m := task.Marks{Terminal: state.Terminal, Well: state.Terminal, Escalation: state.Escalation}
+	for _, command := range []string{workflow.MoveCancel, workflow.MovePRClosed} {
+		if to, said := def.Move(command); said && to == status {
+			m.Well = false
+		}
+	}
+	m.Human = state.Escalation && (state.Role == "" || state.Role == task.RoleHuman)
+	return m
+}

@@ -1,0 +1,197 @@
+package task
+
+import (
+	"sort"
+	"time"
+)
+
+// Marks say what a status means in a task's workflow, as far as numbers about tasks need it.
+type Marks struct {
+	Terminal   bool // the task is over
+	Well       bool // it is over, and was not given up
+	Escalation bool // the task was taken out of its usual way
+	Human      bool // and it is a person who has it there
+}
+
+// Span is the time that a task spent in one status, over all its visits there.
+type Span struct {
+	Status Status
+	Visits int
+	Time   time.Duration
+	Open   bool // it is there now
+}
+
+// Stats are the numbers of one task. Terminal states take no time.
+type Stats struct {
+	Task    string
+	Status  Status
+	InState time.Duration
+	Total   time.Duration // from its birth until it was over, or until now
+	Spans   []Span        // in the order of the first visits
+	Rounds  int           // reviews that were begun, whatever the counter was set back to
+	// Failures are counted over the whole history, by the state that failed; the counters of the same name may be back at 0.
+	Failures Counters
+	Crashes  int
+	Spawns   int // agents that were started
+	Late     int // levels of lateness that were told
+
+	Begun        bool // it moved at least once
+	Over         bool
+	Well         bool // it is over, and was not given up
+	Escalated    bool // it was in a state of escalation at some time
+	ReachedHuman bool // and a person had it there
+}
+
+// FirstAttempt says whether the task ended well without a failure, a second review, or an escalation.
+func (s Stats) FirstAttempt() bool {
+	return s.Well && len(s.Failures) == 0 && s.Rounds <= 1 && !s.Escalated
+}
+
+// StatsOf tells the numbers of a task from its history. A clock that was set back meanwhile makes no time negative.
+func StatsOf(t Task, events []Event, marks func(Status) Marks, now time.Time) Stats {
+	s := Stats{Task: t.ID, Status: t.Status, Over: !t.Live, Well: !t.Live && marks(t.Status).Well, InState: max(now.Sub(t.EnteredAt), 0)}
+	round := 0
+	status, since := Status(""), t.CreatedAt
+	for i := range events {
+		e := &events[i]
+		switch {
+		case e.Type == Created:
+			status, since = Status(e.Data[DataStatus]), e.Time
+			s.visit(status, marks)
+		case e.IsMove():
+			s.Begun = true
+			s.spend(status, e.Time.Sub(since), marks)
+			status, since = e.To, e.Time
+			s.visit(status, marks)
+			if e.Data[DataFailure] != "" {
+				s.Failures = s.Failures.With(string(e.From), s.Failures.Get(string(e.From))+1)
+			}
+			now := e.Counters.Get(ReviewRound)
+			s.Rounds += max(now-round, 0)
+			round = now
+		case e.Type == AgentCrashed:
+			s.Crashes++
+		case e.Type == AgentSpawned || e.Type == ReviewStarted:
+			s.Spawns++
+		case e.Data[DataLevel] != "":
+			s.Late++
+		}
+	}
+	s.Total = max(now.Sub(t.CreatedAt), 0)
+	if s.Over {
+		s.Total = max(since.Sub(t.CreatedAt), 0)
+	} else if at := s.span(status); at >= 0 {
+		s.spend(status, now.Sub(since), marks)
+		s.Spans[at].Open = true
+	}
+	return s
+}
+
+func (s *Stats) span(status Status) int {
+	for i := range s.Spans {
+		if s.Spans[i].Status == status {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *Stats) visit(status Status, marks func(Status) Marks) {
+	is := marks(status)
+	s.Escalated = s.Escalated || is.Escalation
+	s.ReachedHuman = s.ReachedHuman || is.Human
+	if is.Terminal {
+		return
+	}
+	at := s.span(status)
+	if at < 0 {
+		s.Spans = append(s.Spans, Span{Status: status})
+		at = len(s.Spans) - 1
+	}
+	s.Spans[at].Visits++
+}
+
+func (s *Stats) spend(status Status, d time.Duration, marks func(Status) Marks) {
+	if at := s.span(status); at >= 0 && !marks(status).Terminal {
+		s.Spans[at].Time += max(d, 0)
+	}
+}
+
+// Share is how many of how many.
+type Share struct {
+	Count int `json:"count"`
+	Of    int `json:"of"`
+}
+
+// add counts one more of whom something may be true.
+func (s *Share) add(is bool) {
+	s.Of++
+	if is {
+		s.Count++
+	}
+}
+
+// Typical is how long tasks spend in a status. Those that are there now do not count: nobody knows how long they will stay.
+type Typical struct {
+	Status Status
+	Tasks  int
+	Median time.Duration
+	P90    time.Duration
+}
+
+// Summary are the numbers of many tasks.
+type Summary struct {
+	Tasks    int
+	ByStatus Counters // by name
+	Spans    []Typical
+
+	EndedWell    Share // of those that are over
+	FirstAttempt Share // of those that ended well
+	Escalated    Share // of those that were begun
+	ReachedHuman Share // of those that were begun
+	Failures     Counters
+	Crashes      int
+	Spawns       int
+	Late         int
+}
+
+// Summarize adds up the numbers of many tasks.
+func Summarize(all []Stats) Summary {
+	s := Summary{Tasks: len(all)}
+	times := map[Status][]time.Duration{}
+	for i := range all {
+		one := &all[i]
+		s.ByStatus = s.ByStatus.With(string(one.Status), s.ByStatus.Get(string(one.Status))+1)
+		for _, f := range one.Failures {
+			s.Failures = s.Failures.With(f.Name, s.Failures.Get(f.Name)+f.Value)
+		}
+		s.Crashes, s.Spawns, s.Late = s.Crashes+one.Crashes, s.Spawns+one.Spawns, s.Late+one.Late
+		if one.Over {
+			s.EndedWell.add(one.Well)
+		}
+		if one.Well {
+			s.FirstAttempt.add(one.FirstAttempt())
+		}
+		if one.Begun {
+			s.Escalated.add(one.Escalated)
+			s.ReachedHuman.add(one.ReachedHuman)
+		}
+		for _, span := range one.Spans {
+			if !span.Open {
+				times[span.Status] = append(times[span.Status], span.Time)
+			}
+		}
+	}
+	for status, spent := range times { // sorted below
+		sort.Slice(spent, func(i, j int) bool { return spent[i] < spent[j] })
+		s.Spans = append(s.Spans, Typical{Status: status, Tasks: len(spent), Median: rank(spent, 50), P90: rank(spent, 90)})
+	}
+	sort.Slice(s.Spans, func(i, j int) bool { return s.Spans[i].Status < s.Spans[j].Status })
+	return s
+}
+
+// rank is the smallest of sorted times that so many per cent of them do not exceed.
+func rank(sorted []time.Duration, percent int) time.Duration {
+	at := (len(sorted)*percent + 99) / 100
+	return sorted[max(at, 1)-1]
+}

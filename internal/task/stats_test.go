@@ -1,0 +1,196 @@
+package task_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"orange/internal/task"
+)
+
+// meanings are those of a workflow with an escalation to an agent and one to a person.
+func meanings(status task.Status) task.Marks {
+	return map[task.Status]task.Marks{
+		"cto": {Escalation: true}, "person": {Escalation: true, Human: true},
+		"done": {Terminal: true, Well: true}, "given-up": {Terminal: true},
+	}[status]
+}
+
+func at(minutes int) time.Time { return day(1).Add(time.Duration(minutes) * time.Minute) }
+
+func born(status string) task.Event {
+	return task.Event{Seq: 1, Time: at(0), Type: task.Created, Actor: "human", Data: map[string]string{"status": status}}
+}
+
+func moved(minutes int, from, to task.Status, round int, data map[string]string) task.Event {
+	return task.Event{
+		Time: at(minutes), Type: task.StatusChanged, Actor: "worker", From: from, To: to, Reason: "because", Data: data,
+		Counters: task.Counters{{Name: task.ReviewRound, Value: round}},
+	}
+}
+
+func ofKind(minutes int, kind string, data map[string]string) task.Event {
+	return task.Event{Time: at(minutes), Type: kind, Actor: task.ActorEngine, Data: data}
+}
+
+func failed(n string) map[string]string { return map[string]string{"failure": n} }
+
+// troubled is a history with about everything in it.
+func troubled() []task.Event {
+	return []task.Event{
+		born("plan"),
+		moved(10, "plan", "plan", 0, failed("1")),
+		ofKind(10, task.AgentRespawned, map[string]string{"role": "worker"}),
+		ofKind(11, task.AgentSpawned, map[string]string{"role": "worker", "harness": "claude"}),
+		moved(30, "plan", "work", 0, nil),
+		ofKind(40, task.TimeoutWarning, map[string]string{"level": "80", "status": "work"}),
+		ofKind(45, task.AgentCrashed, nil),
+		moved(60, "work", "review", 1, nil),
+		ofKind(61, task.ReviewStarted, map[string]string{"role": "reviewer"}),
+		moved(70, "review", "work", 1, failed("1")),
+		moved(80, "work", "review", 2, nil),
+		moved(85, "review", "cto", 2, failed("2")),
+		moved(95, "cto", "work", 0, nil), // the count of rounds begins anew
+		moved(100, "work", "review", 1, nil),
+	}
+}
+
+func TestStatsOf_addsUpWhatAHistoryTells(t *testing.T) {
+	t.Parallel()
+	one := task.Task{ID: "t", Status: "review", Live: true, CreatedAt: at(0), EnteredAt: at(100)}
+	got := task.StatsOf(one, troubled(), meanings, at(103))
+	want := task.Stats{
+		Task: "t", Status: "review", InState: 3 * time.Minute, Total: 103 * time.Minute,
+		Spans: []task.Span{
+			{Status: "plan", Visits: 2, Time: 30 * time.Minute}, {Status: "work", Visits: 3, Time: 45 * time.Minute},
+			{Status: "review", Visits: 3, Time: 18 * time.Minute, Open: true}, {Status: "cto", Visits: 1, Time: 10 * time.Minute},
+		},
+		Rounds: 3, Failures: task.Counters{{Name: "plan", Value: 1}, {Name: "review", Value: 2}}, Crashes: 1, Spawns: 2, Late: 1,
+		Begun: true, Escalated: true,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	var sum time.Duration
+	for _, span := range got.Spans {
+		sum += span.Time
+	}
+	if sum != got.Total {
+		t.Errorf("the spans take %s of %s", sum, got.Total)
+	}
+}
+
+func TestStatsOf_countsNoTimeOfATaskThatIsOver(t *testing.T) {
+	t.Parallel()
+	one := task.Task{Status: "done", CreatedAt: at(0), EnteredAt: at(20)}
+	events := []task.Event{born("work"), moved(20, "work", "done", 1, nil)}
+	got := task.StatsOf(one, events, meanings, at(500))
+	if got.Total != 20*time.Minute || len(got.Spans) != 1 || got.Spans[0].Time != 20*time.Minute || !got.Over || !got.FirstAttempt() {
+		t.Errorf("got %+v", got)
+	}
+	events = append(events, moved(30, "done", "work", 1, nil), moved(35, "work", "given-up", 1, nil)) // it was taken up again
+	one.Status, one.EnteredAt = "given-up", at(35)
+	got = task.StatsOf(one, events, meanings, at(500))
+	if got.Total != 35*time.Minute || got.Spans[0].Time != 25*time.Minute || got.Spans[0].Visits != 2 || got.Well || got.FirstAttempt() {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestStatsOf_hasNoNegativeTimesAfterAClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	one := task.Task{Status: "review", Live: true, CreatedAt: at(0), EnteredAt: at(-50)}
+	got := task.StatsOf(one, []task.Event{born("work"), moved(-50, "work", "review", 1, nil)}, meanings, at(-100))
+	if got.InState != 0 || got.Total != 0 || got.Spans[0].Time != 0 || got.Spans[1].Time != 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestFirstAttempt_isWithoutFailureSecondReviewAndEscalation(t *testing.T) {
+	t.Parallel()
+	good := task.Stats{Well: true, Rounds: 1}
+	tests := map[string]struct {
+		change func(*task.Stats)
+		want   bool
+	}{
+		"good": {func(*task.Stats) {}, true}, "no review": {func(s *task.Stats) { s.Rounds = 0 }, true},
+		"given up": {func(s *task.Stats) { s.Well = false }, false}, "two reviews": {func(s *task.Stats) { s.Rounds = 2 }, false},
+		"a failure": {func(s *task.Stats) { s.Failures = s.Failures.With("x", 1) }, false}, "escalated": {func(s *task.Stats) { s.Escalated = true }, false},
+	}
+	for name, tt := range tests {
+		one := good
+		if tt.change(&one); one.FirstAttempt() != tt.want {
+			t.Errorf("%s: %t", name, !tt.want)
+		}
+	}
+}
+
+func TestSummarize_addsUpManyTasks(t *testing.T) {
+	t.Parallel()
+	span := func(status task.Status, minutes int, open bool) []task.Span {
+		return []task.Span{{Status: status, Visits: 1, Time: time.Duration(minutes) * time.Minute, Open: open}}
+	}
+	all := []task.Stats{
+		{Status: "pending", Spans: span("pending", 500, true)},
+		{Status: "done", Begun: true, Over: true, Well: true, Rounds: 1, Spans: span("work", 10, false)},
+		{Status: "done", Begun: true, Over: true, Well: true, Rounds: 2, Escalated: true, Failures: task.Counters{{Name: "work", Value: 2}}, Spans: span("work", 30, false), Late: 3},
+		{Status: "given-up", Begun: true, Over: true, Escalated: true, ReachedHuman: true, Spawns: 4, Crashes: 2, Spans: span("work", 20, false)},
+		{Status: "work", Begun: true, Failures: task.Counters{{Name: "work", Value: 1}}, Spans: span("work", 999, true)},
+	}
+	got := task.Summarize(all)
+	want := task.Summary{
+		Tasks: 5, ByStatus: task.Counters{{Name: "done", Value: 2}, {Name: "given-up", Value: 1}, {Name: "pending", Value: 1}, {Name: "work", Value: 1}},
+		Spans:     []task.Typical{{Status: "work", Tasks: 3, Median: 20 * time.Minute, P90: 30 * time.Minute}},
+		EndedWell: task.Share{Count: 2, Of: 3}, FirstAttempt: task.Share{Count: 1, Of: 2},
+		Escalated: task.Share{Count: 2, Of: 4}, ReachedHuman: task.Share{Count: 1, Of: 4},
+		Failures: task.Counters{{Name: "work", Value: 3}}, Crashes: 2, Spawns: 4, Late: 3,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if none := task.Summarize(nil); !reflect.DeepEqual(none, task.Summary{}) {
+		t.Errorf("of nothing: %+v", none)
+	}
+}
+
+func TestSummarize_takesTheNearestRank(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int][2]int{1: {1, 1}, 2: {1, 2}, 3: {2, 3}, 10: {5, 9}, 11: {6, 10}, 100: {50, 90}} {
+		var all []task.Stats
+		for i := n; i >= 1; i-- {
+			all = append(all, task.Stats{Spans: []task.Span{{Status: "work", Time: time.Duration(i)}}})
+		}
+		if got := task.Summarize(all).Spans[0]; got.Median != time.Duration(want[0]) || got.P90 != time.Duration(want[1]) {
+			t.Errorf("of %d: %d and %d, want %v", n, got.Median, got.P90, want)
+		}
+	}
+}
+
+func TestLogEntries_tellTheFiveKinds(t *testing.T) {
+	t.Parallel()
+	var got []string
+	entries := task.LogEntries("t1", troubled(), meanings)
+	for _, e := range entries {
+		got = append(got, e.Timestamp[11:16]+" "+e.Event+" "+string(e.From)+" "+string(e.To))
+		if e.TaskID != "t1" || e.Metadata == nil {
+			t.Errorf("the entry is %+v", e)
+		}
+	}
+	want := []string{
+		"07:18 STATE_TRANSITION plan plan", "07:18 FAILURE_INCREMENT plan plan", "07:19 AGENT_ASSIGNMENT plan plan",
+		"07:38 STATE_TRANSITION plan work", "07:48 TIMEOUT_WARNING work work",
+		"08:08 STATE_TRANSITION work review", "08:09 AGENT_ASSIGNMENT review review",
+		"08:18 STATE_TRANSITION review work", "08:18 FAILURE_INCREMENT review work", "08:28 STATE_TRANSITION work review",
+		"08:33 STATE_TRANSITION review cto", "08:33 FAILURE_INCREMENT review cto", "08:33 CTO_INTERVENTION review cto",
+		"08:43 STATE_TRANSITION cto work", "08:48 STATE_TRANSITION work review",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+	first := task.LogEntry{
+		Timestamp: "2024-05-01T07:18:09Z", TaskID: "t1", Event: "STATE_TRANSITION", From: "plan", To: "plan",
+		Actor: "worker", Reason: "because", Metadata: map[string]string{"failure": "1"},
+	}
+	if !reflect.DeepEqual(entries[0], first) {
+		t.Errorf("the first is %+v, want %+v", entries[0], first)
+	}
+}
