@@ -126,6 +126,7 @@ func (v *view) ask(ctx context.Context, w *wanted, s Standing, start, last bool)
 		w.running = true
 		return nil
 	case running:
+		fact.Pending = true
 		fact.Found = fmt.Sprintf("check %s runs since %s", w.check.Name, since)
 	case w.started && have.noted && have.digest != w.before && have.result.Trouble != "":
 		fact.Found, fact.Want = fmt.Sprintf("check %s: %s", w.check.Name, have.result.Trouble), "see to that, and ask again"

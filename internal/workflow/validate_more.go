@@ -3,6 +3,8 @@ package workflow
 import (
 	"slices"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -61,6 +63,18 @@ func (r reader) checkGates(d *Definition) {
 			}
 			if (p.Git == GitPlanned) != (p.Plan != "") {
 				r.Problem(p.Pos, "gate", "found %s, expected the file of the plan with git: planned, and only there", planOf(p))
+			}
+			if p.JQ != "" {
+				variables := make([]string, len(p.With))
+				for i, w := range p.With {
+					variables[i] = w.Name
+				}
+				if err := CheckJQ(p.JQ, variables); err != nil {
+					r.Problem(p.Pos, "jq", "%v; expected a jq program that answers true or false", err)
+				}
+			}
+			if p.Glob != "" && !doublestar.ValidatePattern(p.Glob) {
+				r.Problem(p.Pos, "gate", "found the pattern %q as glob, expected one that can be read, such as %q", p.Glob, "code/files/**")
 			}
 			if len(p.With) > 0 && p.JQ == "" {
 				r.Problem(p.Pos, "gate", "found with without jq in a gate, expected the program that uses the files")
