@@ -41,6 +41,10 @@ func (p *Program) taskList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(tasks) == 0 && want != (wanted{}) && !p.json {
+				p.say("no tasks like that")
+				return nil
+			}
 			return p.list(tasks, sessions, standings)
 		}),
 	}

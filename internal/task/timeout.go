@@ -32,7 +32,7 @@ const (
 const NoTimeout = "none"
 
 // MaxTimeout is the longest time that a status may be given.
-const MaxTimeout = 366 * 24 * time.Hour
+const MaxTimeout = 365 * 24 * time.Hour
 
 // Timeouts are how long statuses should take by one project's own word; 0 means that the status may take any time.
 // A status that is not there has the workflow's timeout.
