@@ -29,6 +29,7 @@ func doors() map[string]map[string]string {
 	return map[string]map[string]string{
 		"tmux":     {"proc": "tmux is a program, and proc is the only door to programs"},
 		"worktree": {"proc": "git is a program, and proc is the only door to programs"},
+		"forge":    {"proc": "gh is a program, and proc is the only door to programs"},
 	}
 }
 

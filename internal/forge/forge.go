@@ -1,0 +1,136 @@
+// Package forge is GitHub, through its own program gh: which pull requests a branch has, and the opening of one.
+//
+// It owns how gh is called and what its answers mean. It does not own pushing (worktree), nor when a pull request is wanted (hook).
+// Everything else works without gh; what needs it says so.
+package forge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"orange/internal/proc"
+	"orange/internal/task"
+)
+
+// patience is how long gh may take for one answer.
+const patience = time.Minute
+
+// GH is the program gh.
+type GH struct {
+	Path string // the folders that it is looked for in, as PATH has them
+}
+
+// Draft is a pull request that is to be opened.
+type Draft struct {
+	Branch string
+	Base   string // the branch that it shall be merged into
+	Title  string
+	Body   string
+}
+
+// Find lists the pull requests of a branch, whatever their state, the newest first. dir is the repository.
+func (g GH) Find(ctx context.Context, dir, branch string) ([]task.PullRequest, error) {
+	out, err := g.run(ctx, dir, "", "pr", "list", "--head", branch, "--state", "all", "--limit", "30",
+		"--json", "url,state,headRefName,headRefOid,isCrossRepository")
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask GitHub for the pull requests of %q: %w", branch, err)
+	}
+	var listed []struct {
+		URL               string
+		State             string
+		HeadRefName       string
+		HeadRefOid        string
+		IsCrossRepository bool
+	}
+	if err := json.Unmarshal(out.Stdout, &listed); err != nil {
+		return nil, fmt.Errorf("cannot read what gh answers about the pull requests of %q: %w", branch, err)
+	}
+	var found []task.PullRequest
+	for _, l := range listed {
+		if l.HeadRefName == branch {
+			found = append(found, task.PullRequest{URL: l.URL, State: l.State, Commit: l.HeadRefOid, Foreign: l.IsCrossRepository})
+		}
+	}
+	return found, nil
+}
+
+// Create opens a pull request for a branch that is on GitHub already.
+func (g GH) Create(ctx context.Context, dir string, d Draft) (task.PullRequest, error) {
+	out, err := g.run(ctx, dir, d.Body, "pr", "create", "--head", d.Branch, "--base", d.Base, "--title", d.Title, "--body-file", "-")
+	if err != nil {
+		return task.PullRequest{}, fmt.Errorf("cannot open a pull request for %q: %w", d.Branch, err)
+	}
+	for _, line := range strings.Split(out.Text(), "\n") {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "https://") || strings.HasPrefix(line, "http://") {
+			return task.PullRequest{URL: line, State: task.PROpen}, nil
+		}
+	}
+	return task.PullRequest{}, fmt.Errorf("cannot tell whether the pull request for %q was opened: gh named no address, it said %q", d.Branch, out.Text())
+}
+
+// run runs gh in the repository. Nobody is there to answer a question of it.
+func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Result, error) {
+	program, err := proc.Find("gh", g.Path)
+	if err != nil {
+		return proc.Result{}, fmt.Errorf("%w; install it (https://cli.github.com), log in with %q, and try again", err, "gh auth login")
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	c := proc.Command{Name: program, Args: args, Dir: dir, Stdin: strings.NewReader(stdin), Env: []string{
+		"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_FORCE_TTY=", "GH_PAGER=cat", "NO_COLOR=1", "GIT_TERMINAL_PROMPT=0",
+	}}
+	out, err := proc.Run(ctx, withoutInherited(c))
+	var ended *proc.Error
+	switch {
+	case errors.As(err, &ended):
+		return out, refusal(ended)
+	case errors.Is(err, context.DeadlineExceeded):
+		return out, fmt.Errorf("gh gave no answer within %s: %w; look whether GitHub can be reached, and try again", patience, err)
+	}
+	return out, err
+}
+
+// withoutInherited takes away what a git hook hands to its children: gh would look at that repository, and not at the one in dir.
+func withoutInherited(c proc.Command) proc.Command {
+	var unset []string
+	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_CONFIG"} {
+		if _, set := os.LookupEnv(name); set {
+			unset = append(unset, "-u", name)
+		}
+	}
+	if len(unset) > 0 {
+		c.Args = append(append(unset, c.Name), c.Args...)
+		c.Name = "env"
+	}
+	return c
+}
+
+// refusal is gh's own refusal, with what to do about those that a person meets first.
+func refusal(ended *proc.Error) error {
+	said := strings.TrimSpace(ended.Stderr)
+	if said == "" {
+		said = fmt.Sprintf("it ended with status %d and said nothing", ended.Code)
+	}
+	advice := ""
+	switch {
+	case strings.Contains(said, "known GitHub host"), strings.Contains(said, "no git remotes found"):
+		advice = "; pull requests need a repository on GitHub as the remote origin"
+	case strings.Contains(said, "gh auth login"):
+		advice = fmt.Sprintf("; log in with %q, and try again", "gh auth login")
+	}
+	return &refused{text: "gh: " + said + advice, cause: ended}
+}
+
+// refused is gh's own refusal, without the long argument list.
+type refused struct {
+	text  string
+	cause error
+}
+
+func (r *refused) Error() string { return r.text }
+func (r *refused) Unwrap() error { return r.cause }

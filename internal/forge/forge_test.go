@@ -1,0 +1,131 @@
+package forge_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"orange/internal/forge"
+	"orange/internal/task"
+)
+
+// fake puts a program gh into a folder of its own. It notes the words that it was called with, where, and its input.
+func fake(t *testing.T, script string) (forge.GH, string) {
+	t.Helper()
+	dir := t.TempDir()
+	text := "#!/bin/sh\nfor word; do echo \"$word\"; done > '" + dir + "/words'\npwd > '" + dir + "/where'\ncat > '" + dir + "/input'\n" + script + "\n"
+	syscall.ForkLock.RLock() // what another test starts at this moment would have the file open for writing, and a program must not be
+	err := os.WriteFile(filepath.Join(dir, "gh"), []byte(text), 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return forge.GH{Path: "/nowhere:" + dir}, dir
+}
+
+func read(t *testing.T, parts ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func wantError(t *testing.T, err error, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("the error is %v, want one that says %q", err, word)
+		}
+	}
+}
+
+func TestFind_listsThePullRequestsOfTheVeryBranch(t *testing.T) {
+	t.Parallel()
+	gh, dir := fake(t, `echo '[
+		{"url": "https://github.com/a/b/pull/9", "state": "OPEN", "headRefName": "fix", "headRefOid": "c1", "isCrossRepository": false},
+		{"url": "https://github.com/a/b/pull/8", "state": "OPEN", "headRefName": "fix-more", "headRefOid": "c2", "isCrossRepository": false},
+		{"url": "https://github.com/a/b/pull/7", "state": "MERGED", "headRefName": "fix", "headRefOid": "c3", "isCrossRepository": true}]'`)
+	repository := t.TempDir()
+	found, err := gh.Find(t.Context(), repository, "fix")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []task.PullRequest{
+		{URL: "https://github.com/a/b/pull/9", State: task.PROpen, Commit: "c1"},
+		{URL: "https://github.com/a/b/pull/7", State: task.PRMerged, Commit: "c3", Foreign: true},
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("found %+v, want %+v", found, want)
+	}
+	if where := strings.TrimSpace(read(t, dir, "where")); filepath.Base(where) != filepath.Base(repository) {
+		t.Errorf("gh ran in %s", where)
+	}
+	if words := read(t, dir, "words"); !strings.Contains(words, "--head\nfix\n--state\nall\n") {
+		t.Errorf("the words are %q", words)
+	}
+}
+
+func TestFind_findsNothingWhereThereIsNothing(t *testing.T) {
+	t.Parallel()
+	gh, _ := fake(t, `echo '[]'`)
+	if found, err := gh.Find(t.Context(), t.TempDir(), "fix"); err != nil || len(found) != 0 {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+func TestCreate_handsTitleAndTextOverAsTheyAre(t *testing.T) {
+	t.Parallel()
+	gh, dir := fake(t, `echo 'Warning: 1 uncommitted change' >&2; echo https://github.com/a/b/pull/10`)
+	made, err := gh.Create(t.Context(), t.TempDir(), forge.Draft{Branch: "fix", Base: "main", Title: `$(touch x) "quoted" --web`, Body: "line\n`date`\n"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (task.PullRequest{URL: "https://github.com/a/b/pull/10", State: task.PROpen}); made != want {
+		t.Errorf("made %+v, want %+v", made, want)
+	}
+	if got, want := read(t, dir, "words"), "pr\ncreate\n--head\nfix\n--base\nmain\n--title\n$(touch x) \"quoted\" --web\n--body-file\n-\n"; got != want {
+		t.Errorf("the words are %q, want %q", got, want)
+	}
+	if got := read(t, dir, "input"); got != "line\n`date`\n" {
+		t.Errorf("the text is %q", got)
+	}
+}
+
+func TestGH_saysWhatToDo(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		script string
+		says   []string
+	}{
+		"no login":   {`echo 'To get started with GitHub CLI, please run:  gh auth login' >&2; exit 4`, []string{"log in with"}},
+		"no GitHub":  {`echo 'none of the git remotes configured for this repository point to a known GitHub host. To tell gh about a new GitHub host, please use gh auth login' >&2; exit 1`, []string{"known GitHub host", "as the remote origin"}},
+		"no remote":  {`echo 'no git remotes found' >&2; exit 1`, []string{"as the remote origin"}},
+		"silent":     {`exit 7`, []string{"status 7 and said nothing"}},
+		"no network": {`echo 'error connecting to api.github.com' >&2; exit 1`, []string{"gh: error connecting"}},
+		"no JSON":    {`echo 'hello'`, []string{"cannot read what gh answers"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gh, _ := fake(t, tt.script)
+			found, err := gh.Find(t.Context(), t.TempDir(), "fix")
+			wantError(t, err, tt.says...)
+			if len(found) != 0 {
+				t.Errorf("found %v", found)
+			}
+		})
+	}
+	_, err := forge.GH{Path: t.TempDir()}.Find(t.Context(), t.TempDir(), "fix")
+	wantError(t, err, `cannot find the program "gh"`, "install it", "gh auth login")
+	gh, _ := fake(t, `echo 'pull request create failed: GraphQL: No commits between main and fix' >&2; exit 1`)
+	_, err = gh.Create(t.Context(), t.TempDir(), forge.Draft{Branch: "fix", Base: "main"})
+	wantError(t, err, `cannot open a pull request for "fix"`, "No commits between")
+	gh, _ = fake(t, `echo done`)
+	_, err = gh.Create(t.Context(), t.TempDir(), forge.Draft{Branch: "fix", Base: "main"})
+	wantError(t, err, "gh named no address")
+}
