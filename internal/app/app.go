@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 	"orange/harnesses"
 	"orange/internal/cli"
 	"orange/internal/engine"
+	"orange/internal/forge"
 	"orange/internal/home"
 	"orange/internal/hook"
 	"orange/internal/mirror"
@@ -166,6 +168,7 @@ func (h *house) furnish() error {
 	h.engine.Facts = h.looker()
 	h.engine.Performer = &hook.Hands{
 		Sessions: sessions{house: h}, Processes: processes{}, Workspaces: desk, Setup: setup{house: h}, Waiting: h.store, Next: h.engine,
+		Forge: pullRequests{forge.GH{Path: os.Getenv("PATH")}}, Programs: programs{}, System: runtime.GOOS,
 		Home: h.dir, Self: h.self, Environ: withoutAgent(os.Environ()),
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"orange/internal/forge"
 	"orange/internal/harness"
 	"orange/internal/hook"
 	"orange/internal/task"
@@ -92,17 +93,38 @@ func (d desk) Ahead(ctx context.Context, t task.Task) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if t.Workspace != "" {
-		present, err := worktree.Slot{Repo: repo, Dir: d.house.slotDir(t.Workspace)}.Branch(ctx)
-		if err != nil {
-			return false, err
-		}
-		if present != t.Branch {
-			return false, fmt.Errorf("cannot merge task %s: its workspace %q is on branch %q and the task on %q; run %q there, or switch back",
-				t.ID, t.Workspace, present, t.Branch, "orange task update --branch")
-		}
+	if err := d.onBranch(ctx, repo, t); err != nil {
+		return false, err
 	}
 	return repo.Ahead(ctx, t.Branch)
+}
+
+// onBranch refuses a workspace that is on another branch than its task: what was done there is not where anybody looks for it.
+func (d desk) onBranch(ctx context.Context, repo worktree.Repo, t task.Task) error {
+	if t.Workspace == "" {
+		return nil
+	}
+	present, err := worktree.Slot{Repo: repo, Dir: d.house.slotDir(t.Workspace)}.Branch(ctx)
+	if err != nil {
+		return err
+	}
+	if present != t.Branch {
+		return fmt.Errorf("cannot use the branch of task %s: its workspace %q is on branch %q and the task on %q; run %q there, or switch back",
+			t.ID, t.Workspace, present, t.Branch, "orange task update --branch")
+	}
+	return nil
+}
+
+func (d desk) Push(ctx context.Context, t task.Task) (commit string, moved bool, err error) {
+	repo, err := d.repo(t)
+	if err != nil {
+		return "", false, err
+	}
+	if err := d.onBranch(ctx, repo, t); err != nil {
+		return "", false, err
+	}
+	pushed, err := repo.PushBranch(ctx, t.Branch)
+	return pushed.Commit, pushed.Commit != pushed.Was, err
 }
 
 func (d desk) Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error) {
@@ -233,3 +255,18 @@ type setup struct{ house *house }
 func (s setup) Harness(name string) (*harness.Harness, error) { return s.house.home.Harness(name) }
 
 func (s setup) TaskDir(t task.Task) string { return s.house.files.Dir(t.Project, t.ID) }
+
+func (s setup) Document(t task.Task) ([]byte, error) {
+	return s.house.files.Read(t.Project, t.ID, true)
+}
+
+// pullRequests lends the forge room to the hooks.
+type pullRequests struct{ gh forge.GH }
+
+func (f pullRequests) PullRequests(ctx context.Context, p task.Project, branch string) ([]task.PullRequest, error) {
+	return f.gh.Find(ctx, p.Path, branch)
+}
+
+func (f pullRequests) Open(ctx context.Context, p task.Project, d hook.Draft) (task.PullRequest, error) {
+	return f.gh.Create(ctx, p.Path, forge.Draft(d))
+}

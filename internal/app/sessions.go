@@ -224,6 +224,19 @@ func (processes) Find(program, path string) error {
 	return err
 }
 
+// programs lends the process room's bounds to the hooks.
+type programs struct{}
+
+func (programs) Run(ctx context.Context, p hook.Program) (hook.Ended, error) {
+	c := proc.Command{Name: p.Argv[0], Args: p.Argv[1:], Dir: p.Dir, Env: p.Env}
+	ended, err := proc.RunLimited(ctx, c, proc.Limits{Time: p.Time, Memory: p.Memory, Output: p.Output})
+	said := ended.Output
+	if ended.Cut {
+		said = "... " + said
+	}
+	return hook.Ended{Status: ended.Code, Output: said, TimedOut: ended.TimedOut, OutOfMemory: ended.OutOfMemory}, err
+}
+
 // caller is what can be known of whoever runs this command.
 func caller(as string) (task.Caller, error) {
 	c := task.Caller{Secret: os.Getenv("ORANGE_SEAT"), As: as}

@@ -114,9 +114,15 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook, inher
 	job.Prompt, _ = def.Prompt(hook.Prompt)
 	job.Respawn, _ = def.Prompt(state.RespawnPrompt.Name)
 	job.Role = roleOf(def, t, hook.Hook)
+	if tells(hook.Hook) {
+		if job.Event, err = e.event(ctx, t.ID, hook.Event); err != nil {
+			return job, nil, err
+		}
+	}
 	if job.Role == "" {
 		return job, nil, nil
 	}
+	job.Agent, job.Hook.Permissions = agentOf(def, job.Role, hook.Hook)
 	secret := make([]byte, 32)
 	if _, err := io.ReadFull(e.Random, secret); err != nil {
 		return job, nil, fmt.Errorf("make a seat: %w", err)
@@ -139,10 +145,46 @@ func roleOf(def *workflow.Definition, t task.Task, hook task.Hook) string {
 		return task.RoleWorker
 	}
 	role := workflow.SpawnRole(hook)
+	if hook.Role != "" {
+		return role
+	}
 	if state, exists := def.State(t.Status); exists && role == task.RoleWorker && state.Role != "" && state.Role != task.RoleReviewer {
 		return state.Role
 	}
 	return role
+}
+
+// agentOf is the harness of an agent where it is not the task's own, and the agent's permissions: what the hook names, then what the role has.
+func agentOf(def *workflow.Definition, role string, hook task.Hook) (harness, permissions string) {
+	permissions = hook.Permissions
+	for _, r := range def.Roles {
+		if r.Name != role {
+			continue
+		}
+		harness = r.Harness
+		if r.Permissions != "" {
+			permissions = r.Permissions
+		}
+	}
+	if hook.Harness != "" && hook.Harness != task.HarnessTask && hook.Harness != task.HarnessReview {
+		harness = hook.Harness
+	}
+	return harness, permissions
+}
+
+// tells says whether a hook tells of its event, or runs a program that may want to know of it.
+func tells(hook task.Hook) bool { return hook.Action == task.Notify || hook.Action == task.RunCommand }
+
+// event reads one event of a task's history.
+func (e *Engine) event(ctx context.Context, id string, seq int) (task.Event, error) {
+	events, err := e.Index.Events(ctx, id, seq-1)
+	if err != nil {
+		return task.Event{}, err
+	}
+	if len(events) == 0 {
+		return task.Event{}, task.Notef(task.ErrNotFound, "cannot find event %d of task %s", seq, id)
+	}
+	return events[0], nil
 }
 
 // HashSecret is how a seat's secret is kept.
@@ -181,6 +223,12 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 		}
 		if effect.Session != nil {
 			t.Session = *effect.Session
+		}
+		if effect.Pushed != nil {
+			t.Pushed = *effect.Pushed
+		}
+		if effect.PR != nil {
+			t.PRURL, t.PRState = effect.PR.URL, effect.PR.State
 		}
 		for i := range events {
 			events[i].Time = now

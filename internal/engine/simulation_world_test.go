@@ -288,10 +288,16 @@ func (w pool) DeleteRemoteBranch(_ context.Context, t task.Task) (string, error)
 	})
 }
 
+func (w pool) Push(_ context.Context, t task.Task) (string, bool, error) {
+	w.p.sim.breaks("the branch of %s is pushed, and no workflow here asks for that", w.p.sim.short(t.ID))
+	return "", false, nil
+}
+
 type setup struct{ p *process }
 
 func (w setup) Harness(name string) (*harness.Harness, error) { return w.p.sim.law.agents[name], nil }
 func (w setup) TaskDir(t task.Task) string                    { return w.p.sim.files.Dir(t.Project, t.ID) }
+func (w setup) Document(task.Task) ([]byte, error)            { return nil, nil }
 
 // watch is the real monitor in the pretended world.
 func (s *sim) watch(p *process) *monitor.Monitor {

@@ -80,6 +80,46 @@ type Workspaces interface {
 	Equip(ctx context.Context, t task.Task, files []harness.File, exclude []string) error
 	Release(ctx context.Context, t task.Task) (rescued []string, err error)
 	DeleteRemoteBranch(ctx context.Context, t task.Task) (string, error)
+	// Push brings the task's branch to origin and answers its commit; empty where there is no origin. moved says whether origin had another one.
+	Push(ctx context.Context, t task.Task) (commit string, moved bool, err error)
+}
+
+// Draft is a pull request that is to be opened.
+type Draft struct {
+	Branch string
+	Base   string // the branch that it shall be merged into
+	Title  string
+	Body   string
+}
+
+// Forge is where pull requests are.
+type Forge interface {
+	// PullRequests are those of a branch, whatever their state, the newest first.
+	PullRequests(ctx context.Context, p task.Project, branch string) ([]task.PullRequest, error)
+	Open(ctx context.Context, p task.Project, d Draft) (task.PullRequest, error)
+}
+
+// Program is a program with bounds. No shell reads its words.
+type Program struct {
+	Argv   []string
+	Dir    string
+	Env    []string // all of it
+	Time   time.Duration
+	Memory int64 // bytes that it and all that it started use together
+	Output int   // bytes that are kept of the end of what it says
+}
+
+// Ended is how a program ended, by itself or for breaking one of its bounds.
+type Ended struct {
+	Status      int
+	Output      string
+	TimedOut    bool
+	OutOfMemory bool
+}
+
+// Programs runs programs to their end. A status other than 0 is no error, and neither is a broken bound.
+type Programs interface {
+	Run(ctx context.Context, p Program) (Ended, error)
 }
 
 // Setup is what the person has set up.
@@ -87,6 +127,8 @@ type Setup interface {
 	Harness(name string) (*harness.Harness, error)
 	// TaskDir is a task's folder.
 	TaskDir(t task.Task) string
+	// Document is the task's document as it stands.
+	Document(t task.Task) ([]byte, error)
 }
 
 // Waiting tells who waits for a task.
@@ -107,6 +149,9 @@ type Hands struct {
 	Setup      Setup
 	Waiting    Waiting
 	Next       Next
+	Forge      Forge
+	Programs   Programs
+	System     string   // the operating system, as runtime.GOOS has it
 	Home       string   // $ORANGE_HOME
 	Self       string   // the running program, which agents find as "orange" on their PATH
 	Environ    []string // of this process, without what belongs to an agent
@@ -119,20 +164,28 @@ func (h *Hands) Perform(ctx context.Context, job task.Job) (task.Effect, error) 
 		return h.acquireWorkspace(ctx, job)
 	case task.ReleaseWorkspace:
 		return h.releaseWorkspace(ctx, job)
-	case task.SpawnAgent:
+	case task.SpawnAgent, task.SpawnReviewer:
 		return h.spawnAgent(ctx, job)
-	case task.SpawnReviewer:
-		return h.spawnReviewer(ctx, job)
 	case task.KillSession:
 		return h.killSession(ctx, job)
 	case task.KillReviewer:
-		return h.killReviewer(ctx, job)
+		return h.killAgent(ctx, job, task.RoleReviewer)
+	case task.KillAgent:
+		return h.killAgent(ctx, job, job.Hook.Role)
 	case task.NotifyWorker:
 		return h.notifyWorker(ctx, job)
 	case task.SpawnNext:
 		return h.spawnNext(ctx, job)
 	case task.DeleteRemoteBranch:
 		return h.deleteRemoteBranch(ctx, job)
+	case task.PushBranch:
+		return h.pushBranch(ctx, job)
+	case task.CreatePR:
+		return h.createPR(ctx, job)
+	case task.Notify:
+		return h.notify(ctx, job)
+	case task.RunCommand:
+		return h.runCommand(ctx, job)
 	}
 	// A newer program may have queued what this one does not know: that is a failure, never a skip in silence.
 	return task.Effect{}, fmt.Errorf("cannot perform the hook %q: this orange does not know it; use the one that queued it", job.Hook.Action)

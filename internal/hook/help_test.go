@@ -31,6 +31,14 @@ type ports struct {
 	last     hook.Start
 	taskDir  string
 	programs map[string]bool
+	document string
+	tree     string
+	pushed   string
+	unmoved  bool // origin had the pushed commit already
+	known    []task.PullRequest
+	draft    hook.Draft
+	ran      hook.Program
+	ended    hook.Ended
 }
 
 func (p *ports) note(format string, args ...any) error {
@@ -95,7 +103,7 @@ func (p *ports) Prepare(_ context.Context, t task.Task) ([]string, error) {
 }
 
 func (p *ports) View(context.Context, task.Task) (hook.View, error) {
-	return hook.View{Dir: "/work/tree", Base: "origin/main", TaskFile: "TASK.md"}, nil
+	return hook.View{Dir: p.tree, Base: "origin/main", TaskFile: "TASK.md"}, p.fails["view"]
 }
 
 func (p *ports) Equip(_ context.Context, t task.Task, _ []harness.File, _ []string) error {
@@ -109,6 +117,26 @@ func (p *ports) Release(_ context.Context, t task.Task) ([]string, error) {
 func (p *ports) DeleteRemoteBranch(_ context.Context, t task.Task) (string, error) {
 	return p.deleted, p.note("delete-remote %s", t.Branch)
 }
+
+func (p *ports) Push(_ context.Context, t task.Task) (string, bool, error) {
+	return p.pushed, !p.unmoved, p.note("push %s", t.Branch)
+}
+
+func (p *ports) PullRequests(_ context.Context, project task.Project, branch string) ([]task.PullRequest, error) {
+	return p.known, p.note("pull-requests %s %s", project.Name, branch)
+}
+
+func (p *ports) Open(_ context.Context, project task.Project, d hook.Draft) (task.PullRequest, error) {
+	p.draft = d
+	return task.PullRequest{URL: "https://github.com/a/garden/pull/1", State: task.PROpen}, p.note("open %s %s %s", project.Name, d.Branch, d.Base)
+}
+
+func (p *ports) Run(_ context.Context, program hook.Program) (hook.Ended, error) {
+	p.ran = program
+	return p.ended, p.note("run %q", program.Argv)
+}
+
+func (p *ports) Document(task.Task) ([]byte, error) { return []byte(p.document), p.fails["document"] }
 
 const harnessText = `name: NAME
 worker:
@@ -136,10 +164,11 @@ func newHands(t *testing.T) (*hook.Hands, *ports) {
 	dir := t.TempDir()
 	p := &ports{
 		home: dir, fails: map[string]error{}, alive: map[int]bool{}, taskDir: filepath.Join(dir, "tasks", "garden", "abc"),
-		programs: map[string]bool{"claude-program": true, "codex-program": true},
+		programs: map[string]bool{"claude-program": true, "codex-program": true, "notify-send": true, "osascript": true},
+		tree:     "/work/tree", pushed: "c0ffee",
 	}
 	return &hook.Hands{
-		Sessions: p, Processes: p, Workspaces: p, Setup: p, Waiting: p, Next: p,
+		Sessions: p, Processes: p, Workspaces: p, Setup: p, Waiting: p, Next: p, Forge: p, Programs: p, System: "linux",
 		Home: dir, Self: "/opt/orange", Environ: []string{"HOME=/root", "PATH=/usr/bin"},
 	}, p
 }
@@ -150,8 +179,9 @@ func aJob(action, role string) task.Job {
 			ID: "abc", Project: "garden", Branch: "fix", Summary: "mend the gate", Status: "working", Workspace: "garden--1",
 			Harness: "claude", ReviewHarness: "codex", ReviewEffort: "high", Counters: task.Counters{{Name: task.ReviewRound, Value: 2}},
 		},
-		Hook: task.OwedHook{ID: 7, Task: "abc", Event: 5, Hook: task.Hook{Action: action}},
-		Role: role, Secret: "s3cret", Seat: "hash", Prompt: "# {summary}\n\nRead {task_file}.\n",
+		Project: task.Project{Name: "garden", Path: "/work/garden", DefaultBranch: "main"},
+		Hook:    task.OwedHook{ID: 7, Task: "abc", Event: 5, Hook: task.Hook{Action: action}},
+		Role:    role, Secret: "s3cret", Seat: "hash", Prompt: "# {summary}\n\nRead {task_file}.\n",
 	}
 }
 

@@ -23,8 +23,11 @@ func TestPerform_knowsEveryActionThatIsNotTheRecordsOwn(t *testing.T) {
 		if class, _ := task.ClassOf(action); class == task.ClassRecord {
 			continue
 		}
-		hands, _ := newHands(t)
-		if _, err := hands.Perform(t.Context(), aJob(action, task.RoleWorker)); err != nil {
+		hands, p := newHands(t)
+		p.tree = t.TempDir()
+		job := aJob(action, task.RoleWorker)
+		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, task.ViaDesktop, []string{"true"}
+		if _, err := hands.Perform(t.Context(), job); err != nil {
 			t.Errorf("%s: %v", action, err)
 		}
 	}
@@ -38,13 +41,18 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 		{task.SpawnAgent, "panes"}, {task.SpawnAgent, "equip"}, {task.SpawnAgent, "start"}, {task.SpawnReviewer, "start"},
 		{task.KillSession, "panes"}, {task.KillSession, "end-strays"}, {task.KillReviewer, "end-strays"},
 		{task.NotifyWorker, "waiters"}, {task.NotifyWorker, "panes"}, {task.SpawnNext, "start-next"}, {task.DeleteRemoteBranch, "delete-remote"},
+		{task.KillAgent, "panes"}, {task.KillAgent, "end-strays"}, {task.PushBranch, "push"}, {task.CreatePR, "push"}, {task.CreatePR, "pull-requests"},
+		{task.CreatePR, "view"}, {task.CreatePR, "document"}, {task.CreatePR, "open"}, {task.Notify, "view"}, {task.Notify, "run"},
+		{task.RunCommand, "view"}, {task.RunCommand, "run"},
 	}
 	for _, tt := range tests {
 		hands, p := newHands(t)
-		p.fails[tt.call] = errPort
-		effect, err := hands.Perform(t.Context(), aJob(tt.action, task.RoleWorker))
+		p.fails[tt.call], p.tree = errPort, t.TempDir()
+		job := aJob(tt.action, task.RoleWorker)
+		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, task.ViaDesktop, []string{"true"}
+		effect, err := hands.Perform(t.Context(), job)
 		wantError(t, err, errPort.Error())
-		if effect.Lease != task.LeaseKeep || effect.Session != nil || effect.Seat != nil || len(effect.Events) != 0 || len(effect.EndSeats) != 0 {
+		if effect.Lease != task.LeaseKeep || effect.Session != nil || effect.Seat != nil || effect.Pushed != nil || effect.PR != nil || len(effect.Events) != 0 || len(effect.EndSeats) != 0 {
 			t.Errorf("%s with a shut %s: the effect is %+v", tt.action, tt.call, effect)
 		}
 	}

@@ -42,25 +42,28 @@ func (h *Hands) killSession(ctx context.Context, job task.Job) (task.Effect, err
 	return effect, nil
 }
 
-// killReviewer ends the reviewer's window. The worker lives on.
-func (h *Hands) killReviewer(ctx context.Context, job task.Job) (task.Effect, error) {
+// killAgent ends the windows of one role. Every other agent of the task lives on.
+func (h *Hands) killAgent(ctx context.Context, job task.Job, role string) (task.Effect, error) {
+	if role == "" { // a window without a role is a person's own
+		return task.Effect{}, fmt.Errorf("cannot end an agent: the hook %s does not say whose; name its role in the workflow", job.Hook.Action)
+	}
 	own, err := h.own(ctx, job)
 	if err != nil {
 		return task.Effect{}, err
 	}
-	effect := task.Effect{EndSeats: []string{task.RoleReviewer}, Said: "no reviewer to end"}
+	effect := task.Effect{EndSeats: []string{role}, Said: fmt.Sprintf("no %s to end", role)}
 	for _, p := range own {
-		if p.Role != task.RoleReviewer {
+		if p.Role != role {
 			continue
 		}
 		if err := h.end(ctx, p); err != nil {
 			return task.Effect{}, err
 		}
-		effect.Events = append(effect.Events, stopped(task.RoleReviewer, p))
-		effect.Said = "ended the reviewer"
+		effect.Events = append(effect.Events, stopped(role, p))
+		effect.Said = "ended the " + role
 	}
-	if err := h.Processes.EndStrays(ctx, h.marks(job.Task, task.RoleReviewer)...); err != nil {
-		return task.Effect{}, fmt.Errorf("end what the reviewer left running: %w", err)
+	if err := h.Processes.EndStrays(ctx, h.marks(job.Task, role)...); err != nil {
+		return task.Effect{}, fmt.Errorf("end what the %s left running: %w", role, err)
 	}
 	return effect, nil
 }

@@ -54,7 +54,10 @@ func (h *Hands) notifyWorker(ctx context.Context, job task.Job) (task.Effect, er
 		return task.Effect{NewNotice: notice, Said: "no worker to tell"}, nil
 	}
 	job.Prompt = job.Respawn
-	job.Hook.Harness, job.Hook.Permissions = task.HarnessTask, task.PermissionsFull
+	job.Hook.Harness = task.HarnessTask
+	if job.Hook.Permissions == "" {
+		job.Hook.Permissions = task.PermissionsFull
+	}
 	effect, err := h.spawnAgent(ctx, job)
 	effect.NewNotice = notice
 	return effect, err
@@ -83,7 +86,7 @@ func (h *Hands) waits(ctx context.Context, job task.Job) (bool, error) {
 }
 
 func (h *Hands) typeInto(ctx context.Context, job task.Job, p Pane, text string) error {
-	agent, err := h.Setup.Harness(job.Task.Harness)
+	agent, err := h.Setup.Harness(h.harnessOf(job))
 	if err != nil {
 		return err
 	}

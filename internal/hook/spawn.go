@@ -15,18 +15,13 @@ import (
 	"orange/internal/workflow"
 )
 
-// spawnAgent starts a worker in the task's session, which it makes where there is none.
+// spawnAgent starts the agent of a role in the task's session, which it makes where there is none. Its window has the role's name;
+// that of a reviewer is named after the round.
 func (h *Hands) spawnAgent(ctx context.Context, job task.Job) (task.Effect, error) {
 	if job.Role == task.RoleReviewer {
-		return h.spawnReviewer(ctx, job)
+		return h.spawn(ctx, job, "review-"+strconv.Itoa(job.Task.Counters.Get(task.ReviewRound)), task.ReviewStarted)
 	}
 	return h.spawn(ctx, job, job.Role, task.AgentSpawned)
-}
-
-// spawnReviewer starts a reviewer in a window of its own, named after the round.
-func (h *Hands) spawnReviewer(ctx context.Context, job task.Job) (task.Effect, error) {
-	window := "review-" + strconv.Itoa(job.Task.Counters.Get(task.ReviewRound))
-	return h.spawn(ctx, job, window, task.ReviewStarted)
 }
 
 // spawn ends a window of the same role that another event started, and starts the agent.
@@ -63,9 +58,13 @@ func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (
 	if err != nil {
 		return task.Effect{}, fmt.Errorf("start the %s: %w", job.Role, err)
 	}
-	return h.started(job, pane, []task.Event{{Type: event, Data: map[string]string{
-		"role": job.Role, "window": window, "session": pane.Session, "harness": h.harnessOf(job),
-	}}})
+	data := map[string]string{"role": job.Role, "window": window, "session": pane.Session}
+	if job.Agent != "" {
+		data[task.DataNamedHarness] = job.Agent
+	} else {
+		data[task.DataHarness] = h.harnessOf(job) // from which the task's own harness can be told again
+	}
+	return h.started(job, pane, []task.Event{{Type: event, Data: data}})
 }
 
 func (h *Hands) started(job task.Job, p Pane, events []task.Event) (task.Effect, error) {
@@ -80,6 +79,9 @@ func (h *Hands) started(job task.Job, p Pane, events []task.Event) (task.Effect,
 }
 
 func (h *Hands) harnessOf(job task.Job) string {
+	if job.Agent != "" {
+		return job.Agent
+	}
 	if job.Hook.Harness == task.HarnessReview {
 		return job.Task.ReviewHarness
 	}
@@ -100,7 +102,7 @@ func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) 
 		return Start{}, err
 	}
 	prompt := workflow.Expand(job.Prompt, h.variables(job, view))
-	promptFile := filepath.Join(h.Setup.TaskDir(job.Task), "prompts", mine+"-"+window+".md")
+	promptFile := filepath.Join(h.Setup.TaskDir(job.Task), "prompts", mine+"-"+strings.ReplaceAll(window, "/", "-")+".md")
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
 		return Start{}, fmt.Errorf("write the prompt: %w", err)
 	}
@@ -131,7 +133,10 @@ func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) 
 func (h *Hands) ticket(job task.Job, agent *harness.Harness, view View, prompt, promptFile string) harness.Ticket {
 	t := job.Task
 	effort := t.Effort
-	if job.Hook.Harness == task.HarnessReview {
+	switch {
+	case job.Agent != "":
+		effort = "" // the task's is a word of its own harnesses
+	case job.Hook.Harness == task.HarnessReview:
 		effort = t.ReviewEffort
 	}
 	argv := agent.Argv(job.Role, job.Hook.Permissions, map[string]string{

@@ -1,0 +1,167 @@
+package hook_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"orange/internal/task"
+)
+
+func TestPushBranch_tellsWhatOriginHasNow(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		pushed  string
+		unmoved bool
+		events  int
+		said    string
+	}{
+		"pushed":    {"c0ffee", false, 1, "pushed fix"},
+		"again":     {"c0ffee", true, 0, "origin has the branch already"},
+		"no origin": {"", false, 0, "no origin to push to"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hands, p := newHands(t)
+			p.pushed, p.unmoved = tt.pushed, tt.unmoved
+			effect, err := hands.Perform(t.Context(), aJob(task.PushBranch, ""))
+			must(t, err)
+			wantCalls(t, p, "push fix")
+			if len(effect.Events) != tt.events || effect.Said != tt.said || (effect.Pushed != nil) != (tt.pushed != "") {
+				t.Errorf("the effect is %+v", effect)
+			}
+			if effect.Pushed != nil && *effect.Pushed != tt.pushed {
+				t.Errorf("it pushed %s", *effect.Pushed)
+			}
+		})
+	}
+}
+
+const handedOver = "---\nid: abc\n---\n\n## Context\n\nno\n\n## Handoff\n\nDONE: it all\n`date`\n\n## Review\n\nno\n"
+
+func TestCreatePR_pushesAndOpensOne(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.tree, p.document = t.TempDir(), handedOver
+	job := aJob(task.CreatePR, "")
+	job.Task.Summary = "mend the gate\nand more"
+	effect, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p, "push fix", "pull-requests garden fix", "open garden fix main")
+	if p.draft.Title != "mend the gate" || p.draft.Body != "## Handoff\n\nDONE: it all\n`date`\n" {
+		t.Errorf("the draft is %+v", p.draft)
+	}
+	if effect.PR == nil || effect.PR.URL != "https://github.com/a/garden/pull/1" || effect.PR.State != task.PROpen || effect.Pushed == nil {
+		t.Errorf("the effect is %+v", effect)
+	}
+	if last := effect.Events[len(effect.Events)-1]; last.Type != task.PRCreated || last.Data["url"] != effect.PR.URL {
+		t.Errorf("the events are %+v", effect.Events)
+	}
+
+	// Again, after an attempt that was cut short before it could be noted, and once more after it was.
+	p.known, p.unmoved = []task.PullRequest{{URL: effect.PR.URL, State: task.PROpen, Commit: "c0ffee"}}, true
+	effect, err = hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p, "push fix", "pull-requests garden fix")
+	if len(effect.Events) != 1 || effect.Events[0].Type != task.PRCreated {
+		t.Errorf("the events are %+v", effect.Events)
+	}
+	job.Task.PRURL = effect.PR.URL
+	effect, err = hands.Perform(t.Context(), job)
+	must(t, err)
+	if len(effect.Events) != 0 || effect.PR == nil {
+		t.Errorf("the effect is %+v", effect)
+	}
+}
+
+func TestCreatePR_knowsItsOwnPullRequest(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		known []task.PullRequest
+		want  string // empty means that one is opened
+	}{
+		"open":                          {[]task.PullRequest{{URL: "1", State: task.PRClosed, Commit: "c0ffee"}, {URL: "2", State: task.PROpen, Commit: "old"}}, "2"},
+		"merged just so":                {[]task.PullRequest{{URL: "1", State: task.PRMerged, Commit: "c0ffee"}}, "1"},
+		"merged, and the work went on":  {[]task.PullRequest{{URL: "1", State: task.PRMerged, Commit: "old"}}, ""},
+		"closed":                        {[]task.PullRequest{{URL: "1", State: task.PRClosed, Commit: "c0ffee"}}, ""},
+		"a stranger's of the same name": {[]task.PullRequest{{URL: "1", State: task.PROpen, Commit: "theirs", Foreign: true}}, ""},
+		"from the fork that origin is":  {[]task.PullRequest{{URL: "1", State: task.PROpen, Commit: "c0ffee", Foreign: true}}, "1"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hands, p := newHands(t)
+			p.tree, p.known = t.TempDir(), tt.known
+			effect, err := hands.Perform(t.Context(), aJob(task.CreatePR, ""))
+			must(t, err)
+			if opened := strings.Contains(strings.Join(p.calls, " "), "open "); opened != (tt.want == "") {
+				t.Errorf("the calls are %q", p.calls)
+			}
+			if tt.want != "" && effect.PR.URL != tt.want {
+				t.Errorf("it took %+v", effect.PR)
+			}
+		})
+	}
+}
+
+func TestCreatePR_withoutAnOriginSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.pushed = ""
+	_, err := hands.Perform(t.Context(), aJob(task.CreatePR, ""))
+	wantError(t, err, "git remote add origin")
+	wantCalls(t, p, "push fix")
+}
+
+func TestCreatePR_takesTheRepositorysTemplate(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		".github/pull_request_template.md", "PULL_REQUEST_TEMPLATE.md", "docs/Pull_Request_Template.md", ".github/PULL_REQUEST_TEMPLATE/pull_request_template.md",
+	} {
+		hands, p := newHands(t)
+		p.tree, p.document = t.TempDir(), handedOver
+		path := filepath.Join(p.tree, filepath.FromSlash(name))
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte("# What\n\n- [ ] tested\n"), 0o644))
+		_, err := hands.Perform(t.Context(), aJob(task.CreatePR, ""))
+		must(t, err)
+		if want := "# What\n\n- [ ] tested\n\n## Handoff\n\nDONE: it all\n`date`\n"; p.draft.Body != want {
+			t.Errorf("%s: the text is %q, want %q", name, p.draft.Body, want)
+		}
+	}
+	hands, p := newHands(t)
+	p.tree, p.document = t.TempDir(), handedOver
+	must(t, os.WriteFile(filepath.Join(p.tree, "secret"), []byte("s3cret"), 0o600))
+	must(t, os.Symlink("secret", filepath.Join(p.tree, "pull_request_template.md")))
+	must(t, os.WriteFile(filepath.Join(p.tree, "docs"), nil, 0o600))
+	_, err := hands.Perform(t.Context(), aJob(task.CreatePR, ""))
+	must(t, err)
+	if strings.Contains(p.draft.Body, "s3cret") {
+		t.Errorf("the text is %q", p.draft.Body)
+	}
+}
+
+func TestCreatePR_staysWithinWhatGitHubTakes(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.tree, p.document = t.TempDir(), "---\nid: abc\n---\n\n## Handoff\n\n"+strings.Repeat("ü", 50_000)+"\n"
+	job := aJob(task.CreatePR, "")
+	job.Task.Summary = strings.Repeat("ü", 400)
+	_, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	if n := utf8.RuneCountInString(p.draft.Title); n != 256 {
+		t.Errorf("the title has %d characters", n)
+	}
+	if len(p.draft.Body) > 61_000 || !utf8.ValidString(p.draft.Body) || !strings.Contains(p.draft.Body, "(cut here") {
+		t.Errorf("the text has %d bytes", len(p.draft.Body))
+	}
+	job.Task.Summary, p.document = "", ""
+	_, err = hands.Perform(t.Context(), job)
+	must(t, err)
+	if p.draft.Title != "fix" {
+		t.Errorf("the title is %q", p.draft.Title)
+	}
+}

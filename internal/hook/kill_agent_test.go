@@ -1,0 +1,84 @@
+package hook_test
+
+import (
+	"slices"
+	"testing"
+
+	"orange/internal/hook"
+	"orange/internal/task"
+)
+
+func TestKillAgent_endsTheRoleThatItNamesAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	other := aPane("cto", "4")
+	other.Task = "abcd"
+	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3"), aPane("", "5"), other}
+	job := aJob(task.KillAgent, "")
+	job.Hook.Role = "cto"
+	effect, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p, "kill-window @2", "end-group 50", strays("cto"))
+	if !slices.Equal(effect.EndSeats, []string{"cto"}) || len(effect.Events) != 1 || effect.Events[0].Data["role"] != "cto" || effect.Said != "ended the cto" {
+		t.Errorf("the effect is %+v", effect)
+	}
+	effect, err = hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p, strays("cto"))
+	if len(effect.Events) != 0 || effect.Said != "no cto to end" {
+		t.Errorf("again: the effect is %+v", effect)
+	}
+}
+
+func TestKillAgent_ofNobodyLeavesAPersonsOwnWindowAlone(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.panes = []hook.Pane{aPane("", "1")}
+	_, err := hands.Perform(t.Context(), aJob(task.KillAgent, ""))
+	wantError(t, err, "does not say whose")
+	wantCalls(t, p)
+}
+
+func TestANamedRole_takesThePlaceOfItsOwnKindOnly(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3")}
+	job := aJob(task.SpawnReviewer, "cto")
+	effect, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p, "kill-window @2", "end-group 50", "equip garden--1", strays("cto"), "start cto")
+	if effect.Events[0].Type != task.AgentSpawned {
+		t.Errorf("the events are %+v", effect.Events)
+	}
+}
+
+// What an event calls the harness is told again as the task's own when its record is lost.
+func TestANamedHarness_isNotTheTasksOwn(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.programs["aider-program"] = true
+	job := aJob(task.SpawnAgent, "cto")
+	job.Agent, job.Task.Effort = "aider", "high"
+	effect, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	argv := ticketOf(t, hands).Argv
+	if argv[0] != "aider-program" || slices.Contains(argv, "--effort") {
+		t.Errorf("the arguments are %q", argv)
+	}
+	if data := effect.Events[0].Data; data[task.DataNamedHarness] != "aider" || data[task.DataHarness] != "" {
+		t.Errorf("the event says %v", data)
+	}
+}
+
+func TestNotifyWorker_startsTheWorkerWithItsOwnHarness(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.programs["aider-program"] = true
+	job := aJob(task.NotifyWorker, task.RoleWorker)
+	job.Respawn, job.Agent, job.Hook.Permissions = "Go on.", "aider", task.PermissionsReduced
+	_, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	if argv := ticketOf(t, hands).Argv; !slices.Equal(argv[:2], []string{"aider-program", "--careful"}) {
+		t.Errorf("the arguments are %q", argv)
+	}
+}

@@ -1,0 +1,147 @@
+package hook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+const (
+	desktopTime = 10 * time.Second
+	webhookTime = 10 * time.Second
+	mostAnswer  = 64 << 10 // bytes that are read of a webhook's answer
+	toldAnswer  = 300      // bytes of it that a failure tells
+)
+
+// varMessage stands for the message in the words of a command.
+const varMessage = "message"
+
+// notify tells a person, or another program, what the workflow wants told.
+func (h *Hands) notify(ctx context.Context, job task.Job) (task.Effect, error) {
+	job = asOf(job)
+	view, err := h.place(ctx, job.Task)
+	if err != nil {
+		return task.Effect{}, err
+	}
+	values := h.variables(job, view)
+	message := strings.TrimSpace(workflow.Expand(job.Hook.Message, values))
+	switch job.Hook.Via {
+	case task.ViaDesktop:
+		err = h.show(ctx, job, view, message)
+	case task.ViaWebhook:
+		err = post(ctx, job, message)
+	case task.ViaCommand:
+		values[varMessage] = message
+		_, err = h.runWords(ctx, job, view, values)
+	default:
+		err = fmt.Errorf("cannot notify via %q: this orange does not know that way; use the one that queued it", job.Hook.Via)
+	}
+	if err != nil {
+		return task.Effect{}, err
+	}
+	return task.Effect{Said: "told via " + job.Hook.Via}, nil
+}
+
+// show shows a message on the desktop. The words of a person never become a script.
+func (h *Hands) show(ctx context.Context, job task.Job, view View, message string) error {
+	title := "Orange: " + job.Task.Project
+	var argv []string
+	switch h.System {
+	case "linux":
+		argv = []string{"notify-send", "--app-name=Orange", "--", title, message}
+	case "darwin":
+		argv = []string{
+			"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, message,
+		}
+	default:
+		return fmt.Errorf("cannot show a message on the desktop of %q: only Linux and macOS are known; notify via webhook or command", h.System)
+	}
+	if err := h.Processes.Find(argv[0], searchPath(h.Environ)); err != nil {
+		return fmt.Errorf("cannot show a message on the desktop: %w; install it, or notify via webhook or command", err)
+	}
+	if err := h.run(ctx, job, Program{Argv: argv, Dir: view.Dir, Time: desktopTime}); err != nil {
+		return fmt.Errorf("cannot show a message on the desktop: %w", err)
+	}
+	return nil
+}
+
+// notice is what a webhook gets.
+type notice struct {
+	Task    string      `json:"task"`
+	Project string      `json:"project"`
+	Branch  string      `json:"branch"`
+	Status  task.Status `json:"status"`
+	From    task.Status `json:"from"`
+	Message string      `json:"message"`
+	Hook    int64       `json:"hook"`
+}
+
+// post posts a message. The address may hold a secret: a failure names its host and no more.
+func post(ctx context.Context, job task.Job, message string) error {
+	t := job.Task
+	text, err := json.Marshal(notice{t.ID, t.Project, t.Branch, t.Status, t.Previous, message, job.Hook.ID})
+	if err != nil {
+		return fmt.Errorf("write the message: %w", err)
+	}
+	limit := webhookTime
+	if job.Hook.Timeout > 0 {
+		limit = time.Duration(job.Hook.Timeout) * time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, job.Hook.URL, bytes.NewReader(text))
+	if err != nil {
+		return errors.New("cannot notify via webhook: its url cannot be read; mend it in the workflow")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "orange")
+	request.Header.Set("Orange-Hook-Id", strconv.FormatInt(job.Hook.ID, 10))
+	status, said, err := send(request)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("cannot notify via webhook: %q gave no answer within %s: %w", request.URL.Host, limit, context.DeadlineExceeded)
+	case err != nil:
+		return fmt.Errorf("cannot notify via webhook: %q could not be reached: %w", request.URL.Host, err)
+	case !success(status):
+		return fmt.Errorf("cannot notify via webhook: %q answered with status %d: %s", request.URL.Host, status, said)
+	}
+	return nil
+}
+
+// send sends a request over a connection of its own. Nobody is sent on to another address, and what is said beside a status
+// is read only where that is no success: there it may tell why.
+func send(request *http.Request) (status int, said string, err error) {
+	wire := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
+	client := &http.Client{Transport: wire, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	if success(response.StatusCode) {
+		return response.StatusCode, "", nil
+	}
+	answer, err := io.ReadAll(io.LimitReader(response.Body, mostAnswer))
+	said = strings.TrimSpace(strings.ToValidUTF8(string(answer[:min(len(answer), toldAnswer)]), "\uFFFD"))
+	if err != nil {
+		said += fmt.Sprintf(" (and no more could be read: %v)", err)
+	}
+	return response.StatusCode, said, nil
+}
+
+func success(status int) bool { return status >= 200 && status <= 299 }

@@ -1,0 +1,213 @@
+package hook_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/hook"
+	"orange/internal/task"
+)
+
+// aNotice is a notice of a move that the task has left behind already.
+func aNotice(via string) task.Job {
+	job := aJob(task.Notify, "")
+	job.Hook.Via, job.Hook.Message = via, "{summary} is {status} in round {review_round}\n"
+	job.Event = task.Event{Seq: 5, Type: task.StatusChanged, From: "open", To: "checked", Counters: task.Counters{{Name: task.ReviewRound, Value: 1}}}
+	return job
+}
+
+const told = "mend the gate is checked in round 1"
+
+func TestNotify_onTheDesktopPutsWordsIntoNoScript(t *testing.T) {
+	t.Parallel()
+	for system, want := range map[string][]string{
+		"linux": {"notify-send", "--app-name=Orange", "--", "Orange: garden", told},
+		"darwin": {
+			"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", "Orange: garden", told,
+		},
+	} {
+		hands, p := newHands(t)
+		hands.System = system
+		_, err := hands.Perform(t.Context(), aNotice(task.ViaDesktop))
+		must(t, err)
+		if !slices.Equal(p.ran.Argv, want) || p.ran.Time != 10*time.Second {
+			t.Errorf("%s: it ran %q", system, p.ran.Argv)
+		}
+	}
+}
+
+func TestNotify_onADesktopThatCannotShowItSaysSo(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	delete(p.programs, "notify-send")
+	_, err := hands.Perform(t.Context(), aNotice(task.ViaDesktop))
+	wantError(t, err, `cannot find the program "notify-send" on PATH; install it, or notify via webhook`)
+	hands.System = "plan9"
+	_, err = hands.Perform(t.Context(), aNotice(task.ViaDesktop))
+	wantError(t, err, `desktop of "plan9"`)
+	wantCalls(t, p)
+	hands, p = newHands(t)
+	p.ended = hook.Ended{Status: 1, Output: "no bus\n"}
+	_, err = hands.Perform(t.Context(), aNotice(task.ViaDesktop))
+	wantError(t, err, `"notify-send" ended with status 1: no bus`)
+}
+
+func TestNotify_postsToAWebhook(t *testing.T) {
+	t.Parallel()
+	type seen struct {
+		method, mark, kind string
+		body               map[string]any
+	}
+	got := make(chan seen, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := seen{method: r.Method, mark: r.Header.Get("Orange-Hook-Id"), kind: r.Header.Get("Content-Type")}
+		text, _ := io.ReadAll(r.Body)
+		_ = json.Unmarshal(text, &s.body)
+		got <- s
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer server.Close()
+	hands, p := newHands(t)
+	job := aNotice(task.ViaWebhook)
+	job.Hook.URL = server.URL + "/in?key=s3cret"
+	effect, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p)
+	s := <-got
+	if s.method != "POST" || s.mark != "7" || s.kind != "application/json" || effect.Said != "told via webhook" {
+		t.Errorf("the server saw %+v", s)
+	}
+	for key, want := range map[string]any{
+		"task": "abc", "project": "garden", "branch": "fix", "status": "checked", "from": "open", "message": told, "hook": float64(7),
+	} {
+		if s.body[key] != want {
+			t.Errorf("%s is %v, want %v", key, s.body[key], want)
+		}
+	}
+	if len(s.body) != 7 {
+		t.Errorf("the body is %v", s.body)
+	}
+}
+
+func TestNotify_failsWithWhatTheWebhookSays(t *testing.T) {
+	t.Parallel()
+	stop := make(chan struct{})
+	mux := http.NewServeMux()
+	mux.HandleFunc("/refuses", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = w.Write([]byte("no coffee here\xff" + strings.Repeat("x", 1<<20)))
+	})
+	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/in", http.StatusTemporaryRedirect) })
+	mux.HandleFunc("/in", func(http.ResponseWriter, *http.Request) { t.Error("the message was sent on to another address") })
+	mux.HandleFunc("/silent", func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body)
+		select {
+		case <-stop:
+		case <-r.Context().Done():
+		}
+	})
+	mux.HandleFunc("/endless", func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError)
+		for r.Context().Err() == nil {
+			if _, err := w.Write(make([]byte, 1<<16)); err != nil {
+				return
+			}
+		}
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	defer close(stop)
+	gone := httptest.NewServer(mux)
+	gone.Close()
+	for address, says := range map[string]string{
+		server.URL + "/refuses": "answered with status 418: no coffee here", server.URL + "/moved": "status 307",
+		server.URL + "/silent": "no answer within 1s", server.URL + "/endless": "status 500", gone.URL + "/in": "could not be reached",
+		"://": "cannot be read",
+	} {
+		t.Run(strings.TrimPrefix(address, server.URL), func(t *testing.T) {
+			hands, _ := newHands(t)
+			job := aNotice(task.ViaWebhook)
+			job.Hook.URL, job.Hook.Timeout = address+"?key=s3cret", 1
+			_, err := hands.Perform(t.Context(), job)
+			wantError(t, err, says)
+			if err != nil && (strings.Contains(err.Error(), "s3cret") || len(err.Error()) > 1000) {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
+func TestNotify_runsACommandWithTheMessageAsAWord(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	job := aNotice(task.ViaCommand)
+	job.Task.Summary = "$(touch x); {branch} --help"
+	job.Hook.Message, job.Hook.Run = "{summary} on {branch}", []string{"tell", "it is: {message}", "{unknown}", "{project}"}
+	_, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	want := []string{"tell", "it is: $(touch x); {branch} --help on fix", "{unknown}", "garden"}
+	if !slices.Equal(p.ran.Argv, want) || p.ran.Dir != "/work/tree" || p.ran.Time != 5*time.Minute {
+		t.Errorf("it ran %+v", p.ran)
+	}
+}
+
+func TestNotify_refusesAWayThatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	_, err := hands.Perform(t.Context(), aNotice("pigeon"))
+	wantError(t, err, "pigeon")
+	wantCalls(t, p)
+}
+
+func TestRunCommand_runsInTheWorktreeAndKnowsItsHook(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	hands.Environ = []string{"HOME=/root", "PATH=/usr/bin"}
+	job := aJob(task.RunCommand, "")
+	job.Hook.Run, job.Hook.Timeout = []string{"make", "ROUND={review_round}", "{worktree}", ""}, 90
+	job.Event = task.Event{Type: task.Created, Data: map[string]string{task.DataStatus: "open"}}
+	effect, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	if !slices.Equal(p.ran.Argv, []string{"make", "ROUND=2", "/work/tree", ""}) || p.ran.Dir != "/work/tree" || p.ran.Time != 90*time.Second ||
+		p.ran.Memory != 2<<30 || p.ran.Output != 1<<10 || effect.Said != "ran make" {
+		t.Errorf("it ran %+v", p.ran)
+	}
+	want := []string{
+		"HOME=/root", "PATH=/usr/bin", "ORANGE_HOOK_ID=7", "ORANGE_TASK_ID=abc", "ORANGE_PROJECT=garden", "ORANGE_STATUS=open", "ORANGE_HOME=" + hands.Home,
+	}
+	if !slices.Equal(p.ran.Env, want) {
+		t.Errorf("the environment is %q, want %q", p.ran.Env, want)
+	}
+	job.Task.Workspace = ""
+	_, err = hands.Perform(t.Context(), job)
+	must(t, err)
+	if p.ran.Dir != p.taskDir || p.ran.Argv[2] != p.taskDir {
+		t.Errorf("without a workspace it ran %+v", p.ran)
+	}
+}
+
+func TestRunCommand_failsWithTheEndOfWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	for says, ended := range map[string]hook.Ended{
+		`"make" ended with status 2: no rule` + "\uFFFD":                                                                {Status: 2, Output: "no rule\xff\n"},
+		`"make" ended with status 3: it said nothing`:                                                                   {Status: 3},
+		`"make" was ended, because it took longer than 5m0s; give it a longer timeout, or make it quicker: still at it`: {Status: 143, Output: "still at it", TimedOut: true},
+		`"make" was ended, because it used more than 2048 MB of memory: it said nothing`:                                {Status: 137, OutOfMemory: true},
+	} {
+		hands, p := newHands(t)
+		p.ended = ended
+		job := aJob(task.RunCommand, "")
+		job.Hook.Run = []string{"make", "test"}
+		_, err := hands.Perform(t.Context(), job)
+		wantError(t, err, says)
+	}
+	hands, _ := newHands(t)
+	_, err := hands.Perform(t.Context(), aJob(task.RunCommand, ""))
+	wantError(t, err, "names no program")
+}

@@ -1,0 +1,98 @@
+package hook
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Bounds of a program that a workflow runs, where it does not say.
+const (
+	commandTime   = 5 * time.Minute
+	commandMemory = 2 << 30
+	keptOutput    = 1 << 10 // it goes into the record and into TASK.md's header
+)
+
+// runCommand runs a program of the workflow in the worktree, or in the task's folder where the task has no workspace.
+func (h *Hands) runCommand(ctx context.Context, job task.Job) (task.Effect, error) {
+	job = asOf(job)
+	view, err := h.place(ctx, job.Task)
+	if err != nil {
+		return task.Effect{}, err
+	}
+	return h.runWords(ctx, job, view, h.variables(job, view))
+}
+
+// runWords runs the words of a hook, the variables in them replaced.
+func (h *Hands) runWords(ctx context.Context, job task.Job, view View, values map[string]string) (task.Effect, error) {
+	if len(job.Hook.Run) == 0 {
+		return task.Effect{}, fmt.Errorf("cannot perform the hook %s: it names no program; give it run in the workflow", job.Hook.Action)
+	}
+	argv := make([]string, len(job.Hook.Run))
+	for i, word := range job.Hook.Run {
+		argv[i] = workflow.Expand(word, values)
+	}
+	limit := commandTime
+	if job.Hook.Timeout > 0 {
+		limit = time.Duration(job.Hook.Timeout) * time.Second
+	}
+	if err := h.run(ctx, job, Program{Argv: argv, Dir: view.Dir, Time: limit}); err != nil {
+		return task.Effect{}, err
+	}
+	return task.Effect{Said: "ran " + argv[0]}, nil
+}
+
+// run runs a program that knows for which hook of which task it runs. Any end but status 0 is an error.
+func (h *Hands) run(ctx context.Context, job task.Job, p Program) error {
+	t := job.Task
+	// Nothing of these holds a newline, and no secret of a seat is among them: the program speaks for nobody.
+	p.Env = append(append([]string(nil), h.Environ...),
+		"ORANGE_HOOK_ID="+strconv.FormatInt(job.Hook.ID, 10), "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project,
+		"ORANGE_STATUS="+string(t.Status), "ORANGE_HOME="+h.Home)
+	p.Memory, p.Output = commandMemory, keptOutput
+	ended, err := h.Programs.Run(ctx, p)
+	if err != nil {
+		return fmt.Errorf("cannot run %q: %w", p.Argv[0], err)
+	}
+	said := strings.TrimSpace(strings.ToValidUTF8(ended.Output, "\uFFFD"))
+	if said == "" {
+		said = "it said nothing"
+	}
+	switch {
+	case ended.TimedOut:
+		return fmt.Errorf("%q was ended, because it took longer than %s; give it a longer timeout, or make it quicker: %s", p.Argv[0], p.Time, said)
+	case ended.OutOfMemory:
+		return fmt.Errorf("%q was ended, because it used more than %d MB of memory: %s", p.Argv[0], p.Memory>>20, said)
+	case ended.Status != 0:
+		return fmt.Errorf("%q ended with status %d: %s", p.Argv[0], ended.Status, said)
+	}
+	return nil
+}
+
+// place is where a task's programs work, and what the variables of messages are told from.
+func (h *Hands) place(ctx context.Context, t task.Task) (View, error) {
+	if t.Workspace == "" {
+		return View{Dir: h.Setup.TaskDir(t), TaskFile: "TASK.md"}, nil
+	}
+	return h.Workspaces.View(ctx, t)
+}
+
+// asOf is the job with its task as the hook's own event left it. A hook that is performed late, or again, tells of that event
+// and not of a later one.
+func asOf(job task.Job) task.Job {
+	switch e := job.Event; {
+	case e.IsMove():
+		job.Task.Status, job.Task.Previous = e.To, e.From
+	case e.Type == task.Created:
+		job.Task.Status, job.Task.Previous = task.Status(e.Data[task.DataStatus]), ""
+	}
+	if len(job.Event.Counters) > 0 {
+		job.Task.Counters = job.Event.Counters
+	}
+	return job
+}
