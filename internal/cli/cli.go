@@ -119,6 +119,8 @@ type House struct {
 	Night      Night
 	Checks     Checks
 	Times      Times
+
+	PullRequests PullRequests
 }
 
 // Program is the command line with the world that it talks to. Every field is required.

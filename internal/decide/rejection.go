@@ -20,6 +20,7 @@ const (
 	RedoRefused       = "redo_refused"
 	MigrateRefused    = "migrate_refused"
 	RespawnRefused    = "respawn_refused"
+	PRRefused         = "pr_refused"
 )
 
 // Rejection is the answer no. Nothing changed; Details say what is missing, Open what is possible instead.

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+)
+
+// PullRequests are what reviewers elsewhere see of a task.
+type PullRequests interface {
+	RequestPR(ctx context.Context, id string, actor task.Actor) (task.Outcome, error)
+}
+
+func (p *Program) taskCreatePR() *cobra.Command {
+	var as string
+	c := &cobra.Command{
+		Use: "create-pr [ID]", Short: "Push a task's branch and open a pull request for it", Args: between(0, 1),
+		Long: `Push a task's branch and open a pull request for it, with the program gh. The status stays.
+The title is the task's summary; the text is the repository's template and ## Handoff of the task's document.
+Where the branch has a pull request already, that one gets what is new.`,
+		Example: "  orange task create-pr 4Fz",
+	}
+	c.RunE = p.onTask(&as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+		out, err := h.PullRequests.RequestPR(ctx, id, actor)
+		if err != nil {
+			return err
+		}
+		said := out.Task.PRURL
+		for _, hook := range out.Hooks {
+			if hook.Action == task.CreatePR && hook.State != task.HookDone {
+				said = id + ": there is no pull request yet"
+			}
+		}
+		return p.outcome(out, said)
+	})
+	c.Flags().StringVar(&as, "as", "", "the role that you act for, as a person (recorded as such)")
+	return c
+}
