@@ -42,7 +42,7 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 		{task.KillSession, "panes"}, {task.KillSession, "end-strays"}, {task.KillReviewer, "end-strays"},
 		{task.NotifyWorker, "waiters"}, {task.NotifyWorker, "panes"}, {task.SpawnNext, "start-next"}, {task.DeleteRemoteBranch, "delete-remote"},
 		{task.KillAgent, "panes"}, {task.KillAgent, "end-strays"}, {task.PushBranch, "push"}, {task.CreatePR, "push"}, {task.CreatePR, "pull-requests"},
-		{task.CreatePR, "view"}, {task.CreatePR, "document"}, {task.CreatePR, "open"}, {task.Notify, "view"}, {task.Notify, "run"},
+		{task.CreatePR, "view"}, {task.CreatePR, "document"}, {task.CreatePR, "open"}, {task.Notify, "run"},
 		{task.RunCommand, "view"}, {task.RunCommand, "run"},
 	}
 	for _, tt := range tests {
@@ -161,6 +161,8 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 	}{
 		"it waits":                   {[]hook.Pane{aPane(task.RoleWorker, "1")}, true, "again", nil, "wait"},
 		"it sits at a prompt":        {[]hook.Pane{aPane(task.RoleReviewer, "2"), aPane(task.RoleWorker, "1")}, false, "again", []string{"type %1 " + said}, "typed"},
+		"beside another role":        {[]hook.Pane{aPane("tester", "2"), aPane(task.RoleWorker, "1")}, false, "again", []string{"type %1 " + said}, "typed"},
+		"in another role's part":     {[]hook.Pane{aPane("tester", "2")}, false, "again", []string{"type %2 " + said}, "typed"},
 		"it died":                    {[]hook.Pane{dead}, false, "again", []string{"kill-window @1", "equip garden--1", strays("worker"), "start worker"}, ""},
 		"only a reviewer":            {[]hook.Pane{aPane(task.RoleReviewer, "2")}, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
 		"only a person's own window": {[]hook.Pane{aPane("", "1")}, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},

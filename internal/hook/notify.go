@@ -30,9 +30,13 @@ const varMessage = "message"
 // notify tells a person, or another program, what the workflow wants told.
 func (h *Hands) notify(ctx context.Context, job task.Job) (task.Effect, error) {
 	job = asOf(job)
-	view, err := h.place(ctx, job.Task)
-	if err != nil {
-		return task.Effect{}, err
+	view := h.folder(job.Task)
+	var err error
+	if job.Hook.Via == task.ViaCommand || speaksOfTree(job.Hook.Message) {
+		// Only then: news of a worktree that is in trouble must not need the worktree.
+		if view, err = h.place(ctx, job.Task); err != nil {
+			return task.Effect{}, err
+		}
 	}
 	values := h.variables(job, view)
 	message := strings.TrimSpace(workflow.Expand(job.Hook.Message, values))
@@ -51,6 +55,16 @@ func (h *Hands) notify(ctx context.Context, job task.Job) (task.Effect, error) {
 		return task.Effect{}, err
 	}
 	return task.Effect{Said: "told via " + job.Hook.Via}, nil
+}
+
+// speaksOfTree says whether a message has a variable that only the worktree tells.
+func speaksOfTree(message string) bool {
+	for _, name := range []string{workflow.VarBase, workflow.VarTaskFile, workflow.VarWorktree} {
+		if strings.Contains(message, "{"+name+"}") {
+			return true
+		}
+	}
+	return false
 }
 
 // show shows a message on the desktop. The words of a person never become a script.

@@ -157,6 +157,27 @@ func TestNotify_runsACommandWithTheMessageAsAWord(t *testing.T) {
 	}
 }
 
+func TestNotify_needsNoWorktreeUnlessItSpeaksOfIt(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.fails["view"] = errPort
+	job := aNotice(task.ViaDesktop)
+	_, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	if p.ran.Dir != p.taskDir {
+		t.Errorf("it ran %+v", p.ran)
+	}
+	for _, message := range []string{"see {worktree}", "see {base}", "see {task_file}"} {
+		job.Hook.Message = message
+		_, err = hands.Perform(t.Context(), job)
+		wantError(t, err, errPort.Error())
+	}
+	job = aNotice(task.ViaCommand)
+	job.Hook.Run = []string{"tell"}
+	_, err = hands.Perform(t.Context(), job)
+	wantError(t, err, errPort.Error())
+}
+
 func TestNotify_refusesAWayThatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)

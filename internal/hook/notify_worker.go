@@ -41,10 +41,7 @@ func (h *Hands) notifyWorker(ctx context.Context, job task.Job) (task.Effect, er
 	if waits {
 		return task.Effect{NewNotice: notice, Events: []task.Event{notified("wait")}, Said: "the worker waits and is told"}, nil
 	}
-	for _, p := range own {
-		if p.Role == "" || p.Role == task.RoleReviewer || p.Dead { // a window without a role is a person's own
-			continue
-		}
+	if p, found := sitting(own); found {
 		if err := h.typeInto(ctx, job, p, text); err != nil {
 			return task.Effect{}, err
 		}
@@ -61,6 +58,21 @@ func (h *Hands) notifyWorker(ctx context.Context, job task.Job) (task.Effect, er
 	effect, err := h.spawnAgent(ctx, job)
 	effect.NewNotice = notice
 	return effect, err
+}
+
+// sitting is the window of the living worker; where there is none, that of another role's agent which has the worker's part.
+func sitting(own []Pane) (Pane, bool) {
+	var found Pane
+	for _, p := range own {
+		switch {
+		case p.Role == "" || p.Role == task.RoleReviewer || p.Dead: // a window without a role is a person's own
+		case p.Role == task.RoleWorker:
+			return p, true
+		case found.ID == "":
+			found = p
+		}
+	}
+	return found, found.ID != ""
 }
 
 func notified(how string) task.Event {

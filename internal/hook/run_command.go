@@ -77,9 +77,14 @@ func (h *Hands) run(ctx context.Context, job task.Job, p Program) error {
 // place is where a task's programs work, and what the variables of messages are told from.
 func (h *Hands) place(ctx context.Context, t task.Task) (View, error) {
 	if t.Workspace == "" {
-		return View{Dir: h.Setup.TaskDir(t), TaskFile: "TASK.md"}, nil
+		return h.folder(t), nil
 	}
 	return h.Workspaces.View(ctx, t)
+}
+
+// folder is a task's own folder in place of a worktree.
+func (h *Hands) folder(t task.Task) View {
+	return View{Dir: h.Setup.TaskDir(t), TaskFile: "TASK.md"}
 }
 
 // asOf is the job with its task as the hook's own event left it. A hook that is performed late, or again, tells of that event
