@@ -178,10 +178,11 @@ func hooksCell(hooks []workflow.Hook) string {
 
 func TestEveryRowHasAStoryWithItsAcceptanceAndEachRefusalBesideIt(t *testing.T) {
 	t.Parallel()
+	shelf := shippedWorkflows(t)
 	for _, r := range rowsOf(t) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			def := shippedWorkflow(t, bookOf(r.name).workflow)
+			def := shelf[bookOf(r.name).workflow]
 			edge, exists := def.Edge(task.Status(r.from), task.Status(r.to))
 			if !exists {
 				t.Fatalf("found no edge %s", r.move())

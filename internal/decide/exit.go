@@ -3,6 +3,7 @@ package decide
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,9 @@ func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, 
 			if len(found.unmet) == 0 {
 				return x.advance(rule)
 			}
-			missing = append(missing, reasons(found.unmet))
+			if lack := reasons(found.unmet); !slices.Contains(missing, lack) { // several rules may ask for the same
+				missing = append(missing, lack)
+			}
 		case rule.Action == workflow.ActionCrash:
 			return x.crash(rule, "ended without what the status asks for: "+strings.Join(missing, "; "))
 		case rule.Action == workflow.ActionMarkDead:

@@ -48,6 +48,16 @@ func shippedWorkflow(tb testing.TB, name string) *workflow.Definition {
 	return parse(tb, name+".yml", read(tb, "../../workflows/"+name+".yml"))
 }
 
+// shippedWorkflows are all of them, for tests with many cases.
+func shippedWorkflows(tb testing.TB) map[string]*workflow.Definition {
+	tb.Helper()
+	out := map[string]*workflow.Definition{}
+	for _, name := range []string{"default", "classic", "minimal"} {
+		out[name] = shippedWorkflow(tb, name)
+	}
+	return out
+}
+
 // newTask is a task with a workspace, in a status.
 func newTask(status task.Status) task.Task {
 	return task.Task{

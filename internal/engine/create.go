@@ -211,7 +211,10 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 			return nil, err
 		}
 		state, _ := def.State(s.Task.Status)
-		lives, err := alive(s.Task, state.Role)
+		lives, err := e.seatedAs(ctx, id, state.Role)
+		if err == nil && lives { // one whose end is known is dead, also while its window is closing
+			lives, err = alive(s.Task, state.Role)
+		}
 		if err != nil {
 			return nil, err
 		}

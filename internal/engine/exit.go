@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"orange/internal/decide"
@@ -110,6 +111,12 @@ func (e *Engine) seated(ctx context.Context, death task.Death) (bool, error) {
 	return false, err
 }
 
+// seatedAs says whether an agent of the role has an open seat: then none of its kind has been found dead.
+func (e *Engine) seatedAs(ctx context.Context, id, role string) (bool, error) {
+	seats, err := e.Seats.OpenSeats(ctx, id)
+	return slices.ContainsFunc(seats, func(s task.Seat) bool { return s.Role == role }), err
+}
+
 // explains says whether a hook is owed that may be the cause of an agent's end, or is about to start the next one.
 func explains(owed []task.OwedHook) bool {
 	for _, h := range owed {
@@ -133,15 +140,13 @@ func (e *Engine) Revive(ctx context.Context, id string) (again time.Time, err er
 		if len(s.Owed) > 0 || !decide.Revives(def, s.Task) {
 			return nil, nil
 		}
-		seats, err := e.Seats.OpenSeats(ctx, id)
+		state, _ := def.State(s.Task.Status)
+		seated, err := e.seatedAs(ctx, id, state.Role)
 		if err != nil {
 			return nil, err
 		}
-		state, _ := def.State(s.Task.Status)
-		for _, seat := range seats {
-			if seat.Role == state.Role {
-				return nil, nil // it lives, or its death is not dealt with yet
-			}
+		if seated {
+			return nil, nil // it lives, or its death is not dealt with yet
 		}
 		events, err := e.Index.Events(ctx, id, 0)
 		if err != nil {
