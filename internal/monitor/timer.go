@@ -12,6 +12,9 @@ import (
 // clockRest is between a sign that the record was written and the look at the time of every task: a storm of writes costs little.
 const clockRest = 200 * time.Millisecond
 
+// shortestPause is between two looks of the clock, however soon the next deadline is.
+const shortestPause = 10 * time.Millisecond
+
 // clock looks at the time that tasks have been in their statuses, whenever the next deadline has come or the record was written.
 func (m *Monitor) clock(ctx context.Context) {
 	pause := time.NewTimer(0)
@@ -38,7 +41,7 @@ func (m *Monitor) clock(ctx context.Context) {
 		pause.Stop()
 		switch {
 		case !next.IsZero():
-			pause.Reset(max(next.Sub(m.Now()), time.Millisecond))
+			pause.Reset(max(next.Sub(m.Now()), shortestPause))
 		case err != nil:
 			pause.Reset(careEvery)
 		}
