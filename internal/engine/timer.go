@@ -26,6 +26,9 @@ func (e *Engine) Timeouts(ctx context.Context, id string) (next time.Time, told 
 	return time.Time{}, "", task.Notef(task.ErrConflict, "cannot note how late task %s is: others change it all the time; try again", id)
 }
 
+// evidencePause is between two looks at evidence that is being found out, such as the result of a check.
+const evidencePause = time.Second
+
 func (e *Engine) timeouts(ctx context.Context, id string) (next time.Time, told string, err error) {
 	s, err := e.Store.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
@@ -50,6 +53,9 @@ func (e *Engine) timeouts(ctx context.Context, id string) (next time.Time, told 
 		} else {
 			t, err = e.Store.Commit(ctx, c)
 		}
+		if errors.Is(err, errNotNow) {
+			return e.Now().Add(evidencePause), "", nil
+		}
 		if err != nil {
 			return next, "", err
 		}
@@ -73,7 +79,7 @@ func (e *Engine) wordOf(project string) (task.Timeouts, int, error) {
 }
 
 // escalate commits the last level of lateness with the move that the workflow wants of it, or with why that was refused.
-// Hooks that are owed are waited for first, as before any other move.
+// Hooks that are owed are waited for first, as before any other move. Evidence that is being found out is errNotNow.
 func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own task.Timeouts, size int) (task.Task, task.Change, error) {
 	actor := task.Actor{Rule: true}
 	if err := e.finishOwed(ctx, id, actor); err != nil {
@@ -82,6 +88,11 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own ta
 	s, def, evidence, err := e.look(ctx, task.Request{Task: id, To: to, Actor: actor})
 	if err != nil {
 		return task.Task{}, task.Change{}, err
+	}
+	for _, fact := range evidence.Facts {
+		if fact.Pending {
+			return task.Task{}, task.Change{}, errNotNow
+		}
 	}
 	now := e.Now()
 	level, due := decide.Timer(def, own, s.Task, now)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/decide"
 	"orange/internal/engine"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -21,6 +22,7 @@ func (rules) Timeouts(string) (task.Timeouts, error) { return nil, nil }
 type limited struct {
 	engine.Rules
 	then task.Status
+	gate []workflow.Part // of every edge that leads there, instead of its own
 }
 
 func (l limited) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
@@ -33,11 +35,17 @@ func (l limited) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.De
 	for i := range own.States {
 		own.States[i].Timeout = workflow.Timeout{After: 100, Then: l.then}
 	}
+	own.Transitions = slices.Clone(def.Transitions)
+	for i := range own.Transitions {
+		if edge := &own.Transitions[i]; l.gate != nil && edge.To == l.then {
+			edge.Gate = l.gate
+		}
+	}
 	return &own, nil
 }
 
 // limit gives every status of the world a timeout.
-func (w *world) limit(then task.Status) { w.Rules = limited{w.Rules, then} }
+func (w *world) limit(then task.Status) { w.Rules = limited{Rules: w.Rules, then: then} }
 
 func (w *world) late(id string) (time.Time, string) {
 	w.t.Helper()
@@ -248,4 +256,31 @@ func TestTimeouts_countAnewAfterAClockThatWasFarAhead(t *testing.T) {
 	if _, told := w.late(id); told == "" {
 		t.Error("it was lost")
 	}
+}
+
+// slowFacts has its answer only after a while.
+type slowFacts struct{ pending int }
+
+func (s *slowFacts) Look(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+	s.pending--
+	return map[string]decide.Fact{parts[0].Key(): {Holds: s.pending < 0, Pending: s.pending >= 0, Source: "check tests"}}, nil
+}
+
+func TestTimeouts_waitForEvidenceThatIsBeingFoundOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Facts = &slowFacts{pending: 2}
+	w.Rules = limited{w.Rules, "cancelled", []workflow.Part{{Check: "tests", Result: workflow.CheckPassed}}}
+	id := w.reach("planning")
+	w.clock.pass(150 * time.Second)
+	for range 2 {
+		next, told := w.late(id)
+		if wait := next.Sub(w.clock.Now()); told != "" || w.task(id).Status != "planning" || wait <= 0 || wait > time.Second {
+			t.Errorf("it told %q, and asks again after %s", told, wait)
+		}
+	}
+	if _, told := w.late(id); w.task(id).Status != "cancelled" || told == "" {
+		t.Errorf("it told %q, and is %q", told, w.task(id).Status)
+	}
+	wantText(t, "history", w.types(id), "status.changed timeout.warning timeout.alert timeout.escalated auto.advanced")
 }

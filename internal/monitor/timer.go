@@ -43,7 +43,7 @@ func (m *Monitor) clock(ctx context.Context) {
 		case !next.IsZero():
 			pause.Reset(max(next.Sub(m.Now()), shortestPause))
 		case err != nil:
-			pause.Reset(careEvery)
+			pause.Reset(usualLook)
 		}
 	}
 }
@@ -64,7 +64,7 @@ func (m *Monitor) deadlines(ctx context.Context, live []task.Task) (next time.Ti
 		t := &live[i]
 		at, err := m.deadline(ctx, own, t)
 		if err != nil {
-			all, at = errors.Join(all, err), m.Now().Add(careEvery)
+			all, at = errors.Join(all, err), m.Now().Add(usualLook)
 		}
 		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
