@@ -277,6 +277,17 @@ func TestRespawn_isRefusedWhileTheAgentLivesAndToAgents(t *testing.T) {
 	}
 }
 
+// The record may hear of a death before the terminal does: then the window still shows a program that lives.
+func TestRespawn_startsAnAgentWhoseDeathWasCountedWhileItsWindowIsClosing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.die(w.death(id, task.RoleWorker))
+	out, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return true, nil }, human)
+	must(t, err)
+	wantText(t, "hooks", w.states(id, out.Event.Seq), "spawn_agent=done")
+}
+
 // interrupted are hands during whose work something else happens.
 type interrupted struct {
 	*hands
