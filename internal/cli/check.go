@@ -91,7 +91,8 @@ func (p *Program) checks(id string, all []task.CheckState) error {
 				state += ", which does not count for the present commit"
 			}
 		}
-		p.say("%-12s %s  (%s)", c.Name, state, strings.Join(c.Argv, " "))
+		const most = 60
+		p.say("%-12s %s  (%s)", c.Name, state, oneLine(strings.Join(c.Argv, " "), most))
 	}
 	return nil
 }

@@ -127,17 +127,17 @@ func (v *view) ask(ctx context.Context, w *wanted, s Standing, start, last bool)
 		return nil
 	case running:
 		fact.Pending = true
-		fact.Found = fmt.Sprintf("check %s runs since %s", w.check.Name, since)
+		fact.Found = "it runs since " + since
 	case w.started && have.noted && have.digest != w.before && have.result.Trouble != "":
-		fact.Found, fact.Want = fmt.Sprintf("check %s: %s", w.check.Name, have.result.Trouble), "see to that, and ask again"
+		fact.Found, fact.Want = have.result.Trouble, "see to that, and ask again"
 	case w.started && w.running:
-		fact.Found, fact.Want = fmt.Sprintf("check %s ended without a result", w.check.Name), "ask again"
+		fact.Found, fact.Want, fact.Pending = "it ended without a result", "ask again", true
 	case w.started && last:
-		fact.Found, fact.Want = fmt.Sprintf("check %s was started and has not begun yet", w.check.Name), "ask again in a moment"
+		fact.Found, fact.Want, fact.Pending = "it was started and has not begun yet", "ask again in a moment", true
 	case w.started:
 		return nil
 	case !start:
-		fact.Found = fmt.Sprintf("check %s was not run for commit %.12s", w.check.Name, s.Head)
+		fact.Found = fmt.Sprintf("it was not run for commit %.12s", s.Head)
 		fact.Want = "ask for the move: that runs it"
 	default:
 		w.started, w.before = true, have.digest
@@ -177,10 +177,10 @@ func (v *view) judge(w *wanted, have kept) {
 		case r.Passed() == (p.Result != workflow.CheckFailed):
 			fact.Holds = true
 		case r.Passed():
-			fact.Found = fmt.Sprintf("check %s passed for commit %.12s", w.check.Name, r.Head)
+			fact.Found = fmt.Sprintf("it passed for commit %.12s", r.Head)
 			fact.Want = "this move is for a check that fails"
 		default:
-			fact.Found = fmt.Sprintf("check %s %s for commit %.12s%s", w.check.Name, howFailed(w.check, r), r.Head, lastWords(r.Output))
+			fact.Found = fmt.Sprintf("it %s for commit %.12s%s", howFailed(w.check, r), r.Head, lastWords(r.Output))
 			fact.Want = "mend that and commit; orange task check shows all of it"
 		}
 		v.facts[p.Key()] = fact

@@ -45,13 +45,13 @@ func (l *Looker) running(root *os.Root, id, check string) (since string, runs bo
 		release()
 		return "", false, nil
 	}
-	since = "a moment"
-	if c := read(root, markFile(check)); c.trouble == "" {
-		if at, err := time.Parse(task.TimeFormat, string(c.text)); err == nil {
-			since = at.Local().Format(time.TimeOnly)
-		}
+	// The mark is there for as long as the lock is meant: a lock alone may be one that somebody only looks at.
+	c := read(root, markFile(check))
+	at, err := time.Parse(task.TimeFormat, string(c.text))
+	if c.trouble != "" || err != nil {
+		return "", false, nil
 	}
-	return since, true, nil
+	return at.Local().Format(time.TimeOnly), true, nil
 }
 
 // kept reads the last result of a check. A file that is none, or not the one that was noted, does not count, and is replaced by the next.

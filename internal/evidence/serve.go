@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
@@ -41,11 +42,12 @@ func ServeJQ(in io.Reader, out io.Writer, exit func(status int)) error {
 	for i, p := range request.Programs {
 		s.begin(i, time.Now())
 		answer := run(p, request.Time)
-		request.Programs[i] = jqProgram{} // the next one has the memory to itself
+		request.Programs[i] = jqProgram{}
 		answer.Number = i
 		if err := s.say(answer); err != nil {
 			return err
 		}
+		runtime.GC() // what this one has left is not the next one's use
 	}
 	return nil
 }
@@ -89,25 +91,24 @@ func (s *server) watch(exit func(status int)) {
 	used := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	for now := range time.Tick(jqWatch) {
 		metrics.Read(used)
-		if used[0].Value.Uint64()+used[1].Value.Uint64() > jqMemory {
-			s.breakOff(exit, fmt.Sprintf("its program needs more than %d MiB of memory", jqMemory>>20))
+		s.mutex.Lock() // for good when it comes to an end: nothing is said after that
+		found := ""
+		switch {
+		case s.began.IsZero():
+		case used[0].Value.Uint64()+used[1].Value.Uint64() > jqMemory:
+			found = fmt.Sprintf("its program needs more than %d MiB of memory", jqMemory>>20)
+		case now.Sub(s.began) > s.limit+jqLate:
+			found = tooLong(s.limit)
 		}
-		s.mutex.Lock()
-		late := !s.began.IsZero() && now.Sub(s.began) > s.limit+jqLate
+		if found != "" {
+			_ = s.write(jqAnswer{Number: s.number, Found: found})
+			exit(1)
+		}
 		s.mutex.Unlock()
-		if late {
-			s.breakOff(exit, tooLong(s.limit))
-		}
 	}
 }
 
 func tooLong(limit time.Duration) string { return fmt.Sprintf("its program takes more than %v", limit) }
-
-func (s *server) breakOff(exit func(status int), found string) {
-	s.mutex.Lock() // for good: nothing is said after that
-	_ = s.write(jqAnswer{Number: s.number, Found: found})
-	exit(1)
-}
 
 // run runs one program. Its first answer counts.
 func run(p jqProgram, limit time.Duration) jqAnswer {
