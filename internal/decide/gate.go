@@ -199,7 +199,11 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 	}
 	before := len(j.unmet)
 	if !fact.Holds {
-		j.unmet = append(j.unmet, Detail{Condition: fact.Source, Found: fact.Found, Where: fact.Where, Want: or(p.Want, fact.Want)})
+		want := or(p.Want, fact.Want)
+		if fact.Pending {
+			want = fact.Want // whoever waits cannot do what the workflow's author says
+		}
+		j.unmet = append(j.unmet, Detail{Condition: fact.Source, Found: fact.Found, Where: fact.Where, Want: want})
 	}
 	evidence := task.Evidence{Source: fact.Source, Digest: fact.Digest}
 	if found := stale(p, evidence, ev); found != "" && fact.Digest != "" {
