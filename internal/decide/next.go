@@ -156,7 +156,7 @@ func redoRefused(def *workflow.Definition, t task.Task, to task.Status, actor ta
 	found, want := "", "choose one of: "+strings.Join(names, ", ")
 	switch {
 	case len(names) == 0:
-		found, want = fmt.Sprintf("the workflow %q, in which nothing is", def.Name), "move the task over its transitions"
+		found, want = fmt.Sprintf("none: the workflow %q names no states under redo", def.Name), "move the task over its transitions"
 	case there < 0:
 		found = fmt.Sprintf("%q, which is no state of the workflow %q", to, def.Name)
 	case !slices.Contains(names, string(to)):

@@ -52,11 +52,16 @@ func (r *Rejection) Error() string {
 		}
 		fmt.Fprintf(&b, "\n    to do: %s", d.Want)
 	}
-	b.WriteString("\n  " + r.instead())
+	if instead := r.instead(); instead != "" {
+		b.WriteString("\n  " + instead)
+	}
 	return b.String()
 }
 
 func (r *Rejection) instead() string {
+	if len(r.Open) == 0 && r.From == "" {
+		return "" // there is no task yet, and so nowhere to go
+	}
 	if len(r.Open) == 0 {
 		return fmt.Sprintf("no other move out of %q is open to you", r.From)
 	}
