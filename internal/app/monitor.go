@@ -235,7 +235,13 @@ func (t traces) Ending(hook int64) (task.Ending, bool, error) {
 func (t traces) Stamp(one task.Task) string {
 	var out bytes.Buffer
 	dir := t.house.files.Dir(one.Project, one.ID)
-	for _, name := range []string{"TASK.md", "history.jsonl"} {
+	names := []string{"TASK.md", "history.jsonl"}
+	if def, err := t.house.home.Pinned(context.Background(), one.Workflow); err == nil { // else whoever makes them equal tells why not
+		for _, p := range def.Projections {
+			names = append(names, p.File)
+		}
+	}
+	for _, name := range names {
 		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
 			fmt.Fprintf(&out, "%s %d %d;", info.Mode(), info.Size(), info.ModTime().UnixNano())
 		}

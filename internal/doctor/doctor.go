@@ -96,6 +96,7 @@ type Doctor struct {
 	Home    string
 	Record  Record // nil where it cannot be opened: then only what needs no record is looked at
 	Files   Files
+	Shown   Projections
 	Adopter Adopter
 	Mender  Mender
 	Windows Windows

@@ -76,15 +76,20 @@ func where(path string, broken *task.BrokenHistory) string {
 
 // histories checks, task by task, that the record's own history holds, that the files say the same, and that what decisions rested on is kept.
 func (d *Doctor) histories(ctx context.Context, v *view) []finding {
-	var out []finding
 	seen := map[string]bool{}
+	projecting, out := d.projecting(ctx, v.tasks)
+	var project []shown
 	err := d.Record.AllLines(ctx, func(id string, lines []string) error {
 		seen[id] = true
 		if t, known := v.byID[id]; known {
 			out = append(out, d.history(t, lines)...)
+			if projecting[id] {
+				project = append(project, shown{t, lines}) // looked at later: it may ask the record
+			}
 		}
 		return ctx.Err()
 	})
+	out = append(out, d.projections(ctx, project)...)
 	if err != nil {
 		return append(out, blind(checkChain, "record", err))
 	}

@@ -111,7 +111,7 @@ type Runner interface {
 	Run(ctx context.Context, id string, inherit bool) error
 }
 
-// Engine is the corridor. Every field is required.
+// Engine is the corridor. Every field but Warn is required.
 type Engine struct {
 	Store     Store
 	Index     Index
@@ -130,6 +130,9 @@ type Engine struct {
 	Random    io.Reader
 	Log       *slog.Logger
 	Patience  time.Duration // how long a request waits for its hooks
+
+	Projections Projections       // asked only for tasks whose workflow projects files
+	Warn        func(text string) // tells whoever waits for this process what a person should know; nil where nobody does
 }
 
 // maxConflicts bounds how often a decision is made anew because somebody else was faster.

@@ -61,7 +61,7 @@ func (w *world) another() *world {
 	other := *w
 	other.store, other.runner = store, &runner{}
 	other.Engine = &engine.Engine{
-		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Rules: rules, Desk: w.desk, Merger: w.desk, Performer: w.hands,
+		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Projections: w.files, Rules: rules, Desk: w.desk, Merger: w.desk, Performer: w.hands,
 		Runner: other.runner, Witness: witness{}, Now: w.clock.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
 	}
 	other.runner.engine = other.Engine

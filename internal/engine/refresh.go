@@ -44,9 +44,14 @@ func (e *Engine) refresh(ctx context.Context, id string, whole bool) (s task.Sna
 		if err != nil {
 			return s, evidence, nil, err
 		}
+		var projections error
+		if s, lines, projections = e.project(ctx, s, lines); projections != nil {
+			projections = fmt.Errorf("project task %s: %w", id, projections)
+		}
 		if mirrors = e.Mirror.Sync(s.Task, lines, header.Header()); mirrors != nil {
 			mirrors = fmt.Errorf("mirror task %s: %w", id, mirrors)
 		}
+		mirrors = errors.Join(projections, mirrors)
 		if !errors.Is(mirrors, task.ErrConflict) {
 			break // else somebody wrote the header since it was compared: what they wrote is looked at first
 		}

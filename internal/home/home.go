@@ -151,6 +151,7 @@ func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, er
 	if err := h.keep(ref.Digest, listed.Text); err != nil {
 		return nil, err
 	}
+	h.pinned.Store(def.Digest, def)
 	return def, h.Keeper.SaveWorkflow(ctx, ref, listed.Text)
 }
 

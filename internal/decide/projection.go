@@ -1,0 +1,266 @@
+package decide
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Projected is a file that mirrors a task's history in the form which its workflow gives it.
+type Projected struct {
+	File string // relative to the task's folder
+	Text []byte
+}
+
+// Project makes the files that a workflow projects of a task, in the order of the workflow; nil where it projects none.
+// They follow from the history alone: the same history gives the same bytes. Of t it takes what no history says, id and project.
+func Project(def *workflow.Definition, t task.Task, events []task.Event) []Projected {
+	if len(def.Projections) == 0 {
+		return nil
+	}
+	s := unborn(def, t)
+	for i := range events {
+		s = s.after(def, &events[i])
+	}
+	out := make([]Projected, len(def.Projections))
+	for i, p := range def.Projections {
+		out[i] = Projected{File: p.File, Text: s.render(def, p.Value)}
+	}
+	return out
+}
+
+// WasProjected says whether a file of the workflow's showed a text at any point of the history. It looks at the newest first:
+// a file that lags does so by little.
+func WasProjected(def *workflow.Definition, t task.Task, events []task.Event, file string, text []byte) bool {
+	at := slices.IndexFunc(def.Projections, func(p workflow.Projection) bool { return p.File == file })
+	if at < 0 {
+		return false
+	}
+	past := make([]standing, 0, len(events))
+	s := unborn(def, t)
+	for i := range events {
+		s = s.after(def, &events[i])
+		past = append(past, s)
+	}
+	for _, s := range slices.Backward(past) {
+		if bytes.Equal(s.render(def, def.Projections[at].Value), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// standing is what projections show of a task at one point of its history. It is a value: what comes after leaves it as it was.
+type standing struct {
+	task   task.Task
+	rounds []round  // of every state, in the workflow's order
+	alive  []string // the roles whose agent lives
+}
+
+// round is how often a state was entered, and whether it was left for one that comes later.
+type round struct {
+	entries int
+	done    bool
+}
+
+func unborn(def *workflow.Definition, t task.Task) standing {
+	return standing{task: task.Task{ID: t.ID, Project: t.Project}, rounds: make([]round, len(def.States))}
+}
+
+// everybody is the role of an event that tells of the end of a task's whole session.
+const everybody = "all"
+
+func (s standing) after(def *workflow.Definition, e *task.Event) standing {
+	s.task = task.Follow(s.task, *e)
+	switch {
+	case e.Type == task.Created:
+		s.rounds = s.entered(placeOf(def, s.task.Status), -1)
+	case e.IsMove():
+		s.rounds = s.entered(placeOf(def, e.To), placeOf(def, e.From))
+	}
+	// A move that ends agents owes their end from its commit on; those that it starts are told of by events of their own.
+	if slices.Contains(e.Hooks, task.KillSession) {
+		s.alive = nil
+	} else if slices.Contains(e.Hooks, task.KillReviewer) {
+		s.alive = without(s.alive, task.RoleReviewer)
+	}
+	state, _ := def.State(s.task.Status)
+	role := e.Data["role"]
+	if role == "" {
+		role = state.Role
+	}
+	switch e.Type {
+	case task.AgentSpawned, task.AgentRespawned, task.ReviewStarted:
+		s.alive = append(without(s.alive, role), role)
+	case task.AgentStopped, task.AgentCrashed:
+		s.alive = without(s.alive, role)
+		if role == everybody {
+			s.alive = nil
+		}
+	case task.HookFailure:
+		if hook := e.Data["hook"]; hook == task.SpawnAgent || hook == task.SpawnReviewer {
+			s.alive = without(s.alive, state.Role) // who was announced did not come
+		}
+	}
+	return s
+}
+
+// entered is the rounds after a move; a negative place is that of a state which the workflow does not have.
+func (s standing) entered(to, from int) []round {
+	out := slices.Clone(s.rounds)
+	if from >= 0 && to >= 0 {
+		out[from].done = to > from
+	}
+	if to >= 0 {
+		out[to].entries++
+		out[to].done = false
+	}
+	return out
+}
+
+func placeOf(def *workflow.Definition, status task.Status) int {
+	return slices.IndexFunc(def.States, func(s workflow.State) bool { return s.Name == status })
+}
+
+func without(list []string, one string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(have string) bool { return have == one })
+}
+
+// varStates alone is a leaf that stands for all states.
+const varStates = "{states}"
+
+func (s standing) render(def *workflow.Definition, v workflow.Value) []byte {
+	r := renderer{standing: s, def: def, values: s.variables()}
+	r.counters = s.counters(def)
+	for _, c := range r.counters {
+		if _, taken := r.values[c.Name]; !taken {
+			r.values[c.Name] = strconv.Itoa(c.Value)
+		}
+	}
+	r.value(v, "\n")
+	r.out.WriteByte('\n')
+	return r.out.Bytes()
+}
+
+func (s standing) variables() map[string]string {
+	t := s.task
+	return map[string]string{
+		workflow.VarSummary: t.Summary, workflow.VarProject: t.Project, workflow.VarBranch: t.Branch,
+		workflow.VarStatus: string(t.Status), workflow.VarTaskID: t.ID,
+	}
+}
+
+// counters are those of the task, and those that it has not counted yet.
+func (s standing) counters(def *workflow.Definition) task.Counters {
+	out := s.task.Counters
+	names := []string{task.ReviewRound, task.CrashCount}
+	for _, f := range def.Fields {
+		names = append(names, f.Name)
+	}
+	for _, name := range names {
+		out = out.With(name, out.Get(name))
+	}
+	return out
+}
+
+// renderer writes one projection as JSON, its keys in the order of the workflow.
+type renderer struct {
+	standing
+	def      *workflow.Definition
+	values   map[string]string
+	counters task.Counters
+	out      bytes.Buffer
+}
+
+// value writes a value; newline begins the line that its closing brace stands on.
+func (r *renderer) value(v workflow.Value, newline string) {
+	switch {
+	case v.Pairs != nil:
+		r.object(len(v.Pairs), newline, func(i int, newline string) {
+			r.key(v.Pairs[i].Key)
+			r.value(v.Pairs[i].Value, newline)
+		})
+	case v.Text == varStates:
+		r.states(newline)
+	default:
+		r.leaf(v.Text)
+	}
+}
+
+func (r *renderer) object(pairs int, newline string, pair func(i int, newline string)) {
+	r.out.WriteByte('{')
+	for i := range pairs {
+		if i > 0 {
+			r.out.WriteByte(',')
+		}
+		r.out.WriteString(newline + "  ")
+		pair(i, newline+"  ")
+	}
+	if pairs > 0 {
+		r.out.WriteString(newline)
+	}
+	r.out.WriteByte('}')
+}
+
+func (r *renderer) states(newline string) {
+	r.object(len(r.def.States), newline, func(i int, newline string) {
+		r.key(string(r.def.States[i].Name))
+		r.object(2, newline, func(j int, _ string) {
+			if j == 0 {
+				r.key("round")
+				r.out.WriteString(strconv.Itoa(r.rounds[i].entries))
+				return
+			}
+			r.key("status")
+			if word := r.word(i); word != "" {
+				r.text(word)
+			} else {
+				r.out.WriteString("null")
+			}
+		})
+	})
+}
+
+// word is how far a state has come; empty for one that was never entered.
+func (r *renderer) word(i int) string {
+	state := r.def.States[i]
+	switch {
+	case r.rounds[i].entries == 0:
+		return ""
+	case state.Name == r.task.Status && state.Role != "" && slices.Contains(r.alive, state.Role):
+		return "workshop"
+	case r.rounds[i].done:
+		return "done"
+	}
+	return "pending"
+}
+
+// leaf writes a text with its variables put in; one that is a single counter is a number.
+func (r *renderer) leaf(text string) {
+	if name, ok := strings.CutPrefix(text, "{"); ok {
+		name, ok = strings.CutSuffix(name, "}")
+		if ok && slices.ContainsFunc(r.counters, func(c task.Counter) bool { return c.Name == name }) {
+			r.out.WriteString(strconv.Itoa(r.counters.Get(name)))
+			return
+		}
+	}
+	r.text(workflow.Expand(text, r.values))
+}
+
+func (r *renderer) key(name string) {
+	r.text(name)
+	r.out.WriteString(": ")
+}
+
+func (r *renderer) text(text string) {
+	encoder := json.NewEncoder(&r.out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(text); err == nil { // a text always can be encoded
+		r.out.Truncate(r.out.Len() - 1) // the newline of the encoder
+	}
+}

@@ -1,0 +1,62 @@
+package doctor
+
+import (
+	"context"
+	"strings"
+
+	"orange/internal/task"
+)
+
+// Projections are the files that mirror the record in a form of the task's own workflow.
+type Projections interface {
+	// Projects says whether a workflow has any.
+	Projects(ctx context.Context, ref task.WorkflowRef) (bool, error)
+	// Differ tells in words where they are not what the history says.
+	Differ(ctx context.Context, t task.Task, lines []string) ([]string, error)
+}
+
+// shown is a task whose workflow projects files, with its history.
+type shown struct {
+	task  task.Task
+	lines []string
+}
+
+// projecting says of every task whether its workflow projects files. Each workflow is asked for once.
+func (d *Doctor) projecting(ctx context.Context, tasks []task.Task) (map[string]bool, []finding) {
+	var out []finding
+	known, has := map[string]bool{}, map[string]bool{}
+	for _, t := range tasks {
+		digest := t.Workflow.Digest
+		if _, asked := known[digest]; !asked {
+			projects, err := d.Shown.Projects(ctx, t.Workflow)
+			if known[digest] = projects; err != nil {
+				out = append(out, blind(checkMirrors, t.ID, err))
+			}
+		}
+		if known[digest] {
+			has[t.ID] = true
+		}
+	}
+	return has, out
+}
+
+// projections compares what workflows project with the histories.
+func (d *Doctor) projections(ctx context.Context, all []shown) []finding {
+	var out []finding
+	for _, one := range all {
+		id := one.task.ID
+		differs, err := d.Shown.Differ(ctx, one.task, one.lines)
+		if err != nil {
+			out = append(out, blind(checkMirrors, id, err))
+		}
+		if len(differs) == 0 {
+			continue
+		}
+		f := problem(checkMirrors, id, strings.Join(differs, "; "), "orange doctor --fix")
+		f.mend = func(ctx context.Context) (string, error) {
+			return "made equal to the record; what somebody wrote is kept, and told in the history", d.Mender.Sync(ctx, id)
+		}
+		out = append(out, f)
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Projections are the files that a workflow projects of a task.
+type Projections interface {
+	Projection(t task.Task, file string) (task.ProjectionFile, error)
+	Project(t task.Task, file string, text []byte) error
+}
+
+// project makes the files that the task's workflow projects equal to its history. What other hands have made of one is kept,
+// told, and put back; what it showed before is merely old. The caller holds the lock of the task's files.
+// It answers the record and the history as they then are.
+func (e *Engine) project(ctx context.Context, s task.Snapshot, lines []string) (task.Snapshot, []string, error) {
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil || len(def.Projections) == 0 {
+		return s, lines, err
+	}
+	past, err := e.past(ctx, def, s.Task, lines)
+	if err != nil {
+		return s, lines, err
+	}
+	var all error // a file that cannot be looked at is no reason to leave the others
+	told := false
+	for _, want := range decide.Project(def, s.Task, past.events) {
+		found, err := e.Projections.Projection(s.Task, want.File)
+		if err == nil && (!found.There || string(found.Text) != string(want.Text)) {
+			if found.There && !past.had(s.Task, want.File, found.Text) {
+				told = true
+				err = e.tampered(ctx, s.Task, past.events, want.File, found)
+			}
+			if err == nil {
+				err = e.Projections.Project(s.Task, want.File, want.Text)
+			}
+		}
+		all = errors.Join(all, err)
+	}
+	if !told {
+		return s, lines, all
+	}
+	fresh, err := e.Store.Load(ctx, s.Task.ID)
+	if err != nil {
+		return s, lines, errors.Join(all, err)
+	}
+	after, err := e.Index.Lines(ctx, s.Task.ID)
+	return fresh, after, errors.Join(all, err)
+}
+
+// history is a task's past with the rule books that it was told by.
+type history struct {
+	events []task.Event
+	books  []*workflow.Definition // the present one first
+}
+
+// past reads a history, and finds the workflows that the task had before its present one: their projections are old, and nobody's edit.
+func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task, lines []string) (history, error) {
+	events, err := task.ReadHistory([]byte(strings.Join(lines, "\n") + "\n"))
+	if err != nil {
+		return history{}, fmt.Errorf("tell what the projections of task %s show: %w", t.ID, err)
+	}
+	h := history{events: events, books: []*workflow.Definition{def}}
+	known := []string{def.Digest}
+	for i := range events {
+		digest := events[i].Workflow
+		if digest == "" || slices.Contains(known, digest) {
+			continue
+		}
+		known = append(known, digest)
+		old, err := e.Rules.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
+		if err != nil {
+			return history{}, err
+		}
+		h.books = append(h.books, old)
+	}
+	return h, nil
+}
+
+// had says whether a file ever showed a text.
+func (h history) had(t task.Task, file string, text []byte) bool {
+	return slices.ContainsFunc(h.books, func(def *workflow.Definition) bool { return decide.WasProjected(def, t, h.events, file, text) })
+}
+
+// tampered keeps what somebody made of a projection, and tells of it: once of each edit, however often this step is cut short.
+func (e *Engine) tampered(ctx context.Context, t task.Task, events []task.Event, file string, found task.ProjectionFile) error {
+	sum := sha256.Sum256(found.Text)
+	digest := hex.EncodeToString(sum[:])
+	what := "it held what the record never said"
+	if !json.Valid(found.Text) {
+		what = "it was no JSON any more"
+	}
+	e.warn(t.ID, fmt.Sprintf("somebody changed %s of task %s, which only the engine writes: %s; it is put back, and what it held is kept as evidence/%s", file, t.ID, what, digest))
+	if at := lastRestored(events, file); at >= 0 && events[at].Data[task.DataFound] == digest && events[at].Data[task.DataMark] == found.Mark {
+		return nil
+	}
+	harden, err := e.Documents.Keep(t.Project, t.ID, digest, string(found.Text))
+	if err == nil {
+		err = harden()
+	}
+	if err != nil {
+		return err
+	}
+	return e.note(ctx, t.ID, task.Event{
+		Type: task.ProjectionRestored, Actor: task.ActorEngine,
+		Reason: "somebody changed " + file + ", which only the engine writes: " + what,
+		Data: map[string]string{
+			task.DataFile: file, task.DataFound: digest, task.DataWritten: task.FormatTime(found.Written), task.DataMark: found.Mark,
+		},
+	})
+}
+
+func lastRestored(events []task.Event, file string) int {
+	for i := len(events) - 1; i >= 0; i-- {
+		if events[i].Type == task.ProjectionRestored && events[i].Data[task.DataFile] == file {
+			return i
+		}
+	}
+	return -1
+}
+
+// warn tells whoever waits for this process what a person should know.
+func (e *Engine) warn(id, text string) {
+	e.Log.Warn(text, "component", "engine", "task", id)
+	if e.Warn != nil {
+		e.Warn(text)
+	}
+}
+
+// Projects says whether a workflow projects any file.
+func (e *Engine) Projects(ctx context.Context, ref task.WorkflowRef) (bool, error) {
+	def, err := e.Rules.Pinned(ctx, ref)
+	return err == nil && len(def.Projections) > 0, err
+}
+
+// Differ tells in words where the files that a task's workflow projects are not what its history says. It changes nothing.
+func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]string, error) {
+	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	past, err := e.past(ctx, def, t, lines)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, want := range decide.Project(def, t, past.events) {
+		found, err := e.Projections.Projection(t, want.File)
+		switch {
+		case err != nil:
+			return out, err
+		case !found.There:
+			out = append(out, want.File+" is missing")
+		case string(found.Text) == string(want.Text):
+		case past.had(t, want.File, found.Text):
+			out = append(out, want.File+" shows an earlier point of the history")
+		default:
+			out = append(out, want.File+" holds what the record never said: somebody changed it")
+		}
+	}
+	return out, nil
+}
