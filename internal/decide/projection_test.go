@@ -243,7 +243,9 @@ func TestEveryEarlierProjectionIsKnownAgain_andNoOther(t *testing.T) {
 		if again := decide.Project(def, newTask("idle"), events); string(again[0].Text) != string(all[0].Text) {
 			rt.Fatalf("the same history gives\n%s\nand then\n%s", all[0].Text, again[0].Text)
 		}
-		var file struct{ Actors map[string]struct{ Round int } }
+		var file struct {
+			Actors map[string]struct{ Round int }
+		}
 		if err := json.Unmarshal(all[0].Text, &file); err != nil {
 			rt.Fatal(err)
 		}

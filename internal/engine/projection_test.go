@@ -58,7 +58,9 @@ func projecting(t *testing.T) (w *world, id string, warned func() []string) {
 	}
 }
 
-func (w *world) state(id string) string { return filepath.Join(w.files.Dir("garden", id), "state.json") }
+func (w *world) state(id string) string {
+	return filepath.Join(w.files.Dir("garden", id), "state.json")
+}
 
 // stands checks that the projections are what the history says.
 func (w *world) stands(id string) {
