@@ -151,8 +151,11 @@ func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, er
 	if err := h.keep(ref.Digest, listed.Text); err != nil {
 		return nil, err
 	}
+	if err := h.Keeper.SaveWorkflow(ctx, ref, listed.Text); err != nil {
+		return nil, err
+	}
 	h.pinned.Store(def.Digest, def)
-	return def, h.Keeper.SaveWorkflow(ctx, ref, listed.Text)
+	return def, nil
 }
 
 // Pinned is the very workflow that a task was created under, whatever its file says now. It is parsed once.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/home"
 	"orange/internal/task"
 )
 
@@ -25,7 +26,9 @@ func TestAWorkflowOfATask_isFoundAgainWhenTheRecordIsLost(t *testing.T) {
 	// The person's file changes, and the record is lost.
 	write(t, h, "workflows/own.yml", strings.Replace(shipped(t), "name: default", "name: own\n# changed", 1))
 	empty := keeper{}
-	h.Keeper = empty
+	h = &home.Home{ // another program, which has not read it yet
+		Dir: h.Dir, Workflows: h.Workflows, Usual: h.Usual, Harnesses: h.Harnesses, Keeper: empty, Locker: h.Locker,
+	}
 	again, err := h.Pinned(t.Context(), task.WorkflowRef{Name: "own", Digest: def.Digest})
 	must(t, err)
 	if again.Digest != def.Digest || again.Name != "own" || len(empty) != 1 {
