@@ -50,7 +50,7 @@ func Main() int {
 			opened.engine.Warn = func(text string) { fmt.Fprintf(os.Stderr, "orange: %s\n", text) }
 			return opened.face(), nil
 		},
-		Launch: launch, Examine: examine, Schema: workflows.Schema,
+		Launch: launch, Examine: examine, Schema: workflows.Schema, Shell: converse,
 	}
 	status := program.Run(ctx, os.Args[1:])
 	if opened != nil {
@@ -187,5 +187,5 @@ func (h *house) resume(ctx context.Context) error {
 
 // face is the house as the command line sees it.
 func (h *house) face() *cli.House {
-	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h, Night: h, Checks: h, Times: h, PullRequests: h.engine}
+	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h, Night: h, Checks: h, Times: h, PullRequests: h.engine, Books: h}
 }

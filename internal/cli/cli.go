@@ -119,6 +119,7 @@ type House struct {
 	Night      Night
 	Checks     Checks
 	Times      Times
+	Books      Books
 
 	PullRequests PullRequests
 }
@@ -137,6 +138,8 @@ type Program struct {
 	Open func(ctx context.Context) (*House, error)
 	// Launch runs an agent by its ticket in this window, and does not come back while it lives.
 	Launch func(ticket string) int
+	// Shell talks with whoever is at In about one task, and answers the exit status of that.
+	Shell func(ctx context.Context, talk Talk) (int, error)
 	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.
 	Examine func(ctx context.Context, fix, rebuild bool) ([]task.Finding, error)
 
@@ -178,7 +181,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
 	root.AddCommand(p.projectCommands(), p.taskCommands(), p.workflowCommands(), p.workspaceCommands(), p.monitorCommand(), p.logCommand(), p.versionCommand())
-	root.AddCommand(p.doctorCommand())
+	root.AddCommand(p.doctorCommand(), p.shellCommand())
 	root.AddCommand(p.settleCommand(), p.launchCommand(), p.checkCommand())
 	return root
 }

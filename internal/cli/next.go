@@ -37,20 +37,24 @@ nothing changes, every condition that is not met is told, and the exit status is
 		if overriding {
 			reason = override
 		}
-		out, err := h.Steps.Next(ctx, id, actor, overriding, task.Status(to), reason)
-		if err != nil {
-			return err
-		}
-		if err := p.outcome(out, ""); err != nil || p.json || !out.Event.IsMove() {
-			return err
-		}
-		p.say("  because: %s", out.Event.Reason)
-		return nil
+		return p.next(ctx, h, id, actor, overriding, task.Status(to), reason)
 	})
 	c.Flags().StringVar(&override, "override", "", "make the move in spite of its conditions, for this reason")
 	c.Flags().StringVar(&to, "to", "", "the status, where several moves may be overridden")
 	ask.flags(c)
 	return c
+}
+
+func (p *Program) next(ctx context.Context, h *House, id string, actor task.Actor, override bool, to task.Status, reason string) error {
+	out, err := h.Steps.Next(ctx, id, actor, override, to, reason)
+	if err != nil {
+		return err
+	}
+	if err := p.outcome(out, ""); err != nil || p.json || !out.Event.IsMove() {
+		return err
+	}
+	p.say("  because: %s", out.Event.Reason)
+	return nil
 }
 
 func (p *Program) taskRedo() *cobra.Command {
@@ -67,25 +71,29 @@ A task that is done opens again only so. Inside a workspace the ID can be left o
 			if err != nil {
 				return err
 			}
-			actor, err := h.Who.Actor(ctx, id, "")
-			if err != nil {
-				return err
-			}
-			out, err := h.Steps.Redo(ctx, id, task.Status(state), actor, reason)
-			if err != nil {
-				return err
-			}
-			if err := p.outcome(out, ""); err != nil {
-				return err
-			}
-			if aside := out.Event.Data["set_aside"]; aside != "" && !p.json {
-				p.say("  the earlier files are in %s of the task's folder", aside)
-			}
-			return nil
+			return p.redo(ctx, h, id, task.Status(state), reason)
 		}),
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why, for the history")
 	return c
+}
+
+func (p *Program) redo(ctx context.Context, h *House, id string, to task.Status, reason string) error {
+	actor, err := h.Who.Actor(ctx, id, "")
+	if err != nil {
+		return err
+	}
+	out, err := h.Steps.Redo(ctx, id, to, actor, reason)
+	if err != nil {
+		return err
+	}
+	if err := p.outcome(out, ""); err != nil {
+		return err
+	}
+	if aside := out.Event.Data["set_aside"]; aside != "" && !p.json {
+		p.say("  the earlier files are in %s of the task's folder", aside)
+	}
+	return nil
 }
 
 func (p *Program) workflowMigrate() *cobra.Command {

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Books are the rules that tasks are under.
+type Books interface {
+	// Pinned is a task with the very workflow that it was created under.
+	Pinned(ctx context.Context, id string) (task.Task, *workflow.Definition, error)
+}
+
+// Talk is one task as a conversation about it needs it. Every method prints the answer to what it asks for, but Here.
+type Talk interface {
+	Here(ctx context.Context) (task.Task, *workflow.Definition, error)
+	Go(ctx context.Context, to task.Status, reason string) error
+	Next(ctx context.Context, to task.Status, override bool, reason string) error
+	Redo(ctx context.Context, to task.Status, reason string) error
+	Show(ctx context.Context, what string) error
+	Tell(err error) int
+}
+
+func (p *Program) shellCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "shell [ID]", Short: "Talk about one task in the words of its workflow", Args: between(0, 1),
+		Long: `Talk about one task with the slash commands that its workflow declares, and with /next, /redo, /status, /history, /help and /quit.
+A command of the workflow asks for the move to its state; there already, it starts the agent again if that has died.
+Without a terminal it runs the lines of its input, and its exit status is that of the last line that failed.`,
+		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			status, err := p.Shell(ctx, &talk{program: p, house: h, id: id})
+			if err == nil && status != 0 {
+				err = &ended{status} // what failed is told already
+			}
+			return err
+		}),
+	}
+}
+
+// talk is the command line's side of a conversation.
+type talk struct {
+	program *Program
+	house   *House
+	id      string
+}
+
+// Here is the task as it stands, with its workflow.
+func (t *talk) Here(ctx context.Context) (task.Task, *workflow.Definition, error) {
+	return t.house.Books.Pinned(ctx, t.id)
+}
+
+// Tell prints an error as every command does.
+func (t *talk) Tell(err error) int { return t.program.report(err) }
+
+// Go asks for a move. Asked for where the task is already, it starts a dead agent again, and leaves a living one alone.
+func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
+	actor, err := t.house.Who.Actor(ctx, t.id, "")
+	if err != nil {
+		return err
+	}
+	one, def, err := t.Here(ctx)
+	if err != nil {
+		return err
+	}
+	if one.Status == to {
+		return t.again(ctx, one, def, actor)
+	}
+	out, err := t.house.Moves.Request(ctx, task.Request{Task: t.id, To: to, Actor: actor, Reason: reason})
+	if err != nil {
+		return err
+	}
+	return t.program.outcome(out, "")
+}
+
+func (t *talk) again(ctx context.Context, one task.Task, def *workflow.Definition, actor task.Actor) error {
+	state, _ := def.State(one.Status)
+	if state.RespawnPrompt.Name == "" {
+		return t.program.outcome(task.Outcome{Task: one}, "") // nobody can be started there
+	}
+	out, err := t.house.Care.Respawn(ctx, t.id, actor)
+	var refused *decide.Rejection
+	if errors.As(err, &refused) && refused.Code == decide.RespawnRefused {
+		return t.atWork(ctx, one, state, err)
+	}
+	if err != nil {
+		return err
+	}
+	return t.program.outcome(out, "respawned the "+out.Event.Data["role"]+" of "+t.id)
+}
+
+// atWork says that the state's agent is at work, where that is why it was not started again.
+func (t *talk) atWork(ctx context.Context, one task.Task, state workflow.State, refused error) error {
+	sessions, err := t.house.Look.Sessions(ctx, []task.Task{one})
+	if err != nil {
+		return err
+	}
+	if sessions[t.id] != "alive" {
+		return refused
+	}
+	return t.program.outcome(task.Outcome{Task: one}, fmt.Sprintf("%s is %s already, and its %s is at work", t.id, one.Status, state.Role))
+}
+
+// Next makes the one move that the evidence supports.
+func (t *talk) Next(ctx context.Context, to task.Status, override bool, reason string) error {
+	actor, err := t.house.Who.Actor(ctx, t.id, "")
+	if err != nil {
+		return err
+	}
+	return t.program.next(ctx, t.house, t.id, actor, override, to, reason)
+}
+
+// Redo has a state done anew.
+func (t *talk) Redo(ctx context.Context, to task.Status, reason string) error {
+	return t.program.redo(ctx, t.house, t.id, to, reason)
+}
+
+// Show prints how the task stands, or its history.
+func (t *talk) Show(ctx context.Context, what string) error {
+	if what == "history" {
+		return t.program.runFor(ctx, t.program.taskHistory(), t.id)
+	}
+	if t.program.json {
+		return t.program.runFor(ctx, t.program.taskShow(), t.id)
+	}
+	return t.status(ctx)
+}
+
+// status is what a person wants to know between two lines; orange task show has the rest.
+func (t *talk) status(ctx context.Context) error {
+	actor, err := t.house.Who.Actor(ctx, t.id, "")
+	if err != nil {
+		return err
+	}
+	r, err := t.house.Look.Report(ctx, t.id, actor)
+	if err != nil {
+		return err
+	}
+	p := t.program
+	p.say("%s  %s", r.Task.ID, oneLine(r.Task.Summary, 200))
+	line := func(name, value string) {
+		if value != "" {
+			p.say("  %-14s %s", name, value)
+		}
+	}
+	line("status", strings.TrimSpace(string(r.Task.Status)+"  "+r.About))
+	line("attention", r.Task.Attention)
+	if r.Task.Queued() {
+		line("queued for", string(r.Task.QueuedFor))
+	}
+	line("agents", r.Session)
+	line("open to you", strings.Join(r.Open, ", "))
+	for _, h := range r.Owed {
+		line("owed hook", strings.TrimSpace(h.Action+" ("+string(h.State)+") "+h.Error))
+	}
+	for _, problem := range r.Problems {
+		line("problem", problem)
+	}
+	return nil
+}
+
+// runFor runs a command for a task, as if it had been typed.
+func (p *Program) runFor(ctx context.Context, c *cobra.Command, id string) error {
+	c.SetContext(ctx)
+	return c.RunE(c, []string{id})
+}
