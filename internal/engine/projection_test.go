@@ -327,3 +327,29 @@ func TestTheDoctorIsToldHowAProjectionStands(t *testing.T) {
 		wantText(t, "everything", w.everything(), before)
 	}
 }
+
+func TestAProjectionOfTheWorkflowBefore_isOldAndNobodysEdit(t *testing.T) {
+	t.Parallel()
+	w, id, warned := projecting(t)
+	other := strings.NewReplacer("version: 1", "version: 2", `{phase: "{status}", actors`, `{stage: "{status}", actors`).Replace(phases)
+	must(t, os.WriteFile(filepath.Join(w.home, "workflows", "phases.yml"), []byte(other), 0o644))
+	before, err := os.ReadFile(w.state(id))
+	must(t, err)
+	out, err := w.Migrate(t.Context(), id, "phases", nil, human)
+	must(t, err)
+	if !out.Moved || out.Task.Workflow.Version != 2 {
+		t.Fatalf("found %+v, want version 2", out.Task.Workflow)
+	}
+	w.stands(id)
+	after, err := os.ReadFile(w.state(id))
+	must(t, err)
+	if string(after) == string(before) || !strings.Contains(string(after), `"stage": "plan"`) {
+		t.Errorf("the projection is\n%s", after)
+	}
+	must(t, os.WriteFile(w.state(id), before, 0o644))
+	must(t, w.another().Sync(t.Context(), id))
+	w.stands(id)
+	if told := w.events(id, task.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
+		t.Errorf("the history tells %+v, the engine warned %q", told, warned())
+	}
+}
