@@ -81,14 +81,15 @@ func (s *Shell) talk(ctx context.Context, asks Asks, in lines) (status int, err 
 		}
 		line, err := await(ctx, in, prompt)
 		switch {
-		case errors.Is(err, io.EOF):
-			if s.Terminal {
-				fmt.Fprintln(s.Out) // what comes next begins a line of its own
-			}
-			return status, nil
 		case errors.Is(err, errDropped):
 			continue
 		case err != nil:
+			if s.Terminal {
+				fmt.Fprintln(s.Out) // what comes next begins a line of its own
+			}
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
 			return status, err
 		}
 		err = s.run(ctx, asks, line)
