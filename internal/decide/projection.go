@@ -79,9 +79,9 @@ func (s standing) after(def *workflow.Definition, e *task.Event) standing {
 	s.task = task.Follow(s.task, *e)
 	switch {
 	case e.Type == task.Created:
-		s.rounds = s.entered(placeOf(def, s.task.Status), -1)
+		s.rounds = s.entered(place(def, s.task.Status), -1)
 	case e.IsMove():
-		s.rounds = s.entered(placeOf(def, e.To), placeOf(def, e.From))
+		s.rounds = s.entered(place(def, e.To), place(def, e.From))
 	}
 	// A move that ends agents owes their end from its commit on; those that it starts are told of by events of their own.
 	if slices.Contains(e.Hooks, task.KillSession) {
@@ -121,10 +121,6 @@ func (s standing) entered(to, from int) []round {
 		out[to].done = false
 	}
 	return out
-}
-
-func placeOf(def *workflow.Definition, status task.Status) int {
-	return slices.IndexFunc(def.States, func(s workflow.State) bool { return s.Name == status })
 }
 
 func without(list []string, one string) []string {

@@ -124,11 +124,7 @@ func (r reader) checkExtensions(d *Definition) {
 	for _, c := range d.Commands {
 		r.stateExists(d, c.To, c.Pos, "command", "the state of command "+c.Text)
 	}
-	for _, p := range d.Projections {
-		if p.File == "TASK.md" || p.File == "history.jsonl" {
-			r.Problem(p.Pos, "projection", "found the projection %q, expected another name: the file is the engine's", p.File)
-		}
-	}
+	r.checkProjections(d)
 	if d.PlanFile != nil {
 		r.stateExists(d, d.PlanFile.To, d.PlanFile.Pos, "create", "the state of plan_file")
 		if s, _ := d.State(d.PlanFile.To); s.Terminal {
