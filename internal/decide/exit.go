@@ -199,9 +199,19 @@ func (x *exit) crash(rule *workflow.Rule, why string) task.Change {
 	crashed.Data["crash_count"] = strconv.Itoa(count)
 	c := task.Change{Task: t, Expect: x.task.Version, Events: []task.Event{crashed}, DeadHook: x.death.Hook}
 	if rule.StuckAfter > 0 && count >= rule.StuckAfter {
-		x.escalate(&c, rule.Then, count)
+		x.escalate(&c, tooMany(rule, t), count)
 	}
 	return c
+}
+
+// tooMany is where the crash leads that reaches the rule's threshold. Its arms see the counters as they are: a crash is no failure.
+func tooMany(rule *workflow.Rule, t task.Task) task.Status {
+	for _, branch := range rule.ThenWhen {
+		if guardsHold(branch.When, t, nil) {
+			return branch.Then
+		}
+	}
+	return rule.Then
 }
 
 // escalate adds the move of the rule's threshold: an edge of its own that only the monitor takes, whatever guards and gates

@@ -314,3 +314,38 @@ func TestLater_isNoTimeThatABackOffNeverReaches(t *testing.T) {
 		}
 	}
 }
+
+// A crash rule may choose between two ways, as a rule that found evidence may.
+func TestExit_theArmsOfACrashRuleSayWhereTooManyCrashesLead(t *testing.T) {
+	t.Parallel()
+	def := parse(t, "arms.yml", []byte(`
+name: arms
+version: 1
+fields: {calls: 0}
+states: {working: {role: worker}, help: {role: cto}, person: {}, done: {terminal: true}}
+roles: [cto]
+transitions:
+  - {from: working, to: done}
+  - {from: help, to: previous, by: cto}
+  - {from: person, to: done}
+exit_monitoring:
+  rules:
+    - status: working
+      action: crash
+      stuck_after: 2
+      then_when: [{when: calls < 1, then: help}, {when: calls >= 1, then: person}]
+`))
+	for calls, want := range []string{
+		"agent.crashed, auto.advanced working->help | help crashes=2 | kill_reviewer notify_worker",
+		"agent.crashed, auto.advanced working->person | person crashes=2 | kill_reviewer notify_worker",
+	} {
+		one := newTask("working")
+		one.Counters = task.Counters{}.With(task.CrashCount, 1).With("calls", calls)
+		if got := shape(decide.Exit(def, one, decide.Evidence{Document: docOf("")}, deathOf("worker"), noon)); got != want {
+			t.Errorf("calls = %d:\n got %s\nwant %s", calls, got, want)
+		}
+	}
+	if edge, found := def.Edge("help", "working"); !found || len(edge.CameFrom) != 1 {
+		t.Errorf("found %+v, want a way back to where an arm leads from", edge)
+	}
+}
