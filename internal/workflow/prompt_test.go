@@ -2,6 +2,7 @@ package workflow_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ func sensible(t *testing.T, d *workflow.Definition) {
 			known[h.Field] = true
 		}
 	}
-	variable, status := regexp.MustCompile(`\{(\w+)\}`), regexp.MustCompile(`--status[ =](\S+?)[.,;:]?(?:[\s\x60]|$)`)
+	variable, status := regexp.MustCompile(`\{(\w+)\}`), statusOf
 	statuses := 0
 	for _, prompt := range d.Prompts {
 		if strings.Contains(prompt.Text, `\n`) {
@@ -76,7 +77,7 @@ func sensible(t *testing.T, d *workflow.Definition) {
 		}
 		for _, match := range status.FindAllStringSubmatch(prompt.Text, -1) {
 			statuses++
-			if _, exists := d.State(task.Status(match[1])); !exists {
+			if _, exists := d.State(task.Status(match[1])); !exists && match[1] != string(workflow.Previous) {
 				t.Errorf("%s asks for the unknown state %q", prompt.Name, match[1])
 			}
 		}
@@ -101,4 +102,74 @@ func TestNoPromptThatShipsNamesARefThatMayNotBeThere(t *testing.T) {
 			t.Errorf("found no {base} in the prompts of %s", name)
 		}
 	}
+}
+
+// Every status that a prompt names is one that its agent may ask for: in the state where it starts, or in one where it then still is at work.
+func TestPromptsThatShipAskOnlyForMovesOfTheirRole(t *testing.T) {
+	t.Parallel()
+	for name := range shipped {
+		if name != "build" { // the others speak of moves that a person makes
+			continue
+		}
+		d := load(t, "../../workflows/"+name+".yml")
+		for _, s := range starts(d) {
+			may := mayAsk(d, s)
+			text, _ := d.Prompt(s.prompt)
+			for _, match := range statusOf.FindAllStringSubmatch(text, -1) {
+				if to := match[1]; !may[task.Status(to)] {
+					t.Errorf("%s asks the %s in %s for %s, which it may not ask for", s.prompt, s.role, s.state, to)
+				}
+			}
+		}
+	}
+}
+
+var statusOf = regexp.MustCompile(`--status[ =](\S+?)[.,;:]?(?:[\s\x60]|$)`)
+
+// start is one way in which an agent begins.
+type start struct {
+	state        task.Status
+	role, prompt string
+}
+
+func starts(d *workflow.Definition) []start {
+	var out []start
+	add := func(to task.Status, hooks []workflow.Hook) {
+		for _, h := range hooks {
+			if role := workflow.SpawnRole(h.Hook); role != "" {
+				out = append(out, start{to, role, h.Prompt})
+			}
+		}
+	}
+	for _, e := range d.Transitions {
+		add(e.To, e.Hooks)
+	}
+	if d.PlanFile != nil {
+		add(d.PlanFile.To, d.PlanFile.Hooks)
+	}
+	for _, s := range d.States {
+		if s.RespawnPrompt.Name != "" {
+			out = append(out, start{s.Name, s.Role, s.RespawnPrompt.Name})
+		}
+	}
+	return out
+}
+
+// mayAsk are the states that an agent may ask for, from where it starts through all states in which it then still is at work.
+// To ask for the state that the task is in already does no harm.
+func mayAsk(d *workflow.Definition, s start) map[task.Status]bool {
+	may := map[task.Status]bool{s.state: true}
+	for way := []task.Status{s.state}; len(way) > 0; way = way[1:] {
+		for _, e := range d.Transitions {
+			if e.From != way[0] || !slices.Contains(e.By, s.role) {
+				continue
+			}
+			if to, _ := d.State(e.To); to.Role == s.role && !may[e.To] {
+				way = append(way, e.To)
+			}
+			may[e.To] = true
+			may[workflow.Previous] = may[workflow.Previous] || slices.Contains(e.CameFrom, e.To)
+		}
+	}
+	return may
 }
