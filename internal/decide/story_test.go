@@ -20,12 +20,14 @@ var update = flag.Bool("update", false, "write what the stories say now into the
 // A story is a file of scenes with a blank line between them. Each scene begins anew: what is so, what is asked,
 // "----", and the answers.
 //
-//	task STATUS [COUNTER=N | workspace=NAME]...   "workspace=" for none
+//	task STATUS [COUNTER=N | workspace=NAME | previous=STATUS]...   "workspace=" for none
 //	document              the lines after it that begin with "|" are the document
 //	document unreadable WHY
 //	spent SEQ SECTION     the section as it stands moved the task at event SEQ
 //	entry                 the document as it stands was there when the status began
-//	ask STATUS by ROLE [as ROLE][, ROLE [as ROLE]]...
+//	git ahead|clean yes|no        what git says of the branch and the worktree
+//	ask STATUS by ROLE [as ROLE][, ROLE [as ROLE]]... [because REASON]
+//	die ROLE              the agent of that role has ended
 type scene struct {
 	line  int
 	input []string
@@ -42,9 +44,17 @@ func TestEveryStoryEndsAsItIsWritten(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
-			tell(t, shelf[bookOf(filepath.Base(file)).workflow], file)
+			tell(t, shelf[toldWith(filepath.Base(file))], file)
 		})
 	}
+}
+
+// toldWith is the workflow of a story.
+func toldWith(file string) string {
+	if strings.HasPrefix(file, "003-") {
+		return "build"
+	}
+	return bookOf(file).workflow
 }
 
 func tell(t *testing.T, def *workflow.Definition, file string) {
@@ -113,11 +123,17 @@ func play(t *testing.T, def *workflow.Definition, s scene) string {
 			w.spend(t, rest)
 		case "entry":
 			w.ev.Entry = decide.Digests(def, w.task.Status, w.ev)
+		case "git":
+			what, said, _ := strings.Cut(rest, " ")
+			w.git(what, said == "yes")
 		case "ask":
 			to, actors, _ := strings.Cut(rest, " by ")
+			actors, reason, _ := strings.Cut(actors, " because ")
 			for _, actor := range strings.Split(actors, ", ") {
-				out.WriteString(answer(def, w, task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor)}))
+				out.WriteString(answer(def, w, task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor), Reason: reason}))
 			}
+		case "die":
+			out.WriteString(shape(decide.Exit(def, w.task, w.ev, deathOf(rest), noon)) + "\n")
 		default:
 			t.Fatalf("line %d: found %q, expected a verb of stories", s.line, line)
 		}
@@ -130,8 +146,12 @@ func taskFrom(t *testing.T, words []string) task.Task {
 	out := newTask(task.Status(words[0]))
 	for _, word := range words[1:] {
 		name, value, _ := strings.Cut(word, "=")
-		if name == "workspace" {
+		switch name {
+		case "workspace":
 			out.Workspace = value
+			continue
+		case "previous":
+			out.Previous = task.Status(value)
 			continue
 		}
 		n, err := strconv.Atoi(value)
@@ -151,6 +171,21 @@ func (w *stage) spend(t *testing.T, rest string) {
 		t.Fatal(err)
 	}
 	w.ev.Spent = append(w.ev.Spent, spentSection(t, w.ev.Document, section, seq))
+}
+
+// git puts in what was seen of the branch or the worktree.
+func (w *stage) git(what string, holds bool) {
+	if w.ev.Facts == nil {
+		w.ev.Facts = map[string]decide.Fact{}
+	}
+	w.ev.Facts[workflow.Part{Git: what}.Key()] = gitFact(what, holds)
+}
+
+func gitFact(what string, holds bool) decide.Fact {
+	if holds {
+		return decide.Fact{Holds: true, Source: "git " + what, Digest: what, Text: what}
+	}
+	return decide.Fact{Source: "git " + what, Found: "the contrary", Want: "commit"}
 }
 
 func actorFrom(text string) task.Actor {
@@ -188,6 +223,9 @@ func describe(c task.Change) string {
 	for _, h := range c.Hooks {
 		fmt.Fprintf(&b, "\n  hook %s", describeHook(h))
 	}
+	if n := e.Data[task.DataFailure]; n != "" {
+		fmt.Fprintf(&b, "\n  failure %s of %s", n, e.From)
+	}
 	if c.Lease == task.LeaseReserve {
 		b.WriteString("\n  lease reserve")
 	}
@@ -202,6 +240,9 @@ func describe(c task.Change) string {
 
 func describeHook(h task.Hook) string {
 	text := h.Action
+	if h.Role != "" {
+		text += " role=" + h.Role
+	}
 	if h.Field != "" {
 		text += " field=" + h.Field
 	}
