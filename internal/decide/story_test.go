@@ -178,8 +178,10 @@ func (w *stage) git(what string, holds bool) {
 	if w.ev.Facts == nil {
 		w.ev.Facts = map[string]decide.Fact{}
 	}
-	w.ev.Facts[workflow.Part{Git: what}.Key()] = gitFact(what, holds)
+	w.ev.Facts[gitKey(what)] = gitFact(what, holds)
 }
+
+func gitKey(what string) string { return workflow.Part{Git: what}.Key() }
 
 func gitFact(what string, holds bool) decide.Fact {
 	if holds {
