@@ -242,3 +242,37 @@ func TestBuild_respawnsTheAgentOfEachStateByItself(t *testing.T) {
 		t.Errorf("found %+v (%v), want a quality monitor", c.Hooks, err)
 	}
 }
+
+// Every row of the document's two tables has a story in which its own actor makes the move, and others are refused.
+func TestEveryRowOfTheTablesOfDocument003HasAStoryOfItsActor(t *testing.T) {
+	t.Parallel()
+	rows := []struct{ story, move, actor string }{
+		{"pending-assigned", "pending -> assigned", "orchestrator"},
+		{"assigned-planning", "assigned -> planning", "solution-validator"},
+		{"planning-validated", "planning -> validated", "solution-validator"},
+		{"validated-in_progress", "validated -> in_progress", "fullstack-developer"},
+		{"in_progress-testing", "in_progress -> testing", "fullstack-developer"},
+		{"testing-quality_review", "testing -> quality_review", "fullstack-developer"},
+		{"quality_review-approved", "quality_review -> approved", "quality-monitor"},
+		{"approved-committing", "approved -> committing", "git-manager"},
+		{"committing-completed", "committing -> completed", "git-manager"},
+		{"planning-planning", "planning -> planning", "solution-validator"},
+		{"quality_review-in_progress", "quality_review -> in_progress", "quality-monitor"},
+		{"committing-in_progress", "committing -> in_progress", "git-manager"},
+		{"any-cto_intervention", "in_progress -> cto_intervention", "orchestrator"},
+		{"cto_intervention-previous", "cto_intervention -> planning", "cto"},
+		{"cto_intervention-human_escalation", "cto_intervention -> human_escalation", "cto"},
+		{"skip", "cto_intervention -> approved", "cto"},
+		{"abandon", "in_progress -> abandoned", "human"},
+		{"human-resolution", "human_escalation -> committing", "human"},
+		{"plan-file", "pending -> assigned", "cto"},
+	}
+	for _, r := range rows {
+		text := string(read(t, "testdata/stories/003-"+r.story+".txt"))
+		for _, want := range []string{"moved " + r.move + " by " + r.actor + "\n", "refused "} {
+			if !strings.Contains(text, want) {
+				t.Errorf("found nothing in 003-%s.txt that says %q", r.story, want)
+			}
+		}
+	}
+}
