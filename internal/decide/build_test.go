@@ -238,8 +238,8 @@ func TestBuild_respawnsTheAgentOfEachStateByItself(t *testing.T) {
 		}
 	}
 	c, err := decide.Respawn(def, newTask("quality_review"), false, human(), noon)
-	if err != nil || len(c.Hooks) != 1 || workflow.SpawnRole(c.Hooks[0]) != "quality-monitor" {
-		t.Errorf("found %+v (%v), want a quality monitor", c.Hooks, err)
+	if err != nil || len(c.Hooks) != 1 || workflow.SpawnRole(c.Hooks[0]) != "quality-monitor" || c.Hooks[0].Harness != task.HarnessReview {
+		t.Errorf("found %+v (%v), want a quality monitor with the harness of reviews, as the move into the state starts it", c.Hooks, err)
 	}
 }
 

@@ -137,7 +137,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	case alive:
 		return refuse("the agent still alive", "attach to it, or end it first")
 	}
-	hook := respawnHook(state)
+	hook := respawnHook(def, state)
 	expect := t.Version
 	t.UpdatedAt, t.Attention, t.StalledAt = now, "", time.Time{}
 	return task.Change{Task: t, Expect: expect, Hooks: []task.Hook{hook}, Events: []task.Event{{
@@ -146,13 +146,22 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	}}}, nil
 }
 
-func respawnHook(state workflow.State) task.Hook {
+func respawnHook(def *workflow.Definition, state workflow.State) task.Hook {
 	if state.Role == task.RoleReviewer {
 		return task.Hook{Action: task.SpawnReviewer, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessReview, Permissions: task.PermissionsReduced}
 	}
 	h := task.Hook{Action: task.SpawnAgent, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessTask, Permissions: task.PermissionsFull}
-	if state.Role != task.RoleWorker {
-		h.Role = state.Role // one that the workflow names
+	if state.Role == task.RoleWorker {
+		return h
+	}
+	h.Role = state.Role // one that the workflow names: it comes back as what the move into the state started
+	for i := range def.Transitions {
+		for _, first := range def.Transitions[i].Hooks {
+			if def.Transitions[i].To == state.Name && workflow.SpawnRole(first.Hook) == state.Role {
+				h.Harness, h.Permissions = first.Harness, first.Permissions
+				return h
+			}
+		}
 	}
 	return h
 }

@@ -134,7 +134,7 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ac
 		hooks = append(hooks, task.Hook{Action: task.AcquireWorkspace})
 	}
 	if state.RespawnPrompt.Name != "" {
-		hooks = append(hooks, respawnHook(state))
+		hooks = append(hooks, respawnHook(def, state))
 	}
 	expect, from := t.Version, t.Status
 	t = enter(def, t, to, hooks, now)
