@@ -91,3 +91,25 @@ func ruleLine(r workflow.Rule) string {
 	}
 	return line
 }
+
+// build.yml shows how a project asks for a check in place of a section: what it shows can be put in.
+func TestTheCheckThatBuildShowsCanBePutIn(t *testing.T) {
+	t.Parallel()
+	text := string(read(t, "../../workflows/build.yml"))
+	for _, swap := range [][2]string{
+		{"# checks:\n#   tests:\n#     run: [make, test]\n#     timeout: 15m\n", "checks:\n  tests:\n    run: [make, test]\n    timeout: 15m\n"},
+		{"    gate: &checked\n      section: \"## Self-check\"\n      required: true\n      since: entry\n", "    gate: &checked\n      check: tests\n"},
+	} {
+		if !strings.Contains(text, swap[0]) {
+			t.Fatalf("found nothing like this in build.yml:\n%s", swap[0])
+		}
+		text = strings.Replace(text, swap[0], swap[1], 1)
+	}
+	d, err := workflow.Parse("build.yml", []byte(text), usual(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, _ := d.Edge("testing", "quality_review"); len(e.Gate) != 1 || e.Gate[0].Check != "tests" || e.Gate[0].Result != workflow.CheckPassed {
+		t.Errorf("found the gate %+v, want the check", e.Gate)
+	}
+}
