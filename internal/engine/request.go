@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,16 +18,19 @@ import (
 // and waits for them a while. A refusal is a *decide.Rejection, and nothing has changed.
 // Asking for the status that the task has already succeeds and does nothing.
 func (e *Engine) Request(ctx context.Context, req task.Request) (task.Outcome, error) {
-	return e.request(ctx, req, nil)
+	return e.request(ctx, req, nil, nil)
 }
 
+// known are facts that stand in the place of a new look.
+type known map[string]decide.Fact
+
 // request runs before, once, between the yes and its commit.
-func (e *Engine) request(ctx context.Context, req task.Request, before func(task.Task) error) (task.Outcome, error) {
+func (e *Engine) request(ctx context.Context, req task.Request, before func(task.Task) error, facts known) (task.Outcome, error) {
 	if err := e.finishOwed(ctx, req.Task, req.Actor); err != nil {
 		return task.Outcome{}, err
 	}
 	for range maxConflicts {
-		out, err := e.attempt(ctx, req, &before)
+		out, err := e.attempt(ctx, req, &before, facts)
 		if errors.Is(err, task.ErrConflict) {
 			continue
 		}
@@ -47,8 +51,8 @@ func (e *Engine) putRight(ctx context.Context, id string) {
 	}
 }
 
-func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task) error) (task.Outcome, error) {
-	s, decision, evidence, err := e.judge(ctx, req)
+func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task) error, facts known) (task.Outcome, error) {
+	s, decision, evidence, err := e.judge(ctx, req, facts)
 	if err != nil {
 		return task.Outcome{}, err
 	}
@@ -94,10 +98,13 @@ func settleOwed(owed []task.OwedHook, next task.Change, why string) []task.Settl
 }
 
 // judge looks at the evidence and decides.
-func (e *Engine) judge(ctx context.Context, req task.Request) (task.Snapshot, decide.Decision, decide.Evidence, error) {
+func (e *Engine) judge(ctx context.Context, req task.Request, facts known) (task.Snapshot, decide.Decision, decide.Evidence, error) {
 	s, def, evidence, err := e.look(ctx, req)
 	if err != nil {
 		return s, decide.Decision{}, evidence, err
+	}
+	if len(facts) > 0 { // then there were some to look at
+		maps.Copy(evidence.Facts, facts)
 	}
 	decision, err := decide.Transition(def, s.Task, evidence, req, e.Now())
 	if err == nil && decision.Moved {
@@ -342,63 +349,7 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 			return nil
 		}
 		return e.Documents.Append(t.Project, t.ID, "\n## Fix Instructions\n\n"+document.Demote(text)+"\n")
-	})
-}
-
-// Merge merges the task's branch into the project's default branch and then moves the task.
-// It decides first; run again after it was cut short, it goes on.
-func (e *Engine) Merge(ctx context.Context, id, strategy string, actor task.Actor) (task.Outcome, string, error) {
-	to, err := e.target(ctx, id, workflow.MoveMerge)
-	if err != nil {
-		return task.Outcome{}, "", err
-	}
-	req := task.Request{Task: id, To: to, Actor: actor}
-	s, decision, _, err := e.judge(ctx, req)
-	if err != nil {
-		e.logRefusal(req, err)
-		e.putRight(ctx, id)
-		return task.Outcome{}, "", err
-	}
-	if !decision.Moved {
-		return task.Outcome{Task: s.Task}, "already merged", nil
-	}
-	if err := e.worthMerging(ctx, s.Task); err != nil {
-		return task.Outcome{}, "", err
-	}
-	if err := e.note(ctx, id, task.Event{Type: task.MergeBegun, Actor: actor.Name(), Data: map[string]string{"branch": s.Task.Branch}}); err != nil {
-		return task.Outcome{}, "", err
-	}
-	commit, how, err := e.Merger.Merge(ctx, s.Task, strategy)
-	if err != nil {
-		return task.Outcome{}, "", err
-	}
-	merged := task.Event{Type: task.Merged, Actor: actor.Name(), Reason: how, Data: map[string]string{"branch": s.Task.Branch, "commit": commit}}
-	if err := e.note(ctx, id, merged); err != nil {
-		return task.Outcome{}, "", err
-	}
-	req.Reason = how
-	out, err := e.Request(ctx, req)
-	return out, how, err
-}
-
-// worthMerging refuses a merge that would call a task done whose branch brings nothing.
-// One that was begun before goes on: then its commits may be in the default branch already.
-func (e *Engine) worthMerging(ctx context.Context, t task.Task) error {
-	ahead, err := e.Merger.Ahead(ctx, t)
-	if err != nil || ahead {
-		return err
-	}
-	events, err := e.Index.Events(ctx, t.ID, 0)
-	if err != nil {
-		return err
-	}
-	for _, event := range events {
-		if event.Type == task.MergeBegun {
-			return nil
-		}
-	}
-	return fmt.Errorf("cannot merge task %s: its branch %q holds no commit that the default branch has not; "+
-		"commit the work there, or, if it was merged by other means, finish it with orange task update --status", t.ID, t.Branch)
+	}, nil)
 }
 
 // note adds an event to a task's history that changes nothing else.

@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// dataGit is the key in the data of a merge's begin under which stands what git said then, so that a merge which is run again
+// after it was cut short can still be judged: once the branch is merged, git says something else of it.
+const dataGit = "git"
+
+// Merge merges the task's branch into the project's default branch and then moves the task.
+// It decides first; run again after it was cut short, it goes on.
+func (e *Engine) Merge(ctx context.Context, id, strategy string, actor task.Actor) (task.Outcome, string, error) {
+	to, err := e.target(ctx, id, workflow.MoveMerge)
+	if err != nil {
+		return task.Outcome{}, "", err
+	}
+	req := task.Request{Task: id, To: to, Actor: actor}
+	begun, err := e.mergeBegun(ctx, id)
+	if err != nil {
+		return task.Outcome{}, "", err
+	}
+	s, decision, evidence, err := e.judge(ctx, req, begun)
+	if err != nil {
+		e.logRefusal(req, err)
+		e.putRight(ctx, id)
+		return task.Outcome{}, "", err
+	}
+	if !decision.Moved {
+		return task.Outcome{Task: s.Task}, "already merged", nil
+	}
+	if begun == nil {
+		if err := e.worthMerging(ctx, s.Task); err != nil {
+			return task.Outcome{}, "", err
+		}
+	}
+	git := ofGit(evidence.Facts)
+	text, err := json.Marshal(git)
+	if err != nil {
+		return task.Outcome{}, "", fmt.Errorf("note what git says: %w", err)
+	}
+	data := map[string]string{"branch": s.Task.Branch}
+	if len(git) > 0 {
+		data[dataGit] = string(text)
+	}
+	if err := e.note(ctx, id, task.Event{Type: task.MergeBegun, Actor: actor.Name(), Data: data}); err != nil {
+		return task.Outcome{}, "", err
+	}
+	commit, how, err := e.Merger.Merge(ctx, s.Task, strategy)
+	if err != nil {
+		return task.Outcome{}, "", err
+	}
+	merged := task.Event{Type: task.Merged, Actor: actor.Name(), Reason: how, Data: map[string]string{"branch": s.Task.Branch, "commit": commit}}
+	if err := e.note(ctx, id, merged); err != nil {
+		return task.Outcome{}, "", err
+	}
+	req.Reason = how
+	out, err := e.request(ctx, req, nil, git)
+	return out, how, err
+}
+
+// ofGit are those of the facts that git told.
+func ofGit(facts map[string]decide.Fact) known {
+	git := known{}
+	for key, fact := range facts { // they stay a map
+		if strings.HasPrefix(fact.Source, "git ") {
+			git[key] = fact
+		}
+	}
+	return git
+}
+
+// mergeBegun is what git said when a merge was begun that did its work and was cut short before the move;
+// nil where there is none, or where the branch has something to merge: then it is looked anew.
+func (e *Engine) mergeBegun(ctx context.Context, id string) (known, error) {
+	events, err := e.Index.Events(ctx, id, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, event := range slices.Backward(events) {
+		if event.IsMove() {
+			return nil, nil
+		}
+		if event.Type != task.MergeBegun {
+			continue
+		}
+		s, err := e.Store.Load(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		ahead, err := e.Merger.Ahead(ctx, s.Task)
+		if err != nil || ahead {
+			return nil, err
+		}
+		git := known{}
+		if text := event.Data[dataGit]; text != "" {
+			if err := json.Unmarshal([]byte(text), &git); err != nil {
+				return nil, fmt.Errorf("read what git said when the merge of task %s began: %w", id, err)
+			}
+		}
+		return git, nil
+	}
+	return nil, nil
+}
+
+// worthMerging refuses a merge that would call a task done whose branch brings nothing.
+func (e *Engine) worthMerging(ctx context.Context, t task.Task) error {
+	ahead, err := e.Merger.Ahead(ctx, t)
+	if err != nil || ahead {
+		return err
+	}
+	return fmt.Errorf("cannot merge task %s: its branch %q holds no commit that the default branch has not; "+
+		"commit the work there, or, if it was merged by other means, finish it with orange task update --status", t.ID, t.Branch)
+}
