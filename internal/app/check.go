@@ -36,11 +36,11 @@ func serveJQ() int {
 	return 0
 }
 
-// looker joins what looks at evidence with what it looks through.
-func (h *house) looker() *evidence.Looker {
+// looker joins what looks at evidence with what it looks through. Patience is how long it waits for a check that runs.
+func (h *house) looker(patience time.Duration) *evidence.Looker {
 	return &evidence.Looker{
 		Dir: h.files.Dir, Git: sight{desk{house: h}}, Programs: checks{house: h}, Notes: h.engine, Locks: h.files,
-		Now: time.Now, JQTime: jqTime, Patience: checkPatience,
+		Now: time.Now, JQTime: jqTime, Patience: patience,
 	}
 }
 
@@ -135,7 +135,7 @@ func (h *house) Checks(ctx context.Context, id string) ([]task.CheckState, error
 	if err != nil {
 		return nil, err
 	}
-	return h.looker().Checks(ctx, t, def)
+	return h.looker(checkPatience).Checks(ctx, t, def)
 }
 
 // RunCheck runs a check of a task. Unless again is set, a result that counts for the present commit is answered as it is,
@@ -145,7 +145,7 @@ func (h *house) RunCheck(ctx context.Context, id, check string, again bool) (tas
 	if err != nil {
 		return task.CheckResult{}, err
 	}
-	r, err := h.looker().RunCheck(ctx, t, def, check, again)
+	r, err := h.looker(checkPatience).RunCheck(ctx, t, def, check, again)
 	if errors.Is(err, evidence.ErrRuns) && !again {
 		err = nil
 	}

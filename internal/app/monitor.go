@@ -68,6 +68,7 @@ func (h *house) Monitor(ctx context.Context, say func(string)) error {
 	if err := os.WriteFile(h.holderFile(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
 		return fmt.Errorf("note who watches: %w", err)
 	}
+	h.engine.Facts = h.looker(0) // a watch waits for nobody: what is being found out is asked for again
 	say("watching " + h.dir)
 	h.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
 	night.Run(ctx)

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/decide"
 	"orange/internal/task"
 )
 
@@ -30,6 +32,9 @@ nothing changes, every condition that is not met is told, and the exit status is
 	}
 	c.RunE = p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
 		overriding := c.Flags().Changed("override")
+		if to != "" && !overriding {
+			return usage("--to goes with --override; to ask for a status, there is: orange task update --status %s", to)
+		}
 		if overriding && strings.TrimSpace(override) == "" {
 			return usage("an override needs a reason: --override \"why\"")
 		}
@@ -90,8 +95,10 @@ func (p *Program) redo(ctx context.Context, h *House, id string, to task.Status,
 	if err := p.outcome(out, ""); err != nil {
 		return err
 	}
-	if aside := out.Event.Data["set_aside"]; aside != "" && !p.json {
-		p.say("  the earlier files are in %s of the task's folder", aside)
+	for _, h := range out.Hooks {
+		if h.Action == task.SetAside && h.State == task.HookDone && !p.json {
+			p.say("  the earlier files, if there were any, are in %s of the task's folder", task.AsideName(h.Event, h.Folder))
+		}
 	}
 	return nil
 }
@@ -154,10 +161,14 @@ func (p *Program) toMigrate(ctx context.Context, h *House, name, id string) ([]t
 
 // migrated is what became of one task.
 type migrated struct {
-	Task   string      `json:"task"`
-	Status task.Status `json:"status"`
-	Moved  bool        `json:"migrated"`
-	Error  string      `json:"error,omitempty"`
+	Task    string          `json:"task"`
+	Status  task.Status     `json:"status"`
+	Moved   bool            `json:"migrated"`
+	Code    string          `json:"code,omitempty"`
+	Error   string          `json:"error,omitempty"`
+	Details []decide.Detail `json:"details,omitempty"`
+
+	err error
 }
 
 func (p *Program) migrate(ctx context.Context, h *House, name string, tasks []task.Task, statuses map[task.Status]task.Status) error {
@@ -171,7 +182,11 @@ func (p *Program) migrate(ctx context.Context, h *House, name string, tasks []ta
 		}
 		out, err := h.Steps.Migrate(ctx, one.Task, name, statuses, actor)
 		if err != nil {
-			one.Error, last = err.Error(), err
+			_, one.Code = classify(err)
+			one.Error, one.err, last = err.Error(), err, err
+			if refused := (*decide.Rejection)(nil); errors.As(err, &refused) {
+				one.Error, one.Details = refused.Message, refused.Details
+			}
 		} else {
 			one.Status, one.Moved = out.Task.Status, out.Moved
 		}
@@ -186,7 +201,7 @@ func (p *Program) migrate(ctx context.Context, h *House, name string, tasks []ta
 		switch {
 		case p.json:
 		case one.Error != "":
-			p.warn("%s", one.Error)
+			p.warn("%v", one.err)
 		case one.Moved:
 			p.say("%s has the present rules of %s (%s)", one.Task, name, one.Status)
 		default:

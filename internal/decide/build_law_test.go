@@ -71,7 +71,7 @@ func (w *build003) settle(c task.Change) {
 func (w *build003) ask(tb failer, role string, to task.Status) {
 	tb.Helper()
 	req := task.Request{Task: "T1", To: to, Actor: actorFrom(role), Reason: "so it is"}
-	d, err := decide.Transition(w.def, w.task, w.ev, req, noon)
+	d, err := judge(w.def, w.task, w.ev, req)
 	if err != nil || !d.Moved {
 		tb.Fatalf("%s cannot ask for %s in %s: %v", role, to, w.task.Status, err)
 	}
@@ -146,7 +146,7 @@ func (w *build003) wander(rt *rapid.T, temper temper003, reached *reach003) {
 			w.write(name)
 		}
 	}
-	d, err := decide.Transition(w.def, w.task, w.ev, req, noon)
+	d, err := judge(w.def, w.task, w.ev, req)
 	var no *decide.Rejection
 	if err != nil && !errors.As(err, &no) {
 		rt.Fatalf("found %v, want a refusal", err)

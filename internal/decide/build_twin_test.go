@@ -208,7 +208,7 @@ func TestTheJudgeAgreesWithALiteralLookupInDocument003(t *testing.T) {
 		if c.reason {
 			req.Reason = "so it is"
 		}
-		d, err := decide.Transition(def, tk, ev, req, noon)
+		d, err := judge(def, tk, ev, req)
 		want := slices.ContainsFunc(document003, func(r row003) bool { return r.accepts(c) })
 		if found := err == nil && d.Moved; found != want {
 			rt.Fatalf("found moved = %t for %+v (%v), want %t", found, c, err, want)

@@ -50,7 +50,7 @@ func (ev Evidence) Text(e task.Evidence) (string, bool) {
 // that of which a gate out of it asks that it was written since.
 func Digests(def *workflow.Definition, to task.Status, ev Evidence) []task.Evidence {
 	var found []task.Evidence
-	for _, p := range since(def, to) {
+	for _, p := range NeedsOnEntry(def, to) {
 		if e, present := evidenceOf(p, ev); present {
 			found = addOnce(found, e)
 		}
@@ -75,8 +75,9 @@ func sectionEvidence(s document.Section) task.Evidence {
 	return task.Evidence{Source: "## " + s.Key, Digest: document.Digest(s.Text)}
 }
 
-// since lists the parts of the gates out of a status that want something written after it began.
-func since(def *workflow.Definition, status task.Status) []workflow.Part {
+// NeedsOnEntry lists the parts of the gates out of a status that want something written after it began:
+// what there is of them when it begins has to be known.
+func NeedsOnEntry(def *workflow.Definition, status task.Status) []workflow.Part {
 	var found []workflow.Part
 	for i := range def.Transitions {
 		if def.Transitions[i].From == status {
@@ -95,19 +96,22 @@ func since(def *workflow.Definition, status task.Status) []workflow.Part {
 // and those that will have to be new once the task is there.
 func Needs(def *workflow.Definition, t task.Task, to task.Status) []workflow.Part {
 	var parts []workflow.Part
-	to = resolve(def, t, to)
-	for _, edge := range edges(def, t, to) {
+	ways := edges(def, t, to)
+	for _, edge := range ways {
 		parts = append(parts, workflow.Leaves(edge.Gate)...)
 	}
-	if to != t.Status || len(parts) > 0 {
-		parts = append(parts, since(def, to)...)
+	if len(ways) > 0 {
+		parts = append(parts, NeedsOnEntry(def, to)...)
 	}
 	return parts
 }
 
 // NeedsOfDeath lists the parts that the exit rules of the task's status can depend on.
-func NeedsOfDeath(def *workflow.Definition, t task.Task) []workflow.Part {
+func NeedsOfDeath(def *workflow.Definition, t task.Task, death task.Death) []workflow.Part {
 	var parts []workflow.Part
+	if state, _ := def.State(t.Status); state.Role != death.Role || death.Ending.Unstarted != "" {
+		return nil // no rule is asked
+	}
 	for _, rule := range rulesOf(def, t.Status) {
 		if rule.HasArtifact != nil {
 			parts = append(parts, workflow.Leaves([]workflow.Part{*rule.HasArtifact})...)
@@ -165,7 +169,10 @@ func judgeGate(parts []workflow.Part, ev Evidence) judgment {
 }
 
 func (j *judgment) add(other judgment) {
-	j.unmet, j.rested, j.notes = append(j.unmet, other.unmet...), append(j.rested, other.rested...), append(j.notes, other.notes...)
+	j.unmet, j.notes = append(j.unmet, other.unmet...), append(j.notes, other.notes...)
+	for _, e := range other.rested {
+		j.rested = addOnce(j.rested, e)
+	}
 }
 
 // judgeAny takes the first of several ways that is open; with none open it tells what each lacks.
@@ -210,7 +217,7 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 		j.unmet = append(j.unmet, Detail{Condition: fact.Source + " is new", Found: found, Where: fact.Where, Want: "write it anew for this move"})
 	}
 	if len(j.unmet) == before && fact.Digest != "" {
-		j.rested = append(j.rested, evidence)
+		j.rested = addOnce(j.rested, evidence)
 	}
 }
 
@@ -248,7 +255,7 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 		j.unmet = append(j.unmet, Detail{Condition: name + " is new", Found: found, Where: where, Want: "write it anew for this move"})
 	}
 	if len(j.unmet) == before {
-		j.rested = append(j.rested, evidence)
+		j.rested = addOnce(j.rested, evidence)
 	}
 }
 

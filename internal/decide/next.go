@@ -2,7 +2,9 @@ package decide
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,16 +21,15 @@ func NeedsOfAll(def *workflow.Definition, t task.Task) []workflow.Part {
 	return parts
 }
 
-// Next finds the one move that the evidence supports, and says what it rests on.
-// A move with a gate that is met comes before one that asks for nothing; where several would do, or none, the answer is a *Rejection
-// that tells of each what it lacks. A move that gives the task up is never proposed.
-func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, now time.Time) (to task.Status, why string, err error) {
+// Next finds the one move that the evidence supports, and says what it rests on. The reason is the one that the actor gives.
+// Where no move out of the status asks for evidence, the only one that goes on counts as supported: it asks for nothing.
+// Where several would do, or none, the answer is a *Rejection that tells of each what it lacks.
+func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, reason string, now time.Time) (to task.Status, why string, err error) {
 	var supported, free []task.Status
 	rested := map[task.Status]string{}
 	var details []Detail
 	for _, target := range Open(def, t, actor) {
-		req := task.Request{Task: t.ID, To: target, Actor: actor}
-		decision, err := Transition(def, t, ev, req, now)
+		decision, err := Transition(def, t, ev, task.Request{Task: t.ID, To: target, Actor: actor, Reason: reason}, now)
 		if err != nil {
 			details = append(details, lackOf(target, err)...)
 			continue
@@ -39,19 +40,24 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 		case len(move.Evidence) > 0:
 			supported = append(supported, target)
 			rested[target] = "it rests on " + sources(move.Evidence)
-		case !state.Terminal:
+		case !state.Terminal && !state.Escalation:
 			free = append(free, target)
-			rested[target] = "it asks for nothing"
+			rested[target] = "no move out of here asks for evidence"
 		}
 	}
 	found := supported
-	if len(found) == 0 {
+	if len(found) == 0 && !asksForEvidence(def, t, actor) {
 		found = free
 	}
 	if len(found) == 1 {
 		return found[0], rested[found[0]], nil
 	}
 	return "", "", noNext(def, t, actor, found, details)
+}
+
+// asksForEvidence says whether a move that the actor may ask for has a gate.
+func asksForEvidence(def *workflow.Definition, t task.Task, actor task.Actor) bool {
+	return slices.ContainsFunc(out(def, t), func(edge *workflow.Transition) bool { return len(edge.Gate) > 0 && Allows(edge, actor) })
 }
 
 func sources(evidence []task.Evidence) string {
@@ -88,10 +94,9 @@ func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []t
 	}
 	if len(several) > 1 {
 		r.Message = fmt.Sprintf("cannot tell where task %s goes from %q: several moves are open", t.ID, t.Status)
-		r.Details = nil
 		for _, to := range several {
 			r.Details = append(r.Details, Detail{
-				Condition: "one way", Found: fmt.Sprintf("%q too", to), Want: "choose: orange task update " + t.ID + " --status " + string(to),
+				Condition: "open", Found: fmt.Sprintf("%q", to), Want: "choose: orange task update " + t.ID + " --status " + string(to),
 			})
 		}
 	}
@@ -116,20 +121,24 @@ func Overridable(def *workflow.Definition, t task.Task, actor task.Actor) (task.
 	if len(found) > 1 {
 		r.Message = fmt.Sprintf("cannot override a move of task %s out of %q: several may be overridden", t.ID, t.Status)
 		for _, to := range found {
-			r.Details = append(r.Details, Detail{Condition: "one way", Found: fmt.Sprintf("%q too", to), Want: "choose: --to " + string(to)})
+			r.Details = append(r.Details, Detail{Condition: "open to an override", Found: fmt.Sprintf("%q", to), Want: "choose: --to " + string(to)})
 		}
 	}
 	return "", r
 }
 
-// Redo judges taking a task back to a state that the workflow lets begin anew: one that comes before the present one in the file,
-// or that one itself. It is the only way out of a terminal state. Whoever is at work is ended, and the state's own agent is started.
-func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, actor task.Actor, reason string, now time.Time) (task.Change, error) {
-	if refused := redoRefused(def, t, to, actor); refused != nil {
+// Redo judges taking a task back to a state that the workflow lets begin anew: one that it has been in, and that does not come after
+// the present one in the file. It is the only way out of a terminal state. Events are the task's whole history.
+// Whoever is at work is ended, the files of the state's folder are set aside, and its agent is started.
+func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, events []task.Event, actor task.Actor, reason string, now time.Time) (task.Change, error) {
+	if refused := redoRefused(def, t, to, events, actor); refused != nil {
 		return task.Change{}, refused
 	}
 	state, _ := def.State(to)
 	hooks := []task.Hook{{Action: task.KillSession}}
+	if state.Folder != "" {
+		hooks = append(hooks, task.Hook{Action: task.SetAside, Folder: state.Folder})
+	}
 	if t.Workspace == "" {
 		hooks = append(hooks, task.Hook{Action: task.AcquireWorkspace})
 	}
@@ -137,6 +146,9 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ac
 		hooks = append(hooks, respawnHook(def, state))
 	}
 	expect, from := t.Version, t.Status
+	if t.Counters.Failures(to) != 0 {
+		t.Counters = t.Counters.With(task.Failures(to), 0)
+	}
 	t = enter(def, t, to, hooks, now)
 	return task.Change{
 		Task: t, Expect: expect, Hooks: hooks, Entered: true, Entry: Digests(def, to, ev), Lease: lease(t, hooks),
@@ -147,22 +159,23 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ac
 	}, nil
 }
 
-func redoRefused(def *workflow.Definition, t task.Task, to task.Status, actor task.Actor) *Rejection {
+func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events []task.Event, actor task.Actor) *Rejection {
 	var names []string
 	for _, s := range def.Redo {
 		names = append(names, s.Name)
 	}
-	here, there := place(def, t.Status), place(def, to)
 	found, want := "", "choose one of: "+strings.Join(names, ", ")
 	switch {
 	case len(names) == 0:
 		found, want = fmt.Sprintf("none: the workflow %q names no states under redo", def.Name), "move the task over its transitions"
-	case there < 0:
+	case place(def, to) < 0:
 		found = fmt.Sprintf("%q, which is no state of the workflow %q", to, def.Name)
 	case !slices.Contains(names, string(to)):
-		found = fmt.Sprintf("%q, which is not", to)
-	case there > here:
+		found = fmt.Sprintf("%q, which is none", to)
+	case place(def, to) > place(def, t.Status):
 		found, want = fmt.Sprintf("%q, which comes after %q", to, t.Status), "finish what comes before it: nothing is skipped"
+	case !wasIn(events, to):
+		found, want = fmt.Sprintf("%q, in which the task has never been", to), "finish what comes before it: nothing is skipped"
 	case actor.Role != task.RoleHuman || actor.Rule:
 		found, want = fmt.Sprintf("the role %q asking", actor.Name()), "have a person ask"
 	default:
@@ -175,41 +188,41 @@ func redoRefused(def *workflow.Definition, t task.Task, to task.Status, actor ta
 	}
 }
 
+// wasIn says whether a history leads through a status.
+func wasIn(events []task.Event, status task.Status) bool {
+	return slices.ContainsFunc(events, func(e task.Event) bool {
+		return e.IsMove() && e.To == status || e.Type == task.Created && e.Data["status"] == string(status)
+	})
+}
+
 func place(def *workflow.Definition, status task.Status) int {
 	return slices.IndexFunc(def.States, func(s workflow.State) bool { return s.Name == status })
 }
 
-// Migrate judges giving a task the rules of another workflow, in the status to, which that one must know.
-func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, to task.Status, ev Evidence, actor task.Actor, now time.Time) (task.Change, error) {
-	state, exists := def.State(to)
-	found, want := "", ""
-	switch {
-	case actor.Role != task.RoleHuman:
-		found, want = fmt.Sprintf("the role %q asking", actor.Role), "have a person ask"
-	case !exists:
-		found, want = fmt.Sprintf("no state %q in the workflow %q", to, def.Name), fmt.Sprintf("say what stands for it: --map %s=STATE", t.Status)
-	case state.Terminal == t.Live:
-		found, want = fmt.Sprintf("%q, which is final in only one of both workflows", to), fmt.Sprintf("choose another one: --map %s=STATE", t.Status)
-	case len(owed) > 0:
-		found, want = fmt.Sprintf("%d hooks owed under the present rules", len(owed)), "wait until they are done, or: orange task retry "+t.ID
-	}
-	if found != "" {
-		return task.Change{}, &Rejection{
-			Code: MigrateRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
-			Message: fmt.Sprintf("cannot move task %s to version %d of the workflow %q", t.ID, def.Version, def.Name),
-			Details: []Detail{{Condition: "a status that both have", Found: found, Want: want}},
-		}
+// Migrate judges giving a task the rules of another workflow. Stands says which of its states stands for which of the present one's;
+// one that it does not name stands for itself.
+func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands map[task.Status]task.Status, ev Evidence, actor task.Actor, now time.Time) (task.Change, error) {
+	to := standsFor(stands, t.Status)
+	if refused := migrateRefused(def, t, owed, stands, actor); refused != nil {
+		return task.Change{}, refused
 	}
 	before := t
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
 	t.UpdatedAt = now
-	t.Counters = started(def, t.Counters)
+	t.Counters = started(def, renamed(t.Counters, stands))
+	if t.QueuedFor != "" {
+		t.QueuedFor = standsFor(stands, t.QueuedFor)
+	}
+	previous := standsFor(stands, t.Previous)
+	t.Previous = previous
 	c := task.Change{Task: t, Expect: t.Version, Events: []task.Event{{
 		Time: now, Type: task.WorkflowMigrated, Actor: actor.Name(), Counters: t.Counters, Workflow: def.Digest,
-		Data: map[string]string{"from": before.Workflow.Digest, "to": def.Digest, "workflow": def.Name, "version": fmt.Sprint(def.Version)},
+		Data: map[string]string{"from": before.Workflow.Digest, "to": def.Digest, "workflow": def.Name, "version": strconv.Itoa(def.Version)},
 	}}}
-	if to != t.Status {
+	if to != before.Status {
+		queued := t.QueuedFor
 		c.Task = enter(def, t, to, nil, now)
+		c.Task.Previous, c.Task.QueuedFor = previous, queued // it has not moved: its status has another name
 		c.Entered, c.Entry = true, Digests(def, to, ev)
 		c.Events = append(c.Events, task.Event{
 			Time: now, Type: task.StatusChanged, Actor: actor.Name(), From: before.Status, To: to, Counters: c.Task.Counters, Workflow: def.Digest,
@@ -217,6 +230,60 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, to tas
 		})
 	}
 	return c, nil
+}
+
+func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands map[task.Status]task.Status, actor task.Actor) *Rejection {
+	to := standsFor(stands, t.Status)
+	state, _ := def.State(to)
+	var details []Detail
+	tell := func(condition, found, want string) {
+		details = append(details, Detail{Condition: condition, Found: found, Want: want})
+	}
+	if actor.Role != task.RoleHuman {
+		tell("who may ask", fmt.Sprintf("the role %q", actor.Role), "have a person ask")
+	}
+	for _, s := range []task.Status{t.Status, t.Previous, t.QueuedFor} {
+		if s != "" && place(def, standsFor(stands, s)) < 0 {
+			tell("a state that both have", fmt.Sprintf("no state %q in the workflow %q", standsFor(stands, s), def.Name), fmt.Sprintf("say what stands for it: --map %s=STATE", s))
+		}
+	}
+	if len(details) == 0 && state.Terminal == t.Live {
+		tell("a state that both have", fmt.Sprintf("%q, which is final in only one of both workflows", to), fmt.Sprintf("choose another one: --map %s=STATE", t.Status))
+	}
+	if len(owed) > 0 {
+		tell("no hook owed", fmt.Sprintf("%d under the present rules", len(owed)), "wait until they are done, or: orange task retry "+t.ID)
+	}
+	if len(details) == 0 {
+		return nil
+	}
+	return &Rejection{
+		Code: MigrateRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor), Details: details,
+		Message: fmt.Sprintf("cannot move task %s to version %d of the workflow %q", t.ID, def.Version, def.Name),
+	}
+}
+
+func standsFor(stands map[task.Status]task.Status, s task.Status) task.Status {
+	if to, named := stands[s]; named {
+		return to
+	}
+	return s
+}
+
+// renamed are counters in which the failures of a state belong to the one that stands for it.
+func renamed(counters task.Counters, stands map[task.Status]task.Status) task.Counters {
+	states := slices.Sorted(maps.Keys(stands))
+	out := counters
+	for _, from := range states {
+		if counters.Failures(from) != 0 {
+			out = out.With(task.Failures(from), 0)
+		}
+	}
+	for _, from := range states {
+		if n := counters.Failures(from); n != 0 {
+			out = out.With(task.Failures(stands[from]), n)
+		}
+	}
+	return out
 }
 
 // started gives the workflow's own counters their first values, where they have none yet.

@@ -98,7 +98,7 @@ func TestNext_isTheOneMoveThatTheEvidenceSupports(t *testing.T) {
 		"a guard speaks against": {status: "build", body: "## Flaw\nbad\n", code: decide.NoNext, says: `to "plan": asked > 0: found asked = 0`},
 		"a final status":         {status: "done", code: decide.NoNext, says: "orange task redo T1 STATE"},
 	} {
-		to, why, err := decide.Next(def, newTask(tt.status), seen(def, tt.body, tt.facts), human(), noon)
+		to, why, err := decide.Next(def, newTask(tt.status), seen(def, tt.body, tt.facts), human(), "", noon)
 		if to != tt.to || codeOf(err) != tt.code || !strings.Contains(why, tt.why) || err != nil && !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: found %q because %q (%v), want %q", name, to, why, err, tt.to)
 		}
@@ -139,6 +139,10 @@ func TestRedo_leadsOnlyToKnownAndEarlierStates(t *testing.T) {
 	def := stepsWorkflow(t)
 	over := newTask("done")
 	over.Live, over.Workspace = false, ""
+	been := []task.Event{ // in plan and build, and by an escalation in help
+		{Type: task.Created, Data: map[string]string{"status": "plan"}}, {Type: task.StatusChanged, From: "plan", To: "build"},
+	}
+	young := newTask("help")
 	for name, tt := range map[string]struct {
 		task   task.Task
 		to     task.Status
@@ -146,15 +150,20 @@ func TestRedo_leadsOnlyToKnownAndEarlierStates(t *testing.T) {
 		hooks  string
 		refuse string
 	}{
-		"back":             {task: newTask("check"), to: "plan", actor: human(), hooks: "kill_session spawn_agent"},
-		"the same":         {task: newTask("build"), to: "build", actor: human(), hooks: "kill_session spawn_agent"},
-		"opened again":     {task: over, to: "build", actor: human(), hooks: "kill_session acquire_workspace spawn_agent"},
+		"back":             {task: newTask("check"), to: "plan", actor: human(), hooks: "kill_session set_aside spawn_agent"},
+		"the same":         {task: newTask("build"), to: "build", actor: human(), hooks: "kill_session set_aside spawn_agent"},
+		"opened again":     {task: over, to: "build", actor: human(), hooks: "kill_session set_aside acquire_workspace spawn_agent"},
 		"ahead":            {task: newTask("plan"), to: "build", actor: human(), refuse: "comes after"},
+		"never there":      {task: young, to: "build", actor: human(), refuse: "has never been"},
 		"unknown":          {task: newTask("check"), to: "coding", actor: human(), refuse: "no state of the workflow"},
 		"not to be redone": {task: newTask("done"), to: "check", actor: human(), refuse: "choose one of: plan, build"},
 		"an agent asks":    {task: newTask("check"), to: "plan", actor: task.Actor{Role: task.RoleWorker}, refuse: "have a person ask"},
 	} {
-		c, err := decide.Redo(def, tt.task, tt.to, seen(def, "", nil), tt.actor, "anew", noon)
+		been := been
+		if name == "never there" {
+			been = been[:1]
+		}
+		c, err := decide.Redo(def, tt.task, tt.to, seen(def, "", nil), been, tt.actor, "anew", noon)
 		if tt.refuse != "" {
 			if codeOf(err) != decide.RedoRefused || !strings.Contains(err.Error(), tt.refuse) {
 				t.Errorf("%s: found %v, want a refusal with %q", name, err, tt.refuse)
@@ -190,7 +199,11 @@ func TestFailures_areCountedBeforeTheGuardsAndForgottenWhenTheStateIsLeftForward
 	if code != "" || d.Change.Task.Counters.Failures("check") != 3 || d.Change.Task.Previous != "check" {
 		t.Fatalf("the third failure: found %+v (%s)", d.Change, code)
 	}
-	again, code := ask(def, d.Change.Task, ev, task.Request{To: workflow.Previous, Actor: task.Actor{Role: "boss"}})
+	back, err := decide.Back(def, d.Change.Task, task.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, code := ask(def, d.Change.Task, ev, task.Request{To: back, Actor: task.Actor{Role: "boss"}})
 	if code != "" || again.Change.Task.Status != "check" || again.Change.Task.Counters.Failures("check") != 0 {
 		t.Errorf("back from help: found %+v (%s), want check without failures", again.Change, code)
 	}
@@ -269,30 +282,33 @@ func TestMigrate_wantsAStatusThatBothWorkflowsHave(t *testing.T) {
 	def := stepsWorkflow(t)
 	tk := newTask("build")
 	tk.Workflow = task.WorkflowRef{Name: "steps", Version: 2, Digest: "old"}
-	c, err := decide.Migrate(def, tk, nil, "build", decide.Evidence{}, human(), noon)
+	c, err := decide.Migrate(def, tk, nil, nil, decide.Evidence{}, human(), noon)
 	if err != nil || c.Task.Workflow.Digest != def.Digest || c.Task.Counters.Get("budget") != 5 || c.Events[0].IsMove() {
 		t.Errorf("found %+v (%v)", c, err)
 	}
-	tk.Status = "working"
-	c, err = decide.Migrate(def, tk, nil, "build", decide.Evidence{Document: docOf("")}, human(), noon)
-	if err != nil || len(c.Events) != 2 || !c.Events[1].IsMove() || c.Events[1].From != "working" || c.Task.Status != "build" {
+	tk.Status, tk.Previous, tk.QueuedFor = "working", "working", "working"
+	tk.Counters = tk.Counters.With(task.Failures("working"), 2)
+	to := func(s task.Status) map[task.Status]task.Status { return map[task.Status]task.Status{"working": s} }
+	c, err = decide.Migrate(def, tk, nil, to("build"), decide.Evidence{Document: docOf("")}, human(), noon)
+	if err != nil || len(c.Events) != 2 || !c.Events[1].IsMove() || c.Events[1].From != "working" || c.Task.Status != "build" ||
+		c.Task.Previous != "build" || c.Task.QueuedFor != "build" || c.Task.Counters.Failures("build") != 2 || c.Task.Counters.Failures("working") != 0 {
 		t.Errorf("with another status: found %+v (%v)", c, err)
 	}
 	for name, try := range map[string]func() error{
 		"unknown": func() error {
-			_, err := decide.Migrate(def, tk, nil, "working", decide.Evidence{}, human(), noon)
+			_, err := decide.Migrate(def, tk, nil, to("working"), decide.Evidence{}, human(), noon)
 			return err
 		},
 		"final": func() error {
-			_, err := decide.Migrate(def, tk, nil, "done", decide.Evidence{}, human(), noon)
+			_, err := decide.Migrate(def, tk, nil, to("done"), decide.Evidence{}, human(), noon)
 			return err
 		},
 		"hooks owed": func() error {
-			_, err := decide.Migrate(def, tk, make([]task.OwedHook, 1), "build", decide.Evidence{}, human(), noon)
+			_, err := decide.Migrate(def, tk, make([]task.OwedHook, 1), to("build"), decide.Evidence{}, human(), noon)
 			return err
 		},
 		"by an agent": func() error {
-			_, err := decide.Migrate(def, tk, nil, "build", decide.Evidence{}, task.Actor{Role: "worker"}, noon)
+			_, err := decide.Migrate(def, tk, nil, to("build"), decide.Evidence{}, task.Actor{Role: "worker"}, noon)
 			return err
 		},
 	} {

@@ -20,6 +20,8 @@ func RequestPR(def *workflow.Definition, s task.Snapshot, ahead bool, actor task
 		}
 	}
 	switch {
+	case actor.Role != task.RoleHuman:
+		return refuse("who may ask", fmt.Sprintf("the role %q", actor.Role), "have a person ask: what leaves the machine is theirs to send")
 	case !t.Live:
 		return refuse("a task that is not over", fmt.Sprintf("one that is %q", t.Status), "make a new task for what is still to do")
 	case t.Workspace == "":

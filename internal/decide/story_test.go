@@ -199,7 +199,7 @@ func actorFrom(text string) task.Actor {
 }
 
 func answer(def *workflow.Definition, w stage, req task.Request) string {
-	d, err := decide.Transition(def, w.task, w.ev, req, noon)
+	d, err := judge(def, w.task, w.ev, req)
 	var no *decide.Rejection
 	switch {
 	case errors.As(err, &no):

@@ -281,7 +281,7 @@ func TestOnlyHooksThatWouldStartSomethingAreOvertaken(t *testing.T) {
 	t.Parallel()
 	var all []task.OwedHook
 	var want []int64
-	starts := []string{task.AcquireWorkspace, task.SpawnAgent, task.SpawnReviewer, task.NotifyWorker, task.RunCommand}
+	starts := []string{task.AcquireWorkspace, task.SpawnAgent, task.SpawnReviewer, task.NotifyWorker, task.RunCommand, task.SetAside}
 	for i, action := range append(task.Actions(), "paint") {
 		all = append(all, owed(int64(i), action))
 		if slices.Contains(starts, action) {

@@ -5,6 +5,7 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,8 +25,12 @@ type Decision struct {
 // Transition judges a request for a status, in this order: map, actor, guards, gate.
 // A no is a *Rejection: its code is that of the first step that failed, its details are those of all.
 func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Request, now time.Time) (Decision, error) {
-	req.To = resolve(def, t, req.To)
 	candidates := edges(def, t, req.To)
+	if req.Override { // an edge whose guards hold is meant before one whose guards have to be ignored too
+		slices.SortStableFunc(candidates, func(a, b *workflow.Transition) int {
+			return cmp.Compare(len(guardsUnmet(t, a)), len(guardsUnmet(t, b)))
+		})
+	}
 	if len(candidates) == 0 {
 		if req.To == t.Status {
 			return Decision{Change: task.Change{Task: t}}, nil
@@ -45,12 +50,17 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	return Decision{}, last
 }
 
-// resolve is the state that a request means: "previous" is the one before the present one.
-func resolve(def *workflow.Definition, t task.Task, to task.Status) task.Status {
-	if _, exists := def.State(to); !exists && to == workflow.Previous && t.Previous != "" {
-		return t.Previous
+// Back is the state that a request for "previous" means: the one that the workflow leads the task back to.
+func Back(def *workflow.Definition, t task.Task, req task.Request) (task.Status, error) {
+	for _, edge := range edges(def, t, t.Previous) {
+		if slices.Contains(edge.CameFrom, edge.To) {
+			return edge.To, nil
+		}
 	}
-	return to
+	return "", &Rejection{
+		Code: IllegalTransition, Task: t.ID, From: t.Status, To: req.To, Open: Open(def, t, req.Actor),
+		Message: fmt.Sprintf("cannot move task %s back: the workflow %q leads from %q to no state that the task came from", t.ID, def.Name, t.Status),
+	}
 }
 
 // out lists the edges that leave a task's present status, in the order of the file.
@@ -190,7 +200,7 @@ func overridden(edge *workflow.Transition, req task.Request) (string, Detail) {
 	case req.Actor.Role != task.RoleHuman || req.Actor.Rule:
 		return ActorDenied, Detail{Condition: "who may override", Found: fmt.Sprintf("the role %q", req.Actor.Name()), Want: "have a person do it"}
 	case !edge.Override:
-		return OverrideDenied, Detail{Condition: "override: allowed", Found: "a transition whose conditions always hold", Want: "meet its conditions"}
+		return OverrideDenied, Detail{Condition: "override: allowed", Found: "a transition whose conditions cannot be set aside", Want: "meet its conditions"}
 	case strings.TrimSpace(req.Reason) == "":
 		return ReasonMissing, Detail{Condition: "a reason", Found: "none", Want: "say why the conditions do not matter this time"}
 	}
@@ -254,7 +264,7 @@ func noted(t task.Task, edge *workflow.Transition, req task.Request, j judgment)
 		data[task.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))
 	}
 	if req.Override {
-		data[task.DataOverride] = reasons(append(guardsUnmet(t, edge), j.unmet...))
+		data[task.DataOverride] = or(reasons(append(guardsUnmet(t, edge), j.unmet...)), "nothing: all conditions held")
 	}
 	return data
 }

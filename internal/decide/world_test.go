@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -89,4 +90,16 @@ func sectionEvidence(tb failer, d *document.Document, name string) task.Evidence
 func spentSection(tb failer, d *document.Document, name string, seq int) task.Spent {
 	tb.Helper()
 	return task.Spent{Evidence: sectionEvidence(tb, d, name), Seq: seq}
+}
+
+// judge judges a request as the engine has it judged: "previous" is the state that it means for the task.
+func judge(def *workflow.Definition, tk task.Task, ev decide.Evidence, req task.Request) (decide.Decision, error) {
+	if req.To == workflow.Previous {
+		to, err := decide.Back(def, tk, req)
+		if err != nil {
+			return decide.Decision{}, err
+		}
+		req.To = to
+	}
+	return decide.Transition(def, tk, ev, req, noon)
 }

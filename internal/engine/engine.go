@@ -53,12 +53,6 @@ type Documents interface {
 	Trash(project, id string) (string, error)
 }
 
-// Artifacts are the files beside a task's document that its agents leave.
-type Artifacts interface {
-	// SetAside moves the files of a folder of the task away, under a name of their own, and answers it; empty where there are none.
-	SetAside(project, id, folder string, seq int) (string, error)
-}
-
 // Mirror makes the files equal to the record, and has the locks beside them.
 type Mirror interface {
 	// Sync gives task.ErrConflict, and leaves the document alone, where its header is no longer the one that was compared.
@@ -117,7 +111,6 @@ type Engine struct {
 	Index     Index
 	Seats     Seats
 	Documents Documents
-	Artifacts Artifacts
 	Mirror    Mirror
 	Rules     Rules
 	Desk      Desk

@@ -45,7 +45,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 	if err != nil {
 		return task.Outcome{}, err
 	}
-	if evidence.Facts, err = e.facts(ctx, s.Task, def, decide.NeedsOfDeath(def, s.Task)); err != nil {
+	if evidence.Facts, err = e.facts(ctx, s.Task, def, decide.NeedsOfDeath(def, s.Task, death)); err != nil {
 		return task.Outcome{}, err
 	}
 	for _, fact := range evidence.Facts {
@@ -71,7 +71,17 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 	if len(c.Hooks) > 0 {
 		c.Settled = settleOwed(s.Owed, c, "overtaken by the exit rules")
 	}
+	if c.Lease == task.LeaseReserve {
+		project, err := e.Desk.Project(s.Task.Project)
+		if err != nil {
+			return task.Outcome{}, err
+		}
+		c.PoolSize = project.PoolSize
+	}
 	t, err := e.commit(ctx, c, evidence)
+	if errors.Is(err, task.ErrPoolFull) {
+		return task.Outcome{}, e.noRoom(ctx, s.Task)
+	}
 	if errors.Is(err, task.ErrNobody) {
 		e.putRight(ctx, death.Task)
 		return task.Outcome{}, nil

@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // Next asks for the one move that the evidence supports, and says in the history what it rests on.
@@ -33,7 +34,7 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 			return task.Outcome{}, err
 		}
 		var rests string
-		to, rests, err = decide.Next(def, s.Task, evidence, actor, e.Now())
+		to, rests, err = decide.Next(def, s.Task, evidence, actor, reason, e.Now())
 		if why == "" {
 			why = rests
 		}
@@ -47,35 +48,24 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 	return e.Request(ctx, req)
 }
 
-// Redo takes a task back to a state that its workflow lets begin anew. The files of that state's folder are put aside first,
-// and the event says where: nothing of them is lost, and nothing of them moves the task again.
+// Redo takes a task back to a state that its workflow lets begin anew.
 func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (task.Outcome, error) {
 	if err := e.finishOwed(ctx, id, actor); err != nil {
 		return task.Outcome{}, err
 	}
-	aside := ""
-	t, err := e.decided(ctx, id, func(s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	into := func(task.Status) task.Status { return to }
+	t, err := e.decided(ctx, id, into, func(def *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
+		events, err := e.Index.Events(ctx, id, 0)
 		if err != nil {
 			return nil, err
 		}
-		c, err := decide.Redo(def, s.Task, to, evidence, actor, strings.TrimSpace(reason), e.Now())
+		c, err := decide.Redo(def, s.Task, to, evidence, events, actor, strings.TrimSpace(reason), e.Now())
 		if err != nil {
 			return nil, err
 		}
 		project, err := e.Desk.Project(s.Task.Project)
-		if err != nil {
-			return nil, err
-		}
 		c.PoolSize = project.PoolSize
 		c.Settled = settleOwed(s.Owed, c, "overtaken by a redo")
-		state, _ := def.State(to)
-		if state.Folder != "" && aside == "" { // else it was done before somebody else was faster
-			aside, err = e.Artifacts.SetAside(s.Task.Project, id, state.Folder, s.Task.Seq+1)
-		}
-		if aside != "" {
-			c.Events[0].Data["set_aside"] = aside
-		}
 		return &c, err
 	})
 	if err != nil {
@@ -92,15 +82,17 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 		return task.Outcome{}, err
 	}
 	moved := false
-	t, err := e.decided(ctx, id, func(s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
-		to, mapped := status[s.Task.Status]
-		if !mapped {
-			to = s.Task.Status
+	into := func(from task.Status) task.Status {
+		if to, named := status[from]; named {
+			return to
 		}
-		if moved = s.Task.Workflow.Digest != def.Digest || to != s.Task.Status; !moved {
+		return from
+	}
+	t, err := e.decided(ctx, id, into, func(_ *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
+		if moved = s.Task.Workflow.Digest != def.Digest || into(s.Task.Status) != s.Task.Status; !moved {
 			return nil, nil
 		}
-		c, err := decide.Migrate(def, s.Task, s.Owed, to, evidence, actor, e.Now())
+		c, err := decide.Migrate(def, s.Task, s.Owed, status, evidence, actor, e.Now())
 		return &c, err
 	})
 	if err != nil || !moved {
@@ -109,14 +101,24 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 	return e.announce(ctx, t, t.Seq)
 }
 
-// decided looks at a task's whole document, decides on a change and commits it, until nobody else was faster. A nil change commits nothing.
-func (e *Engine) decided(ctx context.Context, id string, build func(task.Snapshot, decide.Evidence) (*task.Change, error)) (task.Task, error) {
+// decided looks at a task's whole document, and at what has to be known where its status into(status) begins; it decides on a change
+// and commits it, until nobody else was faster. A nil change commits nothing.
+func (e *Engine) decided(ctx context.Context, id string, into func(task.Status) task.Status,
+	build func(*workflow.Definition, task.Snapshot, decide.Evidence) (*task.Change, error),
+) (task.Task, error) {
 	for range maxConflicts {
 		s, evidence, err := e.inspect(ctx, id, true)
 		if err != nil {
 			return task.Task{}, err
 		}
-		c, err := build(s, evidence)
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return task.Task{}, err
+		}
+		if evidence.Facts, err = e.facts(ctx, s.Task, def, decide.NeedsOnEntry(def, into(s.Task.Status))); err != nil {
+			return task.Task{}, err
+		}
+		c, err := build(def, s, evidence)
 		if err != nil || c == nil {
 			e.putRight(ctx, id)
 			return s.Task, err

@@ -18,7 +18,27 @@ import (
 // and waits for them a while. A refusal is a *decide.Rejection, and nothing has changed.
 // Asking for the status that the task has already succeeds and does nothing.
 func (e *Engine) Request(ctx context.Context, req task.Request) (task.Outcome, error) {
+	if req.To == workflow.Previous {
+		to, err := e.back(ctx, req)
+		if err != nil {
+			return task.Outcome{}, err
+		}
+		req.To = to
+	}
 	return e.request(ctx, req, nil, nil)
+}
+
+// back is the state that "previous" means for a task at this moment. It is found once: the same request tried again means the same state.
+func (e *Engine) back(ctx context.Context, req task.Request) (task.Status, error) {
+	s, err := e.Store.Load(ctx, req.Task)
+	if err != nil {
+		return "", err
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return "", err
+	}
+	return decide.Back(def, s.Task, req)
 }
 
 // known are facts that stand in the place of a new look.
@@ -310,6 +330,13 @@ func (e *Engine) Command(ctx context.Context, id, command string, actor task.Act
 	to, err := e.target(ctx, id, command)
 	if err != nil {
 		return task.Outcome{}, err
+	}
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	if command == workflow.MoveSpawn && s.Task.Status == to && s.Task.Workspace != "" {
+		return task.Outcome{Task: s.Task}, nil // it is started: an edge from the status to itself would start it anew
 	}
 	return e.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: reason})
 }

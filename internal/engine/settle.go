@@ -154,7 +154,8 @@ func roleOf(def *workflow.Definition, t task.Task, hook task.Hook) string {
 	return role
 }
 
-// agentOf is the harness of an agent where it is not the task's own, and the agent's permissions: what the hook names, then what the role has.
+// agentOf is the harness of an agent where it is not the task's own, and the agent's permissions. The harness
+// that the hook names comes before the role's, the role's permissions come before the hook's.
 func agentOf(def *workflow.Definition, role string, hook task.Hook) (harness, permissions string) {
 	permissions = hook.Permissions
 	for _, r := range def.Roles {
@@ -425,6 +426,13 @@ func (e *Engine) StartNext(ctx context.Context, project string) (started string,
 	}
 	var all error
 	for _, t := range queued {
+		s, err := e.Store.Load(ctx, t.ID)
+		if err != nil && !errors.Is(err, task.ErrNotFound) {
+			all = errors.Join(all, fmt.Errorf("start task %s: %w", t.ID, err))
+		}
+		if err != nil || s.Task.QueuedFor != t.QueuedFor {
+			continue // somebody else was first, or it is gone
+		}
 		out, err := e.Request(ctx, task.Request{
 			Task: t.ID, To: t.QueuedFor, Actor: task.Actor{Rule: true}, Reason: "a workspace became free",
 		})

@@ -166,6 +166,8 @@ func (h *Hands) Perform(ctx context.Context, job task.Job) (task.Effect, error) 
 		return h.releaseWorkspace(ctx, job)
 	case task.SpawnAgent, task.SpawnReviewer:
 		return h.spawnAgent(ctx, job)
+	case task.SetAside:
+		return h.setAside(ctx, job)
 	case task.KillSession:
 		return h.killSession(ctx, job)
 	case task.KillReviewer:

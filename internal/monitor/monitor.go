@@ -286,8 +286,12 @@ func (m *Monitor) watch(ctx, waiting context.Context, seat task.Seat) {
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		m.deaf.Do(func() { close(m.hinted) })
-		<-waiting.Done() // notes, hints and looks do it here
-		err = waiting.Err()
+		if _, found, trouble := m.Traces.Ending(seat.Hook); !found || trouble != nil { // else the note was there before anybody waited for it
+			<-waiting.Done() // notes, hints and looks do it here
+			err = waiting.Err()
+		} else {
+			err = nil
+		}
 	}
 	if err == nil || errors.Is(context.Cause(waiting), errNoted) {
 		err = m.ended(ctx, seat)

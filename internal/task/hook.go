@@ -17,6 +17,7 @@ const (
 	Increment            = "increment"
 	SetField             = "set_field"
 	KillAgent            = "kill_agent"
+	SetAside             = "set_aside"
 	PushBranch           = "push_branch"
 	CreatePR             = "create_pr"
 	Notify               = "notify"
@@ -51,6 +52,7 @@ type Hook struct {
 	Field       string `json:"field,omitempty"`       // counter that is incremented or set
 	Value       int    `json:"value,omitempty"`       // what set_field sets
 
+	Folder  string   `json:"folder,omitempty"`  // of set_aside: what is moved away, relative to the task's folder
 	Role    string   `json:"role,omitempty"`    // whose agent is started or ended; empty means the one that the action names
 	Via     string   `json:"via,omitempty"`     // of notify: ViaDesktop, ViaWebhook or ViaCommand
 	Message string   `json:"message,omitempty"` // of notify, with variables as a prompt has them
@@ -78,7 +80,7 @@ func ClassOf(action string) (class Class, ok bool) {
 	switch action {
 	case IncrementReviewRound, Increment, SetField:
 		return ClassRecord, true
-	case AcquireWorkspace, SpawnAgent, SpawnReviewer, NotifyWorker, RunCommand:
+	case AcquireWorkspace, SpawnAgent, SpawnReviewer, NotifyWorker, RunCommand, SetAside:
 		return ClassStart, true
 	case KillSession, KillReviewer, KillAgent, ReleaseWorkspace:
 		return ClassEnd, true
@@ -92,7 +94,7 @@ func ClassOf(action string) (class Class, ok bool) {
 func Actions() []string {
 	return []string{
 		AcquireWorkspace, ReleaseWorkspace, SpawnAgent, SpawnReviewer, KillSession, KillReviewer, NotifyWorker,
-		SpawnNext, DeleteRemoteBranch, IncrementReviewRound, Increment, SetField, KillAgent, PushBranch, CreatePR, Notify, RunCommand,
+		SpawnNext, DeleteRemoteBranch, IncrementReviewRound, Increment, SetField, KillAgent, SetAside, PushBranch, CreatePR, Notify, RunCommand,
 	}
 }
 

@@ -134,6 +134,8 @@ type Transition struct {
 	from     yaml.Pos
 	by       []yaml.Pos
 	cameFrom []yaml.Pos
+
+	everywhere bool // its source is "*"
 }
 
 // Hook is a declared side effect with its place.
@@ -340,11 +342,13 @@ func (d *Definition) Attended(name task.Status) bool {
 }
 
 // Counted are the transition's guards as they speak of the counters before the move: one that counts a failure counts it first.
-func (t *Transition) Counted() []Guard {
-	if !t.Failure {
-		return t.When
+func (t *Transition) Counted() []Guard { return counted(t.When, t.Failure) }
+
+func counted(guards []Guard, failure bool) []Guard {
+	if !failure {
+		return guards
 	}
-	out := append([]Guard(nil), t.When...)
+	out := append([]Guard(nil), guards...)
 	for i := range out {
 		if out[i].Field == CountFailures {
 			out[i].Value--

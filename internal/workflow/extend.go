@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -110,34 +111,60 @@ func (r reader) value(n *yaml.Node) Value {
 
 // spread makes the edges that "*" and previous stand for.
 func (r reader) spread(d *Definition) {
-	var all []Transition
+	var all, back []Transition
+	sort := func(t Transition) {
+		if t.To == Previous {
+			back = append(back, t)
+			return
+		}
+		all = append(all, t)
+	}
 	for _, t := range d.Transitions {
 		if t.From != everywhere {
-			all = append(all, t)
+			sort(t)
 			continue
 		}
+		t.everywhere = true
 		for _, s := range d.States {
 			if !s.Terminal && s.Name != t.To {
 				t.From = s.Name
-				all = append(all, t)
+				sort(t)
 			}
 		}
 	}
-	d.Transitions = nil
-	for _, t := range all {
-		if t.To != Previous {
-			d.Transitions = append(d.Transitions, t)
-			continue
+	d.Transitions = d.leadBack(all, back)
+	slices.SortStableFunc(d.Transitions, func(a, b Transition) int { // as the file has them
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
+	})
+	for _, t := range back {
+		for i, s := range t.CameFrom {
+			r.stateExists(d, s, t.cameFrom[i], "from-state", "came_from")
 		}
-		back := d.sources(all, t.From, t.CameFrom)
-		if len(back) == 0 {
+		if !t.everywhere && len(d.sources(d.Transitions, t.From, t.CameFrom)) == 0 {
 			r.Problem(t.to, "previous", "found previous as the target of a transition out of %q, expected a state that something leads to", t.From)
 		}
-		for _, s := range back {
-			t.To, t.CameFrom, t.cameFrom = s, []task.Status{s}, nil
-			d.Transitions = append(d.Transitions, t)
+	}
+}
+
+// leadBack makes the edges that lead back to where a task came from. One of them may be the way by which another one's state is entered,
+// so it is gone over them until nothing is added.
+func (d *Definition) leadBack(all, back []Transition) []Transition {
+	made := make([][]task.Status, len(back))
+	for grown := true; grown; {
+		grown = false
+		for i, t := range back {
+			for _, s := range d.sources(all, t.From, t.CameFrom) {
+				if slices.Contains(made[i], s) {
+					continue
+				}
+				made[i], grown = append(made[i], s), true
+				one := t
+				one.To, one.CameFrom, one.cameFrom = s, []task.Status{s}, nil
+				all = append(all, one)
+			}
 		}
 	}
+	return all
 }
 
 // leadsTo says whether the state is one that the rule may lead to.

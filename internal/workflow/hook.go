@@ -28,6 +28,7 @@ func useful() []struct {
 		{"field", []string{task.Increment, task.SetField}},
 		{"value", []string{task.SetField}},
 		{"role", []string{task.SpawnAgent, task.SpawnReviewer, task.KillAgent}},
+		{"folder", []string{task.SetAside}},
 		{"via", []string{task.Notify}},
 		{"message", []string{task.Notify}},
 		{"url", []string{task.Notify}},
@@ -53,6 +54,7 @@ func (r reader) hook(n *yaml.Node) Hook {
 		key("field", func(n *yaml.Node) { h.Field = r.counter(n, "field") }),
 		key("value", func(n *yaml.Node) { h.Value = r.Integer(n, "value", -maxGuard, maxGuard) }),
 		key("role", func(n *yaml.Node) { h.Role, h.role = r.Name(n, "role"), yaml.PosOf(n) }),
+		key("folder", func(n *yaml.Node) { h.Folder = r.inside(n, "folder") }),
 		key("via", func(n *yaml.Node) { h.Via = r.OneOf(n, "via", task.ViaDesktop, task.ViaWebhook, task.ViaCommand) }),
 		key("message", func(n *yaml.Node) { h.Message = r.Name(n, "message") }),
 		key("url", func(n *yaml.Node) { h.URL = r.address(n) }),
@@ -120,6 +122,11 @@ func (r reader) checkKeys(h Hook, said map[string]yaml.Pos) {
 	switch h.Action {
 	case task.KillAgent:
 		need("role", "the role whose agent shall end")
+	case task.SetAside:
+		need("folder", "what shall be set aside")
+		if engines(h.Folder) {
+			r.Problem(said["folder"], "hook", "found %q to be set aside, expected a folder that is not the engine's", h.Folder)
+		}
 	case task.RunCommand:
 		need("run", "a program and its arguments")
 	case task.Notify:

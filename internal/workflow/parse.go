@@ -182,13 +182,13 @@ func (r reader) transition(n *yaml.Node) []Transition {
 			}
 		}),
 		yaml.May("by", func(n *yaml.Node) {
-			r.OneOrMore(n, "by", func(n *yaml.Node) {
+			r.oneAtLeast(n, "by", func(n *yaml.Node) {
 				t.By, t.by = append(t.By, r.Name(n, "a role")), append(t.by, yaml.PosOf(n))
 			})
 		}),
 		yaml.May("when", func(n *yaml.Node) { t.When = r.guards(n) }),
 		yaml.May("gate", func(n *yaml.Node) {
-			r.OneOrMore(n, "gate", func(n *yaml.Node) { t.Gate = append(t.Gate, r.part(n)) })
+			r.oneAtLeast(n, "gate", func(n *yaml.Node) { t.Gate = append(t.Gate, r.part(n)) })
 		}),
 		yaml.May("on", func(n *yaml.Node) { t.Failure = r.OneOf(n, "on", "failure") != "" }),
 		yaml.May("override", func(n *yaml.Node) { t.Override = r.OneOf(n, "override", "allowed") != "" }),
@@ -211,16 +211,25 @@ func (r reader) transition(n *yaml.Node) []Transition {
 // someStates reads the name of one state, or a list of them.
 func (r reader) someStates(n *yaml.Node, what string) []Named {
 	var out []Named
-	r.OneOrMore(n, what, func(n *yaml.Node) { out = append(out, r.named(n, what)) })
-	if len(out) == 0 {
-		r.Problem(yaml.PosOf(n), "value", "found an empty list as %s, expected at least one state", what)
-	}
+	r.oneAtLeast(n, what, func(n *yaml.Node) { out = append(out, r.named(n, what)) })
 	return out
+}
+
+// oneAtLeast visits a value, or each of a list that must not be empty: an empty one would be read as no word at all.
+func (r reader) oneAtLeast(n *yaml.Node, what string, visit func(n *yaml.Node)) {
+	some := false
+	r.OneOrMore(n, what, func(n *yaml.Node) {
+		some = true
+		visit(n)
+	})
+	if !some {
+		r.Problem(yaml.PosOf(n), "value", "found an empty list as %s, expected at least one", what)
+	}
 }
 
 func (r reader) guards(n *yaml.Node) []Guard {
 	var out []Guard
-	r.OneOrMore(n, "when", func(n *yaml.Node) {
+	r.oneAtLeast(n, "when", func(n *yaml.Node) {
 		text := r.Name(n, "a guard")
 		g, err := ParseGuard(text)
 		if err != nil && text != "" {

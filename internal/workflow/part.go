@@ -99,7 +99,10 @@ func (r reader) inside(n *yaml.Node, what string) string {
 		r.Problem(yaml.PosOf(n), "value", "found %q as %s, expected a path below the task's folder, with forward slashes", found, what)
 		return ""
 	}
-	return found
+	if found == "" {
+		return ""
+	}
+	return clean
 }
 
 // keysOfPart says which keys a part of each kind may have beside the one that says the kind, fresh, since and want.

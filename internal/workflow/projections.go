@@ -3,16 +3,20 @@ package workflow
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+
+	"orange/internal/task"
 )
 
-// engines are the names in a task's folder that the engine uses itself, whatever lies below them.
-func engines() []string {
-	return []string{"TASK.md", "history.jsonl", "evidence", "prompts", "checks"}
+// engines says whether a path in a task's folder is the engine's own, or lies below one that is.
+// Names that differ in capitals alone are one name: some systems have it so.
+func engines(found string) bool {
+	top, _, _ := strings.Cut(strings.ToLower(path.Clean(found)), "/")
+	return slices.Contains([]string{"task.md", "history.jsonl", "evidence", "prompts", "checks", task.AsideFolder}, top)
 }
 
 // checkProjections: no projection stands where the engine or another projection writes, however its path is written.
-// Names that differ in capitals alone are one name: some systems have it so.
 func (r reader) checkProjections(d *Definition) {
 	for i, p := range d.Projections {
 		if p.File == "" {
@@ -27,11 +31,8 @@ func (r reader) checkProjections(d *Definition) {
 // taken says why a projection cannot have its name beside the earlier ones; empty when it can.
 func taken(earlier []Projection, found string) string {
 	file := strings.ToLower(path.Clean(found))
-	top, _, _ := strings.Cut(file, "/")
-	for _, name := range engines() {
-		if top == strings.ToLower(name) {
-			return "the file is the engine's"
-		}
+	if engines(found) {
+		return "the file is the engine's"
 	}
 	for _, other := range earlier {
 		place := strings.ToLower(path.Clean(other.File))

@@ -153,7 +153,7 @@ func (r reader) checkExhaustive(d *Definition) {
 		}
 		arms := make([][]Guard, len(rule.ThenWhen))
 		for i, b := range rule.ThenWhen {
-			arms[i] = b.When
+			arms[i] = d.armGuards(rule, b)
 		}
 		if unread(arms...) || r.Full() {
 			continue
@@ -176,6 +176,15 @@ func (r reader) checkExhaustive(d *Definition) {
 			}
 		}
 	}
+}
+
+// armGuards are the guards of an arm as they speak of the counters before the move that it leads to.
+func (d *Definition) armGuards(rule Rule, arm Branch) []Guard {
+	edge, found := d.Edge(rule.Status, arm.Then)
+	if !found || rule.Action == ActionCrash { // a crash's move is no transition of the file
+		return arm.When
+	}
+	return counted(arm.When, edge.Failure)
 }
 
 func (d *Definition) roleNames() []string {

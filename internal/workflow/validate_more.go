@@ -32,8 +32,8 @@ func (r reader) checkCounters(d *Definition) {
 		}
 	}
 	for _, f := range d.Fields {
-		if f.Name == task.ReviewRound || f.Name == task.CrashCount || f.Name == CountFailures {
-			r.Problem(f.Pos, "field", "found %q among the fields, expected a name of your own: every task has that counter", f.Name)
+		if f.Name == CountFailures || slices.Contains(task.HeaderKeys(), f.Name) {
+			r.Problem(f.Pos, "field", "found %q among the fields, expected a name of your own: every task has that one", f.Name)
 		}
 	}
 	for _, t := range d.Transitions {
@@ -110,6 +110,9 @@ func (r reader) checkExtensions(d *Definition) {
 		if _, exists := d.State(s.Timeout.Then); exists && !slices.ContainsFunc(d.Transitions, func(t Transition) bool { return t.From == s.Name && t.To == s.Timeout.Then }) {
 			r.Problem(s.Timeout.then, "timeout", "found a timeout of %q that leads to %q, expected a state that a transition leads to from there", s.Name, s.Timeout.Then)
 		}
+		if s.Folder != "" && engines(s.Folder) {
+			r.Problem(s.Pos, "folder", "found %q as the folder of the state %q, expected another one: it is the engine's", s.Folder, s.Name)
+		}
 		if s.Terminal && s.Timeout.After != 0 {
 			r.Problem(s.Timeout.Pos, "timeout", "found a timeout of the terminal state %q, expected none: nothing is waited for there", s.Name)
 		}
@@ -117,8 +120,8 @@ func (r reader) checkExtensions(d *Definition) {
 	for _, again := range d.Redo {
 		name := task.Status(again.Name)
 		r.stateExists(d, name, again.Pos, "redo", "a state of redo")
-		if s, _ := d.State(name); s.Terminal || s.Name != "" && s.Name == d.Initial && s.RespawnPrompt.Name == "" {
-			r.Problem(again.Pos, "redo", "found the state %q in redo, expected one in which something is done", name)
+		if s, exists := d.State(name); exists && (s.Terminal || s.Role != "" && s.RespawnPrompt.Name == "" || s.Role == "" && s.Name == d.Initial) {
+			r.Problem(again.Pos, "redo", "found the state %q in redo, expected one in which something is done, with a respawn_prompt for its agent", name)
 		}
 	}
 	for _, c := range d.Commands {
