@@ -6,7 +6,7 @@ import "embed"
 
 // Files holds the workflows, one file each, named after the workflow.
 //
-//go:embed default.yml classic.yml minimal.yml build.yml
+//go:embed default.yml classic.yml minimal.yml build.yml phases.yml
 var Files embed.FS
 
 // Usual is the file of names that a workflow means where it says nothing.

@@ -210,7 +210,7 @@ func TestAWorkflowOfTheUsers_hidesTheOneThatShips(t *testing.T) {
 			t.Errorf("%s hides one that ships: %v", one.Name, one.Hides)
 		}
 	}
-	if want := []string{"build", "classic", "default", "mine", "minimal"}; !slices.Equal(names, want) {
+	if want := []string{"build", "classic", "default", "mine", "minimal", "phases"}; !slices.Equal(names, want) {
 		t.Errorf("listed are %q, want %q", names, want)
 	}
 	_, _, err = h.FindWorkflow("defaul")

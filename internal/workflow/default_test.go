@@ -23,7 +23,7 @@ func usual(t *testing.T) workflow.Usual {
 }
 
 // shipped are the workflows that come with the program, with the number of their states and transitions.
-var shipped = map[string][2]int{"default": {9, 21}, "classic": {8, 18}, "minimal": {5, 6}, "build": {13, 67}}
+var shipped = map[string][2]int{"default": {9, 21}, "classic": {8, 18}, "minimal": {5, 6}, "build": {13, 67}, "phases": {9, 26}}
 
 func TestTheWorkflowsThatShipLoad(t *testing.T) {
 	t.Parallel()
