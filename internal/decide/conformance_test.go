@@ -44,12 +44,12 @@ func (r row) story() string {
 }
 
 // bookOf finds the book that a row or a story belongs to, by the beginning of its name.
-// Rows that a workflow adds belong to the document that it keeps; stories of no row are told with default.
+// Rows that a workflow adds begin with its name; stories of no row are told with default.
 func bookOf(name string) book {
 	plain := strings.ReplaceAll(name, "/", "-")
 	found := books[0]
 	for _, b := range books {
-		if strings.HasPrefix(plain, strings.ReplaceAll(b.name, "/", "-")+"-") {
+		if strings.HasPrefix(plain, strings.ReplaceAll(b.name, "/", "-")+"-") || strings.HasPrefix(plain, b.workflow+"-") {
 			found = b
 		}
 	}
@@ -131,14 +131,14 @@ func compareCell(t *testing.T, name, column, found, want string) {
 	}
 }
 
-// gateCell is what the column "Gate" says of an edge: first its guards, then its sections.
+// gateCell is what the column "Gate" says of an edge: first its guards, then its sections and files, then whether it can be overridden.
 func gateCell(edge *workflow.Transition) string {
 	var parts []string
 	for _, g := range edge.When {
 		parts = append(parts, g.String())
 	}
-	for _, p := range edge.Gate {
-		text := p.Section
+	for _, p := range workflow.Leaves(edge.Gate) {
+		text := p.Section + p.File + p.Glob
 		if len(p.Fields) > 0 {
 			text += " with " + strings.Join(p.Fields, " or ")
 		}
@@ -154,7 +154,12 @@ func gateCell(edge *workflow.Transition) string {
 		case p.Fresh:
 			text += ", unused"
 		}
-		parts = append(parts, text)
+		if !slices.Contains(parts, text) {
+			parts = append(parts, text)
+		}
+	}
+	if edge.Override {
+		parts = append(parts, "override allowed")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -165,6 +170,8 @@ func hooksCell(hooks []workflow.Hook) string {
 		switch {
 		case h.Action == task.SetField:
 			out = append(out, fmt.Sprintf("%s(%s = %d)", h.Action, h.Field, h.Value))
+		case h.Action == task.Increment:
+			out = append(out, fmt.Sprintf("%s(%s)", h.Action, h.Field))
 		case h.Prompt != "" && h.Field != "":
 			out = append(out, fmt.Sprintf("%s(%s, %s + 1)", h.Action, h.Prompt, h.Field))
 		case h.Prompt != "":
@@ -213,7 +220,20 @@ func needed(r row, edge *workflow.Transition) []string {
 	if bookOf(r.name).name == "002" {
 		return want // its gates are those of document 000, whose stories show each refusal
 	}
-	for _, p := range edge.Gate {
+	if edge.Override {
+		want = append(want, "\n  in spite of ", "a reason: found none", "who may override: found the role")
+	}
+	for _, p := range workflow.Leaves(edge.Gate) {
+		if p.Fresh {
+			want = append(want, "identical to what moved the task at event ")
+		}
+		if p.Since != "" {
+			want = append(want, "there already when the present status began")
+		}
+		if p.Section == "" {
+			want = append(want, "refused gate_unmet", "found no such file")
+			continue
+		}
 		want = append(want, "refused gate_unmet", "found no such section", "found an empty section", "found no readable document", "stands 2 times")
 		if len(p.Fields) > 0 {
 			want = append(want, "found none of these labels")
@@ -223,12 +243,6 @@ func needed(r row, edge *workflow.Transition) []string {
 		}
 		if p.VerdictIn == workflow.VerdictAnywhere {
 			want = append(want, "# a verdict below the first line\n", "# the first verdict counts\n")
-		}
-		if p.Fresh {
-			want = append(want, "identical to what moved the task at event ")
-		}
-		if p.Since != "" {
-			want = append(want, "there already when the present status began")
 		}
 	}
 	return want

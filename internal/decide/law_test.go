@@ -30,30 +30,38 @@ func TestTheJudgeAgreesWithALiteralLookupInTheDocuments(t *testing.T) {
 	for _, b := range books {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
-			agrees(t, shippedWorkflow(t, b.workflow), b.laws)
+			agrees(t, shippedWorkflow(t, b.workflow), b)
 		})
 	}
 }
 
-func agrees(t *testing.T, def *workflow.Definition, laws []law) {
+func agrees(t *testing.T, def *workflow.Definition, b book) {
 	t.Helper()
+	laws := b.laws
+	statuses := []task.Status{"nowhere"}
+	for _, s := range def.States {
+		statuses = append(statuses, s.Name)
+	}
 	rapid.Check(t, func(rt *rapid.T) {
-		tk := newTask(rapid.SampledFrom(everyStatus).Draw(rt, "from"))
-		to := rapid.SampledFrom(everyStatus).Draw(rt, "to")
+		tk := newTask(rapid.SampledFrom(statuses).Draw(rt, "from"))
+		to := rapid.SampledFrom(statuses).Draw(rt, "to")
 		if rapid.Bool().Draw(rt, "along a row") {
 			l := rapid.SampledFrom(laws).Draw(rt, "row")
 			tk.Status, to = l.from, l.to
 		}
-		round := rapid.IntRange(0, 4).Draw(rt, "round")
-		tk.Counters = tk.Counters.With(task.ReviewRound, round)
+		round := rapid.SampledFrom(b.counts).Draw(rt, "round")
+		tk.Counters = tk.Counters.With(b.counter, round)
 		p := papers{
 			plan:    rapid.SampledFrom([]string{"", "bare", "good"}).Draw(rt, "plan"),
 			handoff: rapid.SampledFrom([]string{"", "bare", "good", "spent"}).Draw(rt, "handoff"),
 			review:  rapid.SampledFrom([]string{"", "bare", "late", "fenced", "PASS", "FAIL"}).Draw(rt, "review"),
 			old:     rapid.SampledFrom([]string{"", "", "spent", "entry"}).Draw(rt, "old"),
+			files:   rapid.SampledFrom([]task.Status{"", to, to, "planning", "codegen"}).Draw(rt, "files"),
 		}
 		req := task.Request{Task: tk.ID, To: to, Actor: rapid.SampledFrom(everyActor).Draw(rt, "actor")}
-		d, err := decide.Transition(def, tk, evidenceFor(rt, p), req, noon)
+		ev := evidenceFor(rt, p)
+		ev.Facts = factsFor(def, tk.Status, p.files)
+		d, err := decide.Transition(def, tk, ev, req, noon)
 		if found, want := err == nil && d.Moved, accepts(laws, tk.Status, to, req.Actor, p, round); found != want {
 			rt.Fatalf("found moved = %t for %s -> %s in round %d with %+v by %+v (%v), want %t", found, tk.Status, to, round, p, req.Actor, err, want)
 		}

@@ -23,10 +23,12 @@ var update = flag.Bool("update", false, "write what the stories say now into the
 //	task STATUS [COUNTER=N | workspace=NAME | previous=STATUS]...   "workspace=" for none
 //	document              the lines after it that begin with "|" are the document
 //	document unreadable WHY
-//	spent SEQ SECTION     the section as it stands moved the task at event SEQ
-//	entry                 the document as it stands was there when the status began
+//	files STATUS          the files of the task's folder speak for the move to STATUS; "none" for no file
+//	spent SEQ SOURCE      the section or the file as it stands moved the task at event SEQ
+//	entry                 what stands in document and files was there when the status began
 //	git ahead|clean yes|no        what git says of the branch and the worktree
 //	ask STATUS by ROLE [as ROLE][, ROLE [as ROLE]]... [because REASON]
+//	override STATUS by ROLE [because REASON]
 //	die ROLE              the agent of that role has ended
 type scene struct {
 	line  int
@@ -121,6 +123,8 @@ func play(t *testing.T, def *workflow.Definition, s scene) string {
 			w.ev.Document = docOf(w.body)
 		case "spent":
 			w.spend(t, rest)
+		case "files":
+			w.ev.Facts = factsFor(def, w.task.Status, task.Status(rest))
 		case "entry":
 			w.ev.Entry = decide.Digests(def, w.task.Status, w.ev)
 		case "git":
@@ -134,6 +138,11 @@ func play(t *testing.T, def *workflow.Definition, s scene) string {
 			}
 		case "die":
 			out.WriteString(shape(decide.Exit(def, w.task, w.ev, deathOf(rest), noon)) + "\n")
+		case "override":
+			to, actor, _ := strings.Cut(rest, " by ")
+			actor, why, _ := strings.Cut(actor, " because ")
+			req := task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor), Reason: why, Override: true}
+			out.WriteString(answer(def, w, req))
 		default:
 			t.Fatalf("line %d: found %q, expected a verb of stories", s.line, line)
 		}
@@ -169,6 +178,10 @@ func (w *stage) spend(t *testing.T, rest string) {
 	seq, err := strconv.Atoi(number)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.Contains(section, "/") {
+		w.ev.Spent = append(w.ev.Spent, task.Spent{Evidence: task.Evidence{Source: section, Digest: digestOf(section)}, Seq: seq})
+		return
 	}
 	w.ev.Spent = append(w.ev.Spent, spentSection(t, w.ev.Document, section, seq))
 }
@@ -233,6 +246,9 @@ func describe(c task.Change) string {
 	}
 	for _, s := range c.Spent {
 		fmt.Fprintf(&b, "\n  spent %s", s.Source)
+	}
+	if ignored, overridden := e.Data[task.DataOverride]; overridden {
+		fmt.Fprintf(&b, "\n  reason %s\n  in spite of %s", e.Reason, ignored)
 	}
 	if note := e.Data["note"]; note != "" {
 		fmt.Fprintf(&b, "\n  note %s", note)

@@ -12,7 +12,7 @@ type law struct {
 	from, to  task.Status
 	by        []string
 	needs     need
-	low, high int  // review_round must be in between, both included
+	low, high int  // the book's counter must be in between, both included
 	added     bool // not a row of the document
 }
 
@@ -28,6 +28,7 @@ const (
 	anyNewHandoff  // there, and not empty
 	aPassSomewhere // the first line with a verdict says PASS
 	aFailSomewhere
+	theFiles // of the task's folder, which speak for this move and no other
 )
 
 const anyRound = 1 << 20
@@ -94,22 +95,62 @@ var document002Minimal = []law{
 	{"reviewing", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 }
 
+// mostReturns is how often agents send a task of document 004 back before a person looks; the document has no such bound.
+const mostReturns = 9
+
+// document004 has the arrows of its diagram, in their order. To give a task up is no phase of it, and added.
+var document004 = []law{
+	{"planning", "plan_review", workerHuman, theFiles, 0, anyRound, false},
+	{"planning", "planning", onlyHuman, nothing, 0, anyRound, false},
+	{"plan_review", "codegen", reviewerHuman, theFiles, 0, anyRound, false},
+	{"plan_review", "planning", reviewerHuman, theFiles, 0, mostReturns, false},
+	{"codegen", "review", workerHuman, theFiles, 0, anyRound, false},
+	{"codegen", "planning", workerHuman, theFiles, 0, mostReturns, false},
+	{"codegen", "plan_review", workerHuman, theFiles, 0, mostReturns, false},
+	{"codegen", "codegen", onlyHuman, nothing, 0, anyRound, false},
+	{"review", "test", reviewerHuman, theFiles, 0, anyRound, false},
+	{"review", "codegen", reviewerHuman, theFiles, 0, mostReturns, false},
+	{"review", "planning", reviewerHuman, theFiles, 0, mostReturns, false},
+	{"test", "accept", workerHuman, theFiles, 0, anyRound, false},
+	{"test", "codegen", workerHuman, theFiles, 0, mostReturns, false},
+	{"accept", "done", onlyHuman, theFiles, 0, anyRound, false},
+	{"accept", "codegen", onlyHuman, theFiles, 0, anyRound, false},
+	{"accept", "review", onlyHuman, theFiles, 0, anyRound, false},
+	{"accept", "planning", onlyHuman, theFiles, 0, anyRound, false},
+	{"accept", "revert", onlyHuman, theFiles, 0, anyRound, false},
+	{"revert", "done", workerHuman, theFiles, 0, anyRound, false},
+	{"planning", "cancelled", onlyHuman, nothing, 0, anyRound, true},
+	{"plan_review", "cancelled", onlyHuman, nothing, 0, anyRound, true},
+	{"codegen", "cancelled", onlyHuman, nothing, 0, anyRound, true},
+	{"review", "cancelled", onlyHuman, nothing, 0, anyRound, true},
+	{"test", "cancelled", onlyHuman, nothing, 0, anyRound, true},
+	{"accept", "cancelled", onlyHuman, nothing, 0, anyRound, true},
+	{"revert", "cancelled", onlyHuman, nothing, 0, anyRound, true},
+}
+
 // book is one table of a document, and the workflow that keeps it.
 type book struct {
 	name, workflow string
 	laws           []law
+	counter        string
+	counts         []int // that are tried
 }
 
 var books = []book{
-	{"001", "default", document001}, {"000", "classic", document000}, {"002", "classic", document000}, {"002/minimal", "minimal", document002Minimal},
+	{"001", "default", document001, task.ReviewRound, fewRounds}, {"000", "classic", document000, task.ReviewRound, fewRounds},
+	{"002", "classic", document000, task.ReviewRound, fewRounds}, {"002/minimal", "minimal", document002Minimal, task.ReviewRound, fewRounds},
+	{"004", "phases", document004, "returns", []int{0, mostReturns, mostReturns + 1, mostReturns + 2}},
 }
+
+var fewRounds = []int{0, 1, 2, 3, 4}
 
 // papers is a document in the twin's own words, and what stands in it.
 type papers struct {
-	plan    string // "", "bare" or "good"
-	handoff string // "", "bare", "good" or "spent"
-	review  string // "", "bare", "late", "fenced", "PASS" or "FAIL"
-	old     string // of the review: "", "spent" or "entry"
+	plan    string      // "", "bare" or "good"
+	handoff string      // "", "bare", "good" or "spent"
+	review  string      // "", "bare", "late", "fenced", "PASS" or "FAIL"
+	old     string      // of the review: "", "spent" or "entry"
+	files   task.Status // where the files in the task's folder lead
 }
 
 // accepts is the twin's verdict: true when one row says yes.
@@ -122,13 +163,15 @@ func accepts(laws []law, from, to task.Status, actor task.Actor, p papers, round
 		if l.from != from || l.to != to {
 			continue
 		}
-		return (actor.Rule || slices.Contains(l.by, role)) && round >= l.low && round <= l.high && p.meet(l.needs)
+		return (actor.Rule || slices.Contains(l.by, role)) && round >= l.low && round <= l.high && p.meet(l.needs, to)
 	}
 	return false
 }
 
-func (p papers) meet(n need) bool {
+func (p papers) meet(n need, to task.Status) bool {
 	switch n {
+	case theFiles:
+		return p.files == to
 	case aPlan:
 		return p.plan == "good"
 	case aNewHandoff:

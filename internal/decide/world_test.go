@@ -69,6 +69,36 @@ func newTask(status task.Status) task.Task {
 
 func docOf(body string) *document.Document { return document.Read([]byte(frontmatter + body)) }
 
+// factsFor is what would be seen of the files that the gates out of a status ask for, if they spoke for the move to another one:
+// its files are there and say so, and those that other moves share with it say something else.
+func factsFor(def *workflow.Definition, from, to task.Status) map[string]decide.Fact {
+	facts, there := map[string]decide.Fact{}, map[string]bool{}
+	visit := func(see func(p workflow.Part, taken bool)) {
+		for i := range def.Transitions {
+			for _, p := range workflow.Leaves(def.Transitions[i].Gate) {
+				if def.Transitions[i].From == from && p.Section == "" {
+					see(p, def.Transitions[i].To == to)
+				}
+			}
+		}
+	}
+	visit(func(p workflow.Part, taken bool) {
+		there[p.File+p.Glob] = there[p.File+p.Glob] || taken
+	})
+	visit(func(p workflow.Part, taken bool) {
+		source := p.File + p.Glob
+		fact := decide.Fact{Source: source, Where: source, Found: "no such file", Want: "write " + source, Holds: taken || facts[p.Key()].Holds}
+		if there[source] {
+			fact.Digest, fact.Found = digestOf(source), "its program answers false"
+		}
+		facts[p.Key()] = fact
+	})
+	return facts
+}
+
+// digestOf stands for the digest of the only text that a file has in these tests.
+func digestOf(source string) string { return "digest of " + source }
+
 func human() task.Actor { return task.Actor{Role: task.RoleHuman} }
 
 // failer is what testing.TB and *rapid.T have in common.
