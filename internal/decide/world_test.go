@@ -53,7 +53,7 @@ func shippedWorkflow(tb testing.TB, name string) *workflow.Definition {
 func shippedWorkflows(tb testing.TB) map[string]*workflow.Definition {
 	tb.Helper()
 	out := map[string]*workflow.Definition{}
-	for _, name := range []string{"default", "classic", "minimal", "build"} {
+	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
 		out[name] = shippedWorkflow(tb, name)
 	}
 	return out
