@@ -79,6 +79,7 @@ func planningRows() []evidenceRow {
 		{"3.1", "a question that is said to be answered", from, noted(`{"kind": "open_question", "answered": true}`), "plan_review", ""},
 		{"3.1", "other notes", from, noted(`{"kind": "background", "blocking": true}, {"kind": "decision"}`), "plan_review", ""},
 		{"3.1", "notes that are no list", from, one(planOnly, `{"title": "t", "brief": "b", "notes": "none", "file_plan": [{"path": "a"}]}`), "", "no blocking question"},
+		{"3.1", "notes that are an object", from, one(planOnly, strings.Replace(aPlan, "}]}", `}], "notes": {"q": {"kind": "decision"}}}`, 1)), "", "no blocking question"},
 		{"3.1", "no list of files anywhere", from, one(planOnly, `{"title": "t", "brief": "b"}`), "", "a file_plan of the same form"},
 		{"3.1", "a list of files apart", from, filed(`[{"path": "a.go"}]`), "plan_review", ""},
 		{"3.1", "a list of files that is empty", from, filed(`[]`), "", "at least one file"},
