@@ -238,14 +238,26 @@ func (r reader) checkInitialAndMoves(d *Definition) {
 }
 
 func (r reader) checkExitRulesComplete(d *Definition) {
+	last := map[task.Status]Rule{} // the rule of a status behind which none is looked at
 	for _, rule := range d.Exit.Rules {
+		leads := rule.Then != "" || len(rule.ThenWhen) > 0
 		switch {
 		case rule.Action == ActionCrash && rule.StuckAfter == 0:
 			r.Problem(rule.Pos, "exit-rule", "found a crash rule without stuck_after, expected the number of crashes that are too many")
-		case rule.Action == "" && rule.Then == "" && len(rule.ThenWhen) == 0:
+		case rule.Action != ActionCrash && rule.StuckAfter != 0:
+			r.Problem(rule.Pos, "exit-rule", "found stuck_after in an exit rule that counts no crashes, expected action: crash beside it")
+		case rule.Action == "" && !leads:
 			r.Problem(rule.Pos, "exit-rule", "found an exit rule that leads nowhere, expected then, then_when or action")
+		case rule.Action == "" && rule.HasArtifact == nil:
+			r.Problem(rule.Pos, "exit-rule", "found an exit rule that never matches, expected has_artifact or action: crash beside where it leads")
 		case rule.Then != "" && len(rule.ThenWhen) > 0:
 			r.Problem(rule.Pos, "exit-rule", "found both then and then_when, expected one of them")
+		}
+		if before, ends := last[rule.Status]; ends {
+			r.Problem(rule.Pos, "exit-rule", "found an exit rule of %q behind the one on line %d that matches every death, expected it before that one",
+				rule.Status, before.Pos.Line)
+		} else if rule.Action != "" && rule.HasArtifact == nil {
+			last[rule.Status] = rule
 		}
 	}
 }
