@@ -94,6 +94,7 @@ func workflowNamed(h *House, name string) (WorkflowFile, error) {
 func (p *Program) workflowCheck() *cobra.Command {
 	return &cobra.Command{
 		Use: "check FILE|NAME", Short: "Check a workflow file and tell all that is wrong with it", Args: between(1, 1),
+		Long:              "Check a workflow file and tell all that is wrong with it, and what can be used as it stands and is most likely a slip (a warning).",
 		Example:           "  orange workflow check my.yml\n  orange workflow check default",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
 		RunE: p.run(func(_ context.Context, h *House, args []string) error {
@@ -101,13 +102,25 @@ func (p *Program) workflowCheck() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			warnings := def.Warnings()
 			if p.json {
 				return p.printJSON(map[string]any{
 					"workflow": def.Name, "version": def.Version, "digest": def.Digest,
-					"states": len(def.States), "transitions": len(def.Transitions), "problems": []string{},
+					"states": len(def.States), "transitions": len(def.Transitions), "problems": []string{}, "warnings": orEmpty(warnings),
 				})
 			}
-			p.say("%s: nothing wrong with it (%d states, %d transitions)", def.File, len(def.States), len(def.Transitions))
+			for _, w := range warnings {
+				p.say("%s:%d:%d: warning: %s [%s]", w.File, w.Line, w.Col, w.Message, w.Rule)
+			}
+			said := "nothing wrong with it"
+			switch len(warnings) {
+			case 0:
+			case 1:
+				said = "it can be used; 1 warning"
+			default:
+				said = fmt.Sprintf("it can be used; %d warnings", len(warnings))
+			}
+			p.say("%s: %s (%d states, %d transitions)", def.File, said, len(def.States), len(def.Transitions))
 			return nil
 		}),
 	}

@@ -1,6 +1,9 @@
 package workflow
 
-import "orange/internal/task"
+import (
+	"orange/internal/task"
+	"orange/internal/yaml"
+)
 
 // fill completes what a file leaves unsaid: its first state begins, usual names serve the usual commands,
 // hooks and states get the roles and harnesses that follow from what they do.
@@ -73,7 +76,11 @@ func (d *Definition) fillBirths(usual Usual) {
 			}
 		}
 		if exists {
-			d.Births = append(d.Births, Birth{To: b.To, Hooks: append([]Hook(nil), b.Hooks...)})
+			hooks := append([]Hook(nil), b.Hooks...)
+			for i := range hooks {
+				hooks[i].Pos = yaml.Pos{} // they stand in another file
+			}
+			d.Births = append(d.Births, Birth{To: b.To, Hooks: hooks})
 		}
 	}
 	if _, exists := d.Birth(d.Initial); !exists && d.lives(d.Initial) {

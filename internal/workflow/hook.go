@@ -186,11 +186,7 @@ func (d *Definition) eachHook(visit func(Hook)) {
 			visit(h)
 		}
 	}
-	births := d.Births
-	if d.PlanFile != nil {
-		births = append(births[:len(births):len(births)], *d.PlanFile)
-	}
-	for _, b := range births {
+	for _, b := range d.births() {
 		for _, h := range b.Hooks {
 			visit(h)
 		}

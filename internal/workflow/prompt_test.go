@@ -1,6 +1,7 @@
 package workflow_test
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,13 +43,22 @@ func TestThePromptsOfTheWorkflowsThatShipMakeSense(t *testing.T) {
 	for name := range shipped {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sensible(t, load(t, "../../workflows/"+name+".yml"))
+			d := load(t, "../../workflows/"+name+".yml")
+			problems, statuses := senseless(d)
+			for _, problem := range problems {
+				t.Error(problem)
+			}
+			next := slices.ContainsFunc(d.Prompts, func(p workflow.Prompt) bool { return strings.Contains(p.Text, "orange task next") })
+			if statuses == 0 && !next {
+				t.Error("found neither --status nor task next in any prompt")
+			}
 		})
 	}
 }
 
-func sensible(t *testing.T, d *workflow.Definition) {
-	t.Helper()
+// senseless is what does not make sense in the prompts of a workflow, with the number of statuses that they ask for.
+func senseless(d *workflow.Definition) (problems []string, statuses int) {
+	tell := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	known := map[string]bool{task.CrashCount: true}
 	for _, name := range []string{
 		workflow.VarSummary, workflow.VarProject, workflow.VarBranch, workflow.VarReviewRound, workflow.VarStatus,
@@ -62,30 +72,26 @@ func sensible(t *testing.T, d *workflow.Definition) {
 		}
 	}
 	variable, status := regexp.MustCompile(`\{(\w+)\}`), statusOf
-	statuses := 0
 	for _, prompt := range d.Prompts {
 		if strings.Contains(prompt.Text, `\n`) {
-			t.Errorf("%s holds a backslash and an n", prompt.Name)
+			tell("%s holds a backslash and an n", prompt.Name)
 		}
 		for _, match := range variable.FindAllStringSubmatch(prompt.Text, -1) {
 			if !known[match[1]] {
-				t.Errorf("%s uses the unknown variable %q", prompt.Name, match[1])
+				tell("%s uses the unknown variable %q", prompt.Name, match[1])
 			}
 		}
 		if all, read := strings.Count(prompt.Text, "--status"), status.FindAllStringSubmatch(prompt.Text, -1); all != len(read) {
-			t.Errorf("%s names %d statuses, of which %d can be read", prompt.Name, all, len(read))
+			tell("%s names %d statuses, of which %d can be read", prompt.Name, all, len(read))
 		}
 		for _, match := range status.FindAllStringSubmatch(prompt.Text, -1) {
 			statuses++
 			if _, exists := d.State(task.Status(match[1])); !exists && match[1] != string(workflow.Previous) {
-				t.Errorf("%s asks for the unknown state %q", prompt.Name, match[1])
+				tell("%s asks for the unknown state %q", prompt.Name, match[1])
 			}
 		}
 	}
-	next := slices.ContainsFunc(d.Prompts, func(p workflow.Prompt) bool { return strings.Contains(p.Text, "orange task next") })
-	if statuses == 0 && !next {
-		t.Error("found neither --status nor task next in any prompt")
-	}
+	return problems, statuses
 }
 
 // Not every repository has a remote: prompts speak of {base}, which is found out when the agent starts.

@@ -248,6 +248,8 @@ func (r reader) checkExitRulesComplete(d *Definition) {
 			r.Problem(rule.Pos, "exit-rule", "found stuck_after in an exit rule that counts no crashes, expected action: crash beside it")
 		case rule.Action == "" && !leads:
 			r.Problem(rule.Pos, "exit-rule", "found an exit rule that leads nowhere, expected then, then_when or action")
+		case rule.HasArtifact != nil && (rule.NoArtifact || rule.Action != ""):
+			r.Problem(rule.Pos, "exit-rule", "found has_artifact beside no_artifact or action in an exit rule, expected a rule for each of the two cases")
 		case rule.Action == "" && rule.HasArtifact == nil:
 			r.Problem(rule.Pos, "exit-rule", "found an exit rule that never matches, expected has_artifact or action: crash beside where it leads")
 		case rule.Then != "" && len(rule.ThenWhen) > 0:

@@ -1,0 +1,266 @@
+package workflow
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/yaml"
+)
+
+// Bounds of what is followed, far above what a person writes.
+const (
+	maxWays  = 5000
+	maxRoles = 50
+)
+
+// Warnings tells what a workflow says that loads and is most likely a slip, sorted by place.
+// A workflow with warnings runs as it stands.
+func (d *Definition) Warnings() yaml.Problems {
+	r := reader{&yaml.Reader{File: d.File}}
+	if n := len(d.Transitions) + len(d.Exit.Rules); n > maxWays || len(d.Roles) > maxRoles {
+		r.Problem(yaml.Pos{Line: 1, Col: 1}, "too-many", "found %d transitions and exit rules and %d roles, expected at most %d and %d: no slip was looked for",
+			n, len(d.Roles), maxWays, maxRoles)
+		return r.found()
+	}
+	ways := d.ways()
+	r.warnStates(d, ways)
+	r.warnCrashes(d)
+	r.warnBy(d)
+	r.warnUndecided(d)
+	r.warnGates(d)
+	r.warnStarts(d)
+	r.warnCounters(d)
+	r.warnUnused(d)
+	r.warnEmpty(d)
+	r.warnFlow(d, ways)
+	return r.found()
+}
+
+func (r reader) found() yaml.Problems {
+	var found yaml.Problems
+	_ = errors.As(r.Err(), &found) // a reader has no other errors
+	return found
+}
+
+// warnStates tells of states that nothing leaves but what leads out of every state, and of those whose agent cannot be started again.
+func (r reader) warnStates(d *Definition, ways []way) {
+	left := map[task.Status]bool{}
+	for _, w := range ways {
+		left[w.from] = left[w.from] || w.to != w.from && !w.everywhere
+	}
+	for _, s := range d.States {
+		if s.Terminal {
+			continue
+		}
+		if !left[s.Name] {
+			r.Problem(s.Pos, "dead-end", "found nothing that leads out of %q but what leads out of every state, expected a transition, or terminal: true", s.Name)
+		}
+		if s.Role != "" && s.Role != task.RoleHuman && s.RespawnPrompt.Name == "" {
+			r.Problem(s.Pos, "respawn", "found no respawn_prompt in %q, expected one: the %s there cannot be started again once it has died", s.Name, s.Role)
+		}
+	}
+}
+
+func (r reader) warnCrashes(d *Definition) {
+	for _, rule := range d.Exit.Rules {
+		if rule.Action == ActionCrash && len(targets(rule)) == 0 {
+			r.Problem(rule.Pos, "crash-nowhere",
+				"found a crash rule of %q that leads nowhere, expected then: after %d crashes the task stays where it is and asks for a person",
+				rule.Status, rule.StuckAfter)
+		}
+	}
+}
+
+// targets are the states that an exit rule may lead to.
+func targets(rule Rule) []task.Status {
+	var out []task.Status
+	if rule.Then != "" {
+		out = append(out, rule.Then)
+	}
+	for _, b := range rule.ThenWhen {
+		out = append(out, b.Then)
+	}
+	return out
+}
+
+// warnBy tells of transitions that anybody may ask for, out of a state where others say who may.
+func (r reader) warnBy(d *Definition) {
+	says := map[task.Status]Transition{}
+	for _, t := range d.Transitions {
+		if _, found := says[t.From]; !found && len(t.By) > 0 {
+			says[t.From] = t
+		}
+	}
+	for _, t := range d.Transitions {
+		if other, found := says[t.From]; found && len(t.By) == 0 {
+			r.Problem(t.Pos, "by", "found no by in a transition from %q to %q, expected who may ask, as the one on line %d says it", t.From, t.To, other.Pos.Line)
+		}
+	}
+}
+
+// warnStarts tells where one prompt is given to different agents: to another role, another harness or with other permissions than elsewhere.
+func (r reader) warnStarts(d *Definition) {
+	said := &sayings{}
+	d.eachHook(func(h Hook) {
+		if role := SpawnRole(h.Hook); role != "" && h.Pos != (yaml.Pos{}) {
+			said.add("the prompt "+h.Prompt, h.Pos, saying{"role": role, "harness": h.Harness, "permissions": h.Permissions})
+		}
+	})
+	said.tell(func(at yaml.Pos, what, found, expected string, line int) {
+		r.Problem(at, "odd-start", "found %s given to an agent with %s, expected %s as on line %d", what, found, expected, line)
+	})
+}
+
+// warnCounters tells of counters that guards ask for and nothing changes.
+func (r reader) warnCounters(d *Definition) {
+	asked, changed := map[string]yaml.Pos{}, map[string]bool{task.CrashCount: true}
+	var names []string
+	ask := func(guards []Guard) {
+		for _, g := range guards {
+			if _, known := asked[g.Field]; !known {
+				asked[g.Field] = g.Pos
+				names = append(names, g.Field)
+			}
+		}
+	}
+	for _, t := range d.Transitions {
+		ask(t.When)
+		changed[CountFailures] = changed[CountFailures] || t.Failure
+	}
+	for _, rule := range d.Exit.Rules {
+		for _, b := range rule.ThenWhen {
+			ask(b.When)
+		}
+	}
+	d.eachHook(func(h Hook) { changed[h.Field] = true })
+	for _, name := range names {
+		if !changed[name] {
+			r.Problem(asked[name], "round", "found a guard that asks for %q, which nothing changes; expected a hook that does", name)
+		}
+	}
+	r.warnRounds(d)
+}
+
+// warnRounds tells of reviewers whose round is not counted, where that of others is: their windows are named by it.
+func (r reader) warnRounds(d *Definition) {
+	var uncounted []yaml.Pos
+	counted := false
+	d.eachStart(func(hooks []Hook) {
+		at := slices.IndexFunc(hooks, func(h Hook) bool { return SpawnRole(h.Hook) == task.RoleReviewer })
+		switch {
+		case at < 0:
+		case slices.ContainsFunc(hooks, func(h Hook) bool { return h.Field == task.ReviewRound && h.Action != task.SetField }):
+			counted = true
+		default:
+			uncounted = append(uncounted, hooks[at].Pos)
+		}
+	})
+	for _, at := range uncounted {
+		if counted && at != (yaml.Pos{}) {
+			r.Problem(at, "round", "found a reviewer that is started without increment_review_round, expected the round to be counted as for other reviewers")
+		}
+	}
+}
+
+// eachStart visits the hooks of every transition and birth, list by list.
+func (d *Definition) eachStart(visit func([]Hook)) {
+	for i := range d.Transitions {
+		visit(d.Transitions[i].Hooks)
+	}
+	for _, b := range d.births() {
+		visit(b.Hooks)
+	}
+}
+
+// births are all ways in which a task begins.
+func (d *Definition) births() []Birth {
+	if d.PlanFile == nil {
+		return d.Births
+	}
+	return append(d.Births[:len(d.Births):len(d.Births)], *d.PlanFile)
+}
+
+func (r reader) warnEmpty(d *Definition) {
+	for _, p := range d.Prompts {
+		if strings.TrimSpace(p.Text) == "" {
+			r.Problem(p.Pos, "empty-prompt", "found no text in the prompt %q, expected what the agent shall do", p.Name)
+		}
+	}
+}
+
+// inBraces is how a text names a variable.
+var inBraces = regexp.MustCompile(`\{(\w+)\}`)
+
+// warnUnused tells of prompts, checks, counters and roles that stand in the file alone.
+func (r reader) warnUnused(d *Definition) {
+	used := map[string]bool{} // "prompt worker"
+	var texts strings.Builder // where counters are named as variables
+	d.eachHook(func(h Hook) {
+		used["prompt "+h.Prompt], used["field "+h.Field], used["role "+h.Role] = true, true, true
+		texts.WriteString(h.Message + strings.Join(h.Run, " "))
+	})
+	guards := func(list []Guard) {
+		for _, g := range list {
+			used["field "+g.Field] = true
+		}
+	}
+	gates := func(parts []Part) {
+		for _, p := range Leaves(parts) {
+			used["check "+p.Check] = true
+		}
+	}
+	for _, s := range d.States {
+		used["prompt "+s.RespawnPrompt.Name], used["role "+s.Role] = true, true
+	}
+	for _, t := range d.Transitions {
+		guards(t.When)
+		gates(t.Gate)
+		for _, role := range t.By {
+			used["role "+role] = true
+		}
+	}
+	for _, rule := range d.Exit.Rules {
+		for _, b := range rule.ThenWhen {
+			guards(b.When)
+		}
+		if rule.HasArtifact != nil {
+			gates([]Part{*rule.HasArtifact})
+		}
+	}
+	tell := func(kind, name string, at yaml.Pos) {
+		if !used[kind+" "+name] {
+			r.Problem(at, "unused", "found the %s %q, which nothing uses; expected somebody to use it, or that it is not there", kind, name)
+		}
+	}
+	for _, p := range d.Prompts {
+		texts.WriteString(p.Text)
+		tell("prompt", p.Name, p.Pos)
+	}
+	for _, p := range d.Projections {
+		texts.WriteString(p.Value.texts())
+	}
+	for _, variable := range inBraces.FindAllStringSubmatch(texts.String(), -1) {
+		used["field "+variable[1]] = true
+	}
+	for _, c := range d.Checks {
+		tell("check", c.Name, c.Pos)
+	}
+	for _, f := range d.Fields {
+		tell("field", f.Name, f.Pos)
+	}
+	for _, role := range d.Roles {
+		tell("role", role.Name, role.Pos)
+	}
+}
+
+// texts are those of the value, one after the other.
+func (v Value) texts() string {
+	out := v.Text
+	for _, p := range v.Pairs {
+		out += " " + p.Value.texts()
+	}
+	return out
+}
