@@ -48,16 +48,39 @@ func TestEveryMistakeIsToldAtItsPlace(t *testing.T) {
 			if err == nil {
 				t.Fatal("it loads, expected problems")
 			}
-			golden := strings.TrimSuffix(file, ".yml") + ".out"
-			got := err.Error() + "\n"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
+			golden(t, file, err.Error()+"\n")
+		})
+	}
+}
+
+// golden compares what is told of a file with what is written down beside it.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	out := strings.TrimSuffix(file, ".yml") + ".out"
+	if *update {
+		if err := os.WriteFile(out, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := string(read(t, out)); got != want {
+		t.Errorf("got:\n%swant:\n%s", got, want)
+	}
+}
+
+// Each file is called by the rule that it shows.
+func TestEverySlipIsToldAtItsPlace(t *testing.T) {
+	t.Parallel()
+	for _, file := range folder(t, "warn") {
+		rule := strings.TrimSuffix(filepath.Base(file), ".yml")
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			found := load(t, file).Warnings()
+			for _, w := range found {
+				if w.Rule != rule {
+					t.Errorf("found a warning of another rule: %v", w)
 				}
 			}
-			if want := string(read(t, golden)); got != want {
-				t.Errorf("got:\n%swant:\n%s", got, want)
-			}
+			golden(t, file, found.Error()+"\n")
 		})
 	}
 }
