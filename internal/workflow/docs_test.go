@@ -52,8 +52,13 @@ func TestTheExamplesOfTheManualLoad(t *testing.T) {
 	}
 	for line, text := range found {
 		name := fmt.Sprintf("line %d", line)
-		if _, err := workflow.Parse(name, []byte(text), usual(t)); err != nil {
+		d, err := workflow.Parse(name, []byte(text), usual(t))
+		if err != nil {
 			t.Errorf("the example in %s at %s:\n%v", manual, name, err)
+			continue
+		}
+		if found := d.Warnings(); len(found) > 0 {
+			t.Errorf("the example in %s at %s:\n%v", manual, name, found)
 		}
 	}
 }
@@ -68,6 +73,30 @@ func TestTheManualHasEveryKey(t *testing.T) {
 	for _, key := range keys {
 		if !strings.Contains(page, "`"+key[1]+"`") {
 			t.Errorf("%s does not mention the key `%s`", manual, key[1])
+		}
+	}
+}
+
+func TestTheManualHasEveryWarningWithAnExampleThatIsSo(t *testing.T) {
+	t.Parallel()
+	page := readFile(t, manual)
+	source := readFile(t, "warn.go") + readFile(t, "warn_gate.go") + readFile(t, "warn_flow.go")
+	rules := regexp.MustCompile(`"([a-z-]+)",\s*"found`).FindAllStringSubmatch(source, -1)
+	if len(rules) < 12 {
+		t.Fatalf("found %d rules of warnings, want at least 12", len(rules))
+	}
+	for _, match := range rules {
+		rule := match[1]
+		if rule == "too-many" {
+			continue // as of any list of problems
+		}
+		row := regexp.MustCompile(`(?m)^\| ` + rule + ` \| [^|]+ \| ([^|]+) \|$`).FindStringSubmatch(page)
+		if row == nil {
+			t.Errorf("%s has no row with an example for the warning %s", manual, rule)
+			continue
+		}
+		if told := readFile(t, "testdata/warn/"+rule+".out"); !strings.Contains(told, ": "+row[1]+" ["+rule+"]") {
+			t.Errorf("the example of %s in %s is %q, and what is told of testdata/warn is\n%s", rule, manual, row[1], told)
 		}
 	}
 }
