@@ -113,12 +113,8 @@ func (p *Program) workflowCheck() *cobra.Command {
 				p.say("%s:%d:%d: warning: %s [%s]", w.File, w.Line, w.Col, w.Message, w.Rule)
 			}
 			said := "nothing wrong with it"
-			switch len(warnings) {
-			case 0:
-			case 1:
-				said = "it can be used; 1 warning"
-			default:
-				said = fmt.Sprintf("it can be used; %d warnings", len(warnings))
+			if len(warnings) > 0 {
+				said = fmt.Sprintf("it can be used; warnings: %d", len(warnings))
 			}
 			p.say("%s: %s (%d states, %d transitions)", def.File, said, len(def.States), len(def.Transitions))
 			return nil

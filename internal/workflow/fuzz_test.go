@@ -49,6 +49,12 @@ func FuzzParse(f *testing.F) {
 		}
 		lines := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + 2 // YAML knows more line ends than these
 		lines += bytes.Count(text, []byte("\u0085")) + bytes.Count(text, []byte("\u2028")) + bytes.Count(text, []byte("\u2029"))
+		if d != nil {
+			problems = d.Warnings()
+			if again := d.Warnings(); !reflect.DeepEqual(problems, again) {
+				t.Fatalf("looked at twice, it has the warnings\n%v\nnot\n%v", again, problems)
+			}
+		}
 		for i, p := range problems {
 			if p.Line < 1 || p.Col < 1 || p.Line > lines || p.Col > len(text)+1 || p.File != "fuzz.yml" || p.Rule == "" || p.Message == "" {
 				t.Errorf("%v has no place in the file, or no name", p)
@@ -216,6 +222,56 @@ func TestParse_tellsAtOnceWhatIsTooMuch(t *testing.T) {
 			}
 			if len(problems) > 101 || len(err.Error()) > 1<<20 {
 				t.Errorf("%d problems in %d bytes", len(problems), len(err.Error()))
+			}
+		})
+	}
+}
+
+func TestWarnings_tellsAtOnceWhatIsTooMuch(t *testing.T) {
+	t.Parallel()
+	many := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return b.String()
+	}
+	const head = "name: a\nversion: 1\n"
+	for name, tt := range map[string]struct{ text, rule string }{
+		"every state leads to every other": {
+			head + "states: {" + many(60, "s%d: {}, ") + "z: {terminal: true}}\ntransitions:\n" + many(60, "  - {from: '*', to: s%d, hooks: [{action: release_workspace}]}\n"),
+			"unused",
+		},
+		"more ways than are followed": {
+			head + "states: {" + many(80, "s%d: {}, ") + "z: {terminal: true}}\ntransitions:\n" + many(80, "  - {from: '*', to: s%d}\n"), "too-many",
+		},
+		"many agents": {
+			head + "roles: [" + many(50, "r%d, ") + "]\nprompts: {p: P}\nstates: {" + many(60, "s%d: {}, ") + "z: {terminal: true}}\ntransitions:\n  - {from: '*', to: z}\n" +
+				many(50, "  - {from: '*', to: s%[1]d, hooks: [{action: spawn_agent, role: r%[1]d, prompt: p}]}\n"),
+			"respawn",
+		},
+		"many counters": {
+			head + "fields: {" + many(2000, "c%d: 0, ") + "}\nstates: {a: {}, z: {terminal: true}}\ntransitions:\n" +
+				"  - {from: a, to: z}\n",
+			"unused",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := tt.text
+			if tt.rule == "unused" {
+				text += "checks: {nobody: {run: [make]}}\n"
+			}
+			d, err := workflow.Parse("long.yml", []byte(text), workflow.Usual{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := d.Warnings()
+			if !slices.ContainsFunc(found, func(p yaml.Problem) bool { return p.Rule == tt.rule }) {
+				t.Fatalf("no warning of the rule %q in %.2000v", tt.rule, found)
+			}
+			if len(found) > 101 || len(found.Error()) > 1<<20 {
+				t.Errorf("%d warnings in %d bytes", len(found), len(found.Error()))
 			}
 		})
 	}
