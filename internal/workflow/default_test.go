@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,21 @@ func TestTheWorkflowsThatShipLoad(t *testing.T) {
 		d := load(t, "../../workflows/"+name+".yml")
 		if len(d.States) != want[0] || len(d.Transitions) != want[1] || d.Name != name {
 			t.Errorf("found %q with %d states and %d transitions, want %q with %v", d.Name, len(d.States), len(d.Transitions), name, want)
+		}
+	}
+}
+
+// minimal has no state for a task that gets nowhere.
+func TestTheWorkflowsThatShipHaveNoWarningsButThoseThatAreMeant(t *testing.T) {
+	t.Parallel()
+	meant := map[string][]string{"minimal": {"crash-nowhere"}}
+	for name := range shipped {
+		var found []string
+		for _, w := range load(t, "../../workflows/"+name+".yml").Warnings() {
+			found = append(found, w.Rule)
+		}
+		if !slices.Equal(found, meant[name]) {
+			t.Errorf("found the warnings %q of %s, want %q", found, name, meant[name])
 		}
 	}
 }

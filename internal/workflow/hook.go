@@ -181,16 +181,11 @@ func (r reader) counter(n *yaml.Node, what string) string {
 }
 
 func (d *Definition) eachHook(visit func(Hook)) {
-	for _, t := range d.Transitions {
-		for _, h := range t.Hooks {
+	d.eachList(func(hooks []Hook) {
+		for _, h := range hooks {
 			visit(h)
 		}
-	}
-	for _, b := range d.births() {
-		for _, h := range b.Hooks {
-			visit(h)
-		}
-	}
+	})
 }
 
 func (r reader) checkHooks(d *Definition) {

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,17 +102,35 @@ func (r reader) warnBy(d *Definition) {
 	}
 }
 
-// warnStarts tells where one prompt is given to different agents: to another role, another harness or with other permissions than elsewhere.
+// warnStarts tells of agents that are started in a state of another role, and of a role that is given one prompt with another harness
+// or other permissions than elsewhere.
 func (r reader) warnStarts(d *Definition) {
 	said := &sayings{}
 	d.eachHook(func(h Hook) {
 		if role := SpawnRole(h.Hook); role != "" && h.Pos != (yaml.Pos{}) {
-			said.add("the prompt "+h.Prompt, h.Pos, saying{"role": role, "harness": h.Harness, "permissions": h.Permissions})
+			said.add(fmt.Sprintf("a %s with the prompt %s", role, h.Prompt), h.Pos, saying{"harness": h.Harness, "permissions": h.Permissions})
 		}
 	})
 	said.tell(func(at yaml.Pos, what, found, expected string, line int) {
-		r.Problem(at, "odd-start", "found %s given to an agent with %s, expected %s as on line %d", what, found, expected, line)
+		r.Problem(at, "odd-start", "found %s started with %s, expected %s as on line %d", what, found, expected, line)
 	})
+	foreign := func(to task.Status, hooks []Hook) {
+		s, _ := d.State(to)
+		first := slices.IndexFunc(hooks, func(h Hook) bool { return SpawnRole(h.Hook) != "" })
+		own := slices.ContainsFunc(hooks, func(h Hook) bool { return SpawnRole(h.Hook) == s.Role })
+		if first >= 0 && !own && s.Role != "" && hooks[first].Pos != (yaml.Pos{}) {
+			r.Problem(hooks[first].Pos, "odd-start", "found a %s that is started in %q, expected a %s: that is the state's role", SpawnRole(hooks[first].Hook), to, s.Role)
+		}
+	}
+	for _, t := range d.Transitions {
+		from, _ := d.State(t.From)
+		if to, _ := d.State(t.To); from.Role != to.Role { // where one role stays at work, another may be called to help
+			foreign(t.To, t.Hooks)
+		}
+	}
+	for _, b := range d.births() {
+		foreign(b.To, b.Hooks)
+	}
 }
 
 // warnCounters tells of counters that guards ask for and nothing changes.
@@ -148,7 +167,7 @@ func (r reader) warnCounters(d *Definition) {
 func (r reader) warnRounds(d *Definition) {
 	var uncounted []yaml.Pos
 	counted := false
-	d.eachStart(func(hooks []Hook) {
+	d.eachList(func(hooks []Hook) {
 		at := slices.IndexFunc(hooks, func(h Hook) bool { return SpawnRole(h.Hook) == task.RoleReviewer })
 		switch {
 		case at < 0:
@@ -165,8 +184,8 @@ func (r reader) warnRounds(d *Definition) {
 	}
 }
 
-// eachStart visits the hooks of every transition and birth, list by list.
-func (d *Definition) eachStart(visit func([]Hook)) {
+// eachList visits the hooks of every transition and birth, list by list.
+func (d *Definition) eachList(visit func([]Hook)) {
 	for i := range d.Transitions {
 		visit(d.Transitions[i].Hooks)
 	}
