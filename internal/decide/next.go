@@ -214,6 +214,9 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 		t.QueuedFor = standsFor(stands, t.QueuedFor)
 	}
 	previous := standsFor(stands, t.Previous)
+	if place(def, previous) < 0 {
+		previous = "" // nobody asks for it
+	}
 	t.Previous = previous
 	c := task.Change{Task: t, Expect: t.Version, Events: []task.Event{{
 		Time: now, Type: task.WorkflowMigrated, Actor: actor.Name(), Counters: t.Counters, Workflow: def.Digest,
@@ -242,7 +245,11 @@ func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
 	if actor.Role != task.RoleHuman {
 		tell("who may ask", fmt.Sprintf("the role %q", actor.Role), "have a person ask")
 	}
-	for _, s := range []task.Status{t.Status, t.Previous, t.QueuedFor} {
+	needed := []task.Status{t.Status, t.QueuedFor}
+	if asksWhereFrom(def) {
+		needed = append(needed, t.Previous)
+	}
+	for _, s := range needed {
 		if s != "" && place(def, standsFor(stands, s)) < 0 {
 			tell("a state that both have", fmt.Sprintf("no state %q in the workflow %q", standsFor(stands, s), def.Name), fmt.Sprintf("say what stands for it: --map %s=STATE", s))
 		}
@@ -260,6 +267,11 @@ func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
 		Code: MigrateRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor), Details: details,
 		Message: fmt.Sprintf("cannot move task %s to version %d of the workflow %q", t.ID, def.Version, def.Name),
 	}
+}
+
+// asksWhereFrom says whether a move of the workflow depends on where a task came from.
+func asksWhereFrom(def *workflow.Definition) bool {
+	return slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool { return len(edge.CameFrom) > 0 })
 }
 
 func standsFor(stands map[task.Status]task.Status, s task.Status) task.Status {

@@ -72,6 +72,8 @@ func unborn(def *workflow.Definition, t task.Task) standing {
 	return standing{task: task.Task{ID: t.ID, Project: t.Project}, rounds: make([]round, len(def.States))}
 }
 
+func startsAgent(action string) bool { return action == task.SpawnAgent || action == task.SpawnReviewer }
+
 // everybody is the role of an event that tells of the end of a task's whole session.
 const everybody = "all"
 
@@ -79,7 +81,10 @@ func (s standing) after(def *workflow.Definition, e *task.Event) standing {
 	s.task = task.Follow(s.task, *e)
 	switch {
 	case e.Type == task.Created:
-		s.rounds = s.entered(place(def, s.task.Status), -1)
+		// Where somebody is to be at work, a task that waits to be started has not begun its first round.
+		if state, _ := def.State(s.task.Status); state.Role == "" || slices.ContainsFunc(e.Hooks, startsAgent) {
+			s.rounds = s.entered(place(def, s.task.Status), -1)
+		}
 	case e.IsMove():
 		s.rounds = s.entered(place(def, e.To), place(def, e.From))
 	}
