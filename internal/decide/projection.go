@@ -72,7 +72,9 @@ func unborn(def *workflow.Definition, t task.Task) standing {
 	return standing{task: task.Task{ID: t.ID, Project: t.Project}, rounds: make([]round, len(def.States))}
 }
 
-func startsAgent(action string) bool { return action == task.SpawnAgent || action == task.SpawnReviewer }
+func startsAgent(action string) bool {
+	return action == task.SpawnAgent || action == task.SpawnReviewer
+}
 
 // everybody is the role of an event that tells of the end of a task's whole session.
 const everybody = "all"

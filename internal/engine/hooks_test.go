@@ -184,10 +184,12 @@ func TestRequestPR_pushesAndNotesThePullRequest(t *testing.T) {
 		Pushed: &commit, PR: &task.PullRequest{URL: "https://github.com/a/b/pull/1", State: task.PROpen},
 		Events: []task.Event{{Type: task.PRCreated, Data: map[string]string{"url": "https://github.com/a/b/pull/1"}}},
 	}
-	out, err := w.RequestPR(t.Context(), id, worker)
+	_, err := w.RequestPR(t.Context(), id, worker)
+	wantCode(t, err, decide.PRRefused) // what leaves the machine is a person's to send
+	out, err := w.RequestPR(t.Context(), id, human)
 	must(t, err)
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "push_branch=done create_pr=done")
-	if out.Moved || out.Event.Type != task.PRRequested || out.Event.Actor != task.RoleWorker || out.Task.Status != "working" {
+	if out.Moved || out.Event.Type != task.PRRequested || out.Event.Actor != task.RoleHuman || out.Task.Status != "working" {
 		t.Errorf("the outcome is %+v", out)
 	}
 	for _, have := range []task.Task{out.Task, w.task(id)} {
