@@ -1,0 +1,92 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"orange/internal/decide"
+	"orange/internal/engine"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// gated asks git for commits before a task is done.
+type gated struct{ engine.Rules }
+
+func (g gated) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+	def, err := g.Rules.Pinned(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	with := *def
+	with.Transitions = append([]workflow.Transition(nil), def.Transitions...)
+	for i := range with.Transitions {
+		if with.Transitions[i].To == "done" {
+			with.Transitions[i].Gate = []workflow.Part{{Git: workflow.GitAhead}}
+		}
+	}
+	return &with, nil
+}
+
+// branch is a task's branch, which is ahead until it is merged. The merge may be cut short right after its work.
+type branch struct {
+	merged, cut bool
+	merges      int
+}
+
+func (b *branch) Ahead(context.Context, task.Task) (bool, error) { return !b.merged, nil }
+
+func (b *branch) Merge(context.Context, task.Task, string) (commit, how string, err error) {
+	b.merges++
+	b.merged = true
+	if b.cut {
+		b.cut = false
+		return "", "", errors.New("the power went")
+	}
+	return "c0ffee", "merged", nil
+}
+
+func (b *branch) Look(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+	out := map[string]decide.Fact{}
+	for _, p := range parts {
+		out[p.Key()] = decide.Fact{Holds: !b.merged, Source: "git ahead", Digest: "of three commits", Text: "ahead 3", Found: "no commit of its own", Want: "commit"}
+	}
+	return out, nil
+}
+
+// Defect: the move was judged again after the merge, when git says something else of the branch: it was in main, and its task could not move.
+func TestMerge_movesTheTaskOnWhatGitSaidBeforeIt(t *testing.T) {
+	t.Parallel()
+	for name, cut := range map[string]bool{"at once": false, "run again after it was cut short": true} {
+		w := newWorld(t)
+		b := &branch{cut: cut}
+		w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
+		id := w.reach("reviewing")
+		out, _, err := w.Merge(t.Context(), id, "", human)
+		if cut {
+			if err == nil || w.task(id).Status != "reviewing" {
+				t.Fatalf("%s: the cut merge ended with %v and left the task %q", name, err, w.task(id).Status)
+			}
+			out, _, err = w.Merge(t.Context(), id, "", human)
+		}
+		must(t, err)
+		if out.Task.Status != "done" || len(out.Event.Evidence) != 1 || out.Event.Evidence[0].Source != "git ahead" {
+			t.Errorf("%s: the task is %q, on %v", name, out.Task.Status, out.Event.Evidence)
+		}
+	}
+}
+
+func TestMerge_looksAnewWhereTheBranchHasSomethingToMerge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := &branch{}
+	w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
+	id := w.reach("reviewing")
+	b.merged = true // by other means, and nobody noted that a merge was begun
+	_, _, err := w.Merge(t.Context(), id, "", human)
+	wantCode(t, err, decide.GateUnmet)
+	if b.merges != 0 {
+		t.Errorf("it merged %d times", b.merges)
+	}
+}
