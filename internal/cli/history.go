@@ -91,6 +91,9 @@ func eventLine(e task.Event) string {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}
 	}
+	if ignored := e.Data[task.DataOverride]; ignored != "" {
+		text += "  in spite of " + oneLine(ignored, 100)
+	}
 	if e.Reason != "" {
 		text += "  " + oneLine(e.Reason, 100)
 	}

@@ -205,6 +205,9 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 		fact = Fact{Source: "the gate on line " + strconv.Itoa(p.Pos.Line), Found: "that nobody has looked", Want: "tell whoever makes orange: this is its fault"}
 	}
 	before := len(j.unmet)
+	if fact.Where == fact.Source {
+		fact.Where = "" // said already
+	}
 	if !fact.Holds {
 		want := or(p.Want, fact.Want)
 		if fact.Pending {

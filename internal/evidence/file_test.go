@@ -142,7 +142,7 @@ func TestLook_atAGlob(t *testing.T) {
 		{workflow.Part{Glob: "code/files/**/*.go", JQ: `. == ["b.go", "sub/a.go"]`}, ""},
 		{workflow.Part{Glob: "code/*/b.go", JQ: `. == ["files/b.go"]`}, ""},
 		{workflow.Part{Glob: "**/*.go", JQ: `. == ["code/files/b.go", "code/files/sub/a.go"]`}, ""},
-		{workflow.Part{Glob: "code/files/**/*.go", JQ: `length > 2`}, "its program answers false"},
+		{workflow.Part{Glob: "code/files/**/*.go", JQ: `length > 2`}, "that its jq program answers false"},
 		{workflow.Part{Glob: "code/files/*.py"}, "no such file"},
 		{workflow.Part{Glob: "code/empty/*"}, "1 such files or folders, and none"},
 		{workflow.Part{Glob: "code/files/pipe"}, "none that is a file"},

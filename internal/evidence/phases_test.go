@@ -90,7 +90,7 @@ func (atOnce) RunJQ(_ context.Context, request []byte, _ time.Duration) (string,
 			return "", err
 		}
 		answer, _ := code.Run(p.Input, p.Values...).Next()
-		line, err := json.Marshal(map[string]any{"number": i, "holds": answer == true, "found": fmt.Sprintf("its program answers %v", answer)})
+		line, err := json.Marshal(map[string]any{"number": i, "holds": answer == true, "found": fmt.Sprintf("that its jq program answers %v", answer)})
 		if err != nil {
 			return "", err
 		}

@@ -134,13 +134,13 @@ func run(p jqProgram, limit time.Duration) jqAnswer {
 	case ctx.Err() != nil:
 		return jqAnswer{Found: tooLong(limit)}
 	case !there:
-		return jqAnswer{Found: "its program answers nothing"}
+		return jqAnswer{Found: "that its jq program answers nothing"}
 	case isError:
 		return jqAnswer{Found: "its program fails: " + short(failed.Error())}
 	case first == nil:
-		return jqAnswer{Found: "its program answers null"}
+		return jqAnswer{Found: "that its jq program answers null"}
 	case first == false:
-		return jqAnswer{Found: "its program answers false"}
+		return jqAnswer{Found: "that its jq program answers false"}
 	}
 	return jqAnswer{Holds: true}
 }
