@@ -130,7 +130,7 @@ const longest = 365 * 24 * time.Hour
 func (r reader) timeout(n *yaml.Node) Timeout {
 	t := Timeout{Pos: yaml.PosOf(n)}
 	after := func(n *yaml.Node) { t.After = int(r.Duration(n, "a timeout", longest) / time.Second) }
-	if n.Kind != yaml.MappingNode {
+	if !r.IsMapping(n) {
 		after(n)
 		return t
 	}

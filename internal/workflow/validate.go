@@ -24,7 +24,9 @@ func (r reader) validate(d *Definition) {
 	r.checkExitRulesComplete(d) //
 	r.checkCounters(d)          //
 	r.checkGates(d)             //
-	r.checkExtensions(d)        //
+	r.checkStates(d)            //
+	r.checkEntries(d)           //
+	r.checkProjections(d)       //
 }
 
 func (r reader) stateExists(d *Definition, name task.Status, at yaml.Pos, rule, what string) {
@@ -208,6 +210,11 @@ func (r reader) checkRoles(d *Definition) {
 		}
 		if name != "" {
 			r.Problem(at, "role", "found the unknown role %q in %s, %s", name, what, yaml.Expected(name, names))
+		}
+	}
+	for _, role := range d.Roles {
+		if role.Name == task.RoleHuman {
+			r.Problem(role.Pos, "role", "found %q among the roles, expected only those that agents have", role.Name)
 		}
 	}
 	for _, t := range d.Transitions {

@@ -155,6 +155,9 @@ func kindOf(n *Node) string {
 	return fmt.Sprintf("%q", n.Value)
 }
 
+// IsMapping says whether a value has keys, where a file may say something shortly or at length.
+func (r *Reader) IsMapping(n *Node) bool { return resolve(n).Kind == yaml.MappingNode }
+
 // Key is one allowed key of a mapping with what reads its value.
 type Key struct {
 	Name     string

@@ -1,0 +1,60 @@
+package workflow
+
+import (
+	"slices"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"orange/internal/yaml"
+)
+
+// checkGates: parts of gates speak of checks and files that there can be.
+func (r reader) checkGates(d *Definition) {
+	var names []string
+	for _, c := range d.Checks {
+		names = append(names, c.Name)
+	}
+	visit := func(parts []Part) {
+		for _, p := range Leaves(parts) {
+			if r.Full() {
+				return
+			}
+			if p.Check != "" && !slices.Contains(names, p.Check) {
+				r.Problem(p.Pos, "check", "found the unknown check %q in a gate, %s", p.Check, yaml.Expected(p.Check, names))
+			}
+			if (p.Git == GitPlanned) != (p.Plan != "") {
+				r.Problem(p.Pos, "gate", "found %s, expected the file of the plan with git: planned, and only there", planOf(p))
+			}
+			if p.JQ != "" {
+				variables := make([]string, len(p.With))
+				for i, w := range p.With {
+					variables[i] = w.Name
+				}
+				if err := CheckJQ(p.JQ, variables); err != nil {
+					r.Problem(p.Pos, "jq", "%v; expected a jq program that answers true or false", err)
+				}
+			}
+			if p.Glob != "" && !doublestar.ValidatePattern(p.Glob) {
+				r.Problem(p.Pos, "gate", "found the pattern %q as glob, expected one that can be read, such as %q", p.Glob, "code/files/**")
+			}
+			if len(p.With) > 0 && p.JQ == "" {
+				r.Problem(p.Pos, "gate", "found with without jq in a gate, expected the program that uses the files")
+			}
+		}
+	}
+	for i := range d.Transitions {
+		visit(d.Transitions[i].Gate)
+	}
+	for _, rule := range d.Exit.Rules {
+		if rule.HasArtifact != nil {
+			visit([]Part{*rule.HasArtifact})
+		}
+	}
+}
+
+func planOf(p Part) string {
+	if p.Plan == "" {
+		return "git: planned without a plan"
+	}
+	return "a plan in a gate that does not ask git for what was planned"
+}

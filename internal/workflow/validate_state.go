@@ -1,0 +1,45 @@
+package workflow
+
+import (
+	"slices"
+
+	"orange/internal/task"
+)
+
+// checkStates: what a state says of itself beside its transitions can be.
+func (r reader) checkStates(d *Definition) {
+	for _, s := range d.States {
+		if s.Folder != "" && engines(s.Folder) {
+			r.Problem(s.Pos, "folder", "found %q as the folder of the state %q, expected another one: it is the engine's", s.Folder, s.Name)
+		}
+		if s.Terminal && s.Timeout.After != 0 {
+			r.Problem(s.Timeout.Pos, "timeout", "found a timeout of the terminal state %q, expected none: nothing is waited for there", s.Name)
+		}
+		r.stateExists(d, s.Timeout.Then, s.Timeout.then, "timeout", "then of a timeout")
+		_, exists := d.State(s.Timeout.Then)
+		if leads := func(t Transition) bool { return t.From == s.Name && t.To == s.Timeout.Then }; exists && !slices.ContainsFunc(d.Transitions, leads) {
+			r.Problem(s.Timeout.then, "timeout", "found a timeout of %q that leads to %q, expected a state that a transition leads to from there", s.Name, s.Timeout.Then)
+		}
+	}
+}
+
+// checkEntries: redo, the shell's commands and the plan file lead to states in which something is done.
+func (r reader) checkEntries(d *Definition) {
+	for _, again := range d.Redo {
+		name := task.Status(again.Name)
+		r.stateExists(d, name, again.Pos, "redo", "a state of redo")
+		if s, exists := d.State(name); exists && (s.Terminal || s.Role != "" && s.RespawnPrompt.Name == "" || s.Role == "" && s.Name == d.Initial) {
+			r.Problem(again.Pos, "redo", "found the state %q in redo, expected one in which something is done, with a respawn_prompt for its agent", name)
+		}
+	}
+	for _, c := range d.Commands {
+		r.stateExists(d, c.To, c.Pos, "command", "the state of command "+c.Text)
+	}
+	if d.PlanFile == nil {
+		return
+	}
+	r.stateExists(d, d.PlanFile.To, d.PlanFile.Pos, "create", "the state of plan_file")
+	if s, _ := d.State(d.PlanFile.To); s.Terminal {
+		r.Problem(d.PlanFile.Pos, "create", "found the terminal state %q in plan_file, expected one that a task can leave", d.PlanFile.To)
+	}
+}
