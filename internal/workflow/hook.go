@@ -65,7 +65,7 @@ func (r reader) hook(n *yaml.Node) Hook {
 	if _, increments := said["increment"]; increments && !acts {
 		h.Action, acts = task.Increment, true // "increment: field" is a hook of its own
 	}
-	if n.Kind == yaml.MappingNode && !acts {
+	if r.IsMapping(n) && !acts {
 		r.Problem(h.Pos, "missing-key", "found no %q in a hook, expected it", "action")
 	}
 	if h.Action != "" {
@@ -95,11 +95,7 @@ func (r reader) words(n *yaml.Node) []string {
 		}
 		out = append(out, r.Text(n, "a word of run"))
 	})
-	list := n
-	if n.Alias != nil {
-		list = n.Alias
-	}
-	if len(out) == 0 && (list.Kind == yaml.SequenceNode || list.Tag == "!!null") { // else it is told already that it is no list
+	if len(out) == 0 && r.IsList(n) { // else it is told already that it is none
 		r.Problem(yaml.PosOf(n), "value", "found no program as run, expected a list of words such as %s", `["make", "test"]`)
 	}
 	return out

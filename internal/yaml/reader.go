@@ -158,6 +158,12 @@ func kindOf(n *Node) string {
 // IsMapping says whether a value has keys, where a file may say something shortly or at length.
 func (r *Reader) IsMapping(n *Node) bool { return resolve(n).Kind == yaml.MappingNode }
 
+// IsList says whether a value can be read as a list; nothing at all is an empty one.
+func (r *Reader) IsList(n *Node) bool {
+	node := resolve(n)
+	return node.Kind == yaml.SequenceNode || node.Tag == "!!null"
+}
+
 // Key is one allowed key of a mapping with what reads its value.
 type Key struct {
 	Name     string
