@@ -163,7 +163,7 @@ func (h *house) furnish() error {
 	h.server = tmux.Server{Socket: tmux.SocketName(h.dir), Config: filepath.Join(h.dir, "tmux.conf")}
 	desk := desk{house: h}
 	h.engine = &engine.Engine{
-		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files, Rules: h.home, Desk: desk, Merger: desk,
+		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files, Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
 		Runner: runner{house: h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Facts = h.looker(checkPatience)

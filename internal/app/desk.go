@@ -99,6 +99,22 @@ func (d desk) Ahead(ctx context.Context, t task.Task) (bool, error) {
 	return repo.Ahead(ctx, t.Branch)
 }
 
+func (d desk) Within(ctx context.Context, t task.Task, commit string) (bool, error) {
+	repo, err := d.repo(t)
+	if err != nil {
+		return false, err
+	}
+	if err := d.onBranch(ctx, repo, t); err != nil {
+		return false, err
+	}
+	within, known, err := repo.Within(ctx, t.Branch, commit)
+	if err != nil || known || t.Pushed == "" {
+		return within, err
+	}
+	within, _, err = repo.Within(ctx, t.Branch, t.Pushed)
+	return within, err
+}
+
 // onBranch refuses a workspace that is on another branch than its task: what was done there is not where anybody looks for it.
 func (d desk) onBranch(ctx context.Context, repo worktree.Repo, t task.Task) error {
 	if t.Workspace == "" {

@@ -38,7 +38,7 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 	}
 	return &monitor.Monitor{
 		Sessions: watchtower{house: h}, Processes: watched{}, Traces: traces{house: h}, Record: ledger{h.store, h.dir},
-		Engine: h.engine, Keeper: h.engine, Rules: h.home, Hint: h.server.AwaitDeath, Now: time.Now, Log: h.engine.Log, Stall: stall,
+		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()}, Hint: h.server.AwaitDeath, Now: time.Now, Log: h.engine.Log, Stall: stall,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
 			h.notify(ctx, config.Notify, t, text)

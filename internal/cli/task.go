@@ -358,10 +358,12 @@ func (p *Program) taskRequestChanges() *cobra.Command {
 
 func (p *Program) taskMerge() *cobra.Command {
 	var strategy, as string
+	var local bool
 	c := &cobra.Command{
 		Use: "merge [ID]", Short: "Merge a task's branch into the default branch, and finish the task", Args: between(0, 1),
 		Long: `Merge a task's branch into the default branch and push it where there is an origin; then the task is finished.
-Your own checkout is never switched or reset: where it has the default branch, it is fast-forwarded if git finds that safe.`,
+Your own checkout is never switched or reset: where it has the default branch, it is fast-forwarded if git finds that safe.
+Where the task has a pull request that is merged, nothing is merged here and the task is finished; one that is open is merged there, or here with --local.`,
 		Example: "  orange task merge 4Fz --local\n  orange task merge 4Fz --strategy merge",
 		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
 			if strategy != "" && strategy != "ff" && strategy != "merge" {
@@ -375,7 +377,7 @@ Your own checkout is never switched or reset: where it has the default branch, i
 			if err != nil {
 				return err
 			}
-			out, how, err := h.Moves.Merge(ctx, id, strategy, actor)
+			out, how, err := h.Moves.Merge(ctx, id, strategy, local, actor)
 			if err != nil {
 				return err
 			}
@@ -387,6 +389,6 @@ Your own checkout is never switched or reset: where it has the default branch, i
 	}
 	c.Flags().StringVar(&strategy, "strategy", "", "ff: only fast-forward; merge: make a merge commit where one is needed (default: whichever is possible)")
 	c.Flags().StringVar(&as, "as", "", "the role that you act for, as a person (recorded as such)")
-	c.Flags().Bool("local", false, "merge on this machine, without looking for a pull request")
+	c.Flags().BoolVar(&local, "local", false, "merge on this machine, without looking for a pull request")
 	return c
 }

@@ -42,3 +42,89 @@ func RequestPR(def *workflow.Definition, s task.Snapshot, ahead bool, actor task
 		Data: map[string]string{"branch": t.Branch},
 	}}}, nil
 }
+
+// OpenPR refuses a merge here of what is open for a merge on GitHub.
+func OpenPR(def *workflow.Definition, t task.Task, to task.Status, pr task.PullRequest, actor task.Actor) *Rejection {
+	return &Rejection{
+		Code: PROpen, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
+		Message: fmt.Sprintf("cannot merge task %s here: its pull request is open", t.ID),
+		Details: []Detail{{
+			Condition: "no pull request, or one that is merged", Found: "one that is open", Where: pr.URL,
+			Want: fmt.Sprintf("merge it there and run this again, or merge here all the same: orange task merge %s --local", t.ID),
+		}},
+	}
+}
+
+// PRMove is where the workflow leads a task whose pull request was merged or closed; said is false where it does not say.
+func PRMove(def *workflow.Definition, pr task.PullRequest) (to task.Status, said bool) {
+	switch pr.State {
+	case task.PRMerged:
+		return def.Move(workflow.MovePRMerged)
+	case task.PRClosed:
+		return def.Move(workflow.MovePRClosed)
+	}
+	return "", false
+}
+
+// PRNews says whether the end of a pull request is news for a task: it is the task's own, and the record has it as open.
+func PRNews(t task.Task, pr task.PullRequest) bool {
+	return t.Live && t.PRURL == pr.URL && t.PRState == task.PROpen && (pr.State == task.PRMerged || pr.State == task.PRClosed)
+}
+
+// PRNoted is the end of the task's pull request put on record, and nothing else.
+func PRNoted(def *workflow.Definition, t task.Task, pr task.PullRequest, now time.Time) task.Change {
+	kind := task.PRLanded
+	if pr.State == task.PRClosed {
+		kind = task.PRDropped
+	}
+	data := map[string]string{"url": pr.URL, "branch": t.Branch}
+	if pr.Merge != "" {
+		data["commit"] = pr.Merge
+	}
+	c := task.Change{Task: t, Expect: t.Version, Events: []task.Event{{
+		Time: now, Type: kind, Actor: task.ActorEngine, Workflow: def.Digest, Data: data, Reason: PREnd(pr),
+	}}}
+	c.Task.PRURL, c.Task.PRState = pr.URL, pr.State
+	if !t.Queued() { // those who wait for a workspace wait in the order of this time
+		c.Task.UpdatedAt = now
+	}
+	return c
+}
+
+// PREnd says in words how a pull request ended.
+func PREnd(pr task.PullRequest) string {
+	if pr.State == task.PRClosed {
+		return "closed without a merge: pull request " + pr.URL
+	}
+	return "merged as pull request " + pr.URL
+}
+
+// PREnded is what follows from the end of the task's pull request: it is put on record, together with the move that the workflow
+// wants of it, judged as anybody's request would be. A move that is refused is not made: the task is marked, and nobody asks again.
+// against is what speaks against the move beside the workflow's rules; empty when nothing does.
+func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr task.PullRequest, against string, now time.Time) task.Change {
+	c := PRNoted(def, t, pr, now)
+	to, said := PRMove(def, pr)
+	if !said || to == t.Status {
+		return c
+	}
+	if against == "" {
+		noted := c.Task
+		decision, err := Transition(def, noted, ev, task.Request{Task: t.ID, To: to, Actor: task.Actor{Rule: true}, Reason: PREnd(pr)}, now)
+		if err == nil {
+			moved := decision.Change
+			move := moved.Events[len(moved.Events)-1]
+			move.Type = task.AutoAdvanced
+			moved.Events = append(c.Events, move)
+			return moved
+		}
+		against = refusal(err)
+	}
+	again := "orange task merge "
+	if pr.State == task.PRClosed {
+		again = "orange task cancel "
+	}
+	c.Task.Attention = fmt.Sprintf("%s; it could not be moved to %q: %s; put that right, then: %s", PREnd(pr), to, against, again+t.ID)
+	c.Events[0].Data[task.DataRefused] = against
+	return c
+}

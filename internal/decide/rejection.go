@@ -21,6 +21,7 @@ const (
 	MigrateRefused    = "migrate_refused"
 	RespawnRefused    = "respawn_refused"
 	PRRefused         = "pr_refused"
+	PROpen            = "pr_open"
 )
 
 // Rejection is the answer no. Nothing changed; Details say what is missing, Open what is possible instead.

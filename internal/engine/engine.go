@@ -87,6 +87,16 @@ type Merger interface {
 	// branch is an error: what the agent did is not where the merge would look for it.
 	Ahead(ctx context.Context, t task.Task) (bool, error)
 	Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error)
+	// Within says whether a commit holds all that the branch has. It may be one that is not here: then it holds what was pushed.
+	Within(ctx context.Context, t task.Task, commit string) (bool, error)
+}
+
+// PullRequests knows those of a project.
+type PullRequests interface {
+	// Find lists those of a branch, the newest first; none where there is no program to ask, or origin is not where pull requests are.
+	Find(ctx context.Context, project, branch string) ([]task.PullRequest, error)
+	// Standing tells how those with these addresses stand.
+	Standing(ctx context.Context, project string, addresses []string) ([]task.PullRequest, error)
 }
 
 // Facts looks at what a gate asks for outside of the task's document: files, checks, git.
@@ -115,6 +125,7 @@ type Engine struct {
 	Rules     Rules
 	Desk      Desk
 	Merger    Merger
+	Forge     PullRequests
 	Facts     Facts
 	Performer Performer
 	Runner    Runner

@@ -61,7 +61,7 @@ func (w *world) another() *world {
 	other := *w
 	other.store, other.runner = store, &runner{}
 	other.Engine = &engine.Engine{
-		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Projections: w.files, Rules: rules, Desk: w.desk, Merger: w.desk, Performer: w.hands,
+		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Projections: w.files, Rules: rules, Desk: w.desk, Merger: w.desk, Forge: w.desk, Performer: w.hands,
 		Runner: other.runner, Witness: witness{}, Now: w.clock.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
 	}
 	other.runner.engine = other.Engine
@@ -116,6 +116,10 @@ type desk struct {
 	replaced []byte // what a program put where the link was
 	relinked int
 	merged   int
+
+	requests    []task.PullRequest
+	unreachable error // the network
+	beyond      bool  // the branch has what no pull request has
 }
 
 func (d *desk) Replaced(context.Context, task.Task) ([]byte, bool, error) {
@@ -151,6 +155,16 @@ func (d *desk) Ahead(context.Context, task.Task) (bool, error) { return true, ni
 func (d *desk) Merge(context.Context, task.Task, string) (commit, how string, err error) {
 	d.merged++
 	return "c0ffee", "merged", nil
+}
+
+func (d *desk) Within(context.Context, task.Task, string) (bool, error) { return !d.beyond, nil }
+
+func (d *desk) Find(context.Context, string, string) ([]task.PullRequest, error) {
+	return d.requests, d.unreachable
+}
+
+func (d *desk) Standing(_ context.Context, _ string, addresses []string) ([]task.PullRequest, error) {
+	return slices.DeleteFunc(slices.Clone(d.requests), func(pr task.PullRequest) bool { return !slices.Contains(addresses, pr.URL) }), d.unreachable
 }
 
 func (d *desk) Project(string) (task.Project, error) { return d.project, nil }

@@ -16,9 +16,10 @@ import (
 // after it was cut short can still be judged: once the branch is merged, git says something else of it.
 const dataGit = "git"
 
-// Merge merges the task's branch into the project's default branch and then moves the task.
+// Merge merges the task's branch into the project's default branch and then moves the task. Where its pull request is merged already,
+// nothing is merged here; where that is open, the answer is a *decide.Rejection. With local nobody asks for pull requests.
 // It decides first; run again after it was cut short, it goes on.
-func (e *Engine) Merge(ctx context.Context, id, strategy string, actor task.Actor) (task.Outcome, string, error) {
+func (e *Engine) Merge(ctx context.Context, id, strategy string, local bool, actor task.Actor) (task.Outcome, string, error) {
 	to, err := e.target(ctx, id, workflow.MoveMerge)
 	if err != nil {
 		return task.Outcome{}, "", err
@@ -37,29 +38,52 @@ func (e *Engine) Merge(ctx context.Context, id, strategy string, actor task.Acto
 	if !decision.Moved {
 		return task.Outcome{Task: s.Task}, "already merged", nil
 	}
+	git := ofGit(evidence.Facts)
+	aside := ""
+	if !local && begun == nil { // what was merged here already is not for GitHub to merge
+		pr, known, err := e.requested(ctx, s.Task)
+		switch {
+		case err != nil:
+			return task.Outcome{}, "", err
+		case known && pr.State == task.PRMerged:
+			return e.mergedThere(ctx, req, pr, git)
+		case known && pr.State == task.PROpen:
+			return task.Outcome{}, "", e.stillOpen(ctx, s.Task, req, pr)
+		case known:
+			aside = "; its pull request " + pr.URL + " is closed and was not merged"
+		}
+	}
 	if begun == nil {
 		if err := e.worthMerging(ctx, s.Task); err != nil {
 			return task.Outcome{}, "", err
 		}
 	}
-	git := ofGit(evidence.Facts)
+	out, how, err := e.mergeHere(ctx, s.Task, req, strategy, git)
+	if err == nil {
+		how += aside
+	}
+	return out, how, err
+}
+
+// mergeHere notes what git says of the branch before, merges it, and moves the task.
+func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, strategy string, git known) (task.Outcome, string, error) {
 	text, err := json.Marshal(git)
 	if err != nil {
 		return task.Outcome{}, "", fmt.Errorf("note what git says: %w", err)
 	}
-	data := map[string]string{"branch": s.Task.Branch}
+	data := map[string]string{"branch": t.Branch}
 	if len(git) > 0 {
 		data[dataGit] = string(text)
 	}
-	if err := e.note(ctx, id, task.Event{Type: task.MergeBegun, Actor: actor.Name(), Data: data}); err != nil {
+	if err := e.note(ctx, t.ID, task.Event{Type: task.MergeBegun, Actor: req.Actor.Name(), Data: data}); err != nil {
 		return task.Outcome{}, "", err
 	}
-	commit, how, err := e.Merger.Merge(ctx, s.Task, strategy)
+	commit, how, err := e.Merger.Merge(ctx, t, strategy)
 	if err != nil {
 		return task.Outcome{}, "", err
 	}
-	merged := task.Event{Type: task.Merged, Actor: actor.Name(), Reason: how, Data: map[string]string{"branch": s.Task.Branch, "commit": commit}}
-	if err := e.note(ctx, id, merged); err != nil {
+	merged := task.Event{Type: task.Merged, Actor: req.Actor.Name(), Reason: how, Data: map[string]string{"branch": t.Branch, "commit": commit}}
+	if err := e.note(ctx, t.ID, merged); err != nil {
 		return task.Outcome{}, "", err
 	}
 	req.Reason = how

@@ -47,6 +47,8 @@ func (b *branch) Merge(context.Context, task.Task, string) (commit, how string, 
 	return "c0ffee", "merged", nil
 }
 
+func (b *branch) Within(context.Context, task.Task, string) (bool, error) { return true, nil }
+
 func (b *branch) Look(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
 	out := map[string]decide.Fact{}
 	for _, p := range parts {
@@ -63,12 +65,12 @@ func TestMerge_movesTheTaskOnWhatGitSaidBeforeIt(t *testing.T) {
 		b := &branch{cut: cut}
 		w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
 		id := w.reach("reviewing")
-		out, _, err := w.Merge(t.Context(), id, "", human)
+		out, _, err := w.Merge(t.Context(), id, "", false, human)
 		if cut {
 			if err == nil || w.task(id).Status != "reviewing" {
 				t.Fatalf("%s: the cut merge ended with %v and left the task %q", name, err, w.task(id).Status)
 			}
-			out, _, err = w.Merge(t.Context(), id, "", human)
+			out, _, err = w.Merge(t.Context(), id, "", false, human)
 		}
 		must(t, err)
 		if out.Task.Status != "done" || len(out.Event.Evidence) != 1 || out.Event.Evidence[0].Source != "git ahead" {
@@ -84,7 +86,7 @@ func TestMerge_looksAnewWhereTheBranchHasSomethingToMerge(t *testing.T) {
 	w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
 	id := w.reach("reviewing")
 	b.merged = true // by other means, and nobody noted that a merge was begun
-	_, _, err := w.Merge(t.Context(), id, "", human)
+	_, _, err := w.Merge(t.Context(), id, "", false, human)
 	wantCode(t, err, decide.GateUnmet)
 	if b.merges != 0 {
 		t.Errorf("it merged %d times", b.merges)

@@ -2,9 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
 	"orange/internal/decide"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // RequestPR has the task's branch pushed and a pull request opened for it, and waits for that a while. A refusal is a *decide.Rejection.
@@ -37,4 +41,200 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (ta
 	out, err := e.conclude(ctx, t, t.Seq, actor)
 	out.Moved = false
 	return out, err
+}
+
+// requested is the task's pull request as it stands, known is false where it has none. The one on record is asked for by its address.
+// Where that was closed, or none is on record, those of the branch are looked at: an open one counts, and one that was merged with
+// all that the branch has. What comes from another repository is a stranger's, unless it has just that.
+func (e *Engine) requested(ctx context.Context, t task.Task) (pr task.PullRequest, known bool, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("cannot tell whether task %s has a pull request: %w; try again, or merge here all the same: orange task merge %s --local", t.ID, err, t.ID)
+		}
+	}()
+	if t.PRURL != "" {
+		own, err := e.Forge.Standing(ctx, t.Project, []string{t.PRURL})
+		if err == nil && len(own) == 0 {
+			err = fmt.Errorf("nothing was said about %s", t.PRURL)
+		}
+		if err != nil {
+			return pr, false, err
+		}
+		if pr = own[0]; pr.State != task.PRClosed {
+			return pr, true, nil
+		}
+	}
+	all, err := e.Forge.Find(ctx, t.Project, t.Branch)
+	if err != nil {
+		return pr, false, err
+	}
+	for _, other := range all {
+		counts := other.State == task.PROpen && !other.Foreign
+		if other.State == task.PRMerged || other.State == task.PROpen && other.Foreign {
+			if counts, err = e.Merger.Within(ctx, t, other.Commit); err != nil {
+				return pr, false, err
+			}
+		}
+		if counts {
+			return other, true, nil
+		}
+	}
+	return pr, pr.URL != "", nil
+}
+
+// stillOpen is the refusal of a merge while the pull request is open.
+func (e *Engine) stillOpen(ctx context.Context, t task.Task, req task.Request, pr task.PullRequest) error {
+	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return err
+	}
+	refused := decide.OpenPR(def, t, req.To, pr, req.Actor)
+	e.logRefusal(req, refused)
+	e.putRight(ctx, t.ID)
+	return refused
+}
+
+// mergedThere moves a task whose pull request is merged. The default branch here is left as it is.
+func (e *Engine) mergedThere(ctx context.Context, req task.Request, pr task.PullRequest, git known) (task.Outcome, string, error) {
+	req.Reason = decide.PREnd(pr)
+	if err := e.landed(ctx, req, pr); err != nil {
+		return task.Outcome{}, "", err
+	}
+	out, err := e.request(ctx, req, nil, git)
+	return out, req.Reason + "; the default branch here is as it was, fetch it", err
+}
+
+// landed puts on record that a pull request was merged, each part of it once.
+func (e *Engine) landed(ctx context.Context, req task.Request, pr task.PullRequest) error {
+	s, err := e.Store.Load(ctx, req.Task)
+	if err != nil {
+		return err
+	}
+	within, err := e.Merger.Within(ctx, s.Task, pr.Commit)
+	if err != nil {
+		return err
+	}
+	if !within {
+		return fmt.Errorf("cannot finish task %s: its branch %q has work that %s was merged without; "+
+			"open another pull request for it (orange task create-pr %s), or merge it here: orange task merge %s --local",
+			s.Task.ID, s.Task.Branch, pr.URL, s.Task.ID, s.Task.ID)
+	}
+	_, err = e.change(ctx, req.Task, func(s task.Snapshot) (*task.Change, error) {
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		events, err := e.Index.Events(ctx, req.Task, 0)
+		if err != nil {
+			return nil, err
+		}
+		now := e.Now()
+		c := &task.Change{Task: s.Task, Expect: s.Task.Version}
+		if s.Task.PRURL != pr.URL || s.Task.PRState != pr.State {
+			*c = decide.PRNoted(def, s.Task, pr, now)
+		}
+		told := func(event task.Event) bool { return event.Type == task.Merged && event.Data["url"] == pr.URL }
+		if !slices.ContainsFunc(events, told) {
+			c.Events = append(c.Events, task.Event{Time: now, Type: task.Merged, Actor: req.Actor.Name(), ActingAs: req.Actor.As, Reason: req.Reason,
+				Data: map[string]string{"branch": s.Task.Branch, "commit": pr.Merge, "url": pr.URL}})
+		}
+		if len(c.Events) == 0 {
+			return nil, nil
+		}
+		return c, nil
+	})
+	return err
+}
+
+// PREnded puts the end of a task's pull request on record and makes the move that the workflow wants of it, in one step.
+// It answers what people should be told; empty where nothing is new. However many tell of it, one of them is told.
+// While hooks are owed that may still do something, and while evidence is being found out, nothing is done: whoever tells asks again.
+// The hooks of the move are set going and not waited for.
+func (e *Engine) PREnded(ctx context.Context, id string, pr task.PullRequest) (told string, err error) {
+	ctx = context.WithoutCancel(ctx)
+	for range maxConflicts {
+		told, err = e.prEnded(ctx, id, pr)
+		switch {
+		case errors.Is(err, errNotNow), errors.Is(err, task.ErrNotFound):
+			return "", nil
+		case !errors.Is(err, task.ErrConflict):
+			return told, err
+		}
+	}
+	return "", task.Notef(task.ErrConflict, "cannot note the end of the pull request of task %s: others change it all the time; try again", id)
+}
+
+func (e *Engine) prEnded(ctx context.Context, id string, pr task.PullRequest) (string, error) {
+	s, err := e.Store.Load(ctx, id)
+	if err != nil || !decide.PRNews(s.Task, pr) {
+		return "", err
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return "", err
+	}
+	var evidence decide.Evidence
+	if to, said := decide.PRMove(def, pr); said {
+		s, def, evidence, err = e.look(ctx, task.Request{Task: id, To: to, Actor: task.Actor{Rule: true}})
+		if err != nil {
+			return "", err
+		}
+	}
+	pending := func(h task.OwedHook) bool { return h.State == task.HookPending }
+	if slices.ContainsFunc(s.Owed, pending) {
+		return "", errNotNow
+	}
+	for _, fact := range evidence.Facts {
+		if fact.Pending {
+			return "", errNotNow
+		}
+	}
+	if !decide.PRNews(s.Task, pr) {
+		return "", nil
+	}
+	against, err := e.unmerged(ctx, s.Task, pr)
+	if err != nil {
+		return "", err
+	}
+	return e.commitPR(ctx, def, s, evidence, pr, against)
+}
+
+// unmerged says what a merged pull request lacks of the task's branch; empty when nothing.
+func (e *Engine) unmerged(ctx context.Context, t task.Task, pr task.PullRequest) (string, error) {
+	if pr.State != task.PRMerged {
+		return "", nil
+	}
+	within, err := e.Merger.Within(ctx, t, pr.Commit)
+	if err != nil || within {
+		return "", err
+	}
+	return fmt.Sprintf("the branch %q has work that it was merged without", t.Branch), nil
+}
+
+// commitPR commits what follows from a pull request's end and has its hooks performed.
+func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s task.Snapshot, evidence decide.Evidence, pr task.PullRequest, against string) (string, error) {
+	_, size, err := e.wordOf(s.Task.Project)
+	if err != nil {
+		return "", err
+	}
+	c := decide.PREnded(def, s.Task, evidence, pr, against, e.Now())
+	t, err := e.commitLate(ctx, def, s, c, evidence, size, "overtaken by the end of the pull request")
+	if errors.Is(err, task.ErrPoolFull) {
+		c = decide.PREnded(def, s.Task, evidence, pr, "no workspace is free", e.Now())
+		t, err = e.Store.Commit(ctx, c)
+	}
+	if err != nil {
+		return "", err
+	}
+	told := decide.PREnd(pr)
+	if c.Entered {
+		told += fmt.Sprintf("; it was moved to %q", t.Status)
+	} else if t.Attention != s.Task.Attention {
+		told = t.Attention
+	}
+	_, err = e.announce(ctx, t, t.Seq)
+	if err == nil && len(c.Hooks) > 0 {
+		err = e.Runner.Run(ctx, t.ID, false)
+	}
+	return told, err
 }

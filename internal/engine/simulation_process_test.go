@@ -107,7 +107,7 @@ func (p *process) equip() {
 	r, f := record{p}, folder{p}
 	key := [32]byte{byte(p.number), byte(p.number >> 8), byte(p.sim.seed), byte(p.sim.seed >> 8), byte(p.sim.seed >> 16)}
 	e := &engine.Engine{
-		Store: r, Index: r, Seats: r, Documents: f, Mirror: f, Rules: rules{p.sim.law.def}, Desk: desktop{p}, Merger: desktop{p},
+		Store: r, Index: r, Seats: r, Documents: f, Mirror: f, Rules: rules{p.sim.law.def}, Desk: desktop{p}, Merger: desktop{p}, Forge: desktop{p},
 		Witness: witness{}, Now: time.Now, Random: rand.NewChaCha8(key), Log: slog.New(slog.DiscardHandler),
 		Patience: time.Duration(p.sim.patience) * time.Millisecond, Runner: starter{p},
 	}

@@ -361,7 +361,7 @@ func (s *sim) goesOn(t task.Task) {
 		case 1:
 			s.start("person", nil, func(p *process) {
 				p.asking("merge", t.ID, "done", task.RoleHuman, func(string) (task.Outcome, error) {
-					out, _, err := p.engine.Merge(here, t.ID, "merge", human)
+					out, _, err := p.engine.Merge(here, t.ID, "merge", false, human)
 					return out, err
 				})
 			})

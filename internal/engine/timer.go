@@ -100,7 +100,7 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own ta
 		return task.Task{}, task.Change{}, task.ErrConflict // it moved on while its hooks were waited for
 	}
 	c := decide.Escalate(def, level, s.Task, evidence, now)
-	t, err := e.commitLate(ctx, def, s, c, evidence, size)
+	t, err := e.commitLate(ctx, def, s, c, evidence, size, "overtaken by the timeout")
 	if errors.Is(err, task.ErrPoolFull) {
 		c = decide.Unescalated(def, level, "no workspace is free")
 		t, err = e.Store.Commit(ctx, c)
@@ -108,13 +108,14 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own ta
 	return t, c, err
 }
 
-func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s task.Snapshot, c task.Change, evidence decide.Evidence, size int) (task.Task, error) {
+// commitLate commits a change that may have a move in it. why is what the hooks are told that the move overtakes.
+func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s task.Snapshot, c task.Change, evidence decide.Evidence, size int, why string) (task.Task, error) {
 	if !c.Entered {
 		return e.Store.Commit(ctx, c)
 	}
 	c.PoolSize = size
 	c.Task.Attention = decide.LeftAlone(def, s.Owed, c)
-	c.Settled = settleOwed(s.Owed, c, "overtaken by the timeout")
+	c.Settled = settleOwed(s.Owed, c, why)
 	return e.commit(ctx, c, evidence)
 }
 

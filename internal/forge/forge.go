@@ -36,24 +36,18 @@ type Draft struct {
 // Find lists the pull requests of a branch, whatever their state, the newest first. dir is the repository.
 func (g GH) Find(ctx context.Context, dir, branch string) ([]task.PullRequest, error) {
 	out, err := g.run(ctx, dir, "", "pr", "list", "--head", branch, "--state", "all", "--limit", "30",
-		"--json", "url,state,headRefName,headRefOid,isCrossRepository")
+		"--json", "url,state,headRefName,headRefOid,isCrossRepository,mergeCommit")
 	if err != nil {
 		return nil, fmt.Errorf("cannot ask GitHub for the pull requests of %q: %w", branch, err)
 	}
-	var listed []struct {
-		URL               string
-		State             string
-		HeadRefName       string
-		HeadRefOid        string
-		IsCrossRepository bool
-	}
+	var listed []described
 	if err := json.Unmarshal(out.Stdout, &listed); err != nil {
 		return nil, fmt.Errorf("cannot read what gh answers about the pull requests of %q: %w", branch, err)
 	}
 	var found []task.PullRequest
 	for _, l := range listed {
 		if l.HeadRefName == branch {
-			found = append(found, task.PullRequest{URL: l.URL, State: l.State, Commit: l.HeadRefOid, Foreign: l.IsCrossRepository})
+			found = append(found, l.pullRequest())
 		}
 	}
 	return found, nil

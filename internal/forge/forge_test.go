@@ -129,3 +129,80 @@ func TestGH_saysWhatToDo(t *testing.T) {
 	_, err = gh.Create(t.Context(), t.TempDir(), forge.Draft{Branch: "fix", Base: "main"})
 	wantError(t, err, "gh named no address")
 }
+
+func TestStanding_asksForAllWithOneCall(t *testing.T) {
+	t.Parallel()
+	gh, dir := fake(t, `echo '{"data": {
+		"p0": {"url": "https://github.com/a/new/pull/1", "state": "MERGED", "headRefOid": "c1", "mergeCommit": {"oid": "m1"}, "commits": {"nodes": [{"commit": {"statusCheckRollup": {"state": "SUCCESS"}}}]}},
+		"p1": {"url": "https://github.com/a/b/pull/2", "state": "OPEN", "headRefOid": "c2", "mergeCommit": null, "commits": {"nodes": [{"commit": {"statusCheckRollup": {"state": "ERROR"}}}]}},
+		"p2": {"url": "https://github.com/a/b/pull/3", "state": "OPEN", "headRefOid": "c3", "commits": {"nodes": [{"commit": {"statusCheckRollup": {"state": "EXPECTED"}}}]}},
+		"p3": {"url": "https://github.com/a/b/pull/4", "state": "CLOSED", "headRefOid": "c4", "commits": {"nodes": [{"commit": {"statusCheckRollup": null}}]}}}}'`)
+	addresses := []string{"https://github.com/a/b/pull/1", "https://github.com/a/b/pull/2", "https://github.com/a/b/pull/3", "https://github.com/a/b/pull/4"}
+	found, err := gh.Standing(t.Context(), t.TempDir(), addresses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []task.PullRequest{
+		{URL: addresses[0], State: task.PRMerged, Commit: "c1", Merge: "m1", Checks: task.ChecksPass}, {URL: addresses[1], State: task.PROpen, Commit: "c2", Checks: task.ChecksFail},
+		{URL: addresses[2], State: task.PROpen, Commit: "c3", Checks: task.ChecksPending}, {URL: addresses[3], State: task.PRClosed, Commit: "c4", Checks: task.ChecksNone},
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("found %+v, want %+v", found, want)
+	}
+	words := read(t, dir, "words")
+	for _, part := range []string{"api\ngraphql\n--hostname\ngithub.com\n", "-f\nu3=https://github.com/a/b/pull/4\n", "query($u0: URI!, $u1: URI!, $u2: URI!, $u3: URI!) { p0: resource(url: $u0) { ...pr }"} {
+		if !strings.Contains(words, part) {
+			t.Errorf("the words are %q, want them to hold %q", words, part)
+		}
+	}
+}
+
+func TestStanding_answersForThoseThatGitHubKnows(t *testing.T) {
+	t.Parallel()
+	gh, _ := fake(t, `echo '{"data": {"p0": null, "p1": {"state": "OPEN"}}, "errors": [{"message": "gone"}]}'; echo 'gh: gone' >&2; exit 1`)
+	found, err := gh.Standing(t.Context(), t.TempDir(), []string{"https://github.com/a/b/pull/1", "https://github.com/a/b/pull/2"})
+	wantError(t, err, "https://github.com/a/b/pull/1 stands", "does not know it")
+	if len(found) != 1 || found[0].URL != "https://github.com/a/b/pull/2" {
+		t.Errorf("found %+v", found)
+	}
+}
+
+func TestStanding_thatCannotLookIsAnError(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ script, says string }{
+		"no login":   {`echo 'To get started with GitHub CLI, please run:  gh auth login' >&2; exit 4`, "log in with"},
+		"no network": {`echo 'error connecting to api.github.com' >&2; exit 1`, "error connecting"},
+		"no data":    {`echo '{"message": "Bad credentials"}'; echo 'gh: Bad credentials (HTTP 401)' >&2; exit 1`, "Bad credentials"},
+		"no JSON":    {`echo hello`, "cannot read what gh answers"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gh, _ := fake(t, tt.script)
+			found, err := gh.Standing(t.Context(), t.TempDir(), []string{"https://github.com/a/b/pull/1"})
+			wantError(t, err, tt.says)
+			if len(found) != 0 {
+				t.Errorf("found %v", found)
+			}
+		})
+	}
+	gh, _ := fake(t, `exit 9`)
+	if found, err := gh.Standing(t.Context(), t.TempDir(), nil); err != nil || len(found) != 0 {
+		t.Errorf("of nothing it found %v, %v", found, err)
+	}
+	_, err := gh.Standing(t.Context(), t.TempDir(), []string{"pull/1"})
+	wantError(t, err, "it is no address")
+}
+
+func TestOnGitHub_knowsTheAddressesOfGitHub(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"https://github.com/a/b.git": true, "git@github.com:a/b.git": true, "ssh://git@ssh.github.com:443/a/b": true, "https://GitHub.com/a/b": true,
+		"https://github.example.org/a/b": true, "https://tree.ghe.com/a/b": true,
+		"https://gitlab.com/github/b": false, "https://notgithub.com/a/b": false, "/srv/github.com:a": false, "file:///srv/github.com/b": false, "../b": false, "": false,
+	} {
+		if got := forge.OnGitHub(address); got != want {
+			t.Errorf("%q: %v, want %v", address, got, want)
+		}
+	}
+}

@@ -38,6 +38,7 @@ type world struct {
 	again    time.Time
 	next     time.Time     // what is answered to who asks for timeouts
 	limits   task.Timeouts // of every project
+	requests []task.PullRequest
 	fails    map[string]error
 	did      []string
 	told     []string
@@ -201,6 +202,17 @@ func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 	}, nil
 }
 
+func (w *world) PREnded(_ context.Context, id string, pr task.PullRequest) (string, error) {
+	return "ended", w.note("pull-request %s %s", id, pr.State)
+}
+
+func (w *world) Standing(_ context.Context, project string, addresses []string) ([]task.PullRequest, error) {
+	err := w.note("standing %s %d", project, len(addresses))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.requests), err
+}
+
 // words is the world as the rules: they have Timeouts of their own.
 type words struct{ *world }
 
@@ -216,7 +228,7 @@ func newMonitor() (*monitor.Monitor, *world) {
 		known: map[string]bool{}, wrote: make(chan struct{}, 1), fails: map[string]error{}, hint: make(chan struct{}),
 	}
 	return &monitor.Monitor{
-		Sessions: w, Processes: w, Traces: w, Record: &records{w}, Engine: w, Keeper: w, Rules: words{w},
+		Sessions: w, Processes: w, Traces: w, Record: &records{w}, Engine: w, Keeper: w, Rules: words{w}, Forge: w,
 		Hint: func(ctx context.Context) error {
 			select {
 			case <-ctx.Done():
@@ -225,8 +237,12 @@ func newMonitor() (*monitor.Monitor, *world) {
 				return nil
 			}
 		},
-		Tell: func(_ context.Context, t task.Task, text string) { w.told = append(w.told, t.ID+": "+text) },
-		Now:  func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler), Stall: 10 * time.Minute,
+		Tell: func(_ context.Context, t task.Task, text string) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.told = append(w.told, t.ID+": "+text)
+		},
+		Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler), Stall: 10 * time.Minute,
 	}, w
 }
 

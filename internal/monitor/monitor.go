@@ -75,6 +75,7 @@ type Engine interface {
 	Stalled(ctx context.Context, id string, since time.Time) (bool, error)
 	Vacate(ctx context.Context, id string, hook int64) error
 	Timeouts(ctx context.Context, id string) (next time.Time, told string, err error)
+	PREnded(ctx context.Context, id string, pr task.PullRequest) (told string, err error)
 }
 
 // Keeper sees to what is owed.
@@ -92,6 +93,12 @@ type Rules interface {
 	Timeouts(project string) (task.Timeouts, error)
 }
 
+// Forge is where pull requests are.
+type Forge interface {
+	// Standing tells with one call how the pull requests with these addresses stand; nothing where nobody can be asked.
+	Standing(ctx context.Context, project string, addresses []string) ([]task.PullRequest, error)
+}
+
 // Monitor is one watch. Every exported field is required.
 type Monitor struct {
 	Sessions  Sessions
@@ -102,6 +109,7 @@ type Monitor struct {
 	Keeper    Keeper
 
 	Rules Rules
+	Forge Forge
 
 	Hint  func(ctx context.Context) error                     // waits for a sign that somebody may have died, where the system cannot watch processes
 	Tell  func(ctx context.Context, t task.Task, text string) // what a person should know
@@ -153,6 +161,7 @@ func (m *Monitor) Run(ctx context.Context) {
 	crew.Go(func() { m.care(ctx, &crew) })
 	crew.Go(func() { m.hints(ctx, look) })
 	crew.Go(func() { m.clock(ctx) })
+	crew.Go(func() { m.requests(ctx) })
 	for {
 		m.report(ctx, "look", m.Look(ctx))
 		next := time.NewTimer(m.interval)
@@ -172,9 +181,16 @@ func (m *Monitor) Run(ctx context.Context) {
 func (m *Monitor) Once(ctx context.Context) error {
 	const rounds = 10 // a move may start an agent that dies at once, and so on; what is left after so many waits for the next pass
 	var all error
-	for range rounds {
+	var asked error // of GitHub, once
+	for round := range rounds {
 		before, err := m.owed(ctx)
-		err = errors.Join(err, m.Keeper.Finish(ctx), m.Look(ctx), m.Keeper.Finish(ctx))
+		err = errors.Join(err, m.Keeper.Finish(ctx), m.Look(ctx))
+		if round == 0 {
+			for _, met := range m.pullRequests(ctx) {
+				asked = errors.Join(asked, met)
+			}
+		}
+		err = errors.Join(err, m.Keeper.Finish(ctx))
 		after, again := m.owed(ctx)
 		all = errors.Join(err, again)
 		if all != nil || before == after {
@@ -182,7 +198,7 @@ func (m *Monitor) Once(ctx context.Context) error {
 		}
 	}
 	tasks, err := m.Record.List(ctx, task.Filter{})
-	return errors.Join(all, err, m.mirrors(ctx, tasks))
+	return errors.Join(all, asked, err, m.mirrors(ctx, tasks))
 }
 
 // owed is a number that stays the same while nothing happens to any task. That a hook fails once more, as it did before, is nothing:

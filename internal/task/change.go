@@ -121,6 +121,8 @@ type PullRequest struct {
 	URL     string
 	State   string // PROpen, PRMerged or PRClosed
 	Commit  string // the tip of its branch
+	Merge   string // the commit that it was merged as; empty while it is not
+	Checks  string // how its checks stand together; empty where nobody looked
 	Foreign bool   // its branch is in another repository, which may only have a branch of the same name
 }
 
@@ -129,4 +131,12 @@ const (
 	PROpen   = "OPEN"
 	PRMerged = "MERGED"
 	PRClosed = "CLOSED"
+)
+
+// What the checks of a pull request come to: one that failed outweighs one that runs, and that one those that passed.
+const (
+	ChecksFail    = "fail"
+	ChecksPending = "pending"
+	ChecksPass    = "pass"
+	ChecksNone    = "none"
 )

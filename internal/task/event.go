@@ -33,6 +33,9 @@ const (
 	BranchPushed     = "branch.pushed"
 	PRRequested      = "pr.requested"
 	PRCreated        = "pr.created"
+	PRLanded         = "pr.merged"
+	PRDropped        = "pr.closed"
+	PRChecked        = "pr.checked"
 	CheckFinished    = "check.finished"
 )
 

@@ -1,0 +1,276 @@
+package engine_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+const address = "https://github.com/a/garden/pull/7"
+
+// requested brings a task to a status, with an open pull request on record.
+func (w *world) requested(to task.Status) string {
+	w.t.Helper()
+	id := w.reach(to)
+	w.opened(id)
+	return id
+}
+
+// opened puts an open pull request of a task on record.
+func (w *world) opened(id string) {
+	w.t.Helper()
+	s := w.load(id)
+	s.Task.PRURL, s.Task.PRState = address, task.PROpen
+	_, err := w.store.Commit(w.t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version})
+	must(w.t, err)
+	must(w.t, w.Sync(w.t.Context(), id))
+}
+
+func pull(state string) task.PullRequest {
+	pr := task.PullRequest{URL: address, State: state, Commit: "beef"}
+	if state == task.PRMerged {
+		pr.Merge = "c0ffee"
+	}
+	return pr
+}
+
+// finished are the moves that the engine made by itself.
+func (w *world) finished(id string) int { return len(w.events(id, task.AutoAdvanced)) }
+
+func TestMerge_ofAMergedPullRequestMergesNothingHere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.requested("reviewing")
+	w.desk.requests = []task.PullRequest{pull(task.PRMerged)}
+	out, how, err := w.Merge(t.Context(), id, "", false, human)
+	must(t, err)
+	have := w.task(id)
+	if have.Status != "done" || have.PRState != task.PRMerged || w.desk.merged != 0 || out.Event.Reason != "merged as pull request "+address {
+		t.Errorf("the task is %q with its pull request %s, %d merges, because %q", have.Status, have.PRState, w.desk.merged, out.Event.Reason)
+	}
+	if !strings.Contains(how, address) || !strings.Contains(how, "fetch it") {
+		t.Errorf("it says %q", how)
+	}
+	merged := w.events(id, task.Merged)
+	if len(merged) != 1 || merged[0].Data["commit"] != "c0ffee" || len(w.events(id, task.PRLanded)) != 1 {
+		t.Errorf("the history has %+v and %d ends of pull requests", merged, len(w.events(id, task.PRLanded)))
+	}
+}
+
+func TestMerge_ofAMergedPullRequestGoesOnWhereItWasCutShort(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.requested("reviewing")
+	w.desk.requests = []task.PullRequest{pull(task.PRMerged)}
+	s := w.load(id)
+	s.Task.PRState = task.PRMerged
+	_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, Events: []task.Event{
+		{Time: w.clock.Now(), Type: task.PRLanded, Actor: task.ActorEngine}, {Time: w.clock.Now(), Type: task.Merged, Actor: "human", Data: map[string]string{"url": address}},
+	}})
+	must(t, err)
+	_, _, err = w.Merge(t.Context(), id, "", false, human)
+	must(t, err)
+	if w.task(id).Status != "done" || len(w.events(id, task.Merged)) != 1 || len(w.events(id, task.PRLanded)) != 1 {
+		t.Errorf("the task is %q, and its history is %+v", w.task(id).Status, w.events(id, ""))
+	}
+}
+
+func TestMerge_isRefusedWhileThePullRequestIsOpen(t *testing.T) {
+	t.Parallel()
+	for name, onRecord := range map[string]bool{"on record": true, "only on GitHub": false} {
+		w := newWorld(t)
+		id := w.reach("reviewing")
+		if onRecord {
+			w.opened(id)
+		}
+		w.desk.requests = []task.PullRequest{pull(task.PROpen)}
+		before := w.everything()
+		_, _, err := w.Merge(t.Context(), id, "", false, human)
+		wantCode(t, err, decide.PROpen)
+		if err != nil && (!strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "--local")) {
+			t.Errorf("%s: the refusal is %v", name, err)
+		}
+		if w.everything() != before {
+			t.Errorf("%s: something changed", name)
+		}
+		_, _, err = w.Merge(t.Context(), id, "", true, human)
+		must(t, err)
+		wantText(t, name, string(w.task(id).Status), "done")
+	}
+}
+
+func TestMerge_isLocalWhereNoPullRequestStandsForIt(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		pr     task.PullRequest
+		beyond bool
+		says   string
+	}{
+		"closed":                       {pull(task.PRClosed), false, "is closed and was not merged"},
+		"merged under the name before": {task.PullRequest{URL: "https://other", State: task.PRMerged}, true, "merged"},
+		"a stranger's":                 {task.PullRequest{URL: "https://other", State: task.PROpen, Foreign: true}, true, "merged"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			id := w.reach("reviewing")
+			if tt.pr.URL == address {
+				w.opened(id)
+			}
+			w.desk.requests, w.desk.beyond = []task.PullRequest{tt.pr}, tt.beyond
+			_, how, err := w.Merge(t.Context(), id, "", false, human)
+			must(t, err)
+			if w.desk.merged != 1 || !strings.Contains(how, tt.says) {
+				t.Errorf("%d merges; it says %q, want %q", w.desk.merged, how, tt.says)
+			}
+		})
+	}
+}
+
+func TestMerge_thatCannotAskForPullRequestsSaysSoAndNamesLocal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("reviewing")
+	w.desk.unreachable = errors.New("no network")
+	_, _, err := w.Merge(t.Context(), id, "", false, human)
+	if err == nil || !strings.Contains(err.Error(), "no network") || !strings.Contains(err.Error(), "--local") || w.desk.merged != 0 {
+		t.Errorf("the error is %v, after %d merges", err, w.desk.merged)
+	}
+	_, _, err = w.Merge(t.Context(), id, "", true, human)
+	must(t, err)
+}
+
+func TestMerge_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.requested("reviewing")
+	w.desk.requests, w.desk.beyond = []task.PullRequest{pull(task.PRMerged)}, true
+	_, _, err := w.Merge(t.Context(), id, "", false, human)
+	if err == nil || !strings.Contains(err.Error(), "create-pr") || w.task(id).Status != "reviewing" {
+		t.Errorf("the error is %v, the task is %q", err, w.task(id).Status)
+	}
+}
+
+func TestPREnded_movesTheTaskAsTheWorkflowSays(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		state string
+		to    task.Status
+		event string
+	}{"merged": {task.PRMerged, "done", task.PRLanded}, "closed": {task.PRClosed, "cancelled", task.PRDropped}}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			id := w.requested("reviewing")
+			told, err := w.PREnded(t.Context(), id, pull(tt.state))
+			must(t, err)
+			have := w.task(id)
+			if have.Status != tt.to || have.PRState != tt.state || have.Workspace != "" || len(w.events(id, tt.event)) != 1 || w.finished(id) == 0 {
+				t.Errorf("the task is %+v, its history %+v", have, w.events(id, ""))
+			}
+			if !strings.Contains(told, address) || !strings.Contains(told, string(tt.to)) {
+				t.Errorf("people are told %q", told)
+			}
+			again, err := w.PREnded(t.Context(), id, pull(tt.state))
+			if err != nil || again != "" || len(w.events(id, tt.event)) != 1 {
+				t.Errorf("told again: %q, %v", again, err)
+			}
+		})
+	}
+}
+
+func TestPREnded_thatTheWorkflowRefusesIsNotedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.requested("working") // no way leads from there to done
+	told, err := w.PREnded(t.Context(), id, pull(task.PRMerged))
+	must(t, err)
+	have := w.task(id)
+	if have.Status != "working" || have.PRState != task.PRMerged || !strings.Contains(have.Attention, "could not be moved") || told != have.Attention {
+		t.Errorf("the task is %q with the mark %q; people are told %q", have.Status, have.Attention, told)
+	}
+	if again, err := w.PREnded(t.Context(), id, pull(task.PRMerged)); err != nil || again != "" {
+		t.Errorf("told again: %q, %v", again, err)
+	}
+}
+
+func TestPREnded_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.requested("reviewing")
+	w.desk.beyond = true
+	_, err := w.PREnded(t.Context(), id, pull(task.PRMerged))
+	must(t, err)
+	if have := w.task(id); have.Status != "reviewing" || !strings.Contains(have.Attention, "has work that it was merged without") {
+		t.Errorf("the task is %q with the mark %q", have.Status, have.Attention)
+	}
+}
+
+func TestPREnded_waitsForHooksThatAreOwed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.requested("agent-review")
+	w.runner.dead = true
+	w.write(id, pass)
+	w.move(id, "reviewing", reviewer)
+	must(t, w.withPending(id))
+	told, err := w.PREnded(t.Context(), id, pull(task.PRMerged))
+	if err != nil || told != "" || w.task(id).PRState != task.PROpen {
+		t.Fatalf("it told %q, %v; the pull request is %s", told, err, w.task(id).PRState)
+	}
+	w.runner.dead = false
+	must(t, w.Finish(t.Context()))
+	_, err = w.PREnded(t.Context(), id, pull(task.PRMerged))
+	must(t, err)
+	wantText(t, "status", string(w.task(id).Status), "done")
+}
+
+// withPending says whether a hook of the task waits to be performed.
+func (w *world) withPending(id string) error {
+	for _, h := range w.load(id).Owed {
+		if h.State == task.HookPending {
+			return nil
+		}
+	}
+	return errors.New("no hook is owed")
+}
+
+func TestPREnded_toldByManyAtOnceWhileAPersonMergesMovesTheTaskOnce(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		w := newWorld(t)
+		id := w.requested("reviewing")
+		w.desk.requests = []task.PullRequest{pull(task.PRMerged)}
+		var crew sync.WaitGroup
+		for range 3 {
+			other := w.another()
+			crew.Go(func() {
+				if _, err := other.PREnded(t.Context(), id, pull(task.PRMerged)); err != nil {
+					t.Errorf("a monitor: %v", err)
+				}
+			})
+		}
+		person := w.another()
+		crew.Go(func() {
+			if _, _, err := person.Merge(t.Context(), id, "", false, human); err != nil {
+				t.Errorf("the person: %v", err)
+			}
+		})
+		crew.Wait()
+		moves := 0
+		for _, e := range w.events(id, "") {
+			if e.IsMove() && e.To == "done" {
+				moves++
+			}
+		}
+		if moves != 1 || len(w.events(id, task.PRLanded)) != 1 || len(w.events(id, task.Merged)) > 1 {
+			t.Errorf("%d moves; the history is %+v", moves, w.events(id, ""))
+		}
+	}
+}

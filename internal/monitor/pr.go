@@ -1,0 +1,82 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orange/internal/task"
+)
+
+// requestsEvery is how often a project's pull requests are looked at.
+const requestsEvery = 2 * time.Minute
+
+// requests looks at the pull requests again and again. The network may be slow: nothing else waits for it.
+// Trouble that stays the same is told once.
+func (m *Monitor) requests(ctx context.Context) {
+	tick := time.NewTicker(requestsEvery)
+	defer tick.Stop()
+	told := map[string]string{}
+	for {
+		met := m.pullRequests(ctx)
+		for project, err := range met { // the order of what is logged does not matter
+			if told[project] != err.Error() {
+				m.report(ctx, "pull requests", err)
+			}
+		}
+		clear(told)
+		for project, err := range met { // one map into another
+			told[project] = err.Error()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// pullRequests asks how the pull requests of live tasks stand that are open on record, with one question for each project,
+// and tells the engine of those that have ended. It answers what went wrong, by project.
+func (m *Monitor) pullRequests(ctx context.Context) map[string]error {
+	live, err := m.Record.List(ctx, task.Filter{Live: true})
+	if err != nil {
+		return map[string]error{"": err}
+	}
+	open := map[string][]task.Task{}
+	for i := range live {
+		if t := live[i]; t.PRURL != "" && t.PRState == task.PROpen {
+			open[t.Project] = append(open[t.Project], t)
+		}
+	}
+	met := map[string]error{}
+	for project, tasks := range open { // one does not depend on another
+		if err := m.standing(ctx, project, tasks); err != nil {
+			met[project] = fmt.Errorf("pull requests of %q: %w", project, err)
+		}
+	}
+	return met
+}
+
+// standing sees to one project. Those that were answered count, whatever became of the others.
+func (m *Monitor) standing(ctx context.Context, project string, tasks []task.Task) error {
+	addresses := make([]string, len(tasks))
+	for i := range tasks {
+		addresses[i] = tasks[i].PRURL
+	}
+	found, all := m.Forge.Standing(ctx, project, addresses)
+	for _, pr := range found {
+		for i := range tasks {
+			if tasks[i].PRURL != pr.URL || pr.State == task.PROpen {
+				continue
+			}
+			told, err := m.Engine.PREnded(ctx, tasks[i].ID, pr)
+			if told != "" {
+				m.Tell(ctx, tasks[i], told)
+			}
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
