@@ -257,12 +257,12 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 	return refs(rescued), err
 }
 
-func (d desk) DeleteRemoteBranch(ctx context.Context, t task.Task) (string, error) {
+func (d desk) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error) {
 	repo, err := d.repo(t)
 	if err != nil {
 		return "", err
 	}
-	return repo.DeleteRemoteBranch(ctx, t.Branch, t.Pushed)
+	return repo.DeleteRemoteBranch(ctx, t.Branch, t.Pushed, landed)
 }
 
 // setup tells the hooks what the person has set up.

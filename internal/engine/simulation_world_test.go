@@ -277,7 +277,7 @@ func (w pool) Release(_ context.Context, t task.Task) ([]string, error) {
 	})
 }
 
-func (w pool) DeleteRemoteBranch(_ context.Context, t task.Task) (string, error) {
+func (w pool) DeleteRemoteBranch(_ context.Context, t task.Task, _ string) (string, error) {
 	s := w.p.sim
 	return at(w.p, "delete the branch of "+s.short(t.ID)+" on origin", func() (string, error) {
 		if err := w.p.troubled("reach origin"); err != nil || !s.remote[t.ID] {

@@ -77,6 +77,17 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 	}
 }
 
+func TestDeleteRemoteBranch_knowsFromWhatAPullRequestWasMerged(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.known = []task.PullRequest{{URL: "other", State: task.PRMerged, Commit: "dead"}, {URL: "own", State: task.PRMerged, Commit: "c0ffee"}}
+	job := aJob(task.DeleteRemoteBranch, "")
+	job.Task.PRURL, job.Task.PRState = "own", task.PRMerged
+	_, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	wantCalls(t, p, "pull-requests garden fix", "delete-remote fix landed c0ffee")
+}
+
 func TestCreatePR_knowsItsOwnPullRequest(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -8,7 +8,11 @@ import (
 
 // deleteRemoteBranch deletes the task's branch on origin, if Orange pushed it and nothing on it would be lost.
 func (h *Hands) deleteRemoteBranch(ctx context.Context, job task.Job) (task.Effect, error) {
-	deleted, err := h.Workspaces.DeleteRemoteBranch(ctx, job.Task)
+	landed, err := h.landed(ctx, job)
+	if err != nil {
+		return task.Effect{}, err
+	}
+	deleted, err := h.Workspaces.DeleteRemoteBranch(ctx, job.Task, landed)
 	if err != nil {
 		return task.Effect{}, err
 	}
@@ -16,4 +20,19 @@ func (h *Hands) deleteRemoteBranch(ctx context.Context, job task.Job) (task.Effe
 		return task.Effect{Said: "no remote branch to delete"}, nil
 	}
 	return task.Effect{Said: "deleted " + deleted}, nil
+}
+
+// landed is the commit that the task's pull request was merged from; empty where it was not.
+func (h *Hands) landed(ctx context.Context, job task.Job) (string, error) {
+	t := job.Task
+	if t.PRState != task.PRMerged {
+		return "", nil
+	}
+	known, err := h.Forge.PullRequests(ctx, job.Project, t.Branch)
+	for _, pr := range known {
+		if pr.URL == t.PRURL && pr.State == task.PRMerged {
+			return pr.Commit, err
+		}
+	}
+	return "", err
 }

@@ -79,7 +79,8 @@ type Workspaces interface {
 	View(ctx context.Context, t task.Task) (View, error)
 	Equip(ctx context.Context, t task.Task, files []harness.File, exclude []string) error
 	Release(ctx context.Context, t task.Task) (rescued []string, err error)
-	DeleteRemoteBranch(ctx context.Context, t task.Task) (string, error)
+	// DeleteRemoteBranch deletes what is merged. landed is the commit that a pull request was merged from; empty where none was.
+	DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error)
 	// Push brings the task's branch to origin and answers its commit; empty where there is no origin. moved says whether origin had another one.
 	Push(ctx context.Context, t task.Task) (commit string, moved bool, err error)
 }

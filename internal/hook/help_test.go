@@ -114,7 +114,10 @@ func (p *ports) Release(_ context.Context, t task.Task) ([]string, error) {
 	return p.rescued, p.note("release %s", t.Workspace)
 }
 
-func (p *ports) DeleteRemoteBranch(_ context.Context, t task.Task) (string, error) {
+func (p *ports) DeleteRemoteBranch(_ context.Context, t task.Task, landed string) (string, error) {
+	if landed != "" {
+		return p.deleted, p.note("delete-remote %s landed %s", t.Branch, landed)
+	}
 	return p.deleted, p.note("delete-remote %s", t.Branch)
 }
 

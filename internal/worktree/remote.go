@@ -30,22 +30,23 @@ func (r Repo) pushDefault(ctx context.Context, origin, commit string) (bool, err
 // DeleteRemoteBranch deletes the branch from origin and returns the commit that it was at. Without an origin, or when
 // origin has no such branch, there is nothing to do. It deletes only what Orange pushed (pushed is the commit
 // of that, or empty) and what Base contains after a fetch, and only if nobody pushes in the same moment;
-// anything else is an error that says why the branch was left alone. The local branch stays.
-func (r Repo) DeleteRemoteBranch(ctx context.Context, branch, pushed string) (string, error) {
+// anything else is an error that says why the branch was left alone. The commit landed counts as contained: a pull request
+// was merged from it, and what was squashed or rebased there is in no history. The local branch stays.
+func (r Repo) DeleteRemoteBranch(ctx context.Context, branch, pushed, landed string) (string, error) {
 	if err := errors.Join(CheckBranch(ctx, branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
 		return "", err
 	}
 	if branch == r.DefaultBranch {
 		return "", task.Notef(task.ErrUsage, "cannot delete %q from origin: it is the default branch", branch)
 	}
-	tip, err := r.deleteRemote(ctx, branch, pushed)
+	tip, err := r.deleteRemote(ctx, branch, pushed, landed)
 	if err != nil {
 		return "", fmt.Errorf("cannot delete %q from origin: %w", branch, err)
 	}
 	return tip, nil
 }
 
-func (r Repo) deleteRemote(ctx context.Context, branch, pushed string) (string, error) {
+func (r Repo) deleteRemote(ctx context.Context, branch, pushed, landed string) (string, error) {
 	remote, err := r.HasRemote(ctx)
 	if err != nil || !remote {
 		return "", err
@@ -61,22 +62,10 @@ func (r Repo) deleteRemote(ctx context.Context, branch, pushed string) (string, 
 	if pushed == "" {
 		return "", errors.New("it was left alone, because Orange did not push it; delete it yourself if nobody needs it")
 	}
-	if err := r.Fetch(ctx); err != nil {
-		return "", err
-	}
-	base, err := r.Base(ctx)
-	if err != nil {
-		return "", err
-	}
-	if _, err := r.run(ctx, "cat-file", "-e", tip+"^{commit}"); err != nil {
-		return "", fmt.Errorf("it was left alone, because its commit %s is not known here: somebody else pushed to it; fetch it and look", tip)
-	}
-	has, err := r.contains(ctx, base.Commit, tip)
-	if err != nil {
-		return "", err
-	}
-	if !has {
-		return "", fmt.Errorf("it was left alone, because its commit %s is not merged into %s; merge it first", tip, base.Ref)
+	if tip != landed {
+		if err := r.isMerged(ctx, tip); err != nil {
+			return "", err
+		}
 	}
 	full := "refs/heads/" + branch
 	args := []string{"push", "--quiet", "--force-with-lease=" + full + ":" + tip, "origin", ":" + full}
@@ -84,6 +73,28 @@ func (r Repo) deleteRemote(ctx context.Context, branch, pushed string) (string, 
 		return "", fmt.Errorf("it was left alone: %w", err)
 	}
 	return tip, nil
+}
+
+// isMerged answers nil where what is known of the default branch after a fetch contains the commit.
+func (r Repo) isMerged(ctx context.Context, tip string) error {
+	if err := r.Fetch(ctx); err != nil {
+		return err
+	}
+	base, err := r.Base(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := r.run(ctx, "cat-file", "-e", tip+"^{commit}"); err != nil {
+		return fmt.Errorf("it was left alone, because its commit %s is not known here: somebody else pushed to it; fetch it and look", tip)
+	}
+	has, err := r.contains(ctx, base.Commit, tip)
+	if err != nil {
+		return err
+	}
+	if !has {
+		return fmt.Errorf("it was left alone, because its commit %s is not merged into %s; merge it first", tip, base.Ref)
+	}
+	return nil
 }
 
 // remoteTip asks origin itself, and is empty when origin answers that it has no such branch.
