@@ -37,8 +37,13 @@ func (h *house) Report(ctx context.Context, id string, actor task.Actor) (task.R
 	if s.Task.Workspace != "" {
 		r.Worktree = h.slotDir(s.Task.Workspace)
 	}
-	if r.LastWords, err = h.lastWords(ctx, id); err != nil {
+	events, err := h.store.Events(ctx, id, 0)
+	if err != nil {
 		return r, err
+	}
+	r.LastWords = lastWordsOf(events)
+	if s.Task.PRURL != "" {
+		r.Checks = task.ChecksOf(events, s.Task.PRURL)
 	}
 	states, err := h.Sessions(ctx, []task.Task{s.Task})
 	if err != nil {
@@ -60,9 +65,8 @@ func (h *house) Report(ctx context.Context, id string, actor task.Actor) (task.R
 	return r, nil
 }
 
-// lastWords are those of the agent that died last, while no other has been started in its place.
-func (h *house) lastWords(ctx context.Context, id string) (words string, err error) {
-	events, err := h.store.Events(ctx, id, 0)
+// lastWordsOf are those of the agent that died last, while no other has been started in its place.
+func lastWordsOf(events []task.Event) (words string) {
 	for _, e := range events {
 		switch e.Type {
 		case task.AgentSpawned, task.ReviewStarted, task.AgentRespawned:
@@ -71,7 +75,7 @@ func (h *house) lastWords(ctx context.Context, id string) (words string, err err
 			words = e.Data["last_words"]
 		}
 	}
-	return words, err
+	return words
 }
 
 // Projects lists the registered repositories.

@@ -228,7 +228,7 @@ func (p *Program) showJSON(r task.Report, standings map[string]task.Standing, ev
 	}
 	return p.printJSON(map[string]any{
 		"task": one, "document": r.Path, "worktree": r.Worktree, "problems": orEmpty(r.Problems), "state_history": moves,
-		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords,
+		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords, "pr_checks": r.Checks,
 	})
 }
 
@@ -254,6 +254,10 @@ func (p *Program) show(r task.Report, standing task.Standing) error {
 	}
 	line("project", t.Project)
 	line("branch", t.Branch)
+	if t.PRURL != "" {
+		line("pull request", fmt.Sprintf("%s (%s)", t.PRURL, strings.ToLower(t.PRState)))
+		line("checks", r.Checks)
+	}
 	line("workflow", fmt.Sprintf("%s, version %d", t.Workflow.Name, t.Workflow.Version))
 	line("harness", strings.TrimSpace(t.Harness+" "+t.Effort))
 	line("reviewer", strings.TrimSpace(t.ReviewHarness+" "+t.ReviewEffort))

@@ -146,12 +146,16 @@ func (e *Engine) landed(ctx context.Context, req task.Request, pr task.PullReque
 	return err
 }
 
-// PREnded puts the end of a task's pull request on record and makes the move that the workflow wants of it, in one step.
+// PRSeen takes over how a task's open pull request was found. What its checks come to is noted when that is new.
+// Its end is put on record, and the move that the workflow wants of it is made, in one step.
 // It answers what people should be told; empty where nothing is new. However many tell of it, one of them is told.
 // While hooks are owed that may still do something, and while evidence is being found out, nothing is done: whoever tells asks again.
 // The hooks of the move are set going and not waited for.
-func (e *Engine) PREnded(ctx context.Context, id string, pr task.PullRequest) (told string, err error) {
+func (e *Engine) PRSeen(ctx context.Context, id string, pr task.PullRequest) (told string, err error) {
 	ctx = context.WithoutCancel(ctx)
+	if pr.State == task.PROpen {
+		return "", e.prChecked(ctx, id, pr)
+	}
 	for range maxConflicts {
 		told, err = e.prEnded(ctx, id, pr)
 		switch {
@@ -162,6 +166,29 @@ func (e *Engine) PREnded(ctx context.Context, id string, pr task.PullRequest) (t
 		}
 	}
 	return "", task.Notef(task.ErrConflict, "cannot note the end of the pull request of task %s: others change it all the time; try again", id)
+}
+
+// prChecked notes what the checks of the task's pull request come to, where the history has something else.
+func (e *Engine) prChecked(ctx context.Context, id string, pr task.PullRequest) error {
+	noted := false
+	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+		events, err := e.Index.Events(ctx, id, 0)
+		noted = err == nil && s.Task.Live && s.Task.PRURL == pr.URL && pr.Checks != "" && task.ChecksOf(events, pr.URL) != pr.Checks
+		if !noted {
+			return nil, err
+		}
+		return &task.Change{Task: s.Task, Expect: s.Task.Version, Events: []task.Event{{
+			Time: e.Now(), Type: task.PRChecked, Actor: task.ActorEngine, Data: map[string]string{"url": pr.URL, task.DataChecks: pr.Checks},
+		}}}, nil
+	})
+	if errors.Is(err, task.ErrNotFound) {
+		return nil
+	}
+	if err != nil || !noted {
+		return err
+	}
+	_, err = e.announce(ctx, t, t.Seq)
+	return err
 }
 
 func (e *Engine) prEnded(ctx context.Context, id string, pr task.PullRequest) (string, error) {

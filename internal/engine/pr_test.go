@@ -156,7 +156,7 @@ func TestMerge_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
 	}
 }
 
-func TestPREnded_movesTheTaskAsTheWorkflowSays(t *testing.T) {
+func TestPRSeen_movesTheTaskAsTheWorkflowSays(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		state string
@@ -168,7 +168,7 @@ func TestPREnded_movesTheTaskAsTheWorkflowSays(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			id := w.requested("reviewing")
-			told, err := w.PREnded(t.Context(), id, pull(tt.state))
+			told, err := w.PRSeen(t.Context(), id, pull(tt.state))
 			must(t, err)
 			have := w.task(id)
 			if have.Status != tt.to || have.PRState != tt.state || have.Workspace != "" || len(w.events(id, tt.event)) != 1 || w.finished(id) == 0 {
@@ -177,7 +177,7 @@ func TestPREnded_movesTheTaskAsTheWorkflowSays(t *testing.T) {
 			if !strings.Contains(told, address) || !strings.Contains(told, string(tt.to)) {
 				t.Errorf("people are told %q", told)
 			}
-			again, err := w.PREnded(t.Context(), id, pull(tt.state))
+			again, err := w.PRSeen(t.Context(), id, pull(tt.state))
 			if err != nil || again != "" || len(w.events(id, tt.event)) != 1 {
 				t.Errorf("told again: %q, %v", again, err)
 			}
@@ -185,34 +185,34 @@ func TestPREnded_movesTheTaskAsTheWorkflowSays(t *testing.T) {
 	}
 }
 
-func TestPREnded_thatTheWorkflowRefusesIsNotedOnce(t *testing.T) {
+func TestPRSeen_thatTheWorkflowRefusesIsNotedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("working") // no way leads from there to done
-	told, err := w.PREnded(t.Context(), id, pull(task.PRMerged))
+	told, err := w.PRSeen(t.Context(), id, pull(task.PRMerged))
 	must(t, err)
 	have := w.task(id)
 	if have.Status != "working" || have.PRState != task.PRMerged || !strings.Contains(have.Attention, "could not be moved") || told != have.Attention {
 		t.Errorf("the task is %q with the mark %q; people are told %q", have.Status, have.Attention, told)
 	}
-	if again, err := w.PREnded(t.Context(), id, pull(task.PRMerged)); err != nil || again != "" {
+	if again, err := w.PRSeen(t.Context(), id, pull(task.PRMerged)); err != nil || again != "" {
 		t.Errorf("told again: %q, %v", again, err)
 	}
 }
 
-func TestPREnded_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
+func TestPRSeen_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("reviewing")
 	w.desk.beyond = true
-	_, err := w.PREnded(t.Context(), id, pull(task.PRMerged))
+	_, err := w.PRSeen(t.Context(), id, pull(task.PRMerged))
 	must(t, err)
 	if have := w.task(id); have.Status != "reviewing" || !strings.Contains(have.Attention, "has work that it was merged without") {
 		t.Errorf("the task is %q with the mark %q", have.Status, have.Attention)
 	}
 }
 
-func TestPREnded_waitsForHooksThatAreOwed(t *testing.T) {
+func TestPRSeen_waitsForHooksThatAreOwed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("agent-review")
@@ -220,13 +220,13 @@ func TestPREnded_waitsForHooksThatAreOwed(t *testing.T) {
 	w.write(id, pass)
 	w.move(id, "reviewing", reviewer)
 	must(t, w.withPending(id))
-	told, err := w.PREnded(t.Context(), id, pull(task.PRMerged))
+	told, err := w.PRSeen(t.Context(), id, pull(task.PRMerged))
 	if err != nil || told != "" || w.task(id).PRState != task.PROpen {
 		t.Fatalf("it told %q, %v; the pull request is %s", told, err, w.task(id).PRState)
 	}
 	w.runner.dead = false
 	must(t, w.Finish(t.Context()))
-	_, err = w.PREnded(t.Context(), id, pull(task.PRMerged))
+	_, err = w.PRSeen(t.Context(), id, pull(task.PRMerged))
 	must(t, err)
 	wantText(t, "status", string(w.task(id).Status), "done")
 }
@@ -241,7 +241,7 @@ func (w *world) withPending(id string) error {
 	return errors.New("no hook is owed")
 }
 
-func TestPREnded_toldByManyAtOnceWhileAPersonMergesMovesTheTaskOnce(t *testing.T) {
+func TestPRSeen_toldByManyAtOnceWhileAPersonMergesMovesTheTaskOnce(t *testing.T) {
 	t.Parallel()
 	for range 5 {
 		w := newWorld(t)
@@ -251,7 +251,7 @@ func TestPREnded_toldByManyAtOnceWhileAPersonMergesMovesTheTaskOnce(t *testing.T
 		for range 3 {
 			other := w.another()
 			crew.Go(func() {
-				if _, err := other.PREnded(t.Context(), id, pull(task.PRMerged)); err != nil {
+				if _, err := other.PRSeen(t.Context(), id, pull(task.PRMerged)); err != nil {
 					t.Errorf("a monitor: %v", err)
 				}
 			})
@@ -272,5 +272,23 @@ func TestPREnded_toldByManyAtOnceWhileAPersonMergesMovesTheTaskOnce(t *testing.T
 		if moves != 1 || len(w.events(id, task.PRLanded)) != 1 || len(w.events(id, task.Merged)) > 1 {
 			t.Errorf("%d moves; the history is %+v", moves, w.events(id, ""))
 		}
+	}
+}
+
+func TestPRSeen_notesWhatTheChecksComeToWhenThatIsNew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.requested("reviewing")
+	for _, checks := range []string{task.ChecksNone, task.ChecksPending, task.ChecksPending, task.ChecksFail, task.ChecksFail, ""} {
+		pr := pull(task.PROpen)
+		pr.Checks = checks
+		told, err := w.PRSeen(t.Context(), id, pr)
+		if err != nil || told != "" {
+			t.Errorf("%s: people are told %q, %v", checks, told, err)
+		}
+	}
+	noted := w.events(id, task.PRChecked)
+	if len(noted) != 3 || task.ChecksOf(noted, address) != task.ChecksFail || task.ChecksOf(noted, "another") != "" {
+		t.Errorf("the history has %+v", noted)
 	}
 }

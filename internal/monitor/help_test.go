@@ -202,7 +202,7 @@ func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 	}, nil
 }
 
-func (w *world) PREnded(_ context.Context, id string, pr task.PullRequest) (string, error) {
+func (w *world) PRSeen(_ context.Context, id string, pr task.PullRequest) (string, error) {
 	return "ended", w.note("pull-request %s %s", id, pr.State)
 }
 

@@ -75,7 +75,7 @@ type Engine interface {
 	Stalled(ctx context.Context, id string, since time.Time) (bool, error)
 	Vacate(ctx context.Context, id string, hook int64) error
 	Timeouts(ctx context.Context, id string) (next time.Time, told string, err error)
-	PREnded(ctx context.Context, id string, pr task.PullRequest) (told string, err error)
+	PRSeen(ctx context.Context, id string, pr task.PullRequest) (told string, err error)
 }
 
 // Keeper sees to what is owed.

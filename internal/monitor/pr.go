@@ -38,7 +38,7 @@ func (m *Monitor) requests(ctx context.Context) {
 }
 
 // pullRequests asks how the pull requests of live tasks stand that are open on record, with one question for each project,
-// and tells the engine of those that have ended. It answers what went wrong, by project.
+// and tells the engine how they were found. It answers what went wrong, by project.
 func (m *Monitor) pullRequests(ctx context.Context) map[string]error {
 	live, err := m.Record.List(ctx, task.Filter{Live: true})
 	if err != nil {
@@ -68,10 +68,10 @@ func (m *Monitor) standing(ctx context.Context, project string, tasks []task.Tas
 	found, all := m.Forge.Standing(ctx, project, addresses)
 	for _, pr := range found {
 		for i := range tasks {
-			if tasks[i].PRURL != pr.URL || pr.State == task.PROpen {
+			if tasks[i].PRURL != pr.URL || pr.State == task.PROpen && pr.Checks == "" {
 				continue
 			}
-			told, err := m.Engine.PREnded(ctx, tasks[i].ID, pr)
+			told, err := m.Engine.PRSeen(ctx, tasks[i].ID, pr)
 			if told != "" {
 				m.Tell(ctx, tasks[i], told)
 			}

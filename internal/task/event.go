@@ -53,6 +53,19 @@ const (
 	DataRedo     = "redo"
 )
 
+// DataChecks is the key in an event's data that says what the checks of a pull request come to.
+const DataChecks = "checks"
+
+// ChecksOf is what the checks of a pull request came to when somebody looked last; empty where nobody has.
+func ChecksOf(events []Event, url string) string {
+	for i := len(events) - 1; i >= 0; i-- {
+		if events[i].Type == PRChecked && events[i].Data["url"] == url {
+			return events[i].Data[DataChecks]
+		}
+	}
+	return ""
+}
+
 // DataNamedHarness is the key in an event's data that names an agent's harness where that is not the task's own.
 const DataNamedHarness = "named_harness"
 

@@ -151,6 +151,7 @@ type Report struct {
 	Owed      []OwedHook
 	Rescued   []Rescued
 	LastWords string // of the agent that died last, while no other has been started
+	Checks    string // what those of the pull request came to; empty where nobody has looked
 }
 
 // Rescued is work that was kept before a workspace was cleaned.
