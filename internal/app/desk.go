@@ -99,6 +99,17 @@ func (d desk) Ahead(ctx context.Context, t task.Task) (bool, error) {
 	return repo.Ahead(ctx, t.Branch)
 }
 
+func (d desk) Tip(ctx context.Context, t task.Task) (string, error) {
+	repo, err := d.repo(t)
+	if err != nil {
+		return "", err
+	}
+	if err := d.onBranch(ctx, repo, t); err != nil {
+		return "", err
+	}
+	return repo.Tip(ctx, t.Branch)
+}
+
 func (d desk) Within(ctx context.Context, t task.Task, commit string) (bool, error) {
 	repo, err := d.repo(t)
 	if err != nil {

@@ -87,6 +87,8 @@ type Merger interface {
 	// branch is an error: what the agent did is not where the merge would look for it.
 	Ahead(ctx context.Context, t task.Task) (bool, error)
 	Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error)
+	// Tip is the branch's newest commit; empty where there is no such branch.
+	Tip(ctx context.Context, t task.Task) (string, error)
 	// Within says whether a commit holds all that the branch has. It may be one that is not here: then it holds what was pushed.
 	Within(ctx context.Context, t task.Task, commit string) (bool, error)
 }

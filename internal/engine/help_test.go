@@ -157,6 +157,8 @@ func (d *desk) Merge(context.Context, task.Task, string) (commit, how string, er
 	return "c0ffee", "merged", nil
 }
 
+func (d *desk) Tip(context.Context, task.Task) (string, error) { return "beef", nil }
+
 func (d *desk) Within(context.Context, task.Task, string) (bool, error) { return !d.beyond, nil }
 
 func (d *desk) Find(context.Context, string, string) ([]task.PullRequest, error) {

@@ -47,6 +47,8 @@ func (b *branch) Merge(context.Context, task.Task, string) (commit, how string, 
 	return "c0ffee", "merged", nil
 }
 
+func (b *branch) Tip(context.Context, task.Task) (string, error) { return "beef", nil }
+
 func (b *branch) Within(context.Context, task.Task, string) (bool, error) { return true, nil }
 
 func (b *branch) Look(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {

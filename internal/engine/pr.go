@@ -45,7 +45,7 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (ta
 
 // requested is the task's pull request as it stands, known is false where it has none. The one on record is asked for by its address.
 // Where that was closed, or none is on record, those of the branch are looked at: an open one counts, and one that was merged with
-// all that the branch has. What comes from another repository is a stranger's, unless it has just that.
+// the very commit. What comes from another repository is a stranger's, unless it has that commit: the name alone may have been used before.
 func (e *Engine) requested(ctx context.Context, t task.Task) (pr task.PullRequest, known bool, err error) {
 	defer func() {
 		if err != nil {
@@ -65,17 +65,15 @@ func (e *Engine) requested(ctx context.Context, t task.Task) (pr task.PullReques
 		}
 	}
 	all, err := e.Forge.Find(ctx, t.Project, t.Branch)
+	if err != nil || len(all) == 0 {
+		return pr, pr.URL != "", err
+	}
+	tip, err := e.Merger.Tip(ctx, t)
 	if err != nil {
 		return pr, false, err
 	}
 	for _, other := range all {
-		counts := other.State == task.PROpen && !other.Foreign
-		if other.State == task.PRMerged || other.State == task.PROpen && other.Foreign {
-			if counts, err = e.Merger.Within(ctx, t, other.Commit); err != nil {
-				return pr, false, err
-			}
-		}
-		if counts {
+		if other.State == task.PROpen && !other.Foreign || other.State != task.PRClosed && other.Commit == tip {
 			return other, true, nil
 		}
 	}

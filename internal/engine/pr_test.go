@@ -106,13 +106,12 @@ func TestMerge_isRefusedWhileThePullRequestIsOpen(t *testing.T) {
 func TestMerge_isLocalWhereNoPullRequestStandsForIt(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		pr     task.PullRequest
-		beyond bool
-		says   string
+		pr   task.PullRequest
+		says string
 	}{
-		"closed":                       {pull(task.PRClosed), false, "is closed and was not merged"},
-		"merged under the name before": {task.PullRequest{URL: "https://other", State: task.PRMerged}, true, "merged"},
-		"a stranger's":                 {task.PullRequest{URL: "https://other", State: task.PROpen, Foreign: true}, true, "merged"},
+		"closed":                       {pull(task.PRClosed), "is closed and was not merged"},
+		"merged under the name before": {task.PullRequest{URL: "https://other", State: task.PRMerged, Commit: "old"}, "merged"},
+		"a stranger's":                 {task.PullRequest{URL: "https://other", State: task.PROpen, Commit: "old", Foreign: true}, "merged"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +121,7 @@ func TestMerge_isLocalWhereNoPullRequestStandsForIt(t *testing.T) {
 			if tt.pr.URL == address {
 				w.opened(id)
 			}
-			w.desk.requests, w.desk.beyond = []task.PullRequest{tt.pr}, tt.beyond
+			w.desk.requests = []task.PullRequest{tt.pr}
 			_, how, err := w.Merge(t.Context(), id, "", false, human)
 			must(t, err)
 			if w.desk.merged != 1 || !strings.Contains(how, tt.says) {

@@ -326,6 +326,7 @@ func (d desktop) Relink(context.Context, task.Task) error                   { re
 func (d desktop) CheckBranch(context.Context, string) error                 { return nil }
 func (d desktop) Project(string) (task.Project, error)                      { return d.p.sim.project, nil }
 func (d desktop) Ahead(context.Context, task.Task) (bool, error)            { return true, nil }
+func (d desktop) Tip(context.Context, task.Task) (string, error)            { return "beef", nil }
 func (d desktop) Within(context.Context, task.Task, string) (bool, error)   { return true, nil }
 
 func (d desktop) Find(context.Context, string, string) ([]task.PullRequest, error) { return nil, nil }

@@ -25,16 +25,24 @@ func (r Repo) Origin(ctx context.Context) ([]string, error) {
 	return append(addresses, strings.Fields(out.Text())...), nil
 }
 
-// Within says whether a commit holds all that the branch has. known is false where the commit is not here, and so nobody can tell.
-// A branch that is gone has nothing.
-func (r Repo) Within(ctx context.Context, branch, commit string) (within, known bool, err error) {
+// Tip is the newest commit of a branch; empty where there is no such branch.
+func (r Repo) Tip(ctx context.Context, branch string) (string, error) {
 	full := "refs/heads/" + branch
 	refs, err := r.refs(ctx, full)
 	if err != nil {
-		return false, false, fmt.Errorf("look for the branch %q: %w", branch, err)
+		return "", fmt.Errorf("look for the branch %q: %w", branch, err)
 	}
-	tip, exists := refs[full]
-	if !exists || tip.commit == commit {
+	return refs[full].commit, nil
+}
+
+// Within says whether a commit holds all that the branch has. known is false where the commit is not here, and so nobody can tell.
+// A branch that is gone has nothing.
+func (r Repo) Within(ctx context.Context, branch, commit string) (within, known bool, err error) {
+	tip, err := r.Tip(ctx, branch)
+	if err != nil {
+		return false, false, err
+	}
+	if tip == "" || tip == commit {
 		return true, true, nil
 	}
 	if _, err := r.run(ctx, "cat-file", "-e", commit+"^{commit}"); err != nil {
@@ -43,6 +51,6 @@ func (r Repo) Within(ctx context.Context, branch, commit string) (within, known 
 		}
 		return false, false, nil
 	}
-	within, err = r.contains(ctx, commit, tip.commit)
+	within, err = r.contains(ctx, commit, tip)
 	return within, true, err
 }
