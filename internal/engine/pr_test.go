@@ -291,3 +291,18 @@ func TestPRSeen_notesWhatTheChecksComeToWhenThatIsNew(t *testing.T) {
 		t.Errorf("the history has %+v", noted)
 	}
 }
+
+func TestMerge_hereThatWasCutShortAfterItsWorkGoesOnWhateverThePullRequestIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := &branch{cut: true}
+	w.Merger = b
+	id := w.requested("reviewing")
+	w.desk.requests = []task.PullRequest{pull(task.PROpen)}
+	if _, _, err := w.Merge(t.Context(), id, "", true, human); err == nil {
+		t.Fatal("the merge was not cut short")
+	}
+	_, _, err := w.Merge(t.Context(), id, "", false, human)
+	must(t, err)
+	wantText(t, "status", string(w.task(id).Status), "done")
+}
