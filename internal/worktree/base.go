@@ -123,6 +123,7 @@ type checkout struct {
 	commit string
 	branch string // full name; empty when detached
 	bare   bool
+	locked string // why git or a person locked it; empty when nobody did
 }
 
 // gone says whether the folder is no longer there.
@@ -156,6 +157,8 @@ func (r Repo) checkouts(ctx context.Context, dir string) ([]checkout, error) {
 			last.branch = value
 		case "bare":
 			last.bare = true
+		case "locked":
+			last.locked = value
 		}
 	}
 	if len(all) == 0 {

@@ -171,6 +171,13 @@ func (s Slot) add(ctx context.Context, commit string) ([]Rescue, error) {
 	if err := os.MkdirAll(filepath.Dir(s.Dir), 0o755); err != nil {
 		return nil, fmt.Errorf("make the folder of the workspaces: %w", err)
 	}
+	entries, err := os.ReadDir(s.Dir)
+	if err == nil && s.stillborn(entries) {
+		err = os.Remove(filepath.Join(s.Dir, ".git")) // git takes an empty folder, and no other
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("make the folder of the workspace: %w", err)
+	}
 	all, err := s.Repo.checkouts(ctx, s.Repo.Path)
 	if err != nil {
 		return nil, err
@@ -182,6 +189,9 @@ func (s Slot) add(ctx context.Context, commit string) ([]Rescue, error) {
 			continue
 		}
 		args = append(args, "--force")
+		if c.locked == initializing {
+			args = append(args, "--force") // git locked it for itself, and was killed
+		}
 		if c.branch == "" && strings.Trim(c.commit, "0") != "" {
 			if kept, err = s.Repo.keepCommit(ctx, unknownTask, "", c.commit, heldAnywhere()); err != nil {
 				return kept, err
@@ -245,11 +255,14 @@ func (p place) on(branch string) bool {
 	return false
 }
 
-// halfMade says whether "git worktree add" was killed here: git locks a worktree with this word until it is whole.
+// initializing is the word with which git locks a worktree until it is whole.
+const initializing = "initializing"
+
+// halfMade says whether "git worktree add" was killed here: then the lock of its own is still there.
 // Nobody can have worked in it yet.
 func (p place) halfMade() bool {
 	reason, err := os.ReadFile(filepath.Join(p.gitDir, "locked"))
-	return err == nil && strings.TrimSpace(string(reason)) == "initializing"
+	return err == nil && strings.TrimSpace(string(reason)) == initializing
 }
 
 func (p place) remember(task string) error {

@@ -38,13 +38,22 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	if err != nil {
 		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
 	}
-	if len(entries) == 0 {
+	if len(entries) == 0 || s.stillborn(entries) {
 		return place{}, false, nil
 	}
 	if here, ok := s.glance(); ok {
 		return here, true, nil
 	}
 	return s.ask(ctx)
+}
+
+// stillborn says whether a "git worktree add" was killed here before it wrote its first word: nobody's work lies beside an empty .git.
+func (s Slot) stillborn(entries []os.DirEntry) bool {
+	if len(entries) != 1 || entries[0].Name() != ".git" || !entries[0].Type().IsRegular() {
+		return false
+	}
+	info, err := entries[0].Info()
+	return err == nil && info.Size() == 0
 }
 
 // glance sees without git where a detached slot stands, as most warm ones are. Whatever is not exactly

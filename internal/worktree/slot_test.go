@@ -180,6 +180,41 @@ func TestPrepare_afterWorktreeAddWasKilled(t *testing.T) {
 	want(t, "nothing is left behind", err == nil && len(entries) == 1, true)
 }
 
+// git makes its own folder first, locks it, and then writes .git: killed in between, it left one without a word.
+func TestPrepare_afterWorktreeAddWasKilledBeforeItsFirstWord(t *testing.T) {
+	t.Parallel()
+	for name, known := range map[string]bool{"git knows of it": true, "git does not": false} {
+		h := newHome(t)
+		s := h.prepared(t, "topic", "T1")
+		gitDir := git(t, s.Dir, "rev-parse", "--git-dir")
+		if err := os.RemoveAll(s.Dir); err != nil {
+			t.Fatal(err)
+		}
+		write(t, s.Dir, ".git", "")
+		if known {
+			write(t, gitDir, "locked", "initializing")
+			for _, later := range []string{"HEAD", "commondir", "index", "ORIG_HEAD"} {
+				_ = os.Remove(filepath.Join(gitDir, later))
+			}
+		} else if err := os.RemoveAll(gitDir); err != nil {
+			t.Fatal(err)
+		}
+		prepare(t, s, "topic", "T1")
+		want(t, name, git(t, s.Dir, "branch", "--show-current"), "topic")
+		want(t, name+": status", git(t, s.Dir, "status", "--porcelain"), "")
+	}
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	if err := os.RemoveAll(s.Dir); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s.Dir, ".git", "")
+	write(t, s.Dir, "precious.txt", "x") // somebody's: then nothing is touched
+	_, err := s.Prepare(t.Context(), Prepare{Branch: "topic", Task: "T1"})
+	wantError(t, err, "workspace")
+	want(t, "precious", read(t, s.Dir, "precious.txt"), "x")
+}
+
 func TestSlot_refusesWhatIsNotItsOwn(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
