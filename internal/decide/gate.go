@@ -205,7 +205,11 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 		fact = Fact{Source: "the gate on line " + strconv.Itoa(p.Pos.Line), Found: "that nobody has looked", Want: "tell whoever makes orange: this is its fault"}
 	}
 	before := len(j.unmet)
-	if fact.Where == fact.Source {
+	condition := fact.Source
+	if len(p.With) > 0 {
+		condition = named(p) // what it is seen together with is for those who want to know what it rested on
+	}
+	if fact.Where == condition {
 		fact.Where = "" // said already
 	}
 	if !fact.Holds {
@@ -213,11 +217,11 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 		if fact.Pending {
 			want = fact.Want // whoever waits cannot do what the workflow's author says
 		}
-		j.unmet = append(j.unmet, Detail{Condition: fact.Source, Found: fact.Found, Where: fact.Where, Want: want})
+		j.unmet = append(j.unmet, Detail{Condition: condition, Found: fact.Found, Where: fact.Where, Want: want})
 	}
 	evidence := task.Evidence{Source: fact.Source, Digest: fact.Digest}
 	if found := stale(p, evidence, ev); found != "" && fact.Digest != "" {
-		j.unmet = append(j.unmet, Detail{Condition: fact.Source + " is new", Found: found, Where: fact.Where, Want: "write it anew for this move"})
+		j.unmet = append(j.unmet, Detail{Condition: condition + " is new", Found: found, Where: fact.Where, Want: "write it anew for this move"})
 	}
 	if len(j.unmet) == before && fact.Digest != "" {
 		j.rested = addOnce(j.rested, evidence)

@@ -210,6 +210,7 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
 	t.UpdatedAt = now
 	t.Counters = started(def, renamed(t.Counters, stands))
+	data := map[string]string{"from": before.Workflow.Digest, "to": def.Digest, "workflow": def.Name, "version": strconv.Itoa(def.Version)}
 	if t.QueuedFor != "" {
 		t.QueuedFor = standsFor(stands, t.QueuedFor)
 	}
@@ -218,9 +219,19 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 		previous = "" // nobody asks for it
 	}
 	t.Previous = previous
+	names := map[string]string{}
+	if previous != before.Previous || to != before.Status {
+		names[task.DataPrevious] = string(previous)
+	}
+	if t.QueuedFor != before.QueuedFor || to != before.Status && t.QueuedFor != "" {
+		names[task.DataQueued] = string(t.QueuedFor)
+	}
+	if to == before.Status {
+		maps.Copy(data, names)
+	}
 	c := task.Change{Task: t, Expect: t.Version, Events: []task.Event{{
 		Time: now, Type: task.WorkflowMigrated, Actor: actor.Name(), Counters: t.Counters, Workflow: def.Digest,
-		Data: map[string]string{"from": before.Workflow.Digest, "to": def.Digest, "workflow": def.Name, "version": strconv.Itoa(def.Version)},
+		Data: data,
 	}}}
 	if to != before.Status {
 		queued := t.QueuedFor
@@ -229,7 +240,7 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 		c.Entered, c.Entry = true, Digests(def, to, ev)
 		c.Events = append(c.Events, task.Event{
 			Time: now, Type: task.StatusChanged, Actor: actor.Name(), From: before.Status, To: to, Counters: c.Task.Counters, Workflow: def.Digest,
-			Reason: "what stands for it in the other workflow",
+			Reason: "what stands for it in the other workflow", Data: names,
 		})
 	}
 	return c, nil

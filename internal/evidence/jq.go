@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/document"
 	"orange/internal/workflow"
 )
 
@@ -43,9 +44,14 @@ type jqAnswer struct {
 }
 
 // question prepares a part's program. The fact is complete but for its answer, or tells why it cannot be asked.
+// Where the program sees other files too, they belong to what was seen: they are in the fact's text, and so in its digest,
+// and in the name of its source, because the file alone is another piece of evidence.
 func (v *view) question(p workflow.Part, fact decide.Fact, input []byte) decide.Fact {
 	q := question{key: p.Key(), program: jqProgram{Program: p.JQ, Input: input}}
 	fact.Want = "make this true of it: " + short(p.JQ)
+	var seen strings.Builder
+	seen.WriteString(fact.Text)
+	var beside []string
 	for _, w := range p.With {
 		c := v.bytesOf(w.File)
 		text := withoutMark(c.text)
@@ -64,6 +70,18 @@ func (v *view) question(p workflow.Part, fact decide.Fact, input []byte) decide.
 		}
 		q.program.Names = append(q.program.Names, w.Name)
 		q.program.Values = append(q.program.Values, text)
+		normal, digest := "", "missing"
+		if !c.missing {
+			normal = document.Normalise(string(text))
+			digest = document.Digest(normal)
+		}
+		fmt.Fprintf(&seen, "$%s %s %s\n%s", w.Name, w.File, digest, normal)
+		beside = append(beside, w.File)
+	}
+	if len(beside) > 0 {
+		fact.Source += " with " + strings.Join(beside, ", ")
+		fact.Text = seen.String()
+		fact.Digest = document.Digest(fact.Text)
 	}
 	v.questions = append(v.questions, q)
 	return fact

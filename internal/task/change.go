@@ -58,6 +58,7 @@ type Change struct {
 	Events    []Event
 	Hooks     []Hook // queued by the last of Events; those of ClassRecord are kept as done
 	Spent     []Evidence
+	Seen      []Evidence // what was looked at and rested upon by nothing: its texts are kept, so that the decision can be made again
 	Entry     []Evidence
 	Entered   bool // the status began anew: Entry replaces what was noted before
 	Lease     Lease

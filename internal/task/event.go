@@ -96,8 +96,10 @@ type Event struct {
 	Workflow string   // digest of the workflow that decided
 	Hooks    []string // what the event set going, in order
 	Data     map[string]string
-	Prev     string
-	Hash     string
+	// Inputs are what the decision was made from beside the history before it, as JSON; on the first event of a decision alone.
+	Inputs json.RawMessage
+	Prev   string
+	Hash   string
 }
 
 // TimeFormat is how times are written everywhere: ISO 8601, UTC, milliseconds.
@@ -120,6 +122,7 @@ type wireEvent struct {
 	Workflow string            `json:"workflow,omitempty"`
 	Hooks    []string          `json:"hooks,omitempty"`
 	Data     map[string]string `json:"data,omitempty"`
+	Inputs   json.RawMessage   `json:"inputs,omitempty"`
 	Prev     string            `json:"prev"`
 	Hash     string            `json:"hash,omitempty"`
 }
@@ -129,7 +132,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	w := wireEvent{
 		Seq: e.Seq, Time: FormatTime(e.Time), Type: e.Type, Actor: e.Actor, ActingAs: e.ActingAs,
 		From: e.From, To: e.To, Reason: e.Reason, Evidence: e.Evidence, Workflow: e.Workflow,
-		Hooks: e.Hooks, Data: e.Data, Prev: e.Prev, Hash: e.Hash,
+		Hooks: e.Hooks, Data: e.Data, Inputs: e.Inputs, Prev: e.Prev, Hash: e.Hash,
 	}
 	if len(e.Counters) > 0 {
 		w.Counters = make(map[string]int, len(e.Counters))
@@ -153,7 +156,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	*e = Event{
 		Seq: w.Seq, Time: at, Type: w.Type, Actor: w.Actor, ActingAs: w.ActingAs,
 		From: w.From, To: w.To, Reason: w.Reason, Evidence: w.Evidence, Workflow: w.Workflow,
-		Hooks: w.Hooks, Data: w.Data, Prev: w.Prev, Hash: w.Hash,
+		Hooks: w.Hooks, Data: w.Data, Inputs: w.Inputs, Prev: w.Prev, Hash: w.Hash,
 	}
 	for name, value := range w.Counters { // any order will do: With keeps the list sorted
 		e.Counters = e.Counters.With(name, value)

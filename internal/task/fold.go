@@ -18,6 +18,8 @@ const (
 	DataReviewEffort  = "review_effort"
 	DataAdopted       = "adopted"    // the task was taken over from a folder that had no history to trust
 	DataCreatedAt     = "created_at" // when a task was made that was taken over later
+	DataPrevious      = "previous"   // the state before the present one, where a migration gave it another name
+	DataQueued        = "queued_for" // the state that a queued task waits for, where a migration gave it another name
 )
 
 // Adoption is a task as its folder tells it, to be taken into a record that does not have it.
@@ -86,10 +88,17 @@ func follow(t Task, e Event) Task {
 	case Updated:
 		t = described(t, e.Data)
 	case StatusChanged, AutoAdvanced:
-		t.Previous, t.Status, t.EnteredAt, t.QueuedFor, t.Overdue = t.Status, e.To, e.Time, "", 0
+		if e.To != t.Status { // one that begins its status anew came from where it came from before
+			t.Previous = t.Status
+		}
+		t.Status, t.EnteredAt, t.QueuedFor, t.Overdue = e.To, e.Time, "", 0
+		t = renamed(t, e.Data)
 		if _, crash := e.Data[DataCrash]; !crash && t.Counters.Get(CrashCount) != 0 {
 			t.Counters = t.Counters.With(CrashCount, 0) // its hooks count as performed
 		}
+	case WorkflowMigrated:
+		t.Workflow.Name = told(e.Data, DataWorkflow, t.Workflow.Name)
+		t = renamed(t, e.Data)
 	case QueuedForSpace:
 		t.QueuedFor = Status(e.Data["for"])
 	case AgentSpawned, ReviewStarted:
@@ -108,6 +117,13 @@ func follow(t Task, e Event) Task {
 			t.Session = ""
 		}
 	}
+	return t
+}
+
+// renamed takes over what a migration says of the names that other states have under the new rules.
+func renamed(t Task, data map[string]string) Task {
+	t.Previous = Status(told(data, DataPrevious, string(t.Previous)))
+	t.QueuedFor = Status(told(data, DataQueued, string(t.QueuedFor)))
 	return t
 }
 
