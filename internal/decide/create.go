@@ -106,12 +106,15 @@ func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *Rejection 
 	}
 }
 
+// NoWorkspace is why a move cannot be made now.
+const NoWorkspace = "no workspace is free"
+
 // Queue is the change of a task that waits for a workspace: it stays where it is, marked with where it will go.
 func Queue(t task.Task, to task.Status, actor task.Actor, now time.Time) task.Change {
 	expect := t.Version
 	t.QueuedFor, t.UpdatedAt = to, now
 	return task.Change{Task: t, Expect: expect, Events: []task.Event{{
-		Time: now, Type: task.QueuedForSpace, Actor: actor.Name(), Reason: "no workspace is free",
+		Time: now, Type: task.QueuedForSpace, Actor: actor.Name(), Reason: NoWorkspace,
 		Data: map[string]string{"for": string(to)},
 	}}}
 }

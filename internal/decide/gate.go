@@ -95,19 +95,29 @@ func NeedsOnEntry(def *workflow.Definition, status task.Status) []workflow.Part 
 // Needs lists the parts that a request for a status can depend on: those of the gates on the way there,
 // and those that will have to be new once the task is there.
 func Needs(def *workflow.Definition, t task.Task, to task.Status) []workflow.Part {
-	var parts []workflow.Part
-	ways := edges(def, t, to)
-	for _, edge := range ways {
-		parts = append(parts, workflow.Leaves(edge.Gate)...)
-	}
-	if len(ways) > 0 {
+	parts := gatesTo(def, t, to)
+	if len(edges(def, t, to)) > 0 {
 		parts = append(parts, NeedsOnEntry(def, to)...)
+	}
+	return parts
+}
+
+// gatesTo lists the parts of the gates on the way to a status.
+func gatesTo(def *workflow.Definition, t task.Task, to task.Status) []workflow.Part {
+	var parts []workflow.Part
+	for _, edge := range edges(def, t, to) {
+		parts = append(parts, workflow.Leaves(edge.Gate)...)
 	}
 	return parts
 }
 
 // NeedsOfDeath lists the parts that the exit rules of the task's status can depend on.
 func NeedsOfDeath(def *workflow.Definition, t task.Task, death task.Death) []workflow.Part {
+	return ofDeath(def, t, death, Needs)
+}
+
+// ofDeath lists the parts that the exit rules look for, and those that needs names of each move that they may make.
+func ofDeath(def *workflow.Definition, t task.Task, death task.Death, needs func(*workflow.Definition, task.Task, task.Status) []workflow.Part) []workflow.Part {
 	var parts []workflow.Part
 	if state, _ := def.State(t.Status); state.Role != death.Role || death.Ending.Unstarted != "" {
 		return nil // no rule is asked
@@ -122,7 +132,7 @@ func NeedsOfDeath(def *workflow.Definition, t task.Task, death task.Death) []wor
 		}
 		for _, to := range targets {
 			if to != "" {
-				parts = append(parts, Needs(def, t, to)...)
+				parts = append(parts, needs(def, t, to)...)
 			}
 		}
 	}

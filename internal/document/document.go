@@ -47,8 +47,8 @@ func (d *Document) Header() string {
 
 // Problem is one thing that is wrong with a document, in words for the person who will mend it.
 type Problem struct {
-	Line int // 1-based, in the whole file
-	Text string
+	Line int    `json:"line"` // 1-based, in the whole file
+	Text string `json:"text"`
 }
 
 // Read takes a whole TASK.md apart.

@@ -38,10 +38,15 @@ func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
 		return task.Outcome{}, err
 	}
 	status := birthStatus(def, n)
+	in := decide.Inputs{Ask: decide.AskCreate, To: status}
 	c, err := decide.Create(def, t, status, n.Actor, e.Now())
 	if n.Plan != "" {
 		n.Spawn = false // whoever is to look at the plan is started by the birth
+		in = decide.Inputs{Ask: decide.AskPlan}
 		c, err = decide.CreateFromPlan(def, t, n.Actor, e.Now())
+	}
+	if err == nil {
+		c, err = in.By(n.Actor).Keep(def, task.Snapshot{}, decide.Evidence{}, c)
 	}
 	if err != nil {
 		return task.Outcome{}, err
@@ -223,7 +228,8 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 			return nil, err
 		}
 		c.Settled = settleOwed(s.Owed, c, "overtaken by a respawn")
-		return &c, nil
+		c, err = decide.Inputs{Ask: decide.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
+		return &c, err
 	})
 	if err != nil {
 		return task.Outcome{}, err

@@ -68,6 +68,9 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 		}
 		c = decide.Exit(def, s.Task, evidence, death, e.Now())
 	}
+	if c, err = (decide.Inputs{Ask: decide.AskDeath}).Of(death).Keep(def, s, evidence, c); err != nil {
+		return task.Outcome{}, err
+	}
 	if len(c.Hooks) > 0 {
 		c.Settled = settleOwed(s.Owed, c, "overtaken by the exit rules")
 	}
@@ -170,7 +173,11 @@ func (e *Engine) Revive(ctx context.Context, id string) (again time.Time, err er
 			again = due
 			return nil, nil
 		}
-		c, err := decide.Respawn(def, s.Task, false, task.Actor{Rule: true}, e.Now())
+		actor := task.Actor{Rule: true}
+		c, err := decide.Respawn(def, s.Task, false, actor, e.Now())
+		if err == nil {
+			c, err = decide.Inputs{Ask: decide.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
+		}
 		queued = true
 		return &c, err
 	})

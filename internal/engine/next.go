@@ -64,8 +64,12 @@ func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task
 			return nil, err
 		}
 		project, err := e.Desk.Project(s.Task.Project)
+		if err != nil {
+			return nil, err
+		}
 		c.PoolSize = project.PoolSize
 		c.Settled = settleOwed(s.Owed, c, "overtaken by a redo")
+		c, err = decide.Inputs{Ask: decide.AskRedo, To: to}.By(actor).Keep(def, s, evidence, c)
 		return &c, err
 	})
 	if err != nil {
@@ -93,6 +97,9 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 			return nil, nil
 		}
 		c, err := decide.Migrate(def, s.Task, s.Owed, status, evidence, actor, e.Now())
+		if err == nil {
+			c, err = decide.Inputs{Ask: decide.AskMigrate, Stands: status}.By(actor).Keep(def, s, evidence, c)
+		}
 		return &c, err
 	})
 	if err != nil || !moved {

@@ -33,6 +33,9 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (ta
 			return nil, err
 		}
 		c, err := decide.RequestPR(def, s, ahead, actor, e.Now())
+		if err == nil {
+			c, err = decide.Inputs{Ask: decide.AskPR}.By(actor).Keep(def, s, decide.Evidence{}, c)
+		}
 		return &c, err
 	})
 	if err != nil {

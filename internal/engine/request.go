@@ -129,15 +129,17 @@ func (e *Engine) judge(ctx context.Context, req task.Request, facts known) (task
 	decision, err := decide.Transition(def, s.Task, evidence, req, e.Now())
 	if err == nil && decision.Moved {
 		decision.Change.Task.Attention = decide.LeftAlone(def, s.Owed, decision.Change)
+		in := decide.Inputs{Ask: decide.AskMove, To: req.To, Override: req.Override}.By(req.Actor)
+		decision.Change, err = in.Keep(def, s, evidence, decision.Change)
 	}
 	return s, decision, evidence, err
 }
 
-// commit commits a change, with the very texts that it rests on kept where a later look finds them.
+// commit commits a change, with the very texts that it rests on, and those that were looked at besides, kept where a later look finds them.
 // They are there before the commit, and are made to outlive a power cut after it: nobody who waits for the move waits for that.
 func (e *Engine) commit(ctx context.Context, c task.Change, evidence decide.Evidence) (task.Task, error) {
 	var hardens []func() error
-	for _, rested := range c.Spent {
+	for _, rested := range slices.Concat(c.Spent, c.Seen) {
 		text, _ := evidence.Text(rested)
 		harden, err := e.Documents.Keep(c.Task.Project, c.Task.ID, rested.Digest, text)
 		if err != nil {
@@ -208,7 +210,8 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (task
 			return nil, nil
 		}
 		c := decide.Queue(s.Task, req.To, req.Actor, e.Now())
-		return &c, nil
+		c, err := decide.Inputs{Ask: decide.AskQueue, To: req.To}.By(req.Actor).Keep(nil, s, decide.Evidence{}, c)
+		return &c, err
 	})
 	if err != nil {
 		return task.Outcome{}, err

@@ -50,7 +50,7 @@ func (e *Engine) timeouts(ctx context.Context, id string) (next time.Time, told 
 	if due {
 		if to, wanted := decide.Escalation(def, c); wanted {
 			t, c, err = e.escalate(ctx, id, to, own, size)
-		} else {
+		} else if c, err = late(own, s.Task).Keep(def, s, decide.Evidence{}, c); err == nil {
 			t, err = e.Store.Commit(ctx, c)
 		}
 		if errors.Is(err, errNotNow) {
@@ -59,7 +59,7 @@ func (e *Engine) timeouts(ctx context.Context, id string) (next time.Time, told 
 		if err != nil {
 			return next, "", err
 		}
-		told, err = decide.Told(c), e.late(ctx, t, c) // it is committed: people are told whatever comes after
+		told, err = decide.Told(c), e.tellLate(ctx, t, c) // it is committed: people are told whatever comes after
 	}
 	next, _ = decide.NextDeadline(def, own, t, e.Now())
 	return next, told, err
@@ -99,19 +99,35 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own ta
 	if _, wanted := decide.Escalation(def, level); !due || !wanted {
 		return task.Task{}, task.Change{}, task.ErrConflict // it moved on while its hooks were waited for
 	}
-	c := decide.Escalate(def, level, s.Task, evidence, now)
+	in := late(own, s.Task)
+	c, err := in.Keep(def, s, evidence, decide.Escalate(def, level, s.Task, evidence, now))
+	if err != nil {
+		return task.Task{}, c, err
+	}
 	t, err := e.commitLate(ctx, def, s, c, evidence, size, "overtaken by the timeout")
 	if errors.Is(err, task.ErrPoolFull) {
-		c = decide.Unescalated(def, level, "no workspace is free")
-		t, err = e.Store.Commit(ctx, c)
+		c = decide.Unescalated(def, level, decide.NoWorkspace)
+		in.NoRoom = true
+		if c, err = in.Keep(def, s, evidence, c); err == nil {
+			t, err = e.Store.Commit(ctx, c)
+		}
 	}
 	return t, c, err
+}
+
+// late are the inputs of a decision on how late a task is.
+func late(own task.Timeouts, t task.Task) decide.Inputs {
+	in := decide.Inputs{Ask: decide.AskTimeout}.By(task.Actor{Rule: true})
+	if limit, said := own[t.Status]; said {
+		in.Limit = &limit
+	}
+	return in
 }
 
 // commitLate commits a change that may have a move in it. why is what the hooks are told that the move overtakes.
 func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s task.Snapshot, c task.Change, evidence decide.Evidence, size int, why string) (task.Task, error) {
 	if !c.Entered {
-		return e.Store.Commit(ctx, c)
+		return e.commit(ctx, c, evidence) // what the refused move was judged on is kept too
 	}
 	c.PoolSize = size
 	c.Task.Attention = decide.LeftAlone(def, s.Owed, c)
@@ -119,8 +135,8 @@ func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s tas
 	return e.commit(ctx, c, evidence)
 }
 
-// late mirrors what was noted of a task's lateness, writes it into the log, and has the hooks of its move performed.
-func (e *Engine) late(ctx context.Context, t task.Task, c task.Change) error {
+// tellLate mirrors what was noted of a task's lateness, writes it into the log, and has the hooks of its move performed.
+func (e *Engine) tellLate(ctx context.Context, t task.Task, c task.Change) error {
 	if len(c.Events) == 0 {
 		e.Log.Warn("the clock was set back: the time in the status is counted anew", "component", "engine", "task", t.ID, "status", string(t.Status))
 		return nil

@@ -36,6 +36,9 @@ func (e Ending) String() string {
 	return "exit status " + strconv.Itoa(e.Status)
 }
 
+// DataLastWords is the key in an event's data under which the last lines of a dead agent's window stand.
+const DataLastWords = "last_words"
+
 // Data is what an event keeps of a death.
 func (d Death) Data() map[string]string {
 	data := map[string]string{"role": d.Role, "hook": strconv.FormatInt(d.Hook, 10), "ended": d.Ending.String()}
@@ -49,7 +52,7 @@ func (d Death) Data() map[string]string {
 		data[DataUnstarted] = d.Ending.Unstarted
 	}
 	if d.LastWords != "" {
-		data["last_words"] = d.LastWords
+		data[DataLastWords] = d.LastWords
 	}
 	return data
 }

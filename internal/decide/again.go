@@ -1,0 +1,201 @@
+package decide
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Past is a task's history up to a decision, and what is kept of what the decision was made from.
+type Past struct {
+	Task   task.Task    // as the history before it tells
+	Spent  []task.Spent // what earlier moves rested on
+	Events []task.Event // all before it
+	Event  task.Event   // its own first event, as it is on record
+	Texts  Texts
+}
+
+// Texts answers the text that is kept under a digest.
+type Texts func(digest string) (text string, kept bool, err error)
+
+// ErrLost says that a decision cannot be made again: a text that it was made from is not kept any more.
+var ErrLost = errors.New("a text that the decision was made from is not kept any more")
+
+// Again makes a decision again: by the same code, from nothing but what was recorded. A no is a *Rejection.
+func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
+	t := in.task(p.Task)
+	actor := task.Actor{Role: in.Role, As: in.As, Rule: in.Rule}
+	ev, err := in.evidence(def, p)
+	if err != nil {
+		return task.Change{}, err
+	}
+	switch in.Ask {
+	case AskCreate, AskPlan:
+		t = task.Task{ID: t.ID, Project: t.Project, Branch: p.Event.Data[task.DataBranch], Summary: p.Event.Data[task.DataSummary]}
+		if in.Ask == AskPlan {
+			return CreateFromPlan(def, t, actor, in.Now)
+		}
+		return Create(def, t, in.To, actor, in.Now)
+	case AskMove:
+		req := task.Request{Task: t.ID, To: in.To, Actor: actor, Reason: p.Event.Reason, Override: in.Override}
+		d, err := Transition(def, t, ev, req, in.Now)
+		return d.Change, err
+	case AskQueue:
+		return Queue(t, in.To, actor, in.Now), nil
+	case AskDeath:
+		death := in.death()
+		death.Task, death.LastWords = t.ID, p.Event.Data[task.DataLastWords]
+		return Exit(def, t, ev, death, in.Now), nil
+	case AskRespawn:
+		return Respawn(def, t, false, actor, in.Now)
+	case AskRedo:
+		return Redo(def, t, in.To, ev, p.Events, actor, p.Event.Reason, in.Now)
+	case AskMigrate:
+		return Migrate(def, t, nil, in.Stands, ev, actor, in.Now)
+	case AskTimeout:
+		return in.timeout(def, t, ev), nil
+	case AskPR:
+		return RequestPR(def, task.Snapshot{Task: t}, true, actor, in.Now)
+	}
+	return task.Change{}, fmt.Errorf("cannot make the decision of event %d again: its inputs ask for %q, which this program does not know; use a newer orange", p.Event.Seq, in.Ask)
+}
+
+// task is the task as it was: what its history says, and what the inputs say beside it.
+func (in *Inputs) task(t task.Task) task.Task {
+	t.Live = !in.Over
+	t.Workspace = ""
+	if in.Workspace {
+		t.Workspace = "its workspace" // which one no decision asks
+	}
+	if t.Counters.Get(task.CrashCount) != in.Crashes {
+		t.Counters = t.Counters.With(task.CrashCount, in.Crashes)
+	}
+	if !in.Entered.IsZero() {
+		t.EnteredAt = in.Entered
+	}
+	return t
+}
+
+func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev Evidence) task.Change {
+	own := task.Timeouts{}
+	if in.Limit != nil {
+		own[t.Status] = *in.Limit
+	}
+	c, _ := Timer(def, own, t, in.Now)
+	if _, wanted := Escalation(def, c); !wanted {
+		return c
+	}
+	if in.NoRoom {
+		return Unescalated(def, c, NoWorkspace)
+	}
+	return Escalate(def, c, t, ev, in.Now)
+}
+
+// evidence is the evidence as it was, as far as the decision looked at it.
+func (in *Inputs) evidence(def *workflow.Definition, p Past) (Evidence, error) {
+	ev := Evidence{Trouble: in.Trouble, Spent: p.Spent, Entry: in.Entry}
+	if in.Names != nil {
+		told := make([]document.Told, len(in.Read))
+		for i, s := range in.Read {
+			text, kept, err := p.Texts(s.Digest)
+			if err != nil {
+				return ev, err
+			}
+			if !kept {
+				return ev, fmt.Errorf("%w: %s, %s", ErrLost, quoteHeading(s.Name), s.Digest)
+			}
+			told[i] = document.Told{Name: s.Name, Line: s.Line, Copies: s.Copies, Text: text}
+		}
+		ev.Document = document.Retell(in.Names, told, in.Problems)
+	}
+	if len(in.Facts) == 0 {
+		return ev, nil
+	}
+	ev.Facts = map[string]Fact{}
+	for _, part := range allParts(def) {
+		if f, seen := in.Facts[short(part.Key())]; seen {
+			ev.Facts[part.Key()] = Fact{
+				Holds: f.Holds, Pending: f.Pending, Source: f.Source, Digest: f.Digest, Found: f.Found, Where: f.Where, Want: f.Want,
+			}
+		}
+	}
+	return ev, nil
+}
+
+func allParts(def *workflow.Definition) []workflow.Part {
+	var parts []workflow.Part
+	for i := range def.Transitions {
+		parts = append(parts, workflow.Leaves(def.Transitions[i].Gate)...)
+	}
+	for i := range def.Exit.Rules {
+		if artifact := def.Exit.Rules[i].HasArtifact; artifact != nil {
+			parts = append(parts, workflow.Leaves([]workflow.Part{*artifact})...)
+		}
+	}
+	return parts
+}
+
+// unseen names what a decision under other rules would have had to look at, and nobody did.
+func (in *Inputs) unseen(def *workflow.Definition, t task.Task) []string {
+	var out []string
+	for _, p := range in.parts(def, t) {
+		name := ""
+		switch {
+		case p.Section == "":
+			if _, seen := in.Facts[short(p.Key())]; !seen {
+				name = named(p)
+			}
+		case in.Trouble != "", slices.ContainsFunc(in.Read, func(s Section) bool { return document.Key(s.Name) == document.Key(p.Section) }):
+		case in.Names == nil, slices.ContainsFunc(in.Names, func(have string) bool { return document.Key(have) == document.Key(p.Section) }):
+			name = quoteHeading(p.Section)
+		}
+		if name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// decides says whether an event is the answer to a question that this room judges. Others tell of what was done.
+func decides(e *task.Event) bool {
+	switch e.Type {
+	case task.Created:
+		return e.Data[task.DataAdopted] == ""
+	case task.StatusChanged, task.AutoAdvanced, task.AgentCrashed, task.AgentRespawned, task.QueuedForSpace, task.WorkflowMigrated,
+		task.TimeoutWarning, task.TimeoutAlert, task.TimeoutEscalated, task.PRRequested:
+		return true
+	case task.AgentStopped:
+		return e.Data["ended"] != "" // one that was ended on purpose has no such word
+	}
+	return false
+}
+
+// outcome is what became of a request, as far as two workflows can answer it differently.
+func outcome(events []task.Event) string {
+	var said []string
+	for i := range events {
+		e := &events[i]
+		text := e.Type
+		switch {
+		case e.IsMove():
+			text = fmt.Sprintf("%s -> %s", e.From, e.To)
+		case e.Type == task.Created:
+			text = "created in " + e.Data[task.DataStatus]
+		}
+		if len(e.Hooks) > 0 {
+			text += ", hooks: " + strings.Join(e.Hooks, ", ")
+		}
+		for _, c := range e.Counters {
+			if c.Value != 0 {
+				text += fmt.Sprintf(", %s = %d", c.Name, c.Value)
+			}
+		}
+		said = append(said, text)
+	}
+	return strings.Join(said, "; ")
+}

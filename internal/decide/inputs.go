@@ -1,0 +1,227 @@
+package decide
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// What a decision was about.
+const (
+	AskCreate  = "create"
+	AskPlan    = "create-from-plan"
+	AskMove    = "move"
+	AskQueue   = "queue"
+	AskDeath   = "death"
+	AskRespawn = "respawn"
+	AskRedo    = "redo"
+	AskMigrate = "migrate"
+	AskTimeout = "timeout"
+	AskPR      = "pull-request"
+)
+
+// Inputs are what a decision was made from, beside its workflow, the history before it, and what its own event says (the reason, the last
+// words of an agent). They are kept with the event, so that the decision can be made again from the history alone.
+// The texts that they name by their digests are kept in the task's evidence.
+type Inputs struct {
+	Ask      string      `json:"ask"`
+	Now      time.Time   `json:"now"`
+	Role     string      `json:"role,omitempty"`
+	As       string      `json:"as,omitempty"`
+	Rule     bool        `json:"rule,omitempty"`
+	To       task.Status `json:"to,omitempty"`
+	Override bool        `json:"override,omitempty"`
+
+	Death  *Dead                       `json:"death,omitempty"`
+	Limit  *time.Duration              `json:"limit,omitempty"`   // of the status by the project's own word, in nanoseconds
+	NoRoom bool                        `json:"no_room,omitempty"` // the move of a timeout found no workspace
+	Stands map[task.Status]task.Status `json:"stands,omitempty"`
+
+	// What the task had that its history does not say.
+	Workspace bool      `json:"workspace,omitempty"`
+	Over      bool      `json:"over,omitempty"`
+	Crashes   int       `json:"crashes,omitempty"`
+	Entered   time.Time `json:"entered,omitzero"`
+
+	Entry    []task.Evidence    `json:"entry,omitempty"`
+	Trouble  string             `json:"trouble,omitempty"`
+	Names    []string           `json:"sections,omitzero"` // of the document's sections, where it was read
+	Read     []Section          `json:"read,omitempty"`    // those that gates ask for
+	Problems []document.Problem `json:"problems,omitempty"`
+	Facts    map[string]Seen    `json:"facts,omitempty"` // by the digest of the part's Key
+}
+
+// Dead is a death as the inputs have it; its last words are in the event.
+type Dead struct {
+	Role      string `json:"role"`
+	Hook      int64  `json:"hook"`
+	Known     bool   `json:"known,omitempty"`
+	Status    int    `json:"status,omitempty"`
+	Signal    int    `json:"signal,omitempty"`
+	Unstarted string `json:"unstarted,omitempty"`
+}
+
+// Section is a section of the document as it was read; its text is kept under the digest.
+type Section struct {
+	Name   string `json:"name"`
+	Line   int    `json:"line"`
+	Copies int    `json:"copies"`
+	Digest string `json:"digest"`
+}
+
+// Seen is a Fact without its text.
+type Seen struct {
+	Holds   bool   `json:"holds,omitempty"`
+	Pending bool   `json:"pending,omitempty"`
+	Source  string `json:"source"`
+	Digest  string `json:"digest,omitempty"`
+	Found   string `json:"found,omitempty"`
+	Where   string `json:"where,omitempty"`
+	Want    string `json:"want,omitempty"`
+}
+
+// By are inputs with whoever asked.
+func (in Inputs) By(actor task.Actor) Inputs {
+	in.Role, in.As, in.Rule = actor.Role, actor.As, actor.Rule
+	return in
+}
+
+// Of are inputs with the death that was judged.
+func (in Inputs) Of(death task.Death) Inputs {
+	e := death.Ending
+	in.Death = &Dead{Role: death.Role, Hook: death.Hook, Known: e.Known, Status: e.Status, Signal: e.Signal, Unstarted: e.Unstarted}
+	return in
+}
+
+// Keep puts the inputs into the first event of the change that was decided from them, and says which texts have to be kept for that.
+// A change without an event keeps none. Of a task that is being born the snapshot is empty.
+func (in Inputs) Keep(def *workflow.Definition, s task.Snapshot, ev Evidence, c task.Change) (task.Change, error) {
+	if len(c.Events) == 0 {
+		return c, nil
+	}
+	in.Now = c.Events[0].Time.UTC()
+	in.Workspace, in.Crashes = s.Task.Workspace != "", s.Task.Counters.Get(task.CrashCount)
+	in.Over = s.Task.Status != "" && !s.Task.Live
+	if in.Ask == AskTimeout {
+		in.Entered = s.Task.EnteredAt.UTC()
+	}
+	parts := in.parts(def, s.Task)
+	if NeedsDocument(parts) {
+		in.sections(parts, ev)
+	}
+	in.facts(parts, ev)
+	if slices.ContainsFunc(parts, func(p workflow.Part) bool { return p.Since == workflow.SinceEntry }) {
+		in.Entry = s.Entry
+	}
+	in.clean()
+	text, err := json.Marshal(in)
+	if err != nil {
+		return c, fmt.Errorf("note what the decision was made from: %w", err)
+	}
+	c.Events = append([]task.Event(nil), c.Events...)
+	c.Events[0].Inputs = text
+	for _, one := range in.Read {
+		e := task.Evidence{Source: "## " + document.Key(one.Name), Digest: one.Digest}
+		if !slices.Contains(c.Spent, e) {
+			c.Seen = append(c.Seen, e)
+		}
+	}
+	return c, nil
+}
+
+// parts are the parts of all gates that the decision can have asked.
+func (in *Inputs) parts(def *workflow.Definition, t task.Task) []workflow.Part {
+	switch in.Ask {
+	case AskMove:
+		return gatesTo(def, t, in.To)
+	case AskDeath:
+		return ofDeath(def, t, in.death(), gatesTo)
+	case AskTimeout:
+		if in.NoRoom {
+			return nil
+		}
+		state, _ := def.State(t.Status)
+		return gatesTo(def, t, state.Timeout.Then)
+	}
+	return nil
+}
+
+func (in *Inputs) death() task.Death {
+	if in.Death == nil {
+		return task.Death{}
+	}
+	d := *in.Death
+	return task.Death{Role: d.Role, Hook: d.Hook, Ending: task.Ending{Known: d.Known, Status: d.Status, Signal: d.Signal, Unstarted: d.Unstarted}}
+}
+
+// sections notes the document as far as the parts look at it.
+func (in *Inputs) sections(parts []workflow.Part, ev Evidence) {
+	if ev.Document == nil {
+		in.Trouble = ev.Trouble
+		return
+	}
+	in.Names = ev.Document.SectionNames()
+	for _, p := range parts {
+		if p.Section == "" {
+			continue
+		}
+		s, present := ev.Document.Section(p.Section)
+		if !present {
+			in.Problems = ev.Document.Problems // they are told where a section is missing
+			continue
+		}
+		known := slices.ContainsFunc(in.Read, func(have Section) bool { return have.Line == s.Line })
+		if !known {
+			in.Read = append(in.Read, Section{Name: s.Name, Line: s.Line, Copies: s.Copies, Digest: document.Digest(s.Text)})
+		}
+	}
+}
+
+func (in *Inputs) facts(parts []workflow.Part, ev Evidence) {
+	for _, p := range parts {
+		fact, seen := ev.Facts[p.Key()]
+		if !seen {
+			continue
+		}
+		if in.Facts == nil {
+			in.Facts = map[string]Seen{}
+		}
+		in.Facts[short(p.Key())] = Seen{
+			Holds: fact.Holds, Pending: fact.Pending, Source: fact.Source, Digest: fact.Digest, Found: fact.Found, Where: fact.Where, Want: fact.Want,
+		}
+	}
+}
+
+// clean makes every text that came from outside valid, as the seal of an event does: JSON has no other.
+func (in *Inputs) clean() {
+	valid := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+	in.Trouble = valid(in.Trouble)
+	if in.Death != nil {
+		in.Death.Unstarted = valid(in.Death.Unstarted)
+	}
+	for i := range in.Names {
+		in.Names[i] = valid(in.Names[i])
+	}
+	in.Problems = slices.Clone(in.Problems)
+	for i := range in.Problems {
+		in.Problems[i].Text = valid(in.Problems[i].Text)
+	}
+	for key, f := range in.Facts { // each for itself
+		f.Source, f.Found, f.Where, f.Want = valid(f.Source), valid(f.Found), valid(f.Where), valid(f.Want)
+		in.Facts[key] = f
+	}
+}
+
+// short stands for a part's key, which may hold a whole program.
+func short(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:8])
+}
