@@ -48,7 +48,9 @@ func newWorld(t *testing.T) *world {
 		desk:  &desk{project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main", PoolSize: 2}},
 		hands: &hands{fails: map[string]error{}, crashAt: -1},
 	}
-	return w.another()
+	first := w.another()
+	t.Cleanup(func() { first.replays(t) })
+	return first
 }
 
 // another is a second program at work on the same home.

@@ -279,6 +279,7 @@ func (s *sim) check() {
 		s.checkHooks(snapshot, events)
 		s.checkEvidence(snapshot.Task, events)
 		s.checkFiles(snapshot.Task)
+		s.checkReplay(snapshot.Task, events)
 		s.checkWishes(one.id, events)
 	}
 	s.checkAsks(moves)

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -144,4 +145,41 @@ func told(data map[string]string, key, otherwise string) string {
 		return value
 	}
 	return otherwise
+}
+
+// Disagree tells in words where a task on record is not what its history says; nothing where both say the same.
+// The count of crashes is left out: it goes back to 0 when hooks have been performed, which no event tells.
+// So is what people own: a record that is rebuilt takes it from the header of TASK.md.
+func Disagree(t Task, events []Event) ([]string, error) {
+	told, _, err := Fold(events)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	tell := func(what, history, record string) {
+		if history != record {
+			out = append(out, fmt.Sprintf("its %s is %q by its history, and %q on record", what, history, record))
+		}
+	}
+	tell("number of events", strconv.Itoa(told.Seq), strconv.Itoa(t.Seq))
+	tell("hash", told.Hash, t.Hash)
+	tell("status", string(told.Status), string(t.Status))
+	tell("branch", told.Branch, t.Branch)
+	tell("workflow", told.Workflow.Digest, t.Workflow.Digest)
+	if !renamedSilently(events) {
+		tell("previous status", string(told.Previous), string(t.Previous))
+		tell("queue", string(told.QueuedFor), string(t.QueuedFor))
+	}
+	for _, c := range append(append(Counters(nil), told.Counters...), t.Counters...) {
+		if c.Name != CrashCount {
+			tell(c.Name, strconv.Itoa(told.Counters.Get(c.Name)), strconv.Itoa(t.Counters.Get(c.Name)))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// renamedSilently says whether a migration gave states other names before migrations told them.
+func renamedSilently(events []Event) bool {
+	return slices.ContainsFunc(events, func(e Event) bool { return e.Type == WorkflowMigrated && len(e.Inputs) == 0 })
 }

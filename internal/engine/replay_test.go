@@ -1,0 +1,47 @@
+package engine_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"orange/internal/decide"
+	"orange/internal/sqlite"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// replays makes every decision of every task of a world again, after whatever a test has done in it: the same bytes must come of it.
+func (w *world) replays(t *testing.T) {
+	t.Helper()
+	ctx := context.Background()
+	store, err := sqlite.Open(ctx, filepath.Join(w.home, "orange.db")) // a test may have closed the one that it had
+	must(t, err)
+	defer store.Close()
+	tasks, err := store.List(ctx, task.Filter{})
+	must(t, err)
+	for _, one := range tasks {
+		lines, err := store.Lines(ctx, one.ID)
+		must(t, err)
+		events, err := store.Events(ctx, one.ID, 0)
+		must(t, err)
+		if told, _, err := task.Fold(events); err != nil || told.Status != one.Status {
+			continue // the test has written into the record
+		}
+		if task.VerifyChain(events) != nil {
+			continue // the test has broken it
+		}
+		books := library(w.files, one, nil)
+		books.Rules = func(digest string) (*workflow.Definition, error) {
+			return w.Rules.Pinned(ctx, task.WorkflowRef{Name: one.Workflow.Name, Digest: digest})
+		}
+		got, err := decide.Replay(one, lines, books, nil)
+		if err != nil || len(got.Untold) > 0 || got.Equal != got.Decisions {
+			t.Errorf("the decisions on task %s come out otherwise when they are made again: %v\n%+v", one.ID, err, got)
+		}
+		differs, err := task.Disagree(one, events)
+		if err != nil || len(differs) > 0 {
+			t.Errorf("task %s: %v %q", one.ID, err, differs)
+		}
+	}
+}
