@@ -24,7 +24,7 @@ type Past struct {
 type Texts func(digest string) (text string, kept bool, err error)
 
 // ErrLost says that a decision cannot be made again: a text that it was made from is not kept any more.
-var ErrLost = errors.New("a text that the decision was made from is not kept any more")
+var ErrLost = errors.New("a text that the decision was made from is lost, or was changed")
 
 // Again makes a decision again: by the same code, from nothing but what was recorded. A no is a *Rejection.
 func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
@@ -106,7 +106,7 @@ func (in *Inputs) evidence(def *workflow.Definition, p Past) (Evidence, error) {
 			if err != nil {
 				return ev, err
 			}
-			if !kept {
+			if !kept || document.Digest(text) != s.Digest {
 				return ev, fmt.Errorf("%w: %s, %s", ErrLost, quoteHeading(s.Name), s.Digest)
 			}
 			told[i] = document.Told{Name: s.Name, Line: s.Line, Copies: s.Copies, Text: text}

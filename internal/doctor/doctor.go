@@ -115,7 +115,7 @@ type finding struct {
 
 // Examine looks at everything. With fix it mends what it can, and looks again.
 func (d *Doctor) Examine(ctx context.Context, fix bool) ([]task.Finding, error) {
-	found, err := d.lasting(ctx)
+	found, err := d.lasting(ctx, d.look)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (d *Doctor) Examine(ctx context.Context, fix bool) ([]task.Finding, error) 
 	if len(mended) == 0 {
 		return plain(found), nil
 	}
-	if found, err = d.lasting(ctx); err != nil {
+	if found, err = d.lasting(ctx, d.look); err != nil {
 		return nil, err
 	}
 	return plain(after(mended, found)), nil
@@ -167,8 +167,8 @@ func after(mended []attempt, found []finding) []finding {
 }
 
 // lasting looks twice where the first look finds trouble: what a command was in the middle of is none.
-func (d *Doctor) lasting(ctx context.Context) ([]finding, error) {
-	first := d.look(ctx)
+func (d *Doctor) lasting(ctx context.Context, look func(context.Context) []finding) ([]finding, error) {
+	first := look(ctx)
 	if !slices.ContainsFunc(first, passing) {
 		return first, nil
 	}
@@ -184,7 +184,7 @@ func (d *Doctor) lasting(ctx context.Context) ([]finding, error) {
 		was[[2]string{f.Check, f.Subject}] = true
 	}
 	var out []finding
-	for _, f := range d.look(ctx) {
+	for _, f := range look(ctx) {
 		if !passing(f) || was[[2]string{f.Check, f.Subject}] {
 			out = append(out, f)
 		}

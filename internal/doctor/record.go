@@ -107,16 +107,27 @@ func (d *Doctor) histories(ctx context.Context, v *view) []finding {
 }
 
 func (d *Doctor) history(t task.Task, lines []string) []finding {
+	events, broken := d.chain(t, lines)
+	if len(broken) > 0 {
+		return broken
+	}
+	return append(d.mirrors(t, lines), d.evidence(t, events)...)
+}
+
+// chain reads a history on record; findings tell why it does not hold.
+func (d *Doctor) chain(t task.Task, lines []string) ([]task.Event, []finding) {
 	events, err := task.ReadHistory([]byte(joined(lines)))
 	if err == nil {
 		err = agrees(t, events)
 	}
-	if err != nil {
-		return []finding{problem(checkChain, t.ID, "its history on record does not hold: "+err.Error(),
-			"the database was changed by other hands: bring it back from a backup, or move orange.db away and run "+adviceRebuild)}
+	if err == nil {
+		return events, nil
 	}
-	return append(d.mirrors(t, lines), d.evidence(t, events)...)
+	return nil, []finding{problem(checkChain, t.ID, "its history on record does not hold: "+err.Error(), adviceChanged)}
 }
+
+// adviceChanged is what helps against a record that other hands have written into.
+const adviceChanged = "the database was changed by other hands: bring it back from a backup, or move orange.db away and run " + adviceRebuild
 
 func joined(lines []string) string {
 	if len(lines) == 0 {

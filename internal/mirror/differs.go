@@ -2,6 +2,8 @@ package mirror
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -104,6 +106,29 @@ func (f Files) Evidence(project, id string) (map[string]bool, error) {
 		out[entry.Name()] = true
 	}
 	return out, nil
+}
+
+// maxKept is the size in bytes up to which a kept text is read: none that is kept is larger.
+const maxKept = 256 << 20
+
+// Kept is the text that is kept for a task under a digest, as it stands there now.
+func (f Files) Kept(project, id, digest string) (text string, kept bool, err error) {
+	if sum, err := hex.DecodeString(digest); err != nil || len(sum) != sha256.Size {
+		return "", false, nil // no digest, and no name of a file
+	}
+	file, err := open(filepath.Join(f.Dir(project, id), "evidence", digest), os.O_RDONLY)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("read the evidence of task %q: %w", id, err)
+	}
+	defer file.Close()
+	raw, err := readUpTo(file, maxKept)
+	if err != nil {
+		return "", false, fmt.Errorf("read the evidence of task %q: %w", id, err)
+	}
+	return string(raw), true, nil
 }
 
 // Differs tells in words where a task's mirrors are not what the record says; nothing where they are equal. It changes nothing.
