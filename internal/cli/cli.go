@@ -120,6 +120,7 @@ type House struct {
 	Checks     Checks
 	Times      Times
 	Books      Books
+	Proof      Proof
 
 	PullRequests PullRequests
 }

@@ -32,7 +32,7 @@ type Talk interface {
 func (p *Program) shellCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "shell [ID]", Short: "Talk about one task in the words of its workflow", Args: between(0, 1),
-		Long: `Talk about one task with the slash commands that its workflow declares, and with /next, /redo, /status, /history, /help and /quit.
+		Long: `Talk about one task with the slash commands that its workflow declares, and with /next, /redo, /status, /why, /history, /help and /quit.
 A command of the workflow asks for the move to its state; there already, it starts the agent again if that has died.
 Without a terminal it runs the lines of its input, and its exit status is that of the last line that failed.`,
 		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",
@@ -127,12 +127,14 @@ func (t *talk) Redo(ctx context.Context, to task.Status, reason string) error {
 	return t.program.redo(ctx, t.house, t.id, to, reason)
 }
 
-// Show prints how the task stands, or its history.
+// Show prints how the task stands, why it does not move, or its history.
 func (t *talk) Show(ctx context.Context, what string) error {
-	if what == "history" {
+	switch {
+	case what == "history":
 		return t.program.runFor(ctx, t.program.taskHistory(), t.id)
-	}
-	if t.program.json {
+	case what == "why":
+		return t.program.runFor(ctx, t.program.taskWhy(), t.id)
+	case t.program.json:
 		return t.program.runFor(ctx, t.program.taskShow(), t.id)
 	}
 	return t.status(ctx)

@@ -44,6 +44,7 @@ func own() []command {
 				return asks.Redo(ctx, task.Status(c.words[0]), c.flags[flagReason])
 			}},
 		{text: "/status", about: "how the task stands, and which moves are open", run: show("status")},
+		{text: "/why", about: "every move out of here: open, or what is missing", run: show("why")},
 		{text: "/history", about: "what happened, who asked, and what it rested on", run: show("history")},
 		{text: "/help", about: "these words"},
 		{text: "/quit", about: "leave; so does the end of the input (Ctrl-D)"},

@@ -23,7 +23,7 @@ type Asks interface {
 	Go(ctx context.Context, to task.Status, reason string) error
 	Next(ctx context.Context, to task.Status, override bool, reason string) error
 	Redo(ctx context.Context, to task.Status, reason string) error
-	// Show prints "status" or "history".
+	// Show prints "status", "why" or "history".
 	Show(ctx context.Context, what string) error
 	// Tell prints an error and answers the exit status that it stands for.
 	Tell(err error) int

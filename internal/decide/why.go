@@ -1,0 +1,177 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Way is an edge out of a task's present status, as it stands for those who may ask for it.
+type Way struct {
+	To       task.Status `json:"to"`
+	By       []string    `json:"by"`   // the roles that may ask
+	Open     bool        `json:"open"` // asked for now, it would be taken
+	Guards   []Counted   `json:"guards"`
+	Details  []Detail    `json:"details"`  // what is unmet
+	Reason   bool        `json:"reason"`   // whoever asks must say why
+	Override bool        `json:"override"` // a person may take it in spite of what is unmet, with a reason
+	Line     int         `json:"line"`     // of the workflow file
+}
+
+// Counted is a guard with the counter that it looks at.
+type Counted struct {
+	Guard string `json:"guard"`
+	Value int    `json:"value"`
+	Holds bool   `json:"holds"`
+}
+
+// Explanation says why a task does not move, or what would move it.
+type Explanation struct {
+	Task  task.Task
+	About string   // what the present status is, in the workflow's words
+	Ways  []Way    // by target, in the order of the file
+	Waits []Detail // who or what the task waits for, the nearest first
+}
+
+// Why judges every edge out of a task's status as Transition does, with the reason given that an edge wants.
+func Why(def *workflow.Definition, t task.Task, ev Evidence) []Way {
+	roles := []string{task.RoleWorker, task.RoleReviewer}
+	for _, r := range def.Roles {
+		if !slices.Contains(roles, r.Name) && r.Name != task.RoleHuman {
+			roles = append(roles, r.Name)
+		}
+	}
+	roles = append(roles, task.RoleHuman)
+	var ways []Way
+	var seen []task.Status
+	for _, first := range out(def, t) {
+		if slices.Contains(seen, first.To) {
+			continue
+		}
+		seen = append(seen, first.To)
+		for _, edge := range edges(def, t, first.To) {
+			ways = append(ways, way(t, edge, roles, ev))
+		}
+	}
+	return ways
+}
+
+func way(t task.Task, edge *workflow.Transition, roles []string, ev Evidence) Way {
+	w := Way{To: edge.To, By: []string{}, Guards: []Counted{}, Details: []Detail{}, Reason: edge.Reason, Override: edge.Override, Line: edge.Pos.Line}
+	for _, role := range roles {
+		if Allows(edge, task.Actor{Role: role}) {
+			w.By = append(w.By, role)
+		}
+	}
+	for _, g := range edge.When {
+		value := counted(t, edge, g.Field)
+		w.Guards = append(w.Guards, Counted{Guard: g.String(), Value: value, Holds: g.Holds(value)})
+	}
+	if len(w.By) == 0 {
+		return w // only the workflow's own rules take it
+	}
+	req := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Role: w.By[0]}, Reason: "to see whether it is open"}
+	refused := judge(t, edge, req, judgeGate(edge.Gate, ev))
+	if w.Open = refused == nil; !w.Open {
+		w.Details = refused.Details
+	}
+	return w
+}
+
+// Awaits says who or what a task waits for, and what would help. Alive says whether the agent of the present status lives,
+// as far as is known. Events are the task's whole history.
+func Awaits(def *workflow.Definition, s task.Snapshot, alive bool, events []task.Event, own task.Timeouts, now time.Time) []Detail {
+	t := s.Task
+	state, _ := def.State(t.Status)
+	var list []Detail
+	for _, h := range s.Owed {
+		list = append(list, owes(t, h, now))
+	}
+	switch {
+	case t.Queued():
+		list = append(list, Detail{Condition: "a free workspace", Found: fmt.Sprintf("none for the move to %q", t.QueuedFor), Want: "it starts by itself when one is free"})
+	case state.Terminal:
+		list = append(list, Detail{Condition: "nobody", Found: fmt.Sprintf("%q, which is final", t.Status), Want: "nothing is to be done"})
+	case state.Role == "" || state.Role == task.RoleHuman:
+		list = append(list, Detail{Condition: "a person", Found: fmt.Sprintf("nobody at work in %q", t.Status), Want: "choose one of the moves that are open"})
+	case len(s.Owed) == 0:
+		list = append(list, agent(def, t, state, alive, events, now))
+	}
+	if level, after := Overdue(def, own, t, now); after > 0 {
+		found := fmt.Sprintf("%s in %q, %d per cent of it told", rounded(now.Sub(t.EnteredAt)), t.Status, t.Overdue)
+		if level < task.LateAlert {
+			list = append(list, Detail{Condition: fmt.Sprintf("no more than %s in the status", after), Found: found, Want: "nothing yet"})
+		} else {
+			list = append(list, Detail{Condition: fmt.Sprintf("no more than %s in the status", after), Found: found, Want: lateWant(state)})
+		}
+	}
+	if t.Attention != "" {
+		list = append(list, Detail{Condition: "a person's attention", Found: t.Attention, Want: "put that right; the next move takes the mark away"})
+	}
+	return list
+}
+
+func lateWant(state workflow.State) string {
+	if state.Timeout.Then != "" {
+		return fmt.Sprintf("look after it; at %d per cent the workflow asks for %q", task.LateEscalated, state.Timeout.Then)
+	}
+	return "look after it; the workflow does nothing by itself"
+}
+
+// owes says how a hook stands that has to be settled first.
+func owes(t task.Task, h task.OwedHook, now time.Time) Detail {
+	d := Detail{Condition: "the hook " + h.Action, Found: "it is owed, and about to be performed", Want: "wait a moment"}
+	if h.State == task.HookFailed {
+		d.Found = fmt.Sprintf("it failed %d times: %s", max(h.Attempts, 1), h.Error)
+		d.Want = "put that right, then: orange task retry " + t.ID
+		if Later(h.NextTry, now) {
+			d.Want += fmt.Sprintf(" (the monitor tries it again in %s)", rounded(h.NextTry.Sub(now)))
+		}
+	}
+	return d
+}
+
+// agent says how it stands with the agent that a status needs.
+func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bool, events []task.Event, now time.Time) Detail {
+	d := Detail{Condition: "the " + state.Role}
+	switch {
+	case t.Workspace == "":
+		d.Found, d.Want = "it was not started yet", "orange task spawn "+t.ID
+	case alive && !t.StalledAt.IsZero():
+		d.Found = "it lives, and has done nothing since " + task.FormatTime(t.StalledAt)
+		d.Want = fmt.Sprintf("look at it: orange task attach %s --role %s", t.ID, state.Role)
+	case alive:
+		d.Found, d.Want = "it is at work", "let it work, or look: orange task attach "+t.ID
+	default:
+		d.Found, d.Want = "it is dead", "start it again: orange task respawn "+t.ID
+		if state.RespawnPrompt.Name == "" {
+			d.Want = "choose one of the moves that are open: this status has no agent to start again"
+		}
+		if due, wanted := RespawnDue(def, t, events); wanted {
+			d.Want = "the monitor starts it again now"
+			if Later(due, now) {
+				d.Want = fmt.Sprintf("the monitor starts it again in %s", rounded(due.Sub(now)))
+			}
+		}
+	}
+	return d
+}
+
+// For keeps the ways that a role may ask for.
+func (e Explanation) For(role string) Explanation {
+	e.Ways = slices.DeleteFunc(slices.Clone(e.Ways), func(w Way) bool { return !slices.Contains(w.By, role) })
+	return e
+}
+
+// String is a guard with what it found.
+func (c Counted) String() string {
+	mark := "holds"
+	if !c.Holds {
+		mark = "does not hold"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %s at %d", c.Guard, mark, c.Value))
+}

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Glances looks at what a gate asks for outside of the task's document, starts nothing for that, and waits for nothing.
+type Glances interface {
+	Glance(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error)
+}
+
+// Why explains how a task stands: every move out of its status, for everybody who may ask, and who or what it waits for.
+// It judges by the same code as a request, on evidence as it is now, and changes nothing. alive says whether the status's agent lives.
+func (e *Engine) Why(ctx context.Context, glances Glances, id string, alive func(task.Task, string) (bool, error)) (decide.Explanation, error) {
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return decide.Explanation{}, err
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return decide.Explanation{}, err
+	}
+	state, _ := def.State(s.Task.Status)
+	out := decide.Explanation{Task: s.Task, About: state.About}
+	_, evidence := e.read(s.Task, true)
+	evidence.Spent, evidence.Entry = s.Spent, s.Entry
+	parts := slices.DeleteFunc(decide.NeedsOfAll(def, s.Task), func(p workflow.Part) bool { return p.Section != "" })
+	if len(parts) > 0 {
+		if evidence.Facts, err = glances.Glance(ctx, s.Task, def, parts); err != nil {
+			return out, fmt.Errorf("look at the evidence of task %s: %w", id, err)
+		}
+	}
+	out.Ways = decide.Why(def, s.Task, evidence)
+	out.Waits, err = e.awaits(ctx, def, s, state.Role, alive)
+	return out, err
+}
+
+func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s task.Snapshot, role string, alive func(task.Task, string) (bool, error)) ([]decide.Detail, error) {
+	lives, err := e.seatedAs(ctx, s.Task.ID, role)
+	if err == nil && lives { // one whose end is known is dead, also while its window is closing
+		lives, err = alive(s.Task, role)
+	}
+	if err != nil {
+		return nil, err
+	}
+	events, err := e.Index.Events(ctx, s.Task.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	own, _, err := e.wordOf(s.Task.Project)
+	if err != nil {
+		return nil, err
+	}
+	waits := decide.Awaits(def, s, lives, events, own, e.Now())
+	if !s.Task.Queued() {
+		return waits, nil
+	}
+	holders, err := e.Index.Holders(ctx, s.Task.Project)
+	for _, h := range holders {
+		waits = append(waits, decide.Detail{
+			Condition: "the workspace " + h.Workspace, Found: fmt.Sprintf("task %s has it, %q", h.Task, h.Status), Want: "finish or cancel that one",
+		})
+	}
+	return waits, err
+}
