@@ -1,0 +1,314 @@
+package decide_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/workflows"
+)
+
+// stroll is a task under one workflow to which anything may happen, and a record that is as simple as can be.
+type stroll struct {
+	t      *testing.T
+	def    *workflow.Definition
+	dice   *rand.Rand
+	now    time.Time
+	s      task.Snapshot
+	events []task.Event
+	lines  []string
+	texts  map[string]string
+	moves  int
+}
+
+func shippedAndStrained(t *testing.T) []*workflow.Definition {
+	t.Helper()
+	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*workflow.Definition
+	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
+		text, err := workflows.Files.ReadFile(name + ".yml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		def, err := workflow.Parse(name+".yml", text, usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range def.States { // they have no timeouts of their own
+			if def.States[i].Timeout.After == 0 && !def.States[i].Terminal {
+				def.States[i].Timeout = workflow.Timeout{After: 100, Then: def.States[len(def.States)-1-i].Name}
+			}
+		}
+		for i := range def.Transitions { // nor do all of them count, or let themselves be overridden
+			def.Transitions[i].Override = i%3 == 0
+			def.Transitions[i].Failure = i%5 == 0
+		}
+		out = append(out, def)
+	}
+	return out
+}
+
+// commit records a change that was decided from the inputs.
+func (w *stroll) commit(in decide.Inputs, ev decide.Evidence, c task.Change) {
+	w.t.Helper()
+	c, err := in.Keep(w.def, w.s, ev, c)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, e := range slices.Concat(c.Spent, c.Seen) {
+		text, found := ev.Text(e)
+		if !found {
+			w.t.Fatalf("the text of %v cannot be kept: it is not there", e)
+		}
+		w.texts[e.Digest] = text
+	}
+	w.s.Task = c.Task
+	for _, e := range c.Events {
+		sealed, err := task.Seal(e, len(w.events)+1, w.s.Task.Hash)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		line, err := json.Marshal(sealed)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.events, w.lines = append(w.events, sealed), append(w.lines, string(line))
+		w.s.Task.Seq, w.s.Task.Hash = sealed.Seq, sealed.Hash
+	}
+	for _, e := range c.Spent {
+		w.s.Spent = slices.DeleteFunc(w.s.Spent, func(s task.Spent) bool { return s.Evidence == e })
+		w.s.Spent = append(w.s.Spent, task.Spent{Evidence: e, Seq: w.s.Task.Seq})
+	}
+	if c.Entered {
+		w.s.Entry = c.Entry
+		w.moves++
+	}
+	if c.Lease == task.LeaseReserve {
+		w.s.Task.Workspace = "garden--1"
+	}
+	w.s.Task.EnteredAt = w.s.Task.EnteredAt.Truncate(time.Millisecond) // as a record has it
+}
+
+// evidence is anything that can stand in a document and be seen elsewhere, for every part of the workflow.
+func (w *stroll) evidence() decide.Evidence {
+	if w.dice.IntN(20) == 0 {
+		return decide.Evidence{Trouble: "TASK.md is a pipe", Spent: w.s.Spent, Entry: w.s.Entry, Facts: w.facts()}
+	}
+	var body strings.Builder
+	bodies := []string{
+		"", "APPROACH: dig %d\nTOUCHING: the gate\n", "DONE: all of it, %d\n", "Verdict: PASS\n%d\n", "**Verdict: FAIL** (%d)\n", "```\nVerdict: PASS\nDONE: %d\n```\n",
+		"<!-- DONE: %d -->\n", "- DONE:\n  - it \xff\xfe %d\n", "SUMMARY: %d\n\nSTATUS: PASS \t\r\n", "nothing %d",
+	}
+	for _, name := range append(sections(w.def), "Notes", "Notes", "Odd \xff\xfe") {
+		if w.dice.IntN(3) > 0 {
+			text := bodies[w.dice.IntN(len(bodies))]
+			if strings.Contains(text, "%d") {
+				text = fmt.Sprintf(text, w.dice.IntN(4))
+			}
+			fmt.Fprintf(&body, "\n## %s\n\n%s", name, text)
+			if w.dice.IntN(6) == 0 {
+				fmt.Fprintf(&body, "\n## %s\nDONE: twice\nVerdict: PASS\n", name)
+			}
+		}
+	}
+	if w.dice.IntN(8) == 0 {
+		body.WriteString("\n```\n## Plan\nnever closed")
+	}
+	return decide.Evidence{Document: document.Read([]byte("---\nid: x\n---\n" + body.String())), Spent: w.s.Spent, Entry: w.s.Entry, Facts: w.facts()}
+}
+
+func leaves(def *workflow.Definition) []workflow.Part {
+	var out []workflow.Part
+	for _, edge := range def.Transitions {
+		out = append(out, workflow.Leaves(edge.Gate)...)
+	}
+	for _, rule := range def.Exit.Rules {
+		if rule.HasArtifact != nil {
+			out = append(out, workflow.Leaves([]workflow.Part{*rule.HasArtifact})...)
+		}
+	}
+	return out
+}
+
+func sections(def *workflow.Definition) []string {
+	var out []string
+	for _, p := range leaves(def) {
+		if name := strings.TrimSpace(strings.TrimLeft(p.Section, "# ")); name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (w *stroll) facts() map[string]decide.Fact {
+	out := map[string]decide.Fact{}
+	for _, p := range leaves(w.def) {
+		if p.Section != "" || out[p.Key()].Source != "" {
+			continue
+		}
+		text := fmt.Sprintf("text %d\n", w.dice.IntN(5))
+		f := decide.Fact{Source: p.File + p.Glob + p.Check + p.Git, Holds: w.dice.IntN(3) > 0, Text: text, Digest: document.Digest(text), Where: "somewhere:1:2", Want: "mend it"}
+		if !f.Holds {
+			f.Found = []string{"no such file", "no JSON: \xff", "it failed"}[w.dice.IntN(3)]
+		}
+		if w.dice.IntN(6) == 0 {
+			f = decide.Fact{Source: f.Source, Found: "no such file", Want: "write it"}
+		}
+		out[p.Key()] = f
+	}
+	return out
+}
+
+func (w *stroll) actor() task.Actor {
+	switch w.dice.IntN(6) {
+	case 0:
+		return task.Actor{Rule: true}
+	case 1:
+		return task.Actor{Role: task.RoleHuman, As: task.RoleReviewer}
+	case 2:
+		return task.Actor{Role: task.RoleWorker}
+	case 3:
+		return task.Actor{Role: task.RoleReviewer}
+	}
+	return task.Actor{Role: task.RoleHuman}
+}
+
+func (w *stroll) born() {
+	birth := w.def.Births[w.dice.IntN(len(w.def.Births))].To
+	actor := task.Actor{Role: task.RoleHuman}
+	one := task.Task{ID: "abc", Project: "garden", Branch: "b", Summary: "mend \xff\xfe the gate"}
+	if w.def.PlanFile != nil && w.dice.IntN(4) == 0 {
+		c, err := decide.CreateFromPlan(w.def, one, actor, w.now)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.commit(decide.Inputs{Ask: decide.AskPlan}.By(actor), decide.Evidence{}, c)
+		return
+	}
+	c, err := decide.Create(w.def, one, birth, actor, w.now)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(decide.Inputs{Ask: decide.AskCreate, To: birth}.By(actor), decide.Evidence{}, c)
+}
+
+// step has one thing happen. What is refused is in no history.
+func (w *stroll) step() {
+	w.now = w.now.Add(time.Duration(w.dice.Int64N(int64(40 * time.Second))))
+	actor, one := w.actor(), w.s.Task
+	var ev decide.Evidence
+	what := w.dice.IntN(15)
+	if what < 2 || what == 3 || what > 5 {
+		ev = w.evidence()
+	}
+	state, _ := w.def.State(one.Status)
+	switch what {
+	case 0:
+		death := task.Death{Role: state.Role, Hook: 7, Ending: task.Ending{Known: w.dice.IntN(2) == 0, Status: w.dice.IntN(2)}, LastWords: "\xff\xfe out of paper"}
+		if w.dice.IntN(6) == 0 {
+			death.Ending = task.Ending{Unstarted: "no such program \xff"}
+		}
+		w.commit((decide.Inputs{Ask: decide.AskDeath}).Of(death), ev, decide.Exit(w.def, one, ev, death, w.now))
+	case 1:
+		own := task.Timeouts{}
+		in := decide.Inputs{Ask: decide.AskTimeout, NoRoom: w.dice.IntN(4) == 0}.By(task.Actor{Rule: true})
+		if limit := 50 * time.Second; w.dice.IntN(2) == 0 {
+			own[one.Status], in.Limit = limit, &limit
+		}
+		c, _ := decide.Timer(w.def, own, one, w.now)
+		if _, wanted := decide.Escalation(w.def, c); wanted && in.NoRoom {
+			c = decide.Unescalated(w.def, c, decide.NoWorkspace)
+		} else if wanted {
+			c = decide.Escalate(w.def, c, one, ev, w.now)
+		}
+		w.commit(in, ev, c)
+	case 2:
+		if c, err := decide.Respawn(w.def, one, false, actor, w.now); err == nil {
+			w.commit(decide.Inputs{Ask: decide.AskRespawn}.By(actor), decide.Evidence{}, c)
+		}
+	case 3:
+		to := task.Status("nowhere")
+		if len(w.def.Redo) > 0 {
+			to = task.Status(w.def.Redo[w.dice.IntN(len(w.def.Redo))].Name)
+		}
+		if c, err := decide.Redo(w.def, one, to, ev, w.events, actor, "anew \xff\xfe", w.now); err == nil {
+			w.commit(decide.Inputs{Ask: decide.AskRedo, To: to}.By(actor), ev, c)
+		}
+	case 4:
+		if one.Counters.Get(task.CrashCount) != 0 { // hooks were performed, and no event tells
+			w.s.Task.Counters = one.Counters.With(task.CrashCount, 0)
+		}
+	case 5:
+		w.commit(decide.Inputs{Ask: decide.AskQueue, To: "working"}.By(actor), decide.Evidence{}, decide.Queue(one, "working", actor, w.now))
+	default:
+		open := decide.Open(w.def, one, task.Actor{Rule: true})
+		if len(open) == 0 {
+			return
+		}
+		req := task.Request{Task: one.ID, To: open[w.dice.IntN(len(open))], Actor: actor, Reason: "be\xff\xfecause", Override: w.dice.IntN(3) == 0}
+		if d, err := decide.Transition(w.def, one, ev, req, w.now); err == nil && d.Moved {
+			w.commit(decide.Inputs{Ask: decide.AskMove, To: req.To, Override: req.Override}.By(actor), ev, d.Change)
+		}
+	}
+}
+
+func (w *stroll) library() decide.Library {
+	return decide.Library{
+		Rules: func(string) (*workflow.Definition, error) { return w.def, nil },
+		Texts: func(digest string) (string, bool, error) { text, kept := w.texts[digest]; return text, kept, nil },
+	}
+}
+
+func newStroll(t *testing.T, def *workflow.Definition, seed uint64) *stroll {
+	t.Helper()
+	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(seed, 5)), now: time.Date(2024, 5, 6, 7, 8, 9, 123_456_789, time.UTC), texts: map[string]string{}}
+	w.born()
+	for range 40 {
+		w.step()
+	}
+	return w
+}
+
+func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(200)
+	if os.Getenv("ORANGE_TEST_LONG") != "" {
+		seeds = 5000
+	}
+	all := shippedAndStrained(t)
+	decisions, moves, asks := 0, 0, map[string]int{}
+	for seed := range seeds {
+		w := newStroll(t, all[seed%uint64(len(all))], seed)
+		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
+		if err != nil || got.Equal != got.Decisions || len(got.Untold) > 0 || got.Unrecorded+got.Skipped > 0 {
+			t.Fatalf("seed %d, %s: %v\n%+v", seed, w.def.Name, err, got)
+		}
+		under, err := decide.Replay(w.s.Task, w.lines, w.library(), w.def)
+		if err != nil || under.Equal != under.Decisions || len(under.Untold) > 0 {
+			t.Fatalf("seed %d, %s, under its own workflow as another one: %v\n%+v", seed, w.def.Name, err, under)
+		}
+		decisions, moves = decisions+got.Decisions, moves+w.moves
+		for _, e := range w.events {
+			var in decide.Inputs
+			if json.Unmarshal(e.Inputs, &in) == nil {
+				asks[in.Ask]++
+			}
+		}
+	}
+	t.Logf("%d tasks, %d decisions made again, %d moves: %v", seeds, decisions, moves, asks)
+	if len(asks) < 8 {
+		t.Errorf("only these were asked: %v", asks)
+	}
+}
