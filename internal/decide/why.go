@@ -126,7 +126,7 @@ func lateWant(state workflow.State) string {
 func owes(t task.Task, h task.OwedHook, now time.Time) Detail {
 	d := Detail{Condition: "the hook " + h.Action, Found: "it is owed, and about to be performed", Want: "wait a moment"}
 	if h.State == task.HookFailed {
-		d.Found = fmt.Sprintf("it failed %d times: %s", max(h.Attempts, 1), h.Error)
+		d.Found = fmt.Sprintf("it failed: %s (attempts: %d)", h.Error, max(h.Attempts, 1))
 		d.Want = "put that right, then: orange task retry " + t.ID
 		if Later(h.NextTry, now) {
 			d.Want += fmt.Sprintf(" (the monitor tries it again in %s)", rounded(h.NextTry.Sub(now)))

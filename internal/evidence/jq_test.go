@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/document"
 	"orange/internal/workflow"
 )
 
@@ -107,4 +108,28 @@ func TestLook_readsTheLargestFile(t *testing.T) {
 	must(t, err)
 	wantFact(t, w.fact(workflow.Part{File: "r.json", JQ: "length == 175001"}), "", "")
 	t.Log(fmt.Sprint(info.Size()>>10, " KiB"))
+}
+
+// What a program sees beside its file decides too: it belongs to what the decision rested on.
+func TestLook_notesTheFilesThatAProgramSeesBesideItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("r.json", `{"ok": true}`)
+	w.write("plan.json", `["a"]`)
+	plain := workflow.Part{File: "r.json", JQ: ".ok"}
+	with := workflow.Part{File: "r.json", JQ: ".ok", With: []workflow.With{{Name: "plan", File: "plan.json"}, {Name: "gone", File: "gone.json"}}}
+	before := w.look(plain, with)
+	if f := before[plain.Key()]; f.Source != "r.json" || f.Digest != document.Digest("{\"ok\": true}\n") {
+		t.Errorf("a file alone is %q with the digest of %q", f.Source, f.Text)
+	}
+	f := before[with.Key()]
+	want := "{\"ok\": true}\n$plan plan.json " + document.Digest("[\"a\"]\n") + "\n[\"a\"]\n$gone gone.json missing\n"
+	if f.Source != "r.json with plan.json, gone.json" || f.Text != want || f.Digest != document.Digest(want) {
+		t.Errorf("it is %q, with the text %q", f.Source, f.Text)
+	}
+	w.write("plan.json", `["b"]`)
+	after := w.look(plain, with)
+	if after[plain.Key()].Digest != before[plain.Key()].Digest || after[with.Key()].Digest == f.Digest {
+		t.Error("another plan is no other evidence, or makes the file alone another one")
+	}
 }

@@ -91,3 +91,24 @@ func TestFold_refusesWhatIsNoHistoryOfATask(t *testing.T) {
 		}
 	}
 }
+
+func TestFold_remembersWhereATaskCameFrom(t *testing.T) {
+	t.Parallel()
+	events := []task.Event{
+		created(map[string]string{}),
+		{Seq: 2, Time: day(2), Type: task.StatusChanged, From: "pending", To: "planning"},
+		{Seq: 3, Time: day(3), Type: task.StatusChanged, From: "planning", To: "planning"},
+		{Seq: 4, Time: day(4), Type: task.WorkflowMigrated, Workflow: "d2", Data: map[string]string{"workflow": "other", "previous": "waiting"}},
+		{Seq: 5, Time: day(5), Type: task.StatusChanged, From: "planning", To: "design", Data: map[string]string{"previous": "", "queued_for": "build"}},
+	}
+	for n, want := range map[int][2]task.Status{2: {"pending", ""}, 3: {"pending", ""}, 4: {"waiting", ""}, 5: {"", "build"}} {
+		got, _, err := task.Fold(events[:n])
+		if err != nil || got.Previous != want[0] || got.QueuedFor != want[1] {
+			t.Errorf("after %d events it came from %q and is queued for %q, %v", n, got.Previous, got.QueuedFor, err)
+		}
+	}
+	got, _, err := task.Fold(events)
+	if err != nil || got.Workflow.Name != "other" || got.Workflow.Digest != "d2" {
+		t.Errorf("its workflow is %+v, %v", got.Workflow, err)
+	}
+}

@@ -1,0 +1,216 @@
+package decide_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+func waysIn(ways []decide.Way) string {
+	var out []string
+	for _, w := range ways {
+		text := fmt.Sprintf("%s by %s: %v", w.To, strings.Join(w.By, " "), w.Open)
+		for _, g := range w.Guards {
+			text += fmt.Sprintf(" [%v]", g)
+		}
+		for _, d := range w.Details {
+			text += fmt.Sprintf(" {%s}", d.Condition)
+		}
+		if w.Reason {
+			text += " reason"
+		}
+		if w.Override {
+			text += " override"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestWhy_tellsEveryEdgeOfEverybody(t *testing.T) {
+	t.Parallel()
+	def, err := workflow.Parse("why.yml", []byte(`
+name: why
+version: 1
+roles: {cto: {}}
+states: {a: {role: worker}, b: {}, c: {terminal: true}}
+transitions:
+  - {from: a, to: b, by: [worker, cto], when: review_round < 2, gate: {section: "## Plan"}}
+  - {from: a, to: c, by: human, reason: required}
+  - {from: a, to: b, by: human, when: review_round >= 2, override: allowed}
+  - {from: b, to: c}
+`), workflow.Usual{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := task.Task{ID: "x", Status: "a"}
+	want := `b by worker cto: false [review_round < 2 holds at 0] {section "## Plan"}
+b by human: false [review_round >= 2 does not hold at 0] {review_round >= 2} override
+c by human: true reason`
+	if got := waysIn(decide.Why(def, one, decide.Evidence{Document: docOf("")})); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := waysIn(decide.Explanation{Ways: decide.Why(def, one, decide.Evidence{Document: docOf("\n## Plan\nx\n")})}.For("cto").Ways); got != "b by worker cto: true [review_round < 2 holds at 0]" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Open is what a request would be granted, and nothing else: whatever stands in the document, and for every role.
+func TestWhy_saysWhatARequestIsAnswered(t *testing.T) {
+	t.Parallel()
+	all := shippedAndStrained(t)
+	for seed := range uint64(30) {
+		w := newStroll(t, all[seed%uint64(len(all))], seed)
+		for _, state := range w.def.States {
+			one, ev := w.s.Task, w.evidence()
+			one.Status = state.Name
+			ways := decide.Why(w.def, one, ev)
+			for _, role := range append([]string{task.RoleWorker, task.RoleReviewer, task.RoleHuman}, "cto") {
+				for _, target := range w.def.States {
+					req := task.Request{Task: one.ID, To: target.Name, Actor: task.Actor{Role: role}, Reason: "why not"}
+					d, err := decide.Transition(w.def, one, ev, req, w.now)
+					open := slices.ContainsFunc(ways, func(way decide.Way) bool { return way.To == target.Name && way.Open && slices.Contains(way.By, role) })
+					if granted := err == nil && d.Moved; granted != open && (role != "cto" || namesRole(w.def, role)) {
+						t.Fatalf("seed %d, %s: %s asks for %s -> %s: granted %v, and told to be open %v\n%v\n%s", seed, w.def.Name, role, one.Status, target.Name, granted, open, err, waysIn(ways))
+					}
+				}
+			}
+		}
+	}
+}
+
+func namesRole(def *workflow.Definition, role string) bool {
+	return slices.ContainsFunc(def.Roles, func(r workflow.Role) bool { return r.Name == role })
+}
+
+func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
+	t.Parallel()
+	def := shippedAndStrained(t)[0]
+	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+	working := task.Task{ID: "x", Status: "working", Live: true, Workspace: "garden--1", EnteredAt: now.Add(-time.Second)}
+	with := func(change func(s *task.Snapshot)) task.Snapshot {
+		s := task.Snapshot{Task: working}
+		change(&s)
+		return s
+	}
+	failed := task.OwedHook{Hook: task.Hook{Action: "spawn_reviewer"}, State: task.HookFailed, Attempts: 2, Error: "no tmux", NextTry: now.Add(10 * time.Second)}
+	tests := []struct {
+		name  string
+		s     task.Snapshot
+		alive bool
+		want  []string
+	}{
+		{"at work", with(func(*task.Snapshot) {}), true, []string{"the worker: it is at work"}},
+		{"dead", with(func(*task.Snapshot) {}), false, []string{"the worker: it is dead: start it again: orange task respawn x"}},
+		{"stalled", with(func(s *task.Snapshot) { s.Task.StalledAt = now }), true, []string{"it lives, and has done nothing since 2024-05-06"}},
+		{"not started", with(func(s *task.Snapshot) { s.Task.Workspace = "" }), false, []string{"it was not started yet: orange task spawn x"}},
+		{"a person", with(func(s *task.Snapshot) { s.Task.Status = "reviewing" }), false, []string{`a person: nobody at work in "reviewing"`}},
+		{"queued", with(func(s *task.Snapshot) { s.Task.Status, s.Task.QueuedFor = "pending", "planning" }), false, []string{`a free workspace: none for the move to "planning"`}},
+		{"over", with(func(s *task.Snapshot) { s.Task.Status, s.Task.Live = "done", false }), false, []string{`nobody: "done", which is final`}},
+		{"late", with(func(s *task.Snapshot) { s.Task.EnteredAt, s.Task.Overdue = now.Add(-101*time.Second), 100 }), true,
+			[]string{"at work", "no more than 1m40s in the status: 1m41s in \"working\", 100 per cent of it told: look after it; at 150 per cent the workflow asks for"}},
+		{"a hook", with(func(s *task.Snapshot) { s.Owed = []task.OwedHook{failed} }), false,
+			[]string{"the hook spawn_reviewer: it failed: no tmux (attempts: 2): put that right, then: orange task retry x (the monitor tries it again in 10s)"}},
+		{"attention", with(func(s *task.Snapshot) { s.Task.Attention = "crash 1" }), true, []string{"at work", "a person's attention: crash 1"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, d := range decide.Awaits(def, test.s, test.alive, nil, nil, now) {
+				got = append(got, d.Condition+": "+d.Found+": "+d.Want)
+			}
+			all := strings.Join(got, "\n")
+			for _, want := range test.want {
+				if !strings.Contains(all, want) {
+					t.Errorf("got\n%s\nwant %q", all, want)
+				}
+			}
+			if test.name == "a hook" && strings.Contains(all, "dead") {
+				t.Errorf("nobody is dead before the hooks are performed:\n%s", all)
+			}
+		})
+	}
+}
+
+func TestAReplay_tellsWhatItCannotMakeAgain(t *testing.T) {
+	t.Parallel()
+	def := shippedAndStrained(t)[0]
+	w := newStroll(t, def, 1)
+	for seed := uint64(2); len(w.texts) == 0; seed++ {
+		w = newStroll(t, def, seed)
+	}
+	old := make([]string, len(w.lines)) // as they were before inputs were kept
+	for i, line := range w.lines {
+		at := strings.Index(line, `"inputs":{`)
+		if at >= 0 {
+			line = line[:at] + line[strings.Index(line, `"prev":`):]
+		}
+		old[i] = line
+	}
+	got, err := decide.Replay(w.s.Task, old, w.library(), nil)
+	if err != nil || got.Unrecorded != len(old) || got.Decisions+len(got.Untold)+len(got.Different) > 0 {
+		t.Errorf("old events: %v, %+v", err, got)
+	}
+	lost := w.library()
+	lost.Texts = func(string) (string, bool, error) { return "", false, nil }
+	if got, err = decide.Replay(w.s.Task, w.lines, lost, nil); err != nil || len(got.Untold) == 0 || len(got.Different) > 0 || !strings.Contains(got.Untold[0].Why, decide.ErrLost.Error()) {
+		t.Errorf("lost texts: %v, %+v", err, got)
+	}
+	lost.Texts = func(string) (string, bool, error) { return "", false, errors.New("the lamp is out") }
+	if _, err = decide.Replay(w.s.Task, w.lines, lost, nil); err == nil {
+		t.Error("a text that could not be looked at was taken for one that is lost")
+	}
+	if _, err = decide.Replay(w.s.Task, []string{"{"}, w.library(), nil); err == nil {
+		t.Error("a line that cannot be read was taken for an event")
+	}
+}
+
+func TestAReplay_tellsBothLinesOfADecisionThatComesOutOtherwise(t *testing.T) {
+	t.Parallel()
+	def := shippedAndStrained(t)[0]
+	w := newStroll(t, def, 3)
+	var at int
+	for i, line := range w.lines {
+		if strings.Contains(line, `"type":"status.changed"`) && strings.Contains(line, `"hooks":["`) {
+			at, w.lines[i] = i+1, strings.Replace(line, `"hooks":["`, `"hooks":["nothing","`, 1)
+			break
+		}
+	}
+	got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
+	if at == 0 || err != nil || len(got.Different) != 1 || got.Different[0].Event != at || got.Different[0].Recorded != w.lines[at-1] || strings.Contains(got.Different[0].Decided, `"nothing"`) {
+		t.Errorf("event %d: %v, %+v", at, err, got)
+	}
+}
+
+func TestAReplay_byOtherRulesSaysWhatTheyWouldHaveDecided(t *testing.T) {
+	t.Parallel()
+	all := shippedAndStrained(t)
+	w := newStroll(t, all[0], 3)
+	other := *w.def
+	other.Transitions = slices.Clone(other.Transitions)
+	for i := range other.Transitions {
+		other.Transitions[i].When = []workflow.Guard{{Field: "review_round", Op: ">=", Value: 99}}
+		other.Transitions[i].Override = false
+	}
+	got, err := decide.Replay(w.s.Task, w.lines, w.library(), &other)
+	if err != nil || len(got.Different) == 0 {
+		t.Fatalf("%v, %+v", err, got)
+	}
+	for _, d := range got.Different {
+		if !strings.Contains(d.Decided, "refused: ") && !strings.Contains(d.Decided, task.AgentCrashed) && !strings.Contains(d.Decided, task.TimeoutEscalated) {
+			t.Errorf("%+v", d)
+		}
+	}
+	foreign, err := decide.Replay(w.s.Task, w.lines, w.library(), all[4])
+	if err != nil || len(foreign.Untold) == 0 || !strings.Contains(fmt.Sprint(foreign.Untold), "has no state") {
+		t.Errorf("%v, %+v", err, foreign)
+	}
+}

@@ -1,0 +1,103 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// glances are looks that start nothing.
+type glances struct{ asked int }
+
+func (g *glances) Glance(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+	g.asked++
+	out := map[string]decide.Fact{}
+	for _, p := range parts {
+		out[p.Key()] = decide.Fact{Source: "git ahead", Found: "no commit of its own", Want: "commit"}
+	}
+	return out, nil
+}
+
+func lives(task.Task, string) (bool, error) { return true, nil }
+
+func (w *world) why(id string, alive func(task.Task, string) (bool, error)) (decide.Explanation, string) {
+	w.t.Helper()
+	e, err := w.Why(w.t.Context(), &glances{}, id, alive)
+	must(w.t, err)
+	var waits []string
+	for _, d := range e.Waits {
+		waits = append(waits, d.Condition+": "+d.Found)
+	}
+	return e, strings.Join(waits, "\n")
+}
+
+func TestWhy_changesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.edit(id, "status: working", "status: done     ") // somebody's edit is not put right by a look
+	w.write(id, handoff)
+	before := w.everything()
+	e, waits := w.why(id, lives)
+	if w.everything() != before {
+		t.Error("a look has changed the record or a file")
+	}
+	wantText(t, "waits", waits, "the worker: it is at work")
+	for _, way := range e.Ways {
+		if way.To == "agent-review" && !way.Open {
+			t.Errorf("the handoff is there: %+v", way)
+		}
+	}
+	w.edit(id, "status: done     ", "status: working")
+}
+
+func TestWhy_glancesAtWhatIsOutsideOfTheDocument(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("reviewing")
+	w.Rules = gated{w.Rules}
+	g := &glances{}
+	e, err := w.Why(t.Context(), g, id, lives)
+	must(t, err)
+	if g.asked != 1 || len(e.Ways) == 0 {
+		t.Fatalf("asked %d times: %+v", g.asked, e)
+	}
+	for _, way := range e.Ways {
+		if way.To == "done" && (way.Open || len(way.Details) != 1 || way.Details[0].Found != "no commit of its own") {
+			t.Errorf("%+v", way)
+		}
+	}
+}
+
+func TestWhy_tellsOfADeadAgentAndOfWhoHasTheWorkspaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	_, waits := w.why(id, func(task.Task, string) (bool, error) { return false, nil })
+	wantText(t, "waits", waits, "the worker: it is dead")
+	if _, err := w.Why(t.Context(), &glances{}, id, func(task.Task, string) (bool, error) { return false, errors.New("blind") }); err == nil {
+		t.Error("an agent that nobody could look at was called dead")
+	}
+	if _, err := w.Why(t.Context(), &glances{}, "nobody", lives); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("the error is %v", err)
+	}
+	w.create("two", true)
+	third := w.create("three", true).Task.ID
+	if _, waits := w.why(third, lives); !strings.Contains(waits, "a free workspace") || !strings.Contains(waits, "the workspace garden--1: task "+id+" has it") {
+		t.Errorf("it waits for %q", waits)
+	}
+	w.hands.fails[task.SpawnReviewer] = errHands
+	w.write(id, handoff)
+	_, err := w.ask(id, "agent-review", worker)
+	must(t, err)
+	w.clock.pass(time.Second)
+	if _, waits := w.why(id, lives); !strings.Contains(waits, "the hook spawn_reviewer: it failed: ") || !strings.Contains(waits, "a person's attention: hook spawn_reviewer") {
+		t.Errorf("it waits for %q", waits)
+	}
+}
