@@ -77,15 +77,12 @@ type Section struct {
 	Digest string `json:"digest"`
 }
 
-// Seen is a Fact without its text.
+// Seen is a Fact as far as a decision can depend on it, or tell of it.
 type Seen struct {
-	Holds   bool   `json:"holds,omitempty"`
-	Pending bool   `json:"pending,omitempty"`
-	Source  string `json:"source"`
-	Digest  string `json:"digest,omitempty"`
-	Found   string `json:"found,omitempty"`
-	Where   string `json:"where,omitempty"`
-	Want    string `json:"want,omitempty"`
+	Holds  bool   `json:"holds,omitempty"`
+	Source string `json:"source"`
+	Digest string `json:"digest,omitempty"`
+	Found  string `json:"found,omitempty"` // why it does not hold
 }
 
 // By are inputs with whoever asked.
@@ -194,9 +191,11 @@ func (in *Inputs) facts(parts []workflow.Part, ev Evidence) {
 		if in.Facts == nil {
 			in.Facts = map[string]Seen{}
 		}
-		in.Facts[short(p.Key())] = Seen{
-			Holds: fact.Holds, Pending: fact.Pending, Source: fact.Source, Digest: fact.Digest, Found: fact.Found, Where: fact.Where, Want: fact.Want,
+		seenAs := Seen{Holds: fact.Holds, Source: fact.Source, Digest: fact.Digest}
+		if !fact.Holds {
+			seenAs.Found = fact.Found
 		}
+		in.Facts[short(p.Key())] = seenAs
 	}
 }
 
@@ -215,7 +214,7 @@ func (in *Inputs) clean() {
 		in.Problems[i].Text = valid(in.Problems[i].Text)
 	}
 	for key, f := range in.Facts { // each for itself
-		f.Source, f.Found, f.Where, f.Want = valid(f.Source), valid(f.Found), valid(f.Where), valid(f.Want)
+		f.Source, f.Found = valid(f.Source), valid(f.Found)
 		in.Facts[key] = f
 	}
 }

@@ -28,6 +28,7 @@ type stroll struct {
 	lines  []string
 	texts  map[string]string
 	moves  int
+	last   *document.Document
 }
 
 func shippedAndStrained(t *testing.T) []*workflow.Definition {
@@ -106,6 +107,9 @@ func (w *stroll) evidence() decide.Evidence {
 	if w.dice.IntN(20) == 0 {
 		return decide.Evidence{Trouble: "TASK.md is a pipe", Spent: w.s.Spent, Entry: w.s.Entry, Facts: w.facts()}
 	}
+	if w.last != nil && w.dice.IntN(3) > 0 { // nobody has written anything since
+		return decide.Evidence{Document: w.last, Spent: w.s.Spent, Entry: w.s.Entry, Facts: w.facts()}
+	}
 	var body strings.Builder
 	bodies := []string{
 		"", "APPROACH: dig %d\nTOUCHING: the gate\n", "DONE: all of it, %d\n", "Verdict: PASS\n%d\n", "**Verdict: FAIL** (%d)\n", "```\nVerdict: PASS\nDONE: %d\n```\n",
@@ -126,7 +130,8 @@ func (w *stroll) evidence() decide.Evidence {
 	if w.dice.IntN(8) == 0 {
 		body.WriteString("\n```\n## Plan\nnever closed")
 	}
-	return decide.Evidence{Document: document.Read([]byte("---\nid: x\n---\n" + body.String())), Spent: w.s.Spent, Entry: w.s.Entry, Facts: w.facts()}
+	w.last = document.Read([]byte("---\nid: x\n---\n" + body.String()))
+	return decide.Evidence{Document: w.last, Spent: w.s.Spent, Entry: w.s.Entry, Facts: w.facts()}
 }
 
 func leaves(def *workflow.Definition) []workflow.Part {
