@@ -97,6 +97,7 @@ func TestALineIsARequest(t *testing.T) {
 		{"/redo nowhere --reason x", `redo nowhere "x"`},
 		{"/status", "show status"}, // the shell's own, whatever the workflow says
 		{"/history", "show history"},
+		{"/why", "show why"},
 	} {
 		clerk := &clerk{def: book()}
 		if _, status := talk(t, clerk, c.line); status != 0 || !slices.Equal(clerk.asked, []string{c.want}) {
@@ -153,7 +154,7 @@ func TestLinesGoOnAfterARefusal_andTheStatusIsThatOfTheLastFailure(t *testing.T)
 func TestHelpHasEveryCommandOnce(t *testing.T) {
 	t.Parallel()
 	out, _ := talk(t, &clerk{def: book()}, "/help")
-	for _, text := range []string{"/plan ", "/review plan", "/review code", "/next", "/redo STATE", "/status ", "/history", "/help", "/quit"} {
+	for _, text := range []string{"/plan ", "/review plan", "/review code", "/next", "/redo STATE", "/status ", "/why", "/history", "/help", "/quit"} {
 		if strings.Count(out, "\n  "+text) != 1 {
 			t.Errorf("found %q not once in\n%s", text, out)
 		}
