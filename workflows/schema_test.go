@@ -291,3 +291,20 @@ func TestAWorkflowWithEveryKeyFitsTheSchema(t *testing.T) {
 		t.Errorf("the parser knows every key, but: %v", err)
 	}
 }
+
+func TestTheSchemaHasEveryPropertyThatCanBeAllowed(t *testing.T) {
+	t.Parallel()
+	var tree struct {
+		Properties struct {
+			Allow struct {
+				PropertyNames struct{ Enum []string }
+			}
+		}
+	}
+	if err := json.Unmarshal(workflows.Schema, &tree); err != nil {
+		t.Fatal(err)
+	}
+	if got := tree.Properties.Allow.PropertyNames.Enum; !slices.Equal(got, workflow.Properties()) {
+		t.Errorf("got %v, want %v", got, workflow.Properties())
+	}
+}

@@ -16,12 +16,12 @@ const root = "../.."
 
 // quiet lists the rooms that think, each knowing only those before it.
 func quiet() []string {
-	return []string{"task", "document", "yaml", "workflow", "harness", "decide", "graph"}
+	return []string{"task", "document", "yaml", "workflow", "harness", "decide", "explore", "graph"}
 }
 
 // narrow lists what a quiet room may enter, where that is less than all before it.
 func narrow() map[string][]string {
-	return map[string][]string{"graph": {"task", "workflow"}}
+	return map[string][]string{"graph": {"task", "workflow"}, "explore": {"task", "document", "yaml", "workflow", "decide"}}
 }
 
 // doors lists what a loud room may enter beside the quiet ones, with the reason.

@@ -33,6 +33,7 @@ type Definition struct {
 	Projections []Projection
 	Exit        Exit
 	Prompts     []Prompt
+	Allow       []Allowance // properties that need not hold here
 	initial     yaml.Pos
 }
 

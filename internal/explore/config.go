@@ -1,0 +1,105 @@
+package explore
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/task"
+)
+
+// config is one configuration: everything about a task that can make a difference to what may happen next.
+// Evidence is none of it: whoever asks can have written what the gate wants, and what was spent they write anew.
+type config struct {
+	status    int16
+	previous  int16 // -1 where no move out of the status asks for it
+	workspace bool
+	unsettled bool   // the crashes are forgotten once the owed hooks of the last move are performed
+	agents    uint64 // two bits for each role
+	counters  int32  // which of the known counters
+	owed      int32  // which of the known lists of hooks; the first one has failed
+}
+
+// How the agent of a role stands, as two bits of config.agents.
+const (
+	gone  = 0
+	alive = 1
+	died  = 2 // by itself: a state with respawn: auto starts it again
+)
+
+func (c config) agent(role int) uint64 { return c.agents >> (2 * role) & 3 }
+
+func (c *config) setAgent(role int, how uint64) {
+	c.agents = c.agents&^(3<<(2*role)) | how<<(2*role)
+}
+
+// born is the moment at which every task of the exploration stands.
+func born() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// taskOf is a task in the configuration.
+func (w *walk) taskOf(c config) task.Task {
+	state := &w.def.States[c.status]
+	t := task.Task{
+		ID: "task", Status: state.Name, Counters: w.tallies[c.counters], Live: !state.Terminal, Version: 1, EnteredAt: born(), CreatedAt: born(),
+	}
+	if c.previous >= 0 {
+		t.Previous = w.def.States[c.previous].Name
+	}
+	if c.workspace {
+		t.Workspace = "workspace"
+	}
+	return t
+}
+
+// configOf is the configuration of a task, with its agents as in before and nothing owed.
+func (w *walk) configOf(t task.Task, before config) config {
+	c := config{
+		status: w.place(t.Status), previous: -1, workspace: t.Workspace != "", unsettled: before.unsettled, agents: before.agents,
+	}
+	if slices.Contains(w.cameFrom[c.status], t.Previous) {
+		c.previous = w.place(t.Previous)
+	}
+	c.counters = w.tally(w.count.cut(t.Counters, int(c.status)))
+	return c
+}
+
+func (w *walk) place(s task.Status) int16 {
+	for i := range w.def.States {
+		if w.def.States[i].Name == s {
+			return int16(i)
+		}
+	}
+	return -1
+}
+
+// tally numbers lists of counters.
+func (w *walk) tally(c task.Counters) int32 {
+	w.key = w.key[:0]
+	for _, one := range c {
+		w.key = append(w.key, one.Name...)
+		for v := uint64(one.Value) + 1<<40; v > 0; v >>= 8 {
+			w.key = append(w.key, byte(v))
+		}
+		w.key = append(w.key, 0)
+	}
+	if n, known := w.tallyOf[string(w.key)]; known {
+		return n
+	}
+	n := int32(len(w.tallies))
+	w.tallyOf[string(w.key)], w.tallies = n, append(w.tallies, c)
+	return n
+}
+
+// list numbers lists of owed hooks; the empty one is 0.
+func (w *walk) list(hooks []task.Hook) int32 {
+	var key strings.Builder
+	for _, h := range hooks {
+		key.WriteString(strings.Join([]string{h.Action, h.Role, h.Prompt, h.Harness, h.Permissions, "\n"}, "\t"))
+	}
+	if n, known := w.listOf[key.String()]; known {
+		return n
+	}
+	n := int32(len(w.lists))
+	w.listOf[key.String()], w.lists = n, append(w.lists, hooks)
+	return n
+}

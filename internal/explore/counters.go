@@ -1,0 +1,181 @@
+package explore
+
+import (
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// counting says how far each counter has to be followed, and in which states it still matters.
+// A counter only ever grows by one or is set, so above the largest number that a guard compares it with all values are alike.
+type counting struct {
+	most map[string]int          // the value above which nothing tells values apart; a counter that is not here is never asked for
+	live map[string]map[int]bool // the states in which somebody may still ask for the counter before it is set
+}
+
+func newCounting(def *workflow.Definition) *counting {
+	c := &counting{most: map[string]int{}, live: map[string]map[int]bool{}}
+	read := func(at task.Status, g workflow.Guard) {
+		name := counterOf(g.Field, at)
+		most := g.Value + 1
+		if g.Op == "<" || g.Op == ">=" {
+			most = g.Value
+		}
+		c.follow(def, name, at, most)
+	}
+	for i := range def.Transitions {
+		for _, g := range def.Transitions[i].When {
+			read(def.Transitions[i].From, g)
+		}
+	}
+	for _, rule := range def.Exit.Rules {
+		for _, arm := range rule.ThenWhen {
+			for _, g := range arm.When {
+				read(rule.Status, g)
+			}
+		}
+		if rule.StuckAfter > 0 {
+			c.follow(def, task.CrashCount, rule.Status, rule.StuckAfter)
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for name := range c.most { // to the end, whatever the order
+			changed = c.carry(def, name) || changed
+		}
+	}
+	return c
+}
+
+// counterOf is the counter that a guard or hook means by a field.
+func counterOf(field string, at task.Status) string {
+	if field == workflow.CountFailures {
+		return task.Failures(at)
+	}
+	return field
+}
+
+func (c *counting) follow(def *workflow.Definition, name string, at task.Status, most int) {
+	if before, known := c.most[name]; !known || most > before {
+		c.most[name] = most
+	}
+	if c.live[name] == nil {
+		c.live[name] = map[int]bool{}
+	}
+	c.live[name][placeOf(def, at)] = true
+}
+
+func placeOf(def *workflow.Definition, s task.Status) int {
+	for i := range def.States {
+		if def.States[i].Name == s {
+			return i
+		}
+	}
+	return -1
+}
+
+// carry makes a counter matter in every state from which a task can come to where it matters with the value that it has.
+func (c *counting) carry(def *workflow.Definition, name string) bool {
+	live, changed := c.live[name], false
+	mark := func(from, to task.Status) {
+		at := placeOf(def, from)
+		if !live[at] && live[placeOf(def, to)] {
+			live[at], changed = true, true
+		}
+	}
+	for i := range def.Transitions {
+		if edge := &def.Transitions[i]; !sets(edge, name) {
+			mark(edge.From, edge.To)
+		}
+	}
+	for _, rule := range def.Exit.Rules {
+		if rule.Action != workflow.ActionCrash {
+			continue // its move is one of those above
+		}
+		mark(rule.Status, rule.Then)
+		for _, arm := range rule.ThenWhen {
+			mark(rule.Status, arm.Then)
+		}
+	}
+	for _, again := range def.Redo {
+		for _, s := range def.States {
+			mark(s.Name, task.Status(again.Name))
+		}
+	}
+	return changed
+}
+
+// sets says whether a move gives the counter a value of its own, whatever it was before.
+func sets(edge *workflow.Transition, name string) bool {
+	if !edge.Failure && edge.From != edge.To && name == task.Failures(edge.From) {
+		return true
+	}
+	for _, h := range edge.Hooks {
+		if h.Action == task.SetField && counterOf(h.Field, edge.To) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// cut leaves of counters what can make a difference in a state.
+func (c *counting) cut(all task.Counters, state int) task.Counters {
+	var out task.Counters
+	for _, one := range all {
+		most, asked := c.most[one.Name]
+		if !asked || !c.live[one.Name][state] {
+			continue
+		}
+		if one.Value = min(one.Value, most); one.Value != 0 {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// mournedIn says in which states it can make a difference that the agent of a role has died by itself: where the workflow starts
+// it again, and wherever a task can come there from without another one being started.
+func mournedIn(def *workflow.Definition, roles []string) [][]bool {
+	out := make([][]bool, len(def.States))
+	for i, s := range def.States {
+		out[i] = make([]bool, len(roles))
+		for r, name := range roles {
+			out[i][r] = s.Role == name && s.Respawn == workflow.RespawnAuto
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		mark := func(from, to task.Status, hooks []workflow.Hook) {
+			a, b := placeOf(def, from), placeOf(def, to)
+			for r, name := range roles {
+				if a < 0 || b < 0 || out[a][r] || !out[b][r] {
+					continue
+				}
+				started := false
+				for _, h := range hooks {
+					started = started || workflow.SpawnRole(h.Hook) != "" && roleOf(def.States[b], h.Hook) == name
+				}
+				if !started {
+					out[a][r], changed = true, true
+				}
+			}
+		}
+		for i := range def.Transitions {
+			mark(def.Transitions[i].From, def.Transitions[i].To, def.Transitions[i].Hooks)
+		}
+		for _, rule := range def.Exit.Rules {
+			if rule.Action != workflow.ActionCrash {
+				continue
+			}
+			mark(rule.Status, rule.Then, nil)
+			for _, arm := range rule.ThenWhen {
+				mark(rule.Status, arm.Then, nil)
+			}
+		}
+		for _, again := range def.Redo {
+			for _, s := range def.States {
+				mark(s.Name, task.Status(again.Name), nil)
+			}
+		}
+	}
+	return out
+}

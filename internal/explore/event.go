@@ -1,0 +1,301 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// kind is a kind of event.
+type kind uint8
+
+const (
+	isBorn    kind = iota
+	isRequest      // somebody asks for a status
+	isDeath        // an agent's
+	isRespawn      // a person starts the state's agent again
+	isRevival      // it is started again by itself
+	isTimer        // the time of the status is long over
+	isSettle       // what was owed is performed at last
+	isRedo         // a person takes the task back
+)
+
+// event is one event, kept small: it is noted for every way.
+type event struct {
+	kind      kind
+	role      int8  // who asks or dies; -1 is a person
+	as        int8  // in whose name a person asks; -1 for their own
+	to        int16 // the state that is asked for; of a birth, which
+	look      int16 // the evidence, among those of the state; -1 for none
+	failing   int8  // the hook that fails, among those that are owed after the decision; -1 for none
+	override  bool
+	dies      bool
+	unstarted bool // the agent could not even be started
+}
+
+// byPerson says whether the event needs a person.
+func (e event) byPerson() bool {
+	return e.kind == isBorn || e.kind == isRespawn || e.kind == isRedo || e.kind == isRequest && e.role < 0
+}
+
+// visit follows every event that can happen in a configuration.
+func (w *walk) visit(at int32) {
+	c := w.configs[at]
+	t := w.taskOf(c)
+	w.redo(at, c, t)
+	if !t.Live {
+		w.settled(at, c)
+		return
+	}
+	for r, name := range w.roles {
+		if c.agent(r) == alive {
+			w.requests(at, c, t, task.Actor{Role: name}, int8(r), -1)
+		}
+	}
+	w.requests(at, c, t, task.Actor{Role: task.RoleHuman}, -1, -1)
+	for _, name := range w.speakers {
+		as := int8(slices.Index(w.roles, name))
+		w.requests(at, c, t, task.Actor{Role: task.RoleHuman, As: name}, -1, as)
+	}
+	if c.owed == 0 { // else it is met again when nothing is owed: a hook may be the cause of it
+		for r := range w.roles {
+			if c.agent(r) == alive {
+				w.deaths(at, c, t, r)
+			}
+		}
+		w.revival(at, c, t)
+	}
+	w.respawn(at, c, t)
+	w.timer(at, c, t)
+	w.settled(at, c)
+}
+
+// held numbers the two kinds of evidence: that without a worktree and that with one.
+func held(c config) int {
+	if c.workspace {
+		return 1
+	}
+	return 0
+}
+
+// view is what decide sees of a configuration: who lives and what is owed is none of it.
+type view struct {
+	status, previous int16
+	workspace        bool
+	counters         int32
+}
+
+func (c config) view() view { return view{c.status, c.previous, c.workspace, c.counters} }
+
+// outcome is what follows from an event, whoever lives.
+type outcome struct {
+	event  event
+	edge   int // the transition that was taken; -1 for none
+	change task.Change
+}
+
+// requests has one actor ask for every move that may be asked for in its name.
+func (w *walk) requests(at int32, c config, t task.Task, actor task.Actor, role, as int8) {
+	for _, o := range w.moves(c, t) {
+		if !decide.Allows(&w.def.Transitions[o.edge], actor) || o.event.override && (role >= 0 || as >= 0) {
+			continue
+		}
+		o.event.role, o.event.as = role, as
+		w.follow(at, c, o.change, o.event, w.def.Transitions[o.edge].Hooks)
+		w.taken[o.edge] = true
+	}
+}
+
+// moves are the moves out of a status that are made when somebody asks for them who may, once for each gate on the way that evidence can meet.
+func (w *walk) moves(c config, t task.Task) []outcome {
+	if known, found := w.movesOf[c.view()]; found {
+		return known
+	}
+	var out []outcome
+	looks := w.forge.looks[c.status][held(c)]
+	for i, n := range w.leaving[c.status] {
+		edge := &w.def.Transitions[n]
+		e := event{kind: isRequest, to: w.place(edge.To)}
+		request := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Rule: true}, Reason: "there is one"}
+		if one := slices.IndexFunc(looks, func(l look) bool { return l.gates[i] }); one >= 0 {
+			e.look = int16(one)
+			out = w.ask(out, t, looks[one].evidence, request, e, n)
+		}
+		if edge.Override {
+			request.Override, request.Actor = true, task.Actor{Role: task.RoleHuman}
+			e.look, e.override = -1, true
+			out = w.ask(out, t, looks[0].evidence, request, e, n)
+		}
+	}
+	w.movesOf[c.view()] = out
+	return out
+}
+
+// ask adds what follows from a request over an edge; what was taken instead of the edge is met on its own.
+func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request task.Request, e event, edge int) []outcome {
+	decision, err := decide.Transition(w.def, t, evidence, request, born())
+	if err != nil || !decision.Moved || w.edgeOf(t, request.To, e.override) != edge {
+		return out
+	}
+	return append(out, outcome{event: e, edge: edge, change: decision.Change})
+}
+
+// edgeOf finds the transition that was taken, for its place in the file.
+func (w *walk) edgeOf(t task.Task, to task.Status, override bool) int {
+	found := -1
+	for _, n := range w.leaving[w.place(t.Status)] {
+		edge := &w.def.Transitions[n]
+		if edge.To != to || len(edge.CameFrom) > 0 && !slices.Contains(edge.CameFrom, t.Previous) {
+			continue
+		}
+		if open(edge.Counted(), t, edge.From) {
+			return n
+		}
+		if found < 0 && (!override || edge.Override) {
+			found = n
+		}
+	}
+	return found
+}
+
+// open says whether guards hold, as they speak of the counters before the move.
+func open(guards []workflow.Guard, t task.Task, at task.Status) bool {
+	for _, g := range guards {
+		if !g.Holds(t.Counters.Get(counterOf(g.Field, at))) {
+			return false
+		}
+	}
+	return true
+}
+
+// deaths ends an agent, with every evidence that it can leave.
+func (w *walk) deaths(at int32, c config, t task.Task, role int) {
+	for _, o := range w.endings(at, c, t, role) {
+		var declared []workflow.Hook
+		if o.edge >= 0 {
+			w.taken[o.edge] = true
+			declared = w.def.Transitions[o.edge].Hooks
+		}
+		w.follow(at, c, o.change, o.event, declared)
+	}
+}
+
+// ending names the deaths that have the same consequences.
+type ending struct {
+	view view
+	role int
+}
+
+// endings are what follows from the death of an agent.
+func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
+	key := ending{c.view(), role}
+	if known, found := w.endingsOf[key]; found {
+		return known
+	}
+	e := event{kind: isDeath, role: int8(role), as: -1, to: -1, look: -1, dies: true}
+	death := task.Death{Task: t.ID, Role: w.roles[role], Hook: 1, Ending: task.Ending{Known: true, Status: 1}}
+	var out []outcome
+	if w.def.States[c.status].Role != w.roles[role] { // its rules are not asked, whatever it leaves
+		out = append(out, outcome{event: e, edge: -1, change: decide.Exit(w.def, t, decide.Evidence{}, death, born())})
+		w.endingsOf[key] = out
+		return out
+	}
+	refused := map[int]refusal{}
+	for _, i := range w.forge.deaths[c.status][held(c)] {
+		l := w.forge.looks[c.status][held(c)][i]
+		e.look = int16(i)
+		o := outcome{event: e, edge: -1, change: decide.Exit(w.def, t, l.evidence, death, born())}
+		if last := o.change.Events[len(o.change.Events)-1]; last.IsMove() {
+			o.edge = w.edgeOf(t, last.To, false) // too many crashes may lead where no transition does
+		}
+		note(refused, slices.Index(l.rules, true), o.change, e)
+		out = append(out, o)
+	}
+	w.tellRefused(at, t, refused)
+	e.look, e.unstarted = -1, true
+	death.Ending.Unstarted = "its program is not there"
+	out = append(out, outcome{event: e, edge: -1, change: decide.Exit(w.def, t, decide.Evidence{}, death, born())})
+	w.endingsOf[key] = out
+	return out
+}
+
+// respawn has a person start the state's agent again.
+func (w *walk) respawn(at int32, c config, t task.Task) {
+	r := slices.Index(w.roles, w.def.States[c.status].Role)
+	lives := r >= 0 && c.agent(r) == alive
+	change, err := decide.Respawn(w.def, t, lives, task.Actor{Role: task.RoleHuman}, born())
+	if err == nil {
+		w.follow(at, c, change, event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}, nil)
+	}
+}
+
+// revival starts the state's dead agent again where the workflow wants that.
+func (w *walk) revival(at int32, c config, t task.Task) {
+	role := w.def.States[c.status].Role
+	r := slices.Index(w.roles, role)
+	if r < 0 || c.agent(r) != died {
+		return
+	}
+	history := []task.Event{{Type: task.AgentStopped, Time: born(), Data: map[string]string{"role": role, "ended": "exit status 1"}}}
+	if _, due := decide.RespawnDue(w.def, t, history); !due {
+		return
+	}
+	if change, err := decide.Respawn(w.def, t, false, task.Actor{Rule: true}, born()); err == nil {
+		w.follow(at, c, change, event{kind: isRevival, role: int8(r), as: -1, to: -1, look: -1}, nil)
+	}
+}
+
+// timer lets the time of the status run out.
+func (w *walk) timer(at int32, c config, t task.Task) {
+	late := born().Add(2 * time.Duration(w.def.States[c.status].Timeout.After) * time.Second)
+	level, due := decide.Timer(w.def, nil, t, late)
+	if !due {
+		return
+	}
+	to, wanted := decide.Escalation(w.def, level)
+	if !wanted {
+		return
+	}
+	for i, l := range w.forge.looks[c.status][held(c)] {
+		change := decide.Escalate(w.def, level, t, l.evidence, late)
+		if change.Entered {
+			edge := w.edgeOf(t, to, false)
+			w.taken[edge] = true
+			e := event{kind: isTimer, role: -1, as: -1, to: w.place(to), look: int16(i)}
+			w.follow(at, c, change, e, w.def.Transitions[edge].Hooks)
+			return
+		}
+	}
+	state := w.def.States[c.status]
+	w.tell(RulesLegal, flaw{
+		at: at, pos: state.Timeout.Pos, suggestion: "let the timeout lead where a transition is open whatever the counters say",
+		message: fmt.Sprintf("the timeout of %q leads to %q, and that move is refused%s", state.Name, to, w.standing(c)),
+	})
+}
+
+// settled has what is owed performed at last.
+func (w *walk) settled(at int32, c config) {
+	if c.owed == 0 {
+		return
+	}
+	after := c
+	p := w.perform(after, w.lists[c.owed], len(w.lists[c.owed]))
+	w.settle(&p.config)
+	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1}, p, false, nil)
+}
+
+// redo has a person take the task back.
+func (w *walk) redo(at int32, c config, t task.Task) {
+	for _, again := range w.def.Redo {
+		to := task.Status(again.Name)
+		history := []task.Event{{Type: task.Created, Data: map[string]string{"status": again.Name}}}
+		change, err := decide.Redo(w.def, t, to, decide.Evidence{}, history, task.Actor{Role: task.RoleHuman}, "there is one", born())
+		if err == nil {
+			w.follow(at, c, change, event{kind: isRedo, role: -1, as: -1, to: w.place(to), look: -1}, nil)
+		}
+	}
+}

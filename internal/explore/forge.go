@@ -1,0 +1,273 @@
+package explore
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// maxLooks is the number of combinations of evidence that are made for one state.
+const maxLooks = 1024
+
+// look is one combination of evidence, with the questions that it answers with yes.
+type look struct {
+	evidence decide.Evidence
+	gates    []bool // by the place of the transition among those that leave the state
+	rules    []bool // by the place of the exit rule among those of the state
+}
+
+// forge makes evidence: for each state all combinations that its gates and exit rules can tell apart.
+type forge struct {
+	def    *workflow.Definition
+	looks  [][2][]look // by state, without a workspace and with one
+	deaths [][2][]int  // those of them that a death can tell apart
+	coarse []string
+}
+
+func newForge(def *workflow.Definition, leaving [][]int, rules [][]int) *forge {
+	f := &forge{def: def, looks: make([][2][]look, len(def.States)), deaths: make([][2][]int, len(def.States))}
+	for s := range def.States {
+		var gates [][]workflow.Part
+		for _, e := range leaving[s] {
+			gates = append(gates, def.Transitions[e].Gate)
+		}
+		var artifacts [][]workflow.Part
+		for _, r := range rules[s] {
+			var parts []workflow.Part
+			if p := def.Exit.Rules[r].HasArtifact; p != nil {
+				parts = []workflow.Part{*p}
+			}
+			artifacts = append(artifacts, parts)
+		}
+		for held := range 2 {
+			f.looks[s][held] = f.looksOf(string(def.States[s].Name), gates, artifacts, held == 1)
+			f.deaths[s][held] = f.deathsOf(f.looks[s][held], leaving[s], rules[s])
+		}
+	}
+	slices.Sort(f.coarse)
+	f.coarse = slices.Compact(f.coarse)
+	return f
+}
+
+// deathsOf are the looks that a death can tell apart: the first rule that is met counts, and the gates on the way that it leads.
+func (f *forge) deathsOf(looks []look, leaving, rules []int) []int {
+	type view struct {
+		rule  int
+		gates string
+	}
+	seen := map[view]bool{}
+	var out []int
+	for i, l := range looks {
+		v := view{rule: slices.Index(l.rules, true)}
+		if v.rule >= 0 {
+			rule := &f.def.Exit.Rules[rules[v.rule]]
+			for k, n := range leaving {
+				to := f.def.Transitions[n].To
+				leads := rule.Then == to || slices.ContainsFunc(rule.ThenWhen, func(b workflow.Branch) bool { return b.Then == to })
+				if leads && l.gates[k] {
+					v.gates += strconv.Itoa(k) + " "
+				}
+			}
+		}
+		if !seen[v] {
+			seen[v] = true
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// piece is something that a combination chooses one of: the text of a section, or whether something else holds.
+type piece struct {
+	section string // its heading; empty where it is a fact
+	texts   []string
+	key     string // of the fact
+	source  string
+	fixed   bool // it cannot hold: there is no worktree to look at
+}
+
+func (p piece) choices() int {
+	if p.fixed {
+		return 1
+	}
+	if p.section == "" {
+		return 2
+	}
+	return 1 + len(p.texts)
+}
+
+func (f *forge) looksOf(state string, gates, artifacts [][]workflow.Part, held bool) []look {
+	pieces := piecesOf(slices.Concat(gates, artifacts), held)
+	total := 1
+	for _, p := range pieces {
+		if total *= p.choices(); total > maxLooks {
+			break
+		}
+	}
+	var picks [][]int
+	if total <= maxLooks {
+		picks = product(pieces, total)
+	} else {
+		f.coarse = append(f.coarse, state)
+		picks = alone(pieces, slices.Concat(gates, artifacts))
+	}
+	var out []look
+	for _, pick := range picks {
+		l := look{evidence: evidenceOf(pieces, pick)}
+		for _, g := range gates {
+			l.gates = append(l.gates, met(g, l.evidence))
+		}
+		for _, a := range artifacts {
+			l.rules = append(l.rules, len(a) > 0 && met(a, l.evidence))
+		}
+		if !slices.ContainsFunc(out, func(o look) bool { return slices.Equal(o.gates, l.gates) && slices.Equal(o.rules, l.rules) }) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// product is every way to choose, the poorest first.
+func product(pieces []piece, total int) [][]int {
+	out := make([][]int, 0, total)
+	for n := range total {
+		pick, rest := make([]int, len(pieces)), n
+		for i := len(pieces) - 1; i >= 0; i-- {
+			pick[i], rest = rest%pieces[i].choices(), rest/pieces[i].choices()
+		}
+		out = append(out, pick)
+	}
+	return out
+}
+
+// alone is nothing, everything, and for each gate what its parts ask for.
+func alone(pieces []piece, gates [][]workflow.Part) [][]int {
+	full := make([]int, len(pieces))
+	for i, p := range pieces {
+		full[i] = p.choices() - 1
+	}
+	out := [][]int{make([]int, len(pieces)), full}
+	for _, gate := range gates {
+		pick := make([]int, len(pieces))
+		for _, leaf := range workflow.Leaves(gate) {
+			for i, p := range pieces {
+				switch {
+				case leaf.Section == "" && p.section == "" && p.key == leaf.Key():
+					pick[i] = p.choices() - 1
+				case leaf.Section != "" && p.section == document.Key(leaf.Section):
+					pick[i] = 1 + slices.Index(p.texts, textFor(leaf))
+				}
+			}
+		}
+		out = append(out, pick)
+	}
+	return out
+}
+
+// piecesOf are the pieces that parts look at, in the order in which they are met.
+func piecesOf(gates [][]workflow.Part, held bool) []piece {
+	var out []piece
+	for _, gate := range gates {
+		for _, p := range workflow.Leaves(gate) {
+			if p.Section == "" {
+				key := p.Key()
+				if !slices.ContainsFunc(out, func(have piece) bool { return have.key == key }) {
+					source := strings.TrimSpace(strings.Join([]string{p.File, p.Glob, p.Check, p.Git}, " "))
+					out = append(out, piece{key: key, source: source, fixed: !held && (p.Check != "" || p.Git != "")})
+				}
+				continue
+			}
+			name := document.Key(p.Section)
+			at := slices.IndexFunc(out, func(have piece) bool { return have.section == name })
+			if at < 0 {
+				at, out = len(out), append(out, piece{section: name})
+			}
+			if text := textFor(p); !slices.Contains(out[at].texts, text) {
+				out[at].texts = append(out[at].texts, text)
+			}
+		}
+	}
+	for i := range out {
+		out[i].texts = together(out[i].texts)
+	}
+	return out
+}
+
+// textFor is a text that meets a part of a gate, and as little beyond it as can be.
+func textFor(p workflow.Part) string {
+	var lines []string
+	if p.Verdict != "" {
+		lines = append(lines, "Verdict: "+p.Verdict)
+	}
+	for _, label := range p.Fields {
+		lines = append(lines, label+": something")
+	}
+	if len(lines) == 0 {
+		lines = []string{"Something."}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// together adds, for each verdict and for none, a text that has all labels which any of the texts has.
+func together(texts []string) []string {
+	var verdicts, labels []string
+	for _, text := range texts {
+		verdict := ""
+		for line := range strings.SplitSeq(text, "\n") {
+			switch {
+			case strings.HasPrefix(line, "Verdict: "):
+				verdict = line
+			case strings.HasSuffix(line, ": something") && !slices.Contains(labels, line):
+				labels = append(labels, line)
+			}
+		}
+		if !slices.Contains(verdicts, verdict) {
+			verdicts = append(verdicts, verdict)
+		}
+	}
+	if len(labels) == 0 {
+		return texts
+	}
+	for _, v := range verdicts {
+		all := strings.Join(append(slices.DeleteFunc([]string{v}, func(s string) bool { return s == "" }), labels...), "\n")
+		if !slices.Contains(texts, all) {
+			texts = append(texts, all)
+		}
+	}
+	return texts
+}
+
+func evidenceOf(pieces []piece, pick []int) decide.Evidence {
+	var text strings.Builder
+	facts := map[string]decide.Fact{}
+	for i, p := range pieces {
+		switch {
+		case p.section == "":
+			fact := decide.Fact{Source: p.source, Found: "something else"}
+			if pick[i] == 1 {
+				fact = decide.Fact{Source: p.source, Holds: true, Digest: p.key, Text: p.key}
+			}
+			facts[p.key] = fact
+		case pick[i] > 0:
+			text.WriteString("## " + p.section + "\n\n" + p.texts[pick[i]-1] + "\n\n")
+		}
+	}
+	return decide.Evidence{Document: document.Read([]byte(text.String())), Facts: facts}
+}
+
+// met says whether a gate is met by evidence, as decide sees it: it asks for the one move of a workflow that has no other.
+func met(gate []workflow.Part, evidence decide.Evidence) bool {
+	const here, there task.Status = "here", "there"
+	def := &workflow.Definition{
+		States:      []workflow.State{{Name: here}, {Name: there}},
+		Transitions: []workflow.Transition{{From: here, To: there, Gate: gate}},
+	}
+	_, err := decide.Transition(def, task.Task{Status: here, Live: true}, evidence,
+		task.Request{To: there, Actor: task.Actor{Rule: true}}, born())
+	return err == nil
+}

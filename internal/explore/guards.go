@@ -1,0 +1,95 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// judgeGuards looks whether of each pair's transitions one at most is meant, and whether of those that share a gate one is.
+func (w *walk) judgeGuards() {
+	type view struct {
+		status, previous int16
+		counters         int32
+	}
+	seen := map[view]bool{}
+	for i, c := range w.configs {
+		v := view{c.status, c.previous, c.counters}
+		if seen[v] {
+			continue
+		}
+		seen[v] = true
+		t := w.taskOf(c)
+		var there []int
+		for _, n := range w.leaving[c.status] {
+			if from := w.def.Transitions[n].CameFrom; len(from) == 0 || slices.Contains(from, t.Previous) {
+				there = append(there, n)
+			}
+		}
+		w.overlaps(int32(i), t, there)
+		w.holes(int32(i), t, there)
+	}
+}
+
+// overlaps tells of two transitions between the same states that are open at once.
+func (w *walk) overlaps(at int32, t task.Task, there []int) {
+	first := map[task.Status]int{}
+	for _, n := range there {
+		edge := &w.def.Transitions[n]
+		if !open(edge.Counted(), t, edge.From) {
+			continue
+		}
+		if _, taken := first[edge.To]; taken {
+			w.tell(Disjoint, flaw{
+				at: at, pos: edge.Pos, suggestion: "make their guards exclude one another",
+				message: fmt.Sprintf("two transitions from %q to %q are open at once%s", edge.From, edge.To, w.standing(w.configs[at])),
+			})
+		}
+		first[edge.To] = n
+	}
+}
+
+// holes tells of evidence that leads to several states by a counter, and to none of them here.
+func (w *walk) holes(at int32, t task.Task, there []int) {
+	for _, n := range there {
+		edge := &w.def.Transitions[n]
+		cases, some, always := 1, open(edge.Counted(), t, edge.From), len(edge.When) == 0
+		for _, m := range w.alike[n] {
+			if other := &w.def.Transitions[m]; slices.Contains(there, m) {
+				cases++
+				some = some || open(other.Counted(), t, other.From)
+				always = always || len(other.When) == 0
+			}
+		}
+		if cases > 1 && !some && !always && len(edge.Gate) > 0 {
+			w.tell(Disjoint, flaw{
+				at: at, pos: edge.Pos, suggestion: "let the guards of the moves that ask for it cover every case",
+				message: fmt.Sprintf("in %q the same evidence leads here or there by a counter, and for this count nowhere%s", edge.From, w.standing(w.configs[at])),
+			})
+			return
+		}
+	}
+}
+
+// alikeGates finds for each transition those out of the same state whose gate asks for the same.
+func alikeGates(def *workflow.Definition, leaving [][]int) [][]int {
+	forms := make([]string, len(def.Transitions))
+	for n := range def.Transitions {
+		for _, p := range workflow.Leaves(def.Transitions[n].Gate) {
+			forms[n] += fmt.Sprintf("%s %q %q\n", p.Key(), p.Verdict, p.Fields)
+		}
+	}
+	out := make([][]int, len(def.Transitions))
+	for _, edges := range leaving {
+		for _, n := range edges {
+			for _, m := range edges {
+				if m != n && forms[n] == forms[m] {
+					out[n] = append(out[n], m)
+				}
+			}
+		}
+	}
+	return out
+}

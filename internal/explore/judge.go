@@ -1,0 +1,283 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/internal/yaml"
+)
+
+// tell notes a flaw; of those at one line the first is kept, which was found by the shortest way.
+func (w *walk) tell(property string, f flaw) {
+	for _, have := range w.flaws[property] {
+		if have.pos.Line == f.pos.Line {
+			return
+		}
+	}
+	w.flaws[property] = append(w.flaws[property], f)
+}
+
+// complain tells what is wrong with a configuration as it is entered, or with the way there.
+func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook) {
+	c := p.config
+	at2 := w.placeOfWay(at, one)
+	for _, m := range p.unfit {
+		pos, state := hookPlace(declared, m.hook, at2), w.def.States[c.status].Name
+		f := flaw{at: at, last: &one, pos: pos}
+		f.message = fmt.Sprintf("the %s would be started in %q, and the task has no workspace there", m.role, state)
+		f.suggestion = fmt.Sprintf("put %q before %q", task.AcquireWorkspace, m.hook.Action)
+		if m.hook.Action == task.ReleaseWorkspace {
+			f.message = fmt.Sprintf("the workspace is given back on the way to %q while the %s lives in it", state, m.role)
+			f.suggestion = fmt.Sprintf("put %q before %q", task.KillSession, m.hook.Action)
+		}
+		w.tell(Workspace, f)
+	}
+	if c.owed != 0 {
+		return
+	}
+	w.crowded(at, one, c, at2)
+	if state := w.def.States[c.status]; state.Terminal {
+		if who := w.living(c, func(int) bool { return true }); len(who) > 0 {
+			w.tell(NobodyLeft, flaw{
+				at: at, last: &one, pos: at2, suggestion: fmt.Sprintf("add the hook %q", task.KillSession),
+				message: fmt.Sprintf("the task has ended in %q, and the %s still lives", state.Name, strings.Join(who, " and the ")),
+			})
+		}
+		if c.workspace {
+			w.tell(Workspace, flaw{
+				at: at, last: &one, pos: at2, suggestion: fmt.Sprintf("add the hook %q", task.ReleaseWorkspace),
+				message: fmt.Sprintf("the task has ended in %q with its workspace, which nobody else gets then", state.Name),
+			})
+		}
+	}
+}
+
+// crowded tells of two agents where one has its place.
+func (w *walk) crowded(at int32, one way, c config, pos yaml.Pos) {
+	for _, reads := range []bool{false, true} {
+		who := w.living(c, func(r int) bool { return w.readers[r] == reads })
+		if len(who) < 2 {
+			continue
+		}
+		part := "change the work"
+		if reads {
+			part = "review it"
+		}
+		w.tell(OneAgent, flaw{
+			at: at, last: &one, pos: pos,
+			message:    fmt.Sprintf("the %s live in %q together, and both %s", strings.Join(who, " and the "), w.def.States[c.status].Name, part),
+			suggestion: fmt.Sprintf("end the one before the other is started: {action: %s, role: %s}", task.KillAgent, who[0]),
+		})
+	}
+}
+
+func (w *walk) living(c config, which func(role int) bool) []string {
+	var out []string
+	for r, name := range w.roles {
+		if c.agent(r) == alive && which(r) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func hookPlace(declared []workflow.Hook, h task.Hook, instead yaml.Pos) yaml.Pos {
+	for _, d := range declared {
+		if d.Action == h.Action && d.Role == h.Role && d.Prompt == h.Prompt && d.Pos.Line > 0 {
+			return d.Pos
+		}
+	}
+	return instead
+}
+
+// placeOfWay is where the file says what happens on a way.
+func (w *walk) placeOfWay(at int32, one way) yaml.Pos {
+	e := one.event
+	if at < 0 {
+		if e.to < 0 {
+			return w.def.PlanFile.Pos
+		}
+		birth := w.def.Births[e.to]
+		if birth.Pos.Line == 0 {
+			return w.def.States[w.place(birth.To)].Pos
+		}
+		return birth.Pos
+	}
+	before, after := w.configs[at], w.configs[one.to]
+	pos := w.def.States[before.status].Pos
+	switch e.kind {
+	case isRequest, isTimer:
+		if n := w.edgeOf(w.taskOf(before), w.def.States[after.status].Name, e.override); n >= 0 {
+			return w.def.Transitions[n].Pos
+		}
+	case isDeath:
+		for _, r := range w.rules[before.status] {
+			rule := &w.def.Exit.Rules[r]
+			if one.moves && (rule.Then == w.def.States[after.status].Name ||
+				slices.ContainsFunc(rule.ThenWhen, func(b workflow.Branch) bool { return b.Then == w.def.States[after.status].Name })) {
+				return rule.Pos
+			}
+		}
+	case isSettle:
+		return w.placeOfWay(w.parent[at], way{to: at, event: w.by[at], moves: true})
+	}
+	return pos
+}
+
+// judge looks at the configurations and the ways between them as a whole.
+func (w *walk) judge() Bound {
+	w.judgeReachable()
+	w.judgeEnds()
+	bound := w.judgeBound()
+	w.judgeGuards()
+	w.judgeRules()
+	w.judgePrompts()
+	w.judgeRoles()
+	return bound
+}
+
+func (w *walk) judgeReachable() {
+	come := make([]bool, len(w.def.States))
+	for _, c := range w.configs {
+		come[c.status] = true
+	}
+	for i, s := range w.def.States {
+		if !come[i] {
+			w.tell(Reachable, flaw{
+				at: -1, pos: s.Pos, message: fmt.Sprintf("no task can ever come to %q", s.Name),
+				suggestion: "give it a transition that can be taken, or name it under create, or take it out",
+			})
+		}
+	}
+	type origin struct {
+		pos  yaml.Pos
+		from task.Status
+	}
+	taken := map[origin]bool{}
+	for n := range w.def.Transitions {
+		t := &w.def.Transitions[n]
+		taken[origin{t.Pos, t.From}] = taken[origin{t.Pos, t.From}] || w.taken[n]
+	}
+	for n := range w.def.Transitions {
+		t := &w.def.Transitions[n]
+		if from := w.place(t.From); from >= 0 && come[from] && !taken[origin{t.Pos, t.From}] {
+			w.tell(Reachable, flaw{
+				at: -1, pos: t.Pos, message: fmt.Sprintf("nobody can ever take the transition from %q to %q: %s", t.From, t.To, w.hindrance(n)),
+				suggestion: "change what it asks for, or take it out",
+			})
+		}
+	}
+}
+
+// hindrance says why a transition is never taken.
+func (w *walk) hindrance(n int) string {
+	edge := &w.def.Transitions[n]
+	from, i := w.place(edge.From), slices.Index(w.leaving[w.place(edge.From)], n)
+	holds, came := false, len(edge.CameFrom) == 0
+	for _, c := range w.configs {
+		if c.status == from {
+			t := w.taskOf(c)
+			holds = holds || open(edge.Counted(), t, edge.From)
+			came = came || slices.Contains(edge.CameFrom, t.Previous)
+		}
+	}
+	answered := slices.ContainsFunc(w.forge.looks[from][1], func(l look) bool { return l.gates[i] })
+	switch {
+	case !came:
+		return "no task comes there from where it asks for"
+	case !holds:
+		guards := make([]string, len(edge.When))
+		for i, g := range edge.When {
+			guards[i] = g.String()
+		}
+		return fmt.Sprintf("its guards (%s) never hold in that state", strings.Join(guards, ", "))
+	case !answered:
+		return "no evidence meets all parts of its gate"
+	}
+	return "nobody who may ask for it is ever there together with what it asks for"
+}
+
+// judgeEnds looks for where a task cannot go on, and for where it can go on and never comes to an end.
+func (w *walk) judgeEnds() {
+	good := make([]bool, len(w.configs))
+	for i, c := range w.configs {
+		s := w.def.States[c.status]
+		good[i] = s.Terminal && !w.givesUp(c.status)
+		if s.Terminal || w.leadsOn(i) {
+			continue
+		}
+		good[i] = true // it is told here and nowhere else
+		w.tell(NoDeadEnd, flaw{
+			at: int32(i), pos: s.Pos, message: fmt.Sprintf("nothing leads on from %q", s.Name) + w.standing(c),
+			suggestion: "give it a transition that somebody may ask for there, or make it terminal",
+		})
+	}
+	from := make([][]int32, len(w.configs))
+	for i := range w.ways {
+		for _, o := range w.ways[i] {
+			from[o.to] = append(from[o.to], int32(i))
+		}
+	}
+	var open []int32
+	for i := range good {
+		if good[i] {
+			open = append(open, int32(i))
+		}
+	}
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, before := range from[at] {
+			if !good[before] {
+				good[before] = true
+				open = append(open, before)
+			}
+		}
+	}
+	for i, c := range w.configs {
+		if s := w.def.States[c.status]; !good[i] && !s.Terminal {
+			w.tell(Terminating, flaw{
+				at: int32(i), pos: s.Pos, message: fmt.Sprintf("from %q no way leads to an end any more", s.Name) + w.standing(c),
+				suggestion: "let somebody lead it to a terminal state from there",
+			})
+		}
+	}
+}
+
+// leadsOn says whether the task can leave its status without being given up, if not at once then after something else has happened there.
+func (w *walk) leadsOn(at int) bool {
+	seen := map[int32]bool{int32(at): true}
+	open := []int32{int32(at)}
+	for len(open) > 0 {
+		now := open[0]
+		open = open[1:]
+		for _, o := range w.ways[now] {
+			if o.moves && !o.gives {
+				return true
+			}
+			if !o.moves && !seen[o.to] {
+				seen[o.to] = true
+				open = append(open, o.to)
+			}
+		}
+	}
+	return false
+}
+
+// standing says what there is to know of a configuration beside its status.
+func (w *walk) standing(c config) string {
+	var known []string
+	for _, one := range w.tallies[c.counters] {
+		known = append(known, fmt.Sprintf("%s = %d", one.Name, one.Value))
+	}
+	if c.previous >= 0 {
+		known = append(known, fmt.Sprintf("it came from %q", w.def.States[c.previous].Name))
+	}
+	if len(known) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(known, ", ") + ")"
+}

@@ -1,0 +1,238 @@
+package explore
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/internal/yaml"
+)
+
+// ask is one command in a prompt that asks for a move.
+type ask struct {
+	words string // as they stand there
+	to    task.Status
+	any   bool // whatever the evidence supports: task next
+	line  int  // within the text, from 0
+}
+
+// asking finds the commands that ask for a move. What stands in one line with "person" is for one.
+var asking = regexp.MustCompile(`orange task (update[^\n` + "`" + `]*?--status[ =]"?([A-Za-z0-9_-]+)"?|next|complete|stuck)\b`)
+
+// forPeople finds lines about what people do.
+var forPeople = regexp.MustCompile(`(?i)\b(person|human|only they)\b`)
+
+func asksOf(def *workflow.Definition, text string) []ask {
+	var out []ask
+	for n, line := range strings.Split(text, "\n") {
+		for _, m := range asking.FindAllStringSubmatchIndex(line, -1) {
+			if clause := line[:m[0]]; forPeople.MatchString(clause[strings.LastIndexAny(clause, ".;:")+1:]) {
+				continue
+			}
+			a := ask{words: line[m[0]:m[1]], line: n}
+			switch command := line[m[2]:m[3]]; command {
+			case "next":
+				a.any = true
+			case workflow.MoveComplete, workflow.MoveStuck:
+				a.to, _ = def.Move(command)
+			default:
+				a.to = task.Status(line[m[4]:m[5]])
+			}
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// reader is an agent that reads a prompt: its role, and the states in which it may begin.
+type reader struct {
+	prompt string
+	role   string
+	from   []task.Status
+	told   bool // it lives already, and knows what it is about
+}
+
+// readersOfPrompts are the agents that each prompt is for.
+func (w *walk) readersOfPrompts() []reader {
+	var out []reader
+	add := func(prompt, role string, at task.Status, told bool) {
+		if prompt == "" {
+			return
+		}
+		i := slices.IndexFunc(out, func(r reader) bool { return r.prompt == prompt && r.role == role })
+		if i < 0 {
+			i, out = len(out), append(out, reader{prompt: prompt, role: role, told: told})
+		}
+		out[i].told = out[i].told && told
+		if !slices.Contains(out[i].from, at) {
+			out[i].from = append(out[i].from, at)
+		}
+	}
+	eachStart(w.def, func(state workflow.State, h task.Hook, _ yaml.Pos) {
+		role := roleOf(state, h)
+		if h.Action == task.NotifyWorker && state.Role != "" && state.Role != task.RoleReviewer {
+			role = state.Role // whoever has the worker's part
+		}
+		add(h.Prompt, role, state.Name, h.Action == task.NotifyWorker)
+	})
+	for _, s := range w.def.States {
+		add(s.RespawnPrompt.Name, s.Role, s.Name, false)
+	}
+	return out
+}
+
+// judgePrompts tells of prompts that ask for what their agent may not do, or forget what it has to write for it.
+func (w *walk) judgePrompts() {
+	for _, p := range w.readersOfPrompts() {
+		at := slices.IndexFunc(w.def.Prompts, func(have workflow.Prompt) bool { return have.Name == p.prompt })
+		if at < 0 {
+			continue
+		}
+		prompt := w.def.Prompts[at]
+		reach := w.reach(p.role, p.from)
+		asks := asksOf(w.def, prompt.Text)
+		for _, a := range asks {
+			w.judgeAsk(p, prompt, a, reach)
+		}
+		for _, from := range p.from {
+			w.judgeStart(p, prompt, asks, from)
+		}
+	}
+}
+
+// placeOfLine is where a line of a prompt stands, which follows the line of its name in the usual form.
+func placeOfLine(p workflow.Prompt, line int) yaml.Pos {
+	return yaml.Pos{Line: p.Pos.Line + 1 + line, Col: p.Pos.Col}
+}
+
+func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.Status) {
+	ways := w.answers(p.role, a, reach)
+	where := "in " + listed(p.from)
+	if len(ways) == 0 {
+		w.tell(PromptsLegal, flaw{
+			at: w.firstOf(p, p.from), pos: placeOfLine(prompt, a.line),
+			message:    fmt.Sprintf("the prompt %q has the %s that begins %s run %q, and that is no move which it may make from there on", prompt.Name, p.role, where, a.words),
+			suggestion: "name a state that a transition leads to with this role in its by, or leave it to a person in words",
+		})
+		return
+	}
+	if a.any {
+		return
+	}
+	var lacks string
+	for _, edge := range ways {
+		if lacks = lacking(edge.Gate, prompt.Text, p.told); lacks == "" {
+			return
+		}
+	}
+	w.tell(PromptsLegal, flaw{
+		at: w.firstOf(p, p.from), pos: placeOfLine(prompt, a.line),
+		message:    fmt.Sprintf("the prompt %q has the %s run %q, and does not name what that move asks for: %s", prompt.Name, p.role, a.words, lacks),
+		suggestion: "say in the prompt what has to be written, and how",
+	})
+}
+
+// judgeStart tells of a state in which the agent begins, and where none of what its prompt asks for can be done.
+func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from task.Status) {
+	if len(asks) == 0 || w.waits(w.place(from)) {
+		return
+	}
+	reach := w.reach(p.role, []task.Status{from})
+	if slices.ContainsFunc(asks, func(a ask) bool { return len(w.answers(p.role, a, reach)) > 0 }) {
+		return
+	}
+	w.tell(PromptsLegal, flaw{
+		at: w.firstOf(p, []task.Status{from}), pos: prompt.Pos,
+		message:    fmt.Sprintf("the %s that begins in %q with the prompt %q can make none of the moves that it asks for", p.role, from, prompt.Name),
+		suggestion: "give that state a prompt of its own",
+	})
+}
+
+// reach are the states to which an agent leads its task by its own moves.
+func (w *walk) reach(role string, from []task.Status) []task.Status {
+	out := slices.Clone(from)
+	for i := 0; i < len(out); i++ { // it grows meanwhile
+		for n := range w.def.Transitions {
+			edge := &w.def.Transitions[n]
+			if edge.From == out[i] && mayAsk(edge, role) && !slices.Contains(out, edge.To) {
+				out = append(out, edge.To)
+			}
+		}
+	}
+	return out
+}
+
+func mayAsk(edge *workflow.Transition, role string) bool {
+	return len(edge.By) == 0 || slices.Contains(edge.By, role)
+}
+
+// answers are the moves that a command can mean in one of the states.
+func (w *walk) answers(role string, a ask, reach []task.Status) []*workflow.Transition {
+	var out []*workflow.Transition
+	for n := range w.def.Transitions {
+		edge := &w.def.Transitions[n]
+		back := a.to == workflow.Previous && slices.Contains(edge.CameFrom, edge.To)
+		if slices.Contains(reach, edge.From) && mayAsk(edge, role) && (a.any || edge.To == a.to || back) {
+			out = append(out, edge)
+		}
+	}
+	return out
+}
+
+// firstOf is the first configuration in which an agent of the role lives in one of the states.
+func (w *walk) firstOf(p reader, states []task.Status) int32 {
+	r := slices.Index(w.roles, p.role)
+	return int32(slices.IndexFunc(w.configs, func(c config) bool {
+		return slices.Contains(states, w.def.States[c.status].Name) && r >= 0 && c.agent(r) == alive
+	}))
+}
+
+// lacking says what of a gate a prompt does not name; empty where it names all. Whoever is only told something knows the forms already.
+func lacking(gate []workflow.Part, text string, told bool) string {
+	text = strings.ToLower(text)
+	for _, p := range gate {
+		switch {
+		case len(p.All) > 0:
+			if lacks := lacking(p.All, text, told); lacks != "" {
+				return lacks
+			}
+		case len(p.Any) > 0:
+			lacks := ""
+			for _, one := range p.Any {
+				if lacks = lacking([]workflow.Part{one}, text, told); lacks == "" {
+					break
+				}
+			}
+			if lacks != "" {
+				return lacks
+			}
+		case p.Section != "":
+			name := document.Key(p.Section)
+			if !strings.Contains(text, "## "+name) {
+				return fmt.Sprintf("the section %q", "## "+name)
+			}
+			if p.Verdict != "" && !told && !strings.Contains(text, strings.ToLower(p.Verdict)) {
+				return "the verdict " + p.Verdict
+			}
+			named := func(label string) bool { return strings.Contains(text, strings.ToLower(label)) }
+			if len(p.Fields) > 0 && !told && !slices.ContainsFunc(p.Fields, named) {
+				return "one of the labels " + strings.Join(p.Fields, ", ")
+			}
+		case p.File != "" && !strings.Contains(text, strings.ToLower(p.File)):
+			return "the file " + p.File
+		}
+	}
+	return ""
+}
+
+func listed(names []task.Status) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fmt.Sprintf("%q", n)
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,39 @@
+package explore
+
+// Names of the properties. They are part of the program's promise: workflow files name them under allow.
+const (
+	NoDeadEnd    = "no-dead-end"
+	Reachable    = "reachable"
+	Terminating  = "terminating"
+	Bounded      = "bounded"
+	Disjoint     = "disjoint"
+	RulesLegal   = "rules-legal"
+	OneAgent     = "one-agent"
+	NobodyLeft   = "nobody-left"
+	Workspace    = "workspace"
+	PromptsLegal = "prompts-legal"
+	RolesAct     = "roles-act"
+)
+
+// Property is one promise that a workflow keeps wherever a task can come to.
+type Property struct {
+	Name  string
+	About string // in a sentence
+}
+
+// Properties are all of them, in the order in which they are told.
+func Properties() []Property {
+	return []Property{
+		{NoDeadEnd, "Out of every state but the last ones something leads on, beside giving the task up."},
+		{Reachable, "A task can come to every state, and somebody can take every transition."},
+		{Terminating, "From everywhere a task can come to its end, with the help of people."},
+		{Bounded, "Without people the agents come to rest: they cannot go round for ever."},
+		{Disjoint, "Guards never leave it open which of two moves is meant, nor that none is."},
+		{RulesLegal, "What an exit rule or a timeout leads to is a move that can be made, and too many crashes lead somewhere."},
+		{OneAgent, "There are never two agents that change the work, nor two that review it."},
+		{NobodyLeft, "Where a task has ended no agent lives."},
+		{Workspace, "No agent is started without a workspace or loses it, and at the end it is given back."},
+		{PromptsLegal, "A prompt asks for moves that its agent may make, and names the evidence that they take."},
+		{RolesAct, "Every role that may ask for something, or has a state, is a person or is started somewhere."},
+	}
+}

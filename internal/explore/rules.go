@@ -1,0 +1,140 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/internal/yaml"
+)
+
+// refusal is what became of an exit rule's move in one configuration.
+type refusal struct {
+	moved  bool
+	event  event  // of a death after which it was not made
+	reason string // why not
+}
+
+// note keeps what became of the exit rule that a death's evidence speaks for.
+func note(refused map[int]refusal, rule int, c task.Change, e event) {
+	if rule < 0 {
+		return
+	}
+	last := c.Events[len(c.Events)-1]
+	known, before := refused[rule]
+	if last.IsMove() && last.Data[task.DataCrash] == "" {
+		known.moved = true
+	} else if !before {
+		known.event, known.reason = e, c.Events[0].Reason
+	}
+	refused[rule] = known
+}
+
+// tellRefused tells of exit rules whose move the map does not have here, or whose evidence leads elsewhere here.
+// A move that is only refused here, because a counter says so, is a crash as the author may have meant it, if it is made elsewhere.
+func (w *walk) tellRefused(at int32, t task.Task, refused map[int]refusal) {
+	status := w.configs[at].status
+	for k, n := range w.rules[status] {
+		r, asked := refused[k]
+		if !asked {
+			continue
+		}
+		if r.moved {
+			w.made[n] = true
+			continue
+		}
+		rule := &w.def.Exit.Rules[n]
+		f := flaw{
+			at: at, last: &way{to: at, event: r.event}, pos: rule.Pos,
+			message:    fmt.Sprintf("the exit rule of %q leads to no legal move%s: %s", rule.Status, w.standing(w.configs[at]), r.reason),
+			suggestion: "let it lead where a transition is open with that evidence; then_when tells cases apart by a counter",
+		}
+		edge := w.edgeOf(t, leadsTo(rule, t), false)
+		if edge < 0 || w.elsewhere(t, edge) {
+			w.tell(RulesLegal, f)
+		} else if _, known := w.pending[n]; !known {
+			w.pending[n] = f
+		}
+	}
+}
+
+// leadsTo is where a rule leads a task.
+func leadsTo(rule *workflow.Rule, t task.Task) task.Status {
+	for _, arm := range rule.ThenWhen {
+		if open(arm.When, t, rule.Status) {
+			return arm.Then
+		}
+	}
+	return rule.Then
+}
+
+// elsewhere says whether the evidence for a transition, which is closed by its guards, opens another one.
+func (w *walk) elsewhere(t task.Task, edge int) bool {
+	return slices.ContainsFunc(w.alike[edge], func(m int) bool {
+		other := &w.def.Transitions[m]
+		return open(other.Counted(), t, other.From) && (len(other.CameFrom) == 0 || slices.Contains(other.CameFrom, t.Previous))
+	})
+}
+
+// judgeRules tells of crashes that lead nowhere however many there are.
+func (w *walk) judgeRules() {
+	for n := range w.def.Exit.Rules { // in the order of the file
+		if f, refused := w.pending[n]; refused && !w.made[n] {
+			w.tell(RulesLegal, f)
+		}
+	}
+	for n := range w.def.Exit.Rules {
+		rule := &w.def.Exit.Rules[n]
+		if rule.Action != workflow.ActionCrash || rule.Then != "" || len(rule.ThenWhen) > 0 {
+			continue
+		}
+		status := w.place(rule.Status)
+		r := slices.Index(w.roles, w.def.States[status].Role)
+		at := slices.IndexFunc(w.configs, func(c config) bool { return c.status == status && r >= 0 && c.agent(r) == alive })
+		if at < 0 {
+			continue // nobody is there to crash
+		}
+		w.tell(RulesLegal, flaw{
+			at: int32(at), pos: rule.Pos, suggestion: "say where a person finds the task: then: STATE",
+			message: fmt.Sprintf("after %d crashes in %q the task goes nowhere: it stays, with a mark for a person", rule.StuckAfter, rule.Status),
+		})
+	}
+}
+
+// judgeRoles tells of roles that are named and that nobody can ever have.
+func (w *walk) judgeRoles() {
+	act := map[string]bool{task.RoleHuman: true}
+	eachStart(w.def, func(state workflow.State, h task.Hook, _ yaml.Pos) {
+		if h.Action != task.NotifyWorker || state.RespawnPrompt.Name != "" {
+			act[roleOf(state, h)] = true
+		}
+	})
+	for _, s := range w.def.States {
+		if s.Role != "" && s.RespawnPrompt.Name != "" {
+			act[s.Role] = true
+		}
+	}
+	tell := func(role, where string, pos yaml.Pos) {
+		if role != "" && !act[role] {
+			w.tell(RolesAct, flaw{
+				at: -1, pos: pos, message: fmt.Sprintf("the role %q is named in %s, and no agent of it is ever started", role, where),
+				suggestion: "start one with spawn_agent and role, or name a role that acts",
+			})
+		}
+	}
+	for _, s := range w.def.States {
+		tell(s.Role, fmt.Sprintf("the state %q", s.Name), s.Pos)
+	}
+	for i := range w.def.Transitions {
+		t := &w.def.Transitions[i]
+		for _, role := range t.By {
+			tell(role, fmt.Sprintf("by of the transition from %q to %q", t.From, t.To), t.Pos)
+		}
+		for _, h := range t.Hooks {
+			if h.Action == task.KillAgent {
+				tell(h.Role, "the hook "+h.Action, h.Pos)
+			}
+		}
+	}
+}

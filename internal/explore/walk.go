@@ -1,0 +1,281 @@
+package explore
+
+import (
+	"slices"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/internal/yaml"
+)
+
+// walk is one exploration, breadth first: the way by which a configuration was found first is a shortest one.
+type walk struct {
+	def     *workflow.Definition
+	most    int
+	tooMany bool
+
+	count    *counting
+	forge    *forge
+	means    map[string]meaning
+	roles    []string
+	readers  []bool
+	mourned  [][]bool // by state and role: whether it can matter later that the agent has died by itself
+	speakers []string // roles that a person can speak for to make a move that nobody asks for as a person
+	leaving  [][]int  // transitions by the state that they leave
+	rules    [][]int  // exit rules by their state
+	cameFrom [][]task.Status
+	alike    [][]int // for each transition those out of the same state whose gate asks for the same
+	made     []bool  // exit rules whose move was made
+
+	tallies []task.Counters
+	tallyOf map[string]int32
+	lists   [][]task.Hook
+	listOf  map[string]int32
+	key     []byte
+
+	movesOf   map[view][]outcome
+	endingsOf map[ending][]outcome
+
+	configs []config
+	known   map[config]int32
+	parent  []int32 // by which configuration it was found; -1 for a birth
+	by      []event // and by which event
+	ways    [][]way
+	taken   []bool // transitions that somebody took
+	flaws   map[string][]flaw
+	pending map[int]flaw // exit rules whose move was refused, which is a flaw only if it is never made
+}
+
+// way is one arrow between two configurations.
+type way struct {
+	to     int32
+	person bool // only a person goes it, or it leads on from where a person is waited for
+	moves  bool // the status is left
+	again  bool // it begins anew
+	gives  bool // it gives the task up
+	agents uint8
+	rounds uint8
+	event  event
+}
+
+// flaw is one place where a property does not hold.
+type flaw struct {
+	message    string
+	at         int32 // the configuration; -1 where none is needed to see it
+	last       *way  // what happens there
+	round      []leg // what happens there again and again
+	pos        yaml.Pos
+	suggestion string
+}
+
+// leg is one way of a round, with where it begins.
+type leg struct {
+	at  int32
+	way way
+}
+
+func newWalk(def *workflow.Definition, most int) *walk {
+	w := &walk{
+		def: def, most: most, count: newCounting(def), means: meanings(), tallyOf: map[string]int32{}, listOf: map[string]int32{},
+		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)), made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
+		movesOf: map[view][]outcome{}, endingsOf: map[ending][]outcome{}, flaws: map[string][]flaw{},
+		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)), cameFrom: make([][]task.Status, len(def.States)),
+	}
+	w.roles = []string{task.RoleWorker, task.RoleReviewer}
+	for _, r := range def.Roles {
+		if !slices.Contains(w.roles, r.Name) {
+			w.roles = append(w.roles, r.Name)
+		}
+	}
+	w.readers = readersOf(def, w.roles)
+	w.mourned = mournedIn(def, w.roles)
+	for i, s := range def.States {
+		for e := range def.Transitions {
+			if def.Transitions[e].From == s.Name {
+				w.leaving[i] = append(w.leaving[i], e)
+				w.cameFrom[i] = append(w.cameFrom[i], def.Transitions[e].CameFrom...)
+			}
+		}
+		for r := range def.Exit.Rules {
+			if def.Exit.Rules[r].Status == s.Name {
+				w.rules[i] = append(w.rules[i], r)
+			}
+		}
+	}
+	for i := range def.Transitions {
+		by := def.Transitions[i].By
+		if len(by) == 0 || slices.Contains(by, task.RoleHuman) {
+			continue
+		}
+		for _, role := range by {
+			if !slices.Contains(w.speakers, role) {
+				w.speakers = append(w.speakers, role)
+			}
+		}
+	}
+	w.alike = alikeGates(def, w.leaving)
+	w.forge = newForge(def, w.leaving, w.rules)
+	w.tally(nil)
+	w.list(nil)
+	return w
+}
+
+// maxRoles is the number of roles whose agents fit into a configuration.
+const maxRoles = 32
+
+func (w *walk) explore() {
+	if len(w.roles) > maxRoles {
+		w.tooMany = true
+		return
+	}
+	w.begin()
+	for at := 0; at < len(w.configs) && !w.tooMany; at++ {
+		w.ways = append(w.ways, nil)
+		w.visit(int32(at))
+	}
+}
+
+// begin enters every configuration in which a task can begin.
+func (w *walk) begin() {
+	empty := task.Task{ID: "task", Workspace: "", Version: 0}
+	human := task.Actor{Role: task.RoleHuman}
+	for i := range w.def.Births {
+		if c, err := decide.Create(w.def, empty, w.def.Births[i].To, human, born()); err == nil {
+			w.follow(-1, config{}, c, event{kind: isBorn, to: int16(i)}, w.def.Births[i].Hooks)
+		}
+	}
+	if w.def.PlanFile != nil {
+		if c, err := decide.CreateFromPlan(w.def, empty, human, born()); err == nil {
+			w.follow(-1, config{}, c, event{kind: isBorn, to: -1}, w.def.PlanFile.Hooks)
+		}
+	}
+}
+
+// follow enters the configurations that a change leads to: the one in which all its hooks are performed, and for each hook
+// that can fail the one in which it has. Declared are the hooks as the file has them, for their places.
+func (w *walk) follow(at int32, before config, c task.Change, e event, declared []workflow.Hook) {
+	t := c.Task
+	if c.Lease == task.LeaseReserve {
+		t.Workspace = "workspace"
+	}
+	after := w.configOf(t, before)
+	if e.dies {
+		how := uint64(gone)
+		if !e.unstarted {
+			how = died
+		}
+		after.setAgent(int(e.role), how)
+	}
+	moved := len(c.Events) > 0 && (c.Events[len(c.Events)-1].IsMove() || at < 0)
+	owed := w.overtake(before, c)
+	hooks := append(owed, settles(c.Hooks)...)
+	after.unsettled = w.unsettled(before, c, moved)
+	e.failing = -1
+	p := w.perform(after, hooks, len(hooks))
+	w.settle(&p.config)
+	w.enter(at, e, p, moved, declared) // first, so that nothing fails on the way that is told where it need not
+	for failing := range hooks {
+		if w.holdsUp(hooks, failing) && !w.tooMany {
+			e.failing = int8(min(failing, maxFailing))
+			w.enter(at, e, w.perform(after, hooks, failing), moved, nil)
+		}
+	}
+}
+
+// maxFailing is the last hook of a list that the words of a step can name as the one that failed.
+const maxFailing = 127
+
+// unsettled says whether the crashes that are counted are forgotten once all owed hooks are performed:
+// they are after a move, unless too many crashes made it or somebody has crashed since.
+func (w *walk) unsettled(before config, c task.Change, moved bool) bool {
+	for i := range c.Events {
+		if c.Events[i].Type == task.AgentCrashed {
+			return false
+		}
+	}
+	return moved || before.unsettled
+}
+
+// settle is what follows when the last owed hook has been performed.
+func (w *walk) settle(c *config) {
+	if c.unsettled {
+		c.counters = w.tally(w.count.cut(w.tallies[c.counters].With(task.CrashCount, 0), int(c.status)))
+	}
+	c.unsettled, c.owed = false, 0
+}
+
+// overtake is what stays owed of what was, once a new step is decided: each hook once, for what ends an agent ends it once.
+func (w *walk) overtake(before config, c task.Change) []task.Hook {
+	var owed []task.OwedHook
+	for i, h := range w.lists[before.owed] {
+		owed = append(owed, task.OwedHook{ID: int64(i + 1), Hook: h, State: task.HookFailed})
+	}
+	dropped := decide.Overtaken(owed, c)
+	var kept []task.Hook
+	for _, h := range owed {
+		same := func(k task.Hook) bool { return k.Action == h.Action && k.Role == h.Role }
+		if !slices.Contains(dropped, h.ID) && !slices.ContainsFunc(kept, same) {
+			kept = append(kept, h.Hook)
+		}
+	}
+	return kept
+}
+
+// enter notes a configuration and the way to it.
+func (w *walk) enter(at int32, e event, p performed, moved bool, declared []workflow.Hook) {
+	c := p.config
+	for r := range w.roles {
+		if c.agent(r) == died && !w.mourned[c.status][r] {
+			c.setAgent(r, gone)
+		}
+	}
+	p.config = c
+	if w.tallies[c.counters].Get(task.CrashCount) == 0 {
+		c.unsettled = false
+	}
+	to, known := w.known[c]
+	if !known {
+		if len(w.configs) >= w.most {
+			w.tooMany = true
+			return
+		}
+		to = int32(len(w.configs))
+		w.known[c], w.configs = to, append(w.configs, c)
+		w.parent, w.by = append(w.parent, at), append(w.by, e)
+	}
+	one := way{to: to, event: e, agents: uint8(min(p.agents, 255)), rounds: uint8(min(p.rounds, 255))}
+	if at >= 0 {
+		before := w.configs[at]
+		one.person = e.byPerson() || moved && e.kind == isRequest && w.waits(before.status)
+		one.moves = before.status != c.status
+		one.again = moved && !one.moves
+		one.gives = one.moves && w.givesUp(c.status)
+		same := slices.IndexFunc(w.ways[at], func(have way) bool { return have.to == to && have.person == one.person })
+		if same < 0 {
+			w.ways[at] = append(w.ways[at], one)
+		} else {
+			have := &w.ways[at][same]
+			have.agents, have.rounds = max(have.agents, one.agents), max(have.rounds, one.rounds)
+		}
+	}
+	w.complain(at, one, p, declared)
+}
+
+// waits says whether a state waits for a person: its exit rules say that nothing follows from a death, or no agent belongs there.
+// What an agent does there, it does with the person.
+func (w *walk) waits(state int16) bool {
+	s := w.def.States[state]
+	return w.def.Attended(s.Name) && (len(w.rules[state]) > 0 || s.Role == "" || s.Role == task.RoleHuman)
+}
+
+// givesUp says whether to come to a state is to give the task up.
+func (w *walk) givesUp(state int16) bool {
+	marks := decide.Marks(w.def, w.def.States[state].Name)
+	return marks.Terminal && !marks.Well && w.wellEnds()
+}
+
+// wellEnds says whether the workflow has an end that is not giving up.
+func (w *walk) wellEnds() bool {
+	return slices.ContainsFunc(w.def.States, func(s workflow.State) bool { return decide.Marks(w.def, s.Name).Well })
+}

@@ -1,0 +1,145 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// steps tells the way to a configuration, from the birth of the task.
+func (w *walk) steps(at int32) []string {
+	var out []string
+	for at >= 0 {
+		out = append(out, w.words(w.parent[at], way{to: at, event: w.by[at]}))
+		at = w.parent[at]
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// words tells one step in plain words: what happens, and what is different then.
+func (w *walk) words(at int32, one way) string {
+	after := w.configs[one.to]
+	var before config
+	if at >= 0 {
+		before = w.configs[at]
+	}
+	text := w.deed(at, before, after, one.event)
+	for r, name := range w.roles {
+		switch {
+		case after.agent(r) == alive && (before.agent(r) != alive || at < 0):
+			text += fmt.Sprintf(" The %s is started.", name)
+		case before.agent(r) == alive && after.agent(r) != alive && !(one.event.dies && int(one.event.role) == r):
+			text += fmt.Sprintf(" The %s is ended.", name)
+		}
+	}
+	switch {
+	case after.workspace && !before.workspace:
+		text += " It has a workspace."
+	case before.workspace && !after.workspace:
+		text += " The workspace is given back."
+	}
+	if failed := w.lists[after.owed]; len(failed) > 0 && one.event.failing >= 0 {
+		text += fmt.Sprintf(" The hook %s fails and stays owed.", failed[0].Action)
+	}
+	return text
+}
+
+func (w *walk) deed(at int32, before, after config, e event) string {
+	status := w.def.States[after.status].Name
+	who := "A person"
+	if e.role >= 0 {
+		who = "The " + w.roles[e.role]
+	}
+	stays := at >= 0 && before.status == after.status
+	switch e.kind {
+	case isBorn:
+		if e.to < 0 {
+			return fmt.Sprintf("A task is created in %q from a plan file.", status)
+		}
+		return fmt.Sprintf("A task is created in %q.", status)
+	case isRequest:
+		return w.asking(before, who, status, e)
+	case isDeath:
+		text := who + " dies" + w.remains(before, e)
+		switch {
+		case e.unstarted:
+			return who + " could not be started at all."
+		case !stays:
+			return text + fmt.Sprintf(": the task moves to %q.", status)
+		case w.tallies[after.counters].Get(task.CrashCount) > w.tallies[before.counters].Get(task.CrashCount):
+			return text + fmt.Sprintf(": crash %d.", w.tallies[after.counters].Get(task.CrashCount))
+		}
+		return text + "."
+	case isRespawn:
+		return fmt.Sprintf("A person starts the %s of %q again.", w.roles[e.role], status)
+	case isRevival:
+		return fmt.Sprintf("The %s of %q is started again by itself.", w.roles[e.role], status)
+	case isTimer:
+		return fmt.Sprintf("The time of %q is long over: the task moves to %q.", w.def.States[before.status].Name, status)
+	case isSettle:
+		return "What was owed is performed at last."
+	case isRedo:
+		return fmt.Sprintf("A person has %q done anew.", status)
+	}
+	return "Something happens."
+}
+
+func (w *walk) asking(before config, who string, status task.Status, e event) string {
+	if e.as >= 0 {
+		who += ", in the name of the " + w.roles[e.as] + ","
+	}
+	if e.override {
+		return fmt.Sprintf("%s overrides what the move to %q asks for.", who, status)
+	}
+	wrote := ""
+	if n := w.edgeOf(w.taskOf(before), status, false); n >= 0 {
+		wrote = asks(w.def.Transitions[n].Gate)
+	}
+	if wrote != "" {
+		wrote = " has " + wrote + " and"
+	}
+	if before.status == w.place(status) {
+		return fmt.Sprintf("%s%s asks for %q, in which the task is: it begins anew.", who, wrote, status)
+	}
+	return fmt.Sprintf("%s%s asks for %q: the task moves.", who, wrote, status)
+}
+
+// remains says which evidence a dying agent leaves, as far as the exit rules look at it.
+func (w *walk) remains(before config, e event) string {
+	if e.look < 0 {
+		return ""
+	}
+	l := w.forge.looks[before.status][held(before)][e.look]
+	if k := slices.Index(l.rules, true); k >= 0 {
+		rule := w.def.Exit.Rules[w.rules[before.status][k]]
+		return " and leaves " + asks([]workflow.Part{*rule.HasArtifact})
+	}
+	return " and leaves nothing"
+}
+
+// asks names what a gate asks for.
+func asks(gate []workflow.Part) string {
+	var names []string
+	for _, p := range workflow.Leaves(gate) {
+		name := strings.TrimSpace(strings.Join([]string{p.File, p.Glob}, " "))
+		switch {
+		case p.Section != "":
+			name = fmt.Sprintf("%q", "## "+strings.TrimSpace(strings.TrimLeft(p.Section, "# ")))
+			if p.Verdict != "" {
+				name += " with the verdict " + p.Verdict
+			}
+		case p.Check != "":
+			name = "the check " + p.Check
+		case p.Git != "":
+			name = "a worktree that is " + p.Git
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
