@@ -2,238 +2,177 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/decide"
-	"orange/internal/task"
+	"orange/internal/explore"
+	"orange/internal/workflow"
+	"orange/internal/yaml"
 )
 
-// Proof explains how tasks stand, and shows that their pasts hold.
-type Proof interface {
-	Why(ctx context.Context, id string) (decide.Explanation, error)
-	Verify(ctx context.Context, ids []string) ([]task.Finding, error)
-	// Replay makes every decision of some tasks again, by the rules that they were made by, or by those of a workflow file.
-	Replay(ctx context.Context, ids []string, workflow string) ([]decide.Replayed, error)
-}
+// formSARIF is the form in which code hosts read what a check has found.
+const formSARIF = "sarif"
 
-func (p *Program) taskWhy() *cobra.Command {
-	var as string
+func (p *Program) workflowCheck() *cobra.Command {
+	var quick bool
+	var form string
 	c := &cobra.Command{
-		Use: "why [ID]", Short: "Tell of every move out of a task's status whether it is open, and what is missing", Args: between(0, 1),
-		Long: `Tell of every move out of a task's status who may ask for it and whether it is open now, and of one that is not every condition that is
-unmet, with what was found, where, and what would do; then who or what the task waits for. The answer is that of the code which judges
-requests, on the evidence as it is now. Nothing is changed and no check is run: one that has no result for the present commit is told as such.
-
---as shows the moves of one role alone.
-
-With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}.
-A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details": [{"condition", "found", "where", "want"}],
-"reason": whether it takes a reason, "override": whether a person may take it in spite of the details, "line": of the workflow file};
-what the task waits for has the form of a detail.`,
-		Example: "  orange task why\n  orange task why 4Fz --as worker\n  orange task why 4Fz --json",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			id, err := p.find(ctx, h, args)
+		Use: "check FILE|NAME", Short: "Check a workflow file and tell all that is wrong with it", Args: between(1, 1),
+		Long: `Check a workflow file and tell all that is wrong with it, what is most likely a slip (a warning), and whether it keeps what is proved
+of every workflow: a task is followed into everything that can happen to it. A property that is broken is told with the shortest way there.
+Exit status 2 says that something is wrong, 1 that there was too much to follow.`,
+		Example:           "  orange workflow check my.yml\n  orange workflow check default\n  orange workflow check my.yml --format sarif > my.sarif",
+		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
+		RunE: p.run(func(_ context.Context, h *House, args []string) error {
+			if form != "" && form != formSARIF {
+				return usage("found %q as --format, %s", form, yaml.Expected(form, []string{formSARIF}))
+			}
+			def, err := h.Workflows.CheckWorkflow(args[0])
+			var problems yaml.Problems
+			if errors.As(err, &problems) && form == formSARIF {
+				return errors.Join(p.printJSON(p.sarif(problems, nil, "", explore.Report{})), &ended{status: exitUsage})
+			}
 			if err != nil {
 				return err
 			}
-			e, err := h.Proof.Why(ctx, id)
-			if err != nil {
-				return err
+			found := checked{def: def, warnings: def.Warnings(), quick: quick}
+			if !quick {
+				began := time.Now()
+				found.report = explore.Check(def, explore.Most)
+				found.took = time.Since(began)
 			}
-			if as != "" {
-				e = e.For(as)
-			}
-			if !p.json {
-				p.why(e)
-				return nil
-			}
-			return p.printJSON(map[string]any{"task": view(e.Task, ""), "about": e.About, "ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits)})
+			return p.tellChecked(found, form)
 		}),
 	}
-	c.Flags().StringVar(&as, "as", "", "the role whose moves are told")
+	c.Flags().BoolVar(&quick, "quick", false, "follow no task: tell only what the file alone shows")
+	c.Flags().StringVar(&form, "format", "", "sarif: the form that code hosts read")
+	complete(c, "format", cobra.FixedCompletions([]string{formSARIF}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
-// why tells an explanation to people.
-func (p *Program) why(e decide.Explanation) {
-	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
-	p.say("")
-	p.say("waits for")
-	for _, d := range e.Waits {
-		p.detail("  ", d)
-	}
-	p.say("")
-	if len(e.Ways) == 0 {
-		p.say("no move leads out of here")
-	}
-	for i, w := range e.Ways {
-		if i == 0 || w.To != e.Ways[i-1].To {
-			p.say("-> %s", w.To)
-		}
-		p.way(w)
-	}
+// checked is all that was found out about a workflow that loads.
+type checked struct {
+	def      *workflow.Definition
+	warnings yaml.Problems
+	quick    bool
+	report   explore.Report
+	took     time.Duration
 }
 
-func (p *Program) way(w decide.Way) {
-	state := "not open"
-	if w.Open {
-		state = "open"
+// outcome is the whole in one word.
+func (c checked) outcome() string {
+	switch {
+	case c.quick:
+		return "skipped"
+	case c.report.TooMany:
+		return "too many"
+	case !c.report.Proved():
+		return "broken"
 	}
-	by := strings.Join(w.By, ", ")
-	if by == "" {
-		by = "the workflow's own rules alone"
-	}
-	extra := ""
-	if w.Reason {
-		extra += "; takes a reason"
-	}
-	if w.Override && !w.Open {
-		extra += "; a person may override: orange task next --override WHY --to " + string(w.To)
-	}
-	p.say("   %s for %s%s", state, by, extra)
-	for _, g := range w.Guards {
-		p.say("     %v", g)
-	}
-	for _, d := range w.Details {
-		if !slices.ContainsFunc(w.Guards, func(g decide.Counted) bool { return g.Guard == d.Condition }) { // else it is told already
-			p.detail("     ", d)
-		}
-	}
+	return "proved"
 }
 
-func (p *Program) detail(indent string, d decide.Detail) {
-	where := ""
-	if d.Where != "" {
-		where = " (" + d.Where + ")"
-	}
-	p.say("%s%s: found %s%s", indent, d.Condition, d.Found, where)
-	p.say("%s  to do: %s", indent, d.Want)
-}
-
-// chosen are the tasks that a command is about: the one that is named or stood in, or all of the project or the home.
-func (p *Program) chosen(ctx context.Context, h *House, args []string, all bool) ([]string, error) {
-	if !all {
-		id, err := p.find(ctx, h, args)
-		return []string{id}, err
-	}
-	if len(args) > 0 {
-		return nil, usage("found %q beside --all, expected one of both", args[0])
-	}
-	tasks, err := h.Look.Tasks(ctx, task.Filter{Project: p.project})
-	ids := make([]string, len(tasks))
-	for i, t := range tasks {
-		ids[i] = t.ID
-	}
-	return ids, err
-}
-
-func (p *Program) taskVerify() *cobra.Command {
-	var all bool
-	c := &cobra.Command{
-		Use: "verify [ID]", Short: "Check that a task's past was not changed, and that record, history, files and evidence agree", Args: between(0, 1),
-		Long: `Check that the history of a task is whole and unchanged (every event holds the hash of the one before), that it says what is on record,
-that the files say the same, and that every text which an event names is kept as it was. Each disagreement is told with its line or event.
-Nothing is changed. Exit status: 0 where all agree, 1 where something does not.
-
-With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "ok": whether all agree}.`,
-		Example: "  orange task verify 4Fz\n  orange task verify --all --json",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			ids, err := p.chosen(ctx, h, args, all)
-			if err != nil {
-				return err
-			}
-			found, err := h.Proof.Verify(ctx, ids)
-			if err != nil {
-				return err
-			}
-			return p.findings(found)
-		}),
-	}
-	c.Flags().BoolVar(&all, "all", false, "all tasks")
-	return c
-}
-
-func (p *Program) taskReplay() *cobra.Command {
-	var all bool
-	var file string
-	c := &cobra.Command{
-		Use: "replay [ID]", Short: "Make every past decision on a task again, and compare", Args: between(0, 1),
-		Long: `Make every past decision on a task again, from nothing but what was recorded with it, and compare what comes of it byte by byte with the history.
-Events that tell of what was done, and were not decided, are skipped; so are decisions that were recorded before their inputs were kept.
-Exit status: 0 where all come out the same, 1 where one does not, or cannot be made again because what it rested on is lost.
-
---workflow FILE makes them by the rules of that workflow (a file, or a name) instead, each on the task as it was then, and lists those
-that would have come out otherwise. What nobody looked at then cannot be told. Refused requests are not in a history. Exit status: 0.
-
-With --json: {"tasks": [{"task", "decisions", "equal", "skipped", "unrecorded", "untold": [...], "different": [...]}], "ok": whether all come
-out the same}; what is untold or different is {"event", "type", "why", "recorded", "decided"}.`,
-		Example: "  orange task replay 4Fz\n  orange task replay --all\n  orange task replay --all --workflow workflows/stricter.yml",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			ids, err := p.chosen(ctx, h, args, all)
-			if err != nil {
-				return err
-			}
-			replayed, err := h.Proof.Replay(ctx, ids, file)
-			if err != nil {
-				return err
-			}
-			return p.replayed(replayed, file != "")
-		}),
-	}
-	c.Flags().BoolVar(&all, "all", false, "all tasks")
-	c.Flags().StringVar(&file, "workflow", "", "the workflow by whose rules the decisions are made, instead of those that they were made by")
-	return c
-}
-
-// replayed tells what came of decisions that were made again.
-func (p *Program) replayed(all []decide.Replayed, other bool) error {
-	var sum decide.Replayed
-	for _, r := range all {
-		sum.Decisions += r.Decisions
-		sum.Equal += r.Equal
-		sum.Skipped += r.Skipped
-		sum.Unrecorded += r.Unrecorded
-		sum.Untold = append(sum.Untold, r.Untold...)
-		sum.Different = append(sum.Different, r.Different...)
-		if !p.json {
-			p.differences(r)
-		}
-	}
-	same := len(sum.Different) == 0 && len(sum.Untold) == 0
-	if p.json {
-		if err := p.printJSON(map[string]any{"tasks": orEmpty(all), "ok": same}); err != nil {
-			return err
-		}
-	} else {
-		p.say("%s, %s made again: %d came out the same, %d otherwise, %d cannot be told", count(len(all), "task"), count(sum.Decisions, "decision"), sum.Equal, sum.Decisions-sum.Equal, len(sum.Untold))
-		if sum.Unrecorded > 0 {
-			p.say("%s recorded before inputs were kept: these cannot be replayed", count(sum.Unrecorded, "event"))
-		}
-	}
-	if !same && !other {
-		return &ended{exitFailed}
+// status is the exit status that goes with it.
+func (c checked) status() error {
+	switch c.outcome() {
+	case "too many":
+		return &ended{status: exitFailed}
+	case "broken":
+		return &ended{status: exitUsage}
 	}
 	return nil
 }
 
-func (p *Program) differences(r decide.Replayed) {
-	for _, d := range r.Different {
-		p.say("%s, event %d", r.Task, d.Event)
-		p.say("  recorded: %s", orNothing(d.Recorded))
-		p.say("  decided:  %s", orNothing(d.Decided))
+func (p *Program) tellChecked(c checked, form string) error {
+	switch {
+	case form == formSARIF:
+		if err := p.printJSON(p.sarif(nil, c.warnings, c.def.File, c.report)); err != nil {
+			return err
+		}
+	case p.json:
+		if err := p.printJSON(c.view()); err != nil {
+			return err
+		}
+	default:
+		p.sayChecked(c)
 	}
-	for _, d := range r.Untold {
-		p.say("%s, event %d (%s) cannot be told: %s", r.Task, d.Event, d.Type, d.Why)
+	return c.status()
+}
+
+func (p *Program) sayChecked(c checked) {
+	for _, w := range c.warnings {
+		p.say("%s:%d:%d: warning: %s [%s]", w.File, w.Line, w.Col, w.Message, w.Rule)
+	}
+	for _, v := range c.report.Verdicts {
+		if !v.OK {
+			p.sayVerdict(c.def.File, v)
+		}
+	}
+	broken := len(c.report.Failed())
+	said := "nothing wrong with it"
+	switch {
+	case c.report.TooMany:
+		said = fmt.Sprintf("nothing is proved: there was too much to follow, more than %d configurations; fewer counters, or smaller numbers in guards, would help", c.report.Configurations)
+	case broken > 0:
+		said = fmt.Sprintf("it does not keep what is proved of a workflow; broken properties: %d", broken)
+	case len(c.warnings) > 0:
+		said = fmt.Sprintf("it can be used; warnings: %d", len(c.warnings))
+	}
+	p.say("%s: %s (%d states, %d transitions)", c.def.File, said, len(c.def.States), len(c.def.Transitions))
+	if c.quick || c.report.TooMany {
+		return
+	}
+	p.say("  explored: %d configurations in %s", c.report.Configurations, c.took.Round(time.Millisecond))
+	if len(c.report.Coarse) > 0 {
+		p.say("  of more combinations of evidence than could be tried, each gate was met on its own in: %s", strings.Join(c.report.Coarse, ", "))
+	}
+	if b := c.report.Bound; b != (explore.Bound{}) {
+		p.say("  without a person, at most: moves %d, agents started %d, reviews among them %d", b.Moves, b.Agents, b.Rounds)
 	}
 }
 
-func orNothing(text string) string {
-	if text == "" {
-		return "nothing"
+func (p *Program) sayVerdict(file string, v explore.Verdict) {
+	if v.Allowed != "" {
+		p.say("%s:%d:%d: allowed: %s [%s]\n  because: %s", file, v.Line, v.Col, v.Message, v.Name, v.Allowed)
+		return
 	}
-	return strings.ReplaceAll(text, "\n", fmt.Sprintf("\n%12s", ""))
+	p.say("%s:%d:%d: broken: %s [%s]", file, v.Line, v.Col, v.Message, v.Name)
+	for i, step := range v.Steps {
+		p.say("  %d. %s", i+1, step)
+	}
+	p.say("  to do: %s", v.Suggestion)
+	if v.More > 0 {
+		p.say("  the same is wrong in %d more places", v.More)
+	}
+}
+
+// propertyView is a verdict as JSON has it.
+type propertyView struct {
+	Name       string   `json:"name"`
+	OK         bool     `json:"ok"`
+	Allowed    string   `json:"allowed"` // the reason; empty when it is not
+	Message    string   `json:"message"`
+	Steps      []string `json:"steps"`
+	Line       int      `json:"line"`
+	Column     int      `json:"column"`
+	Suggestion string   `json:"suggestion"`
+	More       int      `json:"more"`
+}
+
+func (c checked) view() map[string]any {
+	properties := []propertyView{}
+	for _, v := range c.report.Verdicts {
+		properties = append(properties, propertyView{v.Name, v.OK, v.Allowed, v.Message, orEmpty(v.Steps), v.Line, v.Col, v.Suggestion, v.More})
+	}
+	return map[string]any{
+		"workflow": c.def.Name, "version": c.def.Version, "digest": c.def.Digest,
+		"states": len(c.def.States), "transitions": len(c.def.Transitions), "problems": []string{}, "warnings": orEmpty(c.warnings),
+		"outcome": c.outcome(), "configurations": c.report.Configurations, "milliseconds": c.took.Milliseconds(), "properties": properties,
+		"bound":  map[string]int{"moves": c.report.Bound.Moves, "agents": c.report.Bound.Agents, "reviews": c.report.Bound.Rounds},
+		"coarse": orEmpty(c.report.Coarse),
+	}
 }

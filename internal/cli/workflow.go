@@ -91,37 +91,6 @@ func workflowNamed(h *House, name string) (WorkflowFile, error) {
 	return WorkflowFile{}, task.Notef(task.ErrNotFound, "there is no workflow %q; %q lists them", name, "orange workflow list")
 }
 
-func (p *Program) workflowCheck() *cobra.Command {
-	return &cobra.Command{
-		Use: "check FILE|NAME", Short: "Check a workflow file and tell all that is wrong with it", Args: between(1, 1),
-		Long:              "Check a workflow file and tell all that is wrong with it, and what can be used as it stands and is most likely a slip (a warning).",
-		Example:           "  orange workflow check my.yml\n  orange workflow check default",
-		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
-		RunE: p.run(func(_ context.Context, h *House, args []string) error {
-			def, err := h.Workflows.CheckWorkflow(args[0])
-			if err != nil {
-				return err
-			}
-			warnings := def.Warnings()
-			if p.json {
-				return p.printJSON(map[string]any{
-					"workflow": def.Name, "version": def.Version, "digest": def.Digest,
-					"states": len(def.States), "transitions": len(def.Transitions), "problems": []string{}, "warnings": orEmpty(warnings),
-				})
-			}
-			for _, w := range warnings {
-				p.say("%s:%d:%d: warning: %s [%s]", w.File, w.Line, w.Col, w.Message, w.Rule)
-			}
-			said := "nothing wrong with it"
-			if len(warnings) > 0 {
-				said = fmt.Sprintf("it can be used; warnings: %d", len(warnings))
-			}
-			p.say("%s: %s (%d states, %d transitions)", def.File, said, len(def.States), len(def.Transitions))
-			return nil
-		}),
-	}
-}
-
 func (p *Program) workspaceCommands() *cobra.Command {
 	return group("workspace", "Look after the pool of worktrees", "  orange workspace list",
 		p.workspaceInit(), p.workspaceList(), p.workspaceGC())

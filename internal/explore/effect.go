@@ -159,7 +159,7 @@ func (w *walk) start(p *performed, h task.Hook, role string) {
 	}
 	p.config.setAgent(r, alive)
 	p.agents++
-	if role == task.RoleReviewer {
+	if w.readers[r] {
 		p.rounds++
 	}
 }

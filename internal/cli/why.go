@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+// Proof explains how tasks stand, and shows that their pasts hold.
+type Proof interface {
+	Why(ctx context.Context, id string) (decide.Explanation, error)
+	Verify(ctx context.Context, ids []string) ([]task.Finding, error)
+	// Replay makes every decision of some tasks again, by the rules that they were made by, or by those of a workflow file.
+	Replay(ctx context.Context, ids []string, workflow string) ([]decide.Replayed, error)
+}
+
+func (p *Program) taskWhy() *cobra.Command {
+	var as string
+	c := &cobra.Command{
+		Use: "why [ID]", Short: "Tell of every move out of a task's status whether it is open, and what is missing", Args: between(0, 1),
+		Long: `Tell of every move out of a task's status who may ask for it and whether it is open now, and of one that is not every condition that is
+unmet, with what was found, where, and what would do; then who or what the task waits for. The answer is that of the code which judges
+requests, on the evidence as it is now. Nothing is changed and no check is run: one that has no result for the present commit is told as such.
+
+--as shows the moves of one role alone.
+
+With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}.
+A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details": [{"condition", "found", "where", "want"}],
+"reason": whether it takes a reason, "override": whether a person may take it in spite of the details, "line": of the workflow file};
+what the task waits for has the form of a detail.`,
+		Example: "  orange task why\n  orange task why 4Fz --as worker\n  orange task why 4Fz --json",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			e, err := h.Proof.Why(ctx, id)
+			if err != nil {
+				return err
+			}
+			if as != "" {
+				e = e.For(as)
+			}
+			if !p.json {
+				p.why(e)
+				return nil
+			}
+			return p.printJSON(map[string]any{"task": view(e.Task, ""), "about": e.About, "ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits)})
+		}),
+	}
+	c.Flags().StringVar(&as, "as", "", "the role whose moves are told")
+	return c
+}
+
+// why tells an explanation to people.
+func (p *Program) why(e decide.Explanation) {
+	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
+	p.say("")
+	p.say("waits for")
+	for _, d := range e.Waits {
+		p.detail("  ", d)
+	}
+	p.say("")
+	if len(e.Ways) == 0 {
+		p.say("no move leads out of here")
+	}
+	for i, w := range e.Ways {
+		if i == 0 || w.To != e.Ways[i-1].To {
+			p.say("-> %s", w.To)
+		}
+		p.way(w)
+	}
+}
+
+func (p *Program) way(w decide.Way) {
+	state := "not open"
+	if w.Open {
+		state = "open"
+	}
+	by := strings.Join(w.By, ", ")
+	if by == "" {
+		by = "the workflow's own rules alone"
+	}
+	extra := ""
+	if w.Reason {
+		extra += "; takes a reason"
+	}
+	if w.Override && !w.Open {
+		extra += "; a person may override: orange task next --override WHY --to " + string(w.To)
+	}
+	p.say("   %s for %s%s", state, by, extra)
+	for _, g := range w.Guards {
+		p.say("     %v", g)
+	}
+	for _, d := range w.Details {
+		if !slices.ContainsFunc(w.Guards, func(g decide.Counted) bool { return g.Guard == d.Condition }) { // else it is told already
+			p.detail("     ", d)
+		}
+	}
+}
+
+func (p *Program) detail(indent string, d decide.Detail) {
+	where := ""
+	if d.Where != "" {
+		where = " (" + d.Where + ")"
+	}
+	p.say("%s%s: found %s%s", indent, d.Condition, d.Found, where)
+	p.say("%s  to do: %s", indent, d.Want)
+}
+
+// chosen are the tasks that a command is about: the one that is named or stood in, or all of the project or the home.
+func (p *Program) chosen(ctx context.Context, h *House, args []string, all bool) ([]string, error) {
+	if !all {
+		id, err := p.find(ctx, h, args)
+		return []string{id}, err
+	}
+	if len(args) > 0 {
+		return nil, usage("found %q beside --all, expected one of both", args[0])
+	}
+	tasks, err := h.Look.Tasks(ctx, task.Filter{Project: p.project})
+	ids := make([]string, len(tasks))
+	for i, t := range tasks {
+		ids[i] = t.ID
+	}
+	return ids, err
+}
+
+func (p *Program) taskVerify() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use: "verify [ID]", Short: "Check that a task's past was not changed, and that record, history, files and evidence agree", Args: between(0, 1),
+		Long: `Check that the history of a task is whole and unchanged (every event holds the hash of the one before), that it says what is on record,
+that the files say the same, and that every text which an event names is kept as it was. Each disagreement is told with its line or event.
+Nothing is changed. Exit status: 0 where all agree, 1 where something does not.
+
+With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "ok": whether all agree}.`,
+		Example: "  orange task verify 4Fz\n  orange task verify --all --json",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			ids, err := p.chosen(ctx, h, args, all)
+			if err != nil {
+				return err
+			}
+			found, err := h.Proof.Verify(ctx, ids)
+			if err != nil {
+				return err
+			}
+			return p.findings(found)
+		}),
+	}
+	c.Flags().BoolVar(&all, "all", false, "all tasks")
+	return c
+}
+
+func (p *Program) taskReplay() *cobra.Command {
+	var all bool
+	var file string
+	c := &cobra.Command{
+		Use: "replay [ID]", Short: "Make every past decision on a task again, and compare", Args: between(0, 1),
+		Long: `Make every past decision on a task again, from nothing but what was recorded with it, and compare what comes of it byte by byte with the history.
+Events that tell of what was done, and were not decided, are skipped; so are decisions that were recorded before their inputs were kept.
+Exit status: 0 where all come out the same, 1 where one does not, or cannot be made again because what it rested on is lost.
+
+--workflow FILE makes them by the rules of that workflow (a file, or a name) instead, each on the task as it was then, and lists those
+that would have come out otherwise. What nobody looked at then cannot be told. Refused requests are not in a history. Exit status: 0.
+
+With --json: {"tasks": [{"task", "decisions", "equal", "skipped", "unrecorded", "untold": [...], "different": [...]}], "ok": whether all come
+out the same}; what is untold or different is {"event", "type", "why", "recorded", "decided"}.`,
+		Example: "  orange task replay 4Fz\n  orange task replay --all\n  orange task replay --all --workflow workflows/stricter.yml",
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			ids, err := p.chosen(ctx, h, args, all)
+			if err != nil {
+				return err
+			}
+			replayed, err := h.Proof.Replay(ctx, ids, file)
+			if err != nil {
+				return err
+			}
+			return p.replayed(replayed, file != "")
+		}),
+	}
+	c.Flags().BoolVar(&all, "all", false, "all tasks")
+	c.Flags().StringVar(&file, "workflow", "", "the workflow by whose rules the decisions are made, instead of those that they were made by")
+	return c
+}
+
+// replayed tells what came of decisions that were made again.
+func (p *Program) replayed(all []decide.Replayed, other bool) error {
+	var sum decide.Replayed
+	for _, r := range all {
+		sum.Decisions += r.Decisions
+		sum.Equal += r.Equal
+		sum.Skipped += r.Skipped
+		sum.Unrecorded += r.Unrecorded
+		sum.Untold = append(sum.Untold, r.Untold...)
+		sum.Different = append(sum.Different, r.Different...)
+		if !p.json {
+			p.differences(r)
+		}
+	}
+	same := len(sum.Different) == 0 && len(sum.Untold) == 0
+	if p.json {
+		if err := p.printJSON(map[string]any{"tasks": orEmpty(all), "ok": same}); err != nil {
+			return err
+		}
+	} else {
+		p.say("%s, %s made again: %d came out the same, %d otherwise, %d cannot be told", count(len(all), "task"), count(sum.Decisions, "decision"), sum.Equal, sum.Decisions-sum.Equal, len(sum.Untold))
+		if sum.Unrecorded > 0 {
+			p.say("%s recorded before inputs were kept: these cannot be replayed", count(sum.Unrecorded, "event"))
+		}
+	}
+	if !same && !other {
+		return &ended{exitFailed}
+	}
+	return nil
+}
+
+func (p *Program) differences(r decide.Replayed) {
+	for _, d := range r.Different {
+		p.say("%s, event %d", r.Task, d.Event)
+		p.say("  recorded: %s", orNothing(d.Recorded))
+		p.say("  decided:  %s", orNothing(d.Decided))
+	}
+	for _, d := range r.Untold {
+		p.say("%s, event %d (%s) cannot be told: %s", r.Task, d.Event, d.Type, d.Why)
+	}
+}
+
+func orNothing(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	return strings.ReplaceAll(text, "\n", fmt.Sprintf("\n%12s", ""))
+}
