@@ -106,6 +106,9 @@ func (w *walk) judgePrompts() {
 
 // placeOfLine is where a line of a prompt stands, which follows the line of its name in the usual form.
 func placeOfLine(p workflow.Prompt, line int) yaml.Pos {
+	if strings.Count(p.Text, "\n") < 2 { // it stands beside its name
+		return p.Pos
+	}
 	return yaml.Pos{Line: p.Pos.Line + 1 + line, Col: p.Pos.Col}
 }
 
@@ -213,7 +216,7 @@ func lacking(gate []workflow.Part, text string, told bool) string {
 		case p.Section != "":
 			name := document.Key(p.Section)
 			if !strings.Contains(text, "## "+name) {
-				return fmt.Sprintf("the section %q", "## "+name)
+				return fmt.Sprintf("the section %q", p.Section)
 			}
 			if p.Verdict != "" && !told && !strings.Contains(text, strings.ToLower(p.Verdict)) {
 				return "the verdict " + p.Verdict

@@ -138,7 +138,7 @@ func (w *walk) explore() {
 
 // begin enters every configuration in which a task can begin.
 func (w *walk) begin() {
-	empty := task.Task{ID: "task", Workspace: "", Version: 0}
+	empty := task.Task{ID: "1"}
 	human := task.Actor{Role: task.RoleHuman}
 	for i := range w.def.Births {
 		if c, err := decide.Create(w.def, empty, w.def.Births[i].To, human, born()); err == nil {

@@ -31,6 +31,9 @@ func (w *walk) words(at int32, one way) string {
 	for r, name := range w.roles {
 		switch {
 		case after.agent(r) == alive && (before.agent(r) != alive || at < 0):
+			if one.event.kind == isRespawn || one.event.kind == isRevival {
+				continue // it says so
+			}
 			text += fmt.Sprintf(" The %s is started.", name)
 		case before.agent(r) == alive && after.agent(r) != alive && !(one.event.dies && int(one.event.role) == r):
 			text += fmt.Sprintf(" The %s is ended.", name)

@@ -1,0 +1,99 @@
+package explore_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/explore"
+	"orange/internal/workflow"
+)
+
+var update = flag.Bool("update", false, "write what is found now into the golden files")
+
+// found is what a check finds wrong with a file, as text, and which properties that are.
+func found(t *testing.T, file string) (text string, broken []string) {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	def, err := workflow.Parse(filepath.Base(file), source, usual(t))
+	if err != nil {
+		return err.Error() + "\n", nil
+	}
+	var b strings.Builder
+	for _, v := range explore.Check(def, explore.Most).Failed() {
+		broken = append(broken, v.Name)
+		fmt.Fprintf(&b, "%s:%d:%d: %s [%s]\n", filepath.Base(file), v.Line, v.Col, v.Message, v.Name)
+		for i, step := range v.Steps {
+			fmt.Fprintf(&b, "  %d. %s\n", i+1, step)
+		}
+		fmt.Fprintf(&b, "  to do: %s\n", v.Suggestion)
+		if v.More > 0 {
+			fmt.Fprintf(&b, "  in %d more places\n", v.More)
+		}
+	}
+	return b.String(), broken
+}
+
+func files(t *testing.T, pattern string) []string {
+	t.Helper()
+	all, err := filepath.Glob(pattern)
+	if err != nil || len(all) == 0 {
+		t.Fatalf("found %v, %v", all, err)
+	}
+	return all
+}
+
+func TestEveryFaultIsFoundWithTheShortestWayToIt(t *testing.T) {
+	t.Parallel()
+	for _, file := range files(t, "testdata/bad/*.yml") {
+		name := strings.TrimSuffix(filepath.Base(file), ".yml")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, broken := found(t, file)
+			meant := name[:strings.LastIndex(name, "-")]
+			read := len(broken) > 0 // what does not even load is told by the rules of the file
+			if read && slices.Contains(workflow.Properties(), meant) && !slices.Contains(broken, meant) {
+				t.Errorf("found broken: %v, want %s", broken, meant)
+			}
+			golden := strings.TrimSuffix(file, ".yml") + ".out"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) || got == "" {
+				t.Errorf("got:\n%swant:\n%s", got, want)
+			}
+		})
+	}
+}
+
+func TestEveryPropertyHasThreeFaultyWorkflows(t *testing.T) {
+	t.Parallel()
+	for _, p := range explore.Properties() {
+		if n := len(files(t, "testdata/bad/"+p.Name+"-*.yml")); n < 3 {
+			t.Errorf("%s has %d, want 3", p.Name, n)
+		}
+	}
+}
+
+func TestSoundWorkflowsAreLeftInPeace(t *testing.T) {
+	t.Parallel()
+	for _, file := range files(t, "testdata/good/*.yml") {
+		if got, _ := found(t, file); got != "" {
+			t.Errorf("found:\n%s", got)
+		}
+	}
+}
