@@ -23,13 +23,18 @@ func usual(t testing.TB) workflow.Usual {
 	return u
 }
 
-func load(t testing.TB, file string) *workflow.Definition {
+func parse(t testing.TB, file string) (*workflow.Definition, error) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, err := workflow.Parse(filepath.Base(file), text, usual(t))
+	return workflow.Parse(filepath.Base(file), text, usual(t))
+}
+
+func load(t testing.TB, file string) *workflow.Definition {
+	t.Helper()
+	def, err := parse(t, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,5 +65,27 @@ func TestTheShippedWorkflowsKeepEveryProperty(t *testing.T) {
 				t.Errorf("it is not proved")
 			}
 		})
+	}
+}
+
+func BenchmarkExplore(b *testing.B) {
+	for _, name := range shipped() {
+		b.Run(name, func(b *testing.B) {
+			def := load(b, "../../workflows/"+name+".yml")
+			b.ReportAllocs()
+			configurations := 0
+			for b.Loop() {
+				configurations = explore.Check(def, explore.Most).Configurations
+			}
+			b.ReportMetric(float64(configurations), "configurations")
+		})
+	}
+}
+
+func TestTooMuchToFollowIsNeitherProvedNorBroken(t *testing.T) {
+	t.Parallel()
+	r := explore.Check(load(t, "../../workflows/default.yml"), 50)
+	if !r.TooMany || r.Proved() || len(r.Failed()) > 0 || r.Configurations != 50 {
+		t.Errorf("found %+v", r)
 	}
 }
