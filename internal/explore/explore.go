@@ -5,18 +5,13 @@
 package explore
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"orange/internal/workflow"
 )
 
 // Most is the number of configurations after which the search gives up, where nobody says another one.
 const Most = 500_000
-
-// Edition is the number of what is proved, and how: with another one, what was proved before is to be proved again.
-const Edition = 1
 
 // Report is what was found out about a workflow.
 type Report struct {
@@ -46,17 +41,6 @@ type Verdict struct {
 	Line, Col  int      // what is to blame
 	Suggestion string
 	More       int // further places where the same is wrong
-}
-
-// String tells a broken property with the way to it, in lines.
-func (v Verdict) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "line %d: %s [%s]", v.Line, v.Message, v.Name)
-	for i, step := range v.Steps {
-		fmt.Fprintf(&b, "\n  %d. %s", i+1, step)
-	}
-	b.WriteString("\n  to do: " + v.Suggestion)
-	return b.String()
 }
 
 // Failed says whether the property is broken and the file does not say why that is as it should be.

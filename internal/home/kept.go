@@ -29,11 +29,6 @@ func (h *Home) keep(digest string, text []byte) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	return keepAt(path, digest, text)
-}
-
-// keepAt writes what is known of the workflow with that digest, all of it or nothing.
-func keepAt(path, digest string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("keep a copy of the workflow: %w", err)
 	}
