@@ -48,7 +48,7 @@ what the task waits for has the form of a detail.`,
 				e = e.For(as)
 			}
 			if !p.json {
-				p.why(e)
+				p.why(e, as)
 				return nil
 			}
 			return p.printJSON(map[string]any{"task": view(e.Task, ""), "about": e.About, "ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits)})
@@ -58,8 +58,8 @@ what the task waits for has the form of a detail.`,
 	return c
 }
 
-// why tells an explanation to people.
-func (p *Program) why(e decide.Explanation) {
+// why tells an explanation to people; as is the role whose moves alone are told.
+func (p *Program) why(e decide.Explanation, as string) {
 	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
 	p.say("")
 	p.say("waits for")
@@ -67,18 +67,21 @@ func (p *Program) why(e decide.Explanation) {
 		p.detail("  ", d)
 	}
 	p.say("")
-	if len(e.Ways) == 0 {
+	switch {
+	case len(e.Ways) == 0 && as != "":
+		p.say("no move leads out of here that the role %q may ask for", as)
+	case len(e.Ways) == 0:
 		p.say("no move leads out of here")
 	}
 	for i, w := range e.Ways {
 		if i == 0 || w.To != e.Ways[i-1].To {
 			p.say("-> %s", w.To)
 		}
-		p.way(w)
+		p.way(e.Task.ID, w)
 	}
 }
 
-func (p *Program) way(w decide.Way) {
+func (p *Program) way(id string, w decide.Way) {
 	state := "not open"
 	if w.Open {
 		state = "open"
@@ -92,7 +95,7 @@ func (p *Program) way(w decide.Way) {
 		extra += "; takes a reason"
 	}
 	if w.Override && !w.Open {
-		extra += "; a person may override: orange task next --override WHY --to " + string(w.To)
+		extra += "; a person may override: orange task next " + id + " --override WHY --to " + string(w.To)
 	}
 	p.say("   %s for %s%s", state, by, extra)
 	for _, g := range w.Guards {
