@@ -70,8 +70,10 @@ func (c checked) outcome() string {
 		return "skipped"
 	case c.report.TooMany:
 		return "too many"
-	case !c.report.Proved():
+	case len(c.report.Refused()) > 0:
 		return "broken"
+	case len(c.report.Failed()) > 0:
+		return "warned"
 	}
 	return "proved"
 }
@@ -112,15 +114,16 @@ func (p *Program) sayChecked(c checked) {
 			p.sayVerdict(c.def.File, v)
 		}
 	}
-	broken := len(c.report.Failed())
+	broken := len(c.report.Refused())
+	warned := len(c.warnings) + len(c.report.Failed()) - broken
 	said := "nothing wrong with it"
 	switch {
 	case c.report.TooMany:
 		said = fmt.Sprintf("nothing is proved: there was too much to follow, more than %d configurations; fewer counters, or smaller numbers in guards, would help", c.report.Configurations)
 	case broken > 0:
 		said = fmt.Sprintf("it does not keep what is proved of a workflow; broken properties: %d", broken)
-	case len(c.warnings) > 0:
-		said = fmt.Sprintf("it can be used; warnings: %d", len(c.warnings))
+	case warned > 0:
+		said = fmt.Sprintf("it can be used; warnings: %d", warned)
 	}
 	p.say("%s: %s (%d states, %d transitions)", c.def.File, said, len(c.def.States), len(c.def.Transitions))
 	if c.quick || c.report.TooMany {
@@ -140,7 +143,11 @@ func (p *Program) sayVerdict(file string, v explore.Verdict) {
 		p.say("%s:%d:%d: allowed: %s [%s]\n  because: %s", file, v.Line, v.Col, v.Message, v.Name, v.Allowed)
 		return
 	}
-	p.say("%s:%d:%d: broken: %s [%s]", file, v.Line, v.Col, v.Message, v.Name)
+	word := "broken"
+	if v.Mild {
+		word = "warning"
+	}
+	p.say("%s:%d:%d: %s: %s [%s]", file, v.Line, v.Col, word, v.Message, v.Name)
 	for i, step := range v.Steps {
 		p.say("  %d. %s", i+1, step)
 	}
@@ -161,12 +168,13 @@ type propertyView struct {
 	Column     int      `json:"column"`
 	Suggestion string   `json:"suggestion"`
 	More       int      `json:"more"`
+	Mild       bool     `json:"mild"` // a task is created all the same
 }
 
 func (c checked) view() map[string]any {
 	properties := []propertyView{}
 	for _, v := range c.report.Verdicts {
-		properties = append(properties, propertyView{v.Name, v.OK, v.Allowed, v.Message, orEmpty(v.Steps), v.Line, v.Col, v.Suggestion, v.More})
+		properties = append(properties, propertyView{v.Name, v.OK, v.Allowed, v.Message, orEmpty(v.Steps), v.Line, v.Col, v.Suggestion, v.More, v.Mild})
 	}
 	return map[string]any{
 		"workflow": c.def.Name, "version": c.def.Version, "digest": c.def.Digest,

@@ -123,6 +123,9 @@ func sarifOf(file string, v explore.Verdict) sarifResult {
 		RuleID: v.Name, Level: "error", Message: sarifText{v.Message + "; to do: " + v.Suggestion},
 		Locations: []sarifLocation{sarifAt(file, v.Line, v.Col)},
 	}
+	if v.Mild {
+		r.Level = "warning"
+	}
 	if v.Allowed != "" {
 		r.Level, r.Suppressions = "note", []sarifSuppression{{"inSource", v.Allowed}}
 	}

@@ -40,7 +40,8 @@ type Verdict struct {
 	Steps      []string // the shortest way there, in words; empty where no way is needed to see it
 	Line, Col  int      // what is to blame
 	Suggestion string
-	More       int // further places where the same is wrong
+	More       int  // further places where the same is wrong
+	Mild       bool // all of it leaves the task where a person finds it, with a mark
 }
 
 // Failed says whether the property is broken and the file does not say why that is as it should be.
@@ -49,6 +50,11 @@ func (v Verdict) Failed() bool { return !v.OK && v.Allowed == "" }
 // Failed are the verdicts of the properties that are broken without a reason.
 func (r Report) Failed() []Verdict {
 	return slices.DeleteFunc(slices.Clone(r.Verdicts), func(v Verdict) bool { return !v.Failed() })
+}
+
+// Refused are those of them for which no task is created.
+func (r Report) Refused() []Verdict {
+	return slices.DeleteFunc(r.Failed(), func(v Verdict) bool { return v.Mild })
 }
 
 // Proved says whether the whole of the workflow was looked at and every property holds, or has a reason not to.
@@ -66,9 +72,9 @@ func Check(def *workflow.Definition, most int) Report {
 	for _, p := range Properties() {
 		v := Verdict{Name: p.Name, OK: true}
 		if flaws := w.flaws[p.Name]; len(flaws) > 0 {
-			f := flaws[0]
+			f := flaws[max(0, slices.IndexFunc(flaws, func(f flaw) bool { return !f.mild }))]
 			v = Verdict{
-				Name: p.Name, Message: f.message, Line: f.pos.Line, Col: f.pos.Col, Suggestion: f.suggestion, More: len(flaws) - 1,
+				Name: p.Name, Message: f.message, Line: f.pos.Line, Col: f.pos.Col, Suggestion: f.suggestion, More: len(flaws) - 1, Mild: f.mild,
 			}
 			if f.at >= 0 {
 				v.Steps = w.steps(f.at)

@@ -96,7 +96,7 @@ func (w *walk) judgeRules() {
 			continue // nobody is there to crash
 		}
 		w.tell(RulesLegal, flaw{
-			at: int32(at), pos: rule.Pos, suggestion: "say where a person finds the task: then: STATE",
+			at: int32(at), pos: rule.Pos, mild: true, suggestion: "say where a person finds the task: then: STATE",
 			message: fmt.Sprintf("after %d crashes in %q the task goes nowhere: it stays, with a mark for a person", rule.StuckAfter, rule.Status),
 		})
 	}

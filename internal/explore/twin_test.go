@@ -355,7 +355,8 @@ func compare(t interface{ Errorf(string, ...any) }, def *workflow.Definition) (c
 
 func TestAPlainTwinSeesTheSame(t *testing.T) {
 	t.Parallel()
-	all := append(files(t, "testdata/good/*.yml"), files(t, "testdata/bad/*-3.yml")...)
+	all := append(files(t, "testdata/good/*.yml"), files(t, "testdata/bad/one-agent-*.yml")...)
+	all = append(all, files(t, "testdata/bad/workspace-*.yml")...)
 	if os.Getenv("ORANGE_TEST_LONG") != "" {
 		all = append(all, files(t, "testdata/bad/*.yml")...)
 	}

@@ -67,6 +67,7 @@ type flaw struct {
 	round      []leg // what happens there again and again
 	pos        yaml.Pos
 	suggestion string
+	mild       bool // a person finds the task all the same
 }
 
 // leg is one way of a round, with where it begins.

@@ -35,7 +35,7 @@ func (w *walk) words(at int32, one way) string {
 				continue // it says so
 			}
 			text += fmt.Sprintf(" The %s is started.", name)
-		case before.agent(r) == alive && after.agent(r) != alive && !(one.event.dies && int(one.event.role) == r):
+		case before.agent(r) == alive && after.agent(r) != alive && (!one.event.dies || int(one.event.role) != r):
 			text += fmt.Sprintf(" The %s is ended.", name)
 		}
 	}
