@@ -168,7 +168,7 @@ type propertyView struct {
 	Column     int      `json:"column"`
 	Suggestion string   `json:"suggestion"`
 	More       int      `json:"more"`
-	Mild       bool     `json:"mild"` // a task is created all the same
+	Mild       bool     `json:"mild"` // the check warns of it, and ends well
 }
 
 func (c checked) view() map[string]any {
