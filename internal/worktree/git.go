@@ -72,6 +72,11 @@ func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
 				return result, fmt.Errorf("remove the lock of a git that was killed: %w", err)
 			}
 		}
+		if unmade := r.unmade(err, time.Now()); unmade != "" {
+			if err := os.RemoveAll(unmade); err != nil {
+				return result, fmt.Errorf("remove the beginning of a worktree whose git was killed: %w", err)
+			}
+		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
@@ -114,6 +119,39 @@ func (r Repo) abandoned(dir string, met error, now time.Time) string {
 		}
 	}
 	return found[1]
+}
+
+var worktreeInTheWay = regexp.MustCompile(`failed to read \S.*/worktrees/([^/\n]+)/commondir: `)
+
+// unmade is git's own folder of a worktree that a killed git had only begun: without the path to the repository in it, no git
+// can do anything in the whole repository. It is old, git has locked it until it is whole, and no git works in the repository.
+func (r Repo) unmade(met error, now time.Time) string {
+	var refused *gitError
+	if !errors.As(met, &refused) {
+		return ""
+	}
+	found := worktreeInTheWay.FindStringSubmatch(refused.said)
+	if found == nil {
+		return ""
+	}
+	folder := filepath.Join(r.Path, ".git", "worktrees", found[1])
+	if !begun(folder, now) {
+		return ""
+	}
+	if others, err := proc.WorkingIn(r.Path, "git"); err != nil || len(others) > 0 {
+		return ""
+	}
+	return folder
+}
+
+// begun says whether git's own folder of a worktree was begun a while ago and never got to know its repository.
+func begun(folder string, now time.Time) bool {
+	info, err := os.Stat(folder)
+	if err != nil || now.Sub(info.ModTime()) < lockIsOld || !(place{gitDir: folder}).halfMade() {
+		return false
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "commondir"))
+	return len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist))
 }
 
 // private says whether a lock is one of the workspace in dir alone, or of a ref of the repository.

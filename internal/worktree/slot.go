@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"orange/internal/proc"
 )
@@ -44,16 +45,29 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	if here, ok := s.glance(); ok {
 		return here, true, nil
 	}
-	return s.ask(ctx)
+	here, present, err := s.ask(ctx)
+	if err != nil && s.stillborn(entries) { // what was only begun here has just been taken away
+		return place{}, false, nil
+	}
+	return here, present, err
 }
 
-// stillborn says whether a "git worktree add" was killed here before it wrote its first word: nobody's work lies beside an empty .git.
+// stillborn says whether a "git worktree add" was killed here before there was a worktree: nothing lies beside a .git
+// that is empty, or leads to a folder that is not there.
 func (s Slot) stillborn(entries []os.DirEntry) bool {
 	if len(entries) != 1 || entries[0].Name() != ".git" || !entries[0].Type().IsRegular() {
 		return false
 	}
-	info, err := entries[0].Info()
-	return err == nil && info.Size() == 0
+	text, err := os.ReadFile(filepath.Join(s.Dir, ".git"))
+	if err != nil {
+		return false
+	}
+	dir, leads := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if !leads || !filepath.IsAbs(dir) {
+		return len(text) == 0
+	}
+	_, err = os.Stat(dir)
+	return errors.Is(err, os.ErrNotExist) || begun(dir, time.Now())
 }
 
 // glance sees without git where a detached slot stands, as most warm ones are. Whatever is not exactly

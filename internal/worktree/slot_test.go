@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestPrepare_startsWhereTheBranchIs(t *testing.T) {
@@ -213,6 +214,37 @@ func TestPrepare_afterWorktreeAddWasKilledBeforeItsFirstWord(t *testing.T) {
 	_, err := s.Prepare(t.Context(), Prepare{Branch: "topic", Task: "T1"})
 	wantError(t, err, "workspace")
 	want(t, "precious", read(t, s.Dir, "precious.txt"), "x")
+}
+
+// Killed a moment later, it leaves a folder of its own in which the way to the repository is missing, and no git can do anything there.
+func TestPrepare_afterWorktreeAddWasKilledBeforeItKnewItsRepository(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	gitDir := git(t, s.Dir, "rev-parse", "--absolute-git-dir")
+	entries, err := os.ReadDir(s.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			if err := os.RemoveAll(filepath.Join(s.Dir, e.Name())); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write(t, gitDir, "locked", "initializing")
+	write(t, gitDir, "commondir", "")
+	for _, later := range []string{"HEAD", "index", "ORIG_HEAD"} {
+		_ = os.Remove(filepath.Join(gitDir, later))
+	}
+	past := time.Now().Add(-time.Minute)
+	if err := os.Chtimes(gitDir, past, past); err != nil {
+		t.Fatal(err)
+	}
+	prepare(t, s, "topic", "T1")
+	want(t, "branch", git(t, s.Dir, "branch", "--show-current"), "topic")
+	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
 }
 
 func TestSlot_refusesWhatIsNotItsOwn(t *testing.T) {
