@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -70,8 +71,8 @@ func sources(evidence []task.Evidence) string {
 
 // lackOf says what speaks against a move, each condition under the name of its target.
 func lackOf(target task.Status, err error) []Detail {
-	refused, is := err.(*Rejection) //nolint:errorlint // Transition answers nothing else
-	if !is {
+	var refused *Rejection
+	if !errors.As(err, &refused) {
 		return nil
 	}
 	details := append([]Detail(nil), refused.Details...)

@@ -53,8 +53,10 @@ func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task
 	if err := e.finishOwed(ctx, id, actor); err != nil {
 		return task.Outcome{}, err
 	}
-	into := func(task.Status) task.Status { return to }
-	t, err := e.decided(ctx, id, into, func(def *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
+	needs := func(def *workflow.Definition, _ task.Task) (*workflow.Definition, []workflow.Part) {
+		return def, decide.NeedsOnEntry(def, to)
+	}
+	t, err := e.decided(ctx, id, needs, func(def *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
 		events, err := e.Index.Events(ctx, id, 0)
 		if err != nil {
 			return nil, err
@@ -92,7 +94,10 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 		}
 		return from
 	}
-	t, err := e.decided(ctx, id, into, func(_ *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
+	needs := func(_ *workflow.Definition, t task.Task) (*workflow.Definition, []workflow.Part) {
+		return def, decide.NeedsOnEntry(def, into(t.Status)) // what the rules want to know that the task comes to
+	}
+	t, err := e.decided(ctx, id, needs, func(_ *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
 		if moved = s.Task.Workflow.Digest != def.Digest || into(s.Task.Status) != s.Task.Status; !moved {
 			return nil, nil
 		}
@@ -108,9 +113,9 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 	return e.announce(ctx, t, t.Seq)
 }
 
-// decided looks at a task's whole document, and at what has to be known where its status into(status) begins; it decides on a change
+// decided looks at a task's whole document, and at the parts that needs names, with the workflow that they are of; it decides on a change
 // and commits it, until nobody else was faster. A nil change commits nothing.
-func (e *Engine) decided(ctx context.Context, id string, into func(task.Status) task.Status,
+func (e *Engine) decided(ctx context.Context, id string, needs func(*workflow.Definition, task.Task) (*workflow.Definition, []workflow.Part),
 	build func(*workflow.Definition, task.Snapshot, decide.Evidence) (*task.Change, error),
 ) (task.Task, error) {
 	for range maxConflicts {
@@ -122,7 +127,8 @@ func (e *Engine) decided(ctx context.Context, id string, into func(task.Status) 
 		if err != nil {
 			return task.Task{}, err
 		}
-		if evidence.Facts, err = e.facts(ctx, s.Task, def, decide.NeedsOnEntry(def, into(s.Task.Status))); err != nil {
+		of, parts := needs(def, s.Task)
+		if evidence.Facts, err = e.facts(ctx, s.Task, of, parts); err != nil {
 			return task.Task{}, err
 		}
 		c, err := build(def, s, evidence)

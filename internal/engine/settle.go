@@ -113,7 +113,7 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook, inher
 	job.Project = project
 	job.Prompt, _ = def.Prompt(hook.Prompt)
 	job.Respawn, _ = def.Prompt(state.RespawnPrompt.Name)
-	job.Role = roleOf(def, t, hook.Hook)
+	job.Role = workflow.RoleIn(state, hook.Hook)
 	if tells(hook.Hook) {
 		if job.Event, err = e.event(ctx, t.ID, hook.Event); err != nil {
 			return job, nil, err
@@ -137,21 +137,6 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook, inher
 		return &task.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat}, nil
 	})
 	return job, seat, err
-}
-
-// roleOf is the role of the agent that a hook starts or speaks to; empty when it does neither.
-func roleOf(def *workflow.Definition, t task.Task, hook task.Hook) string {
-	if hook.Action == task.NotifyWorker {
-		return task.RoleWorker
-	}
-	role := workflow.SpawnRole(hook)
-	if hook.Role != "" {
-		return role
-	}
-	if state, exists := def.State(t.Status); exists && role == task.RoleWorker && state.Role != "" && state.Role != task.RoleReviewer {
-		return state.Role
-	}
-	return role
 }
 
 // agentOf is the harness of an agent where it is not the task's own, and the agent's permissions. The harness

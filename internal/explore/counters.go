@@ -152,7 +152,7 @@ func mournedIn(def *workflow.Definition, roles []string) [][]bool {
 				}
 				started := false
 				for _, h := range hooks {
-					started = started || workflow.SpawnRole(h.Hook) != "" && roleOf(def.States[b], h.Hook) == name
+					started = started || workflow.SpawnRole(h.Hook) != "" && workflow.RoleIn(def.States[b], h.Hook) == name
 				}
 				if !started {
 					out[a][r], changed = true, true

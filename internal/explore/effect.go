@@ -33,18 +33,6 @@ func meanings() map[string]meaning {
 	}
 }
 
-// roleOf is the role of the agent that a hook starts in a state: one that is started without a word about its role has the state's.
-func roleOf(state workflow.State, h task.Hook) string {
-	if h.Action == task.NotifyWorker {
-		return task.RoleWorker
-	}
-	role := workflow.SpawnRole(h)
-	if h.Role == "" && role == task.RoleWorker && state.Role != "" && state.Role != task.RoleReviewer {
-		return state.Role
-	}
-	return role
-}
-
 // performed is what became of a list of hooks.
 type performed struct {
 	config  config
@@ -105,7 +93,7 @@ func (w *walk) perform(c config, hooks []task.Hook, failing int) performed {
 			p.config.owed, p.stopped = w.list(rest), true
 			return p
 		}
-		role := roleOf(state, h)
+		role := workflow.RoleIn(state, h)
 		switch w.means[h.Action] {
 		case frees:
 			for r, name := range w.roles {
@@ -176,7 +164,7 @@ func readersOf(def *workflow.Definition, roles []string) []bool {
 		}
 		full, some := false, false
 		eachStart(def, func(state workflow.State, h task.Hook, _ yaml.Pos) {
-			if roleOf(state, h) == name {
+			if workflow.RoleIn(state, h) == name {
 				some, full = true, full || h.Permissions != task.PermissionsReduced
 			}
 		})

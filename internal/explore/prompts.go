@@ -73,7 +73,7 @@ func (w *walk) readersOfPrompts() []reader {
 		}
 	}
 	eachStart(w.def, func(state workflow.State, h task.Hook, _ yaml.Pos) {
-		role := roleOf(state, h)
+		role := workflow.RoleIn(state, h)
 		if h.Action == task.NotifyWorker && state.Role != "" && state.Role != task.RoleReviewer {
 			role = state.Role // whoever has the worker's part
 		}

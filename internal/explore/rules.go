@@ -107,7 +107,7 @@ func (w *walk) judgeRoles() {
 	act := map[string]bool{task.RoleHuman: true}
 	eachStart(w.def, func(state workflow.State, h task.Hook, _ yaml.Pos) {
 		if h.Action != task.NotifyWorker || state.RespawnPrompt.Name != "" {
-			act[roleOf(state, h)] = true
+			act[workflow.RoleIn(state, h)] = true
 		}
 	})
 	for _, s := range w.def.States {

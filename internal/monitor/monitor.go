@@ -296,25 +296,33 @@ func (m *Monitor) watch(ctx, waiting context.Context, seat task.Seat) {
 			delete(m.guards, seat.Hash) // a death that was left for later is met again
 		}
 	}()
+	err := m.end(waiting, seat)
+	if err == nil {
+		err = m.ended(ctx, seat)
+	}
+	if waiting.Err() == nil || !errors.Is(err, context.Canceled) {
+		m.report(ctx, "watch", err)
+	}
+}
+
+// end waits for an agent's end, by its launcher's process or by its launcher's note, whichever tells first.
+func (m *Monitor) end(waiting context.Context, seat task.Seat) error {
 	var err error
 	if seat.PID != 0 { // else it was gone before anybody knew its process
 		err = m.Processes.Watch(waiting, task.Waiter{PID: seat.PID, Began: seat.Began})
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		m.deaf.Do(func() { close(m.hinted) })
-		if _, found, trouble := m.Traces.Ending(seat.Hook); !found || trouble != nil { // else the note was there before anybody waited for it
-			<-waiting.Done() // notes, hints and looks do it here
-			err = waiting.Err()
-		} else {
-			err = nil
+		if _, found, err := m.Traces.Ending(seat.Hook); found || err != nil { // the note was there before anybody waited for it
+			return err
 		}
+		<-waiting.Done() // notes, hints and looks do it here
+		err = waiting.Err()
 	}
-	if err == nil || errors.Is(context.Cause(waiting), errNoted) {
-		err = m.ended(ctx, seat)
+	if errors.Is(context.Cause(waiting), errNoted) {
+		return nil
 	}
-	if waiting.Err() == nil || !errors.Is(err, context.Canceled) {
-		m.report(ctx, "watch", err)
-	}
+	return err
 }
 
 // ended tells the engine of an agent whose process is gone. How it ended stands in its launcher's note;

@@ -374,6 +374,19 @@ func spawns(hooks []Hook) string {
 	return ""
 }
 
+// RoleIn tells the role of the agent that a hook starts or speaks to in a state; empty when it does neither.
+// One that is started without a word about its role has the state's.
+func RoleIn(s State, h task.Hook) string {
+	if h.Action == task.NotifyWorker {
+		return task.RoleWorker
+	}
+	role := SpawnRole(h)
+	if h.Role == "" && role == task.RoleWorker && s.Role != "" && s.Role != task.RoleReviewer {
+		return s.Role
+	}
+	return role
+}
+
 // SpawnRole tells the role of the agent that a hook starts; empty when it starts none.
 func SpawnRole(h task.Hook) string {
 	switch {
