@@ -36,12 +36,12 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 			continue
 		}
 		move := decision.Change.Events[0]
-		state, _ := def.State(target)
+		marks := Marks(def, target)
 		switch {
 		case len(move.Evidence) > 0:
 			supported = append(supported, target)
 			rested[target] = "it rests on " + sources(move.Evidence)
-		case !state.Terminal && !state.Escalation:
+		case !marks.Escalation && (!marks.Terminal || marks.Well): // else it gives the task up, or takes it out of its way
 			free = append(free, target)
 			rested[target] = "no move out of here asks for evidence"
 		}

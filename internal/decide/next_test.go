@@ -317,3 +317,68 @@ func TestMigrate_wantsAStatusThatBothWorkflowsHave(t *testing.T) {
 		}
 	}
 }
+
+// A person who looks at finished work chooses whether it is merged or goes back: no evidence says which.
+func TestNext_leavesTheChoiceToAPersonWhereSeveralMovesAskForNothing(t *testing.T) {
+	t.Parallel()
+	to, _, err := decide.Next(defaultWorkflow(t), newTask("reviewing"), decide.Evidence{Document: docOf("")}, human(), "", noon)
+	if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "--status done") || !strings.Contains(err.Error(), "--status working") {
+		t.Errorf("found %q (%v), want the choice between done and working", to, err)
+	}
+}
+
+// Defect: an edge from a status to itself noted what was there before without having looked.
+func TestNeeds_knowsWhatWasThereBeforeForEveryWayIntoAStatus(t *testing.T) {
+	t.Parallel()
+	def := parse(t, "again.yml", []byte(`
+name: again
+version: 1
+states: {new: {}, check: {role: reviewer, respawn_prompt: go}, done: {terminal: true}}
+transitions:
+  - {from: new, to: check}
+  - {from: check, to: check}
+  - {from: check, to: done, gate: [{section: "## Review", since: entry}, {file: verdict.json, since: entry}]}
+prompts: {go: Go.}
+`))
+	for _, from := range []task.Status{"new", "check"} {
+		if parts := decide.Needs(def, newTask(from), "check"); len(parts) != 2 || !decide.NeedsDocument(parts) {
+			t.Errorf("from %s: it looks at %v, want the section and the file", from, parts)
+		}
+	}
+}
+
+// Defect: next led out of planning without a plan, and back to work from a review that a person had not looked at.
+func TestNext_neverTakesAMoveThatAsksForNothingWhereAnotherAsksForEvidence(t *testing.T) {
+	t.Parallel()
+	for name, statuses := range map[string][]task.Status{"default": {"planning", "clarification", "working", "agent-review"}, "classic": {"working", "agent-review"}} {
+		def := shippedWorkflow(t, name)
+		for _, status := range statuses {
+			to, _, err := decide.Next(def, newTask(status), decide.Evidence{Document: docOf("")}, human(), "", noon)
+			if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "no such section") {
+				t.Errorf("%s, %s: found %q (%v), want a refusal that tells what is missing", name, status, to, err)
+			}
+		}
+	}
+}
+
+func TestOverride_takesTheEdgeWhoseGuardsHold(t *testing.T) {
+	t.Parallel()
+	def := parse(t, "forked.yml", []byte(`
+name: forked
+version: 1
+fields: {n: 0}
+states: {work: {}, check: {}, done: {terminal: true}}
+transitions:
+  - {from: work, to: check, when: n < 3, override: allowed, gate: {section: "## A"}, hooks: [{action: set_field, field: n, value: 1}]}
+  - {from: work, to: check, when: n >= 3, override: allowed, gate: {section: "## A"}, hooks: [{action: set_field, field: n, value: 9}]}
+  - {from: check, to: done}
+`))
+	for n, want := range map[int]int{0: 1, 5: 9} {
+		tk := newTask("work")
+		tk.Counters = tk.Counters.With("n", n)
+		d, code := ask(def, tk, decide.Evidence{Document: docOf("")}, task.Request{To: "check", Actor: human(), Reason: "so", Override: true})
+		if code != "" || d.Change.Task.Counters.Get("n") != want {
+			t.Errorf("at %d: found n = %d (%s), want %d", n, d.Change.Task.Counters.Get("n"), code, want)
+		}
+	}
+}
