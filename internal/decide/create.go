@@ -59,12 +59,15 @@ func SpawnTarget(def *workflow.Definition, t task.Task) (task.Status, error) {
 	}
 	for i := range def.Transitions {
 		edge := &def.Transitions[i]
-		if edge.From == def.Initial && edge.Spawns() && guardsHold(edge.When, t, edge) {
+		if edge.From == def.Initial && edge.Spawns() && Passes(edge, t) {
 			return edge.To, nil
 		}
 	}
 	return "", noMove(def, t, workflow.MoveSpawn)
 }
+
+// Passes says whether the guards of an edge out of the task's status hold.
+func Passes(edge *workflow.Transition, t task.Task) bool { return guardsHold(edge.When, t, edge) }
 
 // guardsHold looks at guards as those of an edge see the task's counters; the edge may be nil.
 func guardsHold(guards []workflow.Guard, t task.Task, edge *workflow.Transition) bool {

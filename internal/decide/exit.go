@@ -104,7 +104,7 @@ func (x *exit) unstarted() task.Change {
 
 // advance takes the rule's move as anybody's request would be taken. A move that is refused makes the death a crash.
 func (x *exit) advance(rule *workflow.Rule) task.Change {
-	to, found := x.target(rule)
+	to, found := RuleTarget(x.def, x.task, rule)
 	if !found {
 		return x.crash(crashRule(x.def, x.task.Status), "left evidence, but no branch of the rule holds for it")
 	}
@@ -136,14 +136,14 @@ func starts(hooks []task.Hook) bool {
 	return false
 }
 
-// target is where a rule leads. Its arms see the counters as the guards of the move that they lead to do.
-func (x *exit) target(rule *workflow.Rule) (task.Status, bool) {
+// RuleTarget is where an exit rule with evidence leads; false where it leads nowhere. Its arms see the counters as the guards of the move that they lead to do.
+func RuleTarget(def *workflow.Definition, t task.Task, rule *workflow.Rule) (task.Status, bool) {
 	for _, branch := range rule.ThenWhen {
 		var over *workflow.Transition
-		if ways := edges(x.def, x.task, branch.Then); len(ways) > 0 {
+		if ways := edges(def, t, branch.Then); len(ways) > 0 {
 			over = ways[0]
 		}
-		if guardsHold(branch.When, x.task, over) {
+		if guardsHold(branch.When, t, over) {
 			return branch.Then, true
 		}
 	}

@@ -67,7 +67,7 @@ func Back(def *workflow.Definition, t task.Task, req task.Request) (task.Status,
 func out(def *workflow.Definition, t task.Task) []*workflow.Transition {
 	var found []*workflow.Transition
 	for i := range def.Transitions {
-		if edge := &def.Transitions[i]; leaves(edge, t) {
+		if edge := &def.Transitions[i]; Leads(edge, t) {
 			found = append(found, edge)
 		}
 	}
@@ -78,15 +78,15 @@ func out(def *workflow.Definition, t task.Task) []*workflow.Transition {
 func edges(def *workflow.Definition, t task.Task, to task.Status) []*workflow.Transition {
 	var found []*workflow.Transition
 	for i := range def.Transitions {
-		if edge := &def.Transitions[i]; edge.To == to && leaves(edge, t) {
+		if edge := &def.Transitions[i]; edge.To == to && Leads(edge, t) {
 			found = append(found, edge)
 		}
 	}
 	return found
 }
 
-// leaves says whether an edge is there for a task in its present status.
-func leaves(edge *workflow.Transition, t task.Task) bool {
+// Leads says whether an edge is there for a task in its present status, whatever its guards and gate say.
+func Leads(edge *workflow.Transition, t task.Task) bool {
 	return edge.From == t.Status && (len(edge.CameFrom) == 0 || slices.Contains(edge.CameFrom, t.Previous))
 }
 

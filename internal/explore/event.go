@@ -149,10 +149,10 @@ func (w *walk) edgeOf(t task.Task, to task.Status, override bool) int {
 	found := -1
 	for _, n := range w.leaving[w.place(t.Status)] {
 		edge := &w.def.Transitions[n]
-		if edge.To != to || len(edge.CameFrom) > 0 && !slices.Contains(edge.CameFrom, t.Previous) {
+		if edge.To != to || !decide.Leads(edge, t) {
 			continue
 		}
-		if open(edge.Counted(), t, edge.From) {
+		if decide.Passes(edge, t) {
 			return n
 		}
 		if found < 0 && (!override || edge.Override) {
@@ -160,16 +160,6 @@ func (w *walk) edgeOf(t task.Task, to task.Status, override bool) int {
 		}
 	}
 	return found
-}
-
-// open says whether guards hold, as they speak of the counters before the move.
-func open(guards []workflow.Guard, t task.Task, at task.Status) bool {
-	for _, g := range guards {
-		if !g.Holds(t.Counters.Get(counterOf(g.Field, at))) {
-			return false
-		}
-	}
-	return true
 }
 
 // deaths ends an agent, with every evidence that it can leave.

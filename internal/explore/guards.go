@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -24,7 +25,7 @@ func (w *walk) judgeGuards() {
 		t := w.taskOf(c)
 		var there []int
 		for _, n := range w.leaving[c.status] {
-			if from := w.def.Transitions[n].CameFrom; len(from) == 0 || slices.Contains(from, t.Previous) {
+			if decide.Leads(&w.def.Transitions[n], t) {
 				there = append(there, n)
 			}
 		}
@@ -38,7 +39,7 @@ func (w *walk) overlaps(at int32, t task.Task, there []int) {
 	first := map[task.Status]int{}
 	for _, n := range there {
 		edge := &w.def.Transitions[n]
-		if !open(edge.Counted(), t, edge.From) {
+		if !decide.Passes(edge, t) {
 			continue
 		}
 		if _, taken := first[edge.To]; taken {
@@ -55,11 +56,11 @@ func (w *walk) overlaps(at int32, t task.Task, there []int) {
 func (w *walk) holes(at int32, t task.Task, there []int) {
 	for _, n := range there {
 		edge := &w.def.Transitions[n]
-		cases, some, always := 1, open(edge.Counted(), t, edge.From), len(edge.When) == 0
+		cases, some, always := 1, decide.Passes(edge, t), len(edge.When) == 0
 		for _, m := range w.alike[n] {
 			if other := &w.def.Transitions[m]; slices.Contains(there, m) {
 				cases++
-				some = some || open(other.Counted(), t, other.From)
+				some = some || decide.Passes(other, t)
 				always = always || len(other.When) == 0
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -180,7 +181,7 @@ func (w *walk) hindrance(n int) string {
 	for _, c := range w.configs {
 		if c.status == from {
 			t := w.taskOf(c)
-			holds = holds || open(edge.Counted(), t, edge.From)
+			holds = holds || decide.Passes(edge, t)
 			came = came || slices.Contains(edge.CameFrom, t.Previous)
 		}
 	}

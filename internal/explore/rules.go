@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -50,7 +51,8 @@ func (w *walk) tellRefused(at int32, t task.Task, refused map[int]refusal) {
 			message:    fmt.Sprintf("the exit rule of %q leads to no legal move%s: %s", rule.Status, w.standing(w.configs[at]), r.reason),
 			suggestion: "let it lead where a transition is open with that evidence; then_when tells cases apart by a counter",
 		}
-		edge := w.edgeOf(t, leadsTo(rule, t), false)
+		to, _ := decide.RuleTarget(w.def, t, rule)
+		edge := w.edgeOf(t, to, false)
 		if edge < 0 || w.elsewhere(t, edge) {
 			w.tell(RulesLegal, f)
 		} else if _, known := w.pending[n]; !known {
@@ -59,21 +61,11 @@ func (w *walk) tellRefused(at int32, t task.Task, refused map[int]refusal) {
 	}
 }
 
-// leadsTo is where a rule leads a task.
-func leadsTo(rule *workflow.Rule, t task.Task) task.Status {
-	for _, arm := range rule.ThenWhen {
-		if open(arm.When, t, rule.Status) {
-			return arm.Then
-		}
-	}
-	return rule.Then
-}
-
 // elsewhere says whether the evidence for a transition, which is closed by its guards, opens another one.
 func (w *walk) elsewhere(t task.Task, edge int) bool {
 	return slices.ContainsFunc(w.alike[edge], func(m int) bool {
 		other := &w.def.Transitions[m]
-		return open(other.Counted(), t, other.From) && (len(other.CameFrom) == 0 || slices.Contains(other.CameFrom, t.Previous))
+		return decide.Leads(other, t) && decide.Passes(other, t)
 	})
 }
 
