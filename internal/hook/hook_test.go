@@ -202,7 +202,7 @@ func TestNotifyWorker_findsTheWorkerThatAnAttemptWhichWasCutShortHadStarted(t *t
 	effect, err := hands.Perform(t.Context(), aJob(task.NotifyWorker, task.RoleWorker))
 	must(t, err)
 	wantCalls(t, p)
-	if effect.Seat == nil || effect.Seat.Hash != started.Seat || effect.Seat.PID != started.PID || effect.NewNotice == nil || len(effect.Events) != 0 {
+	if effect.Seat == nil || effect.Seat.Hash != started.Seat || effect.Seat.PID != started.PID || effect.NewNotice == nil || len(effect.Events) != 1 {
 		t.Errorf("the effect is %+v", effect)
 	}
 }

@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,27 +28,22 @@ func (h *Hands) notifyWorker(ctx context.Context, job task.Job) (task.Effect, er
 	if err != nil {
 		return task.Effect{}, err
 	}
-	for _, p := range own {
-		if p.Hook == strconv.FormatInt(job.Hook.ID, 10) { // an attempt that was cut short had started it already
-			effect, err := h.started(job, p, nil)
-			effect.NewNotice = notice
-			return effect, err
-		}
-	}
+	mine := strconv.FormatInt(job.Hook.ID, 10)
+	begun := slices.ContainsFunc(own, func(p Pane) bool { return p.Hook == mine }) // by an attempt that was cut short
 	waits, err := h.waits(ctx, job)
 	if err != nil {
 		return task.Effect{}, err
 	}
-	if waits {
+	if waits && !begun {
 		return task.Effect{NewNotice: notice, Events: []task.Event{notified("wait")}, Said: "the worker waits and is told"}, nil
 	}
-	if p, found := sitting(own); found {
+	if p, found := sitting(own); found && !begun {
 		if err := h.typeInto(ctx, job, p, text); err != nil {
 			return task.Effect{}, err
 		}
 		return task.Effect{NewNotice: notice, Events: []task.Event{notified("typed")}, Said: "told the worker"}, nil
 	}
-	if job.Respawn == "" {
+	if job.Respawn == "" && !begun {
 		return task.Effect{NewNotice: notice, Said: "no worker to tell"}, nil
 	}
 	job.Prompt = job.Respawn

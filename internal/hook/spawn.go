@@ -25,7 +25,8 @@ func (h *Hands) spawnAgent(ctx context.Context, job task.Job) (task.Effect, erro
 }
 
 // spawn ends a window of the same role that another event started, and starts the agent.
-// The same hook again finds its own window and does nothing.
+// The same hook again finds its own window and starts nobody; it tells of the start all the same, because an attempt that was
+// cut short told nobody, and a hook that is settled is not performed again.
 func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (task.Effect, error) {
 	own, err := h.own(ctx, job)
 	if err != nil {
@@ -37,7 +38,7 @@ func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (
 			continue
 		}
 		if p.Hook == mine {
-			return h.started(job, p, nil)
+			return h.started(job, p, window, event), nil
 		}
 		if err := h.end(ctx, p); err != nil {
 			return task.Effect{}, err
@@ -58,24 +59,26 @@ func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (
 	if err != nil {
 		return task.Effect{}, fmt.Errorf("start the %s: %w", job.Role, err)
 	}
-	data := map[string]string{"role": job.Role, "window": window, "session": pane.Session}
+	return h.started(job, pane, window, event), nil
+}
+
+// started is what a hook did that has its agent's pane.
+func (h *Hands) started(job task.Job, p Pane, window, event string) task.Effect {
+	data := map[string]string{"role": job.Role, "window": window, "session": p.Session}
 	if job.Agent != "" {
 		data[task.DataNamedHarness] = job.Agent
 	} else {
 		data[task.DataHarness] = h.harnessOf(job) // from which the task's own harness can be told again
 	}
-	return h.started(job, pane, []task.Event{{Type: event, Data: data}})
-}
-
-func (h *Hands) started(job task.Job, p Pane, events []task.Event) (task.Effect, error) {
-	effect := task.Effect{Events: events, Session: &p.Session, Seat: &task.Seat{Hash: p.Seat}, Said: fmt.Sprintf("%s in session %s", job.Role, p.Session)}
+	effect := task.Effect{Events: []task.Event{{Type: event, Data: data}}, Session: &p.Session, Seat: &task.Seat{Hash: p.Seat}}
+	effect.Said = fmt.Sprintf("%s in session %s", job.Role, p.Session)
 	if p.Dead {
-		return effect, nil
+		return effect
 	}
 	if began, err := h.Processes.Began(p.PID); err == nil { // else it was quick and is gone: whoever watches sees its end
 		effect.Seat.PID, effect.Seat.Began = p.PID, began
 	}
-	return effect, nil
+	return effect
 }
 
 func (h *Hands) harnessOf(job task.Job) string {

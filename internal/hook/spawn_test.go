@@ -42,7 +42,7 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 	}
 }
 
-func TestSpawn_byTheSameHookAgainFindsItsOwnWindow(t *testing.T) {
+func TestSpawn_byTheSameHookAgainFindsItsOwnWindowAndTellsOfTheStart(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	job := aJob(task.SpawnAgent, task.RoleWorker)
@@ -52,7 +52,7 @@ func TestSpawn_byTheSameHookAgainFindsItsOwnWindow(t *testing.T) {
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p)
-	if effect.Seat.PID != 100 || effect.Seat.Hash != "hash" || len(effect.Events) != 0 {
+	if effect.Seat.PID != 100 || effect.Seat.Hash != "hash" || len(effect.Events) != 1 || effect.Events[0].Type != task.AgentSpawned {
 		t.Errorf("the effect is %+v", effect)
 	}
 	p.panes[0].Dead = true // it started, and ended: the hook is done all the same
