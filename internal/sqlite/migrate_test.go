@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"orange/internal/sqlite"
@@ -69,6 +70,11 @@ func understood(t *testing.T, path string) {
 		if len(events) != one.Seq || !one.StalledAt.IsZero() || one.Overdue != 0 {
 			t.Errorf("the task %+v has %d events", one, len(events))
 		}
+		followed, _, err := s.EventsSince(t.Context(), 0, 1000)
+		must(t, err)
+		if own := slices.DeleteFunc(followed, func(h task.Happening) bool { return h.Task != one.ID }); !slices.EqualFunc(own, events, func(h task.Happening, e task.Event) bool { return h.Event.Hash == e.Hash }) {
+			t.Errorf("who follows the record hears of %+v, want %+v", own, events)
+		}
 		hooks := 0
 		for _, e := range events {
 			all, err := s.Hooks(t.Context(), one.ID, e.Seq)
@@ -93,5 +99,25 @@ func understood(t *testing.T, path string) {
 		one.Overdue = 0 // for the second opening
 		_, err = s.Commit(t.Context(), task.Change{Task: one, Expect: one.Version})
 		must(t, err)
+	}
+}
+
+// What happened before the record numbered it comes in the order of its times, and within a task in its own: whatever its clock said,
+// and whatever somebody has made of the lines.
+func TestOpen_numbersWhatHappenedBefore(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("testdata", "version3.sql"))
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "orange.db")
+	db := raw(t, path)
+	_, err = db.ExecContext(t.Context(), string(text)+`DELETE FROM events; DELETE FROM tasks WHERE id NOT LIKE 'jk%'; UPDATE tasks SET seq = 0;
+		INSERT INTO events VALUES ('b', 1, '{"timestamp":"2026-01-02"}'), ('b', 2, '{"timestamp":"2026-01-01"}'), ('b', 3, '{"timestamp":"2026-01-05"}'),
+			('a', 1, '{"timestamp":"2026-01-03"}'), ('a', 2, 'torn'), ('a', 3, '{}'), ('a', 4, '{"timestamp":"2026-01-04"}');`)
+	must(t, err)
+	must(t, openAt(t, path).Close())
+	got := ""
+	scanAll(t, db, "SELECT task, seq FROM changes ORDER BY number", func(v []any) { got += fmt.Sprint(v[0], v[1], " ") })
+	if want := "b1 b2 a1 a2 a3 a4 b3 jkT8oRT9B57FwtKorQ07a0 "; got != want {
+		t.Errorf("the order is %q, want %q", got, want)
 	}
 }

@@ -2,8 +2,39 @@ package sqlite
 
 // migrations bring a database from one version to the next. A step that has shipped is never changed.
 func migrations() []string {
-	return []string{version1, version2, version3}
+	return []string{version1, version2, version3, version4}
 }
+
+// version4 numbers what happens to all tasks in the order of the commits: an event has its number of the task's history in seq,
+// a change of a task without an event has 0, and the end of a task -1, with the project and the branch that nobody else knows any more.
+//
+// The database keeps the table by itself, so that no writer can forget it: not one of an earlier version that is still at work either.
+// The greatest number is never deleted, because the end of a task is written before its events go: so no number is given twice.
+// The events of before are numbered by their times; a clock that was set back does not change the order within a task.
+const version4 = `
+CREATE TABLE changes (
+	number INTEGER PRIMARY KEY,
+	task TEXT NOT NULL, seq INTEGER NOT NULL, project TEXT NOT NULL DEFAULT '', branch TEXT NOT NULL DEFAULT ''
+);
+INSERT INTO changes (task, seq) SELECT task, seq FROM (
+	SELECT task, seq, max(CASE WHEN json_valid(line) THEN coalesce(json_extract(line, '$.timestamp'), '') ELSE '' END)
+		OVER (PARTITION BY task ORDER BY seq) AS at FROM events
+) ORDER BY at, task, seq;
+INSERT INTO changes (task, seq) SELECT id, 0 FROM tasks WHERE seq = 0;
+CREATE TRIGGER event_happens AFTER INSERT ON events BEGIN
+	INSERT INTO changes (task, seq) VALUES (NEW.task, NEW.seq);
+END;
+CREATE TRIGGER task_appears AFTER INSERT ON tasks WHEN NEW.seq = 0 BEGIN
+	INSERT INTO changes (task, seq) VALUES (NEW.id, 0);
+END;
+CREATE TRIGGER task_changes AFTER UPDATE ON tasks WHEN NEW.seq = OLD.seq BEGIN
+	INSERT INTO changes (task, seq) VALUES (NEW.id, 0);
+END;
+CREATE TRIGGER task_ends AFTER DELETE ON tasks BEGIN
+	INSERT INTO changes (task, seq, project, branch) VALUES (OLD.id, -1, OLD.project, OLD.branch);
+	DELETE FROM changes WHERE task = OLD.id AND seq >= 0;
+END;
+`
 
 // version3 knows how late a task is that was told to be late.
 const version3 = `

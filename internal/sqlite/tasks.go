@@ -222,7 +222,7 @@ func (s *Store) Holders(ctx context.Context, project string) ([]task.Holder, err
 	return out, nil
 }
 
-// Delete forgets a task. Its folder and its branch are not touched.
+// Delete forgets a task, but for the fact that it ended: whoever follows the record hears of that. Its folder and its branch are not touched.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.within(ctx, func(tx *batch) error {
 		for _, table := range []string{"events", "hooks", "spent", "entries", "leases", "seats", "waiters", "notices", "renderings"} {

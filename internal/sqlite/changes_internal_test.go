@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"orange/internal/task"
+)
+
+// counter is a driver that notes every question to the database.
+type counter struct {
+	driver.Connector
+	mu    sync.Mutex
+	asked []string
+}
+
+type plain interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.ConnPrepareContext
+}
+
+type counted struct {
+	plain
+	by *counter
+}
+
+func (c *counter) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return counted{conn.(plain), c}, nil
+}
+
+func (c counted) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.by.mu.Lock()
+	c.by.asked = append(c.by.asked, query)
+	c.by.mu.Unlock()
+	return c.plain.QueryContext(ctx, query, args)
+}
+
+func (c *counter) since() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	asked := c.asked
+	c.asked = nil
+	return asked
+}
+
+type connector struct {
+	by     driver.Driver
+	source string
+}
+
+func (c connector) Driver() driver.Driver { return c.by }
+
+func (c connector) Connect(context.Context) (driver.Conn, error) { return c.by.Open(c.source) }
+
+func TestWhoFollowsTheRecord_asksFewQuestionsAndNoneThatLooksAtAllTasks(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "orange.db")
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for n := range 100 {
+		one := task.Task{ID: fmt.Sprint("task", n), Project: "garden", Branch: fmt.Sprint(n), CreatedAt: time.Unix(0, 0), UpdatedAt: time.Unix(0, 0), EnteredAt: time.Unix(0, 0)}
+		if _, err := s.Commit(t.Context(), task.Change{Task: one, Events: []task.Event{{Type: task.Created}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := &counter{Connector: connector{s.db.Driver(), path}}
+	f := &Store{db: sql.OpenDB(count), path: path}
+	f.db.SetMaxOpenConns(1)
+	defer f.db.Close()
+	for _, c := range []struct {
+		name string
+		most int
+		ask  func() (found int, err error)
+		want int
+	}{
+		{"Changed", 1, func() (int, error) { n, err := f.Changed(t.Context()); return int(n), err }, 100},
+		{"EventsSince", 1, func() (int, error) { all, _, err := f.EventsSince(t.Context(), 10, 50); return len(all), err }, 50},
+		{"EventsSince, and there is nothing", 1, func() (int, error) { all, _, err := f.EventsSince(t.Context(), 100, 50); return len(all), err }, 0},
+		{"TasksSince", 3, func() (int, error) { all, _, _, err := f.TasksSince(t.Context(), 90); return len(all), err }, 10},
+		{"TasksSince, and there is nothing", 1, func() (int, error) { all, _, _, err := f.TasksSince(t.Context(), 100); return len(all), err }, 0},
+	} {
+		count.since()
+		found, err := c.ask()
+		if err != nil || found != c.want {
+			t.Errorf("%s finds %d, want %d; error %v", c.name, found, c.want, err)
+		}
+		asked := count.since()
+		if len(asked) == 0 || len(asked) > c.most {
+			t.Errorf("%s asks %d questions, want at most %d: %q", c.name, len(asked), c.most, asked)
+		}
+		for _, query := range asked {
+			if plan := planOf(t, s, query); strings.Contains(plan, "SCAN") {
+				t.Errorf("%s asks %q, which looks at everything:\n%s", c.name, query, plan)
+			}
+		}
+	}
+}
+
+// planOf is how the database finds the answer to a question.
+func planOf(t *testing.T, s *Store, query string) string {
+	t.Helper()
+	args := make([]any, strings.Count(query, "?"))
+	for i := range args {
+		args[i] = 1
+	}
+	var out strings.Builder
+	err := s.rows(t.Context(), "EXPLAIN QUERY PLAN "+query, args, func(scan func(...any) error) error {
+		var id, parent, unused int
+		var detail string
+		err := scan(&id, &parent, &unused, &detail)
+		out.WriteString(detail + "\n")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
