@@ -121,6 +121,7 @@ type House struct {
 	Times      Times
 	Books      Books
 	Proof      Proof
+	Changes    Changes
 
 	PullRequests PullRequests
 }

@@ -17,43 +17,56 @@ import (
 
 func (p *Program) taskList() *cobra.Command {
 	var status string
-	var all bool
+	var all, watching bool
 	var want wanted
 	c := &cobra.Command{
 		Use: "list", Short: "List tasks: the live ones first, the newest first", Args: between(0, 0),
-		Long:    "List the tasks of the project that the command stands in, or of all projects where it stands in none or with --all.",
-		Example: "  orange task list\n  orange task list --all --status working --json\n  orange task list --overdue --failures 2",
+		Long: `List the tasks of the project that the command stands in, or of all projects where it stands in none or with --all.
+
+With --watch the list is printed once, and then one line for everything that happens to a task that belongs into the list or did so before,
+until you stop it. Nothing that was printed is changed afterwards, and there are no colours: it can be read aloud, and kept in a file.`,
+		Example: "  orange task list\n  orange task list --all --status working --json\n  orange task list --overdue --failures 2\n  orange task list --all --watch",
 		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
 			filter, err := p.filter(ctx, h, all)
 			if err != nil {
 				return err
 			}
 			filter.Status = task.Status(status)
-			tasks, err := h.Look.Tasks(ctx, filter)
-			if err != nil {
-				return err
+			if watching {
+				return p.watchList(ctx, h, filter, want)
 			}
-			tasks, standings, err := p.choose(ctx, h, tasks, want)
-			if err != nil {
-				return err
-			}
-			sessions, err := h.Look.Sessions(ctx, tasks)
-			if err != nil {
-				return err
-			}
-			if len(tasks) == 0 && want != (wanted{}) && !p.json {
-				p.say("no tasks like that")
-				return nil
-			}
-			return p.list(tasks, sessions, standings)
+			_, err = p.listOnce(ctx, h, filter, want)
+			return err
 		}),
 	}
+	c.Flags().BoolVar(&watching, "watch", false, "go on with one line for everything that happens")
 	c.Flags().BoolVar(&want.overdue, "overdue", false, "only those that have been in their status for longer than they should")
 	c.Flags().BoolVar(&want.escalated, "escalated", false, "only those that were taken out of their usual way: their state is one of escalation")
 	c.Flags().IntVar(&want.failures, "failures", 0, "only those whose present state has failed at least so often")
 	c.Flags().StringVar(&status, "status", "", "only those in this status")
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
 	return c
+}
+
+// listOnce prints the list, and answers the tasks in it.
+func (p *Program) listOnce(ctx context.Context, h *House, filter task.Filter, want wanted) ([]task.Task, error) {
+	tasks, err := h.Look.Tasks(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	tasks, standings, err := p.choose(ctx, h, tasks, want)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := h.Look.Sessions(ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	if len(tasks) == 0 && want != (wanted{}) && !p.json {
+		p.say("no tasks like that")
+		return nil, nil
+	}
+	return tasks, p.list(tasks, sessions, standings)
 }
 
 // filter chooses the tasks of the project that is named, or else of the one that the command stands in; those of all where it stands in none.

@@ -16,7 +16,7 @@ func (p *Program) taskCommands() *cobra.Command {
 	return group("task", "Make tasks and move them", "  orange task create feature/login \"Add a login page\"\n  orange task list",
 		p.taskCreate(), p.taskList(), p.taskShow(), p.taskSpawn(), p.taskAttach(), p.taskRespawn(), p.taskUpdate(),
 		p.taskNext(), p.taskRedo(), p.taskComplete(), p.taskStuck(), p.taskWait(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
-		p.taskDelete(), p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(), p.taskRetry(), p.taskCheck(), p.taskCreatePR())
+		p.taskDelete(), p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(), p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
 }
 
 // find turns what the user wrote into the id of one task: the whole id or any beginning that only one has;

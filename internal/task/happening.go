@@ -9,3 +9,13 @@ type Happening struct {
 	Deleted bool   // the record has forgotten the task: there is no event
 	Event   Event
 }
+
+// EventTypes are all types of events, those that tell of one task's life first.
+func EventTypes() []string {
+	return []string{
+		Created, Updated, QueuedForSpace, StatusChanged, AutoAdvanced, MergeBegun, Merged, WorkflowMigrated,
+		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, AgentCrashed, AgentStalled, ReviewStarted,
+		TimeoutWarning, TimeoutAlert, TimeoutEscalated, HookFailure, CheckFinished, OrphanFreed, WorkRescued,
+		DocumentRestored, DocumentAdopted, ProjectionRestored, BranchPushed, PRRequested, PRCreated, PRLanded, PRDropped, PRChecked,
+	}
+}

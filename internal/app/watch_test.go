@@ -1,0 +1,186 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"orange/internal/sqlite"
+	"orange/internal/task"
+)
+
+func recordAt(t *testing.T, dir string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), filepath.Join(dir, recordName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Eight write, each through a connection of its own as a program has it: who follows hears of everything once and in order,
+// and of the very last thing without any other that would wake it.
+func TestFollow_losesAndRepeatsNothingWhileEightWrite(t *testing.T) {
+	t.Parallel()
+	const writers, moves = 8, 20
+	dir := t.TempDir()
+	h := &house{dir: dir, store: recordAt(t, dir)}
+	var crew sync.WaitGroup
+	failed := make([]error, writers)
+	for w := range writers {
+		own := recordAt(t, dir)
+		crew.Go(func() { failed[w] = writeOwn(t.Context(), own, fmt.Sprint("task", w), moves) })
+	}
+	ctx, off := context.WithTimeout(t.Context(), lastGlance-5*time.Second) // before it would look for other reasons
+	defer off()
+	heard := map[string][]int{}
+	count, calls, last := 0, 0, int64(0)
+	done := errors.New("everything was told")
+	err := h.Follow(ctx, 0, func(all []task.Happening) error {
+		calls++
+		for _, one := range all {
+			if one.Cursor <= last {
+				t.Errorf("%d is told behind %d", one.Cursor, last)
+			}
+			last = one.Cursor
+			heard[one.Task] = append(heard[one.Task], one.Event.Seq)
+			count++
+		}
+		if count >= writers*(moves+1) {
+			return done
+		}
+		return nil
+	})
+	if !errors.Is(err, done) {
+		t.Errorf("it ended with %v, after %d calls and %d events", err, calls, count)
+	}
+	crew.Wait()
+	if err := errors.Join(failed...); err != nil {
+		t.Error(err)
+	}
+	want := make([]int, moves+1)
+	for i := range want {
+		want[i] = i + 1
+	}
+	for w := range writers {
+		if got := heard[fmt.Sprint("task", w)]; !slices.Equal(got, want) {
+			t.Errorf("of task%d it heard %v, want %v", w, got, want)
+		}
+	}
+}
+
+func writeOwn(ctx context.Context, s *sqlite.Store, id string, moves int) error {
+	now := time.Now()
+	one, err := s.Commit(ctx, task.Change{
+		Task:   task.Task{ID: id, Project: "garden", Branch: id, CreatedAt: now, UpdatedAt: now, EnteredAt: now},
+		Events: []task.Event{{Time: now, Type: task.Created}},
+	})
+	for n := 0; n < moves && err == nil; n++ {
+		one, err = s.Commit(ctx, task.Change{Task: one, Expect: one.Version, Events: []task.Event{{Time: now, Type: task.Updated}}})
+	}
+	return err
+}
+
+func TestFollow_saysWhenEverythingSoFarWasToldAndEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	h := &house{dir: dir, store: recordAt(t, dir)}
+	ctx, off := context.WithCancel(t.Context())
+	defer off()
+	var calls []int
+	err := h.Follow(ctx, 0, func(all []task.Happening) error {
+		calls = append(calls, len(all))
+		switch len(calls) {
+		case 1: // nothing yet
+			return writeOwn(ctx, h.store, "one", atOnce+1)
+		case 4:
+			off()
+		}
+		return nil
+	})
+	if want := []int{0, atOnce, 2, 0}; !errors.Is(err, context.Canceled) || !slices.Equal(calls, want) {
+		t.Errorf("it told %v and ended with %v, want %v and %v", calls, err, want, context.Canceled)
+	}
+}
+
+func TestFollow_doesNotGoOnWithARecordThatWasReplaced(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	h := &house{dir: dir, store: recordAt(t, dir)}
+	record := filepath.Join(dir, recordName)
+	err := h.Follow(t.Context(), 0, func([]task.Happening) error {
+		text, err := os.ReadFile(record)
+		if err == nil {
+			err = os.WriteFile(record+".new", text, 0o644)
+		}
+		return errors.Join(err, os.Rename(record+".new", record))
+	})
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a new file: %v", err)
+	}
+	err = h.Follow(t.Context(), 0, func([]task.Happening) error {
+		return os.Rename(record, record+".old")
+	})
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestUntilUnread_endsWhenTheReaderGoesOrTheContext(t *testing.T) {
+	t.Parallel()
+	ctx, off := context.WithCancel(t.Context())
+	defer off()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- untilUnread(ctx, writer) }()
+	if _, err := writer.Write([]byte("something")); err != nil {
+		t.Error(err)
+	}
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("when the reader goes: %v", err)
+	}
+	other, file := unread(t)
+	defer other.Close()
+	for _, out := range []*os.File{other, file} {
+		go func() { ended <- untilUnread(ctx, out) }()
+	}
+	off()
+	if err := errors.Join(<-ended, <-ended); err != nil {
+		t.Errorf("when it is called off: %v", err)
+	}
+}
+
+// unread is a pipe that has a reader, and a file that needs none.
+func unread(t *testing.T) (pipe, file *os.File) {
+	t.Helper()
+	reader, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reader.Close() })
+	file, err = os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return pipe, file
+}

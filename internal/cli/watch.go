@@ -1,0 +1,357 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+	"orange/internal/yaml"
+)
+
+// Changes tell what happens to tasks, whoever does it.
+type Changes interface {
+	// Changed is the cursor behind everything that has happened.
+	Changed(ctx context.Context) (int64, error)
+	// TasksSince are the tasks that changed behind a cursor, as they are now, those that are gone, and the cursor to go on with.
+	TasksSince(ctx context.Context, cursor int64) (changed []task.Task, gone []string, next int64, err error)
+	// Follow calls tell with what happens to all tasks behind a cursor, each thing once and in its order, until ctx ends or tell answers
+	// an error. A call with nothing says that everything so far was told. Its error is syscall.EPIPE where nobody reads any more.
+	Follow(ctx context.Context, cursor int64, tell func([]task.Happening) error) error
+	// States are those that a task can be in by its own rules.
+	States(ctx context.Context, id string) ([]string, error)
+}
+
+// Words for --since, and what a deleted task has in place of a type.
+const (
+	sinceNow    = "now"
+	sinceStart  = "start"
+	taskDeleted = "task.deleted"
+)
+
+// watched is what somebody wants to hear of.
+type watched struct {
+	id, project string // empty: of all
+	types       []string
+	since       string
+	until       string
+	timeout     time.Duration
+}
+
+func (p *Program) taskWatch() *cobra.Command {
+	var w watched
+	var all bool
+	c := &cobra.Command{
+		Use: "watch [ID]", Short: "Tell what happens to tasks as it happens, for scripts", Args: between(0, 1),
+		Long: `Tell what happens as it happens, of one task, or of those of the project that the command stands in, or of all projects
+where it stands in none or with --all. Each line is one JSON object, with and without --json: cursor, task, project, branch,
+and the event as "orange task history --json" has it; for a task that was deleted there is "deleted" in its place.
+Nothing is told twice and nothing left out: --since with the cursor of the last line goes on behind it.
+What a deleted task did before is told only to those who heard of it in time.
+
+It ends when its output is closed, when the one task is deleted, or with --timeout (status 0), and when you stop it (status 130).
+The time begins when what has happened already is told.
+With --until it ends with status 0 once the task is in that status, or got there in what was told; with 1 when the time is up before,
+and with 4 when the task is deleted.`,
+		Example: `  orange task watch --all --type status.changed --type auto.advanced
+  orange task watch 4Fz --until reviewing --timeout 2h && notify-send "Have a look"
+  orange task watch --since 1207 | jq -r '.task + " " + .event.type'`,
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			if len(args) > 0 && all {
+				return usage("found --all and the id of one task, expected one of the two")
+			}
+			if len(args) == 0 && w.until != "" {
+				return usage("--until is for one task: give its id")
+			}
+			cursor, err := p.prepare(ctx, h, args, &w, all)
+			if err != nil {
+				return err
+			}
+			p.json = false // the output is lines from here on: what goes wrong is told beside them
+			return p.watch(ctx, h, w, cursor)
+		}),
+	}
+	c.Flags().BoolVar(&all, "all", false, "those of every project")
+	c.Flags().StringVar(&w.since, "since", sinceNow, "where to begin: now, start, or the cursor of a line")
+	c.Flags().StringVar(&w.until, "until", "", "end when the one task is in this status")
+	c.Flags().StringSliceVar(&w.types, "type", nil, "only events of this type (repeatable); "+taskDeleted+" for tasks that are deleted")
+	c.Flags().DurationVar(&w.timeout, "timeout", 0, "how long at most (default: until you stop it)")
+	return c
+}
+
+// prepare finds out what is to be watched, and the cursor to begin with.
+func (p *Program) prepare(ctx context.Context, h *House, args []string, w *watched, all bool) (int64, error) {
+	known := append(task.EventTypes(), taskDeleted)
+	for _, name := range w.types {
+		if !slices.Contains(known, name) {
+			return 0, usage("found %q as --type, %s", name, yaml.Expected(name, known))
+		}
+	}
+	if w.timeout < 0 {
+		return 0, usage("found %s as --timeout, expected a time above 0", w.timeout)
+	}
+	newest, err := h.Changes.Changed(ctx)
+	if err != nil {
+		return 0, err
+	}
+	cursor, err := since(w.since, newest)
+	if err != nil {
+		return 0, err
+	}
+	if len(args) == 0 {
+		filter, err := p.filter(ctx, h, all)
+		w.project = filter.Project
+		return cursor, err
+	}
+	if w.id, err = p.find(ctx, h, args); err != nil || w.until == "" {
+		return cursor, err
+	}
+	states, err := h.Changes.States(ctx, w.id)
+	if err == nil && !slices.Contains(states, w.until) {
+		err = usage("found %q as --until, %s", w.until, yaml.Expected(w.until, states))
+	}
+	return cursor, err
+}
+
+func since(word string, newest int64) (int64, error) {
+	switch word {
+	case sinceNow:
+		return newest, nil
+	case sinceStart:
+		return 0, nil
+	}
+	cursor, err := strconv.ParseInt(word, 10, 64)
+	if err != nil || cursor < 0 {
+		return 0, usage("found %q as --since, expected %s, %s, or the cursor of a line", word, sinceNow, sinceStart)
+	}
+	if cursor > newest {
+		return 0, usage("found %d as --since, and the record has come to %d only: that cursor is of another record; begin with --since %s", cursor, newest, sinceStart)
+	}
+	return cursor, nil
+}
+
+// toldLine is one thing that happened, as a script reads it.
+type toldLine struct {
+	Cursor  int64       `json:"cursor"`
+	Task    string      `json:"task"`
+	Project string      `json:"project"`
+	Branch  string      `json:"branch"`
+	Deleted bool        `json:"deleted,omitempty"`
+	Event   *task.Event `json:"event,omitempty"`
+}
+
+// errEnough ends a watch that has seen what it was for.
+var errEnough = errors.New("there is nothing more to wait for")
+
+// watch prints lines until there is a reason to end.
+func (p *Program) watch(ctx context.Context, h *House, w watched, cursor int64) error {
+	within, off := context.WithCancelCause(ctx)
+	defer off(nil)
+	encoder := json.NewEncoder(p.Out)
+	encoder.SetEscapeHTML(false)
+	gone, caughtUp := false, false
+	err := h.Changes.Follow(within, cursor, func(all []task.Happening) error {
+		for i := range all {
+			one := &all[i]
+			if w.id != "" && one.Task != w.id || w.project != "" && one.Project != w.project {
+				continue
+			}
+			gone = one.Deleted
+			if err := w.write(encoder, one); err != nil {
+				return err
+			}
+			if one.Event.IsMove() && string(one.Event.To) == w.until {
+				return errEnough
+			}
+		}
+		switch {
+		case len(all) > 0:
+			return nil
+		case gone && w.id != "": // and it was not brought back in what is told so far
+			return w.lost()
+		case caughtUp:
+			return nil
+		}
+		caughtUp = true
+		if w.timeout > 0 { // not before: what has happened already is told in any case
+			time.AfterFunc(w.timeout, func() { off(context.DeadlineExceeded) })
+		}
+		return w.there(ctx, h)
+	})
+	if !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(within), context.DeadlineExceeded) {
+		return ending(ctx, err)
+	}
+	if w.until != "" {
+		return fmt.Errorf("task %s did not get to %q within %s; %q shows what is missing", w.id, w.until, w.timeout, "orange task why "+w.id)
+	}
+	return nil
+}
+
+// write prints a line if it is asked for.
+func (w watched) write(encoder *json.Encoder, h *task.Happening) error {
+	out := toldLine{Cursor: h.Cursor, Task: h.Task, Project: h.Project, Branch: h.Branch, Deleted: h.Deleted}
+	kind := taskDeleted
+	if !h.Deleted {
+		out.Event, kind = &h.Event, h.Event.Type
+	}
+	if len(w.types) > 0 && !slices.Contains(w.types, kind) {
+		return nil
+	}
+	if err := encoder.Encode(out); err != nil {
+		return fmt.Errorf("write what happened: %w", err)
+	}
+	return nil
+}
+
+func (w watched) lost() error {
+	if w.until == "" {
+		return errEnough
+	}
+	return task.Notef(task.ErrNotFound, "task %s was deleted, and will not get to %q", w.id, w.until)
+}
+
+// there ends a watch whose task is already where it is wanted.
+func (w watched) there(ctx context.Context, h *House) error {
+	if w.until == "" {
+		return nil
+	}
+	found, err := h.Look.Tasks(ctx, task.Filter{Prefix: w.id})
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		if found[i].ID == w.id && string(found[i].Status) == w.until {
+			return errEnough
+		}
+	}
+	return nil
+}
+
+// ending is how a command ends that goes on until somebody has had enough of it.
+func ending(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, syscall.EPIPE), errors.Is(err, errEnough):
+		return nil
+	case ctx.Err() != nil:
+		return &ended{exitStopped}
+	}
+	return err
+}
+
+// liveList is a list of which somebody wants to hear how it changes.
+type liveList struct {
+	filter task.Filter
+	want   wanted
+	shown  map[string]bool // the tasks that are in the list now
+	cursor int64           // how far shown has come
+}
+
+// watchList prints the list, and a line for everything that happens to a task that belongs into it, or did so before.
+func (p *Program) watchList(ctx context.Context, h *House, filter task.Filter, want wanted) error {
+	if p.json {
+		return usage("--watch is for people: %q tells the same to programs", "orange task watch")
+	}
+	if want.failures < 0 {
+		return usage("found %d as --failures, expected a number from 1", want.failures)
+	}
+	cursor, err := h.Changes.Changed(ctx)
+	if err != nil {
+		return err
+	}
+	l := liveList{filter: filter, want: want, cursor: cursor}
+	err = h.Changes.Follow(ctx, cursor, func(all []task.Happening) error {
+		if l.shown == nil { // not before: who follows also notices that nobody reads
+			tasks, err := p.listOnce(ctx, h, filter, want)
+			if err != nil {
+				return err
+			}
+			l.shown = map[string]bool{}
+			for i := range tasks {
+				l.shown[tasks[i].ID] = true
+			}
+		}
+		return p.tellList(ctx, h, &l, all)
+	})
+	return ending(ctx, err)
+}
+
+func (p *Program) tellList(ctx context.Context, h *House, l *liveList, all []task.Happening) error {
+	changed, gone, next, err := h.Changes.TasksSince(ctx, l.cursor)
+	if err != nil {
+		return err
+	}
+	l.cursor = next
+	after := map[string]bool{}
+	for i := range changed {
+		after[changed[i].ID] = false
+	}
+	changed = slices.DeleteFunc(changed, func(t task.Task) bool {
+		return l.filter.Project != "" && t.Project != l.filter.Project || l.filter.Status != "" && t.Status != l.filter.Status
+	})
+	if changed, _, err = p.choose(ctx, h, changed, l.want); err != nil {
+		return err
+	}
+	for i := range changed {
+		after[changed[i].ID] = true
+	}
+	for i := range all {
+		e := &all[i].Event
+		// A task may have come and gone before anybody looked.
+		passed := l.filter.Status != "" && l.want == (wanted{}) && e.IsMove() && (e.From == l.filter.Status || e.To == l.filter.Status)
+		if l.filter.Project != "" && all[i].Project != l.filter.Project || !passed && !l.shown[all[i].Task] && !after[all[i].Task] {
+			continue
+		}
+		if _, err := fmt.Fprintln(p.Out, changeLine(all[i])); err != nil {
+			return fmt.Errorf("write what happened: %w", err)
+		}
+	}
+	for id, is := range after { // one map into another: the order does not matter
+		l.shown[id] = is
+	}
+	for _, id := range gone {
+		delete(l.shown, id)
+	}
+	return nil
+}
+
+// changeLine is one thing that happened, for people.
+func changeLine(h task.Happening) string {
+	name := h.Project + "/" + h.Branch
+	if h.Deleted {
+		return plain(fmt.Sprintf("%s %s deleted", time.Now().Format(time.TimeOnly), name))
+	}
+	e := h.Event
+	what := e.Type
+	if e.IsMove() {
+		what = fmt.Sprintf("%s -> %s", e.From, e.To)
+	}
+	text := fmt.Sprintf("%s %s %s by %s", e.Time.Local().Format(time.TimeOnly), name, what, e.Actor)
+	if e.ActingAs != "" {
+		text += " as " + e.ActingAs
+	}
+	for _, key := range []string{"role", "ended", "hook", "problem", "level", "refused"} {
+		if value := e.Data[key]; value != "" {
+			text += ", " + key + " " + oneLine(value, 80)
+		}
+	}
+	return plain(text)
+}
+
+// plain leaves out what moves a cursor or changes a colour.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"orange/internal/task"
+)
+
+// feed is what happens, in calls as Follow makes them; then it waits for its end.
+type feed struct {
+	Look
+	Times
+	calls   [][]task.Happening
+	changed [][]task.Task
+	gone    []string
+	tasks   []task.Task
+}
+
+func (f *feed) Changed(context.Context) (int64, error) { return 5, nil }
+
+func (f *feed) TasksSince(context.Context, int64) ([]task.Task, []string, int64, error) {
+	if len(f.changed) == 0 {
+		return nil, f.gone, 0, nil
+	}
+	next := f.changed[0]
+	f.changed = f.changed[1:]
+	return next, nil, 0, nil
+}
+
+func (f *feed) Follow(ctx context.Context, _ int64, tell func([]task.Happening) error) error {
+	for _, call := range f.calls {
+		if err := tell(call); err != nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (f *feed) States(context.Context, string) ([]string, error) { return nil, nil }
+
+func (f *feed) Tasks(context.Context, task.Filter) ([]task.Task, error) { return f.tasks, nil }
+
+func (f *feed) Sessions(context.Context, []task.Task) (map[string]string, error) { return nil, nil }
+
+func moved(id, from, to string) task.Happening {
+	e := task.Event{Type: task.StatusChanged, From: task.Status(from), To: task.Status(to), Actor: "worker"}
+	return task.Happening{Task: id, Project: "garden", Branch: id, Event: e}
+}
+
+func deleted(id string) task.Happening {
+	return task.Happening{Task: id, Project: "garden", Branch: id, Deleted: true}
+}
+
+func TestWatch_endsForTheReasonsThatItPromises(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		calls  [][]task.Happening
+		until  string
+		stands task.Status
+		lines  int
+		status int
+	}{
+		{"it gets there", [][]task.Happening{nil, {moved("other", "a", "there"), moved("one", "a", "b")}, {moved("one", "b", "there"), moved("one", "there", "c")}}, "there", "a", 2, 0},
+		{"it was there in what is told", [][]task.Happening{{moved("one", "b", "there"), moved("one", "there", "c")}, nil}, "there", "c", 1, 0},
+		{"it is there", [][]task.Happening{{moved("one", "a", "b")}, nil}, "there", "there", 1, 0},
+		{"it never gets there", [][]task.Happening{nil, {moved("one", "a", "b")}, nil}, "there", "a", 1, exitFailed},
+		{"the time is up", [][]task.Happening{nil, {moved("one", "a", "b")}, nil}, "", "a", 1, 0},
+		{"it is deleted", [][]task.Happening{nil, {deleted("one")}, nil}, "", "a", 1, 0},
+		{"it is deleted and should get somewhere", [][]task.Happening{nil, {deleted("one")}, nil}, "there", "a", 1, exitNotFound},
+		{"it was brought back", [][]task.Happening{{deleted("one"), moved("one", "a", "b")}, nil, {moved("one", "b", "there")}}, "there", "b", 3, 0},
+	} {
+		var out, talk bytes.Buffer
+		p := &Program{Out: &out, Err: &talk}
+		f := &feed{calls: c.calls, tasks: []task.Task{{ID: "one", Status: c.stands}}}
+		w := watched{id: "one", until: c.until, timeout: time.Millisecond}
+		if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, w, 0)); status != c.status || strings.Count(out.String(), "\n") != c.lines {
+			t.Errorf("%s: status %d, want %d; %d lines:\n%s%s", c.name, status, c.status, c.lines, &out, &talk)
+		}
+	}
+}
+
+func TestWatch_endsInSilenceWhenItIsStoppedAndWhenNobodyReads(t *testing.T) {
+	t.Parallel()
+	var out, talk bytes.Buffer
+	p := &Program{Out: &out, Err: &talk}
+	ctx, off := context.WithCancel(t.Context())
+	off()
+	f := &feed{}
+	if status := p.report(p.watch(ctx, &House{Look: f, Changes: f}, watched{timeout: time.Hour}, 0)); status != exitStopped {
+		t.Errorf("stopped: status %d", status)
+	}
+	f.calls = [][]task.Happening{{moved("one", "a", "b")}}
+	p.Out = closed{}
+	if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, watched{}, 0)); status != 0 {
+		t.Errorf("nobody reads: status %d", status)
+	}
+	if talk.Len() > 0 {
+		t.Errorf("it says %q", &talk)
+	}
+	p.Out = full{}
+	if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, watched{}, 0)); status != exitFailed || talk.Len() == 0 {
+		t.Errorf("no room: status %d, and it says %q", status, &talk)
+	}
+}
+
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) { return 0, fmt.Errorf("write: %w", syscall.EPIPE) }
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
+func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
+	t.Parallel()
+	at := func(id, status, project string) task.Task {
+		return task.Task{ID: id, Project: project, Status: task.Status(status)}
+	}
+	elsewhere := moved("x", "a", "working")
+	elsewhere.Project = "coffee"
+	f := &feed{
+		tasks: []task.Task{at("in", "working", "garden")},
+		calls: [][]task.Happening{
+			nil,
+			{moved("comes", "a", "working"), moved("never", "a", "b"), elsewhere},
+			{moved("in", "working", "b"), moved("passes", "working", "c")},
+			{moved("in", "b", "c"), deleted("comes")},
+			{deleted("never")},
+		},
+		changed: [][]task.Task{
+			nil,
+			{at("comes", "working", "garden"), at("never", "b", "garden"), at("x", "working", "coffee")},
+			{at("in", "b", "garden"), at("passes", "c", "garden")},
+		},
+		gone: []string{"comes"},
+	}
+	var out, talk bytes.Buffer
+	p := &Program{Out: &out, Err: &talk}
+	ctx, off := context.WithTimeout(t.Context(), time.Millisecond)
+	defer off()
+	filter := task.Filter{Project: "garden", Status: "working"}
+	if status := p.report(p.watchList(ctx, &House{Look: f, Times: f, Changes: f}, filter, wanted{})); status != exitStopped {
+		t.Errorf("status %d: %s", status, &talk)
+	}
+	var got []string
+	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[2:] {
+		_, what, _ := strings.Cut(line, " ")
+		got = append(got, what)
+	}
+	want := []string{"garden/comes a -> working by worker", "garden/in working -> b by worker", "garden/passes working -> c by worker", "garden/comes deleted"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("it says\n%q, want\n%q", got, want)
+	}
+}
+
+func TestChangeLine_isOnePlainLine(t *testing.T) {
+	t.Parallel()
+	h := task.Happening{Project: "garden", Branch: "fix-login", Event: task.Event{
+		Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: task.AgentCrashed, Actor: "engine", ActingAs: "cto",
+		Data: map[string]string{"role": "worker", "ended": "by\x1b[31m\na signal"},
+	}}
+	if got, want := changeLine(h), "12:03:04 garden/fix-login agent.crashed by engine as cto, role worker, ended by[31m a signal"; got != want {
+		t.Errorf("it is %q, want %q", got, want)
+	}
+}
+
+func TestSince_knowsItsWordsAndCursors(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]int64{"now": 7, "start": 0, "0": 0, "3": 3, "7": 7} {
+		if got, err := since(word, 7); err != nil || got != want {
+			t.Errorf("%q is %d, want %d; error %v", word, got, want, err)
+		}
+	}
+	for _, word := range []string{"8", "-1", "", "then", "1.5"} {
+		if _, err := since(word, 7); !errors.Is(err, task.ErrUsage) {
+			t.Errorf("%q: %v", word, err)
+		}
+	}
+}
