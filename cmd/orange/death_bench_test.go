@@ -47,6 +47,7 @@ func mortal(dir string) int {
 const pingPong = `
 name: pingpong
 version: 1
+allow: {bounded: to go round is what is measured here}
 states:
   pending: {}
   ping: {role: worker}

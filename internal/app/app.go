@@ -47,7 +47,8 @@ func Main() int {
 			if opened, err = open(ctx); err != nil {
 				return nil, err
 			}
-			opened.engine.Warn = func(text string) { fmt.Fprintf(os.Stderr, "orange: %s\n", text) }
+			warn := func(text string) { fmt.Fprintf(os.Stderr, "orange: %s\n", text) }
+			opened.engine.Warn, opened.home.Warn = warn, warn
 			return opened.face(), nil
 		},
 		Launch: launch, Examine: examine, Schema: workflows.Schema, Shell: converse,

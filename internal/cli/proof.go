@@ -68,10 +68,10 @@ func (c checked) outcome() string {
 	switch {
 	case c.quick:
 		return "skipped"
-	case c.report.TooMany:
-		return "too many"
 	case len(c.report.Refused()) > 0:
 		return "broken"
+	case c.report.TooMany:
+		return "too many"
 	case len(c.report.Failed()) > 0:
 		return "warned"
 	}
@@ -111,21 +111,27 @@ func (p *Program) sayChecked(c checked) {
 	}
 	for _, v := range c.report.Verdicts {
 		if !v.OK {
-			p.sayVerdict(c.def.File, v)
+			p.say("%s", v.Tell(c.def.File))
 		}
 	}
 	broken := len(c.report.Refused())
 	warned := len(c.warnings) + len(c.report.Failed()) - broken
 	said := "nothing wrong with it"
 	switch {
-	case c.report.TooMany:
-		said = fmt.Sprintf("nothing is proved: there was too much to follow, more than %d configurations; fewer counters, or smaller numbers in guards, would help", c.report.Configurations)
 	case broken > 0:
 		said = fmt.Sprintf("it does not keep what is proved of a workflow; broken properties: %d", broken)
+		if c.report.TooMany {
+			said += " (there was too much to follow, and nothing is known of the rest)"
+		}
+	case c.report.TooMany:
+		said = fmt.Sprintf("nothing is proved: there was too much to follow, more than %d configurations; fewer counters, or smaller numbers in guards, would help", c.report.Configurations)
 	case warned > 0:
 		said = fmt.Sprintf("it can be used; warnings: %d", warned)
 	}
 	p.say("%s: %s (%d states, %d transitions)", c.def.File, said, len(c.def.States), len(c.def.Transitions))
+	if broken > 0 {
+		p.say("  mend it, or say in the file why it shall be so: %s", c.report.Excuse())
+	}
 	if c.quick || c.report.TooMany {
 		return
 	}
@@ -135,25 +141,6 @@ func (p *Program) sayChecked(c checked) {
 	}
 	if b := c.report.Bound; b != (explore.Bound{}) {
 		p.say("  without a person, at most: moves %d, agents started %d, reviews among them %d", b.Moves, b.Agents, b.Rounds)
-	}
-}
-
-func (p *Program) sayVerdict(file string, v explore.Verdict) {
-	if v.Allowed != "" {
-		p.say("%s:%d:%d: allowed: %s [%s]\n  because: %s", file, v.Line, v.Col, v.Message, v.Name, v.Allowed)
-		return
-	}
-	word := "broken"
-	if v.Mild {
-		word = "warning"
-	}
-	p.say("%s:%d:%d: %s: %s [%s]", file, v.Line, v.Col, word, v.Message, v.Name)
-	for i, step := range v.Steps {
-		p.say("  %d. %s", i+1, step)
-	}
-	p.say("  to do: %s", v.Suggestion)
-	if v.More > 0 {
-		p.say("  the same is wrong in %d more places", v.More)
 	}
 }
 

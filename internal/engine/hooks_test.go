@@ -75,6 +75,7 @@ func (r roles) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 const office = `name: office
 version: 1
 roles: [cto]
+allow: {one-agent: a hook may start another role than the state's; what it starts is looked at}
 states:
   open: {}
   busy: {role: cto, respawn_prompt: go}
@@ -92,6 +93,8 @@ transitions:
     hooks:
       - {action: kill_agent, role: cto}
       - {action: run_command, run: [make]}
+      - {action: kill_session}
+      - {action: release_workspace}
 prompts: {go: Go.}
 `
 

@@ -28,7 +28,7 @@ projections:
   deep/short.json: {phase: "{status}"}
 transitions:
   - {from: plan, to: code, gate: {section: "## Plan"}, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: go}]}
-  - {from: code, to: plan}
+  - {from: code, to: plan, by: human}
   - {from: code, to: done, hooks: [{action: kill_session}, {action: release_workspace}]}
 prompts: {go: "go on"}
 `

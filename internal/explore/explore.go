@@ -5,7 +5,9 @@
 package explore
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"orange/internal/workflow"
 )
@@ -13,10 +15,17 @@ import (
 // Most is the number of configurations after which the search gives up, where nobody says another one.
 const Most = 500_000
 
+// MostAtCreation is the same where a person waits for their task: a few seconds.
+const MostAtCreation = 100_000
+
+// Edition is the number of what is proved, and how. It grows with every property that is added or comes to ask for more:
+// what was proved before is to be proved again then.
+const Edition = 1
+
 // Report is what was found out about a workflow.
 type Report struct {
 	Configurations int
-	// TooMany says that the search gave up: nothing is proved then, and nothing was found wrong either.
+	// TooMany says that the search gave up: nothing is proved then. The verdicts are what was found broken until there.
 	TooMany bool
 	// Coarse are the states with more combinations of evidence than were tried: there each gate was met on its own.
 	Coarse   []string
@@ -44,6 +53,28 @@ type Verdict struct {
 	Mild       bool // all of it leaves the task where a person finds it, with a mark
 }
 
+// Tell says in lines what is wrong, where in the file, how a task comes there, and what is to be done.
+func (v Verdict) Tell(file string) string {
+	var b strings.Builder
+	word := "broken"
+	switch {
+	case v.Allowed != "":
+		fmt.Fprintf(&b, "%s:%d:%d: allowed: %s [%s]\n  because: %s", file, v.Line, v.Col, v.Message, v.Name, v.Allowed)
+		return b.String()
+	case v.Mild:
+		word = "warning"
+	}
+	fmt.Fprintf(&b, "%s:%d:%d: %s: %s [%s]", file, v.Line, v.Col, word, v.Message, v.Name)
+	for i, step := range v.Steps {
+		fmt.Fprintf(&b, "\n  %d. %s", i+1, step)
+	}
+	fmt.Fprintf(&b, "\n  to do: %s", v.Suggestion)
+	if v.More > 0 {
+		fmt.Fprintf(&b, "\n  the same is wrong in %d more places", v.More)
+	}
+	return b.String()
+}
+
 // Failed says whether the property is broken and the file does not say why that is as it should be.
 func (v Verdict) Failed() bool { return !v.OK && v.Allowed == "" }
 
@@ -57,6 +88,15 @@ func (r Report) Refused() []Verdict {
 	return slices.DeleteFunc(r.Failed(), func(v Verdict) bool { return v.Mild })
 }
 
+// Excuse is what a file says that shall do without the properties for which it is refused.
+func (r Report) Excuse() string {
+	var names []string
+	for _, v := range r.Refused() {
+		names = append(names, v.Name+": REASON")
+	}
+	return "allow: {" + strings.Join(names, ", ") + "}"
+}
+
 // Proved says whether the whole of the workflow was looked at and every property holds, or has a reason not to.
 func (r Report) Proved() bool { return !r.TooMany && len(r.Failed()) == 0 }
 
@@ -65,31 +105,38 @@ func Check(def *workflow.Definition, most int) Report {
 	w := newWalk(def, most)
 	w.explore()
 	r := Report{Configurations: len(w.configs), TooMany: w.tooMany, Coarse: w.forge.coarse}
-	if w.tooMany {
-		return r
+	if !w.tooMany {
+		r.Bound = w.judge()
 	}
-	r.Bound = w.judge()
 	for _, p := range Properties() {
-		v := Verdict{Name: p.Name, OK: true}
-		if flaws := w.flaws[p.Name]; len(flaws) > 0 {
-			f := flaws[max(0, slices.IndexFunc(flaws, func(f flaw) bool { return !f.mild }))]
-			v = Verdict{
-				Name: p.Name, Message: f.message, Line: f.pos.Line, Col: f.pos.Col, Suggestion: f.suggestion, More: len(flaws) - 1, Mild: f.mild,
-			}
-			if f.at >= 0 {
-				v.Steps = w.steps(f.at)
-			}
-			if f.last != nil {
-				v.Steps = append(v.Steps, w.words(f.at, *f.last))
-			}
-			for _, l := range f.round {
-				v.Steps = append(v.Steps, w.words(l.at, l.way))
-			}
+		v := w.verdict(p.Name)
+		if v.OK && w.tooMany {
+			continue // nobody knows
 		}
-		v.Allowed = allowed(def, p.Name)
 		r.Verdicts = append(r.Verdicts, v)
 	}
 	return r
+}
+
+// verdict is what the flaws that were found say about a property.
+func (w *walk) verdict(property string) Verdict {
+	v := Verdict{Name: property, OK: true, Allowed: allowed(w.def, property)}
+	flaws := w.flaws[property]
+	if len(flaws) == 0 {
+		return v
+	}
+	f := flaws[max(0, slices.IndexFunc(flaws, func(f flaw) bool { return !f.mild }))]
+	v.OK, v.Message, v.Line, v.Col, v.Suggestion, v.More, v.Mild = false, f.message, f.pos.Line, f.pos.Col, f.suggestion, len(flaws)-1, f.mild
+	if f.at >= 0 {
+		v.Steps = w.steps(f.at)
+	}
+	if f.last != nil {
+		v.Steps = append(v.Steps, w.words(f.at, *f.last))
+	}
+	for _, l := range f.round {
+		v.Steps = append(v.Steps, w.words(l.at, l.way))
+	}
+	return v
 }
 
 func allowed(def *workflow.Definition, property string) string {

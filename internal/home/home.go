@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/explore"
 	"orange/internal/harness"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -33,7 +34,7 @@ type Locker interface {
 	Lock(ctx context.Context, name string) (release func(), err error)
 }
 
-// Home is one $ORANGE_HOME. Every field is required.
+// Home is one $ORANGE_HOME. Every field but Check and Warn is required.
 type Home struct {
 	Dir       string
 	Workflows fs.FS  // the workflows that ship
@@ -42,7 +43,11 @@ type Home struct {
 	Keeper    Keeper
 	Locker    Locker
 
+	Check func(def *workflow.Definition, most int) explore.Report // proves a workflow; explore.Check where it is nil
+	Warn  func(text string)                                       // tells whoever waits for this process; nil where nobody does
+
 	pinned sync.Map // of *workflow.Definition by digest: a text that a digest names never changes
+	proved sync.Map // of verdicts by digest
 }
 
 // Listed is one workflow or harness file that can be had.
@@ -142,9 +147,13 @@ func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 }
 
 // Named is the workflow of that name as it stands now, kept for the tasks that it will be pinned by.
+// One that does not keep what is proved of every workflow is a task.ErrUsage.
 func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, error) {
 	def, listed, err := h.FindWorkflow(name)
 	if err != nil {
+		return nil, err
+	}
+	if err := h.prove(def); err != nil {
 		return nil, err
 	}
 	ref := task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}

@@ -29,12 +29,20 @@ func (h *Home) keep(digest string, text []byte) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := keepAt(path, digest, text); err != nil {
 		return fmt.Errorf("keep a copy of the workflow: %w", err)
+	}
+	return nil
+}
+
+// keepAt writes what is known of the workflow with that digest, all of it or nothing, whoever else does so.
+func keepAt(path, digest string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
 	}
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+digest+".*")
 	if err != nil {
-		return fmt.Errorf("keep a copy of the workflow: %w", err)
+		return err
 	}
 	_, err = temporary.Write(text)
 	if err == nil {
@@ -45,7 +53,7 @@ func (h *Home) keep(digest string, text []byte) error {
 		err = os.Rename(temporary.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("keep a copy of the workflow: %w", err), os.Remove(temporary.Name()))
+		return errors.Join(err, os.Remove(temporary.Name()))
 	}
 	return nil
 }
@@ -85,19 +93,32 @@ func (h *Home) lost(digest string) ([]byte, error) {
 		unread = append(unread, l.Err)
 	}
 	// One that ships may be hidden by a file of the person's.
-	names, err := fs.Glob(h.Workflows, "*.yml")
-	if err != nil {
-		return nil, fmt.Errorf("list what ships: %w", err)
-	}
-	for _, name := range names {
-		if text, err := fs.ReadFile(h.Workflows, name); err == nil && digestOf(text) == digest {
-			return text, nil
-		}
+	text, err = h.shipped(digest)
+	if err != nil || text != nil {
+		return text, err
 	}
 	if err := errors.Join(unread...); err != nil {
 		return nil, fmt.Errorf("look for the workflow with the digest %q: %w", digest, err)
 	}
 	return nil, task.Notef(task.ErrNotFound, "cannot find the workflow with the digest %q, in the record or among the files; put its file at %q", digest, h.Kept(digest))
+}
+
+// shipped is the workflow with that digest among those that ship, or nil.
+func (h *Home) shipped(digest string) ([]byte, error) {
+	names, err := fs.Glob(h.Workflows, "*.yml")
+	if err != nil {
+		return nil, fmt.Errorf("list what ships: %w", err)
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(h.Workflows, name)
+		if err != nil {
+			return nil, fmt.Errorf("read what ships: %w", err)
+		}
+		if digestOf(text) == digest {
+			return text, nil
+		}
+	}
+	return nil, nil
 }
 
 func digestOf(text []byte) string {

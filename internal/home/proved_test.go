@@ -1,0 +1,238 @@
+package home_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"orange/internal/explore"
+	"orange/internal/home"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/workflows"
+)
+
+const endless = `name: own
+version: 1
+states:
+  todo: {}
+  here: {}
+  done: {terminal: true}
+transitions:
+  - {from: todo, to: here}
+  - {from: todo, to: done}
+`
+
+const excused = endless + "allow: {no-dead-end: it waits there for another place, terminating: the same}\n"
+
+// counted is a home that counts how often a task is followed through a workflow, and keeps what it warns of.
+type counted struct {
+	*home.Home
+	looks  *atomic.Int32
+	warned *[]string
+	most   int
+}
+
+func newCounted(t *testing.T) counted {
+	t.Helper()
+	return counted{newHome(t), new(atomic.Int32), new([]string), explore.MostAtCreation}.again()
+}
+
+// again is another program at work in the same home.
+func (c counted) again() counted {
+	c.Home = &home.Home{
+		Dir: c.Dir, Workflows: c.Workflows, Usual: c.Usual, Harnesses: c.Harnesses, Keeper: keeper{}, Locker: c.Locker,
+		Check: func(def *workflow.Definition, most int) explore.Report {
+			c.looks.Add(1)
+			return explore.Check(def, min(most, c.most))
+		},
+		Warn: func(text string) { *c.warned = append(*c.warned, text) },
+	}
+	return c
+}
+
+func (c counted) wantLooks(t *testing.T, want int32) {
+	t.Helper()
+	if got := c.looks.Load(); got != want {
+		t.Errorf("the workflow was followed %d times, want %d", got, want)
+	}
+}
+
+func (c counted) take(t *testing.T, name string) *workflow.Definition {
+	t.Helper()
+	def, err := c.Named(t.Context(), name)
+	must(t, err)
+	return def
+}
+
+func TestAWorkflow_thatDoesNotKeepWhatIsProvedIsRefusedAsTheCheckTellsIt(t *testing.T) {
+	t.Parallel()
+	h := newCounted(t)
+	path := write(t, h.Home, "workflows/own.yml", endless)
+	def, _, err := h.FindWorkflow("own")
+	must(t, err)
+	for range 2 { // what is broken stays so, however often it is asked for
+		_, err := h.Named(t.Context(), "own")
+		if !errors.Is(err, task.ErrUsage) {
+			t.Errorf("the error is of another kind: %v", err)
+		}
+		wantError(t, err, path+`:5:3: broken: nothing leads on from "here" [no-dead-end]`)
+		wantError(t, err, "\n  2. A person asks for \"here\"")
+		wantError(t, err, "\n  to do: give it a transition")
+		wantError(t, err, "allow: {no-dead-end: REASON}")
+		for _, v := range explore.Check(def, explore.Most).Refused() {
+			wantError(t, err, v.Tell(path))
+		}
+	}
+	h.wantLooks(t, 1) // a migration asks for each of its tasks
+	if _, err := os.Stat(h.Kept(def.Digest)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the text was kept: %v", err)
+	}
+	if _, err := os.Stat(h.Proved(def.Digest)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a note was left: %v", err)
+	}
+	write(t, h.Home, "workflows/own.yml", excused)
+	h.take(t, "own")
+	h.wantLooks(t, 2)
+}
+
+func TestAWorkflow_isProvedOnceForEachText(t *testing.T) {
+	t.Parallel()
+	h := newCounted(t)
+	write(t, h.Home, "workflows/own.yml", excused)
+	def := h.take(t, "own")
+	note := h.Proved(def.Digest)
+	first, err := os.Stat(note)
+	must(t, err)
+	h.take(t, "own")
+	h.again().take(t, "own")
+	h.wantLooks(t, 1)
+	if again, err := os.Stat(note); err != nil || !os.SameFile(first, again) {
+		t.Errorf("the note was written a second time: %v", err)
+	}
+	write(t, h.Home, "workflows/own.yml", excused+"# another text\n")
+	if h.take(t, "own").Digest == def.Digest {
+		t.Error("the digest is the same")
+	}
+	h.wantLooks(t, 2)
+}
+
+func TestANote_thatIsCutShortOrOfAnotherEditionIsNone(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []func(string) string{
+		func(string) string { return "" },
+		func(s string) string { return s[:len(s)-1] },
+		func(s string) string { return s[:len(s)/2] },
+		func(s string) string { return s + s },
+		func(s string) string { return strings.Replace(s, "edition 1", "edition 0", 1) },
+		func(s string) string { return strings.Replace(s, s[:8], "01234567", 1) },
+		func(s string) string { return strings.Replace(s, "proved", "\x00\x00\x00\x00\x00\x00", 1) },
+	} {
+		h := newCounted(t)
+		write(t, h.Home, "workflows/own.yml", excused)
+		note := h.Proved(h.take(t, "own").Digest)
+		right, err := os.ReadFile(note)
+		must(t, err)
+		must(t, os.WriteFile(note, []byte(wrong(string(right))), 0o600))
+		h.again().take(t, "own")
+		h.wantLooks(t, 2)
+		if now, err := os.ReadFile(note); err != nil || string(now) != string(right) {
+			t.Errorf("the note is %q, %v, want %q", now, err, right)
+		}
+		h.again().take(t, "own")
+		h.wantLooks(t, 2)
+	}
+}
+
+func TestANote_thatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
+	h := newCounted(t)
+	write(t, h.Home, "workflows/own.yml", excused)
+	def, _, err := h.FindWorkflow("own")
+	must(t, err)
+	must(t, os.MkdirAll(filepath.Join(h.Proved(def.Digest), "x"), 0o755))
+	_, err = h.Named(t.Context(), "own")
+	wantError(t, err, "look whether the workflow was proved")
+	h.wantLooks(t, 0)
+}
+
+func TestTheTextOfAWorkflowThatShips_isNotProvedWhoeverHasIt(t *testing.T) {
+	t.Parallel()
+	h := newCounted(t)
+	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
+		h.take(t, name)
+	}
+	write(t, h.Home, "workflows/default.yml", shipped(t)) // a copy, with nothing changed yet
+	h.take(t, "default")
+	h.wantLooks(t, 0)
+	write(t, h.Home, "workflows/default.yml", shipped(t)+"# mine\n")
+	h.take(t, "default")
+	h.wantLooks(t, 1)
+}
+
+func TestTwoAtOnce_bothHaveTheWorkflowProved(t *testing.T) {
+	t.Parallel()
+	h := newCounted(t)
+	write(t, h.Home, "workflows/own.yml", excused)
+	var both sync.WaitGroup
+	for range 8 {
+		both.Go(func() {
+			if _, err := h.again().Named(t.Context(), "own"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	both.Wait()
+	looks := h.looks.Load() // each that came before the first note
+	h.again().take(t, "own")
+	h.wantLooks(t, looks)
+	left, err := filepath.Glob(filepath.Join(h.Dir, "workflows", ".kept", ".*"))
+	must(t, err)
+	if len(left) > 0 {
+		t.Errorf("left behind are %q", left)
+	}
+}
+
+func TestAWorkflow_withTooMuchToFollowIsWarnedOfAndFollowedOnce(t *testing.T) {
+	t.Parallel()
+	h := newCounted(t)
+	h.most = 50
+	h = h.again()
+	write(t, h.Home, "workflows/default.yml", shipped(t)+"# mine\n")
+	for range 3 { // a migration asks for each of its tasks
+		h.take(t, "default")
+	}
+	h.again().take(t, "default")
+	h.wantLooks(t, 1)
+	if said := *h.warned; len(said) != 2 || said[0] != said[1] ||
+		!strings.Contains(said[0], `the workflow "default" is not proved`) || !strings.Contains(said[0], `"orange workflow check default"`) {
+		t.Errorf("warned of %q", said)
+	}
+	// What was found broken until there is broken.
+	write(t, h.Home, "workflows/default.yml", strings.ReplaceAll(shipped(t), "- action: release_workspace", "- {action: notify, via: desktop, message: over}"))
+	_, err := h.Named(t.Context(), "default")
+	wantError(t, err, "with its workspace, which nobody else gets then [workspace]")
+	if len(*h.warned) != 2 {
+		t.Errorf("warned of %q", *h.warned)
+	}
+}
+
+func TestAMildBreach_refusesNothing(t *testing.T) {
+	t.Parallel()
+	h := newCounted(t)
+	text, err := fs.ReadFile(workflows.Files, "minimal.yml")
+	must(t, err)
+	mild := regexp.MustCompile(`(?m)^allow:\n  .*\n`).ReplaceAll(text, nil)
+	write(t, h.Home, "workflows/minimal.yml", string(mild))
+	def := h.take(t, "minimal")
+	if r := explore.Check(def, explore.Most); len(r.Failed()) == 0 || len(r.Refused()) > 0 {
+		t.Errorf("found %+v", r.Verdicts)
+	}
+	h.wantLooks(t, 1)
+}
