@@ -51,11 +51,9 @@ func (w *walk) taskOf(c config) task.Task {
 	return t
 }
 
-// configOf is the configuration of a task, with its agents as in before and nothing owed.
-func (w *walk) configOf(t task.Task, before config) config {
-	c := config{
-		status: w.place(t.Status), previous: -1, workspace: t.Workspace != "", unsettled: before.unsettled, agents: before.agents,
-	}
+// configOf is the configuration of a task for which nobody lives and nothing is owed.
+func (w *walk) configOf(t task.Task) config {
+	c := config{status: w.place(t.Status), previous: -1, workspace: t.Workspace != ""}
 	if slices.Contains(w.cameFrom[c.status], t.Previous) {
 		c.previous = w.place(t.Previous)
 	}

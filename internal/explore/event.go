@@ -91,13 +91,6 @@ type view struct {
 
 func (c config) view() view { return view{c.status, c.previous, c.workspace, c.counters} }
 
-// outcome is what follows from an event, whoever lives.
-type outcome struct {
-	event  event
-	edge   int // the transition that was taken; -1 for none
-	change task.Change
-}
-
 // requests has one actor ask for every move that may be asked for in its name.
 func (w *walk) requests(at int32, c config, t task.Task, actor task.Actor, role, as int8) {
 	for _, o := range w.moves(c, t) {
@@ -105,7 +98,7 @@ func (w *walk) requests(at int32, c config, t task.Task, actor task.Actor, role,
 			continue
 		}
 		o.event.role, o.event.as = role, as
-		w.follow(at, c, o.change, o.event, w.def.Transitions[o.edge].Hooks)
+		w.follow(at, c, o, w.def.Transitions[o.edge].Hooks)
 		w.taken[o.edge] = true
 	}
 }
@@ -141,7 +134,7 @@ func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request
 	if err != nil || !decision.Moved || w.edgeOf(t, request.To, e.override) != edge {
 		return out
 	}
-	return append(out, outcome{event: e, edge: edge, change: decision.Change})
+	return append(out, w.outcomeOf(e, edge, decision.Change))
 }
 
 // edgeOf finds the transition that was taken, for its place in the file.
@@ -170,7 +163,7 @@ func (w *walk) deaths(at int32, c config, t task.Task, role int) {
 			w.taken[o.edge] = true
 			declared = w.def.Transitions[o.edge].Hooks
 		}
-		w.follow(at, c, o.change, o.event, declared)
+		w.follow(at, c, o, declared)
 	}
 }
 
@@ -190,7 +183,7 @@ func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 	death := task.Death{Task: t.ID, Role: w.roles[role], Hook: 1, Ending: task.Ending{Known: true, Status: 1}}
 	var out []outcome
 	if w.def.States[c.status].Role != w.roles[role] { // its rules are not asked, whatever it leaves
-		out = append(out, outcome{event: e, edge: -1, change: decide.Exit(w.def, t, decide.Evidence{}, death, born())})
+		out = append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, born())))
 		w.endingsOf[key] = out
 		return out
 	}
@@ -198,28 +191,41 @@ func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 	for _, i := range w.forge.deaths[c.status][held(c)] {
 		l := w.forge.looks[c.status][held(c)][i]
 		e.look = int16(i)
-		o := outcome{event: e, edge: -1, change: decide.Exit(w.def, t, l.evidence, death, born())}
-		if last := o.change.Events[len(o.change.Events)-1]; last.IsMove() {
-			o.edge = w.edgeOf(t, last.To, false) // too many crashes may lead where no transition does
+		change, edge := decide.Exit(w.def, t, l.evidence, death, born()), -1
+		if last := change.Events[len(change.Events)-1]; last.IsMove() {
+			edge = w.edgeOf(t, last.To, false) // too many crashes may lead where no transition does
 		}
-		note(refused, slices.Index(l.rules, true), o.change, e)
-		out = append(out, o)
+		note(refused, slices.Index(l.rules, true), change, e)
+		out = append(out, w.outcomeOf(e, edge, change))
 	}
 	w.tellRefused(at, t, refused)
 	e.look, e.unstarted = -1, true
 	death.Ending.Unstarted = "its program is not there"
-	out = append(out, outcome{event: e, edge: -1, change: decide.Exit(w.def, t, decide.Evidence{}, death, born())})
+	out = append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, born())))
 	w.endingsOf[key] = out
 	return out
 }
 
+// noRole stands for a role that nobody has.
+const noRole = -1
+
 // respawn has a person start the state's agent again.
 func (w *walk) respawn(at int32, c config, t task.Task) {
 	r := slices.Index(w.roles, w.def.States[c.status].Role)
-	lives := r >= 0 && c.agent(r) == alive
-	change, err := decide.Respawn(w.def, t, lives, task.Actor{Role: task.RoleHuman}, born())
-	if err == nil {
-		w.follow(at, c, change, event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}, nil)
+	key := ending{c.view(), noRole}
+	if r >= 0 && c.agent(r) == alive {
+		key.role = r
+	}
+	out, known := w.respawnOf[key]
+	if !known {
+		change, err := decide.Respawn(w.def, t, key.role >= 0, task.Actor{Role: task.RoleHuman}, born())
+		if err == nil {
+			out = append(out, w.outcomeOf(event{kind: isRespawn, role: int8(r), as: -1, to: -1, look: -1}, -1, change))
+		}
+		w.respawnOf[key] = out
+	}
+	for _, o := range out {
+		w.follow(at, c, o, nil)
 	}
 }
 
@@ -235,29 +241,39 @@ func (w *walk) revival(at int32, c config, t task.Task) {
 		return
 	}
 	if change, err := decide.Respawn(w.def, t, false, task.Actor{Rule: true}, born()); err == nil {
-		w.follow(at, c, change, event{kind: isRevival, role: int8(r), as: -1, to: -1, look: -1}, nil)
+		w.follow(at, c, w.outcomeOf(event{kind: isRevival, role: int8(r), as: -1, to: -1, look: -1}, -1, change), nil)
 	}
 }
 
 // timer lets the time of the status run out.
 func (w *walk) timer(at int32, c config, t task.Task) {
+	out, known := w.timerOf[c.view()]
+	if !known {
+		out = w.lateness(at, c, t)
+		w.timerOf[c.view()] = out
+	}
+	for _, o := range out {
+		w.taken[o.edge] = true
+		w.follow(at, c, o, w.def.Transitions[o.edge].Hooks)
+	}
+}
+
+// lateness is what follows when the time of the status is long over: the move that the workflow wants then, if it wants one.
+func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 	late := born().Add(2 * time.Duration(w.def.States[c.status].Timeout.After) * time.Second)
 	level, due := decide.Timer(w.def, nil, t, late)
 	if !due {
-		return
+		return nil
 	}
 	to, wanted := decide.Escalation(w.def, level)
 	if !wanted {
-		return
+		return nil
 	}
 	for i, l := range w.forge.looks[c.status][held(c)] {
 		change := decide.Escalate(w.def, level, t, l.evidence, late)
 		if change.Entered {
-			edge := w.edgeOf(t, to, false)
-			w.taken[edge] = true
 			e := event{kind: isTimer, role: -1, as: -1, to: w.place(to), look: int16(i)}
-			w.follow(at, c, change, e, w.def.Transitions[edge].Hooks)
-			return
+			return []outcome{w.outcomeOf(e, w.edgeOf(t, to, false), change)}
 		}
 	}
 	state := w.def.States[c.status]
@@ -265,6 +281,7 @@ func (w *walk) timer(at int32, c config, t task.Task) {
 		at: at, pos: state.Timeout.Pos, suggestion: "let the timeout lead where a transition is open whatever the counters say",
 		message: fmt.Sprintf("the timeout of %q leads to %q, and that move is refused%s", state.Name, to, w.standing(c)),
 	})
+	return nil
 }
 
 // settled has what is owed performed at last.
@@ -285,7 +302,7 @@ func (w *walk) redo(at int32, c config, t task.Task) {
 		history := []task.Event{{Type: task.Created, Data: map[string]string{"status": again.Name}}}
 		change, err := decide.Redo(w.def, t, to, decide.Evidence{}, history, task.Actor{Role: task.RoleHuman}, "there is one", born())
 		if err == nil {
-			w.follow(at, c, change, event{kind: isRedo, role: -1, as: -1, to: w.place(to), look: -1}, nil)
+			w.follow(at, c, w.outcomeOf(event{kind: isRedo, role: -1, as: -1, to: w.place(to), look: -1}, -1, change), nil)
 		}
 	}
 }

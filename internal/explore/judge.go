@@ -24,9 +24,8 @@ func (w *walk) tell(property string, f flaw) {
 // complain tells what is wrong with a configuration as it is entered, or with the way there.
 func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook) {
 	c := p.config
-	at2 := w.placeOfWay(at, one)
 	for _, m := range p.unfit {
-		pos, state := hookPlace(declared, m.hook, at2), w.def.States[c.status].Name
+		pos, state := hookPlace(declared, m.hook, w.placeOfWay(at, one)), w.def.States[c.status].Name
 		f := flaw{at: at, last: &one, pos: pos}
 		f.message = fmt.Sprintf("the %s would be started in %q, and the task has no workspace there", m.role, state)
 		f.suggestion = fmt.Sprintf("put %q before %q", task.AcquireWorkspace, m.hook.Action)
@@ -39,17 +38,17 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 	if c.owed != 0 {
 		return
 	}
-	w.crowded(at, one, c, at2)
+	w.crowded(at, one, c)
 	if state := w.def.States[c.status]; state.Terminal {
 		if who := w.living(c, func(int) bool { return true }); len(who) > 0 {
 			w.tell(NobodyLeft, flaw{
-				at: at, last: &one, pos: at2, suggestion: fmt.Sprintf("add the hook %q", task.KillSession),
+				at: at, last: &one, pos: w.placeOfWay(at, one), suggestion: fmt.Sprintf("add the hook %q", task.KillSession),
 				message: fmt.Sprintf("the task has ended in %q, and the %s still lives", state.Name, strings.Join(who, " and the ")),
 			})
 		}
 		if c.workspace {
 			w.tell(Workspace, flaw{
-				at: at, last: &one, pos: at2, suggestion: fmt.Sprintf("add the hook %q", task.ReleaseWorkspace),
+				at: at, last: &one, pos: w.placeOfWay(at, one), suggestion: fmt.Sprintf("add the hook %q", task.ReleaseWorkspace),
 				message: fmt.Sprintf("the task has ended in %q with its workspace, which nobody else gets then", state.Name),
 			})
 		}
@@ -57,22 +56,36 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 }
 
 // crowded tells of two agents where one has its place.
-func (w *walk) crowded(at int32, one way, c config, pos yaml.Pos) {
+func (w *walk) crowded(at int32, one way, c config) {
+	var lives [2]int
+	for r := range w.roles {
+		if c.agent(r) == alive {
+			lives[part(w.readers[r])]++
+		}
+	}
 	for _, reads := range []bool{false, true} {
-		who := w.living(c, func(r int) bool { return w.readers[r] == reads })
-		if len(who) < 2 {
+		if lives[part(reads)] < 2 {
 			continue
 		}
-		part := "change the work"
+		who := w.living(c, func(r int) bool { return w.readers[r] == reads })
+		work := "change the work"
 		if reads {
-			part = "review it"
+			work = "review it"
 		}
 		w.tell(OneAgent, flaw{
-			at: at, last: &one, pos: pos,
-			message:    fmt.Sprintf("the %s live in %q together, and both %s", strings.Join(who, " and the "), w.def.States[c.status].Name, part),
+			at: at, last: &one, pos: w.placeOfWay(at, one),
+			message:    fmt.Sprintf("the %s live in %q together, and both %s", strings.Join(who, " and the "), w.def.States[c.status].Name, work),
 			suggestion: fmt.Sprintf("end the one before the other is started: {action: %s, role: %s}", task.KillAgent, who[0]),
 		})
 	}
+}
+
+// part numbers the two parts that agents have: to change the work and to review it.
+func part(reads bool) int {
+	if reads {
+		return 1
+	}
+	return 0
 }
 
 func (w *walk) living(c config, which func(role int) bool) []string {
@@ -206,7 +219,7 @@ func (w *walk) judgeEnds() {
 	good := make([]bool, len(w.configs))
 	for i, c := range w.configs {
 		s := w.def.States[c.status]
-		good[i] = s.Terminal && !w.givesUp(c.status)
+		good[i] = s.Terminal && !w.gives[c.status]
 		if s.Terminal || w.leadsOn(i) {
 			continue
 		}

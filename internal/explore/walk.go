@@ -34,8 +34,12 @@ type walk struct {
 	listOf  map[string]int32
 	key     []byte
 
+	gives     []bool // states to come to which is to give the task up
 	movesOf   map[view][]outcome
 	endingsOf map[ending][]outcome
+	respawnOf map[ending][]outcome // by a person; the role is that of an agent that lives already, or noRole
+	timerOf   map[view][]outcome
+	calmOf    map[calm]int32
 
 	configs []config
 	known   map[config]int32
@@ -80,7 +84,8 @@ func newWalk(def *workflow.Definition, most int) *walk {
 	w := &walk{
 		def: def, most: most, count: newCounting(def), means: meanings(), tallyOf: map[string]int32{}, listOf: map[string]int32{},
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)), made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
-		movesOf: map[view][]outcome{}, endingsOf: map[ending][]outcome{}, flaws: map[string][]flaw{},
+		movesOf: map[view][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{}, timerOf: map[view][]outcome{},
+		calmOf: map[calm]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)), cameFrom: make([][]task.Status, len(def.States)),
 	}
 	w.roles = []string{task.RoleWorker, task.RoleReviewer}
@@ -116,6 +121,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		}
 	}
 	w.alike = alikeGates(def, w.leaving)
+	w.gives = givingUp(def)
 	w.forge = newForge(def, w.leaving, w.rules)
 	w.tally(nil)
 	w.list(nil)
@@ -143,24 +149,44 @@ func (w *walk) begin() {
 	human := task.Actor{Role: task.RoleHuman}
 	for i := range w.def.Births {
 		if c, err := decide.Create(w.def, empty, w.def.Births[i].To, human, born()); err == nil {
-			w.follow(-1, config{}, c, event{kind: isBorn, to: int16(i)}, w.def.Births[i].Hooks)
+			w.follow(-1, config{}, w.outcomeOf(event{kind: isBorn, to: int16(i)}, -1, c), w.def.Births[i].Hooks)
 		}
 	}
 	if w.def.PlanFile != nil {
 		if c, err := decide.CreateFromPlan(w.def, empty, human, born()); err == nil {
-			w.follow(-1, config{}, c, event{kind: isBorn, to: -1}, w.def.PlanFile.Hooks)
+			w.follow(-1, config{}, w.outcomeOf(event{kind: isBorn, to: -1}, -1, c), w.def.PlanFile.Hooks)
 		}
 	}
 }
 
-// follow enters the configurations that a change leads to: the one in which all its hooks are performed, and for each hook
-// that can fail the one in which it has. Declared are the hooks as the file has them, for their places.
-func (w *walk) follow(at int32, before config, c task.Change, e event, declared []workflow.Hook) {
+// outcome is what follows from an event, whoever lives and whatever is owed.
+type outcome struct {
+	event   event
+	edge    int // the transition that was taken; -1 for none
+	change  task.Change
+	after   config      // where the task stands then; its agents are not known
+	hooks   []task.Hook // that are owed then
+	moved   bool
+	crashed bool
+}
+
+func (w *walk) outcomeOf(e event, edge int, c task.Change) outcome {
 	t := c.Task
 	if c.Lease == task.LeaseReserve {
 		t.Workspace = "workspace"
 	}
-	after := w.configOf(t, before)
+	return outcome{
+		event: e, edge: edge, change: c, after: w.configOf(t), hooks: settles(c.Hooks),
+		moved:   len(c.Events) > 0 && (c.Events[len(c.Events)-1].IsMove() || e.kind == isBorn),
+		crashed: slices.ContainsFunc(c.Events, func(e task.Event) bool { return e.Type == task.AgentCrashed }),
+	}
+}
+
+// follow enters the configurations that an event leads to: the one in which all its hooks are performed, and for each hook
+// that can fail the one in which it has. Declared are the hooks as the file has them, for their places.
+func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Hook) {
+	after, e, hooks := o.after, o.event, o.hooks
+	after.agents = before.agents
 	if e.dies {
 		how := uint64(gone)
 		if !e.unstarted {
@@ -168,18 +194,20 @@ func (w *walk) follow(at int32, before config, c task.Change, e event, declared 
 		}
 		after.setAgent(int(e.role), how)
 	}
-	moved := len(c.Events) > 0 && (c.Events[len(c.Events)-1].IsMove() || at < 0)
-	owed := w.overtake(before, c)
-	hooks := append(owed, settles(c.Hooks)...)
-	after.unsettled = w.unsettled(before, c, moved)
+	if before.owed != 0 {
+		hooks = append(w.overtake(before, o.change), hooks...)
+	}
+	// The crashes that are counted are forgotten once all owed hooks are performed:
+	// they are after a move, unless too many crashes made it or somebody has crashed since.
+	after.unsettled = !o.crashed && (o.moved || before.unsettled)
 	e.failing = -1
 	p := w.perform(after, hooks, len(hooks))
 	w.settle(&p.config)
-	w.enter(at, e, p, moved, declared) // first, so that nothing fails on the way that is told where it need not
+	w.enter(at, e, p, o.moved, declared) // first, so that nothing fails on the way that is told where it need not
 	for failing := range hooks {
 		if w.holdsUp(hooks, failing) && !w.tooMany {
 			e.failing = int8(min(failing, maxFailing))
-			w.enter(at, e, w.perform(after, hooks, failing), moved, nil)
+			w.enter(at, e, w.perform(after, hooks, failing), o.moved, nil)
 		}
 	}
 }
@@ -187,21 +215,22 @@ func (w *walk) follow(at int32, before config, c task.Change, e event, declared 
 // maxFailing is the last hook of a list that the words of a step can name as the one that failed.
 const maxFailing = 127
 
-// unsettled says whether the crashes that are counted are forgotten once all owed hooks are performed:
-// they are after a move, unless too many crashes made it or somebody has crashed since.
-func (w *walk) unsettled(before config, c task.Change, moved bool) bool {
-	for i := range c.Events {
-		if c.Events[i].Type == task.AgentCrashed {
-			return false
-		}
-	}
-	return moved || before.unsettled
+// calm is a count of crashes and all else, in a state.
+type calm struct {
+	status   int16
+	counters int32
 }
 
 // settle is what follows when the last owed hook has been performed.
 func (w *walk) settle(c *config) {
 	if c.unsettled {
-		c.counters = w.tally(w.count.cut(w.tallies[c.counters].With(task.CrashCount, 0), int(c.status)))
+		key := calm{c.status, c.counters}
+		without, known := w.calmOf[key]
+		if !known {
+			without = w.tally(w.count.cut(w.tallies[c.counters].With(task.CrashCount, 0), int(c.status)))
+			w.calmOf[key] = without
+		}
+		c.counters = without
 	}
 	c.unsettled, c.owed = false, 0
 }
@@ -251,7 +280,7 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 		one.person = e.byPerson() || moved && e.kind == isRequest && w.waits(before.status)
 		one.moves = before.status != c.status
 		one.again = moved && !one.moves
-		one.gives = one.moves && w.givesUp(c.status)
+		one.gives = one.moves && w.gives[c.status]
 		same := slices.IndexFunc(w.ways[at], func(have way) bool { return have.to == to && have.person == one.person })
 		if same < 0 {
 			w.ways[at] = append(w.ways[at], one)
@@ -270,13 +299,16 @@ func (w *walk) waits(state int16) bool {
 	return w.def.Attended(s.Name) && (len(w.rules[state]) > 0 || s.Role == "" || s.Role == task.RoleHuman)
 }
 
-// givesUp says whether to come to a state is to give the task up.
-func (w *walk) givesUp(state int16) bool {
-	marks := decide.Marks(w.def, w.def.States[state].Name)
-	return marks.Terminal && !marks.Well && w.wellEnds()
-}
-
-// wellEnds says whether the workflow has an end that is not giving up.
-func (w *walk) wellEnds() bool {
-	return slices.ContainsFunc(w.def.States, func(s workflow.State) bool { return decide.Marks(w.def, s.Name).Well })
+// givingUp says of each state whether to come there is to give the task up: in a workflow that has an end which is not.
+func givingUp(def *workflow.Definition) []bool {
+	out := make([]bool, len(def.States))
+	some := false
+	for i, s := range def.States {
+		marks := decide.Marks(def, s.Name)
+		out[i], some = marks.Terminal && !marks.Well, some || marks.Well
+	}
+	if !some {
+		return make([]bool, len(def.States))
+	}
+	return out
 }
