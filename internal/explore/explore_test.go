@@ -85,6 +85,49 @@ func BenchmarkExplore(b *testing.B) {
 	}
 }
 
+// dense is a workflow in which every state leads to every other one.
+func dense(t *testing.T, states int) *workflow.Definition {
+	t.Helper()
+	text := "name: dense\nversion: 1\nstates:\n  todo: {}\n  done: {terminal: true}\n"
+	moves := "transitions:\n  - {from: todo, to: s0, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: go}]}\n" +
+		"  - {from: \"*\", to: done, hooks: [{action: kill_session}, {action: release_workspace}]}\n"
+	for from := range states {
+		text += fmt.Sprintf("  s%d: {role: worker, respawn_prompt: go}\n", from)
+		for to := range states {
+			if from != to {
+				moves += fmt.Sprintf("  - {from: s%d, to: s%d, hooks: [{action: spawn_agent, prompt: go}]}\n", from, to)
+			}
+		}
+	}
+	def, err := workflow.Parse("dense.yml", []byte(text+moves+"prompts: {go: Go.}\n"), usual(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def
+}
+
+func TestNotOnlyConfigurationsAreCountedButWhatIsFollowedFromThem(t *testing.T) {
+	t.Parallel()
+	def := dense(t, 40)
+	whole := explore.Check(def, explore.Most)
+	if whole.TooMany {
+		t.Fatalf("found %d configurations and more", whole.Configurations)
+	}
+	if r := explore.Check(def, whole.Configurations+1); !r.TooMany || r.Configurations > whole.Configurations {
+		t.Errorf("found %d of %d configurations, and it came to an end", r.Configurations, whole.Configurations)
+	}
+}
+
+func TestWhatIsFoundBrokenBeforeTheSearchGivesUpIsBroken(t *testing.T) {
+	t.Parallel()
+	def := load(t, "testdata/bad/workspace-1.yml")
+	whole := explore.Check(def, explore.Most)
+	r := explore.Check(def, whole.Configurations-1)
+	if !r.TooMany || r.Proved() || len(r.Verdicts) != 1 || len(r.Refused()) != 1 || r.Verdicts[0].Tell("") != whole.Refused()[0].Tell("") {
+		t.Errorf("found %+v, want what is found in the whole: %+v", r.Verdicts, whole.Refused())
+	}
+}
+
 func TestTooMuchToFollowIsNeitherProvedNorBroken(t *testing.T) {
 	t.Parallel()
 	r := explore.Check(load(t, "../../workflows/default.yml"), 50)

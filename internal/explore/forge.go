@@ -45,6 +45,10 @@ func newForge(def *workflow.Definition, leaving [][]int, rules [][]int) *forge {
 			artifacts = append(artifacts, parts)
 		}
 		for held := range 2 {
+			if held == 1 && !needsWorktree(gates, artifacts) {
+				f.looks[s][1], f.deaths[s][1] = f.looks[s][0], f.deaths[s][0]
+				continue
+			}
 			f.looks[s][held] = f.looksOf(string(def.States[s].Name), gates, artifacts, held == 1)
 			f.deaths[s][held] = f.deathsOf(f.looks[s][held], leaving[s], rules[s])
 		}
@@ -101,6 +105,14 @@ func (p piece) choices() int {
 	return 1 + len(p.texts)
 }
 
+// isOf says whether a part of a gate looks at the piece.
+func (p piece) isOf(part workflow.Part) bool {
+	if part.Section == "" {
+		return p.section == "" && p.key == part.Key()
+	}
+	return p.section == document.Key(part.Section)
+}
+
 func (f *forge) looksOf(state string, gates, artifacts [][]workflow.Part, held bool) []look {
 	pieces := piecesOf(slices.Concat(gates, artifacts), held)
 	total := 1
@@ -116,20 +128,66 @@ func (f *forge) looksOf(state string, gates, artifacts [][]workflow.Part, held b
 		f.coarse = append(f.coarse, state)
 		picks = alone(pieces, slices.Concat(gates, artifacts))
 	}
+	asks := make([]question, 0, len(gates)+len(artifacts))
+	for _, g := range slices.Concat(gates, artifacts) {
+		asks = append(asks, questionOf(g, pieces))
+	}
 	var out []look
 	for _, pick := range picks {
 		l := look{evidence: evidenceOf(pieces, pick)}
-		for _, g := range gates {
-			l.gates = append(l.gates, met(g, l.evidence))
-		}
-		for _, a := range artifacts {
-			l.rules = append(l.rules, len(a) > 0 && met(a, l.evidence))
+		for i := range asks {
+			holds := asks[i].holds(pick, l.evidence)
+			if i < len(gates) {
+				l.gates = append(l.gates, holds)
+			} else {
+				l.rules = append(l.rules, len(asks[i].gate) > 0 && holds)
+			}
 		}
 		if !slices.ContainsFunc(out, func(o look) bool { return slices.Equal(o.gates, l.gates) && slices.Equal(o.rules, l.rules) }) {
 			out = append(out, l)
 		}
 	}
 	return out
+}
+
+// needsWorktree says whether a worktree makes a difference to what can be found.
+func needsWorktree(lists ...[][]workflow.Part) bool {
+	for _, p := range piecesOf(slices.Concat(lists...), false) {
+		if p.fixed {
+			return true
+		}
+	}
+	return false
+}
+
+// question is a gate with the answers to it that are known. They depend on those pieces alone that its parts look at.
+type question struct {
+	gate  []workflow.Part
+	looks []int // at which pieces
+	known map[string]bool
+}
+
+func questionOf(gate []workflow.Part, pieces []piece) question {
+	q := question{gate: gate, known: map[string]bool{}}
+	for i, p := range pieces {
+		if slices.ContainsFunc(workflow.Leaves(gate), p.isOf) {
+			q.looks = append(q.looks, i)
+		}
+	}
+	return q
+}
+
+func (q question) holds(pick []int, evidence decide.Evidence) bool {
+	var key []byte
+	for _, i := range q.looks {
+		key = append(strconv.AppendInt(key, int64(pick[i]), 10), ' ')
+	}
+	holds, known := q.known[string(key)]
+	if !known {
+		holds = met(q.gate, evidence)
+		q.known[string(key)] = holds
+	}
+	return holds
 }
 
 // product is every way to choose, the poorest first.
@@ -157,9 +215,10 @@ func alone(pieces []piece, gates [][]workflow.Part) [][]int {
 		for _, leaf := range workflow.Leaves(gate) {
 			for i, p := range pieces {
 				switch {
-				case leaf.Section == "" && p.section == "" && p.key == leaf.Key():
+				case !p.isOf(leaf):
+				case p.section == "":
 					pick[i] = p.choices() - 1
-				case leaf.Section != "" && p.section == document.Key(leaf.Section):
+				default:
 					pick[i] = 1 + slices.Index(p.texts, textFor(leaf))
 				}
 			}

@@ -13,12 +13,14 @@ import (
 
 // tell notes a flaw; of those at one line the first is kept, which was found by the shortest way.
 func (w *walk) tell(property string, f flaw) {
-	for _, have := range w.flaws[property] {
-		if have.pos.Line == f.pos.Line {
-			return
-		}
+	if w.told(property, f.pos) {
+		return
 	}
 	w.flaws[property] = append(w.flaws[property], f)
+}
+
+func (w *walk) told(property string, at yaml.Pos) bool {
+	return slices.ContainsFunc(w.flaws[property], func(have flaw) bool { return have.pos.Line == at.Line })
 }
 
 // complain tells what is wrong with a configuration as it is entered, or with the way there.
@@ -67,13 +69,17 @@ func (w *walk) crowded(at int32, one way, c config) {
 		if lives[part(reads)] < 2 {
 			continue
 		}
+		pos := w.placeOfWay(at, one)
+		if w.told(OneAgent, pos) {
+			continue
+		}
 		who := w.living(c, func(r int) bool { return w.readers[r] == reads })
 		work := "change the work"
 		if reads {
 			work = "review it"
 		}
 		w.tell(OneAgent, flaw{
-			at: at, last: &one, pos: w.placeOfWay(at, one),
+			at: at, last: &one, pos: pos,
 			message:    fmt.Sprintf("the %s live in %q together, and both %s", strings.Join(who, " and the "), w.def.States[c.status].Name, work),
 			suggestion: fmt.Sprintf("end the one before the other is started: {action: %s, role: %s}", task.KillAgent, who[0]),
 		})

@@ -13,6 +13,7 @@ import (
 type walk struct {
 	def     *workflow.Definition
 	most    int
+	left    int // steps that may still be followed
 	tooMany bool
 
 	count    *counting
@@ -46,10 +47,14 @@ type walk struct {
 	parent  []int32 // by which configuration it was found; -1 for a birth
 	by      []event // and by which event
 	ways    [][]way
+	scratch []way  // where those of one configuration are gathered
 	taken   []bool // transitions that somebody took
 	flaws   map[string][]flaw
 	pending map[int]flaw // exit rules whose move was refused, which is a flaw only if it is never made
 }
+
+// stepsEach is how many steps there may be to follow for each configuration that may be entered, on an average.
+const stepsEach = 32
 
 // way is one arrow between two configurations.
 type way struct {
@@ -82,7 +87,7 @@ type leg struct {
 
 func newWalk(def *workflow.Definition, most int) *walk {
 	w := &walk{
-		def: def, most: most, count: newCounting(def), means: meanings(), tallyOf: map[string]int32{}, listOf: map[string]int32{},
+		def: def, most: most, left: most * stepsEach, count: newCounting(def), means: meanings(), tallyOf: map[string]int32{}, listOf: map[string]int32{},
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)), made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
 		movesOf: map[view][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{}, timerOf: map[view][]outcome{},
 		calmOf: map[calm]int32{}, flaws: map[string][]flaw{},
@@ -138,8 +143,10 @@ func (w *walk) explore() {
 	}
 	w.begin()
 	for at := 0; at < len(w.configs) && !w.tooMany; at++ {
-		w.ways = append(w.ways, nil)
+		w.ways = append(w.ways, w.scratch[:0])
 		w.visit(int32(at))
+		w.scratch = w.ways[at]
+		w.ways[at] = slices.Clone(w.scratch)
 	}
 }
 
@@ -162,8 +169,8 @@ func (w *walk) begin() {
 // outcome is what follows from an event, whoever lives and whatever is owed.
 type outcome struct {
 	event   event
-	edge    int // the transition that was taken; -1 for none
-	change  task.Change
+	edge    int         // the transition that was taken; -1 for none
+	change  task.Change // as far as a later step asks for it: the task and its hooks
 	after   config      // where the task stands then; its agents are not known
 	hooks   []task.Hook // that are owed then
 	moved   bool
@@ -171,12 +178,13 @@ type outcome struct {
 }
 
 func (w *walk) outcomeOf(e event, edge int, c task.Change) outcome {
+	w.left--
 	t := c.Task
 	if c.Lease == task.LeaseReserve {
 		t.Workspace = "workspace"
 	}
 	return outcome{
-		event: e, edge: edge, change: c, after: w.configOf(t), hooks: settles(c.Hooks),
+		event: e, edge: edge, change: task.Change{Task: t, Hooks: c.Hooks}, after: w.configOf(t), hooks: settles(c.Hooks),
 		moved:   len(c.Events) > 0 && (c.Events[len(c.Events)-1].IsMove() || e.kind == isBorn),
 		crashed: slices.ContainsFunc(c.Events, func(e task.Event) bool { return e.Type == task.AgentCrashed }),
 	}
@@ -254,6 +262,12 @@ func (w *walk) overtake(before config, c task.Change) []task.Hook {
 
 // enter notes a configuration and the way to it.
 func (w *walk) enter(at int32, e event, p performed, moved bool, declared []workflow.Hook) {
+	if w.left--; w.left < 0 {
+		w.tooMany = true
+	}
+	if w.tooMany {
+		return
+	}
 	c := p.config
 	for r := range w.roles {
 		if c.agent(r) == died && !w.mourned[c.status][r] {

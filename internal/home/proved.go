@@ -23,7 +23,7 @@ func provedNote(digest string) string {
 }
 
 func vastNote(digest string) string {
-	return fmt.Sprintf("%s: more than edition %d could follow, %d configurations\n", digest, explore.Edition, explore.MostAtCreation)
+	return fmt.Sprintf("%s: more than edition %d could follow, at most %d configurations\n", digest, explore.Edition, explore.MostAtCreation)
 }
 
 // verdict is what is known of a workflow: a refusal, or nil.
@@ -77,8 +77,8 @@ func (h *Home) check(def *workflow.Definition) explore.Report {
 // warnVast tells that nothing is known of a workflow, which is no reason to refuse it.
 func (h *Home) warnVast(def *workflow.Definition) {
 	if h.Warn != nil {
-		h.Warn(fmt.Sprintf("the workflow %q is not proved: a task can come to more configurations than the %d that are followed while you wait; %q follows more",
-			def.Name, explore.MostAtCreation, "orange workflow check "+def.Name))
+		h.Warn(fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed while you wait; %q follows more",
+			def.Name, "orange workflow check "+def.Name))
 	}
 }
 
