@@ -83,15 +83,74 @@ func TestEveryFaultIsFoundWithTheShortestWayToIt(t *testing.T) {
 func TestEveryPropertyHasThreeFaultyWorkflows(t *testing.T) {
 	t.Parallel()
 	for _, p := range explore.Properties() {
-		if n := len(files(t, "testdata/bad/"+p.Name+"-*.yml")); n < 3 {
+		n := 0
+		for _, file := range files(t, "testdata/bad/"+p.Name+"-*.yml") {
+			if _, broken := found(t, file); slices.Contains(broken, p.Name) { // what does not even load is no fault of this kind
+				n++
+			}
+		}
+		if n < 3 {
 			t.Errorf("%s has %d, want 3", p.Name, n)
+		}
+	}
+}
+
+func TestEveryPropertyCanBeDoneWithoutForAReason(t *testing.T) {
+	t.Parallel()
+	names := usual(t)
+	check := func(file string, without []string) explore.Report {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, "allow:\n"...)
+		for _, p := range without {
+			text = append(text, "  "+p+": it is known of "+p+"\n"...)
+		}
+		def, err := workflow.Parse(file, text, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return explore.Check(def, explore.Most)
+	}
+	for _, p := range explore.Properties() {
+		tried := 0
+		for _, file := range files(t, "testdata/bad/"+p.Name+"-*.yml") {
+			_, broken := found(t, file)
+			if !slices.Contains(broken, p.Name) {
+				continue
+			}
+			tried++
+			r := check(file, broken)
+			if !r.Proved() {
+				t.Errorf("%s: still broken are %+v", file, r.Failed())
+			}
+			for _, v := range r.Verdicts {
+				if v.Name == p.Name && (v.OK || v.Failed() || !strings.HasSuffix(v.Tell(file), "["+p.Name+"]\n  because: it is known of "+p.Name)) {
+					t.Errorf("%s: found %s", file, v.Tell(file))
+				}
+			}
+			others := slices.DeleteFunc(broken, func(name string) bool { return name == p.Name })
+			if len(others) == 0 {
+				continue // allow is not empty
+			}
+			if failed := check(file, others).Failed(); len(failed) != 1 || failed[0].Name != p.Name {
+				t.Errorf("%s: without a reason for %s alone found broken: %+v", file, p.Name, failed)
+			}
+		}
+		if tried == 0 {
+			t.Errorf("%s was not tried", p.Name)
 		}
 	}
 }
 
 func TestSoundWorkflowsAreLeftInPeace(t *testing.T) {
 	t.Parallel()
-	for _, file := range files(t, "testdata/good/*.yml") {
+	all := files(t, "testdata/good/*.yml")
+	if len(all) < 20 {
+		t.Errorf("found %d, want 20", len(all))
+	}
+	for _, file := range all {
 		if got, _ := found(t, file); got != "" {
 			t.Errorf("found:\n%s", got)
 		}
