@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"orange/internal/explore"
+	"orange/internal/workflow"
+)
+
+func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
+	t.Parallel()
+	broken := explore.Verdict{Name: explore.NobodyLeft, Message: "somebody lives", Steps: []string{"One."}, Line: 7, Col: 1, Suggestion: "end it"}
+	tests := map[string]struct {
+		report  explore.Report
+		outcome string
+		status  int
+		says    string
+	}{
+		"nothing": {explore.Report{TooMany: true, Configurations: 50}, "too many", exitFailed, "nothing is proved: there was too much to follow, more than 50 configurations"},
+		"something": {
+			explore.Report{TooMany: true, Configurations: 50, Verdicts: []explore.Verdict{broken}}, "broken", exitUsage,
+			"own.yml:7:1: broken: somebody lives [nobody-left]\n  1. One.\n  to do: end it\n" +
+				"own.yml: it does not keep what is proved of a workflow; broken properties: 1 (there was too much to follow, and nothing is known of the rest)",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			p := &Program{Out: &out}
+			c := checked{def: &workflow.Definition{File: "own.yml"}, report: tt.report}
+			err := p.tellChecked(c, "")
+			var end *ended
+			if !errors.As(err, &end) || end.status != tt.status || c.outcome() != tt.outcome {
+				t.Errorf("found %q, %v, want %q and status %d", c.outcome(), err, tt.outcome, tt.status)
+			}
+			if !strings.Contains(out.String(), tt.says) {
+				t.Errorf("it says %q, want %q", out.String(), tt.says)
+			}
+		})
+	}
+}
