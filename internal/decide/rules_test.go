@@ -1,0 +1,163 @@
+package decide_test
+
+import (
+	"strings"
+	"testing"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// tiny is a workflow that is made by hand: what a file could not say is judged too.
+func tiny(edges []workflow.Transition, rules ...workflow.Rule) *workflow.Definition {
+	return &workflow.Definition{
+		Name:        "tiny",
+		States:      []workflow.State{{Name: "todo"}, {Name: "busy", Role: "worker"}, {Name: "help"}, {Name: "lost", Terminal: true}},
+		Transitions: edges, Exit: workflow.Exit{Rules: rules},
+	}
+}
+
+func note(since string) workflow.Part { return workflow.Part{Section: "## Note", Since: since} }
+
+func TestExit_withoutARuleThatLeadsOnAsksForAPerson(t *testing.T) {
+	t.Parallel()
+	for name, def := range map[string]*workflow.Definition{
+		"mark_dead": tiny(nil, workflow.Rule{Status: "busy", Action: workflow.ActionMarkDead}),
+		"no rule":   tiny(nil),
+	} {
+		c := decide.Exit(def, newTask("busy"), decide.Evidence{Document: docOf("")}, deathOf("worker"), noon)
+		if got := shape(c); got != "agent.stopped | busy crashes=0 | " || !strings.Contains(c.Task.Attention, "orange task respawn T1") {
+			t.Errorf("%s: it leads to %s with the mark %q", name, got, c.Task.Attention)
+		}
+	}
+}
+
+func TestExit_makesTheMoveOfItsRuleWhoeverElseMayAsk(t *testing.T) {
+	t.Parallel()
+	artifact := note("")
+	def := tiny([]workflow.Transition{{From: "busy", To: "help", By: []string{task.RoleHuman}}},
+		workflow.Rule{Status: "busy", HasArtifact: &artifact, Then: "help"})
+	c := decide.Exit(def, newTask("busy"), decide.Evidence{Document: docOf("## Note\nyes\n")}, deathOf("worker"), noon)
+	if got := shape(c); got != "agent.stopped, auto.advanced busy->help | help crashes=0 | " || c.Events[1].Actor != task.ActorEngine {
+		t.Errorf("it leads to %s, by %s", got, c.Events[len(c.Events)-1].Actor)
+	}
+}
+
+func TestRuleTarget_isNowhereWhereNoArmHolds(t *testing.T) {
+	t.Parallel()
+	never := []workflow.Guard{{Field: "calls", Op: ">", Value: 5}}
+	rule := workflow.Rule{Status: "busy", ThenWhen: []workflow.Branch{{When: never, Then: "help"}}}
+	if to, found := decide.RuleTarget(tiny(nil), newTask("busy"), &rule); found {
+		t.Errorf("found %q", to)
+	}
+	rule = workflow.Rule{Status: "busy", Then: "help"}
+	if to, found := decide.RuleTarget(tiny(nil), newTask("busy"), &rule); !found || to != "help" {
+		t.Errorf("found %q, %v", to, found)
+	}
+}
+
+func TestExit_byTooManyCrashesNotesWhatStandsThereAndSaysWhyItIsThere(t *testing.T) {
+	t.Parallel()
+	crash := workflow.Rule{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 2, Then: "help"}
+	def := tiny([]workflow.Transition{{From: "help", To: "busy", Gate: []workflow.Part{note(workflow.SinceEntry)}}}, crash)
+	one := newTask("busy")
+	one.Counters = one.Counters.With(task.CrashCount, 1)
+	c := decide.Exit(def, one, decide.Evidence{Document: docOf("## Note\nold\n")}, deathOf("worker"), noon)
+	if len(c.Entry) != 1 || c.Entry[0].Source != "## note" || !c.Entered {
+		t.Errorf("what stands there is %+v", c.Entry)
+	}
+	if !strings.Contains(c.Task.Attention, "2 crashes in \"busy\"") {
+		t.Errorf("the mark is %q", c.Task.Attention)
+	}
+	// A move that owes no hook forgets the crashes at once: not this one.
+	crash.Then = "lost"
+	def = tiny([]workflow.Transition{{From: "busy", To: "lost"}}, crash)
+	if got := shape(decide.Exit(def, one, decide.Evidence{Document: docOf("")}, deathOf("worker"), noon)); got != "agent.crashed, auto.advanced busy->lost | lost crashes=2 | " {
+		t.Errorf("it leads to %s", got)
+	}
+}
+
+func TestRevives_takesTheWorkflowsWordAPromptAndAWorkspace(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		respawn   string
+		prompt    string
+		workspace string
+		want      bool
+	}{
+		{"all of it", workflow.RespawnAuto, "go on", "w1", true},
+		{"without the word", "", "go on", "w1", false},
+		{"without a prompt", workflow.RespawnAuto, "", "w1", false},
+		{"without a workspace", workflow.RespawnAuto, "go on", "", false},
+	} {
+		def := tiny(nil)
+		def.States[1].Respawn, def.States[1].RespawnPrompt.Name = c.respawn, c.prompt
+		one := newTask("busy")
+		one.Workspace = c.workspace
+		if got := decide.Revives(def, one); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+		died := []task.Event{{Type: task.AgentCrashed, Time: noon, Data: map[string]string{"role": "worker", "ended": "exit status 1"}}}
+		if _, wanted := decide.RespawnDue(def, one, died); wanted != c.want {
+			t.Errorf("%s: it is due: %v", c.name, wanted)
+		}
+	}
+}
+
+func TestSpawnTarget_isTheWorkflowsWordBeforeItsEdges(t *testing.T) {
+	t.Parallel()
+	spawn := []workflow.Hook{{Hook: task.Hook{Action: task.SpawnAgent}}}
+	def := tiny([]workflow.Transition{{From: "todo", To: "lost"}, {From: "todo", To: "busy", Hooks: spawn}, {From: "todo", To: "help"}})
+	def.Initial = "todo"
+	if to, err := decide.SpawnTarget(def, newTask("todo")); err != nil || to != "busy" {
+		t.Errorf("by the edges: %q, %v", to, err)
+	}
+	def.Moves = []workflow.Move{{Command: workflow.MoveSpawn, To: "help"}}
+	if to, err := decide.SpawnTarget(def, newTask("todo")); err != nil || to != "help" {
+		t.Errorf("by its word: %q, %v", to, err)
+	}
+}
+
+func TestLeftAlone_tellsOfAStartThatIsDroppedAndNotMadeGood(t *testing.T) {
+	t.Parallel()
+	def := tiny(nil)
+	spawn, tell := task.Hook{Action: task.SpawnAgent}, task.Hook{Action: task.NotifyWorker}
+	for _, c := range []struct {
+		name  string
+		to    task.Status
+		owed  task.Hook
+		hooks []task.Hook
+		over  bool
+		want  bool
+	}{
+		{"the start is dropped", "busy", spawn, nil, false, true},
+		{"so is the word to it", "busy", tell, nil, false, true},
+		{"the step starts it itself", "busy", spawn, []task.Hook{spawn}, false, false},
+		{"the step tells it", "busy", spawn, []task.Hook{tell}, false, false},
+		{"nobody is needed there", "help", spawn, nil, false, false},
+		{"the task is over", "busy", spawn, nil, true, false},
+		{"it was another one's start", "busy", task.Hook{Action: task.SpawnReviewer}, nil, false, false},
+	} {
+		next := task.Change{Task: newTask(c.to), Hooks: c.hooks}
+		next.Task.Live = !c.over
+		got := decide.LeftAlone(def, []task.OwedHook{{ID: 3, Hook: c.owed}}, next)
+		if (got != "") != c.want || c.want && !strings.Contains(got, "orange task respawn T1") {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+func TestAGate_onWhatIsBeingFoundOutSaysThatOneHasToWait(t *testing.T) {
+	t.Parallel()
+	part := workflow.Part{Check: "tests", Want: "mend the tests"}
+	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{part}}})
+	for pending, want := range map[bool]string{true: "wait for it", false: "mend the tests"} {
+		ev := decide.Evidence{Facts: map[string]decide.Fact{part.Key(): {Source: "check tests", Pending: pending, Found: "no result", Want: "wait for it"}}}
+		_, err := decide.Transition(def, newTask("busy"), ev, task.Request{Task: "T1", To: "help", Actor: human()}, noon)
+		if no := refusal(t, err); no.Code != decide.GateUnmet || no.Details[0].Want != want {
+			t.Errorf("pending %v: %+v", pending, no)
+		}
+	}
+}
