@@ -5,12 +5,36 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"testing"
 
 	"orange/internal/decide"
 	"orange/internal/mirror"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
+
+// The seeds are others than those of TestSimulation, and one of them is seen again as those are: ORANGE_SEED.
+func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
+	t.Parallel()
+	law := readLaw(t)
+	want := 30
+	switch long := os.Getenv("ORANGE_TEST_LONG") != ""; {
+	case raced && long:
+		want = 60
+	case raced:
+		want = 3
+	case long:
+		want = 1000
+	}
+	total, seed := figures{}, uint64(1_000_000)
+	for ; total.retold < want && !t.Failed(); seed++ {
+		total.add(simulate(t, law, seed, false))
+	}
+	t.Logf("%d tasks replayed to the byte, %d decisions, in %d simulations", total.retold, total.replayed, total.seeds)
+	if total.replayed < 2*total.retold {
+		t.Errorf("%d decisions of %d tasks are too few to prove anything", total.replayed, total.retold)
+	}
+}
 
 // library is what a replay may ask: one workflow, and what is kept in the task's folder.
 func library(files mirror.Files, t task.Task, def *workflow.Definition) decide.Library {
@@ -40,6 +64,7 @@ func (s *sim) checkReplay(t task.Task, events []task.Event) {
 	}
 	replayed, err := decide.Replay(t, lines, library(s.files, t, s.law.def), nil)
 	s.figures.replayed += replayed.Decisions
+	s.figures.retold++
 	if err != nil || replayed.Unrecorded > 0 || len(replayed.Untold) > 0 || replayed.Equal != replayed.Decisions {
 		s.breaks("the decisions on %s come out otherwise when they are made again: %v\n%+v", s.short(t.ID), err, replayed)
 	}

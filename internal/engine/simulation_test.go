@@ -80,7 +80,7 @@ func TestSimulation_isTheSameEveryTime(t *testing.T) {
 // figures tell how much a simulation has seen.
 type figures struct {
 	seeds, steps, programs, deaths, agents, agentDeaths, tasks, moves, hooks, performed, failures int
-	replayed                                                                                      int    // decisions that were made again
+	replayed, retold                                                                              int    // decisions that were made again, and tasks all of whose decisions were
 	story                                                                                         uint64 // a sum over everything that happened
 }
 
@@ -97,12 +97,13 @@ func (f *figures) add(o figures) {
 	f.performed += o.performed
 	f.failures += o.failures
 	f.replayed += o.replayed
+	f.retold += o.retold
 	f.story ^= o.story
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("%d seeds, %d steps, %d programs of which %d died, %d agents of which %d died by themselves, %d tasks, %d moves, %d hooks settled, %d performed, %d failures of the world, %d decisions made again (%x)",
-		f.seeds, f.steps, f.programs, f.deaths, f.agents, f.agentDeaths, f.tasks, f.moves, f.hooks, f.performed, f.failures, f.replayed, f.story)
+	return fmt.Sprintf("%d seeds, %d steps, %d programs of which %d died, %d agents of which %d died by themselves, %d tasks, %d moves, %d hooks settled, %d performed, %d failures of the world, %d decisions of %d tasks made again (%x)",
+		f.seeds, f.steps, f.programs, f.deaths, f.agents, f.agentDeaths, f.tasks, f.moves, f.hooks, f.performed, f.failures, f.replayed, f.retold, f.story)
 }
 
 // law is what all seeds share and nobody changes.

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,12 +50,19 @@ func problems(found []task.Finding) string {
 	return strings.Join(out, "\n")
 }
 
-// stride is how far apart the bytes are that are flipped; it has no divisor in common with the length of a line for long.
-func stride() int {
+// flipped are the places of the bytes that are flipped: every one in a long test, else some that are drawn.
+func flipped(t *testing.T, bytes int) []int {
+	t.Helper()
 	if os.Getenv("ORANGE_TEST_LONG") != "" {
-		return 1
+		all := make([]int, bytes)
+		for i := range all {
+			all[i] = i
+		}
+		return all
 	}
-	return 23
+	seed := rand.Uint64()
+	t.Logf("the places are drawn by %d", seed)
+	return rand.New(rand.NewPCG(seed, 1)).Perm(bytes)[:bytes/25]
 }
 
 func TestOneFlippedByte_anywhereInAHistoryIsFoundAndNamed(t *testing.T) {
@@ -67,23 +75,25 @@ func TestOneFlippedByte_anywhereInAHistoryIsFoundAndNamed(t *testing.T) {
 	path := w.files.History("garden", id)
 	text, err := os.ReadFile(path)
 	must(t, err)
-	for at := 0; at < len(text); at += stride() {
+	places := flipped(t, len(text))
+	for _, at := range places {
 		line := strings.Count(string(text[:at]), "\n") + 1
-		flipped := []byte(string(text))
-		flipped[at] ^= 1
-		must(t, os.WriteFile(path, flipped, 0o644))
+		other := []byte(string(text))
+		other[at] ^= 1
+		must(t, os.WriteFile(path, other, 0o644))
 		if got := problems(w.verify(id, nil)); !strings.Contains(got, fmt.Sprintf("%s:%d: ", path, line)) {
 			t.Fatalf("byte %d in line %d of the file is flipped, and is not named:\n%s", at, line, got)
 		}
 		must(t, os.WriteFile(path, text, 0o644))
-		if text[at] == '\n' || flipped[at] == '\n' {
+		if text[at] == '\n' || other[at] == '\n' {
 			continue // the record has no line ends
 		}
-		lines := strings.Split(strings.TrimSuffix(string(flipped), "\n"), "\n")
+		lines := strings.Split(strings.TrimSuffix(string(other), "\n"), "\n")
 		if got := problems(w.verify(id, lines)); !strings.Contains(got, fmt.Sprintf("line %d: ", line)) {
 			t.Fatalf("byte %d in event %d of the record is flipped, and is not named:\n%s", at, line, got)
 		}
 	}
+	t.Logf("%d of %d bytes were flipped, each alone, in the file and in the record", len(places), len(text))
 }
 
 func TestAKeptText_thatIsChangedOrGoneIsNamed(t *testing.T) {
