@@ -287,6 +287,9 @@ type starter struct{ p *process }
 
 func (r starter) Run(_ context.Context, id string, inherit bool) error {
 	s := r.p.sim
+	if s.alone {
+		return s.stroll.runs(id, inherit)
+	}
 	return act(r.p, "start a runner for "+s.short(id), func() error {
 		if err := r.p.troubled("start a program"); err != nil {
 			return err
@@ -306,6 +309,9 @@ func (h performer) Perform(ctx context.Context, job task.Job) (task.Effect, erro
 	what := fmt.Sprintf("perform hook %d of %s: %s", job.Hook.ID, s.short(job.Task.ID), job.Hook.Action)
 	h.p.arrive(what, nil)
 	s.performs(h.p, job)
+	if s.alone && s.stroll.fails(job.Hook.Action) {
+		return task.Effect{}, errHands
+	}
 	effect, err := h.p.hands.Perform(ctx, job)
 	s.twin.hook(job.Hook.ID).by = nil
 	if err != nil {

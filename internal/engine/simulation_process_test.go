@@ -41,6 +41,8 @@ type sim struct {
 	tasks     int     // how many tasks there will be
 	acts      int     // what is still to happen
 	calm      bool    // nobody dies and nothing fails any more
+	alone     bool    // one program is at work, and waits for no turn
+	stroll    *stroll // then
 
 	mu       sync.Mutex
 	waiting  []*turn
@@ -122,6 +124,10 @@ func (p *process) equip() {
 // arrive waits for the turn. Whoever is dead by then goes no further: locks are freed by the kernel, and nothing else of it stays.
 func (p *process) arrive(what string, open func() bool) {
 	s := p.sim
+	if s.alone {
+		s.tell(p, what)
+		return
+	}
 	s.mu.Lock()
 	if p.dead {
 		s.mu.Unlock()

@@ -1,0 +1,238 @@
+package engine_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"orange/internal/explore"
+	"orange/internal/sqlite"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/workflows"
+)
+
+// observed is the task as the explorer would describe it.
+func (w *stroll) observed(s task.Snapshot, events []task.Event) explore.Observed {
+	o := explore.Observed{Task: s.Task}
+	for _, h := range s.Owed {
+		o.Owed = append(o.Owed, h.Hook)
+	}
+	for i := range events {
+		e := &events[i]
+		switch {
+		case e.IsMove():
+			o.Unsettled = e.Data[task.DataCrash] == ""
+		case e.Type == task.AgentCrashed:
+			o.Unsettled = false
+		}
+		if e.Seq > w.told && e.Data["ended"] != "" && (e.Type == task.AgentStopped || e.Type == task.AgentCrashed) {
+			w.died[e.Data["role"]] = e.Data[task.DataUnstarted] == ""
+		}
+	}
+	w.told = len(events)
+	seats, err := w.store.OpenSeats(here, w.id)
+	if err != nil {
+		w.breaks("%v", err)
+	}
+	for _, seat := range seats {
+		w.died[seat.Role] = false
+		if !w.followed(seat, s) {
+			o.Alive = append(o.Alive, seat.Role)
+		}
+	}
+	for role, died := range w.died { // any order will do
+		if w.died[role] = died && w.reach.Mourns(s.Task.Status, role); w.died[role] {
+			o.Died = append(o.Died, role)
+		}
+	}
+	w.dead = slices.DeleteFunc(w.dead, func(a *agent) bool { // those whose seat has ended
+		return !slices.ContainsFunc(seats, func(s task.Seat) bool { return s.Hook == a.hook })
+	})
+	return o
+}
+
+// followed says whether an agent is dead whose successor is owed: its death is overtaken. Any other one whose death nobody has told yet
+// counts as alive: what follows from that is still to come.
+func (w *stroll) followed(seat task.Seat, s task.Snapshot) bool {
+	state, _ := w.law.def.State(s.Task.Status)
+	return slices.ContainsFunc(w.dead, func(a *agent) bool { return a.hook == seat.Hook }) &&
+		slices.ContainsFunc(s.Owed, func(h task.OwedHook) bool { return workflow.RoleIn(state, h.Hook) == seat.Role })
+}
+
+// look asks whether the explorer has met the task as it is now. What ends an agent or gives a workspace back is tried until it is done:
+// the explorer looks no sooner.
+func (w *stroll) look() task.Task {
+	s, err := w.store.Load(here, w.id)
+	for ; err == nil && owesAnEnd(s.Owed); s, err = w.store.Load(here, w.id) {
+		w.failed, w.asleep = nil, false
+		if err := w.p.engine.Finish(here); err != nil {
+			w.breaks("%v", err)
+			return s.Task
+		}
+	}
+	if err != nil {
+		w.breaks("%v", err)
+		return s.Task
+	}
+	events, err := w.store.Events(here, w.id, 0)
+	if err != nil {
+		w.breaks("%v", err)
+		return s.Task
+	}
+	at, reads := w.reach.Find(w.observed(s, events))
+	w.tell(nil, fmt.Sprintf("is in configuration %d: %s", at, reads))
+	if at < 0 {
+		w.breaks("the explorer has never met this: %s", reads)
+	}
+	w.met[at] = true
+	return s.Task
+}
+
+func owesAnEnd(owed []task.OwedHook) bool {
+	for _, h := range owed {
+		if class, _ := task.ClassOf(h.Action); class != task.ClassApart {
+			return class == task.ClassEnd
+		}
+	}
+	return false
+}
+
+// strolls walks as the seed says, and answers how often it looked.
+func (w *stroll) strolls(steps int) (looks int) {
+	w.p = &process{sim: w.sim, number: 1, name: "walk"}
+	w.p.equip()
+	w.p.engine.Facts, w.p.engine.Projections = seen{w}, w.files
+	w.begins()
+	for ; looks < steps && w.broken == ""; looks++ {
+		t := w.look()
+		if !t.Live && len(w.law.def.Redo) == 0 && w.dice.IntN(4) == 0 {
+			break
+		}
+		w.step(t)
+	}
+	return looks
+}
+
+// journey is many walks under one workflow.
+type journey struct {
+	law   *law
+	reach *explore.Reach
+	met   map[int]bool
+	looks int
+}
+
+func (j *journey) walk(t *testing.T, seed uint64, steps int) {
+	t.Helper()
+	dir := quickDir(t)
+	path := filepath.Join(dir, "orange.db")
+	must(t, os.WriteFile(path, j.law.template, 0o600))
+	store, err := sqlite.Open(here, path)
+	must(t, err)
+	s := newSim(j.law, seed, dir, store)
+	s.dice = rand.New(rand.NewPCG(seed, 0xe4))
+	s.mortality, s.trouble, s.patience, s.alone, s.project.PoolSize = 0, 0, 45, true, 3
+	w := &stroll{sim: s, reach: j.reach, died: map[string]bool{}, met: map[int]bool{}}
+	s.stroll = w
+	looks := 0
+	synctest.Test(t, func(*testing.T) { looks = w.strolls(steps) })
+	must(t, store.Close())
+	must(t, os.RemoveAll(dir))
+	if s.broken != "" {
+		last := slices.DeleteFunc(slices.Clone(s.trace), mereLook)
+		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it again: ORANGE_SEED=%d go test ./internal/engine -run '%s'",
+			seed, s.broken, strings.Join(last[max(0, len(last)-40):], "\n"), seed, t.Name())
+	}
+	j.looks += looks
+	for at := range w.met {
+		j.met[at] = true
+	}
+}
+
+// strained is a workflow in which more may happen: some moves may be overridden, some count as failures.
+func strained(t *testing.T, name string, text []byte, usual workflow.Usual, every int) *workflow.Definition {
+	t.Helper()
+	def, err := workflow.Parse(name, text, usual)
+	must(t, err)
+	for i := range def.Transitions {
+		def.Transitions[i].Override = def.Transitions[i].Override || i%every == 0
+	}
+	for i := range def.States {
+		if def.States[i].Respawn == "" && i%2 == 0 {
+			def.States[i].Respawn = workflow.RespawnAuto
+		}
+		def.Redo = append(def.Redo, workflow.Named{Name: string(def.States[i].Name)})
+	}
+	return def
+}
+
+// roads are the workflows that are walked: those that ship, those that the explorer is tried on, and some that are made of them.
+func roads(t *testing.T) map[string]*workflow.Definition {
+	t.Helper()
+	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
+	must(t, err)
+	out := map[string]*workflow.Definition{}
+	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
+		text, err := workflows.Files.ReadFile(name + ".yml")
+		must(t, err)
+		out[name], err = workflow.Parse(name+".yml", text, usual)
+		must(t, err)
+		if long := os.Getenv("ORANGE_TEST_LONG") != ""; name != "build" && (name != "phases" || long) { // of that there would be too much
+			out["strained "+name] = strained(t, name+".yml", text, usual, 3)
+		}
+	}
+	toys, err := filepath.Glob("../explore/testdata/good/*.yml")
+	must(t, err)
+	for _, path := range toys {
+		text, err := os.ReadFile(path)
+		must(t, err)
+		name := strings.TrimSuffix(filepath.Base(path), ".yml")
+		out[name], err = workflow.Parse(name+".yml", text, usual)
+		must(t, err)
+		out["strained "+name] = strained(t, name+".yml", text, usual, 2)
+	}
+	return out
+}
+
+// One seed is one walk and always the same one: ORANGE_SEED=17 go test -run TestSimulation_meets.*/default ./internal/engine
+func TestSimulation_meetsOnlyConfigurationsThatWereExplored(t *testing.T) {
+	t.Parallel()
+	common := readLaw(t)
+	first, walks, most := uint64(0), uint64(3), explore.Most
+	switch long := os.Getenv("ORANGE_TEST_LONG") != ""; {
+	case raced: // the explorer has tests of its own under the race detector
+		walks, most = 1, 1000
+	case long:
+		walks = 60
+	}
+	if text := os.Getenv("ORANGE_SEED"); text != "" {
+		seed, err := strconv.ParseUint(text, 10, 64)
+		must(t, err)
+		first, walks = seed, 1
+	}
+	for name, def := range roads(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reach, whole := explore.Explore(def, most)
+			if !whole && raced {
+				t.Skip("it is too large for the race detector")
+			}
+			if !whole {
+				t.Fatalf("the explorer gave up after %d configurations", reach.Len())
+			}
+			own := *common
+			own.def = def
+			j := &journey{law: &own, reach: reach, met: map[int]bool{}}
+			for seed := first; seed < first+walks && !t.Failed(); seed++ {
+				j.walk(t, seed, 100)
+			}
+			t.Logf("%d walks looked %d times and met %d of %d configurations", walks, j.looks, len(j.met), reach.Len())
+		})
+	}
+}

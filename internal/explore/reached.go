@@ -1,0 +1,109 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Observed is a task as somebody can see it who looks at it from outside.
+type Observed struct {
+	Task      task.Task // its status, the one before it, its counters and its workspace
+	Alive     []string  // the roles whose agent lives
+	Died      []string  // those whose agent has died by itself, and was not started since
+	Owed      []task.Hook
+	Unsettled bool // its crashes are forgotten once the owed hooks are performed
+}
+
+// Reach is every configuration that a workflow lets a task come to.
+type Reach struct {
+	walk   *walk
+	counts map[string]int32
+	owed   map[string]int32
+}
+
+// Explore follows a task everywhere. It gives up after so many configurations: whole is false then.
+func Explore(def *workflow.Definition, most int) (r *Reach, whole bool) {
+	w := newWalk(def, most)
+	w.explore()
+	r = &Reach{walk: w, counts: map[string]int32{}, owed: map[string]int32{}}
+	for i, counters := range w.tallies {
+		r.counts[fmt.Sprint(counters)] = int32(i)
+	}
+	for i, hooks := range w.lists {
+		r.owed[keyOf(hooks)] = int32(i)
+	}
+	return r, !w.tooMany
+}
+
+// Len is the number of configurations.
+func (r *Reach) Len() int { return len(r.walk.configs) }
+
+// Find is the number of the configuration that a task is in, and how that reads; negative where it was never met.
+func (r *Reach) Find(o Observed) (number int, reads string) {
+	w := r.walk
+	c := config{status: w.place(o.Task.Status), previous: -1, workspace: o.Task.Workspace != ""}
+	if c.status < 0 {
+		return -1, fmt.Sprintf("a status that the workflow does not have: %q", o.Task.Status)
+	}
+	if slices.Contains(w.cameFrom[c.status], o.Task.Previous) {
+		c.previous = w.place(o.Task.Previous)
+	}
+	for i, role := range w.roles {
+		switch {
+		case slices.Contains(o.Alive, role):
+			c.setAgent(i, alive)
+		case slices.Contains(o.Died, role) && r.Mourns(o.Task.Status, role):
+			c.setAgent(i, died)
+		}
+	}
+	counters := w.count.cut(o.Task.Counters, int(c.status))
+	owed := owedAs(w, o.Owed)
+	c.unsettled = o.Unsettled && len(owed) > 0 && counters.Get(task.CrashCount) != 0
+	reads = fmt.Sprintf("%s, from %d, workspace %v, agents %b, counters %v, owes %s, unsettled %v",
+		o.Task.Status, c.previous, c.workspace, c.agents, counters, strings.ReplaceAll(keyOf(owed), "\n", "; "), c.unsettled)
+	var counted, listed, known bool
+	c.counters, counted = r.counts[fmt.Sprint(counters)]
+	c.owed, listed = r.owed[keyOf(owed)]
+	at, known := w.known[c]
+	if !counted || !listed || !known {
+		return -1, reads
+	}
+	return int(at), reads
+}
+
+// Mourns says whether it can make a difference in a status, or later, that the agent of a role has died by itself before.
+// Where it cannot, that is forgotten.
+func (r *Reach) Mourns(status task.Status, role string) bool {
+	at, i := r.walk.place(status), slices.Index(r.walk.roles, role)
+	return at >= 0 && i >= 0 && r.walk.mourned[at][i]
+}
+
+// owedAs are owed hooks as a configuration has them: what waits for nobody is no part of it, nor is the making of a workspace
+// where its failure holds up nothing but the start of an agent, which fails then.
+func owedAs(w *walk, hooks []task.Hook) []task.Hook {
+	var out []task.Hook
+	for _, h := range hooks {
+		if class, _ := task.ClassOf(h.Action); class != task.ClassApart && class != task.ClassRecord {
+			out = append(out, h)
+		}
+	}
+	for len(out) > 0 && !w.holdsUp(out, 0) && w.means[out[0].Action] == makes {
+		out = out[1:]
+		for len(out) > 0 && w.means[out[0].Action] == nothing && !w.holdsUp(out, 0) {
+			out = out[1:]
+		}
+	}
+	return out
+}
+
+func keyOf(hooks []task.Hook) string {
+	var key strings.Builder
+	for _, h := range hooks {
+		fmt.Fprintf(&key, "%s %s %s %s %s\n", h.Action, h.Role, h.Prompt, h.Harness, h.Permissions)
+	}
+	return key.String()
+}
