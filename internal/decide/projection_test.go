@@ -190,6 +190,18 @@ func TestTheWordsForAState(t *testing.T) {
 	}
 }
 
+func TestATaskThatWaitsToBeStartedHasNotBegunItsFirstRound(t *testing.T) {
+	t.Parallel()
+	def := phasesWorkflow(t)
+	for hooks, want := range map[string]string{task.Notify: "0:null", task.SpawnAgent: "1:pending", task.SpawnReviewer: "1:pending"} {
+		born := birth()
+		born.Data["status"], born.Hooks = "plan", []string{hooks}
+		if got := told(t, def, []task.Event{born})["plan"]; got != want {
+			t.Errorf("born with %s: found %q, want %q", hooks, got, want)
+		}
+	}
+}
+
 func drawHistory(rt *rapid.T, def *workflow.Definition) []task.Event {
 	events := []task.Event{birth()}
 	at := task.Status("idle")

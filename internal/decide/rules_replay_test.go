@@ -1,0 +1,159 @@
+package decide_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+func TestAReplay_tellsOfLostRulesAndOfTextsThatWereChanged(t *testing.T) {
+	t.Parallel()
+	def := shippedAndStrained(t)[0]
+	w := newStroll(t, def, 1)
+	for seed := uint64(2); len(w.texts) == 0; seed++ {
+		w = newStroll(t, def, seed)
+	}
+	books := w.library()
+	books.Rules = func(string) (*workflow.Definition, error) { return nil, task.Notef(task.ErrNotFound, "burnt") }
+	got, err := decide.Replay(w.s.Task, w.lines, books, nil)
+	if err != nil || got.Decisions > 0 || len(got.Untold) == 0 || !strings.Contains(got.Untold[0].Why, "burnt") {
+		t.Errorf("lost rules: %v, %+v", err, got)
+	}
+	books = w.library()
+	kept := books.Texts
+	books.Texts = func(digest string) (string, bool, error) {
+		text, there, err := kept(digest)
+		return text + "!", there, err
+	}
+	got, err = decide.Replay(w.s.Task, w.lines, books, nil)
+	if err != nil || len(got.Different) > 0 || len(got.Untold) == 0 || !strings.Contains(got.Untold[0].Why, decide.ErrLost.Error()) {
+		t.Errorf("changed texts: %v, %+v", err, got)
+	}
+}
+
+func TestAReplay_skipsAnEndThatSomebodyWanted(t *testing.T) {
+	t.Parallel()
+	w := newStroll(t, shippedAndStrained(t)[0], 3)
+	stopped := task.Event{Time: noon, Type: task.AgentStopped, Actor: task.ActorEngine, Data: map[string]string{"role": "worker"}}
+	sealed, err := task.Seal(stopped, len(w.events)+1, w.s.Task.Hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := json.Marshal(sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := decide.Replay(w.s.Task, append(w.lines, string(line)), w.library(), nil)
+	if err != nil || got.Skipped != 1 || got.Unrecorded > 0 || got.Equal != got.Decisions || len(got.Different) > 0 {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+// The clock was set back, and the status began anew without an event.
+func TestAReplay_knowsWhenTheStatusOfATimeoutBegan(t *testing.T) {
+	t.Parallel()
+	def := shippedAndStrained(t)[0]
+	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(1, 5)), now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), texts: map[string]string{}}
+	w.born()
+	in := decide.Inputs{Ask: decide.AskTimeout}.By(task.Actor{Rule: true})
+	for _, passes := range []time.Duration{-time.Hour, 90 * time.Second} {
+		w.now = w.now.Add(passes)
+		c, due := decide.Timer(def, nil, w.s.Task, w.now)
+		if !due {
+			t.Fatalf("nothing follows after %v", passes)
+		}
+		w.commit(in, decide.Evidence{}, c)
+	}
+	got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
+	if err != nil || got.Decisions != 2 || got.Equal != 2 || len(got.Different) > 0 {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+func TestAReplay_byOtherRulesTellsWhatNobodyLookedAtAndWhatIsLacking(t *testing.T) {
+	t.Parallel()
+	w := newStroll(t, shippedAndStrained(t)[0], 3)
+	other := *w.def
+	other.Transitions = slices.Clone(other.Transitions)
+	for i := range other.Transitions {
+		other.Transitions[i].When = []workflow.Guard{{Field: "review_round", Op: ">=", Value: 99}}
+	}
+	lacks := false
+	got, err := decide.Replay(w.s.Task, w.lines, w.library(), &other)
+	for _, d := range got.Different {
+		lacks = lacks || strings.Contains(d.Decided, "refused: "+decide.GuardFailed+" (review_round >= 99: ")
+	}
+	if err != nil || !lacks {
+		t.Errorf("%v, %+v", err, got.Different)
+	}
+	unseen := 0
+	for seed := range uint64(10) { // a move whose document had the section
+		w = newStroll(t, shippedAndStrained(t)[0], seed)
+		other = *w.def
+		other.Transitions = slices.Clone(other.Transitions)
+		for i := range other.Transitions {
+			other.Transitions[i].Gate = append(slices.Clone(other.Transitions[i].Gate), workflow.Part{Section: "## Notes"}, workflow.Part{File: "somewhere.json"})
+		}
+		got, err = decide.Replay(w.s.Task, w.lines, w.library(), &other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range got.Untold {
+			if d.Why == `nobody looked at "## Notes", somewhere.json` {
+				unseen++
+			}
+		}
+	}
+	if unseen == 0 {
+		t.Error("it is told of no decision that nobody looked at what the other rules ask for")
+	}
+}
+
+func TestKept_namesEveryTextOnce(t *testing.T) {
+	t.Parallel()
+	rested := task.Evidence{Source: "## plan", Digest: "1"}
+	inputs, err := json.Marshal(decide.Inputs{Read: []decide.Section{{Name: "Plan", Digest: "1"}, {Name: "Hand Off", Digest: "2"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		event task.Event
+		want  []task.Evidence
+	}{
+		{task.Event{Type: task.StatusChanged, Evidence: []task.Evidence{rested}, Inputs: inputs}, []task.Evidence{rested, {Source: "## hand off", Digest: "2"}}},
+		{task.Event{Type: task.DocumentAdopted, Data: map[string]string{"before": "3"}}, []task.Evidence{{Source: "TASK.md as it was before", Digest: "3"}}},
+		{task.Event{Type: task.ProjectionRestored, Data: map[string]string{task.DataFile: "state.json", task.DataFound: "4"}}, []task.Evidence{{Source: "state.json", Digest: "4"}}},
+		{task.Event{Type: task.ProjectionRestored, Data: map[string]string{task.DataFile: "state.json"}}, nil},
+	} {
+		if got, err := decide.Kept(c.event); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v", c.event.Type, got, err)
+		}
+	}
+	if _, err := decide.Kept(task.Event{Seq: 3, Inputs: []byte("{")}); err == nil || !strings.Contains(err.Error(), "event 3") {
+		t.Errorf("inputs that cannot be read: %v", err)
+	}
+}
+
+func TestAwaits_saysWhenTheMonitorStartsAnAgentAgain(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	crash := task.Event{Type: task.AgentCrashed, Time: noon, Data: map[string]string{"role": "reviewer", "ended": "exit status 1"}}
+	respawn := task.Event{Type: task.AgentRespawned, Time: noon, Data: map[string]string{"role": "reviewer"}}
+	for want, events := range map[string][]task.Event{
+		"the monitor starts it again now":   {crash},
+		"the monitor starts it again in 5s": {crash, respawn, crash},
+		"orange task respawn T1":            nil,
+	} {
+		got := decide.Awaits(def, task.Snapshot{Task: newTask("agent-review")}, false, events, nil, noon)
+		if len(got) != 1 || !strings.Contains(got[0].Want, want) {
+			t.Errorf("%q: %+v", want, got)
+		}
+	}
+}
