@@ -52,6 +52,9 @@ func TestEventsSince_tellsOfAllTasksInTheOrderOfTheCommits(t *testing.T) {
 	one.Attention = "look" // a change without an event
 	one = commit(t, s, task.Change{Task: one})
 	commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.AgentCrashed)}})
+	if n := changed(t, s); n != 6 {
+		t.Errorf("%d changes are numbered, want one for each event and one for the change without any: 6", n)
+	}
 	want := "two 1 task.created, one 1 task.created, two 2 task.updated, two 3 status.changed, one 2 agent.crashed"
 	got, next := heard(t, s, 0, 100)
 	if got != want || next != changed(t, s) {
