@@ -40,7 +40,44 @@ func since(t time.Time) string {
 	return task.FormatTime(t)
 }
 
-func scanTask(scan func(...any) error) (task.Task, error) {
+// reader reads tasks. What many of them have in common it keeps once.
+type reader struct {
+	words    map[string]string
+	counters map[string]task.Counters
+}
+
+func newReader() *reader {
+	return &reader{words: map[string]string{}, counters: map[string]task.Counters{}}
+}
+
+// share makes one text of all that are the same.
+func (r *reader) share(words ...*string) {
+	for _, word := range words {
+		one, known := r.words[*word]
+		if !known {
+			one = *word
+			r.words[one] = one
+		}
+		*word = one
+	}
+}
+
+// count reads a task's counters. They are values, so that tasks which count alike may have the same ones.
+func (r *reader) count(text string) (task.Counters, error) {
+	if known, found := r.counters[text]; found {
+		return known, nil
+	}
+	var c task.Counters
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		return nil, fmt.Errorf("read counters: %w", err)
+	}
+	r.counters[text] = c
+	return c, nil
+}
+
+func scanTask(scan func(...any) error) (task.Task, error) { return newReader().task(scan) }
+
+func (r *reader) task(scan func(...any) error) (task.Task, error) {
 	var t task.Task
 	var counters, created, updated, entered, stalled string
 	err := scan(&t.ID, &t.Project, &t.Branch, &t.Summary, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, &t.Status, &t.Previous, &counters,
@@ -49,8 +86,10 @@ func scanTask(scan func(...any) error) (task.Task, error) {
 	if err != nil {
 		return task.Task{}, err
 	}
-	if err := json.Unmarshal([]byte(counters), &t.Counters); err != nil {
-		return task.Task{}, fmt.Errorf("read counters: %w", err)
+	r.share(&t.Project, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, (*string)(&t.Status), (*string)(&t.Previous),
+		&t.Workflow.Name, &t.Workflow.Digest, &t.PRState)
+	if t.Counters, err = r.count(counters); err != nil {
+		return task.Task{}, err
 	}
 	for _, pair := range []struct {
 		text string
@@ -154,13 +193,18 @@ func (s *Store) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
 		add("queued_for != ''")
 		order = "updated_at, id"
 	}
+	if f.Most > 0 {
+		order += " LIMIT ?"
+		args = append(args, f.Most)
+	}
 	query := "SELECT " + columns + " FROM tasks"
 	if len(where) > 0 {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
 	var out []task.Task
+	all := newReader()
 	err := s.rows(ctx, query+" ORDER BY "+order, args, func(scan func(...any) error) error {
-		t, err := scanTask(scan)
+		t, err := all.task(scan)
 		out = append(out, t)
 		return err
 	})

@@ -81,6 +81,7 @@ type Filter struct {
 	Over    bool // only those that are over and still have a workspace
 	Branch  string
 	Prefix  string // of the id
+	Most    int    // how many are wanted at most; 0 is all
 }
 
 // Waiter is a process that waits for a task on behalf of a role.
