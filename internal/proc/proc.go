@@ -24,6 +24,7 @@ type Command struct {
 	Dir   string    // working folder; empty means the caller's
 	Env   []string  // KEY=value pairs laid over the caller's environment
 	Stdin io.Reader // nil means no input
+	Most  int       // bytes of the standard output that are kept; what is more is read and dropped. 0 keeps all
 }
 
 // Result is what a program left behind.
@@ -31,6 +32,7 @@ type Result struct {
 	Stdout []byte
 	Stderr []byte
 	Code   int
+	More   int // bytes of the standard output beyond the most that were kept
 }
 
 // Text is the standard output without the blanks around it.
@@ -60,7 +62,8 @@ const waitDelay = 2 * time.Second
 // A status other than 0 is an *Error; the Result is filled all the same.
 // A program that cannot be started at all is another error.
 func Run(ctx context.Context, c Command) (Result, error) {
-	var stdout, stderr bytes.Buffer
+	var stderr bytes.Buffer
+	stdout := head{most: c.Most}
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
 	cmd.Dir = c.Dir
 	if len(c.Env) > 0 {
@@ -70,7 +73,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = waitDelay
 	err := cmd.Run()
-	result := Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Code: cmd.ProcessState.ExitCode()}
+	result := Result{Stdout: stdout.kept.Bytes(), Stderr: stderr.Bytes(), Code: cmd.ProcessState.ExitCode(), More: stdout.more}
 	if err == nil {
 		return result, nil
 	}
@@ -83,6 +86,23 @@ func Run(ctx context.Context, c Command) (Result, error) {
 		return result, &Error{Argv: argv, Dir: c.Dir, Code: result.Code, Stderr: stderr.String()}
 	}
 	return result, fmt.Errorf("run %q: %w", c.Name, err)
+}
+
+// head keeps the beginning of an output.
+type head struct {
+	most int // 0 keeps all
+	kept bytes.Buffer
+	more int
+}
+
+func (h *head) Write(text []byte) (int, error) {
+	keep := text
+	if room := h.most - h.kept.Len(); h.most > 0 && len(text) > room {
+		keep = text[:room]
+	}
+	h.more += len(text) - len(keep)
+	h.kept.Write(keep)
+	return len(text), nil
 }
 
 // Detach starts the program in a process session of its own, with no terminal and no open pipes,

@@ -283,3 +283,16 @@ func parentOf(t *testing.T, p proc.Process) int {
 	must(t, err)
 	return pid
 }
+
+func TestRun_keepsTheBeginningOfAnOutputThatIsTooLong(t *testing.T) {
+	t.Parallel()
+	for most, want := range map[int]struct {
+		kept string
+		more int
+	}{0: {"0123456789", 0}, 4: {"0123", 6}, 10: {"0123456789", 0}, 11: {"0123456789", 0}} {
+		out, err := proc.Run(t.Context(), proc.Command{Name: "printf", Args: []string{"0123456789"}, Most: most})
+		if err != nil || string(out.Stdout) != want.kept || out.More != want.more {
+			t.Errorf("most %d: got %q and %d more (%v)", most, out.Stdout, out.More, err)
+		}
+	}
+}

@@ -73,6 +73,11 @@ func (s Server) Capture(ctx context.Context, pane string, lines int) (string, er
 	return s.capture(ctx, pane, lines)
 }
 
+// Screen gives the visible screen of a pane with its colours as escape codes.
+func (s Server) Screen(ctx context.Context, pane string) (string, error) {
+	return s.capture(ctx, pane, 0, "-e")
+}
+
 func (s Server) capture(ctx context.Context, pane string, lines int, flags ...string) (string, error) {
 	if err := checkID('%', pane); err != nil {
 		return "", err

@@ -23,6 +23,7 @@ type call struct {
 	stdin   string
 	upwards bool // look for the repository in the folders above too
 	hooks   bool // let the repository's own hooks run
+	most    int  // bytes of the answer that are kept; 0 keeps all
 }
 
 // gitError is git's own refusal, without the long argument list.
@@ -194,7 +195,7 @@ func command(c call) proc.Command {
 		// A slot that lost its .git must not be taken for a part of a repository around it, such as a home under git.
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.dir))
 	}
-	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...)}
+	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...), Most: c.most}
 	if c.stdin != "" {
 		out.Stdin = strings.NewReader(c.stdin)
 	}
@@ -220,7 +221,7 @@ func withoutInherited(c proc.Command) proc.Command {
 	// The unsetting would take what a call sets on purpose too, so those go behind it.
 	args := append(unset, c.Env...)
 	args = append(args, c.Name)
-	return proc.Command{Name: "env", Args: append(args, c.Args...), Dir: c.Dir, Stdin: c.Stdin}
+	return proc.Command{Name: "env", Args: append(args, c.Args...), Dir: c.Dir, Stdin: c.Stdin, Most: c.Most}
 }
 
 // run is git in the user's repository.
