@@ -51,6 +51,13 @@ func Main() int {
 			opened.engine.Warn, opened.home.Warn = warn, warn
 			return opened.face(), nil
 		},
+		Dashboard: func(ctx context.Context, project string, all bool) error {
+			var err error
+			if opened, err = open(ctx); err != nil {
+				return err
+			}
+			return opened.show(ctx, project, all)
+		},
 		Launch: launch, Examine: examine, Schema: workflows.Schema, Shell: converse,
 	}
 	status := program.Run(ctx, os.Args[1:])

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -110,21 +111,26 @@ func inside(dir, parent string) bool {
 	return dir == parent || strings.HasPrefix(dir, parent+string(filepath.Separator))
 }
 
-// Harnesses are the person's choice, or else the first known program that is installed.
-func (h *house) Harnesses(context.Context) (worker, reviewer string, err error) {
+// Fill gives a new task what nobody said of it: its project's workflow, and the person's harnesses or else the first known program
+// that is installed.
+func (h *house) Fill(_ context.Context, n task.New) (task.New, error) {
 	config, err := h.home.Config()
 	if err != nil {
-		return "", "", err
+		return n, err
 	}
-	worker = config.Harness
-	if worker == "" {
-		worker = h.installed()
+	n.Workflow = cmp.Or(n.Workflow, n.Project.Workflow, task.DefaultWorkflow)
+	n.ReviewHarness = cmp.Or(n.ReviewHarness, n.Harness, config.ReviewHarness)
+	n.Harness = cmp.Or(n.Harness, config.Harness)
+	if n.Harness == "" {
+		n.Harness = h.installed()
 	}
-	reviewer = config.ReviewHarness
-	if reviewer == "" {
-		reviewer = worker
+	n.ReviewHarness = cmp.Or(n.ReviewHarness, n.Harness)
+	for _, name := range []string{n.Harness, n.ReviewHarness} {
+		if _, err := h.home.Harness(name); err != nil {
+			return n, err
+		}
 	}
-	return worker, reviewer, nil
+	return n, nil
 }
 
 // installed is the first of the usual programs that is on PATH, or the first of all where none is.
@@ -140,12 +146,6 @@ func (h *house) installed() string {
 		}
 	}
 	return usual[0]
-}
-
-// KnownHarness says what is wrong with a harness's name or file; nil when nothing is.
-func (h *house) KnownHarness(name string) error {
-	_, err := h.home.Harness(name)
-	return err
 }
 
 // Tasks lists tasks from the record.

@@ -97,6 +97,12 @@ const (
 // Sessions tells how the agents of tasks' statuses are, with one call of tmux for all: a status that has a role is as alive as
 // the agent of that role, another one as any agent of the task. "Could not look" is unknown, never dead.
 func (h *house) Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error) {
+	states, _, err := h.lookAtSessions(ctx, tasks)
+	return states, err
+}
+
+// lookAtSessions is Sessions with the panes that were seen: none where nobody looked, or could not.
+func (h *house) lookAtSessions(ctx context.Context, tasks []task.Task) (map[string]string, []tmux.Pane, error) {
 	states := map[string]string{}
 	asked := false
 	for _, t := range tasks {
@@ -106,7 +112,7 @@ func (h *house) Sessions(ctx context.Context, tasks []task.Task) (map[string]str
 		}
 	}
 	if !asked {
-		return states, nil
+		return states, nil, nil
 	}
 	panes, err := h.server.Panes(ctx)
 	if err != nil {
@@ -115,7 +121,7 @@ func (h *house) Sessions(ctx context.Context, tasks []task.Task) (map[string]str
 				states[t.ID] = unknown
 			}
 		}
-		return states, nil
+		return states, nil, nil
 	}
 	living := map[string]bool{}
 	for _, p := range panes {
@@ -129,13 +135,13 @@ func (h *house) Sessions(ctx context.Context, tasks []task.Task) (map[string]str
 		}
 		def, err := h.home.Pinned(ctx, t.Workflow)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if state, _ := def.State(t.Status); state.Role == "" || living[t.ID+" "+state.Role] {
 			states[t.ID] = alive
 		}
 	}
-	return states, nil
+	return states, panes, nil
 }
 
 // agents lists the windows of a task's agents.

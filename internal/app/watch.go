@@ -61,6 +61,26 @@ func (h *house) Follow(ctx context.Context, cursor int64, tell func([]task.Happe
 	defer signal.Stop(broken)
 	within, off := context.WithCancelCause(ctx)
 	defer off(nil)
+	go func() { off(untilUnread(within, os.Stdout)) }()
+	var enough error
+	f := follower{record: record, opened: opened, events: h.store.EventsSince, cursor: cursor, tell: func(all []task.Happening) error {
+		enough = tell(all)
+		return enough
+	}}
+	err = h.heed(within, func() error { return f.look(within) })
+	switch {
+	case enough != nil:
+		return enough
+	case within.Err() != nil:
+		return whyOver(ctx, within) // it may have been called off in the middle of a question
+	}
+	return err
+}
+
+// heed calls look whenever the record may have been written, until ctx ends or look answers an error.
+func (h *house) heed(ctx context.Context, look func() error) error {
+	within, off := context.WithCancelCause(ctx)
+	defer off(nil)
 	written := make(chan struct{}, 1)
 	go func() {
 		err := ledger{h.store, h.dir}.Watch(within, func() {
@@ -73,12 +93,6 @@ func (h *house) Follow(ctx context.Context, cursor int64, tell func([]task.Happe
 			off(err)
 		}
 	}()
-	go func() { off(untilUnread(within, os.Stdout)) }()
-	var enough error
-	f := follower{record: record, opened: opened, events: h.store.EventsSince, cursor: cursor, tell: func(all []task.Happening) error {
-		enough = tell(all)
-		return enough
-	}}
 	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it: so it is looked again and again.
 	wait := firstGlance
 	pause := time.NewTimer(lastGlance)
@@ -92,10 +106,7 @@ func (h *house) Follow(ctx context.Context, cursor int64, tell func([]task.Happe
 		case <-pause.C:
 			wait = min(2*wait, lastGlance)
 		}
-		if err := f.look(within); err != nil {
-			if enough == nil && within.Err() != nil {
-				return whyOver(ctx, within) // it was called off in the middle of a question
-			}
+		if err := look(); err != nil {
 			return err
 		}
 		pause.Reset(wait)

@@ -57,9 +57,8 @@ type Who interface {
 	Actor(ctx context.Context, id, as string) (task.Actor, error)
 	// Here is the task and the project of the folder that the command stands in; empty where it stands in neither.
 	Here(ctx context.Context) (id, project string, err error)
-	// Harnesses are the two that a task gets when nobody says which.
-	Harnesses(ctx context.Context) (worker, reviewer string, err error)
-	KnownHarness(name string) error
+	// Fill gives a new task what nobody said of it: workflow and harnesses. The error says what is wrong with what was said.
+	Fill(ctx context.Context, n task.New) (task.New, error)
 }
 
 // Projects are the registered repositories.
@@ -140,6 +139,8 @@ type Program struct {
 	Open func(ctx context.Context) (*House, error)
 	// Launch runs an agent by its ticket in this window, and does not come back while it lives.
 	Launch func(ticket string) int
+	// Dashboard shows the screen: the tasks of a project, or those of all where the name is empty.
+	Dashboard func(ctx context.Context, project string, all bool) error
 	// Shell talks with whoever is at In about one task, and answers the exit status of that.
 	Shell func(ctx context.Context, talk Talk) (int, error)
 	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.
@@ -173,11 +174,21 @@ func (p *Program) root() *cobra.Command {
 		Long: `Orange runs AI coding agents on tasks in git repositories, each in its own worktree and terminal session.
 Agents write evidence and ask; the engine checks the evidence and moves the task, or refuses and says exactly why.
 
+Without a command it opens the dashboard: all tasks, and every key that does something with them; ? there tells of each.
+A repository that it stands in and does not know yet becomes a project.
+
 Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not found.`,
 		Example: `  orange project add .
   orange task create "" "Say hello in French too"
   orange task list`,
 		SilenceUsage: true, SilenceErrors: true,
+	}
+	all := root.Flags().Bool("all", false, "in the dashboard, begin with the tasks of every project")
+	root.RunE = func(c *cobra.Command, _ []string) error {
+		if !p.Terminal || p.json {
+			return c.Help() // nobody could see a screen
+		}
+		return p.Dashboard(c.Context(), p.project, *all)
 	}
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "answer in JSON")
 	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")

@@ -159,28 +159,8 @@ func (p *Program) create(ctx context.Context, h *House, n task.New) error {
 		return err
 	}
 	n.Project = project
-	for _, name := range []string{project.Workflow, task.DefaultWorkflow} {
-		if n.Workflow == "" {
-			n.Workflow = name
-		}
-	}
-	worker, reviewer, err := h.Who.Harnesses(ctx)
-	if err != nil {
+	if n, err = h.Who.Fill(ctx, n); err != nil {
 		return err
-	}
-	if n.ReviewHarness == "" && n.Harness != "" {
-		n.ReviewHarness = n.Harness
-	}
-	if n.Harness == "" {
-		n.Harness = worker
-	}
-	if n.ReviewHarness == "" {
-		n.ReviewHarness = reviewer
-	}
-	for _, name := range []string{n.Harness, n.ReviewHarness} {
-		if err := h.Who.KnownHarness(name); err != nil {
-			return err
-		}
 	}
 	actor, err := h.Who.Actor(ctx, "", "")
 	if err != nil {

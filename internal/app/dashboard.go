@@ -1,0 +1,435 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"orange/internal/dashboard"
+	"orange/internal/decide"
+	"orange/internal/proc"
+	"orange/internal/task"
+	"orange/internal/tmux"
+	"orange/internal/workflow"
+	"orange/internal/worktree"
+)
+
+// show opens the dashboard, and watches over the agents meanwhile where nobody else does.
+// After a fault of the screen the watch goes on, until the person ends it.
+func (h *house) show(ctx context.Context, project string, all bool) error {
+	project, word, err := h.scope(ctx, project, all)
+	if err != nil {
+		return err
+	}
+	ctx, off := context.WithCancel(ctx)
+	defer off()
+	d := &dashboard.Dashboard{
+		House: dashboard.House{Record: screen{h}, Look: screen{h}, Study: screen{h}, Moves: wishes{h}, Care: wishes{h}, Now: time.Now},
+		In:    os.Stdin, Out: os.Stdout, Environ: os.Environ(), Project: project, Word: word,
+	}
+	d.Open(ctx)
+	h.engine.Warn = d.Say
+	var watch sync.WaitGroup
+	watch.Add(1)
+	go func() {
+		defer watch.Done()
+		if err := watchBeside(ctx, d.Watches); err != nil {
+			d.Fail("watch over the agents", err)
+		}
+	}()
+	err = d.Run(ctx)
+	var broken *dashboard.Broken
+	if errors.As(err, &broken) {
+		h.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why", fmt.Sprint(broken.Why), "trace", string(broken.Trace))
+		err = h.afterFault(ctx, broken)
+	}
+	off()
+	watch.Wait()
+	return err
+}
+
+// scope is the project whose tasks are shown, empty for all: the one that is named, or that of the folder the person stands in.
+// A repository there that is not known yet becomes a project, with a word about it.
+func (h *house) scope(ctx context.Context, project string, all bool) (name, word string, err error) {
+	if project != "" {
+		p, err := h.home.Project(project)
+		return p.Name, "", err
+	}
+	if _, name, err = h.Here(ctx); err != nil || name != "" || all {
+		if all {
+			name = ""
+		}
+		return name, "", err
+	}
+	repo, err := worktree.Inspect(ctx, ".")
+	if err != nil {
+		return "", "", nil // it stands in no repository: that is no fault
+	}
+	p, err := h.AddProject(ctx, repo.Path, task.Project{})
+	if err != nil {
+		return "", fmt.Sprintf("this repository is no project yet: %v", err), nil
+	}
+	return p.Name, fmt.Sprintf("%s is a project now: %s", p.Path, p.Name), nil
+}
+
+// afterFault says what happened, and lets the watch go on until the person ends it.
+func (h *house) afterFault(ctx context.Context, broken *dashboard.Broken) error {
+	fmt.Fprintf(os.Stderr, "orange: %v\n  at %s; the whole trace is in %q\n", broken, broken.Spot(), h.logPath())
+	free, err := h.unwatched()
+	if err != nil || free {
+		return broken
+	}
+	fmt.Fprintln(os.Stderr, "  your agents are still watched over; Ctrl-C ends that, and orange opens the dashboard again")
+	stopped, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	<-stopped.Done()
+	return broken
+}
+
+// unwatched says whether no process of this home watches over the agents for itself.
+func (h *house) unwatched() (bool, error) {
+	text, err := os.ReadFile(h.holderFile())
+	if err != nil {
+		return true, nil
+	}
+	return strings.TrimSpace(string(text)) != fmt.Sprint(os.Getpid()), nil
+}
+
+// watchBeside is a monitor in a house of its own, as one in another process would be: it shares nothing with the screen.
+func watchBeside(ctx context.Context, tell func(string)) error {
+	dir, err := homeDir()
+	if err != nil {
+		return err
+	}
+	h, err := enter(ctx, filepath.Join(dir, recordName))
+	if err != nil {
+		return err
+	}
+	err = h.Monitor(ctx, func(text string) {
+		switch {
+		case strings.HasPrefix(text, "another monitor"):
+			tell("watched by process " + h.holder())
+		case strings.HasPrefix(text, "watching "):
+			tell("watching")
+		default:
+			tell("")
+		}
+	})
+	return errors.Join(err, h.close())
+}
+
+// screen shows the dashboard what there is.
+type screen struct{ house *house }
+
+func (s screen) First(ctx context.Context, project string, most int) ([]task.Task, error) {
+	return s.house.store.List(ctx, task.Filter{Project: project, Live: true, Most: most})
+}
+
+func (s screen) All(ctx context.Context) ([]task.Task, int64, error) {
+	cursor, err := s.house.store.Changed(ctx) // before the tasks: what changes while they are read is told again
+	if err != nil {
+		return nil, 0, err
+	}
+	tasks, err := s.house.store.List(ctx, task.Filter{})
+	return tasks, cursor, err
+}
+
+func (s screen) Since(ctx context.Context, cursor int64) (changed []task.Task, gone []string, next int64, err error) {
+	return s.house.store.TasksSince(ctx, cursor)
+}
+
+func (s screen) Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+	return s.house.home.Pinned(ctx, ref)
+}
+
+func (s screen) Timeouts(project string) (task.Timeouts, error) {
+	return s.house.home.Timeouts(project)
+}
+
+func (s screen) Workspaces(ctx context.Context, project string) ([]task.Holding, error) {
+	return s.house.Workspaces(ctx, project)
+}
+
+func (s screen) Watch(ctx context.Context, changed func()) error {
+	last := int64(-1)
+	return s.house.heed(ctx, func() error {
+		now, err := s.house.store.Changed(ctx)
+		if err != nil || now == last {
+			return err
+		}
+		last = now
+		changed()
+		return nil
+	})
+}
+
+func (s screen) Agents(ctx context.Context, tasks []task.Task) (map[string]dashboard.Agent, error) {
+	states, panes, err := s.house.lookAtSessions(ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]dashboard.Agent, len(states))
+	for id, state := range states {
+		out[id] = dashboard.Agent{State: state}
+	}
+	for _, p := range panes {
+		if one, asked := out[p.Task]; asked && p.Role != "" && p.Activity.After(one.Active) {
+			one.Active = p.Activity
+			out[p.Task] = one
+		}
+	}
+	return out, nil
+}
+
+func (s screen) slot(t task.Task) (worktree.Slot, error) { return desk(s).slot(t) }
+
+func (s screen) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
+	slot, err := s.slot(t)
+	if err != nil {
+		return dashboard.Work{}, err
+	}
+	work, err := slot.Work(ctx)
+	return dashboard.Work(work), err
+}
+
+func (s screen) Diff(ctx context.Context, t task.Task) (string, error) {
+	if t.Workspace != "" {
+		slot, err := s.slot(t)
+		if err != nil {
+			return "", err
+		}
+		return slot.Diff(ctx)
+	}
+	repo, err := desk(s).repo(t)
+	if err != nil {
+		return "", err
+	}
+	text, err := repo.BranchDiff(ctx, t.Branch)
+	if errors.Is(err, worktree.ErrNoBranch) {
+		if def, unread := s.Rules(ctx, t.Workflow); unread == nil && t.Status == def.Initial {
+			return "", nil // nobody has begun yet
+		}
+	}
+	return text, err
+}
+
+func (s screen) History(ctx context.Context, id string) ([]task.Event, error) {
+	return s.house.store.Events(ctx, id, 0)
+}
+
+func (s screen) Why(ctx context.Context, id string) (decide.Explanation, error) {
+	return s.house.Why(ctx, id)
+}
+
+func (s screen) Document(_ context.Context, t task.Task) (string, error) {
+	text, err := s.house.files.Read(t.Project, t.ID, true)
+	return string(text), err
+}
+
+func (s screen) Panes(ctx context.Context, t task.Task) ([]dashboard.Pane, error) {
+	own, err := s.house.agents(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []dashboard.Pane
+	for _, p := range own {
+		text, err := s.house.server.Screen(ctx, p.ID)
+		if errors.Is(err, tmux.ErrEnded) {
+			continue // it has gone since it was listed
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, dashboard.Pane{Role: p.Role, Title: p.Window, Dead: p.Dead, Lines: strings.Split(strings.TrimRight(text, "\n"), "\n")})
+	}
+	return out, nil
+}
+
+// logLines is how much of the log is shown of one task.
+const logLines = 500
+
+func (s screen) Log(_ context.Context, t task.Task) ([]string, error) {
+	var out bytes.Buffer
+	id := []byte(`"` + t.ID + `"`)
+	if err := s.house.Log(func(line []byte) bool { return bytes.Contains(line, id) }, logLines, &out); err != nil {
+		return nil, err
+	}
+	if out.Len() == 0 {
+		return nil, nil
+	}
+	return strings.Split(strings.TrimRight(out.String(), "\n"), "\n"), nil
+}
+
+// wishes asks in the name of whoever sits at the dashboard: an agent that opens it stays an agent.
+type wishes struct{ house *house }
+
+func (w wishes) Create(ctx context.Context, n task.New) (task.Outcome, error) {
+	var err error
+	if n.Actor, err = w.house.Actor(ctx, "", ""); err != nil {
+		return task.Outcome{}, err
+	}
+	if n.Actor.Role != task.RoleHuman && n.Spawn {
+		return task.Outcome{}, task.Notef(task.ErrUsage, "an agent can make a task but not start it: choose not to start it at once, and a person does")
+	}
+	if n, err = w.house.Fill(ctx, n); err != nil {
+		return task.Outcome{}, err
+	}
+	return w.house.engine.Create(ctx, n)
+}
+
+func (w wishes) Command(ctx context.Context, id, command, reason string) (task.Outcome, error) {
+	actor, err := w.house.Actor(ctx, id, "")
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	return w.house.engine.Command(ctx, id, command, actor, reason)
+}
+
+func (w wishes) RequestChanges(ctx context.Context, id, text string) (task.Outcome, error) {
+	actor, err := w.house.Actor(ctx, id, "")
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	return w.house.engine.RequestChanges(ctx, id, text, actor)
+}
+
+func (w wishes) Merge(ctx context.Context, id, strategy string) (task.Outcome, string, error) {
+	actor, err := w.house.Actor(ctx, id, "")
+	if err != nil {
+		return task.Outcome{}, "", err
+	}
+	return w.house.engine.Merge(ctx, id, strategy, false, actor)
+}
+
+func (w wishes) RequestPR(ctx context.Context, id string) (task.Outcome, error) {
+	actor, err := w.house.Actor(ctx, id, "")
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	return w.house.engine.RequestPR(ctx, id, actor)
+}
+
+func (w wishes) Next(ctx context.Context, id, override string) (task.Outcome, error) {
+	actor, err := w.house.Actor(ctx, id, "")
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	return w.house.engine.Next(ctx, id, actor, override != "", "", override)
+}
+
+func (w wishes) Respawn(ctx context.Context, id string) (task.Outcome, error) {
+	actor, err := w.house.Actor(ctx, id, "")
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	return w.house.Respawn(ctx, id, actor)
+}
+
+func (w wishes) Retry(ctx context.Context, id string) (task.Outcome, error) {
+	actor, err := w.house.Actor(ctx, id, "")
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	return w.house.Retry(ctx, id, actor)
+}
+
+func (w wishes) Delete(ctx context.Context, id string) (string, error) {
+	actor, err := w.house.Actor(ctx, id, "")
+	if err == nil && actor.Role != task.RoleHuman {
+		err = task.Notef(task.ErrUsage, "an agent cannot delete a task: ask a person to")
+	}
+	if err != nil {
+		return "", err
+	}
+	return w.house.Delete(ctx, id, actor)
+}
+
+func (w wishes) Attach(ctx context.Context, id, role string) error {
+	_, err := w.house.Attach(ctx, id, role, true)
+	return err
+}
+
+// Edit opens $VISUAL, $EDITOR or vi on a file of its own.
+func (w wishes) Edit(_ context.Context, text string) (string, error) {
+	dir, err := os.MkdirTemp("", "orange-edit")
+	if err != nil {
+		return text, fmt.Errorf("make a file to edit: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "context.md")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return text, fmt.Errorf("make a file to edit: %w", err)
+	}
+	words := strings.Fields(os.Getenv("VISUAL"))
+	if len(words) == 0 {
+		words = strings.Fields(os.Getenv("EDITOR"))
+	}
+	if len(words) == 0 {
+		words = []string{"vi"}
+	}
+	if err := proc.Interactive(proc.Command{Name: words[0], Args: append(words[1:], file)}); err != nil {
+		return text, fmt.Errorf("edit the text: %w; set EDITOR to the program that you use", err)
+	}
+	changed, err := os.ReadFile(file)
+	if err != nil {
+		return text, fmt.Errorf("read the edited text: %w", err)
+	}
+	return string(changed), nil
+}
+
+// Choices are what a new task can be made from, what it gets when nobody says first.
+func (w wishes) Choices(ctx context.Context) (dashboard.Choices, error) {
+	projects, err := w.house.home.Projects()
+	if err != nil {
+		return dashboard.Choices{}, err
+	}
+	out := dashboard.Choices{Projects: projects}
+	if out.Workflows, err = w.books(); err != nil {
+		return dashboard.Choices{}, err
+	}
+	filled, err := w.house.Fill(ctx, task.New{})
+	if err != nil {
+		return dashboard.Choices{}, err
+	}
+	known, err := w.house.home.ListHarnesses()
+	if err != nil {
+		return dashboard.Choices{}, err
+	}
+	out.Harnesses, out.Review = []string{filled.Harness}, filled.ReviewHarness
+	for _, one := range known {
+		if one.Name != filled.Harness {
+			out.Harnesses = append(out.Harnesses, one.Name)
+		}
+	}
+	return out, nil
+}
+
+// books are the workflows that can be read, the default one first. Of one that cannot, whoever asks for it by name is told why.
+func (w wishes) books() ([]dashboard.Book, error) {
+	all, err := w.house.home.ListWorkflows()
+	if err != nil {
+		return nil, err
+	}
+	var out []dashboard.Book
+	for _, l := range all {
+		def, err := w.house.home.Read(l)
+		if err != nil {
+			continue
+		}
+		book := dashboard.Book{Name: l.Name, Rules: def}
+		if l.Name == task.DefaultWorkflow {
+			out = append([]dashboard.Book{book}, out...)
+		} else {
+			out = append(out, book)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,344 @@
+package dashboard
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+func firstLine(err error) string {
+	if err == nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return first
+}
+
+// step moves the cursor, or what is read, by some lines.
+func (m Model) step(n int) (Model, tea.Cmd) {
+	switch m.place {
+	case inDetail, inHelp, inTrouble:
+		return m.scrollBy(n), nil
+	case inBoard:
+		m = m.boardStep(n)
+	case inWorkspaces:
+		return m.workspaceStep(n), nil
+	default:
+		m.list.move(m.list.cursor+n, m.listHeight())
+	}
+	return m.afterMove()
+}
+
+// afterMove looks up what the newly selected task shows.
+func (m Model) afterMove() (Model, tea.Cmd) {
+	seen := m.wantSeen()
+	if !m.split() {
+		return m, seen
+	}
+	m, cmd := m.study(true)
+	return m, tea.Batch(seen, cmd)
+}
+
+func (m Model) goRight() (Model, tea.Cmd) {
+	if m.place == inBoard {
+		return m.boardColumn(1).afterMove()
+	}
+	if why := m.whyNoTask(); why != "" {
+		m.said = why
+		return m, nil
+	}
+	return m.showTab(m.detail.tab)
+}
+
+func (m Model) goLeft() (Model, tea.Cmd) {
+	switch m.place {
+	case inBoard:
+		return m.boardColumn(-1).afterMove()
+	case inDetail:
+		m = m.leavePlace()
+	}
+	return m, nil
+}
+
+func (m Model) goBack() (Model, tea.Cmd) {
+	switch m.place {
+	case inList, inBoard:
+		if m.list.text != "" {
+			m.list.text = ""
+			m.list.choose()
+			m.list.keepInSight(m.listHeight())
+			return m, m.wantSeen()
+		}
+		m.place = inList
+	case inTrouble:
+		m.trouble = trouble{} // it was read
+		m = m.leavePlace()
+	default:
+		m = m.leavePlace()
+	}
+	return m, nil
+}
+
+func (m Model) quit() (Model, tea.Cmd) {
+	switch m.place {
+	case inList, inBoard:
+		return m.leave()
+	}
+	return m.goBack()
+}
+
+// visit goes to a place from which Escape leads back here.
+func (m Model) visit(to place) Model {
+	if m.place != to {
+		m.trail = append(slices.Clip(m.trail), m.place)
+	}
+	m.place = to
+	return m
+}
+
+// cameFrom is where Escape leads.
+func (m Model) cameFrom() place {
+	if len(m.trail) == 0 {
+		return inList
+	}
+	return m.trail[len(m.trail)-1]
+}
+
+// leavePlace goes back to where the person came from.
+func (m Model) leavePlace() Model {
+	m.place = m.cameFrom()
+	m.trail = m.trail[:max(0, len(m.trail)-1)]
+	m.form = nil
+	m.list.keepInSight(m.listHeight())
+	return m
+}
+
+func (m Model) showHelp() (Model, tea.Cmd) {
+	m = m.visit(inHelp)
+	m.help = scroll{}
+	return m, nil
+}
+
+func (m Model) whyNoTrouble() string {
+	if len(m.trouble.told) == 0 {
+		return "nothing went wrong that you have not read"
+	}
+	return ""
+}
+
+func (m Model) showTrouble() (Model, tea.Cmd) {
+	m = m.visit(inTrouble)
+	m.help = scroll{}
+	return m, nil
+}
+
+func (m Model) refresh() (Model, tea.Cmd) {
+	m.forgetWork()
+	m.said = "looked again"
+	m, study := m.study(true)
+	m, cmd := m.reload()
+	cmd = tea.Batch(cmd, study)
+	if m.place == inWorkspaces {
+		return m, tea.Batch(cmd, m.loadWorkspaces())
+	}
+	return m, cmd
+}
+
+func (m Model) nextFilter() (Model, tea.Cmd) {
+	m.list.filter = (m.list.filter + 1) % filters
+	return m.chooseAgain("shown: " + m.list.filter.String())
+}
+
+func (m Model) nextOrder() (Model, tea.Cmd) {
+	m.list.order = (m.list.order + 1) % orders
+	return m.chooseAgain("sorted by " + m.list.order.String())
+}
+
+func (m Model) whyNoScope() string {
+	if _, found := m.selected(); !found && m.list.project == "" {
+		return "no task is selected, and so no project"
+	}
+	return ""
+}
+
+func (m Model) nextScope() (Model, tea.Cmd) {
+	said := "the tasks of all projects"
+	if m.list.project == "" {
+		t, _ := m.selected()
+		m.list.project, said = t.Project, "the tasks of "+t.Project
+	} else {
+		m.list.project = ""
+	}
+	return m.chooseAgain(said)
+}
+
+// chooseAgain is the list after what is shown was changed. The cursor stays on its task where it can.
+func (m Model) chooseAgain(said string) (Model, tea.Cmd) {
+	t, had := m.selected()
+	m.list.choose()
+	if had {
+		m.list.find(t.ID)
+	}
+	m.list.keepInSight(m.listHeight())
+	m.said = said
+	return m, m.wantSeen()
+}
+
+func (m Model) find() (Model, tea.Cmd) {
+	m.list.typing = true
+	return m, nil
+}
+
+func (m Model) toggleSplit() (Model, tea.Cmd) {
+	m.detail.beside = !m.detail.beside
+	if m.place == inDetail {
+		m.place = inList
+	}
+	if m.detail.beside && !m.split() {
+		m.detail.beside = false
+		m.said = "the screen is too narrow for both; l shows the task"
+		return m, nil
+	}
+	return m.study(true)
+}
+
+func (m Model) toggleBoard() (Model, tea.Cmd) {
+	if m.place == inBoard {
+		m.place = inList
+		m.list.keepInSight(m.listHeight())
+	} else {
+		m = m.openBoard()
+	}
+	return m, m.wantSeen()
+}
+
+func (m Model) copyID() (Model, tea.Cmd) {
+	t, _ := m.selected()
+	m.said = "copied " + t.ID
+	return m, tea.SetClipboard(t.ID)
+}
+
+func (m Model) openPR() (Model, tea.Cmd) {
+	t, _ := m.selected()
+	moves := m.house.Moves
+	return m.start("open a pull request for "+nameOf(t), func(ctx context.Context) (string, error) {
+		said, err := outcome(moves.RequestPR(ctx, t.ID))
+		if err == nil {
+			said = "the pull request of " + nameOf(t) + " is under way"
+		}
+		return said, err
+	})
+}
+
+func (m Model) next() (Model, tea.Cmd) {
+	t, _ := m.selected()
+	moves := m.house.Moves
+	return m.start("move "+nameOf(t)+" on", func(ctx context.Context) (string, error) {
+		return outcome(moves.Next(ctx, t.ID, ""))
+	})
+}
+
+func (m Model) retry() (Model, tea.Cmd) {
+	t, _ := m.selected()
+	care := m.house.Care
+	return m.start("try again what "+nameOf(t)+" owes", func(ctx context.Context) (string, error) {
+		return outcome(care.Retry(ctx, t.ID))
+	})
+}
+
+func (m Model) askMerge() (Model, tea.Cmd) {
+	t, _ := m.selected()
+	moves := m.house.Moves
+	merge := func(strategy string) func(ctx context.Context) (string, error) {
+		return func(ctx context.Context) (string, error) {
+			out, how, err := moves.Merge(ctx, t.ID, strategy)
+			said, err := outcome(out, err)
+			return strings.TrimSuffix(said+"; "+how, "; "), err
+		}
+	}
+	return m.ask(question{
+		title: "Merge " + nameOf(t) + "?", text: "Its branch goes into the default branch, and the task is finished.",
+		answers: []answer{
+			{key: "y", label: "merge, forward only where that is possible", what: "merge " + nameOf(t), work: merge("")},
+			{key: "f", label: "only if it can be a fast-forward", what: "merge " + nameOf(t), work: merge("ff")},
+			{key: "c", label: "with a merge commit", what: "merge " + nameOf(t), work: merge("merge")},
+		},
+	})
+}
+
+func (m Model) askCancel() (Model, tea.Cmd) {
+	t, _ := m.selected()
+	moves := m.house.Moves
+	return m.ask(question{
+		title: "Cancel " + nameOf(t) + "?", text: "Its agents are ended; its branch and all work on it stay.",
+		answers: []answer{{key: "y", label: "cancel it", what: "cancel " + nameOf(t), work: func(ctx context.Context) (string, error) {
+			return outcome(moves.Command(ctx, t.ID, workflow.MoveCancel, ""))
+		}}},
+	})
+}
+
+func (m Model) askDelete() (Model, tea.Cmd) {
+	t, _ := m.selected()
+	care := m.house.Care
+	text := "Its folder goes to the trash; its branch and rescued work stay."
+	if t.Live {
+		text = "It is live and is cancelled first. " + text
+	}
+	return m.ask(question{
+		title: "Delete " + nameOf(t) + "?", text: text,
+		answers: []answer{{key: "y", label: "delete it", what: "delete " + nameOf(t), work: func(ctx context.Context) (string, error) {
+			where, err := care.Delete(ctx, t.ID)
+			if err != nil {
+				return "", err
+			}
+			return strings.TrimSuffix(nameOf(t)+" is deleted; its folder is "+where, "; its folder is "), nil
+		}}},
+	})
+}
+
+func (m Model) askOverride() (Model, tea.Cmd) {
+	t, _ := m.selected()
+	moves := m.house.Moves
+	return m.write(writing{
+		title: "Override: why?", text: nameOf(t) + " is moved in spite of what is unmet. The reason stands in the history.", needed: true,
+		what: "override a move of " + nameOf(t), work: func(ctx context.Context, reason string) (string, error) {
+			return outcome(moves.Next(ctx, t.ID, reason))
+		},
+	})
+}
+
+func (m Model) askChanges() (Model, tea.Cmd) {
+	t, _ := m.selected()
+	moves := m.house.Moves
+	return m.write(writing{
+		title: "Request changes: what?", text: "It goes into TASK.md of " + nameOf(t) + ", and the worker is told. Without a text, what stands there counts.", long: true,
+		what: "send " + nameOf(t) + " back", work: func(ctx context.Context, text string) (string, error) {
+			return outcome(moves.RequestChanges(ctx, t.ID, text))
+		},
+	})
+}
+
+// attach gives the terminal away until the person comes back.
+func (m Model) attach(t task.Task) (Model, tea.Cmd) {
+	ctx, care := m.ctx, m.house.Care
+	return m, tea.Exec(&away{do: func() error { return care.Attach(ctx, t.ID, "") }}, func(err error) tea.Msg {
+		if err != nil {
+			return failed{"attach to " + nameOf(t), err}
+		}
+		return changed{}
+	})
+}
+
+// away is something that has the terminal for itself for a while. It brings its own streams.
+type away struct{ do func() error }
+
+func (a *away) Run() error        { return a.do() }
+func (*away) SetStdin(io.Reader)  {}
+func (*away) SetStdout(io.Writer) {}
+func (*away) SetStderr(io.Writer) {}

@@ -1,0 +1,102 @@
+package dashboard
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
+
+// diffLines draws what git says of a change: the files first, then every line by its kind.
+func (s sheet) diffLines(diff string, live bool) []string {
+	if strings.TrimSpace(diff) == "" {
+		if live {
+			return []string{s.faint("nothing is changed yet")}
+		}
+		return []string{s.faint("nothing that the default branch does not have")}
+	}
+	var out []string
+	var at hunk
+	started := false // the lines begin after the list of files
+	for _, line := range strings.Split(strings.TrimRight(diff, "\n"), "\n") {
+		line = proper(strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    "))
+		if started = started || strings.HasPrefix(line, "diff --"); !started {
+			out = append(out, s.statLine(line))
+			continue
+		}
+		look := at.look(s.style, line)
+		for _, piece := range broken(line, s.width) {
+			out = append(out, ink{piece, look}.paint())
+		}
+	}
+	return out
+}
+
+// statLine is one line of the list of files: " name | 3 ++-".
+func (s sheet) statLine(line string) string {
+	bar := strings.LastIndex(line, "|")
+	switch {
+	case strings.HasPrefix(line, " new, not added: "):
+		return cut(ink{line, &s.style.added}.paint(), s.width)
+	case bar < 0:
+		return cut(ink{line, &s.style.faint}.paint(), s.width)
+	}
+	graph := strings.TrimLeft(line[bar:], "| 0123456789")
+	if strings.Trim(graph, "+-") != "" {
+		return cut(line, s.width) // a binary file
+	}
+	plus := strings.Count(graph, "+")
+	return cut(line[:len(line)-len(graph)]+ink{graph[:plus], &s.style.added}.paint()+ink{graph[plus:], &s.style.bad}.paint(), s.width)
+}
+
+// hunk counts the lines that a part of a diff still has, so that a removed line of dashes is not taken for the name of a file.
+type hunk struct{ old, new int }
+
+func (h *hunk) look(s *style, line string) *lipgloss.Style {
+	if h.old <= 0 && h.new <= 0 || line != "" && !strings.ContainsRune(` +-\`, rune(line[0])) {
+		h.old, h.new = 0, 0
+		switch {
+		case strings.HasPrefix(line, "diff --"):
+			return &s.bold
+		case strings.HasPrefix(line, "@@"):
+			h.open(line)
+			return &s.info
+		}
+		return &s.faint
+	}
+	switch {
+	case strings.HasPrefix(line, "+"):
+		h.new--
+		return &s.added
+	case strings.HasPrefix(line, "-"):
+		h.old--
+		return &s.bad
+	case strings.HasPrefix(line, `\`):
+		return &s.faint
+	}
+	h.old--
+	h.new--
+	return nil
+}
+
+// open reads how many lines follow: "@@ -1,4 +1,5 @@", where a 1 may be left out.
+func (h *hunk) open(line string) {
+	h.old, h.new = 0, 0
+	words := strings.Fields(line)
+	if len(words) < 3 {
+		return
+	}
+	h.old, h.new = hunkLength(words[1]), hunkLength(words[2])
+}
+
+func hunkLength(word string) int {
+	_, count, said := strings.Cut(word, ",")
+	if !said {
+		return 1
+	}
+	n := 0
+	if _, err := fmt.Sscanf(count, "%d", &n); err != nil {
+		return 0
+	}
+	return n
+}

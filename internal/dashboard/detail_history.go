@@ -1,0 +1,204 @@
+package dashboard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+
+	"orange/internal/task"
+)
+
+// sheet is what a tab is drawn on.
+type sheet struct {
+	style         *style
+	width, height int
+	zone          *time.Location
+}
+
+// faint is a line that nobody has to read.
+func (s sheet) faint(text string) string { return s.style.faint.Render(text) }
+
+// day is the heading of a day.
+func (s sheet) day(at time.Time) string {
+	return cut(s.faint("── "+at.Format("Monday, 2 January 2006")+" ──"), s.width)
+}
+
+// clockWidth is the width of "15:04:05 ".
+const clockWidth = 9
+
+// historyLines is a task's past, the newest last.
+func (s sheet) historyLines(events []task.Event) []string {
+	if len(events) == 0 {
+		return []string{s.faint("nothing happened yet")}
+	}
+	var out []string
+	known, day := signs(), ""
+	for i := range events {
+		at := events[i].Time.In(s.zone)
+		if today := at.Format(time.DateOnly); today != day {
+			if day != "" {
+				out = append(out, "")
+			}
+			out = append(out, s.day(at))
+			day = today
+		}
+		out = append(out, s.eventLines(&events[i], at, known)...)
+	}
+	return out
+}
+
+// eventLines is one event: when, what and who; beneath it why, and what it rested on.
+func (s sheet) eventLines(e *task.Event, at time.Time, known map[string]signOfKind) []string {
+	sign, told := known[e.Type]
+	if !told {
+		sign = signOfKind{"·", looksFaint, e.Type, nil}
+	}
+	indent := strings.Repeat(" ", clockWidth+2)
+	words := []ink{{sign.sign, sign.look(s.style)}, {" ", nil}}
+	if e.IsMove() {
+		words = append(words, inked(nil, string(e.From)), ink{" → ", &s.style.faint}, inked(&s.style.bold, string(e.To)))
+	} else {
+		words = append(words, inked(nil, sign.words(e)))
+	}
+	words = append(words, ink{"  ", nil}, inked(&s.style.faint, whoAsked(e)))
+	out := flow(words, s.width, margin{s.faint(at.Format("15:04:05")) + " ", indent})
+	if e.Reason != "" {
+		for _, line := range properLines(strings.TrimSpace(e.Reason)) {
+			out = append(out, flow([]ink{{line, nil}}, s.width, margin{indent, indent})...)
+		}
+	}
+	if details := eventDetails(e, sign.told); details != "" {
+		out = append(out, flow([]ink{inked(&s.style.faint, details)}, s.width, margin{indent, indent})...)
+	}
+	return out
+}
+
+// whoAsked is who asked for an event, and for whom.
+func whoAsked(e *task.Event) string {
+	who := "by " + e.Actor
+	switch {
+	case e.Actor == task.ActorEngine && !e.IsMove():
+		return ""
+	case e.Actor == "":
+		return ""
+	case e.Type == task.AutoAdvanced && e.Actor == task.ActorEngine:
+		return "by itself"
+	case e.ActingAs != "" && e.ActingAs != e.Actor:
+		who += " for the " + e.ActingAs
+	}
+	return who
+}
+
+// mostDetail is how much of one datum of an event is shown.
+const mostDetail = 120
+
+// eventDetails is what an event rested on, what it set going, and those of its data that people want and that are not told already.
+func eventDetails(e *task.Event, told []string) string {
+	var parts []string
+	for _, one := range e.Evidence {
+		parts = append(parts, one.Source)
+	}
+	if len(parts) > 0 {
+		parts = []string{"evidence: " + strings.Join(parts, ", ")}
+	}
+	if len(e.Hooks) > 0 {
+		parts = append(parts, "sets going: "+strings.Join(e.Hooks, ", "))
+	}
+	for _, name := range wantedData() {
+		value := e.Data[name]
+		if value == "" || slices.Contains(told, name) || e.Type == task.Created && name != task.DataBranch && name != "workflow" {
+			continue
+		}
+		if value = oneLine(value, mostDetail); name == task.DataLastWords {
+			value = lastWords(e.Data[name], mostDetail)
+		}
+		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+value)
+	}
+	if ignored := e.Data[task.DataOverride]; ignored != "" {
+		parts = append(parts, "in spite of: "+oneLine(ignored, mostDetail))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// lastWords is the end of what an agent said, on one line.
+func lastWords(text string, most int) string {
+	letters := []rune(strings.Join(strings.Fields(proper(text)), " "))
+	if len(letters) <= most {
+		return string(letters)
+	}
+	return "…" + string(letters[len(letters)-most+1:])
+}
+
+// wantedData are the data of events that people want, in the order in which they are told.
+func wantedData() []string {
+	return []string{
+		"workflow", task.DataBranch, "role", task.DataNamedHarness, "window", "how", "status", "since", "ended", task.DataUnstarted, task.DataLastWords, "crash_count",
+		"hook", "field", "file", "problem", "found", "kept", "ref", "for", task.DataAfter, task.DataInState, task.DataRefused, task.DataFailure, task.DataRedo,
+		"url", "checks", "check", "verdict", "exit", "commit",
+	}
+}
+
+// signOfKind is how one kind of event is told.
+type signOfKind struct {
+	sign string
+	look func(*style) *lipgloss.Style
+	say  string   // with "%s" for the first of told
+	told []string // the data that the words tell
+}
+
+func (k signOfKind) words(e *task.Event) string {
+	if !strings.Contains(k.say, "%s") {
+		return k.say
+	}
+	value := "agent"
+	if len(k.told) > 0 && e.Data[k.told[0]] != "" {
+		value = oneLine(e.Data[k.told[0]], mostDetail)
+	}
+	return fmt.Sprintf(k.say, value)
+}
+
+func looksGood(s *style) *lipgloss.Style  { return &s.good }
+func looksBad(s *style) *lipgloss.Style   { return &s.bad }
+func looksWarn(s *style) *lipgloss.Style  { return &s.warn }
+func looksInfo(s *style) *lipgloss.Style  { return &s.info }
+func looksFaint(s *style) *lipgloss.Style { return &s.faint }
+
+// signs tell kinds of events apart.
+func signs() map[string]signOfKind {
+	role := []string{"role"}
+	return map[string]signOfKind{
+		task.Created:          {"+", looksGood, "created in %s", []string{"status"}},
+		task.Updated:          {"~", looksFaint, "changed", nil},
+		task.QueuedForSpace:   {"◌", looksFaint, "waits for a workspace, then %s", []string{"for"}},
+		task.StatusChanged:    {"→", looksInfo, "", nil},
+		task.AutoAdvanced:     {"»", looksInfo, "", nil},
+		task.AgentSpawned:     {"▶", looksGood, "%s started", role},
+		task.AgentRespawned:   {"▶", looksGood, "%s started again", role},
+		task.AgentStopped:     {"■", looksFaint, "%s ended", role},
+		task.AgentNotified:    {"·", looksFaint, "%s told", role},
+		task.AgentCrashed:     {"✗", looksBad, "%s died", []string{"role", "status", "hook", "ended"}},
+		task.AgentStalled:     {"z", looksWarn, "the agent does nothing", nil},
+		task.OrphanFreed:      {"!", looksWarn, "its workspace and session were freed", nil},
+		task.ReviewStarted:    {"▶", looksGood, "review started", nil},
+		task.HookFailure:      {"!", looksBad, "%s failed", []string{"hook"}},
+		task.WorkRescued:      {"·", looksWarn, "work rescued", nil},
+		task.MergeBegun:       {"·", looksFaint, "merge begun", nil},
+		task.Merged:           {"✓", looksGood, "merged", nil},
+		task.DocumentRestored: {"!", looksWarn, "TASK.md restored", nil},
+		task.DocumentAdopted:  {"·", looksFaint, "TASK.md taken over", nil},
+		task.WorkflowMigrated: {"~", looksWarn, "under a new workflow", nil},
+		task.BranchPushed:     {"·", looksFaint, "branch pushed", nil},
+		task.PRRequested:      {"·", looksFaint, "a pull request is wanted", nil},
+		task.PRCreated:        {"·", looksGood, "pull request opened", nil},
+		task.PRLanded:         {"✓", looksGood, "pull request merged", nil},
+		task.PRDropped:        {"✗", looksWarn, "pull request closed", nil},
+		task.PRChecked:        {"·", looksFaint, "checks of the pull request: %s", []string{task.DataChecks, "url"}},
+		task.CheckFinished:    {"·", looksFaint, "check %s", []string{task.DataCheck}},
+		task.TimeoutWarning:   {"◷", looksWarn, "80 per cent of its time in the status are over", nil},
+		task.TimeoutAlert:     {"◷", looksBad, "its time in the status is over", nil},
+		task.TimeoutEscalated: {"◷", looksBad, "it is in the status for half as long again as it should", nil},
+	}
+}

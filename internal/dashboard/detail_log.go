@@ -1,0 +1,134 @@
+package dashboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+)
+
+// logLines draws lines of the program's log: "15:04:05 info component msg key=value", with a heading for each day.
+func (s sheet) logLines(lines []string, id string) []string {
+	var out []string
+	day := ""
+	for _, line := range lines {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		entry, ok := readLog(line, id)
+		if !ok {
+			out = append(out, flow([]ink{inked(nil, line)}, s.width, margin{"", strings.Repeat(" ", clockWidth)})...)
+			continue
+		}
+		at := entry.at.In(s.zone)
+		if today := at.Format(time.DateOnly); today != day && !entry.at.IsZero() {
+			if day != "" {
+				out = append(out, "")
+			}
+			out = append(out, s.day(at))
+			day = today
+		}
+		out = append(out, s.logLine(entry, at)...)
+	}
+	if len(out) == 0 {
+		return []string{s.faint("the log says nothing about this task")}
+	}
+	return out
+}
+
+func (s sheet) logLine(e logEntry, at time.Time) []string {
+	clock := strings.Repeat(" ", clockWidth)
+	if !e.at.IsZero() {
+		clock = s.faint(at.Format("15:04:05")) + " "
+	}
+	words := []ink{inked(levelLook(s.style, e.level), e.level), {" ", nil}}
+	if e.component != "" {
+		words = append(words, inked(&s.style.info, e.component), ink{" ", nil})
+	}
+	words = append(words, inked(nil, e.msg))
+	for _, pair := range e.rest {
+		words = append(words, ink{" ", nil}, inked(&s.style.faint, pair[0]+"="), inked(nil, pair[1]))
+	}
+	return flow(words, s.width, margin{clock, strings.Repeat(" ", clockWidth)})
+}
+
+func levelLook(s *style, level string) *lipgloss.Style {
+	switch level {
+	case "error":
+		return &s.bad
+	case "warn":
+		return &s.warn
+	}
+	return &s.faint
+}
+
+// logEntry is one line of the log.
+type logEntry struct {
+	at                    time.Time
+	level, component, msg string
+	rest                  [][2]string // in the order in which it was written
+}
+
+// readLog reads a line of the log; the task itself, of which all lines are, is left out.
+func readLog(line, id string) (e logEntry, ok bool) {
+	d := json.NewDecoder(strings.NewReader(line))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return e, false
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return e, false
+		}
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return e, false
+		}
+		name, _ := key.(string)
+		e.take(name, valueOf(raw), id)
+	}
+	_, err := d.Token()
+	return e, err == nil
+}
+
+func (e *logEntry) take(name, value, id string) {
+	switch {
+	case name == "ts":
+		at, err := time.Parse(time.RFC3339Nano, value)
+		if err != nil {
+			e.rest = append(e.rest, [2]string{name, value})
+			return
+		}
+		e.at = at
+	case name == "level":
+		e.level = value
+	case name == "component":
+		e.component = value
+	case name == "msg":
+		e.msg = value
+	case value == "" || name == "task" && value == id:
+	default:
+		if strings.ContainsAny(value, " \n\t") {
+			value = quoted(value)
+		}
+		e.rest = append(e.rest, [2]string{name, value})
+	}
+}
+
+// valueOf is a value as people write it: a text without quotes, all else as it stands.
+func valueOf(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, raw) == nil {
+		return b.String()
+	}
+	return string(raw)
+}
+
+// quoted shows where a value with blanks begins and ends.
+func quoted(value string) string { return `"` + strings.Join(strings.Fields(value), " ") + `"` }

@@ -1,0 +1,125 @@
+package dashboard
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+func TestPaneText_everyLineHasAllOfItsColours(t *testing.T) {
+	t.Parallel()
+	got := paneText(Pane{Lines: []string{"\x1b[31mred", "still red \x1b[1mand bold", "both\x1b[0m none", "none", "\x1b[0;4mline", "\x1b[4mline", "\x1b[mend", "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ \x1b[2J\x1b[>4;1mx"}}, 40)
+	want := []string{
+		"\x1b[31mred\x1b[0m", "\x1b[31mstill red \x1b[1mand bold\x1b[0m", "\x1b[31m\x1b[1mboth\x1b[0m none\x1b[0m", "none", "\x1b[0;4mline\x1b[0m",
+		"\x1b[0;4m\x1b[4mline\x1b[0m", "\x1b[0;4m\x1b[4m\x1b[mend\x1b[0m", "link x",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestShares_giveWhatIsNotNeededToOthers(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		needs []int
+		lines int
+		want  []int
+	}{
+		{[]int{5, 50}, 30, []int{5, 25}}, {[]int{50, 50}, 30, []int{15, 15}}, {[]int{3, 4}, 30, []int{3, 4}},
+		{[]int{50, 50, 2}, 11, []int{4, 4, 2}}, {[]int{50, 50}, 0, []int{2, 2}}, {nil, 10, []int{}},
+	} {
+		if got := shares(row.needs, row.lines); !slices.Equal(got, row.want) {
+			t.Errorf("%v of %d: got %v, want %v", row.needs, row.lines, got, row.want)
+		}
+	}
+}
+
+func TestHunk_aRemovedLineOfDashesIsNoNameOfAFile(t *testing.T) {
+	t.Parallel()
+	s := newStyle()
+	var h hunk
+	for _, row := range []struct {
+		line string
+		look any
+	}{
+		{"diff --git a/x b/x", &s.bold}, {"--- a/x", &s.faint}, {"+++ b/x", &s.faint}, {"@@ -1,2 +1 @@", &s.info}, {"--- a", &s.bad}, {"+++ b", &s.added}, {`\ No newline at end of file`, &s.faint},
+		{"-c", &s.bad}, {"@@ -9 +9,0 @@", &s.info}, {"-x", &s.bad}, {"diff --git a/y b/y", &s.bold}, {"--- a/y", &s.faint}, {"@@ -1,100 +1,100 @@", &s.info}, {"diff --git a/z b/z", &s.bold}, {"index 1..2", &s.faint},
+	} {
+		if got := h.look(&s, row.line); any(got) != row.look {
+			t.Errorf("%q looks otherwise", row.line)
+		}
+	}
+}
+
+func TestReadLog_keepsTheOrderOfWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	e, ok := readLog(`{"level":"info","zeta":1,"alpha":{"b":[1, 2]},"empty":"","said":"two\nwords","task":"me","msg":"done"}`, "me")
+	want := [][2]string{{"zeta", "1"}, {"alpha", `{"b":[1,2]}`}, {"said", `"two words"`}}
+	if !ok || e.msg != "done" || !slices.Equal(e.rest, want) {
+		t.Errorf("got %v %+v", ok, e)
+	}
+	for _, line := range []string{"", "[1]", "{", `{"a"`, `{"a":}`, "text"} {
+		if _, ok := readLog(line, ""); ok {
+			t.Errorf("%q is read as a line of the log", line)
+		}
+	}
+}
+
+func TestWent_isTheWayWithoutWhatWasDoneAnew(t *testing.T) {
+	t.Parallel()
+	move := func(to task.Status) task.Event { return task.Event{Type: task.StatusChanged, To: to} }
+	born := task.Event{Type: task.Created, Data: map[string]string{"status": "a"}}
+	for _, row := range []struct {
+		events []task.Event
+		at     task.Status
+		want   []task.Status
+		known  bool
+	}{
+		{nil, "a", nil, false},
+		{[]task.Event{born}, "a", nil, true},
+		{[]task.Event{born, move("b"), {Type: task.AgentSpawned}, {Type: task.AutoAdvanced, To: "c"}}, "c", []task.Status{"a", "b"}, true},
+		{[]task.Event{born, move("b"), move("c"), move("b"), move("d")}, "d", []task.Status{"a", "b"}, true},
+		{[]task.Event{born, move("b")}, "c", nil, false},
+	} {
+		if got, known := went(row.events, row.at); known != row.known || !slices.Equal(got, row.want) {
+			t.Errorf("to %q: got %q %v", row.at, got, known)
+		}
+	}
+}
+
+func TestPath_isCutAroundThePresentStatus(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	s := sit(t, house, 80, 24)
+	one := house.tasks[0]
+	for width, want := range map[int]string{
+		200: "✓ pending ✓ planning ● working ○ agent-review ○ reviewing ○ done", 40: "… ✓ planning ● working ○ agent-review …", 20: "… ● working …", 8: "… ● wor…",
+	} {
+		if got := ansi.Strip(s.m.pathWithin(one, width)); got != want || visible(got) > width {
+			t.Errorf("%d cells: got %q, want %q", width, got, want)
+		}
+	}
+}
+
+func TestPath_outOfAPauseLeadsBackAndOn(t *testing.T) {
+	t.Parallel()
+	rules := &workflow.Definition{
+		Initial: "draft", States: []workflow.State{{Name: "draft"}, {Name: "working"}, {Name: "paused"}, {Name: "done", Terminal: true}},
+		Transitions: []workflow.Transition{{From: "draft", To: "working"}, {From: "working", To: "paused"}, {From: "working", To: "done"},
+			{From: "paused", To: "draft", CameFrom: []task.Status{"draft"}}, {From: "paused", To: "working", CameFrom: []task.Status{"working"}}},
+	}
+	if way := onward(rules, task.Task{Status: "paused", Previous: "working", Live: true}); !slices.Equal(way, []task.Status{"working", "done"}) {
+		t.Errorf("out of a pause leads %q", way)
+	}
+	if way := onward(rules, task.Task{Status: "paused", Previous: "draft", Live: true}); !slices.Equal(way, []task.Status{"draft", "working", "done"}) {
+		t.Errorf("out of a pause leads %q", way)
+	}
+	over := taskUnder(t, "default", 1, "done")
+	if way := onward(rulesOf(t, "default"), over); way != nil {
+		t.Errorf("a task that is over goes on to %q", way)
+	}
+}

@@ -1,0 +1,408 @@
+package dashboard
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+const sampleDocument = `---
+id: task00000000000000001
+status: working
+summary: Mend bug 1
+---
+
+# Mend the login
+
+The login **fails** for names with an *umlaut*, see [the report](https://example.org/r/1) and ` + "`auth.go`" + `.
+It must be mended before Friday.
+DONE: found the spot
+NEXT STEP: mend it
+
+## Plan
+
+1. Find out why
+2. Mend it
+   - [x] a test that fails
+   - [ ] the mending of ` + "`normalise`" + `, which takes names apart in a way that nobody expects it to be taken apart
+3. Tell people
+
+> As the report says:
+> nobody with an ö comes in.
+
+` + "```go\nfunc normalise(name string) string {\n\treturn name // 日本語 as well\n}\n```" + `
+
+| file | lines |
+|------|------:|
+| a.go | 12    |
+
+---
+
+<!-- the worker writes here -->
+`
+
+func sampleEvents() []task.Event {
+	at := clock().Add(-26 * time.Hour)
+	after := func(d time.Duration) time.Time { at = at.Add(d); return at }
+	return []task.Event{
+		{Seq: 1, Time: after(0), Type: task.Created, Actor: "human", Data: map[string]string{"status": "clarification", "branch": "fix/bug-1", "workflow": "default", "summary": "no"}},
+		{Seq: 2, Time: after(time.Minute), Type: task.StatusChanged, Actor: "human", ActingAs: "worker", From: "clarification", To: "planning", Reason: "the task is clear",
+			Evidence: []task.Evidence{{Source: "## Plan", Digest: strings.Repeat("ab", 32)}}, Hooks: []string{"acquire_workspace", "spawn_agent"}},
+		{Seq: 3, Time: after(2 * time.Second), Type: task.AgentSpawned, Actor: "engine", Data: map[string]string{"role": "worker", "window": "work-1", "how": "claude"}},
+		{Seq: 4, Time: after(24 * time.Hour), Type: task.AgentCrashed, Actor: "engine", Reason: "it ended with status 1", Data: map[string]string{"role": "worker", "crash_count": "1", "last_words": "panic: \x1b[31mno\x1b[0m such file"}},
+		{Seq: 5, Time: after(time.Minute), Type: task.HookFailure, Actor: "engine", Reason: "run git push: exit status 128\nfatal: no such remote", Data: map[string]string{"hook": "push_branch"}},
+		{Seq: 6, Time: after(time.Minute), Type: task.AutoAdvanced, Actor: "engine", From: "planning", To: "working"},
+		{Seq: 7, Time: after(time.Minute), Type: task.PRChecked, Actor: "engine", Data: map[string]string{"url": "https://example.org/pr/12", "checks": "fail"}},
+		{Seq: 8, Time: after(time.Minute), Type: "one.of.tomorrow", Actor: "engine"},
+	}
+}
+
+func sampleWhy(t task.Task) decide.Explanation {
+	return decide.Explanation{
+		Task: t, About: "the worker mends it",
+		Waits: []decide.Detail{{Condition: "the worker", Found: "it is at work", Want: "let it work, or look: orange task attach " + t.ID}},
+		Ways: []decide.Way{
+			{To: "agent-review", By: []string{"worker", "human"}, Details: []decide.Detail{
+				{Condition: "section ## Handoff", Found: "no such section", Where: "TASK.md", Want: "write what was done beneath a heading ## Handoff"},
+				{Condition: "commits > 0", Found: "0", Want: "commit"},
+			}, Guards: []decide.Counted{{Guard: "review_round < 5", Value: 1, Holds: true}, {Guard: "commits > 0", Value: 0}}, Override: true},
+			{To: "blocked", By: []string{"worker"}, Open: true, Reason: true},
+			{To: "cancelled", Open: true},
+		},
+	}
+}
+
+const sampleDiff = ` a.txt                  |   4 +++-
+ picture.bin            | Bin 0 -> 4 bytes
+ 2 files changed, 3 insertions(+), 1 deletion(-)
+ new, not added: new one.txt
+
+diff --git a/a.txt b/a.txt
+index 5626abf..f719efd 100644
+--- a/a.txt
++++ b/a.txt
+@@ -1,3 +1,5 @@ func main
+ one
+--- two
++two with a line that is so long that it does not fit into a screen of eighty columns, not at all
++	three
+++++ four
+diff --git a/picture.bin b/picture.bin
+new file mode 100644
+Binary files /dev/null and b/picture.bin differ
+`
+
+// detailHouse has one task with everything, and one with nothing.
+func detailHouse(t testing.TB) *fakeHouse {
+	one := aTask(t, 1, "working", func(t *task.Task) {
+		t.PRURL, t.PRState = "https://example.org/pr/12", task.PROpen
+		t.Attention = "the hook push_branch failed: no such remote"
+	})
+	other := aTask(t, 2, "clarification", func(t *task.Task) { t.Session, t.Workspace = "", "" })
+	return &fakeHouse{
+		tasks:     []task.Task{one, other},
+		documents: map[string]string{one.ID: sampleDocument},
+		histories: map[string][]task.Event{one.ID: sampleEvents()},
+		whys:      map[string]decide.Explanation{one.ID: sampleWhy(one)},
+		diffs:     map[string]string{one.ID: sampleDiff},
+		panes: map[string][]Pane{one.ID: {
+			{Role: "worker", Title: "work-1", Lines: numbered("\x1b[32mworker %d", 30)},
+			{Role: "reviewer", Title: "review-1", Dead: true, Lines: append(numbered("reviewer %d\x1b[0m 日本語", 12), "", "Pane is dead (status 1, Fri Jan  2)")},
+		}},
+		logs: map[string][]string{one.ID: {
+			`{"ts":"2026-01-01T23:59:58.000Z","level":"info","msg":"moved","component":"engine","task":"` + one.ID + `","from":"planning","to":"working","n":3}`,
+			`{"ts":"2026-01-02T00:00:01.000Z","level":"warn","msg":"late","component":"monitor","why":"two words","task":"another","list":[1, 2]}`,
+			`{"ts":"2026-01-02T00:00:02.000Z","level":"error","msg":"the hook failed and there is so much to say about it that it takes more than one line","component":"hook"}`,
+			`this is no JSON`,
+		}},
+	}
+}
+
+func numbered(format string, n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf(format, i+1))
+	}
+	return out
+}
+
+func TestDetail_everyTabLooksAsItShould(t *testing.T) {
+	t.Parallel()
+	for _, size := range []struct{ width, height int }{{80, 24}, {120, 40}} {
+		for tab := range tabs {
+			name := fmt.Sprintf("detail_%s_%dx%d", strings.ToLower(strings.TrimSuffix(tab.String(), ".md")), size.width, size.height)
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := sit(t, detailHouse(t), size.width, size.height)
+				s.press(fmt.Sprint(int(tab) + 1))
+				golden(t, name, s.text())
+			})
+			t.Run(name+" of nothing", func(t *testing.T) {
+				t.Parallel()
+				s := sit(t, detailHouse(t), size.width, size.height)
+				s.press("j", fmt.Sprint(int(tab)+1))
+				if size.width == 80 {
+					golden(t, strings.Replace(name, "_80x24", "_empty_80x24", 1), s.text())
+				}
+			})
+		}
+	}
+}
+
+func TestDetail_itsColoursAreWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	for tab := range tabs {
+		s := sit(t, detailHouse(t), 80, 40)
+		s.press(fmt.Sprint(int(tab) + 1))
+		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_colours", painted(s.m.View().Content))
+	}
+}
+
+func TestDetail_standsBesideTheList(t *testing.T) {
+	t.Parallel()
+	for tab := range tabs {
+		s := sit(t, detailHouse(t), 140, 30)
+		s.press("space", fmt.Sprint(int(tab)+1))
+		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_split_140x30", s.text())
+	}
+}
+
+func TestDetail_fitsASmallScreen(t *testing.T) {
+	t.Parallel()
+	s := sit(t, detailHouse(t), 50, 12)
+	s.press("1")
+	golden(t, "detail_task_50x12", s.text())
+}
+
+func TestDetail_agentsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
+	t.Parallel()
+	s := sit(t, detailHouse(t), 180, 50)
+	s.press("5")
+	golden(t, "detail_agent_180x50", s.text())
+}
+
+func longDocument(lines int) string {
+	return strings.ReplaceAll(strings.Join(numbered("line %d", lines), "\n"), "\n", "\n\n")
+}
+
+func TestDetail_everyTabOfEveryTaskKeepsItsPlace(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	id := house.tasks[0].ID
+	house.documents[id] = longDocument(200)
+	s := sit(t, house, 80, 24)
+	s.press("1", "pgdown", "pgdown", "j")
+	place := s.text()
+	s.hides("line 1\n")
+	s.press("2", "1")
+	if s.text() != place {
+		t.Errorf("another tab moved it:\n%s", s.text())
+	}
+	house.documents[id] += "\n\nand one line more"
+	house.tasks[0].Version++
+	s.tell(changed{})
+	if s.text() != strings.ReplaceAll(place, "of 399", "of 401") {
+		t.Errorf("new content moved it:\n%s\nbefore:\n%s", s.text(), place)
+	}
+	s.press("h", "j", "1", "h", "k", "1")
+	if s.text() != strings.ReplaceAll(place, "of 399", "of 401") {
+		t.Errorf("another task moved it:\n%s", s.text())
+	}
+	s.press("G")
+	s.shows("and one line more")
+	s.press("g")
+	s.shows("line 1\n")
+}
+
+func TestDetail_whatGrowsAtItsEndIsFollowedUntilOneScrollsUp(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	id := house.tasks[0].ID
+	s := sit(t, house, 80, 24)
+	add := func(text string) {
+		house.histories[id] = append(house.histories[id], task.Event{Time: clock(), Type: task.Updated, Actor: "human", Reason: text})
+		house.tasks[0].Version++
+		s.tell(changed{})
+	}
+	s.press("2")
+	add("the first addition")
+	s.shows("the first addition")
+	s.press("k", "k")
+	add("the second addition")
+	s.hides("the second addition")
+	s.press("G")
+	s.shows("the second addition")
+	add("the third addition")
+	s.shows("the third addition")
+}
+
+func TestDetail_isLookedUpAgainOnlyWhenTheTaskChanged(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	s := sit(t, house, 80, 24)
+	s.press("4")
+	looks := func() int { return strings.Count(strings.Join(house.calls, " "), "Diff") }
+	before := looks()
+	s.tell(changed{}, changed{}, beaten(clock()), tea.WindowSizeMsg{Width: 100, Height: 30})
+	if looks() != before {
+		t.Errorf("it was looked up %d times though nothing changed", looks()-before)
+	}
+	house.tasks[0].Version++
+	s.tell(changed{})
+	if looks() != before+1 {
+		t.Errorf("it was looked up %d times after a change", looks()-before)
+	}
+	s.press("R")
+	if looks() != before+2 {
+		t.Errorf("R looked it up %d times", looks()-before-1)
+	}
+}
+
+// The old lines stay until new ones are there: nothing is blank in between.
+func TestDetail_showsWhatItHasUntilThereIsMore(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	s := sit(t, house, 80, 24)
+	s.press("1")
+	before := s.text()
+	house.tasks[0].Version++
+	s.m.list.setTasks(house.tasks)
+	m, cmd := s.m.Update(word{""}) // the look is asked for, and not performed yet
+	if cmd == nil {
+		t.Fatal("nobody looks")
+	}
+	if now := plainScreen(m.View().Content); now != before {
+		t.Errorf("it flickers:\n%s", now)
+	}
+	if _, again := m.Update(word{""}); again != nil {
+		t.Error("a second look is asked for while the first is on its way")
+	}
+}
+
+func TestDetail_followsTheSelectionHoweverItChanges(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	house.documents[house.tasks[1].ID] = "the other document"
+	s := sit(t, house, 140, 30)
+	s.press("space", "1")
+	s.shows("Mend the login")
+	s.press("j")
+	s.shows("the other document")
+	s.press("/")
+	s.write("bug-1")
+	s.shows("Mend the login")
+	s.press("esc", "esc")
+	house.tasks = house.tasks[1:]
+	s.tell(changed{})
+	s.shows("the other document")
+}
+
+func TestDetail_theTerminalIsLookedAtOnlyWhileSomebodyWatches(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	s := sit(t, house, 80, 24)
+	looks := func() int { return strings.Count(strings.Join(house.calls, " "), "Panes") }
+	s.press("5")
+	first := looks()
+	s.tell(paneTick{}, paneTick{})
+	if looks() != first+2 || !s.m.detail.ticks {
+		t.Errorf("two ticks were %d looks", looks()-first)
+	}
+	s.press("h")
+	s.tell(paneTick{}, paneTick{})
+	if looks() != first+2 || s.m.detail.ticks {
+		t.Errorf("it was looked at %d times though nobody watches", looks()-first-2)
+	}
+	s.press("5")
+	if !s.m.detail.ticks {
+		t.Error("it does not tick again")
+	}
+}
+
+func TestDetail_whoRunsThroughTheListDoesNotWaitForEveryTask(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	for n := 3; n < 60; n++ {
+		house.tasks = append(house.tasks, aTask(t, n, "working"))
+	}
+	s := sit(t, house, 140, 30)
+	s.press("space", "4")
+	m, asked := s.m, 0
+	for range 50 { // nothing that is asked for is performed
+		var cmd tea.Cmd
+		if m, cmd = m.Update(keyNamed(t, "j")); cmd != nil {
+			asked++
+		}
+	}
+	if n := m.detail.looks(); n > mostLooks {
+		t.Errorf("%d looks are on their way after %d moves", n, asked)
+	}
+	s.m = m
+	s.tell(studied{id: "nobody", tab: tabDiff})
+	if one := s.m.detail.seen[tabKey(s.m.detail.task, tabDiff)]; one.known {
+		t.Error("it is known though nobody performed a look")
+	}
+}
+
+func TestDetail_whatCannotBeLookedUpIsTold(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	house.fails = map[string]error{"Document": errors.New("cannot read TASK.md: \x1b[2Jpermission denied\nask somebody")}
+	s := sit(t, house, 80, 24)
+	s.press("1")
+	s.shows("cannot read TASK.md: permission denied\nask somebody\n")
+	house.fails = nil
+	s.press("R")
+	s.shows("Mend the login")
+}
+
+func TestDetail_saysHowLongAStatusMayTake(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	house.tasks = []task.Task{taskUnder(t, "build", 1, rulesOf(t, "build").Initial)}
+	def := rulesOf(t, "build")
+	for _, state := range def.States {
+		if state.Timeout.After > 0 {
+			house.tasks[0] = taskUnder(t, "build", 1, state.Name, func(t *task.Task) { t.Overdue = task.LateAlert })
+			s := sit(t, house, 80, 24)
+			s.press("1")
+			s.shows(" for 14m of " + shortly(time.Duration(state.Timeout.After)*time.Second))
+			s.shows("◷ it has been in its status for longer than it should")
+			return
+		}
+	}
+	t.Error("no state of the workflow has a timeout")
+}
+
+func TestShortly_leavesOutWhatIsNothing(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{time.Hour: "1h", 90 * time.Minute: "1h30m", time.Minute: "1m", 90 * time.Second: "1m30s", 10 * time.Hour: "10h", 5 * time.Second: "5s", 36*time.Hour + 10*time.Minute: "36h10m"} {
+		if got := shortly(d); got != want {
+			t.Errorf("%s: got %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	s := sit(t, house, 120, 40)
+	s.press("2")
+	s.shows("✓ clarification ✓ planning ● working ○ ")
+	house.histories[house.tasks[0].ID] = []task.Event{
+		{Type: task.Created, Data: map[string]string{"status": "planning"}},
+		{Type: task.StatusChanged, From: "planning", To: "working"},
+		{Type: task.StatusChanged, From: "working", To: "agent-review"},
+		{Type: task.StatusChanged, From: "agent-review", To: "working"},
+	}
+	house.tasks[0].Version++
+	s.tell(changed{})
+	s.shows("\n✓ planning ● working ○ agent-review")
+}

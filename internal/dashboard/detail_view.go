@@ -1,0 +1,177 @@
+package dashboard
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+// splitSides are the widths of the list and of the task beside it.
+func splitSides(width int) (left, right int) {
+	left = width * 2 / 5
+	return left, width - left - 3
+}
+
+// listBeside is the width of the list where a task is shown at its right.
+func listBeside(width int) int {
+	left, _ := splitSides(width)
+	return left
+}
+
+// detailSize is the room that a tab's text has.
+func (m Model) detailSize(t task.Task) (width, height int) {
+	width = m.width
+	if m.split() {
+		_, width = splitSides(m.width)
+	}
+	height = m.bodyHeight() + 1
+	return max(1, width), max(1, height-len(m.detailHead(t, width, height)))
+}
+
+func (m Model) drawDetail(width, height int) []string {
+	t, found := m.selected()
+	if !found {
+		return []string{"", m.style.faint.Render("no task is selected")}
+	}
+	out := m.detailHead(t, width, height)
+	room := max(1, height-len(out))
+	key := tabKey(t.ID, m.detail.tab)
+	one := m.detail.seen[key]
+	if !one.known {
+		return append(out, m.style.faint.Render("looking…"))
+	}
+	return append(out, m.detail.reading(key, len(one.lines), room).draw(one.lines, width, room)...)
+}
+
+// Heights from which the head has room for more than a line and the tabs.
+const (
+	someHead  = 9
+	wholeHead = 14
+)
+
+// detailHead says which task it is and how it is with it, how far it is, and which tab is shown.
+func (m Model) detailHead(t task.Task, width, height int) []string {
+	out := []string{m.titleLine(t, width)}
+	if height >= someHead {
+		out = append(out, m.alarmLines(t, width)...)
+	}
+	if height >= wholeHead {
+		if t.Summary != "" {
+			out = append(out, cut(proper(t.Summary), width))
+		}
+		if path := m.pathWithin(t, width); path != "" {
+			out = append(out, path)
+		}
+	}
+	out = append(out, m.tabLine(t, width))
+	if height >= wholeHead {
+		out = append(out, "")
+	}
+	return out
+}
+
+// titleLine is the task's name, its status, for how long it is in it, and its pull request.
+func (m Model) titleLine(t task.Task, width int) string {
+	parts := []string{m.style.bold.Render(proper(nameOf(t))), m.style.info.Render(proper(string(t.Status))) + m.sinceText(t)}
+	if pr := m.prText(t); pr != "" {
+		parts = append(parts, pr)
+	}
+	return cut(strings.Join(parts, "  "), width)
+}
+
+// sinceText is for how long the task is in its status, and how long it should be.
+func (m Model) sinceText(t task.Task) string {
+	if t.EnteredAt.IsZero() {
+		return ""
+	}
+	text := " for " + age(t.EnteredAt, m.now)
+	if m.now.Sub(t.EnteredAt) < 5*time.Second {
+		text = " since now"
+	}
+	look := &m.style.faint
+	if def := m.definition(t); def != nil {
+		if limit := decide.Limit(def, m.limits[t.Project], t); limit > 0 {
+			text += " of " + shortly(limit)
+		}
+	}
+	if t.Live && t.Overdue >= task.LateAlert {
+		look = &m.style.bad
+	}
+	return look.Render(text)
+}
+
+// shortly is a length of time without the parts that are nothing: 1h30m.
+func shortly(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// prText is the pull request with what its checks came to.
+func (m Model) prText(t task.Task) string {
+	if t.PRURL == "" {
+		return ""
+	}
+	text := "PR #" + proper(t.PRURL[strings.LastIndexByte(t.PRURL, '/')+1:])
+	if t.PRState != "" {
+		text += " " + strings.ToLower(proper(t.PRState))
+	}
+	switch checks := task.ChecksOf(m.detail.seen[tabKey(t.ID, tabHistory)].content.events, t.PRURL); checks {
+	case task.ChecksPass:
+		text += ", " + m.style.good.Render("checks pass")
+	case task.ChecksFail:
+		text += ", " + m.style.bad.Render("checks fail")
+	case task.ChecksPending:
+		text += ", " + m.style.warn.Render("checks run")
+	}
+	return text
+}
+
+// alarmLines is what a person should know: the marks of the task and what it says for itself.
+func (m Model) alarmLines(t task.Task, width int) []string {
+	const most = 3
+	var lines []string
+	add := func(one ink) { lines = append(lines, flow([]ink{one}, width, margin{"", "  "})...) }
+	if r, found := m.list.selectedRow(); found {
+		def := m.definition(t)
+		for _, one := range marks() {
+			if strings.Contains("◌✗z◷?", one.sign) && one.holds(&r, def) {
+				look := one.style(m.style)
+				add(ink{one.sign + " " + one.means, &look})
+			}
+		}
+	}
+	if t.Attention != "" {
+		add(inked(&m.style.bad, "! "+t.Attention))
+	}
+	return scroll{}.draw(lines, width, most)
+}
+
+// tabLine names the tabs, and says how far one has read where there is more than fits.
+func (m Model) tabLine(t task.Task, width int) string {
+	var names []string
+	for k := range tabs {
+		name := " " + k.String() + " "
+		if k == m.detail.tab {
+			name = m.style.chosen.Render(name)
+		} else {
+			name = m.style.faint.Render(name)
+		}
+		names = append(names, name)
+	}
+	line := strings.Join(names, "")
+	key := tabKey(t.ID, m.detail.tab)
+	lines := len(m.detail.seen[key].lines)
+	if at, moved := m.detail.places[key]; moved && lines > 0 && at.top > 0 {
+		line += m.style.faint.Render(fmt.Sprintf("  line %d of %d", at.top+1, lines))
+	}
+	return cut(line, width)
+}

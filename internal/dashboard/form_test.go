@@ -1,0 +1,427 @@
+package dashboard
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/task"
+)
+
+// choosing is what a new task can be made from in these tests.
+func choosing(t testing.TB) Choices {
+	c := Choices{
+		Projects: []task.Project{
+			{Name: "shop", Path: "/src/shop", DefaultBranch: "main", PoolSize: 5},
+			{Name: "garden", Path: "/src/garden", DefaultBranch: "main", PoolSize: 5, Workflow: "classic"},
+		},
+		Harnesses: []string{"claude", "codex", "gemini"}, Review: "codex",
+	}
+	for _, name := range []string{"default", "build", "classic", "minimal", "phases"} {
+		c.Workflows = append(c.Workflows, Book{name, rulesOf(t, name)})
+	}
+	return c
+}
+
+// bent is a task, the last of those that are live, whose move may be made in spite of its conditions.
+func bent(t testing.TB) task.Task { return taskUnder(t, "phases", 5, "planning") }
+
+// atForms is a sitting before a few tasks.
+func atForms(t testing.TB, width, height int) (*sitting, *fakeHouse) {
+	house := &fakeHouse{tasks: slices.Insert(few(t), 3, bent(t)), choices: choosing(t)}
+	return sit(t, house, width, height), house
+}
+
+// formText is a form with its keys, without what is behind it.
+func (s *sitting) formText() string {
+	s.Helper()
+	if s.m.place != inForm || s.m.form == nil {
+		s.Fatalf("no form is open, but %s", s.m.place)
+	}
+	lines := s.m.form.draw(s.m, s.m.width, s.m.formHeight())
+	front := []string(nil)
+	switch f := s.m.form; {
+	case f.question != nil:
+		front = f.question.box(s.m.style, s.m.width, s.m.formHeight())
+	case f.writing != nil && !f.writing.long:
+		front, _, _ = f.writing.box(s.m.style, s.m.width, s.m.formHeight())
+	}
+	if front != nil {
+		lines, _, _ = over(nil, front, s.m.width, s.m.formHeight())
+	}
+	for len(lines) < s.m.formHeight() {
+		lines = append(lines, "")
+	}
+	return plainScreen(strings.Join(append(lines, s.m.keyLine()), "\n"))
+}
+
+// cursor is the letter that the terminal's cursor stands on, and what is before it on its line.
+func (s *sitting) cursor() (before, on string) {
+	s.Helper()
+	c := s.m.View().Cursor
+	if c == nil {
+		s.Fatalf("the cursor is hidden:\n%s", s.text())
+	}
+	line := strings.Split(ansi.Strip(s.m.View().Content), "\n")[c.Y]
+	return ansi.Truncate(line, c.X, ""), ansi.Truncate(ansi.TruncateLeft(line, c.X, ""), 1, "")
+}
+
+func (s *sitting) paste(text string) {
+	s.Helper()
+	s.tell(tea.PasteMsg{Content: text})
+}
+
+// wished fails the test unless this and nothing else was asked for.
+func (s *sitting) wished(want ...string) {
+	s.Helper()
+	if got := fmt.Sprintf("%q", s.house.asked); got != fmt.Sprintf("%q", want) {
+		s.Errorf("asked for %s, want %q", got, want)
+	}
+}
+
+func TestAQuestionIsAnsweredByOneKey(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ keys, want []string }{
+		"y":                    {[]string{"x", "y"}, []string{"Command " + few(t)[0].ID + " cancel"}},
+		"Esc leaves it":        {[]string{"x", "esc"}, nil},
+		"n leaves it":          {[]string{"x", "n"}, nil},
+		"q leaves it":          {[]string{"x", "q"}, nil},
+		"another key does not": {[]string{"x", "z", "enter", "space", "y"}, []string{"Command " + few(t)[0].ID + " cancel"}},
+		"of several answers":   {[]string{"j", "m", "c"}, []string{"Merge " + few(t)[1].ID + " merge"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := atForms(t, 80, 24)
+			s.press(c.keys...)
+			s.wished(c.want...)
+			if s.m.place != inList || s.m.form != nil || len(s.m.trail) != 0 {
+				t.Errorf("it is in %s, and Escape leads through %v", s.m.place, s.m.trail)
+			}
+		})
+	}
+}
+
+func TestAQuestionStandsBeforeWhatItIsAbout(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{50, 12}, {80, 24}, {120, 40}} {
+		s, _ := atForms(t, size[0], size[1])
+		s.press("j", "m")
+		for _, text := range []string{"Merge fix/bug-2?", "y  merge", "f  only", "c  with", "n  leave it"} {
+			s.shows(text)
+		}
+		if size[1] > 12 {
+			s.shows("fix/bug-3") // the list behind it
+		}
+	}
+}
+
+func TestAReasonIsNeeded(t *testing.T) {
+	t.Parallel()
+	s, _ := atForms(t, 80, 24)
+	s.press("G", "k", "o")
+	s.shows("Override: why?")
+	s.press("enter")
+	s.shows("cannot be empty")
+	s.write("   ")
+	s.press("enter")
+	s.wished()
+	s.write("The reviewer is wrong")
+	s.hides("cannot be empty")
+	s.press("enter")
+	s.wished("Next " + bent(t).ID + " The reviewer is wrong")
+	if s.m.place != inList {
+		t.Errorf("it is in %s", s.m.place)
+	}
+}
+
+func TestWhatWasWrittenIsNotThrownAwayByOneKey(t *testing.T) {
+	t.Parallel()
+	s, _ := atForms(t, 80, 24)
+	s.press("G", "k", "o", "esc")
+	if s.m.place != inList {
+		t.Fatal("an empty form asks whether it may be left")
+	}
+	s.press("G", "k", "o")
+	s.write("because")
+	s.press("esc")
+	s.shows("Esc again throws it away")
+	s.write("!")
+	s.hides("Esc again")
+	s.press("esc", "esc")
+	s.wished()
+	if s.m.place != inList {
+		t.Errorf("it is in %s", s.m.place)
+	}
+	s.press("G", "k", "o")
+	s.hides("because")
+}
+
+func TestALongTextHasSeveralLinesAndIsSentByControlS(t *testing.T) {
+	t.Parallel()
+	for _, send := range []string{"ctrl+s", "ctrl+enter"} {
+		s, _ := atForms(t, 80, 24)
+		s.press("j", "r")
+		s.write("First")
+		s.press("enter")
+		s.write("second")
+		s.wished()
+		if before, _ := s.cursor(); before != " second" {
+			t.Errorf("the cursor stands behind %q", before)
+		}
+		s.press(send)
+		s.wished("RequestChanges " + few(t)[1].ID + " First\nsecond")
+	}
+}
+
+func TestALongTextIsEditedInTheEditor(t *testing.T) {
+	t.Parallel()
+	s, house := atForms(t, 80, 24)
+	house.edit = func(text string) (string, error) { return text + " and\nthat\x1b[2J\n", nil }
+	s.press("j", "r")
+	s.write("this")
+	s.press("ctrl+e")
+	s.shows("this and")
+	s.press("ctrl+s")
+	s.wished("RequestChanges " + few(t)[1].ID + " this and\nthat")
+
+	s, house = atForms(t, 80, 24)
+	house.fails = map[string]error{"Edit": errors.New("cannot find \"vim\"")}
+	s.press("j", "r")
+	s.write("kept")
+	s.press("ctrl+e")
+	s.shows(`! cannot find "vim"`)
+	s.shows("kept")
+}
+
+func TestATextThatDidNotArriveCanBeHadAgain(t *testing.T) {
+	t.Parallel()
+	s, house := atForms(t, 80, 24)
+	house.fails = map[string]error{"RequestChanges": errors.New("the disk is full")}
+	s.press("j", "r")
+	s.write("much work")
+	s.press("ctrl+s")
+	s.shows("the disk is full")
+	house.fails = nil
+	s.press("r")
+	s.shows("much work")
+	s.shows("not sent the last time")
+	s.press("ctrl+s", "r")
+	s.hides("much work")
+}
+
+func TestAHugeTextIsHeldForTheEditor(t *testing.T) {
+	t.Parallel()
+	s, _ := atForms(t, 80, 24)
+	huge := strings.Repeat("a line of a log\n", 5000)
+	s.press("j", "r")
+	s.write("See:")
+	s.paste(huge)
+	s.shows("See:")
+	s.shows("5001 lines")
+	s.write("lost") // it is not typed into what cannot be seen
+	s.press("ctrl+s")
+	s.wished("RequestChanges " + few(t)[1].ID + " See:\n" + strings.TrimSpace(huge))
+}
+
+func TestWhatIsPastedIsClean(t *testing.T) {
+	t.Parallel()
+	const dirty = "eins\r\nzwei\tdrei\x1b[31m\x07\u202e vier\r"
+	s, _ := atForms(t, 80, 24)
+	s.press("G", "k", "o")
+	s.paste(dirty)
+	s.press("enter")
+	s.wished("Next " + bent(t).ID + " eins zwei drei vier")
+
+	s, _ = atForms(t, 80, 24)
+	s.press("j", "r")
+	s.paste(dirty)
+	s.press("ctrl+s")
+	s.wished("RequestChanges " + few(t)[1].ID + " eins\nzwei    drei vier")
+}
+
+func TestTheCursorStandsBehindWideLetters(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"abc", "日本語", "👩‍👩‍👧 e\u0301x", strings.Repeat("日本語 👍 ", 40), strings.Repeat("long ", 60)} {
+		for _, width := range []int{50, 80, 120} {
+			s, _ := atForms(t, width, 24)
+			s.press("G", "k", "o")
+			s.paste(text)
+			before, _ := s.cursor()
+			if want := strings.TrimRight(text, " "); !strings.HasSuffix(strings.TrimRight(before, " "), lastLetters(want)) {
+				t.Errorf("at %d cells the cursor stands behind %q", width, before)
+			}
+			for range 7 {
+				s.press("left")
+			}
+			s.cursor()
+			s.press("home")
+			if before, _ := s.cursor(); !strings.HasSuffix(before, "> ") {
+				t.Errorf("at home the cursor stands behind %q", before)
+			}
+		}
+	}
+}
+
+func lastLetters(text string) string {
+	letters := []rune(text)
+	return string(letters[max(0, len(letters)-3):])
+}
+
+func TestFormsFitEveryScreen(t *testing.T) {
+	t.Parallel()
+	open := map[string][]string{"question": {"j", "m"}, "line": {"G", "k", "o"}, "text": {"j", "r"}, "creation": {"c"}}
+	for name, keys := range open {
+		for _, width := range []int{1, 2, 5, 17, 50, 72, 80, 300} {
+			for _, height := range []int{1, 2, 5, 12, 24, 90} {
+				s, _ := atForms(t, 80, 24)
+				s.press(keys...)
+				s.paste(strings.Repeat("日本語 👩‍👩‍👧 word\x1b[2J\x07\u0085 ", 30) + "\nsecond\x9bline")
+				if name != "question" {
+					s.press("esc") // it asks whether the text may be lost
+				}
+				s.tell(tea.WindowSizeMsg{Width: width, Height: height})
+				tabs := 1
+				if name == "creation" {
+					tabs = int(fields)
+				}
+				for range tabs {
+					fits(t, name, s, width, height)
+					s.press("tab")
+				}
+			}
+		}
+	}
+}
+
+func fits(t *testing.T, name string, s *sitting, width, height int) {
+	t.Helper()
+	lines := s.m.form.draw(s.m, s.m.width, s.m.formHeight())
+	if len(lines) > s.m.formHeight() {
+		t.Errorf("%s at %dx%d has %d lines", name, width, height, len(lines))
+	}
+	for _, line := range lines {
+		if strings.ContainsFunc(ansi.Strip(line), unicode.IsControl) || strings.Contains(line, "\x1b[2J") {
+			t.Errorf("%s at %dx%d has a line that a terminal would obey: %q", name, width, height, line)
+		}
+		if got := ansi.StringWidth(line); got > width {
+			t.Errorf("%s at %dx%d has a line of %d cells: %q", name, width, height, got, line)
+		}
+	}
+	if c := s.m.formCursor(); c != nil && (c.X < 0 || c.X >= width || c.Y < 0 || c.Y >= height) {
+		t.Errorf("%s at %dx%d has its cursor at %d, %d", name, width, height, c.X, c.Y)
+	}
+}
+
+func TestFormsAsTheyLook(t *testing.T) {
+	t.Parallel()
+	for _, size := range []struct {
+		name          string
+		width, height int
+	}{{"50x12", 50, 12}, {"80x24", 80, 24}, {"120x40", 120, 40}} {
+		s, house := atForms(t, size.width, size.height)
+		s.press("j", "m")
+		golden(t, "form_question_"+size.name, s.formText())
+		s.press("esc", "G", "k", "o")
+		s.write("The tests of another branch fail.")
+		golden(t, "form_line_"+size.name, s.formText())
+		s.press("esc", "esc", "g", "j", "r")
+		s.write("The button is too small.")
+		s.press("enter")
+		s.write("And it is red.")
+		golden(t, "form_text_"+size.name, s.formText())
+		s.press("esc", "esc", "c")
+		golden(t, "form_create_"+size.name, s.formText())
+		s.write("fix/login")
+		s.press("tab")
+		s.write("Say what was wrong when the login fails")
+		s.press("tab")
+		s.paste("Users ask.\nThey do not know.\n")
+		house.fails = map[string]error{"Create": errors.New(`cannot use the branch "fix/login": the live task 7kQ has it`)}
+		s.press("ctrl+s", "shift+tab")
+		golden(t, "form_refused_"+size.name, s.formText())
+	}
+}
+
+func TestEveryFormTellsItsKeys(t *testing.T) {
+	t.Parallel()
+	for want, keys := range map[string][]string{
+		"y f c as it says there  Esc leave it":                          {"j", "m"},
+		"y delete it  Esc leave it":                                     {"d"},
+		"Enter send  Esc leave it":                                      {"G", "k", "o"},
+		"ctrl+s send  ctrl+e your editor  Esc leave it  Enter new line": {"j", "r"},
+		"ctrl+s create  Tab next  Esc leave it":                         {"c"},
+		"ctrl+s create  ←→ or a letter choose  Tab next  Esc leave it":  {"c", "shift+tab"},
+		"ctrl+s create  ctrl+e your editor  Tab next  Esc leave it":     {"c", "tab", "tab"},
+		"Enter create  ←→ or a letter choose  Tab next  Esc leave it":   {"c", "up", "up"},
+		"Esc throws it away  any other key goes on":                     {"c", "x", "esc"},
+	} {
+		s, _ := atForms(t, 80, 24)
+		s.press(keys...)
+		if got := ansi.Strip(s.m.keyLine()); got != want {
+			t.Errorf("after %v the keys are %q, want %q", keys, got, want)
+		}
+	}
+}
+
+func TestTheCursorIsThereWhenTheEditorIsLeft(t *testing.T) {
+	t.Parallel() // Bubble Tea shows it again after the editor, and does not hide it for a screen without one
+	s, house := atForms(t, 80, 24)
+	house.edit = func(string) (string, error) { return "one\ntwo\n", nil }
+	s.press("c", "tab", "tab", "ctrl+e")
+	s.cursor()
+	house.edit = func(string) (string, error) { return strings.Repeat("line\n", 2*areaLines), nil }
+	s.press("esc", "esc", "j", "r", "ctrl+e")
+	s.shows("400 lines")
+	s.cursor()
+}
+
+func TestALongTextKeepsItsCursorInSight(t *testing.T) {
+	t.Parallel()
+	s, _ := atForms(t, 80, 24)
+	s.press("j", "r")
+	for range 40 {
+		s.write("x")
+		s.press("enter")
+	}
+	s.write("here")
+	for _, size := range [][2]int{{80, 24}, {50, 12}, {120, 40}, {20, 12}} {
+		s.tell(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		if before, _ := s.cursor(); before != " here" {
+			t.Errorf("at %v the cursor stands behind %q:\n%s", size, before, s.text())
+		}
+	}
+}
+
+func TestLeavingTheProgramAsksOnceWhetherAFormMayBeLost(t *testing.T) {
+	t.Parallel()
+	for name, keys := range map[string][]string{"creation": {"c"}, "text": {"j", "r"}, "line": {"G", "k", "o"}} {
+		s, _ := atForms(t, 80, 24)
+		s.press(keys...)
+		s.write("x")
+		s.press("ctrl+c")
+		if s.quit {
+			t.Errorf("%s: it was left with what was written", name)
+		}
+		s.shows("not sent; press again")
+		s.write("y") // the person stays
+		s.press("ctrl+c")
+		if s.quit {
+			t.Errorf("%s: it is asked only the first time", name)
+		}
+		s.press("ctrl+c")
+		if !s.quit {
+			t.Errorf("%s: it cannot be left", name)
+		}
+	}
+	s, _ := atForms(t, 80, 24)
+	s.press("c", "ctrl+c")
+	if !s.quit {
+		t.Error("an empty form keeps the program open")
+	}
+}

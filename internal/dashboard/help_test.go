@@ -1,0 +1,481 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/workflows"
+)
+
+// clock is when every test takes place.
+func clock() time.Time { return time.Date(2026, 1, 2, 15, 4, 0, 0, time.UTC) }
+
+var definitions = sync.OnceValues(func() (map[string]*workflow.Definition, error) {
+	out := map[string]*workflow.Definition{}
+	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
+		text, err := workflows.Files.ReadFile(name + ".yml")
+		if err != nil {
+			return nil, err
+		}
+		if out[name], err = workflow.Parse(name+".yml", text, usual); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+})
+
+// rulesOf is a workflow that ships with the program.
+func rulesOf(t testing.TB, name string) *workflow.Definition {
+	t.Helper()
+	all, err := definitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[name]
+}
+
+// fakeHouse is a House whose answers are its fields. It notes what is asked of it.
+type fakeHouse struct {
+	limits task.Timeouts
+	had    []string // ids of tasks that were told of once
+	mu     sync.Mutex
+
+	tasks      []task.Task
+	agents     map[string]Agent // where it says nothing, an agent with a session lives
+	workspaces []task.Holding
+	works      map[string]Work // by task
+	histories  map[string][]task.Event
+	whys       map[string]decide.Explanation
+	documents  map[string]string
+	diffs      map[string]string
+	panes      map[string][]Pane
+	logs       map[string][]string
+	choices    Choices
+	edit       func(text string) (string, error)
+	fails      map[string]error // by method
+
+	// answer is what becomes of a wish: what is asked ("Merge"), and of which task. nil: the task stays as it is.
+	answer func(what, id string) (task.Outcome, error)
+	made   []task.New
+	asked  []string // "Merge ID strategy", for wishes alone
+	calls  []string // the names of all methods
+
+	inside bool       // a command is being performed
+	strict testing.TB // fails when anything is asked outside of a command: Update and View only think
+}
+
+func (f *fakeHouse) house() House {
+	return House{Record: f, Look: f, Study: f, Moves: f, Care: f, Now: func() time.Time {
+		if err := f.call("Now"); err != nil {
+			return time.Time{}
+		}
+		return clock()
+	}}
+}
+
+// call notes that a method was called, and says whether it fails.
+func (f *fakeHouse) call(method string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.strict != nil && !f.inside {
+		f.strict.Helper()
+		f.strict.Errorf("%s is asked outside of a command", method)
+	}
+	f.calls = append(f.calls, method)
+	return f.fails[method]
+}
+
+func (f *fakeHouse) wish(method, id string, words ...string) (task.Outcome, error) {
+	if err := f.call(method); err != nil {
+		return task.Outcome{}, err
+	}
+	f.asked = append(f.asked, strings.TrimSpace(strings.Join(append([]string{method, id}, words...), " ")))
+	if f.answer != nil {
+		return f.answer(method, id)
+	}
+	for _, t := range f.tasks {
+		if t.ID == id {
+			return task.Outcome{Task: t}, nil
+		}
+	}
+	return task.Outcome{}, nil
+}
+
+func (f *fakeHouse) First(context.Context, string, int) ([]task.Task, error) {
+	return f.tasks[:min(2, len(f.tasks))], f.call("First")
+}
+
+func (f *fakeHouse) Timeouts(string) (task.Timeouts, error) { return f.limits, f.call("Timeouts") }
+
+func (f *fakeHouse) All(context.Context) ([]task.Task, int64, error) {
+	for _, t := range f.tasks {
+		f.had = append(f.had, t.ID)
+	}
+	return f.tasks, 1, f.call("All")
+}
+
+// Since tells of all tasks as if each had changed, and of every other that was there.
+func (f *fakeHouse) Since(_ context.Context, cursor int64) ([]task.Task, []string, int64, error) {
+	var gone []string
+	for _, id := range f.had {
+		if !slices.ContainsFunc(f.tasks, func(t task.Task) bool { return t.ID == id }) {
+			gone = append(gone, id)
+		}
+	}
+	for _, t := range f.tasks {
+		f.had = append(f.had, t.ID)
+	}
+	return f.tasks, gone, cursor + 1, f.call("Since")
+}
+
+func (f *fakeHouse) Agents(_ context.Context, tasks []task.Task) (map[string]Agent, error) {
+	if err := f.call("Agents"); err != nil {
+		return nil, err
+	}
+	out := map[string]Agent{}
+	for _, t := range tasks {
+		if a, told := f.agents[t.ID]; told {
+			out[t.ID] = a
+		} else if t.Session != "" {
+			out[t.ID] = Agent{State: AgentAlive}
+		}
+	}
+	return out, nil
+}
+
+func (f *fakeHouse) Rules(_ context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+	if err := f.call("Rules"); err != nil {
+		return nil, err
+	}
+	all, err := definitions()
+	if err != nil {
+		return nil, err
+	}
+	def, found := all[ref.Name]
+	if !found {
+		return nil, fmt.Errorf("cannot find the workflow %q", ref.Name)
+	}
+	return def, nil
+}
+
+func (f *fakeHouse) Workspaces(context.Context, string) ([]task.Holding, error) {
+	return f.workspaces, f.call("Workspaces")
+}
+
+func (f *fakeHouse) Work(_ context.Context, t task.Task) (Work, error) {
+	return f.works[t.ID], f.call("Work")
+}
+
+func (f *fakeHouse) Watch(ctx context.Context, _ func()) error {
+	<-ctx.Done()
+	return f.call("Watch")
+}
+
+func (f *fakeHouse) History(_ context.Context, id string) ([]task.Event, error) {
+	return f.histories[id], f.call("History")
+}
+
+func (f *fakeHouse) Why(_ context.Context, id string) (decide.Explanation, error) {
+	return f.whys[id], f.call("Why")
+}
+
+func (f *fakeHouse) Document(_ context.Context, t task.Task) (string, error) {
+	return f.documents[t.ID], f.call("Document")
+}
+
+func (f *fakeHouse) Diff(_ context.Context, t task.Task) (string, error) {
+	return f.diffs[t.ID], f.call("Diff")
+}
+
+func (f *fakeHouse) Panes(_ context.Context, t task.Task) ([]Pane, error) {
+	return f.panes[t.ID], f.call("Panes")
+}
+
+func (f *fakeHouse) Log(_ context.Context, t task.Task) ([]string, error) {
+	return f.logs[t.ID], f.call("Log")
+}
+
+func (f *fakeHouse) Create(_ context.Context, n task.New) (task.Outcome, error) {
+	if err := f.call("Create"); err != nil {
+		return task.Outcome{}, err
+	}
+	f.made = append(f.made, n)
+	if f.answer != nil {
+		return f.answer("Create", "")
+	}
+	made := f.tasks[0]
+	made.ID, made.Branch, made.Summary = "NEWTASK00000000000000", n.Branch, n.Summary
+	f.tasks = append([]task.Task{made}, f.tasks...)
+	return task.Outcome{Task: made, Moved: true}, nil
+}
+
+func (f *fakeHouse) Command(_ context.Context, id, command, reason string) (task.Outcome, error) {
+	return f.wish("Command", id, command, reason)
+}
+
+func (f *fakeHouse) RequestChanges(_ context.Context, id, text string) (task.Outcome, error) {
+	return f.wish("RequestChanges", id, text)
+}
+
+func (f *fakeHouse) Merge(_ context.Context, id, strategy string) (task.Outcome, string, error) {
+	out, err := f.wish("Merge", id, strategy)
+	return out, "merged", err
+}
+
+func (f *fakeHouse) RequestPR(_ context.Context, id string) (task.Outcome, error) {
+	return f.wish("RequestPR", id)
+}
+
+func (f *fakeHouse) Next(_ context.Context, id, override string) (task.Outcome, error) {
+	return f.wish("Next", id, override)
+}
+
+func (f *fakeHouse) Respawn(_ context.Context, id string) (task.Outcome, error) {
+	return f.wish("Respawn", id)
+}
+
+func (f *fakeHouse) Retry(_ context.Context, id string) (task.Outcome, error) {
+	return f.wish("Retry", id)
+}
+
+func (f *fakeHouse) Delete(_ context.Context, id string) (string, error) {
+	_, err := f.wish("Delete", id)
+	return "in the trash", err
+}
+
+func (f *fakeHouse) Attach(_ context.Context, id, role string) error {
+	_, err := f.wish("Attach", id, role)
+	return err
+}
+
+func (f *fakeHouse) Edit(_ context.Context, text string) (string, error) {
+	if err := f.call("Edit"); err != nil || f.edit == nil {
+		return text, err
+	}
+	return f.edit(text)
+}
+
+func (f *fakeHouse) Choices(context.Context) (Choices, error) {
+	return f.choices, f.call("Choices")
+}
+
+// aTask is a live task of the default workflow, with an agent where its status has one.
+func aTask(t testing.TB, n int, status task.Status, change ...func(*task.Task)) task.Task {
+	t.Helper()
+	return taskUnder(t, "default", n, status, change...)
+}
+
+// taskUnder is a task of a workflow. Each n is another task; those with a higher n are older.
+func taskUnder(t testing.TB, name string, n int, status task.Status, change ...func(*task.Task)) task.Task {
+	t.Helper()
+	def := rulesOf(t, name)
+	state, found := def.State(status)
+	if !found {
+		t.Fatalf("the workflow %q has no state %q", name, status)
+	}
+	one := task.Task{
+		ID: fmt.Sprintf("task%017d", n), Project: "shop", Branch: fmt.Sprintf("fix/bug-%d", n), Summary: fmt.Sprintf("Mend bug %d", n),
+		Harness: "claude", ReviewHarness: "claude", Status: status, Counters: task.Counters{}, Live: !state.Terminal,
+		Workflow:  task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest},
+		CreatedAt: clock().Add(-time.Duration(n+1) * time.Hour), UpdatedAt: clock().Add(-time.Duration(n+1) * 7 * time.Minute),
+		EnteredAt: clock().Add(-time.Duration(n+1) * 7 * time.Minute), Version: 1, Seq: 1,
+	}
+	if state.Role != "" {
+		one.Session, one.Workspace = "orange-"+one.ID, "shop--1"
+	}
+	for _, c := range change {
+		c(&one)
+	}
+	return one
+}
+
+// sitting is a person before the screen: what is told is followed by all that is looked up because of it, and clocks stand still.
+type sitting struct {
+	testing.TB
+	m     Model
+	house *fakeHouse
+	quit  bool
+	sent  []tea.Msg // what was said to Bubble Tea itself: the clipboard, the end
+}
+
+// sit opens the screen and lets it look up what it wants. From then on a question to the house outside of a command fails the test.
+func sit(t testing.TB, house *fakeHouse, width, height int) *sitting {
+	t.Helper()
+	s := &sitting{TB: t, house: house, m: New(t.Context(), house.house(), "")}
+	house.strict = t
+	s.follow(s.m.Init())
+	s.tell(tea.WindowSizeMsg{Width: width, Height: height})
+	return s
+}
+
+// tell gives messages to the model, and performs what it asks for.
+func (s *sitting) tell(msgs ...tea.Msg) {
+	s.Helper()
+	for _, msg := range msgs {
+		var cmd tea.Cmd
+		s.m, cmd = s.m.Update(msg)
+		s.follow(cmd)
+	}
+}
+
+// follow performs a command, unless it waits for the clock, and tells what came of it.
+func (s *sitting) follow(cmd tea.Cmd) {
+	s.Helper()
+	if cmd == nil || waits(cmd) {
+		return
+	}
+	s.house.inside = true
+	msg := cmd()
+	s.house.inside = false
+	value := reflect.ValueOf(msg)
+	switch {
+	case msg == nil:
+	case value.Kind() == reflect.Slice && value.Type().Elem() == reflect.TypeFor[tea.Cmd](): // a batch or a sequence
+		for i := range value.Len() {
+			s.follow(value.Index(i).Interface().(tea.Cmd))
+		}
+	case value.Type().String() == "tea.execMsg":
+		s.house.inside = true
+		err := hidden[tea.ExecCommand](value, "cmd").Run()
+		s.house.inside = false
+		s.tell(hidden[tea.ExecCallback](value, "fn")(err))
+	case value.Type().PkgPath() == reflect.TypeFor[tea.QuitMsg]().PkgPath():
+		_, quit := msg.(tea.QuitMsg)
+		s.quit = s.quit || quit
+		s.sent = append(s.sent, msg)
+	default:
+		s.tell(msg)
+	}
+}
+
+// waits says whether a command is one of those that wait for the clock.
+func waits(cmd tea.Cmd) bool {
+	name := runtime.FuncForPC(reflect.ValueOf(cmd).Pointer()).Name()
+	return strings.Contains(name, "Tick.func") || strings.Contains(name, "Blink")
+}
+
+// hidden reads a field of Bubble Tea's own message.
+func hidden[T any](message reflect.Value, field string) T {
+	copied := reflect.New(message.Type()).Elem()
+	copied.Set(message)
+	f := copied.FieldByName(field)
+	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().Interface().(T)
+}
+
+// press presses keys by their names: "j", "G", "enter", "ctrl+s", "shift+tab", "space".
+func (s *sitting) press(names ...string) {
+	s.Helper()
+	for _, name := range names {
+		s.tell(keyNamed(s.TB, name))
+	}
+}
+
+// write types a text, letter by letter.
+func (s *sitting) write(text string) {
+	s.Helper()
+	for _, r := range text {
+		s.tell(tea.KeyPressMsg{Text: string(r), Code: r})
+	}
+}
+
+func keyNamed(t testing.TB, name string) tea.KeyPressMsg {
+	t.Helper()
+	codes := map[string]rune{
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete,
+		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
+		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "space": tea.KeySpace,
+	}
+	var one tea.KeyPressMsg
+	rest := name
+	for prefix, mod := range map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "shift+": tea.ModShift, "alt+": tea.ModAlt} {
+		if after, has := strings.CutPrefix(rest, prefix); has {
+			rest, one.Mod = after, mod
+		}
+	}
+	letters := []rune(rest)
+	switch code, special := codes[rest]; {
+	case special:
+		one.Code = code
+		if rest == "space" {
+			one.Text = " "
+		}
+	case len(letters) == 1:
+		one.Code = letters[0]
+		if one.Mod == 0 {
+			one.Text = rest
+		}
+	default:
+		t.Fatalf("no key is called %q", name)
+	}
+	if one.String() != name {
+		t.Fatalf("Bubble Tea calls the key %q %q", name, one.String())
+	}
+	return one
+}
+
+// click presses a button of the mouse, wheel turns its wheel.
+func (s *sitting) click(x, y int) {
+	s.Helper()
+	s.tell(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+}
+
+func (s *sitting) wheel(x, y int, button tea.MouseButton) {
+	s.Helper()
+	s.tell(tea.MouseWheelMsg{X: x, Y: y, Button: button})
+}
+
+// find is where a text stands on the screen.
+func (s *sitting) find(text string) (x, y int) {
+	s.Helper()
+	for y, line := range strings.Split(s.text(), "\n") {
+		if before, _, found := strings.Cut(line, text); found {
+			return visible(before), y
+		}
+	}
+	s.Fatalf("the screen does not show %q:\n%s", text, s.text())
+	return 0, 0
+}
+
+// chosen fails the test unless the task is the selected one.
+func (s *sitting) chosen(branch string) {
+	s.Helper()
+	if t, _ := s.m.selected(); t.Branch != branch {
+		s.Errorf("the selected task is %q, want %q:\n%s", t.Branch, branch, s.text())
+	}
+}
+
+// text is what stands on the screen, without colours.
+func (s *sitting) text() string { return plainScreen(s.m.View().Content) }
+
+// shows fails the test unless the text is on the screen.
+func (s *sitting) shows(text string) {
+	s.Helper()
+	if !strings.Contains(s.text(), text) {
+		s.Errorf("the screen does not show %q:\n%s", text, s.text())
+	}
+}
+
+// hides fails the test if the text is on the screen.
+func (s *sitting) hides(text string) {
+	s.Helper()
+	if strings.Contains(s.text(), text) {
+		s.Errorf("the screen shows %q:\n%s", text, s.text())
+	}
+}

@@ -1,0 +1,169 @@
+package dashboard
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// key is one row of the table from which everything about keys is made: what they do, the footer, the help and docs/keys.md.
+type key struct {
+	names  []string             // as Bubble Tea names them; the first one is shown
+	does   string               // what it does, in words
+	footer string               // one or two words for the foot of the screen; empty keeps it out of there
+	label  func(m Model) string // what the footer says instead, where that depends; nil for footer; an empty word keeps it out
+	places []place              // where it works
+	group  string               // where the help has it
+	// closed says why the key does nothing now; empty when it does. nil is never closed.
+	closed func(m Model) string
+	press  func(m Model) (Model, tea.Cmd)
+}
+
+// Groups of keys, in the order of the help.
+const (
+	groupMove = "Moving about"
+	groupTask = "The selected task"
+	groupView = "What is shown"
+	groupElse = "Everything else"
+)
+
+// footOrder are the keys of the footer, those first that are wanted most often: where there is little room the last ones go.
+// Help and leaving stand at the end and are always there.
+func footOrder() []string {
+	return []string{"j", "k", "!", "enter", "r", "m", "n", "c", "v", "b", "p", "/", "f", "x", "w", "o", "a", "d", "R", "?", "q"}
+}
+
+// groups are all groups, in the order of the help.
+func groups() []string { return []string{groupTask, groupView, groupElse, groupMove} }
+
+// name is how the key is written on the screen.
+func (k key) name() string { return written(k.names[0]) }
+
+// allNames are all keys that do the same, as they are written on the screen.
+func (k key) allNames() []string {
+	var out []string
+	for _, name := range k.names {
+		out = append(out, written(name))
+	}
+	return out
+}
+
+func written(name string) string {
+	switch name {
+	case "enter":
+		return "Enter"
+	case "esc":
+		return "Esc"
+	case "tab":
+		return "Tab"
+	case "space":
+		return "Space"
+	case "up":
+		return "↑"
+	case "down":
+		return "↓"
+	case "left":
+		return "←"
+	case "right":
+		return "→"
+	}
+	return name
+}
+
+func (k key) works(in place) bool { return slices.Contains(k.places, in) }
+
+// why is why the key is closed, empty when it is open.
+func (k key) why(m Model) string {
+	if k.closed == nil {
+		return ""
+	}
+	return k.closed(m)
+}
+
+// press does what a key says. Where the person writes, keys are letters.
+func (m Model) press(msg tea.KeyPressMsg) (Model, tea.Cmd) {
+	name := msg.String()
+	if name == "ctrl+c" {
+		return m.leave()
+	}
+	switch {
+	case m.place == inForm && m.form != nil:
+		return m.updateForm(msg)
+	case m.list.typing:
+		return m.typeFilter(msg)
+	}
+	return m.do(name)
+}
+
+// do is what a key does here. A key that is closed says why.
+func (m Model) do(name string) (Model, tea.Cmd) {
+	m.said = ""
+	if name != "q" {
+		m.warned = false
+	}
+	for _, k := range keys() {
+		if !k.works(m.place) || !slices.Contains(k.names, name) {
+			continue
+		}
+		if why := k.why(m); why != "" {
+			m.said = k.name() + ": " + why
+			return m, nil
+		}
+		return k.press(m)
+	}
+	return m, nil
+}
+
+// leave ends the screen. While something runs that would be cut short, or was written and not sent, it says so once.
+func (m Model) leave() (Model, tea.Cmd) {
+	lost := ""
+	switch {
+	case m.form != nil && m.form.written():
+		lost = "what you wrote is not sent"
+	case len(m.jobs) > 0:
+		lost = m.jobs[0].what + " is still at work"
+	}
+	if lost != "" && !m.warned {
+		m.warned, m.said = true, lost+"; press again to leave it"
+		return m, nil
+	}
+	return m, tea.Quit
+}
+
+// typeFilter is a key pressed while the person writes what tasks must hold.
+func (m Model) typeFilter(msg tea.KeyPressMsg) (Model, tea.Cmd) {
+	switch msg.String() {
+	case "enter":
+		m.list.typing = false
+	case "esc":
+		m.list.typing, m.list.text = false, ""
+	case "backspace":
+		letters := []rune(m.list.text)
+		m.list.text = string(letters[:max(0, len(letters)-1)])
+	case "ctrl+u":
+		m.list.text = ""
+	case "up", "down":
+		m.list.move(m.list.cursor+map[string]int{"up": -1, "down": 1}[msg.String()], m.listHeight())
+		return m, m.wantSeen()
+	default:
+		m.list.text += clean(msg.Text)
+	}
+	m.list.choose()
+	m.list.keepInSight(m.listHeight())
+	return m, m.wantSeen()
+}
+
+// paste is text that the person pasted.
+func (m Model) paste(msg tea.PasteMsg) (Model, tea.Cmd) {
+	switch {
+	case m.place == inForm && m.form != nil:
+		return m.updateForm(msg)
+	case m.list.typing:
+		m.list.text += clean(strings.Join(strings.Fields(msg.Content), " "))
+		m.list.choose()
+		m.list.keepInSight(m.listHeight())
+		return m, m.wantSeen()
+	}
+	return m, nil
+}

@@ -1,0 +1,80 @@
+package dashboard
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// keysDocument is docs/keys.md: the table of keys, for those who read before they press.
+func keysDocument() string {
+	var b strings.Builder
+	b.WriteString(`# The keys of the dashboard
+
+` + "`orange`" + ` opens it. ` + "`?`" + ` tells the same there, and why a key does nothing now.
+A key that is closed says why when it is pressed; the foot of the screen shows those first that do something.
+In a form, the foot says which keys work there.
+
+With the mouse: a click selects a task, a card or a workspace, and a second click opens it; a click on a key at the foot presses it;
+the wheel scrolls. No click changes a task.
+
+This file is written by ` + "`go test ./internal/dashboard -update`" + ` from the table that the program uses.
+`)
+	for _, group := range groups() {
+		fmt.Fprintf(&b, "\n## %s\n\n| key | what it does | where |\n|---|---|---|\n", group)
+		for _, k := range keys() {
+			if k.group != group {
+				continue
+			}
+			var names, places []string
+			for _, name := range k.allNames() {
+				names = append(names, "`"+name+"`")
+			}
+			for _, p := range k.places {
+				places = append(places, strings.TrimPrefix(p.String(), "the "))
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", strings.Join(names, " "), k.does, strings.Join(places, ", "))
+		}
+	}
+	b.WriteString("\n## Marks before a task\n\nThe first that holds is shown.\n\n| mark | meaning |\n|---|---|\n")
+	for _, one := range marks() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", one.sign, one.means)
+	}
+	return b.String()
+}
+
+func TestTheDocumentOfKeysIsTheTableOfKeys(t *testing.T) {
+	t.Parallel()
+	compareFile(t, filepath.Join("..", "..", "docs", "keys.md"), keysDocument())
+}
+
+func TestEveryMarkIsALetterOfItsOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, one := range marks() {
+		if seen[one.sign] || visible(one.sign) != 1 {
+			t.Errorf("the mark %q is not one cell of its own", one.sign)
+		}
+		seen[one.sign] = true
+	}
+}
+
+// No line of the help is cut off, however narrow the screen is, and the last one can be reached.
+func TestTheHelpIsReadWhole(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{50, 12}, {80, 24}, {120, 40}} {
+		s := sit(t, day(t), size[0], size[1])
+		s.press("?")
+		for _, line := range s.m.helpLines() {
+			if visible(line) > size[0] {
+				t.Errorf("%v: %q is too long", size, line)
+			}
+		}
+		s.shows("start the task's agent")
+		s.press("G")
+		s.shows("it is over")
+		s.press("g")
+		s.shows("start the task's agent")
+	}
+}

@@ -1,0 +1,265 @@
+package dashboard
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/task"
+)
+
+// row is one task of the list.
+type row struct {
+	task  task.Task
+	agent Agent
+}
+
+// filter says which tasks are shown.
+type filter int
+
+const (
+	showAll filter = iota
+	showActive
+	showDone
+	filters // how many there are
+)
+
+func (f filter) String() string { return [...]string{"all", "active", "done"}[f] }
+
+// order says by what the list is sorted. Live tasks come first in each.
+type order int
+
+const (
+	byAge order = iota // the newest first
+	byStatus
+	byName
+	byActivity // the latest first
+	orders     // how many there are
+)
+
+func (o order) String() string { return [...]string{"newest", "status", "name", "activity"}[o] }
+
+// list is all tasks that are known, and which of them are shown where.
+type list struct {
+	rows    []row
+	shown   []int // indices of rows, in the order of the screen
+	cursor  int   // index into shown
+	top     int   // first of shown that is on the screen
+	project string
+	filter  filter
+	order   order
+	text    string // what a name, summary or status must hold
+	typing  bool   // the person is writing the text
+
+	live  int // how many of the project's tasks are
+	all   int
+	alarm int // how many of them a person should look at
+}
+
+// setTasks takes in what the record holds. The cursor stays on its task; where that is gone, it stays at its place.
+func (l *list) setTasks(tasks []task.Task) {
+	agents := make(map[string]Agent, 64)
+	for i := range l.rows {
+		if l.rows[i].agent.State != "" {
+			agents[l.rows[i].task.ID] = l.rows[i].agent
+		}
+	}
+	rows := make([]row, len(tasks))
+	for i, t := range tasks {
+		rows[i] = row{t, agents[t.ID]}
+		if t.Session == "" {
+			rows[i].agent = Agent{State: AgentNone}
+		}
+	}
+	l.replace(rows)
+}
+
+// replace puts other rows in the place of those that are there.
+func (l *list) replace(rows []row) {
+	chosen, had := l.selected()
+	l.rows = rows
+	l.choose()
+	if had {
+		l.find(chosen.ID)
+	}
+}
+
+// change takes in those tasks that changed or are new, and takes out those that are gone.
+func (l *list) change(changed []task.Task, gone []string) {
+	news := make(map[string]task.Task, len(changed))
+	for _, t := range changed {
+		news[t.ID] = t
+	}
+	rows := make([]row, 0, len(l.rows)+len(changed))
+	for _, r := range l.rows {
+		if slices.Contains(gone, r.task.ID) {
+			continue
+		}
+		if t, is := news[r.task.ID]; is {
+			delete(news, t.ID)
+			r.task = t
+			if t.Session == "" {
+				r.agent = Agent{State: AgentNone}
+			}
+		}
+		rows = append(rows, r)
+	}
+	for _, t := range changed {
+		if _, is := news[t.ID]; is {
+			r := row{task: t}
+			if t.Session == "" {
+				r.agent = Agent{State: AgentNone}
+			}
+			rows = append(rows, r)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return newestFirst(&a.task, &b.task) })
+	l.replace(rows)
+}
+
+// newestFirst is the order that the record answers in: the live tasks first, the newest first.
+func newestFirst(a, b *task.Task) int {
+	if a.Live != b.Live {
+		if a.Live {
+			return -1
+		}
+		return 1
+	}
+	if by := b.CreatedAt.Compare(a.CreatedAt); by != 0 {
+		return by
+	}
+	return strings.Compare(a.ID, b.ID)
+}
+
+// find puts the cursor on a task, if it is shown.
+func (l *list) find(id string) bool {
+	for i, at := range l.shown {
+		if l.rows[at].task.ID == id {
+			l.cursor = i
+			return true
+		}
+	}
+	return false
+}
+
+func (l *list) setAgents(agents map[string]Agent) {
+	for i := range l.rows {
+		if a, told := agents[l.rows[i].task.ID]; told {
+			l.rows[i].agent = a
+		}
+	}
+	if l.order == byActivity {
+		l.choose()
+	}
+}
+
+// choose finds out what is shown, and in which order.
+func (l *list) choose() {
+	l.shown, l.live, l.all, l.alarm = l.shown[:0:0], 0, 0, 0
+	text := strings.ToLower(l.text)
+	for i := range l.rows {
+		t := &l.rows[i].task
+		if l.project != "" && t.Project != l.project {
+			continue
+		}
+		l.all++
+		if t.Live {
+			l.live++
+		}
+		if t.Attention != "" {
+			l.alarm++
+		}
+		if l.filter == showActive && !t.Live || l.filter == showDone && t.Live || !holds(t, text) {
+			continue
+		}
+		l.shown = append(l.shown, i)
+	}
+	slices.SortStableFunc(l.shown, func(a, b int) int { return l.compare(&l.rows[a], &l.rows[b]) })
+	l.cursor = max(0, min(l.cursor, len(l.shown)-1))
+}
+
+func holds(t *task.Task, text string) bool {
+	if text == "" {
+		return true
+	}
+	for _, in := range []string{t.Branch, t.Summary, string(t.Status), t.Project, t.ID} {
+		if strings.Contains(strings.ToLower(in), text) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *list) compare(a, b *row) int {
+	if a.task.Live != b.task.Live {
+		if a.task.Live {
+			return -1
+		}
+		return 1
+	}
+	switch l.order {
+	case byStatus:
+		return strings.Compare(string(a.task.Status), string(b.task.Status))
+	case byName:
+		return strings.Compare(a.task.Project+"/"+nameOf(a.task), b.task.Project+"/"+nameOf(b.task))
+	case byActivity:
+		return b.active().Compare(a.active())
+	}
+	return 0
+}
+
+func (l *list) selected() (task.Task, bool) {
+	if l.cursor >= len(l.shown) {
+		return task.Task{}, false
+	}
+	return l.rows[l.shown[l.cursor]].task, true
+}
+
+// active is when something was last seen of the task.
+func (r *row) active() time.Time {
+	if r.agent.Active.After(r.task.UpdatedAt) {
+		return r.agent.Active
+	}
+	return r.task.UpdatedAt
+}
+
+func (l *list) selectedRow() (row, bool) {
+	if l.cursor >= len(l.shown) {
+		return row{}, false
+	}
+	return l.rows[l.shown[l.cursor]], true
+}
+
+// move puts the cursor elsewhere and keeps it in sight of height lines.
+func (l *list) move(to, height int) {
+	l.cursor = max(0, min(to, len(l.shown)-1))
+	l.keepInSight(height)
+}
+
+// scroll moves what is on the screen; the cursor goes along only where it would be lost from sight.
+func (l *list) scroll(n, height int) {
+	visible := max(1, height-1)
+	l.top = max(0, min(l.top+n, len(l.shown)-visible))
+	l.cursor = max(0, min(max(l.cursor, l.top), l.top+visible-1, len(l.shown)-1))
+}
+
+// keepInSight scrolls so that the cursor's row, which has two lines, is on the screen.
+func (l *list) keepInSight(height int) {
+	visible := max(1, height-1) // rows, where one has two lines
+	if l.cursor < l.top {
+		l.top = l.cursor
+	}
+	if l.cursor >= l.top+visible {
+		l.top = l.cursor - visible + 1
+	}
+	l.top = max(0, min(l.top, len(l.shown)-visible))
+}
+
+// seen are the tasks that are on the screen.
+func (l *list) seen(height int) []task.Task {
+	var out []task.Task
+	for i := l.top; i < len(l.shown) && i < l.top+height; i++ {
+		out = append(out, l.rows[l.shown[i]].task)
+	}
+	return out
+}

@@ -1,0 +1,231 @@
+package dashboard
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/task"
+)
+
+func few(t testing.TB) []task.Task {
+	return []task.Task{
+		aTask(t, 1, "working"),
+		aTask(t, 2, "reviewing"),
+		aTask(t, 3, "pending"),
+		aTask(t, 4, "done"),
+	}
+}
+
+func TestTheCursorStaysOnItsTask(t *testing.T) {
+	t.Parallel()
+	house := &fakeHouse{tasks: few(t)}
+	s := sit(t, house, 80, 24)
+	s.press("j", "j")
+	house.tasks = append([]task.Task{aTask(t, 0, "working")}, house.tasks...)
+	s.tell(changed{})
+	s.chosen("fix/bug-3")
+	s.shows("fix/bug-0")
+	house.tasks = house.tasks[:2]
+	s.tell(changed{})
+	s.hides("fix/bug-3")
+	s.chosen("fix/bug-1") // where a task is gone, the nearest one that is left
+}
+
+func TestLiveTasksComeFirst(t *testing.T) {
+	t.Parallel()
+	tasks := few(t)
+	slices.Reverse(tasks)
+	s := sit(t, &fakeHouse{tasks: tasks}, 80, 24)
+	for range orders {
+		s.press("s", "G")
+		s.chosen("fix/bug-4")
+	}
+}
+
+// columnsOf is where each column of the list begins.
+func columnsOf(s *sitting) []int {
+	line := strings.Split(s.text(), "\n")[1]
+	var out []int
+	for _, title := range []string{"Task", "Status", "PR", "Commits", "Changes", "Activity"} {
+		out = append(out, strings.Index(line, title))
+	}
+	return out
+}
+
+func TestColumnsStandStillWhateverIsLearned(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{50, 80, 120, 250} {
+		house := day(t)
+		empty := sit(t, &fakeHouse{}, width, 24)
+		s := sit(t, house, width, 24)
+		want := columnsOf(empty)
+		if got := columnsOf(s); !slices.Equal(got, want) {
+			t.Errorf("%d: columns begin at %v without tasks, and at %v with some", width, want, got)
+		}
+		house.tasks[0].Status = "a-status-that-is-quite-long"
+		house.works[house.tasks[0].ID] = Work{Commits: 123456, Added: 1234567, Removed: 7654321}
+		s.tell(changed{})
+		s.press("R")
+		if got := columnsOf(s); !slices.Equal(got, want) {
+			t.Errorf("%d: columns began at %v, and after a change at %v", width, want, got)
+		}
+	}
+}
+
+func TestALongNameKeepsBothOfItsEnds(t *testing.T) {
+	t.Parallel()
+	s := sit(t, &fakeHouse{tasks: []task.Task{aTask(t, 1, "working", func(one *task.Task) {
+		one.Branch = "feature/a-very-long-name-of-a-branch-that-says-all-of-it-at-last-42"
+	})}}, 80, 24)
+	s.press("a")
+	s.shows("feature/a-ve")
+	s.shows("…")
+	s.shows("-at-last-42 ")
+}
+
+func TestAttentionIsSaidBeforeAnythingElse(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("j", "j", "j", "j")
+	s.shows("the worker died 3 times; see its terminal, then r or x")
+	s.shows("1 needs you")
+}
+
+func TestNumbersStayShort(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{0: "0", 9999: "9999", 10_000: "10k", 123_456: "123k", 1_999_999: "1M"} {
+		if got := count(n); got != want {
+			t.Errorf("count(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestThePoolIsLookedAtAgainOnlyWhenSomebodyElseHasIt(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	s := sit(t, house, 80, 24)
+	looks := func() (n int) {
+		for _, c := range house.calls {
+			if c == "Workspaces" {
+				n++
+			}
+		}
+		return n
+	}
+	before := looks()
+	s.tell(changed{}, changed{})
+	if got := looks(); got != before {
+		t.Errorf("nobody got a workspace, and it was looked %d times", got-before)
+	}
+	house.tasks = slices.Clone(house.tasks)
+	house.tasks[0].Workspace = ""
+	house.workspaces[0].Task = ""
+	s.tell(changed{})
+	if got := looks(); got != before+1 {
+		t.Errorf("a workspace was given back, and it was looked %d times", got-before)
+	}
+	s.shows("pool 7/10")
+}
+
+func TestTheFooterCutsNoWordAndHidesNoHelp(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	words := map[string]bool{"": true}
+	for _, k := range keys() {
+		words[k.name()] = true
+		for _, w := range []string{k.footer, "start", "start again", "attach", "this project", "list", "back", "quit"} {
+			for _, one := range strings.Fields(w) {
+				words[one] = true
+			}
+		}
+	}
+	for width := 1; width <= 200; width++ {
+		s.tell(tea.WindowSizeMsg{Width: width, Height: 24})
+		line := strings.Split(s.text(), "\n")[23]
+		for _, w := range strings.Fields(line) {
+			if !words[w] {
+				t.Fatalf("%d: the footer has %q: %s", width, w, line)
+			}
+		}
+		if width >= 16 && (!strings.Contains(line, "? help") || !strings.Contains(line, "q quit")) {
+			t.Errorf("%d: %s", width, line)
+		}
+	}
+}
+
+func TestOpenKeysComeBeforeClosedOnes(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{80, 120, 300} {
+		s := sit(t, day(t), width, 24)
+		closed := false
+		for _, k := range s.m.footKeys() {
+			if k.key == "?" || k.key == "q" {
+				continue
+			}
+			faint := strings.HasPrefix(k.text, "\x1b[2m")
+			if closed && !faint {
+				t.Errorf("%d: the open key %q stands behind a closed one", width, k.key)
+			}
+			closed = closed || faint
+		}
+		if width == 300 && !closed {
+			t.Error("there is room for closed keys, and none is shown")
+		}
+	}
+}
+
+func TestEveryKeyOfTheFooterHasItsPlaceInTheOrder(t *testing.T) {
+	t.Parallel()
+	for _, k := range keys() {
+		if k.footer != "" && !slices.Contains(footOrder(), k.names[0]) {
+			t.Errorf("%q has no place in footOrder", k.names[0])
+		}
+	}
+}
+
+func TestNoKeyMeansTwoThingsInOnePlace(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, k := range keys() {
+		for _, p := range k.places {
+			for _, name := range k.names {
+				at := name + " in " + p.String()
+				if other, taken := seen[at]; taken {
+					t.Errorf("%s: %q and %q", at, other, k.does)
+				}
+				seen[at] = k.does
+			}
+		}
+	}
+}
+
+func TestLeavingIsAskedOnceWhileSomethingRuns(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.m.jobs = []job{{id: 1, what: "merge fix/login"}}
+	s.press("q")
+	if s.quit {
+		t.Fatal("it ended in the middle of a merge")
+	}
+	s.shows("merge fix/login is still at work; press again to leave it")
+	s.press("j", "q")
+	if s.quit {
+		t.Fatal("another key came between, and it ended")
+	}
+	s.press("q")
+	if !s.quit {
+		t.Error("it did not end")
+	}
+}
+
+func TestAClosedKeySaysWhy(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("m")
+	s.shows(`m: the workflow "default" leads nowhere from "working" to "done"`)
+	s.press("r")
+	s.shows(`r: the task is "working" already`)
+}

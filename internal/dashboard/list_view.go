@@ -1,0 +1,238 @@
+package dashboard
+
+import (
+	"fmt"
+	"strings"
+
+	"orange/internal/task"
+)
+
+// column is one of the list's. Its width depends on the screen alone, so that nothing moves when a status changes or work is measured.
+type column struct {
+	title string
+	width int
+	text  func(m Model, r *row) string
+	draw  func(text string, width int) string             // how it is brought to its width
+	paint func(s style, r *row, m Model, c string) string // its colours; nil for none
+}
+
+const (
+	enoughForName = 22  // cells
+	wide          = 100 // from this width on, statuses have more room
+)
+
+// columns are those that fit: Task takes what the others leave.
+func (m Model) columns(width int) []column {
+	status := 14
+	if width >= wide {
+		status = 18
+	}
+	all := []column{
+		{"Task", 0, Model.taskCell, squeezeTo, nil},
+		{"Status", status, func(_ Model, r *row) string { return clean(string(r.task.Status)) }, fit, paintStatus},
+		{"PR", 7, Model.prCell, fit, paintPR},
+		{"Commits", 7, Model.commitsCell, pad, nil},
+		{"Changes", 11, Model.changesCell, pad, paintChanges},
+		{"Activity", 8, func(m Model, r *row) string { return age(r.active(), m.now) }, pad, nil},
+	}
+	rest := func() int {
+		left := width - signWidth
+		for _, c := range all[1:] {
+			left -= c.width + 1
+		}
+		return left
+	}
+	for _, drop := range []string{"PR", "Changes", "Commits", "Activity"} {
+		if rest() >= enoughForName {
+			break
+		}
+		for i, c := range all {
+			if c.title == drop {
+				all = append(all[:i:i], all[i+1:]...)
+				break
+			}
+		}
+	}
+	all[0].width = max(1, rest())
+	return all
+}
+
+// signWidth is the cells before a row: its mark and a blank.
+const signWidth = 2
+
+func squeezeTo(text string, width int) string { return fit(squeeze(text, width), width) }
+
+func (m Model) drawList(width, height int) []string {
+	columns := m.columns(width)
+	var titles []string
+	for _, c := range columns {
+		titles = append(titles, c.draw(c.title, c.width))
+	}
+	out := []string{m.style.header.Render(cut("  "+strings.Join(titles, " "), width))}
+	if len(m.list.shown) == 0 {
+		return append(out, m.emptyLines(width)...)
+	}
+	for i := m.list.top; i < len(m.list.shown) && len(out) < height; i++ {
+		r := &m.list.rows[m.list.shown[i]]
+		out = append(out, m.rowLine(columns, r, i == m.list.cursor, width))
+		if i == m.list.cursor && len(out) < height {
+			out = append(out, m.secondLine(r, width))
+		}
+	}
+	return out
+}
+
+// rowAt is which of the shown tasks stands on a line of the list, counted from its titles; false where none does.
+func (l *list) rowAt(line, height int) (int, bool) {
+	if line < 1 || line >= height {
+		return 0, false
+	}
+	at := l.top + line - 1
+	if at > l.cursor && l.cursor >= l.top { // the selected row has two lines
+		at--
+	}
+	return at, at < len(l.shown)
+}
+
+func (m Model) emptyLines(width int) []string {
+	text := "no tasks yet; press c to create one"
+	switch {
+	case !m.loaded:
+		return nil
+	case m.list.text != "":
+		text = fmt.Sprintf("no task holds %q; Esc shows all", m.list.text)
+	case m.list.filter != showAll:
+		text = "no tasks that are " + m.list.filter.String() + "; f shows others"
+	case m.list.project != "" && len(m.list.rows) > 0:
+		text = "no tasks of " + clean(m.list.project) + " yet; press c to create one, or a for those of all projects"
+	}
+	out := []string{""}
+	for _, line := range wrap(text, max(1, width-4)) {
+		out = append(out, "  "+line)
+	}
+	return out
+}
+
+func (m Model) rowLine(columns []column, r *row, chosen bool, width int) string {
+	sign, painted := m.sign(r)
+	dim := !r.task.Live
+	var cells []string
+	for _, c := range columns {
+		cell := c.draw(c.text(m, r), c.width)
+		if c.paint != nil && !chosen && !dim && strings.TrimSpace(cell) != "" {
+			cell = c.paint(m.style, r, m, cell)
+		}
+		cells = append(cells, cell)
+	}
+	line := strings.Join(cells, " ")
+	switch {
+	case chosen:
+		return m.style.chosen.Render(fit(sign+" "+line, width))
+	case dim:
+		line = m.style.faint.Render(line)
+	}
+	return painted + " " + line
+}
+
+// sign is the mark of a task, plain and as it is painted.
+func (m Model) sign(r *row) (plain, painted string) {
+	def := m.definition(r.task)
+	for _, one := range marks() {
+		if one.holds(r, def) {
+			return one.sign, one.style(m.style).Render(one.sign)
+		}
+	}
+	return " ", " "
+}
+
+// secondLine is what the selected task has beneath its line: what a person should know, or its summary, and how far it is.
+func (m Model) secondLine(r *row, width int) string {
+	const indent, gap, leastPath = 4, 2, 20
+	room := width - indent
+	if room < 1 {
+		return ""
+	}
+	text, paint := m.toKnow(r.task)
+	need := visible(text)
+	path := m.pathWithin(r.task, max(room-need-gap, room/2))
+	if visible(path) < leastPath && visible(path) > room-need-gap || r.task.Attention != "" && need+gap+visible(path) > room {
+		path = "" // the words come first
+	}
+	if path == "" {
+		return strings.Repeat(" ", indent) + paint(cut(text, room))
+	}
+	return strings.Repeat(" ", indent) + paint(fit(text, room-visible(path)-gap)) + strings.Repeat(" ", gap) + path
+}
+
+// toKnow is why a person should look, or what the task waits for, or what it is about.
+func (m Model) toKnow(t task.Task) (text string, paint func(...string) string) {
+	switch {
+	case t.Attention != "":
+		return clean(t.Attention), m.style.bad.Render
+	case t.Queued():
+		return strings.TrimSuffix("waits for a workspace, then "+clean(string(t.QueuedFor))+"; "+clean(t.Summary), "; "), m.style.faint.Render
+	case t.Summary == "":
+		return "no summary yet", m.style.faint.Render
+	}
+	return clean(t.Summary), m.style.faint.Render
+}
+
+func (m Model) taskCell(r *row) string {
+	name := clean(nameOf(r.task))
+	if m.list.project == "" {
+		name = clean(r.task.Project) + "/" + name
+	}
+	return name
+}
+
+func (m Model) prCell(r *row) string {
+	if r.task.PRURL == "" {
+		return ""
+	}
+	number := r.task.PRURL[strings.LastIndexByte(r.task.PRURL, '/')+1:]
+	state := map[string]string{task.PRMerged: "✓", task.PRClosed: "✗"}[r.task.PRState]
+	return "#" + clean(number) + state
+}
+
+func (m Model) commitsCell(r *row) string {
+	one, asked := m.works[r.task.ID]
+	switch {
+	case !asked:
+		return ""
+	case !one.known:
+		return "·"
+	}
+	return count(one.work.Commits)
+}
+
+func (m Model) changesCell(r *row) string {
+	one := m.works[r.task.ID]
+	if !one.known || one.work.Added == 0 && one.work.Removed == 0 {
+		return ""
+	}
+	return "+" + count(one.work.Added) + " -" + count(one.work.Removed)
+}
+
+func paintStatus(s style, r *row, m Model, cell string) string {
+	if def := m.definition(r.task); def != nil {
+		if state, _ := def.State(r.task.Status); state.Escalation {
+			return s.warn.Render(cell)
+		}
+	}
+	return cell
+}
+
+func paintPR(s style, r *row, _ Model, cell string) string {
+	if r.task.PRState == task.PRClosed {
+		return s.warn.Render(cell)
+	}
+	return s.info.Render(cell)
+}
+
+func paintChanges(s style, _ *row, _ Model, cell string) string {
+	added, removed, both := strings.Cut(cell, "-")
+	if !both {
+		return cell
+	}
+	return s.added.Render(added) + s.bad.Bold(false).Render("-"+removed)
+}

@@ -1,0 +1,209 @@
+package dashboard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+	"pgregory.net/rapid"
+
+	"orange/internal/task"
+)
+
+var errLook = errors.New("nobody is there")
+
+// fault is what is wrong with a drawn screen; empty when nothing is.
+func fault(screen string, width, height int) string {
+	lines := strings.Split(screen, "\n")
+	if len(lines) > max(1, height) {
+		return fmt.Sprintf("it has %d lines, the screen %d", len(lines), height)
+	}
+	for i, line := range lines {
+		if got := visible(line); got > width {
+			return fmt.Sprintf("line %d has %d cells, the screen %d: %q", i, got, width, line)
+		}
+		for rest := line; ; {
+			before, after, found := strings.Cut(rest, "\x1b[")
+			if at := strings.IndexFunc(before, unicode.IsControl); at >= 0 {
+				return fmt.Sprintf("line %d holds a control character: %q", i, line)
+			}
+			if !found {
+				break
+			}
+			end := strings.IndexFunc(after, func(r rune) bool { return (r < '0' || r > '9') && r != ';' && r != ':' })
+			if end < 0 || after[end] != 'm' {
+				return fmt.Sprintf("line %d holds an order to the terminal: %q", i, line)
+			}
+			rest = after[end+1:]
+		}
+		if strings.ToValidUTF8(line, "") != line {
+			return fmt.Sprintf("line %d holds bytes that are no characters: %q", i, line)
+		}
+	}
+	return ""
+}
+
+func anyText() *rapid.Generator[string] {
+	return rapid.OneOf(rapid.String(), rapid.StringN(0, 300, -1), rapid.SampledFrom([]string{
+		"", "\x1b[2J\x1b[1;1H", "\x1b]0;title\x07", "\x9b31mred", "a\nb\r\nc\td", "\xff\xfe", "\u202eturned", "👩‍👩‍👧‍👦 family", "全角文字だけの名前です", "é́́́́", "\u2028", "\x1b", "\x1b[", "\u200d", "﷽﷽",
+	}))
+}
+
+func anyTasks(t testing.TB, rt *rapid.T) []task.Task {
+	var out []task.Task
+	for n := range rapid.IntRange(0, 30).Draw(rt, "tasks") {
+		name := rapid.SampledFrom([]string{"default", "build", "phases", "minimal", "lost"}).Draw(rt, "workflow")
+		var one task.Task
+		if name == "lost" {
+			one = aTask(t, n, "working", func(one *task.Task) {
+				one.Workflow = task.WorkflowRef{Name: anyText().Draw(rt, "lost"), Digest: "lost"}
+				one.Status = task.Status(anyText().Draw(rt, "status"))
+			})
+		} else {
+			states := rulesOf(t, name).States
+			one = taskUnder(t, name, n, states[rapid.IntRange(0, len(states)-1).Draw(rt, "state")].Name)
+		}
+		one.Branch, one.Summary = anyText().Draw(rt, "branch"), anyText().Draw(rt, "summary")
+		one.Project = rapid.SampledFrom([]string{"shop", "site", "\x1b[31mred", "長い名前のプロジェクト"}).Draw(rt, "project")
+		one.Attention = rapid.SampledFrom([]string{"", "", "look\nhere", strings.Repeat("long ", 100)}).Draw(rt, "attention")
+		one.PRURL = rapid.SampledFrom([]string{"", "https://example.org/pull/123456789", "/\x1b[5m"}).Draw(rt, "pr")
+		if rapid.IntRange(0, 9).Draw(rt, "queued") == 0 {
+			one.QueuedFor = "working"
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func anyMessage(t testing.TB, rt *rapid.T) tea.Msg {
+	var names []string
+	for _, k := range keys() {
+		names = append(names, k.names...)
+	}
+	names = append(names, "enter", "esc", "j", "k", "y", "n", "backspace", "ctrl+s")
+	x, y := rapid.IntRange(-1, 300), rapid.IntRange(-1, 100)
+	switch rapid.IntRange(0, 11).Draw(rt, "message") {
+	case 0:
+		return tea.WindowSizeMsg{Width: rapid.IntRange(1, 300).Draw(rt, "width"), Height: rapid.IntRange(1, 100).Draw(rt, "height")}
+	case 1:
+		return tea.MouseClickMsg{X: x.Draw(rt, "x"), Y: y.Draw(rt, "y"), Button: tea.MouseLeft}
+	case 2:
+		return tea.MouseWheelMsg{X: x.Draw(rt, "x"), Y: y.Draw(rt, "y"), Button: rapid.SampledFrom([]tea.MouseButton{tea.MouseWheelUp, tea.MouseWheelDown, tea.MouseWheelLeft, tea.MouseWheelRight}).Draw(rt, "wheel")}
+	case 3:
+		return rapid.SampledFrom([]tea.Msg{changed{}, beaten(clock()), watching{"watched\nby\x1b[31m"}, word{"said\x07"}, failed{"do\tit", errLook}, failed{"do\x1b[2J", errors.New("a\nb\x9b")}}).Draw(rt, "told")
+	case 4:
+		text := anyText().Draw(rt, "paste")
+		return tea.PasteMsg{Content: text}
+	case 5:
+		r := rapid.Rune().Draw(rt, "letter")
+		return tea.KeyPressMsg{Text: string(r), Code: r}
+	}
+	return keyNamed(t, rapid.SampledFrom(names).Draw(rt, "key"))
+}
+
+// Whatever tasks are called, however large the screen is and whatever is pressed: the screen holds, and nothing but colours reaches the terminal.
+func TestTheScreenHolds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		house := &fakeHouse{tasks: anyTasks(t, rt), documents: map[string]string{}, diffs: map[string]string{}, choices: Choices{Projects: []task.Project{{Name: "shop"}}, Harnesses: []string{"claude"}, Workflows: []Book{{"default", rulesOf(t, "default")}}}}
+		for i, one := range house.tasks {
+			house.documents[one.ID], house.diffs[one.ID] = anyText().Draw(rt, "document"), anyText().Draw(rt, "diff")
+			house.workspaces = append(house.workspaces, task.Holding{Project: one.Project, Workspace: fmt.Sprint("w", i), Path: anyText().Draw(rt, "path"), Exists: i%2 == 0, Task: one.ID, Branch: one.Branch, Status: one.Status})
+		}
+		s := sit(t, house, rapid.IntRange(1, 300).Draw(rt, "width"), rapid.IntRange(1, 100).Draw(rt, "height"))
+		for range rapid.IntRange(0, 40).Draw(rt, "steps") {
+			msg := anyMessage(t, rt)
+			s.tell(msg)
+			if why := fault(s.m.View().Content, s.m.width, s.m.height); why != "" {
+				rt.Fatalf("%s, after %T %v: %s", s.m.place, msg, msg, why)
+			}
+		}
+	})
+}
+
+func FuzzClean(f *testing.F) {
+	for _, text := range []string{"plain", "\x1b[31mred", "\x9b2J", "a\u2028b", "\xff", "👩‍👧", "\xf7\x13", "00000000쫇00"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := clean(text)
+		if why := fault(got, 1<<30, 1); why != "" || strings.Contains(got, "\x1b") {
+			t.Errorf("clean(%q) = %q: %s", text, got, why)
+		}
+		if again := clean(got); again != got {
+			t.Errorf("clean(%q) = %q, and that cleaned is %q", text, got, again)
+		}
+		for _, line := range cleanLines(text) {
+			if why := fault(line, 1<<30, 1); why != "" {
+				t.Errorf("cleanLines(%q): %s", text, why)
+			}
+		}
+		if why := fault(strings.ReplaceAll(colours(text), "\n", ""), 1<<30, 1); why != "" {
+			t.Errorf("colours(%q) = %q: %s", text, colours(text), why)
+		}
+		for width := range 12 {
+			for _, short := range []string{cut(got, width), squeeze(got, width)} {
+				if visible(short) > width {
+					t.Errorf("%q has more than %d cells", short, width)
+				}
+			}
+			if line := fit(got, width); visible(line) != width {
+				t.Errorf("%q has not %d cells", line, width)
+			}
+		}
+	})
+}
+
+// ran is a dashboard that was run on a terminal which is no terminal, until it ended.
+func ran(t *testing.T, spoil func(m *Model), house *fakeHouse) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	in, hold := io.Pipe()
+	defer hold.Close()
+	d := &Dashboard{House: house.house(), In: in, Out: &out, Environ: []string{"TERM=xterm-256color"}}
+	d.Open(t.Context())
+	if spoil != nil {
+		spoil(&d.guard.model)
+	}
+	err := d.Run(t.Context())
+	return out.String(), err
+}
+
+func TestAFaultEndsTheScreenInGoodOrder(t *testing.T) {
+	t.Parallel()
+	for name, one := range map[string]struct {
+		spoil              func(m *Model)
+		house              *fakeHouse
+		where, spot, trace string
+	}{
+		"a view":    {spoil: func(m *Model) { m.jobs, m.frame = []job{{what: "x"}}, -1 }, where: "it drew the list", spot: "internal/dashboard/view_foot.go:", trace: "wordLine"},
+		"an update": {spoil: func(m *Model) { m.rules = nil }, house: day(t), where: "it worked on a dashboard.tasksLoaded", spot: "internal/dashboard/model.go:", trace: "wantRules"},
+		"a command": {spoil: func(m *Model) { m.house.Record = nil }, where: "it looked something up", spot: "internal/dashboard/record.go:", trace: "load"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if one.house == nil {
+				one.house = &fakeHouse{}
+			}
+			out, err := ran(t, one.spoil, one.house)
+			var broken *Broken
+			if !errors.As(err, &broken) {
+				t.Fatalf("Run answered %v", err)
+			}
+			if broken.Where != one.where || !strings.HasPrefix(broken.Spot(), one.spot) || !bytes.Contains(broken.Trace, []byte(one.trace)) {
+				t.Errorf("it broke while %q at %q:\n%s", broken.Where, broken.Spot(), broken.Trace)
+			}
+			if on, off := strings.LastIndex(out, "\x1b[?1049h"), strings.LastIndex(out, "\x1b[?1049l"); on > off {
+				t.Errorf("the terminal is left in the screen of the program: %q", out)
+			}
+			if on, off := strings.LastIndex(out, "\x1b[?25l"), strings.LastIndex(out, "\x1b[?25h"); on > off {
+				t.Errorf("the cursor stays hidden: %q", out)
+			}
+		})
+	}
+}

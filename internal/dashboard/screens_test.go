@@ -1,0 +1,174 @@
+package dashboard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"orange/internal/task"
+)
+
+// day is a house on an ordinary day: tasks of two projects and two workflows, with every mark that there is.
+func day(t testing.TB) *fakeHouse {
+	t.Helper()
+	in := func(workspace string) func(*task.Task) { return func(one *task.Task) { one.Workspace = workspace } }
+	named := func(branch, summary string) func(*task.Task) {
+		return func(one *task.Task) { one.Branch, one.Summary = branch, summary }
+	}
+	pr := func(number int, state string) func(*task.Task) {
+		return func(one *task.Task) {
+			one.PRURL, one.PRState = fmt.Sprintf("https://example.org/shop/pull/%d", number), state
+		}
+	}
+	tasks := []task.Task{
+		aTask(t, 1, "working", named("fix/login", "Log in again after the session ran out"), in("shop--1")),
+		aTask(t, 2, "agent-review", named("feature/basket-that-remembers-what-was-in-it-yesterday", "The basket keeps its items over night"), in("shop--2")),
+		aTask(t, 3, "reviewing", named("fix/totals", "Totals are rounded once, at the end"), in("shop--3"), pr(41, task.PROpen)),
+		aTask(t, 4, "planning", named("feature/发票-导出", "发票可以导出 📄"), func(one *task.Task) { one.QueuedFor = "planning"; one.Session, one.Workspace = "", "" }),
+		aTask(t, 5, "stuck", named("fix/flaky", "The test of the queue fails now and then"), in("shop--4"), func(one *task.Task) {
+			one.Attention = "the worker died 3 times; see its terminal, then r or x"
+		}),
+		aTask(t, 6, "working", named("feature/search", "Search finds what is nearly right"), in("shop--5")),
+		aTask(t, 7, "clarification", named("feature/gifts", ""), in("shop--6"), func(one *task.Task) { one.StalledAt = clock().Add(-time.Hour) }),
+		aTask(t, 8, "working", named("chore/go-1.26", "Go 1.26"), in("shop--7"), func(one *task.Task) { one.Overdue = task.LateAlert }),
+		aTask(t, 9, "pending", named("feature/coupons", "Coupons")),
+		taskUnder(t, "minimal", 10, rulesOf(t, "minimal").Initial, func(one *task.Task) { one.Project, one.Branch, one.Summary = "site", "texts", "New texts" }),
+		aTask(t, 11, "working", named("fix/unseen", "Nobody could look"), in("shop--8")),
+		aTask(t, 12, "done", named("fix/prices", "Prices with taxes"), pr(40, task.PRMerged)),
+		aTask(t, 13, "cancelled", named("feature/blink", "Blinking"), pr(39, task.PRClosed)),
+	}
+	house := &fakeHouse{tasks: tasks, agents: map[string]Agent{
+		tasks[4].ID:  {State: AgentAlive},
+		tasks[5].ID:  {State: AgentDead},
+		tasks[10].ID: {State: AgentUnknown},
+	}, works: map[string]Work{
+		tasks[0].ID: {Commits: 3, Added: 120, Removed: 14},
+		tasks[1].ID: {Commits: 12, Added: 15210, Removed: 9876},
+		tasks[2].ID: {Commits: 1, Added: 2},
+	}}
+	for n := 1; n <= 9; n++ {
+		h := task.Holding{Project: "shop", Workspace: fmt.Sprintf("shop--%d", n), Path: fmt.Sprintf("/home/ann/.orange/workspaces/shop--%d", n), Exists: n < 9}
+		for _, one := range tasks {
+			if one.Workspace == h.Workspace {
+				h.Task, h.Branch, h.Status = one.ID, one.Branch, one.Status
+			}
+		}
+		house.workspaces = append(house.workspaces, h)
+	}
+	house.workspaces = append(house.workspaces, task.Holding{Project: "site", Workspace: "site--1", Path: "/home/ann/.orange/workspaces/site--1", Exists: true})
+	return house
+}
+
+// crowd is a house with many tasks.
+func crowd(t testing.TB, n int) *fakeHouse {
+	t.Helper()
+	states := []task.Status{"working", "agent-review", "reviewing", "planning", "pending"}
+	house := &fakeHouse{}
+	for i := range n {
+		status := states[i%len(states)]
+		if i > n*3/4 {
+			status = "done"
+		}
+		house.tasks = append(house.tasks, aTask(t, i, status))
+	}
+	return house
+}
+
+// sizes of the screens that are kept as golden files.
+func sizes() map[string][2]int { return map[string][2]int{"80x24": {80, 24}, "120x40": {120, 40}} }
+
+func TestTheScreens(t *testing.T) {
+	t.Parallel()
+	screens := []struct {
+		name  string
+		house func(t testing.TB) *fakeHouse
+		do    func(s *sitting)
+	}{
+		{"list_empty", func(testing.TB) *fakeHouse { return &fakeHouse{} }, nil},
+		{"list", day, nil},
+		{"list_attention", day, func(s *sitting) { s.press("j", "j", "j", "j") }},
+		{"list_many", func(t testing.TB) *fakeHouse { return crowd(t, 200) }, func(s *sitting) { s.press("pgdown", "pgdown") }},
+		{"list_text", day, func(s *sitting) { s.press("/"); s.write("fix") }},
+		{"list_nothing_holds_it", day, func(s *sitting) { s.press("/"); s.write("nothing"); s.press("enter") }},
+		{"list_active", day, func(s *sitting) { s.press("f", "s", "a"); s.tell(watching{"watched by process 4711"}) }},
+		{"board", day, func(s *sitting) { s.press("b") }},
+		{"board_right", day, func(s *sitting) { s.press("b", "l", "l", "l", "l") }},
+		{"board_many", func(t testing.TB) *fakeHouse { return crowd(t, 200) }, func(s *sitting) { s.press("b", "G") }},
+		{"board_active", day, func(s *sitting) { s.press("b", "f", "l") }},
+		{"workspaces", day, func(s *sitting) { s.press("w", "j") }},
+		{"help", day, func(s *sitting) { s.press("?") }},
+		{"help_end", day, func(s *sitting) { s.press("?", "G") }},
+		{"trouble", day, func(s *sitting) {
+			s.tell(failed{"merge fix/login", errors.New("cannot merge \"fix/login\": it does not apply to \"main\"\nCONFLICT in shop/basket.go\nrebase the branch, or press r and ask the worker to")})
+			s.press("!")
+		}},
+		{"trouble_line", day, func(s *sitting) { s.tell(failed{"look at the agents", errors.New("tmux does not answer")}) }},
+	}
+	for _, screen := range screens {
+		for size, cells := range sizes() {
+			t.Run(screen.name+"_"+size, func(t *testing.T) {
+				t.Parallel()
+				s := sit(t, screen.house(t), cells[0], cells[1])
+				if screen.do != nil {
+					screen.do(s)
+				}
+				golden(t, screen.name+"_"+size, s.text())
+			})
+		}
+	}
+}
+
+func TestTheScreenBeforeAnythingIsRead(t *testing.T) {
+	t.Parallel()
+	m := New(t.Context(), day(t).house(), "")
+	golden(t, "list_reading_80x24", plainScreen(m.View().Content))
+}
+
+func TestTheListOnASmallScreen(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 50, 12)
+	golden(t, "list_50x12", s.text())
+	s.press("b")
+	golden(t, "board_50x12", s.text())
+	s.press("b", "?")
+	golden(t, "help_50x12", s.text())
+}
+
+func TestTheTaskBesideTheList(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 120, 40)
+	s.press("space")
+	golden(t, "split_120x40", s.text())
+	golden(t, "split_colours", painted(s.m.View().Content))
+}
+
+func TestTheColoursOfTheList(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	golden(t, "list_colours", painted(s.m.View().Content))
+}
+
+// Without colours the marks are signs of their own, and what is selected is still seen.
+func TestTheListWithoutColours(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	var b bytes.Buffer
+	out := colorprofile.Writer{Forward: &b, Profile: colorprofile.Env([]string{"TERM=xterm-256color", "NO_COLOR=1"})}
+	if _, err := out.WriteString(s.m.View().Content); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "list_no_color", painted(b.String()))
+	for _, sgr := range strings.Split(b.String(), "\x1b[")[1:] {
+		codes, _, _ := strings.Cut(sgr, "m")
+		for _, code := range strings.Split(codes, ";") {
+			if len(code) == 2 && (code[0] == '3' || code[0] == '4') || len(code) > 2 {
+				t.Fatalf("there is a colour: %q", codes)
+			}
+		}
+	}
+}
