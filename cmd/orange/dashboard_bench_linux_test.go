@@ -1,0 +1,221 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// manyTasks is how many tasks the dashboard is measured with; liveTasks of them are not over.
+const (
+	manyTasks = 10_000
+	liveTasks = 100
+)
+
+// The dashboard over 10,000 tasks in a terminal of its own: from the start of the process to the first rows, from a key to what it
+// changes on the screen, and the most memory that it had.
+func BenchmarkDashboard(b *testing.B) {
+	w := newWorld(b)
+	w.crowd(b)
+	var paints, frames []time.Duration
+	var most float64
+	for b.Loop() {
+		if len(paints) == 10 {
+			continue // each start is a whole program: ten tell enough
+		}
+		s := w.sit(b)
+		paints = append(paints, s.paint)
+		for i := range 60 {
+			frames = append(frames, s.key(b, [...]string{"j", "j", "j", "k", "G", "g"}[i%6]))
+		}
+		most = max(most, s.memory(b))
+		s.leave(b)
+	}
+	report(b, "first-paint", paints)
+	report(b, "key", frames)
+	b.ReportMetric(most, "MB")
+	b.ReportMetric(0, "ns/op")
+}
+
+// crowd makes one task and lets the record have it ten thousand times.
+func (w *world) crowd(b *testing.B) {
+	b.Helper()
+	w.create("feat/first", "--no-spawn")
+	db := openBench(b, filepath.Join(w.dir, "orange", "orange.db"))
+	tx, err := db.BeginTx(b.Context(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	do := func(query string, args ...any) {
+		if _, err := tx.ExecContext(b.Context(), query, args...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	do("CREATE TEMP TABLE one AS SELECT * FROM tasks")
+	do("DELETE FROM tasks")
+	for i := range manyTasks {
+		live, status := 0, "done"
+		if i < liveTasks {
+			live, status = 1, "pending"
+		}
+		at := time.Date(2026, 1, 1, 0, 0, manyTasks-i, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
+		do("UPDATE one SET id = ?, branch = ?, summary = ?, live = ?, status = ?, created_at = ?, updated_at = ?", fmt.Sprintf("%021d", i), fmt.Sprintf("feat/number-%05d", i),
+			fmt.Sprintf("Number %d: users forget what they wanted when they came here, and so do we", i), live, status, at, at)
+		do("INSERT INTO tasks SELECT * FROM one")
+	}
+	if err := tx.Commit(); err != nil {
+		b.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// sitting is a dashboard in a terminal that this program holds.
+type sitting struct {
+	cmd    *exec.Cmd
+	master *os.File
+	output chan []byte
+	paint  time.Duration
+}
+
+// sit opens the dashboard and waits for its first rows.
+func (w *world) sit(b *testing.B) *sitting {
+	b.Helper()
+	master, terminal := openTerminal(b)
+	s := &sitting{master: master, output: make(chan []byte, 1024)}
+	s.cmd = exec.Command(filepath.Join(built.dir, "orange"), "--all")
+	s.cmd.Env, s.cmd.Dir = append(w.env, "TERM=xterm-256color"), w.dir
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = terminal, terminal, terminal
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	began := time.Now()
+	if err := s.cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	_ = terminal.Close()
+	go s.read()
+	var seen []byte
+	for !bytes.Contains(seen, []byte("number-00000")) {
+		select {
+		case more := <-s.output:
+			seen = append(seen, more...)
+		case <-time.After(20 * time.Second):
+			b.Fatalf("the dashboard showed no task: %q", seen)
+		}
+	}
+	s.paint = time.Since(began)
+	s.rest()
+	return s
+}
+
+func (s *sitting) read() {
+	buffer := make([]byte, 1<<16)
+	for {
+		n, err := s.master.Read(buffer)
+		if n > 0 {
+			s.output <- bytes.Clone(buffer[:n])
+		}
+		if err != nil {
+			close(s.output)
+			return
+		}
+	}
+}
+
+// rest waits until the screen has stood still for a moment.
+func (s *sitting) rest() {
+	for {
+		select {
+		case _, open := <-s.output:
+			if !open {
+				return
+			}
+		case <-time.After(40 * time.Millisecond):
+			return
+		}
+	}
+}
+
+// key presses a key and answers when the screen first changed.
+func (s *sitting) key(b *testing.B, name string) time.Duration {
+	b.Helper()
+	began := time.Now()
+	if _, err := s.master.WriteString(name); err != nil {
+		b.Fatal(err)
+	}
+	select {
+	case <-s.output:
+	case <-time.After(10 * time.Second):
+		b.Fatalf("nothing changed on the screen after the key %q", name)
+	}
+	took := time.Since(began)
+	s.rest()
+	return took
+}
+
+// memory is the most that the process had, in megabytes.
+func (s *sitting) memory(b *testing.B) float64 {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	kilobytes, err := strconv.Atoi(strings.Fields(rest)[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	return float64(kilobytes) / 1024
+}
+
+func (s *sitting) leave(b *testing.B) {
+	b.Helper()
+	if _, err := s.master.WriteString("q"); err != nil {
+		b.Fatal(err)
+	}
+	for range s.output { // until the terminal is let go
+	}
+	_ = s.cmd.Wait()
+	_ = s.master.Close()
+}
+
+// openTerminal makes a terminal: what is written to master is typed there.
+func openTerminal(b *testing.B) (master, terminal *os.File) {
+	b.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	raw, err := master.SyscallConn()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var number int
+	var trouble error
+	if err := raw.Control(func(fd uintptr) {
+		if trouble = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0); trouble != nil {
+			return
+		}
+		if number, trouble = unix.IoctlGetInt(int(fd), unix.TIOCGPTN); trouble != nil {
+			return
+		}
+		trouble = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120})
+	}); err != nil || trouble != nil {
+		b.Fatal(err, trouble)
+	}
+	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return master, terminal
+}
+
