@@ -35,7 +35,7 @@ test: need ## run the tests
 	$(if $(RACE),$(GO) test -run TestSimulation ./internal/engine)
 
 test-long: need ## run the long tests too
-	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 60m ./...
+	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 120m ./...
 	$(if $(RACE),ORANGE_TEST_LONG=1 $(GO) test -run TestSimulation -timeout 60m ./internal/engine)
 
 bin/golangci-lint: tools/go.mod tools/go.sum
