@@ -25,7 +25,7 @@ type Reach struct {
 	owed   map[string]int32
 }
 
-// Explore follows a task everywhere. It gives up after so many configurations: whole is false then.
+// Explore follows a task everywhere, as Check does, and judges nothing. It gives up after so many configurations: whole is false then.
 func Explore(def *workflow.Definition, most int) (r *Reach, whole bool) {
 	w := newWalk(def, most)
 	w.explore()
@@ -65,14 +65,13 @@ func (r *Reach) Find(o Observed) (number int, reads string) {
 	c.unsettled = o.Unsettled && len(owed) > 0 && counters.Get(task.CrashCount) != 0
 	reads = fmt.Sprintf("%s, from %d, workspace %v, agents %b, counters %v, owes %s, unsettled %v",
 		o.Task.Status, c.previous, c.workspace, c.agents, counters, strings.ReplaceAll(keyOf(owed), "\n", "; "), c.unsettled)
-	var counted, listed, known bool
+	var counted, listed bool
 	c.counters, counted = r.counts[fmt.Sprint(counters)]
 	c.owed, listed = r.owed[keyOf(owed)]
-	at, known := w.known[c]
-	if !counted || !listed || !known {
-		return -1, reads
+	if at, known := w.known[c]; counted && listed && known {
+		return int(at), reads
 	}
-	return int(at), reads
+	return -1, reads
 }
 
 // Mourns says whether it can make a difference in a status, or later, that the agent of a role has died by itself before.
@@ -91,11 +90,8 @@ func owedAs(w *walk, hooks []task.Hook) []task.Hook {
 			out = append(out, h)
 		}
 	}
-	for len(out) > 0 && !w.holdsUp(out, 0) && w.means[out[0].Action] == makes {
+	for len(out) > 0 && w.means[out[0].Action] == makes && !w.holdsUp(out, 0) {
 		out = out[1:]
-		for len(out) > 0 && w.means[out[0].Action] == nothing && !w.holdsUp(out, 0) {
-			out = out[1:]
-		}
 	}
 	return out
 }
