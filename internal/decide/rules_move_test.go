@@ -1,0 +1,112 @@
+package decide_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+func TestRequestPR_isForAPersonWithWorkToSend(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		task  func(*task.Task)
+		ahead bool
+		actor task.Actor
+		found string
+	}{
+		{"an agent", func(*task.Task) {}, true, task.Actor{Role: task.RoleWorker}, `the role "worker"`},
+		{"a task that is over", func(one *task.Task) { one.Status, one.Live = "done", false }, true, human(), `one that is "done"`},
+		{"nobody has worked", func(one *task.Task) { one.Workspace = "" }, true, human(), "none: nobody has worked on the branch yet"},
+		{"no commit", func(*task.Task) {}, false, human(), `none on "fix-login" that the default branch has not`},
+	} {
+		one := newTask("reviewing")
+		c.task(&one)
+		_, err := decide.RequestPR(defaultWorkflow(t), task.Snapshot{Task: one}, c.ahead, c.actor, noon)
+		if no := refusal(t, err); no.Code != decide.PRRefused || no.Details[0].Found != c.found {
+			t.Errorf("%s: %+v", c.name, no)
+		}
+	}
+	old := []task.OwedHook{owed(3, task.PushBranch), owed(4, task.CreatePR), owed(5, task.KillSession)}
+	change, err := decide.RequestPR(defaultWorkflow(t), task.Snapshot{Task: newTask("reviewing"), Owed: old}, true, human(), noon)
+	if err != nil || actionsOf(change.Hooks) != "push_branch; create_pr" || change.Task.Status != "reviewing" {
+		t.Errorf("%v, %q in %s", err, actionsOf(change.Hooks), change.Task.Status)
+	}
+	var dropped []int64
+	for _, s := range change.Settled {
+		dropped = append(dropped, s.ID)
+	}
+	if !slices.Equal(dropped, []int64{3, 4}) {
+		t.Errorf("dropped are %v", dropped)
+	}
+}
+
+func TestPRMove_isTheWorkflowsWordForEachEnd(t *testing.T) {
+	t.Parallel()
+	def := tiny(nil)
+	def.Moves = []workflow.Move{{Command: workflow.MovePRMerged, To: "help"}, {Command: workflow.MovePRClosed, To: "lost"}}
+	for state, want := range map[string]task.Status{task.PRMerged: "help", task.PRClosed: "lost", task.PROpen: ""} {
+		if to, said := decide.PRMove(def, task.PullRequest{State: state}); to != want || said != (want != "") {
+			t.Errorf("%s: %q, %v", state, to, said)
+		}
+	}
+}
+
+func TestPRNoted_keepsThePlaceOfATaskThatWaitsForAWorkspace(t *testing.T) {
+	t.Parallel()
+	for queued, want := range map[task.Status]time.Time{"planning": noon.Add(-time.Hour), "": noon} {
+		one := newTask("pending")
+		one.QueuedFor, one.UpdatedAt = queued, noon.Add(-time.Hour)
+		if got := decide.PRNoted(defaultWorkflow(t), one, task.PullRequest{State: task.PRMerged, URL: "x"}, noon).Task.UpdatedAt; !got.Equal(want) {
+			t.Errorf("queued for %q: %v", queued, got)
+		}
+	}
+}
+
+func TestMigrate_asksForWhereTheTaskCameFromOnlyWhereTheRulesDo(t *testing.T) {
+	t.Parallel()
+	one := newTask("busy")
+	one.Previous = "long-gone"
+	for asks, want := range map[bool]bool{true: false, false: true} {
+		edge := workflow.Transition{From: "busy", To: "help"}
+		if asks {
+			edge.CameFrom = []task.Status{"help"}
+		}
+		_, err := decide.Migrate(tiny([]workflow.Transition{edge}), one, nil, nil, decide.Evidence{}, human(), noon)
+		if (err == nil) != want {
+			t.Errorf("it asks %v: %v", asks, err)
+		}
+	}
+}
+
+func TestMigrate_leavesCountersThatTheTaskHas(t *testing.T) {
+	t.Parallel()
+	def := tiny(nil)
+	def.Fields = []workflow.Field{{Named: workflow.Named{Name: "kept"}, Start: 2}, {Named: workflow.Named{Name: "new"}, Start: 3}, {Named: workflow.Named{Name: "zero"}}}
+	one := newTask("busy")
+	one.Counters = task.Counters{}.With("kept", 7).With("zero", 4)
+	c, err := decide.Migrate(def, one, nil, nil, decide.Evidence{}, human(), noon)
+	if got := c.Task.Counters; err != nil || got.Get("kept") != 7 || got.Get("new") != 3 || got.Get("zero") != 4 {
+		t.Errorf("%v, %v", err, got)
+	}
+}
+
+func TestAMove_takesAReasonThatSaysSomethingAndTheMarksAway(t *testing.T) {
+	t.Parallel()
+	def := tiny([]workflow.Transition{{From: "busy", To: "help", Reason: true}})
+	one := newTask("busy")
+	one.StalledAt, one.Attention, one.Overdue = noon, "look", 80
+	for reason, want := range map[string]bool{"": false, " \t\n": false, "because": true} {
+		d, err := decide.Transition(def, one, decide.Evidence{}, task.Request{Task: "T1", To: "help", Actor: human(), Reason: reason}, noon)
+		if d.Moved != want || !want && refusal(t, err).Code != decide.ReasonMissing {
+			t.Errorf("%q: %v", reason, err)
+		}
+		if got := d.Change.Task; want && (!got.StalledAt.IsZero() || got.Attention != "" || got.Overdue != 0) {
+			t.Errorf("the marks stay: %+v", got)
+		}
+	}
+}
