@@ -161,3 +161,12 @@ func TestAGate_onWhatIsBeingFoundOutSaysThatOneHasToWait(t *testing.T) {
 		}
 	}
 }
+
+func TestAGate_onWhatNobodyHasLookedAtIsNotMet(t *testing.T) {
+	t.Parallel()
+	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{File: "somewhere.json"}}}})
+	_, err := decide.Transition(def, newTask("busy"), decide.Evidence{}, task.Request{Task: "T1", To: "help", Actor: human()}, noon)
+	if no := refusal(t, err); no.Code != decide.GateUnmet || no.Details[0].Found != "that nobody has looked" {
+		t.Errorf("%+v", no)
+	}
+}
