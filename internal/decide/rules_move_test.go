@@ -110,3 +110,41 @@ func TestAMove_takesAReasonThatSaysSomethingAndTheMarksAway(t *testing.T) {
 		}
 	}
 }
+
+func TestFailures_areKeptWhereTheStateBeginsAnew(t *testing.T) {
+	t.Parallel()
+	def := tiny([]workflow.Transition{{From: "busy", To: "busy"}, {From: "busy", To: "help"}})
+	one := newTask("busy")
+	one.Counters = one.Counters.With(task.Failures("busy"), 2)
+	for to, want := range map[task.Status]int{"busy": 2, "help": 0} {
+		d, err := decide.Transition(def, one, decide.Evidence{}, task.Request{Task: "T1", To: to, Actor: human()}, noon)
+		if got := d.Change.Task.Counters.Failures("busy"); err != nil || got != want {
+			t.Errorf("to %s: %v, %d", to, err, got)
+		}
+	}
+}
+
+func TestOverride_setsGuardsAsideAndSaysWhich(t *testing.T) {
+	t.Parallel()
+	never := []workflow.Guard{{Field: "calls", Op: ">", Value: 5}}
+	def := tiny([]workflow.Transition{{From: "busy", To: "help", When: never, Override: true}})
+	req := task.Request{Task: "T1", To: "help", Actor: human(), Reason: "it is late", Override: true}
+	d, err := decide.Transition(def, newTask("busy"), decide.Evidence{}, req, noon)
+	if err != nil || !d.Moved || d.Change.Events[0].Data[task.DataOverride] != "calls > 5: calls = 0" {
+		t.Errorf("%v, %+v", err, d.Change.Events)
+	}
+}
+
+func TestNeeds_ofADeathAndOfAnEntryAreThoseOfRulesToo(t *testing.T) {
+	t.Parallel()
+	artifact := note(workflow.SinceEntry)
+	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{File: "plan.json"}}}},
+		workflow.Rule{Status: "busy", HasArtifact: &artifact, Then: "help"})
+	parts := decide.NeedsOfDeath(def, newTask("busy"), deathOf("worker"))
+	if len(parts) != 2 || parts[0].Section != "## Note" || parts[1].File != "plan.json" {
+		t.Errorf("a death needs %+v", parts)
+	}
+	if parts = decide.NeedsOnEntry(def, "busy"); len(parts) != 1 || parts[0].Section != "## Note" {
+		t.Errorf("an entry needs %+v", parts)
+	}
+}
