@@ -148,3 +148,19 @@ func TestNeeds_ofADeathAndOfAnEntryAreThoseOfRulesToo(t *testing.T) {
 		t.Errorf("an entry needs %+v", parts)
 	}
 }
+
+func TestBack_isOnlyOverAnEdgeThatLeadsBack(t *testing.T) {
+	t.Parallel()
+	one := newTask("help")
+	one.Previous = "busy"
+	for leads, want := range map[bool]task.Status{true: "busy", false: ""} {
+		edge := workflow.Transition{From: "help", To: "busy"}
+		if leads {
+			edge.CameFrom = []task.Status{"busy"}
+		}
+		to, err := decide.Back(tiny([]workflow.Transition{edge}), one, task.Request{Task: "T1", To: workflow.Previous, Actor: human()})
+		if to != want || !leads && refusal(t, err).Code != decide.IllegalTransition {
+			t.Errorf("it leads back %v: %q, %v", leads, to, err)
+		}
+	}
+}
