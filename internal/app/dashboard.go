@@ -41,7 +41,7 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	watch.Add(1)
 	go func() {
 		defer watch.Done()
-		if err := watchBeside(ctx, d.Watches); err != nil {
+		if err := watchBeside(ctx, d); err != nil {
 			d.Fail("watch over the agents", err)
 		}
 	}()
@@ -104,7 +104,7 @@ func (h *house) unwatched() (bool, error) {
 }
 
 // watchBeside is a monitor in a house of its own, as one in another process would be: it shares nothing with the screen.
-func watchBeside(ctx context.Context, tell func(string)) error {
+func watchBeside(ctx context.Context, d *dashboard.Dashboard) error {
 	dir, err := homeDir()
 	if err != nil {
 		return err
@@ -116,11 +116,11 @@ func watchBeside(ctx context.Context, tell func(string)) error {
 	err = h.Monitor(ctx, func(text string) {
 		switch {
 		case strings.HasPrefix(text, "another monitor"):
-			tell("watched by process " + h.holder())
+			d.Watches("watched by process " + h.holder())
 		case strings.HasPrefix(text, "watching "):
-			tell("watching")
-		default:
-			tell("")
+			d.Watches("watching")
+		default: // what a person should know of a task
+			d.Say(text)
 		}
 	})
 	return errors.Join(err, h.close())

@@ -115,11 +115,16 @@ func (p *process) equip() {
 	}
 	hands := &hook.Hands{
 		Sessions: terminal{p}, Processes: terminal{p}, Workspaces: pool{p}, Setup: setup{p}, Waiting: r, Next: e,
-		Home: p.sim.dir, Self: "/opt/orange",
+		Programs: commands{}, Home: p.sim.dir, Self: "/opt/orange",
 	}
 	e.Performer = performer{p}
 	p.engine, p.hands = e, hands
 }
+
+// commands are those that hooks run: each ends well.
+type commands struct{}
+
+func (commands) Run(context.Context, hook.Program) (hook.Ended, error) { return hook.Ended{}, nil }
 
 // arrive waits for the turn. Whoever is dead by then goes no further: locks are freed by the kernel, and nothing else of it stays.
 func (p *process) arrive(what string, open func() bool) {
