@@ -7,7 +7,7 @@ CC_THERE := $(shell command -v $${CC:-cc} 2>/dev/null)
 # The pointer checks that come with it are left out of the database alone: translated C, where they take half of the time.
 RACE := $(if $(CC_THERE),-race -gcflags=modernc.org/...=-d=checkptr=0,)
 
-.PHONY: help build install need demo test test-long lint bench fmt clean
+.PHONY: help build install need demo test test-long lint bench pictures fmt clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -49,6 +49,10 @@ lint: bin/golangci-lint ## run the linters
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
 	$(GO) test -run '^$$' -bench . -benchtime 200x ./cmd/orange
+
+pictures: need build ## draw the pictures of the dashboard anew
+	@mkdir -p docs/pictures
+	$(GO) run ./demo/pictures "$(CURDIR)/bin/orange" "$(CURDIR)/demo/agent" docs/pictures
 
 fmt: ## format the code
 	gofmt -w cmd internal workflows harnesses

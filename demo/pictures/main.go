@@ -108,10 +108,26 @@ func (s *studio) furnish(ctx context.Context) error {
 			return err
 		}
 	}
+	return s.reviewed(ctx)
+}
+
+// reviewed waits until the scripted agents have nothing more to do: the first two tasks are a person's then.
+func (s *studio) reviewed(ctx context.Context) error {
+	list, err := s.do(ctx, s.program, "task", "list")
+	if err != nil {
+		return err
+	}
+	for _, line := range strings.Split(list, "\n") {
+		if strings.Contains(line, "fix/login") || strings.Contains(line, "feature/export") {
+			if err := s.orange(ctx, "task", "wait", strings.Fields(line)[0], "--timeout", patience.String()); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
-// shot is one picture: the keys that lead to it, and the words that stand there when it is ready.
+// shot is one picture: the keys that lead to it, and the words that stand there when it is ready. One without a name is only waited for.
 type shot struct {
 	name string
 	keys []string
@@ -124,11 +140,14 @@ func (s *studio) shoot(ctx context.Context) error {
 		return err
 	}
 	for _, one := range []shot{
-		{"list", []string{"/", "login", "Enter"}, "PASS"},
-		{"why", []string{"3"}, "open"},
-		{"history", []string{"2"}, "review.started"},
+		{"", nil, "fix/login"},
+		{"list", []string{"G"}, "cannot log in"},
 		{"document", []string{"1"}, "Handoff"},
-		{"board", []string{"h", "b"}, "PASS"},
+		{"history", []string{"2"}, "review started"},
+		{"why", []string{"3"}, "Moves"},
+		{"diff", []string{"4"}, "Written by"},
+		{"agent", []string{"h", "k", "k", "5"}, "I read the plan"},
+		{"board", []string{"h", "b"}, "fix/login"},
 		{"create", []string{"c"}, "summary"},
 	} {
 		if err := s.take(ctx, one); err != nil {
@@ -154,6 +173,9 @@ func (s *studio) take(ctx context.Context, one shot) error {
 			return err
 		}
 		if strings.Contains(strings.ToLower(screen), strings.ToLower(one.want)) && screen == before {
+			if one.name == "" {
+				return nil
+			}
 			return os.WriteFile(filepath.Join(s.folder, one.name+".svg"), []byte(svg(screen, columns, rows)), 0o644)
 		}
 		if time.Now().After(deadline) {
