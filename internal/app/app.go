@@ -195,5 +195,5 @@ func (h *house) resume(ctx context.Context) error {
 
 // face is the house as the command line sees it.
 func (h *house) face() *cli.House {
-	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h, Night: h, Checks: h, Times: h, PullRequests: h.engine, Books: h, Proof: h, Changes: h}
+	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h, Night: h, Checks: h, Times: h, PullRequests: h.engine, Books: h, Proof: h, Changes: h, Simulation: h}
 }

@@ -121,6 +121,7 @@ type House struct {
 	Books      Books
 	Proof      Proof
 	Changes    Changes
+	Simulation Simulation
 
 	PullRequests PullRequests
 }

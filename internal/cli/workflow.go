@@ -13,7 +13,7 @@ import (
 
 func (p *Program) workflowCommands() *cobra.Command {
 	return group("workflow", "Look at and check the rules that tasks move by", "  orange workflow list\n  orange workflow new mine --from default\n  orange workflow check mine",
-		p.workflowList(), p.workflowShow(), p.workflowPath(), p.workflowNew(), p.workflowCheck(), p.workflowGraph(), p.workflowSchema(), p.workflowMigrate())
+		p.workflowList(), p.workflowShow(), p.workflowPath(), p.workflowNew(), p.workflowCheck(), p.workflowSimulate(), p.workflowGraph(), p.workflowSchema(), p.workflowMigrate())
 }
 
 func (p *Program) workflowList() *cobra.Command {

@@ -1,0 +1,136 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"orange/internal/cli"
+	"orange/internal/engine"
+	"orange/internal/monitor"
+	"orange/internal/simulate"
+	"orange/internal/sqlite"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Simulate lets tasks live whole lives under a workflow, in memory: nothing of the house is touched.
+func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup) (cli.Simulated, error) {
+	found, err := simulated(ctx, def, s, joinWorld)
+	out := cli.Simulated{
+		Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Astray, Resting: found.Resting, Spans: found.Spans, Trace: found.Trace,
+		Reviews: cli.SimulatedFigure(found.Reviews), Spawns: cli.SimulatedFigure(found.Spawns), Moves: cli.SimulatedFigure(found.Moves),
+		Refusals: cli.SimulatedFigure(found.Refusals), Faults: map[string]int{
+			"engine_deaths": found.Faults.EngineDeaths, "agent_deaths": found.Faults.AgentDeaths, "failures": found.Faults.Failures,
+			"late": found.Faults.Late, "twice": found.Faults.Twice,
+		},
+	}
+	for _, o := range found.Outcomes {
+		out.Outcomes = append(out.Outcomes, cli.SimulatedEnd{State: o.Status, End: o.End, Runs: o.Runs})
+	}
+	for _, b := range found.Breaches {
+		out.Broken = append(out.Broken, cli.SimulatedBreach{Property: b.Property, Message: b.Message, Run: b.Run, Last: b.Last})
+	}
+	return out, err
+}
+
+// simulated makes all runs, with one record in memory for all of them.
+func simulated(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup, join simulate.Join) (report simulate.Report, err error) {
+	book, err := sqlite.OpenMemory(ctx)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, book.Close()) }()
+	return simulate.Run(ctx, def, simulate.Setup{
+		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, NoPeople: s.People == cli.PeopleNever,
+		Shares: simulate.Shares{
+			Slow: s.Slow, Lying: s.Lying, Dying: s.Dying, Stubborn: s.Stubborn,
+			ReviewersFail: s.ReviewersFail, EngineDies: s.EngineDies, HooksFail: s.HooksFail,
+		},
+	}, book, join)
+}
+
+// joinWorld joins the real engine and the real monitor to a pretended world.
+func joinWorld(w *simulate.World) simulate.House {
+	record, files, desk, hands, quiet := w.Record(), w.Files(), w.Desk(), w.Hands(), slog.New(slog.DiscardHandler)
+	e := &engine.Engine{
+		Store: record, Index: record, Seats: record, Documents: files, Mirror: files, Projections: files, Rules: w.Rules(), Desk: desk,
+		Merger: desk, Forge: desk, Facts: w.Facts(), Performer: hands, Runner: hands, Witness: desk, Now: w.Now, Random: w.Random(), Log: quiet,
+		Patience: time.Nanosecond, // a runner has come back when the engine looks, or it is dead
+	}
+	view := lookout{w, w.Tower()}
+	return simulate.House{Moves: e, Care: e, Watch: &monitor.Monitor{
+		Sessions: view, Processes: view, Traces: view, Record: pretended{record}, Engine: e, Keeper: e, Rules: w.Rules(), Forge: desk,
+		Now: w.Now, Tell: w.Tell, Log: quiet, Stall: simulate.Stall,
+	}}
+}
+
+// pretended is a record that nobody else writes.
+type pretended struct{ simulate.Book }
+
+func (pretended) Watch(ctx context.Context, _ func()) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// lookout is what a monitor sees of a pretended world.
+type lookout struct {
+	world *simulate.World
+	tower simulate.Tower
+}
+
+func (s lookout) Look(context.Context) ([]monitor.Pane, error) {
+	agents, err := s.tower.Agents()
+	var out []monitor.Pane
+	for _, a := range agents {
+		if a.Window {
+			out = append(out, monitor.Pane{WindowID: a.Role, Task: a.Task, Role: a.Role, Hook: a.Hook, Dead: !a.Alive, Ending: a.Ending, Activity: a.Touched})
+		}
+	}
+	return out, err
+}
+
+func (s lookout) EndWindow(context.Context, string) error { return nil }
+
+func (s lookout) Watch(ctx context.Context, _ task.Waiter) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (s lookout) Alive(p task.Waiter) (bool, error) {
+	agents, err := s.tower.Agents()
+	for _, a := range agents {
+		if a.PID == p.PID {
+			return a.Alive, err
+		}
+	}
+	return false, err
+}
+
+func (s lookout) Orphaned(task.Waiter) (bool, error)       { return true, nil }
+func (s lookout) End(context.Context, task.Waiter) error   { return nil }
+func (s lookout) Known(string) (bool, error)               { return true, nil }
+func (s lookout) Stamp(task.Task) string                   { return s.tower.Stamp() }
+func (s lookout) Notes(context.Context, func(int64)) error { return nil }
+
+func (s lookout) Ending(hook int64) (task.Ending, bool, error) {
+	agents, err := s.tower.Agents()
+	for _, a := range agents {
+		if a.Hook == hook && a.Noted && !a.Alive {
+			return a.Ending, true, err
+		}
+	}
+	return task.Ending{}, false, err
+}
+
+func (s lookout) Touched(context.Context, task.Task) (time.Time, error) {
+	agents, err := s.tower.Agents()
+	var at time.Time
+	for _, a := range agents {
+		if a.Touched.After(at) {
+			at = a.Touched
+		}
+	}
+	return at, err
+}

@@ -1,0 +1,306 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/internal/yaml"
+)
+
+// Simulation lets tasks live whole lives in a pretended world.
+type Simulation interface {
+	Simulate(ctx context.Context, def *workflow.Definition, s SimulationSetup) (Simulated, error)
+}
+
+// SimulationSetup is what is simulated. Shares are between 0 and 1.
+type SimulationSetup struct {
+	Runs          int
+	Seed          uint64
+	Only          int // the one run that is made; 0 means all
+	Trace         bool
+	People        string // PeopleAct or PeopleNever
+	Slow          float64
+	Lying         float64
+	Dying         float64
+	Stubborn      float64
+	ReviewersFail float64
+	EngineDies    float64 // of its steps
+	HooksFail     float64
+}
+
+// How people act in a simulation.
+const (
+	PeopleAct   = "default"
+	PeopleNever = "never"
+)
+
+// Simulated is what came of it.
+type Simulated struct {
+	Runs     int
+	Outcomes []SimulatedEnd // the most frequent first
+	Reviews  SimulatedFigure
+	Spawns   SimulatedFigure
+	Moves    SimulatedFigure
+	Refusals SimulatedFigure
+	Spans    []task.Typical
+	Well     int // ended well
+	Needed   int // waited for a person at any time
+	Astray   int // and not where the workflow has a person's work
+	Resting  int // wait for one in the end
+	Faults   map[string]int
+	Broken   []SimulatedBreach
+	Trace    []string
+}
+
+// SimulatedEnd is how runs ended, and how many.
+type SimulatedEnd struct {
+	State task.Status `json:"state"`
+	End   string      `json:"end"`
+	Runs  int         `json:"runs"`
+}
+
+// SimulatedFigure is how often something happened in a run.
+type SimulatedFigure struct {
+	Median int `json:"median"`
+	P90    int `json:"p90"`
+	Most   int `json:"max"`
+}
+
+// SimulatedBreach is a property that was found broken.
+type SimulatedBreach struct {
+	Property string   `json:"property"`
+	Message  string   `json:"message"`
+	Run      int      `json:"run"`
+	Last     []string `json:"last_steps"`
+	Replay   string   `json:"replay"` // the command that shows it step by step
+}
+
+// UsualSimulation is what is simulated where nobody says otherwise.
+func UsualSimulation() SimulationSetup {
+	return SimulationSetup{
+		Runs: 1000, Seed: 1, People: PeopleAct,
+		Slow: 0.2, Lying: 0.1, Dying: 0.05, Stubborn: 0.03, ReviewersFail: 0.2, EngineDies: 0.002, HooksFail: 0.02,
+	}
+}
+
+func (p *Program) workflowSimulate() *cobra.Command {
+	s := UsualSimulation()
+	c := &cobra.Command{
+		Use: "simulate FILE|NAME", Short: "Let tasks live whole lives under a workflow, in memory, and tell how they end", Args: between(1, 1),
+		Long: `Let tasks live whole lives under a workflow, in memory: the engine and the monitor are the real ones, agents are scripted and act by the dice,
+people come after a while where a task waits for one, and at every step something may go wrong. No agent is started, no file is written, no token is spent.
+
+It tells how tasks end, how many need a person, how many reviews and agents they take, and where their time goes.
+What must be true of every task is looked at after every step. What is broken is told with the command that shows it again, step by step; exit status 1.
+The same seed is the same story, to the byte. Times are those of the simulation: they tell where agents and people wait for each other, not how long yours take.`,
+		Example: `  orange workflow simulate default
+  orange workflow simulate my.yml --runs 500 --reviewers-fail 30% --people never
+  orange workflow simulate default --seed 1 --run 17 --trace`,
+		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
+	}
+	f := c.Flags()
+	f.IntVar(&s.Runs, "runs", s.Runs, "how many tasks")
+	f.Uint64Var(&s.Seed, "seed", s.Seed, "of the dice")
+	f.IntVar(&s.Only, "run", 0, "make this one of the runs alone")
+	f.BoolVar(&s.Trace, "trace", false, "print every step of the one run")
+	f.StringVar(&s.People, "people", s.People, "default: a person comes where a task waits for one; never: the task stays there")
+	for _, one := range shares(&s) {
+		f.Var(one.value, one.flag, one.help)
+	}
+	complete(c, "people", cobra.FixedCompletions([]string{PeopleAct, PeopleNever}, cobra.ShellCompDirectiveNoFileComp))
+	c.RunE = p.run(func(ctx context.Context, h *House, args []string) error {
+		if err := fitting(s); err != nil {
+			return err
+		}
+		def, err := h.Workflows.CheckWorkflow(args[0])
+		if err != nil {
+			return err
+		}
+		found, err := h.Simulation.Simulate(ctx, def, s)
+		if err != nil {
+			return err
+		}
+		for i := range found.Broken {
+			found.Broken[i].Replay = replayOf(c, args[0], s, found.Broken[i].Run)
+		}
+		if err := p.tellSimulated(def, s, found); err != nil {
+			return err
+		}
+		if len(found.Broken) > 0 {
+			return &ended{status: exitFailed}
+		}
+		return nil
+	})
+	return c
+}
+
+// fitting refuses what makes no sense.
+func fitting(s SimulationSetup) error {
+	switch {
+	case s.Runs < 1:
+		return usage("found %d as --runs, expected at least 1", s.Runs)
+	case s.Only < 0:
+		return usage("found %d as --run, expected the number of a run, from 1", s.Only)
+	case s.People != PeopleAct && s.People != PeopleNever:
+		return usage("found %q as --people, %s", s.People, yaml.Expected(s.People, []string{PeopleAct, PeopleNever}))
+	case s.Trace && s.Only == 0 && s.Runs != 1:
+		return usage("cannot trace %d runs at once; say which one with --run, or make one with --runs 1", s.Runs)
+	case s.Slow+s.Lying+s.Dying+s.Stubborn > 1:
+		return usage("found shares of agents that make more than 100%% together; lower --agents-slow, --agents-lie, --agents-die or --agents-stubborn")
+	}
+	return nil
+}
+
+// shareFlag is a flag that says how often something happens.
+type shareFlag struct {
+	flag, help string
+	what       string // in the heading
+	value      *share
+}
+
+func shares(s *SimulationSetup) []shareFlag {
+	return []shareFlag{
+		{"reviewers-fail", "reviews that do not pass", "of reviews do not pass", (*share)(&s.ReviewersFail)},
+		{"agents-slow", "agents that take hours", "of agents are slow", (*share)(&s.Slow)},
+		{"agents-lie", "agents that ask before they have the evidence, or with something that looks like it", "lie", (*share)(&s.Lying)},
+		{"agents-die", "agents that die before they have asked, with their evidence written or without", "die", (*share)(&s.Dying)},
+		{"agents-stubborn", "agents that ask for the same again and again, and then do nothing", "are stubborn", (*share)(&s.Stubborn)},
+		{"hooks-fail", "attempts at a hook, and looks at agents and evidence, that fail", "of hooks and looks fail", (*share)(&s.HooksFail)},
+		{"engine-dies", "steps of Orange itself at which it dies", "of Orange's own steps are its last", (*share)(&s.EngineDies)},
+	}
+}
+
+// share is a part of a whole on the command line: 30% or 0.3.
+type share float64
+
+func (s *share) String() string {
+	return strconv.FormatFloat(math.Round(float64(*s)*1e6)/1e4, 'f', -1, 64) + "%"
+}
+func (s *share) Type() string { return "share" }
+
+// Set reads it. A bare 30 could mean either.
+func (s *share) Set(text string) error {
+	number, inPercent := strings.CutSuffix(text, "%")
+	x, err := strconv.ParseFloat(number, 64)
+	if inPercent {
+		x /= 100
+	}
+	if err != nil || math.IsNaN(x) || x < 0 || x > 1 {
+		return fmt.Errorf("found %q, expected a share such as 30%% or 0.3", text)
+	}
+	*s = share(x)
+	return nil
+}
+
+// replayOf is the command that shows one run of this call again.
+func replayOf(c *cobra.Command, name string, s SimulationSetup, run int) string {
+	if strings.ContainsAny(name, " \t'\"$\\*?;&|<>()") {
+		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	words := []string{"orange workflow simulate", name, "--seed", strconv.FormatUint(s.Seed, 10), "--run", strconv.Itoa(run)}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"runs", "run", "seed", "trace", "json"}, f.Name) {
+			words = append(words, "--"+f.Name, f.Value.String())
+		}
+	})
+	return strings.Join(append(words, "--trace"), " ")
+}
+
+func (p *Program) tellSimulated(def *workflow.Definition, s SimulationSetup, found Simulated) error {
+	if p.json {
+		return p.printJSON(viewOf(def, s, found))
+	}
+	for _, line := range found.Trace {
+		p.say("%s", line)
+	}
+	if len(found.Trace) > 0 {
+		p.say("")
+	}
+	runs := times(found.Runs) + ", seed "
+	if s.Only > 0 {
+		runs = fmt.Sprintf("run %d of seed ", s.Only)
+	}
+	p.say("%s: simulated %s%d; people: %s", def.File, runs, s.Seed, s.People)
+	var heading []string
+	for _, one := range shares(&s) {
+		heading = append(heading, one.value.String()+" "+one.what)
+	}
+	p.say("  %s", strings.Join(heading, ", "))
+	if err := p.table(found); err != nil {
+		return err
+	}
+	for _, b := range found.Broken[:min(len(found.Broken), 5)] {
+		p.say("\nbroken: %s [%s], seed %d, run %d", b.Message, b.Property, s.Seed, b.Run)
+		for _, line := range b.Last {
+			p.say("  %s", line)
+		}
+		p.say("  see all of it: %s", b.Replay)
+	}
+	if more := len(found.Broken) - 5; more > 0 {
+		p.say("\nbroken in %d more runs", more)
+	}
+	return nil
+}
+
+func (p *Program) table(found Simulated) error {
+	of := func(n int) string {
+		return fmt.Sprintf("%d\t%s", n, strconv.FormatFloat(100*float64(n)/float64(max(found.Runs, 1)), 'f', 1, 64)+"%")
+	}
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nOUTCOME\tRUNS\tSHARE\t")
+	for _, o := range found.Outcomes {
+		fmt.Fprintf(w, "%s (%s)\t%s\t\n", o.State, o.End, of(o.Runs))
+	}
+	fmt.Fprintf(w, "\nPEOPLE\tRUNS\tSHARE\t\nneeded a person\t%s\t\n  outside of the straight way\t%s\t\nwait for one in the end\t%s\t\n",
+		of(found.Needed), of(found.Astray), of(found.Resting))
+	fmt.Fprintln(w, "\nIN ONE RUN\tMEDIAN\tP90\tMAX")
+	for _, one := range []struct {
+		name string
+		SimulatedFigure
+	}{{"moves", found.Moves}, {"agents started", found.Spawns}, {"reviewers among them", found.Reviews}, {"requests refused", found.Refusals}} {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\n", one.name, one.Median, one.P90, one.Most)
+	}
+	fmt.Fprintln(w, "\nTIME IN STATE\tMEDIAN\tP90\tRUNS")
+	for _, span := range found.Spans {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", span.Status, inWords(span.Median), inWords(span.P90), span.Tasks)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write the table: %w", err)
+	}
+	f := found.Faults
+	p.say("\nfaults: Orange died %s, agents died %s, hooks and looks failed %s, deaths and runners came late %s, deaths were told twice %s",
+		times(f["engine_deaths"]), times(f["agent_deaths"]), times(f["failures"]), times(f["late"]), times(f["twice"]))
+	if len(found.Broken) == 0 {
+		p.say("nothing was found broken")
+	}
+	return nil
+}
+
+func viewOf(def *workflow.Definition, s SimulationSetup, found Simulated) map[string]any {
+	spans := make([]typicalView, len(found.Spans))
+	for i, span := range found.Spans {
+		spans[i] = typicalView{span.Status, span.Tasks, seconds(span.Median), seconds(span.P90)}
+	}
+	setup := map[string]any{"seed": s.Seed, "people": s.People}
+	for _, one := range shares(&s) {
+		setup[strings.ReplaceAll(one.flag, "-", "_")] = float64(*one.value)
+	}
+	all := func(n int) task.Share { return task.Share{Count: n, Of: found.Runs} }
+	return map[string]any{"simulation": map[string]any{
+		"workflow": def.Name, "version": def.Version, "digest": def.Digest, "runs": found.Runs, "setup": setup,
+		"outcomes": orEmpty(found.Outcomes), "ended_well": all(found.Well), "needed_a_person": all(found.Needed),
+		"needed_a_person_astray": all(found.Astray), "wait_for_a_person": all(found.Resting),
+		"moves": found.Moves, "spawns": found.Spawns, "reviews": found.Reviews, "refusals": found.Refusals,
+		"time_by_state": spans, "faults": found.Faults, "broken": orEmpty(found.Broken), "trace": orEmpty(found.Trace),
+	}}
+}

@@ -1,0 +1,154 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orange/internal/task"
+)
+
+// kind is what an agent is like.
+type kind int
+
+const (
+	quick    kind = iota
+	slow          // it takes hours
+	lying         // it asks before it has the evidence, or with something that looks like it
+	dying         // it dies before it has asked, with its evidence written or without
+	stubborn      // it asks for what was refused again and again, and then does nothing
+)
+
+func (k kind) String() string {
+	return [...]string{"quick", "slow", "lying", "dying", "stubborn"}[k]
+}
+
+// How agents are.
+const (
+	maxTries = 3    // how often one asks for what is refused
+	wanders  = 0.04 // how often one that does not review takes another way than the straight one: it has questions, or is stuck
+	lateness = 0.1  // how often a death is told late, or twice, and how often a runner comes late
+)
+
+// draw is the kind of the next agent.
+func (r *run) draw() kind {
+	x, shares := r.dice.Float64(), r.setup.Shares
+	for _, one := range []struct {
+		kind  kind
+		share float64
+	}{{slow, shares.Slow}, {lying, shares.Lying}, {dying, shares.Dying}, {stubborn, shares.Stubborn}} {
+		if x < one.share {
+			return one.kind
+		}
+		x -= one.share
+	}
+	return quick
+}
+
+// thinks is how long an agent takes.
+func (r *run) thinks(a *agent) time.Duration {
+	if a.kind == slow {
+		return r.within(30*time.Minute, 5*time.Hour)
+	}
+	return r.within(time.Minute, 20*time.Minute)
+}
+
+// acts is an agent's turn.
+func (r *run) acts(ctx context.Context, a *agent) error {
+	a.planned = false
+	if !a.Alive {
+		return nil
+	}
+	s, err := r.load(ctx)
+	if err != nil {
+		return err
+	}
+	state, _ := r.def.State(s.Task.Status)
+	ways := r.ways(s.Task, task.Actor{Role: a.Role})
+	if state.Role != a.Role || len(ways) == 0 {
+		a.silent = true
+		return nil
+	}
+	a.Touched = r.clock
+	onward := !r.chance(wanders)
+	if a.reads {
+		onward = !r.chance(r.setup.Shares.ReviewersFail)
+	}
+	w, _ := r.pick(ways, onward)
+	switch a.kind {
+	case dying:
+		r.dropsDead(a, s, w)
+		return nil
+	case lying:
+		if a.tries < maxTries && r.chance(0.7) {
+			if r.chance(0.5) {
+				r.pretends(a.name, w.edge.Gate)
+			}
+			return r.asks(ctx, a, w)
+		}
+	case stubborn:
+		return r.asks(ctx, a, w) // with whatever there is
+	}
+	r.merged = r.merged && a.reads
+	r.writes(a.name, s, w.edge.Gate)
+	return r.asks(ctx, a, w)
+}
+
+// dropsDead is the end of an agent before it has asked.
+func (r *run) dropsDead(a *agent, s task.Snapshot, w way) {
+	if r.chance(0.5) {
+		r.writes(a.name, s, w.edge.Gate)
+	}
+	ending := task.Ending{Known: true, Status: r.dice.IntN(2)}
+	if r.chance(0.3) {
+		ending = task.Ending{Known: true, Signal: 9}
+	}
+	r.end(a, ending)
+}
+
+// asks is an agent's command, and what it does after the answer.
+func (r *run) asks(ctx context.Context, a *agent, w way) error {
+	token := r.token()
+	var out task.Outcome
+	var nobody bool
+	r.tell("%s asks for %q", a.name, w.to)
+	err := r.program("the command of "+a.name, func() error {
+		actor, err := r.house.Moves.Actor(ctx, r.id, task.Caller{Secret: a.secret})
+		if err != nil {
+			nobody = refused(err)
+			return err
+		}
+		out, err = r.house.Moves.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: actor, Reason: token})
+		return err
+	})
+	r.answered(token, out, err)
+	switch {
+	case nobody:
+		a.silent = true
+	case refused(err):
+		r.refusals++
+		a.tries++
+		a.silent = a.tries >= maxTries && a.kind == stubborn || a.tries >= 2*maxTries
+	case err == nil && out.Moved:
+		return nil
+	}
+	if a.Alive && !a.silent {
+		r.wakes(a, r.within(time.Minute, 5*time.Minute))
+	}
+	return nil
+}
+
+// wakes plans an agent's next act.
+func (r *run) wakes(a *agent, after time.Duration) {
+	if a.planned || !a.Alive {
+		return
+	}
+	a.planned = true
+	r.planFor(agentActs, after, a, func(ctx context.Context) { r.failed(r.acts(ctx, a)) })
+}
+
+// token is a reason that no other request has: by it the move is known in the history.
+func (r *run) token() string {
+	r.tokens++
+	return fmt.Sprintf("request %d", r.tokens)
+}

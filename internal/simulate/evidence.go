@@ -1,0 +1,196 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// facts answer what gates ask for outside of TASK.md.
+type facts struct{ r *run }
+
+// thing is a file, the files of a glob, the result of a check, or what git says.
+type thing struct {
+	text  string
+	meets map[string]bool // what it answers with yes, by the keys of the parts that ask
+}
+
+func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
+
+// sourceOf is where a part looks.
+func sourceOf(p workflow.Part) string {
+	switch {
+	case p.File != "":
+		return p.File
+	case p.Glob != "":
+		return p.Glob
+	case p.Check != "":
+		return "check " + p.Check
+	}
+	return "git " + p.Git
+}
+
+func (f facts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+	return at(f.r, "it looks at the evidence", func() (map[string]decide.Fact, error) {
+		if err := f.r.troubled("a look at the evidence"); err != nil {
+			return nil, err
+		}
+		return f.r.see(t, parts), nil
+	})
+}
+
+func (r *run) see(t task.Task, parts []workflow.Part) map[string]decide.Fact {
+	out := map[string]decide.Fact{}
+	for _, p := range workflow.Leaves(parts) {
+		if p.Section != "" {
+			continue
+		}
+		fact := decide.Fact{Source: sourceOf(p), Where: sourceOf(p), Found: "nothing", Want: p.Want}
+		have, there := r.things[sourceOf(p)]
+		if (p.Check != "" || p.Git != "") && t.Workspace == "" {
+			there = false
+		}
+		if there {
+			fact.Text = document.Normalise(have.text)
+			fact.Digest = document.Digest(fact.Text)
+			asksMore := p.JQ != "" || p.Check != "" || p.Git != ""
+			if fact.Holds = !asksMore || have.meets[p.Key()]; !fact.Holds {
+				fact.Found = "something else"
+			}
+		}
+		out[p.Key()] = fact
+	}
+	return out
+}
+
+// evidence is what there is at this moment, as the engine would find it.
+func (r *run) evidence(s task.Snapshot, parts []workflow.Part) decide.Evidence {
+	return decide.Evidence{
+		Document: document.Read([]byte(r.folder.header + r.folder.body)), Spent: s.Spent, Entry: s.Entry, Facts: r.see(s.Task, parts),
+	}
+}
+
+// met says whether a gate is met, as decide sees it: it asks for the one move of a workflow that has no other.
+func met(gate []workflow.Part, evidence decide.Evidence, r *run) bool {
+	const here, there task.Status = "here", "there"
+	def := &workflow.Definition{
+		States:      []workflow.State{{Name: here}, {Name: there}},
+		Transitions: []workflow.Transition{{From: here, To: there, Gate: gate}},
+	}
+	_, err := decide.Transition(def, task.Task{Status: here, Live: true}, evidence, task.Request{To: there, Actor: task.Actor{Rule: true}}, r.clock)
+	return err == nil
+}
+
+// writes has somebody make what a gate asks for and what is not there yet.
+func (r *run) writes(who string, s task.Snapshot, gate []workflow.Part) {
+	evidence := r.evidence(s, gate)
+	if met(gate, evidence, r) {
+		return
+	}
+	var wanted []workflow.Part
+	for _, p := range gate {
+		wanted = r.choose(wanted, p)
+	}
+	sections, places := map[string][]workflow.Part{}, map[string][]workflow.Part{}
+	lacks := map[string]bool{}
+	for _, p := range wanted {
+		name, of := sourceOf(p), places
+		if p.Section != "" {
+			name, of = document.Key(p.Section), sections
+		}
+		of[name] = append(of[name], p)
+		lacks[name] = lacks[name] || !met([]workflow.Part{p}, evidence, r)
+	}
+	for _, name := range slices.Sorted(maps.Keys(sections)) {
+		if lacks[name] {
+			r.section(who, sections[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(places)) {
+		if lacks[name] {
+			r.makes(who, name, places[name])
+		}
+	}
+}
+
+// choose adds the leaves that somebody sets out to meet: of alternatives one, mostly the first.
+func (r *run) choose(to []workflow.Part, p workflow.Part) []workflow.Part {
+	switch {
+	case len(p.All) > 0:
+		for _, one := range p.All {
+			to = r.choose(to, one)
+		}
+		return to
+	case len(p.Any) > 0:
+		pick := 0
+		if r.chance(0.3) {
+			pick = r.dice.IntN(len(p.Any))
+		}
+		return r.choose(to, p.Any[pick])
+	}
+	return append(to, p)
+}
+
+func (r *run) section(who string, parts []workflow.Part) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "\n## %s\n\n", document.Key(parts[0].Section))
+	for _, p := range parts {
+		if p.Verdict != "" {
+			fmt.Fprintf(&text, "Verdict: %s\n\n", p.Verdict)
+			break
+		}
+	}
+	r.notes++
+	for _, p := range parts {
+		for _, label := range p.Fields {
+			fmt.Fprintf(&text, "%s: note %d\n", label, r.notes)
+		}
+	}
+	fmt.Fprintf(&text, "Note %d.\n", r.notes)
+	r.folder.body += text.String()
+	verdict := ""
+	if v := parts[0].Verdict; v != "" {
+		verdict = ", verdict " + v
+	}
+	r.tell("%s writes the section %q%s", who, document.Key(parts[0].Section), verdict)
+}
+
+// makes has a file, a check or git say what the parts ask for, and nothing that others ask of the same.
+func (r *run) makes(who, name string, parts []workflow.Part) {
+	r.notes++
+	one := thing{text: fmt.Sprintf("%s, note %d", name, r.notes), meets: map[string]bool{}}
+	for _, p := range parts {
+		one.meets[p.Key()] = true
+	}
+	r.things[name] = one
+	r.tell("%s sees to %s", who, name)
+}
+
+// pretends is what a liar writes: something that looks like evidence.
+func (r *run) pretends(who string, gate []workflow.Part) {
+	leaves := workflow.Leaves(gate)
+	if len(leaves) == 0 {
+		return
+	}
+	p := leaves[r.dice.IntN(len(leaves))]
+	r.notes++
+	if p.Section == "" {
+		r.things[sourceOf(p)] = thing{text: fmt.Sprintf("nonsense %d", r.notes)}
+		r.tell("%s pretends to have seen to %s", who, sourceOf(p))
+		return
+	}
+	text := fmt.Sprintf("\n## %s\n\n", document.Key(p.Section))
+	for _, label := range p.Fields {
+		text += label + ":\n"
+	}
+	r.folder.body += text
+	r.tell("%s writes an empty section %q", who, document.Key(p.Section))
+}

@@ -1,0 +1,254 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"orange/internal/task"
+)
+
+// hands do to the pretended world what each hook does to the real one. They may be asked again for what is done: they look first.
+type hands struct{ r *run }
+
+// agent is a program that was started.
+type agent struct {
+	Agent
+	name     string
+	secret   string
+	seat     string // the hash of its seat
+	reads    bool   // it only looks: a reviewer, or one with reduced permissions
+	byItself bool   // no hook ended it
+	deaths   int    // how often its death had a consequence
+
+	kind    kind
+	turn    int // the move after which it began its present turn
+	tries   int // how often it was refused in that turn
+	planned bool
+	silent  bool // it does nothing more in this turn
+	told    bool // somebody has told of its end
+}
+
+// Run starts a runner: a program of its own, which nothing that it ends can end. It may come late.
+func (h hands) Run(ctx context.Context, id string, inherit bool) error {
+	r := h.r
+	return act(r, "it starts a runner of hooks", func() error {
+		if err := r.troubled("the start of a runner"); err != nil {
+			return err
+		}
+		settle := func(ctx context.Context) {
+			// What it cannot do is still owed.
+			_ = r.program("a runner of hooks", func() error { return r.house.Care.Settle(ctx, id, inherit) })
+		}
+		if !r.calm && r.chance(lateness) {
+			r.faults.Late++
+			r.tell("FAULT: the runner of hooks comes late")
+			r.plan(runnerComes, r.within(time.Second, time.Minute), settle)
+			return nil
+		}
+		settle(ctx)
+		return nil
+	})
+}
+
+func (h hands) Perform(_ context.Context, job task.Job) (task.Effect, error) {
+	r := h.r
+	what := fmt.Sprintf("hook %d (%s)", r.number(job.Hook.ID), job.Hook.Action)
+	return at(r, "it performs "+what, func() (task.Effect, error) {
+		r.performs(job)
+		early := r.troubled(what)
+		if early != nil && r.chance(0.5) {
+			return task.Effect{}, early
+		}
+		effect, err := h.do(job)
+		if err != nil {
+			r.at.upset = true // that the workflow asks for what cannot be is told as such
+			r.tell("%s fails: %v", what, err)
+			return effect, err
+		}
+		r.performed[job.Hook.ID]++
+		if early != nil {
+			return task.Effect{}, early // it has done its work, and nobody knows
+		}
+		r.tell("%s is performed: %s", what, effect.Said)
+		return effect, nil
+	})
+}
+
+func (h hands) do(job task.Job) (task.Effect, error) {
+	r := h.r
+	switch job.Hook.Action {
+	case task.AcquireWorkspace:
+		return task.Effect{Said: "the workspace is ready"}, nil
+	case task.ReleaseWorkspace:
+		return h.release(job)
+	case task.SpawnAgent, task.SpawnReviewer:
+		return h.spawn(job)
+	case task.NotifyWorker:
+		return h.tells(job)
+	case task.KillSession:
+		none := ""
+		h.end(func(*agent) bool { return true })
+		return task.Effect{EndSeats: []string{task.EveryRole}, Session: &none, Said: "every agent is ended"}, nil
+	case task.KillReviewer, task.KillAgent:
+		role := job.Hook.Role
+		if role == "" && job.Hook.Action == task.KillReviewer {
+			role = task.RoleReviewer
+		}
+		h.end(func(a *agent) bool { return a.Role == role })
+		return task.Effect{EndSeats: []string{role}, Said: "the " + role + " is ended"}, nil
+	case task.SetAside:
+		r.setAside(job.Hook.Folder)
+	case task.PushBranch:
+		pushed := "c0ffee"
+		return task.Effect{Pushed: &pushed, Said: "the branch is pushed"}, nil
+	case task.CreatePR:
+		if r.pr.URL == "" {
+			r.pr = task.PullRequest{URL: "https://forge.invalid/simulated/pull/1", State: task.PROpen, Commit: "c0ffee"}
+		}
+		pr := r.pr
+		return task.Effect{PR: &pr, Said: "the pull request is open"}, nil
+	}
+	return task.Effect{Said: "done"}, nil // what is left touches neither agents nor workspace
+}
+
+func (h hands) end(which func(*agent) bool) {
+	for _, a := range h.r.agents {
+		if !which(a) {
+			continue
+		}
+		a.Window = false
+		if a.Alive {
+			a.Alive = false
+			h.r.forget(a)
+		}
+	}
+}
+
+func (h hands) release(job task.Job) (task.Effect, error) {
+	if job.Task.Workspace == "" {
+		return task.Effect{Said: "no workspace to release"}, nil
+	}
+	for _, a := range h.r.agents {
+		if a.Alive {
+			h.r.breaks(propWorkspace, "the workspace is given back while %s lives in it", a.name)
+			return task.Effect{}, fmt.Errorf("cannot release the workspace: %s still runs in it", a.name)
+		}
+	}
+	return task.Effect{Lease: task.LeaseFree, Said: "the workspace is given back"}, nil
+}
+
+// tells has the worker know that it is its turn; where nobody has the worker's part, one is started.
+func (h hands) tells(job task.Job) (task.Effect, error) {
+	notice := &task.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: "go on"}
+	if h.mine(job) == nil {
+		for _, a := range h.r.agents {
+			if a.Alive && a.Role != task.RoleReviewer {
+				return task.Effect{NewNotice: notice, Said: a.name + " is told"}, nil
+			}
+		}
+		if job.Respawn == "" {
+			return task.Effect{NewNotice: notice, Said: "nobody is there to be told"}, nil
+		}
+	}
+	effect, err := h.spawn(job)
+	effect.NewNotice = notice
+	return effect, err
+}
+
+// mine is the agent that an earlier attempt at the same hook has started.
+func (h hands) mine(job task.Job) *agent {
+	for _, a := range h.r.agents {
+		if a.Hook == job.Hook.ID && a.Window {
+			return a
+		}
+	}
+	return nil
+}
+
+func (h hands) spawn(job task.Job) (task.Effect, error) {
+	r := h.r
+	if a := h.mine(job); a != nil {
+		return started(job, a), nil
+	}
+	h.end(func(a *agent) bool { return a.Role == job.Role })
+	if job.Task.Workspace == "" {
+		r.breaks(propWorkspace, "the %s is started, and the task has no workspace", job.Role)
+		return task.Effect{}, fmt.Errorf("cannot start the %s: the task has no workspace", job.Role)
+	}
+	reads := job.Role == task.RoleReviewer || job.Hook.Permissions == task.PermissionsReduced
+	for _, other := range r.agents {
+		if other.Alive && other.reads == reads {
+			r.breaks(propOneAgent, "the %s is started while %s lives, and both %s", job.Role, other.name, map[bool]string{true: "review", false: "change the work"}[reads])
+		}
+	}
+	a := &agent{
+		Agent: Agent{Task: job.Task.ID, PID: 1000 + len(r.agents), Role: job.Role, Hook: job.Hook.ID, Window: true, Alive: true, Touched: r.clock},
+		name:  fmt.Sprintf("%s %d", job.Role, len(r.agents)+1), secret: job.Secret, seat: job.Seat, reads: reads, turn: -1,
+	}
+	a.kind = r.draw()
+	r.agents = append(r.agents, a)
+	if reads {
+		r.reviews++
+	}
+	r.tell("%s is started, a %s one", a.name, a.kind)
+	if a.kind == dying && r.chance(0.2) {
+		r.end(a, task.Ending{Unstarted: "no such program"})
+	}
+	return started(job, a), nil
+}
+
+func started(job task.Job, a *agent) task.Effect {
+	event := task.AgentSpawned
+	if a.Role == task.RoleReviewer {
+		event = task.ReviewStarted
+	}
+	session := "simulated"
+	seat := &task.Seat{Hash: a.seat}
+	data := map[string]string{"role": a.Role, "window": a.Role, "session": session, task.DataHarness: scripted}
+	if job.Agent != "" {
+		delete(data, task.DataHarness)
+		data[task.DataNamedHarness] = job.Agent
+	}
+	if a.Alive {
+		seat.PID, seat.Began = a.PID, a.Began()
+	}
+	return task.Effect{
+		Events:  []task.Event{{Type: event, Data: data}},
+		Session: &session, Seat: seat, Said: a.name + " is at work",
+	}
+}
+
+// end is an agent's end that no hook wanted.
+func (r *run) end(a *agent, ending task.Ending) {
+	if !a.Alive {
+		return
+	}
+	a.Alive, a.byItself, a.Ending = false, true, ending
+	a.Noted = ending.Unstarted != "" || r.chance(0.5)
+	a.Window = r.chance(0.5)
+	r.faults.AgentDeaths++
+	r.forget(a)
+	r.tell("%s dies: %v", a.name, ending)
+	late := r.within(time.Second, 10*time.Second)
+	if r.chance(lateness) {
+		r.faults.Late++
+		late = r.within(time.Minute, 2*time.Hour)
+	}
+	r.tells(a, late)
+	if r.chance(lateness) {
+		r.faults.Twice++
+		r.tells(a, r.within(time.Second, 3*time.Hour))
+	}
+}
+
+// setAside takes away what lies in a folder.
+func (r *run) setAside(folder string) {
+	for _, source := range slices.Sorted(mapKeys(r.things)) {
+		if strings.HasPrefix(source, folder+"/") {
+			delete(r.things, source)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package simulate
+
+import (
+	"context"
+	"time"
+
+	"orange/internal/task"
+)
+
+// Book is a record with nothing in it but what is simulated.
+type Book interface {
+	Record
+	Index
+	Seats
+}
+
+// Record is what is kept of one task.
+type Record interface {
+	Load(ctx context.Context, id string) (task.Snapshot, error)
+	Commit(ctx context.Context, c task.Change) (task.Task, error)
+	Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error)
+	BeginHook(ctx context.Context, hook int64, now time.Time) error
+	Delete(ctx context.Context, id string) error
+}
+
+// Index finds tasks and tells their past.
+type Index interface {
+	List(ctx context.Context, f task.Filter) ([]task.Task, error)
+	Holders(ctx context.Context, project string) ([]task.Holder, error)
+	Debtors(ctx context.Context, now time.Time) ([]string, error)
+	Events(ctx context.Context, id string, after int) ([]task.Event, error)
+	Lines(ctx context.Context, id string) ([]string, error)
+	WasRendered(ctx context.Context, id, field, value string) (bool, error)
+}
+
+// Seats tell who is who.
+type Seats interface {
+	Seat(ctx context.Context, hash string) (task.Seat, error)
+	SeatOf(ctx context.Context, pid int, began string) (task.Seat, error)
+	OpenSeats(ctx context.Context, id string) ([]task.Seat, error)
+}
+
+// Moves is the engine for whoever wants something of a task.
+type Moves interface {
+	Create(ctx context.Context, n task.New) (task.Outcome, error)
+	Actor(ctx context.Context, id string, caller task.Caller) (task.Actor, error)
+	Request(ctx context.Context, req task.Request) (task.Outcome, error)
+	Merge(ctx context.Context, id, strategy string, local bool, actor task.Actor) (task.Outcome, string, error)
+	Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error)
+	Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error), actor task.Actor) (task.Outcome, error)
+}
+
+// Care is the engine for whoever sees to it that tasks go on.
+type Care interface {
+	Died(ctx context.Context, death task.Death) (task.Outcome, error)
+	Settle(ctx context.Context, id string, inherit bool) error
+	PRSeen(ctx context.Context, id string, pr task.PullRequest) (told string, err error)
+}
+
+// Watch is the monitor: one look sees to everything that is due.
+type Watch interface {
+	Look(ctx context.Context) error
+}
+
+// House is the engine with its monitor, as they were joined to a world.
+type House struct {
+	Moves Moves
+	Care  Care
+	Watch Watch
+}

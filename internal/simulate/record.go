@@ -1,0 +1,159 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"orange/internal/task"
+)
+
+// record is the real record as one run sees it. What was read is remembered until somebody writes: the database is what takes the time.
+type record struct{ r *run }
+
+func remembered[T any](r *run, what string, ask func() (T, error)) (T, error) {
+	if have, there := r.memory[what]; there {
+		return have.(T), nil
+	}
+	got, err := ask()
+	if err == nil {
+		r.memory[what] = got
+	}
+	return got, err
+}
+
+func (r *run) load(ctx context.Context) (task.Snapshot, error) {
+	got, err := remembered(r, "load", func() (task.Snapshot, error) { return r.book.Load(ctx, r.id) })
+	got.Owed, got.Spent, got.Entry = slices.Clone(got.Owed), slices.Clone(got.Spent), slices.Clone(got.Entry)
+	return got, err
+}
+
+func (r *run) history(ctx context.Context) ([]task.Event, error) {
+	return remembered(r, "events", func() ([]task.Event, error) { return r.book.Events(ctx, r.id, 0) })
+}
+
+func (r *run) seats(ctx context.Context) ([]task.Seat, error) {
+	got, err := remembered(r, "seats", func() ([]task.Seat, error) { return r.book.OpenSeats(ctx, r.id) })
+	return slices.Clone(got), err
+}
+
+func (b record) Load(ctx context.Context, id string) (task.Snapshot, error) {
+	return at(b.r, "it reads the record", func() (task.Snapshot, error) {
+		if id != b.r.id {
+			return b.r.book.Load(ctx, id)
+		}
+		return b.r.load(ctx)
+	})
+}
+
+func (b record) Commit(ctx context.Context, c task.Change) (task.Task, error) {
+	r := b.r
+	return at(r, "it commits "+describe(c), func() (task.Task, error) {
+		t, err := r.book.Commit(ctx, c)
+		clear(r.memory)
+		if err == nil {
+			r.committed(c, t)
+		}
+		return t, err
+	})
+}
+
+// Hooks is no step at which a program dies: how often a waiting one looks, no dice decide.
+func (b record) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
+	if p := b.r.at; p != nil && p.dead {
+		return nil, errDied
+	}
+	got, err := remembered(b.r, fmt.Sprintf("hooks %d", event), func() ([]task.OwedHook, error) { return b.r.book.Hooks(ctx, id, event) })
+	return slices.Clone(got), err
+}
+
+func (b record) BeginHook(ctx context.Context, hook int64, now time.Time) error {
+	return act(b.r, "it begins a hook", func() error {
+		clear(b.r.memory)
+		err := b.r.book.BeginHook(ctx, hook, now)
+		if err == nil {
+			b.r.begun(hook)
+		}
+		return err
+	})
+}
+
+func (b record) Delete(ctx context.Context, id string) error {
+	return act(b.r, "it forgets the task", func() error {
+		clear(b.r.memory)
+		return b.r.book.Delete(ctx, id)
+	})
+}
+
+func (b record) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
+	return at(b.r, "it lists tasks", func() ([]task.Task, error) {
+		got, err := remembered(b.r, fmt.Sprintf("list %+v", f), func() ([]task.Task, error) { return b.r.book.List(ctx, f) })
+		return slices.Clone(got), err
+	})
+}
+
+func (b record) Holders(ctx context.Context, project string) ([]task.Holder, error) {
+	return at(b.r, "it looks who has workspaces", func() ([]task.Holder, error) { return b.r.book.Holders(ctx, project) })
+}
+
+func (b record) Debtors(ctx context.Context, now time.Time) ([]string, error) {
+	return at(b.r, "it looks who owes hooks", func() ([]string, error) { return b.r.book.Debtors(ctx, now) })
+}
+
+func (b record) Events(ctx context.Context, id string, after int) ([]task.Event, error) {
+	return at(b.r, "it reads the history", func() ([]task.Event, error) {
+		if id != b.r.id {
+			return b.r.book.Events(ctx, id, after)
+		}
+		all, err := b.r.history(ctx)
+		return slices.DeleteFunc(slices.Clone(all), func(e task.Event) bool { return e.Seq <= after }), err
+	})
+}
+
+func (b record) Lines(ctx context.Context, id string) ([]string, error) {
+	return at(b.r, "it reads the lines of the history", func() ([]string, error) {
+		got, err := remembered(b.r, "lines "+id, func() ([]string, error) { return b.r.book.Lines(ctx, id) })
+		return slices.Clone(got), err
+	})
+}
+
+func (b record) WasRendered(ctx context.Context, id, field, value string) (bool, error) {
+	return at(b.r, "it looks what TASK.md ever showed", func() (bool, error) { return b.r.book.WasRendered(ctx, id, field, value) })
+}
+
+func (b record) Seat(ctx context.Context, hash string) (task.Seat, error) {
+	return at(b.r, "it looks whose seat it is", func() (task.Seat, error) { return b.r.book.Seat(ctx, hash) })
+}
+
+func (b record) SeatOf(ctx context.Context, pid int, began string) (task.Seat, error) {
+	return at(b.r, "it looks whose process it is", func() (task.Seat, error) { return b.r.book.SeatOf(ctx, pid, began) })
+}
+
+func (b record) OpenSeats(ctx context.Context, id string) ([]task.Seat, error) {
+	return at(b.r, "it looks who has a seat", func() ([]task.Seat, error) {
+		if id != b.r.id && id != "" {
+			return b.r.book.OpenSeats(ctx, id)
+		}
+		return b.r.seats(ctx)
+	})
+}
+
+// describe is a change in a few words.
+func describe(c task.Change) string {
+	for _, e := range c.Events {
+		if e.IsMove() {
+			return fmt.Sprintf("the move to %q", e.To)
+		}
+	}
+	if len(c.Events) > 0 {
+		return c.Events[len(c.Events)-1].Type
+	}
+	for _, s := range c.Settled {
+		return "that a hook is " + string(s.State)
+	}
+	if c.NewSeat != nil {
+		return "a seat"
+	}
+	return "a change"
+}

@@ -1,0 +1,401 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// run is one task's life.
+type run struct {
+	def    *workflow.Definition
+	setup  Setup
+	nth    int
+	book   Book
+	house  House
+	chart  chart
+	dice   *rand.Rand
+	random *rand.ChaCha8
+	calm   bool // nothing goes wrong any more
+
+	id     string
+	clock  time.Time
+	queue  []step
+	made   int // steps
+	at     *program
+	locks  locks
+	memory map[string]any
+
+	folder  folder
+	things  map[string]thing
+	notes   int
+	agents  []*agent
+	merged  bool // and nothing was changed since
+	reviews int  // agents that only look
+	pr      task.PullRequest
+
+	twin
+	needed  bool // a person was waited for, at any time
+	astray  bool // and the workflow had not planned that
+	rests   bool // in the end it waits for a person
+	vain    int  // how often in a row a person tried in vain
+	alone   int  // moves since a person did something
+	stuck   error
+	faults  Faults
+	trace   []string
+	breach  *Breach
+	stats   task.Stats
+	snap    task.Task
+	looked  bool // the last step was a look that changed nothing
+	version int64
+}
+
+// Faults are what was put in the way of tasks.
+type Faults struct {
+	EngineDeaths int // Orange died
+	AgentDeaths  int
+	Failures     int // hooks and looks that failed
+	Late         int // deaths told late, runners that came late
+	Twice        int // deaths told again
+}
+
+// doing is what a step is.
+type doing int
+
+const (
+	agentActs doing = iota
+	deathTold
+	runnerComes
+	monitorLooks
+	personComes
+)
+
+// step is something that will happen.
+type step struct {
+	at    time.Time
+	doing doing
+	of    *agent
+	do    func(ctx context.Context)
+}
+
+// Bounds of one run.
+const (
+	maxSteps = 4000
+	horizon  = 90 * 24 * time.Hour
+	maxAlone = 300 // moves without a person: the agents go round
+)
+
+func newRun(def *workflow.Definition, setup Setup, number int, book Book) *run {
+	var key [32]byte
+	for i := range 8 {
+		key[i], key[8+i] = byte(setup.Seed>>(8*i)), byte(uint64(number)>>(8*i))
+	}
+	return &run{
+		def: def, setup: setup, nth: number, book: book, chart: chartOf(def), clock: dawn(),
+		dice: rand.New(rand.NewPCG(setup.Seed, uint64(number))), random: rand.NewChaCha8(key),
+		locks: locks{}, memory: map[string]any{}, things: map[string]thing{}, twin: newTwin(),
+		folder: folder{kept: map[string]string{}, projections: map[string][]byte{}},
+	}
+}
+
+func (r *run) chance(share float64) bool { return share > 0 && r.dice.Float64() < share }
+
+// within is a length of time between two, the shorter ones more often.
+func (r *run) within(least, most time.Duration) time.Duration {
+	x := r.dice.Float64()
+	return (least + time.Duration(x*x*float64(most-least))).Truncate(time.Second)
+}
+
+func (r *run) plan(what doing, after time.Duration, do func(ctx context.Context)) {
+	r.planFor(what, after, nil, do)
+}
+
+func (r *run) planFor(what doing, after time.Duration, of *agent, do func(ctx context.Context)) {
+	r.queue = append(r.queue, step{r.clock.Add(after), what, of, do})
+}
+
+func (r *run) isPlanned(what doing) bool {
+	for _, s := range r.queue {
+		if s.doing == what {
+			return true
+		}
+	}
+	return false
+}
+
+// forget takes an agent's next act out of the plan: it is gone.
+func (r *run) forget(a *agent) {
+	a.planned = false
+	kept := r.queue[:0]
+	for _, s := range r.queue {
+		if s.doing != agentActs || s.of != a {
+			kept = append(kept, s)
+		}
+	}
+	r.queue = kept
+}
+
+// next takes the earliest step out of the plan.
+func (r *run) next() (step, bool) {
+	if len(r.queue) == 0 {
+		return step{}, false
+	}
+	first := 0
+	for i := range r.queue {
+		if r.queue[i].at.Before(r.queue[first].at) {
+			first = i
+		}
+	}
+	s := r.queue[first]
+	r.queue = append(r.queue[:first], r.queue[first+1:]...)
+	return s, true
+}
+
+func (r *run) tell(format string, args ...any) {
+	since := r.clock.Sub(dawn())
+	r.trace = append(r.trace, fmt.Sprintf("%4d  day %d %s  %s", len(r.trace)+1, 1+int(since.Hours()+9)/24, r.clock.Format("15:04:05"), fmt.Sprintf(format, args...)))
+}
+
+// failed notes that the simulation itself cannot go on.
+func (r *run) failed(err error) {
+	if err != nil && r.stuck == nil {
+		r.stuck = err
+	}
+}
+
+// live is a task's whole life.
+func (r *run) live(ctx context.Context) error {
+	r.born(ctx)
+	for r.id != "" && r.breach == nil && r.stuck == nil && r.made < maxSteps && r.clock.Sub(dawn()) < horizon {
+		if err := r.follows(ctx); err != nil {
+			return err
+		}
+		s, found := r.next()
+		if !found || r.breach != nil {
+			break
+		}
+		if s.at.After(r.clock) {
+			r.clock = s.at
+		}
+		r.made++
+		r.looked = s.doing == monitorLooks
+		before, err := r.load(ctx)
+		if err != nil {
+			return err
+		}
+		r.version = before.Task.Version
+		s.do(ctx)
+	}
+	if r.stuck != nil {
+		return r.stuck
+	}
+	if r.id == "" {
+		return errors.New("no task could be created")
+	}
+	return r.close(ctx)
+}
+
+// born has a person create the task, and look whether it is there when they hear nothing.
+func (r *run) born(ctx context.Context) {
+	for tries := range 20 {
+		r.calm = tries > 10
+		if r.id != "" || r.stuck != nil || r.breach != nil {
+			break
+		}
+		r.tell("a person creates the task")
+		err := r.program("the command that creates the task", func() error {
+			_, err := r.house.Moves.Create(ctx, task.New{
+				Project: project(), Summary: "a simulated task", Harness: scripted, ReviewHarness: scripted,
+				Workflow: r.def.Name, Spawn: true, Actor: human(),
+			})
+			return err
+		})
+		if refused(err) {
+			r.failed(err)
+		}
+	}
+	r.calm = false
+}
+
+// scripted is the name of the harness of simulated agents.
+const scripted = "scripted"
+
+// follows plans what follows from how things stand.
+func (r *run) follows(ctx context.Context) error {
+	s, err := r.load(ctx)
+	if err != nil {
+		return err
+	}
+	r.checkOver(s)
+	quiet := r.looked && s.Task.Version == r.version
+	if !r.isPlanned(monitorLooks) {
+		after, wanted := r.within(time.Second, 30*time.Second), true
+		if quiet {
+			after, wanted = r.nextLook(ctx, s)
+		}
+		if wanted {
+			r.plan(monitorLooks, after, r.looks)
+		}
+	}
+	state, _ := r.def.State(s.Task.Status)
+	for _, a := range r.agents {
+		if !a.Alive || a.Role != state.Role || a.turn == r.moves {
+			continue
+		}
+		a.turn, a.tries, a.silent = r.moves, 0, false
+		if !r.def.Attended(state.Name) { // else it waits for a person there
+			r.wakes(a, r.thinks(a))
+		}
+	}
+	r.rests = quiet && r.waits(ctx, s)
+	if !r.rests {
+		return nil
+	}
+	r.needed, r.astray = true, r.astray || !r.asPlanned(s)
+	r.checkDeadEnd(s)
+	if !r.setup.NoPeople && r.vain < maxVain && !r.isPlanned(personComes) {
+		r.tell("the task waits for a person in %q%s", s.Task.Status, because(s.Task))
+		r.plan(personComes, r.within(soon, notSoSoon), func(ctx context.Context) { r.failed(r.comes(ctx)) })
+	}
+	return nil
+}
+
+func because(t task.Task) string {
+	if t.Attention == "" {
+		return ""
+	}
+	return ": " + t.Attention
+}
+
+// looks is a look of the monitor.
+func (r *run) looks(ctx context.Context) {
+	_ = r.program("the monitor", func() error { return r.house.Watch.Look(ctx) }) // what it did not do it does with the next look
+}
+
+// nextLook is when a look would find something to do.
+func (r *run) nextLook(ctx context.Context, s task.Snapshot) (time.Duration, bool) {
+	const usual = 30 * time.Second
+	var next time.Time
+	sooner := func(at time.Time) {
+		if at.Before(r.clock) {
+			at = r.clock.Add(usual)
+		}
+		if next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	t := s.Task
+	for _, h := range s.Owed {
+		sooner(h.NextTry)
+	}
+	state, _ := r.def.State(t.Status)
+	a := r.living(state.Role)
+	switch {
+	case len(r.unseen(ctx)) > 0, !t.Live && (t.Workspace != "" || r.anybody() != nil):
+		sooner(r.clock.Add(usual))
+	case a != nil && a.silent && !r.def.Attended(t.Status) && t.StalledAt.IsZero():
+		sooner(a.Touched.Add(Stall + time.Minute))
+	}
+	if at, wanted := decide.NextDeadline(r.def, nil, t, r.clock); wanted {
+		sooner(at.Add(r.within(0, 5*time.Minute))) // timers are late
+	}
+	if a == nil && decide.Revives(r.def, t) {
+		events, err := r.history(ctx)
+		r.failed(err)
+		if due, wanted := decide.RespawnDue(r.def, t, events); wanted {
+			sooner(due)
+		}
+	}
+	return next.Sub(r.clock), !next.IsZero()
+}
+
+// Stall is how long an agent may do nothing before the monitor marks its task.
+const Stall = 15 * time.Minute
+
+// tells plans that somebody tells of an agent's death.
+func (r *run) tells(a *agent, after time.Duration) {
+	r.planFor(deathTold, after, a, func(ctx context.Context) {
+		_ = r.program("whoever tells of a death", func() error {
+			_, err := r.house.Care.Died(ctx, task.Death{Task: r.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
+			return err
+		})
+	})
+}
+
+// living is the living agent of a role.
+func (r *run) living(role string) *agent {
+	for _, a := range r.agents {
+		if a.Alive && a.Role == role {
+			return a
+		}
+	}
+	return nil
+}
+
+func (r *run) anybody() *agent {
+	for _, a := range r.agents {
+		if a.Alive {
+			return a
+		}
+	}
+	return nil
+}
+
+// unseen are the seats of agents whose death nobody has dealt with.
+func (r *run) unseen(ctx context.Context) []task.Seat {
+	open, err := r.seats(ctx)
+	r.failed(err)
+	var out []task.Seat
+	for _, seat := range open {
+		if a := r.agentOf(seat.Hook); a == nil || !a.Alive {
+			out = append(out, seat)
+		}
+	}
+	return out
+}
+
+func (r *run) agentOf(hook int64) *agent {
+	for _, a := range r.agents {
+		if a.Hook == hook {
+			return a
+		}
+	}
+	return nil
+}
+
+// close has everything seen to in a world without faults, and looks whether all is as it must be.
+func (r *run) close(ctx context.Context) error {
+	r.calm = true
+	r.queue = nil
+	for range 60 {
+		s, err := r.load(ctx)
+		if err != nil {
+			return err
+		}
+		if r.breach != nil || len(s.Owed) == 0 && len(r.unseen(ctx)) == 0 && (s.Task.Live || s.Task.Workspace == "" && r.anybody() == nil) {
+			break
+		}
+		r.clock = r.clock.Add(10 * time.Minute)
+		r.looks(ctx)
+	}
+	s, err := r.load(ctx)
+	if err != nil {
+		return err
+	}
+	events, err := r.history(ctx)
+	if err != nil {
+		return err
+	}
+	r.snap = s.Task
+	r.stats = task.StatsOf(s.Task, events, func(status task.Status) task.Marks { return decide.Marks(r.def, status) }, r.clock)
+	if r.breach == nil {
+		return r.check(ctx, s, events)
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// OpenMemory opens an empty record that nobody else sees and that ends with Close: nothing of it is ever on a disk.
+func OpenMemory(ctx context.Context) (*Store, error) {
+	const path = ":memory:"
+	db, err := sql.Open("sqlite", "file::memory:?_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)&_txlock=immediate")
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a record in memory: %w", err)
+	}
+	// One connection, which is never given up: the record is its own.
+	db.SetMaxOpenConns(1)
+	db.SetMaxIdleConns(1)
+	s := &Store{db: db, path: path}
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot open a record in memory: %w", err), db.Close())
+	}
+	return s, nil
+}
