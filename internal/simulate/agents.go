@@ -89,7 +89,6 @@ func (r *run) acts(ctx context.Context, a *agent) error {
 	case stubborn:
 		return r.asks(ctx, a, w) // with whatever there is
 	}
-	r.merged = r.merged && a.reads
 	r.writes(a.name, s, w.edge.Gate)
 	return r.asks(ctx, a, w)
 }

@@ -87,6 +87,7 @@ func (r *run) committed(c task.Change, t task.Task) {
 		case e.IsMove():
 			r.moves++
 			r.alone++
+			r.merged = r.merged && !t.Live // whoever goes on changes something
 			r.tell("the task moves from %q to %q, by %s (%s)", e.From, e.To, e.Actor, e.Reason)
 		case e.Type == task.Created:
 			r.tell("the task is created in %q", e.Data[task.DataStatus])

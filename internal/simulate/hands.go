@@ -228,7 +228,7 @@ func (r *run) end(a *agent, ending task.Ending) {
 	}
 	a.Alive, a.byItself, a.Ending = false, true, ending
 	a.Noted = ending.Unstarted != "" || r.chance(0.5)
-	a.Window = r.chance(0.5)
+	a.Window = r.chance(0.5) || r.settled[a.Hook] == 0 // dead windows stay; nobody closes one that its own hook has still to find
 	r.faults.AgentDeaths++
 	r.forget(a)
 	r.tell("%s dies: %v", a.name, ending)

@@ -12,6 +12,7 @@ type Book interface {
 	Record
 	Index
 	Seats
+	Close() error
 }
 
 // Record is what is kept of one task.
@@ -57,9 +58,10 @@ type Care interface {
 	PRSeen(ctx context.Context, id string, pr task.PullRequest) (told string, err error)
 }
 
-// Watch is the monitor: one look sees to everything that is due.
+// Watch is the monitor: one look sees to everything that is due; once sees to all of it, whenever it is due.
 type Watch interface {
 	Look(ctx context.Context) error
+	Once(ctx context.Context) error
 }
 
 // House is the engine with its monitor, as they were joined to a world.

@@ -37,62 +37,77 @@ type Outcome struct {
 // Figure is how often something happened in a run.
 type Figure struct{ Median, P90, Most int }
 
-// tally collects runs.
+// life is what is told of one run.
+type life struct {
+	outcome                          Outcome
+	stats                            task.Stats
+	reviews, spawns, moves, refusals int
+	needed, astray, rests            bool
+	faults                           Faults
+	breach                           *Breach
+	trace                            []string
+}
+
+// told is what is told of a run that is over.
+func (r *run) told() life {
+	l := life{
+		outcome: Outcome{Status: r.snap.Status, End: "under way", Runs: 1}, stats: r.stats,
+		reviews: r.reviews, spawns: len(r.agents), moves: r.moves, refusals: r.refusals,
+		needed: r.needed, astray: r.astray, rests: r.rests, faults: r.faults, breach: r.breach,
+	}
+	switch {
+	case r.breach != nil:
+		l.outcome.End = "broken"
+	case r.stats.Well:
+		l.outcome.End = "ended well"
+	case !r.snap.Live:
+		l.outcome.End = "given up"
+	case r.rests:
+		l.outcome.End = "waits for a person"
+	}
+	if r.setup.Trace {
+		l.trace = r.trace
+	}
+	return l
+}
+
+// tally adds up runs.
 type tally struct {
 	report                           Report
 	stats                            []task.Stats
 	reviews, spawns, moves, refusals []int
 }
 
-func (y *tally) add(r *run) {
-	y.report.Runs++
-	y.stats = append(y.stats, r.stats)
-	y.reviews = append(y.reviews, r.reviews)
-	y.spawns = append(y.spawns, r.stats.Spawns)
-	y.moves = append(y.moves, r.moves)
-	y.refusals = append(y.refusals, r.refusals)
-	f := &y.report.Faults
-	f.EngineDeaths += r.faults.EngineDeaths
-	f.AgentDeaths += r.faults.AgentDeaths
-	f.Failures += r.faults.Failures
-	f.Late += r.faults.Late
-	f.Twice += r.faults.Twice
-	y.outcome(r)
+func (y *tally) add(l life) {
+	to := &y.report
+	to.Runs++
+	y.stats = append(y.stats, l.stats)
+	y.reviews, y.spawns = append(y.reviews, l.reviews), append(y.spawns, l.spawns)
+	y.moves, y.refusals = append(y.moves, l.moves), append(y.refusals, l.refusals)
+	to.Faults.EngineDeaths += l.faults.EngineDeaths
+	to.Faults.AgentDeaths += l.faults.AgentDeaths
+	to.Faults.Failures += l.faults.Failures
+	to.Faults.Late += l.faults.Late
+	to.Faults.Twice += l.faults.Twice
 	for _, one := range []struct {
 		is bool
 		of *int
-	}{{r.stats.Well, &y.report.Well}, {r.needed, &y.report.Needed}, {r.astray, &y.report.Astray}, {r.rests, &y.report.Resting}} {
+	}{{l.stats.Well, &to.Well}, {l.needed, &to.Needed}, {l.astray, &to.Astray}, {l.rests, &to.Resting}} {
 		if one.is {
 			*one.of++
 		}
 	}
-	if r.breach != nil {
-		y.report.Breaches = append(y.report.Breaches, *r.breach)
+	if l.breach != nil {
+		to.Breaches = append(to.Breaches, *l.breach)
 	}
-	if r.setup.Trace {
-		y.report.Trace = r.trace
-	}
-}
-
-func (y *tally) outcome(r *run) {
-	end := "under way"
-	switch {
-	case r.breach != nil:
-		end = "broken"
-	case r.stats.Well:
-		end = "ended well"
-	case !r.snap.Live:
-		end = "given up"
-	case r.rests:
-		end = "waits for a person"
-	}
-	for i := range y.report.Outcomes {
-		if o := &y.report.Outcomes[i]; o.Status == r.snap.Status && o.End == end {
+	to.Trace = append(to.Trace, l.trace...)
+	for i := range to.Outcomes {
+		if o := &to.Outcomes[i]; o.Status == l.outcome.Status && o.End == l.outcome.End {
 			o.Runs++
 			return
 		}
 	}
-	y.report.Outcomes = append(y.report.Outcomes, Outcome{r.snap.Status, end, 1})
+	to.Outcomes = append(to.Outcomes, l.outcome)
 }
 
 func (y *tally) sum() Report {

@@ -384,6 +384,9 @@ func (r *run) close(ctx context.Context) error {
 		r.clock = r.clock.Add(10 * time.Minute)
 		r.looks(ctx)
 	}
+	if r.breach == nil {
+		_ = r.program("the monitor", func() error { return r.house.Watch.Once(ctx) }) // its errors are a breach
+	}
 	s, err := r.load(ctx)
 	if err != nil {
 		return err

@@ -8,6 +8,9 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"orange/internal/task"
@@ -38,31 +41,60 @@ type Setup struct {
 // Join joins the engine to a world. It is asked once a run, for a world of its own.
 type Join func(w *World) House
 
-// Run makes all runs, one after the other: the same setup gives the same report, to the byte.
+// Open opens an empty record.
+type Open func(ctx context.Context) (Book, error)
+
+// Run makes all runs, several at once, each of them alone in a world of its own: the same setup gives the same report, to the byte.
 // An error says that the simulation itself cannot go on; what is found wrong stands in the report.
-func Run(ctx context.Context, def *workflow.Definition, setup Setup, book Book, join Join) (Report, error) {
-	first, last := 1, setup.Runs
+func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, join Join) (Report, error) {
+	first, count := 1, setup.Runs
 	if setup.Only > 0 {
-		first, last = setup.Only, setup.Only
+		first, count = setup.Only, 1
+	}
+	lives, errs := make([]life, count), make([]error, count)
+	var taken atomic.Int64
+	var crew sync.WaitGroup
+	ctx, off := context.WithCancelCause(ctx)
+	defer off(nil)
+	for range min(runtime.GOMAXPROCS(0), count) {
+		crew.Go(func() {
+			book, err := open(ctx)
+			if err != nil {
+				off(err)
+				return
+			}
+			for i := int(taken.Add(1)) - 1; i < count && ctx.Err() == nil; i = int(taken.Add(1)) - 1 {
+				if lives[i], errs[i] = lived(ctx, newRun(def, setup, first+i, book), join); errs[i] != nil {
+					off(errs[i])
+				}
+			}
+			if err := book.Close(); err != nil {
+				off(err)
+			}
+		})
+	}
+	crew.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return Report{}, err
 	}
 	var all tally
-	for n := first; n <= last; n++ {
-		if err := ctx.Err(); err != nil {
-			return Report{}, err
-		}
-		r := newRun(def, setup, n, book)
-		r.house = join(&World{r})
-		if err := r.live(ctx); err != nil {
-			return Report{}, fmt.Errorf("run %d of seed %d: %w", n, setup.Seed, err)
-		}
-		all.add(r)
-		if r.id != "" {
-			if err := book.Delete(ctx, r.id); err != nil {
-				return Report{}, fmt.Errorf("run %d of seed %d: %w", n, setup.Seed, err)
-			}
-		}
+	for _, one := range lives {
+		all.add(one)
 	}
 	return all.sum(), nil
+}
+
+// lived is one run from its beginning to its end. Its task is forgotten afterwards: the record serves the next one.
+func lived(ctx context.Context, r *run, join Join) (life, error) {
+	r.house = join(&World{r})
+	err := r.live(ctx)
+	if err == nil {
+		err = r.book.Delete(ctx, r.id)
+	}
+	if err != nil {
+		return life{}, fmt.Errorf("run %d of seed %d: %w", r.nth, r.setup.Seed, err)
+	}
+	return r.told(), nil
 }
 
 // dawn is when every run begins.
