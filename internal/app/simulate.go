@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/cli"
 	"orange/internal/engine"
+	"orange/internal/explore"
 	"orange/internal/monitor"
 	"orange/internal/simulate"
 	"orange/internal/sqlite"
@@ -36,15 +37,22 @@ func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.Si
 	return out, err
 }
 
-// simulated makes all runs, with records in memory.
+// boundWorth is how many configurations a workflow may have for the bound of its moves to be looked for: a simulation waits for that.
+const boundWorth = 5000
+
+// simulated makes all runs, with records in memory. Where it can be proved at once how far agents go without a person, no run may go further.
 func simulated(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup, join simulate.Join) (simulate.Report, error) {
-	return simulate.Run(ctx, def, simulate.Setup{
+	setup := simulate.Setup{
 		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, NoPeople: s.People == cli.PeopleNever,
 		Shares: simulate.Shares{
 			Slow: s.Slow, Lying: s.Lying, Dying: s.Dying, Stubborn: s.Stubborn,
 			ReviewersFail: s.ReviewersFail, EngineDies: s.EngineDies, HooksFail: s.HooksFail,
 		},
-	}, openMemory, join)
+	}
+	if proved := explore.Check(def, boundWorth); proved.Proved() {
+		setup.Bound = proved.Bound.Moves
+	}
+	return simulate.Run(ctx, def, setup, openMemory, join)
 }
 
 func openMemory(ctx context.Context) (simulate.Book, error) {
@@ -52,8 +60,10 @@ func openMemory(ctx context.Context) (simulate.Book, error) {
 }
 
 // joinWorld joins the real engine and the real monitor to a pretended world.
-func joinWorld(w *simulate.World) simulate.House {
-	record, files, desk, hands, quiet := w.Record(), w.Files(), w.Desk(), w.Hands(), slog.New(slog.DiscardHandler)
+func joinWorld(w *simulate.World) simulate.House { return joinBook(w, w.Record()) }
+
+func joinBook(w *simulate.World, record simulate.Book) simulate.House {
+	files, desk, hands, quiet := w.Files(), w.Desk(), w.Hands(), slog.New(slog.DiscardHandler)
 	e := &engine.Engine{
 		Store: record, Index: record, Seats: record, Documents: files, Mirror: files, Projections: files, Rules: w.Rules(), Desk: desk,
 		Merger: desk, Forge: desk, Facts: w.Facts(), Performer: hands, Runner: hands, Witness: desk, Now: w.Now, Random: w.Random(), Log: quiet,

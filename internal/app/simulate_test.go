@@ -1,28 +1,217 @@
 package app
 
 import (
+	"context"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"orange/internal/cli"
+	"orange/internal/simulate"
+	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/workflows"
 )
 
-func shippedWorkflow(t testing.TB, name string) *workflow.Definition {
+func simulatedWorkflow(t testing.TB, path string) *workflow.Definition {
 	t.Helper()
 	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := workflows.Files.ReadFile(name + ".yml")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, err := workflow.Parse(name+".yml", text, usual)
+	def, err := workflow.Parse(filepath.Base(path), text, usual)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return def
+}
+
+func shippedWorkflow(t testing.TB, name string) *workflow.Definition {
+	t.Helper()
+	return simulatedWorkflow(t, filepath.Join("..", "..", "workflows", name+".yml"))
+}
+
+func simulation(t testing.TB, def *workflow.Definition, setup cli.SimulationSetup, join simulate.Join) simulate.Report {
+	t.Helper()
+	report, err := simulated(t.Context(), def, setup, join)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// stormy is a world in which much more goes wrong than in any real one.
+func stormy() cli.SimulationSetup {
+	return cli.SimulationSetup{
+		Runs: 10, Seed: 3, People: cli.PeopleAct,
+		Slow: 0.1, Lying: 0.2, Dying: 0.2, Stubborn: 0.1, ReviewersFail: 0.4, EngineDies: 0.02, HooksFail: 0.1,
+	}
+}
+
+func TestSimulation_findsNothingBrokenInWhatShips(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			usual, storm := cli.UsualSimulation(), stormy()
+			usual.Runs, storm.Runs = 12, 4
+			if os.Getenv("ORANGE_TEST_LONG") != "" {
+				usual.Runs, storm.Runs = 200, 100
+			}
+			for _, setup := range []cli.SimulationSetup{usual, storm} {
+				report := simulation(t, shippedWorkflow(t, name), setup, joinWorld)
+				for _, b := range report.Breaches {
+					t.Errorf("run %d of %+v: %s [%s]\n%s", b.Run, setup, b.Message, b.Property, strings.Join(b.Last, "\n"))
+				}
+				if report.Well+report.Resting == 0 || report.Runs != setup.Runs {
+					t.Errorf("nobody came anywhere: %+v", report)
+				}
+			}
+		})
+	}
+}
+
+func TestSimulation_theSameSeedIsTheSameStory(t *testing.T) {
+	t.Parallel()
+	def := shippedWorkflow(t, "default")
+	setup := stormy()
+	setup.Runs, setup.Trace = 6, true
+	once, again := simulation(t, def, setup, joinWorld), simulation(t, def, setup, joinWorld)
+	if !reflect.DeepEqual(once, again) {
+		t.Errorf("the same seed told two stories:\n%s\n\n%s", strings.Join(once.Trace, "\n"), strings.Join(again.Trace, "\n"))
+	}
+	setup.Only = 4
+	alone := simulation(t, def, setup, joinWorld)
+	if told := strings.Join(once.Trace, "\n"); len(alone.Trace) == 0 || !strings.Contains(told, strings.Join(alone.Trace, "\n")) {
+		t.Errorf("run 4 is another one when it is made alone:\n%s", strings.Join(alone.Trace, "\n"))
+	}
+	setup.Seed, setup.Only = 4, 0
+	if other := simulation(t, def, setup, joinWorld); slices.Equal(once.Trace, other.Trace) {
+		t.Error("another seed told the same story")
+	}
+}
+
+func TestSimulation_reviewsThatDoNotPassBringTasksToPeople(t *testing.T) {
+	t.Parallel()
+	def := shippedWorkflow(t, "default")
+	resting := func(share float64, state task.Status) int {
+		report := simulation(t, def, cli.SimulationSetup{Runs: 30, Seed: 1, People: cli.PeopleNever, ReviewersFail: share}, joinWorld)
+		for _, o := range report.Outcomes {
+			if o.Status == state && o.End == "waits for a person" {
+				return o.Runs
+			}
+		}
+		return 0
+	}
+	none, some, all := resting(0, "stuck"), resting(0.5, "stuck"), resting(1, "stuck")
+	if none > some || some >= all || all < 20 {
+		t.Errorf("stuck are %d of 30 tasks where every review passes, %d where half of them do, %d where none does", none, some, all)
+	}
+	if passed := resting(0, "reviewing"); passed < 20 {
+		t.Errorf("%d of 30 tasks wait for a person's review where every review passes", passed)
+	}
+}
+
+// forgetful is a record that loses the last hook of every move that has several.
+type forgetful struct{ simulate.Book }
+
+func (f forgetful) Commit(ctx context.Context, c task.Change) (task.Task, error) {
+	if len(c.Hooks) > 1 {
+		c.Hooks = c.Hooks[:len(c.Hooks)-1]
+	}
+	return f.Book.Commit(ctx, c)
+}
+
+// blind is a record that knows of no lease.
+type blind struct{ simulate.Book }
+
+func (f blind) Load(ctx context.Context, id string) (task.Snapshot, error) {
+	s, err := f.Book.Load(ctx, id)
+	s.Task.Workspace = ""
+	return s, err
+}
+
+// twice is a record that writes what follows from a death down again.
+type twice struct{ simulate.Book }
+
+func (f twice) Commit(ctx context.Context, c task.Change) (task.Task, error) {
+	t, err := f.Book.Commit(ctx, c)
+	if err == nil && c.DeadHook != 0 && len(c.Events) > 0 {
+		c.DeadHook, c.Expect = 0, t.Version
+		c.Task = t
+		t, err = f.Book.Commit(ctx, c)
+	}
+	return t, err
+}
+
+func TestSimulation_findsAnEngineThatIsJoinedWrongly(t *testing.T) {
+	t.Parallel()
+	def := shippedWorkflow(t, "classic")
+	for _, c := range []struct {
+		name, property string
+		wrong          func(simulate.Book) simulate.Book
+	}{
+		{"a hook is lost", "hooks", func(b simulate.Book) simulate.Book { return forgetful{b} }},
+		{"a lease is not seen", "workspace", func(b simulate.Book) simulate.Book { return blind{b} }},
+		{"a change is made twice", "history", func(b simulate.Book) simulate.Book { return twice{b} }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			join := func(w *simulate.World) simulate.House { return joinBook(w, c.wrong(w.Record())) }
+			setup := stormy()
+			report := simulation(t, def, setup, join)
+			at := slices.IndexFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == c.property })
+			if at < 0 {
+				t.Fatalf("nobody told of %q: %+v", c.property, report.Breaches)
+			}
+			found := report.Breaches[at]
+			setup.Only, setup.Trace = found.Run, true
+			again := simulation(t, def, setup, join)
+			if len(again.Breaches) != 1 || !reflect.DeepEqual(again.Breaches[0], found) {
+				t.Errorf("run %d does not show it again:\n%+v\n%+v", found.Run, found, again.Breaches)
+			}
+			if last := again.Trace[len(again.Trace)-1]; !strings.Contains(last, "BROKEN: "+found.Message) {
+				t.Errorf("the trace ends with %q", last)
+			}
+		})
+	}
+}
+
+func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
+	t.Parallel()
+	for file, property := range map[string]string{
+		"no-dead-end-1": "no-dead-end", "nobody-left-1": "workspace", "one-agent-1": "one-agent", "one-agent-3": "one-agent",
+		"workspace-1": "workspace", "workspace-2": "workspace",
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			setup := cli.UsualSimulation()
+			setup.Runs, setup.ReviewersFail = 12, 0.1
+			report := simulation(t, simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", file+".yml")), setup, joinWorld)
+			if !slices.ContainsFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == property }) {
+				t.Errorf("nobody told of %q: %+v", property, report)
+			}
+		})
+	}
+}
+
+func TestSimulation_findsAgentsThatGoRound(t *testing.T) {
+	t.Parallel()
+	def := simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", "bounded-1.yml"))
+	report, err := simulate.Run(t.Context(), def, simulate.Setup{Runs: 6, Seed: 1, Bound: 12, Shares: simulate.Shares{ReviewersFail: 1}}, openMemory, joinWorld)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Breaches) == 0 || report.Breaches[0].Property != "bounded" {
+		t.Errorf("nobody told of it: %+v", report)
+	}
 }
 
 func BenchmarkSimulation(b *testing.B) {
@@ -30,8 +219,6 @@ func BenchmarkSimulation(b *testing.B) {
 	setup := cli.UsualSimulation()
 	setup.Runs = 100
 	for b.Loop() {
-		if _, err := simulated(b.Context(), def, setup, joinWorld); err != nil {
-			b.Fatal(err)
-		}
+		simulation(b, def, setup, joinWorld)
 	}
 }

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -86,17 +87,22 @@ func (r *run) committed(c task.Change, t task.Task) {
 		switch {
 		case e.IsMove():
 			r.moves++
-			r.alone++
+			if r.alone++; e.Actor == task.RoleHuman {
+				r.alone = 0
+			}
 			r.merged = r.merged && !t.Live // whoever goes on changes something
 			r.tell("the task moves from %q to %q, by %s (%s)", e.From, e.To, e.Actor, e.Reason)
+		case e.Type == task.AgentRespawned && e.Actor == task.RoleHuman:
+			r.alone = 0
+			r.tell("the history notes %s", e.Type)
 		case e.Type == task.Created:
 			r.tell("the task is created in %q", e.Data[task.DataStatus])
 		case e.Type != task.AgentSpawned && e.Type != task.ReviewStarted && e.Type != task.HookFailure:
 			r.tell("the history notes %s: %s", e.Type, e.Reason)
 		}
 	}
-	if r.alone > maxAlone {
-		r.breaks(propBounded, "the task made %d moves without a person", r.alone)
+	if most := cmp.Or(r.setup.Bound, maxAlone); r.alone > most {
+		r.breaks(propBounded, "the task made %d moves without a person, at most %d were expected", r.alone, most)
 	}
 	for _, one := range c.Settled {
 		if one.State != task.HookDone && one.State != task.HookSuperseded {

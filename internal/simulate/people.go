@@ -31,7 +31,6 @@ func (r *run) comes(ctx context.Context) error {
 	if s, err = r.load(ctx); err != nil {
 		return err
 	}
-	r.alone = 0
 	if r.vain++; s.Task.Seq != seq {
 		r.vain = 0
 	}
@@ -50,6 +49,7 @@ func (r *run) helps(ctx context.Context, s task.Snapshot) error {
 		return nil
 	case a != nil && len(own) > 0 && r.vain == 0:
 		r.tell("a person talks to %s", a.name)
+		r.alone = 0
 		a.kind, a.silent, a.tries, a.turn = quick, false, 0, r.moves
 		r.wakes(a, r.thinks(a))
 		return nil

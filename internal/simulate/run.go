@@ -88,7 +88,7 @@ type step struct {
 const (
 	maxSteps = 4000
 	horizon  = 90 * 24 * time.Hour
-	maxAlone = 300 // moves without a person: the agents go round
+	maxAlone = 300 // moves without a person, where nobody knows how many there can be
 )
 
 func newRun(def *workflow.Definition, setup Setup, number int, book Book) *run {
@@ -158,6 +158,9 @@ func (r *run) next() (step, bool) {
 }
 
 func (r *run) tell(format string, args ...any) {
+	if r.breach != nil {
+		return // what comes after it explains nothing
+	}
 	since := r.clock.Sub(dawn())
 	r.trace = append(r.trace, fmt.Sprintf("%4d  day %d %s  %s", len(r.trace)+1, 1+int(since.Hours()+9)/24, r.clock.Format("15:04:05"), fmt.Sprintf(format, args...)))
 }

@@ -35,6 +35,7 @@ type Setup struct {
 	Only     int // the one run that is made; 0 means all of them
 	Trace    bool
 	Shares   Shares
+	Bound    int  // how many moves a task makes at most without a person, as was proved; 0 where nothing was
 	NoPeople bool // no person comes where a task waits for one; else one does, after a while
 }
 
