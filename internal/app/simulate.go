@@ -19,7 +19,9 @@ import (
 // Simulate lets tasks live whole lives under a workflow, in memory: nothing of the house is touched.
 func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup) (cli.Simulated, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most of what a run leaves is gone with it
-	found, err := simulated(ctx, def, s, joinWorld)
+	setup := simulationOf(s)
+	setup.Bound = provedBound(def) // no run may go further
+	found, err := simulate.Run(ctx, def, setup, openMemory, joinWorld)
 	out := cli.Simulated{
 		Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Astray, Resting: found.Resting, Spans: found.Spans, Trace: found.Trace,
 		Reviews: cli.SimulatedFigure(found.Reviews), Spawns: cli.SimulatedFigure(found.Spawns), Moves: cli.SimulatedFigure(found.Moves),
@@ -38,21 +40,25 @@ func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.Si
 }
 
 // boundWorth is how many configurations a workflow may have for the bound of its moves to be looked for: a simulation waits for that.
-const boundWorth = 5000
+const boundWorth = 2500
 
-// simulated makes all runs, with records in memory. Where it can be proved at once how far agents go without a person, no run may go further.
-func simulated(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup, join simulate.Join) (simulate.Report, error) {
-	setup := simulate.Setup{
+// provedBound is how many moves a task makes at most without a person; 0 where that is not proved, or would take long to.
+func provedBound(def *workflow.Definition) int {
+	if report := explore.Check(def, boundWorth); report.Proved() {
+		return report.Bound.Moves
+	}
+	return 0
+}
+
+// simulationOf is a setup as the simulation has it.
+func simulationOf(s cli.SimulationSetup) simulate.Setup {
+	return simulate.Setup{
 		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, NoPeople: s.People == cli.PeopleNever,
 		Shares: simulate.Shares{
 			Slow: s.Slow, Lying: s.Lying, Dying: s.Dying, Stubborn: s.Stubborn,
 			ReviewersFail: s.ReviewersFail, EngineDies: s.EngineDies, HooksFail: s.HooksFail,
 		},
 	}
-	if proved := explore.Check(def, boundWorth); proved.Proved() {
-		setup.Bound = proved.Bound.Moves
-	}
-	return simulate.Run(ctx, def, setup, openMemory, join)
 }
 
 func openMemory(ctx context.Context) (simulate.Book, error) {

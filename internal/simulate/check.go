@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -87,6 +88,7 @@ func (r *run) committed(c task.Change, t task.Task) {
 		switch {
 		case e.IsMove():
 			r.moves++
+			r.vain = 0
 			if r.alone++; e.Actor == task.RoleHuman {
 				r.alone = 0
 			}
@@ -164,8 +166,10 @@ func (r *run) answered(token string, out task.Outcome, err error) {
 		r.denied[token] = true
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		r.tell("it is refused: %s", text)
+	case errors.Is(err, errDied):
+		r.tell("nobody hears an answer")
 	case err != nil:
-		r.tell("it hears no answer: %v", err)
+		r.tell("the answer is an error: %v", err)
 	case out.Moved:
 		r.granted[token] = out.Event
 	}

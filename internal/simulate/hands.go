@@ -28,7 +28,6 @@ type agent struct {
 	tries   int // how often it was refused in that turn
 	planned bool
 	silent  bool // it does nothing more in this turn
-	told    bool // somebody has told of its end
 }
 
 // Run starts a runner: a program of its own, which nothing that it ends can end. It may come late.

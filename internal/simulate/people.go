@@ -61,8 +61,8 @@ func (r *run) helps(ctx context.Context, s task.Snapshot) error {
 	}
 	w, found := r.decides(ways)
 	if !found {
-		if r.vain++; r.vain >= maxVain || len(ways) == 0 {
-			r.vain = maxVain
+		if len(ways) == 0 {
+			r.vain = maxVain // there is nothing that a person could do
 		}
 		return nil
 	}

@@ -15,7 +15,7 @@ type program struct {
 }
 
 // errDied is what a dead program would hear if it heard anything.
-var errDied = errors.New("Orange has died")
+var errDied = errors.New("the program has died")
 
 // errFault is a failure of the world.
 var errFault = errors.New("the world does not obey")

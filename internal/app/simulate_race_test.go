@@ -1,0 +1,6 @@
+//go:build race
+
+package app
+
+// raced says that the race detector is on, with which everything takes several times as long.
+const raced = true
