@@ -75,7 +75,7 @@ func TestSimulation_findsNothingBrokenInWhatShips(t *testing.T) {
 				for _, b := range report.Breaches {
 					t.Errorf("run %d of %+v: %s [%s]\n%s", b.Run, setup, b.Message, b.Property, strings.Join(b.Last, "\n"))
 				}
-				if report.Well+report.Resting == 0 || report.Runs != setup.Runs {
+				if report.Moves.Median == 0 || report.Runs != setup.Runs {
 					t.Errorf("nobody came anywhere: %+v", report)
 				}
 			}

@@ -131,7 +131,7 @@ func (r *run) asks(ctx context.Context, a *agent, w way) error {
 	case err == nil && out.Moved:
 		return nil
 	}
-	if a.Alive && !a.silent {
+	if a.Alive && !a.silent && a.turn == r.moves { // else it has moved, and sees that it is its turn or not
 		r.wakes(a, r.within(time.Minute, 5*time.Minute))
 	}
 	return nil

@@ -89,8 +89,8 @@ func (r *run) committed(c task.Change, t task.Task) {
 		case e.IsMove():
 			r.moves++
 			r.vain = 0
-			if r.alone++; e.Actor == task.RoleHuman {
-				r.alone = 0
+			if r.alone++; e.Actor == task.RoleHuman || r.def.Attended(e.From) {
+				r.alone = 0 // where a person is waited for, whoever goes on has heard from one
 			}
 			r.merged = r.merged && !t.Live // whoever goes on changes something
 			r.tell("the task moves from %q to %q, by %s (%s)", e.From, e.To, e.Actor, e.Reason)

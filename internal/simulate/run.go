@@ -41,19 +41,19 @@ type run struct {
 	pr      task.PullRequest
 
 	twin
-	needed  bool // a person was waited for, at any time
-	astray  bool // and the workflow had not planned that
-	rests   bool // in the end it waits for a person
-	vain    int  // how often in a row a person tried in vain
-	alone   int  // moves since a person did something
-	stuck   error
+	needed  bool  // a person was waited for, at any time
+	astray  bool  // and the workflow had not planned that
+	rests   bool  // it waits for a person now
+	vain    int   // how often in a row a person tried in vain
+	alone   int   // moves since a person did something
+	stuck   error // why the simulation itself cannot go on
 	faults  Faults
 	trace   []string
 	breach  *Breach
 	stats   task.Stats
-	snap    task.Task
-	looked  bool // the last step was a look that changed nothing
-	version int64
+	snap    task.Task // as it is in the end
+	looked  bool      // the last step was a look
+	version int64     // of the task before the last step
 }
 
 // Faults are what was put in the way of tasks.
