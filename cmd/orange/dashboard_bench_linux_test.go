@@ -3,6 +3,7 @@ package main_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -139,7 +140,7 @@ func (s *sitting) rest() {
 			if !open {
 				return
 			}
-		case <-time.After(40 * time.Millisecond):
+		case <-time.After(40*time.Millisecond + time.Duration(rand.IntN(20))*time.Millisecond): // so that keys come at no beat of the screen's
 			return
 		}
 	}
@@ -218,4 +219,3 @@ func openTerminal(b *testing.B) (master, terminal *os.File) {
 	}
 	return master, terminal
 }
-

@@ -221,7 +221,7 @@ func (m Model) toggleBoard() (Model, tea.Cmd) {
 func (m Model) copyID() (Model, tea.Cmd) {
 	t, _ := m.selected()
 	m.said = "copied " + t.ID
-	return m, tea.SetClipboard(t.ID)
+	return m, func() tea.Msg { return copied{t.ID} }
 }
 
 func (m Model) openPR() (Model, tea.Cmd) {

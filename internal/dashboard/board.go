@@ -32,7 +32,7 @@ func (m Model) lanes() []lane {
 	refs := map[string]task.WorkflowRef{}
 	cards := map[string]map[task.Status][]int{}
 	for i, at := range m.list.shown {
-		t := &m.list.rows[at].task
+		t := m.list.rows[at].task
 		d := t.Workflow.Digest
 		if cards[d] == nil {
 			digests, refs[d], cards[d] = append(digests, d), t.Workflow, map[task.Status][]int{}

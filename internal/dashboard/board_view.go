@@ -145,7 +145,7 @@ func (m Model) card(r *row, l lane, width int, chosen bool) string {
 	if !l.over && width >= leastLane {
 		since = " " + age(r.task.EnteredAt, m.now)
 	}
-	name := squeezeTo(clean(nameOf(r.task)), max(1, width-signWidth-len(since)))
+	name := squeezeTo(clean(nameOf(*r.task)), max(1, width-signWidth-len(since)))
 	switch {
 	case chosen:
 		return m.style.chosen.Render(fit(sign+" "+name+since, width))
@@ -161,7 +161,7 @@ func (m Model) boardFoot(all, left, shown, width int) []string {
 	if !found {
 		return nil
 	}
-	text, paint := m.toKnow(r.task)
+	text, paint := m.toKnow(*r.task)
 	name := squeeze(m.taskCell(&r), max(1, width/2))
 	about := m.style.bold.Render(name) + "  " + paint(cut(text, max(1, width-visible(name)-2)))
 	if m.below() == 1 {
@@ -179,7 +179,7 @@ func (m Model) boardFoot(all, left, shown, width int) []string {
 	if word == "" {
 		rule = strings.Repeat("─", max(0, width))
 	}
-	return []string{m.style.faint.Render(strings.TrimSpace(rule + " " + word)), about, m.pathWithin(r.task, width)}
+	return []string{m.style.faint.Render(strings.TrimSpace(rule + " " + word)), about, m.pathWithin(*r.task, width)}
 }
 
 // cardAt is the card on a place of the screen, counted from the board's first line; false where none is.

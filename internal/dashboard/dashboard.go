@@ -137,7 +137,7 @@ type House struct {
 	Now    func() time.Time
 }
 
-// Dashboard is one sitting at the screen. House, In and Out are required.
+// Dashboard is one sitting at the screen. House, In, Out and Environ are required.
 type Dashboard struct {
 	House   House
 	In      io.Reader
@@ -176,13 +176,18 @@ func (b *Broken) Error() string {
 
 // Open makes the screen ready: from then on it can be told things. Call it once, and Run after it.
 func (d *Dashboard) Open(ctx context.Context) {
-	model := New(ctx, d.House, d.Project)
-	model.mouse = !d.Plain
+	p := newPainter(d.Out, d.Environ, !d.Plain)
+	house := d.House
+	house.Care = lent{house.Care, p}
+	model := New(ctx, house, d.Project)
 	model.said = d.Word
-	d.guard = &guard{model: model}
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(d.Out), tea.WithFPS(framesPerSecond), tea.WithoutCatchPanics()}
-	if d.Environ != nil {
-		options = append(options, tea.WithEnvironment(d.Environ))
+	d.guard = &guard{model: model, painter: p}
+	var out io.Writer = io.Discard
+	if t, is := d.Out.(terminal); is {
+		out = muted{t}
+	}
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(out), tea.WithEnvironment(d.Environ), tea.WithFPS(1), tea.WithoutCatchPanics(),
 	}
 	d.program = tea.NewProgram(d.guard, options...)
 	d.guard.quit = d.program.Quit
@@ -197,7 +202,11 @@ func (d *Dashboard) Run(ctx context.Context) error {
 			d.program.Send(failed{"watch for changes", err})
 		}
 	}()
+	if err := d.guard.painter.begin(); err != nil {
+		return fmt.Errorf("show the dashboard: %w", err)
+	}
 	_, err := d.program.Run()
+	err = errors.Join(err, d.guard.painter.end())
 	if d.guard.broken != nil {
 		return d.guard.broken
 	}
@@ -206,9 +215,6 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	}
 	return err
 }
-
-// framesPerSecond bounds how long a changed screen waits to be drawn: half of that on the average.
-const framesPerSecond = 120
 
 // Say shows a word to the person. It may be called by anybody while Run runs.
 func (d *Dashboard) Say(text string) { d.send(word{text}) }
@@ -224,9 +230,10 @@ func (d *Dashboard) Fail(what string, err error) { d.send(failed{what, err}) }
 
 // guard stands between Bubble Tea and the model: a fault in either ends the screen in good order.
 type guard struct {
-	model  Model
-	broken *Broken
-	quit   func() // ends the program from where no command can be answered
+	model   Model
+	painter *painter
+	broken  *Broken
+	quit    func() // ends the program from where no command can be answered
 }
 
 func (g *guard) Init() tea.Cmd { return g.watched(g.model.Init()) }
@@ -245,6 +252,12 @@ func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 			cmd = tea.Quit
 		}
 	}()
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		g.painter.resize(msg.Width, msg.Height)
+	case copied:
+		g.painter.copy(msg.text)
+	}
 	g.model, cmd = g.model.Update(msg)
 	return g, g.watched(cmd)
 }
@@ -256,15 +269,16 @@ func (g *guard) View() (v tea.View) {
 				g.broken = &Broken{Where: "it drew " + g.model.place.String(), Why: why, Trace: debug.Stack()}
 				go g.quit()
 			}
-			v = tea.NewView("")
-			v.AltScreen = true
 		}
 	}()
 	if g.broken != nil {
-		v.AltScreen = true
 		return v
 	}
-	return g.model.View()
+	v = g.model.View()
+	if err := g.painter.draw(v); err != nil {
+		go g.quit() // nobody can see anything any more
+	}
+	return v
 }
 
 // watched lets a command that gives way end the screen instead of the process.

@@ -198,7 +198,7 @@ func (m Model) learnCreated(msg created) (Model, tea.Cmd) {
 func (m Model) seek() (Model, tea.Cmd) {
 	l := &m.list
 	for i := range l.rows {
-		t := &l.rows[i].task
+		t := l.rows[i].task
 		if m.wanted == "" || t.ID != m.wanted {
 			continue
 		}

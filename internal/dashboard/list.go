@@ -10,7 +10,7 @@ import (
 
 // row is one task of the list.
 type row struct {
-	task  task.Task
+	task  *task.Task // as the record told it; nobody changes it
 	agent Agent
 }
 
@@ -42,6 +42,7 @@ func (o order) String() string { return [...]string{"newest", "status", "name", 
 // list is all tasks that are known, and which of them are shown where.
 type list struct {
 	rows    []row
+	kinds   []kind
 	shown   []int // indices of rows, in the order of the screen
 	cursor  int   // index into shown
 	top     int   // first of shown that is on the screen
@@ -65,9 +66,9 @@ func (l *list) setTasks(tasks []task.Task) {
 		}
 	}
 	rows := make([]row, len(tasks))
-	for i, t := range tasks {
-		rows[i] = row{t, agents[t.ID]}
-		if t.Session == "" {
+	for i := range tasks {
+		rows[i] = row{&tasks[i], agents[tasks[i].ID]}
+		if tasks[i].Session == "" {
 			rows[i].agent = Agent{State: AgentNone}
 		}
 	}
@@ -78,25 +79,50 @@ func (l *list) setTasks(tasks []task.Task) {
 func (l *list) replace(rows []row) {
 	chosen, had := l.selected()
 	l.rows = rows
+	l.kinds = kindsOf(rows)
 	l.choose()
 	if had {
 		l.find(chosen.ID)
 	}
 }
 
+// kind is a project with a workflow that tasks of it are under.
+type kind struct {
+	project string
+	rules   task.WorkflowRef
+}
+
+// kindsOf are the kinds of all tasks: few, however many those are.
+func kindsOf(rows []row) []kind {
+	var out []kind
+	var last kind
+	seen := map[kind]bool{}
+	for _, r := range rows {
+		one := kind{r.task.Project, r.task.Workflow}
+		if one == last || seen[one] {
+			continue
+		}
+		last, seen[one] = one, true
+		out = append(out, one)
+	}
+	return out
+}
+
 // change takes in those tasks that changed or are new, and takes out those that are gone.
 func (l *list) change(changed []task.Task, gone []string) {
-	news := make(map[string]task.Task, len(changed))
-	for _, t := range changed {
-		news[t.ID] = t
+	news := make(map[string]*task.Task, len(changed))
+	for i := range changed {
+		news[changed[i].ID] = &changed[i]
 	}
 	rows := make([]row, 0, len(l.rows)+len(changed))
+	sorted := true
 	for _, r := range l.rows {
 		if slices.Contains(gone, r.task.ID) {
 			continue
 		}
 		if t, is := news[r.task.ID]; is {
 			delete(news, t.ID)
+			sorted = sorted && newestFirst(t, r.task) == 0
 			r.task = t
 			if t.Session == "" {
 				r.agent = Agent{State: AgentNone}
@@ -104,16 +130,20 @@ func (l *list) change(changed []task.Task, gone []string) {
 		}
 		rows = append(rows, r)
 	}
-	for _, t := range changed {
-		if _, is := news[t.ID]; is {
-			r := row{task: t}
-			if t.Session == "" {
-				r.agent = Agent{State: AgentNone}
-			}
-			rows = append(rows, r)
+	for i := range changed {
+		t := &changed[i]
+		if _, is := news[t.ID]; !is {
+			continue
 		}
+		r := row{task: t}
+		if t.Session == "" {
+			r.agent = Agent{State: AgentNone}
+		}
+		rows, sorted = append(rows, r), false
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return newestFirst(&a.task, &b.task) })
+	if !sorted {
+		slices.SortStableFunc(rows, func(a, b row) int { return newestFirst(a.task, b.task) })
+	}
 	l.replace(rows)
 }
 
@@ -158,7 +188,7 @@ func (l *list) choose() {
 	l.shown, l.live, l.all, l.alarm = l.shown[:0:0], 0, 0, 0
 	text := strings.ToLower(l.text)
 	for i := range l.rows {
-		t := &l.rows[i].task
+		t := l.rows[i].task
 		if l.project != "" && t.Project != l.project {
 			continue
 		}
@@ -201,7 +231,7 @@ func (l *list) compare(a, b *row) int {
 	case byStatus:
 		return strings.Compare(string(a.task.Status), string(b.task.Status))
 	case byName:
-		return strings.Compare(a.task.Project+"/"+nameOf(a.task), b.task.Project+"/"+nameOf(b.task))
+		return strings.Compare(a.task.Project+"/"+nameOf(*a.task), b.task.Project+"/"+nameOf(*b.task))
 	case byActivity:
 		return b.active().Compare(a.active())
 	}
@@ -212,7 +242,7 @@ func (l *list) selected() (task.Task, bool) {
 	if l.cursor >= len(l.shown) {
 		return task.Task{}, false
 	}
-	return l.rows[l.shown[l.cursor]].task, true
+	return *l.rows[l.shown[l.cursor]].task, true
 }
 
 // active is when something was last seen of the task.
@@ -259,7 +289,7 @@ func (l *list) keepInSight(height int) {
 func (l *list) seen(height int) []task.Task {
 	var out []task.Task
 	for i := l.top; i < len(l.shown) && i < l.top+height; i++ {
-		out = append(out, l.rows[l.shown[i]].task)
+		out = append(out, *l.rows[l.shown[i]].task)
 	}
 	return out
 }

@@ -136,7 +136,7 @@ func (m Model) rowLine(columns []column, r *row, chosen bool, width int) string 
 
 // sign is the mark of a task, plain and as it is painted.
 func (m Model) sign(r *row) (plain, painted string) {
-	def := m.definition(r.task)
+	def := m.definition(*r.task)
 	for _, one := range marks() {
 		if one.holds(r, def) {
 			return one.sign, one.style(m.style).Render(one.sign)
@@ -152,9 +152,9 @@ func (m Model) secondLine(r *row, width int) string {
 	if room < 1 {
 		return ""
 	}
-	text, paint := m.toKnow(r.task)
+	text, paint := m.toKnow(*r.task)
 	need := visible(text)
-	path := m.pathWithin(r.task, max(room-need-gap, room/2))
+	path := m.pathWithin(*r.task, max(room-need-gap, room/2))
 	if visible(path) < leastPath && visible(path) > room-need-gap || r.task.Attention != "" && need+gap+visible(path) > room {
 		path = "" // the words come first
 	}
@@ -178,7 +178,7 @@ func (m Model) toKnow(t task.Task) (text string, paint func(...string) string) {
 }
 
 func (m Model) taskCell(r *row) string {
-	name := clean(nameOf(r.task))
+	name := clean(nameOf(*r.task))
 	if m.list.project == "" {
 		name = clean(r.task.Project) + "/" + name
 	}
@@ -214,7 +214,7 @@ func (m Model) changesCell(r *row) string {
 }
 
 func paintStatus(s style, r *row, m Model, cell string) string {
-	if def := m.definition(r.task); def != nil {
+	if def := m.definition(*r.task); def != nil {
 		if state, _ := def.State(r.task.Status); state.Escalation {
 			return s.warn.Render(cell)
 		}

@@ -36,7 +36,6 @@ type Model struct {
 	place          place
 	trail          []place // where Escape leads, the next one last
 	width, height  int
-	mouse          bool
 	style          style
 	now            time.Time
 	beats          int // how often the clock was heard
@@ -70,7 +69,7 @@ type Model struct {
 // New is the screen before anything is known.
 func New(ctx context.Context, house House, project string) Model {
 	return Model{
-		ctx: ctx, house: house, now: house.Now(), loading: true, style: newStyle(), width: 80, height: 24, mouse: true,
+		ctx: ctx, house: house, now: house.Now(), loading: true, style: newStyle(), width: 80, height: 24,
 		list: list{project: project}, rules: map[string]*workflow.Definition{}, limits: map[string]task.Timeouts{}, works: map[string]measured{},
 		unsent: map[string]string{},
 	}
@@ -185,7 +184,7 @@ func (m Model) lookAtAgents() tea.Cmd {
 	var asked []task.Task
 	for i := range m.list.rows {
 		if t := m.list.rows[i].task; t.Session != "" {
-			asked = append(asked, t)
+			asked = append(asked, *t)
 		}
 	}
 	if len(asked) == 0 {
@@ -251,8 +250,8 @@ func (m Model) wantSeen() tea.Cmd {
 func (m Model) wantRules() []tea.Cmd {
 	ctx, look := m.ctx, m.house.Look
 	var cmds []tea.Cmd
-	for _, at := range m.list.shown {
-		project, ref := m.list.rows[at].task.Project, m.list.rows[at].task.Workflow
+	for _, one := range m.list.kinds {
+		project, ref := one.project, one.rules
 		if _, known := m.limits[project]; !known {
 			m.limits[project] = nil
 			cmds = append(cmds, func() tea.Msg {

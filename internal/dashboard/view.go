@@ -14,11 +14,6 @@ import (
 // View draws the screen: a head of two lines, the place that the person is in, and a foot of two.
 func (m Model) View() tea.View {
 	v := tea.NewView(m.draw())
-	v.AltScreen = true
-	v.WindowTitle = "orange"
-	if m.mouse {
-		v.MouseMode = tea.MouseModeCellMotion
-	}
 	if m.place == inForm && m.form != nil {
 		v.Cursor = m.formCursor()
 	}

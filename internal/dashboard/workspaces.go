@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -50,8 +49,8 @@ func (m Model) loadWorkspaces() tea.Cmd {
 func (m Model) workspacesAgain() (Model, tea.Cmd) {
 	var b strings.Builder
 	for i := range m.list.rows {
-		if t := &m.list.rows[i].task; t.Workspace != "" {
-			fmt.Fprintf(&b, "%s %s\n", t.ID, t.Workspace)
+		if t := m.list.rows[i].task; t.Workspace != "" {
+			b.WriteString(t.ID + " " + t.Workspace + "\n")
 		}
 	}
 	if b.String() == m.workspaces.told && m.place != inWorkspaces {
