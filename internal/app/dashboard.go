@@ -41,7 +41,8 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	watch.Add(1)
 	go func() {
 		defer watch.Done()
-		if err := watchBeside(ctx, d.Watches); err != nil {
+		if err := watchBeside(ctx, d.Watches, d.Say); err != nil {
+			d.Watches("nobody watches")
 			d.Fail("watch over the agents", err)
 		}
 	}()
@@ -104,7 +105,8 @@ func (h *house) unwatched() (bool, error) {
 }
 
 // watchBeside is a monitor in a house of its own, as one in another process would be: it shares nothing with the screen.
-func watchBeside(ctx context.Context, tell func(string)) error {
+// It tells who watches, and says what it tells people of tasks.
+func watchBeside(ctx context.Context, tell, say func(string)) error {
 	dir, err := homeDir()
 	if err != nil {
 		return err
@@ -120,7 +122,7 @@ func watchBeside(ctx context.Context, tell func(string)) error {
 		case strings.HasPrefix(text, "watching "):
 			tell("watching")
 		default:
-			tell("")
+			say(text)
 		}
 	})
 	return errors.Join(err, h.close())

@@ -2,7 +2,9 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -327,7 +329,7 @@ func (m Model) askChanges() (Model, tea.Cmd) {
 // attach gives the terminal away until the person comes back.
 func (m Model) attach(t task.Task) (Model, tea.Cmd) {
 	ctx, care := m.ctx, m.house.Care
-	return m, tea.Exec(&away{do: func() error { return care.Attach(ctx, t.ID, "") }}, func(err error) tea.Msg {
+	return m, lend(func() error { return care.Attach(ctx, t.ID, "") }, func(err error) tea.Msg {
 		if err != nil {
 			return failed{"attach to " + nameOf(t), err}
 		}
@@ -335,10 +337,28 @@ func (m Model) attach(t task.Task) (Model, tea.Cmd) {
 	})
 }
 
+// lend gives the terminal to something for a while, and tells what became of it. A fault in it ends the screen in good order.
+func lend(do func() error, then func(error) tea.Msg) tea.Cmd {
+	return tea.Exec(&away{do: do}, func(err error) tea.Msg {
+		var broken *Broken
+		if errors.As(err, &broken) {
+			return broken
+		}
+		return then(err)
+	})
+}
+
 // away is something that has the terminal for itself for a while. It brings its own streams.
 type away struct{ do func() error }
 
-func (a *away) Run() error        { return a.do() }
+func (a *away) Run() (err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = &Broken{Where: "the terminal was given away", Why: why, Trace: debug.Stack()}
+		}
+	}()
+	return a.do()
+}
 func (*away) SetStdin(io.Reader)  {}
 func (*away) SetStdout(io.Writer) {}
 func (*away) SetStderr(io.Writer) {}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -149,6 +150,8 @@ type Dashboard struct {
 
 	program *tea.Program
 	guard   *guard
+	post    *post
+	off     context.CancelFunc // ends the screen, and not what it set going
 }
 
 // Broken is a fault of the program itself: something in the screen gave way. The terminal is as it was before.
@@ -176,10 +179,12 @@ func (b *Broken) Error() string {
 
 // Open makes the screen ready: from then on it can be told things. Call it once, and Run after it.
 func (d *Dashboard) Open(ctx context.Context) {
+	d.post = newPost()
 	model := New(ctx, d.House, d.Project)
 	model.mouse = !d.Plain
 	model.said = d.Word
 	d.guard = &guard{model: model}
+	ctx, d.off = context.WithCancel(ctx)
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(d.Out), tea.WithFPS(framesPerSecond), tea.WithoutCatchPanics()}
 	if d.Environ != nil {
 		options = append(options, tea.WithEnvironment(d.Environ))
@@ -189,15 +194,20 @@ func (d *Dashboard) Open(ctx context.Context) {
 }
 
 // Run shows the screen until the person leaves it or ctx ends. A *Broken says that a fault ended it.
+// Nothing of the screen runs after it but the work that the person left running, which ends with the ctx of Open.
 func (d *Dashboard) Run(ctx context.Context) error {
-	ctx, off := context.WithCancel(ctx)
-	defer off()
-	go func() {
-		if err := d.House.Record.Watch(ctx, func() { d.program.Send(changed{}) }); err != nil && ctx.Err() == nil {
-			d.program.Send(failed{"watch for changes", err})
+	beside, off := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	all.Go(func() { d.post.deliver(beside, d.program.Send) })
+	all.Go(func() {
+		if err := d.House.Record.Watch(beside, func() { d.program.Send(changed{}) }); err != nil && beside.Err() == nil {
+			d.Fail("watch for changes", err)
 		}
-	}()
+	})
 	_, err := d.program.Run()
+	off()
+	d.off() // from here on nobody waits for a screen that reads no more
+	all.Wait()
 	if d.guard.broken != nil {
 		return d.guard.broken
 	}
@@ -210,17 +220,14 @@ func (d *Dashboard) Run(ctx context.Context) error {
 // framesPerSecond bounds how long a changed screen waits to be drawn: half of that on the average.
 const framesPerSecond = 120
 
-// Say shows a word to the person. It may be called by anybody while Run runs.
-func (d *Dashboard) Say(text string) { d.send(word{text}) }
+// Say shows a word to the person. Say, Watches and Fail may be called by anybody at any time after Open, and never wait.
+func (d *Dashboard) Say(text string) { d.post.put(word{text}) }
 
-// send waits for a screen that is about to be there; after its end nobody listens, and nothing is waited for.
-func (d *Dashboard) send(msg tea.Msg) { d.program.Send(msg) }
-
-// Watches tells who watches over the agents. It may be called by anybody while Run runs.
-func (d *Dashboard) Watches(who string) { d.send(watching{who}) }
+// Watches tells who watches over the agents.
+func (d *Dashboard) Watches(who string) { d.post.put(watching{who}) }
 
 // Fail tells of something that went wrong beside the screen: it stays until it is read.
-func (d *Dashboard) Fail(what string, err error) { d.send(failed{what, err}) }
+func (d *Dashboard) Fail(what string, err error) { d.post.put(failed{what, err}) }
 
 // guard stands between Bubble Tea and the model: a fault in either ends the screen in good order.
 type guard struct {
