@@ -73,9 +73,7 @@ func (m Model) goBack() (Model, tea.Cmd) {
 	case inList, inBoard:
 		if m.list.text != "" {
 			m.list.text = ""
-			m.list.choose()
-			m.list.keepInSight(m.listHeight())
-			return m, m.wantSeen()
+			return m.chooseAgain("")
 		}
 		m.place = inList
 	case inTrouble:
@@ -101,6 +99,9 @@ func (m Model) visit(to place) Model {
 		m.trail = append(slices.Clip(m.trail), m.place)
 	}
 	m.place = to
+	if t, found := m.selected(); found && to == inDetail {
+		m.list.held = t.ID
+	}
 	return m
 }
 
@@ -117,7 +118,42 @@ func (m Model) leavePlace() Model {
 	m.place = m.cameFrom()
 	m.trail = m.trail[:max(0, len(m.trail)-1)]
 	m.form = nil
+	return m.letGo()
+}
+
+// letGo lets the list hide the task that was looked at closely, unless the person still does or comes back to it.
+func (m Model) letGo() Model {
+	if m.list.held != "" && m.place != inDetail && !slices.Contains(m.trail, inDetail) {
+		t, had := m.selected()
+		m.list.held = ""
+		m.list.choose()
+		if had {
+			m.list.find(t.ID)
+		}
+	}
 	m.list.keepInSight(m.listHeight())
+	return m
+}
+
+// lose leaves the task that was looked at closely where it is there no more: the next one in the list is another one.
+// A form that is open stays, for what was written in it.
+func (m Model) lose() Model {
+	if m.list.held == "" || m.list.has(m.list.held) {
+		return m
+	}
+	if m.said == "" {
+		m.said = "the task that you looked at is gone: it was deleted"
+	}
+	m.list.held = ""
+	if m.place == inDetail {
+		m.place, m.trail = inList, nil
+	}
+	for i := range m.trail {
+		if m.trail[i] == inDetail {
+			m.trail = append(slices.Clone(m.trail[:i]), inList)
+			break
+		}
+	}
 	return m
 }
 
@@ -142,6 +178,7 @@ func (m Model) showTrouble() (Model, tea.Cmd) {
 
 func (m Model) refresh() (Model, tea.Cmd) {
 	m.forgetWork()
+	m.forgetUnread()
 	m.said = "looked again"
 	m, study := m.study(true)
 	m, cmd := m.reload()
@@ -200,7 +237,8 @@ func (m Model) find() (Model, tea.Cmd) {
 func (m Model) toggleSplit() (Model, tea.Cmd) {
 	m.detail.beside = !m.detail.beside
 	if m.place == inDetail {
-		m.place = inList
+		m.place, m.trail = inList, nil
+		m = m.letGo()
 	}
 	if m.detail.beside && !m.split() {
 		m.detail.beside = false

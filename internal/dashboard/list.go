@@ -50,6 +50,7 @@ type list struct {
 	order   order
 	text    string // what a name, summary or status must hold
 	typing  bool   // the person is writing the text
+	held    string // a task that is looked at closely: it is shown whatever hides it
 
 	live  int // how many of the project's tasks are
 	all   int
@@ -58,20 +59,29 @@ type list struct {
 
 // setTasks takes in what the record holds. The cursor stays on its task; where that is gone, it stays at its place.
 func (l *list) setTasks(tasks []task.Task) {
-	agents := make(map[string]Agent, 64)
-	for i := range l.rows {
-		if l.rows[i].agent.State != "" {
-			agents[l.rows[i].task.ID] = l.rows[i].agent
+	known := make(map[string]row, 64)
+	for _, r := range l.rows {
+		if r.agent.State != "" {
+			known[r.task.ID] = r
 		}
 	}
 	rows := make([]row, len(tasks))
 	for i, t := range tasks {
-		rows[i] = row{t, agents[t.ID]}
-		if t.Session == "" {
-			rows[i].agent = Agent{State: AgentNone}
-		}
+		rows[i] = known[t.ID].as(t)
 	}
 	l.replace(rows)
+}
+
+// as is the row with the task as it is now. What is known of its agent stays, unless that was another one.
+func (r row) as(t task.Task) row {
+	switch {
+	case t.Session == "":
+		r.agent = Agent{State: AgentNone}
+	case t.Session != r.task.Session:
+		r.agent = Agent{}
+	}
+	r.task = t
+	return r
 }
 
 // replace puts other rows in the place of those that are there.
@@ -97,20 +107,13 @@ func (l *list) change(changed []task.Task, gone []string) {
 		}
 		if t, is := news[r.task.ID]; is {
 			delete(news, t.ID)
-			r.task = t
-			if t.Session == "" {
-				r.agent = Agent{State: AgentNone}
-			}
+			r = r.as(t)
 		}
 		rows = append(rows, r)
 	}
 	for _, t := range changed {
 		if _, is := news[t.ID]; is {
-			r := row{task: t}
-			if t.Session == "" {
-				r.agent = Agent{State: AgentNone}
-			}
-			rows = append(rows, r)
+			rows = append(rows, row{}.as(t))
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return newestFirst(&a.task, &b.task) })
@@ -160,6 +163,9 @@ func (l *list) choose() {
 	for i := range l.rows {
 		t := &l.rows[i].task
 		if l.project != "" && t.Project != l.project {
+			if t.ID == l.held {
+				l.shown = append(l.shown, i)
+			}
 			continue
 		}
 		l.all++
@@ -169,7 +175,7 @@ func (l *list) choose() {
 		if t.Attention != "" {
 			l.alarm++
 		}
-		if l.filter == showActive && !t.Live || l.filter == showDone && t.Live || !holds(t, text) {
+		if t.ID != l.held && (l.filter == showActive && !t.Live || l.filter == showDone && t.Live || !holds(t, text)) {
 			continue
 		}
 		l.shown = append(l.shown, i)
@@ -206,6 +212,11 @@ func (l *list) compare(a, b *row) int {
 		return b.active().Compare(a.active())
 	}
 	return 0
+}
+
+// has says whether a task is known, shown or not.
+func (l *list) has(id string) bool {
+	return slices.ContainsFunc(l.rows, func(r row) bool { return r.task.ID == id })
 }
 
 func (l *list) selected() (task.Task, bool) {

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -42,6 +43,7 @@ type Model struct {
 	beats          int // how often the clock was heard
 	loaded         bool
 	loading, again bool  // a look at the record is on its way; another one is wanted after it
+	failing        bool  // the record could not be read the last time: it is tried again with the clock
 	cursor         int64 // how far the record was read; 0 where all of it is still to be read
 
 	list       list
@@ -55,6 +57,7 @@ type Model struct {
 	help       scroll
 
 	rules    map[string]*workflow.Definition // by digest; nil while it is being looked up, or cannot be
+	unread   map[string]string               // by digest: why rules cannot be read
 	limits   map[string]task.Timeouts        // of projects that have their own, by their names
 	works    map[string]measured             // by task
 	jobs     []job
@@ -72,7 +75,7 @@ func New(ctx context.Context, house House, project string) Model {
 	return Model{
 		ctx: ctx, house: house, now: house.Now(), loading: true, style: newStyle(), width: 80, height: 24, mouse: true,
 		list: list{project: project}, rules: map[string]*workflow.Definition{}, limits: map[string]task.Timeouts{}, works: map[string]measured{},
-		unsent: map[string]string{},
+		unsent: map[string]string{}, unread: map[string]string{},
 	}
 }
 
@@ -110,7 +113,13 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 	case beaten:
 		m.now = time.Time(msg)
 		m.beats++
-		return m, tea.Batch(beat(), m.lookAtAgents(), m.wantSeen())
+		cmds := []tea.Cmd{beat(), m.lookAtAgents(), m.wantSeen()}
+		if m.failing {
+			var cmd tea.Cmd
+			m, cmd = m.reload()
+			cmds = append(cmds, cmd)
+		}
+		return m, tea.Batch(cmds...)
 	case changed:
 		return m.reload()
 	case word:
@@ -211,9 +220,11 @@ func (m Model) learn(msg tea.Msg) (Model, tea.Cmd) {
 	case rulesRead:
 		if msg.err != nil {
 			m.trouble = m.trouble.with("read the workflow of a task", msg.err)
+			m.unread[msg.digest] = firstLine(msg.err)
 			return m, nil
 		}
 		m.rules[msg.digest] = msg.def
+		delete(m.unread, msg.digest)
 	case limitsRead:
 		if msg.err != nil {
 			m.trouble = m.trouble.with("read the timeouts of a project", msg.err)
@@ -278,6 +289,12 @@ func (m Model) forgetWork() {
 		one.version = -1
 		m.works[id] = one
 	}
+}
+
+// forgetUnread has looked up again what could not be read.
+func (m Model) forgetUnread() {
+	maps.DeleteFunc(m.rules, func(_ string, def *workflow.Definition) bool { return def == nil })
+	maps.DeleteFunc(m.limits, func(_ string, limits task.Timeouts) bool { return limits == nil })
 }
 
 // measured is the work of a task as it was when somebody looked last.

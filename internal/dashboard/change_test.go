@@ -1,0 +1,132 @@
+package dashboard
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/task"
+)
+
+// without is the house after somebody deleted tasks.
+func (f *fakeHouse) without(branch string) {
+	f.tasks = slices.DeleteFunc(slices.Clone(f.tasks), func(t task.Task) bool { return t.Branch == branch })
+}
+
+func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("j", "l")
+	s.shows("basket-that-remembers")
+	s.house.without("feature/basket-that-remembers-what-was-in-it-yesterday")
+	s.tell(changed{})
+	s.shows("is gone: it was deleted")
+	if s.m.place != inList {
+		t.Errorf("the screen shows %s", s.m.place)
+	}
+	s.press("esc")
+	s.shows("fix/login")
+}
+
+func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("j", "j", "l", "r")
+	s.write("Use the other clock")
+	s.house.without("fix/totals")
+	s.tell(changed{})
+	s.shows("Use the other clock")
+	s.press("esc", "esc")
+	if s.m.place != inList {
+		t.Errorf("the screen shows %s", s.m.place)
+	}
+}
+
+func TestAFilterDoesNotHideWhatIsLookedAtClosely(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("f", "j", "j", "l")
+	s.shows("fix/totals")
+	s.house.tasks = slices.Clone(s.house.tasks)
+	s.house.tasks[2].Status, s.house.tasks[2].Live = "done", false
+	s.house.tasks[2].Version++
+	s.tell(changed{})
+	s.chosen("fix/totals")
+	s.shows("Totals are rounded once")
+	s.press("x")
+	s.shows("x: ") // closed: it is over
+	s.press("esc")
+	s.hides("fix/totals")
+}
+
+func TestTheTaskThatWasSoughtStaysSelected(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("/")
+	s.write("totals")
+	s.press("enter")
+	s.chosen("fix/totals")
+	s.press("esc")
+	s.chosen("fix/totals")
+	s.press("/")
+	s.write("flaky")
+	s.press("esc")
+	s.chosen("fix/flaky")
+}
+
+func TestAWorkflowThatCouldNotBeReadClosesKeysWithTheReasonUntilItCan(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	house.fails = map[string]error{"Rules": errors.New("cannot read the workflow: line 3 is no key")}
+	s := sit(t, house, 120, 24)
+	s.press("!", "esc", "m")
+	s.shows("m: the task's workflow cannot be read, R tries again: cannot read the workflow: line 3 is no key")
+	house.fails = nil
+	s.press("R", "j", "j", "m")
+	s.shows("Merge fix/totals?")
+}
+
+func TestAnAgentThatNobodyLookedAtYetIsNotStartedAgain(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	session := house.tasks[0].Session
+	house.tasks[0].Session = ""
+	s := sit(t, house, 80, 24)
+	house.tasks = slices.Clone(house.tasks)
+	house.tasks[0].Session = session
+	s.m.list.change(house.tasks[:1], nil) // what the look at the terminals will say is on its way
+	s.press("enter")
+	s.shows("Enter: its terminal is being looked at")
+	if len(house.asked) > 0 {
+		t.Errorf("asked: %q", house.asked)
+	}
+}
+
+func TestTheTasksAreReadAgainWhereTheyCouldNotBe(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	house.fails = map[string]error{"First": errors.New("the disk is away"), "All": errors.New("the disk is away")}
+	s := sit(t, house, 80, 24)
+	s.shows("nothing was read")
+	house.fails = nil
+	s.tell(beaten(clock()))
+	s.shows("fix/login")
+}
+
+func TestTheTaskBesideTheListIsReadByKeys(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	house.documents = map[string]string{house.tasks[0].ID: strings.Repeat("a line\n\n", 100)}
+	s := sit(t, house, 120, 24)
+	s.press("J")
+	s.shows("J: no task stands beside the list")
+	s.press("space", "J")
+	s.shows("line 11 of 199")
+	s.chosen("fix/login")
+	s.shows("J down in the task")
+	s.press("K")
+	s.hides("line 11 of 199")
+	s.press("J", "J", "l", "J")
+	s.shows("line 31 of 199")
+}
