@@ -31,8 +31,9 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	}
 	ctx, off := context.WithCancel(ctx)
 	defer off()
+	eyes := screen{h, &limits{}}
 	d := &dashboard.Dashboard{
-		House: dashboard.House{Record: screen{h}, Look: screen{h}, Study: screen{h}, Moves: wishes{h}, Care: wishes{h}, Now: time.Now},
+		House: dashboard.House{Record: eyes, Look: eyes, Study: eyes, Moves: wishes{h}, Care: wishes{h}, Now: time.Now},
 		In:    os.Stdin, Out: os.Stdout, Environ: os.Environ(), Project: project, Word: word,
 	}
 	d.Open(ctx)
@@ -129,7 +130,10 @@ func watchBeside(ctx context.Context, tell, say func(string)) error {
 }
 
 // screen shows the dashboard what there is.
-type screen struct{ house *house }
+type screen struct {
+	house  *house
+	limits *limits
+}
 
 func (s screen) First(ctx context.Context, project string, most int) ([]task.Task, error) {
 	return s.house.store.List(ctx, task.Filter{Project: project, Live: true, Most: most})
@@ -182,16 +186,45 @@ func (s screen) Agents(ctx context.Context, tasks []task.Task) (map[string]dashb
 	for id, state := range states {
 		out[id] = dashboard.Agent{State: state}
 	}
+	byID := make(map[string]task.Task, len(tasks))
+	for _, t := range tasks {
+		byID[t.ID] = t
+	}
+	var living []tmux.Pane
 	for _, p := range panes {
-		if one, asked := out[p.Task]; asked && p.Role != "" && p.Activity.After(one.Active) {
+		one, asked := out[p.Task]
+		if !asked || p.Role == "" {
+			continue
+		}
+		if p.Activity.After(one.Active) {
 			one.Active = p.Activity
 			out[p.Task] = one
 		}
+		if !p.Dead && one.State == alive && s.atWork(ctx, byID[p.Task], p.Role) {
+			living = append(living, p)
+		}
 	}
-	return out, nil
+	limits, err := s.limits.look(ctx, s.house, living, byID, time.Now())
+	for _, p := range living {
+		if one := out[p.Task]; limits[p.ID] != "" {
+			one.Limit = limits[p.ID]
+			out[p.Task] = one
+		}
+	}
+	return out, err
 }
 
-func (s screen) slot(t task.Task) (worktree.Slot, error) { return desk(s).slot(t) }
+// atWork says whether a role is the one that works in a task's status.
+func (s screen) atWork(ctx context.Context, t task.Task, role string) bool {
+	def, err := s.Rules(ctx, t.Workflow)
+	if err != nil {
+		return false // it is told where the rules are read
+	}
+	state, _ := def.State(t.Status)
+	return state.Role == role
+}
+
+func (s screen) slot(t task.Task) (worktree.Slot, error) { return desk{s.house}.slot(t) }
 
 func (s screen) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
 	slot, err := s.slot(t)
@@ -210,7 +243,7 @@ func (s screen) Diff(ctx context.Context, t task.Task) (string, error) {
 		}
 		return slot.Diff(ctx)
 	}
-	repo, err := desk(s).repo(t)
+	repo, err := desk{s.house}.repo(t)
 	if err != nil {
 		return "", err
 	}

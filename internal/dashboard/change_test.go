@@ -130,3 +130,25 @@ func TestTheTaskBesideTheListIsReadByKeys(t *testing.T) {
 	s.press("J", "J", "l", "J")
 	s.shows("line 31 of 199")
 }
+
+func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	limit := "You've hit your session limit · resets 5pm\x1b[2J"
+	house.agents[house.tasks[0].ID] = Agent{State: AgentAlive, Limit: limit}
+	house.agents[house.tasks[5].ID] = Agent{State: AgentDead, Limit: limit}
+	s := sit(t, house, 80, 24)
+	s.shows("$ shop/fix/login")
+	s.shows("    You've hit your session limit · resets 5pm")
+	s.shows("✗ shop/feature/search")
+	s.press("l")
+	s.shows("$ its agent has used up what its provider lets it have for now: You've hit your\n  session limit · resets 5pm")
+}
+
+func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.tell(agentsSeen{map[string]Agent{s.house.tasks[0].ID: {State: AgentDead}}, errors.New("no harness")})
+	s.shows("✗ shop/fix/login")
+	s.shows("no harness")
+}

@@ -36,7 +36,7 @@ type Record interface {
 
 // Look shows what there is beside the record.
 type Look interface {
-	// Agents tells how the agents of tasks are, by the tasks' ids. "Could not look" is AgentUnknown.
+	// Agents tells how the agents of tasks are, by the tasks' ids. "Could not look" is AgentUnknown. With an error it tells what it knows.
 	Agents(ctx context.Context, tasks []task.Task) (map[string]Agent, error)
 	// Rules is the very workflow that a task was created under.
 	Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
@@ -97,6 +97,7 @@ const (
 type Agent struct {
 	State  string
 	Active time.Time // when its terminal last changed; zero when that is not known
+	Limit  string    // what its terminal says of its provider's limit, which lets it do no more for now
 }
 
 // Work is what a branch holds that the default branch has not.

@@ -226,6 +226,14 @@ func (l *list) selected() (task.Task, bool) {
 	return l.rows[l.shown[l.cursor]].task, true
 }
 
+// limited is what the agent's terminal says of its provider's limit; empty where it is at none.
+func (r *row) limited() string {
+	if r.agent.State != AgentAlive {
+		return ""
+	}
+	return r.agent.Limit
+}
+
 // active is when something was last seen of the task.
 func (r *row) active() time.Time {
 	if r.agent.Active.After(r.task.UpdatedAt) {

@@ -213,8 +213,7 @@ func (m Model) learn(msg tea.Msg) (Model, tea.Cmd) {
 		return m.learnTasks(msg)
 	case agentsSeen:
 		if msg.err != nil {
-			m.trouble = m.trouble.with("look at the agents", msg.err)
-			return m, nil
+			m.trouble = m.trouble.with("look at the agents", msg.err) // those that could be looked at are told nevertheless
 		}
 		m.list.setAgents(msg.agents)
 	case rulesRead:

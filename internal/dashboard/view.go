@@ -192,6 +192,8 @@ func marks() []mark {
 			func(r *row, _ *workflow.Definition) bool { return r.task.Queued() }},
 		{"✗", "its agent is dead", func(s style) lipgloss.Style { return s.bad },
 			func(r *row, _ *workflow.Definition) bool { return r.task.Live && r.agent.State == AgentDead }},
+		{"$", "its agent has used up what its provider lets it have for now", func(s style) lipgloss.Style { return s.warn },
+			func(r *row, _ *workflow.Definition) bool { return r.limited() != "" }},
 		{"z", "its agent lives and has done nothing for long", func(s style) lipgloss.Style { return s.warn },
 			func(r *row, _ *workflow.Definition) bool {
 				return !r.task.StalledAt.IsZero() && r.agent.State == AgentAlive
