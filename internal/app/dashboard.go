@@ -29,7 +29,8 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	if err != nil {
 		return err
 	}
-	ctx, off := context.WithCancel(ctx)
+	// Ctrl-C for an editor or an agent reaches every program at the terminal: it must not end this one, which takes it as a key.
+	ctx, off := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
 	defer off()
 	eyes := screen{h, &limits{}}
 	d := &dashboard.Dashboard{
@@ -388,8 +389,10 @@ func (w wishes) Delete(ctx context.Context, id string) (string, error) {
 }
 
 func (w wishes) Attach(ctx context.Context, id, role string) error {
-	_, err := w.house.Attach(ctx, id, role, true)
-	return err
+	return lent(os.Stdin, func() error {
+		_, err := w.house.Attach(ctx, id, role, true)
+		return err
+	})
 }
 
 // Edit opens $VISUAL, $EDITOR or vi on a file of its own.
@@ -410,7 +413,8 @@ func (w wishes) Edit(_ context.Context, text string) (string, error) {
 	if len(words) == 0 {
 		words = []string{"vi"}
 	}
-	if err := proc.Interactive(proc.Command{Name: words[0], Args: append(words[1:], file)}); err != nil {
+	err = lent(os.Stdin, func() error { return proc.Interactive(proc.Command{Name: words[0], Args: append(words[1:], file)}) })
+	if err != nil {
 		return text, fmt.Errorf("edit the text: %w; set EDITOR to the program that you use", err)
 	}
 	changed, err := os.ReadFile(file)
