@@ -415,7 +415,7 @@ func (w wishes) Edit(_ context.Context, text string) (string, error) {
 	}
 	err = lent(os.Stdin, func() error { return proc.Interactive(proc.Command{Name: words[0], Args: append(words[1:], file)}) })
 	if err != nil {
-		return text, fmt.Errorf("edit the text: %w; set EDITOR to the program that you use", err)
+		return text, fmt.Errorf("cannot edit the text: %w; set EDITOR to the program that you use", err)
 	}
 	changed, err := os.ReadFile(file)
 	if err != nil {

@@ -288,7 +288,11 @@ func (m Model) retry() (Model, tea.Cmd) {
 	t, _ := m.selected()
 	care := m.house.Care
 	return m.start("try again what "+nameOf(t)+" owes", func(ctx context.Context) (string, error) {
-		return outcome(care.Retry(ctx, t.ID))
+		out, err := care.Retry(ctx, t.ID)
+		if err == nil && len(out.Hooks) == 0 && out.Warning == "" {
+			return nameOf(t) + " owes nothing", nil
+		}
+		return outcome(out, err)
 	})
 }
 

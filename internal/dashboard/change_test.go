@@ -152,3 +152,10 @@ func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
 	s.shows("✗ shop/fix/login")
 	s.shows("no harness")
 }
+
+func TestTryingAgainSaysWhenNothingIsOwed(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("t")
+	s.shows("fix/login owes nothing")
+}
