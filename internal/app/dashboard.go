@@ -391,6 +391,12 @@ func (w wishes) Delete(ctx context.Context, id string) (string, error) {
 func (w wishes) Attach(ctx context.Context, id, role string) error {
 	return lent(os.Stdin, func() error {
 		_, err := w.house.Attach(ctx, id, role, true)
+		if err != nil {
+			// A client that was killed left its terminal to the server, which sets it once more when it hears of that.
+			// When the server answers the next question, it has.
+			_, gone := w.house.server.Panes(ctx)
+			err = errors.Join(err, gone)
+		}
 		return err
 	})
 }
