@@ -182,11 +182,7 @@ func (m Model) refresh() (Model, tea.Cmd) {
 	m.said = "looked again"
 	m, study := m.study(true)
 	m, cmd := m.reload()
-	cmd = tea.Batch(cmd, study)
-	if m.place == inWorkspaces {
-		return m, tea.Batch(cmd, m.loadWorkspaces())
-	}
-	return m, cmd
+	return m, tea.Batch(cmd, study, m.loadWorkspaces())
 }
 
 func (m Model) nextFilter() (Model, tea.Cmd) {

@@ -159,3 +159,32 @@ func TestTryingAgainSaysWhenNothingIsOwed(t *testing.T) {
 	s.press("t")
 	s.shows("fix/login owes nothing")
 }
+
+func TestWhereNobodyTellsOfChangesTheyAreLookedForWithTheClock(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.tell(deafened{errors.New("cannot follow the record any longer")})
+	s.shows("changes come late")
+	s.shows("! cannot follow the record any longer")
+	s.house.without("fix/login")
+	s.tell(beaten(clock()))
+	s.hides("fix/login")
+}
+
+func TestATaskIsNotCreatedInAnotherProjectWithoutAWord(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	house.choices.Projects = []task.Project{{Name: "site", Path: "/site"}}
+	s := sit(t, house, 80, 24)
+	s.press("c")
+	s.shows(`There is no project "shop" any more: choose another one.`)
+}
+
+func TestLookingAgainLooksAtThePoolToo(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.shows("pool 8/10")
+	s.house.workspaces = nil
+	s.press("l", "R")
+	s.hides("pool")
+}

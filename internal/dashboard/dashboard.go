@@ -202,7 +202,7 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	all.Go(func() { d.post.deliver(beside, d.program.Send) })
 	all.Go(func() {
 		if err := d.House.Record.Watch(beside, func() { d.program.Send(changed{}) }); err != nil && beside.Err() == nil {
-			d.Fail("watch for changes", err)
+			d.post.put(deafened{err})
 		}
 	})
 	_, err := d.program.Run()

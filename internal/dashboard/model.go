@@ -43,6 +43,7 @@ type Model struct {
 	beats          int // how often the clock was heard
 	loaded         bool
 	loading, again bool  // a look at the record is on its way; another one is wanted after it
+	deaf           bool  // nobody tells of changes any more: they are looked for with the clock
 	failing        bool  // the record could not be read the last time: it is tried again with the clock
 	cursor         int64 // how far the record was read; 0 where all of it is still to be read
 
@@ -114,7 +115,7 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 		m.now = time.Time(msg)
 		m.beats++
 		cmds := []tea.Cmd{beat(), m.lookAtAgents(), m.wantSeen()}
-		if m.failing {
+		if m.failing || m.deaf {
 			var cmd tea.Cmd
 			m, cmd = m.reload()
 			cmds = append(cmds, cmd)
@@ -126,6 +127,9 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 		m.said = msg.text
 	case watching:
 		m.watches = msg.who
+	case deafened:
+		m.deaf = true
+		m.trouble = m.trouble.with("watch for changes", msg.err)
 	case failed:
 		m.trouble = m.trouble.with(msg.what, msg.err)
 	case spun:
@@ -163,6 +167,7 @@ type (
 	changed    struct{}
 	word       struct{ text string }
 	watching   struct{ who string }
+	deafened   struct{ err error }
 	agentsSeen struct {
 		agents map[string]Agent
 		err    error

@@ -169,6 +169,9 @@ func (m Model) facts() []fact {
 	if used, size := m.workspaces.use(m.list.project); size > 0 {
 		out = append(out, fact{fmt.Sprintf("pool %d/%d", used, size), faint, 5})
 	}
+	if m.deaf {
+		out = append(out, fact{"changes come late", m.style.bad.Render, 8})
+	}
 	if m.watches != "" {
 		out = append(out, fact{clean(m.watches), faint, 2})
 	}
