@@ -17,7 +17,7 @@ func terminal(t *testing.T) *os.File {
 	if err != nil {
 		t.Skipf("this machine gives no terminal: %v", err)
 	}
-	t.Cleanup(func() { master.Close() })
+	t.Cleanup(func() { _ = master.Close() })
 	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func terminal(t *testing.T) *os.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { slave.Close() })
+	t.Cleanup(func() { _ = slave.Close() })
 	return slave
 }
 
@@ -59,7 +59,7 @@ func TestWhatIsNoTerminalIsLentAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	if err := lent(file, func() error { return nil }); err != nil {
 		t.Error(err)
 	}
