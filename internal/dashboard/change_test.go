@@ -188,3 +188,21 @@ func TestLookingAgainLooksAtThePoolToo(t *testing.T) {
 	s.press("l", "R")
 	s.hides("pool")
 }
+
+func TestLooksAtTheAgentsDoNotPileUp(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	m, first := s.m.lookAtAgents()
+	m, second := m.lookAtAgents()
+	if first == nil || second != nil {
+		t.Fatalf("the first look is %v, the second %v", first != nil, second != nil)
+	}
+	m, third := m.Update(agentsSeen{})
+	if third == nil || !m.looking || m.lookAgain {
+		t.Errorf("after the first look there is no other one: %v, %v", m.looking, m.lookAgain)
+	}
+	m, _ = m.Update(agentsSeen{err: errors.New("no")})
+	if m.looking {
+		t.Error("a look that failed is waited for")
+	}
+}

@@ -43,6 +43,8 @@ type Model struct {
 	beats          int // how often the clock was heard
 	loaded         bool
 	loading, again bool  // a look at the record is on its way; another one is wanted after it
+	looking        bool  // a look at the agents is on its way
+	lookAgain      bool  // another one is wanted after it
 	deaf           bool  // nobody tells of changes any more: they are looked for with the clock
 	failing        bool  // the record could not be read the last time: it is tried again with the clock
 	cursor         int64 // how far the record was read; 0 where all of it is still to be read
@@ -112,15 +114,7 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 	case tea.MouseWheelMsg:
 		return m.wheel(msg)
 	case beaten:
-		m.now = time.Time(msg)
-		m.beats++
-		cmds := []tea.Cmd{beat(), m.lookAtAgents(), m.wantSeen()}
-		if m.failing || m.deaf {
-			var cmd tea.Cmd
-			m, cmd = m.reload()
-			cmds = append(cmds, cmd)
-		}
-		return m, tea.Batch(cmds...)
+		return m.hearClock(time.Time(msg))
 	case changed:
 		return m.reload()
 	case word:
@@ -142,6 +136,20 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 		return m.updateParts(msg)
 	}
 	return m, nil
+}
+
+// hearClock looks at what changes without a word: the agents, and the work on branches.
+func (m Model) hearClock(now time.Time) (Model, tea.Cmd) {
+	m.now = now
+	m.beats++
+	m, agents := m.lookAtAgents()
+	cmds := []tea.Cmd{beat(), agents, m.wantSeen()}
+	if m.failing || m.deaf {
+		var cmd tea.Cmd
+		m, cmd = m.reload()
+		cmds = append(cmds, cmd)
+	}
+	return m, tea.Batch(cmds...)
 }
 
 // updateParts hands a message to the part that it belongs to.
@@ -193,8 +201,13 @@ type (
 	}
 )
 
-// lookAtAgents looks at the sessions of those tasks that have one.
-func (m Model) lookAtAgents() tea.Cmd {
+// lookAtAgents looks at the sessions of those tasks that have one: at once, or after the look that is on its way. An older
+// answer would else come after a newer one, and looks that take long would pile up.
+func (m Model) lookAtAgents() (Model, tea.Cmd) {
+	if m.looking {
+		m.lookAgain = true
+		return m, nil
+	}
 	ctx, look := m.ctx, m.house.Look
 	var asked []task.Task
 	for i := range m.list.rows {
@@ -203,9 +216,10 @@ func (m Model) lookAtAgents() tea.Cmd {
 		}
 	}
 	if len(asked) == 0 {
-		return nil
+		return m, nil
 	}
-	return func() tea.Msg {
+	m.looking = true
+	return m, func() tea.Msg {
 		agents, err := look.Agents(ctx, asked)
 		return agentsSeen{agents, err}
 	}
@@ -217,10 +231,15 @@ func (m Model) learn(msg tea.Msg) (Model, tea.Cmd) {
 	case tasksLoaded:
 		return m.learnTasks(msg)
 	case agentsSeen:
+		again := m.lookAgain
+		m.looking, m.lookAgain = false, false
 		if msg.err != nil {
 			m.trouble = m.trouble.with("look at the agents", msg.err) // those that could be looked at are told nevertheless
 		}
 		m.list.setAgents(msg.agents)
+		if again {
+			return m.lookAtAgents()
+		}
 	case rulesRead:
 		if msg.err != nil {
 			m.trouble = m.trouble.with("read the workflow of a task", msg.err)

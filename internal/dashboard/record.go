@@ -69,7 +69,8 @@ func (m Model) learnTasks(msg tasksLoaded) (Model, tea.Cmd) {
 	m, sought := m.seek()
 	m.list.keepInSight(m.listHeight())
 	m, workspaces := m.workspacesAgain()
-	cmds := []tea.Cmd{sought, m.lookAtAgents(), m.wantSeen(), workspaces}
+	m, agents := m.lookAtAgents()
+	cmds := []tea.Cmd{sought, agents, m.wantSeen(), workspaces}
 	if m.place == inDetail || m.split() {
 		var cmd tea.Cmd
 		m, cmd = m.study(false)
