@@ -33,11 +33,13 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	if err != nil {
 		return err
 	}
-	ctx, off := context.WithCancel(ctx)
+	// Ctrl-C for an editor or an agent reaches every program at the terminal: it must not end this one, which takes it as a key.
+	ctx, off := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
 	defer off()
 	debug.SetGCPercent(dashboardGC)
+	eyes := screen{h, &limits{}}
 	d := &dashboard.Dashboard{
-		House: dashboard.House{Record: screen{h}, Look: screen{h}, Study: screen{h}, Moves: wishes{h}, Care: wishes{h}, Now: time.Now},
+		House: dashboard.House{Record: eyes, Look: eyes, Study: eyes, Moves: wishes{h}, Care: wishes{h}, Now: time.Now},
 		In:    os.Stdin, Out: os.Stdout, Environ: os.Environ(), Project: project, Word: word,
 	}
 	d.Open(ctx)
@@ -46,7 +48,8 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	watch.Add(1)
 	go func() {
 		defer watch.Done()
-		if err := watchBeside(ctx, d); err != nil {
+		if err := watchBeside(ctx, d.Watches, d.Say); err != nil {
+			d.Watches("nobody watches")
 			d.Fail("watch over the agents", err)
 		}
 	}()
@@ -109,7 +112,8 @@ func (h *house) unwatched() (bool, error) {
 }
 
 // watchBeside is a monitor in a house of its own, as one in another process would be: it shares nothing with the screen.
-func watchBeside(ctx context.Context, d *dashboard.Dashboard) error {
+// It tells who watches, and says what it tells people of tasks.
+func watchBeside(ctx context.Context, tell, say func(string)) error {
 	dir, err := homeDir()
 	if err != nil {
 		return err
@@ -121,18 +125,21 @@ func watchBeside(ctx context.Context, d *dashboard.Dashboard) error {
 	err = h.Monitor(ctx, func(text string) {
 		switch {
 		case strings.HasPrefix(text, "another monitor"):
-			d.Watches("watched by process " + h.holder())
+			tell("watched by process " + h.holder())
 		case strings.HasPrefix(text, "watching "):
-			d.Watches("watching")
-		default: // what a person should know of a task
-			d.Say(text)
+			tell("watching")
+		default:
+			say(text)
 		}
 	})
 	return errors.Join(err, h.close())
 }
 
 // screen shows the dashboard what there is.
-type screen struct{ house *house }
+type screen struct {
+	house  *house
+	limits *limits
+}
 
 func (s screen) First(ctx context.Context, project string, most int) ([]task.Task, error) {
 	return s.house.store.List(ctx, task.Filter{Project: project, Live: true, Most: most})
@@ -164,8 +171,16 @@ func (s screen) Workspaces(ctx context.Context, project string) ([]task.Holding,
 }
 
 func (s screen) Watch(ctx context.Context, changed func()) error {
+	record := filepath.Join(s.house.dir, recordName)
+	opened, err := os.Stat(record)
+	if err != nil {
+		return fmt.Errorf("follow the record: %w", err)
+	}
 	last := int64(-1)
 	return s.house.heed(ctx, func() error {
+		if err := same(record, opened); err != nil {
+			return err
+		}
 		now, err := s.house.store.Changed(ctx)
 		if err != nil || now == last {
 			return err
@@ -185,16 +200,45 @@ func (s screen) Agents(ctx context.Context, tasks []task.Task) (map[string]dashb
 	for id, state := range states {
 		out[id] = dashboard.Agent{State: state}
 	}
+	byID := make(map[string]task.Task, len(tasks))
+	for _, t := range tasks {
+		byID[t.ID] = t
+	}
+	var living []tmux.Pane
 	for _, p := range panes {
-		if one, asked := out[p.Task]; asked && p.Role != "" && p.Activity.After(one.Active) {
+		one, asked := out[p.Task]
+		if !asked || p.Role == "" {
+			continue
+		}
+		if p.Activity.After(one.Active) {
 			one.Active = p.Activity
 			out[p.Task] = one
 		}
+		if !p.Dead && one.State == alive && s.atWork(ctx, byID[p.Task], p.Role) {
+			living = append(living, p)
+		}
 	}
-	return out, nil
+	limits, err := s.limits.look(ctx, s.house, living, byID, time.Now())
+	for _, p := range living {
+		if one := out[p.Task]; limits[p.ID] != "" {
+			one.Limit = limits[p.ID]
+			out[p.Task] = one
+		}
+	}
+	return out, err
 }
 
-func (s screen) slot(t task.Task) (worktree.Slot, error) { return desk(s).slot(t) }
+// atWork says whether a role is the one that works in a task's status.
+func (s screen) atWork(ctx context.Context, t task.Task, role string) bool {
+	def, err := s.Rules(ctx, t.Workflow)
+	if err != nil {
+		return false // it is told where the rules are read
+	}
+	state, _ := def.State(t.Status)
+	return state.Role == role
+}
+
+func (s screen) slot(t task.Task) (worktree.Slot, error) { return desk{s.house}.slot(t) }
 
 func (s screen) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
 	slot, err := s.slot(t)
@@ -213,7 +257,7 @@ func (s screen) Diff(ctx context.Context, t task.Task) (string, error) {
 		}
 		return slot.Diff(ctx)
 	}
-	repo, err := desk(s).repo(t)
+	repo, err := desk{s.house}.repo(t)
 	if err != nil {
 		return "", err
 	}
@@ -358,8 +402,16 @@ func (w wishes) Delete(ctx context.Context, id string) (string, error) {
 }
 
 func (w wishes) Attach(ctx context.Context, id, role string) error {
-	_, err := w.house.Attach(ctx, id, role, true)
-	return err
+	return lent(os.Stdin, func() error {
+		_, err := w.house.Attach(ctx, id, role, true)
+		if err != nil {
+			// A client that was killed left its terminal to the server, which sets it once more when it hears of that.
+			// When the server answers the next question, it has.
+			_, gone := w.house.server.Panes(ctx)
+			err = errors.Join(err, gone)
+		}
+		return err
+	})
 }
 
 // Edit opens $VISUAL, $EDITOR or vi on a file of its own.
@@ -380,8 +432,9 @@ func (w wishes) Edit(_ context.Context, text string) (string, error) {
 	if len(words) == 0 {
 		words = []string{"vi"}
 	}
-	if err := proc.Interactive(proc.Command{Name: words[0], Args: append(words[1:], file)}); err != nil {
-		return text, fmt.Errorf("edit the text: %w; set EDITOR to the program that you use", err)
+	err = lent(os.Stdin, func() error { return proc.Interactive(proc.Command{Name: words[0], Args: append(words[1:], file)}) })
+	if err != nil {
+		return text, fmt.Errorf("cannot edit the text: %w; set EDITOR to the program that you use", err)
 	}
 	changed, err := os.ReadFile(file)
 	if err != nil {

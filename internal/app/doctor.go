@@ -47,7 +47,7 @@ func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 			return nil, err
 		}
 		if !free {
-			return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first, and start it again afterwards")
+			return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first, and start it again afterwards; an open dashboard is one too")
 		}
 		defer release()
 	}

@@ -135,7 +135,8 @@ func (h *house) lookAtSessions(ctx context.Context, tasks []task.Task) (map[stri
 		}
 		def, err := h.home.Pinned(ctx, t.Workflow)
 		if err != nil {
-			return nil, nil, err
+			states[t.ID] = unknown // which of its windows should live is not known; whoever reads the rules is told why
+			continue
 		}
 		if state, _ := def.State(t.Status); state.Role == "" || living[t.ID+" "+state.Role] {
 			states[t.ID] = alive

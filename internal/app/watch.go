@@ -132,10 +132,17 @@ type follower struct {
 }
 
 // look tells everything that can be read now.
+// same says whether the record is the file that it was. Whoever has another one open goes on reading that, and nothing happens there any more.
+func same(record string, opened os.FileInfo) error {
+	if now, err := os.Stat(record); err != nil || !os.SameFile(now, opened) {
+		return errors.Join(fmt.Errorf("cannot follow the record %q any longer: it is not the file that it was; begin again", record), err)
+	}
+	return nil
+}
+
 func (f *follower) look(ctx context.Context) error {
-	// Whoever has the file open that was the record goes on reading it, and nothing happens there any more.
-	if now, err := os.Stat(f.record); err != nil || !os.SameFile(now, f.opened) {
-		return errors.Join(fmt.Errorf("cannot follow the record %q any longer: it is not the file that it was; begin again", f.record), err)
+	if err := same(f.record, f.opened); err != nil {
+		return err
 	}
 	quiet := f.begun
 	for {

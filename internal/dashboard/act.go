@@ -2,7 +2,9 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -71,9 +73,7 @@ func (m Model) goBack() (Model, tea.Cmd) {
 	case inList, inBoard:
 		if m.list.text != "" {
 			m.list.text = ""
-			m.list.choose()
-			m.list.keepInSight(m.listHeight())
-			return m, m.wantSeen()
+			return m.chooseAgain("")
 		}
 		m.place = inList
 	case inTrouble:
@@ -99,6 +99,9 @@ func (m Model) visit(to place) Model {
 		m.trail = append(slices.Clip(m.trail), m.place)
 	}
 	m.place = to
+	if t, found := m.selected(); found && to == inDetail {
+		m.list.held = t.ID
+	}
 	return m
 }
 
@@ -115,7 +118,42 @@ func (m Model) leavePlace() Model {
 	m.place = m.cameFrom()
 	m.trail = m.trail[:max(0, len(m.trail)-1)]
 	m.form = nil
+	return m.letGo()
+}
+
+// letGo lets the list hide the task that was looked at closely, unless the person still does or comes back to it.
+func (m Model) letGo() Model {
+	if m.list.held != "" && m.place != inDetail && !slices.Contains(m.trail, inDetail) {
+		t, had := m.selected()
+		m.list.held = ""
+		m.list.choose()
+		if had {
+			m.list.find(t.ID)
+		}
+	}
 	m.list.keepInSight(m.listHeight())
+	return m
+}
+
+// lose leaves the task that was looked at closely where it is there no more: the next one in the list is another one.
+// A form that is open stays, for what was written in it.
+func (m Model) lose() Model {
+	if m.list.held == "" || m.list.has(m.list.held) {
+		return m
+	}
+	if m.said == "" {
+		m.said = "the task that you looked at is gone: it was deleted"
+	}
+	m.list.held = ""
+	if m.place == inDetail {
+		m.place, m.trail = inList, nil
+	}
+	for i := range m.trail {
+		if m.trail[i] == inDetail {
+			m.trail = append(slices.Clone(m.trail[:i]), inList)
+			break
+		}
+	}
 	return m
 }
 
@@ -140,14 +178,11 @@ func (m Model) showTrouble() (Model, tea.Cmd) {
 
 func (m Model) refresh() (Model, tea.Cmd) {
 	m.forgetWork()
+	m.forgetUnread()
 	m.said = "looked again"
 	m, study := m.study(true)
 	m, cmd := m.reload()
-	cmd = tea.Batch(cmd, study)
-	if m.place == inWorkspaces {
-		return m, tea.Batch(cmd, m.loadWorkspaces())
-	}
-	return m, cmd
+	return m, tea.Batch(cmd, study, m.loadWorkspaces())
 }
 
 func (m Model) nextFilter() (Model, tea.Cmd) {
@@ -198,7 +233,8 @@ func (m Model) find() (Model, tea.Cmd) {
 func (m Model) toggleSplit() (Model, tea.Cmd) {
 	m.detail.beside = !m.detail.beside
 	if m.place == inDetail {
-		m.place = inList
+		m.place, m.trail = inList, nil
+		m = m.letGo()
 	}
 	if m.detail.beside && !m.split() {
 		m.detail.beside = false
@@ -248,7 +284,11 @@ func (m Model) retry() (Model, tea.Cmd) {
 	t, _ := m.selected()
 	care := m.house.Care
 	return m.start("try again what "+nameOf(t)+" owes", func(ctx context.Context) (string, error) {
-		return outcome(care.Retry(ctx, t.ID))
+		out, err := care.Retry(ctx, t.ID)
+		if err == nil && len(out.Hooks) == 0 && out.Warning == "" {
+			return nameOf(t) + " owes nothing", nil
+		}
+		return outcome(out, err)
 	})
 }
 
@@ -327,7 +367,7 @@ func (m Model) askChanges() (Model, tea.Cmd) {
 // attach gives the terminal away until the person comes back.
 func (m Model) attach(t task.Task) (Model, tea.Cmd) {
 	ctx, care := m.ctx, m.house.Care
-	return m, tea.Exec(&away{do: func() error { return care.Attach(ctx, t.ID, "") }}, func(err error) tea.Msg {
+	return m, lend(func() error { return care.Attach(ctx, t.ID, "") }, func(err error) tea.Msg {
 		if err != nil {
 			return failed{"attach to " + nameOf(t), err}
 		}
@@ -335,10 +375,28 @@ func (m Model) attach(t task.Task) (Model, tea.Cmd) {
 	})
 }
 
+// lend gives the terminal to something for a while, and tells what became of it. A fault in it ends the screen in good order.
+func lend(do func() error, then func(error) tea.Msg) tea.Cmd {
+	return tea.Exec(&away{do: do}, func(err error) tea.Msg {
+		var broken *Broken
+		if errors.As(err, &broken) {
+			return broken
+		}
+		return then(err)
+	})
+}
+
 // away is something that has the terminal for itself for a while. It brings its own streams.
 type away struct{ do func() error }
 
-func (a *away) Run() error        { return a.do() }
+func (a *away) Run() (err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = &Broken{Where: "the terminal was given away", Why: why, Trace: debug.Stack()}
+		}
+	}()
+	return a.do()
+}
 func (*away) SetStdin(io.Reader)  {}
 func (*away) SetStdout(io.Writer) {}
 func (*away) SetStderr(io.Writer) {}

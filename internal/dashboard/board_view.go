@@ -161,7 +161,7 @@ func (m Model) boardFoot(all, left, shown, width int) []string {
 	if !found {
 		return nil
 	}
-	text, paint := m.toKnow(*r.task)
+	text, paint := m.toKnow(&r)
 	name := squeeze(m.taskCell(&r), max(1, width/2))
 	about := m.style.bold.Render(name) + "  " + paint(cut(text, max(1, width-visible(name)-2)))
 	if m.below() == 1 {

@@ -12,6 +12,7 @@ import (
 	"io"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -35,7 +36,7 @@ type Record interface {
 
 // Look shows what there is beside the record.
 type Look interface {
-	// Agents tells how the agents of tasks are, by the tasks' ids. "Could not look" is AgentUnknown.
+	// Agents tells how the agents of tasks are, by the tasks' ids. "Could not look" is AgentUnknown. With an error it tells what it knows.
 	Agents(ctx context.Context, tasks []task.Task) (map[string]Agent, error)
 	// Rules is the very workflow that a task was created under.
 	Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
@@ -96,6 +97,7 @@ const (
 type Agent struct {
 	State  string
 	Active time.Time // when its terminal last changed; zero when that is not known
+	Limit  string    // what its terminal says of its provider's limit, which lets it do no more for now
 }
 
 // Work is what a branch holds that the default branch has not.
@@ -149,6 +151,8 @@ type Dashboard struct {
 
 	program *tea.Program
 	guard   *guard
+	post    *post
+	off     context.CancelFunc // ends the screen, and not what it set going
 }
 
 // Broken is a fault of the program itself: something in the screen gave way. The terminal is as it was before.
@@ -176,9 +180,10 @@ func (b *Broken) Error() string {
 
 // Open makes the screen ready: from then on it can be told things. Call it once, and Run after it.
 func (d *Dashboard) Open(ctx context.Context) {
+	d.post = newPost()
 	p := newPainter(d.Out, d.Environ, !d.Plain)
 	house := d.House
-	house.Care = lent{house.Care, p}
+	house.Care = host{house.Care, p}
 	model := New(ctx, house, d.Project)
 	model.said = d.Word
 	d.guard = &guard{model: model, painter: p}
@@ -186,6 +191,7 @@ func (d *Dashboard) Open(ctx context.Context) {
 	if t, is := d.Out.(terminal); is {
 		out = muted{t}
 	}
+	ctx, d.off = context.WithCancel(ctx)
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(out), tea.WithEnvironment(d.Environ), tea.WithFPS(1), tea.WithoutCatchPanics(),
 	}
@@ -194,19 +200,24 @@ func (d *Dashboard) Open(ctx context.Context) {
 }
 
 // Run shows the screen until the person leaves it or ctx ends. A *Broken says that a fault ended it.
+// Nothing of the screen runs after it but the work that the person left running, which ends with the ctx of Open.
 func (d *Dashboard) Run(ctx context.Context) error {
-	ctx, off := context.WithCancel(ctx)
-	defer off()
-	go func() {
-		if err := d.House.Record.Watch(ctx, func() { d.program.Send(changed{}) }); err != nil && ctx.Err() == nil {
-			d.program.Send(failed{"watch for changes", err})
+	beside, off := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	all.Go(func() { d.post.deliver(beside, d.program.Send) })
+	all.Go(func() {
+		if err := d.House.Record.Watch(beside, func() { d.program.Send(changed{}) }); err != nil && beside.Err() == nil {
+			d.post.put(deafened{err})
 		}
-	}()
-	if err := d.guard.painter.begin(); err != nil {
-		return fmt.Errorf("show the dashboard: %w", err)
+	})
+	err := d.guard.painter.begin()
+	if err == nil {
+		_, err = d.program.Run()
+		err = errors.Join(err, d.guard.painter.end())
 	}
-	_, err := d.program.Run()
-	err = errors.Join(err, d.guard.painter.end())
+	off()
+	d.off() // from here on nobody waits for a screen that reads no more
+	all.Wait()
 	if d.guard.broken != nil {
 		return d.guard.broken
 	}
@@ -216,17 +227,14 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	return err
 }
 
-// Say shows a word to the person. It may be called by anybody while Run runs.
-func (d *Dashboard) Say(text string) { d.send(word{text}) }
+// Say shows a word to the person. Say, Watches and Fail may be called by anybody at any time after Open, and never wait.
+func (d *Dashboard) Say(text string) { d.post.put(word{text}) }
 
-// send waits for a screen that is about to be there; after its end nobody listens, and nothing is waited for.
-func (d *Dashboard) send(msg tea.Msg) { d.program.Send(msg) }
-
-// Watches tells who watches over the agents. It may be called by anybody while Run runs.
-func (d *Dashboard) Watches(who string) { d.send(watching{who}) }
+// Watches tells who watches over the agents.
+func (d *Dashboard) Watches(who string) { d.post.put(watching{who}) }
 
 // Fail tells of something that went wrong beside the screen: it stays until it is read.
-func (d *Dashboard) Fail(what string, err error) { d.send(failed{what, err}) }
+func (d *Dashboard) Fail(what string, err error) { d.post.put(failed{what, err}) }
 
 // guard stands between Bubble Tea and the model: a fault in either ends the screen in good order.
 type guard struct {

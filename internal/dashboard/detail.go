@@ -47,6 +47,7 @@ type detail struct {
 // content is what one tab shows of one task.
 type content struct {
 	document string
+	beyond   int // bytes of the document that are not kept
 	events   []task.Event
 	why      decide.Explanation
 	diff     string
@@ -184,7 +185,7 @@ func (m Model) wantTab(t task.Task, tab tabKind, on sheet) tea.Cmd {
 
 // sameText says whether a long text is still what it was: then it need not be drawn anew.
 func (one sight) sameText(c content) bool {
-	return one.known && one.content.err == nil && c.err == nil && (c.document != "" && c.document == one.content.document || c.diff != "" && c.diff == one.content.diff)
+	return one.known && one.content.err == nil && c.err == nil && (c.document != "" && c.document == one.content.document && c.beyond == one.content.beyond || c.diff != "" && c.diff == one.content.diff)
 }
 
 // looks is how many looks are on their way.
@@ -207,6 +208,7 @@ func lookUp(ctx context.Context, study Study, t task.Task, tab tabKind) (c conte
 	switch tab {
 	case tabDocument:
 		c.document, c.err = study.Document(ctx, t)
+		c.document, c.beyond = bounded(c.document)
 	case tabHistory:
 		c.events, c.err = study.History(ctx, t.ID)
 	case tabWhy:
@@ -232,7 +234,7 @@ func (s sheet) lines(t task.Task, tab tabKind, c content) []string {
 	}
 	switch tab {
 	case tabDocument:
-		return documentLines(s.style, c.document, s.width)
+		return documentLines(s.style, c.document, c.beyond, s.width)
 	case tabHistory:
 		return s.historyLines(c.events)
 	case tabWhy:

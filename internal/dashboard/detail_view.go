@@ -143,9 +143,12 @@ func (m Model) alarmLines(t task.Task, width int) []string {
 	if r, found := m.list.selectedRow(); found {
 		def := m.definition(t)
 		for _, one := range marks() {
-			if strings.Contains("◌✗z◷?", one.sign) && one.holds(&r, def) {
-				look := one.style(m.style)
-				add(ink{one.sign + " " + one.means, &look})
+			if strings.Contains("◌✗$z◷?", one.sign) && one.holds(&r, def) {
+				look, words := one.style(m.style), one.means
+				if one.sign == "$" {
+					words += ": " + r.limited()
+				}
+				add(inked(&look, one.sign+" "+words))
 			}
 		}
 	}

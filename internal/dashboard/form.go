@@ -144,10 +144,10 @@ func (f *form) keyLine(s style) string {
 func (m Model) edit(text string) tea.Cmd {
 	ctx, care := m.ctx, m.house.Care
 	left := text
-	return tea.Exec(&away{do: func() (err error) {
+	return lend(func() (err error) {
 		left, err = care.Edit(ctx, text)
 		return err
-	}}, func(err error) tea.Msg { return edited{left, err} })
+	}, func(err error) tea.Msg { return edited{left, err} })
 }
 
 // leavingKeys are the keys of a form that asked whether its text may be lost.

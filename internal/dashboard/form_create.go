@@ -105,6 +105,9 @@ func (c creation) learn(msg choicesRead) creation {
 	c.picks[fieldProject] = c.picks[fieldProject].offer(projects)
 	if first {
 		c.picks[fieldProject] = c.picks[fieldProject].with(c.project)
+		if c.project != "" && c.picks[fieldProject].value() != c.project {
+			c.problem = fmt.Sprintf("There is no project %q any more: choose another one.", c.project)
+		}
 	}
 	c.picks[fieldHarness] = c.picks[fieldHarness].offer(named(c.choices.Harnesses))
 	c.picks[fieldReview] = c.picks[fieldReview].offer(named(c.choices.Harnesses))

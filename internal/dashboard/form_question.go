@@ -51,7 +51,7 @@ func (q *question) keys() []string {
 	for _, a := range q.answers {
 		keys = append(keys, a.key)
 	}
-	return []string{strings.Join(keys, " "), "as it says there", "Esc", "leave it"}
+	return []string{strings.Join(keys, " "), "choose", "Esc", "leave it"}
 }
 
 // boxWidth is how wide the text of a small box is at most.

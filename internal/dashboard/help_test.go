@@ -69,6 +69,7 @@ type fakeHouse struct {
 	logs       map[string][]string
 	choices    Choices
 	edit       func(text string) (string, error)
+	watch      func(ctx context.Context, changed func()) error
 	fails      map[string]error // by method
 
 	// answer is what becomes of a wish: what is asked ("Merge"), and of which task. nil: the task stays as it is.
@@ -183,7 +184,10 @@ func (f *fakeHouse) Work(_ context.Context, t task.Task) (Work, error) {
 	return f.works[t.ID], f.call("Work")
 }
 
-func (f *fakeHouse) Watch(ctx context.Context, _ func()) error {
+func (f *fakeHouse) Watch(ctx context.Context, changed func()) error {
+	if f.watch != nil {
+		return f.watch(ctx, changed)
+	}
 	<-ctx.Done()
 	return f.call("Watch")
 }

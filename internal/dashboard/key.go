@@ -31,7 +31,7 @@ const (
 // footOrder are the keys of the footer, those first that are wanted most often: where there is little room the last ones go.
 // Help and leaving stand at the end and are always there.
 func footOrder() []string {
-	return []string{"j", "k", "!", "enter", "r", "m", "n", "c", "v", "b", "p", "/", "f", "x", "w", "o", "a", "d", "R", "?", "q"}
+	return []string{"j", "k", "!", "enter", "J", "r", "m", "n", "c", "v", "b", "p", "/", "f", "x", "w", "o", "a", "d", "R", "?", "q"}
 }
 
 // groups are all groups, in the order of the help.
@@ -138,6 +138,7 @@ func (m Model) typeFilter(msg tea.KeyPressMsg) (Model, tea.Cmd) {
 		m.list.typing = false
 	case "esc":
 		m.list.typing, m.list.text = false, ""
+		return m.chooseAgain("")
 	case "backspace":
 		letters := []rune(m.list.text)
 		m.list.text = string(letters[:max(0, len(letters)-1)])

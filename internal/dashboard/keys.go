@@ -29,12 +29,18 @@ func movingKeys() []key {
 	page := func(n int) func(Model) (Model, tea.Cmd) {
 		return func(m Model) (Model, tea.Cmd) { return m.step(n * max(1, m.listHeight()-2)) }
 	}
+	half := func(n int) func(Model) (Model, tea.Cmd) {
+		return func(m Model) (Model, tea.Cmd) { return m.scrollDetail(n * max(1, m.listHeight()/2)), nil }
+	}
 	everywhere := append([]place{inList, inBoard, inWorkspaces}, scrolled()...)
 	return []key{
 		{names: []string{"j", "down"}, does: "one down", footer: "down", label: scrollLabel("down"), places: everywhere, group: groupMove, press: up(1)},
 		{names: []string{"k", "up"}, does: "one up", footer: "up", label: scrollLabel("up"), places: everywhere, group: groupMove, press: up(-1)},
 		{names: []string{"pgdown", "ctrl+f", "ctrl+d"}, does: "one page down", places: everywhere, group: groupMove, press: page(1)},
 		{names: []string{"pgup", "ctrl+b", "ctrl+u"}, does: "one page up", places: everywhere, group: groupMove, press: page(-1)},
+		{names: []string{"J"}, does: "half a page down in the task, also where it stands beside the list", footer: "down in the task", label: Model.besideLabel,
+			places: []place{inList, inDetail}, group: groupMove, closed: Model.whyNotBeside, press: half(1)},
+		{names: []string{"K"}, does: "half a page up in the task", places: []place{inList, inDetail}, group: groupMove, closed: Model.whyNotBeside, press: half(-1)},
 		{names: []string{"g", "home"}, does: "to the first", places: everywhere, group: groupMove, press: up(-1 << 30)},
 		{names: []string{"G", "end"}, does: "to the last", places: everywhere, group: groupMove, press: up(1 << 30)},
 		{names: []string{"l", "right"}, does: "look at the task closely; on the board: one column on", places: overview(), group: groupMove, press: Model.goRight},
@@ -143,6 +149,21 @@ func scrollLabel(word string) func(Model) string {
 	}
 }
 
+// besideLabel is there while a task stands beside the list, where the usual keys move the list.
+func (m Model) besideLabel() string {
+	if m.split() {
+		return "down in the task"
+	}
+	return ""
+}
+
+func (m Model) whyNotBeside() string {
+	if !m.closeUp() {
+		return "no task stands beside the list; Space shows it"
+	}
+	return m.whyNoTask()
+}
+
 // troubleLabel is there while there is something to read.
 func (m Model) troubleLabel() string {
 	if m.whyNoTrouble() != "" {
@@ -175,7 +196,10 @@ func (m Model) onTask(why func(def *workflow.Definition, t task.Task) string) st
 		return "no task is selected"
 	}
 	def := m.definition(t)
-	if def == nil {
+	switch unread := m.unread[t.Workflow.Digest]; {
+	case def == nil && unread != "":
+		return "the task's workflow cannot be read, R tries again: " + unread
+	case def == nil:
 		return "the task's workflow is not read yet"
 	}
 	return why(def, t)
@@ -245,6 +269,8 @@ func (m Model) entering(def *workflow.Definition, t task.Task) (enterMeans, stri
 	switch {
 	case r.agent.State == AgentAlive:
 		return enterAttach, ""
+	case r.agent.State == "" && t.Session != "":
+		return enterNothing, "its terminal is being looked at; press it again"
 	case r.agent.State == AgentUnknown:
 		return enterNothing, "the terminals could not be looked at; R looks again"
 	case t.Queued():

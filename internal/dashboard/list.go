@@ -51,6 +51,7 @@ type list struct {
 	order   order
 	text    string // what a name, summary or status must hold
 	typing  bool   // the person is writing the text
+	held    string // a task that is looked at closely: it is shown whatever hides it
 
 	live  int // how many of the project's tasks are
 	all   int
@@ -59,20 +60,29 @@ type list struct {
 
 // setTasks takes in what the record holds. The cursor stays on its task; where that is gone, it stays at its place.
 func (l *list) setTasks(tasks []task.Task) {
-	agents := make(map[string]Agent, 64)
-	for i := range l.rows {
-		if l.rows[i].agent.State != "" {
-			agents[l.rows[i].task.ID] = l.rows[i].agent
+	known := make(map[string]row, 64)
+	for _, r := range l.rows {
+		if r.agent.State != "" {
+			known[r.task.ID] = r
 		}
 	}
 	rows := make([]row, len(tasks))
 	for i := range tasks {
-		rows[i] = row{&tasks[i], agents[tasks[i].ID]}
-		if tasks[i].Session == "" {
-			rows[i].agent = Agent{State: AgentNone}
-		}
+		rows[i] = known[tasks[i].ID].as(&tasks[i])
 	}
 	l.replace(rows)
+}
+
+// as is the row with the task as it is now. What is known of its agent stays, unless that was another one.
+func (r row) as(t *task.Task) row {
+	switch {
+	case t.Session == "":
+		r.agent = Agent{State: AgentNone}
+	case r.task == nil || t.Session != r.task.Session:
+		r.agent = Agent{}
+	}
+	r.task = t
+	return r
 }
 
 // replace puts other rows in the place of those that are there.
@@ -123,23 +133,15 @@ func (l *list) change(changed []task.Task, gone []string) {
 		if t, is := news[r.task.ID]; is {
 			delete(news, t.ID)
 			sorted = sorted && newestFirst(t, r.task) == 0
-			r.task = t
-			if t.Session == "" {
-				r.agent = Agent{State: AgentNone}
-			}
+			r = r.as(t)
 		}
 		rows = append(rows, r)
 	}
 	for i := range changed {
 		t := &changed[i]
-		if _, is := news[t.ID]; !is {
-			continue
+		if _, is := news[t.ID]; is {
+			rows, sorted = append(rows, row{}.as(t)), false
 		}
-		r := row{task: t}
-		if t.Session == "" {
-			r.agent = Agent{State: AgentNone}
-		}
-		rows, sorted = append(rows, r), false
 	}
 	if !sorted {
 		slices.SortStableFunc(rows, func(a, b row) int { return newestFirst(a.task, b.task) })
@@ -190,6 +192,9 @@ func (l *list) choose() {
 	for i := range l.rows {
 		t := l.rows[i].task
 		if l.project != "" && t.Project != l.project {
+			if t.ID == l.held {
+				l.shown = append(l.shown, i)
+			}
 			continue
 		}
 		l.all++
@@ -199,7 +204,7 @@ func (l *list) choose() {
 		if t.Attention != "" {
 			l.alarm++
 		}
-		if l.filter == showActive && !t.Live || l.filter == showDone && t.Live || !holds(t, text) {
+		if t.ID != l.held && (l.filter == showActive && !t.Live || l.filter == showDone && t.Live || !holds(t, text)) {
 			continue
 		}
 		l.shown = append(l.shown, i)
@@ -238,11 +243,24 @@ func (l *list) compare(a, b *row) int {
 	return 0
 }
 
+// has says whether a task is known, shown or not.
+func (l *list) has(id string) bool {
+	return slices.ContainsFunc(l.rows, func(r row) bool { return r.task.ID == id })
+}
+
 func (l *list) selected() (task.Task, bool) {
 	if l.cursor >= len(l.shown) {
 		return task.Task{}, false
 	}
 	return *l.rows[l.shown[l.cursor]].task, true
+}
+
+// limited is what the agent's terminal says of its provider's limit; empty where it is at none.
+func (r *row) limited() string {
+	if r.agent.State != AgentAlive {
+		return ""
+	}
+	return r.agent.Limit
 }
 
 // active is when something was last seen of the task.

@@ -152,7 +152,7 @@ func (m Model) secondLine(r *row, width int) string {
 	if room < 1 {
 		return ""
 	}
-	text, paint := m.toKnow(*r.task)
+	text, paint := m.toKnow(r)
 	need := visible(text)
 	path := m.pathWithin(*r.task, max(room-need-gap, room/2))
 	if visible(path) < leastPath && visible(path) > room-need-gap || r.task.Attention != "" && need+gap+visible(path) > room {
@@ -165,16 +165,19 @@ func (m Model) secondLine(r *row, width int) string {
 }
 
 // toKnow is why a person should look, or what the task waits for, or what it is about.
-func (m Model) toKnow(t task.Task) (text string, paint func(...string) string) {
-	switch {
+func (m Model) toKnow(r *row) (text string, paint func(...string) string) {
+	switch t := r.task; {
 	case t.Attention != "":
 		return clean(t.Attention), m.style.bad.Render
 	case t.Queued():
 		return strings.TrimSuffix("waits for a workspace, then "+clean(string(t.QueuedFor))+"; "+clean(t.Summary), "; "), m.style.faint.Render
+	case r.limited() != "":
+		return clean(r.limited()), m.style.warn.Render
 	case t.Summary == "":
 		return "no summary yet", m.style.faint.Render
+	default:
+		return clean(t.Summary), m.style.faint.Render
 	}
-	return clean(t.Summary), m.style.faint.Render
 }
 
 func (m Model) taskCell(r *row) string {

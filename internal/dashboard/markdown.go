@@ -15,20 +15,25 @@ import (
 )
 
 // mostDocument is how many bytes of a TASK.md are shown: nobody reads more on a screen.
-const mostDocument = 4 << 20
+const mostDocument = 1 << 20
 
-// documentLines is a TASK.md as people read it. Its header is left out: what it says stands above.
-func documentLines(s *style, source string, width int) []string {
-	more := len(source) - mostDocument
-	if more > 0 {
-		source = source[:mostDocument]
+// bounded is the beginning of a long text, kept without the rest of it, and how many bytes that is.
+func bounded(text string) (begin string, beyond int) {
+	if len(text) <= mostDocument {
+		return text, 0
 	}
+	return strings.Clone(text[:mostDocument]), len(text) - mostDocument
+}
+
+// documentLines is a TASK.md as people read it, of which some bytes are beyond what is shown.
+// Its header is left out: what it says stands above.
+func documentLines(s *style, source string, beyond, width int) []string {
 	lines := markdown(s, document.Read([]byte(source)).Body, width)
 	if len(lines) == 0 {
 		lines = []string{s.faint.Render("nothing stands in TASK.md yet")}
 	}
-	if more > 0 {
-		lines = append(lines, "", s.faint.Render(fmt.Sprintf("… and %d bytes more: the file has all", more)))
+	if beyond > 0 {
+		lines = append(lines, "", s.faint.Render(fmt.Sprintf("… and %d bytes more: the file has all", beyond)))
 	}
 	return lines
 }

@@ -75,11 +75,15 @@ func TestDocumentLines_leaveTheHeaderOut(t *testing.T) {
 		"---\nstatus: x\n---\n":      "nothing stands in TASK.md yet",
 		"---\nnever closed\n":        strings.Repeat("─", 30) + "\n\nnever closed",
 	} {
-		if got := ansi.Strip(strings.Join(documentLines(&s, text, 30), "\n")); got != want {
+		if got := ansi.Strip(strings.Join(documentLines(&s, text, 0, 30), "\n")); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
-	long := documentLines(&s, strings.Repeat("line of text\n\n", mostDocument/14+100), 80)
+	begin, beyond := bounded(strings.Repeat("line of text\n\n", mostDocument/14+100))
+	if len(begin) != mostDocument {
+		t.Errorf("%d bytes are kept, want %d", len(begin), mostDocument)
+	}
+	long := documentLines(&s, begin, beyond, 80)
 	if last := ansi.Strip(long[len(long)-1]); !strings.HasPrefix(last, "… and ") {
 		t.Errorf("it ends with %q", last)
 	}
@@ -117,7 +121,7 @@ func BenchmarkDocumentLines_1MiB(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				documentLines(&s, text, 100)
+				documentLines(&s, text, 0, 100)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -41,6 +42,10 @@ type Model struct {
 	beats          int // how often the clock was heard
 	loaded         bool
 	loading, again bool  // a look at the record is on its way; another one is wanted after it
+	looking        bool  // a look at the agents is on its way
+	lookAgain      bool  // another one is wanted after it
+	deaf           bool  // nobody tells of changes any more: they are looked for with the clock
+	failing        bool  // the record could not be read the last time: it is tried again with the clock
 	cursor         int64 // how far the record was read; 0 where all of it is still to be read
 
 	list       list
@@ -54,6 +59,7 @@ type Model struct {
 	help       scroll
 
 	rules    map[string]*workflow.Definition // by digest; nil while it is being looked up, or cannot be
+	unread   map[string]string               // by digest: why rules cannot be read
 	limits   map[string]task.Timeouts        // of projects that have their own, by their names
 	works    map[string]measured             // by task
 	jobs     []job
@@ -71,7 +77,7 @@ func New(ctx context.Context, house House, project string) Model {
 	return Model{
 		ctx: ctx, house: house, now: house.Now(), loading: true, style: newStyle(), width: 80, height: 24,
 		list: list{project: project}, rules: map[string]*workflow.Definition{}, limits: map[string]task.Timeouts{}, works: map[string]measured{},
-		unsent: map[string]string{},
+		unsent: map[string]string{}, unread: map[string]string{},
 	}
 }
 
@@ -107,15 +113,16 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 	case tea.MouseWheelMsg:
 		return m.wheel(msg)
 	case beaten:
-		m.now = time.Time(msg)
-		m.beats++
-		return m, tea.Batch(beat(), m.lookAtAgents(), m.wantSeen())
+		return m.hearClock(time.Time(msg))
 	case changed:
 		return m.reload()
 	case word:
 		m.said = msg.text
 	case watching:
 		m.watches = msg.who
+	case deafened:
+		m.deaf = true
+		m.trouble = m.trouble.with("watch for changes", msg.err)
 	case failed:
 		m.trouble = m.trouble.with(msg.what, msg.err)
 	case spun:
@@ -128,6 +135,20 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 		return m.updateParts(msg)
 	}
 	return m, nil
+}
+
+// hearClock looks at what changes without a word: the agents, and the work on branches.
+func (m Model) hearClock(now time.Time) (Model, tea.Cmd) {
+	m.now = now
+	m.beats++
+	m, agents := m.lookAtAgents()
+	cmds := []tea.Cmd{beat(), agents, m.wantSeen()}
+	if m.failing || m.deaf {
+		var cmd tea.Cmd
+		m, cmd = m.reload()
+		cmds = append(cmds, cmd)
+	}
+	return m, tea.Batch(cmds...)
 }
 
 // updateParts hands a message to the part that it belongs to.
@@ -153,6 +174,7 @@ type (
 	changed    struct{}
 	word       struct{ text string }
 	watching   struct{ who string }
+	deafened   struct{ err error }
 	agentsSeen struct {
 		agents map[string]Agent
 		err    error
@@ -178,8 +200,13 @@ type (
 	}
 )
 
-// lookAtAgents looks at the sessions of those tasks that have one.
-func (m Model) lookAtAgents() tea.Cmd {
+// lookAtAgents looks at the sessions of those tasks that have one: at once, or after the look that is on its way. An older
+// answer would else come after a newer one, and looks that take long would pile up.
+func (m Model) lookAtAgents() (Model, tea.Cmd) {
+	if m.looking {
+		m.lookAgain = true
+		return m, nil
+	}
 	ctx, look := m.ctx, m.house.Look
 	var asked []task.Task
 	for i := range m.list.rows {
@@ -188,9 +215,10 @@ func (m Model) lookAtAgents() tea.Cmd {
 		}
 	}
 	if len(asked) == 0 {
-		return nil
+		return m, nil
 	}
-	return func() tea.Msg {
+	m.looking = true
+	return m, func() tea.Msg {
 		agents, err := look.Agents(ctx, asked)
 		return agentsSeen{agents, err}
 	}
@@ -202,17 +230,23 @@ func (m Model) learn(msg tea.Msg) (Model, tea.Cmd) {
 	case tasksLoaded:
 		return m.learnTasks(msg)
 	case agentsSeen:
+		again := m.lookAgain
+		m.looking, m.lookAgain = false, false
 		if msg.err != nil {
-			m.trouble = m.trouble.with("look at the agents", msg.err)
-			return m, nil
+			m.trouble = m.trouble.with("look at the agents", msg.err) // those that could be looked at are told nevertheless
 		}
 		m.list.setAgents(msg.agents)
+		if again {
+			return m.lookAtAgents()
+		}
 	case rulesRead:
 		if msg.err != nil {
 			m.trouble = m.trouble.with("read the workflow of a task", msg.err)
+			m.unread[msg.digest] = firstLine(msg.err)
 			return m, nil
 		}
 		m.rules[msg.digest] = msg.def
+		delete(m.unread, msg.digest)
 	case limitsRead:
 		if msg.err != nil {
 			m.trouble = m.trouble.with("read the timeouts of a project", msg.err)
@@ -277,6 +311,12 @@ func (m Model) forgetWork() {
 		one.version = -1
 		m.works[id] = one
 	}
+}
+
+// forgetUnread has looked up again what could not be read.
+func (m Model) forgetUnread() {
+	maps.DeleteFunc(m.rules, func(_ string, def *workflow.Definition) bool { return def == nil })
+	maps.DeleteFunc(m.limits, func(_ string, limits task.Timeouts) bool { return limits == nil })
 }
 
 // measured is the work of a task as it was when somebody looked last.

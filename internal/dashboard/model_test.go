@@ -2,9 +2,11 @@ package dashboard
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode"
@@ -205,5 +207,53 @@ func TestAFaultEndsTheScreenInGoodOrder(t *testing.T) {
 				t.Errorf("the cursor stays hidden: %q", out)
 			}
 		})
+	}
+}
+
+// A terminal that is given away reads no messages: whoever tells one must not wait for that.
+func TestWhoTellsTheScreenSomethingNeverWaits(t *testing.T) {
+	t.Parallel()
+	d := &Dashboard{House: (&fakeHouse{}).house()}
+	d.Open(t.Context())
+	defer d.off()
+	for range 1000 {
+		d.Say("a word")
+		d.Watches("somebody")
+		d.Fail("do it", errors.New("no"))
+	}
+	d.Say("the last")
+	ctx, off := context.WithCancel(t.Context())
+	var got []tea.Msg
+	d.post.deliver(ctx, func(msg tea.Msg) {
+		if got = append(got, msg); msg == (word{"the last"}) {
+			off()
+		}
+	})
+	if len(got) != 3001 || got[0] != (word{"a word"}) || got[1] != (watching{"somebody"}) {
+		t.Errorf("%d messages came, first %v and %v", len(got), got[0], got[1])
+	}
+}
+
+func TestNothingOfTheScreenRunsAfterIt(t *testing.T) {
+	t.Parallel()
+	ended := false
+	house := &fakeHouse{watch: func(ctx context.Context, changed func()) error {
+		changed()
+		<-ctx.Done()
+		changed() // nobody reads any more
+		ended = true
+		return ctx.Err()
+	}}
+	if _, err := ran(t, func(m *Model) { m.frame, m.jobs = -1, []job{{}} }, house); err == nil || !ended {
+		t.Errorf("Run answered %v, and its watch ended: %v", err, ended)
+	}
+}
+
+func TestAFaultWhileTheTerminalIsGivenAwayEndsTheScreenInGoodOrder(t *testing.T) {
+	t.Parallel()
+	msg := reflect.ValueOf(lend(func() error { panic("no") }, nil)())
+	err := hidden[tea.ExecCommand](msg, "cmd").Run()
+	if b, is := hidden[tea.ExecCallback](msg, "fn")(err).(*Broken); !is || b.Why != "no" {
+		t.Errorf("it is told as %v", err)
 	}
 }

@@ -119,13 +119,13 @@ func sameCursor(a, b *tea.Cursor) bool {
 	return a.X == b.X && a.Y == b.Y
 }
 
-// lent is care that gives the screen away while somebody else has the terminal.
-type lent struct {
+// host is care that gives the screen away while somebody else has the terminal.
+type host struct {
 	Care
 	painter *painter
 }
 
-func (l lent) away(do func() error) error {
+func (l host) away(do func() error) error {
 	if err := l.painter.end(); err != nil {
 		return err
 	}
@@ -134,12 +134,12 @@ func (l lent) away(do func() error) error {
 }
 
 // Attach gives the screen back until the person returns.
-func (l lent) Attach(ctx context.Context, id, role string) error {
+func (l host) Attach(ctx context.Context, id, role string) error {
 	return l.away(func() error { return l.Care.Attach(ctx, id, role) })
 }
 
 // Edit does too.
-func (l lent) Edit(ctx context.Context, text string) (changed string, err error) {
+func (l host) Edit(ctx context.Context, text string) (changed string, err error) {
 	err = l.away(func() error {
 		changed, err = l.Care.Edit(ctx, text)
 		return err

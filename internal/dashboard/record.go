@@ -52,6 +52,7 @@ func (m Model) reload() (Model, tea.Cmd) {
 func (m Model) learnTasks(msg tasksLoaded) (Model, tea.Cmd) {
 	again := m.again || m.cursor == 0 && msg.part && msg.err == nil // the rest is still to be read
 	m.loading, m.again = false, false
+	m.failing = msg.err != nil
 	if msg.err != nil {
 		m.trouble = m.trouble.with("read the tasks", msg.err)
 		return m, nil
@@ -64,10 +65,12 @@ func (m Model) learnTasks(msg tasksLoaded) (Model, tea.Cmd) {
 		m.list.change(msg.tasks, msg.gone)
 	}
 	m.cursor = max(m.cursor, msg.cursor)
+	m = m.lose()
 	m, sought := m.seek()
 	m.list.keepInSight(m.listHeight())
 	m, workspaces := m.workspacesAgain()
-	cmds := []tea.Cmd{sought, m.lookAtAgents(), m.wantSeen(), workspaces}
+	m, agents := m.lookAtAgents()
+	cmds := []tea.Cmd{sought, agents, m.wantSeen(), workspaces}
 	if m.place == inDetail || m.split() {
 		var cmd tea.Cmd
 		m, cmd = m.study(false)

@@ -164,6 +164,9 @@ func (m Model) facts() []fact {
 	if used, size := m.workspaces.use(m.list.project); size > 0 {
 		out = append(out, fact{fmt.Sprintf("pool %d/%d", used, size), faint, 5})
 	}
+	if m.deaf {
+		out = append(out, fact{"changes come late", m.style.bad.Render, 8})
+	}
 	if m.watches != "" {
 		out = append(out, fact{clean(m.watches), faint, 2})
 	}
@@ -187,6 +190,8 @@ func marks() []mark {
 			func(r *row, _ *workflow.Definition) bool { return r.task.Queued() }},
 		{"✗", "its agent is dead", func(s style) lipgloss.Style { return s.bad },
 			func(r *row, _ *workflow.Definition) bool { return r.task.Live && r.agent.State == AgentDead }},
+		{"$", "its agent has used up what its provider lets it have for now", func(s style) lipgloss.Style { return s.warn },
+			func(r *row, _ *workflow.Definition) bool { return r.limited() != "" }},
 		{"z", "its agent lives and has done nothing for long", func(s style) lipgloss.Style { return s.warn },
 			func(r *row, _ *workflow.Definition) bool {
 				return !r.task.StalledAt.IsZero() && r.agent.State == AgentAlive

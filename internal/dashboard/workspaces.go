@@ -108,7 +108,7 @@ func (m Model) whyNoHolder() string {
 		return "there is no workspace"
 	case h.Task == "":
 		return "nobody has this workspace"
-	case !slices.ContainsFunc(m.list.rows, func(r row) bool { return r.task.ID == h.Task }):
+	case !m.list.has(h.Task):
 		return "its task is not among those that were read; R looks again"
 	}
 	return ""
@@ -126,8 +126,7 @@ func (m Model) showHolder() (Model, tea.Cmd) {
 		m.list.find(h.Task)
 	}
 	m.place, m.trail = inList, nil
-	m.list.keepInSight(m.listHeight())
-	return m.afterMove()
+	return m.letGo().afterMove()
 }
 
 func (m Model) drawWorkspaces(width, height int) []string {

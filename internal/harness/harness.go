@@ -24,7 +24,8 @@ type Harness struct {
 	Unset    []string // variables that it must not see
 	Ready    *regexp.Regexp
 	Dialog   *regexp.Regexp
-	Pause    time.Duration // between typed text and Enter
+	Limited  *regexp.Regexp // what a line of the screen says while the provider lets it do no more for now
+	Pause    time.Duration  // between typed text and Enter
 	Files    []File
 	Exclude  []string // patterns that git shall not see in the worktree
 	Skills   string   // folder for skills, below the user's home
@@ -154,6 +155,7 @@ func (r reader) harness(n *yaml.Node, h *Harness) {
 		yaml.May("unset", func(n *yaml.Node) { h.Unset = r.words(n, "unset") }),
 		yaml.May("ready", func(n *yaml.Node) { h.Ready = r.pattern(n, "ready") }),
 		yaml.May("dialog", func(n *yaml.Node) { h.Dialog = r.pattern(n, "dialog") }),
+		yaml.May("limited", func(n *yaml.Node) { h.Limited = r.pattern(n, "limited") }),
 		yaml.May("pause_ms", func(n *yaml.Node) {
 			h.Pause = time.Duration(r.Integer(n, "pause_ms", 0, 60_000)) * time.Millisecond
 		}),

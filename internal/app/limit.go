@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"orange/internal/task"
+	"orange/internal/tmux"
+)
+
+// limitQuiet is how long an agent's terminal must be still before it is read: an agent at work is at no limit.
+const limitQuiet = 10 * time.Second
+
+// limits knows which agents stand still because their provider lets them do no more for now. A terminal is read once after it
+// became still, and not again until it has moved.
+type limits struct {
+	mu   sync.Mutex
+	read map[string]stillness // by pane
+}
+
+// stillness is what a terminal that stands still says of a limit.
+type stillness struct {
+	since time.Time
+	limit string
+}
+
+// look answers, by their ids, the line of each pane that tells of a limit. The panes are those of agents that live.
+func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, tasks map[string]task.Task, now time.Time) (map[string]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out, read := map[string]string{}, map[string]stillness{}
+	var all error
+	for _, p := range panes {
+		if now.Sub(p.Activity) < limitQuiet {
+			continue
+		}
+		one, known := l.read[p.ID]
+		if !known || !one.since.Equal(p.Activity) {
+			limit, err := h.limitOf(ctx, p, tasks[p.Task])
+			if err != nil {
+				all = errors.Join(all, err)
+				continue
+			}
+			one = stillness{p.Activity, limit}
+		}
+		read[p.ID] = one
+		if one.limit != "" {
+			out[p.ID] = one.limit
+		}
+	}
+	l.read = read
+	return out, all
+}
+
+// limitOf reads the terminal of one agent.
+func (h *house) limitOf(ctx context.Context, p tmux.Pane, t task.Task) (string, error) {
+	name := t.Harness
+	if p.Role == task.RoleReviewer && t.ReviewHarness != "" {
+		name = t.ReviewHarness
+	}
+	program, err := h.home.Harness(name)
+	if err != nil {
+		return "", err
+	}
+	if program.Limited == nil {
+		return "", nil
+	}
+	text, err := h.server.Capture(ctx, p.ID, 0)
+	if errors.Is(err, tmux.ErrEnded) {
+		return "", nil // it has gone since it was listed
+	}
+	return program.Limit(text), err
+}

@@ -1,0 +1,208 @@
+package dashboard
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/task"
+)
+
+// without is the house after somebody deleted tasks.
+func (f *fakeHouse) without(branch string) {
+	f.tasks = slices.DeleteFunc(slices.Clone(f.tasks), func(t task.Task) bool { return t.Branch == branch })
+}
+
+func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("j", "l")
+	s.shows("basket-that-remembers")
+	s.house.without("feature/basket-that-remembers-what-was-in-it-yesterday")
+	s.tell(changed{})
+	s.shows("is gone: it was deleted")
+	if s.m.place != inList {
+		t.Errorf("the screen shows %s", s.m.place)
+	}
+	s.press("esc")
+	s.shows("fix/login")
+}
+
+func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("j", "j", "l", "r")
+	s.write("Use the other clock")
+	s.house.without("fix/totals")
+	s.tell(changed{})
+	s.shows("Use the other clock")
+	s.press("esc", "esc")
+	if s.m.place != inList {
+		t.Errorf("the screen shows %s", s.m.place)
+	}
+}
+
+func TestAFilterDoesNotHideWhatIsLookedAtClosely(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("f", "j", "j", "l")
+	s.shows("fix/totals")
+	s.house.tasks = slices.Clone(s.house.tasks)
+	s.house.tasks[2].Status, s.house.tasks[2].Live = "done", false
+	s.house.tasks[2].Version++
+	s.tell(changed{})
+	s.chosen("fix/totals")
+	s.shows("Totals are rounded once")
+	s.press("x")
+	s.shows("x: ") // closed: it is over
+	s.press("esc")
+	s.hides("fix/totals")
+}
+
+func TestTheTaskThatWasSoughtStaysSelected(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("/")
+	s.write("totals")
+	s.press("enter")
+	s.chosen("fix/totals")
+	s.press("esc")
+	s.chosen("fix/totals")
+	s.press("/")
+	s.write("flaky")
+	s.press("esc")
+	s.chosen("fix/flaky")
+}
+
+func TestAWorkflowThatCouldNotBeReadClosesKeysWithTheReasonUntilItCan(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	house.fails = map[string]error{"Rules": errors.New("cannot read the workflow: line 3 is no key")}
+	s := sit(t, house, 120, 24)
+	s.press("!", "esc", "m")
+	s.shows("m: the task's workflow cannot be read, R tries again: cannot read the workflow: line 3 is no key")
+	house.fails = nil
+	s.press("R", "j", "j", "m")
+	s.shows("Merge fix/totals?")
+}
+
+func TestAnAgentThatNobodyLookedAtYetIsNotStartedAgain(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	session := house.tasks[0].Session
+	house.tasks[0].Session = ""
+	s := sit(t, house, 80, 24)
+	house.tasks = slices.Clone(house.tasks)
+	house.tasks[0].Session = session
+	s.m.list.change(house.tasks[:1], nil) // what the look at the terminals will say is on its way
+	s.press("enter")
+	s.shows("Enter: its terminal is being looked at")
+	if len(house.asked) > 0 {
+		t.Errorf("asked: %q", house.asked)
+	}
+}
+
+func TestTheTasksAreReadAgainWhereTheyCouldNotBe(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	house.fails = map[string]error{"First": errors.New("the disk is away"), "All": errors.New("the disk is away")}
+	s := sit(t, house, 80, 24)
+	s.shows("nothing was read")
+	house.fails = nil
+	s.tell(beaten(clock()))
+	s.shows("fix/login")
+}
+
+func TestTheTaskBesideTheListIsReadByKeys(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	house.documents = map[string]string{house.tasks[0].ID: strings.Repeat("a line\n\n", 100)}
+	s := sit(t, house, 120, 24)
+	s.press("J")
+	s.shows("J: no task stands beside the list")
+	s.press("space", "J")
+	s.shows("line 11 of 199")
+	s.chosen("fix/login")
+	s.shows("J down in the task")
+	s.press("K")
+	s.hides("line 11 of 199")
+	s.press("J", "J", "l", "J")
+	s.shows("line 31 of 199")
+}
+
+func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	limit := "You've hit your session limit · resets 5pm\x1b[2J"
+	house.agents[house.tasks[0].ID] = Agent{State: AgentAlive, Limit: limit}
+	house.agents[house.tasks[5].ID] = Agent{State: AgentDead, Limit: limit}
+	s := sit(t, house, 80, 24)
+	s.shows("$ shop/fix/login")
+	s.shows("    You've hit your session limit · resets 5pm")
+	s.shows("✗ shop/feature/search")
+	s.press("l")
+	s.shows("$ its agent has used up what its provider lets it have for now: You've hit your\n  session limit · resets 5pm")
+}
+
+func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.tell(agentsSeen{map[string]Agent{s.house.tasks[0].ID: {State: AgentDead}}, errors.New("no harness")})
+	s.shows("✗ shop/fix/login")
+	s.shows("no harness")
+}
+
+func TestTryingAgainSaysWhenNothingIsOwed(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.press("t")
+	s.shows("fix/login owes nothing")
+}
+
+func TestWhereNobodyTellsOfChangesTheyAreLookedForWithTheClock(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.tell(deafened{errors.New("cannot follow the record any longer")})
+	s.shows("changes come late")
+	s.shows("! cannot follow the record any longer")
+	s.house.without("fix/login")
+	s.tell(beaten(clock()))
+	s.hides("fix/login")
+}
+
+func TestATaskIsNotCreatedInAnotherProjectWithoutAWord(t *testing.T) {
+	t.Parallel()
+	house := day(t)
+	house.choices.Projects = []task.Project{{Name: "site", Path: "/site"}}
+	s := sit(t, house, 80, 24)
+	s.press("c")
+	s.shows(`There is no project "shop" any more: choose another one.`)
+}
+
+func TestLookingAgainLooksAtThePoolToo(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	s.shows("pool 8/10")
+	s.house.workspaces = nil
+	s.press("l", "R")
+	s.hides("pool")
+}
+
+func TestLooksAtTheAgentsDoNotPileUp(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 80, 24)
+	m, first := s.m.lookAtAgents()
+	m, second := m.lookAtAgents()
+	if first == nil || second != nil {
+		t.Fatalf("the first look is %v, the second %v", first != nil, second != nil)
+	}
+	m, third := m.Update(agentsSeen{})
+	if third == nil || !m.looking || m.lookAgain {
+		t.Errorf("after the first look there is no other one: %v, %v", m.looking, m.lookAgain)
+	}
+	m, _ = m.Update(agentsSeen{err: errors.New("no")})
+	if m.looking {
+		t.Error("a look that failed is waited for")
+	}
+}
