@@ -48,7 +48,7 @@ func (t *tail) shorten() {
 	}
 }
 
-// text is the end, beginning with a whole character, and whether there was more.
+// text is the end, from one whole character to another, and whether there was more: a program that is killed leaves half a character.
 func (t *tail) text() (string, bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -57,5 +57,14 @@ func (t *tail) text() (string, bool) {
 	for t.cut && from < min(len(t.kept), utf8.UTFMax) && !utf8.RuneStart(t.kept[from]) {
 		from++
 	}
-	return string(t.kept[from:]), t.cut
+	to := len(t.kept)
+	for n := 1; n < utf8.UTFMax && from <= to-n; n++ {
+		if last := t.kept[to-n:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				to -= n
+			}
+			break
+		}
+	}
+	return string(t.kept[from:to]), t.cut
 }
