@@ -119,10 +119,11 @@ func watchBeside(ctx context.Context, tell func(string)) error {
 			tell("watched by process " + h.holder())
 		case strings.HasPrefix(text, "watching "):
 			tell("watching")
-		default:
-			tell("")
-		}
+		} // what a task needs a person for stands in its row
 	})
+	if err != nil {
+		tell("") // nobody watches here any more
+	}
 	return errors.Join(err, h.close())
 }
 
