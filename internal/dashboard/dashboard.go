@@ -149,6 +149,7 @@ type Dashboard struct {
 
 	program *tea.Program
 	guard   *guard
+	mail    *mail
 }
 
 // Broken is a fault of the program itself: something in the screen gave way. The terminal is as it was before.
@@ -179,7 +180,7 @@ func (d *Dashboard) Open(ctx context.Context) {
 	model := New(ctx, d.House, d.Project)
 	model.mouse = !d.Plain
 	model.said = d.Word
-	d.guard = &guard{model: model}
+	d.guard, d.mail = &guard{model: model}, newMail()
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(d.Out), tea.WithFPS(framesPerSecond), tea.WithoutCatchPanics()}
 	if d.Environ != nil {
 		options = append(options, tea.WithEnvironment(d.Environ))
@@ -192,6 +193,7 @@ func (d *Dashboard) Open(ctx context.Context) {
 func (d *Dashboard) Run(ctx context.Context) error {
 	ctx, off := context.WithCancel(ctx)
 	defer off()
+	go d.mail.deliver(ctx, d.program.Send)
 	go func() {
 		if err := d.House.Record.Watch(ctx, func() { d.program.Send(changed{}) }); err != nil && ctx.Err() == nil {
 			d.program.Send(failed{"watch for changes", err})
@@ -210,17 +212,14 @@ func (d *Dashboard) Run(ctx context.Context) error {
 // framesPerSecond bounds how long a changed screen waits to be drawn: half of that on the average.
 const framesPerSecond = 120
 
-// Say shows a word to the person. It may be called by anybody while Run runs.
-func (d *Dashboard) Say(text string) { d.send(word{text}) }
+// Say shows a word to the person. Like Watches and Fail it may be called by anybody after Open, and waits for nobody.
+func (d *Dashboard) Say(text string) { d.mail.put(word{text}) }
 
-// send waits for a screen that is about to be there; after its end nobody listens, and nothing is waited for.
-func (d *Dashboard) send(msg tea.Msg) { d.program.Send(msg) }
-
-// Watches tells who watches over the agents. It may be called by anybody while Run runs.
-func (d *Dashboard) Watches(who string) { d.send(watching{who}) }
+// Watches tells who watches over the agents.
+func (d *Dashboard) Watches(who string) { d.mail.put(watching{who}) }
 
 // Fail tells of something that went wrong beside the screen: it stays until it is read.
-func (d *Dashboard) Fail(what string, err error) { d.send(failed{what, err}) }
+func (d *Dashboard) Fail(what string, err error) { d.mail.put(failed{what, err}) }
 
 // guard stands between Bubble Tea and the model: a fault in either ends the screen in good order.
 type guard struct {
