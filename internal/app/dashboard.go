@@ -29,7 +29,7 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	if err != nil {
 		return err
 	}
-	ctx, off := context.WithCancel(ctx)
+	ctx, off := sitting(ctx)
 	defer off()
 	d := &dashboard.Dashboard{
 		House: dashboard.House{Record: screen{h}, Look: screen{h}, Study: screen{h}, Moves: wishes{h}, Care: wishes{h}, Now: time.Now},
@@ -54,6 +54,16 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	off()
 	watch.Wait()
 	return err
+}
+
+// sitting lasts until off is called or the program is told to end. An interrupt does not end it: at the screen Ctrl-C is a key, and in the
+// person's editor it is meant for that.
+func sitting(ctx context.Context) (of context.Context, off func()) {
+	of, off = signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
+	if ctx.Err() != nil {
+		off() // it was told before
+	}
+	return of, off
 }
 
 // scope is the project whose tasks are shown, empty for all: the one that is named, or that of the folder the person stands in.
@@ -359,7 +369,7 @@ func (w wishes) Attach(ctx context.Context, id, role string) error {
 }
 
 // Edit opens $VISUAL, $EDITOR or vi on a file of its own.
-func (w wishes) Edit(_ context.Context, text string) (string, error) {
+func (w wishes) Edit(ctx context.Context, text string) (string, error) {
 	dir, err := os.MkdirTemp("", "orange-edit")
 	if err != nil {
 		return text, fmt.Errorf("make a file to edit: %w", err)
@@ -376,7 +386,7 @@ func (w wishes) Edit(_ context.Context, text string) (string, error) {
 	if len(words) == 0 {
 		words = []string{"vi"}
 	}
-	if err := proc.Interactive(proc.Command{Name: words[0], Args: append(words[1:], file)}); err != nil {
+	if err := proc.Interactive(ctx, proc.Command{Name: words[0], Args: append(words[1:], file)}); err != nil {
 		return text, fmt.Errorf("edit the text: %w; set EDITOR to the program that you use", err)
 	}
 	changed, err := os.ReadFile(file)

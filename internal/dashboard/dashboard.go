@@ -182,6 +182,7 @@ func (d *Dashboard) Open(ctx context.Context) {
 	model.said = d.Word
 	d.guard, d.mail = &guard{model: model}, newMail()
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(d.Out), tea.WithFPS(framesPerSecond), tea.WithoutCatchPanics()}
+	options = append(options, tea.WithoutSignalHandler()) // signals end ctx: beside that, Bubble Tea's own handler waits for ever for a program that ended
 	if d.Environ != nil {
 		options = append(options, tea.WithEnvironment(d.Environ))
 	}
@@ -203,7 +204,7 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	if d.guard.broken != nil {
 		return d.guard.broken
 	}
-	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil || errors.Is(err, tea.ErrInterrupted) {
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return nil
 	}
 	return err
