@@ -41,13 +41,14 @@ func screen(ts *testscript.TestScript, neg bool, args []string) {
 const terminals = "set-option -g status off\nset-option -g default-terminal screen-256color\n"
 
 // seat is who starts the program of a terminal, as a person's shell would: it notes which process that is, and tells how it ended
-// and how it left the terminal.
-const seat = `sh -c 'echo $$ >"$1"; shift; exec env "$@"' sh "$@"
+// and how it left the terminal. An interrupt is for the program alone.
+const seat = `trap : INT
+sh -c 'echo $$ >"$1"; shift; exec env "$@"' sh "$@"
 status=$?
 modes=$(stty -a)
 case $modes in *-icanon*) echo "the terminal is raw";; esac
 case $modes in *-echo\ *) echo "the terminal hides what is typed";; esac
-echo "left with $status"
+printf '\nleft with %s\n' "$status"
 exec cat
 `
 
