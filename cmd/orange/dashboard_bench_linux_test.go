@@ -218,4 +218,3 @@ func openTerminal(b *testing.B) (master, terminal *os.File) {
 	}
 	return master, terminal
 }
-
