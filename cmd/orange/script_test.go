@@ -73,6 +73,7 @@ func tellStories(t *testing.T, dir string) {
 		Setup:               func(env *testscript.Env) error { return setUp(env, agent) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "keep": keep, "await": await, "quiet": quiet, "snapshot": snapshot, "unchanged": unchanged, "repo": makeRepo, "harness": makeHarness,
+			"screen": screen,
 		},
 	})
 }

@@ -196,7 +196,7 @@ func (h *house) Attach(ctx context.Context, id, role string, run bool) ([]string
 	}
 	command := h.server.Attach(chosen.Session, chosen.WindowID, os.Environ())
 	if run {
-		err = proc.Interactive(command)
+		err = proc.Interactive(ctx, command)
 	}
 	return append([]string{command.Name}, command.Args...), err
 }

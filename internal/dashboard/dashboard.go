@@ -194,6 +194,7 @@ func (d *Dashboard) Open(ctx context.Context) {
 	ctx, d.off = context.WithCancel(ctx)
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(out), tea.WithEnvironment(d.Environ), tea.WithFPS(1), tea.WithoutCatchPanics(),
+		tea.WithoutSignalHandler(), // signals end ctx: beside that, Bubble Tea's own handler waits for ever for a program that ended
 	}
 	d.program = tea.NewProgram(d.guard, options...)
 	d.guard.quit = d.program.Quit
@@ -221,7 +222,7 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	if d.guard.broken != nil {
 		return d.guard.broken
 	}
-	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil || errors.Is(err, tea.ErrInterrupted) {
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return nil
 	}
 	return err

@@ -122,9 +122,14 @@ func Detach(c Command) (int, error) {
 	return pid, nil
 }
 
-// Interactive runs the program on the caller's own terminal and waits for it.
-func Interactive(c Command) error {
-	cmd := exec.Command(c.Name, c.Args...)
+// farewell is how long a program on the caller's terminal has to leave once it was asked to.
+const farewell = 5 * time.Second
+
+// Interactive runs the program on the caller's own terminal and waits for it. When ctx ends, it is asked to leave, and ended if it does not.
+func Interactive(ctx context.Context, c Command) error {
+	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = farewell
 	cmd.Dir = c.Dir
 	cmd.Env = c.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
