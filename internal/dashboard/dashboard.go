@@ -187,7 +187,7 @@ func (d *Dashboard) Open(ctx context.Context) {
 	model := New(ctx, house, d.Project)
 	model.said = d.Word
 	d.guard = &guard{model: model, painter: p}
-	var out io.Writer = io.Discard
+	out := io.Discard
 	if t, is := d.Out.(terminal); is {
 		out = muted{t}
 	}
