@@ -37,7 +37,7 @@ func svg(screen string, columns, rows int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", paper)
-	b.WriteString(`<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" xml:space="preserve">` + "\n")
+	b.WriteString(`<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" xml:space="preserve" style="white-space:pre">` + "\n")
 	cells := uv.NewScreenBuffer(columns, rows)
 	uv.NewStyledString(screen).Draw(cells, cells.Bounds())
 	for y, line := range cells.Lines {
