@@ -224,7 +224,10 @@ func (f *fakeHouse) Create(_ context.Context, n task.New) (task.Outcome, error) 
 	if f.answer != nil {
 		return f.answer("Create", "")
 	}
-	made := f.tasks[0]
+	made := task.Task{Project: n.Project.Name, Live: true}
+	if len(f.tasks) > 0 {
+		made = f.tasks[0]
+	}
 	made.ID, made.Branch, made.Summary = "NEWTASK00000000000000", n.Branch, n.Summary
 	f.tasks = append([]task.Task{made}, f.tasks...)
 	return task.Outcome{Task: made, Moved: true}, nil
