@@ -142,7 +142,7 @@ func (m Model) alarmLines(t task.Task, width int) []string {
 	add := func(one ink) { lines = append(lines, flow([]ink{one}, width, margin{"", "  "})...) }
 	if r, found := m.list.selectedRow(); found {
 		def := m.definition(t)
-		for _, one := range marks() {
+		for _, one := range m.marks {
 			if strings.Contains("◌✗$z◷?", one.sign) && one.holds(&r, def) {
 				look, words := one.style(m.style), one.means
 				if one.sign == "$" {

@@ -102,7 +102,7 @@ func (m Model) do(name string) (Model, tea.Cmd) {
 	if name != "q" {
 		m.warned = false
 	}
-	for _, k := range keys() {
+	for _, k := range m.keys {
 		if !k.works(m.place) || !slices.Contains(k.names, name) {
 			continue
 		}

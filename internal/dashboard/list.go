@@ -304,10 +304,10 @@ func (l *list) keepInSight(height int) {
 }
 
 // seen are the tasks that are on the screen.
-func (l *list) seen(height int) []task.Task {
-	var out []task.Task
+func (l *list) seen(height int) []*task.Task {
+	out := make([]*task.Task, 0, max(0, height))
 	for i := l.top; i < len(l.shown) && i < l.top+height; i++ {
-		out = append(out, *l.rows[l.shown[i]].task)
+		out = append(out, l.rows[l.shown[i]].task)
 	}
 	return out
 }

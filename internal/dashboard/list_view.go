@@ -137,7 +137,7 @@ func (m Model) rowLine(columns []column, r *row, chosen bool, width int) string 
 // sign is the mark of a task, plain and as it is painted.
 func (m Model) sign(r *row) (plain, painted string) {
 	def := m.definition(*r.task)
-	for _, one := range marks() {
+	for _, one := range m.marks {
 		if one.holds(r, def) {
 			return one.sign, one.style(m.style).Render(one.sign)
 		}

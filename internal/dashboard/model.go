@@ -38,6 +38,8 @@ type Model struct {
 	trail          []place // where Escape leads, the next one last
 	width, height  int
 	style          style
+	keys           []key // the tables, made once
+	marks          []mark
 	now            time.Time
 	beats          int // how often the clock was heard
 	loaded         bool
@@ -75,7 +77,7 @@ type Model struct {
 // New is the screen before anything is known.
 func New(ctx context.Context, house House, project string) Model {
 	return Model{
-		ctx: ctx, house: house, now: house.Now(), loading: true, style: newStyle(), width: 80, height: 24,
+		ctx: ctx, house: house, now: house.Now(), loading: true, style: newStyle(), keys: keys(), marks: marks(), width: 80, height: 24,
 		list: list{project: project}, rules: map[string]*workflow.Definition{}, limits: map[string]task.Timeouts{}, works: map[string]measured{},
 		unsent: map[string]string{}, unread: map[string]string{},
 	}
@@ -273,7 +275,7 @@ func (m Model) wantSeen() tea.Cmd {
 		one.version, one.beat = t.Version, m.beats
 		m.works[t.ID] = one
 		cmds = append(cmds, func() tea.Msg {
-			work, err := look.Work(ctx, t)
+			work, err := look.Work(ctx, *t)
 			return workMeasured{t.ID, work, err}
 		})
 	}
@@ -330,7 +332,7 @@ type measured struct {
 // workLasts is how many beats pass before the work of a task that did not move is measured anew: its agent commits without a word.
 const workLasts = 6
 
-func (one measured) stale(t task.Task, beat int) bool {
+func (one measured) stale(t *task.Task, beat int) bool {
 	return one.version != t.Version || t.Live && beat-one.beat >= workLasts
 }
 

@@ -96,7 +96,7 @@ func (m Model) footKeys() []footKey {
 // footed are the keys of this place that the footer knows, in its order.
 func (m Model) footed() []key {
 	var out []key
-	for _, k := range keys() {
+	for _, k := range m.keys {
 		if k.footer != "" && k.works(m.place) {
 			out = append(out, k)
 		}
@@ -131,7 +131,7 @@ func (m Model) helpLines() []string {
 	out := []string{m.style.title.Render("Keys") + m.style.faint.Render("   Esc leaves the help"), ""}
 	for _, group := range groups() {
 		out = append(out, m.style.header.Render(group))
-		for _, k := range keys() {
+		for _, k := range m.keys {
 			if k.group == group {
 				out = append(out, m.helpEntry(k)...)
 			}
@@ -139,7 +139,7 @@ func (m Model) helpLines() []string {
 		out = append(out, "")
 	}
 	out = append(out, m.style.header.Render("Marks"))
-	for _, one := range marks() {
+	for _, one := range m.marks {
 		out = append(out, m.entry(one.style(m.style).Render(one.sign), one.means, "")...)
 	}
 	return append(out, m.entry("✓ ● ○", "of the way through the workflow: done, here, ahead", "")...)
