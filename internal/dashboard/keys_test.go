@@ -1,0 +1,43 @@
+package dashboard
+
+import (
+	"slices"
+	"testing"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// The keys of a move are open exactly where the task's own workflow has an edge that a person may take to where that move leads.
+func TestMergeAndCancelAreOpenWhereTheWorkflowHasTheMove(t *testing.T) {
+	t.Parallel()
+	commands := map[string]string{"m": workflow.MoveMerge, "x": workflow.MoveCancel, "r": workflow.MoveRequestChanges}
+	open, closed := 0, 0
+	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
+		def := rulesOf(t, name)
+		for _, state := range def.States {
+			s := sit(t, &fakeHouse{tasks: []task.Task{taskUnder(t, name, 1, state.Name)}}, 80, 24)
+			for _, k := range keys() {
+				command, asks := commands[k.names[0]]
+				if !asks {
+					continue
+				}
+				to, has := def.Move(command)
+				want := has && to != state.Name && slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
+					return e.From == state.Name && e.To == to && (len(e.By) == 0 || slices.Contains(e.By, task.RoleHuman))
+				})
+				if why := k.why(s.m); want != (why == "") {
+					t.Errorf("%s, %s: the key %s is closed because %q; that the workflow has the move is %t", name, state.Name, k.name(), why, want)
+				}
+				if want {
+					open++
+				} else {
+					closed++
+				}
+			}
+		}
+	}
+	if open == 0 || closed == 0 {
+		t.Errorf("%d were open and %d closed: that tells nothing", open, closed)
+	}
+}
