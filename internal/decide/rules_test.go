@@ -170,3 +170,21 @@ func TestAGate_onWhatNobodyHasLookedAtIsNotMet(t *testing.T) {
 		t.Errorf("%+v", no)
 	}
 }
+
+func TestWhatStoodThereBeforeCountsUnlessTheGateSaysSinceEntry(t *testing.T) {
+	t.Parallel()
+	req := task.Request{Task: "T1", To: "help", Actor: task.Actor{Role: task.RoleWorker}}
+	ev := decide.Evidence{Document: docOf("## Note\nold\n")}
+	for since, counts := range map[string]bool{"": true, workflow.SinceEntry: false} {
+		def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{note(since)}}})
+		first, err := decide.Transition(def, newTask("busy"), ev, req, noon)
+		if err != nil {
+			t.Fatalf("since %q: nothing stood there before, and it is refused: %v", since, err)
+		}
+		before := ev
+		before.Entry = first.Change.Events[0].Evidence
+		if _, err := decide.Transition(def, newTask("busy"), before, req, noon); counts != (err == nil) {
+			t.Errorf("since %q: it counts: %t; the judge says %v", since, counts, err)
+		}
+	}
+}
