@@ -29,6 +29,65 @@ func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
 	s.shows("fix/login")
 }
 
+// What the watch tells meanwhile stands beside the answer to a key, and neither is lost because of the other.
+func TestNoWordHidesAnother(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 100, 24)
+	s.press("j", "l")
+	s.tell(word{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
+	s.shows("crash 1")
+	s.house.without("feature/basket-that-remembers-what-was-in-it-yesterday")
+	s.tell(changed{})
+	s.shows("the task that you looked at is gone: it was deleted")
+	s.shows("crash 1")
+	s.press("j")
+	s.hides("it was deleted")
+	s.hides("crash 1")
+}
+
+func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		meanwhile []string
+		early     func(s *sitting) (known func())
+		want      []string
+	}{
+		"once the workflow is read": {early: unreadRules, want: []string{"Attach " + few(t)[0].ID}},
+		"once the terminal is seen": {early: unseenAgent, want: []string{"Attach " + few(t)[0].ID}},
+		"unless another came":       {early: unreadRules, meanwhile: []string{"!"}},
+		"unless the task changed":   {early: unseenAgent, meanwhile: []string{"j"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := atForms(t, 80, 24)
+			known := c.early(s)
+			s.press("enter")
+			s.shows("Enter: ")
+			s.wished()
+			s.press(c.meanwhile...)
+			known()
+			s.wished(c.want...)
+			s.tell(changed{}, agentsSeen{})
+			s.wished(c.want...) // it was pressed once
+		})
+	}
+}
+
+// unreadRules is a screen that has not read its tasks' workflow yet.
+func unreadRules(s *sitting) (known func()) {
+	t, _ := s.m.selected()
+	def := s.m.rules[t.Workflow.Digest]
+	s.m.rules[t.Workflow.Digest] = nil
+	return func() { s.tell(rulesRead{digest: t.Workflow.Digest, def: def}) }
+}
+
+// unseenAgent is a screen that has not looked at the agent of its task yet.
+func unseenAgent(s *sitting) (known func()) {
+	t, _ := s.m.selected()
+	s.m.list.setAgents(map[string]Agent{t.ID: {}})
+	return func() { s.tell(agentsSeen{agents: map[string]Agent{t.ID: {State: AgentAlive}}}) }
+}
+
 func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 80, 24)

@@ -185,7 +185,7 @@ func (d *Dashboard) Open(ctx context.Context) {
 	house := d.House
 	house.Care = host{house.Care, p}
 	model := New(ctx, house, d.Project)
-	model.said = d.Word
+	model.told = d.Word
 	d.guard = &guard{model: model, painter: p}
 	out := io.Discard
 	if t, is := d.Out.(terminal); is {

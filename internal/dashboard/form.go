@@ -37,7 +37,7 @@ type picture struct {
 // updateForm is what follows from a key, a paste, or anything else while a form is open.
 func (m Model) updateForm(msg tea.Msg) (Model, tea.Cmd) {
 	if _, pressed := msg.(tea.KeyPressMsg); pressed {
-		m.said, m.warned = "", false
+		m.said, m.told, m.warned = "", "", false
 	}
 	switch {
 	case m.form.question != nil:

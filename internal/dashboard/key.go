@@ -98,7 +98,7 @@ func (m Model) press(msg tea.KeyPressMsg) (Model, tea.Cmd) {
 
 // do is what a key does here. A key that is closed says why.
 func (m Model) do(name string) (Model, tea.Cmd) {
-	m.said = ""
+	m.said, m.told, m.waits = "", "", waiting{}
 	if name != "q" {
 		m.warned = false
 	}
@@ -108,11 +108,31 @@ func (m Model) do(name string) (Model, tea.Cmd) {
 		}
 		if why := k.why(m); why != "" {
 			m.said = k.name() + ": " + why
+			if t, found := m.selected(); found && (why == stillReading || why == stillLooking) {
+				m.waits = waiting{key: name, task: t.ID}
+			}
 			return m, nil
 		}
 		return k.press(m)
 	}
 	return m, nil
+}
+
+// Why a key is closed for a moment: what it rests on is being looked up.
+const (
+	stillReading = "the task's workflow is being read"
+	stillLooking = "its terminal is being looked at"
+)
+
+// waiting is a key that came before what it rests on was known: a quick hand is not told to press it again.
+type waiting struct{ key, task string }
+
+// pressAgain presses the key that waits, unless the person has turned to another task since. Whatever else they pressed took its place.
+func (m Model) pressAgain() (Model, tea.Cmd) {
+	if t, found := m.selected(); m.waits.key == "" || !found || t.ID != m.waits.task {
+		return m, nil
+	}
+	return m.do(m.waits.key)
 }
 
 // leave ends the screen. While something runs that would be cut short, or was written and not sent, it says so once.

@@ -200,7 +200,7 @@ func (m Model) onTask(why func(def *workflow.Definition, t task.Task) string) st
 	case def == nil && unread != "":
 		return "the task's workflow cannot be read, R tries again: " + unread
 	case def == nil:
-		return "the task's workflow is not read yet"
+		return stillReading
 	}
 	return why(def, t)
 }
@@ -270,7 +270,7 @@ func (m Model) entering(def *workflow.Definition, t task.Task) (enterMeans, stri
 	case r.agent.State == AgentAlive:
 		return enterAttach, ""
 	case r.agent.State == "" && t.Session != "":
-		return enterNothing, "its terminal is being looked at; press it again"
+		return enterNothing, stillLooking
 	case r.agent.State == AgentUnknown:
 		return enterNothing, "the terminals could not be looked at; R looks again"
 	case t.Queued():

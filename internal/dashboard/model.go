@@ -68,7 +68,9 @@ type Model struct {
 	nextJob  int
 	frame    int // of the spinner
 	spinning bool
-	said     string // the last word, until the next key
+	said     string // the answer to the last key, until the next one
+	told     string // what was told meanwhile without having been asked, until the next key
+	waits    waiting
 	warned   bool   // that leaving would cut something short
 	trouble  trouble
 	watches  string // who watches over the agents
@@ -119,7 +121,7 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 	case changed:
 		return m.reload()
 	case word:
-		m.said = msg.text
+		m.told = msg.text
 	case watching:
 		m.watches = msg.who
 	case deafened:
@@ -132,7 +134,9 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 	case finished:
 		return m.finish(msg)
 	case tasksLoaded, agentsSeen, rulesRead, limitsRead, workMeasured:
-		return m.learn(msg)
+		m, cmd := m.learn(msg)
+		m, pressed := m.pressAgain()
+		return m, tea.Batch(cmd, pressed)
 	default:
 		return m.updateParts(msg)
 	}

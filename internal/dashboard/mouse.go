@@ -73,7 +73,7 @@ func (m Model) click(msg tea.MouseClickMsg) (Model, tea.Cmd) {
 
 // clickTask selects one of the shown tasks, or looks at it closely.
 func (m Model) clickTask(at int) (Model, tea.Cmd) {
-	m.said, m.list.typing = "", false
+	m.said, m.told, m.waits, m.list.typing = "", "", waiting{}, false
 	if at == m.list.cursor {
 		return m.showTab(m.detail.tab)
 	}

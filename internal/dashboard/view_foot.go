@@ -31,9 +31,7 @@ func (m Model) wordLine() string {
 		}
 		parts = append(parts, m.style.info.Render(string(dots[m.frame%len(dots)])+" "+clean(what)+" …"))
 	}
-	if m.said != "" {
-		parts = append(parts, squeeze(clean(m.said), m.width)) // a long name in it must not hide what became of the task
-	}
+	parts = append(parts, m.words()...)
 	if line := m.trouble.line(); line != "" {
 		parts = append(parts, m.style.bad.Render("! "+clean(line)))
 	}
@@ -41,6 +39,22 @@ func (m Model) wordLine() string {
 		parts = append(parts, m.style.faint.Render("holding "+fmt.Sprintf("%q", m.list.text)+"; Esc shows all"))
 	}
 	return cut(strings.Join(parts, "  "), m.width)
+}
+
+// words are the answer to the last key and what was told meanwhile: neither hides the other, and a long name in one does not hide
+// what became of the task.
+func (m Model) words() []string {
+	said, told := clean(m.said), clean(m.told)
+	switch {
+	case said == "" && told == "":
+		return nil
+	case told == "":
+		return []string{squeeze(said, m.width)}
+	case said == "":
+		return []string{squeeze(told, m.width)}
+	}
+	said = squeeze(said, m.width-min(visible(told), m.width/3)-len(footGap))
+	return []string{said, squeeze(told, m.width-visible(said)-len(footGap))}
 }
 
 // footKey is a key at the foot of the screen, and the cells that it has there.
