@@ -21,9 +21,6 @@ func (w wishes) Create(ctx context.Context, n task.New) (task.Outcome, error) {
 	if n.Actor, err = w.house.Actor(ctx, "", ""); err != nil {
 		return task.Outcome{}, err
 	}
-	if n.Actor.Role != task.RoleHuman && n.Spawn {
-		return task.Outcome{}, task.Notef(task.ErrUsage, "an agent can make a task but not start it: choose not to start it at once, and a person does")
-	}
 	if n, err = w.house.Fill(ctx, n); err != nil {
 		return task.Outcome{}, err
 	}
@@ -88,9 +85,6 @@ func (w wishes) Retry(ctx context.Context, id string) (task.Outcome, error) {
 
 func (w wishes) Delete(ctx context.Context, id string) (string, error) {
 	actor, err := w.house.Actor(ctx, id, "")
-	if err == nil && actor.Role != task.RoleHuman {
-		err = task.Notef(task.ErrUsage, "an agent cannot delete a task: ask a person to")
-	}
 	if err != nil {
 		return "", err
 	}

@@ -93,9 +93,6 @@ func (p *Program) taskDelete() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if actor.Role != task.RoleHuman {
-				return usage("an agent cannot delete a task: ask a person to")
-			}
 			report, err := h.Look.Report(ctx, id, actor)
 			if err != nil {
 				return err

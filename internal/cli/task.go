@@ -162,14 +162,9 @@ func (p *Program) create(ctx context.Context, h *House, n task.New) error {
 	if n, err = h.Who.Fill(ctx, n); err != nil {
 		return err
 	}
-	actor, err := h.Who.Actor(ctx, "", "")
-	if err != nil {
+	if n.Actor, err = h.Who.Actor(ctx, "", ""); err != nil {
 		return err
 	}
-	if actor.Role != task.RoleHuman && n.Spawn {
-		return usage("an agent can make a task but not start it: add --no-spawn, and a person starts it with orange task spawn")
-	}
-	n.Actor = actor
 	out, err := h.Moves.Create(ctx, n)
 	if err != nil {
 		return err

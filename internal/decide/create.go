@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"orange/internal/task"
@@ -21,7 +22,7 @@ func Create(def *workflow.Definition, t task.Task, status task.Status, actor tas
 			Message: fmt.Sprintf("cannot create a task in %q: the workflow %q does not let one begin there", status, def.Name),
 		}
 	}
-	return born(def, t, birth, actor, now), nil
+	return born(def, t, birth, actor, now)
 }
 
 // CreateFromPlan judges the birth of a task that is made from a plan file.
@@ -32,11 +33,14 @@ func CreateFromPlan(def *workflow.Definition, t task.Task, actor task.Actor, now
 			Message: fmt.Sprintf("cannot create a task from a plan file: the workflow %q does not say where one begins (it has no plan_file); give the text as its context instead", def.Name),
 		}
 	}
-	return born(def, t, *def.PlanFile, actor, now), nil
+	return born(def, t, *def.PlanFile, actor, now)
 }
 
-func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor task.Actor, now time.Time) task.Change {
+func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor task.Actor, now time.Time) (task.Change, error) {
 	status := birth.To
+	if birth.Spawns() && actor.Role != task.RoleHuman {
+		return task.Change{}, startDenied(status, actor, "ask a person to create it")
+	}
 	hooks := hooksOf(birth.Hooks)
 	t.Counters = started(def, t.Counters)
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
@@ -48,6 +52,37 @@ func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor tas
 			Time: now, Type: task.Created, Actor: actor.Name(), Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
 			Data: map[string]string{"status": string(status), "branch": t.Branch, "summary": t.Summary, "workflow": def.Name},
 		}},
+	}, nil
+}
+
+// Start judges whether whoever makes a task has it started at once, and answers where that leads. A task that is made and then
+// not started would be one that its maker makes again.
+func Start(def *workflow.Definition, t task.Task, actor task.Actor) (task.Status, error) {
+	to, err := SpawnTarget(def, t)
+	if err != nil {
+		return "", err
+	}
+	if !slices.Contains(Open(def, t, actor), to) {
+		return "", startDenied(to, actor, "create it with --no-spawn; whoever may start it does (orange task spawn)")
+	}
+	return to, nil
+}
+
+// Delete judges who may have a task forgotten: an agent that could would undo its own history.
+func Delete(t task.Task, actor task.Actor) error {
+	if actor.Role == task.RoleHuman {
+		return nil
+	}
+	return &Rejection{
+		Code: ActorDenied, Task: t.ID, Message: fmt.Sprintf("cannot delete task %s", t.ID),
+		Details: []Detail{{Condition: "who deletes a task", Found: fmt.Sprintf("the role %q", actor.Name()), Want: "ask a person to"}},
+	}
+}
+
+func startDenied(to task.Status, actor task.Actor, want string) *Rejection {
+	return &Rejection{
+		Code: ActorDenied, To: to, Message: fmt.Sprintf("cannot create a task that is started at once, in %q", to),
+		Details: []Detail{{Condition: "who starts a task", Found: fmt.Sprintf("the role %q", actor.Name()), Want: want}},
 	}
 }
 

@@ -120,6 +120,36 @@ func TestSpawnTarget_isTheWorkflowsWordBeforeItsEdges(t *testing.T) {
 	}
 }
 
+func TestStart_isForThoseWhomTheWorkflowLetsAsk(t *testing.T) {
+	t.Parallel()
+	spawn := []workflow.Hook{{Hook: task.Hook{Action: task.SpawnAgent}}}
+	def := tiny([]workflow.Transition{{From: "todo", To: "busy", By: []string{task.RoleHuman}, Hooks: spawn}})
+	def.Initial = "todo"
+	def.Births = []workflow.Birth{{To: "todo"}, {To: "busy", Hooks: spawn}}
+	def.PlanFile = &def.Births[1]
+	agent := task.Actor{Role: task.RoleWorker}
+	for name, c := range map[string]struct {
+		who  task.Actor
+		want string
+	}{"a person": {human(), ""}, "an agent": {agent, decide.ActorDenied}} {
+		if to, err := decide.Start(def, newTask("todo"), c.who); codeOf(err) != c.want || err == nil && to != "busy" {
+			t.Errorf("%s starts it: %q, %v", name, to, err)
+		}
+		if _, err := decide.Create(def, task.Task{ID: "T1"}, "busy", c.who, noon); codeOf(err) != c.want {
+			t.Errorf("%s makes one that is started by its birth: %v", name, err)
+		}
+		if _, err := decide.CreateFromPlan(def, task.Task{ID: "T1"}, c.who, noon); codeOf(err) != c.want {
+			t.Errorf("%s makes one from a plan that is looked at at once: %v", name, err)
+		}
+		if _, err := decide.Create(def, task.Task{ID: "T1"}, "todo", c.who, noon); err != nil {
+			t.Errorf("%s makes one that waits: %v", name, err)
+		}
+		if err := decide.Delete(newTask("busy"), c.who); codeOf(err) != c.want {
+			t.Errorf("%s deletes one: %v", name, err)
+		}
+	}
+}
+
 func TestLeftAlone_tellsOfAStartThatIsDroppedAndNotMadeGood(t *testing.T) {
 	t.Parallel()
 	def := tiny(nil)

@@ -52,7 +52,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
 		return task.Outcome{}, err
 	}
 	if n.Spawn && status == def.Initial {
-		_, err := decide.SpawnTarget(def, c.Task)
+		_, err := decide.Start(def, c.Task, n.Actor)
 		birth, _ := def.Birth(status)
 		switch {
 		case err != nil && birth.Spawns():
@@ -241,6 +241,9 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 // It answers where the folder is now.
 func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (string, error) {
 	s, err := e.Store.Load(ctx, id)
+	if err == nil {
+		err = decide.Delete(s.Task, actor)
+	}
 	if err != nil {
 		return "", err
 	}
