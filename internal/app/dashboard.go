@@ -222,7 +222,7 @@ func (s screen) Agents(ctx context.Context, tasks []task.Task) (map[string]dashb
 			one.Active = p.Activity
 			out[p.Task] = one
 		}
-		if !p.Dead && one.State == alive && s.atWork(ctx, byID[p.Task], p.Role) {
+		if !p.Dead && one.State == task.AgentAlive && s.atWork(ctx, byID[p.Task], p.Role) {
 			living = append(living, p)
 		}
 	}

@@ -86,14 +86,6 @@ func (h *house) configureTmux() error {
 	return nil
 }
 
-// Session states that the faces show.
-const (
-	alive   = "alive"
-	dead    = "dead"
-	none    = "none"
-	unknown = "unknown"
-)
-
 // Sessions tells how the agents of tasks' statuses are, with one call of tmux for all: a status that has a role is as alive as
 // the agent of that role, another one as any agent of the task. "Could not look" is unknown, never dead.
 func (h *house) Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error) {
@@ -106,9 +98,9 @@ func (h *house) lookAtSessions(ctx context.Context, tasks []task.Task) (map[stri
 	states := map[string]string{}
 	asked := false
 	for _, t := range tasks {
-		states[t.ID] = none
+		states[t.ID] = task.AgentNone
 		if t.Session != "" {
-			states[t.ID], asked = dead, true
+			states[t.ID], asked = task.AgentDead, true
 		}
 	}
 	if !asked {
@@ -118,7 +110,7 @@ func (h *house) lookAtSessions(ctx context.Context, tasks []task.Task) (map[stri
 	if err != nil {
 		for _, t := range tasks {
 			if t.Session != "" {
-				states[t.ID] = unknown
+				states[t.ID] = task.AgentUnknown
 			}
 		}
 		return states, nil, nil
@@ -135,11 +127,11 @@ func (h *house) lookAtSessions(ctx context.Context, tasks []task.Task) (map[stri
 		}
 		def, err := h.home.Pinned(ctx, t.Workflow)
 		if err != nil {
-			states[t.ID] = unknown // which of its windows should live is not known; whoever reads the rules is told why
+			states[t.ID] = task.AgentUnknown // which of its windows should live is not known; whoever reads the rules is told why
 			continue
 		}
 		if state, _ := def.State(t.Status); state.Role == "" || living[t.ID+" "+state.Role] {
-			states[t.ID] = alive
+			states[t.ID] = task.AgentAlive
 		}
 	}
 	return states, panes, nil

@@ -152,7 +152,7 @@ func marks(t task.Task, session string) string {
 		return session + " !"
 	case t.Queued():
 		return "queued"
-	case !t.StalledAt.IsZero() && session == "alive":
+	case !t.StalledAt.IsZero() && session == task.AgentAlive:
 		return "stalled"
 	case t.Overdue >= task.LateAlert:
 		return session + " late"

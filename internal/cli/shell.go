@@ -107,7 +107,7 @@ func (t *talk) atWork(ctx context.Context, one task.Task, state workflow.State, 
 	if err != nil {
 		return err
 	}
-	if sessions[t.id] != "alive" {
+	if sessions[t.id] != task.AgentAlive {
 		return refused
 	}
 	return t.program.outcome(task.Outcome{Task: one}, fmt.Sprintf("%s is %s already, and its %s is at work", t.id, one.Status, state.Role))

@@ -137,12 +137,9 @@ Without a summary it begins where the workflow has its questions asked.`,
 	return c
 }
 
-// maxSummary is the number of bytes that a summary may have: it stands in one header and one line of every list.
-const maxSummary = 1000
-
 func checkSummary(text string) error {
-	if len(text) > maxSummary {
-		return usage("the summary has %d bytes, more than %d: put the rest into the context (--context FILE)", len(text), maxSummary)
+	if len(text) > task.MaxSummary {
+		return usage("the summary has %d bytes, more than %d: put the rest into the context (--context FILE)", len(text), task.MaxSummary)
 	}
 	if strings.ContainsRune(text, 0) {
 		return usage("the summary holds a NUL character")
@@ -178,22 +175,21 @@ func (p *Program) create(ctx context.Context, h *House, n task.New) error {
 
 // readText reads a file, or standard input for "-"; nothing for an empty name.
 func (p *Program) readText(from string) (string, error) {
-	const most = 1 << 20
 	var text []byte
 	var err error
 	switch from {
 	case "":
 		return "", nil
 	case "-":
-		text, err = io.ReadAll(io.LimitReader(p.In, most+1))
+		text, err = io.ReadAll(io.LimitReader(p.In, task.MaxContext+1))
 	default:
 		text, err = os.ReadFile(from)
 	}
 	if err != nil {
 		return "", usage("cannot read the context: %v", err)
 	}
-	if len(text) > most {
-		return "", usage("the context has more than %d bytes", most)
+	if len(text) > task.MaxContext {
+		return "", usage("the context has more than %d bytes", task.MaxContext)
 	}
 	return string(text), nil
 }

@@ -36,7 +36,7 @@ type Record interface {
 
 // Look shows what there is beside the record.
 type Look interface {
-	// Agents tells how the agents of tasks are, by the tasks' ids. "Could not look" is AgentUnknown. With an error it tells what it knows.
+	// Agents tells how the agents of tasks are, by the tasks' ids. "Could not look" is task.AgentUnknown. With an error it tells what it knows.
 	Agents(ctx context.Context, tasks []task.Task) (map[string]Agent, error)
 	// Rules is the very workflow that a task was created under.
 	Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
@@ -85,17 +85,9 @@ type Care interface {
 	Choices(ctx context.Context) (Choices, error)
 }
 
-// States of a task's agent.
-const (
-	AgentAlive   = "alive"
-	AgentDead    = "dead"
-	AgentNone    = "none"
-	AgentUnknown = "unknown"
-)
-
 // Agent is how the agent of a task's status is.
 type Agent struct {
-	State  string
+	State  string    // one of task's words for it; empty where nobody has looked yet
 	Active time.Time // when its terminal last changed; zero when that is not known
 	Limit  string    // what its terminal says of its provider's limit, which lets it do no more for now
 }

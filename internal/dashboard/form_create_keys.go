@@ -10,12 +10,6 @@ import (
 	"orange/internal/task"
 )
 
-// What a task may begin with, as the command line has it.
-const (
-	maxSummary = 1000
-	maxContext = 1 << 20
-)
-
 func (m Model) updateCreation(msg tea.Msg) (Model, tea.Cmd) {
 	c := *m.form.creation
 	k, pressed := msg.(tea.KeyPressMsg)
@@ -122,10 +116,10 @@ func (c *creation) wrong() (string, field) {
 	switch {
 	case len(c.choices.Projects) == 0:
 		return "There is no project yet. Open orange in a repository, or: orange project add PATH", fieldProject
-	case len(c.text(fieldSummary)) > maxSummary:
-		return fmt.Sprintf("The summary has %d bytes, more than %d: put the rest into the context.", len(c.text(fieldSummary)), maxSummary), fieldSummary
-	case len(c.text(fieldContext)) > maxContext:
-		return fmt.Sprintf("The context has %d bytes, more than %d: put it into a file of the repository, and name that.", len(c.text(fieldContext)), maxContext), fieldContext
+	case len(c.text(fieldSummary)) > task.MaxSummary:
+		return fmt.Sprintf("The summary has %d bytes, more than %d: put the rest into the context.", len(c.text(fieldSummary)), task.MaxSummary), fieldSummary
+	case len(c.text(fieldContext)) > task.MaxContext:
+		return fmt.Sprintf("The context has %d bytes, more than %d: put it into a file of the repository, and name that.", len(c.text(fieldContext)), task.MaxContext), fieldContext
 	}
 	return "", c.focus
 }

@@ -263,7 +263,7 @@ func TestTooLongASummaryIsRefusedInPlace(t *testing.T) {
 	t.Parallel()
 	s, house := atForms(t, 80, 24)
 	s.press("c", "tab")
-	s.tell(tea.PasteMsg{Content: strings.Repeat("x", maxSummary+1)})
+	s.tell(tea.PasteMsg{Content: strings.Repeat("x", task.MaxSummary+1)})
 	s.press("ctrl+s")
 	s.shows("more than 1000")
 	if len(house.made) != 0 {

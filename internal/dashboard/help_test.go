@@ -155,7 +155,7 @@ func (f *fakeHouse) Agents(_ context.Context, tasks []task.Task) (map[string]Age
 		if a, told := f.agents[t.ID]; told {
 			out[t.ID] = a
 		} else if t.Session != "" {
-			out[t.ID] = Agent{State: AgentAlive}
+			out[t.ID] = Agent{State: task.AgentAlive}
 		}
 	}
 	return out, nil

@@ -267,11 +267,11 @@ func (m Model) entering(def *workflow.Definition, t task.Task) (enterMeans, stri
 	state, _ := def.State(t.Status)
 	to, err := decide.SpawnTarget(def, t)
 	switch {
-	case r.agent.State == AgentAlive:
+	case r.agent.State == task.AgentAlive:
 		return enterAttach, ""
 	case r.agent.State == "" && t.Session != "":
 		return enterNothing, stillLooking
-	case r.agent.State == AgentUnknown:
+	case r.agent.State == task.AgentUnknown:
 		return enterNothing, "the terminals could not be looked at; R looks again"
 	case t.Queued():
 		return enterNothing, "the task waits for a workspace and starts when one is free; w shows who has them"

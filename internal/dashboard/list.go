@@ -77,7 +77,7 @@ func (l *list) setTasks(tasks []task.Task) {
 func (r row) as(t *task.Task) row {
 	switch {
 	case t.Session == "":
-		r.agent = Agent{State: AgentNone}
+		r.agent = Agent{State: task.AgentNone}
 	case r.task == nil || t.Session != r.task.Session:
 		r.agent = Agent{}
 	}
@@ -257,7 +257,7 @@ func (l *list) selected() (task.Task, bool) {
 
 // limited is what the agent's terminal says of its provider's limit; empty where it is at none.
 func (r *row) limited() string {
-	if r.agent.State != AgentAlive {
+	if r.agent.State != task.AgentAlive {
 		return ""
 	}
 	return r.agent.Limit

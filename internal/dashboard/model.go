@@ -71,7 +71,7 @@ type Model struct {
 	said     string // the answer to the last key, until the next one
 	told     string // what was told meanwhile without having been asked, until the next key
 	waits    waiting
-	warned   bool   // that leaving would cut something short
+	warned   bool // that leaving would cut something short
 	trouble  trouble
 	watches  string // who watches over the agents
 }

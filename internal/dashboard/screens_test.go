@@ -43,9 +43,9 @@ func day(t testing.TB) *fakeHouse {
 		aTask(t, 13, "cancelled", named("feature/blink", "Blinking"), pr(39, task.PRClosed)),
 	}
 	house := &fakeHouse{tasks: tasks, agents: map[string]Agent{
-		tasks[4].ID:  {State: AgentAlive},
-		tasks[5].ID:  {State: AgentDead},
-		tasks[10].ID: {State: AgentUnknown},
+		tasks[4].ID:  {State: task.AgentAlive},
+		tasks[5].ID:  {State: task.AgentDead},
+		tasks[10].ID: {State: task.AgentUnknown},
 	}, works: map[string]Work{
 		tasks[0].ID: {Commits: 3, Added: 120, Removed: 14},
 		tasks[1].ID: {Commits: 12, Added: 15210, Removed: 9876},

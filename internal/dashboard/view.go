@@ -189,19 +189,19 @@ func marks() []mark {
 		{"◌", "it waits for a workspace", func(s style) lipgloss.Style { return s.faint },
 			func(r *row, _ *workflow.Definition) bool { return r.task.Queued() }},
 		{"✗", "its agent is dead", func(s style) lipgloss.Style { return s.bad },
-			func(r *row, _ *workflow.Definition) bool { return r.task.Live && r.agent.State == AgentDead }},
+			func(r *row, _ *workflow.Definition) bool { return r.task.Live && r.agent.State == task.AgentDead }},
 		{"$", "its agent has used up what its provider lets it have for now", func(s style) lipgloss.Style { return s.warn },
 			func(r *row, _ *workflow.Definition) bool { return r.limited() != "" }},
 		{"z", "its agent lives and has done nothing for long", func(s style) lipgloss.Style { return s.warn },
 			func(r *row, _ *workflow.Definition) bool {
-				return !r.task.StalledAt.IsZero() && r.agent.State == AgentAlive
+				return !r.task.StalledAt.IsZero() && r.agent.State == task.AgentAlive
 			}},
 		{"◷", "it has been in its status for longer than it should", func(s style) lipgloss.Style { return s.warn },
 			func(r *row, _ *workflow.Definition) bool { return r.task.Live && r.task.Overdue >= task.LateAlert }},
 		{"●", "its agent is at work", func(s style) lipgloss.Style { return s.good },
-			func(r *row, _ *workflow.Definition) bool { return r.agent.State == AgentAlive }},
+			func(r *row, _ *workflow.Definition) bool { return r.agent.State == task.AgentAlive }},
 		{"?", "its agent could not be looked at", func(s style) lipgloss.Style { return s.warn },
-			func(r *row, _ *workflow.Definition) bool { return r.agent.State == AgentUnknown }},
+			func(r *row, _ *workflow.Definition) bool { return r.agent.State == task.AgentUnknown }},
 		{"✓", "it is over", func(s style) lipgloss.Style { return s.faint },
 			func(r *row, _ *workflow.Definition) bool { return !r.task.Live }},
 	}

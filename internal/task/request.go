@@ -82,6 +82,12 @@ type Caller struct {
 	Above  []Waiter // the processes above it, the parent first
 }
 
+// How much a task may begin with, in bytes: its summary stands in one header and one line of every list.
+const (
+	MaxSummary = 1000
+	MaxContext = 1 << 20
+)
+
 // New is what a new task begins with.
 type New struct {
 	Project       Project
@@ -139,10 +145,18 @@ type Holding struct {
 	Status    Status `json:"status"`
 }
 
+// How the agent of a task's status is. "Could not look" is AgentUnknown, never AgentDead.
+const (
+	AgentAlive   = "alive"
+	AgentDead    = "dead"
+	AgentNone    = "none"
+	AgentUnknown = "unknown"
+)
+
 // Report is everything that a person wants to see of one task.
 type Report struct {
 	Task      Task
-	Session   string // "alive", "dead", "none" or "unknown"
+	Session   string // AgentAlive, AgentDead, AgentNone or AgentUnknown
 	About     string
 	Path      string   // of the document
 	Worktree  string   // empty when there is none
