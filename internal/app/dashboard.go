@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -42,23 +44,28 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	}
 	d.Open(ctx)
 	h.engine.Warn = d.Say
-	var watch sync.WaitGroup
-	watch.Add(1)
-	go func() {
-		defer watch.Done()
-		if err := watchBeside(ctx, d.Watches, d.Say); err != nil {
+	var beside sync.WaitGroup
+	var watching atomic.Bool
+	beside.Go(func() {
+		err := watchBeside(ctx, watch{
+			waits:  func(holder string) { d.Watches("watched by process " + holder) },
+			begins: func() { watching.Store(true); d.Watches("watching") },
+			tells:  d.Say,
+		})
+		watching.Store(false)
+		if err != nil {
 			d.Watches("nobody watches")
 			d.Fail("watch over the agents", err)
 		}
-	}()
+	})
 	err = d.Run(ctx)
 	var broken *dashboard.Broken
 	if errors.As(err, &broken) {
 		h.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why", fmt.Sprint(broken.Why), "trace", string(broken.Trace))
-		err = h.afterFault(ctx, broken)
+		err = h.afterFault(ctx, broken, watching.Load(), os.Stderr)
 	}
 	off()
-	watch.Wait()
+	beside.Wait()
 	return err
 }
 
@@ -96,32 +103,22 @@ func (h *house) scope(ctx context.Context, project string, all bool) (name, word
 	return p.Name, fmt.Sprintf("%s is a project now: %s", p.Path, p.Name), nil
 }
 
-// afterFault says what happened, and lets the watch go on until the person ends it.
-func (h *house) afterFault(ctx context.Context, broken *dashboard.Broken) error {
-	fmt.Fprintf(os.Stderr, "orange: %v\n  at %s; the whole trace is in %q\n", broken, broken.Spot(), h.logPath())
-	free, err := h.unwatched()
-	if err != nil || free {
-		return broken
+// afterFault is the error to end with. Where this process watches over the agents it tells at once what happened, and lets the watch
+// go on until the person ends it.
+func (h *house) afterFault(ctx context.Context, broken *dashboard.Broken, watching bool, out io.Writer) error {
+	told := fmt.Errorf("%w\n  at %s; the whole trace is in %q", broken, broken.Spot(), h.logPath())
+	if !watching {
+		return told
 	}
-	fmt.Fprintln(os.Stderr, "  your agents are still watched over; Ctrl-C ends that, and orange opens the dashboard again")
+	fmt.Fprintf(out, "orange: %v\n  your agents are still watched over; Ctrl-C ends that, and orange opens the dashboard again\n", told)
 	stopped, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	<-stopped.Done()
-	return broken
+	return errors.New("the watch over the agents has ended too; orange opens the dashboard again")
 }
 
-// unwatched says whether no process of this home watches over the agents for itself.
-func (h *house) unwatched() (bool, error) {
-	text, err := os.ReadFile(h.holderFile())
-	if err != nil {
-		return true, nil
-	}
-	return strings.TrimSpace(string(text)) != fmt.Sprint(os.Getpid()), nil
-}
-
-// watchBeside is a monitor in a house of its own, as one in another process would be: it shares nothing with the screen.
-// It tells who watches, and says what it tells people of tasks.
-func watchBeside(ctx context.Context, tell, say func(string)) error {
+// watchBeside watches from a house of its own, as another process would: it shares nothing with the screen.
+func watchBeside(ctx context.Context, w watch) error {
 	dir, err := homeDir()
 	if err != nil {
 		return err
@@ -130,17 +127,7 @@ func watchBeside(ctx context.Context, tell, say func(string)) error {
 	if err != nil {
 		return err
 	}
-	err = h.Monitor(ctx, func(text string) {
-		switch {
-		case strings.HasPrefix(text, "another monitor"):
-			tell("watched by process " + h.holder())
-		case strings.HasPrefix(text, "watching "):
-			tell("watching")
-		default:
-			say(text)
-		}
-	})
-	return errors.Join(err, h.close())
+	return errors.Join(h.watchOver(ctx, w), h.close())
 }
 
 // screen shows the dashboard what there is.

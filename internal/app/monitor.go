@@ -48,13 +48,30 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 
 // Monitor watches until ctx ends. Where another process has the lease, it waits for its end first.
 func (h *house) Monitor(ctx context.Context, say func(string)) error {
-	night, err := h.night(say)
+	return h.watchOver(ctx, watch{
+		waits: func(holder string) {
+			say("another monitor is at work (process " + holder + "); waiting for its end")
+		},
+		begins: func() { say("watching " + h.dir) },
+		tells:  say,
+	})
+}
+
+// watch is who hears of a watch over agents.
+type watch struct {
+	waits  func(holder string) // another process watches: this one waits for its end
+	begins func()
+	tells  func(text string) // something of a task that a person wants to know
+}
+
+func (h *house) watchOver(ctx context.Context, w watch) error {
+	night, err := h.night(w.tells)
 	if err != nil {
 		return err
 	}
 	release, free, err := h.files.TryLock(monitorLock)
 	if err == nil && !free {
-		say("another monitor is at work (process " + h.holder() + "); waiting for its end")
+		w.waits(h.holder())
 		h.engine.Log.Info("watch waits for another's end", "component", "monitor", "process", os.Getpid())
 		release, err = h.files.Lock(ctx, monitorLock)
 	}
@@ -69,7 +86,7 @@ func (h *house) Monitor(ctx context.Context, say func(string)) error {
 		return fmt.Errorf("note who watches: %w", err)
 	}
 	h.engine.Facts = h.looker(0) // a watch waits for nobody: what is being found out is asked for again
-	say("watching " + h.dir)
+	w.begins()
 	h.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
 	night.Run(ctx)
 	h.engine.Log.Info("watch ends", "component", "monitor", "process", os.Getpid())

@@ -1,0 +1,29 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"orange/internal/dashboard"
+)
+
+// A fault of the screen is told once: at once where the watch over the agents goes on, else as the error that the program ends with.
+func TestAFaultOfTheScreenIsToldOnceAndTheWatchGoesOnUntilItIsEnded(t *testing.T) {
+	t.Parallel()
+	h := &house{dir: t.TempDir()}
+	broken := &dashboard.Broken{Where: "it drew the list", Why: "index out of range"}
+	var out bytes.Buffer
+	err := h.afterFault(t.Context(), broken, false, &out)
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), h.logPath()) || out.Len() > 0 {
+		t.Errorf("where nobody watches it says %q and ends with %v", &out, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	err = h.afterFault(ended, broken, true, &out)
+	if errors.Is(err, broken) || err == nil || !strings.Contains(out.String(), "index out of range") || !strings.Contains(out.String(), "still watched over") {
+		t.Errorf("where it watches it says %q and ends with %v", &out, err)
+	}
+}
