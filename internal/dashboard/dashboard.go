@@ -139,7 +139,6 @@ type Dashboard struct {
 	Environ []string
 	Project string // whose tasks are shown at first; empty for those of all
 	Word    string // what is said at first; empty when nothing is
-	Plain   bool   // no mouse, as for a terminal that cannot report one
 
 	program *tea.Program
 	guard   *guard
@@ -173,7 +172,7 @@ func (b *Broken) Error() string {
 // Open makes the screen ready: from then on it can be told things. Call it once, and Run after it.
 func (d *Dashboard) Open(ctx context.Context) {
 	d.post = newPost()
-	p := newPainter(d.Out, d.Environ, !d.Plain)
+	p := newPainter(d.Out, d.Environ)
 	house := d.House
 	house.Care = host{house.Care, p}
 	model := New(ctx, house, d.Project)

@@ -25,14 +25,13 @@ type painter struct {
 	width  int
 	height int
 
-	mouse  bool
 	on     bool // the screen is ours
 	drawn  string
 	cursor *tea.Cursor
 }
 
-func newPainter(out io.Writer, env []string, mouse bool) *painter {
-	return &painter{out: out, env: env, mouse: mouse, cells: uv.NewScreenBuffer(0, 0)}
+func newPainter(out io.Writer, env []string) *painter {
+	return &painter{out: out, env: env, cells: uv.NewScreenBuffer(0, 0)}
 }
 
 // begin takes the whole screen.
@@ -47,10 +46,8 @@ func (p *painter) begin() error {
 	p.resize(p.width, p.height)
 	p.on = true
 	start := ansi.SetModeAltScreenSaveCursor + ansi.ResetModeTextCursorEnable + ansi.SetModeBracketedPaste +
-		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes) + ansi.SetWindowTitle("orange")
-	if p.mouse {
-		start += ansi.SetModeMouseButtonEvent + ansi.SetModeMouseExtSgr
-	}
+		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes) + ansi.SetWindowTitle("orange") +
+		ansi.SetModeMouseButtonEvent + ansi.SetModeMouseExtSgr
 	_, err := io.WriteString(p.out, start)
 	return err
 }
@@ -125,23 +122,23 @@ type host struct {
 	painter *painter
 }
 
-func (l host) away(do func() error) error {
-	if err := l.painter.end(); err != nil {
+func (h host) away(do func() error) error {
+	if err := h.painter.end(); err != nil {
 		return err
 	}
 	err := do()
-	return errors.Join(err, l.painter.begin())
+	return errors.Join(err, h.painter.begin())
 }
 
 // Attach gives the screen back until the person returns.
-func (l host) Attach(ctx context.Context, id, role string) error {
-	return l.away(func() error { return l.Care.Attach(ctx, id, role) })
+func (h host) Attach(ctx context.Context, id, role string) error {
+	return h.away(func() error { return h.Care.Attach(ctx, id, role) })
 }
 
 // Edit does too.
-func (l host) Edit(ctx context.Context, text string) (changed string, err error) {
-	err = l.away(func() error {
-		changed, err = l.Care.Edit(ctx, text)
+func (h host) Edit(ctx context.Context, text string) (changed string, err error) {
+	err = h.away(func() error {
+		changed, err = h.Care.Edit(ctx, text)
 		return err
 	})
 	return changed, err
