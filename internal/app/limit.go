@@ -27,7 +27,7 @@ type stillness struct {
 }
 
 // look answers, by their ids, the line of each pane that tells of a limit. The panes are those of agents that live.
-func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, tasks map[string]task.Task, now time.Time) (map[string]string, error) {
+func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, now time.Time) (map[string]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out, read := map[string]string{}, map[string]stillness{}
@@ -38,7 +38,7 @@ func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, tasks ma
 		}
 		one, known := l.read[p.ID]
 		if !known || !one.since.Equal(p.Activity) {
-			limit, err := h.limitOf(ctx, p, tasks[p.Task])
+			limit, err := h.limitOf(ctx, p)
 			if err != nil {
 				all = errors.Join(all, err)
 				continue
@@ -55,10 +55,14 @@ func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, tasks ma
 }
 
 // limitOf reads the terminal of one agent.
-func (h *house) limitOf(ctx context.Context, p tmux.Pane, t task.Task) (string, error) {
-	name := t.Harness
-	if p.Role == task.RoleReviewer && t.ReviewHarness != "" {
-		name = t.ReviewHarness
+func (h *house) limitOf(ctx context.Context, p tmux.Pane) (string, error) {
+	events, err := h.store.Events(ctx, p.Task, 0)
+	if err != nil {
+		return "", err
+	}
+	name := task.HarnessOf(events, p.Role)
+	if name == "" {
+		return "", nil // its start is not told yet
 	}
 	program, err := h.home.Harness(name)
 	if err != nil {

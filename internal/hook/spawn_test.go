@@ -93,6 +93,40 @@ func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
 	}
 }
 
+// From a history the task's own harnesses are told again, and which one an agent was started with.
+func TestSpawn_tellsTheHarnessAsWhatItIs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ role, which, agent, worker, reviewer, of string }{
+		"the worker":                    {task.RoleWorker, task.HarnessTask, "", "claude", "", "claude"},
+		"the reviewer":                  {task.RoleReviewer, task.HarnessReview, "", "", "codex", "codex"},
+		"one with the reviewer's":       {"auditor", task.HarnessReview, "", "", "", "codex"},
+		"a reviewer with the worker's":  {task.RoleReviewer, task.HarnessTask, "", "", "", "claude"},
+		"one whose role has one":        {"auditor", task.HarnessTask, "codex", "", "", "codex"},
+		"a reviewer whose role has one": {task.RoleReviewer, task.HarnessReview, "claude", "", "", "claude"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hands, _ := newHands(t)
+			job := aJob(task.SpawnAgent, c.role)
+			job.Hook.Harness, job.Agent = c.which, c.agent
+			effect, err := hands.Perform(t.Context(), job)
+			must(t, err)
+			events := append([]task.Event{{Seq: 1, Type: task.Created, Data: map[string]string{task.DataStatus: "x"}}}, effect.Events...)
+			told, _, err := task.Fold(events)
+			must(t, err)
+			if told.Harness != c.worker || told.ReviewHarness != c.reviewer {
+				t.Errorf("the history tells %q and %q, want %q and %q", told.Harness, told.ReviewHarness, c.worker, c.reviewer)
+			}
+			if got := task.HarnessOf(events, c.role); got != c.of {
+				t.Errorf("it was started with %q, want %q", got, c.of)
+			}
+			if got := task.HarnessOf(events, "nobody"); got != "" {
+				t.Errorf("nobody was started with %q", got)
+			}
+		})
+	}
+}
+
 func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)

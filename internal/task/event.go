@@ -66,8 +66,20 @@ func ChecksOf(events []Event, url string) string {
 	return ""
 }
 
-// DataNamedHarness is the key in an event's data that names an agent's harness where that is not the task's own.
+// DataNamedHarness is the key in the data of an agent's start that names its harness where that is not what agents of its kind usually get:
+// the task's review harness for a reviewer, the task's harness for everybody else. Those stand under DataHarness.
 const DataNamedHarness = "named_harness"
+
+// HarnessOf is the harness that the last agent of a role was started with; empty where none was, or the history does not say.
+func HarnessOf(events []Event, role string) string {
+	for i := len(events) - 1; i >= 0; i-- {
+		e := &events[i]
+		if (e.Type == AgentSpawned || e.Type == ReviewStarted) && e.Data["role"] == role {
+			return told(e.Data, DataNamedHarness, e.Data[DataHarness])
+		}
+	}
+	return ""
+}
 
 // Evidence names one thing that a decision rested on, and its digest at that moment.
 type Evidence struct {
