@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,7 +33,8 @@ func (m *Monitor) Look(ctx context.Context) error {
 		err = errors.Join(err, m.deaths(ctx, seats, panes), m.orphans(ctx, live, panes), m.agents(ctx, live, seats, panes))
 	}
 	_, late := m.deadlines(ctx, live)
-	return errors.Join(err, m.queue(ctx, live), late, m.mirrors(ctx, live))
+	departed, listing := m.departed(ctx, live)
+	return errors.Join(err, m.queue(ctx, live), late, listing, m.mirrors(ctx, append(live, departed...)))
 }
 
 // agents looks after the agent that each task's status has: a dead one may have to be started again, an idle one is marked.
@@ -199,6 +202,37 @@ func (m *Monitor) queue(ctx context.Context, live []task.Task) error {
 		full[project] = started == ""
 	}
 	return all
+}
+
+// lately is how long the files of a task that is over are looked after.
+const lately = 24 * time.Hour
+
+// departed are the tasks that ended lately: whoever made the last move of one, or settled what it still owed, may have died before it
+// wrote the task's files, and nobody else would look at them any more. Which ones they are is known after the first look.
+func (m *Monitor) departed(ctx context.Context, live []task.Task) ([]task.Task, error) {
+	if m.stamps == nil {
+		all, err := m.Record.List(ctx, task.Filter{})
+		return slices.DeleteFunc(all, func(t task.Task) bool { return t.Live || m.Now().Sub(t.UpdatedAt) > lately }), err
+	}
+	lives := make(map[string]bool, len(live))
+	for i := range live {
+		lives[live[i].ID] = true
+	}
+	var out []task.Task
+	var all error
+	for _, id := range slices.Sorted(maps.Keys(m.stamps)) {
+		if lives[id] {
+			continue
+		}
+		found, err := m.Record.List(ctx, task.Filter{Prefix: id})
+		all = errors.Join(all, err)
+		if len(found) > 0 && m.Now().Sub(found[0].UpdatedAt) <= lately {
+			out = append(out, found[0])
+		} else if err == nil {
+			delete(m.stamps, id) // it was deleted, or ended long ago
+		}
+	}
+	return out, all
 }
 
 // mirrors has the files of a task looked at when they or the record have changed since the last time.

@@ -125,7 +125,7 @@ type Monitor struct {
 	guards  map[string]guard     // who is watched, by seat
 	due     map[string]time.Time // when to ask again whether a task's agent is to be started again
 
-	stamps   map[string]string // the mirrors as they were last seen
+	stamps   map[string]string // the mirrors of tasks that live, or lately did, as they were last seen, by task
 	interval time.Duration     // the shortest that a workflow of a live task asks for
 }
 

@@ -305,6 +305,44 @@ func TestRun_goesOnAfterAnError(t *testing.T) {
 	w.until(t, "revive one")
 }
 
+func TestLook_looksAfterTheFilesOfATaskThatHasEndedLately(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.tasks = []task.Task{
+		{ID: "ends", Version: 3, Live: true}, {ID: "is-deleted", Version: 1, Live: true},
+		{ID: "ended-lately", Version: 3, UpdatedAt: m.Now().Add(-time.Hour)}, {ID: "ended-long-ago", Version: 3, UpdatedAt: m.Now().Add(-25 * time.Hour)},
+	}
+	syncs := func() []string {
+		t.Helper()
+		w.did = nil
+		err := m.Look(t.Context())
+		if err != nil && len(w.fails) == 0 {
+			t.Error(err)
+		}
+		return slices.DeleteFunc(w.did, func(one string) bool { return !strings.HasPrefix(one, "sync ") })
+	}
+	same := func(got []string, want ...string) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("it did %q, want %q", got, want)
+		}
+	}
+	same(syncs(), "sync ends", "sync is-deleted", "sync ended-lately")
+	same(syncs())
+	w.tasks[0].Live, w.tasks[0].Version, w.tasks[0].UpdatedAt = false, 4, m.Now()
+	w.tasks = slices.Delete(w.tasks, 1, 2)
+	w.fails = map[string]error{"sync ends": errors.New("the disk is full")}
+	same(syncs(), "sync ends")
+	w.fails = nil
+	same(syncs(), "sync ends")
+	same(syncs())
+	w.tasks[0].Version, w.tasks[0].UpdatedAt = 5, m.Now() // what it owed was settled
+	same(syncs(), "sync ends")
+	same(syncs())
+	w.tasks[0].Version, w.tasks[0].UpdatedAt = 6, m.Now().Add(-25*time.Hour)
+	same(syncs())
+}
+
 func TestOnce_finishesBeforeAndAfterItLooks(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()

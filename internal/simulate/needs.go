@@ -58,10 +58,9 @@ type Care interface {
 	PRSeen(ctx context.Context, id string, pr task.PullRequest) (told string, err error)
 }
 
-// Watch is the monitor: one look sees to everything that is due; once sees to all of it, whenever it is due.
+// Watch is the monitor: one look sees to everything that is due.
 type Watch interface {
 	Look(ctx context.Context) error
-	Once(ctx context.Context) error
 }
 
 // House is the engine with its monitor, as they were joined to a world.
