@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,14 +81,6 @@ func (p *Program) why(e decide.Explanation, as string) {
 }
 
 func (p *Program) way(id string, w decide.Way) {
-	state := "not open"
-	if w.Open {
-		state = "open"
-	}
-	by := strings.Join(w.By, ", ")
-	if by == "" {
-		by = "the workflow's own rules alone"
-	}
 	extra := ""
 	if w.Reason {
 		extra += "; takes a reason"
@@ -97,14 +88,12 @@ func (p *Program) way(id string, w decide.Way) {
 	if w.Override && !w.Open {
 		extra += "; a person may override: orange task next " + id + " --override WHY --to " + string(w.To)
 	}
-	p.say("   %s for %s%s", state, by, extra)
+	p.say("   %s for %s%s", w.State(), w.Who(), extra)
 	for _, g := range w.Guards {
 		p.say("     %v", g)
 	}
-	for _, d := range w.Details {
-		if !slices.ContainsFunc(w.Guards, func(g decide.Counted) bool { return g.Guard == d.Condition }) { // else it is told already
-			p.detail("     ", d)
-		}
+	for _, d := range w.Beside() {
+		p.detail("     ", d)
 	}
 }
 

@@ -1,11 +1,6 @@
 package dashboard
 
-import (
-	"slices"
-	"strings"
-
-	"orange/internal/decide"
-)
+import "orange/internal/decide"
 
 // whyLines tells why a task does not move, or what would move it: what it waits for, and every move out of its status.
 func (s sheet) whyLines(e decide.Explanation) []string {
@@ -48,13 +43,9 @@ func (s sheet) target(ways []decide.Way, at int) string {
 }
 
 func (s sheet) wayLines(w *decide.Way) []string {
-	state := ink{"not open", &s.style.warn}
+	look := &s.style.warn
 	if w.Open {
-		state = ink{"open", &s.style.good}
-	}
-	by := strings.Join(w.By, ", ")
-	if by == "" {
-		by = "the workflow's own rules alone"
+		look = &s.style.good
 	}
 	extra := ""
 	if w.Reason {
@@ -63,7 +54,7 @@ func (s sheet) wayLines(w *decide.Way) []string {
 	if w.Override && !w.Open {
 		extra += "; o overrides"
 	}
-	out := flow([]ink{state, inked(nil, " for "+by), {extra, &s.style.faint}}, s.width, margin{"    ", "    "})
+	out := flow([]ink{{w.State(), look}, inked(nil, " for "+w.Who()), {extra, &s.style.faint}}, s.width, margin{"    ", "    "})
 	for _, g := range w.Guards {
 		look := &s.style.good
 		if !g.Holds {
@@ -71,10 +62,8 @@ func (s sheet) wayLines(w *decide.Way) []string {
 		}
 		out = append(out, flow([]ink{inked(look, g.String())}, s.width, margin{"      ", "        "})...)
 	}
-	for _, d := range w.Details {
-		if !slices.ContainsFunc(w.Guards, func(g decide.Counted) bool { return g.Guard == d.Condition }) { // else it is told already
-			out = append(out, s.unmet("      ", d)...)
-		}
+	for _, d := range w.Beside() {
+		out = append(out, s.unmet("      ", d)...)
 	}
 	return out
 }

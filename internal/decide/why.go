@@ -167,6 +167,29 @@ func (e Explanation) For(role string) Explanation {
 	return e
 }
 
+// State is how a way stands, in words.
+func (w Way) State() string {
+	if w.Open {
+		return "open"
+	}
+	return "not open"
+}
+
+// Who is everybody who may ask for the way, in words.
+func (w Way) Who() string {
+	if len(w.By) == 0 {
+		return "the workflow's own rules alone"
+	}
+	return strings.Join(w.By, ", ")
+}
+
+// Beside are the unmet conditions that no guard tells of.
+func (w Way) Beside() []Detail {
+	return slices.DeleteFunc(slices.Clone(w.Details), func(d Detail) bool {
+		return slices.ContainsFunc(w.Guards, func(g Counted) bool { return g.Guard == d.Condition })
+	})
+}
+
 // String is a guard with what it found.
 func (c Counted) String() string {
 	mark := "holds"
