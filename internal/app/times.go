@@ -61,11 +61,7 @@ func (h *house) Stats(ctx context.Context, tasks []task.Task) ([]task.Stats, err
 
 // LogEntries tell a task's history in the form that is handed to other programs.
 func (h *house) LogEntries(ctx context.Context, id string) ([]task.LogEntry, error) {
-	s, err := h.store.Load(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	def, err := h.home.Pinned(ctx, s.Task.Workflow)
+	_, def, err := h.Pinned(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -29,23 +29,6 @@ func (h *house) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []st
 	return h.store.TasksSince(ctx, cursor)
 }
 
-// States are those that a task can be in by its own rules.
-func (h *house) States(ctx context.Context, id string) ([]string, error) {
-	s, err := h.store.Load(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	def, err := h.home.Pinned(ctx, s.Task.Workflow)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for i := range def.States {
-		names = append(names, string(def.States[i].Name))
-	}
-	return names, nil
-}
-
 // Follow calls tell with what happens to all tasks behind a cursor, each thing once and in its order, until ctx ends or tell answers an error.
 // A call with nothing says that everything so far was told. Where standard output is a pipe that nobody reads any more,
 // it ends with syscall.EPIPE, whether or not there is something to write.

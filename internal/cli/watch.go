@@ -27,8 +27,6 @@ type Changes interface {
 	// Follow calls tell with what happens to all tasks behind a cursor, each thing once and in its order, until ctx ends or tell answers
 	// an error. A call with nothing says that everything so far was told. Its error is syscall.EPIPE where nobody reads any more.
 	Follow(ctx context.Context, cursor int64, tell func([]task.Happening) error) error
-	// States are those that a task can be in by its own rules.
-	States(ctx context.Context, id string) ([]string, error)
 }
 
 // Words for --since, and what a deleted task has in place of a type.
@@ -115,8 +113,15 @@ func (p *Program) prepare(ctx context.Context, h *House, args []string, w *watch
 	if w.id, err = p.find(ctx, h, args); err != nil || w.until == "" {
 		return cursor, err
 	}
-	states, err := h.Changes.States(ctx, w.id)
-	if err == nil && !slices.Contains(states, w.until) {
+	_, def, err := h.Books.Pinned(ctx, w.id)
+	if err != nil {
+		return 0, err
+	}
+	var states []string
+	for i := range def.States {
+		states = append(states, string(def.States[i].Name))
+	}
+	if !slices.Contains(states, w.until) {
 		err = usage("found %q as --until, %s", w.until, yaml.Expected(w.until, states))
 	}
 	return cursor, err

@@ -44,8 +44,6 @@ func (f *feed) Follow(ctx context.Context, _ int64, tell func([]task.Happening) 
 	return ctx.Err()
 }
 
-func (f *feed) States(context.Context, string) ([]string, error) { return nil, nil }
-
 func (f *feed) Tasks(context.Context, task.Filter) ([]task.Task, error) { return f.tasks, nil }
 
 func (f *feed) Sessions(context.Context, []task.Task) (map[string]string, error) { return nil, nil }
