@@ -69,16 +69,8 @@ func (h *house) watchOver(ctx context.Context, w watch) error {
 	if err != nil {
 		return err
 	}
-	release, free, err := h.files.TryLock(monitorLock)
-	if err == nil && !free {
-		w.waits(h.holder())
-		h.engine.Log.Info("watch waits for another's end", "component", "monitor", "process", os.Getpid())
-		release, err = h.files.Lock(ctx, monitorLock)
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err != nil {
+	release, err := h.lease(ctx, w.waits)
+	if release == nil {
 		return err
 	}
 	defer release()
@@ -91,6 +83,29 @@ func (h *house) watchOver(ctx context.Context, w watch) error {
 	night.Run(ctx)
 	h.engine.Log.Info("watch ends", "component", "monitor", "process", os.Getpid())
 	return nil
+}
+
+// lease is the right to watch: nil where ctx ended before it could be had. It tells who has it, and who has it then if that one ended
+// and another one was quicker.
+func (h *house) lease(ctx context.Context, waits func(holder string)) (release func(), err error) {
+	const often = 250 * time.Millisecond
+	told := ""
+	for ctx.Err() == nil {
+		release, free, err := h.files.TryLock(monitorLock)
+		if free || err != nil {
+			return release, err
+		}
+		if holder := h.holder(); holder != told {
+			waits(holder)
+			h.engine.Log.Info("watch waits for another's end", "component", "monitor", "process", os.Getpid())
+			told = holder
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(often):
+		}
+	}
+	return nil, nil
 }
 
 // MonitorOnce does everything that there is to do now. It needs no lease: a monitor that is at work beside it does nothing twice.
