@@ -4,8 +4,14 @@ GO ?= go
 REPO ?=
 # The race detector needs a C compiler. Without one the tests run without it, and say so.
 CC_THERE := $(shell command -v $${CC:-cc} 2>/dev/null)
-# The pointer checks that come with it are left out of the database alone: translated C, where they take half of the time.
-RACE := $(if $(CC_THERE),-race -gcflags=modernc.org/...=-d=checkptr=0,)
+# The database alone is left out of it: translated C, whose every step it would look at, for more than half of the time.
+RACE := $(if $(CC_THERE),-race '-gcflags=modernc.org/...=-d=checkptr=0 -race=false',)
+# Else every program that was built with it waits for a second at its end.
+export GORACE ?= atexit_sleep_ms=0
+# It has nothing to find where there is one thread only: in the rooms that think, and in the pretended world of the simulations.
+# They run without it; make test-long runs them with it too.
+QUIET := task document yaml workflow harness decide explore graph
+SINGLE := TestSimulation
 
 .PHONY: help build install need demo test test-long lint bench pictures fmt clean
 
@@ -29,14 +35,18 @@ demo: need build ## show the main job on a throw-away repository, or on a clone 
 	@demo/run "$(CURDIR)/bin/orange" "$(REPO)"
 
 test: need ## run the tests
-	@$(if $(RACE),,echo "no C compiler here: the race detector stays off";)
-	$(GO) test $(RACE) -shuffle=on ./...
-	@# the race detector has time for few seeds of the simulation only
-	$(if $(RACE),$(GO) test -run TestSimulation ./internal/engine)
+ifeq ($(RACE),)
+	@echo "no C compiler here: the race detector stays off"
+	$(GO) test -shuffle=on ./...
+else
+	$(GO) test $(RACE) -shuffle=on -skip $(SINGLE) $$($(GO) list ./... | grep -vE '/internal/($(shell echo $(QUIET) | tr ' ' '|'))$$')
+	$(GO) test -shuffle=on $(QUIET:%=./internal/%)
+	$(GO) test -shuffle=on -run $(SINGLE) ./internal/engine ./internal/app
+endif
 
 test-long: need ## run the long tests too
 	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 120m ./...
-	$(if $(RACE),ORANGE_TEST_LONG=1 $(GO) test -run TestSimulation -timeout 60m ./internal/engine)
+	$(if $(RACE),ORANGE_TEST_LONG=1 $(GO) test -run $(SINGLE) -timeout 60m ./internal/engine ./internal/app)
 
 bin/golangci-lint: tools/go.mod tools/go.sum
 	@mkdir -p bin

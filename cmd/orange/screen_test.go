@@ -110,7 +110,7 @@ const screenPatience = 20 * time.Second
 // screenUntil looks at the screen until it is as it should be.
 func screenUntil(ts *testscript.TestScript, what string, is func(picture string) bool) {
 	deadline := time.Now().Add(screenPatience)
-	tick := time.NewTicker(15 * time.Millisecond)
+	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		picture, err := onScreens(ts, "capture-pane", "-p", "-t", screenTarget(ts))

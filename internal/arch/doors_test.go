@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +18,18 @@ const root = "../.."
 // quiet lists the rooms that think, each knowing only those before it.
 func quiet() []string {
 	return []string{"task", "document", "yaml", "workflow", "harness", "decide", "explore", "graph"}
+}
+
+// The rooms that are tested without the race detector are those in which there is nothing for it to find.
+func TestTheMakefileKnowsTheQuietRooms(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nQUIET := " + strings.Join(quiet(), " ") + "\n"; !strings.Contains(string(text), want) {
+		t.Errorf("the Makefile has no line %q", strings.TrimSpace(want))
+	}
 }
 
 // narrow lists what a quiet room may enter, where that is less than all before it.

@@ -70,7 +70,8 @@ func wantFit(t testing.TB, text string, width, height int) {
 	on := sheet{&look, width, height, time.UTC}
 	for tab := range tabs {
 		c := lookUp(t.Context(), house, one, tab)
-		for _, line := range (scroll{}).draw(on.lines(one, tab, c), width, 1<<20) {
+		all := on.lines(one, tab, c)
+		for _, line := range (scroll{}).draw(all, width, len(all)) {
 			if why := wrongWith(line, width); why != "" {
 				t.Fatalf("%s of %q at %dx%d: %s: %q", tab, text, width, height, why, line)
 			}
