@@ -261,7 +261,8 @@ func NeedsWords(c task.Change) bool {
 
 // RespawnDue says when the dead agent of the present status is started again by itself, if the workflow wants that.
 // The first time it is at once; each further time in the same status it takes longer.
-// Events are the task's whole history. An agent that could not be started at all is left to a person.
+// Events are the task's whole history. An agent that could not be started at all is left to a person. So is one whose start was owed
+// by a move and was dropped by the next one: whoever dropped it was told, and an earlier one's death says nothing about it.
 func RespawnDue(def *workflow.Definition, t task.Task, events []task.Event) (due time.Time, wanted bool) {
 	state, _ := def.State(t.Status)
 	if !Revives(def, t) {
@@ -273,6 +274,9 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []task.Event) (due
 		switch {
 		case e.IsMove():
 			respawns = 0
+			if owesStart(def, e, state.Role) {
+				last = task.Event{}
+			}
 		case e.Data["role"] != state.Role:
 		case e.Type == task.AgentRespawned:
 			respawns, last = respawns+1, task.Event{}
@@ -289,6 +293,23 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []task.Event) (due
 		return last.Time, true
 	}
 	return last.Time.Add(BackOff(respawns)), true
+}
+
+// owesStart says whether a move owes the start of a role's agent.
+func owesStart(def *workflow.Definition, move task.Event, role string) bool {
+	into, _ := def.State(move.To)
+	for i := range def.Transitions {
+		edge := &def.Transitions[i]
+		if edge.From != move.From || edge.To != move.To {
+			continue
+		}
+		for _, h := range edge.Hooks {
+			if workflow.SpawnRole(h.Hook) != "" && workflow.RoleIn(into, h.Hook) == role && slices.Contains(move.Hooks, h.Action) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Revives says whether the workflow starts a dead agent of the task's present status again by itself, if its time has come.

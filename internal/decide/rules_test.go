@@ -106,6 +106,38 @@ func TestRevives_takesTheWorkflowsWordAPromptAndAWorkspace(t *testing.T) {
 	}
 }
 
+// A death says nothing any more once a move owed the start of another agent of the role, also where that start was dropped.
+func TestRespawnDue_forgetsADeathOnceAMoveOwesAnotherAgent(t *testing.T) {
+	t.Parallel()
+	spawn := workflow.Hook{Hook: task.Hook{Action: task.SpawnAgent}}
+	other := workflow.Hook{Hook: task.Hook{Action: task.SpawnAgent, Role: "auditor"}}
+	def := tiny([]workflow.Transition{
+		{From: "help", To: "busy", Hooks: []workflow.Hook{spawn}}, {From: "busy", To: "busy"}, {From: "todo", To: "busy", Hooks: []workflow.Hook{other}},
+	})
+	def.States[1].Respawn, def.States[1].RespawnPrompt.Name = workflow.RespawnAuto, "go on"
+	one := newTask("busy")
+	one.Workspace = "w1"
+	died := task.Event{Type: task.AgentCrashed, Time: noon, Data: map[string]string{"role": "worker", "ended": "exit status 1"}}
+	move := func(from task.Status, hooks ...string) task.Event {
+		return task.Event{Type: task.StatusChanged, From: from, To: "busy", Hooks: hooks, Time: noon}
+	}
+	for name, c := range map[string]struct {
+		events []task.Event
+		want   bool
+	}{
+		"a move that starts nobody":           {[]task.Event{died, move("busy")}, true},
+		"a move that starts another role":     {[]task.Event{died, move("todo", task.SpawnAgent)}, true},
+		"a move that starts one of the role":  {[]task.Event{died, move("help", task.SpawnAgent)}, false},
+		"one that was dropped by another one": {[]task.Event{died, move("help", task.SpawnAgent), move("busy")}, false},
+		"of a workflow that had no such hook": {[]task.Event{died, move("help")}, true},
+		"one that died afterwards":            {[]task.Event{move("help", task.SpawnAgent), died}, true},
+	} {
+		if _, wanted := decide.RespawnDue(def, one, c.events); wanted != c.want {
+			t.Errorf("%s: it is due: %v", name, wanted)
+		}
+	}
+}
+
 func TestSpawnTarget_isTheWorkflowsWordBeforeItsEdges(t *testing.T) {
 	t.Parallel()
 	spawn := []workflow.Hook{{Hook: task.Hook{Action: task.SpawnAgent}}}
