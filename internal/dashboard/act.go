@@ -39,6 +39,7 @@ func (m Model) step(n int) (Model, tea.Cmd) {
 
 // afterMove looks up what the newly selected task shows.
 func (m Model) afterMove() (Model, tea.Cmd) {
+	m.waits = waiting{}
 	seen := m.wantSeen()
 	if !m.split() {
 		return m, seen

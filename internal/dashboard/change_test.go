@@ -73,6 +73,59 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 	}
 }
 
+// The key is pressed for the person, who has read nothing since: what was told or answered meanwhile stays, and whatever else they did
+// took the key's place.
+func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		meanwhile func(s *sitting)
+		known     bool
+		says      string
+		want      []string
+	}{
+		"what was told": {
+			meanwhile: func(s *sitting) { s.tell(word{"shop/fix/login: crash 1"}) }, known: true,
+			says: "crash 1", want: []string{"Attach " + few(t)[0].ID},
+		},
+		"what was told while nothing is known yet": {
+			meanwhile: func(s *sitting) { s.tell(word{"shop/fix/login: crash 1"}, workMeasured{}) },
+			says:      "crash 1",
+		},
+		"what became of an earlier key": {
+			meanwhile: func(s *sitting) { s.tell(finished{id: -1, said: "it is merged"}) }, known: true,
+			says: "it is merged", want: []string{"Attach " + few(t)[0].ID},
+		},
+		"what would be cut short": {
+			meanwhile: func(s *sitting) {
+				s.m.jobs = append(s.m.jobs, job{id: -1, what: "merge"})
+				s.press("ctrl+c")
+			}, known: true,
+			says: "press again to leave it",
+		},
+		"where the wheel went to another task and back": {
+			meanwhile: func(s *sitting) {
+				was := s.m.list.cursor
+				s.m.list.cursor++
+				s.m, _ = s.m.afterMove()
+				s.m.list.cursor = was
+			}, known: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := atForms(t, 100, 24)
+			known := unreadRules(s)
+			s.press("enter")
+			c.meanwhile(s)
+			if c.known {
+				known()
+			}
+			s.shows(c.says)
+			s.wished(c.want...)
+		})
+	}
+}
+
 // unreadRules is a screen that has not read its tasks' workflow yet.
 func unreadRules(s *sitting) (known func()) {
 	t, _ := s.m.selected()

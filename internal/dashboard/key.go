@@ -84,6 +84,7 @@ func (k key) why(m Model) string {
 // press does what a key says. Where the person writes, keys are letters.
 func (m Model) press(msg tea.KeyPressMsg) (Model, tea.Cmd) {
 	name := msg.String()
+	m.waits = waiting{} // whatever is pressed takes its place
 	if name == "ctrl+c" {
 		return m.leave()
 	}
@@ -109,7 +110,7 @@ func (m Model) do(name string) (Model, tea.Cmd) {
 		if why := k.why(m); why != "" {
 			m.said = k.name() + ": " + why
 			if t, found := m.selected(); found && (why == stillReading || why == stillLooking) {
-				m.waits = waiting{key: name, task: t.ID}
+				m.waits = waiting{key: name, task: t.ID, said: m.said}
 			}
 			return m, nil
 		}
@@ -124,15 +125,25 @@ const (
 	stillLooking = "its terminal is being looked at"
 )
 
-// waiting is a key that came before what it rests on was known: a quick hand is not told to press it again.
-type waiting struct{ key, task string }
+// waiting is a key that came before what it rests on was known: a quick hand is not told to press it again. It said so meanwhile.
+type waiting struct{ key, task, said string }
 
-// pressAgain presses the key that waits, unless the person has turned to another task since. Whatever else they pressed took its place.
+// pressAgain presses the key that waits, unless the person has turned to another task since. Whatever else they did took its place.
+// It is not they who press it now: what they were told or answered meanwhile is still to be read.
 func (m Model) pressAgain() (Model, tea.Cmd) {
-	if t, found := m.selected(); m.waits.key == "" || !found || t.ID != m.waits.task {
+	t, found := m.selected()
+	if m.waits.key == "" || !found || t.ID != m.waits.task {
 		return m, nil
 	}
-	return m.do(m.waits.key)
+	said, told := m.said, m.told
+	if said == m.waits.said {
+		said = ""
+	}
+	m, cmd := m.do(m.waits.key)
+	if m.told = told; said != "" && (m.said == "" || m.waits.key != "") {
+		m.said = said
+	}
+	return m, cmd
 }
 
 // leave ends the screen. While something runs that would be cut short, or was written and not sent, it says so once.
