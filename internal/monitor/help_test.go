@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -119,7 +118,7 @@ func (w *world) List(_ context.Context, f task.Filter) ([]task.Task, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(w.tasks), func(t task.Task) bool {
-		return f.Live && !t.Live || f.Over && (t.Live || t.Workspace == "") || !strings.HasPrefix(t.ID, f.Prefix)
+		return f.Live && !t.Live || f.Over && (t.Live || t.Workspace == "") || !f.EndedSince.IsZero() && (t.Live || t.UpdatedAt.Before(f.EndedSince))
 	}), nil
 }
 

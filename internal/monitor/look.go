@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -33,7 +31,8 @@ func (m *Monitor) Look(ctx context.Context) error {
 		err = errors.Join(err, m.deaths(ctx, seats, panes), m.orphans(ctx, live, panes), m.agents(ctx, live, seats, panes))
 	}
 	_, late := m.deadlines(ctx, live)
-	departed, listing := m.departed(ctx, live)
+	// Whoever made the last move of a task, or settled what it still owed, may have died before it wrote the task's files.
+	departed, listing := m.Record.List(ctx, task.Filter{EndedSince: m.Now().Add(-lately)})
 	return errors.Join(err, m.queue(ctx, live), late, listing, m.mirrors(ctx, append(live, departed...)))
 }
 
@@ -207,51 +206,23 @@ func (m *Monitor) queue(ctx context.Context, live []task.Task) error {
 // lately is how long the files of a task that is over are looked after.
 const lately = 24 * time.Hour
 
-// departed are the tasks that ended lately: whoever made the last move of one, or settled what it still owed, may have died before it
-// wrote the task's files, and nobody else would look at them any more. Which ones they are is known after the first look.
-func (m *Monitor) departed(ctx context.Context, live []task.Task) ([]task.Task, error) {
-	if m.stamps == nil {
-		all, err := m.Record.List(ctx, task.Filter{})
-		return slices.DeleteFunc(all, func(t task.Task) bool { return t.Live || m.Now().Sub(t.UpdatedAt) > lately }), err
-	}
-	lives := make(map[string]bool, len(live))
-	for i := range live {
-		lives[live[i].ID] = true
-	}
-	var out []task.Task
-	var all error
-	for _, id := range slices.Sorted(maps.Keys(m.stamps)) {
-		if lives[id] {
-			continue
-		}
-		found, err := m.Record.List(ctx, task.Filter{Prefix: id})
-		all = errors.Join(all, err)
-		if len(found) > 0 && m.Now().Sub(found[0].UpdatedAt) <= lately {
-			out = append(out, found[0])
-		} else if err == nil {
-			delete(m.stamps, id) // it was deleted, or ended long ago
-		}
-	}
-	return out, all
-}
-
 // mirrors has the files of a task looked at when they or the record have changed since the last time.
 func (m *Monitor) mirrors(ctx context.Context, tasks []task.Task) error {
-	if m.stamps == nil {
-		m.stamps = map[string]string{}
-	}
+	seen := make(map[string]string, len(tasks))
 	var all error
 	for i := range tasks {
 		t := &tasks[i]
 		stamp := strconv.FormatInt(t.Version, 10) + " " + m.Traces.Stamp(*t)
 		if m.stamps[t.ID] == stamp {
+			seen[t.ID] = stamp
 			continue
 		}
 		if err := m.Keeper.Sync(ctx, t.ID); err != nil && !errors.Is(err, task.ErrNotFound) {
 			all = errors.Join(all, err)
 			continue
 		}
-		m.stamps[t.ID] = strconv.FormatInt(t.Version, 10) + " " + m.Traces.Stamp(*t)
+		seen[t.ID] = strconv.FormatInt(t.Version, 10) + " " + m.Traces.Stamp(*t)
 	}
+	m.stamps = seen
 	return all
 }

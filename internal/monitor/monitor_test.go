@@ -327,7 +327,13 @@ func TestLook_looksAfterTheFilesOfATaskThatHasEndedLately(t *testing.T) {
 			t.Errorf("it did %q, want %q", got, want)
 		}
 	}
+	w.fails = map[string]error{"sync ended-lately": errors.New("the disk is full")}
 	same(syncs(), "sync ends", "sync is-deleted", "sync ended-lately")
+	w.fails = nil
+	same(syncs(), "sync ended-lately")
+	same(syncs())
+	w.tasks = append(w.tasks, task.Task{ID: "was-made-and-ended", Version: 2, UpdatedAt: m.Now()})
+	same(syncs(), "sync was-made-and-ended")
 	same(syncs())
 	w.tasks[0].Live, w.tasks[0].Version, w.tasks[0].UpdatedAt = false, 4, m.Now()
 	w.tasks = slices.Delete(w.tasks, 1, 2)

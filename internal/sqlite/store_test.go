@@ -118,6 +118,8 @@ func TestList_filtersAndOrders(t *testing.T) {
 		"a prefix":                 {task.Filter{Prefix: "e"}, "elsewhere ended"},
 		"a prefix with a wildcard": {task.Filter{Prefix: "%"}, "%wild"},
 		"a prefix in another case": {task.Filter{Prefix: "E"}, ""},
+		"those that ended then":    {task.Filter{EndedSince: someDay}, "ended"},
+		"those that ended since":   {task.Filter{EndedSince: someDay.Add(time.Second)}, ""},
 	}
 	for name, tt := range tests {
 		if got := ids(t, s, tt.filter); got != tt.want {

@@ -188,6 +188,9 @@ func (s *Store) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
 	if f.Over {
 		add("workspace != '' AND live = 0")
 	}
+	if !f.EndedSince.IsZero() {
+		add("live = 0 AND updated_at >= ?", task.FormatTime(f.EndedSince))
+	}
 	order := "live DESC, created_at DESC, id"
 	if f.Queued {
 		add("queued_for != ''")

@@ -82,6 +82,8 @@ type Filter struct {
 	Branch  string
 	Prefix  string // of the id
 	Most    int    // how many are wanted at most; 0 is all
+
+	EndedSince time.Time // only those that are over and were changed then or later
 }
 
 // Waiter is a process that waits for a task on behalf of a role.
