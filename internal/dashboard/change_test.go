@@ -56,6 +56,7 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 		"once the terminal is seen": {early: unseenAgent, want: []string{"Attach " + few(t)[0].ID}},
 		"unless another came":       {early: unreadRules, meanwhile: []string{"!"}},
 		"unless the task changed":   {early: unseenAgent, meanwhile: []string{"j"}},
+		"unless the task is gone":   {early: gone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,6 +133,18 @@ func unreadRules(s *sitting) (known func()) {
 	def := s.m.rules[t.Workflow.Digest]
 	s.m.rules[t.Workflow.Digest] = nil
 	return func() { s.tell(rulesRead{digest: t.Workflow.Digest, def: def}) }
+}
+
+// gone is a screen whose task is deleted before its workflow is read: one that Enter would start stands in its place.
+func gone(s *sitting) (known func()) {
+	s.press("j")
+	t, _ := s.m.selected()
+	learn := unreadRules(s)
+	return func() {
+		s.house.without(t.Branch)
+		s.tell(changed{})
+		learn()
+	}
 }
 
 // unseenAgent is a screen that has not looked at the agent of its task yet.
