@@ -46,17 +46,20 @@ func TestLease_tellsWhoWatchesUntilItIsFree(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	holds("1")
+	holds("") // it has the lease and is about to note itself
 	var told []string
 	own, err := h.lease(t.Context(), func(holder string) {
 		told = append(told, holder)
-		if holder == "1" {
+		switch holder {
+		case "unknown":
+			holds("1")
+		case "1":
 			holds("2")
-			return
+		default:
+			release()
 		}
-		release()
 	})
-	if err != nil || own == nil || strings.Join(told, " ") != "1 2" {
+	if err != nil || own == nil || strings.Join(told, " ") != "unknown 1 2" {
 		t.Fatalf("it told %q, and answers %v", told, err)
 	}
 	ctx, end := context.WithCancel(t.Context())

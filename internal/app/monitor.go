@@ -121,10 +121,11 @@ func (h *house) holderFile() string { return filepath.Join(h.dir, "locks", monit
 
 func (h *house) holder() string {
 	text, err := os.ReadFile(h.holderFile())
-	if err != nil {
+	who := strings.TrimSpace(string(text))
+	if err != nil || who == "" { // it has the lease and has not noted itself yet
 		return "unknown"
 	}
-	return strings.TrimSpace(string(text))
+	return who
 }
 
 // notifyPatience bounds a program that tells a person something.
