@@ -202,7 +202,7 @@ func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			setup := cli.UsualSimulation()
-			setup.Runs, setup.ReviewersFail = 12, 0.1
+			setup.Runs, setup.ReviewersFail = 24, 0.7
 			report := simulation(t, simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", file+".yml")), setup, joinWorld)
 			if !slices.ContainsFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == property }) {
 				t.Errorf("nobody told of %q: %+v", property, report)
