@@ -45,6 +45,24 @@ func TestNoWordHidesAnother(t *testing.T) {
 	s.hides("crash 1")
 }
 
+// What is at work, what was told and what went wrong stand in one line, and each of them can be read.
+func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 100, 24)
+	s.m.jobs = append(s.m.jobs, job{id: -1, what: "merge shop/fix/login"})
+	s.tell(word{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
+	s.shows("merge shop/fix/login")
+	s.shows(": crash 1")
+	s.tell(failed{"look at the agents", errors.New("no harness")})
+	s.shows("merge shop/fix/login")
+	s.shows(": crash 1")
+	s.shows("! cannot look at the agents")
+	s.m.jobs[0].what = strings.Repeat("y", 200)
+	s.tell(word{"crash 2"})
+	s.shows("! cannot look")
+	s.shows("crash 2")
+}
+
 func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

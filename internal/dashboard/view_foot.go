@@ -22,6 +22,7 @@ func (m Model) wordLine() string {
 		}
 		return cut("find: "+text+m.style.chosen.Render(" "), m.width)
 	}
+	line := clean(m.trouble.line())
 	var parts []string
 	if len(m.jobs) > 0 {
 		dots := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
@@ -29,11 +30,15 @@ func (m Model) wordLine() string {
 		if more := len(m.jobs) - 1; more > 0 {
 			what += fmt.Sprintf(" and %d more", more)
 		}
-		parts = append(parts, m.style.info.Render(string(dots[m.frame%len(dots)])+" "+clean(what)+" …"))
+		what, most := clean(what), m.width
+		if m.said != "" || m.told != "" || line != "" {
+			most = m.width / 3
+		}
+		parts = append(parts, m.style.info.Render(string(dots[m.frame%len(dots)])+" "+squeeze(what, most)+" …"))
 	}
-	parts = append(parts, m.words()...)
-	if line := m.trouble.line(); line != "" {
-		parts = append(parts, m.style.bad.Render("! "+clean(line)))
+	parts = append(parts, m.words(m.wordRoom(parts, line))...)
+	if line != "" {
+		parts = append(parts, m.style.bad.Render("! "+line))
 	}
 	if len(parts) == 0 && m.list.text != "" && m.place != inDetail {
 		parts = append(parts, m.style.faint.Render("holding "+fmt.Sprintf("%q", m.list.text)+"; Esc shows all"))
@@ -41,20 +46,32 @@ func (m Model) wordLine() string {
 	return cut(strings.Join(parts, "  "), m.width)
 }
 
+// wordRoom is how many cells words have beside what is at work, and beside the beginning of what went wrong.
+func (m Model) wordRoom(before []string, trouble string) int {
+	room := m.width
+	for _, part := range before {
+		room -= visible(part) + len(footGap)
+	}
+	if trouble != "" {
+		room -= min(visible("! "+trouble), m.width/3) + len(footGap)
+	}
+	return max(room, 0)
+}
+
 // words are the answer to the last key and what was told meanwhile: neither hides the other, and a long name in one does not hide
 // what became of the task.
-func (m Model) words() []string {
+func (m Model) words(room int) []string {
 	said, told := clean(m.said), clean(m.told)
 	switch {
 	case said == "" && told == "":
 		return nil
 	case told == "":
-		return []string{squeeze(said, m.width)}
+		return []string{squeeze(said, room)}
 	case said == "":
-		return []string{squeeze(told, m.width)}
+		return []string{squeeze(told, room)}
 	}
-	said = squeeze(said, m.width-min(visible(told), m.width/3)-len(footGap))
-	return []string{said, squeeze(told, m.width-visible(said)-len(footGap))}
+	said = squeeze(said, room-min(visible(told), room/3)-len(footGap))
+	return []string{said, squeeze(told, room-visible(said)-len(footGap))}
 }
 
 // footKey is a key at the foot of the screen, and the cells that it has there.
