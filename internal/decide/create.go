@@ -62,6 +62,12 @@ func Start(def *workflow.Definition, t task.Task, actor task.Actor) (task.Status
 	if err != nil {
 		return "", err
 	}
+	if !slices.ContainsFunc(out(def, t), func(edge *workflow.Transition) bool { return edge.To == to }) {
+		return "", &Rejection{
+			Code: IllegalTransition, From: t.Status, To: to, Open: Open(def, t, actor),
+			Message: fmt.Sprintf("cannot create a task that is started at once: the workflow %q has no transition from %q to %q; create it with --no-spawn", def.Name, t.Status, to),
+		}
+	}
 	if !slices.Contains(Open(def, t, actor), to) {
 		return "", startDenied(to, actor, "create it with --no-spawn; whoever may start it does (orange task spawn)")
 	}

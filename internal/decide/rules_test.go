@@ -182,6 +182,15 @@ func TestStart_isForThoseWhomTheWorkflowLetsAsk(t *testing.T) {
 	}
 }
 
+func TestStart_tellsOfAWorkflowThatLeadsNobodyThere(t *testing.T) {
+	t.Parallel()
+	def := tiny([]workflow.Transition{{From: "busy", To: "todo"}})
+	def.Initial, def.Moves = "todo", []workflow.Move{{Command: workflow.MoveSpawn, To: "busy"}}
+	if _, err := decide.Start(def, newTask("todo"), human()); codeOf(err) != decide.IllegalTransition {
+		t.Errorf("where no transition leads to the start it answers %v", err)
+	}
+}
+
 func TestLeftAlone_tellsOfAStartThatIsDroppedAndNotMadeGood(t *testing.T) {
 	t.Parallel()
 	def := tiny(nil)
