@@ -213,7 +213,7 @@ func (s screen) Agents(ctx context.Context, tasks []task.Task) (map[string]dashb
 			living = append(living, p)
 		}
 	}
-	limits, err := s.limits.look(ctx, s.house, living, time.Now())
+	limits, err := s.limits.look(ctx, s.house, living, byID, time.Now())
 	for _, p := range living {
 		if one := out[p.Task]; limits[p.ID] != "" {
 			one.Limit = limits[p.ID]

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -27,7 +28,7 @@ type stillness struct {
 }
 
 // look answers, by their ids, the line of each pane that tells of a limit. The panes are those of agents that live.
-func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, now time.Time) (map[string]string, error) {
+func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, tasks map[string]task.Task, now time.Time) (map[string]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out, read := map[string]string{}, map[string]stillness{}
@@ -38,7 +39,7 @@ func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, now time
 		}
 		one, known := l.read[p.ID]
 		if !known || !one.since.Equal(p.Activity) {
-			limit, err := h.limitOf(ctx, p)
+			limit, err := h.limitOf(ctx, p, tasks[p.Task])
 			if err != nil {
 				all = errors.Join(all, err)
 				continue
@@ -55,16 +56,16 @@ func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, now time
 }
 
 // limitOf reads the terminal of one agent.
-func (h *house) limitOf(ctx context.Context, p tmux.Pane) (string, error) {
-	events, err := h.store.Events(ctx, p.Task, 0)
+func (h *house) limitOf(ctx context.Context, p tmux.Pane, t task.Task) (string, error) {
+	events, err := h.store.Events(ctx, t.ID, 0)
 	if err != nil {
 		return "", err
 	}
-	name := task.HarnessOf(events, p.Role)
-	if name == "" {
-		return "", nil // its start is not told yet
+	usual := t.Harness // where the history does not say: an old one, or one that was lost
+	if p.Role == task.RoleReviewer {
+		usual = cmp.Or(t.ReviewHarness, t.Harness)
 	}
-	program, err := h.home.Harness(name)
+	program, err := h.home.Harness(cmp.Or(task.HarnessOf(events, p.Role), usual))
 	if err != nil {
 		return "", err
 	}

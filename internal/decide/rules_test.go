@@ -159,6 +159,13 @@ func TestStart_isForThoseWhomTheWorkflowLetsAsk(t *testing.T) {
 	def.Initial = "todo"
 	def.Births = []workflow.Birth{{To: "todo"}, {To: "busy", Hooks: spawn}}
 	def.PlanFile = &def.Births[1]
+	free := tiny([]workflow.Transition{{From: "todo", To: "busy", Hooks: spawn}})
+	free.Initial = "todo"
+	reserved := tiny([]workflow.Transition{{From: "todo", To: "busy", By: []string{task.RoleWorker}, Hooks: spawn}})
+	reserved.Initial = "todo"
+	if _, err := decide.Start(reserved, newTask("todo"), human()); codeOf(err) != decide.ActorDenied {
+		t.Errorf("a person starts what only a worker may: %v", err)
+	}
 	agent := task.Actor{Role: task.RoleWorker}
 	for name, c := range map[string]struct {
 		who  task.Actor
@@ -166,6 +173,9 @@ func TestStart_isForThoseWhomTheWorkflowLetsAsk(t *testing.T) {
 	}{"a person": {human(), ""}, "an agent": {agent, decide.ActorDenied}} {
 		if to, err := decide.Start(def, newTask("todo"), c.who); codeOf(err) != c.want || err == nil && to != "busy" {
 			t.Errorf("%s starts it: %q, %v", name, to, err)
+		}
+		if _, err := decide.Start(free, newTask("todo"), c.who); codeOf(err) != c.want {
+			t.Errorf("%s starts it where anyone may ask for the move: %v", name, err)
 		}
 		if _, err := decide.Create(def, task.Task{ID: "T1"}, "busy", c.who, noon); codeOf(err) != c.want {
 			t.Errorf("%s makes one that is started by its birth: %v", name, err)
