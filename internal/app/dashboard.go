@@ -70,9 +70,9 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 }
 
 // sitting lasts until off is called or the program is told to end. An interrupt does not end it: at the screen Ctrl-C is a key, and in the
-// person's editor it is meant for that.
+// person's editor it is meant for that. A hangup ends it too: the terminal may outlive it, and must be left as it was.
 func sitting(ctx context.Context) (of context.Context, off func()) {
-	of, off = signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM)
+	of, off = signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
 	if ctx.Err() != nil {
 		off() // it was told before
 	}
