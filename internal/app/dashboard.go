@@ -93,10 +93,13 @@ func (h *house) scope(ctx context.Context, project string, all bool) (name, word
 		return name, "", err
 	}
 	repo, err := worktree.Inspect(ctx, ".")
-	if err != nil {
-		return "", "", nil // it stands in no repository: that is no fault
+	if errors.Is(err, worktree.ErrNoRepository) {
+		return "", "", nil // that is no fault
 	}
-	p, err := h.AddProject(ctx, repo.Path, task.Project{})
+	var p task.Project
+	if err == nil {
+		p, err = h.AddProject(ctx, repo.Path, task.Project{})
+	}
 	if err != nil {
 		return "", fmt.Sprintf("this repository is no project yet: %v", err), nil
 	}

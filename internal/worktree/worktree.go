@@ -36,6 +36,9 @@ const (
 	oldestMinor = 38
 )
 
+// ErrNoRepository says that a folder is in no repository, as opposed to in one that nothing can be done with.
+var ErrNoRepository = errors.New("no repository")
+
 // Inspect finds the repository at path, which may also be a folder inside it or one of its linked worktrees,
 // and its default branch: origin's where origin/HEAD is set, else init.defaultBranch, main or master
 // where there is one, else the present branch. It changes nothing.
@@ -97,7 +100,7 @@ func newEnough(version string) bool {
 func (r Repo) mainCheckout(ctx context.Context, path string) (string, error) {
 	lines, err := r.revParse(ctx, path, 3, "--git-dir", "--git-common-dir", "--is-bare-repository")
 	if says(err, "not a git repository") {
-		return "", task.Notef(task.ErrUsage, "it is not in a git repository; run \"git init\" there and commit, or name another folder")
+		return "", task.Notef(errors.Join(task.ErrUsage, ErrNoRepository), "it is not in a git repository; run \"git init\" there and commit, or name another folder")
 	}
 	if err != nil {
 		return "", err

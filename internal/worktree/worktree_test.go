@@ -63,6 +63,7 @@ func TestInspect_saysWhatIsWrong(t *testing.T) {
 			_, err := Inspect(t.Context(), filepath.Join(root, c.path))
 			wantError(t, err, "cannot ", c.says)
 			want(t, "usage", errors.Is(err, task.ErrUsage), true)
+			want(t, "no repository", errors.Is(err, ErrNoRepository), name == "NoRepository")
 		})
 	}
 }
