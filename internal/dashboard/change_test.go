@@ -63,6 +63,15 @@ func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 	s.shows("crash 2")
 }
 
+// What became of a task is told from its beginning: the name of the task is what is shortened.
+func TestWhatIsToldOfATaskBeginsWithWhatHappened(t *testing.T) {
+	t.Parallel()
+	s := sit(t, day(t), 100, 24)
+	s.tell(word{`shop/feature/basket-that-remembers 9PTQs7q5PQkYWI3xtA93f: crash 1: the worker (exit status 1) has ended in "working"; start it again with "orange task respawn 9PTQs7q5PQkYWI3xtA93f"`})
+	s.shows("shop/feature/")
+	s.shows(`: crash 1: the worker (exit status 1) has ended in`)
+}
+
 func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

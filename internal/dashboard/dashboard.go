@@ -176,7 +176,7 @@ func (d *Dashboard) Open(ctx context.Context) {
 	house := d.House
 	house.Care = host{house.Care, p}
 	model := New(ctx, house, d.Project)
-	model.told = d.Word
+	model.said = d.Word
 	d.guard = &guard{model: model, painter: p}
 	out := io.Discard
 	if t, is := d.Out.(terminal); is {

@@ -68,10 +68,19 @@ func (m Model) words(room int) []string {
 	case told == "":
 		return []string{squeeze(said, room)}
 	case said == "":
-		return []string{squeeze(told, room)}
+		return []string{shorten(told, room)}
 	}
 	said = squeeze(said, room-min(visible(told), room/3)-len(footGap))
-	return []string{said, squeeze(told, room-visible(said)-len(footGap))}
+	return []string{said, shorten(told, room-visible(said)-len(footGap))}
+}
+
+// shorten makes what was told of a task at most so many cells wide: its name gives way first, then the end of what became of it.
+func shorten(text string, width int) string {
+	name, what, named := strings.Cut(text, ": ")
+	if !named {
+		return cut(text, width)
+	}
+	return cut(squeeze(name, max(width/3, width-visible(what)-2))+": "+what, width)
 }
 
 // footKey is a key at the foot of the screen, and the cells that it has there.
