@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime/debug"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -346,8 +348,14 @@ func (m Model) askDelete() (Model, tea.Cmd) {
 func (m Model) askOverride() (Model, tea.Cmd) {
 	t, _ := m.selected()
 	moves := m.house.Moves
+	to, err := decide.Overridable(m.definition(t), t, human())
+	if err != nil {
+		m.said = "o: " + firstLine(err)
+		return m, nil
+	}
 	return m.write(writing{
-		title: "Override: why?", text: nameOf(t) + " is moved in spite of what is unmet. The reason stands in the history.", needed: true,
+		title: "Override: why?", needed: true,
+		text: fmt.Sprintf("%s is moved from %s to %s in spite of what is unmet. The reason stands in the history.", nameOf(t), t.Status, to),
 		what: "override a move of " + nameOf(t), work: func(ctx context.Context, reason string) (string, error) {
 			return outcome(moves.Next(ctx, t.ID, reason))
 		},
