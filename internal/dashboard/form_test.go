@@ -121,6 +121,28 @@ func TestAQuestionStandsBeforeWhatItIsAbout(t *testing.T) {
 	}
 }
 
+// A quick hand, or a slow line, sends two Escapes in one piece: both count.
+func TestTwoQuickEscapesAreTwo(t *testing.T) {
+	t.Parallel()
+	s, _ := atForms(t, 80, 24)
+	s.press("c")
+	s.write("fix/one")
+	s.press("alt+esc")
+	if s.m.place != inList || s.m.form != nil {
+		t.Errorf("it is in %s", s.m.place)
+	}
+	s.press("?", "alt+esc")
+	if s.m.place != inList {
+		t.Errorf("out of the help it is in %s", s.m.place)
+	}
+	s.press("/")
+	s.write("login")
+	s.press("alt+esc")
+	if s.m.list.typing || s.m.list.text != "" {
+		t.Errorf("the filter still holds %q", s.m.list.text)
+	}
+}
+
 func TestAReasonIsNeeded(t *testing.T) {
 	t.Parallel()
 	s, _ := atForms(t, 80, 24)

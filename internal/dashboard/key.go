@@ -85,8 +85,14 @@ func (k key) why(m Model) string {
 func (m Model) press(msg tea.KeyPressMsg) (Model, tea.Cmd) {
 	name := msg.String()
 	m.waits = waiting{} // whatever is pressed takes its place
-	if name == "ctrl+c" {
+	switch name {
+	case "ctrl+c":
 		return m.leave()
+	case "alt+esc": // two Escapes so quick that the terminal hands them on as one
+		once := tea.KeyPressMsg{Code: tea.KeyEscape}
+		m, first := m.press(once)
+		m, second := m.press(once)
+		return m, tea.Batch(first, second)
 	}
 	switch {
 	case m.place == inForm && m.form != nil:
