@@ -111,7 +111,7 @@ func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) 
 	}
 	ticket := h.ticket(job, agent, view, prompt, promptFile)
 	if err := h.Processes.Find(ticket.Argv[0], searchPath(h.Environ)); err != nil {
-		return Start{}, fmt.Errorf("cannot start the harness %q: %w; install it, or give the task another harness", agent.Name, err)
+		return Start{}, fmt.Errorf("cannot start the harness %q: %w; install it, or choose another harness in TASK.md's header", agent.Name, err)
 	}
 	if err := h.linkSelf(); err != nil {
 		return Start{}, err
