@@ -184,6 +184,25 @@ func TestWhatWasWrittenIsNotThrownAwayByOneKey(t *testing.T) {
 	s.hides("because")
 }
 
+// A move that was made is not told as one that could not be, whatever became of its hooks; and what was sent is not offered again.
+func TestAMoveThatWasMadeIsNotToldAsRefused(t *testing.T) {
+	t.Parallel()
+	s, house := atForms(t, 100, 24)
+	made := few(t)[1]
+	house.answer = func(string, string) (task.Outcome, error) {
+		return task.Outcome{Task: made, Moved: true, Hooks: []task.OwedHook{{Hook: task.Hook{Action: "notify_worker"}, State: task.HookFailed, Error: "cannot reach the worker"}}}, nil
+	}
+	s.press("j", "r")
+	s.write("Say more")
+	s.press("ctrl+s")
+	s.shows("! " + made.Branch + " is " + string(made.Status) + ", but notify_worker: cannot reach the worker; t tries again")
+	s.press("!")
+	s.hides("cannot send")
+	s.press("esc", "r")
+	s.hides("was not sent")
+	s.hides("Say more")
+}
+
 func TestALongTextHasSeveralLinesAndIsSentByControlS(t *testing.T) {
 	t.Parallel()
 	for _, send := range []string{"ctrl+s", "ctrl+enter"} {

@@ -74,11 +74,15 @@ func (m Model) finish(msg finished) (Model, tea.Cmd) {
 		}
 	}
 	m.jobs = left
-	if msg.err == nil {
+	var half *halfDone
+	made := errors.As(msg.err, &half)
+	if msg.err == nil || made {
 		delete(m.unsent, msg.what)
 	}
 	switch {
 	case errors.Is(msg.err, context.Canceled):
+	case made:
+		m.trouble = m.trouble.with("", half)
 	case msg.err != nil:
 		m.trouble = m.trouble.with(msg.what, msg.err)
 	case msg.said != "":
@@ -86,6 +90,11 @@ func (m Model) finish(msg finished) (Model, tea.Cmd) {
 	}
 	return m.reload()
 }
+
+// halfDone says that a wish was granted, and that something which follows from it was not done: nobody should wish again.
+type halfDone struct{ text string }
+
+func (h *halfDone) Error() string { return h.text }
 
 // outcome tells a person what became of a wish. Hooks that failed are an error that says how to go on.
 func outcome(out task.Outcome, err error) (string, error) {
@@ -103,7 +112,7 @@ func outcome(out task.Outcome, err error) (string, error) {
 	}
 	name := nameOf(out.Task)
 	if len(failures) > 0 {
-		return "", errors.New(name + " is " + string(out.Task.Status) + ", but " + strings.Join(failures, "; ") + "; t tries again")
+		return "", &halfDone{name + " is " + string(out.Task.Status) + ", but " + strings.Join(failures, "; ") + "; t tries again"}
 	}
 	switch {
 	case out.Queued:
@@ -129,6 +138,7 @@ type trouble struct {
 	told []told
 }
 
+// told is one failure: what could not be done, empty where the text says all.
 type told struct{ what, text string }
 
 // with adds a failure; the same one again is told once.
@@ -150,7 +160,7 @@ func (t trouble) line() string {
 	last := t.told[len(t.told)-1]
 	first, _, more := strings.Cut(last.text, "\n")
 	text := "cannot " + last.what + ": " + first
-	if strings.HasPrefix(first, "cannot ") {
+	if last.what == "" || strings.HasPrefix(first, "cannot ") {
 		text = first
 	}
 	if more || len(t.told) > 1 {

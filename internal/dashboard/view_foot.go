@@ -226,8 +226,10 @@ func (m Model) troubleLines() []string {
 	out := []string{m.style.title.Render("What went wrong") + m.style.faint.Render("   Esc: I have read it"), ""}
 	for i := len(m.trouble.told) - 1; i >= 0; i-- {
 		one := m.trouble.told[i]
-		for _, part := range wrap("cannot "+clean(one.what), max(10, m.width)) {
-			out = append(out, m.style.bad.Render(part))
+		if one.what != "" {
+			for _, part := range wrap("cannot "+clean(one.what), max(10, m.width)) {
+				out = append(out, m.style.bad.Render(part))
+			}
 		}
 		for _, line := range cleanLines(one.text) {
 			for _, part := range wrap(line, max(10, m.width-2)) {
