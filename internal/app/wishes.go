@@ -59,12 +59,12 @@ func (w wishes) RequestPR(ctx context.Context, id string) (task.Outcome, error) 
 	return w.house.engine.RequestPR(ctx, id, actor)
 }
 
-func (w wishes) Next(ctx context.Context, id, override string) (task.Outcome, error) {
+func (w wishes) Next(ctx context.Context, id string, to task.Status, override string) (task.Outcome, error) {
 	actor, err := w.house.Actor(ctx, id, "")
 	if err != nil {
 		return task.Outcome{}, err
 	}
-	return w.house.engine.Next(ctx, id, actor, override != "", "", override)
+	return w.house.engine.Next(ctx, id, actor, override != "", to, override)
 }
 
 func (w wishes) Respawn(ctx context.Context, id string) (task.Outcome, error) {

@@ -279,7 +279,7 @@ func (m Model) next() (Model, tea.Cmd) {
 	t, _ := m.selected()
 	moves := m.house.Moves
 	return m.start("move "+nameOf(t)+" on", func(ctx context.Context) (string, error) {
-		return outcome(moves.Next(ctx, t.ID, ""))
+		return outcome(moves.Next(ctx, t.ID, "", ""))
 	})
 }
 
@@ -357,7 +357,7 @@ func (m Model) askOverride() (Model, tea.Cmd) {
 		title: "Override: why?", needed: true,
 		text: fmt.Sprintf("%s is moved from %s to %s in spite of what is unmet. The reason stands in the history.", nameOf(t), t.Status, to),
 		what: "override a move of " + nameOf(t), work: func(ctx context.Context, reason string) (string, error) {
-			return outcome(moves.Next(ctx, t.ID, reason))
+			return outcome(moves.Next(ctx, t.ID, to, reason))
 		},
 	})
 }

@@ -156,7 +156,7 @@ func TestAReasonIsNeeded(t *testing.T) {
 	s.write("The reviewer is wrong")
 	s.hides("cannot be empty")
 	s.press("enter")
-	s.wished("Next " + bent(t).ID + " The reviewer is wrong")
+	s.wished("Next " + bent(t).ID + " plan_review The reviewer is wrong")
 	if s.m.place != inList {
 		t.Errorf("it is in %s", s.m.place)
 	}
@@ -277,7 +277,7 @@ func TestWhatIsPastedIsClean(t *testing.T) {
 	s.press("G", "k", "o")
 	s.paste(dirty)
 	s.press("enter")
-	s.wished("Next " + bent(t).ID + " eins zwei drei vier")
+	s.wished("Next " + bent(t).ID + " plan_review eins zwei drei vier")
 
 	s, _ = atForms(t, 80, 24)
 	s.press("j", "r")

@@ -250,8 +250,8 @@ func (f *fakeHouse) RequestPR(_ context.Context, id string) (task.Outcome, error
 	return f.wish("RequestPR", id)
 }
 
-func (f *fakeHouse) Next(_ context.Context, id, override string) (task.Outcome, error) {
-	return f.wish("Next", id, override)
+func (f *fakeHouse) Next(_ context.Context, id string, to task.Status, override string) (task.Outcome, error) {
+	return f.wish("Next", id, string(to), override)
 }
 
 func (f *fakeHouse) Respawn(_ context.Context, id string) (task.Outcome, error) {

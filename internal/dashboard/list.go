@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // row is one task of the list.
@@ -55,7 +56,24 @@ type list struct {
 
 	live  int // how many of the project's tasks are
 	all   int
-	alarm int // how many of them a person should look at
+	alarm int // how many of them need a person
+
+	turns map[string]map[task.Status]bool // by the digest of a workflow: the statuses in which it is a person's turn
+}
+
+// learn takes in the rules of a workflow.
+func (l *list) learn(digest string, def *workflow.Definition) {
+	its := map[task.Status]bool{}
+	for i := range def.States {
+		its[def.States[i].Name] = personsTurn(def, def.States[i].Name)
+	}
+	l.turns[digest] = its
+	l.choose()
+}
+
+// needsPerson says whether a task goes nowhere before a person does something.
+func (l *list) needsPerson(t *task.Task) bool {
+	return t.Attention != "" || t.Live && !t.Queued() && l.turns[t.Workflow.Digest][t.Status]
 }
 
 // setTasks takes in what the record holds. The cursor stays on its task; where that is gone, it stays at its place.
@@ -201,7 +219,7 @@ func (l *list) choose() {
 		if t.Live {
 			l.live++
 		}
-		if t.Attention != "" {
+		if l.needsPerson(t) {
 			l.alarm++
 		}
 		if t.ID != l.held && (l.filter == showActive && !t.Live || l.filter == showDone && t.Live || !holds(t, text)) {

@@ -91,7 +91,9 @@ func TestAttentionIsSaidBeforeAnythingElse(t *testing.T) {
 	s := sit(t, day(t), 80, 24)
 	s.press("j", "j", "j", "j")
 	s.shows("the worker died 3 times; see its terminal, then r or x")
-	s.shows("1 needs you")
+	s.shows("3 need you") // and two wait for a person in the course of things
+	s.shows("◆ shop/fix/totals")
+	s.shows("◆ shop/feature/gifts")
 }
 
 func TestNumbersStayShort(t *testing.T) {

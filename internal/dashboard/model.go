@@ -80,7 +80,7 @@ type Model struct {
 func New(ctx context.Context, house House, project string) Model {
 	return Model{
 		ctx: ctx, house: house, now: house.Now(), loading: true, style: newStyle(), keys: keys(), marks: marks(), width: 80, height: 24,
-		list: list{project: project}, rules: map[string]*workflow.Definition{}, limits: map[string]task.Timeouts{}, works: map[string]measured{},
+		list: list{project: project, turns: map[string]map[task.Status]bool{}}, rules: map[string]*workflow.Definition{}, limits: map[string]task.Timeouts{}, works: map[string]measured{},
 		unsent: map[string]string{}, unread: map[string]string{},
 	}
 }
@@ -252,6 +252,7 @@ func (m Model) learn(msg tea.Msg) (Model, tea.Cmd) {
 			return m, nil
 		}
 		m.rules[msg.digest] = msg.def
+		m.list.learn(msg.digest, msg.def)
 		delete(m.unread, msg.digest)
 	case limitsRead:
 		if msg.err != nil {

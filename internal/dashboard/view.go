@@ -181,6 +181,20 @@ type mark struct {
 	holds func(r *row, def *workflow.Definition) bool
 }
 
+// worked says whether an agent belongs to a status, as far as that is known.
+func worked(def *workflow.Definition, status task.Status) bool {
+	if def == nil {
+		return true
+	}
+	state, _ := def.State(status)
+	return state.Role != ""
+}
+
+// personsTurn says whether a task that was begun rests in a status until a person does something.
+func personsTurn(def *workflow.Definition, status task.Status) bool {
+	return status != def.Initial && def.WaitsForPerson(status)
+}
+
 // marks are all signs; the first that holds is shown.
 func marks() []mark {
 	return []mark{
@@ -189,7 +203,9 @@ func marks() []mark {
 		{"◌", "it waits for a workspace", func(s style) lipgloss.Style { return s.faint },
 			func(r *row, _ *workflow.Definition) bool { return r.task.Queued() }},
 		{"✗", "its agent is dead", func(s style) lipgloss.Style { return s.bad },
-			func(r *row, _ *workflow.Definition) bool { return r.task.Live && r.agent.State == task.AgentDead }},
+			func(r *row, def *workflow.Definition) bool { return r.task.Live && r.agent.State == task.AgentDead && worked(def, r.task.Status) }},
+		{"◆", "it is a person's turn: look at it, answer it, or move it on", func(s style) lipgloss.Style { return s.info },
+			func(r *row, def *workflow.Definition) bool { return def != nil && r.task.Live && personsTurn(def, r.task.Status) }},
 		{"$", "its agent has used up what its provider lets it have for now", func(s style) lipgloss.Style { return s.warn },
 			func(r *row, _ *workflow.Definition) bool { return r.limited() != "" }},
 		{"z", "its agent lives and has done nothing for long", func(s style) lipgloss.Style { return s.warn },

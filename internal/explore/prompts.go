@@ -141,7 +141,7 @@ func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.St
 
 // judgeStart tells of a state in which the agent begins, and where none of what its prompt asks for can be done.
 func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from task.Status) {
-	if len(asks) == 0 || w.waits(w.place(from)) {
+	if len(asks) == 0 || w.def.WaitsForPerson(from) {
 		return
 	}
 	reach := w.reach(p.role, []task.Status{from})

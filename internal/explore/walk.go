@@ -291,7 +291,7 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 	one := way{to: to, event: e, agents: uint8(min(p.agents, 255)), rounds: uint8(min(p.rounds, 255))}
 	if at >= 0 {
 		before := w.configs[at]
-		one.person = e.byPerson() || moved && e.kind == isRequest && w.waits(before.status)
+		one.person = e.byPerson() || moved && e.kind == isRequest && w.def.WaitsForPerson(w.def.States[before.status].Name)
 		one.moves = before.status != c.status
 		one.again = moved && !one.moves
 		one.gives = one.moves && w.gives[c.status]
@@ -304,13 +304,6 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 		}
 	}
 	w.complain(at, one, p, declared)
-}
-
-// waits says whether a state waits for a person: its exit rules say that nothing follows from a death, or no agent belongs there.
-// What an agent does there, it does with the person.
-func (w *walk) waits(state int16) bool {
-	s := w.def.States[state]
-	return w.def.Attended(s.Name) && (len(w.rules[state]) > 0 || s.Role == "" || s.Role == task.RoleHuman)
 }
 
 // givingUp says of each state whether to come there is to give the task up: in a workflow that has an end which is not.

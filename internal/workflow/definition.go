@@ -6,6 +6,7 @@ package workflow
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -340,6 +341,14 @@ func (d *Definition) Attended(name task.Status) bool {
 		}
 	}
 	return true
+}
+
+// WaitsForPerson says whether a task rests in the state until a person does something: its exit rules say that nothing follows from
+// a death, or no agent belongs there. What an agent does there, it does with the person.
+func (d *Definition) WaitsForPerson(name task.Status) bool {
+	s, _ := d.State(name)
+	ruled := slices.ContainsFunc(d.Exit.Rules, func(rule Rule) bool { return rule.Status == name })
+	return d.Attended(name) && (ruled || s.Role == "" || s.Role == task.RoleHuman)
 }
 
 // Counted are the transition's guards as they speak of the counters before the move: one that counts a failure counts it first.
