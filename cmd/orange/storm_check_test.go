@@ -3,6 +3,7 @@ package main_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -328,7 +329,12 @@ func (s *storm) checkAnswers(f *found) {
 // checkWork: no commit and no line is lost, and the mirrors are equal to the record.
 func (s *storm) checkWork(f *found) {
 	if said, err := s.git(s.repo, "fsck", "--no-progress", "--no-dangling"); err != nil || said != "" {
-		s.t.Errorf("git fsck: %v\n%s", err, said)
+		list, _ := s.git(s.repo, "worktree", "list", "--porcelain")
+		held := ""
+		for id, t := range f.tasks {
+			held += fmt.Sprintf("%s is %s in %q\n", id, t.Status, t.Workspace)
+		}
+		s.t.Errorf("git fsck: %v\n%s\n%s\n%s", err, said, list, held)
 	}
 	kept := map[string]map[string]bool{}
 	for _, words := range s.noted("commits") {

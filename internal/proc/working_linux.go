@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,6 +20,23 @@ func WorkingIn(dir, name string) ([]Process, error) {
 		folder, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
 		if err != nil || folder != dir && !strings.HasPrefix(folder, dir+"/") {
 			continue // another user's, or gone, or elsewhere
+		}
+		found, is, err := named(pid)
+		if err == nil && is == name {
+			out = append(out, found)
+		}
+	}
+	return out, nil
+}
+
+// WorkingOn lists the processes of that short name that have the word among their arguments.
+// Where the system cannot tell, the error is errors.ErrUnsupported.
+func WorkingOn(word, name string) ([]Process, error) {
+	var out []Process
+	for _, pid := range pids() {
+		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+		if err != nil || !bytes.Contains(text, []byte("\x00"+word+"\x00")) {
+			continue // gone, or about something else
 		}
 		found, is, err := named(pid)
 		if err == nil && is == name {

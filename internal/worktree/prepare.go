@@ -171,6 +171,9 @@ func (s Slot) add(ctx context.Context, commit string) ([]Rescue, error) {
 	if err := os.MkdirAll(filepath.Dir(s.Dir), 0o755); err != nil {
 		return nil, fmt.Errorf("make the folder of the workspaces: %w", err)
 	}
+	if err := s.alone(ctx); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(s.Dir)
 	if err == nil && s.stillborn(entries) {
 		err = os.Remove(filepath.Join(s.Dir, ".git")) // git takes an empty folder, and no other

@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
+
+	"orange/internal/proc"
 )
 
 // Remove takes a workspace away for good, with its ignored files. It refuses one that holds anything:
@@ -76,6 +79,11 @@ func (s Slot) anyChange(ctx context.Context) (bool, error) {
 // discard takes the slot out of the pool in one step, a rename, and only then spends time on its files.
 // Git forgets this one worktree: a prune would forget every other one that happens to be away, and its commits.
 func (s Slot) discard(ctx context.Context, locked bool) error {
+	if locked {
+		if err := s.alone(ctx); err != nil {
+			return err
+		}
+	}
 	trash, err := os.MkdirTemp(filepath.Dir(s.Dir), ".trash-")
 	if err != nil {
 		return fmt.Errorf("make a folder to move it to: %w", err)
@@ -94,6 +102,35 @@ func (s Slot) discard(ctx context.Context, locked bool) error {
 		return fmt.Errorf("empty %q: %w; it can be deleted", trash, err)
 	}
 	return nil
+}
+
+// makingPatience is how long a git is waited for that still makes the worktree; makingRest is between two looks.
+const (
+	makingPatience = 10 * time.Second
+	makingRest     = 20 * time.Millisecond
+)
+
+// alone waits until no git makes the slot any more: one whose Orange was killed goes on by itself, and would write into what is made
+// in its place. Where the system cannot tell, nobody is waited for.
+func (s Slot) alone(ctx context.Context) error {
+	ctx, off := context.WithTimeout(ctx, makingPatience)
+	defer off()
+	tick := time.NewTicker(makingRest)
+	defer tick.Stop()
+	for {
+		others, err := proc.WorkingOn(s.Dir, "git")
+		if errors.Is(err, errors.ErrUnsupported) || err == nil && len(others) == 0 {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("look whether a git is still making it: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("git (process %d) is still making it: try again when that has ended", others[0].PID)
+		case <-tick.C:
+		}
+	}
 }
 
 // removeAll also deletes folders that may not be written to, such as those of Go's module cache.

@@ -2,12 +2,16 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"orange/internal/proc"
 )
 
 func TestPrepare_startsWhereTheBranchIs(t *testing.T) {
@@ -245,6 +249,47 @@ func TestPrepare_afterWorktreeAddWasKilledBeforeItKnewItsRepository(t *testing.T
 	prepare(t, s, "topic", "T1")
 	want(t, "branch", git(t, s.Dir, "branch", "--show-current"), "topic")
 	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+}
+
+// A git whose Orange was killed goes on making its worktree: what takes it away under its hands leaves a mixture of both.
+func TestPrepare_waitsForAGitThatStillMakesTheWorktree(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	if _, err := proc.WorkingOn(s.Dir, "git"); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("this system does not tell who works on what")
+	}
+	gitDir := git(t, s.Dir, "rev-parse", "--absolute-git-dir")
+	write(t, gitDir, "locked", "initializing")
+	shell, err := exec.LookPath("sh")
+	want(t, "error", err, nil)
+	other := filepath.Join(h.root, "git")
+	want(t, "error", os.Symlink(shell, other), nil)
+	end, said := filepath.Join(h.root, "end"), filepath.Join(h.root, "said")
+	slow := exec.Command(other, "-c", `until test -e "$1"; do sleep 0.02; done; cat "$0/.git" >"$2"`, s.Dir, end, said)
+	want(t, "error", slow.Start(), nil)
+	gone := make(chan error, 1)
+	go func() { gone <- slow.Wait() }()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for found := 0; found == 0; <-tick.C {
+		all, err := proc.WorkingOn(s.Dir, "git")
+		want(t, "error", err, nil)
+		found = len(all)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Prepare(t.Context(), Prepare{Branch: "topic", Task: "T1"})
+		done <- err
+	}()
+	for looks := 0; looks < 40; looks++ { // as long as it would take if it did not wait
+		<-tick.C
+	}
+	write(t, h.root, "end", "")
+	want(t, "error", <-gone, nil)
+	want(t, "error", <-done, nil)
+	want(t, "what the slow git found", strings.HasPrefix(read(t, h.root, "said"), "gitdir: "), true)
+	want(t, "branch", git(t, s.Dir, "branch", "--show-current"), "topic")
 }
 
 func TestSlot_refusesWhatIsNotItsOwn(t *testing.T) {
