@@ -148,7 +148,12 @@ func (r Repo) unmade(met error, now time.Time) string {
 // begun says whether git's own folder of a worktree was begun a while ago and never got to know its repository.
 func begun(folder string, now time.Time) bool {
 	info, err := os.Stat(folder)
-	if err != nil || now.Sub(info.ModTime()) < lockIsOld || !(place{gitDir: folder}).halfMade() {
+	return err == nil && now.Sub(info.ModTime()) >= lockIsOld && wordless(folder)
+}
+
+// wordless says whether git's own folder of a worktree has not got to know its repository yet.
+func wordless(folder string) bool {
+	if !(place{gitDir: folder}).halfMade() {
 		return false
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "commondir"))

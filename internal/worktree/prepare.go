@@ -176,7 +176,7 @@ func (s Slot) add(ctx context.Context, commit string) ([]Rescue, error) {
 	}
 	entries, err := os.ReadDir(s.Dir)
 	if err == nil && s.stillborn(entries) {
-		err = os.Remove(filepath.Join(s.Dir, ".git")) // git takes an empty folder, and no other
+		err = s.bury()
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("make the folder of the workspace: %w", err)
@@ -205,6 +205,18 @@ func (s Slot) add(ctx context.Context, commit string) ([]Rescue, error) {
 		return kept, fmt.Errorf("make the worktree: %w", err)
 	}
 	return kept, nil
+}
+
+// bury takes away what a killed git left where there is no worktree yet. Git's own folder goes first: without it, what is left is
+// stillborn still. And git takes an empty folder, and no other.
+func (s Slot) bury() error {
+	dir, err := s.gitDir()
+	if err == nil && wordless(dir) && samePath(filepath.Dir(dir), filepath.Join(s.Repo.Path, ".git", "worktrees")) {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return os.Remove(filepath.Join(s.Dir, ".git"))
 }
 
 // leftover looks a warm slot over, and keeps and clears what it holds.

@@ -67,7 +67,13 @@ func (s Slot) stillborn(entries []os.DirEntry) bool {
 		return len(text) == 0
 	}
 	_, err = os.Stat(dir)
-	return errors.Is(err, os.ErrNotExist) || begun(dir, time.Now())
+	return errors.Is(err, os.ErrNotExist) || begun(dir, time.Now()) || wordless(dir) && s.orphaned()
+}
+
+// orphaned says whether it is known that no git is making the slot.
+func (s Slot) orphaned() bool {
+	others, err := proc.WorkingOn(s.Dir, "git")
+	return err == nil && len(others) == 0
 }
 
 // glance sees without git where a detached slot stands, as most warm ones are. Whatever is not exactly

@@ -223,32 +223,45 @@ func TestPrepare_afterWorktreeAddWasKilledBeforeItsFirstWord(t *testing.T) {
 // Killed a moment later, it leaves a folder of its own in which the way to the repository is missing, and no git can do anything there.
 func TestPrepare_afterWorktreeAddWasKilledBeforeItKnewItsRepository(t *testing.T) {
 	t.Parallel()
-	h := newHome(t)
-	s := h.prepared(t, "topic", "T1")
-	gitDir := git(t, s.Dir, "rev-parse", "--absolute-git-dir")
-	entries, err := os.ReadDir(s.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if e.Name() != ".git" {
-			if err := os.RemoveAll(filepath.Join(s.Dir, e.Name())); err != nil {
-				t.Fatal(err)
+	_, unknown := proc.WorkingOn("nothing", "git")
+	for name, c := range map[string]struct {
+		left map[string]string // what it had written
+		age  time.Duration
+	}{
+		"a while ago":                     {map[string]string{"commondir": ""}, time.Minute},
+		"just now, before its HEAD":       {nil, 0},
+		"just now, in the middle of HEAD": {map[string]string{"HEAD": ""}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.age == 0 && unknown != nil {
+				t.Skip("this system does not tell whether a git is at work: it is waited for")
 			}
-		}
+			h := newHome(t)
+			s := h.prepared(t, "topic", "T1")
+			gitDir := git(t, s.Dir, "rev-parse", "--absolute-git-dir")
+			entries, err := os.ReadDir(s.Dir)
+			want(t, "error", err, nil)
+			for _, e := range entries {
+				if e.Name() != ".git" {
+					want(t, "error", os.RemoveAll(filepath.Join(s.Dir, e.Name())), nil)
+				}
+			}
+			for _, later := range []string{"HEAD", "commondir", "index", "ORIG_HEAD"} {
+				_ = os.Remove(filepath.Join(gitDir, later))
+			}
+			write(t, gitDir, "locked", "initializing")
+			for file, text := range c.left {
+				write(t, gitDir, file, text)
+			}
+			then := time.Now().Add(-c.age)
+			want(t, "error", os.Chtimes(gitDir, then, then), nil)
+			prepare(t, s, "topic", "T1")
+			want(t, "branch", git(t, s.Dir, "branch", "--show-current"), "topic")
+			want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
+			git(t, h.Path, "fsck", "--no-dangling")
+		})
 	}
-	write(t, gitDir, "locked", "initializing")
-	write(t, gitDir, "commondir", "")
-	for _, later := range []string{"HEAD", "index", "ORIG_HEAD"} {
-		_ = os.Remove(filepath.Join(gitDir, later))
-	}
-	past := time.Now().Add(-time.Minute)
-	if err := os.Chtimes(gitDir, past, past); err != nil {
-		t.Fatal(err)
-	}
-	prepare(t, s, "topic", "T1")
-	want(t, "branch", git(t, s.Dir, "branch", "--show-current"), "topic")
-	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
 }
 
 // A git whose Orange was killed goes on making its worktree: what takes it away under its hands leaves a mixture of both.
