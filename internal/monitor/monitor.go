@@ -127,6 +127,8 @@ type Monitor struct {
 
 	stamps   map[string]string // the mirrors of tasks that live, or lately did, as they were last seen, by task
 	interval time.Duration     // the shortest that a workflow of a live task asks for
+
+	held map[string]bool // the clock's: who had which workspace when it looked last while a task waited for one
 }
 
 // guard is the watch over one agent.

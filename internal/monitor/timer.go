@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"orange/internal/decide"
@@ -38,6 +39,7 @@ func (m *Monitor) clock(ctx context.Context) {
 			next, err = m.deadlines(ctx, live)
 		}
 		m.report(ctx, "timeouts", err)
+		m.report(ctx, "queue", m.room(ctx, live))
 		pause.Stop()
 		switch {
 		case !next.IsZero():
@@ -46,6 +48,33 @@ func (m *Monitor) clock(ctx context.Context) {
 			pause.Reset(usualLook)
 		}
 	}
+}
+
+// room starts tasks that wait for a workspace as soon as one was given back: the next look may be far.
+func (m *Monitor) room(ctx context.Context, live []task.Task) error {
+	if !slices.ContainsFunc(live, func(t task.Task) bool { return t.Queued() }) {
+		m.held = nil
+		return nil
+	}
+	over, err := m.Record.List(ctx, task.Filter{Over: true})
+	if err != nil {
+		return err
+	}
+	held := map[string]bool{} // workspaces and who has them
+	for _, t := range slices.Concat(live, over) {
+		if t.Workspace != "" {
+			held[t.Workspace+" "+t.ID] = true
+		}
+	}
+	free := false
+	for had := range m.held {
+		free = free || !held[had]
+	}
+	m.held = held
+	if !free {
+		return nil
+	}
+	return m.queue(ctx, live)
 }
 
 // write tells the clock that the record was written.

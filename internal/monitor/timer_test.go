@@ -55,6 +55,41 @@ func TestRun_asksWhenTheTimeHasComeWithoutALook(t *testing.T) {
 	w.until(t, "timeouts one")
 }
 
+func TestRun_startsAQueuedTaskAsSoonAsAWorkspaceIsGivenBack(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	w.limits = task.Timeouts{"build": time.Second} // a late task is how the clock is heard
+	late := noon.Add(-time.Minute)
+	waits := task.Task{ID: "waits", Project: "shed", Live: true, Status: "build", EnteredAt: late, QueuedFor: "build"}
+	holds := task.Task{ID: "holds", Project: "shed", Live: true, Status: "build", EnteredAt: late, Workspace: "shed--1"}
+	w.tasks = []task.Task{waits, holds}
+	watch(t, m)
+	w.until(t, "start-next shed") // of the first look; the next one is half a minute away
+	w.until(t, "sync holds")
+	wrote := func(tasks ...task.Task) {
+		w.mu.Lock()
+		w.tasks = tasks
+		w.mu.Unlock()
+		w.wrote <- struct{}{}
+	}
+	wrote(waits, holds) // the clock knows who has what
+	w.until(t, "timeouts holds")
+	w.mu.Lock()
+	w.did = nil
+	w.mu.Unlock()
+	holds.Live = false
+	wrote(waits, holds) // it is over, and its workspace is not given back yet
+	w.until(t, "timeouts waits")
+	w.mu.Lock()
+	if slices.Contains(w.did, "start-next shed") {
+		t.Error("it was started while the workspace was taken")
+	}
+	w.mu.Unlock()
+	holds.Workspace = ""
+	wrote(waits, holds)
+	w.until(t, "start-next shed")
+}
+
 func TestRun_asksForATaskThatTheRecordHasSinceTheLastLook(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
