@@ -315,8 +315,17 @@ func (m Model) askMerge() (Model, tea.Cmd) {
 	})
 }
 
+// giveUp has the cursor stay at its place in the list when the task goes to those that are over.
+func (m Model) giveUp(t task.Task) Model {
+	if m.place == inList {
+		m.list.given = t.ID
+	}
+	return m
+}
+
 func (m Model) askCancel() (Model, tea.Cmd) {
 	t, _ := m.selected()
+	m = m.giveUp(t)
 	moves := m.house.Moves
 	return m.ask(question{
 		title: "Cancel " + nameOf(t) + "?", text: "Its agents are ended; its branch and all work on it stay.",
@@ -328,6 +337,7 @@ func (m Model) askCancel() (Model, tea.Cmd) {
 
 func (m Model) askDelete() (Model, tea.Cmd) {
 	t, _ := m.selected()
+	m = m.giveUp(t)
 	care := m.house.Care
 	text := "Its folder goes to the trash; its branch and rescued work stay."
 	if t.Live {

@@ -181,6 +181,32 @@ func unseenAgent(s *sitting) (known func()) {
 	return func() { s.tell(agentsSeen{agents: map[string]Agent{t.ID: {State: task.AgentAlive}}}) }
 }
 
+// The cursor goes with its task, but not to the end of the list with one that the person has just given up.
+func TestTheCursorStaysWhereATaskWasGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys []string
+		next string
+	}{
+		"by the person":     {[]string{"x", "y"}, "feature/basket-that-remembers-what-was-in-it-yesterday"},
+		"by somebody else":  {nil, "fix/login"},
+		"asked, and left":   {[]string{"x", "n", "j", "k"}, "fix/login"},
+		"while looked into": {[]string{"l", "x", "y", "esc"}, "fix/login"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sit(t, day(t), 80, 24)
+			s.chosen("fix/login")
+			s.press(c.keys...)
+			s.house.tasks = slices.Clone(s.house.tasks)
+			s.house.tasks[0].Status, s.house.tasks[0].Live = "cancelled", false
+			s.house.tasks[0].Version++
+			s.tell(changed{})
+			s.chosen(c.next)
+		})
+	}
+}
+
 func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 80, 24)

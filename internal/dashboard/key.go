@@ -105,6 +105,7 @@ func (m Model) press(msg tea.KeyPressMsg) (Model, tea.Cmd) {
 
 // do is what a key does here. A key that is closed says why.
 func (m Model) do(name string) (Model, tea.Cmd) {
+	m.list.given = ""
 	m.said, m.told, m.waits = "", "", waiting{}
 	if name != "q" {
 		m.warned = false

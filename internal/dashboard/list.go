@@ -53,6 +53,7 @@ type list struct {
 	text    string // what a name, summary or status must hold
 	typing  bool   // the person is writing the text
 	held    string // a task that is looked at closely: it is shown whatever hides it
+	given   string // a task that the person gave up in the list: the cursor does not go with it to those that are over
 
 	live  int // how many of the project's tasks are
 	all   int
@@ -109,8 +110,13 @@ func (l *list) replace(rows []row) {
 	l.rows = rows
 	l.kinds = kindsOf(rows)
 	l.choose()
-	if had {
-		l.find(chosen.ID)
+	if !had {
+		return
+	}
+	place := l.cursor
+	l.find(chosen.ID)
+	if now, _ := l.selected(); chosen.ID == l.given && chosen.Live && !now.Live {
+		l.cursor, l.given = place, ""
 	}
 }
 
