@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"orange/internal/hook"
@@ -188,9 +189,22 @@ func (h *house) Attach(ctx context.Context, id, role string, run bool) ([]string
 	}
 	command := h.server.Attach(chosen.Session, chosen.WindowID, os.Environ())
 	if run {
-		err = proc.Interactive(ctx, command)
+		err = h.sit(ctx, id, chosen, command)
 	}
 	return append([]string{command.Name}, command.Args...), err
+}
+
+// sit gives the terminal to a window until the person leaves it. That the window is gone says more than how tmux ended.
+func (h *house) sit(ctx context.Context, id string, window tmux.Pane, command proc.Command) error {
+	err := proc.Interactive(ctx, command)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	left, look := h.agents(ctx, id)
+	if look == nil && !slices.ContainsFunc(left, func(p tmux.Pane) bool { return p.ID == window.ID }) {
+		return fmt.Errorf("the terminal of the %s has ended while you were there; start it again with %q", window.Role, "orange task respawn "+id)
+	}
+	return err
 }
 
 // processes lends the process room to the hooks.
