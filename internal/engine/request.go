@@ -376,10 +376,25 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 	req := task.Request{Task: id, To: to, Actor: actor, Reason: text}
 	return e.request(ctx, req, func(t task.Task) error {
 		if text == "" {
-			return nil
+			return e.instructed(t)
 		}
-		return e.Documents.Append(t.Project, t.ID, "\n## Fix Instructions\n\n"+document.Demote(text)+"\n")
+		return e.Documents.Append(t.Project, t.ID, "\n"+fixInstructions+"\n\n"+document.Demote(text)+"\n")
 	}, nil)
+}
+
+// fixInstructions is the section that a worker whose task is sent back is told to read.
+const fixInstructions = "## Fix Instructions"
+
+// instructed refuses to send a worker to a section that says nothing.
+func (e *Engine) instructed(t task.Task) error {
+	text, err := e.Documents.Read(t.Project, t.ID, true)
+	if err != nil {
+		return err
+	}
+	if section, there := document.Read(text).Section(fixInstructions); there && section.Text != "" {
+		return nil
+	}
+	return task.Notef(task.ErrUsage, "cannot request changes of task %s: no text was given, and %q in its TASK.md says nothing; say what shall change, or write it there", t.ID, fixInstructions)
 }
 
 // note adds an event to a task's history that changes nothing else.
