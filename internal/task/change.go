@@ -83,7 +83,7 @@ type Filter struct {
 	Prefix  string // of the id
 	Most    int    // how many are wanted at most; 0 is all
 
-	EndedSince time.Time // only those that are over and were changed then or later
+	EndedSince time.Time // only those that are over and were changed then or later, as far as the newest changes tell
 }
 
 // Waiter is a process that waits for a task on behalf of a role.
