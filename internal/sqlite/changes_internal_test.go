@@ -94,6 +94,10 @@ func TestWhoFollowsTheRecord_asksFewQuestionsAndNoneThatLooksAtAllTasks(t *testi
 		{"EventsSince", 1, func() (int, error) { all, _, err := f.EventsSince(t.Context(), 10, 50); return len(all), err }, 50},
 		{"EventsSince, and there is nothing", 1, func() (int, error) { all, _, err := f.EventsSince(t.Context(), 100, 50); return len(all), err }, 0},
 		{"TasksSince", 3, func() (int, error) { all, _, _, err := f.TasksSince(t.Context(), 90); return len(all), err }, 10},
+		{"List of those that ended lately", 1, func() (int, error) {
+			all, err := f.List(t.Context(), task.Filter{EndedSince: time.Unix(0, 0)})
+			return len(all), err
+		}, 100},
 		{"TasksSince, and there is nothing", 1, func() (int, error) { all, _, _, err := f.TasksSince(t.Context(), 100); return len(all), err }, 0},
 	} {
 		count.since()
