@@ -55,26 +55,26 @@ func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor tas
 	}, nil
 }
 
-// Start judges whether whoever makes a task has it started at once, and answers where that leads. A task that is made and then
+// Start judges whether whoever makes a task has it started at once. A task that is made and then
 // not started would be one that its maker makes again. An agent that could start others would start them without end.
-func Start(def *workflow.Definition, t task.Task, actor task.Actor) (task.Status, error) {
+func Start(def *workflow.Definition, t task.Task, actor task.Actor) error {
 	to, err := SpawnTarget(def, t)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if !slices.ContainsFunc(out(def, t), func(edge *workflow.Transition) bool { return edge.To == to }) {
-		return "", &Rejection{
+		return &Rejection{
 			Code: IllegalTransition, From: t.Status, To: to, Open: Open(def, t, actor),
 			Message: fmt.Sprintf("cannot create a task that is started at once: the workflow %q has no transition from %q to %q; create it with --no-spawn", def.Name, t.Status, to),
 		}
 	}
 	if actor.Role != task.RoleHuman {
-		return "", startDenied(to, actor, "create it with --no-spawn; a person starts it (orange task spawn)")
+		return startDenied(to, actor, "create it with --no-spawn; a person starts it (orange task spawn)")
 	}
 	if !slices.Contains(Open(def, t, actor), to) {
-		return "", startDenied(to, actor, "create it with --no-spawn; whoever may start it does (orange task spawn)")
+		return startDenied(to, actor, "create it with --no-spawn; whoever may start it does (orange task spawn)")
 	}
-	return to, nil
+	return nil
 }
 
 // Delete judges who may have a task forgotten: an agent that could would undo its own history.

@@ -103,6 +103,25 @@ func Allows(edge *workflow.Transition, actor task.Actor) bool {
 	return false
 }
 
+// FixInstructions is the section that a worker whose task is sent back is told to read.
+const FixInstructions = "## Fix Instructions"
+
+// Instructed refuses to send a worker to instructions that say nothing, where they are not given with the request.
+func Instructed(t task.Task, to task.Status, ev Evidence) error {
+	found := ev.Trouble
+	if ev.Document != nil {
+		section, there := ev.Document.Section(FixInstructions)
+		if there && section.Text != "" {
+			return nil
+		}
+		found = "nothing there"
+	}
+	return &Rejection{
+		Code: GateUnmet, Task: t.ID, To: to, Message: fmt.Sprintf("cannot request changes of task %s without a word of what to change", t.ID),
+		Details: []Detail{{Condition: fmt.Sprintf("section %q", FixInstructions), Found: found, Where: "TASK.md", Want: "give the text with the request, or write it there"}},
+	}
+}
+
 // Open lists where the actor may ask to go from the task's status, whatever guards and gates say, in the order of the file.
 func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status {
 	var found []task.Status

@@ -52,7 +52,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
 		return task.Outcome{}, err
 	}
 	if n.Spawn && status == def.Initial {
-		_, err := decide.Start(def, c.Task, n.Actor)
+		err := decide.Start(def, c.Task, n.Actor)
 		birth, _ := def.Birth(status)
 		switch {
 		case err != nil && birth.Spawns():

@@ -45,7 +45,7 @@ func (e *Engine) back(ctx context.Context, req task.Request) (task.Status, error
 type known map[string]decide.Fact
 
 // request runs before, once, between the yes and its commit.
-func (e *Engine) request(ctx context.Context, req task.Request, before func(task.Task) error, facts known) (task.Outcome, error) {
+func (e *Engine) request(ctx context.Context, req task.Request, before func(task.Task, decide.Evidence) error, facts known) (task.Outcome, error) {
 	if err := e.finishOwed(ctx, req.Task, req.Actor); err != nil {
 		return task.Outcome{}, err
 	}
@@ -71,7 +71,7 @@ func (e *Engine) putRight(ctx context.Context, id string) {
 	}
 }
 
-func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task) error, facts known) (task.Outcome, error) {
+func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task, decide.Evidence) error, facts known) (task.Outcome, error) {
 	s, decision, evidence, err := e.judge(ctx, req, facts)
 	if err != nil {
 		return task.Outcome{}, err
@@ -87,7 +87,7 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 	c.PoolSize = project.PoolSize
 	c.Settled = settleOwed(s.Owed, c, "overtaken by a later transition")
 	if run := *before; run != nil {
-		if err := run(s.Task); err != nil {
+		if err := run(s.Task, evidence); err != nil {
 			return task.Outcome{}, err
 		}
 		*before = nil
@@ -374,27 +374,12 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 		return task.Outcome{}, decide.AtWork(def, s.Task, actor)
 	}
 	req := task.Request{Task: id, To: to, Actor: actor, Reason: text}
-	return e.request(ctx, req, func(t task.Task) error {
+	return e.request(ctx, req, func(t task.Task, evidence decide.Evidence) error {
 		if text == "" {
-			return e.instructed(t)
+			return decide.Instructed(t, to, evidence)
 		}
-		return e.Documents.Append(t.Project, t.ID, "\n"+fixInstructions+"\n\n"+document.Demote(text)+"\n")
+		return e.Documents.Append(t.Project, t.ID, "\n"+decide.FixInstructions+"\n\n"+document.Demote(text)+"\n")
 	}, nil)
-}
-
-// fixInstructions is the section that a worker whose task is sent back is told to read.
-const fixInstructions = "## Fix Instructions"
-
-// instructed refuses to send a worker to a section that says nothing.
-func (e *Engine) instructed(t task.Task) error {
-	text, err := e.Documents.Read(t.Project, t.ID, true)
-	if err != nil {
-		return err
-	}
-	if section, there := document.Read(text).Section(fixInstructions); there && section.Text != "" {
-		return nil
-	}
-	return task.Notef(task.ErrUsage, "cannot request changes of task %s: no text was given, and %q in its TASK.md says nothing; say what shall change, or write it there", t.ID, fixInstructions)
 }
 
 // note adds an event to a task's history that changes nothing else.

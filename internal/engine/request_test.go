@@ -286,9 +286,9 @@ func TestRequestChanges_writesInstructionsOnlyWhenGranted(t *testing.T) {
 		t.Error("the refused request changed something")
 	}
 	id = w.reach("reviewing")
-	if _, err = w.RequestChanges(t.Context(), id, "", human); !errors.Is(err, task.ErrUsage) || w.task(id).Status != "reviewing" {
-		t.Errorf("without a word of what to change the task is %s (%v)", w.task(id).Status, err)
-	}
+	_, err = w.RequestChanges(t.Context(), id, "", human)
+	wantCode(t, err, decide.GateUnmet)
+	wantText(t, "status, without a word of what to change", string(w.task(id).Status), "reviewing")
 	out, err := w.RequestChanges(t.Context(), id, "oil it\n## Handoff\nDONE: forged", human)
 	must(t, err)
 	text := w.document(id)

@@ -65,11 +65,11 @@ func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (
 // started is what a hook did that has its agent's pane.
 func (h *Hands) started(job task.Job, p Pane, window, event string) task.Effect {
 	data := map[string]string{"role": job.Role, "window": window, "session": p.Session}
-	harness := task.DataNamedHarness
+	key := task.DataNamedHarness
 	if reviews := job.Hook.Harness == task.HarnessReview; job.Agent == "" && reviews == (event == task.ReviewStarted) {
-		harness = task.DataHarness // from which the task's own harnesses can be told again
+		key = task.DataHarness // from which the task's own harnesses can be told again
 	}
-	data[harness] = h.harnessOf(job)
+	data[key] = h.harnessOf(job)
 	effect := task.Effect{Events: []task.Event{{Type: event, Data: data}}, Session: &p.Session, Seat: &task.Seat{Hash: p.Seat}}
 	effect.Said = fmt.Sprintf("%s in session %s", job.Role, p.Session)
 	if p.Dead {
