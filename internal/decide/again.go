@@ -29,7 +29,7 @@ var ErrLost = errors.New("a text that the decision was made from is lost, or was
 // Again makes a decision again: by the same code, from nothing but what was recorded. A no is a *Rejection.
 func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
 	t := in.task(p.Task)
-	actor := task.Actor{Role: in.Role, As: in.As, Rule: in.Rule}
+	actor := task.Actor{Role: in.Role, As: in.As, Rule: in.Rule, Person: in.Person}
 	ev, err := in.evidence(def, p)
 	if err != nil {
 		return task.Change{}, err

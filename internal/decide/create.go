@@ -48,10 +48,10 @@ func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor tas
 	t.Previous, t.CreatedAt = "", now
 	return task.Change{
 		Task: t, Hooks: hooks, Entered: true, Lease: lease(t, hooks),
-		Events: []task.Event{{
-			Time: now, Type: task.Created, Actor: actor.Name(), Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
+		Events: []task.Event{actor.Sign(task.Event{
+			Time: now, Type: task.Created, Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
 			Data: map[string]string{"status": string(status), "branch": t.Branch, "summary": t.Summary, "workflow": def.Name},
-		}},
+		})},
 	}, nil
 }
 
@@ -160,10 +160,9 @@ const NoWorkspace = "no workspace is free"
 func Queue(t task.Task, to task.Status, actor task.Actor, now time.Time) task.Change {
 	expect := t.Version
 	t.QueuedFor, t.UpdatedAt = to, now
-	return task.Change{Task: t, Expect: expect, Events: []task.Event{{
-		Time: now, Type: task.QueuedForSpace, Actor: actor.Name(), Reason: NoWorkspace,
-		Data: map[string]string{"for": string(to)},
-	}}}
+	return task.Change{Task: t, Expect: expect, Events: []task.Event{actor.Sign(task.Event{
+		Time: now, Type: task.QueuedForSpace, Reason: NoWorkspace, Data: map[string]string{"for": string(to)},
+	})}}
 }
 
 // Respawn judges starting the agent of the present status again. It is no transition: the status stays.
@@ -190,10 +189,10 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	hook := respawnHook(def, state)
 	expect := t.Version
 	t.UpdatedAt, t.Attention, t.StalledAt = now, "", time.Time{}
-	return task.Change{Task: t, Expect: expect, Hooks: []task.Hook{hook}, Events: []task.Event{{
-		Time: now, Type: task.AgentRespawned, Actor: actor.Name(), Counters: t.Counters, Workflow: def.Digest,
+	return task.Change{Task: t, Expect: expect, Hooks: []task.Hook{hook}, Events: []task.Event{actor.Sign(task.Event{
+		Time: now, Type: task.AgentRespawned, Counters: t.Counters, Workflow: def.Digest,
 		Hooks: []string{hook.Action}, Data: map[string]string{"status": string(t.Status), "role": state.Role},
-	}}}, nil
+	})}}, nil
 }
 
 func respawnHook(def *workflow.Definition, state workflow.State) task.Hook {

@@ -36,6 +36,7 @@ type Inputs struct {
 	Now      time.Time   `json:"now"`
 	Role     string      `json:"role,omitempty"`
 	As       string      `json:"as,omitempty"`
+	Person   string      `json:"person,omitempty"`
 	Rule     bool        `json:"rule,omitempty"`
 	To       task.Status `json:"to,omitempty"`
 	Override bool        `json:"override,omitempty"`
@@ -87,7 +88,7 @@ type Seen struct {
 
 // By are inputs with whoever asked.
 func (in Inputs) By(actor task.Actor) Inputs {
-	in.Role, in.As, in.Rule = actor.Role, actor.As, actor.Rule
+	in.Role, in.As, in.Rule, in.Person = actor.Role, actor.As, actor.Rule, actor.Person
 	return in
 }
 
@@ -202,7 +203,7 @@ func (in *Inputs) facts(parts []workflow.Part, ev Evidence) {
 // clean makes every text that came from outside valid, as the seal of an event does: JSON has no other.
 func (in *Inputs) clean() {
 	valid := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
-	in.Trouble = valid(in.Trouble)
+	in.Trouble, in.Person = valid(in.Trouble), valid(in.Person)
 	if in.Death != nil {
 		in.Death.Unstarted = valid(in.Death.Unstarted)
 	}

@@ -153,10 +153,10 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ev
 	t = enter(def, t, to, hooks, now)
 	return task.Change{
 		Task: t, Expect: expect, Hooks: hooks, Entered: true, Entry: Digests(def, to, ev), Lease: lease(t, hooks),
-		Events: []task.Event{{
-			Time: now, Type: task.StatusChanged, Actor: actor.Name(), From: from, To: to, Reason: reason, Counters: t.Counters,
+		Events: []task.Event{actor.Sign(task.Event{
+			Time: now, Type: task.StatusChanged, From: from, To: to, Reason: reason, Counters: t.Counters,
 			Workflow: def.Digest, Hooks: actions(hooks), Data: map[string]string{task.DataRedo: string(to)},
-		}},
+		})},
 	}, nil
 }
 
@@ -230,19 +230,18 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 	if to == before.Status {
 		maps.Copy(data, names)
 	}
-	c := task.Change{Task: t, Expect: t.Version, Events: []task.Event{{
-		Time: now, Type: task.WorkflowMigrated, Actor: actor.Name(), Counters: t.Counters, Workflow: def.Digest,
-		Data: data,
-	}}}
+	c := task.Change{Task: t, Expect: t.Version, Events: []task.Event{actor.Sign(task.Event{
+		Time: now, Type: task.WorkflowMigrated, Counters: t.Counters, Workflow: def.Digest, Data: data,
+	})}}
 	if to != before.Status {
 		queued := t.QueuedFor
 		c.Task = enter(def, t, to, nil, now)
 		c.Task.Previous, c.Task.QueuedFor = previous, queued // it has not moved: its status has another name
 		c.Entered, c.Entry = true, Digests(def, to, ev)
-		c.Events = append(c.Events, task.Event{
-			Time: now, Type: task.StatusChanged, Actor: actor.Name(), From: before.Status, To: to, Counters: c.Task.Counters, Workflow: def.Digest,
+		c.Events = append(c.Events, actor.Sign(task.Event{
+			Time: now, Type: task.StatusChanged, From: before.Status, To: to, Counters: c.Task.Counters, Workflow: def.Digest,
 			Reason: "what stands for it in the other workflow", Data: names,
-		})
+		}))
 	}
 	return c, nil
 }

@@ -37,10 +37,9 @@ func RequestPR(def *workflow.Definition, s task.Snapshot, ahead bool, actor task
 	}
 	t.UpdatedAt = now
 	hooks := []task.Hook{{Action: task.PushBranch}, {Action: task.CreatePR}}
-	return task.Change{Task: t, Expect: s.Task.Version, Hooks: hooks, Settled: dropped, Events: []task.Event{{
-		Time: now, Type: task.PRRequested, Actor: actor.Name(), ActingAs: actor.As, Workflow: def.Digest, Hooks: actions(hooks),
-		Data: map[string]string{"branch": t.Branch},
-	}}}, nil
+	return task.Change{Task: t, Expect: s.Task.Version, Hooks: hooks, Settled: dropped, Events: []task.Event{actor.Sign(task.Event{
+		Time: now, Type: task.PRRequested, Workflow: def.Digest, Hooks: actions(hooks), Data: map[string]string{"branch": t.Branch},
+	})}}, nil
 }
 
 // OpenPR refuses a merge here of what is open for a merge on GitHub.

@@ -182,7 +182,7 @@ func (w *stroll) actor() task.Actor {
 	case 0:
 		return task.Actor{Rule: true}
 	case 1:
-		return task.Actor{Role: task.RoleHuman, As: task.RoleReviewer}
+		return task.Actor{Role: task.RoleHuman, As: task.RoleReviewer, Person: "Ada"}
 	case 2:
 		return task.Actor{Role: task.RoleWorker}
 	case 3:

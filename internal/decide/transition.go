@@ -260,10 +260,10 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	data := noted(t, edge, req, j)
 	t.Counters = failures(t, edge)
 	t = enter(def, t, edge.To, hooks, now)
-	event := task.Event{
-		Time: now, Type: task.StatusChanged, Actor: req.Actor.Name(), ActingAs: req.Actor.As, From: from, To: edge.To,
+	event := req.Actor.Sign(task.Event{
+		Time: now, Type: task.StatusChanged, From: from, To: edge.To,
 		Reason: req.Reason, Counters: t.Counters, Evidence: j.rested, Workflow: def.Digest, Hooks: actions(hooks), Data: data,
-	}
+	})
 	return task.Change{
 		Task: t, Expect: expect, Events: []task.Event{event}, Hooks: hooks,
 		Spent: j.rested, Entered: true, Entry: Digests(def, edge.To, ev), Lease: lease(t, hooks),

@@ -15,7 +15,7 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 	tk.Previous, tk.Attention, tk.QueuedFor = "planning", "a hook failed", "agent-review"
 	doc := docOf("## Notes\nx\n## Plan\nAPPROACH: a\n## Handoff\nDONE: b\n## Review\nVerdict: FAIL\n")
 	handoff, review := sectionEvidence(t, doc, "Handoff"), sectionEvidence(t, doc, "Review")
-	req := task.Request{Task: tk.ID, To: "agent-review", Reason: "done at last", Actor: task.Actor{Role: task.RoleHuman, As: task.RoleWorker}}
+	req := task.Request{Task: tk.ID, To: "agent-review", Reason: "done at last", Actor: task.Actor{Role: task.RoleHuman, As: task.RoleWorker, Person: "Ada <ada@example.com>"}}
 	d, err := decide.Transition(def, tk, decide.Evidence{Document: doc}, req, noon)
 	if err != nil || !d.Moved {
 		t.Fatalf("found %v, want a move", err)
@@ -31,7 +31,7 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 			{Action: task.SpawnReviewer, Prompt: "reviewer", Harness: task.HarnessReview, Permissions: task.PermissionsReduced},
 		},
 		Events: []task.Event{{
-			Time: noon, Type: task.StatusChanged, Actor: task.RoleHuman, ActingAs: task.RoleWorker, From: "working", To: "agent-review",
+			Time: noon, Type: task.StatusChanged, Actor: task.RoleHuman, ActingAs: task.RoleWorker, Person: "Ada <ada@example.com>", From: "working", To: "agent-review",
 			Reason: "done at last", Counters: moved.Counters, Evidence: []task.Evidence{handoff}, Workflow: def.Digest,
 			Hooks: []string{task.IncrementReviewRound, task.SpawnReviewer},
 		}},

@@ -151,7 +151,7 @@ func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Tas
 			return nil, nil
 		}
 		t.UpdatedAt = e.Now()
-		event := task.Event{Time: t.UpdatedAt, Type: task.Updated, Actor: u.Actor.Name(), Data: data}
+		event := u.Actor.Sign(task.Event{Time: t.UpdatedAt, Type: task.Updated, Data: data})
 		return &task.Change{Task: t, Expect: s.Task.Version, Events: []task.Event{event}}, nil
 	})
 	if err != nil {

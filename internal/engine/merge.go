@@ -75,14 +75,14 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	if len(git) > 0 {
 		data[dataGit] = string(text)
 	}
-	if err := e.note(ctx, t.ID, task.Event{Type: task.MergeBegun, Actor: req.Actor.Name(), Data: data}); err != nil {
+	if err := e.note(ctx, t.ID, req.Actor.Sign(task.Event{Type: task.MergeBegun, Data: data})); err != nil {
 		return task.Outcome{}, "", err
 	}
 	commit, how, err := e.Merger.Merge(ctx, t, strategy)
 	if err != nil {
 		return task.Outcome{}, "", err
 	}
-	merged := task.Event{Type: task.Merged, Actor: req.Actor.Name(), Reason: how, Data: map[string]string{"branch": t.Branch, "commit": commit}}
+	merged := req.Actor.Sign(task.Event{Type: task.Merged, Reason: how, Data: map[string]string{"branch": t.Branch, "commit": commit}})
 	if err := e.note(ctx, t.ID, merged); err != nil {
 		return task.Outcome{}, "", err
 	}

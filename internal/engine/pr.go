@@ -136,8 +136,8 @@ func (e *Engine) landed(ctx context.Context, req task.Request, pr task.PullReque
 		}
 		told := func(event task.Event) bool { return event.Type == task.Merged && event.Data["url"] == pr.URL }
 		if !slices.ContainsFunc(events, told) {
-			c.Events = append(c.Events, task.Event{Time: now, Type: task.Merged, Actor: req.Actor.Name(), ActingAs: req.Actor.As, Reason: req.Reason,
-				Data: map[string]string{"branch": s.Task.Branch, "commit": pr.Merge, "url": pr.URL}})
+			c.Events = append(c.Events, req.Actor.Sign(task.Event{Time: now, Type: task.Merged, Reason: req.Reason,
+				Data: map[string]string{"branch": s.Task.Branch, "commit": pr.Merge, "url": pr.URL}}))
 		}
 		if len(c.Events) == 0 {
 			return nil, nil

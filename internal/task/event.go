@@ -100,6 +100,7 @@ type Event struct {
 	Type     string
 	Actor    string // the role that asked, or "engine"
 	ActingAs string // the role that a human acted for; empty when none
+	Person   string // who the human was that asked; empty where no person did, or nobody noted it
 	From     Status
 	To       Status
 	Reason   string
@@ -126,6 +127,7 @@ type wireEvent struct {
 	Type     string            `json:"type"`
 	Actor    string            `json:"actor,omitempty"`
 	ActingAs string            `json:"acting_as,omitempty"`
+	Person   string            `json:"person,omitempty"`
 	From     Status            `json:"from,omitempty"`
 	To       Status            `json:"to,omitempty"`
 	Reason   string            `json:"reason,omitempty"`
@@ -142,7 +144,7 @@ type wireEvent struct {
 // MarshalJSON writes the event as one line of history.jsonl has it: always the same bytes for the same event.
 func (e Event) MarshalJSON() ([]byte, error) {
 	w := wireEvent{
-		Seq: e.Seq, Time: FormatTime(e.Time), Type: e.Type, Actor: e.Actor, ActingAs: e.ActingAs,
+		Seq: e.Seq, Time: FormatTime(e.Time), Type: e.Type, Actor: e.Actor, ActingAs: e.ActingAs, Person: e.Person,
 		From: e.From, To: e.To, Reason: e.Reason, Evidence: e.Evidence, Workflow: e.Workflow,
 		Hooks: e.Hooks, Data: e.Data, Inputs: e.Inputs, Prev: e.Prev, Hash: e.Hash,
 	}
@@ -166,7 +168,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("read event %d: time: %w", w.Seq, err)
 	}
 	*e = Event{
-		Seq: w.Seq, Time: at, Type: w.Type, Actor: w.Actor, ActingAs: w.ActingAs,
+		Seq: w.Seq, Time: at, Type: w.Type, Actor: w.Actor, ActingAs: w.ActingAs, Person: w.Person,
 		From: w.From, To: w.To, Reason: w.Reason, Evidence: w.Evidence, Workflow: w.Workflow,
 		Hooks: w.Hooks, Data: w.Data, Inputs: w.Inputs, Prev: w.Prev, Hash: w.Hash,
 	}

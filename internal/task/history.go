@@ -94,7 +94,8 @@ func VerifyChain(events []Event) error {
 // which held some would not read back as what was sealed.
 func cleaned(e Event) Event {
 	valid := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
-	e.Type, e.Actor, e.ActingAs, e.Reason, e.Workflow = valid(e.Type), valid(e.Actor), valid(e.ActingAs), valid(e.Reason), valid(e.Workflow)
+	e.Type, e.Actor, e.ActingAs, e.Person = valid(e.Type), valid(e.Actor), valid(e.ActingAs), valid(e.Person)
+	e.Reason, e.Workflow = valid(e.Reason), valid(e.Workflow)
 	e.From, e.To = Status(valid(string(e.From))), Status(valid(string(e.To)))
 	var counters Counters
 	for _, c := range e.Counters {

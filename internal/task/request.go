@@ -4,9 +4,10 @@ import "fmt"
 
 // Actor is who asks.
 type Actor struct {
-	Role string // RoleHuman, or the role of the agent's seat
-	As   string // the role that a human acts for; empty when for themself
-	Rule bool   // the workflow's own rule asks: exit, timer, spawn_next
+	Role   string // RoleHuman, or the role of the agent's seat
+	As     string // the role that a human acts for; empty when for themself
+	Rule   bool   // the workflow's own rule asks: exit, timer, spawn_next
+	Person string // who the human is, as their own git configuration or their login says; empty for an agent and for a rule
 }
 
 // ActorEngine is the name that history has for the program's own acts.
@@ -26,6 +27,12 @@ func (a Actor) Name() string {
 		return ActorEngine
 	}
 	return a.Role
+}
+
+// Sign is the event with who asked for it.
+func (a Actor) Sign(e Event) Event {
+	e.Actor, e.ActingAs, e.Person = a.Name(), a.As, a.Person
+	return e
 }
 
 // Request asks for a transition.

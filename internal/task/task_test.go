@@ -89,7 +89,7 @@ func TestNewID_isMadeOfSafeCharactersOnly(t *testing.T) {
 
 func fullEvent() task.Event {
 	return task.Event{
-		Time: time.Date(2024, 5, 6, 23, 8, 9, 987654321, time.FixedZone("east", 5*3600)), Type: task.StatusChanged, Actor: "human", ActingAs: "reviewer",
+		Time: time.Date(2024, 5, 6, 23, 8, 9, 987654321, time.FixedZone("east", 5*3600)), Type: task.StatusChanged, Actor: "human", ActingAs: "reviewer", Person: "Ada",
 		From: "agent-review", To: "working", Reason: "line one\nline \"two\" <&> \u2028 ünï", Workflow: "d1g3st",
 		Counters: task.Counters{{Name: "crash_count", Value: 0}, {Name: "review_round", Value: 2}},
 		Evidence: []task.Evidence{{Source: "## review", Digest: "abc"}}, Hooks: []string{"kill_reviewer", "notify_worker"},
@@ -160,6 +160,7 @@ func TestVerifyChain_findsTheFirstEventThatWasTouched(t *testing.T) {
 	change("type").Type = "x"
 	change("actor").Actor = "worker"
 	change("acting as").ActingAs = ""
+	change("the person").Person = ""
 	change("to").To = "done"
 	change("reason").Reason = "x"
 	change("counters").Counters = good[1].Counters.With("review_round", 1)
