@@ -148,6 +148,8 @@ func places() []place {
 	const bad = "{" + unknownKey + ": 1}"
 	return []place{
 		{"", head + none + unknownKey + ": 1\n"},
+		{"field", head + none + "fields: {tries: " + bad + "}\n"},
+		{"git", head + "transitions: [{from: a, to: b, gate: {git: " + bad + "}}]\n"},
 		{"role", head + none + "roles: {boss: " + bad + "}\n"},
 		{"state", "name: x\nversion: 1\nstates: {a: " + bad + "}\n" + none},
 		{"timeout", "name: x\nversion: 1\nstates: {a: {timeout: " + bad + "}}\n" + none},

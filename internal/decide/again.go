@@ -98,7 +98,10 @@ func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev Evidence) ta
 
 // evidence is the evidence as it was, as far as the decision looked at it.
 func (in *Inputs) evidence(def *workflow.Definition, p Past) (Evidence, error) {
-	ev := Evidence{Trouble: in.Trouble, Spent: p.Spent, Entry: in.Entry}
+	ev := Evidence{Trouble: in.Trouble, Spent: p.Spent, Entry: in.Entry, Start: in.Start}
+	if in.Subject != nil {
+		ev.Subject = *in.Subject
+	}
 	if in.Names != nil {
 		told := make([]document.Told, len(in.Read))
 		for i, s := range in.Read {
@@ -119,7 +122,7 @@ func (in *Inputs) evidence(def *workflow.Definition, p Past) (Evidence, error) {
 	ev.Facts = map[string]Fact{}
 	for _, part := range allParts(def) {
 		if f, seen := in.Facts[short(part.Key())]; seen {
-			ev.Facts[part.Key()] = Fact{Holds: f.Holds, Source: f.Source, Digest: f.Digest, Found: f.Found}
+			ev.Facts[part.Key()] = Fact{Holds: f.Holds, Source: f.Source, Digest: f.Digest, Found: f.Found, Moved: f.Moved}
 		}
 	}
 	return ev, nil

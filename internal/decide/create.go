@@ -46,13 +46,15 @@ func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor tas
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
 	t = enter(def, t, status, hooks, now)
 	t.Previous, t.CreatedAt = "", now
-	return task.Change{
-		Task: t, Hooks: hooks, Entered: true, Lease: lease(t, hooks),
-		Events: []task.Event{actor.Sign(task.Event{
-			Time: now, Type: task.Created, Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
-			Data: map[string]string{"status": string(status), "branch": t.Branch, "summary": t.Summary, "workflow": def.Name},
-		})},
-	}, nil
+	event := actor.Sign(task.Event{
+		Time: now, Type: task.Created, Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
+		Data: map[string]string{"status": string(status), "branch": t.Branch, "summary": t.Summary, "workflow": def.Name},
+	})
+	if PutUp(def, status) {
+		t.Subject.By = whoPutUp(actor)
+		event.Subject = t.Subject
+	}
+	return task.Change{Task: t, Hooks: hooks, Entered: true, Lease: lease(t, hooks), Events: []task.Event{event}}, nil
 }
 
 // Start judges whether whoever makes a task has it started at once. A task that is made and then
@@ -189,6 +191,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	hook := respawnHook(def, state)
 	expect := t.Version
 	t.UpdatedAt, t.Attention, t.StalledAt = now, "", time.Time{}
+	t.Counters = resetBy(def, t.Counters, actor)
 	return task.Change{Task: t, Expect: expect, Hooks: []task.Hook{hook}, Events: []task.Event{actor.Sign(task.Event{
 		Time: now, Type: task.AgentRespawned, Counters: t.Counters, Workflow: def.Digest,
 		Hooks: []string{hook.Action}, Data: map[string]string{"status": string(t.Status), "role": state.Role},

@@ -28,6 +28,9 @@ func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, 
 		switch {
 		case rule.HasArtifact != nil:
 			found := judgeGate([]workflow.Part{*rule.HasArtifact}, ev)
+			if len(found.unmet) == 0 && !x.speaks(rule) {
+				return x.crash(crashRule(def, t.Status), "left "+named(*rule.HasArtifact)+", and a verdict counts only from an agent that ended by itself with status 0")
+			}
 			if len(found.unmet) == 0 {
 				return x.advance(rule)
 			}
@@ -50,6 +53,14 @@ type exit struct {
 	ev    Evidence
 	death task.Death
 	now   time.Time
+}
+
+// speaks says whether what the dead agent left may count as its word. Anybody may have written a verdict and then ended the agent
+// whose verdict it would be.
+func (x *exit) speaks(rule *workflow.Rule) bool {
+	end := x.death.Ending
+	byItself := end.Known && end.Status == 0 && end.Signal == 0
+	return byItself || len(workflow.Verdicts([]workflow.Part{*rule.HasArtifact})) == 0
 }
 
 func rulesOf(def *workflow.Definition, status task.Status) []*workflow.Rule {
@@ -111,6 +122,15 @@ func (x *exit) advance(rule *workflow.Rule) task.Change {
 	reason := fmt.Sprintf("%s ended and left %s", x.death.Name(), named(*rule.HasArtifact))
 	request := task.Request{Task: x.task.ID, To: to, Actor: task.Actor{Rule: true}, Reason: reason}
 	decision, err := Transition(x.def, x.task, x.ev, request, x.now)
+	var refused *Rejection
+	if errors.As(err, &refused) && refused.Moved {
+		// The verdict is about another commit than the present one: where the workflow has a way on for that, the agent is started anew.
+		again := request
+		again.To, again.Reason = x.task.Status, reason+", about a commit that is not the tip any more"
+		if anew, no := Transition(x.def, x.task, x.ev, again, x.now); no == nil && anew.Moved {
+			decision, err, to = anew, nil, again.To
+		}
+	}
 	if err != nil || !decision.Moved {
 		return x.crash(crashRule(x.def, x.task.Status), "ended, and its evidence does not do: "+refusal(err))
 	}
@@ -223,6 +243,7 @@ func (x *exit) escalate(c *task.Change, to task.Status, count int) {
 	hooks := escalationHooks(x.def, c.Task, to)
 	from := c.Task.Status
 	c.Task = enter(x.def, c.Task, to, hooks, x.now)
+	c.Task.Subject = x.ev.Subject
 	c.Task.Attention = fmt.Sprintf("%d crashes in %q; the last: %s", count, from, c.Events[0].Reason)
 	c.Task.Counters = c.Task.Counters.With(task.CrashCount, count) // it tells why the task is here
 	c.Hooks, c.Entered, c.Entry = hooks, true, Digests(x.def, to, x.ev)
@@ -230,7 +251,7 @@ func (x *exit) escalate(c *task.Change, to task.Status, count int) {
 	c.Events = append(c.Events, task.Event{
 		Time: x.now, Type: task.AutoAdvanced, Actor: task.ActorEngine, From: from, To: to,
 		Reason: fmt.Sprintf("%d crashes in %q", count, from), Counters: c.Task.Counters, Workflow: x.def.Digest, Hooks: actions(hooks),
-		Data: map[string]string{task.DataCrash: strconv.Itoa(count)},
+		Subject: x.ev.Subject, Data: map[string]string{task.DataCrash: strconv.Itoa(count)},
 	})
 }
 

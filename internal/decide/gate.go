@@ -17,6 +17,8 @@ type Evidence struct {
 	Trouble  string             // why not
 	Spent    []task.Spent       // what earlier transitions of the task rested on
 	Entry    []task.Evidence    // what was there when the present status began
+	Start    []task.Evidence    // the verdicts that were there when the present status's agent was started last
+	Subject  task.Subject       // what the evidence of this moment is about
 	Facts    map[string]Fact    // what was seen of the parts that look elsewhere than in the document, by their Key
 }
 
@@ -24,6 +26,7 @@ type Evidence struct {
 type Fact struct {
 	Holds   bool
 	Pending bool   // it is being found out: ask again later
+	Moved   bool   // it does not hold, and only because the tip is another commit
 	Source  string // "planning/planning.ai.json", "check tests", "git clean"
 	Digest  string // of Text; empty where there was nothing to see
 	Text    string // what was seen, normalised: kept with the decision that rests on it
@@ -49,8 +52,17 @@ func (ev Evidence) Text(e task.Evidence) (string, bool) {
 // Digests are the evidence that must be new in a status once it is entered, as it stands before, each once:
 // that of which a gate out of it asks that it was written since.
 func Digests(def *workflow.Definition, to task.Status, ev Evidence) []task.Evidence {
+	return digests(NeedsOnEntry(def, to), ev)
+}
+
+// VerdictsNow are the verdicts that stand there when an agent of a status is about to be started: they are not its own.
+func VerdictsNow(def *workflow.Definition, status task.Status, ev Evidence) []task.Evidence {
+	return digests(NeedsOnStart(def, status), ev)
+}
+
+func digests(parts []workflow.Part, ev Evidence) []task.Evidence {
 	var found []task.Evidence
-	for _, p := range NeedsOnEntry(def, to) {
+	for _, p := range parts {
 		if e, present := evidenceOf(p, ev); present {
 			found = addOnce(found, e)
 		}
@@ -78,15 +90,25 @@ func sectionEvidence(s document.Section) task.Evidence {
 // NeedsOnEntry lists the parts of the gates out of a status that want something written after it began:
 // what there is of them when it begins has to be known.
 func NeedsOnEntry(def *workflow.Definition, status task.Status) []workflow.Part {
+	return partsOutOf(def, status, workflow.Since)
+}
+
+// NeedsOnStart lists those of them that are a verdict: what there is of them when an agent of the status is started has to be known too.
+func NeedsOnStart(def *workflow.Definition, status task.Status) []workflow.Part {
+	return partsOutOf(def, status, workflow.Verdicts)
+}
+
+// partsOutOf lists the parts of the gates and exit rules of a status that are chosen.
+func partsOutOf(def *workflow.Definition, status task.Status, choose func([]workflow.Part) []workflow.Part) []workflow.Part {
 	var found []workflow.Part
 	for i := range def.Transitions {
 		if def.Transitions[i].From == status {
-			found = append(found, workflow.Since(def.Transitions[i].Gate)...)
+			found = append(found, choose(def.Transitions[i].Gate)...)
 		}
 	}
 	for i := range def.Exit.Rules {
 		if rule := &def.Exit.Rules[i]; rule.Status == status && rule.HasArtifact != nil {
-			found = append(found, workflow.Since([]workflow.Part{*rule.HasArtifact})...)
+			found = append(found, choose([]workflow.Part{*rule.HasArtifact})...)
 		}
 	}
 	return found
@@ -157,6 +179,7 @@ func addOnce(list []task.Evidence, e task.Evidence) []task.Evidence {
 // judgment is the outcome of looking at a whole gate.
 type judgment struct {
 	unmet  []Detail
+	moved  int             // how many of those are unmet only because the tip is another commit
 	rested []task.Evidence // what the gate rested on, when it is met
 	notes  []string
 }
@@ -180,6 +203,7 @@ func judgeGate(parts []workflow.Part, ev Evidence) judgment {
 
 func (j *judgment) add(other judgment) {
 	j.unmet, j.notes = append(j.unmet, other.unmet...), append(j.notes, other.notes...)
+	j.moved += other.moved
 	for _, e := range other.rested {
 		j.rested = addOnce(j.rested, e)
 	}
@@ -228,6 +252,9 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 			want = fact.Want // whoever waits cannot do what the workflow's author says
 		}
 		j.unmet = append(j.unmet, Detail{Condition: condition, Found: fact.Found, Where: fact.Where, Want: want})
+		if fact.Moved {
+			j.moved++
+		}
 	}
 	evidence := task.Evidence{Source: fact.Source, Digest: fact.Digest}
 	if found := stale(p, evidence, ev); found != "" && fact.Digest != "" {
@@ -328,12 +355,11 @@ func stale(p workflow.Part, e task.Evidence, ev Evidence) string {
 			}
 		}
 	}
-	if p.Since == workflow.SinceEntry {
-		for _, at := range ev.Entry {
-			if at == e {
-				return "a text that was there already when the present status began"
-			}
-		}
+	if (p.Since == workflow.SinceEntry || p.IsVerdict()) && slices.Contains(ev.Entry, e) {
+		return "a text that was there already when the present status began"
+	}
+	if p.IsVerdict() && slices.Contains(ev.Start, e) {
+		return "a text that was there already when the status's agent was started last"
 	}
 	return ""
 }

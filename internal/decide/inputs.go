@@ -52,7 +52,9 @@ type Inputs struct {
 	Crashes   int       `json:"crashes,omitempty"`
 	Entered   time.Time `json:"entered,omitzero"`
 
+	Subject  *task.Subject      `json:"subject,omitempty"` // what the evidence of the moment was about
 	Entry    []task.Evidence    `json:"entry,omitempty"`
+	Start    []task.Evidence    `json:"start,omitempty"`
 	Trouble  string             `json:"trouble,omitempty"`
 	Names    []string           `json:"sections,omitzero"` // of the document's sections, where it was read
 	Read     []Section          `json:"read,omitempty"`    // those that gates ask for
@@ -84,6 +86,7 @@ type Seen struct {
 	Source string `json:"source"`
 	Digest string `json:"digest,omitempty"`
 	Found  string `json:"found,omitempty"` // why it does not hold
+	Moved  bool   `json:"moved,omitempty"`
 }
 
 // By are inputs with whoever asked.
@@ -116,8 +119,14 @@ func (in Inputs) Keep(def *workflow.Definition, s task.Snapshot, ev Evidence, c 
 		in.sections(parts, ev)
 	}
 	in.facts(parts, ev)
-	if slices.ContainsFunc(parts, func(p workflow.Part) bool { return p.Since == workflow.SinceEntry }) {
+	if len(workflow.Since(parts)) > 0 {
 		in.Entry = s.Entry
+	}
+	if len(workflow.Verdicts(parts)) > 0 {
+		in.Start = s.Start
+	}
+	if ev.Subject != (task.Subject{}) {
+		in.Subject = &ev.Subject
 	}
 	in.clean()
 	text, err := json.Marshal(in)
@@ -194,7 +203,7 @@ func (in *Inputs) facts(parts []workflow.Part, ev Evidence) {
 		}
 		seenAs := Seen{Holds: fact.Holds, Source: fact.Source, Digest: fact.Digest}
 		if !fact.Holds {
-			seenAs.Found = fact.Found
+			seenAs.Found, seenAs.Moved = fact.Found, fact.Moved
 		}
 		in.Facts[short(p.Key())] = seenAs
 	}
@@ -204,6 +213,10 @@ func (in *Inputs) facts(parts []workflow.Part, ev Evidence) {
 func (in *Inputs) clean() {
 	valid := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 	in.Trouble, in.Person = valid(in.Trouble), valid(in.Person)
+	if in.Subject != nil {
+		s := in.Subject.Valid()
+		in.Subject = &s
+	}
 	if in.Death != nil {
 		in.Death.Unstarted = valid(in.Death.Unstarted)
 	}

@@ -35,6 +35,9 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 			details = append(details, lackOf(target, err)...)
 			continue
 		}
+		if !decision.Moved || target == t.Status && restartsOnly(def, t) {
+			continue
+		}
 		move := decision.Change.Events[0]
 		marks := Marks(def, target)
 		switch {
@@ -54,6 +57,11 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 		return found[0], rested[found[0]], nil
 	}
 	return "", "", noNext(def, t, actor, found, details)
+}
+
+// restartsOnly says whether all edges from the task's status to itself start it anew because the tip moved.
+func restartsOnly(def *workflow.Definition, t task.Task) bool {
+	return !slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool { return !workflow.Asks(edge.Gate, workflow.GitMoved) })
 }
 
 // asksForEvidence says whether a move that the actor may ask for has a gate.
@@ -151,11 +159,12 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ev
 		t.Counters = t.Counters.With(task.Failures(to), 0)
 	}
 	t = enter(def, t, to, hooks, now)
+	t.Subject, t.Counters = ev.Subject, resetBy(def, t.Counters, actor)
 	return task.Change{
 		Task: t, Expect: expect, Hooks: hooks, Entered: true, Entry: Digests(def, to, ev), Lease: lease(t, hooks),
 		Events: []task.Event{actor.Sign(task.Event{
 			Time: now, Type: task.StatusChanged, From: from, To: to, Reason: reason, Counters: t.Counters,
-			Workflow: def.Digest, Hooks: actions(hooks), Data: map[string]string{task.DataRedo: string(to)},
+			Workflow: def.Digest, Hooks: actions(hooks), Subject: ev.Subject, Data: map[string]string{task.DataRedo: string(to)},
 		})},
 	}, nil
 }
@@ -240,7 +249,7 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 		c.Entered, c.Entry = true, Digests(def, to, ev)
 		c.Events = append(c.Events, actor.Sign(task.Event{
 			Time: now, Type: task.StatusChanged, From: before.Status, To: to, Counters: c.Task.Counters, Workflow: def.Digest,
-			Reason: "what stands for it in the other workflow", Data: names,
+			Reason: "what stands for it in the other workflow", Subject: c.Task.Subject, Data: names,
 		}))
 	}
 	return c, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -90,6 +91,32 @@ func PRNoted(def *workflow.Definition, t task.Task, pr task.PullRequest, now tim
 	return c
 }
 
+// StandIn is the evidence for a move of a task whose pull request was merged: that stands in for all that the gates on the way ask git for,
+// because the work is merged, whatever lies in the worktree.
+func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, pr task.PullRequest) Evidence {
+	facts := map[string]Fact{}
+	for key, fact := range ev.Facts { // one map into another: the order does not matter
+		facts[key] = fact
+	}
+	for _, p := range gatesTo(def, t, to) {
+		if p.Git == "" {
+			continue
+		}
+		text := document.Normalise(fmt.Sprintf("merged as %s with the head %s\n", pr.URL, pr.Commit))
+		facts[p.Key()] = Fact{Holds: true, Source: "git " + p.Git, Where: pr.URL, Text: text, Digest: document.Digest(text)}
+	}
+	ev.Facts = facts
+	return ev
+}
+
+// Landed marks a task that ended with the merge of a pull request which has another head than what was reviewed.
+func Landed(before, after task.Task, pr task.PullRequest) task.Task {
+	if pr.State == task.PRMerged && before.Subject.Reviewed && pr.Commit != "" && pr.Commit != before.Subject.Commit {
+		after.Attention = fmt.Sprintf("merged %.7s, reviewed %.7s: look at what lies between", pr.Commit, before.Subject.Commit)
+	}
+	return after
+}
+
 // PREnd says in words how a pull request ended.
 func PREnd(pr task.PullRequest) string {
 	if pr.State == task.PRClosed {
@@ -109,15 +136,22 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr task.PullReq
 	}
 	if against == "" {
 		noted := c.Task
+		if pr.State == task.PRMerged {
+			ev = StandIn(def, noted, to, ev, pr)
+		}
 		decision, err := Transition(def, noted, ev, task.Request{Task: t.ID, To: to, Actor: task.Actor{Rule: true}, Reason: PREnd(pr)}, now)
 		if err == nil {
 			moved := decision.Change
 			move := moved.Events[len(moved.Events)-1]
 			move.Type = task.AutoAdvanced
 			moved.Events = append(c.Events, move)
+			moved.Task = Landed(t, moved.Task, pr)
 			return moved
 		}
 		against = refusal(err)
+		if open := Open(def, t, task.Actor{Role: task.RoleHuman}); len(open) > 0 {
+			against += fmt.Sprintf(" (moves that lead on from %q: %s)", t.Status, joined(open))
+		}
 	}
 	again := "orange task merge "
 	if pr.State == task.PRClosed {

@@ -32,6 +32,9 @@ type Rejection struct {
 	To      task.Status
 	Message string
 	Details []Detail
+	Moved   bool          // nothing speaks against it but that the tip of the branch moved
+	// Override is the command with which the person who asked makes the move all the same; empty where they may not.
+	Override string
 	Open    []task.Status // where the same actor may ask to go from here; where a task may be born, when From is empty
 }
 
@@ -53,6 +56,9 @@ func (r *Rejection) Error() string {
 		}
 		fmt.Fprintf(&b, "\n    to do: %s", d.Want)
 	}
+	if r.Override != "" {
+		b.WriteString("\n  you may make it all the same, and answer for it by name: " + r.Override)
+	}
 	if instead := r.instead(); instead != "" {
 		b.WriteString("\n  " + instead)
 	}
@@ -66,13 +72,17 @@ func (r *Rejection) instead() string {
 	if len(r.Open) == 0 {
 		return fmt.Sprintf("no other move out of %q is open to you", r.From)
 	}
-	names := make([]string, len(r.Open))
-	for i, to := range r.Open {
-		names[i] = string(to)
-	}
-	list := strings.Join(names, ", ")
+	list := joined(r.Open)
 	if r.From == "" { // the task was not born yet
 		return "a task may be created in: " + list
 	}
 	return fmt.Sprintf("moves out of %q that you may ask for: %s", r.From, list)
+}
+
+func joined(all []task.Status) string {
+	names := make([]string, len(all))
+	for i, one := range all {
+		names[i] = string(one)
+	}
+	return strings.Join(names, ", ")
 }

@@ -25,7 +25,9 @@ type Decision struct {
 // Transition judges a request for a status, in this order: map, actor, guards, gate.
 // A no is a *Rejection: its code is that of the first step that failed, its details are those of all.
 func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Request, now time.Time) (Decision, error) {
-	candidates := edges(def, t, req.To)
+	t.Counters = resetBy(def, t.Counters, req.Actor)
+	stays := Decision{Change: task.Change{Task: t}}
+	candidates := slices.DeleteFunc(edges(def, t, req.To), func(edge *workflow.Transition) bool { return !meant(edge, req, ev) })
 	if req.Override { // an edge whose guards hold is meant before one whose guards have to be ignored too
 		slices.SortStableFunc(candidates, func(a, b *workflow.Transition) int {
 			return cmp.Compare(len(guardsUnmet(t, a)), len(guardsUnmet(t, b)))
@@ -33,7 +35,7 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	}
 	if len(candidates) == 0 {
 		if req.To == t.Status {
-			return Decision{Change: task.Change{Task: t}}, nil
+			return stays, nil
 		}
 		return Decision{}, illegal(def, t, req)
 	}
@@ -47,7 +49,47 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 		last = furthest(last, rejection)
 	}
 	last.Open = Open(def, t, req.Actor)
+	last.Override = overrideOf(def, t, candidates, req)
 	return Decision{}, last
+}
+
+// overrideOf is the command with which a person makes the move all the same, where the workflow lets them; else empty.
+func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Transition, req task.Request) string {
+	may := func(edge *workflow.Transition) bool { return edge.Override && Allows(edge, req.Actor) }
+	if req.Override || req.Actor.Rule || req.Actor.Role != task.RoleHuman || !slices.ContainsFunc(candidates, may) {
+		return ""
+	}
+	if merge, said := def.Move(workflow.MoveMerge); said && merge == req.To {
+		return fmt.Sprintf("orange task merge %s --override REASON", t.ID)
+	}
+	return fmt.Sprintf("orange task next %s --override REASON --to %s", t.ID, req.To)
+}
+
+// meant says whether a request can mean an edge. One that starts a status anew because the tip moved is meant where the tip has,
+// by whoever may take it, and by no command: whoever else asks for the status that the task has finds it there.
+func meant(edge *workflow.Transition, req task.Request, ev Evidence) bool {
+	if edge.From != edge.To {
+		return true
+	}
+	for _, p := range workflow.Leaves(edge.Gate) {
+		if p.Git == workflow.GitMoved && (req.Command || !Allows(edge, req.Actor) || !ev.Facts[p.Key()].Holds) {
+			return false
+		}
+	}
+	return true
+}
+
+// resetBy are the counters as a person's act leaves those that it sets back; whoever else acts leaves them as they are.
+func resetBy(def *workflow.Definition, c task.Counters, actor task.Actor) task.Counters {
+	if actor.Role != task.RoleHuman || actor.Rule {
+		return c
+	}
+	for _, name := range def.ResetByPerson() {
+		if c.Get(name) != 0 {
+			c = c.With(name, 0)
+		}
+	}
+	return c
 }
 
 // Back is the state that a request for "previous" means: the one that the workflow leads the task back to.
@@ -206,7 +248,7 @@ func judge(t task.Task, edge *workflow.Transition, req task.Request, gate judgme
 		ReasonMissing: "it takes a reason", OverrideDenied: "it cannot be overridden so",
 	}[code]
 	return &Rejection{
-		Code: code, Task: t.ID, From: t.Status, To: edge.To, Details: details,
+		Code: code, Task: t.ID, From: t.Status, To: edge.To, Details: details, Moved: gate.moved > 0 && gate.moved == len(details),
 		Message: fmt.Sprintf("cannot move task %s from %q to %q: %s", t.ID, t.Status, edge.To, why),
 	}
 }
@@ -257,12 +299,14 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	expect := t.Version
 	from := t.Status
 	hooks := hooksOf(edge.Hooks)
-	data := noted(t, edge, req, j)
+	data := noted(def, t, edge, req, j)
 	t.Counters = failures(t, edge)
+	subject := subjectOver(def, t, edge, req, ev)
 	t = enter(def, t, edge.To, hooks, now)
+	t.Subject, t.Counters = subject, resetBy(def, t.Counters, req.Actor)
 	event := req.Actor.Sign(task.Event{
 		Time: now, Type: task.StatusChanged, From: from, To: edge.To,
-		Reason: req.Reason, Counters: t.Counters, Evidence: j.rested, Workflow: def.Digest, Hooks: actions(hooks), Data: data,
+		Reason: req.Reason, Counters: t.Counters, Evidence: j.rested, Workflow: def.Digest, Hooks: actions(hooks), Subject: t.Subject, Data: data,
 	})
 	return task.Change{
 		Task: t, Expect: expect, Events: []task.Event{event}, Hooks: hooks,
@@ -271,13 +315,17 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 }
 
 // noted is what an event says of a move beside the move; nil when nothing.
-func noted(t task.Task, edge *workflow.Transition, req task.Request, j judgment) map[string]string {
-	if len(j.notes) == 0 && !edge.Failure && !req.Override {
+func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, j judgment) map[string]string {
+	unreviewed := skipsReview(def, edge)
+	if len(j.notes) == 0 && !edge.Failure && !req.Override && !unreviewed {
 		return nil
 	}
 	data := map[string]string{}
 	if len(j.notes) > 0 {
 		data["note"] = strings.Join(j.notes, "; ")
+	}
+	if unreviewed {
+		data[task.DataUnreviewed] = "nobody compared the work with what was reviewed"
 	}
 	if edge.Failure {
 		data[task.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))

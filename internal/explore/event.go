@@ -34,6 +34,7 @@ type event struct {
 	failing   int8  // the hook that fails, among those that are owed after the decision; -1 for none
 	override  bool
 	dies      bool
+	killed    bool // the agent did not end by itself with status 0
 	unstarted bool // the agent could not even be started
 }
 
@@ -93,7 +94,7 @@ func (c config) view() view { return view{c.status, c.previous, c.workspace, c.c
 
 // requests has one actor ask for every move that may be asked for in its name.
 func (w *walk) requests(at int32, c config, t task.Task, actor task.Actor, role, as int8) {
-	for _, o := range w.moves(c, t) {
+	for _, o := range w.moves(c, t, role < 0) {
 		if !decide.Allows(&w.def.Transitions[o.edge], actor) || o.event.override && (role >= 0 || as >= 0) {
 			continue
 		}
@@ -104,8 +105,10 @@ func (w *walk) requests(at int32, c config, t task.Task, actor task.Actor, role,
 }
 
 // moves are the moves out of a status that are made when somebody asks for them who may, once for each gate on the way that evidence can meet.
-func (w *walk) moves(c config, t task.Task) []outcome {
-	if known, found := w.movesOf[c.view()]; found {
+// A person's are apart: some counters do not outlive them.
+func (w *walk) moves(c config, t task.Task, person bool) []outcome {
+	key := asked{c.view(), person && w.resets}
+	if known, found := w.movesOf[key]; found {
 		return known
 	}
 	var out []outcome
@@ -114,6 +117,12 @@ func (w *walk) moves(c config, t task.Task) []outcome {
 		edge := &w.def.Transitions[n]
 		e := event{kind: isRequest, to: w.place(edge.To)}
 		request := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Rule: true}, Reason: "there is one"}
+		if key.person {
+			request.Actor = task.Actor{Role: task.RoleHuman}
+			if !decide.Allows(edge, request.Actor) {
+				request.Actor.As = edge.By[0]
+			}
+		}
 		if one := slices.IndexFunc(looks, func(l look) bool { return l.gates[i] }); one >= 0 {
 			e.look = int16(one)
 			out = w.ask(out, t, looks[one].evidence, request, e, n)
@@ -124,8 +133,14 @@ func (w *walk) moves(c config, t task.Task) []outcome {
 			out = w.ask(out, t, looks[0].evidence, request, e, n)
 		}
 	}
-	w.movesOf[c.view()] = out
+	w.movesOf[key] = out
 	return out
+}
+
+// asked names the requests that have the same consequences, whoever of those that may ask does.
+type asked struct {
+	view   view
+	person bool
 }
 
 // ask adds what follows from a request over an edge; what was taken instead of the edge is met on its own.
@@ -180,7 +195,7 @@ func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 		return known
 	}
 	e := event{kind: isDeath, role: int8(role), as: -1, to: -1, look: -1, dies: true}
-	death := task.Death{Task: t.ID, Role: w.roles[role], Hook: 1, Ending: task.Ending{Known: true, Status: 1}}
+	death := task.Death{Task: t.ID, Role: w.roles[role], Hook: 1, Ending: task.Ending{Known: true}}
 	var out []outcome
 	if w.def.States[c.status].Role != w.roles[role] { // its rules are not asked, whatever it leaves
 		out = append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, born())))
@@ -199,10 +214,31 @@ func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 		out = append(out, w.outcomeOf(e, edge, change))
 	}
 	w.tellRefused(at, t, refused)
+	out = append(out, w.killings(c, t, e, death)...)
 	e.look, e.unstarted = -1, true
 	death.Ending.Unstarted = "its program is not there"
 	out = append(out, w.outcomeOf(e, -1, decide.Exit(w.def, t, decide.Evidence{}, death, born())))
 	w.endingsOf[key] = out
+	return out
+}
+
+// killings are what follows when the agent is ended instead, after it, or somebody else, has written a verdict.
+func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outcome {
+	var out []outcome
+	e.killed, death.Ending.Signal = true, 9
+	for _, i := range w.forge.deaths[c.status][held(c)] {
+		l := w.forge.looks[c.status][held(c)][i]
+		at := slices.Index(l.rules, true)
+		if at < 0 || len(workflow.Verdicts([]workflow.Part{*w.def.Exit.Rules[w.rules[c.status][at]].HasArtifact})) == 0 {
+			continue // it is as if it had ended by itself
+		}
+		e.look = int16(i)
+		change, edge := decide.Exit(w.def, t, l.evidence, death, born()), -1
+		if last := change.Events[len(change.Events)-1]; last.IsMove() {
+			edge = w.edgeOf(t, last.To, false)
+		}
+		out = append(out, w.outcomeOf(e, edge, change))
+	}
 	return out
 }
 

@@ -73,7 +73,7 @@ func (f *forge) deathsOf(looks []look, leaving, rules []int) []int {
 			for k, n := range leaving {
 				to := f.def.Transitions[n].To
 				leads := rule.Then == to || slices.ContainsFunc(rule.ThenWhen, func(b workflow.Branch) bool { return b.Then == to })
-				if leads && l.gates[k] {
+				if (leads || restarts(&f.def.Transitions[n])) && l.gates[k] {
 					v.gates += strconv.Itoa(k) + " "
 				}
 			}
@@ -86,13 +86,19 @@ func (f *forge) deathsOf(looks []look, leaving, rules []int) []int {
 	return out
 }
 
+// restarts says whether an edge starts its state anew because the tip moved: an exit rule may take it instead of its own move.
+func restarts(edge *workflow.Transition) bool {
+	return edge.From == edge.To && workflow.Asks(edge.Gate, workflow.GitMoved)
+}
+
 // piece is something that a combination chooses one of: the text of a section, or whether something else holds.
 type piece struct {
 	section string // its heading; empty where it is a fact
 	texts   []string
 	key     string // of the fact
 	source  string
-	fixed   bool // it cannot hold: there is no worktree to look at
+	git     string // the word that it asks git for
+	fixed   bool   // it cannot hold: there is no worktree to look at
 }
 
 func (p piece) choices() int {
@@ -134,6 +140,9 @@ func (f *forge) looksOf(state string, gates, artifacts [][]workflow.Part, held b
 	}
 	var out []look
 	for _, pick := range picks {
+		if !possible(pieces, pick) {
+			continue
+		}
 		l := look{evidence: evidenceOf(pieces, pick)}
 		for i := range asks {
 			holds := asks[i].holds(pick, l.evidence)
@@ -237,7 +246,7 @@ func piecesOf(gates [][]workflow.Part, held bool) []piece {
 				key := p.Key()
 				if !slices.ContainsFunc(out, func(have piece) bool { return have.key == key }) {
 					source := strings.TrimSpace(strings.Join([]string{p.File, p.Glob, p.Check, p.Git}, " "))
-					out = append(out, piece{key: key, source: source, fixed: !held && (p.Check != "" || p.Git != "")})
+					out = append(out, piece{key: key, source: source, git: p.Git, fixed: !held && (p.Check != "" || p.Git != "")})
 				}
 				continue
 			}
@@ -301,13 +310,29 @@ func together(texts []string) []string {
 	return texts
 }
 
+// possible says whether a choice is one that can be found: a tip that is where it was is none that moved.
+func possible(pieces []piece, pick []int) bool {
+	return !chosen(pieces, pick, workflow.GitMoved) || !chosen(pieces, pick, workflow.GitUnmoved)
+}
+
+// chosen says whether git answers a word with yes.
+func chosen(pieces []piece, pick []int, git string) bool {
+	for i, p := range pieces {
+		if p.git == git && pick[i] == 1 {
+			return true
+		}
+	}
+	return false
+}
+
 func evidenceOf(pieces []piece, pick []int) decide.Evidence {
 	var text strings.Builder
 	facts := map[string]decide.Fact{}
+	moved := chosen(pieces, pick, workflow.GitMoved)
 	for i, p := range pieces {
 		switch {
 		case p.section == "":
-			fact := decide.Fact{Source: p.source, Found: "something else"}
+			fact := decide.Fact{Source: p.source, Found: "something else", Moved: moved && p.git == workflow.GitUnmoved}
 			if pick[i] == 1 {
 				fact = decide.Fact{Source: p.source, Holds: true, Digest: p.key, Text: p.key}
 			}

@@ -36,7 +36,8 @@ type walk struct {
 	key     []byte
 
 	gives     []bool // states to come to which is to give the task up
-	movesOf   map[view][]outcome
+	resets    bool   // a person sets some counter back
+	movesOf   map[asked][]outcome
 	endingsOf map[ending][]outcome
 	respawnOf map[ending][]outcome // by a person; the role is that of an agent that lives already, or noRole
 	timerOf   map[view][]outcome
@@ -89,7 +90,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 	w := &walk{
 		def: def, most: most, left: most * stepsEach, count: newCounting(def), means: meanings(), tallyOf: map[string]int32{}, listOf: map[string]int32{},
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)), made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
-		movesOf: map[view][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{}, timerOf: map[view][]outcome{},
+		movesOf: map[asked][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{}, timerOf: map[view][]outcome{},
 		calmOf: map[calm]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)), cameFrom: make([][]task.Status, len(def.States)),
 	}
@@ -127,6 +128,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 	}
 	w.alike = alikeGates(def, w.leaving)
 	w.gives = givingUp(def)
+	w.resets = len(def.ResetByPerson()) > 0
 	w.forge = newForge(def, w.leaving, w.rules)
 	w.tally(nil)
 	w.list(nil)

@@ -68,6 +68,9 @@ func (w *walk) deed(at int32, before, after config, e event) string {
 		return w.asking(before, who, status, e)
 	case isDeath:
 		text := who + " dies" + w.remains(before, e)
+		if e.killed {
+			text = who + " is killed" + w.remains(before, e)
+		}
 		switch {
 		case e.unstarted:
 			return who + " could not be started at all."

@@ -235,15 +235,26 @@ func writeEvidence(ctx context.Context, tx *batch, c task.Change, t task.Task) e
 			return fmt.Errorf("note spent evidence: %w", err)
 		}
 	}
-	if !c.Entered {
-		return nil
-	}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM entries WHERE task = ?", t.ID); err != nil {
-		return fmt.Errorf("note evidence at entry: %w", err)
-	}
-	for _, e := range c.Entry {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO entries (task, source, digest) VALUES (?, ?, ?)", t.ID, e.Source, e.Digest); err != nil {
+	if c.Entered {
+		if err := replaceEvidence(ctx, tx, "entries", t.ID, c.Entry); err != nil {
 			return fmt.Errorf("note evidence at entry: %w", err)
+		}
+	}
+	if c.Entered || c.Begun {
+		if err := replaceEvidence(ctx, tx, "starts", t.ID, c.Start); err != nil {
+			return fmt.Errorf("note evidence at the start of an agent: %w", err)
+		}
+	}
+	return nil
+}
+
+func replaceEvidence(ctx context.Context, tx *batch, table, id string, evidence []task.Evidence) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE task = ?", id); err != nil {
+		return err
+	}
+	for _, e := range evidence {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO "+table+" (task, source, digest) VALUES (?, ?, ?)", id, e.Source, e.Digest); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -265,8 +276,12 @@ func writeSeats(ctx context.Context, tx *batch, c task.Change, t task.Task) erro
 		}
 	}
 	if seat := c.NewSeat; seat != nil {
-		_, err := tx.ExecContext(ctx, "INSERT INTO seats (hash, task, role, hook, pid, began, ended) VALUES (?, ?, ?, ?, ?, ?, 0)",
-			seat.Hash, t.ID, seat.Role, seat.Hook, seat.PID, seat.Began)
+		start, err := json.Marshal(seat.Start)
+		if err != nil {
+			return fmt.Errorf("note seat: %w", err)
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO seats (hash, task, role, hook, pid, began, ended, start) VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
+			seat.Hash, t.ID, seat.Role, seat.Hook, seat.PID, seat.Began, string(start))
 		if err != nil {
 			return fmt.Errorf("note seat: %w", err)
 		}

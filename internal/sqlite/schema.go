@@ -2,8 +2,19 @@ package sqlite
 
 // migrations bring a database from one version to the next. A step that has shipped is never changed.
 func migrations() []string {
-	return []string{version1, version2, version3, version4}
+	return []string{version1, version2, version3, version4, version5}
 }
+
+// version5 knows what evidence is about: of a task the work that it stands for, of a seat what its agent found when it was started,
+// and the verdicts that stood there when the agent of a task's present status was started last.
+const version5 = `
+ALTER TABLE tasks ADD COLUMN subject TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE seats ADD COLUMN start TEXT NOT NULL DEFAULT '{}';
+CREATE TABLE starts (
+	task TEXT NOT NULL, source TEXT NOT NULL, digest TEXT NOT NULL,
+	PRIMARY KEY (task, source)
+) WITHOUT ROWID;
+`
 
 // version4 numbers what happens to all tasks in the order of the commits: an event has its number of the task's history in seq,
 // a change of a task without an event has 0, and the end of a task -1, with the project and the branch that nobody else knows any more.

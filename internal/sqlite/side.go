@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -58,11 +59,15 @@ func (s *Store) Debtors(ctx context.Context, now time.Time) ([]string, error) {
 
 func scanSeat(scan func(...any) error) (task.Seat, error) {
 	var seat task.Seat
-	err := scan(&seat.Hash, &seat.Task, &seat.Role, &seat.Hook, &seat.PID, &seat.Began, &seat.Ended)
+	var start string
+	err := scan(&seat.Hash, &seat.Task, &seat.Role, &seat.Hook, &seat.PID, &seat.Began, &seat.Ended, &start)
+	if err == nil {
+		err = json.Unmarshal([]byte(start), &seat.Start)
+	}
 	return seat, err
 }
 
-const seatColumns = "hash, task, role, hook, pid, began, ended"
+const seatColumns = "hash, task, role, hook, pid, began, ended, start"
 
 // Seat finds a seat by the hash of its secret. An unknown one is task.ErrNotFound.
 func (s *Store) Seat(ctx context.Context, hash string) (task.Seat, error) {

@@ -14,7 +14,10 @@ import (
 
 const columns = `id, project, branch, summary, harness, review_harness, effort, review_effort, status, previous, counters,
 	workspace, session, pushed, attention, queued_for, workflow, workflow_version, workflow_digest, live, pr_url, pr_state,
-	created_at, updated_at, entered_at, stalled_at, overdue, version, seq, hash`
+	created_at, updated_at, entered_at, stalled_at, overdue, subject, version, seq, hash`
+
+// noSubject is the subject of a task that has none, as it is written.
+const noSubject = "{}"
 
 // values are a task's columns, in their order.
 func values(t task.Task) ([]any, error) {
@@ -25,10 +28,14 @@ func values(t task.Task) ([]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write counters: %w", err)
 	}
+	subject, err := json.Marshal(t.Subject)
+	if err != nil {
+		return nil, fmt.Errorf("write subject: %w", err)
+	}
 	return []any{
 		t.ID, t.Project, t.Branch, t.Summary, t.Harness, t.ReviewHarness, t.Effort, t.ReviewEffort, string(t.Status), string(t.Previous), string(counters),
 		t.Workspace, t.Session, t.Pushed, t.Attention, string(t.QueuedFor), t.Workflow.Name, t.Workflow.Version, t.Workflow.Digest, t.Live, t.PRURL, t.PRState,
-		task.FormatTime(t.CreatedAt), task.FormatTime(t.UpdatedAt), task.FormatTime(t.EnteredAt), since(t.StalledAt), t.Overdue, t.Version, t.Seq, t.Hash,
+		task.FormatTime(t.CreatedAt), task.FormatTime(t.UpdatedAt), task.FormatTime(t.EnteredAt), since(t.StalledAt), t.Overdue, string(subject), t.Version, t.Seq, t.Hash,
 	}, nil
 }
 
@@ -79,10 +86,10 @@ func scanTask(scan func(...any) error) (task.Task, error) { return newReader().t
 
 func (r *reader) task(scan func(...any) error) (task.Task, error) {
 	var t task.Task
-	var counters, created, updated, entered, stalled string
+	var counters, created, updated, entered, stalled, subject string
 	err := scan(&t.ID, &t.Project, &t.Branch, &t.Summary, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, &t.Status, &t.Previous, &counters,
 		&t.Workspace, &t.Session, &t.Pushed, &t.Attention, &t.QueuedFor, &t.Workflow.Name, &t.Workflow.Version, &t.Workflow.Digest, &t.Live, &t.PRURL, &t.PRState,
-		&created, &updated, &entered, &stalled, &t.Overdue, &t.Version, &t.Seq, &t.Hash)
+		&created, &updated, &entered, &stalled, &t.Overdue, &subject, &t.Version, &t.Seq, &t.Hash)
 	if err != nil {
 		return task.Task{}, err
 	}
@@ -90,6 +97,11 @@ func (r *reader) task(scan func(...any) error) (task.Task, error) {
 		&t.Workflow.Name, &t.Workflow.Digest, &t.PRState)
 	if t.Counters, err = r.count(counters); err != nil {
 		return task.Task{}, err
+	}
+	if subject != noSubject {
+		if err := json.Unmarshal([]byte(subject), &t.Subject); err != nil {
+			return task.Task{}, fmt.Errorf("read subject: %w", err)
+		}
 	}
 	for _, pair := range []struct {
 		text string
@@ -132,16 +144,21 @@ func load(ctx context.Context, tx *batch, id string) (task.Snapshot, error) {
 	if err != nil {
 		return task.Snapshot{}, err
 	}
-	// Both in one question: who waits for a move waits for each of them.
-	query := `SELECT 1, source, digest, seq FROM spent WHERE task = ? UNION ALL SELECT 0, source, digest, 0 FROM entries WHERE task = ? ORDER BY 4, 2`
-	err = each(ctx, tx, query, []any{id, id}, func(scan func(...any) error) error {
-		var isSpent bool
+	// All three in one question: who waits for a move waits for each of them.
+	const spent, entry = 0, 1
+	query := `SELECT 0, source, digest, seq FROM spent WHERE task = ? UNION ALL SELECT 1, source, digest, 0 FROM entries WHERE task = ?
+		UNION ALL SELECT 2, source, digest, 0 FROM starts WHERE task = ? ORDER BY 4, 2`
+	err = each(ctx, tx, query, []any{id, id, id}, func(scan func(...any) error) error {
+		var kind int
 		var found task.Spent
-		err := scan(&isSpent, &found.Source, &found.Digest, &found.Seq)
-		if isSpent {
+		err := scan(&kind, &found.Source, &found.Digest, &found.Seq)
+		switch kind {
+		case spent:
 			snapshot.Spent = append(snapshot.Spent, found)
-		} else {
+		case entry:
 			snapshot.Entry = append(snapshot.Entry, found.Evidence)
+		default:
+			snapshot.Start = append(snapshot.Start, found.Evidence)
 		}
 		return err
 	})
@@ -276,7 +293,7 @@ func (s *Store) Holders(ctx context.Context, project string) ([]task.Holder, err
 // Delete forgets a task, but for the fact that it ended: whoever follows the record hears of that. Its folder and its branch are not touched.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.within(ctx, func(tx *batch) error {
-		for _, table := range []string{"events", "hooks", "spent", "entries", "leases", "seats", "waiters", "notices", "renderings"} {
+		for _, table := range []string{"events", "hooks", "spent", "entries", "starts", "leases", "seats", "waiters", "notices", "renderings"} {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE task = ?", id); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ type Snapshot struct {
 	Owed  []OwedHook // pending and failed hooks, in order
 	Spent []Spent    // evidence that earlier transitions rested on
 	Entry []Evidence // evidence that was there when the present status began
+	Start []Evidence // verdicts that stood there when the present status's agent was started last
 }
 
 // Lease is what a change does with the task's workspace.
@@ -40,6 +41,7 @@ type Seat struct {
 	PID   int   // the pane's process, 0 while it is being started
 	Began string
 	Ended bool
+	Start Start // what its agent finds; of a seat that is being issued, and of one that was looked up
 	// Dropped says that a later step dropped the hook. Without a process too, it may never have started anybody.
 	Dropped bool
 }
@@ -60,7 +62,9 @@ type Change struct {
 	Spent     []Evidence
 	Seen      []Evidence // what was looked at and rested upon by nothing: its texts are kept, so that the decision can be made again
 	Entry     []Evidence
-	Entered   bool // the status began anew: Entry replaces what was noted before
+	Entered   bool // the status began anew: Entry replaces what was noted before, and no agent of it was started yet
+	Begun     bool // the status's agent was started: Start replaces what was noted before
+	Start     []Evidence
 	Lease     Lease
 	PoolSize  int // for LeaseReserve
 	Settled   []Settled

@@ -15,6 +15,7 @@ const (
 	QueuedForSpace   = "task.queued"
 	StatusChanged    = "status.changed"
 	AutoAdvanced     = "auto.advanced"
+	WorkspaceReady   = "workspace.ready"
 	AgentSpawned     = "agent.spawned"
 	AgentRespawned   = "agent.respawned"
 	AgentStopped     = "agent.stopped"
@@ -52,6 +53,10 @@ const (
 	DataOverride = "override"
 	DataRedo     = "redo"
 )
+
+// DataUnreviewed is the key in the data of a move to a good end that says that nobody compared the work with what was reviewed,
+// where other moves to that end do.
+const DataUnreviewed = "unreviewed"
 
 // DataChecks is the key in an event's data that says what the checks of a pull request come to.
 const DataChecks = "checks"
@@ -108,6 +113,7 @@ type Event struct {
 	Evidence []Evidence
 	Workflow string   // digest of the workflow that decided
 	Hooks    []string // what the event set going, in order
+	Subject  Subject  // what evidence is about from this event on; of an event that is no move, zero where that stays as it was
 	Data     map[string]string
 	// Inputs are what the decision was made from beside the history before it, as JSON; on the first event of a decision alone.
 	Inputs json.RawMessage
@@ -135,6 +141,7 @@ type wireEvent struct {
 	Evidence []Evidence        `json:"evidence,omitempty"`
 	Workflow string            `json:"workflow,omitempty"`
 	Hooks    []string          `json:"hooks,omitempty"`
+	Subject  Subject           `json:"subject,omitzero"`
 	Data     map[string]string `json:"data,omitempty"`
 	Inputs   json.RawMessage   `json:"inputs,omitempty"`
 	Prev     string            `json:"prev"`
@@ -146,7 +153,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	w := wireEvent{
 		Seq: e.Seq, Time: FormatTime(e.Time), Type: e.Type, Actor: e.Actor, ActingAs: e.ActingAs, Person: e.Person,
 		From: e.From, To: e.To, Reason: e.Reason, Evidence: e.Evidence, Workflow: e.Workflow,
-		Hooks: e.Hooks, Data: e.Data, Inputs: e.Inputs, Prev: e.Prev, Hash: e.Hash,
+		Hooks: e.Hooks, Subject: e.Subject, Data: e.Data, Inputs: e.Inputs, Prev: e.Prev, Hash: e.Hash,
 	}
 	if len(e.Counters) > 0 {
 		w.Counters = make(map[string]int, len(e.Counters))
@@ -170,7 +177,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	*e = Event{
 		Seq: w.Seq, Time: at, Type: w.Type, Actor: w.Actor, ActingAs: w.ActingAs, Person: w.Person,
 		From: w.From, To: w.To, Reason: w.Reason, Evidence: w.Evidence, Workflow: w.Workflow,
-		Hooks: w.Hooks, Data: w.Data, Inputs: w.Inputs, Prev: w.Prev, Hash: w.Hash,
+		Hooks: w.Hooks, Subject: w.Subject, Data: w.Data, Inputs: w.Inputs, Prev: w.Prev, Hash: w.Hash,
 	}
 	for name, value := range w.Counters { // any order will do: With keeps the list sorted
 		e.Counters = e.Counters.With(name, value)

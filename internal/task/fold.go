@@ -79,6 +79,9 @@ func follow(t Task, e Event) Task {
 	if e.Workflow != "" {
 		t.Workflow.Digest = e.Workflow
 	}
+	if e.IsMove() || e.Subject != (Subject{}) {
+		t.Subject = e.Subject
+	}
 	switch e.Type {
 	case Created:
 		t.Status, t.CreatedAt, t.EnteredAt = Status(e.Data[DataStatus]), e.Time, e.Time
@@ -166,6 +169,9 @@ func Disagree(t Task, events []Event) ([]string, error) {
 	tell("status", string(told.Status), string(t.Status))
 	tell("branch", told.Branch, t.Branch)
 	tell("workflow", told.Workflow.Digest, t.Workflow.Digest)
+	if told.Subject != t.Subject {
+		out = append(out, fmt.Sprintf("its subject is %+v by its history, and %+v on record", told.Subject, t.Subject))
+	}
 	if !renamedSilently(events) {
 		tell("previous status", string(told.Previous), string(t.Previous))
 		tell("queue", string(told.QueuedFor), string(t.QueuedFor))

@@ -112,6 +112,7 @@ func cleaned(e Event) Event {
 		hooks[i] = valid(hooks[i])
 	}
 	e.Hooks = hooks
+	e.Subject = e.Subject.Valid()
 	if e.Data != nil {
 		data := make(map[string]string, len(e.Data))
 		for key, value := range e.Data { // the order does not matter to a map

@@ -43,6 +43,8 @@ type Request struct {
 	Reason string
 	// Override says that guards and gate shall not count. Only a person may, with a reason, where the workflow allows it.
 	Override bool
+	// Command says that a command of the workflow's moves stands behind the request: in its own target it has nothing to do.
+	Command bool
 }
 
 // Holder is a task that has a workspace.

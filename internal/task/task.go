@@ -48,6 +48,8 @@ type Task struct {
 	Status   Status
 	Previous Status // the status before the present one; empty at first
 	Counters Counters
+	// Subject is what the evidence in the present status is about: the work as it stood when the status began, or when its agent was started last.
+	Subject Subject
 
 	Workspace string    // the leased worktree of the pool; empty when none
 	Session   string    // the tmux session's name; empty when none

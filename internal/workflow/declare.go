@@ -34,7 +34,16 @@ func (r reader) roles(n *yaml.Node) []Role {
 func (r reader) fields(n *yaml.Node) []Field {
 	var out []Field
 	r.Pairs(n, "fields", func(name, value *yaml.Node) {
-		f := Field{Named: Named{Name: name.Value, Pos: yaml.PosOf(name)}, Start: r.Integer(value, "the start of a field", -maxGuard, maxGuard)}
+		f := Field{Named: Named{Name: name.Value, Pos: yaml.PosOf(name)}}
+		start := func(n *yaml.Node) { f.Start = r.Integer(n, "the start of a field", -maxGuard, maxGuard) }
+		if !r.IsMapping(value) {
+			start(value)
+		} else {
+			r.Mapping(value, "field "+name.Value, []yaml.Key{
+				yaml.May("start", start),
+				yaml.May("reset", func(n *yaml.Node) { f.Reset = r.OneOf(n, "reset", ResetPerson) }),
+			})
+		}
 		if !isFieldName(f.Name) {
 			r.Problem(f.Pos, "field", "found %q as a field, expected letters, digits and underscores", f.Name)
 		}
@@ -64,6 +73,7 @@ func (r reader) checks(n *yaml.Node) []Check {
 		r.Mapping(value, "check "+name.Value, []yaml.Key{
 			yaml.Must("run", func(n *yaml.Node) { c.Run = r.words(n) }),
 			yaml.May("timeout", func(n *yaml.Node) { c.Timeout = int(r.Duration(n, "a timeout", 24*time.Hour) / time.Second) }),
+			yaml.May("scratch", func(n *yaml.Node) { c.Scratch = r.Boolean(n, "scratch") }),
 		})
 		if !isFieldName(strings.ReplaceAll(c.Name, "-", "_")) {
 			r.Problem(c.Pos, "value", "found %q as the name of a check, expected letters, digits, dashes and underscores", c.Name)

@@ -24,7 +24,7 @@ func usual(t *testing.T) workflow.Usual {
 }
 
 // shipped are the workflows that come with the program, with the number of their states and transitions.
-var shipped = map[string][2]int{"default": {9, 21}, "classic": {8, 18}, "minimal": {5, 6}, "build": {13, 67}, "phases": {9, 26}}
+var shipped = map[string][2]int{"default": {9, 23}, "classic": {8, 20}, "minimal": {5, 6}, "build": {13, 67}, "phases": {9, 26}}
 
 func TestTheWorkflowsThatShipLoad(t *testing.T) {
 	t.Parallel()
@@ -54,11 +54,18 @@ func TestTheWorkflowsThatShipHaveNoWarningsButThoseThatAreMeant(t *testing.T) {
 // sentOn is the one edge of document 002 to which a hook is added: a worker that was started in stuck ends before its work is reviewed.
 const sentOn = "stuck->agent-review |  | spawn_agent reviewer review reduced review_round"
 
-// The two files of document 002 load as they stand (testdata/ok has their structure), and what ships is the same machine.
+// added are the edges that document 002 does not have: ways on for whoever is refused because the branch moved.
+func added(e workflow.Transition) bool {
+	return e.From == "agent-review" && e.To == "agent-review" || e.From == "reviewing" && e.To == "agent-review"
+}
+
+// The two files of document 002 load as they stand (testdata/ok has their structure), and what ships is the same machine,
+// but for what it asks git for beside, and the ways on for whoever is refused by that.
 func TestClassicAndMinimal_areTheMachinesOfDocument002(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"classic", "minimal"} {
 		ours, theirs := load(t, "../../workflows/"+name+".yml"), load(t, "testdata/ok/"+name+"-like.yml")
+		ours.Transitions = slices.DeleteFunc(ours.Transitions, added)
 		if len(ours.States) != len(theirs.States) || len(ours.Transitions) != len(theirs.Transitions) {
 			t.Fatalf("found %d states and %d transitions in %s, want %d and %d",
 				len(ours.States), len(ours.Transitions), name, len(theirs.States), len(theirs.Transitions))
@@ -92,9 +99,15 @@ func machine(e *workflow.Transition) string {
 		parts = append(parts, g.String())
 	}
 	for _, p := range e.Gate {
+		if p.Git != "" {
+			continue
+		}
 		parts = append(parts, p.Section+" "+p.Verdict+" "+p.VerdictIn)
 	}
 	for _, h := range e.Hooks {
+		if h.Field == "rereviews" {
+			continue
+		}
 		hooks = append(hooks, h.Action+" "+h.Prompt+" "+h.Harness+" "+h.Permissions+" "+h.Field)
 	}
 	return fmt.Sprintf("%s->%s | %s | %s", e.From, e.To, strings.Join(parts, "; "), strings.Join(hooks, "; "))

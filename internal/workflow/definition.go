@@ -50,13 +50,18 @@ type Role struct {
 type Field struct {
 	Named
 	Start int
+	Reset string // ResetPerson or empty
 }
+
+// ResetPerson is the value of reset: whatever a person does to the task sets the counter to 0.
+const ResetPerson = "person"
 
 // Check is a command that the engine runs in the worktree, and whose result a gate may ask for.
 type Check struct {
 	Named
 	Run     []string // argv; no shell reads it
 	Timeout int      // seconds
+	Scratch bool     // it runs in a checkout of the commit that is made for the run, and not in the task's worktree
 }
 
 // Command is a word of the workflow's own shell, with the state that it leads to.
@@ -101,6 +106,7 @@ type State struct {
 	Respawn       string // RespawnAuto or empty
 	Escalation    bool   // a task that is here was taken out of its usual way, and lists tell so
 	Folder        string // where its artifacts lie, relative to the task's folder; empty when it has none
+	Subject       string // what is judged here: SubjectBranch, SubjectWorktree or SubjectCarried
 	Timeout       Timeout
 	Pos           yaml.Pos
 }
@@ -112,6 +118,13 @@ type Timeout struct {
 	Pos   yaml.Pos
 	then  yaml.Pos
 }
+
+// What the evidence in a state is about.
+const (
+	SubjectBranch   = ""         // the tip of the task's branch
+	SubjectWorktree = "worktree" // what lies in the worktree, whether or not it is committed
+	SubjectCarried  = "carried"  // what the state before judged, where that judged a worktree; else what lies in the worktree at the entry
+)
 
 // CountFailures is the counter of the failures of the task's present state.
 const CountFailures = "failures"
@@ -162,6 +175,12 @@ const (
 	GitAhead   = "ahead"   // the branch has commits that its base has not
 	GitClean   = "clean"   // nothing in the worktree is uncommitted
 	GitPlanned = "planned" // the branch changes no path that the plan file does not name
+
+	GitUnmoved    = "unmoved"     // the work is what it was when the state's agent was started, or else when the state was entered
+	GitCommitted  = "committed"   // no file that git knows differs from the tip
+	GitMoved      = "moved"       // the tip is another commit than it was then
+	GitAsReviewed = "as-reviewed" // the tip is the tree that was judged before it was committed
+	GitUntouched  = "untouched"   // neither the branch nor the worktree changes a file that Untouched names
 )
 
 // What a part that asks for a check wants of it.
@@ -176,7 +195,7 @@ type Part struct {
 	File    string // relative to the task's folder
 	Glob    string // files below the task's folder, "code/files/**": at least one of them must be there and not be empty
 	Check   string // a check of the workflow
-	Git     string // GitAhead, GitClean or GitPlanned
+	Git     string // one of the words above
 	All     []Part
 	Any     []Part
 
@@ -193,7 +212,17 @@ type Part struct {
 	VerdictIn string
 	Fresh     bool   // not spent by an earlier transition of the task
 	Since     string // SinceEntry or empty
+	Judges    bool   // the file is a verdict on the work, as a section with a Verdict is
+	Untouched []string
 	Pos       yaml.Pos
+}
+
+// IsVerdict says whether the part is a verdict on the work: it counts only if it was written after the state's agent was started.
+func (p Part) IsVerdict() bool { return p.Verdict != "" || p.Judges }
+
+// Asks says whether one of the parts asks git for a word.
+func Asks(parts []Part, word string) bool {
+	return slices.ContainsFunc(Leaves(parts), func(p Part) bool { return p.Git == word })
 }
 
 // With is a JSON file that a jq program knows as a variable; null where it is missing.
@@ -208,10 +237,10 @@ func (p Part) Key() string {
 	for i, w := range p.With {
 		with[i] = w.Name + "=" + w.File
 	}
-	return fmt.Sprintf("%q", []string{
+	return fmt.Sprintf("%q", append([]string{
 		p.Section, p.File, p.Glob, p.Check, p.Git, p.JQ, strings.Join(with, " "), p.Plan, p.Result,
 		strconv.FormatBool(p.JSON), strconv.FormatBool(p.Required),
-	})
+	}, p.Untouched...))
 }
 
 // Birth is a state in which a task may be created, with what that sets going.
@@ -291,6 +320,17 @@ func (d *Definition) State(name task.Status) (State, bool) {
 		}
 	}
 	return State{}, false
+}
+
+// ResetByPerson are the counters that a person's act sets to 0.
+func (d *Definition) ResetByPerson() []string {
+	var out []string
+	for _, f := range d.Fields {
+		if f.Reset == ResetPerson {
+			out = append(out, f.Name)
+		}
+	}
+	return out
 }
 
 // Prompt finds a prompt's text by name.

@@ -27,18 +27,24 @@ func choices() map[string][]choice {
 			{"- action: delete_remote_branch", 1, "whether the branch stays on origin"},
 			{"- action: spawn_next", 1, "whether the next task begins by itself"},
 			{"- action: kill_reviewer", 1, "before kill_session, which ends the reviewer too"},
+			{"- {action: set_field, field: rereviews, value: 0}", 1, "whether the reviews that were begun anew are counted for each hand-over"},
+			{"override: allowed", 1, "whether a person may merge what nobody reviewed"},
 		},
 		"classic": {
 			{"respawn: auto", 1, "whether a dead agent is started again by itself"},
 			{"- action: delete_remote_branch", 1, "whether the branch stays on origin"},
 			{"- action: spawn_next", 1, "whether the next task begins by itself"},
 			{"- action: kill_session", 3, "whether the worker lives while its work is reviewed (twice); where a person looks, nobody is alive (once)"},
+			{"- {action: set_field, field: rereviews, value: 0}", 1, "whether the reviews that were begun anew are counted for each hand-over"},
+			{"- {action: set_field, field: review_round, value: 0}", 1, "whether a review that a person asks for begins a new cycle"},
+			{"override: allowed", 1, "whether a person may merge what nobody reviewed"},
 		},
 		"minimal": {
 			{"complete: reviewing", 1, "whether there is a task complete"},
 			{"- action: delete_remote_branch", 1, "whether the branch stays on origin"},
 			{"- action: spawn_next", 1, "whether the next task begins by itself"},
 			{"- action: kill_session", 1, "where a person looks, nobody is alive"},
+			{"override: allowed", 1, "whether a person may merge what nobody reviewed"},
 		},
 	}
 }

@@ -113,6 +113,7 @@ func (r reader) states(n *yaml.Node) []State {
 			yaml.May("respawn_prompt", func(n *yaml.Node) { s.RespawnPrompt = r.named(n, "respawn_prompt") }),
 			yaml.May("respawn", func(n *yaml.Node) { s.Respawn = r.OneOf(n, "respawn", RespawnAuto) }),
 			yaml.May("folder", func(n *yaml.Node) { s.Folder = r.inside(n, "folder") }),
+			yaml.May("subject", func(n *yaml.Node) { s.Subject = r.OneOf(n, "subject", SubjectWorktree, SubjectCarried) }),
 			yaml.May("escalation", func(n *yaml.Node) { s.Escalation = r.Boolean(n, "escalation") }),
 			yaml.May("timeout", func(n *yaml.Node) { s.Timeout = r.timeout(n) }),
 		})

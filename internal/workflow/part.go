@@ -41,7 +41,7 @@ func (r reader) partAt(n *yaml.Node, depth int) Part {
 		key("file", func(n *yaml.Node) { p.File = r.inside(n, "file") }),
 		key("glob", func(n *yaml.Node) { p.Glob = r.inside(n, "glob") }),
 		key("check", func(n *yaml.Node) { p.Check = r.Name(n, "check") }),
-		key("git", func(n *yaml.Node) { p.Git = r.OneOf(n, "git", GitAhead, GitClean, GitPlanned) }),
+		key("git", func(n *yaml.Node) { r.git(n, &p) }),
 		key("all", parts(&p.All, "all")),
 		key("any", parts(&p.Any, "any")),
 		key("required", func(n *yaml.Node) { p.Required = r.Boolean(n, "required") }),
@@ -52,6 +52,7 @@ func (r reader) partAt(n *yaml.Node, depth int) Part {
 		key("verdict_in", func(n *yaml.Node) { p.VerdictIn = r.OneOf(n, "verdict_in", VerdictFirstLine, VerdictAnywhere) }),
 		key("fresh", func(n *yaml.Node) { fresh = r.Boolean(n, "fresh") }),
 		key("since", func(n *yaml.Node) { p.Since = r.OneOf(n, "since", SinceEntry) }),
+		key("judges", func(n *yaml.Node) { p.Judges = r.Boolean(n, "judges") }),
 		key("json", func(n *yaml.Node) { p.JSON = r.Boolean(n, "json") }),
 		key("jq", func(n *yaml.Node) { p.JQ = r.Name(n, "jq") }),
 		key("with", func(n *yaml.Node) { p.With = r.with(n) }),
@@ -76,6 +77,20 @@ func (r reader) partAt(n *yaml.Node, depth int) Part {
 		p.Result = CheckPassed
 	}
 	return p
+}
+
+// git reads what is asked of git: a word, or the files that the work must not touch.
+func (r reader) git(n *yaml.Node, p *Part) {
+	if !r.IsMapping(n) {
+		p.Git = r.OneOf(n, "git", GitAhead, GitClean, GitPlanned, GitUnmoved, GitCommitted, GitMoved, GitAsReviewed)
+		return
+	}
+	p.Git = GitUntouched
+	r.Mapping(n, "git", []yaml.Key{
+		yaml.Must(GitUntouched, func(n *yaml.Node) {
+			r.oneAtLeast(n, GitUntouched, func(n *yaml.Node) { p.Untouched = append(p.Untouched, r.inside(n, "a file of untouched")) })
+		}),
+	})
 }
 
 // with reads the files that a jq program knows as variables.
@@ -109,7 +124,7 @@ func (r reader) inside(n *yaml.Node, what string) string {
 func keysOfPart() map[string][]string {
 	return map[string][]string{
 		"section": {"required", "fields", "verdict", "verdict_in"},
-		"file":    {"required", "json", "jq", "with"},
+		"file":    {"required", "json", "jq", "with", "judges"},
 		"glob":    {"required", "jq", "with"},
 		"check":   {"result"},
 		"git":     {"plan"},
@@ -136,7 +151,7 @@ func (r reader) kindOfPart(at yaml.Pos, said map[string]yaml.Pos) string {
 	}
 	kind := found[0]
 	allowed := keysOfPart()
-	for _, key := range []string{"required", "fields", "verdict", "verdict_in", "fresh", "since", "json", "jq", "with", "plan", "result", "want"} {
+	for _, key := range []string{"required", "fields", "verdict", "verdict_in", "fresh", "since", "judges", "json", "jq", "with", "plan", "result", "want"} {
 		pos, is := said[key]
 		if !is || slices.Contains(allowed[kind], key) {
 			continue
@@ -158,9 +173,18 @@ func Leaves(parts []Part) []Part {
 
 // Since are those of them that want something written after the present status began.
 func Since(parts []Part) []Part {
+	return leavesThat(parts, func(p *Part) bool { return p.Since == SinceEntry || p.IsVerdict() })
+}
+
+// Verdicts are those of them that are a verdict on the work.
+func Verdicts(parts []Part) []Part {
+	return leavesThat(parts, func(p *Part) bool { return p.IsVerdict() })
+}
+
+func leavesThat(parts []Part, which func(p *Part) bool) []Part {
 	var out []Part
 	eachLeaf(parts, func(p *Part) {
-		if p.Since == SinceEntry {
+		if which(p) {
 			out = append(out, *p)
 		}
 	})

@@ -11,6 +11,8 @@ const (
 	VarStatus      = "status"
 	VarBase        = "base"      // what the branch is compared with, usable in a git diff
 	VarTaskFile    = "task_file" // the task's document as the agent sees it, relative to its worktree
+	VarCommit      = "commit"    // the tip of the branch when the agent was started
+	VarRun         = "run"       // the number of the start
 	VarTaskID      = "task_id"
 	VarTaskDir     = "task_dir"
 	VarWorktree    = "worktree"

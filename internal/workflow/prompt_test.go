@@ -62,7 +62,7 @@ func senseless(d *workflow.Definition) (problems []string, statuses int) {
 	known := map[string]bool{task.CrashCount: true}
 	for _, name := range []string{
 		workflow.VarSummary, workflow.VarProject, workflow.VarBranch, workflow.VarReviewRound, workflow.VarStatus,
-		workflow.VarBase, workflow.VarTaskFile, workflow.VarTaskID, workflow.VarTaskDir, workflow.VarWorktree,
+		workflow.VarBase, workflow.VarCommit, workflow.VarRun, workflow.VarTaskFile, workflow.VarTaskID, workflow.VarTaskDir, workflow.VarWorktree,
 	} {
 		known[name] = true
 	}

@@ -37,13 +37,22 @@ func (r reader) checkGates(d *Definition) {
 			if p.Glob != "" && !doublestar.ValidatePattern(p.Glob) {
 				r.Problem(p.Pos, "gate", "found the pattern %q as glob, expected one that can be read, such as %q", p.Glob, "code/files/**")
 			}
+			for _, pattern := range p.Untouched {
+				if !doublestar.ValidatePattern(pattern) {
+					r.Problem(p.Pos, "gate", "found the pattern %q in untouched, expected one that can be read, such as %q", pattern, "test/**")
+				}
+			}
 			if len(p.With) > 0 && p.JQ == "" {
 				r.Problem(p.Pos, "gate", "found with without jq in a gate, expected the program that uses the files")
 			}
 		}
 	}
 	for i := range d.Transitions {
-		visit(d.Transitions[i].Gate)
+		t := &d.Transitions[i]
+		visit(t.Gate)
+		if s, exists := d.State(t.From); exists && s.Subject == SubjectBranch && Asks(t.Gate, GitAsReviewed) {
+			r.Problem(t.Pos, "gate", "found git: as-reviewed on a way out of %q, expected it where the state says subject: carried or subject: worktree: else there is no tree to compare with", t.From)
+		}
 	}
 	for _, rule := range d.Exit.Rules {
 		if rule.HasArtifact != nil {

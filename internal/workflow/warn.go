@@ -32,6 +32,7 @@ func (d *Definition) Warnings() yaml.Problems {
 	r.warnBy(d)
 	r.warnUndecided(d)
 	r.warnGates(d)
+	r.warnUnbound(d)
 	r.warnStarts(d)
 	r.warnCounters(d)
 	r.warnUnused(d)
@@ -167,6 +168,14 @@ func (r reader) warnCounters(d *Definition) {
 func (r reader) warnRounds(d *Definition) {
 	var uncounted []yaml.Pos
 	counted := false
+	var again []yaml.Pos // of hooks that begin the same round anew
+	for i := range d.Transitions {
+		if t := &d.Transitions[i]; t.From == t.To && Asks(t.Gate, GitMoved) {
+			for _, h := range t.Hooks {
+				again = append(again, h.Pos)
+			}
+		}
+	}
 	d.eachList(func(hooks []Hook) {
 		at := slices.IndexFunc(hooks, func(h Hook) bool { return SpawnRole(h.Hook) == task.RoleReviewer })
 		switch {
@@ -178,7 +187,7 @@ func (r reader) warnRounds(d *Definition) {
 		}
 	})
 	for _, at := range uncounted {
-		if counted && at != (yaml.Pos{}) {
+		if counted && at != (yaml.Pos{}) && !slices.Contains(again, at) {
 			r.Problem(at, "round", "found a reviewer that is started without increment_review_round, expected the round to be counted as for other reviewers")
 		}
 	}

@@ -1,0 +1,98 @@
+package decide
+
+import (
+	"cmp"
+	"slices"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// subjectOver is what evidence is about after an edge was taken. What a state judged that is not committed yet goes along
+// to a state that carries it; everywhere else it is the work as it stands.
+func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, ev Evidence) task.Subject {
+	from, _ := def.State(t.Status)
+	into, _ := def.State(edge.To)
+	judged := !req.Override && passes(edge)
+	if into.Subject == workflow.SubjectCarried && (judged && from.Subject == workflow.SubjectWorktree || from.Subject == workflow.SubjectCarried) {
+		s := t.Subject
+		s.Reviewed = s.Reviewed || judged
+		return s
+	}
+	s := ev.Subject
+	s.Reviewed = judged
+	if !judged && PutUp(def, edge.To) {
+		s.By = whoPutUp(req.Actor)
+	}
+	return s
+}
+
+// passes says whether an edge is that of a verdict which says that the work will do, on the work as it was judged.
+func passes(edge *workflow.Transition) bool {
+	verdicts := workflow.Verdicts(edge.Gate)
+	failed := slices.ContainsFunc(verdicts, func(p workflow.Part) bool { return p.Verdict == "FAIL" })
+	return len(verdicts) > 0 && !failed && workflow.Asks(edge.Gate, workflow.GitUnmoved)
+}
+
+// PutUp says whether a task in the status only waits to be merged or committed: then it matters whether anybody judged it.
+func PutUp(def *workflow.Definition, status task.Status) bool {
+	state, _ := def.State(status)
+	if state.Subject == workflow.SubjectCarried {
+		return true
+	}
+	merge, said := def.Move(workflow.MoveMerge)
+	_, leads := def.Edge(status, merge)
+	return said && leads
+}
+
+// skipsReview says whether an edge leads to a good end and compares the work with nothing, where other edges to that end do.
+func skipsReview(def *workflow.Definition, edge *workflow.Transition) bool {
+	compares := func(e *workflow.Transition) bool {
+		return workflow.Asks(e.Gate, workflow.GitUnmoved) || workflow.Asks(e.Gate, workflow.GitAsReviewed)
+	}
+	if compares(edge) || !Marks(def, edge.To).Well {
+		return false
+	}
+	for i := range def.Transitions {
+		if other := &def.Transitions[i]; other.To == edge.To && compares(other) {
+			return true
+		}
+	}
+	return false
+}
+
+// whoPutUp names whoever brought a task where it waits for its merge without a verdict.
+func whoPutUp(actor task.Actor) string { return cmp.Or(actor.Person, actor.Name()) }
+
+// WantsTree says whether a move to a status has to know what lies in the worktree, beside the tip of the branch.
+func WantsTree(def *workflow.Definition, t task.Task, to task.Status) bool {
+	state, _ := def.State(to)
+	from, _ := def.State(t.Status)
+	switch state.Subject {
+	case workflow.SubjectWorktree:
+		return true
+	case workflow.SubjectCarried:
+		return from.Subject != workflow.SubjectCarried
+	}
+	return false
+}
+
+// Prepared is what follows for a task whose status began without a workspace, once that is ready: now it is known what its evidence is about.
+func Prepared(t task.Task, s task.Subject) (task.Task, task.Event) {
+	s.By, s.Reviewed = t.Subject.By, t.Subject.Reviewed
+	t.Subject = s
+	return t, task.Event{Type: task.WorkspaceReady, Subject: s, Data: map[string]string{"workspace": t.Workspace, "branch": t.Branch}}
+}
+
+// Began is what follows for a task once an agent of a role was started that found the start: where it is the agent of the present status,
+// evidence is about what it found from then on, but for a status that carries what was judged before.
+func Began(def *workflow.Definition, t task.Task, role string, start task.Start) (after task.Task, verdicts []task.Evidence, is bool) {
+	state, _ := def.State(t.Status)
+	if state.Role == "" || state.Role != role {
+		return t, nil, false
+	}
+	if state.Subject != workflow.SubjectCarried {
+		t.Subject = start.Subject
+	}
+	return t, start.Evidence, true
+}

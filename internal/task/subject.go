@@ -1,0 +1,28 @@
+package task
+
+import "strings"
+
+// Subject is what evidence is about: the work of a task as it stood at one moment.
+type Subject struct {
+	Commit   string `json:"commit,omitempty"`   // the tip of the task's branch; empty where there was none, or it could not be read
+	Branch   string `json:"branch,omitempty"`   // the branch that was followed, where it is not the task's own name for it
+	Trouble  string `json:"trouble,omitempty"`  // why the tip could not be read
+	Tree     string `json:"tree,omitempty"`     // of all that lay in the worktree, where a state judges what is not committed
+	Tracked  string `json:"tracked,omitempty"`  // of that, the tree of the files that git knew
+	Reviewed bool   `json:"reviewed,omitempty"` // a passing verdict was about it
+	By       string `json:"by,omitempty"`       // who put it up without one
+}
+
+// Start is what an agent finds when it is started, noted before its process is there.
+type Start struct {
+	Subject  Subject    `json:"subject"`
+	Evidence []Evidence `json:"evidence,omitempty"` // the verdicts that stand there already
+}
+
+// Valid is the subject with every text in valid UTF-8.
+func (s Subject) Valid() Subject {
+	valid := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+	s.Commit, s.Branch, s.Trouble = valid(s.Commit), valid(s.Branch), valid(s.Trouble)
+	s.Tree, s.Tracked, s.By = valid(s.Tree), valid(s.Tracked), valid(s.By)
+	return s
+}

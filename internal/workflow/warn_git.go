@@ -1,0 +1,53 @@
+package workflow
+
+import (
+	"slices"
+
+	"orange/internal/task"
+)
+
+// warnUnbound tells, in a workflow that binds verdicts to a commit, of moves that do not, and of ways on for a moved tip that have no end.
+func (r reader) warnUnbound(d *Definition) {
+	binds := func(t Transition) bool { return Asks(t.Gate, GitUnmoved) }
+	first := slices.IndexFunc(d.Transitions, binds)
+	if first < 0 {
+		return
+	}
+	bound := map[task.Status]bool{} // states whose work is judged or merged as it was when they were entered
+	for _, t := range d.Transitions {
+		if s, _ := d.State(t.From); s.Subject == SubjectBranch && binds(t) {
+			bound[t.From] = true
+		}
+	}
+	for i := range d.Transitions {
+		t := &d.Transitions[i]
+		asks := func(words ...string) bool {
+			return slices.ContainsFunc(words, func(word string) bool { return Asks(t.Gate, word) })
+		}
+		passes := slices.ContainsFunc(Leaves(t.Gate), func(p Part) bool { return p.Verdict == "PASS" })
+		switch {
+		case passes && bound[t.To] && !asks(GitUnmoved, GitAsReviewed):
+			r.Problem(t.Pos, "unbound", "found a passing verdict that is about no commit, expected git: unmoved beside it as on line %d", d.Transitions[first].Pos.Line)
+		case bound[t.To] && t.From != t.To && !asks(GitUnmoved, GitCommitted):
+			if !t.Has(task.AcquireWorkspace) { // else nobody can have changed anything yet
+				r.Problem(t.Pos, "unbound", "found a transition to %q that leaves open what is not committed, expected git: committed in its gate", t.To)
+			}
+		case t.From == t.To && asks(GitMoved):
+			r.warnRestart(d, t)
+		}
+	}
+}
+
+// warnRestart tells what a way on for a moved tip lacks: a bound, and the agent that it is for.
+func (r reader) warnRestart(d *Definition, t *Transition) {
+	s, _ := d.State(t.From)
+	counts := slices.ContainsFunc(t.When, func(g Guard) bool {
+		return slices.ContainsFunc(t.Hooks, func(h Hook) bool { return h.Field == g.Field && h.Action != task.SetField })
+	})
+	if !counts {
+		r.Problem(t.Pos, "unbound", "found a way on for a moved branch that may be taken for ever, expected a guard, and a hook that increments its counter")
+	}
+	if !slices.ContainsFunc(t.Hooks, func(h Hook) bool { return SpawnRole(h.Hook) != "" && RoleIn(s, h.Hook) == s.Role }) {
+		r.Problem(t.Pos, "unbound", "found a way on for a moved branch that starts no %s, expected a hook that does", s.Role)
+	}
+}
