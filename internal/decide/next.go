@@ -61,7 +61,12 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 
 // restartsOnly says whether all edges from the task's status to itself start it anew because the tip moved.
 func restartsOnly(def *workflow.Definition, t task.Task) bool {
-	return !slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool { return !workflow.Asks(edge.Gate, workflow.GitMoved) })
+	return !slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool { return !restarts(edge) })
+}
+
+// restarts says whether an edge starts its state anew because the tip moved.
+func restarts(edge *workflow.Transition) bool {
+	return edge.From == edge.To && workflow.Asks(edge.Gate, workflow.GitMoved)
 }
 
 // asksForEvidence says whether a move that the actor may ask for has a gate.
