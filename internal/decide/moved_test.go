@@ -123,8 +123,8 @@ func TestExit_thatMoreThanAMovedTipRefusesIsACrash(t *testing.T) {
 	// Where the workflow has no such way on, it is a crash too.
 	phases := shippedWorkflow(t, "phases")
 	ev := withGit(decide.Evidence{Facts: factsFor(phases, "review", "test")}, true, false)
-	if got := shape(decide.Exit(phases, newTask("review"), ev, deathOf("reviewer"), noon)); got != "agent.crashed | review crashes=1 | " {
-		t.Errorf("phases: %s", got)
+	if c := decide.Exit(phases, newTask("review"), ev, deathOf("reviewer"), noon); shape(c) != "agent.crashed | review crashes=1 | " || !strings.Contains(c.Events[0].Reason, "git unmoved") {
+		t.Errorf("phases: %s, because %q", shape(c), c.Events[0].Reason)
 	}
 	// And a guard that does not hold beside it is more than a moved tip.
 	guarded := tiny([]workflow.Transition{
@@ -133,6 +133,19 @@ func TestExit_thatMoreThanAMovedTipRefusesIsACrash(t *testing.T) {
 	}, workflow.Rule{Status: "busy", HasArtifact: &workflow.Part{Section: "## Note"}, Then: "help"})
 	if got := shape(decide.Exit(guarded, newTask("busy"), tipMoved("## Note\nyes\n"), deathOf("worker"), noon)); got != "agent.crashed | busy crashes=1 | " {
 		t.Errorf("with a guard: %s", got)
+	}
+}
+
+// A workflow may begin a status anew and leave it to a person to start somebody.
+func TestExit_thatBeginsTheStatusAnewTellsAPersonWhereItStartsNobody(t *testing.T) {
+	t.Parallel()
+	artifact := note("")
+	def := tiny([]workflow.Transition{
+		{From: "busy", To: "help", Gate: []workflow.Part{{Git: workflow.GitUnmoved}}}, {From: "busy", To: "busy", Gate: []workflow.Part{{Git: workflow.GitMoved}}},
+	}, workflow.Rule{Status: "busy", HasArtifact: &artifact, Then: "help"})
+	c := decide.Exit(def, newTask("busy"), tipMoved("## Note\nyes\n"), deathOf("worker"), noon)
+	if got := shape(c); got != "agent.stopped, auto.advanced busy->busy | busy crashes=0 | " || !strings.Contains(c.Task.Attention, "orange task respawn T1") {
+		t.Errorf("it leads to %s with the mark %q", got, c.Task.Attention)
 	}
 }
 
@@ -282,6 +295,9 @@ func TestNeeds_ofADeathAskWhetherTheTipMovedWhereThatIsAWayOn(t *testing.T) {
 	if len(parts) != 2 || parts[0].Git != workflow.GitMoved || parts[1].Section != "## Note" {
 		t.Errorf("found %+v", parts)
 	}
+	if parts = decide.NeedsOfDeath(tiny([]workflow.Transition{{From: "busy", To: "busy", Gate: []workflow.Part{note("")}}}), newTask("busy"), deathOf("worker")); len(parts) > 0 {
+		t.Errorf("found %+v for an edge that is no way on from a moved tip", parts)
+	}
 	verdict := workflow.Part{File: "review.json", Judges: true}
 	rule := workflow.Part{Section: "## Review", Verdict: "PASS"}
 	starts := decide.NeedsOnStart(tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{verdict, note(workflow.SinceEntry)}}, {From: "help", To: "lost", Gate: []workflow.Part{verdict}}},
@@ -426,6 +442,17 @@ func TestARefusalSaysWhetherNothingButTheMovedTipSpeaksAgainstIt(t *testing.T) {
 	} {
 		if told {
 			t.Errorf("%s is told to be a moved tip alone", what)
+		}
+	}
+}
+
+func TestARefusalForAMovedTipIsToldAlsoOfPartsOfParts(t *testing.T) {
+	t.Parallel()
+	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{All: []workflow.Part{note(""), {Git: workflow.GitUnmoved}}}}}})
+	for body, want := range map[string]bool{"## Note\nyes\n": true, "": false} {
+		_, err := decide.Transition(def, newTask("busy"), tipMoved(body), task.Request{Task: "T1", To: "help", Actor: human()}, noon)
+		if no := refusal(t, err); no.Moved != want {
+			t.Errorf("%q: %+v", body, no)
 		}
 	}
 }

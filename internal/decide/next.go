@@ -64,10 +64,8 @@ func restartsOnly(def *workflow.Definition, t task.Task) bool {
 	return !slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool { return !restarts(edge) })
 }
 
-// restarts says whether an edge starts its state anew because the tip moved.
-func restarts(edge *workflow.Transition) bool {
-	return edge.From == edge.To && workflow.Asks(edge.Gate, workflow.GitMoved)
-}
+// restarts says whether an edge from a status to itself starts it anew because the tip moved.
+func restarts(edge *workflow.Transition) bool { return workflow.Asks(edge.Gate, workflow.GitMoved) }
 
 // asksForEvidence says whether a move that the actor may ask for has a gate.
 func asksForEvidence(def *workflow.Definition, t task.Task, actor task.Actor) bool {

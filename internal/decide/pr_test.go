@@ -101,8 +101,12 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 		t.Errorf("the text behind it is %q (%v), want the pull request and its head", text, kept)
 	}
 	pr.State = task.PRClosed // stands in for nothing
-	if c = decide.PREnded(def, one, moved, pr, "", noon); c.Task.Status != "cancelled" || len(c.Spent) > 0 {
-		t.Errorf("closed: %s, rested on %v", shape(c), c.Spent)
+	shut := tiny([]workflow.Transition{{From: "busy", To: "lost", Gate: []workflow.Part{{Git: workflow.GitUnmoved}}}})
+	shut.Moves = []workflow.Move{{Command: workflow.MovePRClosed, To: "lost"}}
+	other := one
+	other.Status = "busy"
+	if c = decide.PREnded(shut, other, moved, pr, "", noon); c.Task.Status != "busy" || !strings.Contains(c.Task.Attention, "git unmoved") {
+		t.Errorf("closed: %s, marked %q", shape(c), c.Task.Attention)
 	}
 	// It stands in for git alone.
 	strict := *def
@@ -113,9 +117,12 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 		}
 	}
 	pr.State = task.PRMerged
+	moved.Facts[workflow.Part{Check: "tests"}.Key()] = decide.Fact{Source: "check tests", Found: "red"}
 	c = decide.PREnded(&strict, one, moved, pr, "", noon)
-	if c.Task.Status != "reviewing" || !strings.Contains(c.Task.Attention, "## Accepted") || strings.Contains(c.Task.Attention, "git unmoved") {
-		t.Errorf("with more than git in the gate: %s, marked %q", shape(c), c.Task.Attention)
+	for said, want := range map[string]bool{"## Accepted": true, "check tests: red": true, "git unmoved": false} {
+		if c.Task.Status != "reviewing" || strings.Contains(c.Task.Attention, said) != want {
+			t.Errorf("with more than git in the gate: %s, marked %q, %q in it: want %v", shape(c), c.Task.Attention, said, want)
+		}
 	}
 }
 

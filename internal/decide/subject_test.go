@@ -375,6 +375,25 @@ func TestBegan_isAboutWhatTheStatussOwnAgentFound(t *testing.T) {
 	}
 }
 
+// Its work is the same, whatever its status is called now.
+func TestMigrate_leavesWhatTheEvidenceIsAbout(t *testing.T) {
+	t.Parallel()
+	one := newTask("working")
+	one.Subject = task.Subject{Commit: "first", Reviewed: true, By: "Ada"}
+	for _, to := range []task.Status{"busy", "working"} {
+		def := tiny(nil)
+		def.States[2].Name = "working"
+		stands := map[task.Status]task.Status{"working": to}
+		c, err := decide.Migrate(def, one, nil, stands, evidenceAbout("", task.Subject{Commit: "second"}), human(), noon)
+		if err != nil || c.Task.Subject != one.Subject {
+			t.Errorf("to %s: it is about %+v (%v)", to, c.Task.Subject, err)
+		}
+		if last := c.Events[len(c.Events)-1]; last.IsMove() != (to == "busy") || last.IsMove() && last.Subject != one.Subject {
+			t.Errorf("to %s: the history says %+v", to, last)
+		}
+	}
+}
+
 // What is on record is what the history says of it, whatever bytes it came with.
 func TestSubject_onRecordIsWhatItsEventSays(t *testing.T) {
 	t.Parallel()
