@@ -50,9 +50,9 @@ func PutUp(def *workflow.Definition, status task.Status) bool {
 	if state.Subject == workflow.SubjectCarried {
 		return true
 	}
-	merge, said := def.Move(workflow.MoveMerge)
+	merge, _ := def.Move(workflow.MoveMerge)
 	_, leads := def.Edge(status, merge)
-	return said && leads
+	return leads
 }
 
 // skipsReview says whether an edge leads to a good end and compares the work with nothing, where other edges to that end do.

@@ -307,6 +307,30 @@ func TestAMoveToAGoodEndSaysSoWhereNobodyComparedTheWorkWithWhatWasReviewed(t *t
 	}
 }
 
+func TestAMoveSaysThatNobodyComparedTheWorkOnlyWhereAnotherWayToTheSameGoodEndDoes(t *testing.T) {
+	t.Parallel()
+	unmoved := []workflow.Part{{Git: workflow.GitUnmoved}}
+	direct := workflow.Transition{From: "busy", To: "lost"}
+	for _, c := range []struct {
+		name  string
+		other workflow.Transition
+		moves []workflow.Move
+		want  bool
+	}{
+		{"another way to it compares", workflow.Transition{From: "help", To: "lost", Gate: unmoved}, nil, true},
+		{"no way to it does", workflow.Transition{From: "help", To: "lost"}, nil, false},
+		{"a way to somewhere else does", workflow.Transition{From: "todo", To: "help", Gate: unmoved}, nil, false},
+		{"the task is given up", workflow.Transition{From: "help", To: "lost", Gate: unmoved}, []workflow.Move{{Command: workflow.MoveCancel, To: "lost"}}, false},
+	} {
+		def := tiny([]workflow.Transition{direct, c.other})
+		def.Moves = c.moves
+		d, err := decide.Transition(def, newTask("busy"), evidence(""), task.Request{Task: "T1", To: "lost", Actor: human()}, noon)
+		if got := d.Change.Events[0].Data[task.DataUnreviewed] != ""; err != nil || got != c.want {
+			t.Errorf("%s: it says so: %v (%v)", c.name, got, err)
+		}
+	}
+}
+
 func TestWantsTree_whereWhatLiesInTheWorktreeIsJudgedOrPutUp(t *testing.T) {
 	t.Parallel()
 	build, plain := shippedWorkflow(t, "build"), defaultWorkflow(t)
@@ -409,6 +433,11 @@ func TestSubject_onRecordIsWhatItsEventSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	changes["a move"] = d.Change
+	d, err = decide.Transition(def, newTask("agent-review"), evidenceAbout(aPassText, broken), task.Request{Task: "T1", To: "reviewing", Actor: ada}, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes["a verdict"] = d.Change
 	if changes["a birth"], err = decide.Create(def, task.Task{ID: "T1"}, "reviewing", ada, noon); err != nil {
 		t.Fatal(err)
 	}
