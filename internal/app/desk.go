@@ -88,7 +88,7 @@ func (d desk) SetBranch(ctx context.Context, t task.Task, name string) (string, 
 	return name, slot.Rename(ctx, present, name)
 }
 
-func (d desk) Ahead(ctx context.Context, t task.Task) (bool, error) {
+func (d desk) Ahead(ctx context.Context, t task.Task, commit string) (bool, error) {
 	repo, err := d.repo(t)
 	if err != nil {
 		return false, err
@@ -96,7 +96,7 @@ func (d desk) Ahead(ctx context.Context, t task.Task) (bool, error) {
 	if err := d.onBranch(ctx, repo, t); err != nil {
 		return false, err
 	}
-	return repo.Ahead(ctx, t.Branch)
+	return repo.Ahead(ctx, t.Branch, commit)
 }
 
 func (d desk) Tip(ctx context.Context, t task.Task) (string, error) {
@@ -154,7 +154,7 @@ func (d desk) Push(ctx context.Context, t task.Task) (commit string, moved bool,
 	return pushed.Commit, pushed.Commit != pushed.Was, err
 }
 
-func (d desk) Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error) {
+func (d desk) Merge(ctx context.Context, t task.Task, commit, strategy string) (merged, how string, err error) {
 	repo, err := d.repo(t)
 	if err != nil {
 		return "", "", err
@@ -166,15 +166,18 @@ func (d desk) Merge(ctx context.Context, t task.Task, strategy string) (commit, 
 		return "", "", err
 	}
 	defer release()
-	merged, err := repo.Merge(ctx, worktree.MergeRequest{
-		Branch: t.Branch, Strategy: strategy, Push: true,
+	done, err := repo.Merge(ctx, worktree.MergeRequest{
+		Branch: t.Branch, Commit: commit, Strategy: strategy, Push: true,
 		Message: fmt.Sprintf("Merge branch '%s'\n\nOrange-Task: %s", t.Branch, t.ID),
 	})
-	how = merged.How
-	if merged.Pushed {
+	how = done.How
+	if done.Pushed {
 		how += ", pushed to origin"
 	}
-	return merged.Commit, how, err
+	if done.Beyond != "" {
+		how += fmt.Sprintf("; the branch has moved on to %.7s since, and what it has beyond %.7s is kept there, not merged", done.Beyond, commit)
+	}
+	return done.Commit, how, err
 }
 
 func (d desk) Prepare(ctx context.Context, t task.Task) ([]string, error) {

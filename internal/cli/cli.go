@@ -21,7 +21,7 @@ type Moves interface {
 	Request(ctx context.Context, req task.Request) (task.Outcome, error)
 	Command(ctx context.Context, id, command string, actor task.Actor, reason string) (task.Outcome, error)
 	RequestChanges(ctx context.Context, id, text string, actor task.Actor) (task.Outcome, error)
-	Merge(ctx context.Context, id, strategy string, local bool, actor task.Actor) (task.Outcome, string, error)
+	Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (task.Outcome, string, error)
 	Update(ctx context.Context, id string, u task.Update) (task.Task, error)
 }
 

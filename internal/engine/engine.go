@@ -79,14 +79,18 @@ type Desk interface {
 	// SetBranch renames or switches the workspace's branch; with an empty name it answers the present one.
 	SetBranch(ctx context.Context, t task.Task, name string) (string, error)
 	Project(name string) (task.Project, error)
+	// Subject is what evidence of the task is about at this moment: the tip of its branch, and with tree what lies in its worktree too.
+	// What could not be read is told in it.
+	Subject(ctx context.Context, t task.Task, tree bool) task.Subject
 }
 
 // Merger merges a task's branch into the project's default branch.
 type Merger interface {
-	// Ahead says whether the branch holds anything that the default branch has not. A workspace that is on another
-	// branch is an error: what the agent did is not where the merge would look for it.
-	Ahead(ctx context.Context, t task.Task) (bool, error)
-	Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error)
+	// Ahead says whether a commit of the branch, or its tip where none is named, holds anything that the default branch has not.
+	// A workspace that is on another branch is an error: what the agent did is not where the merge would look for it.
+	Ahead(ctx context.Context, t task.Task, commit string) (bool, error)
+	// Merge merges a commit of the branch, or its tip where none is named. What the branch has beyond it is kept, and told in how.
+	Merge(ctx context.Context, t task.Task, commit, strategy string) (merged, how string, err error)
 	// Tip is the branch's newest commit; empty where there is no such branch.
 	Tip(ctx context.Context, t task.Task) (string, error)
 	// Within says whether a commit holds all that the branch has. It may be one that is not here: then it holds what was pushed.

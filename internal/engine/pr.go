@@ -23,7 +23,7 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (ta
 	}
 	ahead := false
 	if s.Task.Live && s.Task.Workspace != "" { // else there may be no branch yet
-		if ahead, err = e.Merger.Ahead(ctx, s.Task); err != nil {
+		if ahead, err = e.Merger.Ahead(ctx, s.Task, ""); err != nil {
 			return task.Outcome{}, err
 		}
 	}
@@ -96,13 +96,29 @@ func (e *Engine) stillOpen(ctx context.Context, t task.Task, req task.Request, p
 }
 
 // mergedThere moves a task whose pull request is merged. The default branch here is left as it is.
-func (e *Engine) mergedThere(ctx context.Context, req task.Request, pr task.PullRequest, git known) (task.Outcome, string, error) {
-	req.Reason = decide.PREnd(pr)
+func (e *Engine) mergedThere(ctx context.Context, s task.Snapshot, req task.Request, pr task.PullRequest, evidence decide.Evidence) (task.Outcome, string, error) {
+	req.Reason, req.Override = decide.PREnd(pr), false
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return task.Outcome{}, "", err
+	}
+	git := ofGit(decide.StandIn(def, s.Task, req.To, evidence, pr))
 	if err := e.landed(ctx, req, pr); err != nil {
 		return task.Outcome{}, "", err
 	}
 	out, err := e.request(ctx, req, nil, git)
-	return out, req.Reason + "; the default branch here is as it was, fetch it", err
+	said := req.Reason + "; the default branch here is as it was, fetch it"
+	if err != nil || !out.Moved {
+		return out, said, err
+	}
+	if marked := decide.Landed(s.Task, out.Task, pr); marked.Attention != out.Task.Attention {
+		out.Task, err = e.change(ctx, req.Task, func(now task.Snapshot) (*task.Change, error) {
+			now.Task.Attention = marked.Attention
+			return &task.Change{Task: now.Task, Expect: now.Task.Version}, nil
+		})
+		said += "; " + marked.Attention
+	}
+	return out, said, errors.Join(err, e.Sync(ctx, req.Task))
 }
 
 // landed puts on record that a pull request was merged, each part of it once.

@@ -70,6 +70,7 @@ func (h *Hands) started(job task.Job, p Pane, window, event string) task.Effect 
 		key = task.DataHarness // from which the task's own harnesses can be told again
 	}
 	data[key] = h.harnessOf(job)
+	data["commit"] = job.Start.Subject.Commit
 	effect := task.Effect{Events: []task.Event{{Type: event, Data: data}}, Session: &p.Session, Seat: &task.Seat{Hash: p.Seat}}
 	effect.Said = fmt.Sprintf("%s in session %s", job.Role, p.Session)
 	if p.Dead {
@@ -165,7 +166,7 @@ func (h *Hands) variables(job task.Job, view View) map[string]string {
 	values := map[string]string{
 		workflow.VarSummary: t.Summary, workflow.VarProject: t.Project, workflow.VarBranch: t.Branch, workflow.VarStatus: string(t.Status),
 		workflow.VarReviewRound: strconv.Itoa(t.Counters.Get(task.ReviewRound)), workflow.VarBase: view.Base, workflow.VarTaskFile: view.TaskFile,
-		workflow.VarTaskID: t.ID, workflow.VarTaskDir: h.Setup.TaskDir(t), workflow.VarWorktree: view.Dir,
+		workflow.VarCommit: commitOf(job.Start.Subject), workflow.VarRun: strconv.FormatInt(job.Hook.ID, 10), workflow.VarTaskID: t.ID, workflow.VarTaskDir: h.Setup.TaskDir(t), workflow.VarWorktree: view.Dir,
 	}
 	for _, c := range t.Counters {
 		if _, taken := values[c.Name]; !taken {
@@ -173,6 +174,14 @@ func (h *Hands) variables(job task.Job, view View) map[string]string {
 		}
 	}
 	return values
+}
+
+// commitOf is the commit that an agent is told it is started on.
+func commitOf(s task.Subject) string {
+	if s.Commit == "" {
+		return "(not known: " + s.Trouble + ")"
+	}
+	return s.Commit
 }
 
 // sessionID makes an identifier for the agent's own conversation, in the form of a UUID, from the seat's secret.

@@ -26,6 +26,7 @@ const (
 	propDeaths     = "deaths"  // one death has one consequence
 	propAnswers    = "answers" // what was granted is in the history, and what was refused is not
 	propMirrors    = "mirrors" // the files show what is on record
+	propMerges     = "merges"  // what is merged was passed, put up by a person, or is answered for by one
 	propErrors     = "errors"  // nothing fails that nobody has disturbed
 )
 

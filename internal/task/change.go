@@ -106,6 +106,7 @@ type Job struct {
 	Role    string // the role of the agent that the hook starts or speaks to
 	Agent   string // the harness of that agent; empty means the one of the task that Hook.Harness says
 	Event   Event  // what queued the hook; only for those that tell of it or run a program
+	Start   Start  // what an agent that the hook starts finds
 	Secret  string // the seat's secret, for hooks that may start an agent
 	Seat    string // the hash under which the seat is kept
 	Inherit bool   // the agent gets the environment of this process; else that of the tmux server

@@ -47,6 +47,13 @@ type Request struct {
 	Command bool
 }
 
+// Merge is how a person wants a task's branch merged.
+type Merge struct {
+	Strategy string // "ff", "merge", or empty for whichever is possible
+	Local    bool   // merge here, whatever pull request there is
+	Override string // the reason for which the tip is merged although the workflow's conditions do not hold; empty where they shall
+}
+
 // Holder is a task that has a workspace.
 type Holder struct {
 	Workspace string `json:"workspace"`
