@@ -90,9 +90,8 @@ func (s Slot) glance() (place, bool) {
 		!samePath(strings.TrimSpace(string(back)), filepath.Join(s.Dir, ".git")) {
 		return place{}, false
 	}
-	const sha1, sha256 = 40, 64
 	commit := strings.TrimSpace(string(head))
-	if (len(commit) != sha1 && len(commit) != sha256) || strings.ContainsFunc(commit, notHex) {
+	if !isCommit(commit) {
 		return place{}, false
 	}
 	return place{gitDir: gitDir, exclude: filepath.Join(common, "info", "exclude"), head: commit}, true
