@@ -24,6 +24,7 @@ type Evidence struct {
 type Fact struct {
 	Holds   bool
 	Pending bool   // it is being found out: ask again later
+	Moved   bool   // it does not hold, and for no other reason than that the task's branch has moved since
 	Source  string // "planning/planning.ai.json", "check tests", "git clean"
 	Digest  string // of Text; empty where there was nothing to see
 	Text    string // what was seen, normalised: kept with the decision that rests on it

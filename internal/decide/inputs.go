@@ -84,6 +84,7 @@ type Seen struct {
 	Source string `json:"source"`
 	Digest string `json:"digest,omitempty"`
 	Found  string `json:"found,omitempty"` // why it does not hold
+	Moved  bool   `json:"moved,omitempty"` // that is only because the branch has moved
 }
 
 // By are inputs with whoever asked.
@@ -194,7 +195,7 @@ func (in *Inputs) facts(parts []workflow.Part, ev Evidence) {
 		}
 		seenAs := Seen{Holds: fact.Holds, Source: fact.Source, Digest: fact.Digest}
 		if !fact.Holds {
-			seenAs.Found = fact.Found
+			seenAs.Found, seenAs.Moved = fact.Found, fact.Moved
 		}
 		in.Facts[short(p.Key())] = seenAs
 	}

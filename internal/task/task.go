@@ -67,6 +67,8 @@ type Task struct {
 	EnteredAt time.Time // when the present status began
 	Overdue   int       // the highest level of lateness that was told since then; 0 when none was
 
+	Subject Subject // what the task's evidence is about
+
 	Version int64 // grows by one with every change; a change names the version that it was decided on
 	Seq     int   // the sequence number of the newest event
 	Hash    string

@@ -57,6 +57,7 @@ type Check struct {
 	Named
 	Run     []string // argv; no shell reads it
 	Timeout int      // seconds
+	Scratch bool     // it runs in a checkout of the commit that is made for the run, and not in the worktree
 }
 
 // Command is a word of the workflow's own shell, with the state that it leads to.
@@ -162,6 +163,12 @@ const (
 	GitAhead   = "ahead"   // the branch has commits that its base has not
 	GitClean   = "clean"   // nothing in the worktree is uncommitted
 	GitPlanned = "planned" // the branch changes no path that the plan file does not name
+
+	GitCommitted  = "committed"   // no file that git knows differs from the commit
+	GitUnmoved    = "unmoved"     // the branch is where it was when its work was put up, and no file that git knows differs
+	GitMoved      = "moved"       // the branch is elsewhere by now
+	GitAsReviewed = "as-reviewed" // the branch holds what lay in the worktree when that was judged, and nothing else
+	GitUntouched  = "untouched"   // neither the branch nor the worktree changes a file that the globs name
 )
 
 // What a part that asks for a check wants of it.
@@ -176,16 +183,17 @@ type Part struct {
 	File    string // relative to the task's folder
 	Glob    string // files below the task's folder, "code/files/**": at least one of them must be there and not be empty
 	Check   string // a check of the workflow
-	Git     string // GitAhead, GitClean or GitPlanned
+	Git     string // one of the words above, such as GitClean
 	All     []Part
 	Any     []Part
 
-	JSON   bool   // the file must be JSON
-	JQ     string // a jq program that must answer true: of the file's JSON, or of the list of the glob's paths
-	With   []With // JSON files that the program knows as variables
-	Plan   string // the plan file of GitPlanned, relative to the task's folder: {"files": [{"path": ...}]}
-	Result string // CheckPassed or CheckFailed
-	Want   string // what would meet the part, in words for people; empty means that the part says it itself
+	JSON      bool     // the file must be JSON
+	JQ        string   // a jq program that must answer true: of the file's JSON, or of the list of the glob's paths
+	With      []With   // JSON files that the program knows as variables
+	Plan      string   // the plan file of GitPlanned, relative to the task's folder: {"files": [{"path": ...}]}
+	Result    string   // CheckPassed or CheckFailed
+	Untouched []string // the globs of GitUntouched, relative to the top of the repository
+	Want      string   // what would meet the part, in words for people; empty means that the part says it itself
 
 	Required  bool     // not empty
 	Fields    []string // at least one of these labels must have content
@@ -208,10 +216,10 @@ func (p Part) Key() string {
 	for i, w := range p.With {
 		with[i] = w.Name + "=" + w.File
 	}
-	return fmt.Sprintf("%q", []string{
+	return fmt.Sprintf("%q", append([]string{
 		p.Section, p.File, p.Glob, p.Check, p.Git, p.JQ, strings.Join(with, " "), p.Plan, p.Result,
 		strconv.FormatBool(p.JSON), strconv.FormatBool(p.Required),
-	})
+	}, p.Untouched...))
 }
 
 // Birth is a state in which a task may be created, with what that sets going.
