@@ -110,6 +110,20 @@ func (d desk) Tip(ctx context.Context, t task.Task) (string, error) {
 	return repo.Tip(ctx, t.Branch)
 }
 
+// Subject reads what a task's evidence is about now. What cannot be read is told in the answer, and is no error.
+func (d desk) Subject(ctx context.Context, t task.Task, tree bool) task.Subject {
+	repo, err := d.repo(t)
+	if err != nil {
+		return task.Subject{Trouble: err.Error()}
+	}
+	dir := ""
+	if t.Workspace != "" {
+		dir = d.house.slotDir(t.Workspace)
+	}
+	tip := repo.ReadTip(ctx, dir, t.Branch)
+	return task.Subject{Commit: tip.Commit, Branch: tip.Branch, Trouble: tip.Trouble}
+}
+
 func (d desk) Within(ctx context.Context, t task.Task, commit string) (bool, error) {
 	repo, err := d.repo(t)
 	if err != nil {

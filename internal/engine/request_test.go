@@ -27,7 +27,7 @@ func (w *world) live() string {
 	w.move(id, "agent-review", worker)
 	w.write(id, pass)
 	w.move(id, "reviewing", reviewer)
-	out, how, err := w.Merge(w.t.Context(), id, "", false, human)
+	out, how, err := w.Merge(w.t.Context(), id, task.Merge{}, human)
 	must(w.t, err)
 	if !out.Moved || how != "merged" {
 		w.t.Errorf("the merge answered %q, %+v", how, out)

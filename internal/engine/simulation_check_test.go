@@ -106,6 +106,7 @@ func (s *sim) committed(c task.Change, t task.Task, open []task.Seat) {
 	}
 	one.version = t.Version
 	for _, e := range c.Events {
+		s.entered(t, e)
 		if e.IsMove() {
 			s.figures.moves++
 		}

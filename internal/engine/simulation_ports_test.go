@@ -331,7 +331,7 @@ func (d desktop) Replaced(context.Context, task.Task) ([]byte, bool, error) { re
 func (d desktop) Relink(context.Context, task.Task) error                   { return nil }
 func (d desktop) CheckBranch(context.Context, string) error                 { return nil }
 func (d desktop) Project(string) (task.Project, error)                      { return d.p.sim.project, nil }
-func (d desktop) Ahead(context.Context, task.Task) (bool, error)            { return true, nil }
+func (d desktop) Ahead(context.Context, task.Task, string) (bool, error)    { return true, nil }
 func (d desktop) Tip(context.Context, task.Task) (string, error)            { return "beef", nil }
 func (d desktop) Within(context.Context, task.Task, string) (bool, error)   { return true, nil }
 
@@ -346,8 +346,11 @@ func (d desktop) SetBranch(_ context.Context, _ task.Task, name string) (string,
 }
 
 // Merge looks first, as every hand does: what is merged is not merged again.
-func (d desktop) Merge(_ context.Context, t task.Task, _ string) (commit, how string, err error) {
+func (d desktop) Merge(_ context.Context, t task.Task, commit, _ string) (merged, how string, err error) {
 	s := d.p.sim
+	if b := s.branch(t.ID); !b.passed[commit] && !b.answered[commit] && d.p.asked.kind != mergeAllTheSame {
+		s.breaks("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit, s.short(t.ID))
+	}
 	_, err = at(d.p, "merge "+s.short(t.ID), func() (struct{}, error) {
 		return struct{}{}, d.p.troubled("merge")
 	})

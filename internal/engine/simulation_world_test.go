@@ -117,6 +117,7 @@ func (w terminal) Start(_ context.Context, start hook.Start) (hook.Pane, error) 
 			return hook.Pane{}, err
 		}
 		s.opens(a)
+		s.starts(a)
 		s.agents = append(s.agents, a)
 		s.figures.agents++
 		return a.pane(), nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 		got.Task != want.Task || got.Dir != want.Dir || !slices.Equal(got.Argv, want.Argv) {
 		t.Errorf("started %+v\nwant %+v", got, want)
 	}
-	if effect.Seat == nil || *effect.Seat != (task.Seat{Hash: "hash", PID: 100, Began: "began 100"}) || effect.Session == nil || *effect.Session != "garden/fix" {
+	if effect.Seat == nil || !reflect.DeepEqual(*effect.Seat, task.Seat{Hash: "hash", PID: 100, Began: "began 100"}) || effect.Session == nil || *effect.Session != "garden/fix" {
 		t.Errorf("the effect is %+v", effect)
 	}
 	if len(effect.Events) != 1 || effect.Events[0].Type != task.AgentSpawned || effect.Events[0].Data["harness"] != "claude" {

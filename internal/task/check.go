@@ -6,6 +6,7 @@ type CheckResult struct {
 	Argv        []string `json:"argv"`
 	Head        string   `json:"head"`
 	Clean       bool     `json:"clean"`             // nothing was uncommitted before the run, and the commit was still the same after it
+	Scratch     bool     `json:"scratch,omitempty"` // it ran in a checkout of the commit that was made for it
 	Left        []string `json:"left,omitempty"`    // what the run itself left uncommitted
 	Trouble     string   `json:"trouble,omitempty"` // why it says nothing: it could not be started, or somebody ended it
 	Status      int      `json:"status"`

@@ -191,7 +191,12 @@ func (r Repo) once(ctx context.Context, c call) (proc.Result, error) {
 
 func command(c call) proc.Command {
 	// Line ends must not stop a rescue, submodules are left as they are, and no collector is left running behind us.
-	args := []string{"-c", "core.safecrlf=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0"}
+	// What agents can write into the repository's configuration may neither run a program when somebody looks, nor tell git
+	// that a file has not changed: no monitor of files, no check of signatures, no flag on every file that is checked out.
+	args := []string{
+		"-c", "core.safecrlf=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0",
+		"-c", "core.fsmonitor=false", "-c", "core.ignoreStat=false", "-c", "log.showSignature=false",
+	}
 	if !c.hooks {
 		args = append(args, "-c", "core.hooksPath=/dev/null")
 	}

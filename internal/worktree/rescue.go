@@ -221,7 +221,7 @@ func (s Slot) wholeTree(ctx context.Context, index string, forced []string) (str
 		if err != nil {
 			return "", err
 		}
-		missing = slices.DeleteFunc(all, func(c change) bool { return c.tree == ' ' })
+		missing = slices.DeleteFunc(all, func(c change) bool { return c.tree == unchanged })
 		if len(missing) == 0 {
 			break
 		}

@@ -90,9 +90,8 @@ func (s Slot) glance() (place, bool) {
 		!samePath(strings.TrimSpace(string(back)), filepath.Join(s.Dir, ".git")) {
 		return place{}, false
 	}
-	const sha1, sha256 = 40, 64
 	commit := strings.TrimSpace(string(head))
-	if (len(commit) != sha1 && len(commit) != sha256) || strings.ContainsFunc(commit, notHex) {
+	if !isCommit(commit) {
 		return place{}, false
 	}
 	return place{gitDir: gitDir, exclude: filepath.Join(common, "info", "exclude"), head: commit}, true
@@ -183,38 +182,6 @@ func (s Slot) symbolicHead(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("read HEAD of %q: %w", s.Dir, err)
 	}
 	return strings.TrimPrefix(out.Text(), "refs/heads/"), nil
-}
-
-// change is one file that differs, as git status names it.
-type change struct {
-	index, tree byte // what git calls X and Y
-	path        string
-}
-
-// changes lists what differs from HEAD, ignored files, nested repositories and submodules apart:
-// those are left alone by everything that is done here. An index of its own may be given.
-func (s Slot) changes(ctx context.Context, index, untracked string) ([]change, error) {
-	env := []string{reading}
-	if index != "" {
-		env = append(env, "GIT_INDEX_FILE="+index)
-	}
-	args := []string{"status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=" + untracked}
-	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, env: env})
-	if err != nil {
-		return nil, fmt.Errorf("look for changes in %q: %w", s.Dir, err)
-	}
-	const path = 3
-	var all []change
-	for _, line := range strings.Split(string(out.Stdout), "\x00") {
-		if len(line) <= path {
-			continue
-		}
-		c := change{index: line[0], tree: line[1], path: line[path:]}
-		if !s.nested(c.path) {
-			all = append(all, c)
-		}
-	}
-	return all, nil
 }
 
 // nested says whether a folder is a repository of its own, which "git clean -f" leaves alone.

@@ -13,10 +13,11 @@ import (
 
 // Stand is where a slot is, at one moment.
 type Stand struct {
-	Head     string   // commit
-	Branch   string   // empty when it is on none
-	Modified []string // paths that git knows and that differ from the commit, sorted
-	New      []string // paths that it does not know, sorted; what does not count for Clean is in neither
+	Head       string   // commit
+	Branch     string   // empty when it is on none
+	Modified   []string // paths that git knows and that differ from the commit, sorted
+	New        []string // paths that it does not know, sorted; what does not count for Clean is in neither
+	Submodules []string // those at another commit than the one that is recorded, or with changes of tracked files, sorted
 }
 
 // Stand looks where the slot is. One that is not there has no stand.
@@ -24,27 +25,27 @@ func (s Slot) Stand(ctx context.Context) (Stand, bool, error) {
 	if _, err := os.Lstat(filepath.Join(s.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
 		return Stand{}, false, nil
 	}
-	var at Stand
-	var err error
-	if at.Head, err = s.Head(ctx); err != nil {
-		return Stand{}, false, err
-	}
-	if at.Branch, err = s.Branch(ctx); err != nil {
-		return Stand{}, false, err
-	}
-	changes, err := s.changes(ctx, "", "all")
+	seen, err := s.status(ctx, asked{untracked: "all", submodules: "untracked"})
 	if err != nil {
 		return Stand{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
 	}
-	for _, c := range changes {
-		if c.index == '?' {
+	if seen.head == "" {
+		return Stand{}, false, fmt.Errorf("cannot read the commit of workspace %q: its branch %q has none yet", s.Dir, seen.branch)
+	}
+	at := Stand{Head: seen.head, Branch: seen.branch}
+	for _, c := range seen.changes {
+		switch {
+		case c.submodule:
+			at.Submodules = append(at.Submodules, c.path)
+		case c.index == untracked:
 			at.New = append(at.New, c.path)
-		} else {
+		default:
 			at.Modified = append(at.Modified, c.path)
 		}
 	}
 	slices.Sort(at.Modified)
 	slices.Sort(at.New)
+	slices.Sort(at.Submodules)
 	return at, true, nil
 }
 
