@@ -127,10 +127,10 @@ func (e *Engine) judge(ctx context.Context, req task.Request, facts *known) (tas
 		return s, decide.Decision{}, evidence, err
 	}
 	if facts != nil {
-		evidence.Facts = maps.Clone(evidence.Facts)
-		if len(facts.facts) > 0 { // then there were some to look at
-			maps.Copy(evidence.Facts, facts.facts)
-		}
+		all := map[string]decide.Fact{}
+		maps.Copy(all, evidence.Facts)
+		maps.Copy(all, facts.facts)
+		evidence.Facts = all
 		evidence.Subject = facts.subject
 	}
 	decision, err := decide.Transition(def, s.Task, evidence, req, e.Now())

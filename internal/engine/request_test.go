@@ -142,8 +142,8 @@ func TestRequest_keepsTheEvidenceUnderItsDigest(t *testing.T) {
 			wantText(t, "the digest of "+e.Source, document.Digest(string(text)), e.Digest)
 		}
 	}
-	if kept != 3 {
-		t.Errorf("%d pieces of evidence are named, want those of 3 moves", kept)
+	if kept != 5 {
+		t.Errorf("%d pieces of evidence are named, want the three sections, and what git said twice", kept)
 	}
 }
 

@@ -308,18 +308,20 @@ func rows() []row {
 		{"clarification", "planning", "worker human", "", "", 0, all},
 		{"clarification", "working", "worker human", "", "## plan", 0, all},
 		{"clarification", "cancelled", "human", kill, "", 0, all},
-		{"working", "agent-review", "worker human", "increment_review_round spawn_reviewer", "## handoff", 0, all},
+		{"working", "agent-review", "worker human", "set_field increment_review_round spawn_reviewer", "## handoff git committed", 0, all},
 		{"working", "clarification", "worker human", "", "", 0, all},
 		{"working", "stuck", "worker human", "", "", 0, all},
 		{"working", "cancelled", "human", kill, "", 0, all},
-		{"agent-review", "reviewing", "reviewer human", "kill_reviewer", "## review", 0, all},
+		{"agent-review", "reviewing", "reviewer human", "kill_reviewer", "## review git unmoved", 0, all},
 		{"agent-review", "working", "reviewer human", "kill_reviewer notify_worker", "## review", 0, 1},
 		{"agent-review", "stuck", "reviewer human", "kill_reviewer notify_worker", "## review", 2, all},
+		{"agent-review", "agent-review", "reviewer human", "increment spawn_reviewer", "git moved", 0, all},
 		{"agent-review", "cancelled", "human", "kill_reviewer " + kill, "", 0, all},
 		{"reviewing", "working", "human", "set_field notify_worker", "", 0, all},
-		{"reviewing", "done", "human", kill + " delete_remote_branch spawn_next", "", 0, all},
+		{"reviewing", "done", "human", kill + " delete_remote_branch spawn_next", "git unmoved", 0, all},
+		{"reviewing", "agent-review", "human", "set_field increment_review_round spawn_reviewer", "git committed", 0, all},
 		{"reviewing", "cancelled", "human", kill, "", 0, all},
-		{"stuck", "reviewing", "human", "", "", 0, all},
+		{"stuck", "reviewing", "human", "", "git committed", 0, all},
 		{"stuck", "cancelled", "human", kill, "", 0, all},
 	}
 }
@@ -352,7 +354,9 @@ func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) 
 			s.checkMove(t, e, round, forced, queued)
 			status, queued = e.To, ""
 			switch {
-			case e.To == "agent-review":
+			case e.From == "reviewing" && e.To == "agent-review":
+				round = 1
+			case e.To == "agent-review" && e.From != e.To:
 				round++
 			case e.From == "reviewing" && e.To == "working":
 				round = 0
@@ -365,7 +369,7 @@ func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) 
 			}
 			moves[t.ID+" "+e.Reason]++
 			for _, rests := range e.Evidence {
-				if before := spent[rests]; before > 0 && rests.Source != "## plan" {
+				if before := spent[rests]; before > 0 && rests.Source != "## plan" && !strings.HasPrefix(rests.Source, "git ") {
 					s.breaks("%s: event %d rests on the %s that moved it at event %d", s.short(t.ID), e.Seq, rests.Source, before)
 				}
 				spent[rests] = e.Seq
@@ -399,7 +403,8 @@ func (s *sim) checkMove(t task.Task, e task.Event, round int, forced bool, queue
 		for _, one := range e.Evidence {
 			evidence = append(evidence, one.Source)
 		}
-		if hooks != r.hooks || strings.Join(evidence, " ") != r.evidence || round < r.low || round > r.high {
+		overridden := e.Data[task.DataOverride] != "" // then what was not there is not rested upon
+		if hooks != r.hooks || !overridden && strings.Join(evidence, " ") != r.evidence || round < r.low || round > r.high {
 			s.breaks("%s: event %d in round %d is not the move that the workflow has: %+v", s.short(t.ID), e.Seq, round, e)
 		}
 		byRule := e.Actor == task.ActorEngine && (e.Type == task.AutoAdvanced || e.From == "pending" && queued == e.To)

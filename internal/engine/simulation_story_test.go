@@ -368,9 +368,12 @@ func (s *sim) goesOn(t task.Task) {
 			s.start("person", nil, func(p *process) {
 				kind, m := "merge", task.Merge{Strategy: "merge"}
 				if override {
-					kind, m.Override = mergeAllTheSame, "I looked at it"
+					kind = mergeAllTheSame
 				}
-				p.asking(kind, t.ID, "done", task.RoleHuman, func(string) (task.Outcome, error) {
+				p.asking(kind, t.ID, "done", task.RoleHuman, func(token string) (task.Outcome, error) {
+					if override {
+						m.Override = token
+					}
 					out, _, err := p.engine.Merge(here, t.ID, m, human)
 					return out, err
 				})
