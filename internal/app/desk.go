@@ -208,13 +208,17 @@ func (d desk) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 	if err == nil {
 		_, err = slot.Link(ctx, d.document(t))
 	}
-	return refs(prepared.Rescued), err
+	return told(prepared.Rescued, prepared.TakenBack), err
 }
 
-func refs(rescued []worktree.Rescue) []string {
+// told are the refs of what was kept, and in words what was taken back of a worktree's own configuration.
+func told(rescued []worktree.Rescue, takenBack []string) []string {
 	var out []string
 	for _, r := range rescued {
 		out = append(out, r.Ref)
+	}
+	for _, what := range takenBack {
+		out = append(out, fmt.Sprintf("%s, which was changed in the worktree's own git configuration", what))
 	}
 	return out
 }
@@ -278,8 +282,8 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rescued, err := slot.Release(ctx, t.ID)
-	return refs(rescued), err
+	done, err := slot.Release(ctx, t.ID)
+	return told(done.Rescued, done.TakenBack), err
 }
 
 func (d desk) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error) {
