@@ -81,6 +81,18 @@ func (r Repo) Commits(ctx context.Context, base, head string) (int, error) {
 	return count, nil
 }
 
+// Between counts what the history of one commit holds and that of the other does not: first what the second has more, then what it has not.
+func (r Repo) Between(ctx context.Context, from, to string) (more, fewer int, err error) {
+	out, err := r.run(ctx, "rev-list", "--left-right", "--count", from+"..."+to, "--")
+	if err == nil {
+		_, err = fmt.Sscan(out.Text(), &fewer, &more)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("cannot count the commits between %s and %s: %w", from, to, err)
+	}
+	return more, fewer, nil
+}
+
 // Changed lists the paths that differ between the head and where it left the base, sorted; a file that was moved has both of its paths.
 func (r Repo) Changed(ctx context.Context, base, head string) ([]string, error) {
 	out, err := r.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", base+"..."+head, "--")
