@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"orange/internal/forge"
 	"orange/internal/harness"
@@ -22,6 +23,9 @@ func (d desk) Project(name string) (task.Project, error) { return d.house.home.P
 func (h *house) slotDir(workspace string) string {
 	return filepath.Join(h.dir, "workspaces", workspace)
 }
+
+// scratchDir has the checkouts in which checks run that want none of a worktree.
+func (h *house) scratchDir() string { return h.slotDir(".scratch") }
 
 func (d desk) repo(t task.Task) (worktree.Repo, error) {
 	p, err := d.house.home.Project(t.Project)
@@ -124,6 +128,18 @@ func (d desk) Subject(ctx context.Context, t task.Task, tree bool) task.Subject 
 	return task.Subject{Commit: tip.Commit, Branch: tip.Branch, Trouble: tip.Trouble}
 }
 
+// Judged is the subject where what is not committed is judged too: with the trees of what lies in the worktree, which are kept.
+func (d desk) Judged(ctx context.Context, t task.Task) (task.Subject, error) {
+	subject := d.Subject(ctx, t)
+	slot, err := d.slot(t)
+	if err != nil {
+		return subject, err
+	}
+	made, err := slot.Trees(ctx, t.ID)
+	subject.Tree, subject.Tracked = made.Whole, made.Tracked
+	return subject, err
+}
+
 func (d desk) Within(ctx context.Context, t task.Task, commit string) (bool, error) {
 	repo, err := d.repo(t)
 	if err != nil {
@@ -211,13 +227,17 @@ func (d desk) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 	if err == nil {
 		_, err = slot.Link(ctx, d.document(t))
 	}
-	return refs(prepared.Rescued), err
+	return told(prepared.Rescued, prepared.TakenBack), err
 }
 
-func refs(rescued []worktree.Rescue) []string {
+// told are the refs of what was kept, and in words what was taken back of a worktree's own configuration.
+func told(rescued []worktree.Rescue, takenBack []string) []string {
 	var out []string
 	for _, r := range rescued {
 		out = append(out, r.Ref)
+	}
+	for _, what := range takenBack {
+		out = append(out, fmt.Sprintf("%s, which was changed in the worktree's own git configuration", what))
 	}
 	return out
 }
@@ -281,8 +301,27 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rescued, err := slot.Release(ctx, t.ID)
-	return refs(rescued), err
+	done, err := slot.Release(ctx, t.ID)
+	if err == nil {
+		err = d.unscratch(ctx, slot.Repo, t)
+	}
+	return told(done.Rescued, done.TakenBack), err
+}
+
+// unscratch takes away what checks of the task have left that were killed.
+func (d desk) unscratch(ctx context.Context, repo worktree.Repo, t task.Task) error {
+	entries, err := os.ReadDir(d.house.scratchDir())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("look for checkouts that checks have left: %w", err)
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), t.ID+"-") {
+			if err := repo.Unscratch(ctx, filepath.Join(d.house.scratchDir(), entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (d desk) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error) {

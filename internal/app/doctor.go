@@ -312,7 +312,7 @@ func (w wardrobe) Worktrees() ([]string, error) {
 	}
 	var out []string
 	for _, entry := range entries {
-		if entry.IsDir() {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") { // what Orange keeps beside them
 			out = append(out, entry.Name())
 		}
 	}

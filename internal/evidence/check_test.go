@@ -110,8 +110,8 @@ type mover struct {
 	change func()
 }
 
-func (m mover) RunCheck(ctx context.Context, t task.Task, check workflow.Check) (evidence.Run, error) {
-	ran, err := m.world.RunCheck(ctx, t, check)
+func (m mover) RunCheck(ctx context.Context, t task.Task, check workflow.Check, commit string) (evidence.Run, error) {
+	ran, err := m.world.RunCheck(ctx, t, check, commit)
 	m.set(m.change)
 	return ran, err
 }

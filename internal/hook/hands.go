@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"orange/internal/harness"
@@ -234,8 +235,12 @@ func (h *Hands) marks(t task.Task, role string) []string {
 
 func rescuedEvents(rescued []string) []task.Event {
 	var events []task.Event
-	for _, ref := range rescued {
-		events = append(events, task.Event{Type: task.WorkRescued, Data: map[string]string{"ref": ref}})
+	for _, what := range rescued {
+		key := "ref"
+		if !strings.HasPrefix(what, "refs/") {
+			key = "taken_back"
+		}
+		events = append(events, task.Event{Type: task.WorkRescued, Data: map[string]string{key: what}})
 	}
 	return events
 }

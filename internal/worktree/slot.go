@@ -42,7 +42,7 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	if len(entries) == 0 || s.stillborn(entries) {
 		return place{}, false, nil
 	}
-	if here, ok := s.glance(); ok {
+	if here, ok := s.glance(ctx); ok {
 		return here, true, nil
 	}
 	here, present, err := s.ask(ctx)
@@ -78,23 +78,14 @@ func (s Slot) orphaned() bool {
 
 // glance sees without git where a detached slot stands, as most warm ones are. Whatever is not exactly
 // as git writes it today is left to git.
-func (s Slot) glance() (place, bool) {
-	gitDir, err := s.gitDir()
-	if err != nil {
+func (s Slot) glance(ctx context.Context) (place, bool) {
+	here, own := s.own(ctx)
+	if !own {
 		return place{}, false
 	}
-	common := filepath.Join(s.Repo.Path, ".git")
-	back, backErr := os.ReadFile(filepath.Join(gitDir, "gitdir"))
-	head, headErr := os.ReadFile(filepath.Join(gitDir, "HEAD"))
-	if backErr != nil || headErr != nil || !samePath(filepath.Dir(filepath.Dir(gitDir)), common) ||
-		!samePath(strings.TrimSpace(string(back)), filepath.Join(s.Dir, ".git")) {
-		return place{}, false
-	}
-	commit := strings.TrimSpace(string(head))
-	if !isCommit(commit) {
-		return place{}, false
-	}
-	return place{gitDir: gitDir, exclude: filepath.Join(common, "info", "exclude"), head: commit}, true
+	head, err := os.ReadFile(filepath.Join(here.gitDir, "HEAD"))
+	here.head = strings.TrimSpace(string(head))
+	return here, err == nil && isCommit(here.head)
 }
 
 // ask lets git say where the slot stands.
@@ -193,19 +184,18 @@ func (s Slot) nested(path string) bool {
 	return err == nil
 }
 
-func (s Slot) dirty(ctx context.Context) (bool, error) {
-	all, err := s.changes(ctx, "", "normal")
-	return len(all) > 0, err
-}
-
 // Clean says whether the slot has nothing that is not committed. The document's link, what is excluded or ignored,
 // nested repositories and submodules do not count.
 func (s Slot) Clean(ctx context.Context) (bool, error) {
-	dirty, err := s.dirty(ctx)
+	prepared, _, err := s.note(ctx)
+	var d disorder
+	if err == nil {
+		d, err = s.disorder(ctx, prepared)
+	}
 	if err != nil {
 		return false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
 	}
-	return !dirty, nil
+	return !d.work, nil
 }
 
 // Head is the commit that the slot is at.

@@ -144,10 +144,11 @@ func TestStand_whereHEADIsNoPlainBranch(t *testing.T) {
 	wantError(t, err, "cannot read the commit", `"unborn"`)
 }
 
-func TestStand_isOneCallOfGit(t *testing.T) {
+// One for the status, and one for the flags that hide changes from it.
+func TestStand_isTwoCallsOfGit(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, "a.txt", "two\n")
-	want(t, "calls", h.counted(func() { stand(t, s) }), 1)
+	want(t, "calls", h.counted(func() { stand(t, s) }), 2)
 }
