@@ -33,15 +33,16 @@ func newBuild003(tb failer, def *workflow.Definition, fromPlan bool) *build003 {
 	if err != nil {
 		tb.Fatalf("no birth: %v", err)
 	}
-	w := &build003{walker: walker{def: def, ev: decide.Evidence{Document: docOf("")}}}
+	w := &build003{walker: walker{def: def, ev: evidence("")}}
 	w.commit(c)
-	w.git(true, true)
+	for _, what := range git003 {
+		w.says(what, true)
+	}
 	return w
 }
 
-func (w *build003) git(ahead, clean bool) {
-	w.ev.Facts = map[string]decide.Fact{gitKey("ahead"): gitFact("ahead", ahead), gitKey("clean"): gitFact("clean", clean)}
-}
+// says is an answer of git's.
+func (w *build003) says(what string, holds bool) { w.ev.Facts[gitKey(what)] = gitFact(what, holds) }
 
 // write lays new text of a paper into the document.
 func (w *build003) write(name string) {
@@ -132,7 +133,9 @@ func tempered(rt *rapid.T) temper003 {
 func (w *build003) wander(rt *rapid.T, temper temper003, reached *reach003) {
 	state, _ := w.def.State(w.task.Status)
 	row, req := w.wish(rt, temper)
-	w.git(rapid.IntRange(0, 9).Draw(rt, "ahead") > 0, rapid.IntRange(0, 9).Draw(rt, "clean") > 0)
+	for _, what := range git003 {
+		w.says(what, rapid.IntRange(0, 9).Draw(rt, what) > 0)
+	}
 	before := w.task
 	if rapid.IntRange(0, 9).Draw(rt, "dies") < temper.deaths {
 		role := rapid.SampledFrom([]string{state.Role, state.Role, state.Role, "cto"}).Draw(rt, "who dies")
@@ -183,7 +186,10 @@ type way003 struct {
 
 // ways are the rows that counters leave open, those that suit the walk's temper more often than others.
 func (w *build003) ways(temper temper003) []way003 {
-	all := map[string]bool{"ahead": true, "clean": true}
+	all := map[string]bool{}
+	for _, what := range git003 {
+		all[what] = true
+	}
 	for _, p := range papers003 {
 		all[p.name] = true
 	}

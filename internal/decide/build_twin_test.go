@@ -38,9 +38,9 @@ var document003 = []row003{
 	{from: "validated", to: "in_progress", by: "fullstack-developer human"},
 	{from: "in_progress", to: "testing", by: "fullstack-developer human", needs: "handoff"},
 	{from: "testing", to: "quality_review", by: "fullstack-developer human", needs: "checked"},
-	{from: "quality_review", to: "approved", by: "quality-monitor human", needs: "passed"},
+	{from: "quality_review", to: "approved", by: "quality-monitor human", needs: "passed unmoved"},
 	{from: "approved", to: "committing", by: "git-manager human"},
-	{from: "committing", to: "completed", by: "git-manager human", needs: "ahead clean"},
+	{from: "committing", to: "completed", by: "git-manager human", needs: "ahead clean as-reviewed"},
 	// The six of failures. A developer who cannot go on is added to the first.
 	{from: "planning", to: "planning", by: "solution-validator human", needs: "invalid", failures: "<3"},
 	{from: "in_progress testing", to: "in_progress testing", by: "fullstack-developer human", needs: "blocked", failures: "<3"},
@@ -128,6 +128,9 @@ var papers003 = []paper{
 	{"escalation", "Escalation", "ISSUE: the login", ""},
 }
 
+// git003 is what build asks git for.
+var git003 = []string{"ahead", "clean", "unmoved", "as-reviewed"}
+
 // Ages of a section.
 const (
 	written003 = "written since"
@@ -156,7 +159,7 @@ func draw003(rt *rapid.T, wanted []string) (decide.Evidence, map[string]bool) {
 			holds[p.name] = true
 		}
 	}
-	ev := decide.Evidence{Document: docOf(body)}
+	ev := evidence(body)
 	for _, p := range papers003 {
 		switch old[p.section] {
 		case before003:
@@ -165,8 +168,7 @@ func draw003(rt *rapid.T, wanted []string) (decide.Evidence, map[string]bool) {
 			ev.Spent = append(ev.Spent, spentSection(rt, ev.Document, p.section, 2))
 		}
 	}
-	ev.Facts = map[string]decide.Fact{}
-	for _, what := range []string{"ahead", "clean"} {
+	for _, what := range git003 {
 		holds[what] = rapid.IntRange(0, 3).Draw(rt, what) > 0
 		ev.Facts[gitKey(what)] = gitFact(what, holds[what])
 	}

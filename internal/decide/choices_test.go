@@ -20,7 +20,7 @@ func TestAGuardIsJudgedBeforeTheGate(t *testing.T) {
 		one := newTask("agent-review")
 		one.Counters = one.Counters.With(task.ReviewRound, 2)
 		req := task.Request{Task: one.ID, To: "working", Actor: task.Actor{Role: task.RoleReviewer}}
-		_, err := decide.Transition(shippedWorkflow(t, name), one, decide.Evidence{Document: docOf("")}, req, noon)
+		_, err := decide.Transition(shippedWorkflow(t, name), one, evidence(""), req, noon)
 		no := refusal(t, err)
 		if no.Code != decide.GuardFailed || len(no.Details) != 2 || no.Details[0].Condition != "review_round < 2" {
 			t.Errorf("%s: found %s with %+v, want %s first", name, no.Code, no.Details, decide.GuardFailed)
@@ -33,7 +33,7 @@ func TestTheRoundIsCountedWithTheMoveBeforeAnyAgentStarts(t *testing.T) {
 	for _, name := range []string{"default", "classic"} {
 		def := shippedWorkflow(t, name)
 		req := task.Request{Task: "T1", To: "agent-review", Actor: task.Actor{Role: task.RoleWorker}}
-		d, err := decide.Transition(def, newTask("working"), decide.Evidence{Document: docOf(aHandoffText)}, req, noon)
+		d, err := decide.Transition(def, newTask("working"), evidence(aHandoffText), req, noon)
 		if err != nil || d.Change.Task.Counters.Get(task.ReviewRound) != 1 || d.Change.Events[0].Counters.Get(task.ReviewRound) != 1 {
 			t.Errorf("%s: found %v (%v), want round 1 in the task and in its event", name, d.Change.Task.Counters, err)
 		}
@@ -56,7 +56,7 @@ func TestFromClarificationBothWaysAreOpenAndTheOneToTheWorkAsksForThePlan(t *tes
 	def := defaultWorkflow(t)
 	ask := func(to task.Status, body string) error {
 		req := task.Request{Task: "T1", To: to, Actor: task.Actor{Role: task.RoleWorker}}
-		_, err := decide.Transition(def, newTask("clarification"), decide.Evidence{Document: docOf(body)}, req, noon)
+		_, err := decide.Transition(def, newTask("clarification"), evidence(body), req, noon)
 		return err
 	}
 	if err := errors.Join(ask("planning", ""), ask("working", aPlanText)); err != nil {
@@ -91,12 +91,12 @@ func TestStuck_isEnteredByReviewAndByCrashEachInItsWay(t *testing.T) {
 	for name, hooks := range map[string]string{"default": "kill_reviewer notify_worker", "classic": "kill_session"} {
 		one := newTask("agent-review")
 		one.Counters = one.Counters.With(task.ReviewRound, 2)
-		c := decide.Exit(shippedWorkflow(t, name), one, decide.Evidence{Document: docOf(aFailText)}, deathOf("reviewer"), noon)
+		c := decide.Exit(shippedWorkflow(t, name), one, evidence(aFailText), deathOf("reviewer"), noon)
 		if got := shape(c); got != "agent.stopped, auto.advanced agent-review->stuck | stuck crashes=0 | "+hooks {
 			t.Errorf("%s, by review: %s", name, got)
 		}
 		one.Counters = task.Counters{}.With(task.ReviewRound, 1).With(task.CrashCount, 1)
-		c = decide.Exit(shippedWorkflow(t, name), one, decide.Evidence{Document: docOf("")}, deathOf("reviewer"), noon)
+		c = decide.Exit(shippedWorkflow(t, name), one, evidence(""), deathOf("reviewer"), noon)
 		if got := shape(c); got != "agent.crashed, auto.advanced agent-review->stuck | stuck crashes=2 | kill_reviewer notify_worker" {
 			t.Errorf("%s, by crash: %s", name, got)
 		}

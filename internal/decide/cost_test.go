@@ -30,7 +30,7 @@ func TestTheSimplestDecisionAllocatesNoMoreThanItDoesToday(t *testing.T) { //nol
 func BenchmarkDecision(b *testing.B) {
 	def := defaultWorkflow(b)
 	tk := newTask("working")
-	ev := decide.Evidence{Document: docOf("## Plan\nAPPROACH: small steps\n\n## Handoff\nDONE: the login works\n")}
+	ev := evidence("## Plan\nAPPROACH: small steps\n\n## Handoff\nDONE: the login works\n")
 	req := task.Request{Task: tk.ID, To: "agent-review", Actor: task.Actor{Role: task.RoleWorker}}
 	b.ReportAllocs()
 	for b.Loop() {

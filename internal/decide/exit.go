@@ -243,7 +243,7 @@ func (x *exit) escalate(c *task.Change, to task.Status, count int) {
 	hooks := escalationHooks(x.def, c.Task, to)
 	from := c.Task.Status
 	c.Task = enter(x.def, c.Task, to, hooks, x.now)
-	c.Task.Subject = x.ev.Subject
+	c.Task.Subject = unjudged(x.def, to, task.Actor{Rule: true}, x.ev)
 	c.Task.Attention = fmt.Sprintf("%d crashes in %q; the last: %s", count, from, c.Events[0].Reason)
 	c.Task.Counters = c.Task.Counters.With(task.CrashCount, count) // it tells why the task is here
 	c.Hooks, c.Entered, c.Entry = hooks, true, Digests(x.def, to, x.ev)
@@ -251,7 +251,7 @@ func (x *exit) escalate(c *task.Change, to task.Status, count int) {
 	c.Events = append(c.Events, task.Event{
 		Time: x.now, Type: task.AutoAdvanced, Actor: task.ActorEngine, From: from, To: to,
 		Reason: fmt.Sprintf("%d crashes in %q", count, from), Counters: c.Task.Counters, Workflow: x.def.Digest, Hooks: actions(hooks),
-		Subject: x.ev.Subject, Data: map[string]string{task.DataCrash: strconv.Itoa(count)},
+		Subject: c.Task.Subject, Data: map[string]string{task.DataCrash: strconv.Itoa(count)},
 	})
 }
 

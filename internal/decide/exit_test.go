@@ -19,7 +19,7 @@ const (
 )
 
 func deathOf(role string) task.Death {
-	return task.Death{Task: "T1", Role: role, Hook: 4, Ending: task.Ending{Known: true, Status: 1}, LastWords: "out of paper"}
+	return task.Death{Task: "T1", Role: role, Hook: 4, Ending: task.Ending{Known: true}, LastWords: "out of paper"}
 }
 
 // shape writes what an exit leads to in one line: events with their moves, the status, the count of crashes, hooks.
@@ -59,7 +59,7 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 		{"planning: crash_count >= 2 -> stuck", "planning", "worker", "", 0, 1,
 			"agent.crashed, auto.advanced planning->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
 		{"working: has valid Handoff -> agent-review, spawn reviewer", "working", "worker", aHandoffText, 0, 1,
-			"agent.stopped, auto.advanced working->agent-review | agent-review crashes=1 | increment_review_round spawn_reviewer"},
+			"agent.stopped, auto.advanced working->agent-review | agent-review crashes=1 | set_field increment_review_round spawn_reviewer"},
 		{"working: no handoff -> crash", "working", "worker", aPlanText, 0, 0, "agent.crashed | working crashes=1 | "},
 		{"working: crash_count >= 2 -> stuck", "working", "worker", "", 1, 1,
 			"agent.crashed, auto.advanced working->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
@@ -82,14 +82,14 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 	for _, tt := range tests {
 		one := newTask(tt.status)
 		one.Counters = task.Counters{}.With(task.ReviewRound, tt.round).With(task.CrashCount, tt.crashes)
-		c := decide.Exit(def, one, decide.Evidence{Document: docOf(tt.body)}, deathOf(tt.role), noon)
+		c := decide.Exit(def, one, evidence(tt.body), deathOf(tt.role), noon)
 		if got := shape(c); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.row, got, tt.want)
 		}
 		if c.DeadHook != 4 || len(c.EndSeats) != 0 || c.Expect != one.Version {
 			t.Errorf("%s: the seats of hook %d and of %v end, decided on version %d", tt.row, c.DeadHook, c.EndSeats, c.Expect)
 		}
-		if first := c.Events[0]; first.Data["exit_status"] != "1" || first.Data["last_words"] != "out of paper" || first.Data["status"] != string(tt.status) {
+		if first := c.Events[0]; first.Data["exit_status"] != "0" || first.Data["last_words"] != "out of paper" || first.Data["status"] != string(tt.status) {
 			t.Errorf("%s: the event keeps %v", tt.row, first.Data)
 		}
 		needs := c.Events[0].Type == task.AgentCrashed || len(c.Events) == 1
@@ -125,8 +125,10 @@ func TestExit_rulesOfDocuments000And002(t *testing.T) {
 	}
 	classic, like := shippedWorkflow(t, "classic"), parse(t, "classic-like.yml", read(t, "../workflow/testdata/ok/classic-like.yml"))
 	for _, tt := range tests {
-		tt.check(t, classic)
 		tt.check(t, like)
+		// Each hand-over of classic has a count of its own of reviews that were begun anew.
+		tt.want = strings.Replace(tt.want, "agent-review crashes=1 | kill", "agent-review crashes=1 | set_field kill", 1)
+		tt.check(t, classic)
 	}
 }
 
@@ -162,7 +164,7 @@ func (d death) check(t *testing.T, def *workflow.Definition) task.Change {
 	t.Helper()
 	one := newTask(d.status)
 	one.Counters = task.Counters{}.With(task.ReviewRound, d.round).With(task.CrashCount, d.crashes)
-	c := decide.Exit(def, one, decide.Evidence{Document: docOf(d.body)}, deathOf(d.role), noon)
+	c := decide.Exit(def, one, evidence(d.body), deathOf(d.role), noon)
 	if got := shape(c); got != d.want {
 		t.Errorf("%s, by %s:\n got %s\nwant %s", d.row, def.Name, got, d.want)
 	}
@@ -171,11 +173,11 @@ func (d death) check(t *testing.T, def *workflow.Definition) task.Change {
 
 func TestExit_thatMovesTheTaskToWhereTheDeadAgentIsNeededSaysSo(t *testing.T) {
 	t.Parallel()
-	c := decide.Exit(defaultWorkflow(t), newTask("planning"), decide.Evidence{Document: docOf(aPlanText)}, deathOf("worker"), noon)
+	c := decide.Exit(defaultWorkflow(t), newTask("planning"), evidence(aPlanText), deathOf("worker"), noon)
 	if c.Task.Status != "working" || !strings.Contains(c.Task.Attention, "orange task respawn T1") {
 		t.Errorf("in %s the mark is %q", c.Task.Status, c.Task.Attention)
 	}
-	c = decide.Exit(defaultWorkflow(t), newTask("agent-review"), decide.Evidence{Document: docOf(aFailText)}, deathOf("reviewer"), noon)
+	c = decide.Exit(defaultWorkflow(t), newTask("agent-review"), evidence(aFailText), deathOf("reviewer"), noon)
 	if c.Task.Status != "working" || c.Task.Attention != "" {
 		t.Errorf("in %s the mark is %q", c.Task.Status, c.Task.Attention)
 	}
@@ -199,7 +201,7 @@ func TestExit_whoseMoveIsRefusedIsACrashWithTheRefusalAsReason(t *testing.T) {
 	t.Parallel()
 	def := parse(t, "strict.yml", []byte(strings.Replace(string(read(t, "../../workflows/default.yml")),
 		"        fields: [DONE, REMAINING, DECISIONS, UNCERTAIN]\n      then: agent-review", "      then: agent-review", 1)))
-	c := decide.Exit(def, newTask("working"), decide.Evidence{Document: docOf("## Handoff\nI did it\n")}, deathOf("worker"), noon)
+	c := decide.Exit(def, newTask("working"), evidence("## Handoff\nI did it\n"), deathOf("worker"), noon)
 	if got := shape(c); got != "agent.crashed | working crashes=1 | " || !strings.Contains(c.Events[0].Reason, "none of these labels") {
 		t.Errorf("it leads to %s, because %q", got, c.Events[0].Reason)
 	}
@@ -207,7 +209,7 @@ func TestExit_whoseMoveIsRefusedIsACrashWithTheRefusalAsReason(t *testing.T) {
 
 func TestExit_asksForNobodyWhereTheAgentIsStartedAgainByItself(t *testing.T) {
 	t.Parallel()
-	c := decide.Exit(defaultWorkflow(t), newTask("agent-review"), decide.Evidence{Document: docOf("")}, deathOf("reviewer"), noon)
+	c := decide.Exit(defaultWorkflow(t), newTask("agent-review"), evidence(""), deathOf("reviewer"), noon)
 	if c.Events[0].Type != task.AgentCrashed || c.Task.Attention != "" {
 		t.Errorf("the event is %s, the mark %q", c.Events[0].Type, c.Task.Attention)
 	}
@@ -219,7 +221,7 @@ func TestExit_ofAProgramThatCannotBeStartedIsNoCrash(t *testing.T) {
 	death.Ending = task.Ending{Known: true, Status: 127, Unstarted: "no such program"}
 	one := newTask("agent-review")
 	one.Counters = one.Counters.With(task.CrashCount, 1)
-	c := decide.Exit(defaultWorkflow(t), one, decide.Evidence{Document: docOf(aPassText)}, death, noon)
+	c := decide.Exit(defaultWorkflow(t), one, evidence(aPassText), death, noon)
 	if got := shape(c); got != "agent.stopped | agent-review crashes=1 | " || !strings.Contains(c.Task.Attention, "could not be started: no such program") {
 		t.Errorf("it leads to %s with the mark %q", got, c.Task.Attention)
 	}
@@ -236,7 +238,7 @@ func TestExit_whoseThresholdLeadsNowhereKeepsTheTaskWithAMark(t *testing.T) {
 		States: []workflow.State{{Name: "busy", Role: "worker"}},
 		Exit:   workflow.Exit{Rules: []workflow.Rule{{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "stuck"}}},
 	}
-	c := decide.Exit(def, newTask("busy"), decide.Evidence{Document: docOf("")}, deathOf("worker"), noon)
+	c := decide.Exit(def, newTask("busy"), evidence(""), deathOf("worker"), noon)
 	if got := shape(c); got != "agent.crashed | busy crashes=1 | " || c.Task.Attention == "" {
 		t.Errorf("it leads to %s with the mark %q", got, c.Task.Attention)
 	}
@@ -249,7 +251,7 @@ func TestExit_thatIsFinalGivesBackWhatTheTaskHolds(t *testing.T) {
 		States: []workflow.State{{Name: "busy", Role: "worker"}, {Name: "lost", Terminal: true}},
 		Exit:   workflow.Exit{Rules: []workflow.Rule{{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "lost"}}},
 	}
-	c := decide.Exit(def, newTask("busy"), decide.Evidence{Document: docOf("")}, deathOf("worker"), noon)
+	c := decide.Exit(def, newTask("busy"), evidence(""), deathOf("worker"), noon)
 	if got := shape(c); got != "agent.crashed, auto.advanced busy->lost | lost crashes=1 | kill_session release_workspace" || c.Task.Live {
 		t.Errorf("it leads to %s", got)
 	}
@@ -341,7 +343,7 @@ exit_monitoring:
 	} {
 		one := newTask("working")
 		one.Counters = task.Counters{}.With(task.CrashCount, 1).With("calls", calls)
-		if got := shape(decide.Exit(def, one, decide.Evidence{Document: docOf("")}, deathOf("worker"), noon)); got != want {
+		if got := shape(decide.Exit(def, one, evidence(""), deathOf("worker"), noon)); got != want {
 			t.Errorf("calls = %d:\n got %s\nwant %s", calls, got, want)
 		}
 	}

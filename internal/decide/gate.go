@@ -158,6 +158,9 @@ func ofDeath(def *workflow.Definition, t task.Task, death task.Death, needs func
 			}
 		}
 	}
+	if slices.ContainsFunc(edges(def, t, t.Status), restarts) { // an exit rule whose move is refused may take it instead
+		parts = append(parts, needs(def, t, t.Status)...)
+	}
 	return parts
 }
 

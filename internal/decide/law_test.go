@@ -3,8 +3,10 @@ package decide_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -57,10 +59,15 @@ func agrees(t *testing.T, def *workflow.Definition, b book) {
 			review:  rapid.SampledFrom([]string{"", "bare", "late", "fenced", "PASS", "FAIL"}).Draw(rt, "review"),
 			old:     rapid.SampledFrom([]string{"", "", "spent", "entry"}).Draw(rt, "old"),
 			files:   rapid.SampledFrom([]task.Status{"", to, to, "planning", "codegen"}).Draw(rt, "files"),
+			moved:   rapid.IntRange(0, 3).Draw(rt, "moved") == 0,
+			dirty:   rapid.IntRange(0, 3).Draw(rt, "dirty") == 0,
+			again:   rapid.IntRange(0, mostAnew).Draw(rt, "again"),
 		}
+		tk.Counters = tk.Counters.With("rereviews", p.again)
 		req := task.Request{Task: tk.ID, To: to, Actor: rapid.SampledFrom(everyActor).Draw(rt, "actor")}
 		ev := evidenceFor(rt, p)
 		ev.Facts = factsFor(def, tk.Status, p.files)
+		ev = withGit(ev, p.moved, p.dirty)
 		d, err := decide.Transition(def, tk, ev, req, noon)
 		if found, want := err == nil && d.Moved, accepts(laws, tk.Status, to, req.Actor, p, round); found != want {
 			rt.Fatalf("found moved = %t for %s -> %s in round %d with %+v by %+v (%v), want %t", found, tk.Status, to, round, p, req.Actor, err, want)
@@ -72,7 +79,7 @@ func agrees(t *testing.T, def *workflow.Definition, b book) {
 }
 
 func evidenceFor(rt *rapid.T, p papers) decide.Evidence {
-	ev := decide.Evidence{Document: docOf(p.text())}
+	ev := evidence(p.text())
 	if p.handoff == "spent" {
 		ev.Spent = append(ev.Spent, spentSection(rt, ev.Document, "Handoff", 2))
 	}
@@ -109,6 +116,7 @@ func walk(t *testing.T, def, untouched *workflow.Definition) {
 		w := born(rt, def)
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			w.edit(rt)
+			w.touch(rt)
 			w.step(rt)
 		}
 		if !reflect.DeepEqual(def, untouched) {
@@ -123,7 +131,7 @@ func born(rt *rapid.T, def *workflow.Definition) *walker {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	w := &walker{def: def, ev: decide.Evidence{Document: docOf("")}}
+	w := &walker{def: def, ev: evidence("")}
 	w.commit(c)
 	return w
 }
@@ -151,6 +159,11 @@ func (w *walker) edit(rt *rapid.T) {
 	w.ev.Document, w.ev.Trouble = docOf(w.body), ""
 }
 
+// touch has the tip of the branch be another commit, or files differ from it, now and then.
+func (w *walker) touch(rt *rapid.T) {
+	w.ev = withGit(w.ev, rapid.IntRange(0, 2).Draw(rt, "moved") == 0, rapid.IntRange(0, 5).Draw(rt, "dirty") == 0)
+}
+
 func (w *walker) step(rt *rapid.T) {
 	to := rapid.SampledFrom(everyStatus).Draw(rt, "to")
 	if open := decide.Open(w.def, w.task, human()); len(open) > 0 && rapid.IntRange(0, 9).Draw(rt, "wander") > 0 {
@@ -172,6 +185,8 @@ func (w *walker) step(rt *rapid.T) {
 	}
 	if d.Moved {
 		w.accepted(rt, d.Change, req)
+	} else if !reflect.DeepEqual(d.Change, task.Change{Task: before}) {
+		rt.Fatalf("found a success that does something: %+v", d.Change)
 	}
 	w.commit(d.Change)
 }
@@ -182,7 +197,7 @@ func copyTask(t task.Task) task.Task {
 }
 
 func (w *walker) copyEvidence() decide.Evidence {
-	ev := decide.Evidence{Trouble: w.ev.Trouble, Spent: slices.Clone(w.ev.Spent), Entry: slices.Clone(w.ev.Entry)}
+	ev := decide.Evidence{Trouble: w.ev.Trouble, Spent: slices.Clone(w.ev.Spent), Entry: slices.Clone(w.ev.Entry), Facts: maps.Clone(w.ev.Facts)}
 	if w.ev.Document != nil {
 		ev.Document = document.Read([]byte(frontmatter + w.body))
 	}
@@ -217,7 +232,11 @@ func (w *walker) accepted(rt *rapid.T, c task.Change, req task.Request) {
 		rt.Fatalf("found %s -> %s taken by %+v, want one of %q", edge.From, edge.To, req.Actor, edge.By)
 	case len(c.Events) != 1 || !c.Events[0].IsMove():
 		rt.Fatalf("found the events %+v, want exactly one move", c.Events)
-	case c.Events[0].From != w.task.Status || c.Events[0].To != req.To || c.Task.Previous != w.task.Status:
+	case from.Name == to.Name && (c.Task.Previous != w.task.Previous || c.Task.Counters.Get(task.ReviewRound) != w.task.Counters.Get(task.ReviewRound)):
+		rt.Fatalf("found %+v, want a status that begins anew in the same round", c.Task)
+	case c.Task.Counters.Get("rereviews") > mostAnew || req.Actor.Role == task.RoleHuman && c.Task.Counters.Get("rereviews") != 0:
+		rt.Fatalf("found a review that was begun anew %d times, by %+v", c.Task.Counters.Get("rereviews"), req.Actor)
+	case c.Events[0].From != w.task.Status || c.Events[0].To != req.To || from.Name != to.Name && c.Task.Previous != w.task.Status:
 		rt.Fatalf("found %+v, want a move from %q to %q", c.Events[0], w.task.Status, req.To)
 	case c.Expect != w.task.Version || !c.Entered || !c.Events[0].Counters.Equal(c.Task.Counters):
 		rt.Fatalf("found a change that does not fit its task: %+v", c)
@@ -228,7 +247,7 @@ func (w *walker) accepted(rt *rapid.T, c task.Change, req task.Request) {
 	}
 	for _, p := range edge.Gate {
 		for _, s := range w.ev.Spent {
-			if p.Fresh && slices.Contains(c.Spent, s.Evidence) {
+			if p.Fresh && strings.HasPrefix(s.Source, "## ") && slices.Contains(c.Spent, s.Evidence) {
 				rt.Fatalf("found %s used again for %s -> %s", s.Source, edge.From, edge.To)
 			}
 		}

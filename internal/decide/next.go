@@ -61,7 +61,12 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 
 // restartsOnly says whether all edges from the task's status to itself start it anew because the tip moved.
 func restartsOnly(def *workflow.Definition, t task.Task) bool {
-	return !slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool { return !workflow.Asks(edge.Gate, workflow.GitMoved) })
+	return !slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool { return !restarts(edge) })
+}
+
+// restarts says whether an edge starts its state anew because the tip moved.
+func restarts(edge *workflow.Transition) bool {
+	return edge.From == edge.To && workflow.Asks(edge.Gate, workflow.GitMoved)
 }
 
 // asksForEvidence says whether a move that the actor may ask for has a gate.
@@ -159,12 +164,12 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ev
 		t.Counters = t.Counters.With(task.Failures(to), 0)
 	}
 	t = enter(def, t, to, hooks, now)
-	t.Subject, t.Counters = ev.Subject, resetBy(def, t.Counters, actor)
+	t.Subject, t.Counters = unjudged(def, to, actor, ev), resetBy(def, t.Counters, actor)
 	return task.Change{
 		Task: t, Expect: expect, Hooks: hooks, Entered: true, Entry: Digests(def, to, ev), Lease: lease(t, hooks),
 		Events: []task.Event{actor.Sign(task.Event{
 			Time: now, Type: task.StatusChanged, From: from, To: to, Reason: reason, Counters: t.Counters,
-			Workflow: def.Digest, Hooks: actions(hooks), Subject: ev.Subject, Data: map[string]string{task.DataRedo: string(to)},
+			Workflow: def.Digest, Hooks: actions(hooks), Subject: t.Subject, Data: map[string]string{task.DataRedo: string(to)},
 		})},
 	}, nil
 }

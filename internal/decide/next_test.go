@@ -289,7 +289,7 @@ func TestMigrate_wantsAStatusThatBothWorkflowsHave(t *testing.T) {
 	tk.Status, tk.Previous, tk.QueuedFor = "working", "working", "working"
 	tk.Counters = tk.Counters.With(task.Failures("working"), 2)
 	to := func(s task.Status) map[task.Status]task.Status { return map[task.Status]task.Status{"working": s} }
-	c, err = decide.Migrate(def, tk, nil, to("build"), decide.Evidence{Document: docOf("")}, human(), noon)
+	c, err = decide.Migrate(def, tk, nil, to("build"), evidence(""), human(), noon)
 	if err != nil || len(c.Events) != 2 || !c.Events[1].IsMove() || c.Events[1].From != "working" || c.Task.Status != "build" ||
 		c.Task.Previous != "build" || c.Task.QueuedFor != "build" || c.Task.Counters.Failures("build") != 2 || c.Task.Counters.Failures("working") != 0 {
 		t.Errorf("with another status: found %+v (%v)", c, err)
@@ -318,12 +318,30 @@ func TestMigrate_wantsAStatusThatBothWorkflowsHave(t *testing.T) {
 	}
 }
 
-// A person who looks at finished work chooses whether it is merged or goes back: no evidence says which.
 func TestNext_leavesTheChoiceToAPersonWhereSeveralMovesAskForNothing(t *testing.T) {
 	t.Parallel()
-	to, _, err := decide.Next(defaultWorkflow(t), newTask("reviewing"), decide.Evidence{Document: docOf("")}, human(), "", noon)
-	if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "--status done") || !strings.Contains(err.Error(), "--status working") {
-		t.Errorf("found %q (%v), want the choice between done and working", to, err)
+	def := tiny([]workflow.Transition{{From: "busy", To: "help"}, {From: "busy", To: "todo"}})
+	to, _, err := decide.Next(def, newTask("busy"), evidence(""), human(), "", noon)
+	if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "--status help") || !strings.Contains(err.Error(), "--status todo") {
+		t.Errorf("found %q (%v), want the choice between help and todo", to, err)
+	}
+}
+
+// A person who looks at finished work chooses whether it is merged or reviewed anew; where the branch has moved since, it cannot be merged.
+func TestNext_leavesTheChoiceToAPersonWhereGitSpeaksForSeveralMoves(t *testing.T) {
+	t.Parallel()
+	def, one := defaultWorkflow(t), newTask("reviewing")
+	to, _, err := decide.Next(def, one, evidence(""), human(), "", noon)
+	if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "--status done") || !strings.Contains(err.Error(), "--status agent-review") {
+		t.Errorf("found %q (%v), want the choice between done and agent-review", to, err)
+	}
+	if to, why, err := decide.Next(def, one, withGit(evidence(""), true, false), human(), "", noon); to != "agent-review" || err != nil {
+		t.Errorf("the branch has moved: found %q because %s (%v)", to, why, err)
+	}
+	// A review that is at work is not begun anew by whoever only asks what is next.
+	one.Status = "agent-review"
+	if to, _, err := decide.Next(def, one, withGit(evidence(""), true, false), human(), "", noon); to != "" || codeOf(err) != decide.NoNext {
+		t.Errorf("under review: found %q (%v)", to, err)
 	}
 }
 
@@ -353,7 +371,7 @@ func TestNext_neverTakesAMoveThatAsksForNothingWhereAnotherAsksForEvidence(t *te
 	for name, statuses := range map[string][]task.Status{"default": {"planning", "clarification", "working", "agent-review"}, "classic": {"working", "agent-review"}} {
 		def := shippedWorkflow(t, name)
 		for _, status := range statuses {
-			to, _, err := decide.Next(def, newTask(status), decide.Evidence{Document: docOf("")}, human(), "", noon)
+			to, _, err := decide.Next(def, newTask(status), evidence(""), human(), "", noon)
 			if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "no such section") {
 				t.Errorf("%s, %s: found %q (%v), want a refusal that tells what is missing", name, status, to, err)
 			}
@@ -376,7 +394,7 @@ transitions:
 	for n, want := range map[int]int{0: 1, 5: 9} {
 		tk := newTask("work")
 		tk.Counters = tk.Counters.With("n", n)
-		d, code := ask(def, tk, decide.Evidence{Document: docOf("")}, task.Request{To: "check", Actor: human(), Reason: "so", Override: true})
+		d, code := ask(def, tk, evidence(""), task.Request{To: "check", Actor: human(), Reason: "so", Override: true})
 		if code != "" || d.Change.Task.Counters.Get("n") != want {
 			t.Errorf("at %d: found n = %d (%s), want %d", n, d.Change.Task.Counters.Get("n"), code, want)
 		}

@@ -61,7 +61,11 @@ var documentRows = []struct{ part, rows string }{
 }
 
 // decided are the choices between the documents that this page must tell.
-var decided = []string{"9.1", "9.2", "9.3", "9.4", "9.5", "9.6", "9.7", "9.8", "9.9", "9.10", "9.11", "9.12", "9.13"}
+var decided = []string{
+	"9.1", "9.2", "9.3", "9.4", "9.5", "9.6", "9.7", "9.8", "9.9", "9.10", "9.11", "9.12", "9.13",
+	"about/subject", "about/committed", "about/unmoved", "about/anew", "about/re-review", "about/override", "about/put-up", "about/verdict", "about/ending",
+	"about/worktree", "about/pull-request", "about/version",
+}
 
 // guards are the last cells of the page's tables of four and of three columns, by the name in the first cell.
 func guards(tb testing.TB) map[string]string {

@@ -28,7 +28,7 @@ func TestNext_takesAMoveThatAsksForNothingOnlyWhereItGoesOn(t *testing.T) {
 		def := tiny(c.edges)
 		def.States[2].Escalation = c.escalation
 		def.Moves = []workflow.Move{{Command: workflow.MoveCancel, To: "lost"}}
-		to, _, err := decide.Next(def, newTask("busy"), decide.Evidence{Document: docOf("")}, worker, "", noon)
+		to, _, err := decide.Next(def, newTask("busy"), evidence(""), worker, "", noon)
 		if to != c.want || c.want == "" && refusal(t, err).Code != decide.NoNext {
 			t.Errorf("%s: %q, %v", c.name, to, err)
 		}

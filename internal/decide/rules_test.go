@@ -26,7 +26,7 @@ func TestExit_withoutARuleThatLeadsOnAsksForAPerson(t *testing.T) {
 		"mark_dead": tiny(nil, workflow.Rule{Status: "busy", Action: workflow.ActionMarkDead}),
 		"no rule":   tiny(nil),
 	} {
-		c := decide.Exit(def, newTask("busy"), decide.Evidence{Document: docOf("")}, deathOf("worker"), noon)
+		c := decide.Exit(def, newTask("busy"), evidence(""), deathOf("worker"), noon)
 		if got := shape(c); got != "agent.stopped | busy crashes=0 | " || !strings.Contains(c.Task.Attention, "orange task respawn T1") {
 			t.Errorf("%s: it leads to %s with the mark %q", name, got, c.Task.Attention)
 		}
@@ -38,7 +38,7 @@ func TestExit_makesTheMoveOfItsRuleWhoeverElseMayAsk(t *testing.T) {
 	artifact := note("")
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", By: []string{task.RoleHuman}}},
 		workflow.Rule{Status: "busy", HasArtifact: &artifact, Then: "help"})
-	c := decide.Exit(def, newTask("busy"), decide.Evidence{Document: docOf("## Note\nyes\n")}, deathOf("worker"), noon)
+	c := decide.Exit(def, newTask("busy"), evidence("## Note\nyes\n"), deathOf("worker"), noon)
 	if got := shape(c); got != "agent.stopped, auto.advanced busy->help | help crashes=0 | " || c.Events[1].Actor != task.ActorEngine {
 		t.Errorf("it leads to %s, by %s", got, c.Events[len(c.Events)-1].Actor)
 	}
@@ -63,7 +63,7 @@ func TestExit_byTooManyCrashesNotesWhatStandsThereAndSaysWhyItIsThere(t *testing
 	def := tiny([]workflow.Transition{{From: "help", To: "busy", Gate: []workflow.Part{note(workflow.SinceEntry)}}}, crash)
 	one := newTask("busy")
 	one.Counters = one.Counters.With(task.CrashCount, 1)
-	c := decide.Exit(def, one, decide.Evidence{Document: docOf("## Note\nold\n")}, deathOf("worker"), noon)
+	c := decide.Exit(def, one, evidence("## Note\nold\n"), deathOf("worker"), noon)
 	if len(c.Entry) != 1 || c.Entry[0].Source != "## note" || !c.Entered {
 		t.Errorf("what stands there is %+v", c.Entry)
 	}
@@ -73,7 +73,7 @@ func TestExit_byTooManyCrashesNotesWhatStandsThereAndSaysWhyItIsThere(t *testing
 	// A move that owes no hook forgets the crashes at once: not this one.
 	crash.Then = "lost"
 	def = tiny([]workflow.Transition{{From: "busy", To: "lost"}}, crash)
-	if got := shape(decide.Exit(def, one, decide.Evidence{Document: docOf("")}, deathOf("worker"), noon)); got != "agent.crashed, auto.advanced busy->lost | lost crashes=2 | " {
+	if got := shape(decide.Exit(def, one, evidence(""), deathOf("worker"), noon)); got != "agent.crashed, auto.advanced busy->lost | lost crashes=2 | " {
 		t.Errorf("it leads to %s", got)
 	}
 }
@@ -157,7 +157,7 @@ func TestInstructed_wantsAWordOfWhatToChange(t *testing.T) {
 	for text, want := range map[string]string{
 		"": decide.GateUnmet, "## Plan\nx\n": decide.GateUnmet, "## Fix Instructions\n\n": decide.GateUnmet, "## Fix Instructions\noil it\n": "",
 	} {
-		if err := decide.Instructed(newTask("help"), "busy", decide.Evidence{Document: docOf(text)}); codeOf(err) != want {
+		if err := decide.Instructed(newTask("help"), "busy", evidence(text)); codeOf(err) != want {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -269,7 +269,7 @@ func TestAGate_onWhatNobodyHasLookedAtIsNotMet(t *testing.T) {
 func TestWhatStoodThereBeforeCountsUnlessTheGateSaysSinceEntry(t *testing.T) {
 	t.Parallel()
 	req := task.Request{Task: "T1", To: "help", Actor: task.Actor{Role: task.RoleWorker}}
-	ev := decide.Evidence{Document: docOf("## Note\nold\n")}
+	ev := evidence("## Note\nold\n")
 	for since, counts := range map[string]bool{"": true, workflow.SinceEntry: false} {
 		def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{note(since)}}})
 		first, err := decide.Transition(def, newTask("busy"), ev, req, noon)

@@ -20,16 +20,20 @@ var update = flag.Bool("update", false, "write what the stories say now into the
 // A story is a file of scenes with a blank line between them. Each scene begins anew: what is so, what is asked,
 // "----", and the answers.
 //
-//	task STATUS [COUNTER=N | workspace=NAME | previous=STATUS]...   "workspace=" for none
+//	task STATUS [COUNTER=N | workspace=NAME | previous=STATUS | commit=NAME | tree=NAME | reviewed=yes]...   "workspace=" for none
+//	work COMMIT [TREE]    what the evidence of the moment is about: the tip of the branch, and what lies in the worktree
 //	document              the lines after it that begin with "|" are the document
 //	document unreadable WHY
 //	files STATUS          the files of the task's folder speak for the move to STATUS; "none" for no file
 //	spent SEQ SOURCE      the section or the file as it stands moved the task at event SEQ
 //	entry                 what stands in document and files was there when the status began
-//	git ahead|clean yes|no        what git says of the branch and the worktree
+//	start                 what stands in document and files was there when the status's agent was started last
+//	git WORD yes|no       what git says of the branch and the worktree; where it is silent, nothing has happened there since
+//	git tip               the tip of the branch is another commit than it was, and nothing else speaks against it
 //	ask STATUS by ROLE [as ROLE][, ROLE [as ROLE]]... [because REASON]
 //	override STATUS by ROLE [because REASON]
-//	die ROLE              the agent of that role has ended
+//	command STATUS by ROLE  a command of the workflow's moves asks for it
+//	die ROLE [killed|failed|unseen]  the agent of that role has ended, by itself and with status 0 where nothing else is said
 type scene struct {
 	line  int
 	input []string
@@ -105,7 +109,7 @@ type stage struct {
 
 func play(t *testing.T, def *workflow.Definition, s scene) string {
 	t.Helper()
-	var w stage
+	w := stage{ev: still(decide.Evidence{})}
 	var out strings.Builder
 	for _, line := range s.input {
 		verb, rest, _ := strings.Cut(line, " ")
@@ -127,9 +131,17 @@ func play(t *testing.T, def *workflow.Definition, s scene) string {
 			w.ev.Facts = factsFor(def, w.task.Status, task.Status(rest))
 		case "entry":
 			w.ev.Entry = decide.Digests(def, w.task.Status, w.ev)
+		case "start":
+			w.ev.Start = decide.VerdictsNow(def, w.task.Status, w.ev)
+		case "work":
+			w.ev.Subject.Commit, w.ev.Subject.Tree, _ = strings.Cut(rest, " ")
 		case "git":
 			what, said, _ := strings.Cut(rest, " ")
-			w.git(what, said == "yes")
+			if what == "tip" {
+				w.ev = withGit(w.ev, true, false)
+				continue
+			}
+			w.ev.Facts[gitKey(what)] = gitFact(what, said == "yes")
 		case "ask":
 			to, actors, _ := strings.Cut(rest, " by ")
 			actors, reason, _ := strings.Cut(actors, " because ")
@@ -137,7 +149,13 @@ func play(t *testing.T, def *workflow.Definition, s scene) string {
 				out.WriteString(answer(def, w, task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor), Reason: reason}))
 			}
 		case "die":
-			out.WriteString(shape(decide.Exit(def, w.task, w.ev, deathOf(rest), noon)) + "\n")
+			role, how, _ := strings.Cut(rest, " ")
+			death := deathOf(role)
+			death.Ending = endings[how]
+			out.WriteString(shape(decide.Exit(def, w.task, w.ev, death, noon)) + "\n")
+		case "command":
+			to, actor, _ := strings.Cut(rest, " by ")
+			out.WriteString(answer(def, w, task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor), Command: true}))
 		case "override":
 			to, actor, _ := strings.Cut(rest, " by ")
 			actor, why, _ := strings.Cut(actor, " because ")
@@ -161,6 +179,15 @@ func taskFrom(t *testing.T, words []string) task.Task {
 			continue
 		case "previous":
 			out.Previous = task.Status(value)
+			continue
+		case "commit":
+			out.Subject.Commit = value
+			continue
+		case "tree":
+			out.Subject.Tree = value
+			continue
+		case "reviewed":
+			out.Subject.Reviewed = value == "yes"
 			continue
 		}
 		n, err := strconv.Atoi(value)
@@ -186,13 +213,8 @@ func (w *stage) spend(t *testing.T, rest string) {
 	w.ev.Spent = append(w.ev.Spent, spentSection(t, w.ev.Document, section, seq))
 }
 
-// git puts in what was seen of the branch or the worktree.
-func (w *stage) git(what string, holds bool) {
-	if w.ev.Facts == nil {
-		w.ev.Facts = map[string]decide.Fact{}
-	}
-	w.ev.Facts[gitKey(what)] = gitFact(what, holds)
-}
+// endings are the ways in which an agent ends.
+var endings = map[string]task.Ending{"": {Known: true}, "failed": {Known: true, Status: 1}, "killed": {Known: true, Signal: 9}, "unseen": {}}
 
 func gitKey(what string) string { return workflow.Part{Git: what}.Key() }
 
@@ -247,6 +269,12 @@ func describe(c task.Change) string {
 	for _, s := range c.Spent {
 		fmt.Fprintf(&b, "\n  spent %s", s.Source)
 	}
+	if c.Task.Subject != (task.Subject{}) {
+		fmt.Fprintf(&b, "\n  about %s", about(c.Task.Subject))
+	}
+	if said := e.Data[task.DataUnreviewed]; said != "" {
+		fmt.Fprintf(&b, "\n  unreviewed: %s", said)
+	}
 	if ignored, overridden := e.Data[task.DataOverride]; overridden {
 		fmt.Fprintf(&b, "\n  reason %s\n  in spite of %s", e.Reason, ignored)
 	}
@@ -254,6 +282,21 @@ func describe(c task.Change) string {
 		fmt.Fprintf(&b, "\n  note %s", note)
 	}
 	return b.String() + "\n"
+}
+
+// about says what evidence is about.
+func about(s task.Subject) string {
+	text := strings.TrimSpace(s.Commit + " " + s.Tree)
+	if text == "" {
+		text = "what nobody has looked at"
+	}
+	if s.Reviewed {
+		text += ", reviewed"
+	}
+	if s.By != "" {
+		text += ", put up by " + s.By + ", not reviewed"
+	}
+	return text
 }
 
 func describeHook(h task.Hook) string {

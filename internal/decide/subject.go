@@ -19,10 +19,19 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 		s.Reviewed = s.Reviewed || judged
 		return s
 	}
+	if judged {
+		s := ev.Subject
+		s.Reviewed = true
+		return s
+	}
+	return unjudged(def, edge.To, req.Actor, ev)
+}
+
+// unjudged is what evidence is about in a status that was entered without a passing verdict.
+func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evidence) task.Subject {
 	s := ev.Subject
-	s.Reviewed = judged
-	if !judged && PutUp(def, edge.To) {
-		s.By = whoPutUp(req.Actor)
+	if PutUp(def, to) {
+		s.By = whoPutUp(actor)
 	}
 	return s
 }

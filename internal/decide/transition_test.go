@@ -16,24 +16,29 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 	doc := docOf("## Notes\nx\n## Plan\nAPPROACH: a\n## Handoff\nDONE: b\n## Review\nVerdict: FAIL\n")
 	handoff, review := sectionEvidence(t, doc, "Handoff"), sectionEvidence(t, doc, "Review")
 	req := task.Request{Task: tk.ID, To: "agent-review", Reason: "done at last", Actor: task.Actor{Role: task.RoleHuman, As: task.RoleWorker, Person: "Ada <ada@example.com>"}}
-	d, err := decide.Transition(def, tk, decide.Evidence{Document: doc}, req, noon)
+	tk.Subject = task.Subject{Commit: "first", Reviewed: true}
+	ev := still(decide.Evidence{Document: doc, Subject: task.Subject{Commit: "second"}})
+	d, err := decide.Transition(def, tk, ev, req, noon)
 	if err != nil || !d.Moved {
 		t.Fatalf("found %v, want a move", err)
 	}
 	moved := tk
 	moved.Status, moved.Previous, moved.Attention, moved.QueuedFor = "agent-review", "working", "", ""
 	moved.EnteredAt, moved.UpdatedAt = noon, noon
-	moved.Counters = task.Counters{{Name: task.ReviewRound, Value: 1}}
+	moved.Counters = task.Counters{{Name: "rereviews", Value: 0}, {Name: task.ReviewRound, Value: 1}}
+	moved.Subject = task.Subject{Commit: "second"}
+	rested := []task.Evidence{handoff, {Source: "git committed", Digest: "committed"}}
 	want := task.Change{
-		Task: moved, Expect: tk.Version, Entered: true, Spent: []task.Evidence{handoff}, Entry: []task.Evidence{review},
+		Task: moved, Expect: tk.Version, Entered: true, Spent: rested, Entry: []task.Evidence{review},
 		Hooks: []task.Hook{
+			{Action: task.SetField, Field: "rereviews"},
 			{Action: task.IncrementReviewRound, Field: task.ReviewRound},
 			{Action: task.SpawnReviewer, Prompt: "reviewer", Harness: task.HarnessReview, Permissions: task.PermissionsReduced},
 		},
 		Events: []task.Event{{
 			Time: noon, Type: task.StatusChanged, Actor: task.RoleHuman, ActingAs: task.RoleWorker, Person: "Ada <ada@example.com>", From: "working", To: "agent-review",
-			Reason: "done at last", Counters: moved.Counters, Evidence: []task.Evidence{handoff}, Workflow: def.Digest,
-			Hooks: []string{task.IncrementReviewRound, task.SpawnReviewer},
+			Reason: "done at last", Counters: moved.Counters, Evidence: rested, Workflow: def.Digest,
+			Hooks: []string{task.SetField, task.IncrementReviewRound, task.SpawnReviewer}, Subject: task.Subject{Commit: "second"},
 		}},
 	}
 	if !reflect.DeepEqual(d.Change, want) {
@@ -93,7 +98,7 @@ func TestWhatDefaultDoesWithoutIsJudgedToo(t *testing.T) {
 			tk := newTask(c.from)
 			tk.Counters = tk.Counters.With("tries", c.tries)
 			req := task.Request{Task: tk.ID, To: c.to, Actor: task.Actor{Role: c.role}}
-			d, err := decide.Transition(def, tk, decide.Evidence{Document: docOf(c.body)}, req, noon)
+			d, err := decide.Transition(def, tk, evidence(c.body), req, noon)
 			if c.code != "" {
 				if no := refusal(t, err); no.Code != c.code {
 					t.Errorf("found %v, want %s", no, c.code)
@@ -121,7 +126,7 @@ func TestAMoveAlongASelfEdgeCountsAndKeepsWhereTheTaskCameFrom(t *testing.T) {
 func TestARefusalOfAGateTellsEveryUnmetPart(t *testing.T) {
 	t.Parallel()
 	req := task.Request{To: "d", Actor: task.Actor{Role: task.RoleWorker}}
-	_, err := decide.Transition(parse(t, "forks.yml", []byte(forks)), newTask("a"), decide.Evidence{Document: docOf("")}, req, noon)
+	_, err := decide.Transition(parse(t, "forks.yml", []byte(forks)), newTask("a"), evidence(""), req, noon)
 	no := refusal(t, err)
 	want := []decide.Detail{
 		{Condition: `section "## Why"`, Found: "no such section", Where: "TASK.md", Want: `write "## Why" with something in it`},

@@ -31,6 +31,14 @@ const (
 	theFiles // of the task's folder, which speak for this move and no other
 )
 
+// What a row wants of git, beside.
+const (
+	committed need = 1 << (8 + iota)
+	unmoved
+	movedTip
+	ofGit = committed | unmoved | movedTip
+)
+
 const anyRound = 1 << 20
 
 var (
@@ -47,20 +55,22 @@ var document001 = []law{
 	{"planning", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 	{"clarification", "planning", workerHuman, nothing, 0, anyRound, false},
 	{"clarification", "cancelled", onlyHuman, nothing, 0, anyRound, false},
-	{"working", "agent-review", workerHuman, aNewHandoff, 0, anyRound, false},
+	{"working", "agent-review", workerHuman, aNewHandoff | committed, 0, anyRound, false},
 	{"working", "clarification", workerHuman, nothing, 0, anyRound, false},
 	{"working", "stuck", workerHuman, nothing, 0, anyRound, false},
 	{"working", "cancelled", onlyHuman, nothing, 0, anyRound, false},
-	{"agent-review", "reviewing", reviewerHuman, aNewPass, 0, anyRound, false},
+	{"agent-review", "reviewing", reviewerHuman, aNewPass | unmoved, 0, anyRound, false},
 	{"agent-review", "working", reviewerHuman, aNewFail, 0, 1, false},
 	{"agent-review", "stuck", reviewerHuman, aNewFail, 2, anyRound, false},
 	{"agent-review", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 	{"reviewing", "working", onlyHuman, nothing, 0, anyRound, false},
-	{"reviewing", "done", onlyHuman, nothing, 0, anyRound, false},
+	{"reviewing", "done", onlyHuman, unmoved, 0, anyRound, false},
 	{"reviewing", "cancelled", onlyHuman, nothing, 0, anyRound, false},
-	{"stuck", "reviewing", onlyHuman, nothing, 0, anyRound, false},
+	{"stuck", "reviewing", onlyHuman, committed, 0, anyRound, false},
 	{"stuck", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 	{"clarification", "working", workerHuman, aPlan, 0, anyRound, true},
+	{"agent-review", "agent-review", reviewerHuman, movedTip, 0, anyRound, true},
+	{"reviewing", "agent-review", onlyHuman, committed, 0, anyRound, true},
 }
 
 // document000 is the map of document 000, with its gates; document 002's file has the same edges, gates and guards.
@@ -70,30 +80,35 @@ var document000 = []law{
 	{"pending", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 	{"clarification", "working", workerHuman, nothing, 0, anyRound, false},
 	{"clarification", "cancelled", onlyHuman, nothing, 0, anyRound, false},
-	{"working", "agent-review", workerHuman, anyNewHandoff, 0, anyRound, false},
+	{"working", "agent-review", workerHuman, anyNewHandoff | committed, 0, anyRound, false},
 	{"working", "clarification", workerHuman, nothing, 0, anyRound, false},
 	{"working", "stuck", workerHuman, nothing, 0, anyRound, false},
 	{"working", "cancelled", onlyHuman, nothing, 0, anyRound, false},
-	{"agent-review", "reviewing", reviewerHuman, aPassSomewhere, 0, anyRound, false},
+	{"agent-review", "reviewing", reviewerHuman, aPassSomewhere | unmoved, 0, anyRound, false},
 	{"agent-review", "working", reviewerHuman, aFailSomewhere, 0, 1, false},
 	{"agent-review", "stuck", reviewerHuman, aFailSomewhere, 2, anyRound, false},
 	{"agent-review", "cancelled", onlyHuman, nothing, 0, anyRound, false},
-	{"reviewing", "done", onlyHuman, nothing, 0, anyRound, false},
+	{"reviewing", "done", onlyHuman, unmoved, 0, anyRound, false},
 	{"reviewing", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 	{"stuck", "working", onlyHuman, nothing, 0, anyRound, false},
-	{"stuck", "agent-review", onlyHuman, nothing, 0, anyRound, false},
+	{"stuck", "agent-review", onlyHuman, committed, 0, anyRound, false},
 	{"stuck", "cancelled", onlyHuman, nothing, 0, anyRound, false},
+	{"agent-review", "agent-review", reviewerHuman, movedTip, 0, anyRound, true},
+	{"reviewing", "agent-review", onlyHuman, committed, 0, anyRound, true},
 }
 
 // document002Minimal is the shorter example of document 002.
 var document002Minimal = []law{
 	{"pending", "working", onlyHuman, nothing, 0, anyRound, false},
-	{"working", "reviewing", workerHuman, anyNewHandoff, 0, anyRound, false},
-	{"reviewing", "done", onlyHuman, nothing, 0, anyRound, false},
+	{"working", "reviewing", workerHuman, anyNewHandoff | committed, 0, anyRound, false},
+	{"reviewing", "done", onlyHuman, unmoved, 0, anyRound, false},
 	{"pending", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 	{"working", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 	{"reviewing", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 }
+
+// mostAnew is how often agents begin a review anew in one cycle because the branch has moved; a person does as often as they like.
+const mostAnew = 3
 
 // mostReturns is how often agents send a task of document 004 back before a person looks; the document has no such bound.
 const mostReturns = 9
@@ -104,18 +119,18 @@ var document004 = []law{
 	{"planning", "planning", onlyHuman, nothing, 0, anyRound, false},
 	{"plan_review", "codegen", reviewerHuman, theFiles, 0, anyRound, false},
 	{"plan_review", "planning", reviewerHuman, theFiles, 0, mostReturns, false},
-	{"codegen", "review", workerHuman, theFiles, 0, anyRound, false},
+	{"codegen", "review", workerHuman, theFiles | committed, 0, anyRound, false},
 	{"codegen", "planning", workerHuman, theFiles, 0, mostReturns, false},
 	{"codegen", "plan_review", workerHuman, theFiles, 0, mostReturns, false},
 	{"codegen", "codegen", onlyHuman, nothing, 0, anyRound, false},
-	{"review", "test", reviewerHuman, theFiles, 0, anyRound, false},
+	{"review", "test", reviewerHuman, theFiles | unmoved, 0, anyRound, false},
 	{"review", "codegen", reviewerHuman, theFiles, 0, mostReturns, false},
 	{"review", "planning", reviewerHuman, theFiles, 0, mostReturns, false},
-	{"test", "accept", workerHuman, theFiles, 0, anyRound, false},
+	{"test", "accept", workerHuman, theFiles | unmoved, 0, anyRound, false},
 	{"test", "codegen", workerHuman, theFiles, 0, mostReturns, false},
-	{"accept", "done", onlyHuman, theFiles, 0, anyRound, false},
+	{"accept", "done", onlyHuman, theFiles | unmoved, 0, anyRound, false},
 	{"accept", "codegen", onlyHuman, theFiles, 0, anyRound, false},
-	{"accept", "review", onlyHuman, theFiles, 0, anyRound, false},
+	{"accept", "review", onlyHuman, theFiles | committed, 0, anyRound, false},
 	{"accept", "planning", onlyHuman, theFiles, 0, anyRound, false},
 	{"accept", "revert", onlyHuman, theFiles, 0, anyRound, false},
 	{"revert", "done", workerHuman, theFiles, 0, anyRound, false},
@@ -151,6 +166,9 @@ type papers struct {
 	review  string      // "", "bare", "late", "fenced", "PASS" or "FAIL"
 	old     string      // of the review: "", "spent" or "entry"
 	files   task.Status // where the files in the task's folder lead
+	moved   bool        // the tip of the branch is another commit than it was
+	dirty   bool        // files differ from it
+	again   int         // how often the review was begun anew because of that
 }
 
 // accepts is the twin's verdict: true when one row says yes.
@@ -163,13 +181,19 @@ func accepts(laws []law, from, to task.Status, actor task.Actor, p papers, round
 		if l.from != from || l.to != to {
 			continue
 		}
+		if l.needs&movedTip != 0 && p.again >= mostAnew && (actor.Rule || actor.Role != task.RoleHuman) {
+			return false
+		}
 		return (actor.Rule || slices.Contains(l.by, role)) && round >= l.low && round <= l.high && p.meet(l.needs, to)
 	}
 	return false
 }
 
 func (p papers) meet(n need, to task.Status) bool {
-	switch n {
+	if n&committed != 0 && p.dirty || n&unmoved != 0 && (p.dirty || p.moved) || n&movedTip != 0 && !p.moved {
+		return false
+	}
+	switch n &^ ofGit {
 	case theFiles:
 		return p.files == to
 	case aPlan:

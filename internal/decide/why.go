@@ -54,19 +54,30 @@ func Why(def *workflow.Definition, t task.Task, ev Evidence) []Way {
 		}
 		seen = append(seen, first.To)
 		for _, edge := range edges(def, t, first.To) {
-			ways = append(ways, way(t, edge, roles, ev))
+			ways = append(ways, over(def, t, edge, roles, ev)...)
 		}
 	}
 	return ways
 }
 
-func way(t task.Task, edge *workflow.Transition, roles []string, ev Evidence) Way {
-	w := Way{To: edge.To, By: []string{}, Guards: []Counted{}, Details: []Detail{}, Reason: edge.Reason, Override: edge.Override, Line: edge.Pos.Line}
-	for _, role := range roles {
-		if Allows(edge, task.Actor{Role: role}) {
-			w.By = append(w.By, role)
-		}
+// over tells an edge once for all who may ask, or a person's way apart, where their request sets a counter back that its guards look at.
+func over(def *workflow.Definition, t task.Task, edge *workflow.Transition, roles []string, ev Evidence) []Way {
+	by := slices.DeleteFunc(slices.Clone(roles), func(role string) bool { return !Allows(edge, task.Actor{Role: role}) })
+	human := task.Actor{Role: task.RoleHuman}
+	theirs := t
+	theirs.Counters = resetBy(def, t.Counters, human)
+	if !slices.Contains(by, human.Role) || Passes(edge, t) == Passes(edge, theirs) {
+		return []Way{way(t, edge, by, ev)}
 	}
+	ways := []Way{way(theirs, edge, []string{human.Role}, ev)}
+	if agents := slices.DeleteFunc(by, func(role string) bool { return role == human.Role }); len(agents) > 0 {
+		ways = append([]Way{way(t, edge, agents, ev)}, ways...)
+	}
+	return ways
+}
+
+func way(t task.Task, edge *workflow.Transition, by []string, ev Evidence) Way {
+	w := Way{To: edge.To, By: append([]string{}, by...), Guards: []Counted{}, Details: []Detail{}, Reason: edge.Reason, Override: edge.Override, Line: edge.Pos.Line}
 	for _, g := range edge.When {
 		value := counted(t, edge, g.Field)
 		w.Guards = append(w.Guards, Counted{Guard: g.String(), Value: value, Holds: g.Holds(value)})

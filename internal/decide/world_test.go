@@ -67,6 +67,33 @@ func newTask(status task.Status) task.Task {
 	}
 }
 
+// evidence is a document, and a worktree in which nothing has happened since.
+func evidence(body string) decide.Evidence { return still(decide.Evidence{Document: docOf(body)}) }
+
+// still is the evidence with what git says of a worktree in which nothing has happened since, where it does not say otherwise.
+func still(ev decide.Evidence) decide.Evidence {
+	facts := map[string]decide.Fact{}
+	for word, holds := range map[string]bool{workflow.GitCommitted: true, workflow.GitUnmoved: true, workflow.GitAsReviewed: true, workflow.GitMoved: false} {
+		facts[gitKey(word)] = gitFact(word, holds)
+	}
+	for key, fact := range ev.Facts {
+		facts[key] = fact
+	}
+	ev.Facts = facts
+	return ev
+}
+
+// withGit is the evidence with what git says where the tip is another commit than it was, or files differ from it.
+func withGit(ev decide.Evidence, moved, dirty bool) decide.Evidence {
+	ev = still(ev)
+	unmoved := gitFact(workflow.GitUnmoved, !moved && !dirty)
+	unmoved.Moved = moved && !dirty
+	ev.Facts[gitKey(workflow.GitUnmoved)] = unmoved
+	ev.Facts[gitKey(workflow.GitCommitted)] = gitFact(workflow.GitCommitted, !dirty)
+	ev.Facts[gitKey(workflow.GitMoved)] = gitFact(workflow.GitMoved, moved)
+	return ev
+}
+
 func docOf(body string) *document.Document { return document.Read([]byte(frontmatter + body)) }
 
 // factsFor is what would be seen of the files that the gates out of a status ask for, if they spoke for the move to another one:
@@ -76,7 +103,7 @@ func factsFor(def *workflow.Definition, from, to task.Status) map[string]decide.
 	visit := func(see func(p workflow.Part, taken bool)) {
 		for i := range def.Transitions {
 			for _, p := range workflow.Leaves(def.Transitions[i].Gate) {
-				if def.Transitions[i].From == from && p.Section == "" {
+				if def.Transitions[i].From == from && p.Section == "" && p.Git == "" {
 					see(p, def.Transitions[i].To == to)
 				}
 			}
@@ -93,7 +120,7 @@ func factsFor(def *workflow.Definition, from, to task.Status) map[string]decide.
 		}
 		facts[p.Key()] = fact
 	})
-	return facts
+	return still(decide.Evidence{Facts: facts}).Facts
 }
 
 // digestOf stands for the digest of the only text that a file has in these tests.
