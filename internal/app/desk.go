@@ -114,7 +114,8 @@ func (d desk) Tip(ctx context.Context, t task.Task) (string, error) {
 	return repo.Tip(ctx, t.Branch)
 }
 
-// Subject reads what a task's evidence is about now. What cannot be read is told in the answer, and is no error.
+// Subject reads what a task's evidence is about now: the tip of its branch and, with tree, the trees of what lies in the worktree, which are kept.
+// What cannot be read is told in the answer, and is no error.
 func (d desk) Subject(ctx context.Context, t task.Task, tree bool) task.Subject {
 	repo, err := d.repo(t)
 	if err != nil {
@@ -125,19 +126,16 @@ func (d desk) Subject(ctx context.Context, t task.Task, tree bool) task.Subject 
 		dir = d.house.slotDir(t.Workspace)
 	}
 	tip := repo.ReadTip(ctx, dir, t.Branch)
-	return task.Subject{Commit: tip.Commit, Branch: tip.Branch, Trouble: tip.Trouble}
-}
-
-// Judged is the subject where what is not committed is judged too: with the trees of what lies in the worktree, which are kept.
-func (d desk) Judged(ctx context.Context, t task.Task) (task.Subject, error) {
-	subject := d.Subject(ctx, t)
-	slot, err := d.slot(t)
-	if err != nil {
-		return subject, err
+	s := task.Subject{Commit: tip.Commit, Branch: tip.Branch, Trouble: tip.Trouble}
+	if !tree || dir == "" {
+		return s
 	}
-	made, err := slot.Trees(ctx, t.ID)
-	subject.Tree, subject.Tracked = made.Whole, made.Tracked
-	return subject, err
+	trees, err := worktree.Slot{Repo: repo, Dir: dir}.Trees(ctx, t.ID)
+	if err != nil {
+		s.Trouble = err.Error()
+	}
+	s.Tree, s.Tracked = trees.Whole, trees.Tracked
+	return s
 }
 
 func (d desk) Within(ctx context.Context, t task.Task, commit string) (bool, error) {

@@ -182,11 +182,44 @@ func (e *Engine) look(ctx context.Context, req task.Request) (task.Snapshot, *wo
 		if err != nil {
 			return s, def, evidence, err
 		}
+		if renamed, err := e.followBranch(ctx, s); err != nil || renamed {
+			if err != nil {
+				return s, def, evidence, err
+			}
+			continue
+		}
 		if s.Task.Status == before.Task.Status && s.Task.Previous == before.Task.Previous {
 			err = e.facts(ctx, s, def, req.To, parts, &evidence)
 			return s, def, evidence, err
 		}
 	}
+}
+
+// followBranch takes over the name that the task's branch was given in its workspace, and says whether it did. A name that the task
+// cannot have is left: the branch is read all the same.
+func (e *Engine) followBranch(ctx context.Context, s task.Snapshot) (bool, error) {
+	name := e.subject(ctx, s, false).Branch
+	if name == "" || name == s.Task.Branch {
+		return false, nil
+	}
+	project, err := e.Desk.Project(s.Task.Project)
+	if err != nil {
+		return false, err
+	}
+	renamed := s.Task
+	renamed.Branch = name
+	if e.checkBranch(ctx, project, renamed) != nil {
+		return false, nil
+	}
+	_, err = e.change(ctx, s.Task.ID, func(s task.Snapshot) (*task.Change, error) {
+		t := s.Task
+		t.Branch, t.UpdatedAt = name, e.Now()
+		return &task.Change{Task: t, Expect: s.Task.Version, Events: []task.Event{{
+			Time: t.UpdatedAt, Type: task.Updated, Actor: task.ActorEngine, Reason: "its branch was renamed in the workspace",
+			Data: map[string]string{task.DataBranch: name},
+		}}}, nil
+	})
+	return err == nil, err
 }
 
 // facts adds to the evidence what it is about, and what the parts ask for elsewhere than in the document. The status that is asked for
