@@ -57,6 +57,7 @@ func TestDied_movesTheTaskWithAReviewerThatIsWatchedInItsTurn(t *testing.T) {
 	w.die(w.death(id, task.RoleWorker))
 	reviewer := w.death(id, task.RoleReviewer) // it has a seat, so its death would be seen
 	w.write(id, pass)
+	reviewer.Ending = task.Ending{Known: true}
 	w.die(reviewer)
 	wantText(t, "status", string(w.task(id).Status), "reviewing")
 }

@@ -25,6 +25,7 @@ func (w *world) live() string {
 	w.move(id, "working", worker)
 	w.write(id, handoff)
 	w.move(id, "agent-review", worker)
+	must(w.t, w.Resume(w.t.Context())) // nobody writes a review before the reviewer is there
 	w.write(id, pass)
 	w.move(id, "reviewing", reviewer)
 	out, how, err := w.Merge(w.t.Context(), id, task.Merge{}, human)

@@ -217,9 +217,25 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 	for failing := range hooks {
 		if w.holdsUp(hooks, failing) && !w.tooMany {
 			e.failing = int8(min(failing, maxFailing))
-			w.enter(at, e, w.perform(after, hooks, failing), o.moved, nil)
+			p := w.perform(after, hooks, failing)
+			w.enter(at, e, p, o.moved, nil)
+			if replaced, is := w.replaced(p.config, hooks[failing]); is {
+				p.config = replaced
+				w.enter(at, e, p, o.moved, nil)
+			}
 		}
 	}
+}
+
+// replaced is a configuration in which a start has failed after it had ended the agent that it was to replace, or after that one had
+// died: as long as its successor is owed, nobody asks how it ended.
+func (w *walk) replaced(c config, h task.Hook) (config, bool) {
+	r := slices.Index(w.roles, workflow.RoleIn(w.def.States[c.status], h))
+	if w.means[h.Action] != starts || r < 0 || c.agent(r) != alive {
+		return c, false
+	}
+	c.setAgent(r, gone)
+	return c, true
 }
 
 // maxFailing is the last hook of a list that the words of a step can name as the one that failed.
