@@ -50,10 +50,8 @@ func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor tas
 		Time: now, Type: task.Created, Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
 		Data: map[string]string{"status": string(status), "branch": t.Branch, "summary": t.Summary, "workflow": def.Name},
 	})
-	if PutUp(def, status) {
-		t.Subject.By = whoPutUp(actor)
-		event.Subject = t.Subject
-	}
+	t.Subject = unjudged(def, status, actor, Evidence{Subject: t.Subject})
+	event.Subject = t.Subject
 	return task.Change{Task: t, Hooks: hooks, Entered: true, Lease: lease(t, hooks), Events: []task.Event{event}}, nil
 }
 

@@ -1,6 +1,8 @@
 package decide_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +74,82 @@ func TestPRNews_areOnlyThoseOfALiveTasksOwnOpenPullRequest(t *testing.T) {
 	} {
 		if news {
 			t.Errorf("%s is news", name)
+		}
+	}
+}
+
+func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	pr := task.PullRequest{URL: "https://forge/7", State: task.PRMerged, Commit: "second", Merge: "c0ffee"}
+	one := newTask("reviewing")
+	one.PRURL, one.PRState, one.Subject = pr.URL, task.PROpen, task.Subject{Commit: "first", Reviewed: true}
+	moved := withGit(evidence(""), true, true)
+	before := maps.Clone(moved.Facts)
+	c := decide.PREnded(def, one, moved, pr, "", noon)
+	if c.Task.Status != "done" || c.Events[1].Type != task.AutoAdvanced || !strings.Contains(c.Task.Attention, "merged second, reviewed first") {
+		t.Errorf("merged: %s, marked %q", shape(c), c.Task.Attention)
+	}
+	if !maps.Equal(before, moved.Facts) {
+		t.Error("the evidence itself was changed")
+	}
+	stood := decide.StandIn(def, one, "done", moved, pr)
+	if len(c.Spent) != 1 || c.Spent[0].Source != "git unmoved" {
+		t.Fatalf("it rested on %v", c.Spent)
+	}
+	if text, kept := stood.Text(c.Spent[0]); !kept || !strings.Contains(text, pr.URL) || !strings.Contains(text, "second") {
+		t.Errorf("the text behind it is %q (%v), want the pull request and its head", text, kept)
+	}
+	pr.State = task.PRClosed // stands in for nothing
+	if c = decide.PREnded(def, one, moved, pr, "", noon); c.Task.Status != "cancelled" || len(c.Spent) > 0 {
+		t.Errorf("closed: %s, rested on %v", shape(c), c.Spent)
+	}
+	// It stands in for git alone.
+	strict := *def
+	strict.Transitions = slices.Clone(def.Transitions)
+	for i := range strict.Transitions {
+		if e := &strict.Transitions[i]; e.From == "reviewing" && e.To == "done" {
+			e.Gate = append(slices.Clone(e.Gate), workflow.Part{Section: "## Accepted"}, workflow.Part{Check: "tests"})
+		}
+	}
+	pr.State = task.PRMerged
+	c = decide.PREnded(&strict, one, moved, pr, "", noon)
+	if c.Task.Status != "reviewing" || !strings.Contains(c.Task.Attention, "## Accepted") || strings.Contains(c.Task.Attention, "git unmoved") {
+		t.Errorf("with more than git in the gate: %s, marked %q", shape(c), c.Task.Attention)
+	}
+}
+
+func TestPREnded_whereTheStateHasNoSuchMoveNamesThoseThatLeadOn(t *testing.T) {
+	t.Parallel()
+	one := newTask("working")
+	one.PRURL, one.PRState = "url", task.PROpen
+	c := decide.PREnded(defaultWorkflow(t), one, evidence(""), task.PullRequest{URL: "url", State: task.PRMerged}, "", noon)
+	if want := `(moves that lead on from "working": agent-review, clarification, stuck, cancelled)`; c.Task.Status != "working" || !strings.Contains(c.Task.Attention, want) {
+		t.Errorf("found %q, want %q in it", c.Task.Attention, want)
+	}
+	if !strings.Contains(c.Events[0].Data[task.DataRefused], "moves that lead on") {
+		t.Errorf("the event says %q", c.Events[0].Data[task.DataRefused])
+	}
+}
+
+func TestLanded_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
+	t.Parallel()
+	reviewed := task.Subject{Commit: "1111111aaaa", Reviewed: true}
+	for name, c := range map[string]struct {
+		state   string
+		head    string
+		subject task.Subject
+		want    string
+	}{
+		"another head":           {task.PRMerged, "2222222bbbb", reviewed, "merged 2222222, reviewed 1111111: look at what lies between"},
+		"the same":               {task.PRMerged, "1111111aaaa", reviewed, "as it was"},
+		"nobody knows the head":  {task.PRMerged, "", reviewed, "as it was"},
+		"nobody has reviewed it": {task.PRMerged, "2222222bbbb", task.Subject{Commit: "1111111aaaa"}, "as it was"},
+		"closed":                 {task.PRClosed, "2222222bbbb", reviewed, "as it was"},
+	} {
+		after := decide.Landed(task.Task{Subject: c.subject}, task.Task{Attention: "as it was"}, task.PullRequest{State: c.state, Commit: c.head})
+		if after.Attention != c.want {
+			t.Errorf("%s: the mark is %q, want %q", name, after.Attention, c.want)
 		}
 	}
 }

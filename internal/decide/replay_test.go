@@ -28,6 +28,7 @@ type stroll struct {
 	lines  []string
 	texts  map[string]string
 	moves  int
+	starts int // of agents
 	last   *document.Document
 	books  []*workflow.Definition // that it was under, beside the present one
 }
@@ -76,8 +77,26 @@ func (w *stroll) commit(in decide.Inputs, ev decide.Evidence, c task.Change) {
 		}
 		w.texts[e.Digest] = text
 	}
-	w.s.Task = c.Task
-	for _, e := range c.Events {
+	w.record(c.Task, c.Events)
+	for _, e := range c.Spent {
+		w.s.Spent = slices.DeleteFunc(w.s.Spent, func(s task.Spent) bool { return s.Evidence == e })
+		w.s.Spent = append(w.s.Spent, task.Spent{Evidence: e, Seq: w.s.Task.Seq})
+	}
+	if c.Entered {
+		w.s.Entry, w.s.Start = c.Entry, nil
+		w.moves++
+	}
+	if c.Lease == task.LeaseReserve {
+		w.s.Task.Workspace = "garden--1"
+	}
+	w.s.Task.EnteredAt = w.s.Task.EnteredAt.Truncate(time.Millisecond) // as a record has it
+}
+
+// record writes a task with what happened to it.
+func (w *stroll) record(one task.Task, events []task.Event) {
+	w.t.Helper()
+	w.s.Task = one
+	for _, e := range events {
 		sealed, err := task.Seal(e, len(w.events)+1, w.s.Task.Hash)
 		if err != nil {
 			w.t.Fatal(err)
@@ -89,31 +108,58 @@ func (w *stroll) commit(in decide.Inputs, ev decide.Evidence, c task.Change) {
 		w.events, w.lines = append(w.events, sealed), append(w.lines, string(line))
 		w.s.Task.Seq, w.s.Task.Hash = sealed.Seq, sealed.Hash
 	}
-	for _, e := range c.Spent {
-		w.s.Spent = slices.DeleteFunc(w.s.Spent, func(s task.Spent) bool { return s.Evidence == e })
-		w.s.Spent = append(w.s.Spent, task.Spent{Evidence: e, Seq: w.s.Task.Seq})
-	}
-	if c.Entered {
-		w.s.Entry = c.Entry
-		w.moves++
-	}
-	if c.Lease == task.LeaseReserve {
-		w.s.Task.Workspace = "garden--1"
-	}
-	w.s.Task.EnteredAt = w.s.Task.EnteredAt.Truncate(time.Millisecond) // as a record has it
 }
 
-// evidence is anything that can stand in a document and be seen elsewhere, for every part of the workflow.
+// start is an agent that is started, of the present status or of another; no decision is in that.
+func (w *stroll) start() {
+	state, _ := w.def.State(w.s.Task.Status)
+	role := state.Role
+	if w.dice.IntN(4) == 0 {
+		role = task.RoleWorker
+	}
+	ev := w.evidence()
+	found := task.Start{Subject: ev.Subject, Evidence: decide.VerdictsNow(w.def, w.s.Task.Status, ev)}
+	one, verdicts, is := decide.Began(w.def, w.s.Task, role, found)
+	if !is || found.Subject == (task.Subject{}) {
+		return
+	}
+	event := task.Event{Time: w.now, Type: task.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject, Data: map[string]string{"role": role}}
+	w.record(one, []task.Event{event})
+	w.s.Start = verdicts
+	w.starts++
+}
+
+// subject is any work that evidence can be about.
+func (w *stroll) subject() task.Subject {
+	switch w.dice.IntN(8) {
+	case 0:
+		return task.Subject{}
+	case 1:
+		return task.Subject{Trouble: "the ref is \xff"}
+	case 2:
+		return task.Subject{Commit: "first", Branch: "renamed \xff"}
+	}
+	return task.Subject{Commit: []string{"first", "second", "third"}[w.dice.IntN(3)], Tree: []string{"", "lying"}[w.dice.IntN(2)]}
+}
+
+// evidence is anything that can stand in a document and be seen elsewhere, for every part of the workflow, about any work.
 func (w *stroll) evidence() decide.Evidence {
+	ev := w.read()
+	ev.Spent, ev.Entry, ev.Start, ev.Facts, ev.Subject = w.s.Spent, w.s.Entry, w.s.Start, w.facts(), w.subject()
+	return ev
+}
+
+// read is anything that can stand in a document.
+func (w *stroll) read() decide.Evidence {
 	if w.dice.IntN(20) == 0 {
-		return decide.Evidence{Trouble: "TASK.md is a pipe", Spent: w.s.Spent, Entry: w.s.Entry, Facts: w.facts()}
+		return decide.Evidence{Trouble: "TASK.md is a pipe"}
 	}
 	if w.last != nil && w.dice.IntN(3) > 0 { // nobody has written anything since
-		return decide.Evidence{Document: w.last, Spent: w.s.Spent, Entry: w.s.Entry, Facts: w.facts()}
+		return decide.Evidence{Document: w.last}
 	}
 	var body strings.Builder
 	bodies := []string{
-		"", "APPROACH: dig %d\nTOUCHING: the gate\n", "DONE: all of it, %d\n", "Verdict: PASS\n%d\n", "**Verdict: FAIL** (%d)\n", "```\nVerdict: PASS\nDONE: %d\n```\n",
+		"", "APPROACH: dig %d\nTOUCHING: the gate\n", "DONE: all of it, %d\n", "Verdict: PASS\n%d\n", "Verdict: PASS\nReviewed: first, run %d\n", "**Verdict: FAIL** (%d)\n", "```\nVerdict: PASS\nDONE: %d\n```\n",
 		"<!-- DONE: %d -->\n", "- DONE:\n  - it \xff\xfe %d\n", "SUMMARY: %d\n\nSTATUS: PASS \t\r\n", "nothing %d",
 	}
 	for _, name := range append(sections(w.def), "Notes", "Notes", "Odd \xff\xfe") {
@@ -132,7 +178,7 @@ func (w *stroll) evidence() decide.Evidence {
 		body.WriteString("\n```\n## Plan\nnever closed")
 	}
 	w.last = document.Read([]byte("---\nid: x\n---\n" + body.String()))
-	return decide.Evidence{Document: w.last, Spent: w.s.Spent, Entry: w.s.Entry, Facts: w.facts()}
+	return decide.Evidence{Document: w.last}
 }
 
 func leaves(def *workflow.Definition) []workflow.Part {
@@ -172,6 +218,7 @@ func (w *stroll) facts() map[string]decide.Fact {
 		if w.dice.IntN(6) == 0 {
 			f = decide.Fact{Source: f.Source, Found: "no such file", Want: "write it"}
 		}
+		f.Moved = !f.Holds && p.Git == workflow.GitUnmoved && w.dice.IntN(3) > 0
 		out[p.Key()] = f
 	}
 	return out
@@ -215,14 +262,18 @@ func (w *stroll) step() {
 	w.now = w.now.Add(time.Duration(w.dice.Int64N(int64(40 * time.Second))))
 	actor, one := w.actor(), w.s.Task
 	var ev decide.Evidence
-	what := w.dice.IntN(15)
+	what := w.dice.IntN(16)
+	if what == 15 {
+		w.start()
+		return
+	}
 	if what < 2 || what == 3 || what > 5 {
 		ev = w.evidence()
 	}
 	state, _ := w.def.State(one.Status)
 	switch what {
 	case 0:
-		death := task.Death{Role: state.Role, Hook: 7, Ending: task.Ending{Known: w.dice.IntN(2) == 0, Status: w.dice.IntN(2)}, LastWords: "\xff\xfe out of paper"}
+		death := task.Death{Role: state.Role, Hook: 7, Ending: task.Ending{Known: w.dice.IntN(4) > 0, Status: w.dice.IntN(4) / 3}, LastWords: "\xff\xfe out of paper"}
 		if w.dice.IntN(6) == 0 {
 			death.Ending = task.Ending{Unstarted: "no such program \xff"}
 		}
@@ -310,26 +361,37 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 	}
 	all := shippedAndStrained(t)
 	decisions, moves, asks := 0, 0, map[string]int{}
+	starts, about, anew := 0, 0, map[string]int{} // begun anew because the tip had moved, by whether a rule did it
 	for seed := range seeds {
 		w := newStroll(t, all[seed%uint64(len(all))], seed)
 		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
-		if err != nil || got.Equal != got.Decisions || len(got.Untold) > 0 || got.Unrecorded+got.Skipped > 0 || got.Decisions < 1 {
+		if err != nil || got.Equal != got.Decisions || len(got.Untold) > 0 || got.Unrecorded > 0 || got.Skipped != w.starts || got.Decisions < 1 {
 			t.Fatalf("seed %d, %s: %v\n%+v", seed, w.def.Name, err, got)
 		}
 		under, err := decide.Replay(w.s.Task, w.lines, w.library(), w.def)
 		if err != nil || under.Equal != under.Decisions || len(under.Untold) > 0 {
 			t.Fatalf("seed %d, %s, under its own workflow as another one: %v\n%+v", seed, w.def.Name, err, under)
 		}
+		if told, _, err := task.Fold(w.events); err != nil || told.Subject != w.s.Task.Subject {
+			t.Fatalf("seed %d, %s: the history is about %+v, the record about %+v (%v)", seed, w.def.Name, told.Subject, w.s.Task.Subject, err)
+		}
 		decisions, moves = decisions+got.Decisions, moves+w.moves
+		starts += w.starts
 		for _, e := range w.events {
+			if e.IsMove() && e.Subject.Commit != "" {
+				about++
+			}
+			if e.From == e.To && slices.ContainsFunc(e.Evidence, func(e task.Evidence) bool { return e.Source == "moved" }) {
+				anew[e.Type]++
+			}
 			var in decide.Inputs
 			if json.Unmarshal(e.Inputs, &in) == nil {
 				asks[in.Ask]++
 			}
 		}
 	}
-	t.Logf("%d tasks, %d decisions made again, %d moves: %v", seeds, decisions, moves, asks)
-	if len(asks) < 8 {
-		t.Errorf("only these were asked: %v", asks)
+	t.Logf("%d tasks, %d decisions made again, %d moves, %d about a commit, begun anew %v, %d starts: %v", seeds, decisions, moves, about, anew, starts, asks)
+	if len(asks) < 8 || about == 0 || starts == 0 || anew[task.StatusChanged] == 0 || anew[task.AutoAdvanced] == 0 {
+		t.Errorf("only these were asked: %v; %d moves were about a commit, these began a status anew: %v, and %d agents were started", asks, about, anew, starts)
 	}
 }

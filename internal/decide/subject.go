@@ -22,18 +22,19 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	if judged {
 		s := ev.Subject
 		s.Reviewed = true
-		return s
+		return s.Valid()
 	}
 	return unjudged(def, edge.To, req.Actor, ev)
 }
 
-// unjudged is what evidence is about in a status that was entered without a passing verdict.
+// unjudged is what evidence is about in a status that was entered without a passing verdict. Like all that is put on record it is
+// as the history has it, in valid UTF-8.
 func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evidence) task.Subject {
 	s := ev.Subject
 	if PutUp(def, to) {
 		s.By = whoPutUp(actor)
 	}
-	return s
+	return s.Valid()
 }
 
 // passes says whether an edge is that of a verdict which says that the work will do, on the work as it was judged.
@@ -95,6 +96,7 @@ func onlyPasses(def *workflow.Definition, t task.Task, to task.Status) bool {
 // Prepared is what follows for a task whose status began without a workspace, once that is ready: now it is known what its evidence is about.
 func Prepared(t task.Task, s task.Subject) (task.Task, task.Event) {
 	s.By, s.Reviewed = t.Subject.By, t.Subject.Reviewed
+	s = s.Valid()
 	t.Subject = s
 	return t, task.Event{Type: task.WorkspaceReady, Subject: s, Data: map[string]string{"workspace": t.Workspace, "branch": t.Branch}}
 }
@@ -107,7 +109,7 @@ func Began(def *workflow.Definition, t task.Task, role string, start task.Start)
 		return t, nil, false
 	}
 	if state.Subject != workflow.SubjectCarried {
-		t.Subject = start.Subject
+		t.Subject = start.Subject.Valid()
 	}
 	return t, start.Evidence, true
 }
