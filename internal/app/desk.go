@@ -225,16 +225,19 @@ func (d desk) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 	if err == nil {
 		_, err = slot.Link(ctx, d.document(t))
 	}
-	return told(prepared.Rescued, prepared.TakenBack), err
+	return d.told(t, prepared.Rescued, prepared.TakenBack), err
 }
 
 // told are the refs of what was kept, and in words what was taken back of a worktree's own configuration.
-func told(rescued []worktree.Rescue, takenBack []string) []string {
+// These stand in the log too: a step after it may fail, and another try has nothing to take back any more.
+func (d desk) told(t task.Task, rescued []worktree.Rescue, takenBack []string) []string {
 	var out []string
 	for _, r := range rescued {
 		out = append(out, r.Ref)
 	}
 	for _, what := range takenBack {
+		d.house.engine.Log.Warn("what was changed in a worktree's own git configuration was taken back",
+			"component", "worktree", "task", t.ID, "workspace", t.Workspace, "what", what)
 		out = append(out, fmt.Sprintf("%s, which was changed in the worktree's own git configuration", what))
 	}
 	return out
@@ -303,7 +306,7 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 	if err == nil {
 		err = d.unscratch(ctx, slot.Repo, t)
 	}
-	return told(done.Rescued, done.TakenBack), err
+	return d.told(t, done.Rescued, done.TakenBack), err
 }
 
 // unscratch takes away what checks of the task have left that were killed.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // trap names a program in every place of a configuration where git would run one, and answers the file that the program writes.
@@ -112,4 +113,59 @@ func TestALyingFsmonitorHidesNothing(t *testing.T) {
 	}
 	want(t, "rescued", git(t, h.Path, "show", kept[0].Commit+":a.txt"), "work of hours")
 	want(t, "the file", read(t, s.Dir, "a.txt"), "one\n")
+}
+
+// A repository's configuration can tell git to compare less of a file, and its refs can put one commit in another's place.
+func TestWhatAgentsWriteIntoTheRepository_hidesNothing(t *testing.T) {
+	t.Parallel()
+	for name, hide := range map[string]func(t *testing.T, h home, s Slot){
+		"a time that is put back": func(t *testing.T, h home, s Slot) {
+			git(t, h.Path, "config", "core.checkStat", "minimal")
+			git(t, h.Path, "config", "core.trustctime", "false")
+			file := filepath.Join(s.Dir, "a.txt")
+			info, err := os.Stat(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, s.Dir, "cache/other", "two\n")
+			other := filepath.Join(s.Dir, "cache/other")
+			if err := errors.Join(os.Chtimes(other, info.ModTime(), info.ModTime()), os.Rename(other, file)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a replaced commit": func(t *testing.T, _ home, s Slot) {
+			tip := git(t, s.Dir, "rev-parse", "HEAD")
+			other := commit(t, s.Dir, "a.txt", "two\n")
+			git(t, s.Dir, "reset", "-q", "--soft", tip)
+			git(t, s.Dir, "replace", tip, other)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			s := h.prepared(t, "topic", "T1")
+			old := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(filepath.Join(s.Dir, "a.txt"), old, old); err != nil {
+				t.Fatal(err)
+			}
+			git(t, s.Dir, "update-index", "--refresh")
+			hide(t, h, s)
+			want(t, "what git says by itself", git(t, s.Dir, "status", "--porcelain"), "")
+			want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "a.txt")
+		})
+	}
+}
+
+func TestStand_refusesAWorktreeThatLeadsElsewhere(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	other := newHome(t)
+	gitDir, err := s.gitDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, gitDir, "commondir", filepath.Join(other.Path, ".git")+"\n")
+	_, _, err = s.Stand(t.Context())
+	wantError(t, err, "no worktree of", "save what is in it")
 }

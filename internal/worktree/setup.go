@@ -287,9 +287,17 @@ func (s Slot) own(ctx context.Context) (place, bool) {
 	if err != nil {
 		return place{}, false
 	}
-	back, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
-	if err != nil || !samePath(filepath.Dir(filepath.Dir(gitDir)), common) ||
+	back, backErr := os.ReadFile(filepath.Join(gitDir, "gitdir"))
+	shared, sharedErr := os.ReadFile(filepath.Join(gitDir, "commondir"))
+	if errors.Join(backErr, sharedErr) != nil || !samePath(filepath.Dir(filepath.Dir(gitDir)), common) ||
 		!samePath(strings.TrimSpace(string(back)), filepath.Join(s.Dir, ".git")) {
+		return place{}, false
+	}
+	leads := strings.TrimSpace(string(shared))
+	if !filepath.IsAbs(leads) {
+		leads = filepath.Join(gitDir, leads)
+	}
+	if !samePath(leads, common) {
 		return place{}, false
 	}
 	return place{gitDir: gitDir, exclude: filepath.Join(common, "info", "exclude")}, true

@@ -144,11 +144,14 @@ func TestStand_whereHEADIsNoPlainBranch(t *testing.T) {
 	wantError(t, err, "cannot read the commit", `"unborn"`)
 }
 
-// One for the status, and one for the flags that hide changes from it.
-func TestStand_isTwoCallsOfGit(t *testing.T) {
+// One for the status, and one for the flags that hide changes from it. The tip beside it costs none.
+func TestALookForAGate_isTwoCallsOfGit(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
 	write(t, s.Dir, "a.txt", "two\n")
-	want(t, "calls", h.counted(func() { stand(t, s) }), 2)
+	want(t, "calls", h.counted(func() {
+		stand(t, s)
+		want(t, "trouble", h.ReadTip(t.Context(), s.Dir, "topic").Trouble, "")
+	}), 2)
 }
