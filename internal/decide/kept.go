@@ -37,3 +37,37 @@ func Kept(e task.Event) ([]task.Evidence, error) {
 	}
 	return out, nil
 }
+
+// Traces are what a history says of the record beside the task itself.
+type Traces struct {
+	Entry    []task.Evidence // what stood there when the present status began: what some gates compare with
+	Hooks    map[int]string  // the digest of the hooks that an event has set going, with all their words, by the event's number
+	Stripped []int           // decisions whose inputs are not there, by their events' numbers
+}
+
+// Trace reads them from a whole history.
+func Trace(events []task.Event) (Traces, error) {
+	out := Traces{Hooks: map[int]string{}}
+	for at := 0; at < len(events); {
+		var in Inputs
+		decision := events[at : at+1]
+		switch e := &events[at]; {
+		case len(e.Inputs) > 0:
+			if err := json.Unmarshal(e.Inputs, &in); err != nil {
+				return out, fmt.Errorf("event %d: its inputs cannot be read: %w", e.Seq, err)
+			}
+			decision = events[at : at+together(events, at)]
+		case decides(e):
+			out.Stripped = append(out.Stripped, e.Seq)
+		}
+		last := &decision[len(decision)-1]
+		if last.IsMove() || last.Type == task.Created {
+			out.Entry = in.Begins
+		}
+		if in.Hooks != "" {
+			out.Hooks[last.Seq] = in.Hooks
+		}
+		at += len(decision)
+	}
+	return out, nil
+}

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"orange/internal/task"
@@ -86,6 +87,23 @@ func PRNoted(def *workflow.Definition, t task.Task, pr task.PullRequest, now tim
 	c.Task.PRURL, c.Task.PRState = pr.URL, pr.State
 	if !t.Queued() { // those who wait for a workspace wait in the order of this time
 		c.Task.UpdatedAt = now
+	}
+	return c
+}
+
+// Landed is the merge of a task's pull request put on record for whoever wants to merge it here, each part of it once: noted says that
+// the record has it as merged already. Events are the task's whole history. A change without an event is none.
+func Landed(def *workflow.Definition, t task.Task, pr task.PullRequest, noted bool, events []task.Event, actor task.Actor, now time.Time) task.Change {
+	c := task.Change{Task: t, Expect: t.Version}
+	if !noted {
+		c = PRNoted(def, t, pr, now)
+	}
+	told := func(event task.Event) bool { return event.Type == task.Merged && event.Data["url"] == pr.URL }
+	if !slices.ContainsFunc(events, told) {
+		c.Events = append(c.Events, actor.Sign(task.Event{
+			Time: now, Type: task.Merged, Workflow: def.Digest, Reason: PREnd(pr),
+			Data: map[string]string{"branch": t.Branch, "commit": pr.Merge, "url": pr.URL},
+		}))
 	}
 	return c
 }

@@ -101,6 +101,24 @@ func (w *stroll) commit(in decide.Inputs, ev decide.Evidence, c task.Change) {
 		w.s.Task.Workspace = "garden--1"
 	}
 	w.s.Task.EnteredAt = w.s.Task.EnteredAt.Truncate(time.Millisecond) // as a record has it
+	w.agrees()
+}
+
+// agrees looks whether the history says what is on record, as it has to after every step.
+func (w *stroll) agrees() {
+	w.t.Helper()
+	if differs, err := task.Disagree(w.s.Task, w.events); err != nil || len(differs) > 0 {
+		w.t.Fatalf("the record and its history disagree: %v %q", err, differs)
+	}
+	traces, err := decide.Trace(w.events)
+	if err != nil || len(traces.Stripped) > 0 || !slices.Equal(traces.Entry, w.s.Entry) {
+		w.t.Fatalf("the history has %+v of a status that began with %v: %v", traces, w.s.Entry, err)
+	}
+	for _, e := range w.events {
+		if (len(e.Hooks) > 0) != (traces.Hooks[e.Seq] != "") {
+			w.t.Fatalf("event %d has set going %v, and its digest is %q", e.Seq, e.Hooks, traces.Hooks[e.Seq])
+		}
+	}
 }
 
 // evidence is anything that can stand in a document and be seen elsewhere, for every part of the workflow.
@@ -215,7 +233,7 @@ func (w *stroll) step() {
 	w.now = w.now.Add(time.Duration(w.dice.Int64N(int64(40 * time.Second))))
 	actor, one := w.actor(), w.s.Task
 	var ev decide.Evidence
-	what := w.dice.IntN(15)
+	what := w.dice.IntN(16)
 	if what < 2 || what == 3 || what > 5 {
 		ev = w.evidence()
 	}
@@ -253,8 +271,12 @@ func (w *stroll) step() {
 			w.commit(decide.Inputs{Ask: decide.AskRedo, To: to}.By(actor), ev, c)
 		}
 	case 4:
-		if one.Counters.Get(task.CrashCount) != 0 { // hooks were performed, and no event tells
-			w.s.Task.Counters = one.Counters.With(task.CrashCount, 0)
+		if c, due := decide.ForgetCrashes(one, nil, w.events, w.now); due { // hooks were performed
+			w.commit(decide.Inputs{Ask: decide.AskSettled}, decide.Evidence{}, c)
+			return
+		}
+		if c, due := decide.Free(one, nil, w.now); due && w.dice.IntN(3) == 0 {
+			w.commit(decide.Inputs{Ask: decide.AskFree}, decide.Evidence{}, c)
 			return
 		}
 		other := *w.def // the same rules, by another name
@@ -266,6 +288,8 @@ func (w *stroll) step() {
 		}
 	case 5:
 		w.commit(decide.Inputs{Ask: decide.AskQueue, To: "working"}.By(actor), decide.Evidence{}, decide.Queue(one, "working", actor, w.now))
+	case 14:
+		w.pullRequest(actor, ev)
 	default:
 		open := decide.Open(w.def, one, task.Actor{Rule: true})
 		if len(open) == 0 {
@@ -276,6 +300,22 @@ func (w *stroll) step() {
 			w.commit(decide.Inputs{Ask: decide.AskMove, To: req.To, Override: req.Override}.By(actor), ev, d.Change)
 		}
 	}
+}
+
+// pullRequest has the end of one be seen by the monitor, or by whoever wants to merge here.
+func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
+	pr := task.PullRequest{URL: "https://forge.invalid/pull/1", State: task.PRMerged, Commit: "c0", Merge: "c1"}
+	if w.dice.IntN(3) == 0 {
+		pr.State, pr.Merge = task.PRClosed, ""
+	}
+	if w.dice.IntN(3) == 0 {
+		noted := w.dice.IntN(2) == 0
+		c := decide.Landed(w.def, w.s.Task, pr, noted, w.events, actor, w.now)
+		w.commit(decide.Inputs{Ask: decide.AskLanded}.By(actor).About(pr, noted), decide.Evidence{}, c)
+		return
+	}
+	in := decide.Inputs{Ask: decide.AskPREnded, Against: []string{"", "", "", "the branch has more \xff"}[w.dice.IntN(4)]}.About(pr, false)
+	w.commit(in, ev, decide.PREnded(w.def, w.s.Task, ev, pr, in.Against, w.now))
 }
 
 func (w *stroll) library() decide.Library {
@@ -313,7 +353,7 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 	for seed := range seeds {
 		w := newStroll(t, all[seed%uint64(len(all))], seed)
 		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
-		if err != nil || got.Equal != got.Decisions || len(got.Untold) > 0 || got.Unrecorded+got.Skipped > 0 || got.Decisions < 1 {
+		if err != nil || got.Equal != got.Decisions || len(got.Untold) > 0 || got.OtherEdition+got.Skipped > 0 || got.Decisions < 1 {
 			t.Fatalf("seed %d, %s: %v\n%+v", seed, w.def.Name, err, got)
 		}
 		under, err := decide.Replay(w.s.Task, w.lines, w.library(), w.def)
@@ -329,7 +369,7 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 		}
 	}
 	t.Logf("%d tasks, %d decisions made again, %d moves: %v", seeds, decisions, moves, asks)
-	if len(asks) < 8 {
+	if len(asks) < 12 {
 		t.Errorf("only these were asked: %v", asks)
 	}
 }

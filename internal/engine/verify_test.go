@@ -19,13 +19,23 @@ type past struct {
 	changed []string
 }
 
-func (p past) History(ctx context.Context, id string) (task.Task, []string, error) {
-	s, err := p.store.Load(ctx, id)
-	if p.changed != nil || err != nil {
-		return s.Task, p.changed, err
+func (p past) IDs(ctx context.Context, project string) ([]string, error) {
+	return p.store.IDs(ctx, project)
+}
+
+func (p past) Strays(ctx context.Context) ([]string, error) { return p.store.Strays(ctx) }
+
+func (p past) Whole(ctx context.Context, id string) (task.Whole, error) {
+	w, err := p.store.Whole(ctx, id)
+	if p.changed != nil {
+		w.Lines = p.changed
 	}
-	lines, err := p.store.Lines(ctx, id)
-	return s.Task, lines, err
+	return w, err
+}
+
+func (p past) Rules(ctx context.Context, ref task.WorkflowRef) error {
+	_, err := p.world.Rules.Pinned(ctx, ref)
+	return err
 }
 
 func (p past) Kept(project, id, digest string) (string, bool, error) {

@@ -10,6 +10,13 @@ type Snapshot struct {
 	Entry []Evidence // evidence that was there when the present status began
 }
 
+// Whole is all that the record has of one task.
+type Whole struct {
+	Snapshot
+	Lines []string   // the history, one event each
+	Hooks []OwedHook // all that its events have set going, whatever became of them
+}
+
 // Lease is what a change does with the task's workspace.
 type Lease int
 
