@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 func TestCrashes_areForgottenWithTheLastHookOfAMove(t *testing.T) {
@@ -90,6 +91,33 @@ func TestLanded_putsEachPartOfAMergeOnRecordOnce(t *testing.T) {
 		}
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("noted %v, told %v: %v, want %q", tt.noted, tt.events, got, tt.want)
+		}
+	}
+}
+
+func TestTheMoveAfterAPullRequest_isMadeAgainWithWhatItsGateLookedAt(t *testing.T) {
+	t.Parallel()
+	def := *shippedAndStrained(t)[0]
+	def.Transitions = slices.Clone(def.Transitions)
+	for i := range def.Transitions {
+		if def.Transitions[i].To == "done" {
+			def.Transitions[i].Gate = []workflow.Part{{Section: "## Signed"}}
+		}
+	}
+	for body, want := range map[string]task.Status{"\n## Signed\n\nby me\n": "done", "\n## Notes\n\nnothing\n": "reviewing"} {
+		w := &stroll{t: t, def: &def, now: noon, texts: map[string]string{}}
+		human := task.Actor{Role: task.RoleHuman}
+		birth, err := decide.Create(&def, task.Task{ID: "abc", Project: "garden", Branch: "b"}, "reviewing", human, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.commit(decide.Inputs{Ask: decide.AskCreate, To: "reviewing"}.By(human), decide.Evidence{}, birth)
+		pr := task.PullRequest{URL: "u", State: task.PRMerged, Merge: "c1"}
+		ev := decide.Evidence{Document: docOf(body)}
+		w.commit(decide.Inputs{Ask: decide.AskPREnded}.About(pr, false), ev, decide.PREnded(&def, w.s.Task, ev, pr, "", noon))
+		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
+		if err != nil || w.s.Task.Status != want || got.Decisions != 2 || got.Equal != 2 {
+			t.Errorf("%q: the task is %q, want %q; %v, %+v", body, w.s.Task.Status, want, err, got)
 		}
 	}
 }
