@@ -2,9 +2,11 @@ package main_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,7 +75,7 @@ func tellStories(t *testing.T, dir string) {
 		Setup:               func(env *testscript.Env) error { return setUp(env, agent) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "keep": keep, "await": await, "quiet": quiet, "snapshot": snapshot, "unchanged": unchanged, "repo": makeRepo, "harness": makeHarness,
-			"screen": screen,
+			"screen": screen, "tamper": tamper,
 		},
 	})
 }
@@ -165,6 +167,19 @@ func environment(ts *testscript.TestScript) []string {
 		}
 	}
 	return env
+}
+
+// tamper SQL writes into the record as other hands do.
+func tamper(ts *testscript.TestScript, _ bool, args []string) {
+	source := url.URL{Scheme: "file", Path: filepath.Join(ts.Getenv("ORANGE_HOME"), "orange.db"), RawQuery: "_pragma=busy_timeout(20000)"}
+	db, err := sql.Open("sqlite", source.String())
+	ts.Check(err)
+	defer db.Close()
+	done, err := db.Exec(strings.Join(args, " "))
+	ts.Check(err)
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		ts.Fatalf("nothing was changed: %v", err)
+	}
 }
 
 // exits N COMMAND... runs a command and checks its very exit status; its output is there for stdout and stderr.

@@ -64,7 +64,9 @@ func (s sight) Stand(ctx context.Context, t task.Task) (evidence.Standing, error
 	return seen, err
 }
 
-func (s sight) Tip(ctx context.Context, t task.Task) task.Subject { return s.desk.Subject(ctx, t, false) }
+func (s sight) Tip(ctx context.Context, t task.Task) task.Subject {
+	return s.desk.Subject(ctx, t, false)
+}
 
 func (s sight) Between(ctx context.Context, t task.Task, from, to string) (more, fewer int, err error) {
 	repo, err := s.desk.repo(t)

@@ -86,7 +86,11 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	one.PRURL, one.PRState, one.Subject = pr.URL, task.PROpen, task.Subject{Commit: "first", Reviewed: true}
 	moved := withGit(evidence(""), true, true)
 	before := maps.Clone(moved.Facts)
-	c := decide.PREnded(def, one, moved, pr, "", noon)
+	ended := func(def *workflow.Definition) task.Change {
+		to, _ := decide.PRMove(def, pr)
+		return decide.PREnded(def, one, decide.StandIn(def, one, to, moved, pr), pr, "", noon)
+	}
+	c := ended(def)
 	if c.Task.Status != "done" || c.Events[1].Type != task.AutoAdvanced || !strings.Contains(c.Task.Attention, "merged second, reviewed first") {
 		t.Errorf("merged: %s, marked %q", shape(c), c.Task.Attention)
 	}
@@ -101,7 +105,7 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 		t.Errorf("the text behind it is %q (%v), want the pull request and its head", text, kept)
 	}
 	pr.State = task.PRClosed // stands in for nothing
-	if c = decide.PREnded(def, one, moved, pr, "", noon); c.Task.Status != "cancelled" || len(c.Spent) > 0 {
+	if c = ended(def); c.Task.Status != "cancelled" || len(c.Spent) > 0 {
 		t.Errorf("closed: %s, rested on %v", shape(c), c.Spent)
 	}
 	// It stands in for git alone.
@@ -113,7 +117,7 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 		}
 	}
 	pr.State = task.PRMerged
-	c = decide.PREnded(&strict, one, moved, pr, "", noon)
+	c = ended(&strict)
 	if c.Task.Status != "reviewing" || !strings.Contains(c.Task.Attention, "## Accepted") || strings.Contains(c.Task.Attention, "git unmoved") {
 		t.Errorf("with more than git in the gate: %s, marked %q", shape(c), c.Task.Attention)
 	}
@@ -132,7 +136,7 @@ func TestPREnded_whereTheStateHasNoSuchMoveNamesThoseThatLeadOn(t *testing.T) {
 	}
 }
 
-func TestLanded_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
+func TestOtherHead_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
 	t.Parallel()
 	reviewed := task.Subject{Commit: "1111111aaaa", Reviewed: true}
 	for name, c := range map[string]struct {
@@ -147,7 +151,7 @@ func TestLanded_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
 		"nobody has reviewed it": {task.PRMerged, "2222222bbbb", task.Subject{Commit: "1111111aaaa"}, "as it was"},
 		"closed":                 {task.PRClosed, "2222222bbbb", reviewed, "as it was"},
 	} {
-		after := decide.Landed(task.Task{Subject: c.subject}, task.Task{Attention: "as it was"}, task.PullRequest{State: c.state, Commit: c.head})
+		after := decide.OtherHead(task.Task{Subject: c.subject}, task.Task{Attention: "as it was"}, task.PullRequest{State: c.state, Commit: c.head})
 		if after.Attention != c.want {
 			t.Errorf("%s: the mark is %q, want %q", name, after.Attention, c.want)
 		}

@@ -88,6 +88,7 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	}
 	commit, how, err := e.Merger.Merge(ctx, t, git.subject.Commit, strategy)
 	if err != nil {
+		e.putRight(context.WithoutCancel(ctx), t.ID) // its begin is on record
 		return task.Outcome{}, "", err
 	}
 	merged := req.Actor.Sign(task.Event{Type: task.Merged, Reason: how, Data: map[string]string{"branch": t.Branch, "commit": commit}})

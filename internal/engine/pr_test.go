@@ -67,10 +67,12 @@ func TestMerge_ofAMergedPullRequestGoesOnWhereItWasCutShort(t *testing.T) {
 	id := w.requested("reviewing")
 	w.desk.requests = []task.PullRequest{pull(task.PRMerged)}
 	s := w.load(id)
-	s.Task.PRState = task.PRMerged
-	_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, Events: []task.Event{
-		{Time: w.clock.Now(), Type: task.PRLanded, Actor: task.ActorEngine}, {Time: w.clock.Now(), Type: task.Merged, Actor: "human", Data: map[string]string{"url": address}},
-	}})
+	def, err := w.Rules.Pinned(t.Context(), s.Task.Workflow)
+	must(t, err)
+	c := decide.Landed(def, s.Task, pull(task.PRMerged), false, nil, human, w.clock.Now())
+	c, err = decide.Inputs{Ask: decide.AskLanded}.By(human).About(pull(task.PRMerged), false).Keep(def, s, decide.Evidence{}, c)
+	must(t, err)
+	_, err = w.store.Commit(t.Context(), c)
 	must(t, err)
 	_, _, err = w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)

@@ -235,8 +235,12 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 					Type: task.HookFailure, Reason: failure.Error(), Data: map[string]string{"hook": hook.Action},
 				})
 			}
-		} else if err := e.afterSuccess(ctx, &t, s, hook); err != nil {
-			return nil, err
+		} else {
+			told, err := e.afterSuccess(ctx, &t, s, hook)
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, told...)
 		}
 		if effect.Session != nil {
 			t.Session = *effect.Session
@@ -302,7 +306,7 @@ func (e *Engine) about(ctx context.Context, c *task.Change, s task.Snapshot, hoo
 	c.Task, c.Begun, c.Start = after, true, verdicts
 	for i := range c.Events {
 		if kind := c.Events[i].Type; kind == task.AgentSpawned || kind == task.ReviewStarted {
-			c.Events[i].Subject = after.Subject
+			c.Events[i].Subject, c.Events[i].Evidence = after.Subject, verdicts
 		}
 	}
 	return nil
@@ -333,46 +337,29 @@ func seat(c *task.Change, issued, taken *task.Seat) {
 }
 
 // afterSuccess takes back what no longer holds once a hook has succeeded: the mark of its failure, and,
-// with the last hook of a transition, the count of crashes.
-func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot, hook task.OwedHook) error {
-	others := 0
-	for _, h := range s.Owed {
-		if h.ID != hook.ID {
-			others++
-			if h.State == task.HookFailed {
-				return nil
-			}
-		}
+// with the last hook of a transition, the count of crashes. It answers the events that tell of that.
+func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot, hook task.OwedHook) ([]task.Event, error) {
+	others := slices.DeleteFunc(slices.Clone(s.Owed), func(h task.OwedHook) bool { return h.ID == hook.ID })
+	if slices.ContainsFunc(others, func(h task.OwedHook) bool { return h.State == task.HookFailed }) {
+		return nil, nil
 	}
 	if strings.HasPrefix(t.Attention, hookTrouble) {
 		t.Attention = ""
 	}
-	if others > 0 || t.Counters.Get(task.CrashCount) == 0 {
-		return nil
+	if len(others) > 0 || t.Counters.Get(task.CrashCount) == 0 {
+		return nil, nil // then the history need not be read
 	}
 	events, err := e.Index.Events(ctx, t.ID, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if settledMove(events) {
-		t.Counters = t.Counters.With(task.CrashCount, 0)
+	c, due := decide.ForgetCrashes(s.Task, others, events, t.UpdatedAt)
+	if !due {
+		return nil, nil
 	}
-	return nil
-}
-
-// settledMove says whether the last move was no escalation and nobody has crashed since. It is the move that counts, and not
-// whose hook was settled last: a respawn may have dropped those of the move.
-func settledMove(events []task.Event) bool {
-	settled := false
-	for i := range events {
-		switch e := &events[i]; {
-		case e.IsMove():
-			settled = e.Data[task.DataCrash] == ""
-		case e.Type == task.AgentCrashed:
-			settled = false
-		}
-	}
-	return settled
+	c, err = decide.Inputs{Ask: decide.AskSettled}.Keep(nil, s, decide.Evidence{}, c)
+	t.Counters = c.Task.Counters
+	return c.Events, err
 }
 
 // Retry makes every failed hook of a task due now and has them performed.

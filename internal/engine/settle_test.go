@@ -242,6 +242,18 @@ func TestTheCountOfCrashes_endsWithTheHooksOfAMoveAndNotOfARespawn(t *testing.T)
 	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 {
 		t.Errorf("after the move's hooks the count is %d, want 0", n)
 	}
+	if told := w.events(id, task.CrashesForgotten); len(told) != 1 || told[0].Counters.Get(task.CrashCount) != 0 {
+		t.Errorf("the end of the count is told in %+v", told)
+	}
+}
+
+func TestTheCountOfCrashes_endsWithoutAWordWhereNobodyHasCrashed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("agent-review")
+	if told := w.events(id, task.CrashesForgotten); len(told) > 0 {
+		t.Errorf("it is told that %+v", told)
+	}
 }
 
 // Defect: a respawn that dropped the hooks of a move kept the count of the status before, and one crash more was one too many.

@@ -11,6 +11,13 @@ type Snapshot struct {
 	Start []Evidence // verdicts that stood there when the present status's agent was started last
 }
 
+// Whole is all that the record has of one task.
+type Whole struct {
+	Snapshot
+	Lines []string   // the history, one event each
+	Hooks []OwedHook // all that its events have set going, whatever became of them
+}
+
 // Lease is what a change does with the task's workspace.
 type Lease int
 
