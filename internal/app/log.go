@@ -16,6 +16,7 @@ import (
 
 	"gopkg.in/natefinch/lumberjack.v2"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 )
 
@@ -173,7 +174,9 @@ func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
 		}
 	}
 	for _, line := range last {
-		fmt.Fprintf(out, "%s\n", line)
+		if _, err := fmt.Fprintf(out, "%s\n", printable.JSON(line)); err != nil {
+			return fmt.Errorf("write the log: %w", err)
+		}
 	}
 	return nil
 }

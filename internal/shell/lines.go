@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/peterh/liner"
+
+	"orange/internal/printable"
 )
 
 // maxLine is how long a line may be.
@@ -60,6 +62,7 @@ func newTyped(history string, complete func(line string) []string) (*typed, erro
 	t.terminal.SetTabCompletionStyle(liner.TabPrints)
 	t.terminal.SetCompleter(complete)
 	for _, line := range remembered {
+		line = printable.Line(line)
 		t.terminal.AppendHistory(line)
 		t.last = line
 	}
