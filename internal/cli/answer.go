@@ -226,7 +226,7 @@ func (p *Program) outcome(out task.Outcome, said string) error {
 	hooks, failures := hookViews(out.Hooks)
 	if p.json {
 		answer := map[string]any{
-			"task": view(out.Task, ""), "moved": out.Moved, "from": out.Event.From, "to": out.Event.To,
+			"task": view(out.Task, ""), "moved": out.Moved && out.Event.IsMove(), "from": out.Event.From, "to": out.Event.To,
 			"hooks": hooks, "hook_errors": failures, "queued": out.Queued,
 		}
 		if out.Queued {
