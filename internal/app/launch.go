@@ -44,7 +44,7 @@ func launch(path string) int {
 		note.Status, note.Unstarted = cannotStart, err.Error()
 	}
 	line, _ := json.Marshal(note)
-	if err := os.WriteFile(ticket.Exit, append(line, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(ticket.Exit, append(line, '\n'), task.PrivateFile); err != nil {
 		fmt.Fprintf(talk(), "orange: cannot note the agent's end: %v\n", err)
 	}
 	return note.Status

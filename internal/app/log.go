@@ -114,7 +114,7 @@ func (f *logFile) open() error {
 	}
 	defer release()
 	aside := f.setAside()
-	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, task.PrivateFile)
 	if err != nil {
 		return errors.Join(aside, fmt.Errorf("open the log: %w", err))
 	}

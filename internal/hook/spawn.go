@@ -190,7 +190,7 @@ func (h *Hands) linkSelf() error {
 	if target, err := os.Readlink(link); err == nil && target == h.Self {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return fmt.Errorf("make the folder of programs: %w", err)
 	}
 	temporary := link + "." + strconv.Itoa(os.Getpid())
@@ -204,11 +204,11 @@ func (h *Hands) linkSelf() error {
 }
 
 func writePrivate(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
 		return err
 	}
 	temporary := path + ".new"
-	if err := os.WriteFile(temporary, text, 0o600); err != nil {
+	if err := os.WriteFile(temporary, text, task.PrivateFile); err != nil {
 		return err
 	}
 	return os.Rename(temporary, path)

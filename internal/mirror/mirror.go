@@ -52,7 +52,7 @@ func (f Files) Read(project, id string, whole bool) ([]byte, error) {
 
 // open opens a regular file and nothing else: no link, no folder, no pipe that would block.
 func open(path string, flags int) (*os.File, error) {
-	file, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o644)
+	file, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("%q is a link, expected a file", path)
 	}
@@ -101,7 +101,7 @@ func readUpTo(file *os.File, most int64) ([]byte, error) {
 // Where the document cannot be written no empty folder stays behind.
 func (f Files) Create(t task.Task, body string) error {
 	dir := f.Dir(t.Project, t.ID)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return fmt.Errorf("make the task's folder: %w", err)
 	}
 	path := f.Document(t.Project, t.ID)
@@ -133,7 +133,7 @@ func (f Files) Append(project, id, text string) error {
 // What is kept outlives every process at once; harden makes it outlive a power cut too, which takes the disk some time.
 func (f Files) Keep(project, id, digest, text string) (harden func() error, err error) {
 	dir := filepath.Join(f.Dir(project, id), "evidence")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("keep evidence: %w", err)
 	}
 	path := filepath.Join(dir, digest)
@@ -166,7 +166,7 @@ func flush(path string) error {
 func (f Files) Trash(project, id string) (string, error) {
 	from := f.Dir(project, id)
 	to := filepath.Join(f.Home, "trash", project, id)
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), task.PrivateFolder); err != nil {
 		return "", fmt.Errorf("make the trash folder: %w", err)
 	}
 	err := os.Rename(from, to)
@@ -190,9 +190,6 @@ func replace(path string, text []byte, sync func(*os.File) error) error {
 		return fmt.Errorf("write %q: %w", path, err)
 	}
 	_, err = temporary.Write(text)
-	if err == nil {
-		err = temporary.Chmod(0o644)
-	}
 	if err == nil {
 		err = sync(temporary)
 	}

@@ -55,7 +55,7 @@ func mark(info os.FileInfo) string {
 func (f Files) Project(t task.Task, file string, text []byte) error {
 	place, err := f.projection(t, file)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(place), 0o755)
+		err = os.MkdirAll(filepath.Dir(place), task.PrivateFolder)
 	}
 	if err == nil {
 		err = writeWhole(place, text)

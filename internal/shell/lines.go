@@ -12,6 +12,7 @@ import (
 	"github.com/peterh/liner"
 
 	"orange/internal/printable"
+	"orange/internal/task"
 )
 
 // maxLine is how long a line may be.
@@ -126,7 +127,7 @@ func shorten(path string, lines []string) error {
 
 // remember adds a line at once: several conversations may go on, and each may be ended at any moment.
 func remember(path, line string) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, task.PrivateFile)
 	if err != nil {
 		return fmt.Errorf("remember the line: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"orange/internal/task"
 )
 
 // Prepare names the branch that a slot is wanted for, and the task that it is prepared for.
@@ -168,7 +170,7 @@ func (s Slot) enter(ctx context.Context, p Prepare, to Prepared) ([]Rescue, erro
 // add makes the worktree at a commit. Where the folder was deleted by hand, git still knows its HEAD:
 // commits that only this HEAD holds are kept before the record is replaced.
 func (s Slot) add(ctx context.Context, commit string) ([]Rescue, error) {
-	if err := os.MkdirAll(filepath.Dir(s.Dir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.Dir), task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("make the folder of the workspaces: %w", err)
 	}
 	if err := s.alone(ctx); err != nil {
