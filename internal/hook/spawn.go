@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -208,7 +209,16 @@ func writePrivate(path string, text []byte) error {
 		return err
 	}
 	temporary := path + ".new"
-	if err := os.WriteFile(temporary, text, task.PrivateFile); err != nil {
+	// What stands there is no file of ours: it may be a link to one that must not be written into.
+	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temporary, path)
