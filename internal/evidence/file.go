@@ -143,7 +143,7 @@ func (v *view) seeFile(p workflow.Part) decide.Fact {
 	text := withoutMark(c.text)
 	fact.Text = document.Normalise(string(text))
 	fact.Digest = document.Digest(fact.Text)
-	if p.Required && len(bytes.TrimSpace(text)) == 0 {
+	if p.Required && document.Blank(string(text)) {
 		fact.Found, fact.Want = "an empty file", "write something into "+p.File
 		return fact
 	}
