@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/peterh/liner"
@@ -61,7 +62,9 @@ func newTyped(history string, complete func(line string) []string) (*typed, erro
 	t := &typed{terminal: liner.NewLiner(), history: history}
 	t.terminal.SetCtrlCAborts(true)
 	t.terminal.SetTabCompletionStyle(liner.TabPrints)
-	t.terminal.SetCompleter(complete)
+	t.terminal.SetCompleter(func(line string) []string { // which are put on the screen past every writer
+		return slices.DeleteFunc(complete(line), func(whole string) bool { return printable.Line(whole) != whole })
+	})
 	for _, line := range remembered {
 		line = printable.Line(line)
 		t.terminal.AppendHistory(line)
