@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -75,7 +76,7 @@ func tellStories(t *testing.T, dir string) {
 		Setup:               func(env *testscript.Env) error { return setUp(env, agent) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "keep": keep, "await": await, "quiet": quiet, "snapshot": snapshot, "unchanged": unchanged, "repo": makeRepo, "harness": makeHarness,
-			"screen": screen, "tamper": tamper,
+			"screen": screen, "tamper": tamper, "harmless": harmless,
 		},
 	})
 }
@@ -261,6 +262,20 @@ func state(ts *testscript.TestScript) []byte {
 		fmt.Fprintf(&b, "%v\n%s\n", t, history)
 	}
 	return b.Bytes()
+}
+
+// harmless FILE... looks whether a text, stdout and stderr among them, holds nothing that a terminal would obey or that nobody can see.
+func harmless(ts *testscript.TestScript, neg bool, args []string) {
+	raw := regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}\x{61c}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]`)
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: harmless FILE...")
+	}
+	for _, name := range args {
+		text := ts.ReadFile(name)
+		if found := raw.FindString(text); found != "" || !utf8.ValidString(text) {
+			ts.Fatalf("%s has %q, or is no UTF-8:\n%q", name, found, text)
+		}
+	}
 }
 
 // repo PATH makes a repository with one commit.

@@ -41,13 +41,13 @@ func Main() int {
 	defer stop()
 	var opened *house
 	program := &cli.Program{
-		Version: version(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: isTerminal(os.Stdin),
+		Version: version(), In: os.Stdin, Out: results(), Err: talk(), Terminal: isTerminal(os.Stdin),
 		Open: func(ctx context.Context) (*cli.House, error) {
 			var err error
 			if opened, err = open(ctx); err != nil {
 				return nil, err
 			}
-			warn := func(text string) { fmt.Fprintf(os.Stderr, "orange: %s\n", text) }
+			warn := func(text string) { fmt.Fprintf(talk(), "orange: %s\n", text) }
 			opened.engine.Warn, opened.home.Warn = warn, warn
 			return opened.face(), nil
 		},
@@ -63,7 +63,7 @@ func Main() int {
 	status := program.Run(ctx, os.Args[1:])
 	if opened != nil {
 		if err := opened.close(); err != nil {
-			fmt.Fprintf(os.Stderr, "orange: %v\n", err)
+			fmt.Fprintf(talk(), "orange: %v\n", err)
 			return 1
 		}
 	}

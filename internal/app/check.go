@@ -32,7 +32,7 @@ const (
 // serveJQ runs the jq programs of one look, in this process.
 func serveJQ() int {
 	if err := evidence.ServeJQ(os.Stdin, os.Stdout, os.Exit); err != nil {
-		fmt.Fprintf(os.Stderr, "orange: %v\n", err)
+		fmt.Fprintf(talk(), "orange: %v\n", err)
 		return 1
 	}
 	return 0

@@ -62,7 +62,7 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	var broken *dashboard.Broken
 	if errors.As(err, &broken) {
 		h.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why", fmt.Sprint(broken.Why), "trace", string(broken.Trace))
-		err = h.afterFault(ctx, broken, watching.Load(), os.Stderr)
+		err = h.afterFault(ctx, broken, watching.Load(), talk())
 	}
 	off()
 	beside.Wait()

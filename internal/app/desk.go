@@ -218,7 +218,7 @@ func (d desk) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 		d.house.engine.Log.Warn("origin could not be fetched; the task starts from what is known of it",
 			"component", "worktree", "task", t.ID, "error", err.Error())
 	}
-	if err := os.MkdirAll(filepath.Dir(slot.Dir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(slot.Dir), task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
 	}
 	prepared, err := slot.Prepare(ctx, worktree.Prepare{Branch: t.Branch, Task: t.ID})

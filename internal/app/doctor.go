@@ -30,7 +30,7 @@ func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 		return nil, err
 	}
 	if fix || rebuild {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 			return nil, fmt.Errorf("cannot make ORANGE_HOME: %w", err)
 		}
 		release, err := mirror.Files{Home: dir}.Lock(ctx, "doctor")

@@ -27,7 +27,7 @@ func launch(path string) int {
 		err = json.Unmarshal(text, &ticket)
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "orange: cannot read the ticket %q: %v\n", path, err)
+		fmt.Fprintf(talk(), "orange: cannot read the ticket %q: %v\n", path, err)
 		return cannotStart
 	}
 	// The terminal may have been started by a runner: its agents are none.
@@ -40,12 +40,12 @@ func launch(path string) int {
 	}
 	note := harness.Note{Status: end.Status, Signal: end.Signal, At: task.FormatTime(time.Now())}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "orange: %v\n", err)
+		fmt.Fprintf(talk(), "orange: %v\n", err)
 		note.Status, note.Unstarted = cannotStart, err.Error()
 	}
 	line, _ := json.Marshal(note)
-	if err := os.WriteFile(ticket.Exit, append(line, '\n'), 0o644); err != nil {
-		fmt.Fprintf(os.Stderr, "orange: cannot note the agent's end: %v\n", err)
+	if err := os.WriteFile(ticket.Exit, append(line, '\n'), task.PrivateFile); err != nil {
+		fmt.Fprintf(talk(), "orange: cannot note the agent's end: %v\n", err)
 	}
 	return note.Status
 }

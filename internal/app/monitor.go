@@ -74,7 +74,7 @@ func (h *house) watchOver(ctx context.Context, w watch) error {
 		return err
 	}
 	defer release()
-	if err := os.WriteFile(h.holderFile(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(h.holderFile(), []byte(strconv.Itoa(os.Getpid())+"\n"), task.PrivateFile); err != nil {
 		return fmt.Errorf("note who watches: %w", err)
 	}
 	h.engine.Facts = h.looker(0) // a watch waits for nobody: what is being found out is asked for again

@@ -78,7 +78,7 @@ func (h *house) configureTmux() error {
 		return nil
 	}
 	temporary := fmt.Sprintf("%s.%d", h.server.Config, os.Getpid())
-	if err := os.WriteFile(temporary, want, 0o644); err != nil {
+	if err := os.WriteFile(temporary, want, task.PrivateFile); err != nil {
 		return fmt.Errorf("write the configuration of tmux: %w", err)
 	}
 	if err := os.Rename(temporary, h.server.Config); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -132,8 +133,9 @@ type Program struct {
 	// Schema is the JSON Schema of a workflow file.
 	Schema []byte
 	In     io.Reader
-	Out    io.Writer
-	Err    io.Writer
+	// Out and Err make all that is printed fit to be shown, whoever wrote it.
+	Out *printable.Writer
+	Err *printable.Writer
 	// Terminal says whether a person sits at In.
 	Terminal bool
 	// Open opens the house when the first command needs it, so that version and help need nothing.

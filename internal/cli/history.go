@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 )
 
@@ -59,10 +59,8 @@ func (p *Program) logEntries(ctx context.Context, h *House, id string) error {
 	if err != nil {
 		return err
 	}
-	encoder := json.NewEncoder(p.Out)
-	encoder.SetEscapeHTML(false)
 	for i := range entries {
-		if err := encoder.Encode(entries[i]); err != nil {
+		if err := p.encode(entries[i], ""); err != nil {
 			return fmt.Errorf("write the history: %w", err)
 		}
 	}
@@ -97,5 +95,5 @@ func eventLine(e task.Event) string {
 	if e.Reason != "" {
 		text += "  " + oneLine(e.Reason, 100)
 	}
-	return text
+	return printable.Line(text)
 }

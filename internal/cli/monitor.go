@@ -34,8 +34,7 @@ One monitor watches at a time; a second one waits for the first one's end.`,
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprint(p.Out, text)
-				return err
+				return p.print(text)
 			}
 			var told []string
 			say := func(line string) {

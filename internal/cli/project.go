@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -75,19 +75,15 @@ func (p *Program) projectList() *cobra.Command {
 				p.say("no projects; register one with: orange project add PATH")
 				return nil
 			}
-			w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "NAME\tDEFAULT BRANCH\tWORKSPACES\tWORKFLOW\tPATH")
+			rows := [][]string{{"NAME", "DEFAULT BRANCH", "WORKSPACES", "WORKFLOW", "PATH"}}
 			for _, one := range all {
 				name := one.Workflow
 				if name == "" {
 					name = task.DefaultWorkflow
 				}
-				fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", one.Name, one.DefaultBranch, one.PoolSize, name, one.Path)
+				rows = append(rows, []string{one.Name, one.DefaultBranch, strconv.Itoa(one.PoolSize), name, one.Path})
 			}
-			if err := w.Flush(); err != nil {
-				return fmt.Errorf("write the list: %w", err)
-			}
-			return nil
+			return p.columns(rows)
 		}),
 	}
 }

@@ -152,11 +152,7 @@ func (t *talk) status(ctx context.Context) error {
 	}
 	p := t.program
 	p.say("%s  %s", r.Task.ID, oneLine(r.Task.Summary, 200))
-	line := func(name, value string) {
-		if value != "" {
-			p.say("  %-14s %s", name, value)
-		}
-	}
+	line := p.field
 	line("status", strings.TrimSpace(string(r.Task.Status)+"  "+r.About))
 	line("attention", r.Task.Attention)
 	if r.Task.Queued() {

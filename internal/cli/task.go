@@ -200,15 +200,20 @@ func (p *Program) move(use, short, example, command string) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: between(0, 1),
 		RunE: p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
-			out, err := h.Moves.Command(ctx, id, command, actor, ask.reason)
-			if err != nil {
-				return err
-			}
-			return p.outcome(out, "")
+			return p.command(ctx, h, id, command, actor, ask.reason)
 		}),
 	}
 	ask.flags(c)
 	return c
+}
+
+// command asks for the move which a word stands for in the task's workflow.
+func (p *Program) command(ctx context.Context, h *House, id, command string, actor task.Actor, reason string) error {
+	out, err := h.Moves.Command(ctx, id, command, actor, reason)
+	if err != nil {
+		return err
+	}
+	return p.outcome(out, "")
 }
 
 func (p *Program) taskSpawn() *cobra.Command {
@@ -224,15 +229,21 @@ func (p *Program) taskStuck() *cobra.Command {
 }
 
 func (p *Program) taskCancel() *cobra.Command {
-	c := p.move("cancel [ID]", "Give a task up; its branch and all work on it stay", "  orange task cancel 4Fz --yes", workflow.MoveCancel)
-	yes := c.Flags().Bool("yes", false, "do not ask")
-	work := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if !*yes && p.Terminal && !p.confirm("Cancel the task? Its agents are ended; its work is kept.") {
-			return usage("not cancelled")
-		}
-		return work(c, args)
+	var ask asker
+	var yes bool
+	c := &cobra.Command{
+		Use: "cancel [ID]", Short: "Give a task up; its branch and all work on it stay", Args: between(0, 1),
+		Long:    "Give a task up; its branch and all work on it stay. A person is asked first; where nobody can be asked, it takes --yes.",
+		Example: "  orange task cancel 4Fz --yes",
+		RunE: p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+			if err := p.sure(actor, yes, "Cancel task "+id+"? Its agents are ended; its work is kept.", "not cancelled"); err != nil {
+				return err
+			}
+			return p.command(ctx, h, id, workflow.MoveCancel, actor, ask.reason)
+		}),
 	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	ask.flags(c)
 	return c
 }
 

@@ -130,7 +130,7 @@ func (in *Inputs) evidence(def *workflow.Definition, p Past) (Evidence, error) {
 			}
 			told[i] = document.Told{Name: s.Name, Line: s.Line, Copies: s.Copies, Text: text}
 		}
-		ev.Document = document.Retell(in.Names, told, in.Problems)
+		ev.Document = document.Retell(in.Names, in.More, told, in.Problems)
 	}
 	if len(in.Facts) == 0 {
 		return ev, nil
@@ -168,7 +168,7 @@ func (in *Inputs) unseen(def *workflow.Definition, t task.Task) []string {
 				name = named(p)
 			}
 		case in.Trouble != "", slices.ContainsFunc(in.Read, func(s Section) bool { return document.Key(s.Name) == document.Key(p.Section) }):
-		case in.Names == nil, slices.ContainsFunc(in.Names, func(have string) bool { return document.Key(have) == document.Key(p.Section) }):
+		case in.Names == nil, in.More > 0, slices.ContainsFunc(in.Names, func(have string) bool { return document.Key(have) == document.Key(p.Section) }):
 			name = quoteHeading(p.Section)
 		}
 		if name != "" && !slices.Contains(out, name) {

@@ -72,8 +72,9 @@ type Inputs struct {
 	Entry    []task.Evidence    `json:"entry,omitempty"`
 	Start    []task.Evidence    `json:"start,omitempty"`
 	Trouble  string             `json:"trouble,omitempty"`
-	Names    []string           `json:"sections,omitzero"` // of the document's sections, where it was read
-	Read     []Section          `json:"read,omitempty"`    // those that gates ask for
+	Names    []string           `json:"sections,omitzero"`       // of the document's sections, where it was read
+	More     int                `json:"more_sections,omitempty"` // how many there were beside those
+	Read     []Section          `json:"read,omitempty"`          // those that gates ask for
 	Problems []document.Problem `json:"problems,omitempty"`
 	Facts    map[string]Seen    `json:"facts,omitempty"` // by the digest of the part's Key
 }
@@ -237,7 +238,7 @@ func (in *Inputs) sections(parts []workflow.Part, ev Evidence) {
 		in.Trouble = ev.Trouble
 		return
 	}
-	in.Names = ev.Document.SectionNames()
+	in.Names, in.More = ev.Document.SectionNames(), ev.Document.MoreSections()
 	for _, p := range parts {
 		if p.Section == "" {
 			continue

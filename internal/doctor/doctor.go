@@ -208,6 +208,7 @@ const (
 	checkWorkflows = "workflows"
 	checkProjects  = "projects"
 	checkDatabase  = "database"
+	checkPrivate   = "private"
 	checkFolders   = "folders"
 	checkRebuild   = "rebuild"
 	checkChain     = "chain"
@@ -222,7 +223,7 @@ const (
 func order() []string {
 	return []string{
 		checkTmux, checkGit, checkGH, checkSpace, checkConfig, checkHarnesses, checkWorkflows, checkProjects, checkDatabase,
-		checkRebuild, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks, checkPool, checkSessions, checkLeftovers,
+		checkPrivate, checkRebuild, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks, checkPool, checkSessions, checkLeftovers,
 	}
 }
 
@@ -230,7 +231,7 @@ func order() []string {
 func (d *Doctor) look(ctx context.Context) []finding {
 	var out []finding
 	for _, check := range []func(context.Context) []finding{
-		d.tmux, d.git, d.gh, d.space, d.files, d.projects, d.leftovers,
+		d.tmux, d.git, d.gh, d.space, d.files, d.projects, d.private, d.leftovers,
 	} {
 		out = append(out, check(ctx)...)
 	}

@@ -172,6 +172,9 @@ func newWorld(t *testing.T) *world {
 		evidence: map[string]bool{"kept": true}, versions: map[string]string{"tmux": "tmux 3.4", "git": "git version 2.47.1", "gh": "gh version 2.1"}, space: 10 << 30,
 		files: []doctor.File{{Kind: "config", Name: "config"}, {Kind: "harness", Name: "claude", Program: "claude-program"}, {Kind: "workflow", Name: "default"}},
 	}
+	if err := os.Chmod(w.home, task.PrivateFolder); err != nil {
+		t.Fatal(err)
+	}
 	w.projects = []task.Project{{Name: "garden", Path: w.home, DefaultBranch: "main", PoolSize: 2}}
 	w.add("one", "working")
 	w.holders = []task.Holder{{Workspace: "garden--1", Task: "one", Branch: "fix", Status: "working"}}
@@ -242,7 +245,7 @@ func TestExamine_findsNothingInAHealthyHome(t *testing.T) {
 	if bad := notOK(found); len(bad) > 0 || len(w.mended) > 0 || w.looks != 1 || !healthy(found) {
 		t.Errorf("found %q, mended %q, in %d looks", bad, w.mended, w.looks)
 	}
-	for _, check := range []string{"tmux", "git", "gh", "disk", "config", "harnesses", "workflows", "projects", "database", "folders", "chain", "mirrors", "evidence", "hooks", "pool", "sessions", "leftovers"} {
+	for _, check := range []string{"tmux", "git", "gh", "disk", "config", "harnesses", "workflows", "projects", "database", "private", "folders", "chain", "mirrors", "evidence", "hooks", "pool", "sessions", "leftovers"} {
 		if !slices.ContainsFunc(found, func(f task.Finding) bool { return f.Check == check }) {
 			t.Errorf("nothing is said of %s", check)
 		}
@@ -409,7 +412,7 @@ func TestExamine_removesOldLeftoversOfOursOnly(t *testing.T) {
 	ago := time.Now().Add(-3 * time.Hour)
 	write := func(name string, aged bool) {
 		path := filepath.Join(w.home, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), task.PrivateFolder), os.WriteFile(path, nil, task.PrivateFile)); err != nil {
 			t.Fatal(err)
 		}
 		if aged {

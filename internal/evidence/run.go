@@ -252,14 +252,14 @@ func (l *Looker) keep(ctx context.Context, root *os.Root, id string, r task.Chec
 
 // write replaces a file of the task's folder in one step.
 func write(root *os.Root, name, text string) error {
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+	if err := root.MkdirAll(path.Dir(name), task.PrivateFolder); err != nil {
 		return fmt.Errorf("write %q: %w", name, err)
 	}
 	temporary := path.Join(path.Dir(name), "."+path.Base(name)+"."+strconv.Itoa(os.Getpid()))
 	if err := root.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("write %q: %w", name, err)
 	}
-	file, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
 	if err != nil {
 		return fmt.Errorf("write %q: %w", name, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"orange/internal/task"
 )
 
 // Prepare names the branch that a slot is wanted for, and the task that it is prepared for.
@@ -188,7 +190,7 @@ func (s Slot) carriedAlong(ctx context.Context, prepared note, fresh bool) ([]Re
 // add makes the worktree at a commit. Where the folder was deleted by hand, git still knows its HEAD:
 // commits that only this HEAD holds are kept before the record is replaced.
 func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
-	if err := os.MkdirAll(filepath.Dir(s.Dir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.Dir), task.PrivateFolder); err != nil {
 		return note{}, nil, fmt.Errorf("make the folder of the workspaces: %w", err)
 	}
 	if err := s.alone(ctx); err != nil {
