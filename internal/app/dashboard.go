@@ -27,6 +27,8 @@ import (
 // dashboardGC makes the collector come twice as often as usual: the dashboard is open all day, and allocates little once it has read the tasks.
 const dashboardGC = 50
 
+const watchOverAgents = "watch over the agents"
+
 // show opens the dashboard, and watches over the agents meanwhile where nobody else does.
 // After a fault of the screen the watch goes on, until the person ends it.
 func (h *house) show(ctx context.Context, project string, all bool) error {
@@ -47,6 +49,11 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	var beside sync.WaitGroup
 	var watching atomic.Bool
 	beside.Go(func() {
+		if err := h.Person(ctx, watchOverAgents); err != nil {
+			d.Watches("not watching")
+			d.Fail(watchOverAgents, err)
+			return
+		}
 		err := watchBeside(ctx, watch{
 			waits:  func(holder string) { d.Watches("watched by process " + holder) },
 			begins: func() { watching.Store(true); d.Watches("watching") },
@@ -55,7 +62,7 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 		watching.Store(false)
 		if err != nil {
 			d.Watches("nobody watches")
-			d.Fail("watch over the agents", err)
+			d.Fail(watchOverAgents, err)
 		}
 	})
 	err = d.Run(ctx)
@@ -97,6 +104,9 @@ func (h *house) scope(ctx context.Context, project string, all bool) (name, word
 		return "", "", nil // that is no fault
 	}
 	var p task.Project
+	if err == nil {
+		err = h.Person(ctx, "make this repository a project")
+	}
 	if err == nil {
 		p, err = h.AddProject(ctx, repo.Path, task.Project{})
 	}

@@ -22,6 +22,8 @@ import (
 	"orange/internal/worktree"
 )
 
+const mendThisHome = "mend this home"
+
 // examine examines the home, and brings back or mends what it is asked to. It starts no runner by itself:
 // looking alone changes nothing.
 func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
@@ -30,6 +32,9 @@ func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 		return nil, err
 	}
 	if fix || rebuild {
+		if err := personWithoutRecord(dir, mendThisHome); err != nil {
+			return nil, err
+		}
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("cannot make ORANGE_HOME: %w", err)
 		}
@@ -100,6 +105,11 @@ func (h *house) examine(ctx context.Context, fix, rebuild bool) ([]task.Finding,
 		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Machine: machine{}, Now: time.Now, Settling: settling,
 	}
 	var findings []task.Finding
+	if h.trouble == nil && (fix || rebuild) { // the record tells of seats that are not shown, too
+		if err := h.Person(ctx, mendThisHome); err != nil {
+			return nil, err
+		}
+	}
 	if h.trouble != nil {
 		findings = append(findings, task.Finding{
 			Check: "database", Level: task.LevelProblem, Subject: recordName, Found: h.trouble.Error(), Advice: adviceFor(h.trouble),

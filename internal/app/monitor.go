@@ -298,19 +298,4 @@ func (t traces) Touched(_ context.Context, one task.Task) (time.Time, error) {
 	return last, nil
 }
 
-func (t traces) Known(id string) (bool, error) {
-	projects, err := os.ReadDir(filepath.Join(t.house.dir, "tasks"))
-	if err != nil { // a home whose agents live has that folder
-		return false, fmt.Errorf("look for the task's folder: %w", err)
-	}
-	for _, p := range projects {
-		_, err := os.Lstat(filepath.Join(t.house.dir, "tasks", p.Name(), id))
-		if err == nil {
-			return true, nil
-		}
-		if !errors.Is(err, os.ErrNotExist) {
-			return false, fmt.Errorf("look for the task's folder: %w", err)
-		}
-	}
-	return false, nil
-}
+func (t traces) Known(id string) (bool, error) { return hasFolder(t.house.dir, id) }

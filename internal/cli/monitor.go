@@ -37,6 +37,9 @@ One monitor watches at a time; a second one waits for the first one's end.`,
 				_, err = fmt.Fprint(p.Out, text)
 				return err
 			}
+			if err := h.Who.Person(ctx, "watch over the agents"); err != nil {
+				return err
+			}
 			var told []string
 			say := func(line string) {
 				if p.json {
