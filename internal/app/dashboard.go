@@ -55,7 +55,14 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 			return
 		}
 		err := watchBeside(ctx, watch{
-			waits:  func(holder string) { d.Watches("watched by process " + holder) },
+			waits: func(holder task.Watcher) {
+				if found, advice := holder.Trouble(time.Now()); found != "" {
+					d.Watches("nobody watches")
+					d.Fail(watchOverAgents, errors.New(found+"; "+advice))
+					return
+				}
+				d.Watches("watched by process " + holder.Name())
+			},
 			begins: func() { watching.Store(true); d.Watches("watching") },
 			tells:  d.Say,
 		})

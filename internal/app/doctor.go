@@ -52,7 +52,11 @@ func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 			return nil, err
 		}
 		if !free {
-			return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first, and start it again afterwards; an open dashboard is one too")
+			holder := watcher(dir)
+			if found, advice := holder.Trouble(time.Now()); found != "" {
+				return nil, fmt.Errorf("cannot rebuild the record: %s; %s", found, advice)
+			}
+			return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first (process %s), and start it again afterwards; an open dashboard is one too", holder.Name())
 		}
 		defer release()
 	}
@@ -102,7 +106,7 @@ func withoutRecord(dir string, why error) (*house, error) {
 
 func (h *house) examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 	d := &doctor.Doctor{
-		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Machine: machine{}, Now: time.Now, Settling: settling,
+		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Machine: machine{}, Lease: watchers{h.dir}, Now: time.Now, Settling: settling,
 	}
 	var findings []task.Finding
 	if h.trouble == nil && (fix || rebuild) { // the record tells of seats that are not shown, too
