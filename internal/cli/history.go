@@ -80,9 +80,6 @@ func eventLine(e task.Event) string {
 		what = fmt.Sprintf("%s -> %s", e.From, e.To)
 	}
 	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, task.FormatTime(e.Time), who, what)
-	if e.Person != "" {
-		text += "  by " + oneLine(plain(e.Person), 200)
-	}
 	for _, evidence := range e.Evidence {
 		text += fmt.Sprintf("  [%s %.8s]", evidence.Source, evidence.Digest)
 	}
@@ -99,6 +96,9 @@ func eventLine(e task.Event) string {
 	}
 	if e.Reason != "" {
 		text += "  " + oneLine(e.Reason, 100)
+	}
+	if e.Person != "" {
+		text += "  by " + oneLine(plain(e.Person), 200)
 	}
 	return text
 }

@@ -343,9 +343,6 @@ func changeLine(h task.Happening) string {
 	if e.ActingAs != "" {
 		text += " as " + e.ActingAs
 	}
-	if e.Person != "" {
-		text += " (" + oneLine(e.Person, 200) + ")"
-	}
 	for _, key := range []string{"role", "ended", "hook", "problem", "level", "refused"} {
 		if value := e.Data[key]; value != "" {
 			text += ", " + key + " " + oneLine(value, 80)

@@ -69,7 +69,7 @@ func TestMerge_ofAMergedPullRequestGoesOnWhereItWasCutShort(t *testing.T) {
 	s := w.load(id)
 	s.Task.PRState = task.PRMerged
 	_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, Events: []task.Event{
-		{Time: w.clock.Now(), Type: task.PRLanded, Actor: task.ActorEngine}, {Time: w.clock.Now(), Type: task.Merged, Actor: "human", Data: map[string]string{"url": address}},
+		{Time: w.clock.Now(), Type: task.PRLanded, Actor: task.ActorEngine}, {Time: w.clock.Now(), Type: task.Merged, Actor: "human", Person: human.Person, Data: map[string]string{"url": address}},
 	}})
 	must(t, err)
 	_, _, err = w.Merge(t.Context(), id, "", false, human)

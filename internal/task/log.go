@@ -63,9 +63,6 @@ func metadata(e *Event) map[string]string {
 	for key, value := range e.Data { // one map into another: the order does not matter
 		out[key] = value
 	}
-	if e.Person != "" {
-		out["person"] = e.Person
-	}
 	return out
 }
 
