@@ -49,12 +49,17 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	var beside sync.WaitGroup
 	var watching atomic.Bool
 	beside.Go(func() {
-		if err := h.Person(ctx, watchOverAgents); err != nil {
-			d.Watches("not watching")
+		err := h.Person(ctx, watchOverAgents)
+		if refused := (*decide.Rejection)(nil); errors.As(err, &refused) {
+			d.Watches("not watching: an agent opened it")
+			return
+		}
+		if err != nil {
+			d.Watches("nobody watches")
 			d.Fail(watchOverAgents, err)
 			return
 		}
-		err := watchBeside(ctx, watch{
+		err = watchBeside(ctx, watch{
 			waits: func(holder task.Watcher) {
 				if found, advice := holder.Trouble(time.Now()); found != "" {
 					d.Watches("nobody watches")
