@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -99,6 +100,9 @@ type house struct {
 	engine *engine.Engine
 	log    *logFile
 
+	named  sync.Once
+	person string // what history calls whoever runs this program, once somebody has asked
+
 	trouble error // why there is no store; nil but while the doctor looks at a house whose record cannot be opened
 }
 
@@ -168,7 +172,7 @@ func (h *house) furnish() error {
 	h.home = &home.Home{
 		Dir: h.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files, Keeper: h.store, Locker: h.files,
 	}
-	h.server = tmux.Server{Socket: tmux.SocketName(h.dir), Config: filepath.Join(h.dir, "tmux.conf")}
+	h.server = terminals(h.dir)
 	desk := desk{house: h}
 	h.engine = &engine.Engine{
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files, Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),

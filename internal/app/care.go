@@ -56,15 +56,6 @@ func (h *house) Wait(ctx context.Context, id string, actor task.Actor, timeout t
 	return h.engine.Wait(ctx, h.store, id, actor, task.Waiter{PID: self.PID, Began: self.Started}, timeout)
 }
 
-// Actor finds out who asks.
-func (h *house) Actor(ctx context.Context, id, as string) (task.Actor, error) {
-	who, err := caller(as)
-	if err != nil {
-		return task.Actor{}, err
-	}
-	return h.engine.Actor(ctx, id, who)
-}
-
 // Here is the task and the project of the folder that the command stands in.
 func (h *house) Here(ctx context.Context) (id, project string, err error) {
 	if own := os.Getenv("ORANGE_TASK_ID"); own != "" {

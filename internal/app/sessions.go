@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -248,20 +247,4 @@ func (programs) Run(ctx context.Context, p hook.Program) (hook.Ended, error) {
 		said = "... " + said
 	}
 	return hook.Ended{Status: ended.Code, Output: said, TimedOut: ended.TimedOut, OutOfMemory: ended.OutOfMemory}, err
-}
-
-// caller is what can be known of whoever runs this command.
-func caller(as string) (task.Caller, error) {
-	c := task.Caller{Secret: os.Getenv("ORANGE_SEAT"), As: as}
-	if c.Secret != "" {
-		return c, nil
-	}
-	above, err := proc.Ancestors()
-	if err != nil && !errors.Is(err, os.ErrPermission) {
-		return c, err
-	}
-	for _, p := range above {
-		c.Above = append(c.Above, task.Waiter{PID: p.PID, Began: p.Started})
-	}
-	return c, nil
 }

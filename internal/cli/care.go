@@ -134,7 +134,15 @@ func (p *Program) taskWait() *cobra.Command {
 		Long: `Wait until it is your turn: a worker until its review is over, a person until the agents need one.
 Ends after --timeout with "not yet: run it again" and exit status 0, so that it fits into any time limit.`,
 		Example: "  orange task wait\n  orange task wait 4Fz --timeout 10m",
-		RunE: p.onTask(nil, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			actor, err := h.Who.Looker(ctx, id)
+			if err != nil {
+				return err
+			}
 			waited, err := h.Care.Wait(ctx, id, actor, timeout)
 			if err != nil {
 				return err

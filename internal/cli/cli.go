@@ -56,6 +56,10 @@ type Times interface {
 // Who finds out who and where the caller is.
 type Who interface {
 	Actor(ctx context.Context, id, as string) (task.Actor, error)
+	// Looker is who looks on: nobody is refused for not being a person, and nobody's name is asked for.
+	Looker(ctx context.Context, id string) (task.Actor, error)
+	// Person refuses whoever is no person what is about the whole home; what says it in words, as "add a project".
+	Person(ctx context.Context, what string) error
 	// Here is the task and the project of the folder that the command stands in; empty where it stands in neither.
 	Here(ctx context.Context) (id, project string, err error)
 	// Fill gives a new task what nobody said of it: workflow and harnesses. The error says what is wrong with what was said.
@@ -238,6 +242,16 @@ func (p *Program) run(work func(ctx context.Context, h *House, args []string) er
 		}
 		return work(c.Context(), h, args)
 	}
+}
+
+// runForPerson is run for what is about the whole home, which only people may do; what says it in words.
+func (p *Program) runForPerson(what string, work func(ctx context.Context, h *House, args []string) error) func(*cobra.Command, []string) error {
+	return p.run(func(ctx context.Context, h *House, args []string) error {
+		if err := h.Who.Person(ctx, what); err != nil {
+			return err
+		}
+		return work(ctx, h, args)
+	})
 }
 
 // between checks the number of arguments and calls a wrong one a wrong call.

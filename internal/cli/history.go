@@ -95,5 +95,8 @@ func eventLine(e task.Event) string {
 	if e.Reason != "" {
 		text += "  " + oneLine(e.Reason, 100)
 	}
+	if e.Person != "" {
+		text += "  by " + oneLine(e.Person, 200)
+	}
 	return printable.Line(text)
 }

@@ -190,7 +190,7 @@ func (p *Program) taskShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			actor, err := h.Who.Actor(ctx, id, "")
+			actor, err := h.Who.Looker(ctx, id)
 			if err != nil {
 				actor = task.Actor{Role: task.RoleHuman} // looking is free; only the list of open moves depends on it
 			}
@@ -221,6 +221,8 @@ type moveView struct {
 	Timestamp string      `json:"timestamp"`
 	Reason    string      `json:"reason"`
 	Actor     string      `json:"actor"`
+	ActingAs  string      `json:"acting_as"`
+	Person    string      `json:"person"`
 }
 
 func (p *Program) showJSON(r task.Report, standings map[string]task.Standing, events []task.Event) error {
@@ -232,7 +234,7 @@ func (p *Program) showJSON(r task.Report, standings map[string]task.Standing, ev
 	moves := []moveView{}
 	for i := range events {
 		if e := &events[i]; e.IsMove() {
-			moves = append(moves, moveView{e.From, e.To, task.FormatTime(e.Time), e.Reason, e.Actor})
+			moves = append(moves, moveView{e.From, e.To, task.FormatTime(e.Time), e.Reason, e.Actor, e.ActingAs, e.Person})
 		}
 	}
 	return p.printJSON(map[string]any{

@@ -20,7 +20,7 @@ func (p *Program) projectAdd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "add [PATH]", Short: "Register a repository", Args: between(0, 1),
 		Example: "  orange project add\n  orange project add ~/code/coffee --name coffee --pool-size 3",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.runForPerson("add a project", func(ctx context.Context, h *House, args []string) error {
 			path := "."
 			if len(args) > 0 {
 				path = args[0]
@@ -96,7 +96,7 @@ func (p *Program) projectUpdate() *cobra.Command {
 		Use: "update [NAME]", Short: "Change a project's pool, workflow or timeouts", Args: between(0, 1),
 		Example: "  orange project update coffee --pool-size 3 --workflow minimal\n  orange project update coffee --timeout working=6h --timeout reviewing=none",
 	}
-	c.RunE = p.run(func(ctx context.Context, h *House, args []string) error {
+	c.RunE = p.runForPerson("change a project", func(ctx context.Context, h *House, args []string) error {
 		if len(args) > 0 {
 			p.project = args[0]
 		}
@@ -134,7 +134,7 @@ func (p *Program) projectRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Forget a project that has no live task; the repository stays as it is", Args: between(1, 1),
 		Example: "  orange project remove coffee",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.runForPerson("remove a project", func(ctx context.Context, h *House, args []string) error {
 			project, err := h.Projects.Project(args[0])
 			if err != nil {
 				return err

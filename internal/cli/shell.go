@@ -142,7 +142,7 @@ func (t *talk) Show(ctx context.Context, what string) error {
 
 // status is what a person wants to know between two lines; orange task show has the rest.
 func (t *talk) status(ctx context.Context) error {
-	actor, err := t.house.Who.Actor(ctx, t.id, "")
+	actor, err := t.house.Who.Looker(ctx, t.id)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (p *Program) workspaceInit() *cobra.Command {
 		Use: "init", Short: "Make a project's worktrees ahead of time", Args: between(0, 0),
 		Long:    "Make a project's worktrees ahead of time. They are made on demand otherwise, which in a large repository takes its time.",
 		Example: "  orange workspace init --project coffee",
-		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+		RunE: p.runForPerson("make worktrees", func(ctx context.Context, h *House, _ []string) error {
 			project, err := p.projectOf(ctx, h)
 			if err != nil {
 				return err
@@ -165,7 +165,7 @@ func (p *Program) workspaceGC() *cobra.Command {
 		Use: "gc", Short: "Remove worktrees that no task holds", Args: between(0, 0),
 		Long:    "Remove the worktrees that no task holds. One that has anything uncommitted in it is left alone and named.",
 		Example: "  orange workspace gc",
-		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+		RunE: p.runForPerson("remove worktrees", func(ctx context.Context, h *House, _ []string) error {
 			name, err := p.projectName(ctx, h, all)
 			if err != nil {
 				return err

@@ -79,6 +79,9 @@ func (s sheet) eventLines(e *task.Event, at time.Time, known map[string]signOfKi
 // whoAsked is who asked for an event, and for whom.
 func whoAsked(e *task.Event) string {
 	who := "by " + e.Actor
+	if e.Person != "" {
+		who += " (" + oneLine(e.Person, mostDetail) + ")"
+	}
 	switch {
 	case e.Actor == task.ActorEngine && !e.IsMove():
 		return ""

@@ -91,6 +91,12 @@ type Machine interface {
 	Space(path string) (uint64, error)
 }
 
+// Lease is the right to watch over the agents.
+type Lease interface {
+	// Watcher is the process that has it; its zero value where none does, or it is not known.
+	Watcher() task.Watcher
+}
+
 // Doctor examines one home. Every field is required.
 type Doctor struct {
 	Home    string
@@ -102,6 +108,7 @@ type Doctor struct {
 	Windows Windows
 	Setup   Setup
 	Machine Machine
+	Lease   Lease
 	Now     func() time.Time
 	// Settling is how long what others are doing at this moment has to come to an end before it is called a problem.
 	Settling time.Duration
@@ -217,13 +224,15 @@ const (
 	checkHooks     = "hooks"
 	checkPool      = "pool"
 	checkSessions  = "sessions"
+	checkMonitor   = "monitor"
 	checkLeftovers = "leftovers"
 )
 
 func order() []string {
 	return []string{
 		checkTmux, checkGit, checkGH, checkSpace, checkConfig, checkHarnesses, checkWorkflows, checkProjects, checkDatabase,
-		checkPrivate, checkRebuild, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks, checkPool, checkSessions, checkLeftovers,
+		checkPrivate, checkRebuild, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks, checkPool,
+		checkSessions, checkMonitor, checkLeftovers,
 	}
 }
 
@@ -231,7 +240,7 @@ func order() []string {
 func (d *Doctor) look(ctx context.Context) []finding {
 	var out []finding
 	for _, check := range []func(context.Context) []finding{
-		d.tmux, d.git, d.gh, d.space, d.files, d.projects, d.private, d.leftovers,
+		d.tmux, d.git, d.gh, d.space, d.files, d.projects, d.private, d.monitor, d.leftovers,
 	} {
 		out = append(out, check(ctx)...)
 	}

@@ -43,7 +43,10 @@ type world struct {
 	stubborn  bool // nothing can be mended
 	told      map[string]task.Adoption
 	adopted   []string
+	watcher   task.Watcher
 }
+
+func (w *world) Watcher() task.Watcher { return w.watcher }
 
 var errBlind = errors.New("the lamp is out")
 
@@ -213,7 +216,7 @@ func (w *world) add(id string, status task.Status) {
 
 func (w *world) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
-		Home: w.home, Record: w, Files: w, Shown: w, Adopter: w, Mender: w, Windows: w, Setup: setup{w}, Machine: w,
+		Home: w.home, Record: w, Files: w, Shown: w, Adopter: w, Mender: w, Windows: w, Setup: setup{w}, Machine: w, Lease: w,
 		Now: time.Now, Settling: time.Millisecond,
 	}
 }
@@ -236,6 +239,31 @@ func notOK(found []task.Finding) []string {
 		}
 	}
 	return out
+}
+
+func TestExamine_namesAMonitorThatHasTheLeaseAndDoesNotWatch(t *testing.T) {
+	t.Parallel()
+	w, noon := newWorld(t), time.Date(2024, 5, 6, 12, 0, 0, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		watcher task.Watcher
+		want    string
+	}{
+		"nobody":                {task.Watcher{}, ""},
+		"one that watches":      {task.Watcher{PID: 7, Heard: time.Now()}, "ok lease: process 7 watches over the agents "},
+		"one that is stopped":   {task.Watcher{PID: 7, Heard: time.Now(), Stopped: true}, `warning lease: process 7 has the lease of the monitor and is stopped: nobody watches over the agents let it go on with "kill -CONT 7", or end it with "kill -KILL 7"`},
+		"one that does nothing": {task.Watcher{PID: 7, Heard: noon}, `warning lease: process 7 has the lease of the monitor and has done nothing since 2024-05-06 12:00:00: nobody watches over the agents end it with "kill 7", or "kill -KILL 7" if that does not help`},
+	} {
+		w.watcher = tt.watcher
+		got := ""
+		for _, f := range w.examine(false) {
+			if f.Check == "monitor" {
+				got += fmt.Sprintf("%s %s: %s %s", f.Level, f.Subject, f.Found, f.Advice)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: found %q, want %q", name, got, tt.want)
+		}
+	}
 }
 
 func TestExamine_findsNothingInAHealthyHome(t *testing.T) {

@@ -324,7 +324,7 @@ func (h *hands) last(t *testing.T, action string) (found call) {
 }
 
 var (
-	human    = task.Actor{Role: task.RoleHuman}
+	human    = task.Actor{Role: task.RoleHuman, Person: "Ada <ada@example.com>"}
 	worker   = task.Actor{Role: task.RoleWorker}
 	reviewer = task.Actor{Role: task.RoleReviewer}
 )

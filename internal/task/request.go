@@ -96,6 +96,9 @@ type Caller struct {
 	Secret string   // of the seat that it shows
 	As     string   // the role that it wants to act for
 	Above  []Waiter // the processes above it, the parent first
+	Task   string   // the task of this home whose variables it carries, as an agent's process does; empty where there is none
+	Inside bool     // one of the processes above it is the terminal server of this home's agents
+	Back   string   // the key that leads a person out of an agent's window, back to a terminal of their own
 }
 
 // How much a task may begin with, in bytes: its summary stands in one header and one line of every list.
