@@ -98,8 +98,8 @@ func without(name string) string { return "#{s/<" + name + ">//:" + optionKept +
 
 // checkName refuses what a format or a target would read as more than a name.
 func checkName(name string) error {
-	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
-		return fmt.Errorf("cannot use %q as the name of a text that tmux keeps: small letters and digits are expected", name)
+	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
+		return fmt.Errorf("cannot use %q as the name of a text that tmux keeps: letters and digits are expected", name)
 	}
 	return nil
 }

@@ -105,10 +105,21 @@ func TestKeep_isNotLostWhileOthersDropTheirs(t *testing.T) {
 	wantNoServer(t, s)
 }
 
+func TestKeep_noKeyPastesWhatIsKept(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	must(t, s.Keep(t.Context(), "a", []byte("SECRET=1")))
+	res, err := s.run(t.Context(), nil, "list-keys", "-T", "root")
+	must(t, err)
+	if keys := string(res.Stdout); !strings.Contains(keys, KeyBack) || strings.Contains(keys, "paste-buffer") || strings.Contains(keys, "choose-buffer") {
+		t.Errorf("the keys are %s", keys)
+	}
+}
+
 func TestKeep_refusesWhatIsNoName(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	for _, name := range []string{"", "A", "a b", "a}", "a/", "-", "ä"} {
+	for _, name := range []string{"", "a b", "a}", "a/", "-", ";", "ä"} {
 		if err := s.Keep(t.Context(), name, []byte("x")); err == nil {
 			t.Errorf("%q was taken", name)
 		}
