@@ -77,6 +77,9 @@ func (h *house) watchOver(ctx context.Context, w watch) error {
 	if err := os.WriteFile(h.holderFile(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
 		return fmt.Errorf("note who watches: %w", err)
 	}
+	if err := h.dropTickets(); err != nil {
+		return err
+	}
 	h.engine.Facts = h.looker(0) // a watch waits for nobody: what is being found out is asked for again
 	w.begins()
 	h.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
@@ -111,6 +114,9 @@ func (h *house) lease(ctx context.Context, waits func(holder string)) (release f
 // MonitorOnce does everything that there is to do now. It needs no lease: a monitor that is at work beside it does nothing twice.
 func (h *house) MonitorOnce(ctx context.Context, say func(string)) error {
 	night, err := h.night(say)
+	if err == nil {
+		err = h.dropTickets()
+	}
 	if err != nil {
 		return err
 	}
