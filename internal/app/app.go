@@ -20,7 +20,6 @@ import (
 	"orange/harnesses"
 	"orange/internal/cli"
 	"orange/internal/engine"
-	"orange/internal/forge"
 	"orange/internal/home"
 	"orange/internal/hook"
 	"orange/internal/mirror"
@@ -103,6 +102,9 @@ type house struct {
 	named  sync.Once
 	person string // what history calls whoever runs this program, once somebody has asked
 
+	runner bool      // this process performs hooks or runs a check for others
+	left   sync.Once // the environment of the agent that started this process
+
 	trouble error // why there is no store; nil but while the doctor looks at a house whose record cannot be opened
 }
 
@@ -133,6 +135,9 @@ func open(ctx context.Context) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
+	if os.Getenv("ORANGE_SEAT") != "" {
+		environments{h}.leaveAgents(ctx, os.Getenv("ORANGE_TASK_ID"))
+	}
 	return h, h.resume(ctx)
 }
 
@@ -156,7 +161,8 @@ func enter(ctx context.Context, record string) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &house{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}}
+	h := &house{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}, runner: os.Getenv(runnerMark) != ""}
+	_ = os.Unsetenv(runnerMark) // what this process starts, the terminal server above all, is no runner; it fails for no such name
 	if err := h.furnish(); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -176,13 +182,12 @@ func (h *house) furnish() error {
 	desk := desk{house: h}
 	h.engine = &engine.Engine{
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files, Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
-		Runner: runner{house: h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
+		Runner: runner{house: h}, Environments: environments{h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Facts = h.looker(checkPatience)
 	h.engine.Performer = &hook.Hands{
 		Sessions: sessions{house: h}, Processes: processes{}, Workspaces: desk, Setup: setup{house: h}, Waiting: h.store, Next: h.engine,
-		Forge: pullRequests{forge.GH{Path: os.Getenv("PATH")}}, Programs: programs{}, System: runtime.GOOS,
-		Home: h.dir, Self: h.self, Environ: withoutAgent(os.Environ()),
+		Forge: pullRequests{}, Programs: programs{}, System: runtime.GOOS, Home: h.dir, Self: h.self,
 	}
 	return nil
 }
@@ -191,7 +196,7 @@ func (h *house) close() error { return errors.Join(h.store.Close(), h.log.Close(
 
 // resume has what a killed process left undone finished by the next command, whichever it is.
 func (h *house) resume(ctx context.Context) error {
-	if os.Getenv(runnerMark) != "" {
+	if h.runner {
 		return nil // a runner settles what it was started for
 	}
 	return h.engine.Resume(ctx)

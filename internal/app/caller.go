@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,9 @@ func (h *house) Actor(ctx context.Context, id, as string) (task.Actor, error) {
 	if err == nil && actor.Role == task.RoleHuman {
 		h.named.Do(func() { h.person = personName(ctx) })
 		actor.Person = h.person
+		return actor, nil
 	}
+	environments{h}.leaveAgents(ctx, cmp.Or(id, os.Getenv("ORANGE_TASK_ID")))
 	return actor, err
 }
 

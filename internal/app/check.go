@@ -8,9 +8,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"orange/internal/evidence"
+	"orange/internal/harness"
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -138,19 +140,22 @@ func (c checks) RunCheck(ctx context.Context, t task.Task, check workflow.Check,
 	if err := endMarked(ctx, marks); err != nil {
 		return evidence.Run{}, err
 	}
-	program, err := proc.Find(check.Run[0], pathOf(env))
-	if err != nil {
-		return evidence.Run{}, err
-	}
 	dir, away, err := c.folder(ctx, t, check, commit)
 	if err != nil {
 		return evidence.Run{}, err
+	}
+	program := check.Run[0]
+	if strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
+		program = filepath.Join(dir, program) // one of the repository's own
+	}
+	if program, err = proc.Find(program, harness.Value(env, "PATH")); err != nil {
+		return evidence.Run{}, errors.Join(err, away(context.WithoutCancel(ctx)))
 	}
 	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: check.Run[1:], Dir: dir, Env: env},
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Memory: checkMemory, Output: checkOutput})
 	err = errors.Join(err, endMarked(context.WithoutCancel(ctx), marks), away(context.WithoutCancel(ctx)))
 	return evidence.Run{
-		Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory,
+		Program: program, Environment: harness.Names(env), Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory,
 		Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
 	}, err
 }
@@ -195,6 +200,9 @@ func (h *house) Checks(ctx context.Context, id string) ([]task.CheckState, error
 // RunCheck runs a check of a task. Unless again is set, a result that counts for the present commit is answered as it is,
 // and a run that another process has begun is no error.
 func (h *house) RunCheck(ctx context.Context, id, check string, again bool) (task.CheckResult, error) {
+	if err := h.beforeCheck(ctx, id); err != nil {
+		return task.CheckResult{}, err
+	}
 	t, def, err := h.ruled(ctx, id)
 	if err != nil {
 		return task.CheckResult{}, err
@@ -207,6 +215,16 @@ func (h *house) RunCheck(ctx context.Context, id, check string, again bool) (tas
 		h.engine.Log.Error("a check could not be run", "component", "check", "task", id, "check", check, "error", err.Error())
 	}
 	return r, err
+}
+
+// beforeCheck gives this process the environment that a check is run in: that of the task, but for a person who runs one themselves.
+func (h *house) beforeCheck(ctx context.Context, id string) error {
+	if h.runner {
+		environments{h}.enter(ctx, id)
+		return nil
+	}
+	_, err := h.Actor(ctx, id, "")
+	return err
 }
 
 func (h *house) ruled(ctx context.Context, id string) (task.Task, *workflow.Definition, error) {

@@ -306,6 +306,11 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 	if err == nil {
 		err = d.unscratch(ctx, slot.Repo, t)
 	}
+	if err == nil {
+		if left := (environments{d.house}).Drop(ctx, t.ID); left != nil { // the doctor finds what is left over
+			d.house.engine.Log.Warn("the environment of a task could not be dropped", "component", "worktree", "task", t.ID, "error", left.Error())
+		}
+	}
 	return d.told(t, done.Rescued, done.TakenBack), err
 }
 
@@ -340,17 +345,21 @@ func (s setup) Harness(name string) (*harness.Harness, error) { return s.house.h
 
 func (s setup) TaskDir(t task.Task) string { return s.house.files.Dir(t.Project, t.ID) }
 
+func (s setup) Environment(ctx context.Context, t task.Task) ([]string, error) {
+	return environments(s).of(ctx, t)
+}
+
 func (s setup) Document(t task.Task) ([]byte, error) {
 	return s.house.files.Read(t.Project, t.ID, true)
 }
 
 // pullRequests lends the forge room to the hooks.
-type pullRequests struct{ gh forge.GH }
+type pullRequests struct{}
 
-func (f pullRequests) PullRequests(ctx context.Context, p task.Project, branch string) ([]task.PullRequest, error) {
-	return f.gh.Find(ctx, p.Path, branch)
+func (pullRequests) PullRequests(ctx context.Context, p task.Project, branch string) ([]task.PullRequest, error) {
+	return gh().Find(ctx, p.Path, branch)
 }
 
-func (f pullRequests) Open(ctx context.Context, p task.Project, d hook.Draft) (task.PullRequest, error) {
-	return f.gh.Create(ctx, p.Path, forge.Draft(d))
+func (pullRequests) Open(ctx context.Context, p task.Project, d hook.Draft) (task.PullRequest, error) {
+	return gh().Create(ctx, p.Path, forge.Draft(d))
 }

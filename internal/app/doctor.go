@@ -256,6 +256,10 @@ func (w windows) Windows(ctx context.Context) ([]doctor.Window, error) {
 	return out, err
 }
 
+func (w windows) Kept(ctx context.Context) ([]string, error) { return w.house.server.KeptNames(ctx) }
+
+func (w windows) DropKept(ctx context.Context, id string) error { return environments(w).Drop(ctx, id) }
+
 func (w windows) EndWindow(ctx context.Context, id string) error {
 	panes, err := w.house.server.Panes(ctx)
 	if err != nil {

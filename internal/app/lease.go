@@ -53,6 +53,9 @@ func (h *house) watchOver(ctx context.Context, w watch) error {
 		return err
 	}
 	defer h.forgetWatcher()
+	if err := h.dropTickets(); err != nil {
+		return err
+	}
 	h.engine.Facts = h.looker(0) // a watch waits for nobody: what is being found out is asked for again
 	w.begins()
 	h.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
@@ -116,6 +119,9 @@ func (h *house) MonitorOnce(ctx context.Context, say func(string)) error {
 		return err
 	}
 	defer h.forgetWatcher()
+	if err := h.dropTickets(); err != nil {
+		return err
+	}
 	ctx, off := context.WithCancel(ctx)
 	defer off()
 	go h.keepHeard(ctx)

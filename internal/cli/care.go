@@ -178,14 +178,14 @@ func (p *Program) waited(w task.Waited) error {
 }
 
 func (p *Program) settleCommand() *cobra.Command {
-	var inherit bool
+	var person bool
 	c := &cobra.Command{
 		Use: "settle ID", Short: "Perform the hooks that a task owes", Args: between(1, 1), Hidden: true,
 		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			return h.Care.Settle(ctx, args[0], inherit)
+			return h.Care.Settle(ctx, args[0], person)
 		}),
 	}
-	c.Flags().BoolVar(&inherit, "inherit", false, "agents get this process's environment")
+	c.Flags().BoolVar(&person, "person", false, "a person asked: what needs their keys has this process's environment")
 	return c
 }
 

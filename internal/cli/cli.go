@@ -32,7 +32,7 @@ type Care interface {
 	Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error)
 	Delete(ctx context.Context, id string, actor task.Actor) (string, error)
 	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (task.Waited, error)
-	Settle(ctx context.Context, id string, inherit bool) error
+	Settle(ctx context.Context, id string, person bool) error
 	Attach(ctx context.Context, id, role string, run bool) ([]string, error)
 }
 

@@ -60,6 +60,9 @@ type Window struct {
 type Windows interface {
 	Windows(ctx context.Context) ([]Window, error)
 	EndWindow(ctx context.Context, id string) error
+	// Kept lists the tasks whose environments are kept there.
+	Kept(ctx context.Context) ([]string, error)
+	DropKept(ctx context.Context, id string) error
 }
 
 // File is a file that a person has set up, or one that ships.
@@ -225,6 +228,7 @@ const (
 	checkPool      = "pool"
 	checkSessions  = "sessions"
 	checkMonitor   = "monitor"
+	checkKept      = "environments"
 	checkLeftovers = "leftovers"
 )
 
@@ -232,7 +236,7 @@ func order() []string {
 	return []string{
 		checkTmux, checkGit, checkGH, checkSpace, checkConfig, checkHarnesses, checkWorkflows, checkProjects, checkDatabase,
 		checkPrivate, checkRebuild, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks, checkPool,
-		checkSessions, checkMonitor, checkLeftovers,
+		checkSessions, checkMonitor, checkKept, checkLeftovers,
 	}
 }
 
@@ -253,7 +257,7 @@ func (d *Doctor) look(ctx context.Context) []finding {
 		return out
 	}
 	for _, check := range []func(context.Context, *view) []finding{
-		d.folders, d.strangers, d.histories, d.hooks, d.pool, d.sessions,
+		d.folders, d.strangers, d.histories, d.hooks, d.pool, d.sessions, d.environments,
 	} {
 		out = append(out, check(ctx, v)...)
 	}
@@ -263,7 +267,8 @@ func (d *Doctor) look(ctx context.Context) []finding {
 // view is what several checks look at.
 type view struct {
 	windows []Window
-	blind   bool // the windows could not be looked at
+	kept    []string // tasks whose environment is kept
+	blind   bool     // the windows could not be looked at
 	tasks   []task.Task
 	byID    map[string]task.Task
 	owed    map[string][]task.OwedHook
@@ -279,6 +284,8 @@ func (d *Doctor) gather(ctx context.Context) (*view, []finding) {
 	if v.windows, err = d.Windows.Windows(ctx); err != nil {
 		v.blind = true
 		out = append(out, blind(checkSessions, "tmux", err))
+	} else if v.kept, err = d.Windows.Kept(ctx); err != nil {
+		out = append(out, blind(checkKept, "tmux", err))
 	}
 	owed, err := d.Record.Owed(ctx)
 	if err != nil {

@@ -31,6 +31,7 @@ type world struct {
 	shows     map[string][]string // how the projections of a task stand
 	evidence  map[string]bool
 	windows   []doctor.Window
+	kept      []string
 	projects  []task.Project
 	files     []doctor.File
 	worktrees []string
@@ -140,6 +141,10 @@ func (w *world) Windows(context.Context) ([]doctor.Window, error) {
 func (w *world) EndWindow(_ context.Context, id string) error {
 	return w.mend("end "+id, func() { w.windows = nil })
 }
+func (w *world) Kept(context.Context) ([]string, error) { return w.kept, w.see("kept") }
+func (w *world) DropKept(_ context.Context, id string) error {
+	return w.mend("drop "+id, func() { w.kept = nil })
+}
 
 // setup is another face of the world: two rooms have a method of the same name.
 type setup struct{ *world }
@@ -182,6 +187,7 @@ func newWorld(t *testing.T) *world {
 	w.add("one", "working")
 	w.holders = []task.Holder{{Workspace: "garden--1", Task: "one", Branch: "fix", Status: "working"}}
 	w.worktrees = []string{"garden--1"}
+	w.kept = []string{"one"}
 	w.windows = []doctor.Window{{ID: "@1", Session: "garden/fix", Task: "one", Role: "worker"}, {ID: "@2", Session: "mine"}}
 	return w
 }
@@ -273,7 +279,7 @@ func TestExamine_findsNothingInAHealthyHome(t *testing.T) {
 	if bad := notOK(found); len(bad) > 0 || len(w.mended) > 0 || w.looks != 1 || !healthy(found) {
 		t.Errorf("found %q, mended %q, in %d looks", bad, w.mended, w.looks)
 	}
-	for _, check := range []string{"tmux", "git", "gh", "disk", "config", "harnesses", "workflows", "projects", "database", "private", "folders", "chain", "mirrors", "evidence", "hooks", "pool", "sessions", "leftovers"} {
+	for _, check := range []string{"tmux", "git", "gh", "disk", "config", "harnesses", "workflows", "projects", "database", "private", "folders", "chain", "mirrors", "evidence", "hooks", "pool", "sessions", "environments", "leftovers"} {
 		if !slices.ContainsFunc(found, func(f task.Finding) bool { return f.Check == check }) {
 			t.Errorf("nothing is said of %s", check)
 		}
@@ -325,6 +331,8 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 			w.add("over", "done")
 			w.windows = append(w.windows, doctor.Window{ID: "@9", Session: "s", Task: "over", Role: "worker"})
 		}, `problem sessions over: session "s" is still there, and the task is over (done)`},
+		{func(w *world) { w.kept = append(w.kept, "gone") }, "warning environments gone: "},
+		{func(w *world) { w.add("over", "done"); w.kept = append(w.kept, "over") }, "warning environments over: "},
 	}
 	for _, tt := range tests {
 		w := newWorld(t)
@@ -343,7 +351,7 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 func TestExamine_callsWhatItCannotSeeAProblem(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{
-		"tmux", "git", "space", "files", "projects", "branch", "check", "list", "holders", "owed", "lines", "folders", "evidence", "differs", "windows", "worktrees",
+		"tmux", "git", "space", "files", "projects", "branch", "check", "list", "holders", "owed", "lines", "folders", "evidence", "differs", "windows", "worktrees", "kept",
 	} {
 		w := newWorld(t)
 		w.blind[what] = true
@@ -378,7 +386,9 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 		{func(w *world) {
 			w.owed = []task.OwedHook{{Task: "one", Hook: task.Hook{Action: task.SpawnNext}, State: task.HookPending}}
 		}, "retry one"},
-		{func(w *world) { w.holders[0].Status, w.holders[0].Task, w.tasks[0].Workspace = "", "gone", "" }, "forget gone"},
+		{func(w *world) {
+			w.holders[0].Status, w.holders[0].Task, w.tasks[0].Workspace, w.kept = "", "gone", "", nil
+		}, "forget gone"},
 		{func(w *world) {
 			w.windows = []doctor.Window{{ID: "@9", Task: "gone", Role: "worker"}}
 			w.tasks[0].Session = ""
@@ -386,8 +396,9 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 		{func(w *world) {
 			w.add("over", "done")
 			w.tasks[0].Workspace, w.tasks[0].Session = "", ""
-			w.holders[0].Task = "over"
+			w.holders[0].Task, w.kept = "over", nil
 		}, "free over"},
+		{func(w *world) { w.kept = []string{"gone"} }, "drop gone"},
 	}
 	for _, tt := range tests {
 		w := newWorld(t)
@@ -406,7 +417,7 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 				t.Errorf("%s: it says %q, and nothing was mended", tt.want, f.Mended)
 			}
 		}
-		if tt.want != "retry one" && healthy(found) {
+		if tt.want != "retry one" && tt.want != "drop gone" && healthy(found) {
 			t.Errorf("%s: nothing was mended, and all is called well", tt.want)
 		}
 	}
@@ -417,6 +428,19 @@ func TestExamine_endsNoWindowOfATaskThatMayComeBackAndNoneOfAPersons(t *testing.
 	w := newWorld(t)
 	w.folders = append(w.folders, [2]string{"garden", "two"})
 	w.windows = append(w.windows, doctor.Window{ID: "@9", Task: "two", Role: "worker"}, doctor.Window{ID: "@8", Task: "gone"})
+	w.examine(true)
+	if len(w.mended) > 0 {
+		t.Errorf("it did %q", w.mended)
+	}
+}
+
+func TestExamine_dropsNoEnvironmentThatATaskNeedsOrMayComeBackFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add("waiting", "pending")
+	w.tasks[1].Workspace, w.tasks[1].Session, w.tasks[1].QueuedFor = "", "", "working"
+	w.folders = append(w.folders, [2]string{"garden", "two"})
+	w.kept = []string{"one", "waiting", "two"}
 	w.examine(true)
 	if len(w.mended) > 0 {
 		t.Errorf("it did %q", w.mended)

@@ -118,7 +118,16 @@ type Performer interface {
 
 // Runner sees to it that a task's owed hooks are performed by a process that none of them can end.
 type Runner interface {
-	Run(ctx context.Context, id string, inherit bool) error
+	// Run runs what needs a person's own keys, such as a push, with those of this process where a person asked.
+	Run(ctx context.Context, id string, person bool) error
+}
+
+// Environments has, for each task, the environment of the person who started it: its agents, checks and hooks run in that one,
+// whoever asks for them.
+type Environments interface {
+	// Keep keeps the environment of this process for the task, in the place of an earlier one.
+	Keep(ctx context.Context, id string) error
+	Drop(ctx context.Context, id string) error
 }
 
 // Engine is the corridor. Every field but Warn is required.
@@ -140,6 +149,8 @@ type Engine struct {
 	Random    io.Reader
 	Log       *slog.Logger
 	Patience  time.Duration // how long a request waits for its hooks
+
+	Environments Environments
 
 	Projections Projections       // asked only for tasks whose workflow projects files
 	Warn        func(text string) // tells whoever waits for this process what a person should know; nil where nobody does

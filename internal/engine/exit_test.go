@@ -117,7 +117,7 @@ func TestDied_isLeftForLaterWhileHooksAreOwedThatMayExplainIt(t *testing.T) {
 	if out := w.die(death); out.Moved {
 		t.Errorf("the death led to %+v", out.Event)
 	}
-	must(t, w.Settle(t.Context(), id, false))
+	must(t, w.Settle(t.Context(), id))
 	if out := w.die(death); out.Moved || len(w.events(id, task.AgentCrashed)) != 0 {
 		t.Errorf("an agent that was ended on purpose died of %+v", out.Event)
 	}

@@ -39,6 +39,8 @@ type world struct {
 	hands  *hands
 	runner *runner
 	clock  *clock
+
+	environments *environments
 }
 
 func newWorld(t *testing.T) *world {
@@ -48,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{
 		t: t, home: dir, files: files, clock: &clock{now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)},
 		desk:  &desk{project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main", PoolSize: 2}},
-		hands: &hands{fails: map[string]error{}, crashAt: -1},
+		hands: &hands{fails: map[string]error{}, crashAt: -1}, environments: &environments{},
 	}
 	first := w.another()
 	t.Cleanup(func() { first.replays(t) })
@@ -66,7 +68,7 @@ func (w *world) another() *world {
 	other.store, other.runner = store, &runner{}
 	other.Engine = &engine.Engine{
 		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Projections: w.files, Rules: rules, Desk: w.desk, Merger: w.desk, Forge: w.desk, Performer: w.hands, Facts: w.desk,
-		Runner: other.runner, Witness: witness{}, Now: w.clock.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
+		Runner: other.runner, Witness: witness{}, Environments: w.environments, Now: w.clock.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
 	}
 	other.runner.engine = other.Engine
 	if w.hands.engine == nil {
@@ -105,12 +107,12 @@ type runner struct {
 	dead   bool
 }
 
-func (r *runner) Run(ctx context.Context, id string, inherit bool) (err error) {
+func (r *runner) Run(ctx context.Context, id string, _ bool) (err error) {
 	if r.dead {
 		return nil
 	}
 	defer func() { _ = recover() }()
-	return r.engine.Settle(ctx, id, inherit)
+	return r.engine.Settle(ctx, id)
 }
 
 // desk pretends to be the repository.

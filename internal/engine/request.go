@@ -102,6 +102,9 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 	if err != nil {
 		return task.Outcome{}, err
 	}
+	if s.Task.QueuedFor != "" && t.Workspace == "" {
+		e.dropEnvironment(ctx, t.ID) // it waits for no workspace any more
+	}
 	return e.conclude(ctx, t, t.Seq, req.Actor)
 }
 
@@ -279,6 +282,7 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (task
 	if err != nil {
 		return task.Outcome{}, err
 	}
+	e.keepEnvironment(ctx, t.ID, req.Actor) // it may be started by whoever gives a workspace back
 	if err := e.Sync(ctx, t.ID); err != nil {
 		return task.Outcome{}, err
 	}
@@ -292,6 +296,9 @@ func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor tas
 	ctx = context.WithoutCancel(ctx) // the move is made: whoever asked is told so, even when interrupted now
 	out, err := e.announce(ctx, t, event)
 	if err != nil {
+		return out, err
+	}
+	if err := e.keepForStart(ctx, t.ID, event, actor); err != nil {
 		return out, err
 	}
 	if err := e.runHooks(ctx, interrupted, t.ID, event, actor); err != nil {

@@ -19,7 +19,7 @@ import (
 
 // Settle performs the hooks that a task owes, in order, and settles each. One process at a time does this for a task.
 // A hook that fails is noted and left for later; those behind it wait if they depend on it.
-func (e *Engine) Settle(ctx context.Context, id string, inherit bool) error {
+func (e *Engine) Settle(ctx context.Context, id string) error {
 	release, err := e.Mirror.Lock(ctx, hooksLock(id))
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (e *Engine) Settle(ctx context.Context, id string, inherit bool) error {
 		if !found {
 			return errors.Join(mirrors, e.Sync(ctx, id))
 		}
-		if err := e.perform(ctx, s.Task, hook, inherit); err != nil {
+		if err := e.perform(ctx, s.Task, hook); err != nil {
 			return err
 		}
 		mirrors = e.Sync(ctx, id)
@@ -63,7 +63,7 @@ func due(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
 	return task.OwedHook{}, false
 }
 
-func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook, inherit bool) error {
+func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook) error {
 	err := e.Store.BeginHook(ctx, hook.ID, e.Now())
 	if errors.Is(err, task.ErrConflict) {
 		return nil // a later step has dropped it: whoever called us looks again
@@ -72,7 +72,7 @@ func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook, i
 		return err
 	}
 	e.Log.Info("hook begins", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "attempt", hook.Attempts+1)
-	job, seat, err := e.job(ctx, t, hook, inherit)
+	job, seat, err := e.job(ctx, t, hook)
 	if errors.Is(err, errOvertaken) {
 		return nil
 	}
@@ -99,8 +99,8 @@ func text(err error) string {
 }
 
 // job gathers what the performer needs. Hooks that may start an agent get a seat, committed before they begin.
-func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook, inherit bool) (task.Job, *task.Seat, error) {
-	job := task.Job{Task: t, Hook: hook, Inherit: inherit}
+func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (task.Job, *task.Seat, error) {
+	job := task.Job{Task: t, Hook: hook}
 	project, err := e.Desk.Project(t.Project)
 	if err != nil {
 		return job, nil, err
@@ -372,6 +372,9 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (task.O
 	if err != nil || len(again) == 0 {
 		return task.Outcome{Task: t}, err
 	}
+	if t.Workspace != "" {
+		e.keepEnvironment(ctx, id, actor)
+	}
 	if err := e.runHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {
 		return task.Outcome{}, err
 	}
@@ -448,7 +451,7 @@ func (e *Engine) Finish(ctx context.Context) error {
 				}
 				return
 			}
-			if err := e.Settle(ctx, id, false); err != nil {
+			if err := e.Settle(ctx, id); err != nil {
 				errs[i] = fmt.Errorf("finish task %s: %w", id, err)
 			}
 		})

@@ -285,17 +285,17 @@ func (f folder) lock(name string) func() {
 // starter starts a runner of hooks: a program of its own, that nothing which it ends can end.
 type starter struct{ p *process }
 
-func (r starter) Run(_ context.Context, id string, inherit bool) error {
+func (r starter) Run(_ context.Context, id string, _ bool) error {
 	s := r.p.sim
 	if s.alone {
-		return s.stroll.runs(id, inherit)
+		return s.stroll.runs(id)
 	}
 	return act(r.p, "start a runner for "+s.short(id), func() error {
 		if err := r.p.troubled("start a program"); err != nil {
 			return err
 		}
 		s.start("runner "+s.short(id), nil, func(p *process) {
-			_ = p.engine.Settle(here, id, inherit) // what it could not do is still owed
+			_ = p.engine.Settle(here, id) // what it could not do is still owed
 		})
 		return nil
 	})

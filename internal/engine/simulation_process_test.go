@@ -112,7 +112,7 @@ func (p *process) equip() {
 	e := &engine.Engine{
 		Store: r, Index: r, Seats: r, Documents: f, Mirror: f, Rules: rules{p.sim.law.def}, Desk: desktop{p}, Merger: desktop{p}, Forge: desktop{p}, Facts: sights{p},
 		Witness: witness{}, Now: time.Now, Random: rand.NewChaCha8(key), Log: slog.New(slog.DiscardHandler),
-		Patience: time.Duration(p.sim.patience) * time.Millisecond, Runner: starter{p},
+		Patience: time.Duration(p.sim.patience) * time.Millisecond, Runner: starter{p}, Environments: &environments{},
 	}
 	hands := &hook.Hands{
 		Sessions: terminal{p}, Processes: terminal{p}, Workspaces: pool{p}, Setup: setup{p}, Waiting: r, Next: e,

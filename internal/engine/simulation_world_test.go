@@ -300,6 +300,8 @@ func (w setup) Harness(name string) (*harness.Harness, error) { return w.p.sim.l
 func (w setup) TaskDir(t task.Task) string                    { return w.p.sim.files.Dir(t.Project, t.ID) }
 func (w setup) Document(task.Task) ([]byte, error)            { return nil, nil }
 
+func (w setup) Environment(context.Context, task.Task) ([]string, error) { return nil, nil }
+
 // watch is the real monitor in the pretended world.
 func (s *sim) watch(p *process) *monitor.Monitor {
 	w := tower{p}

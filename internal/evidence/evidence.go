@@ -75,6 +75,8 @@ type Programs interface {
 
 // Run is how a check ended.
 type Run struct {
+	Program     string   // the file that was started
+	Environment []string // the names of its variables, sorted
 	Status      int
 	Signal      int
 	TimedOut    bool

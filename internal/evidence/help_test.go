@@ -36,11 +36,12 @@ const head = "1111111111111111111111111111111111111111"
 
 // world is a task with a folder and a workspace, and a git that says what a test wants.
 type world struct {
-	t      *testing.T
-	task   task.Task
-	def    *workflow.Definition
-	looker *evidence.Looker
-	tree   string
+	program string // that a check is said to be
+	t       *testing.T
+	task    task.Task
+	def     *workflow.Definition
+	looker  *evidence.Looker
+	tree    string
 
 	mutex   sync.Mutex
 	stand   evidence.Standing
@@ -144,7 +145,7 @@ func (w *world) RunCheck(ctx context.Context, _ task.Task, check workflow.Check,
 	ran, err := proc.RunLimited(ctx, proc.Command{Name: check.Run[0], Args: check.Run[1:], Dir: w.tree},
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Output: 1 << 10})
 	return evidence.Run{
-		Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory, Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
+		Program: w.program, Environment: []string{"HOME", "PATH"}, Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory, Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
 	}, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -192,6 +193,9 @@ func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, bef
 	ran, err := l.Programs.RunCheck(ctx, t, check, before.Head)
 	if ctx.Err() != nil {
 		return fmt.Errorf("run check %q: %w", check.Name, ctx.Err())
+	}
+	if r.Program = ran.Program; r.Program != "" {
+		r.Environment = document.Digest(strings.Join(ran.Environment, "\n"))
 	}
 	r.Status, r.Signal, r.TimedOut, r.OutOfMemory = ran.Status, ran.Signal, ran.TimedOut, ran.OutOfMemory
 	r.Output, r.Cut, r.Took = ran.Output, ran.Cut, ran.Took.Round(time.Millisecond).String()

@@ -131,6 +131,8 @@ type Setup interface {
 	TaskDir(t task.Task) string
 	// Document is the task's document as it stands.
 	Document(t task.Task) ([]byte, error)
+	// Environment is what the task's programs and agents run in; from then on it is kept for the task while that has a workspace.
+	Environment(ctx context.Context, t task.Task) ([]string, error)
 }
 
 // Waiting tells who waits for a task.
@@ -153,10 +155,9 @@ type Hands struct {
 	Next       Next
 	Forge      Forge
 	Programs   Programs
-	System     string   // the operating system, as runtime.GOOS has it
-	Home       string   // $ORANGE_HOME
-	Self       string   // the running program, which agents find as "orange" on their PATH
-	Environ    []string // of this process, without what belongs to an agent
+	System     string // the operating system, as runtime.GOOS has it
+	Home       string // $ORANGE_HOME
+	Self       string // the running program, which agents find as "orange" on their PATH
 }
 
 // Perform performs one hook.

@@ -111,8 +111,12 @@ func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) 
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
 		return Start{}, fmt.Errorf("write the prompt: %w", err)
 	}
+	env, err := h.Setup.Environment(ctx, job.Task) // the launcher reads it where it is kept, and so it stands in no ticket
+	if err != nil {
+		return Start{}, err
+	}
 	ticket := h.ticket(job, agent, view, prompt, promptFile)
-	if err := h.Processes.Find(ticket.Argv[0], searchPath(h.Environ)); err != nil {
+	if err := h.Processes.Find(ticket.Argv[0], harness.Value(env, "PATH")); err != nil {
 		return Start{}, fmt.Errorf("cannot start the harness %q: %w; install it, or choose another harness in TASK.md's header", agent.Name, err)
 	}
 	if err := h.linkSelf(); err != nil {
@@ -148,17 +152,13 @@ func (h *Hands) ticket(job task.Job, agent *harness.Harness, view View, prompt, 
 		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: view.Dir, harness.TaskDir: h.Setup.TaskDir(t),
 		harness.Home: h.Home, harness.Branch: t.Branch, harness.Effort: effort, harness.SessionID: sessionID(job.Secret),
 	})
-	ticket := harness.Ticket{
-		Argv: argv, Dir: view.Dir, Unset: agent.Unset, Path: filepath.Join(h.Home, "bin"),
+	return harness.Ticket{
+		Home: h.Home, Task: t.ID, Argv: argv, Dir: view.Dir, Unset: agent.Unset, Path: filepath.Join(h.Home, "bin"),
 		Exit: filepath.Join(h.Home, "launch", strconv.FormatInt(job.Hook.ID, 10)+".exit"),
 		Set: append(append([]string(nil), agent.Env...),
 			"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
 			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)), "ORANGE_SEAT="+job.Secret),
 	}
-	if job.Inherit {
-		ticket.Env = h.Environ
-	}
-	return ticket
 }
 
 // variables are the values of a prompt's variables.
@@ -231,13 +231,4 @@ func writePrivate(path string, text []byte) error {
 		return err
 	}
 	return os.Rename(temporary, path)
-}
-
-func searchPath(env []string) string {
-	for _, pair := range env {
-		if value, found := strings.CutPrefix(pair, "PATH="); found {
-			return value
-		}
-	}
-	return ""
 }

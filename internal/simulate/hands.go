@@ -32,7 +32,7 @@ type agent struct {
 }
 
 // Run starts a runner: a program of its own, which nothing that it ends can end. It may come late.
-func (h hands) Run(ctx context.Context, id string, inherit bool) error {
+func (h hands) Run(ctx context.Context, id string, _ bool) error {
 	r := h.r
 	return act(r, "it starts a runner of hooks", func() error {
 		if err := r.troubled("the start of a runner"); err != nil {
@@ -40,7 +40,7 @@ func (h hands) Run(ctx context.Context, id string, inherit bool) error {
 		}
 		settle := func(ctx context.Context) {
 			// What it cannot do is still owed.
-			_ = r.program("a runner of hooks", func() error { return r.house.Care.Settle(ctx, id, inherit) })
+			_ = r.program("a runner of hooks", func() error { return r.house.Care.Settle(ctx, id) })
 		}
 		if !r.calm && r.chance(lateness) {
 			r.faults.Late++

@@ -54,7 +54,7 @@ type Moves interface {
 // Care is the engine for whoever sees to it that tasks go on.
 type Care interface {
 	Died(ctx context.Context, death task.Death) (task.Outcome, error)
-	Settle(ctx context.Context, id string, inherit bool) error
+	Settle(ctx context.Context, id string) error
 	PRSeen(ctx context.Context, id string, pr task.PullRequest) (told string, err error)
 }
 

@@ -78,7 +78,7 @@ type Looker interface {
 // Hands perform hooks.
 type Hands interface {
 	Perform(ctx context.Context, job task.Job) (task.Effect, error)
-	Run(ctx context.Context, id string, inherit bool) error
+	Run(ctx context.Context, id string, person bool) error
 }
 
 // Tower is what there is to be seen of agents.

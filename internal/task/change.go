@@ -116,7 +116,6 @@ type Job struct {
 	Start   Start  // what an agent that the hook starts finds
 	Secret  string // the seat's secret, for hooks that may start an agent
 	Seat    string // the hash under which the seat is kept
-	Inherit bool   // the agent gets the environment of this process; else that of the tmux server
 }
 
 // Effect is what performing a hook did.
