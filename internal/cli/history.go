@@ -84,7 +84,7 @@ func eventLine(e task.Event) string {
 	if len(e.Hooks) > 0 {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
-	for _, name := range []string{"role", "window", "how", "hook", "field", "file", "found", "kept", "ref", "branch", "for", "problem", "ended", "level", "failure", "refused"} {
+	for _, name := range []string{"role", "window", "how", "hook", "field", "file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused"} {
 		if value := e.Data[name]; value != "" && (e.Type != task.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}

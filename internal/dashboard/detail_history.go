@@ -139,7 +139,7 @@ func lastWords(text string, most int) string {
 func wantedData() []string {
 	return []string{
 		"workflow", task.DataBranch, "role", task.DataNamedHarness, "window", "how", "status", "since", "ended", task.DataUnstarted, task.DataLastWords, "crash_count",
-		"hook", "field", "file", "problem", "found", "kept", "ref", "for", task.DataAfter, task.DataInState, task.DataRefused, task.DataFailure, task.DataRedo,
+		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", task.DataAfter, task.DataInState, task.DataRefused, task.DataFailure, task.DataRedo,
 		"url", "checks", "check", "verdict", "exit", "commit",
 	}
 }

@@ -76,6 +76,7 @@ type View struct {
 
 // Workspaces is the pool of worktrees.
 type Workspaces interface {
+	// Prepare, and Release below, answer the refs of what was kept, and in words what was taken back of the worktree's own git configuration.
 	Prepare(ctx context.Context, t task.Task) (rescued []string, err error)
 	View(ctx context.Context, t task.Task) (View, error)
 	Equip(ctx context.Context, t task.Task, files []harness.File, exclude []string) error
