@@ -148,15 +148,38 @@ func (w *stroll) start() {
 	w.agrees()
 }
 
+// outdated is an agent that ends after it has passed a commit which is not the tip any more; else that would be too rare.
+func (w *stroll) outdated() {
+	one, ev := w.s.Task, w.evidence()
+	for _, rule := range w.def.Exit.Rules {
+		if rule.Status != one.Status || rule.HasArtifact == nil || rule.HasArtifact.Verdict != "PASS" {
+			continue
+		}
+		w.last = document.Read([]byte(fmt.Sprintf("---\nid: x\n---\n%s\nVerdict: PASS\nrun %d\n", rule.HasArtifact.Section, w.dice.IntN(100))))
+		ev.Document, ev.Trouble = w.last, ""
+		for _, p := range leaves(w.def) {
+			switch p.Git {
+			case workflow.GitUnmoved:
+				ev.Facts[p.Key()] = decide.Fact{Source: p.Git, Found: "another commit", Moved: true}
+			case workflow.GitMoved:
+				ev.Facts[p.Key()] = decide.Fact{Source: p.Git, Holds: true, Text: "text\n", Digest: document.Digest("text\n")}
+			}
+		}
+	}
+	state, _ := w.def.State(one.Status)
+	death := task.Death{Role: state.Role, Hook: 7, Ending: task.Ending{Known: true}}
+	w.commit((decide.Inputs{Ask: decide.AskDeath}).Of(death), ev, decide.Exit(w.def, one, ev, death, w.now))
+}
+
 // subject is any work that evidence can be about.
 func (w *stroll) subject() task.Subject {
 	switch w.dice.IntN(8) {
 	case 0:
 		return task.Subject{}
 	case 1:
-		return task.Subject{Trouble: "the ref is \xff"}
+		return task.Subject{Trouble: "the ref is \xff\xfe"}
 	case 2:
-		return task.Subject{Commit: "first", Branch: "renamed \xff"}
+		return task.Subject{Commit: "first", Branch: "renamed \xff\xfe"}
 	}
 	return task.Subject{Commit: []string{"first", "second", "third"}[w.dice.IntN(3)], Tree: []string{"", "lying"}[w.dice.IntN(2)]}
 }
@@ -281,9 +304,13 @@ func (w *stroll) step() {
 	w.now = w.now.Add(time.Duration(w.dice.Int64N(int64(40 * time.Second))))
 	actor, one := w.actor(), w.s.Task
 	var ev decide.Evidence
-	what := w.dice.IntN(16)
-	if what == 15 {
+	what := w.dice.IntN(17)
+	switch what {
+	case 15:
 		w.start()
+		return
+	case 16:
+		w.outdated()
 		return
 	}
 	if what < 2 || what == 3 || what > 5 {
@@ -405,7 +432,7 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 	}
 	all := shippedAndStrained(t)
 	decisions, moves, asks := 0, 0, map[string]int{}
-	starts, about, anew := 0, 0, map[string]int{} // begun anew because the tip had moved, by whether a rule did it
+	starts, about, anew := 0, 0, map[string]int{} // begun anew because the tip had moved, by what did it
 	for seed := range seeds {
 		w := newStroll(t, all[seed%uint64(len(all))], seed)
 		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
@@ -421,12 +448,16 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 		}
 		decisions, moves = decisions+got.Decisions, moves+w.moves
 		starts += w.starts
+		death := ""
 		for _, e := range w.events {
 			if e.IsMove() && e.Subject.Commit != "" {
 				about++
 			}
 			if e.From == e.To && slices.ContainsFunc(e.Evidence, func(e task.Evidence) bool { return e.Source == "moved" }) {
-				anew[e.Type]++
+				anew[strings.TrimSpace(e.Type+death)]++
+			}
+			if death = ""; e.Type == task.AgentStopped {
+				death = " by a death"
 			}
 			var in decide.Inputs
 			if json.Unmarshal(e.Inputs, &in) == nil {
@@ -435,7 +466,7 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 		}
 	}
 	t.Logf("%d tasks, %d decisions made again, %d moves, %d about a commit, begun anew %v, %d starts: %v", seeds, decisions, moves, about, anew, starts, asks)
-	if len(asks) < 12 || about == 0 || starts == 0 || anew[task.StatusChanged] == 0 || anew[task.AutoAdvanced] == 0 {
+	if len(asks) < 12 || about == 0 || starts == 0 || anew[task.StatusChanged] == 0 || anew[task.AutoAdvanced+" by a death"] == 0 {
 		t.Errorf("only these were asked: %v; %d moves were about a commit, these began a status anew: %v, and %d agents were started", asks, about, anew, starts)
 	}
 }

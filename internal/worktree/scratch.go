@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"orange/internal/task"
 )
 
 // Scratch makes a checkout of a commit in a folder of its own, with nothing in it but the commit's files. What an earlier one left there,
@@ -13,7 +15,7 @@ import (
 func (r Repo) Scratch(ctx context.Context, dir, commit string) error {
 	err := r.Unscratch(ctx, dir)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(dir), 0o755)
+		err = os.MkdirAll(filepath.Dir(dir), task.PrivateFolder)
 	}
 	if err == nil {
 		_, err = r.run(ctx, "worktree", "add", "--quiet", "--detach", "--", dir, commit)

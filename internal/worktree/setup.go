@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"orange/internal/task"
 )
 
 // setup is what git keeps for one worktree alone and obeys there. It stays when the task changes,
@@ -55,7 +57,7 @@ func (s Slot) note(ctx context.Context) (n note, written bool, err error) {
 func (s Slot) writeNote(n note) error {
 	text, err := json.MarshalIndent(n, "", "  ")
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(s.noteFile()), 0o755)
+		err = os.MkdirAll(filepath.Dir(s.noteFile()), task.PrivateFolder)
 	}
 	if err == nil {
 		err = replaceFile(s.noteFile(), string(text)+"\n")
