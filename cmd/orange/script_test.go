@@ -2,9 +2,11 @@ package main_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -73,7 +76,7 @@ func tellStories(t *testing.T, dir string) {
 		Setup:               func(env *testscript.Env) error { return setUp(env, agent) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "keep": keep, "await": await, "quiet": quiet, "snapshot": snapshot, "unchanged": unchanged, "repo": makeRepo, "harness": makeHarness,
-			"screen": screen,
+			"screen": screen, "tamper": tamper, "harmless": harmless,
 		},
 	})
 }
@@ -167,6 +170,19 @@ func environment(ts *testscript.TestScript) []string {
 	return env
 }
 
+// tamper SQL writes into the record as other hands do.
+func tamper(ts *testscript.TestScript, _ bool, args []string) {
+	source := url.URL{Scheme: "file", Path: filepath.Join(ts.Getenv("ORANGE_HOME"), "orange.db"), RawQuery: "_pragma=busy_timeout(20000)"}
+	db, err := sql.Open("sqlite", source.String())
+	ts.Check(err)
+	defer db.Close()
+	done, err := db.Exec(strings.Join(args, " "))
+	ts.Check(err)
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		ts.Fatalf("nothing was changed: %v", err)
+	}
+}
+
 // exits N COMMAND... runs a command and checks its very exit status; its output is there for stdout and stderr.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
@@ -246,6 +262,20 @@ func state(ts *testscript.TestScript) []byte {
 		fmt.Fprintf(&b, "%v\n%s\n", t, history)
 	}
 	return b.Bytes()
+}
+
+// harmless FILE... looks whether a text, stdout and stderr among them, holds nothing that a terminal would obey or that nobody can see.
+func harmless(ts *testscript.TestScript, neg bool, args []string) {
+	raw := regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}\x{61c}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]`)
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: harmless FILE...")
+	}
+	for _, name := range args {
+		text := ts.ReadFile(name)
+		if found := raw.FindString(text); found != "" || !utf8.ValidString(text) {
+			ts.Fatalf("%s has %q, or is no UTF-8:\n%q", name, found, text)
+		}
+	}
 }
 
 // repo PATH makes a repository with one commit.

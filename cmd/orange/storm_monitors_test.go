@@ -10,7 +10,7 @@ import (
 	"orange/internal/task"
 )
 
-// Two monitors, three that look again and again beside them, and eight command lines on the same tasks: exactly one action per fact.
+// Two monitors, three that want to look once again and again, and eight command lines on the same tasks: exactly one action per fact.
 func TestTwoMonitorsAndEightCommandLines(t *testing.T) {
 	t.Parallel()
 	size := size{tasks: 10, people: 8, dying: 20, rest: 30 * time.Millisecond}
@@ -28,7 +28,7 @@ func TestTwoMonitorsAndEightCommandLines(t *testing.T) {
 	defer calm()
 	var crew sync.WaitGroup
 	for _, args := range [][]string{{"monitor"}, {"monitor"}, {"monitor", "--once"}, {"monitor", "--once"}, {"monitor", "--once"}} {
-		crew.Go(func() { s.keep(storm, args...) }) // the second monitor waits for the first one's end; those that look once wait for nobody
+		crew.Go(func() { s.keep(storm, args...) }) // the second monitor waits for the first one's end; those that look once do nothing beside one
 	}
 	crew.Go(func() { s.watch(storm) })
 	for number := range size.people {

@@ -13,13 +13,13 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"orange/harnesses"
 	"orange/internal/cli"
 	"orange/internal/engine"
-	"orange/internal/forge"
 	"orange/internal/home"
 	"orange/internal/hook"
 	"orange/internal/mirror"
@@ -41,13 +41,13 @@ func Main() int {
 	defer stop()
 	var opened *house
 	program := &cli.Program{
-		Version: version(), In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: isTerminal(os.Stdin),
+		Version: version(), In: os.Stdin, Out: results(), Err: talk(), Terminal: isTerminal(os.Stdin),
 		Open: func(ctx context.Context) (*cli.House, error) {
 			var err error
 			if opened, err = open(ctx); err != nil {
 				return nil, err
 			}
-			warn := func(text string) { fmt.Fprintf(os.Stderr, "orange: %s\n", text) }
+			warn := func(text string) { fmt.Fprintf(talk(), "orange: %s\n", text) }
 			opened.engine.Warn, opened.home.Warn = warn, warn
 			return opened.face(), nil
 		},
@@ -63,7 +63,7 @@ func Main() int {
 	status := program.Run(ctx, os.Args[1:])
 	if opened != nil {
 		if err := opened.close(); err != nil {
-			fmt.Fprintf(os.Stderr, "orange: %v\n", err)
+			fmt.Fprintf(talk(), "orange: %v\n", err)
 			return 1
 		}
 	}
@@ -99,6 +99,12 @@ type house struct {
 	engine *engine.Engine
 	log    *logFile
 
+	named  sync.Once
+	person string // what history calls whoever runs this program, once somebody has asked
+
+	runner bool      // this process performs hooks or runs a check for others
+	left   sync.Once // the environment of the agent that started this process
+
 	trouble error // why there is no store; nil but while the doctor looks at a house whose record cannot be opened
 }
 
@@ -129,6 +135,9 @@ func open(ctx context.Context) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
+	if os.Getenv("ORANGE_SEAT") != "" {
+		environments{h}.leaveAgents(ctx, os.Getenv("ORANGE_TASK_ID"))
+	}
 	return h, h.resume(ctx)
 }
 
@@ -152,7 +161,8 @@ func enter(ctx context.Context, record string) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &house{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}}
+	h := &house{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}, runner: os.Getenv(runnerMark) != ""}
+	_ = os.Unsetenv(runnerMark) // what this process starts, the terminal server above all, is no runner; it fails for no such name
 	if err := h.furnish(); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -168,17 +178,16 @@ func (h *house) furnish() error {
 	h.home = &home.Home{
 		Dir: h.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files, Keeper: h.store, Locker: h.files,
 	}
-	h.server = tmux.Server{Socket: tmux.SocketName(h.dir), Config: filepath.Join(h.dir, "tmux.conf")}
+	h.server = terminals(h.dir)
 	desk := desk{house: h}
 	h.engine = &engine.Engine{
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files, Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
-		Runner: runner{house: h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
+		Runner: runner{house: h}, Environments: environments{h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Facts = h.looker(checkPatience)
 	h.engine.Performer = &hook.Hands{
 		Sessions: sessions{house: h}, Processes: processes{}, Workspaces: desk, Setup: setup{house: h}, Waiting: h.store, Next: h.engine,
-		Forge: pullRequests{forge.GH{Path: os.Getenv("PATH")}}, Programs: programs{}, System: runtime.GOOS,
-		Home: h.dir, Self: h.self, Environ: withoutAgent(os.Environ()),
+		Forge: pullRequests{}, Programs: programs{}, System: runtime.GOOS, Home: h.dir, Self: h.self,
 	}
 	return nil
 }
@@ -187,7 +196,7 @@ func (h *house) close() error { return errors.Join(h.store.Close(), h.log.Close(
 
 // resume has what a killed process left undone finished by the next command, whichever it is.
 func (h *house) resume(ctx context.Context) error {
-	if os.Getenv(runnerMark) != "" {
+	if h.runner {
 		return nil // a runner settles what it was started for
 	}
 	return h.engine.Resume(ctx)

@@ -42,9 +42,12 @@ func (h *house) Delete(ctx context.Context, id string, actor task.Actor) (string
 	return h.engine.Delete(ctx, id, actor)
 }
 
-// Settle performs what a task owes.
-func (h *house) Settle(ctx context.Context, id string, inherit bool) error {
-	return h.engine.Settle(ctx, id, inherit)
+// Settle performs what a task owes: in the environment that is kept for the task, but for a person, whose own keys a push may need.
+func (h *house) Settle(ctx context.Context, id string, person bool) error {
+	if !person {
+		environments{h}.enter(ctx, id)
+	}
+	return h.engine.Settle(ctx, id)
 }
 
 // Wait waits until it is the caller's turn.
@@ -54,15 +57,6 @@ func (h *house) Wait(ctx context.Context, id string, actor task.Actor, timeout t
 		return task.Waited{}, err
 	}
 	return h.engine.Wait(ctx, h.store, id, actor, task.Waiter{PID: self.PID, Began: self.Started}, timeout)
-}
-
-// Actor finds out who asks.
-func (h *house) Actor(ctx context.Context, id, as string) (task.Actor, error) {
-	who, err := caller(as)
-	if err != nil {
-		return task.Actor{}, err
-	}
-	return h.engine.Actor(ctx, id, who)
 }
 
 // Here is the task and the project of the folder that the command stands in.

@@ -5,10 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"orange/internal/evidence"
+	"orange/internal/harness"
 	"orange/internal/proc"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -30,7 +34,7 @@ const (
 // serveJQ runs the jq programs of one look, in this process.
 func serveJQ() int {
 	if err := evidence.ServeJQ(os.Stdin, os.Stdout, os.Exit); err != nil {
-		fmt.Fprintf(os.Stderr, "orange: %v\n", err)
+		fmt.Fprintf(talk(), "orange: %v\n", err)
 		return 1
 	}
 	return 0
@@ -39,7 +43,7 @@ func serveJQ() int {
 // looker joins what looks at evidence with what it looks through. Patience is how long it waits for a check that runs.
 func (h *house) looker(patience time.Duration) *evidence.Looker {
 	return &evidence.Looker{
-		Dir: h.files.Dir, Git: sight{desk{house: h}}, Programs: checks{house: h}, Notes: h.engine, Locks: h.files,
+		Dir: h.files.Dir, Git: sight{desk{house: h}}, Subjects: sight{desk{house: h}}, Named: worktree.Named, Programs: checks{house: h}, Notes: h.engine, Locks: h.files,
 		Now: time.Now, JQTime: jqTime, Patience: patience,
 	}
 }
@@ -53,7 +57,41 @@ func (s sight) Stand(ctx context.Context, t task.Task) (evidence.Standing, error
 		return evidence.Standing{}, err
 	}
 	at, there, err := slot.Stand(ctx)
-	return evidence.Standing{There: there, Head: at.Head, Branch: at.Branch, Modified: at.Modified, New: at.New}, err
+	seen := evidence.Standing{
+		There: there, Head: at.Head, Branch: at.Branch, Modified: at.Modified, New: at.New, Submodules: at.Submodules, Setup: at.Setup,
+	}
+	for _, h := range at.Hidden {
+		seen.Hidden = append(seen.Hidden, evidence.Hidden(h))
+	}
+	return seen, err
+}
+
+func (s sight) Tip(ctx context.Context, t task.Task) task.Subject {
+	return s.desk.Subject(ctx, t, false)
+}
+
+func (s sight) Between(ctx context.Context, t task.Task, from, to string) (more, fewer int, err error) {
+	repo, err := s.desk.repo(t)
+	if err != nil {
+		return 0, 0, err
+	}
+	return repo.Between(ctx, from, to)
+}
+
+func (s sight) ChangedSince(ctx context.Context, t task.Task) ([]string, error) {
+	slot, err := s.desk.slot(t)
+	if err != nil {
+		return nil, err
+	}
+	return slot.ChangedSince(ctx, t.Subject.Tree)
+}
+
+func (s sight) Differs(ctx context.Context, t task.Task, commit string) ([]string, error) {
+	repo, err := s.desk.repo(t)
+	if err != nil {
+		return nil, err
+	}
+	return repo.Differs(ctx, worktree.Trees{Whole: t.Subject.Tree, Tracked: t.Subject.Tracked}, commit)
 }
 
 func (s sight) Commits(ctx context.Context, t task.Task, head string) (string, int, error) {
@@ -94,7 +132,7 @@ func (c checks) RunJQ(ctx context.Context, request []byte, limit time.Duration) 
 // noSeat is a seat that nobody has: what a check runs was written by an agent, and asks for nothing in a person's name.
 const noSeat = "ORANGE_SEAT=check"
 
-func (c checks) RunCheck(ctx context.Context, t task.Task, check workflow.Check) (evidence.Run, error) {
+func (c checks) RunCheck(ctx context.Context, t task.Task, check workflow.Check, commit string) (evidence.Run, error) {
 	marks := []string{"ORANGE_HOME=" + c.house.dir, "ORANGE_TASK_ID=" + t.ID, "ORANGE_CHECK=" + check.Name}
 	env := append(withoutAgent(os.Environ()), marks...)
 	env = append(env, "ORANGE_PROJECT="+t.Project, noSeat)
@@ -102,17 +140,38 @@ func (c checks) RunCheck(ctx context.Context, t task.Task, check workflow.Check)
 	if err := endMarked(ctx, marks); err != nil {
 		return evidence.Run{}, err
 	}
-	program, err := proc.Find(check.Run[0], pathOf(env))
+	dir, away, err := c.folder(ctx, t, check, commit)
 	if err != nil {
 		return evidence.Run{}, err
 	}
-	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: check.Run[1:], Dir: c.house.slotDir(t.Workspace), Env: env},
+	program := check.Run[0]
+	if strings.ContainsRune(program, '/') && !filepath.IsAbs(program) {
+		program = filepath.Join(dir, program) // one of the repository's own
+	}
+	if program, err = proc.Find(program, harness.Value(env, "PATH")); err != nil {
+		return evidence.Run{}, errors.Join(err, away(context.WithoutCancel(ctx)))
+	}
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: program, Args: check.Run[1:], Dir: dir, Env: env},
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Memory: checkMemory, Output: checkOutput})
-	err = errors.Join(err, endMarked(context.WithoutCancel(ctx), marks))
+	err = errors.Join(err, endMarked(context.WithoutCancel(ctx), marks), away(context.WithoutCancel(ctx)))
 	return evidence.Run{
-		Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory,
+		Program: program, Environment: harness.Names(env), Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory,
 		Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
 	}, err
+}
+
+// folder is where a check runs: the worktree, or a checkout of the commit that is made for the run, and is taken away by the function.
+// A run that is killed leaves it there for the next, or until the task gives its workspace back.
+func (c checks) folder(ctx context.Context, t task.Task, check workflow.Check, commit string) (string, func(context.Context) error, error) {
+	if !check.Scratch {
+		return c.house.slotDir(t.Workspace), func(context.Context) error { return nil }, nil
+	}
+	repo, err := desk{house: c.house}.repo(t)
+	if err != nil {
+		return "", nil, err
+	}
+	dir := filepath.Join(c.house.scratchDir(), t.ID+"-"+url.PathEscape(check.Name))
+	return dir, func(ctx context.Context) error { return repo.Unscratch(ctx, dir) }, repo.Scratch(ctx, dir, commit)
 }
 
 func endMarked(ctx context.Context, marks []string) error {
@@ -141,6 +200,9 @@ func (h *house) Checks(ctx context.Context, id string) ([]task.CheckState, error
 // RunCheck runs a check of a task. Unless again is set, a result that counts for the present commit is answered as it is,
 // and a run that another process has begun is no error.
 func (h *house) RunCheck(ctx context.Context, id, check string, again bool) (task.CheckResult, error) {
+	if err := h.beforeCheck(ctx, id); err != nil {
+		return task.CheckResult{}, err
+	}
 	t, def, err := h.ruled(ctx, id)
 	if err != nil {
 		return task.CheckResult{}, err
@@ -153,6 +215,16 @@ func (h *house) RunCheck(ctx context.Context, id, check string, again bool) (tas
 		h.engine.Log.Error("a check could not be run", "component", "check", "task", id, "check", check, "error", err.Error())
 	}
 	return r, err
+}
+
+// beforeCheck gives this process the environment that a check is run in: that of the task, but for a person who runs one themselves.
+func (h *house) beforeCheck(ctx context.Context, id string) error {
+	if h.runner {
+		environments{h}.enter(ctx, id)
+		return nil
+	}
+	_, err := h.Actor(ctx, id, "")
+	return err
 }
 
 func (h *house) ruled(ctx context.Context, id string) (task.Task, *workflow.Definition, error) {

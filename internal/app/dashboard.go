@@ -27,6 +27,8 @@ import (
 // dashboardGC makes the collector come twice as often as usual: the dashboard is open all day, and allocates little once it has read the tasks.
 const dashboardGC = 50
 
+const watchOverAgents = "watch over the agents"
+
 // show opens the dashboard, and watches over the agents meanwhile where nobody else does.
 // After a fault of the screen the watch goes on, until the person ends it.
 func (h *house) show(ctx context.Context, project string, all bool) error {
@@ -47,22 +49,39 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	var beside sync.WaitGroup
 	var watching atomic.Bool
 	beside.Go(func() {
-		err := watchBeside(ctx, watch{
-			waits:  func(holder string) { d.Watches("watched by process " + holder) },
+		err := h.Person(ctx, watchOverAgents)
+		if refused := (*decide.Rejection)(nil); errors.As(err, &refused) {
+			d.Watches("not watching: an agent opened it")
+			return
+		}
+		if err != nil {
+			d.Watches("nobody watches")
+			d.Fail(watchOverAgents, err)
+			return
+		}
+		err = watchBeside(ctx, watch{
+			waits: func(holder task.Watcher) {
+				if found, advice := holder.Trouble(time.Now()); found != "" {
+					d.Watches("nobody watches")
+					d.Fail(watchOverAgents, errors.New(found+"; "+advice))
+					return
+				}
+				d.Watches("watched by process " + holder.Name())
+			},
 			begins: func() { watching.Store(true); d.Watches("watching") },
 			tells:  d.Say,
 		})
 		watching.Store(false)
 		if err != nil {
 			d.Watches("nobody watches")
-			d.Fail("watch over the agents", err)
+			d.Fail(watchOverAgents, err)
 		}
 	})
 	err = d.Run(ctx)
 	var broken *dashboard.Broken
 	if errors.As(err, &broken) {
 		h.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why", fmt.Sprint(broken.Why), "trace", string(broken.Trace))
-		err = h.afterFault(ctx, broken, watching.Load(), os.Stderr)
+		err = h.afterFault(ctx, broken, watching.Load(), talk())
 	}
 	off()
 	beside.Wait()
@@ -97,6 +116,9 @@ func (h *house) scope(ctx context.Context, project string, all bool) (name, word
 		return "", "", nil // that is no fault
 	}
 	var p task.Project
+	if err == nil {
+		err = h.Person(ctx, "make this repository a project")
+	}
 	if err == nil {
 		p, err = h.AddProject(ctx, repo.Path, task.Project{})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"orange/internal/forge"
 	"orange/internal/harness"
@@ -22,6 +23,9 @@ func (d desk) Project(name string) (task.Project, error) { return d.house.home.P
 func (h *house) slotDir(workspace string) string {
 	return filepath.Join(h.dir, "workspaces", workspace)
 }
+
+// scratchDir has the checkouts in which checks run that want none of a worktree.
+func (h *house) scratchDir() string { return h.slotDir(".scratch") }
 
 func (d desk) repo(t task.Task) (worktree.Repo, error) {
 	p, err := d.house.home.Project(t.Project)
@@ -88,7 +92,7 @@ func (d desk) SetBranch(ctx context.Context, t task.Task, name string) (string, 
 	return name, slot.Rename(ctx, present, name)
 }
 
-func (d desk) Ahead(ctx context.Context, t task.Task) (bool, error) {
+func (d desk) Ahead(ctx context.Context, t task.Task, commit string) (bool, error) {
 	repo, err := d.repo(t)
 	if err != nil {
 		return false, err
@@ -96,7 +100,7 @@ func (d desk) Ahead(ctx context.Context, t task.Task) (bool, error) {
 	if err := d.onBranch(ctx, repo, t); err != nil {
 		return false, err
 	}
-	return repo.Ahead(ctx, t.Branch)
+	return repo.Ahead(ctx, t.Branch, commit)
 }
 
 func (d desk) Tip(ctx context.Context, t task.Task) (string, error) {
@@ -108,6 +112,30 @@ func (d desk) Tip(ctx context.Context, t task.Task) (string, error) {
 		return "", err
 	}
 	return repo.Tip(ctx, t.Branch)
+}
+
+// Subject reads what a task's evidence is about now: the tip of its branch and, with tree, the trees of what lies in the worktree, which are kept.
+// What cannot be read is told in the answer, and is no error.
+func (d desk) Subject(ctx context.Context, t task.Task, tree bool) task.Subject {
+	repo, err := d.repo(t)
+	if err != nil {
+		return task.Subject{Trouble: err.Error()}
+	}
+	dir := ""
+	if t.Workspace != "" {
+		dir = d.house.slotDir(t.Workspace)
+	}
+	tip := repo.ReadTip(ctx, dir, t.Branch)
+	s := task.Subject{Commit: tip.Commit, Branch: tip.Branch, Trouble: tip.Trouble}
+	if !tree || dir == "" {
+		return s
+	}
+	trees, err := worktree.Slot{Repo: repo, Dir: dir}.Trees(ctx, t.ID)
+	if err != nil {
+		s.Trouble = err.Error()
+	}
+	s.Tree, s.Tracked = trees.Whole, trees.Tracked
+	return s
 }
 
 func (d desk) Within(ctx context.Context, t task.Task, commit string) (bool, error) {
@@ -154,7 +182,7 @@ func (d desk) Push(ctx context.Context, t task.Task) (commit string, moved bool,
 	return pushed.Commit, pushed.Commit != pushed.Was, err
 }
 
-func (d desk) Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error) {
+func (d desk) Merge(ctx context.Context, t task.Task, commit, strategy string) (merged, how string, err error) {
 	repo, err := d.repo(t)
 	if err != nil {
 		return "", "", err
@@ -166,15 +194,18 @@ func (d desk) Merge(ctx context.Context, t task.Task, strategy string) (commit, 
 		return "", "", err
 	}
 	defer release()
-	merged, err := repo.Merge(ctx, worktree.MergeRequest{
-		Branch: t.Branch, Strategy: strategy, Push: true,
+	done, err := repo.Merge(ctx, worktree.MergeRequest{
+		Branch: t.Branch, Commit: commit, Strategy: strategy, Push: true,
 		Message: fmt.Sprintf("Merge branch '%s'\n\nOrange-Task: %s", t.Branch, t.ID),
 	})
-	how = merged.How
-	if merged.Pushed {
+	how = done.How
+	if done.Pushed {
 		how += ", pushed to origin"
 	}
-	return merged.Commit, how, err
+	if done.Beyond != "" {
+		how += fmt.Sprintf("; the branch has moved on to %.7s since, and what it has beyond %.7s is kept there, not merged", done.Beyond, commit)
+	}
+	return done.Commit, how, err
 }
 
 func (d desk) Prepare(ctx context.Context, t task.Task) ([]string, error) {
@@ -187,20 +218,27 @@ func (d desk) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 		d.house.engine.Log.Warn("origin could not be fetched; the task starts from what is known of it",
 			"component", "worktree", "task", t.ID, "error", err.Error())
 	}
-	if err := os.MkdirAll(filepath.Dir(slot.Dir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(slot.Dir), task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
 	}
 	prepared, err := slot.Prepare(ctx, worktree.Prepare{Branch: t.Branch, Task: t.ID})
 	if err == nil {
 		_, err = slot.Link(ctx, d.document(t))
 	}
-	return refs(prepared.Rescued), err
+	return d.told(t, prepared.Rescued, prepared.TakenBack), err
 }
 
-func refs(rescued []worktree.Rescue) []string {
+// told are the refs of what was kept, and in words what was taken back of a worktree's own configuration.
+// These stand in the log too: a step after it may fail, and another try has nothing to take back any more.
+func (d desk) told(t task.Task, rescued []worktree.Rescue, takenBack []string) []string {
 	var out []string
 	for _, r := range rescued {
 		out = append(out, r.Ref)
+	}
+	for _, what := range takenBack {
+		d.house.engine.Log.Warn("what was changed in a worktree's own git configuration was taken back",
+			"component", "worktree", "task", t.ID, "workspace", t.Workspace, "what", what)
+		out = append(out, fmt.Sprintf("%s, which was changed in the worktree's own git configuration", what))
 	}
 	return out
 }
@@ -264,8 +302,32 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rescued, err := slot.Release(ctx, t.ID)
-	return refs(rescued), err
+	done, err := slot.Release(ctx, t.ID)
+	if err == nil {
+		err = d.unscratch(ctx, slot.Repo, t)
+	}
+	if err == nil {
+		if left := (environments{d.house}).Drop(ctx, t.ID); left != nil { // the doctor finds what is left over
+			d.house.engine.Log.Warn("the environment of a task could not be dropped", "component", "worktree", "task", t.ID, "error", left.Error())
+		}
+	}
+	return d.told(t, done.Rescued, done.TakenBack), err
+}
+
+// unscratch takes away what checks of the task have left that were killed.
+func (d desk) unscratch(ctx context.Context, repo worktree.Repo, t task.Task) error {
+	entries, err := os.ReadDir(d.house.scratchDir())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("look for checkouts that checks have left: %w", err)
+	}
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), t.ID+"-") {
+			if err := repo.Unscratch(ctx, filepath.Join(d.house.scratchDir(), entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (d desk) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error) {
@@ -283,17 +345,21 @@ func (s setup) Harness(name string) (*harness.Harness, error) { return s.house.h
 
 func (s setup) TaskDir(t task.Task) string { return s.house.files.Dir(t.Project, t.ID) }
 
+func (s setup) Environment(ctx context.Context, t task.Task) ([]string, error) {
+	return environments(s).of(ctx, t)
+}
+
 func (s setup) Document(t task.Task) ([]byte, error) {
 	return s.house.files.Read(t.Project, t.ID, true)
 }
 
 // pullRequests lends the forge room to the hooks.
-type pullRequests struct{ gh forge.GH }
+type pullRequests struct{}
 
-func (f pullRequests) PullRequests(ctx context.Context, p task.Project, branch string) ([]task.PullRequest, error) {
-	return f.gh.Find(ctx, p.Path, branch)
+func (pullRequests) PullRequests(ctx context.Context, p task.Project, branch string) ([]task.PullRequest, error) {
+	return gh().Find(ctx, p.Path, branch)
 }
 
-func (f pullRequests) Open(ctx context.Context, p task.Project, d hook.Draft) (task.PullRequest, error) {
-	return f.gh.Create(ctx, p.Path, forge.Draft(d))
+func (pullRequests) Open(ctx context.Context, p task.Project, d hook.Draft) (task.PullRequest, error) {
+	return gh().Create(ctx, p.Path, forge.Draft(d))
 }

@@ -22,6 +22,8 @@ import (
 	"orange/internal/worktree"
 )
 
+const mendThisHome = "mend this home"
+
 // examine examines the home, and brings back or mends what it is asked to. It starts no runner by itself:
 // looking alone changes nothing.
 func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
@@ -30,7 +32,10 @@ func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 		return nil, err
 	}
 	if fix || rebuild {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := personWithoutRecord(dir, mendThisHome); err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 			return nil, fmt.Errorf("cannot make ORANGE_HOME: %w", err)
 		}
 		release, err := mirror.Files{Home: dir}.Lock(ctx, "doctor")
@@ -47,7 +52,11 @@ func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 			return nil, err
 		}
 		if !free {
-			return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first, and start it again afterwards; an open dashboard is one too")
+			holder := watcher(dir)
+			if found, advice := holder.Trouble(time.Now()); found != "" {
+				return nil, fmt.Errorf("cannot rebuild the record: %s; %s", found, advice)
+			}
+			return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first (process %s), and start it again afterwards; an open dashboard is one too", holder.Name())
 		}
 		defer release()
 	}
@@ -97,9 +106,14 @@ func withoutRecord(dir string, why error) (*house, error) {
 
 func (h *house) examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 	d := &doctor.Doctor{
-		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Machine: machine{}, Now: time.Now, Settling: settling,
+		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Machine: machine{}, Lease: watchers{h.dir}, Now: time.Now, Settling: settling,
 	}
 	var findings []task.Finding
+	if h.trouble == nil && (fix || rebuild) { // the record tells of seats that are not shown, too
+		if err := h.Person(ctx, mendThisHome); err != nil {
+			return nil, err
+		}
+	}
 	if h.trouble != nil {
 		findings = append(findings, task.Finding{
 			Check: "database", Level: task.LevelProblem, Subject: recordName, Found: h.trouble.Error(), Advice: adviceFor(h.trouble),
@@ -242,6 +256,10 @@ func (w windows) Windows(ctx context.Context) ([]doctor.Window, error) {
 	return out, err
 }
 
+func (w windows) Kept(ctx context.Context) ([]string, error) { return w.house.server.KeptNames(ctx) }
+
+func (w windows) DropKept(ctx context.Context, id string) error { return environments(w).Drop(ctx, id) }
+
 func (w windows) EndWindow(ctx context.Context, id string) error {
 	panes, err := w.house.server.Panes(ctx)
 	if err != nil {
@@ -312,7 +330,7 @@ func (w wardrobe) Worktrees() ([]string, error) {
 	}
 	var out []string
 	for _, entry := range entries {
-		if entry.IsDir() {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") { // what Orange keeps beside them
 			out = append(out, entry.Name())
 		}
 	}

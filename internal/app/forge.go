@@ -14,24 +14,26 @@ import (
 // gitHub lends the forge room to the engine and to the monitor.
 type gitHub struct {
 	house *house
-	gh    forge.GH
 	mute  *sync.Once // the first time that the watch finds no gh
 }
 
 func (h *house) gitHub() gitHub {
-	return gitHub{house: h, gh: forge.GH{Path: os.Getenv("PATH")}, mute: &sync.Once{}}
+	return gitHub{house: h, mute: &sync.Once{}}
 }
+
+// gh is looked for where the environment of this process says when it is needed: that may have changed since the house was entered.
+func gh() forge.GH { return forge.GH{Path: os.Getenv("PATH")} }
 
 func (g gitHub) Find(ctx context.Context, project, branch string) ([]task.PullRequest, error) {
 	p, err := g.house.home.Project(project)
-	if err != nil || !g.gh.There() {
+	if err != nil || !gh().There() {
 		return nil, err
 	}
 	origin, err := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}.Origin(ctx)
 	if err != nil || !slices.ContainsFunc(origin, forge.OnGitHub) {
 		return nil, err
 	}
-	return g.gh.Find(ctx, p.Path, branch)
+	return gh().Find(ctx, p.Path, branch)
 }
 
 func (g gitHub) Standing(ctx context.Context, project string, addresses []string) ([]task.PullRequest, error) {
@@ -39,14 +41,14 @@ func (g gitHub) Standing(ctx context.Context, project string, addresses []string
 	if err != nil {
 		return nil, err
 	}
-	return g.gh.Standing(ctx, p.Path, addresses)
+	return gh().Standing(ctx, p.Path, addresses)
 }
 
 // watchedRequests are the pull requests for the monitor, which does without gh where there is none.
 type watchedRequests struct{ gitHub }
 
 func (w watchedRequests) Standing(ctx context.Context, project string, addresses []string) ([]task.PullRequest, error) {
-	if !w.gh.There() {
+	if !gh().There() {
 		w.mute.Do(func() {
 			w.house.engine.Log.Info("pull requests are not looked at: gh is not on PATH", "component", "monitor")
 		})

@@ -20,7 +20,7 @@ func moveIn(dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return task.Notef(task.ErrUsage, "cannot use %q as ORANGE_HOME: it is a file, expected a folder; move it away, or set ORANGE_HOME to another path", dir)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return fmt.Errorf("cannot make ORANGE_HOME: %w", err)
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 
 	"gopkg.in/natefinch/lumberjack.v2"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 )
 
@@ -113,7 +114,7 @@ func (f *logFile) open() error {
 	}
 	defer release()
 	aside := f.setAside()
-	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, task.PrivateFile)
 	if err != nil {
 		return errors.Join(aside, fmt.Errorf("open the log: %w", err))
 	}
@@ -173,7 +174,9 @@ func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
 		}
 	}
 	for _, line := range last {
-		fmt.Fprintf(out, "%s\n", line)
+		if _, err := fmt.Fprintf(out, "%s\n", printable.JSON(line)); err != nil {
+			return fmt.Errorf("write the log: %w", err)
+		}
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func (h *house) slots(p task.Project) []string {
 // InitWorkspaces makes the worktrees of a project that are missing.
 func (h *house) InitWorkspaces(ctx context.Context, p task.Project) ([]task.Holding, error) {
 	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
-	if err := os.MkdirAll(filepath.Join(h.dir, "workspaces"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(h.dir, "workspaces"), task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
 	}
 	for n := 1; n <= p.PoolSize; n++ {

@@ -23,9 +23,6 @@ import (
 // usualStall is how long an agent may do nothing before its task is marked, where nobody says.
 const usualStall = 15 * time.Minute
 
-// monitorLock is the lease of the monitor: the kernel gives it back however its holder ends.
-const monitorLock = "monitor"
-
 // night joins the monitor to the rooms that it needs.
 func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 	config, err := h.home.Config()
@@ -38,94 +35,12 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 	}
 	return &monitor.Monitor{
 		Sessions: watchtower{house: h}, Processes: watched{}, Traces: traces{house: h}, Record: ledger{h.store, h.dir},
-		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()}, Hint: h.server.AwaitDeath, Now: time.Now, Log: h.engine.Log, Stall: stall,
+		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()}, Hint: h.server.AwaitDeath, Heard: h.heard(), Now: time.Now, Log: h.engine.Log, Stall: stall,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
 			h.notify(ctx, config.Notify, t, text)
 		},
 	}, nil
-}
-
-// Monitor watches until ctx ends. Where another process has the lease, it waits for its end first.
-func (h *house) Monitor(ctx context.Context, say func(string)) error {
-	return h.watchOver(ctx, watch{
-		waits: func(holder string) {
-			say("another monitor is at work (process " + holder + "); waiting for its end")
-		},
-		begins: func() { say("watching " + h.dir) },
-		tells:  say,
-	})
-}
-
-// watch is who hears of a watch over agents.
-type watch struct {
-	waits  func(holder string) // another process watches: this one waits for its end
-	begins func()
-	tells  func(text string) // something of a task that a person wants to know
-}
-
-func (h *house) watchOver(ctx context.Context, w watch) error {
-	night, err := h.night(w.tells)
-	if err != nil {
-		return err
-	}
-	release, err := h.lease(ctx, w.waits)
-	if release == nil {
-		return err
-	}
-	defer release()
-	if err := os.WriteFile(h.holderFile(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o644); err != nil {
-		return fmt.Errorf("note who watches: %w", err)
-	}
-	h.engine.Facts = h.looker(0) // a watch waits for nobody: what is being found out is asked for again
-	w.begins()
-	h.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
-	night.Run(ctx)
-	h.engine.Log.Info("watch ends", "component", "monitor", "process", os.Getpid())
-	return nil
-}
-
-// lease is the right to watch: nil where ctx ended before it could be had. It tells who has it, and who has it then if that one ended
-// and another one was quicker.
-func (h *house) lease(ctx context.Context, waits func(holder string)) (release func(), err error) {
-	const often = 250 * time.Millisecond
-	told := ""
-	for ctx.Err() == nil {
-		release, free, err := h.files.TryLock(monitorLock)
-		if free || err != nil {
-			return release, err
-		}
-		if holder := h.holder(); holder != told {
-			waits(holder)
-			h.engine.Log.Info("watch waits for another's end", "component", "monitor", "process", os.Getpid())
-			told = holder
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(often):
-		}
-	}
-	return nil, nil
-}
-
-// MonitorOnce does everything that there is to do now. It needs no lease: a monitor that is at work beside it does nothing twice.
-func (h *house) MonitorOnce(ctx context.Context, say func(string)) error {
-	night, err := h.night(say)
-	if err != nil {
-		return err
-	}
-	return night.Once(ctx)
-}
-
-func (h *house) holderFile() string { return filepath.Join(h.dir, "locks", monitorLock+".holder") }
-
-func (h *house) holder() string {
-	text, err := os.ReadFile(h.holderFile())
-	who := strings.TrimSpace(string(text))
-	if err != nil || who == "" { // it has the lease and has not noted itself yet
-		return "unknown"
-	}
-	return who
 }
 
 // notifyPatience bounds a program that tells a person something.
@@ -298,19 +213,4 @@ func (t traces) Touched(_ context.Context, one task.Task) (time.Time, error) {
 	return last, nil
 }
 
-func (t traces) Known(id string) (bool, error) {
-	projects, err := os.ReadDir(filepath.Join(t.house.dir, "tasks"))
-	if err != nil { // a home whose agents live has that folder
-		return false, fmt.Errorf("look for the task's folder: %w", err)
-	}
-	for _, p := range projects {
-		_, err := os.Lstat(filepath.Join(t.house.dir, "tasks", p.Name(), id))
-		if err == nil {
-			return true, nil
-		}
-		if !errors.Is(err, os.ErrNotExist) {
-			return false, fmt.Errorf("look for the task's folder: %w", err)
-		}
-	}
-	return false, nil
-}
+func (t traces) Known(id string) (bool, error) { return hasFolder(t.house.dir, id) }

@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/doctor"
+	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -16,26 +17,38 @@ func (h *house) Why(ctx context.Context, id string) (decide.Explanation, error) 
 	return h.engine.Why(ctx, h.looker(0), id, func(t task.Task, role string) (bool, error) { return h.lives(ctx, t, role) })
 }
 
-// Verify looks whether the past of tasks holds.
-func (h *house) Verify(ctx context.Context, ids []string) ([]task.Finding, error) {
-	d := &doctor.Doctor{Home: h.dir, Record: h.store, Files: h.files, Shown: h.engine, Mender: mender{h}, Now: time.Now, Settling: settling}
-	return d.Verify(ctx, past{h}, ids)
+// All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
+func (h *house) All(ctx context.Context, project string) ([]string, error) {
+	return h.store.IDs(ctx, project)
 }
 
-// past lends the record and the kept texts to the doctor.
-type past struct{ house *house }
+// Verify looks whether the past of tasks holds.
+func (h *house) Verify(ctx context.Context, ids []string) ([]task.Finding, error) {
+	return h.verifier().Verify(ctx, past{h.store, h}, ids)
+}
 
-func (p past) History(ctx context.Context, id string) (task.Task, []string, error) {
-	s, err := p.house.store.Load(ctx, id)
-	if err != nil {
-		return s.Task, nil, err
-	}
-	lines, err := p.house.store.Lines(ctx, id)
-	return s.Task, lines, err
+// VerifyAll looks whether the past of all tasks holds, or of a project's where one is named, and whether one is gone.
+func (h *house) VerifyAll(ctx context.Context, project string) ([]task.Finding, error) {
+	return h.verifier().VerifyAll(ctx, past{h.store, h}, project)
+}
+
+func (h *house) verifier() *doctor.Doctor {
+	return &doctor.Doctor{Home: h.dir, Record: h.store, Files: h.files, Shown: h.engine, Mender: mender{h}, Now: time.Now, Settling: settling}
+}
+
+// past lends the record, the kept texts and the rules to the doctor.
+type past struct {
+	*sqlite.Store
+	house *house
 }
 
 func (p past) Kept(project, id, digest string) (string, bool, error) {
 	return p.house.files.Kept(project, id, digest)
+}
+
+func (p past) Rules(ctx context.Context, ref task.WorkflowRef) error {
+	_, err := p.house.home.Pinned(ctx, ref)
+	return err
 }
 
 // Replay makes every decision of tasks again: by the rules that each was made by, or by those of another workflow.
@@ -52,23 +65,36 @@ func (h *house) Replay(ctx context.Context, ids []string, file string) ([]decide
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		t, lines, err := past{h}.History(ctx, id)
+		r, err := h.replay(ctx, id, other)
 		if errors.Is(err, task.ErrNotFound) && len(ids) > 1 {
 			continue // it was deleted meanwhile
 		}
-		if err != nil {
+		if err != nil && len(ids) == 1 {
 			return nil, err
 		}
-		r, err := decide.Replay(t, lines, decide.Library{
-			Rules: func(digest string) (*workflow.Definition, error) {
-				return h.home.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
-			},
-			Texts: func(digest string) (string, bool, error) { return h.files.Kept(t.Project, id, digest) },
-		}, other)
 		if err != nil {
-			return nil, err
+			r.Task, r.Trouble = id, err.Error() // the others can be looked at all the same
 		}
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+func (h *house) replay(ctx context.Context, id string, other *workflow.Definition) (decide.Replayed, error) {
+	none := decide.Replayed{Untold: []decide.Difference{}, Different: []decide.Difference{}}
+	s, err := h.store.Load(ctx, id)
+	if err != nil {
+		return none, err
+	}
+	lines, err := h.store.Lines(ctx, id)
+	if err != nil {
+		return none, err
+	}
+	t := s.Task
+	return decide.Replay(t, lines, decide.Library{
+		Rules: func(digest string) (*workflow.Definition, error) {
+			return h.home.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
+		},
+		Texts: func(digest string) (string, bool, error) { return h.files.Kept(t.Project, id, digest) },
+	}, other)
 }

@@ -14,10 +14,13 @@ const runnerMark = "ORANGE_RUNNER"
 // runner performs hooks in a process of its own, in a process session of its own: whatever the hooks end, it goes on.
 type runner struct{ house *house }
 
-func (r runner) Run(_ context.Context, id string, inherit bool) error {
+func (r runner) Run(ctx context.Context, id string, person bool) error {
 	args := []string{"settle", id}
-	if inherit {
-		args = append(args, "--inherit")
+	if person {
+		args = append(args, "--person")
+	} else {
+		// Whoever asks, be it only for a list: what an agent made of its environment goes no further. Whether it may ask is judged elsewhere.
+		_, _ = r.house.Actor(ctx, "", "")
 	}
 	env := append(withoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+r.house.dir)
 	_, err := proc.Detach(proc.Command{Name: r.house.self, Args: args, Dir: r.house.dir, Env: env})

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -78,7 +77,7 @@ func (h *house) configureTmux() error {
 		return nil
 	}
 	temporary := fmt.Sprintf("%s.%d", h.server.Config, os.Getpid())
-	if err := os.WriteFile(temporary, want, 0o644); err != nil {
+	if err := os.WriteFile(temporary, want, task.PrivateFile); err != nil {
 		return fmt.Errorf("write the configuration of tmux: %w", err)
 	}
 	if err := os.Rename(temporary, h.server.Config); err != nil {
@@ -248,20 +247,4 @@ func (programs) Run(ctx context.Context, p hook.Program) (hook.Ended, error) {
 		said = "... " + said
 	}
 	return hook.Ended{Status: ended.Code, Output: said, TimedOut: ended.TimedOut, OutOfMemory: ended.OutOfMemory}, err
-}
-
-// caller is what can be known of whoever runs this command.
-func caller(as string) (task.Caller, error) {
-	c := task.Caller{Secret: os.Getenv("ORANGE_SEAT"), As: as}
-	if c.Secret != "" {
-		return c, nil
-	}
-	above, err := proc.Ancestors()
-	if err != nil && !errors.Is(err, os.ErrPermission) {
-		return c, err
-	}
-	for _, p := range above {
-		c.Above = append(c.Above, task.Waiter{PID: p.PID, Began: p.Started})
-	}
-	return c, nil
 }

@@ -72,7 +72,7 @@ func joinBook(w *simulate.World, record simulate.Book) simulate.House {
 	files, desk, hands, quiet := w.Files(), w.Desk(), w.Hands(), slog.New(slog.DiscardHandler)
 	e := &engine.Engine{
 		Store: record, Index: record, Seats: record, Documents: files, Mirror: files, Projections: files, Rules: w.Rules(), Desk: desk,
-		Merger: desk, Forge: desk, Facts: w.Facts(), Performer: hands, Runner: hands, Witness: desk, Now: w.Now, Random: w.Random(), Log: quiet,
+		Merger: desk, Forge: desk, Facts: w.Facts(), Performer: hands, Runner: hands, Environments: noEnvironments{}, Witness: desk, Now: w.Now, Random: w.Random(), Log: quiet,
 		Patience: time.Nanosecond, // a runner has come back when the engine looks, or it is dead
 	}
 	view := lookout{w, w.Tower()}
@@ -81,6 +81,12 @@ func joinBook(w *simulate.World, record simulate.Book) simulate.House {
 		Now: w.Now, Tell: w.Tell, Log: quiet, Stall: simulate.Stall,
 	}}
 }
+
+// noEnvironments keeps none: the programs of a pretended world run in none.
+type noEnvironments struct{}
+
+func (noEnvironments) Keep(context.Context, string) error { return nil }
+func (noEnvironments) Drop(context.Context, string) error { return nil }
 
 // pretended is a record that nobody else writes.
 type pretended struct{ simulate.Book }

@@ -103,6 +103,31 @@ func TestSimulation_theSameSeedIsTheSameStory(t *testing.T) {
 	}
 }
 
+// Defect: the move that follows the end of a pull request kept no inputs, and every such workflow was called broken.
+func TestSimulation_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
+	t.Parallel()
+	def := *shippedWorkflow(t, "default")
+	def.Transitions = slices.Clone(def.Transitions)
+	for i := range def.Transitions {
+		if edge := &def.Transitions[i]; edge.To == "reviewing" {
+			edge.Hooks = append(slices.Clone(edge.Hooks), workflow.Hook{Hook: task.Hook{Action: task.CreatePR}})
+		}
+	}
+	setup := stormy()
+	setup.Trace = true
+	if raced {
+		setup.Runs = 4
+	}
+	report := simulation(t, &def, setup, joinWorld)
+	for _, b := range report.Breaches {
+		t.Errorf("run %d: %s [%s]", b.Run, b.Message, b.Property)
+	}
+	told := strings.Join(report.Trace, "\n")
+	if !strings.Contains(told, "the history notes pr.merged") || !strings.Contains(told, `from "reviewing" to "done", by engine (merged as pull request`) {
+		t.Errorf("no pull request was merged, so that this proves nothing:\n%s", told)
+	}
+}
+
 func TestSimulation_reviewsThatDoNotPassBringTasksToPeople(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "default")

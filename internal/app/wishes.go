@@ -43,12 +43,12 @@ func (w wishes) RequestChanges(ctx context.Context, id, text string) (task.Outco
 	return w.house.engine.RequestChanges(ctx, id, text, actor)
 }
 
-func (w wishes) Merge(ctx context.Context, id, strategy string) (task.Outcome, string, error) {
+func (w wishes) Merge(ctx context.Context, id string, m task.Merge) (task.Outcome, string, error) {
 	actor, err := w.house.Actor(ctx, id, "")
 	if err != nil {
 		return task.Outcome{}, "", err
 	}
-	return w.house.engine.Merge(ctx, id, strategy, false, actor)
+	return w.house.engine.Merge(ctx, id, m, actor)
 }
 
 func (w wishes) RequestPR(ctx context.Context, id string) (task.Outcome, error) {

@@ -17,7 +17,7 @@ const root = "../.."
 
 // quiet lists the rooms that think, each knowing only those before it.
 func quiet() []string {
-	return []string{"task", "document", "yaml", "workflow", "harness", "decide", "explore", "graph"}
+	return []string{"printable", "task", "document", "yaml", "workflow", "harness", "decide", "explore", "graph"}
 }
 
 // The rooms that are tested without the race detector are those in which there is nothing for it to find.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/printable"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -89,13 +91,23 @@ func orEmpty[T any](list []T) []T {
 }
 
 func (p *Program) printJSON(answer any) error {
-	encoder := json.NewEncoder(p.Out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(answer); err != nil {
+	if err := p.encode(answer, "  "); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}
 	return nil
+}
+
+// encode prints a value as JSON that can be shown.
+func (p *Program) encode(value any, indent string) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := p.Out.Write(printable.JSON(b.Bytes()))
+	return err
 }
 
 // say prints one line of a result.
@@ -214,7 +226,7 @@ func (p *Program) outcome(out task.Outcome, said string) error {
 	hooks, failures := hookViews(out.Hooks)
 	if p.json {
 		answer := map[string]any{
-			"task": view(out.Task, ""), "moved": out.Moved, "from": out.Event.From, "to": out.Event.To,
+			"task": view(out.Task, ""), "moved": out.Moved && out.Event.IsMove(), "from": out.Event.From, "to": out.Event.To,
 			"hooks": hooks, "hook_errors": failures, "queued": out.Queued,
 		}
 		if out.Queued {

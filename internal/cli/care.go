@@ -12,6 +12,20 @@ import (
 	"orange/internal/task"
 )
 
+// sure asks a person whether to go on, unless they said so already. Nobody else is asked: an agent has no one to answer for it, and what
+// it asks for is judged like everything else. Where no person can answer, nothing is done.
+func (p *Program) sure(actor task.Actor, yes bool, question, not string) error {
+	switch {
+	case yes || actor.Role != task.RoleHuman:
+		return nil
+	case !p.Terminal:
+		return usage("%s: nobody can be asked here; add --yes", not)
+	case !p.confirm(question):
+		return usage("%s", not)
+	}
+	return nil
+}
+
 // confirm asks a person at a terminal.
 func (p *Program) confirm(question string) bool {
 	fmt.Fprintf(p.Err, "%s [y/N] ", question)
@@ -81,16 +95,8 @@ func (p *Program) taskDelete() *cobra.Command {
 		Use: "delete [ID]", Short: "Forget a task; a live one is cancelled first", Args: between(0, 1),
 		Long:    "Forget a task; a live one is cancelled first. Its folder goes to the trash, its branch and rescued work stay in the repository.",
 		Example: "  orange task delete 4Fz --yes",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			id, err := p.find(ctx, h, args)
-			if err != nil {
-				return err
-			}
-			if !yes && (!p.Terminal || !p.confirm("Delete task "+id+"? Its branch and rescued work stay.")) {
-				return usage("not deleted: add --yes")
-			}
-			actor, err := h.Who.Actor(ctx, id, "")
-			if err != nil {
+		RunE: p.onTask(nil, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+			if err := p.sure(actor, yes, "Delete task "+id+"? Its branch and rescued work stay.", "not deleted"); err != nil {
 				return err
 			}
 			report, err := h.Look.Report(ctx, id, actor)
@@ -128,7 +134,15 @@ func (p *Program) taskWait() *cobra.Command {
 		Long: `Wait until it is your turn: a worker until its review is over, a person until the agents need one.
 Ends after --timeout with "not yet: run it again" and exit status 0, so that it fits into any time limit.`,
 		Example: "  orange task wait\n  orange task wait 4Fz --timeout 10m",
-		RunE: p.onTask(nil, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			actor, err := h.Who.Looker(ctx, id)
+			if err != nil {
+				return err
+			}
 			waited, err := h.Care.Wait(ctx, id, actor, timeout)
 			if err != nil {
 				return err
@@ -164,14 +178,14 @@ func (p *Program) waited(w task.Waited) error {
 }
 
 func (p *Program) settleCommand() *cobra.Command {
-	var inherit bool
+	var person bool
 	c := &cobra.Command{
 		Use: "settle ID", Short: "Perform the hooks that a task owes", Args: between(1, 1), Hidden: true,
 		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			return h.Care.Settle(ctx, args[0], inherit)
+			return h.Care.Settle(ctx, args[0], person)
 		}),
 	}
-	c.Flags().BoolVar(&inherit, "inherit", false, "agents get this process's environment")
+	c.Flags().BoolVar(&person, "person", false, "a person asked: what needs their keys has this process's environment")
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -21,7 +22,7 @@ type Moves interface {
 	Request(ctx context.Context, req task.Request) (task.Outcome, error)
 	Command(ctx context.Context, id, command string, actor task.Actor, reason string) (task.Outcome, error)
 	RequestChanges(ctx context.Context, id, text string, actor task.Actor) (task.Outcome, error)
-	Merge(ctx context.Context, id, strategy string, local bool, actor task.Actor) (task.Outcome, string, error)
+	Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (task.Outcome, string, error)
 	Update(ctx context.Context, id string, u task.Update) (task.Task, error)
 }
 
@@ -31,7 +32,7 @@ type Care interface {
 	Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error)
 	Delete(ctx context.Context, id string, actor task.Actor) (string, error)
 	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (task.Waited, error)
-	Settle(ctx context.Context, id string, inherit bool) error
+	Settle(ctx context.Context, id string, person bool) error
 	Attach(ctx context.Context, id, role string, run bool) ([]string, error)
 }
 
@@ -55,6 +56,10 @@ type Times interface {
 // Who finds out who and where the caller is.
 type Who interface {
 	Actor(ctx context.Context, id, as string) (task.Actor, error)
+	// Looker is who looks on: nobody is refused for not being a person, and nobody's name is asked for.
+	Looker(ctx context.Context, id string) (task.Actor, error)
+	// Person refuses whoever is no person what is about the whole home; what says it in words, as "add a project".
+	Person(ctx context.Context, what string) error
 	// Here is the task and the project of the folder that the command stands in; empty where it stands in neither.
 	Here(ctx context.Context) (id, project string, err error)
 	// Fill gives a new task what nobody said of it: workflow and harnesses. The error says what is wrong with what was said.
@@ -132,8 +137,9 @@ type Program struct {
 	// Schema is the JSON Schema of a workflow file.
 	Schema []byte
 	In     io.Reader
-	Out    io.Writer
-	Err    io.Writer
+	// Out and Err make all that is printed fit to be shown, whoever wrote it.
+	Out *printable.Writer
+	Err *printable.Writer
 	// Terminal says whether a person sits at In.
 	Terminal bool
 	// Open opens the house when the first command needs it, so that version and help need nothing.
@@ -236,6 +242,16 @@ func (p *Program) run(work func(ctx context.Context, h *House, args []string) er
 		}
 		return work(c.Context(), h, args)
 	}
+}
+
+// runForPerson is run for what is about the whole home, which only people may do; what says it in words.
+func (p *Program) runForPerson(what string, work func(ctx context.Context, h *House, args []string) error) func(*cobra.Command, []string) error {
+	return p.run(func(ctx context.Context, h *House, args []string) error {
+		if err := h.Who.Person(ctx, what); err != nil {
+			return err
+		}
+		return work(ctx, h, args)
+	})
 }
 
 // between checks the number of arguments and calls a wrong one a wrong call.

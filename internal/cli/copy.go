@@ -60,7 +60,7 @@ func (p *Program) workflowNew() *cobra.Command {
 		Long: "Copy a workflow to a file of your own, and check it. Nothing changes in the text but the name. A file that is there is never overwritten.\n" +
 			"With the name of a built-in workflow, your file counts instead of it.",
 		Example: "  orange workflow new mine --from default",
-		RunE: p.run(func(_ context.Context, h *House, args []string) error {
+		RunE: p.runForPerson("make a workflow", func(_ context.Context, h *House, args []string) error {
 			made, err := h.Workflows.CopyWorkflow(args[0], from)
 			if err != nil {
 				return err

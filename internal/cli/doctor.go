@@ -2,9 +2,11 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 )
 
@@ -66,13 +68,15 @@ func (p *Program) finding(f task.Finding) {
 	if f.Mended != "" {
 		mark = "mended"
 	}
-	p.say("%-8s %-10s %s: %s", mark, f.Check, f.Subject, f.Found)
+	below := "\n" + strings.Repeat(" ", 20) // no further line looks like another finding
+	text := fmt.Sprintf("%-8s %-10s %s: %s", mark, f.Check, printable.Line(f.Subject), f.Found)
 	if f.Mended != "" {
-		p.say("%20s%s", "", f.Mended)
+		text += "\n" + f.Mended
 	}
 	if f.Advice != "" && f.Mended == "" {
-		p.say("%20s%s", "", f.Advice)
+		text += "\n" + f.Advice
 	}
+	p.say("%s", strings.ReplaceAll(text, "\n", below))
 }
 
 func count(n int, what string) string {

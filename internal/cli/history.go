@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 )
 
@@ -59,10 +59,8 @@ func (p *Program) logEntries(ctx context.Context, h *House, id string) error {
 	if err != nil {
 		return err
 	}
-	encoder := json.NewEncoder(p.Out)
-	encoder.SetEscapeHTML(false)
 	for i := range entries {
-		if err := encoder.Encode(entries[i]); err != nil {
+		if err := p.encode(entries[i], ""); err != nil {
 			return fmt.Errorf("write the history: %w", err)
 		}
 	}
@@ -86,7 +84,7 @@ func eventLine(e task.Event) string {
 	if len(e.Hooks) > 0 {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
-	for _, name := range []string{"role", "window", "how", "hook", "field", "file", "found", "kept", "ref", "branch", "for", "problem", "ended", "level", "failure", "refused"} {
+	for _, name := range []string{"role", "window", "how", "hook", "field", "file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused"} {
 		if value := e.Data[name]; value != "" && (e.Type != task.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}
@@ -97,5 +95,8 @@ func eventLine(e task.Event) string {
 	if e.Reason != "" {
 		text += "  " + oneLine(e.Reason, 100)
 	}
-	return text
+	if e.Person != "" {
+		text += "  by " + oneLine(e.Person, 200)
+	}
+	return printable.Line(text)
 }

@@ -7,11 +7,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 )
 
@@ -134,15 +134,11 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, standings 
 		p.say("no tasks; make one with: orange task create BRANCH SUMMARY")
 		return nil
 	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tPROJECT\tSTATUS\tAGENT\tBRANCH\tSUMMARY")
+	rows := [][]string{{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"}}
 	for _, t := range tasks {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Project, t.Status, marks(t, sessions[t.ID]), t.Branch, oneLine(t.Summary, 60))
+		rows = append(rows, []string{t.ID, t.Project, string(t.Status), marks(t, sessions[t.ID]), t.Branch, oneLine(t.Summary, 60)})
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("write the list: %w", err)
-	}
-	return nil
+	return p.columns(rows)
 }
 
 // marks says how a task's agents are, and what a person should look at.
@@ -177,7 +173,7 @@ func timeLine(s task.Standing) string {
 
 // oneLine makes text fit into one line of a list.
 func oneLine(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = printable.Line(strings.Join(strings.Fields(text), " "))
 	runes := []rune(text)
 	if len(runes) <= most {
 		return text
@@ -194,7 +190,7 @@ func (p *Program) taskShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			actor, err := h.Who.Actor(ctx, id, "")
+			actor, err := h.Who.Looker(ctx, id)
 			if err != nil {
 				actor = task.Actor{Role: task.RoleHuman} // looking is free; only the list of open moves depends on it
 			}
@@ -225,6 +221,8 @@ type moveView struct {
 	Timestamp string      `json:"timestamp"`
 	Reason    string      `json:"reason"`
 	Actor     string      `json:"actor"`
+	ActingAs  string      `json:"acting_as"`
+	Person    string      `json:"person"`
 }
 
 func (p *Program) showJSON(r task.Report, standings map[string]task.Standing, events []task.Event) error {
@@ -236,7 +234,7 @@ func (p *Program) showJSON(r task.Report, standings map[string]task.Standing, ev
 	moves := []moveView{}
 	for i := range events {
 		if e := &events[i]; e.IsMove() {
-			moves = append(moves, moveView{e.From, e.To, task.FormatTime(e.Time), e.Reason, e.Actor})
+			moves = append(moves, moveView{e.From, e.To, task.FormatTime(e.Time), e.Reason, e.Actor, e.ActingAs, e.Person})
 		}
 	}
 	return p.printJSON(map[string]any{
@@ -248,11 +246,7 @@ func (p *Program) showJSON(r task.Report, standings map[string]task.Standing, ev
 func (p *Program) show(r task.Report, standing task.Standing) error {
 	t := r.Task
 	p.say("%s  %s", t.ID, oneLine(t.Summary, 200))
-	line := func(name, value string) {
-		if value != "" {
-			p.say("  %-14s %s", name, value)
-		}
-	}
+	line := p.field
 	line("status", string(t.Status)+"  "+r.About)
 	line("time", timeLine(standing))
 	line("attention", t.Attention)
@@ -260,7 +254,7 @@ func (p *Program) show(r task.Report, standing task.Standing) error {
 		line("stalled", "its agent lives and has done nothing since "+t.StalledAt.Local().Format(time.DateTime))
 	}
 	if r.LastWords != "" {
-		line("last words", strings.ReplaceAll(r.LastWords, "\n", "\n"+strings.Repeat(" ", 17)))
+		line("last words", r.LastWords)
 	}
 	if t.Queued() {
 		line("queued for", string(t.QueuedFor)+" (starts when a workspace is free)")
@@ -292,6 +286,13 @@ func (p *Program) show(r task.Report, standing task.Standing) error {
 		line("  get it back", rescued.Command)
 	}
 	return nil
+}
+
+// field prints what a task has under a name. Its further lines stand below the first one, so that none of them looks like another name.
+func (p *Program) field(name, value string) {
+	if value != "" {
+		p.say("  %-14s %s", name, strings.ReplaceAll(strings.TrimRight(value, "\n"), "\n", "\n"+strings.Repeat(" ", 17)))
+	}
 }
 
 func (p *Program) logCommand() *cobra.Command {

@@ -24,7 +24,8 @@ func (p *Program) monitorCommand() *cobra.Command {
 		Long: `Watch the agents until you stop it. A dead agent is noticed at once, and the exit rules of its task's workflow are applied;
 hooks that failed are tried again, tasks that wait for a workspace are started, files are made equal to the record.
 
-One monitor watches at a time; a second one waits for the first one's end.`,
+One monitor watches at a time; a second one waits for the first one's end, and says so where that one is stopped or does nothing.
+With --once nobody is waited for: where another process watches, nothing is done, and the exit status is 1.`,
 		Example: `  orange monitor
   orange monitor --once
   orange monitor --print-unit=systemd > ~/.config/systemd/user/orange-monitor.service`,
@@ -34,7 +35,9 @@ One monitor watches at a time; a second one waits for the first one's end.`,
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprint(p.Out, text)
+				return p.print(text)
+			}
+			if err := h.Who.Person(ctx, "watch over the agents"); err != nil {
 				return err
 			}
 			var told []string

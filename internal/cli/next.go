@@ -112,7 +112,7 @@ func (p *Program) workflowMigrate() *cobra.Command {
 A task is pinned to the text that it was created with, and this is the only way to change that. A task whose status does not exist any more
 is left alone, unless --map says what stands for it. Exit status 3 where a task was left alone.`,
 		Example: "  orange workflow migrate default\n  orange workflow migrate team --task 4Fz --map agent-review=review",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.runForPerson("give tasks other rules", func(ctx context.Context, h *House, args []string) error {
 			statuses, err := statusPairs(pairs)
 			if err != nil {
 				return err

@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +20,7 @@ func (p *Program) projectAdd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "add [PATH]", Short: "Register a repository", Args: between(0, 1),
 		Example: "  orange project add\n  orange project add ~/code/coffee --name coffee --pool-size 3",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.runForPerson("add a project", func(ctx context.Context, h *House, args []string) error {
 			path := "."
 			if len(args) > 0 {
 				path = args[0]
@@ -75,19 +75,15 @@ func (p *Program) projectList() *cobra.Command {
 				p.say("no projects; register one with: orange project add PATH")
 				return nil
 			}
-			w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "NAME\tDEFAULT BRANCH\tWORKSPACES\tWORKFLOW\tPATH")
+			rows := [][]string{{"NAME", "DEFAULT BRANCH", "WORKSPACES", "WORKFLOW", "PATH"}}
 			for _, one := range all {
 				name := one.Workflow
 				if name == "" {
 					name = task.DefaultWorkflow
 				}
-				fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", one.Name, one.DefaultBranch, one.PoolSize, name, one.Path)
+				rows = append(rows, []string{one.Name, one.DefaultBranch, strconv.Itoa(one.PoolSize), name, one.Path})
 			}
-			if err := w.Flush(); err != nil {
-				return fmt.Errorf("write the list: %w", err)
-			}
-			return nil
+			return p.columns(rows)
 		}),
 	}
 }
@@ -100,7 +96,7 @@ func (p *Program) projectUpdate() *cobra.Command {
 		Use: "update [NAME]", Short: "Change a project's pool, workflow or timeouts", Args: between(0, 1),
 		Example: "  orange project update coffee --pool-size 3 --workflow minimal\n  orange project update coffee --timeout working=6h --timeout reviewing=none",
 	}
-	c.RunE = p.run(func(ctx context.Context, h *House, args []string) error {
+	c.RunE = p.runForPerson("change a project", func(ctx context.Context, h *House, args []string) error {
 		if len(args) > 0 {
 			p.project = args[0]
 		}
@@ -138,7 +134,7 @@ func (p *Program) projectRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Forget a project that has no live task; the repository stays as it is", Args: between(1, 1),
 		Example: "  orange project remove coffee",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.runForPerson("remove a project", func(ctx context.Context, h *House, args []string) error {
 			project, err := h.Projects.Project(args[0])
 			if err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/explore"
+	"orange/internal/printable"
 	"orange/internal/workflow"
 )
 
@@ -30,7 +31,7 @@ func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			p := &Program{Out: &out}
+			p := &Program{Out: printable.NewWriter(&out)}
 			c := checked{def: &workflow.Definition{File: "own.yml"}, report: tt.report}
 			err := p.tellChecked(c, "")
 			var end *ended

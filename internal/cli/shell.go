@@ -142,7 +142,7 @@ func (t *talk) Show(ctx context.Context, what string) error {
 
 // status is what a person wants to know between two lines; orange task show has the rest.
 func (t *talk) status(ctx context.Context) error {
-	actor, err := t.house.Who.Actor(ctx, t.id, "")
+	actor, err := t.house.Who.Looker(ctx, t.id)
 	if err != nil {
 		return err
 	}
@@ -152,11 +152,7 @@ func (t *talk) status(ctx context.Context) error {
 	}
 	p := t.program
 	p.say("%s  %s", r.Task.ID, oneLine(r.Task.Summary, 200))
-	line := func(name, value string) {
-		if value != "" {
-			p.say("  %-14s %s", name, value)
-		}
-	}
+	line := p.field
 	line("status", strings.TrimSpace(string(r.Task.Status)+"  "+r.About))
 	line("attention", r.Task.Attention)
 	if r.Task.Queued() {

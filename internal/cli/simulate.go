@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -253,29 +252,30 @@ func (p *Program) tellSimulated(def *workflow.Definition, s SimulationSetup, fou
 }
 
 func (p *Program) table(found Simulated) error {
-	of := func(n int) string {
-		return fmt.Sprintf("%d\t%s", n, strconv.FormatFloat(100*float64(n)/float64(max(found.Runs, 1)), 'f', 1, 64)+"%")
+	of := func(what string, n int) []string {
+		return []string{what, strconv.Itoa(n), strconv.FormatFloat(100*float64(n)/float64(max(found.Runs, 1)), 'f', 1, 64) + "%"}
 	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\nOUTCOME\tRUNS\tSHARE\t")
+	outcomes := [][]string{{"OUTCOME", "RUNS", "SHARE"}}
 	for _, o := range found.Outcomes {
-		fmt.Fprintf(w, "%s (%s)\t%s\t\n", o.State, o.End, of(o.Runs))
+		outcomes = append(outcomes, of(fmt.Sprintf("%s (%s)", o.State, o.End), o.Runs))
 	}
-	fmt.Fprintf(w, "\nPEOPLE\tRUNS\tSHARE\t\nneeded a person\t%s\t\n  outside of the straight way\t%s\t\nwait for one in the end\t%s\t\n",
-		of(found.Needed), of(found.Astray), of(found.Resting))
-	fmt.Fprintln(w, "\nIN ONE RUN\tMEDIAN\tP90\tMAX")
+	people := [][]string{{"PEOPLE", "RUNS", "SHARE"}, of("needed a person", found.Needed), of("  outside of the straight way", found.Astray), of("wait for one in the end", found.Resting)}
+	figures := [][]string{{"IN ONE RUN", "MEDIAN", "P90", "MAX"}}
 	for _, one := range []struct {
 		name string
 		SimulatedFigure
 	}{{"moves", found.Moves}, {"agents started", found.Spawns}, {"reviewers among them", found.Reviews}, {"requests refused", found.Refusals}} {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\n", one.name, one.Median, one.P90, one.Most)
+		figures = append(figures, []string{one.name, strconv.Itoa(one.Median), strconv.Itoa(one.P90), strconv.Itoa(one.Most)})
 	}
-	fmt.Fprintln(w, "\nTIME IN STATE\tMEDIAN\tP90\tRUNS")
+	spans := [][]string{{"TIME IN STATE", "MEDIAN", "P90", "RUNS"}}
 	for _, span := range found.Spans {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", span.Status, inWords(span.Median), inWords(span.P90), span.Tasks)
+		spans = append(spans, []string{string(span.Status), inWords(span.Median), inWords(span.P90), strconv.Itoa(span.Tasks)})
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("write the table: %w", err)
+	for _, rows := range [][][]string{outcomes, people, figures, spans} {
+		p.say("")
+		if err := p.columns(rows); err != nil {
+			return err
+		}
 	}
 	f := found.Faults
 	p.say("\nfaults: Orange died %s, agents died %s, hooks and looks failed %s, deaths and runners came late %s, deaths were told twice %s",

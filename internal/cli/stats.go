@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -85,16 +85,12 @@ func (p *Program) sayOne(s task.Stats) error {
 		}})
 	}
 	p.say("%s  %s for %s, %s in all", s.Task, s.Status, inWords(s.InState), inWords(s.Total))
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, span := range s.Spans {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", span.Status, inWords(span.Time), times(span.Visits))
+		rows = append(rows, []string{"  " + string(span.Status), inWords(span.Time), times(span.Visits)})
 	}
-	fmt.Fprintf(w, "  rounds\t%d\n  failures\t%s\n  crashes\t%d\n  agents started\t%d\n  timeouts told\t%d\n",
-		s.Rounds, byName(s.Failures), s.Crashes, s.Spawns, s.Late)
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("write the numbers: %w", err)
-	}
-	return nil
+	return p.columns(append(rows, []string{"  rounds", strconv.Itoa(s.Rounds)}, []string{"  failures", byName(s.Failures)}, []string{"  crashes", strconv.Itoa(s.Crashes)},
+		[]string{"  agents started", strconv.Itoa(s.Spawns)}, []string{"  timeouts told", strconv.Itoa(s.Late)}))
 }
 
 // typicalView is how long tasks spend in a state as JSON has it, in seconds.
@@ -117,23 +113,24 @@ func (p *Program) sayAll(s task.Summary) error {
 			"failures": named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
 		}})
 	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "tasks\t%d\t%s\n", s.Tasks, byName(s.ByStatus))
-	fmt.Fprintf(w, "ended well\t%s\tof those that are over\n", inPercent(s.EndedWell))
-	fmt.Fprintf(w, "at the first attempt\t%s\tof those that ended well\n", inPercent(s.FirstAttempt))
-	fmt.Fprintf(w, "escalated\t%s\tof those that were begun\n", inPercent(s.Escalated))
-	fmt.Fprintf(w, "reached a person\t%s\tof those that were begun, by escalation\n", inPercent(s.ReachedHuman))
-	fmt.Fprintf(w, "failures\t%s\t\ncrashes\t%d\t\nagents started\t%d\t\ntimeouts told\t%d\t\n", byName(s.Failures), s.Crashes, s.Spawns, s.Late)
-	if len(s.Spans) > 0 {
-		fmt.Fprintln(w, "\nSTATE\tMEDIAN\tP90\tTASKS")
+	err := p.columns([][]string{
+		{"tasks", strconv.Itoa(s.Tasks), byName(s.ByStatus)},
+		{"ended well", inPercent(s.EndedWell), "of those that are over"},
+		{"at the first attempt", inPercent(s.FirstAttempt), "of those that ended well"},
+		{"escalated", inPercent(s.Escalated), "of those that were begun"},
+		{"reached a person", inPercent(s.ReachedHuman), "of those that were begun, by escalation"},
+		{"failures", byName(s.Failures), ""}, {"crashes", strconv.Itoa(s.Crashes), ""},
+		{"agents started", strconv.Itoa(s.Spawns), ""}, {"timeouts told", strconv.Itoa(s.Late), ""},
+	})
+	if err != nil || len(s.Spans) == 0 {
+		return err
 	}
+	rows := [][]string{{"STATE", "MEDIAN", "P90", "TASKS"}}
 	for _, span := range s.Spans {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\n", span.Status, inWords(span.Median), inWords(span.P90), span.Tasks)
+		rows = append(rows, []string{string(span.Status), inWords(span.Median), inWords(span.P90), strconv.Itoa(span.Tasks)})
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("write the numbers: %w", err)
-	}
-	return nil
+	p.say("")
+	return p.columns(rows)
 }
 
 func named(counters task.Counters) map[string]int {

@@ -200,15 +200,20 @@ func (p *Program) move(use, short, example, command string) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: between(0, 1),
 		RunE: p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
-			out, err := h.Moves.Command(ctx, id, command, actor, ask.reason)
-			if err != nil {
-				return err
-			}
-			return p.outcome(out, "")
+			return p.command(ctx, h, id, command, actor, ask.reason)
 		}),
 	}
 	ask.flags(c)
 	return c
+}
+
+// command asks for the move which a word stands for in the task's workflow.
+func (p *Program) command(ctx context.Context, h *House, id, command string, actor task.Actor, reason string) error {
+	out, err := h.Moves.Command(ctx, id, command, actor, reason)
+	if err != nil {
+		return err
+	}
+	return p.outcome(out, "")
 }
 
 func (p *Program) taskSpawn() *cobra.Command {
@@ -224,15 +229,21 @@ func (p *Program) taskStuck() *cobra.Command {
 }
 
 func (p *Program) taskCancel() *cobra.Command {
-	c := p.move("cancel [ID]", "Give a task up; its branch and all work on it stay", "  orange task cancel 4Fz --yes", workflow.MoveCancel)
-	yes := c.Flags().Bool("yes", false, "do not ask")
-	work := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if !*yes && p.Terminal && !p.confirm("Cancel the task? Its agents are ended; its work is kept.") {
-			return usage("not cancelled")
-		}
-		return work(c, args)
+	var ask asker
+	var yes bool
+	c := &cobra.Command{
+		Use: "cancel [ID]", Short: "Give a task up; its branch and all work on it stay", Args: between(0, 1),
+		Long:    "Give a task up; its branch and all work on it stay. A person is asked first; where nobody can be asked, it takes --yes.",
+		Example: "  orange task cancel 4Fz --yes",
+		RunE: p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+			if err := p.sure(actor, yes, "Cancel task "+id+"? Its agents are ended; its work is kept.", "not cancelled"); err != nil {
+				return err
+			}
+			return p.command(ctx, h, id, workflow.MoveCancel, actor, ask.reason)
+		}),
 	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	ask.flags(c)
 	return c
 }
 
@@ -328,17 +339,24 @@ func (p *Program) taskRequestChanges() *cobra.Command {
 }
 
 func (p *Program) taskMerge() *cobra.Command {
-	var strategy, as string
-	var local bool
-	c := &cobra.Command{
+	var m task.Merge
+	var as string
+	var c *cobra.Command
+	c = &cobra.Command{
 		Use: "merge [ID]", Short: "Merge a task's branch into the default branch, and finish the task", Args: between(0, 1),
 		Long: `Merge a task's branch into the default branch and push it where there is an origin; then the task is finished.
 Your own checkout is never switched or reset: where it has the default branch, it is fast-forwarded if git finds that safe.
-Where the task has a pull request that is merged, nothing is merged here and the task is finished; one that is open is merged there, or here with --local.`,
-		Example: "  orange task merge 4Fz --local\n  orange task merge 4Fz --strategy merge",
+Where the task has a pull request that is merged, nothing is merged here and the task is finished; one that is open is merged there, or here with --local.
+
+What is merged is the commit that the decision was about. Where the workflow asks that nothing was committed since the review, a later commit is refused:
+have it reviewed too, or merge it all the same with --override REASON, where the workflow allows that. Your name and the reason stand in the history.`,
+		Example: "  orange task merge 4Fz --local\n  orange task merge 4Fz --strategy merge\n  orange task merge 4Fz --override \"only a comment was changed since\"",
 		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			if strategy != "" && strategy != "ff" && strategy != "merge" {
-				return usage("found %q as --strategy, expected ff or merge", strategy)
+			if m.Strategy != "" && m.Strategy != "ff" && m.Strategy != "merge" {
+				return usage("found %q as --strategy, expected ff or merge", m.Strategy)
+			}
+			if c.Flags().Changed("override") && strings.TrimSpace(m.Override) == "" {
+				return usage("found no reason behind --override, expected why you merge in spite of what the workflow asks for")
 			}
 			id, err := p.find(ctx, h, args)
 			if err != nil {
@@ -348,7 +366,7 @@ Where the task has a pull request that is merged, nothing is merged here and the
 			if err != nil {
 				return err
 			}
-			out, how, err := h.Moves.Merge(ctx, id, strategy, local, actor)
+			out, how, err := h.Moves.Merge(ctx, id, m, actor)
 			if err != nil {
 				return err
 			}
@@ -358,8 +376,9 @@ Where the task has a pull request that is merged, nothing is merged here and the
 			return p.outcome(out, "")
 		}),
 	}
-	c.Flags().StringVar(&strategy, "strategy", "", "ff: only fast-forward; merge: make a merge commit where one is needed (default: whichever is possible)")
+	c.Flags().StringVar(&m.Strategy, "strategy", "", "ff: only fast-forward; merge: make a merge commit where one is needed (default: whichever is possible)")
+	c.Flags().StringVar(&m.Override, "override", "", "merge the tip although the workflow's conditions do not hold, for this reason")
 	c.Flags().StringVar(&as, "as", "", "the role that you act for, as a person (recorded as such)")
-	c.Flags().BoolVar(&local, "local", false, "merge on this machine, without looking for a pull request")
+	c.Flags().BoolVar(&m.Local, "local", false, "merge on this machine, without looking for a pull request")
 	return c
 }

@@ -2,18 +2,16 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -161,8 +159,6 @@ var errEnough = errors.New("there is nothing more to wait for")
 func (p *Program) watch(ctx context.Context, h *House, w watched, cursor int64) error {
 	within, off := context.WithCancelCause(ctx)
 	defer off(nil)
-	encoder := json.NewEncoder(p.Out)
-	encoder.SetEscapeHTML(false)
 	gone, caughtUp := false, false
 	err := h.Changes.Follow(within, cursor, func(all []task.Happening) error {
 		for i := range all {
@@ -171,7 +167,7 @@ func (p *Program) watch(ctx context.Context, h *House, w watched, cursor int64) 
 				continue
 			}
 			gone = one.Deleted
-			if err := w.write(encoder, one); err != nil {
+			if err := p.tell(w, one); err != nil {
 				return err
 			}
 			if one.Event.IsMove() && string(one.Event.To) == w.until {
@@ -201,8 +197,8 @@ func (p *Program) watch(ctx context.Context, h *House, w watched, cursor int64) 
 	return nil
 }
 
-// write prints a line if it is asked for.
-func (w watched) write(encoder *json.Encoder, h *task.Happening) error {
+// tell prints a line if it is asked for.
+func (p *Program) tell(w watched, h *task.Happening) error {
 	out := toldLine{Cursor: h.Cursor, Task: h.Task, Project: h.Project, Branch: h.Branch, Deleted: h.Deleted}
 	kind := taskDeleted
 	if !h.Deleted {
@@ -211,7 +207,7 @@ func (w watched) write(encoder *json.Encoder, h *task.Happening) error {
 	if len(w.types) > 0 && !slices.Contains(w.types, kind) {
 		return nil
 	}
-	if err := encoder.Encode(out); err != nil {
+	if err := p.encode(out, ""); err != nil {
 		return fmt.Errorf("write what happened: %w", err)
 	}
 	return nil
@@ -332,7 +328,7 @@ func (p *Program) tellList(ctx context.Context, h *House, l *liveList, all []tas
 func changeLine(h task.Happening) string {
 	name := h.Project + "/" + h.Branch
 	if h.Deleted {
-		return plain(fmt.Sprintf("%s %s deleted", time.Now().Format(time.TimeOnly), name))
+		return printable.Line(fmt.Sprintf("%s %s deleted", time.Now().Format(time.TimeOnly), name))
 	}
 	e := h.Event
 	what := e.Type
@@ -348,15 +344,5 @@ func changeLine(h task.Happening) string {
 			text += ", " + key + " " + oneLine(value, 80)
 		}
 	}
-	return plain(text)
-}
-
-// plain leaves out what moves a cursor or changes a colour.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, text)
+	return printable.Line(text)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 )
 
@@ -77,7 +78,7 @@ func TestWatch_endsForTheReasonsThatItPromises(t *testing.T) {
 		{"it was brought back", [][]task.Happening{{deleted("one"), moved("one", "a", "b")}, nil, {moved("one", "b", "there")}}, "there", "b", 3, 0},
 	} {
 		var out, talk bytes.Buffer
-		p := &Program{Out: &out, Err: &talk}
+		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
 		f := &feed{calls: c.calls, tasks: []task.Task{{ID: "one", Status: c.stands}}}
 		w := watched{id: "one", until: c.until, timeout: time.Millisecond}
 		if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, w, 0)); status != c.status || strings.Count(out.String(), "\n") != c.lines {
@@ -89,7 +90,7 @@ func TestWatch_endsForTheReasonsThatItPromises(t *testing.T) {
 func TestWatch_endsInSilenceWhenItIsStoppedAndWhenNobodyReads(t *testing.T) {
 	t.Parallel()
 	var out, talk bytes.Buffer
-	p := &Program{Out: &out, Err: &talk}
+	p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
 	ctx, off := context.WithCancel(t.Context())
 	off()
 	f := &feed{}
@@ -97,14 +98,14 @@ func TestWatch_endsInSilenceWhenItIsStoppedAndWhenNobodyReads(t *testing.T) {
 		t.Errorf("stopped: status %d", status)
 	}
 	f.calls = [][]task.Happening{{moved("one", "a", "b")}}
-	p.Out = closed{}
+	p.Out = printable.NewWriter(closed{})
 	if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, watched{}, 0)); status != 0 {
 		t.Errorf("nobody reads: status %d", status)
 	}
 	if talk.Len() > 0 {
 		t.Errorf("it says %q", &talk)
 	}
-	p.Out = full{}
+	p.Out = printable.NewWriter(full{})
 	if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, watched{}, 0)); status != exitFailed || talk.Len() == 0 {
 		t.Errorf("no room: status %d, and it says %q", status, &talk)
 	}
@@ -142,7 +143,7 @@ func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
 		gone: []string{"comes"},
 	}
 	var out, talk bytes.Buffer
-	p := &Program{Out: &out, Err: &talk}
+	p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
 	ctx, off := context.WithTimeout(t.Context(), time.Millisecond)
 	defer off()
 	filter := task.Filter{Project: "garden", Status: "working"}
@@ -166,8 +167,19 @@ func TestChangeLine_isOnePlainLine(t *testing.T) {
 		Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: task.AgentCrashed, Actor: "engine", ActingAs: "cto",
 		Data: map[string]string{"role": "worker", "ended": "by\x1b[31m\na signal"},
 	}}
-	if got, want := changeLine(h), "12:03:04 garden/fix-login agent.crashed by engine as cto, role worker, ended by[31m a signal"; got != want {
+	if got, want := changeLine(h), "12:03:04 garden/fix-login agent.crashed by engine as cto, role worker, ended by\\x1b[31m a signal"; got != want {
 		t.Errorf("it is %q, want %q", got, want)
+	}
+}
+
+func TestEventLine_namesThePersonWhoAskedAndForWhom(t *testing.T) {
+	t.Parallel()
+	e := task.Event{
+		Seq: 3, Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: task.StatusChanged, Actor: "human", ActingAs: "reviewer",
+		Person: "Ada \x1b[31m<ada@example.com>", From: "a", To: "b",
+	}
+	if got, want := eventLine(e), "human as reviewer a -> b  by Ada [31m<ada@example.com>"; !strings.HasSuffix(got, want) {
+		t.Errorf("it is %q, want one that ends with %q", got, want)
 	}
 }
 

@@ -14,7 +14,11 @@ import (
 // Proof explains how tasks stand, and shows that their pasts hold.
 type Proof interface {
 	Why(ctx context.Context, id string) (decide.Explanation, error)
+	// All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
+	All(ctx context.Context, project string) ([]string, error)
 	Verify(ctx context.Context, ids []string) ([]task.Finding, error)
+	// VerifyAll looks at all tasks, or a project's where one is named, and whether one is gone.
+	VerifyAll(ctx context.Context, project string) ([]task.Finding, error)
 	// Replay makes every decision of some tasks again, by the rules that they were made by, or by those of a workflow file.
 	Replay(ctx context.Context, ids []string, workflow string) ([]decide.Replayed, error)
 }
@@ -115,21 +119,18 @@ func (p *Program) chosen(ctx context.Context, h *House, args []string, all bool)
 	if len(args) > 0 {
 		return nil, usage("found %q beside --all, expected one of both", args[0])
 	}
-	tasks, err := h.Look.Tasks(ctx, task.Filter{Project: p.project})
-	ids := make([]string, len(tasks))
-	for i, t := range tasks {
-		ids[i] = t.ID
-	}
-	return ids, err
+	return h.Proof.All(ctx, p.project)
 }
 
 func (p *Program) taskVerify() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "verify [ID]", Short: "Check that a task's past was not changed, and that record, history, files and evidence agree", Args: between(0, 1),
-		Long: `Check that the history of a task is whole and unchanged (every event holds the hash of the one before), that it says what is on record,
-that the files say the same, and that every text which an event names is kept as it was. Each disagreement is told with its line or event.
-Nothing is changed. Exit status: 0 where all agree, 1 where something does not.
+		Long: `Check that the history of a task is whole and unchanged (every event holds the hash of the one before), that it says what is on record
+(status, counters, evidence that was spent, what was there when the status began, hooks), that no decision has lost what it was made from,
+that the files say the same, and that every workflow and text which an event names is kept as it was. Each disagreement is told with its line or event.
+With --all, tasks that are gone from the record and that nobody has deleted are told too, and one that cannot be read keeps no other from
+being looked at. What cannot be compared is told. Nothing is changed. Exit status: 0 where all agree, 1 where something does not.
 
 With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "ok": whether all agree}.`,
 		Example: "  orange task verify 4Fz\n  orange task verify --all --json",
@@ -138,7 +139,11 @@ With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "o
 			if err != nil {
 				return err
 			}
-			found, err := h.Proof.Verify(ctx, ids)
+			look := func() ([]task.Finding, error) { return h.Proof.Verify(ctx, ids) }
+			if all {
+				look = func() ([]task.Finding, error) { return h.Proof.VerifyAll(ctx, p.project) }
+			}
+			found, err := look()
 			if err != nil {
 				return err
 			}
@@ -155,14 +160,15 @@ func (p *Program) taskReplay() *cobra.Command {
 	c := &cobra.Command{
 		Use: "replay [ID]", Short: "Make every past decision on a task again, and compare", Args: between(0, 1),
 		Long: `Make every past decision on a task again, from nothing but what was recorded with it, and compare what comes of it byte by byte with the history.
-Events that tell of what was done, and were not decided, are skipped; so are decisions that were recorded before their inputs were kept.
-Exit status: 0 where all come out the same, 1 where one does not, or cannot be made again because what it rested on is lost.
+Events that tell of what was done, and were not decided, are skipped. Decisions by another edition of the rules, as an earlier orange had them,
+are counted apart: their events and texts are looked at, and they are not made again.
+Exit status: 0 where all come out the same, 1 where one does not, or cannot be made again because what it was made from or rested on is lost.
 
 --workflow FILE makes them by the rules of that workflow (a file, or a name) instead, each on the task as it was then, and lists those
 that would have come out otherwise. What nobody looked at then cannot be told. Refused requests are not in a history. Exit status: 0.
 
-With --json: {"tasks": [{"task", "decisions", "equal", "skipped", "unrecorded", "untold": [...], "different": [...]}], "ok": whether all come
-out the same}; what is untold or different is {"event", "type", "why", "recorded", "decided"}.`,
+With --json: {"tasks": [{"task", "decisions", "equal", "skipped", "other_edition", "untold": [...], "different": [...]}], "ok": whether all come
+out the same}; what is untold or different is {"event", "type", "why", "recorded", "decided"}. A task that cannot be looked at has "trouble".`,
 		Example: "  orange task replay 4Fz\n  orange task replay --all\n  orange task replay --all --workflow workflows/stricter.yml",
 		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
 			ids, err := p.chosen(ctx, h, args, all)
@@ -184,35 +190,45 @@ out the same}; what is untold or different is {"event", "type", "why", "recorded
 // replayed tells what came of decisions that were made again.
 func (p *Program) replayed(all []decide.Replayed, other bool) error {
 	var sum decide.Replayed
+	troubled := 0
 	for _, r := range all {
 		sum.Decisions += r.Decisions
 		sum.Equal += r.Equal
 		sum.Skipped += r.Skipped
-		sum.Unrecorded += r.Unrecorded
+		sum.OtherEdition += r.OtherEdition
+		if r.Trouble != "" {
+			troubled++
+		}
 		sum.Untold = append(sum.Untold, r.Untold...)
 		sum.Different = append(sum.Different, r.Different...)
 		if !p.json {
 			p.differences(r)
 		}
 	}
-	same := len(sum.Different) == 0 && len(sum.Untold) == 0
+	same := len(sum.Different) == 0 && len(sum.Untold) == 0 && troubled == 0
 	if p.json {
 		if err := p.printJSON(map[string]any{"tasks": orEmpty(all), "ok": same}); err != nil {
 			return err
 		}
 	} else {
 		p.say("%s, %s made again: %d came out the same, %d otherwise, %d cannot be told", count(len(all), "task"), count(sum.Decisions, "decision"), sum.Equal, sum.Decisions-sum.Equal, len(sum.Untold))
-		if sum.Unrecorded > 0 {
-			p.say("%s recorded before inputs were kept: these cannot be replayed", count(sum.Unrecorded, "event"))
+		if sum.OtherEdition > 0 {
+			p.say("%s by another edition of the rules: not made again", count(sum.OtherEdition, "decision"))
+		}
+		if troubled > 0 {
+			p.say("%s could not be looked at", count(troubled, "task"))
 		}
 	}
-	if !same && !other {
+	if troubled > 0 || !same && !other {
 		return &ended{exitFailed}
 	}
 	return nil
 }
 
 func (p *Program) differences(r decide.Replayed) {
+	if r.Trouble != "" {
+		p.say("%s cannot be looked at: %s", r.Task, r.Trouble)
+	}
 	for _, d := range r.Different {
 		p.say("%s, event %d", r.Task, d.Event)
 		p.say("  recorded: %s", orNothing(d.Recorded))

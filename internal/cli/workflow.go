@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -30,8 +29,7 @@ func (p *Program) workflowList() *cobra.Command {
 				}
 				return p.printJSON(map[string]any{"workflows": orEmpty(all)})
 			}
-			w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "NAME\tVERSION\tSTATES\tFROM")
+			rows := [][]string{{"NAME", "VERSION", "STATES", "FROM"}}
 			for _, one := range all {
 				from := one.Source
 				if one.Hides {
@@ -41,10 +39,10 @@ func (p *Program) workflowList() *cobra.Command {
 				if one.Problem != "" {
 					version, states = "broken", "-"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", one.Name, version, states, from)
+				rows = append(rows, []string{one.Name, version, states, from})
 			}
-			if err := w.Flush(); err != nil {
-				return fmt.Errorf("write the list: %w", err)
+			if err := p.columns(rows); err != nil {
+				return err
 			}
 			for _, one := range all {
 				if one.Problem != "" {
@@ -71,8 +69,7 @@ func (p *Program) workflowShow() *cobra.Command {
 			if p.json {
 				return p.printJSON(map[string]any{"workflow": one})
 			}
-			fmt.Fprint(p.Out, one.Text)
-			return nil
+			return p.print(one.Text)
 		}),
 	}
 }
@@ -101,7 +98,7 @@ func (p *Program) workspaceInit() *cobra.Command {
 		Use: "init", Short: "Make a project's worktrees ahead of time", Args: between(0, 0),
 		Long:    "Make a project's worktrees ahead of time. They are made on demand otherwise, which in a large repository takes its time.",
 		Example: "  orange workspace init --project coffee",
-		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+		RunE: p.runForPerson("make worktrees", func(ctx context.Context, h *House, _ []string) error {
 			project, err := p.projectOf(ctx, h)
 			if err != nil {
 				return err
@@ -148,8 +145,7 @@ func (p *Program) holdings(all []task.Holding) error {
 	if p.json {
 		return p.printJSON(map[string]any{"workspaces": orEmpty(all)})
 	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "WORKSPACE\tSTATE\tTASK\tBRANCH\tPATH")
+	rows := [][]string{{"WORKSPACE", "STATE", "TASK", "BRANCH", "PATH"}}
 	for _, one := range all {
 		state := "free"
 		switch {
@@ -158,12 +154,9 @@ func (p *Program) holdings(all []task.Holding) error {
 		case !one.Exists:
 			state = "not made yet"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", one.Workspace, state, one.Task, one.Branch, one.Path)
+		rows = append(rows, []string{one.Workspace, state, one.Task, one.Branch, one.Path})
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("write the list: %w", err)
-	}
-	return nil
+	return p.columns(rows)
 }
 
 func (p *Program) workspaceGC() *cobra.Command {
@@ -172,7 +165,7 @@ func (p *Program) workspaceGC() *cobra.Command {
 		Use: "gc", Short: "Remove worktrees that no task holds", Args: between(0, 0),
 		Long:    "Remove the worktrees that no task holds. One that has anything uncommitted in it is left alone and named.",
 		Example: "  orange workspace gc",
-		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+		RunE: p.runForPerson("remove worktrees", func(ctx context.Context, h *House, _ []string) error {
 			name, err := p.projectName(ctx, h, all)
 			if err != nil {
 				return err

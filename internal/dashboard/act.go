@@ -300,7 +300,7 @@ func (m Model) askMerge() (Model, tea.Cmd) {
 	moves := m.house.Moves
 	merge := func(strategy string) func(ctx context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) {
-			out, how, err := moves.Merge(ctx, t.ID, strategy)
+			out, how, err := moves.Merge(ctx, t.ID, task.Merge{Strategy: strategy})
 			said, err := outcome(out, err)
 			return strings.TrimSuffix(said+"; "+how, "; "), err
 		}

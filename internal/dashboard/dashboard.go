@@ -66,7 +66,7 @@ type Moves interface {
 	Create(ctx context.Context, n task.New) (task.Outcome, error)
 	Command(ctx context.Context, id, command, reason string) (task.Outcome, error)
 	RequestChanges(ctx context.Context, id, text string) (task.Outcome, error)
-	Merge(ctx context.Context, id, strategy string) (out task.Outcome, how string, err error)
+	Merge(ctx context.Context, id string, m task.Merge) (out task.Outcome, how string, err error)
 	RequestPR(ctx context.Context, id string) (task.Outcome, error)
 	// Next makes the one move that the evidence supports; with a reason to override, the one to a status that the workflow lets a person make in spite of it.
 	Next(ctx context.Context, id string, to task.Status, override string) (task.Outcome, error)

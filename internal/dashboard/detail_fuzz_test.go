@@ -55,7 +55,7 @@ func outsideHouse(t testing.TB, text string) *fakeHouse {
 		}},
 		histories: map[string][]task.Event{one.ID: {
 			{Type: task.Created, Actor: text, Reason: text, Time: clock(), Data: map[string]string{"status": text}},
-			{Type: task.StatusChanged, Actor: text, ActingAs: text, From: task.Status(text), To: "working", Time: clock(), Hooks: []string{text},
+			{Type: task.StatusChanged, Actor: text, ActingAs: text, Person: text, From: task.Status(text), To: "working", Time: clock(), Hooks: []string{text},
 				Evidence: []task.Evidence{{Source: text}}, Data: map[string]string{"role": text, task.DataOverride: text}},
 			{Type: text, Actor: text, Time: clock().Add(-9 * time.Hour), Data: map[string]string{"found": text}},
 		}},

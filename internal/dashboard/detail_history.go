@@ -79,6 +79,9 @@ func (s sheet) eventLines(e *task.Event, at time.Time, known map[string]signOfKi
 // whoAsked is who asked for an event, and for whom.
 func whoAsked(e *task.Event) string {
 	who := "by " + e.Actor
+	if e.Person != "" {
+		who += " (" + oneLine(e.Person, mostDetail) + ")"
+	}
 	switch {
 	case e.Actor == task.ActorEngine && !e.IsMove():
 		return ""
@@ -136,7 +139,7 @@ func lastWords(text string, most int) string {
 func wantedData() []string {
 	return []string{
 		"workflow", task.DataBranch, "role", task.DataNamedHarness, "window", "how", "status", "since", "ended", task.DataUnstarted, task.DataLastWords, "crash_count",
-		"hook", "field", "file", "problem", "found", "kept", "ref", "for", task.DataAfter, task.DataInState, task.DataRefused, task.DataFailure, task.DataRedo,
+		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", task.DataAfter, task.DataInState, task.DataRefused, task.DataFailure, task.DataRedo,
 		"url", "checks", "check", "verdict", "exit", "commit",
 	}
 }

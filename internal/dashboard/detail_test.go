@@ -53,7 +53,7 @@ func sampleEvents() []task.Event {
 	after := func(d time.Duration) time.Time { at = at.Add(d); return at }
 	return []task.Event{
 		{Seq: 1, Time: after(0), Type: task.Created, Actor: "human", Data: map[string]string{"status": "clarification", "branch": "fix/bug-1", "workflow": "default", "summary": "no"}},
-		{Seq: 2, Time: after(time.Minute), Type: task.StatusChanged, Actor: "human", ActingAs: "worker", From: "clarification", To: "planning", Reason: "the task is clear",
+		{Seq: 2, Time: after(time.Minute), Type: task.StatusChanged, Actor: "human", ActingAs: "worker", Person: "Ada <ada@example.com>", From: "clarification", To: "planning", Reason: "the task is clear",
 			Evidence: []task.Evidence{{Source: "## Plan", Digest: strings.Repeat("ab", 32)}}, Hooks: []string{"acquire_workspace", "spawn_agent"}},
 		{Seq: 3, Time: after(2 * time.Second), Type: task.AgentSpawned, Actor: "engine", Data: map[string]string{"role": "worker", "window": "work-1", "how": "claude"}},
 		{Seq: 4, Time: after(24 * time.Hour), Type: task.AgentCrashed, Actor: "engine", Reason: "it ended with status 1", Data: map[string]string{"role": "worker", "crash_count": "1", "last_words": "panic: \x1b[31mno\x1b[0m such file"}},

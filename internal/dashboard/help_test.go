@@ -241,8 +241,8 @@ func (f *fakeHouse) RequestChanges(_ context.Context, id, text string) (task.Out
 	return f.wish("RequestChanges", id, text)
 }
 
-func (f *fakeHouse) Merge(_ context.Context, id, strategy string) (task.Outcome, string, error) {
-	out, err := f.wish("Merge", id, strategy)
+func (f *fakeHouse) Merge(_ context.Context, id string, m task.Merge) (task.Outcome, string, error) {
+	out, err := f.wish("Merge", id, m.Strategy)
 	return out, "merged", err
 }
 

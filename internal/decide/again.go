@@ -23,6 +23,15 @@ type Past struct {
 // Texts answers the text that is kept under a digest.
 type Texts func(digest string) (text string, kept bool, err error)
 
+// of is a section's text; ErrLost where it is not kept, or is another one.
+func (texts Texts) of(s Section) (string, error) {
+	text, kept, err := texts(s.Digest)
+	if err == nil && (!kept || document.Digest(text) != s.Digest) {
+		err = fmt.Errorf("%w: %s, %s", ErrLost, quoteHeading(s.Name), s.Digest)
+	}
+	return text, err
+}
+
 // ErrLost says that a decision cannot be made again: a text that it was made from is not kept any more.
 var ErrLost = errors.New("a text that the decision was made from is lost, or was changed")
 
@@ -61,6 +70,19 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
 		return in.timeout(def, t, ev), nil
 	case AskPR:
 		return RequestPR(def, task.Snapshot{Task: t}, true, actor, in.Now)
+	case AskPREnded:
+		pr, _ := in.pull()
+		return PREnded(def, t, ev, pr, in.Against, in.Now), nil
+	case AskLanded:
+		pr, noted := in.pull()
+		return Landed(def, t, pr, noted, p.Events, actor, in.Now), nil
+	case AskSettled:
+		c, _ := ForgetCrashes(t, nil, p.Events, in.Now)
+		return c, nil
+	case AskFree:
+		t.Session, t.Workspace = p.Event.Data["session"], p.Event.Data["workspace"]
+		c, _ := Free(t, nil, in.Now)
+		return c, nil
 	}
 	return task.Change{}, fmt.Errorf("cannot make the decision of event %d again: its inputs ask for %q, which this program does not know; use a newer orange", p.Event.Seq, in.Ask)
 }
@@ -71,9 +93,6 @@ func (in *Inputs) task(t task.Task) task.Task {
 	t.Workspace = ""
 	if in.Workspace {
 		t.Workspace = "its workspace" // which one no decision asks
-	}
-	if t.Counters.Get(task.CrashCount) != in.Crashes {
-		t.Counters = t.Counters.With(task.CrashCount, in.Crashes)
 	}
 	if !in.Entered.IsZero() {
 		t.EnteredAt = in.Entered
@@ -105,16 +124,13 @@ func (in *Inputs) evidence(def *workflow.Definition, p Past) (Evidence, error) {
 	if in.Names != nil {
 		told := make([]document.Told, len(in.Read))
 		for i, s := range in.Read {
-			text, kept, err := p.Texts(s.Digest)
+			text, err := p.Texts.of(s)
 			if err != nil {
 				return ev, err
 			}
-			if !kept || document.Digest(text) != s.Digest {
-				return ev, fmt.Errorf("%w: %s, %s", ErrLost, quoteHeading(s.Name), s.Digest)
-			}
 			told[i] = document.Told{Name: s.Name, Line: s.Line, Copies: s.Copies, Text: text}
 		}
-		ev.Document = document.Retell(in.Names, told, in.Problems)
+		ev.Document = document.Retell(in.Names, in.More, told, in.Problems)
 	}
 	if len(in.Facts) == 0 {
 		return ev, nil
@@ -152,7 +168,7 @@ func (in *Inputs) unseen(def *workflow.Definition, t task.Task) []string {
 				name = named(p)
 			}
 		case in.Trouble != "", slices.ContainsFunc(in.Read, func(s Section) bool { return document.Key(s.Name) == document.Key(p.Section) }):
-		case in.Names == nil, slices.ContainsFunc(in.Names, func(have string) bool { return document.Key(have) == document.Key(p.Section) }):
+		case in.Names == nil, in.More > 0, slices.ContainsFunc(in.Names, func(have string) bool { return document.Key(have) == document.Key(p.Section) }):
 			name = quoteHeading(p.Section)
 		}
 		if name != "" && !slices.Contains(out, name) {
@@ -168,8 +184,11 @@ func decides(e *task.Event) bool {
 	case task.Created:
 		return e.Data[task.DataAdopted] == ""
 	case task.StatusChanged, task.AutoAdvanced, task.AgentCrashed, task.AgentRespawned, task.QueuedForSpace, task.WorkflowMigrated,
-		task.TimeoutWarning, task.TimeoutAlert, task.TimeoutEscalated, task.PRRequested:
+		task.TimeoutWarning, task.TimeoutAlert, task.TimeoutEscalated, task.PRRequested, task.PRLanded, task.PRDropped,
+		task.CrashesForgotten, task.OrphanFreed:
 		return true
+	case task.Merged:
+		return e.Data["url"] != "" // one that was made here tells of what was done
 	case task.AgentStopped:
 		return e.Data["ended"] != "" // one that was ended on purpose has no such word
 	}

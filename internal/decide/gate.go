@@ -317,6 +317,9 @@ func missing(d *document.Document) string {
 	if len(names) > 0 {
 		text += "; there are " + strings.Join(names, ", ")
 	}
+	if more := d.MoreSections(); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
 	for _, p := range d.Problems {
 		text += fmt.Sprintf("; line %d: %s", p.Line, p.Text)
 	}

@@ -14,6 +14,10 @@ import (
 	"orange/internal/workflow"
 )
 
+// Edition is that of the rules in this room. It is raised by hand when a rule comes to mean something else, or asks for more:
+// what an earlier edition has decided is not made again by this one.
+const Edition = 1
+
 // What a decision was about.
 const (
 	AskCreate  = "create"
@@ -26,6 +30,11 @@ const (
 	AskMigrate = "migrate"
 	AskTimeout = "timeout"
 	AskPR      = "pull-request"
+	AskPREnded = "pull-request-ended"
+	AskLanded  = "pull-request-landed"
+	AskSettled = "settled"
+	AskFree    = "free"
+	AskAdopt   = "adopt" // nothing was decided: a task was taken over from a folder
 )
 
 // Inputs are what a decision was made from, beside its workflow, the history before it, and what its own event says (the reason, the last
@@ -33,6 +42,7 @@ const (
 // The texts that they name by their digests are kept in the task's evidence.
 type Inputs struct {
 	Ask      string      `json:"ask"`
+	Edition  int         `json:"edition"`
 	Now      time.Time   `json:"now"`
 	Role     string      `json:"role,omitempty"`
 	As       string      `json:"as,omitempty"`
@@ -46,18 +56,25 @@ type Inputs struct {
 	NoRoom bool                        `json:"no_room,omitempty"` // the move of a timeout found no workspace
 	Stands map[task.Status]task.Status `json:"stands,omitempty"`
 
+	Pull    *Pull  `json:"pull_request,omitempty"`
+	Against string `json:"against,omitempty"` // what spoke against the move of a pull request's end, beside the rules
+
 	// What the task had that its history does not say.
 	Workspace bool      `json:"workspace,omitempty"`
 	Over      bool      `json:"over,omitempty"`
-	Crashes   int       `json:"crashes,omitempty"`
 	Entered   time.Time `json:"entered,omitzero"`
+
+	// What followed and stands nowhere else: what was there when the new status began, and the digest of the hooks with all their words.
+	Begins []task.Evidence `json:"begins,omitempty"`
+	Hooks  string          `json:"hooks,omitempty"`
 
 	Subject  *task.Subject      `json:"subject,omitempty"` // what the evidence of the moment was about
 	Entry    []task.Evidence    `json:"entry,omitempty"`
 	Start    []task.Evidence    `json:"start,omitempty"`
 	Trouble  string             `json:"trouble,omitempty"`
-	Names    []string           `json:"sections,omitzero"` // of the document's sections, where it was read
-	Read     []Section          `json:"read,omitempty"`    // those that gates ask for
+	Names    []string           `json:"sections,omitzero"`       // of the document's sections, where it was read
+	More     int                `json:"more_sections,omitempty"` // how many there were beside those
+	Read     []Section          `json:"read,omitempty"`          // those that gates ask for
 	Problems []document.Problem `json:"problems,omitempty"`
 	Facts    map[string]Seen    `json:"facts,omitempty"` // by the digest of the part's Key
 }
@@ -70,6 +87,15 @@ type Dead struct {
 	Status    int    `json:"status,omitempty"`
 	Signal    int    `json:"signal,omitempty"`
 	Unstarted string `json:"unstarted,omitempty"`
+}
+
+// Pull is a pull request as the inputs have it.
+type Pull struct {
+	URL    string `json:"url"`
+	State  string `json:"state"`
+	Commit string `json:"commit,omitempty"`
+	Merge  string `json:"merge,omitempty"`
+	Noted  bool   `json:"noted,omitempty"` // the record had it so already
 }
 
 // Section is a section of the document as it was read; its text is kept under the digest.
@@ -102,15 +128,39 @@ func (in Inputs) Of(death task.Death) Inputs {
 	return in
 }
 
+// About are inputs with the pull request that was judged, and whether the record had it so already.
+func (in Inputs) About(pr task.PullRequest, noted bool) Inputs {
+	in.Pull = &Pull{URL: pr.URL, State: pr.State, Commit: pr.Commit, Merge: pr.Merge, Noted: noted}
+	return in
+}
+
+// HooksDigest stands for hooks with all their words; an event has the names alone. It is empty where there are none.
+func HooksDigest(hooks []task.Hook) (string, error) {
+	if len(hooks) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(hooks)
+	if err != nil {
+		return "", fmt.Errorf("note the hooks: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
 // Keep puts the inputs into the first event of the change that was decided from them, and says which texts have to be kept for that.
 // A change without an event keeps none. Of a task that is being born the snapshot is empty.
 func (in Inputs) Keep(def *workflow.Definition, s task.Snapshot, ev Evidence, c task.Change) (task.Change, error) {
 	if len(c.Events) == 0 {
 		return c, nil
 	}
-	in.Now = c.Events[0].Time.UTC()
-	in.Workspace, in.Crashes = s.Task.Workspace != "", s.Task.Counters.Get(task.CrashCount)
+	in.Edition, in.Now = Edition, c.Events[0].Time.UTC()
+	in.Workspace = s.Task.Workspace != ""
 	in.Over = s.Task.Status != "" && !s.Task.Live
+	in.Begins = c.Entry
+	var err error
+	if in.Hooks, err = HooksDigest(c.Hooks); err != nil {
+		return c, err
+	}
 	if in.Ask == AskTimeout {
 		in.Entered = s.Task.EnteredAt.UTC()
 	}
@@ -157,6 +207,11 @@ func (in *Inputs) parts(def *workflow.Definition, t task.Task) []workflow.Part {
 		}
 		state, _ := def.State(t.Status)
 		return gatesTo(def, t, state.Timeout.Then)
+	case AskPREnded:
+		pr, _ := in.pull()
+		if to, said := PRMove(def, pr); said && in.Against == "" {
+			return gatesTo(def, t, to)
+		}
 	}
 	return nil
 }
@@ -169,13 +224,21 @@ func (in *Inputs) death() task.Death {
 	return task.Death{Role: d.Role, Hook: d.Hook, Ending: task.Ending{Known: d.Known, Status: d.Status, Signal: d.Signal, Unstarted: d.Unstarted}}
 }
 
+// pull is the pull request that was judged, and whether the record had it so already.
+func (in *Inputs) pull() (pr task.PullRequest, noted bool) {
+	if p := in.Pull; p != nil {
+		return task.PullRequest{URL: p.URL, State: p.State, Commit: p.Commit, Merge: p.Merge}, p.Noted
+	}
+	return pr, false
+}
+
 // sections notes the document as far as the parts look at it.
 func (in *Inputs) sections(parts []workflow.Part, ev Evidence) {
 	if ev.Document == nil {
 		in.Trouble = ev.Trouble
 		return
 	}
-	in.Names = ev.Document.SectionNames()
+	in.Names, in.More = ev.Document.SectionNames(), ev.Document.MoreSections()
 	for _, p := range parts {
 		if p.Section == "" {
 			continue
@@ -212,10 +275,13 @@ func (in *Inputs) facts(parts []workflow.Part, ev Evidence) {
 // clean makes every text that came from outside valid, as the seal of an event does: JSON has no other.
 func (in *Inputs) clean() {
 	valid := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
-	in.Trouble, in.Person = valid(in.Trouble), valid(in.Person)
+	in.Trouble, in.Person, in.Against = valid(in.Trouble), valid(in.Person), valid(in.Against)
 	if in.Subject != nil {
 		s := in.Subject.Valid()
 		in.Subject = &s
+	}
+	if p := in.Pull; p != nil {
+		p.URL, p.State, p.Commit, p.Merge = valid(p.URL), valid(p.State), valid(p.Commit), valid(p.Merge)
 	}
 	if in.Death != nil {
 		in.Death.Unstarted = valid(in.Death.Unstarted)

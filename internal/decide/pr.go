@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"orange/internal/document"
@@ -92,8 +93,11 @@ func PRNoted(def *workflow.Definition, t task.Task, pr task.PullRequest, now tim
 }
 
 // StandIn is the evidence for a move of a task whose pull request was merged: that stands in for all that the gates on the way ask git for,
-// because the work is merged, whatever lies in the worktree.
+// because the work is merged, whatever lies in the worktree. One that is not merged stands in for nothing.
 func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, pr task.PullRequest) Evidence {
+	if pr.State != task.PRMerged {
+		return ev
+	}
 	facts := map[string]Fact{}
 	for key, fact := range ev.Facts { // one map into another: the order does not matter
 		facts[key] = fact
@@ -109,12 +113,29 @@ func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence,
 	return ev
 }
 
-// Landed marks a task that ended with the merge of a pull request which has another head than what was reviewed.
-func Landed(before, after task.Task, pr task.PullRequest) task.Task {
+// OtherHead marks a task that ended with the merge of a pull request which has another head than what was reviewed.
+func OtherHead(before, after task.Task, pr task.PullRequest) task.Task {
 	if pr.State == task.PRMerged && before.Subject.Reviewed && pr.Commit != "" && pr.Commit != before.Subject.Commit {
 		after.Attention = fmt.Sprintf("merged %.7s, reviewed %.7s: look at what lies between", pr.Commit, before.Subject.Commit)
 	}
 	return after
+}
+
+// Landed is the merge of a task's pull request put on record for whoever wants to merge it here, each part of it once: noted says that
+// the record has it as merged already. Events are the task's whole history. A change without an event is none.
+func Landed(def *workflow.Definition, t task.Task, pr task.PullRequest, noted bool, events []task.Event, actor task.Actor, now time.Time) task.Change {
+	c := task.Change{Task: t, Expect: t.Version}
+	if !noted {
+		c = PRNoted(def, t, pr, now)
+	}
+	told := func(event task.Event) bool { return event.Type == task.Merged && event.Data["url"] == pr.URL }
+	if !slices.ContainsFunc(events, told) {
+		c.Events = append(c.Events, actor.Sign(task.Event{
+			Time: now, Type: task.Merged, Workflow: def.Digest, Reason: PREnd(pr),
+			Data: map[string]string{"branch": t.Branch, "commit": pr.Merge, "url": pr.URL},
+		}))
+	}
+	return c
 }
 
 // PREnd says in words how a pull request ended.
@@ -127,7 +148,7 @@ func PREnd(pr task.PullRequest) string {
 
 // PREnded is what follows from the end of the task's pull request: it is put on record, together with the move that the workflow
 // wants of it, judged as anybody's request would be. A move that is refused is not made: the task is marked, and nobody asks again.
-// against is what speaks against the move beside the workflow's rules; empty when nothing does.
+// The evidence has the pull request in it already, see StandIn. against is what speaks against the move beside the workflow's rules; empty when nothing does.
 func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr task.PullRequest, against string, now time.Time) task.Change {
 	c := PRNoted(def, t, pr, now)
 	to, said := PRMove(def, pr)
@@ -136,16 +157,13 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr task.PullReq
 	}
 	if against == "" {
 		noted := c.Task
-		if pr.State == task.PRMerged {
-			ev = StandIn(def, noted, to, ev, pr)
-		}
 		decision, err := Transition(def, noted, ev, task.Request{Task: t.ID, To: to, Actor: task.Actor{Rule: true}, Reason: PREnd(pr)}, now)
 		if err == nil {
 			moved := decision.Change
 			move := moved.Events[len(moved.Events)-1]
 			move.Type = task.AutoAdvanced
 			moved.Events = append(c.Events, move)
-			moved.Task = Landed(t, moved.Task, pr)
+			moved.Task = OtherHead(t, moved.Task, pr)
 			return moved
 		}
 		against = refusal(err)

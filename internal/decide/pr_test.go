@@ -86,7 +86,11 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	one.PRURL, one.PRState, one.Subject = pr.URL, task.PROpen, task.Subject{Commit: "first", Reviewed: true}
 	moved := withGit(evidence(""), true, true)
 	before := maps.Clone(moved.Facts)
-	c := decide.PREnded(def, one, moved, pr, "", noon)
+	ended := func(def *workflow.Definition) task.Change {
+		to, _ := decide.PRMove(def, pr)
+		return decide.PREnded(def, one, decide.StandIn(def, one, to, moved, pr), pr, "", noon)
+	}
+	c := ended(def)
 	if c.Task.Status != "done" || c.Events[1].Type != task.AutoAdvanced || !strings.Contains(c.Task.Attention, "merged second, reviewed first") {
 		t.Errorf("merged: %s, marked %q", shape(c), c.Task.Attention)
 	}
@@ -103,9 +107,8 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	pr.State = task.PRClosed // stands in for nothing
 	shut := tiny([]workflow.Transition{{From: "busy", To: "lost", Gate: []workflow.Part{{Git: workflow.GitUnmoved}}}})
 	shut.Moves = []workflow.Move{{Command: workflow.MovePRClosed, To: "lost"}}
-	other := one
-	other.Status = "busy"
-	if c = decide.PREnded(shut, other, moved, pr, "", noon); c.Task.Status != "busy" || !strings.Contains(c.Task.Attention, "git unmoved") {
+	one.Status = "busy"
+	if c = ended(shut); c.Task.Status != "busy" || !strings.Contains(c.Task.Attention, "git unmoved") {
 		t.Errorf("closed: %s, marked %q", shape(c), c.Task.Attention)
 	}
 	// It stands in for git alone.
@@ -118,7 +121,8 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	}
 	pr.State = task.PRMerged
 	moved.Facts[workflow.Part{Check: "tests"}.Key()] = decide.Fact{Source: "check tests", Found: "red"}
-	c = decide.PREnded(&strict, one, moved, pr, "", noon)
+	one.Status = "reviewing"
+	c = ended(&strict)
 	for said, want := range map[string]bool{"## Accepted": true, "check tests: red": true, "git unmoved": false} {
 		if c.Task.Status != "reviewing" || strings.Contains(c.Task.Attention, said) != want {
 			t.Errorf("with more than git in the gate: %s, marked %q, %q in it: want %v", shape(c), c.Task.Attention, said, want)
@@ -139,7 +143,7 @@ func TestPREnded_whereTheStateHasNoSuchMoveNamesThoseThatLeadOn(t *testing.T) {
 	}
 }
 
-func TestLanded_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
+func TestOtherHead_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
 	t.Parallel()
 	reviewed := task.Subject{Commit: "1111111aaaa", Reviewed: true}
 	for name, c := range map[string]struct {
@@ -154,7 +158,7 @@ func TestLanded_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
 		"nobody has reviewed it": {task.PRMerged, "2222222bbbb", task.Subject{Commit: "1111111aaaa"}, "as it was"},
 		"closed":                 {task.PRClosed, "2222222bbbb", reviewed, "as it was"},
 	} {
-		after := decide.Landed(task.Task{Subject: c.subject}, task.Task{Attention: "as it was"}, task.PullRequest{State: c.state, Commit: c.head})
+		after := decide.OtherHead(task.Task{Subject: c.subject}, task.Task{Attention: "as it was"}, task.PullRequest{State: c.state, Commit: c.head})
 		if after.Attention != c.want {
 			t.Errorf("%s: the mark is %q, want %q", name, after.Attention, c.want)
 		}

@@ -32,10 +32,10 @@ type Rejection struct {
 	To      task.Status
 	Message string
 	Details []Detail
-	Moved   bool          // nothing speaks against it but that the tip of the branch moved
+	Moved   bool // nothing speaks against it but that the tip of the branch moved
 	// Override is the command with which the person who asked makes the move all the same; empty where they may not.
 	Override string
-	Open    []task.Status // where the same actor may ask to go from here; where a task may be born, when From is empty
+	Open     []task.Status // where the same actor may ask to go from here; where a task may be born, when From is empty
 }
 
 // Detail is one unmet condition.

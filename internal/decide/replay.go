@@ -19,13 +19,14 @@ type Library struct {
 
 // Replayed is what came of making every decision of a history again.
 type Replayed struct {
-	Task       string       `json:"task"`
-	Decisions  int          `json:"decisions"`  // made again
-	Equal      int          `json:"equal"`      // of those, with the very same outcome
-	Skipped    int          `json:"skipped"`    // events that tell of what was done, and were not decided
-	Unrecorded int          `json:"unrecorded"` // events that were decided before inputs were kept
-	Untold     []Difference `json:"untold"`     // decisions that cannot be made again, and why
-	Different  []Difference `json:"different"`
+	Task         string       `json:"task"`
+	Decisions    int          `json:"decisions"`     // made again
+	Equal        int          `json:"equal"`         // of those, with the very same outcome
+	Skipped      int          `json:"skipped"`       // events that tell of what was done, and were not decided
+	OtherEdition int          `json:"other_edition"` // decisions by another edition of the rules, which are not made again
+	Untold       []Difference `json:"untold"`        // decisions that cannot be made again, and why
+	Different    []Difference `json:"different"`
+	Trouble      string       `json:"trouble,omitempty"` // why the task could not be looked at, all of it or from some event on
 }
 
 // Difference is a decision that came out otherwise.
@@ -90,7 +91,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	first := r.events[at]
 	switch {
 	case len(first.Inputs) == 0 && decides(&first):
-		r.Unrecorded++
+		r.untold(at, stripped, lines)
 		return 1, nil
 	case len(first.Inputs) == 0:
 		r.Skipped++
@@ -101,9 +102,13 @@ func (r *replay) step(at int, lines []string) (int, error) {
 		r.untold(at, "its inputs cannot be read: "+err.Error(), lines)
 		return 1, nil
 	}
-	recorded := 1 // the events of a decision stand together: the first has inputs, and those behind it were decided with it
-	for at+recorded < len(r.events) && len(r.events[at+recorded].Inputs) == 0 && decides(&r.events[at+recorded]) {
-		recorded++
+	if in.Ask == AskAdopt {
+		r.Skipped++
+		return 1, nil
+	}
+	recorded := together(r.events, at)
+	if in.Edition != Edition {
+		return recorded, r.elsewhere(in, at, recorded, lines)
 	}
 	digest := first.Workflow
 	if digest == "" {
@@ -135,29 +140,81 @@ func (r *replay) step(at int, lines []string) (int, error) {
 		r.Different = append(r.Different, Difference{Event: first.Seq, Type: first.Type, Recorded: lines[at], Decided: "refused: " + refused.Error()})
 		return recorded, nil
 	}
-	return recorded, r.compare(c, at, recorded, lines)
+	return recorded, r.compare(c, in, at, recorded, lines)
 }
 
-// compare seals the events of a change as they would have been recorded, each behind the one that is on record.
-func (r *replay) compare(c task.Change, at, recorded int, lines []string) error {
-	equal := true
-	for i := range max(len(c.Events), recorded) {
+// stripped is why a decision without inputs cannot be made again: every decision has some.
+const stripped = "what it was made from is gone: every decision keeps its inputs, and somebody has taken these away"
+
+// together is how many events a decision has: the first has its inputs, and those behind it without any were decided with it, at the same moment.
+func together(events []task.Event, at int) int {
+	n := 1
+	for at+n < len(events) {
+		next := &events[at+n]
+		if len(next.Inputs) > 0 || !decides(next) || !next.Time.Equal(events[at].Time) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// elsewhere passes a decision of another edition of the rules. Its texts have to be there, and its events to be as they were sealed, all the same.
+func (r *replay) elsewhere(in Inputs, at, recorded int, lines []string) error {
+	r.OtherEdition++
+	for _, s := range in.Read {
+		_, err := r.library.Texts.of(s)
+		if errors.Is(err, ErrLost) {
+			r.untold(at, err.Error(), lines)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := r.differs(r.events[at:at+recorded], at, recorded, lines)
+	return err
+}
+
+// compare looks whether a change is the one that is on record.
+func (r *replay) compare(c task.Change, in Inputs, at, recorded int, lines []string) error {
+	equal, err := r.differs(c.Events, at, recorded, lines)
+	if err != nil || !equal {
+		return err
+	}
+	hooks, err := HooksDigest(c.Hooks)
+	if err != nil {
+		return err
+	}
+	if hooks != in.Hooks {
+		last := &r.events[at+recorded-1]
+		r.Different = append(r.Different, Difference{Event: last.Seq, Type: last.Type, Recorded: "hooks with the digest " + or(in.Hooks, "of none"), Decided: "hooks with the digest " + or(hooks, "of none")})
+		return nil
+	}
+	r.Equal++
+	return nil
+}
+
+// differs seals events as they would have been recorded, each behind the one that is on record, and answers whether all are the same.
+func (r *replay) differs(again []task.Event, at, recorded int, lines []string) (equal bool, err error) {
+	equal = true
+	for i := range max(len(again), recorded) {
 		decided, prev := "", ""
 		if at+i > 0 {
 			prev = r.events[at+i-1].Hash
 		}
-		if i < len(c.Events) {
-			e := c.Events[i]
+		if i < len(again) {
+			e := again[i]
 			if i == 0 {
 				e.Inputs = r.events[at].Inputs
 			}
 			sealed, err := task.Seal(e, at+i+1, prev)
 			if err != nil {
-				return err
+				return false, err
 			}
 			text, err := json.Marshal(sealed)
 			if err != nil {
-				return fmt.Errorf("write event %d again: %w", at+i+1, err)
+				return false, fmt.Errorf("write event %d again: %w", at+i+1, err)
 			}
 			decided = string(text)
 		}
@@ -170,15 +227,13 @@ func (r *replay) compare(c task.Change, at, recorded int, lines []string) error 
 			r.Different = append(r.Different, Difference{Event: at + i + 1, Type: r.events[min(at+i, len(r.events)-1)].Type, Recorded: on, Decided: decided})
 		}
 	}
-	if equal {
-		r.Equal++
-	}
-	return nil
+	return equal, nil
 }
 
 // under makes a decision by other rules.
 func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) error {
-	if in.Ask == AskMigrate || in.Ask == AskQueue || in.Ask == AskPR {
+	switch in.Ask {
+	case AskMigrate, AskQueue, AskPR, AskLanded, AskSettled, AskFree:
 		r.Skipped += recorded // no rule of a workflow was asked
 		return nil
 	}

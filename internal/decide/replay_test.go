@@ -90,6 +90,7 @@ func (w *stroll) commit(in decide.Inputs, ev decide.Evidence, c task.Change) {
 		w.s.Task.Workspace = "garden--1"
 	}
 	w.s.Task.EnteredAt = w.s.Task.EnteredAt.Truncate(time.Millisecond) // as a record has it
+	w.agrees()
 }
 
 // record writes a task with what happened to it.
@@ -110,6 +111,23 @@ func (w *stroll) record(one task.Task, events []task.Event) {
 	}
 }
 
+// agrees looks whether the history says what is on record, as it has to after every step.
+func (w *stroll) agrees() {
+	w.t.Helper()
+	if differs, err := task.Disagree(w.s.Task, w.events); err != nil || len(differs) > 0 {
+		w.t.Fatalf("the record and its history disagree: %v %q", err, differs)
+	}
+	traces, err := decide.Trace(w.events)
+	if err != nil || len(traces.Stripped) > 0 || !slices.Equal(traces.Entry, w.s.Entry) || !slices.Equal(traces.Start, w.s.Start) {
+		w.t.Fatalf("the history has %+v of a status that began with %v: %v", traces, w.s.Entry, err)
+	}
+	for _, e := range w.events {
+		if (len(e.Hooks) > 0) != (traces.Hooks[e.Seq] != "") {
+			w.t.Fatalf("event %d has set going %v, and its digest is %q", e.Seq, e.Hooks, traces.Hooks[e.Seq])
+		}
+	}
+}
+
 // start is an agent that is started, of the present status or of another; no decision is in that.
 func (w *stroll) start() {
 	state, _ := w.def.State(w.s.Task.Status)
@@ -123,10 +141,11 @@ func (w *stroll) start() {
 	if !is || found.Subject == (task.Subject{}) {
 		return
 	}
-	event := task.Event{Time: w.now, Type: task.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject, Data: map[string]string{"role": role}}
+	event := task.Event{Time: w.now, Type: task.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject, Evidence: verdicts, Data: map[string]string{"role": role}}
 	w.record(one, []task.Event{event})
 	w.s.Start = verdicts
 	w.starts++
+	w.agrees()
 }
 
 // outdated is an agent that ends after it has passed a commit which is not the tip any more; else that would be too rare.
@@ -331,8 +350,12 @@ func (w *stroll) step() {
 			w.commit(decide.Inputs{Ask: decide.AskRedo, To: to}.By(actor), ev, c)
 		}
 	case 4:
-		if one.Counters.Get(task.CrashCount) != 0 { // hooks were performed, and no event tells
-			w.s.Task.Counters = one.Counters.With(task.CrashCount, 0)
+		if c, due := decide.ForgetCrashes(one, nil, w.events, w.now); due { // hooks were performed
+			w.commit(decide.Inputs{Ask: decide.AskSettled}, decide.Evidence{}, c)
+			return
+		}
+		if c, due := decide.Free(one, nil, w.now); due && w.dice.IntN(3) == 0 {
+			w.commit(decide.Inputs{Ask: decide.AskFree}, decide.Evidence{}, c)
 			return
 		}
 		other := *w.def // the same rules, by another name
@@ -344,6 +367,8 @@ func (w *stroll) step() {
 		}
 	case 5:
 		w.commit(decide.Inputs{Ask: decide.AskQueue, To: "working"}.By(actor), decide.Evidence{}, decide.Queue(one, "working", actor, w.now))
+	case 14:
+		w.pullRequest(actor, ev)
 	default:
 		open := decide.Open(w.def, one, task.Actor{Rule: true})
 		if len(open) == 0 {
@@ -354,6 +379,25 @@ func (w *stroll) step() {
 			w.commit(decide.Inputs{Ask: decide.AskMove, To: req.To, Override: req.Override}.By(actor), ev, d.Change)
 		}
 	}
+}
+
+// pullRequest has the end of one be seen by the monitor, or by whoever wants to merge here.
+func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
+	pr := task.PullRequest{URL: "https://forge.invalid/pull/1", State: task.PRMerged, Commit: "c0", Merge: "c1"}
+	if w.dice.IntN(3) == 0 {
+		pr.State, pr.Merge = task.PRClosed, ""
+	}
+	if w.dice.IntN(3) == 0 {
+		noted := w.dice.IntN(2) == 0
+		c := decide.Landed(w.def, w.s.Task, pr, noted, w.events, actor, w.now)
+		w.commit(decide.Inputs{Ask: decide.AskLanded}.By(actor).About(pr, noted), decide.Evidence{}, c)
+		return
+	}
+	in := decide.Inputs{Ask: decide.AskPREnded, Against: []string{"", "", "", "the branch has more \xff"}[w.dice.IntN(4)]}.About(pr, false)
+	if to, said := decide.PRMove(w.def, pr); said {
+		ev = decide.StandIn(w.def, w.s.Task, to, ev, pr)
+	}
+	w.commit(in, ev, decide.PREnded(w.def, w.s.Task, ev, pr, in.Against, w.now))
 }
 
 func (w *stroll) library() decide.Library {
@@ -392,7 +436,7 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 	for seed := range seeds {
 		w := newStroll(t, all[seed%uint64(len(all))], seed)
 		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
-		if err != nil || got.Equal != got.Decisions || len(got.Untold) > 0 || got.Unrecorded > 0 || got.Skipped != w.starts || got.Decisions < 1 {
+		if err != nil || got.Equal != got.Decisions || len(got.Untold) > 0 || got.OtherEdition > 0 || got.Skipped != w.starts || got.Decisions < 1 {
 			t.Fatalf("seed %d, %s: %v\n%+v", seed, w.def.Name, err, got)
 		}
 		under, err := decide.Replay(w.s.Task, w.lines, w.library(), w.def)
@@ -422,7 +466,7 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 		}
 	}
 	t.Logf("%d tasks, %d decisions made again, %d moves, %d about a commit, begun anew %v, %d starts: %v", seeds, decisions, moves, about, anew, starts, asks)
-	if len(asks) < 8 || about == 0 || starts == 0 || anew[task.StatusChanged] == 0 || anew[task.AutoAdvanced+" by a death"] == 0 {
+	if len(asks) < 12 || about == 0 || starts == 0 || anew[task.StatusChanged] == 0 || anew[task.AutoAdvanced+" by a death"] == 0 {
 		t.Errorf("only these were asked: %v; %d moves were about a commit, these began a status anew: %v, and %d agents were started", asks, about, anew, starts)
 	}
 }

@@ -51,7 +51,7 @@ func TestAReplay_skipsAnEndThatSomebodyWanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := decide.Replay(w.s.Task, append(w.lines, string(line)), w.library(), nil)
-	if err != nil || got.Skipped != w.starts+1 || got.Unrecorded > 0 || got.Equal != got.Decisions || len(got.Different) > 0 {
+	if err != nil || got.Skipped != w.starts+1 || len(got.Untold) > 0 || got.Equal != got.Decisions || len(got.Different) > 0 {
 		t.Errorf("%v, %+v", err, got)
 	}
 }

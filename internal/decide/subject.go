@@ -82,9 +82,15 @@ func WantsTree(def *workflow.Definition, t task.Task, to task.Status) bool {
 	case workflow.SubjectWorktree:
 		return true
 	case workflow.SubjectCarried:
-		return from.Subject != workflow.SubjectCarried
+		carried := from.Subject == workflow.SubjectCarried || from.Subject == workflow.SubjectWorktree && onlyPasses(def, t, to)
+		return !carried
 	}
 	return false
+}
+
+// onlyPasses says whether all edges to a status are those of a passing verdict, which carries what was judged along.
+func onlyPasses(def *workflow.Definition, t task.Task, to task.Status) bool {
+	return !slices.ContainsFunc(edges(def, t, to), func(edge *workflow.Transition) bool { return !passes(edge) || edge.Override })
 }
 
 // Prepared is what follows for a task whose status began without a workspace, once that is ready: now it is known what its evidence is about.

@@ -364,8 +364,8 @@ func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.H
 		class, _ := task.ClassOf(h.Action)
 		owes = owes || class != task.ClassRecord
 	}
-	if !owes && t.Counters.Get(task.CrashCount) != 0 {
-		t.Counters = t.Counters.With(task.CrashCount, 0)
+	if !owes {
+		t.Counters = WithoutCrashes(t.Counters) // the event of the move tells
 	}
 	return t
 }

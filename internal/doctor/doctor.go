@@ -60,6 +60,9 @@ type Window struct {
 type Windows interface {
 	Windows(ctx context.Context) ([]Window, error)
 	EndWindow(ctx context.Context, id string) error
+	// Kept lists the tasks whose environments are kept there.
+	Kept(ctx context.Context) ([]string, error)
+	DropKept(ctx context.Context, id string) error
 }
 
 // File is a file that a person has set up, or one that ships.
@@ -91,6 +94,12 @@ type Machine interface {
 	Space(path string) (uint64, error)
 }
 
+// Lease is the right to watch over the agents.
+type Lease interface {
+	// Watcher is the process that has it; its zero value where none does, or it is not known.
+	Watcher() task.Watcher
+}
+
 // Doctor examines one home. Every field is required.
 type Doctor struct {
 	Home    string
@@ -102,6 +111,7 @@ type Doctor struct {
 	Windows Windows
 	Setup   Setup
 	Machine Machine
+	Lease   Lease
 	Now     func() time.Time
 	// Settling is how long what others are doing at this moment has to come to an end before it is called a problem.
 	Settling time.Duration
@@ -208,6 +218,7 @@ const (
 	checkWorkflows = "workflows"
 	checkProjects  = "projects"
 	checkDatabase  = "database"
+	checkPrivate   = "private"
 	checkFolders   = "folders"
 	checkRebuild   = "rebuild"
 	checkChain     = "chain"
@@ -216,13 +227,16 @@ const (
 	checkHooks     = "hooks"
 	checkPool      = "pool"
 	checkSessions  = "sessions"
+	checkMonitor   = "monitor"
+	checkKept      = "environments"
 	checkLeftovers = "leftovers"
 )
 
 func order() []string {
 	return []string{
 		checkTmux, checkGit, checkGH, checkSpace, checkConfig, checkHarnesses, checkWorkflows, checkProjects, checkDatabase,
-		checkRebuild, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks, checkPool, checkSessions, checkLeftovers,
+		checkPrivate, checkRebuild, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks, checkPool,
+		checkSessions, checkMonitor, checkKept, checkLeftovers,
 	}
 }
 
@@ -230,7 +244,7 @@ func order() []string {
 func (d *Doctor) look(ctx context.Context) []finding {
 	var out []finding
 	for _, check := range []func(context.Context) []finding{
-		d.tmux, d.git, d.gh, d.space, d.files, d.projects, d.leftovers,
+		d.tmux, d.git, d.gh, d.space, d.files, d.projects, d.private, d.monitor, d.leftovers,
 	} {
 		out = append(out, check(ctx)...)
 	}
@@ -243,7 +257,7 @@ func (d *Doctor) look(ctx context.Context) []finding {
 		return out
 	}
 	for _, check := range []func(context.Context, *view) []finding{
-		d.folders, d.strangers, d.histories, d.hooks, d.pool, d.sessions,
+		d.folders, d.strangers, d.histories, d.hooks, d.pool, d.sessions, d.environments,
 	} {
 		out = append(out, check(ctx, v)...)
 	}
@@ -253,7 +267,8 @@ func (d *Doctor) look(ctx context.Context) []finding {
 // view is what several checks look at.
 type view struct {
 	windows []Window
-	blind   bool // the windows could not be looked at
+	kept    []string // tasks whose environment is kept
+	blind   bool     // the windows could not be looked at
 	tasks   []task.Task
 	byID    map[string]task.Task
 	owed    map[string][]task.OwedHook
@@ -269,6 +284,8 @@ func (d *Doctor) gather(ctx context.Context) (*view, []finding) {
 	if v.windows, err = d.Windows.Windows(ctx); err != nil {
 		v.blind = true
 		out = append(out, blind(checkSessions, "tmux", err))
+	} else if v.kept, err = d.Windows.Kept(ctx); err != nil {
+		out = append(out, blind(checkKept, "tmux", err))
 	}
 	owed, err := d.Record.Owed(ctx)
 	if err != nil {

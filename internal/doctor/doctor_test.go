@@ -31,6 +31,7 @@ type world struct {
 	shows     map[string][]string // how the projections of a task stand
 	evidence  map[string]bool
 	windows   []doctor.Window
+	kept      []string
 	projects  []task.Project
 	files     []doctor.File
 	worktrees []string
@@ -43,7 +44,10 @@ type world struct {
 	stubborn  bool // nothing can be mended
 	told      map[string]task.Adoption
 	adopted   []string
+	watcher   task.Watcher
 }
+
+func (w *world) Watcher() task.Watcher { return w.watcher }
 
 var errBlind = errors.New("the lamp is out")
 
@@ -137,6 +141,10 @@ func (w *world) Windows(context.Context) ([]doctor.Window, error) {
 func (w *world) EndWindow(_ context.Context, id string) error {
 	return w.mend("end "+id, func() { w.windows = nil })
 }
+func (w *world) Kept(context.Context) ([]string, error) { return w.kept, w.see("kept") }
+func (w *world) DropKept(_ context.Context, id string) error {
+	return w.mend("drop "+id, func() { w.kept = nil })
+}
 
 // setup is another face of the world: two rooms have a method of the same name.
 type setup struct{ *world }
@@ -172,10 +180,14 @@ func newWorld(t *testing.T) *world {
 		evidence: map[string]bool{"kept": true}, versions: map[string]string{"tmux": "tmux 3.4", "git": "git version 2.47.1", "gh": "gh version 2.1"}, space: 10 << 30,
 		files: []doctor.File{{Kind: "config", Name: "config"}, {Kind: "harness", Name: "claude", Program: "claude-program"}, {Kind: "workflow", Name: "default"}},
 	}
+	if err := os.Chmod(w.home, task.PrivateFolder); err != nil {
+		t.Fatal(err)
+	}
 	w.projects = []task.Project{{Name: "garden", Path: w.home, DefaultBranch: "main", PoolSize: 2}}
 	w.add("one", "working")
 	w.holders = []task.Holder{{Workspace: "garden--1", Task: "one", Branch: "fix", Status: "working"}}
 	w.worktrees = []string{"garden--1"}
+	w.kept = []string{"one"}
 	w.windows = []doctor.Window{{ID: "@1", Session: "garden/fix", Task: "one", Role: "worker"}, {ID: "@2", Session: "mine"}}
 	return w
 }
@@ -210,7 +222,7 @@ func (w *world) add(id string, status task.Status) {
 
 func (w *world) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
-		Home: w.home, Record: w, Files: w, Shown: w, Adopter: w, Mender: w, Windows: w, Setup: setup{w}, Machine: w,
+		Home: w.home, Record: w, Files: w, Shown: w, Adopter: w, Mender: w, Windows: w, Setup: setup{w}, Machine: w, Lease: w,
 		Now: time.Now, Settling: time.Millisecond,
 	}
 }
@@ -235,6 +247,31 @@ func notOK(found []task.Finding) []string {
 	return out
 }
 
+func TestExamine_namesAMonitorThatHasTheLeaseAndDoesNotWatch(t *testing.T) {
+	t.Parallel()
+	w, noon := newWorld(t), time.Date(2024, 5, 6, 12, 0, 0, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		watcher task.Watcher
+		want    string
+	}{
+		"nobody":                {task.Watcher{}, ""},
+		"one that watches":      {task.Watcher{PID: 7, Heard: time.Now()}, "ok lease: process 7 watches over the agents "},
+		"one that is stopped":   {task.Watcher{PID: 7, Heard: time.Now(), Stopped: true}, `warning lease: process 7 has the lease of the monitor and is stopped: nobody watches over the agents let it go on with "kill -CONT 7", or end it with "kill -KILL 7"`},
+		"one that does nothing": {task.Watcher{PID: 7, Heard: noon}, `warning lease: process 7 has the lease of the monitor and has done nothing since 2024-05-06 12:00:00: nobody watches over the agents end it with "kill 7", or "kill -KILL 7" if that does not help`},
+	} {
+		w.watcher = tt.watcher
+		got := ""
+		for _, f := range w.examine(false) {
+			if f.Check == "monitor" {
+				got += fmt.Sprintf("%s %s: %s %s", f.Level, f.Subject, f.Found, f.Advice)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: found %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 func TestExamine_findsNothingInAHealthyHome(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -242,7 +279,7 @@ func TestExamine_findsNothingInAHealthyHome(t *testing.T) {
 	if bad := notOK(found); len(bad) > 0 || len(w.mended) > 0 || w.looks != 1 || !healthy(found) {
 		t.Errorf("found %q, mended %q, in %d looks", bad, w.mended, w.looks)
 	}
-	for _, check := range []string{"tmux", "git", "gh", "disk", "config", "harnesses", "workflows", "projects", "database", "folders", "chain", "mirrors", "evidence", "hooks", "pool", "sessions", "leftovers"} {
+	for _, check := range []string{"tmux", "git", "gh", "disk", "config", "harnesses", "workflows", "projects", "database", "private", "folders", "chain", "mirrors", "evidence", "hooks", "pool", "sessions", "environments", "leftovers"} {
 		if !slices.ContainsFunc(found, func(f task.Finding) bool { return f.Check == check }) {
 			t.Errorf("nothing is said of %s", check)
 		}
@@ -294,6 +331,8 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 			w.add("over", "done")
 			w.windows = append(w.windows, doctor.Window{ID: "@9", Session: "s", Task: "over", Role: "worker"})
 		}, `problem sessions over: session "s" is still there, and the task is over (done)`},
+		{func(w *world) { w.kept = append(w.kept, "gone") }, "warning environments gone: "},
+		{func(w *world) { w.add("over", "done"); w.kept = append(w.kept, "over") }, "warning environments over: "},
 	}
 	for _, tt := range tests {
 		w := newWorld(t)
@@ -312,7 +351,7 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 func TestExamine_callsWhatItCannotSeeAProblem(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{
-		"tmux", "git", "space", "files", "projects", "branch", "check", "list", "holders", "owed", "lines", "folders", "evidence", "differs", "windows", "worktrees",
+		"tmux", "git", "space", "files", "projects", "branch", "check", "list", "holders", "owed", "lines", "folders", "evidence", "differs", "windows", "worktrees", "kept",
 	} {
 		w := newWorld(t)
 		w.blind[what] = true
@@ -347,7 +386,9 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 		{func(w *world) {
 			w.owed = []task.OwedHook{{Task: "one", Hook: task.Hook{Action: task.SpawnNext}, State: task.HookPending}}
 		}, "retry one"},
-		{func(w *world) { w.holders[0].Status, w.holders[0].Task, w.tasks[0].Workspace = "", "gone", "" }, "forget gone"},
+		{func(w *world) {
+			w.holders[0].Status, w.holders[0].Task, w.tasks[0].Workspace, w.kept = "", "gone", "", nil
+		}, "forget gone"},
 		{func(w *world) {
 			w.windows = []doctor.Window{{ID: "@9", Task: "gone", Role: "worker"}}
 			w.tasks[0].Session = ""
@@ -355,8 +396,9 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 		{func(w *world) {
 			w.add("over", "done")
 			w.tasks[0].Workspace, w.tasks[0].Session = "", ""
-			w.holders[0].Task = "over"
+			w.holders[0].Task, w.kept = "over", nil
 		}, "free over"},
+		{func(w *world) { w.kept = []string{"gone"} }, "drop gone"},
 	}
 	for _, tt := range tests {
 		w := newWorld(t)
@@ -375,7 +417,7 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 				t.Errorf("%s: it says %q, and nothing was mended", tt.want, f.Mended)
 			}
 		}
-		if tt.want != "retry one" && healthy(found) {
+		if tt.want != "retry one" && tt.want != "drop gone" && healthy(found) {
 			t.Errorf("%s: nothing was mended, and all is called well", tt.want)
 		}
 	}
@@ -386,6 +428,19 @@ func TestExamine_endsNoWindowOfATaskThatMayComeBackAndNoneOfAPersons(t *testing.
 	w := newWorld(t)
 	w.folders = append(w.folders, [2]string{"garden", "two"})
 	w.windows = append(w.windows, doctor.Window{ID: "@9", Task: "two", Role: "worker"}, doctor.Window{ID: "@8", Task: "gone"})
+	w.examine(true)
+	if len(w.mended) > 0 {
+		t.Errorf("it did %q", w.mended)
+	}
+}
+
+func TestExamine_dropsNoEnvironmentThatATaskNeedsOrMayComeBackFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add("waiting", "pending")
+	w.tasks[1].Workspace, w.tasks[1].Session, w.tasks[1].QueuedFor = "", "", "working"
+	w.folders = append(w.folders, [2]string{"garden", "two"})
+	w.kept = []string{"one", "waiting", "two"}
 	w.examine(true)
 	if len(w.mended) > 0 {
 		t.Errorf("it did %q", w.mended)
@@ -409,7 +464,7 @@ func TestExamine_removesOldLeftoversOfOursOnly(t *testing.T) {
 	ago := time.Now().Add(-3 * time.Hour)
 	write := func(name string, aged bool) {
 		path := filepath.Join(w.home, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), task.PrivateFolder), os.WriteFile(path, nil, task.PrivateFile)); err != nil {
 			t.Fatal(err)
 		}
 		if aged {

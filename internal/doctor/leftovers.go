@@ -18,7 +18,7 @@ const old = time.Hour
 // leftoverNames are the temporary names that this program writes under, each for the folders below ORANGE_HOME where it does.
 func leftoverNames() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
-		".":                  regexp.MustCompile(`^(projects\.json\.new|tmux\.conf\.\d+)$`),
+		".":                  regexp.MustCompile(`^(projects\.json\.new|(tmux\.conf|bearings\.json)\.\d+)$`),
 		"bin":                regexp.MustCompile(`^orange\.\d+$`),
 		"launch":             regexp.MustCompile(`^\d+\.json(\.new)?$`),
 		"workflows/.kept":    regexp.MustCompile(`^\.[0-9a-f]{64}\.\d+$`),

@@ -25,6 +25,18 @@ func (d *Doctor) git(ctx context.Context) []finding {
 	return d.program(ctx, checkGit, leastGit, "--version")
 }
 
+// monitor tells of a process that has the lease of the monitor: nobody else can watch while it does not.
+func (d *Doctor) monitor(context.Context) []finding {
+	holder := d.Lease.Watcher()
+	if holder.PID == 0 {
+		return nil // that nobody watches is no fault
+	}
+	if found, advice := holder.Trouble(d.Now()); found != "" {
+		return []finding{warning(checkMonitor, "lease", found, advice)}
+	}
+	return []finding{ok(checkMonitor, "lease", "process %s watches over the agents", holder.Name())}
+}
+
 // program checks that a program is there that nothing goes without, and is new enough.
 func (d *Doctor) program(ctx context.Context, name, least string, args ...string) []finding {
 	said, err := d.Machine.Version(ctx, name, args...)

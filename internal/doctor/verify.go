@@ -1,38 +1,60 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/task"
 )
 
-// Past is what there is of a task's past.
+// Past is what there is of the past of tasks.
 type Past interface {
-	// History is a task with its history on record, one event a line.
-	History(ctx context.Context, id string) (task.Task, []string, error)
+	// IDs are those of all tasks on record, of one project where one is named, also of those that cannot be read.
+	IDs(ctx context.Context, project string) ([]string, error)
+	// Strays are the ids of tasks that the record has events or changes of, and nothing else.
+	Strays(ctx context.Context) ([]string, error)
+	// Whole is all that is on record of a task.
+	Whole(ctx context.Context, id string) (task.Whole, error)
 	// Kept is the text that is kept for a task under a digest, as it stands there now.
 	Kept(project, id, digest string) (text string, kept bool, err error)
+	// Rules says why the text of a workflow cannot be used that is pinned under its digest; nil where it can.
+	Rules(ctx context.Context, ref task.WorkflowRef) error
 }
 
 // Verify looks whether the past of some tasks holds: that their histories are whole and unchanged, that they say what is on record,
 // that the files say the same, and that every text which an event names is kept as it was. It changes nothing.
 // What a command is in the middle of at this moment is no finding.
 func (d *Doctor) Verify(ctx context.Context, past Past, ids []string) ([]task.Finding, error) {
-	found, err := d.lasting(ctx, func(ctx context.Context) []finding {
-		var out []finding
-		var count verified
-		for _, id := range ids {
-			if ctx.Err() != nil {
-				break
-			}
-			out = append(out, d.verify(ctx, past, id, &count)...)
+	return d.lookTwice(ctx, func(ctx context.Context) []finding { return d.verifyEach(ctx, past, ids) })
+}
+
+// VerifyAll looks at all tasks, or those of a project where one is named, and for tasks that the record has lost.
+// One that cannot be read is a finding, and keeps no other from being looked at.
+func (d *Doctor) VerifyAll(ctx context.Context, past Past, project string) ([]task.Finding, error) {
+	return d.lookTwice(ctx, func(ctx context.Context) []finding {
+		ids, err := past.IDs(ctx, "")
+		if err != nil {
+			return []finding{blind(checkDatabase, "record", err)}
 		}
-		return orOK(out, checkChain, "tasks", "verified: %d, with %d events and %d kept texts", count.tasks, count.events, count.texts)
+		out := d.gone(ctx, past, project, ids)
+		if project != "" {
+			if ids, err = past.IDs(ctx, project); err != nil {
+				return append(out, blind(checkDatabase, "record", err))
+			}
+		}
+		return append(out, d.verifyEach(ctx, past, ids)...)
 	})
+}
+
+func (d *Doctor) lookTwice(ctx context.Context, look func(context.Context) []finding) ([]task.Finding, error) {
+	found, err := d.lasting(ctx, look)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -42,18 +64,71 @@ func (d *Doctor) Verify(ctx context.Context, past Past, ids []string) ([]task.Fi
 // verified counts what was looked at.
 type verified struct{ tasks, events, texts int }
 
+func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string) []finding {
+	var out []finding
+	var count verified
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			break
+		}
+		out = append(out, d.verify(ctx, past, id, &count)...)
+	}
+	if slices.ContainsFunc(out, func(f finding) bool { return f.Level != task.LevelOK }) {
+		return out
+	}
+	return append(out, ok(checkChain, "tasks", "verified: %d, with %d events and %d kept texts", count.tasks, count.events, count.texts))
+}
+
+// gone finds tasks that are not on record and that nobody has deleted as orange does.
+func (d *Doctor) gone(ctx context.Context, past Past, project string, ids []string) []finding {
+	known := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		known[id] = true
+	}
+	var out []finding
+	folders, err := d.Files.Folders()
+	if err != nil {
+		out = append(out, blind(checkFolders, "tasks", err))
+	}
+	for _, folder := range folders {
+		if known[folder[1]] || project != "" && folder[0] != project {
+			continue
+		}
+		text, err := d.Files.ReadHistory(folder[0], folder[1])
+		if err == nil && !isOurs(text) {
+			continue // it never was on record
+		}
+		subject := folder[0] + "/" + folder[1]
+		if err != nil {
+			out = append(out, blind(checkFolders, subject, err))
+			continue
+		}
+		out = append(out, problem(checkFolders, subject, "its folder has its history, and the record does not have the task: orange moves the folder of a task away that it deletes",
+			adviceRebuild+" brings it back; if it was to be deleted, move its folder away"))
+	}
+	strays, err := past.Strays(ctx)
+	if err != nil {
+		return append(out, blind(checkDatabase, "record", err))
+	}
+	for _, id := range strays {
+		out = append(out, problem(checkDatabase, id, "the record has a past of it, and does not have the task: it was taken out by other hands", adviceChanged))
+	}
+	return out
+}
+
 func (d *Doctor) verify(ctx context.Context, past Past, id string, count *verified) []finding {
-	t, lines, err := past.History(ctx, id)
+	w, err := past.Whole(ctx, id)
 	if errors.Is(err, task.ErrNotFound) {
 		return nil // it was deleted meanwhile
 	}
 	if err != nil {
-		return []finding{blind(checkChain, id, err)}
+		return []finding{problem(checkDatabase, id, "it cannot be read, and was compared with nothing: "+err.Error(), adviceChanged)}
 	}
+	t := w.Task
 	count.tasks++
-	count.events += len(lines)
-	out := d.mirrors(t, lines)
-	events, broken := d.chain(t, lines)
+	count.events += len(w.Lines)
+	out := d.mirrors(t, w.Lines)
+	events, broken := d.chain(t, w.Lines)
 	if len(broken) > 0 {
 		return append(broken, out...) // what a changed history says is worth no further look
 	}
@@ -61,11 +136,143 @@ func (d *Doctor) verify(ctx context.Context, past Past, id string, count *verifi
 	if err != nil {
 		return append(out, blind(checkChain, id, err))
 	}
-	for _, what := range differs {
+	more, err := d.beside(w, events)
+	if err != nil {
+		out = append(out, blind(checkChain, id, fmt.Errorf("hooks and what was there when the status began are compared with nothing: %w", err)))
+	}
+	for _, what := range append(differs, more...) {
 		out = append(out, problem(checkDatabase, id, what, adviceChanged))
 	}
-	out = append(out, d.projections(ctx, []shown{{t, lines}})...)
+	if at := rebuiltAt(events); at > 0 {
+		out = append(out, ok(checkDatabase, id, "its hooks up to event %d are compared with nothing: the record was rebuilt then, and has them no more", at))
+	}
+	out = append(out, d.rules(ctx, past, t, events)...)
+	out = append(out, d.projections(ctx, []shown{{t, w.Lines}})...)
 	return append(out, d.texts(past, t, events, count)...)
+}
+
+// beside tells in words where the record beside the task's own row is not what the history says: evidence that was spent, what was there when
+// the present status began, hooks; and where a decision lacks what it was made from.
+func (d *Doctor) beside(w task.Whole, events []task.Event) ([]string, error) {
+	var out []string
+	_, spent, err := task.Fold(events)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, unlike("evidence that was spent", latest(spent), w.Spent, func(s task.Spent) string {
+		return fmt.Sprintf("%s, %s, at event %d", s.Source, s.Digest, s.Seq)
+	})...)
+	traces, err := decide.Trace(events)
+	if err != nil {
+		return out, err
+	}
+	out = append(out, unlike("what was there when the status began", traces.Entry, w.Entry, func(e task.Evidence) string { return e.Source + ", " + e.Digest })...)
+	out = append(out, unlike("what was there when the agent was started", traces.Start, w.Start, func(e task.Evidence) string { return e.Source + ", " + e.Digest })...)
+	for _, seq := range traces.Stripped {
+		out = append(out, fmt.Sprintf("event %d is a decision, and what it was made from is gone: its inputs were taken away", seq))
+	}
+	more, err := unlikeHooks(w.Hooks, events, traces.Hooks)
+	return append(out, more...), err
+}
+
+// latest leaves out evidence that a later move rested on too.
+func latest(spent []task.Spent) []task.Spent {
+	var out []task.Spent
+	for i, s := range spent {
+		if !slices.ContainsFunc(spent[i+1:], func(later task.Spent) bool { return later.Evidence == s.Evidence }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// unlike tells what one of two lists has and the other has not, whatever their order.
+func unlike[T comparable](what string, history, record []T, say func(T) string) []string {
+	var out []string
+	for _, one := range history {
+		if !slices.Contains(record, one) {
+			out = append(out, fmt.Sprintf("%s is missing on record: %s", what, say(one)))
+		}
+	}
+	for _, one := range record {
+		if !slices.Contains(history, one) {
+			out = append(out, fmt.Sprintf("%s is on record, and not in its history: %s", what, say(one)))
+		}
+	}
+	return out
+}
+
+// rebuiltAt is the event with which the task came back last whose record was lost; 0 where that never happened.
+func rebuiltAt(events []task.Event) int {
+	for i := len(events) - 1; i >= 0; i-- {
+		if events[i].Type == task.Rebuilt {
+			return events[i].Seq
+		}
+	}
+	return 0
+}
+
+// unlikeHooks tells where the hooks on record are not those that the events have set going. Whether one is done the record alone knows.
+func unlikeHooks(hooks []task.OwedHook, events []task.Event, digests map[int]string) ([]string, error) {
+	of := map[int][]task.OwedHook{}
+	for _, h := range hooks {
+		of[h.Event] = append(of[h.Event], h)
+	}
+	since := rebuiltAt(events)
+	var out []string
+	for i := range events {
+		e := &events[i]
+		have := of[e.Seq]
+		delete(of, e.Seq)
+		if e.Seq <= since {
+			continue
+		}
+		slices.SortFunc(have, func(a, b task.OwedHook) int { return cmp.Compare(a.Index, b.Index) })
+		var names []string
+		var all []task.Hook
+		for _, h := range have {
+			names, all = append(names, h.Action), append(all, h.Hook)
+		}
+		if !slices.Equal(names, e.Hooks) {
+			out = append(out, fmt.Sprintf("event %d has set going %s, and on record are %s", e.Seq, listed(e.Hooks), listed(names)))
+			continue
+		}
+		digest, err := decide.HooksDigest(all)
+		if err != nil {
+			return out, err
+		}
+		if digest != digests[e.Seq] {
+			out = append(out, fmt.Sprintf("the hooks that event %d has set going are not on record as they were: what one of them does was changed", e.Seq))
+		}
+	}
+	for _, seq := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, fmt.Sprintf("hooks are on record for event %d, which its history does not have", seq))
+	}
+	return out, nil
+}
+
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "no hooks"
+	}
+	return strings.Join(names, ", ")
+}
+
+// rules looks whether the workflows that the task was decided by are kept as they were.
+func (d *Doctor) rules(ctx context.Context, past Past, t task.Task, events []task.Event) []finding {
+	var out []finding
+	var seen []string
+	for i := range events {
+		digest := events[i].Workflow
+		if digest == "" || slices.Contains(seen, digest) {
+			continue
+		}
+		seen = append(seen, digest)
+		if err := past.Rules(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest}); err != nil {
+			out = append(out, problem(checkDatabase, t.ID, fmt.Sprintf("the workflow of event %d cannot be looked at: %v", events[i].Seq, err), adviceChanged))
+		}
+	}
+	return out
 }
 
 // texts looks whether every text that an event names is there, and is what it was.

@@ -21,6 +21,9 @@ const (
 	maxBody  = 32 << 20
 )
 
+// maxNames is how many sections are told by name: a refusal lists them, and an event keeps them.
+const maxNames = 20
+
 // maxProblems is where a document counts as broken enough; more lines would help nobody.
 const maxProblems = 20
 
@@ -34,7 +37,10 @@ type Document struct {
 	header     string // the frontmatter block itself
 	frontLines int    // lines of the frontmatter block
 
-	sections []Section // the last of each key, in the order in which they stand
+	sections []Section      // the last of each key, in the order in which they stand
+	at       map[string]int // where in sections each key stands
+	named    int            // how many of the sections are told by name
+	unnamed  int            // how many there are beside those
 }
 
 // Header is the frontmatter block exactly as it stands; empty when there is none or it is of an insane size, and for no document at all.
@@ -108,7 +114,9 @@ func (d *Document) readBody(linesBefore int) {
 		line := linesBefore + open.first + 1
 		d.problem(line, "cannot see what follows line %d: %s that opens there is never closed; close it with %s", line, open.kind.noun(), open.closer)
 	}
-	d.sections = sectionsOf(out, linesBefore)
+	d.sections, d.at = sectionsOf(out, linesBefore)
+	d.named = min(len(d.sections), maxNames)
+	d.unnamed = len(d.sections) - d.named
 }
 
 // lineEnd is where the first line of text ends, and where the next one begins.

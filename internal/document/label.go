@@ -28,13 +28,14 @@ func (s Section) Fields(names []string) []string {
 		if l.kind != prose {
 			continue
 		}
-		text := unmarked(l.text)
+		shown := seen(l.text)
+		text := unmarked(shown)
 		if name, content, ok := labelOf(text, names); ok {
 			current = name
 			filled[name] = filled[name] || hasContent(content)
 			continue
 		}
-		if labelLike.MatchString(strings.TrimLeft(strings.TrimSpace(l.text), emphasis)) {
+		if labelLike.MatchString(strings.TrimLeft(strings.TrimSpace(shown), emphasis)) {
 			current = ""
 			continue
 		}
@@ -72,4 +73,6 @@ func labelOf(text string, names []string) (name, content string, ok bool) {
 	return "", "", false
 }
 
-func hasContent(text string) bool { return strings.Trim(text, emphasis+" \t") != "" }
+func hasContent(text string) bool {
+	return strings.TrimFunc(text, func(r rune) bool { return unseen(r) || strings.ContainsRune(emphasis, r) }) != ""
+}

@@ -9,27 +9,23 @@ type Told struct {
 }
 
 // Retell is a document as far as it is told again: its sections by their names, in their order, with the texts of those that are told.
-// A section that is only named is there and has no text.
-func Retell(names []string, told []Told, problems []Problem) *Document {
-	d := &Document{Problems: problems}
+// A section that is only named is there and has no text. More is how many there were beside those that are named.
+func Retell(names []string, more int, told []Told, problems []Problem) *Document {
+	d := &Document{Problems: problems, at: map[string]int{}, named: len(names), unnamed: more}
 	for _, name := range names {
+		d.at[nameKey(name)] = len(d.sections)
 		d.sections = append(d.sections, Section{Name: name, Key: nameKey(name), Copies: 1})
 	}
 	for _, one := range told {
 		s := Section{Name: one.Name, Key: nameKey(one.Name)}
-		if again := sectionsOf(outlineOf("## x\n"+one.Text), 0); len(again) > 0 {
+		if again, _ := sectionsOf(outlineOf("## x\n"+one.Text), 0); len(again) > 0 {
 			s.lines = again[0].lines
 		}
 		s.Line, s.Copies, s.Text = one.Line, one.Copies, one.Text
-		at := -1
-		for i := range d.sections {
-			if d.sections[i].Key == s.Key {
-				at = i
-			}
-		}
-		if at < 0 {
-			d.sections = append(d.sections, s)
-			continue
+		at, known := d.at[s.Key]
+		if !known {
+			at = len(d.sections)
+			d.sections, d.at[s.Key] = append(d.sections, s), at
 		}
 		d.sections[at] = s
 	}

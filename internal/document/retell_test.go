@@ -20,13 +20,13 @@ func FuzzRetell(f *testing.F) {
 		for _, s := range d.sections {
 			told = append(told, Told{Name: s.Name, Line: s.Line, Copies: s.Copies, Text: s.Text})
 		}
-		again := Retell(d.SectionNames(), told, d.Problems)
-		if !slices.Equal(again.SectionNames(), d.SectionNames()) {
+		again := Retell(d.SectionNames(), d.MoreSections(), told, d.Problems)
+		if !slices.Equal(again.SectionNames(), d.SectionNames()) || again.MoreSections() != d.MoreSections() {
 			t.Fatalf("%q became %q", d.SectionNames(), again.SectionNames())
 		}
 		labels := []string{"DONE", "APPROACH"}
-		for i, was := range d.sections {
-			is := again.sections[i]
+		for _, was := range d.sections {
+			is := again.sections[again.at[was.Key]]
 			verdict, found := was.FirstVerdict()
 			verdictAgain, foundAgain := is.FirstVerdict()
 			anyVerdict, anyFound := was.AnyVerdict()

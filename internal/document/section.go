@@ -4,6 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"unicode"
+
+	"orange/internal/printable"
 )
 
 // Section is the content under one top-level heading of level 2, up to the next one.
@@ -20,23 +23,25 @@ type Section struct {
 // Section finds a section by its name: "## Plan", "Plan" and " plan " are the same.
 // Where the heading stands more than once it is the last one.
 func (d *Document) Section(name string) (Section, bool) {
-	key := Key(name)
-	for _, s := range d.sections {
-		if s.Key == key {
-			return s, true
-		}
+	at, found := d.at[Key(name)]
+	if !found {
+		return Section{}, false
 	}
-	return Section{}, false
+	return d.sections[at], true
 }
 
-// SectionNames are the names of all sections as written, in the order of the document, the last of duplicates only.
+// SectionNames are the names of the sections as written, shortened, in the order of the document, the last of duplicates only.
+// Of very many they are the first ones; MoreSections is how many there are beside them.
 func (d *Document) SectionNames() []string {
-	names := make([]string, 0, len(d.sections))
-	for _, s := range d.sections {
-		names = append(names, s.Name)
+	names := make([]string, 0, d.named)
+	for _, s := range d.sections[:d.named] {
+		names = append(names, shorten(s.Name))
 	}
 	return names
 }
+
+// MoreSections is how many sections there are that SectionNames leaves out.
+func (d *Document) MoreSections() int { return d.unnamed }
 
 // Key is the canonical key of a section's name, with or without the heading's own hashes.
 func Key(name string) string {
@@ -52,13 +57,15 @@ func Key(name string) string {
 	return strings.ToLower(name)
 }
 
-func sectionsOf(out *outline, linesBefore int) []Section {
+// sectionsOf are the sections of an outline, and where among them each key stands.
+func sectionsOf(out *outline, linesBefore int) ([]Section, map[string]int) {
 	copies := make(map[string]int, len(out.headings))
 	for _, h := range out.headings {
 		copies[nameKey(h.name)]++
 	}
+	at := make(map[string]int, len(copies))
 	left := make(map[string]int, len(copies))
-	var sections []Section
+	sections := make([]Section, 0, len(copies))
 	for i, h := range out.headings {
 		key := nameKey(h.name)
 		left[key]++
@@ -70,21 +77,38 @@ func sectionsOf(out *outline, linesBefore int) []Section {
 			end = out.headings[i+1].first
 		}
 		lines := out.lines[h.first+1 : end]
+		at[key] = len(sections)
 		sections = append(sections, Section{
 			Name: h.name, Key: key, Line: linesBefore + h.first + 1, Copies: copies[key],
 			Text: normalLines(lines), lines: lines,
 		})
 	}
-	return sections
+	return sections, at
 }
 
 // nameKey is the key of a name whose hashes the parser has already taken off.
 func nameKey(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
-// Empty says whether there is nothing but blanks and HTML comments.
+// Blank says whether nothing in a text can be seen: it is empty, or all of it is blanks and characters that show nothing.
+func Blank(text string) bool { return strings.TrimFunc(text, unseen) == "" }
+
+// unseen says whether a character leaves no mark on paper; the blank of Braille is one of those.
+func unseen(r rune) bool { return unicode.IsSpace(r) || printable.Invisible(r) || r == '\u2800' }
+
+// seen is a text as a reader sees it, without the characters that show nothing: one of them in the middle of a word does not make it another.
+func seen(text string) string {
+	return strings.Map(func(r rune) rune {
+		if printable.Invisible(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Empty says whether there is nothing but blanks, characters that show nothing, and HTML comments.
 func (s Section) Empty() bool {
 	for _, l := range s.lines {
-		if strings.TrimSpace(l.text) != "" {
+		if !Blank(l.text) {
 			return false
 		}
 	}

@@ -26,7 +26,7 @@ var (
 // or stands in code, a quote or a list, empty. found is the line, shortened, for the message; empty when there is none.
 func (s Section) FirstVerdict() (verdict string, found string) {
 	for _, l := range s.lines {
-		if strings.TrimSpace(l.text) == "" {
+		if Blank(l.text) {
 			continue
 		}
 		found = shorten(l.text)
@@ -34,7 +34,7 @@ func (s Section) FirstVerdict() (verdict string, found string) {
 			return "", found
 		}
 		// Underscores go too: they are emphasis here, and a name such as PASS_ALL is then no whole word.
-		plain := strings.TrimSpace(noEmphasis.Replace(l.text))
+		plain := strings.TrimSpace(noEmphasis.Replace(seen(l.text)))
 		match := verdictLine.FindStringSubmatch(plain)
 		words := verdictsIn(plain)
 		if match == nil || disagree(words) {
@@ -55,7 +55,7 @@ func (s Section) AnyVerdict() (verdict string, found string) {
 		if l.kind != prose && l.kind != heading {
 			continue
 		}
-		if words := verdictsIn(l.text); len(words) > 0 {
+		if words := verdictsIn(seen(l.text)); len(words) > 0 {
 			return words[0], shorten(l.text)
 		}
 	}

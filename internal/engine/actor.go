@@ -10,35 +10,36 @@ import (
 )
 
 // Actor finds out who asks about a task. A seat speaks for its role and its own task alone. A caller without one is a person,
-// unless an agent's process stands above it. An empty id asks who the caller is in general.
+// unless an agent's process stands above it, or its own is one that only an agent has. An empty id asks who the caller is in general.
 func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task.Actor, error) {
 	seat, seated, err := e.seat(ctx, caller)
 	if err != nil {
 		return task.Actor{}, err
 	}
 	if !seated {
+		if err := decide.Person(id, caller); err != nil {
+			return task.Actor{}, err
+		}
 		return task.Actor{Role: task.RoleHuman, As: caller.As}, nil
 	}
 	switch {
 	case caller.As != "":
-		return task.Actor{}, denied(id, "an agent that wants to act as "+caller.As, "ask as what you are, without --as")
+		return task.Actor{}, decide.Denied(id, "an agent that wants to act as "+caller.As, "ask as what you are, without --as")
 	case seat.Ended:
-		return task.Actor{}, denied(id, fmt.Sprintf("a %s whose time is over: another agent has its place", seat.Role), "stop; a person or the new agent goes on")
+		return task.Actor{}, decide.Denied(id, fmt.Sprintf("a %s whose time is over: another agent has its place", seat.Role), "stop; a person or the new agent goes on")
 	case id != "" && seat.Task != id:
-		return task.Actor{}, denied(id, "the agent of another task, "+seat.Task, "speak for your own task only")
+		return task.Actor{}, decide.Denied(id, "the agent of another task, "+seat.Task, "speak for your own task only")
 	}
 	return task.Actor{Role: seat.Role}, nil
 }
 
-func denied(id, found, want string) *decide.Rejection {
-	message := "cannot act here"
-	if id != "" {
-		message = fmt.Sprintf("cannot act on task %s", id)
+// Home asks whether the caller may do what is about the whole home.
+func (e *Engine) Home(ctx context.Context, what string, caller task.Caller) error {
+	seat, _, err := e.seat(ctx, caller)
+	if err != nil {
+		return err
 	}
-	return &decide.Rejection{
-		Code: decide.ActorDenied, Task: id, Message: message,
-		Details: []decide.Detail{{Condition: "who asks", Found: found, Want: want}},
-	}
+	return decide.Home(what, caller, seat.Role)
 }
 
 // seat finds the seat that the caller shows, or that a process above it was given.
@@ -46,7 +47,7 @@ func (e *Engine) seat(ctx context.Context, caller task.Caller) (task.Seat, bool,
 	if caller.Secret != "" {
 		seat, err := e.Seats.Seat(ctx, HashSecret(caller.Secret))
 		if errors.Is(err, task.ErrNotFound) {
-			return seat, false, denied("", "an unknown seat (ORANGE_SEAT)", "use the seat that you were started with, or unset ORANGE_SEAT if you are a person")
+			return seat, false, decide.Denied("", "an unknown seat (ORANGE_SEAT)", "use the seat that you were started with, or unset ORANGE_SEAT if you are a person")
 		}
 		return seat, err == nil, err
 	}

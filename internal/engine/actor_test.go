@@ -27,7 +27,7 @@ func TestActor_findsOutWhoAsks(t *testing.T) {
 		want   task.Actor
 		says   string
 	}{
-		"a person":                       {id, task.Caller{}, human, ""},
+		"a person":                       {id, task.Caller{}, task.Actor{Role: "human"}, ""},
 		"a person for a role":            {id, task.Caller{As: "reviewer"}, task.Actor{Role: "human", As: "reviewer"}, ""},
 		"an agent":                       {id, task.Caller{Secret: mine}, worker, ""},
 		"an agent in general":            {"", task.Caller{Secret: mine}, worker, ""},
@@ -38,8 +38,12 @@ func TestActor_findsOutWhoAsks(t *testing.T) {
 		"below an agent without a seat":  {id, task.Caller{Above: agent}, worker, ""},
 		"below an agent, with --as":      {id, task.Caller{Above: agent, As: "human"}, task.Actor{}, "without --as"},
 		"below an agent of another task": {other, task.Caller{Above: agent}, task.Actor{}, "another task"},
-		"below a process of its number":  {id, task.Caller{Above: []task.Waiter{{PID: 1001, Began: "later"}}}, human, ""},
-		"below strangers":                {id, task.Caller{Above: agent[:1]}, human, ""},
+		"below a process of its number":  {id, task.Caller{Above: []task.Waiter{{PID: 1001, Began: "later"}}}, task.Actor{Role: "human"}, ""},
+		"with an agent's variables":      {id, task.Caller{Task: id}, task.Actor{}, "the variables of an agent"},
+		"inside the agents' terminal":    {id, task.Caller{Inside: true, As: "reviewer"}, task.Actor{}, "the terminal server"},
+		"an agent inside its terminal":   {id, task.Caller{Secret: mine, Task: id, Inside: true}, worker, ""},
+		"below an agent, in there":       {id, task.Caller{Above: agent, Task: id, Inside: true}, worker, ""},
+		"below strangers":                {id, task.Caller{Above: agent[:1]}, task.Actor{Role: "human"}, ""},
 	}
 	for name, tt := range tests {
 		got, err := w.Actor(t.Context(), tt.id, tt.caller)
@@ -53,6 +57,27 @@ func TestActor_findsOutWhoAsks(t *testing.T) {
 		wantCode(t, err, decide.ActorDenied)
 		if err != nil && !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: the error is %v, want one that says %q", name, err, tt.says)
+		}
+	}
+}
+
+func TestHome_isForNobodyWhoIsAnAgentOrBelowOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.create("first", true)
+	secret := w.hands.last(t, task.SpawnAgent).secret
+	must(t, w.Home(t.Context(), "add a project", task.Caller{Above: []task.Waiter{{PID: 4, Began: "then"}}}))
+	for name, caller := range map[string]task.Caller{
+		"an agent":                {Secret: secret},
+		"below an agent":          {Above: []task.Waiter{{PID: 4, Began: "then"}, {PID: 1001, Began: "then"}}},
+		"an unknown seat":         {Secret: "guess"},
+		"an agent's variables":    {Task: "abc"},
+		"in the agents' terminal": {Inside: true},
+	} {
+		if err := w.Home(t.Context(), "add a project", caller); err == nil {
+			t.Errorf("%s may", name)
+		} else {
+			wantCode(t, err, decide.ActorDenied)
 		}
 	}
 }

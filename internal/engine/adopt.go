@@ -73,12 +73,14 @@ func (e *Engine) Tell(ctx context.Context, project, id string, history []byte) (
 		a.Notes = append(a.Notes, fmt.Sprintf("%q is no workspace of its project, so it has none", t.Workspace))
 		t.Workspace = ""
 	}
-	e.tellEntry(&a, def)
 	a.Shown = append(a.Shown, header.shown()...)
 	if a.Foreign {
-		a.Events = []task.Event{birthOf(*t)}
+		e.tellEntry(&a, def)
+		birth := task.Change{Events: []task.Event{birthOf(*t)}, Entry: a.Entry}
+		birth, err = decide.Inputs{Ask: decide.AskAdopt}.Keep(def, task.Snapshot{}, decide.Evidence{}, birth)
+		a.Events = birth.Events
 	}
-	return a, nil
+	return a, err
 }
 
 // front is the header of a document, nil where it cannot be read.
@@ -134,12 +136,41 @@ func (e *Engine) tellOwn(ctx context.Context, a *task.Adoption, header front, hi
 	if a.Task, a.Spent, err = task.Fold(events); err != nil {
 		return nil, err
 	}
+	traces, err := decide.Trace(events)
+	if err != nil {
+		return nil, err
+	}
+	a.Entry, a.Start = traces.Entry, traces.Start
 	a.Shown = shownBefore(events)
 	if header.document == nil {
 		a.Notes = append(a.Notes, "the header of its TASK.md cannot be read: what only stands there (harnesses, efforts, workspace) is as far as its history tells it")
 	}
 	takeOver(&a.Task, header)
-	return e.Rules.Pinned(ctx, a.Task.Workflow)
+	def, err := e.Rules.Pinned(ctx, a.Task.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	state, _ := def.State(a.Task.Status)
+	a.Task.Live = !state.Terminal
+	a.Events, err = e.tellRebuilt(&a.Task, events)
+	return def, err
+}
+
+// tellRebuilt are the events with which a task comes back: that the record was lost, and what follows when the hooks that it owed count
+// as performed, for nobody knows them any more.
+func (e *Engine) tellRebuilt(t *task.Task, events []task.Event) ([]task.Event, error) {
+	now := e.Now()
+	out := []task.Event{{
+		Time: now, Type: task.Rebuilt, Actor: task.ActorEngine,
+		Reason: "the record was lost: the task was told again from its files, and the hooks that it owed count as performed",
+	}}
+	c, due := decide.ForgetCrashes(*t, nil, events, now)
+	if !due {
+		return out, nil
+	}
+	c, err := decide.Inputs{Ask: decide.AskSettled}.Keep(nil, task.Snapshot{Task: *t}, decide.Evidence{}, c)
+	t.Counters = c.Task.Counters
+	return append(out, c.Events...), err
 }
 
 // takeOver sets from the header what the history does not protect.
@@ -203,7 +234,7 @@ func birthOf(t task.Task) task.Event {
 	}
 }
 
-// tellEntry takes what stands in the document now for what stood there when the present status began: nobody can tell any more.
+// tellEntry takes what stands in the document now for what stood there when the present status began: no history tells.
 func (e *Engine) tellEntry(a *task.Adoption, def *workflow.Definition) {
 	text, err := e.Documents.Read(a.Task.Project, a.Task.ID, true)
 	switch {

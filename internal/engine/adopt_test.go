@@ -51,9 +51,9 @@ func (w *world) adopt(id string, living agents) task.Adoption {
 	return a
 }
 
-// same is a task without what may differ once it was rebuilt: its version counts changes of the record, and attention says that it was.
+// same is a task without what may differ once it was rebuilt: its version counts changes of the record, its history and attention say that it was.
 func same(one task.Task) task.Task {
-	one.Version, one.Attention = 0, ""
+	one.Version, one.Attention, one.Seq, one.Hash = 0, "", 0, ""
 	return one
 }
 
@@ -69,8 +69,15 @@ func TestATaskThatWasRebuilt_isWhatItWas(t *testing.T) {
 		if !reflect.DeepEqual(same(after.Task), same(before.Task)) {
 			t.Errorf("%s: it is  %+v\nand was %+v", status, after.Task, before.Task)
 		}
-		if !reflect.DeepEqual(after.Spent, before.Spent) || !reflect.DeepEqual(w.events(id, ""), history) {
-			t.Errorf("%s: spent %v, was %v", status, after.Spent, before.Spent)
+		if !reflect.DeepEqual(after.Spent, before.Spent) || !reflect.DeepEqual(after.Entry, before.Entry) {
+			t.Errorf("%s: spent %v, was %v; began with %v, was %v", status, after.Spent, before.Spent, after.Entry, before.Entry)
+		}
+		told := w.events(id, "")
+		if n := len(history); !reflect.DeepEqual(told[:n], history) || len(told) != n+1 || told[n].Type != task.Rebuilt {
+			t.Errorf("%s: its history is %+v, and was %+v", status, told, history)
+		}
+		if got := problems(w.verify(id, nil)); got != "" {
+			t.Errorf("%s: after it was rebuilt its past does not hold:\n%s", status, got)
 		}
 		if waits := status == "planning" || status == "working" || status == "agent-review"; waits != strings.Contains(after.Task.Attention, "does not live: orange task respawn "+id) {
 			t.Errorf("%s: the attention is %q", status, after.Task.Attention)
@@ -78,6 +85,25 @@ func TestATaskThatWasRebuilt_isWhatItWas(t *testing.T) {
 		if differs, err := w.files.Differs(after.Task, w.lines(id)); err != nil || len(differs) > 0 {
 			t.Errorf("%s: its mirrors differ: %v, %v", status, differs, err)
 		}
+	}
+}
+
+// Nobody knows what it owed: as its hooks count as performed, so do its crashes count as passed.
+func TestATaskThatWasRebuilt_forgetsTheCrashesOfBeforeAMoveThatStillOwedHooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.die(w.death(id, task.RoleWorker))
+	w.write(id, handoff)
+	w.hands.fails[task.SpawnReviewer] = errHands
+	if n := w.move(id, "agent-review", human).Task.Counters.Get(task.CrashCount); n != 1 {
+		t.Fatalf("before, the count is %d, want 1", n)
+	}
+	w = w.lose()
+	w.adopt(id, agents{})
+	forgotten := w.events(id, task.CrashesForgotten)
+	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 || len(forgotten) != 1 || forgotten[0].Counters.Get(task.CrashCount) != 0 {
+		t.Errorf("the count is %d, and its end is told in %+v", n, forgotten)
 	}
 }
 

@@ -270,5 +270,6 @@ func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (strin
 	if err := e.Store.Delete(ctx, id); err != nil {
 		return "", err
 	}
+	e.dropEnvironment(ctx, id)
 	return e.Documents.Trash(s.Task.Project, id)
 }

@@ -79,14 +79,18 @@ type Desk interface {
 	// SetBranch renames or switches the workspace's branch; with an empty name it answers the present one.
 	SetBranch(ctx context.Context, t task.Task, name string) (string, error)
 	Project(name string) (task.Project, error)
+	// Subject is what evidence of the task is about at this moment: the tip of its branch, and with tree what lies in its worktree too.
+	// What could not be read is told in it.
+	Subject(ctx context.Context, t task.Task, tree bool) task.Subject
 }
 
 // Merger merges a task's branch into the project's default branch.
 type Merger interface {
-	// Ahead says whether the branch holds anything that the default branch has not. A workspace that is on another
-	// branch is an error: what the agent did is not where the merge would look for it.
-	Ahead(ctx context.Context, t task.Task) (bool, error)
-	Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error)
+	// Ahead says whether a commit of the branch, or its tip where none is named, holds anything that the default branch has not.
+	// A workspace that is on another branch is an error: what the agent did is not where the merge would look for it.
+	Ahead(ctx context.Context, t task.Task, commit string) (bool, error)
+	// Merge merges a commit of the branch, or its tip where none is named. What the branch has beyond it is kept, and told in how.
+	Merge(ctx context.Context, t task.Task, commit, strategy string) (merged, how string, err error)
 	// Tip is the branch's newest commit; empty where there is no such branch.
 	Tip(ctx context.Context, t task.Task) (string, error)
 	// Within says whether a commit holds all that the branch has. It may be one that is not here: then it holds what was pushed.
@@ -114,7 +118,16 @@ type Performer interface {
 
 // Runner sees to it that a task's owed hooks are performed by a process that none of them can end.
 type Runner interface {
-	Run(ctx context.Context, id string, inherit bool) error
+	// Run runs what needs a person's own keys, such as a push, with those of this process where a person asked.
+	Run(ctx context.Context, id string, person bool) error
+}
+
+// Environments has, for each task, the environment of the person who started it: its agents, checks and hooks run in that one,
+// whoever asks for them.
+type Environments interface {
+	// Keep keeps the environment of this process for the task, in the place of an earlier one.
+	Keep(ctx context.Context, id string) error
+	Drop(ctx context.Context, id string) error
 }
 
 // Engine is the corridor. Every field but Warn is required.
@@ -136,6 +149,8 @@ type Engine struct {
 	Random    io.Reader
 	Log       *slog.Logger
 	Patience  time.Duration // how long a request waits for its hooks
+
+	Environments Environments
 
 	Projections Projections       // asked only for tasks whose workflow projects files
 	Warn        func(text string) // tells whoever waits for this process what a person should know; nil where nobody does

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -45,7 +44,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 	if err != nil {
 		return task.Outcome{}, err
 	}
-	if evidence.Facts, err = e.facts(ctx, s.Task, def, decide.NeedsOfDeath(def, s.Task, death)); err != nil {
+	if err := e.facts(ctx, s, def, s.Task.Status, decide.NeedsOfDeath(def, s.Task, death), &evidence); err != nil {
 		return task.Outcome{}, err
 	}
 	for _, fact := range evidence.Facts {
@@ -221,17 +220,12 @@ func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool,
 func (e *Engine) Free(ctx context.Context, id string) error {
 	queued := false
 	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
-		if queued = !s.Task.Live && len(s.Owed) == 0; !queued {
+		c, due := decide.Free(s.Task, s.Owed, e.Now())
+		if queued = due; !queued {
 			return nil, nil
 		}
-		hooks := []task.Hook{{Action: task.KillSession}}
-		if s.Task.Workspace != "" {
-			hooks = append(hooks, task.Hook{Action: task.ReleaseWorkspace})
-		}
-		return &task.Change{Task: s.Task, Expect: s.Task.Version, Hooks: hooks, Events: []task.Event{{
-			Time: e.Now(), Type: task.OrphanFreed, Actor: task.ActorEngine, Reason: fmt.Sprintf("the task is over (%s), and still held something", s.Task.Status),
-			Data: map[string]string{"session": s.Task.Session, "workspace": s.Task.Workspace},
-		}}}, nil
+		c, err := decide.Inputs{Ask: decide.AskFree}.Keep(nil, s, decide.Evidence{}, c)
+		return &c, err
 	})
 	if err != nil || !queued {
 		return err

@@ -57,6 +57,7 @@ func TestDied_movesTheTaskWithAReviewerThatIsWatchedInItsTurn(t *testing.T) {
 	w.die(w.death(id, task.RoleWorker))
 	reviewer := w.death(id, task.RoleReviewer) // it has a seat, so its death would be seen
 	w.write(id, pass)
+	reviewer.Ending = task.Ending{Known: true}
 	w.die(reviewer)
 	wantText(t, "status", string(w.task(id).Status), "reviewing")
 }
@@ -116,7 +117,7 @@ func TestDied_isLeftForLaterWhileHooksAreOwedThatMayExplainIt(t *testing.T) {
 	if out := w.die(death); out.Moved {
 		t.Errorf("the death led to %+v", out.Event)
 	}
-	must(t, w.Settle(t.Context(), id, false))
+	must(t, w.Settle(t.Context(), id))
 	if out := w.die(death); out.Moved || len(w.events(id, task.AgentCrashed)) != 0 {
 		t.Errorf("an agent that was ended on purpose died of %+v", out.Event)
 	}

@@ -31,11 +31,11 @@ type stroll struct {
 }
 
 // runs performs hooks at once, or not at all.
-func (w *stroll) runs(id string, inherit bool) error {
+func (w *stroll) runs(id string) error {
 	if w.asleep {
 		return nil
 	}
-	return w.p.engine.Settle(here, id, inherit)
+	return w.p.engine.Settle(here, id)
 }
 
 func (w *stroll) fails(action string) bool {

@@ -136,7 +136,7 @@ func TestMirrorsThatLag_areRepaired(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(history, want[:40], 0o644))
 	must(t, os.Remove(w.files.Document("garden", id)))
-	must(t, w.Settle(t.Context(), id, false))
+	must(t, w.Settle(t.Context(), id))
 	got, err := os.ReadFile(history)
 	must(t, err)
 	wantText(t, "history", string(got), string(want))

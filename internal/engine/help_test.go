@@ -18,11 +18,13 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/document"
 	"orange/internal/engine"
 	"orange/internal/home"
 	"orange/internal/mirror"
 	"orange/internal/sqlite"
 	"orange/internal/task"
+	"orange/internal/workflow"
 	"orange/workflows"
 )
 
@@ -37,6 +39,8 @@ type world struct {
 	hands  *hands
 	runner *runner
 	clock  *clock
+
+	environments *environments
 }
 
 func newWorld(t *testing.T) *world {
@@ -46,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{
 		t: t, home: dir, files: files, clock: &clock{now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)},
 		desk:  &desk{project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main", PoolSize: 2}},
-		hands: &hands{fails: map[string]error{}, crashAt: -1},
+		hands: &hands{fails: map[string]error{}, crashAt: -1}, environments: &environments{},
 	}
 	first := w.another()
 	t.Cleanup(func() { first.replays(t) })
@@ -63,8 +67,8 @@ func (w *world) another() *world {
 	other := *w
 	other.store, other.runner = store, &runner{}
 	other.Engine = &engine.Engine{
-		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Projections: w.files, Rules: rules, Desk: w.desk, Merger: w.desk, Forge: w.desk, Performer: w.hands,
-		Runner: other.runner, Witness: witness{}, Now: w.clock.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
+		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Projections: w.files, Rules: rules, Desk: w.desk, Merger: w.desk, Forge: w.desk, Performer: w.hands, Facts: w.desk,
+		Runner: other.runner, Witness: witness{}, Environments: w.environments, Now: w.clock.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
 	}
 	other.runner.engine = other.Engine
 	if w.hands.engine == nil {
@@ -103,12 +107,12 @@ type runner struct {
 	dead   bool
 }
 
-func (r *runner) Run(ctx context.Context, id string, inherit bool) (err error) {
+func (r *runner) Run(ctx context.Context, id string, _ bool) (err error) {
 	if r.dead {
 		return nil
 	}
 	defer func() { _ = recover() }()
-	return r.engine.Settle(ctx, id, inherit)
+	return r.engine.Settle(ctx, id)
 }
 
 // desk pretends to be the repository.
@@ -118,6 +122,9 @@ type desk struct {
 	replaced []byte // what a program put where the link was
 	relinked int
 	merged   int
+	took     string // the commit that was merged last
+	commits  int
+	dirty    bool
 
 	requests    []task.PullRequest
 	unreachable error // the network
@@ -152,10 +159,53 @@ func (d *desk) SetBranch(_ context.Context, _ task.Task, name string) (string, e
 	return name, nil
 }
 
-func (d *desk) Ahead(context.Context, task.Task) (bool, error) { return true, nil }
+func (d *desk) Ahead(context.Context, task.Task, string) (bool, error) { return true, nil }
 
-func (d *desk) Merge(context.Context, task.Task, string) (commit, how string, err error) {
+// Subject is the tip: "beef" with as many commits behind it as were made.
+func (d *desk) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := task.Subject{Commit: d.tip()}
+	if tree {
+		s.Tree, s.Tracked = "whole "+s.Commit, "tracked "+s.Commit
+	}
+	return s
+}
+
+func (d *desk) tip() string { return "beef" + strings.Repeat("+", d.commits) }
+
+func (d *desk) commit() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.commits++
+}
+
+// Look answers what gates ask git for, as the tip and the files say.
+func (d *desk) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := map[string]decide.Fact{}
+	for _, p := range parts {
+		moved := t.Subject.Commit != "" && t.Subject.Commit != d.tip()
+		f := decide.Fact{Source: "git " + p.Git, Where: "the workspace", Found: "at " + d.tip(), Want: "see to it"}
+		switch p.Git {
+		case workflow.GitCommitted:
+			f.Holds = !d.dirty
+		case workflow.GitUnmoved:
+			f.Holds, f.Moved = t.Subject.Commit != "" && !moved && !d.dirty, moved && !d.dirty
+		case workflow.GitMoved:
+			f.Holds = moved
+		}
+		f.Text = document.Normalise(fmt.Sprintf("%s of %s, dirty %v\n", p.Git, d.tip(), d.dirty))
+		f.Digest = document.Digest(f.Text)
+		out[p.Key()] = f
+	}
+	return out, nil
+}
+
+func (d *desk) Merge(_ context.Context, _ task.Task, commit, _ string) (merged, how string, err error) {
 	d.merged++
+	d.took = commit
 	return "c0ffee", "merged", nil
 }
 
@@ -276,7 +326,7 @@ func (h *hands) last(t *testing.T, action string) (found call) {
 }
 
 var (
-	human    = task.Actor{Role: task.RoleHuman}
+	human    = task.Actor{Role: task.RoleHuman, Person: "Ada <ada@example.com>"}
 	worker   = task.Actor{Role: task.RoleWorker}
 	reviewer = task.Actor{Role: task.RoleReviewer}
 )

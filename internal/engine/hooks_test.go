@@ -248,4 +248,4 @@ func TestRequestPR_isRefusedWhereItMakesNoSense(t *testing.T) {
 // behind is a repository where no branch has anything new.
 type behind struct{ *desk }
 
-func (behind) Ahead(context.Context, task.Task) (bool, error) { return false, nil }
+func (behind) Ahead(context.Context, task.Task, string) (bool, error) { return false, nil }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,99 +13,109 @@ import (
 	"orange/internal/workflow"
 )
 
-// dataGit is the key in the data of a merge's begin under which stands what git said then, so that a merge which is run again
-// after it was cut short can still be judged: once the branch is merged, git says something else of it.
-const dataGit = "git"
+// Keys in the data of a merge's begin under which stand the commit that is merged, and what git said then, so that a merge which is run
+// again after it was cut short can still be judged: once the branch is merged, git says something else of it.
+const (
+	dataGit    = "git"
+	dataCommit = "commit"
+)
 
-// Merge merges the task's branch into the project's default branch and then moves the task. Where its pull request is merged already,
-// nothing is merged here; where that is open, the answer is a *decide.Rejection. With local nobody asks for pull requests.
+// Merge merges the commit of the task's branch that the decision was about into the project's default branch and then moves the task.
+// Where its pull request is merged already, nothing is merged here; where that is open, the answer is a *decide.Rejection.
 // It decides first; run again after it was cut short, it goes on.
-func (e *Engine) Merge(ctx context.Context, id, strategy string, local bool, actor task.Actor) (task.Outcome, string, error) {
+func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (task.Outcome, string, error) {
 	to, err := e.target(ctx, id, workflow.MoveMerge)
 	if err != nil {
 		return task.Outcome{}, "", err
 	}
-	req := task.Request{Task: id, To: to, Actor: actor}
+	req := task.Request{Task: id, To: to, Actor: actor, Reason: m.Override, Override: m.Override != ""}
 	begun, err := e.mergeBegun(ctx, id)
 	if err != nil {
 		return task.Outcome{}, "", err
 	}
-	s, decision, evidence, err := e.judge(ctx, req, begun)
-	if err != nil {
-		e.logRefusal(req, err)
-		e.putRight(ctx, id)
-		return task.Outcome{}, "", err
+	s, decision, evidence, refused := e.judge(ctx, req, begun)
+	var rejection *decide.Rejection
+	if refused != nil && !errors.As(refused, &rejection) {
+		return task.Outcome{}, "", refused
 	}
-	if !decision.Moved {
+	if refused == nil && !decision.Moved {
 		return task.Outcome{Task: s.Task}, "already merged", nil
 	}
-	git := ofGit(evidence.Facts)
 	aside := ""
-	if !local && begun == nil { // what was merged here already is not for GitHub to merge
+	if !m.Local && begun == nil && (refused == nil || rejection.Code == decide.GateUnmet) { // what was merged here already is not for GitHub to merge
 		pr, known, err := e.requested(ctx, s.Task)
 		switch {
-		case err != nil:
+		case err != nil && refused == nil:
 			return task.Outcome{}, "", err
-		case known && pr.State == task.PRMerged:
-			return e.mergedThere(ctx, req, pr, git)
-		case known && pr.State == task.PROpen:
+		case err == nil && known && pr.State == task.PRMerged:
+			return e.mergedThere(ctx, s, req, pr, evidence)
+		case err == nil && known && pr.State == task.PROpen && refused == nil:
 			return task.Outcome{}, "", e.stillOpen(ctx, s.Task, req, pr)
 		case known:
 			aside = "; its pull request " + pr.URL + " is closed and was not merged"
 		}
 	}
+	if refused != nil {
+		e.logRefusal(req, refused)
+		e.putRight(ctx, id)
+		return task.Outcome{}, "", refused
+	}
+	git := ofGit(evidence)
 	if begun == nil {
 		if err := e.worthMerging(ctx, s.Task); err != nil {
 			return task.Outcome{}, "", err
 		}
 	}
-	out, how, err := e.mergeHere(ctx, s.Task, req, strategy, git)
+	out, how, err := e.mergeHere(ctx, s.Task, req, m.Strategy, git)
 	if err == nil {
 		how += aside
 	}
 	return out, how, err
 }
 
-// mergeHere notes what git says of the branch before, merges it, and moves the task.
-func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, strategy string, git known) (task.Outcome, string, error) {
-	text, err := json.Marshal(git)
+// mergeHere notes which commit is merged and what git says of the branch before, merges it, and moves the task.
+func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, strategy string, git *known) (task.Outcome, string, error) {
+	text, err := json.Marshal(git.facts)
 	if err != nil {
 		return task.Outcome{}, "", fmt.Errorf("note what git says: %w", err)
 	}
-	data := map[string]string{"branch": t.Branch}
-	if len(git) > 0 {
+	data := map[string]string{"branch": t.Branch, dataCommit: git.subject.Commit}
+	if len(git.facts) > 0 {
 		data[dataGit] = string(text)
 	}
 	if err := e.note(ctx, t.ID, req.Actor.Sign(task.Event{Type: task.MergeBegun, Data: data})); err != nil {
 		return task.Outcome{}, "", err
 	}
-	commit, how, err := e.Merger.Merge(ctx, t, strategy)
+	commit, how, err := e.Merger.Merge(ctx, t, git.subject.Commit, strategy)
 	if err != nil {
+		e.putRight(context.WithoutCancel(ctx), t.ID) // its begin is on record
 		return task.Outcome{}, "", err
 	}
 	merged := req.Actor.Sign(task.Event{Type: task.Merged, Reason: how, Data: map[string]string{"branch": t.Branch, "commit": commit}})
 	if err := e.note(ctx, t.ID, merged); err != nil {
 		return task.Outcome{}, "", err
 	}
-	req.Reason = how
+	if !req.Override { // else the reason is the person's own
+		req.Reason = how
+	}
 	out, err := e.request(ctx, req, nil, git)
 	return out, how, err
 }
 
-// ofGit are those of the facts that git told.
-func ofGit(facts map[string]decide.Fact) known {
-	git := known{}
-	for key, fact := range facts { // they stay a map
+// ofGit is what git told, and of which commit.
+func ofGit(evidence decide.Evidence) *known {
+	git := &known{facts: map[string]decide.Fact{}, subject: evidence.Subject}
+	for key, fact := range evidence.Facts { // they stay a map
 		if strings.HasPrefix(fact.Source, "git ") {
-			git[key] = fact
+			git.facts[key] = fact
 		}
 	}
 	return git
 }
 
 // mergeBegun is what git said when a merge was begun that did its work and was cut short before the move;
-// nil where there is none, or where the branch has something to merge: then it is looked anew.
-func (e *Engine) mergeBegun(ctx context.Context, id string) (known, error) {
+// nil where there is none, or where the commit has something to merge: then it is looked anew.
+func (e *Engine) mergeBegun(ctx context.Context, id string) (*known, error) {
 	events, err := e.Index.Events(ctx, id, 0)
 	if err != nil {
 		return nil, err
@@ -120,13 +131,14 @@ func (e *Engine) mergeBegun(ctx context.Context, id string) (known, error) {
 		if err != nil {
 			return nil, err
 		}
-		ahead, err := e.Merger.Ahead(ctx, s.Task)
+		commit := event.Data[dataCommit]
+		ahead, err := e.Merger.Ahead(ctx, s.Task, commit)
 		if err != nil || ahead {
 			return nil, err
 		}
-		git := known{}
+		git := &known{facts: map[string]decide.Fact{}, subject: task.Subject{Commit: commit}}
 		if text := event.Data[dataGit]; text != "" {
-			if err := json.Unmarshal([]byte(text), &git); err != nil {
+			if err := json.Unmarshal([]byte(text), &git.facts); err != nil {
 				return nil, fmt.Errorf("read what git said when the merge of task %s began: %w", id, err)
 			}
 		}
@@ -137,7 +149,7 @@ func (e *Engine) mergeBegun(ctx context.Context, id string) (known, error) {
 
 // worthMerging refuses a merge that would call a task done whose branch brings nothing.
 func (e *Engine) worthMerging(ctx context.Context, t task.Task) error {
-	ahead, err := e.Merger.Ahead(ctx, t)
+	ahead, err := e.Merger.Ahead(ctx, t, "")
 	if err != nil || ahead {
 		return err
 	}

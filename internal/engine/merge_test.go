@@ -35,9 +35,9 @@ type branch struct {
 	merges      int
 }
 
-func (b *branch) Ahead(context.Context, task.Task) (bool, error) { return !b.merged, nil }
+func (b *branch) Ahead(context.Context, task.Task, string) (bool, error) { return !b.merged, nil }
 
-func (b *branch) Merge(context.Context, task.Task, string) (commit, how string, err error) {
+func (b *branch) Merge(context.Context, task.Task, string, string) (commit, how string, err error) {
 	b.merges++
 	b.merged = true
 	if b.cut {
@@ -67,12 +67,12 @@ func TestMerge_movesTheTaskOnWhatGitSaidBeforeIt(t *testing.T) {
 		b := &branch{cut: cut}
 		w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
 		id := w.reach("reviewing")
-		out, _, err := w.Merge(t.Context(), id, "", false, human)
+		out, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 		if cut {
 			if err == nil || w.task(id).Status != "reviewing" {
 				t.Fatalf("%s: the cut merge ended with %v and left the task %q", name, err, w.task(id).Status)
 			}
-			out, _, err = w.Merge(t.Context(), id, "", false, human)
+			out, _, err = w.Merge(t.Context(), id, task.Merge{}, human)
 		}
 		must(t, err)
 		if out.Task.Status != "done" || len(out.Event.Evidence) != 1 || out.Event.Evidence[0].Source != "git ahead" {
@@ -88,7 +88,7 @@ func TestMerge_looksAnewWhereTheBranchHasSomethingToMerge(t *testing.T) {
 	w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
 	id := w.reach("reviewing")
 	b.merged = true // by other means, and nobody noted that a merge was begun
-	_, _, err := w.Merge(t.Context(), id, "", false, human)
+	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	wantCode(t, err, decide.GateUnmet)
 	if b.merges != 0 {
 		t.Errorf("it merged %d times", b.merges)

@@ -30,7 +30,7 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 	case override && to == "":
 		to, err = decide.Overridable(def, s.Task, actor)
 	case !override && to == "":
-		if evidence.Facts, err = e.facts(ctx, s.Task, def, decide.NeedsOfAll(def, s.Task)); err != nil {
+		if err := e.facts(ctx, s, def, s.Task.Status, decide.NeedsOfAll(def, s.Task), &evidence); err != nil {
 			return task.Outcome{}, err
 		}
 		var rests string
@@ -56,7 +56,7 @@ func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task
 	needs := func(def *workflow.Definition, _ task.Task) (*workflow.Definition, []workflow.Part) {
 		return def, decide.NeedsOnEntry(def, to)
 	}
-	t, err := e.decided(ctx, id, needs, func(def *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
+	t, err := e.decided(ctx, id, to, needs, func(def *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
 		events, err := e.Index.Events(ctx, id, 0)
 		if err != nil {
 			return nil, err
@@ -97,7 +97,7 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 	needs := func(_ *workflow.Definition, t task.Task) (*workflow.Definition, []workflow.Part) {
 		return def, decide.NeedsOnEntry(def, into(t.Status)) // what the rules want to know that the task comes to
 	}
-	t, err := e.decided(ctx, id, needs, func(_ *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
+	t, err := e.decided(ctx, id, "", needs, func(_ *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
 		if moved = s.Task.Workflow.Digest != def.Digest || into(s.Task.Status) != s.Task.Status; !moved {
 			return nil, nil
 		}
@@ -113,9 +113,10 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 	return e.announce(ctx, t, t.Seq)
 }
 
-// decided looks at a task's whole document, and at the parts that needs names, with the workflow that they are of; it decides on a change
+// decided looks at a task's whole document, and at the parts that needs names, with the workflow that they are of, on the way to a status
+// (empty where the task is not moved); it decides on a change
 // and commits it, until nobody else was faster. A nil change commits nothing.
-func (e *Engine) decided(ctx context.Context, id string, needs func(*workflow.Definition, task.Task) (*workflow.Definition, []workflow.Part),
+func (e *Engine) decided(ctx context.Context, id string, to task.Status, needs func(*workflow.Definition, task.Task) (*workflow.Definition, []workflow.Part),
 	build func(*workflow.Definition, task.Snapshot, decide.Evidence) (*task.Change, error),
 ) (task.Task, error) {
 	for range maxConflicts {
@@ -128,7 +129,7 @@ func (e *Engine) decided(ctx context.Context, id string, needs func(*workflow.De
 			return task.Task{}, err
 		}
 		of, parts := needs(def, s.Task)
-		if evidence.Facts, err = e.facts(ctx, s.Task, of, parts); err != nil {
+		if err := e.facts(ctx, s, of, to, parts, &evidence); err != nil {
 			return task.Task{}, err
 		}
 		c, err := build(def, s, evidence)

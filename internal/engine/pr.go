@@ -23,7 +23,7 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (ta
 	}
 	ahead := false
 	if s.Task.Live && s.Task.Workspace != "" { // else there may be no branch yet
-		if ahead, err = e.Merger.Ahead(ctx, s.Task); err != nil {
+		if ahead, err = e.Merger.Ahead(ctx, s.Task, ""); err != nil {
 			return task.Outcome{}, err
 		}
 	}
@@ -96,13 +96,29 @@ func (e *Engine) stillOpen(ctx context.Context, t task.Task, req task.Request, p
 }
 
 // mergedThere moves a task whose pull request is merged. The default branch here is left as it is.
-func (e *Engine) mergedThere(ctx context.Context, req task.Request, pr task.PullRequest, git known) (task.Outcome, string, error) {
-	req.Reason = decide.PREnd(pr)
+func (e *Engine) mergedThere(ctx context.Context, s task.Snapshot, req task.Request, pr task.PullRequest, evidence decide.Evidence) (task.Outcome, string, error) {
+	req.Reason, req.Override = decide.PREnd(pr), false
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return task.Outcome{}, "", err
+	}
+	git := ofGit(decide.StandIn(def, s.Task, req.To, evidence, pr))
 	if err := e.landed(ctx, req, pr); err != nil {
 		return task.Outcome{}, "", err
 	}
 	out, err := e.request(ctx, req, nil, git)
-	return out, req.Reason + "; the default branch here is as it was, fetch it", err
+	said := req.Reason + "; the default branch here is as it was, fetch it"
+	if err != nil || !out.Moved {
+		return out, said, err
+	}
+	if marked := decide.OtherHead(s.Task, out.Task, pr); marked.Attention != out.Task.Attention {
+		out.Task, err = e.change(ctx, req.Task, func(now task.Snapshot) (*task.Change, error) {
+			now.Task.Attention = marked.Attention
+			return &task.Change{Task: now.Task, Expect: now.Task.Version}, nil
+		})
+		said += "; " + marked.Attention
+	}
+	return out, said, errors.Join(err, e.Sync(ctx, req.Task))
 }
 
 // landed puts on record that a pull request was merged, each part of it once.
@@ -129,20 +145,13 @@ func (e *Engine) landed(ctx context.Context, req task.Request, pr task.PullReque
 		if err != nil {
 			return nil, err
 		}
-		now := e.Now()
-		c := &task.Change{Task: s.Task, Expect: s.Task.Version}
-		if s.Task.PRURL != pr.URL || s.Task.PRState != pr.State {
-			*c = decide.PRNoted(def, s.Task, pr, now)
-		}
-		told := func(event task.Event) bool { return event.Type == task.Merged && event.Data["url"] == pr.URL }
-		if !slices.ContainsFunc(events, told) {
-			c.Events = append(c.Events, req.Actor.Sign(task.Event{Time: now, Type: task.Merged, Reason: req.Reason,
-				Data: map[string]string{"branch": s.Task.Branch, "commit": pr.Merge, "url": pr.URL}}))
-		}
+		noted := s.Task.PRURL == pr.URL && s.Task.PRState == pr.State
+		c := decide.Landed(def, s.Task, pr, noted, events, req.Actor, e.Now())
 		if len(c.Events) == 0 {
 			return nil, nil
 		}
-		return c, nil
+		c, err = decide.Inputs{Ask: decide.AskLanded}.By(req.Actor).About(pr, noted).Keep(def, s, decide.Evidence{}, c)
+		return &c, err
 	})
 	return err
 }
@@ -207,6 +216,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr task.PullRequest) (s
 		if err != nil {
 			return "", err
 		}
+		evidence = decide.StandIn(def, s.Task, to, evidence, pr)
 	}
 	pending := func(h task.OwedHook) bool { return h.State == task.HookPending }
 	if slices.ContainsFunc(s.Owed, pending) {
@@ -245,11 +255,17 @@ func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s task.
 	if err != nil {
 		return "", err
 	}
-	c := decide.PREnded(def, s.Task, evidence, pr, against, e.Now())
-	t, err := e.commitLate(ctx, def, s, c, evidence, size, "overtaken by the end of the pull request")
+	var c task.Change
+	judge := func(against string) (task.Task, error) {
+		in := decide.Inputs{Ask: decide.AskPREnded, Against: against}.About(pr, false)
+		if c, err = in.Keep(def, s, evidence, decide.PREnded(def, s.Task, evidence, pr, against, e.Now())); err != nil {
+			return task.Task{}, err
+		}
+		return e.commitLate(ctx, def, s, c, evidence, size, "overtaken by the end of the pull request")
+	}
+	t, err := judge(against)
 	if errors.Is(err, task.ErrPoolFull) {
-		c = decide.PREnded(def, s.Task, evidence, pr, "no workspace is free", e.Now())
-		t, err = e.Store.Commit(ctx, c)
+		t, err = judge(decide.NoWorkspace)
 	}
 	if err != nil {
 		return "", err

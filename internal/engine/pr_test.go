@@ -46,7 +46,7 @@ func TestMerge_ofAMergedPullRequestMergesNothingHere(t *testing.T) {
 	w := newWorld(t)
 	id := w.requested("reviewing")
 	w.desk.requests = []task.PullRequest{pull(task.PRMerged)}
-	out, how, err := w.Merge(t.Context(), id, "", false, human)
+	out, how, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
 	have := w.task(id)
 	if have.Status != "done" || have.PRState != task.PRMerged || w.desk.merged != 0 || out.Event.Reason != "merged as pull request "+address {
@@ -67,12 +67,14 @@ func TestMerge_ofAMergedPullRequestGoesOnWhereItWasCutShort(t *testing.T) {
 	id := w.requested("reviewing")
 	w.desk.requests = []task.PullRequest{pull(task.PRMerged)}
 	s := w.load(id)
-	s.Task.PRState = task.PRMerged
-	_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, Events: []task.Event{
-		{Time: w.clock.Now(), Type: task.PRLanded, Actor: task.ActorEngine}, {Time: w.clock.Now(), Type: task.Merged, Actor: "human", Data: map[string]string{"url": address}},
-	}})
+	def, err := w.Rules.Pinned(t.Context(), s.Task.Workflow)
 	must(t, err)
-	_, _, err = w.Merge(t.Context(), id, "", false, human)
+	c := decide.Landed(def, s.Task, pull(task.PRMerged), false, nil, human, w.clock.Now())
+	c, err = decide.Inputs{Ask: decide.AskLanded}.By(human).About(pull(task.PRMerged), false).Keep(def, s, decide.Evidence{}, c)
+	must(t, err)
+	_, err = w.store.Commit(t.Context(), c)
+	must(t, err)
+	_, _, err = w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
 	if w.task(id).Status != "done" || len(w.events(id, task.Merged)) != 1 || len(w.events(id, task.PRLanded)) != 1 {
 		t.Errorf("the task is %q, and its history is %+v", w.task(id).Status, w.events(id, ""))
@@ -89,7 +91,7 @@ func TestMerge_isRefusedWhileThePullRequestIsOpen(t *testing.T) {
 		}
 		w.desk.requests = []task.PullRequest{pull(task.PROpen)}
 		before := w.everything()
-		_, _, err := w.Merge(t.Context(), id, "", false, human)
+		_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 		wantCode(t, err, decide.PROpen)
 		if err != nil && (!strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "--local")) {
 			t.Errorf("%s: the refusal is %v", name, err)
@@ -97,7 +99,7 @@ func TestMerge_isRefusedWhileThePullRequestIsOpen(t *testing.T) {
 		if w.everything() != before {
 			t.Errorf("%s: something changed", name)
 		}
-		_, _, err = w.Merge(t.Context(), id, "", true, human)
+		_, _, err = w.Merge(t.Context(), id, task.Merge{Local: true}, human)
 		must(t, err)
 		wantText(t, name, string(w.task(id).Status), "done")
 	}
@@ -122,7 +124,7 @@ func TestMerge_isLocalWhereNoPullRequestStandsForIt(t *testing.T) {
 				w.opened(id)
 			}
 			w.desk.requests = []task.PullRequest{tt.pr}
-			_, how, err := w.Merge(t.Context(), id, "", false, human)
+			_, how, err := w.Merge(t.Context(), id, task.Merge{}, human)
 			must(t, err)
 			if w.desk.merged != 1 || !strings.Contains(how, tt.says) {
 				t.Errorf("%d merges; it says %q, want %q", w.desk.merged, how, tt.says)
@@ -136,11 +138,11 @@ func TestMerge_thatCannotAskForPullRequestsSaysSoAndNamesLocal(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("reviewing")
 	w.desk.unreachable = errors.New("no network")
-	_, _, err := w.Merge(t.Context(), id, "", false, human)
+	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	if err == nil || !strings.Contains(err.Error(), "no network") || !strings.Contains(err.Error(), "--local") || w.desk.merged != 0 {
 		t.Errorf("the error is %v, after %d merges", err, w.desk.merged)
 	}
-	_, _, err = w.Merge(t.Context(), id, "", true, human)
+	_, _, err = w.Merge(t.Context(), id, task.Merge{Local: true}, human)
 	must(t, err)
 }
 
@@ -149,7 +151,7 @@ func TestMerge_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
 	w := newWorld(t)
 	id := w.requested("reviewing")
 	w.desk.requests, w.desk.beyond = []task.PullRequest{pull(task.PRMerged)}, true
-	_, _, err := w.Merge(t.Context(), id, "", false, human)
+	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	if err == nil || !strings.Contains(err.Error(), "create-pr") || w.task(id).Status != "reviewing" {
 		t.Errorf("the error is %v, the task is %q", err, w.task(id).Status)
 	}
@@ -257,7 +259,7 @@ func TestPRSeen_toldByManyAtOnceWhileAPersonMergesMovesTheTaskOnce(t *testing.T)
 		}
 		person := w.another()
 		crew.Go(func() {
-			if _, _, err := person.Merge(t.Context(), id, "", false, human); err != nil {
+			if _, _, err := person.Merge(t.Context(), id, task.Merge{}, human); err != nil {
 				t.Errorf("the person: %v", err)
 			}
 		})
@@ -299,10 +301,10 @@ func TestMerge_hereThatWasCutShortAfterItsWorkGoesOnWhateverThePullRequestIs(t *
 	w.Merger = b
 	id := w.requested("reviewing")
 	w.desk.requests = []task.PullRequest{pull(task.PROpen)}
-	if _, _, err := w.Merge(t.Context(), id, "", true, human); err == nil {
+	if _, _, err := w.Merge(t.Context(), id, task.Merge{Local: true}, human); err == nil {
 		t.Fatal("the merge was not cut short")
 	}
-	_, _, err := w.Merge(t.Context(), id, "", false, human)
+	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
 	wantText(t, "status", string(w.task(id).Status), "done")
 }

@@ -113,7 +113,7 @@ func TestAnEditOfAProjection_isKeptToldOnceAndPutBack(t *testing.T) {
 			w.write(id, plan)
 			w.move(id, "code", human)
 			w.runner.dead = false
-		}, func(w *world, id string) { must(w.t, w.Settle(w.t.Context(), id, false)) }},
+		}, func(w *world, id string) { must(w.t, w.Settle(w.t.Context(), id)) }},
 		{"a look at a task that is over", func(w *world, id string) {
 			w.write(id, plan)
 			w.move(id, "code", human)

@@ -98,7 +98,7 @@ func (e *Engine) inspectLocked(ctx context.Context, id string, whole bool, again
 	if s, err = e.reconcile(ctx, s, header, events); err != nil {
 		return s, nil, evidence, err
 	}
-	evidence.Spent, evidence.Entry = s.Spent, s.Entry
+	evidence.Spent, evidence.Entry, evidence.Start = s.Spent, s.Entry, s.Start
 	return s, header, evidence, nil
 }
 

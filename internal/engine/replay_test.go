@@ -28,6 +28,11 @@ func (w *world) replays(t *testing.T) {
 		if told, _, err := task.Fold(events); err != nil || told.Status != one.Status {
 			continue // the test has written into the record
 		}
+		for i := range events {
+			if e := &events[i]; (e.Actor == task.RoleHuman) != (e.Person == human.Person) {
+				t.Errorf("event %d of task %s (%s) is by %s, and the person is %q", e.Seq, one.ID, e.Type, e.Actor, e.Person)
+			}
+		}
 		if task.VerifyChain(events) != nil {
 			continue // the test has broken it
 		}

@@ -41,11 +41,14 @@ func (e *Engine) back(ctx context.Context, req task.Request) (task.Status, error
 	return decide.Back(def, s.Task, req)
 }
 
-// known are facts that stand in the place of a new look.
-type known map[string]decide.Fact
+// known is what an earlier look has told, in the place of a new one.
+type known struct {
+	facts   map[string]decide.Fact
+	subject task.Subject
+}
 
 // request runs before, once, between the yes and its commit.
-func (e *Engine) request(ctx context.Context, req task.Request, before func(task.Task, decide.Evidence) error, facts known) (task.Outcome, error) {
+func (e *Engine) request(ctx context.Context, req task.Request, before func(task.Task, decide.Evidence) error, facts *known) (task.Outcome, error) {
 	if err := e.finishOwed(ctx, req.Task, req.Actor); err != nil {
 		return task.Outcome{}, err
 	}
@@ -71,7 +74,7 @@ func (e *Engine) putRight(ctx context.Context, id string) {
 	}
 }
 
-func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task, decide.Evidence) error, facts known) (task.Outcome, error) {
+func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task, decide.Evidence) error, facts *known) (task.Outcome, error) {
 	s, decision, evidence, err := e.judge(ctx, req, facts)
 	if err != nil {
 		return task.Outcome{}, err
@@ -99,6 +102,9 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 	if err != nil {
 		return task.Outcome{}, err
 	}
+	if s.Task.QueuedFor != "" && t.Workspace == "" {
+		e.dropEnvironment(ctx, t.ID) // it waits for no workspace any more
+	}
 	return e.conclude(ctx, t, t.Seq, req.Actor)
 }
 
@@ -118,13 +124,17 @@ func settleOwed(owed []task.OwedHook, next task.Change, why string) []task.Settl
 }
 
 // judge looks at the evidence and decides.
-func (e *Engine) judge(ctx context.Context, req task.Request, facts known) (task.Snapshot, decide.Decision, decide.Evidence, error) {
+func (e *Engine) judge(ctx context.Context, req task.Request, facts *known) (task.Snapshot, decide.Decision, decide.Evidence, error) {
 	s, def, evidence, err := e.look(ctx, req)
 	if err != nil {
 		return s, decide.Decision{}, evidence, err
 	}
-	if len(facts) > 0 { // then there were some to look at
-		maps.Copy(evidence.Facts, facts)
+	if facts != nil {
+		all := map[string]decide.Fact{}
+		maps.Copy(all, evidence.Facts)
+		maps.Copy(all, facts.facts)
+		evidence.Facts = all
+		evidence.Subject = facts.subject
 	}
 	decision, err := decide.Transition(def, s.Task, evidence, req, e.Now())
 	if err == nil && decision.Moved {
@@ -175,24 +185,80 @@ func (e *Engine) look(ctx context.Context, req task.Request) (task.Snapshot, *wo
 		if err != nil {
 			return s, def, evidence, err
 		}
+		if renamed, err := e.followBranch(ctx, s); err != nil || renamed {
+			if err != nil {
+				return s, def, evidence, err
+			}
+			continue
+		}
 		if s.Task.Status == before.Task.Status && s.Task.Previous == before.Task.Previous {
-			evidence.Facts, err = e.facts(ctx, s.Task, def, parts)
+			err = e.facts(ctx, s, def, req.To, parts, &evidence)
 			return s, def, evidence, err
 		}
 	}
 }
 
-// facts looks at what the parts ask for elsewhere than in the document. No lock is held meanwhile: a check may take its time.
-func (e *Engine) facts(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+// followBranch takes over the name that the task's branch was given in its workspace, and says whether it did. A name that the task
+// cannot have is left: the branch is read all the same.
+func (e *Engine) followBranch(ctx context.Context, s task.Snapshot) (bool, error) {
+	name := e.subject(ctx, s, false).Branch
+	if name == "" || name == s.Task.Branch {
+		return false, nil
+	}
+	project, err := e.Desk.Project(s.Task.Project)
+	if err != nil {
+		return false, err
+	}
+	renamed := s.Task
+	renamed.Branch = name
+	if e.checkBranch(ctx, project, renamed) != nil {
+		return false, nil
+	}
+	_, err = e.change(ctx, s.Task.ID, func(s task.Snapshot) (*task.Change, error) {
+		t := s.Task
+		t.Branch, t.UpdatedAt = name, e.Now()
+		return &task.Change{Task: t, Expect: s.Task.Version, Events: []task.Event{{
+			Time: t.UpdatedAt, Type: task.Updated, Actor: task.ActorEngine, Reason: "its branch was renamed in the workspace",
+			Data: map[string]string{task.DataBranch: name},
+		}}}, nil
+	})
+	return err == nil, err
+}
+
+// facts adds to the evidence what it is about, and what the parts ask for elsewhere than in the document. The status that is asked for
+// says whether what lies in the worktree belongs to it. No lock is held meanwhile: a check may take its time.
+func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Definition, to task.Status, parts []workflow.Part, evidence *decide.Evidence) error {
+	tree := decide.WantsTree(def, s.Task, to)
+	evidence.Subject = e.subject(ctx, s, tree)
 	parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) == 0 {
-		return nil, nil
+		return nil
 	}
-	facts, err := e.Facts.Look(ctx, t, def, parts)
-	if err != nil {
-		return nil, fmt.Errorf("look at the evidence of task %s: %w", t.ID, err)
+	git := slices.ContainsFunc(parts, func(p workflow.Part) bool { return p.Git != "" })
+	for range maxConflicts {
+		facts, err := e.Facts.Look(ctx, s.Task, def, parts)
+		if err != nil {
+			return fmt.Errorf("look at the evidence of task %s: %w", s.Task.ID, err)
+		}
+		evidence.Facts = facts
+		if !git || e.subject(ctx, s, false).Commit == evidence.Subject.Commit {
+			return nil
+		}
+		evidence.Subject = e.subject(ctx, s, tree) // what was seen is about another commit than the one that was noted
 	}
-	return facts, nil
+	return task.Notef(task.ErrConflict, "cannot look at the evidence of task %s: its branch moves all the time; end what commits there, and try again", s.Task.ID)
+}
+
+// subject is what evidence of a task is about at this moment. One without a workspace has none; while a workspace is made ready,
+// what stands there is not the task's.
+func (e *Engine) subject(ctx context.Context, s task.Snapshot, tree bool) task.Subject {
+	switch {
+	case s.Task.Workspace == "":
+		return task.Subject{}
+	case movingIn(s.Owed):
+		return task.Subject{Trouble: "its workspace is being made ready"}
+	}
+	return e.Desk.Subject(ctx, s.Task, tree)
 }
 
 func (e *Engine) logRefusal(req task.Request, err error) {
@@ -216,6 +282,7 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (task
 	if err != nil {
 		return task.Outcome{}, err
 	}
+	e.keepEnvironment(ctx, t.ID, req.Actor) // it may be started by whoever gives a workspace back
 	if err := e.Sync(ctx, t.ID); err != nil {
 		return task.Outcome{}, err
 	}
@@ -229,6 +296,9 @@ func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor tas
 	ctx = context.WithoutCancel(ctx) // the move is made: whoever asked is told so, even when interrupted now
 	out, err := e.announce(ctx, t, event)
 	if err != nil {
+		return out, err
+	}
+	if err := e.keepForStart(ctx, t.ID, event, actor); err != nil {
 		return out, err
 	}
 	if err := e.runHooks(ctx, interrupted, t.ID, event, actor); err != nil {
@@ -341,7 +411,7 @@ func (e *Engine) Command(ctx context.Context, id, command string, actor task.Act
 	if command == workflow.MoveSpawn && s.Task.Status == to && s.Task.Workspace != "" {
 		return task.Outcome{Task: s.Task}, nil // it is started: an edge from the status to itself would start it anew
 	}
-	return e.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: reason})
+	return e.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: reason, Command: true})
 }
 
 func (e *Engine) target(ctx context.Context, id, command string) (task.Status, error) {
@@ -373,7 +443,7 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 		}
 		return task.Outcome{}, decide.AtWork(def, s.Task, actor)
 	}
-	req := task.Request{Task: id, To: to, Actor: actor, Reason: text}
+	req := task.Request{Task: id, To: to, Actor: actor, Reason: text, Command: true}
 	return e.request(ctx, req, func(t task.Task, evidence decide.Evidence) error {
 		if text == "" {
 			return decide.Instructed(t, to, evidence)

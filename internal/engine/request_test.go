@@ -25,9 +25,10 @@ func (w *world) live() string {
 	w.move(id, "working", worker)
 	w.write(id, handoff)
 	w.move(id, "agent-review", worker)
+	must(w.t, w.Resume(w.t.Context())) // nobody writes a review before the reviewer is there
 	w.write(id, pass)
 	w.move(id, "reviewing", reviewer)
-	out, how, err := w.Merge(w.t.Context(), id, "", false, human)
+	out, how, err := w.Merge(w.t.Context(), id, task.Merge{}, human)
 	must(w.t, err)
 	if !out.Moved || how != "merged" {
 		w.t.Errorf("the merge answered %q, %+v", how, out)
@@ -142,8 +143,8 @@ func TestRequest_keepsTheEvidenceUnderItsDigest(t *testing.T) {
 			wantText(t, "the digest of "+e.Source, document.Digest(string(text)), e.Digest)
 		}
 	}
-	if kept != 3 {
-		t.Errorf("%d pieces of evidence are named, want those of 3 moves", kept)
+	if kept != 5 {
+		t.Errorf("%d pieces of evidence are named, want the three sections, and what git said twice", kept)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -14,12 +13,11 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/task"
-	"orange/internal/workflow"
 )
 
 // Settle performs the hooks that a task owes, in order, and settles each. One process at a time does this for a task.
 // A hook that fails is noted and left for later; those behind it wait if they depend on it.
-func (e *Engine) Settle(ctx context.Context, id string, inherit bool) error {
+func (e *Engine) Settle(ctx context.Context, id string) error {
 	release, err := e.Mirror.Lock(ctx, hooksLock(id))
 	if err != nil {
 		return err
@@ -38,7 +36,7 @@ func (e *Engine) Settle(ctx context.Context, id string, inherit bool) error {
 		if !found {
 			return errors.Join(mirrors, e.Sync(ctx, id))
 		}
-		if err := e.perform(ctx, s.Task, hook, inherit); err != nil {
+		if err := e.perform(ctx, s.Task, hook); err != nil {
 			return err
 		}
 		mirrors = e.Sync(ctx, id)
@@ -63,7 +61,7 @@ func due(owed []task.OwedHook, now time.Time) (task.OwedHook, bool) {
 	return task.OwedHook{}, false
 }
 
-func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook, inherit bool) error {
+func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook) error {
 	err := e.Store.BeginHook(ctx, hook.ID, e.Now())
 	if errors.Is(err, task.ErrConflict) {
 		return nil // a later step has dropped it: whoever called us looks again
@@ -72,7 +70,7 @@ func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook, i
 		return err
 	}
 	e.Log.Info("hook begins", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "attempt", hook.Attempts+1)
-	job, seat, err := e.job(ctx, t, hook, inherit)
+	job, seat, err := e.job(ctx, t, hook)
 	if errors.Is(err, errOvertaken) {
 		return nil
 	}
@@ -96,66 +94,6 @@ func text(err error) string {
 		return ""
 	}
 	return err.Error()
-}
-
-// job gathers what the performer needs. Hooks that may start an agent get a seat, committed before they begin.
-func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook, inherit bool) (task.Job, *task.Seat, error) {
-	job := task.Job{Task: t, Hook: hook, Inherit: inherit}
-	project, err := e.Desk.Project(t.Project)
-	if err != nil {
-		return job, nil, err
-	}
-	def, err := e.Rules.Pinned(ctx, t.Workflow)
-	if err != nil {
-		return job, nil, err
-	}
-	state, _ := def.State(t.Status)
-	job.Project = project
-	job.Prompt, _ = def.Prompt(hook.Prompt)
-	job.Respawn, _ = def.Prompt(state.RespawnPrompt.Name)
-	job.Role = workflow.RoleIn(state, hook.Hook)
-	if tells(hook.Hook) {
-		if job.Event, err = e.event(ctx, t.ID, hook.Event); err != nil {
-			return job, nil, err
-		}
-	}
-	if job.Role == "" {
-		return job, nil, nil
-	}
-	job.Agent, job.Hook.Permissions = agentOf(def, job.Role, hook.Hook)
-	secret := make([]byte, 32)
-	if _, err := io.ReadFull(e.Random, secret); err != nil {
-		return job, nil, fmt.Errorf("make a seat: %w", err)
-	}
-	job.Secret = hex.EncodeToString(secret)
-	job.Seat = HashSecret(job.Secret)
-	seat := &task.Seat{Hash: job.Seat, Task: t.ID, Role: job.Role, Hook: hook.ID}
-	_, err = e.change(ctx, t.ID, func(s task.Snapshot) (*task.Change, error) {
-		if !isOwed(s.Owed, hook.ID) {
-			return nil, errOvertaken
-		}
-		return &task.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat}, nil
-	})
-	return job, seat, err
-}
-
-// agentOf is the harness of an agent where it is not the task's own, and the agent's permissions. The harness
-// that the hook names comes before the role's, the role's permissions come before the hook's.
-func agentOf(def *workflow.Definition, role string, hook task.Hook) (harness, permissions string) {
-	permissions = hook.Permissions
-	for _, r := range def.Roles {
-		if r.Name != role {
-			continue
-		}
-		harness = r.Harness
-		if r.Permissions != "" {
-			permissions = r.Permissions
-		}
-	}
-	if hook.Harness != "" && hook.Harness != task.HarnessTask && hook.Harness != task.HarnessReview {
-		harness = hook.Harness
-	}
-	return harness, permissions
 }
 
 // tells says whether a hook tells of its event, or runs a program that may want to know of it.
@@ -185,14 +123,18 @@ const hookTrouble = "hook "
 // settle commits the end of one attempt together with what it did. A hook that a later step has dropped meanwhile is settled already:
 // what it did is on record all the same.
 func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Effect, issued *task.Seat, failure error) error {
-	_, err := e.change(ctx, hook.Task, func(s task.Snapshot) (*task.Change, error) {
+	start, err := e.startOf(ctx, effect, issued)
+	if err != nil {
+		return err
+	}
+	_, err = e.change(ctx, hook.Task, func(s task.Snapshot) (*task.Change, error) {
 		t, now := s.Task, e.Now()
 		t.UpdatedAt = now
 		settled := []task.Settled{{ID: hook.ID, State: task.HookDone}}
 		if failure != nil {
 			effect = task.Effect{} // half of an effect is none: the hook looks again when it is tried again
 		}
-		events := effect.Events
+		events := slices.Clone(effect.Events)
 		if !isOwed(s.Owed, hook.ID) {
 			settled = nil
 		} else if failure != nil {
@@ -204,8 +146,12 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 					Type: task.HookFailure, Reason: failure.Error(), Data: map[string]string{"hook": hook.Action},
 				})
 			}
-		} else if err := e.afterSuccess(ctx, &t, s, hook); err != nil {
-			return nil, err
+		} else {
+			told, err := e.afterSuccess(ctx, &t, s, hook)
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, told...)
 		}
 		if effect.Session != nil {
 			t.Session = *effect.Session
@@ -225,7 +171,10 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 			Lease: effect.Lease, EndSeats: effect.EndSeats, NewNotice: effect.NewNotice,
 		}
 		seat(c, issued, effect.Seat)
-		return c, nil
+		if failure != nil || settled == nil {
+			return c, nil // nothing has begun that the present status is about
+		}
+		return c, e.about(ctx, c, s, hook, effect, start)
 	})
 	return err
 }
@@ -248,46 +197,29 @@ func seat(c *task.Change, issued, taken *task.Seat) {
 }
 
 // afterSuccess takes back what no longer holds once a hook has succeeded: the mark of its failure, and,
-// with the last hook of a transition, the count of crashes.
-func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot, hook task.OwedHook) error {
-	others := 0
-	for _, h := range s.Owed {
-		if h.ID != hook.ID {
-			others++
-			if h.State == task.HookFailed {
-				return nil
-			}
-		}
+// with the last hook of a transition, the count of crashes. It answers the events that tell of that.
+func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot, hook task.OwedHook) ([]task.Event, error) {
+	others := slices.DeleteFunc(slices.Clone(s.Owed), func(h task.OwedHook) bool { return h.ID == hook.ID })
+	if slices.ContainsFunc(others, func(h task.OwedHook) bool { return h.State == task.HookFailed }) {
+		return nil, nil
 	}
 	if strings.HasPrefix(t.Attention, hookTrouble) {
 		t.Attention = ""
 	}
-	if others > 0 || t.Counters.Get(task.CrashCount) == 0 {
-		return nil
+	if len(others) > 0 || t.Counters.Get(task.CrashCount) == 0 {
+		return nil, nil // then the history need not be read
 	}
 	events, err := e.Index.Events(ctx, t.ID, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if settledMove(events) {
-		t.Counters = t.Counters.With(task.CrashCount, 0)
+	c, due := decide.ForgetCrashes(s.Task, others, events, t.UpdatedAt)
+	if !due {
+		return nil, nil
 	}
-	return nil
-}
-
-// settledMove says whether the last move was no escalation and nobody has crashed since. It is the move that counts, and not
-// whose hook was settled last: a respawn may have dropped those of the move.
-func settledMove(events []task.Event) bool {
-	settled := false
-	for i := range events {
-		switch e := &events[i]; {
-		case e.IsMove():
-			settled = e.Data[task.DataCrash] == ""
-		case e.Type == task.AgentCrashed:
-			settled = false
-		}
-	}
-	return settled
+	c, err = decide.Inputs{Ask: decide.AskSettled}.Keep(nil, s, decide.Evidence{}, c)
+	t.Counters = c.Task.Counters
+	return c.Events, err
 }
 
 // Retry makes every failed hook of a task due now and has them performed.
@@ -299,6 +231,9 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (task.O
 	t, again, err := e.dueAgain(ctx, id)
 	if err != nil || len(again) == 0 {
 		return task.Outcome{Task: t}, err
+	}
+	if t.Workspace != "" {
+		e.keepEnvironment(ctx, id, actor)
 	}
 	if err := e.runHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {
 		return task.Outcome{}, err
@@ -376,7 +311,7 @@ func (e *Engine) Finish(ctx context.Context) error {
 				}
 				return
 			}
-			if err := e.Settle(ctx, id, false); err != nil {
+			if err := e.Settle(ctx, id); err != nil {
 				errs[i] = fmt.Errorf("finish task %s: %w", id, err)
 			}
 		})

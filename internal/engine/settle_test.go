@@ -61,7 +61,7 @@ func TestAHookThatFailed_isLeftAloneForAWhile(t *testing.T) {
 	w.hands.fails[task.SpawnAgent] = errHands
 	id := w.create("fix", true).Task.ID
 	w.hands.forget()
-	must(t, w.Settle(t.Context(), id, false))
+	must(t, w.Settle(t.Context(), id))
 	must(t, w.Resume(t.Context()))
 	wantText(t, "before its time", w.hands.done(), "")
 	w.hands.fails[task.SpawnAgent] = errHands
@@ -203,7 +203,7 @@ func TestSettle_byManyAtOncePerformsEachHookOnce(t *testing.T) {
 	errs := make(chan error)
 	for range 4 {
 		other := w.another()
-		go func() { errs <- other.Settle(t.Context(), id, false) }()
+		go func() { errs <- other.Settle(t.Context(), id) }()
 	}
 	for range 4 {
 		must(t, <-errs)
@@ -216,7 +216,7 @@ func TestSettle_byManyAtOncePerformsEachHookOnce(t *testing.T) {
 
 func TestSettle_ofATaskThatIsGoneIsNoError(t *testing.T) {
 	t.Parallel()
-	must(t, newWorld(t).Settle(t.Context(), "nobody", false))
+	must(t, newWorld(t).Settle(t.Context(), "nobody"))
 }
 
 func TestTheCountOfCrashes_endsWithTheHooksOfAMoveAndNotOfARespawn(t *testing.T) {
@@ -241,6 +241,18 @@ func TestTheCountOfCrashes_endsWithTheHooksOfAMoveAndNotOfARespawn(t *testing.T)
 	must(t, err)
 	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 {
 		t.Errorf("after the move's hooks the count is %d, want 0", n)
+	}
+	if told := w.events(id, task.CrashesForgotten); len(told) != 1 || told[0].Counters.Get(task.CrashCount) != 0 {
+		t.Errorf("the end of the count is told in %+v", told)
+	}
+}
+
+func TestTheCountOfCrashes_endsWithoutAWordWhereNobodyHasCrashed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("agent-review")
+	if told := w.events(id, task.CrashesForgotten); len(told) > 0 {
+		t.Errorf("it is told that %+v", told)
 	}
 }
 
@@ -314,7 +326,7 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 		_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, Settled: []task.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
 		must(t, err)
 	}}
-	must(t, w.Settle(t.Context(), id, false))
+	must(t, w.Settle(t.Context(), id))
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "acquire_workspace=done spawn_agent=superseded")
 	if got := w.task(id).Session; got == "" || len(w.events(id, task.AgentSpawned)) != 1 {
 		t.Errorf("the session is %q, the events are %+v", got, w.events(id, ""))

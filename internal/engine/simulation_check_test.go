@@ -30,6 +30,7 @@ type known struct {
 	id      string
 	version int64
 	gone    bool
+	events  []task.Event // as they were committed
 }
 
 type owed struct {
@@ -105,7 +106,9 @@ func (s *sim) committed(c task.Change, t task.Task, open []task.Seat) {
 		s.breaks("a change of %s that was decided on version %d was made on version %d: what was between is lost", s.short(t.ID), c.Expect, one.version)
 	}
 	one.version = t.Version
+	s.folds(one, c, t)
 	for _, e := range c.Events {
+		s.entered(t, e)
 		if e.IsMove() {
 			s.figures.moves++
 		}
@@ -126,6 +129,25 @@ func (s *sim) committed(c task.Change, t task.Task, open []task.Seat) {
 		}
 	}
 	s.seatsEnd(c, t, open)
+}
+
+// folds looks whether the history says what is on record, as it has to after every commit.
+func (s *sim) folds(one *known, c task.Change, t task.Task) {
+	for _, e := range c.Events {
+		prev := ""
+		if n := len(one.events); n > 0 {
+			prev = one.events[n-1].Hash
+		}
+		sealed, err := task.Seal(e, len(one.events)+1, prev)
+		if err != nil {
+			s.breaks("%s: %v", s.short(t.ID), err)
+		}
+		one.events = append(one.events, sealed)
+	}
+	differs, err := task.Disagree(t, one.events)
+	if err != nil || len(differs) > 0 {
+		s.breaks("after event %d of %s record and history disagree: %v %q", len(one.events), s.short(t.ID), err, differs)
+	}
 }
 
 // seatsEnd notes whose death had a consequence, and who was ended on purpose.
@@ -307,25 +329,27 @@ func rows() []row {
 		{"clarification", "planning", "worker human", "", "", 0, all},
 		{"clarification", "working", "worker human", "", "## plan", 0, all},
 		{"clarification", "cancelled", "human", kill, "", 0, all},
-		{"working", "agent-review", "worker human", "increment_review_round spawn_reviewer", "## handoff", 0, all},
+		{"working", "agent-review", "worker human", "set_field increment_review_round spawn_reviewer", "## handoff git committed", 0, all},
 		{"working", "clarification", "worker human", "", "", 0, all},
 		{"working", "stuck", "worker human", "", "", 0, all},
 		{"working", "cancelled", "human", kill, "", 0, all},
-		{"agent-review", "reviewing", "reviewer human", "kill_reviewer", "## review", 0, all},
+		{"agent-review", "reviewing", "reviewer human", "kill_reviewer", "## review git unmoved", 0, all},
 		{"agent-review", "working", "reviewer human", "kill_reviewer notify_worker", "## review", 0, 1},
 		{"agent-review", "stuck", "reviewer human", "kill_reviewer notify_worker", "## review", 2, all},
+		{"agent-review", "agent-review", "reviewer human", "increment spawn_reviewer", "git moved", 0, all},
 		{"agent-review", "cancelled", "human", "kill_reviewer " + kill, "", 0, all},
 		{"reviewing", "working", "human", "set_field notify_worker", "", 0, all},
-		{"reviewing", "done", "human", kill + " delete_remote_branch spawn_next", "", 0, all},
+		{"reviewing", "done", "human", kill + " delete_remote_branch spawn_next", "git unmoved", 0, all},
+		{"reviewing", "agent-review", "human", "set_field increment_review_round spawn_reviewer", "git committed", 0, all},
 		{"reviewing", "cancelled", "human", kill, "", 0, all},
-		{"stuck", "reviewing", "human", "", "", 0, all},
+		{"stuck", "reviewing", "human", "", "git committed", 0, all},
 		{"stuck", "cancelled", "human", kill, "", 0, all},
 	}
 }
 
 func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) {
 	var status, queued task.Status
-	round, crashes := 0, 0
+	round, crashes, passing := 0, 0, false
 	spent := map[task.Evidence]int{}
 	for i, e := range events {
 		switch {
@@ -340,7 +364,12 @@ func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) 
 		case e.Type == task.Created:
 			s.breaks("%s is created twice", s.short(t.ID))
 		case e.Type == task.AgentCrashed:
-			crashes++
+			crashes, passing = crashes+1, false
+		case e.Type == task.CrashesForgotten:
+			if crashes == 0 || !passing {
+				s.breaks("%s: event %d forgets %d crashes, and no move has made up for them", s.short(t.ID), e.Seq, crashes)
+			}
+			crashes = 0
 		case e.Type == task.QueuedForSpace:
 			queued = task.Status(e.Data["for"])
 		case e.IsMove():
@@ -351,12 +380,14 @@ func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) 
 			s.checkMove(t, e, round, forced, queued)
 			status, queued = e.To, ""
 			switch {
-			case e.To == "agent-review":
+			case e.From == "reviewing" && e.To == "agent-review":
+				round = 1
+			case e.To == "agent-review" && e.From != e.To:
 				round++
 			case e.From == "reviewing" && e.To == "working":
 				round = 0
 			}
-			if !forced {
+			if passing = !forced; passing && !slices.ContainsFunc(e.Hooks, settles) {
 				crashes = 0
 			}
 			if e.Counters.Get(task.ReviewRound) != round {
@@ -364,7 +395,7 @@ func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) 
 			}
 			moves[t.ID+" "+e.Reason]++
 			for _, rests := range e.Evidence {
-				if before := spent[rests]; before > 0 && rests.Source != "## plan" {
+				if before := spent[rests]; before > 0 && rests.Source != "## plan" && !strings.HasPrefix(rests.Source, "git ") {
 					s.breaks("%s: event %d rests on the %s that moved it at event %d", s.short(t.ID), e.Seq, rests.Source, before)
 				}
 				spent[rests] = e.Seq
@@ -374,12 +405,21 @@ func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) 
 	if t.Status != status {
 		s.breaks("%s is in %s, and its history leads to %s", s.short(t.ID), t.Status, status)
 	}
+	if passing && crashes != 0 {
+		s.breaks("%s owes nothing and counts %d crashes of before its last move", s.short(t.ID), crashes)
+	}
 	if t.Counters.Get(task.ReviewRound) != round || t.Counters.Get(task.CrashCount) != crashes {
 		s.breaks("%s counts %v, and its history %d rounds and %d crashes", s.short(t.ID), t.Counters, round, crashes)
 	}
 	if t.Seq != len(events) || t.Hash != events[len(events)-1].Hash || t.Live != (status != "done" && status != "cancelled") {
 		s.breaks("%s does not agree with its history: %+v", s.short(t.ID), t)
 	}
+}
+
+// settles says whether a hook is performed after its move.
+func settles(action string) bool {
+	class, _ := task.ClassOf(action)
+	return class != task.ClassRecord
 }
 
 func (s *sim) checkMove(t task.Task, e task.Event, round int, forced bool, queued task.Status) {
@@ -398,7 +438,8 @@ func (s *sim) checkMove(t task.Task, e task.Event, round int, forced bool, queue
 		for _, one := range e.Evidence {
 			evidence = append(evidence, one.Source)
 		}
-		if hooks != r.hooks || strings.Join(evidence, " ") != r.evidence || round < r.low || round > r.high {
+		overridden := e.Data[task.DataOverride] != "" // then what was not there is not rested upon
+		if hooks != r.hooks || !overridden && strings.Join(evidence, " ") != r.evidence || round < r.low || round > r.high {
 			s.breaks("%s: event %d in round %d is not the move that the workflow has: %+v", s.short(t.ID), e.Seq, round, e)
 		}
 		byRule := e.Actor == task.ActorEngine && (e.Type == task.AutoAdvanced || e.From == "pending" && queued == e.To)
@@ -416,7 +457,7 @@ func (s *sim) checkHooks(snapshot task.Snapshot, events []task.Event) {
 		s.breaks("%s still owes %+v", s.short(t.ID), snapshot.Owed)
 	}
 	for _, e := range events {
-		if len(e.Hooks) == 0 && e.Type != task.OrphanFreed {
+		if len(e.Hooks) == 0 {
 			continue
 		}
 		hooks, err := s.store.Hooks(here, t.ID, e.Seq)
@@ -444,7 +485,7 @@ func (s *sim) checkHooks(snapshot task.Snapshot, events []task.Event) {
 				s.breaks("hook %d (%s) of %s is %s, and it was settled otherwise", h.ID, h.Action, s.short(t.ID), h.State)
 			}
 		}
-		if e.Type != task.OrphanFreed && !slices.Equal(have, e.Hooks) {
+		if !slices.Equal(have, e.Hooks) {
 			s.breaks("event %d of %s has set going %v, and owes %v", e.Seq, s.short(t.ID), e.Hooks, have)
 		}
 	}

@@ -285,17 +285,17 @@ func (f folder) lock(name string) func() {
 // starter starts a runner of hooks: a program of its own, that nothing which it ends can end.
 type starter struct{ p *process }
 
-func (r starter) Run(_ context.Context, id string, inherit bool) error {
+func (r starter) Run(_ context.Context, id string, _ bool) error {
 	s := r.p.sim
 	if s.alone {
-		return s.stroll.runs(id, inherit)
+		return s.stroll.runs(id)
 	}
 	return act(r.p, "start a runner for "+s.short(id), func() error {
 		if err := r.p.troubled("start a program"); err != nil {
 			return err
 		}
 		s.start("runner "+s.short(id), nil, func(p *process) {
-			_ = p.engine.Settle(here, id, inherit) // what it could not do is still owed
+			_ = p.engine.Settle(here, id) // what it could not do is still owed
 		})
 		return nil
 	})
@@ -331,7 +331,7 @@ func (d desktop) Replaced(context.Context, task.Task) ([]byte, bool, error) { re
 func (d desktop) Relink(context.Context, task.Task) error                   { return nil }
 func (d desktop) CheckBranch(context.Context, string) error                 { return nil }
 func (d desktop) Project(string) (task.Project, error)                      { return d.p.sim.project, nil }
-func (d desktop) Ahead(context.Context, task.Task) (bool, error)            { return true, nil }
+func (d desktop) Ahead(context.Context, task.Task, string) (bool, error)    { return true, nil }
 func (d desktop) Tip(context.Context, task.Task) (string, error)            { return "beef", nil }
 func (d desktop) Within(context.Context, task.Task, string) (bool, error)   { return true, nil }
 
@@ -346,8 +346,11 @@ func (d desktop) SetBranch(_ context.Context, _ task.Task, name string) (string,
 }
 
 // Merge looks first, as every hand does: what is merged is not merged again.
-func (d desktop) Merge(_ context.Context, t task.Task, _ string) (commit, how string, err error) {
+func (d desktop) Merge(_ context.Context, t task.Task, commit, _ string) (merged, how string, err error) {
 	s := d.p.sim
+	if b := s.branch(t.ID); !b.passed[commit] && !b.answered[commit] && d.p.asked.kind != mergeAllTheSame {
+		s.breaks("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit, s.short(t.ID))
+	}
 	_, err = at(d.p, "merge "+s.short(t.ID), func() (struct{}, error) {
 		return struct{}{}, d.p.troubled("merge")
 	})

@@ -51,13 +51,14 @@ type sim struct {
 	locks    map[string]*process
 	cache    map[string]map[string]any // answers of the record, by task
 
-	agents  []*agent
-	slots   map[string]string // workspace: the task that it is prepared for
-	remote  map[string]bool   // tasks that have a branch on origin
-	twin    *twin
-	trace   []string
-	broken  string
-	figures figures
+	agents   []*agent
+	slots    map[string]string // workspace: the task that it is prepared for
+	remote   map[string]bool   // tasks that have a branch on origin
+	branches map[string]*simBranch
+	twin     *twin
+	trace    []string
+	broken   string
+	figures  figures
 }
 
 // process is one program at work: a command, a runner of hooks, a monitor.
@@ -109,9 +110,9 @@ func (p *process) equip() {
 	r, f := record{p}, folder{p}
 	key := [32]byte{byte(p.number), byte(p.number >> 8), byte(p.sim.seed), byte(p.sim.seed >> 8), byte(p.sim.seed >> 16)}
 	e := &engine.Engine{
-		Store: r, Index: r, Seats: r, Documents: f, Mirror: f, Rules: rules{p.sim.law.def}, Desk: desktop{p}, Merger: desktop{p}, Forge: desktop{p},
+		Store: r, Index: r, Seats: r, Documents: f, Mirror: f, Rules: rules{p.sim.law.def}, Desk: desktop{p}, Merger: desktop{p}, Forge: desktop{p}, Facts: sights{p},
 		Witness: witness{}, Now: time.Now, Random: rand.NewChaCha8(key), Log: slog.New(slog.DiscardHandler),
-		Patience: time.Duration(p.sim.patience) * time.Millisecond, Runner: starter{p},
+		Patience: time.Duration(p.sim.patience) * time.Millisecond, Runner: starter{p}, Environments: &environments{},
 	}
 	hands := &hook.Hands{
 		Sessions: terminal{p}, Processes: terminal{p}, Workspaces: pool{p}, Setup: setup{p}, Waiting: r, Next: e,

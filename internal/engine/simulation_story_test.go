@@ -105,10 +105,13 @@ func (s *sim) works(a *agent) {
 		return
 	}
 	text, to := s.plans(a, t.Task)
-	writes, asks, dies := s.dice.IntN(10), s.dice.IntN(10), s.dice.IntN(20)
+	writes, asks, dies, changes := s.dice.IntN(10), s.dice.IntN(10), s.dice.IntN(20), s.dice.IntN(10)
 	s.start(a.role+" of "+s.short(a.task), a, func(p *process) {
 		if dies == 0 {
 			s.dies(p, a)
+		}
+		if changes < 3 {
+			s.changes(p, a)
 		}
 		if text != "" && writes > 0 {
 			p.writes(a.task, text)
@@ -182,6 +185,7 @@ func (p *process) writes(id, text string) {
 			return err
 		}
 		s.twin.written[id] = append(s.twin.written[id], text)
+		s.verdict(id, text)
 		return nil
 	})
 }
@@ -191,6 +195,7 @@ func (s *sim) appends(id, text string) error {
 		return err
 	}
 	s.twin.written[id] = append(s.twin.written[id], text)
+	s.verdict(id, text)
 	return nil
 }
 
@@ -359,9 +364,17 @@ func (s *sim) goesOn(t task.Task) {
 		case 0:
 			s.requests(t.ID, "done")
 		case 1:
+			override := s.dice.IntN(3) == 0
 			s.start("person", nil, func(p *process) {
-				p.asking("merge", t.ID, "done", task.RoleHuman, func(string) (task.Outcome, error) {
-					out, _, err := p.engine.Merge(here, t.ID, "merge", false, human)
+				kind, m := "merge", task.Merge{Strategy: "merge"}
+				if override {
+					kind = mergeAllTheSame
+				}
+				p.asking(kind, t.ID, "done", task.RoleHuman, func(token string) (task.Outcome, error) {
+					if override {
+						m.Override = token
+					}
+					out, _, err := p.engine.Merge(here, t.ID, m, human)
 					return out, err
 				})
 			})

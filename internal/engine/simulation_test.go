@@ -189,7 +189,7 @@ func newSim(l *law, seed uint64, dir string, store *sqlite.Store) *sim {
 	s := &sim{
 		law: l, seed: seed, dice: dice, dir: dir, store: store, files: mirror.Files{Home: dir},
 		locks: map[string]*process{}, cache: map[string]map[string]any{},
-		slots: map[string]string{}, remote: map[string]bool{}, twin: newTwin(),
+		slots: map[string]string{}, remote: map[string]bool{}, branches: map[string]*simBranch{}, twin: newTwin(),
 		mortality: []float64{0, 0.001, 0.004, 0.015}[dice.IntN(4)],
 		trouble:   []float64{0, 0.02, 0.1, 0.3}[dice.IntN(4)],
 		patience:  []int{0, 45, 3000}[dice.IntN(3)],

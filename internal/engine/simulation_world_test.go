@@ -117,6 +117,7 @@ func (w terminal) Start(_ context.Context, start hook.Start) (hook.Pane, error) 
 			return hook.Pane{}, err
 		}
 		s.opens(a)
+		s.starts(a)
 		s.agents = append(s.agents, a)
 		s.figures.agents++
 		return a.pane(), nil
@@ -298,6 +299,8 @@ type setup struct{ p *process }
 func (w setup) Harness(name string) (*harness.Harness, error) { return w.p.sim.law.agents[name], nil }
 func (w setup) TaskDir(t task.Task) string                    { return w.p.sim.files.Dir(t.Project, t.ID) }
 func (w setup) Document(task.Task) ([]byte, error)            { return nil, nil }
+
+func (w setup) Environment(context.Context, task.Task) ([]string, error) { return nil, nil }
 
 // watch is the real monitor in the pretended world.
 func (s *sim) watch(p *process) *monitor.Monitor {

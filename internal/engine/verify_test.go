@@ -2,10 +2,13 @@ package engine_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,13 +22,23 @@ type past struct {
 	changed []string
 }
 
-func (p past) History(ctx context.Context, id string) (task.Task, []string, error) {
-	s, err := p.store.Load(ctx, id)
-	if p.changed != nil || err != nil {
-		return s.Task, p.changed, err
+func (p past) IDs(ctx context.Context, project string) ([]string, error) {
+	return p.store.IDs(ctx, project)
+}
+
+func (p past) Strays(ctx context.Context) ([]string, error) { return p.store.Strays(ctx) }
+
+func (p past) Whole(ctx context.Context, id string) (task.Whole, error) {
+	w, err := p.store.Whole(ctx, id)
+	if p.changed != nil {
+		w.Lines = p.changed
 	}
-	lines, err := p.store.Lines(ctx, id)
-	return s.Task, lines, err
+	return w, err
+}
+
+func (p past) Rules(ctx context.Context, ref task.WorkflowRef) error {
+	_, err := p.world.Rules.Pinned(ctx, ref)
+	return err
 }
 
 func (p past) Kept(project, id, digest string) (string, bool, error) {
@@ -134,4 +147,161 @@ func TestARecord_thatSaysWhatItsHistoryDoesNotIsNamed(t *testing.T) {
 	c = task.Change{Task: s.Task, Expect: s.Task.Version + 1} // as it was
 	_, err = w.store.Commit(t.Context(), c)
 	must(t, err)
+}
+
+// tamper writes into the record as other hands do.
+func (w *world) tamper(query string, args ...any) {
+	w.t.Helper()
+	source := url.URL{Scheme: "file", Path: filepath.Join(w.home, "orange.db"), RawQuery: "_pragma=busy_timeout(20000)"}
+	db, err := sql.Open("sqlite", source.String())
+	must(w.t, err)
+	defer db.Close()
+	done, err := db.ExecContext(w.t.Context(), query, args...)
+	must(w.t, err)
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		w.t.Fatalf("%s has changed nothing: %v", query, err)
+	}
+}
+
+func (w *world) tasks() int {
+	w.t.Helper()
+	ids, err := w.store.IDs(w.t.Context(), "")
+	must(w.t, err)
+	return len(ids)
+}
+
+func (w *world) verifyAll() string {
+	w.t.Helper()
+	d := &doctor.Doctor{Home: w.home, Files: w.files, Shown: w.Engine}
+	found, err := d.VerifyAll(w.t.Context(), past{w, nil}, "")
+	must(w.t, err)
+	var out []string
+	for _, f := range found {
+		if f.Level != task.LevelOK {
+			out = append(out, f.Subject+": "+f.Found)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestARecord_thatOtherHandsHaveWrittenIntoIsNamed(t *testing.T) {
+	t.Parallel()
+	for what, tt := range map[string]struct{ query, want string }{
+		"spent evidence is forgotten": {"DELETE FROM spent WHERE source = '## plan'", "evidence that was spent is missing on record: ## plan"},
+		"evidence counts as spent":    {"INSERT INTO spent SELECT id, '## handoff', 'abc', 3 FROM tasks", "evidence that was spent is on record, and not in its history: ## handoff, abc, at event 3"},
+		"another event spent it":      {"UPDATE spent SET seq = 1 WHERE source = '## plan'", "evidence that was spent is missing on record: ## plan"},
+		"an entry is forgotten":       {"DELETE FROM entries", "what was there when the status began is missing on record: ## review"},
+		"an entry is another one":     {"UPDATE entries SET digest = 'abc'", "what was there when the status began is on record, and not in its history: ## review, abc"},
+		"a hook is gone":              {"DELETE FROM hooks WHERE hook LIKE '%spawn_reviewer%'", "increment_review_round, spawn_reviewer, and on record are increment_review_round"},
+		"a hook is another one":       {"UPDATE hooks SET hook = replace(hook, 'spawn_reviewer', 'kill_session')", "spawn_reviewer, and on record are increment_review_round, kill_session"},
+		"a hook does more":            {"UPDATE hooks SET hook = replace(hook, '\"permissions\":\"reduced\"', '\"permissions\":\"full\"') WHERE hook LIKE '%spawn_reviewer%'", "what one of them does was changed"},
+		"a hook nobody set going":     {"INSERT INTO hooks (task, event, place, hook, state) SELECT id, 1, 0, '{\"action\":\"kill_session\"}', 'pending' FROM tasks", "event 1 has set going no hooks, and on record are kill_session"},
+		"a hook of no event":          {"INSERT INTO hooks (task, event, place, hook, state) SELECT id, 99, 0, '{\"action\":\"kill_session\"}', 'done' FROM tasks", "hooks are on record for event 99, which its history does not have"},
+		"crashes are forgotten":       {"UPDATE tasks SET counters = '[]'", `crash_count is "1" by its history, and "0" on record`},
+		"inputs are changed":          {"UPDATE events SET line = replace(line, '\"role\":\"human\"', '\"role\":\"worker\"') WHERE seq = 1", "its history on record does not hold: line 1"},
+		"a counter is unreadable":     {"UPDATE tasks SET counters = '{'", "it cannot be read, and was compared with nothing: "},
+		"a hook is unreadable":        {"UPDATE hooks SET hook = '{' WHERE event = 2", "it cannot be read, and was compared with nothing: "},
+		"the task is taken out":       {"DELETE FROM tasks", "its folder has its history, and the record does not have the task"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			id := w.reach("reviewing")
+			w.move(id, "working", human)
+			w.write(id, "\n## Handoff\nDONE: the rest\n")
+			w.move(id, "agent-review", worker) // it begins with the review of before
+			w.die(w.death(id, task.RoleReviewer))
+			must(t, w.Sync(t.Context(), id))
+			if got := w.verifyAll(); got != "" {
+				t.Fatalf("before: %s", got)
+			}
+			w.tamper(tt.query)
+			if got := w.verifyAll(); !strings.Contains(got, tt.want) || !strings.Contains(got, id) {
+				t.Errorf("found %q, want %q", got, tt.want)
+			}
+			if w.tasks() > 0 {
+				w.tamper("DELETE FROM tasks") // nothing is left to replay
+			}
+		})
+	}
+}
+
+func TestATask_thatCannotBeReadKeepsNoOtherFromBeingLookedAt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ids := []string{w.reach("working"), w.reach("planning")}
+	slices.Sort(ids)
+	w.tamper("UPDATE tasks SET counters = '{' WHERE id = ?", ids[0])
+	w.tamper("DELETE FROM hooks WHERE task = ?", ids[1])
+	got := w.verifyAll()
+	if !strings.Contains(got, ids[0]+": it cannot be read") || !strings.Contains(got, ids[1]+": event 2 has set going") {
+		t.Errorf("found %q", got)
+	}
+	w.tamper("DELETE FROM tasks")
+}
+
+func TestATaskWithoutATrace_isFoundByItsPast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	must(t, os.RemoveAll(w.files.Dir("garden", id)))
+	w.tamper("DELETE FROM tasks")
+	if got := w.verifyAll(); !strings.Contains(got, id+": the record has a past of it, and does not have the task") {
+		t.Errorf("with its events: %q", got)
+	}
+	w.tamper("DELETE FROM events")
+	if got := w.verifyAll(); got != "" {
+		t.Errorf("without a trace but the word that it has ended: %q", got)
+	}
+	w.tamper("INSERT INTO changes (task, seq) VALUES (?, 0)", id) // as where the database was kept from noting the end
+	if got := w.verifyAll(); !strings.Contains(got, id+": the record has a past of it") {
+		t.Errorf("with its changes: %q", got)
+	}
+}
+
+func TestATaskThatWasDeleted_isNotMissed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.Delete(t.Context(), w.reach("working"), human)
+	must(t, err)
+	if got := w.verifyAll(); got != "" || w.tasks() != 0 {
+		t.Errorf("%d tasks are left, and found is %q", w.tasks(), got)
+	}
+}
+
+// Defect: the text of a pinned workflow was used whatever its digest, so that a gate which somebody took out was gone.
+func TestAPinnedWorkflow_whoseTextWasChangedIsNotUsed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	w.tamper("UPDATE workflows SET text = replace(text, 'DONE', 'ANY')")
+	w = w.another() // a program that has not read it yet
+	_, err := w.ask(id, "agent-review", worker)
+	if err == nil || !strings.Contains(err.Error(), `cannot use the workflow "default" with the digest`) || !strings.Contains(err.Error(), "orange doctor --rebuild") {
+		t.Errorf("a move by changed rules: %v", err)
+	}
+	if got := w.verifyAll(); !strings.Contains(got, id+": the workflow of event 1 cannot be looked at: cannot use the workflow") {
+		t.Errorf("found %q", got)
+	}
+	w.tamper("DELETE FROM workflows") // then the copy is taken
+	if _, err = w.ask(id, "agent-review", worker); err == nil || strings.Contains(err.Error(), "digest") {
+		t.Errorf("a move by the rules that are there again: %v", err)
+	}
+}
+
+// Defect: a merge that failed left its begin in the record alone, and doctor and verify cried wolf.
+func TestAMerge_thatFailsLeavesTheMirrorsEqualToTheRecord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("reviewing")
+	w.Merger = &branch{cut: true}
+	if _, _, err := w.Merge(t.Context(), id, task.Merge{Local: false}, human); err == nil {
+		t.Fatal("it did not fail")
+	}
+	if len(w.events(id, task.MergeBegun)) != 1 {
+		t.Fatalf("its begin is not told: %+v", w.events(id, ""))
+	}
+	if got := w.verifyAll(); got != "" {
+		t.Errorf("found %q", got)
+	}
 }

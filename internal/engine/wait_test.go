@@ -82,7 +82,7 @@ func TestWait_lastsUntilTheHooksAreSettled(t *testing.T) {
 		t.Errorf("before the hooks: %+v", waited)
 	}
 	waiting := w.wait(t.Context(), id)
-	must(t, w.Settle(t.Context(), id, false))
+	must(t, w.Settle(t.Context(), id))
 	got := <-waiting
 	must(t, got.err)
 	if got.waited.Blocked || got.waited.Notice != "go on" {

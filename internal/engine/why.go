@@ -29,7 +29,7 @@ func (e *Engine) Why(ctx context.Context, glances Glances, id string, alive func
 	state, _ := def.State(s.Task.Status)
 	out := decide.Explanation{Task: s.Task, About: state.About}
 	_, evidence := e.read(s.Task, true)
-	evidence.Spent, evidence.Entry = s.Spent, s.Entry
+	evidence.Spent, evidence.Entry, evidence.Start = s.Spent, s.Entry, s.Start
 	parts := slices.DeleteFunc(decide.NeedsOfAll(def, s.Task), func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) > 0 {
 		if evidence.Facts, err = glances.Glance(ctx, s.Task, def, parts); err != nil {

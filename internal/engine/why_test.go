@@ -19,7 +19,7 @@ func (g *glances) Glance(_ context.Context, _ task.Task, _ *workflow.Definition,
 	g.asked++
 	out := map[string]decide.Fact{}
 	for _, p := range parts {
-		out[p.Key()] = decide.Fact{Source: "git ahead", Found: "no commit of its own", Want: "commit"}
+		out[p.Key()] = decide.Fact{Source: "git " + p.Git, Holds: p.Git == workflow.GitCommitted, Found: "no commit of its own", Want: "commit"}
 	}
 	return out, nil
 }

@@ -113,15 +113,18 @@ func (v *view) ask(ctx context.Context, w *wanted, s Standing, start, last bool)
 		return err
 	}
 	fact := decide.Fact{Where: resultFile(w.check.Name), Want: "ask again when it has ended"}
+	if w.check.Scratch { // it runs elsewhere: the commit is all that counts
+		s = Standing{There: s.There, Head: s.Head, Branch: s.Branch}
+	}
 	dirty := subtract(s.Uncommitted(), have.result.Left)
 	switch {
-	case have.countsFor(w.check, s.Head) && len(dirty) == 0:
+	case have.countsFor(w.check, s.Head) && len(dirty)+len(s.Setup) == 0:
 		v.judge(w, have)
 		return nil
-	case have.countsFor(w.check, s.Head), !running && len(s.Uncommitted()) > 0:
+	case have.countsFor(w.check, s.Head), !running && len(s.Uncommitted())+len(s.Setup) > 0:
 		fact.Where = "the workspace"
-		fact.Found = uncommitted(subtract(s.Uncommitted(), leftFor(have, w.check, s.Head)))
-		fact.Want = "commit them, or have git ignore what the check itself leaves behind"
+		fact.Found, fact.Want = s.differs(subtract(s.Uncommitted(), leftFor(have, w.check, s.Head)),
+			"commit them, or have git ignore what the check itself leaves behind")
 	case running && !last:
 		w.running = true
 		return nil
@@ -232,7 +235,7 @@ type kept struct {
 // countsFor says whether the result is one for this commit and this command.
 func (k kept) countsFor(check workflow.Check, head string) bool {
 	r := k.result
-	return k.noted && r.Trouble == "" && r.Clean && r.Head == head && slices.Equal(r.Argv, check.Run)
+	return k.noted && r.Trouble == "" && r.Clean && r.Head == head && r.Scratch == check.Scratch && slices.Equal(r.Argv, check.Run)
 }
 
 // encode is a result as it is kept.

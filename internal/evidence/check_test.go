@@ -38,6 +38,23 @@ func wantRan(t *testing.T, w *world, times int) {
 	}
 }
 
+func TestRunCheck_namesTheProgramAndTheEnvironmentAndCountsAResultThatDoesNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.check("echo fine")
+	wantFact(t, w.fact(passed), "", "") // as results were before these were named
+	wantRan(t, w, 1)
+	wantFact(t, w.fact(passed), "", "")
+	wantRan(t, w, 1)
+	w.program = "/usr/bin/sh"
+	r, err := w.looker.RunCheck(t.Context(), w.task, w.def, "tests", true)
+	must(t, err)
+	const names = "cc223431cd82ee01c456252a947a8f6702bfae0aa18af56432065202e4869e8b" // of HOME and PATH, a line each
+	if r.Program != "/usr/bin/sh" || r.Environment != names || r.Head != head {
+		t.Errorf("the result is %+v", r)
+	}
+}
+
 func TestLook_runsACheckOnceForACommit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -110,8 +127,8 @@ type mover struct {
 	change func()
 }
 
-func (m mover) RunCheck(ctx context.Context, t task.Task, check workflow.Check) (evidence.Run, error) {
-	ran, err := m.world.RunCheck(ctx, t, check)
+func (m mover) RunCheck(ctx context.Context, t task.Task, check workflow.Check, commit string) (evidence.Run, error) {
+	ran, err := m.world.RunCheck(ctx, t, check, commit)
 	m.set(m.change)
 	return ran, err
 }

@@ -26,14 +26,38 @@ type Git interface {
 	Changed(ctx context.Context, t task.Task, head string) ([]string, error)
 }
 
+// Subjects tells of the work that evidence is about, as it is now and as it was noted in the task.
+type Subjects interface {
+	// Tip is where the task's branch ends now. What cannot be read is told in the answer.
+	Tip(ctx context.Context, t task.Task) task.Subject
+	// Between counts the commits that one commit has and the other has not, both ways.
+	Between(ctx context.Context, t task.Task, from, to string) (more, fewer int, err error)
+	// ChangedSince lists the files of the worktree that are not what they were when the task's Subject was noted.
+	ChangedSince(ctx context.Context, t task.Task) ([]string, error)
+	// Differs lists the files by which a commit is not what the worktree was when the task's Subject was noted.
+	Differs(ctx context.Context, t task.Task, commit string) ([]string, error)
+}
+
 // Standing is where a task's workspace is.
 type Standing struct {
-	There    bool
-	Head     string
-	Branch   string
-	Modified []string // paths that git knows and that differ from the head
-	New      []string // paths that it does not know; the link to the task's document is none of them
+	There      bool
+	Head       string
+	Branch     string
+	Modified   []string // paths that git knows and that differ from the head
+	New        []string // paths that it does not know; the link to the task's document is none of them
+	Submodules []string // that are not at the commit that the head names, or have changes of their own
+	Hidden     []Hidden // those of Modified that git was told to overlook
+	Setup      []string // settings of the worktree's own that are not as it was prepared
 }
+
+// Hidden is a changed file that git was told to overlook, by flags of its index.
+type Hidden struct {
+	Path  string
+	Flags []string
+}
+
+// Tracked are the paths of all that git knows and that differs.
+func (s Standing) Tracked() []string { return slices.Concat(s.Modified, s.Submodules) }
 
 // Uncommitted are all paths that a commit would be about.
 func (s Standing) Uncommitted() []string { return slices.Concat(s.Modified, s.New) }
@@ -42,14 +66,17 @@ func (s Standing) Uncommitted() []string { return slices.Concat(s.Modified, s.Ne
 type Programs interface {
 	// RunJQ runs ServeJQ in a process of its own and answers what that said. How it ended does not matter.
 	RunJQ(ctx context.Context, request []byte, limit time.Duration) (string, error)
-	// RunCheck runs a check in the task's workspace. An error says that it could not be started, or that ctx ended it.
-	RunCheck(ctx context.Context, t task.Task, check workflow.Check) (Run, error)
+	// RunCheck runs a check in the task's workspace, and one that wants that in a checkout of the commit, which is made for it and taken away.
+	// An error says that it could not be started, or that ctx ended it.
+	RunCheck(ctx context.Context, t task.Task, check workflow.Check, commit string) (Run, error)
 	// StartCheck has RunCheck of a Looker called by a process that outlives this one.
 	StartCheck(ctx context.Context, id, check string) error
 }
 
 // Run is how a check ended.
 type Run struct {
+	Program     string   // the file that was started
+	Environment []string // the names of its variables, sorted
 	Status      int
 	Signal      int
 	TimedOut    bool
@@ -75,6 +102,8 @@ type Locks interface {
 type Looker struct {
 	Dir      func(project, id string) string // a task's folder
 	Git      Git
+	Subjects Subjects
+	Named    func(globs, files []string) []string // those of the files that the globs name
 	Programs Programs
 	Notes    Notes
 	Locks    Locks
@@ -147,6 +176,7 @@ type view struct {
 	facts     map[string]decide.Fact
 	read      map[string]content
 	stand     *Standing
+	tip       *task.Subject
 	questions []question
 }
 

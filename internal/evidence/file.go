@@ -79,10 +79,22 @@ func open(root *os.Root, path string) (*os.File, fs.FileInfo, error) {
 	if err == nil && !os.SameFile(before, after) {
 		err = errors.New("a file that is exchanged all the time")
 	}
+	if err == nil {
+		err = shared(after)
+	}
 	if err != nil {
-		return nil, nil, errors.Join(inWords(err), file.Close())
+		return nil, nil, errors.Join(err, file.Close())
 	}
 	return file, after, nil
+}
+
+// shared says what is wrong with a file that has another name elsewhere: it may be no file of this task, but the record itself.
+func shared(info fs.FileInfo) error {
+	system, is := info.Sys().(*syscall.Stat_t)
+	if !is || system.Nlink <= 1 {
+		return nil
+	}
+	return fmt.Errorf("a hard link: the file has %d names; make it a file of its own with cp and mv", system.Nlink)
 }
 
 func kind(mode fs.FileMode) string {
@@ -131,7 +143,7 @@ func (v *view) seeFile(p workflow.Part) decide.Fact {
 	text := withoutMark(c.text)
 	fact.Text = document.Normalise(string(text))
 	fact.Digest = document.Digest(fact.Text)
-	if p.Required && len(bytes.TrimSpace(text)) == 0 {
+	if p.Required && document.Blank(string(text)) {
 		fact.Found, fact.Want = "an empty file", "write something into "+p.File
 		return fact
 	}

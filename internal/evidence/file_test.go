@@ -29,6 +29,8 @@ func TestLook_atAFile(t *testing.T) {
 	must(t, os.Symlink("/etc", w.path("etc")))
 	must(t, os.Symlink("plan.md", w.path("link.md")))
 	must(t, os.Symlink("loop", w.path("loop")))
+	w.write("shared.md", "text")
+	must(t, os.Link(w.path("shared.md"), w.path("hard.md")))
 	must(t, os.Symlink("sub", w.path("inside")))
 	must(t, syscall.Mkfifo(w.path("pipe"), 0o644))
 	must(t, os.WriteFile(w.path("huge"), nil, 0o644))
@@ -48,6 +50,7 @@ func TestLook_atAFile(t *testing.T) {
 		{workflow.Part{File: "inside/real.md"}, "", ""},
 		{workflow.Part{File: "passwd"}, "a link, expected a file", "passwd"},
 		{workflow.Part{File: "link.md"}, "a link, expected a file", ""},
+		{workflow.Part{File: "hard.md"}, "a hard link: the file has 2 names; make it a file of its own", "hard.md"},
 		{workflow.Part{File: "loop/x"}, "expected a file", ""},
 		{workflow.Part{File: "etc/passwd"}, "leads out of the task's folder", "etc/passwd"},
 		{workflow.Part{File: "../abc/plan.md"}, "leads out of the task's folder", ""},
@@ -133,6 +136,8 @@ func TestLook_atAGlob(t *testing.T) {
 	w.write("code/empty/x", "")
 	must(t, os.Symlink("/etc", w.path("code/files/etc")))
 	must(t, os.Symlink("/etc/passwd", w.path("code/files/passwd")))
+	w.write("shared/one.md", "text")
+	must(t, os.Link(w.path("shared/one.md"), w.path("shared/two.md")))
 	must(t, syscall.Mkfifo(w.path("code/files/pipe"), 0o644))
 	tests := []struct {
 		part  workflow.Part
@@ -147,6 +152,7 @@ func TestLook_atAGlob(t *testing.T) {
 		{workflow.Part{Glob: "code/empty/*"}, "1 such files or folders, and none"},
 		{workflow.Part{Glob: "code/files/pipe"}, "none that is a file"},
 		{workflow.Part{Glob: "code/files/etc/**"}, "leads out of the task's folder"},
+		{workflow.Part{Glob: "shared/*"}, "shared/one.md: a hard link: the file has 2 names"},
 		{workflow.Part{Glob: "nowhere/**"}, "no such file"},
 	}
 	var parts []workflow.Part

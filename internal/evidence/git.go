@@ -15,6 +15,11 @@ import (
 
 // standing is where the workspace was when this look first asked.
 func (v *view) standing(ctx context.Context) (s Standing, found, want string, err error) {
+	return v.standingOn(ctx, v.task.Branch)
+}
+
+// standingOn takes another branch for the task's.
+func (v *view) standingOn(ctx context.Context, branch string) (s Standing, found, want string, err error) {
 	if v.task.Workspace == "" {
 		return Standing{}, "the task has no workspace", "start an agent on it first", nil
 	}
@@ -25,7 +30,7 @@ func (v *view) standing(ctx context.Context) (s Standing, found, want string, er
 		}
 		v.stand = &s
 	}
-	found, want = misplaced(*v.stand, v.task.Workspace, v.task.Branch)
+	found, want = misplaced(*v.stand, v.task.Workspace, branch)
 	return *v.stand, found, want, nil
 }
 
@@ -46,6 +51,10 @@ func misplaced(s Standing, workspace, branch string) (found, want string) {
 // seeGit looks at a part that asks for something of the workspace's git.
 func (v *view) seeGit(ctx context.Context, p workflow.Part) (decide.Fact, error) {
 	fact := decide.Fact{Source: "git " + p.Git, Where: "the workspace"}
+	switch p.Git {
+	case workflow.GitCommitted, workflow.GitUnmoved, workflow.GitMoved, workflow.GitAsReviewed, workflow.GitUntouched:
+		return told(&fact, v.seeSubject(ctx, &fact, p))
+	}
 	s, found, want, err := v.standing(ctx)
 	if err != nil || found != "" {
 		fact.Found, fact.Want = found, want
@@ -57,19 +66,26 @@ func (v *view) seeGit(ctx context.Context, p workflow.Part) (decide.Fact, error)
 		err = v.seeAhead(ctx, &fact, s)
 	case workflow.GitClean:
 		fact.Text = "HEAD " + s.Head + "\nclean\n"
-		if dirt := s.Uncommitted(); len(dirt) > 0 {
-			fact.Text = "HEAD " + s.Head + "\n" + strings.Join(dirt, "\n") + "\n"
-			fact.Found, fact.Want = uncommitted(dirt), "commit them"
+		if dirt := s.Uncommitted(); len(dirt)+len(s.Setup) > 0 {
+			fact.Text = "HEAD " + s.Head + "\n" + strings.Join(slices.Concat(dirt, s.Setup), "\n") + "\n"
+			fact.Found, fact.Want = s.differs(dirt, "commit them")
 		}
 	case workflow.GitPlanned:
 		err = v.seePlanned(ctx, &fact, s, p.Plan)
 	default:
 		return fact, fmt.Errorf("git knows no %q", p.Git)
 	}
+	return told(&fact, err)
+}
+
+// told is a fact with all that follows from what was found. One of which nothing was seen has no text.
+func told(fact *decide.Fact, err error) (decide.Fact, error) {
 	fact.Holds = fact.Found == ""
-	fact.Text = document.Normalise(fact.Text)
-	fact.Digest = document.Digest(fact.Text)
-	return fact, err
+	if fact.Text != "" {
+		fact.Text = document.Normalise(fact.Text)
+		fact.Digest = document.Digest(fact.Text)
+	}
+	return *fact, err
 }
 
 func (v *view) seeAhead(ctx context.Context, fact *decide.Fact, s Standing) error {

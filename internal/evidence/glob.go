@@ -12,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -24,6 +25,7 @@ import (
 const (
 	maxFound   = 10_000  // files
 	maxEntries = 200_000 // names in folders
+	maxLevels  = 100     // of folders in folders
 	maxBytes   = 1 << 30 // of all files together
 )
 
@@ -77,31 +79,91 @@ func (v *view) seeGlob(ctx context.Context, p workflow.Part) (decide.Fact, error
 
 // find lists the files that a pattern names, sorted, and counts what it names beside them.
 func (v *view) find(ctx context.Context, pattern string) (files []string, others int, err error) {
-	folder := &bounded{ctx: ctx, FS: v.root.FS()}
-	err = doublestar.GlobWalk(folder, path.Clean(pattern), func(name string, entry fs.DirEntry) error {
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // gone since
+	pattern = path.Clean(pattern)
+	w := walk{ctx: ctx, in: v.root.FS(), pattern: pattern, levels: maxLevels}
+	if !strings.Contains(pattern, "**") {
+		w.levels = strings.Count(pattern, "/") + 1 // nothing further down can match
+	}
+	base, _ := doublestar.SplitPattern(pattern)
+	info, err := fs.Stat(w.in, base)
+	if err == nil && info.IsDir() {
+		if base != "." && doublestar.MatchUnvalidated(pattern, base) {
+			w.others++
 		}
-		if err != nil {
-			return err
-		}
-		if !info.Mode().IsRegular() || info.Size() == 0 {
-			others++
-			return nil
-		}
-		if len(files) == maxFound {
-			return &tooMuch{fmt.Sprintf("more than %d files", maxFound)}
-		}
-		files = append(files, name)
-		return nil
-	}, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+		err = w.folder(base)
+	}
 	var bound *tooMuch
-	if err != nil && !errors.As(err, &bound) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		err = nil // there is nothing that could match
+	case err != nil && !errors.As(err, &bound):
 		err = inWords(err)
 	}
-	slices.Sort(files)
-	return slices.Compact(files), others, err
+	slices.Sort(w.files)
+	return w.files, w.others, err
+}
+
+// walk goes through a tree once, whatever the pattern is: as many doublestars as anybody writes into it cost no further look.
+type walk struct {
+	ctx     context.Context // a walk knows no other way to be stopped
+	in      fs.FS
+	pattern string
+	levels  int // how deep a name may stand and still match, or be looked for
+
+	seen   int // names
+	listed int // folders
+	files  []string
+	others int
+}
+
+func (w *walk) folder(name string) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(w.in, name)
+	if err != nil {
+		return err
+	}
+	w.listed++
+	if w.seen += len(entries); w.seen > maxEntries {
+		return &tooMuch{fmt.Sprintf("folders with more than %d names together", maxEntries)}
+	}
+	for _, entry := range entries {
+		if err := w.entry(path.Join(name, entry.Name()), entry); err != nil && !errors.Is(err, fs.ErrNotExist) { // or gone since
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walk) entry(name string, entry fs.DirEntry) error {
+	matches := doublestar.MatchUnvalidated(w.pattern, name)
+	if !matches && !entry.IsDir() {
+		return nil
+	}
+	info, err := entry.Info()
+	if err != nil {
+		return err
+	}
+	switch {
+	case !matches:
+	case !info.Mode().IsRegular() || info.Size() == 0:
+		w.others++
+	case len(w.files) == maxFound:
+		return &tooMuch{fmt.Sprintf("more than %d files", maxFound)}
+	default:
+		w.files = append(w.files, name)
+	}
+	level := strings.Count(name, "/") + 1
+	switch {
+	case !info.IsDir():
+		return nil
+	case level < w.levels:
+		return w.folder(name)
+	case w.levels == maxLevels && level == maxLevels:
+		return &tooMuch{fmt.Sprintf("folders nested more than %d levels deep", maxLevels)}
+	}
+	return nil
 }
 
 // list writes a line for every file: its path and the digest of what it holds.
@@ -139,25 +201,3 @@ func (v *view) digest(name string, most int64) (string, int64, error) {
 	size, err := io.Copy(sum, io.LimitReader(file, most))
 	return hex.EncodeToString(sum.Sum(nil)), size, err
 }
-
-// bounded is a folder in which one cannot get lost.
-type bounded struct {
-	fs.FS
-	ctx  context.Context // a walk knows no other way to be stopped
-	seen int
-}
-
-// ReadDir lists a folder.
-func (b *bounded) ReadDir(name string) ([]fs.DirEntry, error) {
-	if err := b.ctx.Err(); err != nil {
-		return nil, err
-	}
-	entries, err := fs.ReadDir(b.FS, name)
-	if b.seen += len(entries); b.seen > maxEntries {
-		return nil, &tooMuch{fmt.Sprintf("folders with more than %d names together", maxEntries)}
-	}
-	return entries, err
-}
-
-// Stat tells of a file. Without a method of its own it would be opened, and a pipe would never let go.
-func (b *bounded) Stat(name string) (fs.FileInfo, error) { return fs.Stat(b.FS, name) }

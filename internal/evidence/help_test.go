@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,16 +36,22 @@ const head = "1111111111111111111111111111111111111111"
 
 // world is a task with a folder and a workspace, and a git that says what a test wants.
 type world struct {
-	t      *testing.T
-	task   task.Task
-	def    *workflow.Definition
-	looker *evidence.Looker
-	tree   string
+	program string // that a check is said to be
+	t       *testing.T
+	task    task.Task
+	def     *workflow.Definition
+	looker  *evidence.Looker
+	tree    string
 
 	mutex   sync.Mutex
 	stand   evidence.Standing
 	ahead   int
 	changed []string
+	tip     task.Subject
+	more    int      // commits since the subject
+	fewer   int      // that it had
+	since   []string // files that changed since a tree was noted, or by which a commit differs from it
+	inside  []string // commits that checks were to run on
 	noted   map[string]string
 	starts  int
 	jqRuns  int
@@ -58,7 +65,7 @@ func newWorld(t *testing.T) *world {
 		t: t, task: task.Task{ID: "abc", Project: "shop", Workspace: "shop--1", Branch: "work"}, def: &workflow.Definition{Name: "test"},
 		tree: t.TempDir(), stand: evidence.Standing{There: true, Head: head, Branch: "work"}, noted: map[string]string{},
 	}
-	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Programs: w, Notes: w, Locks: files, Now: time.Now,
+	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Subjects: w, Named: named, Programs: w, Notes: w, Locks: files, Now: time.Now,
 		JQTime: 10 * time.Second, Patience: 20 * time.Second}
 	must(t, os.MkdirAll(w.dir(), 0o755))
 	t.Cleanup(w.runs.Wait)
@@ -111,6 +118,21 @@ func (w *world) Changed(context.Context, task.Task, string) ([]string, error) {
 	return w.changed, nil
 }
 
+// named is no pattern's word: the names themselves.
+func named(globs, files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !slices.Contains(globs, file) })
+}
+
+func (w *world) Tip(context.Context, task.Task) task.Subject { return w.tip }
+
+func (w *world) Between(context.Context, task.Task, string, string) (int, int, error) {
+	return w.more, w.fewer, nil
+}
+
+func (w *world) ChangedSince(context.Context, task.Task) ([]string, error) { return w.since, nil }
+
+func (w *world) Differs(context.Context, task.Task, string) ([]string, error) { return w.since, nil }
+
 func (w *world) RunJQ(ctx context.Context, request []byte, limit time.Duration) (string, error) {
 	w.set(func() { w.jqRuns++ })
 	ran, err := proc.RunLimited(ctx, proc.Command{Name: os.Args[0], Env: []string{jqVariable + "=1"}, Stdin: bytes.NewReader(request)},
@@ -118,11 +140,12 @@ func (w *world) RunJQ(ctx context.Context, request []byte, limit time.Duration) 
 	return ran.Output, err
 }
 
-func (w *world) RunCheck(ctx context.Context, _ task.Task, check workflow.Check) (evidence.Run, error) {
+func (w *world) RunCheck(ctx context.Context, _ task.Task, check workflow.Check, commit string) (evidence.Run, error) {
+	w.set(func() { w.inside = append(w.inside, commit) })
 	ran, err := proc.RunLimited(ctx, proc.Command{Name: check.Run[0], Args: check.Run[1:], Dir: w.tree},
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Output: 1 << 10})
 	return evidence.Run{
-		Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory, Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
+		Program: w.program, Environment: []string{"HOME", "PATH"}, Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory, Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
 	}, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -128,10 +129,12 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 		return have.result, err
 	}
 	r := task.CheckResult{
-		Name: name, Argv: check.Run, Head: before.Head, Clean: len(before.Uncommitted()) == 0, Started: task.FormatTime(l.Now()),
+		Name: name, Argv: check.Run, Head: before.Head, Scratch: check.Scratch, Started: task.FormatTime(l.Now()),
+		Clean: check.Scratch || len(before.Uncommitted())+len(before.Setup) == 0,
 	}
 	if !r.Clean && !again {
-		r.Trouble = uncommitted(before.Uncommitted()) + " when it was to begin"
+		found, _ := before.differs(before.Uncommitted(), "")
+		r.Trouble = found + " when it was to begin"
 		return r, l.keep(ctx, root, t.ID, r)
 	}
 	if err := l.run(ctx, t, check, before, &r); err != nil {
@@ -187,15 +190,24 @@ func (l *Looker) occupy(ctx context.Context, root *os.Root, id, check string) (r
 
 // run runs the check and fills the result. An error is one after which nothing can be said of the check.
 func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, before Standing, r *task.CheckResult) error {
-	ran, err := l.Programs.RunCheck(ctx, t, check)
+	ran, err := l.Programs.RunCheck(ctx, t, check, before.Head)
 	if ctx.Err() != nil {
 		return fmt.Errorf("run check %q: %w", check.Name, ctx.Err())
+	}
+	if r.Program = ran.Program; r.Program != "" {
+		r.Environment = document.Digest(strings.Join(ran.Environment, "\n"))
 	}
 	r.Status, r.Signal, r.TimedOut, r.OutOfMemory = ran.Status, ran.Signal, ran.TimedOut, ran.OutOfMemory
 	r.Output, r.Cut, r.Took = ran.Output, ran.Cut, ran.Took.Round(time.Millisecond).String()
 	if err != nil {
 		r.Trouble = "it could not be run: " + err.Error()
 		return nil
+	}
+	if check.Scratch {
+		if endedByOthers(ran) {
+			r.Trouble = outside(ran)
+		}
+		return nil // whatever became of the worktree meanwhile
 	}
 	after, err := l.Git.Stand(ctx, t)
 	if err != nil {
@@ -209,9 +221,13 @@ func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, bef
 	case after.Head != before.Head || after.Branch != before.Branch:
 		r.Trouble = "the workspace moved to another commit while it ran"
 	case endedByOthers(ran):
-		r.Trouble = "it was ended from outside, by signal " + strconv.Itoa(ran.Signal)
+		r.Trouble = outside(ran)
 	}
 	return nil
+}
+
+func outside(ran Run) string {
+	return "it was ended from outside, by signal " + strconv.Itoa(ran.Signal)
 }
 
 // endedByOthers says whether a signal ended the check that programs do not send themselves: that tells nothing of the work.
@@ -240,14 +256,14 @@ func (l *Looker) keep(ctx context.Context, root *os.Root, id string, r task.Chec
 
 // write replaces a file of the task's folder in one step.
 func write(root *os.Root, name, text string) error {
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+	if err := root.MkdirAll(path.Dir(name), task.PrivateFolder); err != nil {
 		return fmt.Errorf("write %q: %w", name, err)
 	}
 	temporary := path.Join(path.Dir(name), "."+path.Base(name)+"."+strconv.Itoa(os.Getpid()))
 	if err := root.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("write %q: %w", name, err)
 	}
-	file, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
 	if err != nil {
 		return fmt.Errorf("write %q: %w", name, err)
 	}

@@ -170,13 +170,13 @@ func (w *walk) begin() {
 
 // outcome is what follows from an event, whoever lives and whatever is owed.
 type outcome struct {
-	event   event
-	edge    int         // the transition that was taken; -1 for none
-	change  task.Change // as far as a later step asks for it: the task and its hooks
-	after   config      // where the task stands then; its agents are not known
-	hooks   []task.Hook // that are owed then
-	moved   bool
-	crashed bool
+	event  event
+	edge   int         // the transition that was taken; -1 for none
+	change task.Change // as far as a later step asks for it: the task and its hooks
+	after  config      // where the task stands then; its agents are not known
+	hooks  []task.Hook // that are owed then
+	moved  bool
+	passes [2]bool // whether crashes are forgotten once nothing is owed, where they were not to be before, and where they were
 }
 
 func (w *walk) outcomeOf(e event, edge int, c task.Change) outcome {
@@ -187,8 +187,8 @@ func (w *walk) outcomeOf(e event, edge int, c task.Change) outcome {
 	}
 	return outcome{
 		event: e, edge: edge, change: task.Change{Task: t, Hooks: c.Hooks}, after: w.configOf(t), hooks: settles(c.Hooks),
-		moved:   len(c.Events) > 0 && (c.Events[len(c.Events)-1].IsMove() || e.kind == isBorn),
-		crashed: slices.ContainsFunc(c.Events, func(e task.Event) bool { return e.Type == task.AgentCrashed }),
+		moved:  len(c.Events) > 0 && (c.Events[len(c.Events)-1].IsMove() || e.kind == isBorn),
+		passes: [2]bool{decide.CrashesPass(false, c.Events), decide.CrashesPass(true, c.Events)},
 	}
 }
 
@@ -207,9 +207,10 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 	if before.owed != 0 {
 		hooks = append(w.overtake(before, o.change), hooks...)
 	}
-	// The crashes that are counted are forgotten once all owed hooks are performed:
-	// they are after a move, unless too many crashes made it or somebody has crashed since.
-	after.unsettled = !o.crashed && (o.moved || before.unsettled)
+	after.unsettled = o.passes[0]
+	if before.unsettled {
+		after.unsettled = o.passes[1]
+	}
 	e.failing = -1
 	p := w.perform(after, hooks, len(hooks))
 	w.settle(&p.config)
@@ -217,9 +218,25 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 	for failing := range hooks {
 		if w.holdsUp(hooks, failing) && !w.tooMany {
 			e.failing = int8(min(failing, maxFailing))
-			w.enter(at, e, w.perform(after, hooks, failing), o.moved, nil)
+			p := w.perform(after, hooks, failing)
+			w.enter(at, e, p, o.moved, nil)
+			if replaced, is := w.replaced(p.config, hooks[failing]); is {
+				p.config = replaced
+				w.enter(at, e, p, o.moved, nil)
+			}
 		}
 	}
+}
+
+// replaced is a configuration in which a start has failed after it had ended the agent that it was to replace, or after that one had
+// died: as long as its successor is owed, nobody asks how it ended.
+func (w *walk) replaced(c config, h task.Hook) (config, bool) {
+	r := slices.Index(w.roles, workflow.RoleIn(w.def.States[c.status], h))
+	if w.means[h.Action] != starts || r < 0 || c.agent(r) != alive {
+		return c, false
+	}
+	c.setAgent(r, gone)
+	return c, true
 }
 
 // maxFailing is the last hook of a list that the words of a step can name as the one that failed.
@@ -237,7 +254,7 @@ func (w *walk) settle(c *config) {
 		key := calm{c.status, c.counters}
 		without, known := w.calmOf[key]
 		if !known {
-			without = w.tally(w.count.cut(w.tallies[c.counters].With(task.CrashCount, 0), int(c.status)))
+			without = w.tally(w.count.cut(decide.WithoutCrashes(w.tallies[c.counters]), int(c.status)))
 			w.calmOf[key] = without
 		}
 		c.counters = without

@@ -1,11 +1,14 @@
 package harness
 
-// Ticket is everything that launching one agent takes. It is handed over in a file that only its owner can read,
-// because it holds the seat's secret: never in an argument, never in the terminal session's environment.
+import "slices"
+
+// Ticket is what launching one agent takes besides the environment that is kept for its task. It is handed over in a file that only
+// its owner can read, because it holds the seat's secret: never in an argument, never in the terminal session's environment.
 type Ticket struct {
+	Home  string   `json:"home"` // whose terminal server keeps the environment to start from,
+	Task  string   `json:"task"` // and the name that it is kept under
 	Argv  []string `json:"argv"`
 	Dir   string   `json:"dir"`
-	Env   []string `json:"env,omitempty"`   // the whole environment to start from; empty means that of the terminal
 	Set   []string `json:"set"`             // KEY=value pairs laid over it
 	Unset []string `json:"unset,omitempty"` // names that are taken out of it
 	Path  string   `json:"path"`            // folder that goes before the others on PATH
@@ -20,56 +23,76 @@ type Note struct {
 	At        string `json:"at"`
 }
 
-// terminal lists the variables that describe the terminal: they come from the pane and not from whoever asked for the agent.
-func terminal() []string {
-	return []string{"TERM", "COLORTERM", "TMUX", "TMUX_PANE", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"}
+// OfTerminal says whether a variable describes the terminal: it comes from the one that a program runs on, and not from whoever asked for it.
+func OfTerminal(name string) bool {
+	return isOneOf(name, []string{"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"})
 }
 
-// Environment is what the agent gets, told from the environment of the pane that it runs in.
-func (t Ticket) Environment(pane []string) []string {
-	env := map[string]string{}
-	var order []string
-	put := func(pairs []string) {
-		for _, pair := range pairs {
-			name, value := split(pair)
-			if _, have := env[name]; !have {
-				order = append(order, name)
-			}
-			env[name] = value
-		}
+// ofServer says whether a variable leads to the terminal server: an agent that has it would be taken for a person's own window there.
+func ofServer(name string) bool { return name == "TMUX" || name == "TMUX_PANE" }
+
+// Environment is what the agent gets, told from what is kept for its task and from the environment of the pane that it runs in.
+// Where nothing is kept it is that of the pane.
+func (t Ticket) Environment(kept, pane []string) []string {
+	base := pane
+	if len(kept) > 0 {
+		base = append(only(kept, func(name string) bool { return !OfTerminal(name) }), only(pane, OfTerminal)...)
 	}
-	put(pane)
-	if len(t.Env) > 0 {
-		env, order = map[string]string{}, nil
-		put(t.Env)
-		for _, name := range terminal() {
-			delete(env, name)
-		}
-		for _, pair := range pane {
-			if name, _ := split(pair); isOneOf(name, terminal()) {
-				put([]string{pair})
-			}
-		}
-	}
-	for _, name := range t.Unset {
-		delete(env, name)
-	}
-	put(t.Set)
+	base = only(base, func(name string) bool { return !ofServer(name) && !isOneOf(name, t.Unset) })
+	env := Layer(base, t.Set)
 	path := t.Path
-	if rest := env["PATH"]; rest != "" { // an empty element would mean the present folder
+	if rest := Value(env, "PATH"); rest != "" { // an empty element would mean the present folder
 		path += ":" + rest
 	}
-	put([]string{"PATH=" + path})
-	return render(env, order)
+	return Layer(env, []string{"PATH=" + path})
 }
 
-func render(env map[string]string, order []string) []string {
+// Layer lays environments over each other; of a variable that several have, the last one counts. It is the one place where a task's
+// environment is put together, from the lowest layer to the highest: the person's that is kept for the task, what the person has set
+// for every task, what the harness's file sets, what was set for this task alone, and what tells a program where it is.
+func Layer(layers ...[]string) []string {
+	at := map[string]int{}
 	var out []string
-	done := map[string]bool{}
-	for _, name := range order {
-		if value, have := env[name]; have && !done[name] {
-			done[name] = true
-			out = append(out, name+"="+value)
+	for _, layer := range layers {
+		for _, pair := range layer {
+			name, _ := split(pair)
+			if i, have := at[name]; have {
+				out[i] = pair
+				continue
+			}
+			at[name] = len(out)
+			out = append(out, pair)
+		}
+	}
+	return out
+}
+
+// Value is a variable's value; empty where there is none.
+func Value(env []string, name string) string {
+	for _, pair := range env {
+		if n, value := split(pair); n == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// Names are the names of an environment's variables, sorted.
+func Names(env []string) []string {
+	var out []string
+	for _, pair := range env {
+		name, _ := split(pair)
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func only(env []string, wanted func(name string) bool) []string {
+	var out []string
+	for _, pair := range env {
+		if name, _ := split(pair); wanted(name) {
+			out = append(out, pair)
 		}
 	}
 	return out

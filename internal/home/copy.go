@@ -110,10 +110,10 @@ func written(text, value string) int {
 
 // writeNew writes a file that must not be there yet.
 func writeNew(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
 	if err != nil {
 		return err
 	}

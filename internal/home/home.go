@@ -168,6 +168,7 @@ func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, er
 }
 
 // Pinned is the very workflow that a task was created under, whatever its file says now. It is parsed once.
+// A text that is not the one with the digest is never used.
 func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
 	if known, there := h.pinned.Load(ref.Digest); there {
 		return known.(*workflow.Definition), nil
@@ -178,6 +179,11 @@ func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 	}
 	if err != nil {
 		return nil, err
+	}
+	if found := digestOf(text); found != ref.Digest {
+		return nil, fmt.Errorf("cannot use the workflow %q with the digest %q, to which tasks are pinned: found a text with the digest %q on record: "+
+			"the database was changed by other hands; bring orange.db back from a backup, or move it away and run %q, which takes the copy at %q",
+			ref.Name, ref.Digest, found, "orange doctor --rebuild", h.Kept(ref.Digest))
 	}
 	def, err := h.ParseWorkflow(ref.Name+".yml", text)
 	if err == nil {

@@ -37,7 +37,7 @@ func (h *Home) keep(digest string, text []byte) error {
 
 // keepAt writes what is known of the workflow with that digest, all of it or nothing, whoever else does so.
 func keepAt(path, digest string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
 		return err
 	}
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+digest+".*")

@@ -89,7 +89,7 @@ func (h *Home) ChangeProjects(ctx context.Context, change func([]task.Project) (
 		return fmt.Errorf("write projects: %w", err)
 	}
 	temporary := h.projectsFile() + ".new"
-	if err := os.WriteFile(temporary, append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(temporary, append(text, '\n'), task.PrivateFile); err != nil {
 		return fmt.Errorf("write projects: %w", err)
 	}
 	if err := os.Rename(temporary, h.projectsFile()); err != nil {

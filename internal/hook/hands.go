@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"orange/internal/harness"
@@ -75,6 +76,7 @@ type View struct {
 
 // Workspaces is the pool of worktrees.
 type Workspaces interface {
+	// Prepare, and Release below, answer the refs of what was kept, and in words what was taken back of the worktree's own git configuration.
 	Prepare(ctx context.Context, t task.Task) (rescued []string, err error)
 	View(ctx context.Context, t task.Task) (View, error)
 	Equip(ctx context.Context, t task.Task, files []harness.File, exclude []string) error
@@ -130,6 +132,8 @@ type Setup interface {
 	TaskDir(t task.Task) string
 	// Document is the task's document as it stands.
 	Document(t task.Task) ([]byte, error)
+	// Environment is what the task's programs and agents run in; from then on it is kept for the task while that has a workspace.
+	Environment(ctx context.Context, t task.Task) ([]string, error)
 }
 
 // Waiting tells who waits for a task.
@@ -152,10 +156,9 @@ type Hands struct {
 	Next       Next
 	Forge      Forge
 	Programs   Programs
-	System     string   // the operating system, as runtime.GOOS has it
-	Home       string   // $ORANGE_HOME
-	Self       string   // the running program, which agents find as "orange" on their PATH
-	Environ    []string // of this process, without what belongs to an agent
+	System     string // the operating system, as runtime.GOOS has it
+	Home       string // $ORANGE_HOME
+	Self       string // the running program, which agents find as "orange" on their PATH
 }
 
 // Perform performs one hook.
@@ -234,8 +237,12 @@ func (h *Hands) marks(t task.Task, role string) []string {
 
 func rescuedEvents(rescued []string) []task.Event {
 	var events []task.Event
-	for _, ref := range rescued {
-		events = append(events, task.Event{Type: task.WorkRescued, Data: map[string]string{"ref": ref}})
+	for _, what := range rescued {
+		key := "ref"
+		if !strings.HasPrefix(what, "refs/") {
+			key = "taken_back"
+		}
+		events = append(events, task.Event{Type: task.WorkRescued, Data: map[string]string{key: what}})
 	}
 	return events
 }

@@ -152,6 +152,10 @@ func (p *ports) Harness(name string) (*harness.Harness, error) {
 	return harness.Parse(name+".yml", []byte(text))
 }
 
+func (p *ports) Environment(context.Context, task.Task) ([]string, error) {
+	return []string{"HOME=/root", "PATH=/usr/bin"}, p.fails["environment"]
+}
+
 func (p *ports) TaskDir(task.Task) string { return p.taskDir }
 
 func (p *ports) Waiters(context.Context, string, string) ([]task.Waiter, error) {
@@ -172,7 +176,7 @@ func newHands(t *testing.T) (*hook.Hands, *ports) {
 	}
 	return &hook.Hands{
 		Sessions: p, Processes: p, Workspaces: p, Setup: p, Waiting: p, Next: p, Forge: p, Programs: p, System: "linux",
-		Home: dir, Self: "/opt/orange", Environ: []string{"HOME=/root", "PATH=/usr/bin"},
+		Home: dir, Self: "/opt/orange",
 	}, p
 }
 

@@ -61,11 +61,11 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 func TestAcquireWorkspace_preparesTheTreeAndTellsWhatWasRescued(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	p.rescued = []string{"refs/orange/rescue/abc/1"}
+	p.rescued = []string{"refs/orange/rescue/abc/1", "core.hookspath"}
 	effect, err := hands.Perform(t.Context(), aJob(task.AcquireWorkspace, ""))
 	must(t, err)
 	wantCalls(t, p, "prepare garden--1")
-	if len(effect.Events) != 1 || effect.Events[0].Type != task.WorkRescued || effect.Events[0].Data["ref"] != p.rescued[0] {
+	if len(effect.Events) != 2 || effect.Events[1].Data["taken_back"] != p.rescued[1] || effect.Events[0].Type != task.WorkRescued || effect.Events[0].Data["ref"] != p.rescued[0] {
 		t.Errorf("the events are %+v", effect.Events)
 	}
 }

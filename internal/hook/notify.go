@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/harness"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -81,7 +82,11 @@ func (h *Hands) show(ctx context.Context, job task.Job, view View, message strin
 	default:
 		return fmt.Errorf("cannot show a message on the desktop of %q: only Linux and macOS are known; notify via webhook or command", h.System)
 	}
-	if err := h.Processes.Find(argv[0], searchPath(h.Environ)); err != nil {
+	env, err := h.Setup.Environment(ctx, job.Task)
+	if err != nil {
+		return err
+	}
+	if err := h.Processes.Find(argv[0], harness.Value(env, "PATH")); err != nil {
 		return fmt.Errorf("cannot show a message on the desktop: %w; install it, or notify via webhook or command", err)
 	}
 	if err := h.run(ctx, job, Program{Argv: argv, Dir: view.Dir, Time: desktopTime}); err != nil {

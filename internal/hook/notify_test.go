@@ -189,7 +189,6 @@ func TestNotify_refusesAWayThatItDoesNotKnow(t *testing.T) {
 func TestRunCommand_runsInTheWorktreeAndKnowsItsHook(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	hands.Environ = []string{"HOME=/root", "PATH=/usr/bin"}
 	job := aJob(task.RunCommand, "")
 	job.Hook.Run, job.Hook.Timeout = []string{"make", "ROUND={review_round}", "{worktree}", ""}, 90
 	job.Event = task.Event{Type: task.Created, Data: map[string]string{task.DataStatus: "open"}}

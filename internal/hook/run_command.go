@@ -50,8 +50,12 @@ func (h *Hands) runWords(ctx context.Context, job task.Job, view View, values ma
 // run runs a program that knows for which hook of which task it runs. Any end but status 0 is an error.
 func (h *Hands) run(ctx context.Context, job task.Job, p Program) error {
 	t := job.Task
+	env, err := h.Setup.Environment(ctx, t)
+	if err != nil {
+		return err
+	}
 	// Nothing of these holds a newline, and no secret of a seat is among them: the program speaks for nobody.
-	p.Env = append(append([]string(nil), h.Environ...),
+	p.Env = append(append([]string(nil), env...),
 		"ORANGE_HOOK_ID="+strconv.FormatInt(job.Hook.ID, 10), "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project,
 		"ORANGE_STATUS="+string(t.Status), "ORANGE_HOME="+h.Home)
 	p.Memory, p.Output = commandMemory, keptOutput

@@ -23,7 +23,7 @@ func (h *Hands) setAside(_ context.Context, job task.Job) (task.Effect, error) {
 		return task.Effect{Said: "nothing in " + folder}, nil
 	}
 	if err == nil {
-		err = os.MkdirAll(filepath.Join(dir, task.AsideFolder), 0o755)
+		err = os.MkdirAll(filepath.Join(dir, task.AsideFolder), task.PrivateFolder)
 	}
 	if err == nil {
 		err = os.Rename(filepath.Join(dir, filepath.FromSlash(folder)), filepath.Join(dir, name))

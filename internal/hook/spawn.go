@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,6 +71,7 @@ func (h *Hands) started(job task.Job, p Pane, window, event string) task.Effect 
 		key = task.DataHarness // from which the task's own harnesses can be told again
 	}
 	data[key] = h.harnessOf(job)
+	data["commit"] = job.Start.Subject.Commit
 	effect := task.Effect{Events: []task.Event{{Type: event, Data: data}}, Session: &p.Session, Seat: &task.Seat{Hash: p.Seat}}
 	effect.Said = fmt.Sprintf("%s in session %s", job.Role, p.Session)
 	if p.Dead {
@@ -109,8 +111,12 @@ func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) 
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
 		return Start{}, fmt.Errorf("write the prompt: %w", err)
 	}
+	env, err := h.Setup.Environment(ctx, job.Task) // the launcher reads it where it is kept, and so it stands in no ticket
+	if err != nil {
+		return Start{}, err
+	}
 	ticket := h.ticket(job, agent, view, prompt, promptFile)
-	if err := h.Processes.Find(ticket.Argv[0], searchPath(h.Environ)); err != nil {
+	if err := h.Processes.Find(ticket.Argv[0], harness.Value(env, "PATH")); err != nil {
 		return Start{}, fmt.Errorf("cannot start the harness %q: %w; install it, or choose another harness in TASK.md's header", agent.Name, err)
 	}
 	if err := h.linkSelf(); err != nil {
@@ -146,17 +152,13 @@ func (h *Hands) ticket(job task.Job, agent *harness.Harness, view View, prompt, 
 		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: view.Dir, harness.TaskDir: h.Setup.TaskDir(t),
 		harness.Home: h.Home, harness.Branch: t.Branch, harness.Effort: effort, harness.SessionID: sessionID(job.Secret),
 	})
-	ticket := harness.Ticket{
-		Argv: argv, Dir: view.Dir, Unset: agent.Unset, Path: filepath.Join(h.Home, "bin"),
+	return harness.Ticket{
+		Home: h.Home, Task: t.ID, Argv: argv, Dir: view.Dir, Unset: agent.Unset, Path: filepath.Join(h.Home, "bin"),
 		Exit: filepath.Join(h.Home, "launch", strconv.FormatInt(job.Hook.ID, 10)+".exit"),
 		Set: append(append([]string(nil), agent.Env...),
 			"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
 			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)), "ORANGE_SEAT="+job.Secret),
 	}
-	if job.Inherit {
-		ticket.Env = h.Environ
-	}
-	return ticket
 }
 
 // variables are the values of a prompt's variables.
@@ -165,7 +167,7 @@ func (h *Hands) variables(job task.Job, view View) map[string]string {
 	values := map[string]string{
 		workflow.VarSummary: t.Summary, workflow.VarProject: t.Project, workflow.VarBranch: t.Branch, workflow.VarStatus: string(t.Status),
 		workflow.VarReviewRound: strconv.Itoa(t.Counters.Get(task.ReviewRound)), workflow.VarBase: view.Base, workflow.VarTaskFile: view.TaskFile,
-		workflow.VarTaskID: t.ID, workflow.VarTaskDir: h.Setup.TaskDir(t), workflow.VarWorktree: view.Dir,
+		workflow.VarCommit: commitOf(job.Start.Subject), workflow.VarRun: strconv.FormatInt(job.Hook.ID, 10), workflow.VarTaskID: t.ID, workflow.VarTaskDir: h.Setup.TaskDir(t), workflow.VarWorktree: view.Dir,
 	}
 	for _, c := range t.Counters {
 		if _, taken := values[c.Name]; !taken {
@@ -173,6 +175,14 @@ func (h *Hands) variables(job task.Job, view View) map[string]string {
 		}
 	}
 	return values
+}
+
+// commitOf is the commit that an agent is told it is started on.
+func commitOf(s task.Subject) string {
+	if s.Commit == "" {
+		return "(not known: " + s.Trouble + ")"
+	}
+	return s.Commit
 }
 
 // sessionID makes an identifier for the agent's own conversation, in the form of a UUID, from the seat's secret.
@@ -190,7 +200,7 @@ func (h *Hands) linkSelf() error {
 	if target, err := os.Readlink(link); err == nil && target == h.Self {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return fmt.Errorf("make the folder of programs: %w", err)
 	}
 	temporary := link + "." + strconv.Itoa(os.Getpid())
@@ -204,21 +214,21 @@ func (h *Hands) linkSelf() error {
 }
 
 func writePrivate(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
 		return err
 	}
 	temporary := path + ".new"
-	if err := os.WriteFile(temporary, text, 0o600); err != nil {
+	// What stands there is no file of ours: it may be a link to one that must not be written into.
+	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, task.PrivateFile)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temporary, path)
-}
-
-func searchPath(env []string) string {
-	for _, pair := range env {
-		if value, found := strings.CutPrefix(pair, "PATH="); found {
-			return value
-		}
-	}
-	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 		got.Task != want.Task || got.Dir != want.Dir || !slices.Equal(got.Argv, want.Argv) {
 		t.Errorf("started %+v\nwant %+v", got, want)
 	}
-	if effect.Seat == nil || *effect.Seat != (task.Seat{Hash: "hash", PID: 100, Began: "began 100"}) || effect.Session == nil || *effect.Session != "garden/fix" {
+	if effect.Seat == nil || !reflect.DeepEqual(*effect.Seat, task.Seat{Hash: "hash", PID: 100, Began: "began 100"}) || effect.Session == nil || *effect.Session != "garden/fix" {
 		t.Errorf("the effect is %+v", effect)
 	}
 	if len(effect.Events) != 1 || effect.Events[0].Type != task.AgentSpawned || effect.Events[0].Data["harness"] != "claude" {
@@ -147,20 +148,22 @@ func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 	if strings.Contains(shown, "s3cret") {
 		t.Errorf("the secret shows in %s", shown)
 	}
-	if len(ticket.Env) != 0 {
-		t.Errorf("the ticket holds an environment that nobody asked for: %v", ticket.Env)
+	if ticket.Task != "abc" || ticket.Home != p.home {
+		t.Errorf("the ticket names the environment of task %q in %q", ticket.Task, ticket.Home)
+	}
+	if text := read(t, filepath.Join(hands.Home, "launch", "7.json")); strings.Contains(text, "HOME=/root") || strings.Contains(text, "/usr/bin") {
+		t.Errorf("the ticket holds the environment that is kept elsewhere: %s", text)
 	}
 }
 
-func TestSpawn_passesTheCallersEnvironmentOnWhereAPersonAsked(t *testing.T) {
+func TestSpawn_withoutAnEnvironmentStartsNobody(t *testing.T) {
 	t.Parallel()
-	hands, _ := newHands(t)
-	job := aJob(task.SpawnAgent, task.RoleWorker)
-	job.Inherit = true
-	_, err := hands.Perform(t.Context(), job)
-	must(t, err)
-	if got := ticketOf(t, hands).Env; !slices.Equal(got, hands.Environ) {
-		t.Errorf("the environment is %v", got)
+	hands, p := newHands(t)
+	p.fails["environment"] = errPort
+	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	wantError(t, err, errPort.Error())
+	if len(p.panes) != 0 {
+		t.Errorf("panes %v", p.panes)
 	}
 }
 

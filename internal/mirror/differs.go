@@ -116,7 +116,11 @@ func (f Files) Kept(project, id, digest string) (text string, kept bool, err err
 	if sum, err := hex.DecodeString(digest); err != nil || len(sum) != sha256.Size {
 		return "", false, nil // no digest, and no name of a file
 	}
-	file, err := open(filepath.Join(f.Dir(project, id), "evidence", digest), os.O_RDONLY)
+	path, err := f.within(project, id, "evidence/"+digest)
+	if err != nil {
+		return "", false, fmt.Errorf("read the evidence of task %q: %w", id, err)
+	}
+	file, err := open(path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", false, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"orange/internal/task"
 )
 
 // How often a lock that another process holds is tried again: at first soon, because most are held for a moment,
@@ -59,10 +61,10 @@ func (f Files) TryLock(name string) (release func(), free bool, err error) {
 
 func (f Files) lockFile(name string) (*os.File, error) {
 	dir := filepath.Join(f.Home, "locks")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("make the folder of locks: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, 0o644)
+	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, task.PrivateFile)
 	if err != nil {
 		return nil, fmt.Errorf("open lock %q: %w", name, err)
 	}

@@ -50,9 +50,10 @@ func (f Files) Read(project, id string, whole bool) ([]byte, error) {
 	return readUpTo(file, MaxDocument)
 }
 
-// open opens a regular file and nothing else: no link, no folder, no pipe that would block.
+// open opens a regular file of its own and nothing else: no link, no folder, no pipe that would block, and no file that has another name
+// elsewhere. Such a name may be the record itself, which a new header would be written into.
 func open(path string, flags int) (*os.File, error) {
-	file, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o644)
+	file, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("%q is a link, expected a file", path)
 	}
@@ -70,10 +71,23 @@ func open(path string, flags int) (*os.File, error) {
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("%q is %s, expected a file", path, kind(info.Mode()))
 	}
+	if err == nil && names(info) > 1 {
+		err = fmt.Errorf("%q is a hard link: the file has %d names, and what is written here would change it under all of them; "+
+			"if its text belongs here make it a file of its own, cp %[1]q %[3]q && mv %[3]q %[1]q, else move it away", path, names(info), path+".own")
+	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
+}
+
+// names is how many names a file has.
+func names(info os.FileInfo) uint64 {
+	system, is := info.Sys().(*syscall.Stat_t)
+	if !is {
+		return 1
+	}
+	return uint64(system.Nlink)
 }
 
 func kind(mode os.FileMode) string {
@@ -101,7 +115,7 @@ func readUpTo(file *os.File, most int64) ([]byte, error) {
 // Where the document cannot be written no empty folder stays behind.
 func (f Files) Create(t task.Task, body string) error {
 	dir := f.Dir(t.Project, t.ID)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return fmt.Errorf("make the task's folder: %w", err)
 	}
 	path := f.Document(t.Project, t.ID)
@@ -132,11 +146,14 @@ func (f Files) Append(project, id, text string) error {
 // Keep stores a text under its digest, where a later look at the decision finds it. Keeping it twice is harmless.
 // What is kept outlives every process at once; harden makes it outlive a power cut too, which takes the disk some time.
 func (f Files) Keep(project, id, digest, text string) (harden func() error, err error) {
-	dir := filepath.Join(f.Dir(project, id), "evidence")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	path, err := f.within(project, id, "evidence/"+digest)
+	dir := filepath.Dir(path)
+	if err == nil {
+		err = os.MkdirAll(dir, task.PrivateFolder)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("keep evidence: %w", err)
 	}
-	path := filepath.Join(dir, digest)
 	if _, err := os.Lstat(path); err == nil {
 		return func() error { return nil }, nil
 	}
@@ -166,7 +183,7 @@ func flush(path string) error {
 func (f Files) Trash(project, id string) (string, error) {
 	from := f.Dir(project, id)
 	to := filepath.Join(f.Home, "trash", project, id)
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(to), task.PrivateFolder); err != nil {
 		return "", fmt.Errorf("make the trash folder: %w", err)
 	}
 	err := os.Rename(from, to)
@@ -190,9 +207,6 @@ func replace(path string, text []byte, sync func(*os.File) error) error {
 		return fmt.Errorf("write %q: %w", path, err)
 	}
 	_, err = temporary.Write(text)
-	if err == nil {
-		err = temporary.Chmod(0o644)
-	}
 	if err == nil {
 		err = sync(temporary)
 	}

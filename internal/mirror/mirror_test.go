@@ -58,6 +58,22 @@ func TestKeep_storesATextUnderItsDigestOnce(t *testing.T) {
 	}
 }
 
+func TestKeep_putsNothingThroughALink(t *testing.T) {
+	t.Parallel()
+	files, one := newFiles(t, "")
+	elsewhere := t.TempDir()
+	must(t, os.Symlink(elsewhere, filepath.Join(files.Dir(one.Project, one.ID), "evidence")))
+	digest := document.Digest("DONE: all\n")
+	_, err := files.Keep(one.Project, one.ID, digest, "DONE: all\n")
+	wantError(t, err, "is a link, expected a folder; move that away")
+	if entries, err := os.ReadDir(elsewhere); err != nil || len(entries) > 0 {
+		t.Errorf("elsewhere there is now %v, %v", entries, err)
+	}
+	write(t, filepath.Join(elsewhere, digest), "DONE: all\n")
+	_, _, err = files.Kept(one.Project, one.ID, digest)
+	wantError(t, err, "is a link, expected a folder")
+}
+
 func TestAdopt_takesTheOtherFilesBodyAndAnswersTheOldOne(t *testing.T) {
 	t.Parallel()
 	files, one := newFiles(t, "\nold body\n")

@@ -55,7 +55,7 @@ func mark(info os.FileInfo) string {
 func (f Files) Project(t task.Task, file string, text []byte) error {
 	place, err := f.projection(t, file)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(place), 0o755)
+		err = os.MkdirAll(filepath.Dir(place), task.PrivateFolder)
 	}
 	if err == nil {
 		err = writeWhole(place, text)
@@ -66,9 +66,18 @@ func (f Files) Project(t task.Task, file string, text []byte) error {
 	return nil
 }
 
-// projection is where a projection stands. No folder on the way may be a link: it could lead out of the task's folder.
+// projection is where a projection stands.
 func (f Files) projection(t task.Task, file string) (string, error) {
-	at := f.Dir(t.Project, t.ID)
+	place, err := f.within(t.Project, t.ID, file)
+	if err != nil {
+		return "", fmt.Errorf("look at the projection %q: %w", file, err)
+	}
+	return place, nil
+}
+
+// within is where a file of a task's folder stands. No folder on the way may be a link: it could lead out of the task's folder.
+func (f Files) within(project, id, file string) (string, error) {
+	at := f.Dir(project, id)
 	words := strings.Split(path.Clean(file), "/")
 	for _, word := range words[:len(words)-1] {
 		at = filepath.Join(at, word)
@@ -77,7 +86,7 @@ func (f Files) projection(t task.Task, file string) (string, error) {
 			break
 		}
 		if err != nil {
-			return "", fmt.Errorf("look at the projection %q: %w", file, err)
+			return "", err
 		}
 		if !info.IsDir() {
 			what := kind(info.Mode())
@@ -86,8 +95,8 @@ func (f Files) projection(t task.Task, file string) (string, error) {
 			} else if info.Mode().IsRegular() {
 				what = "a file"
 			}
-			return "", fmt.Errorf("look at the projection %q: %q is %s, expected a folder; move that away", file, at, what)
+			return "", fmt.Errorf("%q is %s, expected a folder; move that away", at, what)
 		}
 	}
-	return filepath.Join(f.Dir(t.Project, t.ID), filepath.FromSlash(path.Clean(file))), nil
+	return filepath.Join(f.Dir(project, id), filepath.FromSlash(path.Clean(file))), nil
 }

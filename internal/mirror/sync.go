@@ -21,7 +21,7 @@ const frontSearch = 64 << 10
 // where another one stands by now nothing of it is overwritten, and the error is task.ErrConflict.
 // The caller holds the task's lock, which keeps other programs of ours out and nobody else.
 func (f Files) Sync(t task.Task, lines []string, header string) error {
-	if err := os.MkdirAll(f.Dir(t.Project, t.ID), 0o755); err != nil {
+	if err := os.MkdirAll(f.Dir(t.Project, t.ID), task.PrivateFolder); err != nil {
 		return fmt.Errorf("make the task's folder: %w", err)
 	}
 	document, history := f.syncDocument(t, header), f.syncHistory(t, lines)

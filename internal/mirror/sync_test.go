@@ -254,7 +254,7 @@ func TestSync_makesTheFolderAndTheDocumentAnew(t *testing.T) {
 // What stands where the document should be is named; neither Sync nor Read follows, blocks or replaces it.
 func TestSyncAndRead_sayWhatStandsInPlaceOfTheDocument(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"a link", "a folder", "a pipe"} {
+	for _, kind := range []string{"a link", "a hard link", "a folder", "a pipe"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			files, one := newFiles(t, "")
@@ -265,6 +265,8 @@ func TestSyncAndRead_sayWhatStandsInPlaceOfTheDocument(t *testing.T) {
 			switch kind {
 			case "a link":
 				must(t, os.Symlink(target, path))
+			case "a hard link":
+				must(t, os.Link(target, path))
 			case "a folder":
 				must(t, os.Mkdir(path, 0o755))
 			case "a pipe":
@@ -341,7 +343,7 @@ func TestSync_repairsTheHistory(t *testing.T) {
 
 func TestSync_replacesWhatStandsInPlaceOfTheHistory(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"nothing", "a link", "a pipe"} {
+	for _, kind := range []string{"nothing", "a link", "a hard link", "a pipe"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			files, one := newFiles(t, "")
@@ -351,6 +353,8 @@ func TestSync_replacesWhatStandsInPlaceOfTheHistory(t *testing.T) {
 			switch kind {
 			case "a link":
 				must(t, os.Symlink(target, path))
+			case "a hard link":
+				must(t, os.Link(target, path))
 			case "a pipe":
 				must(t, syscall.Mkfifo(path, 0o644))
 			}

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/fsnotify/fsnotify"
+
+	"orange/internal/task"
 )
 
 // Watch calls touched with the path of every file of a folder that appears or is written, whichever process did it, until ctx ends.
@@ -14,7 +16,7 @@ import (
 // at the beginning, and whenever the system could not keep up.
 // It costs nothing while nobody writes. The folder is made where it is missing; what lies in the folders below it is not watched.
 func Watch(ctx context.Context, dir string, touched func(path string)) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return fmt.Errorf("watch %q: %w", dir, err)
 	}
 	watcher, err := fsnotify.NewWatcher()

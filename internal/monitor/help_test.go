@@ -26,6 +26,7 @@ type world struct {
 	seats    []task.Seat
 	tasks    []task.Task
 	wrote    chan struct{}
+	heard    chan struct{}
 	alive    map[int]bool
 	orphaned map[int]bool
 	deaf     bool
@@ -225,7 +226,7 @@ func (w words) Timeouts(string) (task.Timeouts, error) {
 func newMonitor() (*monitor.Monitor, *world) {
 	w := &world{
 		alive: map[int]bool{}, orphaned: map[int]bool{}, ends: map[int]chan struct{}{}, notes: map[int64]task.Ending{}, noted: make(chan int64),
-		known: map[string]bool{}, wrote: make(chan struct{}, 1), fails: map[string]error{}, hint: make(chan struct{}),
+		known: map[string]bool{}, wrote: make(chan struct{}, 1), heard: make(chan struct{}, 1), fails: map[string]error{}, hint: make(chan struct{}),
 	}
 	return &monitor.Monitor{
 		Sessions: w, Processes: w, Traces: w, Record: &records{w}, Engine: w, Keeper: w, Rules: words{w}, Forge: w,
@@ -241,6 +242,12 @@ func newMonitor() (*monitor.Monitor, *world) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.told = append(w.told, t.ID+": "+text)
+		},
+		Heard: func() {
+			select {
+			case w.heard <- struct{}{}:
+			default: // somebody has heard it and has not looked since
+			}
 		},
 		Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler), Stall: 10 * time.Minute,
 	}, w

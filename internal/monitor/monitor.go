@@ -113,6 +113,7 @@ type Monitor struct {
 
 	Hint  func(ctx context.Context) error                     // waits for a sign that somebody may have died, where the system cannot watch processes
 	Tell  func(ctx context.Context, t task.Task, text string) // what a person should know
+	Heard func()                                              // lets others hear that the watch goes on; called about every second
 	Now   func() time.Time
 	Log   *slog.Logger
 	Stall time.Duration // how long an agent may do nothing before it is marked
@@ -418,9 +419,11 @@ func (m *Monitor) care(ctx context.Context, crew *sync.WaitGroup) {
 			return
 		case <-tick.C:
 		}
+		m.Heard()
 		err := errors.Join(m.Keeper.Resume(ctx), m.guard(ctx, crew))
 		for _, id := range m.nowDue() {
 			err = errors.Join(err, m.revive(ctx, id))
+			m.Heard() // an agent may take its time to start
 		}
 		m.report(ctx, "care", err)
 	}

@@ -243,6 +243,20 @@ func TestRun_hearsOfADeathAtOnce(t *testing.T) {
 	w.until(t, "died one worker 1: exit status 2")
 }
 
+func TestRun_letsOthersHearThatItGoesOn(t *testing.T) {
+	t.Parallel()
+	m, w := newMonitor()
+	watch(t, m)
+	late := time.After(20 * time.Second)
+	for range 2 {
+		select {
+		case <-w.heard:
+		case <-late:
+			t.Fatal("nobody heard of it")
+		}
+	}
+}
+
 func TestRun_hearsOfADeathFromTheNoteOfALauncherThatIsStillThere(t *testing.T) {
 	t.Parallel()
 	for _, deaf := range []bool{false, true} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -15,6 +16,7 @@ type details struct {
 	session int
 	started string
 	zombie  bool
+	stopped bool
 }
 
 // The fields of /proc/PID/stat after the program's name, counted from the state.
@@ -59,6 +61,7 @@ func inspect(pid int) (details, error) {
 	return details{
 		parent: parent, group: group, session: session,
 		started: string(fields[fieldStarted]), zombie: fields[fieldState][0] == 'Z',
+		stopped: fields[fieldState][0] == 'T' || fields[fieldState][0] == 't', // by a signal, or by a debugger
 	}, nil
 }
 
@@ -72,6 +75,18 @@ func shortName(pid int) (string, error) {
 		return "", fmt.Errorf("read name of process %d: %w", pid, err)
 	}
 	return string(bytes.TrimSuffix(text, []byte("\n"))), nil
+}
+
+// Arguments are what a process was started with, its own name first; one that calls itself something else may have that in their place.
+func Arguments(pid int) ([]string, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if errors.Is(err, syscall.ESRCH) {
+		return nil, fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read arguments of process %d: %w", pid, err)
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00"), nil
 }
 
 func pids() []int {

@@ -16,6 +16,7 @@ type details struct {
 	group   int
 	started string
 	zombie  bool
+	stopped bool
 }
 
 // inspect asks ps for one process. One that is not there is os.ErrNotExist.
@@ -43,7 +44,7 @@ func inspect(pid int) (details, error) {
 	}
 	return details{
 		parent: parent, group: group,
-		zombie: strings.HasPrefix(fields[2], "Z"), started: strings.Join(fields[before:], " "),
+		zombie: strings.HasPrefix(fields[2], "Z"), stopped: strings.HasPrefix(fields[2], "T"), started: strings.Join(fields[before:], " "),
 	}, nil
 }
 
@@ -59,6 +60,19 @@ func shortName(pid int) (string, error) {
 	}
 	name := strings.TrimSpace(string(out))
 	return name[strings.LastIndexByte(name, '/')+1:], nil
+}
+
+// Arguments asks ps what a process was started with. One that holds a blank comes as several.
+func Arguments(pid int) ([]string, error) {
+	out, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(out) == 0 {
+		return nil, fmt.Errorf("process %d: %w", pid, os.ErrNotExist)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask ps for the arguments of process %d: %w", pid, err)
+	}
+	return strings.Fields(string(out)), nil
 }
 
 // onlyZombies says whether all that is left of a group has ended and waits to be reaped.

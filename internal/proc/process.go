@@ -43,6 +43,18 @@ func Alive(p Process) (bool, error) {
 	return !info.zombie && (p.Started == "" || info.started == p.Started), nil
 }
 
+// Stopped says whether this very process is there and does not run on, because it was stopped by a signal or by a debugger.
+func Stopped(p Process) (bool, error) {
+	info, err := inspect(p.PID)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && info.stopped && (p.Started == "" || info.started == p.Started), err
+}
+
+// Name is the short name of the process that has the number now.
+func Name(pid int) (string, error) { return shortName(pid) }
+
 // Ancestors lists the processes above this one, the parent first.
 func Ancestors() ([]Process, error) {
 	var out []Process

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -87,5 +88,37 @@ func TestWorkingIn_findsWhoStandsThere(t *testing.T) {
 		if err != nil || len(found) != want || want == 1 && found[0].PID != cmd.Process.Pid {
 			t.Errorf("%s: found %v, %v", name, found, err)
 		}
+	}
+}
+
+func TestStopped_tellsAStoppedProcessFromOneThatRunsOn(t *testing.T) {
+	t.Parallel()
+	p := start(t, "wait")
+	if stopped, err := proc.Stopped(p); stopped || err != nil {
+		t.Fatalf("one that runs is stopped: %v, %v", stopped, err)
+	}
+	if err := syscall.Kill(p.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is stopped", func() bool { stopped, err := proc.Stopped(p); return stopped && err == nil })
+	if stopped, err := proc.Stopped(proc.Process{PID: p.PID, Started: "another time"}); stopped || err != nil {
+		t.Errorf("another process of its number is stopped: %v, %v", stopped, err)
+	}
+	if stopped, err := proc.Stopped(proc.Process{PID: 1 << 30}); stopped || err != nil {
+		t.Errorf("one that is not there is stopped: %v, %v", stopped, err)
+	}
+}
+
+func TestArguments_areThoseThatAProcessWasStartedWith(t *testing.T) {
+	t.Parallel()
+	p := start(t, "wait")
+	if args, err := proc.Arguments(p.PID); err != nil || !slices.Equal(args, []string{os.Args[0]}) {
+		t.Errorf("found %q and %v", args, err)
+	}
+	if _, err := proc.Arguments(1 << 30); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("one that is not there: %v", err)
+	}
+	if name, err := proc.Name(p.PID); name == "" || !strings.HasPrefix(filepath.Base(os.Args[0]), name) || err != nil {
+		t.Errorf("its name is %q, %v", name, err)
 	}
 }

@@ -7,9 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/peterh/liner"
+
+	"orange/internal/printable"
+	"orange/internal/task"
 )
 
 // maxLine is how long a line may be.
@@ -58,8 +62,11 @@ func newTyped(history string, complete func(line string) []string) (*typed, erro
 	t := &typed{terminal: liner.NewLiner(), history: history}
 	t.terminal.SetCtrlCAborts(true)
 	t.terminal.SetTabCompletionStyle(liner.TabPrints)
-	t.terminal.SetCompleter(complete)
+	t.terminal.SetCompleter(func(line string) []string { // which are put on the screen past every writer
+		return slices.DeleteFunc(complete(line), func(whole string) bool { return printable.Line(whole) != whole })
+	})
 	for _, line := range remembered {
+		line = printable.Line(line)
 		t.terminal.AppendHistory(line)
 		t.last = line
 	}
@@ -123,7 +130,7 @@ func shorten(path string, lines []string) error {
 
 // remember adds a line at once: several conversations may go on, and each may be ended at any moment.
 func remember(path, line string) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, task.PrivateFile)
 	if err != nil {
 		return fmt.Errorf("remember the line: %w", err)
 	}

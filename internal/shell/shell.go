@@ -11,6 +11,7 @@ import (
 	"io"
 	"strings"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -31,8 +32,9 @@ type Asks interface {
 
 // Shell is one conversation. Every field is required.
 type Shell struct {
-	In  io.Reader
-	Out io.Writer
+	In io.Reader
+	// Out makes all that is printed fit to be shown.
+	Out *printable.Writer
 	// Terminal says whether a person sits at In, which is the standard input then.
 	Terminal bool
 	// History is the file that remembers the lines of a person.
@@ -131,7 +133,7 @@ func (s *Shell) prompt(ctx context.Context, asks Asks) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s %s> ", t.Branch, t.Status), nil
+	return printable.Line(fmt.Sprintf("%s %s> ", t.Branch, t.Status)), nil
 }
 
 // run runs one line. An empty one, and one that begins with a #, is none.

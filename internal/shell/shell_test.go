@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"orange/internal/printable"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -75,7 +76,7 @@ func book() *workflow.Definition {
 func talk(t *testing.T, c *clerk, text string) (out string, status int) {
 	t.Helper()
 	var b bytes.Buffer
-	s := &Shell{In: strings.NewReader(text), Out: &b, History: filepath.Join(t.TempDir(), "history")}
+	s := &Shell{In: strings.NewReader(text), Out: printable.NewWriter(&b), History: filepath.Join(t.TempDir(), "history")}
 	status, err := s.Run(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +171,7 @@ func TestAConversationEndsWithItsProgram(t *testing.T) {
 	defer hold.Close()
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	s := &Shell{In: in, Out: io.Discard}
+	s := &Shell{In: in, Out: printable.NewWriter(io.Discard)}
 	if _, err := s.Run(ctx, &clerk{def: book()}); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v, want the end of its program", err)
 	}

@@ -75,6 +75,10 @@ func (r *run) acts(ctx context.Context, a *agent) error {
 		onward = !r.chance(r.setup.Shares.ReviewersFail)
 	}
 	w, _ := r.pick(ways, onward)
+	r.strays(s.Task)
+	if again, moved := r.anew(s.Task, ways); moved && a.kind != stubborn {
+		return r.asks(ctx, a, again)
+	}
 	switch a.kind {
 	case dying:
 		r.dropsDead(a, s, w)
@@ -89,14 +93,18 @@ func (r *run) acts(ctx context.Context, a *agent) error {
 	case stubborn:
 		return r.asks(ctx, a, w) // with whatever there is
 	}
+	r.works(a, s.Task, w.edge.Gate)
 	r.writes(a.name, s, w.edge.Gate)
+	r.judged(a, w.edge.Gate)
 	return r.asks(ctx, a, w)
 }
 
 // dropsDead is the end of an agent before it has asked.
 func (r *run) dropsDead(a *agent, s task.Snapshot, w way) {
 	if r.chance(0.5) {
+		r.works(a, s.Task, w.edge.Gate)
 		r.writes(a.name, s, w.edge.Gate)
+		r.judged(a, w.edge.Gate)
 	}
 	ending := task.Ending{Known: true, Status: r.dice.IntN(2)}
 	if r.chance(0.3) {

@@ -26,6 +26,7 @@ const (
 	propDeaths     = "deaths"  // one death has one consequence
 	propAnswers    = "answers" // what was granted is in the history, and what was refused is not
 	propMirrors    = "mirrors" // the files show what is on record
+	propMerges     = "merges"  // what is merged was passed, put up by a person, or is answered for by one
 	propErrors     = "errors"  // nothing fails that nobody has disturbed
 )
 
@@ -234,9 +235,9 @@ func (r *run) check(ctx context.Context, s task.Snapshot, events []task.Event) e
 	switch {
 	case err != nil:
 		r.breaks(propReplay, "the history cannot be replayed: %v", err)
-	case replayed.Equal != replayed.Decisions || len(replayed.Untold) > 0 || replayed.Unrecorded > 0:
-		r.breaks(propReplay, "of %d decisions %d come out the same when they are made again, %d cannot be made, %d were not recorded",
-			replayed.Decisions, replayed.Equal, len(replayed.Untold), replayed.Unrecorded)
+	case replayed.Equal != replayed.Decisions || len(replayed.Untold) > 0:
+		r.breaks(propReplay, "of %d decisions %d come out the same when they are made again, and %d cannot be made: %+v",
+			replayed.Decisions, replayed.Equal, len(replayed.Untold), slices.Concat(replayed.Different, replayed.Untold))
 	}
 	return nil
 }

@@ -53,6 +53,10 @@ func (r *run) see(t task.Task, parts []workflow.Part) map[string]decide.Fact {
 		if p.Section != "" {
 			continue
 		}
+		if fact, known := r.seeGit(t, p); known {
+			out[p.Key()] = fact
+			continue
+		}
 		fact := decide.Fact{Source: sourceOf(p), Where: sourceOf(p), Found: "nothing", Want: p.Want}
 		have, there := r.things[sourceOf(p)]
 		if (p.Check != "" || p.Git != "") && t.Workspace == "" {
@@ -74,7 +78,7 @@ func (r *run) see(t task.Task, parts []workflow.Part) map[string]decide.Fact {
 // evidence is what there is at this moment, as the engine would find it.
 func (r *run) evidence(s task.Snapshot, parts []workflow.Part) decide.Evidence {
 	return decide.Evidence{
-		Document: document.Read([]byte(r.folder.header + r.folder.body)), Spent: s.Spent, Entry: s.Entry, Facts: r.see(s.Task, parts),
+		Document: document.Read([]byte(r.folder.header + r.folder.body)), Spent: s.Spent, Entry: s.Entry, Start: s.Start, Facts: r.see(s.Task, parts),
 	}
 }
 
@@ -105,6 +109,9 @@ func (r *run) writes(who string, s task.Snapshot, gate []workflow.Part) {
 		name, of := sourceOf(p), places
 		if p.Section != "" {
 			name, of = document.Key(p.Section), sections
+		}
+		if _, known := r.seeGit(s.Task, p); known && p.Git != "" {
+			continue // nobody can write what the branch itself says
 		}
 		of[name] = append(of[name], p)
 		lacks[name] = lacks[name] || !met([]workflow.Part{p}, evidence, r)

@@ -22,6 +22,7 @@ type agent struct {
 	reads    bool   // it only looks: a reviewer, or one with reduced permissions
 	byItself bool   // no hook ended it
 	deaths   int    // how often its death had a consequence
+	found    string // the commit that it was started on
 
 	kind    kind
 	turn    int // the move after which it began its present turn
@@ -31,7 +32,7 @@ type agent struct {
 }
 
 // Run starts a runner: a program of its own, which nothing that it ends can end. It may come late.
-func (h hands) Run(ctx context.Context, id string, inherit bool) error {
+func (h hands) Run(ctx context.Context, id string, _ bool) error {
 	r := h.r
 	return act(r, "it starts a runner of hooks", func() error {
 		if err := r.troubled("the start of a runner"); err != nil {
@@ -39,7 +40,7 @@ func (h hands) Run(ctx context.Context, id string, inherit bool) error {
 		}
 		settle := func(ctx context.Context) {
 			// What it cannot do is still owed.
-			_ = r.program("a runner of hooks", func() error { return r.house.Care.Settle(ctx, id, inherit) })
+			_ = r.program("a runner of hooks", func() error { return r.house.Care.Settle(ctx, id) })
 		}
 		if !r.calm && r.chance(lateness) {
 			r.faults.Late++
@@ -186,6 +187,7 @@ func (h hands) spawn(job task.Job) (task.Effect, error) {
 	a := &agent{
 		Agent: Agent{Task: job.Task.ID, PID: 1000 + len(r.agents), Role: job.Role, Hook: job.Hook.ID, Window: true, Alive: true, Touched: r.clock},
 		name:  fmt.Sprintf("%s %d", job.Role, len(r.agents)+1), secret: job.Secret, seat: job.Seat, reads: reads, turn: -1,
+		found: r.branch.commit(),
 	}
 	a.kind = r.draw()
 	r.agents = append(r.agents, a)

@@ -46,7 +46,7 @@ type Moves interface {
 	Create(ctx context.Context, n task.New) (task.Outcome, error)
 	Actor(ctx context.Context, id string, caller task.Caller) (task.Actor, error)
 	Request(ctx context.Context, req task.Request) (task.Outcome, error)
-	Merge(ctx context.Context, id, strategy string, local bool, actor task.Actor) (task.Outcome, string, error)
+	Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (task.Outcome, string, error)
 	Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error)
 	Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error), actor task.Actor) (task.Outcome, error)
 }
@@ -54,7 +54,7 @@ type Moves interface {
 // Care is the engine for whoever sees to it that tasks go on.
 type Care interface {
 	Died(ctx context.Context, death task.Death) (task.Outcome, error)
-	Settle(ctx context.Context, id string, inherit bool) error
+	Settle(ctx context.Context, id string) error
 	PRSeen(ctx context.Context, id string, pr task.PullRequest) (told string, err error)
 }
 

@@ -67,6 +67,10 @@ func (r *run) helps(ctx context.Context, s task.Snapshot) error {
 		return nil
 	}
 	r.writes("a person", s, w.edge.Gate)
+	if r.branch.dirty() && workflow.Asks(w.edge.Gate, workflow.GitCommitted) {
+		r.commits("a person")
+	}
+	r.putUp(w.to)
 	if merge, said := r.def.Move(workflow.MoveMerge); said && merge == w.to && t.Workspace != "" {
 		return r.merges(ctx)
 	}
@@ -110,8 +114,13 @@ func (r *run) merges(ctx context.Context) error {
 		})
 		return nil
 	}
+	wish := task.Merge{Strategy: "merge"}
+	if r.vain > 0 { // it was refused: whoever merges it all the same answers for the tip
+		wish.Override = "a person looked at it"
+		r.branch.answered[r.branch.commit()] = true
+	}
 	r.person(ctx, "merges the branch", func(string) (task.Outcome, error) {
-		out, _, err := r.house.Moves.Merge(ctx, r.id, "merge", false, human())
+		out, _, err := r.house.Moves.Merge(ctx, r.id, wish, human())
 		return out, err
 	})
 	return nil

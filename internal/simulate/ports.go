@@ -52,12 +52,13 @@ type Workspaces interface {
 	CheckBranch(ctx context.Context, name string) error
 	SetBranch(ctx context.Context, t task.Task, name string) (string, error)
 	Project(name string) (task.Project, error)
+	Subject(ctx context.Context, t task.Task, tree bool) task.Subject
 }
 
 // Merger merges the one branch there is.
 type Merger interface {
-	Ahead(ctx context.Context, t task.Task) (bool, error)
-	Merge(ctx context.Context, t task.Task, strategy string) (commit, how string, err error)
+	Ahead(ctx context.Context, t task.Task, commit string) (bool, error)
+	Merge(ctx context.Context, t task.Task, commit, strategy string) (merged, how string, err error)
 	Tip(ctx context.Context, t task.Task) (string, error)
 	Within(ctx context.Context, t task.Task, commit string) (bool, error)
 }
@@ -77,7 +78,7 @@ type Looker interface {
 // Hands perform hooks.
 type Hands interface {
 	Perform(ctx context.Context, job task.Job) (task.Effect, error)
-	Run(ctx context.Context, id string, inherit bool) error
+	Run(ctx context.Context, id string, person bool) error
 }
 
 // Tower is what there is to be seen of agents.

@@ -34,6 +34,7 @@ type run struct {
 
 	folder  folder
 	things  map[string]thing
+	branch  branch
 	notes   int
 	agents  []*agent
 	merged  bool // and nothing was changed since
@@ -99,7 +100,7 @@ func newRun(def *workflow.Definition, setup Setup, number int, book Book) *run {
 	return &run{
 		def: def, setup: setup, nth: number, book: book, chart: chartOf(def), clock: dawn(),
 		dice: rand.New(rand.NewPCG(setup.Seed, uint64(number))), random: rand.NewChaCha8(key),
-		locks: locks{}, memory: map[string]any{}, things: map[string]thing{}, twin: newTwin(),
+		locks: locks{}, memory: map[string]any{}, things: map[string]thing{}, branch: newBranch(), twin: newTwin(),
 		folder: folder{kept: map[string]string{}, projections: map[string][]byte{}},
 	}
 }

@@ -108,15 +108,7 @@ func (d desk) SetBranch(_ context.Context, _ task.Task, name string) (string, er
 	return name, nil
 }
 
-func (d desk) Ahead(context.Context, task.Task) (bool, error) { return !d.r.merged, nil }
-
-func (d desk) Merge(context.Context, task.Task, string) (commit, how string, err error) {
-	err = act(d.r, "it merges", func() error {
-		d.r.merged = true
-		return nil
-	})
-	return "c0ffee", "merged", err
-}
+func (d desk) Ahead(context.Context, task.Task, string) (bool, error) { return !d.r.merged, nil }
 
 func (d desk) Tip(context.Context, task.Task) (string, error)          { return "c0ffee", nil }
 func (d desk) Within(context.Context, task.Task, string) (bool, error) { return true, nil }

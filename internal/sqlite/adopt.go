@@ -131,6 +131,11 @@ func adoptRest(ctx context.Context, tx *batch, a task.Adoption) error {
 			return err
 		}
 	}
+	for _, e := range a.Start {
+		if err := write("INSERT OR REPLACE INTO starts (task, source, digest) VALUES (?, ?, ?)", id, e.Source, e.Digest); err != nil {
+			return err
+		}
+	}
 	for _, shown := range a.Shown {
 		if err := write("INSERT OR IGNORE INTO renderings (task, field, value) VALUES (?, ?, ?)", id, shown.Field, shown.Value); err != nil {
 			return err

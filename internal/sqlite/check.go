@@ -84,3 +84,55 @@ func (s *Store) AllLines(ctx context.Context, visit func(id string, lines []stri
 	}
 	return nil
 }
+
+// IDs are the ids of all tasks, of one project where one is named, in their order. Of their rows nothing else is read.
+func (s *Store) IDs(ctx context.Context, project string) ([]string, error) {
+	return s.ids(ctx, "SELECT id FROM tasks WHERE project = ? OR ? = '' ORDER BY id", project, project)
+}
+
+// Strays are the ids of tasks that the record has events or changes of, and no row: whoever deletes a task deletes those too.
+func (s *Store) Strays(ctx context.Context) ([]string, error) {
+	return s.ids(ctx, `WITH RECURSIVE past (task) AS (
+			SELECT min(task) FROM events UNION ALL SELECT (SELECT min(task) FROM events WHERE events.task > past.task) FROM past WHERE past.task IS NOT NULL
+		)
+		SELECT task FROM past WHERE task IS NOT NULL AND task NOT IN (SELECT id FROM tasks)
+		UNION SELECT task FROM changes WHERE seq >= 0 AND task NOT IN (SELECT id FROM tasks) ORDER BY 1`)
+}
+
+func (s *Store) ids(ctx context.Context, query string, args ...any) ([]string, error) {
+	var out []string
+	err := s.rows(ctx, query, args, func(scan func(...any) error) error {
+		var id string
+		err := scan(&id)
+		out = append(out, id)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for tasks: %w", err)
+	}
+	return out, nil
+}
+
+// Whole is all that is on record of one task, at one moment. An unknown id is task.ErrNotFound.
+func (s *Store) Whole(ctx context.Context, id string) (task.Whole, error) {
+	var out task.Whole
+	err := s.reading(ctx, func(tx *batch) error {
+		var err error
+		if out.Snapshot, err = load(ctx, tx, id); err != nil {
+			return err
+		}
+		if out.Hooks, err = hooks(ctx, tx, "task = ?", id); err != nil {
+			return err
+		}
+		return each(ctx, tx, "SELECT line FROM events WHERE task = ? ORDER BY seq", []any{id}, func(scan func(...any) error) error {
+			var line string
+			err := scan(&line)
+			out.Lines = append(out.Lines, line)
+			return err
+		})
+	})
+	if err != nil {
+		return task.Whole{}, fmt.Errorf("load all of task %q: %w", id, err)
+	}
+	return out, nil
+}

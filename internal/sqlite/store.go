@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"sync"
 	"time"
 
@@ -37,6 +38,11 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	query := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
 	}, "_txlock": {"immediate"}}
+	// SQLite would make the file for everybody's eyes; what it makes beside it has the mode of this one.
+	// Where the file is there already, or cannot be made, SQLite goes on from that.
+	if file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, task.PrivateFile); err == nil {
+		_ = file.Close() // nothing was written
+	}
 	source := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", source.String())
 	if err != nil {

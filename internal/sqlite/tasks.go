@@ -84,23 +84,28 @@ func (r *reader) count(text string) (task.Counters, error) {
 
 func scanTask(scan func(...any) error) (task.Task, error) { return newReader().task(scan) }
 
-func (r *reader) task(scan func(...any) error) (task.Task, error) {
-	var t task.Task
+// task names the task whose row it cannot read: the id comes first.
+func (r *reader) task(scan func(...any) error) (t task.Task, err error) {
+	defer func() {
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			t, err = task.Task{}, fmt.Errorf("read the row of task %q: %w", t.ID, err)
+		}
+	}()
 	var counters, created, updated, entered, stalled, subject string
-	err := scan(&t.ID, &t.Project, &t.Branch, &t.Summary, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, &t.Status, &t.Previous, &counters,
+	err = scan(&t.ID, &t.Project, &t.Branch, &t.Summary, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, &t.Status, &t.Previous, &counters,
 		&t.Workspace, &t.Session, &t.Pushed, &t.Attention, &t.QueuedFor, &t.Workflow.Name, &t.Workflow.Version, &t.Workflow.Digest, &t.Live, &t.PRURL, &t.PRState,
 		&created, &updated, &entered, &stalled, &t.Overdue, &subject, &t.Version, &t.Seq, &t.Hash)
 	if err != nil {
-		return task.Task{}, err
+		return t, err
 	}
 	r.share(&t.Project, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, (*string)(&t.Status), (*string)(&t.Previous),
 		&t.Workflow.Name, &t.Workflow.Digest, &t.PRState)
 	if t.Counters, err = r.count(counters); err != nil {
-		return task.Task{}, err
+		return t, err
 	}
 	if subject != noSubject {
 		if err := json.Unmarshal([]byte(subject), &t.Subject); err != nil {
-			return task.Task{}, fmt.Errorf("read subject: %w", err)
+			return t, fmt.Errorf("read subject: %w", err)
 		}
 	}
 	for _, pair := range []struct {
@@ -111,7 +116,7 @@ func (r *reader) task(scan func(...any) error) (task.Task, error) {
 			continue
 		}
 		if *pair.into, err = time.Parse(task.TimeFormat, pair.text); err != nil {
-			return task.Task{}, fmt.Errorf("read time: %w", err)
+			return t, fmt.Errorf("read time: %w", err)
 		}
 	}
 	return t, nil

@@ -11,6 +11,13 @@ type Snapshot struct {
 	Start []Evidence // verdicts that stood there when the present status's agent was started last
 }
 
+// Whole is all that the record has of one task.
+type Whole struct {
+	Snapshot
+	Lines []string   // the history, one event each
+	Hooks []OwedHook // all that its events have set going, whatever became of them
+}
+
 // Lease is what a change does with the task's workspace.
 type Lease int
 
@@ -106,9 +113,9 @@ type Job struct {
 	Role    string // the role of the agent that the hook starts or speaks to
 	Agent   string // the harness of that agent; empty means the one of the task that Hook.Harness says
 	Event   Event  // what queued the hook; only for those that tell of it or run a program
+	Start   Start  // what an agent that the hook starts finds
 	Secret  string // the seat's secret, for hooks that may start an agent
 	Seat    string // the hash under which the seat is kept
-	Inherit bool   // the agent gets the environment of this process; else that of the tmux server
 }
 
 // Effect is what performing a hook did.

@@ -4,10 +4,13 @@ package task
 type CheckResult struct {
 	Name        string   `json:"name"`
 	Argv        []string `json:"argv"`
+	Program     string   `json:"program,omitempty"` // the file that was started for the first word of Argv
 	Head        string   `json:"head"`
-	Clean       bool     `json:"clean"`             // nothing was uncommitted before the run, and the commit was still the same after it
-	Left        []string `json:"left,omitempty"`    // what the run itself left uncommitted
-	Trouble     string   `json:"trouble,omitempty"` // why it says nothing: it could not be started, or somebody ended it
+	Environment string   `json:"environment,omitempty"` // a digest of the names of the variables that it was started with
+	Clean       bool     `json:"clean"`                 // nothing was uncommitted before the run, and the commit was still the same after it
+	Scratch     bool     `json:"scratch,omitempty"`     // it ran in a checkout of the commit that was made for it
+	Left        []string `json:"left,omitempty"`        // what the run itself left uncommitted
+	Trouble     string   `json:"trouble,omitempty"`     // why it says nothing: it could not be started, or somebody ended it
 	Status      int      `json:"status"`
 	Signal      int      `json:"signal,omitempty"`
 	TimedOut    bool     `json:"timed_out,omitempty"`

@@ -30,6 +30,7 @@ type Adoption struct {
 	Events  []Event  // what is added to it
 	Spent   []Spent
 	Entry   []Evidence
+	Start   []Evidence
 	Shown   []Shown // values that the header shows or showed: they are old, not new
 	Seats   []Seat  // of agents that live and whose secrets are lost
 	Foreign bool    // it had no history to trust: its header is all there is
@@ -43,7 +44,7 @@ type Adoption struct {
 type Shown struct{ Field, Value string }
 
 // Fold tells a task from its history alone: what the history does not say (id, project, workspace, version) stays empty.
-// Hooks of the last event count as performed. The history must be whole, as ReadHistory gives it.
+// It is exact after every event, whatever is still owed then. The history must be whole, as ReadHistory gives it.
 func Fold(events []Event) (Task, []Spent, error) {
 	var t Task
 	var spent []Spent
@@ -97,9 +98,6 @@ func follow(t Task, e Event) Task {
 		}
 		t.Status, t.EnteredAt, t.QueuedFor, t.Overdue = e.To, e.Time, "", 0
 		t = renamed(t, e.Data)
-		if _, crash := e.Data[DataCrash]; !crash && t.Counters.Get(CrashCount) != 0 {
-			t.Counters = t.Counters.With(CrashCount, 0) // its hooks count as performed
-		}
 	case WorkflowMigrated:
 		t.Workflow.Name = told(e.Data, DataWorkflow, t.Workflow.Name)
 		t = renamed(t, e.Data)
@@ -151,8 +149,7 @@ func told(data map[string]string, key, otherwise string) string {
 }
 
 // Disagree tells in words where a task on record is not what its history says; nothing where both say the same.
-// The count of crashes is left out: it goes back to 0 when hooks have been performed, which no event tells.
-// So is what people own: a record that is rebuilt takes it from the header of TASK.md.
+// All that a guard or a gate can read of a task is compared. What people own is not: a record that is rebuilt takes it from the header of TASK.md.
 func Disagree(t Task, events []Event) ([]string, error) {
 	told, _, err := Fold(events)
 	if err != nil {
@@ -172,20 +169,12 @@ func Disagree(t Task, events []Event) ([]string, error) {
 	if told.Subject != t.Subject {
 		out = append(out, fmt.Sprintf("its subject is %+v by its history, and %+v on record", told.Subject, t.Subject))
 	}
-	if !renamedSilently(events) {
-		tell("previous status", string(told.Previous), string(t.Previous))
-		tell("queue", string(told.QueuedFor), string(t.QueuedFor))
-	}
-	for _, c := range append(append(Counters(nil), told.Counters...), t.Counters...) {
-		if c.Name != CrashCount {
-			tell(c.Name, strconv.Itoa(told.Counters.Get(c.Name)), strconv.Itoa(t.Counters.Get(c.Name)))
-		}
+	tell("previous status", string(told.Previous), string(t.Previous))
+	tell("queue", string(told.QueuedFor), string(t.QueuedFor))
+	tell("lateness", strconv.Itoa(told.Overdue), strconv.Itoa(t.Overdue))
+	for _, c := range slices.Concat(told.Counters, t.Counters) {
+		tell(c.Name, strconv.Itoa(told.Counters.Get(c.Name)), strconv.Itoa(t.Counters.Get(c.Name)))
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
-}
-
-// renamedSilently says whether a migration gave states other names before migrations told them.
-func renamedSilently(events []Event) bool {
-	return slices.ContainsFunc(events, func(e Event) bool { return e.Type == WorkflowMigrated && len(e.Inputs) == 0 })
 }

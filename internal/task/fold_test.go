@@ -49,7 +49,7 @@ func TestFold_tellsATaskFromItsEvents(t *testing.T) {
 	}
 }
 
-func TestFold_takesTheCountOfCrashesBackWithAMoveUnlessACrashMadeIt(t *testing.T) {
+func TestFold_takesTheCountOfCrashesFromTheEventThatTellsOfIt(t *testing.T) {
 	t.Parallel()
 	move := task.Event{Seq: 2, Type: task.AutoAdvanced, From: "pending", To: "stuck", Counters: crashes(2)}
 	escalated := move
@@ -60,7 +60,8 @@ func TestFold_takesTheCountOfCrashesBackWithAMoveUnlessACrashMadeIt(t *testing.T
 		events []task.Event
 		want   int
 	}{
-		{"a move", []task.Event{move}, 0},
+		{"a move, with its hooks still owed", []task.Event{move}, 2},
+		{"a move whose hooks are done", []task.Event{move, {Seq: 3, Type: task.CrashesForgotten, Counters: crashes(0)}}, 0},
 		{"a move that a crash made", []task.Event{escalated}, 2},
 		{"a crash after a move", []task.Event{move, crashed}, 1},
 	}

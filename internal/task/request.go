@@ -47,6 +47,13 @@ type Request struct {
 	Command bool
 }
 
+// Merge is how a person wants a task's branch merged.
+type Merge struct {
+	Strategy string // "ff", "merge", or empty for whichever is possible
+	Local    bool   // merge here, whatever pull request there is
+	Override string // the reason for which the tip is merged although the workflow's conditions do not hold; empty where they shall
+}
+
 // Holder is a task that has a workspace.
 type Holder struct {
 	Workspace string `json:"workspace"`
@@ -89,6 +96,9 @@ type Caller struct {
 	Secret string   // of the seat that it shows
 	As     string   // the role that it wants to act for
 	Above  []Waiter // the processes above it, the parent first
+	Task   string   // the task of this home whose variables it carries, as an agent's process does; empty where there is none
+	Inside bool     // one of the processes above it is the terminal server of this home's agents
+	Back   string   // the key that leads a person out of an agent's window, back to a terminal of their own
 }
 
 // How much a task may begin with, in bytes: its summary stands in one header and one line of every list.

@@ -14,6 +14,7 @@ const (
 // screen-256color and not tmux-256color: the latter is missing on many machines, and programs refuse to start then.
 // update-environment is empty, so that who attaches does not change what later agents get.
 // destroy-unattached and its kin would end the agents when a person leaves.
+// The middle button pastes nothing: tmux would take the newest buffer, and that may be a text that is kept (see Keep).
 // The hooks are what AwaitDeath waits for.
 const essential = `set-option -g remain-on-exit on
 set-option -g automatic-rename off
@@ -29,6 +30,7 @@ set-option -s exit-unattached off
 set-option -s exit-empty on
 bind-key -n ` + KeyBack + ` detach-client
 bind-key -n ` + KeyNext + ` next-window
+bind-key -n MouseDown2Pane select-pane -t =
 set-hook -g pane-died[` + hookPlace + `] ` + announceDeath + `
 set-hook -g pane-exited[` + hookPlace + `] ` + announceDeath + `
 set-hook -g window-unlinked[` + hookPlace + `] ` + announceDeath + `

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// Ahead says whether a local branch holds a commit that neither the default branch here nor the one on origin has.
-func (r Repo) Ahead(ctx context.Context, branch string) (bool, error) {
+// Ahead says whether a local branch, or one commit of it where that is named, holds a commit that neither the default branch here
+// nor the one on origin has.
+func (r Repo) Ahead(ctx context.Context, branch, commit string) (bool, error) {
 	if err := CheckBranch(ctx, branch); err != nil {
 		return false, err
 	}
@@ -17,7 +18,10 @@ func (r Repo) Ahead(ctx context.Context, branch string) (bool, error) {
 	if !exists {
 		return false, fmt.Errorf("cannot look what the branch %q holds: there is no such branch", branch)
 	}
-	args := []string{"rev-list", "--max-count=1", "refs/heads/" + branch, "--not"}
+	if commit == "" {
+		commit = "refs/heads/" + branch
+	}
+	args := []string{"rev-list", "--max-count=1", commit, "--not"}
 	found, err := r.refs(ctx, r.defaultRefs()...)
 	if err != nil {
 		return false, fmt.Errorf("look for the default branch: %w", err)

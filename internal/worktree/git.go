@@ -191,11 +191,18 @@ func (r Repo) once(ctx context.Context, c call) (proc.Result, error) {
 
 func command(c call) proc.Command {
 	// Line ends must not stop a rescue, submodules are left as they are, and no collector is left running behind us.
-	args := []string{"-c", "core.safecrlf=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0"}
+	// What agents can write into the repository may neither run a program when somebody looks, nor tell git that a file has not
+	// changed: no monitor of files, no check of signatures, no flag on every file that is checked out, no half of a file's times,
+	// no object in another one's place.
+	args := []string{
+		"-c", "core.safecrlf=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0",
+		"-c", "core.fsmonitor=false", "-c", "core.ignoreStat=false", "-c", "log.showSignature=false",
+		"-c", "core.trustctime=true", "-c", "core.checkStat=default",
+	}
 	if !c.hooks {
 		args = append(args, "-c", "core.hooksPath=/dev/null")
 	}
-	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0"}
+	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1"}
 	if !c.upwards {
 		// A slot that lost its .git must not be taken for a part of a repository around it, such as a home under git.
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.dir))

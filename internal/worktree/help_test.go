@@ -150,11 +150,11 @@ func prepare(t *testing.T, s Slot, branch, task string) Prepared {
 
 func release(t *testing.T, s Slot, task string) []Rescue {
 	t.Helper()
-	kept, err := s.Release(t.Context(), task)
+	done, err := s.Release(t.Context(), task)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kept
+	return done.Rescued
 }
 
 // wantClean says that the slot is detached at a commit, with nothing that git would call a change.
@@ -182,4 +182,18 @@ func wantError(t *testing.T, err error, words ...string) {
 			t.Errorf("error %q does not say %q", err, word)
 		}
 	}
+}
+
+// pool lists what lies beside a slot.
+func pool(t *testing.T, s Slot) string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(s.Dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return strings.Join(names, "|")
 }

@@ -14,7 +14,7 @@ func (s Slot) Make(ctx context.Context) (bool, error) {
 	}
 	base, err := s.Repo.Base(ctx)
 	if err == nil {
-		_, err = s.add(ctx, base.Commit)
+		_, _, err = s.add(ctx, base.Commit)
 	}
 	if err != nil {
 		return false, fmt.Errorf("cannot make workspace %q: %w", s.Dir, err)

@@ -12,6 +12,7 @@ import (
 // MergeRequest says what is to be merged into the default branch, and how.
 type MergeRequest struct {
 	Branch   string
+	Commit   string // of the branch; empty means its tip
 	Strategy string // "" (fast-forward where possible, else a merge commit), "ff" or "merge"
 	Message  string // of a merge commit; "Merge branch '...'" where it is empty
 	Push     bool   // push the default branch to origin afterwards, if there is one
@@ -23,6 +24,7 @@ type Merged struct {
 	How      string // "fast-forward", "merge commit" or "already merged"
 	Pushed   bool   // origin's default branch has the commit
 	Checkout string // the user's checkout that was fast-forwarded, if any
+	Beyond   string // the tip of the branch, where it is not the commit that was merged
 }
 
 // The three ways in which a merge ends well.
@@ -76,9 +78,16 @@ func (r Repo) merge(ctx context.Context, m MergeRequest) (Merged, error) {
 	if err != nil {
 		return Merged{}, err
 	}
-	done, err := r.mergeTarget(ctx, m, start, branch.commit)
+	commit := m.Commit
+	if commit == "" {
+		commit = branch.commit
+	}
+	done, err := r.mergeTarget(ctx, m, start, commit)
 	if err != nil {
 		return Merged{}, err
+	}
+	if commit != branch.commit {
+		done.Beyond = branch.commit
 	}
 	if done.How != alreadyMerged {
 		if done.Checkout, err = r.advance(ctx, m.Branch, local.commit, done.Commit); err != nil {

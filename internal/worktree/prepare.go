@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+
+	"orange/internal/task"
 )
 
 // Prepare names the branch that a slot is wanted for, and the task that it is prepared for.
@@ -22,6 +26,7 @@ type Prepared struct {
 	Head      string
 	NewBranch bool     // the local branch was made just now
 	Rescued   []Rescue // what was found in the slot and kept before it was cleared
+	TakenBack []string // what had been changed of the slot's own configuration
 }
 
 // taskFile remembers, in the worktree's private folder, for which task a slot was prepared:
@@ -56,13 +61,19 @@ func (s Slot) prepare(ctx context.Context, p Prepare) (Prepared, error) {
 	if err != nil {
 		return Prepared{}, err
 	}
+	var done Prepared
+	var prepared note
+	if present && !here.on(p.Branch) {
+		if done.TakenBack, prepared, err = s.takeBack(ctx); err != nil {
+			return done, err
+		}
+	}
 	v, err := s.survey(ctx, here.released(present), append(s.Repo.defaultRefs(), local, origin)...)
 	if err != nil {
-		return Prepared{}, err
+		return done, err
 	}
-	var done Prepared
 	if done.Base, err = s.Repo.chooseBase(ctx, v.known); err != nil {
-		return Prepared{}, err
+		return done, err
 	}
 	if present && here.halfMade() {
 		if err := s.discard(ctx, true); err != nil {
@@ -85,14 +96,14 @@ func (s Slot) prepare(ctx context.Context, p Prepare) (Prepared, error) {
 	}
 	done.Head = start.commit
 	if present {
-		done.Rescued, err = s.leftover(ctx, here, v)
+		done.Rescued, err = s.leftover(ctx, here, v, prepared, len(done.TakenBack) > 0)
 	} else {
-		done.Rescued, err = s.add(ctx, start.commit)
+		prepared, done.Rescued, err = s.add(ctx, start.commit)
 	}
 	if err != nil {
 		return done, err
 	}
-	more, err := s.enter(ctx, p, done)
+	more, err := s.enter(ctx, p, done, prepared, !present)
 	done.Rescued = append(done.Rescued, more...)
 	return done, err
 }
@@ -100,39 +111,28 @@ func (s Slot) prepare(ctx context.Context, p Prepare) (Prepared, error) {
 // survey is what Prepare has to know before it moves anything.
 type survey struct {
 	known    map[string]ref
-	released bool // the slot was left by Release
-	strays   bool // a released slot holds files that are not git's
+	released bool   // the slot was left by Release
+	listed   listed // of a released slot: files that are not git's, and flags with which git overlooks those that are
 }
 
-// survey asks both questions at once, since a person waits. Of a slot that Release left clean it asks for untracked files
-// only: changed ones are seen by the switch, which looks at every file anyway. That halves the time in a large repository.
+// survey asks both questions at once, since a person waits. Of a slot that Release left clean it asks for untracked and flagged
+// files only: changed ones are seen by the switch, which looks at every file anyway. That halves the time in a large repository.
 func (s Slot) survey(ctx context.Context, released bool, names ...string) (survey, error) {
 	v := survey{released: released}
-	var knownErr, straysErr error
+	var knownErr, listErr error
 	var both sync.WaitGroup
 	both.Go(func() { v.known, knownErr = s.Repo.refs(ctx, names...) })
 	if released {
-		both.Go(func() { v.strays, straysErr = s.strays(ctx) })
+		both.Go(func() {
+			v.listed, listErr = s.list(ctx, "", "--others", "--exclude-standard", "--directory", "--no-empty-directory")
+		})
 	}
 	both.Wait()
-	return v, errors.Join(knownErr, straysErr)
-}
-
-func (s Slot) strays(ctx context.Context) (bool, error) {
-	out, err := s.run(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory")
-	if err != nil {
-		return false, fmt.Errorf("look for untracked files in %q: %w", s.Dir, err)
-	}
-	for _, file := range strings.Split(string(out.Stdout), "\x00") {
-		if file != "" && !s.nested(file) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return v, errors.Join(knownErr, listErr)
 }
 
 // enter puts a slot that was looked over on the branch.
-func (s Slot) enter(ctx context.Context, p Prepare, to Prepared) ([]Rescue, error) {
+func (s Slot) enter(ctx context.Context, p Prepare, to Prepared, prepared note, fresh bool) ([]Rescue, error) {
 	args := []string{"--no-guess", p.Branch}
 	if to.NewBranch {
 		args = []string{"--no-track", "--create", p.Branch, to.Head}
@@ -140,7 +140,7 @@ func (s Slot) enter(ctx context.Context, p Prepare, to Prepared) ([]Rescue, erro
 	kept, carried, err := s.moveTo(ctx, to.Head, unknownTask, args...)
 	if err != nil {
 		// Changed files of a released slot come to light here, when the branch has others of their names.
-		more, sweepErr := s.sweep(ctx, unknownTask)
+		more, sweepErr := s.sweep(ctx, unknownTask, prepared)
 		kept = append(kept, more...)
 		if sweepErr != nil || len(more) == 0 {
 			return kept, errors.Join(err, sweepErr)
@@ -151,10 +151,18 @@ func (s Slot) enter(ctx context.Context, p Prepare, to Prepared) ([]Rescue, erro
 			return kept, err
 		}
 	}
+	var shown map[string]string
 	if carried {
-		more, err := s.sweep(ctx, unknownTask)
+		var more []Rescue
+		more, shown, err = s.carriedAlong(ctx, prepared, fresh)
 		kept = append(kept, more...)
 		if err != nil {
+			return kept, err
+		}
+	}
+	if !maps.Equal(shown, prepared.Shown) {
+		prepared.Shown = shown
+		if err := s.writeNote(prepared); err != nil {
 			return kept, err
 		}
 	}
@@ -165,25 +173,39 @@ func (s Slot) enter(ctx context.Context, p Prepare, to Prepared) ([]Rescue, erro
 	return kept, place{gitDir: gitDir}.remember(p.Task)
 }
 
+// carriedAlong keeps and clears what was changed in a slot before it was put on the branch. What git calls changed even then, and all of it
+// in a slot that was made just now, is nobody's work: it is noted, so that it counts as nobody's later on.
+func (s Slot) carriedAlong(ctx context.Context, prepared note, fresh bool) ([]Rescue, map[string]string, error) {
+	all, err := s.changes(ctx, "", "normal")
+	if err != nil || fresh || len(s.withoutShown(all, prepared.Shown)) == 0 {
+		return nil, s.shownNow(all), err
+	}
+	kept, err := s.sweep(ctx, unknownTask, prepared)
+	if err == nil {
+		all, err = s.changes(ctx, "", "normal")
+	}
+	return kept, s.shownNow(all), err
+}
+
 // add makes the worktree at a commit. Where the folder was deleted by hand, git still knows its HEAD:
 // commits that only this HEAD holds are kept before the record is replaced.
-func (s Slot) add(ctx context.Context, commit string) ([]Rescue, error) {
-	if err := os.MkdirAll(filepath.Dir(s.Dir), 0o755); err != nil {
-		return nil, fmt.Errorf("make the folder of the workspaces: %w", err)
+func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
+	if err := os.MkdirAll(filepath.Dir(s.Dir), task.PrivateFolder); err != nil {
+		return note{}, nil, fmt.Errorf("make the folder of the workspaces: %w", err)
 	}
 	if err := s.alone(ctx); err != nil {
-		return nil, err
+		return note{}, nil, err
 	}
 	entries, err := os.ReadDir(s.Dir)
 	if err == nil && s.stillborn(entries) {
 		err = s.bury()
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("make the folder of the workspace: %w", err)
+		return note{}, nil, fmt.Errorf("make the folder of the workspace: %w", err)
 	}
 	all, err := s.Repo.checkouts(ctx, s.Repo.Path)
 	if err != nil {
-		return nil, err
+		return note{}, nil, err
 	}
 	var kept []Rescue
 	args := []string{"worktree", "add", "--quiet", "--detach"}
@@ -197,14 +219,23 @@ func (s Slot) add(ctx context.Context, commit string) ([]Rescue, error) {
 		}
 		if c.branch == "" && strings.Trim(c.commit, "0") != "" {
 			if kept, err = s.Repo.keepCommit(ctx, unknownTask, "", c.commit, heldAnywhere()); err != nil {
-				return kept, err
+				return note{}, kept, err
 			}
 		}
 	}
 	if _, err := s.Repo.run(ctx, append(args, "--", s.Dir, commit)...); err != nil {
-		return kept, fmt.Errorf("make the worktree: %w", err)
+		return note{}, kept, fmt.Errorf("make the worktree: %w", err)
 	}
-	return kept, nil
+	gitDir, err := s.gitDir()
+	if err != nil {
+		return note{}, kept, err
+	}
+	// As git made it, so it is to be.
+	var made note
+	if made.setup, err = readSetup(gitDir); err == nil {
+		err = s.writeNote(made)
+	}
+	return made, kept, err
 }
 
 // bury takes away what a killed git left where there is no worktree yet. Git's own folder goes first: without it, what is left is
@@ -220,11 +251,13 @@ func (s Slot) bury() error {
 }
 
 // leftover looks a warm slot over, and keeps and clears what it holds.
-func (s Slot) leftover(ctx context.Context, here place, v survey) ([]Rescue, error) {
-	dirty := v.strays
+func (s Slot) leftover(ctx context.Context, here place, v survey, prepared note, force bool) ([]Rescue, error) {
+	strays := slices.ContainsFunc(v.listed.others, func(file string) bool { return !s.nested(file) })
+	d := disorder{visible: strays, flags: s.concealing(v.listed.flags, prepared)}
+	d.work = d.any()
 	if !v.released {
 		var err error
-		if dirty, err = s.dirty(ctx); err != nil {
+		if d, err = s.disorder(ctx, prepared); err != nil {
 			return nil, err
 		}
 	}
@@ -236,8 +269,9 @@ func (s Slot) leftover(ctx context.Context, here place, v survey) ([]Rescue, err
 	if err != nil {
 		return nil, err
 	}
-	if dirty || here.inTheMiddle() || replaced != "" {
-		return s.settle(ctx, here, keeping{task: owner, dirty: dirty, document: replaced, held: heldAnywhere()})
+	if d.any() || force || here.inTheMiddle() || replaced != "" {
+		k := keeping{task: owner, work: d.work, clear: d.any() || force, flags: d.flags, document: replaced, held: heldAnywhere()}
+		return s.settle(ctx, here, k)
 	}
 	if err := s.unlink(here); err != nil {
 		return nil, err

@@ -11,20 +11,32 @@ import (
 
 // Release keeps what would be lost (see Rescue), puts the slot at Base with no branch checked out, and leaves
 // a clean tree; branches stay where they are, and ignored files stay, since they keep the slot warm.
+// What was changed of the slot's own configuration is taken back, and so are flags with which git overlooks files.
 // A slot that is not there is nothing to do; doing it twice is no error. taskID may be empty where it is not known.
 // The task's programs must have ended: what is written while it clears cannot be kept.
-func (s Slot) Release(ctx context.Context, taskID string) ([]Rescue, error) {
+func (s Slot) Release(ctx context.Context, taskID string) (Released, error) {
 	if err := checkTask(taskID); taskID != "" && err != nil {
-		return nil, err
+		return Released{}, err
 	}
-	kept, err := s.release(ctx, taskID)
+	// Before anything else: git would obey what somebody has set there.
+	takenBack, prepared, err := s.takeBack(ctx)
+	done := Released{TakenBack: takenBack}
+	if err == nil {
+		done.Rescued, err = s.release(ctx, taskID, prepared, len(takenBack) > 0)
+	}
 	if err != nil {
-		return kept, fmt.Errorf("cannot release workspace %q: %w", s.Dir, err)
+		return done, fmt.Errorf("cannot release workspace %q: %w", s.Dir, err)
 	}
-	return kept, nil
+	return done, nil
 }
 
-func (s Slot) release(ctx context.Context, taskID string) ([]Rescue, error) {
+// Released is what was done to a slot before others may use it.
+type Released struct {
+	Rescued   []Rescue
+	TakenBack []string // of its own configuration: names of settings, and "sparse-checkout"
+}
+
+func (s Slot) release(ctx context.Context, taskID string, prepared note, force bool) ([]Rescue, error) {
 	here, present, err := s.look(ctx)
 	if err != nil || !present {
 		return nil, err
@@ -41,10 +53,11 @@ func (s Slot) release(ctx context.Context, taskID string) ([]Rescue, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}}
-	if k.dirty, err = s.dirty(ctx); err != nil {
+	d, err := s.disorder(ctx, prepared)
+	if err != nil {
 		return nil, err
 	}
+	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: d.any() || force, flags: d.flags}
 	if k.document, err = s.replacedDocument(here); err != nil {
 		return nil, err
 	}
@@ -52,7 +65,7 @@ func (s Slot) release(ctx context.Context, taskID string) ([]Rescue, error) {
 	if err != nil {
 		return kept, err
 	}
-	more, err := s.park(ctx, base, taskID)
+	more, err := s.park(ctx, base, taskID, prepared)
 	kept = append(kept, more...)
 	if err != nil {
 		return kept, err
@@ -65,32 +78,35 @@ func (s Slot) release(ctx context.Context, taskID string) ([]Rescue, error) {
 
 // park detaches the slot at base. What one commit ignores another may not: files that come to light by the move
 // are kept and cleared like all others.
-func (s Slot) park(ctx context.Context, base Base, taskID string) ([]Rescue, error) {
+func (s Slot) park(ctx context.Context, base Base, taskID string, prepared note) ([]Rescue, error) {
 	kept, _, err := s.moveTo(ctx, base.Commit, taskID, "--detach", base.Commit)
 	if err != nil {
 		return kept, err
 	}
-	more, err := s.sweep(ctx, taskID)
+	more, err := s.sweep(ctx, taskID, prepared)
 	return append(kept, more...), err
 }
 
 // sweep keeps and clears the uncommitted changes of a slot that has just been moved.
-func (s Slot) sweep(ctx context.Context, taskID string) ([]Rescue, error) {
-	dirty, err := s.dirty(ctx)
-	if err != nil || !dirty {
+func (s Slot) sweep(ctx context.Context, taskID string, prepared note) ([]Rescue, error) {
+	all, err := s.changes(ctx, "", "normal")
+	if err != nil || len(all) == 0 {
 		return nil, err
 	}
+	work := len(s.withoutShown(all, prepared.Shown)) > 0
 	here, _, err := s.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.settle(ctx, here, keeping{task: taskID, dirty: true, held: heldAnywhere()})
+	return s.settle(ctx, here, keeping{task: taskID, work: work, clear: true, held: heldAnywhere()})
 }
 
 // keeping says what is to be kept of a slot, and for whom.
 type keeping struct {
 	task     string
-	dirty    bool
+	work     bool     // there are changes to keep
+	clear    bool     // there is something to clear, and be it nobody's work
+	flags    flags    // with which git overlooks files
 	document string   // the regular file that took the place of the document's link, if any
 	held     []string // what else holds commits safely, in the words of git rev-list
 }
@@ -101,8 +117,11 @@ func (s Slot) settle(ctx context.Context, here place, k keeping) ([]Rescue, erro
 	if err != nil {
 		return kept, err
 	}
-	if k.dirty || here.inTheMiddle() {
+	if k.clear || here.inTheMiddle() {
 		if err := s.quit(ctx, here); err != nil {
+			return kept, err
+		}
+		if err := s.unflag(ctx, "", k.flags); err != nil {
 			return kept, err
 		}
 		if _, err := s.run(ctx, "reset", "--hard", "--quiet"); err != nil {
@@ -123,7 +142,7 @@ func (s Slot) settle(ctx context.Context, here place, k keeping) ([]Rescue, erro
 
 func (s Slot) keep(ctx context.Context, here place, k keeping) ([]Rescue, error) {
 	var kept []Rescue
-	if k.dirty || k.document != "" {
+	if k.work || k.document != "" {
 		var forced []string
 		if k.document != "" {
 			forced = []string{k.document}

@@ -350,8 +350,8 @@ func TestRemove_takesAwayOnlyWhatHoldsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	entries, err := os.ReadDir(filepath.Dir(s.Dir))
-	want(t, "only the one that is away is left", err == nil && len(entries) == 1, true)
+	want(t, "only the one that is away is left", pool(t, s), ".prepared|my repo--2.away")
+	want(t, "the notes", pool(t, Slot{Dir: s.noteFile()}), "my repo--2.json")
 	list := git(t, h.Path, "worktree", "list")
 	want(t, "forgotten", strings.Contains(list, s.Dir+" "), false)
 	want(t, "not forgotten", strings.Contains(list, away.Dir+" "), true)

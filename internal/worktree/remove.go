@@ -36,6 +36,11 @@ func (s Slot) holdsNothing(ctx context.Context, here place) error {
 	if err != nil {
 		return err
 	}
+	if !dirty {
+		if dirty, err = s.hides(ctx); err != nil {
+			return err
+		}
+	}
 	document, err := s.replacedDocument(here)
 	if err != nil {
 		return err
@@ -76,6 +81,16 @@ func (s Slot) anyChange(ctx context.Context) (bool, error) {
 	return len(out.Stdout) > 0, nil
 }
 
+// hides says whether there are changes that git was told to overlook.
+func (s Slot) hides(ctx context.Context) (bool, error) {
+	prepared, _, err := s.note(ctx)
+	if err != nil {
+		return false, err
+	}
+	all, err := s.everything(ctx, asked{untracked: "no", submodules: "all"}, prepared)
+	return len(all.hidden) > 0, err
+}
+
 // discard takes the slot out of the pool in one step, a rename, and only then spends time on its files.
 // Git forgets this one worktree: a prune would forget every other one that happens to be away, and its commits.
 func (s Slot) discard(ctx context.Context, locked bool) error {
@@ -97,6 +112,9 @@ func (s Slot) discard(ctx context.Context, locked bool) error {
 	}
 	if _, err := s.Repo.run(ctx, append(args, "--", s.Dir)...); err != nil {
 		return fmt.Errorf("make git forget it (its files are in %q): %w", trash, err)
+	}
+	if err := os.Remove(s.noteFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("forget what it was prepared with: %w", err)
 	}
 	if err := removeAll(trash); err != nil {
 		return fmt.Errorf("empty %q: %w; it can be deleted", trash, err)

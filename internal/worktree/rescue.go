@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -172,15 +171,16 @@ func rescuer() []string {
 // keepTree keeps the slot's files as they are, and its index where that differs. The slot's own index is only read.
 // The forced files are kept although they are ignored.
 func (s Slot) keepTree(ctx context.Context, here place, taskID string, forced []string) ([]Rescue, error) {
-	folder, err := os.MkdirTemp("", "orange-rescue-")
+	known, err := s.list(ctx, "")
 	if err != nil {
-		return nil, fmt.Errorf("make a temporary folder: %w", err)
+		return nil, err
 	}
-	defer os.RemoveAll(folder)
-	index := filepath.Join(folder, "index")
-	if err := copyFile(filepath.Join(here.gitDir, "index"), index); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("copy the index: %w", err)
+	// A file that git overlooks and that is not there has nothing to keep; one that is there is kept as it is.
+	index, done, err := s.copyIndex(ctx, here.gitDir, s.present(known.flags))
+	if err != nil {
+		return nil, err
 	}
+	defer done()
 	var headTree, staged string
 	if here.head != "" {
 		out, err := s.run(ctx, "rev-parse", "--verify", here.head+"^{tree}")
@@ -221,7 +221,7 @@ func (s Slot) wholeTree(ctx context.Context, index string, forced []string) (str
 		if err != nil {
 			return "", err
 		}
-		missing = slices.DeleteFunc(all, func(c change) bool { return c.tree == ' ' })
+		missing = slices.DeleteFunc(all, func(c change) bool { return c.tree == unchanged })
 		if len(missing) == 0 {
 			break
 		}

@@ -42,7 +42,7 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	if len(entries) == 0 || s.stillborn(entries) {
 		return place{}, false, nil
 	}
-	if here, ok := s.glance(); ok {
+	if here, ok := s.glance(ctx); ok {
 		return here, true, nil
 	}
 	here, present, err := s.ask(ctx)
@@ -78,24 +78,14 @@ func (s Slot) orphaned() bool {
 
 // glance sees without git where a detached slot stands, as most warm ones are. Whatever is not exactly
 // as git writes it today is left to git.
-func (s Slot) glance() (place, bool) {
-	gitDir, err := s.gitDir()
-	if err != nil {
+func (s Slot) glance(ctx context.Context) (place, bool) {
+	here, own := s.own(ctx)
+	if !own {
 		return place{}, false
 	}
-	common := filepath.Join(s.Repo.Path, ".git")
-	back, backErr := os.ReadFile(filepath.Join(gitDir, "gitdir"))
-	head, headErr := os.ReadFile(filepath.Join(gitDir, "HEAD"))
-	if backErr != nil || headErr != nil || !samePath(filepath.Dir(filepath.Dir(gitDir)), common) ||
-		!samePath(strings.TrimSpace(string(back)), filepath.Join(s.Dir, ".git")) {
-		return place{}, false
-	}
-	const sha1, sha256 = 40, 64
-	commit := strings.TrimSpace(string(head))
-	if (len(commit) != sha1 && len(commit) != sha256) || strings.ContainsFunc(commit, notHex) {
-		return place{}, false
-	}
-	return place{gitDir: gitDir, exclude: filepath.Join(common, "info", "exclude"), head: commit}, true
+	head, err := os.ReadFile(filepath.Join(here.gitDir, "HEAD"))
+	here.head = strings.TrimSpace(string(head))
+	return here, err == nil && isCommit(here.head)
 }
 
 // ask lets git say where the slot stands.
@@ -185,38 +175,6 @@ func (s Slot) symbolicHead(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(out.Text(), "refs/heads/"), nil
 }
 
-// change is one file that differs, as git status names it.
-type change struct {
-	index, tree byte // what git calls X and Y
-	path        string
-}
-
-// changes lists what differs from HEAD, ignored files, nested repositories and submodules apart:
-// those are left alone by everything that is done here. An index of its own may be given.
-func (s Slot) changes(ctx context.Context, index, untracked string) ([]change, error) {
-	env := []string{reading}
-	if index != "" {
-		env = append(env, "GIT_INDEX_FILE="+index)
-	}
-	args := []string{"status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all", "--untracked-files=" + untracked}
-	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, env: env})
-	if err != nil {
-		return nil, fmt.Errorf("look for changes in %q: %w", s.Dir, err)
-	}
-	const path = 3
-	var all []change
-	for _, line := range strings.Split(string(out.Stdout), "\x00") {
-		if len(line) <= path {
-			continue
-		}
-		c := change{index: line[0], tree: line[1], path: line[path:]}
-		if !s.nested(c.path) {
-			all = append(all, c)
-		}
-	}
-	return all, nil
-}
-
 // nested says whether a folder is a repository of its own, which "git clean -f" leaves alone.
 func (s Slot) nested(path string) bool {
 	if !strings.HasSuffix(path, "/") {
@@ -226,19 +184,18 @@ func (s Slot) nested(path string) bool {
 	return err == nil
 }
 
-func (s Slot) dirty(ctx context.Context) (bool, error) {
-	all, err := s.changes(ctx, "", "normal")
-	return len(all) > 0, err
-}
-
 // Clean says whether the slot has nothing that is not committed. The document's link, what is excluded or ignored,
 // nested repositories and submodules do not count.
 func (s Slot) Clean(ctx context.Context) (bool, error) {
-	dirty, err := s.dirty(ctx)
+	prepared, _, err := s.note(ctx)
+	var d disorder
+	if err == nil {
+		d, err = s.disorder(ctx, prepared)
+	}
 	if err != nil {
 		return false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
 	}
-	return !dirty, nil
+	return !d.work, nil
 }
 
 // Head is the commit that the slot is at.

@@ -13,10 +13,19 @@ import (
 
 // Stand is where a slot is, at one moment.
 type Stand struct {
-	Head     string   // commit
-	Branch   string   // empty when it is on none
-	Modified []string // paths that git knows and that differ from the commit, sorted
-	New      []string // paths that it does not know, sorted; what does not count for Clean is in neither
+	Head       string   // commit
+	Branch     string   // empty when it is on none
+	Modified   []string // paths that git knows and that differ from the commit, sorted; not those that differed when it was prepared
+	New        []string // paths that it does not know, sorted; what does not count for Clean is in neither
+	Submodules []string // those at another commit than the one that is recorded, or with changes of tracked files, sorted
+	Hidden     []Hidden // those of Modified that git was told to overlook
+	Setup      []string // what is not as it was prepared of the slot's own configuration: names of settings, and "sparse-checkout"
+}
+
+// Hidden is a change that git was told to overlook.
+type Hidden struct {
+	Path  string
+	Flags []string // "skip-worktree", "assume-unchanged"
 }
 
 // Stand looks where the slot is. One that is not there has no stand.
@@ -24,27 +33,38 @@ func (s Slot) Stand(ctx context.Context) (Stand, bool, error) {
 	if _, err := os.Lstat(filepath.Join(s.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
 		return Stand{}, false, nil
 	}
-	var at Stand
-	var err error
-	if at.Head, err = s.Head(ctx); err != nil {
-		return Stand{}, false, err
+	here, own := s.own(ctx)
+	if !own {
+		return Stand{}, false, fmt.Errorf("cannot look at workspace %q: it is no worktree of %q any more; save what is in it and move it away", s.Dir, s.Repo.Path)
 	}
-	if at.Branch, err = s.Branch(ctx); err != nil {
-		return Stand{}, false, err
+	prepared, _, err := s.note(ctx)
+	if err != nil {
+		return Stand{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
 	}
-	changes, err := s.changes(ctx, "", "all")
+	seen, err := s.everything(ctx, asked{untracked: "all", submodules: "untracked"}, prepared)
 	if err != nil {
 		return Stand{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
 	}
-	for _, c := range changes {
-		if c.index == '?' {
+	if seen.head == "" {
+		return Stand{}, false, fmt.Errorf("cannot read the commit of workspace %q: its branch %q has none yet", s.Dir, seen.branch)
+	}
+	at := Stand{Head: seen.head, Branch: seen.branch, Hidden: seen.hidden}
+	for _, c := range s.withoutShown(seen.changes, prepared.Shown) {
+		switch {
+		case c.submodule:
+			at.Submodules = append(at.Submodules, c.path)
+		case c.index == untracked:
 			at.New = append(at.New, c.path)
-		} else {
+		default:
 			at.Modified = append(at.Modified, c.path)
 		}
 	}
 	slices.Sort(at.Modified)
 	slices.Sort(at.New)
+	slices.Sort(at.Submodules)
+	if at.Setup, _, err = s.changedSetup(ctx, here.gitDir, prepared.setup); err != nil {
+		return Stand{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
+	}
 	return at, true, nil
 }
 
@@ -59,6 +79,18 @@ func (r Repo) Commits(ctx context.Context, base, head string) (int, error) {
 		return 0, fmt.Errorf("cannot count the commits since %s: git answered %q", base, out.Text())
 	}
 	return count, nil
+}
+
+// Between counts what the history of one commit holds and that of the other does not: first what the second has more, then what it has not.
+func (r Repo) Between(ctx context.Context, from, to string) (more, fewer int, err error) {
+	out, err := r.run(ctx, "rev-list", "--left-right", "--count", from+"..."+to, "--")
+	if err == nil {
+		_, err = fmt.Sscan(out.Text(), &fewer, &more)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("cannot count the commits between %s and %s: %w", from, to, err)
+	}
+	return more, fewer, nil
 }
 
 // Changed lists the paths that differ between the head and where it left the base, sorted; a file that was moved has both of its paths.

@@ -74,3 +74,84 @@ func TestCommitsAndChanged_compareWithWhereTheBranchBegan(t *testing.T) {
 		t.Errorf("an unknown base: %v, %v", err, missing)
 	}
 }
+
+// counted answers how often git was called.
+func (h home) counted(look func()) int64 {
+	before := h.calls.n.Load()
+	look()
+	return h.calls.n.Load() - before
+}
+
+func stand(t *testing.T, s Slot) Stand {
+	t.Helper()
+	at, there, err := s.Stand(t.Context())
+	if err != nil || !there {
+		t.Fatalf("stand: %t, %v", there, err)
+	}
+	return at
+}
+
+func TestStand_namesSubmodulesApart(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	library := filepath.Join(h.root, "library")
+	git(t, h.root, "init", "-q", library)
+	first := commit(t, library, "lib.txt", "one\n")
+	git(t, h.Path, "submodule", "--quiet", "add", library, "lib")
+	git(t, h.Path, "commit", "-q", "-m", "a library")
+	s := h.prepared(t, "topic", "T1")
+	git(t, s.Dir, "submodule", "--quiet", "update", "--init")
+	submodules := func(wanted string) {
+		t.Helper()
+		at := stand(t, s)
+		want(t, "submodules", strings.Join(at.Submodules, "|"), wanted)
+		want(t, "modified", strings.Join(at.Modified, "|"), "")
+		want(t, "new", strings.Join(at.New, "|"), "")
+	}
+	submodules("")
+	write(t, s.Dir, "lib/left.txt", "made by a build\n")
+	submodules("")
+	write(t, s.Dir, "lib/lib.txt", "two\n")
+	submodules("lib")
+	git(t, filepath.Join(s.Dir, "lib"), "commit", "-q", "-a", "-m", "two")
+	submodules("lib")
+	git(t, s.Dir, "add", "lib")
+	submodules("lib")
+	git(t, filepath.Join(s.Dir, "lib"), "checkout", "-q", first)
+	git(t, s.Dir, "add", "lib")
+	submodules("")
+}
+
+func TestStand_whereHEADIsNoPlainBranch(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "(detached)", "T1")
+	want(t, "a branch with git's word for none", stand(t, s).Branch, "(detached)")
+	git(t, s.Dir, "switch", "-q", "--detach")
+	want(t, "detached", stand(t, s).Branch, "")
+	git(t, s.Dir, "switch", "-q", "-c", "topic")
+	commit(t, s.Dir, "a.txt", "ours\n")
+	commit(t, h.Path, "a.txt", "theirs\n")
+	if _, err := try(s.Dir, "rebase", "-q", "main"); err == nil {
+		t.Fatal("the rebase met no conflict")
+	}
+	at := stand(t, s)
+	want(t, "in a rebase", at.Branch, "")
+	want(t, "its conflict", strings.Join(at.Modified, "|"), "a.txt")
+	git(t, s.Dir, "rebase", "--abort")
+	git(t, s.Dir, "checkout", "-q", "--orphan", "unborn")
+	_, _, err := s.Stand(t.Context())
+	wantError(t, err, "cannot read the commit", `"unborn"`)
+}
+
+// One for the status, and one for the flags that hide changes from it. The tip beside it costs none.
+func TestALookForAGate_isTwoCallsOfGit(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	write(t, s.Dir, "a.txt", "two\n")
+	want(t, "calls", h.counted(func() {
+		stand(t, s)
+		want(t, "trouble", h.ReadTip(t.Context(), s.Dir, "topic").Trouble, "")
+	}), 2)
+}

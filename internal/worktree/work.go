@@ -123,7 +123,7 @@ const (
 
 // diffArgs ask for the list of files and every line in one go, whatever a person set up for diffs of their own.
 func diffArgs(of string) []string {
-	return []string{"diff", "--stat", "--patch", fmt.Sprintf("--stat-count=%d", mostFiles), "--no-ext-diff", "--no-textconv", "--no-color", of, "--"}
+	return []string{"diff", "--stat", "--patch", fmt.Sprintf("--stat-count=%d", mostFiles), "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", of, "--"}
 }
 
 // newFiles are the names that git answered, each ended by NUL. The last one may be cut.

@@ -263,7 +263,8 @@ func TestEnvironmentOfAGitHookDoesNotLeadAstray(t *testing.T) {
 	t.Setenv("GIT_DIR", filepath.Join(other.Path, ".git"))
 	t.Setenv("GIT_WORK_TREE", other.Path)
 	t.Setenv("GIT_INDEX_FILE", filepath.Join(other.Path, ".git", "index"))
-	kept, err := s.Release(t.Context(), "T1")
+	done, err := s.Release(t.Context(), "T1")
+	kept := done.Rescued
 	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"} {
 		if err := os.Unsetenv(name); err != nil {
 			t.Fatal(err)

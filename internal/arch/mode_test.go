@@ -1,0 +1,44 @@
+package arch
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"testing"
+)
+
+// public lists the files that may make what others can read, with the reason. Everywhere else task.PrivateFile and task.PrivateFolder stand.
+func public() map[string]string {
+	return map[string]string{
+		"internal/app/desk.go":         "writes what a harness wants into a worktree, which is git's",
+		"internal/worktree/link.go":    "writes into a worktree, and into the repository's own folder, which are git's",
+		"internal/worktree/prepare.go": "notes in the repository's own folder, which is git's",
+		"internal/worktree/setup.go":   "puts a worktree's own settings back into its folder of git's",
+	}
+}
+
+func TestWhatTheProgramMakesBelowItsHomeIsForNobodyElse(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, f := range sources(t) {
+		if f.test || f.room == "" {
+			continue
+		}
+		set, tree, _ := parsed(t, f)
+		ast.Inspect(tree, func(n ast.Node) bool {
+			literal, ok := n.(*ast.BasicLit)
+			if ok && literal.Kind == token.INT && slices.Contains([]string{"0o755", "0o644", "0o666", "0o777"}, literal.Value) {
+				used[f.path] = true
+				if public()[f.path] == "" {
+					t.Errorf("%s has the mode %s: below $ORANGE_HOME it is task.PrivateFile or task.PrivateFolder", set.Position(n.Pos()), literal.Value)
+				}
+			}
+			return true
+		})
+	}
+	for path := range public() {
+		if !used[path] {
+			t.Errorf("%s makes nothing that others can read: take it off the list", path)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package arch
+
+import (
+	"go/ast"
+	"testing"
+)
+
+// outlets lists the files that may name the standard output or error, with the reason. Everywhere else the writers of app/print.go stand
+// for them, which make fit to be shown whatever is printed.
+func outlets() map[string]string {
+	return map[string]string{
+		"internal/app/print.go":      "the writers that everything else prints through",
+		"internal/app/dashboard.go":  "the screen, which cleans each line, and moves the cursor itself",
+		"internal/app/watch.go":      "looks whether anybody reads, and writes nothing",
+		"internal/app/check.go":      "answers in bytes to the program that asked for a jq program to be run",
+		"internal/proc/proc.go":      "a program of the person's gets the terminal: an editor, tmux",
+		"internal/proc/supervise.go": "an agent gets its window",
+	}
+}
+
+func TestEverythingIsPrintedThroughTheWritersThatMakeItFitToBeShown(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, f := range sources(t) {
+		if f.test || f.room == "" {
+			continue
+		}
+		set, tree, _ := parsed(t, f)
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if builtin, ok := n.(*ast.CallExpr); ok {
+				if name, ok := builtin.Fun.(*ast.Ident); ok && (name.Name == "print" || name.Name == "println") {
+					t.Errorf("%s: %s writes to the standard error by itself", set.Position(n.Pos()), name.Name)
+				}
+			}
+			selected, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			from, _ := selected.X.(*ast.Ident)
+			switch what := selected.Sel.Name; {
+			case from == nil:
+			case from.Name == "os" && (what == "Stdout" || what == "Stderr"):
+				used[f.path] = true
+				if outlets()[f.path] == "" {
+					t.Errorf("%s names os.%s: print through a printable.Writer", set.Position(n.Pos()), what)
+				}
+			case from.Name == "fmt" && (what == "Print" || what == "Printf" || what == "Println"):
+				t.Errorf("%s: fmt.%s goes past the writers", set.Position(n.Pos()), what)
+			}
+			return true
+		})
+	}
+	for path := range outlets() {
+		if !used[path] {
+			t.Errorf("%s names neither output any more: take it off the list", path)
+		}
+	}
+}

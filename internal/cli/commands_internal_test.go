@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/printable"
+	"orange/internal/task"
+)
+
+// Who a command is for.
+const (
+	reads   = "reads"             // for everybody
+	ofATask = "changes a task"    // asks first who asks about the task
+	ofAll   = "changes the home"  // for people: asks first whether a person asks
+	ofSome  = "changes it or not" // for people where it changes something: told elsewhere, by whoever finds that out
+	itself  = "the program's own" // hidden: one part of the program starts another
+)
+
+// kinds says of every command who it is for, with the arguments that make it do what it is there for.
+func kinds() map[string][2]string {
+	return map[string][2]string{
+		"orange":               {ofSome, ""}, // the dashboard asks for each thing that it does
+		"project add":          {ofAll, ""},
+		"project list":         {reads, ""},
+		"project update":       {ofAll, "coffee --pool-size 3"},
+		"project remove":       {ofAll, "coffee"},
+		"task create":          {ofATask, "feat/a Something"},
+		"task list":            {reads, ""},
+		"task show":            {reads, ""},
+		"task spawn":           {ofATask, "abc"},
+		"task attach":          {reads, ""}, // it lends a terminal, and asks for nothing
+		"task respawn":         {ofATask, "abc"},
+		"task update":          {ofATask, "abc --status working"},
+		"task next":            {ofATask, "abc"},
+		"task redo":            {ofATask, "abc planning"},
+		"task complete":        {ofATask, "abc"},
+		"task stuck":           {ofATask, "abc"},
+		"task wait":            {reads, ""},
+		"task request-changes": {ofATask, "abc text"},
+		"task merge":           {ofATask, "abc"},
+		"task cancel":          {ofATask, "abc --yes"},
+		"task delete":          {ofATask, "abc --yes"},
+		"task history":         {reads, ""},
+		"task why":             {reads, ""},
+		"task verify":          {reads, ""},
+		"task replay":          {reads, ""},
+		"task stats":           {reads, ""},
+		"task retry":           {ofATask, "abc"},
+		"task check":           {reads, ""}, // it runs what the workflow names, and notes the result in the engine's name
+		"task create-pr":       {ofATask, "abc"},
+		"task watch":           {reads, ""},
+		"workflow list":        {reads, ""},
+		"workflow show":        {reads, ""},
+		"workflow path":        {reads, ""},
+		"workflow new":         {ofAll, "mine"},
+		"workflow check":       {reads, ""},
+		"workflow simulate":    {reads, ""},
+		"workflow graph":       {reads, ""},
+		"workflow schema":      {reads, ""},
+		"workflow migrate":     {ofAll, "default"},
+		"workspace init":       {ofAll, "--project coffee"},
+		"workspace list":       {reads, ""},
+		"workspace gc":         {ofAll, "--all"},
+		"monitor":              {ofAll, ""},
+		"monitor --once":       {ofAll, ""},
+		"log":                  {reads, ""},
+		"version":              {reads, ""},
+		"doctor":               {ofSome, ""}, // --fix and --rebuild are for people, with a record or without
+		"shell":                {ofSome, ""}, // each of its lines is a command
+		"settle":               {itself, ""},
+		"launch":               {itself, ""},
+		"check":                {itself, ""},
+	}
+}
+
+// A new command cannot be forgotten: it has to say here who it is for.
+func TestEveryCommandSaysWhoItIsFor(t *testing.T) {
+	t.Parallel()
+	known, p := kinds(), &Program{}
+	var found []string
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, below := range c.Commands() {
+			walk(below)
+		}
+		if c.HasSubCommands() && c.HasParent() {
+			return // it only holds others
+		}
+		name := strings.TrimPrefix(c.CommandPath(), "orange ")
+		found = append(found, name)
+		kind, listed := known[name]
+		switch {
+		case !listed:
+			t.Errorf("%q is not listed", name)
+		case c.Hidden != (kind[0] == itself):
+			t.Errorf("%q is %q, and hidden is %v", name, kind[0], c.Hidden)
+		}
+	}
+	walk(p.root())
+	for name := range known {
+		if name, _, _ = strings.Cut(name, " --"); !slices.Contains(found, name) {
+			t.Errorf("%q is listed, and there is no such command", name)
+		}
+	}
+}
+
+var errNobody = errors.New("nobody may")
+
+// nobody refuses everybody, and knows where it stands. Whatever else a command asks for is not there, and would end the test.
+type nobody struct {
+	Who
+	Look
+	asked []string
+}
+
+type repositories interface{ Projects } // by another name, because one of its methods has its own
+
+// coffee is the only project.
+type coffee struct{ repositories }
+
+func (coffee) Project(string) (task.Project, error) { return task.Project{Name: "coffee"}, nil }
+
+func (n *nobody) Actor(context.Context, string, string) (task.Actor, error) {
+	n.asked = append(n.asked, ofATask)
+	return task.Actor{}, errNobody
+}
+
+func (n *nobody) Person(_ context.Context, what string) error {
+	if what != "" { // it is told what the refusal is about
+		n.asked = append(n.asked, ofAll)
+	}
+	return errNobody
+}
+
+func (n *nobody) Here(context.Context) (id, project string, err error) { return "abc", "coffee", nil }
+
+func (n *nobody) Fill(_ context.Context, made task.New) (task.New, error) { return made, nil }
+
+func (n *nobody) Tasks(context.Context, task.Filter) ([]task.Task, error) {
+	return []task.Task{{ID: "abc"}}, nil
+}
+
+func TestEveryCommandThatChangesSomethingAsksFirstWhoAsks(t *testing.T) {
+	t.Parallel()
+	for name, kind := range kinds() {
+		if kind[0] != ofATask && kind[0] != ofAll {
+			continue
+		}
+		n := &nobody{}
+		p := &Program{In: strings.NewReader(""), Out: printable.NewWriter(io.Discard), Err: printable.NewWriter(io.Discard), house: &House{Who: n, Look: n, Projects: coffee{}}}
+		root := p.root()
+		root.SetArgs(joinBranch(strings.Fields(name + " " + kind[1])))
+		if err := root.ExecuteContext(t.Context()); !errors.Is(err, errNobody) || !slices.Equal(n.asked, kind[:1]) {
+			t.Errorf("%q asked %q and ended with %v, want one question, %q, and its answer", name, n.asked, err, kind[0])
+		}
+	}
+}

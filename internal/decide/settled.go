@@ -1,0 +1,62 @@
+package decide
+
+import (
+	"fmt"
+	"time"
+
+	"orange/internal/task"
+)
+
+// CrashesPass says whether a task's crashes are forgotten as soon as it owes no hook: after a move they are, unless too many crashes made it
+// or somebody has crashed since. passing is what was true before these events. It is the move that counts, and not whose hook is performed last:
+// a respawn may have dropped those of the move.
+func CrashesPass(passing bool, events []task.Event) bool {
+	for i := range events {
+		switch e := &events[i]; {
+		case e.IsMove():
+			passing = e.Data[task.DataCrash] == ""
+		case e.Type == task.AgentCrashed:
+			passing = false
+		}
+	}
+	return passing
+}
+
+// WithoutCrashes are counters that count none.
+func WithoutCrashes(c task.Counters) task.Counters {
+	if c.Get(task.CrashCount) == 0 {
+		return c
+	}
+	return c.With(task.CrashCount, 0)
+}
+
+// ForgetCrashes is what follows for the count of crashes when a hook of a task has been performed, and these are still owed; due is false
+// where nothing follows. Events are the task's whole history.
+func ForgetCrashes(t task.Task, owed []task.OwedHook, events []task.Event, now time.Time) (c task.Change, due bool) {
+	if len(owed) > 0 || t.Counters.Get(task.CrashCount) == 0 || !CrashesPass(false, events) {
+		return c, false
+	}
+	c = task.Change{Task: t, Expect: t.Version}
+	c.Task.Counters = WithoutCrashes(t.Counters)
+	c.Events = []task.Event{{
+		Time: now, Type: task.CrashesForgotten, Actor: task.ActorEngine, Counters: c.Task.Counters, Reason: "the hooks of its last move are done",
+	}}
+	return c, true
+}
+
+// Free is the end of the session of a task that is over, and of its hold on a workspace, where its last move has not seen to that;
+// due is false where the task lives, or owes a hook that may still do it.
+func Free(t task.Task, owed []task.OwedHook, now time.Time) (c task.Change, due bool) {
+	if t.Live || len(owed) > 0 {
+		return c, false
+	}
+	hooks := []task.Hook{{Action: task.KillSession}}
+	if t.Workspace != "" {
+		hooks = append(hooks, task.Hook{Action: task.ReleaseWorkspace})
+	}
+	return task.Change{Task: t, Expect: t.Version, Hooks: hooks, Events: []task.Event{{
+		Time: now, Type: task.OrphanFreed, Actor: task.ActorEngine, Hooks: actions(hooks),
+		Reason: fmt.Sprintf("the task is over (%s), and still held something", t.Status),
+		Data:   map[string]string{"session": t.Session, "workspace": t.Workspace},
+	}}}, true
+}

@@ -1,0 +1,120 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+)
+
+// othersMay are the bits of a mode that let somebody else in.
+const othersMay = 0o077
+
+// ownNames are the files that this program makes, each for the folders below ORANGE_HOME where it does; the folders are its own too.
+// What people and agents put there beside them has the mode that they gave it, and a folder above it that lets nobody in.
+func ownNames() map[string]*regexp.Regexp {
+	all, none := regexp.MustCompile(``), regexp.MustCompile(`^$`)
+	return map[string]*regexp.Regexp{
+		".":                  regexp.MustCompile(`^(orange\.db.*|orange.*\.log|projects\.json|tmux\.conf|shell_history)$`),
+		"bin":                none,
+		"harnesses":          none,
+		"launch":             all,
+		"locks":              all,
+		"tasks":              none,
+		"tasks/*":            none,
+		"tasks/*/*":          regexp.MustCompile(`^(TASK\.md|history\.jsonl.*)$`),
+		"tasks/*/*/checks":   all,
+		"tasks/*/*/evidence": all,
+		"tasks/*/*/prompts":  all,
+		"trash":              none,
+		"trash/*":            none,
+		"workflows":          none,
+		"workflows/.kept":    all,
+		"workspaces":         none,
+	}
+}
+
+// private finds what others on this machine may look into: a home that was made before it was kept from them.
+func (d *Doctor) private(context.Context) []finding {
+	open, err := d.open()
+	if err != nil {
+		return []finding{blind(checkPrivate, d.Home, err)}
+	}
+	if len(open) == 0 {
+		return []finding{ok(checkPrivate, d.Home, "nobody else may look into it")}
+	}
+	info, err := os.Lstat(open[0])
+	if err != nil {
+		return []finding{blind(checkPrivate, d.Home, err)}
+	}
+	f := warning(checkPrivate, d.Home, fmt.Sprintf("%d files and folders that others on this machine may look into, such as %q (%s)", len(open), open[0], info.Mode()),
+		"orange doctor --fix takes that right from them")
+	f.mend = func(context.Context) (string, error) {
+		var all []error
+		for _, path := range open {
+			if err := keepTo(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				all = append(all, err)
+			}
+		}
+		return fmt.Sprintf("taken from %d", len(open)), errors.Join(all...)
+	}
+	return []finding{f}
+}
+
+// keepTo takes everybody else's rights to a file or folder. What is a link by now is left alone.
+func keepTo(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || !isOpen(info) {
+		return err
+	}
+	return os.Chmod(path, info.Mode().Perm()&^othersMay)
+}
+
+func isOpen(info fs.FileInfo) bool {
+	return (info.IsDir() || info.Mode().IsRegular()) && info.Mode().Perm()&othersMay != 0
+}
+
+// open lists what others may look into, the home itself first.
+func (d *Doctor) open() ([]string, error) {
+	var out []string
+	look := func(path string, info fs.FileInfo, err error) error {
+		if err == nil && isOpen(info) {
+			out = append(out, path)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	for _, folder := range slices.Sorted(maps.Keys(ownNames())) {
+		dirs, err := d.below(folder)
+		if err != nil {
+			return nil, err
+		}
+		for _, dir := range dirs {
+			info, err := os.Lstat(dir)
+			if err := look(dir, info, err); err != nil {
+				return nil, err
+			}
+			entries, err := os.ReadDir(dir)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			for _, entry := range entries {
+				if entry.IsDir() || !ownNames()[folder].MatchString(entry.Name()) {
+					continue
+				}
+				info, err := entry.Info()
+				if err := look(filepath.Join(dir, entry.Name()), info, err); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return out, nil
+}

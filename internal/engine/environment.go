@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"orange/internal/task"
+)
+
+// keepForStart keeps a person's environment where an event of theirs has a workspace made ready or an agent started. What an agent
+// asks for runs in what was kept before.
+func (e *Engine) keepForStart(ctx context.Context, id string, event int, actor task.Actor) error {
+	hooks, err := e.Store.Hooks(ctx, id, event)
+	if err == nil && slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return h.Owed() && starts(h.Action) }) {
+		e.keepEnvironment(ctx, id, actor)
+	}
+	return err
+}
+
+func starts(action string) bool {
+	return action == task.AcquireWorkspace || action == task.SpawnAgent || action == task.SpawnReviewer
+}
+
+// keepEnvironment keeps the environment of this process for a task, if it is a person's. That it failed holds nothing up: whoever performs
+// the hooks keeps one before it starts an agent, and tells why it cannot.
+func (e *Engine) keepEnvironment(ctx context.Context, id string, actor task.Actor) {
+	if actor.Role != task.RoleHuman {
+		return
+	}
+	if err := e.Environments.Keep(ctx, id); err != nil {
+		e.Log.Warn("the environment of whoever asked could not be kept", "component", "engine", "task", id, "error", err.Error())
+	}
+}
+
+// dropEnvironment forgets what is kept for a task. What is left over by a failure is found by the doctor.
+func (e *Engine) dropEnvironment(ctx context.Context, id string) {
+	if err := e.Environments.Drop(ctx, id); err != nil {
+		e.Log.Warn("the environment of a task could not be dropped", "component", "engine", "task", id, "error", err.Error())
+	}
+}

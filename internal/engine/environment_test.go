@@ -1,0 +1,132 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"orange/internal/task"
+)
+
+// environments note whose environment was kept or dropped.
+type environments struct {
+	mu    sync.Mutex
+	calls []string
+	fail  error
+}
+
+func (e *environments) Keep(_ context.Context, id string) error { return e.note("keep", id) }
+func (e *environments) Drop(_ context.Context, id string) error { return e.note("drop", id) }
+
+func (e *environments) note(what, id string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.calls = append(e.calls, what+" "+id)
+	return e.fail
+}
+
+// told are the calls since the last look, without the ids.
+func (e *environments) told(id string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	said := strings.ReplaceAll(strings.Join(e.calls, ", "), " "+id, "")
+	e.calls = nil
+	return said
+}
+
+func (w *world) wantTold(id, want string) {
+	w.t.Helper()
+	wantText(w.t, "what became of the environment", w.environments.told(id), want)
+}
+
+func TestEnvironment_isKeptWhereAPersonStartsATask(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.create("later", false).Task.ID
+	w.wantTold(id, "")
+	_, err := w.Command(t.Context(), id, "spawn", human, "")
+	must(t, err)
+	w.wantTold(id, "keep")
+
+	born := w.create("at-once", true).Task.ID
+	w.wantTold(born, "keep")
+	out, err := w.Create(t.Context(), task.New{
+		Project: task.Project{Name: "garden", DefaultBranch: "main", PoolSize: 9}, Branch: "reviewed", Summary: "mend", Harness: "claude", ReviewHarness: "codex",
+		Workflow: "default", Status: "reviewing", Actor: human,
+	})
+	must(t, err)
+	w.wantTold(out.Task.ID, "keep")
+}
+
+func TestEnvironment_ofAnAgentThatAsksIsNeverKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.create("fix", true).Task.ID
+	w.wantTold(id, "keep")
+	w.write(id, plan)
+	w.move(id, "working", worker)
+	w.write(id, handoff)
+	w.move(id, "agent-review", worker) // it starts a reviewer
+	w.write(id, pass)
+	w.move(id, "reviewing", reviewer)
+	w.wantTold(id, "")
+}
+
+func TestEnvironment_isRenewedByAPersonsRespawnAndRetry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.create("fix", true).Task.ID
+	w.wantTold(id, "keep")
+	w.die(w.death(id, task.RoleWorker))
+	dead := func(task.Task, string) (bool, error) { return false, nil }
+	w.hands.fails[task.SpawnAgent] = errHands
+	_, err := w.Respawn(t.Context(), id, dead, human)
+	must(t, err)
+	w.wantTold(id, "keep")
+	_, err = w.Retry(t.Context(), id, worker)
+	must(t, err)
+	w.wantTold(id, "")
+	delete(w.hands.fails, task.SpawnAgent)
+	_, err = w.Retry(t.Context(), id, human)
+	must(t, err)
+	w.wantTold(id, "keep")
+	_, err = w.Retry(t.Context(), id, human) // nothing is owed any more
+	must(t, err)
+	w.wantTold(id, "")
+}
+
+func TestEnvironment_ofATaskThatWaitsForAWorkspaceIsKeptUntilItDoesNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.desk.project.PoolSize = 1
+	first := w.create("first", true).Task.ID
+	w.wantTold(first, "keep")
+	second := w.create("second", true).Task.ID
+	w.wantTold(second, "keep")
+	_, err := w.Command(t.Context(), second, "cancel", human, "")
+	must(t, err)
+	w.wantTold(second, "drop")
+
+	third := w.create("third", true).Task.ID
+	w.wantTold(third, "keep")
+	w.move(first, "cancelled", human)
+	_, err = w.StartNext(t.Context(), "garden")
+	must(t, err)
+	w.wantTold(first, "")
+	if got := w.task(third); got.Workspace == "" {
+		t.Errorf("the third task is %+v", got)
+	}
+	_, err = w.Delete(t.Context(), second, human)
+	must(t, err)
+	w.wantTold(second, "drop")
+}
+
+func TestEnvironment_thatCannotBeKeptHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.environments.fail = errHands
+	if out := w.create("fix", true); out.Task.Status != "planning" || out.Task.Workspace == "" {
+		t.Errorf("the task is %+v", out.Task)
+	}
+}

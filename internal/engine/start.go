@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// job gathers what the performer needs. Hooks that may start an agent get a seat, committed before they begin.
+func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (task.Job, *task.Seat, error) {
+	job := task.Job{Task: t, Hook: hook}
+	project, err := e.Desk.Project(t.Project)
+	if err != nil {
+		return job, nil, err
+	}
+	def, err := e.Rules.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return job, nil, err
+	}
+	state, _ := def.State(t.Status)
+	job.Project = project
+	job.Prompt, _ = def.Prompt(hook.Prompt)
+	job.Respawn, _ = def.Prompt(state.RespawnPrompt.Name)
+	job.Role = workflow.RoleIn(state, hook.Hook)
+	if tells(hook.Hook) {
+		if job.Event, err = e.event(ctx, t.ID, hook.Event); err != nil {
+			return job, nil, err
+		}
+	}
+	if job.Role == "" {
+		return job, nil, nil
+	}
+	job.Agent, job.Hook.Permissions = agentOf(def, job.Role, hook.Hook)
+	secret := make([]byte, 32)
+	if _, err := io.ReadFull(e.Random, secret); err != nil {
+		return job, nil, fmt.Errorf("make a seat: %w", err)
+	}
+	job.Secret = hex.EncodeToString(secret)
+	job.Seat = HashSecret(job.Secret)
+	if job.Start, err = e.found(ctx, def, t, job.Role); err != nil {
+		return job, nil, err
+	}
+	seat := &task.Seat{Hash: job.Seat, Task: t.ID, Role: job.Role, Hook: hook.ID, Start: job.Start}
+	_, err = e.change(ctx, t.ID, func(s task.Snapshot) (*task.Change, error) {
+		if !isOwed(s.Owed, hook.ID) {
+			return nil, errOvertaken
+		}
+		return &task.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat}, nil
+	})
+	return job, seat, err
+}
+
+// found is what an agent of a role finds that is about to be started: which commit it is about, and the verdicts that are not its own.
+// It is kept with the agent's seat, before its process is there.
+func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Task, role string) (task.Start, error) {
+	state, _ := def.State(t.Status)
+	if state.Role != role {
+		return task.Start{Subject: e.subject(ctx, task.Snapshot{Task: t}, false)}, nil
+	}
+	start := task.Start{Subject: e.subject(ctx, task.Snapshot{Task: t}, state.Subject == workflow.SubjectWorktree)}
+	parts := decide.NeedsOnStart(def, t.Status)
+	if len(parts) == 0 {
+		return start, nil
+	}
+	_, evidence := e.read(t, decide.NeedsDocument(parts))
+	files := slices.DeleteFunc(slices.Clone(parts), func(p workflow.Part) bool { return p.Section != "" })
+	if len(files) > 0 {
+		var err error
+		if evidence.Facts, err = e.Facts.Look(ctx, t, def, files); err != nil {
+			return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %w", role, err)
+		}
+	}
+	start.Evidence = decide.VerdictsNow(def, t.Status, evidence)
+	return start, nil
+}
+
+// agentOf is the harness of an agent where it is not the task's own, and the agent's permissions. The harness
+// that the hook names comes before the role's, the role's permissions come before the hook's.
+func agentOf(def *workflow.Definition, role string, hook task.Hook) (harness, permissions string) {
+	permissions = hook.Permissions
+	for _, r := range def.Roles {
+		if r.Name != role {
+			continue
+		}
+		harness = r.Harness
+		if r.Permissions != "" {
+			permissions = r.Permissions
+		}
+	}
+	if hook.Harness != "" && hook.Harness != task.HarnessTask && hook.Harness != task.HarnessReview {
+		harness = hook.Harness
+	}
+	return harness, permissions
+}
+
+// startOf is what the agent found that a hook has started: the seat of the attempt that started it knows.
+func (e *Engine) startOf(ctx context.Context, effect task.Effect, issued *task.Seat) (task.Start, error) {
+	switch {
+	case effect.Seat == nil || issued == nil:
+		return task.Start{}, nil
+	case effect.Seat.Hash == "" || effect.Seat.Hash == issued.Hash:
+		return issued.Start, nil
+	}
+	earlier, err := e.Seats.Seat(ctx, effect.Seat.Hash)
+	if errors.Is(err, task.ErrNotFound) {
+		return task.Start{Subject: task.Subject{Trouble: "its agent was started before that was noted"}}, nil
+	}
+	return earlier.Start, err
+}
+
+// about adds to the change of a hook that was performed what the evidence in the task's status is about from now on.
+func (e *Engine) about(ctx context.Context, c *task.Change, s task.Snapshot, hook task.OwedHook, effect task.Effect, start task.Start) error {
+	if effect.Seat == nil && (hook.Action != task.AcquireWorkspace || s.Task.Subject.Commit != "") {
+		return nil
+	}
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return err
+	}
+	if effect.Seat == nil {
+		state, _ := def.State(s.Task.Status)
+		ready, event := decide.Prepared(c.Task, e.Desk.Subject(ctx, c.Task, state.Subject != workflow.SubjectBranch))
+		event.Time, event.Actor = c.Task.UpdatedAt, task.ActorEngine
+		c.Task, c.Events = ready, append(c.Events, event)
+		return nil
+	}
+	after, verdicts, is := decide.Began(def, c.Task, roleOf(c, hook), start)
+	if !is {
+		return nil
+	}
+	c.Task, c.Begun, c.Start = after, true, verdicts
+	for i := range c.Events {
+		if kind := c.Events[i].Type; kind == task.AgentSpawned || kind == task.ReviewStarted {
+			c.Events[i].Subject, c.Events[i].Evidence = after.Subject, verdicts
+		}
+	}
+	return nil
+}
+
+func roleOf(c *task.Change, hook task.OwedHook) string {
+	if c.TakenSeat != nil {
+		return c.TakenSeat.Role
+	}
+	return hook.Role
+}

@@ -1,0 +1,233 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// seeSubject looks at a part that asks about the work that the task's evidence is about, and not only about the worktree.
+func (v *view) seeSubject(ctx context.Context, fact *decide.Fact, p workflow.Part) error {
+	tip := v.theTip(ctx)
+	if p.Git == workflow.GitMoved || p.Git == workflow.GitAsReviewed {
+		if tip.Trouble != "" {
+			unreadable(fact, tip)
+			return nil
+		}
+		fact.Where = fmt.Sprintf("branch %s at %.12s", v.followed(tip), tip.Commit)
+		if p.Git == workflow.GitMoved {
+			v.seeMoved(fact, tip)
+			return nil
+		}
+		return v.seeAsReviewed(ctx, fact, tip)
+	}
+	s, found, want, err := v.standingOn(ctx, v.followed(tip))
+	if err != nil || found != "" {
+		fact.Found, fact.Want = found, want
+		return err
+	}
+	fact.Where = fmt.Sprintf("branch %s at %.12s", s.Branch, s.Head)
+	switch p.Git {
+	case workflow.GitCommitted:
+		fact.Text = "HEAD " + s.Head + "\ncommitted\n"
+		v.seeCommitted(fact, s)
+	case workflow.GitUntouched:
+		return v.seeUntouched(ctx, fact, s, p.Untouched)
+	case workflow.GitUnmoved:
+		return v.seeUnmoved(ctx, fact, s, tip)
+	}
+	return nil
+}
+
+// theTip is where the branch ended when this look first asked.
+func (v *view) theTip(ctx context.Context) task.Subject {
+	if v.tip == nil {
+		tip := v.Subjects.Tip(ctx, v.task)
+		v.tip = &tip
+	}
+	return *v.tip
+}
+
+// followed is the branch of the tip: the task's, or the name that it was given in the workspace.
+func (v *view) followed(tip task.Subject) string {
+	if tip.Branch != "" {
+		return tip.Branch
+	}
+	return v.task.Branch
+}
+
+func unreadable(fact *decide.Fact, tip task.Subject) {
+	fact.Text = ""
+	fact.Found, fact.Want = tip.Trouble, "bring the task's branch back, or run orange task update --branch in the workspace"
+}
+
+func (v *view) seeCommitted(fact *decide.Fact, s Standing) {
+	if dirt := s.Tracked(); len(dirt)+len(s.Setup) > 0 {
+		fact.Text = "HEAD " + s.Head + "\n" + strings.Join(slices.Concat(dirt, s.Setup), "\n") + "\n"
+		fact.Found, fact.Want = s.differs(dirt, "commit them, or take them back with git restore "+first(s.Modified))
+	}
+}
+
+func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Standing, tip task.Subject) error {
+	noted := v.task.Subject
+	if noted.Tree != "" {
+		return v.seeUnchanged(ctx, fact, s)
+	}
+	fact.Text = "HEAD " + s.Head + "\nunmoved\n"
+	switch {
+	case tip.Trouble != "":
+		unreadable(fact, tip)
+		return nil
+	case noted.Commit == "":
+		unnoted(fact, noted, "which commit the work was put up at")
+		return nil
+	case tip.Commit == noted.Commit:
+		v.seeCommitted(fact, s)
+		return nil
+	}
+	fact.Text = "HEAD " + s.Head + "\nsubject " + noted.Commit + "\n"
+	fact.Found = v.since(ctx, noted, tip.Commit)
+	fact.Want = "have the present commit reviewed, or go back to the one that was"
+	if dirt := s.Tracked(); len(dirt)+len(s.Setup) > 0 {
+		found, want := s.differs(dirt, "commit them, or take them back with git restore "+first(s.Modified))
+		fact.Found, fact.Want = fact.Found+"; and "+found, want+"; then "+fact.Want
+		return nil
+	}
+	fact.Moved = true
+	return nil
+}
+
+// since says what lies between the commit that evidence is about and the present one.
+func (v *view) since(ctx context.Context, noted task.Subject, now string) string {
+	word := "reviewed"
+	if noted.By != "" {
+		word = "put up by " + noted.By + " and not reviewed"
+	}
+	text := fmt.Sprintf("%s %.7s, now %.7s", word, noted.Commit, now)
+	more, fewer, err := v.Subjects.Between(ctx, v.task, noted.Commit, now)
+	switch {
+	case err != nil: // the earlier commit may be gone: that it is another one is what counts
+		return text
+	case fewer > 0:
+		return fmt.Sprintf("%s, with %s that it had not and without %s that it had", text, commits(more), commits(fewer))
+	}
+	return text + ", " + commits(more) + " since"
+}
+
+func commits(n int) string {
+	if n == 1 {
+		return "1 commit"
+	}
+	return fmt.Sprintf("%d commits", n)
+}
+
+// unnoted is the answer where the task does not say what its evidence is about: it is from before that was noted, or it could not be read then.
+func unnoted(fact *decide.Fact, noted task.Subject, what string) {
+	fact.Text = ""
+	fact.Found = "nobody noted " + what
+	if noted.Trouble != "" {
+		fact.Found += ": " + noted.Trouble
+	}
+	fact.Want = "have it reviewed anew, which notes it"
+}
+
+// seeUnchanged compares the worktree with what lay in it when that was judged.
+func (v *view) seeUnchanged(ctx context.Context, fact *decide.Fact, s Standing) error {
+	tree := v.task.Subject.Tree
+	changed, err := v.Subjects.ChangedSince(ctx, v.task)
+	fact.Where = "the workspace"
+	fact.Text = "tree " + tree + "\n" + strings.Join(changed, "\n") + "\n"
+	if len(changed)+len(s.Setup) > 0 {
+		s.Submodules = nil
+		fact.Found, fact.Want = s.differs(changed, "put them back as they were, or have it judged anew")
+		fact.Found = strings.Replace(fact.Found, "uncommitted changes in", "changed since it was judged:", 1)
+	}
+	return err
+}
+
+func (v *view) seeMoved(fact *decide.Fact, tip task.Subject) {
+	noted := v.task.Subject
+	fact.Text = "tip " + tip.Commit + "\nsubject " + noted.Commit + "\n"
+	switch noted.Commit {
+	case "":
+		unnoted(fact, noted, "which commit the work was put up at")
+	case tip.Commit:
+		fact.Found = fmt.Sprintf("the branch is where it was, at %.7s", tip.Commit)
+		fact.Want = "this move is for a branch that has other commits by now"
+	}
+}
+
+func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Subject) error {
+	noted := v.task.Subject
+	fact.Text = "tip " + tip.Commit + "\ntree " + noted.Tree + "\n"
+	if noted.Tree == "" {
+		unnoted(fact, noted, "what lay in the worktree when it was judged")
+		return nil
+	}
+	other, err := v.Subjects.Differs(ctx, v.task, tip.Commit)
+	if len(other) > 0 {
+		fact.Text += strings.Join(other, "\n") + "\n"
+		fact.Found = fmt.Sprintf("the commit %.7s is not what was judged: %s", tip.Commit, some(other))
+		fact.Want = "commit these files as they were judged, and nothing else; or have the work judged anew"
+	}
+	return err
+}
+
+func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Standing, globs []string) error {
+	changed, err := v.Git.Changed(ctx, v.task, s.Head)
+	if err != nil {
+		return err
+	}
+	changed = append(changed, slices.Concat(s.Uncommitted(), s.Submodules)...)
+	slices.Sort(changed)
+	touched := v.Named(globs, slices.Compact(changed))
+	fact.Text = "HEAD " + s.Head + "\nuntouched " + strings.Join(globs, " ") + "\n" + strings.Join(touched, "\n") + "\n"
+	if len(touched) > 0 {
+		fact.Found = "changes of what the task must leave alone: " + some(touched)
+		fact.Want = "take these changes back (git restore --source with the base), or ask a person"
+	}
+	return nil
+}
+
+// differs tells of paths that differ, of what hides some of them, and of the worktree's own settings; and what to do about it.
+func (s Standing) differs(dirt []string, remedy string) (found, want string) {
+	var is, do []string
+	if len(s.Setup) > 0 {
+		is = append(is, "settings of the worktree's own that it was not prepared with: "+strings.Join(s.Setup, ", "))
+		do = append(do, "take them back (git config --worktree --unset NAME, git sparse-checkout disable)")
+	}
+	if len(dirt) > 0 {
+		is, do = append(is, uncommitted(dirt)), append(do, remedy)
+	}
+	hides := map[string][]string{}
+	var order []string
+	for _, h := range s.Hidden {
+		if !slices.Contains(dirt, h.Path) {
+			continue
+		}
+		for _, flag := range h.Flags {
+			if hides[flag] == nil {
+				order = append(order, flag)
+			}
+			hides[flag] = append(hides[flag], h.Path)
+		}
+	}
+	for _, flag := range order {
+		is = append(is, "git was told to overlook "+some(hides[flag])+" ("+flag+")")
+		do = append(do, fmt.Sprintf("git update-index --no-%s %q shows it again", flag, hides[flag][0]))
+	}
+	return strings.Join(is, "; "), strings.Join(do, "; ")
+}
+
+// first is the first of some paths as it is typed, or a word for one.
+func first(paths []string) string {
+	if len(paths) == 0 {
+		return "FILE"
+	}
+	return fmt.Sprintf("%q", paths[0])
+}

@@ -1,0 +1,131 @@
+package evidence_test
+
+import (
+	"strings"
+	"testing"
+
+	"orange/internal/evidence"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+const (
+	earlier = "2222222222222222222222222222222222222222"
+	tree    = "3333333333333333333333333333333333333333"
+)
+
+func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
+	t.Parallel()
+	dirty := func(w *world) { w.stand.Modified = []string{"a.go"} }
+	rows := []struct {
+		name  string
+		git   string
+		set   func(w *world)
+		found []string // nothing where it holds
+		want  string
+		moved bool
+	}{
+		{name: "committed", git: workflow.GitCommitted},
+		{name: "new files are not tracked", git: workflow.GitCommitted, set: func(w *world) { w.stand.New = []string{"new.go"} }},
+		{name: "not committed", git: workflow.GitCommitted, set: dirty, found: []string{`uncommitted changes in "a.go"`}, want: `git restore "a.go"`},
+		{name: "a submodule", git: workflow.GitCommitted, set: func(w *world) { w.stand.Submodules = []string{"lib"} }, found: []string{`"lib"`}, want: "git restore"},
+		{name: "hidden", git: workflow.GitCommitted, set: func(w *world) {
+			dirty(w)
+			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"skip-worktree"}}}
+		}, found: []string{`told to overlook "a.go" (skip-worktree)`}, want: `git update-index --no-skip-worktree "a.go"`},
+		{name: "hidden from clean", git: workflow.GitClean, set: func(w *world) {
+			dirty(w)
+			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"assume-unchanged"}}}
+		}, found: []string{"assume-unchanged"}, want: `git update-index --no-assume-unchanged "a.go"`},
+		{name: "settings", git: workflow.GitCommitted, set: func(w *world) { w.stand.Setup = []string{"core.hookspath"} },
+			found: []string{"settings", "core.hookspath"}, want: "git config --worktree --unset"},
+		{name: "settings, asked for a clean one", git: workflow.GitClean, set: func(w *world) { w.stand.Setup = []string{"sparse-checkout"} },
+			found: []string{"sparse-checkout"}, want: "git sparse-checkout disable"},
+		{name: "a renamed branch is followed", git: workflow.GitCommitted, set: func(w *world) { w.stand.Branch, w.tip.Branch = "better", "better" }},
+		{name: "another branch is not", git: workflow.GitCommitted, set: func(w *world) { w.stand.Branch = "other" }, found: []string{`on branch "other"`}, want: "switch"},
+
+		{name: "unmoved", git: workflow.GitUnmoved},
+		{name: "moved on", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Commit, w.more = earlier, 3 },
+			found: []string{"reviewed 2222222, now 1111111, 3 commits since"}, want: "reviewed", moved: true},
+		{name: "rewritten", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Commit, w.more, w.fewer = earlier, 1, 2 },
+			found: []string{"with 1 commit that it had not and without 2 commits that it had"}, want: "reviewed", moved: true},
+		{name: "put up by somebody", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Commit, w.task.Subject.By = earlier, "Ada" },
+			found: []string{"put up by Ada and not reviewed 2222222"}, want: "reviewed", moved: true},
+		{name: "not moved and dirty", git: workflow.GitUnmoved, set: dirty, found: []string{`uncommitted changes in "a.go"`}, want: "git restore"},
+		{name: "moved and dirty", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject.Commit = earlier },
+			found: []string{"now 1111111", `uncommitted changes in "a.go"`}, want: "git restore"},
+		{name: "of before", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted which commit"}, want: "anew"},
+		{name: "unreadable then", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{Trouble: "a broken ref"} },
+			found: []string{"nobody noted", "a broken ref"}, want: "anew"},
+		{name: "unreadable now", git: workflow.GitUnmoved, set: func(w *world) { w.tip = task.Subject{Trouble: "there is no branch"} }, found: []string{"there is no branch"}, want: "bring"},
+		{name: "the worktree as it was judged", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject = task.Subject{Tree: tree} }},
+		{name: "the worktree changed since", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
+			found: []string{`changed since it was judged: "b.go"`}, want: "judged anew"},
+
+		{name: "not moved", git: workflow.GitMoved, set: dirty, found: []string{"where it was, at 1111111"}, want: "other commits"},
+		{name: "moved", git: workflow.GitMoved, set: func(w *world) { w.task.Subject.Commit = earlier }},
+		{name: "moved from nowhere", git: workflow.GitMoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted"}, want: "anew"},
+		{name: "moved to nowhere", git: workflow.GitMoved, set: func(w *world) { w.tip = task.Subject{Trouble: "no tip"} }, found: []string{"no tip"}, want: "bring"},
+
+		{name: "as reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree = tree }},
+		{name: "otherwise than reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
+			found: []string{"1111111 is not what was judged", `"b.go"`}, want: "nothing else"},
+		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{"nobody noted what lay in the worktree"}, want: "anew"},
+
+		{name: "untouched", git: workflow.GitUntouched, set: func(w *world) { w.changed, w.stand.New = []string{"a.go"}, []string{"b.go"} }},
+		{name: "touched by a commit", git: workflow.GitUntouched, set: func(w *world) { w.changed = []string{"test.sh"} }, found: []string{`"test.sh"`}, want: "back"},
+		{name: "touched in the worktree", git: workflow.GitUntouched, set: func(w *world) { w.stand.New = []string{"test.sh"} }, found: []string{`"test.sh"`}, want: "back"},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.tip, w.task.Subject = task.Subject{Commit: head}, task.Subject{Commit: head}
+			if row.set != nil {
+				row.set(w)
+			}
+			fact := w.fact(workflow.Part{Git: row.git, Untouched: []string{"test.sh"}})
+			if len(row.found) == 0 {
+				wantFact(t, fact, "", "")
+			}
+			for _, words := range row.found {
+				wantFact(t, fact, words, "")
+			}
+			if !strings.Contains(fact.Want, row.want) {
+				t.Errorf("it wants %q, and should say %q", fact.Want, row.want)
+			}
+			if fact.Moved != row.moved {
+				t.Errorf("moved alone: %t", fact.Moved)
+			}
+		})
+	}
+}
+
+func TestLook_runsAScratchCheckOnTheCommitAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.check(":")
+	w.def.Checks[0].Scratch = true
+	w.stand.Modified, w.stand.New, w.stand.Setup = []string{"a.go"}, []string{"b.go"}, []string{"core.hookspath"}
+	wantFact(t, w.fact(passed), "", "")
+	if len(w.inside) != 1 || w.inside[0] != head {
+		t.Errorf("it ran on %q", w.inside)
+	}
+	w.set(func() { w.stand.New = []string{"c.go"} })
+	wantFact(t, w.fact(passed), "", "")
+	wantRan(t, w, 1)
+	w.def.Checks[0].Scratch = false
+	wantFact(t, w.fact(passed), "uncommitted changes", "")
+	w.set(func() { w.stand.Modified, w.stand.New, w.stand.Setup = nil, nil, nil })
+	wantFact(t, w.fact(passed), "", "") // one that ran elsewhere says nothing of the worktree
+	wantRan(t, w, 2)
+}
+
+func TestLook_runsNoCheckUnderSettingsThatSomebodyBroughtAlong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.check(":")
+	w.set(func() { w.stand.Setup = []string{"core.hookspath"} })
+	wantFact(t, w.fact(passed), "core.hookspath", "the workspace")
+	wantRan(t, w, 0)
+}

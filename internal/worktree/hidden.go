@@ -1,0 +1,256 @@
+package worktree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The flags with which git is told to overlook what becomes of a file, in the words of git update-index.
+const (
+	skipWorktree    = "skip-worktree"
+	assumeUnchanged = "assume-unchanged"
+)
+
+// flags are the files of an index that git overlooks, by the flag that has it do so. A file can have both.
+type flags map[string][]string
+
+func (f flags) add(flag, file string) { f[flag] = append(f[flag], file) }
+
+// listed is what "git ls-files -v" tells: a letter for each file, a small one where it is assumed to be unchanged.
+type listed struct {
+	flags  flags
+	others []string // files that git does not know, where they were asked for
+}
+
+func (s Slot) list(ctx context.Context, index string, more ...string) (listed, error) {
+	env := []string{reading}
+	if index != "" {
+		env = append(env, "GIT_INDEX_FILE="+index)
+	}
+	args := append([]string{"ls-files", "-v", "-z", "--cached"}, more...)
+	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, env: env})
+	if err != nil {
+		return listed{}, fmt.Errorf("list the files that git knows in %q: %w", s.Dir, err)
+	}
+	found := listed{flags: flags{}}
+	for line := range strings.SplitSeq(string(out.Stdout), "\x00") {
+		letter, file, ok := strings.Cut(line, " ")
+		if !ok {
+			continue
+		}
+		switch {
+		case letter == "?":
+			found.others = append(found.others, file)
+			continue
+		case letter == strings.ToLower(letter):
+			found.flags.add(assumeUnchanged, file)
+		}
+		if strings.EqualFold(letter, "S") {
+			found.flags.add(skipWorktree, file)
+		}
+	}
+	return found, nil
+}
+
+// concealing are those of the flags behind which there may be something: all but those of files that are not laid out,
+// as the slot was prepared.
+func (s Slot) concealing(all flags, prepared note) flags {
+	kept := flags{}
+	var laidOut []pattern
+	if prepared.Patterns != nil {
+		laidOut = parsePatterns(strings.Split(*prepared.Patterns, "\n"))
+	}
+	for flag, files := range all {
+		for _, file := range files {
+			if flag == skipWorktree && prepared.Patterns != nil && !matches(laidOut, file) && !s.there(file) {
+				continue
+			}
+			kept.add(flag, file)
+		}
+	}
+	return kept
+}
+
+func (s Slot) there(file string) bool {
+	_, err := os.Lstat(filepath.Join(s.Dir, filepath.FromSlash(file)))
+	return err == nil
+}
+
+// present leaves out the files that are not there.
+func (s Slot) present(all flags) flags {
+	kept := flags{}
+	for flag, files := range all {
+		for _, file := range files {
+			if s.there(file) {
+				kept.add(flag, file)
+			}
+		}
+	}
+	return kept
+}
+
+// unflag has git look at the files again: those of the slot's index, or of another one. Git takes one flag at a time.
+func (s Slot) unflag(ctx context.Context, index string, f flags) error {
+	for _, flag := range []string{assumeUnchanged, skipWorktree} {
+		if len(f[flag]) == 0 {
+			continue
+		}
+		c := call{dir: s.Dir, args: []string{"update-index", "--no-" + flag, "-z", "--stdin"}, stdin: strings.Join(f[flag], "\x00") + "\x00"}
+		if index != "" {
+			c.env = []string{"GIT_INDEX_FILE=" + index}
+		}
+		if _, err := s.Repo.git(ctx, c); err != nil {
+			return fmt.Errorf("have git look at %d files that are flagged %s: %w", len(f[flag]), flag, err)
+		}
+	}
+	return nil
+}
+
+// copyIndex copies the slot's index to a temporary file, in which nothing is overlooked that is there.
+func (s Slot) copyIndex(ctx context.Context, gitDir string, f flags) (index string, done func(), err error) {
+	folder, err := os.MkdirTemp("", "orange-index-")
+	if err != nil {
+		return "", nil, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	done = func() { _ = os.RemoveAll(folder) } // what stays is the system's to clear
+	index = filepath.Join(folder, "index")
+	err = copyFile(filepath.Join(gitDir, "index"), index)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err == nil {
+		err = s.unflag(ctx, index, f)
+	}
+	if err != nil {
+		done()
+		return "", nil, fmt.Errorf("copy the index: %w", err)
+	}
+	return index, done, nil
+}
+
+// unveiled is the status with what flags hide.
+func (s Slot) unveiled(ctx context.Context, f flags, a asked) (status, error) {
+	gitDir, err := s.gitDir()
+	if err != nil {
+		return status{}, err
+	}
+	index, done, err := s.copyIndex(ctx, gitDir, f)
+	if err != nil {
+		return status{}, err
+	}
+	defer done()
+	a.index = index
+	return s.status(ctx, a)
+}
+
+// whole is the status with what flags in the index hide.
+type whole struct {
+	status
+	flags  flags // behind which there may be something
+	hidden []Hidden
+}
+
+func (s Slot) everything(ctx context.Context, a asked, prepared note) (whole, error) {
+	seen, err := s.status(ctx, a)
+	if err != nil {
+		return whole{}, err
+	}
+	known, err := s.list(ctx, "")
+	if err != nil {
+		return whole{}, err
+	}
+	all := whole{status: seen, flags: s.concealing(known.flags, prepared)}
+	if len(all.flags) == 0 {
+		return all, nil
+	}
+	if all.status, err = s.unveiled(ctx, all.flags, a); err != nil {
+		return whole{}, err
+	}
+	of := map[string][]string{}
+	for _, flag := range []string{skipWorktree, assumeUnchanged} {
+		for _, file := range all.flags[flag] {
+			of[file] = append(of[file], flag)
+		}
+	}
+	for _, c := range all.changes {
+		if len(of[c.path]) > 0 && c.tree != unchanged {
+			all.hidden = append(all.hidden, Hidden{Path: c.path, Flags: of[c.path]})
+		}
+	}
+	return all, nil
+}
+
+// disorder is what is to be cleared before a slot can be used again.
+type disorder struct {
+	work    bool  // it holds what no commit has
+	visible bool  // git shows that something differs, and be it that it did when the slot was prepared
+	flags   flags // that could hide something
+}
+
+func (d disorder) any() bool { return d.visible || len(d.flags) > 0 }
+
+func (s Slot) disorder(ctx context.Context, prepared note) (disorder, error) {
+	all, err := s.everything(ctx, asked{untracked: "normal", submodules: "all"}, prepared)
+	return disorder{
+		work:    len(s.withoutShown(all.changes, prepared.Shown)) > 0,
+		visible: len(all.changes) > 0,
+		flags:   all.flags,
+	}, err
+}
+
+// withoutShown leaves out what the prepared slot showed as modified before anybody worked there, as far as it is what it was.
+func (s Slot) withoutShown(changes []change, shown map[string]string) []change {
+	if len(shown) == 0 {
+		return changes
+	}
+	return slices.DeleteFunc(slices.Clone(changes), func(c change) bool {
+		was, noted := shown[c.path]
+		return noted && c.index == unchanged && was == s.digest(c.path)
+	})
+}
+
+// shownNow digests the changes of a slot in which nobody has worked yet.
+func (s Slot) shownNow(changes []change) map[string]string {
+	shown := map[string]string{}
+	for _, c := range changes {
+		if c.index == unchanged && !c.submodule {
+			shown[c.path] = s.digest(c.path)
+		}
+	}
+	return shown
+}
+
+// digest tells of a file's content and of its mode as far as git knows modes.
+func (s Slot) digest(file string) string {
+	name := filepath.Join(s.Dir, filepath.FromSlash(file))
+	info, err := os.Lstat(name)
+	switch {
+	case err != nil:
+		return "not there"
+	case info.Mode()&os.ModeSymlink != 0:
+		target, err := os.Readlink(name)
+		return fmt.Sprintf("link %s %v", target, err)
+	case !info.Mode().IsRegular():
+		return "no file"
+	}
+	opened, err := os.Open(name)
+	if err != nil {
+		return "not to be read"
+	}
+	defer opened.Close()
+	const executable = 0o100
+	sum := sha256.New()
+	if _, err := io.Copy(sum, opened); err != nil {
+		return "not to be read"
+	}
+	return fmt.Sprintf("%t %s", info.Mode()&executable != 0, hex.EncodeToString(sum.Sum(nil)))
+}

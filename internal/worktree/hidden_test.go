@@ -1,0 +1,125 @@
+package worktree
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFlaggedFiles_hideNothing(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{skipWorktree, assumeUnchanged} {
+		for what, row := range map[string]struct {
+			change func(t *testing.T, s Slot)
+			kept   string // what the rescue has; empty where there is nothing to keep
+		}{
+			"changed": {change: func(t *testing.T, s Slot) { write(t, s.Dir, "a.txt", "hidden\n") }, kept: "hidden"},
+			"deleted": {change: func(t *testing.T, s Slot) {
+				if err := os.Remove(filepath.Join(s.Dir, "a.txt")); err != nil {
+					t.Fatal(err)
+				}
+			}},
+			"executable": {change: func(t *testing.T, s Slot) {
+				if err := os.Chmod(filepath.Join(s.Dir, "a.txt"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}, kept: "one"},
+		} {
+			t.Run(flag+" "+what, func(t *testing.T) {
+				t.Parallel()
+				h := newHome(t)
+				s := h.prepared(t, "topic", "T1")
+				git(t, s.Dir, "update-index", "--"+flag, "a.txt", "sub/deep.txt")
+				at := stand(t, s)
+				want(t, "flagged and not changed", len(at.Modified)+len(at.Hidden), 0)
+				row.change(t, s)
+				want(t, "what git says by itself", git(t, s.Dir, "status", "--porcelain"), "")
+				at = stand(t, s)
+				want(t, "modified", strings.Join(at.Modified, "|"), "a.txt")
+				if len(at.Hidden) != 1 || at.Hidden[0].Path != "a.txt" || strings.Join(at.Hidden[0].Flags, " ") != flag {
+					t.Errorf("hidden: %+v", at.Hidden)
+				}
+				clean, err := s.Clean(t.Context())
+				want(t, "clean", clean || err != nil, false)
+				wantError(t, h.Remove(t.Context(), s.Dir), "uncommitted changes")
+				kept := release(t, s, "T1")
+				if (len(kept) == 1) != (row.kept != "") {
+					t.Fatalf("rescued: %+v", kept)
+				}
+				if row.kept != "" {
+					want(t, "rescued", git(t, h.Path, "show", kept[0].Commit+":a.txt"), row.kept)
+				}
+				prepare(t, s, "next", "T2")
+				want(t, "what the next task finds", read(t, s.Dir, "a.txt"), "one\n")
+				want(t, "flags", git(t, s.Dir, "ls-files", "-v"), "H .gitignore\nH a.txt\nH sub/deep.txt")
+			})
+		}
+	}
+}
+
+// Between two tasks nobody should be there; a process that was left behind may.
+func TestFlagsThatAReleasedSlotGets_areTakenBackBeforeTheNextTask(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	release(t, s, "T1")
+	git(t, s.Dir, "update-index", "--skip-worktree", "a.txt")
+	git(t, s.Dir, "update-index", "--assume-unchanged", "a.txt")
+	write(t, s.Dir, "a.txt", "hidden\n")
+	done := prepare(t, s, "next", "T2")
+	want(t, "the file", read(t, s.Dir, "a.txt"), "one\n")
+	want(t, "flags", git(t, s.Dir, "ls-files", "-v", "a.txt"), "H a.txt")
+	if len(done.Rescued) != 1 {
+		t.Fatalf("rescued: %+v", done.Rescued)
+	}
+	want(t, "rescued", git(t, h.Path, "show", done.Rescued[0].Commit+":a.txt"), "hidden")
+}
+
+// What git shows as changed where nobody has changed anything is a quarrel of settings, and no work.
+func TestWhatAFreshSlotShowsAsModified_doesNotCountWhileItIsThat(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	commit(t, h.Path, ".gitattributes", "deep.txt filter=meddles\n")
+	git(t, h.Path, "config", "filter.meddles.smudge", "cat; printf 'x' >>a.txt")
+	s := h.slot(1)
+	done := prepare(t, s, "topic", "T1")
+	want(t, "what git says", git(t, s.Dir, "status", "--porcelain"), " M a.txt")
+	want(t, "rescued", len(done.Rescued), 0)
+	modified := func(wanted string) {
+		t.Helper()
+		want(t, "modified", strings.Join(stand(t, s).Modified, "|"), wanted)
+	}
+	modified("")
+	write(t, s.Dir, "sub/deep.txt", "work\n")
+	modified("sub/deep.txt")
+	git(t, s.Dir, "commit", "-q", "-m", "work", "sub/deep.txt")
+	modified("")
+	shown := read(t, s.Dir, "a.txt")
+	for _, text := range []string{"one\ntwo\n", shown + shown} {
+		write(t, s.Dir, "a.txt", text)
+		modified("a.txt")
+	}
+	write(t, s.Dir, "a.txt", shown)
+	modified("")
+	if err := os.Chmod(filepath.Join(s.Dir, "a.txt"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	modified("a.txt")
+	if err := os.Chmod(filepath.Join(s.Dir, "a.txt"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	git(t, s.Dir, "add", "a.txt")
+	modified("a.txt")
+	git(t, s.Dir, "reset", "-q")
+	for _, one := range release(t, s, "T1") {
+		want(t, "what is kept", one.What, unpushed)
+	}
+	wantClean(t, s, git(t, h.Path, "rev-parse", "main"))
+	git(t, h.Path, "config", "filter.meddles.smudge", "cat")
+	write(t, s.Dir, "a.txt", shown+"left by somebody\n")
+	want(t, "rescued from a slot that was there", len(prepare(t, s, "next", "T2").Rescued), 1)
+	n, _, err := s.note(t.Context())
+	want(t, "noted", len(n.Shown), 0)
+	want(t, "error", err, nil)
+}

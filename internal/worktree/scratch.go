@@ -1,0 +1,63 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"orange/internal/task"
+)
+
+// Scratch makes a checkout of a commit in a folder of its own, with nothing in it but the commit's files. What an earlier one left there,
+// whose maker was killed, is taken away first. It is never put to another use: see Unscratch.
+func (r Repo) Scratch(ctx context.Context, dir, commit string) error {
+	err := r.Unscratch(ctx, dir)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(dir), task.PrivateFolder)
+	}
+	if err == nil {
+		_, err = r.run(ctx, "worktree", "add", "--quiet", "--detach", "--", dir, commit)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot make a checkout of %s in %q: %w", commit, dir, err)
+	}
+	return nil
+}
+
+// Unscratch takes such a checkout away with all that lies in it. One that is not there is no error.
+func (r Repo) Unscratch(ctx context.Context, dir string) error {
+	if err := (Slot{Repo: r, Dir: dir}).alone(ctx); err != nil {
+		return fmt.Errorf("cannot take the checkout %q away: %w", dir, err)
+	}
+	_, err := os.Lstat(dir)
+	known, knownErr := r.scratches(ctx, dir)
+	if knownErr != nil || errors.Is(err, os.ErrNotExist) && !known {
+		return knownErr
+	}
+	if err := removeAll(dir); err != nil {
+		return fmt.Errorf("cannot take the checkout %q away: %w; it can be deleted", dir, err)
+	}
+	if !known {
+		return nil
+	}
+	if _, err := r.run(ctx, "worktree", "remove", "--force", "--force", "--", dir); err != nil {
+		return fmt.Errorf("cannot make git forget the checkout %q: %w", dir, err)
+	}
+	return nil
+}
+
+// scratches says whether git has a worktree on record there.
+func (r Repo) scratches(ctx context.Context, dir string) (bool, error) {
+	all, err := r.checkouts(ctx, r.Path)
+	if err != nil {
+		return false, fmt.Errorf("cannot look for the checkout %q: %w", dir, err)
+	}
+	for _, c := range all {
+		if samePath(c.path, dir) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

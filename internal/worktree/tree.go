@@ -1,0 +1,230 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Trees are what lay in a worktree at one moment, as trees of git.
+type Trees struct {
+	Whole   string // files that git knew and files that it did not; not what is ignored, nor the link to the task's document
+	Tracked string // of these the files that git knew
+}
+
+// The refs that keep the trees of a task from being thrown away.
+const (
+	judgedRefs        = "refs/orange/judged/"
+	judgedTrackedRefs = "refs/orange/judged-tracked/"
+)
+
+// Trees writes down what lies in the slot, committed or not, and keeps it under refs of the task until it is asked again.
+// The slot, its index and its files stay as they are.
+func (s Slot) Trees(ctx context.Context, taskID string) (Trees, error) {
+	if err := checkTask(taskID); err != nil {
+		return Trees{}, err
+	}
+	made, err := s.trees(ctx)
+	if err != nil {
+		return Trees{}, fmt.Errorf("cannot write down what lies in workspace %q: %w", s.Dir, err)
+	}
+	refs := fmt.Sprintf("update %s%s %s\nupdate %s%s %s\n", judgedRefs, taskID, made.Whole, judgedTrackedRefs, taskID, made.Tracked)
+	if _, err := s.Repo.git(ctx, call{dir: s.Repo.Path, args: []string{"update-ref", "--stdin"}, stdin: refs}); err != nil {
+		return Trees{}, fmt.Errorf("cannot keep what lies in workspace %q: %w", s.Dir, err)
+	}
+	return made, nil
+}
+
+func (s Slot) trees(ctx context.Context) (Trees, error) {
+	index, done, err := s.revealed(ctx)
+	if err != nil {
+		return Trees{}, err
+	}
+	defer done()
+	var made Trees
+	if made.Tracked, err = s.updated(ctx, index); err != nil {
+		return Trees{}, err
+	}
+	link, err := s.documentFile()
+	if err != nil {
+		return Trees{}, err
+	}
+	all, err := s.changes(ctx, index, "all")
+	if err != nil {
+		return Trees{}, err
+	}
+	var files []string
+	for _, c := range all {
+		if c.index == untracked && c.path != link {
+			files = append(files, c.path)
+		}
+	}
+	made.Whole, err = s.withFiles(ctx, index, files)
+	return made, err
+}
+
+// ChangedSince lists the files that are not what they were when the whole tree was written down: those that git knows now, and those
+// of the tree. Files that are new since, and that git does not know, are none of it.
+func (s Slot) ChangedSince(ctx context.Context, whole string) ([]string, error) {
+	changed, err := s.changedSince(ctx, whole)
+	if err != nil {
+		return nil, fmt.Errorf("cannot compare workspace %q with what was judged: %w", s.Dir, err)
+	}
+	return changed, nil
+}
+
+func (s Slot) changedSince(ctx context.Context, whole string) ([]string, error) {
+	index, done, err := s.revealed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	now, err := s.updated(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	apart, err := s.Repo.apartTrees(ctx, whole, now)
+	if err != nil || len(apart) == 0 {
+		return nil, err
+	}
+	var files []string
+	for _, d := range apart {
+		if d.kind == removed && s.isFile(d.path) {
+			files = append(files, d.path) // one that git did not know then, and does not know now
+		}
+	}
+	if len(files) > 0 {
+		if now, err = s.withFiles(ctx, index, files); err != nil {
+			return nil, err
+		}
+		if apart, err = s.Repo.apartTrees(ctx, whole, now); err != nil {
+			return nil, err
+		}
+	}
+	return paths(apart), nil
+}
+
+// Differs lists the files by which a commit is not what was judged: the whole tree, of which files may be missing that git
+// did not know then.
+func (r Repo) Differs(ctx context.Context, judged Trees, commit string) ([]string, error) {
+	apart, err := r.apartTrees(ctx, judged.Whole, commit+"^{tree}")
+	if err == nil && slices.ContainsFunc(apart, func(d difference) bool { return d.kind == removed }) {
+		var unknown []difference
+		unknown, err = r.apartTrees(ctx, judged.Whole, judged.Tracked)
+		gone := map[string]bool{}
+		for _, d := range unknown {
+			gone[d.path] = d.kind == removed
+		}
+		apart = slices.DeleteFunc(apart, func(d difference) bool { return d.kind == removed && gone[d.path] })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot compare %s with what was judged: %w", commit, err)
+	}
+	return paths(apart), nil
+}
+
+// revealed is a copy of the slot's index in which nothing is overlooked.
+func (s Slot) revealed(ctx context.Context) (index string, done func(), err error) {
+	here, own := s.own(ctx)
+	if !own {
+		return "", nil, errors.New("it is no worktree of the repository")
+	}
+	prepared, _, err := s.note(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	known, err := s.list(ctx, "")
+	if err != nil {
+		return "", nil, err
+	}
+	return s.copyIndex(ctx, here.gitDir, s.concealing(known.flags, prepared))
+}
+
+// updated is the tree of all files that the index knows, as they lie there.
+func (s Slot) updated(ctx context.Context, index string) (string, error) {
+	if _, err := s.with(ctx, index, "add", "--update", "--sparse", "--", ":/"); err != nil {
+		return "", fmt.Errorf("add what changed: %w", err)
+	}
+	out, err := s.with(ctx, index, "write-tree")
+	if err != nil {
+		return "", fmt.Errorf("write the tree: %w", err)
+	}
+	return out.Text(), nil
+}
+
+// withFiles is the tree of the index with some files more.
+func (s Slot) withFiles(ctx context.Context, index string, files []string) (string, error) {
+	if len(files) > 0 {
+		c := call{dir: s.Dir, args: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, env: []string{"GIT_INDEX_FILE=" + index}}
+		c.stdin = strings.Join(files, "\x00") + "\x00"
+		if _, err := s.Repo.git(ctx, c); err != nil {
+			return "", fmt.Errorf("add %d new files: %w", len(files), err)
+		}
+	}
+	out, err := s.with(ctx, index, "write-tree")
+	if err != nil {
+		return "", fmt.Errorf("write the tree: %w", err)
+	}
+	return out.Text(), nil
+}
+
+// isFile says whether git could know something of this name: a file or a link, in folders that are none.
+func (s Slot) isFile(file string) bool {
+	at := s.Dir
+	parts := strings.Split(file, "/")
+	for i, part := range parts {
+		at = filepath.Join(at, part)
+		info, err := os.Lstat(at)
+		if err != nil || info.IsDir() != (i < len(parts)-1) {
+			return false
+		}
+	}
+	return true
+}
+
+// documentFile is where the link to the task's document is, relative to the slot; empty where there is none.
+func (s Slot) documentFile() (string, error) {
+	gitDir, err := s.gitDir()
+	if err != nil {
+		return "", err
+	}
+	file, err := place{gitDir: gitDir}.linkPlace()
+	return filepath.ToSlash(file), err
+}
+
+// difference is one file by which two trees differ.
+type difference struct {
+	kind byte // git's letter
+	path string
+}
+
+// removed is git's letter for a file that the second tree has not.
+const removed = 'D'
+
+func (r Repo) apartTrees(ctx context.Context, first, second string) ([]difference, error) {
+	out, err := r.run(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", first, second, "--")
+	if err != nil {
+		return nil, err
+	}
+	fields := strings.Split(string(out.Stdout), "\x00")
+	var all []difference
+	for ; len(fields) > 1; fields = fields[2:] {
+		if fields[0] == "" {
+			return nil, fmt.Errorf("git answered %q", out.Stdout)
+		}
+		all = append(all, difference{kind: fields[0][0], path: fields[1]})
+	}
+	return all, nil
+}
+
+func paths(all []difference) []string {
+	var out []string
+	for _, d := range all {
+		out = append(out, d.path)
+	}
+	return out
+}
