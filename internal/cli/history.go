@@ -78,8 +78,12 @@ func eventLine(e task.Event) string {
 		what = fmt.Sprintf("%s -> %s", e.From, e.To)
 	}
 	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, task.FormatTime(e.Time), who, what)
+	found := ""
+	if e.Type == task.AgentSpawned || e.Type == task.ReviewStarted {
+		found = "found " // it rests on none of them
+	}
 	for _, evidence := range e.Evidence {
-		text += fmt.Sprintf("  [%s %.8s]", evidence.Source, evidence.Digest)
+		text += fmt.Sprintf("  [%s%s %.8s]", found, evidence.Source, evidence.Digest)
 	}
 	if len(e.Hooks) > 0 {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
@@ -91,6 +95,12 @@ func eventLine(e task.Event) string {
 	}
 	if ignored := e.Data[task.DataOverride]; ignored != "" {
 		text += "  in spite of " + oneLine(ignored, 100)
+	}
+	if e.Subject.Commit != "" {
+		text += fmt.Sprintf("  at %.7s", e.Subject.Commit)
+	}
+	if e.Data[task.DataUnreviewed] != "" {
+		text += "  not compared with what was reviewed"
 	}
 	if e.Reason != "" {
 		text += "  " + oneLine(e.Reason, 100)

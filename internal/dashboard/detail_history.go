@@ -105,7 +105,11 @@ func eventDetails(e *task.Event, told []string) string {
 		parts = append(parts, one.Source)
 	}
 	if len(parts) > 0 {
-		parts = []string{"evidence: " + strings.Join(parts, ", ")}
+		word := "evidence: "
+		if e.Type == task.AgentSpawned || e.Type == task.ReviewStarted {
+			word = "found: " // it rests on none of them
+		}
+		parts = []string{word + strings.Join(parts, ", ")}
 	}
 	if len(e.Hooks) > 0 {
 		parts = append(parts, "sets going: "+strings.Join(e.Hooks, ", "))
@@ -119,6 +123,12 @@ func eventDetails(e *task.Event, told []string) string {
 			value = lastWords(e.Data[name], mostDetail)
 		}
 		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+value)
+	}
+	if e.Subject.Commit != "" {
+		parts = append(parts, fmt.Sprintf("at %.7s", e.Subject.Commit))
+	}
+	if e.Data[task.DataUnreviewed] != "" {
+		parts = append(parts, "not compared with what was reviewed")
 	}
 	if ignored := e.Data[task.DataOverride]; ignored != "" {
 		parts = append(parts, "in spite of: "+oneLine(ignored, mostDetail))

@@ -179,6 +179,7 @@ type Report struct {
 	About     string
 	Path      string   // of the document
 	Worktree  string   // empty when there is none
+	Work      string   // how the branch stands to the commit that the status's evidence is about; empty where nothing asks for that
 	Problems  []string // of the document
 	Open      []string // moves that the caller may ask for
 	Owed      []OwedHook
