@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -228,7 +229,7 @@ func judge(t task.Task, edge *workflow.Transition, req task.Request, gate judgme
 		first(code)
 		details = append(details, detail)
 	}
-	if edge.Reason && strings.TrimSpace(req.Reason) == "" && !req.Override {
+	if edge.Reason && document.Blank(req.Reason) && !req.Override {
 		first(ReasonMissing)
 		details = append(details, Detail{Condition: "a reason", Found: "none", Want: "say why: --reason TEXT"})
 	}
@@ -262,7 +263,7 @@ func overridden(edge *workflow.Transition, req task.Request) (string, Detail) {
 		return ActorDenied, Detail{Condition: "who may override", Found: fmt.Sprintf("the role %q", req.Actor.Name()), Want: "have a person do it"}
 	case !edge.Override:
 		return OverrideDenied, Detail{Condition: "override: allowed", Found: "a transition whose conditions cannot be set aside", Want: "meet its conditions"}
-	case strings.TrimSpace(req.Reason) == "":
+	case document.Blank(req.Reason):
 		return ReasonMissing, Detail{Condition: "a reason", Found: "none", Want: "say why the conditions do not matter this time"}
 	}
 	return "", Detail{}
