@@ -113,7 +113,7 @@ func diskFaults() []fault {
 	return []fault{
 		{
 			name: "The disk is full", whole: true, inflict: full, run: moveIt(), exit: 1,
-			says:    `cannot open the record "HOME/orange.db": .*: see whether the disk of "HOME" is full or broken, and run the command again`,
+			says:    `cannot open the record "HOME/orange.db": .*: see whether the disk of "HOME" is full or broken, and run the command again|commit task "ID": .*: this change was not made; make room on the disk of "HOME" and run the command again`,
 			becomes: same, goesOn: again,
 		},
 		{

@@ -116,7 +116,7 @@ func eventDetails(e *task.Event, told []string) string {
 	}
 	for _, name := range wantedData() {
 		value := e.Data[name]
-		if value == "" || slices.Contains(told, name) || e.Type == task.Created && name != task.DataBranch && name != "workflow" {
+		if value == "" || value == e.Subject.Commit || slices.Contains(told, name) || e.Type == task.Created && name != task.DataBranch && name != "workflow" {
 			continue
 		}
 		if value = oneLine(value, mostDetail); name == task.DataLastWords {
