@@ -92,6 +92,9 @@ func eventLine(e task.Event) string {
 	if ignored := e.Data[task.DataOverride]; ignored != "" {
 		text += "  in spite of " + oneLine(ignored, 100)
 	}
+	if unreviewed := e.Data[task.DataUnreviewed]; unreviewed != "" {
+		text += "  " + oneLine(unreviewed, 100)
+	}
 	if e.Reason != "" {
 		text += "  " + oneLine(e.Reason, 100)
 	}
