@@ -99,8 +99,8 @@ func eventLine(e task.Event) string {
 	if e.Subject.Commit != "" {
 		text += fmt.Sprintf("  at %.7s", e.Subject.Commit)
 	}
-	if e.Data[task.DataUnreviewed] != "" {
-		text += "  not compared with what was reviewed"
+	if unreviewed := e.Data[task.DataUnreviewed]; unreviewed != "" {
+		text += "  " + oneLine(unreviewed, 100)
 	}
 	if e.Reason != "" {
 		text += "  " + oneLine(e.Reason, 100)

@@ -127,8 +127,8 @@ func eventDetails(e *task.Event, told []string) string {
 	if e.Subject.Commit != "" {
 		parts = append(parts, fmt.Sprintf("at %.7s", e.Subject.Commit))
 	}
-	if e.Data[task.DataUnreviewed] != "" {
-		parts = append(parts, "not compared with what was reviewed")
+	if unreviewed := e.Data[task.DataUnreviewed]; unreviewed != "" {
+		parts = append(parts, oneLine(unreviewed, mostDetail))
 	}
 	if ignored := e.Data[task.DataOverride]; ignored != "" {
 		parts = append(parts, "in spite of: "+oneLine(ignored, mostDetail))

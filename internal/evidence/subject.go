@@ -195,8 +195,12 @@ func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Su
 	other, err := v.Subjects.Differs(ctx, v.task, tip.Commit)
 	if len(other) > 0 {
 		fact.Text += strings.Join(other, "\n") + "\n"
-		fact.Found = fmt.Sprintf("the commit %.7s is not what was judged: %s", tip.Commit, some(other))
-		fact.Want = "commit these files as they were judged, and nothing else; or have the work judged anew"
+		what := "what was judged"
+		if noted.By != "" {
+			what = "what lay in the worktree when it was put up by " + noted.By + " and not reviewed"
+		}
+		fact.Found = fmt.Sprintf("the commit %.7s is not %s: %s", tip.Commit, what, some(other))
+		fact.Want = "commit these files as they were then, and nothing else; or have the work judged anew"
 	}
 	return err
 }
