@@ -249,6 +249,7 @@ func (p *Program) show(r task.Report, standing task.Standing) error {
 	line := p.field
 	line("status", string(t.Status)+"  "+r.About)
 	line("time", timeLine(standing))
+	line("work", t.Subject.PutUp())
 	line("attention", t.Attention)
 	if !t.StalledAt.IsZero() {
 		line("stalled", "its agent lives and has done nothing since "+t.StalledAt.Local().Format(time.DateTime))
