@@ -88,7 +88,7 @@ func eventLine(e task.Event) string {
 	if len(e.Hooks) > 0 {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
-	for _, name := range []string{"role", "window", "how", "hook", "field", "file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused"} {
+	for _, name := range []string{"role", "window", "how", "hook", "field", "file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused", task.DataUnreviewed} {
 		if value := e.Data[name]; value != "" && (e.Type != task.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}
@@ -101,6 +101,9 @@ func eventLine(e task.Event) string {
 	}
 	if unreviewed := e.Data[task.DataUnreviewed]; unreviewed != "" {
 		text += "  " + oneLine(unreviewed, 100)
+	}
+	if up := e.Subject.PutUp(); up != "" {
+		text += "  " + oneLine(up, 200)
 	}
 	if e.Reason != "" {
 		text += "  " + oneLine(e.Reason, 100)

@@ -249,6 +249,7 @@ func (p *Program) show(r task.Report, standing task.Standing) error {
 	line := p.field
 	line("status", string(t.Status)+"  "+r.About)
 	line("time", timeLine(standing))
+	line("work", r.Work)
 	line("attention", t.Attention)
 	if !t.StalledAt.IsZero() {
 		line("stalled", "its agent lives and has done nothing since "+t.StalledAt.Local().Format(time.DateTime))
@@ -273,7 +274,6 @@ func (p *Program) show(r task.Report, standing task.Standing) error {
 	}
 	line("agents", strings.TrimSpace(r.Session+"  "+t.Session))
 	line("worktree", r.Worktree)
-	line("work", r.Work)
 	line("document", r.Path)
 	for _, problem := range r.Problems {
 		line("  problem", problem)

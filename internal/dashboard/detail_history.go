@@ -130,6 +130,9 @@ func eventDetails(e *task.Event, told []string) string {
 	if unreviewed := e.Data[task.DataUnreviewed]; unreviewed != "" {
 		parts = append(parts, oneLine(unreviewed, mostDetail))
 	}
+	if up := e.Subject.PutUp(); up != "" {
+		parts = append(parts, oneLine(up, mostDetail))
+	}
 	if ignored := e.Data[task.DataOverride]; ignored != "" {
 		parts = append(parts, "in spite of: "+oneLine(ignored, mostDetail))
 	}
@@ -149,7 +152,7 @@ func lastWords(text string, most int) string {
 func wantedData() []string {
 	return []string{
 		"workflow", task.DataBranch, "role", task.DataNamedHarness, "window", "how", "status", "since", "ended", task.DataUnstarted, task.DataLastWords, "crash_count",
-		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", task.DataAfter, task.DataInState, task.DataRefused, task.DataFailure, task.DataRedo,
+		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", task.DataAfter, task.DataInState, task.DataRefused, task.DataFailure, task.DataUnreviewed, task.DataRedo,
 		"url", "checks", "check", "verdict", "exit", "commit",
 	}
 }

@@ -26,6 +26,9 @@ type Decision struct {
 // Transition judges a request for a status, in this order: map, actor, guards, gate.
 // A no is a *Rejection: its code is that of the first step that failed, its details are those of all.
 func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Request, now time.Time) (Decision, error) {
+	if req.Queued && t.QueuedFor != req.To {
+		return Decision{}, illegal(def, t, req)
+	}
 	stays := Decision{Change: task.Change{Task: t}}
 	t.Counters = resetBy(def, t.Counters, req.Actor)
 	candidates := slices.DeleteFunc(edges(def, t, req.To), func(edge *workflow.Transition) bool { return !meant(edge, req, ev) })

@@ -366,7 +366,7 @@ func (e *Engine) StartNext(ctx context.Context, project string) (started string,
 			continue // somebody else was first, or it is gone
 		}
 		out, err := e.Request(ctx, task.Request{
-			Task: t.ID, To: t.QueuedFor, Actor: task.Actor{Rule: true}, Reason: "a workspace became free",
+			Task: t.ID, To: t.QueuedFor, Queued: true, Actor: task.Actor{Rule: true}, Reason: "a workspace became free",
 		})
 		var refused *decide.Rejection
 		switch {

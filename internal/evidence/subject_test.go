@@ -43,6 +43,7 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			found: []string{"sparse-checkout"}, want: "git sparse-checkout disable"},
 		{name: "a renamed branch is followed", git: workflow.GitCommitted, set: func(w *world) { w.stand.Branch, w.tip.Branch = "better", "better" }},
 		{name: "another branch is not", git: workflow.GitCommitted, set: func(w *world) { w.stand.Branch = "other" }, found: []string{`on branch "other"`}, want: "switch"},
+		{name: "the branch is gone", git: workflow.GitCommitted, set: func(w *world) { w.stand.Head = "" }, found: []string{`on branch "work", which has no commit`}, want: "bring"},
 
 		{name: "unmoved", git: workflow.GitUnmoved},
 		{name: "moved on", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Commit, w.more = earlier, 3 },

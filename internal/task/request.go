@@ -45,6 +45,9 @@ type Request struct {
 	Override bool
 	// Command says that a command of the workflow's moves stands behind the request: in its own target it has nothing to do.
 	Command bool
+	// Queued says that the request is the one that the task waits for a workspace with. It is refused where the task waits no more:
+	// somebody else was first.
+	Queued bool
 }
 
 // Merge is how a person wants a task's branch merged.

@@ -16,6 +16,14 @@ type Subject struct {
 	By       string `json:"by,omitempty"`       // who put it up without one
 }
 
+// PutUp tells who put the work up without a review; empty where it was reviewed, or waits for nobody's merge.
+func (s Subject) PutUp() string {
+	if s.By == "" {
+		return ""
+	}
+	return "put up by " + s.By + ", not reviewed"
+}
+
 // Start is what an agent finds when it is started, noted before its process is there.
 type Start struct {
 	Subject  Subject    `json:"subject"`
