@@ -71,6 +71,8 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		{name: "as reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree = tree }},
 		{name: "otherwise than reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
 			found: []string{"1111111 is not what was judged", `"b.go"`}, want: "nothing else"},
+		{name: "otherwise than put up", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.task.Subject.By, w.since = tree, "Ann", []string{"b.go"} },
+			found: []string{"1111111 is not what lay in the worktree when it was put up by Ann and not reviewed", `"b.go"`}, want: "nothing else"},
 		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{"nobody noted what lay in the worktree"}, want: "anew"},
 
 		{name: "untouched", git: workflow.GitUntouched, set: func(w *world) { w.changed, w.stand.New = []string{"a.go"}, []string{"b.go"} }},
