@@ -344,6 +344,7 @@ func TestWantsTree_whereWhatLiesInTheWorktreeIsJudgedOrPutUp(t *testing.T) {
 		{build, "cto_intervention", "approved", true},
 		{build, "human_escalation", "committing", true},
 		{build, "approved", "committing", false}, // it goes along
+		{build, "quality_review", "approved", false},
 		{build, "in_progress", "testing", false},
 		{build, "committing", "completed", false},
 		{plain, "working", "agent-review", false},
@@ -352,6 +353,32 @@ func TestWantsTree_whereWhatLiesInTheWorktreeIsJudgedOrPutUp(t *testing.T) {
 		if got := decide.WantsTree(c.def, newTask(c.from), c.to); got != c.want {
 			t.Errorf("%s, %s -> %s: %v", c.def.Name, c.from, c.to, got)
 		}
+	}
+}
+
+// What may be taken without the verdict has to know what lies there.
+func TestWantsTree_fromAReviewWhereNotAllWaysAreThoseOfItsVerdict(t *testing.T) {
+	t.Parallel()
+	passed := workflow.Transition{From: "busy", To: "help", Gate: []workflow.Part{{File: "review.json", Judges: true}, {Git: workflow.GitUnmoved}}}
+	overridden, bare := passed, workflow.Transition{From: "busy", To: "help"}
+	overridden.Override = true
+	for name, c := range map[string]struct {
+		edges []workflow.Transition
+		want  bool
+	}{
+		"its verdict alone": {[]workflow.Transition{passed}, false}, "it may be overridden": {[]workflow.Transition{overridden}, true},
+		"another way beside it": {[]workflow.Transition{passed, bare}, true},
+	} {
+		def := tiny(c.edges)
+		def.States[1].Subject, def.States[2].Subject = workflow.SubjectWorktree, workflow.SubjectCarried
+		if got := decide.WantsTree(def, newTask("busy"), "help"); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	plain := tiny([]workflow.Transition{passed}) // from where nothing of the worktree was judged nothing goes along
+	plain.States[2].Subject = workflow.SubjectCarried
+	if !decide.WantsTree(plain, newTask("busy"), "help") {
+		t.Error("nobody looks at what lies there")
 	}
 }
 
