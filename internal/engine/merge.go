@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,11 +80,14 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	if err != nil {
 		return task.Outcome{}, "", fmt.Errorf("note what git says: %w", err)
 	}
+	if git.subject.Commit == "" { // else it would be whatever the branch holds by then
+		return task.Outcome{}, "", fmt.Errorf("cannot merge task %s: its branch could not be read: %s", t.ID, cmp.Or(git.subject.Trouble, "it has no commit yet"))
+	}
 	data := map[string]string{"branch": t.Branch, dataCommit: git.subject.Commit}
 	if len(git.facts) > 0 {
 		data[dataGit] = string(text)
 	}
-	if err := e.note(ctx, t.ID, req.Actor.Sign(task.Event{Type: task.MergeBegun, Data: data})); err != nil {
+	if err := e.begin(ctx, t, req.Actor.Sign(task.Event{Type: task.MergeBegun, Data: data})); err != nil {
 		return task.Outcome{}, "", err
 	}
 	commit, how, err := e.Merger.Merge(ctx, t, git.subject.Commit, strategy)
@@ -100,6 +104,20 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	}
 	out, err := e.request(ctx, req, nil, git)
 	return out, how, err
+}
+
+// begin puts on record that a merge begins, unless somebody has moved the task since it was judged.
+func (e *Engine) begin(ctx context.Context, judged task.Task, event task.Event) error {
+	_, err := e.change(ctx, judged.ID, func(s task.Snapshot) (*task.Change, error) {
+		if s.Task.Status != judged.Status || !s.Task.EnteredAt.Equal(judged.EnteredAt) || s.Task.Subject != judged.Subject {
+			return nil, task.Notef(task.ErrConflict, "cannot merge task %s: somebody moved it while this was being judged, and it is %q now; look at it and try again",
+				judged.ID, s.Task.Status)
+		}
+		s.Task.UpdatedAt = e.Now()
+		event.Time = s.Task.UpdatedAt
+		return &task.Change{Task: s.Task, Expect: s.Task.Version, Events: []task.Event{event}}, nil
+	})
+	return err
 }
 
 // ofGit is what git told, and of which commit.

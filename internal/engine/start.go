@@ -70,6 +70,9 @@ func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Tas
 		return start, nil
 	}
 	_, evidence := e.read(t, decide.NeedsDocument(parts))
+	if evidence.Trouble != "" { // a verdict that cannot be seen now would be taken for the agent's own later
+		return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %s", role, evidence.Trouble)
+	}
 	files := slices.DeleteFunc(slices.Clone(parts), func(p workflow.Part) bool { return p.Section != "" })
 	if len(files) > 0 {
 		var err error
