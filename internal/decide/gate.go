@@ -27,6 +27,7 @@ type Fact struct {
 	Holds   bool
 	Pending bool   // it is being found out: ask again later
 	Moved   bool   // it does not hold, and only because the tip is another commit
+	Unread  bool   // something is there, and cannot be read
 	Source  string // "planning/planning.ai.json", "check tests", "git clean"
 	Digest  string // of Text; empty where there was nothing to see
 	Text    string // what was seen, normalised: kept with the decision that rests on it
@@ -70,10 +71,16 @@ func digests(parts []workflow.Part, ev Evidence) []task.Evidence {
 	return found
 }
 
+// unread stands for the digest of what is there and cannot be read. Nobody can tell later whether a text was there then already.
+const unread = "unread"
+
 // evidenceOf is what a part finds at this moment, whether or not it holds.
 func evidenceOf(p workflow.Part, ev Evidence) (task.Evidence, bool) {
 	if p.Section == "" {
 		fact := ev.Facts[p.Key()]
+		if fact.Unread {
+			return task.Evidence{Source: fact.Source, Digest: unread}, true
+		}
 		return task.Evidence{Source: fact.Source, Digest: fact.Digest}, fact.Digest != ""
 	}
 	if ev.Document == nil {
@@ -363,6 +370,10 @@ func stale(p workflow.Part, e task.Evidence, ev Evidence) string {
 	}
 	if (p.Since == workflow.SinceEntry || p.IsVerdict()) && slices.Contains(ev.Entry, e) {
 		return "a text that was there already when the present status began"
+	}
+	unseen := task.Evidence{Source: e.Source, Digest: unread}
+	if p.IsVerdict() && (slices.Contains(ev.Entry, unseen) || slices.Contains(ev.Start, unseen)) {
+		return "a text in a place that could not be read when the status began, or when its agent was started: nobody knows whether it is newer"
 	}
 	if p.IsVerdict() && slices.Contains(ev.Start, e) {
 		return "a text that was there already when the status's agent was started last"

@@ -485,3 +485,38 @@ func TestWhy_tellsAPersonsWayApartWhereTheirRequestCountsAnew(t *testing.T) {
 		t.Errorf("a person's own: %s", got)
 	}
 }
+
+// A file that is there and cannot be read when the status begins, a second name of it, may be an old verdict when it can be read again.
+func TestAVerdictInAPlaceThatCouldNotBeReadDoesNotCount(t *testing.T) {
+	t.Parallel()
+	part := workflow.Part{File: "review.json", Judges: true}
+	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{part}}, {From: "todo", To: "busy"}})
+	hidden, absent, there := evidence(""), evidence(""), evidence("")
+	hidden.Facts[part.Key()] = decide.Fact{Source: "review.json", Found: "a hard link", Unread: true}
+	absent.Facts[part.Key()] = decide.Fact{Source: "review.json", Found: "no such file"}
+	there.Facts[part.Key()] = decide.Fact{Holds: true, Source: "review.json", Digest: "1"}
+	entry := func(ev decide.Evidence) []task.Evidence {
+		d, err := decide.Transition(def, newTask("todo"), ev, task.Request{Task: "T1", To: "busy", Actor: human()}, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Change.Entry
+	}
+	for what, c := range map[string]struct {
+		entry, start []task.Evidence
+		want         string
+	}{
+		"not there":            {entry(absent), decide.VerdictsNow(def, "busy", absent), ""},
+		"hidden at the entry":  {entry(hidden), nil, decide.GateUnmet},
+		"hidden at the start":  {nil, decide.VerdictsNow(def, "busy", hidden), decide.GateUnmet},
+		"nobody has looked":    {nil, nil, ""},
+		"hidden at both times": {entry(hidden), decide.VerdictsNow(def, "busy", hidden), decide.GateUnmet},
+	} {
+		now := there
+		now.Entry, now.Start = c.entry, c.start
+		_, err := decide.Transition(def, newTask("busy"), now, task.Request{Task: "T1", To: "help", Actor: human()}, noon)
+		if got := codeOf(err); got != c.want {
+			t.Errorf("%s: %q, want %q (%v)", what, got, c.want, err)
+		}
+	}
+}

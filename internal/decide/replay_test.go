@@ -260,6 +260,7 @@ func (w *stroll) facts() map[string]decide.Fact {
 		if w.dice.IntN(6) == 0 {
 			f = decide.Fact{Source: f.Source, Found: "no such file", Want: "write it"}
 		}
+		f.Unread = !f.Holds && p.File != "" && w.dice.IntN(4) == 0
 		f.Moved = !f.Holds && p.Git == workflow.GitUnmoved && w.dice.IntN(3) > 0
 		out[p.Key()] = f
 	}

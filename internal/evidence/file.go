@@ -137,7 +137,7 @@ func (v *view) seeFile(p workflow.Part) decide.Fact {
 	fact := decide.Fact{Source: p.File, Where: p.File, Want: "write " + p.File}
 	c := v.bytesOf(p.File)
 	if c.trouble != "" {
-		fact.Found = c.trouble
+		fact.Found, fact.Unread = c.trouble, !c.missing
 		return fact
 	}
 	text := withoutMark(c.text)

@@ -77,7 +77,11 @@ func TestLook_atAFile(t *testing.T) {
 	for _, test := range tests {
 		t.Run(fmt.Sprintf("%s %t %t", test.part.File, test.part.Required, test.part.JSON), func(t *testing.T) {
 			t.Parallel()
-			wantFact(t, facts[test.part.Key()], test.found, test.where)
+			fact := facts[test.part.Key()]
+			wantFact(t, fact, test.found, test.where)
+			if unread := fact.Digest == "" && test.found != "no such file" && !test.part.JSON; fact.Unread != unread {
+				t.Errorf("it is there and cannot be read: %v, want %v", fact.Unread, unread)
+			}
 		})
 	}
 }
