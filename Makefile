@@ -37,11 +37,11 @@ demo: need build ## show the main job on a throw-away repository, or on a clone 
 test: need ## run the tests
 ifeq ($(RACE),)
 	@echo "no C compiler here: the race detector stays off"
-	$(GO) test -shuffle=on ./...
+	$(GO) test -timeout 20m -shuffle=on ./...
 else
-	$(GO) test $(RACE) -shuffle=on -skip $(SINGLE) $$($(GO) list ./... | grep -vE '/internal/($(shell echo $(QUIET) | tr ' ' '|'))$$')
-	$(GO) test -shuffle=on $(QUIET:%=./internal/%)
-	$(GO) test -shuffle=on -run $(SINGLE) ./internal/engine ./internal/app
+	$(GO) test -timeout 20m $(RACE) -shuffle=on -skip $(SINGLE) $$($(GO) list ./... | grep -vE '/internal/($(shell echo $(QUIET) | tr ' ' '|'))$$')
+	$(GO) test -timeout 20m -shuffle=on $(QUIET:%=./internal/%)
+	$(GO) test -timeout 20m -shuffle=on -run $(SINGLE) ./internal/engine ./internal/app
 endif
 
 test-long: need ## run the long tests too

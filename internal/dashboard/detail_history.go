@@ -64,6 +64,9 @@ func (s sheet) eventLines(e *task.Event, at time.Time, known map[string]signOfKi
 		words = append(words, inked(nil, sign.words(e)))
 	}
 	words = append(words, ink{"  ", nil}, inked(&s.style.faint, whoAsked(e)))
+	if e.Subject.Commit != "" {
+		words = append(words, inked(&s.style.faint, fmt.Sprintf("  at %.7s", e.Subject.Commit)))
+	}
 	out := flow(words, s.width, margin{s.faint(at.Format("15:04:05")) + " ", indent})
 	if e.Reason != "" {
 		for _, line := range properLines(strings.TrimSpace(e.Reason)) {
@@ -123,9 +126,6 @@ func eventDetails(e *task.Event, told []string) string {
 			value = lastWords(e.Data[name], mostDetail)
 		}
 		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+value)
-	}
-	if e.Subject.Commit != "" {
-		parts = append(parts, fmt.Sprintf("at %.7s", e.Subject.Commit))
 	}
 	if unreviewed := e.Data[task.DataUnreviewed]; unreviewed != "" {
 		parts = append(parts, oneLine(unreviewed, mostDetail))
