@@ -63,7 +63,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 	}
 	git := ofGit(evidence)
 	if begun == nil {
-		if err := e.worthMerging(ctx, s.Task); err != nil {
+		if err := e.worthMerging(ctx, s.Task, git.subject.Commit); err != nil {
 			return task.Outcome{}, "", err
 		}
 	}
@@ -165,9 +165,9 @@ func (e *Engine) mergeBegun(ctx context.Context, id string) (*known, error) {
 	return nil, nil
 }
 
-// worthMerging refuses a merge that would call a task done whose branch brings nothing.
-func (e *Engine) worthMerging(ctx context.Context, t task.Task) error {
-	ahead, err := e.Merger.Ahead(ctx, t, "")
+// worthMerging refuses a merge that would call a task done whose commit brings nothing.
+func (e *Engine) worthMerging(ctx context.Context, t task.Task, commit string) error {
+	ahead, err := e.Merger.Ahead(ctx, t, commit)
 	if err != nil || ahead {
 		return err
 	}

@@ -125,7 +125,8 @@ func (l *Looker) Glance(ctx context.Context, t task.Task, def *workflow.Definiti
 }
 
 func (l *Looker) look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part, start bool) (map[string]decide.Fact, error) {
-	v := view{Looker: l, task: t, facts: map[string]decide.Fact{}, read: map[string]content{}}
+	state, _ := def.State(t.Status)
+	v := view{Looker: l, task: t, whole: state.Subject == workflow.SubjectWorktree, facts: map[string]decide.Fact{}, read: map[string]content{}}
 	asked := flatten(nil, parts)
 	if len(asked) == 0 {
 		return v.facts, nil
@@ -172,6 +173,7 @@ func flatten(to, parts []workflow.Part) []workflow.Part {
 type view struct {
 	*Looker
 	task      task.Task
+	whole     bool // what lies in the worktree is judged here, and not only the commit
 	root      *os.Root
 	facts     map[string]decide.Fact
 	read      map[string]content

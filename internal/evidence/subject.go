@@ -78,6 +78,10 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Standing, ti
 	if noted.Tree != "" {
 		return v.seeUnchanged(ctx, fact, s)
 	}
+	if v.whole { // the same commit says nothing of new files
+		unnoted(fact, noted, "what lay in the worktree when its judge began")
+		return nil
+	}
 	fact.Text = "HEAD " + s.Head + "\nunmoved\n"
 	switch {
 	case tip.Trouble != "":

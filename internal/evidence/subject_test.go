@@ -62,6 +62,10 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		{name: "the worktree as it was judged", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject = task.Subject{Tree: tree} }},
 		{name: "the worktree changed since", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
 			found: []string{`changed since it was judged: "b.go"`}, want: "judged anew"},
+		{name: "nobody noted the worktree that is judged", git: workflow.GitUnmoved, set: func(w *world) {
+			w.task.Status = "judge"
+			w.def.States = []workflow.State{{Name: "judge", Subject: workflow.SubjectWorktree}}
+		}, found: []string{"nobody noted what lay in the worktree"}, want: "anew"},
 
 		{name: "not moved", git: workflow.GitMoved, set: dirty, found: []string{"where it was, at 1111111"}, want: "other commits"},
 		{name: "moved", git: workflow.GitMoved, set: func(w *world) { w.task.Subject.Commit = earlier }},
