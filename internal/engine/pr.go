@@ -103,6 +103,7 @@ func (e *Engine) mergedThere(ctx context.Context, s task.Snapshot, req task.Requ
 		return task.Outcome{}, "", err
 	}
 	git := ofGit(decide.StandIn(def, s.Task, req.To, evidence, pr))
+	git.pull = &pr
 	if err := e.landed(ctx, req, pr); err != nil {
 		return task.Outcome{}, "", err
 	}
@@ -111,14 +112,10 @@ func (e *Engine) mergedThere(ctx context.Context, s task.Snapshot, req task.Requ
 	if err != nil || !out.Moved {
 		return out, said, err
 	}
-	if marked := decide.OtherHead(s.Task, out.Task, pr); marked.Attention != out.Task.Attention {
-		out.Task, err = e.change(ctx, req.Task, func(now task.Snapshot) (*task.Change, error) {
-			now.Task.Attention = marked.Attention
-			return &task.Change{Task: now.Task, Expect: now.Task.Version}, nil
-		})
+	if marked := decide.OtherHead(s.Task, task.Task{}, pr); marked.Attention != "" {
 		said += "; " + marked.Attention
 	}
-	return out, said, errors.Join(err, e.Sync(ctx, req.Task))
+	return out, said, nil
 }
 
 // landed puts on record that a pull request was merged, each part of it once.

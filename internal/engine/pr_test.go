@@ -219,6 +219,27 @@ func TestPRSeen_marksATaskWhosePullRequestWasMergedWithAnotherHeadThanWasReviewe
 	}
 }
 
+// The mark is part of the move: nothing that dies behind it takes it away.
+func TestMerge_ofAPullRequestWithAnotherHeadMarksTheTaskInTheMoveItself(t *testing.T) {
+	t.Parallel()
+	const mark = "merged feed, reviewed beef: look at what lies between"
+	w := newWorld(t)
+	id := w.reach("agent-review")
+	w.write(id, pass)
+	w.move(id, "reviewing", reviewer)
+	w.opened(id)
+	other := pull(task.PRMerged)
+	other.Commit = "feed"
+	w.desk.requests = []task.PullRequest{other}
+	w.runner.dead = true
+	_, said, err := w.Merge(t.Context(), id, task.Merge{}, human)
+	must(t, err)
+	have := w.task(id)
+	if moves := w.events(id, task.StatusChanged); have.Status != "done" || have.Attention != mark || !strings.HasSuffix(said, mark) || moves[len(moves)-1].Seq != have.Seq {
+		t.Errorf("the task is %q with the mark %q; its person is told %q", have.Status, have.Attention, said)
+	}
+}
+
 func TestPRSeen_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -45,6 +45,7 @@ func (e *Engine) back(ctx context.Context, req task.Request) (task.Status, error
 type known struct {
 	facts   map[string]decide.Fact
 	subject task.Subject
+	pull    *task.PullRequest // the merged one that the move follows; nil where there is none
 }
 
 // request runs before, once, between the yes and its commit.
@@ -83,6 +84,9 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 		return task.Outcome{Task: s.Task, Hooks: s.Owed}, nil // what is still owed belongs to the answer
 	}
 	c := decision.Change
+	if facts != nil && facts.pull != nil {
+		c.Task = decide.OtherHead(s.Task, c.Task, *facts.pull)
+	}
 	project, err := e.Desk.Project(s.Task.Project)
 	if err != nil {
 		return task.Outcome{}, err
