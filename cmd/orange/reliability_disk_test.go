@@ -10,6 +10,7 @@ import (
 
 // full fills the home's disk to the last byte. Without a disk of its own the system refuses every byte that a command writes.
 func full(w *ward) func() {
+	w.settled() // a command opens a record that another one has open on a full disk too
 	if w.inside != nil {
 		return w.fill(0)
 	}

@@ -176,6 +176,9 @@ func (s *storm) checkRecord(f *found) {
 			case e.IsMove() && e.Data[task.DataCrash] == "":
 				crashes = 0
 			}
+			if !e.IsMove() {
+				continue // it rests on nothing
+			}
 			for _, one := range e.Evidence {
 				if spent[one]++; spent[one] > 1 && one.Source != "## Plan" && one.Source != "## plan" {
 					s.fault(id, "event %d rests on %s, which moved it before", e.Seq, one.Source)

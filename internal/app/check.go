@@ -166,7 +166,7 @@ func (c checks) folder(ctx context.Context, t task.Task, check workflow.Check, c
 	if !check.Scratch {
 		return c.house.slotDir(t.Workspace), func(context.Context) error { return nil }, nil
 	}
-	repo, err := desk{house: c.house}.repo(t)
+	repo, err := desk(c).repo(t)
 	if err != nil {
 		return "", nil, err
 	}

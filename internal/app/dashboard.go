@@ -266,7 +266,14 @@ func (s screen) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
 		return dashboard.Work{}, err
 	}
 	work, err := slot.Work(ctx)
-	return dashboard.Work(work), err
+	if err != nil {
+		return dashboard.Work{}, err
+	}
+	def, err := s.Rules(ctx, t.Workflow)
+	if err != nil {
+		return dashboard.Work{}, err
+	}
+	return dashboard.Work{Commits: work.Commits, Added: work.Added, Removed: work.Removed, Judged: s.house.looker(0).Compare(ctx, def, t)}, nil
 }
 
 func (s screen) Diff(ctx context.Context, t task.Task) (string, error) {

@@ -56,6 +56,7 @@ func (h *house) Report(ctx context.Context, id string, actor task.Actor) (task.R
 	}
 	state, _ := def.State(s.Task.Status)
 	r.About = state.About
+	r.Work = h.looker(0).Compare(ctx, def, s.Task)
 	for _, to := range decide.Open(def, s.Task, actor) {
 		r.Open = append(r.Open, string(to))
 	}

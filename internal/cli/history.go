@@ -78,19 +78,32 @@ func eventLine(e task.Event) string {
 		what = fmt.Sprintf("%s -> %s", e.From, e.To)
 	}
 	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, task.FormatTime(e.Time), who, what)
+	found := ""
+	if e.Type == task.AgentSpawned || e.Type == task.ReviewStarted {
+		found = "found " // it rests on none of them
+	}
 	for _, evidence := range e.Evidence {
-		text += fmt.Sprintf("  [%s %.8s]", evidence.Source, evidence.Digest)
+		text += fmt.Sprintf("  [%s%s %.8s]", found, evidence.Source, evidence.Digest)
 	}
 	if len(e.Hooks) > 0 {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
-	for _, name := range []string{"role", "window", "how", "hook", "field", "file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused"} {
+	for _, name := range []string{"role", "window", "how", "hook", "field", "file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused", task.DataUnreviewed} {
 		if value := e.Data[name]; value != "" && (e.Type != task.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}
 	}
 	if ignored := e.Data[task.DataOverride]; ignored != "" {
 		text += "  in spite of " + oneLine(ignored, 100)
+	}
+	if e.Subject.Commit != "" {
+		text += fmt.Sprintf("  at %.7s", e.Subject.Commit)
+	}
+	if unreviewed := e.Data[task.DataUnreviewed]; unreviewed != "" {
+		text += "  " + oneLine(unreviewed, 100)
+	}
+	if up := e.Subject.PutUp(); up != "" {
+		text += "  " + oneLine(up, 200)
 	}
 	if e.Reason != "" {
 		text += "  " + oneLine(e.Reason, 100)

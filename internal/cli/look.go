@@ -238,7 +238,7 @@ func (p *Program) showJSON(r task.Report, standings map[string]task.Standing, ev
 		}
 	}
 	return p.printJSON(map[string]any{
-		"task": one, "document": r.Path, "worktree": r.Worktree, "problems": orEmpty(r.Problems), "state_history": moves,
+		"task": one, "document": r.Path, "worktree": r.Worktree, "work": r.Work, "subject": r.Task.Subject, "problems": orEmpty(r.Problems), "state_history": moves,
 		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords, "pr_checks": r.Checks,
 	})
 }
@@ -249,6 +249,7 @@ func (p *Program) show(r task.Report, standing task.Standing) error {
 	line := p.field
 	line("status", string(t.Status)+"  "+r.About)
 	line("time", timeLine(standing))
+	line("work", r.Work)
 	line("attention", t.Attention)
 	if !t.StalledAt.IsZero() {
 		line("stalled", "its agent lives and has done nothing since "+t.StalledAt.Local().Format(time.DateTime))

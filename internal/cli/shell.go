@@ -154,6 +154,7 @@ func (t *talk) status(ctx context.Context) error {
 	p.say("%s  %s", r.Task.ID, oneLine(r.Task.Summary, 200))
 	line := p.field
 	line("status", strings.TrimSpace(string(r.Task.Status)+"  "+r.About))
+	line("work", r.Work)
 	line("attention", r.Task.Attention)
 	if r.Task.Queued() {
 		line("queued for", string(r.Task.QueuedFor))

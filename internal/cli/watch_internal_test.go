@@ -178,7 +178,7 @@ func TestEventLine_namesThePersonWhoAskedAndForWhom(t *testing.T) {
 		Seq: 3, Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: task.StatusChanged, Actor: "human", ActingAs: "reviewer",
 		Person: "Ada \x1b[31m<ada@example.com>", From: "a", To: "b",
 	}
-	if got, want := eventLine(e), "human as reviewer a -> b  by Ada [31m<ada@example.com>"; !strings.HasSuffix(got, want) {
+	if got, want := eventLine(e), "human as reviewer a -> b  by Ada \\x1b[31m<ada@example.com>"; !strings.HasSuffix(got, want) {
 		t.Errorf("it is %q, want one that ends with %q", got, want)
 	}
 }

@@ -64,6 +64,9 @@ what the task waits for has the form of a detail.`,
 // why tells an explanation to people; as is the role whose moves alone are told.
 func (p *Program) why(e decide.Explanation, as string) {
 	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
+	if up := e.Task.Subject.PutUp(); up != "" {
+		p.say("its work was %s", up)
+	}
 	p.say("")
 	p.say("waits for")
 	for _, d := range e.Waits {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -305,8 +306,12 @@ func (m Model) askMerge() (Model, tea.Cmd) {
 			return strings.TrimSuffix(said+"; "+how, "; "), err
 		}
 	}
+	text := "Its branch goes into the default branch, and the task is finished."
+	if judged := cmp.Or(m.works[t.ID].work.Judged, t.Subject.Words()); judged != "" {
+		text += " Its work: " + judged + "."
+	}
 	return m.ask(question{
-		title: "Merge " + nameOf(t) + "?", text: "Its branch goes into the default branch, and the task is finished.",
+		title: "Merge " + nameOf(t) + "?", text: text,
 		answers: []answer{
 			{key: "y", label: "merge, forward only where that is possible", what: "merge " + nameOf(t), work: merge("")},
 			{key: "f", label: "only if it can be a fast-forward", what: "merge " + nameOf(t), work: merge("ff")},

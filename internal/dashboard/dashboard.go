@@ -97,6 +97,7 @@ type Work struct {
 	Commits int
 	Added   int // lines
 	Removed int
+	Judged  string // how the branch stands to the commit that the status's evidence is about; empty where nothing asks for that
 }
 
 // Pane is the terminal of one agent.

@@ -105,20 +105,33 @@ func eventDetails(e *task.Event, told []string) string {
 		parts = append(parts, one.Source)
 	}
 	if len(parts) > 0 {
-		parts = []string{"evidence: " + strings.Join(parts, ", ")}
+		word := "evidence: "
+		if e.Type == task.AgentSpawned || e.Type == task.ReviewStarted {
+			word = "found: " // it rests on none of them
+		}
+		parts = []string{word + strings.Join(parts, ", ")}
 	}
 	if len(e.Hooks) > 0 {
 		parts = append(parts, "sets going: "+strings.Join(e.Hooks, ", "))
 	}
 	for _, name := range wantedData() {
 		value := e.Data[name]
-		if value == "" || slices.Contains(told, name) || e.Type == task.Created && name != task.DataBranch && name != "workflow" {
+		if value == "" || value == e.Subject.Commit || slices.Contains(told, name) || e.Type == task.Created && name != task.DataBranch && name != "workflow" {
 			continue
 		}
 		if value = oneLine(value, mostDetail); name == task.DataLastWords {
 			value = lastWords(e.Data[name], mostDetail)
 		}
 		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+value)
+	}
+	if e.Subject.Commit != "" {
+		parts = append(parts, fmt.Sprintf("at %.7s", e.Subject.Commit))
+	}
+	if unreviewed := e.Data[task.DataUnreviewed]; unreviewed != "" {
+		parts = append(parts, oneLine(unreviewed, mostDetail))
+	}
+	if up := e.Subject.PutUp(); up != "" {
+		parts = append(parts, oneLine(up, mostDetail))
 	}
 	if ignored := e.Data[task.DataOverride]; ignored != "" {
 		parts = append(parts, "in spite of: "+oneLine(ignored, mostDetail))
@@ -139,7 +152,7 @@ func lastWords(text string, most int) string {
 func wantedData() []string {
 	return []string{
 		"workflow", task.DataBranch, "role", task.DataNamedHarness, "window", "how", "status", "since", "ended", task.DataUnstarted, task.DataLastWords, "crash_count",
-		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", task.DataAfter, task.DataInState, task.DataRefused, task.DataFailure, task.DataRedo,
+		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", task.DataAfter, task.DataInState, task.DataRefused, task.DataFailure, task.DataUnreviewed, task.DataRedo,
 		"url", "checks", "check", "verdict", "exit", "commit",
 	}
 }

@@ -62,6 +62,9 @@ func (m Model) detailHead(t task.Task, width, height int) []string {
 		if t.Summary != "" {
 			out = append(out, cut(proper(t.Summary), width))
 		}
+		if judged := m.works[t.ID].work.Judged; judged != "" {
+			out = append(out, m.style.faint.Render(cut(proper(judged), width)))
+		}
 		if path := m.pathWithin(t, width); path != "" {
 			out = append(out, path)
 		}

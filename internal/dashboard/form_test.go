@@ -466,3 +466,26 @@ func TestLeavingTheProgramAsksOnceWhetherAFormMayBeLost(t *testing.T) {
 		t.Error("an empty form keeps the program open")
 	}
 }
+
+func TestTheQuestionOfAMergeSaysWhetherTheWorkWasReviewed(t *testing.T) {
+	t.Parallel()
+	noted := few(t)
+	noted[1].Subject = task.Subject{Commit: "1111111aaaa", By: "Ada \x1b[31m"}
+	for name, c := range map[string]struct {
+		works map[string]Work
+		want  string
+	}{
+		"as far as the record says": {nil, `Its work: put up by Ada`},
+		"as the branch is now":      {map[string]Work{noted[1].ID: {Judged: "reviewed 1111111, now 2222222, 3 commits since"}}, "now 2222222, 3 commits"},
+	} {
+		house := &fakeHouse{tasks: noted, works: c.works}
+		if c.works != nil {
+			noted[1].Workspace = "shop--1"
+		}
+		s := sit(t, house, 100, 24)
+		s.press("j", "m")
+		if text := strings.Join(strings.Fields(s.formText()), " "); !strings.Contains(text, c.want) || strings.Contains(text, "\x1b") {
+			t.Errorf("%s: it asks %q, want %q", name, text, c.want)
+		}
+	}
+}

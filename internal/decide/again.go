@@ -76,6 +76,8 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
 	case AskLanded:
 		pr, noted := in.pull()
 		return Landed(def, t, pr, noted, p.Events, actor, in.Now), nil
+	case AskRetry:
+		return Retry(def, t, p.Event.Data["hook"], actor, in.Now), nil
 	case AskSettled:
 		c, _ := ForgetCrashes(t, nil, p.Events, in.Now)
 		return c, nil
@@ -185,7 +187,7 @@ func decides(e *task.Event) bool {
 		return e.Data[task.DataAdopted] == ""
 	case task.StatusChanged, task.AutoAdvanced, task.AgentCrashed, task.AgentRespawned, task.QueuedForSpace, task.WorkflowMigrated,
 		task.TimeoutWarning, task.TimeoutAlert, task.TimeoutEscalated, task.PRRequested, task.PRLanded, task.PRDropped,
-		task.CrashesForgotten, task.OrphanFreed:
+		task.CrashesForgotten, task.OrphanFreed, task.HooksRetried:
 		return true
 	case task.Merged:
 		return e.Data["url"] != "" // one that was made here tells of what was done

@@ -32,6 +32,7 @@ const (
 	AskPR      = "pull-request"
 	AskPREnded = "pull-request-ended"
 	AskLanded  = "pull-request-landed"
+	AskRetry   = "retry"
 	AskSettled = "settled"
 	AskFree    = "free"
 	AskAdopt   = "adopt" // nothing was decided: a task was taken over from a folder

@@ -358,6 +358,10 @@ func (w *stroll) step() {
 			w.commit(decide.Inputs{Ask: decide.AskFree}, decide.Evidence{}, c)
 			return
 		}
+		if w.dice.IntN(3) == 0 {
+			w.commit(decide.Inputs{Ask: decide.AskRetry}.By(actor), decide.Evidence{}, decide.Retry(w.def, one, "push_branch, notify", actor, w.now))
+			return
+		}
 		other := *w.def // the same rules, by another name
 		other.Version, other.Digest = w.def.Version+1, w.def.Digest+"'"
 		human := task.Actor{Role: task.RoleHuman}

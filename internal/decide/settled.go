@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orange/internal/task"
+	"orange/internal/workflow"
 )
 
 // CrashesPass says whether a task's crashes are forgotten as soon as it owes no hook: after a move they are, unless too many crashes made it
@@ -42,6 +43,19 @@ func ForgetCrashes(t task.Task, owed []task.OwedHook, events []task.Event, now t
 		Time: now, Type: task.CrashesForgotten, Actor: task.ActorEngine, Counters: c.Task.Counters, Reason: "the hooks of its last move are done",
 	}}
 	return c, true
+}
+
+// Retry is somebody's wish that hooks that have failed be tried again, which a task owes. A person's wish sets back what people set back.
+func Retry(def *workflow.Definition, t task.Task, failed string, actor task.Actor, now time.Time) task.Change {
+	c := task.Change{Task: t, Expect: t.Version}
+	c.Task.Counters = resetBy(def, t.Counters, actor)
+	if !t.Queued() { // those who wait for a workspace wait in the order of this time
+		c.Task.UpdatedAt = now
+	}
+	c.Events = []task.Event{actor.Sign(task.Event{
+		Time: now, Type: task.HooksRetried, Counters: c.Task.Counters, Workflow: def.Digest, Data: map[string]string{"hook": failed},
+	})}
+	return c
 }
 
 // Free is the end of the session of a task that is over, and of its hold on a workspace, where its last move has not seen to that;

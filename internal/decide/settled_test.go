@@ -12,6 +12,29 @@ import (
 	"orange/internal/workflow"
 )
 
+func TestRetry_isAPersonsActAndSetsBackWhatPeopleSetBack(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	ada := task.Actor{Role: task.RoleHuman, Person: "Ada"}
+	one := newTask("agent-review")
+	one.Counters = one.Counters.With("rereviews", 3).With(task.ReviewRound, 1)
+	c := decide.Retry(def, one, "push_branch, notify", ada, noon)
+	e := c.Events[0]
+	if c.Task.Counters.Get("rereviews") != 0 || c.Task.Counters.Get(task.ReviewRound) != 1 || !c.Task.UpdatedAt.Equal(noon) || c.Expect != one.Version {
+		t.Errorf("it leaves %+v", c.Task)
+	}
+	if e.Type != task.HooksRetried || e.Person != "Ada" || e.Data["hook"] != "push_branch, notify" || e.Counters.Get("rereviews") != 0 {
+		t.Errorf("the history says %+v", e)
+	}
+	if c := decide.Retry(def, one, "notify", task.Actor{Role: task.RoleWorker}, noon); c.Task.Counters.Get("rereviews") != 3 {
+		t.Errorf("an agent set back %v", c.Task.Counters)
+	}
+	one.QueuedFor, one.UpdatedAt = "working", noon.Add(-time.Hour)
+	if c := decide.Retry(def, one, "notify", ada, noon); !c.Task.UpdatedAt.Equal(one.UpdatedAt) {
+		t.Errorf("it lost its place among those that wait: %v", c.Task.UpdatedAt)
+	}
+}
+
 func TestCrashes_areForgottenWithTheLastHookOfAMove(t *testing.T) {
 	t.Parallel()
 	move := task.Event{Type: task.StatusChanged, From: "planning", To: "working"}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -25,6 +26,9 @@ type Decision struct {
 // Transition judges a request for a status, in this order: map, actor, guards, gate.
 // A no is a *Rejection: its code is that of the first step that failed, its details are those of all.
 func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Request, now time.Time) (Decision, error) {
+	if req.Queued && t.QueuedFor != req.To {
+		return Decision{}, illegal(def, t, req)
+	}
 	stays := Decision{Change: task.Change{Task: t}}
 	t.Counters = resetBy(def, t.Counters, req.Actor)
 	candidates := slices.DeleteFunc(edges(def, t, req.To), func(edge *workflow.Transition) bool { return !meant(edge, req, ev) })
@@ -228,7 +232,7 @@ func judge(t task.Task, edge *workflow.Transition, req task.Request, gate judgme
 		first(code)
 		details = append(details, detail)
 	}
-	if edge.Reason && strings.TrimSpace(req.Reason) == "" && !req.Override {
+	if edge.Reason && document.Blank(req.Reason) && !req.Override {
 		first(ReasonMissing)
 		details = append(details, Detail{Condition: "a reason", Found: "none", Want: "say why: --reason TEXT"})
 	}
@@ -262,7 +266,7 @@ func overridden(edge *workflow.Transition, req task.Request) (string, Detail) {
 		return ActorDenied, Detail{Condition: "who may override", Found: fmt.Sprintf("the role %q", req.Actor.Name()), Want: "have a person do it"}
 	case !edge.Override:
 		return OverrideDenied, Detail{Condition: "override: allowed", Found: "a transition whose conditions cannot be set aside", Want: "meet its conditions"}
-	case strings.TrimSpace(req.Reason) == "":
+	case document.Blank(req.Reason):
 		return ReasonMissing, Detail{Condition: "a reason", Found: "none", Want: "say why the conditions do not matter this time"}
 	}
 	return "", Detail{}

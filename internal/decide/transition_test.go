@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"errors"
 	"reflect"
 	"testing"
 
@@ -134,5 +135,22 @@ func TestARefusalOfAGateTellsEveryUnmetPart(t *testing.T) {
 	}
 	if !reflect.DeepEqual(no.Details, want) {
 		t.Errorf("found the details %+v, want %+v", no.Details, want)
+	}
+}
+
+func TestTheStartOfAQueuedTask_isRefusedWhereItWaitsNoMore(t *testing.T) {
+	t.Parallel()
+	def := defaultWorkflow(t)
+	ask := task.Request{To: "planning", Queued: true, Actor: task.Actor{Rule: true}, Reason: "a workspace became free"}
+	for status, waits := range map[task.Status]bool{"pending": true, "clarification": false} {
+		one := newTask(status)
+		if waits {
+			one.QueuedFor = ask.To
+		}
+		d, err := decide.Transition(def, one, evidence(""), ask, noon)
+		var refused *decide.Rejection
+		if d.Moved != waits || waits == errors.As(err, &refused) {
+			t.Errorf("in %q: moved %v, %v", status, d.Moved, err)
+		}
 	}
 }

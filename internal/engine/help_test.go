@@ -123,7 +123,6 @@ type desk struct {
 	relinked int
 	merged   int
 	took     string // the commit that was merged last
-	commits  int
 	dirty    bool
 
 	requests    []task.PullRequest
@@ -161,23 +160,15 @@ func (d *desk) SetBranch(_ context.Context, _ task.Task, name string) (string, e
 
 func (d *desk) Ahead(context.Context, task.Task, string) (bool, error) { return true, nil }
 
-// Subject is the tip: "beef" with as many commits behind it as were made.
+// Subject is the tip, which nobody moves: what moves it stands in the simulation.
 func (d *desk) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := task.Subject{Commit: d.tip()}
+	s := task.Subject{Commit: "beef"}
 	if tree {
 		s.Tree, s.Tracked = "whole "+s.Commit, "tracked "+s.Commit
 	}
 	return s
-}
-
-func (d *desk) tip() string { return "beef" + strings.Repeat("+", d.commits) }
-
-func (d *desk) commit() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.commits++
 }
 
 // Look answers what gates ask git for, as the tip and the files say.
@@ -186,8 +177,8 @@ func (d *desk) Look(_ context.Context, t task.Task, _ *workflow.Definition, part
 	defer d.mu.Unlock()
 	out := map[string]decide.Fact{}
 	for _, p := range parts {
-		moved := t.Subject.Commit != "" && t.Subject.Commit != d.tip()
-		f := decide.Fact{Source: "git " + p.Git, Where: "the workspace", Found: "at " + d.tip(), Want: "see to it"}
+		moved := t.Subject.Commit != "" && t.Subject.Commit != "beef"
+		f := decide.Fact{Source: "git " + p.Git, Where: "the workspace", Found: "at beef", Want: "see to it"}
 		switch p.Git {
 		case workflow.GitCommitted:
 			f.Holds = !d.dirty
@@ -196,7 +187,7 @@ func (d *desk) Look(_ context.Context, t task.Task, _ *workflow.Definition, part
 		case workflow.GitMoved:
 			f.Holds = moved
 		}
-		f.Text = document.Normalise(fmt.Sprintf("%s of %s, dirty %v\n", p.Git, d.tip(), d.dirty))
+		f.Text = document.Normalise(fmt.Sprintf("%s of beef, dirty %v\n", p.Git, d.dirty))
 		f.Digest = document.Digest(f.Text)
 		out[p.Key()] = f
 	}

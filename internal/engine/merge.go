@@ -49,7 +49,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 			return task.Outcome{}, "", err
 		case err == nil && known && pr.State == task.PRMerged:
 			return e.mergedThere(ctx, s, req, pr, evidence)
-		case err == nil && known && pr.State == task.PROpen && refused == nil:
+		case err == nil && known && pr.State == task.PROpen && (refused == nil || rejection.Moved): // whoever merges it there answers for what has moved
 			return task.Outcome{}, "", e.stillOpen(ctx, s.Task, req, pr)
 		case known:
 			aside = "; its pull request " + pr.URL + " is closed and was not merged"

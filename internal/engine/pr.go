@@ -273,6 +273,9 @@ func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s task.
 	told := decide.PREnd(pr)
 	if c.Entered {
 		told += fmt.Sprintf("; it was moved to %q", t.Status)
+		if t.Attention != "" {
+			told += "; " + t.Attention
+		}
 	} else if t.Attention != s.Task.Attention {
 		told = t.Attention
 	}

@@ -201,6 +201,24 @@ func TestPRSeen_thatTheWorkflowRefusesIsNotedOnce(t *testing.T) {
 	}
 }
 
+func TestPRSeen_marksATaskWhosePullRequestWasMergedWithAnotherHeadThanWasReviewed(t *testing.T) {
+	t.Parallel()
+	const mark = "merged feed, reviewed beef: look at what lies between"
+	w := newWorld(t)
+	id := w.reach("agent-review")
+	w.write(id, pass)
+	w.move(id, "reviewing", reviewer)
+	w.opened(id)
+	other := pull(task.PRMerged)
+	other.Commit = "feed"
+	told, err := w.PRSeen(t.Context(), id, other)
+	must(t, err)
+	have := w.task(id)
+	if have.Status != "done" || have.Attention != mark || !strings.HasSuffix(told, mark) {
+		t.Errorf("the task is %q with the mark %q; people are told %q", have.Status, have.Attention, told)
+	}
+}
+
 func TestPRSeen_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

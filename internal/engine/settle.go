@@ -228,7 +228,7 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (task.O
 	if _, _, _, err := e.refresh(ctx, id, false); err != nil {
 		return task.Outcome{}, err
 	}
-	t, again, err := e.dueAgain(ctx, id)
+	t, again, err := e.dueAgain(ctx, id, actor)
 	if err != nil || len(again) == 0 {
 		return task.Outcome{Task: t}, err
 	}
@@ -305,7 +305,7 @@ func (e *Engine) Finish(ctx context.Context) error {
 		slots <- struct{}{}
 		crew.Go(func() {
 			defer func() { <-slots }()
-			if _, _, err := e.dueAgain(ctx, id); err != nil {
+			if _, _, err := e.dueAgain(ctx, id, task.Actor{}); err != nil {
 				if !errors.Is(err, task.ErrNotFound) { // it was deleted meanwhile, and its hooks with it
 					errs[i] = err
 				}
@@ -320,20 +320,32 @@ func (e *Engine) Finish(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// dueAgain makes every failed hook of a task due now. It answers all that the task owes.
-func (e *Engine) dueAgain(ctx context.Context, id string) (t task.Task, owed []task.OwedHook, err error) {
+// dueAgain makes every failed hook of a task due now; that a person wants it is put on record. It answers all that the task owes.
+func (e *Engine) dueAgain(ctx context.Context, id string, actor task.Actor) (t task.Task, owed []task.OwedHook, err error) {
 	t, err = e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
 		owed = s.Owed
-		c := task.Change{Task: s.Task, Expect: s.Task.Version}
+		var again []task.Settled
+		var failed []string
 		for _, h := range s.Owed {
 			if h.State == task.HookFailed {
-				c.Settled = append(c.Settled, task.Settled{ID: h.ID, State: task.HookPending, Error: h.Error})
+				again = append(again, task.Settled{ID: h.ID, State: task.HookPending, Error: h.Error})
+				failed = append(failed, h.Action)
 			}
 		}
-		if len(c.Settled) == 0 {
+		if len(again) == 0 {
 			return nil, nil
 		}
-		return &c, nil
+		if actor.Role != task.RoleHuman {
+			return &task.Change{Task: s.Task, Expect: s.Task.Version, Settled: again}, nil
+		}
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		c := decide.Retry(def, s.Task, strings.Join(failed, ", "), actor, e.Now())
+		c, err = decide.Inputs{Ask: decide.AskRetry}.By(actor).Keep(def, s, decide.Evidence{}, c)
+		c.Settled = again
+		return &c, err
 	})
 	return t, owed, err
 }
@@ -354,7 +366,7 @@ func (e *Engine) StartNext(ctx context.Context, project string) (started string,
 			continue // somebody else was first, or it is gone
 		}
 		out, err := e.Request(ctx, task.Request{
-			Task: t.ID, To: t.QueuedFor, Actor: task.Actor{Rule: true}, Reason: "a workspace became free",
+			Task: t.ID, To: t.QueuedFor, Queued: true, Actor: task.Actor{Rule: true}, Reason: "a workspace became free",
 		})
 		var refused *decide.Rejection
 		switch {

@@ -93,6 +93,9 @@ func TestHooksBehindAFailedOne_waitUnlessTheyStandApart(t *testing.T) {
 	if got := w.task(id); got.Workspace != "" || got.Attention != "" {
 		t.Errorf("the task is %+v", got)
 	}
+	if told := w.events(id, task.HooksRetried); len(told) != 1 || told[0].Person != human.Person || told[0].Data["hook"] != task.KillSession {
+		t.Errorf("the history tells of the retry: %+v", told)
+	}
 }
 
 func TestAFailureThatStandsApart_holdsUpNothing(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/task"
 )
@@ -494,7 +495,11 @@ func (s *sim) checkHooks(snapshot task.Snapshot, events []task.Event) {
 // checkEvidence looks whether what moves rested on was kept.
 func (s *sim) checkEvidence(t task.Task, events []task.Event) {
 	for _, e := range events {
-		for _, one := range e.Evidence {
+		names, err := decide.Kept(e)
+		if err != nil {
+			s.breaks("%s: %v", s.short(t.ID), err)
+		}
+		for _, one := range names {
 			text, err := os.ReadFile(filepath.Join(s.files.Dir(t.Project, t.ID), "evidence", one.Digest))
 			if err != nil || document.Digest(string(text)) != one.Digest {
 				s.breaks("%s: the %s of event %d is not kept: %v", s.short(t.ID), one.Source, e.Seq, err)

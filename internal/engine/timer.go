@@ -130,7 +130,9 @@ func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s tas
 		return e.commit(ctx, c, evidence) // what the refused move was judged on is kept too
 	}
 	c.PoolSize = size
-	c.Task.Attention = decide.LeftAlone(def, s.Owed, c)
+	if left := decide.LeftAlone(def, s.Owed, c); left != "" { // what the decision itself asks a person to look at stays
+		c.Task.Attention = left
+	}
 	c.Settled = settleOwed(s.Owed, c, why)
 	return e.commit(ctx, c, evidence)
 }

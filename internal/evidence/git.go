@@ -44,6 +44,9 @@ func misplaced(s Standing, workspace, branch string) (found, want string) {
 	case s.Branch != branch:
 		return fmt.Sprintf("its workspace is on branch %q, and the task on %q", s.Branch, branch),
 			"switch the workspace back, or run orange task update --branch there"
+	case s.Head == "":
+		return fmt.Sprintf("its workspace is on branch %q, which has no commit: there is no such branch any more, or not yet", branch),
+			"bring the task's branch back; the file that git rev-parse --git-path logs/HEAD names in the workspace tells where it was"
 	}
 	return "", ""
 }

@@ -38,6 +38,7 @@ func open(t *testing.T, def *workflow.Definition, status task.Status, files ...m
 	t.Helper()
 	w := newWorld(t)
 	w.looker.Programs = atOnce{w}
+	w.tip = task.Subject{Commit: head}
 	all := map[string]string{}
 	for _, some := range files {
 		for name, text := range some {
@@ -49,7 +50,7 @@ func open(t *testing.T, def *workflow.Definition, status task.Status, files ...m
 			w.write(name, text)
 		}
 	}
-	one := task.Task{ID: w.task.ID, Project: w.task.Project, Workspace: w.task.Workspace, Status: status, Live: true}
+	one := task.Task{ID: w.task.ID, Project: w.task.Project, Workspace: w.task.Workspace, Branch: w.task.Branch, Subject: task.Subject{Commit: head}, Status: status, Live: true}
 	facts, err := w.looker.Look(t.Context(), one, def, decide.NeedsOfAll(def, one))
 	must(t, err)
 	ev := decide.Evidence{Facts: facts}

@@ -91,7 +91,9 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Standing, ti
 		return nil
 	}
 	fact.Text = "HEAD " + s.Head + "\nsubject " + noted.Commit + "\n"
-	fact.Found = v.since(ctx, noted, tip.Commit)
+	judged := noted // whoever is refused has judged it
+	judged.Reviewed = noted.By == ""
+	fact.Found = v.since(ctx, judged.Words(), tip.Commit)
 	fact.Want = "have the present commit reviewed, or go back to the one that was"
 	if dirt := s.Tracked(); len(dirt)+len(s.Setup) > 0 {
 		found, want := s.differs(dirt, "commit them, or take them back with git restore "+first(s.Modified))
@@ -102,14 +104,35 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Standing, ti
 	return nil
 }
 
-// since says what lies between the commit that evidence is about and the present one.
-func (v *view) since(ctx context.Context, noted task.Subject, now string) string {
-	word := "reviewed"
-	if noted.By != "" {
-		word = "put up by " + noted.By + " and not reviewed"
+// Compare says in a line how the task's branch stands to the commit that the evidence in its status is about.
+// It is empty where no way out of the status asks for that.
+func (l *Looker) Compare(ctx context.Context, def *workflow.Definition, t task.Task) string {
+	asked := slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
+		return e.From == t.Status && (workflow.Asks(e.Gate, workflow.GitUnmoved) || workflow.Asks(e.Gate, workflow.GitMoved) || workflow.Asks(e.Gate, workflow.GitAsReviewed))
+	})
+	if !asked {
+		return ""
 	}
-	text := fmt.Sprintf("%s %.7s, now %.7s", word, noted.Commit, now)
-	more, fewer, err := v.Subjects.Between(ctx, v.task, noted.Commit, now)
+	v := view{Looker: l, task: t}
+	tip := v.theTip(ctx)
+	switch noted := t.Subject; {
+	case noted.Commit == "" && noted.Trouble != "":
+		return "nobody noted which commit it is about: " + noted.Trouble
+	case noted.Commit == "":
+		return "nobody noted which commit it is about"
+	case tip.Trouble != "":
+		return noted.Words() + "; now " + tip.Trouble
+	case tip.Commit == noted.Commit:
+		return noted.Words() + ", and nothing since"
+	default:
+		return v.since(ctx, noted.Words(), tip.Commit)
+	}
+}
+
+// since says what lies between the commit that evidence is about, which noted tells of, and the present one.
+func (v *view) since(ctx context.Context, noted, now string) string {
+	text := fmt.Sprintf("%s, now %.7s", noted, now)
+	more, fewer, err := v.Subjects.Between(ctx, v.task, v.task.Subject.Commit, now)
 	switch {
 	case err != nil: // the earlier commit may be gone: that it is another one is what counts
 		return text
@@ -172,8 +195,12 @@ func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Su
 	other, err := v.Subjects.Differs(ctx, v.task, tip.Commit)
 	if len(other) > 0 {
 		fact.Text += strings.Join(other, "\n") + "\n"
-		fact.Found = fmt.Sprintf("the commit %.7s is not what was judged: %s", tip.Commit, some(other))
-		fact.Want = "commit these files as they were judged, and nothing else; or have the work judged anew"
+		what := "what was judged"
+		if noted.By != "" {
+			what = "what lay in the worktree when it was put up by " + noted.By + " and not reviewed"
+		}
+		fact.Found = fmt.Sprintf("the commit %.7s is not %s: %s", tip.Commit, what, some(other))
+		fact.Want = "commit these files as they were then, and nothing else; or have the work judged anew"
 	}
 	return err
 }

@@ -43,6 +43,7 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			found: []string{"sparse-checkout"}, want: "git sparse-checkout disable"},
 		{name: "a renamed branch is followed", git: workflow.GitCommitted, set: func(w *world) { w.stand.Branch, w.tip.Branch = "better", "better" }},
 		{name: "another branch is not", git: workflow.GitCommitted, set: func(w *world) { w.stand.Branch = "other" }, found: []string{`on branch "other"`}, want: "switch"},
+		{name: "the branch is gone", git: workflow.GitCommitted, set: func(w *world) { w.stand.Head = "" }, found: []string{`on branch "work", which has no commit`}, want: "bring"},
 
 		{name: "unmoved", git: workflow.GitUnmoved},
 		{name: "moved on", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Commit, w.more = earlier, 3 },
@@ -70,6 +71,8 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		{name: "as reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree = tree }},
 		{name: "otherwise than reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
 			found: []string{"1111111 is not what was judged", `"b.go"`}, want: "nothing else"},
+		{name: "otherwise than put up", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.task.Subject.By, w.since = tree, "Ann", []string{"b.go"} },
+			found: []string{"1111111 is not what lay in the worktree when it was put up by Ann and not reviewed", `"b.go"`}, want: "nothing else"},
 		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{"nobody noted what lay in the worktree"}, want: "anew"},
 
 		{name: "untouched", git: workflow.GitUntouched, set: func(w *world) { w.changed, w.stand.New = []string{"a.go"}, []string{"b.go"} }},
@@ -128,4 +131,35 @@ func TestLook_runsNoCheckUnderSettingsThatSomebodyBroughtAlong(t *testing.T) {
 	w.set(func() { w.stand.Setup = []string{"core.hookspath"} })
 	wantFact(t, w.fact(passed), "core.hookspath", "the workspace")
 	wantRan(t, w, 0)
+}
+
+func TestCompare_tellsInALineHowTheBranchStandsToWhatWasJudged(t *testing.T) {
+	t.Parallel()
+	def := &workflow.Definition{Transitions: []workflow.Transition{{From: "look", To: "done", Gate: []workflow.Part{{Git: workflow.GitUnmoved}}}, {From: "work", To: "look"}}}
+	noted := task.Subject{Commit: "1111111aaaa"}
+	reviewed, put := noted, noted
+	reviewed.Reviewed, put.By = true, "Ada"
+	moved := task.Subject{Commit: "2222222bbbb"}
+	for name, c := range map[string]struct {
+		status      task.Status
+		noted, tip  task.Subject
+		more, fewer int
+		want        string
+	}{
+		"nobody asks":            {status: "work", noted: reviewed, tip: moved},
+		"as it was reviewed":     {status: "look", noted: reviewed, tip: noted, want: "reviewed 1111111, and nothing since"},
+		"moved since the review": {status: "look", noted: reviewed, tip: moved, more: 3, want: "reviewed 1111111, now 2222222, 3 commits since"},
+		"other commits":          {status: "look", noted: reviewed, tip: moved, more: 1, fewer: 2, want: "reviewed 1111111, now 2222222, with 1 commit that it had not and without 2 commits that it had"},
+		"put up by a person":     {status: "look", noted: put, tip: moved, more: 1, want: "put up by Ada and not reviewed 1111111, now 2222222, 1 commit since"},
+		"under review":           {status: "look", noted: noted, tip: moved, more: 1, want: "put up at 1111111, now 2222222, 1 commit since"},
+		"the branch is gone":     {status: "look", noted: reviewed, tip: task.Subject{Trouble: "there is no such branch"}, want: "reviewed 1111111; now there is no such branch"},
+		"nobody noted it":        {status: "look", tip: moved, want: "nobody noted which commit it is about"},
+		"nobody could":           {status: "look", noted: task.Subject{Trouble: "no such branch"}, tip: moved, want: "nobody noted which commit it is about: no such branch"},
+	} {
+		w := newWorld(t)
+		w.tip, w.more, w.fewer = c.tip, c.more, c.fewer
+		if got := w.looker.Compare(t.Context(), def, task.Task{Status: c.status, Subject: c.noted}); got != c.want {
+			t.Errorf("%s: it says %q, want %q", name, got, c.want)
+		}
+	}
 }

@@ -87,7 +87,7 @@ func names(info os.FileInfo) uint64 {
 	if !is {
 		return 1
 	}
-	return uint64(system.Nlink)
+	return uint64(system.Nlink) //nolint:unconvert // of another size on other processors
 }
 
 func kind(mode os.FileMode) string {

@@ -116,6 +116,9 @@ func named(pid int) (Process, string, error) {
 // pollEvery is how often the end of a process group is looked for: no system call waits for a group of strangers.
 const pollEvery = 10 * time.Millisecond
 
+// killed is how long the end after KILL may take at least: nobody can refuse it, and a machine under load is late.
+const killed = 5 * time.Second
+
 // EndGroup ends the process group that the process leads: TERM first, KILL after the grace.
 // A group that is gone already is no error. It returns when the group is gone.
 func EndGroup(ctx context.Context, leader int, grace time.Duration) error {
@@ -131,7 +134,7 @@ func EndGroup(ctx context.Context, leader int, grace time.Duration) error {
 	if err := signalGroup(leader, syscall.SIGKILL); err != nil {
 		return err
 	}
-	if !groupGone(ctx, leader, grace) {
+	if !groupGone(ctx, leader, max(grace, killed)) {
 		return fmt.Errorf("cannot end process group %d: it is still there after KILL", leader)
 	}
 	return ctx.Err()

@@ -136,10 +136,18 @@ func (r *run) judged(a *agent, gate []workflow.Part) {
 	}
 }
 
-// putUp notes that a person stands for the present tip where the task only waits to be merged.
+// putUp notes that somebody stands for the present tip where the task only waits to be merged.
 func (r *run) putUp(to task.Status) {
 	if decide.PutUp(r.def, to) {
 		r.branch.answered[r.branch.commit()] = true
+	}
+}
+
+// handedOver notes who stands for the tip where nobody has to pass it: whoever brings the task to where it only waits to be merged.
+func (r *run) handedOver(to task.Status) {
+	passed := slices.ContainsFunc(r.def.Transitions, func(e workflow.Transition) bool { return e.To == to && len(workflow.Verdicts(e.Gate)) > 0 })
+	if !passed {
+		r.putUp(to)
 	}
 }
 

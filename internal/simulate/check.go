@@ -93,6 +93,7 @@ func (r *run) committed(c task.Change, t task.Task) {
 			if r.alone++; e.Actor == task.RoleHuman || r.def.Attended(e.From) {
 				r.alone = 0 // where a person is waited for, whoever goes on has heard from one
 			}
+			r.handedOver(e.To)
 			r.merged = r.merged && !t.Live // whoever goes on changes something
 			r.tell("the task moves from %q to %q, by %s (%s)", e.From, e.To, e.Actor, e.Reason)
 		case e.Type == task.AgentRespawned && e.Actor == task.RoleHuman:
@@ -254,7 +255,11 @@ func (r *run) checkHistory(t task.Task, events []task.Event) {
 		r.breaks(propHistory, "the record and the history disagree: %s", strings.Join(differs, "; "))
 	}
 	for _, e := range events {
-		for _, one := range e.Evidence {
+		names, err := decide.Kept(e)
+		if err != nil {
+			r.breaks(propHistory, "%v", err)
+		}
+		for _, one := range names {
 			if text, kept := r.folder.kept[one.Digest]; !kept || document.Digest(text) != one.Digest {
 				r.breaks(propHistory, "the %s of event %d is not kept", one.Source, e.Seq)
 			}

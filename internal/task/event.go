@@ -22,6 +22,7 @@ const (
 	AgentNotified    = "agent.notified"
 	AgentCrashed     = "agent.crashed"
 	CrashesForgotten = "crashes.forgotten"
+	HooksRetried     = "hooks.retried"
 	AgentStalled     = "agent.stalled"
 	OrphanFreed      = "orphan.freed"
 	Rebuilt          = "task.rebuilt"

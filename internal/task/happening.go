@@ -14,7 +14,7 @@ type Happening struct {
 func EventTypes() []string {
 	return []string{
 		Created, Updated, QueuedForSpace, StatusChanged, AutoAdvanced, MergeBegun, Merged, WorkflowMigrated, WorkspaceReady, Rebuilt,
-		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, AgentCrashed, CrashesForgotten, AgentStalled, ReviewStarted,
+		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, AgentCrashed, CrashesForgotten, HooksRetried, AgentStalled, ReviewStarted,
 		TimeoutWarning, TimeoutAlert, TimeoutEscalated, HookFailure, CheckFinished, OrphanFreed, WorkRescued,
 		DocumentRestored, DocumentAdopted, ProjectionRestored, BranchPushed, PRRequested, PRCreated, PRLanded, PRDropped, PRChecked,
 	}

@@ -45,6 +45,9 @@ type Request struct {
 	Override bool
 	// Command says that a command of the workflow's moves stands behind the request: in its own target it has nothing to do.
 	Command bool
+	// Queued says that the request is the one that the task waits for a workspace with. It is refused where the task waits no more:
+	// somebody else was first.
+	Queued bool
 }
 
 // Merge is how a person wants a task's branch merged.
@@ -179,6 +182,7 @@ type Report struct {
 	About     string
 	Path      string   // of the document
 	Worktree  string   // empty when there is none
+	Work      string   // how the branch stands to the commit that the status's evidence is about; empty where nothing asks for that
 	Problems  []string // of the document
 	Open      []string // moves that the caller may ask for
 	Owed      []OwedHook

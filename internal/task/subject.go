@@ -1,6 +1,9 @@
 package task
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Subject is what evidence is about: the work of a task as it stood at one moment.
 type Subject struct {
@@ -13,10 +16,32 @@ type Subject struct {
 	By       string `json:"by,omitempty"`       // who put it up without one
 }
 
+// PutUp tells who put the work up without a review; empty where it was reviewed, or waits for nobody's merge.
+func (s Subject) PutUp() string {
+	if s.By == "" {
+		return ""
+	}
+	return "put up by " + s.By + ", not reviewed"
+}
+
 // Start is what an agent finds when it is started, noted before its process is there.
 type Start struct {
 	Subject  Subject    `json:"subject"`
 	Evidence []Evidence `json:"evidence,omitempty"` // the verdicts that stand there already
+}
+
+// Words say what the subject is: which commit, and whether it was reviewed or who put it up. They are empty where nothing was noted.
+func (s Subject) Words() string {
+	word := "put up at"
+	switch {
+	case s.Commit == "":
+		return ""
+	case s.Reviewed:
+		word = "reviewed"
+	case s.By != "":
+		word = "put up by " + s.By + " and not reviewed"
+	}
+	return fmt.Sprintf("%s %.7s", word, s.Commit)
 }
 
 // Valid is the subject with every text in valid UTF-8.

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"orange/internal/proc"
 )
@@ -141,8 +142,12 @@ func (s Server) run(ctx context.Context, stdin io.Reader, words ...string) (proc
 	})
 }
 
-// askTries bounds how often a server that leaves in the middle of a call is asked again.
-const askTries = 3
+// askTries bounds how often a server that leaves in the middle of a call is asked again, each time after a longer pause than before:
+// one that was killed takes a moment to be gone where the machine is busy.
+const (
+	askTries = 6
+	askPause = 10 * time.Millisecond
+)
 
 // ask is run for commands that may be repeated. A server that leaves with its last session drops the calls that wait;
 // the next one says for certain whether there is a server.
@@ -151,6 +156,11 @@ func (s Server) ask(ctx context.Context, words ...string) (proc.Result, error) {
 		res, err := s.run(ctx, nil, words...)
 		if try == askTries || !lost(err) {
 			return res, err
+		}
+		select {
+		case <-ctx.Done():
+			return res, err
+		case <-time.After(time.Duration(try) * askPause):
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // Stand is where a slot is, at one moment.
 type Stand struct {
-	Head       string   // commit
+	Head       string   // commit; empty where the branch has none, as one whose ref was deleted
 	Branch     string   // empty when it is on none
 	Modified   []string // paths that git knows and that differ from the commit, sorted; not those that differed when it was prepared
 	New        []string // paths that it does not know, sorted; what does not count for Clean is in neither
@@ -44,9 +44,6 @@ func (s Slot) Stand(ctx context.Context) (Stand, bool, error) {
 	seen, err := s.everything(ctx, asked{untracked: "all", submodules: "untracked"}, prepared)
 	if err != nil {
 		return Stand{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
-	}
-	if seen.head == "" {
-		return Stand{}, false, fmt.Errorf("cannot read the commit of workspace %q: its branch %q has none yet", s.Dir, seen.branch)
 	}
 	at := Stand{Head: seen.head, Branch: seen.branch, Hidden: seen.hidden}
 	for _, c := range s.withoutShown(seen.changes, prepared.Shown) {
