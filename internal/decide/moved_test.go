@@ -337,6 +337,14 @@ func TestTheWayOnIsClosedWhereNothingMovedAndToCommandsAndToTheWorker(t *testing
 			t.Errorf("%s: a success that does something: %+v", c.name, d.Change)
 		}
 	}
+	// One to another status is refused as any other is.
+	away := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{Git: workflow.GitMoved}}}})
+	if _, err := decide.Transition(away, newTask("busy"), evidence(""), task.Request{Task: "T1", To: "help", Actor: human(), Command: true}, noon); codeOf(err) != decide.GateUnmet {
+		t.Errorf("an edge to another status: %v", err)
+	}
+	if d, err := decide.Transition(away, newTask("busy"), tipMoved(""), task.Request{Task: "T1", To: "help", Actor: human(), Command: true}, noon); err != nil || !d.Moved {
+		t.Errorf("an edge to another status, after the tip has moved: %v", err)
+	}
 	// An edge to itself that asks for something else is for commands too.
 	again := tiny([]workflow.Transition{{From: "busy", To: "busy"}})
 	if d, err := decide.Transition(again, newTask("busy"), decide.Evidence{}, task.Request{Task: "T1", To: "busy", Actor: human(), Command: true}, noon); err != nil || !d.Moved {

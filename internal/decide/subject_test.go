@@ -143,10 +143,16 @@ func TestBuild_carriesTheTreeThatWasJudgedToTheCommitAndNoOther(t *testing.T) {
 	if ways < 8 {
 		t.Errorf("found %d ways to approved and committing", ways)
 	}
+	back := newTask("committing") // where nothing is carried, the work is what it is now
+	back.Subject = judged
+	d, err := decide.Transition(def, back, evidenceAbout("## Commit\nVerdict: FAIL\n", lying), task.Request{Task: "T1", To: "in_progress", Actor: human()}, noon)
+	if err != nil || d.Change.Task.Subject != lying {
+		t.Errorf("committing -> in_progress: found %+v (%v), want %+v", d.Change.Task.Subject, err, lying)
+	}
 	one := newTask("approved") // what a verdict carried there goes on as reviewed
 	one.Subject = judged
 	one.Subject.Reviewed = true
-	d, err := decide.Transition(def, one, evidenceAbout("", lying), task.Request{Task: "T1", To: "committing", Actor: human()}, noon)
+	d, err = decide.Transition(def, one, evidenceAbout("", lying), task.Request{Task: "T1", To: "committing", Actor: human()}, noon)
 	if err != nil || d.Change.Task.Subject != one.Subject {
 		t.Errorf("found %+v (%v), want %+v", d.Change.Task.Subject, err, one.Subject)
 	}
