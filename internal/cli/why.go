@@ -83,17 +83,17 @@ func (p *Program) why(e decide.Explanation, as string) {
 		if i == 0 || w.To != e.Ways[i-1].To {
 			p.say("-> %s", w.To)
 		}
-		p.way(e.Task.ID, w)
+		p.way(w)
 	}
 }
 
-func (p *Program) way(id string, w decide.Way) {
+func (p *Program) way(w decide.Way) {
 	extra := ""
 	if w.Reason {
 		extra += "; takes a reason"
 	}
-	if w.Override && !w.Open {
-		extra += "; a person may override: orange task next " + id + " --override WHY --to " + string(w.To)
+	if w.Command != "" && !w.Open {
+		extra += "; a person may override: " + w.Command
 	}
 	p.say("   %s for %s%s", w.State(), w.Who(), extra)
 	for _, g := range w.Guards {

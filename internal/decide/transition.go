@@ -63,10 +63,15 @@ func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Tr
 	if req.Override || req.Actor.Rule || req.Actor.Role != task.RoleHuman || !slices.ContainsFunc(candidates, may) {
 		return ""
 	}
-	if merge, said := def.Move(workflow.MoveMerge); said && merge == req.To {
-		return fmt.Sprintf("orange task merge %s --override REASON", t.ID)
+	return OverrideCommand(def, t.ID, req.To)
+}
+
+// OverrideCommand is how a person makes a move that the workflow lets them make in spite of its conditions: a merge has a command of its own.
+func OverrideCommand(def *workflow.Definition, id string, to task.Status) string {
+	if merge, said := def.Move(workflow.MoveMerge); said && merge == to {
+		return fmt.Sprintf("orange task merge %s --override REASON", id)
 	}
-	return fmt.Sprintf("orange task next %s --override REASON --to %s", t.ID, req.To)
+	return fmt.Sprintf("orange task next %s --override REASON --to %s", id, to)
 }
 
 // meant says whether a request can mean an edge. One that starts a status anew because the tip moved is meant where the tip has,

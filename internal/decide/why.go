@@ -19,6 +19,7 @@ type Way struct {
 	Details  []Detail    `json:"details"`  // what is unmet
 	Reason   bool        `json:"reason"`   // whoever asks must say why
 	Override bool        `json:"override"` // a person may take it in spite of what is unmet, with a reason
+	Command  string      `json:"command"`  // with which they do; empty where they may not
 	Line     int         `json:"line"`     // of the workflow file
 }
 
@@ -67,13 +68,21 @@ func over(def *workflow.Definition, t task.Task, edge *workflow.Transition, role
 	theirs := t
 	theirs.Counters = resetBy(def, t.Counters, human)
 	if !slices.Contains(by, human.Role) || Passes(edge, t) == Passes(edge, theirs) {
-		return []Way{way(t, edge, by, ev)}
+		return []Way{withCommand(def, t, way(t, edge, by, ev))}
 	}
-	ways := []Way{way(theirs, edge, []string{human.Role}, ev)}
+	ways := []Way{withCommand(def, t, way(theirs, edge, []string{human.Role}, ev))}
 	if agents := slices.DeleteFunc(by, func(role string) bool { return role == human.Role }); len(agents) > 0 {
 		ways = append([]Way{way(t, edge, agents, ev)}, ways...)
 	}
 	return ways
+}
+
+// withCommand is a way with the command of a person who takes it in spite of what is unmet.
+func withCommand(def *workflow.Definition, t task.Task, w Way) Way {
+	if w.Override && slices.Contains(w.By, task.RoleHuman) {
+		w.Command = OverrideCommand(def, t.ID, w.To)
+	}
+	return w
 }
 
 func way(t task.Task, edge *workflow.Transition, by []string, ev Evidence) Way {

@@ -216,3 +216,19 @@ func TestAReplay_byOtherRulesSaysWhatTheyWouldHaveDecided(t *testing.T) {
 		t.Errorf("%v, %+v", err, foreign)
 	}
 }
+
+func TestWhy_namesTheCommandOfAnOverrideToThosePeopleWhoHaveOne(t *testing.T) {
+	t.Parallel()
+	def := tiny([]workflow.Transition{
+		{From: "busy", To: "help", Override: true, Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{task.RoleHuman}},
+		{From: "busy", To: "todo", Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{task.RoleHuman}},
+		{From: "busy", To: "done", Override: true, Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{task.RoleWorker}},
+	})
+	one := newTask("busy")
+	want := map[task.Status]string{"help": "orange task next " + one.ID + " --override REASON --to help", "todo": "", "done": ""}
+	for _, w := range decide.Why(def, one, evidence("")) {
+		if w.Command != want[w.To] {
+			t.Errorf("to %q: %q, want %q", w.To, w.Command, want[w.To])
+		}
+	}
+}
