@@ -38,10 +38,13 @@ func globalFile() string {
 	return file
 }
 
-// plainIdentity reads a file that says it in the plainest way, as nearly all do. known is false where only git can tell:
-// where it includes others, quotes, continues lines, is not there, or cannot be read.
+// plainIdentity reads a file that says it in the plainest way, as nearly all do; one that is not there says nothing.
+// known is false where only git can tell: where it includes others, quotes, continues lines, or cannot be read.
 func plainIdentity(file string) (name, address string, known bool) {
 	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) && filepath.IsAbs(file) {
+		return "", "", true
+	}
 	if err != nil || !filepath.IsAbs(file) || !utf8.Valid(text) || bytes.HasPrefix(text, []byte("\ufeff")) {
 		return "", "", false
 	}

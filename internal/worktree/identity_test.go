@@ -77,7 +77,15 @@ func TestIdentity_readsPlainFilesAsGitDoes(t *testing.T) {
 			t.Errorf("%q: read %q, %q; git says %q, %q and %v", text, name, address, said, at, err)
 		}
 	}
-	if _, _, known := plainIdentity(filepath.Join(dir, "missing")); known {
-		t.Error("a file that is not there was read")
+	missing := filepath.Join(dir, "missing")
+	t.Setenv("GIT_CONFIG_GLOBAL", missing)
+	if name, address, known := plainIdentity(missing); !known || name+address != "" {
+		t.Errorf("a file that is not there: read %q, %q, known is %v", name, address, known)
+	}
+	if name, address, err := askIdentity(t.Context()); err != nil || name+address != "" {
+		t.Errorf("a file that is not there: git says %q, %q and %v", name, address, err)
+	}
+	if _, _, known := plainIdentity("missing"); known {
+		t.Error("a file named from a folder that nobody knows was read")
 	}
 }
