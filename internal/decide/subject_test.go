@@ -178,6 +178,9 @@ func TestSubject_isReviewedByAVerdictOnTheWorkAsItWasJudgedAlone(t *testing.T) {
 		{"no verdict", []workflow.Part{unmoved}, "", false, false},
 		{"a file that judges", []workflow.Part{{File: "review.json", Judges: true}, unmoved}, "", false, true},
 		{"a file that does not", []workflow.Part{{File: "review.json"}, unmoved}, "", false, false},
+		{"a verdict beside other parts", []workflow.Part{{All: append(verdict("PASS"), unmoved)}}, aPassText, false, true},
+		{"a verdict or a file", []workflow.Part{{Any: append(verdict("PASS"), workflow.Part{File: "review.json"})}, unmoved}, aPassText, false, false},
+		{"one on the present commit or whatever there is", append(verdict("PASS"), workflow.Part{Any: []workflow.Part{unmoved, {File: "review.json"}}}), aPassText, false, false},
 		{"an override", append(verdict("PASS"), unmoved), aPassText, true, false},
 	} {
 		for _, carried := range []bool{false, true} {
@@ -483,6 +486,31 @@ func TestSubject_onRecordIsWhatItsEventSays(t *testing.T) {
 		sealed, err := task.Seal(last, 1, "")
 		if err != nil || sealed.Subject != c.Task.Subject {
 			t.Errorf("%s: the history says %+v, the record %+v (%v)", what, sealed.Subject, c.Task.Subject, err)
+		}
+	}
+}
+
+// A branch that moves away and back between two looks must not lend the one commit's verdict to the other.
+func TestAgrees_whatGitToldFitsTheTipThatWasNoted(t *testing.T) {
+	t.Parallel()
+	one := newTask("busy")
+	one.Subject = task.Subject{Commit: "first"}
+	for _, c := range []struct {
+		tip, word   string
+		holds, want bool
+	}{
+		{"first", workflow.GitUnmoved, true, true},
+		{"second", workflow.GitUnmoved, true, false},
+		{"second", workflow.GitUnmoved, false, true},
+		{"first", workflow.GitUnmoved, false, true}, // a file differs
+		{"first", workflow.GitMoved, true, false},
+		{"second", workflow.GitMoved, true, true},
+		{"second", workflow.GitCommitted, true, true},
+	} {
+		part := workflow.Part{Git: c.word}
+		ev := decide.Evidence{Subject: task.Subject{Commit: c.tip}, Facts: map[string]decide.Fact{part.Key(): {Holds: c.holds}}}
+		if got := decide.Agrees(one, ev); got != c.want {
+			t.Errorf("the tip is %s, and git: %s is %v: found %v, want %v", c.tip, c.word, c.holds, got, c.want)
 		}
 	}
 }

@@ -245,7 +245,7 @@ func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Defin
 			return fmt.Errorf("look at the evidence of task %s: %w", s.Task.ID, err)
 		}
 		evidence.Facts = facts
-		if !git || e.subject(ctx, s, false).Commit == evidence.Subject.Commit {
+		if !git || e.subject(ctx, s, false).Commit == evidence.Subject.Commit && decide.Agrees(s.Task, *evidence) {
 			return nil
 		}
 		evidence.Subject = e.subject(ctx, s, tree) // what was seen is about another commit than the one that was noted
