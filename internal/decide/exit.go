@@ -56,11 +56,16 @@ type exit struct {
 }
 
 // speaks says whether what the dead agent left may count as its word. Anybody may have written a verdict and then ended the agent
-// whose verdict it would be.
+// whose verdict it would be: the one that the rule looks for, or one that the move asks for to which the rule leads.
 func (x *exit) speaks(rule *workflow.Rule) bool {
-	end := x.death.Ending
-	byItself := end.Known && end.Status == 0 && end.Signal == 0
-	return byItself || len(workflow.Verdicts([]workflow.Part{*rule.HasArtifact})) == 0
+	if end := x.death.Ending; end.Known && end.Status == 0 && end.Signal == 0 {
+		return true
+	}
+	parts := []workflow.Part{*rule.HasArtifact}
+	if to, found := RuleTarget(x.def, x.task, rule); found {
+		parts = append(parts, gatesTo(x.def, x.task, to)...)
+	}
+	return len(workflow.Verdicts(parts)) == 0
 }
 
 func rulesOf(def *workflow.Definition, status task.Status) []*workflow.Rule {
