@@ -89,6 +89,15 @@ func WantsTree(def *workflow.Definition, t task.Task, to task.Status) bool {
 	return false
 }
 
+// DeathWantsTree says whether a death has to know what lies in the worktree: one of the moves of the status's exit rules does.
+func DeathWantsTree(def *workflow.Definition, t task.Task) bool {
+	wants := func(to task.Status) bool { return WantsTree(def, t, to) }
+	restarted := slices.ContainsFunc(edges(def, t, t.Status), restarts) && wants(t.Status)
+	return restarted || slices.ContainsFunc(rulesOf(def, t.Status), func(rule *workflow.Rule) bool {
+		return slices.ContainsFunc(leadsOf(rule), wants)
+	})
+}
+
 // onlyPasses says whether all edges to a status are those of a passing verdict, which carries what was judged along.
 func onlyPasses(def *workflow.Definition, t task.Task, to task.Status) bool {
 	return !slices.ContainsFunc(edges(def, t, to), func(edge *workflow.Transition) bool { return !passes(edge) || edge.Override })

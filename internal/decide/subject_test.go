@@ -392,6 +392,38 @@ func TestWantsTree_fromAReviewWhereNotAllWaysAreThoseOfItsVerdict(t *testing.T) 
 }
 
 // A state that was entered without a workspace gets what its evidence is about once that is ready, and keeps who put it up.
+func TestDeathWantsTree_whereAnExitRuleMayMakeSuchAMove(t *testing.T) {
+	t.Parallel()
+	build, plain := shippedWorkflow(t, "build"), defaultWorkflow(t)
+	for _, c := range []struct {
+		def  *workflow.Definition
+		from task.Status
+		want bool
+	}{
+		{build, "testing", true}, // to quality_review
+		{build, "in_progress", false},
+		{build, "quality_review", false},
+		{plain, "working", false},
+		{plain, "agent-review", false},
+	} {
+		if got := decide.DeathWantsTree(c.def, newTask(c.from)); got != c.want {
+			t.Errorf("%s, %s: %v", c.def.Name, c.from, got)
+		}
+	}
+	again := tiny([]workflow.Transition{{From: "busy", To: "busy", Gate: []workflow.Part{{Git: workflow.GitMoved}}}})
+	again.States[1].Subject = workflow.SubjectWorktree
+	if !decide.DeathWantsTree(again, newTask("busy")) {
+		t.Error("the agent is started anew, and nobody looks at what lies there")
+	}
+	if again.Transitions = nil; decide.DeathWantsTree(again, newTask("busy")) {
+		t.Error("nothing leads anywhere, and somebody looks at what lies there")
+	}
+	branched := tiny(nil, workflow.Rule{Status: "busy", ThenWhen: []workflow.Branch{{Then: "help"}}})
+	if branched.States[2].Subject = workflow.SubjectWorktree; !decide.DeathWantsTree(branched, newTask("busy")) {
+		t.Error("an arm of a rule leads to where the worktree is judged, and nobody looks")
+	}
+}
+
 func TestPrepared_knowsWhatTheEvidenceIsAbout(t *testing.T) {
 	t.Parallel()
 	one := newTask("reviewing")

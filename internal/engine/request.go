@@ -196,7 +196,7 @@ func (e *Engine) look(ctx context.Context, req task.Request) (task.Snapshot, *wo
 			continue
 		}
 		if s.Task.Status == before.Task.Status && s.Task.Previous == before.Task.Previous {
-			err = e.facts(ctx, s, def, req.To, parts, &evidence)
+			err = e.facts(ctx, s, def, decide.WantsTree(def, s.Task, req.To), parts, &evidence)
 			return s, def, evidence, err
 		}
 	}
@@ -229,10 +229,9 @@ func (e *Engine) followBranch(ctx context.Context, s task.Snapshot) (bool, error
 	return err == nil, err
 }
 
-// facts adds to the evidence what it is about, and what the parts ask for elsewhere than in the document. The status that is asked for
-// says whether what lies in the worktree belongs to it. No lock is held meanwhile: a check may take its time.
-func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Definition, to task.Status, parts []workflow.Part, evidence *decide.Evidence) error {
-	tree := decide.WantsTree(def, s.Task, to)
+// facts adds to the evidence what it is about, and what the parts ask for elsewhere than in the document.
+// tree says whether what lies in the worktree belongs to it. No lock is held meanwhile: a check may take its time.
+func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Definition, tree bool, parts []workflow.Part, evidence *decide.Evidence) error {
 	evidence.Subject = e.subject(ctx, s, tree)
 	parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) == 0 {
