@@ -129,7 +129,7 @@ func settleOwed(owed []task.OwedHook, next task.Change, why string) []task.Settl
 
 // judge looks at the evidence and decides.
 func (e *Engine) judge(ctx context.Context, req task.Request, facts *known) (task.Snapshot, decide.Decision, decide.Evidence, error) {
-	s, def, evidence, err := e.look(ctx, req)
+	s, def, evidence, err := e.look(ctx, req, facts)
 	if err != nil {
 		return s, decide.Decision{}, evidence, err
 	}
@@ -173,8 +173,9 @@ func (e *Engine) commit(ctx context.Context, c task.Change, evidence decide.Evid
 	return t, nil
 }
 
-// look reads what a request depends on: all of the document where a gate may ask for it, else its header alone.
-func (e *Engine) look(ctx context.Context, req task.Request) (task.Snapshot, *workflow.Definition, decide.Evidence, error) {
+// look reads what a request depends on: all of the document where a gate may ask for it, else its header alone. What is known already
+// is not looked at.
+func (e *Engine) look(ctx context.Context, req task.Request, facts *known) (task.Snapshot, *workflow.Definition, decide.Evidence, error) {
 	for {
 		before, err := e.Store.Load(ctx, req.Task)
 		if err != nil {
@@ -194,6 +195,9 @@ func (e *Engine) look(ctx context.Context, req task.Request) (task.Snapshot, *wo
 				return s, def, evidence, err
 			}
 			continue
+		}
+		if facts != nil {
+			parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { _, is := facts.facts[p.Key()]; return is })
 		}
 		if s.Task.Status == before.Task.Status && s.Task.Previous == before.Task.Previous {
 			err = e.facts(ctx, s, def, decide.WantsTree(def, s.Task, req.To), parts, &evidence)
