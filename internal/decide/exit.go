@@ -56,16 +56,22 @@ type exit struct {
 }
 
 // speaks says whether what the dead agent left may count as its word. Anybody may have written a verdict and then ended the agent
-// whose verdict it would be: the one that the rule looks for, or one that the move asks for to which the rule leads.
+// whose verdict it would be.
 func (x *exit) speaks(rule *workflow.Rule) bool {
 	if end := x.death.Ending; end.Known && end.Status == 0 && end.Signal == 0 {
 		return true
 	}
+	return !TakesVerdict(x.def, x.task, rule)
+}
+
+// TakesVerdict says whether an exit rule with evidence rests on a verdict: one that it looks for itself, or one that the move asks for
+// to which it leads.
+func TakesVerdict(def *workflow.Definition, t task.Task, rule *workflow.Rule) bool {
 	parts := []workflow.Part{*rule.HasArtifact}
-	if to, found := RuleTarget(x.def, x.task, rule); found {
-		parts = append(parts, gatesTo(x.def, x.task, to)...)
+	if to, found := RuleTarget(def, t, rule); found {
+		parts = append(parts, gatesTo(def, t, to)...)
 	}
-	return len(workflow.Verdicts(parts)) == 0
+	return len(workflow.Verdicts(parts)) > 0
 }
 
 func rulesOf(def *workflow.Definition, status task.Status) []*workflow.Rule {
