@@ -55,7 +55,7 @@ func simulationOf(s cli.SimulationSetup) simulate.Setup {
 	return simulate.Setup{
 		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, NoPeople: s.People == cli.PeopleNever,
 		Shares: simulate.Shares{
-			Slow: s.Slow, Lying: s.Lying, Dying: s.Dying, Stubborn: s.Stubborn,
+			Slow: s.Slow, Lying: s.Lying, Dying: s.Dying, Stubborn: s.Stubborn, Restless: s.Restless,
 			ReviewersFail: s.ReviewersFail, EngineDies: s.EngineDies, HooksFail: s.HooksFail,
 		},
 	}

@@ -248,6 +248,25 @@ func TestSimulation_findsAgentsThatGoRound(t *testing.T) {
 	}
 }
 
+// Defect: where a state waits for a person, every agent was taken to wait there, and each of its moves for a person's.
+func TestSimulation_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	def := simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", "bounded-6.yml"))
+	setup := simulate.Setup{Runs: 4, Seed: 1, Bound: 12, NoPeople: true, Shares: simulate.Shares{Restless: 1}}
+	report, err := simulate.Run(t.Context(), def, setup, openMemory, joinWorld)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Breaches) == 0 || report.Breaches[0].Property != "bounded" {
+		t.Errorf("nobody told of it: %+v", report)
+	}
+	shipped := shippedWorkflow(t, "default")
+	setup.Bound, setup.Runs = provedBound(shipped), 12
+	if report, err = simulate.Run(t.Context(), shipped, setup, openMemory, joinWorld); err != nil || len(report.Breaches) > 0 {
+		t.Errorf("default lets them ask %d times: %v, %+v", setup.Bound, err, report.Breaches)
+	}
+}
+
 // What is proved of a workflow is kept by the real engine: nobody goes further without a person.
 func TestSimulation_keepsTheBoundThatIsProved(t *testing.T) {
 	t.Parallel()

@@ -32,6 +32,7 @@ type SimulationSetup struct {
 	Lying         float64
 	Dying         float64
 	Stubborn      float64
+	Restless      float64
 	ReviewersFail float64
 	EngineDies    float64 // of its steps
 	HooksFail     float64
@@ -88,7 +89,7 @@ type SimulatedBreach struct {
 func UsualSimulation() SimulationSetup {
 	return SimulationSetup{
 		Runs: 1000, Seed: 1, People: PeopleAct,
-		Slow: 0.2, Lying: 0.1, Dying: 0.05, Stubborn: 0.03, ReviewersFail: 0.2, EngineDies: 0.002, HooksFail: 0.02,
+		Slow: 0.2, Lying: 0.1, Dying: 0.05, Stubborn: 0.03, Restless: 0.02, ReviewersFail: 0.2, EngineDies: 0.002, HooksFail: 0.02,
 	}
 }
 
@@ -154,8 +155,9 @@ func fitting(s SimulationSetup) error {
 		return usage("found %q as --people, %s", s.People, yaml.Expected(s.People, []string{PeopleAct, PeopleNever}))
 	case s.Trace && s.Only == 0 && s.Runs != 1:
 		return usage("cannot trace %d runs at once; say which one with --run, or make one with --runs 1", s.Runs)
-	case s.Slow+s.Lying+s.Dying+s.Stubborn > 1:
-		return usage("found shares of agents that make more than 100%% together; lower --agents-slow, --agents-lie, --agents-die or --agents-stubborn")
+	case s.Slow+s.Lying+s.Dying+s.Stubborn+s.Restless > 1:
+		return usage("found shares of agents that make more than 100%% together; " +
+			"lower --agents-slow, --agents-lie, --agents-die, --agents-stubborn or --agents-restless")
 	}
 	return nil
 }
@@ -174,6 +176,7 @@ func shares(s *SimulationSetup) []shareFlag {
 		{"agents-lie", "agents that ask before they have the evidence, or with something that looks like it", "lie", (*share)(&s.Lying)},
 		{"agents-die", "agents that die before they have asked, with their evidence written or without", "die", (*share)(&s.Dying)},
 		{"agents-stubborn", "agents that ask for the same again and again, and then do nothing", "are stubborn", (*share)(&s.Stubborn)},
+		{"agents-restless", "agents that wait for no person, and go back wherever the workflow lets them", "are restless", (*share)(&s.Restless)},
 		{"hooks-fail", "attempts at a hook, and looks at agents and evidence, that fail", "of hooks and looks fail", (*share)(&s.HooksFail)},
 		{"engine-dies", "steps of Orange itself at which it dies", "of Orange's own steps are its last", (*share)(&s.EngineDies)},
 	}

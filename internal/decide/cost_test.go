@@ -14,8 +14,8 @@ const simplestAllocations = 2
 // It does not run in parallel, as allocations of other tests would be counted too.
 func TestTheSimplestDecisionAllocatesNoMoreThanItDoesToday(t *testing.T) { //nolint:paralleltest // counts allocations
 	def := defaultWorkflow(t)
-	tk := newTask("planning")
-	req := task.Request{Task: tk.ID, To: "clarification", Actor: task.Actor{Role: task.RoleWorker}}
+	tk := newTask("working")
+	req := task.Request{Task: tk.ID, To: "stuck", Actor: task.Actor{Role: task.RoleWorker}}
 	found := testing.AllocsPerRun(200, func() {
 		if d, err := decide.Transition(def, tk, decide.Evidence{}, req, noon); err != nil || !d.Moved {
 			t.Fatal(d, err)

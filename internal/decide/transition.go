@@ -34,7 +34,7 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	candidates := slices.DeleteFunc(edges(def, t, req.To), func(edge *workflow.Transition) bool { return !meant(edge, req, ev) })
 	if req.Override { // an edge whose guards hold is meant before one whose guards have to be ignored too
 		slices.SortStableFunc(candidates, func(a, b *workflow.Transition) int {
-			return cmp.Compare(len(guardsUnmet(t, a)), len(guardsUnmet(t, b)))
+			return cmp.Compare(len(guardsUnmet(def, t, a)), len(guardsUnmet(def, t, b)))
 		})
 	}
 	if len(candidates) == 0 {
@@ -46,7 +46,7 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	var last *Rejection
 	for _, edge := range candidates {
 		j := judgeGate(edge.Gate, ev)
-		rejection := judge(t, edge, req, j)
+		rejection := judge(def, t, edge, req, j)
 		if rejection == nil {
 			return Decision{Change: accept(def, t, ev, edge, req, j, now), Moved: true}, nil
 		}
@@ -218,7 +218,7 @@ func furthest(a, b *Rejection) *Rejection {
 }
 
 // judge answers nil when the edge is open to the request.
-func judge(t task.Task, edge *workflow.Transition, req task.Request, gate judgment) *Rejection {
+func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, gate judgment) *Rejection {
 	var code string
 	var details []Detail
 	first := func(c string) {
@@ -241,7 +241,7 @@ func judge(t task.Task, edge *workflow.Transition, req task.Request, gate judgme
 		first(ReasonMissing)
 		details = append(details, Detail{Condition: "a reason", Found: "none", Want: "say why: --reason TEXT"})
 	}
-	if unmet := guardsUnmet(t, edge); len(unmet) > 0 && !req.Override {
+	if unmet := guardsUnmet(def, t, edge); len(unmet) > 0 && !req.Override {
 		first(GuardFailed)
 		details = append(details, unmet...)
 	}
@@ -278,14 +278,18 @@ func overridden(edge *workflow.Transition, req task.Request) (string, Detail) {
 }
 
 // guardsUnmet tells the guards of an edge that do not hold for the task.
-func guardsUnmet(t task.Task, edge *workflow.Transition) []Detail {
+func guardsUnmet(def *workflow.Definition, t task.Task, edge *workflow.Transition) []Detail {
 	var unmet []Detail
 	for _, g := range edge.When {
-		if value := counted(t, edge, g.Field); !g.Holds(value) {
-			unmet = append(unmet, Detail{
-				Condition: g.String(), Found: fmt.Sprintf("%s = %d", g.Field, value), Want: "take the move whose condition holds at this count",
-			})
+		value := counted(t, edge, g.Field)
+		if g.Holds(value) {
+			continue
 		}
+		want := "take the move whose condition holds at this count"
+		if slices.Contains(def.ResetByPerson(), g.Field) {
+			want = "go on without it, or wait for a person: whatever they do to the task sets the count to 0"
+		}
+		unmet = append(unmet, Detail{Condition: g.String(), Found: fmt.Sprintf("%s = %d", g.Field, value), Want: want})
 	}
 	return unmet
 }
@@ -340,7 +344,7 @@ func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		data[task.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))
 	}
 	if req.Override {
-		data[task.DataOverride] = or(reasons(append(guardsUnmet(t, edge), j.unmet...)), "nothing: all conditions held")
+		data[task.DataOverride] = or(reasons(append(guardsUnmet(def, t, edge), j.unmet...)), "nothing: all conditions held")
 	}
 	return data
 }

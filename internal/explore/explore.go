@@ -20,7 +20,7 @@ const MostAtCreation = 100_000
 
 // Edition is the number of what is proved, and how. It grows with every property that is added or comes to ask for more:
 // what was proved before is to be proved again then.
-const Edition = 1
+const Edition = 2
 
 // Report is what was found out about a workflow.
 type Report struct {

@@ -60,7 +60,7 @@ const stepsEach = 32
 // way is one arrow between two configurations.
 type way struct {
 	to     int32
-	person bool // only a person goes it, or it leads on from where a person is waited for
+	person bool // only a person goes it
 	moves  bool // the status is left
 	again  bool // it begins anew
 	gives  bool // it gives the task up
@@ -310,7 +310,7 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 	one := way{to: to, event: e, agents: uint8(min(p.agents, 255)), rounds: uint8(min(p.rounds, 255))}
 	if at >= 0 {
 		before := w.configs[at]
-		one.person = e.byPerson() || moved && e.kind == isRequest && w.def.WaitsForPerson(w.def.States[before.status].Name)
+		one.person = e.byPerson()
 		one.moves = before.status != c.status
 		one.again = moved && !one.moves
 		one.gives = one.moves && w.gives[c.status]

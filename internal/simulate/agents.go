@@ -17,10 +17,11 @@ const (
 	lying         // it asks before it has the evidence, or with something that looks like it
 	dying         // it dies before it has asked, with its evidence written or without
 	stubborn      // it asks for what was refused again and again, and then does nothing
+	restless      // it waits for nobody, and goes back to where the task has been wherever it may
 )
 
 func (k kind) String() string {
-	return [...]string{"quick", "slow", "lying", "dying", "stubborn"}[k]
+	return [...]string{"quick", "slow", "lying", "dying", "stubborn", "restless"}[k]
 }
 
 // How agents are.
@@ -36,7 +37,7 @@ func (r *run) draw() kind {
 	for _, one := range []struct {
 		kind  kind
 		share float64
-	}{{slow, shares.Slow}, {lying, shares.Lying}, {dying, shares.Dying}, {stubborn, shares.Stubborn}} {
+	}{{slow, shares.Slow}, {lying, shares.Lying}, {dying, shares.Dying}, {stubborn, shares.Stubborn}, {restless, shares.Restless}} {
 		if x < one.share {
 			return one.kind
 		}
@@ -75,6 +76,9 @@ func (r *run) acts(ctx context.Context, a *agent) error {
 		onward = !r.chance(r.setup.Shares.ReviewersFail)
 	}
 	w, _ := r.pick(ways, onward)
+	if a.kind == restless {
+		w = r.wander(ways)
+	}
 	r.strays(s.Task)
 	if again, moved := r.anew(s.Task, ways); moved && a.kind != stubborn {
 		return r.asks(ctx, a, again)

@@ -90,13 +90,14 @@ func (r *run) committed(c task.Change, t task.Task) {
 		case e.IsMove():
 			r.moves++
 			r.vain = 0
-			if r.alone++; e.Actor == task.RoleHuman || r.def.Attended(e.From) {
-				r.alone = 0 // where a person is waited for, whoever goes on has heard from one
+			if r.alone++; e.Actor == task.RoleHuman {
+				r.alone = 0
 			}
+			r.visited[e.From], r.visited[e.To] = true, true
 			r.handedOver(e.To)
 			r.merged = r.merged && !t.Live // whoever goes on changes something
 			r.tell("the task moves from %q to %q, by %s (%s)", e.From, e.To, e.Actor, e.Reason)
-		case e.Type == task.AgentRespawned && e.Actor == task.RoleHuman:
+		case e.Type == task.AgentRespawned && e.Actor == task.RoleHuman, e.Type == task.HooksRetried:
 			r.alone = 0
 			r.tell("the history notes %s", e.Type)
 		case e.Type == task.Created:

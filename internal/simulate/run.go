@@ -42,11 +42,12 @@ type run struct {
 	pr      task.PullRequest
 
 	twin
-	needed  bool  // a person was waited for, at any time
-	astray  bool  // and the workflow had not planned that
-	rests   bool  // it waits for a person now
-	vain    int   // how often in a row a person tried in vain
-	alone   int   // moves since a person did something
+	needed  bool // a person was waited for, at any time
+	astray  bool // and the workflow had not planned that
+	rests   bool // it waits for a person now
+	vain    int  // how often in a row a person tried in vain
+	alone   int  // moves since a person did something
+	visited map[task.Status]bool
 	stuck   error // why the simulation itself cannot go on
 	faults  Faults
 	trace   []string
@@ -100,7 +101,7 @@ func newRun(def *workflow.Definition, setup Setup, number int, book Book) *run {
 	return &run{
 		def: def, setup: setup, nth: number, book: book, chart: chartOf(def), clock: dawn(),
 		dice: rand.New(rand.NewPCG(setup.Seed, uint64(number))), random: rand.NewChaCha8(key),
-		locks: locks{}, memory: map[string]any{}, things: map[string]thing{}, branch: newBranch(), twin: newTwin(),
+		locks: locks{}, memory: map[string]any{}, visited: map[task.Status]bool{}, things: map[string]thing{}, branch: newBranch(), twin: newTwin(),
 		folder: folder{kept: map[string]string{}, projections: map[string][]byte{}},
 	}
 }
@@ -253,7 +254,7 @@ func (r *run) follows(ctx context.Context) error {
 			continue
 		}
 		a.turn, a.tries, a.silent = r.moves, 0, false
-		if !r.def.Attended(state.Name) { // else it waits for a person there
+		if !r.def.Attended(state.Name) || a.kind == restless { // else it waits for a person there
 			r.wakes(a, r.thinks(a))
 		}
 	}

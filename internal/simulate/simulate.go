@@ -23,6 +23,7 @@ type Shares struct {
 	Lying         float64 // agents that ask before they have the evidence
 	Dying         float64 // agents that die before they have asked
 	Stubborn      float64 // agents that ask for the same again and again, and then do nothing
+	Restless      float64 // agents that wait for no person, and go back wherever they may
 	ReviewersFail float64 // reviews that do not pass
 	EngineDies    float64 // steps of Orange at which it dies
 	HooksFail     float64 // attempts at a hook, and looks of the monitor, that fail

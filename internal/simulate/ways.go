@@ -101,6 +101,26 @@ func (r *run) rank(w way) int {
 	return rank
 }
 
+// wander is the way of somebody who goes round: back to where the task has been, if that can be; else anywhere but to its end.
+func (r *run) wander(ways []way) way {
+	var back, on []way
+	for _, w := range ways {
+		switch {
+		case w.givesUp:
+		case r.visited[w.to]:
+			back = append(back, w)
+		default:
+			on = append(on, w)
+		}
+	}
+	for _, some := range [][]way{back, on} {
+		if len(some) > 0 {
+			return some[r.dice.IntN(len(some))]
+		}
+	}
+	return ways[0]
+}
+
 // pick is the way that somebody takes: the straightest, or, where it shall not be, one that says what went wrong, if there is any.
 func (r *run) pick(ways []way, onward bool) (way, bool) {
 	if len(ways) == 0 {

@@ -54,6 +54,9 @@ func TestTheWorkflowsThatShipHaveNoWarningsButThoseThatAreMeant(t *testing.T) {
 // sentOn is the one edge of document 002 to which a hook is added: a worker that was started in stuck ends before its work is reviewed.
 const sentOn = "stuck->agent-review |  | spawn_agent reviewer review reduced review_round"
 
+// asks is what an edge to clarification has that no document has: agents do not ask for ever when nobody answers.
+const asks = "| questions < 5 | increment    questions"
+
 // added are the edges that document 002 does not have: ways on for whoever is refused because the branch moved.
 func added(e workflow.Transition) bool {
 	return e.From == "agent-review" && e.To == "agent-review" || e.From == "reviewing" && e.To == "agent-review"
@@ -77,6 +80,7 @@ func TestClassicAndMinimal_areTheMachinesOfDocument002(t *testing.T) {
 		}
 		for i := range theirs.Transitions {
 			got, want := machine(&ours.Transitions[i]), machine(&theirs.Transitions[i])
+			got = strings.Replace(got, asks, "|  | ", 1)
 			if want == sentOn {
 				want = strings.Replace(want, "spawn_agent", "kill_session    ; spawn_agent", 1)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/explore"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
 )
@@ -68,7 +69,7 @@ func dropEach(t *testing.T, file string, allowed []choice) {
 	names, whole := usual(t), load(t, file)
 	before, told := machineOf(whole), rules(whole.Warnings())
 	lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
-	refused, warned, harmless := 0, 0, 0
+	refused, warned, unproved, harmless := 0, 0, 0, 0
 	silent := map[string]int{}
 	for i, line := range lines {
 		less := strings.Join(lines[:i], "") + strings.Join(lines[i+1:], "")
@@ -84,6 +85,8 @@ func dropEach(t *testing.T, file string, allowed []choice) {
 			for _, problem := range problems {
 				t.Errorf("without line %d, %q: %s", i+1, line, problem)
 			}
+		case len(explore.Check(d, explore.MostAtCreation).Refused()) > 0:
+			unproved++
 		default:
 			silent[strings.TrimSpace(line)]++
 			if !slices.ContainsFunc(allowed, func(c choice) bool { return c.line == strings.TrimSpace(line) }) {
@@ -97,7 +100,7 @@ func dropEach(t *testing.T, file string, allowed []choice) {
 			t.Errorf("%q is dropped in silence %d times, not %d: %s", c.line, silent[c.line], c.times, c.why)
 		}
 	}
-	t.Logf("%s: %d lines, %d refused, %d warned, %d harmless, %d choices", file, len(lines), refused, warned, harmless, chosen)
+	t.Logf("%s: %d lines, %d refused, %d warned, %d not proved, %d harmless, %d choices", file, len(lines), refused, warned, unproved, harmless, chosen)
 }
 
 // rules counts warnings by their rule.
