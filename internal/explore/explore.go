@@ -27,8 +27,8 @@ type Report struct {
 	Configurations int
 	// TooMany says that the search gave up: nothing is proved then. The verdicts are what was found broken until there.
 	TooMany bool
-	// Coarse are the states with more combinations of evidence than were tried: there each gate was met on its own.
-	Coarse   []string
+	// Vast are the states with more combinations of evidence than were tried: there each gate was met on its own, and nothing is proved.
+	Vast     []Vast
 	Bound    Bound
 	Verdicts []Verdict
 }
@@ -98,13 +98,13 @@ func (r Report) Excuse() string {
 }
 
 // Proved says whether the whole of the workflow was looked at and every property holds, or has a reason not to.
-func (r Report) Proved() bool { return !r.TooMany && len(r.Failed()) == 0 }
+func (r Report) Proved() bool { return !r.TooMany && len(r.Vast) == 0 && len(r.Failed()) == 0 }
 
 // Check explores a workflow. It gives up after so many configurations.
 func Check(def *workflow.Definition, most int) Report {
 	w := newWalk(def, most)
 	w.explore()
-	r := Report{Configurations: len(w.configs), TooMany: w.tooMany, Coarse: w.forge.coarse}
+	r := Report{Configurations: len(w.configs), TooMany: w.tooMany, Vast: w.forge.vast}
 	if !w.tooMany {
 		r.Bound = w.judge()
 	}

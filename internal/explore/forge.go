@@ -14,6 +14,12 @@ import (
 // maxLooks is the number of combinations of evidence that are made for one state.
 const maxLooks = 1024
 
+// Vast is a state whose parts can be there in more combinations than are tried: nothing is proved of it.
+type Vast struct {
+	State string   `json:"state"`
+	Parts []string `json:"parts"` // that gates look at together
+}
+
 // look is one combination of evidence, with the questions that it answers with yes.
 type look struct {
 	evidence decide.Evidence
@@ -26,35 +32,24 @@ type forge struct {
 	def    *workflow.Definition
 	looks  [][2][]look // by state, without a workspace and with one
 	deaths [][2][]int  // those of them that a death can tell apart
-	coarse []string
+	vast   []Vast
 }
 
 func newForge(def *workflow.Definition, leaving [][]int, rules [][]int) *forge {
 	f := &forge{def: def, looks: make([][2][]look, len(def.States)), deaths: make([][2][]int, len(def.States))}
 	for s := range def.States {
-		var gates [][]workflow.Part
-		for _, e := range leaving[s] {
-			gates = append(gates, def.Transitions[e].Gate)
-		}
-		var artifacts [][]workflow.Part
-		for _, r := range rules[s] {
-			var parts []workflow.Part
-			if p := def.Exit.Rules[r].HasArtifact; p != nil {
-				parts = []workflow.Part{*p}
-			}
-			artifacts = append(artifacts, parts)
-		}
 		for held := range 2 {
-			if held == 1 && !needsWorktree(gates, artifacts) {
+			if held == 1 && !f.needsWorktree(s, leaving[s], rules[s]) {
 				f.looks[s][1], f.deaths[s][1] = f.looks[s][0], f.deaths[s][0]
 				continue
 			}
-			f.looks[s][held] = f.looksOf(string(def.States[s].Name), gates, artifacts, held == 1)
-			f.deaths[s][held] = f.deathsOf(f.looks[s][held], leaving[s], rules[s])
+			looks, vast := looksOf(f.questionsOf(s, leaving[s], rules[s], held == 1))
+			if f.looks[s][held] = looks; len(vast) > 0 && held == 1 {
+				f.vast = append(f.vast, Vast{string(def.States[s].Name), vast})
+			}
+			f.deaths[s][held] = f.deathsOf(looks, leaving[s], rules[s])
 		}
 	}
-	slices.Sort(f.coarse)
-	f.coarse = slices.Compact(f.coarse)
 	return f
 }
 
@@ -69,11 +64,8 @@ func (f *forge) deathsOf(looks []look, leaving, rules []int) []int {
 	for i, l := range looks {
 		v := view{rule: slices.Index(l.rules, true)}
 		if v.rule >= 0 {
-			rule := &f.def.Exit.Rules[rules[v.rule]]
 			for k, n := range leaving {
-				to := f.def.Transitions[n].To
-				leads := rule.Then == to || slices.ContainsFunc(rule.ThenWhen, func(b workflow.Branch) bool { return b.Then == to })
-				if (leads || restarts(&f.def.Transitions[n])) && l.gates[k] {
+				if l.gates[k] && f.asks(rules[v.rule], n) {
 					v.gates += strconv.Itoa(k) + " "
 				}
 			}
@@ -84,6 +76,12 @@ func (f *forge) deathsOf(looks []look, leaving, rules []int) []int {
 		}
 	}
 	return out
+}
+
+// asks says whether what follows from an exit rule can depend on the gate of a transition.
+func (f *forge) asks(rule, edge int) bool {
+	r, t := &f.def.Exit.Rules[rule], &f.def.Transitions[edge]
+	return restarts(t) || r.Then == t.To || slices.ContainsFunc(r.ThenWhen, func(b workflow.Branch) bool { return b.Then == t.To })
 }
 
 // restarts says whether an edge starts its state anew because the tip moved: an exit rule may take it instead of its own move.
@@ -119,92 +117,13 @@ func (p piece) isOf(part workflow.Part) bool {
 	return p.section == document.Key(part.Section)
 }
 
-func (f *forge) looksOf(state string, gates, artifacts [][]workflow.Part, held bool) []look {
-	pieces := piecesOf(slices.Concat(gates, artifacts), held)
-	total := 1
-	for _, p := range pieces {
-		if total *= p.choices(); total > maxLooks {
-			break
-		}
-	}
-	var picks [][]int
-	if total <= maxLooks {
-		picks = product(pieces, total)
-	} else {
-		f.coarse = append(f.coarse, state)
-		picks = alone(pieces, slices.Concat(gates, artifacts))
-	}
-	asks := make([]question, 0, len(gates)+len(artifacts))
-	for _, g := range slices.Concat(gates, artifacts) {
-		asks = append(asks, questionOf(g, pieces))
-	}
-	var out []look
-	for _, pick := range picks {
-		if !possible(pieces, pick) {
-			continue
-		}
-		l := look{evidence: evidenceOf(pieces, pick)}
-		for i := range asks {
-			holds := asks[i].holds(pick, l.evidence)
-			if i < len(gates) {
-				l.gates = append(l.gates, holds)
-			} else {
-				l.rules = append(l.rules, len(asks[i].gate) > 0 && holds)
-			}
-		}
-		if !slices.ContainsFunc(out, func(o look) bool { return slices.Equal(o.gates, l.gates) && slices.Equal(o.rules, l.rules) }) {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-// needsWorktree says whether a worktree makes a difference to what can be found.
-func needsWorktree(lists ...[][]workflow.Part) bool {
-	for _, p := range piecesOf(slices.Concat(lists...), false) {
-		if p.fixed {
-			return true
-		}
-	}
-	return false
-}
-
-// question is a gate with the answers to it that are known. They depend on those pieces alone that its parts look at.
-type question struct {
-	gate  []workflow.Part
-	looks []int // at which pieces
-	known map[string]bool
-}
-
-func questionOf(gate []workflow.Part, pieces []piece) question {
-	q := question{gate: gate, known: map[string]bool{}}
-	for i, p := range pieces {
-		if slices.ContainsFunc(workflow.Leaves(gate), p.isOf) {
-			q.looks = append(q.looks, i)
-		}
-	}
-	return q
-}
-
-func (q question) holds(pick []int, evidence decide.Evidence) bool {
-	var key []byte
-	for _, i := range q.looks {
-		key = append(strconv.AppendInt(key, int64(pick[i]), 10), ' ')
-	}
-	holds, known := q.known[string(key)]
-	if !known {
-		holds = met(q.gate, evidence)
-		q.known[string(key)] = holds
-	}
-	return holds
-}
-
-// product is every way to choose, the poorest first.
-func product(pieces []piece, total int) [][]int {
+// product is every way to choose of some of the pieces, the poorest first.
+func product(pieces []piece, some []int, total int) [][]int {
 	out := make([][]int, 0, total)
 	for n := range total {
 		pick, rest := make([]int, len(pieces)), n
-		for i := len(pieces) - 1; i >= 0; i-- {
+		for k := len(some) - 1; k >= 0; k-- {
+			i := some[k]
 			pick[i], rest = rest%pieces[i].choices(), rest/pieces[i].choices()
 		}
 		out = append(out, pick)
@@ -212,13 +131,9 @@ func product(pieces []piece, total int) [][]int {
 	return out
 }
 
-// alone is nothing, everything, and for each gate what its parts ask for.
+// alone is nothing, and for each gate what its parts ask for.
 func alone(pieces []piece, gates [][]workflow.Part) [][]int {
-	full := make([]int, len(pieces))
-	for i, p := range pieces {
-		full[i] = p.choices() - 1
-	}
-	out := [][]int{make([]int, len(pieces)), full}
+	out := [][]int{make([]int, len(pieces))}
 	for _, gate := range gates {
 		pick := make([]int, len(pieces))
 		for _, leaf := range workflow.Leaves(gate) {
