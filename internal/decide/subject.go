@@ -40,9 +40,12 @@ func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evi
 // passes says whether an edge is that of a verdict which says that the work will do, on the work as it was judged.
 // An edge that can also be taken without the verdict, or on other work, is none.
 func passes(edge *workflow.Transition) bool {
-	failed := slices.ContainsFunc(workflow.Verdicts(edge.Gate), func(p workflow.Part) bool { return p.Verdict == "FAIL" })
+	verdicts := workflow.Verdicts(edge.Gate)
+	if len(verdicts) == 0 || slices.ContainsFunc(verdicts, func(p workflow.Part) bool { return p.Verdict == "FAIL" }) {
+		return false
+	}
 	certain := workflow.Certain(edge.Gate)
-	return !failed && len(workflow.Verdicts(certain)) > 0 && workflow.Asks(certain, workflow.GitUnmoved)
+	return len(workflow.Verdicts(certain)) > 0 && workflow.Asks(certain, workflow.GitUnmoved)
 }
 
 // PutUp says whether a task in the status only waits to be merged or committed: then it matters whether anybody judged it.

@@ -90,6 +90,9 @@ func (w *walk) tally(c task.Counters) int32 {
 
 // list numbers lists of owed hooks; the empty one is 0.
 func (w *walk) list(hooks []task.Hook) int32 {
+	if len(hooks) == 0 && len(w.lists) > 0 {
+		return 0
+	}
 	var key strings.Builder
 	for _, h := range hooks {
 		key.WriteString(strings.Join([]string{h.Action, h.Role, h.Prompt, h.Harness, h.Permissions, "\n"}, "\t"))

@@ -171,10 +171,10 @@ func (w *walk) begin() {
 // outcome is what follows from an event, whoever lives and whatever is owed.
 type outcome struct {
 	event  event
-	edge   int         // the transition that was taken; -1 for none
-	change task.Change // as far as a later step asks for it: the task and its hooks
-	after  config      // where the task stands then; its agents are not known
-	hooks  []task.Hook // that are owed then
+	edge   int32  // the transition that was taken; -1 for none
+	wants  int32  // which list of hooks it has
+	owes   int32  // and which of them are owed then
+	after  config // where the task stands then; its agents are not known
 	moved  bool
 	passes [2]bool // whether crashes are forgotten once nothing is owed, where they were not to be before, and where they were
 }
@@ -186,7 +186,7 @@ func (w *walk) outcomeOf(e event, edge int, c task.Change) outcome {
 		t.Workspace = "workspace"
 	}
 	return outcome{
-		event: e, edge: edge, change: task.Change{Task: t, Hooks: c.Hooks}, after: w.configOf(t), hooks: settles(c.Hooks),
+		event: e, edge: int32(edge), wants: w.list(c.Hooks), owes: w.list(settles(c.Hooks)), after: w.configOf(t),
 		moved:  len(c.Events) > 0 && (c.Events[len(c.Events)-1].IsMove() || e.kind == isBorn),
 		passes: [2]bool{decide.CrashesPass(false, c.Events), decide.CrashesPass(true, c.Events)},
 	}
@@ -195,7 +195,7 @@ func (w *walk) outcomeOf(e event, edge int, c task.Change) outcome {
 // follow enters the configurations that an event leads to: the one in which all its hooks are performed, and for each hook
 // that can fail the one in which it has. Declared are the hooks as the file has them, for their places.
 func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Hook) {
-	after, e, hooks := o.after, o.event, o.hooks
+	after, e, hooks := o.after, o.event, w.lists[o.owes]
 	after.agents = before.agents
 	if e.dies {
 		how := uint64(gone)
@@ -205,7 +205,7 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 		after.setAgent(int(e.role), how)
 	}
 	if before.owed != 0 {
-		hooks = append(w.overtake(before, o.change), hooks...)
+		hooks = append(w.overtake(before, o), hooks...)
 	}
 	after.unsettled = o.passes[0]
 	if before.unsettled {
@@ -263,12 +263,13 @@ func (w *walk) settle(c *config) {
 }
 
 // overtake is what stays owed of what was, once a new step is decided: each hook once, for what ends an agent ends it once.
-func (w *walk) overtake(before config, c task.Change) []task.Hook {
+func (w *walk) overtake(before config, o outcome) []task.Hook {
+	next := task.Change{Task: task.Task{Live: !w.def.States[o.after.status].Terminal}, Hooks: w.lists[o.wants]}
 	var owed []task.OwedHook
 	for i, h := range w.lists[before.owed] {
 		owed = append(owed, task.OwedHook{ID: int64(i + 1), Hook: h, State: task.HookFailed})
 	}
-	dropped := decide.Overtaken(owed, c)
+	dropped := decide.Overtaken(owed, next)
 	var kept []task.Hook
 	for _, h := range owed {
 		same := func(k task.Hook) bool { return k.Action == h.Action && k.Role == h.Role }
