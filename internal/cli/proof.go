@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,15 +62,18 @@ type checked struct {
 	took     time.Duration
 }
 
-// outcome is the whole in one word.
+// notProved is the outcome for a workflow of which not all could be looked at.
+const notProved = "not proved"
+
+// outcome is the whole in a word or two.
 func (c checked) outcome() string {
 	switch {
 	case c.quick:
 		return "skipped"
 	case len(c.report.Refused()) > 0:
 		return "broken"
-	case c.report.TooMany:
-		return "too many"
+	case len(c.report.NotProved()) > 0:
+		return notProved
 	case len(c.report.Failed()) > 0:
 		return "warned"
 	}
@@ -81,7 +83,7 @@ func (c checked) outcome() string {
 // status is the exit status that goes with it.
 func (c checked) status() error {
 	switch c.outcome() {
-	case "too many":
+	case notProved:
 		return &ended{status: exitFailed}
 	case "broken":
 		return &ended{status: exitUsage}
@@ -116,15 +118,12 @@ func (p *Program) sayChecked(c checked) {
 	}
 	broken := len(c.report.Refused())
 	warned := len(c.warnings) + len(c.report.Failed()) - broken
-	said := "nothing wrong with it"
+	said, unproved := "nothing wrong with it", c.report.NotProved()
 	switch {
 	case broken > 0:
 		said = fmt.Sprintf("it does not keep what is proved of a workflow; broken properties: %d", broken)
-		if c.report.TooMany {
-			said += " (there was too much to follow, and nothing is known of the rest)"
-		}
-	case c.report.TooMany:
-		said = fmt.Sprintf("nothing is proved: there was too much to follow, more than %d configurations; fewer counters, or smaller numbers in guards, would help", c.report.Configurations)
+	case len(unproved) > 0:
+		said = "not all of it could be looked at"
 	case warned > 0:
 		said = fmt.Sprintf("it can be used; warnings: %d", warned)
 	}
@@ -132,13 +131,13 @@ func (p *Program) sayChecked(c checked) {
 	if broken > 0 {
 		p.say("  mend it, or say in the file why it shall be so: %s", c.report.Excuse())
 	}
-	if c.quick || c.report.TooMany {
+	for _, why := range unproved {
+		p.say("  %s: %s", notProved, why)
+	}
+	if c.quick || len(unproved) > 0 {
 		return
 	}
 	p.say("  explored: %d configurations in %s", c.report.Configurations, c.took.Round(time.Millisecond))
-	if len(c.report.Coarse) > 0 {
-		p.say("  of more combinations of evidence than could be tried, each gate was met on its own in: %s", strings.Join(c.report.Coarse, ", "))
-	}
 	if b := c.report.Bound; b != (explore.Bound{}) {
 		p.say("  without a person, at most: moves %d, agents started %d, reviews among them %d", b.Moves, b.Agents, b.Rounds)
 	}
@@ -167,7 +166,7 @@ func (c checked) view() map[string]any {
 		"workflow": c.def.Name, "version": c.def.Version, "digest": c.def.Digest,
 		"states": len(c.def.States), "transitions": len(c.def.Transitions), "problems": []string{}, "warnings": orEmpty(c.warnings),
 		"outcome": c.outcome(), "configurations": c.report.Configurations, "milliseconds": c.took.Milliseconds(), "properties": properties,
-		"bound":  map[string]int{"moves": c.report.Bound.Moves, "agents": c.report.Bound.Agents, "reviews": c.report.Bound.Rounds},
-		"coarse": orEmpty(c.report.Coarse),
+		"bound":      map[string]int{"moves": c.report.Bound.Moves, "agents": c.report.Bound.Agents, "reviews": c.report.Bound.Rounds},
+		"not_proved": orEmpty(c.report.NotProved()), "vast": orEmpty(c.report.Vast),
 	}
 }

@@ -20,11 +20,16 @@ func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
 		status  int
 		says    string
 	}{
-		"nothing": {explore.Report{TooMany: true, Configurations: 50}, "too many", exitFailed, "nothing is proved: there was too much to follow, more than 50 configurations"},
+		"nothing": {explore.Report{TooMany: true, Configurations: 50}, "not proved", exitFailed, "own.yml: not all of it could be looked at (0 states, 0 transitions)\n  not proved: there was too much to follow: it gave up after 50 configurations; "},
+		"a gate": {
+			explore.Report{Vast: []explore.Vast{{State: "review", Parts: []string{"## A", "b.json"}}}}, "not proved", exitFailed,
+			"  not proved: in the state \"review\" these can be there in more than 1024 combinations, which gates look at together: ## A, b.json; ",
+		},
 		"something": {
 			explore.Report{TooMany: true, Configurations: 50, Verdicts: []explore.Verdict{broken}}, "broken", exitUsage,
 			"own.yml:7:1: broken: somebody lives [nobody-left]\n  1. One.\n  to do: end it\n" +
-				"own.yml: it does not keep what is proved of a workflow; broken properties: 1 (there was too much to follow, and nothing is known of the rest)",
+				"own.yml: it does not keep what is proved of a workflow; broken properties: 1 (0 states, 0 transitions)\n" +
+				"  mend it, or say in the file why it shall be so: allow: {nobody-left: REASON}\n  not proved: there was too much to follow",
 		},
 	}
 	for name, tt := range tests {

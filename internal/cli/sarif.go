@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"orange/internal/explore"
@@ -104,11 +103,10 @@ func (p *Program) sarif(problems, warnings yaml.Problems, file string, report ex
 		rule(v.Name, about[v.Name])
 		run.Results = append(run.Results, sarifOf(file, v))
 	}
-	if report.TooMany {
-		rule("too-many-configurations", "There was too much to follow: nothing is proved.")
+	for _, why := range report.NotProved() {
+		rule("not-proved", "Not all of it could be looked at: nothing is proved.")
 		run.Results = append(run.Results, sarifResult{
-			RuleID: "too-many-configurations", Level: "error", Locations: []sarifLocation{sarifAt(file, 1, 1)},
-			Message: sarifText{fmt.Sprintf("nothing is proved: there are more than %d configurations", report.Configurations)},
+			RuleID: "not-proved", Level: "error", Locations: []sarifLocation{sarifAt(file, 1, 1)}, Message: sarifText{"not proved: " + why},
 		})
 	}
 	return sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,78 @@ func TestChainsTable(t *testing.T) {
 					fmt.Println(v.Tell("chain"))
 				}
 			}
+		}
+	}
+}
+
+// crossroads is a state that is left by a rule for one section, over a move that asks for another, and by so many moves more, each with a
+// section of its own. Where the rule leads, the task can go on; or it cannot, and then only a dying agent that left both sections shows it.
+func crossroads(more int, sound bool) string {
+	var b strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	say("name: chain\nversion: 1\nstates:\n  todo: {}\n  doing: {role: worker, respawn_prompt: work}\n  rare: {}\n  stuck: {}\n  done: {terminal: true}\n  dropped: {terminal: true}")
+	say("moves: {cancel: dropped, merge: done}\ntransitions:")
+	say("  - {from: todo, to: doing, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}")
+	say("  - {from: doing, to: rare, by: reviewer, gate: {section: '## B'}}")
+	say("  - {from: doing, to: stuck, by: [worker, human], gate: {section: '## Z'}}")
+	if sound {
+		say("  - {from: rare, to: stuck, by: human}")
+	}
+	for i := range more {
+		say("  - {from: doing, to: e%d, by: [worker, human], gate: {section: '## E%d'}}", i, i)
+		say("  - {from: e%d, to: stuck, by: human}", i)
+	}
+	say("  - {from: stuck, to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}")
+	say("  - {from: '*', to: dropped, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}")
+	say("exit_monitoring:\n  rules:\n    - {status: doing, has_artifact: {section: '## Z'}, then: stuck}\n    - {status: doing, has_artifact: {section: '## A'}, then: rare}")
+	say("    - {status: doing, no_artifact: true, action: crash, stuck_after: 2, then: stuck}\nprompts: {work: Work.}\nallow: {roles-act: a test, prompts-legal: a test, reachable: a test}")
+	text := b.String()
+	for i := range more {
+		text = strings.Replace(text, "  stuck: {}\n", fmt.Sprintf("  e%d: {}\n  stuck: {}\n", i), 1)
+	}
+	return text
+}
+
+// Defect: over 1,024 combinations each gate was met alone, and the result was called proved.
+func TestWhatNoGateLooksAtTogetherIsProvedHoweverMuchThereIs(t *testing.T) {
+	t.Parallel()
+	for _, more := range []int{1, 11, 40} {
+		if r := explore.Check(parseText(t, crossroads(more, true)), explore.Most); !r.Proved() {
+			t.Errorf("%d more, and it is sound: %v %v", more, r.Failed(), r.NotProved())
+		}
+		r := explore.Check(parseText(t, crossroads(more, false)), explore.Most)
+		if failed := r.Failed(); len(failed) != 1 || failed[0].Name != explore.NoDeadEnd {
+			t.Errorf("%d more, and from rare nothing leads on: %v %v", more, failed, r.NotProved())
+		}
+	}
+}
+
+// What gates do look at together, and what is too much, is named: nothing is proved then.
+func TestWhatIsLookedAtTogetherAndTooMuchIsNotProved(t *testing.T) {
+	t.Parallel()
+	for parts, proved := range map[int]bool{10: true, 11: false} {
+		var sections, names []string
+		for i := range parts {
+			sections = append(sections, fmt.Sprintf("{section: '## P%02d'}", i))
+			names = append(names, fmt.Sprintf("## p%02d", i))
+		}
+		text := strings.Replace(crossroads(2, true), "gate: {section: '## E0'}", "gate: ["+strings.Join(sections, ", ")+"]", 1)
+		if r := explore.Check(parseText(t, text), explore.Most); !r.Proved() {
+			t.Errorf("%d parts of one gate alone: %v %v", parts, r.Failed(), r.NotProved())
+		}
+		text = strings.Replace(text, "{section: '## E1'}", "{section: '## P00'}", 1)
+		r := explore.Check(parseText(t, text), explore.Most)
+		if r.Proved() != proved || len(r.Failed()) > 0 {
+			t.Errorf("%d parts: %v %v", parts, r.Failed(), r.NotProved())
+		}
+		if proved {
+			continue
+		}
+		if len(r.Vast) != 1 || r.Vast[0].State != "doing" || !slices.Equal(r.Vast[0].Parts, names) || r.Bound != (explore.Bound{}) {
+			t.Errorf("%d parts: found %+v and %+v", parts, r.Vast, r.Bound)
+		}
+		if slices.ContainsFunc(r.Verdicts, func(v explore.Verdict) bool { return v.OK }) {
+			t.Errorf("it says of a property that it holds: %v", r.Verdicts)
 		}
 	}
 }

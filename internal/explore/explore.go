@@ -12,10 +12,11 @@ import (
 	"orange/internal/workflow"
 )
 
-// Most is the number of configurations after which the search gives up, where nobody says another one.
+// Most is the number of configurations after which the search gives up, where nobody says another one. It gives up earlier where these
+// are large, or have many ways out: with Most a process takes 500 MB at most.
 const Most = 500_000
 
-// MostAtCreation is the same where a person waits for their task: a few seconds.
+// MostAtCreation is the same where a person waits for their task: about 2 seconds, and 200 MB at most.
 const MostAtCreation = 100_000
 
 // Edition is the number of what is proved, and how. It grows with every property that is added or comes to ask for more:
@@ -97,8 +98,21 @@ func (r Report) Excuse() string {
 	return "allow: {" + strings.Join(names, ", ") + "}"
 }
 
+// NotProved says, in a sentence for each reason, why the whole of the workflow was not looked at. It is empty where it was.
+func (r Report) NotProved() []string {
+	var out []string
+	if r.TooMany {
+		out = append(out, fmt.Sprintf("there was too much to follow: it gave up after %d configurations; fewer counters, or smaller numbers in guards, would help", r.Configurations))
+	}
+	for _, v := range r.Vast {
+		out = append(out, fmt.Sprintf("in the state %q these can be there in more than %d combinations, which gates look at together: %s; ask for fewer of them in one gate",
+			v.State, maxLooks, strings.Join(v.Parts, ", ")))
+	}
+	return out
+}
+
 // Proved says whether the whole of the workflow was looked at and every property holds, or has a reason not to.
-func (r Report) Proved() bool { return !r.TooMany && len(r.Vast) == 0 && len(r.Failed()) == 0 }
+func (r Report) Proved() bool { return len(r.NotProved()) == 0 && len(r.Failed()) == 0 }
 
 // Check explores a workflow. It gives up after so many configurations.
 func Check(def *workflow.Definition, most int) Report {
@@ -108,9 +122,12 @@ func Check(def *workflow.Definition, most int) Report {
 	if !w.tooMany {
 		r.Bound = w.judge()
 	}
+	if len(r.Vast) > 0 {
+		r.Bound = Bound{} // there may be ways that nobody has gone
+	}
 	for _, p := range Properties() {
 		v := w.verdict(p.Name)
-		if v.OK && w.tooMany {
+		if v.OK && len(r.NotProved()) > 0 {
 			continue // nobody knows
 		}
 		r.Verdicts = append(r.Verdicts, v)

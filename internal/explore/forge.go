@@ -44,8 +44,10 @@ func newForge(def *workflow.Definition, leaving [][]int, rules [][]int) *forge {
 				continue
 			}
 			looks, vast := looksOf(f.questionsOf(s, leaving[s], rules[s], held == 1))
-			if f.looks[s][held] = looks; len(vast) > 0 && held == 1 {
-				f.vast = append(f.vast, Vast{string(def.States[s].Name), vast})
+			name := string(def.States[s].Name)
+			known := slices.ContainsFunc(f.vast, func(v Vast) bool { return v.State == name })
+			if f.looks[s][held] = looks; len(vast) > 0 && !known {
+				f.vast = append(f.vast, Vast{name, vast})
 			}
 			f.deaths[s][held] = f.deathsOf(looks, leaving[s], rules[s])
 		}

@@ -186,9 +186,10 @@ func (q *questions) fill(g *group) {
 		total = min(total*q.pieces[i].choices(), maxLooks+1)
 	}
 	picks := alone(q.pieces, gates)
-	if g.vast = total > maxLooks; !g.vast {
+	if total <= maxLooks {
 		picks = product(q.pieces, g.pieces, total)
 	}
+	g.vast = total > maxLooks && len(g.asked) > 1 // one question has two answers, and each was met
 	for _, pick := range picks {
 		if !possible(q.pieces, pick) {
 			continue
@@ -244,7 +245,9 @@ func (q *questions) lookAt(groups []group, picks [][]int, looks []look) []look {
 			}
 		}
 		says := q.answers(pick)
-		same := func(o look) bool { return slices.Equal(o.gates, says[:q.gates]) && slices.Equal(o.rules, says[q.gates:]) }
+		same := func(o look) bool {
+			return slices.Equal(o.gates, says[:q.gates]) && slices.Equal(o.rules, says[q.gates:])
+		}
 		if !slices.ContainsFunc(looks, same) {
 			looks = append(looks, look{evidence: evidenceOf(q.pieces, pick), gates: says[:q.gates], rules: says[q.gates:]})
 		}

@@ -14,6 +14,7 @@ type walk struct {
 	def     *workflow.Definition
 	most    int
 	left    int // steps that may still be followed
+	room    int // bytes that may still be kept
 	tooMany bool
 
 	count    *counting
@@ -57,6 +58,16 @@ type walk struct {
 // stepsEach is how many steps there may be to follow for each configuration that may be entered, on an average.
 const stepsEach = 32
 
+// bytesEach is how much may be kept for each of them, on an average. The collector of garbage lets a process grow to about twice what is kept.
+const bytesEach = 440
+
+// What is kept of a configuration with its place in the map, of a way, and of an outcome, in bytes.
+const (
+	configBytes  = 200
+	wayBytes     = 32
+	outcomeBytes = 96
+)
+
 // way is one arrow between two configurations.
 type way struct {
 	to     int32
@@ -88,7 +99,7 @@ type leg struct {
 
 func newWalk(def *workflow.Definition, most int) *walk {
 	w := &walk{
-		def: def, most: most, left: most * stepsEach, count: newCounting(def), means: meanings(), tallyOf: map[string]int32{}, listOf: map[string]int32{},
+		def: def, most: most, left: most * stepsEach, room: most * bytesEach, count: newCounting(def), means: meanings(), tallyOf: map[string]int32{}, listOf: map[string]int32{},
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)), made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
 		movesOf: map[asked][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{}, timerOf: map[view][]outcome{},
 		calmOf: map[calm]int32{}, flaws: map[string][]flaw{},
@@ -149,6 +160,9 @@ func (w *walk) explore() {
 		w.visit(int32(at))
 		w.scratch = w.ways[at]
 		w.ways[at] = slices.Clone(w.scratch)
+		if w.room -= configBytes + wayBytes*len(w.scratch); w.room < 0 {
+			w.tooMany = true
+		}
 	}
 }
 
@@ -181,6 +195,7 @@ type outcome struct {
 
 func (w *walk) outcomeOf(e event, edge int, c task.Change) outcome {
 	w.left--
+	w.room -= outcomeBytes
 	t := c.Task
 	if c.Lease == task.LeaseReserve {
 		t.Workspace = "workspace"

@@ -55,7 +55,7 @@ func (h *Home) prove(def *workflow.Definition) error {
 			break
 		}
 		note := provedNote(def.Digest)
-		if report.TooMany {
+		if len(report.NotProved()) > 0 {
 			note = vastNote(def.Digest)
 			h.warnVast(def)
 		}
@@ -77,7 +77,7 @@ func (h *Home) check(def *workflow.Definition) explore.Report {
 // warnVast tells that nothing is known of a workflow, which is no reason to refuse it.
 func (h *Home) warnVast(def *workflow.Definition) {
 	if h.Warn != nil {
-		h.Warn(fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed while you wait; %q follows more",
+		h.Warn(fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed while you wait; %q follows more, and says what is too much",
 			def.Name, "orange workflow check "+def.Name))
 	}
 }
