@@ -305,19 +305,29 @@ func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 	if !wanted {
 		return nil
 	}
-	for i, l := range w.forge.looks[c.status][held(c)] {
-		change := decide.Escalate(w.def, level, t, l.evidence, late)
-		if change.Entered {
-			e := event{kind: isTimer, role: -1, as: -1, to: w.place(to), look: int16(i)}
-			return []outcome{w.outcomeOf(e, w.edgeOf(t, to, false), change)}
-		}
-	}
 	state := w.def.States[c.status]
-	w.tell(RulesLegal, flaw{
+	f := flaw{
 		at: at, pos: state.Timeout.Pos, suggestion: "let the timeout lead where a transition is open whatever the counters say",
 		message: fmt.Sprintf("the timeout of %q leads to %q, and that move is refused%s", state.Name, to, w.standing(c)),
-	})
-	return nil
+	}
+	var out []outcome
+	for i, l := range w.forge.looks[c.status][held(c)] { // the first is that nobody wrote anything
+		change := decide.Escalate(w.def, level, t, l.evidence, late)
+		if !change.Entered {
+			continue
+		}
+		n := w.edgeOf(t, to, false)
+		out = append(out, w.outcomeOf(event{kind: isTimer, role: -1, as: -1, to: w.place(to), look: int16(i)}, n, change))
+		if i == 0 {
+			return out
+		}
+		f.suggestion = "let the timeout lead where a transition asks for no evidence"
+		f.message = fmt.Sprintf("the timeout of %q leads to %q, and that move is refused where nobody has left %s%s",
+			state.Name, to, asks(w.def.Transitions[n].Gate), w.standing(c))
+		break
+	}
+	w.tell(RulesLegal, f)
+	return out
 }
 
 // settled has what is owed performed at last.
