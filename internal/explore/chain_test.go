@@ -153,3 +153,23 @@ func TestWhatIsLookedAtTogetherAndTooMuchIsNotProved(t *testing.T) {
 		}
 	}
 }
+
+// Defect: every move that its role may ask for was taken to be made, whether or not the prompt says so: an obedient worker was refused at its
+// first command.
+func TestAPromptIsFollowedByTheMovesThatItAsksFor(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../workflows/default.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []string{"    5. Run `orange task update --status working`.\n", "    2. Run `orange task update --status working`, then build it.\n"} {
+		less := strings.Replace(string(text), step, "", 1)
+		if less == string(text) {
+			t.Fatalf("default does not say %q", step)
+		}
+		failed := explore.Check(parseText(t, less), explore.Most).Failed()
+		if len(failed) != 1 || failed[0].Name != explore.PromptsLegal || failed[0].Mild {
+			t.Errorf("without %q: %v", step, failed)
+		}
+	}
+}

@@ -93,8 +93,8 @@ func (w *walk) judgePrompts() {
 			continue
 		}
 		prompt := w.def.Prompts[at]
-		reach := w.reach(p.role, p.from)
 		asks := asksOf(w.def, prompt.Text)
+		reach := w.reach(p.role, asks, p.from)
 		for _, a := range asks {
 			w.judgeAsk(p, prompt, a, reach)
 		}
@@ -141,10 +141,20 @@ func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.St
 
 // judgeStart tells of a state in which the agent begins, and where none of what its prompt asks for can be done.
 func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from task.Status) {
-	if len(asks) == 0 || w.def.WaitsForPerson(from) {
+	if w.def.WaitsForPerson(from) {
 		return
 	}
-	reach := w.reach(p.role, []task.Status{from})
+	if state, _ := w.def.State(from); len(asks) == 0 && !p.told && state.Role == p.role && len(w.answers(p.role, ask{any: true}, []task.Status{from})) > 0 {
+		w.tell(PromptsLegal, flaw{
+			at: w.firstOf(p, []task.Status{from}), pos: prompt.Pos, mild: true,
+			message:    fmt.Sprintf("the prompt %q has the %s that begins in %q ask for no move: the task goes on when it ends, or by a person", prompt.Name, p.role, from),
+			suggestion: "say in the prompt which move to ask for, and with which command",
+		})
+	}
+	if len(asks) == 0 {
+		return
+	}
+	reach := w.reach(p.role, asks, []task.Status{from})
 	if slices.ContainsFunc(asks, func(a ask) bool { return len(w.answers(p.role, a, reach)) > 0 }) {
 		return
 	}
@@ -155,14 +165,24 @@ func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from tas
 	})
 }
 
-// reach are the states to which an agent leads its task by its own moves.
-func (w *walk) reach(role string, from []task.Status) []task.Status {
+// reach are the states to which a task comes while an agent does what its prompt asks for: by the moves that the prompt names, where it is
+// the agent's turn, and by those that others make.
+func (w *walk) reach(role string, asks []ask, from []task.Status) []task.Status {
 	out := slices.Clone(from)
+	add := func(to task.Status) {
+		if to != "" && !slices.Contains(out, to) {
+			out = append(out, to)
+		}
+	}
 	for i := 0; i < len(out); i++ { // it grows meanwhile
+		state, _ := w.def.State(out[i])
+		add(state.Timeout.Then)
 		for n := range w.def.Transitions {
 			edge := &w.def.Transitions[n]
-			if edge.From == out[i] && mayAsk(edge, role) && !slices.Contains(out, edge.To) {
-				out = append(out, edge.To)
+			own := state.Role == role && mayAsk(edge, role)
+			asked := func(a ask) bool { return slices.Contains(w.answers(role, a, out[i:i+1]), edge) }
+			if edge.From == out[i] && (!own || slices.ContainsFunc(asks, asked)) {
+				add(edge.To)
 			}
 		}
 	}
