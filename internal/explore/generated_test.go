@@ -53,7 +53,7 @@ func sound(t *rapid.T) string {
 		switch kind {
 		case "work":
 			at = i
-			form := rapid.SampledFrom([]string{"required: true", "fields: [DONE]", "verdict: PASS, verdict_in: first-line"}).Draw(t, "form")
+			form := rapid.SampledFrom([]string{"required: true", "fields: [DONE]", "fields: [DONE, LEFT]"}).Draw(t, "form")
 			gate := fmt.Sprintf("{section: \"## Part %d\", %s}", i, form)
 			timeout := rapid.SampledFrom([]string{"", ", timeout: 1h", ", timeout: {after: 1h, then: stuck}"}).Draw(t, "timeout")
 			states += fmt.Sprintf("  %s: {role: worker, respawn_prompt: work%s%s}\n", here, auto, timeout)

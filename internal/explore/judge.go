@@ -156,6 +156,9 @@ func (w *walk) judge() Bound {
 	w.judgeRules()
 	w.judgePrompts()
 	w.judgeRoles()
+	w.judgeAuthors()
+	w.judgeForced()
+	w.judgeShut()
 	return bound
 }
 

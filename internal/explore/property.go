@@ -13,6 +13,8 @@ const (
 	Workspace    = "workspace"
 	PromptsLegal = "prompts-legal"
 	RolesAct     = "roles-act"
+	OwnWork      = "own-work"
+	CrashForward = "crash-forward"
 )
 
 // Property is one promise that a workflow keeps wherever a task can come to.
@@ -35,5 +37,7 @@ func Properties() []Property {
 		{Workspace, "No agent is started without a workspace or loses it, and at the end it is given back."},
 		{PromptsLegal, "A prompt asks for moves that its agent may make, and names the evidence that they take."},
 		{RolesAct, "Every role that may ask for something, or has a state, is a person or is started somewhere."},
+		{OwnWork, "No verdict is open to the role whose work it is about."},
+		{CrashForward, "Too many crashes lead past no gate to where the agents alone can bring the task to a good end."},
 	}
 }

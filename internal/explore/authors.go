@@ -1,0 +1,202 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// judgeAuthors tells of verdicts that are open to whoever they are about.
+func (w *walk) judgeAuthors() {
+	for n := range w.def.Transitions {
+		edge := &w.def.Transitions[n]
+		if len(workflow.Verdicts(edge.Gate)) == 0 {
+			continue
+		}
+		for _, before := range w.authors(edge.From) {
+			if !mayAsk(edge, before.Role) {
+				continue
+			}
+			judges := "anybody may ask for it"
+			if len(edge.By) > 0 {
+				judges = "by: " + strings.Join(edge.By, ", ")
+			}
+			w.tell(OwnWork, flaw{
+				at: -1, pos: edge.Pos,
+				message: fmt.Sprintf("the verdict that leads from %q to %q is open to the %s, whose work of %q it is about (%s)",
+					edge.From, edge.To, before.Role, before.Name, judges),
+				suggestion: fmt.Sprintf("name in by who judges, without the %s; where both have one role give each its own", before.Role),
+			})
+			break
+		}
+	}
+}
+
+// authors are the states in which somebody makes what is judged in a state: those from which a move with a gate leads there. Where that
+// gate is a verdict, it passes the work of others on, and they are its authors.
+func (w *walk) authors(judged task.Status) []workflow.State {
+	var out []workflow.State
+	seen, open := map[task.Status]bool{judged: true}, []task.Status{judged}
+	for len(open) > 0 {
+		to := open[0]
+		open = open[1:]
+		for n := range w.def.Transitions {
+			edge := &w.def.Transitions[n]
+			if edge.To != to || len(edge.Gate) == 0 || seen[edge.From] {
+				continue
+			}
+			seen[edge.From] = true
+			before, _ := w.def.State(edge.From)
+			switch {
+			case len(workflow.Verdicts(edge.Gate)) > 0:
+				open = append(open, edge.From)
+			case before.Role != "" && before.Role != task.RoleHuman:
+				out = append(out, before)
+			}
+		}
+	}
+	return out
+}
+
+// judgeForced tells of crashes that lead forward: past a gate, to where a good end can be reached without a person.
+func (w *walk) judgeForced() {
+	for n := range w.def.Exit.Rules {
+		rule := &w.def.Exit.Rules[n]
+		if rule.Action != workflow.ActionCrash {
+			continue
+		}
+		for _, to := range leadsOf(rule) {
+			state, exists := w.def.State(to)
+			if !exists || state.Escalation {
+				continue
+			}
+			gate, past := w.passed(rule.Status, to)
+			if way := w.aloneToSuccess(to); past && way != nil {
+				w.tell(CrashForward, flaw{
+					at: -1, pos: rule.Pos,
+					message: fmt.Sprintf("too many crashes in %q lead to %q past %s, and from there to a good end without a person: %s",
+						rule.Status, to, gate, listed(way)),
+					suggestion: "let them lead where a person looks, or mark that state with escalation: true",
+				})
+			}
+		}
+	}
+}
+
+// leadsOf lists where a rule may lead.
+func leadsOf(rule *workflow.Rule) []task.Status {
+	var out []task.Status
+	if rule.Then != "" {
+		out = append(out, rule.Then)
+	}
+	for _, b := range rule.ThenWhen {
+		out = append(out, b.Then)
+	}
+	return out
+}
+
+// passed says what a move by force passes: the gate of the transition between two states, or, where there is none, those of all ways.
+func (w *walk) passed(from, to task.Status) (what string, past bool) {
+	found := false
+	for n := range w.def.Transitions {
+		edge := &w.def.Transitions[n]
+		if edge.From != from || edge.To != to {
+			continue
+		}
+		if found = true; len(edge.Gate) == 0 {
+			return "", false // whoever crashed could have gone there all the same
+		}
+		what = asks(edge.Gate)
+	}
+	if !found {
+		return "whatever the ways between them ask for", true
+	}
+	return what, true
+}
+
+// aloneToSuccess is a way from a state to a good end that needs no person; nil where there is none.
+func (w *walk) aloneToSuccess(from task.Status) []task.Status {
+	came := map[task.Status]task.Status{from: from}
+	open := []task.Status{from}
+	for len(open) > 0 {
+		at := open[0]
+		open = open[1:]
+		if decide.Marks(w.def, at).Well {
+			way := []task.Status{at}
+			for at != from {
+				at = came[at]
+				way = append([]task.Status{at}, way...)
+			}
+			return way
+		}
+		for _, to := range w.onAlone(at) {
+			if _, seen := came[to]; !seen {
+				came[to], open = at, append(open, to)
+			}
+		}
+	}
+	return nil
+}
+
+// onAlone is where a state leads without a person.
+func (w *walk) onAlone(from task.Status) []task.Status {
+	var out []task.Status
+	for n := range w.def.Transitions {
+		edge := &w.def.Transitions[n]
+		acts := len(edge.By) == 0 || slices.ContainsFunc(edge.By, func(role string) bool { return role != task.RoleHuman })
+		if edge.From == from && acts {
+			out = append(out, edge.To)
+		}
+	}
+	for n := range w.def.Exit.Rules {
+		if rule := &w.def.Exit.Rules[n]; rule.Status == from {
+			out = append(out, leadsOf(rule)...)
+		}
+	}
+	if state, _ := w.def.State(from); state.Timeout.Then != "" {
+		out = append(out, state.Timeout.Then)
+	}
+	return out
+}
+
+// judgeShut warns of states that live and that no person can leave, and of moves that are left to a role which is never there.
+func (w *walk) judgeShut() {
+	for _, s := range w.def.States {
+		if s.Terminal || w.place(s.Name) < 0 {
+			continue
+		}
+		leaves := func(e workflow.Transition) bool { return e.From == s.Name && mayAsk(&e, task.RoleHuman) }
+		if !slices.ContainsFunc(w.def.Transitions, leaves) {
+			w.tell(NoDeadEnd, flaw{
+				at: -1, pos: s.Pos, mild: true, message: fmt.Sprintf("a person cannot lead the task out of %q, not even to give it up", s.Name),
+				suggestion: "give it a transition by: human, to where the task is given up at least",
+			})
+		}
+	}
+	for n := range w.def.Transitions {
+		edge := &w.def.Transitions[n]
+		if len(edge.By) == 0 || slices.Contains(edge.By, task.RoleHuman) {
+			continue
+		}
+		if !w.everThere(edge) {
+			w.tell(RolesAct, flaw{
+				at: -1, pos: edge.Pos, mild: true, suggestion: "name a role that is at work there, or a person",
+				message: fmt.Sprintf("the move from %q to %q is left to the %s, and no such agent is ever there", edge.From, edge.To, strings.Join(edge.By, " or the ")),
+			})
+		}
+	}
+}
+
+// everThere says whether an agent that may ask for a move lives in some configuration in which the task has the status.
+func (w *walk) everThere(edge *workflow.Transition) bool {
+	at := w.place(edge.From)
+	return slices.ContainsFunc(w.configs, func(c config) bool {
+		return c.status == at && slices.ContainsFunc(w.roles, func(role string) bool {
+			return c.agent(slices.Index(w.roles, role)) == alive && slices.Contains(edge.By, role)
+		})
+	})
+}
