@@ -125,6 +125,7 @@ func Check(def *workflow.Definition, most int) Report {
 	if len(r.Vast) > 0 {
 		r.Bound = Bound{} // there may be ways that nobody has gone
 	}
+	w.spareMild()
 	for _, p := range Properties() {
 		v := w.verdict(p.Name)
 		if v.OK && len(r.NotProved()) > 0 {
@@ -133,6 +134,20 @@ func Check(def *workflow.Definition, most int) Report {
 		r.Verdicts = append(r.Verdicts, v)
 	}
 	return r
+}
+
+// spareMild takes back what is only warned of where the same line, or the same property, is broken: it is told once, by the graver name.
+func (w *walk) spareMild() {
+	broken := map[int]bool{}
+	for _, flaws := range w.flaws {
+		for _, f := range flaws {
+			broken[f.pos.Line] = broken[f.pos.Line] || !f.mild
+		}
+	}
+	for property, flaws := range w.flaws {
+		grave := slices.ContainsFunc(flaws, func(f flaw) bool { return !f.mild })
+		w.flaws[property] = slices.DeleteFunc(flaws, func(f flaw) bool { return f.mild && (grave || broken[f.pos.Line]) })
+	}
 }
 
 // verdict is what the flaws that were found say about a property.

@@ -41,6 +41,7 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 		return
 	}
 	w.crowded(at, one, c)
+	w.outstayed(at, one, c)
 	if state := w.def.States[c.status]; state.Terminal {
 		if who := w.living(c, func(int) bool { return true }); len(who) > 0 {
 			w.tell(NobodyLeft, flaw{
@@ -52,6 +53,53 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 			w.tell(Workspace, flaw{
 				at: at, last: &one, pos: w.placeOfWay(at, one), suggestion: fmt.Sprintf("add the hook %q", task.ReleaseWorkspace),
 				message: fmt.Sprintf("the task has ended in %q with its workspace, which nobody else gets then", state.Name),
+			})
+		}
+	}
+}
+
+// outstayed warns of an agent that lives on in a state that is another's, or nobody's. A worker may: it waits there for its turn.
+func (w *walk) outstayed(at int32, one way, c config) {
+	if at < 0 || !one.moves || one.event.kind == isDeath {
+		return
+	}
+	before, state := w.def.States[w.configs[at].status], w.def.States[c.status]
+	r := slices.Index(w.roles, before.Role)
+	own := before.Role != task.RoleWorker && before.Role != task.RoleHuman && r >= 0
+	if !own || state.Terminal || state.Role == before.Role || c.agent(r) != alive {
+		return
+	}
+	ends := task.KillReviewer
+	if before.Role != task.RoleReviewer {
+		ends = task.KillAgent + " with role: " + before.Role
+	}
+	w.tell(NobodyLeft, flaw{
+		at: at, last: &one, pos: w.placeOfWay(at, one), mild: true, suggestion: fmt.Sprintf("add the hook %s", ends),
+		message: fmt.Sprintf("the %s lives on in %q, where it has nothing to do", before.Role, state.Name),
+	})
+}
+
+// judgeMixed warns of states to which a task comes with a workspace and without one. Out of one where a workspace is made ready the
+// workflow knows that, and what comes after such a state is told of there.
+func (w *walk) judgeMixed() {
+	with, without := map[int16]bool{}, map[int16]bool{}
+	for _, c := range w.configs {
+		if c.owed == 0 {
+			with[c.status], without[c.status] = with[c.status] || c.workspace, without[c.status] || !c.workspace
+		}
+	}
+	mixed := func(s int16) bool { return with[s] && without[s] }
+	for i, s := range w.def.States {
+		at := int16(i)
+		if !mixed(at) || s.Terminal || slices.ContainsFunc(w.leaving[i], func(n int) bool { return w.def.Transitions[n].Has(task.AcquireWorkspace) }) {
+			continue
+		}
+		begins := slices.ContainsFunc(w.def.Births, func(b workflow.Birth) bool { return b.To == s.Name }) ||
+			slices.ContainsFunc(w.def.Transitions, func(e workflow.Transition) bool { return e.To == s.Name && e.From != s.Name && !mixed(w.place(e.From)) })
+		if begins {
+			w.tell(Workspace, flaw{
+				at: -1, pos: s.Pos, mild: true, suggestion: "put acquire_workspace on all ways into it",
+				message: fmt.Sprintf("a task can come to %q with a workspace and without one", s.Name),
 			})
 		}
 	}
@@ -159,6 +207,7 @@ func (w *walk) judge() Bound {
 	w.judgeAuthors()
 	w.judgeForced()
 	w.judgeShut()
+	w.judgeMixed()
 	return bound
 }
 

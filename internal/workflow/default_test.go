@@ -37,16 +37,15 @@ func TestTheWorkflowsThatShipLoad(t *testing.T) {
 }
 
 // minimal and phases have no state for a task that gets nowhere.
-func TestTheWorkflowsThatShipHaveNoWarningsButThoseThatAreMeant(t *testing.T) {
+func TestTheWorkflowsThatShipHaveNoWarnings(t *testing.T) {
 	t.Parallel()
-	meant := map[string][]string{"minimal": {"crash-nowhere"}, "phases": slices.Repeat([]string{"crash-nowhere"}, 6)}
 	for name := range shipped {
 		var found []string
 		for _, w := range load(t, "../../workflows/"+name+".yml").Warnings() {
 			found = append(found, w.Rule)
 		}
-		if !slices.Equal(found, meant[name]) {
-			t.Errorf("found the warnings %q of %s, want %q", found, name, meant[name])
+		if len(found) > 0 {
+			t.Errorf("found the warnings %q of %s", found, name)
 		}
 	}
 }

@@ -26,9 +26,8 @@ func (d *Definition) Warnings() yaml.Problems {
 			n, len(d.Roles), maxWays, maxRoles)
 		return r.found()
 	}
-	ways := d.ways()
-	r.warnStates(d, ways)
-	r.warnCrashes(d)
+	r.warnStates(d)
+	r.warnTwice(d)
 	r.warnBy(d)
 	r.warnUndecided(d)
 	r.warnGates(d)
@@ -37,7 +36,6 @@ func (d *Definition) Warnings() yaml.Problems {
 	r.warnCounters(d)
 	r.warnUnused(d)
 	r.warnEmpty(d)
-	r.warnFlow(d, ways)
 	return r.found()
 }
 
@@ -47,33 +45,26 @@ func (r reader) found() yaml.Problems {
 	return found
 }
 
-// warnStates tells of states that nothing leaves but what leads out of every state, and of those whose agent cannot be started again.
-func (r reader) warnStates(d *Definition, ways []way) {
-	left := map[task.Status]bool{}
-	for _, w := range ways {
-		left[w.from] = left[w.from] || w.to != w.from && !w.everywhere
-	}
+// warnStates tells of states whose agent cannot be started again.
+func (r reader) warnStates(d *Definition) {
 	for _, s := range d.States {
-		if s.Terminal {
-			continue
-		}
-		if !left[s.Name] {
-			r.Problem(s.Pos, "dead-end", "found nothing that leads out of %q but what leads out of every state, expected a transition, or terminal: true", s.Name)
-		}
-		if s.Role != "" && s.Role != task.RoleHuman && s.RespawnPrompt.Name == "" {
+		if !s.Terminal && s.Role != "" && s.Role != task.RoleHuman && s.RespawnPrompt.Name == "" {
 			r.Problem(s.Pos, "respawn", "found no respawn_prompt in %q, expected one: the %s there cannot be started again once it has died", s.Name, s.Role)
 		}
 	}
 }
 
-func (r reader) warnCrashes(d *Definition) {
-	for _, rule := range d.Exit.Rules {
-		if rule.Action == ActionCrash && len(targets(rule)) == 0 {
-			r.Problem(rule.Pos, "crash-nowhere",
-				"found a crash rule of %q that leads nowhere, expected then: after %d crashes the task stays where it is and asks for a person",
-				rule.Status, rule.StuckAfter)
+// warnTwice tells of a workspace that is made ready twice at once.
+func (r reader) warnTwice(d *Definition) {
+	d.eachList(func(hooks []Hook) {
+		acquired := false
+		for _, h := range hooks {
+			if h.Action == task.AcquireWorkspace && acquired {
+				r.Problem(h.Pos, "workspace", "found acquire_workspace a second time in one list of hooks, expected it once")
+			}
+			acquired = acquired || h.Action == task.AcquireWorkspace
 		}
-	}
+	})
 }
 
 // targets are the states that an exit rule may lead to.

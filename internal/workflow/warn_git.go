@@ -38,15 +38,9 @@ func (r reader) warnUnbound(d *Definition) {
 	}
 }
 
-// warnRestart tells what a way on for a moved tip lacks: a bound, and the agent that it is for.
+// warnRestart tells that a way on for a moved tip lacks the agent that it is for.
 func (r reader) warnRestart(d *Definition, t *Transition) {
 	s, _ := d.State(t.From)
-	counts := slices.ContainsFunc(t.When, func(g Guard) bool {
-		return slices.ContainsFunc(t.Hooks, func(h Hook) bool { return h.Field == g.Field && h.Action != task.SetField })
-	})
-	if !counts {
-		r.Problem(t.Pos, "unbound", "found a way on for a moved branch that may be taken for ever, expected a guard, and a hook that increments its counter")
-	}
 	if !slices.ContainsFunc(t.Hooks, func(h Hook) bool { return SpawnRole(h.Hook) != "" && RoleIn(s, h.Hook) == s.Role }) {
 		r.Problem(t.Pos, "unbound", "found a way on for a moved branch that starts no %s, expected a hook that does", s.Role)
 	}
