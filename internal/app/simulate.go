@@ -40,7 +40,7 @@ func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.Si
 }
 
 // boundWorth is how many configurations a workflow may have for the bound of its moves to be looked for: a simulation waits for that.
-const boundWorth = 2500
+const boundWorth = 10_000
 
 // provedBound is how many moves a task makes at most without a person; 0 where that is not proved, or would take long to.
 func provedBound(def *workflow.Definition) int {

@@ -153,14 +153,23 @@ type propertyView struct {
 	Line       int      `json:"line"`
 	Column     int      `json:"column"`
 	Suggestion string   `json:"suggestion"`
-	More       int      `json:"more"`
-	Mild       bool     `json:"mild"` // the check warns of it, and ends well
+	More       int      `json:"more"`  // how many places more
+	Lines      []int    `json:"lines"` // and on which lines they are
+	Mild       bool     `json:"mild"`  // the check warns of it, and ends well
+}
+
+func lines(places []yaml.Pos) []int {
+	out := make([]int, len(places))
+	for i, at := range places {
+		out[i] = at.Line
+	}
+	return out
 }
 
 func (c checked) view() map[string]any {
 	properties := []propertyView{}
 	for _, v := range c.report.Verdicts {
-		properties = append(properties, propertyView{v.Name, v.OK, v.Allowed, v.Message, orEmpty(v.Steps), v.Line, v.Col, v.Suggestion, v.More, v.Mild})
+		properties = append(properties, propertyView{v.Name, v.OK, v.Allowed, v.Message, orEmpty(v.Steps), v.Line, v.Col, v.Suggestion, len(v.More), lines(v.More), v.Mild})
 	}
 	return map[string]any{
 		"workflow": c.def.Name, "version": c.def.Version, "digest": c.def.Digest,

@@ -74,13 +74,7 @@ func (w *walk) tellRound(start int32, group []int32) {
 	for at := start; len(round) == 0 || at != start; at = from[at].at {
 		round = append([]leg{from[at]}, round...)
 	}
-	blamed := round[0]
-	for _, l := range round {
-		if l.way.moves || l.way.event.kind == isRequest {
-			blamed = l
-			break
-		}
-	}
+	blamed := w.blamed(round)
 	s := w.def.States[w.configs[start].status]
 	f := flaw{
 		at: start, round: round, pos: w.placeOfWay(blamed.at, blamed.way),
@@ -91,6 +85,29 @@ func (w *walk) tellRound(start int32, group []int32) {
 		f.suggestion = fmt.Sprintf("give %q a crash rule with stuck_after and then, or take respawn: auto out", s.Name)
 	}
 	w.tell(Bounded, f)
+}
+
+// blamed is the leg of a round that leads back: to a state to which a task comes before the one that it leaves. Where none leaves a state
+// it is the first that somebody asks for.
+func (w *walk) blamed(round []leg) leg {
+	first := make([]int, len(w.def.States)) // configurations are numbered by how far they are
+	for at := len(w.configs) - 1; at >= 0; at-- {
+		first[w.configs[at].status] = at
+	}
+	var asked []leg
+	for _, l := range round {
+		from, to := w.configs[l.at].status, w.configs[l.way.to].status
+		if l.way.moves && first[to] < first[from] {
+			return l
+		}
+		if l.way.moves || l.way.event.kind == isRequest {
+			asked = append(asked, l)
+		}
+	}
+	if len(asked) == 0 {
+		return round[0]
+	}
+	return asked[0]
 }
 
 // groups puts configurations that lead to one another without a person into one group (Tarjan's way, without calling itself).

@@ -17,6 +17,7 @@ type config struct {
 	unsettled bool   // the crashes are forgotten once the owed hooks of the last move are performed
 	agents    uint64 // two bits for each role
 	counters  int32  // which of the known counters
+	visited   uint32 // the states in which it has been, a bit for each that can be done anew
 	owed      int32  // which of the known lists of hooks; the first one has failed
 }
 

@@ -343,7 +343,10 @@ func (w *walk) settled(at int32, c config) {
 
 // redo has a person take the task back.
 func (w *walk) redo(at int32, c config, t task.Task) {
-	for _, again := range w.def.Redo {
+	for i, again := range w.def.Redo {
+		if c.visited&(1<<i) == 0 {
+			continue // it is refused
+		}
 		to := task.Status(again.Name)
 		history := []task.Event{{Type: task.Created, Data: map[string]string{"status": again.Name}}}
 		change, err := decide.Redo(w.def, t, to, decide.Evidence{}, history, task.Actor{Role: task.RoleHuman}, "there is one", born())

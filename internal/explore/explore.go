@@ -5,11 +5,14 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"orange/internal/workflow"
+	"orange/internal/yaml"
 )
 
 // Most is the number of configurations after which the search gives up, where nobody says another one. It gives up earlier where these
@@ -50,8 +53,8 @@ type Verdict struct {
 	Steps      []string // the shortest way there, in words; empty where no way is needed to see it
 	Line, Col  int      // what is to blame
 	Suggestion string
-	More       int  // further places where the same is wrong
-	Mild       bool // all of it leaves the task where a person finds it, with a mark
+	More       []yaml.Pos // further places where the same is wrong, in the order of the file
+	Mild       bool       // all of it leaves the task where a person finds it, with a mark
 }
 
 // Tell says in lines what is wrong, where in the file, how a task comes there, and what is to be done.
@@ -70,10 +73,22 @@ func (v Verdict) Tell(file string) string {
 		fmt.Fprintf(&b, "\n  %d. %s", i+1, step)
 	}
 	fmt.Fprintf(&b, "\n  to do: %s", v.Suggestion)
-	if v.More > 0 {
-		fmt.Fprintf(&b, "\n  the same is wrong in %d more places", v.More)
+	if len(v.More) > 0 {
+		fmt.Fprintf(&b, "\n  the same is wrong on %s", linesOf(v.More))
 	}
 	return b.String()
+}
+
+func linesOf(places []yaml.Pos) string {
+	if len(places) == 1 {
+		return fmt.Sprintf("line %d", places[0].Line)
+	}
+	out := make([]string, len(places))
+	for i, at := range places {
+		out[i] = strconv.Itoa(at.Line)
+	}
+	last := len(out) - 1
+	return "the lines " + strings.Join(out[:last], ", ") + " and " + out[last]
 }
 
 // Failed says whether the property is broken and the file does not say why that is as it should be.
@@ -158,7 +173,7 @@ func (w *walk) verdict(property string) Verdict {
 		return v
 	}
 	f := flaws[max(0, slices.IndexFunc(flaws, func(f flaw) bool { return !f.mild }))]
-	v.OK, v.Message, v.Line, v.Col, v.Suggestion, v.More, v.Mild = false, f.message, f.pos.Line, f.pos.Col, f.suggestion, len(flaws)-1, f.mild
+	v.OK, v.Message, v.Line, v.Col, v.Suggestion, v.More, v.Mild = false, f.message, f.pos.Line, f.pos.Col, f.suggestion, places(flaws, f), f.mild
 	if f.at >= 0 {
 		v.Steps = w.steps(f.at)
 	}
@@ -169,6 +184,18 @@ func (w *walk) verdict(property string) Verdict {
 		v.Steps = append(v.Steps, w.words(l.at, l.way))
 	}
 	return v
+}
+
+// places are those of all flaws but one.
+func places(flaws []flaw, but flaw) []yaml.Pos {
+	var out []yaml.Pos
+	for _, f := range flaws {
+		if f.pos != but.pos {
+			out = append(out, f.pos)
+		}
+	}
+	slices.SortFunc(out, func(a, b yaml.Pos) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col)) })
+	return out
 }
 
 func allowed(def *workflow.Definition, property string) string {

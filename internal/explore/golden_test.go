@@ -2,7 +2,6 @@ package explore_test
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,14 +28,7 @@ func found(t *testing.T, file string) (text string, broken []string) {
 	var b strings.Builder
 	for _, v := range explore.Check(def, explore.Most).Failed() {
 		broken = append(broken, v.Name)
-		fmt.Fprintf(&b, "%s:%d:%d: %s [%s]\n", filepath.Base(file), v.Line, v.Col, v.Message, v.Name)
-		for i, step := range v.Steps {
-			fmt.Fprintf(&b, "  %d. %s\n", i+1, step)
-		}
-		fmt.Fprintf(&b, "  to do: %s\n", v.Suggestion)
-		if v.More > 0 {
-			fmt.Fprintf(&b, "  in %d more places\n", v.More)
-		}
+		b.WriteString(v.Tell(filepath.Base(file)) + "\n")
 	}
 	return b.String(), broken
 }

@@ -149,8 +149,11 @@ func newWalk(def *workflow.Definition, most int) *walk {
 // maxRoles is the number of roles whose agents fit into a configuration.
 const maxRoles = 32
 
+// maxRedo is the number of states that can be done anew whose bits do.
+const maxRedo = 32
+
 func (w *walk) explore() {
-	if len(w.roles) > maxRoles {
+	if len(w.roles) > maxRoles || len(w.def.Redo) > maxRedo {
 		w.tooMany = true
 		return
 	}
@@ -212,6 +215,7 @@ func (w *walk) outcomeOf(e event, edge int, c task.Change) outcome {
 func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Hook) {
 	after, e, hooks := o.after, o.event, w.lists[o.owes]
 	after.agents = before.agents
+	after.visited = before.visited | w.bitOf(after.status)
 	if e.dies {
 		how := uint64(gone)
 		if !e.unstarted {
@@ -241,6 +245,15 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 			}
 		}
 	}
+}
+
+// bitOf is the bit of a state that can be done anew; 0 for all others.
+func (w *walk) bitOf(status int16) uint32 {
+	at := slices.IndexFunc(w.def.Redo, func(n workflow.Named) bool { return n.Name == string(w.def.States[status].Name) })
+	if at < 0 {
+		return 0
+	}
+	return 1 << at
 }
 
 // replaced is a configuration in which a start has failed after it had ended the agent that it was to replace, or after that one had
