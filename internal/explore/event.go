@@ -146,28 +146,47 @@ type asked struct {
 // ask adds what follows from a request over an edge; what was taken instead of the edge is met on its own.
 func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request task.Request, e event, edge int) []outcome {
 	decision, err := decide.Transition(w.def, t, evidence, request, born())
-	if err != nil || !decision.Moved || w.edgeOf(t, request.To, e.override) != edge {
+	if err != nil || !decision.Moved || w.edgeOf(t, request.To, e) != edge {
 		return out
 	}
 	return append(out, w.outcomeOf(e, edge, decision.Change))
 }
 
-// edgeOf finds the transition that was taken, for its place in the file.
-func (w *walk) edgeOf(t task.Task, to task.Status, override bool) int {
-	found := -1
-	for _, n := range w.leaving[w.place(t.Status)] {
+// edgeOf finds the transition that an event takes a task over: of those whose guards and gate let it pass the first. Where none does it is
+// the first whose gate does.
+func (w *walk) edgeOf(t task.Task, to task.Status, e event) int {
+	status, found := w.place(t.Status), -1
+	for i, n := range w.leaving[status] {
 		edge := &w.def.Transitions[n]
 		if edge.To != to || !decide.Leads(edge, t) {
+			continue
+		}
+		if e.look >= 0 && !e.override && !w.forge.looks[status][worktreeOf(t)][e.look].gates[i] {
 			continue
 		}
 		if decide.Passes(edge, t) {
 			return n
 		}
-		if found < 0 && (!override || edge.Override) {
+		if found < 0 && (!e.override || edge.Override) {
 			found = n
 		}
 	}
 	return found
+}
+
+// forced is an event as edgeOf asks for it: no gate is asked where crashes lead.
+func forced(e event, move task.Event) event {
+	if move.Data[task.DataCrash] != "" {
+		e.look = -1
+	}
+	return e
+}
+
+func worktreeOf(t task.Task) int {
+	if t.Workspace != "" {
+		return 1
+	}
+	return 0
 }
 
 // deaths ends an agent, with every evidence that it can leave.
@@ -208,7 +227,7 @@ func (w *walk) endings(at int32, c config, t task.Task, role int) []outcome {
 		e.look = int16(i)
 		change, edge := decide.Exit(w.def, t, l.evidence, death, born()), -1
 		if last := change.Events[len(change.Events)-1]; last.IsMove() {
-			edge = w.edgeOf(t, last.To, false) // too many crashes may lead where no transition does
+			edge = w.edgeOf(t, last.To, forced(e, last)) // too many crashes may lead where no transition does
 		}
 		note(refused, slices.Index(l.rules, true), change, e)
 		out = append(out, w.outcomeOf(e, edge, change))
@@ -235,7 +254,7 @@ func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outc
 		e.look = int16(i)
 		change, edge := decide.Exit(w.def, t, l.evidence, death, born()), -1
 		if last := change.Events[len(change.Events)-1]; last.IsMove() {
-			edge = w.edgeOf(t, last.To, false)
+			edge = w.edgeOf(t, last.To, forced(e, last))
 		}
 		out = append(out, w.outcomeOf(e, edge, change))
 	}
@@ -316,8 +335,9 @@ func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 		if !change.Entered {
 			continue
 		}
-		n := w.edgeOf(t, to, false)
-		out = append(out, w.outcomeOf(event{kind: isTimer, role: -1, as: -1, to: w.place(to), look: int16(i)}, n, change))
+		e := event{kind: isTimer, role: -1, as: -1, to: w.place(to), look: int16(i)}
+		n := w.edgeOf(t, to, e)
+		out = append(out, w.outcomeOf(e, n, change))
 		if i == 0 {
 			return out
 		}

@@ -42,7 +42,7 @@ func (w *walk) overlaps(at int32, t task.Task, there []int) {
 		if !decide.Passes(edge, t) {
 			continue
 		}
-		if _, taken := first[edge.To]; taken {
+		if before, taken := first[edge.To]; taken && !workflow.Exclude(edge.Gate, w.def.Transitions[before].Gate) {
 			w.tell(Disjoint, flaw{
 				at: at, pos: edge.Pos, suggestion: "make their guards exclude one another",
 				message: fmt.Sprintf("two transitions from %q to %q are open at once%s", edge.From, edge.To, w.standing(w.configs[at])),

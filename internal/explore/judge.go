@@ -178,7 +178,7 @@ func (w *walk) placeOfWay(at int32, one way) yaml.Pos {
 	pos := w.def.States[before.status].Pos
 	switch e.kind {
 	case isRequest, isTimer:
-		if n := w.edgeOf(w.taskOf(before), w.def.States[after.status].Name, e.override); n >= 0 {
+		if n := w.edgeOf(w.taskOf(before), w.def.States[after.status].Name, e); n >= 0 {
 			return w.def.Transitions[n].Pos
 		}
 	case isDeath:

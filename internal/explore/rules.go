@@ -52,7 +52,7 @@ func (w *walk) tellRefused(at int32, t task.Task, refused map[int]refusal) {
 			suggestion: "let it lead where a transition is open with that evidence; then_when tells cases apart by a counter",
 		}
 		to, _ := decide.RuleTarget(w.def, t, rule)
-		edge := w.edgeOf(t, to, false)
+		edge := w.edgeOf(t, to, event{look: -1})
 		if edge < 0 || w.elsewhere(t, edge) {
 			w.tell(RulesLegal, f)
 		} else if _, known := w.pending[n]; !known {

@@ -102,7 +102,7 @@ func (w *walk) asking(before config, who string, status task.Status, e event) st
 		return fmt.Sprintf("%s overrides what the move to %q asks for.", who, status)
 	}
 	wrote := ""
-	if n := w.edgeOf(w.taskOf(before), status, false); n >= 0 {
+	if n := w.edgeOf(w.taskOf(before), status, e); n >= 0 {
 		wrote = asks(w.def.Transitions[n].Gate)
 	}
 	if wrote != "" {

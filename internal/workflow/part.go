@@ -185,6 +185,27 @@ func Certain(parts []Part) []Part {
 	return out
 }
 
+// Exclude says whether no evidence opens two gates at once: they ask for two verdicts in one section, for two results of one check, or
+// for a branch that moved and one that did not.
+func Exclude(a, b []Part) bool {
+	return slices.ContainsFunc(Certain(a), func(p Part) bool {
+		return slices.ContainsFunc(Certain(b), func(q Part) bool {
+			switch {
+			case p.Section != "":
+				return heading(p.Section) == heading(q.Section) && p.Verdict != "" && q.Verdict != "" && p.Verdict != q.Verdict && p.VerdictIn == q.VerdictIn
+			case p.Check != "":
+				return p.Check == q.Check && p.Result != q.Result
+			}
+			return p.Git == GitMoved && q.Git == GitUnmoved || p.Git == GitUnmoved && q.Git == GitMoved
+		})
+	})
+}
+
+// heading is what a section is known by, however it is written.
+func heading(section string) string {
+	return strings.ToLower(strings.TrimSpace(strings.TrimLeft(section, "# ")))
+}
+
 // Since are those of them that want something written after the present status began.
 func Since(parts []Part) []Part {
 	return leavesThat(parts, func(p *Part) bool { return p.Since == SinceEntry || p.IsVerdict() })

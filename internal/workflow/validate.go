@@ -106,19 +106,19 @@ func (r reader) checkExitTargets(d *Definition) {
 	}
 }
 
-// Rule 7: of the transitions between one pair of states, never two can pass.
+// Rule 7: of the transitions between one pair of states, never two can be taken at once.
 func (r reader) checkAmbiguity(d *Definition) {
 	type pair struct{ from, to task.Status }
 	earlier := map[pair][]Transition{}
 	for _, a := range d.Transitions {
 		between := pair{a.From, a.To}
 		for _, b := range earlier[between] {
-			if r.Full() || unread(a.When, b.When) || apart(a.CameFrom, b.CameFrom) {
+			if r.Full() || unread(a.When, b.When) || apart(a.CameFrom, b.CameFrom) || Exclude(a.Gate, b.Gate) {
 				continue
 			}
 			if witness, found := Overlap(a.Counted(), b.Counted()); found {
 				r.Problem(a.Pos, "ambiguous",
-					"found a second transition from %q to %q that passes together with the one on line %d (%s), expected guards that exclude one another",
+					"found a second transition from %q to %q that passes together with the one on line %d (%s), expected guards or gates that exclude one another",
 					a.From, a.To, b.Pos.Line, witness)
 			}
 		}
