@@ -182,7 +182,7 @@ func (d desk) Push(ctx context.Context, t task.Task) (commit string, moved bool,
 	return pushed.Commit, pushed.Commit != pushed.Was, err
 }
 
-func (d desk) Merge(ctx context.Context, t task.Task, commit, strategy string) (merged, how string, err error) {
+func (d desk) Merge(ctx context.Context, t task.Task, commit, strategy string, still func(context.Context) error) (merged, how string, err error) {
 	repo, err := d.repo(t)
 	if err != nil {
 		return "", "", err
@@ -195,7 +195,7 @@ func (d desk) Merge(ctx context.Context, t task.Task, commit, strategy string) (
 	}
 	defer release()
 	done, err := repo.Merge(ctx, worktree.MergeRequest{
-		Branch: t.Branch, Commit: commit, Strategy: strategy, Push: true,
+		Branch: t.Branch, Commit: commit, Strategy: strategy, Push: true, Still: still,
 		Message: fmt.Sprintf("Merge branch '%s'\n\nOrange-Task: %s", t.Branch, t.ID),
 	})
 	how = done.How

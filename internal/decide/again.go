@@ -13,10 +13,12 @@ import (
 
 // Past is a task's history up to a decision, and what is kept of what the decision was made from.
 type Past struct {
-	Task   task.Task    // as the history before it tells
-	Spent  []task.Spent // what earlier moves rested on
-	Events []task.Event // all before it
-	Event  task.Event   // its own first event, as it is on record
+	Task   task.Task       // as the history before it tells
+	Spent  []task.Spent    // what earlier moves rested on
+	Entry  []task.Evidence // what stood there when its status began
+	Start  []task.Evidence // the verdicts that stood there when its status's agent was started last
+	Events []task.Event    // all before it
+	Event  task.Event      // its own first event, as it is on record
 	Texts  Texts
 }
 
@@ -119,7 +121,7 @@ func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev Evidence) ta
 
 // evidence is the evidence as it was, as far as the decision looked at it.
 func (in *Inputs) evidence(def *workflow.Definition, p Past) (Evidence, error) {
-	ev := Evidence{Trouble: in.Trouble, Spent: p.Spent, Entry: in.Entry, Start: in.Start}
+	ev := Evidence{Trouble: in.Trouble, Spent: p.Spent, Entry: p.Entry, Start: p.Start}
 	if in.Subject != nil {
 		ev.Subject = *in.Subject
 	}

@@ -58,9 +58,20 @@ type exit struct {
 // speaks says whether what the dead agent left may count as its word. Anybody may have written a verdict and then ended the agent
 // whose verdict it would be.
 func (x *exit) speaks(rule *workflow.Rule) bool {
-	end := x.death.Ending
-	byItself := end.Known && end.Status == 0 && end.Signal == 0
-	return byItself || len(workflow.Verdicts([]workflow.Part{*rule.HasArtifact})) == 0
+	if end := x.death.Ending; end.Known && end.Status == 0 && end.Signal == 0 {
+		return true
+	}
+	return !TakesVerdict(x.def, x.task, rule)
+}
+
+// TakesVerdict says whether an exit rule with evidence rests on a verdict: one that it looks for itself, or one that the move asks for
+// to which it leads.
+func TakesVerdict(def *workflow.Definition, t task.Task, rule *workflow.Rule) bool {
+	parts := []workflow.Part{*rule.HasArtifact}
+	if to, found := RuleTarget(def, t, rule); found {
+		parts = append(parts, gatesTo(def, t, to)...)
+	}
+	return len(workflow.Verdicts(parts)) > 0
 }
 
 func rulesOf(def *workflow.Definition, status task.Status) []*workflow.Rule {

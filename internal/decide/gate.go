@@ -155,20 +155,26 @@ func ofDeath(def *workflow.Definition, t task.Task, death task.Death, needs func
 		if rule.HasArtifact != nil {
 			parts = append(parts, workflow.Leaves([]workflow.Part{*rule.HasArtifact})...)
 		}
-		targets := []task.Status{rule.Then}
-		for _, b := range rule.ThenWhen {
-			targets = append(targets, b.Then)
-		}
-		for _, to := range targets {
-			if to != "" {
-				parts = append(parts, needs(def, t, to)...)
-			}
+		for _, to := range leadsOf(rule) {
+			parts = append(parts, needs(def, t, to)...)
 		}
 	}
 	if slices.ContainsFunc(edges(def, t, t.Status), restarts) { // an exit rule whose move is refused may take it instead
 		parts = append(parts, needs(def, t, t.Status)...)
 	}
 	return parts
+}
+
+// leadsOf lists where a rule may lead.
+func leadsOf(rule *workflow.Rule) []task.Status {
+	var out []task.Status
+	if rule.Then != "" {
+		out = append(out, rule.Then)
+	}
+	for _, b := range rule.ThenWhen {
+		out = append(out, b.Then)
+	}
+	return out
 }
 
 // NeedsDocument says whether one of the parts looks at the document's body.

@@ -70,8 +70,6 @@ type Inputs struct {
 	Hooks  string          `json:"hooks,omitempty"`
 
 	Subject  *task.Subject      `json:"subject,omitempty"` // what the evidence of the moment was about
-	Entry    []task.Evidence    `json:"entry,omitempty"`
-	Start    []task.Evidence    `json:"start,omitempty"`
 	Trouble  string             `json:"trouble,omitempty"`
 	Names    []string           `json:"sections,omitzero"`       // of the document's sections, where it was read
 	More     int                `json:"more_sections,omitempty"` // how many there were beside those
@@ -171,12 +169,6 @@ func (in Inputs) Keep(def *workflow.Definition, s task.Snapshot, ev Evidence, c 
 		in.sections(parts, ev)
 	}
 	in.facts(parts, ev)
-	if len(workflow.Since(parts)) > 0 {
-		in.Entry = s.Entry
-	}
-	if len(workflow.Verdicts(parts)) > 0 {
-		in.Start = s.Start
-	}
 	if ev.Subject != (task.Subject{}) {
 		in.Subject = &ev.Subject
 	}

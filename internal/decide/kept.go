@@ -58,28 +58,40 @@ func began(e *task.Event) bool {
 func Trace(events []task.Event) (Traces, error) {
 	out := Traces{Hooks: map[int]string{}}
 	for at := 0; at < len(events); {
-		var in Inputs
-		decision := events[at : at+1]
-		switch e := &events[at]; {
-		case len(e.Inputs) > 0:
-			if err := json.Unmarshal(e.Inputs, &in); err != nil {
-				return out, fmt.Errorf("event %d: its inputs cannot be read: %w", e.Seq, err)
-			}
-			decision = events[at : at+together(events, at)]
-		case decides(e):
-			out.Stripped = append(out.Stripped, e.Seq)
+		n, err := out.pass(events, at)
+		if err != nil {
+			return out, err
 		}
-		last := &decision[len(decision)-1]
-		switch {
-		case last.IsMove() || last.Type == task.Created:
-			out.Entry, out.Start = in.Begins, nil
-		case began(last):
-			out.Start = last.Evidence
-		}
-		if in.Hooks != "" {
-			out.Hooks[last.Seq] = in.Hooks
-		}
-		at += len(decision)
+		at += n
 	}
 	return out, nil
 }
+
+// pass reads what begins at a place of the history, a decision or an event of its own, and answers how many events that has.
+func (t *Traces) pass(events []task.Event, at int) (int, error) {
+	var in Inputs
+	n := 1
+	switch e := &events[at]; {
+	case len(e.Inputs) > 0:
+		if err := json.Unmarshal(e.Inputs, &in); err != nil {
+			return n, fmt.Errorf("event %d: its inputs cannot be read: %w", e.Seq, err)
+		}
+		n = together(events, at)
+	case decides(e):
+		t.Stripped = append(t.Stripped, e.Seq)
+	}
+	last := &events[at+n-1]
+	switch {
+	case enters(last):
+		t.Entry, t.Start = in.Begins, nil
+	case began(last):
+		t.Start = last.Evidence
+	}
+	if in.Hooks != "" {
+		t.Hooks[last.Seq] = in.Hooks
+	}
+	return n, nil
+}
+
+// enters says whether a status begins with an event.
+func enters(e *task.Event) bool { return e.IsMove() || e.Type == task.Created }

@@ -181,6 +181,15 @@ func TestExit_aVerdictCountsOnlyFromAnAgentThatEndedByItselfWithStatus0(t *testi
 				t.Errorf("phases, %s, the files of %s: %s", how, way[1], shape(c))
 			}
 		}
+		// It is the same where the rule looks for a note, and its move for a verdict beside it.
+		artifact := note("")
+		behind := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{Section: "## Review", Verdict: "PASS", VerdictIn: workflow.VerdictFirstLine}}}},
+			workflow.Rule{Status: "busy", HasArtifact: &artifact, Then: "help"})
+		by := deathOf("worker")
+		by.Ending = ending
+		if c := decide.Exit(behind, newTask("busy"), evidence("## Note\nyes\n\n"+aPassText), by, noon); (c.Task.Status == "help") != counts {
+			t.Errorf("%s, with a verdict that only the move asks for: %s", how, shape(c))
+		}
 		// What is no verdict counts however its author ended.
 		death := deathOf("worker")
 		death.Ending = ending

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,7 +43,8 @@ type Difference struct {
 // Under other rules it makes them by those instead, and compares what became of each. Of t it takes what no history says, id and project.
 // Lines are the whole history, one event each. One that cannot be read is an error; whether the chain holds is another question.
 func Replay(t task.Task, lines []string, library Library, other *workflow.Definition) (Replayed, error) {
-	r := replay{Replayed: Replayed{Task: t.ID, Untold: []Difference{}, Different: []Difference{}}, library: library, other: other, task: task.Task{ID: t.ID, Project: t.Project}}
+	r := replay{Replayed: Replayed{Task: t.ID, Untold: []Difference{}, Different: []Difference{}}, library: library, other: other, task: task.Task{ID: t.ID, Project: t.Project},
+		traces: Traces{Hooks: map[int]string{}}}
 	for i, line := range lines {
 		var e task.Event
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
@@ -59,6 +61,7 @@ func Replay(t task.Task, lines []string, library Library, other *workflow.Defini
 			r.follow(at)
 			at++
 		}
+		r.trace(at)
 	}
 	return r.Replayed, nil
 }
@@ -71,6 +74,9 @@ type replay struct {
 	events  []task.Event
 	task    task.Task // as the events that were passed tell
 	spent   []task.Spent
+	traces  Traces
+	passed  int  // how many events the traces tell of
+	blind   bool // the event with which the present status began has lost its inputs: nobody knows what stood there
 }
 
 // follow passes an event. Evidence that moved the task twice counts as spent by the later move.
@@ -83,6 +89,18 @@ func (r *replay) follow(at int) {
 	for _, evidence := range e.Evidence {
 		r.spent = slices.DeleteFunc(r.spent, func(s task.Spent) bool { return s.Evidence == evidence })
 		r.spent = append(r.spent, task.Spent{Evidence: evidence, Seq: e.Seq})
+	}
+}
+
+// trace passes what the history says beside the task itself, up to a place.
+func (r *replay) trace(to int) {
+	for r.passed < to {
+		stripped := len(r.traces.Stripped)
+		n, err := r.traces.pass(r.events, r.passed)
+		if last := r.passed + n - 1; enters(&r.events[last]) {
+			r.blind = err != nil || len(r.traces.Stripped) > stripped
+		}
+		r.passed += n
 	}
 }
 
@@ -122,7 +140,11 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	past := Past{Task: r.task, Spent: r.spent, Events: r.events[:at], Event: first, Texts: r.library.Texts}
+	if asked := cmp.Or(r.other, def); r.blind && len(workflow.Since(in.parts(asked, in.task(r.task)))) > 0 {
+		r.untold(at, "what stood there when its status began is gone with the inputs of the event that began it", lines)
+		return recorded, nil
+	}
+	past := Past{Task: r.task, Spent: r.spent, Entry: r.traces.Entry, Start: r.traces.Start, Events: r.events[:at], Event: first, Texts: r.library.Texts}
 	if r.other != nil {
 		return recorded, r.under(in, past, at, recorded, lines)
 	}

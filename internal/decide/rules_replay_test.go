@@ -157,3 +157,76 @@ func TestAwaits_saysWhenTheMonitorStartsAnAgentAgain(t *testing.T) {
 		}
 	}
 }
+
+// entered is a history in which a task comes to a status whose verdict stands there already, once as it begins and once as its agent is
+// started. forget takes what is on record of one of them away before the move that must not rest on it.
+func entered(t *testing.T, forget string) *stroll {
+	t.Helper()
+	verdict := workflow.Part{Section: "## Review", Verdict: "PASS", VerdictIn: workflow.VerdictFirstLine}
+	def := tiny([]workflow.Transition{{From: "todo", To: "busy"}, {From: "busy", To: "help", Gate: []workflow.Part{verdict}}})
+	def.Digest, def.Births = "of tiny", []workflow.Birth{{To: "todo"}}
+	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(1, 5)), now: noon, texts: map[string]string{}}
+	w.born()
+	before := evidence(aPassText)
+	if forget == "start" {
+		before = evidence("")
+	}
+	move := func(to task.Status, ev decide.Evidence) {
+		w.now = w.now.Add(time.Second)
+		ev.Entry, ev.Start = w.s.Entry, w.s.Start
+		d, err := decide.Transition(def, w.s.Task, ev, task.Request{Task: "abc", To: to, Actor: human()}, w.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.commit(decide.Inputs{Ask: decide.AskMove, To: to}.By(human()), ev, d.Change)
+	}
+	move("busy", before)
+	found := task.Start{Subject: task.Subject{Commit: "first"}, Evidence: decide.VerdictsNow(def, "busy", evidence(aPassText))}
+	one, verdicts, _ := decide.Began(def, w.s.Task, "worker", found)
+	w.record(one, []task.Event{{Time: noon, Type: task.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject, Evidence: verdicts}})
+	if w.s.Start = nil; forget == "entry" {
+		w.s.Entry = nil
+	}
+	if forget == "" {
+		move("help", evidence(aPassText+"Read anew.\n"))
+	} else {
+		move("help", evidence(aPassText))
+	}
+	return w
+}
+
+// What stood there when a status began, and when its agent was started, is in the history: whoever took it from the record for one
+// decision changed nothing there.
+func TestAReplay_knowsWhatStoodThereFromTheHistoryAlone(t *testing.T) {
+	t.Parallel()
+	for _, forget := range []string{"", "entry", "start"} {
+		w := entered(t, forget)
+		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
+		if err != nil || len(got.Untold) > 0 || (len(got.Different) > 0) != (forget != "") {
+			t.Errorf("forgotten: %q: %v, %+v", forget, err, got)
+		}
+		if forget != "" && (len(got.Different) != 1 || !strings.Contains(got.Different[0].Decided, "refused: ")) {
+			t.Errorf("forgotten: %q: %+v", forget, got.Different)
+		}
+	}
+}
+
+// With the inputs of the event that began the status, what stood there is gone: nobody can tell whether the move was right.
+func TestAReplay_doesNotGuessWhatStoodThere(t *testing.T) {
+	t.Parallel()
+	w := entered(t, "")
+	for what, change := range map[string]func(e *task.Event){
+		"gone":           func(e *task.Event) { e.Inputs = nil },
+		"not to be read": func(e *task.Event) { e.Inputs = json.RawMessage(`{"ask":7}`) },
+	} {
+		_, lines := w.resealed(func(e *task.Event) {
+			if e.To == "busy" {
+				change(e)
+			}
+		})
+		got, err := decide.Replay(w.s.Task, lines, w.library(), nil)
+		if err != nil || len(got.Untold) != 2 || len(got.Different) > 0 || !strings.Contains(got.Untold[1].Why, "what stood there when its status began is gone") {
+			t.Errorf("%s: %v, %+v", what, err, got)
+		}
+	}
+}

@@ -38,10 +38,11 @@ func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evi
 }
 
 // passes says whether an edge is that of a verdict which says that the work will do, on the work as it was judged.
+// An edge that can also be taken without the verdict, or on other work, is none.
 func passes(edge *workflow.Transition) bool {
-	verdicts := workflow.Verdicts(edge.Gate)
-	failed := slices.ContainsFunc(verdicts, func(p workflow.Part) bool { return p.Verdict == "FAIL" })
-	return len(verdicts) > 0 && !failed && workflow.Asks(edge.Gate, workflow.GitUnmoved)
+	failed := slices.ContainsFunc(workflow.Verdicts(edge.Gate), func(p workflow.Part) bool { return p.Verdict == "FAIL" })
+	certain := workflow.Certain(edge.Gate)
+	return !failed && len(workflow.Verdicts(certain)) > 0 && workflow.Asks(certain, workflow.GitUnmoved)
 }
 
 // PutUp says whether a task in the status only waits to be merged or committed: then it matters whether anybody judged it.
@@ -88,9 +89,26 @@ func WantsTree(def *workflow.Definition, t task.Task, to task.Status) bool {
 	return false
 }
 
+// DeathWantsTree says whether a death has to know what lies in the worktree: one of the moves of the status's exit rules does.
+func DeathWantsTree(def *workflow.Definition, t task.Task) bool {
+	wants := func(to task.Status) bool { return WantsTree(def, t, to) }
+	restarted := slices.ContainsFunc(edges(def, t, t.Status), restarts) && wants(t.Status)
+	return restarted || slices.ContainsFunc(rulesOf(def, t.Status), func(rule *workflow.Rule) bool {
+		return slices.ContainsFunc(leadsOf(rule), wants)
+	})
+}
+
 // onlyPasses says whether all edges to a status are those of a passing verdict, which carries what was judged along.
 func onlyPasses(def *workflow.Definition, t task.Task, to task.Status) bool {
 	return !slices.ContainsFunc(edges(def, t, to), func(edge *workflow.Transition) bool { return !passes(edge) || edge.Override })
+}
+
+// Agrees says whether what git told of the commit that a task's evidence is about fits the tip that was noted beside it. Where it does
+// not, the branch moved and came back between the two looks: no decision rests on that.
+func Agrees(t task.Task, ev Evidence) bool {
+	same := ev.Subject.Commit == t.Subject.Commit
+	unmoved, moved := workflow.Part{Git: workflow.GitUnmoved}, workflow.Part{Git: workflow.GitMoved}
+	return !(ev.Facts[unmoved.Key()].Holds && !same || ev.Facts[moved.Key()].Holds && same)
 }
 
 // Prepared is what follows for a task whose status began without a workspace, once that is ready: now it is known what its evidence is about.

@@ -178,6 +178,9 @@ func TestSubject_isReviewedByAVerdictOnTheWorkAsItWasJudgedAlone(t *testing.T) {
 		{"no verdict", []workflow.Part{unmoved}, "", false, false},
 		{"a file that judges", []workflow.Part{{File: "review.json", Judges: true}, unmoved}, "", false, true},
 		{"a file that does not", []workflow.Part{{File: "review.json"}, unmoved}, "", false, false},
+		{"a verdict beside other parts", []workflow.Part{{All: append(verdict("PASS"), unmoved)}}, aPassText, false, true},
+		{"a verdict or a file", []workflow.Part{{Any: append(verdict("PASS"), workflow.Part{File: "review.json"})}, unmoved}, aPassText, false, false},
+		{"one on the present commit or whatever there is", append(verdict("PASS"), workflow.Part{Any: []workflow.Part{unmoved, {File: "review.json"}}}), aPassText, false, false},
 		{"an override", append(verdict("PASS"), unmoved), aPassText, true, false},
 	} {
 		for _, carried := range []bool{false, true} {
@@ -389,6 +392,38 @@ func TestWantsTree_fromAReviewWhereNotAllWaysAreThoseOfItsVerdict(t *testing.T) 
 }
 
 // A state that was entered without a workspace gets what its evidence is about once that is ready, and keeps who put it up.
+func TestDeathWantsTree_whereAnExitRuleMayMakeSuchAMove(t *testing.T) {
+	t.Parallel()
+	build, plain := shippedWorkflow(t, "build"), defaultWorkflow(t)
+	for _, c := range []struct {
+		def  *workflow.Definition
+		from task.Status
+		want bool
+	}{
+		{build, "testing", true}, // to quality_review
+		{build, "in_progress", false},
+		{build, "quality_review", false},
+		{plain, "working", false},
+		{plain, "agent-review", false},
+	} {
+		if got := decide.DeathWantsTree(c.def, newTask(c.from)); got != c.want {
+			t.Errorf("%s, %s: %v", c.def.Name, c.from, got)
+		}
+	}
+	again := tiny([]workflow.Transition{{From: "busy", To: "busy", Gate: []workflow.Part{{Git: workflow.GitMoved}}}})
+	again.States[1].Subject = workflow.SubjectWorktree
+	if !decide.DeathWantsTree(again, newTask("busy")) {
+		t.Error("the agent is started anew, and nobody looks at what lies there")
+	}
+	if again.Transitions = nil; decide.DeathWantsTree(again, newTask("busy")) {
+		t.Error("nothing leads anywhere, and somebody looks at what lies there")
+	}
+	branched := tiny(nil, workflow.Rule{Status: "busy", ThenWhen: []workflow.Branch{{Then: "help"}}})
+	if branched.States[2].Subject = workflow.SubjectWorktree; !decide.DeathWantsTree(branched, newTask("busy")) {
+		t.Error("an arm of a rule leads to where the worktree is judged, and nobody looks")
+	}
+}
+
 func TestPrepared_knowsWhatTheEvidenceIsAbout(t *testing.T) {
 	t.Parallel()
 	one := newTask("reviewing")
@@ -483,6 +518,31 @@ func TestSubject_onRecordIsWhatItsEventSays(t *testing.T) {
 		sealed, err := task.Seal(last, 1, "")
 		if err != nil || sealed.Subject != c.Task.Subject {
 			t.Errorf("%s: the history says %+v, the record %+v (%v)", what, sealed.Subject, c.Task.Subject, err)
+		}
+	}
+}
+
+// A branch that moves away and back between two looks must not lend the one commit's verdict to the other.
+func TestAgrees_whatGitToldFitsTheTipThatWasNoted(t *testing.T) {
+	t.Parallel()
+	one := newTask("busy")
+	one.Subject = task.Subject{Commit: "first"}
+	for _, c := range []struct {
+		tip, word   string
+		holds, want bool
+	}{
+		{"first", workflow.GitUnmoved, true, true},
+		{"second", workflow.GitUnmoved, true, false},
+		{"second", workflow.GitUnmoved, false, true},
+		{"first", workflow.GitUnmoved, false, true}, // a file differs
+		{"first", workflow.GitMoved, true, false},
+		{"second", workflow.GitMoved, true, true},
+		{"second", workflow.GitCommitted, true, true},
+	} {
+		part := workflow.Part{Git: c.word}
+		ev := decide.Evidence{Subject: task.Subject{Commit: c.tip}, Facts: map[string]decide.Fact{part.Key(): {Holds: c.holds}}}
+		if got := decide.Agrees(one, ev); got != c.want {
+			t.Errorf("the tip is %s, and git: %s is %v: found %v, want %v", c.tip, c.word, c.holds, got, c.want)
 		}
 	}
 }

@@ -90,7 +90,8 @@ type Merger interface {
 	// A workspace that is on another branch is an error: what the agent did is not where the merge would look for it.
 	Ahead(ctx context.Context, t task.Task, commit string) (bool, error)
 	// Merge merges a commit of the branch, or its tip where none is named. What the branch has beyond it is kept, and told in how.
-	Merge(ctx context.Context, t task.Task, commit, strategy string) (merged, how string, err error)
+	// It asks still right before it moves or pushes the default branch; an error of that ends it with nothing changed.
+	Merge(ctx context.Context, t task.Task, commit, strategy string, still func(context.Context) error) (merged, how string, err error)
 	// Tip is the branch's newest commit; empty where there is no such branch.
 	Tip(ctx context.Context, t task.Task) (string, error)
 	// Within says whether a commit holds all that the branch has. It may be one that is not here: then it holds what was pushed.

@@ -44,7 +44,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 	if err != nil {
 		return task.Outcome{}, err
 	}
-	if err := e.facts(ctx, s, def, s.Task.Status, decide.NeedsOfDeath(def, s.Task, death), &evidence); err != nil {
+	if err := e.facts(ctx, s, def, decide.DeathWantsTree(def, s.Task), decide.NeedsOfDeath(def, s.Task, death), &evidence); err != nil {
 		return task.Outcome{}, err
 	}
 	for _, fact := range evidence.Facts {

@@ -194,7 +194,10 @@ func (d *desk) Look(_ context.Context, t task.Task, _ *workflow.Definition, part
 	return out, nil
 }
 
-func (d *desk) Merge(_ context.Context, _ task.Task, commit, _ string) (merged, how string, err error) {
+func (d *desk) Merge(ctx context.Context, _ task.Task, commit, _ string, still func(context.Context) error) (merged, how string, err error) {
+	if err := still(ctx); err != nil {
+		return "", "", err
+	}
 	d.merged++
 	d.took = commit
 	return "c0ffee", "merged", nil

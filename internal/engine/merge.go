@@ -29,6 +29,9 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 	if err != nil {
 		return task.Outcome{}, "", err
 	}
+	if err := e.finishOwed(ctx, id, actor); err != nil {
+		return task.Outcome{}, "", err
+	}
 	req := task.Request{Task: id, To: to, Actor: actor, Reason: m.Override, Override: m.Override != ""}
 	begun, err := e.mergeBegun(ctx, id)
 	if err != nil {
@@ -90,7 +93,14 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	if err := e.begin(ctx, t, req.Actor.Sign(task.Event{Type: task.MergeBegun, Data: data})); err != nil {
 		return task.Outcome{}, "", err
 	}
-	commit, how, err := e.Merger.Merge(ctx, t, git.subject.Commit, strategy)
+	still := func(ctx context.Context) error { // it waits for other merges, and for origin
+		s, err := e.Store.Load(ctx, t.ID)
+		if err != nil {
+			return err
+		}
+		return unmoved(s.Task, t)
+	}
+	commit, how, err := e.Merger.Merge(ctx, t, git.subject.Commit, strategy, still)
 	if err != nil {
 		e.putRight(context.WithoutCancel(ctx), t.ID) // its begin is on record
 		return task.Outcome{}, "", err
@@ -109,15 +119,23 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 // begin puts on record that a merge begins, unless somebody has moved the task since it was judged.
 func (e *Engine) begin(ctx context.Context, judged task.Task, event task.Event) error {
 	_, err := e.change(ctx, judged.ID, func(s task.Snapshot) (*task.Change, error) {
-		if s.Task.Status != judged.Status || !s.Task.EnteredAt.Equal(judged.EnteredAt) || s.Task.Subject != judged.Subject {
-			return nil, task.Notef(task.ErrConflict, "cannot merge task %s: somebody moved it while this was being judged, and it is %q now; look at it and try again",
-				judged.ID, s.Task.Status)
+		if err := unmoved(s.Task, judged); err != nil {
+			return nil, err
 		}
 		s.Task.UpdatedAt = e.Now()
 		event.Time = s.Task.UpdatedAt
 		return &task.Change{Task: s.Task, Expect: s.Task.Version, Events: []task.Event{event}}, nil
 	})
 	return err
+}
+
+// unmoved refuses a merge of a task that somebody has moved since it was judged.
+func unmoved(now, judged task.Task) error {
+	if now.Status == judged.Status && now.EnteredAt.Equal(judged.EnteredAt) && now.Subject == judged.Subject {
+		return nil
+	}
+	return task.Notef(task.ErrConflict, "cannot merge task %s: somebody moved it meanwhile, and it is %q now; nothing was merged; look at it and try again",
+		judged.ID, now.Status)
 }
 
 // ofGit is what git told, and of which commit.

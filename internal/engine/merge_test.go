@@ -33,11 +33,18 @@ func (g gated) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 type branch struct {
 	merged, cut bool
 	merges      int
+	meanwhile   func() // what others do while it waits for its turn
 }
 
 func (b *branch) Ahead(context.Context, task.Task, string) (bool, error) { return !b.merged, nil }
 
-func (b *branch) Merge(context.Context, task.Task, string, string) (commit, how string, err error) {
+func (b *branch) Merge(ctx context.Context, _ task.Task, _, _ string, still func(context.Context) error) (commit, how string, err error) {
+	if b.meanwhile != nil {
+		b.meanwhile()
+	}
+	if err := still(ctx); err != nil {
+		return "", "", err
+	}
 	b.merges++
 	b.merged = true
 	if b.cut {
@@ -93,4 +100,40 @@ func TestMerge_looksAnewWhereTheBranchHasSomethingToMerge(t *testing.T) {
 	if b.merges != 0 {
 		t.Errorf("it merged %d times", b.merges)
 	}
+}
+
+// A merge waits for that of another task, and for origin: a task that a person gave up meanwhile is not merged.
+func TestMerge_mergesNothingOfATaskThatWasMovedWhileItWaited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := &branch{}
+	w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
+	id := w.reach("reviewing")
+	b.meanwhile = func() { w.move(id, "cancelled", human) }
+	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
+	if !errors.Is(err, task.ErrConflict) || b.merges != 0 {
+		t.Errorf("it merged %d times, and ended with %v", b.merges, err)
+	}
+	if status := w.task(id).Status; status != "cancelled" {
+		t.Errorf("the task is %q", status)
+	}
+}
+
+// Defect: a hook of the last move that was still owed (a reviewer to be ended) ran beside the merge.
+func TestMerge_letsTheHooksOfTheLastMoveFinishFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("agent-review")
+	w.runner.dead = true
+	w.write(id, pass)
+	w.move(id, "reviewing", reviewer)
+	w.runner.dead = false
+	b := &branch{meanwhile: func() {
+		if owed := w.load(id).Owed; len(owed) > 0 {
+			t.Errorf("it began with %v owed", owed)
+		}
+	}}
+	w.Merger = b
+	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
+	must(t, err)
 }

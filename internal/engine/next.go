@@ -30,7 +30,7 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 	case override && to == "":
 		to, err = decide.Overridable(def, s.Task, actor)
 	case !override && to == "":
-		if err := e.facts(ctx, s, def, s.Task.Status, decide.NeedsOfAll(def, s.Task), &evidence); err != nil {
+		if err := e.facts(ctx, s, def, false, decide.NeedsOfAll(def, s.Task), &evidence); err != nil {
 			return task.Outcome{}, err
 		}
 		var rests string
@@ -129,7 +129,7 @@ func (e *Engine) decided(ctx context.Context, id string, to task.Status, needs f
 			return task.Task{}, err
 		}
 		of, parts := needs(def, s.Task)
-		if err := e.facts(ctx, s, of, to, parts, &evidence); err != nil {
+		if err := e.facts(ctx, s, of, decide.WantsTree(of, s.Task, to), parts, &evidence); err != nil {
 			return task.Task{}, err
 		}
 		c, err := build(def, s, evidence)

@@ -209,7 +209,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr task.PullRequest) (s
 	}
 	var evidence decide.Evidence
 	if to, said := decide.PRMove(def, pr); said {
-		s, def, evidence, err = e.look(ctx, task.Request{Task: id, To: to, Actor: task.Actor{Rule: true}})
+		s, def, evidence, err = e.look(ctx, task.Request{Task: id, To: to, Actor: task.Actor{Rule: true}}, nil)
 		if err != nil {
 			return "", err
 		}

@@ -129,7 +129,7 @@ func settleOwed(owed []task.OwedHook, next task.Change, why string) []task.Settl
 
 // judge looks at the evidence and decides.
 func (e *Engine) judge(ctx context.Context, req task.Request, facts *known) (task.Snapshot, decide.Decision, decide.Evidence, error) {
-	s, def, evidence, err := e.look(ctx, req)
+	s, def, evidence, err := e.look(ctx, req, facts)
 	if err != nil {
 		return s, decide.Decision{}, evidence, err
 	}
@@ -173,8 +173,9 @@ func (e *Engine) commit(ctx context.Context, c task.Change, evidence decide.Evid
 	return t, nil
 }
 
-// look reads what a request depends on: all of the document where a gate may ask for it, else its header alone.
-func (e *Engine) look(ctx context.Context, req task.Request) (task.Snapshot, *workflow.Definition, decide.Evidence, error) {
+// look reads what a request depends on: all of the document where a gate may ask for it, else its header alone. What is known already
+// is not looked at.
+func (e *Engine) look(ctx context.Context, req task.Request, facts *known) (task.Snapshot, *workflow.Definition, decide.Evidence, error) {
 	for {
 		before, err := e.Store.Load(ctx, req.Task)
 		if err != nil {
@@ -195,8 +196,11 @@ func (e *Engine) look(ctx context.Context, req task.Request) (task.Snapshot, *wo
 			}
 			continue
 		}
+		if facts != nil {
+			parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { _, is := facts.facts[p.Key()]; return is })
+		}
 		if s.Task.Status == before.Task.Status && s.Task.Previous == before.Task.Previous {
-			err = e.facts(ctx, s, def, req.To, parts, &evidence)
+			err = e.facts(ctx, s, def, decide.WantsTree(def, s.Task, req.To), parts, &evidence)
 			return s, def, evidence, err
 		}
 	}
@@ -229,10 +233,9 @@ func (e *Engine) followBranch(ctx context.Context, s task.Snapshot) (bool, error
 	return err == nil, err
 }
 
-// facts adds to the evidence what it is about, and what the parts ask for elsewhere than in the document. The status that is asked for
-// says whether what lies in the worktree belongs to it. No lock is held meanwhile: a check may take its time.
-func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Definition, to task.Status, parts []workflow.Part, evidence *decide.Evidence) error {
-	tree := decide.WantsTree(def, s.Task, to)
+// facts adds to the evidence what it is about, and what the parts ask for elsewhere than in the document.
+// tree says whether what lies in the worktree belongs to it. No lock is held meanwhile: a check may take its time.
+func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Definition, tree bool, parts []workflow.Part, evidence *decide.Evidence) error {
 	evidence.Subject = e.subject(ctx, s, tree)
 	parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) == 0 {
@@ -245,7 +248,7 @@ func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Defin
 			return fmt.Errorf("look at the evidence of task %s: %w", s.Task.ID, err)
 		}
 		evidence.Facts = facts
-		if !git || e.subject(ctx, s, false).Commit == evidence.Subject.Commit {
+		if !git || e.subject(ctx, s, false).Commit == evidence.Subject.Commit && decide.Agrees(s.Task, *evidence) {
 			return nil
 		}
 		evidence.Subject = e.subject(ctx, s, tree) // what was seen is about another commit than the one that was noted

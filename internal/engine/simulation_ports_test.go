@@ -346,8 +346,11 @@ func (d desktop) SetBranch(_ context.Context, _ task.Task, name string) (string,
 }
 
 // Merge looks first, as every hand does: what is merged is not merged again.
-func (d desktop) Merge(_ context.Context, t task.Task, commit, _ string) (merged, how string, err error) {
+func (d desktop) Merge(ctx context.Context, t task.Task, commit, _ string, still func(context.Context) error) (merged, how string, err error) {
 	s := d.p.sim
+	if err := still(ctx); err != nil {
+		return "", "", err
+	}
 	if b := s.branch(t.ID); !b.passed[commit] && !b.answered[commit] && d.p.asked.kind != mergeAllTheSame {
 		s.breaks("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit, s.short(t.ID))
 	}

@@ -85,7 +85,7 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own ta
 	if err := e.finishOwed(ctx, id, actor); err != nil {
 		return task.Task{}, task.Change{}, err
 	}
-	s, def, evidence, err := e.look(ctx, task.Request{Task: id, To: to, Actor: actor})
+	s, def, evidence, err := e.look(ctx, task.Request{Task: id, To: to, Actor: actor}, nil)
 	if err != nil {
 		return task.Task{}, task.Change{}, err
 	}

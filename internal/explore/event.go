@@ -229,7 +229,7 @@ func (w *walk) killings(c config, t task.Task, e event, death task.Death) []outc
 	for _, i := range w.forge.deaths[c.status][held(c)] {
 		l := w.forge.looks[c.status][held(c)][i]
 		at := slices.Index(l.rules, true)
-		if at < 0 || len(workflow.Verdicts([]workflow.Part{*w.def.Exit.Rules[w.rules[c.status][at]].HasArtifact})) == 0 {
+		if at < 0 || !decide.TakesVerdict(w.def, t, &w.def.Exit.Rules[w.rules[c.status][at]]) {
 			continue // it is as if it had ended by itself
 		}
 		e.look = int16(i)

@@ -56,8 +56,11 @@ func (d desk) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {
 }
 
 // Merge merges a commit, and looks whether anybody stands for it.
-func (d desk) Merge(_ context.Context, _ task.Task, commit, _ string) (merged, how string, err error) {
+func (d desk) Merge(ctx context.Context, _ task.Task, commit, _ string, still func(context.Context) error) (merged, how string, err error) {
 	err = act(d.r, "it merges", func() error {
+		if err := still(ctx); err != nil {
+			return err
+		}
 		d.r.merged = true
 		if b := &d.r.branch; !b.passed[commit] && !b.answered[commit] {
 			d.r.breaks(propMerges, "commit %s is merged, and nobody passed it, put it up or took it upon themself", commit)

@@ -58,7 +58,7 @@ type Workspaces interface {
 // Merger merges the one branch there is.
 type Merger interface {
 	Ahead(ctx context.Context, t task.Task, commit string) (bool, error)
-	Merge(ctx context.Context, t task.Task, commit, strategy string) (merged, how string, err error)
+	Merge(ctx context.Context, t task.Task, commit, strategy string, still func(context.Context) error) (merged, how string, err error)
 	Tip(ctx context.Context, t task.Task) (string, error)
 	Within(ctx context.Context, t task.Task, commit string) (bool, error)
 }

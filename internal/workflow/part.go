@@ -171,6 +171,20 @@ func Leaves(parts []Part) []Part {
 	return out
 }
 
+// Certain are those of them that hold whenever the list does: none of them is an alternative.
+func Certain(parts []Part) []Part {
+	var out []Part
+	for _, p := range parts {
+		switch {
+		case len(p.All) > 0:
+			out = append(out, Certain(p.All)...)
+		case len(p.Any) == 0:
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // Since are those of them that want something written after the present status began.
 func Since(parts []Part) []Part {
 	return leavesThat(parts, func(p *Part) bool { return p.Since == SinceEntry || p.IsVerdict() })

@@ -1,10 +1,6 @@
 package workflow
 
-import (
-	"slices"
-
-	"orange/internal/task"
-)
+import "orange/internal/task"
 
 // checkStates: what a state says of itself beside its transitions can be.
 func (r reader) checkStates(d *Definition) {
@@ -12,14 +8,32 @@ func (r reader) checkStates(d *Definition) {
 		if s.Folder != "" && engines(s.Folder) {
 			r.Problem(s.Pos, "folder", "found %q as the folder of the state %q, expected another one: it is the engine's", s.Folder, s.Name)
 		}
-		if s.Terminal && s.Timeout.After != 0 {
-			r.Problem(s.Timeout.Pos, "timeout", "found a timeout of the terminal state %q, expected none: nothing is waited for there", s.Name)
+		r.checkTimeout(d, s)
+	}
+}
+
+// checkTimeout: a timeout leads over a transition, and over none that takes somebody's word: time does not know whose it is.
+func (r reader) checkTimeout(d *Definition, s State) {
+	if s.Terminal && s.Timeout.After != 0 {
+		r.Problem(s.Timeout.Pos, "timeout", "found a timeout of the terminal state %q, expected none: nothing is waited for there", s.Name)
+	}
+	then := s.Timeout.Then
+	r.stateExists(d, then, s.Timeout.then, "timeout", "then of a timeout")
+	if _, exists := d.State(then); !exists {
+		return
+	}
+	leads, speaks := false, false
+	for _, t := range d.Transitions {
+		if t.From == s.Name && t.To == then {
+			leads, speaks = true, speaks || len(Verdicts(t.Gate)) > 0
 		}
-		r.stateExists(d, s.Timeout.Then, s.Timeout.then, "timeout", "then of a timeout")
-		_, exists := d.State(s.Timeout.Then)
-		if leads := func(t Transition) bool { return t.From == s.Name && t.To == s.Timeout.Then }; exists && !slices.ContainsFunc(d.Transitions, leads) {
-			r.Problem(s.Timeout.then, "timeout", "found a timeout of %q that leads to %q, expected a state that a transition leads to from there", s.Name, s.Timeout.Then)
-		}
+	}
+	switch {
+	case !leads:
+		r.Problem(s.Timeout.then, "timeout", "found a timeout of %q that leads to %q, expected a state that a transition leads to from there", s.Name, then)
+	case speaks:
+		r.Problem(s.Timeout.then, "timeout", "found a timeout of %q that leads to %q by a verdict, expected a state to which no verdict leads from there: "+
+			"a verdict counts only from an agent that asks, or that ends by itself", s.Name, then)
 	}
 }
 

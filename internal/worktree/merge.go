@@ -16,6 +16,10 @@ type MergeRequest struct {
 	Strategy string // "" (fast-forward where possible, else a merge commit), "ff" or "merge"
 	Message  string // of a merge commit; "Merge branch '...'" where it is empty
 	Push     bool   // push the default branch to origin afterwards, if there is one
+
+	// Still is asked right before the default branch moves or is pushed, whatever was waited for before. Its error ends the merge
+	// with nothing changed. Nil means yes.
+	Still func(context.Context) error
 }
 
 // Merged says what a merge came to.
@@ -88,6 +92,11 @@ func (r Repo) merge(ctx context.Context, m MergeRequest) (Merged, error) {
 	}
 	if commit != branch.commit {
 		done.Beyond = branch.commit
+	}
+	if m.Still != nil {
+		if err := m.Still(ctx); err != nil {
+			return Merged{}, err
+		}
 	}
 	if done.How != alreadyMerged {
 		if done.Checkout, err = r.advance(ctx, m.Branch, local.commit, done.Commit); err != nil {
