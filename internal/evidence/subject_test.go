@@ -28,7 +28,13 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		{name: "committed", git: workflow.GitCommitted},
 		{name: "new files are not tracked", git: workflow.GitCommitted, set: func(w *world) { w.stand.New = []string{"new.go"} }},
 		{name: "not committed", git: workflow.GitCommitted, set: dirty, found: []string{`uncommitted changes in "a.go"`}, want: `git restore "a.go"`},
-		{name: "a submodule", git: workflow.GitCommitted, set: func(w *world) { w.stand.Submodules = []string{"lib"} }, found: []string{`"lib"`}, want: "git restore"},
+		{name: "a submodule", git: workflow.GitCommitted, set: func(w *world) { w.stand.Submodules = []string{"lib"} }, found: []string{`"lib"`}, want: `git submodule update --force "lib"`},
+		{name: "both", git: workflow.GitCommitted, set: func(w *world) { dirty(w); w.stand.Submodules = []string{"lib"} }, found: []string{`"a.go", "lib"`},
+			want: `commit them, or take them back: git restore "a.go"; git submodule update --force "lib"`},
+		{name: "several files", git: workflow.GitCommitted, set: func(w *world) { w.stand.Modified = []string{"-a.go", "b c.go", "d$x.go"} },
+			found: []string{`"-a.go", "b c.go", "d$x.go"`}, want: `git restore "./-a.go" "b c.go" 'd$x.go'`},
+		{name: "many files", git: workflow.GitCommitted, set: func(w *world) { w.stand.Modified = strings.Fields("a b c d e f g") },
+			found: []string{"and 2 more"}, want: `git restore "a" "b" "c" "d" "e" and 2 more`},
 		{name: "hidden", git: workflow.GitCommitted, set: func(w *world) {
 			dirty(w)
 			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"skip-worktree"}}}
@@ -52,9 +58,11 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			found: []string{"with 1 commit that it had not and without 2 commits that it had"}, want: "reviewed", moved: true},
 		{name: "put up by somebody", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Commit, w.task.Subject.By = earlier, "Ada" },
 			found: []string{"put up by Ada and not reviewed 2222222"}, want: "reviewed", moved: true},
-		{name: "not moved and dirty", git: workflow.GitUnmoved, set: dirty, found: []string{`uncommitted changes in "a.go"`}, want: "git restore"},
+		{name: "not moved and dirty", git: workflow.GitUnmoved, set: dirty, found: []string{`uncommitted changes in "a.go"`},
+			want: `take them back: git restore "a.go"; or have them committed, and that commit reviewed`},
 		{name: "moved and dirty", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject.Commit = earlier },
-			found: []string{"now 1111111", `uncommitted changes in "a.go"`}, want: "git restore"},
+			found: []string{"now 1111111", `uncommitted changes in "a.go"`},
+			want: `take them back, or have them committed: git restore "a.go"; then have the present commit reviewed`},
 		{name: "of before", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted which commit"}, want: "anew"},
 		{name: "unreadable then", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{Trouble: "a broken ref"} },
 			found: []string{"nobody noted", "a broken ref"}, want: "anew"},
