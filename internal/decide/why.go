@@ -68,11 +68,11 @@ func over(def *workflow.Definition, t task.Task, edge *workflow.Transition, role
 	theirs := t
 	theirs.Counters = resetBy(def, t.Counters, human)
 	if !slices.Contains(by, human.Role) || Passes(edge, t) == Passes(edge, theirs) {
-		return []Way{withCommand(def, t, way(t, edge, by, ev))}
+		return []Way{withCommand(def, t, way(def, t, edge, by, ev))}
 	}
-	ways := []Way{withCommand(def, t, way(theirs, edge, []string{human.Role}, ev))}
+	ways := []Way{withCommand(def, t, way(def, theirs, edge, []string{human.Role}, ev))}
 	if agents := slices.DeleteFunc(by, func(role string) bool { return role == human.Role }); len(agents) > 0 {
-		ways = append([]Way{way(t, edge, agents, ev)}, ways...)
+		ways = append([]Way{way(def, t, edge, agents, ev)}, ways...)
 	}
 	return ways
 }
@@ -85,7 +85,7 @@ func withCommand(def *workflow.Definition, t task.Task, w Way) Way {
 	return w
 }
 
-func way(t task.Task, edge *workflow.Transition, by []string, ev Evidence) Way {
+func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []string, ev Evidence) Way {
 	w := Way{To: edge.To, By: append([]string{}, by...), Guards: []Counted{}, Details: []Detail{}, Reason: edge.Reason, Override: edge.Override, Line: edge.Pos.Line}
 	for _, g := range edge.When {
 		value := counted(t, edge, g.Field)
@@ -97,7 +97,7 @@ func way(t task.Task, edge *workflow.Transition, by []string, ev Evidence) Way {
 	req := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Role: w.By[0]}, Reason: "to see whether it is open"}
 	refused := judge(t, edge, req, judgeGate(edge.Gate, ev))
 	if w.Open = refused == nil; !w.Open {
-		w.Details = refused.Details
+		w.Details = withWays(def, t, req.Actor, refused.Details)
 	}
 	return w
 }

@@ -76,6 +76,7 @@ func (v *view) seeCommitted(fact *decide.Fact, s Standing) {
 // seeUndisturbed looks whether a worktree is still at the commit that is judged in it: a commit of what differs would be another one.
 func (v *view) seeUndisturbed(fact *decide.Fact, s Standing) {
 	if v.seeCommitted(fact, s); fact.Found != "" {
+		fact.Other = true
 		_, fact.Want = s.differs(s.Tracked(), "take them back: "+s.takeBack()+"; or have them committed, and that commit reviewed")
 	}
 }
@@ -102,6 +103,7 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Standing, ti
 		return nil
 	}
 	fact.Text = "HEAD " + s.Head + "\nsubject " + noted.Commit + "\n"
+	fact.Other, fact.Anew = true, true
 	judged := noted // whoever is refused has judged it
 	judged.Reviewed = noted.By == ""
 	fact.Found = v.since(ctx, judged.Words(), tip.Commit)
@@ -168,6 +170,7 @@ func unnoted(fact *decide.Fact, noted task.Subject, what string) {
 		fact.Found += ": " + noted.Trouble
 	}
 	fact.Want = "have it reviewed anew, which notes it"
+	fact.Other, fact.Anew = true, true
 }
 
 // seeUnchanged compares the worktree with what lay in it when that was judged.
@@ -177,6 +180,7 @@ func (v *view) seeUnchanged(ctx context.Context, fact *decide.Fact, s Standing) 
 	fact.Where = "the workspace"
 	fact.Text = "tree " + tree + "\n" + strings.Join(changed, "\n") + "\n"
 	if len(changed)+len(s.Setup) > 0 {
+		fact.Other, fact.Anew = true, true
 		s.Submodules = nil
 		fact.Found, fact.Want = s.differs(changed, "put them back as they were, or have it judged anew")
 		fact.Found = strings.Replace(fact.Found, "uncommitted changes in", "changed since it was judged:", 1)
@@ -212,6 +216,7 @@ func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Su
 		}
 		fact.Found = fmt.Sprintf("the commit %.7s is not %s: %s", tip.Commit, what, some(other))
 		fact.Want = "commit these files as they were then, and nothing else; or have the work judged anew"
+		fact.Other, fact.Anew = true, true
 	}
 	return err
 }
