@@ -182,7 +182,7 @@ func (v *view) seeUnchanged(ctx context.Context, fact *decide.Fact, s Standing) 
 	if len(changed)+len(s.Setup) > 0 {
 		fact.Other, fact.Anew = true, true
 		s.Submodules = nil
-		fact.Found, fact.Want = s.differs(changed, "put them back as they were, or have it judged anew")
+		fact.Found, fact.Want = s.differs(changed, fmt.Sprintf("put them back as they were: git restore --source %.12s %s", tree, typed(changed)))
 		fact.Found = strings.Replace(fact.Found, "uncommitted changes in", "changed since it was judged:", 1)
 	}
 	return err

@@ -70,7 +70,7 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		{name: "unreadable now", git: workflow.GitUnmoved, set: func(w *world) { w.tip = task.Subject{Trouble: "there is no branch"} }, found: []string{"there is no branch"}, want: "bring"},
 		{name: "the worktree as it was judged", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject = task.Subject{Tree: tree} }},
 		{name: "the worktree changed since", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
-			found: []string{`changed since it was judged: "b.go"`}, want: "judged anew", anew: true},
+			found: []string{`changed since it was judged: "b.go"`}, want: `put them back as they were: git restore --source 333333333333 "b.go"`, anew: true},
 		{name: "nobody noted the worktree that is judged", git: workflow.GitUnmoved, set: func(w *world) {
 			w.task.Status = "judge"
 			w.def.States = []workflow.State{{Name: "judge", Subject: workflow.SubjectWorktree}}
