@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"orange/internal/decide"
 	"orange/internal/forge"
 	"orange/internal/harness"
 	"orange/internal/hook"
@@ -306,12 +307,26 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 	if err == nil {
 		err = d.unscratch(ctx, slot.Repo, t)
 	}
+	if err == nil && !t.Live {
+		var kept []worktree.Rescue
+		kept, err = d.forgetJudged(ctx, slot.Repo, t)
+		done.Rescued = append(done.Rescued, kept...)
+	}
 	if err == nil {
 		if left := environments(d).Drop(ctx, t.ID); left != nil { // the doctor finds what is left over
 			d.house.engine.Log.Warn("the environment of a task could not be dropped", "component", "worktree", "task", t.ID, "error", left.Error())
 		}
 	}
 	return d.told(t, done.Rescued, done.TakenBack), err
+}
+
+// forgetJudged lets go of what was judged of a task that is over: nothing asks for it any more.
+func (d desk) forgetJudged(ctx context.Context, repo worktree.Repo, t task.Task) ([]worktree.Rescue, error) {
+	def, err := d.house.home.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	return repo.ForgetJudged(ctx, t.ID, t.Branch, decide.Marks(def, t.Status).Well)
 }
 
 // unscratch takes away what checks of the task have left that were killed.
