@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"orange/internal/decide"
@@ -303,6 +304,9 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if slot.Noted, err = d.noted(ctx, slot.Repo, t); err != nil {
+		return nil, err
+	}
 	done, err := slot.Release(ctx, t.ID)
 	if err == nil {
 		err = d.unscratch(ctx, slot.Repo, t)
@@ -318,6 +322,23 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 		}
 	}
 	return d.told(t, done.Rescued, done.TakenBack), err
+}
+
+// noted is the last commit of a task's branch that its history tells of, where the branch has none any more.
+func (d desk) noted(ctx context.Context, repo worktree.Repo, t task.Task) (string, error) {
+	if repo.ReadTip(ctx, d.house.slotDir(t.Workspace), t.Branch).Trouble == "" {
+		return "", nil
+	}
+	events, err := d.house.store.Events(ctx, t.ID, 0)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range slices.Backward(events) {
+		if e.Subject.Commit != "" {
+			return e.Subject.Commit, nil
+		}
+	}
+	return "", nil
 }
 
 // forgetJudged lets go of what was judged of a task that is over: nothing asks for it any more.
