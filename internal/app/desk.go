@@ -306,11 +306,6 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 	if err == nil {
 		err = d.unscratch(ctx, slot.Repo, t)
 	}
-	if err == nil {
-		if left := environments(d).Drop(ctx, t.ID); left != nil { // the doctor finds what is left over
-			d.house.engine.Log.Warn("the environment of a task could not be dropped", "component", "worktree", "task", t.ID, "error", left.Error())
-		}
-	}
 	return d.told(t, done.Rescued, done.TakenBack), err
 }
 
