@@ -184,12 +184,13 @@ func (c commands) Run(_ context.Context, program hook.Program) (hook.Ended, erro
 	})
 }
 
-// checks runs the check of a task for a program, where the worktree is all of one commit. It is run by a program of its own, which enters
-// the environment of the task. The same commit always gets the same answer.
+// checks runs the check of a task for a program, where the worktree is the task's and all of one commit. It is run by a program of its own,
+// which enters the environment of the task. The same commit always gets the same answer.
 func (p *process) checks(t task.Task) (decide.Fact, error) {
 	f := decide.Fact{Source: "check tests", Where: "the workspace", Found: "it was not run", Want: "commit all of it"}
 	b := p.sim.branch(t.ID)
-	if t.Workspace == "" || b.dirty {
+	ready := func() bool { return t.Workspace != "" && p.sim.slots[t.Workspace] == t.ID && !b.dirty }
+	if !ready() {
 		return f, nil
 	}
 	what := ranCheck
@@ -201,6 +202,9 @@ func (p *process) checks(t task.Task) (decide.Fact, error) {
 		whose = p.lends()
 	}
 	return at(p, "run the check of "+p.sim.short(t.ID), func() (decide.Fact, error) {
+		if !ready() {
+			return f, nil
+		}
 		p.sim.ran(what, t.ID, whose, p)
 		passed := b.tip%9 != 7
 		f.Holds, f.Found, f.Want = passed, "it failed for "+b.commit(), "mend that"
