@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -132,8 +131,13 @@ func (c checks) RunJQ(ctx context.Context, request []byte, limit time.Duration) 
 // noSeat is a seat that nobody has: what a check runs was written by an agent, and asks for nothing in a person's name.
 const noSeat = "ORANGE_SEAT=check"
 
+// checkMarks are the variables by which the processes of a check are found.
+func (h *house) checkMarks(id, check string) []string {
+	return []string{"ORANGE_HOME=" + h.dir, "ORANGE_TASK_ID=" + id, "ORANGE_CHECK=" + check}
+}
+
 func (c checks) RunCheck(ctx context.Context, t task.Task, check workflow.Check, commit string) (evidence.Run, error) {
-	marks := []string{"ORANGE_HOME=" + c.house.dir, "ORANGE_TASK_ID=" + t.ID, "ORANGE_CHECK=" + check.Name}
+	marks := c.house.checkMarks(t.ID, check.Name)
 	env := append(withoutAgent(os.Environ()), marks...)
 	env = append(env, "ORANGE_PROJECT="+t.Project, noSeat)
 	// What a runner that was killed left running would disturb this run; and what this one leaves in a session of its own, the next.
@@ -170,7 +174,7 @@ func (c checks) folder(ctx context.Context, t task.Task, check workflow.Check, c
 	if err != nil {
 		return "", nil, err
 	}
-	dir := filepath.Join(c.house.scratchDir(), t.ID+"-"+url.PathEscape(check.Name))
+	dir := filepath.Join(c.house.scratchDir(), evidence.Checkout(t.ID, check.Name))
 	return dir, func(ctx context.Context) error { return repo.Unscratch(ctx, dir) }, repo.Scratch(ctx, dir, commit)
 }
 

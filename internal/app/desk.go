@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"orange/internal/decide"
 	"orange/internal/forge"
 	"orange/internal/harness"
 	"orange/internal/hook"
@@ -302,16 +304,45 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if slot.Noted, err = d.noted(ctx, slot.Repo, t); err != nil {
+		return nil, err
+	}
 	done, err := slot.Release(ctx, t.ID)
 	if err == nil {
 		err = d.unscratch(ctx, slot.Repo, t)
 	}
-	if err == nil {
-		if left := environments(d).Drop(ctx, t.ID); left != nil { // the doctor finds what is left over
-			d.house.engine.Log.Warn("the environment of a task could not be dropped", "component", "worktree", "task", t.ID, "error", left.Error())
-		}
+	if err == nil && !t.Live {
+		var kept []worktree.Rescue
+		kept, err = d.forgetJudged(ctx, slot.Repo, t)
+		done.Rescued = append(done.Rescued, kept...)
 	}
 	return d.told(t, done.Rescued, done.TakenBack), err
+}
+
+// noted is the last commit of a task's branch that its history tells of, where the branch has none any more.
+func (d desk) noted(ctx context.Context, repo worktree.Repo, t task.Task) (string, error) {
+	if repo.ReadTip(ctx, d.house.slotDir(t.Workspace), t.Branch).Trouble == "" {
+		return "", nil
+	}
+	events, err := d.house.store.Events(ctx, t.ID, 0)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range slices.Backward(events) {
+		if e.Subject.Commit != "" {
+			return e.Subject.Commit, nil
+		}
+	}
+	return "", nil
+}
+
+// forgetJudged lets go of what was judged of a task that is over: nothing asks for it any more.
+func (d desk) forgetJudged(ctx context.Context, repo worktree.Repo, t task.Task) ([]worktree.Rescue, error) {
+	def, err := d.house.home.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	return repo.ForgetJudged(ctx, t.ID, t.Branch, decide.Marks(def, t.Status).Well)
 }
 
 // unscratch takes away what checks of the task have left that were killed.

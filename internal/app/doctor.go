@@ -106,7 +106,7 @@ func withoutRecord(dir string, why error) (*house, error) {
 
 func (h *house) examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 	d := &doctor.Doctor{
-		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Machine: machine{}, Lease: watchers{h.dir}, Now: time.Now, Settling: settling,
+		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Remains: remains{h}, Machine: machine{}, Lease: watchers{h.dir}, Now: time.Now, Settling: settling,
 	}
 	var findings []task.Finding
 	if h.trouble == nil && (fix || rebuild) { // the record tells of seats that are not shown, too

@@ -27,6 +27,8 @@ type Fact struct {
 	Holds   bool
 	Pending bool   // it is being found out: ask again later
 	Moved   bool   // it does not hold, and only because the tip is another commit
+	Other   bool   // it does not hold because the work is not what was judged
+	Anew    bool   // that, and a verdict on the work as it is now would do too
 	Unread  bool   // something is there, and cannot be read
 	Source  string // "planning/planning.ai.json", "check tests", "git clean"
 	Digest  string // of Text; empty where there was nothing to see
@@ -267,7 +269,7 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 		if fact.Pending {
 			want = fact.Want // whoever waits cannot do what the workflow's author says
 		}
-		j.unmet = append(j.unmet, Detail{Condition: condition, Found: fact.Found, Where: fact.Where, Want: want})
+		j.unmet = append(j.unmet, Detail{Condition: condition, Found: fact.Found, Where: fact.Where, Want: want, other: fact.Other, anew: fact.Anew, moved: fact.Moved})
 		if fact.Moved {
 			j.moved++
 		}

@@ -44,6 +44,8 @@ type Detail struct {
 	Found     string `json:"found"`           // what was there
 	Where     string `json:"where,omitempty"` // where it was looked for
 	Want      string `json:"want"`            // what would do
+
+	other, anew, moved bool // as the Fact says
 }
 
 func (r *Rejection) Error() string {

@@ -52,6 +52,7 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 		}
 		last = furthest(last, rejection)
 	}
+	last.Details = withWays(def, t, req.Actor, last.Details)
 	last.Open = Open(def, t, req.Actor)
 	last.Override = overrideOf(def, t, candidates, req)
 	return Decision{}, last

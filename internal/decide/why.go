@@ -97,7 +97,7 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 	req := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Role: w.By[0]}, Reason: "to see whether it is open"}
 	refused := judge(def, t, edge, req, judgeGate(edge.Gate, ev))
 	if w.Open = refused == nil; !w.Open {
-		w.Details = refused.Details
+		w.Details = withWays(def, t, req.Actor, refused.Details)
 	}
 	return w
 }

@@ -87,7 +87,7 @@ func still(ev decide.Evidence) decide.Evidence {
 func withGit(ev decide.Evidence, moved, dirty bool) decide.Evidence {
 	ev = still(ev)
 	unmoved := gitFact(workflow.GitUnmoved, !moved && !dirty)
-	unmoved.Moved = moved && !dirty
+	unmoved.Moved, unmoved.Other, unmoved.Anew = moved && !dirty, moved || dirty, moved
 	ev.Facts[gitKey(workflow.GitUnmoved)] = unmoved
 	ev.Facts[gitKey(workflow.GitCommitted)] = gitFact(workflow.GitCommitted, !dirty)
 	ev.Facts[gitKey(workflow.GitMoved)] = gitFact(workflow.GitMoved, moved)

@@ -110,6 +110,7 @@ type Doctor struct {
 	Mender  Mender
 	Windows Windows
 	Setup   Setup
+	Remains Remains
 	Machine Machine
 	Lease   Lease
 	Now     func() time.Time
@@ -244,7 +245,7 @@ func order() []string {
 func (d *Doctor) look(ctx context.Context) []finding {
 	var out []finding
 	for _, check := range []func(context.Context) []finding{
-		d.tmux, d.git, d.gh, d.space, d.files, d.projects, d.private, d.monitor, d.leftovers,
+		d.tmux, d.git, d.gh, d.space, d.files, d.projects, d.private, d.monitor, d.leftovers, d.checkouts,
 	} {
 		out = append(out, check(ctx)...)
 	}
@@ -257,7 +258,7 @@ func (d *Doctor) look(ctx context.Context) []finding {
 		return out
 	}
 	for _, check := range []func(context.Context, *view) []finding{
-		d.folders, d.strangers, d.histories, d.hooks, d.pool, d.sessions, d.environments,
+		d.folders, d.strangers, d.histories, d.hooks, d.pool, d.sessions, d.environments, d.judged,
 	} {
 		out = append(out, check(ctx, v)...)
 	}

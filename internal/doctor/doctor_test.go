@@ -32,6 +32,8 @@ type world struct {
 	evidence  map[string]bool
 	windows   []doctor.Window
 	kept      []string
+	checkouts []string
+	judged    []string // tasks for which the repository keeps what was judged
 	projects  []task.Project
 	files     []doctor.File
 	worktrees []string
@@ -146,6 +148,17 @@ func (w *world) DropKept(_ context.Context, id string) error {
 	return w.mend("drop "+id, func() { w.kept = nil })
 }
 
+func (w *world) Checkouts() ([]string, error) { return w.checkouts, w.see("checkouts") }
+func (w *world) RemoveCheckout(_ context.Context, name string) error {
+	return w.mend("remove "+name, func() { w.checkouts = nil })
+}
+func (w *world) Judged(context.Context, task.Project) ([]string, error) {
+	return w.judged, w.see("judged")
+}
+func (w *world) ForgetJudged(_ context.Context, p task.Project, id, branch string) error {
+	return w.mend("forget what was judged of "+id+" on "+branch+" in "+p.Name, func() { w.judged = nil })
+}
+
 // setup is another face of the world: two rooms have a method of the same name.
 type setup struct{ *world }
 
@@ -222,7 +235,7 @@ func (w *world) add(id string, status task.Status) {
 
 func (w *world) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
-		Home: w.home, Record: w, Files: w, Shown: w, Adopter: w, Mender: w, Windows: w, Setup: setup{w}, Machine: w, Lease: w,
+		Home: w.home, Record: w, Files: w, Shown: w, Adopter: w, Mender: w, Windows: w, Setup: setup{w}, Remains: w, Machine: w, Lease: w,
 		Now: time.Now, Settling: time.Millisecond,
 	}
 }
@@ -333,6 +346,9 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 		}, `problem sessions over: session "s" is still there, and the task is over (done)`},
 		{func(w *world) { w.kept = append(w.kept, "gone") }, "warning environments gone: "},
 		{func(w *world) { w.add("over", "done"); w.kept = append(w.kept, "over") }, "warning environments over: "},
+		{func(w *world) { w.checkouts = []string{"one-tests"} }, "warning leftovers one-tests: a check was killed"},
+		{func(w *world) { w.add("over", "done"); w.judged = []string{"one", "over"} }, `warning leftovers over: the repository of "garden" keeps what was judged`},
+		{func(w *world) { w.judged = []string{"gone"} }, "warning leftovers gone: "},
 	}
 	for _, tt := range tests {
 		w := newWorld(t)
@@ -351,7 +367,7 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 func TestExamine_callsWhatItCannotSeeAProblem(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{
-		"tmux", "git", "space", "files", "projects", "branch", "check", "list", "holders", "owed", "lines", "folders", "evidence", "differs", "windows", "worktrees", "kept",
+		"tmux", "git", "space", "files", "projects", "branch", "check", "list", "holders", "owed", "lines", "folders", "evidence", "differs", "windows", "worktrees", "kept", "checkouts", "judged",
 	} {
 		w := newWorld(t)
 		w.blind[what] = true
@@ -399,6 +415,8 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 			w.holders[0].Task, w.kept = "over", nil
 		}, "free over"},
 		{func(w *world) { w.kept = []string{"gone"} }, "drop gone"},
+		{func(w *world) { w.checkouts = []string{"one-tests"} }, "remove one-tests"},
+		{func(w *world) { w.add("over", "done"); w.judged = []string{"over"} }, "forget what was judged of over on fix in garden"},
 	}
 	for _, tt := range tests {
 		w := newWorld(t)
@@ -417,7 +435,7 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 				t.Errorf("%s: it says %q, and nothing was mended", tt.want, f.Mended)
 			}
 		}
-		if tt.want != "retry one" && tt.want != "drop gone" && healthy(found) {
+		if bad := notOK(found); len(bad) == 0 || strings.HasPrefix(bad[0], "problem") && healthy(found) {
 			t.Errorf("%s: nothing was mended, and all is called well", tt.want)
 		}
 	}

@@ -35,7 +35,7 @@ func (d *Doctor) leftovers(context.Context) []finding {
 		return []finding{blind(checkLeftovers, d.Home, err)}
 	}
 	if len(found) == 0 {
-		return []finding{ok(checkLeftovers, d.Home, "none")}
+		return []finding{ok(checkLeftovers, d.Home, "no files that a killed program left")}
 	}
 	f := warning(checkLeftovers, d.Home, fmt.Sprintf("%d files that a killed program left, such as %q", len(found), found[0]), "orange doctor --fix removes them")
 	f.mend = func(context.Context) (string, error) {

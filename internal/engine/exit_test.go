@@ -251,3 +251,38 @@ func TestTheSeatOfAnAttemptThatFailed_ends(t *testing.T) {
 		}
 	}
 }
+
+// Defect, found by the simulation: the death came between the start and the note of it, and the note gave the dead agent its seat back:
+// its death was met a second time.
+func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.runner.dead = true
+	id := w.create("fix", true).Task.ID
+	var death task.Death
+	watch := w.another()
+	w.Performer = interrupted{w.hands, func(job task.Job) {
+		if job.Hook.Action != task.SpawnAgent {
+			return
+		}
+		s := w.load(id)
+		_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, Settled: []task.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
+		must(t, err)
+		death = watch.death(id, task.RoleWorker)
+		watch.die(death)
+		must(t, watch.Vacate(t.Context(), id, death.Hook))
+		if open, err := w.store.OpenSeats(t.Context(), id); err != nil || len(open) != 1 {
+			t.Errorf("open while the hook is performed are %+v, %v", open, err)
+		}
+	}}
+	must(t, w.Settle(t.Context(), id))
+	for range 2 {
+		watch.die(death)
+	}
+	if crashes := w.events(id, task.AgentCrashed); len(crashes) != 1 || crashes[0].Seq < w.events(id, task.AgentSpawned)[0].Seq {
+		t.Errorf("the history is %+v", w.events(id, ""))
+	}
+	if open, err := w.store.OpenSeats(t.Context(), id); err != nil || len(open) != 0 {
+		t.Errorf("open are %+v, %v", open, err)
+	}
+}

@@ -33,6 +33,27 @@ func TestAStatusThatAnAgentWrites_isPutBackAndToldOnce(t *testing.T) {
 	wantText(t, "hooks", w.hands.done(), "")
 }
 
+func TestATaskThatIsBornWithAWorkspace_hasNobodyElsesHandInItsHeader(t *testing.T) {
+	t.Parallel()
+	for _, status := range []task.Status{"pending", "clarification", "agent-review", "reviewing"} {
+		t.Run(string(status), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.runner.dead = true // whoever looks comes before the runner
+			out, err := w.Create(t.Context(), task.New{Project: w.desk.project, Summary: "x", Status: status, Workflow: "default", Actor: human})
+			must(t, err)
+			s, _, err := w.Refresh(t.Context(), out.Task.ID)
+			must(t, err)
+			if told := w.events(s.Task.ID, task.DocumentRestored); len(told) != 0 {
+				t.Errorf("the history tells of %+v", told)
+			}
+			if text := w.document(s.Task.ID); s.Task.Workspace != "" && !strings.Contains(text, "\nworkspace: "+s.Task.Workspace+"\n") {
+				t.Errorf("the document shows\n%s", text)
+			}
+		})
+	}
+}
+
 func TestAStaleHeader_isRenewedInSilence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

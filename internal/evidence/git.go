@@ -154,15 +154,17 @@ func (v *view) planned(plan string) (paths map[string]bool, found string) {
 
 func uncommitted(paths []string) string { return "uncommitted changes in " + some(paths) }
 
+// mostPaths is how many paths are named where there are many.
+const mostPaths = 5
+
 // some names the first few of many.
 func some(paths []string) string {
-	const most = 5
-	quoted := make([]string, 0, most)
-	for _, p := range paths[:min(most, len(paths))] {
+	quoted := make([]string, 0, mostPaths)
+	for _, p := range paths[:min(mostPaths, len(paths))] {
 		quoted = append(quoted, fmt.Sprintf("%q", p))
 	}
 	text := strings.Join(quoted, ", ")
-	if more := len(paths) - most; more > 0 {
+	if more := len(paths) - mostPaths; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

@@ -26,8 +26,14 @@ func resultFile(check string) string { return path.Join(checksFolder, url.PathEs
 
 func markFile(check string) string { return path.Join(checksFolder, url.PathEscape(check)+".running") }
 
+// Checkout is the name of the checkout that a check of a task is run in, where it wants one of its own.
+func Checkout(id, check string) string { return id + "-" + url.PathEscape(check) }
+
+// LockOf is the name of the lock that is held while a check runs, found by that of its checkout.
+func LockOf(checkout string) string { return "checks-" + checkout }
+
 // checkLock is held while a check of a task runs, and seatLock while any of them has the workspace.
-func checkLock(id, check string) string { return "checks-" + id + "-" + url.PathEscape(check) }
+func checkLock(id, check string) string { return LockOf(Checkout(id, check)) }
 func seatLock(id string) string         { return "checks-" + id }
 
 // lockPatience bounds how long a free lock is waited for that somebody only looks at.

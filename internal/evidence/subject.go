@@ -69,7 +69,15 @@ func unreadable(fact *decide.Fact, tip task.Subject) {
 func (v *view) seeCommitted(fact *decide.Fact, s Standing) {
 	if dirt := s.Tracked(); len(dirt)+len(s.Setup) > 0 {
 		fact.Text = "HEAD " + s.Head + "\n" + strings.Join(slices.Concat(dirt, s.Setup), "\n") + "\n"
-		fact.Found, fact.Want = s.differs(dirt, "commit them, or take them back with git restore "+first(s.Modified))
+		fact.Found, fact.Want = s.differs(dirt, "commit them, or take them back: "+s.takeBack())
+	}
+}
+
+// seeUndisturbed looks whether a worktree is still at the commit that is judged in it: a commit of what differs would be another one.
+func (v *view) seeUndisturbed(fact *decide.Fact, s Standing) {
+	if v.seeCommitted(fact, s); fact.Found != "" {
+		fact.Other = true
+		_, fact.Want = s.differs(s.Tracked(), "take them back: "+s.takeBack()+"; or have them committed, and that commit reviewed")
 	}
 }
 
@@ -91,16 +99,17 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Standing, ti
 		unnoted(fact, noted, "which commit the work was put up at")
 		return nil
 	case tip.Commit == noted.Commit:
-		v.seeCommitted(fact, s)
+		v.seeUndisturbed(fact, s)
 		return nil
 	}
 	fact.Text = "HEAD " + s.Head + "\nsubject " + noted.Commit + "\n"
+	fact.Other, fact.Anew = true, true
 	judged := noted // whoever is refused has judged it
 	judged.Reviewed = noted.By == ""
 	fact.Found = v.since(ctx, judged.Words(), tip.Commit)
 	fact.Want = "have the present commit reviewed, or go back to the one that was"
 	if dirt := s.Tracked(); len(dirt)+len(s.Setup) > 0 {
-		found, want := s.differs(dirt, "commit them, or take them back with git restore "+first(s.Modified))
+		found, want := s.differs(dirt, "take them back, or have them committed: "+s.takeBack())
 		fact.Found, fact.Want = fact.Found+"; and "+found, want+"; then "+fact.Want
 		return nil
 	}
@@ -161,6 +170,7 @@ func unnoted(fact *decide.Fact, noted task.Subject, what string) {
 		fact.Found += ": " + noted.Trouble
 	}
 	fact.Want = "have it reviewed anew, which notes it"
+	fact.Other, fact.Anew = true, true
 }
 
 // seeUnchanged compares the worktree with what lay in it when that was judged.
@@ -170,8 +180,9 @@ func (v *view) seeUnchanged(ctx context.Context, fact *decide.Fact, s Standing) 
 	fact.Where = "the workspace"
 	fact.Text = "tree " + tree + "\n" + strings.Join(changed, "\n") + "\n"
 	if len(changed)+len(s.Setup) > 0 {
+		fact.Other, fact.Anew = true, true
 		s.Submodules = nil
-		fact.Found, fact.Want = s.differs(changed, "put them back as they were, or have it judged anew")
+		fact.Found, fact.Want = s.differs(changed, fmt.Sprintf("put them back as they were: git restore --source %.12s %s", tree, typed(changed)))
 		fact.Found = strings.Replace(fact.Found, "uncommitted changes in", "changed since it was judged:", 1)
 	}
 	return err
@@ -205,6 +216,7 @@ func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Su
 		}
 		fact.Found = fmt.Sprintf("the commit %.7s is not %s: %s", tip.Commit, what, some(other))
 		fact.Want = "commit these files as they were then, and nothing else; or have the work judged anew"
+		fact.Other, fact.Anew = true, true
 	}
 	return err
 }
@@ -255,10 +267,34 @@ func (s Standing) differs(dirt []string, remedy string) (found, want string) {
 	return strings.Join(is, "; "), strings.Join(do, "; ")
 }
 
-// first is the first of some paths as it is typed, or a word for one.
-func first(paths []string) string {
-	if len(paths) == 0 {
-		return "FILE"
+// takeBack is what takes back all that differs of what git knows, as it is typed in the worktree.
+func (s Standing) takeBack() string {
+	var do []string
+	if len(s.Modified) > 0 {
+		do = append(do, "git restore "+typed(s.Modified))
 	}
-	return fmt.Sprintf("%q", paths[0])
+	if len(s.Submodules) > 0 {
+		do = append(do, "git submodule update --force "+typed(s.Submodules))
+	}
+	return strings.Join(do, "; ")
+}
+
+// typed are the first few of many paths as they are typed, and how many more there are.
+func typed(paths []string) string {
+	words := make([]string, 0, mostPaths)
+	for _, p := range paths[:min(mostPaths, len(paths))] {
+		if strings.HasPrefix(p, "-") {
+			p = "./" + p
+		}
+		word := `"` + p + `"`
+		if strings.ContainsAny(p, "\"$`\\!") { // a shell would read something else
+			word = "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
+		}
+		words = append(words, word)
+	}
+	text := strings.Join(words, " ")
+	if more := len(paths) - mostPaths; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

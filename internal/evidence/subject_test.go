@@ -24,11 +24,18 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		found []string // nothing where it holds
 		want  string
 		moved bool
+		anew  bool // a verdict on what is there now would do too
 	}{
 		{name: "committed", git: workflow.GitCommitted},
 		{name: "new files are not tracked", git: workflow.GitCommitted, set: func(w *world) { w.stand.New = []string{"new.go"} }},
 		{name: "not committed", git: workflow.GitCommitted, set: dirty, found: []string{`uncommitted changes in "a.go"`}, want: `git restore "a.go"`},
-		{name: "a submodule", git: workflow.GitCommitted, set: func(w *world) { w.stand.Submodules = []string{"lib"} }, found: []string{`"lib"`}, want: "git restore"},
+		{name: "a submodule", git: workflow.GitCommitted, set: func(w *world) { w.stand.Submodules = []string{"lib"} }, found: []string{`"lib"`}, want: `git submodule update --force "lib"`},
+		{name: "both", git: workflow.GitCommitted, set: func(w *world) { dirty(w); w.stand.Submodules = []string{"lib"} }, found: []string{`"a.go", "lib"`},
+			want: `commit them, or take them back: git restore "a.go"; git submodule update --force "lib"`},
+		{name: "several files", git: workflow.GitCommitted, set: func(w *world) { w.stand.Modified = []string{"-a.go", "b c.go", "d$x.go"} },
+			found: []string{`"-a.go", "b c.go", "d$x.go"`}, want: `git restore "./-a.go" "b c.go" 'd$x.go'`},
+		{name: "many files", git: workflow.GitCommitted, set: func(w *world) { w.stand.Modified = strings.Fields("a b c d e f g") },
+			found: []string{"and 2 more"}, want: `git restore "a" "b" "c" "d" "e" and 2 more`},
 		{name: "hidden", git: workflow.GitCommitted, set: func(w *world) {
 			dirty(w)
 			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"skip-worktree"}}}
@@ -52,32 +59,34 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			found: []string{"with 1 commit that it had not and without 2 commits that it had"}, want: "reviewed", moved: true},
 		{name: "put up by somebody", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Commit, w.task.Subject.By = earlier, "Ada" },
 			found: []string{"put up by Ada and not reviewed 2222222"}, want: "reviewed", moved: true},
-		{name: "not moved and dirty", git: workflow.GitUnmoved, set: dirty, found: []string{`uncommitted changes in "a.go"`}, want: "git restore"},
+		{name: "not moved and dirty", git: workflow.GitUnmoved, set: dirty, found: []string{`uncommitted changes in "a.go"`},
+			want: `take them back: git restore "a.go"; or have them committed, and that commit reviewed`},
 		{name: "moved and dirty", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject.Commit = earlier },
-			found: []string{"now 1111111", `uncommitted changes in "a.go"`}, want: "git restore"},
-		{name: "of before", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted which commit"}, want: "anew"},
+			found: []string{"now 1111111", `uncommitted changes in "a.go"`},
+			want:  `take them back, or have them committed: git restore "a.go"; then have the present commit reviewed`, anew: true},
+		{name: "of before", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted which commit"}, want: "anew", anew: true},
 		{name: "unreadable then", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{Trouble: "a broken ref"} },
-			found: []string{"nobody noted", "a broken ref"}, want: "anew"},
+			found: []string{"nobody noted", "a broken ref"}, want: "anew", anew: true},
 		{name: "unreadable now", git: workflow.GitUnmoved, set: func(w *world) { w.tip = task.Subject{Trouble: "there is no branch"} }, found: []string{"there is no branch"}, want: "bring"},
 		{name: "the worktree as it was judged", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject = task.Subject{Tree: tree} }},
 		{name: "the worktree changed since", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
-			found: []string{`changed since it was judged: "b.go"`}, want: "judged anew"},
+			found: []string{`changed since it was judged: "b.go"`}, want: `put them back as they were: git restore --source 333333333333 "b.go"`, anew: true},
 		{name: "nobody noted the worktree that is judged", git: workflow.GitUnmoved, set: func(w *world) {
 			w.task.Status = "judge"
 			w.def.States = []workflow.State{{Name: "judge", Subject: workflow.SubjectWorktree}}
-		}, found: []string{"nobody noted what lay in the worktree"}, want: "anew"},
+		}, found: []string{"nobody noted what lay in the worktree"}, want: "anew", anew: true},
 
 		{name: "not moved", git: workflow.GitMoved, set: dirty, found: []string{"where it was, at 1111111"}, want: "other commits"},
 		{name: "moved", git: workflow.GitMoved, set: func(w *world) { w.task.Subject.Commit = earlier }},
-		{name: "moved from nowhere", git: workflow.GitMoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted"}, want: "anew"},
+		{name: "moved from nowhere", git: workflow.GitMoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted"}, want: "anew", anew: true},
 		{name: "moved to nowhere", git: workflow.GitMoved, set: func(w *world) { w.tip = task.Subject{Trouble: "no tip"} }, found: []string{"no tip"}, want: "bring"},
 
 		{name: "as reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree = tree }},
 		{name: "otherwise than reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
-			found: []string{"1111111 is not what was judged", `"b.go"`}, want: "nothing else"},
+			found: []string{"1111111 is not what was judged", `"b.go"`}, want: "nothing else", anew: true},
 		{name: "otherwise than put up", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.task.Subject.By, w.since = tree, "Ann", []string{"b.go"} },
-			found: []string{"1111111 is not what lay in the worktree when it was put up by Ann and not reviewed", `"b.go"`}, want: "nothing else"},
-		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{"nobody noted what lay in the worktree"}, want: "anew"},
+			found: []string{"1111111 is not what lay in the worktree when it was put up by Ann and not reviewed", `"b.go"`}, want: "nothing else", anew: true},
+		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{"nobody noted what lay in the worktree"}, want: "anew", anew: true},
 
 		{name: "untouched", git: workflow.GitUntouched, set: func(w *world) { w.changed, w.stand.New = []string{"a.go"}, []string{"b.go"} }},
 		{name: "touched by a commit", git: workflow.GitUntouched, set: func(w *world) { w.changed = []string{"test.sh"} }, found: []string{`"test.sh"`}, want: "back"},
@@ -101,8 +110,12 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			if !strings.Contains(fact.Want, row.want) {
 				t.Errorf("it wants %q, and should say %q", fact.Want, row.want)
 			}
-			if fact.Moved != row.moved {
-				t.Errorf("moved alone: %t", fact.Moved)
+			if fact.Moved != row.moved || fact.Anew != (row.anew || row.moved) {
+				t.Errorf("moved alone: %t; to be judged anew: %t", fact.Moved, fact.Anew)
+			}
+			judged := row.git == workflow.GitUnmoved || row.git == workflow.GitAsReviewed || row.anew
+			if other := judged && fact.Found != "" && w.tip.Trouble == ""; fact.Other != other {
+				t.Errorf("it is not what was judged: %t", fact.Other)
 			}
 		})
 	}

@@ -57,6 +57,12 @@ func commit(ctx context.Context, tx *batch, c task.Change) (task.Task, error) {
 	if err := writeTask(ctx, tx, before, t); err != nil {
 		return task.Task{}, err
 	}
+	if c.Expect == 0 { // its document is there already, and was made before a workspace was reserved
+		before = c.Task
+		if err := noteRendering(ctx, tx, task.Task{}, before); err != nil {
+			return task.Task{}, err
+		}
+	}
 	if err := noteRendering(ctx, tx, before, t); err != nil {
 		return task.Task{}, err
 	}

@@ -291,6 +291,23 @@ func TestCommit_notesEvidence(t *testing.T) {
 	}
 }
 
+func TestCommit_ofABirthNotesWhatTheDocumentShowedBeforeAWorkspaceWasReserved(t *testing.T) {
+	t.Parallel()
+	s := openStore(t)
+	born := aTask("one") // its document shows it as it is here
+	got := commit(t, s, task.Change{Task: born, Lease: task.LeaseReserve, PoolSize: 1, Events: []task.Event{event(task.Created)}})
+	for _, one := range []task.Task{born, got} {
+		for _, v := range document.Fields(one) {
+			if shown, err := s.WasRendered(t.Context(), "one", v.Key, v.Text); err != nil || !shown {
+				t.Errorf("%s = %q was shown: %v, %v", v.Key, v.Text, shown, err)
+			}
+		}
+	}
+	if born.Workspace == got.Workspace {
+		t.Errorf("the workspace is %q before and after", got.Workspace)
+	}
+}
+
 func TestCommit_notesWhatTheDocumentShows(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)

@@ -269,7 +269,7 @@ func (s Slot) leftover(ctx context.Context, here place, v survey, prepared note,
 	if err != nil {
 		return nil, err
 	}
-	if d.any() || force || here.inTheMiddle() || replaced != "" {
+	if d.any() || force || here.inTheMiddle() || here.unborn() || replaced != "" {
 		k := keeping{task: owner, work: d.work, clear: d.any() || force, flags: d.flags, document: replaced, held: heldAnywhere()}
 		return s.settle(ctx, here, k)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -142,6 +143,10 @@ func (s Slot) settle(ctx context.Context, here place, k keeping) ([]Rescue, erro
 
 func (s Slot) keep(ctx context.Context, here place, k keeping) ([]Rescue, error) {
 	var kept []Rescue
+	lost := s.lost(ctx, here)
+	if len(lost) > 0 {
+		here.head = lost[0]
+	}
 	if k.work || k.document != "" {
 		var forced []string
 		if k.document != "" {
@@ -160,7 +165,7 @@ func (s Slot) keep(ctx context.Context, here place, k keeping) ([]Rescue, error)
 			return kept, err
 		}
 	}
-	for _, tip := range here.tips() {
+	for _, tip := range slices.Concat(lost, here.tips()) {
 		one, err := s.Repo.keepCommit(ctx, k.task, "", tip, heldAnywhere())
 		kept = append(kept, one...)
 		if err != nil {

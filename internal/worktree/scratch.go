@@ -32,12 +32,12 @@ func (r Repo) Unscratch(ctx context.Context, dir string) error {
 		return fmt.Errorf("cannot take the checkout %q away: %w", dir, err)
 	}
 	_, err := os.Lstat(dir)
-	known, knownErr := r.scratches(ctx, dir)
+	known, knownErr := r.Knows(ctx, dir)
 	if knownErr != nil || errors.Is(err, os.ErrNotExist) && !known {
 		return knownErr
 	}
-	if err := removeAll(dir); err != nil {
-		return fmt.Errorf("cannot take the checkout %q away: %w; it can be deleted", dir, err)
+	if err := Discard(dir); err != nil {
+		return err
 	}
 	if !known {
 		return nil
@@ -48,8 +48,16 @@ func (r Repo) Unscratch(ctx context.Context, dir string) error {
 	return nil
 }
 
-// scratches says whether git has a worktree on record there.
-func (r Repo) scratches(ctx context.Context, dir string) (bool, error) {
+// Discard removes a checkout that no repository knows.
+func Discard(dir string) error {
+	if err := removeAll(dir); err != nil {
+		return fmt.Errorf("cannot take the checkout %q away: %w; it can be deleted", dir, err)
+	}
+	return nil
+}
+
+// Knows says whether git has a worktree on record there.
+func (r Repo) Knows(ctx context.Context, dir string) (bool, error) {
 	all, err := r.checkouts(ctx, r.Path)
 	if err != nil {
 		return false, fmt.Errorf("cannot look for the checkout %q: %w", dir, err)

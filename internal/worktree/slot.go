@@ -14,8 +14,9 @@ import (
 
 // Slot is one worktree of the pool.
 type Slot struct {
-	Repo Repo
-	Dir  string // absolute
+	Repo  Repo
+	Dir   string // absolute
+	Noted string // the last commit that is known of the branch that is checked out; asked only where git has no such branch
 }
 
 // place is where a slot stands. An absent one has only its folder.

@@ -70,10 +70,14 @@ var (
 
 // tipOf reads the commit of a local branch.
 func (r Repo) tipOf(ctx context.Context, branch string) (string, error) {
-	full := "refs/heads/" + branch
-	commit, err := r.refOnDisk(full)
+	return r.objectOf(ctx, "refs/heads/"+branch)
+}
+
+// objectOf reads what a ref points at.
+func (r Repo) objectOf(ctx context.Context, full string) (string, error) {
+	object, err := r.refOnDisk(full)
 	if !errors.Is(err, errAskGit) {
-		return commit, err
+		return object, err
 	}
 	known, err := r.refs(ctx, full)
 	if err != nil {

@@ -202,8 +202,11 @@ type difference struct {
 	path string
 }
 
-// removed is git's letter for a file that the second tree has not.
-const removed = 'D'
+// Git's letters for a file that only the second tree has, and for one that only the first has.
+const (
+	added   = 'A'
+	removed = 'D'
+)
 
 func (r Repo) apartTrees(ctx context.Context, first, second string) ([]difference, error) {
 	out, err := r.run(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", first, second, "--")

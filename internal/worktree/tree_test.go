@@ -120,6 +120,87 @@ func TestDiffers_letsOnlyFilesBeMissingThatGitDidNotKnow(t *testing.T) {
 	}
 }
 
+func TestForgetJudged_keepsWhatNobodyElseHas(t *testing.T) {
+	t.Parallel()
+	committed := func(t *testing.T, s Slot) {
+		git(t, s.Dir, "update-index", "--no-skip-worktree", "sub/deep.txt")
+		git(t, s.Dir, "add", "--update")
+		git(t, s.Dir, "commit", "-q", "-m", "work")
+	}
+	for name, row := range map[string]struct {
+		change func(t *testing.T, s Slot)
+		branch string
+		well   bool
+		kept   string
+	}{
+		"committed, and a file that nobody wanted deleted": {branch: "topic", well: true, change: func(t *testing.T, s Slot) {
+			committed(t, s)
+			_ = os.RemoveAll(filepath.Join(s.Dir, "new"))
+		}},
+		"committed but for a new file, and given up": {branch: "topic", change: committed, kept: "refs/orange/rescue/T1/1"},
+		"all of it committed, with something more": {branch: "topic", change: func(t *testing.T, s Slot) {
+			write(t, s.Dir, "more.txt", "more\n")
+			git(t, s.Dir, "add", "-A")
+			committed(t, s)
+		}},
+		"rescued already": {branch: "topic", change: func(t *testing.T, s Slot) {
+			if _, err := s.Release(t.Context(), "T1"); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"taken back": {branch: "topic", change: func(t *testing.T, s Slot) { git(t, s.Dir, "reset", "-q", "--hard") }, kept: "refs/orange/rescue/T1/1"},
+		"committed otherwise": {branch: "topic", well: true, change: func(t *testing.T, s Slot) {
+			write(t, s.Dir, "a.txt", "three\n")
+			committed(t, s)
+		}, kept: "refs/orange/rescue/T1/1"},
+		"a branch that is gone": {branch: "no-such", change: committed, kept: "refs/orange/rescue/T1/1"},
+		"of an unknown task":    {change: committed, kept: "refs/orange/rescue/T1/1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, s, made := judged(t)
+			want(t, "judged", strings.Join(judgedTasks(t, h), "|"), "T1")
+			row.change(t, s)
+			kept, err := h.ForgetJudged(t.Context(), "T1", row.branch, row.well)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want(t, "refs", git(t, h.Path, "for-each-ref", "--format=%(refname)", "refs/orange/judged", "refs/orange/judged-tracked"), "")
+			want(t, "judged", strings.Join(judgedTasks(t, h), "|"), "")
+			var refs []string
+			for _, one := range kept {
+				refs = append(refs, one.Ref)
+				want(t, "its files", git(t, h.Path, "rev-parse", one.Ref+"^{tree}"), made.Whole)
+			}
+			want(t, "kept", strings.Join(refs, "|"), row.kept)
+			again, err := h.ForgetJudged(t.Context(), "T1", row.branch, row.well)
+			want(t, "kept again", len(again), 0)
+			want(t, "error", err, nil)
+		})
+	}
+}
+
+func judgedTasks(t *testing.T, h home) []string {
+	t.Helper()
+	all, err := h.Judged(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestForgetJudged_leavesThoseOfOthers(t *testing.T) {
+	t.Parallel()
+	h, s, _ := judged(t)
+	if _, err := s.Trees(t.Context(), "T10"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.ForgetJudged(t.Context(), "T1", "topic", false); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "judged", strings.Join(judgedTasks(t, h), "|"), "T10")
+}
+
 func TestScratch_hasTheCommitAndNothingElse(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

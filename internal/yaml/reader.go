@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -97,8 +99,40 @@ var (
 	fromZero = regexp.MustCompile(`^did not find expected (?:key|','|'-'|node content|<)`)
 )
 
-func (r *Reader) syntax(err error) {
+// refused finds the first character that no YAML file may hold, and says which one it is. The library knows no line of it.
+func refused(text string) (at Pos, found string) {
+	at = Pos{1, 1}
+	for text != "" {
+		c, size := utf8.DecodeRuneInString(text)
+		switch {
+		case c == utf8.RuneError && size == 1:
+			return at, fmt.Sprintf("the byte 0x%02x, which is not UTF-8", text[0])
+		case unicode.IsControl(c) && c != '\t' && c != '\n' && c != '\r' && c != nextLine:
+			return at, fmt.Sprintf("the control character U+%04X", c)
+		}
+		at.Col++
+		if c == '\n' {
+			at = Pos{at.Line + 1, 1}
+		}
+		text = text[size:]
+	}
+	return Pos{}, ""
+}
+
+// nextLine is the one control character of ISO 8859 that YAML takes for a line's end.
+const nextLine = '\u0085'
+
+// unreadable are the errors of a file that holds what is no text.
+var unreadable = regexp.MustCompile(`^(control characters are not allowed|.*UTF-8.*)$`)
+
+func (r *Reader) syntax(text []byte, err error) {
 	match := yamlLine.FindStringSubmatch(err.Error())
+	if unreadable.MatchString(match[2]) {
+		if at, found := refused(string(text)); found != "" {
+			r.Problem(at, "syntax", "found %s, expected plain text", found)
+			return
+		}
+	}
 	line, _ := strconv.Atoi(match[1])
 	if fromZero.MatchString(match[2]) {
 		line++
@@ -116,14 +150,14 @@ func (r *Reader) Document(text []byte) *Node {
 		return nil
 	}
 	if err != nil {
-		r.syntax(err)
+		r.syntax(text, err)
 		return nil
 	}
 	var second Node
 	switch err := decoder.Decode(&second); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
-		r.syntax(err)
+		r.syntax(text, err)
 	default:
 		r.Problem(Pos{max(second.Line, 1), max(second.Column, 1)}, "syntax", "found a second YAML document, expected one a file")
 	}

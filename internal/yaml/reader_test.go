@@ -43,7 +43,11 @@ func TestTheReaderTellsWhatItFoundAndExpected(t *testing.T) {
 		{"key that is no name", "pairs:\n  [a]: b\n", `f:2:3: found a list as a key of pairs, expected a name [type]`},
 		{"empty key", "pairs:\n  '': b\n", `f:2:3: found "" as a key of pairs, expected a name [type]`},
 		{"key twice", "pairs:\n  a: b\n  a: c\n", `f:3:3: found "a" a second time in pairs, expected it once (first on line 2) [duplicate]`},
-		{"control character", "text: \x02\n", `f:1:1: this is not valid YAML: control characters are not allowed [syntax]`},
+		{"control character", "text: x\nname: ä\x1b]52\n", `f:2:8: found the control character U+001B, expected plain text [syntax]`},
+		{"control character in a comment", "text: x\r\n# \u009b\n", `f:2:3: found the control character U+009B, expected plain text [syntax]`},
+		{"no UTF-8", "text: x\nname: a\xff\n", `f:2:8: found the byte 0xff, which is not UTF-8, expected plain text [syntax]`},
+		{"no UTF-8 at the end", "text: x\n# \xe4", `f:2:3: found the byte 0xe4, which is not UTF-8, expected plain text [syntax]`},
+		{"tabs and ends of lines", "text: x\t\r\nname: x\n", ""},
 		{"problems are sorted", "number: x\nflag: x\n", "f:1:9: found \"x\" as number, expected a whole number [type]\nf:2:7: found \"x\" as flag, expected true or false [type]"},
 	}
 	for _, test := range tests {

@@ -1,0 +1,134 @@
+package decide
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// withWays adds the ways on to conditions that are unmet because the work is not what was judged: how it is judged as it is now,
+// and how it goes back.
+func withWays(def *workflow.Definition, t task.Task, actor task.Actor, unmet []Detail) []Detail {
+	if actor.Rule { // nobody reads it who could go there
+		return unmet
+	}
+	out := slices.Clone(unmet)
+	for i := range out {
+		if out[i].other {
+			out[i].Want = strings.Join(append([]string{out[i].Want}, waysOn(def, t, actor, out[i])...), "; ")
+		}
+	}
+	return out
+}
+
+// waysOn are the ways on for whoever is refused, in words with the commands: their own, else those of a person.
+func waysOn(def *workflow.Definition, t task.Task, actor task.Actor, d Detail) []string {
+	judge := judgedIn(def, t.Status)
+	if own := wayAnew(def, t, actor, judge, d.moved); d.anew && own != "" {
+		return []string{"what is there now is judged anew with: " + own}
+	}
+	var ways []string
+	if back := wayBack(def, t, actor); back != "" {
+		ways = append(ways, "if it is to stay as it is now, give the verdict FAIL: "+back)
+	}
+	if !d.anew || judge == "" {
+		return ways
+	}
+	who, ends := "a person has", "a person ends the agent and has"
+	person := task.Actor{Role: task.RoleHuman}
+	if actor.Role == person.Role {
+		who, ends = "have", "end the agent and have"
+	}
+	state, _ := def.State(t.Status)
+	if theirs := wayAnew(def, t, person, judge, d.moved); theirs != "" {
+		ways = append(ways, fmt.Sprintf("%s what is there now judged anew with: %s", who, theirs))
+	} else if judge == t.Status && state.RespawnPrompt.Name != "" && (d.moved || state.Subject == workflow.SubjectWorktree) {
+		ways = append(ways, fmt.Sprintf("%s another one judge what is there now: orange task respawn %s", ends, t.ID))
+	}
+	return ways
+}
+
+// judgedIn is the state in which the work is judged that a state relies on: itself, or where the verdict came from that led to it.
+// It is empty where nobody judges it.
+func judgedIn(def *workflow.Definition, status task.Status) task.Status {
+	var seen []task.Status
+	for !slices.Contains(seen, status) {
+		seen = append(seen, status)
+		before := slices.IndexFunc(def.Transitions, func(edge workflow.Transition) bool {
+			return edge.To == status && edge.From != status && takesAlong(def, &edge)
+		})
+		if before < 0 {
+			break
+		}
+		status = def.Transitions[before].From
+	}
+	if slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool { return edge.From == status && passes(&edge) }) {
+		return status
+	}
+	return ""
+}
+
+// takesAlong says whether what was judged before an edge counts behind it too.
+func takesAlong(def *workflow.Definition, edge *workflow.Transition) bool {
+	from, _ := def.State(edge.From)
+	to, _ := def.State(edge.To)
+	return passes(edge) || from.Subject == workflow.SubjectCarried && to.Subject == workflow.SubjectCarried
+}
+
+// wayAnew is the command with which an actor has the work judged in a state as it is now; empty where they may not.
+func wayAnew(def *workflow.Definition, t task.Task, actor task.Actor, judge task.Status, moved bool) string {
+	t.Counters = resetBy(def, t.Counters, actor)
+	for _, edge := range edges(def, t, judge) {
+		if !Allows(edge, actor) || !Passes(edge, t) || restarts(edge) && !moved {
+			continue
+		}
+		command := fmt.Sprintf("orange task update %s --status %s%s", t.ID, judge, asRole(actor))
+		if wants := writes(edge.Gate); wants != "" {
+			command += ", once there is " + wants
+		}
+		return command
+	}
+	again := slices.ContainsFunc(def.Redo, func(s workflow.Named) bool { return s.Name == string(judge) })
+	if again && actor.Role == task.RoleHuman {
+		return fmt.Sprintf("orange task redo %s %s --reason TEXT", t.ID, judge)
+	}
+	return ""
+}
+
+// wayBack is the command with which an actor sends the work back with the verdict FAIL; empty where they may not.
+func wayBack(def *workflow.Definition, t task.Task, actor task.Actor) string {
+	t.Counters = resetBy(def, t.Counters, actor)
+	failing := func(p workflow.Part) bool { return p.Verdict == "FAIL" }
+	for _, edge := range out(def, t) {
+		if Allows(edge, actor) && Passes(edge, t) && slices.ContainsFunc(workflow.Leaves(edge.Gate), failing) {
+			return fmt.Sprintf("orange task update %s --status %s%s", t.ID, edge.To, asRole(actor))
+		}
+	}
+	return ""
+}
+
+func asRole(actor task.Actor) string {
+	if actor.As == "" {
+		return ""
+	}
+	return " --as " + actor.As
+}
+
+// writes says what a gate wants somebody to write.
+func writes(gate []workflow.Part) string {
+	var all []string
+	for _, p := range workflow.Leaves(gate) {
+		switch {
+		case p.Section != "":
+			all = append(all, want(p))
+		case p.File != "" && p.Want != "":
+			all = append(all, fmt.Sprintf("%s (%s)", p.File, p.Want))
+		case p.File != "":
+			all = append(all, p.File)
+		}
+	}
+	return strings.Join(all, " and ")
+}

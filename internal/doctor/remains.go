@@ -1,0 +1,81 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"orange/internal/task"
+)
+
+// Remains are what checks and judgements leave in a repository, and nobody asks for once they are over.
+type Remains interface {
+	// Checkouts are those that checks made whose run is dead.
+	Checkouts() ([]string, error)
+	RemoveCheckout(ctx context.Context, name string) error
+	// Judged are the tasks for which a repository keeps what was judged.
+	Judged(ctx context.Context, p task.Project) ([]string, error)
+	// ForgetJudged lets go of that, and keeps for the task what nobody else has of it.
+	ForgetJudged(ctx context.Context, p task.Project, id, branch string) error
+}
+
+// checkouts finds those of checks that were killed. The next run of the same check and the end of the task take them away too.
+func (d *Doctor) checkouts(context.Context) []finding {
+	all, err := d.Remains.Checkouts()
+	if err != nil {
+		return []finding{blind(checkLeftovers, "workspaces", err)}
+	}
+	var out []finding
+	for _, name := range all {
+		f := warning(checkLeftovers, name, "a check was killed, and the checkout that it ran in is still there", "orange doctor --fix removes it")
+		f.mend = func(ctx context.Context) (string, error) { return "removed", d.Remains.RemoveCheckout(ctx, name) }
+		out = append(out, f)
+	}
+	return out
+}
+
+// judged finds what was judged for tasks that are over.
+func (d *Doctor) judged(ctx context.Context, v *view) []finding {
+	var out []finding
+	for _, name := range slices.Sorted(maps.Keys(v.project)) {
+		p := v.project[name]
+		if _, err := os.Stat(p.Path); err != nil {
+			continue // told by the check of projects
+		}
+		all, err := d.Remains.Judged(ctx, p)
+		if err != nil {
+			out = append(out, blind(checkLeftovers, name, err))
+			continue
+		}
+		for _, id := range all {
+			f, over := d.judgedOf(v, p, id)
+			if over {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
+
+func (d *Doctor) judgedOf(v *view, p task.Project, id string) (finding, bool) {
+	t, known := v.byID[id]
+	if known && (t.Live || t.Workspace != "") {
+		return finding{}, false
+	}
+	if !known {
+		all, err := d.Files.Folders()
+		if err != nil {
+			return blind(checkLeftovers, id, err), true
+		}
+		if slices.ContainsFunc(all, func(folder [2]string) bool { return folder[1] == id }) {
+			return finding{}, false // it may come back
+		}
+	}
+	f := warning(checkLeftovers, id, fmt.Sprintf("the repository of %q keeps what was judged of the task, which is over", p.Name), "orange doctor --fix lets go of it, and keeps what nobody else has")
+	f.mend = func(ctx context.Context) (string, error) {
+		return "let go of", d.Remains.ForgetJudged(ctx, p, id, t.Branch)
+	}
+	return f, true
+}

@@ -1,0 +1,49 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// unborn says whether the slot is on a branch that has no commit: nobody made one, or its ref was deleted.
+func (p place) unborn() bool { return p.head == "" && p.branch != "" }
+
+// lost are the commits that a branch had whose ref was deleted while the slot stands on it, as far as they are known and still there:
+// the last one that HEAD's log tells of, and the one that the record noted.
+func (s Slot) lost(ctx context.Context, here place) []string {
+	if !here.unborn() {
+		return nil
+	}
+	var found []string
+	for _, commit := range []string{here.lastHead(), s.Noted} {
+		if !isCommit(commit) || slices.Contains(found, commit) {
+			continue
+		}
+		if _, err := s.run(ctx, "cat-file", "-e", commit+"^{commit}"); err == nil { // else nobody can keep it any more
+			found = append(found, commit)
+		}
+	}
+	return found
+}
+
+// lastHead is the last commit that the slot's own log of HEAD tells of; empty where git keeps none.
+func (p place) lastHead() string {
+	text, err := os.ReadFile(filepath.Join(p.gitDir, "logs", "HEAD"))
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for _, line := range slices.Backward(lines) {
+		before, rest, _ := strings.Cut(line, " ")
+		after, _, _ := strings.Cut(rest, " ")
+		for _, commit := range []string{after, before} { // a ref that is deleted goes from a commit to zeros
+			if isCommit(commit) && strings.Trim(commit, "0") != "" {
+				return commit
+			}
+		}
+	}
+	return ""
+}
