@@ -20,11 +20,19 @@ type Witness interface {
 // One death has one consequence, however often and by however many it is told: the first ends the agent's seat,
 // and without its seat nobody is there to die. A death that comes while hooks of the task are owed is left for later:
 // they may be the cause of it, or be about to start the next agent. So is the death of one whose start is not on record yet.
+// Of one whose successor was begun to be started nobody asks how it ended: that start ends it.
 // The hooks of the move are set going and not waited for.
 func (e *Engine) Died(ctx context.Context, death task.Death) (task.Outcome, error) {
 	ctx = context.WithoutCancel(ctx) // what is begun is brought to its end; and the database need not listen for a cancel at every step
 	if starting, err := e.starting(ctx, death.Task, death.Hook); err != nil || starting {
 		return task.Outcome{}, err
+	}
+	replaced, err := e.replaced(ctx, death)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	if replaced {
+		return task.Outcome{}, e.Vacate(ctx, death.Task, death.Hook)
 	}
 	for range maxConflicts {
 		out, err := e.died(ctx, death)
@@ -116,6 +124,12 @@ func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, err
 		release()
 	}
 	return err == nil && !idle, err
+}
+
+// replaced says whether a later agent of the same role has a seat.
+func (e *Engine) replaced(ctx context.Context, death task.Death) (bool, error) {
+	seats, err := e.Seats.OpenSeats(ctx, death.Task)
+	return slices.ContainsFunc(seats, func(s task.Seat) bool { return s.Role == death.Role && s.Hook > death.Hook }), err
 }
 
 // Vacate ends the seats that were issued for a hook which never started anybody. No agent has died. While somebody still performs the hook
