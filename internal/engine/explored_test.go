@@ -37,6 +37,14 @@ func (w *stroll) observed(s task.Snapshot, events []task.Event) explore.Observed
 		}
 	}
 	w.told = len(events)
+	for i := range events {
+		switch e := &events[i]; {
+		case e.Type == task.Created:
+			o.Been = append(o.Been, task.Status(e.Data[task.DataStatus]))
+		case e.IsMove():
+			o.Been = append(o.Been, e.To)
+		}
+	}
 	seats, err := w.store.OpenSeats(here, w.id)
 	if err != nil {
 		w.breaks("%v", err)

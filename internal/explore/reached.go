@@ -11,9 +11,10 @@ import (
 
 // Observed is a task as somebody can see it who looks at it from outside.
 type Observed struct {
-	Task      task.Task // its status, the one before it, its counters and its workspace
-	Alive     []string  // the roles whose agent lives
-	Died      []string  // those whose agent has died by itself, and was not started since
+	Task      task.Task     // its status, the one before it, its counters and its workspace
+	Alive     []string      // the roles whose agent lives
+	Died      []string      // those whose agent has died by itself, and was not started since
+	Been      []task.Status // every status that it has had
 	Owed      []task.Hook
 	Unsettled bool // its crashes are forgotten once the owed hooks are performed
 }
@@ -60,8 +61,13 @@ func (r *Reach) Find(o Observed) (number int, reads string) {
 			c.setAgent(i, died)
 		}
 	}
+	for _, s := range o.Been {
+		if at := w.place(s); at >= 0 {
+			c.visited |= w.bitOf(at)
+		}
+	}
 	counters := w.count.cut(o.Task.Counters, int(c.status))
-	owed := owedAs(w, o.Owed)
+	owed := owedAs(w, o.Owed, len(o.Alive) == 0)
 	c.unsettled = o.Unsettled && len(owed) > 0 && counters.Get(task.CrashCount) != 0
 	reads = fmt.Sprintf("%s, from %d, workspace %v, agents %b, counters %v, owes %s, unsettled %v",
 		o.Task.Status, c.previous, c.workspace, c.agents, counters, strings.ReplaceAll(keyOf(owed), "\n", "; "), c.unsettled)
@@ -82,16 +88,19 @@ func (r *Reach) Mourns(status task.Status, role string) bool {
 }
 
 // owedAs are owed hooks as a configuration has them: what waits for nobody is no part of it, nor is the making of a workspace
-// where its failure holds up nothing but the start of an agent, which fails then.
-func owedAs(w *walk, hooks []task.Hook) []task.Hook {
+// where its failure holds up nothing but the start of an agent, which fails then. Where nobody lives, there is nobody to end before that.
+func owedAs(w *walk, hooks []task.Hook, nobody bool) []task.Hook {
 	var out []task.Hook
 	for _, h := range hooks {
 		if class, _ := task.ClassOf(h.Action); class != task.ClassApart && class != task.ClassRecord {
 			out = append(out, h)
 		}
 	}
-	for len(out) > 0 && w.means[out[0].Action] == makes && !w.holdsUp(out, 0) {
+	for len(out) > 0 && w.means[out[0].Action] == makes && (!w.holdsUp(out, 0) || nobody) {
 		out = out[1:]
+		for nobody && len(out) > 0 && (w.means[out[0].Action] == ends || w.means[out[0].Action] == endsAll) {
+			out = out[1:]
+		}
 	}
 	return out
 }
