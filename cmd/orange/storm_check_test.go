@@ -180,7 +180,8 @@ func (s *storm) checkRecord(f *found) {
 				continue // it rests on nothing
 			}
 			for _, one := range e.Evidence {
-				if spent[one]++; spent[one] > 1 && one.Source != "## Plan" && one.Source != "## plan" {
+				again := strings.HasPrefix(one.Source, "git ") || strings.EqualFold(one.Source, "## plan") // these may move a task twice
+				if spent[one]++; spent[one] > 1 && !again {
 					s.fault(id, "event %d rests on %s, which moved it before", e.Seq, one.Source)
 				}
 			}
