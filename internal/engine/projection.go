@@ -112,8 +112,8 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []task.Event,
 	if err != nil {
 		return err
 	}
-	return e.note(ctx, t.ID, task.Event{
-		Type: task.ProjectionRestored, Actor: task.ActorEngine,
+	return e.note(ctx, t.ID, task.Actor{Rule: true}, task.Event{
+		Type:   task.ProjectionRestored,
 		Reason: "somebody changed " + file + ", which only the engine writes: " + what,
 		Data: map[string]string{
 			task.DataFile: file, task.DataFound: digest, task.DataWritten: task.FormatTime(found.Written), task.DataMark: found.Mark,
