@@ -147,7 +147,7 @@ func (e *Engine) Projects(ctx context.Context, ref task.WorkflowRef) (bool, erro
 // Differ tells in words where the files that a task's workflow projects are not what its history says. It changes nothing.
 func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]string, error) {
 	def, err := e.Rules.Pinned(ctx, t.Workflow)
-	if err != nil {
+	if err != nil || len(def.Projections) == 0 {
 		return nil, err
 	}
 	past, err := e.past(ctx, def, t, lines)
