@@ -316,11 +316,6 @@ func (d desk) Release(ctx context.Context, t task.Task) ([]string, error) {
 		kept, err = d.forgetJudged(ctx, slot.Repo, t)
 		done.Rescued = append(done.Rescued, kept...)
 	}
-	if err == nil {
-		if left := environments(d).Drop(ctx, t.ID); left != nil { // the doctor finds what is left over
-			d.house.engine.Log.Warn("the environment of a task could not be dropped", "component", "worktree", "task", t.ID, "error", left.Error())
-		}
-	}
 	return d.told(t, done.Rescued, done.TakenBack), err
 }
 

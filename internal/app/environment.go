@@ -21,6 +21,18 @@ type environments struct{ house *house }
 
 // Keep keeps the environment of this process for a task.
 func (e environments) Keep(ctx context.Context, id string) error {
+	release, err := e.house.files.Lock(ctx, keepLock(id))
+	if err != nil {
+		return err
+	}
+	defer release()
+	return e.keep(ctx, id)
+}
+
+// keepLock is the name of the lock of whoever keeps an environment for a task, or looks whether one is kept before they do.
+func keepLock(id string) string { return id + ".environment" }
+
+func (e environments) keep(ctx context.Context, id string) error {
 	own := withoutAgent(os.Environ())
 	if err := e.house.configureTmux(); err != nil {
 		return err
@@ -43,8 +55,13 @@ func keptIn(ctx context.Context, server tmux.Server, id string) ([]string, error
 }
 
 // of is what a task's programs run in. Where none is kept, after a reboot above all, it is that of this process, which is a person's or
-// the service's; a task with a workspace has it from then on.
+// the service's; a task with a workspace has it from then on. Nobody keeps one between the look and the keeping: a person's would be lost.
 func (e environments) of(ctx context.Context, t task.Task) ([]string, error) {
+	release, err := e.house.files.Lock(ctx, keepLock(t.ID))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	base, err := keptIn(ctx, e.house.server, t.ID)
 	if err != nil {
 		return nil, fmt.Errorf("look for the environment of task %s: %w", t.ID, err)
@@ -52,7 +69,7 @@ func (e environments) of(ctx context.Context, t task.Task) ([]string, error) {
 	if base == nil {
 		base = withoutAgent(os.Environ())
 		if t.Workspace != "" {
-			if err := e.Keep(ctx, t.ID); err != nil {
+			if err := e.keep(ctx, t.ID); err != nil {
 				return nil, err
 			}
 		}

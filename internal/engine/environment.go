@@ -2,16 +2,17 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"orange/internal/task"
 )
 
-// keepForStart keeps a person's environment where an event of theirs has a workspace made ready or an agent started. What an agent
-// asks for runs in what was kept before.
+// keepForStart keeps a person's environment where an event of theirs has a workspace made ready or an agent started, whoever has performed
+// that by now. What an agent asks for runs in what was kept before.
 func (e *Engine) keepForStart(ctx context.Context, id string, event int, actor task.Actor) error {
 	hooks, err := e.Store.Hooks(ctx, id, event)
-	if err == nil && slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return h.Owed() && starts(h.Action) }) {
+	if err == nil && slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return starts(h.Action) }) {
 		e.keepEnvironment(ctx, id, actor)
 	}
 	return err
@@ -29,6 +30,11 @@ func (e *Engine) keepEnvironment(ctx context.Context, id string, actor task.Acto
 	}
 	if err := e.Environments.Keep(ctx, id); err != nil {
 		e.Log.Warn("the environment of whoever asked could not be kept", "component", "engine", "task", id, "error", err.Error())
+		return
+	}
+	s, err := e.Store.Load(ctx, id)
+	if errors.Is(err, task.ErrNotFound) || err == nil && s.Task.Workspace == "" && !s.Task.Queued() {
+		e.dropEnvironment(ctx, id) // its workspace was given back meanwhile, and what was kept until then is dropped already
 	}
 }
 

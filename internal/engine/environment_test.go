@@ -2,21 +2,31 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
 
+	"orange/internal/engine"
 	"orange/internal/task"
 )
 
 // environments note whose environment was kept or dropped.
 type environments struct {
-	mu    sync.Mutex
-	calls []string
-	fail  error
+	mu     sync.Mutex
+	calls  []string
+	fail   error
+	before func() // what happens before the next one is kept
 }
 
-func (e *environments) Keep(_ context.Context, id string) error { return e.note("keep", id) }
+func (e *environments) Keep(_ context.Context, id string) error {
+	if before := e.before; before != nil {
+		e.before = nil
+		before()
+	}
+	return e.note("keep", id)
+}
+
 func (e *environments) Drop(_ context.Context, id string) error { return e.note("drop", id) }
 
 func (e *environments) note(what, id string) error {
@@ -113,7 +123,7 @@ func TestEnvironment_ofATaskThatWaitsForAWorkspaceIsKeptUntilItDoesNot(t *testin
 	w.move(first, "cancelled", human)
 	_, err = w.StartNext(t.Context(), "garden")
 	must(t, err)
-	w.wantTold(first, "")
+	w.wantTold(first, "drop, drop")
 	if got := w.task(third); got.Workspace == "" {
 		t.Errorf("the third task is %+v", got)
 	}
@@ -129,4 +139,58 @@ func TestEnvironment_thatCannotBeKeptHoldsNobodyUp(t *testing.T) {
 	if out := w.create("fix", true); out.Task.Status != "planning" || out.Task.Workspace == "" {
 		t.Errorf("the task is %+v", out.Task)
 	}
+}
+
+// quick is a record beside which somebody else is quicker than whoever reads what they have just committed.
+type quick struct {
+	engine.Index
+	meanwhile func()
+}
+
+func (q *quick) Events(ctx context.Context, id string, after int) ([]task.Event, error) {
+	if meanwhile := q.meanwhile; meanwhile != nil {
+		q.meanwhile = nil
+		meanwhile()
+	}
+	return q.Index.Events(ctx, id, after)
+}
+
+// Found by the simulation: a monitor had made the workspace ready before the person's program came to keep, and then nothing was kept.
+func TestEnvironment_isKeptAlsoWhereSomebodyElseWasQuickerToPerformTheHooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.create("later", false).Task.ID
+	w.wantTold(id, "")
+	other := w.another()
+	w.Index = &quick{Index: w.Index, meanwhile: func() { must(t, other.Settle(t.Context(), id)) }}
+	_, err := w.Command(t.Context(), id, "spawn", human, "")
+	must(t, err)
+	w.wantTold(id, "keep")
+}
+
+// Found by the simulation: the task was cancelled between the commit that had it wait and the keeping.
+func TestEnvironment_thatIsKeptTooLateIsDroppedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.desk.project.PoolSize = 1
+	w.create("first", true)
+	id := w.create("second", false).Task.ID
+	w.environments.told("")
+	w.environments.before = func() {
+		_, err := w.another().Command(t.Context(), id, "cancel", human, "")
+		must(t, err)
+	}
+	_, err := w.Command(t.Context(), id, "spawn", human, "")
+	must(t, err)
+	w.wantTold(id, "drop, keep, drop")
+
+	third := w.create("third", false).Task.ID
+	w.environments.before = func() {
+		_, err := w.another().Delete(t.Context(), third, human)
+		must(t, err)
+	}
+	if _, err = w.Command(t.Context(), third, "spawn", human, ""); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("the error is %v", err)
+	}
+	w.wantTold(third, "drop, drop, keep, drop")
 }

@@ -19,10 +19,21 @@ type Witness interface {
 // Died applies the workflow's exit rules to an agent's death, through the same door as every request.
 // One death has one consequence, however often and by however many it is told: the first ends the agent's seat,
 // and without its seat nobody is there to die. A death that comes while hooks of the task are owed is left for later:
-// they may be the cause of it, or be about to start the next agent.
+// they may be the cause of it, or be about to start the next agent. So is the death of one whose start is not on record yet.
+// Of one whose successor was begun to be started nobody asks how it ended: that start ends it.
 // The hooks of the move are set going and not waited for.
 func (e *Engine) Died(ctx context.Context, death task.Death) (task.Outcome, error) {
 	ctx = context.WithoutCancel(ctx) // what is begun is brought to its end; and the database need not listen for a cancel at every step
+	if starting, err := e.starting(ctx, death.Task, death.Hook); err != nil || starting {
+		return task.Outcome{}, err
+	}
+	replaced, err := e.replaced(ctx, death)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	if replaced {
+		return task.Outcome{}, e.Vacate(ctx, death.Task, death.Hook)
+	}
 	for range maxConflicts {
 		out, err := e.died(ctx, death)
 		if !errors.Is(err, task.ErrConflict) {
@@ -101,8 +112,32 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 	return out, err
 }
 
-// Vacate ends the seats that were issued for a hook which never started anybody. No agent has died.
+// starting says whether somebody still performs a hook that was dropped meanwhile: whom it has started is put on record when it is done,
+// and nobody performs it again.
+func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, error) {
+	seats, err := e.Seats.OpenSeats(ctx, id)
+	if err != nil || !slices.ContainsFunc(seats, func(s task.Seat) bool { return s.Hook == hook && s.Dropped && s.PID == 0 }) {
+		return false, err
+	}
+	release, idle, err := e.Mirror.TryLock(hooksLock(id))
+	if idle {
+		release()
+	}
+	return err == nil && !idle, err
+}
+
+// replaced says whether a later agent of the same role has a seat.
+func (e *Engine) replaced(ctx context.Context, death task.Death) (bool, error) {
+	seats, err := e.Seats.OpenSeats(ctx, death.Task)
+	return slices.ContainsFunc(seats, func(s task.Seat) bool { return s.Role == death.Role && s.Hook > death.Hook }), err
+}
+
+// Vacate ends the seats that were issued for a hook which never started anybody. No agent has died. While somebody still performs the hook
+// that is left for later.
 func (e *Engine) Vacate(ctx context.Context, id string, hook int64) error {
+	if starting, err := e.starting(ctx, id, hook); err != nil || starting {
+		return err
+	}
 	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
 		return &task.Change{Task: s.Task, Expect: s.Task.Version, DeadHook: hook}, nil
 	})

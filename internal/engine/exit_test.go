@@ -251,3 +251,65 @@ func TestTheSeatOfAnAttemptThatFailed_ends(t *testing.T) {
 		}
 	}
 }
+
+// Defect, found by the simulation: the death came between the start and the note of it, and the note gave the dead agent its seat back:
+// its death was met a second time.
+func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.runner.dead = true
+	id := w.create("fix", true).Task.ID
+	var death task.Death
+	watch := w.another()
+	w.Performer = interrupted{w.hands, func(job task.Job) {
+		if job.Hook.Action != task.SpawnAgent {
+			return
+		}
+		s := w.load(id)
+		_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, Settled: []task.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
+		must(t, err)
+		death = watch.death(id, task.RoleWorker)
+		watch.die(death)
+		must(t, watch.Vacate(t.Context(), id, death.Hook))
+		if open, err := w.store.OpenSeats(t.Context(), id); err != nil || len(open) != 1 {
+			t.Errorf("open while the hook is performed are %+v, %v", open, err)
+		}
+	}}
+	must(t, w.Settle(t.Context(), id))
+	for range 2 {
+		watch.die(death)
+	}
+	if crashes := w.events(id, task.AgentCrashed); len(crashes) != 1 || crashes[0].Seq < w.events(id, task.AgentSpawned)[0].Seq {
+		t.Errorf("the history is %+v", w.events(id, ""))
+	}
+	if open, err := w.store.OpenSeats(t.Context(), id); err != nil || len(open) != 0 {
+		t.Errorf("open are %+v, %v", open, err)
+	}
+}
+
+// Defect, found by the simulation: a start ended the agent that it replaces and was cut off before it was noted; a move took its place, and
+// the death of the replaced agent was told as if it had happened by itself.
+func TestDied_ofAnAgentWhoseSuccessorWasBegunHasNoConsequence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.create("fix", true).Task.ID
+	death := w.death(id, task.RoleWorker)
+	s := w.load(id)
+	later := &task.Seat{Hash: "of the successor", Task: id, Role: task.RoleWorker, Hook: death.Hook + 1}
+	_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: later})
+	must(t, err)
+	before := len(w.events(id, ""))
+	for range 2 {
+		w.die(death)
+	}
+	if got := w.events(id, ""); len(got) != before || w.task(id).Attention != "" {
+		t.Errorf("the history is %+v, and the mark %q", got[before:], w.task(id).Attention)
+	}
+	if open, err := w.store.OpenSeats(t.Context(), id); err != nil || len(open) != 1 || open[0].Hook != later.Hook {
+		t.Errorf("open are %+v, %v", open, err)
+	}
+	w.die(task.Death{Task: id, Role: task.RoleWorker, Hook: later.Hook, Ending: task.Ending{Known: true, Status: 1}})
+	if len(w.events(id, task.AgentCrashed)) != 1 {
+		t.Error("the death of the successor has none either")
+	}
+}

@@ -127,6 +127,10 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 	if err != nil {
 		return err
 	}
+	frees := failure == nil && effect.Lease == task.LeaseFree
+	if frees {
+		e.dropEnvironment(ctx, hook.Task) // now, so that whoever ends this program has it done again
+	}
 	_, err = e.change(ctx, hook.Task, func(s task.Snapshot) (*task.Change, error) {
 		t, now := s.Task, e.Now()
 		t.UpdatedAt = now
@@ -176,6 +180,9 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 		}
 		return c, e.about(ctx, c, s, hook, effect, start)
 	})
+	if frees && err == nil {
+		e.dropEnvironment(ctx, hook.Task) // and what a person has kept meanwhile, who saw the workspace
+	}
 	return err
 }
 

@@ -19,6 +19,7 @@ type simBranch struct {
 	about    []string        // the commits that a verdict written now can be about: of the last entry into the review, and of the reviewer's last start
 	passed   map[string]bool // a passing verdict was about it
 	answered map[string]bool // a person put it up
+	left     map[string]int  // those that were the tip once: the length of the trace when they ceased to be
 }
 
 // mergeAllTheSame is the kind of question with which a person merges what nobody reviewed.
@@ -26,12 +27,18 @@ const mergeAllTheSame = "merge in spite of the conditions"
 
 func (s *sim) branch(id string) *simBranch {
 	if s.branches[id] == nil {
-		s.branches[id] = &simBranch{passed: map[string]bool{}, answered: map[string]bool{}}
+		s.branches[id] = &simBranch{passed: map[string]bool{}, answered: map[string]bool{}, left: map[string]int{}}
 	}
 	return s.branches[id]
 }
 
 func (b *simBranch) commit() string { return fmt.Sprintf("commit %d", b.tip) }
+
+// wasTip says whether a commit is the tip, or was it at any moment since a program began.
+func (b *simBranch) wasTip(commit string, p *process) bool {
+	left, gone := b.left[commit]
+	return commit == b.commit() || gone && left >= p.born
+}
 
 // Subject is the tip of the task's branch.
 func (d desktop) Subject(_ context.Context, t task.Task, tree bool) task.Subject {
@@ -50,6 +57,13 @@ type sights struct{ p *process }
 
 func (w sights) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
 	s := w.p.sim
+	checked := decide.Fact{}
+	if slices.ContainsFunc(parts, func(p workflow.Part) bool { return p.Check != "" }) {
+		var err error
+		if checked, err = w.p.checks(t); err != nil {
+			return nil, err
+		}
+	}
 	return at(w.p, "look at git for "+s.short(t.ID), func() (map[string]decide.Fact, error) {
 		if err := w.p.troubled("look at git"); err != nil {
 			return nil, err
@@ -57,6 +71,10 @@ func (w sights) Look(_ context.Context, t task.Task, _ *workflow.Definition, par
 		out := map[string]decide.Fact{}
 		b := s.branch(t.ID)
 		for _, p := range parts {
+			if p.Check != "" {
+				out[p.Key()] = checked
+				continue
+			}
 			moved := t.Subject.Commit != "" && t.Subject.Commit != b.commit()
 			f := decide.Fact{Source: "git " + p.Git, Where: "the workspace", Found: "at " + b.commit(), Want: "see to it"}
 			switch p.Git {
@@ -81,6 +99,7 @@ func (s *sim) changes(p *process, a *agent) {
 	b := s.branch(a.task)
 	_ = act(p, "changes the work of "+s.short(a.task), func() error {
 		if b.dirty = s.dice.IntN(4) == 0; !b.dirty {
+			b.left[b.commit()] = len(s.trace)
 			b.tip++
 		}
 		return nil
@@ -96,9 +115,12 @@ func (s *sim) verdict(id, text string) {
 	}
 }
 
-// entered notes which commits a review is about from now on, and for which one a person stands.
-func (s *sim) entered(t task.Task, e task.Event) {
+// entered notes which commits a review is about from now on, and for which one a person stands: none that was not the tip when it was looked.
+func (s *sim) entered(p *process, t task.Task, e task.Event) {
 	b := s.branch(t.ID)
+	if e.Subject.Commit != "" && (e.IsMove() || e.Type == task.WorkspaceReady) && !b.wasTip(e.Subject.Commit, p) {
+		s.breaks("event %q of %s is about %q, which was not the tip since it was asked for", e.Type, s.short(t.ID), e.Subject.Commit)
+	}
 	switch {
 	case e.IsMove() && e.To == "agent-review" || e.Type == task.Created && t.Status == "agent-review":
 		b.about = []string{e.Subject.Commit}
@@ -118,4 +140,25 @@ func (s *sim) starts(a *agent) {
 	if a.role == task.RoleReviewer && !slices.Contains(b.about, b.commit()) {
 		b.about = append(b.about[:min(len(b.about), 1)], b.commit())
 	}
+}
+
+// Merge looks first, as every hand does: what is merged is not merged again. It merges what a passing verdict was about, what was the tip when
+// a person put it up, or what is the tip that a person overrides the conditions for; and that in the environment of the person who began it.
+func (d desktop) Merge(ctx context.Context, t task.Task, commit, _ string, still func(context.Context) error) (merged, how string, err error) {
+	if err := still(ctx); err != nil {
+		return "", "", err
+	}
+	s, b := d.p.sim, d.p.sim.branch(t.ID)
+	named := d.p.asked.kind == mergeAllTheSame && b.wasTip(commit, d.p)
+	if !b.passed[commit] && !b.answered[commit] && !named {
+		s.breaks("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit, s.short(t.ID))
+	}
+	if one := s.twin.find(t.ID); !slices.ContainsFunc(one.events, func(e task.Event) bool { return e.Type == task.MergeBegun && e.Person == d.p.whose }) {
+		s.breaks("%s is merged in the environment of %s, who has begun no merge", s.short(t.ID), d.p.whose)
+	}
+	_, err = at(d.p, "merge "+s.short(t.ID), func() (struct{}, error) {
+		s.figures.merges++
+		return struct{}{}, d.p.troubled("merge")
+	})
+	return "c0ffee", d.p.asked.token, err
 }

@@ -85,7 +85,8 @@ func (r record) Commit(_ context.Context, c task.Change) (task.Task, error) {
 			s.tell(r.p, "is refused: "+err.Error())
 			return t, err
 		}
-		s.committed(c, t, open)
+		s.rights.committed(s, r.p, c, t)
+		s.committed(r.p, c, t, open)
 		return t, nil
 	})
 }
@@ -285,16 +286,20 @@ func (f folder) lock(name string) func() {
 // starter starts a runner of hooks: a program of its own, that nothing which it ends can end.
 type starter struct{ p *process }
 
-func (r starter) Run(_ context.Context, id string, _ bool) error {
+func (r starter) Run(_ context.Context, id string, person bool) error {
 	s := r.p.sim
 	if s.alone {
 		return s.stroll.runs(id)
 	}
 	return act(r.p, "start a runner for "+s.short(id), func() error {
+		s.rights.starts(s, r.p, id)
 		if err := r.p.troubled("start a program"); err != nil {
 			return err
 		}
-		s.start("runner "+s.short(id), nil, func(p *process) {
+		s.start("runner "+s.short(id), r.p.lends(), nil, func(p *process) {
+			if !person {
+				shelf{p}.enter(id)
+			}
 			_ = p.engine.Settle(here, id) // what it could not do is still owed
 		})
 		return nil
@@ -343,19 +348,4 @@ func (d desktop) Standing(context.Context, string, []string) ([]task.PullRequest
 
 func (d desktop) SetBranch(_ context.Context, _ task.Task, name string) (string, error) {
 	return name, nil
-}
-
-// Merge looks first, as every hand does: what is merged is not merged again.
-func (d desktop) Merge(ctx context.Context, t task.Task, commit, _ string, still func(context.Context) error) (merged, how string, err error) {
-	s := d.p.sim
-	if err := still(ctx); err != nil {
-		return "", "", err
-	}
-	if b := s.branch(t.ID); !b.passed[commit] && !b.answered[commit] && d.p.asked.kind != mergeAllTheSame {
-		s.breaks("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit, s.short(t.ID))
-	}
-	_, err = at(d.p, "merge "+s.short(t.ID), func() (struct{}, error) {
-		return struct{}{}, d.p.troubled("merge")
-	})
-	return "c0ffee", d.p.asked.token, err
 }

@@ -56,6 +56,8 @@ type sim struct {
 	remote   map[string]bool   // tasks that have a branch on origin
 	branches map[string]*simBranch
 	twin     *twin
+	server   server
+	rights   *rights
 	trace    []string
 	broken   string
 	figures  figures
@@ -67,6 +69,10 @@ type process struct {
 	number int
 	name   string
 	under  *agent // the agent that started it; nil for those of people and for runners
+	whose  string // whose environment it has
+	born   int    // the length of the trace when it was started,
+	looked int    // when it looked for a task's environment last,
+	gone   int    // and when it was killed, or came to its end
 	engine *engine.Engine
 	hands  *hook.Hands
 	asked  *ask
@@ -82,10 +88,10 @@ type turn struct {
 	go_  chan struct{}
 }
 
-// start starts a program. It begins when it has the turn.
-func (s *sim) start(name string, under *agent, body func(p *process)) *process {
+// start starts a program in somebody's environment. It begins when it has the turn.
+func (s *sim) start(name, whose string, under *agent, body func(p *process)) *process {
 	s.mu.Lock()
-	p := &process{sim: s, number: len(s.programs) + 1, name: name, under: under}
+	p := &process{sim: s, number: len(s.programs) + 1, name: name, whose: whose, under: under, born: len(s.trace)}
 	s.programs = append(s.programs, p)
 	s.mu.Unlock()
 	s.figures.programs++
@@ -98,7 +104,7 @@ func (s *sim) start(name string, under *agent, body func(p *process)) *process {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			p.ended = true
-			s.freeLocks(p)
+			s.leaves(p)
 		}()
 		p.arrive("begins", nil)
 		body(p)
@@ -112,20 +118,15 @@ func (p *process) equip() {
 	e := &engine.Engine{
 		Store: r, Index: r, Seats: r, Documents: f, Mirror: f, Rules: rules{p.sim.law.def}, Desk: desktop{p}, Merger: desktop{p}, Forge: desktop{p}, Facts: sights{p},
 		Witness: witness{}, Now: time.Now, Random: rand.NewChaCha8(key), Log: slog.New(slog.DiscardHandler),
-		Patience: time.Duration(p.sim.patience) * time.Millisecond, Runner: starter{p}, Environments: &environments{},
+		Patience: time.Duration(p.sim.patience) * time.Millisecond, Runner: starter{p}, Environments: shelf{p},
 	}
 	hands := &hook.Hands{
 		Sessions: terminal{p}, Processes: terminal{p}, Workspaces: pool{p}, Setup: setup{p}, Waiting: r, Next: e,
-		Programs: commands{}, Home: p.sim.dir, Self: "/opt/orange",
+		Programs: commands{p}, Home: p.sim.dir, Self: "/opt/orange",
 	}
 	e.Performer = performer{p}
 	p.engine, p.hands = e, hands
 }
-
-// commands are those that hooks run: each ends well.
-type commands struct{}
-
-func (commands) Run(context.Context, hook.Program) (hook.Ended, error) { return hook.Ended{}, nil }
 
 // arrive waits for the turn. Whoever is dead by then goes no further: locks are freed by the kernel, and nothing else of it stays.
 func (p *process) arrive(what string, open func() bool) {
@@ -171,8 +172,16 @@ func (p *process) mayDie(when string) {
 func (s *sim) kill(p *process) {
 	if !p.ended {
 		p.dead = true
-		s.freeLocks(p)
+		s.leaves(p)
 	}
+}
+
+// leaves frees what a program has that is no more. The caller holds mu.
+func (s *sim) leaves(p *process) {
+	if p.gone == 0 {
+		p.gone = len(s.trace)
+	}
+	s.freeLocks(p)
 }
 
 func (s *sim) freeLocks(p *process) {
@@ -244,7 +253,7 @@ func (s *sim) run() {
 	s.finish("those who are still at work")
 	for round := 0; round < 12 && !s.isBroken() && (round < 1 || s.owes()); round++ {
 		pause(10 * time.Minute)
-		s.start("last monitor", nil, func(p *process) {
+		s.start("last monitor", service, nil, func(p *process) {
 			if err := s.watch(p).Once(context.Background()); err != nil {
 				s.breaks("the last monitor met an error in a world without faults: %v", err)
 			}

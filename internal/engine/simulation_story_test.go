@@ -17,7 +17,7 @@ import (
 // ask is what somebody asked of the engine, and what they were told.
 type ask struct {
 	token    string // the reason that is given, by which the move is known in the history
-	kind     string // create, request, command, changes, merge, respawn, delete, died
+	kind     string // create, request, command, changes, merge, respawn, retry, delete, died
 	task     string
 	to       task.Status // empty where the workflow says it
 	role     string
@@ -34,8 +34,15 @@ func (p *process) asking(kind, id string, to task.Status, role string, do func(t
 	s.twin.asks = append(s.twin.asks, a)
 	p.asked = a
 	s.tell(p, fmt.Sprintf("%s (%s) for %s %s", kind, a.token, s.short(id), to))
+	if kind == "retry" {
+		s.rights.asks(s, p, id, true)
+	}
+	if role == task.RoleHuman && (kind == workflow.MoveSpawn || to == "planning") {
+		s.rights.asks(s, p, id, false)
+	}
 	a.out, a.err = do(a.token)
 	p.arrive("is answered", nil)
+	s.rights.answered(s, p, a.out, a.err)
 	a.answered = true
 	s.tell(p, firstLine(fmt.Sprintf("hears: moved %v, queued %v, %v", a.out.Moved, a.out.Queued, a.err)))
 }
@@ -64,11 +71,13 @@ func (s *sim) happen() {
 	case n < 66:
 		s.dies(nil, alive[s.dice.IntN(len(alive))])
 	case n < 71:
-		s.start("monitor", nil, func(p *process) { _ = s.watch(p).Look(here) })
+		s.start("monitor", service, nil, func(p *process) { _ = s.watch(p).Look(here) })
 	case n < 76:
 		s.tellsADeath()
 	case n < 80:
 		s.keeps()
+	case n < 81:
+		s.serverEnds(s.dice.IntN(2) == 0)
 	case n < 84:
 		s.tell(nil, "time passes")
 		pause(time.Duration(1+s.dice.IntN(300)) * time.Second)
@@ -76,6 +85,15 @@ func (s *sim) happen() {
 		s.decides()
 	}
 }
+
+// person has one of the people run a command.
+func (s *sim) person(body func(p *process)) {
+	who := people()[s.dice.IntN(len(people()))]
+	s.start(who, who, nil, body)
+}
+
+// actor is the person whose program this is.
+func (p *process) actor() task.Actor { return task.Actor{Role: task.RoleHuman, Person: p.whose} }
 
 func (s *sim) creates() {
 	spawn, context := s.dice.IntN(4) != 0, ""
@@ -85,9 +103,10 @@ func (s *sim) creates() {
 	status := []task.Status{"", "", "", "", "clarification", "agent-review", "reviewing"}[s.dice.IntN(7)]
 	n := task.New{
 		Project: s.project, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Context: context,
-		Workflow: "default", Spawn: spawn, Status: status, Actor: human,
+		Workflow: "default", Spawn: spawn, Status: status,
 	}
-	s.start("person", nil, func(p *process) {
+	s.person(func(p *process) {
+		n.Actor = p.actor()
 		p.asking("create", "", status, task.RoleHuman, func(string) (task.Outcome, error) { return p.engine.Create(here, n) })
 	})
 }
@@ -106,7 +125,7 @@ func (s *sim) works(a *agent) {
 	}
 	text, to := s.plans(a, t.Task)
 	writes, asks, dies, changes := s.dice.IntN(10), s.dice.IntN(10), s.dice.IntN(20), s.dice.IntN(10)
-	s.start(a.role+" of "+s.short(a.task), a, func(p *process) {
+	s.start(a.role+" of "+s.short(a.task), a.own(), a, func(p *process) {
 		if dies == 0 {
 			s.dies(p, a)
 		}
@@ -275,7 +294,7 @@ func (s *sim) tellsADeath() {
 	a := gone[s.dice.IntN(len(gone))]
 	death := task.Death{Task: a.task, Role: a.role, Hook: a.hook, Ending: a.ending}
 	twice := s.dice.IntN(3) == 0
-	s.start("watcher", nil, func(p *process) {
+	s.start("watcher", service, nil, func(p *process) {
 		for range 2 {
 			p.asking("died", a.task, "", task.ActorEngine, func(string) (task.Outcome, error) { return p.engine.Died(here, death) })
 			if !twice {
@@ -289,7 +308,7 @@ func (s *sim) tellsADeath() {
 func (s *sim) keeps() {
 	id := s.someTask()
 	what := s.dice.IntN(7)
-	s.start("keeper", nil, func(p *process) {
+	s.start("keeper", service, nil, func(p *process) {
 		switch what {
 		case 0:
 			_, _ = p.engine.Revive(here, id)
@@ -327,13 +346,15 @@ func (s *sim) decides() {
 	case n < 58:
 		s.commands(id, workflow.MoveCancel)
 	case n < 66:
-		s.start("person", nil, func(p *process) { _, _ = p.engine.Retry(here, id, human) })
+		s.person(func(p *process) {
+			p.asking("retry", id, "", task.RoleHuman, func(string) (task.Outcome, error) { return p.engine.Retry(here, id, p.actor()) })
+		})
 	case n < 80:
 		s.respawns(id)
 	case n < 84:
-		s.start("person", nil, func(p *process) {
+		s.person(func(p *process) {
 			p.asking("delete", id, "", task.RoleHuman, func(string) (task.Outcome, error) {
-				_, err := p.engine.Delete(here, id, human)
+				_, err := p.engine.Delete(here, id, p.actor())
 				return task.Outcome{}, err
 			})
 		})
@@ -341,8 +362,8 @@ func (s *sim) decides() {
 		s.edits(id)
 	case n < 94:
 		summary := s.note("summary")
-		s.start("person", nil, func(p *process) {
-			_, _ = p.engine.Update(here, id, task.Update{Summary: &summary, Actor: human})
+		s.person(func(p *process) {
+			_, _ = p.engine.Update(here, id, task.Update{Summary: &summary, Actor: p.actor()})
 		})
 	default:
 		states := []task.Status{"planning", "working", "agent-review", "reviewing", "stuck", "done"}
@@ -365,7 +386,7 @@ func (s *sim) goesOn(t task.Task) {
 			s.requests(t.ID, "done")
 		case 1:
 			override := s.dice.IntN(3) == 0
-			s.start("person", nil, func(p *process) {
+			s.person(func(p *process) {
 				kind, m := "merge", task.Merge{Strategy: "merge"}
 				if override {
 					kind = mergeAllTheSame
@@ -374,14 +395,14 @@ func (s *sim) goesOn(t task.Task) {
 					if override {
 						m.Override = token
 					}
-					out, _, err := p.engine.Merge(here, t.ID, m, human)
+					out, _, err := p.engine.Merge(here, t.ID, m, p.actor())
 					return out, err
 				})
 			})
 		default:
-			s.start("person", nil, func(p *process) {
+			s.person(func(p *process) {
 				p.asking("changes", t.ID, "working", task.RoleHuman, func(token string) (task.Outcome, error) {
-					return p.engine.RequestChanges(here, t.ID, token, human)
+					return p.engine.RequestChanges(here, t.ID, token, p.actor())
 				})
 			})
 		}
@@ -393,27 +414,27 @@ func (s *sim) goesOn(t task.Task) {
 }
 
 func (s *sim) commands(id, command string) {
-	s.start("person", nil, func(p *process) {
+	s.person(func(p *process) {
 		p.asking(command, id, "", task.RoleHuman, func(token string) (task.Outcome, error) {
-			return p.engine.Command(here, id, command, human, token)
+			return p.engine.Command(here, id, command, p.actor(), token)
 		})
 	})
 }
 
 func (s *sim) requests(id string, to task.Status) {
-	s.start("person", nil, func(p *process) {
+	s.person(func(p *process) {
 		p.asking("request", id, to, task.RoleHuman, func(token string) (task.Outcome, error) {
-			return p.engine.Request(here, task.Request{Task: id, To: to, Actor: human, Reason: token})
+			return p.engine.Request(here, task.Request{Task: id, To: to, Actor: p.actor(), Reason: token})
 		})
 	})
 }
 
 func (s *sim) respawns(id string) {
-	s.start("person", nil, func(p *process) {
+	s.person(func(p *process) {
 		p.asking("respawn", id, "", task.RoleHuman, func(string) (task.Outcome, error) {
 			return p.engine.Respawn(here, id, func(t task.Task, role string) (bool, error) {
 				return at(p, "look whether the "+role+" lives", func() (bool, error) { return s.living(t.ID, role) != nil, nil })
-			}, human)
+			}, p.actor())
 		})
 	})
 }
@@ -422,7 +443,7 @@ func (s *sim) respawns(id string) {
 func (s *sim) edits(id string) {
 	wish := s.note("another summary")
 	line := []string{"status: done\n", "review_round: 7\n", "workspace: elsewhere\n", "summary: " + wish + "\n"}[s.dice.IntN(4)]
-	s.start("editor", nil, func(p *process) {
+	s.start("editor", service, nil, func(p *process) {
 		_ = act(p, "edits the header: "+line, func() error {
 			path := s.files.Document(s.project.Name, id)
 			text, err := os.ReadFile(path)

@@ -26,6 +26,8 @@ import (
 //	simulation_process_test.go  programs, whose turn it is, and how they die
 //	simulation_ports_test.go    the record and the files as a program sees them
 //	simulation_world_test.go    terminals, agents and workspaces
+//	simulation_environment_test.go  in whose environment programs run
+//	simulation_rights_test.go   in whose they may
 //	simulation_story_test.go    what people, agents and monitors do
 //	simulation_check_test.go    what must be true, and what really happened
 func TestSimulation(t *testing.T) {
@@ -81,6 +83,7 @@ func TestSimulation_isTheSameEveryTime(t *testing.T) {
 type figures struct {
 	seeds, steps, programs, deaths, agents, agentDeaths, tasks, moves, hooks, performed, failures int
 	replayed, retold                                                                              int    // decisions that were made again, and tasks all of whose decisions were
+	ran, unclaimed, lost, merges                                                                  int    // programs of tasks, those for which no environment was kept for sure, ends of the terminal server, and merges
 	story                                                                                         uint64 // a sum over everything that happened
 }
 
@@ -98,12 +101,16 @@ func (f *figures) add(o figures) {
 	f.failures += o.failures
 	f.replayed += o.replayed
 	f.retold += o.retold
+	f.ran += o.ran
+	f.unclaimed += o.unclaimed
+	f.lost += o.lost
+	f.merges += o.merges
 	f.story ^= o.story
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("%d seeds, %d steps, %d programs of which %d died, %d agents of which %d died by themselves, %d tasks, %d moves, %d hooks settled, %d performed, %d failures of the world, %d decisions of %d tasks made again (%x)",
-		f.seeds, f.steps, f.programs, f.deaths, f.agents, f.agentDeaths, f.tasks, f.moves, f.hooks, f.performed, f.failures, f.replayed, f.retold, f.story)
+	return fmt.Sprintf("%d seeds, %d steps, %d programs of which %d died, %d agents of which %d died by themselves, %d tasks, %d moves, %d hooks settled, %d performed, %d failures of the world, %d decisions of %d tasks made again, %d programs of tasks of which %d in no certain environment, %d ends of the terminal server, %d merges (%x)",
+		f.seeds, f.steps, f.programs, f.deaths, f.agents, f.agentDeaths, f.tasks, f.moves, f.hooks, f.performed, f.failures, f.replayed, f.retold, f.ran, f.unclaimed, f.lost, f.merges, f.story)
 }
 
 // law is what all seeds share and nobody changes.
@@ -119,7 +126,7 @@ func readLaw(t *testing.T) *law {
 	must(t, err)
 	text, err := workflows.Files.ReadFile("default.yml")
 	must(t, err)
-	def, err := workflow.Parse("default.yml", text, usual)
+	def, err := workflow.Parse("default.yml", withPrograms(t, text), usual)
 	must(t, err)
 	l := &law{def: def, agents: map[string]*harness.Harness{}}
 	for _, name := range []string{"claude", "codex"} {
@@ -134,6 +141,26 @@ func readLaw(t *testing.T) *law {
 	l.template, err = os.ReadFile(path)
 	must(t, err)
 	return l
+}
+
+// withPrograms is the default workflow with a check and with commands that hooks run: at the hand-over, and at the end.
+func withPrograms(t *testing.T, text []byte) []byte {
+	t.Helper()
+	out := string(text)
+	for _, change := range [][2]string{
+		{"\nstates:\n", "\nchecks:\n  tests: {run: [make, test], timeout: 1m}\n\nstates:\n"},
+		{"      - git: committed\n    hooks:\n", "      - git: committed\n      - check: tests\n    hooks:\n"},
+		{"increment_review_round\n      - action: spawn_reviewer\n        prompt: reviewer\n\n  - from: working\n",
+			"increment_review_round\n      - {action: run_command, run: [make, docs]}\n      - action: spawn_reviewer\n        prompt: reviewer\n\n  - from: working\n"},
+		{"    gate:\n      git: unmoved\n    hooks:\n",
+			"    gate:\n      - git: unmoved\n      - check: tests\n    hooks:\n      - {action: run_command, run: [make, news]}\n"},
+	} {
+		if strings.Count(out, change[0]) != 1 {
+			t.Fatalf("the default workflow has %q %d times, expected once", change[0], strings.Count(out, change[0]))
+		}
+		out = strings.Replace(out, change[0], change[1], 1)
+	}
+	return []byte(out)
 }
 
 // simulate runs one seed.
@@ -190,6 +217,7 @@ func newSim(l *law, seed uint64, dir string, store *sqlite.Store) *sim {
 		law: l, seed: seed, dice: dice, dir: dir, store: store, files: mirror.Files{Home: dir},
 		locks: map[string]*process{}, cache: map[string]map[string]any{},
 		slots: map[string]string{}, remote: map[string]bool{}, branches: map[string]*simBranch{}, twin: newTwin(),
+		server: server{kept: map[string]string{}}, rights: newRights(),
 		mortality: []float64{0, 0.001, 0.004, 0.015}[dice.IntN(4)],
 		trouble:   []float64{0, 0.02, 0.1, 0.3}[dice.IntN(4)],
 		patience:  []int{0, 45, 3000}[dice.IntN(3)],

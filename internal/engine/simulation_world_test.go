@@ -116,8 +116,14 @@ func (w terminal) Start(_ context.Context, start hook.Start) (hook.Pane, error) 
 		if a.secret, err = secretOf(start.Argv[2]); err != nil {
 			return hook.Pane{}, err
 		}
+		s.serves(w.p.whose)
+		whose := s.server.base
+		if kept := s.server.kept[a.task]; kept != "" {
+			whose = kept
+		}
 		s.opens(a)
 		s.starts(a)
+		s.ran(ranAgent, a.task, whose, w.p)
 		s.agents = append(s.agents, a)
 		s.figures.agents++
 		return a.pane(), nil
@@ -166,6 +172,7 @@ func (w terminal) close(what string, which func(*agent) bool) error {
 				s.ends(a, false)
 			}
 		}
+		s.idles()
 		return nil
 	})
 }
@@ -299,8 +306,6 @@ type setup struct{ p *process }
 func (w setup) Harness(name string) (*harness.Harness, error) { return w.p.sim.law.agents[name], nil }
 func (w setup) TaskDir(t task.Task) string                    { return w.p.sim.files.Dir(t.Project, t.ID) }
 func (w setup) Document(task.Task) ([]byte, error)            { return nil, nil }
-
-func (w setup) Environment(context.Context, task.Task) ([]string, error) { return nil, nil }
 
 // watch is the real monitor in the pretended world.
 func (s *sim) watch(p *process) *monitor.Monitor {

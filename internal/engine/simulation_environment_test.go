@@ -1,0 +1,215 @@
+package engine_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/hook"
+	"orange/internal/task"
+)
+
+// An environment is told by whose it is: that of a person, of an agent that asks, or of the service.
+const service = "the service"
+
+func people() []string { return []string{"Ann", "Ben"} }
+
+// own is the environment of an agent's commands: whatever the agent has made of the one that it was started in.
+func (a *agent) own() string { return fmt.Sprintf("agent %d", a.pid) }
+
+// server is the memory of the terminal server. It ends with the server.
+type server struct {
+	kept map[string]string // by task
+	base string            // whose environment the server itself was started in, and every window has where nothing is kept; empty while none runs
+}
+
+// serves starts the server where none runs.
+func (s *sim) serves(whose string) {
+	if s.server.base == "" {
+		s.server.base = whose
+	}
+}
+
+// idles ends the server that has neither a window nor anything to keep.
+func (s *sim) idles() {
+	for _, a := range s.agents {
+		if a.window != "" {
+			return
+		}
+	}
+	if len(s.server.kept) == 0 {
+		s.server.base = ""
+	}
+}
+
+// serverEnds is the end of the terminal server, or of the whole machine until it is started again: all that was kept is lost.
+// A window that its own hook has still to find stays what that hook will find: then nothing happens.
+func (s *sim) serverEnds(reboot bool) {
+	for _, a := range s.agents {
+		if a.window != "" && s.twin.hook(a.hook).settled == 0 {
+			s.tell(nil, "time passes")
+			return
+		}
+	}
+	s.tell(nil, fmt.Sprintf("the terminal server ends, with the whole machine: %v", reboot))
+	s.figures.lost++
+	s.server = server{kept: map[string]string{}}
+	s.rights.lost(s)
+	for _, a := range s.agents {
+		a.window = ""
+		if a.alive && (reboot || s.dice.IntN(4) != 0) { // some programs survive the end of their terminal
+			a.ending = task.Ending{}
+			s.ends(a, true)
+		}
+	}
+	if !reboot {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.programs {
+		if !p.ended && !p.dead {
+			s.figures.deaths++
+			s.kill(p)
+		}
+	}
+}
+
+// shelf is the terminal server's memory as one program reaches it.
+type shelf struct{ p *process }
+
+// Keep keeps the environment of this program, and that of an agent too: it is the engine that must not ask for that.
+func (k shelf) Keep(_ context.Context, id string) error {
+	s := k.p.sim
+	return act(k.p, "keep the environment of "+k.p.whose+" for "+s.short(id), func() error {
+		if err := k.p.troubled("keep an environment"); err != nil {
+			s.rights.unkept(k.p, id)
+			return err
+		}
+		s.keepsFor(k.p, id)
+		return nil
+	})
+}
+
+func (s *sim) keepsFor(p *process, id string) {
+	s.serves(p.whose)
+	s.server.kept[id] = p.whose
+	s.rights.kept(s, p, id)
+}
+
+func (k shelf) Drop(_ context.Context, id string) error {
+	s := k.p.sim
+	return act(k.p, "drop the environment of "+s.short(id), func() error {
+		if err := k.p.troubled("drop an environment"); err != nil {
+			s.rights.undropped(k.p, id)
+			return err
+		}
+		delete(s.server.kept, id)
+		s.rights.dropped(k.p, id)
+		s.idles()
+		return nil
+	})
+}
+
+// kept is whose environment is kept for a task; empty where none is.
+func (k shelf) kept(id string) (string, error) {
+	return at(k.p, "look for the environment of "+k.p.sim.short(id), func() (string, error) {
+		k.p.looked = len(k.p.sim.trace)
+		if err := k.p.troubled("look for an environment"); err != nil {
+			return "", err
+		}
+		return k.p.sim.server.kept[id], nil
+	})
+}
+
+// enter gives the program the environment that is kept for a task. Where none is kept, or it cannot be looked for, the program has its own.
+func (k shelf) enter(id string) {
+	if kept, err := k.kept(id); err == nil && kept != "" {
+		k.p.whose = kept
+	}
+}
+
+// of is what hooks start programs in. Where none is kept it is the program's own, and is kept from then on. Nobody else keeps one meanwhile.
+func (k shelf) of(t task.Task) (string, error) {
+	s := k.p.sim
+	return at(k.p, "look for the environment of "+s.short(t.ID)+", or keep that of "+k.p.whose, func() (string, error) {
+		k.p.looked = len(s.trace)
+		if err := k.p.troubled("look for an environment"); err != nil {
+			return "", err
+		}
+		if s.server.kept[t.ID] == "" && t.Workspace != "" {
+			s.keepsFor(k.p, t.ID)
+		}
+		return cmp.Or(s.server.kept[t.ID], k.p.whose), nil
+	})
+}
+
+// lends is the environment that a program leaves to those which it starts to go on by themselves. That of an agent it leaves before, for
+// the one that is kept for the agent's task, or else for what is known without that. Only what the engine has kept is not mended like that:
+// it must not have an agent's kept at all.
+func (p *process) lends() string {
+	if p.under == nil {
+		return p.whose
+	}
+	if kept := p.sim.server.kept[p.under.task]; kept != "" {
+		return kept
+	}
+	return service
+}
+
+func (w setup) Environment(_ context.Context, t task.Task) ([]string, error) {
+	whose, err := shelf(w).of(t)
+	return []string{"WHOSE=" + whose}, err
+}
+
+// commands are those that hooks run: most of them end well.
+type commands struct{ p *process }
+
+func (c commands) Run(_ context.Context, program hook.Program) (hook.Ended, error) {
+	vars := map[string]string{}
+	for _, pair := range program.Env {
+		name, value, _ := strings.Cut(pair, "=")
+		vars[name] = value
+	}
+	id := vars["ORANGE_TASK_ID"]
+	return at(c.p, "run the command of a hook of "+c.p.sim.short(id), func() (hook.Ended, error) {
+		c.p.sim.ran(ranHook, id, vars["WHOSE"], c.p)
+		if c.p.troubled("run a command") != nil {
+			return hook.Ended{Status: 1}, nil
+		}
+		return hook.Ended{}, nil
+	})
+}
+
+// checks runs the check of a task for a program, where the worktree is the task's and all of one commit. It is run by a program of its own,
+// which enters the environment of the task. The same commit always gets the same answer.
+func (p *process) checks(t task.Task) (decide.Fact, error) {
+	f := decide.Fact{Source: "check tests", Where: "the workspace", Found: "it was not run", Want: "commit all of it"}
+	b := p.sim.branch(t.ID)
+	ready := func() bool { return t.Workspace != "" && p.sim.slots[t.Workspace] == t.ID && !b.dirty }
+	if !ready() {
+		return f, nil
+	}
+	what := ranCheck
+	whose, err := shelf{p}.kept(t.ID)
+	if err != nil {
+		what = ranBlind
+	}
+	if whose == "" {
+		whose = p.lends()
+	}
+	return at(p, "run the check of "+p.sim.short(t.ID), func() (decide.Fact, error) {
+		if !ready() {
+			return f, nil
+		}
+		p.sim.ran(what, t.ID, whose, p)
+		passed := b.tip%9 != 7
+		f.Holds, f.Found, f.Want = passed, "it failed for "+b.commit(), "mend that"
+		f.Text = document.Normalise(fmt.Sprintf("run for %s, passed %v\n", b.commit(), passed))
+		f.Digest = document.Digest(f.Text)
+		return f, p.troubled("run a check")
+	})
+}
