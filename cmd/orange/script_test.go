@@ -33,6 +33,9 @@ func run(m *testing.M) int {
 	if len(os.Args) == 3 && os.Args[1] == mortalWord {
 		return mortal(os.Args[2])
 	}
+	if len(os.Args) == 3 && os.Args[1] == filterWord {
+		return filter(os.Args[2])
+	}
 	dir, err := os.MkdirTemp("", "orange-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -88,8 +91,13 @@ func setUp(env *testscript.Env, agent string) error {
 		return err
 	}
 	home := filepath.Join(env.WorkDir, "orange")
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	for name, value := range map[string]string{
 		"HOME": env.WorkDir, "ORANGE_HOME": home, "TMUX_TMPDIR": sockets, "TMUX": "", "AGENT": agent,
+		"FILTER":            self + " " + filterWord + " " + filepath.Join(env.WorkDir, "fat"),
 		"PATH":              built.dir + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"GIT_CONFIG_GLOBAL": filepath.Join(env.WorkDir, "gitconfig"), "GIT_CONFIG_SYSTEM": os.DevNull,
 		"LANG": "C.UTF-8", "TZ": "Pacific/Kiritimati",

@@ -57,7 +57,7 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
 		d, err := Transition(def, t, ev, req, in.Now)
 		return d.Change, err
 	case AskQueue:
-		return Queue(t, in.To, actor, in.Now), nil
+		return Queue(def, t, in.To, actor, in.Now), nil
 	case AskDeath:
 		death := in.death()
 		death.Task, death.LastWords = t.ID, p.Event.Data[task.DataLastWords]
@@ -80,6 +80,8 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
 		return Landed(def, t, pr, noted, p.Events, actor, in.Now), nil
 	case AskRetry:
 		return Retry(def, t, p.Event.Data["hook"], actor, in.Now), nil
+	case AskNote:
+		return notedAgain(def, t, actor, p.Event), nil
 	case AskSettled:
 		c, _ := ForgetCrashes(t, nil, p.Events, in.Now)
 		return c, nil
@@ -192,7 +194,9 @@ func decides(e *task.Event) bool {
 		task.CrashesForgotten, task.OrphanFreed, task.HooksRetried:
 		return true
 	case task.Merged:
-		return e.Data["url"] != "" // one that was made here tells of what was done
+		return e.Data["url"] != "" || len(e.Counters) > 0 // one that was made here tells of what was done
+	case task.Updated, task.MergeBegun:
+		return len(e.Counters) > 0 // the rest of it tells of what was done
 	case task.AgentStopped:
 		return e.Data["ended"] != "" // one that was ended on purpose has no such word
 	}

@@ -157,12 +157,12 @@ func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *Rejection 
 const NoWorkspace = "no workspace is free"
 
 // Queue is the change of a task that waits for a workspace: it stays where it is, marked with where it will go.
-func Queue(t task.Task, to task.Status, actor task.Actor, now time.Time) task.Change {
-	expect := t.Version
+func Queue(def *workflow.Definition, t task.Task, to task.Status, actor task.Actor, now time.Time) task.Change {
+	before := t
 	t.QueuedFor, t.UpdatedAt = to, now
-	return task.Change{Task: t, Expect: expect, Events: []task.Event{actor.Sign(task.Event{
+	return Note(def, before, t, actor, task.Event{
 		Time: now, Type: task.QueuedForSpace, Reason: NoWorkspace, Data: map[string]string{"for": string(to)},
-	})}}
+	})
 }
 
 // Respawn judges starting the agent of the present status again. It is no transition: the status stays.

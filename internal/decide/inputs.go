@@ -35,6 +35,7 @@ const (
 	AskRetry   = "retry"
 	AskSettled = "settled"
 	AskFree    = "free"
+	AskNote    = "note"  // somebody did something to the task that moves nothing
 	AskAdopt   = "adopt" // nothing was decided: a task was taken over from a folder
 )
 

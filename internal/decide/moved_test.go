@@ -396,6 +396,18 @@ func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
 		{"a redo", func() (task.Change, error) {
 			return decide.Redo(def, one, "todo", decide.Evidence{}, been, ada, "anew", noon)
 		}, "", 0},
+		{"a person's retry", func() (task.Change, error) { return decide.Retry(def, one, "notify", ada, noon), nil }, "", 0},
+		{"a person's change of a field", func() (task.Change, error) {
+			return decide.Note(def, one, one, ada, task.Event{Type: task.Updated}), nil
+		}, "", 0},
+		{"a person's wait for a workspace", func() (task.Change, error) { return decide.Queue(def, one, "help", ada, noon), nil }, "", 0},
+		{"a person's pull request", func() (task.Change, error) {
+			return decide.RequestPR(def, task.Snapshot{Task: one}, true, ada, noon)
+		}, "", 0},
+		{"a person who finds it merged", func() (task.Change, error) {
+			return decide.Landed(def, one, task.PullRequest{State: task.PRMerged}, false, nil, ada, noon), nil
+		}, "", 0},
+		{"a migration", func() (task.Change, error) { return decide.Migrate(def, one, nil, nil, decide.Evidence{}, ada, noon) }, "", 0},
 	} {
 		change, err := c.act()
 		if codeOf(err) != c.code || err != nil && c.code == "" {

@@ -222,7 +222,7 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 	before := t
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
 	t.UpdatedAt = now
-	t.Counters = started(def, renamed(t.Counters, stands))
+	t.Counters = resetBy(def, started(def, renamed(t.Counters, stands)), actor)
 	data := map[string]string{"from": before.Workflow.Digest, "to": def.Digest, "workflow": def.Name, "version": strconv.Itoa(def.Version)}
 	if t.QueuedFor != "" {
 		t.QueuedFor = standsFor(stands, t.QueuedFor)

@@ -39,9 +39,10 @@ func RequestPR(def *workflow.Definition, s task.Snapshot, ahead bool, actor task
 	}
 	t.UpdatedAt = now
 	hooks := []task.Hook{{Action: task.PushBranch}, {Action: task.CreatePR}}
-	return task.Change{Task: t, Expect: s.Task.Version, Hooks: hooks, Settled: dropped, Events: []task.Event{actor.Sign(task.Event{
+	t, event := signed(def, t, actor, task.Event{
 		Time: now, Type: task.PRRequested, Workflow: def.Digest, Hooks: actions(hooks), Data: map[string]string{"branch": t.Branch},
-	})}}, nil
+	})
+	return task.Change{Task: t, Expect: s.Task.Version, Hooks: hooks, Settled: dropped, Events: []task.Event{event}}, nil
 }
 
 // OpenPR refuses a merge here of what is open for a merge on GitHub.
@@ -130,10 +131,11 @@ func Landed(def *workflow.Definition, t task.Task, pr task.PullRequest, noted bo
 	}
 	told := func(event task.Event) bool { return event.Type == task.Merged && event.Data["url"] == pr.URL }
 	if !slices.ContainsFunc(events, told) {
-		c.Events = append(c.Events, actor.Sign(task.Event{
+		after, event := signed(def, c.Task, actor, task.Event{
 			Time: now, Type: task.Merged, Workflow: def.Digest, Reason: PREnd(pr),
 			Data: map[string]string{"branch": t.Branch, "commit": pr.Merge, "url": pr.URL},
-		}))
+		})
+		c.Task, c.Events = after, append(c.Events, event)
 	}
 	return c
 }

@@ -255,7 +255,7 @@ func (r *replay) differs(again []task.Event, at, recorded int, lines []string) (
 // under makes a decision by other rules.
 func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) error {
 	switch in.Ask {
-	case AskMigrate, AskQueue, AskPR, AskLanded, AskRetry, AskSettled, AskFree:
+	case AskMigrate, AskQueue, AskPR, AskLanded, AskRetry, AskSettled, AskFree, AskNote:
 		r.Skipped += recorded // no rule of a workflow was asked
 		return nil
 	}

@@ -371,7 +371,7 @@ func (w *stroll) step() {
 			w.commit(decide.Inputs{Ask: decide.AskMigrate}.By(human), ev, c)
 		}
 	case 5:
-		w.commit(decide.Inputs{Ask: decide.AskQueue, To: "working"}.By(actor), decide.Evidence{}, decide.Queue(one, "working", actor, w.now))
+		w.commit(decide.Inputs{Ask: decide.AskQueue, To: "working"}.By(actor), decide.Evidence{}, decide.Queue(w.def, one, "working", actor, w.now))
 	case 14:
 		w.pullRequest(actor, ev)
 	default:

@@ -167,7 +167,7 @@ func TestCommandsLeadWhereTheWorkflowSaysOrImplies(t *testing.T) {
 func TestAQueuedTaskStaysWhereItIsAndSaysWhereItGoes(t *testing.T) {
 	t.Parallel()
 	tk := newTask("pending")
-	c := decide.Queue(tk, "planning", human(), noon)
+	c := decide.Queue(defaultWorkflow(t), tk, "planning", human(), noon)
 	want := tk
 	want.QueuedFor, want.UpdatedAt = "planning", noon
 	if !reflect.DeepEqual(c.Task, want) || c.Expect != tk.Version || c.Entered || len(c.Hooks) != 0 || c.Lease != task.LeaseKeep {

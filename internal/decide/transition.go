@@ -89,19 +89,6 @@ func meant(edge *workflow.Transition, req task.Request, ev Evidence) bool {
 	return true
 }
 
-// resetBy are the counters as a person's act leaves those that it sets back; whoever else acts leaves them as they are.
-func resetBy(def *workflow.Definition, c task.Counters, actor task.Actor) task.Counters {
-	if actor.Role != task.RoleHuman || actor.Rule {
-		return c
-	}
-	for _, name := range def.ResetByPerson() {
-		if c.Get(name) != 0 {
-			c = c.With(name, 0)
-		}
-	}
-	return c
-}
-
 // Back is the state that a request for "previous" means: the one that the workflow leads the task back to.
 func Back(def *workflow.Definition, t task.Task, req task.Request) (task.Status, error) {
 	for _, edge := range edges(def, t, t.Previous) {

@@ -150,9 +150,7 @@ func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Tas
 		if t.Branch == s.Task.Branch && t.Summary == s.Task.Summary {
 			return nil, nil
 		}
-		t.UpdatedAt = e.Now()
-		event := u.Actor.Sign(task.Event{Time: t.UpdatedAt, Type: task.Updated, Data: data})
-		return &task.Change{Task: t, Expect: s.Task.Version, Events: []task.Event{event}}, nil
+		return e.noted(ctx, s, t, u.Actor, task.Event{Type: task.Updated, Data: data})
 	})
 	if err != nil {
 		return task.Task{}, err

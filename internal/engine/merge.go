@@ -90,7 +90,7 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	if len(git.facts) > 0 {
 		data[dataGit] = string(text)
 	}
-	if err := e.begin(ctx, t, req.Actor.Sign(task.Event{Type: task.MergeBegun, Data: data})); err != nil {
+	if err := e.begin(ctx, t, req.Actor, task.Event{Type: task.MergeBegun, Data: data}); err != nil {
 		return task.Outcome{}, "", err
 	}
 	still := func(ctx context.Context) error { // it waits for other merges, and for origin
@@ -105,8 +105,8 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 		e.putRight(context.WithoutCancel(ctx), t.ID) // its begin is on record
 		return task.Outcome{}, "", err
 	}
-	merged := req.Actor.Sign(task.Event{Type: task.Merged, Reason: how, Data: map[string]string{"branch": t.Branch, "commit": commit}})
-	if err := e.note(ctx, t.ID, merged); err != nil {
+	merged := task.Event{Type: task.Merged, Reason: how, Data: map[string]string{"branch": t.Branch, "commit": commit}}
+	if err := e.note(ctx, t.ID, req.Actor, merged); err != nil {
 		return task.Outcome{}, "", err
 	}
 	if !req.Override { // else the reason is the person's own
@@ -117,14 +117,12 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 }
 
 // begin puts on record that a merge begins, unless somebody has moved the task since it was judged.
-func (e *Engine) begin(ctx context.Context, judged task.Task, event task.Event) error {
+func (e *Engine) begin(ctx context.Context, judged task.Task, actor task.Actor, event task.Event) error {
 	_, err := e.change(ctx, judged.ID, func(s task.Snapshot) (*task.Change, error) {
 		if err := unmoved(s.Task, judged); err != nil {
 			return nil, err
 		}
-		s.Task.UpdatedAt = e.Now()
-		event.Time = s.Task.UpdatedAt
-		return &task.Change{Task: s.Task, Expect: s.Task.Version, Events: []task.Event{event}}, nil
+		return e.noted(ctx, s, s.Task, actor, event)
 	})
 	return err
 }

@@ -112,8 +112,8 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []task.Event,
 	if err != nil {
 		return err
 	}
-	return e.note(ctx, t.ID, task.Event{
-		Type: task.ProjectionRestored, Actor: task.ActorEngine,
+	return e.note(ctx, t.ID, task.Actor{Rule: true}, task.Event{
+		Type:   task.ProjectionRestored,
 		Reason: "somebody changed " + file + ", which only the engine writes: " + what,
 		Data: map[string]string{
 			task.DataFile: file, task.DataFound: digest, task.DataWritten: task.FormatTime(found.Written), task.DataMark: found.Mark,
@@ -147,7 +147,7 @@ func (e *Engine) Projects(ctx context.Context, ref task.WorkflowRef) (bool, erro
 // Differ tells in words where the files that a task's workflow projects are not what its history says. It changes nothing.
 func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]string, error) {
 	def, err := e.Rules.Pinned(ctx, t.Workflow)
-	if err != nil {
+	if err != nil || len(def.Projections) == 0 {
 		return nil, err
 	}
 	past, err := e.past(ctx, def, t, lines)

@@ -304,6 +304,15 @@ func TestAWorkflowWithoutProjections_paysNothing(t *testing.T) {
 	w.reach("reviewing")
 }
 
+func TestTheDoctorOfAWorkflowWithoutProjections_readsNoHistoryForThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	differs, err := w.Differ(t.Context(), w.task(w.reach("working")), []string{"a line that would have to be read"})
+	if err != nil || len(differs) > 0 {
+		t.Errorf("it tells %q, %v", differs, err)
+	}
+}
+
 func TestTheDoctorIsToldHowAProjectionStands(t *testing.T) {
 	t.Parallel()
 	w, id, _ := projecting(t)

@@ -282,8 +282,12 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (task
 		if s.Task.QueuedFor == req.To || s.Task.Status != t.Status {
 			return nil, nil
 		}
-		c := decide.Queue(s.Task, req.To, req.Actor, e.Now())
-		c, err := decide.Inputs{Ask: decide.AskQueue, To: req.To}.By(req.Actor).Keep(nil, s, decide.Evidence{}, c)
+		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		c := decide.Queue(def, s.Task, req.To, req.Actor, e.Now())
+		c, err = decide.Inputs{Ask: decide.AskQueue, To: req.To}.By(req.Actor).Keep(def, s, decide.Evidence{}, c)
 		return &c, err
 	})
 	if err != nil {
@@ -459,13 +463,24 @@ func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task
 	}, nil)
 }
 
-// note adds an event to a task's history that changes nothing else.
-func (e *Engine) note(ctx context.Context, id string, event task.Event) error {
-	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
-		t := s.Task
-		t.UpdatedAt = e.Now()
-		event.Time = t.UpdatedAt
-		return &task.Change{Task: t, Expect: s.Task.Version, Events: []task.Event{event}}, nil
-	})
+// note adds an event to a task's history that changes nothing else, but for what a person sets back by all that they do.
+func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event task.Event) error {
+	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) { return e.noted(ctx, s, s.Task, actor, event) })
 	return err
+}
+
+// noted is the change of an event that moves nothing, which leaves the task as it is after it.
+func (e *Engine) noted(ctx context.Context, s task.Snapshot, after task.Task, actor task.Actor, event task.Event) (*task.Change, error) {
+	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	after.UpdatedAt = e.Now()
+	event.Time = after.UpdatedAt
+	c := decide.Note(def, s.Task, after, actor, event)
+	if len(c.Events[0].Counters) == 0 {
+		return &c, nil // it tells of what was done, and nothing was decided
+	}
+	c, err = decide.Inputs{Ask: decide.AskNote}.By(actor).Keep(def, s, decide.Evidence{}, c)
+	return &c, err
 }

@@ -22,6 +22,7 @@ const (
 	isTimer        // the time of the status is long over
 	isSettle       // what was owed is performed at last
 	isRedo         // a person takes the task back
+	isTouch        // a person does something to the task that moves nothing
 )
 
 // event is one event, kept small: it is noted for every way.
@@ -40,7 +41,7 @@ type event struct {
 
 // byPerson says whether the event needs a person.
 func (e event) byPerson() bool {
-	return e.kind == isBorn || e.kind == isRespawn || e.kind == isRedo || e.kind == isRequest && e.role < 0
+	return e.kind == isBorn || e.kind == isRespawn || e.kind == isRedo || e.kind == isTouch || e.kind == isRequest && e.role < 0
 }
 
 // visit follows every event that can happen in a configuration.
@@ -73,6 +74,7 @@ func (w *walk) visit(at int32) {
 	w.respawn(at, c, t)
 	w.timer(at, c, t)
 	w.settled(at, c)
+	w.touch(at, c, t)
 }
 
 // held numbers the two kinds of evidence: that without a worktree and that with one.
@@ -359,6 +361,19 @@ func (w *walk) settled(at int32, c config) {
 	p := w.perform(after, w.lists[c.owed], len(w.lists[c.owed]))
 	w.settle(&p.config)
 	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1}, p, false, nil)
+}
+
+// touch has a person change a field of the task, try a hook again, or whatever else moves nothing: some counters do not outlive that.
+func (w *walk) touch(at int32, c config, t task.Task) {
+	if !w.resets {
+		return
+	}
+	change := decide.Note(w.def, t, t, task.Actor{Role: task.RoleHuman}, task.Event{Type: task.Updated, Time: born()})
+	after := c
+	after.counters = w.configOf(change.Task).counters
+	if after.counters != c.counters {
+		w.enter(at, event{kind: isTouch, role: -1, as: -1, to: -1, look: -1, failing: -1}, performed{config: after}, false, nil)
+	}
 }
 
 // redo has a person take the task back.

@@ -88,6 +88,8 @@ func (w *walk) deed(at int32, before, after config, e event) string {
 		return fmt.Sprintf("The time of %q is long over: the task moves to %q.", w.def.States[before.status].Name, status)
 	case isSettle:
 		return "What was owed is performed at last."
+	case isTouch:
+		return "A person does something to the task, and sets counters back by that."
 	case isRedo:
 		return fmt.Sprintf("A person has %q done anew.", status)
 	}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -152,7 +153,9 @@ type wireEvent struct {
 }
 
 // MarshalJSON writes the event as one line of history.jsonl has it: always the same bytes for the same event.
-func (e Event) MarshalJSON() ([]byte, error) {
+func (e Event) MarshalJSON() ([]byte, error) { return json.Marshal(e.wire()) }
+
+func (e *Event) wire() wireEvent {
 	w := wireEvent{
 		Seq: e.Seq, Time: FormatTime(e.Time), Type: e.Type, Actor: e.Actor, ActingAs: e.ActingAs, Person: e.Person,
 		From: e.From, To: e.To, Reason: e.Reason, Evidence: e.Evidence, Workflow: e.Workflow,
@@ -164,7 +167,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 			w.Counters[c.Name] = c.Value
 		}
 	}
-	return json.Marshal(w)
+	return w
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -193,14 +196,25 @@ func (e Event) IsMove() bool { return e.Type == StatusChanged || e.Type == AutoA
 
 // Seal gives the event its number, links it to the one before it and adds its hash.
 func Seal(e Event, seq int, prev string) (Event, error) {
+	sealed, _, err := seal(e, seq, prev)
+	return sealed, err
+}
+
+// seal answers the sealed event, and the text over which its hash is: its line less the hash at the end.
+func seal(e Event, seq int, prev string) (sealed Event, text []byte, err error) {
 	e = cleaned(e)
 	e.Seq, e.Prev, e.Hash = seq, prev, ""
 	e.Time = e.Time.UTC().Truncate(time.Millisecond)
-	text, err := json.Marshal(e)
-	if err != nil {
-		return Event{}, fmt.Errorf("seal event %d: %w", seq, err)
+	if text, err = json.Marshal(e.wire()); err != nil {
+		return Event{}, nil, fmt.Errorf("seal event %d: %w", seq, err)
 	}
 	sum := sha256.Sum256(text)
 	e.Hash = hex.EncodeToString(sum[:])
-	return e, nil
+	return e, text, nil
+}
+
+// isLine says whether a line is that of a sealed event: the text that was sealed, with the hash as its last key.
+func isLine(line, text []byte, hash string) bool {
+	most, end := text[:len(text)-len("}")], `,"hash":"`+hash+`"}`
+	return len(line) == len(most)+len(end) && bytes.HasPrefix(line, most) && string(line[len(most):]) == end
 }

@@ -44,37 +44,33 @@ func readLine(line []byte, number int, prev string) (e Event, why string) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return e, "it is empty, expected an event"
 	}
-	if err := json.Unmarshal(line, &e); err != nil {
+	if err := e.UnmarshalJSON(line); err != nil {
 		return e, err.Error()
 	}
-	sealed, why := resealed(e, number, prev)
+	sealed, text, why := resealed(e, number, prev)
 	if why != "" {
 		return e, why
 	}
-	want, err := json.Marshal(sealed)
-	if err != nil {
-		return e, err.Error()
-	}
-	if !bytes.Equal(line, want) {
+	if !isLine(line, text, sealed.Hash) {
 		return e, fmt.Sprintf("event %d is written in another way than it was sealed: it was changed afterwards", number)
 	}
 	return sealed, ""
 }
 
 // resealed seals an event anew and says why it is not the one that was sealed for this place; empty when it is.
-func resealed(e Event, number int, prev string) (sealed Event, why string) {
-	sealed, err := Seal(e, number, prev)
+func resealed(e Event, number int, prev string) (sealed Event, text []byte, why string) {
+	sealed, text, err := seal(e, number, prev)
 	switch {
 	case err != nil:
-		return e, err.Error()
+		return e, nil, err.Error()
 	case e.Seq != number:
-		return e, fmt.Sprintf("found event %d, expected event %d: a line is missing, or there twice", e.Seq, number)
+		return e, nil, fmt.Sprintf("found event %d, expected event %d: a line is missing, or there twice", e.Seq, number)
 	case e.Prev != prev:
-		return e, fmt.Sprintf("event %d is not linked to the one before it: that one was changed or replaced", number)
+		return e, nil, fmt.Sprintf("event %d is not linked to the one before it: that one was changed or replaced", number)
 	case e.Hash != sealed.Hash:
-		return e, fmt.Sprintf("event %d is not as it was sealed: it was changed afterwards", number)
+		return e, nil, fmt.Sprintf("event %d is not as it was sealed: it was changed afterwards", number)
 	}
-	return sealed, ""
+	return sealed, text, ""
 }
 
 // VerifyChain checks numbers, links and hashes of a whole history that is no text any more: those of the record.
@@ -82,7 +78,7 @@ func resealed(e Event, number int, prev string) (sealed Event, why string) {
 func VerifyChain(events []Event) error {
 	prev := ""
 	for i, e := range events {
-		if _, why := resealed(e, i+1, prev); why != "" {
+		if _, _, why := resealed(e, i+1, prev); why != "" {
 			return &BrokenHistory{Line: i + 1, Why: why}
 		}
 		prev = e.Hash

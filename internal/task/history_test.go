@@ -136,6 +136,17 @@ func FuzzReadHistory(f *testing.F) {
 	})
 }
 
+// A doctor reads the history of every task.
+func BenchmarkReadHistory(b *testing.B) {
+	text := chainOf(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := task.ReadHistory(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func chainOf(t testing.TB) []byte {
 	var events []task.Event
 	prev := ""

@@ -1,0 +1,41 @@
+package decide
+
+import (
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Note is an event that changes nothing of a task but what is in it, put on record for whoever asked. One that names a person sets back
+// the counters that people set back, as all that a person does to a task.
+func Note(def *workflow.Definition, before, after task.Task, actor task.Actor, event task.Event) task.Change {
+	after, event = signed(def, after, actor, event)
+	return task.Change{Task: after, Expect: before.Version, Events: []task.Event{event}}
+}
+
+// signed is a task and an event with whoever asked, and with the counters that are set back where that is a person.
+func signed(def *workflow.Definition, t task.Task, actor task.Actor, event task.Event) (task.Task, task.Event) {
+	if counters := resetBy(def, t.Counters, actor); !counters.Equal(t.Counters) {
+		t.Counters, event.Counters, event.Workflow = counters, counters, def.Digest
+	}
+	return t, actor.Sign(event)
+}
+
+// resetBy are the counters as a person's act leaves those that it sets back; whoever else acts leaves them as they are.
+func resetBy(def *workflow.Definition, c task.Counters, actor task.Actor) task.Counters {
+	if actor.Role != task.RoleHuman || actor.Rule {
+		return c
+	}
+	for _, name := range def.ResetByPerson() {
+		if c.Get(name) != 0 {
+			c = c.With(name, 0)
+		}
+	}
+	return c
+}
+
+// notedAgain is the change of an event that was put on record for a person, as far as this room has decided it.
+func notedAgain(def *workflow.Definition, t task.Task, actor task.Actor, recorded task.Event) task.Change {
+	recorded.Seq, recorded.Prev, recorded.Hash, recorded.Inputs = 0, "", "", nil
+	recorded.Counters, recorded.Workflow = nil, ""
+	return Note(def, t, t, actor, recorded)
+}

@@ -1,0 +1,61 @@
+package decide_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// What a person does to a task that moves nothing is judged again like all else, where it sets a counter back. What tells of an agent sets none back.
+func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
+	t.Parallel()
+	def := *defaultWorkflow(t)
+	def.Fields = []workflow.Field{{Named: workflow.Named{Name: "rereviews"}, Start: 3, Reset: workflow.ResetPerson}}
+	ada := task.Actor{Role: task.RoleHuman, Person: "Ada"}
+	for _, row := range []struct {
+		name             string
+		kind             string
+		by               task.Actor // as the inputs say
+		decided, skipped int
+		different        int
+		stripped         bool // somebody has taken its inputs away
+	}{
+		{"a change of a field", task.Updated, ada, 2, 1, 0, false},
+		{"a merge that begins", task.MergeBegun, ada, 2, 1, 0, false},
+		{"a merge", task.Merged, ada, 2, 1, 0, false},
+		{"a change of a field that nobody can judge again", task.Updated, ada, 1, 1, 0, true},
+		{"a merge that nobody can judge again", task.Merged, ada, 1, 1, 0, true},
+		{"an agent that is said to set it back", task.Updated, task.Actor{Role: task.RoleWorker}, 2, 1, 1, false},
+	} {
+		w := &stroll{t: t, def: &def, dice: rand.New(rand.NewPCG(1, 5)), now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), texts: map[string]string{}}
+		w.born()
+		if got := w.s.Task.Counters.Get("rereviews"); got != 3 {
+			t.Fatalf("it begins with %d", got)
+		}
+		for range 2 { // the second time there is nothing to set back
+			w.now = w.now.Add(time.Second)
+			c := decide.Note(&def, w.s.Task, w.s.Task, ada, task.Event{Time: w.now, Type: row.kind, Data: map[string]string{task.DataSummary: "another"}})
+			if len(c.Events[0].Counters) == 0 {
+				w.record(c.Task, c.Events)
+				continue
+			}
+			c.Events[0] = row.by.Sign(c.Events[0])
+			if row.stripped {
+				w.record(c.Task, c.Events)
+				continue
+			}
+			w.commit(decide.Inputs{Ask: decide.AskNote}.By(row.by), decide.Evidence{}, c)
+		}
+		if got := w.s.Task.Counters.Get("rereviews"); got != 0 {
+			t.Errorf("%s: it ends with %d", row.name, got)
+		}
+		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
+		if err != nil || got.Decisions != row.decided || got.Skipped != row.skipped || len(got.Untold) > 0 != row.stripped || len(got.Different) != row.different {
+			t.Errorf("%s: %v, %+v", row.name, err, got)
+		}
+	}
+}
