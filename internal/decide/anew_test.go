@@ -136,7 +136,7 @@ func TestTheWayOnIsToldOfEveryMove(t *testing.T) {
 		}
 	}
 	const want = "orange task redo T1 review --reason TEXT"
-	_, _, err := decide.Next(def, one, ev, task.Actor{Role: task.RoleWorker}, "", noon)
+	_, _, err := decide.Next(def, one, ev, task.Actor{Role: "tester"}, "", noon)
 	if no := refusal(t, err); !strings.Contains(no.Error(), want) {
 		t.Errorf("next says\n%v", no)
 	}
