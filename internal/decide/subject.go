@@ -111,7 +111,10 @@ func onlyPasses(def *workflow.Definition, t task.Task, to task.Status) bool {
 func Agrees(t task.Task, ev Evidence) bool {
 	same := ev.Subject.Commit == t.Subject.Commit
 	unmoved, moved := workflow.Part{Git: workflow.GitUnmoved}, workflow.Part{Git: workflow.GitMoved}
-	return !(ev.Facts[unmoved.Key()].Holds && !same || ev.Facts[moved.Key()].Holds && same)
+	if same {
+		return !ev.Facts[moved.Key()].Holds
+	}
+	return !ev.Facts[unmoved.Key()].Holds
 }
 
 // Prepared is what follows for a task whose status began without a workspace, once that is ready: now it is known what its evidence is about.

@@ -67,18 +67,6 @@ func (r reader) warnTwice(d *Definition) {
 	})
 }
 
-// targets are the states that an exit rule may lead to.
-func targets(rule Rule) []task.Status {
-	var out []task.Status
-	if rule.Then != "" {
-		out = append(out, rule.Then)
-	}
-	for _, b := range rule.ThenWhen {
-		out = append(out, b.Then)
-	}
-	return out
-}
-
 // warnBy tells of transitions that anybody may ask for, out of a state where others say who may.
 func (r reader) warnBy(d *Definition) {
 	says := map[task.Status]Transition{}
