@@ -144,7 +144,7 @@ func (in *Inputs) evidence(def *workflow.Definition, p Past) (Evidence, error) {
 	ev.Facts = map[string]Fact{}
 	for _, part := range allParts(def) {
 		if f, seen := in.Facts[short(part.Key())]; seen {
-			ev.Facts[part.Key()] = Fact{Holds: f.Holds, Source: f.Source, Digest: f.Digest, Found: f.Found, Moved: f.Moved, Unread: f.Unread}
+			ev.Facts[part.Key()] = Fact{Holds: f.Holds, Source: f.Source, Digest: f.Digest, Found: f.Found, Moved: f.Moved}
 		}
 	}
 	return ev, nil

@@ -113,7 +113,6 @@ type Seen struct {
 	Digest string `json:"digest,omitempty"`
 	Found  string `json:"found,omitempty"` // why it does not hold
 	Moved  bool   `json:"moved,omitempty"`
-	Unread bool   `json:"unread,omitempty"`
 }
 
 // By are inputs with whoever asked.
@@ -261,7 +260,7 @@ func (in *Inputs) facts(parts []workflow.Part, ev Evidence) {
 		}
 		seenAs := Seen{Holds: fact.Holds, Source: fact.Source, Digest: fact.Digest}
 		if !fact.Holds {
-			seenAs.Found, seenAs.Moved, seenAs.Unread = fact.Found, fact.Moved, fact.Unread
+			seenAs.Found, seenAs.Moved = fact.Found, fact.Moved
 		}
 		in.Facts[short(p.Key())] = seenAs
 	}
