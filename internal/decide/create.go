@@ -227,10 +227,10 @@ func Blocks(def *workflow.Definition, status task.Status, role string) bool {
 }
 
 // Overtaken says which owed hooks a new step drops: those that would still start something.
-// What ends an agent or gives a workspace back stays owed, and so does what makes the workspace ready,
-// as long as the task keeps it: no agent may be started in a workspace that still is as another task left it.
+// What ends an agent or gives a workspace back stays owed, and so does what makes the workspace ready, as long as the task keeps it
+// and the step does not do so itself: no agent may be started in a workspace that still is as another task left it.
 func Overtaken(owed []task.OwedHook, next task.Change) []int64 {
-	keeps := next.Task.Live
+	keeps := next.Task.Live && !makesReadyFirst(next.Hooks)
 	for _, h := range next.Hooks {
 		keeps = keeps && h.Action != task.ReleaseWorkspace
 	}
@@ -244,6 +244,15 @@ func Overtaken(owed []task.OwedHook, next task.Change) []int64 {
 		}
 	}
 	return out
+}
+
+// makesReadyFirst says whether a step makes the workspace ready before it starts anything.
+func makesReadyFirst(hooks []task.Hook) bool {
+	at := slices.IndexFunc(hooks, func(h task.Hook) bool {
+		class, _ := task.ClassOf(h.Action)
+		return class == task.ClassStart
+	})
+	return at >= 0 && hooks[at].Action == task.AcquireWorkspace
 }
 
 // LeftAlone says what a person should know when a step drops the start of the very agent that its status needs, and starts none itself;

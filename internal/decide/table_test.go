@@ -306,6 +306,8 @@ func TestAWorkspaceThatTheTaskKeepsIsMadeReadyWhateverComes(t *testing.T) {
 		want []int64
 	}{
 		{"a respawn", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.SpawnAgent}}}, []int64{2}},
+		{"a step that makes it ready itself", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.KillSession}, {Action: task.AcquireWorkspace}}}, []int64{1, 2}},
+		{"a step that starts somebody sooner", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.SpawnAgent}, {Action: task.AcquireWorkspace}}}, []int64{2}},
 		{"a step that gives it back", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.ReleaseWorkspace}}}, []int64{1, 2}},
 		{"the end", task.Change{}, []int64{1, 2}},
 	} {
