@@ -351,3 +351,22 @@ exit_monitoring:
 		t.Errorf("found %+v, want a way back to where an arm leads from", edge)
 	}
 }
+
+func TestACrash_isAnEventAndTheSecondOneIsToldToAPerson(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"default", "classic"} {
+		one := newTask("working")
+		for count := 1; count <= 2; count++ {
+			c := decide.Exit(shippedWorkflow(t, name), one, evidence(""), deathOf("worker"), noon)
+			crash := c.Events[0]
+			if crash.Type != task.AgentCrashed || crash.Data["status"] != "working" || crash.Counters.Get(task.CrashCount) != count ||
+				crash.Data["crash_count"] != fmt.Sprint(count) || !strings.Contains(crash.Reason, "## Handoff") {
+				t.Errorf("%s, crash %d: found the event %+v", name, count, crash)
+			}
+			if want := []string{`crash 1: `, `2 crashes in "working"`}[count-1]; !strings.HasPrefix(c.Task.Attention, want) {
+				t.Errorf("%s, crash %d: found the mark %q, want one that begins with %q", name, count, c.Task.Attention, want)
+			}
+			one = c.Task
+		}
+	}
+}

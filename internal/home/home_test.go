@@ -104,6 +104,18 @@ func TestProjects_areReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
+// The keys of the file are those that people and other programs write.
+func TestProjects_haveTheKeysThatPeopleWrite(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	write(t, h, "projects.json", `[{"name": "coffee", "path": "/w/coffee", "default_branch": "trunk", "pool_size": 3, "workflow": "minimal"}]`)
+	all, err := h.Projects()
+	must(t, err)
+	if want := []task.Project{{Name: "coffee", Path: "/w/coffee", DefaultBranch: "trunk", PoolSize: 3, Workflow: "minimal"}}; !reflect.DeepEqual(all, want) {
+		t.Errorf("the projects are %+v, want %+v", all, want)
+	}
+}
+
 func TestProjects_ofUnknownNamesAreNotFound(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
