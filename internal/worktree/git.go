@@ -156,7 +156,7 @@ func wordless(folder string) bool {
 	if !(place{gitDir: folder}).halfMade() {
 		return false
 	}
-	text, err := os.ReadFile(filepath.Join(folder, "commondir"))
+	text, err := readFile(filepath.Join(folder, "commondir"))
 	return len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist))
 }
 

@@ -242,7 +242,7 @@ func (s Slot) digest(file string) string {
 	case !info.Mode().IsRegular():
 		return "no file"
 	}
-	opened, err := os.Open(name)
+	opened, err := openFile(name)
 	if err != nil {
 		return "not to be read"
 	}

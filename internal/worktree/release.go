@@ -227,7 +227,7 @@ func (p place) tips() []string {
 	for _, file := range []string{
 		"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge/orig-head", "rebase-apply/orig-head",
 	} {
-		text, err := os.ReadFile(filepath.Join(p.gitDir, file))
+		text, err := readFile(filepath.Join(p.gitDir, file))
 		if err == nil {
 			all = append(all, strings.Fields(string(text))...)
 		}

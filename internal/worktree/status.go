@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -77,7 +76,7 @@ func (s Slot) onStrange() bool {
 	if err != nil {
 		return false
 	}
-	head, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
+	head, err := readFile(filepath.Join(gitDir, "HEAD"))
 	return err == nil && strings.TrimSpace(string(head)) == "ref: refs/heads/"+detached
 }
 
