@@ -58,6 +58,9 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	if err != nil {
 		return nil, err
 	}
+	if err := s.unflagBelow(ctx, d.submodules); err != nil {
+		return nil, err
+	}
 	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: d.any() || force, flags: d.flags}
 	if k.document, err = s.replacedDocument(here); err != nil {
 		return nil, err

@@ -112,9 +112,12 @@ func (st *status) add(line string) error {
 	return nil
 }
 
+// gitlink is the mode of a submodule.
+const gitlink = "160000"
+
 // onlySubmodule says whether the modes in HEAD, in the index and in the worktree are those of a submodule, where there are any.
 func onlySubmodule(modes []string) bool {
-	const gitlink, absent = "160000", "000000"
+	const absent = "000000"
 	found := false
 	for _, mode := range modes {
 		if mode != gitlink && mode != absent {
