@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -247,6 +248,14 @@ func (s Slot) shownNow(changes []change) map[string]string {
 		}
 	}
 	return shown
+}
+
+// asShown are those of the files that the slot showed as modified which are still what they were. Whether git calls them modified at this
+// moment is chance: it looks into a file only where the times tell nothing, or tell of a change.
+func (s Slot) asShown(shown map[string]string) map[string]string {
+	still := maps.Clone(shown)
+	maps.DeleteFunc(still, func(file, was string) bool { return s.digest(file) != was })
+	return still
 }
 
 // digest tells of a file's content and of its mode as far as git knows modes.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestFlaggedFiles_hideNothing(t *testing.T) {
@@ -154,4 +155,30 @@ func TestStand_seesWhatIsHiddenInASubmodule(t *testing.T) {
 			want(t, "flags that are left", git(t, lib, "ls-files", "-v"), "H lib.txt")
 		})
 	}
+}
+
+// What a slot showed as modified before anybody worked there is nobody's work for the next task either, though git did not look into it then.
+func TestPrepare_knowsWhatTheSlotShowedBefore(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	release(t, s, "T1")
+	n, _, err := s.note(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Shown = map[string]string{"a.txt": s.digest("a.txt"), "sub/deep.txt": "what it is no more"}
+	if err := s.writeNote(n); err != nil {
+		t.Fatal(err)
+	}
+	prepare(t, s, "next", "T2")
+	git(t, h.Path, "config", "filter.other.clean", "echo other")
+	write(t, h.Path, ".git/info/attributes", "*.txt filter=other\n")
+	now := time.Now()
+	for _, file := range []string{"a.txt", "sub/deep.txt"} {
+		if err := os.Chtimes(filepath.Join(s.Dir, file), now, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "sub/deep.txt")
 }

@@ -151,7 +151,7 @@ func (s Slot) enter(ctx context.Context, p Prepare, to Prepared, prepared note, 
 			return kept, err
 		}
 	}
-	var shown map[string]string
+	shown := map[string]string{}
 	if carried {
 		var more []Rescue
 		more, shown, err = s.carriedAlong(ctx, prepared, fresh)
@@ -160,6 +160,7 @@ func (s Slot) enter(ctx context.Context, p Prepare, to Prepared, prepared note, 
 			return kept, err
 		}
 	}
+	maps.Copy(shown, s.asShown(prepared.Shown))
 	if !maps.Equal(shown, prepared.Shown) {
 		prepared.Shown = shown
 		if err := s.writeNote(prepared); err != nil {
