@@ -61,7 +61,7 @@ type Hidden struct {
 func (s Standing) Tracked() []string { return slices.Concat(s.Modified, s.Submodules) }
 
 // Uncommitted are all paths that a commit would be about.
-func (s Standing) Uncommitted() []string { return slices.Concat(s.Modified, s.New) }
+func (s Standing) Uncommitted() []string { return slices.Concat(s.Modified, s.Submodules, s.New) }
 
 // Programs runs what is not this program, and bounds it.
 type Programs interface {

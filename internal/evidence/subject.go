@@ -227,7 +227,7 @@ func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Standing, 
 	if err != nil {
 		return err
 	}
-	changed = append(changed, slices.Concat(s.Uncommitted(), s.Submodules)...)
+	changed = append(changed, s.Uncommitted()...)
 	slices.Sort(changed)
 	touched := v.Named(globs, slices.Compact(changed))
 	fact.Text = "HEAD " + s.Head + "\nuntouched " + strings.Join(globs, " ") + "\n" + strings.Join(touched, "\n") + "\n"

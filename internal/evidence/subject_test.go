@@ -54,6 +54,8 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			dirty(w)
 			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"assume-unchanged"}}}
 		}, found: []string{"assume-unchanged"}, want: `git update-index --no-assume-unchanged "a.go"`},
+		{name: "a submodule is not clean", git: workflow.GitClean, set: func(w *world) { w.stand.Submodules = []string{"lib"} },
+			found: []string{`uncommitted changes in "lib"`}, want: "commit"},
 		{name: "settings", git: workflow.GitCommitted, set: func(w *world) { w.stand.Setup = []string{"core.hookspath"} },
 			found: []string{"settings", "core.hookspath"}, want: "git config --worktree --unset"},
 		{name: "settings, asked for a clean one", git: workflow.GitClean, set: func(w *world) { w.stand.Setup = []string{"sparse-checkout"} },
