@@ -68,8 +68,8 @@ func (p *Program) finding(f task.Finding) {
 	if f.Mended != "" {
 		mark = "mended"
 	}
-	below := "\n" + strings.Repeat(" ", 20) // no further line looks like another finding
-	text := fmt.Sprintf("%-8s %-10s %s: %s", mark, f.Check, printable.Line(f.Subject), f.Found)
+	below := "\n" + strings.Repeat(" ", 22) // no further line looks like another finding
+	text := fmt.Sprintf("%-8s %-12s %s: %s", mark, f.Check, printable.Line(f.Subject), f.Found)
 	if f.Mended != "" {
 		text += "\n" + f.Mended
 	}

@@ -295,7 +295,7 @@ func orNone(text string) string {
 }
 
 func copyFile(from, to string) error {
-	source, err := os.Open(from)
+	source, err := openFile(from)
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}
