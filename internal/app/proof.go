@@ -28,8 +28,10 @@ func (h *house) Verify(ctx context.Context, ids []string) ([]task.Finding, error
 }
 
 // VerifyAll looks whether the past of all tasks holds, or of a project's where one is named, and whether one is gone.
-func (h *house) VerifyAll(ctx context.Context, project string) ([]task.Finding, error) {
-	return h.verifier().VerifyAll(ctx, past{h.store, h}, project)
+func (h *house) VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) ([]task.Finding, error) {
+	d := h.verifier()
+	d.Progress = progress
+	return d.VerifyAll(ctx, past{h.store, h}, project)
 }
 
 func (h *house) verifier() *doctor.Doctor {

@@ -18,7 +18,8 @@ type Proof interface {
 	All(ctx context.Context, project string) ([]string, error)
 	Verify(ctx context.Context, ids []string) ([]task.Finding, error)
 	// VerifyAll looks at all tasks, or a project's where one is named, and whether one is gone.
-	VerifyAll(ctx context.Context, project string) ([]task.Finding, error)
+	// It tells how far it is.
+	VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) ([]task.Finding, error)
 	// Replay makes every decision of some tasks again, by the rules that they were made by, or by those of a workflow file.
 	Replay(ctx context.Context, ids []string, workflow string) ([]decide.Replayed, error)
 }
@@ -142,11 +143,13 @@ With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "o
 			if err != nil {
 				return err
 			}
+			far := p.progress()
 			look := func() ([]task.Finding, error) { return h.Proof.Verify(ctx, ids) }
 			if all {
-				look = func() ([]task.Finding, error) { return h.Proof.VerifyAll(ctx, p.project) }
+				look = func() ([]task.Finding, error) { return h.Proof.VerifyAll(ctx, p.project, far.tell) }
 			}
 			found, err := look()
+			far.end()
 			if err != nil {
 				return err
 			}
