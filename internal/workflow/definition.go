@@ -36,6 +36,7 @@ type Definition struct {
 	Prompts     []Prompt
 	Allow       []Allowance // properties that need not hold here
 	initial     yaml.Pos
+	named       yaml.Pos // where its name stands
 }
 
 // Role is somebody whom the workflow names beside worker, reviewer and human.
@@ -307,9 +308,10 @@ type Branch struct {
 
 // Prompt is the text that an agent starts with.
 type Prompt struct {
-	Name string
-	Text string
-	Pos  yaml.Pos
+	Name  string
+	Text  string
+	Pos   yaml.Pos
+	names []Named // the words in braces, each where it stands first
 }
 
 // State finds a state by name.
