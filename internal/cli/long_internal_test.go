@@ -32,6 +32,11 @@ func (l *long) VerifyAll(_ context.Context, _ string, progress func(string, int,
 	return nil, nil
 }
 
+func (l *long) Replay(_ context.Context, _ []string, _ Rules, progress func(string, int, int)) (Replays, error) {
+	l.work(func() { progress("tasks replayed", 3, 7) })
+	return Replays{}, nil
+}
+
 func (l *long) Examine(_ context.Context, _, _ bool, progress func(string, int, int)) ([]task.Finding, error) {
 	l.work(func() { progress("tasks brought back", 3, 7) })
 	return nil, nil
@@ -55,6 +60,7 @@ func TestLongCommands_tellAtATerminalHowFarTheyAre(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"task verify --all":      "tasks verified: 3 of 7",
+		"task replay --all":      "tasks replayed: 3 of 7",
 		"doctor --rebuild":       "tasks brought back: 3 of 7",
 		"workflow simulate mine": "runs simulated: 3 of 7",
 	} {
@@ -68,7 +74,9 @@ func TestLongCommands_tellAtATerminalHowFarTheyAre(t *testing.T) {
 					l.seen = seen
 				}
 			}
-			p.Open = func(context.Context) (*House, error) { return &House{Proof: l, Workflows: anyWorkflow{}, Simulation: l}, nil }
+			p.Open = func(context.Context) (*House, error) {
+				return &House{Proof: l, Workflows: anyWorkflow{}, Simulation: l}, nil
+			}
 			if status := p.Run(t.Context(), strings.Fields(line)); status != 0 || l.told == 0 {
 				t.Errorf("%s: exit status %d, told %d times: %s", line, status, l.told, told.String())
 			}
