@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -42,7 +41,7 @@ func Main() int {
 	defer stop()
 	var opened *house
 	program := &cli.Program{
-		Version: version(), In: os.Stdin, Out: results(), Err: talk(), Terminal: isTerminal(os.Stdin), Progress: progressAt(os.Stderr),
+		Version: version(), In: os.Stdin, Out: results(), Err: talk(), Terminal: isTerminal(os.Stdin), Progress: progressAt(),
 		Open: func(ctx context.Context) (*cli.House, error) {
 			var err error
 			if opened, err = open(ctx); err != nil {
@@ -82,14 +81,6 @@ func version() string {
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Mode()&os.ModeDevice != 0 && f.Name() != os.DevNull && !isNull(info)
-}
-
-// progressAt is where a person sees how far a long command is; nil where that is no terminal. What is shown there are numbers.
-func progressAt(f *os.File) io.Writer {
-	if !isTerminal(f) {
-		return nil
-	}
-	return f
 }
 
 func isNull(info os.FileInfo) bool {
