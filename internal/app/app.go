@@ -41,7 +41,7 @@ func Main() int {
 	defer stop()
 	var opened *house
 	program := &cli.Program{
-		Version: version(), In: os.Stdin, Out: results(), Err: talk(), Terminal: isTerminal(os.Stdin),
+		Version: version(), In: os.Stdin, Out: results(), Err: talk(), Terminal: isTerminal(os.Stdin), Progress: progressAt(),
 		Open: func(ctx context.Context) (*cli.House, error) {
 			var err error
 			if opened, err = open(ctx); err != nil {

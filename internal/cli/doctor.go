@@ -23,7 +23,9 @@ Without --fix nothing is changed. Exit status: 0 where no problem is left, 1 whe
            What the engine owns comes from the verified history, the rest from the header of TASK.md.`,
 		Example: "  orange doctor\n  orange doctor --fix\n  orange doctor --rebuild",
 		RunE: func(c *cobra.Command, _ []string) error {
-			found, err := p.Examine(c.Context(), fix, rebuild)
+			far := p.progress()
+			found, err := p.Examine(c.Context(), fix, rebuild, far.tell)
+			far.end()
 			if err != nil {
 				return err
 			}
