@@ -182,7 +182,7 @@ func (h *house) furnish() error {
 	desk := desk{house: h}
 	h.engine = &engine.Engine{
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files, Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
-		Runner: runner{house: h}, Environments: environments{h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
+		Runner: runner{house: h}, Environments: environments{h}, Terminal: sessions{house: h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Facts = h.looker(checkPatience)
 	h.engine.Performer = &hook.Hands{

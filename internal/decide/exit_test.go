@@ -89,8 +89,12 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 		if c.DeadHook != 4 || len(c.EndSeats) != 0 || c.Expect != one.Version {
 			t.Errorf("%s: the seats of hook %d and of %v end, decided on version %d", tt.row, c.DeadHook, c.EndSeats, c.Expect)
 		}
-		if first := c.Events[0]; first.Data["exit_status"] != "0" || first.Data["last_words"] != "out of paper" || first.Data["status"] != string(tt.status) {
+		first := c.Events[0]
+		if first.Data["exit_status"] != "0" || first.Data["last_words"] != "out of paper" || first.Told()["status"] != string(tt.status) {
 			t.Errorf("%s: the event keeps %v", tt.row, first.Data)
+		}
+		if _, among := first.Data["status"]; first.Type == task.AgentCrashed && (first.In != tt.status || first.Crash != tt.crashes+1 || among) {
+			t.Errorf("%s: the crash is number %d in %q, and keeps %v", tt.row, first.Crash, first.In, first.Data)
 		}
 		needs := c.Events[0].Type == task.AgentCrashed || len(c.Events) == 1
 		if decide.NeedsWords(c) != needs {

@@ -230,6 +230,9 @@ func (r *replay) differs(again []task.Event, at, recorded int, lines []string) (
 			if i == 0 {
 				e.Inputs = r.events[at].Inputs
 			}
+			if i < recorded && r.events[at+i].IsOldCrash() {
+				e = e.AsOldCrash()
+			}
 			sealed, err := task.Seal(e, at+i+1, prev)
 			if err != nil {
 				return false, err

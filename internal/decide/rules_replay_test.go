@@ -230,3 +230,56 @@ func TestAReplay_doesNotGuessWhatStoodThere(t *testing.T) {
 		}
 	}
 }
+
+// Histories of before have the status and the number of a crash among its data. What was decided then is decided so again.
+func TestReplay_makesACrashAgainInTheFormItWasWrittenIn(t *testing.T) {
+	t.Parallel()
+	all := shippedAndStrained(t)
+	crashes := 0
+	for seed := range uint64(30) {
+		w := newStroll(t, all[seed%uint64(len(all))], seed)
+		lines, events, at := before(t, w.events)
+		crashes += len(at)
+		if err := task.VerifyChain(events); err != nil {
+			t.Fatal(err)
+		}
+		if told, _, err := task.Fold(events); err != nil || !told.Counters.Equal(w.s.Task.Counters) {
+			t.Fatalf("seed %d: the fold counts %v, the record %v (%v)", seed, told.Counters, w.s.Task.Counters, err)
+		}
+		got, err := decide.Replay(w.s.Task, lines, w.library(), nil)
+		if err != nil || got.Decisions < 1 || got.Equal != got.Decisions || len(got.Untold) > 0 || got.OtherEdition > 0 {
+			t.Fatalf("seed %d, %s: %v\n%+v", seed, w.def.Name, err, got)
+		}
+		if len(at) == 0 {
+			continue
+		}
+		lines[at[0]] = strings.Replace(lines[at[0]], `"crash_count":"`, `"crash_count":"9`, 1)
+		if got, err = decide.Replay(w.s.Task, lines, w.library(), nil); err != nil || len(got.Different) == 0 {
+			t.Errorf("seed %d: another number of a crash is not noticed: %v %+v", seed, err, got)
+		}
+	}
+	if crashes < 10 {
+		t.Errorf("found %d crashes, expected some", crashes)
+	}
+}
+
+// before is a history as an earlier version would have written it, and where its crashes are.
+func before(t *testing.T, events []task.Event) (lines []string, sealed []task.Event, crashes []int) {
+	t.Helper()
+	prev := ""
+	for i, e := range events {
+		if e.Type == task.AgentCrashed {
+			e, crashes = e.AsOldCrash(), append(crashes, i)
+		}
+		one, err := task.Seal(e, i+1, prev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prev, lines, sealed = one.Hash, append(lines, string(line)), append(sealed, one)
+	}
+	return lines, sealed, crashes
+}
