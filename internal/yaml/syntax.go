@@ -244,7 +244,29 @@ func strayColon(r *Reader, s slip) (Pos, string) {
 		return start, fmt.Sprintf("found a key that is indented deeper than the one above it, which has its value already, expected %s as on line %d",
 			spaces(column(indentOf(text))), above)
 	}
+	if key := r.opens(start); key > 0 {
+		return start, fmt.Sprintf("found a colon in a text of several lines that begins below line %d, expected | behind the colon there: it keeps the lines as they are", key)
+	}
 	return s.at, ""
+}
+
+var (
+	bareKey = regexp.MustCompile(`^[ \t]*(?:- +)*[A-Za-z_][\w-]*:[ \t]*(?:#.*)?$`)
+	aKey    = regexp.MustCompile(`^[ \t]*(?:- +)*[A-Za-z_][\w-]*:(?:[ \t]|$)`)
+)
+
+// opens is the line of the key without a value below which the text at a place stands; 0 where there are other keys between them, or none at all.
+func (r *Reader) opens(at Pos) int {
+	number := r.before(at.Line)
+	for ; number > 0 && column(indentOf(r.line(number))) >= at.Col-1; number = r.before(number) {
+		if aKey.MatchString(r.line(number)) {
+			return 0
+		}
+	}
+	if number > 0 && bareKey.MatchString(r.line(number)) {
+		return number
+	}
+	return 0
 }
 
 func spaces(n int) string {

@@ -63,6 +63,8 @@ func TestTheUsualSlipsAreToldAtTheirPlace(t *testing.T) {
 			`f:1:7: found a second colon in one value, expected quotes around the value: 'don''t: x' [syntax]`},
 		{"a colon in an element", "list:\n  - a: b: c\n",
 			`f:2:8: found a second colon in one value, expected quotes around the value: 'b: c' [syntax]`},
+		{"a text without its sign", "pairs:\n  a: ## Work\n    Do it.\n\n    Project: x\n",
+			`f:5:5: found a colon in a text of several lines that begins below line 2, expected | behind the colon there: it keeps the lines as they are [syntax]`},
 		{"a key without a colon", "text: b\nc\nname: e\n",
 			`f:2:1: found "c", expected a key with a colon and its value [syntax]`},
 		{"a colon without a space", "name: d\ntext:b\n",
