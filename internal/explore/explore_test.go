@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"orange/internal/explore"
@@ -119,6 +121,40 @@ func TestNotOnlyConfigurationsAreCountedButWhatIsFollowedFromThem(t *testing.T) 
 	}
 }
 
+// crowd is a workflow in which many may ask for every move: there are many steps, and few ways.
+func crowd(t *testing.T, roles int) *workflow.Definition {
+	t.Helper()
+	var names []string
+	text := "name: crowd\nversion: 1\nroles:\n"
+	for i := range roles {
+		names = append(names, fmt.Sprintf("r%d", i))
+		text += fmt.Sprintf("  r%d: {about: asks}\n", i)
+	}
+	by := "by: [" + strings.Join(names, ", ") + "]"
+	text += "states:\n  a: {}\n  b: {}\n  c: {}\n  done: {terminal: true}\ntransitions:\n"
+	for _, move := range []string{"from: a, to: b", "from: b, to: c", "from: c, to: a", "from: a, to: c", "from: b, to: a", "from: c, to: b"} {
+		text += "  - {" + move + ", " + by + "}\n"
+	}
+	text += "  - {from: \"*\", to: done, by: human}\nprompts: {}\nallow: {roles-act: a test}\n"
+	def, err := workflow.Parse("crowd.yml", []byte(text), usual(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def
+}
+
+func TestStepsAreCountedThatLeadNowhereNew(t *testing.T) {
+	t.Parallel()
+	def := crowd(t, 25)
+	whole := explore.Check(def, explore.Most)
+	if whole.TooMany || whole.Configurations > 4 {
+		t.Fatalf("found %d configurations", whole.Configurations)
+	}
+	if r := explore.Check(def, whole.Configurations); !r.TooMany {
+		t.Errorf("found %d configurations, each with more than a hundred steps, and it came to an end", r.Configurations)
+	}
+}
+
 func TestWhatIsFoundBrokenBeforeTheSearchGivesUpIsBroken(t *testing.T) {
 	t.Parallel()
 	def := load(t, "testdata/bad/workspace-1.yml")
@@ -134,5 +170,20 @@ func TestTooMuchToFollowIsNeitherProvedNorBroken(t *testing.T) {
 	r := explore.Check(load(t, "../../workflows/default.yml"), 50)
 	if !r.TooMany || r.Proved() || len(r.Failed()) > 0 || r.Configurations != 50 {
 		t.Errorf("found %+v", r)
+	}
+}
+
+func TestWhatGoesRoundForEverHasNoBound(t *testing.T) {
+	t.Parallel()
+	for _, file := range files(t, "testdata/bad/bounded-*.yml") {
+		def, err := parse(t, file)
+		if err != nil {
+			continue
+		}
+		r := explore.Check(def, explore.Most)
+		round := slices.ContainsFunc(r.Failed(), func(v explore.Verdict) bool { return v.Name == explore.Bounded })
+		if round != (r.Bound == explore.Bound{}) {
+			t.Errorf("%s: goes round: %v, and its bound is %+v", file, round, r.Bound)
+		}
 	}
 }
