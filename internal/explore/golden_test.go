@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,9 +143,22 @@ func TestSoundWorkflowsAreLeftInPeace(t *testing.T) {
 	if len(all) < 20 {
 		t.Errorf("found %d, want 20", len(all))
 	}
+	var figures strings.Builder
 	for _, file := range all {
 		if got, _ := found(t, file); got != "" {
 			t.Errorf("found:\n%s", got)
 		}
+		r := explore.Check(load(t, file), explore.Most)
+		fmt.Fprintf(&figures, "%s: %d configurations; without a person at most: moves %d, agents %d, reviews %d\n",
+			filepath.Base(file), r.Configurations, r.Bound.Moves, r.Bound.Agents, r.Bound.Rounds)
+	}
+	const golden = "testdata/good/figures.out"
+	if *update {
+		if err := os.WriteFile(golden, []byte(figures.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(golden); err != nil || figures.String() != string(want) {
+		t.Errorf("found:\n%swant:\n%s(%v)", figures.String(), want, err)
 	}
 }

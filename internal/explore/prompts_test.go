@@ -58,3 +58,18 @@ func TestAPromptNamesWhatItsMoveAsksFor(t *testing.T) {
 		}
 	}
 }
+
+func TestACommandIsForThePersonOfWhomItsSentenceSpeaks(t *testing.T) {
+	t.Parallel()
+	const command = "`orange task update --status todo`"
+	for prompt, told := range map[string]bool{
+		"Write `## A`. A person runs " + command + ".":          false,
+		"Write `## A`. A person may look. Run " + command + ".": true,
+		"Write `## A`. Run " + command + ".":                    true,
+	} {
+		failed := explore.Check(parseText(t, prompted("{section: '## A'}", prompt)), explore.Most).Failed()
+		if is := len(failed) == 1 && strings.Contains(failed[0].Message, "that is no move which it may make"); is != told {
+			t.Errorf("%s: found %v", prompt, failed)
+		}
+	}
+}
