@@ -162,3 +162,20 @@ func TestSoundWorkflowsAreLeftInPeace(t *testing.T) {
 		t.Errorf("found:\n%swant:\n%s(%v)", figures.String(), want, err)
 	}
 }
+
+// What is read from a file never has two transitions that are meant at once: reading refuses them.
+func TestTwoTransitionsThatAreOpenAtOnceAreTold(t *testing.T) {
+	t.Parallel()
+	for verdicts, told := range map[[2]string]bool{{"PASS", "PASS"}: true, {"PASS", "FAIL"}: false} {
+		def := load(t, "testdata/good/two-reviews.yml")
+		at := slices.IndexFunc(def.Transitions, func(e workflow.Transition) bool { return e.From == "review" && e.To == "ready" })
+		again := def.Transitions[at]
+		again.Gate = slices.Clone(again.Gate)
+		def.Transitions[at].Gate[0].Verdict, again.Gate[0].Verdict = verdicts[0], verdicts[1]
+		def.Transitions = append(def.Transitions, again)
+		failed := explore.Check(def, explore.Most).Failed()
+		if is := slices.ContainsFunc(failed, func(v explore.Verdict) bool { return v.Name == explore.Disjoint }); is != told {
+			t.Errorf("%v: found %v", verdicts, failed)
+		}
+	}
+}
