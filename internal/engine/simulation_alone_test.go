@@ -97,7 +97,7 @@ func (l *life) chances(t task.Task, actors []task.Actor) []chance {
 
 func (l *life) agentsAlive() []task.Actor {
 	var out []task.Actor
-	for _, a := range l.sim.agents {
+	for _, a := range l.agents {
 		if a.alive {
 			out = append(out, task.Actor{Role: a.role})
 		}
@@ -247,7 +247,7 @@ func (l *life) asks(t task.Task, c chance, override bool) {
 // bequeaths has the state's agent end well and leave what an exit rule looks for.
 func (l *life) bequeaths(t task.Task) {
 	state, _ := l.law.def.State(t.Status)
-	a := l.sim.living(l.id, state.Role)
+	a := l.living(l.id, state.Role)
 	var rules []workflow.Rule
 	for _, r := range l.law.def.Exit.Rules {
 		if r.Status == t.Status && r.HasArtifact != nil {
