@@ -2,6 +2,8 @@
 
 GO ?= go
 REPO ?=
+DOCUMENTS ?=
+SEED ?= 1
 # The race detector needs a C compiler. Without one the tests run without it, and say so.
 CC_THERE := $(shell command -v $${CC:-cc} 2>/dev/null)
 # The database alone is left out of it: translated C, whose every step it would look at, for more than half of the time.
@@ -13,7 +15,7 @@ export GORACE ?= atexit_sleep_ms=0
 QUIET := printable task document yaml workflow harness decide explore graph
 SINGLE := TestSimulation
 
-.PHONY: help build install need demo test test-long lint bench pictures fmt clean
+.PHONY: help build install need demo test test-rows test-long lint bench pictures promises draw fmt clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -44,6 +46,9 @@ else
 	$(GO) test -timeout 20m -shuffle=on -run $(SINGLE) ./internal/engine ./internal/app
 endif
 
+test-rows: need ## run the long stories without which a row of docs/promises.md has no test
+	rows=$$($(GO) run ./docs/promises -long) && ORANGE_TEST_LONG=1 $(GO) test -timeout 15m -run "$$rows" ./cmd/orange
+
 test-long: need ## run the long tests too
 	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 120m ./...
 	$(if $(RACE),ORANGE_TEST_LONG=1 $(GO) test -run $(SINGLE) -timeout 60m ./internal/engine ./internal/app)
@@ -64,8 +69,14 @@ pictures: need build ## draw the pictures of the dashboard anew
 	@mkdir -p docs/pictures
 	$(GO) run ./demo/pictures "$(CURDIR)/bin/orange" "$(CURDIR)/demo/agent" docs/pictures
 
+promises: ## list anew what the documents of the folder DOCUMENTS=... promise
+	$(GO) run ./docs/promises -list "$(DOCUMENTS)"
+
+draw: ## draw rows of docs/promises.md, by SEED=..., whose tests are to fail when the program is broken there
+	@$(GO) run ./docs/promises -draw 20 -seed $(SEED)
+
 fmt: ## format the code
-	gofmt -w cmd internal workflows harnesses
+	gofmt -w cmd docs internal workflows harnesses
 
 clean: ## remove what was built
 	rm -rf bin

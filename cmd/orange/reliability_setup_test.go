@@ -41,7 +41,7 @@ func setupFaults() []fault {
 		},
 		{
 			name: "config.yml is broken", run: respawn, repair: retry, inflict: withoutAgent(spoiled("harness: [x", "config.yml")),
-			says:    `orange: hook failed: spawn_agent: .*HOME/config.yml:\d+:\d+: this is not valid YAML: .*\n  the task keeps its status; put that right and run: orange task retry ID`,
+			says:    `orange: hook failed: spawn_agent: .*HOME/config.yml:1:10: found "\[", which is not closed where line 2 begins, .*\n  the task keeps its status; put that right and run: orange task retry ID`,
 			becomes: agentless, goesOn: "mend the file; `orange task retry`",
 		},
 		{
@@ -56,7 +56,7 @@ func setupFaults() []fault {
 		},
 		{
 			name: "A new task asks for a workflow file that is broken", run: create, exit: 2, inflict: spoiled("name: [", "workflows", "mine.yml"),
-			says:    `orange: HOME/workflows/mine.yml:\d+:\d+: this is not valid YAML: .* \[syntax\]`,
+			says:    `orange: HOME/workflows/mine.yml:1:8: found the end of the file where a list .* \[syntax\]`,
 			becomes: "the new one is not made", goesOn: "mend the file; the same command again",
 		},
 		{

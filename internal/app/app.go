@@ -41,7 +41,7 @@ func Main() int {
 	defer stop()
 	var opened *house
 	program := &cli.Program{
-		Version: version(), In: os.Stdin, Out: results(), Err: talk(), Terminal: isTerminal(os.Stdin),
+		Version: version(), In: os.Stdin, Out: results(), Err: talk(), Terminal: isTerminal(os.Stdin), Progress: progressAt(),
 		Open: func(ctx context.Context) (*cli.House, error) {
 			var err error
 			if opened, err = open(ctx); err != nil {
@@ -182,7 +182,7 @@ func (h *house) furnish() error {
 	desk := desk{house: h}
 	h.engine = &engine.Engine{
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files, Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
-		Runner: runner{house: h}, Environments: environments{h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
+		Runner: runner{house: h}, Environments: environments{h}, Terminal: sessions{house: h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Facts = h.looker(checkPatience)
 	h.engine.Performer = &hook.Hands{

@@ -230,12 +230,15 @@ func (d desk) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 	return d.told(t, prepared.Rescued, prepared.TakenBack), err
 }
 
-// told are the refs of what was kept, and in words what was taken back of a worktree's own configuration.
+// told are the refs of what was kept and would have been lost, and in words what was taken back of a worktree's own configuration.
+// Commits that are on a branch are kept too, for the day on which somebody deletes it; that is no rescue, and nobody is told of one.
 // These stand in the log too: a step after it may fail, and another try has nothing to take back any more.
 func (d desk) told(t task.Task, rescued []worktree.Rescue, takenBack []string) []string {
 	var out []string
 	for _, r := range rescued {
-		out = append(out, r.Ref)
+		if !r.Held {
+			out = append(out, r.Ref)
+		}
 	}
 	for _, what := range takenBack {
 		d.house.engine.Log.Warn("what was changed in a worktree's own git configuration was taken back",

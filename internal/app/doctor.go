@@ -26,7 +26,7 @@ const mendThisHome = "mend this home"
 
 // examine examines the home, and brings back or mends what it is asked to. It starts no runner by itself:
 // looking alone changes nothing.
-func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
+func examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) ([]task.Finding, error) {
 	dir, err := homeDir()
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
 	} else if h, err = withoutRecord(dir, err); err != nil {
 		return nil, err
 	}
-	more, err := h.examine(ctx, fix, rebuild)
+	more, err := h.examine(ctx, fix, rebuild, progress)
 	return doctor.Sorted(append(findings, more...)), errors.Join(err, closed())
 }
 
@@ -104,9 +104,9 @@ func withoutRecord(dir string, why error) (*house, error) {
 	return h, h.log.Close()
 }
 
-func (h *house) examine(ctx context.Context, fix, rebuild bool) ([]task.Finding, error) {
+func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) ([]task.Finding, error) {
 	d := &doctor.Doctor{
-		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Remains: remains{h}, Machine: machine{}, Lease: watchers{h.dir}, Now: time.Now, Settling: settling,
+		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Remains: remains{h}, Machine: machine{}, Lease: watchers{h.dir}, Now: time.Now, Settling: settling, Progress: progress,
 	}
 	var findings []task.Finding
 	if h.trouble == nil && (fix || rebuild) { // the record tells of seats that are not shown, too

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"orange/internal/cli"
 	"orange/internal/decide"
 	"orange/internal/doctor"
 	"orange/internal/sqlite"
@@ -28,8 +29,10 @@ func (h *house) Verify(ctx context.Context, ids []string) ([]task.Finding, error
 }
 
 // VerifyAll looks whether the past of all tasks holds, or of a project's where one is named, and whether one is gone.
-func (h *house) VerifyAll(ctx context.Context, project string) ([]task.Finding, error) {
-	return h.verifier().VerifyAll(ctx, past{h.store, h}, project)
+func (h *house) VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) ([]task.Finding, error) {
+	d := h.verifier()
+	d.Progress = progress
+	return d.VerifyAll(ctx, past{h.store, h}, project)
 }
 
 func (h *house) verifier() *doctor.Doctor {
@@ -52,49 +55,52 @@ func (p past) Rules(ctx context.Context, ref task.WorkflowRef) error {
 }
 
 // Replay makes every decision of tasks again: by the rules that each was made by, or by those of another workflow.
-func (h *house) Replay(ctx context.Context, ids []string, file string) ([]decide.Replayed, error) {
+func (h *house) Replay(ctx context.Context, ids []string, by cli.Rules, progress func(what string, done, of int)) (cli.Replays, error) {
+	out := cli.Replays{Others: map[string]int{}}
 	var other *workflow.Definition
-	if file != "" {
+	if by.Workflow != "" {
 		var err error
-		if other, err = h.CheckWorkflow(file); err != nil {
-			return nil, err
+		if other, err = h.CheckWorkflow(by.Workflow); err != nil {
+			return out, err
 		}
 	}
-	var out []decide.Replayed
-	for _, id := range ids {
+	for i, id := range ids {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return out, err
 		}
-		r, err := h.replay(ctx, id, other)
+		progress("tasks replayed", i, len(ids))
+		s, err := h.store.Load(ctx, id)
 		if errors.Is(err, task.ErrNotFound) && len(ids) > 1 {
 			continue // it was deleted meanwhile
 		}
+		if name := s.Task.Workflow.Name; err == nil && other != nil && by.Own && name != other.Name {
+			out.Others[name]++
+			continue
+		}
+		r := decide.Replayed{Untold: []decide.Difference{}, Different: []decide.Difference{}}
+		if err == nil {
+			r, err = h.replay(ctx, s.Task, other)
+		}
 		if err != nil && len(ids) == 1 {
-			return nil, err
+			return out, err
 		}
 		if err != nil {
 			r.Task, r.Trouble = id, err.Error() // the others can be looked at all the same
 		}
-		out = append(out, r)
+		out.Tasks = append(out.Tasks, r)
 	}
 	return out, nil
 }
 
-func (h *house) replay(ctx context.Context, id string, other *workflow.Definition) (decide.Replayed, error) {
-	none := decide.Replayed{Untold: []decide.Difference{}, Different: []decide.Difference{}}
-	s, err := h.store.Load(ctx, id)
+func (h *house) replay(ctx context.Context, t task.Task, other *workflow.Definition) (decide.Replayed, error) {
+	lines, err := h.store.Lines(ctx, t.ID)
 	if err != nil {
-		return none, err
+		return decide.Replayed{Untold: []decide.Difference{}, Different: []decide.Difference{}}, err
 	}
-	lines, err := h.store.Lines(ctx, id)
-	if err != nil {
-		return none, err
-	}
-	t := s.Task
 	return decide.Replay(t, lines, decide.Library{
 		Rules: func(digest string) (*workflow.Definition, error) {
 			return h.home.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
 		},
-		Texts: func(digest string) (string, bool, error) { return h.files.Kept(t.Project, id, digest) },
+		Texts: func(digest string) (string, bool, error) { return h.files.Kept(t.Project, t.ID, digest) },
 	}, other)
 }

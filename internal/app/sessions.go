@@ -59,6 +59,11 @@ func (s sessions) KillSession(ctx context.Context, id string) error {
 	return s.house.server.KillSession(ctx, id)
 }
 
+// Rename gives the session of a task the name that goes with its branch.
+func (s sessions) Rename(ctx context.Context, t task.Task) (string, error) {
+	return s.house.server.Rename(ctx, t.ID, t.SessionName())
+}
+
 func (s sessions) Type(ctx context.Context, pane, text string, t hook.Typing) error {
 	return s.house.server.Type(ctx, pane, text, tmux.Typing{
 		Ready: t.Ready, Dialog: t.Dialog, Pause: t.Pause, Patience: typingPatience, Quiet: typingQuiet,

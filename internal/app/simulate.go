@@ -17,13 +17,14 @@ import (
 )
 
 // Simulate lets tasks live whole lives under a workflow, in memory: nothing of the house is touched.
-func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup) (cli.Simulated, error) {
+func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup, progress func(done, of int)) (cli.Simulated, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most of what a run leaves is gone with it
 	setup := simulationOf(s)
+	setup.Progress = progress
 	setup.Bound = provedBound(def) // no run may go further
 	found, err := simulate.Run(ctx, def, setup, openMemory, joinWorld)
 	out := cli.Simulated{
-		Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Astray, Resting: found.Resting, Spans: found.Spans, Trace: found.Trace,
+		Way: wayOf(found.Way), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Astray, Resting: found.Resting, Spans: found.Spans, Trace: found.Trace,
 		Reviews: cli.SimulatedFigure(found.Reviews), Spawns: cli.SimulatedFigure(found.Spawns), Moves: cli.SimulatedFigure(found.Moves),
 		Refusals: cli.SimulatedFigure(found.Refusals), Faults: map[string]int{
 			"engine_deaths": found.Faults.EngineDeaths, "agent_deaths": found.Faults.AgentDeaths, "failures": found.Faults.Failures,
@@ -37,6 +38,17 @@ func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.Si
 		out.Broken = append(out.Broken, cli.SimulatedBreach{Property: b.Property, Message: b.Message, Run: b.Run, Last: b.Last})
 	}
 	return out, err
+}
+
+func wayOf(w simulate.Way) cli.SimulatedWay {
+	out := cli.SimulatedWay{States: w.States, Named: w.Named, Why: cli.WayShortest}
+	if len(w.Named) > 0 {
+		out.Why = cli.WayNamed
+	}
+	for _, red := range w.Red {
+		out.Red = append(out.Red, cli.SimulatedRed{From: red.From, To: red.To, Check: red.Check})
+	}
+	return out
 }
 
 // boundWorth is how many configurations a workflow may have for the bound of its moves to be looked for: a simulation waits for that.
@@ -53,7 +65,7 @@ func provedBound(def *workflow.Definition) int {
 // simulationOf is a setup as the simulation has it.
 func simulationOf(s cli.SimulationSetup) simulate.Setup {
 	return simulate.Setup{
-		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, NoPeople: s.People == cli.PeopleNever,
+		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, Way: s.Way, NoPeople: s.People == cli.PeopleNever,
 		Shares: simulate.Shares{
 			Slow: s.Slow, Lying: s.Lying, Dying: s.Dying, Stubborn: s.Stubborn, Restless: s.Restless,
 			ReviewersFail: s.ReviewersFail, EngineDies: s.EngineDies, HooksFail: s.HooksFail,

@@ -2,11 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"orange/internal/cli"
@@ -150,6 +153,130 @@ func TestSimulation_reviewsThatDoNotPassBringTasksToPeople(t *testing.T) {
 	}
 	if passed := resting(0, "reviewing"); passed <= runs/2 {
 		t.Errorf("%d of %d tasks wait for a person's review where every review passes", passed, runs)
+	}
+}
+
+// states are those of a text with blanks between them.
+func states(text string) []task.Status {
+	var out []task.Status
+	for one := range strings.FieldsSeq(text) {
+		out = append(out, task.Status(one))
+	}
+	return out
+}
+
+// testsFirst is a flow in which the tests have to fail before there is code.
+func testsFirst(t testing.TB) *workflow.Definition {
+	return simulatedWorkflow(t, filepath.Join("testdata", "tests-first.yml"))
+}
+
+// Defect: a check that has to fail was no part of the straight way, so that nearly every task of a test-first flow was put aside as stuck.
+func TestSimulation_goesOverARedCheckWhereTheWorkflowMeansIt(t *testing.T) {
+	t.Parallel()
+	report := simulation(t, testsFirst(t), cli.SimulationSetup{Runs: 20, Seed: 1, People: cli.PeopleAct}, joinWorld)
+	if report.Well < 18 || len(report.Breaches) > 0 {
+		t.Errorf("of 20 tasks whose agents do their work %d ended well: %+v", report.Well, report.Outcomes)
+	}
+	if want := states("todo tests coding reviewing done"); !slices.Equal(report.Way.States, want) {
+		t.Errorf("the straight way is %q, want %q", report.Way.States, want)
+	}
+	if want := []simulate.RedCheck{{From: "tests", To: "coding", Check: "unit"}}; !slices.Equal(report.Way.Red, want) {
+		t.Errorf("red checks on the way are %+v, want %+v", report.Way.Red, want)
+	}
+}
+
+// Where a state has a move for a check that passes, the red one is what went wrong; unless nothing else leads to a good end.
+func TestSimulation_takesARedCheckForAFailureWhereThereIsAMoveForTheGreenOne(t *testing.T) {
+	t.Parallel()
+	edge := func(from, to task.Status, result string) workflow.Transition {
+		return workflow.Transition{From: from, To: to, By: []string{"tester", task.RoleHuman}, Gate: []workflow.Part{{Check: "unit", Result: result}}}
+	}
+	for name, c := range map[string]struct {
+		more []workflow.Transition
+		want string
+		red  int
+	}{
+		"nothing for green":                       {nil, "todo tests coding reviewing done", 1},
+		"green leads on, and is shorter":          {[]workflow.Transition{edge("tests", "reviewing", workflow.CheckPassed)}, "todo tests reviewing done", 0},
+		"green is longer, and red a failure":      {[]workflow.Transition{edge("tests", "waiting", workflow.CheckPassed), edge("waiting", "more", workflow.CheckPassed), edge("more", "reviewing", workflow.CheckPassed)}, "todo tests waiting more reviewing done", 0},
+		"green leads back, and only red leads on": {[]workflow.Transition{edge("tests", "todo", workflow.CheckPassed)}, "todo tests coding reviewing done", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			def := *testsFirst(t)
+			def.States = append(slices.Clone(def.States), workflow.State{Name: "waiting"}, workflow.State{Name: "more"})
+			def.Transitions = append(slices.Clone(def.Transitions), c.more...)
+			report := simulation(t, &def, cli.SimulationSetup{Runs: 1, Seed: 1, People: cli.PeopleNever}, joinWorld)
+			if !slices.Equal(report.Way.States, states(c.want)) || len(report.Way.Red) != c.red {
+				t.Errorf("the straight way is %+v, want %q with %d red checks", report.Way, c.want, c.red)
+			}
+		})
+	}
+}
+
+func TestSimulation_takesTheWayThatIsNamed(t *testing.T) {
+	t.Parallel()
+	def := *testsFirst(t)
+	def.Transitions = append(slices.Clone(def.Transitions),
+		workflow.Transition{From: "tests", To: "reviewing", By: []string{"tester", task.RoleHuman}},
+		workflow.Transition{From: "todo", To: "reviewing", By: []string{task.RoleHuman}})
+	for named, want := range map[string]string{
+		"":                               "todo tests reviewing done",
+		"coding":                         "todo tests coding reviewing done",
+		"tests coding":                   "todo tests coding reviewing done",
+		"todo tests coding reviewing":    "todo tests coding reviewing done",
+		"todo reviewing":                 "todo reviewing done",
+		"todo tests stuck tests":         `found the state "tests" twice in --way`,
+		"tests stuck":                    `no straight way leads on from "stuck" to a good end`,
+		"todo coding":                    `found the move from "todo" to "coding" in --way, which the workflow does not have; from "todo", expected one of "tests", "reviewing"`,
+		"codin":                          `found the state "codin" in --way, expected one of "todo", "tests", "coding", "reviewing", "stuck", "done", "dropped"; did you mean "coding"?`,
+		"tests coding reviewing dropped": `no straight way leads on from "dropped" to a good end; name more of it, up to one of: done`,
+	} {
+		t.Run(named, func(t *testing.T) {
+			t.Parallel()
+			setup := simulationOf(cli.SimulationSetup{Runs: 12, Seed: 1, People: cli.PeopleAct, Way: states(named)})
+			setup.Trace = true
+			report, err := simulate.Run(t.Context(), &def, setup, openMemory, joinWorld)
+			if err != nil {
+				if !strings.Contains(err.Error(), want) || !errors.Is(err, task.ErrUsage) {
+					t.Errorf("found %v, want %q", err, want)
+				}
+				return
+			}
+			if !slices.Equal(report.Way.States, states(want)) || len(report.Breaches) > 0 {
+				t.Errorf("the straight way is %q, want %q; %+v", report.Way.States, want, report.Breaches)
+			}
+			told := strings.Join(report.Trace, "\n")
+			for i, at := range report.Way.States[1:] {
+				leg := fmt.Sprintf("the task moves from %q to %q", report.Way.States[i], at)
+				if n := strings.Count(told, leg); n < 10 {
+					t.Errorf("of 12 tasks %d went from %q to %q", n, report.Way.States[i], at)
+				}
+			}
+		})
+	}
+}
+
+// Defect: the tester of phases changed files before it asked for a move that wants the work unmoved, and no task ever ended well.
+func TestSimulation_agentsLeaveAloneWhatTheirMoveWantsUnmoved(t *testing.T) {
+	t.Parallel()
+	report := simulation(t, shippedWorkflow(t, "phases"), cli.SimulationSetup{Runs: 12, Seed: 1, People: cli.PeopleAct}, joinWorld)
+	if report.Well < 9 {
+		t.Errorf("of 12 tasks whose agents do their work %d ended well: %+v", report.Well, report.Outcomes)
+	}
+}
+
+func TestSimulation_tellsHowManyRunsAreOver(t *testing.T) {
+	t.Parallel()
+	var told atomic.Int64
+	setup := simulationOf(cli.SimulationSetup{Runs: 6, Seed: 1, People: cli.PeopleAct})
+	setup.Progress = func(done, of int) {
+		if told.Add(int64(done)); done < 1 || of != 6 {
+			t.Errorf("it is told that %d of %d are over", done, of)
+		}
+	}
+	if _, err := simulate.Run(t.Context(), shippedWorkflow(t, "minimal"), setup, openMemory, joinWorld); err != nil || told.Load() != 1+2+3+4+5+6 {
+		t.Errorf("%v; the numbers that were told add up to %d", err, told.Load())
 	}
 }
 

@@ -63,13 +63,17 @@ func (p *Program) report(err error) int {
 		return agent.status
 	}
 	status, code := classify(err)
+	var rejection *decide.Rejection
+	var problems yaml.Problems
 	if !p.json {
-		fmt.Fprintf(p.Err, "orange: %v\n", err)
+		text := err.Error()
+		if errors.As(err, &problems) {
+			text = strings.Replace(text, problems.Error(), problems.Marked(), 1)
+		}
+		fmt.Fprintf(p.Err, "orange: %s\n", text)
 		return status
 	}
 	answer := map[string]any{"error": err.Error(), "code": code, "details": []string{}}
-	var rejection *decide.Rejection
-	var problems yaml.Problems
 	switch {
 	case errors.As(err, &rejection):
 		answer["error"], answer["open"] = rejection.Message, orEmpty(rejection.Open)

@@ -131,7 +131,7 @@ type House struct {
 	PullRequests PullRequests
 }
 
-// Program is the command line with the world that it talks to. Every field is required.
+// Program is the command line with the world that it talks to. Every field is required, where it does not say otherwise.
 type Program struct {
 	Version string
 	// Schema is the JSON Schema of a workflow file.
@@ -142,6 +142,8 @@ type Program struct {
 	Err *printable.Writer
 	// Terminal says whether a person sits at In.
 	Terminal bool
+	// Progress is the terminal at which a person sees how far a long command is; nil where there is none.
+	Progress io.Writer
 	// Open opens the house when the first command needs it, so that version and help need nothing.
 	Open func(ctx context.Context) (*House, error)
 	// Launch runs an agent by its ticket in this window, and does not come back while it lives.
@@ -151,7 +153,8 @@ type Program struct {
 	// Shell talks with whoever is at In about one task, and answers the exit status of that.
 	Shell func(ctx context.Context, talk Talk) (int, error)
 	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.
-	Examine func(ctx context.Context, fix, rebuild bool) ([]task.Finding, error)
+	// It tells how far it is with what takes long.
+	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) ([]task.Finding, error)
 
 	json    bool
 	project string

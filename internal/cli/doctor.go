@@ -23,7 +23,9 @@ Without --fix nothing is changed. Exit status: 0 where no problem is left, 1 whe
            What the engine owns comes from the verified history, the rest from the header of TASK.md.`,
 		Example: "  orange doctor\n  orange doctor --fix\n  orange doctor --rebuild",
 		RunE: func(c *cobra.Command, _ []string) error {
-			found, err := p.Examine(c.Context(), fix, rebuild)
+			far := p.progress()
+			found, err := p.Examine(c.Context(), fix, rebuild, far.tell)
+			far.end()
 			if err != nil {
 				return err
 			}
@@ -68,8 +70,8 @@ func (p *Program) finding(f task.Finding) {
 	if f.Mended != "" {
 		mark = "mended"
 	}
-	below := "\n" + strings.Repeat(" ", 20) // no further line looks like another finding
-	text := fmt.Sprintf("%-8s %-10s %s: %s", mark, f.Check, printable.Line(f.Subject), f.Found)
+	below := "\n" + strings.Repeat(" ", 22) // no further line looks like another finding
+	text := fmt.Sprintf("%-8s %-12s %s: %s", mark, f.Check, printable.Line(f.Subject), f.Found)
 	if f.Mended != "" {
 		text += "\n" + f.Mended
 	}

@@ -18,6 +18,7 @@ func (p *Program) taskHistory() *cobra.Command {
 		Long: `Tell what happened to a task, who asked and what it rested on.
 
 With --format build each line is one JSON object for the logs of other programs: timestamp, taskId, event, from, to, actor, reason, metadata.
+An agent is "@agent-" and its role; a person who acts for a role has its bare name.
 Its events are STATE_TRANSITION, FAILURE_INCREMENT, TIMEOUT_WARNING, AGENT_ASSIGNMENT and CTO_INTERVENTION;
 what is none of these (hooks, documents) is left out. The last one is a move into any state of escalation, whoever has it there.`,
 		Example: "  orange task history 4Fz\n  orange task history 4Fz --json\n  orange task history 4Fz --format build",
@@ -88,8 +89,9 @@ func eventLine(e task.Event) string {
 	if len(e.Hooks) > 0 {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
-	for _, name := range []string{"role", "window", "how", "hook", "field", "file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused", task.DataUnreviewed} {
-		if value := e.Data[name]; value != "" && (e.Type != task.Created || name == "branch") {
+	data := e.Told()
+	for _, name := range []string{"role", task.DataCrashCount, "window", "how", "hook", "field", "file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused", task.DataUnreviewed} {
+		if value := data[name]; value != "" && (e.Type != task.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}
 	}

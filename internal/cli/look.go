@@ -42,7 +42,7 @@ until you stop it. Nothing that was printed is changed afterwards, and there are
 	c.Flags().BoolVar(&watching, "watch", false, "go on with one line for everything that happens")
 	c.Flags().BoolVar(&want.overdue, "overdue", false, "only those that have been in their status for longer than they should")
 	c.Flags().BoolVar(&want.escalated, "escalated", false, "only those that were taken out of their usual way: their state is one of escalation")
-	c.Flags().IntVar(&want.failures, "failures", 0, "only those whose present state has failed at least so often")
+	c.Flags().IntVar(&want.failures, "failures", 0, "only those of which one state, the present one or another, has failed at least so often since its count began")
 	c.Flags().StringVar(&status, "status", "", "only those in this status")
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
 	return c
@@ -100,7 +100,7 @@ func (p *Program) choose(ctx context.Context, h *House, tasks []task.Task, want 
 	if want.failures < 0 {
 		return nil, nil, usage("found %d as --failures, expected a number from 1", want.failures)
 	}
-	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool { return t.Counters.Failures(t.Status) < want.failures })
+	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool { return t.Counters.MostFailures() < want.failures })
 	chooses := want.overdue || want.escalated
 	if !chooses && !p.json {
 		return tasks, nil, nil

@@ -41,7 +41,9 @@ Exit status 2 says that something is wrong, 1 that there was too much to follow.
 			found := checked{def: def, warnings: def.Warnings(), quick: quick}
 			if !quick {
 				began := time.Now()
-				found.report = explore.Check(def, explore.Most)
+				far := p.progress()
+				found.report = explore.CheckWithProgress(def, explore.Most, func(configurations int) { far.tell("configurations explored", configurations, 0) })
+				far.end()
 				found.took = time.Since(began)
 			}
 			return p.tellChecked(found, form)

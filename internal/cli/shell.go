@@ -33,7 +33,8 @@ func (p *Program) shellCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "shell [ID]", Short: "Talk about one task in the words of its workflow", Args: between(0, 1),
 		Long: `Talk about one task with the slash commands that its workflow declares, and with /next, /redo, /status, /why, /history, /help and /quit.
-A command of the workflow asks for the move to its state; there already, it starts the agent again if that has died.
+A command of the workflow asks for the move to its state. There already, it begins the state anew where the workflow has a way from it to itself;
+else it starts the agent again if that has died.
 Without a terminal it runs the lines of its input, and its exit status is that of the last line that failed.`,
 		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",
 		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
@@ -65,7 +66,8 @@ func (t *talk) Here(ctx context.Context) (task.Task, *workflow.Definition, error
 // Tell prints an error as every command does.
 func (t *talk) Tell(err error) int { return t.program.report(err) }
 
-// Go asks for a move. Asked for where the task is already, it starts a dead agent again, and leaves a living one alone.
+// Go asks for a move. Asked for where the task is already, it begins that state anew where the workflow lets the actor do so;
+// else it starts a dead agent again, and leaves a living one alone.
 func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
 	actor, err := t.house.Who.Actor(ctx, t.id, "")
 	if err != nil {
@@ -75,12 +77,16 @@ func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
 	if err != nil {
 		return err
 	}
-	if one.Status == to {
+	there := one.Status == to
+	if there && !decide.Anew(def, one, actor) {
 		return t.again(ctx, one, def, actor)
 	}
 	out, err := t.house.Moves.Request(ctx, task.Request{Task: t.id, To: to, Actor: actor, Reason: reason})
 	if err != nil {
 		return err
+	}
+	if there && !out.Moved && !out.Queued { // its branch has not moved
+		return t.again(ctx, one, def, actor)
 	}
 	return t.program.outcome(out, "")
 }

@@ -18,7 +18,8 @@ import (
 
 // Simulation lets tasks live whole lives in a pretended world.
 type Simulation interface {
-	Simulate(ctx context.Context, def *workflow.Definition, s SimulationSetup) (Simulated, error)
+	// Simulate tells how many of the runs are over as it goes, from several goroutines.
+	Simulate(ctx context.Context, def *workflow.Definition, s SimulationSetup, progress func(done, of int)) (Simulated, error)
 }
 
 // SimulationSetup is what is simulated. Shares are between 0 and 1.
@@ -27,7 +28,8 @@ type SimulationSetup struct {
 	Seed          uint64
 	Only          int // the one run that is made; 0 means all
 	Trace         bool
-	People        string // PeopleAct or PeopleNever
+	Way           []task.Status // the straight way, or a part of it; empty for the shortest
+	People        string        // PeopleAct or PeopleNever
 	Slow          float64
 	Lying         float64
 	Dying         float64
@@ -46,6 +48,7 @@ const (
 
 // Simulated is what came of it.
 type Simulated struct {
+	Way      SimulatedWay
 	Runs     int
 	Outcomes []SimulatedEnd // the most frequent first
 	Reviews  SimulatedFigure
@@ -60,6 +63,27 @@ type Simulated struct {
 	Faults   map[string]int
 	Broken   []SimulatedBreach
 	Trace    []string
+}
+
+// SimulatedWay is the straight way: the one that agents and people took where nothing went wrong.
+type SimulatedWay struct {
+	States []task.Status  `json:"states"`
+	Why    string         `json:"why"`        // WayShortest or WayNamed
+	Named  []task.Status  `json:"named"`      // what was named of it
+	Red    []SimulatedRed `json:"red_checks"` // the moves on it that want a check to have failed
+}
+
+// Why a straight way is the straight one.
+const (
+	WayShortest = "shortest"
+	WayNamed    = "named"
+)
+
+// SimulatedRed is a move that wants a check to have failed.
+type SimulatedRed struct {
+	From  task.Status `json:"from"`
+	To    task.Status `json:"to"`
+	Check string      `json:"check"`
 }
 
 // SimulatedEnd is how runs ended, and how many.
@@ -101,10 +125,14 @@ func (p *Program) workflowSimulate() *cobra.Command {
 people come after a while where a task waits for one, and at every step something may go wrong. No agent is started, no file is written, no token is spent.
 
 It tells how tasks end, how many need a person, how many reviews and agents they take, and where their time goes.
+It says which way is the straight one, that agents and people take where nothing goes wrong: the shortest to a good end that says of nothing
+that it failed. A check that has to fail is on it where the state has no move for one that passes, as where tests come first, or where no other way is left.
+--way names another one: the states in their order, all of them or as many as matter.
 What must be true of every task is looked at after every step. What is broken is told with the command that shows it again, step by step; exit status 1.
 The same seed is the same story, to the byte. Times are those of the simulation: they tell where agents and people wait for each other, not how long yours take.`,
 		Example: `  orange workflow simulate default
   orange workflow simulate my.yml --runs 500 --reviewers-fail 30% --people never
+  orange workflow simulate my.yml --way tests,coding,reviewing
   orange workflow simulate default --seed 1 --run 17 --trace`,
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
 	}
@@ -113,6 +141,7 @@ The same seed is the same story, to the byte. Times are those of the simulation:
 	f.Uint64Var(&s.Seed, "seed", s.Seed, "of the dice")
 	f.IntVar(&s.Only, "run", 0, "make this one of the runs alone")
 	f.BoolVar(&s.Trace, "trace", false, "print every step of the one run")
+	f.Var((*states)(&s.Way), "way", "the straight way, or a part of it: states in their order (default: the shortest)")
 	f.StringVar(&s.People, "people", s.People, "default: a person comes where a task waits for one; never: the task stays there")
 	for _, one := range shares(&s) {
 		f.Var(one.value, one.flag, one.help)
@@ -126,7 +155,9 @@ The same seed is the same story, to the byte. Times are those of the simulation:
 		if err != nil {
 			return err
 		}
-		found, err := h.Simulation.Simulate(ctx, def, s)
+		far := p.progress()
+		found, err := h.Simulation.Simulate(ctx, def, s, far.of("runs simulated"))
+		far.end()
 		if err != nil {
 			return err
 		}
@@ -204,6 +235,30 @@ func (s *share) Set(text string) error {
 	return nil
 }
 
+// states are several states on the command line: a,b,c.
+type states []task.Status
+
+func (s *states) String() string {
+	out := make([]string, len(*s))
+	for i, one := range *s {
+		out[i] = string(one)
+	}
+	return strings.Join(out, ",")
+}
+func (s *states) Type() string { return "states" }
+
+// Set reads them.
+func (s *states) Set(text string) error {
+	*s = nil
+	for one := range strings.SplitSeq(text, ",") {
+		if one = strings.TrimSpace(one); one == "" {
+			return fmt.Errorf("found %q, expected states such as a,b,c", text)
+		}
+		*s = append(*s, task.Status(one))
+	}
+	return nil
+}
+
 // replayOf is the command that shows one run of this call again.
 func replayOf(c *cobra.Command, name string, s SimulationSetup, run int) string {
 	if strings.ContainsAny(name, " \t'\"$\\*?;&|<>()") {
@@ -238,6 +293,7 @@ func (p *Program) tellSimulated(def *workflow.Definition, s SimulationSetup, fou
 		heading = append(heading, one.value.String()+" "+one.what)
 	}
 	p.say("  %s", strings.Join(heading, ", "))
+	p.say("  straight way: %s", found.Way)
 	if err := p.table(found); err != nil {
 		return err
 	}
@@ -252,6 +308,27 @@ func (p *Program) tellSimulated(def *workflow.Definition, s SimulationSetup, fou
 		p.say("\nbroken in %d more runs", more)
 	}
 	return nil
+}
+
+// String tells it with the reason why it is the straight one.
+func (w SimulatedWay) String() string {
+	if len(w.States) == 0 {
+		return "none: no move after move leads to a good end without a failure"
+	}
+	names := func(all []task.Status, by string) string {
+		return strings.ReplaceAll((*states)(&all).String(), ",", by)
+	}
+	why := "the shortest"
+	if w.Why == WayNamed {
+		why = "named: " + names(w.Named, ", ")
+		if len(w.Named) < len(w.States) {
+			why += "; the rest is the shortest"
+		}
+	}
+	for _, red := range w.Red {
+		why += fmt.Sprintf("; %s -> %s wants the check %q to fail", red.From, red.To, red.Check)
+	}
+	return names(w.States, " -> ") + " (" + why + ")"
 }
 
 func (p *Program) table(found Simulated) error {
@@ -299,7 +376,10 @@ func viewOf(def *workflow.Definition, s SimulationSetup, found Simulated) map[st
 		setup[strings.ReplaceAll(one.flag, "-", "_")] = float64(*one.value)
 	}
 	all := func(n int) task.Share { return task.Share{Count: n, Of: found.Runs} }
+	way := found.Way
+	way.States, way.Named, way.Red = orEmpty(way.States), orEmpty(way.Named), orEmpty(way.Red)
 	return map[string]any{"simulation": map[string]any{
+		"way":      way,
 		"workflow": def.Name, "version": def.Version, "digest": def.Digest, "runs": found.Runs, "setup": setup,
 		"outcomes": orEmpty(found.Outcomes), "ended_well": all(found.Well), "needed_a_person": all(found.Needed),
 		"needed_a_person_astray": all(found.Astray), "wait_for_a_person": all(found.Resting),

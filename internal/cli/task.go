@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -147,8 +148,16 @@ func checkSummary(text string) error {
 	return nil
 }
 
+// checkNotSummary refuses a branch alone that can only be meant as the summary: no branch has a blank in its name.
+func checkNotSummary(n task.New) error {
+	if n.Summary == "" && strings.ContainsAny(n.Branch, " \t\n") {
+		return usage("cannot use %q as a branch: it has blanks; if it is the summary, the branch comes before it: orange task create BRANCH %q, or \"\" for one that is named after the id", n.Branch, n.Branch)
+	}
+	return nil
+}
+
 func (p *Program) create(ctx context.Context, h *House, n task.New) error {
-	if err := checkSummary(n.Summary); err != nil {
+	if err := errors.Join(checkNotSummary(n), checkSummary(n.Summary)); err != nil {
 		return err
 	}
 	project, err := p.projectOf(ctx, h)

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,9 +16,10 @@ type Proof interface {
 	All(ctx context.Context, project string) ([]string, error)
 	Verify(ctx context.Context, ids []string) ([]task.Finding, error)
 	// VerifyAll looks at all tasks, or a project's where one is named, and whether one is gone.
-	VerifyAll(ctx context.Context, project string) ([]task.Finding, error)
-	// Replay makes every decision of some tasks again, by the rules that they were made by, or by those of a workflow file.
-	Replay(ctx context.Context, ids []string, workflow string) ([]decide.Replayed, error)
+	// It tells how far it is.
+	VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) ([]task.Finding, error)
+	// Replay makes every decision of some tasks again. It tells how far it is.
+	Replay(ctx context.Context, ids []string, by Rules, progress func(what string, done, of int)) (Replays, error)
 }
 
 func (p *Program) taskWhy() *cobra.Command {
@@ -142,11 +141,13 @@ With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "o
 			if err != nil {
 				return err
 			}
+			far := p.progress()
 			look := func() ([]task.Finding, error) { return h.Proof.Verify(ctx, ids) }
 			if all {
-				look = func() ([]task.Finding, error) { return h.Proof.VerifyAll(ctx, p.project) }
+				look = func() ([]task.Finding, error) { return h.Proof.VerifyAll(ctx, p.project, far.tell) }
 			}
 			found, err := look()
+			far.end()
 			if err != nil {
 				return err
 			}
@@ -155,96 +156,4 @@ With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "o
 	}
 	c.Flags().BoolVar(&all, "all", false, "all tasks")
 	return c
-}
-
-func (p *Program) taskReplay() *cobra.Command {
-	var all bool
-	var file string
-	c := &cobra.Command{
-		Use: "replay [ID]", Short: "Make every past decision on a task again, and compare", Args: between(0, 1),
-		Long: `Make every past decision on a task again, from nothing but what was recorded with it, and compare what comes of it byte by byte with the history.
-Events that tell of what was done, and were not decided, are skipped. Decisions by another edition of the rules, as an earlier orange had them,
-are counted apart: their events and texts are looked at, and they are not made again.
-Exit status: 0 where all come out the same, 1 where one does not, or cannot be made again because what it was made from or rested on is lost.
-
---workflow FILE makes them by the rules of that workflow (a file, or a name) instead, each on the task as it was then, and lists those
-that would have come out otherwise. What nobody looked at then cannot be told. Refused requests are not in a history. Exit status: 0.
-
-With --json: {"tasks": [{"task", "decisions", "equal", "skipped", "other_edition", "untold": [...], "different": [...]}], "ok": whether all come
-out the same}; what is untold or different is {"event", "type", "why", "recorded", "decided"}. A task that cannot be looked at has "trouble".`,
-		Example: "  orange task replay 4Fz\n  orange task replay --all\n  orange task replay --all --workflow workflows/stricter.yml",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			ids, err := p.chosen(ctx, h, args, all)
-			if err != nil {
-				return err
-			}
-			replayed, err := h.Proof.Replay(ctx, ids, file)
-			if err != nil {
-				return err
-			}
-			return p.replayed(replayed, file != "")
-		}),
-	}
-	c.Flags().BoolVar(&all, "all", false, "all tasks")
-	c.Flags().StringVar(&file, "workflow", "", "the workflow by whose rules the decisions are made, instead of those that they were made by")
-	return c
-}
-
-// replayed tells what came of decisions that were made again.
-func (p *Program) replayed(all []decide.Replayed, other bool) error {
-	var sum decide.Replayed
-	troubled := 0
-	for _, r := range all {
-		sum.Decisions += r.Decisions
-		sum.Equal += r.Equal
-		sum.Skipped += r.Skipped
-		sum.OtherEdition += r.OtherEdition
-		if r.Trouble != "" {
-			troubled++
-		}
-		sum.Untold = append(sum.Untold, r.Untold...)
-		sum.Different = append(sum.Different, r.Different...)
-		if !p.json {
-			p.differences(r)
-		}
-	}
-	same := len(sum.Different) == 0 && len(sum.Untold) == 0 && troubled == 0
-	if p.json {
-		if err := p.printJSON(map[string]any{"tasks": orEmpty(all), "ok": same}); err != nil {
-			return err
-		}
-	} else {
-		p.say("%s, %s made again: %d came out the same, %d otherwise, %d cannot be told", count(len(all), "task"), count(sum.Decisions, "decision"), sum.Equal, sum.Decisions-sum.Equal, len(sum.Untold))
-		if sum.OtherEdition > 0 {
-			p.say("%s by another edition of the rules: not made again", count(sum.OtherEdition, "decision"))
-		}
-		if troubled > 0 {
-			p.say("%s could not be looked at", count(troubled, "task"))
-		}
-	}
-	if troubled > 0 || !same && !other {
-		return &ended{exitFailed}
-	}
-	return nil
-}
-
-func (p *Program) differences(r decide.Replayed) {
-	if r.Trouble != "" {
-		p.say("%s cannot be looked at: %s", r.Task, r.Trouble)
-	}
-	for _, d := range r.Different {
-		p.say("%s, event %d", r.Task, d.Event)
-		p.say("  recorded: %s", orNothing(d.Recorded))
-		p.say("  decided:  %s", orNothing(d.Decided))
-	}
-	for _, d := range r.Untold {
-		p.say("%s, event %d (%s) cannot be told: %s", r.Task, d.Event, d.Type, d.Why)
-	}
-}
-
-func orNothing(text string) string {
-	if text == "" {
-		return "nothing"
-	}
-	return strings.ReplaceAll(text, "\n", fmt.Sprintf("\n%12s", ""))
 }

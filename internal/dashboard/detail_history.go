@@ -117,13 +117,14 @@ func eventDetails(e *task.Event, told []string) string {
 	if len(e.Hooks) > 0 {
 		parts = append(parts, "sets going: "+strings.Join(e.Hooks, ", "))
 	}
+	data := e.Told()
 	for _, name := range wantedData() {
-		value := e.Data[name]
+		value := data[name]
 		if value == "" || value == e.Subject.Commit || slices.Contains(told, name) || e.Type == task.Created && name != task.DataBranch && name != "workflow" {
 			continue
 		}
 		if value = oneLine(value, mostDetail); name == task.DataLastWords {
-			value = lastWords(e.Data[name], mostDetail)
+			value = lastWords(data[name], mostDetail)
 		}
 		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+value)
 	}
@@ -151,7 +152,7 @@ func lastWords(text string, most int) string {
 // wantedData are the data of events that people want, in the order in which they are told.
 func wantedData() []string {
 	return []string{
-		"workflow", task.DataBranch, "role", task.DataNamedHarness, "window", "how", "status", "since", "ended", task.DataUnstarted, task.DataLastWords, "crash_count",
+		"workflow", task.DataBranch, "role", task.DataNamedHarness, "window", "how", "status", "since", "ended", task.DataUnstarted, task.DataLastWords, task.DataCrashCount,
 		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", task.DataAfter, task.DataInState, task.DataRefused, task.DataFailure, task.DataUnreviewed, task.DataRedo,
 		"url", "checks", "check", "verdict", "exit", "commit",
 	}

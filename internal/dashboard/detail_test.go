@@ -56,7 +56,7 @@ func sampleEvents() []task.Event {
 		{Seq: 2, Time: after(time.Minute), Type: task.StatusChanged, Actor: "human", ActingAs: "worker", Person: "Ada <ada@example.com>", From: "clarification", To: "planning", Reason: "the task is clear",
 			Evidence: []task.Evidence{{Source: "## Plan", Digest: strings.Repeat("ab", 32)}}, Hooks: []string{"acquire_workspace", "spawn_agent"}},
 		{Seq: 3, Time: after(2 * time.Second), Type: task.AgentSpawned, Actor: "engine", Data: map[string]string{"role": "worker", "window": "work-1", "how": "claude"}},
-		{Seq: 4, Time: after(24 * time.Hour), Type: task.AgentCrashed, Actor: "engine", Reason: "it ended with status 1", Data: map[string]string{"role": "worker", "crash_count": "1", "last_words": "panic: \x1b[31mno\x1b[0m such file"}},
+		{Seq: 4, Time: after(24 * time.Hour), Type: task.AgentCrashed, Actor: "engine", In: "planning", Crash: 1, Reason: "it ended with status 1", Data: map[string]string{"role": "worker", "last_words": "panic: \x1b[31mno\x1b[0m such file"}},
 		{Seq: 5, Time: after(time.Minute), Type: task.HookFailure, Actor: "engine", Reason: "run git push: exit status 128\nfatal: no such remote", Data: map[string]string{"hook": "push_branch"}},
 		{Seq: 6, Time: after(time.Minute), Type: task.AutoAdvanced, Actor: "engine", From: "planning", To: "working"},
 		{Seq: 7, Time: after(time.Minute), Type: task.PRChecked, Actor: "engine", Data: map[string]string{"url": "https://example.org/pr/12", "checks": "fail"}},

@@ -41,3 +41,44 @@ func TestMergeAndCancelAreOpenWhereTheWorkflowHasTheMove(t *testing.T) {
 		t.Errorf("%d were open and %d closed: that tells nothing", open, closed)
 	}
 }
+
+// These keys are about the list, or about any task at all: no workflow closes one of them.
+func TestTheKeysThatNoWorkflowCloses(t *testing.T) {
+	t.Parallel()
+	fixed := []string{"j", "k", "q", "f", "c", "w", "y"}
+	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
+		for _, state := range rulesOf(t, name).States {
+			s := sit(t, &fakeHouse{tasks: []task.Task{taskUnder(t, name, 1, state.Name)}}, 80, 24)
+			open := 0
+			for _, k := range keys() {
+				if !slices.Contains(fixed, k.names[0]) || !slices.Contains(k.places, inList) {
+					continue
+				}
+				open++
+				if why := k.why(s.m); why != "" {
+					t.Errorf("%s, %s: the key %s is closed because %q", name, state.Name, k.name(), why)
+				}
+			}
+			if open != len(fixed) {
+				t.Errorf("found %d of the keys %q in the list", open, fixed)
+			}
+		}
+	}
+}
+
+// Whatever the workflow: a pull request is for a live task that has a workspace.
+func TestTheKeyOfPullRequestsAsksForAWorkspaceAlone(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
+		for _, state := range rulesOf(t, name).States {
+			for _, workspace := range []string{"", "shop--1"} {
+				one := taskUnder(t, name, 1, state.Name, func(t *task.Task) { t.Workspace = workspace })
+				s := sit(t, &fakeHouse{tasks: []task.Task{one}}, 80, 24)
+				i := slices.IndexFunc(keys(), func(k key) bool { return k.names[0] == "p" })
+				if why, want := keys()[i].why(s.m), one.Live && workspace != ""; want != (why == "") {
+					t.Errorf("%s, %s, workspace %q: the key p is closed because %q", name, state.Name, workspace, why)
+				}
+			}
+		}
+	}
+}

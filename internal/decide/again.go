@@ -3,7 +3,6 @@ package decide
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"orange/internal/document"
@@ -161,27 +160,6 @@ func allParts(def *workflow.Definition) []workflow.Part {
 		}
 	}
 	return parts
-}
-
-// unseen names what a decision under other rules would have had to look at, and nobody did.
-func (in *Inputs) unseen(def *workflow.Definition, t task.Task) []string {
-	var out []string
-	for _, p := range in.parts(def, t) {
-		name := ""
-		switch {
-		case p.Section == "":
-			if _, seen := in.Facts[short(p.Key())]; !seen {
-				name = named(p)
-			}
-		case in.Trouble != "", slices.ContainsFunc(in.Read, func(s Section) bool { return document.Key(s.Name) == document.Key(p.Section) }):
-		case in.Names == nil, in.More > 0, slices.ContainsFunc(in.Names, func(have string) bool { return document.Key(have) == document.Key(p.Section) }):
-			name = quoteHeading(p.Section)
-		}
-		if name != "" && !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // decides says whether an event is the answer to a question that this room judges. Others tell of what was done.

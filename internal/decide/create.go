@@ -182,7 +182,7 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	case state.RespawnPrompt.Name == "":
 		return refuse("no respawn_prompt for this status", "move the task on instead")
 	case t.Workspace == "":
-		return refuse("a task without a workspace", "spawn it first")
+		return refuse("a task without a workspace", "spawn it first: orange task spawn "+t.ID)
 	case alive:
 		return refuse("the agent still alive", "attach to it, or end it first")
 	}

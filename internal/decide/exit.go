@@ -99,7 +99,7 @@ func (x *exit) gone() string {
 // event is what every answer begins with: the agent has stopped, how, and in which status.
 func (x *exit) event(kind, reason string) task.Event {
 	data := x.death.Data()
-	data["status"] = string(x.task.Status)
+	data[task.DataStatus] = string(x.task.Status)
 	return task.Event{
 		Time: x.now, Type: kind, Actor: task.ActorEngine, Reason: reason, Counters: x.task.Counters, Workflow: x.def.Digest, Data: data,
 	}
@@ -227,7 +227,8 @@ func (x *exit) crash(rule *workflow.Rule, why string) task.Change {
 	}
 	crashed := x.event(task.AgentCrashed, reason)
 	crashed.Counters = t.Counters
-	crashed.Data["crash_count"] = strconv.Itoa(count)
+	crashed.In, crashed.Crash = x.task.Status, count
+	delete(crashed.Data, task.DataStatus)
 	c := task.Change{Task: t, Expect: x.task.Version, Events: []task.Event{crashed}, DeadHook: x.death.Hook}
 	if rule.StuckAfter > 0 && count >= rule.StuckAfter {
 		x.escalate(&c, tooMany(rule, t), count)

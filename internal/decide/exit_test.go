@@ -89,8 +89,12 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 		if c.DeadHook != 4 || len(c.EndSeats) != 0 || c.Expect != one.Version {
 			t.Errorf("%s: the seats of hook %d and of %v end, decided on version %d", tt.row, c.DeadHook, c.EndSeats, c.Expect)
 		}
-		if first := c.Events[0]; first.Data["exit_status"] != "0" || first.Data["last_words"] != "out of paper" || first.Data["status"] != string(tt.status) {
+		first := c.Events[0]
+		if first.Data["exit_status"] != "0" || first.Data["last_words"] != "out of paper" || first.Told()["status"] != string(tt.status) {
 			t.Errorf("%s: the event keeps %v", tt.row, first.Data)
+		}
+		if _, among := first.Data["status"]; first.Type == task.AgentCrashed && (first.In != tt.status || first.Crash != tt.crashes+1 || among) {
+			t.Errorf("%s: the crash is number %d in %q, and keeps %v", tt.row, first.Crash, first.In, first.Data)
 		}
 		needs := c.Events[0].Type == task.AgentCrashed || len(c.Events) == 1
 		if decide.NeedsWords(c) != needs {
@@ -349,5 +353,24 @@ exit_monitoring:
 	}
 	if edge, found := def.Edge("help", "working"); !found || len(edge.CameFrom) != 1 {
 		t.Errorf("found %+v, want a way back to where an arm leads from", edge)
+	}
+}
+
+func TestACrash_isAnEventAndTheSecondOneIsToldToAPerson(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"default", "classic"} {
+		one := newTask("working")
+		for count := 1; count <= 2; count++ {
+			c := decide.Exit(shippedWorkflow(t, name), one, evidence(""), deathOf("worker"), noon)
+			crash := c.Events[0]
+			if crash.Type != task.AgentCrashed || crash.Data["status"] != "working" || crash.Counters.Get(task.CrashCount) != count ||
+				crash.Data["crash_count"] != fmt.Sprint(count) || !strings.Contains(crash.Reason, "## Handoff") {
+				t.Errorf("%s, crash %d: found the event %+v", name, count, crash)
+			}
+			if want := []string{`crash 1: `, `2 crashes in "working"`}[count-1]; !strings.HasPrefix(c.Task.Attention, want) {
+				t.Errorf("%s, crash %d: found the mark %q, want one that begins with %q", name, count, c.Task.Attention, want)
+			}
+			one = c.Task
+		}
 	}
 }

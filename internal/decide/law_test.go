@@ -22,7 +22,7 @@ var (
 		"pending", "planning", "clarification", "working", "agent-review", "reviewing", "stuck", "done", "cancelled", "nowhere",
 	}
 	everyActor = []task.Actor{
-		{Role: "worker"}, {Role: "reviewer"}, {Role: "human"}, {Role: "cto"}, {Rule: true},
+		{Role: "worker"}, {Role: "reviewer"}, {Role: "human"}, {Role: "cto"}, {Role: "tester"}, {Rule: true},
 		{Role: "human", As: "worker"}, {Role: "human", As: "reviewer"}, {Role: "human", As: "cto"},
 	}
 )

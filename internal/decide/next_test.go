@@ -400,3 +400,33 @@ transitions:
 		}
 	}
 }
+
+// Who asks for the status that the task has means to have it done anew only where the workflow has a way for that which asks for nothing.
+func TestAnew_isThereWhereAnEdgeToItselfAsksForNothing(t *testing.T) {
+	t.Parallel()
+	of := func(name string) *workflow.Definition { return shippedWorkflow(t, name) }
+	as := func(role string) task.Actor { return task.Actor{Role: role} }
+	spent := newTask("planning")
+	spent.Counters = spent.Counters.With("returns", mostReturns+1)
+	for _, c := range []struct {
+		name  string
+		def   *workflow.Definition
+		t     task.Task
+		actor task.Actor
+		want  bool
+	}{
+		{"a plan, by a person", of("phases"), newTask("planning"), human(), true},
+		{"a plan that came back often", of("phases"), spent, human(), true},
+		{"code, by a person", of("phases"), newTask("codegen"), human(), true},
+		{"a plan, by the planner", of("phases"), newTask("planning"), as(task.RoleWorker), false},
+		{"a phase that the workflow leads not to itself", of("phases"), newTask("test"), human(), false},
+		{"a way that counts a failure", of("build"), newTask("planning"), human(), false},
+		{"a way that asks for a section", stepsWorkflow(t), newTask("plan"), human(), false},
+		{"a review whose branch may have moved", of("default"), newTask("agent-review"), human(), true},
+		{"the same, by who may not", of("default"), newTask("agent-review"), as(task.RoleWorker), false},
+	} {
+		if got := decide.Anew(c.def, c.t, c.actor); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

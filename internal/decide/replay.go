@@ -32,11 +32,15 @@ type Replayed struct {
 
 // Difference is a decision that came out otherwise.
 type Difference struct {
-	Event    int    `json:"event"`
-	Type     string `json:"type"`
-	Why      string `json:"why,omitempty"`
-	Recorded string `json:"recorded"`
-	Decided  string `json:"decided,omitempty"`
+	Event int    `json:"event"`
+	Type  string `json:"type"`
+	Why   string `json:"why,omitempty"`
+	// Of a decision that cannot be told: the reason in words that others have too, the status that the task had, and what nobody looked at.
+	Reason   string      `json:"reason,omitempty"`
+	State    task.Status `json:"state,omitempty"`
+	Parts    []string    `json:"parts,omitempty"`
+	Recorded string      `json:"recorded"`
+	Decided  string      `json:"decided,omitempty"`
 }
 
 // Replay makes every decision of a history again, from what was recorded alone, and compares the events that follow byte by byte.
@@ -109,7 +113,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	first := r.events[at]
 	switch {
 	case len(first.Inputs) == 0 && decides(&first):
-		r.untold(at, stripped, lines)
+		r.untold(at, gone, stripped, lines)
 		return 1, nil
 	case len(first.Inputs) == 0:
 		r.Skipped++
@@ -117,7 +121,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	}
 	var in Inputs
 	if err := json.Unmarshal(first.Inputs, &in); err != nil {
-		r.untold(at, "its inputs cannot be read: "+err.Error(), lines)
+		r.untold(at, "its inputs cannot be read", "its inputs cannot be read: "+err.Error(), lines)
 		return 1, nil
 	}
 	if in.Ask == AskAdopt {
@@ -134,14 +138,15 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	}
 	def, err := r.library.Rules(digest)
 	if errors.Is(err, task.ErrNotFound) {
-		r.untold(at, err.Error(), lines)
+		r.untold(at, "its workflow is lost", err.Error(), lines)
 		return recorded, nil
 	}
 	if err != nil {
 		return 0, err
 	}
 	if asked := cmp.Or(r.other, def); r.blind && len(workflow.Since(in.parts(asked, in.task(r.task)))) > 0 {
-		r.untold(at, "what stood there when its status began is gone with the inputs of the event that began it", lines)
+		const why = "what stood there when its status began is gone with the inputs of the event that began it"
+		r.untold(at, why, why, lines)
 		return recorded, nil
 	}
 	past := Past{Task: r.task, Spent: r.spent, Entry: r.traces.Entry, Start: r.traces.Start, Events: r.events[:at], Event: first, Texts: r.library.Texts}
@@ -150,7 +155,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	}
 	c, err := in.Again(def, past)
 	if errors.Is(err, ErrLost) {
-		r.untold(at, err.Error(), lines)
+		r.untold(at, ErrLost.Error(), err.Error(), lines)
 		return recorded, nil
 	}
 	var refused *Rejection
@@ -166,7 +171,10 @@ func (r *replay) step(at int, lines []string) (int, error) {
 }
 
 // stripped is why a decision without inputs cannot be made again: every decision has some.
-const stripped = "what it was made from is gone: every decision keeps its inputs, and somebody has taken these away"
+const (
+	gone     = "what it was made from is gone"
+	stripped = "what it was made from is gone: every decision keeps its inputs, and somebody has taken these away"
+)
 
 // together is how many events a decision has: the first has its inputs, and those behind it without any were decided with it, at the same moment.
 func together(events []task.Event, at int) int {
@@ -187,7 +195,7 @@ func (r *replay) elsewhere(in Inputs, at, recorded int, lines []string) error {
 	for _, s := range in.Read {
 		_, err := r.library.Texts.of(s)
 		if errors.Is(err, ErrLost) {
-			r.untold(at, err.Error(), lines)
+			r.untold(at, ErrLost.Error(), err.Error(), lines)
 			return nil
 		}
 		if err != nil {
@@ -230,6 +238,9 @@ func (r *replay) differs(again []task.Event, at, recorded int, lines []string) (
 			if i == 0 {
 				e.Inputs = r.events[at].Inputs
 			}
+			if i < recorded && r.events[at+i].IsOldCrash() {
+				e = e.AsOldCrash()
+			}
 			sealed, err := task.Seal(e, at+i+1, prev)
 			if err != nil {
 				return false, err
@@ -260,45 +271,40 @@ func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) e
 		return nil
 	}
 	if place(r.other, r.task.Status) < 0 && in.Ask != AskCreate && in.Ask != AskPlan {
-		r.untold(at, fmt.Sprintf("the workflow %q has no state %q", r.other.Name, r.task.Status), lines)
+		r.untold(at, "the workflow has no such state", fmt.Sprintf("the workflow %q has no state %q", r.other.Name, r.task.Status), lines)
 		return nil
 	}
-	if unseen := in.unseen(r.other, in.task(r.task)); len(unseen) > 0 && !in.Override {
-		r.untold(at, "nobody looked at "+strings.Join(unseen, ", "), lines)
-		return nil
+	unseen := in.unseen(r.other, in.task(r.task))
+	if in.Override {
+		unseen = nil // nobody had to look
 	}
-	c, err := in.Again(r.other, past)
-	var refused *Rejection
+	is, sure, err := in.whatever(r.other, past, unseen)
 	switch {
 	case errors.Is(err, ErrLost):
-		r.untold(at, err.Error(), lines)
+		r.untold(at, ErrLost.Error(), err.Error(), lines)
 		return nil
-	case errors.As(err, &refused):
-		c.Events = nil
 	case err != nil:
 		return err
+	case !sure:
+		parts := names(unseen)
+		r.untold(at, nobodyLooked, "nobody looked at "+strings.Join(parts, ", "), lines)
+		r.Untold[len(r.Untold)-1].Parts = parts
+		return nil
 	}
 	r.Decisions++
-	was, is := outcome(r.events[at:at+recorded]), outcome(c.Events)
-	if refused != nil {
-		is = "refused: " + refused.Code
-		if lack := reasons(refused.Details); lack != "" {
-			is += " (" + lack + ")"
-		}
-	} else if len(c.Events) == 0 {
-		is = "nothing"
-	}
-	if was == is {
+	was := outcome(r.events[at : at+recorded])
+	if was == is.text {
 		r.Equal++
 		return nil
 	}
-	r.Different = append(r.Different, Difference{Event: past.Event.Seq, Type: past.Event.Type, Recorded: was, Decided: is})
+	r.Different = append(r.Different, Difference{Event: past.Event.Seq, Type: past.Event.Type, Recorded: was, Decided: is.text})
 	return nil
 }
 
-func (r *replay) untold(at int, why string, lines []string) {
+// untold notes a decision that cannot be made again: the reason in words that others have too, and in words of its own.
+func (r *replay) untold(at int, reason, why string, lines []string) {
 	e := r.events[at]
-	d := Difference{Event: e.Seq, Type: e.Type, Why: why, Recorded: lines[at]}
+	d := Difference{Event: e.Seq, Type: e.Type, Why: why, Reason: reason, State: r.task.Status, Recorded: lines[at]}
 	if r.other != nil {
 		d.Recorded = outcome(r.events[at : at+1])
 	}

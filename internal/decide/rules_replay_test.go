@@ -2,6 +2,8 @@ package decide_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -114,6 +116,128 @@ func TestAReplay_byOtherRulesTellsWhatNobodyLookedAtAndWhatIsLacking(t *testing.
 	if unseen == 0 {
 		t.Error("it is told of no decision that nobody looked at what the other rules ask for")
 	}
+}
+
+// Defect: a part that nobody had looked at hid one that was known to be missing, so that the refusal could not be told.
+func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *testing.T) {
+	t.Parallel()
+	with := func(w *stroll, gate func(workflow.Transition) []workflow.Part) *workflow.Definition {
+		other := *w.def
+		other.Transitions = slices.Clone(other.Transitions)
+		for i := range other.Transitions {
+			other.Transitions[i].Gate = gate(other.Transitions[i])
+		}
+		return &other
+	}
+	somewhere, notes := workflow.Part{File: "somewhere.json"}, workflow.Part{Section: "## Notes", Fresh: true}
+	all := shippedAndStrained(t)
+	refused, told, untold := [2]int{}, 0, 0
+	for seed := range uint64(60) {
+		w := newStroll(t, all[seed/2%4], seed)
+		// A section is asked for that no document has, and beside it what nobody looked at.
+		got, err := decide.Replay(w.s.Task, w.lines, w.library(), with(w, func(e workflow.Transition) []workflow.Part {
+			gate := append(slices.Clone(e.Gate), somewhere, notes, workflow.Part{Section: "## Never"})
+			for n := range 9 * int(seed%2) { // more than can be supposed one by one
+				gate = append(gate, workflow.Part{File: fmt.Sprintf("somewhere else %d.json", n)})
+			}
+			return gate
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range got.Different {
+			if strings.HasPrefix(d.Decided, "refused: "+decide.GateUnmet) {
+				refused[seed%2]++
+				if strings.Contains(d.Decided, "somewhere") || strings.Contains(d.Decided, `section "## Notes"`) || !strings.Contains(d.Decided, `section "## Never": `) {
+					t.Errorf("what nobody looked at is told as missing, or what is missing is not: %s", d.Decided)
+				}
+			}
+		}
+		for _, d := range got.Untold {
+			untold++
+			if !slices.Contains(d.Parts, "somewhere.json") || d.State == "" || d.Reason != "nobody looked at it" {
+				t.Errorf("%+v", d)
+			}
+		}
+		// One of two ways was seen to be open: the other one makes no difference.
+		got, err = decide.Replay(w.s.Task, w.lines, w.library(), with(w, func(e workflow.Transition) []workflow.Part {
+			if len(e.Gate) == 0 {
+				return nil
+			}
+			return []workflow.Part{{Any: []workflow.Part{{All: e.Gate}, somewhere}}}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range got.Different {
+			if !strings.Contains(d.Recorded, "crashed") && !strings.Contains(d.Recorded, "stopped") {
+				t.Errorf("%+v", d)
+			}
+		}
+		told += got.Equal
+	}
+	if refused[0] == 0 || refused[1] == 0 || told == 0 || untold == 0 {
+		t.Errorf("%v were refused, %d told, %d could not be told", refused, told, untold)
+	}
+}
+
+// What is told in spite of parts that nobody looked at is what comes out once somebody has: the same history, with the part looked at.
+func TestAReplay_tellsNothingOfWhatNobodyLookedAtThatALookWouldContradict(t *testing.T) {
+	t.Parallel()
+	told, untold := 0, 0
+	for seed := range uint64(60) {
+		all := shippedAndStrained(t)
+		w := newStroll(t, all[seed%uint64(len(all))], seed)
+		want, err := decide.Replay(w.s.Task, w.lines, w.library(), w.def)
+		if err != nil || want.Equal != want.Decisions {
+			t.Fatalf("%v, %+v", err, want)
+		}
+		blinded := forgetting(t, w.lines, w.dice)
+		got, err := decide.Replay(w.s.Task, blinded, w.library(), w.def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range got.Different {
+			t.Errorf("seed %d, %s: with less that was looked at event %d comes out as %q, and it was %q", seed, w.def.Name, d.Event, d.Decided, d.Recorded)
+		}
+		told, untold = told+got.Equal, untold+len(got.Untold)
+	}
+	if told == 0 || untold == 0 {
+		t.Errorf("%d decisions were told, %d could not be", told, untold)
+	}
+}
+
+// forgetting takes some of what was looked at out of the inputs of a history.
+func forgetting(t *testing.T, lines []string, dice *rand.Rand) []string {
+	t.Helper()
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		var e task.Event
+		var in decide.Inputs
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		out[i] = line
+		if len(e.Inputs) == 0 || json.Unmarshal(e.Inputs, &in) != nil {
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(in.Facts)) {
+			if dice.IntN(2) == 0 {
+				delete(in.Facts, key)
+			}
+		}
+		in.Read = slices.DeleteFunc(in.Read, func(decide.Section) bool { return dice.IntN(3) == 0 })
+		var err error
+		if e.Inputs, err = json.Marshal(in); err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[i] = string(text)
+	}
+	return out
 }
 
 func TestKept_namesEveryTextOnce(t *testing.T) {
@@ -229,4 +353,57 @@ func TestAReplay_doesNotGuessWhatStoodThere(t *testing.T) {
 			t.Errorf("%s: %v, %+v", what, err, got)
 		}
 	}
+}
+
+// Histories of before have the status and the number of a crash among its data. What was decided then is decided so again.
+func TestReplay_makesACrashAgainInTheFormItWasWrittenIn(t *testing.T) {
+	t.Parallel()
+	all := shippedAndStrained(t)
+	crashes := 0
+	for seed := range uint64(30) {
+		w := newStroll(t, all[seed%uint64(len(all))], seed)
+		lines, events, at := before(t, w.events)
+		crashes += len(at)
+		if err := task.VerifyChain(events); err != nil {
+			t.Fatal(err)
+		}
+		if told, _, err := task.Fold(events); err != nil || !told.Counters.Equal(w.s.Task.Counters) {
+			t.Fatalf("seed %d: the fold counts %v, the record %v (%v)", seed, told.Counters, w.s.Task.Counters, err)
+		}
+		got, err := decide.Replay(w.s.Task, lines, w.library(), nil)
+		if err != nil || got.Decisions < 1 || got.Equal != got.Decisions || len(got.Untold) > 0 || got.OtherEdition > 0 {
+			t.Fatalf("seed %d, %s: %v\n%+v", seed, w.def.Name, err, got)
+		}
+		if len(at) == 0 {
+			continue
+		}
+		lines[at[0]] = strings.Replace(lines[at[0]], `"crash_count":"`, `"crash_count":"9`, 1)
+		if got, err = decide.Replay(w.s.Task, lines, w.library(), nil); err != nil || len(got.Different) == 0 {
+			t.Errorf("seed %d: another number of a crash is not noticed: %v %+v", seed, err, got)
+		}
+	}
+	if crashes < 10 {
+		t.Errorf("found %d crashes, expected some", crashes)
+	}
+}
+
+// before is a history as an earlier version would have written it, and where its crashes are.
+func before(t *testing.T, events []task.Event) (lines []string, sealed []task.Event, crashes []int) {
+	t.Helper()
+	prev := ""
+	for i, e := range events {
+		if e.Type == task.AgentCrashed {
+			e, crashes = e.AsOldCrash(), append(crashes, i)
+		}
+		one, err := task.Seal(e, i+1, prev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prev, lines, sealed = one.Hash, append(lines, string(line)), append(sealed, one)
+	}
+	return lines, sealed, crashes
 }

@@ -273,11 +273,15 @@ func guardsUnmet(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 		if g.Holds(value) {
 			continue
 		}
+		found := fmt.Sprintf("%s = %d", g.Field, value)
+		if toCome(edge, g.Field) {
+			found += ", this one counted"
+		}
 		want := "take the move whose condition holds at this count"
 		if slices.Contains(def.ResetByPerson(), g.Field) {
 			want = "go on without it, or wait for a person: whatever they do to the task sets the count to 0"
 		}
-		unmet = append(unmet, Detail{Condition: g.String(), Found: fmt.Sprintf("%s = %d", g.Field, value), Want: want})
+		unmet = append(unmet, Detail{Condition: g.String(), Found: found, Want: want})
 	}
 	return unmet
 }
@@ -289,10 +293,15 @@ func counted(t task.Task, edge *workflow.Transition, field string) int {
 		return t.Counters.Get(field)
 	}
 	n := t.Counters.Failures(t.Status)
-	if edge != nil && edge.Failure {
+	if toCome(edge, field) {
 		n++
 	}
 	return n
+}
+
+// toCome says whether what a guard of an edge sees of a counter holds the failure that the edge itself would count.
+func toCome(edge *workflow.Transition, field string) bool {
+	return edge != nil && edge.Failure && field == workflow.CountFailures
 }
 
 // accept builds the change that follows from taking an edge.

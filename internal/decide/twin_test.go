@@ -45,6 +45,7 @@ var (
 	onlyHuman     = []string{"human"}
 	workerHuman   = []string{"worker", "human"}
 	reviewerHuman = []string{"reviewer", "human"}
+	testerHuman   = []string{"tester", "human"}
 )
 
 var document001 = []law{
@@ -126,8 +127,8 @@ var document004 = []law{
 	{"review", "test", reviewerHuman, theFiles | unmoved, 0, anyRound, false},
 	{"review", "codegen", reviewerHuman, theFiles, 0, mostReturns, false},
 	{"review", "planning", reviewerHuman, theFiles, 0, mostReturns, false},
-	{"test", "accept", workerHuman, theFiles | unmoved, 0, anyRound, false},
-	{"test", "codegen", workerHuman, theFiles, 0, mostReturns, false},
+	{"test", "accept", testerHuman, theFiles | unmoved, 0, anyRound, false},
+	{"test", "codegen", testerHuman, theFiles, 0, mostReturns, false},
 	{"accept", "done", onlyHuman, theFiles | unmoved, 0, anyRound, false},
 	{"accept", "codegen", onlyHuman, theFiles, 0, anyRound, false},
 	{"accept", "review", onlyHuman, theFiles | committed, 0, anyRound, false},

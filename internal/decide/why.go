@@ -28,6 +28,8 @@ type Counted struct {
 	Guard string `json:"guard"`
 	Value int    `json:"value"`
 	Holds bool   `json:"holds"`
+	// ToCome says that the value holds the failure that the move itself would count: it has not happened yet.
+	ToCome bool `json:"to_come,omitempty"`
 }
 
 // Explanation says why a task does not move, or what would move it.
@@ -89,7 +91,7 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 	w := Way{To: edge.To, By: append([]string{}, by...), Guards: []Counted{}, Details: []Detail{}, Reason: edge.Reason, Override: edge.Override, Line: edge.Pos.Line}
 	for _, g := range edge.When {
 		value := counted(t, edge, g.Field)
-		w.Guards = append(w.Guards, Counted{Guard: g.String(), Value: value, Holds: g.Holds(value)})
+		w.Guards = append(w.Guards, Counted{Guard: g.String(), Value: value, Holds: g.Holds(value), ToCome: toCome(edge, g.Field)})
 	}
 	if len(w.By) == 0 {
 		return w // only the workflow's own rules take it
@@ -216,5 +218,9 @@ func (c Counted) String() string {
 	if !c.Holds {
 		mark = "does not hold"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s %s at %d", c.Guard, mark, c.Value))
+	text := fmt.Sprintf("%s %s at %d", c.Guard, mark, c.Value)
+	if c.ToCome {
+		text += ", this one counted"
+	}
+	return text
 }

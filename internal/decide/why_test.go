@@ -232,3 +232,25 @@ func TestWhy_namesTheCommandOfAnOverrideToThosePeopleWhoHaveOne(t *testing.T) {
 		}
 	}
 }
+
+// A guard looks at the failures with the one that its own edge would count: where none has happened yet, nobody is told of one that has.
+func TestWhy_tellsTheCountToComeFromTheOneThatIs(t *testing.T) {
+	t.Parallel()
+	def := shippedWorkflow(t, "build")
+	one := newTask("planning")
+	all := ""
+	for _, way := range decide.Why(def, one, evidence("")) {
+		for _, g := range way.Guards {
+			all += g.String() + "\n"
+		}
+	}
+	for _, want := range []string{"failures < 3 holds at 1, this one counted", "failures >= 3 does not hold at 1, this one counted", "cto_attempts < 2 holds at 0\n"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("nothing says %q in\n%s", want, all)
+		}
+	}
+	_, err := decide.Transition(def, one, evidence("## Validation\nVerdict: FAIL\n"), task.Request{Task: one.ID, To: "cto_intervention", Actor: human()}, noon)
+	if err == nil || !strings.Contains(err.Error(), "failures >= 3: found failures = 1, this one counted") {
+		t.Errorf("refused with: %v", err)
+	}
+}

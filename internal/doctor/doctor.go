@@ -100,7 +100,7 @@ type Lease interface {
 	Watcher() task.Watcher
 }
 
-// Doctor examines one home. Every field is required.
+// Doctor examines one home. Every field is required, where it does not say otherwise.
 type Doctor struct {
 	Home    string
 	Record  Record // nil where it cannot be opened: then only what needs no record is looked at
@@ -116,6 +116,14 @@ type Doctor struct {
 	Now     func() time.Time
 	// Settling is how long what others are doing at this moment has to come to an end before it is called a problem.
 	Settling time.Duration
+	// Progress hears how many of how many are done of what takes long; nil where nobody wants to know.
+	Progress func(what string, done, of int)
+}
+
+func (d *Doctor) progress(what string, done, of int) {
+	if d.Progress != nil {
+		d.Progress(what, done, of)
+	}
 }
 
 // finding is a finding with what mends it; nil where nothing does.

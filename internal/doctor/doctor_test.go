@@ -521,7 +521,15 @@ func TestRebuild_adoptsTheNewestMoveFirstAndNamesWhatItLeaves(t *testing.T) {
 	}
 	w.histories["foreign"] = "something\n"
 	w.folders = append(w.folders, [2]string{"garden", "foreign"}, [2]string{"garden", "old"}, [2]string{"garden", "new"}, [2]string{"garden", "bad"}, [2]string{"yard", "one"})
-	found, err := w.doctor().Rebuild(t.Context())
+	d, far := w.doctor(), []string{}
+	d.Progress = func(what string, done, of int) { far = append(far, fmt.Sprintf("%s %d of %d", what, done, of)) }
+	found, err := d.Rebuild(t.Context())
+	if want := []string{
+		"folders read 0 of 6", "folders read 1 of 6", "folders read 2 of 6", "folders read 3 of 6", "folders read 4 of 6", "folders read 5 of 6",
+		"tasks brought back 0 of 3", "tasks brought back 1 of 3", "tasks brought back 2 of 3",
+	}; !slices.Equal(far, want) {
+		t.Errorf("it told that it is at %q", far)
+	}
 	if err != nil || !slices.Equal(w.adopted, []string{"new", "old", "foreign"}) {
 		t.Errorf("adopted %q, %v", w.adopted, err)
 	}

@@ -32,7 +32,8 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]task.Finding, error) {
 	}
 	var out []finding
 	var told []task.Adoption
-	for _, folder := range folders {
+	for i, folder := range folders {
+		d.progress("folders read", i, len(folders))
 		project, id := folder[0], folder[1]
 		if have, there := known[id]; there {
 			if have != project {
@@ -56,10 +57,11 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]task.Finding, error) {
 		}
 		return cmp.Or(cmp.Compare(foreign(a), foreign(b)), b.Task.EnteredAt.Compare(a.Task.EnteredAt), cmp.Compare(a.Task.ID, b.Task.ID))
 	})
-	for _, a := range told {
+	for i, a := range told {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		d.progress("tasks brought back", i, len(told))
 		out = append(out, d.adopt(ctx, a))
 	}
 	return plain(orOK(out, checkRebuild, "tasks", "no folder waits to be adopted")), nil

@@ -67,10 +67,11 @@ type verified struct{ tasks, events, texts int }
 func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string) []finding {
 	var out []finding
 	var count verified
-	for _, id := range ids {
+	for i, id := range ids {
 		if ctx.Err() != nil {
 			break
 		}
+		d.progress("tasks verified", i, len(ids))
 		out = append(out, d.verify(ctx, past, id, &count)...)
 	}
 	if slices.ContainsFunc(out, func(f finding) bool { return f.Level != task.LevelOK }) {

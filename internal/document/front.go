@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // Front is the frontmatter as it stands in the file.
@@ -161,11 +161,13 @@ func (d *Document) salvage(text string, cause error) {
 	d.addValues(good)
 }
 
-var yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
-
 func (d *Document) brokenYAML(line int, err error) {
-	d.problem(line, "cannot read the frontmatter: %s; write \"key: value\", with quotes around a value that holds \": \" or \" #\"",
-		yamlPrefix.ReplaceAllString(err.Error(), ""))
+	found := err.Error()
+	var e *yaml.LoadError
+	if errors.As(err, &e) {
+		found = e.Message
+	}
+	d.problem(line, "cannot read the frontmatter: %s; write \"key: value\", with quotes around a value that holds \": \" or \" #\"", found)
 }
 
 type chunk struct {

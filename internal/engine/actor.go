@@ -26,7 +26,8 @@ func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task
 	case caller.As != "":
 		return task.Actor{}, decide.Denied(id, "an agent that wants to act as "+caller.As, "ask as what you are, without --as")
 	case seat.Ended:
-		return task.Actor{}, decide.Denied(id, fmt.Sprintf("a %s whose time is over: another agent has its place", seat.Role), "stop; a person or the new agent goes on")
+		return task.Actor{}, decide.Denied(id, fmt.Sprintf("a %s whose time is over: its part is done, it was ended, or another agent has its place", seat.Role),
+			"stop; nothing more is asked of you")
 	case id != "" && seat.Task != id:
 		return task.Actor{}, decide.Denied(id, "the agent of another task, "+seat.Task, "speak for your own task only")
 	}

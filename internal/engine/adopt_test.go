@@ -297,6 +297,10 @@ func TestAFolderOfAnEarlierProgram_isAdoptedAsItsHeaderSays(t *testing.T) {
 		got.Workspace != "garden--1" || got.Session != "" || got.CreatedAt.Year() != 2023 || got.Harness != "claude" {
 		t.Errorf("it is %+v", got)
 	}
+	// What its header does not say is what the documents say of it: no crash, and the workflow default.
+	if got.Counters.Get(task.CrashCount) != 0 || got.Workflow.Name != "default" {
+		t.Errorf("it has %d crashes and the workflow %q", got.Counters.Get(task.CrashCount), got.Workflow.Name)
+	}
 	if events := w.events(id, ""); len(events) != 1 || events[0].Type != task.Created || events[0].Data["adopted"] != "true" {
 		t.Errorf("its history is %+v", events)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"orange/internal/decide"
@@ -134,29 +135,66 @@ func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Tas
 		if err != nil {
 			return task.Task{}, err
 		}
-		data["branch"] = branch
+		data[task.DataBranch] = branch
+		if name := e.renameSession(ctx, s.Task, branch); name != "" {
+			data[task.DataSession] = name
+		}
 	}
 	if u.Summary != nil {
 		data["summary"] = *u.Summary
 	}
 	_, err = e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
 		t := s.Task
-		if branch, asked := data["branch"]; asked {
+		if branch, asked := data[task.DataBranch]; asked {
 			t.Branch = branch
 		}
+		told := inSession(&t, data)
 		if summary, asked := data["summary"]; asked {
 			t.Summary = summary
 		}
-		if t.Branch == s.Task.Branch && t.Summary == s.Task.Summary {
+		if t.Branch == s.Task.Branch && t.Summary == s.Task.Summary && t.Session == s.Task.Session {
 			return nil, nil
 		}
-		return e.noted(ctx, s, t, u.Actor, task.Event{Type: task.Updated, Data: data})
+		return e.noted(ctx, s, t, u.Actor, task.Event{Type: task.Updated, Data: told})
 	})
 	if err != nil {
 		return task.Task{}, err
 	}
 	s, _, _, err = e.refresh(ctx, id, false)
 	return s.Task, err
+}
+
+// renameSession has a task's session follow its branch, and answers the name that it has now where that is another one than on record.
+// A session that keeps its name is no harm: the task's windows are found by their marks.
+func (e *Engine) renameSession(ctx context.Context, t task.Task, branch string) string {
+	if t.Session == "" || e.Terminal == nil {
+		return ""
+	}
+	t.Branch = branch
+	name, err := e.Terminal.Rename(ctx, t)
+	if err != nil {
+		e.Log.Warn("the session keeps the name of the old branch", "component", "engine", "task", t.ID, "session", t.Session, "error", err.Error())
+		return ""
+	}
+	if name == t.Session {
+		return ""
+	}
+	return name
+}
+
+// inSession takes over the new name of a session into a task that still has one, and answers what an event says of it.
+func inSession(t *task.Task, data map[string]string) map[string]string {
+	name, renamed := data[task.DataSession]
+	if !renamed {
+		return data
+	}
+	if t.Session != "" {
+		t.Session = name
+		return data
+	}
+	data = maps.Clone(data)
+	delete(data, task.DataSession) // it has ended meanwhile
+	return data
 }
 
 // checkBranch says why a task cannot have its branch; nil when it can. The commit checks once more that no other live task has it.

@@ -123,6 +123,12 @@ type Runner interface {
 	Run(ctx context.Context, id string, person bool) error
 }
 
+// Terminal is where the agents of tasks are.
+type Terminal interface {
+	// Rename gives the session of a task the name that goes with its branch, and answers the one that it has then; empty where it has no session.
+	Rename(ctx context.Context, t task.Task) (string, error)
+}
+
 // Environments has, for each task, the environment of the person who started it: its agents, checks and hooks run in that one,
 // whoever asks for them.
 type Environments interface {
@@ -131,7 +137,7 @@ type Environments interface {
 	Drop(ctx context.Context, id string) error
 }
 
-// Engine is the corridor. Every field but Warn is required.
+// Engine is the corridor. Every field but Terminal and Warn is required.
 type Engine struct {
 	Store     Store
 	Index     Index
@@ -152,6 +158,7 @@ type Engine struct {
 	Patience  time.Duration // how long a request waits for its hooks
 
 	Environments Environments
+	Terminal     Terminal // nil where sessions have no names
 
 	Projections Projections       // asked only for tasks whose workflow projects files
 	Warn        func(text string) // tells whoever waits for this process what a person should know; nil where nobody does

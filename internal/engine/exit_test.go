@@ -141,7 +141,7 @@ func TestDied_twiceInOneStatusLeadsToThePersonAndKeepsTheCount(t *testing.T) {
 	}
 	wantText(t, "hooks", w.hands.done(), "spawn_agent kill_reviewer notify_worker")
 	crashed := w.events(id, task.AgentCrashed)
-	if len(crashed) != 2 || crashed[0].Data["last_words"] != "out of paper" || crashed[1].Data["crash_count"] != "2" {
+	if len(crashed) != 2 || crashed[0].Data["last_words"] != "out of paper" || crashed[1].Crash != 2 || crashed[1].In != crashed[0].In || crashed[0].In == "" {
 		t.Errorf("the crashes are %+v", crashed)
 	}
 }

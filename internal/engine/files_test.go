@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -179,6 +181,51 @@ func TestUpdate_changesSummaryAndBranchWithoutAMove(t *testing.T) {
 	other := w.create("second", false).Task.ID
 	if _, err := w.Update(t.Context(), other, task.Update{Branch: &branch, Actor: human}); err == nil || !strings.Contains(err.Error(), id) {
 		t.Errorf("the branch of another task: %v", err)
+	}
+}
+
+// signs gives sessions their names, as long as it can.
+type signs struct {
+	name string
+	err  error
+}
+
+func (s signs) Rename(context.Context, task.Task) (string, error) { return s.name, s.err }
+
+func TestUpdate_hasTheSessionFollowTheBranch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.reach("working")
+	before := w.task(id).Session
+	update := func(branch string) task.Task {
+		got, err := w.Update(t.Context(), id, task.Update{Branch: &branch, Actor: worker})
+		must(t, err)
+		if got.Branch != branch {
+			t.Errorf("the branch is %q, want %q", got.Branch, branch)
+		}
+		events, err := w.store.Events(t.Context(), id, 0)
+		must(t, err)
+		told, _, err := task.Fold(events)
+		if err != nil || told.Branch != got.Branch || told.Session != got.Session && got.Session != before {
+			t.Errorf("the history tells of %q on %q, the record of %q on %q (%v)", told.Session, told.Branch, got.Session, got.Branch, err)
+		}
+		return got
+	}
+	for _, tt := range []struct {
+		branch   string
+		terminal engine.Terminal
+		session  string
+	}{
+		{"one", nil, before},
+		{"two", signs{err: errors.New("no terminal to be reached from here")}, before},
+		{"three", signs{name: ""}, before}, // it has ended, and nobody has noticed yet
+		{"four", signs{name: "garden/four"}, "garden/four"},
+		{"four", signs{name: "garden/four~abc"}, "garden/four~abc"}, // what could not be done then is made good
+	} {
+		w.Terminal = tt.terminal
+		if got := update(tt.branch); before == "" || got.Session != tt.session {
+			t.Errorf("on %q with %v its session is %q, want %q", tt.branch, tt.terminal, got.Session, tt.session)
+		}
 	}
 }
 

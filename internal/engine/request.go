@@ -222,12 +222,17 @@ func (e *Engine) followBranch(ctx context.Context, s task.Snapshot) (bool, error
 	if e.checkBranch(ctx, project, renamed) != nil {
 		return false, nil
 	}
+	data := map[string]string{task.DataBranch: name}
+	if session := e.renameSession(ctx, s.Task, name); session != "" {
+		data[task.DataSession] = session
+	}
 	_, err = e.change(ctx, s.Task.ID, func(s task.Snapshot) (*task.Change, error) {
 		t := s.Task
 		t.Branch, t.UpdatedAt = name, e.Now()
+		told := inSession(&t, data)
 		return &task.Change{Task: t, Expect: s.Task.Version, Events: []task.Event{{
 			Time: t.UpdatedAt, Type: task.Updated, Actor: task.ActorEngine, Reason: "its branch was renamed in the workspace",
-			Data: map[string]string{task.DataBranch: name},
+			Data: told,
 		}}}, nil
 	})
 	return err == nil, err

@@ -113,8 +113,8 @@ func forgeries() []forgery {
 	}
 	crash := func(n int) task.Event {
 		return task.Event{
-			Type: task.AgentCrashed, Actor: task.ActorEngine, Counters: task.Counters{}.With(task.CrashCount, n),
-			Data: map[string]string{"role": task.RoleWorker, "status": "doing"},
+			Type: task.AgentCrashed, Actor: task.ActorEngine, In: "doing", Crash: n, Counters: task.Counters{}.With(task.CrashCount, n),
+			Data: map[string]string{"role": task.RoleWorker},
 		}
 	}
 	forced := task.Event{

@@ -116,7 +116,7 @@ func (h *historian) overdue(e task.Event) {
 	}
 	for _, rule := range h.def.Exit.Rules {
 		count := h.last.Counters.Get(task.CrashCount)
-		if rule.Status != task.Status(h.last.Data["status"]) || rule.Action != workflow.ActionCrash || rule.StuckAfter == 0 || count < rule.StuckAfter {
+		if rule.Status != h.last.In || rule.Action != workflow.ActionCrash || rule.StuckAfter == 0 || count < rule.StuckAfter {
 			continue
 		}
 		if leads := leadsTo(&rule); slices.ContainsFunc(leads, h.exists) {

@@ -73,8 +73,13 @@ func (r *rights) asks(s *sim, p *process, id string, retries bool) {
 // answered notes what came of the questions of a person's program. One that waits for a workspace, or whose retry is told of hooks, is granted.
 // One that met an error may be, or not.
 func (r *rights) answered(s *sim, p *process, out task.Outcome, met error) {
-	for id, all := range r.claims { // each for itself
-		r.claims[id] = slices.DeleteFunc(all, func(c *claim) bool {
+	id := out.Task.ID
+	if asked := func(c *claim) bool { return c.by == p }; out.Queued && id != "" && !slices.ContainsFunc(r.claims[id], asked) {
+		// Its task was made and started in one question, and waited for a workspace already by the time it got there.
+		r.claims[id] = append(r.claims[id], &claim{whose: p.whose, by: p})
+	}
+	for one, all := range r.claims { // each for itself
+		r.claims[one] = slices.DeleteFunc(all, func(c *claim) bool {
 			if c.by != p || c.until > 0 {
 				return false
 			}

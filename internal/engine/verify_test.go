@@ -172,9 +172,17 @@ func (w *world) tasks() int {
 
 func (w *world) verifyAll() string {
 	w.t.Helper()
-	d := &doctor.Doctor{Home: w.home, Files: w.files, Shown: w.Engine}
+	d, far := &doctor.Doctor{Home: w.home, Files: w.files, Shown: w.Engine}, 0
+	d.Progress = func(_ string, done, of int) {
+		if far++; of != w.tasks() || done >= of {
+			w.t.Errorf("it is told to be at %d of %d", done, of)
+		}
+	}
 	found, err := d.VerifyAll(w.t.Context(), past{w, nil}, "")
 	must(w.t, err)
+	if far < w.tasks() {
+		w.t.Errorf("of %d tasks it was told %d times how far it is", w.tasks(), far)
+	}
 	var out []string
 	for _, f := range found {
 		if f.Level != task.LevelOK {

@@ -118,6 +118,8 @@ func TestLook_refusesAWorkspaceWithUncommittedChanges(t *testing.T) {
 	wantFact(t, w.fact(passed), "", "")
 	w.set(func() { w.stand.Modified = []string{"a.go"} })
 	wantFact(t, w.fact(passed), `uncommitted changes in "a.go"`, "the workspace")
+	w.set(func() { w.stand.Modified, w.stand.Submodules = nil, []string{"lib"} })
+	wantFact(t, w.fact(passed), `uncommitted changes in "lib"`, "the workspace")
 	wantRan(t, w, 1)
 }
 
@@ -150,6 +152,7 @@ func TestLook_countsNoRunInWhichTheCommitChanged(t *testing.T) {
 	changes := map[string]func(w *world){
 		"the workspace moved to another commit": func(w *world) { w.stand.Head = strings.Repeat("3", 40) },
 		`files of the commit changed`:           func(w *world) { w.stand.Modified = []string{"a.go"} },
+		`it ran: "lib"`:                         func(w *world) { w.stand.Submodules = []string{"lib"} },
 	}
 	for found, change := range changes {
 		t.Run(found, func(t *testing.T) {

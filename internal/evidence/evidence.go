@@ -46,21 +46,22 @@ type Standing struct {
 	Modified   []string // paths that git knows and that differ from the head
 	New        []string // paths that it does not know; the link to the task's document is none of them
 	Submodules []string // that are not at the commit that the head names, or have changes of their own
-	Hidden     []Hidden // those of Modified that git was told to overlook
+	Hidden     []Hidden // those of Modified, or in Submodules, that git was told to overlook
 	Setup      []string // settings of the worktree's own that are not as it was prepared
 }
 
 // Hidden is a changed file that git was told to overlook, by flags of its index.
 type Hidden struct {
-	Path  string
-	Flags []string
+	Path      string
+	Flags     []string
+	Submodule string // in which it lies, and from which Path goes; empty for a file of the workspace itself
 }
 
 // Tracked are the paths of all that git knows and that differs.
 func (s Standing) Tracked() []string { return slices.Concat(s.Modified, s.Submodules) }
 
 // Uncommitted are all paths that a commit would be about.
-func (s Standing) Uncommitted() []string { return slices.Concat(s.Modified, s.New) }
+func (s Standing) Uncommitted() []string { return slices.Concat(s.Modified, s.Submodules, s.New) }
 
 // Programs runs what is not this program, and bounds it.
 type Programs interface {

@@ -34,10 +34,10 @@ type tooMuch struct{ what string }
 
 func (e *tooMuch) Error() string { return e.what }
 
-// seeGlob looks at a part that asks for files by a pattern: regular ones with something in them count.
+// seeGlob looks at a part that asks for files by a pattern: regular ones count, and where nothing else is said only those with something in them.
 func (v *view) seeGlob(ctx context.Context, p workflow.Part) (decide.Fact, error) {
 	fact := decide.Fact{Source: p.Glob, Where: p.Glob}
-	files, empty, err := v.find(ctx, p.Glob)
+	files, empty, err := v.find(ctx, p.Glob, p.Empty)
 	var list strings.Builder
 	if err == nil {
 		err = v.list(ctx, &list, files)
@@ -52,6 +52,8 @@ func (v *view) seeGlob(ctx context.Context, p workflow.Part) (decide.Fact, error
 	case err != nil:
 		fact.Found, fact.Want = err.Error(), "make what "+p.Glob+" names readable"
 		return fact, nil
+	case len(files) == 0 && p.Empty:
+		fact.Found = "no such file" // unless that is right
 	case len(files) == 0:
 		fact.Found, fact.Want = "no such file", "write at least one file that "+p.Glob+" names"
 		if empty > 0 {
@@ -77,10 +79,10 @@ func (v *view) seeGlob(ctx context.Context, p workflow.Part) (decide.Fact, error
 	return v.question(p, fact, input), err
 }
 
-// find lists the files that a pattern names, sorted, and counts what it names beside them.
-func (v *view) find(ctx context.Context, pattern string) (files []string, others int, err error) {
+// find lists the files that a pattern names, sorted, and counts what it names beside them. Hollow has it list empty files too.
+func (v *view) find(ctx context.Context, pattern string, hollow bool) (files []string, others int, err error) {
 	pattern = path.Clean(pattern)
-	w := walk{ctx: ctx, in: v.root.FS(), pattern: pattern, levels: maxLevels}
+	w := walk{ctx: ctx, in: v.root.FS(), pattern: pattern, hollow: hollow, levels: maxLevels}
 	if !strings.Contains(pattern, "**") {
 		w.levels = strings.Count(pattern, "/") + 1 // nothing further down can match
 	}
@@ -108,7 +110,8 @@ type walk struct {
 	ctx     context.Context // a walk knows no other way to be stopped
 	in      fs.FS
 	pattern string
-	levels  int // how deep a name may stand and still match, or be looked for
+	hollow  bool // files with nothing in them count
+	levels  int  // how deep a name may stand and still match, or be looked for
 
 	seen   int // names
 	listed int // folders
@@ -147,7 +150,7 @@ func (w *walk) entry(name string, entry fs.DirEntry) error {
 	}
 	switch {
 	case !matches:
-	case !info.Mode().IsRegular() || info.Size() == 0:
+	case !info.Mode().IsRegular() || info.Size() == 0 && !w.hollow:
 		w.others++
 	case len(w.files) == maxFound:
 		return &tooMuch{fmt.Sprintf("more than %d files", maxFound)}

@@ -118,9 +118,14 @@ func (v *view) askJQ(ctx context.Context) error {
 
 func (v *view) answer(q question, a jqAnswer) {
 	fact := v.facts[q.key]
-	fact.Holds, fact.Found = a.Holds, a.Found
-	if fact.Holds {
-		fact.Want = ""
+	fact.Holds = a.Holds
+	switch {
+	case a.Holds:
+		fact.Found, fact.Want = "", ""
+	case fact.Found != "": // that there is nothing of which it could be true
+		fact.Found += ", and " + a.Found
+	default:
+		fact.Found = a.Found
 	}
 	v.facts[q.key] = fact
 }

@@ -62,6 +62,11 @@ func filed(list string) map[string]string {
 	return and(one(planOnly, `{"title": "t", "brief": "b"}`), listOnly, `{"files": `+list+`}`)
 }
 
+// deleting is a task whose plan deletes one file and does nothing else, with a patch.
+func deleting() map[string]string {
+	return and(built(), listOnly, `{"files": [{"path": "gone.go", "intent": "delete"}]}`)
+}
+
 func planningRows() []evidenceRow {
 	const from = "planning"
 	return []evidenceRow{
@@ -142,10 +147,17 @@ func codegenRows() []evidenceRow {
 		{"3.4", "no patch", from, and(built("a.go"), patch, "-"), "", "code/diff.patch: found no such file"},
 		{"3.4", "an empty patch", from, and(built("a.go"), patch, "\n"), "", "code/diff.patch: found an empty file"},
 		{"3.4", "a patch and no files", from, built(), "", "code/files/**: found no such file"},
-		{"3.4", "a file that is empty counts as none", from, and(built(), "code/files/a.go", ""), "", "and none that is a file with something in it"},
+		{"3.4", "a patch, no files and no plan", from, and(built(), planOnly, "-"), "", "code/files/**: found no such file"},
+		{"3.4", "a planned file that is empty", from, and(built(), "code/files/a.go", ""), "review", ""},
+		{"3.4", "a plan that only deletes", from, deleting(), "review", ""},
+		{"3.4", "a plan that only deletes, without a patch", from, and(deleting(), patch, "-"), "", "code/diff.patch: found no such file"},
+		{"3.4", "a plan that only deletes, and the coder is blocked", from, and(deleting(), signal, `{"blocked": true, "reason": "it is used"}`), "plan_review", ""},
 		{"3.4", "the list apart counts", from, and(built("b.go"), listOnly, `{"files": [{"path": "b.go"}]}`), "review", ""},
 		{"3.4", "a plan that begins its paths with a dot", from, and(built("a.go"), listOnly, `{"files": [{"path": "./a.go"}]}`), "review", ""},
 		{"3.5", "a file beyond the plan", from, built("a.go", "b.go"), "planning", ""},
+		{"3.5", "an empty file beyond the plan", from, and(built("a.go"), "code/files/b.go", ""), "planning", ""},
+		{"3.5", "a file beyond a plan that only deletes", from, and(deleting(), "code/files/a.go", "package a\n"), "planning", ""},
+		{"3.5", "of two planned files the empty one alone", from, and(and(built(), "code/files/a.go", ""), listOnly, `{"files": [{"path": "a.go"}, {"path": "b.go"}]}`), "plan_review", ""},
 		{"3.5", "a file in a folder beyond the plan", from, built("a.go", "deep/down/a.go"), "planning", ""},
 		{"3.5", "a file that the plan deletes is there", from, built("a.go", "gone.go"), "review", ""},
 		{"3.5", "a hidden file beyond the plan", from, built("a.go", ".env"), "planning", ""},

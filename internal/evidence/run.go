@@ -220,7 +220,7 @@ func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, bef
 		return err
 	}
 	r.Left = subtract(after.New, before.New)
-	changed := subtract(after.Modified, before.Modified)
+	changed := subtract(after.Tracked(), before.Tracked())
 	switch {
 	case len(changed) > 0: // by the check or by somebody else: what it ran on was not the commit
 		r.Trouble = "files of the commit changed while it ran: " + some(changed)

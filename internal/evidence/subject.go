@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -226,7 +227,7 @@ func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Standing, 
 	if err != nil {
 		return err
 	}
-	changed = append(changed, slices.Concat(s.Uncommitted(), s.Submodules)...)
+	changed = append(changed, s.Uncommitted()...)
 	slices.Sort(changed)
 	touched := v.Named(globs, slices.Compact(changed))
 	fact.Text = "HEAD " + s.Head + "\nuntouched " + strings.Join(globs, " ") + "\n" + strings.Join(touched, "\n") + "\n"
@@ -245,26 +246,45 @@ func (s Standing) differs(dirt []string, remedy string) (found, want string) {
 		do = append(do, "take them back (git config --worktree --unset NAME, git sparse-checkout disable)")
 	}
 	if len(dirt) > 0 {
-		is, do = append(is, uncommitted(dirt)), append(do, remedy)
+		is = append(is, uncommitted(dirt))
+		overlooked, show := s.overlooked(dirt)
+		is, do = append(is, overlooked...), append(append(do, show...), remedy)
 	}
-	hides := map[string][]string{}
-	var order []string
+	return strings.Join(is, "; "), strings.Join(do, "; ")
+}
+
+// overlooked tells which of the paths git was told to overlook, and the commands with which it looks at them again: until then it takes none
+// of them back.
+func (s Standing) overlooked(dirt []string) (is, show []string) {
+	type index struct{ flag, submodule string }
+	paths := map[index][]string{}
+	var order []index
 	for _, h := range s.Hidden {
-		if !slices.Contains(dirt, h.Path) {
+		if !slices.ContainsFunc(dirt, h.liesIn) {
 			continue
 		}
 		for _, flag := range h.Flags {
-			if hides[flag] == nil {
-				order = append(order, flag)
+			in := index{flag, h.Submodule}
+			if paths[in] == nil {
+				order = append(order, in)
 			}
-			hides[flag] = append(hides[flag], h.Path)
+			paths[in] = append(paths[in], h.Path)
 		}
 	}
-	for _, flag := range order {
-		is = append(is, "git was told to overlook "+some(hides[flag])+" ("+flag+")")
-		do = append(do, fmt.Sprintf("git update-index --no-%s %q shows it again", flag, hides[flag][0]))
+	for _, in := range order {
+		where, inside := "", ""
+		if in.submodule != "" {
+			where, inside = fmt.Sprintf(" -C %q", in.submodule), fmt.Sprintf(" in %q", in.submodule)
+		}
+		is = append(is, "git was told to overlook "+some(paths[in])+inside+" ("+in.flag+")")
+		show = append(show, fmt.Sprintf("have git look again: git%s update-index --no-%s %s", where, in.flag, typed(paths[in])))
 	}
-	return strings.Join(is, "; "), strings.Join(do, "; ")
+	return is, show
+}
+
+// liesIn says whether a path is that of the file, or of a submodule in which it lies.
+func (h Hidden) liesIn(at string) bool {
+	return at == path.Join(h.Submodule, h.Path) || h.Submodule == at || strings.HasPrefix(h.Submodule, at+"/")
 }
 
 // takeBack is what takes back all that differs of what git knows, as it is typed in the worktree.

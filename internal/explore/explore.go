@@ -131,7 +131,13 @@ func (r Report) Proved() bool { return len(r.NotProved()) == 0 && len(r.Failed()
 
 // Check explores a workflow. It gives up after so many configurations.
 func Check(def *workflow.Definition, most int) Report {
+	return CheckWithProgress(def, most, nil)
+}
+
+// CheckWithProgress is Check, and tells again and again how many configurations it has explored.
+func CheckWithProgress(def *workflow.Definition, most int, progress func(configurations int)) Report {
 	w := newWalk(def, most)
+	w.progress = progress
 	w.explore()
 	r := Report{Configurations: len(w.configs), TooMany: w.tooMany, Vast: w.forge.vast}
 	if !w.tooMany {

@@ -112,7 +112,16 @@ func dense(t *testing.T, states int) *workflow.Definition {
 func TestNotOnlyConfigurationsAreCountedButWhatIsFollowedFromThem(t *testing.T) {
 	t.Parallel()
 	def := dense(t, 40)
-	whole := explore.Check(def, explore.Most)
+	told := -1
+	whole := explore.CheckWithProgress(def, explore.Most, func(configurations int) {
+		if configurations <= told {
+			t.Errorf("it is told to be at %d after %d", configurations, told)
+		}
+		told = configurations
+	})
+	if told < whole.Configurations/2 || told > whole.Configurations {
+		t.Errorf("of %d configurations %d were told", whole.Configurations, told)
+	}
 	if whole.TooMany {
 		t.Fatalf("found %d configurations and more", whole.Configurations)
 	}

@@ -16,6 +16,8 @@ type walk struct {
 	left    int // steps that may still be followed
 	room    int // bytes that may still be kept
 	tooMany bool
+	// progress hears how many configurations were explored; nil where nobody wants to know.
+	progress func(configurations int)
 
 	count    *counting
 	forge    *forge
@@ -159,6 +161,9 @@ func (w *walk) explore() {
 	}
 	w.begin()
 	for at := 0; at < len(w.configs) && !w.tooMany; at++ {
+		if w.progress != nil {
+			w.progress(at)
+		}
 		w.ways = append(w.ways, w.scratch[:0])
 		w.visit(int32(at))
 		w.scratch = w.ways[at]

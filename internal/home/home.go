@@ -147,11 +147,14 @@ func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 }
 
 // Named is the workflow of that name as it stands now, kept for the tasks that it will be pinned by.
-// One that does not keep what is proved of every workflow is a task.ErrUsage.
+// One that does not keep what is proved of every workflow is a task.ErrUsage, and one with another name than its file's a yaml.Problems.
 func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, error) {
 	def, listed, err := h.FindWorkflow(name)
 	if err != nil {
 		return nil, err
+	}
+	if wrong := def.Misnamed(); wrong != nil {
+		return nil, wrong
 	}
 	if err := h.prove(def); err != nil {
 		return nil, err

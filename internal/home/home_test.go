@@ -104,6 +104,18 @@ func TestProjects_areReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
+// The keys of the file are those that people and other programs write.
+func TestProjects_haveTheKeysThatPeopleWrite(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	write(t, h, "projects.json", `[{"name": "coffee", "path": "/w/coffee", "default_branch": "trunk", "pool_size": 3, "workflow": "minimal"}]`)
+	all, err := h.Projects()
+	must(t, err)
+	if want := []task.Project{{Name: "coffee", Path: "/w/coffee", DefaultBranch: "trunk", PoolSize: 3, Workflow: "minimal"}}; !reflect.DeepEqual(all, want) {
+		t.Errorf("the projects are %+v, want %+v", all, want)
+	}
+}
+
 func TestProjects_ofUnknownNamesAreNotFound(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -192,7 +204,7 @@ func TestAWorkflowOfTheUsers_hidesTheOneThatShips(t *testing.T) {
 	h := newHome(t)
 	_, before, err := h.FindWorkflow("default")
 	must(t, err)
-	own := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 3", "version: 7", 1))
+	own := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 4", "version: 7", 1))
 	write(t, h, "workflows/mine.yml", strings.Replace(shipped(t), "name: default", "name: mine", 1))
 	write(t, h, "workflows/.draft.yml", "broken: [")
 	write(t, h, "workflows/notes.txt", "broken: [")
@@ -223,7 +235,7 @@ func TestAWorkflowOfTheUsers_hidesTheOneThatShips(t *testing.T) {
 func TestPinned_isTheWorkflowOfTheTasksBirth(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	path := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 3", "version: 7", 1))
+	path := write(t, h, "workflows/default.yml", strings.Replace(shipped(t), "version: 4", "version: 7", 1))
 	born, err := h.Named(t.Context(), "default")
 	must(t, err)
 	must(t, os.WriteFile(path, []byte("broken: ["), 0o644))

@@ -134,7 +134,7 @@ func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) 
 		return Start{}, fmt.Errorf("write the ticket: %w", err)
 	}
 	return Start{
-		Task: job.Task.ID, Role: job.Role, Hook: mine, Seat: job.Seat, Session: job.Task.Project + "/" + job.Task.Branch,
+		Task: job.Task.ID, Role: job.Role, Hook: mine, Seat: job.Seat, Session: job.Task.SessionName(),
 		Window: window, Dir: view.Dir, Argv: []string{h.Self, "launch", path},
 	}, nil
 }

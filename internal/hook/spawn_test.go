@@ -184,6 +184,18 @@ func TestSpawn_writesThePromptWithRealNewlines(t *testing.T) {
 	}
 }
 
+func TestSpawn_tellsTheAgentOfItsTask(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	job := aJob(task.SpawnAgent, task.RoleWorker)
+	job.Prompt = "{summary}|{project}|{branch}|{review_round}|{status}\n"
+	_, err := hands.Perform(t.Context(), job)
+	must(t, err)
+	if got, want := read(t, filepath.Join(p.taskDir, "prompts", "7-worker.md")), "mend the gate|garden|fix|2|working\n"; got != want {
+		t.Errorf("the prompt is %q, want %q", got, want)
+	}
+}
+
 func TestSpawn_startsNothingWithoutTheProgramOrTheWorkspace(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)

@@ -13,7 +13,8 @@ import (
 
 // branch is the task's branch with its worktree: how often something was changed, and how far that is committed.
 type branch struct {
-	edits     int
+	made      int // how many edits there ever were
+	edits     int // the latest that stands there
 	committed int // the edit up to which everything is committed
 	tip       int // grows with every commit
 
@@ -31,12 +32,19 @@ func (b *branch) dirty() bool    { return b.edits != b.committed }
 
 // edit changes a file, and commits that where it is wanted.
 func (r *run) edit(who string, commits bool) {
-	r.branch.edits++
+	r.branch.made++
+	r.branch.edits = r.branch.made
 	if !commits {
 		r.tell("%s changes a file", who)
 		return
 	}
 	r.commits(who)
+}
+
+// restores takes back what is not committed.
+func (r *run) restores(who string) {
+	r.branch.edits = r.branch.committed
+	r.tell("%s takes back what is not committed", who)
 }
 
 func (r *run) commits(who string) {
@@ -102,7 +110,8 @@ func (r *run) seeGit(t task.Task, p workflow.Part) (fact decide.Fact, known bool
 	return fact, true
 }
 
-// works is what an agent does to the branch before it asks for a move: what is for others to judge it leaves alone.
+// works is what an agent does to the branch before it asks for a move. What is for others to judge it leaves alone, and so it does
+// where the move asks that nobody touched the work.
 func (r *run) works(a *agent, t task.Task, gate []workflow.Part) {
 	state, _ := r.def.State(t.Status)
 	if t.Workspace == "" {
@@ -111,8 +120,12 @@ func (r *run) works(a *agent, t task.Task, gate []workflow.Part) {
 	wants := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return workflow.Asks(gate, word) })
 	}
+	still := wants(workflow.GitUnmoved)
 	commits := wants(workflow.GitCommitted, workflow.GitClean, workflow.GitAhead, workflow.GitAsReviewed)
 	switch {
+	case still && r.branch.dirty() && t.Subject.Tree == "": // else what is judged is just that
+		r.restores(a.name)
+	case still:
 	case !a.reads && state.Subject != workflow.SubjectCarried && len(gate) > 0:
 		r.edit(a.name, commits)
 	case commits && r.branch.dirty():

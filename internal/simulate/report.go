@@ -11,6 +11,7 @@ import (
 
 // Report is what came of all runs.
 type Report struct {
+	Way      Way
 	Runs     int
 	Outcomes []Outcome // the most frequent first
 	Reviews  Figure

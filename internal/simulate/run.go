@@ -19,7 +19,7 @@ type run struct {
 	nth    int
 	book   Book
 	house  House
-	chart  chart
+	chart  *chart
 	dice   *rand.Rand
 	random *rand.ChaCha8
 	calm   bool // nothing goes wrong any more
@@ -93,13 +93,13 @@ const (
 	maxAlone = 300 // moves without a person, where nobody knows how many there can be
 )
 
-func newRun(def *workflow.Definition, setup Setup, number int, book Book) *run {
+func newRun(c *chart, setup Setup, number int, book Book) *run {
 	var key [32]byte
 	for i := range 8 {
 		key[i], key[8+i] = byte(setup.Seed>>(8*i)), byte(uint64(number)>>(8*i))
 	}
 	return &run{
-		def: def, setup: setup, nth: number, book: book, chart: chartOf(def), clock: dawn(),
+		def: c.def, setup: setup, nth: number, book: book, chart: c, clock: dawn(),
 		dice: rand.New(rand.NewPCG(setup.Seed, uint64(number))), random: rand.NewChaCha8(key),
 		locks: locks{}, memory: map[string]any{}, visited: map[task.Status]bool{}, things: map[string]thing{}, branch: newBranch(), twin: newTwin(),
 		folder: folder{kept: map[string]string{}, projections: map[string][]byte{}},
@@ -217,13 +217,18 @@ func (r *run) born(ctx context.Context) {
 		err := r.program("the command that creates the task", func() error {
 			_, err := r.house.Moves.Create(ctx, task.New{
 				Project: project(), Summary: "a simulated task", Harness: scripted, ReviewHarness: scripted,
-				Workflow: r.def.Name, Spawn: true, Actor: human(),
+				Workflow: r.def.Name, Spawn: r.chart.start == "", Actor: human(),
 			})
 			return err
 		})
 		if refused(err) {
 			r.failed(err)
 		}
+	}
+	if r.id != "" && r.chart.start != "" {
+		r.person(ctx, "starts the task in "+string(r.chart.start), func(token string) (task.Outcome, error) {
+			return r.house.Moves.Request(ctx, task.Request{Task: r.id, To: r.chart.start, Actor: human(), Reason: token})
+		})
 	}
 	r.calm = false
 }

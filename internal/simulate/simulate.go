@@ -38,6 +38,10 @@ type Setup struct {
 	Shares   Shares
 	Bound    int  // how many moves a task makes at most without a person, as was proved; 0 where nothing was
 	NoPeople bool // no person comes where a task waits for one; else one does, after a while
+	// Way is the straight way, or a part of it, where somebody has named one: else it is the shortest.
+	Way []task.Status
+	// Progress hears how many of the runs are over, from several goroutines; nil where nobody wants to know.
+	Progress func(done, of int)
 }
 
 // Join joins the engine to a world. It is asked once a run, for a world of its own.
@@ -53,8 +57,12 @@ func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, 
 	if setup.Only > 0 {
 		first, count = setup.Only, 1
 	}
+	way, err := chartOf(def, setup.Way)
+	if err != nil {
+		return Report{}, err
+	}
 	lives, errs := make([]life, count), make([]error, count)
-	var taken atomic.Int64
+	var taken, over atomic.Int64
 	var crew sync.WaitGroup
 	ctx, off := context.WithCancelCause(ctx)
 	defer off(nil)
@@ -66,8 +74,11 @@ func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, 
 				return
 			}
 			for i := int(taken.Add(1)) - 1; i < count && ctx.Err() == nil; i = int(taken.Add(1)) - 1 {
-				if lives[i], errs[i] = lived(ctx, newRun(def, setup, first+i, book), join); errs[i] != nil {
+				if lives[i], errs[i] = lived(ctx, newRun(way, setup, first+i, book), join); errs[i] != nil {
 					off(errs[i])
+				}
+				if done := int(over.Add(1)); setup.Progress != nil {
+					setup.Progress(done, count)
 				}
 			}
 			if err := book.Close(); err != nil {
@@ -79,7 +90,7 @@ func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, 
 	if err := context.Cause(ctx); err != nil {
 		return Report{}, err
 	}
-	var all tally
+	all := tally{report: Report{Way: way.way}}
 	for _, one := range lives {
 		all.add(one)
 	}

@@ -9,56 +9,13 @@ import (
 	"orange/internal/workflow"
 )
 
-// far is further than any state is from the end.
-const far = 1 << 20
-
-// chart tells for each state how many moves the straight way to a good end has.
-type chart map[task.Status]int
-
-// chartOf measures a workflow. The straight way goes through no state that is for tasks which got nowhere, and over no failure.
-func chartOf(def *workflow.Definition) chart {
-	c := chart{}
-	for _, s := range def.States {
-		c[s.Name] = far
-		if decide.Marks(def, s.Name).Well {
-			c[s.Name] = 0
-		}
-	}
-	for range def.States {
-		for i := range def.Transitions {
-			edge := &def.Transitions[i]
-			if aside(def, edge.To) || fails(edge) || c[edge.To] >= far {
-				continue
-			}
-			c[edge.From] = min(c[edge.From], c[edge.To]+1)
-		}
-	}
-	return c
-}
-
-// aside says whether a state is beside the straight way: it stands for a task that got nowhere, or that has questions.
-func aside(def *workflow.Definition, name task.Status) bool {
-	marks := decide.Marks(def, name)
-	for _, command := range []string{workflow.MoveStuck, workflow.MoveClarify} {
-		if to, said := def.Move(command); said && to == name {
-			return true
-		}
-	}
-	return marks.Escalation
-}
-
-// fails says whether a transition says that something did not go well.
-func fails(edge *workflow.Transition) bool {
-	return edge.Failure || slices.ContainsFunc(workflow.Leaves(edge.Gate), func(p workflow.Part) bool {
-		return p.Verdict == "FAIL" || p.Result == workflow.CheckFailed
-	})
-}
-
 // way is a move that somebody may ask for now.
 type way struct {
 	edge    *workflow.Transition
 	to      task.Status
 	onward  bool // it is on the straight way
+	fails   bool // it is for what did not go well
+	aside   bool
 	givesUp bool
 }
 
@@ -80,9 +37,10 @@ func (r *run) ways(t task.Task, actor task.Actor) []way {
 		}
 		marks := decide.Marks(r.def, w.to)
 		w.givesUp = marks.Terminal && !marks.Well
-		w.onward = !fails(edge) && !aside(r.def, w.to) && r.chart[w.to] < r.chart[t.Status]
-		if r.chart[t.Status] >= far || aside(r.def, t.Status) {
-			w.onward = !fails(edge) && !w.givesUp && w.to != t.Status
+		w.aside = aside(r.def, w.to)
+		w.onward, w.fails = r.chart.straight[i], r.chart.fails[i]
+		if r.chart.astray(t.Status) {
+			w.onward = !w.fails && !w.givesUp && w.to != t.Status
 		}
 		out = append(out, w)
 	}
@@ -91,9 +49,12 @@ func (r *run) ways(t task.Task, actor task.Actor) []way {
 }
 
 func (r *run) rank(w way) int {
-	rank := min(r.chart[w.to], far)
+	rank := min(r.chart.cost[w.to], far)
 	if !w.onward {
 		rank += 2 * far
+		if w.aside { // before a task is put aside, what went wrong is said
+			rank += far
+		}
 	}
 	if w.givesUp {
 		rank += 4 * far
@@ -133,7 +94,7 @@ func (r *run) pick(ways []way, onward bool) (way, bool) {
 	for _, w := range ways {
 		switch {
 		case w.onward || w.givesUp:
-		case len(w.edge.Gate) > 0 || fails(w.edge):
+		case len(w.edge.Gate) > 0 || w.fails:
 			said = append(said, w)
 		default:
 			others = append(others, w)

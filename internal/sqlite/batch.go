@@ -15,17 +15,25 @@ type batch struct {
 // often is how many times a statement is used before it is worth keeping. Few commands come so far: only those that wait.
 const often = 3
 
-// statement is the kept form of a statement; nil while there is none.
+// statement is the kept form of a statement in the transaction; nil while there is none.
 func (b *batch) statement(ctx context.Context, query string) *sql.Stmt {
-	b.store.mu.Lock()
-	defer b.store.mu.Unlock()
-	if kept := b.store.known[query]; kept != nil {
+	if kept := b.store.statement(query); kept != nil {
 		return b.StmtContext(ctx, kept)
 	}
-	if b.store.asked == nil {
-		b.store.asked = map[string]int{}
+	return nil
+}
+
+// statement is the kept form of a statement; nil while there is none. Then it is counted.
+func (s *Store) statement(query string) *sql.Stmt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if kept := s.known[query]; kept != nil {
+		return kept
 	}
-	b.store.asked[query]++
+	if s.asked == nil {
+		s.asked = map[string]int{}
+	}
+	s.asked[query]++
 	return nil
 }
 

@@ -178,7 +178,11 @@ func (s *Store) Workflow(ctx context.Context, digest string) ([]byte, error) {
 
 // rows runs a query and calls visit for each row.
 func (s *Store) rows(ctx context.Context, query string, args []any, visit func(scan func(...any) error) error) error {
-	rows, err := s.db.QueryContext(ctx, query, args...)
+	ask := func() (*sql.Rows, error) { return s.db.QueryContext(ctx, query, args...) }
+	if kept := s.statement(query); kept != nil {
+		ask = func() (*sql.Rows, error) { return kept.QueryContext(ctx, args...) }
+	}
+	rows, err := ask()
 	if err != nil {
 		return s.explain(err)
 	}

@@ -58,6 +58,17 @@ func (c Counters) Failures(s Status) int {
 	return 0
 }
 
+// MostFailures is how often that state has failed that failed most often, whichever it is.
+func (c Counters) MostFailures() int {
+	most := 0
+	for _, have := range c {
+		if strings.HasPrefix(have.Name, ofFailures) {
+			most = max(most, have.Value)
+		}
+	}
+	return most
+}
+
 // Equal says whether both lists hold the same values, missing counters counting as 0.
 func (c Counters) Equal(other Counters) bool {
 	for _, have := range c {

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"strconv"
 	"time"
 )
 
@@ -112,6 +114,8 @@ type Event struct {
 	Person   string // who the human was that asked; empty where no person did, or nobody noted it
 	From     Status
 	To       Status
+	In       Status // of a crash: the status in which the agent died
+	Crash    int    // and its number there, from 1
 	Reason   string
 	Counters Counters
 	Evidence []Evidence
@@ -140,6 +144,8 @@ type wireEvent struct {
 	Person   string            `json:"person,omitempty"`
 	From     Status            `json:"from,omitempty"`
 	To       Status            `json:"to,omitempty"`
+	In       Status            `json:"status,omitempty"`
+	Crash    int               `json:"crash_count,omitempty"`
 	Reason   string            `json:"reason,omitempty"`
 	Counters map[string]int    `json:"counters,omitempty"`
 	Evidence []Evidence        `json:"evidence,omitempty"`
@@ -158,7 +164,7 @@ func (e Event) MarshalJSON() ([]byte, error) { return json.Marshal(e.wire()) }
 func (e *Event) wire() wireEvent {
 	w := wireEvent{
 		Seq: e.Seq, Time: FormatTime(e.Time), Type: e.Type, Actor: e.Actor, ActingAs: e.ActingAs, Person: e.Person,
-		From: e.From, To: e.To, Reason: e.Reason, Evidence: e.Evidence, Workflow: e.Workflow,
+		From: e.From, To: e.To, In: e.In, Crash: e.Crash, Reason: e.Reason, Evidence: e.Evidence, Workflow: e.Workflow,
 		Hooks: e.Hooks, Subject: e.Subject, Data: e.Data, Inputs: e.Inputs, Prev: e.Prev, Hash: e.Hash,
 	}
 	if len(e.Counters) > 0 {
@@ -182,13 +188,40 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	}
 	*e = Event{
 		Seq: w.Seq, Time: at, Type: w.Type, Actor: w.Actor, ActingAs: w.ActingAs, Person: w.Person,
-		From: w.From, To: w.To, Reason: w.Reason, Evidence: w.Evidence, Workflow: w.Workflow,
+		From: w.From, To: w.To, In: w.In, Crash: w.Crash, Reason: w.Reason, Evidence: w.Evidence, Workflow: w.Workflow,
 		Hooks: w.Hooks, Subject: w.Subject, Data: w.Data, Inputs: w.Inputs, Prev: w.Prev, Hash: w.Hash,
 	}
 	for name, value := range w.Counters { // any order will do: With keeps the list sorted
 		e.Counters = e.Counters.With(name, value)
 	}
 	return nil
+}
+
+// DataCrashCount is the key under which crashes of earlier versions have their number; their status is among the data too.
+const DataCrashCount = "crash_count"
+
+// IsOldCrash says whether the event is a crash in the form of earlier versions, which has its status and its number among its data.
+func (e Event) IsOldCrash() bool {
+	return e.Type == AgentCrashed && e.Crash == 0 && e.Data[DataCrashCount] != ""
+}
+
+// AsOldCrash is a crash in that form.
+func (e Event) AsOldCrash() Event {
+	data := maps.Clone(e.Data)
+	if data == nil {
+		data = map[string]string{}
+	}
+	data[DataStatus], data[DataCrashCount] = string(e.In), strconv.Itoa(e.Crash)
+	e.In, e.Crash, e.Data = "", 0, data
+	return e
+}
+
+// Told is what an event tells beside its own fields: its data, and of a crash the status and the number, in whichever form it was written.
+func (e Event) Told() map[string]string {
+	if e.Type != AgentCrashed || e.Crash == 0 {
+		return e.Data
+	}
+	return e.AsOldCrash().Data
 }
 
 // IsMove says whether the event changed the status.

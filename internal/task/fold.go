@@ -11,6 +11,7 @@ import (
 const (
 	DataStatus        = "status"
 	DataBranch        = "branch"
+	DataSession       = "session"
 	DataSummary       = "summary"
 	DataWorkflow      = "workflow"
 	DataHarness       = "harness"
@@ -92,6 +93,7 @@ func follow(t Task, e Event) Task {
 		t = described(t, e.Data)
 	case Updated:
 		t = described(t, e.Data)
+		t.Session = told(e.Data, DataSession, t.Session) // its name went with the branch's
 	case StatusChanged, AutoAdvanced:
 		if e.To != t.Status { // one that begins its status anew came from where it came from before
 			t.Previous = t.Status
@@ -104,7 +106,7 @@ func follow(t Task, e Event) Task {
 	case QueuedForSpace:
 		t.QueuedFor = Status(e.Data["for"])
 	case AgentSpawned, ReviewStarted:
-		t.Session = e.Data["session"]
+		t.Session = e.Data[DataSession]
 		if e.Type == ReviewStarted {
 			t.ReviewHarness = told(e.Data, DataHarness, t.ReviewHarness)
 		} else {

@@ -28,7 +28,7 @@ func TestFold_tellsATaskFromItsEvents(t *testing.T) {
 		{Seq: 2, Time: day(2), Type: task.QueuedForSpace, Data: map[string]string{"for": "planning"}},
 		{Seq: 3, Time: day(3), Type: task.StatusChanged, From: "pending", To: "planning", Counters: crashes(0)},
 		{Seq: 4, Time: day(4), Type: task.AgentSpawned, Data: map[string]string{"session": "garden/feat/a", "harness": "claude"}},
-		{Seq: 5, Time: day(5), Type: task.Updated, Data: map[string]string{"summary": "two", "review_harness": "codex"}},
+		{Seq: 5, Time: day(5), Type: task.Updated, Data: map[string]string{"summary": "two", "review_harness": "codex", "branch": "feat/b", "session": "garden/feat/b"}},
 		{Seq: 6, Time: day(6), Type: task.StatusChanged, From: "planning", To: "working", Evidence: []task.Evidence{plan}},
 		{Seq: 7, Time: day(7), Type: task.HookFailure, Hash: "h7"},
 	}
@@ -37,8 +37,8 @@ func TestFold_tellsATaskFromItsEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := task.Task{
-		Branch: "feat/a", Summary: "two", Harness: "claude", ReviewHarness: "codex", Status: "working", Previous: "planning",
-		Counters: crashes(0), Session: "garden/feat/a", Workflow: task.WorkflowRef{Name: "default", Digest: "d1"},
+		Branch: "feat/b", Summary: "two", Harness: "claude", ReviewHarness: "codex", Status: "working", Previous: "planning",
+		Counters: crashes(0), Session: "garden/feat/b", Workflow: task.WorkflowRef{Name: "default", Digest: "d1"},
 		CreatedAt: day(1), EnteredAt: day(6), UpdatedAt: day(7), Seq: 7, Hash: "h7",
 	}
 	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(spent, []task.Spent{{Evidence: plan, Seq: 6}}) {

@@ -93,6 +93,7 @@ func cleaned(e Event) Event {
 	e.Type, e.Actor, e.ActingAs, e.Person = valid(e.Type), valid(e.Actor), valid(e.ActingAs), valid(e.Person)
 	e.Reason, e.Workflow = valid(e.Reason), valid(e.Workflow)
 	e.From, e.To = Status(valid(string(e.From))), Status(valid(string(e.To)))
+	e.In = Status(valid(string(e.In)))
 	var counters Counters
 	for _, c := range e.Counters {
 		counters = counters.With(valid(c.Name), c.Value)

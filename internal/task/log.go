@@ -1,5 +1,11 @@
 package task
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // Kinds of log entries: what must be told of a task, in the words that other programs' logs have for it.
 const (
 	LogTransition   = "STATE_TRANSITION"
@@ -43,25 +49,51 @@ func LogEntries(id string, events []Event, marks func(Status) Marks) []LogEntry 
 		for _, kind := range kindsOf(e, marks) {
 			out = append(out, LogEntry{
 				Timestamp: e.Time.UTC().Format(LogTime), TaskID: id, Event: kind, From: from, To: to,
-				Actor: e.speaker(), Reason: e.Reason, Metadata: metadata(e),
+				Actor: e.speaker(), Reason: e.why(), Metadata: metadata(e),
 			})
 		}
 	}
 	return out
 }
 
-// speaker is in whose name the event was asked for.
+// agentOf begins the name of an agent in a log entry; the name of its role is the rest. People and the engine are no agents.
+const agentOf = "@agent-"
+
+// speaker is in whose name the event was asked for. A person who acts for a role has its name alone: no agent has asked.
 func (e *Event) speaker() string {
-	if e.ActingAs != "" {
+	switch {
+	case e.ActingAs != "":
 		return e.ActingAs
+	case e.Actor == "" || e.Actor == RoleHuman || e.Actor == ActorEngine:
+		return e.Actor
 	}
-	return e.Actor
+	return agentOf + e.Actor
+}
+
+// why is the reason that was given, or else what the event came from: nobody has to give one for a move that evidence supports.
+func (e *Event) why() string {
+	switch {
+	case e.Reason != "":
+		return e.Reason
+	case !e.IsMove():
+		return "the " + cmp.Or(e.Data["role"], "agent") + " begins"
+	case len(e.Evidence) == 0:
+		return "asked for; the move needs no evidence"
+	}
+	sources := make([]string, len(e.Evidence))
+	for i, one := range e.Evidence {
+		sources[i] = one.Source
+	}
+	return "it rests on " + strings.Join(slices.Compact(sources), ", ")
 }
 
 func metadata(e *Event) map[string]string {
-	out := make(map[string]string, len(e.Data))
+	out := make(map[string]string, len(e.Data)+1)
 	for key, value := range e.Data { // one map into another: the order does not matter
 		out[key] = value
+	}
+	if e.ActingAs != "" {
+		out["asked_by"] = e.Actor
 	}
 	return out
 }

@@ -188,9 +188,33 @@ func TestLogEntries_tellTheFiveKinds(t *testing.T) {
 	}
 	first := task.LogEntry{
 		Timestamp: "2024-05-01T07:18:09Z", TaskID: "t1", Event: "STATE_TRANSITION", From: "plan", To: "plan",
-		Actor: "worker", Reason: "because", Metadata: map[string]string{"failure": "1"},
+		Actor: "@agent-worker", Reason: "because", Metadata: map[string]string{"failure": "1"},
 	}
 	if !reflect.DeepEqual(entries[0], first) {
 		t.Errorf("the first is %+v, want %+v", entries[0], first)
+	}
+}
+
+// Document 003 gives each entry a reason and the name of the agent that asked.
+func TestLogEntries_sayWhoAskedAndWhy(t *testing.T) {
+	t.Parallel()
+	rests := []task.Evidence{{Source: "## approach"}, {Source: "## validation"}}
+	for _, tt := range []struct {
+		e             task.Event
+		actor, reason string
+		by            string
+	}{
+		{task.Event{Type: task.StatusChanged, Actor: "solution-validator", Evidence: rests}, "@agent-solution-validator", "it rests on ## approach, ## validation", ""},
+		{task.Event{Type: task.StatusChanged, Actor: "cto", Reason: "not needed"}, "@agent-cto", "not needed", ""},
+		{task.Event{Type: task.StatusChanged, Actor: "fullstack-developer"}, "@agent-fullstack-developer", "asked for; the move needs no evidence", ""},
+		{task.Event{Type: task.StatusChanged, Actor: task.RoleHuman, ActingAs: "orchestrator"}, "orchestrator", "asked for; the move needs no evidence", task.RoleHuman},
+		{task.Event{Type: task.StatusChanged, Actor: task.RoleHuman, Evidence: rests[:1]}, "human", "it rests on ## approach", ""},
+		{task.Event{Type: task.AutoAdvanced, Actor: task.ActorEngine, Reason: "three crashes"}, "engine", "three crashes", ""},
+		{task.Event{Type: task.AgentSpawned, Actor: task.ActorEngine, Data: map[string]string{"role": "cto"}}, "engine", "the cto begins", ""},
+	} {
+		got := task.LogEntries("t1", []task.Event{tt.e}, meanings)
+		if len(got) != 1 || got[0].Actor != tt.actor || got[0].Reason != tt.reason || got[0].Metadata["asked_by"] != tt.by {
+			t.Errorf("of %+v: %+v", tt.e, got)
+		}
 	}
 }

@@ -74,6 +74,10 @@ type Task struct {
 	Hash    string
 }
 
+// SessionName is the name that the task's session should have. The one that it has may differ: not every text is a name,
+// another session may have it, and it may be the one of the branch that the task had when its first agent was started.
+func (t Task) SessionName() string { return t.Project + "/" + t.Branch }
+
 // Queued says whether the task waits for a free workspace.
 func (t Task) Queued() bool { return t.QueuedFor != "" }
 

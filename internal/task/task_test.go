@@ -237,3 +237,15 @@ func TestDescribeHolders_namesEachOfThem(t *testing.T) {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }
+
+func TestMostFailures_isThatOfTheStateThatFailedMost(t *testing.T) {
+	t.Parallel()
+	var c task.Counters
+	if got := c.MostFailures(); got != 0 {
+		t.Errorf("nothing failed: %d", got)
+	}
+	c = c.With(task.CrashCount, 9).With("failures_of_mine", 7).With(task.Failures("planning"), 1).With(task.Failures("quality_review"), 2).With(task.Failures("committing"), 0)
+	if got := c.MostFailures(); got != 2 {
+		t.Errorf("the review failed twice: %d", got)
+	}
+}

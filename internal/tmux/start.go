@@ -171,6 +171,50 @@ func (start Start) home(panes []Pane) (id, name string, err error) {
 	return "", "", fmt.Errorf("cannot find a free session name for %q", start.Session)
 }
 
+// Rename gives a task's session a name, or one near it where that is another session's. It answers the name that the session has then;
+// empty where the task has none. Its windows, and whoever is attached, stay as they are.
+func (s Server) Rename(ctx context.Context, task, wanted string) (string, error) {
+	for try := 1; ; try++ {
+		panes, err := s.list(ctx)
+		if err != nil {
+			return "", fmt.Errorf("rename the session of task %q: %w", task, err)
+		}
+		id, name := named(panes, task, SafeName(wanted))
+		if id == "" {
+			return name, nil
+		}
+		_, err = s.ask(ctx, "rename-session", "-t", id, name)
+		if err == nil {
+			return name, nil
+		}
+		if try == startTries || !raced(err) {
+			return "", fmt.Errorf("rename the session of task %q to %q: %w", task, name, err)
+		}
+	}
+}
+
+// named is the session of a task with the name that it can have, the wanted one first; the id is empty where nothing is to be done.
+func named(panes []Pane, task, wanted string) (id, name string) {
+	others := make(map[string]bool)
+	for _, p := range panes {
+		if p.Task == task && id == "" {
+			id, name = p.SessionID, p.Session
+		}
+	}
+	for _, p := range panes {
+		others[p.Session] = others[p.Session] || p.SessionID != id
+	}
+	for _, free := range names(wanted, task) {
+		if id == "" || free == name {
+			return "", name
+		}
+		if !others[free] {
+			return id, free
+		}
+	}
+	return "", name
+}
+
 // raced says that the session or the server came or went between the look and the call.
 // What was started in a server that is lost is lost too, so another try cannot start it twice.
 func raced(err error) bool {

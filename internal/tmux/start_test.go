@@ -248,3 +248,39 @@ func TestStart_manyAtOnce(t *testing.T) {
 		t.Errorf("%d panes", len(panes))
 	}
 }
+
+// A session follows its branch: its windows stay, and the next start finds it. A name that somebody else has is not taken.
+func TestRename_leavesEverythingElseAsItIs(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	mine := mustStart(t, s, Start{Task: "aaaaaaaa", Session: "p/x"})
+	other := mustStart(t, s, Start{Task: "bbbbbbbb", Session: "p/taken"})
+	for _, tt := range []struct{ wanted, name string }{
+		{"p/its name", "p/its_name"},
+		{"p/its name", "p/its_name"}, // twice is no error
+		{"p/taken", "p/taken~aaaaaa"},
+		{"p/taken", "p/taken~aaaaaa"},
+		{"p/#{pid}%H", "p/__pid_%H"},
+		{"p/x", "p/x"},
+	} {
+		name, err := s.Rename(t.Context(), "aaaaaaaa", tt.wanted)
+		if err != nil || name != tt.name {
+			t.Errorf("%q is %q, want %q (%v)", tt.wanted, name, tt.name, err)
+		}
+		panes, err := s.Panes(t.Context())
+		if err != nil || len(panes) != 2 {
+			t.Fatalf("%v, %v", panes, err)
+		}
+		for _, p := range panes {
+			if p.ID == mine.ID && (p.Session != tt.name || p.SessionID != mine.SessionID || p.Task != "aaaaaaaa" || p.Dead) || p.ID == other.ID && p.Session != "p/taken" {
+				t.Errorf("after %q: %+v", tt.wanted, p)
+			}
+		}
+	}
+	if p := mustStart(t, s, Start{Task: "aaaaaaaa", Session: "p/unasked", Window: "review-1"}); p.SessionID != mine.SessionID || p.Session != "p/x" {
+		t.Errorf("the reviewer is in %q", p.Session)
+	}
+	if name, err := s.Rename(t.Context(), "cccccccc", "p/y"); name != "" || err != nil {
+		t.Errorf("a task without a session: %q, %v", name, err)
+	}
+}

@@ -76,6 +76,9 @@ func TestClassicAndMinimal_areTheMachinesOfDocument002(t *testing.T) {
 			if s := ours.States[i]; s.Name != want.Name || s.Terminal != want.Terminal || s.Role != want.Role {
 				t.Errorf("found the state %+v in %s, want %+v", s, name, want)
 			}
+			if name := want.RespawnPrompt.Name; name != "" && ours.States[i].RespawnPrompt.Name != name {
+				t.Errorf("found the prompt %q for a respawn in %s of %s, want %q", ours.States[i].RespawnPrompt.Name, want.Name, ours.Name, name)
+			}
 		}
 		for i := range theirs.Transitions {
 			got, want := machine(&ours.Transitions[i]), machine(&theirs.Transitions[i])
@@ -86,6 +89,9 @@ func TestClassicAndMinimal_areTheMachinesOfDocument002(t *testing.T) {
 			if got != want {
 				t.Errorf("found in %s\n%s\nwant\n%s", name, got, want)
 			}
+		}
+		if ours.Exit.PollInterval != theirs.Exit.PollInterval || theirs.Exit.PollInterval != 30 {
+			t.Errorf("found a look every %d s in %s, want %d", ours.Exit.PollInterval, name, theirs.Exit.PollInterval)
 		}
 		for i, want := range theirs.Exit.Rules {
 			if got, want := ruleLine(ours.Exit.Rules[i]), ruleLine(want); got != want {

@@ -36,6 +36,7 @@ type Definition struct {
 	Prompts     []Prompt
 	Allow       []Allowance // properties that need not hold here
 	initial     yaml.Pos
+	named       yaml.Pos // where its name stands
 }
 
 // Role is somebody whom the workflow names beside worker, reviewer and human.
@@ -183,6 +184,9 @@ const (
 	GitUntouched  = "untouched"   // neither the branch nor the worktree changes a file that Untouched names
 )
 
+// EmptyAllowed is the word of a glob whose program judges an empty list too.
+const EmptyAllowed = "allowed"
+
 // What a part that asks for a check wants of it.
 const (
 	CheckPassed = "passed"
@@ -207,6 +211,7 @@ type Part struct {
 	Want   string // what would meet the part, in words for people; empty means that the part says it itself
 
 	Required  bool     // not empty
+	Empty     bool     // of a glob with a program: empty files are in its list, and the list may be empty
 	Fields    []string // at least one of these labels must have content
 	Verdict   string   // PASS or FAIL; empty when none is asked for
 	VerdictIn string
@@ -237,10 +242,14 @@ func (p Part) Key() string {
 	for i, w := range p.With {
 		with[i] = w.Name + "=" + w.File
 	}
-	return fmt.Sprintf("%q", append([]string{
+	key := []string{
 		p.Section, p.File, p.Glob, p.Check, p.Git, p.JQ, strings.Join(with, " "), p.Plan, p.Result,
 		strconv.FormatBool(p.JSON), strconv.FormatBool(p.Required),
-	}, p.Untouched...))
+	}
+	if p.Empty {
+		key = append(key, "empty")
+	}
+	return fmt.Sprintf("%q", append(key, p.Untouched...))
 }
 
 // Birth is a state in which a task may be created, with what that sets going.
@@ -307,9 +316,10 @@ type Branch struct {
 
 // Prompt is the text that an agent starts with.
 type Prompt struct {
-	Name string
-	Text string
-	Pos  yaml.Pos
+	Name  string
+	Text  string
+	Pos   yaml.Pos
+	names []Named // the words in braces, each where it stands first
 }
 
 // State finds a state by name.

@@ -2,11 +2,13 @@ package workflow
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
+	"orange/internal/task"
 	"orange/internal/yaml"
 )
 
@@ -42,6 +44,9 @@ func (g Guard) Holds(value int) bool {
 // maxGuard bounds the numbers of guards, so that the numbers beside them exist too.
 const maxGuard = 1_000_000_000
 
+// joins is how other languages join two comparisons.
+var joins = regexp.MustCompile(`\b(?i:and|or|not)\b|&&|\|\|`)
+
 // ParseGuard reads "field op integer".
 func ParseGuard(text string) (Guard, error) {
 	for _, op := range []string{"<=", ">=", "==", "!=", "<", ">"} {
@@ -50,6 +55,10 @@ func ParseGuard(text string) (Guard, error) {
 			continue
 		}
 		field, number = strings.TrimSpace(field), strings.TrimSpace(number)
+		if joined := joins.FindString(text); joined != "" {
+			return Guard{}, fmt.Errorf("found %q in %q, expected one comparison: give a list where all must hold, as in [%s < 2, tries < 3], and two transitions where one of them is enough",
+				joined, text, task.ReviewRound)
+		}
 		if !isFieldName(field) {
 			return Guard{}, fmt.Errorf("found %q before %q, expected the name of a counter such as review_round", field, op)
 		}

@@ -3,6 +3,7 @@ package workflow
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,7 +75,7 @@ type reader struct{ *yaml.Reader }
 
 func (r reader) definition(n *yaml.Node, d *Definition) bool {
 	return r.Mapping(n, "the workflow", []yaml.Key{
-		yaml.Must("name", func(n *yaml.Node) { d.Name = r.Name(n, "the workflow's name") }),
+		yaml.Must("name", func(n *yaml.Node) { d.Name, d.named = r.Name(n, "the workflow's name"), yaml.PosOf(n) }),
 		yaml.Must("version", func(n *yaml.Node) { d.Version = r.Integer(n, "the version", 1, maxGuard) }),
 		yaml.May("initial", func(n *yaml.Node) { d.Initial, d.initial = task.Status(r.Name(n, "the initial state")), yaml.PosOf(n) }),
 		yaml.May("roles", func(n *yaml.Node) { d.Roles = r.roles(n) }),
@@ -281,11 +282,23 @@ func (r reader) branch(n *yaml.Node) Branch {
 	return b
 }
 
+// braces are the words in braces of a text, each once.
+func (r reader) braces(n *yaml.Node, text string) []Named {
+	var out []Named
+	for _, at := range inBraces.FindAllStringSubmatchIndex(text, -1) {
+		name := text[at[2]:at[3]]
+		if !slices.ContainsFunc(out, func(have Named) bool { return have.Name == name }) {
+			out = append(out, Named{Name: name, Pos: r.PlaceIn(n, at[0])})
+		}
+	}
+	return out
+}
+
 func (r reader) prompts(n *yaml.Node) []Prompt {
 	var out []Prompt
 	r.Pairs(n, "prompts", func(name, value *yaml.Node) {
 		text := r.Text(value, "prompt "+name.Value)
-		out = append(out, Prompt{Name: name.Value, Text: strings.TrimRight(text, "\n") + "\n", Pos: yaml.PosOf(name)})
+		out = append(out, Prompt{Name: name.Value, Text: strings.TrimRight(text, "\n") + "\n", Pos: yaml.PosOf(name), names: r.braces(value, text)})
 	})
 	return out
 }

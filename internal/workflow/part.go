@@ -45,6 +45,7 @@ func (r reader) partAt(n *yaml.Node, depth int) Part {
 		key("all", parts(&p.All, "all")),
 		key("any", parts(&p.Any, "any")),
 		key("required", func(n *yaml.Node) { p.Required = r.Boolean(n, "required") }),
+		key("empty", func(n *yaml.Node) { p.Empty = r.OneOf(n, "empty", EmptyAllowed) != "" }),
 		key("fields", func(n *yaml.Node) {
 			r.List(n, "fields", func(n *yaml.Node) { p.Fields = append(p.Fields, r.Text(n, "a field")) })
 		}),
@@ -125,7 +126,7 @@ func keysOfPart() map[string][]string {
 	return map[string][]string{
 		"section": {"required", "fields", "verdict", "verdict_in"},
 		"file":    {"required", "json", "jq", "with", "judges"},
-		"glob":    {"required", "jq", "with"},
+		"glob":    {"required", "empty", "jq", "with"},
 		"check":   {"result"},
 		"git":     {"plan"},
 		"all":     nil,
@@ -151,7 +152,7 @@ func (r reader) kindOfPart(at yaml.Pos, said map[string]yaml.Pos) string {
 	}
 	kind := found[0]
 	allowed := keysOfPart()
-	for _, key := range []string{"required", "fields", "verdict", "verdict_in", "fresh", "since", "judges", "json", "jq", "with", "plan", "result", "want"} {
+	for _, key := range []string{"required", "empty", "fields", "verdict", "verdict_in", "fresh", "since", "judges", "json", "jq", "with", "plan", "result", "want"} {
 		pos, is := said[key]
 		if !is || slices.Contains(allowed[kind], key) {
 			continue

@@ -18,6 +18,11 @@ const (
 	VarWorktree    = "worktree"
 )
 
+// Variables are those of prompts, beside the task's counters.
+func Variables() []string {
+	return []string{VarSummary, VarProject, VarBranch, VarStatus, VarBase, VarTaskFile, VarCommit, VarRun, VarTaskID, VarTaskDir, VarWorktree}
+}
+
 // Expand puts values in for the variables of a prompt. A name in braces that values does not hold stays as it is,
 // and what is put in is not looked at again.
 func Expand(text string, values map[string]string) string {

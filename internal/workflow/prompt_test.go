@@ -180,3 +180,21 @@ func mayAsk(d *workflow.Definition, s start) map[task.Status]bool {
 	}
 	return may
 }
+
+// A task may be born in review, where no worker has been yet; and an agent that is told to stop ends its program, so that nobody can answer it.
+func TestPromptsThatShip_claimNobodyBeforeAndSendNobodyAway(t *testing.T) {
+	t.Parallel()
+	before, unless := regexp.MustCompile(`[Tt]he (one|worker) before you|stopped early`), "If there was "
+	for name := range shipped {
+		for _, prompt := range load(t, "../../workflows/"+name+".yml").Prompts {
+			for line := range strings.Lines(prompt.Text) {
+				if before.MatchString(line) && !strings.Contains(line, unless) {
+					t.Errorf("%s of %s speaks of an agent that may never have been: %s", prompt.Name, name, line)
+				}
+			}
+			if regexp.MustCompile(`\band stop\b`).MatchString(prompt.Text) {
+				t.Errorf("%s of %s tells the agent to stop, which can be read as to end", prompt.Name, name)
+			}
+		}
+	}
+}

@@ -42,6 +42,9 @@ func (r reader) checkGates(d *Definition) {
 					r.Problem(p.Pos, "gate", "found the pattern %q in untouched, expected one that can be read, such as %q", pattern, "test/**")
 				}
 			}
+			if p.Empty && p.JQ == "" {
+				r.Problem(p.Pos, "gate", "found empty: allowed without jq in a gate, expected the program that judges the list, or no empty")
+			}
 			if len(p.With) > 0 && p.JQ == "" {
 				r.Problem(p.Pos, "gate", "found with without jq in a gate, expected the program that uses the files")
 			}

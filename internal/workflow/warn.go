@@ -35,7 +35,10 @@ func (d *Definition) Warnings() yaml.Problems {
 	r.warnStarts(d)
 	r.warnCounters(d)
 	r.warnUnused(d)
-	r.warnEmpty(d)
+	r.warnPrompts(d)
+	for _, p := range d.Misnamed() {
+		r.Problem(yaml.Pos{Line: p.Line, Col: p.Col}, p.Rule, "%s", p.Message)
+	}
 	return r.found()
 }
 
@@ -190,16 +193,37 @@ func (d *Definition) births() []Birth {
 	return append(d.Births[:len(d.Births):len(d.Births)], *d.PlanFile)
 }
 
-func (r reader) warnEmpty(d *Definition) {
-	for _, p := range d.Prompts {
-		if strings.TrimSpace(p.Text) == "" {
-			r.Problem(p.Pos, "empty-prompt", "found no text in the prompt %q, expected what the agent shall do", p.Name)
-		}
+// Misnamed tells of a name that is not the one of the file, without its ending: the workflow would be asked for by the one, and its tasks
+// say the other. It is nil where the file has no such ending.
+func (d *Definition) Misnamed() yaml.Problems {
+	file := d.File[strings.LastIndexAny(d.File, `/\`)+1:]
+	if name, is := strings.CutSuffix(file, ".yml"); is && name != d.Name {
+		return yaml.Problems{{File: d.File, Line: d.named.Line, Col: d.named.Col, Rule: "name",
+			Message: fmt.Sprintf("found %q as the name in the file %q, expected %q: that is what the workflow is asked for by", d.Name, file, name)}}
 	}
+	return nil
 }
 
 // inBraces is how a text names a variable.
 var inBraces = regexp.MustCompile(`\{(\w+)\}`)
+
+// warnPrompts tells of prompts without a text, and of words in braces that stand for nothing.
+func (r reader) warnPrompts(d *Definition) {
+	known := append(Variables(), task.ReviewRound, task.CrashCount)
+	for _, f := range d.Fields {
+		known = append(known, f.Name)
+	}
+	for _, p := range d.Prompts {
+		if strings.TrimSpace(p.Text) == "" {
+			r.Problem(p.Pos, "empty-prompt", "found no text in the prompt %q, expected what the agent shall do", p.Name)
+		}
+		for _, n := range p.names {
+			if !slices.Contains(known, n.Name) {
+				r.Problem(n.Pos, "variable", "found {%s} in the prompt %q, which stands for nothing and stays as it is, %s", n.Name, p.Name, yaml.Expected(n.Name, known))
+			}
+		}
+	}
+}
 
 // warnUnused tells of prompts, checks, counters and roles that stand in the file alone.
 func (r reader) warnUnused(d *Definition) {

@@ -156,7 +156,7 @@ func wordless(folder string) bool {
 	if !(place{gitDir: folder}).halfMade() {
 		return false
 	}
-	text, err := os.ReadFile(filepath.Join(folder, "commondir"))
+	text, err := readFile(filepath.Join(folder, "commondir"))
 	return len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist))
 }
 
@@ -193,7 +193,7 @@ func command(c call) proc.Command {
 	// Line ends must not stop a rescue, submodules are left as they are, and no collector is left running behind us.
 	// What agents can write into the repository may neither run a program when somebody looks, nor tell git that a file has not
 	// changed: no monitor of files, no check of signatures, no flag on every file that is checked out, no half of a file's times,
-	// no object in another one's place.
+	// no object in another one's place, no parents that a commit has not.
 	args := []string{
 		"-c", "core.safecrlf=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0",
 		"-c", "core.fsmonitor=false", "-c", "core.ignoreStat=false", "-c", "log.showSignature=false",
@@ -202,7 +202,7 @@ func command(c call) proc.Command {
 	if !c.hooks {
 		args = append(args, "-c", "core.hooksPath=/dev/null")
 	}
-	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1"}
+	env := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null"}
 	if !c.upwards {
 		// A slot that lost its .git must not be taken for a part of a repository around it, such as a home under git.
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.dir))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,8 +28,9 @@ func (f flags) add(flag, file string) { f[flag] = append(f[flag], file) }
 
 // listed is what "git ls-files -v" tells: a letter for each file, a small one where it is assumed to be unchanged.
 type listed struct {
-	flags  flags
-	others []string // files that git does not know, where they were asked for
+	flags      flags
+	others     []string // files that git does not know, where they were asked for
+	submodules []string
 }
 
 func (s Slot) list(ctx context.Context, index string, more ...string) (listed, error) {
@@ -36,7 +38,7 @@ func (s Slot) list(ctx context.Context, index string, more ...string) (listed, e
 	if index != "" {
 		env = append(env, "GIT_INDEX_FILE="+index)
 	}
-	args := append([]string{"ls-files", "-v", "-z", "--cached"}, more...)
+	args := append([]string{"ls-files", "-v", "-z", "--cached", "--stage"}, more...)
 	out, err := s.Repo.git(ctx, call{dir: s.Dir, args: args, env: env})
 	if err != nil {
 		return listed{}, fmt.Errorf("list the files that git knows in %q: %w", s.Dir, err)
@@ -47,11 +49,18 @@ func (s Slot) list(ctx context.Context, index string, more ...string) (listed, e
 		if !ok {
 			continue
 		}
-		switch {
-		case letter == "?":
+		if letter == "?" {
 			found.others = append(found.others, file)
 			continue
-		case letter == strings.ToLower(letter):
+		}
+		entry, file, ok := strings.Cut(file, "\t")
+		if !ok {
+			return listed{}, fmt.Errorf("list the files that git knows in %q: git answered %q", s.Dir, line)
+		}
+		if strings.HasPrefix(entry, gitlink) {
+			found.submodules = append(found.submodules, file)
+		}
+		if letter == strings.ToLower(letter) {
 			found.flags.add(assumeUnchanged, file)
 		}
 		if strings.EqualFold(letter, "S") {
@@ -137,12 +146,8 @@ func (s Slot) copyIndex(ctx context.Context, gitDir string, f flags) (index stri
 	return index, done, nil
 }
 
-// unveiled is the status with what flags hide.
-func (s Slot) unveiled(ctx context.Context, f flags, a asked) (status, error) {
-	gitDir, err := s.gitDir()
-	if err != nil {
-		return status{}, err
-	}
+// unveiled is the status with what flags hide. gitDir has the index.
+func (s Slot) unveiled(ctx context.Context, gitDir string, f flags, a asked) (status, error) {
 	index, done, err := s.copyIndex(ctx, gitDir, f)
 	if err != nil {
 		return status{}, err
@@ -155,8 +160,9 @@ func (s Slot) unveiled(ctx context.Context, f flags, a asked) (status, error) {
 // whole is the status with what flags in the index hide.
 type whole struct {
 	status
-	flags  flags // behind which there may be something
-	hidden []Hidden
+	flags      flags // behind which there may be something
+	hidden     []Hidden
+	submodules []string
 }
 
 func (s Slot) everything(ctx context.Context, a asked, prepared note) (whole, error) {
@@ -168,25 +174,36 @@ func (s Slot) everything(ctx context.Context, a asked, prepared note) (whole, er
 	if err != nil {
 		return whole{}, err
 	}
-	all := whole{status: seen, flags: s.concealing(known.flags, prepared)}
+	all := whole{status: seen, flags: s.concealing(known.flags, prepared), submodules: known.submodules}
 	if len(all.flags) == 0 {
 		return all, nil
 	}
-	if all.status, err = s.unveiled(ctx, all.flags, a); err != nil {
+	gitDir, err := s.gitDir()
+	if err != nil {
 		return whole{}, err
 	}
+	if all.status, err = s.unveiled(ctx, gitDir, all.flags, a); err != nil {
+		return whole{}, err
+	}
+	all.hidden = all.flags.hide(all.changes)
+	return all, nil
+}
+
+// hide are those of the changes that git was told to overlook.
+func (f flags) hide(changes []change) []Hidden {
 	of := map[string][]string{}
 	for _, flag := range []string{skipWorktree, assumeUnchanged} {
-		for _, file := range all.flags[flag] {
+		for _, file := range f[flag] {
 			of[file] = append(of[file], flag)
 		}
 	}
-	for _, c := range all.changes {
+	var hidden []Hidden
+	for _, c := range changes {
 		if len(of[c.path]) > 0 && c.tree != unchanged {
-			all.hidden = append(all.hidden, Hidden{Path: c.path, Flags: of[c.path]})
+			hidden = append(hidden, Hidden{Path: c.path, Flags: of[c.path]})
 		}
 	}
-	return all, nil
+	return hidden
 }
 
 // disorder is what is to be cleared before a slot can be used again.
@@ -194,6 +211,8 @@ type disorder struct {
 	work    bool  // it holds what no commit has
 	visible bool  // git shows that something differs, and be it that it did when the slot was prepared
 	flags   flags // that could hide something
+
+	submodules []string
 }
 
 func (d disorder) any() bool { return d.visible || len(d.flags) > 0 }
@@ -204,6 +223,8 @@ func (s Slot) disorder(ctx context.Context, prepared note) (disorder, error) {
 		work:    len(s.withoutShown(all.changes, prepared.Shown)) > 0,
 		visible: len(all.changes) > 0,
 		flags:   all.flags,
+
+		submodules: all.submodules,
 	}, err
 }
 
@@ -229,6 +250,14 @@ func (s Slot) shownNow(changes []change) map[string]string {
 	return shown
 }
 
+// asShown are those of the files that the slot showed as modified which are still what they were. Whether git calls them modified at this
+// moment is chance: it looks into a file only where the times tell nothing, or tell of a change.
+func (s Slot) asShown(shown map[string]string) map[string]string {
+	still := maps.Clone(shown)
+	maps.DeleteFunc(still, func(file, was string) bool { return s.digest(file) != was })
+	return still
+}
+
 // digest tells of a file's content and of its mode as far as git knows modes.
 func (s Slot) digest(file string) string {
 	name := filepath.Join(s.Dir, filepath.FromSlash(file))
@@ -242,7 +271,7 @@ func (s Slot) digest(file string) string {
 	case !info.Mode().IsRegular():
 		return "no file"
 	}
-	opened, err := os.Open(name)
+	opened, err := openFile(name)
 	if err != nil {
 		return "not to be read"
 	}

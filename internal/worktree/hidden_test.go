@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestFlaggedFiles_hideNothing(t *testing.T) {
@@ -122,4 +123,62 @@ func TestWhatAFreshSlotShowsAsModified_doesNotCountWhileItIsThat(t *testing.T) {
 	n, _, err := s.note(t.Context())
 	want(t, "noted", len(n.Shown), 0)
 	want(t, "error", err, nil)
+}
+
+// A submodule has an index of its own, and flags in it.
+func TestStand_seesWhatIsHiddenInASubmodule(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{skipWorktree, assumeUnchanged} {
+		t.Run(flag, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			library := filepath.Join(h.root, "library")
+			git(t, h.root, "init", "-q", library)
+			commit(t, library, "lib.txt", "one\n")
+			git(t, h.Path, "submodule", "--quiet", "add", library, "lib")
+			git(t, h.Path, "commit", "-q", "-m", "a library")
+			s := h.prepared(t, "topic", "T1")
+			git(t, s.Dir, "submodule", "--quiet", "update", "--init")
+			lib := filepath.Join(s.Dir, "lib")
+			git(t, lib, "update-index", "--"+flag, "lib.txt")
+			want(t, "flagged and not changed", len(stand(t, s).Submodules)+len(stand(t, s).Hidden), 0)
+			write(t, lib, "lib.txt", "two\n")
+			want(t, "what git says by itself", git(t, s.Dir, "status", "--porcelain"), "")
+			at := stand(t, s)
+			want(t, "submodules", strings.Join(at.Submodules, "|"), "lib")
+			if len(at.Hidden) != 1 || at.Hidden[0].Path != "lib.txt" || at.Hidden[0].Submodule != "lib" || strings.Join(at.Hidden[0].Flags, " ") != flag {
+				t.Errorf("hidden: %+v", at.Hidden)
+			}
+			release(t, s, "T1")
+			prepare(t, s, "next", "T2")
+			want(t, "hidden from the next task", len(stand(t, s).Hidden), 0)
+			want(t, "flags that are left", git(t, lib, "ls-files", "-v"), "H lib.txt")
+		})
+	}
+}
+
+// What a slot showed as modified before anybody worked there is nobody's work for the next task either, though git did not look into it then.
+func TestPrepare_knowsWhatTheSlotShowedBefore(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.prepared(t, "topic", "T1")
+	release(t, s, "T1")
+	n, _, err := s.note(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Shown = map[string]string{"a.txt": s.digest("a.txt"), "sub/deep.txt": "what it is no more"}
+	if err := s.writeNote(n); err != nil {
+		t.Fatal(err)
+	}
+	prepare(t, s, "next", "T2")
+	git(t, h.Path, "config", "filter.other.clean", "echo other")
+	write(t, h.Path, ".git/info/attributes", "*.txt filter=other\n")
+	now := time.Now()
+	for _, file := range []string{"a.txt", "sub/deep.txt"} {
+		if err := os.Chtimes(filepath.Join(s.Dir, file), now, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(t, "modified", strings.Join(stand(t, s).Modified, "|"), "sub/deep.txt")
 }

@@ -157,8 +157,8 @@ func setAside(path, target string) error {
 		if err := move(path, aside); err != nil {
 			return fmt.Errorf("move it to %q: %w", aside, err)
 		}
-		left, leftErr := os.ReadFile(aside)
-		right, rightErr := os.ReadFile(target)
+		left, leftErr := readFile(aside)
+		right, rightErr := readFile(target)
 		if leftErr == nil && rightErr == nil && bytes.Equal(left, right) {
 			return os.Remove(aside)
 		}
@@ -242,7 +242,7 @@ func readDocument(path string) ([]byte, error) {
 
 // gitDir reads the worktree's private folder from its .git file, which is cheap enough for every tick.
 func (s Slot) gitDir() (string, error) {
-	text, err := os.ReadFile(filepath.Join(s.Dir, ".git"))
+	text, err := readFile(filepath.Join(s.Dir, ".git"))
 	if err != nil {
 		return "", fmt.Errorf("find its part of the repository: %w", err)
 	}
@@ -258,7 +258,7 @@ func (s Slot) gitDir() (string, error) {
 
 // linkPlace is the path of the link that was last made, relative to the slot, and empty when there was none.
 func (p place) linkPlace() (string, error) {
-	text, err := os.ReadFile(filepath.Join(p.gitDir, linkFile))
+	text, err := readFile(filepath.Join(p.gitDir, linkFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil
 	}

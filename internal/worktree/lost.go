@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ func (s Slot) lost(ctx context.Context, here place) []string {
 
 // lastHead is the last commit that the slot's own log of HEAD tells of; empty where git keeps none.
 func (p place) lastHead() string {
-	text, err := os.ReadFile(filepath.Join(p.gitDir, "logs", "HEAD"))
+	text, err := readFile(filepath.Join(p.gitDir, "logs", "HEAD"))
 	if err != nil {
 		return ""
 	}

@@ -45,6 +45,7 @@ func TestRelease_keepsTheCommitsOfABranchThatIsGone(t *testing.T) {
 				t.Fatalf("kept %v", kept)
 			}
 			want(t, "branch", kept[0].Branch, "topic")
+			want(t, "on a branch", kept[0].Held, false)
 			if row.kept == "its files" {
 				want(t, "file", git(t, h.Path, "show", kept[0].Ref+":a.txt"), "second")
 				return

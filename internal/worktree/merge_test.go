@@ -306,3 +306,27 @@ func TestMerge_whereTheDefaultBranchIsCheckedOut(t *testing.T) {
 	}
 	want(t, "one that is gone", merge(t, h, MergeRequest{Branch: "next"}), Merged{Commit: next, How: "fast-forward"})
 }
+
+// A graft in the repository's info/grafts gives a commit other parents than it has. A merge that believed it would move the default branch
+// to a commit that has not what the person committed there, and their files would go with it.
+func TestMerge_believesNoGraft(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	head := h.topic(t, "topic", "work.txt", "done\n")
+	mine := commit(t, h.Path, "mine.txt", "a person's\n")
+	write(t, h.Path, ".git/info/grafts", head+" "+mine+"\n")
+	done := merge(t, h, MergeRequest{Branch: "topic"})
+	want(t, "how", done.How, "merge commit")
+	want(t, "the person's file", read(t, h.Path, "mine.txt"), "a person's\n")
+	want(t, "the work", read(t, h.Path, "work.txt"), "done\n")
+
+	head = h.topic(t, "next", "more.txt", "more\n")
+	write(t, h.Path, ".git/info/grafts", done.Commit+" "+head+"\n")
+	ahead, err := h.Ahead(t.Context(), "next", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the branch brings something", ahead, true)
+	merge(t, h, MergeRequest{Branch: "next"})
+	want(t, "its file", read(t, h.Path, "more.txt"), "more\n")
+}

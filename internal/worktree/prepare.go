@@ -151,7 +151,7 @@ func (s Slot) enter(ctx context.Context, p Prepare, to Prepared, prepared note, 
 			return kept, err
 		}
 	}
-	var shown map[string]string
+	shown := map[string]string{}
 	if carried {
 		var more []Rescue
 		more, shown, err = s.carriedAlong(ctx, prepared, fresh)
@@ -160,6 +160,7 @@ func (s Slot) enter(ctx context.Context, p Prepare, to Prepared, prepared note, 
 			return kept, err
 		}
 	}
+	maps.Copy(shown, s.asShown(prepared.Shown))
 	if !maps.Equal(shown, prepared.Shown) {
 		prepared.Shown = shown
 		if err := s.writeNote(prepared); err != nil {
@@ -296,7 +297,7 @@ func (p place) on(branch string) bool {
 		return false
 	}
 	for _, folder := range []string{"rebase-merge", "rebase-apply"} {
-		name, err := os.ReadFile(filepath.Join(p.gitDir, folder, "head-name"))
+		name, err := readFile(filepath.Join(p.gitDir, folder, "head-name"))
 		if err == nil && strings.TrimSpace(string(name)) == "refs/heads/"+branch {
 			return true
 		}
@@ -310,7 +311,7 @@ const initializing = "initializing"
 // halfMade says whether "git worktree add" was killed here: then the lock of its own is still there.
 // Nobody can have worked in it yet.
 func (p place) halfMade() bool {
-	reason, err := os.ReadFile(filepath.Join(p.gitDir, "locked"))
+	reason, err := readFile(filepath.Join(p.gitDir, "locked"))
 	return err == nil && strings.TrimSpace(string(reason)) == initializing
 }
 
@@ -319,7 +320,7 @@ func (p place) remember(task string) error {
 		return nil
 	}
 	file := filepath.Join(p.gitDir, taskFile)
-	if have, err := os.ReadFile(file); err == nil && string(have) == task+"\n" {
+	if have, err := readFile(file); err == nil && string(have) == task+"\n" {
 		return nil
 	}
 	if err := os.WriteFile(file, []byte(task+"\n"), 0o644); err != nil {
@@ -330,7 +331,7 @@ func (p place) remember(task string) error {
 
 // owner is the task that the slot was last prepared for.
 func (p place) owner() (string, error) {
-	text, err := os.ReadFile(filepath.Join(p.gitDir, taskFile))
+	text, err := readFile(filepath.Join(p.gitDir, taskFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return unknownTask, nil
 	}

@@ -58,6 +58,9 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	if err != nil {
 		return nil, err
 	}
+	if err := s.unflagBelow(ctx, d.submodules); err != nil {
+		return nil, err
+	}
 	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: d.any() || force, flags: d.flags}
 	if k.document, err = s.replacedDocument(here); err != nil {
 		return nil, err
@@ -227,7 +230,7 @@ func (p place) tips() []string {
 	for _, file := range []string{
 		"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge/orig-head", "rebase-apply/orig-head",
 	} {
-		text, err := os.ReadFile(filepath.Join(p.gitDir, file))
+		text, err := readFile(filepath.Join(p.gitDir, file))
 		if err == nil {
 			all = append(all, strings.Fields(string(text))...)
 		}

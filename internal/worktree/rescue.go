@@ -20,6 +20,7 @@ type Rescue struct {
 	Commit string
 	Branch string // the branch that was checked out; empty when none was, or when git has forgotten it
 	What   string // "uncommitted changes" or "unpushed commits"
+	Held   bool   // a branch, a tag or a remote had it too when it was kept: nothing would have been lost yet
 }
 
 const (
@@ -122,7 +123,11 @@ func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, hel
 	if out.Text() == "" {
 		return nil, nil
 	}
-	kept, err := r.newRescue(ctx, taskID, Rescue{Commit: commit, Branch: branch, What: unpushed})
+	lost, err := r.run(ctx, append(append([]string{"rev-list", "--max-count=1", commit, "--not"}, heldAnywhere()...), "--")...)
+	if err != nil {
+		return nil, fmt.Errorf("look whether %s is on a branch: %w", commit, err)
+	}
+	kept, err := r.newRescue(ctx, taskID, Rescue{Commit: commit, Branch: branch, What: unpushed, Held: lost.Text() == ""})
 	if err != nil {
 		return nil, fmt.Errorf("keep the %s: %w", unpushed, err)
 	}
@@ -295,7 +300,7 @@ func orNone(text string) string {
 }
 
 func copyFile(from, to string) error {
-	source, err := os.Open(from)
+	source, err := openFile(from)
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}

@@ -42,7 +42,7 @@ func (s Slot) noteFile() string {
 
 // note reads what the slot was prepared with. A slot from before such notes gets the one that it would have if it were made now.
 func (s Slot) note(ctx context.Context) (n note, written bool, err error) {
-	text, err := os.ReadFile(s.noteFile())
+	text, err := readFile(s.noteFile())
 	if err == nil && json.Unmarshal(text, &n) == nil {
 		return n, true, nil
 	}
@@ -134,7 +134,7 @@ func (r Repo) withoutPlace(ctx context.Context, main *setup) error {
 			return fmt.Errorf("read the configuration of the main checkout: %w", err)
 		}
 	}
-	text, err := os.ReadFile(file)
+	text, err := readFile(file)
 	main.Config = new(string)
 	*main.Config = string(text)
 	return err
@@ -144,9 +144,12 @@ func (r Repo) withoutPlace(ctx context.Context, main *setup) error {
 func readSetup(gitDir string) (setup, error) {
 	var have setup
 	for name, to := range map[string]**string{sparseFile: &have.Patterns, configFile: &have.Config} {
-		text, err := os.ReadFile(filepath.Join(gitDir, filepath.FromSlash(name)))
+		text, err := readFile(filepath.Join(gitDir, filepath.FromSlash(name)))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		if errors.Is(err, errNoFile) {
+			text, err = []byte("it is no file\n"), nil // which is no configuration and no file's name
 		}
 		if err != nil {
 			return setup{}, fmt.Errorf("read the worktree's own configuration: %w", err)
@@ -289,8 +292,8 @@ func (s Slot) own(ctx context.Context) (place, bool) {
 	if err != nil {
 		return place{}, false
 	}
-	back, backErr := os.ReadFile(filepath.Join(gitDir, "gitdir"))
-	shared, sharedErr := os.ReadFile(filepath.Join(gitDir, "commondir"))
+	back, backErr := readFile(filepath.Join(gitDir, "gitdir"))
+	shared, sharedErr := readFile(filepath.Join(gitDir, "commondir"))
 	if errors.Join(backErr, sharedErr) != nil || !samePath(filepath.Dir(filepath.Dir(gitDir)), common) ||
 		!samePath(strings.TrimSpace(string(back)), filepath.Join(s.Dir, ".git")) {
 		return place{}, false

@@ -59,7 +59,7 @@ func (s Slot) stillborn(entries []os.DirEntry) bool {
 	if len(entries) != 1 || entries[0].Name() != ".git" || !entries[0].Type().IsRegular() {
 		return false
 	}
-	text, err := os.ReadFile(filepath.Join(s.Dir, ".git"))
+	text, err := readFile(filepath.Join(s.Dir, ".git"))
 	if err != nil {
 		return false
 	}
@@ -84,7 +84,7 @@ func (s Slot) glance(ctx context.Context) (place, bool) {
 	if !own {
 		return place{}, false
 	}
-	head, err := os.ReadFile(filepath.Join(here.gitDir, "HEAD"))
+	head, err := readFile(filepath.Join(here.gitDir, "HEAD"))
 	here.head = strings.TrimSpace(string(head))
 	return here, err == nil && isCommit(here.head)
 }

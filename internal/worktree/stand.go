@@ -18,14 +18,15 @@ type Stand struct {
 	Modified   []string // paths that git knows and that differ from the commit, sorted; not those that differed when it was prepared
 	New        []string // paths that it does not know, sorted; what does not count for Clean is in neither
 	Submodules []string // those at another commit than the one that is recorded, or with changes of tracked files, sorted
-	Hidden     []Hidden // those of Modified that git was told to overlook
+	Hidden     []Hidden // those of Modified, or in Submodules, that git was told to overlook
 	Setup      []string // what is not as it was prepared of the slot's own configuration: names of settings, and "sparse-checkout"
 }
 
 // Hidden is a change that git was told to overlook.
 type Hidden struct {
-	Path  string
-	Flags []string // "skip-worktree", "assume-unchanged"
+	Path      string
+	Flags     []string // "skip-worktree", "assume-unchanged"
+	Submodule string   // in which it lies, and from which Path goes; empty for a file of the slot itself
 }
 
 // Stand looks where the slot is. One that is not there has no stand.
@@ -56,13 +57,28 @@ func (s Slot) Stand(ctx context.Context) (Stand, bool, error) {
 			at.Modified = append(at.Modified, c.path)
 		}
 	}
+	below, err := s.hiddenBelow(ctx, seen.submodules)
+	if err != nil {
+		return Stand{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
+	}
+	for _, h := range below {
+		at.Hidden = append(at.Hidden, h)
+		at.Submodules = append(at.Submodules, outermost(seen.submodules, h.Submodule))
+	}
 	slices.Sort(at.Modified)
 	slices.Sort(at.New)
 	slices.Sort(at.Submodules)
+	at.Submodules = slices.Compact(at.Submodules)
 	if at.Setup, _, err = s.changedSetup(ctx, here.gitDir, prepared.setup); err != nil {
 		return Stand{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
 	}
 	return at, true, nil
+}
+
+// outermost is the submodule of the slot in which another one lies, or itself.
+func outermost(submodules []string, name string) string {
+	at := slices.IndexFunc(submodules, func(s string) bool { return s == name || strings.HasPrefix(name, s+"/") })
+	return submodules[at]
 }
 
 // Commits counts what the head's history holds and the base's does not. Both are commits.

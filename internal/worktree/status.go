@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -77,7 +76,7 @@ func (s Slot) onStrange() bool {
 	if err != nil {
 		return false
 	}
-	head, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
+	head, err := readFile(filepath.Join(gitDir, "HEAD"))
 	return err == nil && strings.TrimSpace(string(head)) == "ref: refs/heads/"+detached
 }
 
@@ -113,9 +112,12 @@ func (st *status) add(line string) error {
 	return nil
 }
 
+// gitlink is the mode of a submodule.
+const gitlink = "160000"
+
 // onlySubmodule says whether the modes in HEAD, in the index and in the worktree are those of a submodule, where there are any.
 func onlySubmodule(modes []string) bool {
-	const gitlink, absent = "160000", "000000"
+	const absent = "000000"
 	found := false
 	for _, mode := range modes {
 		if mode != gitlink && mode != absent {

@@ -108,7 +108,7 @@ func (r Repo) refOnDisk(full string) (string, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return "", errAskGit
 	}
-	text, err := os.ReadFile(file)
+	text, err := readFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return packedRef(filepath.Join(common, "packed-refs"), full)
 	}
@@ -121,7 +121,7 @@ func (r Repo) refOnDisk(full string) (string, error) {
 
 // packedRef finds a ref among those that were packed: a line has the commit, a blank and the name.
 func packedRef(file, full string) (string, error) {
-	packed, err := os.Open(file)
+	packed, err := openFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", errNoRef
 	}
@@ -158,7 +158,7 @@ func (s Slot) headBranch(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := os.ReadFile(filepath.Join(gitDir, "HEAD"))
+	text, err := readFile(filepath.Join(gitDir, "HEAD"))
 	if err != nil {
 		return "", fmt.Errorf("read its HEAD: %w", err)
 	}

@@ -3,7 +3,7 @@ package yaml
 import (
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // Duration reads a length of time such as "90s", "30m" or "1h30m", of whole seconds from one up to most; 0 when it was none.

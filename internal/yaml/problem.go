@@ -13,6 +13,7 @@ type Problem struct {
 	Col     int    `json:"col"`
 	Rule    string `json:"rule"` // a short name that stays the same
 	Message string `json:"message"`
+	Source  string `json:"source,omitempty"` // the line itself, where it is known
 }
 
 func (p Problem) Error() string {
@@ -28,6 +29,27 @@ func (p Problems) Error() string {
 		lines[i] = problem.Error()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// widest is how much of a line is shown beside a problem, in characters.
+const widest = 100
+
+// Marked is Error with the line of each problem under it, and a mark under the place.
+func (p Problems) Marked() string {
+	var b strings.Builder
+	for i, problem := range p {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(problem.Error())
+		if source := []rune(problem.Source); strings.TrimSpace(problem.Source) != "" && problem.Col <= len(source)+1 {
+			first := max(0, min(problem.Col-widest/2, len(source)-widest))
+			shown := strings.ReplaceAll(string(source[first:min(len(source), first+widest)]), "\t", " ")
+			margin := fmt.Sprintf("%6d | ", problem.Line)
+			fmt.Fprintf(&b, "\n%s%s\n%*s | %s^", margin, shown, len(margin)-3, "", strings.Repeat(" ", problem.Col-1-first))
+		}
+	}
+	return b.String()
 }
 
 func (p Problems) sort() {

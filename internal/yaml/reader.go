@@ -5,17 +5,15 @@
 package yaml
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
+	"go.yaml.in/yaml/v4"
 )
 
 // Node is one value of a YAML file.
@@ -43,6 +41,7 @@ const (
 // Reader walks YAML nodes and collects every problem instead of stopping at the first; beyond a hundred it says that there are more.
 type Reader struct {
 	File     string
+	lines    []string // of the file, for what is shown beside a problem
 	problems Problems
 	more     bool // there were more problems
 	values   int  // read so far, those behind aliases each time
@@ -55,7 +54,7 @@ func (r *Reader) Err() error {
 	}
 	r.problems.sort()
 	if last := r.problems[len(r.problems)-1]; r.more {
-		last.Rule, last.Message = "too-many", fmt.Sprintf("found more problems than the %d above, expected none; mend those first", maxProblems)
+		last.Rule, last.Source, last.Message = "too-many", "", fmt.Sprintf("found more problems than the %d above, expected none; mend those first", maxProblems)
 		return append(r.problems[:len(r.problems):len(r.problems)], last)
 	}
 	return r.problems
@@ -79,7 +78,7 @@ func (r *Reader) spend(at *Node, values int) bool {
 
 // Problem notes one thing that is wrong, under the short name of the rule that it breaks.
 func (r *Reader) Problem(at Pos, rule, format string, args ...any) {
-	one := Problem{File: r.File, Line: at.Line, Col: at.Col, Rule: rule, Message: fmt.Sprintf(format, args...)}
+	one := Problem{File: r.File, Line: at.Line, Col: at.Col, Rule: rule, Message: fmt.Sprintf(format, args...), Source: r.line(at.Line)}
 	if slices.Contains(r.problems, one) {
 		return // a line that stands for several things is told of once
 	}
@@ -93,71 +92,31 @@ func (r *Reader) Problem(at Pos, rule, format string, args ...any) {
 // PosOf is where a node begins.
 func PosOf(n *Node) Pos { return Pos{Line: n.Line, Col: n.Column} }
 
-var (
-	yamlLine = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line (\d+): )?(.*)$`)
-	// The library counts lines from 0 in the errors of its parser, and from 1 in those of its scanner.
-	fromZero = regexp.MustCompile(`^did not find expected (?:key|','|'-'|node content|<)`)
-)
-
-// refused finds the first character that no YAML file may hold, and says which one it is. The library knows no line of it.
-func refused(text string) (at Pos, found string) {
-	at = Pos{1, 1}
-	for text != "" {
-		c, size := utf8.DecodeRuneInString(text)
-		switch {
-		case c == utf8.RuneError && size == 1:
-			return at, fmt.Sprintf("the byte 0x%02x, which is not UTF-8", text[0])
-		case unicode.IsControl(c) && c != '\t' && c != '\n' && c != '\r' && c != nextLine:
-			return at, fmt.Sprintf("the control character U+%04X", c)
-		}
-		at.Col++
-		if c == '\n' {
-			at = Pos{at.Line + 1, 1}
-		}
-		text = text[size:]
-	}
-	return Pos{}, ""
-}
-
-// nextLine is the one control character of ISO 8859 that YAML takes for a line's end.
-const nextLine = '\u0085'
-
-// unreadable are the errors of a file that holds what is no text.
-var unreadable = regexp.MustCompile(`^(control characters are not allowed|.*UTF-8.*)$`)
-
-func (r *Reader) syntax(text []byte, err error) {
-	match := yamlLine.FindStringSubmatch(err.Error())
-	if unreadable.MatchString(match[2]) {
-		if at, found := refused(string(text)); found != "" {
-			r.Problem(at, "syntax", "found %s, expected plain text", found)
-			return
-		}
-	}
-	line, _ := strconv.Atoi(match[1])
-	if fromZero.MatchString(match[2]) {
-		line++
-	}
-	r.Problem(Pos{max(line, 1), 1}, "syntax", "this is not valid YAML: %s", match[2])
-}
-
 // Document reads the one YAML document of a file; nil when there is none that can be read.
 func (r *Reader) Document(text []byte) *Node {
-	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
-	var root Node
-	err := decoder.Decode(&root)
-	if errors.Is(err, io.EOF) {
+	r.lines = lineEnd.Split(string(text), -1)
+	if at, found := refused(string(text)); found != "" {
+		r.Problem(at, "syntax", "found %s, expected plain text", found)
+		return nil
+	}
+	loader, err := yaml.NewLoader(bytes.NewReader(text))
+	if err != nil {
+		r.syntax(err)
+		return nil
+	}
+	var root, second Node
+	switch err := loader.Load(&root); {
+	case errors.Is(err, io.EOF):
 		r.Problem(Pos{1, 1}, "syntax", "found an empty file, expected some keys")
 		return nil
-	}
-	if err != nil {
-		r.syntax(text, err)
+	case err != nil:
+		r.syntax(err)
 		return nil
 	}
-	var second Node
-	switch err := decoder.Decode(&second); {
+	switch err := loader.Load(&second); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
-		r.syntax(text, err)
+		r.syntax(err)
 	default:
 		r.Problem(Pos{max(second.Line, 1), max(second.Column, 1)}, "syntax", "found a second YAML document, expected one a file")
 	}
@@ -260,6 +219,10 @@ func (r *Reader) Pairs(n *Node, what string, visit func(name, value *Node)) {
 			r.Problem(PosOf(name), "type", "found %s as a key of %s, expected a name", kindOf(name), what)
 			continue
 		}
+		if name.Tag == "!!merge" {
+			r.Problem(PosOf(name), "unknown-key", "found << in %s, expected its keys: nothing is merged here; write them out, or give the whole value with *name", what)
+			continue
+		}
 		if line, twice := first[name.Value]; twice {
 			r.Problem(PosOf(name), "duplicate", "found %q a second time in %s, expected it once (first on line %d)", name.Value, what, line)
 			continue
@@ -273,6 +236,9 @@ func (r *Reader) Pairs(n *Node, what string, visit func(name, value *Node)) {
 func (r *Reader) List(n *Node, what string, visit func(*Node)) {
 	node := resolve(n)
 	if node.Kind == yaml.ScalarNode && node.Tag == "!!null" {
+		if at, comment := r.swallowed(n); strings.HasPrefix(comment, "##") {
+			r.Problem(at, "type", "found a comment as %s, expected a list: what begins with # belongs in quotes: %q", what, comment)
+		}
 		return
 	}
 	if node.Kind != yaml.SequenceNode {
@@ -300,6 +266,10 @@ func (r *Reader) OneOrMore(n *Node, what string, visit func(*Node)) {
 func (r *Reader) Text(n *Node, what string) string {
 	node := resolve(n)
 	if node.Kind != yaml.ScalarNode || node.Tag == "!!null" {
+		if at, comment := r.swallowed(n); comment != "" {
+			r.Problem(at, "type", "found a comment as %s, expected text: what begins with # belongs in quotes: %q", what, comment)
+			return ""
+		}
 		r.Problem(PosOf(n), "type", "found %s as %s, expected text", kindOf(n), what)
 		return ""
 	}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// progressEach is how often the line that tells how far a command is may change. It is there only once a command has taken as long.
+const progressEach = 250 * time.Millisecond
+
+// progress is a line at a terminal that tells how far a long command is. It is written over itself, and is gone in the end:
+// with blanks, as any terminal can. Many may tell it at once.
+type progress struct {
+	to  io.Writer // nil where nobody sees it
+	now func() time.Time
+
+	mu    sync.Mutex
+	drawn time.Time
+	width int // of what stands there
+}
+
+// progress begins one. Whoever wants JSON, or has no terminal to see it at, gets none.
+func (p *Program) progress() *progress {
+	if p.json {
+		return newProgress(nil, time.Now)
+	}
+	return newProgress(p.Progress, time.Now)
+}
+
+func newProgress(to io.Writer, now func() time.Time) *progress {
+	return &progress{to: to, now: now, drawn: now()}
+}
+
+// tell says how many of how many are done; of is 0 where nobody knows that.
+func (g *progress) tell(what string, done, of int) {
+	if g.to == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	if now.Sub(g.drawn) < progressEach {
+		return
+	}
+	g.drawn = now
+	text := fmt.Sprintf("%s: %d", what, done)
+	if of > 0 {
+		text += fmt.Sprintf(" of %d", of)
+	}
+	g.draw(text)
+}
+
+// of is tell for what has one word all the time.
+func (g *progress) of(what string) func(done, of int) {
+	return func(done, of int) { g.tell(what, done, of) }
+}
+
+// end takes the line away.
+func (g *progress) end() {
+	if g.to == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.width > 0 {
+		g.draw("")
+		_, _ = io.WriteString(g.to, "\r") // a terminal that has gone shows nothing
+	}
+}
+
+func (g *progress) draw(text string) {
+	_, _ = io.WriteString(g.to, "\r"+text+strings.Repeat(" ", max(0, g.width-len(text))))
+	g.width = len(text)
+}

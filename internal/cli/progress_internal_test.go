@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shownAt is what a terminal shows of what was written to it, where no line is longer than it.
+func shownAt(written string) string {
+	var line []rune
+	at := 0
+	for _, r := range written {
+		if r == '\r' {
+			at = 0
+			continue
+		}
+		if at == len(line) {
+			line = append(line, r)
+		}
+		line[at] = r
+		at++
+	}
+	return strings.TrimRight(string(line), " ")
+}
+
+func TestProgress_isALineThatChangesAFewTimesASecondAndIsGoneInTheEnd(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	clock := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	g := newProgress(&out, func() time.Time { return clock })
+	g.tell("tasks verified", 1, 1000)
+	if out.Len() > 0 {
+		t.Errorf("a command that takes no time has written %q", out.String())
+	}
+	for n := range 1000 { // a second long, and the words become fewer
+		clock = clock.Add(time.Millisecond)
+		g.tell("tasks verified", 1000-n, 1000)
+	}
+	if drawn := strings.Count(out.String(), "\r"); drawn != 4 {
+		t.Errorf("within a second it was drawn %d times: %q", drawn, out.String())
+	}
+	if got, want := shownAt(out.String()), "tasks verified: 1 of 1000"; got != want {
+		t.Errorf("it shows %q, want %q", got, want)
+	}
+	g.end()
+	if got := shownAt(out.String()); got != "" || !strings.HasSuffix(out.String(), "\r") {
+		t.Errorf("it leaves %q: %q", got, out.String())
+	}
+	if strings.ContainsAny(out.String(), "\x1b\n") {
+		t.Errorf("it is more than a line of plain letters: %q", out.String())
+	}
+	out.Reset()
+	newProgress(&out, time.Now).end()
+	if out.Len() > 0 {
+		t.Errorf("what was never drawn is taken away: %q", out.String())
+	}
+}

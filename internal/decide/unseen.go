@@ -1,0 +1,202 @@
+package decide
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// unseen are the parts that a decision under other rules would have had to look at, and nobody did.
+func (in *Inputs) unseen(def *workflow.Definition, t task.Task) []workflow.Part {
+	var out []workflow.Part
+	for _, p := range in.parts(def, t) {
+		missing := false
+		switch {
+		case p.Section == "":
+			_, seen := in.Facts[short(p.Key())]
+			missing = !seen
+		case in.Trouble != "", slices.ContainsFunc(in.Read, func(s Section) bool { return document.Key(s.Name) == document.Key(p.Section) }):
+		case in.Names == nil, in.More > 0, slices.ContainsFunc(in.Names, func(have string) bool { return document.Key(have) == document.Key(p.Section) }):
+			missing = true
+		}
+		if missing && !slices.ContainsFunc(out, func(have workflow.Part) bool { return claim(have) == claim(p) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// claim stands for all that a part asks for, wherever it stands.
+func claim(p workflow.Part) string {
+	return fmt.Sprintf("%s %q %q %s %t %s %t", p.Key(), p.Fields, p.Verdict, p.VerdictIn, p.Fresh, p.Since, p.Judges)
+}
+
+// names are those of some parts, each once.
+func names(parts []workflow.Part) []string {
+	var out []string
+	for _, p := range parts {
+		if name := named(p); !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// answer is what became of a decision, as far as two workflows can answer it differently.
+type answer struct {
+	text    string
+	refused string // the code of the refusal; empty where it is none
+}
+
+// same says whether it makes no difference which of two answers it was: a refusal is told with what it lacks at least.
+func (a answer) same(b answer) bool {
+	return a.refused != "" && b.refused != "" || a == b
+}
+
+// decided makes a decision by other rules.
+func (in Inputs) decided(def *workflow.Definition, past Past) (answer, error) {
+	c, err := in.Again(def, past)
+	var refused *Rejection
+	switch {
+	case errors.As(err, &refused):
+		a := answer{text: "refused: " + refused.Code, refused: refused.Code}
+		if lack := reasons(refused.Details); lack != "" {
+			a.text += " (" + lack + ")"
+		}
+		return a, nil
+	case err != nil:
+		return answer{}, err
+	case len(c.Events) == 0:
+		return answer{text: "nothing"}, nil
+	}
+	return answer{text: outcome(c.Events)}, nil
+}
+
+// maxSupposed is in how many ways it is supposed what nobody looked at was like.
+const maxSupposed = 256
+
+// whatever makes a decision by other rules that look at parts which nobody looked at. It is sure of the answer where that is the same
+// whatever they were like: what is known to be missing refuses a move, whether or not the rest was there.
+func (in Inputs) whatever(def *workflow.Definition, past Past, unseen []workflow.Part) (a answer, sure bool, err error) {
+	s := suppose(def, in.Facts, unseen)
+	ways := 1
+	for _, one := range s.open {
+		if ways *= len(one.may); ways > maxSupposed {
+			break
+		}
+	}
+	tried := ways
+	if ways > maxSupposed {
+		tried = 1
+	}
+	for way := range tried {
+		in.Facts = s.facts(way)
+		got, err := in.decided(s.def, past)
+		switch {
+		case err != nil:
+			return answer{}, false, err
+		case way > 0 && !a.same(got):
+			return answer{}, false, nil
+		case way == 0 && in.Ask == AskMove && got.refused != "":
+			return got, true, nil // with all that nobody looked at there: the less there is, the less is open
+		case way == 0:
+			a = got
+		}
+	}
+	return a, tried == ways && !s.twofold, nil
+}
+
+// supposition is a workflow in which what nobody looked at is a fact that may be one way or the other.
+type supposition struct {
+	def     *workflow.Definition
+	known   map[string]Seen
+	open    []open
+	twofold bool // two parts look at one thing, and ask that it is new in different words: they may differ
+}
+
+// open is one part that nobody looked at, and what it may have been like. The first is that it holds.
+type open struct {
+	key string
+	may []Seen
+}
+
+// suppose makes one. A section that nobody looked at becomes a file of a name that no other has.
+func suppose(def *workflow.Definition, known map[string]Seen, unseen []workflow.Part) supposition {
+	s := supposition{known: known}
+	instead := map[string]workflow.Part{}
+	for i, p := range unseen {
+		name := named(p)
+		if p.Section != "" {
+			other := p
+			other.Section, other.File, other.Fields = "", fmt.Sprintf("\x00section %d", i), nil
+			instead[claim(p)], p = other, other
+		}
+		one := open{short(p.Key()), []Seen{{Source: name, Holds: true}, {Source: name, Found: nobodyLooked}}}
+		if p.Git != "" {
+			one.may = append(one.may, Seen{Source: name, Found: nobodyLooked, Moved: true})
+		}
+		if slices.ContainsFunc(s.open, func(have open) bool { return have.key == one.key }) {
+			s.twofold = true
+			continue
+		}
+		s.open = append(s.open, one)
+	}
+	s.def = exchanged(def, instead)
+	return s
+}
+
+// nobodyLooked is the reason why it is not known whether a part held.
+const nobodyLooked = "nobody looked at it"
+
+// facts are those that are known, and one of the ways in which the others may be.
+func (s supposition) facts(way int) map[string]Seen {
+	out := maps.Clone(s.known)
+	if out == nil {
+		out = map[string]Seen{}
+	}
+	for _, one := range s.open {
+		out[one.key] = one.may[way%len(one.may)]
+		way /= len(one.may)
+	}
+	return out
+}
+
+// exchanged is a workflow in which some parts of gates are others.
+func exchanged(def *workflow.Definition, instead map[string]workflow.Part) *workflow.Definition {
+	if len(instead) == 0 {
+		return def
+	}
+	var all func(parts []workflow.Part) []workflow.Part
+	one := func(p workflow.Part) workflow.Part {
+		if other, found := instead[claim(p)]; found {
+			other.Pos = p.Pos
+			return other
+		}
+		p.All, p.Any = all(p.All), all(p.Any)
+		return p
+	}
+	all = func(parts []workflow.Part) []workflow.Part {
+		out := slices.Clone(parts)
+		for i := range out {
+			out[i] = one(out[i])
+		}
+		return out
+	}
+	d := *def
+	d.Transitions, d.Exit.Rules = slices.Clone(def.Transitions), slices.Clone(def.Exit.Rules)
+	for i := range d.Transitions {
+		d.Transitions[i].Gate = all(d.Transitions[i].Gate)
+	}
+	for i := range d.Exit.Rules {
+		if artifact := d.Exit.Rules[i].HasArtifact; artifact != nil {
+			other := one(*artifact)
+			d.Exit.Rules[i].HasArtifact = &other
+		}
+	}
+	return &d
+}
