@@ -46,6 +46,11 @@ func doors() map[string]map[string]string {
 	}
 }
 
+// support lists the rooms that only tests enter, with the reason why they may start programs.
+func support() map[string]string {
+	return map[string]string{"mutation": "it has the go command run the tests of another room without one of its rules"}
+}
+
 // forbidden lists what a quiet room must not import, with the reason.
 func forbidden() map[string]string {
 	const world = "a quiet room touches nothing outside its arguments"
@@ -152,8 +157,30 @@ func TestNoLoudRoomEntersAnother(t *testing.T) {
 func TestOnlyProcStartsPrograms(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
-		if !f.test && f.room != "proc" && slices.Contains(f.imports, "os/exec") {
+		if !f.test && f.room != "proc" && support()[f.room] == "" && slices.Contains(f.imports, "os/exec") {
 			t.Errorf("%s imports os/exec: proc is the only door to other programs", f.path)
+		}
+	}
+}
+
+func TestOnlyTestsEnterTheRoomsThatAreThereForThem(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, f := range sources(t) {
+		seen[f.room] = true
+		for _, imported := range f.imports {
+			room, own := strings.CutPrefix(imported, "orange/internal/")
+			if own && support()[room] != "" && !f.test {
+				t.Errorf("%s imports %q: that is for tests", f.path, imported)
+			}
+			if support()[f.room] != "" && own {
+				t.Errorf("%s imports %q: a room for tests enters no other, so that every room's tests can enter it", f.path, imported)
+			}
+		}
+	}
+	for room := range support() {
+		if !seen[room] {
+			t.Errorf("there is no room %q: take it off the list", room)
 		}
 	}
 }

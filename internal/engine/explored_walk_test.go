@@ -28,6 +28,7 @@ type stroll struct {
 	met    map[int]bool    // configurations
 	failed map[string]bool // hooks that fail in this step
 	asleep bool            // the runner of hooks dies before it has begun
+	aim    map[string]bool // what there is outside of the document, by the key of the part that looks at it; nil where the dice say
 }
 
 // runs performs hooks at once, or not at all.
@@ -55,8 +56,14 @@ func (w seen) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts
 	out := map[string]decide.Fact{}
 	for _, p := range parts {
 		f := decide.Fact{Source: p.File + p.Glob + p.Check + p.Git, Found: "something else", Want: "mend it"}
-		if w.dice.IntN(4) > 0 && (t.Workspace != "" || p.Check+p.Git == "") {
-			f.Holds, f.Text = true, fmt.Sprintf("text %d\n", w.dice.IntN(400))
+		holds, text := false, ""
+		if w.aim != nil { // what somebody has seen to, and nothing else
+			holds, text = w.aim[p.Key()], w.note("text")
+		} else if holds = w.dice.IntN(4) > 0; holds && (t.Workspace != "" || p.Check+p.Git == "") {
+			text = fmt.Sprintf("text %d", w.dice.IntN(400))
+		}
+		if holds && (t.Workspace != "" || p.Check+p.Git == "") {
+			f.Holds, f.Text = true, text+"\n"
 			f.Digest = document.Digest(f.Text)
 		}
 		out[p.Key()] = f
@@ -80,15 +87,7 @@ func leaves(def *workflow.Definition) []workflow.Part {
 
 // writes has somebody write what gates ask for, or something else, in the place of all that was there.
 func (w *stroll) writes() {
-	path := w.files.Document(w.project.Name, w.id)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		w.breaks("%v", err)
-		return
-	}
-	end := strings.Index(string(text[4:]), "\n---\n") + 4 + len("\n---\n")
 	var body strings.Builder
-	body.WriteString(string(text[:end]))
 	var said []string
 	for _, p := range leaves(w.law.def) {
 		name := document.Key(p.Section)
@@ -112,7 +111,19 @@ func (w *stroll) writes() {
 		}
 		body.WriteString(w.note("finding") + "\n")
 	}
-	if err := os.WriteFile(path, []byte(body.String()), 0o644); err != nil {
+	w.saves(body.String())
+}
+
+// saves puts a text in the place of all that was in the document.
+func (w *stroll) saves(body string) {
+	path := w.files.Document(w.project.Name, w.id)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		w.breaks("%v", err)
+		return
+	}
+	end := strings.Index(string(text[4:]), "\n---\n") + 4 + len("\n---\n")
+	if err := os.WriteFile(path, append(text[:end:end], body...), 0o644); err != nil {
 		w.breaks("%v", err)
 	}
 }

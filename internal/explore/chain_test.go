@@ -3,11 +3,9 @@ package explore_test
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"orange/internal/explore"
 	"orange/internal/workflow"
@@ -44,7 +42,7 @@ func chain(states, counters, bound int) string {
 	for i := range states {
 		say("    - {status: s%d, no_artifact: true, action: crash, stuck_after: 2, then: stuck}", i)
 	}
-	say("    - {status: stuck, action: mark_dead}\nprompts:\n  work: |\n    Work.")
+	say("    - {status: stuck, action: mark_dead}\nprompts:\n  work: |\n    Work, then run `orange task next`.")
 	return b.String()
 }
 
@@ -55,31 +53,6 @@ func parseText(t testing.TB, text string) *workflow.Definition {
 		t.Fatal(err)
 	}
 	return def
-}
-
-func TestChainsTable(t *testing.T) {
-	if os.Getenv("ORANGE_TEST_TABLE") == "" {
-		t.Skip()
-	}
-	for _, states := range []int{10, 20, 40, 80} {
-		for counters := 1; counters <= 4; counters++ {
-			for _, bound := range []int{3, 5} {
-				def := parseText(t, chain(states, counters, bound))
-				runtime.GC()
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				began := time.Now()
-				r := explore.Check(def, explore.Most)
-				took := time.Since(began)
-				runtime.ReadMemStats(&after)
-				fmt.Printf("| %d | %d | %d | %d | %v | %.1f s | %d MB sys %d MB alloc |\n", states, counters, bound, r.Configurations, r.Proved(), took.Seconds(),
-					(after.Sys)>>20, (after.TotalAlloc-before.TotalAlloc)>>20)
-				for _, v := range r.Failed() {
-					fmt.Println(v.Tell("chain"))
-				}
-			}
-		}
-	}
 }
 
 // crossroads is a state that is left by a rule for one section, over a move that asks for another, and by so many moves more, each with a

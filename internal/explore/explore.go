@@ -178,7 +178,7 @@ func (w *walk) verdict(property string) Verdict {
 	if len(flaws) == 0 {
 		return v
 	}
-	f := flaws[max(0, slices.IndexFunc(flaws, func(f flaw) bool { return !f.mild }))]
+	f := flaws[0] // where one of them is graver than a warning no warning is left
 	v.OK, v.Message, v.Line, v.Col, v.Suggestion, v.More, v.Mild = false, f.message, f.pos.Line, f.pos.Col, f.suggestion, places(flaws, f), f.mild
 	if f.at >= 0 {
 		v.Steps = w.steps(f.at)

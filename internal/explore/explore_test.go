@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"orange/internal/explore"
@@ -128,6 +130,43 @@ func TestNotOnlyConfigurationsAreCountedButWhatIsFollowedFromThem(t *testing.T) 
 	}
 }
 
+// crowd is a workflow in which every state leads to every other one, and many may ask for each move: there are many steps, and few ways.
+func crowd(t *testing.T, states, roles int) *workflow.Definition {
+	t.Helper()
+	var names []string
+	text := "name: crowd\nversion: 1\nroles:\n"
+	for i := range roles {
+		names = append(names, fmt.Sprintf("r%d", i))
+		text += fmt.Sprintf("  r%d: {about: asks}\n", i)
+	}
+	moves := "transitions:\n  - {from: \"*\", to: done, by: human}\n"
+	text += "states:\n"
+	for from := range states {
+		text += fmt.Sprintf("  s%d: {}\n", from)
+		for to := range states {
+			if from != to {
+				moves += fmt.Sprintf("  - {from: s%d, to: s%d, by: [%s]}\n", from, to, strings.Join(names, ", "))
+			}
+		}
+	}
+	def, err := workflow.Parse("crowd.yml", []byte(text+"  done: {terminal: true}\n"+moves+"prompts: {}\n"), usual(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return def
+}
+
+func TestStepsAreCountedThatLeadNowhereNew(t *testing.T) {
+	t.Parallel()
+	const most = 26
+	if r := explore.Check(crowd(t, 8, 2), most); r.TooMany || r.Configurations != 9 {
+		t.Fatalf("found %d configurations, and that it gave up: %v", r.Configurations, r.TooMany)
+	}
+	if r := explore.Check(crowd(t, 8, 25), most); !r.TooMany {
+		t.Errorf("found %d configurations, each with more than a hundred steps, and it came to an end", r.Configurations)
+	}
+}
+
 func TestWhatIsFoundBrokenBeforeTheSearchGivesUpIsBroken(t *testing.T) {
 	t.Parallel()
 	def := load(t, "testdata/bad/workspace-1.yml")
@@ -143,5 +182,20 @@ func TestTooMuchToFollowIsNeitherProvedNorBroken(t *testing.T) {
 	r := explore.Check(load(t, "../../workflows/default.yml"), 50)
 	if !r.TooMany || r.Proved() || len(r.Failed()) > 0 || r.Configurations != 50 {
 		t.Errorf("found %+v", r)
+	}
+}
+
+func TestWhatGoesRoundForEverHasNoBound(t *testing.T) {
+	t.Parallel()
+	for _, file := range files(t, "testdata/bad/bounded-*.yml") {
+		def, err := parse(t, file)
+		if err != nil {
+			continue
+		}
+		r := explore.Check(def, explore.Most)
+		round := slices.ContainsFunc(r.Failed(), func(v explore.Verdict) bool { return v.Name == explore.Bounded })
+		if round != (r.Bound == explore.Bound{}) {
+			t.Errorf("%s: goes round: %v, and its bound is %+v", file, round, r.Bound)
+		}
 	}
 }

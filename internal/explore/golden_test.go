@@ -2,6 +2,7 @@ package explore_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,9 +143,39 @@ func TestSoundWorkflowsAreLeftInPeace(t *testing.T) {
 	if len(all) < 20 {
 		t.Errorf("found %d, want 20", len(all))
 	}
+	var figures strings.Builder
 	for _, file := range all {
 		if got, _ := found(t, file); got != "" {
 			t.Errorf("found:\n%s", got)
+		}
+		r := explore.Check(load(t, file), explore.Most)
+		fmt.Fprintf(&figures, "%s: %d configurations; without a person at most: moves %d, agents %d, reviews %d\n",
+			filepath.Base(file), r.Configurations, r.Bound.Moves, r.Bound.Agents, r.Bound.Rounds)
+	}
+	const golden = "testdata/good/figures.out"
+	if *update {
+		if err := os.WriteFile(golden, []byte(figures.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(golden); err != nil || figures.String() != string(want) {
+		t.Errorf("found:\n%swant:\n%s(%v)", figures.String(), want, err)
+	}
+}
+
+// What is read from a file never has two transitions that are meant at once: reading refuses them.
+func TestTwoTransitionsThatAreOpenAtOnceAreTold(t *testing.T) {
+	t.Parallel()
+	for verdicts, told := range map[[2]string]bool{{"PASS", "PASS"}: true, {"PASS", "FAIL"}: false} {
+		def := load(t, "testdata/good/two-reviews.yml")
+		at := slices.IndexFunc(def.Transitions, func(e workflow.Transition) bool { return e.From == "review" && e.To == "ready" })
+		again := def.Transitions[at]
+		again.Gate = slices.Clone(again.Gate)
+		def.Transitions[at].Gate[0].Verdict, again.Gate[0].Verdict = verdicts[0], verdicts[1]
+		def.Transitions = append(def.Transitions, again)
+		failed := explore.Check(def, explore.Most).Failed()
+		if is := slices.ContainsFunc(failed, func(v explore.Verdict) bool { return v.Name == explore.Disjoint }); is != told {
+			t.Errorf("%v: found %v", verdicts, failed)
 		}
 	}
 }

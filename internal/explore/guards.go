@@ -56,15 +56,14 @@ func (w *walk) overlaps(at int32, t task.Task, there []int) {
 func (w *walk) holes(at int32, t task.Task, there []int) {
 	for _, n := range there {
 		edge := &w.def.Transitions[n]
-		cases, some, always := 1, decide.Passes(edge, t), len(edge.When) == 0
+		cases, some := 1, decide.Passes(edge, t)
 		for _, m := range w.alike[n] {
 			if other := &w.def.Transitions[m]; slices.Contains(there, m) {
 				cases++
 				some = some || decide.Passes(other, t)
-				always = always || len(other.When) == 0
 			}
 		}
-		if cases > 1 && !some && !always && len(edge.Gate) > 0 {
+		if cases > 1 && !some && len(edge.Gate) > 0 {
 			w.tell(Disjoint, flaw{
 				at: at, pos: edge.Pos, suggestion: "let the guards of the moves that ask for it cover every case",
 				message: fmt.Sprintf("in %q the same evidence leads here or there by a counter, and for this count nowhere%s", edge.From, w.standing(w.configs[at])),

@@ -23,6 +23,7 @@ type twin struct {
 	seen  map[string]bool
 	open  []spot
 	ended bool // there was too much
+	asked int
 	made  map[bool][]decide.Evidence
 }
 
@@ -51,7 +52,11 @@ func (s spot) shown() string {
 	return text + " " + strings.Join(roles, " ")
 }
 
-const twinMost = 600
+// twinMost is how many spots the twin visits, and twinAsks how often it asks about all of them together.
+const (
+	twinMost = 600
+	twinAsks = 150_000
+)
 
 func (w *twin) add(s spot) {
 	slices.Sort(s.alive)
@@ -247,6 +252,10 @@ func (w *twin) visit(s spot) {
 	overrides := []bool{false}
 	if slices.ContainsFunc(w.def.Transitions, func(e workflow.Transition) bool { return e.Override }) {
 		overrides = []bool{false, true}
+	}
+	if w.asked += len(w.evidences(s.task.Workspace != "")) * len(actors) * len(w.def.States) * len(overrides); w.asked > twinAsks {
+		w.ended = true
+		return
 	}
 	for _, ev := range w.evidences(s.task.Workspace != "") {
 		for _, actor := range actors {

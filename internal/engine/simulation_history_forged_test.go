@@ -1,0 +1,226 @@
+package engine_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/workflows"
+)
+
+// What judges a history has nothing in common with what it judges.
+func TestAHistorianSharesNoCodeWithTheProverOrTheJudge(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"simulation_history_test.go", "simulation_history_move_test.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		must(t, err)
+		for _, one := range file.Imports {
+			own := strings.HasPrefix(one.Path.Value, `"orange/`)
+			if own && !slices.Contains([]string{`"orange/internal/task"`, `"orange/internal/workflow"`}, one.Path.Value) {
+				t.Errorf("%s imports %s", name, one.Path.Value)
+			}
+		}
+	}
+}
+
+func reviewed(t *testing.T) *workflow.Definition {
+	t.Helper()
+	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
+	must(t, err)
+	text, err := os.ReadFile(filepath.Join("..", "explore", "testdata", "good", "two-reviews.yml"))
+	must(t, err)
+	def, err := workflow.Parse("two-reviews.yml", text, usual)
+	must(t, err)
+	return def
+}
+
+// plainHistory is a task that is built, reviewed and finished.
+func plainHistory() []task.Event {
+	round := task.Counters{}.With(task.ReviewRound, 1)
+	move := func(by string, from, to task.Status, hooks ...string) task.Event {
+		return task.Event{Type: task.StatusChanged, Actor: by, From: from, To: to, Hooks: hooks}
+	}
+	handed := move(task.RoleWorker, "doing", "review", task.IncrementReviewRound, task.SpawnReviewer)
+	handed.Evidence, handed.Counters = []task.Evidence{{Source: "## handoff", Digest: "one"}}, round
+	passed := move(task.RoleReviewer, "review", "ready", task.KillReviewer)
+	passed.Evidence, passed.Counters = []task.Evidence{{Source: "## review", Digest: "two"}}, round
+	done := move(task.RoleHuman, "ready", "done", task.KillSession, task.ReleaseWorkspace)
+	done.Counters = round
+	engine := func(kind, role string) task.Event {
+		return task.Event{Type: kind, Actor: task.ActorEngine, Data: map[string]string{"role": role}}
+	}
+	return []task.Event{
+		{Type: task.Created, Actor: task.RoleHuman, Data: map[string]string{task.DataStatus: "todo"}},
+		move(task.RoleHuman, "todo", "doing", task.AcquireWorkspace, task.SpawnAgent),
+		engine(task.AgentSpawned, task.RoleWorker),
+		handed,
+		engine(task.ReviewStarted, task.RoleReviewer),
+		passed,
+		engine(task.AgentStopped, task.RoleReviewer),
+		done,
+		engine(task.AgentStopped, "all"),
+	}
+}
+
+// Places in it.
+const (
+	began, worked, handedOver, readers, passedOn, readersEnd, finished, everyEnd = 1, 2, 3, 4, 5, 6, 7, 8
+)
+
+// told is what a historian says of a history.
+func told(def *workflow.Definition, most reach, events []task.Event) []string {
+	h := newHistorian(def, most)
+	for i, e := range events {
+		e.Seq = i + 1
+		h.reads(e)
+	}
+	h.rests()
+	return h.wrong
+}
+
+func TestAHistorianLeavesAPlainHistoryInPeace(t *testing.T) {
+	t.Parallel()
+	if wrong := told(reviewed(t), reach{2, 2, 1}, plainHistory()); len(wrong) > 0 {
+		t.Errorf("found %q", wrong)
+	}
+}
+
+// forgery is a plain history of which one thing is changed, with the property that is broken by it.
+type forgery struct {
+	name, property string
+	forge          func(all []task.Event) []task.Event
+}
+
+func forgeries() []forgery {
+	at := func(n int, change func(e *task.Event)) func([]task.Event) []task.Event {
+		return func(all []task.Event) []task.Event {
+			change(&all[n])
+			return all
+		}
+	}
+	without := func(n int) func([]task.Event) []task.Event {
+		return func(all []task.Event) []task.Event { return slices.Delete(all, n, n+1) }
+	}
+	instead := func(n int, others ...task.Event) func([]task.Event) []task.Event {
+		return func(all []task.Event) []task.Event { return append(all[:n:n], others...) }
+	}
+	crash := func(n int) task.Event {
+		return task.Event{
+			Type: task.AgentCrashed, Actor: task.ActorEngine, In: "doing", Crash: n, Counters: task.Counters{}.With(task.CrashCount, n),
+			Data: map[string]string{"role": task.RoleWorker},
+		}
+	}
+	forced := task.Event{
+		Type: task.AutoAdvanced, Actor: task.ActorEngine, From: "doing", To: "stuck", Counters: task.Counters{}.With(task.CrashCount, 2),
+		Hooks: []string{task.KillReviewer, task.NotifyWorker}, Data: map[string]string{task.DataCrash: "2"},
+	}
+	early, onwards := forced, task.Event{Type: task.StatusChanged, Actor: task.RoleWorker, From: "stuck", To: "done"}
+	early.Data = map[string]string{task.DataCrash: "1"}
+	onItsOwn := func(all []task.Event, died map[string]string) []task.Event {
+		rule := all[passedOn]
+		rule.Type, rule.Actor = task.AutoAdvanced, task.ActorEngine
+		if died == nil {
+			return append(all[:passedOn:passedOn], rule)
+		}
+		return append(all[:passedOn:passedOn], task.Event{Type: task.AgentStopped, Actor: task.ActorEngine, Data: died}, rule)
+	}
+	return []forgery{
+		{"the worker passes the review", "reachable", at(passedOn, func(e *task.Event) { e.Actor = task.RoleWorker })},
+		{"a move that there is not", "reachable", at(passedOn, func(e *task.Event) { e.To = "done" })},
+		{"no evidence", "reachable", at(handedOver, func(e *task.Event) { e.Evidence = nil })},
+		{"evidence of another name", "reachable", at(handedOver, func(e *task.Event) { e.Evidence[0].Source = "## plan" })},
+		{"hooks of another move", "reachable", at(passedOn, func(e *task.Event) { e.Hooks = nil })},
+		{"an agent asks that was never started", "reachable", without(worked)},
+		{"a guard that does not hold", "reachable", at(passedOn, func(e *task.Event) { e.To, e.Hooks = "stuck", []string{task.KillReviewer} })},
+		{"an agent overrides", "reachable", at(handedOver, func(e *task.Event) { e.Data = map[string]string{task.DataOverride: "it"} })},
+		{"it moves from where it is not", "reachable", at(passedOn, func(e *task.Event) { e.From = "doing" })},
+		{"somebody has done anew what there is not to redo", "reachable", at(finished, func(e *task.Event) { e.To, e.Data = "doing", map[string]string{task.DataRedo: "doing"} })},
+		{"it goes on after its end", "terminating", func(all []task.Event) []task.Event {
+			return append(all, task.Event{Type: task.StatusChanged, Actor: task.RoleHuman, From: "done", To: "ready"})
+		}},
+		{"a round is not counted", "bounded", at(handedOver, func(e *task.Event) { e.Counters = task.Counters{}.With(task.ReviewRound, 0) })},
+		{"the agents go further than said", "bounded", func(all []task.Event) []task.Event {
+			return append(all[:passedOn:passedOn], all[readers], all[readers])
+		}},
+		{"two who work", "one-agent", instead(readers, task.Event{Type: task.AgentSpawned, Actor: task.ActorEngine, Data: map[string]string{"role": "builder"}})},
+		{"somebody is left", "nobody-left", without(everyEnd)},
+		{"nobody gave it a workspace", "workspace", at(began, func(e *task.Event) { e.Hooks = []string{task.SpawnAgent} })},
+		{"it keeps its workspace", "workspace", at(finished, func(e *task.Event) { e.Hooks = []string{task.KillSession} })},
+		{"crashes are not counted", "rules-legal", instead(handedOver, crash(2))},
+		{"too many crashes lead nowhere", "rules-legal", func(all []task.Event) []task.Event {
+			return append(all[:handedOver:handedOver], crash(1), all[worked], crash(2), all[worked])
+		}},
+		{"too few crashes lead on", "rules-legal", instead(handedOver, crash(1), early)},
+		{"crashes lead past a gate to a good end", "crash-forward", func(all []task.Event) []task.Event {
+			return append(all[:handedOver:handedOver], crash(1), all[worked], crash(2), forced, onwards)
+		}},
+		{"nobody has asked", "rules-legal", func(all []task.Event) []task.Event { return onItsOwn(all, nil) }},
+		{"the reviewer was killed", "rules-legal", func(all []task.Event) []task.Event {
+			return onItsOwn(all, map[string]string{"role": task.RoleReviewer, "ended": "killed by signal 9", "signal": "9"})
+		}},
+		{"somebody else has ended", "rules-legal", func(all []task.Event) []task.Event {
+			return onItsOwn(all, map[string]string{"role": task.RoleWorker, "ended": "exit status 0", "exit_status": "0"})
+		}},
+		{"the move of a timeout is refused", "rules-legal", instead(handedOver, task.Event{
+			Type: task.TimeoutEscalated, Actor: task.ActorEngine, Data: map[string]string{task.DataRefused: "a condition does not hold"},
+		})},
+	}
+}
+
+func TestAHistorianFindsWhatIsForged(t *testing.T) {
+	t.Parallel()
+	def := reviewed(t)
+	for _, one := range forgeries() {
+		wrong := told(def, reach{2, 2, 1}, one.forge(plainHistory()))
+		if !slices.ContainsFunc(wrong, func(text string) bool { return strings.HasPrefix(text, "["+one.property+"]") }) {
+			t.Errorf("%s: found %q, want that %s is broken", one.name, wrong, one.property)
+		}
+	}
+}
+
+// What a workflow lets happen and should not is no forgery: these histories keep to their workflow, and the workflow is wrong.
+func TestAHistorianFindsWhatAWorkflowShouldNotHave(t *testing.T) {
+	t.Parallel()
+	change := func(from task.Status, to task.Status, how func(edge *workflow.Transition)) *workflow.Definition {
+		def := reviewed(t)
+		for i := range def.Transitions {
+			if edge := &def.Transitions[i]; edge.From == from && edge.To == to {
+				how(edge)
+			}
+		}
+		return def
+	}
+	own := plainHistory()
+	own[passedOn].Actor = task.RoleWorker
+	open := change("review", "ready", func(edge *workflow.Transition) { edge.By = nil })
+	twice := change("doing", "review", func(*workflow.Transition) {})
+	for _, edge := range slices.Clone(twice.Transitions) {
+		if edge.From == "doing" && edge.To == "review" {
+			twice.Transitions = append(twice.Transitions, edge)
+		}
+	}
+	for _, row := range []struct {
+		def      *workflow.Definition
+		events   []task.Event
+		property string
+	}{
+		{open, own, "own-work"},
+		{twice, plainHistory(), "disjoint"},
+	} {
+		wrong := fmt.Sprintf("%q", told(row.def, reach{2, 2, 1}, row.events))
+		if !strings.Contains(wrong, "["+row.property+"]") {
+			t.Errorf("found %s, want %s", wrong, row.property)
+		}
+		row.def.Allow = append(row.def.Allow, workflow.Allowance{Property: row.property, Reason: "a test"})
+		if wrong := told(row.def, reach{2, 2, 1}, row.events); len(wrong) > 0 {
+			t.Errorf("allowed, and found %q", wrong)
+		}
+	}
+}

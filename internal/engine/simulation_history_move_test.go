@@ -1,0 +1,333 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// moves looks whether a move is one that the workflow has, for whoever made it, and with what it asks for.
+func (h *historian) moves(e task.Event) {
+	if e.From != h.status {
+		h.blames(e, "reachable", "it moves from %q, and the task was in %q", e.From, h.status)
+	}
+	if state, _ := h.def.State(h.status); state.Terminal && e.Data[task.DataRedo] == "" {
+		h.blames(e, "terminating", "it moves out of %q, which is an end", h.status)
+	}
+	var edge *workflow.Transition
+	switch {
+	case e.Data[task.DataRedo] != "":
+		h.redone(e)
+	case e.Data[task.DataCrash] != "":
+		edge = h.crashed(e)
+	default:
+		edge = h.taken(e)
+	}
+	h.counts(e, edge)
+	h.judges(e, edge)
+	for _, one := range e.Evidence {
+		h.spent[one] = e.Seq
+	}
+	if e.Actor != task.RoleHuman {
+		h.gone.moves++
+	}
+	if h.forced && h.goodEnd(e.To) {
+		h.blames(e, "crash-forward", "it has come to a good end in %q: crashes had led it past a gate, and nobody has looked", e.To)
+	}
+	if e.To != e.From {
+		h.previous = e.From
+	}
+	h.status = e.To
+	h.been[e.To] = true
+}
+
+func (h *historian) place(s task.Status) int {
+	return slices.IndexFunc(h.def.States, func(one workflow.State) bool { return one.Name == s })
+}
+
+// redone is a person's way back.
+func (h *historian) redone(e task.Event) {
+	named := slices.ContainsFunc(h.def.Redo, func(n workflow.Named) bool { return n.Name == string(e.To) })
+	if e.Actor != task.RoleHuman || !named || !h.been[e.To] || h.place(e.To) > h.place(e.From) {
+		h.blames(e, "reachable", "%s has %q done anew, from %q; the task has been in %v", e.Actor, e.To, e.From, h.been)
+	}
+}
+
+// crashed is a move by too many crashes. The edge is the declared one whose hooks it has, if it has those of one.
+func (h *historian) crashed(e task.Event) *workflow.Transition {
+	state, _ := h.def.State(e.From)
+	count := atoi(e.Data[task.DataCrash])
+	fits := func(r workflow.Rule) bool {
+		return r.Status == e.From && r.Action == workflow.ActionCrash && r.StuckAfter > 0 && count >= r.StuckAfter && slices.Contains(leadsTo(&r), e.To)
+	}
+	if e.Actor != task.ActorEngine || h.last.Type != task.AgentCrashed || h.last.Data["role"] != state.Role || !slices.ContainsFunc(h.def.Exit.Rules, fits) {
+		h.blames(e, "rules-legal", "%d crashes of the %s lead from %q to %q, and no rule says so", count, h.last.Data["role"], e.From, e.To)
+	}
+	past, declared := true, (*workflow.Transition)(nil)
+	for i := range h.def.Transitions {
+		edge := &h.def.Transitions[i]
+		if edge.From != e.From || edge.To != e.To {
+			continue
+		}
+		past = past && len(edge.Gate) > 0
+		if slices.Equal(actionsOf(edge.Hooks), e.Hooks) && h.leads(edge) {
+			declared = edge
+		}
+	}
+	if to, _ := h.def.State(e.To); past && !to.Escalation {
+		h.forced = true
+	}
+	return declared
+}
+
+func actionsOf(hooks []workflow.Hook) []string {
+	var out []string
+	for _, one := range hooks {
+		out = append(out, one.Action)
+	}
+	return out
+}
+
+// taken finds the transition that a move was made over.
+func (h *historian) taken(e task.Event) *workflow.Transition {
+	var open, fit []*workflow.Transition
+	override := e.Data[task.DataOverride] != ""
+	for i := range h.def.Transitions {
+		edge := &h.def.Transitions[i]
+		if edge.From != e.From || edge.To != e.To || !h.leads(edge) || !override && !h.guarded(edge) {
+			continue
+		}
+		open = append(open, edge)
+		if h.allowed(e, edge) && (override && edge.Override || !override && h.named(e, edge.Gate)) && slices.Equal(actionsOf(edge.Hooks), e.Hooks) {
+			fit = append(fit, edge)
+		}
+	}
+	if override && (e.Actor != task.RoleHuman || strings.TrimSpace(e.Reason) == "") {
+		h.blames(e, "reachable", "the %s overrides the move to %q for the reason %q", e.Actor, e.To, e.Reason)
+	}
+	if e.Actor == task.ActorEngine {
+		h.ruled(e)
+	}
+	for i, one := range open {
+		for _, other := range open[:i] {
+			if !override && !apart(one.Gate, other.Gate) {
+				h.blames(e, "disjoint", "two transitions from %q to %q are open at %v", e.From, e.To, h.counters)
+			}
+		}
+	}
+	if len(fit) == 0 {
+		h.blames(e, "reachable", "from %q to %q there is no transition for the %s (as %q) at %v that rests on %v and sets going %v",
+			e.From, e.To, e.Actor, e.ActingAs, h.counters, e.Evidence, e.Hooks)
+		return nil
+	}
+	return fit[0]
+}
+
+func (h *historian) leads(edge *workflow.Transition) bool {
+	return len(edge.CameFrom) == 0 || slices.Contains(edge.CameFrom, h.previous)
+}
+
+func (h *historian) guarded(edge *workflow.Transition) bool {
+	for _, g := range edge.When {
+		n := h.counters.Get(g.Field)
+		if g.Field == workflow.CountFailures {
+			if n = h.counters.Get(failuresOf(edge.From)); edge.Failure {
+				n++
+			}
+		}
+		if !holds(g, n) {
+			return false
+		}
+	}
+	return true
+}
+
+// allowed says whether whoever made a move may, and is there: an agent lives, or a person asks.
+func (h *historian) allowed(e task.Event, edge *workflow.Transition) bool {
+	speaks := e.Actor
+	if e.ActingAs != "" {
+		speaks = e.ActingAs
+	}
+	switch e.Actor {
+	case task.ActorEngine:
+		return true
+	case task.RoleHuman:
+	default:
+		if !h.alive[e.Actor] || e.ActingAs != "" {
+			return false
+		}
+	}
+	return len(edge.By) == 0 || slices.Contains(edge.By, speaks)
+}
+
+// named says whether evidence is named for all parts of a gate, none of which asks for something new was there before.
+func (h *historian) named(e task.Event, parts []workflow.Part) bool {
+	for _, p := range parts {
+		switch {
+		case len(p.All) > 0:
+			if !h.named(e, p.All) {
+				return false
+			}
+		case len(p.Any) > 0:
+			if !slices.ContainsFunc(p.Any, func(one workflow.Part) bool { return h.named(e, []workflow.Part{one}) }) {
+				return false
+			}
+		default:
+			found := slices.ContainsFunc(e.Evidence, func(one task.Evidence) bool {
+				return sourceIs(one.Source, p) && (!p.Fresh || h.spent[one] == 0)
+			})
+			if !found {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// sourceIs says whether evidence has the name of what a part looks at.
+func sourceIs(source string, p workflow.Part) bool {
+	if p.Section != "" {
+		return strings.HasPrefix(source, "## ") && headingOf(source) == headingOf(p.Section)
+	}
+	return source == p.File+p.Glob+p.Check+p.Git
+}
+
+// apart says whether two gates cannot be met at once: one asks for what the other excludes.
+func apart(a, b []workflow.Part) bool {
+	for _, p := range sure(a) {
+		for _, q := range sure(b) {
+			switch {
+			case p.Section != "" && headingOf(p.Section) == headingOf(q.Section) && p.Verdict != "" && q.Verdict != "" && p.Verdict != q.Verdict,
+				p.Check != "" && p.Check == q.Check && p.Result != q.Result,
+				p.Git == workflow.GitMoved && q.Git == workflow.GitUnmoved, p.Git == workflow.GitUnmoved && q.Git == workflow.GitMoved:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sure are the parts of a gate that it never does without.
+func sure(parts []workflow.Part) []workflow.Part {
+	var out []workflow.Part
+	for _, p := range parts {
+		if out = append(out, sure(p.All)...); len(p.All) == 0 && len(p.Any) == 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// ruled looks whether a move that nobody asked for follows from an exit rule or from the time.
+func (h *historian) ruled(e task.Event) {
+	state, _ := h.def.State(e.From)
+	switch h.last.Type {
+	case task.TimeoutEscalated:
+		if state.Timeout.Then != e.To {
+			h.blames(e, "rules-legal", "the time of %q leads to %q, and the workflow says to %q", e.From, e.To, state.Timeout.Then)
+		}
+		return
+	case task.AgentStopped:
+		well := h.last.Data["exit_status"] == "0" && h.last.Data["signal"] == ""
+		for i := range h.def.Exit.Rules {
+			rule := &h.def.Exit.Rules[i]
+			anew := e.From == e.To && slices.ContainsFunc(h.def.Transitions, func(t workflow.Transition) bool { return t.From == e.From && t.To == e.To && judgesMove(t.Gate) })
+			if rule.Status != e.From || rule.HasArtifact == nil || !slices.Contains(leadsTo(rule), e.To) && !anew {
+				continue
+			}
+			if verdictIn([]workflow.Part{*rule.HasArtifact}) && !well {
+				continue
+			}
+			if h.last.Data["ended"] != "" && h.last.Data["role"] == state.Role {
+				return
+			}
+		}
+	}
+	h.blames(e, "rules-legal", "nobody has asked for the move from %q to %q, and after %s no rule says so", e.From, e.To, h.last.Type)
+}
+
+// judgesMove says whether a gate asks for a tip that has moved.
+func judgesMove(gate []workflow.Part) bool {
+	return slices.ContainsFunc(sure(gate), func(p workflow.Part) bool { return p.Git == workflow.GitMoved })
+}
+
+func verdictIn(parts []workflow.Part) bool {
+	return slices.ContainsFunc(parts, func(p workflow.Part) bool {
+		return p.Verdict != "" || p.Judges || verdictIn(p.All) || verdictIn(p.Any)
+	})
+}
+
+// judges looks whether somebody has passed a verdict on their own work, and notes whose work is judged where the task is now.
+func (h *historian) judges(e task.Event, edge *workflow.Transition) {
+	state, _ := h.def.State(e.From)
+	switch {
+	case edge == nil || e.Data[task.DataCrash] != "" || len(edge.Gate) == 0:
+		h.authors = nil
+	case verdictIn(edge.Gate):
+		judge := e.Actor
+		if e.Actor == task.ActorEngine {
+			judge = state.Role // it has left the verdict, and ended
+		}
+		if slices.Contains(h.authors, judge) && e.Data[task.DataOverride] == "" {
+			h.blames(e, "own-work", "the %s passes a verdict on its own work", judge)
+		}
+	case e.From == e.To:
+	case state.Role == "" || state.Role == task.RoleHuman:
+		h.authors = nil
+	default:
+		h.authors = []string{state.Role}
+	}
+}
+
+// counts looks whether a move leaves the counters as its transition says.
+func (h *historian) counts(e task.Event, edge *workflow.Transition) {
+	want := h.counters
+	var hooks []workflow.Hook
+	switch {
+	case e.Data[task.DataRedo] != "":
+		want = want.With(failuresOf(e.To), 0)
+	case edge != nil:
+		hooks = edge.Hooks
+	}
+	switch {
+	case edge == nil || e.Data[task.DataCrash] != "":
+	case edge.Failure:
+		want = want.With(failuresOf(e.From), want.Get(failuresOf(e.From))+1)
+	case e.From != e.To:
+		want = want.With(failuresOf(e.From), 0)
+	}
+	for _, one := range hooks {
+		field := one.Field
+		if field == workflow.CountFailures {
+			field = failuresOf(e.To)
+		}
+		switch {
+		case one.Action == task.SetField:
+			want = want.With(field, one.Value)
+		case field != "": // an agent's start may count a round too
+			want = want.With(field, want.Get(field)+1)
+		}
+	}
+	owes := slices.ContainsFunc(e.Hooks, func(action string) bool {
+		return !slices.Contains([]string{task.SetField, task.Increment, task.IncrementReviewRound}, action)
+	})
+	if count := e.Data[task.DataCrash]; count != "" {
+		want = want.With(task.CrashCount, atoi(count))
+	} else if !owes {
+		want = want.With(task.CrashCount, 0)
+	}
+	if e.Actor == task.RoleHuman {
+		for _, f := range h.def.Fields {
+			if f.Reset == workflow.ResetPerson {
+				want = want.With(f.Name, 0)
+			}
+		}
+	}
+	for _, one := range slices.Concat(want, e.Counters) {
+		if want.Get(one.Name) != e.Counters.Get(one.Name) {
+			h.blames(e, "bounded", "%s is %d after the move, and the workflow makes it %d", one.Name, e.Counters.Get(one.Name), want.Get(one.Name))
+		}
+	}
+}

@@ -1,0 +1,25 @@
+package explore_test
+
+import (
+	"testing"
+
+	"orange/internal/mutation"
+)
+
+func rulesBroken() mutation.Suite {
+	return mutation.Suite{
+		List: "testdata/mutations.txt", Least: 100, Skip: "TestEveryMutation",
+		Heavy: "TestAPlainTwin|TestGenerated|TestNotOnlyConfigurations|TestWhatIsLookedAt|TestEveryPropertyCanBe|TestTheShippedWorkflows|TestAPromptIsFollowed",
+	}
+}
+
+func TestEveryMutationStillFitsTheSource(t *testing.T) {
+	t.Parallel()
+	rulesBroken().Fits(t)
+}
+
+// One of them: ORANGE_TEST_LONG=1 go test -run 'TestEveryRule.*/bound.go_line_500' ./internal/explore
+func TestEveryRuleThatIsBrokenOnPurposeMakesATestFail(t *testing.T) {
+	t.Parallel()
+	rulesBroken().AreFound(t)
+}

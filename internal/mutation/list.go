@@ -1,0 +1,112 @@
+// Package mutation breaks the rules of other rooms on purpose and has their tests find out. Only tests enter it.
+//
+// It owns the list of a room's rules, what keeps the list true to the source, and how a room's tests are run without one of its rules.
+// It does not own which rules there are: each room has a list of its own under testdata.
+package mutation
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Suite is a room whose rules are broken on purpose. Paths are relative to the room, where its tests run.
+type Suite struct {
+	List  string // the file that says how
+	Least int    // how many rules it has at least
+	Heavy string // tests that take long, as a pattern: they are run where the others find nothing; empty for none
+	Skip  string // tests that are not run at all: those of the list itself
+}
+
+// mutation is one rule, broken on purpose.
+type mutation struct {
+	line     int
+	file     string // of the room
+	rule     string // as it holds, in words
+	old, new string
+	tests    string // the package whose tests must tell
+}
+
+// broken reads the list.
+func (s Suite) broken(t *testing.T) []mutation {
+	t.Helper()
+	out, err := parse(s.List, read(t, s.List))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var indentation = regexp.MustCompile(`(?m)^\t+`)
+
+// plain is a file without its indentation, as a list has it.
+func plain(t *testing.T, file string) string {
+	t.Helper()
+	return indentation.ReplaceAllString(read(t, file), "")
+}
+
+// broken is the file with the rule broken; text is the file as it stands. It is empty where the list does not fit the file any more.
+func (m mutation) broken(t *testing.T, list, text string) string {
+	t.Helper()
+	if n := strings.Count(text, m.old); n != 1 || m.old == "" {
+		t.Errorf("%s:%d: the text stands %d times in %s, not once: say anew how to break the rule\n%s", list, m.line, n, m.file, m.old)
+		return ""
+	}
+	text = strings.Replace(text, m.old, m.new, 1)
+	if _, err := parser.ParseFile(token.NewFileSet(), m.file, text, parser.SkipObjectResolution); err != nil {
+		t.Errorf("%s:%d: the broken %s is no Go: %v", list, m.line, m.file, err)
+		return ""
+	}
+	return text
+}
+
+// Fits tests that every rule of the list can still be broken as it says, that the room compiles then, and that each file has a rule.
+func (s Suite) Fits(t *testing.T) {
+	t.Helper()
+	list := s.broken(t)
+	room := openRoom(t)
+	rules, files := map[string]int{}, map[string]string{}
+	for _, m := range list {
+		if files[m.file] == "" {
+			files[m.file] = plain(t, m.file)
+		}
+		if before := rules[m.rule]; before != 0 {
+			t.Errorf("%s:%d: the rule stands on line %d already: %s", s.List, m.line, before, m.rule)
+		}
+		rules[m.rule] = m.line
+		if m.old == m.new {
+			t.Errorf("%s:%d: nothing is broken", s.List, m.line)
+		}
+		if text := m.broken(t, s.List, files[m.file]); text != "" {
+			if err := room.compiles(m.file, text); err != nil {
+				t.Errorf("%s:%d: the broken %s does not compile: %v", s.List, m.line, m.file, err)
+			}
+		}
+	}
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range names {
+		if files[file] == "" && !strings.HasSuffix(file, "_test.go") {
+			t.Errorf("no rule of %s is broken in %s", file, s.List)
+		}
+	}
+	if len(list) < s.Least {
+		t.Errorf("%d mutations are too few", len(list))
+	}
+	t.Logf("%d mutations of %d files", len(list), len(files))
+}
