@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+func TestEveryCommandIsInTheDocs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Hidden || c.Name() == "help" {
+			return
+		}
+		for _, below := range c.Commands() {
+			walk(below)
+		}
+		if c.Runnable() {
+			found++
+			if !strings.Contains(string(text), "`"+c.CommandPath()+" ") && !strings.Contains(string(text), "`"+c.CommandPath()+"`") {
+				t.Errorf("docs/commands.md does not have %q", c.CommandPath())
+			}
+		}
+	}
+	walk((&Program{}).root())
+	if found < 30 {
+		t.Errorf("found %d commands, want at least 30", found)
+	}
+}
