@@ -363,8 +363,8 @@ func TestACrash_isAnEventAndTheSecondOneIsToldToAPerson(t *testing.T) {
 		for count := 1; count <= 2; count++ {
 			c := decide.Exit(shippedWorkflow(t, name), one, evidence(""), deathOf("worker"), noon)
 			crash := c.Events[0]
-			if crash.Type != task.AgentCrashed || crash.Data["status"] != "working" || crash.Counters.Get(task.CrashCount) != count ||
-				crash.Data["crash_count"] != fmt.Sprint(count) || !strings.Contains(crash.Reason, "## Handoff") {
+			if crash.Type != task.AgentCrashed || crash.In != "working" || crash.Counters.Get(task.CrashCount) != count ||
+				crash.Crash != count || !strings.Contains(crash.Reason, "## Handoff") {
 				t.Errorf("%s, crash %d: found the event %+v", name, count, crash)
 			}
 			if want := []string{`crash 1: `, `2 crashes in "working"`}[count-1]; !strings.HasPrefix(c.Task.Attention, want) {

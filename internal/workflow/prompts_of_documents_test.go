@@ -35,7 +35,7 @@ var promptsOfTheDocuments = []told{
 		noPush, notMine,
 	}},
 	{"default", "worker_respawn", []string{
-		header, `Status: \{status\}`, `Review round: \{review_round\}`, "Read \\{task_file\\} first: `## Plan`, `## Handoff` and `## Review` tell how far it got",
+		header, `Status: \{status\}`, `Review round: \{review_round\}`, "Read \\{task_file\\} first: `## Plan`, `## Handoff` and `## Review` tell how far the work is",
 		"If the status is planning: 1\\. Write `## Plan`.*unless a good one is there", "2\\. Run `orange task update --status working`, then build it",
 		"If the status is working: 1\\. If there is a `## Review` whose findings are still open, mend those first", `2\. Finish the work`, "3\\. Write `## Handoff` anew", "4\\. Run " + reviewIt,
 		"After that run `orange task wait` until it says how the review ended, and act on it", noPush,
@@ -62,7 +62,7 @@ var promptsOfTheDocuments = []told{
 		"If there is no `## Context`, write down under `## Notes` how you will do it", `5\. Build it, test it, commit it`, "6\\. " + handOff, "7\\. Run " + reviewIt, noPush, notMine, refusals,
 	}},
 	{"classic", "worker_respawn", []string{
-		header, `Status: \{status\}`, `Review round: \{review_round\}`, "1\\. Read \\{task_file\\}: `## Handoff` tells how far it got", "If there is a `## Review` whose findings are still open, mend those first",
+		header, `Status: \{status\}`, `Review round: \{review_round\}`, "1\\. Read \\{task_file\\}: `## Handoff` tells how far the work is", "If there is a `## Review` whose findings are still open, mend those first",
 		`3\. Finish the work, test it, commit it`, "4\\. Write `## Handoff` anew", "5\\. Run " + reviewIt, noPush, notMine,
 	}},
 	{"classic", "worker_fix", []string{
