@@ -19,6 +19,7 @@ type rights struct {
 	drops   map[string]*process   // who has dropped it last, or was refused
 	owing   map[string][]*process // programs by which a task has stopped to hold one, or which have kept something since: they have to drop it
 	lostAt  int                   // the length of the trace when the terminal server was lost last
+	unable  map[*process]bool     // programs whose environment the world has refused to keep
 	excused map[string]bool       // tasks of which something may be left: the world has refused to drop it, or has ended whoever was about to
 }
 
@@ -42,7 +43,7 @@ const (
 )
 
 func newRights() *rights {
-	return &rights{claims: map[string][]*claim{}, holds: map[string]bool{}, drops: map[string]*process{}, owing: map[string][]*process{}, excused: map[string]bool{}}
+	return &rights{claims: map[string][]*claim{}, holds: map[string]bool{}, drops: map[string]*process{}, owing: map[string][]*process{}, excused: map[string]bool{}, unable: map[*process]bool{}}
 }
 
 // over says whether a claim's program has done all that it could for it.
@@ -74,7 +75,7 @@ func (r *rights) asks(s *sim, p *process, id string, retries bool) {
 // One that met an error may be, or not.
 func (r *rights) answered(s *sim, p *process, out task.Outcome, met error) {
 	id := out.Task.ID
-	if asked := func(c *claim) bool { return c.by == p }; out.Queued && id != "" && !slices.ContainsFunc(r.claims[id], asked) {
+	if asked := func(c *claim) bool { return c.by == p }; out.Queued && p.asked.kind == "create" && !r.unable[p] && !slices.ContainsFunc(r.claims[id], asked) {
 		// Its task was made and started in one question, and waited for a workspace already by the time it got there.
 		r.claims[id] = append(r.claims[id], &claim{whose: p.whose, by: p})
 	}
@@ -152,6 +153,7 @@ func (r *rights) over(p *process, id string) {
 
 // unkept notes that the world has refused to keep the environment of a program for a task.
 func (r *rights) unkept(p *process, id string) {
+	r.unable[p] = true
 	r.claims[id] = slices.DeleteFunc(r.claims[id], func(c *claim) bool { return c.by == p && c.until == 0 })
 }
 
