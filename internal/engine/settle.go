@@ -136,7 +136,7 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 		t.UpdatedAt = now
 		settled := []task.Settled{{ID: hook.ID, State: task.HookDone}}
 		if failure != nil {
-			effect = task.Effect{} // half of an effect is none: the hook looks again when it is tried again
+			effect = task.Effect{EndSeats: effect.EndSeats} // but for whom it has ended, the hook looks again when it is tried again
 		}
 		events := slices.Clone(effect.Events)
 		if !isOwed(s.Owed, hook.ID) {

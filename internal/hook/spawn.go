@@ -27,13 +27,14 @@ func (h *Hands) spawnAgent(ctx context.Context, job task.Job) (task.Effect, erro
 
 // spawn ends a window of the same role that another event started, and starts the agent.
 // The same hook again finds its own window and starts nobody; it tells of the start all the same, because an attempt that was
-// cut short told nobody, and a hook that is settled is not performed again.
+// cut short told nobody, and a hook that is settled is not performed again. Where it fails after it has ended the agent before, that is its effect.
 func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (task.Effect, error) {
 	own, err := h.own(ctx, job)
 	if err != nil {
 		return task.Effect{}, err
 	}
 	mine := strconv.FormatInt(job.Hook.ID, 10)
+	var ended task.Effect
 	for _, p := range own {
 		if p.Role != job.Role {
 			continue
@@ -42,23 +43,24 @@ func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (
 			return h.started(job, p, window, event), nil
 		}
 		if err := h.end(ctx, p); err != nil {
-			return task.Effect{}, err
+			return ended, err
 		}
+		ended.EndSeats = []string{job.Role}
 	}
 	if job.Task.Workspace == "" {
-		return task.Effect{}, fmt.Errorf("cannot start the %s: the task has no workspace", job.Role)
+		return ended, fmt.Errorf("cannot start the %s: the task has no workspace", job.Role)
 	}
 	start, err := h.prepare(ctx, job, window, mine)
 	if err != nil {
-		return task.Effect{}, err
+		return ended, err
 	}
 	// What outlived a window that is gone would be a second agent of the role in the same workspace.
 	if err := h.Processes.EndStrays(ctx, h.marks(job.Task, job.Role)...); err != nil {
-		return task.Effect{}, fmt.Errorf("end what an earlier %s left running: %w", job.Role, err)
+		return ended, fmt.Errorf("end what an earlier %s left running: %w", job.Role, err)
 	}
 	pane, err := h.Sessions.Start(ctx, start)
 	if err != nil {
-		return task.Effect{}, fmt.Errorf("start the %s: %w", job.Role, err)
+		return ended, fmt.Errorf("start the %s: %w", job.Role, err)
 	}
 	return h.started(job, pane, window, event), nil
 }

@@ -76,6 +76,28 @@ func TestSpawn_endsAWindowOfTheRoleThatAnotherHookStarted(t *testing.T) {
 	wantCalls(t, p, "kill-window @3", "end-group 50", "equip garden--1", strays("worker"), "start worker")
 }
 
+// Defect: the start that replaced an agent failed, a move dropped it, and the end of that agent was counted as its crash.
+func TestSpawn_thatFailsTellsWhomItHasEnded(t *testing.T) {
+	t.Parallel()
+	hands, p := newHands(t)
+	p.programs = nil
+	for _, c := range []struct {
+		panes []hook.Pane
+		want  []string
+	}{
+		{nil, nil},
+		{[]hook.Pane{aPane(task.RoleReviewer, "4")}, nil},
+		{[]hook.Pane{aPane(task.RoleWorker, "3")}, []string{task.RoleWorker}},
+	} {
+		p.panes = c.panes
+		effect, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+		wantError(t, err, "cannot find the program")
+		if !slices.Equal(effect.EndSeats, c.want) {
+			t.Errorf("with %v it has ended the seats of %v, want %v", c.panes, effect.EndSeats, c.want)
+		}
+	}
+}
+
 func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
