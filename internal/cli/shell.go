@@ -78,7 +78,7 @@ func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
 		return err
 	}
 	there := one.Status == to
-	if there && !decide.Anew(def, one, actor) {
+	if there && !decide.CanRestart(def, one, actor) {
 		return t.again(ctx, one, def, actor)
 	}
 	out, err := t.house.Moves.Request(ctx, task.Request{Task: t.id, To: to, Actor: actor, Reason: reason})

@@ -67,9 +67,9 @@ func restartsOnly(def *workflow.Definition, t task.Task) bool {
 // restarts says whether an edge from a status to itself starts it anew because the tip moved.
 func restarts(edge *workflow.Transition) bool { return workflow.Asks(edge.Gate, workflow.GitMoved) }
 
-// Anew says whether the actor may have the task's present status begin anew by asking for it: over an edge from it to itself that asks
+// CanRestart reports whether the actor may have the task's present status begin anew by asking for it: over an edge from it to itself that asks
 // for nothing, or for a branch that has moved. One that counts a failure is no such edge: who means a failure says so with its evidence.
-func Anew(def *workflow.Definition, t task.Task, actor task.Actor) bool {
+func CanRestart(def *workflow.Definition, t task.Task, actor task.Actor) bool {
 	t.Counters = resetBy(def, t.Counters, actor)
 	return slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool {
 		return !edge.Failure && Allows(edge, actor) && Passes(edge, t) && (len(edge.Gate) == 0 || restarts(edge))

@@ -402,7 +402,7 @@ transitions:
 }
 
 // Who asks for the status that the task has means to have it done anew only where the workflow has a way for that which asks for nothing.
-func TestAnew_isThereWhereAnEdgeToItselfAsksForNothing(t *testing.T) {
+func TestCanRestart_isThereWhereAnEdgeToItselfAsksForNothing(t *testing.T) {
 	t.Parallel()
 	of := func(name string) *workflow.Definition { return shippedWorkflow(t, name) }
 	as := func(role string) task.Actor { return task.Actor{Role: role} }
@@ -425,7 +425,7 @@ func TestAnew_isThereWhereAnEdgeToItselfAsksForNothing(t *testing.T) {
 		{"a review whose branch may have moved", of("default"), newTask("agent-review"), human(), true},
 		{"the same, by who may not", of("default"), newTask("agent-review"), as(task.RoleWorker), false},
 	} {
-		if got := decide.Anew(c.def, c.t, c.actor); got != c.want {
+		if got := decide.CanRestart(c.def, c.t, c.actor); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

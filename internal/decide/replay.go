@@ -170,10 +170,10 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	return recorded, r.compare(c, in, at, recorded, lines)
 }
 
-// stripped is why a decision without inputs cannot be made again: every decision has some.
+// Why a decision without inputs cannot be made again, in short and at length: every decision has some.
 const (
 	gone     = "what it was made from is gone"
-	stripped = "what it was made from is gone: every decision keeps its inputs, and somebody has taken these away"
+	stripped = gone + ": every decision keeps its inputs, and these were taken away"
 )
 
 // together is how many events a decision has: the first has its inputs, and those behind it without any were decided with it, at the same moment.
@@ -278,7 +278,7 @@ func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) e
 	if in.Override {
 		unseen = nil // nobody had to look
 	}
-	is, sure, err := in.whatever(r.other, past, unseen)
+	is, sure, err := in.supposed(r.other, past, unseen)
 	switch {
 	case errors.Is(err, ErrLost):
 		r.untold(at, ErrLost.Error(), err.Error(), lines)

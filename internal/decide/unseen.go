@@ -80,9 +80,9 @@ func (in Inputs) decided(def *workflow.Definition, past Past) (answer, error) {
 // maxSupposed is in how many ways it is supposed what nobody looked at was like.
 const maxSupposed = 256
 
-// whatever makes a decision by other rules that look at parts which nobody looked at. It is sure of the answer where that is the same
+// supposed makes a decision by other rules that look at parts which nobody looked at. It is sure of the answer where that is the same
 // whatever they were like: what is known to be missing refuses a move, whether or not the rest was there.
-func (in Inputs) whatever(def *workflow.Definition, past Past, unseen []workflow.Part) (a answer, sure bool, err error) {
+func (in Inputs) supposed(def *workflow.Definition, past Past, unseen []workflow.Part) (a answer, sure bool, err error) {
 	s := suppose(def, in.Facts, unseen)
 	ways := 1
 	for _, one := range s.open {

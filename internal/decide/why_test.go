@@ -156,7 +156,7 @@ func TestAReplay_tellsWhatItCannotMakeAgain(t *testing.T) {
 		old[i] = line
 	}
 	got, err := decide.Replay(w.s.Task, old, w.library(), nil)
-	if err != nil || len(got.Untold) != len(old)-w.starts || got.Decisions+len(got.Different) > 0 || !strings.Contains(got.Untold[0].Why, "somebody has taken these away") {
+	if err != nil || len(got.Untold) != len(old)-w.starts || got.Decisions+len(got.Different) > 0 || !strings.Contains(got.Untold[0].Why, "these were taken away") {
 		t.Errorf("stripped events: %v, %+v", err, got)
 	}
 	lost := w.library()
