@@ -16,7 +16,7 @@ import (
 
 // Edition is that of the rules in this room. It is raised by hand when a rule comes to mean something else, or asks for more:
 // what an earlier edition has decided is not made again by this one.
-const Edition = 1
+const Edition = 2
 
 // What a decision was about.
 const (

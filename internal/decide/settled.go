@@ -2,13 +2,14 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
-// CrashesPass says whether a task's crashes are forgotten as soon as it owes no hook: after a move they are, unless too many crashes made it
+// CrashesPass says whether a task's crashes are forgotten as soon as it owes no hook that holds it up: after a move they are, unless too many crashes made it
 // or somebody has crashed since. passing is what was true before these events. It is the move that counts, and not whose hook is performed last:
 // a respawn may have dropped those of the move.
 func CrashesPass(passing bool, events []task.Event) bool {
@@ -31,10 +32,17 @@ func WithoutCrashes(c task.Counters) task.Counters {
 	return c.With(task.CrashCount, 0)
 }
 
+// HoldsUp reports whether the work on a task waits for a hook: not for one that the decision itself performs,
+// nor for one that stands apart. It waits for one that this program does not know.
+func HoldsUp(h task.Hook) bool {
+	class, known := task.ClassOf(h.Action)
+	return !known || class != task.ClassRecord && class != task.ClassApart
+}
+
 // ForgetCrashes is what follows for the count of crashes when a hook of a task has been performed, and these are still owed; due is false
 // where nothing follows. Events are the task's whole history.
 func ForgetCrashes(t task.Task, owed []task.OwedHook, events []task.Event, now time.Time) (c task.Change, due bool) {
-	if len(owed) > 0 || t.Counters.Get(task.CrashCount) == 0 || !CrashesPass(false, events) {
+	if slices.ContainsFunc(owed, func(h task.OwedHook) bool { return HoldsUp(h.Hook) }) || t.Counters.Get(task.CrashCount) == 0 || !CrashesPass(false, events) {
 		return c, false
 	}
 	c = task.Change{Task: t, Expect: t.Version}

@@ -196,7 +196,7 @@ func TestADecision_ofAnotherEditionIsNotMadeAgainAndLookedAtAllTheSame(t *testin
 		w = newStroll(t, w.def, seed)
 	}
 	_, lines := w.resealed(func(e *task.Event) {
-		e.Inputs = json.RawMessage(strings.Replace(string(e.Inputs), `"edition":1`, `"edition":7`, 1))
+		e.Inputs = json.RawMessage(strings.Replace(string(e.Inputs), `"edition":2`, `"edition":7`, 1))
 		if e.IsMove() {
 			e.Hooks = append(slices.Clone(e.Hooks), "something_else") // as that edition had it
 		}
@@ -255,5 +255,18 @@ func TestATrace_knowsWhatWasThereWhenATaskWasTakenOver(t *testing.T) {
 	}
 	if _, err := decide.Trace([]task.Event{{Seq: 4, Inputs: []byte("{")}}); err == nil || !strings.Contains(err.Error(), "event 4") {
 		t.Errorf("inputs that cannot be read: %v", err)
+	}
+}
+
+// Defect: a message that could not be sent kept the crashes of before a move counted, which the prover takes for forgotten.
+func TestForgetCrashes_waitsForNoHookThatHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	one := newTask("working")
+	one.Counters = one.Counters.With(task.CrashCount, 1)
+	moved := []task.Event{{Type: task.StatusChanged, From: "planning", To: "working"}}
+	for action, want := range map[string]bool{task.Notify: true, task.PushBranch: true, task.SpawnNext: true, task.SpawnAgent: false, task.KillSession: false} {
+		if _, due := decide.ForgetCrashes(one, []task.OwedHook{owed(1, action)}, moved, noon); due != want {
+			t.Errorf("while %s is owed, crashes are forgotten: %v, want %v", action, due, want)
+		}
 	}
 }

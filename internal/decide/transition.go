@@ -368,13 +368,10 @@ func enter(def *workflow.Definition, t task.Task, to task.Status, hooks []task.H
 	t.EnteredAt, t.UpdatedAt, t.StalledAt = now, now, time.Time{}
 	t.Attention, t.QueuedFor = "", ""
 	t.Overdue = 0
-	owes := false
 	for _, h := range hooks {
 		t.Counters = count(t.Counters, to, h)
-		class, _ := task.ClassOf(h.Action)
-		owes = owes || class != task.ClassRecord
 	}
-	if !owes {
+	if !slices.ContainsFunc(hooks, HoldsUp) {
 		t.Counters = WithoutCrashes(t.Counters) // the event of the move tells
 	}
 	return t

@@ -204,16 +204,14 @@ func seat(c *task.Change, issued, taken *task.Seat) {
 }
 
 // afterSuccess takes back what no longer holds once a hook has succeeded: the mark of its failure, and,
-// with the last hook of a transition, the count of crashes. It answers the events that tell of that.
+// with the last hook of a transition that holds up the task, the count of crashes. It answers the events that tell of that.
 func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot, hook task.OwedHook) ([]task.Event, error) {
 	others := slices.DeleteFunc(slices.Clone(s.Owed), func(h task.OwedHook) bool { return h.ID == hook.ID })
-	if slices.ContainsFunc(others, func(h task.OwedHook) bool { return h.State == task.HookFailed }) {
-		return nil, nil
-	}
-	if strings.HasPrefix(t.Attention, hookTrouble) {
+	failed := slices.ContainsFunc(others, func(h task.OwedHook) bool { return h.State == task.HookFailed })
+	if !failed && strings.HasPrefix(t.Attention, hookTrouble) {
 		t.Attention = ""
 	}
-	if len(others) > 0 || t.Counters.Get(task.CrashCount) == 0 {
+	if t.Counters.Get(task.CrashCount) == 0 || slices.ContainsFunc(others, func(h task.OwedHook) bool { return decide.HoldsUp(h.Hook) }) {
 		return nil, nil // then the history need not be read
 	}
 	events, err := e.Index.Events(ctx, t.ID, 0)

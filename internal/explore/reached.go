@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -92,7 +93,7 @@ func (r *Reach) Mourns(status task.Status, role string) bool {
 func owedAs(w *walk, hooks []task.Hook, nobody bool) []task.Hook {
 	var out []task.Hook
 	for _, h := range hooks {
-		if class, _ := task.ClassOf(h.Action); class != task.ClassApart && class != task.ClassRecord {
+		if decide.HoldsUp(h) {
 			out = append(out, h)
 		}
 	}
