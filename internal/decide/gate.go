@@ -157,7 +157,7 @@ func ofDeath(def *workflow.Definition, t task.Task, death task.Death, needs func
 		if rule.HasArtifact != nil {
 			parts = append(parts, workflow.Leaves([]workflow.Part{*rule.HasArtifact})...)
 		}
-		for _, to := range leadsOf(rule) {
+		for _, to := range rule.LeadsTo() {
 			parts = append(parts, needs(def, t, to)...)
 		}
 	}
@@ -165,18 +165,6 @@ func ofDeath(def *workflow.Definition, t task.Task, death task.Death, needs func
 		parts = append(parts, needs(def, t, t.Status)...)
 	}
 	return parts
-}
-
-// leadsOf lists where a rule may lead.
-func leadsOf(rule *workflow.Rule) []task.Status {
-	var out []task.Status
-	if rule.Then != "" {
-		out = append(out, rule.Then)
-	}
-	for _, b := range rule.ThenWhen {
-		out = append(out, b.Then)
-	}
-	return out
 }
 
 // NeedsDocument says whether one of the parts looks at the document's body.

@@ -97,7 +97,7 @@ func DeathWantsTree(def *workflow.Definition, t task.Task) bool {
 	wants := func(to task.Status) bool { return WantsTree(def, t, to) }
 	restarted := slices.ContainsFunc(edges(def, t, t.Status), restarts) && wants(t.Status)
 	return restarted || slices.ContainsFunc(rulesOf(def, t.Status), func(rule *workflow.Rule) bool {
-		return slices.ContainsFunc(leadsOf(rule), wants)
+		return slices.ContainsFunc(rule.LeadsTo(), wants)
 	})
 }
 

@@ -136,28 +136,36 @@ type journey struct {
 	looks int
 }
 
-func (j *journey) walk(t *testing.T, seed uint64, steps int) {
+// walkAlone has a walk made in a world of its own, in which one program does everything, and tells what the walk found broken.
+func walkAlone(t *testing.T, of *law, seed, salt uint64, walk func(w *stroll)) {
 	t.Helper()
 	dir := quickDir(t)
 	path := filepath.Join(dir, "orange.db")
-	must(t, os.WriteFile(path, j.law.template, 0o600))
+	must(t, os.WriteFile(path, of.template, 0o600))
 	store, err := sqlite.Open(here, path)
 	must(t, err)
-	s := newSim(j.law, seed, dir, store)
-	s.dice = rand.New(rand.NewPCG(seed, 0xe4))
+	s := newSim(of, seed, dir, store)
+	s.dice = rand.New(rand.NewPCG(seed, salt))
 	s.mortality, s.trouble, s.patience, s.alone, s.project.PoolSize = 0, 0, 45, true, 3
-	w := &stroll{sim: s, reach: j.reach, died: map[string]bool{}, met: map[int]bool{}}
+	w := &stroll{sim: s, died: map[string]bool{}, met: map[int]bool{}}
 	s.stroll = w
-	looks := 0
-	synctest.Test(t, func(*testing.T) { looks = w.strolls(steps) })
+	synctest.Test(t, func(*testing.T) { walk(w) })
 	must(t, store.Close())
 	must(t, os.RemoveAll(dir))
 	if s.broken != "" {
 		last := slices.DeleteFunc(slices.Clone(s.trace), mereLook)
 		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it again: ORANGE_SEED=%d go test ./internal/engine -run '%s'",
-			seed, s.broken, strings.Join(last[max(0, len(last)-40):], "\n"), seed, t.Name())
+			seed, s.broken, strings.Join(last[max(0, len(last)-60):], "\n"), seed, t.Name())
 	}
-	j.looks += looks
+}
+
+func (j *journey) walk(t *testing.T, seed uint64, steps int) {
+	t.Helper()
+	var w *stroll
+	walkAlone(t, j.law, seed, 0xe4, func(walker *stroll) {
+		w, walker.reach = walker, j.reach
+		j.looks += w.strolls(steps)
+	})
 	for at := range w.met {
 		j.met[at] = true
 	}

@@ -3,20 +3,17 @@ package engine_test
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/explore"
-	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/workflows"
@@ -407,29 +404,15 @@ type saga struct {
 
 func (g *saga) live(t *testing.T, seed uint64, steps int, mixed bool) {
 	t.Helper()
-	dir := quickDir(t)
-	path := filepath.Join(dir, "orange.db")
-	must(t, os.WriteFile(path, g.law.template, 0o600))
-	store, err := sqlite.Open(here, path)
-	must(t, err)
-	s := newSim(g.law, seed, dir, store)
-	s.dice = rand.New(rand.NewPCG(seed, 0xa10e))
-	s.mortality, s.trouble, s.patience, s.alone, s.project.PoolSize = 0, 0, 45, true, 3
-	w := &stroll{sim: s, died: map[string]bool{}, met: map[int]bool{}}
-	s.stroll = w
-	l := &life{stroll: w, tale: newHistorian(g.law.def, g.bound), mixed: mixed}
-	l.eager, l.frail, l.faulty = []float64{0.5, 0.9, 1}[s.dice.IntN(3)], []float64{0.95, 0.5, 0}[seed%3], []float64{0, 0.2}[s.dice.IntN(2)]
-	synctest.Test(t, func(*testing.T) { l.lives(steps) })
-	must(t, store.Close())
-	must(t, os.RemoveAll(dir))
-	if s.broken != "" {
-		last := slices.DeleteFunc(slices.Clone(s.trace), mereLook)
-		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it again: ORANGE_SEED=%d go test ./internal/engine -run '%s'",
-			seed, s.broken, strings.Join(last[max(0, len(last)-60):], "\n"), seed, t.Name())
-	}
+	var l *life
+	walkAlone(t, g.law, seed, 0xa10e, func(w *stroll) {
+		l = &life{stroll: w, tale: newHistorian(g.law.def, g.bound), mixed: mixed}
+		l.eager, l.frail, l.faulty = []float64{0.5, 0.9, 1}[w.dice.IntN(3)], []float64{0.95, 0.5, 0}[seed%3], []float64{0, 0.2}[w.dice.IntN(2)]
+		l.lives(steps)
+	})
 	g.furthest = g.furthest.atLeast(l.tale.furthest)
-	g.agents += s.figures.agents
-	g.moves += s.figures.moves
+	g.agents += l.figures.agents
+	g.moves += l.figures.moves
 }
 
 // lived are the workflows under which tasks live: those that ship, and those that the prover finds sound.

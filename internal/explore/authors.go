@@ -69,7 +69,7 @@ func (w *walk) judgeForced() {
 		if rule.Action != workflow.ActionCrash {
 			continue
 		}
-		for _, to := range leadsOf(rule) {
+		for _, to := range rule.LeadsTo() {
 			state, exists := w.def.State(to)
 			if !exists || state.Escalation {
 				continue
@@ -85,18 +85,6 @@ func (w *walk) judgeForced() {
 			}
 		}
 	}
-}
-
-// leadsOf lists where a rule may lead.
-func leadsOf(rule *workflow.Rule) []task.Status {
-	var out []task.Status
-	if rule.Then != "" {
-		out = append(out, rule.Then)
-	}
-	for _, b := range rule.ThenWhen {
-		out = append(out, b.Then)
-	}
-	return out
 }
 
 // passed says what a move by force passes: the gate of the transition between two states, or, where there is none, those of all ways.
@@ -154,7 +142,7 @@ func (w *walk) onAlone(from task.Status) []task.Status {
 	}
 	for n := range w.def.Exit.Rules {
 		if rule := &w.def.Exit.Rules[n]; rule.Status == from {
-			out = append(out, leadsOf(rule)...)
+			out = append(out, rule.LeadsTo()...)
 		}
 	}
 	if state, _ := w.def.State(from); state.Timeout.Then != "" {

@@ -306,6 +306,18 @@ type Rule struct {
 	status      yaml.Pos
 }
 
+// LeadsTo lists the states that a rule may lead to.
+func (r *Rule) LeadsTo() []task.Status {
+	var out []task.Status
+	if r.Then != "" {
+		out = append(out, r.Then)
+	}
+	for _, b := range r.ThenWhen {
+		out = append(out, b.Then)
+	}
+	return out
+}
+
 // Branch is one arm of then_when.
 type Branch struct {
 	When []Guard
