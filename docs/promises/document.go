@@ -130,7 +130,7 @@ func (r *reader) row(line string, at int) {
 	r.add("row", line, at)
 }
 
-// begin opens the section of a heading; a heading that stands twice in a document gets its number.
+// begin opens the section of a heading; a heading that a document repeats gets a number.
 func (r *reader) begin(title string, at int) {
 	r.flush()
 	slug := strings.Trim(noSlug.ReplaceAllString(strings.ToLower(title), "-"), "-")

@@ -24,7 +24,7 @@ func TestWhatCannotBeSeenIsNoContent(t *testing.T) {
 			t.Errorf("the verdict between %q is %q", unseen, verdict)
 		}
 	}
-	// What a reader sees is what counts: a word is no other word for what stands in it unseen.
+	// What a reader sees is what counts: a word is no other word for what is in it unseen.
 	d := readBody("## Review\n\nFA\u00adIL, it does not PASS\n\n## Handoff\n\nDONE:\nTOUCH\u200bING: a.go\n\n## Seen\n\nDONE: \u200b👍\n")
 	review, _ := d.Section("Review")
 	if verdict, _ := review.AnyVerdict(); verdict != fail {

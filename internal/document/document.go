@@ -31,19 +31,19 @@ const maxProblems = 20
 type Document struct {
 	Front    Front     // the frontmatter
 	FrontLen int       // bytes of the frontmatter block: a byte order mark, both --- lines and the newline after the closing one; 0 when there is none
-	Body     string    // everything after it, exactly as it stands
+	Body     string    // everything after it, exactly as it is
 	Problems []Problem // what is wrong, sorted by line
 
 	header     string // the frontmatter block itself
 	frontLines int    // lines of the frontmatter block
 
 	sections []Section      // the last of each key, in the order in which they stand
-	at       map[string]int // where in sections each key stands
+	at       map[string]int // the index of each key in sections
 	named    int            // how many of the sections are told by name
 	unnamed  int            // how many there are beside those
 }
 
-// Header is the frontmatter block exactly as it stands; empty when there is none or it is of an insane size, and for no document at all.
+// Header is the frontmatter block exactly as it is; empty when there is none or it is of an insane size, and for no document at all.
 func (d *Document) Header() string {
 	if d == nil || len(d.header) > maxFront {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Front is the frontmatter as it stands in the file.
+// Front is the frontmatter as it is in the file.
 type Front struct {
 	Values []Value // every top-level key with a scalar, in the order of the file, the first of duplicates only
 	Extra  string  // raw lines of the top-level keys that no task has of itself, to be given back to Render; empty when the YAML is broken
@@ -31,7 +31,7 @@ func (f Front) Get(key string) (text string, ok bool) {
 	return "", false
 }
 
-// isKnown says whether a key is one that every task has, so that it is rendered from the record.
+// isKnown reports whether a key is one that every task has, so that it is rendered from the record.
 // A task's other counters are not among them: only a task knows their names, and Render has one.
 func isKnown(key string) bool {
 	switch key {
@@ -45,7 +45,7 @@ func isKnown(key string) bool {
 
 const byteOrderMark = "\uFEFF"
 
-// frontBlock is where the frontmatter stands in a file.
+// frontBlock is where the frontmatter is in a file.
 type frontBlock struct {
 	yaml    string // what is between the --- lines
 	end     int    // the number of bytes up to the body; 0 without a complete block
@@ -90,7 +90,7 @@ func (d *Document) readFront(text string) {
 	d.addValues(pairs)
 	extra, lost := extraOf(pairs)
 	if lost != "" {
-		d.problem(2, "cannot keep the key %q of the frontmatter as it stands; write it on lines of its own, without anchors or braces around it", lost)
+		d.problem(2, "cannot keep the key %q of the frontmatter as it is; write it on lines of its own, without anchors or braces around it", lost)
 		return
 	}
 	d.Front.Extra = extra

@@ -83,7 +83,7 @@ func outlineOf(body string) *outline {
 	return out
 }
 
-// plain says whether a line can neither begin nor end a block when its neighbours are plain too: it goes on with
+// plain reports whether a line can neither begin nor end a block when its neighbours are plain too: it goes on with
 // whatever the line before it is part of. An agent that logs into its document writes such lines by the hundred thousand,
 // and the parser need see only the first and the last of a run.
 func plain(l string) bool {
@@ -222,7 +222,7 @@ func htmlKind(t ast.HTMLBlockType, first string) (k kind, closer string) {
 	return k, closer
 }
 
-// place writes a block into the lines that it stands on.
+// place writes a block into the lines that it is on.
 func (o *outline) place(s span) {
 	last := min(s.last, len(o.lines)-1)
 	for i := s.first; i <= last; i++ {
@@ -233,7 +233,7 @@ func (o *outline) place(s span) {
 			l.kind = quoted
 		}
 		if s.kind == comment && !s.quote {
-			l.kind = prose // what stands before or behind the comment is; the comment itself is blanked out
+			l.kind = prose // what is before or behind the comment is; the comment itself is blanked out
 		}
 	}
 	if s.kind == prose || s.kind == comment {

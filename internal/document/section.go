@@ -14,14 +14,14 @@ type Section struct {
 	Name   string // as written
 	Key    string // canonical: lower case, trimmed, without "## "
 	Line   int    // of the heading, 1-based in the file
-	Copies int    // how often the heading stands in the document; the last one is this one
+	Copies int    // how often the heading is in the document; the last one is this one
 	Text   string // content without the heading line, as Normalise gives it
 
 	lines []line
 }
 
 // Section finds a section by its name: "## Plan", "Plan" and " plan " are the same.
-// Where the heading stands more than once it is the last one.
+// Where the heading is repeated, the last one counts.
 func (d *Document) Section(name string) (Section, bool) {
 	at, found := d.at[Key(name)]
 	if !found {
@@ -57,7 +57,7 @@ func Key(name string) string {
 	return strings.ToLower(name)
 }
 
-// sectionsOf are the sections of an outline, and where among them each key stands.
+// sectionsOf are the sections of an outline, and where among them each key is.
 func sectionsOf(out *outline, linesBefore int) ([]Section, map[string]int) {
 	copies := make(map[string]int, len(out.headings))
 	for _, h := range out.headings {
@@ -89,10 +89,10 @@ func sectionsOf(out *outline, linesBefore int) ([]Section, map[string]int) {
 // nameKey is the key of a name whose hashes the parser has already taken off.
 func nameKey(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
-// Blank says whether nothing in a text can be seen: it is empty, or all of it is blanks and characters that show nothing.
+// Blank reports whether nothing in a text can be seen: it is empty, or all of it is blanks and characters that show nothing.
 func Blank(text string) bool { return strings.TrimFunc(text, unseen) == "" }
 
-// unseen says whether a character leaves no mark on paper; the blank of Braille is one of those.
+// unseen reports whether a character leaves no mark on paper; the blank of Braille is one of those.
 func unseen(r rune) bool { return unicode.IsSpace(r) || printable.Invisible(r) || r == '\u2800' }
 
 // seen is a text as a reader sees it, without the characters that show nothing: one of them in the middle of a word does not make it another.
@@ -105,7 +105,7 @@ func seen(text string) string {
 	}, text)
 }
 
-// Empty says whether there is nothing but blanks, characters that show nothing, and HTML comments.
+// Empty reports whether there is nothing but blanks, characters that show nothing, and HTML comments.
 func (s Section) Empty() bool {
 	for _, l := range s.lines {
 		if !Blank(l.text) {

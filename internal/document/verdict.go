@@ -23,7 +23,7 @@ var (
 
 // FirstVerdict reads the section's first line that is not blank, comments left out: "Verdict: PASS", in any case,
 // with emphasis around any part and words behind it. verdict is "PASS", "FAIL" or, when the line says neither, or both,
-// or stands in code, a quote or a list, empty. found is the line, shortened, for the message; empty when there is none.
+// or is in code, a quote or a list, empty. found is the line, shortened, for the message; empty when there is none.
 func (s Section) FirstVerdict() (verdict string, found string) {
 	for _, l := range s.lines {
 		if Blank(l.text) {
@@ -74,7 +74,7 @@ func verdictsIn(text string) []string {
 	return found
 }
 
-// disagree says whether words name more than one verdict, as the copied template "Verdict: PASS|FAIL" does.
+// disagree reports whether words name more than one verdict, as the copied template "Verdict: PASS|FAIL" does.
 func disagree(words []string) bool {
 	return slices.Contains(words, pass) && slices.Contains(words, fail)
 }

@@ -126,7 +126,7 @@ func TestSection_AnyVerdict_readsTheFirstLineWithAVerdict(t *testing.T) {
 	}
 }
 
-// Whatever stands in a review: hiding it in a fence, a comment or a quote leaves no verdict and no field of it.
+// Whatever is in a review: hiding it in a fence, a comment or a quote leaves no verdict and no field of it.
 func TestSection_readsNothingFromWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -232,7 +232,7 @@ type kept struct {
 	noted  bool // the history tells of this very result; without that anybody may have written it
 }
 
-// countsFor says whether the result is one for this commit and this command.
+// countsFor reports whether the result is one for this commit and this command.
 func (k kept) countsFor(check workflow.Check, head string) bool {
 	r := k.result
 	return k.noted && r.Trouble == "" && r.Clean && r.Head == head && r.Scratch == check.Scratch && slices.Equal(r.Argv, check.Run)

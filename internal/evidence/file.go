@@ -61,7 +61,7 @@ func tooLarge(size int64) string {
 	return fmt.Sprintf("a file of %d bytes; at most %d MiB are read", size, maxFile>>20)
 }
 
-// open opens a regular file: what stands there is looked at before, because opening alone can wait for ever or set something off,
+// open opens a regular file: what is there is looked at before, because opening alone can wait for ever or set something off,
 // and after, because somebody may have exchanged it.
 func open(root *os.Root, path string) (*os.File, fs.FileInfo, error) {
 	before, err := root.Lstat(path)
@@ -188,7 +188,7 @@ func wrongJSON(text []byte) (found string, line, column int) {
 	return err.Error(), line, column
 }
 
-// invalid is where the first byte stands that is no UTF-8; below 0 when all is.
+// invalid is the offset of the first byte that is not UTF-8; negative when there is none.
 func invalid(text []byte) int {
 	for at := 0; at < len(text); {
 		r, size := utf8.DecodeRune(text[at:])

@@ -111,7 +111,7 @@ type walk struct {
 	in      fs.FS
 	pattern string
 	hollow  bool // files with nothing in them count
-	levels  int  // how deep a name may stand and still match, or be looked for
+	levels  int  // how deep a name may lie and still match, or be looked for
 
 	seen   int // names
 	listed int // folders

@@ -42,7 +42,7 @@ const lockPatience = 2 * time.Second
 // ErrRuns says that the check runs already.
 var ErrRuns = errors.New("the check runs already")
 
-// running says whether a check runs, and since when, as far as its runner has said so.
+// running reports whether a check runs, and since when, as far as its runner has said so.
 func (l *Looker) running(root *os.Root, id, check string) (since string, runs bool, err error) {
 	release, free, err := l.Locks.TryLock(checkLock(id, check))
 	if err != nil {
@@ -236,7 +236,7 @@ func outside(ran Run) string {
 	return "it was ended from outside, by signal " + strconv.Itoa(ran.Signal)
 }
 
-// endedByOthers says whether a signal ended the check that programs do not send themselves: that tells nothing of the work.
+// endedByOthers reports whether a signal ended the check that programs do not send themselves: that tells nothing of the work.
 func endedByOthers(ran Run) bool {
 	if ran.TimedOut || ran.OutOfMemory {
 		return false

@@ -118,7 +118,7 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Standing, ti
 	return nil
 }
 
-// Compare says in a line how the task's branch stands to the commit that the evidence in its status is about.
+// Compare says in a line how the task's branch relates to the commit that the evidence in its status is about.
 // It is empty where no way out of the status asks for that.
 func (l *Looker) Compare(ctx context.Context, def *workflow.Definition, t task.Task) string {
 	asked := slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
@@ -170,7 +170,7 @@ func unnoted(fact *decide.Fact, noted task.Subject, what string) {
 	if noted.Trouble != "" {
 		fact.Found += ": " + noted.Trouble
 	}
-	fact.Want = "have it reviewed anew, which notes it"
+	fact.Want = "have it reviewed again, which notes it"
 	fact.Other, fact.Anew = true, true
 }
 
@@ -216,7 +216,7 @@ func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Su
 			what = "what lay in the worktree when it was put up by " + noted.By + " and not reviewed"
 		}
 		fact.Found = fmt.Sprintf("the commit %.7s is not %s: %s", tip.Commit, what, some(other))
-		fact.Want = "commit these files as they were then, and nothing else; or have the work judged anew"
+		fact.Want = "commit these files as they were then, and nothing else; or have the work judged again"
 		fact.Other, fact.Anew = true, true
 	}
 	return err
@@ -282,7 +282,7 @@ func (s Standing) overlooked(dirt []string) (is, show []string) {
 	return is, show
 }
 
-// liesIn says whether a path is that of the file, or of a submodule in which it lies.
+// liesIn reports whether a path is that of the file, or of a submodule in which it lies.
 func (h Hidden) liesIn(at string) bool {
 	return at == path.Join(h.Submodule, h.Path) || h.Submodule == at || strings.HasPrefix(h.Submodule, at+"/")
 }

@@ -24,7 +24,7 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		found []string // nothing where it holds
 		want  string
 		moved bool
-		anew  bool // a verdict on what is there now would do too
+		again  bool // a verdict on what is there now would do too
 	}{
 		{name: "committed", git: workflow.GitCommitted},
 		{name: "new files are not tracked", git: workflow.GitCommitted, set: func(w *world) { w.stand.New = []string{"new.go"} }},
@@ -75,30 +75,30 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			want: `take them back: git restore "a.go"; or have them committed, and that commit reviewed`},
 		{name: "moved and dirty", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject.Commit = earlier },
 			found: []string{"now 1111111", `uncommitted changes in "a.go"`},
-			want:  `take them back, or have them committed: git restore "a.go"; then have the present commit reviewed`, anew: true},
-		{name: "of before", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted which commit"}, want: "anew", anew: true},
+			want:  `take them back, or have them committed: git restore "a.go"; then have the present commit reviewed`, again: true},
+		{name: "of before", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted which commit"}, want: "again", again: true},
 		{name: "unreadable then", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{Trouble: "a broken ref"} },
-			found: []string{"nobody noted", "a broken ref"}, want: "anew", anew: true},
+			found: []string{"nobody noted", "a broken ref"}, want: "again", again: true},
 		{name: "unreadable now", git: workflow.GitUnmoved, set: func(w *world) { w.tip = task.Subject{Trouble: "there is no branch"} }, found: []string{"there is no branch"}, want: "bring"},
 		{name: "the worktree as it was judged", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject = task.Subject{Tree: tree} }},
 		{name: "the worktree changed since", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
-			found: []string{`changed since it was judged: "b.go"`}, want: `put them back as they were: git restore --source 333333333333 "b.go"`, anew: true},
+			found: []string{`changed since it was judged: "b.go"`}, want: `put them back as they were: git restore --source 333333333333 "b.go"`, again: true},
 		{name: "nobody noted the worktree that is judged", git: workflow.GitUnmoved, set: func(w *world) {
 			w.task.Status = "judge"
 			w.def.States = []workflow.State{{Name: "judge", Subject: workflow.SubjectWorktree}}
-		}, found: []string{"nobody noted what lay in the worktree"}, want: "anew", anew: true},
+		}, found: []string{"nobody noted what lay in the worktree"}, want: "again", again: true},
 
 		{name: "not moved", git: workflow.GitMoved, set: dirty, found: []string{"where it was, at 1111111"}, want: "other commits"},
 		{name: "moved", git: workflow.GitMoved, set: func(w *world) { w.task.Subject.Commit = earlier }},
-		{name: "moved from nowhere", git: workflow.GitMoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted"}, want: "anew", anew: true},
+		{name: "moved from nowhere", git: workflow.GitMoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted"}, want: "again", again: true},
 		{name: "moved to nowhere", git: workflow.GitMoved, set: func(w *world) { w.tip = task.Subject{Trouble: "no tip"} }, found: []string{"no tip"}, want: "bring"},
 
 		{name: "as reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree = tree }},
 		{name: "otherwise than reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
-			found: []string{"1111111 is not what was judged", `"b.go"`}, want: "nothing else", anew: true},
+			found: []string{"1111111 is not what was judged", `"b.go"`}, want: "nothing else", again: true},
 		{name: "otherwise than put up", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.task.Subject.By, w.since = tree, "Ann", []string{"b.go"} },
-			found: []string{"1111111 is not what lay in the worktree when it was put up by Ann and not reviewed", `"b.go"`}, want: "nothing else", anew: true},
-		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{"nobody noted what lay in the worktree"}, want: "anew", anew: true},
+			found: []string{"1111111 is not what lay in the worktree when it was put up by Ann and not reviewed", `"b.go"`}, want: "nothing else", again: true},
+		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{"nobody noted what lay in the worktree"}, want: "again", again: true},
 
 		{name: "untouched", git: workflow.GitUntouched, set: func(w *world) { w.changed, w.stand.New = []string{"a.go"}, []string{"b.go"} }},
 		{name: "touched by a commit", git: workflow.GitUntouched, set: func(w *world) { w.changed = []string{"test.sh"} }, found: []string{`"test.sh"`}, want: "back"},
@@ -122,10 +122,10 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			if !strings.Contains(fact.Want, row.want) {
 				t.Errorf("it wants %q, and should say %q", fact.Want, row.want)
 			}
-			if fact.Moved != row.moved || fact.Anew != (row.anew || row.moved) {
-				t.Errorf("moved alone: %t; to be judged anew: %t", fact.Moved, fact.Anew)
+			if fact.Moved != row.moved || fact.Anew != (row.again || row.moved) {
+				t.Errorf("moved alone: %t; to be judged again: %t", fact.Moved, fact.Anew)
 			}
-			judged := row.git == workflow.GitUnmoved || row.git == workflow.GitAsReviewed || row.anew
+			judged := row.git == workflow.GitUnmoved || row.git == workflow.GitAsReviewed || row.again
 			if other := judged && fact.Found != "" && w.tip.Trouble == ""; fact.Other != other {
 				t.Errorf("it is not what was judged: %t", fact.Other)
 			}

@@ -1,6 +1,6 @@
 // Package graph draws a workflow: a definition comes in, the text of a picture goes out.
 //
-// It owns which states and edges a picture shows, in which words, and where they stand in it.
+// It owns which states and edges a picture shows, in which words, and where they are in it.
 // It does not own what a workflow means (workflow), nor where the text goes (cli).
 package graph
 
@@ -44,14 +44,14 @@ type picture struct {
 	edges []edge
 }
 
-// node is one box: a state, or a small one that stands for something else.
+// node is one box: a state, or a small one that means something else.
 type node struct {
 	text     string
 	about    string // what a form shows on a closer look
 	initial  bool
 	terminal bool
 	small    bool  // not a state: several of them, or "previous"
-	members  []int // the nodes that a small one stands for
+	members  []int // the nodes that a small one means
 }
 
 // edge is one arrow. What several transitions between two states ask for are several labels.
@@ -138,7 +138,7 @@ func (s *sketch) at(name task.Status) int {
 	return i
 }
 
-// group is a small node that stands for several states.
+// group is a small node that means several states.
 func (s *sketch) group(from []task.Status, to task.Status) int {
 	inside := map[task.Status]bool{}
 	names := make([]string, len(from))

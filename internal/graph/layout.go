@@ -17,7 +17,7 @@ const (
 	margin    = grid
 )
 
-// box is where a node stands.
+// box is where a node is.
 type box struct{ x, y, w, h int }
 
 func (b box) middle() int { return b.x + b.w/2 }
@@ -247,7 +247,7 @@ func rowsOf(p picture) []int {
 			rows[to] = max(rows[to], rows[i]+1)
 		}
 	}
-	for _, e := range p.edges { // what stands for several states stands above the one that it leads to
+	for _, e := range p.edges { // what means several states is above the one that it leads to
 		if p.nodes[e.from].members != nil {
 			rows[e.from] = max(rows[e.to]-1, 0)
 		}

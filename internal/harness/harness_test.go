@@ -107,7 +107,7 @@ func TestNoFlagOfAShippedHarnessSwallowsThePrompt(t *testing.T) {
 				for _, arg := range command {
 					for _, word := range arg.Words {
 						if slices.Contains(several, word) {
-							t.Errorf("%s: %s takes several values and stands without =", h.Name, word)
+							t.Errorf("%s: %s takes several values and has no =", h.Name, word)
 						}
 					}
 				}

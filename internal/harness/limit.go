@@ -2,7 +2,7 @@ package harness
 
 import "strings"
 
-// lastLines are those of a screen that say how it is now: what stands above may have been said long ago.
+// lastLines are those of a screen that say how it is now: what is above may have been said long ago.
 const lastLines = 15
 
 // Limit is the line among the last ones of a program's screen that says that its provider lets it do no more for now;

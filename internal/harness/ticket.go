@@ -23,12 +23,12 @@ type Note struct {
 	At        string `json:"at"`
 }
 
-// OfTerminal says whether a variable describes the terminal: it comes from the one that a program runs on, and not from whoever asked for it.
+// OfTerminal reports whether a variable describes the terminal: it comes from the one that a program runs on, and not from whoever asked for it.
 func OfTerminal(name string) bool {
 	return isOneOf(name, []string{"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"})
 }
 
-// ofServer says whether a variable leads to the terminal server: an agent that has it would be taken for a person's own window there.
+// ofServer reports whether a variable leads to the terminal server: an agent that has it would be taken for a person's own window there.
 func ofServer(name string) bool { return name == "TMUX" || name == "TMUX_PANE" }
 
 // Environment is what the agent gets, told from what is kept for its task and from the environment of the pane that it runs in.

@@ -45,7 +45,7 @@ func (h *Home) CopyWorkflow(name, from string) (*workflow.Definition, Listed, er
 	return h.FindWorkflow(name)
 }
 
-// sound says whether a text is the workflow of that name.
+// sound reports whether a text is the workflow of that name.
 func (h *Home) sound(path string, text []byte, name string) error {
 	def, err := h.ParseWorkflow(path, text)
 	if err == nil && def.Name != name {

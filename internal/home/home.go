@@ -146,7 +146,7 @@ func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 	return nil, Listed{}, task.Notef(task.ErrNotFound, "cannot find the workflow %q: %s", name, yaml.Expected(name, names))
 }
 
-// Named is the workflow of that name as it stands now, kept for the tasks that it will be pinned by.
+// Named is the workflow of that name as it is now, kept for the tasks that it will be pinned by.
 // One that does not keep what is proved of every workflow is a task.ErrUsage, and one with another name than its file's a yaml.Problems.
 func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, error) {
 	def, listed, err := h.FindWorkflow(name)

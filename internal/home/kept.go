@@ -17,7 +17,7 @@ import (
 // Its name begins with a dot: these are not workflows that a task can be created under.
 const keptFolder = ".kept"
 
-// Kept is where the copy of the workflow with that digest stands.
+// Kept is where the copy of the workflow with that digest is.
 func (h *Home) Kept(digest string) string {
 	return filepath.Join(h.Dir, "workflows", keptFolder, digest+".yml")
 }

@@ -34,7 +34,7 @@ func (f Files) ReadHistory(project, id string) ([]byte, error) {
 	return text, nil
 }
 
-// KeepHistory keeps the history's file as it stands under another name beside it, before it is replaced,
+// KeepHistory keeps the history's file as it is under another name beside it, before it is replaced,
 // and answers where. A copy that is there already is never overwritten.
 func (f Files) KeepHistory(project, id, suffix string) (string, error) {
 	text, err := f.ReadHistory(project, id)
@@ -111,7 +111,7 @@ func (f Files) Evidence(project, id string) (map[string]bool, error) {
 // maxKept is the size in bytes up to which a kept text is read: none that is kept is larger.
 const maxKept = 256 << 20
 
-// Kept is the text that is kept for a task under a digest, as it stands there now.
+// Kept is the text that is kept for a task under a digest, as it is now.
 func (f Files) Kept(project, id, digest string) (text string, kept bool, err error) {
 	if sum, err := hex.DecodeString(digest); err != nil || len(sum) != sha256.Size {
 		return "", false, nil // no digest, and no name of a file

@@ -66,7 +66,7 @@ func (f Files) Project(t task.Task, file string, text []byte) error {
 	return nil
 }
 
-// projection is where a projection stands.
+// projection is where a projection is.
 func (f Files) projection(t task.Task, file string) (string, error) {
 	place, err := f.within(t.Project, t.ID, file)
 	if err != nil {
@@ -75,7 +75,7 @@ func (f Files) projection(t task.Task, file string) (string, error) {
 	return place, nil
 }
 
-// within is where a file of a task's folder stands. No folder on the way may be a link: it could lead out of the task's folder.
+// within is where a file of a task's folder is. No folder on the way may be a link: it could lead out of the task's folder.
 func (f Files) within(project, id, file string) (string, error) {
 	at := f.Dir(project, id)
 	words := strings.Split(path.Clean(file), "/")

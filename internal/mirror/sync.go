@@ -18,7 +18,7 @@ const frontSearch = 64 << 10
 
 // Sync makes the mirrors equal to the record: TASK.md's frontmatter and history.jsonl.
 // Lines are the whole history, one event each. Header is the frontmatter block as the caller compared it with the record:
-// where another one stands by now nothing of it is overwritten, and the error is task.ErrConflict.
+// where another one is by now nothing of it is overwritten, and the error is task.ErrConflict.
 // The caller holds the task's lock, which keeps other programs of ours out and nobody else.
 func (f Files) Sync(t task.Task, lines []string, header string) error {
 	if err := os.MkdirAll(f.Dir(t.Project, t.ID), task.PrivateFolder); err != nil {
@@ -76,7 +76,7 @@ func renew(file *os.File, path string, t task.Task, header string) error {
 
 // grow makes room for a longer frontmatter without losing what others append meanwhile:
 // a filler of the missing size is appended in one write, and from then on nobody else writes before its end.
-// What stands before the filler is then moved down over it. A crash in between leaves blank lines, no more.
+// What is before the filler is then moved down over it. A crash in between leaves blank lines, no more.
 func grow(file *os.File, path string, t task.Task, front *document.Document) error {
 	room := document.Room(t, front.Front.Extra)
 	for room <= front.FrontLen+2 {

@@ -30,7 +30,7 @@ func wantField(t *testing.T, d *document.Document, key, want string) {
 	}
 }
 
-// syncFiles makes the mirrors equal to the record as the engine does: it has seen the header that stands there.
+// syncFiles makes the mirrors equal to the record as the engine does: it has seen the header that is there.
 func syncFiles(files mirror.Files, one task.Task, lines []string) error {
 	header := ""
 	if text, err := files.Read(one.Project, one.ID, false); err == nil {
@@ -190,7 +190,7 @@ func wantNothingElse(t *testing.T, body string, count int) {
 		}
 	}
 	if written != count {
-		t.Errorf("%d lines stand in the body, want %d", written, count)
+		t.Errorf("%d lines are in the body, want %d", written, count)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestSync_makesTheFolderAndTheDocumentAnew(t *testing.T) {
 	wantField(t, documentOf(t, files, one), "id", "abc")
 }
 
-// What stands where the document should be is named; neither Sync nor Read follows, blocks or replaces it.
+// What is where the document should be is named; neither Sync nor Read follows, blocks or replaces it.
 func TestSyncAndRead_sayWhatStandsInPlaceOfTheDocument(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{"a link", "a hard link", "a folder", "a pipe"} {

@@ -58,11 +58,11 @@ func plain(t *testing.T, file string) string {
 	return indentation.ReplaceAllString(read(t, file), "")
 }
 
-// broken is the file with the rule broken; text is the file as it stands. It is empty where the list does not fit the file any more.
+// broken is the file with the rule broken; text is the file as it is. It is empty where the list does not fit the file any more.
 func (m mutation) broken(t *testing.T, list, text string) string {
 	t.Helper()
 	if n := strings.Count(text, m.old); n != 1 || m.old == "" {
-		t.Errorf("%s:%d: the text stands %d times in %s, not once: say anew how to break the rule\n%s", list, m.line, n, m.file, m.old)
+		t.Errorf("%s:%d: the text occurs %d times in %s, not once: say again how to break the rule\n%s", list, m.line, n, m.file, m.old)
 		return ""
 	}
 	text = strings.Replace(text, m.old, m.new, 1)
@@ -84,7 +84,7 @@ func (s Suite) Fits(t *testing.T) {
 			files[m.file] = plain(t, m.file)
 		}
 		if before := rules[m.rule]; before != 0 {
-			t.Errorf("%s:%d: the rule stands on line %d already: %s", s.List, m.line, before, m.rule)
+			t.Errorf("%s:%d: the rule is on line %d already: %s", s.List, m.line, before, m.rule)
 		}
 		rules[m.rule] = m.line
 		if m.old == m.new {

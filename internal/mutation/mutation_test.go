@@ -40,7 +40,7 @@ func TestARoomIsCompiledWithAnotherTextInThePlaceOfAFile(t *testing.T) {
 	r := openRoom(t)
 	text := read(t, "parse.go")
 	if err := r.compiles("parse.go", text); err != nil {
-		t.Errorf("as it stands: %v", err)
+		t.Errorf("as it is: %v", err)
 	}
 	for broken, want := range map[string]string{
 		strings.Replace(text, "kind, rest, _ :=", "kind, rest :=", 1):               "assignment mismatch",

@@ -9,7 +9,7 @@ import (
 //
 //	== FILE: the rule, in words, as it holds
 //	@ PACKAGE        whose tests must tell, where that is not the room's own
-//	- the text as it stands; it is there exactly once, whatever its indentation
+//	- the text as it is; it is there exactly once, whatever its indentation
 //	+ what it is replaced with; nothing where the text is taken out
 func parse(path, text string) ([]mutation, error) {
 	var out []mutation

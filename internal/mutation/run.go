@@ -101,7 +101,7 @@ func (s Suite) testsWith(t *testing.T, tests, overlay string) (out string, passe
 	return out, true
 }
 
-// draws says whether a package has tests that draw what they try.
+// draws reports whether a package has tests that draw what they try.
 func draws(t *testing.T, tests string) bool {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(tests, "*_test.go"))

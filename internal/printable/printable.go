@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Invisible says whether a character shows nothing by itself and is no blank: a control character, a mark of direction, a joiner,
+// Invisible reports whether a character shows nothing by itself and is no blank: a control character, a mark of direction, a joiner,
 // a filler, a selector of variants, a tag. Two texts that differ in these alone look the same, and a text of these alone is empty.
 func Invisible(r rune) bool {
 	if r < utf8.RuneSelf {
@@ -109,8 +109,8 @@ const (
 	asPicture = '\ufe0f'
 )
 
-// joins says whether an invisible character is part of the one before it, as people write it: in an emoji, or in a script whose
-// letters join. One of them at most stands there, so that nothing can be hidden in a row of them.
+// joins reports whether an invisible character is part of the one before it, as people write it: in an emoji, or in a script whose
+// letters join. The result has at most one of them, so that nothing can be hidden in a row of them.
 func joins(r, before rune) bool {
 	symbol := unicode.In(before, unicode.So, unicode.Sk)
 	switch r {
@@ -124,7 +124,7 @@ func joins(r, before rune) bool {
 	return false
 }
 
-// letter says whether a character belongs to a script without capitals; the marks that any script may have are of none.
+// letter reports whether a character belongs to a script without capitals; the marks that any script may have are of none.
 func letter(r rune) bool {
 	return unicode.In(r, unicode.Lo, unicode.Mn, unicode.Mc) && !unicode.In(r, unicode.Inherited, unicode.Latin) && !Invisible(r)
 }

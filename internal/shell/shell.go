@@ -35,7 +35,7 @@ type Shell struct {
 	In io.Reader
 	// Out makes all that is printed fit to be shown.
 	Out *printable.Writer
-	// Terminal says whether a person sits at In, which is the standard input then.
+	// Terminal reports whether a person sits at In, which is the standard input then.
 	Terminal bool
 	// History is the file that remembers the lines of a person.
 	History string

@@ -8,7 +8,7 @@ import (
 	"orange/internal/task"
 )
 
-// Adopt takes a whole task into the record, its history line by line as it stands, and answers it as it then is.
+// Adopt takes a whole task into the record, its history line by line as it is, and returns it as recorded.
 // task.ErrConflict: the record has the task already, or another task has its workspace.
 // task.ErrBranchTaken: another live task of the project has its branch.
 func (s *Store) Adopt(ctx context.Context, a task.Adoption) (task.Task, error) {
@@ -71,13 +71,13 @@ func unknown(ctx context.Context, tx *batch, id string) error {
 func beginHooks(ctx context.Context, tx *batch, first int64) error {
 	done, err := tx.ExecContext(ctx, "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'hooks'", first)
 	if err != nil {
-		return fmt.Errorf("number hooks anew: %w", err)
+		return fmt.Errorf("renumber hooks: %w", err)
 	}
 	if n, err := done.RowsAffected(); err != nil || n > 0 {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, "INSERT INTO sqlite_sequence (name, seq) VALUES ('hooks', ?)", first); err != nil {
-		return fmt.Errorf("number hooks anew: %w", err)
+		return fmt.Errorf("renumber hooks: %w", err)
 	}
 	return nil
 }

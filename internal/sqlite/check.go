@@ -12,7 +12,7 @@ import (
 	"orange/internal/task"
 )
 
-// IsDamaged says whether an error comes from a database file that is none, or that is not as the library wrote it.
+// IsDamaged reports whether an error comes from a database file that is none, or that is not as the library wrote it.
 func IsDamaged(err error) bool {
 	var from *sqlite.Error
 	if !errors.As(err, &from) {

@@ -176,7 +176,7 @@ func writeTask(ctx context.Context, tx *batch, before, t task.Task) error {
 	return nil
 }
 
-// updateTask writes the columns that differ: every other one would be written into its indexes anew.
+// updateTask writes the columns that differ: writing an unchanged one would rewrite its indexes.
 func updateTask(ctx context.Context, tx *batch, before task.Task, now []any) error {
 	was, err := values(before)
 	if err != nil {
@@ -305,7 +305,7 @@ func writeSeats(ctx context.Context, tx *batch, c task.Change, t task.Task) erro
 }
 
 // takeSeat ends the seat that nobody got, and every seat of the role but the one that its agent has: a task has one agent of a role.
-// An agent whose window shows a seat that was never issued for it gets none: the one of this attempt stands for it, which it does not know.
+// An agent whose window shows a seat that was never issued for it gets none: the seat of this attempt takes its place, which the agent does not know.
 func takeSeat(ctx context.Context, tx *batch, c task.Change, id string) error {
 	if c.LostSeat == "" && c.TakenSeat == nil {
 		return nil

@@ -279,7 +279,7 @@ func TestCommit_notesEvidence(t *testing.T) {
 	one := create(t, s, aTask("one"))
 	plan, review := task.Evidence{Source: "## Plan", Digest: "p"}, task.Evidence{Source: "## Review", Digest: "r"}
 	one = commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)}, Spent: []task.Evidence{plan}, Entered: true, Entry: []task.Evidence{review, plan}})
-	one = commit(t, s, task.Change{Task: one, Entry: []task.Evidence{{Source: "## Other"}}}) // the status did not begin anew
+	one = commit(t, s, task.Change{Task: one, Entry: []task.Evidence{{Source: "## Other"}}}) // the status did not begin again
 	got := load(t, s, "one")
 	if !slices.Equal(got.Spent, []task.Spent{{Evidence: plan, Seq: 2}}) || !slices.Equal(got.Entry, []task.Evidence{plan, review}) {
 		t.Errorf("spent %v, entry %v", got.Spent, got.Entry)

@@ -22,7 +22,7 @@ func (s *Store) explain(err error) error {
 	return err
 }
 
-// busy says whether another program has the database locked.
+// busy reports whether another program has the database locked.
 func busy(err error) bool {
 	var found *driver.Error
 	return errors.As(err, &found) && found.Code()&primary == codes.SQLITE_BUSY

@@ -5,7 +5,7 @@ func migrations() []string {
 	return []string{version1, version2, version3, version4, version5}
 }
 
-// version5 knows what evidence is about: of a task the work that it stands for, of a seat what its agent found when it was started,
+// version5 knows what evidence is about: of a task the commit that it represents, of a seat what its agent found when it was started,
 // and the verdicts that stood there when the agent of a task's present status was started last.
 const version5 = `
 ALTER TABLE tasks ADD COLUMN subject TEXT NOT NULL DEFAULT '{}';

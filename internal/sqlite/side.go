@@ -159,7 +159,7 @@ func (s *Store) Notice(ctx context.Context, id, role string) (task.Notice, error
 	return n, nil
 }
 
-// WasRendered says whether the task's frontmatter ever showed the value in the field.
+// WasRendered reports whether the task's frontmatter ever showed the value in the field.
 func (s *Store) WasRendered(ctx context.Context, id, field, value string) (bool, error) {
 	var n int
 	err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM renderings WHERE task = ? AND field = ? AND value = ?", id, field, value).Scan(&n)

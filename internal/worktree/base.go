@@ -61,7 +61,7 @@ func (r Repo) chooseBase(ctx context.Context, known map[string]ref) (Base, error
 	return origin.base(), nil
 }
 
-// apart says whether the first commit has what the second has not, and the reverse.
+// apart reports whether the first commit has what the second has not, and the reverse.
 func (r Repo) apart(ctx context.Context, first, second string) (ahead, behind bool, err error) {
 	out, err := r.run(ctx, "rev-list", "--left-right", "--count", first+"..."+second, "--")
 	if err != nil {
@@ -74,7 +74,7 @@ func (r Repo) apart(ctx context.Context, first, second string) (ahead, behind bo
 	return left != "0", right != "0", nil
 }
 
-// contains says whether the history of the commit holds the other one.
+// contains reports whether the history of the commit holds the other one.
 func (r Repo) contains(ctx context.Context, commit, other string) (bool, error) {
 	_, err := r.run(ctx, "merge-base", "--is-ancestor", other, commit)
 	if exitCode(err) == 1 {
@@ -126,7 +126,7 @@ type checkout struct {
 	locked string // why git or a person locked it; empty when nobody did
 }
 
-// gone says whether the folder is no longer there.
+// gone reports whether the folder is no longer there.
 func (c checkout) gone() (bool, error) {
 	_, err := os.Lstat(filepath.Join(c.path, ".git"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -167,7 +167,7 @@ func (r Repo) checkouts(ctx context.Context, dir string) ([]checkout, error) {
 	return all, nil
 }
 
-// HasRemote says whether the repository has a remote called origin.
+// HasRemote reports whether the repository has a remote called origin.
 func (r Repo) HasRemote(ctx context.Context) (bool, error) {
 	out, err := r.run(ctx, "remote")
 	if err != nil {

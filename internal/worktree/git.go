@@ -89,7 +89,7 @@ func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
 	}
 }
 
-// busy says whether git only met another git: a lock, or a worktree that is half made at that instant.
+// busy reports whether git only met another git: a lock, or a worktree that is half made at that instant.
 func busy(err error) bool {
 	return says(err, ".lock': File exists") || says(err, "could not lock config file") ||
 		says(err, "/commondir: Success") || says(err, "/commondir: No such file")
@@ -145,13 +145,13 @@ func (r Repo) unmade(met error, now time.Time) string {
 	return folder
 }
 
-// begun says whether git's own folder of a worktree was begun a while ago and never got to know its repository.
+// begun reports whether git's own folder of a worktree was begun a while ago and never got to know its repository.
 func begun(folder string, now time.Time) bool {
 	info, err := os.Stat(folder)
 	return err == nil && now.Sub(info.ModTime()) >= lockIsOld && wordless(folder)
 }
 
-// wordless says whether git's own folder of a worktree has not got to know its repository yet.
+// wordless reports whether git's own folder of a worktree has not got to know its repository yet.
 func wordless(folder string) bool {
 	if !(place{gitDir: folder}).halfMade() {
 		return false
@@ -160,7 +160,7 @@ func wordless(folder string) bool {
 	return len(text) == 0 && (err == nil || errors.Is(err, os.ErrNotExist))
 }
 
-// private says whether a lock is one of the workspace in dir alone, or of a ref of the repository.
+// private reports whether a lock is one of the workspace in dir alone, or of a ref of the repository.
 func (r Repo) private(dir, lock string) bool {
 	if gitDir, err := (Slot{Dir: dir}).gitDir(); err == nil && samePath(filepath.Dir(lock), gitDir) {
 		return true

@@ -17,7 +17,7 @@ import (
 )
 
 // Identity is who the person is by their own global configuration of git; both are empty where it does not say.
-// The repository's own is never asked: an agent can write it. So git stands in no repository here.
+// The repository's own is never asked: an agent can write it. So git runs outside of any repository here.
 func Identity(ctx context.Context) (name, address string, err error) {
 	if name, address, known := plainIdentity(globalFile()); known { // a program less for every request of a person
 		return name, address, nil

@@ -23,7 +23,7 @@ type LinkState int
 const (
 	LinkMissing  LinkState = iota // not there, or a link to something else: Link puts it back and loses nothing
 	LinkIntact                    // still the link
-	LinkReplaced                  // a program saved by rename: a regular file stands there, whose content is to be adopted
+	LinkReplaced                  // a program saved by rename: a regular file is there, whose content is to be adopted
 )
 
 const (
@@ -79,7 +79,7 @@ func (s Slot) link(ctx context.Context, target string) (string, error) {
 	return file, putLink(filepath.Join(s.Dir, file), target)
 }
 
-// hasOwnDocument says whether HEAD or the index has a TASK.md. Case does not count: on some file systems it does not.
+// hasOwnDocument reports whether HEAD or the index has a TASK.md. Case does not count: on some file systems it does not.
 func (s Slot) hasOwnDocument(ctx context.Context, here place) (bool, error) {
 	names := ""
 	if here.head != "" {

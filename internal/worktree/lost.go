@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// unborn says whether the slot is on a branch that has no commit: nobody made one, or its ref was deleted.
+// unborn reports whether the slot is on a branch that has no commit: nobody made one, or its ref was deleted.
 func (p place) unborn() bool { return p.head == "" && p.branch != "" }
 
-// lost are the commits that a branch had whose ref was deleted while the slot stands on it, as far as they are known and still there:
+// lost are the commits that a branch had whose ref was deleted while the slot had it checked out, as far as they are known and still there:
 // the last one that HEAD's log tells of, and the one that the record noted.
 func (s Slot) lost(ctx context.Context, here place) []string {
 	if !here.unborn() {

@@ -12,7 +12,7 @@ func TestRelease_keepsTheCommitsOfABranchThatIsGone(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		change func(t *testing.T, h home, s *Slot, head string)
-		kept   string // the work, and how far above the lost commit it stands
+		kept   string // the work, and how far above the lost commit it is
 	}{
 		"all committed":          {kept: "unpushed commits"},
 		"deleted in the slot":    {change: func(t *testing.T, _ home, s *Slot, _ string) { git(t, s.Dir, "update-ref", "-d", "refs/heads/topic") }, kept: "unpushed commits"},

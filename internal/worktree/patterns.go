@@ -7,7 +7,7 @@ import (
 
 // pattern is one line as git reads it in .gitignore and in the patterns of a sparse checkout.
 type pattern struct {
-	parts    []string // between slashes; "**" stands for any number of folders
+	parts    []string // between slashes; "**" means any number of folders
 	negative bool
 	folder   bool // it names folders only
 	anywhere bool // it has no slash, and so is about a name in any folder
@@ -36,7 +36,7 @@ func parsePatterns(lines []string) []pattern {
 	return all
 }
 
-// matches says whether the patterns name a file, itself or by one of the folders that it lies in. The nearest name decides,
+// matches reports whether the patterns name a file, itself or by one of the folders that it lies in. The nearest name decides,
 // and of the patterns that know it the last.
 func matches(all []pattern, file string) bool {
 	folder := false
@@ -51,7 +51,7 @@ func matches(all []pattern, file string) bool {
 	return false
 }
 
-// names says whether the pattern is about this very name.
+// names reports whether the pattern is about this very name.
 func (p pattern) names(name string, folder bool) bool {
 	switch {
 	case p.folder && !folder:
@@ -64,7 +64,7 @@ func (p pattern) names(name string, folder bool) bool {
 
 // along compares part by part. However many "**" there are, each pair of places is looked at once.
 func along(parts, names []string) bool {
-	// reach[j] says whether the parts so far are about the first j names.
+	// reach[j] reports whether the parts so far are about the first j names.
 	reach := make([]bool, len(names)+1)
 	reach[0] = true
 	for i, p := range parts {
@@ -84,7 +84,7 @@ func along(parts, names []string) bool {
 	return reach[len(names)]
 }
 
-// part compares one name. A pattern that is none stands for itself.
+// part compares one name. A text without wildcards matches itself.
 func part(p, name string) bool {
 	ok, err := path.Match(p, name)
 	return ok || err != nil && p == name

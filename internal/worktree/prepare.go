@@ -20,7 +20,7 @@ type Prepare struct {
 	Task   string
 }
 
-// Prepared is what a prepared slot stands on.
+// Prepared is what Prepare has checked out in a slot.
 type Prepared struct {
 	Base      Base
 	Head      string
@@ -288,7 +288,7 @@ func (s Slot) leftover(ctx context.Context, here place, v survey, prepared note,
 	return s.Repo.keepCommit(ctx, owner, "", here.head, heldAnywhere())
 }
 
-// on says whether the slot is on the branch, or in the middle of a rebase of it, which detaches HEAD for a while.
+// on reports whether the slot is on the branch, or in the middle of a rebase of it, which detaches HEAD for a while.
 func (p place) on(branch string) bool {
 	if p.branch == branch {
 		return p.head != ""
@@ -308,7 +308,7 @@ func (p place) on(branch string) bool {
 // initializing is the word with which git locks a worktree until it is whole.
 const initializing = "initializing"
 
-// halfMade says whether "git worktree add" was killed here: then the lock of its own is still there.
+// halfMade reports whether "git worktree add" was killed here: then the lock of its own is still there.
 // Nobody can have worked in it yet.
 func (p place) halfMade() bool {
 	reason, err := readFile(filepath.Join(p.gitDir, "locked"))
@@ -345,7 +345,7 @@ func (p place) owner() (string, error) {
 	return name, nil
 }
 
-// released says whether Release was the last that was done here: nothing checked out, and no task on record.
+// released reports whether Release was the last that was done here: nothing checked out, and no task on record.
 func (p place) released(present bool) bool {
 	return present && p.branch == "" && p.head != "" && !p.has(taskFile) && !p.halfMade() && !p.inTheMiddle()
 }

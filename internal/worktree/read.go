@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// errNoFile says that something else stands where a file should be.
+// errNoFile says that something else is where a file should be.
 var errNoFile = errors.New("it is no file; move it away")
 
 // openFile opens a file that agents can put something else in the place of. It waits for nobody: a pipe or a device is errNoFile.

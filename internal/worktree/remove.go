@@ -81,7 +81,7 @@ func (s Slot) anyChange(ctx context.Context) (bool, error) {
 	return len(out.Stdout) > 0, nil
 }
 
-// hides says whether there are changes that git was told to overlook.
+// hides reports whether there are changes that git was told to overlook.
 func (s Slot) hides(ctx context.Context) (bool, error) {
 	prepared, _, err := s.note(ctx)
 	if err != nil {

@@ -64,13 +64,13 @@ func (r Rescue) Command(repo string) string {
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// checkTask accepts what can stand as one part of a ref's name, and nothing that a shell or git would read otherwise.
+// checkTask accepts what can be one part of a ref's name, and nothing that a shell or git would read otherwise.
 func checkTask(id string) error {
 	const allowed = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._-"
 	strange := strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(allowed, r) })
 	if id == "" || strange || strings.Contains(id, "..") || strings.HasPrefix(id, ".") ||
 		strings.HasSuffix(id, ".") || strings.HasSuffix(id, ".lock") {
-		return task.Notef(task.ErrUsage, "cannot use %q as a task's id: letters, digits, \"-\", \"_\" and \".\" may stand in it", id)
+		return task.Notef(task.ErrUsage, "cannot use %q as a task's id: letters, digits, \"-\", \"_\" and \".\" are allowed", id)
 	}
 	return nil
 }
@@ -253,7 +253,7 @@ func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged
 	if here.head != "" {
 		parents = []string{"-p", here.head}
 	}
-	// Everything that makes this rescue what it is stands in the message: the same one is found again by it.
+	// The message holds all that identifies this rescue, so that a second run finds the same one.
 	message := fmt.Sprintf("Orange: %s of task %s\n\nBranch: %s\nHead: %s\nStaged: %s\n",
 		uncommitted, taskID, orNone(here.branch), orNone(here.head), orNone(staged))
 	have, err := s.Repo.rescues(ctx, taskID)

@@ -56,7 +56,7 @@ func Discard(dir string) error {
 	return nil
 }
 
-// Knows says whether git has a worktree on record there.
+// Knows reports whether git has a worktree on record there.
 func (r Repo) Knows(ctx context.Context, dir string) (bool, error) {
 	all, err := r.checkouts(ctx, r.Path)
 	if err != nil {

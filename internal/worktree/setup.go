@@ -225,7 +225,7 @@ func (s Slot) changedSetup(ctx context.Context, gitDir string, prepared setup) (
 	return append(changes, slices.Sorted(maps.Keys(was))...), true, nil
 }
 
-// sparse says whether git obeys the slot's patterns.
+// sparse reports whether git obeys the slot's patterns.
 func (s Slot) sparse(ctx context.Context, have setup, own map[string]string) (bool, error) {
 	if have.Patterns == nil {
 		return false, nil

@@ -19,7 +19,7 @@ type Slot struct {
 	Noted string // the last commit that is known of the branch that is checked out; asked only where git has no such branch
 }
 
-// place is where a slot stands. An absent one has only its folder.
+// place is the checkout of a slot. An absent one has only its folder.
 type place struct {
 	gitDir  string // the worktree's private folder in the repository
 	exclude string // the exclude file that all worktrees of the repository share
@@ -27,7 +27,7 @@ type place struct {
 	branch  string // without refs/heads/; empty when detached
 }
 
-// look finds out where the slot stands, and whether it is there at all.
+// look reads what the slot has checked out, and whether the slot exists.
 // Everything that changes a slot begins here: what is not a linked worktree of this very repository is never touched.
 func (s Slot) look(ctx context.Context) (place, bool, error) {
 	if !filepath.IsAbs(s.Dir) {
@@ -53,7 +53,7 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	return here, present, err
 }
 
-// stillborn says whether a "git worktree add" was killed here before there was a worktree: nothing lies beside a .git
+// stillborn reports whether a "git worktree add" was killed here before there was a worktree: nothing lies beside a .git
 // that is empty, or leads to a folder that is not there.
 func (s Slot) stillborn(entries []os.DirEntry) bool {
 	if len(entries) != 1 || entries[0].Name() != ".git" || !entries[0].Type().IsRegular() {
@@ -71,13 +71,13 @@ func (s Slot) stillborn(entries []os.DirEntry) bool {
 	return errors.Is(err, os.ErrNotExist) || begun(dir, time.Now()) || wordless(dir) && s.orphaned()
 }
 
-// orphaned says whether it is known that no git is making the slot.
+// orphaned reports whether it is known that no git is making the slot.
 func (s Slot) orphaned() bool {
 	others, err := proc.WorkingOn(s.Dir, "git")
 	return err == nil && len(others) == 0
 }
 
-// glance sees without git where a detached slot stands, as most warm ones are. Whatever is not exactly
+// glance reads without git what a detached slot has checked out, as most warm ones are detached. Whatever is not exactly
 // as git writes it today is left to git.
 func (s Slot) glance(ctx context.Context) (place, bool) {
 	here, own := s.own(ctx)
@@ -89,7 +89,7 @@ func (s Slot) glance(ctx context.Context) (place, bool) {
 	return here, err == nil && isCommit(here.head)
 }
 
-// ask lets git say where the slot stands.
+// ask has git say what the slot has checked out.
 func (s Slot) ask(ctx context.Context) (place, bool, error) {
 	out, err := s.run(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir",
 		"--git-path", "info/exclude", "HEAD", "--symbolic-full-name", "HEAD")
@@ -176,7 +176,7 @@ func (s Slot) symbolicHead(ctx context.Context) (string, error) {
 	return strings.TrimPrefix(out.Text(), "refs/heads/"), nil
 }
 
-// nested says whether a folder is a repository of its own, which "git clean -f" leaves alone.
+// nested reports whether a folder is a repository of its own, which "git clean -f" leaves alone.
 func (s Slot) nested(path string) bool {
 	if !strings.HasSuffix(path, "/") {
 		return false
@@ -185,7 +185,7 @@ func (s Slot) nested(path string) bool {
 	return err == nil
 }
 
-// Clean says whether the slot has nothing that is not committed. The document's link, what is excluded or ignored,
+// Clean reports whether the slot has nothing that is not committed. The document's link, what is excluded or ignored,
 // nested repositories and submodules do not count.
 func (s Slot) Clean(ctx context.Context) (bool, error) {
 	prepared, _, err := s.note(ctx)

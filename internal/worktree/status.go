@@ -115,7 +115,7 @@ func (st *status) add(line string) error {
 // gitlink is the mode of a submodule.
 const gitlink = "160000"
 
-// onlySubmodule says whether the modes in HEAD, in the index and in the worktree are those of a submodule, where there are any.
+// onlySubmodule reports whether the modes in HEAD, in the index and in the worktree are those of a submodule, where there are any.
 func onlySubmodule(modes []string) bool {
 	const absent = "000000"
 	found := false

@@ -146,7 +146,7 @@ func packedRef(file, full string) (string, error) {
 	return "", errNoRef
 }
 
-// isCommit says whether a text is the whole name of a commit.
+// isCommit reports whether a text is the whole name of a commit.
 func isCommit(text string) bool {
 	const sha1, sha256 = 40, 64
 	return (len(text) == sha1 || len(text) == sha256) && !strings.ContainsFunc(text, notHex)
@@ -167,7 +167,7 @@ func (s Slot) headBranch(ctx context.Context) (string, error) {
 	switch {
 	case isCommit(head):
 		return "", nil
-	case symbolic && name != ".invalid": // which stands there where refs are kept in tables
+	case symbolic && name != ".invalid": // which exists where refs are kept in tables
 		return name, nil
 	}
 	return s.symbolicHead(ctx)

@@ -172,7 +172,7 @@ func (s Slot) withFiles(ctx context.Context, index string, files []string) (stri
 	return out.Text(), nil
 }
 
-// isFile says whether git could know something of this name: a file or a link, in folders that are none.
+// isFile reports whether git could know something of this name: a file or a link, in folders that are none.
 func (s Slot) isFile(file string) bool {
 	at := s.Dir
 	parts := strings.Split(file, "/")

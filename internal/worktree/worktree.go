@@ -188,7 +188,7 @@ func (r Repo) findDefault(ctx context.Context) (string, error) {
 	return "", task.Notef(task.ErrUsage, "the repository has no commit yet; make the first one")
 }
 
-// knows says whether the branch is here or was seen on origin.
+// knows reports whether the branch is here or was seen on origin.
 func (r Repo) knows(ctx context.Context, name string) (bool, error) {
 	known, err := r.refs(ctx, "refs/heads/"+name, "refs/remotes/origin/"+name)
 	return len(known) > 0, err
@@ -218,7 +218,7 @@ func CheckBranch(ctx context.Context, name string) error {
 	return nil
 }
 
-// plain says whether a name is so simple that git need not be asked: words of letters, digits, "-" and "_",
+// plain reports whether a name is so simple that git need not be asked: words of letters, digits, "-" and "_",
 // with single slashes between them.
 func plain(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -231,7 +231,7 @@ func plain(name string) bool {
 	return name != "HEAD"
 }
 
-// BranchExists says whether the repository has a local branch of that name.
+// BranchExists reports whether the repository has a local branch of that name.
 func (r Repo) BranchExists(ctx context.Context, name string) (bool, error) {
 	if err := CheckBranch(ctx, name); err != nil {
 		return false, err

@@ -60,10 +60,10 @@ func (r *Reader) Err() error {
 	return r.problems
 }
 
-// Full says whether no further problem would be kept: what is looked for at great cost need not be.
+// Full reports whether no further problem would be kept: what is looked for at great cost need not be.
 func (r *Reader) Full() bool { return r.more }
 
-// spend says whether so many values more may be read.
+// spend reports whether so many values more may be read.
 func (r *Reader) spend(at *Node, values int) bool {
 	if r.values > maxValues {
 		return false // told already
@@ -80,7 +80,7 @@ func (r *Reader) spend(at *Node, values int) bool {
 func (r *Reader) Problem(at Pos, rule, format string, args ...any) {
 	one := Problem{File: r.File, Line: at.Line, Col: at.Col, Rule: rule, Message: fmt.Sprintf(format, args...), Source: r.line(at.Line)}
 	if slices.Contains(r.problems, one) {
-		return // a line that stands for several things is told of once
+		return // report a line once, however many aliases name it
 	}
 	if len(r.problems) >= maxProblems {
 		r.more = true
@@ -148,10 +148,10 @@ func kindOf(n *Node) string {
 	return fmt.Sprintf("%q", n.Value)
 }
 
-// IsMapping says whether a value has keys, where a file may say something shortly or at length.
+// IsMapping reports whether a value has keys, where a file may say something shortly or at length.
 func (r *Reader) IsMapping(n *Node) bool { return resolve(n).Kind == yaml.MappingNode }
 
-// IsList says whether a value can be read as a list; nothing at all is an empty one.
+// IsList reports whether a value can be read as a list; nothing at all is an empty one.
 func (r *Reader) IsList(n *Node) bool {
 	node := resolve(n)
 	return node.Kind == yaml.SequenceNode || node.Tag == "!!null"

@@ -31,7 +31,7 @@ func (r *Reader) line(number int) string {
 	}, strings.ToValidUTF8(r.lines[number-1], "\uFFFD"))
 }
 
-// swallowed is the comment that stands where a value is missing: somebody may have meant it as the value.
+// swallowed is the comment in the place of a missing value: the author may have meant it as the value.
 func (r *Reader) swallowed(n *Node) (Pos, string) {
 	if n.Tag != "!!null" || n.Value != "" {
 		return Pos{}, ""
@@ -44,7 +44,7 @@ func (r *Reader) swallowed(n *Node) (Pos, string) {
 	return Pos{n.Line, n.Column + column(rest) - column(text)}, strings.TrimSpace(text)
 }
 
-// PlaceIn is where a text's part begins, by its offset in bytes: exact in a block that begins with | and in what stands on one line
+// PlaceIn is where a text's part begins, by its offset in bytes: exact in a block that begins with | and in what is on one line
 // as it is; else where the text itself begins.
 func (r *Reader) PlaceIn(n *Node, offset int) Pos {
 	node, at := resolve(n), PosOf(n)
@@ -141,7 +141,7 @@ func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(
 // column is a text's length in characters, as columns count them.
 func column(text string) int { return utf8.RuneCountInString(text) }
 
-// rest is what stands on a line from a place on.
+// rest is the part of a line that begins at a place.
 func (r *Reader) rest(at Pos) string {
 	line := []rune(r.line(at.Line))
 	return string(line[min(at.Col-1, len(line)):])
@@ -173,7 +173,7 @@ func firstOf(text string) string {
 	return text[:size]
 }
 
-// quoted is a value as it can stand in a file, without the comment after it.
+// quoted is a value as it can be in a file, without the comment after it.
 func quoted(text string) string {
 	text, _, _ = strings.Cut(text, " #")
 	return "'" + strings.ReplaceAll(strings.TrimSpace(text), "'", "''") + "'"
@@ -181,7 +181,7 @@ func quoted(text string) string {
 
 func unknownAnchor(r *Reader, s slip) (Pos, string) {
 	name := s.match[1]
-	return s.at, fmt.Sprintf("found *%s, which stands for what &%s marks, and nothing above is marked so; text that begins with * belongs in quotes: %s",
+	return s.at, fmt.Sprintf("found *%s, an alias of &%s, and no value above has that anchor; text that begins with * belongs in quotes: %s",
 		name, name, quoted(r.rest(s.at)))
 }
 
@@ -255,7 +255,7 @@ var (
 	aKey    = regexp.MustCompile(`^[ \t]*(?:- +)*[A-Za-z_][\w-]*:(?:[ \t]|$)`)
 )
 
-// opens is the line of the key without a value below which the text at a place stands; 0 where there are other keys between them, or none at all.
+// opens is the line of the key without a value below which the text at a place is; 0 where there are other keys between them, or none at all.
 func (r *Reader) opens(at Pos) int {
 	number := r.before(at.Line)
 	for ; number > 0 && column(indentOf(r.line(number))) >= at.Col-1; number = r.before(number) {
