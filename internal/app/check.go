@@ -50,13 +50,13 @@ func (h *house) looker(patience time.Duration) *evidence.Looker {
 // sight lends the worktree room to the looker.
 type sight struct{ desk desk }
 
-func (s sight) Stand(ctx context.Context, t task.Task) (evidence.Standing, error) {
+func (s sight) Workspace(ctx context.Context, t task.Task) (evidence.Workspace, error) {
 	slot, err := s.desk.slot(t)
 	if err != nil {
-		return evidence.Standing{}, err
+		return evidence.Workspace{}, err
 	}
-	at, there, err := slot.Stand(ctx)
-	seen := evidence.Standing{
+	at, there, err := slot.Snapshot(ctx)
+	seen := evidence.Workspace{
 		There: there, Head: at.Head, Branch: at.Branch, Modified: at.Modified, New: at.New, Submodules: at.Submodules, Setup: at.Setup,
 	}
 	for _, h := range at.Hidden {

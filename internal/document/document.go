@@ -15,16 +15,16 @@ import (
 )
 
 // Bodies and frontmatters beyond these sizes are named as a problem and not looked into:
-// nobody wrote them, and a list of tasks must not wait for them.
+// no person wrote them, and a list of tasks must not wait for them.
 const (
 	maxFront = 64 << 10
 	maxBody  = 32 << 20
 )
 
-// maxNames is how many sections are told by name: a refusal lists them, and an event keeps them.
+// maxNames is how many sections are listed by name: a refusal lists them, and an event keeps them.
 const maxNames = 20
 
-// maxProblems is where a document counts as broken enough; more lines would help nobody.
+// maxProblems is where a document counts as broken enough; more lines would not help.
 const maxProblems = 20
 
 // Document is what one reading of TASK.md found.
@@ -37,9 +37,9 @@ type Document struct {
 	header     string // the frontmatter block itself
 	frontLines int    // lines of the frontmatter block
 
-	sections []Section      // the last of each key, in the order in which they stand
+	sections []Section      // the last of each key, in the order of the file
 	at       map[string]int // the index of each key in sections
-	named    int            // how many of the sections are told by name
+	named    int            // how many of the sections are listed by name
 	unnamed  int            // how many there are beside those
 }
 

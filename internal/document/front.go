@@ -101,7 +101,7 @@ var (
 	yamlDocument    = regexp.MustCompile(`^(---|\.\.\.)([ \t\r\n]|$)`)
 )
 
-// checkFrontLines finds the lines that YAML would swallow as comments although somebody meant them as a heading:
+// checkFrontLines finds the lines that YAML would swallow as comments although the author meant them as headings:
 // with the closing --- forgotten, a rule further down closes the block and hides the sections in between.
 func (d *Document) checkFrontLines(text string) {
 	for i, line := range splitLines(text) {

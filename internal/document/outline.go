@@ -110,7 +110,7 @@ func squeeze(l string) string {
 }
 
 // blocks parses Markdown into its innermost blocks, in order.
-// Setext headings are left out, so that "DONE: x" above a rule stays a label; inline parsing is left out as nobody asks for it.
+// Setext headings are left out, so that "DONE: x" above a rule stays a label; inline parsing is left out because it is not needed.
 func blocks(source []byte) []span {
 	var found []span
 	leaf := func(k kind, inner parser.BlockParser, priority int) util.PrioritizedValue {

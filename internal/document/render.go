@@ -13,7 +13,7 @@ import (
 	"orange/internal/task"
 )
 
-// A renewed frontmatter has to fit where the old one stood, since moving the body would race with whoever appends to it.
+// A renewed frontmatter has to fit where the old one stood, since moving the body would race with a program that appends to it.
 const (
 	spareBytes = 512
 	roomStep   = 256

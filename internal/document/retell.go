@@ -8,7 +8,7 @@ type Told struct {
 	Text   string
 }
 
-// Retell is a document as far as it is told again: its sections by their names, in their order, with the texts of those that are told.
+// Retell rebuilds as much of a document as an event keeps: the names of its sections in their order, and the texts of some of them.
 // A section that is only named is there and has no text. More is how many there were beside those that are named.
 func Retell(names []string, more int, told []Told, problems []Problem) *Document {
 	d := &Document{Problems: problems, at: map[string]int{}, named: len(names), unnamed: more}

@@ -49,7 +49,7 @@ func (v *view) seeChecks(ctx context.Context, def *workflow.Definition, parts []
 	if len(all) == 0 {
 		return nil
 	}
-	s, found, want, err := v.standing(ctx)
+	s, found, want, err := v.readWorkspace(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func find(def *workflow.Definition, name string) (workflow.Check, bool) {
 }
 
 // await asks again and again, until every check is answered or the patience is over.
-func (v *view) await(ctx context.Context, all []*wanted, s Standing, start bool) error {
+func (v *view) await(ctx context.Context, all []*wanted, s Workspace, start bool) error {
 	over := time.NewTimer(v.Patience)
 	defer over.Stop()
 	again := time.NewTicker(checkPoll)
@@ -102,7 +102,7 @@ func (v *view) await(ctx context.Context, all []*wanted, s Standing, start bool)
 }
 
 // ask looks at one check once. At the last look it is answered in any case.
-func (v *view) ask(ctx context.Context, w *wanted, s Standing, start, last bool) error {
+func (v *view) ask(ctx context.Context, w *wanted, s Workspace, start, last bool) error {
 	// The lock first: what is read after it was free is the result of the one who had it.
 	since, running, err := v.running(v.root, v.task.ID, w.check.Name)
 	if err != nil {
@@ -114,7 +114,7 @@ func (v *view) ask(ctx context.Context, w *wanted, s Standing, start, last bool)
 	}
 	fact := decide.Fact{Where: resultFile(w.check.Name), Want: "ask again when it has ended"}
 	if w.check.Scratch { // it runs elsewhere: the commit is all that counts
-		s = Standing{There: s.There, Head: s.Head, Branch: s.Branch}
+		s = Workspace{There: s.There, Head: s.Head, Branch: s.Branch}
 	}
 	dirty := subtract(s.Uncommitted(), have.result.Left)
 	switch {

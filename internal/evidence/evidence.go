@@ -19,7 +19,7 @@ import (
 
 // Git tells of a task's workspace and branch. A commit that it is given is one that it told of before.
 type Git interface {
-	Stand(ctx context.Context, t task.Task) (Standing, error)
+	Workspace(ctx context.Context, t task.Task) (Workspace, error)
 	// Commits counts those of the head that the base, which it names, has not.
 	Commits(ctx context.Context, t task.Task, head string) (base string, count int, err error)
 	// Changed lists the paths that differ between the head and where it left its base.
@@ -28,7 +28,7 @@ type Git interface {
 
 // Subjects tells of the work that evidence is about, as it is now and as it was noted in the task.
 type Subjects interface {
-	// Tip is where the task's branch ends now. What cannot be read is told in the answer.
+	// Tip is where the task's branch ends now. The answer holds an error for what cannot be read.
 	Tip(ctx context.Context, t task.Task) task.Subject
 	// Between counts the commits that one commit has and the other has not, both ways.
 	Between(ctx context.Context, t task.Task, from, to string) (more, fewer int, err error)
@@ -38,8 +38,8 @@ type Subjects interface {
 	Differs(ctx context.Context, t task.Task, commit string) ([]string, error)
 }
 
-// Standing is where a task's workspace is.
-type Standing struct {
+// Workspace is the state of a task's workspace at one moment.
+type Workspace struct {
 	There      bool
 	Head       string
 	Branch     string
@@ -58,10 +58,10 @@ type Hidden struct {
 }
 
 // Tracked are the paths of all that git knows and that differs.
-func (s Standing) Tracked() []string { return slices.Concat(s.Modified, s.Submodules) }
+func (s Workspace) Tracked() []string { return slices.Concat(s.Modified, s.Submodules) }
 
 // Uncommitted are all paths that a commit would be about.
-func (s Standing) Uncommitted() []string { return slices.Concat(s.Modified, s.Submodules, s.New) }
+func (s Workspace) Uncommitted() []string { return slices.Concat(s.Modified, s.Submodules, s.New) }
 
 // Programs runs what is not this program, and bounds it.
 type Programs interface {
@@ -93,7 +93,7 @@ type Notes interface {
 	NotedCheck(ctx context.Context, id, check string) (digest string, err error)
 }
 
-// Locks are held by whoever runs a check.
+// Locks are held by the process that runs a check.
 type Locks interface {
 	Lock(ctx context.Context, name string) (release func(), err error)
 	TryLock(name string) (release func(), free bool, err error)
@@ -178,7 +178,7 @@ type view struct {
 	root      *os.Root
 	facts     map[string]decide.Fact
 	read      map[string]content
-	stand     *Standing
+	workspace *Workspace
 	tip       *task.Subject
 	questions []question
 }

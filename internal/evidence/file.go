@@ -62,7 +62,7 @@ func tooLarge(size int64) string {
 }
 
 // open opens a regular file: what is there is looked at before, because opening alone can wait for ever or set something off,
-// and after, because somebody may have exchanged it.
+// and after, because another program may have replaced it.
 func open(root *os.Root, path string) (*os.File, fs.FileInfo, error) {
 	before, err := root.Lstat(path)
 	if err != nil {

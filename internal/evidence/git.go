@@ -13,29 +13,29 @@ import (
 	"orange/internal/workflow"
 )
 
-// standing is where the workspace was when this look first asked.
-func (v *view) standing(ctx context.Context) (s Standing, found, want string, err error) {
-	return v.standingOn(ctx, v.task.Branch)
+// readWorkspace is the state of the workspace, read once for each look.
+func (v *view) readWorkspace(ctx context.Context) (s Workspace, found, want string, err error) {
+	return v.workspaceOn(ctx, v.task.Branch)
 }
 
-// standingOn takes another branch for the task's.
-func (v *view) standingOn(ctx context.Context, branch string) (s Standing, found, want string, err error) {
+// workspaceOn takes another branch for the task's.
+func (v *view) workspaceOn(ctx context.Context, branch string) (s Workspace, found, want string, err error) {
 	if v.task.Workspace == "" {
-		return Standing{}, "the task has no workspace", "start an agent on it first", nil
+		return Workspace{}, "the task has no workspace", "start an agent on it first", nil
 	}
-	if v.stand == nil {
-		s, err := v.Git.Stand(ctx, v.task)
+	if v.workspace == nil {
+		s, err := v.Git.Workspace(ctx, v.task)
 		if err != nil {
-			return Standing{}, "", "", err
+			return Workspace{}, "", "", err
 		}
-		v.stand = &s
+		v.workspace = &s
 	}
-	found, want = misplaced(*v.stand, v.task.Workspace, branch)
-	return *v.stand, found, want, nil
+	found, want = misplaced(*v.workspace, v.task.Workspace, branch)
+	return *v.workspace, found, want, nil
 }
 
 // misplaced says why what is in a workspace tells nothing of the task's branch; empty when it does.
-func misplaced(s Standing, workspace, branch string) (found, want string) {
+func misplaced(s Workspace, workspace, branch string) (found, want string) {
 	switch {
 	case !s.There:
 		return fmt.Sprintf("its workspace %q is not there", workspace), "start an agent on it again"
@@ -58,7 +58,7 @@ func (v *view) seeGit(ctx context.Context, p workflow.Part) (decide.Fact, error)
 	case workflow.GitCommitted, workflow.GitUnmoved, workflow.GitMoved, workflow.GitAsReviewed, workflow.GitUntouched:
 		return told(&fact, v.seeSubject(ctx, &fact, p))
 	}
-	s, found, want, err := v.standing(ctx)
+	s, found, want, err := v.readWorkspace(ctx)
 	if err != nil || found != "" {
 		fact.Found, fact.Want = found, want
 		return fact, err
@@ -91,7 +91,7 @@ func told(fact *decide.Fact, err error) (decide.Fact, error) {
 	return *fact, err
 }
 
-func (v *view) seeAhead(ctx context.Context, fact *decide.Fact, s Standing) error {
+func (v *view) seeAhead(ctx context.Context, fact *decide.Fact, s Workspace) error {
 	base, count, err := v.Git.Commits(ctx, v.task, s.Head)
 	fact.Text = fmt.Sprintf("HEAD %s\nahead %d\n", s.Head, count)
 	if err == nil && count == 0 {
@@ -100,7 +100,7 @@ func (v *view) seeAhead(ctx context.Context, fact *decide.Fact, s Standing) erro
 	return err
 }
 
-func (v *view) seePlanned(ctx context.Context, fact *decide.Fact, s Standing, plan string) error {
+func (v *view) seePlanned(ctx context.Context, fact *decide.Fact, s Workspace, plan string) error {
 	changed, err := v.Git.Changed(ctx, v.task, s.Head)
 	if err != nil {
 		return err

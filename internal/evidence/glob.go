@@ -105,7 +105,7 @@ func (v *view) find(ctx context.Context, pattern string, hollow bool) (files []s
 	return w.files, w.others, err
 }
 
-// walk goes through a tree once, whatever the pattern is: as many doublestars as anybody writes into it cost no further look.
+// walk goes through a tree once, whatever the pattern is: any number of doublestars in it cost no further look.
 type walk struct {
 	ctx     context.Context // a walk knows no other way to be stopped
 	in      fs.FS
@@ -186,7 +186,7 @@ func (v *view) list(ctx context.Context, to *strings.Builder, files []string) er
 	return nil
 }
 
-// digest is that of the normalised text, and of the bytes as they are where a file is too large to be a text that somebody wrote.
+// digest is that of the normalised text, and of the bytes as they are where a file is too large to be a text written by hand.
 func (v *view) digest(name string, most int64) (string, int64, error) {
 	file, info, err := open(v.root, name)
 	if err != nil {

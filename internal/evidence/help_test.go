@@ -44,7 +44,7 @@ type world struct {
 	tree    string
 
 	mutex   sync.Mutex
-	stand   evidence.Standing
+	stand   evidence.Workspace
 	ahead   int
 	changed []string
 	tip     task.Subject
@@ -63,7 +63,7 @@ func newWorld(t *testing.T) *world {
 	files := mirror.Files{Home: t.TempDir()}
 	w := &world{
 		t: t, task: task.Task{ID: "abc", Project: "shop", Workspace: "shop--1", Branch: "work"}, def: &workflow.Definition{Name: "test"},
-		tree: t.TempDir(), stand: evidence.Standing{There: true, Head: head, Branch: "work"}, noted: map[string]string{},
+		tree: t.TempDir(), stand: evidence.Workspace{There: true, Head: head, Branch: "work"}, noted: map[string]string{},
 	}
 	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Subjects: w, Named: named, Programs: w, Notes: w, Locks: files, Now: time.Now,
 		JQTime: 10 * time.Second, Patience: 20 * time.Second}
@@ -104,7 +104,7 @@ func (w *world) set(change func()) {
 	change()
 }
 
-func (w *world) Stand(context.Context, task.Task) (evidence.Standing, error) {
+func (w *world) Workspace(context.Context, task.Task) (evidence.Workspace, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return w.stand, nil

@@ -36,7 +36,7 @@ func LockOf(checkout string) string { return "checks-" + checkout }
 func checkLock(id, check string) string { return LockOf(Checkout(id, check)) }
 func seatLock(id string) string         { return "checks-" + id }
 
-// lockPatience bounds how long a free lock is waited for that somebody only looks at.
+// lockPatience bounds how long a free lock is waited for that another process only tests.
 const lockPatience = 2 * time.Second
 
 // ErrRuns says that the check runs already.
@@ -52,7 +52,7 @@ func (l *Looker) running(root *os.Root, id, check string) (since string, runs bo
 		release()
 		return "", false, nil
 	}
-	// The mark is there for as long as the lock is meant: a lock alone may be one that somebody only looks at.
+	// The mark is there for as long as the lock is meant: a lock alone may be one that another process only tests.
 	c := read(root, markFile(check))
 	at, err := time.Parse(task.TimeFormat, string(c.text))
 	if c.trouble != "" || err != nil {
@@ -84,7 +84,7 @@ func (l *Looker) Checks(ctx context.Context, t task.Task, def *workflow.Definiti
 	defer root.Close()
 	head := ""
 	if t.Workspace != "" {
-		s, err := l.Git.Stand(ctx, t)
+		s, err := l.Git.Workspace(ctx, t)
 		if err != nil {
 			return nil, err
 		}
@@ -153,11 +153,11 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 }
 
 // placed is where the workspace is, or an error when a check there would tell nothing of the task.
-func (l *Looker) placed(ctx context.Context, t task.Task, check string) (Standing, error) {
+func (l *Looker) placed(ctx context.Context, t task.Task, check string) (Workspace, error) {
 	if t.Workspace == "" {
-		return Standing{}, task.Notef(task.ErrUsage, "cannot run check %q: the task has no workspace; start an agent on it first", check)
+		return Workspace{}, task.Notef(task.ErrUsage, "cannot run check %q: the task has no workspace; start an agent on it first", check)
 	}
-	s, err := l.Git.Stand(ctx, t)
+	s, err := l.Git.Workspace(ctx, t)
 	if err != nil {
 		return s, err
 	}
@@ -195,7 +195,7 @@ func (l *Looker) occupy(ctx context.Context, root *os.Root, id, check string) (r
 }
 
 // run runs the check and fills the result. An error is one after which nothing can be said of the check.
-func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, before Standing, r *task.CheckResult) error {
+func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, before Workspace, r *task.CheckResult) error {
 	ran, err := l.Programs.RunCheck(ctx, t, check, before.Head)
 	if ctx.Err() != nil {
 		return fmt.Errorf("run check %q: %w", check.Name, ctx.Err())
@@ -213,16 +213,16 @@ func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, bef
 		if endedByOthers(ran) {
 			r.Trouble = outside(ran)
 		}
-		return nil // whatever became of the worktree meanwhile
+		return nil // regardless of what became of the worktree
 	}
-	after, err := l.Git.Stand(ctx, t)
+	after, err := l.Git.Workspace(ctx, t)
 	if err != nil {
 		return err
 	}
 	r.Left = subtract(after.New, before.New)
 	changed := subtract(after.Tracked(), before.Tracked())
 	switch {
-	case len(changed) > 0: // by the check or by somebody else: what it ran on was not the commit
+	case len(changed) > 0: // by the check or by another program: what it ran on was not the commit
 		r.Trouble = "files of the commit changed while it ran: " + some(changed)
 	case after.Head != before.Head || after.Branch != before.Branch:
 		r.Trouble = "the workspace moved to another commit while it ran"

@@ -27,7 +27,7 @@ func (v *view) seeSubject(ctx context.Context, fact *decide.Fact, p workflow.Par
 		}
 		return v.seeAsReviewed(ctx, fact, tip)
 	}
-	s, found, want, err := v.standingOn(ctx, v.followed(tip))
+	s, found, want, err := v.workspaceOn(ctx, v.followed(tip))
 	if err != nil || found != "" {
 		fact.Found, fact.Want = found, want
 		return err
@@ -67,7 +67,7 @@ func unreadable(fact *decide.Fact, tip task.Subject) {
 	fact.Found, fact.Want = tip.Trouble, "bring the task's branch back, or run orange task update --branch in the workspace"
 }
 
-func (v *view) seeCommitted(fact *decide.Fact, s Standing) {
+func (v *view) seeCommitted(fact *decide.Fact, s Workspace) {
 	if dirt := s.Tracked(); len(dirt)+len(s.Setup) > 0 {
 		fact.Text = "HEAD " + s.Head + "\n" + strings.Join(slices.Concat(dirt, s.Setup), "\n") + "\n"
 		fact.Found, fact.Want = s.differs(dirt, "commit them, or take them back: "+s.takeBack())
@@ -75,14 +75,14 @@ func (v *view) seeCommitted(fact *decide.Fact, s Standing) {
 }
 
 // seeUndisturbed looks whether a worktree is still at the commit that is judged in it: a commit of what differs would be another one.
-func (v *view) seeUndisturbed(fact *decide.Fact, s Standing) {
+func (v *view) seeUndisturbed(fact *decide.Fact, s Workspace) {
 	if v.seeCommitted(fact, s); fact.Found != "" {
 		fact.Other = true
 		_, fact.Want = s.differs(s.Tracked(), "take them back: "+s.takeBack()+"; or have them committed, and that commit reviewed")
 	}
 }
 
-func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Standing, tip task.Subject) error {
+func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Workspace, tip task.Subject) error {
 	noted := v.task.Subject
 	if noted.Tree != "" {
 		return v.seeUnchanged(ctx, fact, s)
@@ -105,7 +105,7 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Standing, ti
 	}
 	fact.Text = "HEAD " + s.Head + "\nsubject " + noted.Commit + "\n"
 	fact.Other, fact.Anew = true, true
-	judged := noted // whoever is refused has judged it
+	judged := noted // the role that is refused has judged it
 	judged.Reviewed = noted.By == ""
 	fact.Found = v.since(ctx, judged.Words(), tip.Commit)
 	fact.Want = "have the present commit reviewed, or go back to the one that was"
@@ -131,9 +131,9 @@ func (l *Looker) Compare(ctx context.Context, def *workflow.Definition, t task.T
 	tip := v.theTip(ctx)
 	switch noted := t.Subject; {
 	case noted.Commit == "" && noted.Trouble != "":
-		return "nobody noted which commit it is about: " + noted.Trouble
+		return "the record does not say which commit it is about: " + noted.Trouble
 	case noted.Commit == "":
-		return "nobody noted which commit it is about"
+		return "the record does not say which commit it is about"
 	case tip.Trouble != "":
 		return noted.Words() + "; now " + tip.Trouble
 	case tip.Commit == noted.Commit:
@@ -166,7 +166,7 @@ func commits(n int) string {
 // unnoted is the answer where the task does not say what its evidence is about: it is from before that was noted, or it could not be read then.
 func unnoted(fact *decide.Fact, noted task.Subject, what string) {
 	fact.Text = ""
-	fact.Found = "nobody noted " + what
+	fact.Found = "the record does not say " + what
 	if noted.Trouble != "" {
 		fact.Found += ": " + noted.Trouble
 	}
@@ -175,7 +175,7 @@ func unnoted(fact *decide.Fact, noted task.Subject, what string) {
 }
 
 // seeUnchanged compares the worktree with what lay in it when that was judged.
-func (v *view) seeUnchanged(ctx context.Context, fact *decide.Fact, s Standing) error {
+func (v *view) seeUnchanged(ctx context.Context, fact *decide.Fact, s Workspace) error {
 	tree := v.task.Subject.Tree
 	changed, err := v.Subjects.ChangedSince(ctx, v.task)
 	fact.Where = "the workspace"
@@ -222,7 +222,7 @@ func (v *view) seeAsReviewed(ctx context.Context, fact *decide.Fact, tip task.Su
 	return err
 }
 
-func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Standing, globs []string) error {
+func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Workspace, globs []string) error {
 	changed, err := v.Git.Changed(ctx, v.task, s.Head)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Standing, 
 }
 
 // differs tells of paths that differ, of what hides some of them, and of the worktree's own settings; and what to do about it.
-func (s Standing) differs(dirt []string, remedy string) (found, want string) {
+func (s Workspace) differs(dirt []string, remedy string) (found, want string) {
 	var is, do []string
 	if len(s.Setup) > 0 {
 		is = append(is, "settings of the worktree's own that it was not prepared with: "+strings.Join(s.Setup, ", "))
@@ -255,7 +255,7 @@ func (s Standing) differs(dirt []string, remedy string) (found, want string) {
 
 // overlooked tells which of the paths git was told to overlook, and the commands with which it looks at them again: until then it takes none
 // of them back.
-func (s Standing) overlooked(dirt []string) (is, show []string) {
+func (s Workspace) overlooked(dirt []string) (is, show []string) {
 	type index struct{ flag, submodule string }
 	paths := map[index][]string{}
 	var order []index
@@ -288,7 +288,7 @@ func (h Hidden) liesIn(at string) bool {
 }
 
 // takeBack is what takes back all that differs of what git knows, as it is typed in the worktree.
-func (s Standing) takeBack() string {
+func (s Workspace) takeBack() string {
 	var do []string
 	if len(s.Modified) > 0 {
 		do = append(do, "git restore "+typed(s.Modified))

@@ -24,7 +24,7 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		found []string // nothing where it holds
 		want  string
 		moved bool
-		again  bool // a verdict on what is there now would do too
+		again bool // a verdict on what is there now would do too
 	}{
 		{name: "committed", git: workflow.GitCommitted},
 		{name: "new files are not tracked", git: workflow.GitCommitted, set: func(w *world) { w.stand.New = []string{"new.go"} }},
@@ -76,21 +76,21 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		{name: "moved and dirty", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject.Commit = earlier },
 			found: []string{"now 1111111", `uncommitted changes in "a.go"`},
 			want:  `take them back, or have them committed: git restore "a.go"; then have the present commit reviewed`, again: true},
-		{name: "of before", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted which commit"}, want: "again", again: true},
+		{name: "of before", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"the record does not say which commit"}, want: "again", again: true},
 		{name: "unreadable then", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{Trouble: "a broken ref"} },
-			found: []string{"nobody noted", "a broken ref"}, want: "again", again: true},
+			found: []string{"the record does not say", "a broken ref"}, want: "again", again: true},
 		{name: "unreadable now", git: workflow.GitUnmoved, set: func(w *world) { w.tip = task.Subject{Trouble: "there is no branch"} }, found: []string{"there is no branch"}, want: "bring"},
 		{name: "the worktree as it was judged", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject = task.Subject{Tree: tree} }},
 		{name: "the worktree changed since", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
 			found: []string{`changed since it was judged: "b.go"`}, want: `put them back as they were: git restore --source 333333333333 "b.go"`, again: true},
-		{name: "nobody noted the worktree that is judged", git: workflow.GitUnmoved, set: func(w *world) {
+		{name: "the record does not say the worktree that is judged", git: workflow.GitUnmoved, set: func(w *world) {
 			w.task.Status = "judge"
 			w.def.States = []workflow.State{{Name: "judge", Subject: workflow.SubjectWorktree}}
-		}, found: []string{"nobody noted what lay in the worktree"}, want: "again", again: true},
+		}, found: []string{"the record does not say what lay in the worktree"}, want: "again", again: true},
 
 		{name: "not moved", git: workflow.GitMoved, set: dirty, found: []string{"where it was, at 1111111"}, want: "other commits"},
 		{name: "moved", git: workflow.GitMoved, set: func(w *world) { w.task.Subject.Commit = earlier }},
-		{name: "moved from nowhere", git: workflow.GitMoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"nobody noted"}, want: "again", again: true},
+		{name: "moved from nowhere", git: workflow.GitMoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"the record does not say"}, want: "again", again: true},
 		{name: "moved to nowhere", git: workflow.GitMoved, set: func(w *world) { w.tip = task.Subject{Trouble: "no tip"} }, found: []string{"no tip"}, want: "bring"},
 
 		{name: "as reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree = tree }},
@@ -98,7 +98,7 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			found: []string{"1111111 is not what was judged", `"b.go"`}, want: "nothing else", again: true},
 		{name: "otherwise than put up", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.task.Subject.By, w.since = tree, "Ann", []string{"b.go"} },
 			found: []string{"1111111 is not what lay in the worktree when it was put up by Ann and not reviewed", `"b.go"`}, want: "nothing else", again: true},
-		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{"nobody noted what lay in the worktree"}, want: "again", again: true},
+		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{"the record does not say what lay in the worktree"}, want: "again", again: true},
 
 		{name: "untouched", git: workflow.GitUntouched, set: func(w *world) { w.changed, w.stand.New = []string{"a.go"}, []string{"b.go"} }},
 		{name: "touched by a commit", git: workflow.GitUntouched, set: func(w *world) { w.changed = []string{"test.sh"} }, found: []string{`"test.sh"`}, want: "back"},
@@ -182,8 +182,8 @@ func TestCompare_tellsInALineHowTheBranchStandsToWhatWasJudged(t *testing.T) {
 		"put up by a person":     {status: "look", noted: put, tip: moved, more: 1, want: "put up by Ada and not reviewed 1111111, now 2222222, 1 commit since"},
 		"under review":           {status: "look", noted: noted, tip: moved, more: 1, want: "put up at 1111111, now 2222222, 1 commit since"},
 		"the branch is gone":     {status: "look", noted: reviewed, tip: task.Subject{Trouble: "there is no such branch"}, want: "reviewed 1111111; now there is no such branch"},
-		"nobody noted it":        {status: "look", tip: moved, want: "nobody noted which commit it is about"},
-		"nobody could":           {status: "look", noted: task.Subject{Trouble: "no such branch"}, tip: moved, want: "nobody noted which commit it is about: no such branch"},
+		"the record does not say it":        {status: "look", tip: moved, want: "the record does not say which commit it is about"},
+		"nobody could":           {status: "look", noted: task.Subject{Trouble: "no such branch"}, tip: moved, want: "the record does not say which commit it is about: no such branch"},
 	} {
 		w := newWorld(t)
 		w.tip, w.more, w.fewer = c.tip, c.more, c.fewer

@@ -58,7 +58,7 @@ type node struct {
 type edge struct {
 	from, to int
 	labels   []string
-	auto     bool // the workflow's own move: nobody asks for it
+	auto     bool // the workflow's own move, which needs no request
 }
 
 // move is one way from a state to another, before those that look alike are drawn as one.

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Measures of the drawing. Lines that leave a box stand on multiples of the grid, those that come in half a step beside,
+// Measures of the drawing. Lines that leave a box lie on multiples of the grid, those that come in half a step beside,
 // so that two of them never lie on one another.
 const (
 	grid      = 16

@@ -23,7 +23,7 @@ type Note struct {
 	At        string `json:"at"`
 }
 
-// OfTerminal reports whether a variable describes the terminal: it comes from the one that a program runs on, and not from whoever asked for it.
+// OfTerminal reports whether a variable describes the terminal: it comes from the one that a program runs on, and not from the process that requested it.
 func OfTerminal(name string) bool {
 	return isOneOf(name, []string{"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"})
 }

@@ -16,7 +16,7 @@ import (
 	"orange/internal/yaml"
 )
 
-// WorkflowFolder is where the person's own workflow files stand. It may not be there yet.
+// WorkflowFolder is the folder of the person's own workflow files. It may not be there yet.
 func (h *Home) WorkflowFolder() string { return filepath.Join(h.Dir, "workflows") }
 
 // CopyWorkflow makes a workflow file of the person's own from one that can be had, and reads it back.

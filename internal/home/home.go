@@ -44,7 +44,7 @@ type Home struct {
 	Locker    Locker
 
 	Check func(def *workflow.Definition, most int) explore.Report // proves a workflow; explore.Check where it is nil
-	Warn  func(text string)                                       // tells whoever waits for this process; nil where nobody does
+	Warn  func(text string)                                       // shows a warning to the person; nil for a background process
 
 	pinned sync.Map // of *workflow.Definition by digest: a text that a digest names never changes
 	proved sync.Map // of verdicts by digest
@@ -170,7 +170,7 @@ func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, er
 	return def, nil
 }
 
-// Pinned is the very workflow that a task was created under, whatever its file says now. It is parsed once.
+// Pinned is the very workflow that a task was created under, regardless of what its file contains now. It is parsed once.
 // A text that is not the one with the digest is never used.
 func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
 	if known, there := h.pinned.Load(ref.Digest); there {

@@ -35,7 +35,7 @@ func (h *Home) keep(digest string, text []byte) error {
 	return nil
 }
 
-// keepAt writes what is known of the workflow with that digest, all of it or nothing, whoever else does so.
+// keepAt writes what is known of the workflow with that digest, all of it or nothing, also while another process does the same.
 func keepAt(path, digest string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
 		return err

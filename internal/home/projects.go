@@ -66,7 +66,7 @@ func (h *Home) Timeouts(name string) (task.Timeouts, error) {
 	return p.ReadTimeouts()
 }
 
-// ChangeProjects rewrites the list of projects while nobody else does.
+// ChangeProjects rewrites the list of projects under its lock.
 func (h *Home) ChangeProjects(ctx context.Context, change func([]task.Project) ([]task.Project, error)) error {
 	release, err := h.Locker.Lock(ctx, "projects")
 	if err != nil {

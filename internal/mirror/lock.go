@@ -47,7 +47,7 @@ func (f Files) Lock(ctx context.Context, name string) (release func(), err error
 	}
 }
 
-// TryLock takes the lock of that name if nobody has it, and reports whether it did.
+// TryLock takes the lock of that name if it is free, and reports whether it did.
 func (f Files) TryLock(name string) (release func(), free bool, err error) {
 	file, err := f.lockFile(name)
 	if err != nil {
@@ -71,7 +71,7 @@ func (f Files) lockFile(name string) (*os.File, error) {
 	return file, nil
 }
 
-// take takes the file's lock, and reports whether nobody else had it.
+// take takes the file's lock, and reports whether it was free.
 func take(file *os.File) (free bool, err error) {
 	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -51,7 +51,7 @@ func mark(info os.FileInfo) string {
 	return fmt.Sprintf("%d-%s", node, info.ModTime().UTC().Format(time.RFC3339Nano))
 }
 
-// Project replaces a file that the task's workflow projects. Whoever reads it sees the old one or the new one.
+// Project replaces a file that the task's workflow projects. A reader sees the old one or the new one.
 func (f Files) Project(t task.Task, file string, text []byte) error {
 	place, err := f.projection(t, file)
 	if err == nil {

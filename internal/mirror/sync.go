@@ -19,7 +19,7 @@ const frontSearch = 64 << 10
 // Sync makes the mirrors equal to the record: TASK.md's frontmatter and history.jsonl.
 // Lines are the whole history, one event each. Header is the frontmatter block as the caller compared it with the record:
 // where another one is by now nothing of it is overwritten, and the error is task.ErrConflict.
-// The caller holds the task's lock, which keeps other programs of ours out and nobody else.
+// The caller holds the task's lock, which keeps out other Orange processes and no other program.
 func (f Files) Sync(t task.Task, lines []string, header string) error {
 	if err := os.MkdirAll(f.Dir(t.Project, t.ID), task.PrivateFolder); err != nil {
 		return fmt.Errorf("make the task's folder: %w", err)
@@ -35,7 +35,7 @@ func (f Files) Sync(t task.Task, lines []string, header string) error {
 }
 
 // syncDocument renews the frontmatter in place, inside the room that is kept for it,
-// so that a line which somebody appends at this instant survives.
+// so that a line appended at this instant survives.
 func (f Files) syncDocument(t task.Task, header string) error {
 	path := f.Document(t.Project, t.ID)
 	file, err := open(path, os.O_RDWR)
@@ -57,10 +57,10 @@ func renew(file *os.File, path string, t task.Task, header string) error {
 	}
 	front := document.Read(head[:n])
 	if front.Header() != header {
-		return task.Notef(task.ErrConflict, "somebody wrote it meanwhile")
+		return task.Notef(task.ErrConflict, "another program wrote it meanwhile")
 	}
 	if front.Broken() != "" {
-		// Nobody can tell where a broken header ends: it stays as it is, below a new one.
+		// The end of a broken header is unknown: it stays as it is, below a new one.
 		front.FrontLen, front.Front.Extra = 0, ""
 	}
 	block, fits := document.Render(t, front.Front.Extra, front.FrontLen)
@@ -75,7 +75,7 @@ func renew(file *os.File, path string, t task.Task, header string) error {
 }
 
 // grow makes room for a longer frontmatter without losing what others append meanwhile:
-// a filler of the missing size is appended in one write, and from then on nobody else writes before its end.
+// a filler of the missing size is appended in one write, and from then on no other program writes before its end.
 // What is before the filler is then moved down over it. A crash in between leaves blank lines, no more.
 func grow(file *os.File, path string, t task.Task, front *document.Document) error {
 	room := document.Room(t, front.Front.Extra)
@@ -90,7 +90,7 @@ func grow(file *os.File, path string, t task.Task, front *document.Document) err
 	}
 	filler := "\n" + strings.Repeat(" ", missing-2) + "\n"
 	_, err = appender.WriteString(filler)
-	end, seekErr := appender.Seek(0, io.SeekCurrent) // just behind the filler, wherever it came to stand
+	end, seekErr := appender.Seek(0, io.SeekCurrent) // just behind the filler, at any offset
 	if err := errors.Join(err, seekErr, appender.Close()); err != nil {
 		return err
 	}

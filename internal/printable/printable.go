@@ -1,4 +1,4 @@
-// Package printable makes text from outside fit to be shown: what a terminal would obey, what turns a line about, and what nobody can see
+// Package printable makes text from outside fit to be shown: what a terminal would obey, what turns a line about, and invisible characters
 // is written out, as \x1b or \u202e.
 //
 // It owns which characters those are, and how they are written out. It shortens nothing, and knows nothing of colours.

@@ -34,16 +34,16 @@ const (
 	flagTo       = "to"
 )
 
-// own are the commands that the shell has whatever the workflow is. A workflow's command of the same name does not hide one.
+// own are the commands that the shell has in every workflow. A workflow's command of the same name does not hide one.
 func own() []command {
 	return []command{
 		{text: "/next", args: `[--override "why"] [--to STATE]`, about: "make the one move that the evidence supports; an override makes one in spite of its conditions",
 			flags: []string{flagOverride, flagTo, flagReason}, run: next},
-		{text: "/redo", args: "STATE [--reason \"why\"]", about: "take the task back to a state, and have it done anew", flags: []string{flagReason}, takes: 1,
+		{text: "/redo", args: "STATE [--reason \"why\"]", about: "take the task back to a state, and have it done again", flags: []string{flagReason}, takes: 1,
 			run: func(ctx context.Context, asks Asks, c call) error {
 				return asks.Redo(ctx, task.Status(c.words[0]), c.flags[flagReason])
 			}},
-		{text: "/status", about: "how the task stands, and which moves are open", run: show("status")},
+		{text: "/status", about: "the state of the task, and the open moves", run: show("status")},
 		{text: "/why", about: "every move out of here: open, or what is missing", run: show("why")},
 		{text: "/history", about: "what happened, who asked, and what it rested on", run: show("history")},
 		{text: "/help", about: "these words"},
@@ -135,7 +135,7 @@ func (c command) read(words []string) (call, error) {
 		if len(said.words) > 0 {
 			found = fmt.Sprintf("%q", said.words)
 		}
-		return said, usage("found %s behind %s, expected: %s; words with blanks stand between quotes", found, c.text, c.usage())
+		return said, usage("found %s behind %s, expected: %s; quote words with blanks", found, c.text, c.usage())
 	}
 	return said, nil
 }

@@ -19,7 +19,7 @@ import (
 // maxLine is how long a line may be.
 const maxLine = 1 << 20
 
-// piped are lines that nobody types.
+// piped are lines from a pipe or a file.
 type piped struct{ scanner *bufio.Scanner }
 
 func newPiped(in io.Reader) piped {
@@ -113,7 +113,7 @@ func recall(path string) ([]string, error) {
 }
 
 func shorten(path string, lines []string) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // nobody else may read it
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // only its owner may read it
 	if err != nil {
 		return fmt.Errorf("shorten the file of lines: %w", err)
 	}

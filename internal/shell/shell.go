@@ -1,7 +1,7 @@
 // Package shell is a conversation about one task: lines with slash commands, those that the task's workflow declares and a few of its own.
 //
-// It owns how a line is read, completed and remembered, and which request it stands for.
-// It decides nothing, and prints no answer to a request: whoever hands in Asks does, with the words of the command line.
+// It owns how a line is read, completed and remembered, and which request it makes.
+// It decides nothing, and prints no answer to a request: the implementation of Asks does, with the words of the command line.
 package shell
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // Asks is the house as a conversation needs it. Every method prints the answer to what it asks for.
 type Asks interface {
-	// Here is the task as it stands, with the very workflow that it was created under. It prints nothing.
+	// Here is the present task, with the very workflow that it was created under. It prints nothing.
 	Here(ctx context.Context) (task.Task, *workflow.Definition, error)
 	// Go asks for a move to a state; in the state itself it sees to it that its agent is at work.
 	Go(ctx context.Context, to task.Status, reason string) error
@@ -26,7 +26,7 @@ type Asks interface {
 	Redo(ctx context.Context, to task.Status, reason string) error
 	// Show prints "status", "why" or "history".
 	Show(ctx context.Context, what string) error
-	// Tell prints an error and answers the exit status that it stands for.
+	// Tell prints an error and returns its exit status.
 	Tell(err error) int
 }
 
@@ -54,7 +54,7 @@ var errDropped = errors.New("the line was dropped")
 // errLeft says that the person has left.
 var errLeft = errors.New("left")
 
-// Run talks until the end of the input, or until the person leaves. A person's conversation ends well, whatever was refused in it;
+// Run talks until the end of the input, or until the person leaves. A person's conversation ends well, also when a request in it was refused;
 // lines from elsewhere are all run, and the exit status is that of the last one that failed.
 func (s *Shell) Run(ctx context.Context, asks Asks) (status int, err error) {
 	_, def, err := asks.Here(ctx)
@@ -109,7 +109,7 @@ func (s *Shell) talk(ctx context.Context, asks Asks, in lines) (status int, err 
 	}
 }
 
-// await waits for a line, and no longer than ctx lasts: a terminal does not end by itself when somebody ends the program.
+// await waits for a line, and no longer than ctx lasts: a terminal does not end by itself when a signal ends the program.
 func await(ctx context.Context, in lines, prompt string) (string, error) {
 	type answer struct {
 		line string
@@ -166,7 +166,7 @@ func (s *Shell) help(t task.Task, def *workflow.Definition, all []command) {
 	for _, c := range all {
 		width = max(width, len(c.usage()))
 	}
-	fmt.Fprintf(s.Out, "Task %s is %s; its workflow is %s. Words with blanks stand between quotes.\n", t.ID, t.Status, def.Name)
+	fmt.Fprintf(s.Out, "Task %s is %s; its workflow is %s. Quote words with blanks.\n", t.ID, t.Status, def.Name)
 	for _, c := range all {
 		fmt.Fprintf(s.Out, "  %-*s  %s\n", width, c.usage(), c.about)
 	}

@@ -28,7 +28,7 @@ const newest = "SELECT coalesce(max(number), 0) FROM changes"
 // either now or the next time. It has heard of everything when the cursor stays where it was; a cursor that moves may still come
 // with nothing to tell, since not more than limit changes are looked at, and a task may change without an event.
 //
-// A task that was deleted has no events any more: who comes later hears of its end alone. One that was brought back is told
+// A task that was deleted has no events any more: a later reader sees its end alone. One that was brought back is reported
 // from its first event on. One question, whatever the limit.
 func (s *Store) EventsSince(ctx context.Context, cursor int64, limit int) ([]task.Happening, int64, error) {
 	var out []task.Happening

@@ -90,7 +90,7 @@ func (s *Store) IDs(ctx context.Context, project string) ([]string, error) {
 	return s.ids(ctx, "SELECT id FROM tasks WHERE project = ? OR ? = '' ORDER BY id", project, project)
 }
 
-// Strays are the ids of tasks that the record has events or changes of, and no row: whoever deletes a task deletes those too.
+// Strays are the ids of tasks that the record has events or changes of, and no row: deleting a task deletes those too.
 func (s *Store) Strays(ctx context.Context) ([]string, error) {
 	return s.ids(ctx, `WITH RECURSIVE past (task) AS (
 			SELECT min(task) FROM events UNION ALL SELECT (SELECT min(task) FROM events WHERE events.task > past.task) FROM past WHERE past.task IS NOT NULL

@@ -74,7 +74,7 @@ func commit(ctx context.Context, tx *batch, c task.Change) (task.Task, error) {
 	return t, nil
 }
 
-// checkVersion makes sure that nobody was faster, takes the counts that only the store keeps,
+// checkVersion makes sure that no other commit came first, takes the counts that only the store keeps,
 // and answers the task as it was.
 func checkVersion(ctx context.Context, tx *batch, c task.Change, t *task.Task) (task.Task, error) {
 	if c.Expect == 0 {
@@ -304,7 +304,7 @@ func writeSeats(ctx context.Context, tx *batch, c task.Change, t task.Task) erro
 	return nil
 }
 
-// takeSeat ends the seat that nobody got, and every seat of the role but the one that its agent has: a task has one agent of a role.
+// takeSeat ends the seat that no agent received, and every seat of the role but the one that its agent has: a task has one agent of a role.
 // An agent whose window shows a seat that was never issued for it gets none: the seat of this attempt takes its place, which the agent does not know.
 func takeSeat(ctx context.Context, tx *batch, c task.Change, id string) error {
 	if c.LostSeat == "" && c.TakenSeat == nil {
@@ -312,7 +312,7 @@ func takeSeat(ctx context.Context, tx *batch, c task.Change, id string) error {
 	}
 	lost := "hash = ?"
 	if c.TakenSeat == nil && slices.ContainsFunc(c.Settled, func(s task.Settled) bool { return s.State == task.HookDone }) {
-		// The hook is done and started nobody: the seats of attempts that were cut short are nobody's either.
+		// The hook is done and started no agent: no agent has the seats of interrupted attempts either.
 		lost = "hook = (SELECT hook FROM seats WHERE hash = ?)"
 	}
 	if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE "+lost, c.LostSeat); err != nil || c.TakenSeat == nil {

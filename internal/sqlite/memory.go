@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// OpenMemory opens an empty record that nobody else sees and that ends with Close: nothing of it is ever on a disk.
+// OpenMemory opens an empty record that only this process sees and that ends with Close: nothing of it is ever on a disk.
 func OpenMemory(ctx context.Context) (*Store, error) {
 	const path = ":memory:"
 	// Without a journal nothing could be taken back: it is in memory too.

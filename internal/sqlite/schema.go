@@ -17,7 +17,7 @@ CREATE TABLE starts (
 `
 
 // version4 numbers what happens to all tasks in the order of the commits: an event has its number of the task's history in seq,
-// a change of a task without an event has 0, and the end of a task -1, with the project and the branch that nobody else knows any more.
+// a change of a task without an event has 0, and the end of a task -1, with the project and the branch, which are recorded nowhere else.
 //
 // The database keeps the table by itself, so that no writer can forget it: not one of an earlier version that is still at work either.
 // The greatest number is never deleted, because the end of a task is written before its events go: so no number is given twice.

@@ -11,7 +11,7 @@ import (
 	"orange/internal/task"
 )
 
-// Hooks are all hooks that an event of a task queued, whatever became of them.
+// Hooks are all hooks that an event of a task queued, in any state.
 func (s *Store) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
 	var out []task.OwedHook
 	err := s.reading(ctx, func(tx *batch) error {
@@ -95,7 +95,7 @@ func (s *Store) SeatOf(ctx context.Context, pid int, began string) (task.Seat, e
 }
 
 // OpenSeats lists the seats that have not ended, of one task or of all where none is named, in the order in which they were issued.
-// Those whose hook is still being performed are left out: nobody can say yet whether their agent lives.
+// Those whose hook is still being performed are left out: it is not known yet whether their agent lives.
 func (s *Store) OpenSeats(ctx context.Context, id string) ([]task.Seat, error) {
 	var out []task.Seat
 	err := s.rows(ctx, `SELECT `+seatColumns+`, EXISTS (SELECT 1 FROM hooks WHERE hooks.id = seats.hook AND hooks.state = 'superseded')

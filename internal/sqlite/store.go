@@ -89,7 +89,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
-// reading runs the work on one state of the record, and holds up nobody who writes.
+// reading runs the work on one state of the record, and blocks no writer.
 func (s *Store) reading(ctx context.Context, work func(*batch) error) error {
 	return s.transaction(ctx, &sql.TxOptions{ReadOnly: true}, work)
 }

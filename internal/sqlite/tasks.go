@@ -184,7 +184,7 @@ func each(ctx context.Context, tx *batch, query string, args []any, visit func(s
 	return rows.Err()
 }
 
-// fewChanges are looked at for tasks that ended lately: whoever asks does so again and again, and pays for those alone.
+// fewChanges are looked at for tasks that ended lately: callers poll for them, and pay for those alone.
 const fewChanges = 300
 
 // List finds tasks: live ones first, the newest first among them; queued ones in the order of their waiting.
@@ -295,7 +295,7 @@ func (s *Store) Holders(ctx context.Context, project string) ([]task.Holder, err
 	return out, nil
 }
 
-// Delete forgets a task, but for the fact that it ended: whoever follows the record hears of that. Its folder and its branch are not touched.
+// Delete forgets a task, but for the fact that it ended: followers of the record see that. Its folder and its branch are not touched.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.within(ctx, func(tx *batch) error {
 		for _, table := range []string{"events", "hooks", "spent", "entries", "starts", "leases", "seats", "waiters", "notices", "renderings"} {

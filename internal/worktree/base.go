@@ -45,7 +45,7 @@ func (r Repo) chooseBase(ctx context.Context, known map[string]ref) (Base, error
 	case !here || local.commit == origin.commit:
 		return origin.base(), nil
 	}
-	ahead, behind, err := r.apart(ctx, local.commit, origin.commit)
+	ahead, behind, err := r.compare(ctx, local.commit, origin.commit)
 	if err != nil {
 		return Base{}, err
 	}
@@ -61,8 +61,8 @@ func (r Repo) chooseBase(ctx context.Context, known map[string]ref) (Base, error
 	return origin.base(), nil
 }
 
-// apart reports whether the first commit has what the second has not, and the reverse.
-func (r Repo) apart(ctx context.Context, first, second string) (ahead, behind bool, err error) {
+// compare reports whether the first commit has what the second has not, and the reverse.
+func (r Repo) compare(ctx context.Context, first, second string) (ahead, behind bool, err error) {
 	out, err := r.run(ctx, "rev-list", "--left-right", "--count", first+"..."+second, "--")
 	if err != nil {
 		return false, false, fmt.Errorf("compare %s with %s: %w", first, second, err)
@@ -123,7 +123,7 @@ type checkout struct {
 	commit string
 	branch string // full name; empty when detached
 	bare   bool
-	locked string // why git or a person locked it; empty when nobody did
+	locked string // why git or a person locked it; empty when it is not locked
 }
 
 // gone reports whether the folder is no longer there.
@@ -196,7 +196,7 @@ func (r Repo) Fetch(ctx context.Context) error {
 		"origin", "+refs/heads/" + r.DefaultBranch + ":" + r.originDefault(),
 	}
 	_, err = r.git(ctx, call{dir: r.Path, args: args, env: env})
-	if says(err, "couldn't find remote ref refs/heads/"+r.DefaultBranch) {
+	if refusedWith(err, "couldn't find remote ref refs/heads/"+r.DefaultBranch) {
 		return nil
 	}
 	if err != nil {

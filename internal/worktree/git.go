@@ -45,15 +45,15 @@ func exitCode(err error) int {
 	return -1
 }
 
-// says tells whether git's refusal holds the words. Git is always run in the C locale, so that it can be read.
-func says(err error, words string) bool {
+// refusedWith reports whether git's error message contains the words. Git is always run in the C locale, so that it can be read.
+func refusedWith(err error, words string) bool {
 	var refused *gitError
 	return errors.As(err, &refused) && strings.Contains(refused.said, words)
 }
 
 // Another git may hold a lock for an instant: 16 slots share one repository.
 // A lock that outlives this patience belongs to a git that was killed. That of a workspace or of one ref is removed where
-// nobody can have it any more (see abandoned); another one is for a person to remove.
+// no live process can hold it (see abandoned); any other lock is for a person to remove.
 const (
 	lockAttempts  = 30
 	firstLockWait = 5 * time.Millisecond
@@ -64,7 +64,7 @@ const (
 func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
 	wait := firstLockWait
 	for attempt := 1; ; attempt++ {
-		result, err := r.once(ctx, c)
+		result, err := r.runOnce(ctx, c)
 		if err == nil || attempt == lockAttempts || !busy(err) {
 			return result, err
 		}
@@ -73,8 +73,8 @@ func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
 				return result, fmt.Errorf("remove the lock of a git that was killed: %w", err)
 			}
 		}
-		if unmade := r.unmade(err, time.Now()); unmade != "" {
-			if err := os.RemoveAll(unmade); err != nil {
+		if unfinishedFolder := r.unfinishedFolder(err, time.Now()); unfinishedFolder != "" {
+			if err := os.RemoveAll(unfinishedFolder); err != nil {
 				return result, fmt.Errorf("remove the beginning of a worktree whose git was killed: %w", err)
 			}
 		}
@@ -91,15 +91,15 @@ func (r Repo) git(ctx context.Context, c call) (proc.Result, error) {
 
 // busy reports whether git only met another git: a lock, or a worktree that is half made at that instant.
 func busy(err error) bool {
-	return says(err, ".lock': File exists") || says(err, "could not lock config file") ||
-		says(err, "/commondir: Success") || says(err, "/commondir: No such file")
+	return refusedWith(err, ".lock': File exists") || refusedWith(err, "could not lock config file") ||
+		refusedWith(err, "/commondir: Success") || refusedWith(err, "/commondir: No such file")
 }
 
 var lockInTheWay = regexp.MustCompile(`Unable to create '(/[^']+\.lock)': File exists`)
 
 // abandoned is the lock that git met, if a killed git left it behind: it is one of this workspace alone, or that of one ref,
 // it is old, and no git works in the workspace nor in the user's repository. An agent that is ended in the middle of a commit
-// leaves one, and nobody else would ever take it away. Git has the lock of a ref for an instant only; the locks that stand
+// leaves one, and no other program ever removes it. Git has the lock of a ref for an instant only; the locks that remain
 // for more, as that of packed-refs, stay. So do all where the system cannot tell who works there.
 func (r Repo) abandoned(dir string, met error, now time.Time) string {
 	var refused *gitError
@@ -124,9 +124,9 @@ func (r Repo) abandoned(dir string, met error, now time.Time) string {
 
 var worktreeInTheWay = regexp.MustCompile(`failed to read \S.*/worktrees/([^/\n]+)/commondir: `)
 
-// unmade is git's own folder of a worktree that a killed git had only begun: without the path to the repository in it, no git
+// unfinishedFolder is git's own folder of a worktree that a killed git had only begun: without the path to the repository in it, no git
 // can do anything in the whole repository. It is old, git has locked it until it is whole, and no git works in the repository.
-func (r Repo) unmade(met error, now time.Time) string {
+func (r Repo) unfinishedFolder(met error, now time.Time) string {
 	var refused *gitError
 	if !errors.As(met, &refused) {
 		return ""
@@ -148,12 +148,12 @@ func (r Repo) unmade(met error, now time.Time) string {
 // begun reports whether git's own folder of a worktree was begun a while ago and never got to know its repository.
 func begun(folder string, now time.Time) bool {
 	info, err := os.Stat(folder)
-	return err == nil && now.Sub(info.ModTime()) >= lockIsOld && wordless(folder)
+	return err == nil && now.Sub(info.ModTime()) >= lockIsOld && withoutRepository(folder)
 }
 
-// wordless reports whether git's own folder of a worktree has not got to know its repository yet.
-func wordless(folder string) bool {
-	if !(place{gitDir: folder}).halfMade() {
+// withoutRepository reports whether git's own folder of a worktree has not got to know its repository yet.
+func withoutRepository(folder string) bool {
+	if !(place{gitDir: folder}).addInProgress() {
 		return false
 	}
 	text, err := readFile(filepath.Join(folder, "commondir"))
@@ -169,7 +169,7 @@ func (r Repo) private(dir, lock string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-func (r Repo) once(ctx context.Context, c call) (proc.Result, error) {
+func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if r.calls != nil {
 		r.calls.add(c.args)
 	}
@@ -191,7 +191,7 @@ func (r Repo) once(ctx context.Context, c call) (proc.Result, error) {
 
 func command(c call) proc.Command {
 	// Line ends must not stop a rescue, submodules are left as they are, and no collector is left running behind us.
-	// What agents can write into the repository may neither run a program when somebody looks, nor tell git that a file has not
+	// What agents can write into the repository may neither run a program when Orange reads it, nor tell git that a file has not
 	// changed: no monitor of files, no check of signatures, no flag on every file that is checked out, no half of a file's times,
 	// no object in another one's place, no parents that a commit has not.
 	args := []string{
@@ -249,8 +249,8 @@ func (s Slot) run(ctx context.Context, args ...string) (proc.Result, error) {
 // reading marks a call that must not take a lock only to write down what it saw.
 const reading = "GIT_OPTIONAL_LOCKS=0"
 
-// remoteEnv keeps everything that talks to origin from asking a person: nobody may be there.
-// A person's own ssh command stays theirs; only ssh itself is told not to ask.
+// remoteEnv keeps everything that talks to origin from asking a person, who may not be there.
+// A person's own ssh command stays theirs; Orange only passes ssh the option not to ask.
 func (r Repo) remoteEnv(ctx context.Context) ([]string, error) {
 	env := []string{"GCM_INTERACTIVE=never"}
 	ssh, own := os.LookupEnv("GIT_SSH_COMMAND")

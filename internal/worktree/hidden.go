@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// The flags with which git is told to overlook what becomes of a file, in the words of git update-index.
+// The flags that make git overlook changes of a file, in the words of git update-index.
 const (
 	skipWorktree    = "skip-worktree"
 	assumeUnchanged = "assume-unchanged"
@@ -70,9 +70,9 @@ func (s Slot) list(ctx context.Context, index string, more ...string) (listed, e
 	return found, nil
 }
 
-// concealing are those of the flags behind which there may be something: all but those of files that are not laid out,
+// hidingFlags are those of the flags behind which there may be something: all but those of files that are not laid out,
 // as the slot was prepared.
-func (s Slot) concealing(all flags, prepared note) flags {
+func (s Slot) hidingFlags(all flags, prepared note) flags {
 	kept := flags{}
 	var laidOut []pattern
 	if prepared.Patterns != nil {
@@ -80,7 +80,7 @@ func (s Slot) concealing(all flags, prepared note) flags {
 	}
 	for flag, files := range all {
 		for _, file := range files {
-			if flag == skipWorktree && prepared.Patterns != nil && !matches(laidOut, file) && !s.there(file) {
+			if flag == skipWorktree && prepared.Patterns != nil && !matches(laidOut, file) && !s.exists(file) {
 				continue
 			}
 			kept.add(flag, file)
@@ -89,7 +89,7 @@ func (s Slot) concealing(all flags, prepared note) flags {
 	return kept
 }
 
-func (s Slot) there(file string) bool {
+func (s Slot) exists(file string) bool {
 	_, err := os.Lstat(filepath.Join(s.Dir, filepath.FromSlash(file)))
 	return err == nil
 }
@@ -99,7 +99,7 @@ func (s Slot) present(all flags) flags {
 	kept := flags{}
 	for flag, files := range all {
 		for _, file := range files {
-			if s.there(file) {
+			if s.exists(file) {
 				kept.add(flag, file)
 			}
 		}
@@ -146,8 +146,8 @@ func (s Slot) copyIndex(ctx context.Context, gitDir string, f flags) (index stri
 	return index, done, nil
 }
 
-// unveiled is the status with what flags hide. gitDir has the index.
-func (s Slot) unveiled(ctx context.Context, gitDir string, f flags, a asked) (status, error) {
+// statusBehind is the status with what flags hide. gitDir has the index.
+func (s Slot) statusBehind(ctx context.Context, gitDir string, f flags, a asked) (status, error) {
 	index, done, err := s.copyIndex(ctx, gitDir, f)
 	if err != nil {
 		return status{}, err
@@ -157,33 +157,33 @@ func (s Slot) unveiled(ctx context.Context, gitDir string, f flags, a asked) (st
 	return s.status(ctx, a)
 }
 
-// whole is the status with what flags in the index hide.
-type whole struct {
+// fullStatus is the status with what flags in the index hide.
+type fullStatus struct {
 	status
 	flags      flags // behind which there may be something
 	hidden     []Hidden
 	submodules []string
 }
 
-func (s Slot) everything(ctx context.Context, a asked, prepared note) (whole, error) {
+func (s Slot) fullStatus(ctx context.Context, a asked, prepared note) (fullStatus, error) {
 	seen, err := s.status(ctx, a)
 	if err != nil {
-		return whole{}, err
+		return fullStatus{}, err
 	}
 	known, err := s.list(ctx, "")
 	if err != nil {
-		return whole{}, err
+		return fullStatus{}, err
 	}
-	all := whole{status: seen, flags: s.concealing(known.flags, prepared), submodules: known.submodules}
+	all := fullStatus{status: seen, flags: s.hidingFlags(known.flags, prepared), submodules: known.submodules}
 	if len(all.flags) == 0 {
 		return all, nil
 	}
 	gitDir, err := s.gitDir()
 	if err != nil {
-		return whole{}, err
+		return fullStatus{}, err
 	}
-	if all.status, err = s.unveiled(ctx, gitDir, all.flags, a); err != nil {
-		return whole{}, err
+	if all.status, err = s.statusBehind(ctx, gitDir, all.flags, a); err != nil {
+		return fullStatus{}, err
 	}
 	all.hidden = all.flags.hide(all.changes)
 	return all, nil
@@ -206,8 +206,8 @@ func (f flags) hide(changes []change) []Hidden {
 	return hidden
 }
 
-// disorder is what is to be cleared before a slot can be used again.
-type disorder struct {
+// leftovers is what is to be cleared before a slot can be used again.
+type leftovers struct {
 	work    bool  // it holds what no commit has
 	visible bool  // git shows that something differs, and be it that it did when the slot was prepared
 	flags   flags // that could hide something
@@ -215,11 +215,11 @@ type disorder struct {
 	submodules []string
 }
 
-func (d disorder) any() bool { return d.visible || len(d.flags) > 0 }
+func (d leftovers) any() bool { return d.visible || len(d.flags) > 0 }
 
-func (s Slot) disorder(ctx context.Context, prepared note) (disorder, error) {
-	all, err := s.everything(ctx, asked{untracked: "normal", submodules: "all"}, prepared)
-	return disorder{
+func (s Slot) leftovers(ctx context.Context, prepared note) (leftovers, error) {
+	all, err := s.fullStatus(ctx, asked{untracked: "normal", submodules: "all"}, prepared)
+	return leftovers{
 		work:    len(s.withoutShown(all.changes, prepared.Shown)) > 0,
 		visible: len(all.changes) > 0,
 		flags:   all.flags,
@@ -239,7 +239,7 @@ func (s Slot) withoutShown(changes []change, shown map[string]string) []change {
 	})
 }
 
-// shownNow digests the changes of a slot in which nobody has worked yet.
+// shownNow digests the changes of a slot before any agent has worked in it.
 func (s Slot) shownNow(changes []change) map[string]string {
 	shown := map[string]string{}
 	for _, c := range changes {
@@ -250,9 +250,9 @@ func (s Slot) shownNow(changes []change) map[string]string {
 	return shown
 }
 
-// asShown are those of the files that the slot showed as modified which are still what they were. Whether git calls them modified at this
+// stillAsShown are those of the files that the slot showed as modified which are still what they were. Whether git calls them modified at this
 // moment is chance: it looks into a file only where the times tell nothing, or tell of a change.
-func (s Slot) asShown(shown map[string]string) map[string]string {
+func (s Slot) stillAsShown(shown map[string]string) map[string]string {
 	still := maps.Clone(shown)
 	maps.DeleteFunc(still, func(file, was string) bool { return s.digest(file) != was })
 	return still

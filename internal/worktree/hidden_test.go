@@ -126,7 +126,7 @@ func TestWhatAFreshSlotShowsAsModified_doesNotCountWhileItIsThat(t *testing.T) {
 }
 
 // A submodule has an index of its own, and flags in it.
-func TestStand_seesWhatIsHiddenInASubmodule(t *testing.T) {
+func TestSnapshot_seesWhatIsHiddenInASubmodule(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []string{skipWorktree, assumeUnchanged} {
 		t.Run(flag, func(t *testing.T) {

@@ -23,8 +23,8 @@ func (r Repo) Judged(ctx context.Context) ([]string, error) {
 }
 
 // ForgetJudged lets go of the trees that were judged for a task, which nothing names any more. Where neither the branch nor what was
-// kept for the task has these files, they are kept like all work: somebody took them back, and nobody committed them.
-// After a good end that is asked only of files that git knew: whoever committed the others left those out that tests had written.
+// kept for the task has these files, they are kept like all work: they were taken back, and no commit has them.
+// After a good end that is asked only of files that git knew: the commit left out those that tests had written.
 func (r Repo) ForgetJudged(ctx context.Context, taskID, branch string, well bool) ([]Rescue, error) {
 	if err := checkTask(taskID); err != nil {
 		return nil, err
@@ -99,13 +99,13 @@ func (r Repo) keepJudged(ctx context.Context, taskID, branch string, made Trees,
 
 // has reports whether a commit has the files that were judged, be it with others beside them; with knownOnly, those that git knew then.
 func (r Repo) has(ctx context.Context, commit string, made Trees, knownOnly bool) (bool, error) {
-	apart, err := r.apartTrees(ctx, made.Whole, commit+"^{tree}")
+	apart, err := r.diffTrees(ctx, made.Whole, commit+"^{tree}")
 	if err != nil {
 		return false, err
 	}
 	unknown := map[string]bool{}
 	if knownOnly {
-		beside, err := r.apartTrees(ctx, made.Whole, made.Tracked)
+		beside, err := r.diffTrees(ctx, made.Whole, made.Tracked)
 		if err != nil {
 			return false, err
 		}

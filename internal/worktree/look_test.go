@@ -57,7 +57,7 @@ func TestLooking_runsNoProgramThatAConfigurationNames(t *testing.T) {
 	write(t, s.Dir, "new.txt", "new\n")
 	looks := map[string]func() error{
 		"Inspect":    func() error { _, err := Inspect(t.Context(), s.Dir); return err },
-		"Stand":      func() error { _, _, err := s.Stand(t.Context()); return err },
+		"Stand":      func() error { _, _, err := s.Snapshot(t.Context()); return err },
 		"Clean":      func() error { _, err := s.Clean(t.Context()); return err },
 		"Head":       func() error { _, err := s.Head(t.Context()); return err },
 		"Branch":     func() error { _, err := s.Branch(t.Context()); return err },
@@ -156,7 +156,7 @@ func TestWhatAgentsWriteIntoTheRepository_hidesNothing(t *testing.T) {
 	}
 }
 
-func TestStand_refusesAWorktreeThatLeadsElsewhere(t *testing.T) {
+func TestSnapshot_refusesAWorktreeThatLeadsElsewhere(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "topic", "T1")
@@ -166,6 +166,6 @@ func TestStand_refusesAWorktreeThatLeadsElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, gitDir, "commondir", filepath.Join(other.Path, ".git")+"\n")
-	_, _, err = s.Stand(t.Context())
+	_, _, err = s.Snapshot(t.Context())
 	wantError(t, err, "no worktree of", "save what is in it")
 }

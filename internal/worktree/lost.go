@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// unborn reports whether the slot is on a branch that has no commit: nobody made one, or its ref was deleted.
+// unborn reports whether the slot is on a branch without a commit: it never had one, or its ref was deleted.
 func (p place) unborn() bool { return p.head == "" && p.branch != "" }
 
 // lost are the commits that a branch had whose ref was deleted while the slot had it checked out, as far as they are known and still there:
@@ -21,7 +21,7 @@ func (s Slot) lost(ctx context.Context, here place) []string {
 		if !isCommit(commit) || slices.Contains(found, commit) {
 			continue
 		}
-		if _, err := s.run(ctx, "cat-file", "-e", commit+"^{commit}"); err == nil { // else nobody can keep it any more
+		if _, err := s.run(ctx, "cat-file", "-e", commit+"^{commit}"); err == nil { // else git has removed it, and nothing is left to keep
 			found = append(found, commit)
 		}
 	}

@@ -119,7 +119,7 @@ func (r Repo) mergeStart(ctx context.Context, local, origin ref) (string, error)
 	case local.commit == "":
 		return origin.commit, nil
 	}
-	ahead, behind, err := r.apart(ctx, local.commit, origin.commit)
+	ahead, behind, err := r.compare(ctx, local.commit, origin.commit)
 	if err != nil {
 		return "", err
 	}

@@ -276,7 +276,7 @@ func TestDeleteRemoteBranch_onlyWhatIsOursAndMerged(t *testing.T) {
 	git(t, other, "push", "-q", "origin", "topic")
 	merge(t, h, MergeRequest{Branch: "topic"})
 	_, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
-	wantError(t, err, "left alone", "somebody else")
+	wantError(t, err, "left alone", "another clone")
 	git(t, other, "push", "-q", "-f", "origin", head+":topic")
 	tip, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
 	want(t, "error", err, nil)

@@ -35,7 +35,7 @@ func (r Repo) Tip(ctx context.Context, branch string) (string, error) {
 	return refs[full].commit, nil
 }
 
-// Within reports whether a commit holds all that the branch has. known is false where the commit is not here, and so nobody can tell.
+// Within reports whether a commit holds all that the branch has. known is false where the commit is not here, and git cannot tell.
 // A branch that is gone has nothing.
 func (r Repo) Within(ctx context.Context, branch, commit string) (within, known bool, err error) {
 	tip, err := r.Tip(ctx, branch)

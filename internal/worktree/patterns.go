@@ -59,11 +59,11 @@ func (p pattern) names(name string, folder bool) bool {
 	case p.anywhere:
 		return part(p.parts[0], path.Base(name))
 	}
-	return along(p.parts, strings.Split(name, "/"))
+	return matchParts(p.parts, strings.Split(name, "/"))
 }
 
-// along compares part by part. However many "**" there are, each pair of places is looked at once.
-func along(parts, names []string) bool {
+// matchParts compares part by part. However many "**" there are, each pair of places is looked at once.
+func matchParts(parts, names []string) bool {
 	// reach[j] reports whether the parts so far are about the first j names.
 	reach := make([]bool, len(names)+1)
 	reach[0] = true

@@ -68,14 +68,14 @@ func (s Slot) prepare(ctx context.Context, p Prepare) (Prepared, error) {
 			return done, err
 		}
 	}
-	v, err := s.survey(ctx, here.released(present), append(s.Repo.defaultRefs(), local, origin)...)
+	v, err := s.inspectBefore(ctx, here.released(present), append(s.Repo.defaultRefs(), local, origin)...)
 	if err != nil {
 		return done, err
 	}
 	if done.Base, err = s.Repo.chooseBase(ctx, v.known); err != nil {
 		return done, err
 	}
-	if present && here.halfMade() {
+	if present && here.addInProgress() {
 		if err := s.discard(ctx, true); err != nil {
 			return done, err
 		}
@@ -103,22 +103,22 @@ func (s Slot) prepare(ctx context.Context, p Prepare) (Prepared, error) {
 	if err != nil {
 		return done, err
 	}
-	more, err := s.enter(ctx, p, done, prepared, !present)
+	more, err := s.checkOutBranch(ctx, p, done, prepared, !present)
 	done.Rescued = append(done.Rescued, more...)
 	return done, err
 }
 
-// survey is what Prepare has to know before it moves anything.
-type survey struct {
+// inspection is what Prepare has to know before it moves anything.
+type inspection struct {
 	known    map[string]ref
 	released bool   // the slot was left by Release
 	listed   listed // of a released slot: files that are not git's, and flags with which git overlooks those that are
 }
 
-// survey asks both questions at once, since a person waits. Of a slot that Release left clean it asks for untracked and flagged
+// inspectBefore asks both questions at once, since a person waits. Of a slot that Release left clean it asks for untracked and flagged
 // files only: changed ones are seen by the switch, which looks at every file anyway. That halves the time in a large repository.
-func (s Slot) survey(ctx context.Context, released bool, names ...string) (survey, error) {
-	v := survey{released: released}
+func (s Slot) inspectBefore(ctx context.Context, released bool, names ...string) (inspection, error) {
+	v := inspection{released: released}
 	var knownErr, listErr error
 	var both sync.WaitGroup
 	both.Go(func() { v.known, knownErr = s.Repo.refs(ctx, names...) })
@@ -131,8 +131,8 @@ func (s Slot) survey(ctx context.Context, released bool, names ...string) (surve
 	return v, errors.Join(knownErr, listErr)
 }
 
-// enter puts a slot that was looked over on the branch.
-func (s Slot) enter(ctx context.Context, p Prepare, to Prepared, prepared note, fresh bool) ([]Rescue, error) {
+// checkOutBranch puts a slot that was looked over on the branch.
+func (s Slot) checkOutBranch(ctx context.Context, p Prepare, to Prepared, prepared note, fresh bool) ([]Rescue, error) {
 	args := []string{"--no-guess", p.Branch}
 	if to.NewBranch {
 		args = []string{"--no-track", "--create", p.Branch, to.Head}
@@ -140,7 +140,7 @@ func (s Slot) enter(ctx context.Context, p Prepare, to Prepared, prepared note, 
 	kept, carried, err := s.moveTo(ctx, to.Head, unknownTask, args...)
 	if err != nil {
 		// Changed files of a released slot come to light here, when the branch has others of their names.
-		more, sweepErr := s.sweep(ctx, unknownTask, prepared)
+		more, sweepErr := s.keepUncommitted(ctx, unknownTask, prepared)
 		kept = append(kept, more...)
 		if sweepErr != nil || len(more) == 0 {
 			return kept, errors.Join(err, sweepErr)
@@ -154,13 +154,13 @@ func (s Slot) enter(ctx context.Context, p Prepare, to Prepared, prepared note, 
 	shown := map[string]string{}
 	if carried {
 		var more []Rescue
-		more, shown, err = s.carriedAlong(ctx, prepared, fresh)
+		more, shown, err = s.clearCarriedAlong(ctx, prepared, fresh)
 		kept = append(kept, more...)
 		if err != nil {
 			return kept, err
 		}
 	}
-	maps.Copy(shown, s.asShown(prepared.Shown))
+	maps.Copy(shown, s.stillAsShown(prepared.Shown))
 	if !maps.Equal(shown, prepared.Shown) {
 		prepared.Shown = shown
 		if err := s.writeNote(prepared); err != nil {
@@ -174,14 +174,14 @@ func (s Slot) enter(ctx context.Context, p Prepare, to Prepared, prepared note, 
 	return kept, place{gitDir: gitDir}.remember(p.Task)
 }
 
-// carriedAlong keeps and clears what was changed in a slot before it was put on the branch. What git calls changed even then, and all of it
-// in a slot that was made just now, is nobody's work: it is noted, so that it counts as nobody's later on.
-func (s Slot) carriedAlong(ctx context.Context, prepared note, fresh bool) ([]Rescue, map[string]string, error) {
+// clearCarriedAlong keeps and clears what was changed in a slot before it was put on the branch. What git calls changed even then, and all of it
+// in a slot that was made just now, is no agent's work: it is noted, so that it does not count as work later.
+func (s Slot) clearCarriedAlong(ctx context.Context, prepared note, fresh bool) ([]Rescue, map[string]string, error) {
 	all, err := s.changes(ctx, "", "normal")
 	if err != nil || fresh || len(s.withoutShown(all, prepared.Shown)) == 0 {
 		return nil, s.shownNow(all), err
 	}
-	kept, err := s.sweep(ctx, unknownTask, prepared)
+	kept, err := s.keepUncommitted(ctx, unknownTask, prepared)
 	if err == nil {
 		all, err = s.changes(ctx, "", "normal")
 	}
@@ -194,12 +194,12 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 	if err := os.MkdirAll(filepath.Dir(s.Dir), task.PrivateFolder); err != nil {
 		return note{}, nil, fmt.Errorf("make the folder of the workspaces: %w", err)
 	}
-	if err := s.alone(ctx); err != nil {
+	if err := s.waitForGit(ctx); err != nil {
 		return note{}, nil, err
 	}
 	entries, err := os.ReadDir(s.Dir)
-	if err == nil && s.stillborn(entries) {
-		err = s.bury()
+	if err == nil && s.addInterrupted(entries) {
+		err = s.removeInterrupted()
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return note{}, nil, fmt.Errorf("make the folder of the workspace: %w", err)
@@ -219,7 +219,7 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 			args = append(args, "--force") // git locked it for itself, and was killed
 		}
 		if c.branch == "" && strings.Trim(c.commit, "0") != "" {
-			if kept, err = s.Repo.keepCommit(ctx, unknownTask, "", c.commit, heldAnywhere()); err != nil {
+			if kept, err = s.Repo.keepCommit(ctx, unknownTask, "", c.commit, keepingRefs()); err != nil {
 				return note{}, kept, err
 			}
 		}
@@ -239,11 +239,11 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 	return made, kept, err
 }
 
-// bury takes away what a killed git left where there is no worktree yet. Git's own folder goes first: without it, what is left is
-// stillborn still. And git takes an empty folder, and no other.
-func (s Slot) bury() error {
+// removeInterrupted takes away what a killed git left where there is no worktree yet. Git's own folder goes first: without it, what is left is
+// addInterrupted still. And git takes an empty folder, and no other.
+func (s Slot) removeInterrupted() error {
 	dir, err := s.gitDir()
-	if err == nil && wordless(dir) && samePath(filepath.Dir(dir), filepath.Join(s.Repo.Path, ".git", "worktrees")) {
+	if err == nil && withoutRepository(dir) && samePath(filepath.Dir(dir), filepath.Join(s.Repo.Path, ".git", "worktrees")) {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
@@ -252,13 +252,13 @@ func (s Slot) bury() error {
 }
 
 // leftover looks a warm slot over, and keeps and clears what it holds.
-func (s Slot) leftover(ctx context.Context, here place, v survey, prepared note, force bool) ([]Rescue, error) {
+func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared note, force bool) ([]Rescue, error) {
 	strays := slices.ContainsFunc(v.listed.others, func(file string) bool { return !s.nested(file) })
-	d := disorder{visible: strays, flags: s.concealing(v.listed.flags, prepared)}
+	d := leftovers{visible: strays, flags: s.hidingFlags(v.listed.flags, prepared)}
 	d.work = d.any()
 	if !v.released {
 		var err error
-		if d, err = s.disorder(ctx, prepared); err != nil {
+		if d, err = s.leftovers(ctx, prepared); err != nil {
 			return nil, err
 		}
 	}
@@ -270,9 +270,9 @@ func (s Slot) leftover(ctx context.Context, here place, v survey, prepared note,
 	if err != nil {
 		return nil, err
 	}
-	if d.any() || force || here.inTheMiddle() || here.unborn() || replaced != "" {
-		k := keeping{task: owner, work: d.work, clear: d.any() || force, flags: d.flags, document: replaced, held: heldAnywhere()}
-		return s.settle(ctx, here, k)
+	if d.any() || force || here.operationInProgress() || here.unborn() || replaced != "" {
+		k := keeping{task: owner, work: d.work, clear: d.any() || force, flags: d.flags, document: replaced, held: keepingRefs()}
+		return s.keepAndClear(ctx, here, k)
 	}
 	if err := s.unlink(here); err != nil {
 		return nil, err
@@ -285,7 +285,7 @@ func (s Slot) leftover(ctx context.Context, here place, v survey, prepared note,
 			return nil, nil // as Release left it: no need to ask git
 		}
 	}
-	return s.Repo.keepCommit(ctx, owner, "", here.head, heldAnywhere())
+	return s.Repo.keepCommit(ctx, owner, "", here.head, keepingRefs())
 }
 
 // on reports whether the slot is on the branch, or in the middle of a rebase of it, which detaches HEAD for a while.
@@ -308,9 +308,9 @@ func (p place) on(branch string) bool {
 // initializing is the word with which git locks a worktree until it is whole.
 const initializing = "initializing"
 
-// halfMade reports whether "git worktree add" was killed here: then the lock of its own is still there.
-// Nobody can have worked in it yet.
-func (p place) halfMade() bool {
+// addInProgress reports whether "git worktree add" was killed here: then the lock of its own is still there.
+// No agent can have worked in it yet.
+func (p place) addInProgress() bool {
 	reason, err := readFile(filepath.Join(p.gitDir, "locked"))
 	return err == nil && strings.TrimSpace(string(reason)) == initializing
 }
@@ -347,5 +347,5 @@ func (p place) owner() (string, error) {
 
 // released reports whether Release was the last that was done here: nothing checked out, and no task on record.
 func (p place) released(present bool) bool {
-	return present && p.branch == "" && p.head != "" && !p.has(taskFile) && !p.halfMade() && !p.inTheMiddle()
+	return present && p.branch == "" && p.head != "" && !p.has(taskFile) && !p.addInProgress() && !p.operationInProgress()
 }

@@ -60,7 +60,7 @@ func (r Repo) pushBranch(ctx context.Context, branch string) (Push, error) {
 	// The commit and not the branch: an agent may commit at this moment, and what is answered is what was pushed.
 	args := []string{"push", "--quiet", "--no-follow-tags", "origin", local.commit + ":" + full}
 	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env, hooks: true}); err != nil {
-		if says(err, "rejected") && (says(err, "fetch first") || says(err, "non-fast-forward")) {
+		if refusedWith(err, "rejected") && (refusedWith(err, "fetch first") || refusedWith(err, "non-fast-forward")) {
 			return Push{}, fmt.Errorf("origin has commits there that are not on the branch; bring them into it (git pull), and try again: %w", err)
 		}
 		return Push{}, err

@@ -33,7 +33,7 @@ func TestAPipeInThePlaceOfAFile_isWaitedForByNobody(t *testing.T) {
 			}
 			over := make(chan error, 1)
 			go func() {
-				_, _, err := s.Stand(t.Context())
+				_, _, err := s.Snapshot(t.Context())
 				if err == nil {
 					_, err = s.Release(t.Context(), "T1")
 				}

@@ -19,7 +19,7 @@ func (s Slot) Release(ctx context.Context, taskID string) (Released, error) {
 	if err := checkTask(taskID); taskID != "" && err != nil {
 		return Released{}, err
 	}
-	// Before anything else: git would obey what somebody has set there.
+	// Before anything else: git would obey settings that an agent has made there.
 	takenBack, prepared, err := s.takeBack(ctx)
 	done := Released{TakenBack: takenBack}
 	if err == nil {
@@ -42,7 +42,7 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	if err != nil || !present {
 		return nil, err
 	}
-	if here.halfMade() {
+	if here.addInProgress() {
 		return nil, s.discard(ctx, true)
 	}
 	if taskID == "" {
@@ -54,7 +54,7 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.disorder(ctx, prepared)
+	d, err := s.leftovers(ctx, prepared)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,11 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	if k.document, err = s.replacedDocument(here); err != nil {
 		return nil, err
 	}
-	kept, err := s.settle(ctx, here, k)
+	kept, err := s.keepAndClear(ctx, here, k)
 	if err != nil {
 		return kept, err
 	}
-	more, err := s.park(ctx, base, taskID, prepared)
+	more, err := s.detachAt(ctx, base, taskID, prepared)
 	kept = append(kept, more...)
 	if err != nil {
 		return kept, err
@@ -80,19 +80,19 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	return kept, nil
 }
 
-// park detaches the slot at base. What one commit ignores another may not: files that come to light by the move
+// detachAt detaches the slot at base. What one commit ignores another may not: files that come to light by the move
 // are kept and cleared like all others.
-func (s Slot) park(ctx context.Context, base Base, taskID string, prepared note) ([]Rescue, error) {
+func (s Slot) detachAt(ctx context.Context, base Base, taskID string, prepared note) ([]Rescue, error) {
 	kept, _, err := s.moveTo(ctx, base.Commit, taskID, "--detach", base.Commit)
 	if err != nil {
 		return kept, err
 	}
-	more, err := s.sweep(ctx, taskID, prepared)
+	more, err := s.keepUncommitted(ctx, taskID, prepared)
 	return append(kept, more...), err
 }
 
-// sweep keeps and clears the uncommitted changes of a slot that has just been moved.
-func (s Slot) sweep(ctx context.Context, taskID string, prepared note) ([]Rescue, error) {
+// keepUncommitted keeps and clears the uncommitted changes of a slot that has just been moved.
+func (s Slot) keepUncommitted(ctx context.Context, taskID string, prepared note) ([]Rescue, error) {
 	all, err := s.changes(ctx, "", "normal")
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -102,27 +102,27 @@ func (s Slot) sweep(ctx context.Context, taskID string, prepared note) ([]Rescue
 	if err != nil {
 		return nil, err
 	}
-	return s.settle(ctx, here, keeping{task: taskID, work: work, clear: true, held: heldAnywhere()})
+	return s.keepAndClear(ctx, here, keeping{task: taskID, work: work, clear: true, held: keepingRefs()})
 }
 
 // keeping says what is to be kept of a slot, and for whom.
 type keeping struct {
 	task     string
 	work     bool     // there are changes to keep
-	clear    bool     // there is something to clear, and be it nobody's work
+	clear    bool     // there is something to clear, even when it is no agent's work
 	flags    flags    // with which git overlooks files
 	document string   // the regular file that took the place of the document's link, if any
 	held     []string // what else holds commits safely, in the words of git rev-list
 }
 
-// settle keeps what the slot holds, then clears it. When something cannot be kept, nothing is cleared.
-func (s Slot) settle(ctx context.Context, here place, k keeping) ([]Rescue, error) {
+// keepAndClear keeps what the slot holds, then clears it. When something cannot be kept, nothing is cleared.
+func (s Slot) keepAndClear(ctx context.Context, here place, k keeping) ([]Rescue, error) {
 	kept, err := s.keep(ctx, here, k)
 	if err != nil {
 		return kept, err
 	}
-	if k.clear || here.inTheMiddle() {
-		if err := s.quit(ctx, here); err != nil {
+	if k.clear || here.operationInProgress() {
+		if err := s.endOperation(ctx, here); err != nil {
 			return kept, err
 		}
 		if err := s.unflag(ctx, "", k.flags); err != nil {
@@ -131,7 +131,7 @@ func (s Slot) settle(ctx context.Context, here place, k keeping) ([]Rescue, erro
 		if _, err := s.run(ctx, "reset", "--hard", "--quiet"); err != nil {
 			return kept, fmt.Errorf("clear the workspace: %w", err)
 		}
-		// One -f only: a nested repository is somebody's work that no commit of ours can hold.
+		// One -f only: a nested repository holds work that no commit of Orange's can hold.
 		if _, err := s.run(ctx, "clean", "-d", "-f", "-q"); err != nil {
 			return kept, fmt.Errorf("clear the workspace: %w", err)
 		}
@@ -169,7 +169,7 @@ func (s Slot) keep(ctx context.Context, here place, k keeping) ([]Rescue, error)
 		}
 	}
 	for _, tip := range slices.Concat(lost, here.tips()) {
-		one, err := s.Repo.keepCommit(ctx, k.task, "", tip, heldAnywhere())
+		one, err := s.Repo.keepCommit(ctx, k.task, "", tip, keepingRefs())
 		kept = append(kept, one...)
 		if err != nil {
 			return kept, err
@@ -203,7 +203,7 @@ func (p place) has(file string) bool {
 	return err == nil
 }
 
-func (p place) inTheMiddle() bool {
+func (p place) operationInProgress() bool {
 	for _, o := range operations() {
 		if p.has(o.file) {
 			return true
@@ -212,7 +212,7 @@ func (p place) inTheMiddle() bool {
 	return false
 }
 
-func (s Slot) quit(ctx context.Context, here place) error {
+func (s Slot) endOperation(ctx context.Context, here place) error {
 	for _, o := range operations() {
 		if !here.has(o.file) {
 			continue
@@ -246,7 +246,7 @@ func (s Slot) moveTo(ctx context.Context, commit, taskID string, to ...string) (
 	if err == nil {
 		return nil, len(out.Stdout) > 0, nil
 	}
-	if !says(err, "would be overwritten") && !says(err, "lose untracked files") {
+	if !refusedWith(err, "would be overwritten") && !refusedWith(err, "lose untracked files") {
 		return nil, false, fmt.Errorf("switch the workspace: %w", err)
 	}
 	here, _, lookErr := s.look(ctx)
@@ -270,7 +270,7 @@ func (s Slot) moveTo(ctx context.Context, commit, taskID string, to ...string) (
 	return kept, len(out.Stdout) > 0, nil
 }
 
-// inTheWay lists the ignored files that stand where the commit has a file, or a folder.
+// inTheWay lists the ignored files that lie where the commit has a file, or a folder.
 func (s Slot) inTheWay(ctx context.Context, commit string) ([]string, error) {
 	ignored, err := s.run(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard")
 	if err != nil {

@@ -29,7 +29,7 @@ func (r Repo) pushDefault(ctx context.Context, origin, commit string) (bool, err
 
 // DeleteRemoteBranch deletes the branch from origin and returns the commit that it was at. Without an origin, or when
 // origin has no such branch, there is nothing to do. It deletes only what Orange pushed (pushed is the commit
-// of that, or empty) and what Base contains after a fetch, and only if nobody pushes in the same moment;
+// of that, or empty) and what Base contains after a fetch, and only if no other push comes in the same moment;
 // anything else is an error that says why the branch was left alone. The commit landed counts as contained: a pull request
 // was merged from it, and what was squashed or rebased there is in no history. The local branch stays.
 func (r Repo) DeleteRemoteBranch(ctx context.Context, branch, pushed, landed string) (string, error) {
@@ -60,7 +60,7 @@ func (r Repo) deleteRemote(ctx context.Context, branch, pushed, landed string) (
 		return "", err
 	}
 	if pushed == "" {
-		return "", errors.New("it was left alone, because Orange did not push it; delete it yourself if nobody needs it")
+		return "", errors.New("it was left alone, because Orange did not push it; delete it yourself if it is no longer needed")
 	}
 	if tip != landed {
 		if err := r.isMerged(ctx, tip); err != nil {
@@ -85,7 +85,7 @@ func (r Repo) isMerged(ctx context.Context, tip string) error {
 		return err
 	}
 	if _, err := r.run(ctx, "cat-file", "-e", tip+"^{commit}"); err != nil {
-		return fmt.Errorf("it was left alone, because its commit %s is not known here: somebody else pushed to it; fetch it and look", tip)
+		return fmt.Errorf("it was left alone, because its commit %s is not known here: another clone pushed to it; fetch it and look", tip)
 	}
 	has, err := r.contains(ctx, base.Commit, tip)
 	if err != nil {

@@ -37,7 +37,7 @@ func (s Slot) holdsNothing(ctx context.Context, here place) error {
 		return err
 	}
 	if !dirty {
-		if dirty, err = s.hides(ctx); err != nil {
+		if dirty, err = s.hasHidden(ctx); err != nil {
 			return err
 		}
 	}
@@ -48,7 +48,7 @@ func (s Slot) holdsNothing(ctx context.Context, here place) error {
 	switch {
 	case dirty:
 		return errors.New("it has uncommitted changes" + advice)
-	case here.inTheMiddle():
+	case here.operationInProgress():
 		return errors.New("git is in the middle of a merge or a rebase there" + advice)
 	case document != "":
 		return fmt.Errorf("%q is a file that was not adopted"+advice, document)
@@ -60,7 +60,7 @@ func (s Slot) holdsNothing(ctx context.Context, here place) error {
 	if here.head == "" || here.branch != "" {
 		return nil
 	}
-	args := append([]string{"rev-list", "--max-count=1", here.head, "--not"}, heldAnywhere()...)
+	args := append([]string{"rev-list", "--max-count=1", here.head, "--not"}, keepingRefs()...)
 	out, err := s.run(ctx, append(args, "--glob="+rescueRefs+"*", "--")...)
 	if err != nil {
 		return fmt.Errorf("look whether its commits are kept somewhere: %w", err)
@@ -81,13 +81,13 @@ func (s Slot) anyChange(ctx context.Context) (bool, error) {
 	return len(out.Stdout) > 0, nil
 }
 
-// hides reports whether there are changes that git was told to overlook.
-func (s Slot) hides(ctx context.Context) (bool, error) {
+// hasHidden reports whether there are changes that git was told to overlook.
+func (s Slot) hasHidden(ctx context.Context) (bool, error) {
 	prepared, _, err := s.note(ctx)
 	if err != nil {
 		return false, err
 	}
-	all, err := s.everything(ctx, asked{untracked: "no", submodules: "all"}, prepared)
+	all, err := s.fullStatus(ctx, asked{untracked: "no", submodules: "all"}, prepared)
 	return len(all.hidden) > 0, err
 }
 
@@ -95,7 +95,7 @@ func (s Slot) hides(ctx context.Context) (bool, error) {
 // Git forgets this one worktree: a prune would forget every other one that happens to be away, and its commits.
 func (s Slot) discard(ctx context.Context, locked bool) error {
 	if locked {
-		if err := s.alone(ctx); err != nil {
+		if err := s.waitForGit(ctx); err != nil {
 			return err
 		}
 	}
@@ -128,9 +128,9 @@ const (
 	makingRest     = 20 * time.Millisecond
 )
 
-// alone waits until no git makes the slot any more: one whose Orange was killed goes on by itself, and would write into what is made
-// in its place. Where the system cannot tell, nobody is waited for.
-func (s Slot) alone(ctx context.Context) error {
+// waitForGit waits until no git makes the slot any more: one whose Orange was killed goes on by itself, and would write into what is made
+// in its place. Where the system cannot tell, it does not wait.
+func (s Slot) waitForGit(ctx context.Context) error {
 	ctx, off := context.WithTimeout(ctx, makingPatience)
 	defer off()
 	tick := time.NewTicker(makingRest)

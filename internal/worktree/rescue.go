@@ -41,7 +41,7 @@ func (r Repo) Rescues(ctx context.Context, taskID string) ([]Rescue, error) {
 	var all []Rescue
 	for _, one := range stored {
 		out, err := r.run(ctx, "log", "--walk-reflogs", "--max-count=1", "--format=%gs", one.ref, "--")
-		if err != nil && !says(err, "no reflog") && !says(err, "log for") {
+		if err != nil && !refusedWith(err, "no reflog") && !refusedWith(err, "log for") {
 			return nil, fmt.Errorf("cannot read what %s is: %w", one.ref, err)
 		}
 		found := Rescue{Ref: one.ref, Commit: one.commit, What: unpushed}
@@ -110,8 +110,8 @@ func (r Repo) rescues(ctx context.Context, taskID string) ([]stored, error) {
 	return all, nil
 }
 
-// heldAnywhere names all that keeps a commit safe, HEAD apart: HEAD is about to move.
-func heldAnywhere() []string { return []string{"--branches", "--remotes", "--tags"} }
+// keepingRefs names all that keeps a commit safe, HEAD apart: HEAD is about to move.
+func keepingRefs() []string { return []string{"--branches", "--remotes", "--tags"} }
 
 // keepCommit points a rescue ref at a commit that nothing in held, and no earlier rescue of the task, holds.
 func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, held []string) ([]Rescue, error) {
@@ -123,7 +123,7 @@ func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, hel
 	if out.Text() == "" {
 		return nil, nil
 	}
-	lost, err := r.run(ctx, append(append([]string{"rev-list", "--max-count=1", commit, "--not"}, heldAnywhere()...), "--")...)
+	lost, err := r.run(ctx, append(append([]string{"rev-list", "--max-count=1", commit, "--not"}, keepingRefs()...), "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("look whether %s is on a branch: %w", commit, err)
 	}
@@ -156,7 +156,7 @@ func (r Repo) newRescue(ctx context.Context, taskID string, kept Rescue) (Rescue
 		if err == nil {
 			return kept, nil
 		}
-		if !says(err, "already exists") {
+		if !refusedWith(err, "already exists") {
 			break
 		}
 	}
@@ -212,7 +212,7 @@ func (s Slot) keepTree(ctx context.Context, here place, taskID string, forced []
 }
 
 // wholeTree writes the tree of all files that clearing would take away, and looks whether it is whole:
-// files that cannot be read, or that somebody still writes, stop everything.
+// files that cannot be read, or that a program still writes, stop everything.
 func (s Slot) wholeTree(ctx context.Context, index string, forced []string) (string, error) {
 	const rounds = 3
 	var missing []change

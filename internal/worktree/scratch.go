@@ -28,7 +28,7 @@ func (r Repo) Scratch(ctx context.Context, dir, commit string) error {
 
 // Unscratch takes such a checkout away with all that lies in it. One that is not there is no error.
 func (r Repo) Unscratch(ctx context.Context, dir string) error {
-	if err := (Slot{Repo: r, Dir: dir}).alone(ctx); err != nil {
+	if err := (Slot{Repo: r, Dir: dir}).waitForGit(ctx); err != nil {
 		return fmt.Errorf("cannot take the checkout %q away: %w", dir, err)
 	}
 	_, err := os.Lstat(dir)

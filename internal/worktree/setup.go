@@ -249,7 +249,7 @@ func (s Slot) sparse(ctx context.Context, have setup, own map[string]string) (bo
 // It answers what had been changed.
 func (s Slot) takeBack(ctx context.Context) ([]string, note, error) {
 	here, own := s.own(ctx)
-	if !own || here.halfMade() {
+	if !own || here.addInProgress() {
 		return nil, note{}, nil
 	}
 	n, written, err := s.note(ctx)

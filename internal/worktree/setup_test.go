@@ -97,7 +97,7 @@ func TestASparseProject_worksAsItWasPrepared(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			nothing := func(at Stand) {
+			nothing := func(at Snapshot) {
 				t.Helper()
 				want(t, "what differs", len(at.Modified)+len(at.New)+len(at.Setup)+len(at.Hidden), 0)
 			}

@@ -40,22 +40,22 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	if err != nil {
 		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
 	}
-	if len(entries) == 0 || s.stillborn(entries) {
+	if len(entries) == 0 || s.addInterrupted(entries) {
 		return place{}, false, nil
 	}
-	if here, ok := s.glance(ctx); ok {
+	if here, ok := s.readDetached(ctx); ok {
 		return here, true, nil
 	}
-	here, present, err := s.ask(ctx)
-	if err != nil && s.stillborn(entries) { // what was only begun here has just been taken away
+	here, present, err := s.askGit(ctx)
+	if err != nil && s.addInterrupted(entries) { // what was only begun here has just been taken away
 		return place{}, false, nil
 	}
 	return here, present, err
 }
 
-// stillborn reports whether a "git worktree add" was killed here before there was a worktree: nothing lies beside a .git
+// addInterrupted reports whether a "git worktree add" was killed here before there was a worktree: nothing lies beside a .git
 // that is empty, or leads to a folder that is not there.
-func (s Slot) stillborn(entries []os.DirEntry) bool {
+func (s Slot) addInterrupted(entries []os.DirEntry) bool {
 	if len(entries) != 1 || entries[0].Name() != ".git" || !entries[0].Type().IsRegular() {
 		return false
 	}
@@ -68,7 +68,7 @@ func (s Slot) stillborn(entries []os.DirEntry) bool {
 		return len(text) == 0
 	}
 	_, err = os.Stat(dir)
-	return errors.Is(err, os.ErrNotExist) || begun(dir, time.Now()) || wordless(dir) && s.orphaned()
+	return errors.Is(err, os.ErrNotExist) || begun(dir, time.Now()) || withoutRepository(dir) && s.orphaned()
 }
 
 // orphaned reports whether it is known that no git is making the slot.
@@ -77,9 +77,9 @@ func (s Slot) orphaned() bool {
 	return err == nil && len(others) == 0
 }
 
-// glance reads without git what a detached slot has checked out, as most warm ones are detached. Whatever is not exactly
+// readDetached reads without git what a detached slot has checked out, as most warm ones are detached. Whatever is not exactly
 // as git writes it today is left to git.
-func (s Slot) glance(ctx context.Context) (place, bool) {
+func (s Slot) readDetached(ctx context.Context) (place, bool) {
 	here, own := s.own(ctx)
 	if !own {
 		return place{}, false
@@ -89,14 +89,14 @@ func (s Slot) glance(ctx context.Context) (place, bool) {
 	return here, err == nil && isCommit(here.head)
 }
 
-// ask has git say what the slot has checked out.
-func (s Slot) ask(ctx context.Context) (place, bool, error) {
+// askGit has git say what the slot has checked out.
+func (s Slot) askGit(ctx context.Context) (place, bool, error) {
 	out, err := s.run(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir",
 		"--git-path", "info/exclude", "HEAD", "--symbolic-full-name", "HEAD")
 	lines := strings.Split(string(out.Stdout), "\n")
 	const paths, all = 4, 6
-	unborn := says(err, "ambiguous argument 'HEAD'") && len(lines) > paths
-	if says(err, "not a git repository") {
+	unborn := refusedWith(err, "ambiguous argument 'HEAD'") && len(lines) > paths
+	if refusedWith(err, "not a git repository") {
 		return place{}, false, fmt.Errorf("look at workspace %q: the folder holds something else than a worktree; save what is in it and move it away", s.Dir)
 	}
 	if err != nil && !unborn {
@@ -106,7 +106,7 @@ func (s Slot) ask(ctx context.Context) (place, bool, error) {
 		return place{}, false, fmt.Errorf("look at workspace %q: git gave %d lines; a folder with a newline in its name cannot be used", s.Dir, len(lines))
 	}
 	here := place{gitDir: lines[1], exclude: lines[3]}
-	if err := s.mine(ctx, lines[0], here.gitDir, lines[2]); err != nil {
+	if err := s.checkOurs(ctx, lines[0], here.gitDir, lines[2]); err != nil {
 		return place{}, false, err
 	}
 	if !unborn {
@@ -121,8 +121,8 @@ func (s Slot) ask(ctx context.Context) (place, bool, error) {
 	return here, true, err
 }
 
-// mine refuses the user's own checkout, another repository's worktree, and a folder inside something larger.
-func (s Slot) mine(ctx context.Context, top, gitDir, common string) error {
+// checkOurs refuses the user's own checkout, another repository's worktree, and a folder inside something larger.
+func (s Slot) checkOurs(ctx context.Context, top, gitDir, common string) error {
 	shared, err := s.Repo.commonDir(ctx)
 	if err != nil {
 		return err
@@ -189,9 +189,9 @@ func (s Slot) nested(path string) bool {
 // nested repositories and submodules do not count.
 func (s Slot) Clean(ctx context.Context) (bool, error) {
 	prepared, _, err := s.note(ctx)
-	var d disorder
+	var d leftovers
 	if err == nil {
-		d, err = s.disorder(ctx, prepared)
+		d, err = s.leftovers(ctx, prepared)
 	}
 	if err != nil {
 		return false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)

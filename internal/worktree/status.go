@@ -55,7 +55,7 @@ func (s Slot) status(ctx context.Context, a asked) (status, error) {
 			return status{}, fmt.Errorf("look for changes in %q: %w", s.Dir, err)
 		}
 	}
-	if seen.branch == detached && !s.onStrange() {
+	if seen.branch == detached && !s.onBranchNamedDetached() {
 		seen.branch = ""
 	}
 	kept := seen.changes[:0]
@@ -71,7 +71,7 @@ func (s Slot) status(ctx context.Context, a asked) (status, error) {
 // detached is what git calls the branch of a worktree that is on none. It can be a branch's name, too.
 const detached = "(detached)"
 
-func (s Slot) onStrange() bool {
+func (s Slot) onBranchNamedDetached() bool {
 	gitDir, err := s.gitDir()
 	if err != nil {
 		return false

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// below is a submodule of the slot. Of what can be done with a slot, looking at its index and its files is all that fits it.
-func (s Slot) below(submodule string) Slot {
+// inSubmodule is a submodule of the slot. Of what can be done with a slot, looking at its index and its files is all that fits it.
+func (s Slot) inSubmodule(submodule string) Slot {
 	return Slot{Repo: s.Repo, Dir: filepath.Join(s.Dir, filepath.FromSlash(submodule))}
 }
 
@@ -31,7 +31,7 @@ func (s Slot) indexFolder() (string, error) {
 func (s Slot) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, error) {
 	var all []Hidden
 	err := s.eachFlagged(ctx, submodules, "", func(sub Slot, name, folder string, f flags) error {
-		seen, err := sub.unveiled(ctx, folder, f, asked{untracked: "no", submodules: "all"})
+		seen, err := sub.statusBehind(ctx, folder, f, asked{untracked: "no", submodules: "all"})
 		for _, h := range f.hide(seen.changes) {
 			h.Submodule = name
 			all = append(all, h)
@@ -49,7 +49,7 @@ func (s Slot) unflagBelow(ctx context.Context, submodules []string) error {
 // eachFlagged does something for each submodule, however deep it lies, in which files are there that git overlooks.
 func (s Slot) eachFlagged(ctx context.Context, submodules []string, within string, do func(sub Slot, name, folder string, f flags) error) error {
 	for _, submodule := range submodules {
-		sub, name := s.below(submodule), path.Join(within, submodule)
+		sub, name := s.inSubmodule(submodule), path.Join(within, submodule)
 		folder, err := sub.indexFolder()
 		if err == nil && folder == "" {
 			continue

@@ -50,7 +50,7 @@ func (r Repo) ReadTip(ctx context.Context, dir, branch string) Tip {
 	case present == branch:
 		gone.Trouble = fmt.Sprintf("branch %q has no commit yet", branch)
 		return gone
-	case present == r.DefaultBranch: // that one was there before: nobody made it of the task's
+	case present == r.DefaultBranch: // that branch existed before: it was not made from the task's
 		gone.Trouble += fmt.Sprintf(", and the workspace is on %q", present)
 		return gone
 	}

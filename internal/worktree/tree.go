@@ -40,13 +40,13 @@ func (s Slot) Trees(ctx context.Context, taskID string) (Trees, error) {
 }
 
 func (s Slot) trees(ctx context.Context) (Trees, error) {
-	index, done, err := s.revealed(ctx)
+	index, done, err := s.indexWithoutFlags(ctx)
 	if err != nil {
 		return Trees{}, err
 	}
 	defer done()
 	var made Trees
-	if made.Tracked, err = s.updated(ctx, index); err != nil {
+	if made.Tracked, err = s.treeOfFiles(ctx, index); err != nil {
 		return Trees{}, err
 	}
 	link, err := s.documentFile()
@@ -78,16 +78,16 @@ func (s Slot) ChangedSince(ctx context.Context, whole string) ([]string, error) 
 }
 
 func (s Slot) changedSince(ctx context.Context, whole string) ([]string, error) {
-	index, done, err := s.revealed(ctx)
+	index, done, err := s.indexWithoutFlags(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	now, err := s.updated(ctx, index)
+	now, err := s.treeOfFiles(ctx, index)
 	if err != nil {
 		return nil, err
 	}
-	apart, err := s.Repo.apartTrees(ctx, whole, now)
+	apart, err := s.Repo.diffTrees(ctx, whole, now)
 	if err != nil || len(apart) == 0 {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (s Slot) changedSince(ctx context.Context, whole string) ([]string, error) 
 		if now, err = s.withFiles(ctx, index, files); err != nil {
 			return nil, err
 		}
-		if apart, err = s.Repo.apartTrees(ctx, whole, now); err != nil {
+		if apart, err = s.Repo.diffTrees(ctx, whole, now); err != nil {
 			return nil, err
 		}
 	}
@@ -111,10 +111,10 @@ func (s Slot) changedSince(ctx context.Context, whole string) ([]string, error) 
 // Differs lists the files by which a commit is not what was judged: the whole tree, of which files may be missing that git
 // did not know then.
 func (r Repo) Differs(ctx context.Context, judged Trees, commit string) ([]string, error) {
-	apart, err := r.apartTrees(ctx, judged.Whole, commit+"^{tree}")
+	apart, err := r.diffTrees(ctx, judged.Whole, commit+"^{tree}")
 	if err == nil && slices.ContainsFunc(apart, func(d difference) bool { return d.kind == removed }) {
 		var unknown []difference
-		unknown, err = r.apartTrees(ctx, judged.Whole, judged.Tracked)
+		unknown, err = r.diffTrees(ctx, judged.Whole, judged.Tracked)
 		gone := map[string]bool{}
 		for _, d := range unknown {
 			gone[d.path] = d.kind == removed
@@ -127,8 +127,8 @@ func (r Repo) Differs(ctx context.Context, judged Trees, commit string) ([]strin
 	return paths(apart), nil
 }
 
-// revealed is a copy of the slot's index in which nothing is overlooked.
-func (s Slot) revealed(ctx context.Context) (index string, done func(), err error) {
+// indexWithoutFlags is a copy of the slot's index in which nothing is overlooked.
+func (s Slot) indexWithoutFlags(ctx context.Context) (index string, done func(), err error) {
 	here, own := s.own(ctx)
 	if !own {
 		return "", nil, errors.New("it is no worktree of the repository")
@@ -141,11 +141,11 @@ func (s Slot) revealed(ctx context.Context) (index string, done func(), err erro
 	if err != nil {
 		return "", nil, err
 	}
-	return s.copyIndex(ctx, here.gitDir, s.concealing(known.flags, prepared))
+	return s.copyIndex(ctx, here.gitDir, s.hidingFlags(known.flags, prepared))
 }
 
-// updated is the tree of all files that the index knows, as they lie there.
-func (s Slot) updated(ctx context.Context, index string) (string, error) {
+// treeOfFiles is the tree of all files that the index knows, as they lie there.
+func (s Slot) treeOfFiles(ctx context.Context, index string) (string, error) {
 	if _, err := s.with(ctx, index, "add", "--update", "--sparse", "--", ":/"); err != nil {
 		return "", fmt.Errorf("add what changed: %w", err)
 	}
@@ -208,7 +208,7 @@ const (
 	removed = 'D'
 )
 
-func (r Repo) apartTrees(ctx context.Context, first, second string) ([]difference, error) {
+func (r Repo) diffTrees(ctx context.Context, first, second string) ([]difference, error) {
 	out, err := r.run(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", first, second, "--")
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ type Work struct {
 
 // Work measures what the workspace holds that the base has not. Files that git does not know yet are left out.
 func (s Slot) Work(ctx context.Context) (Work, error) {
-	from, err := s.forked(ctx)
+	from, err := s.mergeBase(ctx)
 	if err != nil {
 		return Work{}, err
 	}
@@ -56,13 +56,13 @@ func shortstat(text string) (added, removed int) {
 	return added, removed
 }
 
-// read is git in the slot for somebody who only looks, as often as he likes.
+// read runs git in the slot read-only: it takes no lock and may be called at any time.
 func (s Slot) read(ctx context.Context, args ...string) (proc.Result, error) {
 	return s.Repo.git(ctx, call{dir: s.Dir, args: args, env: []string{reading}})
 }
 
-// forked is the commit where the workspace's branch left the base.
-func (s Slot) forked(ctx context.Context) (string, error) {
+// mergeBase is the commit where the workspace's branch left the base.
+func (s Slot) mergeBase(ctx context.Context) (string, error) {
 	base, err := s.Repo.Base(ctx)
 	if err != nil {
 		return "", err
@@ -76,7 +76,7 @@ func (s Slot) forked(ctx context.Context) (string, error) {
 
 // Diff shows what the workspace changed since it left the base: which files, files that git does not know yet, and every line.
 func (s Slot) Diff(ctx context.Context) (string, error) {
-	from, err := s.forked(ctx)
+	from, err := s.mergeBase(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -91,7 +91,7 @@ func (s Slot) Diff(ctx context.Context) (string, error) {
 	return joinDiff(shown, newFiles(unknown)), nil
 }
 
-// ErrNoBranch says that there is nothing to compare: nobody has begun the branch, or it was deleted.
+// ErrNoBranch says that there is nothing to compare: the branch was never created, or it was deleted.
 var ErrNoBranch = errors.New("there is no such branch")
 
 // BranchDiff shows what a branch changed that has no workspace any more.
@@ -115,13 +115,13 @@ func (r Repo) BranchDiff(ctx context.Context, branch string) (string, error) {
 	return joinDiff(shown, nil), nil
 }
 
-// Bounds of what is shown of a diff: nobody reads more on a screen.
+// Bounds of what is shown of a diff: more than this is not read on a screen.
 const (
 	mostDiff  = 1 << 20 // bytes
 	mostFiles = 200     // that are listed, of those that changed and of those that are new
 )
 
-// diffArgs ask for the list of files and every line in one go, whatever a person set up for diffs of their own.
+// diffArgs ask for the list of files and every line in one go, regardless of what a person configured for diffs of their own.
 func diffArgs(of string) []string {
 	return []string{"diff", "--stat", "--patch", fmt.Sprintf("--stat-count=%d", mostFiles), "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", of, "--"}
 }

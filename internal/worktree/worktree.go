@@ -4,7 +4,7 @@
 // document, merging by plumbing, and taking a workspace away. It does not own which task has which workspace, when a
 // branch is pushed or a pull request is made, nor whether an agent still lives in a workspace: end it before Release.
 //
-// The law of the house: nobody's work is destroyed, and the user's own checkout is never switched, reset or dirtied.
+// The rule: no one's work is ever destroyed, and the user's own checkout is never switched, reset or dirtied.
 // Local branches are never deleted. What is about to be cleared is kept under refs/orange/rescue/TASK/N first;
 // when it cannot be kept, nothing is cleared.
 package worktree
@@ -99,7 +99,7 @@ func newEnough(version string) bool {
 // mainCheckout leads from any folder of a repository to the top of its main checkout.
 func (r Repo) mainCheckout(ctx context.Context, path string) (string, error) {
 	lines, err := r.revParse(ctx, path, 3, "--git-dir", "--git-common-dir", "--is-bare-repository")
-	if says(err, "not a git repository") {
+	if refusedWith(err, "not a git repository") {
 		return "", task.Notef(errors.Join(task.ErrUsage, ErrNoRepository), "it is not in a git repository; run \"git init\" there and commit, or name another folder")
 	}
 	if err != nil {

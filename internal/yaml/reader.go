@@ -32,7 +32,7 @@ type Pos struct {
 }
 
 // Bounds of one reading, far above what a person writes. They keep a short file from costing minutes:
-// aliases of aliases multiply its values, and a mistake that a file repeats is told once for each pair.
+// aliases of aliases multiply its values, and a mistake that a file repeats is reported once for each pair.
 const (
 	maxProblems = 100
 	maxValues   = 200_000

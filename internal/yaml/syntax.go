@@ -112,7 +112,7 @@ type slip struct {
 	match     []string
 }
 
-// usual is a kind of slip: the library's message, and what its author is told, with the place to look at.
+// usual is a kind of slip: the library's message, the message for its author, and the place to look at.
 type usual struct {
 	message *regexp.Regexp
 	tell    func(r *Reader, s slip) (Pos, string)

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Stand is where a slot is, at one moment.
-type Stand struct {
+// Snapshot is the state of a slot at one moment: what it has checked out, and which files differ from that.
+type Snapshot struct {
 	Head       string   // commit; empty where the branch has none, as one whose ref was deleted
 	Branch     string   // empty when it is on none
 	Modified   []string // paths that git knows and that differ from the commit, sorted; not those that differed when it was prepared
@@ -29,24 +29,24 @@ type Hidden struct {
 	Submodule string   // in which it lies, and from which Path goes; empty for a file of the slot itself
 }
 
-// Stand looks where the slot is. One that is not there has no stand.
-func (s Slot) Stand(ctx context.Context) (Stand, bool, error) {
+// Snapshot reads the state of the slot. The second result is false for a slot that does not exist.
+func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 	if _, err := os.Lstat(filepath.Join(s.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
-		return Stand{}, false, nil
+		return Snapshot{}, false, nil
 	}
 	here, own := s.own(ctx)
 	if !own {
-		return Stand{}, false, fmt.Errorf("cannot look at workspace %q: it is no worktree of %q any more; save what is in it and move it away", s.Dir, s.Repo.Path)
+		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: it is no worktree of %q any more; save what is in it and move it away", s.Dir, s.Repo.Path)
 	}
 	prepared, _, err := s.note(ctx)
 	if err != nil {
-		return Stand{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
+		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
 	}
-	seen, err := s.everything(ctx, asked{untracked: "all", submodules: "untracked"}, prepared)
+	seen, err := s.fullStatus(ctx, asked{untracked: "all", submodules: "untracked"}, prepared)
 	if err != nil {
-		return Stand{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
+		return Snapshot{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
 	}
-	at := Stand{Head: seen.head, Branch: seen.branch, Hidden: seen.hidden}
+	at := Snapshot{Head: seen.head, Branch: seen.branch, Hidden: seen.hidden}
 	for _, c := range s.withoutShown(seen.changes, prepared.Shown) {
 		switch {
 		case c.submodule:
@@ -59,7 +59,7 @@ func (s Slot) Stand(ctx context.Context) (Stand, bool, error) {
 	}
 	below, err := s.hiddenBelow(ctx, seen.submodules)
 	if err != nil {
-		return Stand{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
+		return Snapshot{}, false, fmt.Errorf("cannot tell whether the workspace is clean: %w", err)
 	}
 	for _, h := range below {
 		at.Hidden = append(at.Hidden, h)
@@ -70,7 +70,7 @@ func (s Slot) Stand(ctx context.Context) (Stand, bool, error) {
 	slices.Sort(at.Submodules)
 	at.Submodules = slices.Compact(at.Submodules)
 	if at.Setup, _, err = s.changedSetup(ctx, here.gitDir, prepared.setup); err != nil {
-		return Stand{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
+		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: %w", s.Dir, err)
 	}
 	return at, true, nil
 }

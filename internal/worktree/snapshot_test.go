@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-func TestStand_tellsWhatACommitWouldBeAbout(t *testing.T) {
+func TestSnapshot_tellsWhatACommitWouldBeAbout(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.slot(1)
-	if _, there, err := s.Stand(t.Context()); there || err != nil {
+	if _, there, err := s.Snapshot(t.Context()); there || err != nil {
 		t.Errorf("before it is made: %t, %v", there, err)
 	}
 	prepare(t, s, "topic", "T1")
@@ -20,7 +20,7 @@ func TestStand_tellsWhatACommitWouldBeAbout(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s.Dir, "noise.log", "ignored")
-	at, there, err := s.Stand(t.Context())
+	at, there, err := s.Snapshot(t.Context())
 	if err != nil || !there || len(at.Modified)+len(at.New) > 0 {
 		t.Errorf("clean: %+v, %t, %v", at, there, err)
 	}
@@ -33,7 +33,7 @@ func TestStand_tellsWhatACommitWouldBeAbout(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.Dir, "sub", "deep.txt")); err != nil {
 		t.Fatal(err)
 	}
-	at, _, err = s.Stand(t.Context())
+	at, _, err = s.Snapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,16 +82,16 @@ func (h home) counted(look func()) int64 {
 	return h.calls.n.Load() - before
 }
 
-func stand(t *testing.T, s Slot) Stand {
+func stand(t *testing.T, s Slot) Snapshot {
 	t.Helper()
-	at, there, err := s.Stand(t.Context())
+	at, there, err := s.Snapshot(t.Context())
 	if err != nil || !there {
 		t.Fatalf("stand: %t, %v", there, err)
 	}
 	return at
 }
 
-func TestStand_namesSubmodulesApart(t *testing.T) {
+func TestSnapshot_namesSubmodulesApart(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	library := filepath.Join(h.root, "library")
@@ -122,7 +122,7 @@ func TestStand_namesSubmodulesApart(t *testing.T) {
 	submodules("")
 }
 
-func TestStand_whereHEADIsNoPlainBranch(t *testing.T) {
+func TestSnapshot_whereHEADIsNoPlainBranch(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.prepared(t, "(detached)", "T1")
