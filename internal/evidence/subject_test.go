@@ -175,15 +175,15 @@ func TestCompare_tellsInALineHowTheBranchStandsToWhatWasJudged(t *testing.T) {
 		more, fewer int
 		want        string
 	}{
-		"nobody asks":            {status: "work", noted: reviewed, tip: moved},
-		"as it was reviewed":     {status: "look", noted: reviewed, tip: noted, want: "reviewed 1111111, and nothing since"},
-		"moved since the review": {status: "look", noted: reviewed, tip: moved, more: 3, want: "reviewed 1111111, now 2222222, 3 commits since"},
-		"other commits":          {status: "look", noted: reviewed, tip: moved, more: 1, fewer: 2, want: "reviewed 1111111, now 2222222, with 1 commit that it had not and without 2 commits that it had"},
-		"put up by a person":     {status: "look", noted: put, tip: moved, more: 1, want: "put up by Ada and not reviewed 1111111, now 2222222, 1 commit since"},
-		"under review":           {status: "look", noted: noted, tip: moved, more: 1, want: "put up at 1111111, now 2222222, 1 commit since"},
-		"the branch is gone":     {status: "look", noted: reviewed, tip: task.Subject{Trouble: "there is no such branch"}, want: "reviewed 1111111; now there is no such branch"},
-		"the record does not say it":        {status: "look", tip: moved, want: "the record does not say which commit it is about"},
-		"nobody could":           {status: "look", noted: task.Subject{Trouble: "no such branch"}, tip: moved, want: "the record does not say which commit it is about: no such branch"},
+		"nobody asks":                {status: "work", noted: reviewed, tip: moved},
+		"as it was reviewed":         {status: "look", noted: reviewed, tip: noted, want: "reviewed 1111111, and nothing since"},
+		"moved since the review":     {status: "look", noted: reviewed, tip: moved, more: 3, want: "reviewed 1111111, now 2222222, 3 commits since"},
+		"other commits":              {status: "look", noted: reviewed, tip: moved, more: 1, fewer: 2, want: "reviewed 1111111, now 2222222, with 1 commit that it had not and without 2 commits that it had"},
+		"put up by a person":         {status: "look", noted: put, tip: moved, more: 1, want: "put up by Ada and not reviewed 1111111, now 2222222, 1 commit since"},
+		"under review":               {status: "look", noted: noted, tip: moved, more: 1, want: "put up at 1111111, now 2222222, 1 commit since"},
+		"the branch is gone":         {status: "look", noted: reviewed, tip: task.Subject{Trouble: "there is no such branch"}, want: "reviewed 1111111; now there is no such branch"},
+		"the record does not say it": {status: "look", tip: moved, want: "the record does not say which commit it is about"},
+		"nobody could":               {status: "look", noted: task.Subject{Trouble: "no such branch"}, tip: moved, want: "the record does not say which commit it is about: no such branch"},
 	} {
 		w := newWorld(t)
 		w.tip, w.more, w.fewer = c.tip, c.more, c.fewer
