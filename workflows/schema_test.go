@@ -91,7 +91,8 @@ func TestEverySoundWorkflowFitsTheSchema(t *testing.T) {
 			sound[file] = read(t, file)
 		}
 	}
-	for i, block := range regexp.MustCompile("(?ms)(^<!-- part -->\n)?^```yaml\n(.*?)^```$").FindAllStringSubmatch(read(t, manual), -1) {
+	for i, block := range regexp.MustCompile(
+		"(?ms)(^<!-- part -->\n)?^```yaml\n(.*?)^```$").FindAllStringSubmatch(read(t, manual), -1) {
 		if block[1] == "" {
 			sound[fmt.Sprintf("block %d of %s", i+1, manual)] = block[2]
 		}
@@ -137,7 +138,8 @@ func TestTheSchemaRefusesWrongKeysTypesAndValues(t *testing.T) {
 	}
 }
 
-// place is one mapping of a workflow file: where its keys stand in the schema, and a file with a key there that nobody knows.
+// place is one mapping of a workflow file: where its keys stand in the schema, and a file with a key there that
+// nobody knows.
 type place struct{ at, text string }
 
 const unknownKey = "zzz_unknown"
@@ -174,7 +176,8 @@ func parserKeys(t *testing.T, p place) []string {
 		t.Fatalf("%q: %v", p.at, err)
 	}
 	for _, problem := range problems {
-		if _, list, ok := strings.Cut(problem.Message, "expected one of "); ok && strings.Contains(problem.Message, `unknown key "`+unknownKey+`"`) {
+		if _, list, ok := strings.Cut(problem.Message, "expected one of "); ok &&
+			strings.Contains(problem.Message, `unknown key "`+unknownKey+`"`) {
 			list, _, _ = strings.Cut(list, ";")
 			return strings.Split(strings.ReplaceAll(list, `"`, ""), ", ")
 		}

@@ -23,8 +23,8 @@ const (
 	liveTasks = 100
 )
 
-// The dashboard over 10,000 tasks in a terminal of its own: from the start of the process to the first rows, from a key to what it
-// changes on the screen, and the most memory that it had.
+// The dashboard over 10,000 tasks in a terminal of its own: from the start of the process to the first rows, from
+// a key to what it changes on the screen, and the most memory that it had.
 func BenchmarkDashboard(b *testing.B) {
 	w := newWorld(b)
 	w.crowd(b)
@@ -71,8 +71,10 @@ func (w *world) crowd(b *testing.B) {
 			live, status = 1, "pending"
 		}
 		at := time.Date(2026, 1, 1, 0, 0, manyTasks-i, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
-		do("UPDATE one SET id = ?, branch = ?, summary = ?, live = ?, status = ?, created_at = ?, updated_at = ?", fmt.Sprintf("%021d", i), fmt.Sprintf("feat/number-%05d", i),
-			fmt.Sprintf("Number %d: users forget what they wanted when they came here, and so do we", i), live, status, at, at)
+		do("UPDATE one SET id = ?, branch = ?, summary = ?, live = ?, status = ?, created_at = ?, updated_at = ?",
+			fmt.Sprintf("%021d", i), fmt.Sprintf("feat/number-%05d", i),
+			fmt.Sprintf("Number %d: users forget what they wanted when they came here, and so do we", i), live,
+			status, at, at)
 		do("INSERT INTO tasks SELECT * FROM one")
 	}
 	if err := tx.Commit(); err != nil {
@@ -142,7 +144,8 @@ func (s *sitting) rest() {
 			if !open {
 				return
 			}
-		case <-time.After(40*time.Millisecond + time.Duration(rand.IntN(20))*time.Millisecond): // so that keys come at no beat of the screen's
+		// so that keys come at no beat of the screen's
+		case <-time.After(40*time.Millisecond + time.Duration(rand.IntN(20))*time.Millisecond):
 			return
 		}
 	}

@@ -23,7 +23,8 @@ const mortalWord = "die-on-demand"
 
 // mortal notes its process, waits for a byte on the pipe, leaves evidence that nobody has seen before, and ends.
 func mortal(dir string) int {
-	if err := os.WriteFile(filepath.Join(dir, "agent"), strconv.AppendInt(nil, int64(os.Getpid()), 10), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "agent"), strconv.AppendInt(nil, int64(os.Getpid()), 10),
+		0o644); err != nil {
 		return 1
 	}
 	pipe, err := os.Open(filepath.Join(dir, "trigger"))
@@ -37,7 +38,8 @@ func mortal(dir string) int {
 	if err != nil {
 		return 1
 	}
-	if _, err := fmt.Fprintf(file, "\n## Handoff\n\nDONE: what was asked for at %d\n", time.Now().UnixNano()); err != nil {
+	if _, err := fmt.Fprintf(file, "\n## Handoff\n\nDONE: what was asked for at %d\n",
+		time.Now().UnixNano()); err != nil {
 		return 1
 	}
 	return 0
@@ -68,7 +70,8 @@ prompts:
   go: Go.
 `
 
-// From an agent's death to the committed next state of its task, a monitor running, beside bare durable commits of the same run.
+// From an agent's death to the committed next state of its task, a monitor running, beside bare durable commits
+// of the same run.
 func BenchmarkDeathToNextState(b *testing.B) {
 	w := newWorld(b)
 	self, err := os.Executable()
@@ -79,7 +82,8 @@ func BenchmarkDeathToNextState(b *testing.B) {
 		b.Fatal(err)
 	}
 	w.write("orange/workflows/pingpong.yml", pingPong)
-	w.write("orange/harnesses/mortal.yml", fmt.Sprintf("name: mortal\nworker: {command: [%q, %s, %q]}\n", self, mortalWord, w.dir))
+	w.write("orange/harnesses/mortal.yml", fmt.Sprintf("name: mortal\nworker: {command: [%q, %s, %q]}\n", self,
+		mortalWord, w.dir))
 	db := openBench(b, filepath.Join(w.dir, "orange", "orange.db"))
 	bare := openBench(b, filepath.Join(w.dir, "bare.db"))
 	if _, err := bare.ExecContext(b.Context(), "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)"); err != nil {
@@ -109,7 +113,8 @@ func BenchmarkDeathToNextState(b *testing.B) {
 
 func openBench(b *testing.B, path string) *sql.DB {
 	b.Helper()
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	db, err := sql.Open("sqlite",
+		"file:"+path+"?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -202,7 +207,8 @@ func (w *world) settled(b *testing.B, db *sql.DB) {
 	late := time.After(30 * time.Second)
 	for {
 		var owed int
-		err := db.QueryRowContext(b.Context(), "SELECT (SELECT count(*) FROM hooks WHERE state IN ('pending', 'failed')) + (SELECT count(*) = 0 FROM seats WHERE ended = 0)").Scan(&owed)
+		err := db.QueryRowContext(b.Context(), "SELECT (SELECT count(*) FROM hooks WHERE state IN ('pending', "+
+			"'failed')) + (SELECT count(*) = 0 FROM seats WHERE ended = 0)").Scan(&owed)
 		if err != nil {
 			b.Fatal(err)
 		}

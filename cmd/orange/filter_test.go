@@ -14,10 +14,12 @@ import (
 	"strings"
 )
 
-// filterWord makes the test binary a filter of git that lives as long as its git, as Git LFS is one: filter.NAME.process.
+// filterWord makes the test binary a filter of git that lives as long as its git, as Git LFS is one:
+// filter.NAME.process.
 const filterWord = "filter-process"
 
-// filter keeps the text of files aside in a folder, and leaves their names to git. While it runs a file of its process is there.
+// filter keeps the text of files aside in a folder, and leaves their names to git. While it runs a file of its
+// process is there.
 func filter(dir string) int {
 	alive := filepath.Join(dir, "process-"+strconv.Itoa(os.Getpid()))
 	if err := os.WriteFile(alive, nil, 0o600); err != nil {

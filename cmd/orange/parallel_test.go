@@ -31,10 +31,13 @@ func newWorld(t testing.TB) *world {
 	w := &world{t: t, dir: dir, repo: filepath.Join(dir, "coffee")}
 	config := filepath.Join(dir, "gitconfig")
 	w.write("gitconfig", "[user]\n\tname = Person\n\temail = person@localhost\n[init]\n\tdefaultBranch = main\n")
-	w.env = append(os.Environ(), "HOME="+dir, "ORANGE_HOME="+filepath.Join(dir, "orange"), "TMUX_TMPDIR="+sockets, "TMUX=",
-		"GIT_CONFIG_GLOBAL="+config, "GIT_CONFIG_SYSTEM="+os.DevNull, "ORANGE_SEAT=", "PATH="+built.dir+":"+os.Getenv("PATH"))
+	w.env = append(os.Environ(), "HOME="+dir, "ORANGE_HOME="+filepath.Join(dir, "orange"), "TMUX_TMPDIR="+sockets,
+		"TMUX=",
+		"GIT_CONFIG_GLOBAL="+config, "GIT_CONFIG_SYSTEM="+os.DevNull, "ORANGE_SEAT=",
+		"PATH="+built.dir+":"+os.Getenv("PATH"))
 	w.write("coffee/README.md", "# A repository\n")
-	w.write("orange/harnesses/idle.yml", "name: idle\nworker: {command: [tail, -f, \"{prompt_file}\"]}\nreviewer: {command: [tail, -f, \"{prompt_file}\"]}\n")
+	w.write("orange/harnesses/idle.yml", "name: idle\nworker: {command: [tail, -f, "+
+		"\"{prompt_file}\"]}\nreviewer: {command: [tail, -f, \"{prompt_file}\"]}\n")
 	for _, words := range []string{"init -q", "add .", "commit -q -m Begin"} {
 		w.must("git", strings.Fields(words)...)
 	}
@@ -75,7 +78,8 @@ func (w *world) must(name string, args ...string) string {
 func (w *world) create(branch string, more ...string) string {
 	w.t.Helper()
 	var answer struct{ Task struct{ ID string } }
-	out := w.must("orange", append([]string{"task", "create", branch, "A thing", "--harness", "idle", "--json"}, more...)...)
+	out := w.must("orange", append([]string{"task", "create", branch, "A thing", "--harness", "idle", "--json"},
+		more...)...)
 	if err := json.Unmarshal([]byte(out), &answer); err != nil {
 		w.t.Fatal(err)
 	}
@@ -115,7 +119,8 @@ func TestEightCreatesOfOneBranchMakeOneTask(t *testing.T) {
 		t.Errorf("%d of 8 succeeded, want 1", n)
 	}
 	var list struct{ Tasks []any }
-	if err := json.Unmarshal([]byte(w.must("orange", "task", "list", "--json")), &list); err != nil || len(list.Tasks) != 1 {
+	if err := json.Unmarshal([]byte(w.must("orange", "task", "list", "--json")), &list); err != nil ||
+		len(list.Tasks) != 1 {
 		t.Errorf("there are %d tasks (%v), want 1", len(list.Tasks), err)
 	}
 }
@@ -151,7 +156,8 @@ func TestTwoHundredStatusChangesLoseNoLineThatAnAgentAppends(t *testing.T) {
 	if os.Getenv("ORANGE_TEST_LONG") != "" {
 		breath = ""
 	}
-	agent := exec.Command("sh", "-c", `n=0; while [ ! -e "$2" ]; do n=$((n+1)); echo "line $n" >>"$1"; `+breath+`done; echo $n`, "agent", w.document(id), stop)
+	agent := exec.Command("sh", "-c", `n=0; while [ ! -e "$2" ]; do n=$((n+1)); echo "line $n" >>"$1"; `+breath+
+		`done; echo $n`, "agent", w.document(id), stop)
 	var said strings.Builder
 	agent.Stdout = &said
 	if err := agent.Start(); err != nil {
@@ -207,7 +213,8 @@ func TestEightMergesAtOnceLeaveThePersonsCheckoutClean(t *testing.T) {
 	var group sync.WaitGroup
 	for _, id := range ids {
 		group.Go(func() {
-			if _, err := w.run("orange", "task", "merge", "--local", "--override", "nobody reviews notes", id); err != nil {
+			if _, err := w.run("orange", "task", "merge", "--local", "--override", "nobody reviews notes",
+				id); err != nil {
 				var exit *exec.ExitError
 				errors.As(err, &exit)
 				t.Errorf("%v: %s", err, exit.Stderr)

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// full fills the home's disk to the last byte. Without a disk of its own the system refuses every byte that a command writes.
+// full fills the home's disk to the last byte. Without a disk of its own the system refuses every byte that a
+// command writes.
 func full(w *ward) func() {
 	w.settled() // a command opens a record that another one has open on a full disk too
 	if w.inside != nil {
@@ -30,8 +31,8 @@ const (
 	mostPages = 64
 )
 
-// fullBehindTheCommit is for a move: the disk gets one page more until there is room for the record, and then none is left
-// for the file that follows it.
+// fullBehindTheCommit is for a move: the disk gets one page more until there is room for the record, and then
+// none is left for the file that follows it.
 func fullBehindTheCommit(w *ward, run []string) (said string, code int) {
 	if w.likeness {
 		return w.ask(run...)
@@ -46,7 +47,8 @@ func fullBehindTheCommit(w *ward, run []string) (said string, code int) {
 	return said, code
 }
 
-// fullInTheMiddle is for what can be asked for again: the disk gets one page more until the program fails where it is meant to.
+// fullInTheMiddle is for what can be asked for again: the disk gets one page more until the program fails where
+// it is meant to.
 func fullInTheMiddle(where string) func(w *ward, run []string) (said string, code int) {
 	return func(w *ward, run []string) (said string, code int) {
 		if w.likeness {
@@ -103,7 +105,8 @@ func readOnly(path func(w *ward) string) func(w *ward) func() {
 // Without a program for that nothing is changed.
 func (w *ward) bound() {
 	if _, err := exec.LookPath("setpriv"); err == nil && os.Getuid() == 0 {
-		w.inside = []string{"setpriv", "--inh-caps=-dac_override,-dac_read_search", "--bounding-set=-dac_override,-dac_read_search"}
+		w.inside = []string{"setpriv", "--inh-caps=-dac_override,-dac_read_search",
+			"--bounding-set=-dac_override,-dac_read_search"}
 	}
 }
 
@@ -118,12 +121,14 @@ func diskFaults() []fault {
 			becomes: same, goesOn: again,
 		},
 		{
-			name: "The disk becomes full in the middle of a move", whole: true, inflict: filled, how: fullInTheMiddle("(13)"), run: moveIt(), exit: 1,
+			name: "The disk becomes full in the middle of a move", whole: true, inflict: filled,
+			how: fullInTheMiddle("(13)"), run: moveIt(), exit: 1,
 			says:    `(commit|cannot open the record).*: this change was not made; make room on the disk of "HOME" and run the command again|see whether the disk .*`,
 			becomes: same, goesOn: again,
 		},
 		{
-			name: "The disk becomes full between the record and its files", whole: true, run: append(moveIt(), "--reason", "LONG"),
+			name: "The disk becomes full between the record and its files", whole: true,
+			run: append(moveIt(), "--reason", "LONG"),
 			inflict: func(w *ward) func() {
 				history := w.folder(w.ids[0]) + "/history.jsonl"
 				if w.inside != nil {
@@ -136,7 +141,8 @@ func diskFaults() []fault {
 			},
 			how:     fullBehindTheCommit,
 			says:    `orange: working is done, but: mirror task ID: renew history.jsonl: write "?HOME/tasks/coffee/ID/history.jsonl"?: (no space left on device|a folder is in its place)`,
-			becomes: "it has moved: the record is what counts", goesOn: "make room; the next command for the task renews the files",
+			becomes: "it has moved: the record is what counts",
+			goesOn:  "make room; the next command for the task renews the files",
 		},
 		{
 			name: "The disk is full when a task is created", whole: true, inflict: full, run: create, exit: 1,
@@ -144,13 +150,15 @@ func diskFaults() []fault {
 			becomes: "the new one is not made, the others are as before", goesOn: again,
 		},
 		{
-			name: "The disk becomes full in the middle of creating a task", whole: true, inflict: filled, how: fullInTheMiddle("(13)"),
+			name: "The disk becomes full in the middle of creating a task", whole: true, inflict: filled,
+			how: fullInTheMiddle("(13)"),
 			run: append(slices.Clone(create), "--no-spawn"), exit: 1,
 			says:    `commit task "ID": commit: database or disk is full \(13\): this change was not made; make room on the disk of "HOME" and run the command again|see whether the disk .*`,
 			becomes: "the new one is not made, and no folder of it stays", goesOn: again,
 		},
 		{
-			name: "The disk becomes full between a task's creation and its start", whole: true, inflict: filled, how: fullInTheMiddle("was created"),
+			name: "The disk becomes full between a task's creation and its start", whole: true, inflict: filled,
+			how: fullInTheMiddle("was created"),
 			run: create, exit: 1,
 			says: `orange: task ID was created and is pending, but it cannot be started: .*: this change was not made; make room on the disk of "HOME" ` +
 				`and run the command again; start it with: orange task spawn ID|see whether the disk .*`,
@@ -170,7 +178,9 @@ func diskFaults() []fault {
 			becomes: "it moves: no task depends on the log", goesOn: "the log goes on when there is room",
 		},
 		{
-			name: "The home is read-only", whole: true, inflict: readOnly(func(w *ward) string { return w.home() }), run: moveIt(), exit: 1,
+			name: "The home is read-only", whole: true, inflict: readOnly(func(w *ward) string {
+				return w.home()
+			}), run: moveIt(), exit: 1,
 			says:    `cannot open the record "HOME/orange.db": .*: the file and its folder must be writable for you; give yourself the right to write in "HOME", or set ORANGE_HOME to another folder|see whether the disk .*`,
 			becomes: same, goesOn: "make it writable; the same command again",
 		},
@@ -178,7 +188,8 @@ func diskFaults() []fault {
 			name: "The task's folder is read-only", run: moveIt(),
 			inflict: readOnly(func(w *ward) string { return w.folder(w.ids[0]) }),
 			says:    `orange: working is done, but: mirror task ID: renew the header of TASK.md: "HOME/tasks/coffee/ID/TASK.md" cannot be opened: (read-only file system|permission denied)`,
-			becomes: "it has moved: the record is what counts", goesOn: "make the folder writable; the next command for the task renews the files",
+			becomes: "it has moved: the record is what counts",
+			goesOn:  "make the folder writable; the next command for the task renews the files",
 		},
 	}
 }

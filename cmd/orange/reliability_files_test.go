@@ -44,7 +44,8 @@ func documentFaults() []fault {
 	const stays = "it stays where it is, and moves that need no evidence are open"
 	const mend = "put the file back; the same command again"
 	refused := func(name, why string, inflict func(*ward) func()) fault {
-		return fault{name: name, inflict: inflict, run: moveIt(), exit: 3, says: missing(why), becomes: stays, goesOn: mend}
+		return fault{name: name, inflict: inflict, run: moveIt(), exit: 3, says: missing(why), becomes: stays,
+			goesOn: mend}
 	}
 	return []fault{
 		refused("TASK.md is a folder", `is a folder, expected a file`, replaced("TASK.md", byFolder)),
@@ -58,7 +59,8 @@ func documentFaults() []fault {
 			}
 		}),
 		refused("TASK.md is a pipe", `is a pipe, expected a file`, replaced("TASK.md", byPipe)),
-		refused("TASK.md has 100 MB", `is larger than 32 MiB; keep what belongs to the task and move the rest into a file of its own`,
+		refused("TASK.md has 100 MB",
+			`is larger than 32 MiB; keep what belongs to the task and move the rest into a file of its own`,
 			replaced("TASK.md", func(w *ward, path string) {
 				byChange(func(text string) string { return text })(w, path)
 				w.check(os.Truncate(w.at(path), 100<<20))
@@ -77,7 +79,9 @@ func documentFaults() []fault {
 		}),
 		{
 			name: "TASK.md is not UTF-8", run: []string{"task", "show", "ID"},
-			inflict: replaced("TASK.md", byChange(func(text string) string { return strings.Replace(text, "ü", "\xfc", 1) })),
+			inflict: replaced("TASK.md", byChange(func(text string) string {
+				return strings.Replace(text, "ü", "\xfc", 1)
+			})),
 			says:    `problem      line \d+: cannot read the document as text: the byte 0xfc is not UTF-8; save it as plain UTF-8 text`,
 			becomes: "it moves on what can be read; the line that is wrong is shown", goesOn: "save the file as UTF-8",
 		},
@@ -107,10 +111,12 @@ func documentFaults() []fault {
 					w.body[id] = body
 				}
 			},
-			says: accepted, becomes: "it moves; a new header is put above the broken one, with an event", goesOn: "delete the broken header below",
+			says: accepted, becomes: "it moves; a new header is put above the broken one, with an event",
+			goesOn: "delete the broken header below",
 		},
 		{
-			name: "The link to TASK.md in the worktree is replaced by a pipe", run: moveIt(), inflict: func(w *ward) func() {
+			name: "The link to TASK.md in the worktree is replaced by a pipe", run: moveIt(),
+			inflict: func(w *ward) func() {
 				path := filepath.Join(w.slot(), "TASK.md")
 				back := w.aside(path)
 				byPipe(w, path)
@@ -138,13 +144,16 @@ func historyFaults() []fault {
 	return []fault{
 		renewed("history.jsonl is deleted", byNothing),
 		renewed("history.jsonl is cut short", byChange(func(text string) string { return text[:len(text)/2] })),
-		renewed("history.jsonl has something else at its end", byChange(func(text string) string { return text + "garbage\n" })),
+		renewed("history.jsonl has something else at its end", byChange(func(text string) string {
+			return text + "garbage\n"
+		})),
 		renewed("history.jsonl is a pipe", byPipe),
 		renewed("history.jsonl is a link to another file", byLink),
 		{
 			name: "history.jsonl is a folder", inflict: replaced("history.jsonl", byFolder), run: moveIt(),
 			says:    `orange: working is done, but: mirror task ID: renew history.jsonl: write "HOME/tasks/coffee/ID/history.jsonl": a folder is in its place; move that away`,
-			becomes: "it has moved: the record is what counts", goesOn: "move the folder away; the next command for the task writes the file",
+			becomes: "it has moved: the record is what counts",
+			goesOn:  "move the folder away; the next command for the task writes the file",
 		},
 	}
 }

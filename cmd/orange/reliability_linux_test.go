@@ -25,7 +25,9 @@ func (w *ward) ownDisk() {
 		w.t.Fatalf("copy the home: %v %s", err, out)
 	}
 	// The shell keeps the namespace until its input ends.
-	holder := exec.Command("sh", "-c", `mount -t tmpfs -o size=2m,mode=755 none "$1" && cp -a "$2/." "$1" && echo ready && read -r end`, "sh", w.home(), copied)
+	holder := exec.Command("sh", "-c",
+		`mount -t tmpfs -o size=2m,mode=755 none "$1" && cp -a "$2/." "$1" && echo ready && read -r end`, "sh",
+		w.home(), copied)
 	holder.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},

@@ -93,12 +93,14 @@ func recordFaults() []fault {
 			inflict: func(w *ward) func() { return w.hold() },
 			says: `database is locked \(5\).*: another program has held "HOME/orange.db" for 20s; run the command again, ` +
 				`and if it is held still, ask "fuser HOME/orange.db" who it is and end it`,
-			becomes: "nothing: it can be listed and not moved", goesOn: "end the program that holds it; the same command again",
+			becomes: "nothing: it can be listed and not moved",
+			goesOn:  "end the program that holds it; the same command again",
 		},
 		{
 			name: "orange.db is garbage", whole: true, run: moveIt(), exit: 1,
 			inflict: damaged(func(w *ward, path string) { w.put(path, strings.Repeat("garbage\n", 4000)) }),
-			says:    `cannot open the record "HOME/orange.db": .*: file is not a database \(26\): ` + copied, becomes: closed, goesOn: back,
+			says:    `cannot open the record "HOME/orange.db": .*: file is not a database \(26\): ` + copied,
+			becomes: closed, goesOn: back,
 		},
 		{
 			name: "A page of orange.db is overwritten", whole: true, run: moveIt(), exit: 1,
@@ -123,7 +125,8 @@ func recordFaults() []fault {
 			becomes: closed, goesOn: back,
 		},
 		{
-			name: "orange.db was written by a newer program", whole: true, run: moveIt(), exit: 1, inflict: func(w *ward) func() {
+			name: "orange.db was written by a newer program", whole: true, run: moveIt(), exit: 1,
+			inflict: func(w *ward) func() {
 				var before int
 				db := w.record()
 				w.check(db.QueryRow("PRAGMA user_version").Scan(&before))
@@ -149,21 +152,25 @@ func clockFaults() []fault {
 	nothing := func() {}
 	return []fault{
 		{
-			name: "The clock is set back an hour: the task's times lie ahead", run: moveIt(), inflict: func(w *ward) func() {
-				w.tell("UPDATE tasks SET created_at = " + aheadOf("created_at") + ", updated_at = " + aheadOf("updated_at") + ", entered_at = " + aheadOf("entered_at"))
+			name: "The clock is set back an hour: the task's times lie ahead", run: moveIt(),
+			inflict: func(w *ward) func() {
+				w.tell("UPDATE tasks SET created_at = " + aheadOf("created_at") + ", updated_at = " +
+					aheadOf("updated_at") + ", entered_at = " + aheadOf("entered_at"))
 				return nothing
 			},
 			says: accepted, becomes: "it moves", goesOn: "nothing is to be done: the order of events is their number",
 		},
 		{
-			name: "The clock is set back an hour: the last event lies ahead", run: moveIt(), inflict: func(w *ward) func() {
+			name: "The clock is set back an hour: the last event lies ahead", run: moveIt(),
+			inflict: func(w *ward) func() {
 				w.lastEventAhead(w.ids[0])
 				return nothing
 			},
 			says: accepted, becomes: "it moves", goesOn: "nothing is to be done: the order of events is their number",
 		},
 		{
-			name: "The clock is set back an hour: a failed hook waits for a time that lies ahead", run: []string{"task", "retry", "ID"},
+			name: "The clock is set back an hour: a failed hook waits for a time that lies ahead", run: []string{
+				"task", "retry", "ID"},
 			inflict: func(w *ward) func() {
 				w.endServer()
 				back := w.aside(w.home("harnesses", "idle.yml"))
@@ -172,14 +179,18 @@ func clockFaults() []fault {
 				w.tell("UPDATE hooks SET next_try = " + aheadOf("next_try") + " WHERE state = 'failed'")
 				return nothing
 			},
-			says: `retried what ID owed\n  spawn_agent            done`, becomes: "its hook is tried again at once", goesOn: "nothing more is to be done",
+			says:    `retried what ID owed\n  spawn_agent            done`,
+			becomes: "its hook is tried again at once", goesOn: "nothing more is to be done",
 		},
 		{
-			name: "The clock is set back an hour, and somebody waits", run: []string{"task", "wait", "ID", "--timeout", "1s"}, inflict: func(w *ward) func() {
-				w.tell("UPDATE tasks SET updated_at = " + aheadOf("updated_at") + ", entered_at = " + aheadOf("entered_at"))
+			name: "The clock is set back an hour, and somebody waits", run: []string{
+				"task", "wait", "ID", "--timeout", "1s"}, inflict: func(w *ward) func() {
+				w.tell("UPDATE tasks SET updated_at = " + aheadOf("updated_at") + ", entered_at = " +
+					aheadOf("entered_at"))
 				return nothing
 			},
-			says: `status: clarification\. The worker has questions; a person attaches and answers them\.`, becomes: "who waits is told whose turn it is", goesOn: "nothing is to be done",
+			says:    `status: clarification\. The worker has questions; a person attaches and answers them\.`,
+			becomes: "who waits is told whose turn it is", goesOn: "nothing is to be done",
 		},
 	}
 }

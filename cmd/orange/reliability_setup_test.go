@@ -35,12 +35,14 @@ func setupFaults() []fault {
 	create := []string{"task", "create", "feat/other", "Another thing", "--harness", "idle", "--workflow", "mine"}
 	return []fault{
 		{
-			name: "projects.json is broken", whole: true, run: moveIt(), exit: 1, inflict: spoiled(`{"x`, "projects.json"),
+			name: "projects.json is broken", whole: true, run: moveIt(), exit: 1,
+			inflict: spoiled(`{"x`, "projects.json"),
 			says:    `orange: read "HOME/projects.json": .*; mend the file, or move it away and add the projects again`,
 			becomes: "nothing: it can be shown and not moved", goesOn: "mend the file; the same command again",
 		},
 		{
-			name: "config.yml is broken", run: respawn, repair: retry, inflict: withoutAgent(spoiled("harness: [x", "config.yml")),
+			name: "config.yml is broken", run: respawn, repair: retry,
+			inflict: withoutAgent(spoiled("harness: [x", "config.yml")),
 			says:    `orange: hook failed: spawn_agent: .*HOME/config.yml:1:10: found "\[", which is not closed where line 2 begins, .*\n  the task keeps its status; put that right and run: orange task retry ID`,
 			becomes: agentless, goesOn: "mend the file; `orange task retry`",
 		},
@@ -48,21 +50,27 @@ func setupFaults() []fault {
 			name: "The harness file of a live task is deleted", run: respawn, repair: retry,
 			inflict: withoutAgent(func(w *ward) func() { return w.aside(w.home("harnesses", "idle.yml")) }),
 			says:    `orange: hook failed: spawn_agent: cannot use the harness "idle": it is not known, expected one of .*\n  the task keeps its status; put that right and run: orange task retry ID`,
-			becomes: agentless, goesOn: "put the file back, or choose another harness in TASK.md's header; `orange task retry`",
+			becomes: agentless,
+			goesOn:  "put the file back, or choose another harness in TASK.md's header; `orange task retry`",
 		},
 		{
-			name: "The workflow file of a live task is changed to something broken", run: moveIt(), inflict: spoiled("name: [", "workflows", "default.yml"),
-			says: accepted, becomes: "it moves by the rules that it was created under", goesOn: "nothing is to be done; a new task needs a file that is right",
+			name: "The workflow file of a live task is changed to something broken", run: moveIt(),
+			inflict: spoiled("name: [", "workflows", "default.yml"),
+			says:    accepted, becomes: "it moves by the rules that it was created under",
+			goesOn: "nothing is to be done; a new task needs a file that is right",
 		},
 		{
-			name: "A new task asks for a workflow file that is broken", run: create, exit: 2, inflict: spoiled("name: [", "workflows", "mine.yml"),
+			name: "A new task asks for a workflow file that is broken", run: create, exit: 2,
+			inflict: spoiled("name: [", "workflows", "mine.yml"),
 			says:    `orange: HOME/workflows/mine.yml:1:8: found the end of the file where a list .* \[syntax\]`,
 			becomes: "the new one is not made", goesOn: "mend the file; the same command again",
 		},
 		{
-			name: "A new task asks for a workflow file that is deleted", run: create, exit: 4, inflict: func(*ward) func() { return func() {} },
+			name: "A new task asks for a workflow file that is deleted", run: create, exit: 4,
+			inflict: func(*ward) func() { return func() {} },
 			says:    `orange: cannot find the workflow "mine": expected`,
-			becomes: "the new one is not made; those that were created under it go on", goesOn: "put the file back; the same command again",
+			becomes: "the new one is not made; those that were created under it go on",
+			goesOn:  "put the file back; the same command again",
 		},
 	}
 }

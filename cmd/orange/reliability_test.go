@@ -39,7 +39,8 @@ type fault struct {
 	goesOn  string // how it goes on, for the page
 }
 
-// area is a family of faults that share one home, one after the other: what one of them broke for good would hit the next.
+// area is a family of faults that share one home, one after the other: what one of them broke for good would hit
+// the next.
 type area struct {
 	name    string
 	private bool // its home is a small disk of its own, where the machine allows that
@@ -91,7 +92,8 @@ func TestEveryFault_isSaidClearlyLosesNothingAndLeavesTheOtherTasksAlone(t *test
 			t.Fatal(err)
 		}
 	} else if want != string(have) {
-		t.Errorf("docs/reliability.md is not what was seen; go test ./cmd/orange -run EveryFault -update writes it.\n%s", firstDifference(string(have), want))
+		t.Errorf(
+			"docs/reliability.md is not what was seen; go test ./cmd/orange -run EveryFault -update writes it.\n%s", firstDifference(string(have), want))
 	}
 }
 
@@ -111,12 +113,14 @@ const pageIntroduction = `# When something breaks
 
 Each row is a test (` + "`cmd/orange/reliability_test.go`" + `), and this page is written by it:
 three tasks with an agent each live in one home, the fault is brought about beneath the first, and the command in the first column is run.
-What the program said then stands in the second column, with ` + "`ID`, `HOME` and `REPO`" + ` for the task, the home and the repository.
+What the program said then stands in the second column, with ` + "`ID`, `HOME` and `REPO`" +
+	` for the task, the home and the repository.
 
 After every row it is looked whether
 
 - the exit status is the one in the row, and a move is in the history if and only if the program said that it was made;
-- the history is whole: every event holds the hash of the one before, and ` + "`history.jsonl`" + ` has the same events as the record;
+- the history is whole: every event holds the hash of the one before, and ` + "`history.jsonl`" +
+	` has the same events as the record;
 - what the agents wrote into TASK.md is there, byte for byte;
 - the other two tasks can be listed, shown and moved, during the fault or, where it hits the whole home (marked ●), after it;
 - the task moves again when the fault has gone.
@@ -127,7 +131,8 @@ func page(seen *sightings, before string) string {
 	var b strings.Builder
 	b.WriteString(pageIntroduction)
 	for _, a := range areas() {
-		fmt.Fprintf(&b, "## %s\n\n| fault, and what is run | what you see | what happens to the task | how it goes on |\n|---|---|---|---|\n", strings.ToUpper(a.name[:1])+a.name[1:])
+		fmt.Fprintf(&b, "## %s\n\n| fault, and what is run | what you see | what happens to the task | how it "+
+			"goes on |\n|---|---|---|---|\n", strings.ToUpper(a.name[:1])+a.name[1:])
 		for _, f := range a.faults {
 			text, ran := seen.said[f.name]
 			if !ran { // this run could not have the fault: what was seen elsewhere stays
@@ -137,7 +142,8 @@ func page(seen *sightings, before string) string {
 			if f.whole {
 				mark = " ●"
 			}
-			fmt.Fprintf(&b, "| %s%s: `orange %s` | %s (exit %d) | %s | %s |\n", f.name, mark, typed(f.run), quoted(text), f.exit, f.becomes, f.goesOn)
+			fmt.Fprintf(&b, "| %s%s: `orange %s` | %s (exit %d) | %s | %s |\n", f.name, mark, typed(f.run),
+				quoted(text), f.exit, f.becomes, f.goesOn)
 		}
 		b.WriteString("\n")
 	}
@@ -165,7 +171,8 @@ func quoted(text string) string {
 
 // cell is what the page has as the words of a fault.
 func cell(page, name string) string {
-	found := regexp.MustCompile("(?m)^\\| " + regexp.QuoteMeta(name) + "(?: ●)?: `[^|]*\\| `(.*)` \\(exit").FindStringSubmatch(page)
+	found := regexp.MustCompile("(?m)^\\| " + regexp.QuoteMeta(name) +
+		"(?: ●)?: `[^|]*\\| `(.*)` \\(exit").FindStringSubmatch(page)
 	if found == nil {
 		return ""
 	}

@@ -84,7 +84,8 @@ func gitFaults() []fault {
 				w.put(path, "")
 				return func() { w.check(os.RemoveAll(path)) }
 			}, run: moveIt(), says: accepted,
-			becomes: "it moves; a hook that switches the worktree fails and names the file", goesOn: "delete the file; `orange task retry`",
+			becomes: "it moves; a hook that switches the worktree fails and names the file",
+			goesOn:  "delete the file; `orange task retry`",
 		},
 		{
 			name: "The task's branch is deleted", inflict: func(w *ward) func() {
@@ -92,7 +93,8 @@ func gitFaults() []fault {
 				w.git("update-ref", "-d", "refs/heads/feat/hit")
 				return func() { w.git("update-ref", "refs/heads/feat/hit", head) }
 			}, run: moveIt(), says: accepted,
-			becomes: "it moves; only a merge needs the branch, and says that there is none", goesOn: "`git branch` makes it anew, from the reflog",
+			becomes: "it moves; only a merge needs the branch, and says that there is none",
+			goesOn:  "`git branch` makes it anew, from the reflog",
 		},
 		{
 			name: "The worktree's folder is deleted by hand", inflict: func(w *ward) func() {
@@ -100,7 +102,8 @@ func gitFaults() []fault {
 				w.check(os.RemoveAll(w.slot()))
 				return func() {}
 			}, run: respawn, says: `respawned the worker of ID\n  spawn_agent            done`,
-			becomes: "its worktree is made anew, on its branch; what was not committed is gone with the folder", goesOn: "nothing is to be done",
+			becomes: "its worktree is made anew, on its branch; what was not committed is gone with the folder",
+			goesOn:  "nothing is to be done",
 		},
 		{
 			name: "git has forgotten the worktree (.git/worktrees is gone)", inflict: func(w *ward) func() {
@@ -133,9 +136,11 @@ func tmuxFaults() []fault {
 			becomes: "it moves; whether its agent lives is unknown, never \"dead\"", goesOn: "install tmux",
 		},
 		{
-			name: "tmux is not on PATH, and an agent is to be looked at", run: respawn, exit: 1, inflict: without("tmux"),
+			name: "tmux is not on PATH, and an agent is to be looked at", run: respawn, exit: 1,
+			inflict: without("tmux"),
 			says:    `orange: look at the sessions: list tmux panes: run "tmux": exec: "tmux": executable file not found in \$PATH`,
-			becomes: "nothing: no second agent is started where the first cannot be seen", goesOn: "install tmux; the same command again",
+			becomes: "nothing: no second agent is started where the first cannot be seen",
+			goesOn:  "install tmux; the same command again",
 		},
 	}
 }

@@ -29,7 +29,8 @@ type ward struct {
 	likeness bool     // the fault at hand is only like the one that is meant: the machine cannot have that
 }
 
-const writtenByAgents = "\n## Plan\n\nAPPROACH: plain\nTOUCHING: README.md\n\n## Notes\n\nEine Notiz mit Umlaut: ü, and a tab:\there.\n"
+const writtenByAgents = "\n## Plan\n\nAPPROACH: plain\nTOUCHING: README.md\n\n## Notes\n\nEine Notiz mit " +
+	"Umlaut: ü, and a tab:\there.\n"
 
 func newWard(t *testing.T, private bool) *ward {
 	t.Helper()
@@ -138,7 +139,8 @@ func (w *ward) ask(args ...string) (said string, code int) {
 	case err != nil:
 		w.t.Fatalf("orange %q: %v", args, err)
 	}
-	for _, move := range regexp.MustCompile(`(?m)^(\w+): [a-z-]+ -> ([a-z-]+)$`).FindAllStringSubmatch(string(out), -1) {
+	for _, move := range regexp.MustCompile(`(?m)^(\w+): [a-z-]+ -> ([a-z-]+)$`).FindAllStringSubmatch(
+		string(out), -1) {
 		w.moved[move[1]] = append(w.moved[move[1]], move[2])
 	}
 	if strings.Contains(string(out), "panic:") || strings.Contains(string(out), "goroutine ") {

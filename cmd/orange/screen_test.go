@@ -13,8 +13,8 @@ import (
 	"orange/internal/proc"
 )
 
-// screenWords are what a story can do at a terminal of its own: a pane of a tmux server that is only this story's, and ends with it.
-// $SCREEN names the terminal where a story has several.
+// screenWords are what a story can do at a terminal of its own: a pane of a tmux server that is only this
+// story's, and ends with it. $SCREEN names the terminal where a story has several.
 //
 //	screen start 80x24 [COMMAND...]   opens it, with the dashboard or another program in it
 //	screen keys KEY...                presses keys, as tmux names them
@@ -29,7 +29,8 @@ import (
 func screen(ts *testscript.TestScript, neg bool, args []string) {
 	words := map[string]func(*testscript.TestScript, []string){
 		"start": screenStart, "keys": screenKeys, "types": screenTypes, "shows": screenShows, "hides": screenHides,
-		"colours": screenColours, "size": screenSize, "signal": screenSignal, "left": screenLeft, "vanish": screenVanish,
+		"colours": screenColours, "size": screenSize, "signal": screenSignal, "left": screenLeft,
+		"vanish": screenVanish,
 	}
 	if neg || len(args) == 0 || words[args[0]] == nil {
 		ts.Fatalf("usage: screen start|keys|types|shows|hides|colours|size|signal|left|vanish ...")
@@ -40,8 +41,8 @@ func screen(ts *testscript.TestScript, neg bool, args []string) {
 // terminals is the configuration of the server.
 const terminals = "set-option -g status off\nset-option -g default-terminal screen-256color\n"
 
-// seat is who starts the program of a terminal, as a person's shell would: it notes which process that is, and tells how it ended
-// and how it left the terminal. An interrupt is for the program alone.
+// seat is who starts the program of a terminal, as a person's shell would: it notes which process that is, and
+// tells how it ended and how it left the terminal. An interrupt is for the program alone.
 const seat = `trap : INT
 sh -c 'echo $$ >"$1"; shift; exec env "$@"' sh "$@"
 status=$?
@@ -61,7 +62,9 @@ func screenName(ts *testscript.TestScript) string {
 
 // onScreens asks the server of this story's terminals.
 func onScreens(ts *testscript.TestScript, words ...string) (string, error) {
-	out, err := command(ts, append([]string{"tmux", "-L", "screens", "-f", ts.MkAbs(ts.Getenv("WORK") + "/terminals.conf")}, words...)).CombinedOutput()
+	out, err := command(
+		ts, append([]string{"tmux", "-L", "screens", "-f", ts.MkAbs(ts.Getenv("WORK") + "/terminals.conf")},
+			words...)).CombinedOutput()
 	return string(out), err
 }
 
@@ -131,10 +134,13 @@ func screenShows(ts *testscript.TestScript, args []string) {
 
 func screenHides(ts *testscript.TestScript, args []string) {
 	pattern := regexp.MustCompile("(?m)" + strings.Join(args, " "))
-	screenUntil(ts, "hid "+strconv.Quote(pattern.String()), func(picture string) bool { return !pattern.MatchString(picture) })
+	screenUntil(ts, "hid "+strconv.Quote(pattern.String()), func(picture string) bool {
+		return !pattern.MatchString(picture)
+	})
 }
 
-// screenColours looks at every colour on the screen: there is none, or there are some and all are of the sixteen that a person can set.
+// screenColours looks at every colour on the screen: there is none, or there are some and all are of the sixteen
+// that a person can set.
 func screenColours(ts *testscript.TestScript, args []string) {
 	picture := mustScreens(ts, "capture-pane", "-e", "-p", "-t", screenTarget(ts))
 	sixteen, seen := regexp.MustCompile(`^(3[0-7]|4[0-7]|9[0-7]|10[0-7])$`), 0
@@ -173,11 +179,13 @@ func screenSignal(ts *testscript.TestScript, args []string) {
 	}
 }
 
-// screenLeft waits for the end of the program, and looks whether the terminal is as it was: its own screen, a cursor, no mouse, no raw mode.
+// screenLeft waits for the end of the program, and looks whether the terminal is as it was: its own screen, a
+// cursor, no mouse, no raw mode.
 func screenLeft(ts *testscript.TestScript, args []string) {
 	screenShows(ts, []string{"^left with " + strings.Join(args, " ") + "$"})
 	const wanted = "other screen 0, cursor 1, mouse 0"
-	is := mustScreens(ts, "display-message", "-p", "-t", screenTarget(ts), "other screen #{alternate_on}, cursor #{cursor_flag}, mouse #{mouse_any_flag}")
+	is := mustScreens(ts, "display-message", "-p", "-t", screenTarget(ts),
+		"other screen #{alternate_on}, cursor #{cursor_flag}, mouse #{mouse_any_flag}")
 	picture := mustScreens(ts, "capture-pane", "-p", "-t", screenTarget(ts))
 	if strings.TrimSpace(is) != wanted || strings.Contains(picture, "the terminal ") {
 		ts.Fatalf("the terminal was left as %q, want %q:\n%s", is, wanted, picture)

@@ -78,7 +78,8 @@ func tellStories(t *testing.T, dir string) {
 		RequireUniqueNames:  true,
 		Setup:               func(env *testscript.Env) error { return setUp(env, agent) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "keep": keep, "await": await, "quiet": quiet, "snapshot": snapshot, "unchanged": unchanged, "repo": makeRepo, "harness": makeHarness,
+			"exits": exits, "keep": keep, "await": await, "quiet": quiet, "snapshot": snapshot,
+			"unchanged": unchanged, "repo": makeRepo, "harness": makeHarness,
 			"screen": screen, "tamper": tamper, "harmless": harmless,
 		},
 	})
@@ -105,7 +106,8 @@ func setUp(env *testscript.Env, agent string) error {
 		env.Setenv(name, value)
 	}
 	env.Defer(func() { endServers(sockets, home) })
-	config := "[user]\n\tname = Person\n\temail = person@localhost\n[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n"
+	config := "[user]\n\tname = Person\n\temail = person@localhost\n[init]\n\tdefaultBranch = " +
+		"main\n[advice]\n\tdetachedHead = false\n"
 	return os.WriteFile(filepath.Join(env.WorkDir, "gitconfig"), []byte(config), 0o644)
 }
 
@@ -169,7 +171,8 @@ func command(ts *testscript.TestScript, args []string) *exec.Cmd {
 func environment(ts *testscript.TestScript) []string {
 	var env []string
 	for _, name := range []string{
-		"HOME", "ORANGE_HOME", "TMUX_TMPDIR", "TMUX", "PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "LANG", "TZ", "ORANGE_SEAT", "TMPDIR",
+		"HOME", "ORANGE_HOME", "TMUX_TMPDIR", "TMUX", "PATH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "LANG",
+		"TZ", "ORANGE_SEAT", "TMPDIR",
 	} {
 		if value := ts.Getenv(name); value != "" {
 			env = append(env, name+"="+value)
@@ -180,7 +183,8 @@ func environment(ts *testscript.TestScript) []string {
 
 // tamper SQL writes into the record as other hands do.
 func tamper(ts *testscript.TestScript, _ bool, args []string) {
-	source := url.URL{Scheme: "file", Path: filepath.Join(ts.Getenv("ORANGE_HOME"), "orange.db"), RawQuery: "_pragma=busy_timeout(20000)"}
+	source := url.URL{Scheme: "file", Path: filepath.Join(ts.Getenv("ORANGE_HOME"), "orange.db"),
+		RawQuery: "_pragma=busy_timeout(20000)"}
 	db, err := sql.Open("sqlite", source.String())
 	ts.Check(err)
 	defer db.Close()
@@ -275,9 +279,11 @@ func state(ts *testscript.TestScript) []byte {
 	return b.Bytes()
 }
 
-// harmless FILE... looks whether a text, stdout and stderr among them, holds nothing that a terminal would obey or that nobody can see.
+// harmless FILE... looks whether a text, stdout and stderr among them, holds nothing that a terminal would obey
+// or that nobody can see.
 func harmless(ts *testscript.TestScript, neg bool, args []string) {
-	raw := regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}\x{61c}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]`)
+	raw := regexp.MustCompile(
+		`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}\x{61c}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]`)
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: harmless FILE...")
 	}

@@ -86,13 +86,14 @@ func (s *storm) look(ctx context.Context) *found {
 		s.t.Fatal(err)
 	}
 	defer db.Close()
-	s.rows(ctx, db, "SELECT id, task, json_extract(hook, '$.action'), state, error FROM hooks ORDER BY id", func(scan func(...any) error) error {
-		var id string
-		var h hookRow
-		err := scan(&h.id, &id, &h.action, &h.state, &h.fail)
-		f.hooks[id] = append(f.hooks[id], h)
-		return err
-	})
+	s.rows(ctx, db, "SELECT id, task, json_extract(hook, '$.action'), state, error FROM hooks ORDER BY id",
+		func(scan func(...any) error) error {
+			var id string
+			var h hookRow
+			err := scan(&h.id, &id, &h.action, &h.state, &h.fail)
+			f.hooks[id] = append(f.hooks[id], h)
+			return err
+		})
 	s.rows(ctx, db, "SELECT workspace, task FROM leases", func(scan func(...any) error) error {
 		var workspace, id string
 		err := scan(&workspace, &id)
@@ -155,7 +156,8 @@ func (s *storm) check(f *found, checkout string) {
 func (s *storm) checkRecord(f *found) {
 	for id, t := range f.tasks {
 		events := f.events[id]
-		if err := task.VerifyChain(events); err != nil || len(events) != t.Seq || t.Seq > 0 && events[t.Seq-1].Hash != t.Hash {
+		if err := task.VerifyChain(events); err != nil || len(events) != t.Seq || t.Seq > 0 &&
+			events[t.Seq-1].Hash != t.Hash {
 			s.fault(id, "its chain does not verify: %v; %d events, record says %d", err, len(events), t.Seq)
 		}
 		status, crashes := task.Status(""), 0
@@ -180,7 +182,8 @@ func (s *storm) checkRecord(f *found) {
 				continue // it rests on nothing
 			}
 			for _, one := range e.Evidence {
-				again := strings.HasPrefix(one.Source, "git ") || strings.EqualFold(one.Source, "## plan") // these may move a task twice
+				// these may move a task twice
+				again := strings.HasPrefix(one.Source, "git ") || strings.EqualFold(one.Source, "## plan")
 				if spent[one]++; spent[one] > 1 && !again {
 					s.fault(id, "event %d rests on %s, which moved it before", e.Seq, one.Source)
 				}
@@ -233,7 +236,8 @@ func (s *storm) git(dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// checkWindows: no session without a task, one live window of a role, that of its newest agent, and no program outside of one.
+// checkWindows: no session without a task, one live window of a role, that of its newest agent, and no program
+// outside of one.
 func (s *storm) checkWindows(f *found) {
 	live := map[string]paneRow{}
 	sessions := map[int]bool{}
@@ -255,7 +259,8 @@ func (s *storm) checkWindows(f *found) {
 		key := seat.Task + " " + seat.Role
 		p, there := live[key]
 		if !there || p.hook != seat.Hook || p.pid != seat.PID {
-			s.fault(seat.Task, "the %s of hook %d (process %d) has the seat; its live window is %+v", seat.Role, seat.Hook, seat.PID, p)
+			s.fault(seat.Task, "the %s of hook %d (process %d) has the seat; its live window is %+v", seat.Role,
+				seat.Hook, seat.PID, p)
 		}
 		delete(live, key)
 	}
@@ -296,14 +301,16 @@ func sessionOf(pid int) int {
 	return leader
 }
 
-// checkAnswers: what was granted is in the history exactly once, what was refused is not, and what was cut short at most once.
+// checkAnswers: what was granted is in the history exactly once, what was refused is not, and what was cut short
+// at most once.
 func (s *storm) checkAnswers(f *found) {
 	s.mu.Lock()
 	answers := slices.Clone(s.answers)
 	s.mu.Unlock()
 	for _, words := range s.noted("asked") {
 		status, _ := strconv.Atoi(words[1])
-		answers = append(answers, answer{task: words[0], status: status, moved: words[2] == "true", reason: strings.Join(words[3:], " ")})
+		answers = append(answers, answer{task: words[0], status: status, moved: words[2] == "true",
+			reason: strings.Join(words[3:], " ")})
 	}
 	for _, a := range answers {
 		if _, known := f.tasks[a.task]; !known {
@@ -320,7 +327,8 @@ func (s *storm) checkAnswers(f *found) {
 		}
 		granted := a.status == 0 && a.moved
 		if moves > 1 || granted && moves == 0 || !granted && a.status >= 0 && a.status < 100 && moves > 0 {
-			s.fault(a.task, "the request %q ended with status %d and moved=%t; its history has it %d times", a.reason, a.status, a.moved, moves)
+			s.fault(a.task, "the request %q ended with status %d and moved=%t; its history has it %d times",
+				a.reason, a.status, a.moved, moves)
 		}
 		if granted {
 			s.count("requests granted")

@@ -56,15 +56,16 @@ func (s *storm) kindOf(pid int) string {
 			return kindGit
 		}
 	case filepath.Base(exe) == "tmux":
-		if name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); err == nil && strings.HasPrefix(string(name), "tmux: server") {
+		if name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm"); err == nil &&
+			strings.HasPrefix(string(name), "tmux: server") {
 			return kindTmux
 		}
 	}
 	return ""
 }
 
-// inCheckout says whether a git moves the person's own checkout on: killed in the middle of that, it leaves it half moved,
-// as it would for the person.
+// inCheckout says whether a git moves the person's own checkout on: killed in the middle of that, it leaves it
+// half moved, as it would for the person.
 func (s *storm) inCheckout(pid int) bool {
 	where, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")

@@ -10,7 +10,8 @@ import (
 	"orange/internal/task"
 )
 
-// Two monitors, three that want to look once again and again, and eight command lines on the same tasks: exactly one action per fact.
+// Two monitors, three that want to look once again and again, and eight command lines on the same tasks: exactly
+// one action per fact.
 func TestTwoMonitorsAndEightCommandLines(t *testing.T) {
 	t.Parallel()
 	size := size{tasks: 10, people: 8, dying: 20, rest: 30 * time.Millisecond}
@@ -27,8 +28,10 @@ func TestTwoMonitorsAndEightCommandLines(t *testing.T) {
 	storm, calm := context.WithTimeout(ctx, lasts)
 	defer calm()
 	var crew sync.WaitGroup
-	for _, args := range [][]string{{"monitor"}, {"monitor"}, {"monitor", "--once"}, {"monitor", "--once"}, {"monitor", "--once"}} {
-		crew.Go(func() { s.keep(storm, args...) }) // the second monitor waits for the first one's end; those that look once do nothing beside one
+	for _, args := range [][]string{{"monitor"}, {"monitor"}, {"monitor", "--once"}, {"monitor", "--once"},
+		{"monitor", "--once"}} {
+		// the second monitor waits for the first one's end; those that look once do nothing beside one
+		crew.Go(func() { s.keep(storm, args...) })
 	}
 	crew.Go(func() { s.watch(storm) })
 	for number := range size.people {
@@ -60,7 +63,8 @@ func (s *storm) watch(ctx context.Context) {
 			}
 			key := p.task + " " + p.role
 			if other, two := live[key]; two {
-				s.fault(p.task, "for a while it had two live windows of its %s, of hooks %d and %d", p.role, other, p.hook)
+				s.fault(p.task, "for a while it had two live windows of its %s, of hooks %d and %d", p.role,
+					other, p.hook)
 			}
 			live[key] = p.hook
 		}
@@ -93,7 +97,8 @@ func (s *storm) checkStarts(f *found) {
 			}
 		}
 		if started[id] > told || told > spawning {
-			s.fault(id, "%d hooks may start an agent, its history tells of %d, and %d began", spawning, told, started[id])
+			s.fault(id, "%d hooks may start an agent, its history tells of %d, and %d began", spawning, told,
+				started[id])
 		}
 	}
 }
@@ -141,7 +146,8 @@ func (s *storm) checkDeaths(f *found) {
 	}
 	for d, n := range told {
 		if status, err := strconv.Atoi(d.status); err == nil && status >= firstDeath && n > 0 {
-			s.fault(d.task, "a death of its %s with exit status %s is told %d times more often than it happened", d.role, d.status, n)
+			s.fault(d.task, "a death of its %s with exit status %s is told %d times more often than it happened",
+				d.role, d.status, n)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The real binary under kill -9 at random moments: after orange monitor --once every invariant holds, no session is without a task,
-// no workspace is leased twice, no commit is lost.
+// The real binary under kill -9 at random moments: after orange monitor --once every invariant holds, no session
+// is without a task, no workspace is leased twice, no commit is lost.
 func TestKillStorm(t *testing.T) {
 	t.Parallel()
 	kills, limit := 10, 60*time.Second

@@ -61,7 +61,8 @@ func newStorm(t *testing.T, size size) *storm {
 		t.Skip("processes are found in /proc")
 	}
 	w := newWorld(t)
-	s := &storm{world: w, size: size, deadline: t.Deadline, seed: uint64(time.Now().UnixNano() % 1e9), figures: map[string]int{}, faulty: map[string]bool{}}
+	s := &storm{world: w, size: size, deadline: t.Deadline, seed: uint64(time.Now().UnixNano() % 1e9),
+		figures: map[string]int{}, faulty: map[string]bool{}}
 	if text := os.Getenv("ORANGE_TEST_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
@@ -70,7 +71,8 @@ func newStorm(t *testing.T, size size) *storm {
 		s.seed = seed
 	}
 	t.Logf("seed %d: run this again with ORANGE_TEST_SEED=%d", s.seed, s.seed)
-	s.program, s.home, s.notes = filepath.Join(w.dir, "program", "orange"), filepath.Join(w.dir, "orange"), filepath.Join(w.dir, "notes")
+	s.program, s.home, s.notes = filepath.Join(w.dir, "program", "orange"), filepath.Join(w.dir, "orange"),
+		filepath.Join(w.dir, "notes")
 	for _, pair := range w.env {
 		if value, found := strings.CutPrefix(pair, "TMUX_TMPDIR="); found {
 			s.sockets = value
@@ -88,7 +90,8 @@ func newStorm(t *testing.T, size size) *storm {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := fmt.Sprintf("{command: [sh, %q, %q, %q, %q, \"{prompt_file}\"]}", agent, s.notes, strconv.FormatUint(s.seed, 10), strconv.Itoa(size.dying))
+	command := fmt.Sprintf("{command: [sh, %q, %q, %q, %q, \"{prompt_file}\"]}", agent, s.notes,
+		strconv.FormatUint(s.seed, 10), strconv.Itoa(size.dying))
 	w.write("orange/harnesses/storm.yml", "name: storm\nworker: "+command+"\nreviewer: "+command+"\n")
 	w.must("orange", "project", "update", "--pool-size", strconv.Itoa(size.tasks))
 	return s
@@ -194,7 +197,8 @@ func (s *storm) begin(ctx context.Context, args ...string) {
 	s.branches++
 	branch := "storm/" + strconv.Itoa(s.branches)
 	s.mu.Unlock()
-	out, status := s.orange(ctx, append([]string{"task", "create", branch, "A thing", "--harness", "storm", "--json"}, args...)...)
+	out, status := s.orange(ctx,
+		append([]string{"task", "create", branch, "A thing", "--harness", "storm", "--json"}, args...)...)
 	var made struct{ Task view }
 	if status == 0 && json.Unmarshal([]byte(out), &made) == nil {
 		s.mu.Lock()
@@ -342,7 +346,8 @@ func (s *storm) noted(file string) [][]string {
 	return out
 }
 
-// settle ends the storm, and has everything done that is left to do: the first look may start agents that die of the calm.
+// settle ends the storm, and has everything done that is left to do: the first look may start agents that die of
+// the calm.
 func (s *storm) settle(ctx context.Context) {
 	s.calm(ctx)
 	for range 2 {

@@ -33,13 +33,16 @@ func BenchmarkCommitToLine(b *testing.B) {
 	var told, commits []time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		if one, err = record.Commit(b.Context(), task.Change{Task: one, Expect: one.Version, Events: []task.Event{{Time: begin, Type: task.Updated}}}); err != nil {
+		if one, err = record.Commit(b.Context(), task.Change{Task: one, Expect: one.Version, Events: []task.Event{
+			{Time: begin, Type: task.Updated}}}); err != nil {
 			b.Fatal(err)
 		}
 		end := time.Now()
 		at := <-lines
-		commits, told = append(commits, end.Sub(begin)), append(told, max(0, at.Sub(end))) // it may be read before it is known to be done
-		rest := time.NewTimer(time.Duration(len(told)%20) * 5 * time.Millisecond)          // the watch is asleep for some time, or not at all
+		// it may be read before it is known to be done
+		commits, told = append(commits, end.Sub(begin)), append(told, max(0, at.Sub(end)))
+		// the watch is asleep for some time, or not at all
+		rest := time.NewTimer(time.Duration(len(told)%20) * 5 * time.Millisecond)
 		<-rest.C
 	}
 	b.StopTimer()

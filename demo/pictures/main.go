@@ -1,5 +1,6 @@
-// Pictures draws the README's pictures of the dashboard: it fills a throw-away home with tasks on which scripted agents work,
-// opens the real dashboard in a real terminal, presses its keys, and writes what stands there as SVG.
+// Pictures draws the README's pictures of the dashboard: it fills a throw-away home with tasks on which scripted
+// agents work, opens the real dashboard in a real terminal, presses its keys, and writes what stands there as
+// SVG.
 //
 // usage: pictures PROGRAM AGENT FOLDER      (the program orange, the scripted agent, and where the pictures go)
 package main
@@ -57,7 +58,8 @@ type studio struct{ place, program, agent, folder string }
 
 func (s *studio) env() []string {
 	return []string{
-		"ORANGE_HOME=" + filepath.Join(s.place, "home"), "TMUX_TMPDIR=" + s.place, "TMUX=", "TERM=xterm-256color", "NO_COLOR=",
+		"ORANGE_HOME=" + filepath.Join(s.place, "home"), "TMUX_TMPDIR=" + s.place, "TMUX=", "TERM=xterm-256color",
+		"NO_COLOR=",
 		"PATH=" + filepath.Join(s.place, "bin") + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"ORANGE_SEAT=", "ORANGE_TASK_ID=", "ORANGE_PROJECT=", "ORANGE_ROLE=",
 	}
@@ -79,28 +81,34 @@ func (s *studio) orange(ctx context.Context, args ...string) error {
 // furnish makes a repository, the harnesses, and tasks that stand in different places.
 func (s *studio) furnish(ctx context.Context) error {
 	files := map[string]string{
-		"home/harnesses/scripted.yml": fmt.Sprintf("name: scripted\nworker: {command: [%q, \"{prompt_file}\"]}\nreviewer: {command: [%q, \"{prompt_file}\"]}\n", s.agent, s.agent),
-		"home/harnesses/patient.yml":  "name: patient\nworker: {command: [sh, -c, \"printf 'I read the plan and think about it.\\\\n'; exec cat\"]}\n",
-		"home/harnesses/hasty.yml":    "name: hasty\nworker: {command: [sh, -c, \"echo 'out of memory'; exit 3\"]}\n",
-		"home/config.yml":             "harness: scripted\n",
-		"garden/README.md":            "# The garden\n",
+		"home/harnesses/scripted.yml": fmt.Sprintf("name: scripted\nworker: {command: [%q, "+
+			"\"{prompt_file}\"]}\nreviewer: {command: [%q, \"{prompt_file}\"]}\n", s.agent, s.agent),
+		"home/harnesses/patient.yml": "name: patient\nworker: {command: [sh, -c, \"printf 'I read the plan " +
+			"and think about it.\\\\n'; exec cat\"]}\n",
+		"home/harnesses/hasty.yml": "name: hasty\nworker: {command: [sh, -c, \"echo 'out of memory'; exit 3\"]}\n",
+		"home/config.yml":          "harness: scripted\n",
+		"garden/README.md":         "# The garden\n",
 	}
 	for name, text := range files {
 		path := filepath.Join(s.place, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(text), 0o644)); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(os.Mkdir(filepath.Join(s.place, "bin"), 0o755), os.Symlink(s.program, filepath.Join(s.place, "bin", "orange"))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(s.place, "bin"), 0o755),
+		os.Symlink(s.program, filepath.Join(s.place, "bin", "orange"))); err != nil {
 		return err
 	}
 	for _, words := range [][]string{
-		{"git", "init", "-q", "-b", "main"}, {"git", "config", "user.name", "Demo"}, {"git", "config", "user.email", "demo@localhost"},
+		{"git", "init", "-q", "-b", "main"}, {"git", "config", "user.name", "Demo"},
+		{"git", "config", "user.email", "demo@localhost"},
 		{"git", "add", "README.md"}, {"git", "commit", "-q", "-m", "Begin"},
 		{s.program, "project", "add", ".", "--name", "garden"},
 		{s.program, "task", "create", "fix/login", "Users who forget their name cannot log in"},
 		{s.program, "task", "create", "feature/export", "Export the harvest as CSV, one row for each bed"},
-		{s.program, "task", "create", "docs/watering", "Say in the docs how often tomatoes want water", "--harness", "patient"},
+		{s.program, "task", "create", "docs/watering", "Say in the docs how often tomatoes want water",
+			"--harness", "patient"},
 		{s.program, "task", "create", "feature/frost-alarm", "Warn a day before the first frost", "--harness", "hasty"},
 		{s.program, "task", "create", "chore/upgrade-deps", "Bring the dependencies up to date", "--no-spawn"},
 	} {
@@ -119,7 +127,8 @@ func (s *studio) reviewed(ctx context.Context) error {
 	}
 	for _, line := range strings.Split(list, "\n") {
 		if strings.Contains(line, "fix/login") || strings.Contains(line, "feature/export") {
-			if err := s.orange(ctx, "task", "wait", strings.Fields(line)[0], "--timeout", patience.String()); err != nil {
+			if err := s.orange(ctx, "task", "wait", strings.Fields(line)[0], "--timeout",
+				patience.String()); err != nil {
 				return err
 			}
 		}
@@ -127,7 +136,8 @@ func (s *studio) reviewed(ctx context.Context) error {
 	return nil
 }
 
-// shot is one picture: the keys that lead to it, and the words that stand there when it is ready. One without a name is only waited for.
+// shot is one picture: the keys that lead to it, and the words that stand there when it is ready. One without a
+// name is only waited for.
 type shot struct {
 	name string
 	keys []string
@@ -135,7 +145,8 @@ type shot struct {
 }
 
 func (s *studio) shoot(ctx context.Context) error {
-	open := []string{"new-session", "-d", "-s", "pictures", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows), s.program}
+	open := []string{"new-session", "-d", "-s", "pictures", "-x", fmt.Sprint(columns), "-y", fmt.Sprint(rows),
+		s.program}
 	if _, err := s.tmux(ctx, open...); err != nil {
 		return err
 	}

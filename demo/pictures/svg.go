@@ -35,9 +35,11 @@ func sixteen() [16]string {
 func svg(screen string, columns, rows int) string {
 	width, height := float64(columns)*cellWidth+2*margin, rows*cellHeight+2*margin
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d">`+"\n", width, height, width, height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d">`+
+		"\n", width, height, width, height)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", paper)
-	b.WriteString(`<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" xml:space="preserve" style="white-space:pre">` + "\n")
+	b.WriteString(
+		`<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" xml:space="preserve" style="white-space:pre">` + "\n")
 	cells := uv.NewScreenBuffer(columns, rows)
 	uv.NewStyledString(screen).Draw(cells, cells.Bounds())
 	for y, line := range cells.Lines {
@@ -72,7 +74,8 @@ func drawPiece(b *strings.Builder, style uv.Style, text string, x, cells, y int)
 	}
 	left, top := margin+float64(x)*cellWidth, margin+y*cellHeight
 	if back != "" {
-		fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`, left, top, float64(cells)*cellWidth, cellHeight, back)
+		fmt.Fprintf(b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`, left, top,
+			float64(cells)*cellWidth, cellHeight, back)
 	}
 	if strings.TrimSpace(text) == "" {
 		return

@@ -70,8 +70,8 @@ func promisesOf(document, text string) []promise {
 	return r.out
 }
 
-// blockEnd is the line that closes the block opened at line open. A block that is not closed before the next one is opened
-// ends where text begins again at the left edge after an empty line.
+// blockEnd is the line that closes the block opened at line open. A block that is not closed before the next one
+// is opened ends where text begins again at the left edge after an empty line.
 func blockEnd(lines []string, open int) int {
 	for i := open + 1; i < len(lines); i++ {
 		match := fence.FindStringSubmatch(strings.TrimRight(lines[i], " \t"))

@@ -30,11 +30,14 @@ var (
 	testFn  = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
 
-// places are the folders of what is no Go function, with what the pages leave out of the file's name and the command that runs one.
+// places are the folders of what is no Go function, with what the pages leave out of the file's name and the
+// command that runs one.
 func places() []struct{ folder, ending, run string } {
 	return []struct{ folder, ending, run string }{
-		{"internal/decide/testdata/stories", "", "go test ./internal/decide -run 'TestEveryStoryEndsAsItIsWritten/^%s$'"},
-		{"internal/workflow/testdata/err", "", "go test ./internal/workflow -run 'TestEveryMistakeIsToldAtItsPlace/^%s$'"},
+		{"internal/decide/testdata/stories", "",
+			"go test ./internal/decide -run 'TestEveryStoryEndsAsItIsWritten/^%s$'"},
+		{"internal/workflow/testdata/err", "",
+			"go test ./internal/workflow -run 'TestEveryMistakeIsToldAtItsPlace/^%s$'"},
 		{"cmd/orange/testdata/script", ".txtar", "go test ./cmd/orange -run 'TestStories/^%s$'"},
 		{longFolder, ".txtar", "ORANGE_TEST_LONG=1 go test ./cmd/orange -run 'TestLongStories/^%s$'"},
 	}
@@ -132,7 +135,8 @@ func (r *repository) guard(name string) []guard {
 	for _, p := range places() {
 		info, err := os.Stat(filepath.Join(r.root, p.folder, name+p.ending))
 		if err == nil && info.Mode().IsRegular() {
-			out = append(out, guard{name: name, long: p.folder == longFolder, run: fmt.Sprintf(p.run, strings.TrimSuffix(strings.TrimSuffix(name, ".txt"), ".yml"))})
+			out = append(out, guard{name: name, long: p.folder == longFolder,
+				run: fmt.Sprintf(p.run, strings.TrimSuffix(strings.TrimSuffix(name, ".txt"), ".yml"))})
 		}
 	}
 	return out

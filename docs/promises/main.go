@@ -1,8 +1,10 @@
-// Command promises lists what the documents that Orange was built from may promise, and holds docs/promises.md against that list.
+// Command promises lists what the documents that Orange was built from may promise, and holds docs/promises.md
+// against that list.
 //
-// It is a tool of the repository and no part of the program. It owns the list in testdata/list.txt: an id, a kind, a line and a digest for each heading,
-// row, item, sentence and line of code of the documents, whose text stays where it is. It decides nothing about what became of a promise: docs/promises.md
-// says that, and docs/conformance.md.
+// It is a tool of the repository and no part of the program. It owns the list in testdata/list.txt: an id, a
+// kind, a line and a digest for each heading, row, item, sentence and line of code of the documents, whose text
+// stays where it is. It decides nothing about what became of a promise: docs/promises.md says that, and
+// docs/conformance.md.
 package main
 
 import (
@@ -27,7 +29,8 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("promises", flag.ContinueOnError)
 	folder := flags.String("list", "", "read the documents of this `FOLDER` and write "+listFile)
 	show := flags.String("show", "", "print what the documents of this `FOLDER` say, with the ids")
-	draw := flags.Int("draw", 0, "draw `N` rows of docs/promises.md that tests keep, with the commands that run these tests")
+	draw := flags.Int("draw", 0, "draw `N` rows of docs/promises.md that tests keep, with the commands that "+
+		"run these tests")
 	seed := flags.Uint64("seed", 1, "the dice of -draw")
 	long := flags.Bool("long", false, "print the long stories that alone keep a row, as a pattern for go test")
 	if err := flags.Parse(args); err != nil {
@@ -76,7 +79,8 @@ func readDocuments(folder string) ([]promise, error) {
 		out = append(out, promisesOf(match[1], string(text))...)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("cannot list promises: found no file NNN_*.txt in %q; name the folder of the documents", folder)
+		return nil, fmt.Errorf(
+			"cannot list promises: found no file NNN_*.txt in %q; name the folder of the documents", folder)
 	}
 	return out, nil
 }

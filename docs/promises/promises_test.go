@@ -41,7 +41,8 @@ func TestEveryPromiseOfTheDocumentsHasOneRow(t *testing.T) {
 	for _, f := range faults {
 		t.Errorf("docs/promises.md: %s", f)
 	}
-	told := fmt.Sprintf("Of %d, %d are kept, %d decided otherwise, %d are to come, and %d promise nothing of this program.",
+	told := fmt.Sprintf("Of %d, %d are kept, %d decided otherwise, %d are to come, and %d promise nothing of "+
+		"this program.",
 		len(list), count[kept], count[otherwise], count[toCome], count[none])
 	if !strings.Contains(readFile(t, root+"/docs/promises.md"), "\n"+told+"\n") {
 		t.Errorf("docs/promises.md does not say: %s", told)
@@ -54,7 +55,8 @@ func TestWhatARowNamesIsThereAndEnough(t *testing.T) {
 	for _, r := range rows {
 		found, unknown := repo.guards(r.why)
 		for _, name := range unknown {
-			t.Errorf("docs/promises.md:%d names %q, which is no row of conformance.md, no test, no story and no file of a test", r.line, name)
+			t.Errorf("docs/promises.md:%d names %q, which is no row of conformance.md, no test, no story and "+
+				"no file of a test", r.line, name)
 		}
 		if r.became == kept && len(found) == 0 {
 			t.Errorf("docs/promises.md:%d: %q are kept, and nothing is named that asserts it", r.line, r.ids)
@@ -111,7 +113,8 @@ func TestWhatWasDecidedStandsOnThePage(t *testing.T) {
 	_, _, repo := committed(t)
 	for _, name := range []string{
 		"9.1", "9.2", "9.3", "9.4", "9.5", "9.6", "9.7", "9.8", "9.9", "9.10", "9.11", "9.12", "9.13",
-		"about/subject", "about/committed", "about/unmoved", "about/anew", "about/re-review", "about/override", "about/put-up", "about/verdict", "about/ending",
+		"about/subject", "about/committed", "about/unmoved", "about/anew", "about/re-review", "about/override",
+		"about/put-up", "about/verdict", "about/ending",
 		"about/worktree", "about/pull-request", "about/version", "build/crash",
 	} {
 		if _, there := repo.rows[name]; !there {
@@ -134,7 +137,8 @@ func TestTheListIsThatOfTheDocuments(t *testing.T) {
 	want := strings.Split(readFile(t, "testdata/list.txt"), "\n")
 	for i, line := range strings.Split(printList(found), "\n") {
 		if i >= len(want) || line != want[i] {
-			t.Fatalf("line %d of the list is %q, and the documents say %q: make promises DOCUMENTS=%s", i+1, slices.Concat(want, make([]string, i+1))[i], line, folder)
+			t.Fatalf("line %d of the list is %q, and the documents say %q: make promises DOCUMENTS=%s", i+1,
+				slices.Concat(want, make([]string, i+1))[i], line, folder)
 		}
 	}
 	if found := strings.Count(printList(found), "\n"); found != len(want)-1 {
@@ -146,7 +150,8 @@ func TestTheListIsThatOfTheDocuments(t *testing.T) {
 const small = "# Machine\n\nIt moves. It `stops` at 2.5 m, e.g. there.\nEven so.\n\n" +
 	"| A | B |\n|---|---|\n| one | two |\n| three | four |\n\n" +
 	"1. First: do it. Then rest.\n2. Second\n   goes on\n   - nested\n\n```bash\n# a note\n\n   {\nrun it\n```\n\n" +
-	"## Twice\n\nOnce.\n\n## Twice\n\n```mermaid\na --> b\n\n    b --> c\n\nNever closed before this.\n\n⸻\n\n3. Rules\n\n3.1 a → b\n\nIf:\n\t•\tit holds,\n\t2.\tand more.\n\n```JSON\n{\"a\": 1}\n```\n\n" +
+	"## Twice\n\nOnce.\n\n## Twice\n\n```mermaid\na --> b\n\n    b --> c\n\nNever closed before " +
+	"this.\n\n⸻\n\n3. Rules\n\n3.1 a → b\n\nIf:\n\t•\tit holds,\n\t2.\tand more.\n\n```JSON\n{\"a\": 1}\n```\n\n" +
 	"Word\tOther\nx\ty\n"
 
 func TestADocumentIsTakenApart(t *testing.T) {
@@ -156,12 +161,16 @@ func TestADocumentIsTakenApart(t *testing.T) {
 		got = append(got, strings.TrimPrefix(p.id, "009/")+" "+p.kind+": "+p.text)
 	}
 	want := []string{
-		"machine/0 heading: Machine", "machine/1 sentence: It moves.", "machine/2 sentence: It `stops` at 2.5 m, e.g. there.", "machine/3 sentence: Even so.",
+		"machine/0 heading: Machine", "machine/1 sentence: It moves.",
+		"machine/2 sentence: It `stops` at 2.5 m, e.g. there.", "machine/3 sentence: Even so.",
 		"machine/4 row: | one | two |", "machine/5 row: | three | four |",
-		"machine/6 item: First: do it.", "machine/7 sentence: Then rest.", "machine/8 item: Second goes on", "machine/9 item: nested",
+		"machine/6 item: First: do it.", "machine/7 sentence: Then rest.", "machine/8 item: Second goes on",
+		"machine/9 item: nested",
 		"machine/10 code: # a note", "machine/11 code: run it",
-		"twice/0 heading: Twice", "twice/1 sentence: Once.", "twice-2/0 heading: Twice", "twice-2/1 code: a --> b", "twice-2/2 code: b --> c", "twice-2/3 sentence: Never closed before this.",
-		"3.-rules/0 heading: 3. Rules", "3.1-a-b/0 heading: 3.1 a → b", "3.1-a-b/1 sentence: If:", "3.1-a-b/2 item: it holds,", "3.1-a-b/3 item: and more.",
+		"twice/0 heading: Twice", "twice/1 sentence: Once.", "twice-2/0 heading: Twice",
+		"twice-2/1 code: a --> b", "twice-2/2 code: b --> c", "twice-2/3 sentence: Never closed before this.",
+		"3.-rules/0 heading: 3. Rules", "3.1-a-b/0 heading: 3.1 a → b", "3.1-a-b/1 sentence: If:",
+		"3.1-a-b/2 item: it holds,", "3.1-a-b/3 item: and more.",
 		"3.1-a-b/4 code: {\"a\": 1}", "3.1-a-b/5 row: x y",
 	}
 	if !slices.Equal(got, want) {
@@ -181,21 +190,26 @@ func TestADocumentIsTakenApart(t *testing.T) {
 
 func TestARowThatIsWrongIsTold(t *testing.T) {
 	t.Parallel()
-	list := []promise{{id: "000/a/0", kind: "heading"}, {id: "000/a/1", kind: "item", line: 7}, {id: "000/a/2", kind: "item"}, {id: "000/a/3", kind: "item"}}
+	list := []promise{{id: "000/a/0", kind: "heading"}, {id: "000/a/1", kind: "item", line: 7},
+		{id: "000/a/2", kind: "item"}, {id: "000/a/3", kind: "item"}}
 	const rest = "| `*/0` | none | they name what follows |\n"
 	for name, c := range map[string]struct {
 		rows  string
 		fault string
 	}{
-		"all is well":    {rest + "| `000/a/1..3` | kept | x |\n", ""},
-		"a section":      {rest + "| `000/a/*` | kept | x |\n", ""},
-		"without a row":  {rest + "| `000/a/2..3` | kept | x |\n", "000/a/1 (item, line 7 of its document) has no row"},
-		"a heading":      {"| `000/a/1..3` | kept | x |\n", "000/a/0 (heading, line 0 of its document) has no row"},
-		"twice":          {rest + "| `000/a/1..3` | kept | x |\n| `000/a/2` | none | y |\n", "line 3: 000/a/2 has a row already, in line 2"},
-		"unknown":        {rest + "| `000/a/1..4` | kept | x |\n", "line 2: no document has the promise 000/a/4"},
-		"a wrong word":   {rest + "| `000/a/1..3` | done | x |\n", `line 2: found "done", want kept, otherwise, none or to come`},
-		"a wrong range":  {rest + "| `000/a/1..3` | kept | x |\n| `000/a/3..1` | kept | x |\n", `line 3: cannot read the range "000/a/3..1": write SECTION/FIRST..LAST`},
-		"a wrong corner": {rest + "| `000/a/1..3` | kept | x |\n| `000/b/*` | kept | x |\n", `line 3: cannot find the section "000/b" in the list`},
+		"all is well":   {rest + "| `000/a/1..3` | kept | x |\n", ""},
+		"a section":     {rest + "| `000/a/*` | kept | x |\n", ""},
+		"without a row": {rest + "| `000/a/2..3` | kept | x |\n", "000/a/1 (item, line 7 of its document) has no row"},
+		"a heading":     {"| `000/a/1..3` | kept | x |\n", "000/a/0 (heading, line 0 of its document) has no row"},
+		"twice": {rest + "| `000/a/1..3` | kept | x |\n| `000/a/2` | none | y |\n",
+			"line 3: 000/a/2 has a row already, in line 2"},
+		"unknown": {rest + "| `000/a/1..4` | kept | x |\n", "line 2: no document has the promise 000/a/4"},
+		"a wrong word": {rest + "| `000/a/1..3` | done | x |\n",
+			`line 2: found "done", want kept, otherwise, none or to come`},
+		"a wrong range": {rest + "| `000/a/1..3` | kept | x |\n| `000/a/3..1` | kept | x |\n",
+			`line 3: cannot read the range "000/a/3..1": write SECTION/FIRST..LAST`},
+		"a wrong corner": {rest + "| `000/a/1..3` | kept | x |\n| `000/b/*` | kept | x |\n",
+			`line 3: cannot find the section "000/b" in the list`},
 	} {
 		count, faults := compare(list, parseTable(c.rows))
 		if got := strings.Join(faults, "\n"); got != c.fault {
@@ -236,7 +250,8 @@ func TestRowsAreDrawnWithTheTestsThatKeepThem(t *testing.T) {
 func TestTheLongStoriesThatAloneKeepARowAreFound(t *testing.T) {
 	t.Parallel()
 	long, short := guard{name: "far_away", long: true}, guard{name: "TestNear"}
-	repo := &repository{root: t.TempDir(), rows: map[string]string{"000/a/1": "story `far_away`"}, tests: map[string][]string{short.name: {"./near"}}}
+	repo := &repository{root: t.TempDir(), rows: map[string]string{"000/a/1": "story `far_away`"},
+		tests: map[string][]string{short.name: {"./near"}}}
 	if err := os.MkdirAll(repo.root+"/"+longFolder, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +265,8 @@ func TestTheLongStoriesThatAloneKeepARowAreFound(t *testing.T) {
 	if got := repo.onlyLong(nil); len(got) != 0 {
 		t.Errorf("found %q, and a short test keeps the row too", got)
 	}
-	if got := repo.onlyLong([]row{{line: 3, became: kept, why: "story `far_away`"}}); !slices.Equal(got, []string{long.name}) {
+	if got := repo.onlyLong([]row{{line: 3, became: kept, why: "story `far_away`"}}); !slices.Equal(got, []string{
+		long.name}) {
 		t.Errorf("found %q of a row of promises.md", got)
 	}
 }

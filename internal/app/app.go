@@ -41,7 +41,8 @@ func Main() int {
 	defer stop()
 	var opened *house
 	program := &cli.Program{
-		Version: version(), In: os.Stdin, Out: results(), Err: talk(), Terminal: isTerminal(os.Stdin), Progress: progressAt(),
+		Version: version(), In: os.Stdin, Out: results(), Err: talk(), Terminal: isTerminal(os.Stdin),
+		Progress: progressAt(),
 		Open: func(ctx context.Context) (*cli.House, error) {
 			var err error
 			if opened, err = open(ctx); err != nil {
@@ -80,7 +81,8 @@ func version() string {
 
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Mode()&os.ModeDevice != 0 && f.Name() != os.DevNull && !isNull(info)
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Mode()&os.ModeDevice != 0 &&
+		f.Name() != os.DevNull && !isNull(info)
 }
 
 func isNull(info os.FileInfo) bool {
@@ -162,7 +164,8 @@ func enter(ctx context.Context, record string) (*house, error) {
 		return nil, err
 	}
 	h := &house{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}, runner: os.Getenv(runnerMark) != ""}
-	_ = os.Unsetenv(runnerMark) // what this process starts, the terminal server above all, is no runner; it fails for no such name
+	// what this process starts, the terminal server above all, is no runner; it fails for no such name
+	_ = os.Unsetenv(runnerMark)
 	if err := h.furnish(); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -176,17 +179,21 @@ func (h *house) furnish() error {
 		return err
 	}
 	h.home = &home.Home{
-		Dir: h.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files, Keeper: h.store, Locker: h.files,
+		Dir: h.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
+		Keeper: h.store, Locker: h.files,
 	}
 	h.server = terminals(h.dir)
 	desk := desk{house: h}
 	h.engine = &engine.Engine{
-		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files, Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
-		Runner: runner{house: h}, Environments: environments{h}, Terminal: sessions{house: h}, Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
+		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files,
+		Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
+		Runner: runner{house: h}, Environments: environments{h}, Terminal: sessions{house: h},
+		Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Facts = h.looker(checkPatience)
 	h.engine.Performer = &hook.Hands{
-		Sessions: sessions{house: h}, Processes: processes{}, Workspaces: desk, Setup: setup{house: h}, Waiting: h.store, Next: h.engine,
+		Sessions: sessions{house: h}, Processes: processes{}, Workspaces: desk, Setup: setup{house: h},
+		Waiting: h.store, Next: h.engine,
 		Forge: pullRequests{}, Programs: programs{}, System: runtime.GOOS, Home: h.dir, Self: h.self,
 	}
 	return nil
@@ -204,5 +211,7 @@ func (h *house) resume(ctx context.Context) error {
 
 // face is the house as the command line sees it.
 func (h *house) face() *cli.House {
-	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h, Workspaces: h, Night: h, Checks: h, Times: h, PullRequests: h.engine, Books: h, Proof: h, Changes: h, Simulation: h}
+	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h,
+		Workspaces: h, Night: h, Checks: h, Times: h, PullRequests: h.engine, Books: h, Proof: h, Changes: h,
+		Simulation: h}
 }

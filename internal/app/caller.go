@@ -18,7 +18,8 @@ import (
 	"orange/internal/worktree"
 )
 
-// Actor finds out who asks. A person has a name; it is asked for here and not before, because those who only look need none.
+// Actor finds out who asks. A person has a name; it is asked for here and not before, because those who only look
+// need none.
 func (h *house) Actor(ctx context.Context, id, as string) (task.Actor, error) {
 	who, err := caller(h.dir, as)
 	if err != nil {
@@ -52,7 +53,8 @@ func (h *house) Person(ctx context.Context, what string) error {
 	return h.engine.Home(ctx, what, who)
 }
 
-// personWithoutRecord is Person where the record may be lost: nobody can look up there whose seat it is, and none is a person's.
+// personWithoutRecord is Person where the record may be lost: nobody can look up there whose seat it is, and none
+// is a person's.
 func personWithoutRecord(dir, what string) error {
 	who, err := caller(dir, "")
 	if err != nil {
@@ -104,7 +106,8 @@ func terminals(dir string) tmux.Server {
 	return tmux.Server{Socket: tmux.SocketName(dir), Config: filepath.Join(dir, "tmux.conf")}
 }
 
-// hasFolder says whether a home has the folder of a task, be it on record or not. That there is no folder of tasks at all is os.ErrNotExist.
+// hasFolder says whether a home has the folder of a task, be it on record or not. That there is no folder of
+// tasks at all is os.ErrNotExist.
 func hasFolder(dir, id string) (bool, error) {
 	if id != filepath.Base(id) || !filepath.IsLocal(id) {
 		return false, nil
@@ -128,7 +131,8 @@ func hasFolder(dir, id string) (bool, error) {
 // namePatience bounds the question for a person's name: nobody's request waits for that.
 const namePatience = 5 * time.Second
 
-// personName is what history calls the person who runs this command: by their own configuration of git, or else by their login.
+// personName is what history calls the person who runs this command: by their own configuration of git, or else
+// by their login.
 func personName(ctx context.Context) string {
 	ctx, off := context.WithTimeout(ctx, namePatience)
 	defer off()

@@ -15,7 +15,9 @@ import (
 
 // Respawn starts the agent of the present status again, if it is dead.
 func (h *house) Respawn(ctx context.Context, id string, actor task.Actor) (task.Outcome, error) {
-	return h.engine.Respawn(ctx, id, func(t task.Task, role string) (bool, error) { return h.lives(ctx, t, role) }, actor)
+	return h.engine.Respawn(ctx, id, func(t task.Task, role string) (bool, error) {
+		return h.lives(ctx, t, role)
+	}, actor)
 }
 
 // lives says whether the window of a task's role has a living program.
@@ -42,7 +44,8 @@ func (h *house) Delete(ctx context.Context, id string, actor task.Actor) (string
 	return h.engine.Delete(ctx, id, actor)
 }
 
-// Settle performs what a task owes: in the environment that is kept for the task, but for a person, whose own keys a push may need.
+// Settle performs what a task owes: in the environment that is kept for the task, but for a person, whose own
+// keys a push may need.
 func (h *house) Settle(ctx context.Context, id string, person bool) error {
 	if !person {
 		environments{h}.enter(ctx, id)
@@ -105,8 +108,8 @@ func inside(dir, parent string) bool {
 	return dir == parent || strings.HasPrefix(dir, parent+string(filepath.Separator))
 }
 
-// Fill gives a new task what nobody said of it: its project's workflow, and the person's harnesses or else the first known program
-// that is installed.
+// Fill gives a new task what nobody said of it: its project's workflow, and the person's harnesses or else the
+// first known program that is installed.
 func (h *house) Fill(_ context.Context, n task.New) (task.New, error) {
 	config, err := h.home.Config()
 	if err != nil {

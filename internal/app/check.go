@@ -42,7 +42,8 @@ func serveJQ() int {
 // looker joins what looks at evidence with what it looks through. Patience is how long it waits for a check that runs.
 func (h *house) looker(patience time.Duration) *evidence.Looker {
 	return &evidence.Looker{
-		Dir: h.files.Dir, Git: sight{desk{house: h}}, Subjects: sight{desk{house: h}}, Named: worktree.Named, Programs: checks{house: h}, Notes: h.engine, Locks: h.files,
+		Dir: h.files.Dir, Git: sight{desk{house: h}}, Subjects: sight{desk{house: h}}, Named: worktree.Named,
+		Programs: checks{house: h}, Notes: h.engine, Locks: h.files,
 		Now: time.Now, JQTime: jqTime, Patience: patience,
 	}
 }
@@ -57,7 +58,8 @@ func (s sight) Workspace(ctx context.Context, t task.Task) (evidence.Workspace, 
 	}
 	at, there, err := slot.Snapshot(ctx)
 	seen := evidence.Workspace{
-		There: there, Head: at.Head, Branch: at.Branch, Modified: at.Modified, New: at.New, Submodules: at.Submodules, Setup: at.Setup,
+		There: there, Head: at.Head, Branch: at.Branch, Modified: at.Modified, New: at.New,
+		Submodules: at.Submodules, Setup: at.Setup,
 	}
 	for _, h := range at.Hidden {
 		seen.Hidden = append(seen.Hidden, evidence.Hidden(h))
@@ -123,7 +125,8 @@ func (s sight) base(ctx context.Context, t task.Task) (worktree.Repo, worktree.B
 type checks struct{ house *house }
 
 func (c checks) RunJQ(ctx context.Context, request []byte, limit time.Duration) (string, error) {
-	ran, err := proc.RunLimited(ctx, proc.Command{Name: c.house.self, Args: []string{jqWord}, Dir: "/", Env: []string{}, Stdin: bytes.NewReader(request)},
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: c.house.self, Args: []string{jqWord}, Dir: "/",
+		Env: []string{}, Stdin: bytes.NewReader(request)},
 		proc.Limits{Time: limit, Memory: jqOuterMem, Output: jqOutput})
 	return ran.Output, err
 }
@@ -140,7 +143,8 @@ func (c checks) RunCheck(ctx context.Context, t task.Task, check workflow.Check,
 	marks := c.house.checkMarks(t.ID, check.Name)
 	env := append(withoutAgent(os.Environ()), marks...)
 	env = append(env, "ORANGE_PROJECT="+t.Project, noSeat)
-	// What a runner that was killed left running would disturb this run; and what this one leaves in a session of its own, the next.
+	// What a runner that was killed left running would disturb this run; and what this one leaves in a session of
+	// its own, the next.
 	if err := endMarked(ctx, marks); err != nil {
 		return evidence.Run{}, err
 	}
@@ -159,14 +163,17 @@ func (c checks) RunCheck(ctx context.Context, t task.Task, check workflow.Check,
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Memory: checkMemory, Output: checkOutput})
 	err = errors.Join(err, endMarked(context.WithoutCancel(ctx), marks), away(context.WithoutCancel(ctx)))
 	return evidence.Run{
-		Program: program, Environment: harness.Names(env), Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory,
+		Program: program, Environment: harness.Names(env), Status: ran.Code, Signal: ran.Signal,
+		TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory,
 		Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
 	}, err
 }
 
-// folder is where a check runs: the worktree, or a checkout of the commit that is made for the run, and is taken away by the function.
-// A run that is killed leaves it there for the next, or until the task gives its workspace back.
-func (c checks) folder(ctx context.Context, t task.Task, check workflow.Check, commit string) (string, func(context.Context) error, error) {
+// folder is where a check runs: the worktree, or a checkout of the commit that is made for the run, and is taken
+// away by the function. A run that is killed leaves it there for the next, or until the task gives its workspace
+// back.
+func (c checks) folder(ctx context.Context, t task.Task, check workflow.Check, commit string) (string,
+	func(context.Context) error, error) {
 	if !check.Scratch {
 		return c.house.slotDir(t.Workspace), func(context.Context) error { return nil }, nil
 	}
@@ -188,7 +195,8 @@ func endMarked(ctx context.Context, marks []string) error {
 
 func (c checks) StartCheck(_ context.Context, id, check string) error {
 	env := append(withoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+c.house.dir)
-	_, err := proc.Detach(proc.Command{Name: c.house.self, Args: []string{"check", id, check}, Dir: c.house.dir, Env: env})
+	_, err := proc.Detach(proc.Command{Name: c.house.self, Args: []string{"check", id, check}, Dir: c.house.dir,
+		Env: env})
 	return err
 }
 
@@ -201,8 +209,8 @@ func (h *house) Checks(ctx context.Context, id string) ([]task.CheckState, error
 	return h.looker(checkPatience).Checks(ctx, t, def)
 }
 
-// RunCheck runs a check of a task. Unless again is set, a result that counts for the present commit is answered as it is,
-// and a run that another process has begun is no error.
+// RunCheck runs a check of a task. Unless again is set, a result that counts for the present commit is answered
+// as it is, and a run that another process has begun is no error.
 func (h *house) RunCheck(ctx context.Context, id, check string, again bool) (task.CheckResult, error) {
 	if err := h.beforeCheck(ctx, id); err != nil {
 		return task.CheckResult{}, err
@@ -216,12 +224,14 @@ func (h *house) RunCheck(ctx context.Context, id, check string, again bool) (tas
 		err = nil
 	}
 	if err != nil {
-		h.engine.Log.Error("a check could not be run", "component", "check", "task", id, "check", check, "error", err.Error())
+		h.engine.Log.Error("a check could not be run", "component", "check", "task", id, "check", check, "error",
+			err.Error())
 	}
 	return r, err
 }
 
-// beforeCheck gives this process the environment that a check is run in: that of the task, but for a person who runs one themselves.
+// beforeCheck gives this process the environment that a check is run in: that of the task, but for a person who
+// runs one themselves.
 func (h *house) beforeCheck(ctx context.Context, id string) error {
 	if h.runner {
 		environments{h}.enter(ctx, id)

@@ -24,7 +24,8 @@ import (
 	"orange/internal/worktree"
 )
 
-// dashboardGC makes the collector come twice as often as usual: the dashboard is open all day, and allocates little once it has read the tasks.
+// dashboardGC makes the collector come twice as often as usual: the dashboard is open all day, and allocates
+// little once it has read the tasks.
 const dashboardGC = 50
 
 const watchOverAgents = "watch over the agents"
@@ -80,7 +81,8 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	err = d.Run(ctx)
 	var broken *dashboard.Broken
 	if errors.As(err, &broken) {
-		h.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why", fmt.Sprint(broken.Why), "trace", string(broken.Trace))
+		h.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why",
+			fmt.Sprint(broken.Why), "trace", string(broken.Trace))
 		err = h.afterFault(ctx, broken, watching.Load(), talk())
 	}
 	off()
@@ -88,8 +90,9 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	return err
 }
 
-// sitting lasts until off is called or the program is told to end. An interrupt does not end it: at the screen Ctrl-C is a key, and in the
-// person's editor it is meant for that. A hangup ends it too: the terminal may outlive it, and must be left as it was.
+// sitting lasts until off is called or the program is told to end. An interrupt does not end it: at the screen
+// Ctrl-C is a key, and in the person's editor it is meant for that. A hangup ends it too: the terminal may
+// outlive it, and must be left as it was.
 func sitting(ctx context.Context) (of context.Context, off func()) {
 	of, off = signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
 	if ctx.Err() != nil {
@@ -98,8 +101,8 @@ func sitting(ctx context.Context) (of context.Context, off func()) {
 	return of, off
 }
 
-// scope is the project whose tasks are shown, empty for all: the one that is named, or that of the folder the person stands in.
-// A repository there that is not known yet becomes a project, with a word about it.
+// scope is the project whose tasks are shown, empty for all: the one that is named, or that of the folder the
+// person stands in. A repository there that is not known yet becomes a project, with a word about it.
 func (h *house) scope(ctx context.Context, project string, all bool) (name, word string, err error) {
 	if project != "" {
 		p, err := h.home.Project(project)
@@ -128,14 +131,15 @@ func (h *house) scope(ctx context.Context, project string, all bool) (name, word
 	return p.Name, fmt.Sprintf("%s is a project now: %s", p.Path, p.Name), nil
 }
 
-// afterFault is the error to end with. Where this process watches over the agents it tells at once what happened, and lets the watch
-// go on until the person ends it.
+// afterFault is the error to end with. Where this process watches over the agents it tells at once what happened,
+// and lets the watch go on until the person ends it.
 func (h *house) afterFault(ctx context.Context, broken *dashboard.Broken, watching bool, out io.Writer) error {
 	told := fmt.Errorf("%w\n  at %s; the whole trace is in %q", broken, broken.Spot(), h.logPath())
 	if !watching {
 		return told
 	}
-	fmt.Fprintf(out, "orange: %v\n  your agents are still watched over; Ctrl-C ends that, and orange opens the dashboard again\n", told)
+	fmt.Fprintf(out, "orange: %v\n  your agents are still watched over; Ctrl-C ends that, and orange opens "+
+		"the dashboard again\n", told)
 	stopped, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	<-stopped.Done()
@@ -273,7 +277,8 @@ func (s screen) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
 	if err != nil {
 		return dashboard.Work{}, err
 	}
-	return dashboard.Work{Commits: work.Commits, Added: work.Added, Removed: work.Removed, Judged: s.house.looker(0).Compare(ctx, def, t)}, nil
+	return dashboard.Work{Commits: work.Commits, Added: work.Added, Removed: work.Removed,
+		Judged: s.house.looker(0).Compare(ctx, def, t)}, nil
 }
 
 func (s screen) Diff(ctx context.Context, t task.Task) (string, error) {
@@ -324,7 +329,8 @@ func (s screen) Panes(ctx context.Context, t task.Task) ([]dashboard.Pane, error
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, dashboard.Pane{Role: p.Role, Title: p.Window, Dead: p.Dead, Lines: strings.Split(strings.TrimRight(text, "\n"), "\n")})
+		out = append(out, dashboard.Pane{Role: p.Role, Title: p.Window, Dead: p.Dead,
+			Lines: strings.Split(strings.TrimRight(text, "\n"), "\n")})
 	}
 	return out, nil
 }

@@ -20,7 +20,8 @@ import (
 	"orange/internal/task"
 )
 
-// A fault of the screen is told once: at once where the watch over the agents goes on, else as the error that the program ends with.
+// A fault of the screen is told once: at once where the watch over the agents goes on, else as the error that the
+// program ends with.
 func TestAFaultOfTheScreenIsToldOnceAndTheWatchGoesOnUntilItIsEnded(t *testing.T) {
 	t.Parallel()
 	h := &house{dir: t.TempDir()}
@@ -33,7 +34,8 @@ func TestAFaultOfTheScreenIsToldOnceAndTheWatchGoesOnUntilItIsEnded(t *testing.T
 	ended, end := context.WithCancel(t.Context())
 	end()
 	err = h.afterFault(ended, broken, true, &out)
-	if errors.Is(err, broken) || err == nil || !strings.Contains(out.String(), "index out of range") || !strings.Contains(out.String(), "still watched over") {
+	if errors.Is(err, broken) || err == nil || !strings.Contains(out.String(), "index out of range") ||
+		!strings.Contains(out.String(), "still watched over") {
 		t.Errorf("where it watches it says %q and ends with %v", &out, err)
 	}
 }
@@ -71,8 +73,10 @@ func TestLease_tellsWhoWatchesUntilItIsFree(t *testing.T) {
 			release()
 		}
 	})
-	want := []string{"unknown", above, self, self, "process " + self + " has the lease of the monitor and has done nothing since "}
-	if err != nil || own == nil || len(told) != len(want) || !slices.Equal(told[:4], want[:4]) || !strings.HasPrefix(told[4], want[4]) {
+	want := []string{
+		"unknown", above, self, self, "process " + self + " has the lease of the monitor and has done nothing since "}
+	if err != nil || own == nil || len(told) != len(want) || !slices.Equal(told[:4], want[:4]) ||
+		!strings.HasPrefix(told[4], want[4]) {
 		t.Fatalf("it told %q, and answers %v", told, err)
 	}
 	ctx, end := context.WithCancel(t.Context())

@@ -77,7 +77,8 @@ func (d desk) SetBranch(ctx context.Context, t task.Task, name string) (string, 
 	}
 	switch {
 	case name == "" && present == "":
-		return "", fmt.Errorf("cannot take over the branch of workspace %q: it is on none; check one out first", t.Workspace)
+		return "", fmt.Errorf("cannot take over the branch of workspace %q: it is on none; check one out first",
+			t.Workspace)
 	case name == "" || name == present:
 		return present, nil
 	}
@@ -89,7 +90,8 @@ func (d desk) SetBranch(ctx context.Context, t task.Task, name string) (string, 
 		return name, slot.Switch(ctx, name)
 	}
 	if present == "" {
-		return "", fmt.Errorf("cannot rename the branch of workspace %q: it is on none; check one out first", t.Workspace)
+		return "", fmt.Errorf("cannot rename the branch of workspace %q: it is on none; check one out first",
+			t.Workspace)
 	}
 	return name, slot.Rename(ctx, present, name)
 }
@@ -116,8 +118,8 @@ func (d desk) Tip(ctx context.Context, t task.Task) (string, error) {
 	return repo.Tip(ctx, t.Branch)
 }
 
-// Subject reads what a task's evidence is about now: the tip of its branch and, with tree, the trees of what lies in the worktree, which are kept.
-// What cannot be read is told in the answer, and is no error.
+// Subject reads what a task's evidence is about now: the tip of its branch and, with tree, the trees of what lies
+// in the worktree, which are kept. What cannot be read is told in the answer, and is no error.
 func (d desk) Subject(ctx context.Context, t task.Task, tree bool) task.Subject {
 	repo, err := d.repo(t)
 	if err != nil {
@@ -156,7 +158,8 @@ func (d desk) Within(ctx context.Context, t task.Task, commit string) (bool, err
 	return within, err
 }
 
-// onBranch refuses a workspace that is on another branch than its task: what was done there is not where anybody looks for it.
+// onBranch refuses a workspace that is on another branch than its task: what was done there is not where anybody
+// looks for it.
 func (d desk) onBranch(ctx context.Context, repo worktree.Repo, t task.Task) error {
 	if t.Workspace == "" {
 		return nil
@@ -166,7 +169,8 @@ func (d desk) onBranch(ctx context.Context, repo worktree.Repo, t task.Task) err
 		return err
 	}
 	if present != t.Branch {
-		return fmt.Errorf("cannot use the branch of task %s: its workspace %q is on branch %q and the task on %q; run %q there, or switch back",
+		return fmt.Errorf("cannot use the branch of task %s: its workspace %q is on branch %q and the task on "+
+			"%q; run %q there, or switch back",
 			t.ID, t.Workspace, present, t.Branch, "orange task update --branch")
 	}
 	return nil
@@ -184,13 +188,14 @@ func (d desk) Push(ctx context.Context, t task.Task) (commit string, moved bool,
 	return pushed.Commit, pushed.Commit != pushed.Was, err
 }
 
-func (d desk) Merge(ctx context.Context, t task.Task, commit, strategy string, still func(context.Context) error) (merged, how string, err error) {
+func (d desk) Merge(ctx context.Context, t task.Task, commit, strategy string,
+	still func(context.Context) error) (merged, how string, err error) {
 	repo, err := d.repo(t)
 	if err != nil {
 		return "", "", err
 	}
-	// One merge of a project at a time: git that fast-forwards a person's checkout, and finds the branch moved at the very end,
-	// leaves the files of its merge behind, in the way of the next try.
+	// One merge of a project at a time: git that fast-forwards a person's checkout, and finds the branch moved at
+	// the very end, leaves the files of its merge behind, in the way of the next try.
 	release, err := d.house.files.Lock(ctx, t.Project+".merge")
 	if err != nil {
 		return "", "", err
@@ -205,7 +210,8 @@ func (d desk) Merge(ctx context.Context, t task.Task, commit, strategy string, s
 		how += ", pushed to origin"
 	}
 	if done.Beyond != "" {
-		how += fmt.Sprintf("; the branch has moved on to %.7s since, and what it has beyond %.7s is kept there, not merged", done.Beyond, commit)
+		how += fmt.Sprintf("; the branch has moved on to %.7s since, and what it has beyond %.7s is kept "+
+			"there, not merged", done.Beyond, commit)
 	}
 	return done.Commit, how, err
 }
@@ -230,9 +236,10 @@ func (d desk) Prepare(ctx context.Context, t task.Task) ([]string, error) {
 	return d.told(t, prepared.Rescued, prepared.TakenBack), err
 }
 
-// told are the refs of what was kept and would have been lost, and in words what was taken back of a worktree's own configuration.
-// Commits that are on a branch are kept too, for the day on which somebody deletes it; that is no rescue, and nobody is told of one.
-// These stand in the log too: a step after it may fail, and another try has nothing to take back any more.
+// told are the refs of what was kept and would have been lost, and in words what was taken back of a worktree's
+// own configuration. Commits that are on a branch are kept too, for the day on which somebody deletes it; that is
+// no rescue, and nobody is told of one. These stand in the log too: a step after it may fail, and another try has
+// nothing to take back any more.
 func (d desk) told(t task.Task, rescued []worktree.Rescue, takenBack []string) []string {
 	var out []string
 	for _, r := range rescued {

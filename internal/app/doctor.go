@@ -56,7 +56,8 @@ func examine(ctx context.Context, fix, rebuild bool, progress func(what string, 
 			if found, advice := holder.Trouble(time.Now()); found != "" {
 				return nil, fmt.Errorf("cannot rebuild the record: %s; %s", found, advice)
 			}
-			return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first (process %s), and start it again afterwards; an open dashboard is one too", holder.Name())
+			return nil, fmt.Errorf("cannot rebuild the record while a monitor is at work: end it first "+
+				"(process %s), and start it again afterwards; an open dashboard is one too", holder.Name())
 		}
 		defer release()
 	}
@@ -75,7 +76,8 @@ func examine(ctx context.Context, fix, rebuild bool, progress func(what string, 
 		defer os.RemoveAll(elsewhere)
 		record = filepath.Join(elsewhere, recordName)
 		findings = append(findings, task.Finding{
-			Check: "database", Level: task.LevelProblem, Subject: recordName, Found: lost.Error(), Advice: adviceRebuild,
+			Check: "database", Level: task.LevelProblem, Subject: recordName, Found: lost.Error(),
+			Advice: adviceRebuild,
 		})
 	}
 	h, err := enter(ctx, record)
@@ -104,9 +106,12 @@ func withoutRecord(dir string, why error) (*house, error) {
 	return h, h.log.Close()
 }
 
-func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) ([]task.Finding, error) {
+func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
+	[]task.Finding, error) {
 	d := &doctor.Doctor{
-		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h}, Remains: remains{h}, Machine: machine{}, Lease: watchers{h.dir}, Now: time.Now, Settling: settling, Progress: progress,
+		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h},
+		Remains: remains{h}, Machine: machine{}, Lease: watchers{h.dir}, Now: time.Now, Settling: settling,
+		Progress: progress,
 	}
 	var findings []task.Finding
 	if h.trouble == nil && (fix || rebuild) { // the record tells of seats that are not shown, too
@@ -116,7 +121,8 @@ func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(wh
 	}
 	if h.trouble != nil {
 		findings = append(findings, task.Finding{
-			Check: "database", Level: task.LevelProblem, Subject: recordName, Found: h.trouble.Error(), Advice: adviceFor(h.trouble),
+			Check: "database", Level: task.LevelProblem, Subject: recordName, Found: h.trouble.Error(),
+			Advice: adviceFor(h.trouble),
 		})
 		if rebuild {
 			return findings, h.trouble

@@ -15,8 +15,9 @@ import (
 	"orange/internal/tmux"
 )
 
-// environments has the environments of tasks in the memory of the terminal server, each under its task's id: in no file and in no argument.
-// A process of an agent leaves its own before it does anything, so that what it starts never runs in what the agent made of it.
+// environments has the environments of tasks in the memory of the terminal server, each under its task's id: in
+// no file and in no argument. A process of an agent leaves its own before it does anything, so that what it
+// starts never runs in what the agent made of it.
 type environments struct{ house *house }
 
 // Keep keeps the environment of this process for a task.
@@ -29,7 +30,8 @@ func (e environments) Keep(ctx context.Context, id string) error {
 	return e.keep(ctx, id)
 }
 
-// keepLock is the name of the lock of whoever keeps an environment for a task, or looks whether one is kept before they do.
+// keepLock is the name of the lock of whoever keeps an environment for a task, or looks whether one is kept
+// before they do.
 func keepLock(id string) string { return id + ".environment" }
 
 func (e environments) keep(ctx context.Context, id string) error {
@@ -54,8 +56,9 @@ func keptIn(ctx context.Context, server tmux.Server, id string) ([]string, error
 	return strings.Split(string(text), "\x00"), nil
 }
 
-// of is what a task's programs run in. Where none is kept, after a reboot above all, it is that of this process, which is a person's or
-// the service's; a task with a workspace has it from then on. Nobody keeps one between the look and the keeping: a person's would be lost.
+// of is what a task's programs run in. Where none is kept, after a reboot above all, it is that of this process,
+// which is a person's or the service's; a task with a workspace has it from then on. Nobody keeps one between the
+// look and the keeping: a person's would be lost.
 func (e environments) of(ctx context.Context, t task.Task) ([]string, error) {
 	release, err := e.house.files.Lock(ctx, keepLock(t.ID))
 	if err != nil {
@@ -77,20 +80,22 @@ func (e environments) of(ctx context.Context, t task.Task) ([]string, error) {
 	return harness.Layer(base), nil // what the person has set for every task lies over it
 }
 
-// enter makes the environment that is kept for a task that of this process, so that every program that it starts finds what the task's
-// programs find. Where none is kept the process has its own.
+// enter makes the environment that is kept for a task that of this process, so that every program that it starts
+// finds what the task's programs find. Where none is kept the process has its own.
 func (e environments) enter(ctx context.Context, id string) {
 	kept, err := keptIn(ctx, e.house.server, id)
 	if err != nil {
-		e.house.engine.Log.Warn("the environment of a task could not be looked at", "component", "app", "task", id, "error", err.Error())
+		e.house.engine.Log.Warn("the environment of a task could not be looked at", "component", "app", "task",
+			id, "error", err.Error())
 	}
 	if kept != nil {
 		become(kept)
 	}
 }
 
-// leaveAgents leaves the environment of the agent that started this process, once: for that of the agent's task, or, where none is kept or
-// the terminal server cannot be reached, for the bearings alone. Even the way to the server is not taken from what the agent says.
+// leaveAgents leaves the environment of the agent that started this process, once: for that of the agent's task,
+// or, where none is kept or the terminal server cannot be reached, for the bearings alone. Even the way to the
+// server is not taken from what the agent says.
 func (e environments) leaveAgents(ctx context.Context, id string) {
 	e.house.left.Do(func() {
 		bearings, err := e.house.bearings()
@@ -129,10 +134,12 @@ func become(env []string) {
 
 func stays(name string) bool { return strings.HasPrefix(name, "ORANGE_") || harness.OfTerminal(name) }
 
-// bearingNames are the variables by which programs, their settings and the terminal server are found. Their values are no secrets.
+// bearingNames are the variables by which programs, their settings and the terminal server are found. Their
+// values are no secrets.
 func bearingNames() []string {
 	return []string{
-		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "TMUX_TMPDIR", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
+		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "TMUX_TMPDIR",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
 	}
 }
 

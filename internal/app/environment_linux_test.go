@@ -11,7 +11,8 @@ import (
 	"orange/internal/tmux"
 )
 
-// watchedTmux keeps nothing, and notes for every call whether somebody has the lock of the task's environment meanwhile.
+// watchedTmux keeps nothing, and notes for every call whether somebody has the lock of the task's environment
+// meanwhile.
 const watchedTmux = `#!/bin/sh
 inode=$(stat -c %i "$HOME_DIR/locks/abc.environment" 2>/dev/null)
 has=nobody
@@ -24,7 +25,8 @@ for word in "$@"; do
 done
 `
 
-// Found by the simulation: a person's respawn kept theirs between the look of the service, which found none, and the keeping of its own.
+// Found by the simulation: a person's respawn kept theirs between the look of the service, which found none, and
+// the keeping of its own.
 func TestTheEnvironmentOfATask_isKeptByOneAtATime(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOME_DIR", dir)

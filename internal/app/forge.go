@@ -21,7 +21,8 @@ func (h *house) gitHub() gitHub {
 	return gitHub{house: h, mute: &sync.Once{}}
 }
 
-// gh is looked for where the environment of this process says when it is needed: that may have changed since the house was entered.
+// gh is looked for where the environment of this process says when it is needed: that may have changed since the
+// house was entered.
 func gh() forge.GH { return forge.GH{Path: os.Getenv("PATH")} }
 
 func (g gitHub) Find(ctx context.Context, project, branch string) ([]task.PullRequest, error) {

@@ -14,11 +14,13 @@ import (
 func moveIn(dir string) error {
 	if to, err := os.Readlink(dir); err == nil {
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-			return task.Notef(task.ErrUsage, "cannot use %q as ORANGE_HOME: it is a link to %q, which is not there; make that folder, or set ORANGE_HOME to another path", dir, to)
+			return task.Notef(task.ErrUsage, "cannot use %q as ORANGE_HOME: it is a link to %q, which is not "+
+				"there; make that folder, or set ORANGE_HOME to another path", dir, to)
 		}
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return task.Notef(task.ErrUsage, "cannot use %q as ORANGE_HOME: it is a file, expected a folder; move it away, or set ORANGE_HOME to another path", dir)
+		return task.Notef(task.ErrUsage, "cannot use %q as ORANGE_HOME: it is a file, expected a folder; move "+
+			"it away, or set ORANGE_HOME to another path", dir)
 	}
 	if err := os.MkdirAll(dir, task.PrivateFolder); err != nil {
 		return fmt.Errorf("cannot make ORANGE_HOME: %w", err)
@@ -26,7 +28,8 @@ func moveIn(dir string) error {
 	return nil
 }
 
-// recordBeside refuses a home whose tasks have histories and whose record is lost: a new one would say that there are no tasks.
+// recordBeside refuses a home whose tasks have histories and whose record is lost: a new one would say that there
+// are no tasks.
 func recordBeside(dir string) error {
 	record := filepath.Join(dir, recordName)
 	info, err := os.Stat(record)
@@ -47,13 +50,15 @@ func recordBeside(dir string) error {
 		if err != nil {
 			return fmt.Errorf("look for tasks without a record: %w", err)
 		}
-		if bytes.Contains(text, []byte(`"hash":"`)) { // an earlier program's history has no chain: it is not ours to lose
+		// an earlier program's history has no chain: it is not ours to lose
+		if bytes.Contains(text, []byte(`"hash":"`)) {
 			histories++
 		}
 	}
 	if histories == 0 {
 		return nil
 	}
-	return fmt.Errorf("cannot open the record %q: it is empty, and %d tasks have a history below %q; bring them back with %q",
+	return fmt.Errorf("cannot open the record %q: it is empty, and %d tasks have a history below %q; bring "+
+		"them back with %q",
 		record, histories, tasks, "orange doctor --rebuild")
 }

@@ -21,7 +21,8 @@ const cannotStart = 127
 // ticketAge is how old a ticket is that no launcher will take any more: a start takes moments.
 const ticketAge = 10 * time.Minute
 
-// dropTickets takes away the tickets of starts that never came about, because whoever began them was ended: they hold a seat's secret.
+// dropTickets takes away the tickets of starts that never came about, because whoever began them was ended: they
+// hold a seat's secret.
 func (h *house) dropTickets() error {
 	dir := filepath.Join(h.dir, "launch")
 	found, err := os.ReadDir(dir)

@@ -64,8 +64,8 @@ func (h *house) watchOver(ctx context.Context, w watch) error {
 	return nil
 }
 
-// lease is the right to watch: nil where ctx ended before it could be had. It tells who has it, and again when that changes:
-// another process has it, or the one that has it does not watch.
+// lease is the right to watch: nil where ctx ended before it could be had. It tells who has it, and again when
+// that changes: another process has it, or the one that has it does not watch.
 func (h *house) lease(ctx context.Context, waits func(holder task.Watcher)) (release func(), err error) {
 	const (
 		often  = 250 * time.Millisecond
@@ -84,7 +84,8 @@ func (h *house) lease(ctx context.Context, waits func(holder task.Watcher)) (rel
 			found, _ := holder.Trouble(looked)
 			if now := holder.Name() + found; now != told {
 				waits(holder)
-				h.engine.Log.Info("watch waits for another's end", "component", "monitor", "process", os.Getpid(), "holder", holder.Name(), "trouble", found)
+				h.engine.Log.Info("watch waits for another's end", "component", "monitor", "process", os.Getpid(),
+					"holder", holder.Name(), "trouble", found)
 				told = now
 			}
 		}
@@ -96,8 +97,8 @@ func (h *house) lease(ctx context.Context, waits func(holder task.Watcher)) (rel
 	return nil, nil
 }
 
-// MonitorOnce does everything that there is to do now. Where another process has the lease it does nothing, and says so: that one does it,
-// or a person has to know why it does not.
+// MonitorOnce does everything that there is to do now. Where another process has the lease it does nothing, and
+// says so: that one does it, or a person has to know why it does not.
 func (h *house) MonitorOnce(ctx context.Context, say func(string)) error {
 	night, err := h.night(say)
 	if err != nil {
@@ -112,7 +113,8 @@ func (h *house) MonitorOnce(ctx context.Context, say func(string)) error {
 		if found, advice := holder.Trouble(time.Now()); found != "" {
 			return fmt.Errorf("nothing was done: %s; %s", found, advice)
 		}
-		return fmt.Errorf("nothing was done: another monitor is at work (process %s), and does all of it", holder.Name())
+		return fmt.Errorf("nothing was done: another monitor is at work (process %s), and does all of it",
+			holder.Name())
 	}
 	defer release()
 	if err := h.noteWatcher(); err != nil {
@@ -158,10 +160,12 @@ func (h *house) noteWatcher() error {
 	return nil
 }
 
-// forgetWatcher takes the note back, before the lease is given back. That it stays changes nothing: its process is gone.
+// forgetWatcher takes the note back, before the lease is given back. That it stays changes nothing: its process
+// is gone.
 func (h *house) forgetWatcher() { _ = os.Remove(holderFile(h.dir)) }
 
-// heard lets others hear that this process watches, seldom enough to cost nothing. That it cannot is no reason to end a watch.
+// heard lets others hear that this process watches, seldom enough to cost nothing. That it cannot is no reason to
+// end a watch.
 func (h *house) heard() func() {
 	last := time.Now()
 	return func() {
@@ -180,8 +184,8 @@ func (h *house) heard() func() {
 	}
 }
 
-// watcher is the process that has noted that it has the lease, if it is still there. The lease itself is not tried: who wants it
-// at that moment would not get it.
+// watcher is the process that has noted that it has the lease, if it is still there. The lease itself is not
+// tried: who wants it at that moment would not get it.
 func watcher(dir string) task.Watcher {
 	file := holderFile(dir)
 	info, err := os.Stat(file)

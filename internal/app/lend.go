@@ -8,7 +8,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// lent gives a terminal to another program, and takes it back as it was: one that is killed leaves it as it wanted to have it.
+// lent gives a terminal to another program, and takes it back as it was: one that is killed leaves it as it
+// wanted to have it.
 func lent(terminal *os.File, do func() error) error {
 	before, err := term.GetState(terminal.Fd())
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // limitQuiet is how long an agent's terminal must be still before it is read: an agent at work is at no limit.
 const limitQuiet = 10 * time.Second
 
-// limits knows which agents stand still because their provider lets them do no more for now. A terminal is read once after it
-// became still, and not again until it has moved.
+// limits knows which agents stand still because their provider lets them do no more for now. A terminal is read
+// once after it became still, and not again until it has moved.
 type limits struct {
 	mu   sync.Mutex
 	read map[string]stillness // by pane
@@ -28,7 +28,8 @@ type stillness struct {
 }
 
 // look answers, by their ids, the line of each pane that tells of a limit. The panes are those of agents that live.
-func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, tasks map[string]task.Task, now time.Time) (map[string]string, error) {
+func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, tasks map[string]task.Task,
+	now time.Time) (map[string]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out, read := map[string]string{}, map[string]stillness{}

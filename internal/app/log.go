@@ -26,7 +26,8 @@ const (
 	logKept = 3
 )
 
-// logPatience is how long one line waits for another process that sets the log aside. That takes less than a millisecond.
+// logPatience is how long one line waits for another process that sets the log aside. That takes less than a
+// millisecond.
 const logPatience = 5 * time.Second
 
 func (h *house) openLog() (*slog.Logger, error) {
@@ -58,30 +59,34 @@ func logLevel(name string) (slog.Level, error) {
 	return 0, task.Notef(task.ErrUsage, "found %q as ORANGE_LOG_LEVEL, expected debug, info, warn or error", name)
 }
 
-// newLogger writes JSON lines that begin with ts, level and msg. Every call adds its component, and then what it is about.
+// newLogger writes JSON lines that begin with ts, level and msg. Every call adds its component, and then what it
+// is about.
 func newLogger(out io.Writer, level slog.Level) *slog.Logger {
-	return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		switch {
-		case len(groups) > 0:
-		case a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime:
-			return slog.String("ts", task.FormatTime(a.Value.Time()))
-		case a.Key == slog.LevelKey:
-			return slog.String(slog.LevelKey, strings.ToLower(a.Value.String()))
-		}
-		return a
-	}}))
+	return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{
+		Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			switch {
+			case len(groups) > 0:
+			case a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime:
+				return slog.String("ts", task.FormatTime(a.Value.Time()))
+			case a.Key == slog.LevelKey:
+				return slog.String(slog.LevelKey, strings.ToLower(a.Value.String()))
+			}
+			return a
+		}}))
 }
 
 // logFile appends lines to a log that many processes write at once, and that any of them may set aside.
 //
 // A line is one write to a file opened for appending, so the kernel keeps lines whole and in one piece.
-// Before each line one look at the path, a few microseconds, tells both what a process cannot know by itself: whether the file
-// has reached its size, since others make it grow, and whether it is still the file at the path, since others set it aside.
-// So a process that lives for weeks follows the log, also where a person has moved or removed it.
+// Before each line one look at the path, a few microseconds, tells both what a process cannot know by itself:
+// whether the file has reached its size, since others make it grow, and whether it is still the file at the path,
+// since others set it aside. So a process that lives for weeks follows the log, also where a person has moved or
+// removed it.
 //
-// The library sets files aside and removes the oldest; it expects to be alone, so it does that under a lock of the house,
-// and never writes. It makes the new file empty a moment after it stands at the path: therefore nobody opens the log without the lock.
-// The oldest are removed in the background. A process that ends first leaves that to the one that sets the next file aside.
+// The library sets files aside and removes the oldest; it expects to be alone, so it does that under a lock of
+// the house, and never writes. It makes the new file empty a moment after it stands at the path: therefore nobody
+// opens the log without the lock. The oldest are removed in the background. A process that ends first leaves that
+// to the one that sets the next file aside.
 type logFile struct {
 	path string
 	size int64 // bytes from which on a file is set aside
@@ -104,7 +109,8 @@ func (f *logFile) Write(line []byte) (int, error) {
 	return n, errors.Join(failed, err)
 }
 
-// open sets the log aside if it is full, and opens the one that stands at the path then. What was open before stays so if it cannot.
+// open sets the log aside if it is full, and opens the one that stands at the path then. What was open before
+// stays so if it cannot.
 func (f *logFile) open() error {
 	ctx, cancel := context.WithTimeout(context.Background(), logPatience)
 	defer cancel()
@@ -140,7 +146,8 @@ func (f *logFile) setAside() error {
 		return fmt.Errorf("look at the log: %w", err)
 	}
 	if f.rotator == nil {
-		f.rotator = &lumberjack.Logger{Filename: f.path, MaxBackups: f.kept} // one for each process: it keeps a goroutine
+		// one for each process: it keeps a goroutine
+		f.rotator = &lumberjack.Logger{Filename: f.path, MaxBackups: f.kept}
 	}
 	if err := errors.Join(f.rotator.Rotate(), f.rotator.Close()); err != nil {
 		return fmt.Errorf("set the log aside: %w", err)
@@ -151,7 +158,8 @@ func (f *logFile) setAside() error {
 // Close ends writing.
 func (f *logFile) Close() error { return f.file.Close() }
 
-// Log prints the last lines of the log that are to be kept, with those of the files that were set aside as far as they are needed.
+// Log prints the last lines of the log that are to be kept, with those of the files that were set aside as far as
+// they are needed.
 func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
 	files, err := openLogs(h.logPath())
 	defer func() {
@@ -181,8 +189,9 @@ func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
 	return nil
 }
 
-// openLogs opens the log and the files that were set aside, newest first. The log itself is opened before the others are looked for:
-// if it is set aside in between it is met twice, and known again, while the other order would miss it.
+// openLogs opens the log and the files that were set aside, newest first. The log itself is opened before the
+// others are looked for: if it is set aside in between it is met twice, and known again, while the other order
+// would miss it.
 func openLogs(path string) ([]*os.File, error) {
 	var files []*os.File
 	add := func(name string) error {

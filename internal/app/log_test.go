@@ -63,7 +63,8 @@ func TestALogLineHasTimeLevelComponentAndMessage(t *testing.T) {
 	log.Debug("nobody reads this", "component", "engine")
 	log.Warn("moved", "component", "engine", "task", "abc", "time", "noon", slog.Group("inside", "level", "HIGH"))
 	text := out.String()
-	if want := regexp.MustCompile(`^\{"ts":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","level":"warn","msg":"moved","component":"engine","task":"abc","time":"noon","inside":\{"level":"HIGH"\}\}\n$`); !want.MatchString(text) {
+	if want := regexp.MustCompile(
+		`^\{"ts":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","level":"warn","msg":"moved","component":"engine","task":"abc","time":"noon","inside":\{"level":"HIGH"\}\}\n$`); !want.MatchString(text) {
 		t.Errorf("found %s", text)
 	}
 	var line struct{ TS string }
@@ -78,7 +79,8 @@ func TestALogLineHasTimeLevelComponentAndMessage(t *testing.T) {
 func TestAWrongLogLevelIsRefusedWithTheRightOnes(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]slog.Level{
-		"": slog.LevelInfo, "debug": slog.LevelDebug, "info": slog.LevelInfo, "WARN": slog.LevelWarn, "Error": slog.LevelError,
+		"": slog.LevelInfo, "debug": slog.LevelDebug, "info": slog.LevelInfo, "WARN": slog.LevelWarn,
+		"Error": slog.LevelError,
 	} {
 		if level, err := logLevel(name); err != nil || level != want {
 			t.Errorf("%q is %v, %v", name, level, err)
@@ -86,7 +88,8 @@ func TestAWrongLogLevelIsRefusedWithTheRightOnes(t *testing.T) {
 	}
 	for _, name := range []string{"warning", "info+1", "loud", " info", "0"} {
 		_, err := logLevel(name)
-		if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), "debug, info, warn or error") || !strings.Contains(err.Error(), strconv.Quote(name)) {
+		if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), "debug, info, warn or error") ||
+			!strings.Contains(err.Error(), strconv.Quote(name)) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -186,7 +189,8 @@ func TestALineIsNotLostWhereTheLogCannotBeFollowed(t *testing.T) {
 	}
 }
 
-// Each writer is a process of its own: the test runs itself again. Nothing is removed, so every line must be there, whole and once.
+// Each writer is a process of its own: the test runs itself again. Nothing is removed, so every line must be
+// there, whole and once.
 func TestManyProcessesThatSetTheLogAsideAtOnceLoseAndTearNoLine(t *testing.T) {
 	const writers, size = 6, 64 << 10
 	lines := 2000
@@ -237,7 +241,8 @@ func TestManyProcessesThatSetTheLogAsideAtOnceLoseAndTearNoLine(t *testing.T) {
 	all := strings.Split(strings.TrimSuffix(logged(t, dir, writers*lines+1000), "\n"), "\n")
 	for _, line := range all {
 		match := whole.FindStringSubmatch(line)
-		if match == nil || line != fmt.Sprintf("%s %s %s.", match[1], match[2], strings.Repeat(match[1], 10+number(match[2])%300)) {
+		if match == nil || line != fmt.Sprintf("%s %s %s.", match[1], match[2],
+			strings.Repeat(match[1], 10+number(match[2])%300)) {
 			t.Fatalf("a line is torn: %q", line)
 		}
 		found[match[1]+" "+match[2]]++
@@ -286,7 +291,9 @@ func BenchmarkLogLine(b *testing.B) {
 	for name, write := range map[string]func([]byte) (int, error){"followed": f.Write, "bare": f.file.Write} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := write([]byte(`{"ts":"2026-01-02T03:04:05.678Z","level":"info","msg":"hook begins","component":"hook","task":"abc"}` + "\n")); err != nil {
+				if _, err := write(
+					[]byte(
+						`{"ts":"2026-01-02T03:04:05.678Z","level":"info","msg":"hook begins","component":"hook","task":"abc"}` + "\n")); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -143,7 +143,8 @@ func (h *house) InitWorkspaces(ctx context.Context, p task.Project) ([]task.Hold
 	return h.Workspaces(ctx, p.Name)
 }
 
-// CollectWorkspaces removes the worktrees that no task holds. One that holds anything is an error that names it; the others go.
+// CollectWorkspaces removes the worktrees that no task holds. One that holds anything is an error that names it;
+// the others go.
 func (h *house) CollectWorkspaces(ctx context.Context, project string) ([]string, error) {
 	all, err := h.Workspaces(ctx, project)
 	if err != nil {
@@ -174,7 +175,8 @@ func (h *house) AddProject(ctx context.Context, path string, wanted task.Project
 	if err != nil {
 		return task.Project{}, err
 	}
-	p := task.Project{Name: wanted.Name, Path: repo.Path, DefaultBranch: repo.DefaultBranch, PoolSize: wanted.PoolSize, Workflow: wanted.Workflow}
+	p := task.Project{Name: wanted.Name, Path: repo.Path, DefaultBranch: repo.DefaultBranch,
+		PoolSize: wanted.PoolSize, Workflow: wanted.Workflow}
 	if p.Name == "" {
 		p.Name = filepath.Base(repo.Path)
 	}

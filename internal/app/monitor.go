@@ -35,7 +35,8 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 	}
 	return &monitor.Monitor{
 		Sessions: watchtower{house: h}, Processes: watched{}, Traces: traces{house: h}, Record: ledger{h.store, h.dir},
-		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()}, Hint: h.server.AwaitDeath, Heard: h.heard(), Now: time.Now, Log: h.engine.Log, Stall: stall,
+		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()},
+		Hint: h.server.AwaitDeath, Heard: h.heard(), Now: time.Now, Log: h.engine.Log, Stall: stall,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
 			h.notify(ctx, config.Notify, t, text)
@@ -160,7 +161,8 @@ func (t traces) Notes(ctx context.Context, noted func(hook int64)) error {
 		if !isNote || err != nil {
 			return
 		}
-		if _, whole, err := t.Ending(hook); whole && err == nil { // else it is being written, or its agent's process tells
+		// else it is being written, or its agent's process tells
+		if _, whole, err := t.Ending(hook); whole && err == nil {
 			noted(hook)
 		}
 	})
@@ -185,7 +187,8 @@ func (t traces) Stamp(one task.Task) string {
 	var out bytes.Buffer
 	dir := t.house.files.Dir(one.Project, one.ID)
 	names := []string{"TASK.md", "history.jsonl"}
-	if def, err := t.house.home.Pinned(context.Background(), one.Workflow); err == nil { // else whoever makes them equal tells why not
+	// else whoever makes them equal tells why not
+	if def, err := t.house.home.Pinned(context.Background(), one.Workflow); err == nil {
 		for _, p := range def.Projections {
 			names = append(names, p.File)
 		}

@@ -12,8 +12,9 @@ func results() *printable.Writer { return printable.NewWriter(os.Stdout) }
 
 func talk() *printable.Writer { return printable.NewWriter(os.Stderr) }
 
-// progressAt is where a person sees how far a long command is; nil where that is no terminal. A line is written over itself there,
-// which a printable.Writer does not let through: it has our own words and numbers, and nothing from outside.
+// progressAt is where a person sees how far a long command is; nil where that is no terminal. A line is written
+// over itself there, which a printable.Writer does not let through: it has our own words and numbers, and nothing
+// from outside.
 func progressAt() io.Writer {
 	if !isTerminal(os.Stderr) {
 		return nil

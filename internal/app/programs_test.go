@@ -31,7 +31,8 @@ func perform(t *testing.T, dir string, timeout int, script string) (task.Effect,
 	hands := &hook.Hands{Programs: programs{}, Setup: place{dir: dir}, Home: dir}
 	return hands.Perform(t.Context(), task.Job{
 		Task: task.Task{ID: "abc", Project: "garden", Status: "open"},
-		Hook: task.OwedHook{ID: 7, Hook: task.Hook{Action: task.RunCommand, Run: []string{"sh", "-c", script}, Timeout: timeout}},
+		Hook: task.OwedHook{ID: 7, Hook: task.Hook{Action: task.RunCommand, Run: []string{"sh", "-c", script},
+			Timeout: timeout}},
 	})
 }
 
@@ -66,8 +67,10 @@ func wantGone(t *testing.T, file string) {
 func TestACommandOfAHook_thatNeverEndsIsEndedWithAllThatItStarted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	_, err := perform(t, dir, 1, `trap "" TERM; echo at work; sh -c 'echo $$ > new; mv new child; while :; do sleep 1; done' & while :; do sleep 1; done`)
-	if err == nil || !strings.Contains(err.Error(), "took longer than 1s") || !strings.Contains(err.Error(), "at work") {
+	_, err := perform(t, dir, 1,
+		`trap "" TERM; echo at work; sh -c 'echo $$ > new; mv new child; while :; do sleep 1; done' & while :; do sleep 1; done`)
+	if err == nil || !strings.Contains(err.Error(), "took longer than 1s") ||
+		!strings.Contains(err.Error(), "at work") {
 		t.Errorf("the error is %v", err)
 	}
 	wantGone(t, filepath.Join(dir, "child"))
@@ -80,7 +83,8 @@ func TestACommandOfAHook_thatPrintsEndlesslyLeavesTheEndOfIt(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	_, err = perform(t, t.TempDir(), 60, `head -c 50000000 /dev/zero | tr '\0' x; echo; echo "the end"; exit 3`)
-	if err == nil || !strings.Contains(err.Error(), "ended with status 3: ... x") || !strings.HasSuffix(err.Error(), "x\nthe end") || len(err.Error()) > 2000 {
+	if err == nil || !strings.Contains(err.Error(), "ended with status 3: ... x") ||
+		!strings.HasSuffix(err.Error(), "x\nthe end") || len(err.Error()) > 2000 {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -98,7 +102,8 @@ func TestACommandOfAHook_isNotWaitedForByWhoItLeavesBehind(t *testing.T) {
 func TestACommandOfAHook_thatIsNotThereIsAClearFailure(t *testing.T) {
 	t.Parallel()
 	hands := &hook.Hands{Programs: programs{}, Setup: place{dir: t.TempDir()}}
-	_, err := hands.Perform(t.Context(), task.Job{Hook: task.OwedHook{Hook: task.Hook{Action: task.RunCommand, Run: []string{"no-such-program"}}}})
+	_, err := hands.Perform(t.Context(), task.Job{
+		Hook: task.OwedHook{Hook: task.Hook{Action: task.RunCommand, Run: []string{"no-such-program"}}}})
 	if err == nil || !strings.Contains(err.Error(), `cannot run "no-such-program"`) {
 		t.Errorf("the error is %v", err)
 	}

@@ -15,7 +15,9 @@ import (
 
 // Why explains how a task stands. Nothing is changed by it.
 func (h *house) Why(ctx context.Context, id string) (decide.Explanation, error) {
-	return h.engine.Why(ctx, h.looker(0), id, func(t task.Task, role string) (bool, error) { return h.lives(ctx, t, role) })
+	return h.engine.Why(ctx, h.looker(0), id, func(t task.Task, role string) (bool, error) {
+		return h.lives(ctx, t, role)
+	})
 }
 
 // All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
@@ -29,14 +31,16 @@ func (h *house) Verify(ctx context.Context, ids []string) ([]task.Finding, error
 }
 
 // VerifyAll looks whether the past of all tasks holds, or of a project's where one is named, and whether one is gone.
-func (h *house) VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) ([]task.Finding, error) {
+func (h *house) VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) (
+	[]task.Finding, error) {
 	d := h.verifier()
 	d.Progress = progress
 	return d.VerifyAll(ctx, past{h.store, h}, project)
 }
 
 func (h *house) verifier() *doctor.Doctor {
-	return &doctor.Doctor{Home: h.dir, Record: h.store, Files: h.files, Shown: h.engine, Mender: mender{h}, Now: time.Now, Settling: settling}
+	return &doctor.Doctor{Home: h.dir, Record: h.store, Files: h.files, Shown: h.engine, Mender: mender{h},
+		Now: time.Now, Settling: settling}
 }
 
 // past lends the record, the kept texts and the rules to the doctor.
@@ -55,7 +59,8 @@ func (p past) Rules(ctx context.Context, ref task.WorkflowRef) error {
 }
 
 // Replay makes every decision of tasks again: by the rules that each was made by, or by those of another workflow.
-func (h *house) Replay(ctx context.Context, ids []string, by cli.Rules, progress func(what string, done, of int)) (cli.Replays, error) {
+func (h *house) Replay(ctx context.Context, ids []string, by cli.Rules,
+	progress func(what string, done, of int)) (cli.Replays, error) {
 	out := cli.Replays{Others: map[string]int{}}
 	var other *workflow.Definition
 	if by.Workflow != "" {

@@ -83,7 +83,8 @@ func (r remains) Judged(ctx context.Context, p task.Project) ([]string, error) {
 func (r remains) ForgetJudged(ctx context.Context, p task.Project, id, branch string) error {
 	kept, err := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}.ForgetJudged(ctx, id, branch, false)
 	for _, one := range kept {
-		r.house.engine.Log.Info("what was judged and nobody else has is kept", "component", "doctor", "task", id, "ref", one.Ref)
+		r.house.engine.Log.Info("what was judged and nobody else has is kept", "component", "doctor", "task", id,
+			"ref", one.Ref)
 	}
 	return err
 }

@@ -19,7 +19,8 @@ func (r runner) Run(ctx context.Context, id string, person bool) error {
 	if person {
 		args = append(args, "--person")
 	} else {
-		// Whoever asks, be it only for a list: what an agent made of its environment goes no further. Whether it may ask is judged elsewhere.
+		// Whoever asks, be it only for a list: what an agent made of its environment goes no further. Whether it
+		// may ask is judged elsewhere.
 		_, _ = r.house.Actor(ctx, "", "")
 	}
 	env := append(withoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+r.house.dir)
@@ -27,8 +28,8 @@ func (r runner) Run(ctx context.Context, id string, person bool) error {
 	return err
 }
 
-// withoutAgent takes out of an environment what belongs to one agent or one terminal: a program that is started for another task,
-// or that ends an agent's leftovers by these marks, must not carry them.
+// withoutAgent takes out of an environment what belongs to one agent or one terminal: a program that is started
+// for another task, or that ends an agent's leftovers by these marks, must not carry them.
 func withoutAgent(env []string) []string {
 	var out []string
 	for _, pair := range env {

@@ -45,7 +45,8 @@ func (s sessions) Start(ctx context.Context, start hook.Start) (hook.Pane, error
 		return hook.Pane{}, err
 	}
 	p, err := s.house.server.Start(ctx, tmux.Start{
-		Task: start.Task, Role: start.Role, Hook: start.Hook, Seat: start.Seat, Session: tmux.SafeName(start.Session), Window: start.Window,
+		Task: start.Task, Role: start.Role, Hook: start.Hook, Seat: start.Seat,
+		Session: tmux.SafeName(start.Session), Window: start.Window,
 		Dir: start.Dir, Argv: start.Argv,
 	})
 	return pane(p), err
@@ -91,8 +92,9 @@ func (h *house) configureTmux() error {
 	return nil
 }
 
-// Sessions tells how the agents of tasks' statuses are, with one call of tmux for all: a status that has a role is as alive as
-// the agent of that role, another one as any agent of the task. "Could not look" is unknown, never dead.
+// Sessions tells how the agents of tasks' statuses are, with one call of tmux for all: a status that has a role
+// is as alive as the agent of that role, another one as any agent of the task. "Could not look" is unknown, never
+// dead.
 func (h *house) Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error) {
 	states, _, err := h.lookAtSessions(ctx, tasks)
 	return states, err
@@ -132,7 +134,8 @@ func (h *house) lookAtSessions(ctx context.Context, tasks []task.Task) (map[stri
 		}
 		def, err := h.home.Pinned(ctx, t.Workflow)
 		if err != nil {
-			states[t.ID] = task.AgentUnknown // which of its windows should live is not known; whoever reads the rules is told why
+			// which of its windows should live is not known; whoever reads the rules is told why
+			states[t.ID] = task.AgentUnknown
 			continue
 		}
 		if state, _ := def.State(t.Status); state.Role == "" || living[t.ID+" "+state.Role] {
@@ -206,7 +209,8 @@ func (h *house) sit(ctx context.Context, id string, window tmux.Pane, command pr
 	}
 	left, look := h.agents(ctx, id)
 	if look == nil && !slices.ContainsFunc(left, func(p tmux.Pane) bool { return p.ID == window.ID }) {
-		return fmt.Errorf("the terminal of the %s has ended while you were there; start it again with %q", window.Role, "orange task respawn "+id)
+		return fmt.Errorf("the terminal of the %s has ended while you were there; start it again with %q",
+			window.Role, "orange task respawn "+id)
 	}
 	return err
 }

@@ -17,7 +17,8 @@ func converse(ctx context.Context, talk cli.Talk) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	one := &shell.Shell{In: os.Stdin, Out: results(), Terminal: isTerminal(os.Stdin), History: filepath.Join(dir, "shell_history")}
+	one := &shell.Shell{In: os.Stdin, Out: results(), Terminal: isTerminal(os.Stdin),
+		History: filepath.Join(dir, "shell_history")}
 	return one.Run(ctx, talk)
 }
 

@@ -17,25 +17,30 @@ import (
 )
 
 // Simulate lets tasks live whole lives under a workflow, in memory: nothing of the house is touched.
-func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup, progress func(done, of int)) (cli.Simulated, error) {
+func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup,
+	progress func(done, of int)) (cli.Simulated, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most of what a run leaves is gone with it
 	setup := simulationOf(s)
 	setup.Progress = progress
 	setup.Bound = provedBound(def) // no run may go further
 	found, err := simulate.Run(ctx, def, setup, openMemory, joinWorld)
 	out := cli.Simulated{
-		Way: wayOf(found.Way), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Astray, Resting: found.Resting, Spans: found.Spans, Trace: found.Trace,
-		Reviews: cli.SimulatedFigure(found.Reviews), Spawns: cli.SimulatedFigure(found.Spawns), Moves: cli.SimulatedFigure(found.Moves),
+		Way: wayOf(found.Way), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Astray,
+		Resting: found.Resting, Spans: found.Spans, Trace: found.Trace,
+		Reviews: cli.SimulatedFigure(found.Reviews), Spawns: cli.SimulatedFigure(found.Spawns),
+		Moves:    cli.SimulatedFigure(found.Moves),
 		Refusals: cli.SimulatedFigure(found.Refusals), Faults: map[string]int{
-			"engine_deaths": found.Faults.EngineDeaths, "agent_deaths": found.Faults.AgentDeaths, "failures": found.Faults.Failures,
-			"late": found.Faults.Late, "twice": found.Faults.Twice,
+			"engine_deaths": found.Faults.EngineDeaths, "agent_deaths": found.Faults.AgentDeaths,
+			"failures": found.Faults.Failures,
+			"late":     found.Faults.Late, "twice": found.Faults.Twice,
 		},
 	}
 	for _, o := range found.Outcomes {
 		out.Outcomes = append(out.Outcomes, cli.SimulatedEnd{State: o.Status, End: o.End, Runs: o.Runs})
 	}
 	for _, b := range found.Breaches {
-		out.Broken = append(out.Broken, cli.SimulatedBreach{Property: b.Property, Message: b.Message, Run: b.Run, Last: b.Last})
+		out.Broken = append(out.Broken, cli.SimulatedBreach{Property: b.Property, Message: b.Message, Run: b.Run,
+			Last: b.Last})
 	}
 	return out, err
 }
@@ -51,10 +56,12 @@ func wayOf(w simulate.Way) cli.SimulatedWay {
 	return out
 }
 
-// boundWorth is how many configurations a workflow may have for the bound of its moves to be looked for: a simulation waits for that.
+// boundWorth is how many configurations a workflow may have for the bound of its moves to be looked for: a
+// simulation waits for that.
 const boundWorth = 10_000
 
-// provedBound is how many moves a task makes at most without a person; 0 where that is not proved, or would take long to.
+// provedBound is how many moves a task makes at most without a person; 0 where that is not proved, or would take
+// long to.
 func provedBound(def *workflow.Definition) int {
 	if report := explore.Check(def, boundWorth); report.Proved() {
 		return report.Bound.Moves
@@ -83,13 +90,16 @@ func joinWorld(w *simulate.World) simulate.House { return joinBook(w, w.Record()
 func joinBook(w *simulate.World, record simulate.Book) simulate.House {
 	files, desk, hands, quiet := w.Files(), w.Desk(), w.Hands(), slog.New(slog.DiscardHandler)
 	e := &engine.Engine{
-		Store: record, Index: record, Seats: record, Documents: files, Mirror: files, Projections: files, Rules: w.Rules(), Desk: desk,
-		Merger: desk, Forge: desk, Facts: w.Facts(), Performer: hands, Runner: hands, Environments: noEnvironments{}, Witness: desk, Now: w.Now, Random: w.Random(), Log: quiet,
+		Store: record, Index: record, Seats: record, Documents: files, Mirror: files, Projections: files,
+		Rules: w.Rules(), Desk: desk,
+		Merger: desk, Forge: desk, Facts: w.Facts(), Performer: hands, Runner: hands,
+		Environments: noEnvironments{}, Witness: desk, Now: w.Now, Random: w.Random(), Log: quiet,
 		Patience: time.Nanosecond, // a runner has come back when the engine looks, or it is dead
 	}
 	view := lookout{w, w.Tower()}
 	return simulate.House{Moves: e, Care: e, Watch: &monitor.Monitor{
-		Sessions: view, Processes: view, Traces: view, Record: pretended{record}, Engine: e, Keeper: e, Rules: w.Rules(), Forge: desk,
+		Sessions: view, Processes: view, Traces: view, Record: pretended{record}, Engine: e, Keeper: e,
+		Rules: w.Rules(), Forge: desk,
 		Now: w.Now, Tell: w.Tell, Log: quiet, Stall: simulate.Stall,
 	}}
 }
@@ -119,7 +129,8 @@ func (s lookout) Look(context.Context) ([]monitor.Pane, error) {
 	var out []monitor.Pane
 	for _, a := range agents {
 		if a.Window {
-			out = append(out, monitor.Pane{WindowID: a.Role, Task: a.Task, Role: a.Role, Hook: a.Hook, Dead: !a.Alive, Ending: a.Ending, Activity: a.Touched})
+			out = append(out, monitor.Pane{WindowID: a.Role, Task: a.Task, Role: a.Role, Hook: a.Hook,
+				Dead: !a.Alive, Ending: a.Ending, Activity: a.Touched})
 		}
 	}
 	return out, err

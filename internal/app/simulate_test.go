@@ -76,7 +76,8 @@ func TestSimulation_findsNothingBrokenInWhatShips(t *testing.T) {
 			for _, setup := range []cli.SimulationSetup{usual, storm} {
 				report := simulation(t, shippedWorkflow(t, name), setup, joinWorld)
 				for _, b := range report.Breaches {
-					t.Errorf("run %d of %+v: %s [%s]\n%s", b.Run, setup, b.Message, b.Property, strings.Join(b.Last, "\n"))
+					t.Errorf("run %d of %+v: %s [%s]\n%s", b.Run, setup, b.Message, b.Property,
+						strings.Join(b.Last, "\n"))
 				}
 				if report.Moves.Median == 0 || report.Runs != setup.Runs {
 					t.Errorf("nobody came anywhere: %+v", report)
@@ -93,11 +94,13 @@ func TestSimulation_theSameSeedIsTheSameStory(t *testing.T) {
 	setup.Runs, setup.Trace = 4, true
 	once, again := simulation(t, def, setup, joinWorld), simulation(t, def, setup, joinWorld)
 	if !reflect.DeepEqual(once, again) {
-		t.Errorf("the same seed told two stories:\n%s\n\n%s", strings.Join(once.Trace, "\n"), strings.Join(again.Trace, "\n"))
+		t.Errorf("the same seed told two stories:\n%s\n\n%s", strings.Join(once.Trace, "\n"),
+			strings.Join(again.Trace, "\n"))
 	}
 	setup.Only = 4
 	alone := simulation(t, def, setup, joinWorld)
-	if told := strings.Join(once.Trace, "\n"); len(alone.Trace) == 0 || !strings.Contains(told, strings.Join(alone.Trace, "\n")) {
+	if told := strings.Join(once.Trace, "\n"); len(alone.Trace) == 0 ||
+		!strings.Contains(told, strings.Join(alone.Trace, "\n")) {
 		t.Errorf("run 4 is another one when it is made alone:\n%s", strings.Join(alone.Trace, "\n"))
 	}
 	setup.Seed, setup.Only = 4, 0
@@ -126,7 +129,8 @@ func TestSimulation_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
 		t.Errorf("run %d: %s [%s]", b.Run, b.Message, b.Property)
 	}
 	told := strings.Join(report.Trace, "\n")
-	if !strings.Contains(told, "the history notes pr.merged") || !strings.Contains(told, `from "reviewing" to "done", by engine (merged as pull request`) {
+	if !strings.Contains(told, "the history notes pr.merged") ||
+		!strings.Contains(told, `from "reviewing" to "done", by engine (merged as pull request`) {
 		t.Errorf("no pull request was merged, so that this proves nothing:\n%s", told)
 	}
 }
@@ -139,7 +143,8 @@ func TestSimulation_reviewsThatDoNotPassBringTasksToPeople(t *testing.T) {
 		runs = 10
 	}
 	resting := func(share float64, state task.Status) int {
-		report := simulation(t, def, cli.SimulationSetup{Runs: runs, Seed: 1, People: cli.PeopleNever, ReviewersFail: share}, joinWorld)
+		report := simulation(t, def, cli.SimulationSetup{Runs: runs, Seed: 1, People: cli.PeopleNever,
+			ReviewersFail: share}, joinWorld)
 		for _, o := range report.Outcomes {
 			if o.Status == state && o.End == "waits for a person" {
 				return o.Runs
@@ -149,7 +154,9 @@ func TestSimulation_reviewsThatDoNotPassBringTasksToPeople(t *testing.T) {
 	}
 	none, some, all := resting(0, "stuck"), resting(0.5, "stuck"), resting(1, "stuck")
 	if none > some || some >= all || all <= runs/2 {
-		t.Errorf("stuck are %d of %d tasks where every review passes, %d where half of them do, %d where none does", none, runs, some, all)
+		t.Errorf(
+			"stuck are %d of %d tasks where every review passes, %d where half of them do, %d where none does",
+			none, runs, some, all)
 	}
 	if passed := resting(0, "reviewing"); passed <= runs/2 {
 		t.Errorf("%d of %d tasks wait for a person's review where every review passes", passed, runs)
@@ -170,7 +177,8 @@ func testsFirst(t testing.TB) *workflow.Definition {
 	return simulatedWorkflow(t, filepath.Join("testdata", "tests-first.yml"))
 }
 
-// Defect: a check that has to fail was no part of the straight way, so that nearly every task of a test-first flow was put aside as stuck.
+// Defect: a check that has to fail was no part of the straight way, so that nearly every task of a test-first
+// flow was put aside as stuck.
 func TestSimulation_goesOverARedCheckWhereTheWorkflowMeansIt(t *testing.T) {
 	t.Parallel()
 	report := simulation(t, testsFirst(t), cli.SimulationSetup{Runs: 20, Seed: 1, People: cli.PeopleAct}, joinWorld)
@@ -185,21 +193,28 @@ func TestSimulation_goesOverARedCheckWhereTheWorkflowMeansIt(t *testing.T) {
 	}
 }
 
-// Where a state has a move for a check that passes, the red one is what went wrong; unless nothing else leads to a good end.
+// Where a state has a move for a check that passes, the red one is what went wrong; unless nothing else leads to
+// a good end.
 func TestSimulation_takesARedCheckForAFailureWhereThereIsAMoveForTheGreenOne(t *testing.T) {
 	t.Parallel()
 	edge := func(from, to task.Status, result string) workflow.Transition {
-		return workflow.Transition{From: from, To: to, By: []string{"tester", task.RoleHuman}, Gate: []workflow.Part{{Check: "unit", Result: result}}}
+		return workflow.Transition{From: from, To: to, By: []string{"tester", task.RoleHuman},
+			Gate: []workflow.Part{{Check: "unit", Result: result}}}
 	}
 	for name, c := range map[string]struct {
 		more []workflow.Transition
 		want string
 		red  int
 	}{
-		"nothing for green":                       {nil, "todo tests coding reviewing done", 1},
-		"green leads on, and is shorter":          {[]workflow.Transition{edge("tests", "reviewing", workflow.CheckPassed)}, "todo tests reviewing done", 0},
-		"green is longer, and red a failure":      {[]workflow.Transition{edge("tests", "waiting", workflow.CheckPassed), edge("waiting", "more", workflow.CheckPassed), edge("more", "reviewing", workflow.CheckPassed)}, "todo tests waiting more reviewing done", 0},
-		"green leads back, and only red leads on": {[]workflow.Transition{edge("tests", "todo", workflow.CheckPassed)}, "todo tests coding reviewing done", 1},
+		"nothing for green": {nil, "todo tests coding reviewing done", 1},
+		"green leads on, and is shorter": {
+			[]workflow.Transition{edge("tests", "reviewing", workflow.CheckPassed)}, "todo tests reviewing done", 0},
+		"green is longer, and red a failure": {
+			[]workflow.Transition{edge("tests", "waiting", workflow.CheckPassed),
+				edge("waiting", "more", workflow.CheckPassed), edge("more", "reviewing", workflow.CheckPassed)},
+			"todo tests waiting more reviewing done", 0},
+		"green leads back, and only red leads on": {
+			[]workflow.Transition{edge("tests", "todo", workflow.CheckPassed)}, "todo tests coding reviewing done", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -257,10 +272,12 @@ func TestSimulation_takesTheWayThatIsNamed(t *testing.T) {
 	}
 }
 
-// Defect: the tester of phases changed files before it asked for a move that wants the work unmoved, and no task ever ended well.
+// Defect: the tester of phases changed files before it asked for a move that wants the work unmoved, and no task
+// ever ended well.
 func TestSimulation_agentsLeaveAloneWhatTheirMoveWantsUnmoved(t *testing.T) {
 	t.Parallel()
-	report := simulation(t, shippedWorkflow(t, "phases"), cli.SimulationSetup{Runs: 12, Seed: 1, People: cli.PeopleAct}, joinWorld)
+	report := simulation(t, shippedWorkflow(t, "phases"), cli.SimulationSetup{
+		Runs: 12, Seed: 1, People: cli.PeopleAct}, joinWorld)
 	if report.Well < 9 {
 		t.Errorf("of 12 tasks whose agents do their work %d ended well: %+v", report.Well, report.Outcomes)
 	}
@@ -275,7 +292,8 @@ func TestSimulation_tellsHowManyRunsAreOver(t *testing.T) {
 			t.Errorf("it is told that %d of %d are over", done, of)
 		}
 	}
-	if _, err := simulate.Run(t.Context(), shippedWorkflow(t, "minimal"), setup, openMemory, joinWorld); err != nil || told.Load() != 1+2+3+4+5+6 {
+	if _, err := simulate.Run(t.Context(), shippedWorkflow(t, "minimal"), setup, openMemory,
+		joinWorld); err != nil || told.Load() != 1+2+3+4+5+6 {
 		t.Errorf("%v; the numbers that were told add up to %d", err, told.Load())
 	}
 }
@@ -348,14 +366,16 @@ func TestSimulation_findsAnEngineThatIsJoinedWrongly(t *testing.T) {
 func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 	t.Parallel()
 	for file, property := range map[string]string{
-		"no-dead-end-1": "no-dead-end", "nobody-left-1": "workspace", "one-agent-1": "one-agent", "one-agent-3": "one-agent",
+		"no-dead-end-1": "no-dead-end", "nobody-left-1": "workspace", "one-agent-1": "one-agent",
+		"one-agent-3": "one-agent",
 		"workspace-1": "workspace", "workspace-2": "workspace",
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			setup := cli.UsualSimulation()
 			setup.Runs, setup.ReviewersFail = 24, 0.7
-			report := simulation(t, simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", file+".yml")), setup, joinWorld)
+			report := simulation(t,
+				simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", file+".yml")), setup, joinWorld)
 			if !slices.ContainsFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == property }) {
 				t.Errorf("nobody told of %q: %+v", property, report)
 			}
@@ -366,7 +386,8 @@ func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 func TestSimulation_findsAgentsThatGoRound(t *testing.T) {
 	t.Parallel()
 	def := simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", "bounded-1.yml"))
-	report, err := simulate.Run(t.Context(), def, simulate.Setup{Runs: 4, Seed: 1, Bound: 12, Shares: simulate.Shares{ReviewersFail: 1}}, openMemory, joinWorld)
+	report, err := simulate.Run(t.Context(), def, simulate.Setup{
+		Runs: 4, Seed: 1, Bound: 12, Shares: simulate.Shares{ReviewersFail: 1}}, openMemory, joinWorld)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +410,8 @@ func TestSimulation_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) 
 	}
 	shipped := shippedWorkflow(t, "default")
 	setup.Bound, setup.Runs = provedBound(shipped), 12
-	if report, err = simulate.Run(t.Context(), shipped, setup, openMemory, joinWorld); err != nil || len(report.Breaches) > 0 {
+	if report, err = simulate.Run(t.Context(), shipped, setup, openMemory, joinWorld); err != nil ||
+		len(report.Breaches) > 0 {
 		t.Errorf("default lets them ask %d times: %v, %+v", setup.Bound, err, report.Breaches)
 	}
 }

@@ -17,13 +17,16 @@ func (h *house) Unit(kind string) (string, error) {
 	case "launchd":
 		return h.launchd(), nil
 	case "all":
-		return "# systemd: ~/.config/systemd/user/orange-monitor.service, then: systemctl --user enable --now orange-monitor\n" + h.systemd() +
-			"\n# launchd: ~/Library/LaunchAgents/orange.monitor.plist, then: launchctl load ~/Library/LaunchAgents/orange.monitor.plist\n" + h.launchd(), nil
+		return "# systemd: ~/.config/systemd/user/orange-monitor.service, then: systemctl --user enable --now " +
+			"orange-monitor\n" + h.systemd() +
+			"\n# launchd: ~/Library/LaunchAgents/orange.monitor.plist, then: launchctl load " +
+			"~/Library/LaunchAgents/orange.monitor.plist\n" + h.launchd(), nil
 	}
 	return "", task.Notef(task.ErrUsage, "found %q as the kind of unit, expected systemd or launchd", kind)
 }
 
-// systemd ends the monitor alone when it stops the unit: the agents, whose terminal the monitor may have started, live on.
+// systemd ends the monitor alone when it stops the unit: the agents, whose terminal the monitor may have started,
+// live on.
 func (h *house) systemd() string {
 	quote := func(text string) string {
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace(text) + `"`
@@ -52,7 +55,8 @@ WantedBy=default.target
 `
 }
 
-// unitEnvironment is what a monitor needs that no login shell has prepared: above all where the terminals of the agents are.
+// unitEnvironment is what a monitor needs that no login shell has prepared: above all where the terminals of the
+// agents are.
 func (h *house) unitEnvironment() [][2]string {
 	out := [][2]string{{"ORANGE_HOME", h.dir}, {"PATH", os.Getenv("PATH")}}
 	if where := os.Getenv("TMUX_TMPDIR"); where != "" {

@@ -29,9 +29,9 @@ func (h *house) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []st
 	return h.store.TasksSince(ctx, cursor)
 }
 
-// Follow calls tell with what happens to all tasks behind a cursor, each thing once and in its order, until ctx ends or tell answers an error.
-// A call with nothing says that everything so far was told. Where standard output is a pipe that nobody reads any more,
-// it ends with syscall.EPIPE, whether or not there is something to write.
+// Follow calls tell with what happens to all tasks behind a cursor, each thing once and in its order, until ctx
+// ends or tell answers an error. A call with nothing says that everything so far was told. Where standard output
+// is a pipe that nobody reads any more, it ends with syscall.EPIPE, whether or not there is something to write.
 func (h *house) Follow(ctx context.Context, cursor int64, tell func([]task.Happening) error) error {
 	record := filepath.Join(h.dir, recordName)
 	opened, err := os.Stat(record)
@@ -46,10 +46,11 @@ func (h *house) Follow(ctx context.Context, cursor int64, tell func([]task.Happe
 	defer off(nil)
 	go func() { off(untilUnread(within, os.Stdout)) }()
 	var enough error
-	f := follower{record: record, opened: opened, events: h.store.EventsSince, cursor: cursor, tell: func(all []task.Happening) error {
-		enough = tell(all)
-		return enough
-	}}
+	f := follower{record: record, opened: opened, events: h.store.EventsSince, cursor: cursor,
+		tell: func(all []task.Happening) error {
+			enough = tell(all)
+			return enough
+		}}
 	err = h.heed(within, func() error { return f.look(within) })
 	switch {
 	case enough != nil:
@@ -76,7 +77,8 @@ func (h *house) heed(ctx context.Context, look func() error) error {
 			off(err)
 		}
 	}()
-	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it: so it is looked again and again.
+	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it:
+	// so it is looked again and again.
 	wait := firstGlance
 	pause := time.NewTimer(lastGlance)
 	defer pause.Stop()
@@ -115,10 +117,12 @@ type follower struct {
 }
 
 // look tells everything that can be read now.
-// same says whether the record is the file that it was. Whoever has another one open goes on reading that, and nothing happens there any more.
+// same says whether the record is the file that it was. Whoever has another one open goes on reading that, and
+// nothing happens there any more.
 func same(record string, opened os.FileInfo) error {
 	if now, err := os.Stat(record); err != nil || !os.SameFile(now, opened) {
-		return errors.Join(fmt.Errorf("cannot follow the record %q any longer: it is not the file that it was; begin again", record), err)
+		return errors.Join(fmt.Errorf("cannot follow the record %q any longer: it is not the file that it "+
+			"was; begin again", record), err)
 	}
 	return nil
 }

@@ -30,8 +30,8 @@ func recordAt(t *testing.T, dir string) *sqlite.Store {
 	return s
 }
 
-// Eight write, each through a connection of its own as a program has it: who follows hears of everything once and in order,
-// and of the very last thing without any other that would wake it.
+// Eight write, each through a connection of its own as a program has it: who follows hears of everything once and
+// in order, and of the very last thing without any other that would wake it.
 func TestFollow_losesAndRepeatsNothingWhileEightWrite(t *testing.T) {
 	t.Parallel()
 	const writers, moves = 8, 20
@@ -88,7 +88,8 @@ func writeOwn(ctx context.Context, s *sqlite.Store, id string, moves int) error 
 		Events: []task.Event{{Time: now, Type: task.Created}},
 	})
 	for n := 0; n < moves && err == nil; n++ {
-		one, err = s.Commit(ctx, task.Change{Task: one, Expect: one.Version, Events: []task.Event{{Time: now, Type: task.Updated}}})
+		one, err = s.Commit(ctx, task.Change{Task: one, Expect: one.Version, Events: []task.Event{
+			{Time: now, Type: task.Updated}}})
 	}
 	return err
 }

@@ -162,7 +162,8 @@ func (w wishes) Choices(ctx context.Context) (dashboard.Choices, error) {
 	return out, nil
 }
 
-// books are the workflows that can be read, the default one first. Of one that cannot, whoever asks for it by name is told why.
+// books are the workflows that can be read, the default one first. Of one that cannot, whoever asks for it by
+// name is told why.
 func (w wishes) books() ([]dashboard.Book, error) {
 	all, err := w.house.home.ListWorkflows()
 	if err != nil {

@@ -44,7 +44,8 @@ func TestFilesFunctionsAndInterfacesStaySmall(t *testing.T) {
 		ast.Inspect(tree, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncDecl:
-				if lines := set.Position(n.End()).Line - set.Position(n.Pos()).Line + 1; lines > maxFunction && !f.test {
+				if lines := set.Position(n.End()).Line - set.Position(n.Pos()).Line + 1; lines > maxFunction &&
+					!f.test {
 					t.Errorf("%s: %s has %d lines, at most %d", f.path, n.Name.Name, lines, maxFunction)
 				}
 			case *ast.InterfaceType:
@@ -124,7 +125,8 @@ func TestEveryPackageAndExportedNameHasADoc(t *testing.T) {
 func undocumented(d ast.Decl) []string {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
-		if d.Doc == nil && d.Name.IsExported() && (d.Recv == nil || receiverExported(d.Recv)) && !standard(d.Name.Name) {
+		if d.Doc == nil && d.Name.IsExported() && (d.Recv == nil || receiverExported(d.Recv)) &&
+			!standard(d.Name.Name) {
 			return []string{d.Name.Name}
 		}
 	case *ast.GenDecl:
@@ -174,7 +176,8 @@ func TestArchitectureNamesEveryEntryAtTheTop(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); !strings.HasPrefix(name, ".") && name != "bin" && !strings.Contains(string(page), "`"+name+"`") {
+		if name := e.Name(); !strings.HasPrefix(name, ".") && name != "bin" &&
+			!strings.Contains(string(page), "`"+name+"`") {
 			t.Errorf("ARCHITECTURE.md does not name %q", name)
 		}
 	}
@@ -208,7 +211,8 @@ func TestNoStateIsNamedInTheProgram(t *testing.T) {
 	}
 }
 
-// homonym says whether a state's name is also a word of another vocabulary: hooks are pending and done, a command is stuck.
+// homonym says whether a state's name is also a word of another vocabulary: hooks are pending and done, a command
+// is stuck.
 func homonym(name string) bool {
 	return slices.Contains([]string{"pending", "done", "stuck"}, name)
 }

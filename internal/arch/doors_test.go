@@ -34,7 +34,8 @@ func TestTheMakefileKnowsTheQuietRooms(t *testing.T) {
 
 // narrow lists what a quiet room may enter, where that is less than all before it.
 func narrow() map[string][]string {
-	return map[string][]string{"graph": {"task", "workflow"}, "explore": {"task", "document", "yaml", "workflow", "decide"}}
+	return map[string][]string{"graph": {"task", "workflow"}, "explore": {"task", "document", "yaml", "workflow",
+		"decide"}}
 }
 
 // doors lists what a loud room may enter beside the quiet ones, with the reason.
@@ -55,10 +56,13 @@ func support() map[string]string {
 func forbidden() map[string]string {
 	const world = "a quiet room touches nothing outside its arguments"
 	return map[string]string{
-		"os": world, "os/exec": world, "os/signal": world, "io/fs": world, "io/ioutil": world, "net": world, "net/http": world,
-		"database/sql": world, "log": world, "log/slog": world, "embed": world, "path/filepath": world, "syscall": world,
+		"os": world, "os/exec": world, "os/signal": world, "io/fs": world, "io/ioutil": world, "net": world,
+		"net/http":     world,
+		"database/sql": world, "log": world, "log/slog": world, "embed": world, "path/filepath": world,
+		"syscall": world,
 		"context": "a quiet room never waits", "sync": "a quiet room is one thread of thought", "runtime": world,
-		"math/rand": "dice come in as arguments", "math/rand/v2": "dice come in as arguments", "crypto/rand": "dice come in as arguments",
+		"math/rand": "dice come in as arguments", "math/rand/v2": "dice come in as arguments",
+		"crypto/rand": "dice come in as arguments",
 	}
 }
 
@@ -78,7 +82,8 @@ func sources(t *testing.T) []file {
 			return err
 		}
 		name := entry.Name()
-		if entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "bin" || name == "testdata" || name == "tools") {
+		if entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "bin" ||
+			name == "testdata" || name == "tools") {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(name, ".go") {
@@ -148,7 +153,8 @@ func TestNoLoudRoomEntersAnother(t *testing.T) {
 			room, own := strings.CutPrefix(imported, "orange/internal/")
 			_, allowed := doors()[f.room][room]
 			if own && !allowed && !slices.Contains(quiet(), room) {
-				t.Errorf("%s imports %q: a loud room enters only quiet rooms; say what is needed as an interface, and app hands it in", f.path, imported)
+				t.Errorf("%s imports %q: a loud room enters only quiet rooms; say what is needed as an "+
+					"interface, and app hands it in", f.path, imported)
 			}
 		}
 	}
@@ -174,7 +180,9 @@ func TestOnlyTestsEnterTheRoomsThatAreThereForThem(t *testing.T) {
 				t.Errorf("%s imports %q: that is for tests", f.path, imported)
 			}
 			if support()[f.room] != "" && own {
-				t.Errorf("%s imports %q: a room for tests enters no other, so that every room's tests can enter it", f.path, imported)
+				t.Errorf(
+					"%s imports %q: a room for tests enters no other, so that every room's tests can enter it",
+					f.path, imported)
 			}
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// public lists the files that may make what others can read, with the reason. Everywhere else task.PrivateFile and task.PrivateFolder stand.
+// public lists the files that may make what others can read, with the reason. Everywhere else task.PrivateFile
+// and task.PrivateFolder stand.
 func public() map[string]string {
 	return map[string]string{
 		"internal/app/desk.go":         "writes what a harness wants into a worktree, which is git's",
@@ -27,10 +28,13 @@ func TestWhatTheProgramMakesBelowItsHomeIsForNobodyElse(t *testing.T) {
 		set, tree, _ := parsed(t, f)
 		ast.Inspect(tree, func(n ast.Node) bool {
 			literal, ok := n.(*ast.BasicLit)
-			if ok && literal.Kind == token.INT && slices.Contains([]string{"0o755", "0o644", "0o666", "0o777"}, literal.Value) {
+			if ok && literal.Kind == token.INT &&
+				slices.Contains([]string{"0o755", "0o644", "0o666", "0o777"}, literal.Value) {
 				used[f.path] = true
 				if public()[f.path] == "" {
-					t.Errorf("%s has the mode %s: below $ORANGE_HOME it is task.PrivateFile or task.PrivateFolder", set.Position(n.Pos()), literal.Value)
+					t.Errorf(
+						"%s has the mode %s: below $ORANGE_HOME it is task.PrivateFile or task.PrivateFolder",
+						set.Position(n.Pos()), literal.Value)
 				}
 			}
 			return true

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// outlets lists the files that may name the standard output or error, with the reason. Everywhere else the writers of app/print.go stand
-// for them, which make fit to be shown whatever is printed.
+// outlets lists the files that may name the standard output or error, with the reason. Everywhere else the
+// writers of app/print.go stand for them, which make fit to be shown whatever is printed.
 func outlets() map[string]string {
 	return map[string]string{
 		"internal/app/print.go":      "the writers that everything else prints through",

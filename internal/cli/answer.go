@@ -153,7 +153,8 @@ type taskView struct {
 	Counters      map[string]int `json:"counters"`
 	Session       string         `json:"session,omitempty"`
 	Failures      int            `json:"failures"` // of the present state
-	Overdue       int            `json:"overdue"`  // the level of lateness: as it was told last, or as it is now where the times are here too
+	// the level of lateness: as it was told last, or as it is now where the times are here too
+	Overdue int `json:"overdue"`
 	*limitView
 	*timesView
 }
@@ -172,9 +173,12 @@ func view(t task.Task, session string) taskView {
 		Effort: t.Effort, ReviewEffort: t.ReviewEffort, Status: t.Status,
 		ReviewRound: t.Counters.Get(task.ReviewRound), CrashCount: t.Counters.Get(task.CrashCount),
 		Summary: t.Summary, Workspace: t.Workspace, TmuxSession: t.Session,
-		CreatedAt: task.FormatTime(t.CreatedAt), UpdatedAt: task.FormatTime(t.UpdatedAt), PRURL: t.PRURL, PRState: t.PRState,
-		Workflow: t.Workflow.Name, Version: t.Workflow.Version, Attention: t.Attention, Queued: t.Queued(), QueuedFor: t.QueuedFor,
-		Previous: t.Previous, EnteredAt: task.FormatTime(t.EnteredAt), StalledSince: stalled, Live: t.Live, Counters: counters, Session: session,
+		CreatedAt: task.FormatTime(t.CreatedAt), UpdatedAt: task.FormatTime(t.UpdatedAt), PRURL: t.PRURL,
+		PRState:  t.PRState,
+		Workflow: t.Workflow.Name, Version: t.Workflow.Version, Attention: t.Attention, Queued: t.Queued(),
+		QueuedFor: t.QueuedFor,
+		Previous:  t.Previous, EnteredAt: task.FormatTime(t.EnteredAt), StalledSince: stalled, Live: t.Live,
+		Counters: counters, Session: session,
 		Failures: t.Counters.Failures(t.Status), Overdue: t.Overdue,
 	}
 }
@@ -186,7 +190,8 @@ type limitView struct {
 	Role      string `json:"role"` // who is at work in the state
 }
 
-// timesView is how long a task has been where it is, in seconds. Lists do not have it: the same list twice would not be the same.
+// timesView is how long a task has been where it is, in seconds. Lists do not have it: the same list twice would
+// not be the same.
 type timesView struct {
 	InState int64 `json:"time_in_state"`
 	Total   int64 `json:"total_time"`
@@ -230,7 +235,8 @@ func (p *Program) outcome(out task.Outcome, said string) error {
 	hooks, failures := hookViews(out.Hooks)
 	if p.json {
 		answer := map[string]any{
-			"task": view(out.Task, ""), "moved": out.Moved && out.Event.IsMove(), "from": out.Event.From, "to": out.Event.To,
+			"task": view(out.Task, ""), "moved": out.Moved &&
+				out.Event.IsMove(), "from": out.Event.From, "to": out.Event.To,
 			"hooks": hooks, "hook_errors": failures, "queued": out.Queued,
 		}
 		if out.Queued {
@@ -246,7 +252,8 @@ func (p *Program) outcome(out task.Outcome, said string) error {
 		p.warn("%s is done, but: %s", out.Task.Status, out.Warning)
 	}
 	for _, f := range failures {
-		p.warn("hook failed: %s\n  the task keeps its status; put that right and run: orange task retry %s", f, out.Task.ID)
+		p.warn("hook failed: %s\n  the task keeps its status; put that right and run: orange task retry %s", f,
+			out.Task.ID)
 	}
 	return nil
 }

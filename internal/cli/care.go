@@ -12,8 +12,9 @@ import (
 	"orange/internal/task"
 )
 
-// sure asks a person whether to go on, unless they said so already. Nobody else is asked: an agent has no one to answer for it, and what
-// it asks for is judged like everything else. Where no person can answer, nothing is done.
+// sure asks a person whether to go on, unless they said so already. Nobody else is asked: an agent has no one to
+// answer for it, and what it asks for is judged like everything else. Where no person can answer, nothing is
+// done.
 func (p *Program) sure(actor task.Actor, yes bool, question, not string) error {
 	switch {
 	case yes || actor.Role != task.RoleHuman:
@@ -59,7 +60,8 @@ Inside a tmux of your own the keys of the two do not get in each other's way: th
 
 func (p *Program) taskRespawn() *cobra.Command {
 	return &cobra.Command{
-		Use: "respawn [ID]", Short: "Start the agent of the present status again, when it has died", Args: between(0, 1),
+		Use: "respawn [ID]", Short: "Start the agent of the present status again, when it has died",
+		Args:    between(0, 1),
 		Example: "  orange task respawn 4Fz",
 		RunE: p.onTask(nil, func(ctx context.Context, h *House, id string, actor task.Actor) error {
 			out, err := h.Care.Respawn(ctx, id, actor)
@@ -93,10 +95,12 @@ func (p *Program) taskDelete() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use: "delete [ID]", Short: "Forget a task; a live one is cancelled first", Args: between(0, 1),
-		Long:    "Forget a task; a live one is cancelled first. Its folder goes to the trash, its branch and rescued work stay in the repository.",
+		Long: "Forget a task; a live one is cancelled first. Its folder goes to the trash, its branch and " +
+			"rescued work stay in the repository.",
 		Example: "  orange task delete 4Fz --yes",
 		RunE: p.onTask(nil, func(ctx context.Context, h *House, id string, actor task.Actor) error {
-			if err := p.sure(actor, yes, "Delete task "+id+"? Its branch and rescued work stay.", "not deleted"); err != nil {
+			if err := p.sure(actor, yes, "Delete task "+id+"? Its branch and rescued work stay.",
+				"not deleted"); err != nil {
 				return err
 			}
 			report, err := h.Look.Report(ctx, id, actor)
@@ -157,7 +161,8 @@ Ends after --timeout with "not yet: run it again" and exit status 0, so that it 
 func (p *Program) waited(w task.Waited) error {
 	if p.json {
 		return p.printJSON(map[string]any{
-			"task": view(w.Task, ""), "ready": !w.Blocked, "about": w.About, "notice": w.Notice, "open": orEmpty(w.Open),
+			"task": view(w.Task, ""), "ready": !w.Blocked, "about": w.About, "notice": w.Notice,
+			"open": orEmpty(w.Open),
 		})
 	}
 	if w.Blocked {

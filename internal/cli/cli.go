@@ -1,7 +1,7 @@
 // Package cli is the command line: it parses, asks, and prints the answer.
 //
-// It owns words, flags, exit codes and JSON. It decides nothing and writes no status: every question goes through the engine.
-// Results go to standard output, talk and failures to standard error.
+// It owns words, flags, exit codes and JSON. It decides nothing and writes no status: every question goes through
+// the engine. Results go to standard output, talk and failures to standard error.
 package cli
 
 import (
@@ -62,7 +62,8 @@ type Who interface {
 	Person(ctx context.Context, what string) error
 	// Here is the task and the project of the folder that the command stands in; empty where it stands in neither.
 	Here(ctx context.Context) (id, project string, err error)
-	// Fill gives a new task what nobody said of it: workflow and harnesses. The error says what is wrong with what was said.
+	// Fill gives a new task what nobody said of it: workflow and harnesses. The error says what is wrong with
+	// what was said.
 	Fill(ctx context.Context, n task.New) (task.New, error)
 }
 
@@ -131,7 +132,8 @@ type House struct {
 	PullRequests PullRequests
 }
 
-// Program is the command line with the world that it talks to. Every field is required, where it does not say otherwise.
+// Program is the command line with the world that it talks to. Every field is required, where it does not say
+// otherwise.
 type Program struct {
 	Version string
 	// Schema is the JSON Schema of a workflow file.
@@ -154,7 +156,8 @@ type Program struct {
 	Shell func(ctx context.Context, talk Talk) (int, error)
 	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.
 	// It tells how far it is with what takes long.
-	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) ([]task.Finding, error)
+	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
+		[]task.Finding, error)
 
 	json    bool
 	project string
@@ -203,7 +206,8 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	root.PersistentFlags().BoolVar(&p.json, "json", false, "answer in JSON")
 	root.PersistentFlags().StringVar(&p.project, "project", "", "the project (default: that of the folder you are in)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
-	root.AddCommand(p.projectCommands(), p.taskCommands(), p.workflowCommands(), p.workspaceCommands(), p.monitorCommand(), p.logCommand(), p.versionCommand())
+	root.AddCommand(p.projectCommands(), p.taskCommands(), p.workflowCommands(), p.workspaceCommands(),
+		p.monitorCommand(), p.logCommand(), p.versionCommand())
 	root.AddCommand(p.doctorCommand(), p.shellCommand())
 	root.AddCommand(p.settleCommand(), p.launchCommand(), p.checkCommand())
 	return root
@@ -237,7 +241,8 @@ func group(use, short, example string, commands ...*cobra.Command) *cobra.Comman
 }
 
 // run makes a command's work from a function that has the house.
-func (p *Program) run(work func(ctx context.Context, h *House, args []string) error) func(*cobra.Command, []string) error {
+func (p *Program) run(work func(ctx context.Context, h *House, args []string) error) func(*cobra.Command,
+	[]string) error {
 	return func(c *cobra.Command, args []string) error {
 		h, err := p.open(c.Context())
 		if err != nil {
@@ -248,7 +253,8 @@ func (p *Program) run(work func(ctx context.Context, h *House, args []string) er
 }
 
 // runForPerson is run for what is about the whole home, which only people may do; what says it in words.
-func (p *Program) runForPerson(what string, work func(ctx context.Context, h *House, args []string) error) func(*cobra.Command, []string) error {
+func (p *Program) runForPerson(what string, work func(ctx context.Context, h *House, args []string) error) func(
+	*cobra.Command, []string) error {
 	return p.run(func(ctx context.Context, h *House, args []string) error {
 		if err := h.Who.Person(ctx, what); err != nil {
 			return err

@@ -53,30 +53,31 @@ func kinds() map[string][2]string {
 		"task replay":          {reads, ""},
 		"task stats":           {reads, ""},
 		"task retry":           {ofATask, "abc"},
-		"task check":           {reads, ""}, // it runs what the workflow names, and notes the result in the engine's name
-		"task create-pr":       {ofATask, "abc"},
-		"task watch":           {reads, ""},
-		"workflow list":        {reads, ""},
-		"workflow show":        {reads, ""},
-		"workflow path":        {reads, ""},
-		"workflow new":         {ofAll, "mine"},
-		"workflow check":       {reads, ""},
-		"workflow simulate":    {reads, ""},
-		"workflow graph":       {reads, ""},
-		"workflow schema":      {reads, ""},
-		"workflow migrate":     {ofAll, "default"},
-		"workspace init":       {ofAll, "--project coffee"},
-		"workspace list":       {reads, ""},
-		"workspace gc":         {ofAll, "--all"},
-		"monitor":              {ofAll, ""},
-		"monitor --once":       {ofAll, ""},
-		"log":                  {reads, ""},
-		"version":              {reads, ""},
-		"doctor":               {ofSome, ""}, // --fix and --rebuild are for people, with a record or without
-		"shell":                {ofSome, ""}, // each of its lines is a command
-		"settle":               {itself, ""},
-		"launch":               {itself, ""},
-		"check":                {itself, ""},
+		// it runs what the workflow names, and notes the result in the engine's name
+		"task check":        {reads, ""},
+		"task create-pr":    {ofATask, "abc"},
+		"task watch":        {reads, ""},
+		"workflow list":     {reads, ""},
+		"workflow show":     {reads, ""},
+		"workflow path":     {reads, ""},
+		"workflow new":      {ofAll, "mine"},
+		"workflow check":    {reads, ""},
+		"workflow simulate": {reads, ""},
+		"workflow graph":    {reads, ""},
+		"workflow schema":   {reads, ""},
+		"workflow migrate":  {ofAll, "default"},
+		"workspace init":    {ofAll, "--project coffee"},
+		"workspace list":    {reads, ""},
+		"workspace gc":      {ofAll, "--all"},
+		"monitor":           {ofAll, ""},
+		"monitor --once":    {ofAll, ""},
+		"log":               {reads, ""},
+		"version":           {reads, ""},
+		"doctor":            {ofSome, ""}, // --fix and --rebuild are for people, with a record or without
+		"shell":             {ofSome, ""}, // each of its lines is a command
+		"settle":            {itself, ""},
+		"launch":            {itself, ""},
+		"check":             {itself, ""},
 	}
 }
 
@@ -113,7 +114,8 @@ func TestEveryCommandSaysWhoItIsFor(t *testing.T) {
 
 var errNobody = errors.New("nobody may")
 
-// nobody refuses everybody, and knows where it stands. Whatever else a command asks for is not there, and would end the test.
+// nobody refuses everybody, and knows where it stands. Whatever else a command asks for is not there, and would
+// end the test.
 type nobody struct {
 	Who
 	Look
@@ -154,11 +156,13 @@ func TestEveryCommandThatChangesSomethingAsksFirstWhoAsks(t *testing.T) {
 			continue
 		}
 		n := &nobody{}
-		p := &Program{In: strings.NewReader(""), Out: printable.NewWriter(io.Discard), Err: printable.NewWriter(io.Discard), house: &House{Who: n, Look: n, Projects: coffee{}}}
+		p := &Program{In: strings.NewReader(""), Out: printable.NewWriter(io.Discard),
+			Err: printable.NewWriter(io.Discard), house: &House{Who: n, Look: n, Projects: coffee{}}}
 		root := p.root()
 		root.SetArgs(joinBranch(strings.Fields(name + " " + kind[1])))
 		if err := root.ExecuteContext(t.Context()); !errors.Is(err, errNobody) || !slices.Equal(n.asked, kind[:1]) {
-			t.Errorf("%q asked %q and ended with %v, want one question, %q, and its answer", name, n.asked, err, kind[0])
+			t.Errorf("%q asked %q and ended with %v, want one question, %q, and its answer", name, n.asked, err,
+				kind[0])
 		}
 	}
 }

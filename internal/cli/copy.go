@@ -11,7 +11,8 @@ import (
 
 func (p *Program) workflowPath() *cobra.Command {
 	return &cobra.Command{
-		Use: "path [NAME]", Short: "Print where your workflow files stand, or the file of one workflow", Args: between(0, 1),
+		Use: "path [NAME]", Short: "Print where your workflow files stand, or the file of one workflow",
+		Args: between(0, 1),
 		Long: "Print the folder of your own workflow files. With a name, print the file that counts for that name;\n" +
 			"a built-in workflow has none, which is said on standard error.",
 		Example:           "  orange workflow path\n  $EDITOR \"$(orange workflow path mine)\"",
@@ -29,10 +30,12 @@ func (p *Program) workflowPath() *cobra.Command {
 				path = ""
 			}
 			if p.json {
-				return p.printJSON(map[string]any{"name": one.Name, "path": path, "built_in": builtIn, "hides_built_in": one.Hides})
+				return p.printJSON(map[string]any{"name": one.Name, "path": path, "built_in": builtIn,
+					"hides_built_in": one.Hides})
 			}
 			if builtIn {
-				p.warn("the workflow %q is built in: it has no file\n  make one of your own: orange workflow new NAME --from %q", one.Name, one.Name)
+				p.warn("the workflow %q is built in: it has no file\n  make one of your own: orange workflow "+
+					"new NAME --from %q", one.Name, one.Name)
 				return nil
 			}
 			p.say("%s", path)
@@ -48,7 +51,8 @@ func (p *Program) sayFolder(folder string) error {
 	}
 	p.say("%s", folder)
 	if os.IsNotExist(err) {
-		p.warn("the folder is not there yet: your first file makes it, with: orange workflow new NAME --from %s", task.DefaultWorkflow)
+		p.warn("the folder is not there yet: your first file makes it, with: orange workflow new NAME --from %s",
+			task.DefaultWorkflow)
 	}
 	return nil
 }
@@ -57,7 +61,8 @@ func (p *Program) workflowNew() *cobra.Command {
 	var from string
 	c := &cobra.Command{
 		Use: "new NAME", Short: "Make a workflow of your own from one that is there", Args: between(1, 1),
-		Long: "Copy a workflow to a file of your own, and check it. Nothing changes in the text but the name. A file that is there is never overwritten.\n" +
+		Long: "Copy a workflow to a file of your own, and check it. Nothing changes in the text but the name. " +
+			"A file that is there is never overwritten.\n" +
 			"With the name of a built-in workflow, your file counts instead of it.",
 		Example: "  orange workflow new mine --from default",
 		RunE: p.runForPerson("make a workflow", func(_ context.Context, h *House, args []string) error {
@@ -71,10 +76,12 @@ func (p *Program) workflowNew() *cobra.Command {
 			}
 			p.say("%s", made.Source)
 			if made.Hides {
-				p.warn("tasks that are created from now on under %q follow this file, and not the built-in one", made.Name)
+				p.warn("tasks that are created from now on under %q follow this file, and not the built-in one",
+					made.Name)
 				return nil
 			}
-			p.warn("edit it, check it with %q, and then use it:\n  for all new tasks of a project: orange project update --workflow %q\n  for one task: orange task create --workflow %q",
+			p.warn("edit it, check it with %q, and then use it:\n  for all new tasks of a project: orange "+
+				"project update --workflow %q\n  for one task: orange task create --workflow %q",
 				"orange workflow check "+made.Name, made.Name, made.Name)
 			return nil
 		}),

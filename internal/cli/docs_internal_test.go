@@ -25,7 +25,8 @@ func TestEveryCommandIsInTheDocs(t *testing.T) {
 		}
 		if c.Runnable() {
 			found++
-			if !strings.Contains(string(text), "`"+c.CommandPath()+" ") && !strings.Contains(string(text), "`"+c.CommandPath()+"`") {
+			if !strings.Contains(string(text), "`"+c.CommandPath()+" ") &&
+				!strings.Contains(string(text), "`"+c.CommandPath()+"`") {
 				t.Errorf("docs/commands.md does not have %q", c.CommandPath())
 			}
 		}

@@ -15,9 +15,11 @@ func (p *Program) workflowGraph() *cobra.Command {
 	var form string
 	c := &cobra.Command{
 		Use: "graph NAME|FILE", Short: "Draw a workflow", Args: between(1, 1),
-		Long: "Draw a workflow: its states, and what leads from one to another. What the workflow does by itself is dashed;\n" +
+		Long: "Draw a workflow: its states, and what leads from one to another. What the workflow does by " +
+			"itself is dashed;\n" +
 			"Mermaid has no dashed lines in such a drawing, there the words tell it.",
-		Example:           "  orange workflow graph default\n  orange workflow graph my.yml --format svg > my.svg\n  orange workflow graph default --format dot | dot -Tpng > default.png",
+		Example: "  orange workflow graph default\n  orange workflow graph my.yml --format svg > " +
+			"my.svg\n  orange workflow graph default --format dot | dot -Tpng > default.png",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
 		RunE: p.run(func(_ context.Context, h *House, args []string) error {
 			if !slices.Contains(graph.Forms(), form) {
@@ -29,7 +31,8 @@ func (p *Program) workflowGraph() *cobra.Command {
 			}
 			text, _ := graph.Draw(def, form)
 			if p.json {
-				return p.printJSON(map[string]any{"workflow": def.Name, "version": def.Version, "format": form, "graph": text})
+				return p.printJSON(map[string]any{"workflow": def.Name, "version": def.Version, "format": form,
+					"graph": text})
 			}
 			return p.print(text)
 		}),
@@ -42,8 +45,10 @@ func (p *Program) workflowGraph() *cobra.Command {
 func (p *Program) workflowSchema() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of a workflow file, for editors", Args: between(0, 0),
-		Long: "Print the JSON Schema of a workflow file. With it an editor completes keys and marks mistakes while you type:\n" +
-			"put it beside your workflows, and let the first line of each say so:\n\n  # yaml-language-server: $schema=schema.json",
+		Long: "Print the JSON Schema of a workflow file. With it an editor completes keys and marks mistakes " +
+			"while you type:\n" +
+			"put it beside your workflows, and let the first line of each say so:\n\n  # " +
+			"yaml-language-server: $schema=schema.json",
 		Example: "  orange workflow schema > \"$(orange workflow path)/schema.json\"",
 		RunE:    func(*cobra.Command, []string) error { return p.print(string(p.Schema)) },
 	}

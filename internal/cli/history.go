@@ -14,7 +14,8 @@ import (
 func (p *Program) taskHistory() *cobra.Command {
 	var format string
 	c := &cobra.Command{
-		Use: "history [ID]", Short: "Tell what happened to a task, who asked and what it rested on", Args: between(0, 1),
+		Use: "history [ID]", Short: "Tell what happened to a task, who asked and what it rested on",
+		Args: between(0, 1),
 		Long: `Tell what happened to a task, who asked and what it rested on.
 
 With --format build each line is one JSON object for the logs of other programs: timestamp, taskId, event, from, to, actor, reason, metadata.
@@ -90,7 +91,9 @@ func eventLine(e task.Event) string {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
 	data := e.Told()
-	for _, name := range []string{"role", task.DataCrashCount, "window", "how", "hook", "field", "file", "found", "kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused", task.DataUnreviewed} {
+	for _, name := range []string{"role", task.DataCrashCount, "window", "how", "hook", "field", "file", "found",
+		"kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused",
+		task.DataUnreviewed} {
 		if value := data[name]; value != "" && (e.Type != task.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}

@@ -51,7 +51,8 @@ func (anyWorkflow) CheckWorkflow(string) (*workflow.Definition, error) {
 	return &workflow.Definition{File: "a.yml"}, nil
 }
 
-func (l *long) Simulate(_ context.Context, _ *workflow.Definition, _ SimulationSetup, progress func(int, int)) (Simulated, error) {
+func (l *long) Simulate(_ context.Context, _ *workflow.Definition, _ SimulationSetup, progress func(int, int)) (
+	Simulated, error) {
 	l.work(func() { progress(3, 7) })
 	return Simulated{}, nil
 }
@@ -83,7 +84,8 @@ func TestLongCommands_tellAtATerminalHowFarTheyAre(t *testing.T) {
 			return told.String()
 		}
 		var seen bytes.Buffer
-		if said := run(line, &seen); said != "" || !strings.Contains(seen.String(), want) || shownAt(seen.String()) != "" {
+		if said := run(line, &seen); said != "" || !strings.Contains(seen.String(), want) ||
+			shownAt(seen.String()) != "" {
 			t.Errorf("%s: the terminal saw %q, then %q", line, seen.String(), said)
 		}
 		seen.Reset()

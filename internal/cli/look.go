@@ -25,7 +25,8 @@ func (p *Program) taskList() *cobra.Command {
 
 With --watch the list is printed once, and then one line for everything that happens to a task that belongs into the list or did so before,
 until you stop it. Nothing that was printed is changed afterwards, and there are no colours: it can be read aloud, and kept in a file.`,
-		Example: "  orange task list\n  orange task list --all --status working --json\n  orange task list --overdue --failures 2\n  orange task list --all --watch",
+		Example: "  orange task list\n  orange task list --all --status working --json\n  orange task list " +
+			"--overdue --failures 2\n  orange task list --all --watch",
 		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
 			filter, err := p.filter(ctx, h, all)
 			if err != nil {
@@ -40,9 +41,12 @@ until you stop it. Nothing that was printed is changed afterwards, and there are
 		}),
 	}
 	c.Flags().BoolVar(&watching, "watch", false, "go on with one line for everything that happens")
-	c.Flags().BoolVar(&want.overdue, "overdue", false, "only those that have been in their status for longer than they should")
-	c.Flags().BoolVar(&want.escalated, "escalated", false, "only those that were taken out of their usual way: their state is one of escalation")
-	c.Flags().IntVar(&want.failures, "failures", 0, "only those of which one state, the present one or another, has failed at least so often since its count began")
+	c.Flags().BoolVar(&want.overdue, "overdue", false,
+		"only those that have been in their status for longer than they should")
+	c.Flags().BoolVar(&want.escalated, "escalated", false,
+		"only those that were taken out of their usual way: their state is one of escalation")
+	c.Flags().IntVar(&want.failures, "failures", 0, "only those of which one state, the present one or "+
+		"another, has failed at least so often since its count began")
 	c.Flags().StringVar(&status, "status", "", "only those in this status")
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
 	return c
@@ -69,7 +73,8 @@ func (p *Program) listOnce(ctx context.Context, h *House, filter task.Filter, wa
 	return tasks, p.list(tasks, sessions, standings)
 }
 
-// filter chooses the tasks of the project that is named, or else of the one that the command stands in; those of all where it stands in none.
+// filter chooses the tasks of the project that is named, or else of the one that the command stands in; those of
+// all where it stands in none.
 func (p *Program) filter(ctx context.Context, h *House, all bool) (task.Filter, error) {
 	filter := task.Filter{Project: p.project}
 	if filter.Project == "" && !all {
@@ -96,7 +101,8 @@ type wanted struct {
 
 // choose keeps the wanted ones of tasks, and tells how those stand in time where the answer needs it.
 // A list that only shows the times is not broken by a task whose times cannot be told; one that chooses by them is.
-func (p *Program) choose(ctx context.Context, h *House, tasks []task.Task, want wanted) ([]task.Task, map[string]task.Standing, error) {
+func (p *Program) choose(ctx context.Context, h *House, tasks []task.Task,
+	want wanted) ([]task.Task, map[string]task.Standing, error) {
 	if want.failures < 0 {
 		return nil, nil, usage("found %d as --failures, expected a number from 1", want.failures)
 	}
@@ -136,7 +142,8 @@ func (p *Program) list(tasks []task.Task, sessions map[string]string, standings 
 	}
 	rows := [][]string{{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"}}
 	for _, t := range tasks {
-		rows = append(rows, []string{t.ID, t.Project, string(t.Status), marks(t, sessions[t.ID]), t.Branch, oneLine(t.Summary, 60)})
+		rows = append(rows, []string{t.ID, t.Project, string(t.Status), marks(t, sessions[t.ID]), t.Branch,
+			oneLine(t.Summary, 60)})
 	}
 	return p.columns(rows)
 }
@@ -234,12 +241,15 @@ func (p *Program) showJSON(r task.Report, standings map[string]task.Standing, ev
 	moves := []moveView{}
 	for i := range events {
 		if e := &events[i]; e.IsMove() {
-			moves = append(moves, moveView{e.From, e.To, task.FormatTime(e.Time), e.Reason, e.Actor, e.ActingAs, e.Person})
+			moves = append(moves, moveView{e.From, e.To, task.FormatTime(e.Time), e.Reason, e.Actor, e.ActingAs,
+				e.Person})
 		}
 	}
 	return p.printJSON(map[string]any{
-		"task": one, "document": r.Path, "worktree": r.Worktree, "work": r.Work, "subject": r.Task.Subject, "problems": orEmpty(r.Problems), "state_history": moves,
-		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords, "pr_checks": r.Checks,
+		"task": one, "document": r.Path, "worktree": r.Worktree, "work": r.Work, "subject": r.Task.Subject,
+		"problems": orEmpty(r.Problems), "state_history": moves,
+		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords,
+		"pr_checks": r.Checks,
 	})
 }
 
@@ -289,10 +299,12 @@ func (p *Program) show(r task.Report, standing task.Standing) error {
 	return nil
 }
 
-// field prints what a task has under a name. Its further lines stand below the first one, so that none of them looks like another name.
+// field prints what a task has under a name. Its further lines stand below the first one, so that none of them
+// looks like another name.
 func (p *Program) field(name, value string) {
 	if value != "" {
-		p.say("  %-14s %s", name, strings.ReplaceAll(strings.TrimRight(value, "\n"), "\n", "\n"+strings.Repeat(" ", 17)))
+		p.say("  %-14s %s", name, strings.ReplaceAll(strings.TrimRight(value, "\n"), "\n",
+			"\n"+strings.Repeat(" ", 17)))
 	}
 }
 
@@ -320,7 +332,9 @@ func (p *Program) logCommand() *cobra.Command {
 			if lines < 1 {
 				return usage("found %d as --lines, expected a number above 0", lines)
 			}
-			return h.Look.Log(func(line []byte) bool { return keeps(line, levels[least:], component, pattern) }, lines, p.Out)
+			return h.Look.Log(func(line []byte) bool {
+				return keeps(line, levels[least:], component, pattern)
+			}, lines, p.Out)
 		}),
 	}
 	c.Flags().StringVar(&level, "level", "debug", "the least level: debug, info, warn, error")

@@ -20,7 +20,8 @@ func (p *Program) monitorCommand() *cobra.Command {
 	var once bool
 	var unit string
 	c := &cobra.Command{
-		Use: "monitor", Short: "Watch the agents: note deaths, apply the exit rules, finish what is owed", Args: between(0, 0),
+		Use: "monitor", Short: "Watch the agents: note deaths, apply the exit rules, finish what is owed",
+		Args: between(0, 0),
 		Long: `Watch the agents until you stop it. A dead agent is noticed at once, and the exit rules of its task's workflow are applied;
 hooks that failed are tried again, tasks that wait for a workspace are started, files are made equal to the record.
 
@@ -58,7 +59,8 @@ With --once nobody is waited for: where another process watches, nothing is done
 		}),
 	}
 	c.Flags().BoolVar(&once, "once", false, "do what there is to do now, and end (for cron)")
-	c.Flags().StringVar(&unit, "print-unit", "", "print what keeps a monitor running: systemd, launchd, or both where nothing is said")
+	c.Flags().StringVar(&unit, "print-unit", "",
+		"print what keeps a monitor running: systemd, launchd, or both where nothing is said")
 	c.Flags().Lookup("print-unit").NoOptDefVal = "all"
 	c.MarkFlagsMutuallyExclusive("once", "print-unit")
 	return c

@@ -14,9 +14,11 @@ import (
 
 // Steps are moves that are not asked for by the name of a status alone.
 type Steps interface {
-	Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status, reason string) (task.Outcome, error)
+	Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status, reason string) (
+		task.Outcome, error)
 	Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (task.Outcome, error)
-	Migrate(ctx context.Context, id, workflow string, status map[task.Status]task.Status, actor task.Actor) (task.Outcome, error)
+	Migrate(ctx context.Context, id, workflow string, status map[task.Status]task.Status, actor task.Actor) (
+		task.Outcome, error)
 }
 
 func (p *Program) taskNext() *cobra.Command {
@@ -50,7 +52,8 @@ nothing changes, every condition that is not met is told, and the exit status is
 	return c
 }
 
-func (p *Program) next(ctx context.Context, h *House, id string, actor task.Actor, override bool, to task.Status, reason string) error {
+func (p *Program) next(ctx context.Context, h *House, id string, actor task.Actor, override bool, to task.Status,
+	reason string) error {
 	out, err := h.Steps.Next(ctx, id, actor, override, to, reason)
 	if err != nil {
 		return err
@@ -97,7 +100,8 @@ func (p *Program) redo(ctx context.Context, h *House, id string, to task.Status,
 	}
 	for _, h := range out.Hooks {
 		if h.Action == task.SetAside && h.State == task.HookDone && !p.json {
-			p.say("  the earlier files, if there were any, are in %s of the task's folder", task.AsideName(h.Event, h.Folder))
+			p.say("  the earlier files, if there were any, are in %s of the task's folder",
+				task.AsideName(h.Event, h.Folder))
 		}
 	}
 	return nil
@@ -111,7 +115,8 @@ func (p *Program) workflowMigrate() *cobra.Command {
 		Long: `Give every live task that was created with the workflow NAME its rules as they stand now; or one task, with --task, whatever its workflow is.
 A task is pinned to the text that it was created with, and this is the only way to change that. A task whose status does not exist any more
 is left alone, unless --map says what stands for it. Exit status 3 where a task was left alone.`,
-		Example: "  orange workflow migrate default\n  orange workflow migrate team --task 4Fz --map agent-review=review",
+		Example: "  orange workflow migrate default\n  orange workflow migrate team --task 4Fz --map " +
+			"agent-review=review",
 		RunE: p.runForPerson("give tasks other rules", func(ctx context.Context, h *House, args []string) error {
 			statuses, err := statusPairs(pairs)
 			if err != nil {
@@ -125,7 +130,8 @@ is left alone, unless --map says what stands for it. Exit status 3 where a task 
 		}),
 	}
 	c.Flags().StringVar(&id, "task", "", "only this task")
-	c.Flags().StringArrayVar(&pairs, "map", nil, "OLD=NEW: the state that stands for one of the present workflow (repeatable)")
+	c.Flags().StringArrayVar(&pairs, "map", nil,
+		"OLD=NEW: the state that stands for one of the present workflow (repeatable)")
 	return c
 }
 
@@ -171,7 +177,8 @@ type migrated struct {
 	err error
 }
 
-func (p *Program) migrate(ctx context.Context, h *House, name string, tasks []task.Task, statuses map[task.Status]task.Status) error {
+func (p *Program) migrate(ctx context.Context, h *House, name string, tasks []task.Task,
+	statuses map[task.Status]task.Status) error {
 	all := []migrated{}
 	var last error
 	for i := range tasks {

@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// progressEach is how often the line that tells how far a command is may change. It is there only once a command has taken as long.
+// progressEach is how often the line that tells how far a command is may change. It is there only once a command
+// has taken as long.
 const progressEach = 250 * time.Millisecond
 
-// progress is a line at a terminal that tells how far a long command is. It is written over itself, and is gone in the end:
-// with blanks, as any terminal can. Many may tell it at once.
+// progress is a line at a terminal that tells how far a long command is. It is written over itself, and is gone
+// in the end: with blanks, as any terminal can. Many may tell it at once.
 type progress struct {
 	to  io.Writer // nil where nobody sees it
 	now func() time.Time

@@ -41,7 +41,8 @@ func (p *Program) projectAdd() *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&wanted.Name, "name", "", "what to call it (default: the name of its folder)")
-	c.Flags().IntVar(&wanted.PoolSize, "pool-size", 0, fmt.Sprintf("how many workspaces at most (default %d)", task.DefaultPoolSize))
+	c.Flags().IntVar(&wanted.PoolSize, "pool-size", 0, fmt.Sprintf("how many workspaces at most (default %d)",
+		task.DefaultPoolSize))
 	c.Flags().StringVar(&wanted.Workflow, "workflow", "", "the workflow of its tasks (default: default)")
 	return c
 }
@@ -53,7 +54,8 @@ func (p *Program) sayProject(what string, project task.Project) error {
 	if p.json {
 		return p.printJSON(map[string]any{"project": project})
 	}
-	p.say("%s project %s: %s, default branch %s, up to %d workspaces", what, project.Name, project.Path, project.DefaultBranch, project.PoolSize)
+	p.say("%s project %s: %s, default branch %s, up to %d workspaces", what, project.Name, project.Path,
+		project.DefaultBranch, project.PoolSize)
 	if own := timeoutsOf(project); own != "" {
 		p.say("  its own timeouts: %s", own)
 	}
@@ -62,7 +64,8 @@ func (p *Program) sayProject(what string, project task.Project) error {
 
 func (p *Program) projectList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the registered repositories", Args: between(0, 0), Example: "  orange project list --json",
+		Use: "list", Short: "List the registered repositories", Args: between(0, 0),
+		Example: "  orange project list --json",
 		RunE: p.run(func(_ context.Context, h *House, _ []string) error {
 			all, err := h.Projects.Projects()
 			if err != nil {
@@ -94,7 +97,8 @@ func (p *Program) projectUpdate() *cobra.Command {
 	var timeouts []string
 	c := &cobra.Command{
 		Use: "update [NAME]", Short: "Change a project's pool, workflow or timeouts", Args: between(0, 1),
-		Example: "  orange project update coffee --pool-size 3 --workflow minimal\n  orange project update coffee --timeout working=6h --timeout reviewing=none",
+		Example: "  orange project update coffee --pool-size 3 --workflow minimal\n  orange project update " +
+			"coffee --timeout working=6h --timeout reviewing=none",
 	}
 	c.RunE = p.runForPerson("change a project", func(ctx context.Context, h *House, args []string) error {
 		if len(args) > 0 {
@@ -126,13 +130,15 @@ func (p *Program) projectUpdate() *cobra.Command {
 	})
 	c.Flags().IntVar(&size, "pool-size", 0, "how many workspaces at most")
 	c.Flags().StringVar(&workflow, "workflow", "", "the workflow of tasks that are made from now on")
-	c.Flags().StringArrayVar(&timeouts, "timeout", nil, "STATE=6h: how long tasks should be in it here, whatever the workflow says; STATE=none for no timeout, STATE= for the workflow's own")
+	c.Flags().StringArrayVar(&timeouts, "timeout", nil, "STATE=6h: how long tasks should be in it here, "+
+		"whatever the workflow says; STATE=none for no timeout, STATE= for the workflow's own")
 	return c
 }
 
 func (p *Program) projectRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Forget a project that has no live task; the repository stays as it is", Args: between(1, 1),
+		Use: "remove NAME", Short: "Forget a project that has no live task; the repository stays as it is",
+		Args:    between(1, 1),
 		Example: "  orange project remove coffee",
 		RunE: p.runForPerson("remove a project", func(ctx context.Context, h *House, args []string) error {
 			project, err := h.Projects.Project(args[0])
@@ -144,7 +150,8 @@ func (p *Program) projectRemove() *cobra.Command {
 				return err
 			}
 			if len(live) > 0 {
-				return fmt.Errorf("cannot remove project %q: it has %d live tasks, %s among them; finish or cancel them first", project.Name, len(live), live[0].ID)
+				return fmt.Errorf("cannot remove project %q: it has %d live tasks, %s among them; finish or "+
+					"cancel them first", project.Name, len(live), live[0].ID)
 			}
 			if err := h.Projects.RemoveProject(ctx, project.Name); err != nil {
 				return err

@@ -24,7 +24,8 @@ func (p *Program) workflowCheck() *cobra.Command {
 		Long: `Check a workflow file and tell all that is wrong with it, what is most likely a slip (a warning), and whether it keeps what is proved
 of every workflow: a task is followed into everything that can happen to it. A property that is broken is told with the shortest way there.
 Exit status 2 says that something is wrong, 1 that there was too much to follow.`,
-		Example:           "  orange workflow check my.yml\n  orange workflow check default\n  orange workflow check my.yml --format sarif > my.sarif",
+		Example: "  orange workflow check my.yml\n  orange workflow check default\n  orange " +
+			"workflow check my.yml --format sarif > my.sarif",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
 		RunE: p.run(func(_ context.Context, h *House, args []string) error {
 			if form != "" && form != formSARIF {
@@ -42,7 +43,9 @@ Exit status 2 says that something is wrong, 1 that there was too much to follow.
 			if !quick {
 				began := time.Now()
 				far := p.progress()
-				found.report = explore.CheckWithProgress(def, explore.Most, func(configurations int) { far.tell("configurations explored", configurations, 0) })
+				found.report = explore.CheckWithProgress(def, explore.Most, func(configurations int) {
+					far.tell("configurations explored", configurations, 0)
+				})
 				far.end()
 				found.took = time.Since(began)
 			}
@@ -141,7 +144,8 @@ func (p *Program) sayChecked(c checked) {
 	}
 	p.say("  explored: %d configurations in %s", c.report.Configurations, c.took.Round(time.Millisecond))
 	if b := c.report.Bound; b != (explore.Bound{}) {
-		p.say("  without a person, at most: moves %d, agents started %d, reviews among them %d", b.Moves, b.Agents, b.Rounds)
+		p.say("  without a person, at most: moves %d, agents started %d, reviews among them %d", b.Moves,
+			b.Agents, b.Rounds)
 	}
 }
 
@@ -171,13 +175,17 @@ func lines(places []yaml.Pos) []int {
 func (c checked) view() map[string]any {
 	properties := []propertyView{}
 	for _, v := range c.report.Verdicts {
-		properties = append(properties, propertyView{v.Name, v.OK, v.Allowed, v.Message, orEmpty(v.Steps), v.Line, v.Col, v.Suggestion, len(v.More), lines(v.More), v.Mild})
+		properties = append(properties, propertyView{v.Name, v.OK, v.Allowed, v.Message, orEmpty(v.Steps), v.Line,
+			v.Col, v.Suggestion, len(v.More), lines(v.More), v.Mild})
 	}
 	return map[string]any{
 		"workflow": c.def.Name, "version": c.def.Version, "digest": c.def.Digest,
-		"states": len(c.def.States), "transitions": len(c.def.Transitions), "problems": []string{}, "warnings": orEmpty(c.warnings),
-		"outcome": c.outcome(), "configurations": c.report.Configurations, "milliseconds": c.took.Milliseconds(), "properties": properties,
-		"bound":      map[string]int{"moves": c.report.Bound.Moves, "agents": c.report.Bound.Agents, "reviews": c.report.Bound.Rounds},
+		"states": len(c.def.States), "transitions": len(c.def.Transitions), "problems": []string{},
+		"warnings": orEmpty(c.warnings),
+		"outcome":  c.outcome(), "configurations": c.report.Configurations, "milliseconds": c.took.Milliseconds(),
+		"properties": properties,
+		"bound": map[string]int{"moves": c.report.Bound.Moves, "agents": c.report.Bound.Agents,
+			"reviews": c.report.Bound.Rounds},
 		"not_proved": orEmpty(c.report.NotProved()), "vast": orEmpty(c.report.Vast),
 	}
 }

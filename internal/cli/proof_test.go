@@ -13,23 +13,30 @@ import (
 
 func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
 	t.Parallel()
-	broken := explore.Verdict{Name: explore.NobodyLeft, Message: "somebody lives", Steps: []string{"One."}, Line: 7, Col: 1, Suggestion: "end it"}
+	broken := explore.Verdict{Name: explore.NobodyLeft, Message: "somebody lives", Steps: []string{"One."},
+		Line: 7, Col: 1, Suggestion: "end it"}
 	tests := map[string]struct {
 		report  explore.Report
 		outcome string
 		status  int
 		says    string
 	}{
-		"nothing": {explore.Report{TooMany: true, Configurations: 50}, "not proved", exitFailed, "own.yml: not all of it could be looked at (0 states, 0 transitions)\n  not proved: there was too much to follow: it gave up after 50 configurations; "},
+		"nothing": {explore.Report{TooMany: true, Configurations: 50}, "not proved", exitFailed,
+			"own.yml: not all of it could be looked at (0 states, 0 transitions)\n  not proved: there was too " +
+				"much to follow: it gave up after 50 configurations; "},
 		"a gate": {
-			explore.Report{Vast: []explore.Vast{{State: "review", Parts: []string{"## A", "b.json"}}}}, "not proved", exitFailed,
-			"  not proved: in the state \"review\" these can be there in more than 1024 combinations, which gates look at together: ## A, b.json; ",
+			explore.Report{Vast: []explore.Vast{{State: "review", Parts: []string{"## A", "b.json"}}}},
+			"not proved", exitFailed,
+			"  not proved: in the state \"review\" these can be there in more than 1024 combinations, which " +
+				"gates look at together: ## A, b.json; ",
 		},
 		"something": {
 			explore.Report{TooMany: true, Configurations: 50, Verdicts: []explore.Verdict{broken}}, "broken", exitUsage,
 			"own.yml:7:1: broken: somebody lives [nobody-left]\n  1. One.\n  to do: end it\n" +
-				"own.yml: it does not keep what is proved of a workflow; broken properties: 1 (0 states, 0 transitions)\n" +
-				"  mend it, or say in the file why it shall be so: allow: {nobody-left: REASON}\n  not proved: there was too much to follow",
+				"own.yml: it does not keep what is proved of a workflow; broken properties: 1 (0 states, 0 " +
+				"transitions)\n" +
+				"  mend it, or say in the file why it shall be so: allow: {nobody-left: REASON}\n  not " +
+				"proved: there was too much to follow",
 		},
 	}
 	for name, tt := range tests {

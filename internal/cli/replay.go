@@ -46,7 +46,8 @@ state, and what nobody looked at. Refused requests are not in a history. Exit st
 With --json: {"tasks": [{"task", "decisions", "equal", "skipped", "other_edition", "untold": [...], "different": [...]}], "ok": whether all come
 out the same, "groups": [{"reason", "state", "part", "count", "tasks", "ids"}], "others": {workflow: tasks left out}}. What is untold or different is
 {"event", "type", "why", "reason", "state", "parts", "recorded", "decided"}; a group has the ids of three of its tasks. A task that cannot be looked at has "trouble".`,
-		Example: "  orange task replay 4Fz\n  orange task replay --all\n  orange task replay --all --workflow workflows/stricter.yml",
+		Example: "  orange task replay 4Fz\n  orange task replay --all\n  orange task replay --all --workflow " +
+			"workflows/stricter.yml",
 		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
 			ids, err := p.chosen(ctx, h, args, all)
 			if err != nil {
@@ -62,7 +63,8 @@ out the same, "groups": [{"reason", "state", "part", "count", "tasks", "ids"}], 
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "all tasks; with --workflow, all of the workflow of that name")
-	c.Flags().StringVar(&file, "workflow", "", "the workflow by whose rules the decisions are made, instead of those that they were made by")
+	c.Flags().StringVar(&file, "workflow", "",
+		"the workflow by whose rules the decisions are made, instead of those that they were made by")
 	return c
 }
 
@@ -111,12 +113,14 @@ func groupsOf(all []decide.Replayed) []untoldGroup {
 		out = append(out, *g)
 	}
 	slices.SortFunc(out, func(a, b untoldGroup) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.State, b.State), cmp.Compare(a.Part, b.Part))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason),
+			cmp.Compare(a.State, b.State), cmp.Compare(a.Part, b.Part))
 	})
 	return out
 }
 
-// replayed tells what came of decisions that were made again; file is the workflow by whose rules they were, if by another one's.
+// replayed tells what came of decisions that were made again; file is the workflow by whose rules they were, if
+// by another one's.
 func (p *Program) replayed(all Replays, file string) error {
 	var sum decide.Replayed
 	troubled := 0
@@ -140,7 +144,8 @@ func (p *Program) replayed(all Replays, file string) error {
 		if others == nil {
 			others = map[string]int{}
 		}
-		if err := p.printJSON(map[string]any{"tasks": orEmpty(all.Tasks), "ok": same, "groups": groupsOf(all.Tasks), "others": others}); err != nil {
+		if err := p.printJSON(map[string]any{"tasks": orEmpty(all.Tasks), "ok": same,
+			"groups": groupsOf(all.Tasks), "others": others}); err != nil {
 			return err
 		}
 	} else {
@@ -149,7 +154,9 @@ func (p *Program) replayed(all Replays, file string) error {
 				return err
 			}
 		}
-		p.say("%s, %s made again: %d came out the same, %d otherwise, %d cannot be told", count(len(all.Tasks), "task"), count(sum.Decisions, "decision"), sum.Equal, sum.Decisions-sum.Equal, len(sum.Untold))
+		p.say("%s, %s made again: %d came out the same, %d otherwise, %d cannot be told",
+			count(len(all.Tasks), "task"), count(sum.Decisions, "decision"), sum.Equal, sum.Decisions-sum.Equal,
+			len(sum.Untold))
 		if sum.OtherEdition > 0 {
 			p.say("%s by another edition of the rules: not made again", count(sum.OtherEdition, "decision"))
 		}
@@ -209,7 +216,8 @@ func (p *Program) others(all map[string]int) {
 		sum += all[name]
 		each = append(each, fmt.Sprintf("%s %d", name, all[name]))
 	}
-	p.say("left out: %s of other workflows (%s); one that is named is looked at whatever its workflow", count(sum, "task"), strings.Join(each, ", "))
+	p.say("left out: %s of other workflows (%s); one that is named is looked at whatever its workflow",
+		count(sum, "task"), strings.Join(each, ", "))
 }
 
 func orNothing(text string) string {

@@ -13,17 +13,23 @@ import (
 
 // lookedAway is a decision of a task in a state that cannot be told because nobody looked.
 func lookedAway(state task.Status, parts ...string) decide.Difference {
-	return decide.Difference{Event: 3, Type: task.StatusChanged, Why: "nobody looked at " + strings.Join(parts, ", "), Reason: "nobody looked at it", State: state, Parts: parts}
+	return decide.Difference{Event: 3, Type: task.StatusChanged, Why: "nobody looked at " + strings.Join(parts,
+		", "), Reason: "nobody looked at it", State: state, Parts: parts}
 }
 
 func TestReplay_countsWhatCannotBeToldByReasonStateAndPart(t *testing.T) {
 	t.Parallel()
-	lost := decide.Difference{Event: 9, Type: task.StatusChanged, Why: "a text is lost: ## plan, abc", Reason: "a text is lost", State: "planning"}
+	lost := decide.Difference{Event: 9, Type: task.StatusChanged, Why: "a text is lost: ## plan, abc",
+		Reason: "a text is lost", State: "planning"}
 	all := Replays{Others: map[string]int{"classic": 2, "build": 1}}
 	for _, id := range []string{"aaa", "bbb", "ccc", "ddd"} {
-		all.Tasks = append(all.Tasks, decide.Replayed{Task: id, Untold: []decide.Difference{lookedAway("working", "a.json"), lookedAway("working", "a.json"), lost}})
+		all.Tasks = append(all.Tasks, decide.Replayed{
+			Task: id, Untold: []decide.Difference{
+				lookedAway("working", "a.json"), lookedAway("working", "a.json"), lost}})
 	}
-	all.Tasks = append(all.Tasks, decide.Replayed{Task: "eee", Untold: []decide.Difference{lookedAway("working", "a.json", "b.json"), lookedAway("review", "a.json")}})
+	all.Tasks = append(all.Tasks, decide.Replayed{
+		Task: "eee", Untold: []decide.Difference{lookedAway("working", "a.json", "b.json"),
+			lookedAway("review", "a.json")}})
 	tell := func(file string, asJSON bool) (string, error) {
 		var out bytes.Buffer
 		p := &Program{Out: printable.NewWriter(&out), json: asJSON}
@@ -52,10 +58,12 @@ left out: 3 tasks of other workflows (build 1, classic 2); one that is named is 
 		Groups []untoldGroup
 		Others map[string]int
 	}
-	if err := json.Unmarshal([]byte(said), &answer); err != nil || len(answer.Groups) != 4 || answer.Others["classic"] != 2 {
+	if err := json.Unmarshal([]byte(said), &answer); err != nil || len(answer.Groups) != 4 ||
+		answer.Others["classic"] != 2 {
 		t.Fatalf("%v: %s", err, said)
 	}
-	if g := answer.Groups[0]; g.Count != 8 || g.Tasks != 4 || strings.Join(g.IDs, " ") != "aaa bbb ccc" || g.Part != "a.json" || g.State != "working" || g.Reason != "nobody looked at it" {
+	if g := answer.Groups[0]; g.Count != 8 || g.Tasks != 4 || strings.Join(g.IDs, " ") != "aaa bbb ccc" ||
+		g.Part != "a.json" || g.State != "working" || g.Reason != "nobody looked at it" {
 		t.Errorf("the first group is %+v", g)
 	}
 }

@@ -73,7 +73,8 @@ type (
 
 // sarif is what a check has found in the form that code hosts read.
 func (p *Program) sarif(problems, warnings yaml.Problems, file string, report explore.Report) sarifLog {
-	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "orange", Version: p.Version, Rules: []sarifRule{}}}, Results: []sarifResult{}}
+	run := sarifRun{Tool: sarifTool{sarifDriver{Name: "orange", Version: p.Version, Rules: []sarifRule{}}},
+		Results: []sarifResult{}}
 	ruled := map[string]bool{}
 	rule := func(id, text string) {
 		if !ruled[id] {
@@ -88,7 +89,8 @@ func (p *Program) sarif(problems, warnings yaml.Problems, file string, report ex
 		for _, f := range group.found {
 			rule(f.Rule, f.Rule)
 			run.Results = append(run.Results, sarifResult{
-				RuleID: f.Rule, Level: group.level, Message: sarifText{f.Message}, Locations: []sarifLocation{sarifAt(f.File, f.Line, f.Col)},
+				RuleID: f.Rule, Level: group.level, Message: sarifText{f.Message}, Locations: []sarifLocation{
+					sarifAt(f.File, f.Line, f.Col)},
 			})
 		}
 	}
@@ -106,14 +108,16 @@ func (p *Program) sarif(problems, warnings yaml.Problems, file string, report ex
 	for _, why := range report.NotProved() {
 		rule("not-proved", "Not all of it could be looked at: nothing is proved.")
 		run.Results = append(run.Results, sarifResult{
-			RuleID: "not-proved", Level: "error", Locations: []sarifLocation{sarifAt(file, 1, 1)}, Message: sarifText{"not proved: " + why},
+			RuleID: "not-proved", Level: "error", Locations: []sarifLocation{sarifAt(file, 1, 1)},
+			Message: sarifText{"not proved: " + why},
 		})
 	}
 	return sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
 }
 
 func sarifAt(file string, line, col int) sarifLocation {
-	return sarifLocation{Physical: sarifPlace{sarifFile{filepath.ToSlash(file)}, sarifRegion{max(line, 1), max(col, 1)}}}
+	return sarifLocation{
+		Physical: sarifPlace{sarifFile{filepath.ToSlash(file)}, sarifRegion{max(line, 1), max(col, 1)}}}
 }
 
 func sarifOf(file string, v explore.Verdict) sarifResult {

@@ -16,7 +16,8 @@ func TestAReportInSARIF_hasWhatTheFormatRequires(t *testing.T) {
 	problems := yaml.Problems{{File: "a.yml", Line: 3, Col: 5, Rule: "to-state", Message: "found nothing"}}
 	report := explore.Report{Verdicts: []explore.Verdict{
 		{Name: explore.Bounded, OK: true},
-		{Name: explore.NobodyLeft, Message: "somebody lives", Steps: []string{"one", "two"}, Line: 7, Col: 1, Suggestion: "end it"},
+		{Name: explore.NobodyLeft, Message: "somebody lives", Steps: []string{"one", "two"}, Line: 7, Col: 1,
+			Suggestion: "end it"},
 		{Name: explore.RolesAct, Message: "nobody acts", Suggestion: "start it", Allowed: "a script acts"},
 		{Name: explore.RulesLegal, Message: "nowhere", Suggestion: "say where", Mild: true},
 	}}
@@ -60,7 +61,8 @@ func TestAReportInSARIF_hasWhatTheFormatRequires(t *testing.T) {
 	if err := json.Unmarshal(text, &log); err != nil {
 		t.Fatal(err)
 	}
-	if log.Version != "2.1.0" || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name == "" || len(log.Runs[0].Results) != 5 {
+	if log.Version != "2.1.0" || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name == "" ||
+		len(log.Runs[0].Results) != 5 {
 		t.Fatalf("found %s", text)
 	}
 	var rules, levels []string
@@ -84,7 +86,8 @@ func TestAReportInSARIF_hasWhatTheFormatRequires(t *testing.T) {
 		t.Errorf("the levels are %v, want %v", levels, want)
 	}
 	results := log.Runs[0].Results
-	if flow := results[2].CodeFlows; len(flow) != 1 || len(flow[0].ThreadFlows[0].Locations) != 2 || flow[0].ThreadFlows[0].Locations[1].Location.Message.Text != "two" {
+	if flow := results[2].CodeFlows; len(flow) != 1 || len(flow[0].ThreadFlows[0].Locations) != 2 ||
+		flow[0].ThreadFlows[0].Locations[1].Location.Message.Text != "two" {
 		t.Errorf("the way is %+v", flow)
 	}
 	if s := results[3].Suppressions; len(s) != 1 || s[0].Kind != "inSource" {

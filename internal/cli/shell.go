@@ -66,8 +66,8 @@ func (t *talk) Here(ctx context.Context) (task.Task, *workflow.Definition, error
 // Tell prints an error as every command does.
 func (t *talk) Tell(err error) int { return t.program.report(err) }
 
-// Go asks for a move. Asked for where the task is already, it begins that state anew where the workflow lets the actor do so;
-// else it starts a dead agent again, and leaves a living one alone.
+// Go asks for a move. Asked for where the task is already, it begins that state anew where the workflow lets the
+// actor do so; else it starts a dead agent again, and leaves a living one alone.
 func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
 	actor, err := t.house.Who.Actor(ctx, t.id, "")
 	if err != nil {
@@ -116,7 +116,8 @@ func (t *talk) atWork(ctx context.Context, one task.Task, state workflow.State, 
 	if sessions[t.id] != task.AgentAlive {
 		return refused
 	}
-	return t.program.outcome(task.Outcome{Task: one}, fmt.Sprintf("%s is %s already, and its %s is at work", t.id, one.Status, state.Role))
+	return t.program.outcome(task.Outcome{Task: one}, fmt.Sprintf("%s is %s already, and its %s is at work", t.id,
+		one.Status, state.Role))
 }
 
 // Next makes the one move that the evidence supports.

@@ -19,7 +19,8 @@ import (
 // Simulation lets tasks live whole lives in a pretended world.
 type Simulation interface {
 	// Simulate tells how many of the runs are over as it goes, from several goroutines.
-	Simulate(ctx context.Context, def *workflow.Definition, s SimulationSetup, progress func(done, of int)) (Simulated, error)
+	Simulate(ctx context.Context, def *workflow.Definition, s SimulationSetup, progress func(done, of int)) (
+		Simulated, error)
 }
 
 // SimulationSetup is what is simulated. Shares are between 0 and 1.
@@ -113,14 +114,16 @@ type SimulatedBreach struct {
 func UsualSimulation() SimulationSetup {
 	return SimulationSetup{
 		Runs: 1000, Seed: 1, People: PeopleAct,
-		Slow: 0.2, Lying: 0.1, Dying: 0.05, Stubborn: 0.03, Restless: 0.02, ReviewersFail: 0.2, EngineDies: 0.002, HooksFail: 0.02,
+		Slow: 0.2, Lying: 0.1, Dying: 0.05, Stubborn: 0.03, Restless: 0.02, ReviewersFail: 0.2, EngineDies: 0.002,
+		HooksFail: 0.02,
 	}
 }
 
 func (p *Program) workflowSimulate() *cobra.Command {
 	s := UsualSimulation()
 	c := &cobra.Command{
-		Use: "simulate FILE|NAME", Short: "Let tasks live whole lives under a workflow, in memory, and tell how they end", Args: between(1, 1),
+		Use:   "simulate FILE|NAME",
+		Short: "Let tasks live whole lives under a workflow, in memory, and tell how they end", Args: between(1, 1),
 		Long: `Let tasks live whole lives under a workflow, in memory: the engine and the monitor are the real ones, agents are scripted and act by the dice,
 people come after a while where a task waits for one, and at every step something may go wrong. No agent is started, no file is written, no token is spent.
 
@@ -142,7 +145,8 @@ The same seed is the same story, to the byte. Times are those of the simulation:
 	f.IntVar(&s.Only, "run", 0, "make this one of the runs alone")
 	f.BoolVar(&s.Trace, "trace", false, "print every step of the one run")
 	f.Var((*states)(&s.Way), "way", "the straight way, or a part of it: states in their order (default: the shortest)")
-	f.StringVar(&s.People, "people", s.People, "default: a person comes where a task waits for one; never: the task stays there")
+	f.StringVar(&s.People, "people", s.People,
+		"default: a person comes where a task waits for one; never: the task stays there")
 	for _, one := range shares(&s) {
 		f.Var(one.value, one.flag, one.help)
 	}
@@ -204,12 +208,18 @@ func shares(s *SimulationSetup) []shareFlag {
 	return []shareFlag{
 		{"reviewers-fail", "reviews that do not pass", "of reviews do not pass", (*share)(&s.ReviewersFail)},
 		{"agents-slow", "agents that take hours", "of agents are slow", (*share)(&s.Slow)},
-		{"agents-lie", "agents that ask before they have the evidence, or with something that looks like it", "lie", (*share)(&s.Lying)},
-		{"agents-die", "agents that die before they have asked, with their evidence written or without", "die", (*share)(&s.Dying)},
-		{"agents-stubborn", "agents that ask for the same again and again, and then do nothing", "are stubborn", (*share)(&s.Stubborn)},
-		{"agents-restless", "agents that wait for no person, and go back wherever the workflow lets them", "are restless", (*share)(&s.Restless)},
-		{"hooks-fail", "attempts at a hook, and looks at agents and evidence, that fail", "of hooks and looks fail", (*share)(&s.HooksFail)},
-		{"engine-dies", "steps of Orange itself at which it dies", "of Orange's own steps are its last", (*share)(&s.EngineDies)},
+		{"agents-lie", "agents that ask before they have the evidence, or with something that looks like it",
+			"lie", (*share)(&s.Lying)},
+		{"agents-die", "agents that die before they have asked, with their evidence written or without", "die",
+			(*share)(&s.Dying)},
+		{"agents-stubborn", "agents that ask for the same again and again, and then do nothing", "are stubborn",
+			(*share)(&s.Stubborn)},
+		{"agents-restless", "agents that wait for no person, and go back wherever the workflow lets them",
+			"are restless", (*share)(&s.Restless)},
+		{"hooks-fail", "attempts at a hook, and looks at agents and evidence, that fail",
+			"of hooks and looks fail", (*share)(&s.HooksFail)},
+		{"engine-dies", "steps of Orange itself at which it dies", "of Orange's own steps are its last",
+			(*share)(&s.EngineDies)},
 	}
 }
 
@@ -264,7 +274,8 @@ func replayOf(c *cobra.Command, name string, s SimulationSetup, run int) string 
 	if strings.ContainsAny(name, " \t'\"$\\*?;&|<>()") {
 		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
-	words := []string{"orange workflow simulate", name, "--seed", strconv.FormatUint(s.Seed, 10), "--run", strconv.Itoa(run)}
+	words := []string{"orange workflow simulate", name, "--seed", strconv.FormatUint(s.Seed, 10), "--run",
+		strconv.Itoa(run)}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains([]string{"runs", "run", "seed", "trace", "json"}, f.Name) {
 			words = append(words, "--"+f.Name, f.Value.String())
@@ -333,23 +344,28 @@ func (w SimulatedWay) String() string {
 
 func (p *Program) table(found Simulated) error {
 	of := func(what string, n int) []string {
-		return []string{what, strconv.Itoa(n), strconv.FormatFloat(100*float64(n)/float64(max(found.Runs, 1)), 'f', 1, 64) + "%"}
+		return []string{what, strconv.Itoa(n), strconv.FormatFloat(100*float64(n)/float64(max(found.Runs, 1)),
+			'f', 1, 64) + "%"}
 	}
 	outcomes := [][]string{{"OUTCOME", "RUNS", "SHARE"}}
 	for _, o := range found.Outcomes {
 		outcomes = append(outcomes, of(fmt.Sprintf("%s (%s)", o.State, o.End), o.Runs))
 	}
-	people := [][]string{{"PEOPLE", "RUNS", "SHARE"}, of("needed a person", found.Needed), of("  outside of the straight way", found.Astray), of("wait for one in the end", found.Resting)}
+	people := [][]string{{"PEOPLE", "RUNS", "SHARE"}, of("needed a person", found.Needed),
+		of("  outside of the straight way", found.Astray), of("wait for one in the end", found.Resting)}
 	figures := [][]string{{"IN ONE RUN", "MEDIAN", "P90", "MAX"}}
 	for _, one := range []struct {
 		name string
 		SimulatedFigure
-	}{{"moves", found.Moves}, {"agents started", found.Spawns}, {"reviewers among them", found.Reviews}, {"requests refused", found.Refusals}} {
-		figures = append(figures, []string{one.name, strconv.Itoa(one.Median), strconv.Itoa(one.P90), strconv.Itoa(one.Most)})
+	}{{"moves", found.Moves}, {"agents started", found.Spawns}, {"reviewers among them", found.Reviews},
+		{"requests refused", found.Refusals}} {
+		figures = append(figures, []string{one.name, strconv.Itoa(one.Median), strconv.Itoa(one.P90),
+			strconv.Itoa(one.Most)})
 	}
 	spans := [][]string{{"TIME IN STATE", "MEDIAN", "P90", "RUNS"}}
 	for _, span := range found.Spans {
-		spans = append(spans, []string{string(span.Status), inWords(span.Median), inWords(span.P90), strconv.Itoa(span.Tasks)})
+		spans = append(spans, []string{string(span.Status), inWords(span.Median), inWords(span.P90),
+			strconv.Itoa(span.Tasks)})
 	}
 	for _, rows := range [][][]string{outcomes, people, figures, spans} {
 		p.say("")
@@ -358,7 +374,8 @@ func (p *Program) table(found Simulated) error {
 		}
 	}
 	f := found.Faults
-	p.say("\nfaults: Orange died %s, agents died %s, hooks and looks failed %s, deaths and runners came late %s, deaths were told twice %s",
+	p.say("\nfaults: Orange died %s, agents died %s, hooks and looks failed %s, deaths and runners came late "+
+		"%s, deaths were told twice %s",
 		times(f["engine_deaths"]), times(f["agent_deaths"]), times(f["failures"]), times(f["late"]), times(f["twice"]))
 	if len(found.Broken) == 0 {
 		p.say("nothing was found broken")

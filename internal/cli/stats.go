@@ -79,9 +79,12 @@ func (p *Program) sayOne(s task.Stats) error {
 			spans[i] = spanView{span.Status, span.Visits, seconds(span.Time)}
 		}
 		return p.printJSON(map[string]any{"stats": map[string]any{
-			"task": s.Task, "status": s.Status, "time_in_state": seconds(s.InState), "total_time": seconds(s.Total), "time_by_state": spans,
-			"rounds": s.Rounds, "failures": named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
-			"first_attempt": s.FirstAttempt(), "ended_well": s.Well, "escalated": s.Escalated, "reached_human": s.ReachedHuman,
+			"task": s.Task, "status": s.Status, "time_in_state": seconds(s.InState),
+			"total_time": seconds(s.Total), "time_by_state": spans,
+			"rounds": s.Rounds, "failures": named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns,
+			"timeouts":      s.Late,
+			"first_attempt": s.FirstAttempt(), "ended_well": s.Well, "escalated": s.Escalated,
+			"reached_human": s.ReachedHuman,
 		}})
 	}
 	p.say("%s  %s for %s, %s in all", s.Task, s.Status, inWords(s.InState), inWords(s.Total))
@@ -89,7 +92,8 @@ func (p *Program) sayOne(s task.Stats) error {
 	for _, span := range s.Spans {
 		rows = append(rows, []string{"  " + string(span.Status), inWords(span.Time), times(span.Visits)})
 	}
-	return p.columns(append(rows, []string{"  rounds", strconv.Itoa(s.Rounds)}, []string{"  failures", byName(s.Failures)}, []string{"  crashes", strconv.Itoa(s.Crashes)},
+	return p.columns(append(rows, []string{"  rounds", strconv.Itoa(s.Rounds)}, []string{
+		"  failures", byName(s.Failures)}, []string{"  crashes", strconv.Itoa(s.Crashes)},
 		[]string{"  agents started", strconv.Itoa(s.Spawns)}, []string{"  timeouts told", strconv.Itoa(s.Late)}))
 }
 
@@ -109,8 +113,9 @@ func (p *Program) sayAll(s task.Summary) error {
 		}
 		return p.printJSON(map[string]any{"stats": map[string]any{
 			"tasks": s.Tasks, "by_status": named(s.ByStatus), "time_by_state": spans,
-			"ended_well": s.EndedWell, "first_attempt": s.FirstAttempt, "escalated": s.Escalated, "reached_human": s.ReachedHuman,
-			"failures": named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
+			"ended_well": s.EndedWell, "first_attempt": s.FirstAttempt, "escalated": s.Escalated,
+			"reached_human": s.ReachedHuman,
+			"failures":      named(s.Failures), "crashes": s.Crashes, "spawns": s.Spawns, "timeouts": s.Late,
 		}})
 	}
 	err := p.columns([][]string{
@@ -127,7 +132,8 @@ func (p *Program) sayAll(s task.Summary) error {
 	}
 	rows := [][]string{{"STATE", "MEDIAN", "P90", "TASKS"}}
 	for _, span := range s.Spans {
-		rows = append(rows, []string{string(span.Status), inWords(span.Median), inWords(span.P90), strconv.Itoa(span.Tasks)})
+		rows = append(rows, []string{string(span.Status), inWords(span.Median), inWords(span.P90),
+			strconv.Itoa(span.Tasks)})
 	}
 	p.say("")
 	return p.columns(rows)

@@ -14,7 +14,8 @@ func TestStats_haveEachTimeUnderItsOwnName(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	p := &Program{Out: printable.NewWriter(&out), json: true}
-	s := task.Stats{Task: "1", Status: "working", InState: 2 * time.Minute, Total: time.Hour, Spans: []task.Span{{Status: "working", Visits: 3, Time: 5 * time.Minute}}}
+	s := task.Stats{Task: "1", Status: "working", InState: 2 * time.Minute, Total: time.Hour, Spans: []task.Span{
+		{Status: "working", Visits: 3, Time: 5 * time.Minute}}}
 	if err := p.sayOne(s); err != nil {
 		t.Fatal(err)
 	}

@@ -14,10 +14,13 @@ import (
 )
 
 func (p *Program) taskCommands() *cobra.Command {
-	return group("task", "Make tasks and move them", "  orange task create feature/login \"Add a login page\"\n  orange task list",
+	return group("task", "Make tasks and move them",
+		"  orange task create feature/login \"Add a login page\"\n  orange task list",
 		p.taskCreate(), p.taskList(), p.taskShow(), p.taskSpawn(), p.taskAttach(), p.taskRespawn(), p.taskUpdate(),
-		p.taskNext(), p.taskRedo(), p.taskComplete(), p.taskStuck(), p.taskWait(), p.taskRequestChanges(), p.taskMerge(), p.taskCancel(),
-		p.taskDelete(), p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(), p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
+		p.taskNext(), p.taskRedo(), p.taskComplete(), p.taskStuck(), p.taskWait(), p.taskRequestChanges(),
+		p.taskMerge(), p.taskCancel(),
+		p.taskDelete(), p.taskHistory(), p.taskWhy(), p.taskVerify(), p.taskReplay(), p.taskStats(),
+		p.taskRetry(), p.taskCheck(), p.taskCreatePR(), p.taskWatch())
 }
 
 // find turns what the user wrote into the id of one task: the whole id or any beginning that only one has;
@@ -62,13 +65,17 @@ func (p *Program) projectOf(ctx context.Context, h *House) (task.Project, error)
 		}
 	}
 	if name == "" {
-		return task.Project{}, usage("which project? Stand in one, or name it with --project; %q registers a repository", "orange project add PATH")
+		return task.Project{},
+			usage("which project? Stand in one, or name it with --project; %q registers a repository",
+				"orange project add PATH")
 	}
 	return h.Projects.Project(name)
 }
 
-// onTask makes a command's work from a function that has one task and who asks about it. as is the role that a person acts for.
-func (p *Program) onTask(as *string, work func(ctx context.Context, h *House, id string, actor task.Actor) error) func(*cobra.Command, []string) error {
+// onTask makes a command's work from a function that has one task and who asks about it. as is the role that a
+// person acts for.
+func (p *Program) onTask(as *string, work func(ctx context.Context, h *House, id string,
+	actor task.Actor) error) func(*cobra.Command, []string) error {
 	return p.run(func(ctx context.Context, h *House, args []string) error {
 		id, err := p.find(ctx, h, args)
 		if err != nil {
@@ -127,11 +134,13 @@ Without a summary it begins where the workflow has its questions asked.`,
 		}),
 	}
 	c.Flags().StringVar(&n.Harness, "harness", "", "the agent program of the worker")
-	c.Flags().StringVar(&n.ReviewHarness, "review-harness", "", "the agent program of the reviewer (default: the worker's)")
+	c.Flags().StringVar(&n.ReviewHarness, "review-harness", "",
+		"the agent program of the reviewer (default: the worker's)")
 	c.Flags().StringVar(&n.Effort, "effort", "", "how hard the worker shall think, in its program's own words")
 	c.Flags().StringVar(&n.ReviewEffort, "review-effort", "", "the same for the reviewer")
 	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
-	c.Flags().StringVar(&planFrom, "plan-file", "", "file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
+	c.Flags().StringVar(&planFrom, "plan-file", "",
+		"file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
 	c.Flags().StringVar(&workflowName, "workflow", "", "the workflow (default: the project's)")
 	c.Flags().StringVar(&status, "status", "", "the state to begin in, where the workflow allows it")
 	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only make it; start it later with orange task spawn")
@@ -140,7 +149,8 @@ Without a summary it begins where the workflow has its questions asked.`,
 
 func checkSummary(text string) error {
 	if len(text) > task.MaxSummary {
-		return usage("the summary has %d bytes, more than %d: put the rest into the context (--context FILE)", len(text), task.MaxSummary)
+		return usage("the summary has %d bytes, more than %d: put the rest into the context (--context FILE)",
+			len(text), task.MaxSummary)
 	}
 	if strings.ContainsRune(text, 0) {
 		return usage("the summary holds a NUL character")
@@ -151,7 +161,8 @@ func checkSummary(text string) error {
 // checkNotSummary refuses a branch alone that can only be meant as the summary: no branch has a blank in its name.
 func checkNotSummary(n task.New) error {
 	if n.Summary == "" && strings.ContainsAny(n.Branch, " \t\n") {
-		return usage("cannot use %q as a branch: it has blanks; if it is the summary, the branch comes before it: orange task create BRANCH %q, or \"\" for one that is named after the id", n.Branch, n.Branch)
+		return usage("cannot use %q as a branch: it has blanks; if it is the summary, the branch comes before "+
+			"it: orange task create BRANCH %q, or \"\" for one that is named after the id", n.Branch, n.Branch)
 	}
 	return nil
 }
@@ -226,7 +237,8 @@ func (p *Program) command(ctx context.Context, h *House, id, command string, act
 }
 
 func (p *Program) taskSpawn() *cobra.Command {
-	return p.move("spawn [ID]", "Start a task: workspace, session, agent", "  orange task spawn 4Fz", workflow.MoveSpawn)
+	return p.move("spawn [ID]", "Start a task: workspace, session, agent", "  orange task spawn 4Fz",
+		workflow.MoveSpawn)
 }
 
 func (p *Program) taskComplete() *cobra.Command {
@@ -234,7 +246,8 @@ func (p *Program) taskComplete() *cobra.Command {
 }
 
 func (p *Program) taskStuck() *cobra.Command {
-	return p.move("stuck [ID]", "Say that the task goes nowhere without a person", "  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck)
+	return p.move("stuck [ID]", "Say that the task goes nowhere without a person",
+		"  orange task stuck --reason \"the API key is missing\"", workflow.MoveStuck)
 }
 
 func (p *Program) taskCancel() *cobra.Command {
@@ -242,10 +255,12 @@ func (p *Program) taskCancel() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use: "cancel [ID]", Short: "Give a task up; its branch and all work on it stay", Args: between(0, 1),
-		Long:    "Give a task up; its branch and all work on it stay. A person is asked first; where nobody can be asked, it takes --yes.",
+		Long: "Give a task up; its branch and all work on it stay. A person is asked first; where nobody " +
+			"can be asked, it takes --yes.",
 		Example: "  orange task cancel 4Fz --yes",
 		RunE: p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
-			if err := p.sure(actor, yes, "Cancel task "+id+"? Its agents are ended; its work is kept.", "not cancelled"); err != nil {
+			if err := p.sure(actor, yes, "Cancel task "+id+"? Its agents are ended; its work is kept.",
+				"not cancelled"); err != nil {
 				return err
 			}
 			return p.command(ctx, h, id, workflow.MoveCancel, actor, ask.reason)
@@ -279,7 +294,8 @@ the caller's role may ask for it, and the evidence is there; else nothing change
 			name := strings.TrimPrefix(branch, presentBranch)
 			u.Branch = &name
 		}
-		return p.update(ctx, h, id, u, task.Request{Task: id, To: task.Status(status), Actor: actor, Reason: ask.reason})
+		return p.update(ctx, h, id, u, task.Request{Task: id, To: task.Status(status), Actor: actor,
+			Reason: ask.reason})
 	})
 	c.Flags().StringVar(&status, "status", "", "the status to ask for")
 	c.Flags().StringVar(&summary, "summary", "", "the new summary")
@@ -315,8 +331,10 @@ func (p *Program) update(ctx context.Context, h *House, id string, u task.Update
 func (p *Program) taskRequestChanges() *cobra.Command {
 	var ask asker
 	c := &cobra.Command{
-		Use: "request-changes ID [TEXT]", Short: "Send a task back to its worker, with what to change", Args: between(1, 2),
-		Long:    "Send a task back to its worker. TEXT goes under ## Fix Instructions in the task's document; - reads standard input.",
+		Use: "request-changes ID [TEXT]", Short: "Send a task back to its worker, with what to change",
+		Args: between(1, 2),
+		Long: "Send a task back to its worker. TEXT goes under ## Fix Instructions in the task's document; " +
+			"- reads standard input.",
 		Example: `  orange task request-changes 4Fz "Use the existing helper instead of a new one"`,
 		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
 			id, err := p.find(ctx, h, args)
@@ -352,20 +370,23 @@ func (p *Program) taskMerge() *cobra.Command {
 	var as string
 	var c *cobra.Command
 	c = &cobra.Command{
-		Use: "merge [ID]", Short: "Merge a task's branch into the default branch, and finish the task", Args: between(0, 1),
+		Use: "merge [ID]", Short: "Merge a task's branch into the default branch, and finish the task",
+		Args: between(0, 1),
 		Long: `Merge a task's branch into the default branch and push it where there is an origin; then the task is finished.
 Your own checkout is never switched or reset: where it has the default branch, it is fast-forwarded if git finds that safe.
 Where the task has a pull request that is merged, nothing is merged here and the task is finished; one that is open is merged there, or here with --local.
 
 What is merged is the commit that the decision was about. Where the workflow asks that nothing was committed since the review, a later commit is refused:
 have it reviewed too, or merge it all the same with --override REASON, where the workflow allows that. Your name and the reason stand in the history.`,
-		Example: "  orange task merge 4Fz --local\n  orange task merge 4Fz --strategy merge\n  orange task merge 4Fz --override \"only a comment was changed since\"",
+		Example: "  orange task merge 4Fz --local\n  orange task merge 4Fz --strategy merge\n  orange task " +
+			"merge 4Fz --override \"only a comment was changed since\"",
 		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
 			if m.Strategy != "" && m.Strategy != "ff" && m.Strategy != "merge" {
 				return usage("found %q as --strategy, expected ff or merge", m.Strategy)
 			}
 			if c.Flags().Changed("override") && strings.TrimSpace(m.Override) == "" {
-				return usage("found no reason behind --override, expected why you merge in spite of what the workflow asks for")
+				return usage("found no reason behind --override, expected why you merge in spite of what the " +
+					"workflow asks for")
 			}
 			id, err := p.find(ctx, h, args)
 			if err != nil {
@@ -385,8 +406,10 @@ have it reviewed too, or merge it all the same with --override REASON, where the
 			return p.outcome(out, "")
 		}),
 	}
-	c.Flags().StringVar(&m.Strategy, "strategy", "", "ff: only fast-forward; merge: make a merge commit where one is needed (default: whichever is possible)")
-	c.Flags().StringVar(&m.Override, "override", "", "merge the tip although the workflow's conditions do not hold, for this reason")
+	c.Flags().StringVar(&m.Strategy, "strategy", "",
+		"ff: only fast-forward; merge: make a merge commit where one is needed (default: whichever is possible)")
+	c.Flags().StringVar(&m.Override, "override", "",
+		"merge the tip although the workflow's conditions do not hold, for this reason")
 	c.Flags().StringVar(&as, "as", "", "the role that you act for, as a person (recorded as such)")
 	c.Flags().BoolVar(&m.Local, "local", false, "merge on this machine, without looking for a pull request")
 	return c

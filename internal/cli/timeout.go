@@ -9,7 +9,8 @@ import (
 	"orange/internal/yaml"
 )
 
-// withTimeouts is a project with some timeouts set or taken away: "STATE=6h", "STATE=none", "STATE=" for the workflow's own again.
+// withTimeouts is a project with some timeouts set or taken away: "STATE=6h", "STATE=none", "STATE=" for the
+// workflow's own again.
 func withTimeouts(h *House, project task.Project, words []string) (task.Project, error) {
 	all := map[string]string{}
 	for state, after := range project.Timeouts { // one map into another: the order does not matter
@@ -18,7 +19,8 @@ func withTimeouts(h *House, project task.Project, words []string) (task.Project,
 	for _, word := range words {
 		state, after, split := strings.Cut(word, "=")
 		if !split || state == "" {
-			return project, usage("found %q as --timeout, expected STATE=TIME such as %q, STATE=%s for no timeout, or STATE= for the workflow's own", word, "working=6h", task.NoTimeout)
+			return project, usage("found %q as --timeout, expected STATE=TIME such as %q, STATE=%s for no "+
+				"timeout, or STATE= for the workflow's own", word, "working=6h", task.NoTimeout)
 		}
 		if after == "" {
 			delete(all, state)

@@ -20,10 +20,12 @@ import (
 type Changes interface {
 	// Changed is the cursor behind everything that has happened.
 	Changed(ctx context.Context) (int64, error)
-	// TasksSince are the tasks that changed behind a cursor, as they are now, those that are gone, and the cursor to go on with.
+	// TasksSince are the tasks that changed behind a cursor, as they are now, those that are gone, and the cursor
+	// to go on with.
 	TasksSince(ctx context.Context, cursor int64) (changed []task.Task, gone []string, next int64, err error)
-	// Follow calls tell with what happens to all tasks behind a cursor, each thing once and in its order, until ctx ends or tell answers
-	// an error. A call with nothing says that everything so far was told. Its error is syscall.EPIPE where nobody reads any more.
+	// Follow calls tell with what happens to all tasks behind a cursor, each thing once and in its order, until
+	// ctx ends or tell answers an error. A call with nothing says that everything so far was told. Its error is
+	// syscall.EPIPE where nobody reads any more.
 	Follow(ctx context.Context, cursor int64, tell func([]task.Happening) error) error
 }
 
@@ -79,7 +81,8 @@ and with 4 when the task is deleted.`,
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
 	c.Flags().StringVar(&w.since, "since", sinceNow, "where to begin: now, start, or the cursor of a line")
 	c.Flags().StringVar(&w.until, "until", "", "end when the one task is in this status")
-	c.Flags().StringSliceVar(&w.types, "type", nil, "only events of this type (repeatable); "+taskDeleted+" for tasks that are deleted")
+	c.Flags().StringSliceVar(&w.types, "type", nil, "only events of this type (repeatable); "+taskDeleted+
+		" for tasks that are deleted")
 	c.Flags().DurationVar(&w.timeout, "timeout", 0, "how long at most (default: until you stop it)")
 	return c
 }
@@ -137,7 +140,8 @@ func since(word string, newest int64) (int64, error) {
 		return 0, usage("found %q as --since, expected %s, %s, or the cursor of a line", word, sinceNow, sinceStart)
 	}
 	if cursor > newest {
-		return 0, usage("found %d as --since, and the record has come to %d only: that cursor is of another record; begin with --since %s", cursor, newest, sinceStart)
+		return 0, usage("found %d as --since, and the record has come to %d only: that cursor is of another "+
+			"record; begin with --since %s", cursor, newest, sinceStart)
 	}
 	return cursor, nil
 }
@@ -192,7 +196,8 @@ func (p *Program) watch(ctx context.Context, h *House, w watched, cursor int64) 
 		return ending(ctx, err)
 	}
 	if w.until != "" {
-		return fmt.Errorf("task %s did not get to %q within %s; %q shows what is missing", w.id, w.until, w.timeout, "orange task why "+w.id)
+		return fmt.Errorf("task %s did not get to %q within %s; %q shows what is missing", w.id, w.until,
+			w.timeout, "orange task why "+w.id)
 	}
 	return nil
 }
@@ -296,7 +301,8 @@ func (p *Program) tellList(ctx context.Context, h *House, l *liveList, all []tas
 		after[changed[i].ID] = false
 	}
 	changed = slices.DeleteFunc(changed, func(t task.Task) bool {
-		return l.filter.Project != "" && t.Project != l.filter.Project || l.filter.Status != "" && t.Status != l.filter.Status
+		return l.filter.Project != "" && t.Project != l.filter.Project || l.filter.Status != "" &&
+			t.Status != l.filter.Status
 	})
 	if changed, _, err = p.choose(ctx, h, changed, l.want); err != nil {
 		return err
@@ -307,8 +313,10 @@ func (p *Program) tellList(ctx context.Context, h *House, l *liveList, all []tas
 	for i := range all {
 		e := &all[i].Event
 		// A task may have come and gone before anybody looked.
-		passed := l.filter.Status != "" && l.want == (wanted{}) && e.IsMove() && (e.From == l.filter.Status || e.To == l.filter.Status)
-		if l.filter.Project != "" && all[i].Project != l.filter.Project || !passed && !l.shown[all[i].Task] && !after[all[i].Task] {
+		passed := l.filter.Status != "" && l.want == (wanted{}) && e.IsMove() &&
+			(e.From == l.filter.Status || e.To == l.filter.Status)
+		if l.filter.Project != "" && all[i].Project != l.filter.Project || !passed && !l.shown[all[i].Task] &&
+			!after[all[i].Task] {
 			continue
 		}
 		if _, err := fmt.Fprintln(p.Out, changeLine(all[i])); err != nil {

@@ -68,20 +68,25 @@ func TestWatch_endsForTheReasonsThatItPromises(t *testing.T) {
 		lines  int
 		status int
 	}{
-		{"it gets there", [][]task.Happening{nil, {moved("other", "a", "there"), moved("one", "a", "b")}, {moved("one", "b", "there"), moved("one", "there", "c")}}, "there", "a", 2, 0},
-		{"it was there in what is told", [][]task.Happening{{moved("one", "b", "there"), moved("one", "there", "c")}, nil}, "there", "c", 1, 0},
+		{"it gets there", [][]task.Happening{nil, {moved("other", "a", "there"), moved("one", "a", "b")},
+			{moved("one", "b", "there"), moved("one", "there", "c")}}, "there", "a", 2, 0},
+		{"it was there in what is told", [][]task.Happening{
+			{moved("one", "b", "there"), moved("one", "there", "c")}, nil}, "there", "c", 1, 0},
 		{"it is there", [][]task.Happening{{moved("one", "a", "b")}, nil}, "there", "there", 1, 0},
 		{"it never gets there", [][]task.Happening{nil, {moved("one", "a", "b")}, nil}, "there", "a", 1, exitFailed},
 		{"the time is up", [][]task.Happening{nil, {moved("one", "a", "b")}, nil}, "", "a", 1, 0},
 		{"it is deleted", [][]task.Happening{nil, {deleted("one")}, nil}, "", "a", 1, 0},
-		{"it is deleted and should get somewhere", [][]task.Happening{nil, {deleted("one")}, nil}, "there", "a", 1, exitNotFound},
-		{"it was brought back", [][]task.Happening{{deleted("one"), moved("one", "a", "b")}, nil, {moved("one", "b", "there")}}, "there", "b", 3, 0},
+		{"it is deleted and should get somewhere", [][]task.Happening{nil, {deleted("one")}, nil}, "there", "a",
+			1, exitNotFound},
+		{"it was brought back", [][]task.Happening{{deleted("one"), moved("one", "a", "b")}, nil,
+			{moved("one", "b", "there")}}, "there", "b", 3, 0},
 	} {
 		var out, talk bytes.Buffer
 		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
 		f := &feed{calls: c.calls, tasks: []task.Task{{ID: "one", Status: c.stands}}}
 		w := watched{id: "one", until: c.until, timeout: time.Millisecond}
-		if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, w, 0)); status != c.status || strings.Count(out.String(), "\n") != c.lines {
+		if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, w, 0)); status != c.status ||
+			strings.Count(out.String(), "\n") != c.lines {
 			t.Errorf("%s: status %d, want %d; %d lines:\n%s%s", c.name, status, c.status, c.lines, &out, &talk)
 		}
 	}
@@ -94,7 +99,8 @@ func TestWatch_endsInSilenceWhenItIsStoppedAndWhenNobodyReads(t *testing.T) {
 	ctx, off := context.WithCancel(t.Context())
 	off()
 	f := &feed{}
-	if status := p.report(p.watch(ctx, &House{Look: f, Changes: f}, watched{timeout: time.Hour}, 0)); status != exitStopped {
+	if status := p.report(p.watch(ctx, &House{Look: f, Changes: f}, watched{timeout: time.Hour},
+		0)); status != exitStopped {
 		t.Errorf("stopped: status %d", status)
 	}
 	f.calls = [][]task.Happening{{moved("one", "a", "b")}}
@@ -106,7 +112,8 @@ func TestWatch_endsInSilenceWhenItIsStoppedAndWhenNobodyReads(t *testing.T) {
 		t.Errorf("it says %q", &talk)
 	}
 	p.Out = printable.NewWriter(full{})
-	if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, watched{}, 0)); status != exitFailed || talk.Len() == 0 {
+	if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, watched{},
+		0)); status != exitFailed || talk.Len() == 0 {
 		t.Errorf("no room: status %d, and it says %q", status, &talk)
 	}
 }
@@ -147,7 +154,8 @@ func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
 	ctx, off := context.WithTimeout(t.Context(), time.Millisecond)
 	defer off()
 	filter := task.Filter{Project: "garden", Status: "working"}
-	if status := p.report(p.watchList(ctx, &House{Look: f, Times: f, Changes: f}, filter, wanted{})); status != exitStopped {
+	if status := p.report(p.watchList(ctx, &House{Look: f, Times: f, Changes: f}, filter,
+		wanted{})); status != exitStopped {
 		t.Errorf("status %d: %s", status, &talk)
 	}
 	var got []string
@@ -155,7 +163,8 @@ func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
 		_, what, _ := strings.Cut(line, " ")
 		got = append(got, what)
 	}
-	want := []string{"garden/comes a -> working by worker", "garden/in working -> b by worker", "garden/passes working -> c by worker", "garden/comes deleted"}
+	want := []string{"garden/comes a -> working by worker", "garden/in working -> b by worker",
+		"garden/passes working -> c by worker", "garden/comes deleted"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("it says\n%q, want\n%q", got, want)
 	}
@@ -167,7 +176,8 @@ func TestChangeLine_isOnePlainLine(t *testing.T) {
 		Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: task.AgentCrashed, Actor: "engine", ActingAs: "cto",
 		Data: map[string]string{"role": "worker", "ended": "by\x1b[31m\na signal"},
 	}}
-	if got, want := changeLine(h), "12:03:04 garden/fix-login agent.crashed by engine as cto, role worker, ended by\\x1b[31m a signal"; got != want {
+	if got, want := changeLine(h),
+		"12:03:04 garden/fix-login agent.crashed by engine as cto, role worker, ended by\\x1b[31m a signal"; got != want {
 		t.Errorf("it is %q, want %q", got, want)
 	}
 }
@@ -175,10 +185,12 @@ func TestChangeLine_isOnePlainLine(t *testing.T) {
 func TestEventLine_namesThePersonWhoAskedAndForWhom(t *testing.T) {
 	t.Parallel()
 	e := task.Event{
-		Seq: 3, Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: task.StatusChanged, Actor: "human", ActingAs: "reviewer",
-		Person: "Ada \x1b[31m<ada@example.com>", From: "a", To: "b",
+		Seq: 3, Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: task.StatusChanged, Actor: "human",
+		ActingAs: "reviewer",
+		Person:   "Ada \x1b[31m<ada@example.com>", From: "a", To: "b",
 	}
-	if got, want := eventLine(e), "human as reviewer a -> b  by Ada \\x1b[31m<ada@example.com>"; !strings.HasSuffix(got, want) {
+	if got, want := eventLine(e),
+		"human as reviewer a -> b  by Ada \\x1b[31m<ada@example.com>"; !strings.HasSuffix(got, want) {
 		t.Errorf("it is %q, want one that ends with %q", got, want)
 	}
 }

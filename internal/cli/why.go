@@ -53,7 +53,8 @@ what the task waits for has the form of a detail.`,
 				p.why(e, as)
 				return nil
 			}
-			return p.printJSON(map[string]any{"task": view(e.Task, ""), "about": e.About, "ways": orEmpty(e.Ways), "waits": orEmpty(e.Waits)})
+			return p.printJSON(map[string]any{"task": view(e.Task, ""), "about": e.About, "ways": orEmpty(e.Ways),
+				"waits": orEmpty(e.Waits)})
 		}),
 	}
 	c.Flags().StringVar(&as, "as", "", "the role whose moves are told")
@@ -127,7 +128,8 @@ func (p *Program) chosen(ctx context.Context, h *House, args []string, all bool)
 func (p *Program) taskVerify() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "verify [ID]", Short: "Check that a task's past was not changed, and that record, history, files and evidence agree", Args: between(0, 1),
+		Use: "verify [ID]", Short: "Check that a task's past was not changed, and that record, history, files " +
+			"and evidence agree", Args: between(0, 1),
 		Long: `Check that the history of a task is whole and unchanged (every event holds the hash of the one before), that it says what is on record
 (status, counters, evidence that was spent, what was there when the status began, hooks), that no decision has lost what it was made from,
 that the files say the same, and that every workflow and text which an event names is kept as it was. Each disagreement is told with its line or event.

@@ -11,8 +11,10 @@ import (
 )
 
 func (p *Program) workflowCommands() *cobra.Command {
-	return group("workflow", "Look at and check the rules that tasks move by", "  orange workflow list\n  orange workflow new mine --from default\n  orange workflow check mine",
-		p.workflowList(), p.workflowShow(), p.workflowPath(), p.workflowNew(), p.workflowCheck(), p.workflowSimulate(), p.workflowGraph(), p.workflowSchema(), p.workflowMigrate())
+	return group("workflow", "Look at and check the rules that tasks move by",
+		"  orange workflow list\n  orange workflow new mine --from default\n  orange workflow check mine",
+		p.workflowList(), p.workflowShow(), p.workflowPath(), p.workflowNew(), p.workflowCheck(),
+		p.workflowSimulate(), p.workflowGraph(), p.workflowSchema(), p.workflowMigrate())
 }
 
 func (p *Program) workflowList() *cobra.Command {
@@ -46,7 +48,8 @@ func (p *Program) workflowList() *cobra.Command {
 			}
 			for _, one := range all {
 				if one.Problem != "" {
-					p.warn("workflow %q is broken: %s\n  all that is wrong with it: orange workflow check %q", one.Name, one.Problem, one.Name)
+					p.warn("workflow %q is broken: %s\n  all that is wrong with it: orange workflow check %q",
+						one.Name, one.Problem, one.Name)
 				}
 			}
 			return nil
@@ -56,7 +59,8 @@ func (p *Program) workflowList() *cobra.Command {
 
 func (p *Program) workflowShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Print a workflow file", Args: between(1, 1), Example: "  orange workflow show default",
+		Use: "show NAME", Short: "Print a workflow file", Args: between(1, 1),
+		Example:           "  orange workflow show default",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveNoFileComp),
 		RunE: p.run(func(_ context.Context, h *House, args []string) error {
 			one, err := workflowNamed(h, args[0])
@@ -85,7 +89,8 @@ func workflowNamed(h *House, name string) (WorkflowFile, error) {
 			return one, nil
 		}
 	}
-	return WorkflowFile{}, task.Notef(task.ErrNotFound, "there is no workflow %q; %q lists them", name, "orange workflow list")
+	return WorkflowFile{}, task.Notef(task.ErrNotFound, "there is no workflow %q; %q lists them", name,
+		"orange workflow list")
 }
 
 func (p *Program) workspaceCommands() *cobra.Command {
@@ -96,7 +101,8 @@ func (p *Program) workspaceCommands() *cobra.Command {
 func (p *Program) workspaceInit() *cobra.Command {
 	return &cobra.Command{
 		Use: "init", Short: "Make a project's worktrees ahead of time", Args: between(0, 0),
-		Long:    "Make a project's worktrees ahead of time. They are made on demand otherwise, which in a large repository takes its time.",
+		Long: "Make a project's worktrees ahead of time. They are made on demand otherwise, which in a " +
+			"large repository takes its time.",
 		Example: "  orange workspace init --project coffee",
 		RunE: p.runForPerson("make worktrees", func(ctx context.Context, h *House, _ []string) error {
 			project, err := p.projectOf(ctx, h)
@@ -115,7 +121,8 @@ func (p *Program) workspaceInit() *cobra.Command {
 func (p *Program) workspaceList() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "list", Short: "List worktrees and who has them", Args: between(0, 0), Example: "  orange workspace list --all",
+		Use: "list", Short: "List worktrees and who has them", Args: between(0, 0),
+		Example: "  orange workspace list --all",
 		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
 			name, err := p.projectName(ctx, h, all)
 			if err != nil {
@@ -163,7 +170,8 @@ func (p *Program) workspaceGC() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "gc", Short: "Remove worktrees that no task holds", Args: between(0, 0),
-		Long:    "Remove the worktrees that no task holds. One that has anything uncommitted in it is left alone and named.",
+		Long: "Remove the worktrees that no task holds. One that has anything uncommitted in it is left " +
+			"alone and named.",
 		Example: "  orange workspace gc",
 		RunE: p.runForPerson("remove worktrees", func(ctx context.Context, h *House, _ []string) error {
 			name, err := p.projectName(ctx, h, all)

@@ -313,7 +313,8 @@ func (m Model) askMerge() (Model, tea.Cmd) {
 	return m.ask(question{
 		title: "Merge " + nameOf(t) + "?", text: text,
 		answers: []answer{
-			{key: "y", label: "merge, forward only where that is possible", what: "merge " + nameOf(t), work: merge("")},
+			{key: "y", label: "merge, forward only where that is possible", what: "merge " + nameOf(t),
+				work: merge("")},
 			{key: "f", label: "only if it can be a fast-forward", what: "merge " + nameOf(t), work: merge("ff")},
 			{key: "c", label: "with a merge commit", what: "merge " + nameOf(t), work: merge("merge")},
 		},
@@ -334,9 +335,11 @@ func (m Model) askCancel() (Model, tea.Cmd) {
 	moves := m.house.Moves
 	return m.ask(question{
 		title: "Cancel " + nameOf(t) + "?", text: "Its agents are ended; its branch and all work on it stay.",
-		answers: []answer{{key: "y", label: "cancel it", what: "cancel " + nameOf(t), work: func(ctx context.Context) (string, error) {
-			return outcome(moves.Command(ctx, t.ID, workflow.MoveCancel, ""))
-		}}},
+		answers: []answer{
+			{key: "y", label: "cancel it", what: "cancel " + nameOf(t),
+				work: func(ctx context.Context) (string, error) {
+					return outcome(moves.Command(ctx, t.ID, workflow.MoveCancel, ""))
+				}}},
 	})
 }
 
@@ -350,13 +353,15 @@ func (m Model) askDelete() (Model, tea.Cmd) {
 	}
 	return m.ask(question{
 		title: "Delete " + nameOf(t) + "?", text: text,
-		answers: []answer{{key: "y", label: "delete it", what: "delete " + nameOf(t), work: func(ctx context.Context) (string, error) {
-			where, err := care.Delete(ctx, t.ID)
-			if err != nil {
-				return "", err
-			}
-			return strings.TrimSuffix(nameOf(t)+" is deleted; its folder is "+where, "; its folder is "), nil
-		}}},
+		answers: []answer{
+			{key: "y", label: "delete it", what: "delete " + nameOf(t),
+				work: func(ctx context.Context) (string, error) {
+					where, err := care.Delete(ctx, t.ID)
+					if err != nil {
+						return "", err
+					}
+					return strings.TrimSuffix(nameOf(t)+" is deleted; its folder is "+where, "; its folder is "), nil
+				}}},
 	})
 }
 
@@ -370,7 +375,9 @@ func (m Model) askOverride() (Model, tea.Cmd) {
 	}
 	return m.write(writing{
 		title: "Override: why?", needed: true,
-		text: fmt.Sprintf("%s is moved from %s to %s in spite of what is unmet. The reason stands in the history.", nameOf(t), t.Status, to),
+		text: fmt.Sprintf(
+			"%s is moved from %s to %s in spite of what is unmet. The reason stands in the history.", nameOf(t),
+			t.Status, to),
 		what: "override a move of " + nameOf(t), work: func(ctx context.Context, reason string) (string, error) {
 			return outcome(moves.Next(ctx, t.ID, to, reason))
 		},
@@ -381,7 +388,8 @@ func (m Model) askChanges() (Model, tea.Cmd) {
 	t, _ := m.selected()
 	moves := m.house.Moves
 	return m.write(writing{
-		title: "Request changes: what?", text: "It goes into TASK.md of " + nameOf(t) + ", and the worker is told. Without a text, what stands there counts.", long: true,
+		title: "Request changes: what?", text: "It goes into TASK.md of " + nameOf(t) +
+			", and the worker is told. Without a text, what stands there counts.", long: true,
 		what: "send " + nameOf(t) + " back", work: func(ctx context.Context, text string) (string, error) {
 			return outcome(moves.RequestChanges(ctx, t.ID, text))
 		},
@@ -399,7 +407,8 @@ func (m Model) attach(t task.Task) (Model, tea.Cmd) {
 	})
 }
 
-// lend gives the terminal to something for a while, and tells what became of it. A fault in it ends the screen in good order.
+// lend gives the terminal to something for a while, and tells what became of it. A fault in it ends the screen in
+// good order.
 func lend(do func() error, then func(error) tea.Msg) tea.Cmd {
 	return tea.Exec(&away{do: do}, func(err error) tea.Msg {
 		var broken *Broken

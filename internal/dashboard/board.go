@@ -25,8 +25,9 @@ type lane struct {
 	cards    []int // indices of list.shown
 }
 
-// lanes are the columns: those of one workflow after those of another, each in the order of its file, and what is over last.
-// There are those that have tasks, and those on the usual way from the beginning of a workflow to its end.
+// lanes are the columns: those of one workflow after those of another, each in the order of its file, and what is
+// over last. There are those that have tasks, and those on the usual way from the beginning of a workflow to its
+// end.
 func (m Model) lanes() []lane {
 	var digests []string // in the order of the tasks
 	refs := map[string]task.WorkflowRef{}
@@ -147,7 +148,8 @@ func (m Model) keepCardInSight() Model {
 	return m
 }
 
-// boardScroll is the first column and the first card of the selected column that are on the screen: as they were, where that shows the selected card.
+// boardScroll is the first column and the first card of the selected column that are on the screen: as they were,
+// where that shows the selected card.
 func (m Model) boardScroll(lanes []lane) (left, top int) {
 	column, card := m.onBoard(lanes)
 	if column < 0 {

@@ -65,7 +65,8 @@ func TestTheSelectedCardIsAlwaysInSight(t *testing.T) {
 	for _, size := range [][2]int{{20, 10}, {50, 12}, {80, 24}, {120, 40}, {300, 60}} {
 		s := sit(t, crowd(t, 60), size[0], size[1])
 		s.press("b")
-		for _, key := range []string{"h", "h", "h", "G", "l", "l", "j", "l", "G", "l", "l", "l", "k", "g", "h", "pgdown", "h"} {
+		for _, key := range []string{"h", "h", "h", "G", "l", "l", "j", "l", "G", "l", "l", "l", "k", "g", "h",
+			"pgdown", "h"} {
 			s.press(key)
 			one, _ := s.m.selected()
 			card := ""
@@ -76,7 +77,8 @@ func TestTheSelectedCardIsAlwaysInSight(t *testing.T) {
 			}
 			tail := one.Branch[len(one.Branch)-2:]
 			if !strings.Contains(card, tail) {
-				t.Fatalf("%v after %q: %q is selected, and the screen marks %q:\n%s", size, key, one.Branch, card, s.text())
+				t.Fatalf("%v after %q: %q is selected, and the screen marks %q:\n%s", size, key, one.Branch, card,
+					s.text())
 			}
 		}
 	}

@@ -79,7 +79,8 @@ func (m Model) drawBoard(width, height int) []string {
 		if left+i == column {
 			from = top
 		}
-		drawn[i] = append([]string{m.laneTitle(l, widths[i], left+i == column)}, m.laneCards(l, widths[i], from, cards)...)
+		drawn[i] = append([]string{m.laneTitle(l, widths[i], left+i == column)},
+			m.laneCards(l, widths[i], from, cards)...)
 	}
 	var out []string
 	if boardHeads(lanes) > 1 {

@@ -67,7 +67,8 @@ func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 func TestWhatIsToldOfATaskBeginsWithWhatHappened(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 100, 24)
-	s.tell(word{`shop/feature/basket-that-remembers 9PTQs7q5PQkYWI3xtA93f: crash 1: the worker (exit status 1) has ended in "working"; start it again with "orange task respawn 9PTQs7q5PQkYWI3xtA93f"`})
+	s.tell(word{
+		`shop/feature/basket-that-remembers 9PTQs7q5PQkYWI3xtA93f: crash 1: the worker (exit status 1) has ended in "working"; start it again with "orange task respawn 9PTQs7q5PQkYWI3xtA93f"`})
 	s.shows("shop/feature/")
 	s.shows(`: crash 1: the worker (exit status 1) has ended in`)
 }
@@ -101,8 +102,8 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 	}
 }
 
-// The key is pressed for the person, who has read nothing since: what was told or answered meanwhile stays, and whatever else they did
-// took the key's place.
+// The key is pressed for the person, who has read nothing since: what was told or answered meanwhile stays, and
+// whatever else they did took the key's place.
 func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -320,7 +321,8 @@ func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 	s.shows("    You've hit your session limit · resets 5pm")
 	s.shows("✗ shop/feature/search")
 	s.press("l")
-	s.shows("$ its agent has used up what its provider lets it have for now: You've hit your\n  session limit · resets 5pm")
+	s.shows("$ its agent has used up what its provider lets it have for now: You've hit your\n  session limit " +
+		"· resets 5pm")
 }
 
 func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {

@@ -1,8 +1,10 @@
-// Package dashboard is the screen where people spend their day: all tasks, one of them closely, and every key that does something.
+// Package dashboard is the screen where people spend their day: all tasks, one of them closely, and every key
+// that does something.
 //
-// One model holds everything and is changed by messages alone; its parts only draw. Nothing here reads a file, asks a program or waits:
-// that is done by what House holds, in commands that Bubble Tea runs beside the screen, and comes back as a message.
-// It decides nothing: which keys are open is asked of decide, and every wish goes through the engine like anybody's.
+// One model holds everything and is changed by messages alone; its parts only draw. Nothing here reads a file,
+// asks a program or waits: that is done by what House holds, in commands that Bubble Tea runs beside the screen,
+// and comes back as a message. It decides nothing: which keys are open is asked of decide, and every wish goes
+// through the engine like anybody's.
 package dashboard
 
 import (
@@ -30,13 +32,15 @@ type Record interface {
 	All(ctx context.Context) (tasks []task.Task, cursor int64, err error)
 	// Since are the tasks that changed behind a cursor, as they are now, and the ids of those that are gone.
 	Since(ctx context.Context, cursor int64) (changed []task.Task, gone []string, next int64, err error)
-	// Watch calls changed whenever a task was changed, whoever did it, until ctx ends. It costs nothing while nobody does.
+	// Watch calls changed whenever a task was changed, whoever did it, until ctx ends. It costs nothing while
+	// nobody does.
 	Watch(ctx context.Context, changed func()) error
 }
 
 // Look shows what there is beside the record.
 type Look interface {
-	// Agents tells how the agents of tasks are, by the tasks' ids. "Could not look" is task.AgentUnknown. With an error it tells what it knows.
+	// Agents tells how the agents of tasks are, by the tasks' ids. "Could not look" is task.AgentUnknown. With an
+	// error it tells what it knows.
 	Agents(ctx context.Context, tasks []task.Task) (map[string]Agent, error)
 	// Rules is the very workflow that a task was created under.
 	Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
@@ -68,7 +72,8 @@ type Moves interface {
 	RequestChanges(ctx context.Context, id, text string) (task.Outcome, error)
 	Merge(ctx context.Context, id string, m task.Merge) (out task.Outcome, how string, err error)
 	RequestPR(ctx context.Context, id string) (task.Outcome, error)
-	// Next makes the one move that the evidence supports; with a reason to override, the one to a status that the workflow lets a person make in spite of it.
+	// Next makes the one move that the evidence supports; with a reason to override, the one to a status that the
+	// workflow lets a person make in spite of it.
 	Next(ctx context.Context, id string, to task.Status, override string) (task.Outcome, error)
 }
 
@@ -97,7 +102,8 @@ type Work struct {
 	Commits int
 	Added   int // lines
 	Removed int
-	Judged  string // how the branch stands to the commit that the status's evidence is about; empty where nothing asks for that
+	// how the branch stands to the commit that the status's evidence is about; empty where nothing asks for that
+	Judged string
 }
 
 // Pane is the terminal of one agent.
@@ -158,7 +164,8 @@ type Broken struct {
 func (b *Broken) Spot() string {
 	for line := range strings.Lines(string(b.Trace)) {
 		line = strings.TrimSpace(line)
-		if strings.Contains(line, "internal/dashboard/") && strings.Contains(line, ".go:") && !strings.Contains(line, "internal/dashboard/dashboard.go:") {
+		if strings.Contains(line, "internal/dashboard/") && strings.Contains(line, ".go:") &&
+			!strings.Contains(line, "internal/dashboard/dashboard.go:") {
 			spot, _, _ := strings.Cut(line, " ")
 			return spot[strings.Index(spot, "internal/dashboard/"):]
 		}
@@ -185,8 +192,10 @@ func (d *Dashboard) Open(ctx context.Context) {
 	}
 	ctx, d.off = context.WithCancel(ctx)
 	options := []tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(out), tea.WithEnvironment(d.Environ), tea.WithFPS(1), tea.WithoutCatchPanics(),
-		tea.WithoutSignalHandler(), // signals end ctx: beside that, Bubble Tea's own handler waits for ever for a program that ended
+		tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(out), tea.WithEnvironment(d.Environ),
+		tea.WithFPS(1), tea.WithoutCatchPanics(),
+		// signals end ctx: beside that, Bubble Tea's own handler waits for ever for a program that ended
+		tea.WithoutSignalHandler(),
 	}
 	d.program = tea.NewProgram(d.guard, options...)
 	d.guard.quit = d.program.Quit
@@ -199,7 +208,8 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	var all sync.WaitGroup
 	all.Go(func() { d.post.deliver(beside, d.program.Send) })
 	all.Go(func() {
-		if err := d.House.Record.Watch(beside, func() { d.program.Send(changed{}) }); err != nil && beside.Err() == nil {
+		if err := d.House.Record.Watch(beside, func() { d.program.Send(changed{}) }); err != nil &&
+			beside.Err() == nil {
 			d.post.put(deafened{err})
 		}
 	})
@@ -220,7 +230,8 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	return err
 }
 
-// Say shows a word to the person. Say, Watches and Fail may be called by anybody at any time after Open, and never wait.
+// Say shows a word to the person. Say, Watches and Fail may be called by anybody at any time after Open, and
+// never wait.
 func (d *Dashboard) Say(text string) { d.post.put(word{text}) }
 
 // Watches tells who watches over the agents.

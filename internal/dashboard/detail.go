@@ -28,7 +28,8 @@ func (k tabKind) String() string {
 }
 
 func (k tabKind) does() string {
-	return [...]string{"TASK.md", "history", "why the task does not move, and what would move it", "what the branch changes", "the agent's terminal, as it is now", "the log about the task"}[k]
+	return [...]string{"TASK.md", "history", "why the task does not move, and what would move it",
+		"what the branch changes", "the agent's terminal, as it is now", "the log about the task"}[k]
 }
 
 // opensAtEnd says whether the newest stands last, and is shown first.
@@ -93,7 +94,8 @@ func tabKey(id string, tab tabKind) string { return id + " " + tab.String() }
 // closeUp says whether a task is looked at closely.
 func (m Model) closeUp() bool { return m.place == inDetail || m.split() }
 
-// study looks up what the tab shows of the selected task: again if that is wanted fresh, else only what is not known as the task is now.
+// study looks up what the tab shows of the selected task: again if that is wanted fresh, else only what is not
+// known as the task is now.
 func (m Model) study(fresh bool) (Model, tea.Cmd) {
 	t, found := m.selected()
 	if !found || !m.closeUp() {
@@ -185,7 +187,9 @@ func (m Model) wantTab(t task.Task, tab tabKind, on sheet) tea.Cmd {
 
 // sameText says whether a long text is still what it was: then it need not be drawn anew.
 func (one sight) sameText(c content) bool {
-	return one.known && one.content.err == nil && c.err == nil && (c.document != "" && c.document == one.content.document && c.beyond == one.content.beyond || c.diff != "" && c.diff == one.content.diff)
+	return one.known && one.content.err == nil && c.err == nil &&
+		(c.document != "" && c.document == one.content.document && c.beyond == one.content.beyond ||
+			c.diff != "" && c.diff == one.content.diff)
 }
 
 // looks is how many looks are on their way.
@@ -290,7 +294,8 @@ func (m Model) showTab(tab tabKind) (Model, tea.Cmd) {
 func (m Model) nextTab() (Model, tea.Cmd)     { return m.showTab((m.detail.tab + 1) % tabs) }
 func (m Model) previousTab() (Model, tea.Cmd) { return m.showTab((m.detail.tab + tabs - 1) % tabs) }
 
-// reading is where in a text of so many lines the person reads. A text that is read from its end has no place in places.
+// reading is where in a text of so many lines the person reads. A text that is read from its end has no place in
+// places.
 func (d *detail) reading(key string, lines, height int) scroll {
 	at, moved := d.places[key]
 	if !moved && d.tab.opensAtEnd() {

@@ -127,8 +127,8 @@ func paneText(p Pane, width int) []string {
 	return out
 }
 
-// lastSaid is what stands in a terminal, down to the last line that says something. What tmux itself writes at the bottom
-// of a dead one is left out: the title says that.
+// lastSaid is what stands in a terminal, down to the last line that says something. What tmux itself writes at
+// the bottom of a dead one is left out: the title says that.
 func lastSaid(p Pane) []string {
 	lines := p.Lines
 	blank := func(line string) bool { return strings.TrimSpace(ansi.Strip(line)) == "" }
@@ -161,7 +161,8 @@ func carry(before []string, line string) []string {
 		if width > 0 || !isColour(sequence) {
 			continue
 		}
-		if first := sequence[2:]; strings.HasPrefix(first, "m") || strings.HasPrefix(first, "0m") || strings.HasPrefix(first, "0;") || strings.HasPrefix(first, ";") {
+		if first := sequence[2:]; strings.HasPrefix(first, "m") || strings.HasPrefix(first, "0m") ||
+			strings.HasPrefix(first, "0;") || strings.HasPrefix(first, ";") {
 			sequences = nil
 			if strings.HasPrefix(first, "m") || strings.HasPrefix(first, "0m") {
 				continue

@@ -46,10 +46,12 @@ func (s sheet) statLine(line string) string {
 		return cut(line, s.width) // a binary file
 	}
 	plus := strings.Count(graph, "+")
-	return cut(line[:len(line)-len(graph)]+ink{graph[:plus], &s.style.added}.paint()+ink{graph[plus:], &s.style.bad}.paint(), s.width)
+	return cut(line[:len(line)-len(graph)]+ink{graph[:plus], &s.style.added}.paint()+ink{
+		graph[plus:], &s.style.bad}.paint(), s.width)
 }
 
-// hunk counts the lines that a part of a diff still has, so that a removed line of dashes is not taken for the name of a file.
+// hunk counts the lines that a part of a diff still has, so that a removed line of dashes is not taken for the
+// name of a file.
 type hunk struct{ old, new int }
 
 func (h *hunk) look(s *style, line string) *lipgloss.Style {

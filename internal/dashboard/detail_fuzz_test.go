@@ -45,18 +45,25 @@ func outsideHouse(t testing.TB, text string) *fakeHouse {
 		tasks:     []task.Task{one},
 		documents: map[string]string{one.ID: text},
 		diffs:     map[string]string{one.ID: " a | 2 +-\n\ndiff --git a b\n@@ -1,9 +1,9 @@\n+" + text},
-		logs:      map[string][]string{one.ID: append(strings.Split(text, "\n"), fmt.Sprintf(`{"ts":"2026-01-02T00:00:01Z","msg":%q,"x":%q}`, text, text))},
+		logs: map[string][]string{
+			one.ID: append(strings.Split(text, "\n"), fmt.Sprintf(`{"ts":"2026-01-02T00:00:01Z","msg":%q,"x":%q}`,
+				text, text))},
 		panes: map[string][]Pane{one.ID: {
-			{Role: text, Title: text, Lines: strings.Split(text, "\n"), Dead: true}, {Role: "reviewer", Lines: append(strings.Split(text, "\n"), "end")},
+			{Role: text, Title: text, Lines: strings.Split(text, "\n"), Dead: true},
+			{Role: "reviewer", Lines: append(strings.Split(text, "\n"), "end")},
 		}},
 		whys: map[string]decide.Explanation{one.ID: {
 			Task: one, About: text, Waits: []decide.Detail{detail},
-			Ways: []decide.Way{{To: task.Status(text), By: []string{text}, Guards: []decide.Counted{{Guard: text}}, Details: []decide.Detail{detail}}},
+			Ways: []decide.Way{
+				{To: task.Status(text), By: []string{text}, Guards: []decide.Counted{{Guard: text}},
+					Details: []decide.Detail{detail}}},
 		}},
 		histories: map[string][]task.Event{one.ID: {
 			{Type: task.Created, Actor: text, Reason: text, Time: clock(), Data: map[string]string{"status": text}},
-			{Type: task.StatusChanged, Actor: text, ActingAs: text, Person: text, From: task.Status(text), To: "working", Time: clock(), Hooks: []string{text},
-				Evidence: []task.Evidence{{Source: text}}, Data: map[string]string{"role": text, task.DataOverride: text}},
+			{Type: task.StatusChanged, Actor: text, ActingAs: text, Person: text, From: task.Status(text),
+				To: "working", Time: clock(), Hooks: []string{text},
+				Evidence: []task.Evidence{{Source: text}}, Data: map[string]string{
+					"role": text, task.DataOverride: text}},
 			{Type: text, Actor: text, Time: clock().Add(-9 * time.Hour), Data: map[string]string{"found": text}},
 		}},
 	}
@@ -97,10 +104,15 @@ func wantFit(t testing.TB, text string, width, height int) {
 
 func nastyTexts() []string {
 	return []string{
-		"", "\x00", "\x1b[2J\x1b]0;title\x07", "\x9b31m\xff\xfe", "\u009b2J", "\x1b[>4;2mx", "a\rb\r\nc\vd\fe\bf", "\u202eright to left\u2066", "🇩🇪👨‍👩‍👧‍👦☺\ufe0f\u0301\u0301", "日本語の長い行。" + strings.Repeat("界", 200),
-		"&#27;[31m &#x9b;2J &NewLine; \\\x1b", "[a](\x1b[2J) ![\x07](x) <http://\x1b]0;x> `\x1b[5m`", "<!-- \x1b[2J\n\x07 -->\n<b>\x1b</b>", strings.Repeat("- ", 300) + "x", strings.Repeat("> ", 300) + "x",
-		"```\x1b\n\t\x1b[2J\n", "|a|\x1b|\n|-|-|\n|\x07|b|", "1. a\n   1. b\n      1. c\n\n         deep\n", strings.Repeat("*a_ ", 100), strings.Repeat("x", 500), "\x1b[31m\n\x1b[1mbold\n\x1b[0m", "\x1bP+q\x1b\\ \x1b_x\x1b\\", "\x1b",
-		"# \x1b[2J\n\n---\n***\n", "---\na: \x1b\n---\n\x1b[2Jbody", "\x7f\x80\x81", "a\u2028b\u2029c\u0085d", "@@ -1 +1 @@\n-\x1b[2J\n+\x07",
+		"", "\x00", "\x1b[2J\x1b]0;title\x07", "\x9b31m\xff\xfe", "\u009b2J", "\x1b[>4;2mx", "a\rb\r\nc\vd\fe\bf",
+		"\u202eright to left\u2066", "🇩🇪👨‍👩‍👧‍👦☺\ufe0f\u0301\u0301", "日本語の長い行。" + strings.Repeat("界", 200),
+		"&#27;[31m &#x9b;2J &NewLine; \\\x1b", "[a](\x1b[2J) ![\x07](x) <http://\x1b]0;x> `\x1b[5m`",
+		"<!-- \x1b[2J\n\x07 -->\n<b>\x1b</b>", strings.Repeat("- ", 300) + "x", strings.Repeat("> ", 300) + "x",
+		"```\x1b\n\t\x1b[2J\n", "|a|\x1b|\n|-|-|\n|\x07|b|", "1. a\n   1. b\n      1. c\n\n         deep\n",
+		strings.Repeat("*a_ ", 100), strings.Repeat("x", 500), "\x1b[31m\n\x1b[1mbold\n\x1b[0m",
+		"\x1bP+q\x1b\\ \x1b_x\x1b\\", "\x1b",
+		"# \x1b[2J\n\n---\n***\n", "---\na: \x1b\n---\n\x1b[2Jbody", "\x7f\x80\x81", "a\u2028b\u2029c\u0085d",
+		"@@ -1 +1 @@\n-\x1b[2J\n+\x07",
 	}
 }
 
@@ -116,8 +128,10 @@ func TestDetail_nothingFromOutsideDisturbsTheTerminal(t *testing.T) {
 func TestDetail_nothingAtRandomDisturbsTheTerminal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(nastyTexts()), rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })), 0, 6).Draw(r, "text")
-		wantFit(t, strings.Join(parts, rapid.SampledFrom([]string{"", " ", "\n", "\n\n"}).Draw(r, "between")), rapid.IntRange(1, 200).Draw(r, "width"), rapid.IntRange(1, 60).Draw(r, "height"))
+		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(nastyTexts()), rapid.String(),
+			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })), 0, 6).Draw(r, "text")
+		wantFit(t, strings.Join(parts, rapid.SampledFrom([]string{"", " ", "\n", "\n\n"}).Draw(r, "between")),
+			rapid.IntRange(1, 200).Draw(r, "width"), rapid.IntRange(1, 60).Draw(r, "height"))
 	})
 }
 

@@ -59,7 +59,8 @@ func (s sheet) eventLines(e *task.Event, at time.Time, known map[string]signOfKi
 	indent := strings.Repeat(" ", clockWidth+2)
 	words := []ink{{sign.sign, sign.look(s.style)}, {" ", nil}}
 	if e.IsMove() {
-		words = append(words, inked(nil, string(e.From)), ink{" → ", &s.style.faint}, inked(&s.style.bold, string(e.To)))
+		words = append(words, inked(nil, string(e.From)), ink{" → ", &s.style.faint},
+			inked(&s.style.bold, string(e.To)))
 	} else {
 		words = append(words, inked(nil, sign.words(e)))
 	}
@@ -101,7 +102,8 @@ func whoAsked(e *task.Event) string {
 // mostDetail is how much of one datum of an event is shown.
 const mostDetail = 120
 
-// eventDetails is what an event rested on, what it set going, and those of its data that people want and that are not told already.
+// eventDetails is what an event rested on, what it set going, and those of its data that people want and that are
+// not told already.
 func eventDetails(e *task.Event, told []string) string {
 	var parts []string
 	for _, one := range e.Evidence {
@@ -120,7 +122,8 @@ func eventDetails(e *task.Event, told []string) string {
 	data := e.Told()
 	for _, name := range wantedData() {
 		value := data[name]
-		if value == "" || value == e.Subject.Commit || slices.Contains(told, name) || e.Type == task.Created && name != task.DataBranch && name != "workflow" {
+		if value == "" || value == e.Subject.Commit || slices.Contains(told, name) || e.Type == task.Created &&
+			name != task.DataBranch && name != "workflow" {
 			continue
 		}
 		if value = oneLine(value, mostDetail); name == task.DataLastWords {
@@ -152,8 +155,10 @@ func lastWords(text string, most int) string {
 // wantedData are the data of events that people want, in the order in which they are told.
 func wantedData() []string {
 	return []string{
-		"workflow", task.DataBranch, "role", task.DataNamedHarness, "window", "how", "status", "since", "ended", task.DataUnstarted, task.DataLastWords, task.DataCrashCount,
-		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", task.DataAfter, task.DataInState, task.DataRefused, task.DataFailure, task.DataUnreviewed, task.DataRedo,
+		"workflow", task.DataBranch, "role", task.DataNamedHarness, "window", "how", "status", "since", "ended",
+		task.DataUnstarted, task.DataLastWords, task.DataCrashCount,
+		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", task.DataAfter,
+		task.DataInState, task.DataRefused, task.DataFailure, task.DataUnreviewed, task.DataRedo,
 		"url", "checks", "check", "verdict", "exit", "commit",
 	}
 }

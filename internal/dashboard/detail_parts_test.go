@@ -12,9 +12,12 @@ import (
 
 func TestPaneText_everyLineHasAllOfItsColours(t *testing.T) {
 	t.Parallel()
-	got := paneText(Pane{Lines: []string{"\x1b[31mred", "still red \x1b[1mand bold", "both\x1b[0m none", "none", "\x1b[0;4mline", "\x1b[4mline", "\x1b[mend", "\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ \x1b[2J\x1b[>4;1mx"}}, 40)
+	got := paneText(Pane{Lines: []string{"\x1b[31mred", "still red \x1b[1mand bold", "both\x1b[0m none", "none",
+		"\x1b[0;4mline", "\x1b[4mline", "\x1b[mend",
+		"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ \x1b[2J\x1b[>4;1mx"}}, 40)
 	want := []string{
-		"\x1b[31mred\x1b[0m", "\x1b[31mstill red \x1b[1mand bold\x1b[0m", "\x1b[31m\x1b[1mboth\x1b[0m none\x1b[0m", "none", "\x1b[0;4mline\x1b[0m",
+		"\x1b[31mred\x1b[0m", "\x1b[31mstill red \x1b[1mand bold\x1b[0m",
+		"\x1b[31m\x1b[1mboth\x1b[0m none\x1b[0m", "none", "\x1b[0;4mline\x1b[0m",
 		"\x1b[0;4m\x1b[4mline\x1b[0m", "\x1b[0;4m\x1b[4m\x1b[mend\x1b[0m", "link x",
 	}
 	if !slices.Equal(got, want) {
@@ -46,8 +49,11 @@ func TestHunk_aRemovedLineOfDashesIsNoNameOfAFile(t *testing.T) {
 		line string
 		look any
 	}{
-		{"diff --git a/x b/x", &s.bold}, {"--- a/x", &s.faint}, {"+++ b/x", &s.faint}, {"@@ -1,2 +1 @@", &s.info}, {"--- a", &s.bad}, {"+++ b", &s.added}, {`\ No newline at end of file`, &s.faint},
-		{"-c", &s.bad}, {"@@ -9 +9,0 @@", &s.info}, {"-x", &s.bad}, {"diff --git a/y b/y", &s.bold}, {"--- a/y", &s.faint}, {"@@ -1,100 +1,100 @@", &s.info}, {"diff --git a/z b/z", &s.bold}, {"index 1..2", &s.faint},
+		{"diff --git a/x b/x", &s.bold}, {"--- a/x", &s.faint}, {"+++ b/x", &s.faint}, {"@@ -1,2 +1 @@", &s.info},
+		{"--- a", &s.bad}, {"+++ b", &s.added}, {`\ No newline at end of file`, &s.faint},
+		{"-c", &s.bad}, {"@@ -9 +9,0 @@", &s.info}, {"-x", &s.bad}, {"diff --git a/y b/y", &s.bold},
+		{"--- a/y", &s.faint}, {"@@ -1,100 +1,100 @@", &s.info}, {"diff --git a/z b/z", &s.bold},
+		{"index 1..2", &s.faint},
 	} {
 		if got := h.look(&s, row.line); any(got) != row.look {
 			t.Errorf("%q looks otherwise", row.line)
@@ -57,7 +63,8 @@ func TestHunk_aRemovedLineOfDashesIsNoNameOfAFile(t *testing.T) {
 
 func TestReadLog_keepsTheOrderOfWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	e, ok := readLog(`{"level":"info","zeta":1,"alpha":{"b":[1, 2]},"empty":"","said":"two\nwords","task":"me","msg":"done"}`, "me")
+	e, ok := readLog(
+		`{"level":"info","zeta":1,"alpha":{"b":[1, 2]},"empty":"","said":"two\nwords","task":"me","msg":"done"}`, "me")
 	want := [][2]string{{"zeta", "1"}, {"alpha", `{"b":[1,2]}`}, {"said", `"two words"`}}
 	if !ok || e.msg != "done" || !slices.Equal(e.rest, want) {
 		t.Errorf("got %v %+v", ok, e)
@@ -81,7 +88,8 @@ func TestWent_isTheWayWithoutWhatWasDoneAnew(t *testing.T) {
 	}{
 		{nil, "a", nil, false},
 		{[]task.Event{born}, "a", nil, true},
-		{[]task.Event{born, move("b"), {Type: task.AgentSpawned}, {Type: task.AutoAdvanced, To: "c"}}, "c", []task.Status{"a", "b"}, true},
+		{[]task.Event{born, move("b"), {Type: task.AgentSpawned}, {Type: task.AutoAdvanced, To: "c"}}, "c",
+			[]task.Status{"a", "b"}, true},
 		{[]task.Event{born, move("b"), move("c"), move("b"), move("d")}, "d", []task.Status{"a", "b"}, true},
 		{[]task.Event{born, move("b")}, "c", nil, false},
 	} {
@@ -97,7 +105,8 @@ func TestPath_isCutAroundThePresentStatus(t *testing.T) {
 	s := sit(t, house, 80, 24)
 	one := house.tasks[0]
 	for width, want := range map[int]string{
-		200: "✓ pending ✓ planning ● working ○ agent-review ○ reviewing ○ done", 40: "… ✓ planning ● working ○ agent-review …", 20: "… ● working …", 8: "… ● wor…",
+		200: "✓ pending ✓ planning ● working ○ agent-review ○ reviewing ○ done",
+		40:  "… ✓ planning ● working ○ agent-review …", 20: "… ● working …", 8: "… ● wor…",
 	} {
 		if got := ansi.Strip(s.m.pathWithin(one, width)); got != want || visible(got) > width {
 			t.Errorf("%d cells: got %q, want %q", width, got, want)
@@ -108,14 +117,19 @@ func TestPath_isCutAroundThePresentStatus(t *testing.T) {
 func TestPath_outOfAPauseLeadsBackAndOn(t *testing.T) {
 	t.Parallel()
 	rules := &workflow.Definition{
-		Initial: "draft", States: []workflow.State{{Name: "draft"}, {Name: "working"}, {Name: "paused"}, {Name: "done", Terminal: true}},
-		Transitions: []workflow.Transition{{From: "draft", To: "working"}, {From: "working", To: "paused"}, {From: "working", To: "done"},
-			{From: "paused", To: "draft", CameFrom: []task.Status{"draft"}}, {From: "paused", To: "working", CameFrom: []task.Status{"working"}}},
+		Initial: "draft", States: []workflow.State{{Name: "draft"}, {Name: "working"}, {Name: "paused"},
+			{Name: "done", Terminal: true}},
+		Transitions: []workflow.Transition{{From: "draft", To: "working"}, {From: "working", To: "paused"},
+			{From: "working", To: "done"},
+			{From: "paused", To: "draft", CameFrom: []task.Status{"draft"}},
+			{From: "paused", To: "working", CameFrom: []task.Status{"working"}}},
 	}
-	if way := onward(rules, task.Task{Status: "paused", Previous: "working", Live: true}); !slices.Equal(way, []task.Status{"working", "done"}) {
+	if way := onward(rules, task.Task{Status: "paused", Previous: "working", Live: true}); !slices.Equal(way,
+		[]task.Status{"working", "done"}) {
 		t.Errorf("out of a pause leads %q", way)
 	}
-	if way := onward(rules, task.Task{Status: "paused", Previous: "draft", Live: true}); !slices.Equal(way, []task.Status{"draft", "working", "done"}) {
+	if way := onward(rules, task.Task{Status: "paused", Previous: "draft", Live: true}); !slices.Equal(way,
+		[]task.Status{"draft", "working", "done"}) {
 		t.Errorf("out of a pause leads %q", way)
 	}
 	over := taskUnder(t, "default", 1, "done")

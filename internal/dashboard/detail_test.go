@@ -52,14 +52,23 @@ func sampleEvents() []task.Event {
 	at := clock().Add(-26 * time.Hour)
 	after := func(d time.Duration) time.Time { at = at.Add(d); return at }
 	return []task.Event{
-		{Seq: 1, Time: after(0), Type: task.Created, Actor: "human", Data: map[string]string{"status": "clarification", "branch": "fix/bug-1", "workflow": "default", "summary": "no"}},
-		{Seq: 2, Time: after(time.Minute), Type: task.StatusChanged, Actor: "human", ActingAs: "worker", Person: "Ada <ada@example.com>", From: "clarification", To: "planning", Reason: "the task is clear",
-			Evidence: []task.Evidence{{Source: "## Plan", Digest: strings.Repeat("ab", 32)}}, Hooks: []string{"acquire_workspace", "spawn_agent"}},
-		{Seq: 3, Time: after(2 * time.Second), Type: task.AgentSpawned, Actor: "engine", Data: map[string]string{"role": "worker", "window": "work-1", "how": "claude"}},
-		{Seq: 4, Time: after(24 * time.Hour), Type: task.AgentCrashed, Actor: "engine", In: "planning", Crash: 1, Reason: "it ended with status 1", Data: map[string]string{"role": "worker", "last_words": "panic: \x1b[31mno\x1b[0m such file"}},
-		{Seq: 5, Time: after(time.Minute), Type: task.HookFailure, Actor: "engine", Reason: "run git push: exit status 128\nfatal: no such remote", Data: map[string]string{"hook": "push_branch"}},
+		{Seq: 1, Time: after(0), Type: task.Created, Actor: "human", Data: map[string]string{
+			"status": "clarification", "branch": "fix/bug-1", "workflow": "default", "summary": "no"}},
+		{Seq: 2, Time: after(time.Minute), Type: task.StatusChanged, Actor: "human", ActingAs: "worker",
+			Person: "Ada <ada@example.com>", From: "clarification", To: "planning", Reason: "the task is clear",
+			Evidence: []task.Evidence{{Source: "## Plan", Digest: strings.Repeat("ab", 32)}}, Hooks: []string{
+				"acquire_workspace", "spawn_agent"}},
+		{Seq: 3, Time: after(2 * time.Second), Type: task.AgentSpawned, Actor: "engine", Data: map[string]string{
+			"role": "worker", "window": "work-1", "how": "claude"}},
+		{Seq: 4, Time: after(24 * time.Hour), Type: task.AgentCrashed, Actor: "engine", In: "planning", Crash: 1,
+			Reason: "it ended with status 1", Data: map[string]string{
+				"role": "worker", "last_words": "panic: \x1b[31mno\x1b[0m such file"}},
+		{Seq: 5, Time: after(time.Minute), Type: task.HookFailure, Actor: "engine",
+			Reason: "run git push: exit status 128\nfatal: no such remote", Data: map[string]string{
+				"hook": "push_branch"}},
 		{Seq: 6, Time: after(time.Minute), Type: task.AutoAdvanced, Actor: "engine", From: "planning", To: "working"},
-		{Seq: 7, Time: after(time.Minute), Type: task.PRChecked, Actor: "engine", Data: map[string]string{"url": "https://example.org/pr/12", "checks": "fail"}},
+		{Seq: 7, Time: after(time.Minute), Type: task.PRChecked, Actor: "engine", Data: map[string]string{
+			"url": "https://example.org/pr/12", "checks": "fail"}},
 		{Seq: 8, Time: after(time.Minute), Type: "one.of.tomorrow", Actor: "engine"},
 	}
 }
@@ -67,12 +76,16 @@ func sampleEvents() []task.Event {
 func sampleWhy(t task.Task) decide.Explanation {
 	return decide.Explanation{
 		Task: t, About: "the worker mends it",
-		Waits: []decide.Detail{{Condition: "the worker", Found: "it is at work", Want: "let it work, or look: orange task attach " + t.ID}},
+		Waits: []decide.Detail{
+			{Condition: "the worker", Found: "it is at work", Want: "let it work, or look: orange task attach " +
+				t.ID}},
 		Ways: []decide.Way{
 			{To: "agent-review", By: []string{"worker", "human"}, Details: []decide.Detail{
-				{Condition: "section ## Handoff", Found: "no such section", Where: "TASK.md", Want: "write what was done beneath a heading ## Handoff"},
+				{Condition: "section ## Handoff", Found: "no such section", Where: "TASK.md",
+					Want: "write what was done beneath a heading ## Handoff"},
 				{Condition: "commits > 0", Found: "0", Want: "commit"},
-			}, Guards: []decide.Counted{{Guard: "review_round < 5", Value: 1, Holds: true}, {Guard: "commits > 0", Value: 0}}, Override: true},
+			}, Guards: []decide.Counted{{Guard: "review_round < 5", Value: 1, Holds: true},
+				{Guard: "commits > 0", Value: 0}}, Override: true},
 			{To: "blocked", By: []string{"worker"}, Open: true, Reason: true},
 			{To: "cancelled", Open: true},
 		},
@@ -114,10 +127,12 @@ func detailHouse(t testing.TB) *fakeHouse {
 		diffs:     map[string]string{one.ID: sampleDiff},
 		panes: map[string][]Pane{one.ID: {
 			{Role: "worker", Title: "work-1", Lines: numbered("\x1b[32mworker %d", 30)},
-			{Role: "reviewer", Title: "review-1", Dead: true, Lines: append(numbered("reviewer %d\x1b[0m 日本語", 12), "", "Pane is dead (status 1, Fri Jan  2)")},
+			{Role: "reviewer", Title: "review-1", Dead: true,
+				Lines: append(numbered("reviewer %d\x1b[0m 日本語", 12), "", "Pane is dead (status 1, Fri Jan  2)")},
 		}},
 		logs: map[string][]string{one.ID: {
-			`{"ts":"2026-01-01T23:59:58.000Z","level":"info","msg":"moved","component":"engine","task":"` + one.ID + `","from":"planning","to":"working","n":3}`,
+			`{"ts":"2026-01-01T23:59:58.000Z","level":"info","msg":"moved","component":"engine","task":"` +
+				one.ID + `","from":"planning","to":"working","n":3}`,
 			`{"ts":"2026-01-02T00:00:01.000Z","level":"warn","msg":"late","component":"monitor","why":"two words","task":"another","list":[1, 2]}`,
 			`{"ts":"2026-01-02T00:00:02.000Z","level":"error","msg":"the hook failed and there is so much to say about it that it takes more than one line","component":"hook"}`,
 			`this is no JSON`,
@@ -137,7 +152,8 @@ func TestDetail_everyTabLooksAsItShould(t *testing.T) {
 	t.Parallel()
 	for _, size := range []struct{ width, height int }{{80, 24}, {120, 40}} {
 		for tab := range tabs {
-			name := fmt.Sprintf("detail_%s_%dx%d", strings.ToLower(strings.TrimSuffix(tab.String(), ".md")), size.width, size.height)
+			name := fmt.Sprintf("detail_%s_%dx%d", strings.ToLower(strings.TrimSuffix(tab.String(), ".md")),
+				size.width, size.height)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				s := sit(t, detailHouse(t), size.width, size.height)
@@ -161,7 +177,8 @@ func TestDetail_itsColoursAreWhatTheyAre(t *testing.T) {
 	for tab := range tabs {
 		s := sit(t, detailHouse(t), 80, 40)
 		s.press(fmt.Sprint(int(tab) + 1))
-		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_colours", painted(s.m.View().Content))
+		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_colours",
+			painted(s.m.View().Content))
 	}
 }
 
@@ -227,7 +244,8 @@ func TestDetail_whatGrowsAtItsEndIsFollowedUntilOneScrollsUp(t *testing.T) {
 	id := house.tasks[0].ID
 	s := sit(t, house, 80, 24)
 	add := func(text string) {
-		house.histories[id] = append(house.histories[id], task.Event{Time: clock(), Type: task.Updated, Actor: "human", Reason: text})
+		house.histories[id] = append(house.histories[id], task.Event{Time: clock(), Type: task.Updated,
+			Actor: "human", Reason: text})
 		house.tasks[0].Version++
 		s.tell(changed{})
 	}
@@ -354,7 +372,8 @@ func TestDetail_whoRunsThroughTheListDoesNotWaitForEveryTask(t *testing.T) {
 func TestDetail_whatCannotBeLookedUpIsTold(t *testing.T) {
 	t.Parallel()
 	house := detailHouse(t)
-	house.fails = map[string]error{"Document": errors.New("cannot read TASK.md: \x1b[2Jpermission denied\nask somebody")}
+	house.fails = map[string]error{
+		"Document": errors.New("cannot read TASK.md: \x1b[2Jpermission denied\nask somebody")}
 	s := sit(t, house, 80, 24)
 	s.press("1")
 	s.shows("cannot read TASK.md: permission denied\nask somebody\n")
@@ -383,7 +402,9 @@ func TestDetail_saysHowLongAStatusMayTake(t *testing.T) {
 
 func TestShortly_leavesOutWhatIsNothing(t *testing.T) {
 	t.Parallel()
-	for d, want := range map[time.Duration]string{time.Hour: "1h", 90 * time.Minute: "1h30m", time.Minute: "1m", 90 * time.Second: "1m30s", 10 * time.Hour: "10h", 5 * time.Second: "5s", 36*time.Hour + 10*time.Minute: "36h10m"} {
+	for d, want := range map[time.Duration]string{time.Hour: "1h", 90 * time.Minute: "1h30m", time.Minute: "1m",
+		90 * time.Second: "1m30s", 10 * time.Hour: "10h", 5 * time.Second: "5s",
+		36*time.Hour + 10*time.Minute: "36h10m"} {
 		if got := shortly(d); got != want {
 			t.Errorf("%s: got %q, want %q", d, got, want)
 		}

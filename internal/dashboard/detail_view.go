@@ -78,7 +78,8 @@ func (m Model) detailHead(t task.Task, width, height int) []string {
 
 // titleLine is the task's name, its status, for how long it is in it, and its pull request.
 func (m Model) titleLine(t task.Task, width int) string {
-	parts := []string{m.style.bold.Render(proper(nameOf(t))), m.style.info.Render(proper(string(t.Status))) + m.sinceText(t)}
+	parts := []string{m.style.bold.Render(proper(nameOf(t))), m.style.info.Render(proper(string(t.Status))) +
+		m.sinceText(t)}
 	if pr := m.prText(t); pr != "" {
 		parts = append(parts, pr)
 	}

@@ -54,7 +54,8 @@ func (s sheet) wayLines(w *decide.Way) []string {
 	if w.Override && !w.Open {
 		extra += "; o overrides"
 	}
-	out := flow([]ink{{w.State(), look}, inked(nil, " for "+w.Who()), {extra, &s.style.faint}}, s.width, margin{"    ", "    "})
+	out := flow([]ink{{w.State(), look}, inked(nil, " for "+w.Who()), {extra, &s.style.faint}}, s.width,
+		margin{"    ", "    "})
 	for _, g := range w.Guards {
 		look := &s.style.good
 		if !g.Holds {
@@ -78,5 +79,6 @@ func (s sheet) unmet(indent string, d decide.Detail) []string {
 	if d.Want == "" {
 		return out
 	}
-	return append(out, flow([]ink{{"to do: ", &s.style.info}, inked(nil, d.Want)}, s.width, margin{indent + "  ", indent + "  "})...)
+	return append(out, flow([]ink{{"to do: ", &s.style.info}, inked(nil, d.Want)}, s.width,
+		margin{indent + "  ", indent + "  "})...)
 }

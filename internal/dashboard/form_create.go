@@ -31,7 +31,8 @@ const (
 )
 
 func (f field) String() string {
-	return [...]string{"project", "branch", "summary", "context", "harness", "review harness", "workflow", "effort", "review effort", "start at once", "begins in"}[f]
+	return [...]string{"project", "branch", "summary", "context", "harness", "review harness", "workflow",
+		"effort", "review effort", "start at once", "begins in"}[f]
 }
 
 // picked says whether a field is chosen, not written.
@@ -196,10 +197,12 @@ func (c *creation) written() bool {
 // order is what the form asks for. A harness that nobody chose is left to the house.
 func (c *creation) order() task.New {
 	n := task.New{
-		Project: c.chosenProject(), Branch: c.text(fieldBranch), Summary: c.text(fieldSummary), Context: c.text(fieldContext),
-		Effort: c.text(fieldEffort), ReviewEffort: c.text(fieldReviewEffort),
-		Harness: c.picks[fieldHarness].value(), ReviewHarness: c.picks[fieldReview].value(), Workflow: c.picks[fieldWorkflow].value(),
-		Status: task.Status(c.picks[fieldStatus].value()), Spawn: c.starts(),
+		Project: c.chosenProject(), Branch: c.text(fieldBranch), Summary: c.text(fieldSummary),
+		Context: c.text(fieldContext),
+		Effort:  c.text(fieldEffort), ReviewEffort: c.text(fieldReviewEffort),
+		Harness: c.picks[fieldHarness].value(), ReviewHarness: c.picks[fieldReview].value(),
+		Workflow: c.picks[fieldWorkflow].value(),
+		Status:   task.Status(c.picks[fieldStatus].value()), Spawn: c.starts(),
 	}
 	return n
 }
@@ -211,7 +214,8 @@ func (c *creation) begins() (in, started task.Status) {
 		return "", ""
 	}
 	in = cmp.Or(task.Status(c.picks[fieldStatus].value()), def.Initial)
-	if clarify, said := def.Move(workflow.MoveClarify); said && c.picks[fieldStatus].value() == "" && c.text(fieldSummary) == "" && c.starts() {
+	if clarify, said := def.Move(workflow.MoveClarify); said && c.picks[fieldStatus].value() == "" &&
+		c.text(fieldSummary) == "" && c.starts() {
 		in = clarify
 	}
 	if c.starts() && in == def.Initial {

@@ -117,9 +117,11 @@ func (c *creation) wrong() (string, field) {
 	case len(c.choices.Projects) == 0:
 		return "There is no project yet. Open orange in a repository, or: orange project add PATH", fieldProject
 	case len(c.text(fieldSummary)) > task.MaxSummary:
-		return fmt.Sprintf("The summary has %d bytes, more than %d: put the rest into the context.", len(c.text(fieldSummary)), task.MaxSummary), fieldSummary
+		return fmt.Sprintf("The summary has %d bytes, more than %d: put the rest into the context.",
+			len(c.text(fieldSummary)), task.MaxSummary), fieldSummary
 	case len(c.text(fieldContext)) > task.MaxContext:
-		return fmt.Sprintf("The context has %d bytes, more than %d: put it into a file of the repository, and name that.", len(c.text(fieldContext)), task.MaxContext), fieldContext
+		return fmt.Sprintf("The context has %d bytes, more than %d: put it into a file of the repository, and "+
+			"name that.", len(c.text(fieldContext)), task.MaxContext), fieldContext
 	}
 	return "", c.focus
 }

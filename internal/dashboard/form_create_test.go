@@ -29,8 +29,10 @@ func TestATaskIsCreatedFromWhatWasChosen(t *testing.T) {
 		t.Fatalf("%d tasks were made:\n%s", len(house.made), s.text())
 	}
 	got := house.made[0]
-	if got.Project.Name != "shop" || got.Branch != "fix/login" || got.Summary != "Mend the login" || got.Context != "It is slow." ||
-		got.Harness != "codex" || got.ReviewHarness != "codex" || got.Workflow != "default" || got.Effort != "high" || got.ReviewEffort != "low" ||
+	if got.Project.Name != "shop" || got.Branch != "fix/login" || got.Summary != "Mend the login" ||
+		got.Context != "It is slow." ||
+		got.Harness != "codex" || got.ReviewHarness != "codex" || got.Workflow != "default" ||
+		got.Effort != "high" || got.ReviewEffort != "low" ||
 		got.Spawn || got.Status != "pending" {
 		t.Errorf("made %+v", got)
 	}
@@ -44,14 +46,17 @@ func TestTheFormOfATaskStartsWithWhatNobodyHasToSay(t *testing.T) {
 	s, house := atForms(t, 80, 24)
 	s.press("c", "ctrl+s")
 	got := house.made[0]
-	if got.Project.Name != "shop" || got.Branch != "" || got.Harness != "claude" || got.ReviewHarness != "codex" || got.Workflow != "default" || !got.Spawn || got.Status != "" {
+	if got.Project.Name != "shop" || got.Branch != "" || got.Harness != "claude" ||
+		got.ReviewHarness != "codex" || got.Workflow != "default" || !got.Spawn || got.Status != "" {
 		t.Errorf("made %+v", got)
 	}
 }
 
 func TestTheProjectThatIsShownIsChosen(t *testing.T) {
 	t.Parallel()
-	house := &fakeHouse{choices: choosing(t), tasks: []task.Task{aTask(t, 1, "working", func(t *task.Task) { t.Project = "garden" }), aTask(t, 2, "working")}}
+	house := &fakeHouse{choices: choosing(t), tasks: []task.Task{aTask(t, 1, "working", func(t *task.Task) {
+		t.Project = "garden"
+	}), aTask(t, 2, "working")}}
 	s := sit(t, house, 80, 24)
 	s.press("c")
 	if got := s.m.form.creation.chosenProject().Name; got != "garden" {
@@ -89,7 +94,8 @@ func TestWhatIsRefusedKeepsEveryField(t *testing.T) {
 		}
 		house.fails = nil
 		s.press("ctrl+s")
-		if len(house.made) != 1 || house.made[0].Branch != "x" || house.made[0].Summary != "Summary" || house.made[0].Context != "one\ntwo" || house.made[0].Harness != "codex" {
+		if len(house.made) != 1 || house.made[0].Branch != "x" || house.made[0].Summary != "Summary" ||
+			house.made[0].Context != "one\ntwo" || house.made[0].Harness != "codex" {
 			t.Fatalf("made %+v:\n%s", house.made, s.text())
 		}
 		if s.m.place != inList {

@@ -124,7 +124,8 @@ func (c *creation) drawValue(s style, f field, room int) (string, int) {
 		first, _, _ := strings.Cut(c.context, "\n")
 		tell := " … " + size(c.context)
 		told := cut(cut(clean(first), max(1, room-ansi.StringWidth(tell)-1))+s.faint.Render(tell), room)
-		return told, min(ansi.StringWidth(told), room-1) // the editor comes back to a cursor: Bubble Tea does not hide one that it had before
+		// the editor comes back to a cursor: Bubble Tea does not hide one that it had before
+		return told, min(ansi.StringWidth(told), room-1)
 	}
 	shown, cursor := c.lines[f].draw(room)
 	if !focused {

@@ -25,7 +25,8 @@ func (m Model) ask(q question) (Model, tea.Cmd) {
 	return m, nil
 }
 
-// answer does what the key of an answer says. A key that is none does nothing: nobody deletes a task by leaning on the keyboard.
+// answer does what the key of an answer says. A key that is none does nothing: nobody deletes a task by leaning
+// on the keyboard.
 func (m Model) answer(msg tea.Msg) (Model, tea.Cmd) {
 	k, pressed := msg.(tea.KeyPressMsg)
 	if !pressed {
@@ -62,7 +63,8 @@ func (q *question) picture(m Model, width, height int) picture {
 	return picture{lines: lines}
 }
 
-// box is the question in its frame. Where there is little room, it has no frame, and its text gives way before its answers do.
+// box is the question in its frame. Where there is little room, it has no frame, and its text gives way before
+// its answers do.
 func (q *question) box(s style, width, height int) []string {
 	room := max(1, min(width-4, boxWidth))
 	framed := true

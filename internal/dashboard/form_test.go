@@ -88,12 +88,13 @@ func (s *sitting) wished(want ...string) {
 func TestAQuestionIsAnsweredByOneKey(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ keys, want []string }{
-		"y":                    {[]string{"x", "y"}, []string{"Command " + few(t)[0].ID + " cancel"}},
-		"Esc leaves it":        {[]string{"x", "esc"}, nil},
-		"n leaves it":          {[]string{"x", "n"}, nil},
-		"q leaves it":          {[]string{"x", "q"}, nil},
-		"another key does not": {[]string{"x", "z", "enter", "space", "y"}, []string{"Command " + few(t)[0].ID + " cancel"}},
-		"of several answers":   {[]string{"j", "m", "c"}, []string{"Merge " + few(t)[1].ID + " merge"}},
+		"y":             {[]string{"x", "y"}, []string{"Command " + few(t)[0].ID + " cancel"}},
+		"Esc leaves it": {[]string{"x", "esc"}, nil},
+		"n leaves it":   {[]string{"x", "n"}, nil},
+		"q leaves it":   {[]string{"x", "q"}, nil},
+		"another key does not": {[]string{"x", "z", "enter", "space", "y"}, []string{
+			"Command " + few(t)[0].ID + " cancel"}},
+		"of several answers": {[]string{"j", "m", "c"}, []string{"Merge " + few(t)[1].ID + " merge"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,18 +185,21 @@ func TestWhatWasWrittenIsNotThrownAwayByOneKey(t *testing.T) {
 	s.hides("because")
 }
 
-// A move that was made is not told as one that could not be, whatever became of its hooks; and what was sent is not offered again.
+// A move that was made is not told as one that could not be, whatever became of its hooks; and what was sent is
+// not offered again.
 func TestAMoveThatWasMadeIsNotToldAsRefused(t *testing.T) {
 	t.Parallel()
 	s, house := atForms(t, 100, 24)
 	made := few(t)[1]
 	house.answer = func(string, string) (task.Outcome, error) {
-		return task.Outcome{Task: made, Moved: true, Hooks: []task.OwedHook{{Hook: task.Hook{Action: "notify_worker"}, State: task.HookFailed, Error: "cannot reach the worker"}}}, nil
+		return task.Outcome{Task: made, Moved: true, Hooks: []task.OwedHook{
+			{Hook: task.Hook{Action: "notify_worker"}, State: task.HookFailed, Error: "cannot reach the worker"}}}, nil
 	}
 	s.press("j", "r")
 	s.write("Say more")
 	s.press("ctrl+s")
-	s.shows("! " + made.Branch + " is " + string(made.Status) + ", but notify_worker: cannot reach the worker; t tries again")
+	s.shows("! " + made.Branch + " is " + string(made.Status) +
+		", but notify_worker: cannot reach the worker; t tries again")
 	s.press("!")
 	s.hides("cannot send")
 	s.press("esc", "r")
@@ -288,13 +292,15 @@ func TestWhatIsPastedIsClean(t *testing.T) {
 
 func TestTheCursorStandsBehindWideLetters(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"abc", "日本語", "👩‍👩‍👧 e\u0301x", strings.Repeat("日本語 👍 ", 40), strings.Repeat("long ", 60)} {
+	for _, text := range []string{"abc", "日本語", "👩‍👩‍👧 e\u0301x", strings.Repeat("日本語 👍 ", 40),
+		strings.Repeat("long ", 60)} {
 		for _, width := range []int{50, 80, 120} {
 			s, _ := atForms(t, width, 24)
 			s.press("G", "k", "o")
 			s.paste(text)
 			before, _ := s.cursor()
-			if want := strings.TrimRight(text, " "); !strings.HasSuffix(strings.TrimRight(before, " "), lastLetters(want)) {
+			if want := strings.TrimRight(text, " "); !strings.HasSuffix(strings.TrimRight(before, " "),
+				lastLetters(want)) {
 				t.Errorf("at %d cells the cursor stands behind %q", width, before)
 			}
 			for range 7 {
@@ -383,7 +389,8 @@ func TestFormsAsTheyLook(t *testing.T) {
 		s.write("Say what was wrong when the login fails")
 		s.press("tab")
 		s.paste("Users ask.\nThey do not know.\n")
-		house.fails = map[string]error{"Create": errors.New(`cannot use the branch "fix/login": the live task 7kQ has it`)}
+		house.fails = map[string]error{
+			"Create": errors.New(`cannot use the branch "fix/login": the live task 7kQ has it`)}
 		s.press("ctrl+s", "shift+tab")
 		golden(t, "form_refused_"+size.name, s.formText())
 	}
@@ -476,7 +483,9 @@ func TestTheQuestionOfAMergeSaysWhetherTheWorkWasReviewed(t *testing.T) {
 		want  string
 	}{
 		"as far as the record says": {nil, `Its work: put up by Ada`},
-		"as the branch is now":      {map[string]Work{noted[1].ID: {Judged: "reviewed 1111111, now 2222222, 3 commits since"}}, "now 2222222, 3 commits"},
+		"as the branch is now": {
+			map[string]Work{noted[1].ID: {Judged: "reviewed 1111111, now 2222222, 3 commits since"}},
+			"now 2222222, 3 commits"},
 	} {
 		house := &fakeHouse{tasks: noted, works: c.works}
 		if c.works != nil {
@@ -484,7 +493,8 @@ func TestTheQuestionOfAMergeSaysWhetherTheWorkWasReviewed(t *testing.T) {
 		}
 		s := sit(t, house, 100, 24)
 		s.press("j", "m")
-		if text := strings.Join(strings.Fields(s.formText()), " "); !strings.Contains(text, c.want) || strings.Contains(text, "\x1b") {
+		if text := strings.Join(strings.Fields(s.formText()), " "); !strings.Contains(text, c.want) ||
+			strings.Contains(text, "\x1b") {
 			t.Errorf("%s: it asks %q, want %q", name, text, c.want)
 		}
 	}

@@ -215,7 +215,8 @@ func (w *writing) picture(m Model, width, height int) picture {
 	return picture{lines: out, cursor: &tea.Position{X: left + x, Y: top + y}}
 }
 
-// box is what is asked, and the line that answers it, in a frame where there is room for one; and where in it the cursor is.
+// box is what is asked, and the line that answers it, in a frame where there is room for one; and where in it the
+// cursor is.
 func (w *writing) box(s style, width, height int) (lines []string, x, y int) {
 	room := max(1, min(width-4, boxWidth))
 	shown, cursor := w.line.draw(max(1, room-2))
@@ -239,7 +240,8 @@ func (w *writing) page(s style, width, height int) picture {
 		first, _, _ := strings.Cut(strings.TrimLeft(w.held, "\n"), "\n")
 		tell := fmt.Sprintf(" … %s: it is edited in your editor", size(w.held))
 		out = append(out, " "+clean(first), s.faint.Render(tell))
-		return picture{lines: clip(out, width, height), cursor: &tea.Position{X: min(ansi.StringWidth(tell), width-1), Y: len(out) - 1}}
+		return picture{lines: clip(out, width, height), cursor: &tea.Position{
+			X: min(ansi.StringWidth(tell), width-1), Y: len(out) - 1}}
 	}
 	at := len(out)
 	for _, line := range w.shown {

@@ -10,7 +10,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-var update = flag.Bool("update", false, "write what the screens show now into the golden files; look at the difference before you keep it")
+var update = flag.Bool("update", false,
+	"write what the screens show now into the golden files; look at the difference before you keep it")
 
 // golden compares what a screen shows with testdata/screens/NAME.txt.
 func golden(t *testing.T, name, got string) {
@@ -33,7 +34,8 @@ func compareFile(t *testing.T, file, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s is not what is shown; go test ./internal/dashboard -update writes it\ngot:\n%s\nwant:\n%s", file, got, want)
+		t.Errorf("%s is not what is shown; go test ./internal/dashboard -update writes it\ngot:\n%s\nwant:\n%s",
+			file, got, want)
 	}
 }
 

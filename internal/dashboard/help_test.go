@@ -298,10 +298,12 @@ func taskUnder(t testing.TB, name string, n int, status task.Status, change ...f
 		t.Fatalf("the workflow %q has no state %q", name, status)
 	}
 	one := task.Task{
-		ID: fmt.Sprintf("task%017d", n), Project: "shop", Branch: fmt.Sprintf("fix/bug-%d", n), Summary: fmt.Sprintf("Mend bug %d", n),
+		ID: fmt.Sprintf("task%017d", n), Project: "shop", Branch: fmt.Sprintf("fix/bug-%d", n),
+		Summary: fmt.Sprintf("Mend bug %d", n),
 		Harness: "claude", ReviewHarness: "claude", Status: status, Counters: task.Counters{}, Live: !state.Terminal,
 		Workflow:  task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest},
-		CreatedAt: clock().Add(-time.Duration(n+1) * time.Hour), UpdatedAt: clock().Add(-time.Duration(n+1) * 7 * time.Minute),
+		CreatedAt: clock().Add(-time.Duration(n+1) * time.Hour),
+		UpdatedAt: clock().Add(-time.Duration(n+1) * 7 * time.Minute),
 		EnteredAt: clock().Add(-time.Duration(n+1) * 7 * time.Minute), Version: 1, Seq: 1,
 	}
 	if state.Role != "" {
@@ -313,7 +315,8 @@ func taskUnder(t testing.TB, name string, n int, status task.Status, change ...f
 	return one
 }
 
-// sitting is a person before the screen: what is told is followed by all that is looked up because of it, and clocks stand still.
+// sitting is a person before the screen: what is told is followed by all that is looked up because of it, and
+// clocks stand still.
 type sitting struct {
 	testing.TB
 	m     Model
@@ -322,7 +325,8 @@ type sitting struct {
 	sent  []tea.Msg // what was said to Bubble Tea itself: the clipboard, the end
 }
 
-// sit opens the screen and lets it look up what it wants. From then on a question to the house outside of a command fails the test.
+// sit opens the screen and lets it look up what it wants. From then on a question to the house outside of a
+// command fails the test.
 func sit(t testing.TB, house *fakeHouse, width, height int) *sitting {
 	t.Helper()
 	s := &sitting{TB: t, house: house, m: New(t.Context(), house.house(), "")}
@@ -405,8 +409,10 @@ func (s *sitting) write(text string) {
 func keyNamed(t testing.TB, name string) tea.KeyPressMsg {
 	t.Helper()
 	codes := map[string]rune{
-		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete,
-		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
+		"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "backspace": tea.KeyBackspace,
+		"delete": tea.KeyDelete,
+		"up":     tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome,
+		"end":  tea.KeyEnd,
 		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "space": tea.KeySpace,
 	}
 	var one tea.KeyPressMsg

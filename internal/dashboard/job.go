@@ -91,7 +91,8 @@ func (m Model) finish(msg finished) (Model, tea.Cmd) {
 	return m.reload()
 }
 
-// halfDone says that a wish was granted, and that something which follows from it was not done: nobody should wish again.
+// halfDone says that a wish was granted, and that something which follows from it was not done: nobody should
+// wish again.
 type halfDone struct{ text string }
 
 func (h *halfDone) Error() string { return h.text }
@@ -112,7 +113,8 @@ func outcome(out task.Outcome, err error) (string, error) {
 	}
 	name := nameOf(out.Task)
 	if len(failures) > 0 {
-		return "", &halfDone{name + " is " + string(out.Task.Status) + ", but " + strings.Join(failures, "; ") + "; t tries again"}
+		return "", &halfDone{name + " is " + string(out.Task.Status) + ", but " + strings.Join(failures, "; ") +
+			"; t tries again"}
 	}
 	switch {
 	case out.Queued:

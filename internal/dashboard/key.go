@@ -7,14 +7,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// key is one row of the table from which everything about keys is made: what they do, the footer, the help and docs/keys.md.
+// key is one row of the table from which everything about keys is made: what they do, the footer, the help and
+// docs/keys.md.
 type key struct {
-	names  []string             // as Bubble Tea names them; the first one is shown
-	does   string               // what it does, in words
-	footer string               // one or two words for the foot of the screen; empty keeps it out of there
-	label  func(m Model) string // what the footer says instead, where that depends; nil for footer; an empty word keeps it out
-	places []place              // where it works
-	group  string               // where the help has it
+	names  []string // as Bubble Tea names them; the first one is shown
+	does   string   // what it does, in words
+	footer string   // one or two words for the foot of the screen; empty keeps it out of there
+	// what the footer says instead, where that depends; nil for footer; an empty word keeps it out
+	label  func(m Model) string
+	places []place // where it works
+	group  string  // where the help has it
 	// closed says why the key does nothing now; empty when it does. nil is never closed.
 	closed func(m Model) string
 	press  func(m Model) (Model, tea.Cmd)
@@ -28,10 +30,11 @@ const (
 	groupElse = "Everything else"
 )
 
-// footOrder are the keys of the footer, those first that are wanted most often: where there is little room the last ones go.
-// Help and leaving stand at the end and are always there.
+// footOrder are the keys of the footer, those first that are wanted most often: where there is little room the
+// last ones go. Help and leaving stand at the end and are always there.
 func footOrder() []string {
-	return []string{"j", "k", "!", "enter", "J", "r", "m", "n", "c", "v", "b", "p", "/", "f", "x", "w", "o", "a", "d", "R", "?", "q"}
+	return []string{"j", "k", "!", "enter", "J", "r", "m", "n", "c", "v", "b", "p", "/", "f", "x", "w", "o", "a",
+		"d", "R", "?", "q"}
 }
 
 // groups are all groups, in the order of the help.
@@ -132,11 +135,13 @@ const (
 	stillLooking = "its terminal is being looked at"
 )
 
-// waiting is a key that came before what it rests on was known: a quick hand is not told to press it again. It said so meanwhile.
+// waiting is a key that came before what it rests on was known: a quick hand is not told to press it again. It
+// said so meanwhile.
 type waiting struct{ key, task, said string }
 
-// pressAgain presses the key that waits, unless the person has turned to another task since. Whatever else they did took its place.
-// It is not they who press it now: what they were told or answered meanwhile is still to be read.
+// pressAgain presses the key that waits, unless the person has turned to another task since. Whatever else they
+// did took its place. It is not they who press it now: what they were told or answered meanwhile is still to be
+// read.
 func (m Model) pressAgain() (Model, tea.Cmd) {
 	t, found := m.selected()
 	if m.waits.key == "" || !found || t.ID != m.waits.task {

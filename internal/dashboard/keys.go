@@ -34,27 +34,40 @@ func movingKeys() []key {
 	}
 	everywhere := append([]place{inList, inBoard, inWorkspaces}, scrolled()...)
 	return []key{
-		{names: []string{"j", "down"}, does: "one down", footer: "down", label: scrollLabel("down"), places: everywhere, group: groupMove, press: up(1)},
-		{names: []string{"k", "up"}, does: "one up", footer: "up", label: scrollLabel("up"), places: everywhere, group: groupMove, press: up(-1)},
-		{names: []string{"pgdown", "ctrl+f", "ctrl+d"}, does: "one page down", places: everywhere, group: groupMove, press: page(1)},
-		{names: []string{"pgup", "ctrl+b", "ctrl+u"}, does: "one page up", places: everywhere, group: groupMove, press: page(-1)},
-		{names: []string{"J"}, does: "half a page down in the task, also where it stands beside the list", footer: "down in the task", label: Model.besideLabel,
+		{names: []string{"j", "down"}, does: "one down", footer: "down", label: scrollLabel("down"),
+			places: everywhere, group: groupMove, press: up(1)},
+		{names: []string{"k", "up"}, does: "one up", footer: "up", label: scrollLabel("up"), places: everywhere,
+			group: groupMove, press: up(-1)},
+		{names: []string{"pgdown", "ctrl+f", "ctrl+d"}, does: "one page down", places: everywhere,
+			group: groupMove, press: page(1)},
+		{names: []string{"pgup", "ctrl+b", "ctrl+u"}, does: "one page up", places: everywhere, group: groupMove,
+			press: page(-1)},
+		{names: []string{"J"}, does: "half a page down in the task, also where it stands beside the list",
+			footer: "down in the task", label: Model.besideLabel,
 			places: []place{inList, inDetail}, group: groupMove, closed: Model.whyNotBeside, press: half(1)},
-		{names: []string{"K"}, does: "half a page up in the task", places: []place{inList, inDetail}, group: groupMove, closed: Model.whyNotBeside, press: half(-1)},
+		{names: []string{"K"}, does: "half a page up in the task", places: []place{inList, inDetail},
+			group: groupMove, closed: Model.whyNotBeside, press: half(-1)},
 		{names: []string{"g", "home"}, does: "to the first", places: everywhere, group: groupMove, press: up(-1 << 30)},
 		{names: []string{"G", "end"}, does: "to the last", places: everywhere, group: groupMove, press: up(1 << 30)},
-		{names: []string{"l", "right"}, does: "look at the task closely; on the board: one column on", places: overview(), group: groupMove, press: Model.goRight},
-		{names: []string{"h", "left"}, does: "back to the list; on the board: one column back", places: tasksShown(), group: groupMove, press: Model.goLeft},
-		{names: []string{"esc"}, does: "back: leave help, filter, form or task", places: append([]place{inList, inBoard, inWorkspaces}, scrolled()...), group: groupMove, press: Model.goBack},
+		{names: []string{"l", "right"}, does: "look at the task closely; on the board: one column on",
+			places: overview(), group: groupMove, press: Model.goRight},
+		{names: []string{"h", "left"}, does: "back to the list; on the board: one column back",
+			places: tasksShown(), group: groupMove, press: Model.goLeft},
+		{names: []string{"esc"}, does: "back: leave help, filter, form or task",
+			places: append([]place{inList, inBoard, inWorkspaces}, scrolled()...), group: groupMove,
+			press: Model.goBack},
 	}
 }
 
 func taskKeys() []key {
 	return []key{
-		{names: []string{"enter"}, does: "start the task's agent, attach to it, or start it again, whichever makes sense", footer: "start", label: Model.enterLabel,
+		{names: []string{"enter"}, does: "start the task's agent, attach to it, or start it again, whichever " +
+			"makes sense", footer: "start", label: Model.enterLabel,
 			places: tasksShown(), group: groupTask, closed: Model.whyNotEnter, press: Model.enter},
-		{names: []string{"r"}, does: "request changes: send the task back with what to change", footer: "request changes",
-			places: tasksShown(), group: groupTask, closed: whyNotMove(workflow.MoveRequestChanges), press: Model.askChanges},
+		{names: []string{"r"}, does: "request changes: send the task back with what to change",
+			footer: "request changes",
+			places: tasksShown(), group: groupTask, closed: whyNotMove(workflow.MoveRequestChanges),
+			press: Model.askChanges},
 		{names: []string{"m"}, does: "merge the task's branch and finish the task", footer: "merge",
 			places: tasksShown(), group: groupTask, closed: whyNotMove(workflow.MoveMerge), press: Model.askMerge},
 		{names: []string{"p"}, does: "push the branch and open a pull request", footer: "PR",
@@ -69,7 +82,8 @@ func taskKeys() []key {
 			places: tasksShown(), group: groupTask, closed: Model.whyNoTask, press: Model.askDelete},
 		{names: []string{"t"}, does: "try again what the task owes: hooks that failed",
 			places: tasksShown(), group: groupTask, closed: Model.whyNoTask, press: Model.retry},
-		{names: []string{"y"}, does: "copy the task's id", places: tasksShown(), group: groupTask, closed: Model.whyNoTask, press: Model.copyID},
+		{names: []string{"y"}, does: "copy the task's id", places: tasksShown(), group: groupTask,
+			closed: Model.whyNoTask, press: Model.copyID},
 	}
 }
 
@@ -78,34 +92,53 @@ func viewKeys() []key {
 		return func(m Model) (Model, tea.Cmd) { return m.showTab(k) }
 	}
 	view := []key{
-		{names: []string{"v"}, does: "TASK.md", footer: "TASK.md", places: tasksShown(), group: groupView, closed: Model.whyNoTask, press: tab(tabDocument)},
-		{names: []string{"tab"}, does: "the next part of the task", places: []place{inList, inDetail}, group: groupView, closed: Model.whyNoTask, press: Model.nextTab},
-		{names: []string{"shift+tab"}, does: "the part before", places: []place{inList, inDetail}, group: groupView, closed: Model.whyNoTask, press: Model.previousTab},
+		{names: []string{"v"}, does: "TASK.md", footer: "TASK.md", places: tasksShown(), group: groupView,
+			closed: Model.whyNoTask, press: tab(tabDocument)},
+		{names: []string{"tab"}, does: "the next part of the task", places: []place{inList, inDetail},
+			group: groupView, closed: Model.whyNoTask, press: Model.nextTab},
+		{names: []string{"shift+tab"}, does: "the part before", places: []place{inList, inDetail},
+			group: groupView, closed: Model.whyNoTask, press: Model.previousTab},
 	}
 	for i := range tabs {
-		view = append(view, key{names: []string{fmt.Sprint(int(i) + 1)}, does: i.does(), places: tasksShown(), group: groupView, closed: Model.whyNoTask, press: tab(i)})
+		view = append(view, key{names: []string{fmt.Sprint(int(i) + 1)}, does: i.does(), places: tasksShown(),
+			group: groupView, closed: Model.whyNoTask, press: tab(i)})
 	}
 	return append(view, []key{
-		{names: []string{"space"}, does: "task beside the list, or not", places: []place{inList, inDetail}, group: groupView, press: Model.toggleSplit},
-		{names: []string{"b"}, does: "board: tasks grouped by state, or the list again", footer: "board", label: Model.boardLabel, places: overview(), group: groupView, press: Model.toggleBoard},
-		{names: []string{"f"}, does: "show all tasks, those that are active, or those that are done", footer: "filter", places: overview(), group: groupView, press: Model.nextFilter},
-		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", places: overview(), group: groupView, press: Model.find},
-		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", places: overview(), group: groupView, press: Model.nextOrder},
-		{names: []string{"a"}, does: "tasks of this project, or of all", footer: "all projects", label: Model.scopeLabel, places: overview(), group: groupView, closed: Model.whyNoScope, press: Model.nextScope},
-		{names: []string{"w"}, does: "workspaces and who has them", footer: "workspaces", places: tasksShown(), group: groupView, press: Model.showWorkspaces},
-		{names: []string{"enter"}, does: "among the workspaces: to the task that has it", footer: "to its task", places: []place{inWorkspaces}, group: groupView, closed: Model.whyNoHolder, press: Model.showHolder},
+		{names: []string{"space"}, does: "task beside the list, or not", places: []place{inList, inDetail},
+			group: groupView, press: Model.toggleSplit},
+		{names: []string{"b"}, does: "board: tasks grouped by state, or the list again", footer: "board",
+			label: Model.boardLabel, places: overview(), group: groupView, press: Model.toggleBoard},
+		{names: []string{"f"}, does: "show all tasks, those that are active, or those that are done",
+			footer: "filter", places: overview(), group: groupView, press: Model.nextFilter},
+		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", places: overview(),
+			group: groupView, press: Model.find},
+		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", places: overview(),
+			group: groupView, press: Model.nextOrder},
+		{names: []string{"a"}, does: "tasks of this project, or of all", footer: "all projects",
+			label: Model.scopeLabel, places: overview(), group: groupView, closed: Model.whyNoScope,
+			press: Model.nextScope},
+		{names: []string{"w"}, does: "workspaces and who has them", footer: "workspaces", places: tasksShown(),
+			group: groupView, press: Model.showWorkspaces},
+		{names: []string{"enter"}, does: "among the workspaces: to the task that has it", footer: "to its task",
+			places: []place{inWorkspaces}, group: groupView, closed: Model.whyNoHolder, press: Model.showHolder},
 	}...)
 }
 
 func otherKeys() []key {
 	most := []place{inList, inBoard, inDetail, inWorkspaces}
 	return []key{
-		{names: []string{"c"}, does: "create a task", footer: "create", places: overview(), group: groupElse, press: Model.askCreate},
-		{names: []string{"R"}, does: "look at everything again", footer: "look again", places: most, group: groupElse, press: Model.refresh},
-		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong", label: Model.troubleLabel, places: most, group: groupElse, closed: Model.whyNoTrouble, press: Model.showTrouble},
-		{names: []string{"?"}, does: "this help", footer: "help", places: most, group: groupElse, press: Model.showHelp},
-		{names: []string{"q"}, does: "quit; where you look at something, back to the list", footer: "quit", label: Model.quitLabel, places: append(most, inHelp, inTrouble), group: groupElse, press: Model.quit},
-		{names: []string{"ctrl+c"}, does: "quit, wherever you are", places: append(most, inHelp, inTrouble, inForm), group: groupElse, press: Model.leave},
+		{names: []string{"c"}, does: "create a task", footer: "create", places: overview(), group: groupElse,
+			press: Model.askCreate},
+		{names: []string{"R"}, does: "look at everything again", footer: "look again", places: most,
+			group: groupElse, press: Model.refresh},
+		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong", label: Model.troubleLabel,
+			places: most, group: groupElse, closed: Model.whyNoTrouble, press: Model.showTrouble},
+		{names: []string{"?"}, does: "this help", footer: "help", places: most, group: groupElse,
+			press: Model.showHelp},
+		{names: []string{"q"}, does: "quit; where you look at something, back to the list", footer: "quit",
+			label: Model.quitLabel, places: append(most, inHelp, inTrouble), group: groupElse, press: Model.quit},
+		{names: []string{"ctrl+c"}, does: "quit, wherever you are",
+			places: append(most, inHelp, inTrouble, inForm), group: groupElse, press: Model.leave},
 	}
 }
 

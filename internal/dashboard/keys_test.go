@@ -8,7 +8,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// The keys of a move are open exactly where the task's own workflow has an edge that a person may take to where that move leads.
+// The keys of a move are open exactly where the task's own workflow has an edge that a person may take to where
+// that move leads.
 func TestMergeAndCancelAreOpenWhereTheWorkflowHasTheMove(t *testing.T) {
 	t.Parallel()
 	commands := map[string]string{"m": workflow.MoveMerge, "x": workflow.MoveCancel, "r": workflow.MoveRequestChanges}
@@ -23,11 +24,14 @@ func TestMergeAndCancelAreOpenWhereTheWorkflowHasTheMove(t *testing.T) {
 					continue
 				}
 				to, has := def.Move(command)
-				want := has && to != state.Name && slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
-					return e.From == state.Name && e.To == to && (len(e.By) == 0 || slices.Contains(e.By, task.RoleHuman))
-				})
+				want := has && to != state.Name &&
+					slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
+						return e.From == state.Name && e.To == to &&
+							(len(e.By) == 0 || slices.Contains(e.By, task.RoleHuman))
+					})
 				if why := k.why(s.m); want != (why == "") {
-					t.Errorf("%s, %s: the key %s is closed because %q; that the workflow has the move is %t", name, state.Name, k.name(), why, want)
+					t.Errorf("%s, %s: the key %s is closed because %q; that the workflow has the move is %t",
+						name, state.Name, k.name(), why, want)
 				}
 				if want {
 					open++

@@ -7,7 +7,8 @@ import (
 	"orange/internal/task"
 )
 
-// column is one of the list's. Its width depends on the screen alone, so that nothing moves when a status changes or work is measured.
+// column is one of the list's. Its width depends on the screen alone, so that nothing moves when a status changes
+// or work is measured.
 type column struct {
 	title string
 	width int
@@ -145,7 +146,8 @@ func (m Model) sign(r *row) (plain, painted string) {
 	return " ", " "
 }
 
-// secondLine is what the selected task has beneath its line: what a person should know, or its summary, and how far it is.
+// secondLine is what the selected task has beneath its line: what a person should know, or its summary, and how
+// far it is.
 func (m Model) secondLine(r *row, width int) string {
 	const indent, gap, leastPath = 4, 2, 20
 	room := width - indent
@@ -155,7 +157,8 @@ func (m Model) secondLine(r *row, width int) string {
 	text, paint := m.toKnow(r)
 	need := visible(text)
 	path := m.pathWithin(*r.task, max(room-need-gap, room/2))
-	if visible(path) < leastPath && visible(path) > room-need-gap || r.task.Attention != "" && need+gap+visible(path) > room {
+	if visible(path) < leastPath && visible(path) > room-need-gap || r.task.Attention != "" &&
+		need+gap+visible(path) > room {
 		path = "" // the words come first
 	}
 	if path == "" {
@@ -170,7 +173,8 @@ func (m Model) toKnow(r *row) (text string, paint func(...string) string) {
 	case t.Attention != "":
 		return clean(t.Attention), m.style.bad.Render
 	case t.Queued():
-		return strings.TrimSuffix("waits for a workspace, then "+clean(string(t.QueuedFor))+"; "+clean(t.Summary), "; "), m.style.faint.Render
+		return strings.TrimSuffix("waits for a workspace, then "+clean(string(t.QueuedFor))+"; "+clean(t.Summary),
+			"; "), m.style.faint.Render
 	case r.limited() != "":
 		return clean(r.limited()), m.style.warn.Render
 	case t.Summary == "":

@@ -65,7 +65,8 @@ func blockParser() parser.Parser {
 // deepest bounds how deep one line can nest: the parser looks at the rest of the line again at every level.
 const deepest = 60
 
-// shallow is the text with the runs of list and quote markers at the beginning of lines bounded, and with one kind of line end.
+// shallow is the text with the runs of list and quote markers at the beginning of lines bounded, and with one
+// kind of line end.
 func shallow(body string) string {
 	body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
 	var b strings.Builder
@@ -124,7 +125,8 @@ func (p *page) block(node ast.Node, g margin, number int) {
 		p.hidden(node, g)
 	case *ast.ThematicBreak:
 		g = g.bounded(p.width)
-		p.lines = append(p.lines, g.first+p.style.faint.Render(strings.Repeat("─", max(1, min(40, p.width-visible(g.first))))))
+		p.lines = append(p.lines,
+			g.first+p.style.faint.Render(strings.Repeat("─", max(1, min(40, p.width-visible(g.first))))))
 	case *ast.Blockquote:
 		bar := p.style.faint.Render("┃") + " "
 		p.blocks(node, g.under(bar, bar))
@@ -163,7 +165,8 @@ func (p *page) box(node *ast.ListItem) string {
 	}
 	at := first.Lines().At(0)
 	text := string(at.Value(p.source))
-	if len(text) < 4 || text[0] != '[' || text[2] != ']' || text[3] != ' ' || !strings.ContainsRune(" xX", rune(text[1])) {
+	if len(text) < 4 || text[0] != '[' || text[2] != ']' || text[3] != ' ' ||
+		!strings.ContainsRune(" xX", rune(text[1])) {
 		return ""
 	}
 	return strings.ToLower(text[:3])
@@ -206,7 +209,8 @@ func (p *page) paragraph(node ast.Node, g margin) {
 func isTable(raw string) bool {
 	first, rest, _ := strings.Cut(raw, "\n")
 	second, _, _ := strings.Cut(rest, "\n")
-	return strings.Contains(first, "|") && strings.Contains(second, "|") && strings.Contains(second, "-") && strings.Trim(second, " \t|:-") == ""
+	return strings.Contains(first, "|") && strings.Contains(second, "|") && strings.Contains(second, "-") &&
+		strings.Trim(second, " \t|:-") == ""
 }
 
 // asItStands draws lines as they are; one that is too wide goes on beneath.

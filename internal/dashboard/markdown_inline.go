@@ -10,8 +10,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// mostInline is the longest text in which emphasis and links are looked for: some of that takes the parser long, and nobody
-// emphasises anything in a paragraph of that length.
+// mostInline is the longest text in which emphasis and links are looked for: some of that takes the parser long,
+// and nobody emphasises anything in a paragraph of that length.
 const mostInline = 4 << 10
 
 func inlineParser() parser.Parser {

@@ -28,8 +28,8 @@ func (p place) String() string {
 	return [...]string{"the list", "the board", "a task", "the workspaces", "the help", "a form", "what went wrong"}[p]
 }
 
-// Model is everything that the screen shows. It is a value: Update answers the next one. What was looked up stands in maps that
-// all values of a sitting share.
+// Model is everything that the screen shows. It is a value: Update answers the next one. What was looked up
+// stands in maps that all values of a sitting share.
 type Model struct {
 	ctx   context.Context // of the sitting; commands end with it
 	house House
@@ -79,13 +79,16 @@ type Model struct {
 // New is the screen before anything is known.
 func New(ctx context.Context, house House, project string) Model {
 	return Model{
-		ctx: ctx, house: house, now: house.Now(), loading: true, style: newStyle(), keys: keys(), marks: marks(), width: 80, height: 24,
-		list: list{project: project, turns: map[string]map[task.Status]bool{}}, rules: map[string]*workflow.Definition{}, limits: map[string]task.Timeouts{}, works: map[string]measured{},
+		ctx: ctx, house: house, now: house.Now(), loading: true, style: newStyle(), keys: keys(), marks: marks(),
+		width: 80, height: 24,
+		list:  list{project: project, turns: map[string]map[task.Status]bool{}},
+		rules: map[string]*workflow.Definition{}, limits: map[string]task.Timeouts{}, works: map[string]measured{},
 		unsent: map[string]string{}, unread: map[string]string{},
 	}
 }
 
-// Init asks for the tasks, first for those that are seen first since there may be very many, and for who has the workspaces.
+// Init asks for the tasks, first for those that are seen first since there may be very many, and for who has the
+// workspaces.
 func (m Model) Init() tea.Cmd { return tea.Batch(m.loadFirst(), m.loadWorkspaces(), beat()) }
 
 // heart is how often the clock is heard: ages grow, and agents are looked at that nobody told of.
@@ -206,8 +209,8 @@ type (
 	}
 )
 
-// lookAtAgents looks at the sessions of those tasks that have one: at once, or after the look that is on its way. An older
-// answer would else come after a newer one, and looks that take long would pile up.
+// lookAtAgents looks at the sessions of those tasks that have one: at once, or after the look that is on its way.
+// An older answer would else come after a newer one, and looks that take long would pile up.
 func (m Model) lookAtAgents() (Model, tea.Cmd) {
 	if m.looking {
 		m.lookAgain = true
@@ -239,7 +242,8 @@ func (m Model) learn(msg tea.Msg) (Model, tea.Cmd) {
 		again := m.lookAgain
 		m.looking, m.lookAgain = false, false
 		if msg.err != nil {
-			m.trouble = m.trouble.with("look at the agents", msg.err) // those that could be looked at are told nevertheless
+			// those that could be looked at are told nevertheless
+			m.trouble = m.trouble.with("look at the agents", msg.err)
 		}
 		m.list.setAgents(msg.agents)
 		if again {
@@ -262,7 +266,8 @@ func (m Model) learn(msg tea.Msg) (Model, tea.Cmd) {
 		m.limits[msg.project] = msg.limits
 	case workMeasured:
 		one := m.works[msg.id]
-		one.known, one.work = msg.err == nil, msg.work // what could not be measured is told as unknown; the task's diff says why
+		// what could not be measured is told as unknown; the task's diff says why
+		one.known, one.work = msg.err == nil, msg.work
 		m.works[msg.id] = one
 	}
 	return m, nil
@@ -287,7 +292,8 @@ func (m Model) wantSeen() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// wantRules asks for the workflows of all tasks that are shown: they are few, and the board has a column for each of their states.
+// wantRules asks for the workflows of all tasks that are shown: they are few, and the board has a column for each
+// of their states.
 func (m Model) wantRules() []tea.Cmd {
 	ctx, look := m.ctx, m.house.Look
 	var cmds []tea.Cmd
@@ -334,7 +340,8 @@ type measured struct {
 	beat    int
 }
 
-// workLasts is how many beats pass before the work of a task that did not move is measured anew: its agent commits without a word.
+// workLasts is how many beats pass before the work of a task that did not move is measured anew: its agent
+// commits without a word.
 const workLasts = 6
 
 func (one measured) stale(t *task.Task, beat int) bool {

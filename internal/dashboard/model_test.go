@@ -52,7 +52,8 @@ func fault(screen string, width, height int) string {
 
 func anyText() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.String(), rapid.StringN(0, 300, -1), rapid.SampledFrom([]string{
-		"", "\x1b[2J\x1b[1;1H", "\x1b]0;title\x07", "\x9b31mred", "a\nb\r\nc\td", "\xff\xfe", "\u202eturned", "👩‍👩‍👧‍👦 family", "全角文字だけの名前です", "é́́́́", "\u2028", "\x1b", "\x1b[", "\u200d", "﷽﷽",
+		"", "\x1b[2J\x1b[1;1H", "\x1b]0;title\x07", "\x9b31mred", "a\nb\r\nc\td", "\xff\xfe", "\u202eturned",
+		"👩‍👩‍👧‍👦 family", "全角文字だけの名前です", "é́́́́", "\u2028", "\x1b", "\x1b[", "\u200d", "﷽﷽",
 	}))
 }
 
@@ -72,7 +73,8 @@ func anyTasks(t testing.TB, rt *rapid.T) []task.Task {
 		}
 		one.Branch, one.Summary = anyText().Draw(rt, "branch"), anyText().Draw(rt, "summary")
 		one.Project = rapid.SampledFrom([]string{"shop", "site", "\x1b[31mred", "長い名前のプロジェクト"}).Draw(rt, "project")
-		one.Attention = rapid.SampledFrom([]string{"", "", "look\nhere", strings.Repeat("long ", 100)}).Draw(rt, "attention")
+		one.Attention = rapid.SampledFrom([]string{"", "", "look\nhere", strings.Repeat("long ", 100)}).Draw(rt,
+			"attention")
 		one.PRURL = rapid.SampledFrom([]string{"", "https://example.org/pull/123456789", "/\x1b[5m"}).Draw(rt, "pr")
 		if rapid.IntRange(0, 9).Draw(rt, "queued") == 0 {
 			one.QueuedFor = "working"
@@ -91,13 +93,17 @@ func anyMessage(t testing.TB, rt *rapid.T) tea.Msg {
 	x, y := rapid.IntRange(-1, 300), rapid.IntRange(-1, 100)
 	switch rapid.IntRange(0, 11).Draw(rt, "message") {
 	case 0:
-		return tea.WindowSizeMsg{Width: rapid.IntRange(1, 300).Draw(rt, "width"), Height: rapid.IntRange(1, 100).Draw(rt, "height")}
+		return tea.WindowSizeMsg{Width: rapid.IntRange(1, 300).Draw(rt, "width"),
+			Height: rapid.IntRange(1, 100).Draw(rt, "height")}
 	case 1:
 		return tea.MouseClickMsg{X: x.Draw(rt, "x"), Y: y.Draw(rt, "y"), Button: tea.MouseLeft}
 	case 2:
-		return tea.MouseWheelMsg{X: x.Draw(rt, "x"), Y: y.Draw(rt, "y"), Button: rapid.SampledFrom([]tea.MouseButton{tea.MouseWheelUp, tea.MouseWheelDown, tea.MouseWheelLeft, tea.MouseWheelRight}).Draw(rt, "wheel")}
+		return tea.MouseWheelMsg{X: x.Draw(rt, "x"), Y: y.Draw(rt, "y"),
+			Button: rapid.SampledFrom([]tea.MouseButton{tea.MouseWheelUp, tea.MouseWheelDown, tea.MouseWheelLeft,
+				tea.MouseWheelRight}).Draw(rt, "wheel")}
 	case 3:
-		return rapid.SampledFrom([]tea.Msg{changed{}, beaten(clock()), watching{"watched\nby\x1b[31m"}, word{"said\x07"}, failed{"do\tit", errLook}, failed{"do\x1b[2J", errors.New("a\nb\x9b")}}).Draw(rt, "told")
+		return rapid.SampledFrom([]tea.Msg{changed{}, beaten(clock()), watching{"watched\nby\x1b[31m"},
+			word{"said\x07"}, failed{"do\tit", errLook}, failed{"do\x1b[2J", errors.New("a\nb\x9b")}}).Draw(rt, "told")
 	case 4:
 		text := anyText().Draw(rt, "paste")
 		return tea.PasteMsg{Content: text}
@@ -108,14 +114,19 @@ func anyMessage(t testing.TB, rt *rapid.T) tea.Msg {
 	return keyNamed(t, rapid.SampledFrom(names).Draw(rt, "key"))
 }
 
-// Whatever tasks are called, however large the screen is and whatever is pressed: the screen holds, and nothing but colours reaches the terminal.
+// Whatever tasks are called, however large the screen is and whatever is pressed: the screen holds, and nothing
+// but colours reaches the terminal.
 func TestTheScreenHolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		house := &fakeHouse{tasks: anyTasks(t, rt), documents: map[string]string{}, diffs: map[string]string{}, choices: Choices{Projects: []task.Project{{Name: "shop"}}, Harnesses: []string{"claude"}, Workflows: []Book{{"default", rulesOf(t, "default")}}}}
+		house := &fakeHouse{tasks: anyTasks(t, rt), documents: map[string]string{}, diffs: map[string]string{},
+			choices: Choices{Projects: []task.Project{{Name: "shop"}}, Harnesses: []string{"claude"},
+				Workflows: []Book{{"default", rulesOf(t, "default")}}}}
 		for i, one := range house.tasks {
 			house.documents[one.ID], house.diffs[one.ID] = anyText().Draw(rt, "document"), anyText().Draw(rt, "diff")
-			house.workspaces = append(house.workspaces, task.Holding{Project: one.Project, Workspace: fmt.Sprint("w", i), Path: anyText().Draw(rt, "path"), Exists: i%2 == 0, Task: one.ID, Branch: one.Branch, Status: one.Status})
+			house.workspaces = append(house.workspaces, task.Holding{
+				Project: one.Project, Workspace: fmt.Sprint("w", i), Path: anyText().Draw(rt, "path"),
+				Exists: i%2 == 0, Task: one.ID, Branch: one.Branch, Status: one.Status})
 		}
 		s := sit(t, house, rapid.IntRange(1, 300).Draw(rt, "width"), rapid.IntRange(1, 100).Draw(rt, "height"))
 		for range rapid.IntRange(0, 40).Draw(rt, "steps") {
@@ -129,7 +140,8 @@ func TestTheScreenHolds(t *testing.T) {
 }
 
 func FuzzClean(f *testing.F) {
-	for _, text := range []string{"plain", "\x1b[31mred", "\x9b2J", "a\u2028b", "\xff", "👩‍👧", "\xf7\x13", "00000000쫇00"} {
+	for _, text := range []string{"plain", "\x1b[31mred", "\x9b2J", "a\u2028b", "\xff", "👩‍👧", "\xf7\x13",
+		"00000000쫇00"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -183,9 +195,16 @@ func TestAFaultEndsTheScreenInGoodOrder(t *testing.T) {
 		house              *fakeHouse
 		where, spot, trace string
 	}{
-		"a view":    {spoil: func(m *Model) { m.jobs, m.frame = []job{{what: "x"}}, -1 }, where: "it drew the list", spot: "internal/dashboard/view_foot.go:", trace: "wordLine"},
-		"an update": {spoil: func(m *Model) { m.rules = nil }, house: day(t), where: "it worked on a dashboard.tasksLoaded", spot: "internal/dashboard/model.go:", trace: "wantRules"},
-		"a command": {spoil: func(m *Model) { m.house.Record = nil }, where: "it looked something up", spot: "internal/dashboard/record.go:", trace: "load"},
+		"a view": {spoil: func(m *Model) {
+			m.jobs, m.frame = []job{{what: "x"}}, -1
+		}, where: "it drew the list", spot: "internal/dashboard/view_foot.go:", trace: "wordLine"},
+		"an update": {spoil: func(m *Model) {
+			m.rules = nil
+		}, house: day(t), where: "it worked on a dashboard.tasksLoaded", spot: "internal/dashboard/model.go:",
+			trace: "wantRules"},
+		"a command": {spoil: func(m *Model) {
+			m.house.Record = nil
+		}, where: "it looked something up", spot: "internal/dashboard/record.go:", trace: "load"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,7 +216,8 @@ func TestAFaultEndsTheScreenInGoodOrder(t *testing.T) {
 			if !errors.As(err, &broken) {
 				t.Fatalf("Run answered %v", err)
 			}
-			if broken.Where != one.where || !strings.HasPrefix(broken.Spot(), one.spot) || !bytes.Contains(broken.Trace, []byte(one.trace)) {
+			if broken.Where != one.where || !strings.HasPrefix(broken.Spot(), one.spot) ||
+				!bytes.Contains(broken.Trace, []byte(one.trace)) {
 				t.Errorf("it broke while %q at %q:\n%s", broken.Where, broken.Spot(), broken.Trace)
 			}
 			if on, off := strings.LastIndex(out, "\x1b[?1049h"), strings.LastIndex(out, "\x1b[?1049l"); on > off {

@@ -14,8 +14,9 @@ import (
 
 // painter draws what changed, as soon as it changed.
 //
-// Bubble Tea has a painter of its own, which looks at fixed beats whether there is something to draw: enough of them for a key to be seen
-// at once would take more than a hundredth of a processor all day. It goes on reading keys, sizes and signals, and what it draws is dropped.
+// Bubble Tea has a painter of its own, which looks at fixed beats whether there is something to draw: enough of
+// them for a key to be seen at once would take more than a hundredth of a processor all day. It goes on reading
+// keys, sizes and signals, and what it draws is dropped.
 type painter struct {
 	out    io.Writer
 	env    []string
@@ -46,7 +47,8 @@ func (p *painter) begin() error {
 	p.resize(p.width, p.height)
 	p.on = true
 	start := ansi.SetModeAltScreenSaveCursor + ansi.ResetModeTextCursorEnable + ansi.SetModeBracketedPaste +
-		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes) + ansi.SetWindowTitle("orange") +
+		ansi.SetModifyOtherKeys2 + ansi.PushKittyKeyboard(ansi.KittyDisambiguateEscapeCodes) +
+		ansi.SetWindowTitle("orange") +
 		ansi.SetModeMouseButtonEvent + ansi.SetModeMouseExtSgr
 	_, err := io.WriteString(p.out, start)
 	return err
@@ -58,8 +60,10 @@ func (p *painter) end() error {
 		return nil
 	}
 	p.on = false
-	_, err := io.WriteString(p.out, ansi.ResetModeMouseButtonEvent+ansi.ResetModeMouseExtSgr+ansi.ResetModifyOtherKeys+ansi.PopKittyKeyboard(1)+
-		ansi.ResetModeBracketedPaste+ansi.ResetModeAltScreenSaveCursor+ansi.SetModeTextCursorEnable+ansi.SetWindowTitle(""))
+	_, err := io.WriteString(p.out, ansi.ResetModeMouseButtonEvent+ansi.ResetModeMouseExtSgr+
+		ansi.ResetModifyOtherKeys+ansi.PopKittyKeyboard(1)+
+		ansi.ResetModeBracketedPaste+ansi.ResetModeAltScreenSaveCursor+ansi.SetModeTextCursorEnable+
+		ansi.SetWindowTitle(""))
 	return err
 }
 

@@ -85,7 +85,8 @@ func went(events []task.Event, to task.Status) (way []task.Status, known bool) {
 	return way[:len(way)-1], true
 }
 
-// onward is the way that a task has before it. A move that leads back to where a task was is open to those that were there.
+// onward is the way that a task has before it. A move that leads back to where a task was is open to those that
+// were there.
 func onward(def *workflow.Definition, t task.Task) []task.Status {
 	if !t.Live {
 		return nil
@@ -106,8 +107,8 @@ func onward(def *workflow.Definition, t task.Task) []task.Status {
 	return way
 }
 
-// pathParts are the statuses of a task's way through its workflow as they are drawn, and which of them is the present one.
-// What it has behind it is its real past where that was read, else the usual way there.
+// pathParts are the statuses of a task's way through its workflow as they are drawn, and which of them is the
+// present one. What it has behind it is its real past where that was read, else the usual way there.
 func (m Model) pathParts(t task.Task) (parts []string, here int) {
 	def := m.definition(t)
 	if def == nil {

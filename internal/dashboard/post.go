@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// post is what others tell the screen. Whoever tells something waits for nothing: while the terminal is given away to an agent or
-// an editor nobody reads, and a watch over agents must not stand still because of that.
+// post is what others tell the screen. Whoever tells something waits for nothing: while the terminal is given
+// away to an agent or an editor nobody reads, and a watch over agents must not stand still because of that.
 type post struct {
 	mu      sync.Mutex
 	waiting []tea.Msg

@@ -27,17 +27,29 @@ func day(t testing.TB) *fakeHouse {
 	}
 	tasks := []task.Task{
 		aTask(t, 1, "working", named("fix/login", "Log in again after the session ran out"), in("shop--1")),
-		aTask(t, 2, "agent-review", named("feature/basket-that-remembers-what-was-in-it-yesterday", "The basket keeps its items over night"), in("shop--2")),
-		aTask(t, 3, "reviewing", named("fix/totals", "Totals are rounded once, at the end"), in("shop--3"), pr(41, task.PROpen)),
-		aTask(t, 4, "planning", named("feature/发票-导出", "发票可以导出 📄"), func(one *task.Task) { one.QueuedFor = "planning"; one.Session, one.Workspace = "", "" }),
-		aTask(t, 5, "stuck", named("fix/flaky", "The test of the queue fails now and then"), in("shop--4"), func(one *task.Task) {
-			one.Attention = "the worker died 3 times; see its terminal, then r or x"
+		aTask(t, 2, "agent-review", named("feature/basket-that-remembers-what-was-in-it-yesterday",
+			"The basket keeps its items over night"), in("shop--2")),
+		aTask(t, 3, "reviewing", named("fix/totals", "Totals are rounded once, at the end"), in("shop--3"),
+			pr(41, task.PROpen)),
+		aTask(t, 4, "planning", named("feature/发票-导出", "发票可以导出 📄"), func(one *task.Task) {
+			one.QueuedFor = "planning"
+			one.Session, one.Workspace = "", ""
 		}),
+		aTask(t, 5, "stuck", named("fix/flaky", "The test of the queue fails now and then"), in("shop--4"),
+			func(one *task.Task) {
+				one.Attention = "the worker died 3 times; see its terminal, then r or x"
+			}),
 		aTask(t, 6, "working", named("feature/search", "Search finds what is nearly right"), in("shop--5")),
-		aTask(t, 7, "clarification", named("feature/gifts", ""), in("shop--6"), func(one *task.Task) { one.StalledAt = clock().Add(-time.Hour) }),
-		aTask(t, 8, "working", named("chore/go-1.26", "Go 1.26"), in("shop--7"), func(one *task.Task) { one.Overdue = task.LateAlert }),
+		aTask(t, 7, "clarification", named("feature/gifts", ""), in("shop--6"), func(one *task.Task) {
+			one.StalledAt = clock().Add(-time.Hour)
+		}),
+		aTask(t, 8, "working", named("chore/go-1.26", "Go 1.26"), in("shop--7"), func(one *task.Task) {
+			one.Overdue = task.LateAlert
+		}),
 		aTask(t, 9, "pending", named("feature/coupons", "Coupons")),
-		taskUnder(t, "minimal", 10, rulesOf(t, "minimal").Initial, func(one *task.Task) { one.Project, one.Branch, one.Summary = "site", "texts", "New texts" }),
+		taskUnder(t, "minimal", 10, rulesOf(t, "minimal").Initial, func(one *task.Task) {
+			one.Project, one.Branch, one.Summary = "site", "texts", "New texts"
+		}),
 		aTask(t, 11, "working", named("fix/unseen", "Nobody could look"), in("shop--8")),
 		aTask(t, 12, "done", named("fix/prices", "Prices with taxes"), pr(40, task.PRMerged)),
 		aTask(t, 13, "cancelled", named("feature/blink", "Blinking"), pr(39, task.PRClosed)),
@@ -52,7 +64,8 @@ func day(t testing.TB) *fakeHouse {
 		tasks[2].ID: {Commits: 1, Added: 2},
 	}}
 	for n := 1; n <= 9; n++ {
-		h := task.Holding{Project: "shop", Workspace: fmt.Sprintf("shop--%d", n), Path: fmt.Sprintf("/home/ann/.orange/workspaces/shop--%d", n), Exists: n < 9}
+		h := task.Holding{Project: "shop", Workspace: fmt.Sprintf("shop--%d", n),
+			Path: fmt.Sprintf("/home/ann/.orange/workspaces/shop--%d", n), Exists: n < 9}
 		for _, one := range tasks {
 			if one.Workspace == h.Workspace {
 				h.Task, h.Branch, h.Status = one.ID, one.Branch, one.Status
@@ -60,7 +73,8 @@ func day(t testing.TB) *fakeHouse {
 		}
 		house.workspaces = append(house.workspaces, h)
 	}
-	house.workspaces = append(house.workspaces, task.Holding{Project: "site", Workspace: "site--1", Path: "/home/ann/.orange/workspaces/site--1", Exists: true})
+	house.workspaces = append(house.workspaces, task.Holding{Project: "site", Workspace: "site--1",
+		Path: "/home/ann/.orange/workspaces/site--1", Exists: true})
 	return house
 }
 
@@ -92,7 +106,9 @@ func TestTheScreens(t *testing.T) {
 		{"list_empty", func(testing.TB) *fakeHouse { return &fakeHouse{} }, nil},
 		{"list", day, nil},
 		{"list_attention", day, func(s *sitting) { s.press("j", "j", "j", "j") }},
-		{"list_many", func(t testing.TB) *fakeHouse { return crowd(t, 200) }, func(s *sitting) { s.press("pgdown", "pgdown") }},
+		{"list_many", func(t testing.TB) *fakeHouse { return crowd(t, 200) }, func(s *sitting) {
+			s.press("pgdown", "pgdown")
+		}},
 		{"list_text", day, func(s *sitting) { s.press("/"); s.write("fix") }},
 		{"list_nothing_holds_it", day, func(s *sitting) { s.press("/"); s.write("nothing"); s.press("enter") }},
 		{"list_active", day, func(s *sitting) { s.press("f", "s", "a"); s.tell(watching{"watched by process 4711"}) }},
@@ -104,10 +120,13 @@ func TestTheScreens(t *testing.T) {
 		{"help", day, func(s *sitting) { s.press("?") }},
 		{"help_end", day, func(s *sitting) { s.press("?", "G") }},
 		{"trouble", day, func(s *sitting) {
-			s.tell(failed{"merge fix/login", errors.New("cannot merge \"fix/login\": it does not apply to \"main\"\nCONFLICT in shop/basket.go\nrebase the branch, or press r and ask the worker to")})
+			s.tell(failed{"merge fix/login", errors.New("cannot merge \"fix/login\": it does not apply to " +
+				"\"main\"\nCONFLICT in shop/basket.go\nrebase the branch, or press r and ask the worker to")})
 			s.press("!")
 		}},
-		{"trouble_line", day, func(s *sitting) { s.tell(failed{"look at the agents", errors.New("tmux does not answer")}) }},
+		{"trouble_line", day, func(s *sitting) {
+			s.tell(failed{"look at the agents", errors.New("tmux does not answer")})
+		}},
 	}
 	for _, screen := range screens {
 		for size, cells := range sizes() {

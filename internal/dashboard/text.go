@@ -26,10 +26,11 @@ func clean(text string) string {
 	}, ansi.Strip(text))
 }
 
-// obeyed says whether a terminal may obey a character instead of showing it. Marks of direction would turn the line about.
-// The joiner is shown: it holds the parts of an emoji together.
+// obeyed says whether a terminal may obey a character instead of showing it. Marks of direction would turn the
+// line about. The joiner is shown: it holds the parts of an emoji together.
 func obeyed(r rune) bool {
-	return r != '\u200d' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError)
+	return r != '\u200d' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) ||
+		r == utf8.RuneError)
 }
 
 // cleanLines is a long text fit for the screen, line by line.
@@ -62,7 +63,8 @@ func colours(line string) string {
 	return b.String()
 }
 
-// isColour says whether a sequence sets colours and the like, and nothing else: others that end in the same letter set the keyboard.
+// isColour says whether a sequence sets colours and the like, and nothing else: others that end in the same
+// letter set the keyboard.
 func isColour(seq string) bool {
 	inner, begun := strings.CutPrefix(seq, "\x1b[")
 	inner, ended := strings.CutSuffix(inner, "m")
@@ -90,7 +92,8 @@ func cut(text string, width int) string {
 	return ansi.Truncate(text, width, "…")
 }
 
-// squeeze makes text at most so many cells wide and keeps both of its ends: names often differ in the last letters alone.
+// squeeze makes text at most so many cells wide and keeps both of its ends: names often differ in the last
+// letters alone.
 func squeeze(text string, width int) string {
 	have := ansi.StringWidth(text)
 	if have <= width {

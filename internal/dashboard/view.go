@@ -206,11 +206,15 @@ func marks() []mark {
 			func(r *row, def *workflow.Definition) bool {
 				return r.task.Live && r.agent.State == task.AgentDead && worked(def, r.task.Status)
 			}},
-		{"◆", "it is a person's turn: look at it, answer it, or move it on", func(s style) lipgloss.Style { return s.info },
+		{"◆", "it is a person's turn: look at it, answer it, or move it on", func(s style) lipgloss.Style {
+			return s.info
+		},
 			func(r *row, def *workflow.Definition) bool {
 				return def != nil && r.task.Live && personsTurn(def, r.task.Status)
 			}},
-		{"$", "its agent has used up what its provider lets it have for now", func(s style) lipgloss.Style { return s.warn },
+		{"$", "its agent has used up what its provider lets it have for now", func(s style) lipgloss.Style {
+			return s.warn
+		},
 			func(r *row, _ *workflow.Definition) bool { return r.limited() != "" }},
 		{"z", "its agent lives and has done nothing for long", func(s style) lipgloss.Style { return s.warn },
 			func(r *row, _ *workflow.Definition) bool {

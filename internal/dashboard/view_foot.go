@@ -58,8 +58,8 @@ func (m Model) wordRoom(before []string, trouble string) int {
 	return max(room, 0)
 }
 
-// words are the answer to the last key and what was told meanwhile: neither hides the other, and a long name in one does not hide
-// what became of the task.
+// words are the answer to the last key and what was told meanwhile: neither hides the other, and a long name in
+// one does not hide what became of the task.
 func (m Model) words(room int) []string {
 	said, told := clean(m.said), clean(m.told)
 	switch {
@@ -74,7 +74,8 @@ func (m Model) words(room int) []string {
 	return []string{said, shorten(told, room-visible(said)-len(footGap))}
 }
 
-// shorten makes what was told of a task at most so many cells wide: its name gives way first, then the end of what became of it.
+// shorten makes what was told of a task at most so many cells wide: its name gives way first, then the end of
+// what became of it.
 func shorten(text string, width int) string {
 	name, what, named := strings.Cut(text, ": ")
 	if !named {
@@ -89,8 +90,8 @@ type footKey struct {
 	from, to  int
 }
 
-// footKeys are the keys of this place that fit, none of them in part: those that are open, then those that are closed, faint.
-// How to get help and how to leave is always there.
+// footKeys are the keys of this place that fit, none of them in part: those that are open, then those that are
+// closed, faint. How to get help and how to leave is always there.
 func (m Model) footKeys() []footKey {
 	var open, closed, last []footKey
 	room := m.width

@@ -68,7 +68,9 @@ func (m Model) learnWorkspaces(msg held) (Model, tea.Cmd) {
 	}
 	was, had := m.workspaces.selected()
 	m.workspaces.all, m.workspaces.known = msg.all, true
-	if at := slices.IndexFunc(msg.all, func(h task.Holding) bool { return h.Project == was.Project && h.Workspace == was.Workspace }); had && at >= 0 {
+	if at := slices.IndexFunc(msg.all, func(h task.Holding) bool {
+		return h.Project == was.Project && h.Workspace == was.Workspace
+	}); had && at >= 0 {
 		m.workspaces.cursor = at
 	}
 	return m.workspaceStep(0), nil

@@ -12,13 +12,14 @@ func Denied(id, found, want string) *Rejection {
 	if id != "" {
 		message = fmt.Sprintf("cannot act on task %s", id)
 	}
-	return &Rejection{Code: ActorDenied, Task: id, Message: message, Details: []Detail{{Condition: conditionWho, Found: found, Want: want}}}
+	return &Rejection{Code: ActorDenied, Task: id, Message: message, Details: []Detail{
+		{Condition: conditionWho, Found: found, Want: want}}}
 }
 
 const conditionWho = "who asks"
 
-// Person judges a caller that has no seat: it is a person, unless its process is one that only an agent has. What an agent starts
-// without its seat, or has the terminal server start, would ask in a person's name otherwise.
+// Person judges a caller that has no seat: it is a person, unless its process is one that only an agent has. What
+// an agent starts without its seat, or has the terminal server start, would ask in a person's name otherwise.
 func Person(id string, c task.Caller) error {
 	if found := noPerson(c); found != "" {
 		return Denied(id, found, wantPerson(c))
@@ -38,12 +39,14 @@ func noPerson(c task.Caller) string {
 }
 
 func wantPerson(c task.Caller) string {
-	return fmt.Sprintf("an agent asks with the seat that it was started with (ORANGE_SEAT); a person asks from a terminal of their own: %s leads there from an agent's window", c.Back)
+	return fmt.Sprintf("an agent asks with the seat that it was started with (ORANGE_SEAT); a person asks "+
+		"from a terminal of their own: %s leads there from an agent's window", c.Back)
 }
 
-// Home judges who may do what is about the whole home and not about one task: a person. An agent that could would change the rules that it
-// is judged by, adopt tasks of its own making, or stand in the place of whoever watches over it. Role is that of the agent that
-// the caller is, or is below; empty where it is none. A seat is an agent's, whatever it is worth by now.
+// Home judges who may do what is about the whole home and not about one task: a person. An agent that could would
+// change the rules that it is judged by, adopt tasks of its own making, or stand in the place of whoever watches
+// over it. Role is that of the agent that the caller is, or is below; empty where it is none. A seat is an
+// agent's, whatever it is worth by now.
 func Home(what string, c task.Caller, role string) error {
 	found, want := noPerson(c), wantPerson(c)
 	switch {
@@ -55,5 +58,6 @@ func Home(what string, c task.Caller, role string) error {
 	if found == "" {
 		return nil
 	}
-	return &Rejection{Code: ActorDenied, Message: "cannot " + what, Details: []Detail{{Condition: conditionWho, Found: found, Want: want}}}
+	return &Rejection{Code: ActorDenied, Message: "cannot " + what, Details: []Detail{
+		{Condition: conditionWho, Found: found, Want: want}}}
 }

@@ -15,10 +15,13 @@ func TestPerson_isNobodyWhoseProcessOnlyAnAgentHas(t *testing.T) {
 		caller task.Caller
 		found  string // empty: a person
 	}{
-		"a person":                           {task.Caller{As: "reviewer", Above: []task.Waiter{{PID: 7}}, Back: "F12"}, ""},
-		"one with the variables of a task":   {task.Caller{Task: "abc", Back: "F12"}, "the variables of an agent of task abc"},
-		"one below the terminal server":      {task.Caller{Inside: true, Back: "F12"}, "the terminal server"},
-		"one with both, whatever role it is": {task.Caller{Task: "abc", Inside: true, As: "human", Back: "F12"}, "task abc"},
+		"a person": {
+			task.Caller{As: "reviewer", Above: []task.Waiter{{PID: 7}}, Back: "F12"}, ""},
+		"one with the variables of a task": {task.Caller{Task: "abc", Back: "F12"},
+			"the variables of an agent of task abc"},
+		"one below the terminal server": {task.Caller{Inside: true, Back: "F12"}, "the terminal server"},
+		"one with both, whatever role it is": {task.Caller{Task: "abc", Inside: true, As: "human", Back: "F12"},
+			"task abc"},
 	} {
 		err := decide.Person("abc", tt.caller)
 		if tt.found == "" {
@@ -28,11 +31,13 @@ func TestPerson_isNobodyWhoseProcessOnlyAnAgentHas(t *testing.T) {
 			continue
 		}
 		var refused *decide.Rejection
-		if !errors.As(err, &refused) || refused.Code != decide.ActorDenied || refused.Task != "abc" || refused.Message != "cannot act on task abc" {
+		if !errors.As(err, &refused) || refused.Code != decide.ActorDenied || refused.Task != "abc" ||
+			refused.Message != "cannot act on task abc" {
 			t.Errorf("%s: found %v, want a refusal", name, err)
 			continue
 		}
-		if d := refused.Details[0]; !strings.Contains(d.Found, tt.found) || !strings.Contains(d.Want, "F12 leads there") || !strings.Contains(d.Want, "ORANGE_SEAT") {
+		if d := refused.Details[0]; !strings.Contains(d.Found, tt.found) ||
+			!strings.Contains(d.Want, "F12 leads there") || !strings.Contains(d.Want, "ORANGE_SEAT") {
 			t.Errorf("%s: found %+v", name, d)
 		}
 	}
@@ -60,7 +65,8 @@ func TestHome_isForPeople(t *testing.T) {
 			continue
 		}
 		var refused *decide.Rejection
-		if !errors.As(err, &refused) || refused.Code != decide.ActorDenied || refused.Message != "cannot add a project" || !strings.Contains(refused.Details[0].Found, tt.found) {
+		if !errors.As(err, &refused) || refused.Code != decide.ActorDenied ||
+			refused.Message != "cannot add a project" || !strings.Contains(refused.Details[0].Found, tt.found) {
 			t.Errorf("%s: found %v, want a refusal that says %q", name, err, tt.found)
 		}
 	}

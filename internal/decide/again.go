@@ -46,7 +46,8 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
 	}
 	switch in.Ask {
 	case AskCreate, AskPlan:
-		t = task.Task{ID: t.ID, Project: t.Project, Branch: p.Event.Data[task.DataBranch], Summary: p.Event.Data[task.DataSummary]}
+		t = task.Task{ID: t.ID, Project: t.Project, Branch: p.Event.Data[task.DataBranch],
+			Summary: p.Event.Data[task.DataSummary]}
 		if in.Ask == AskPlan {
 			return CreateFromPlan(def, t, actor, in.Now)
 		}
@@ -89,7 +90,8 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
 		c, _ := Free(t, nil, in.Now)
 		return c, nil
 	}
-	return task.Change{}, fmt.Errorf("cannot make the decision of event %d again: its inputs ask for %q, which this program does not know; use a newer orange", p.Event.Seq, in.Ask)
+	return task.Change{}, fmt.Errorf("cannot make the decision of event %d again: its inputs ask for %q, "+
+		"which this program does not know; use a newer orange", p.Event.Seq, in.Ask)
 }
 
 // task is the task as it was: what its history says, and what the inputs say beside it.
@@ -143,7 +145,8 @@ func (in *Inputs) evidence(def *workflow.Definition, p Past) (Evidence, error) {
 	ev.Facts = map[string]Fact{}
 	for _, part := range allParts(def) {
 		if f, seen := in.Facts[short(part.Key())]; seen {
-			ev.Facts[part.Key()] = Fact{Holds: f.Holds, Source: f.Source, Digest: f.Digest, Found: f.Found, Moved: f.Moved}
+			ev.Facts[part.Key()] = Fact{Holds: f.Holds, Source: f.Source, Digest: f.Digest, Found: f.Found,
+				Moved: f.Moved}
 		}
 	}
 	return ev, nil
@@ -167,7 +170,8 @@ func decides(e *task.Event) bool {
 	switch e.Type {
 	case task.Created:
 		return e.Data[task.DataAdopted] == ""
-	case task.StatusChanged, task.AutoAdvanced, task.AgentCrashed, task.AgentRespawned, task.QueuedForSpace, task.WorkflowMigrated,
+	case task.StatusChanged, task.AutoAdvanced, task.AgentCrashed, task.AgentRespawned, task.QueuedForSpace,
+		task.WorkflowMigrated,
 		task.TimeoutWarning, task.TimeoutAlert, task.TimeoutEscalated, task.PRRequested, task.PRLanded, task.PRDropped,
 		task.CrashesForgotten, task.OrphanFreed, task.HooksRetried:
 		return true

@@ -9,8 +9,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// withWays adds the ways on to conditions that are unmet because the work is not what was judged: how it is judged as it is now,
-// and how it goes back.
+// withWays adds the ways on to conditions that are unmet because the work is not what was judged: how it is
+// judged as it is now, and how it goes back.
 func withWays(def *workflow.Definition, t task.Task, actor task.Actor, unmet []Detail) []Detail {
 	if actor.Rule { // nobody reads it who could go there
 		return unmet
@@ -45,14 +45,15 @@ func waysOn(def *workflow.Definition, t task.Task, actor task.Actor, d Detail) [
 	state, _ := def.State(t.Status)
 	if theirs := wayAnew(def, t, person, judge, d.moved); theirs != "" {
 		ways = append(ways, fmt.Sprintf("%s what is there now judged anew with: %s", who, theirs))
-	} else if judge == t.Status && state.RespawnPrompt.Name != "" && (d.moved || state.Subject == workflow.SubjectWorktree) {
+	} else if judge == t.Status && state.RespawnPrompt.Name != "" &&
+		(d.moved || state.Subject == workflow.SubjectWorktree) {
 		ways = append(ways, fmt.Sprintf("%s another one judge what is there now: orange task respawn %s", ends, t.ID))
 	}
 	return ways
 }
 
-// judgedIn is the state in which the work is judged that a state relies on: itself, or where the verdict came from that led to it.
-// It is empty where nobody judges it.
+// judgedIn is the state in which the work is judged that a state relies on: itself, or where the verdict came
+// from that led to it. It is empty where nobody judges it.
 func judgedIn(def *workflow.Definition, status task.Status) task.Status {
 	var seen []task.Status
 	for !slices.Contains(seen, status) {
@@ -65,7 +66,9 @@ func judgedIn(def *workflow.Definition, status task.Status) task.Status {
 		}
 		status = def.Transitions[before].From
 	}
-	if slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool { return edge.From == status && passes(&edge) }) {
+	if slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool {
+		return edge.From == status && passes(&edge)
+	}) {
 		return status
 	}
 	return ""

@@ -9,7 +9,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Whoever is refused because the work is not what was judged is told how it is judged as it is now: the own command, else that of a person.
+// Whoever is refused because the work is not what was judged is told how it is judged as it is now: the own
+// command, else that of a person.
 func TestARefusalNamesTheWayOnWhereTheWorkIsNotWhatWasJudged(t *testing.T) {
 	t.Parallel()
 	const refused = "to do: commit"
@@ -22,50 +23,69 @@ func TestARefusalNamesTheWayOnWhereTheWorkIsNotWhatWasJudged(t *testing.T) {
 		set            func(*task.Task)
 		want           string // behind what git wants
 	}{
-		{name: "a reviewer", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{Role: task.RoleReviewer}, moved: true,
+		{name: "a reviewer", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{
+			Role: task.RoleReviewer}, moved: true,
 			want: "what is there now is judged anew with: orange task update T1 --status agent-review"},
-		{name: "a person in the place of one", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{Role: task.RoleHuman, As: task.RoleReviewer}, moved: true,
+		{name: "a person in the place of one", workflow: "default", status: "agent-review", to: "reviewing",
+			actor: task.Actor{Role: task.RoleHuman, As: task.RoleReviewer}, moved: true,
 			want: "what is there now is judged anew with: orange task update T1 --status agent-review --as reviewer"},
-		{name: "a reviewer of many", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{Role: task.RoleReviewer}, moved: true,
+		{name: "a reviewer of many", workflow: "default", status: "agent-review", to: "reviewing",
+			actor: task.Actor{Role: task.RoleReviewer}, moved: true,
 			set: func(t *task.Task) { t.Counters = t.Counters.With("rereviews", 3) },
 			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status working; " +
 				"a person has what is there now judged anew with: orange task update T1 --status agent-review"},
-		{name: "a reviewer whose tests left something", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{Role: task.RoleReviewer}, dirty: true,
+		{name: "a reviewer whose tests left something", workflow: "default", status: "agent-review",
+			to: "reviewing", actor: task.Actor{Role: task.RoleReviewer}, dirty: true,
 			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status working"},
-		{name: "a second FAIL", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{Role: task.RoleReviewer}, dirty: true,
+		{name: "a second FAIL", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{
+			Role: task.RoleReviewer}, dirty: true,
 			set:  func(t *task.Task) { t.Counters = t.Counters.With(task.ReviewRound, 2) },
 			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status stuck"},
 		{name: "a person who merges", workflow: "default", status: "reviewing", to: "done", actor: human(), moved: true,
 			want: "what is there now is judged anew with: orange task update T1 --status agent-review"},
-		{name: "a person who merges what nobody committed", workflow: "default", status: "reviewing", to: "done", actor: human(), dirty: true},
-		{name: "a worker who asks for what is not its own", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{Role: task.RoleWorker}, moved: true,
+		{name: "a person who merges what nobody committed", workflow: "default", status: "reviewing", to: "done",
+			actor: human(), dirty: true},
+		{name: "a worker who asks for what is not its own", workflow: "default", status: "agent-review",
+			to: "reviewing", actor: task.Actor{Role: task.RoleWorker}, moved: true,
 			want: "a person has what is there now judged anew with: orange task update T1 --status agent-review"},
-		{name: "where nobody reviews", workflow: "minimal", status: "reviewing", to: "done", actor: human(), moved: true},
-		{name: "a code reviewer", workflow: "phases", status: "review", to: "test", actor: task.Actor{Role: task.RoleReviewer}, moved: true,
+		{name: "where nobody reviews", workflow: "minimal", status: "reviewing", to: "done", actor: human(),
+			moved: true},
+		{name: "a code reviewer", workflow: "phases", status: "review", to: "test", actor: task.Actor{
+			Role: task.RoleReviewer}, moved: true,
 			want: "a person has what is there now judged anew with: orange task redo T1 review --reason TEXT"},
-		{name: "a tester", workflow: "phases", status: "test", to: "accept", actor: task.Actor{Role: task.RoleWorker}, moved: true,
+		{name: "a tester", workflow: "phases", status: "test", to: "accept", actor: task.Actor{
+			Role: task.RoleWorker}, moved: true,
 			want: "a person has what is there now judged anew with: orange task redo T1 review --reason TEXT"},
-		{name: "a tester who left something", workflow: "phases", status: "test", to: "accept", actor: task.Actor{Role: task.RoleWorker}, dirty: true},
-		{name: "a person in the place of a tester", workflow: "phases", status: "test", to: "accept", actor: human(), moved: true,
+		{name: "a tester who left something", workflow: "phases", status: "test", to: "accept", actor: task.Actor{
+			Role: task.RoleWorker}, dirty: true},
+		{name: "a person in the place of a tester", workflow: "phases", status: "test", to: "accept",
+			actor: human(), moved: true,
 			want: "what is there now is judged anew with: orange task redo T1 review --reason TEXT"},
 		{name: "a person who accepts", workflow: "phases", status: "accept", to: "done", actor: human(), moved: true,
 			want: "what is there now is judged anew with: orange task update T1 --status review, " +
 				"once there is accept/decision.json (verdict: rejected or deferred, and back_to: review)"},
-		{name: "a monitor", workflow: "build", status: "quality_review", to: "approved", actor: task.Actor{Role: "quality-monitor"}, moved: true,
+		{name: "a monitor", workflow: "build", status: "quality_review", to: "approved", actor: task.Actor{
+			Role: "quality-monitor"}, moved: true,
 			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status in_progress; " +
 				"a person ends the agent and has another one judge what is there now: orange task respawn T1"},
-		{name: "a monitor whose FAIL is the third", workflow: "build", status: "quality_review", to: "approved", actor: task.Actor{Role: "quality-monitor"}, moved: true,
+		{name: "a monitor whose FAIL is the third", workflow: "build", status: "quality_review", to: "approved",
+			actor: task.Actor{Role: "quality-monitor"}, moved: true,
 			set: func(t *task.Task) { t.Counters = t.Counters.With(task.Failures("quality_review"), 2) },
-			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status cto_intervention; " +
+			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status " +
+				"cto_intervention; " +
 				"a person ends the agent and has another one judge what is there now: orange task respawn T1"},
-		{name: "a person in the place of a monitor", workflow: "build", status: "quality_review", to: "approved", actor: human(), moved: true,
+		{name: "a person in the place of a monitor", workflow: "build", status: "quality_review", to: "approved",
+			actor: human(), moved: true,
 			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status in_progress; " +
 				"end the agent and have another one judge what is there now: orange task respawn T1"},
-		{name: "a reviewer of what nobody noted", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{Role: task.RoleReviewer}, unnoted: true,
+		{name: "a reviewer of what nobody noted", workflow: "default", status: "agent-review", to: "reviewing",
+			actor: task.Actor{Role: task.RoleReviewer}, unnoted: true,
 			want: "if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status working"},
-		{name: "a person who merges what nobody noted", workflow: "default", status: "reviewing", to: "done", actor: human(), unnoted: true,
+		{name: "a person who merges what nobody noted", workflow: "default", status: "reviewing", to: "done",
+			actor: human(), unnoted: true,
 			want: "what is there now is judged anew with: orange task update T1 --status agent-review"},
-		{name: "a rule", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{Role: task.RoleReviewer, Rule: true}, moved: true},
+		{name: "a rule", workflow: "default", status: "agent-review", to: "reviewing", actor: task.Actor{
+			Role: task.RoleReviewer, Rule: true}, moved: true},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -102,7 +122,8 @@ func TestARefusalNamesNoJudgeWhereThereIsNone(t *testing.T) {
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{Git: workflow.GitUnmoved}}}})
 	def.States[1].RespawnPrompt = workflow.Named{Name: "anew"}
 	def.Redo = []workflow.Named{{Name: "busy"}}
-	_, err := decide.Transition(def, newTask("busy"), withGit(evidence(""), true, false), task.Request{Task: "T1", To: "help", Actor: human()}, noon)
+	_, err := decide.Transition(def, newTask("busy"), withGit(evidence(""), true, false), task.Request{
+		Task: "T1", To: "help", Actor: human()}, noon)
 	if got := refusal(t, err).Details; len(got) != 1 || got[0].Want != "commit" {
 		t.Errorf("found %+v", got)
 	}
@@ -118,8 +139,10 @@ func TestARefusalOfACommitThatIsNotWhatWasJudgedNamesTheVerdictThatSendsItBack(t
 	other := gitFact(workflow.GitAsReviewed, false)
 	other.Other, other.Anew = true, true
 	ev.Facts[gitKey(workflow.GitAsReviewed)] = other
-	_, err := decide.Transition(def, newTask("committing"), ev, task.Request{Task: "T1", To: "completed", Actor: task.Actor{Role: "git-manager"}}, noon)
-	const want = "to do: commit; if it is to stay as it is now, give the verdict FAIL: orange task update T1 --status in_progress\n"
+	_, err := decide.Transition(def, newTask("committing"), ev, task.Request{
+		Task: "T1", To: "completed", Actor: task.Actor{Role: "git-manager"}}, noon)
+	const want = "to do: commit; if it is to stay as it is now, give the verdict FAIL: orange task update T1 " +
+		"--status in_progress\n"
 	if got := refusal(t, err).Error() + "\n"; !strings.Contains(got, want) {
 		t.Errorf("found\n%swant\n%s", got, want)
 	}

@@ -124,7 +124,8 @@ type temper003 struct {
 func tempered(rt *rapid.T) temper003 {
 	states := []task.Status{"planning", "in_progress", "testing", "quality_review", "committing"}
 	return temper003{
-		fails: rapid.SampledFrom(states).Draw(rt, "fails"), deaths: rapid.SampledFrom([]int{0, 1, 7}).Draw(rt, "deaths"),
+		fails: rapid.SampledFrom(states).Draw(rt, "fails"), deaths: rapid.SampledFrom([]int{0, 1, 7}).Draw(rt,
+			"deaths"),
 		skips: rapid.Bool().Draw(rt, "skips"),
 	}
 }
@@ -163,7 +164,9 @@ func (w *build003) wander(rt *rapid.T, temper temper003, reached *reach003) {
 // wish draws a row out of the task's status, with the request for it; now and then the request of somebody astray.
 func (w *build003) wish(rt *rapid.T, temper temper003) (row003, task.Request) {
 	req := task.Request{Task: "T1", To: task.Status(rapid.SampledFrom(chain003).Draw(rt, "to")), Reason: "so it is"}
-	role := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(roles003), func(r string) bool { return r == "rule" })).Draw(rt, "role")
+	role := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(roles003), func(r string) bool {
+		return r == "rule"
+	})).Draw(rt, "role")
 	var row row003
 	if ways := w.ways(temper); len(ways) > 0 && rapid.IntRange(0, 19).Draw(rt, "astray") > 0 {
 		way := rapid.SampledFrom(ways).Draw(rt, "way")
@@ -197,8 +200,10 @@ func (w *build003) ways(temper temper003) []way003 {
 	for _, r := range document003 {
 		for _, to := range strings.Fields(r.to) {
 			c := case003{
-				from: string(w.task.Status), to: to, came: string(w.task.Previous), role: "rule", reason: true, papers: all,
-				failures: w.task.Counters.Failures(w.task.Status), attempts: w.task.Counters.Get("cto_attempts"), plan: w.task.Counters.Get("from_plan") == 1,
+				from: string(w.task.Status), to: to, came: string(w.task.Previous), role: "rule", reason: true,
+				papers:   all,
+				failures: w.task.Counters.Failures(w.task.Status), attempts: w.task.Counters.Get("cto_attempts"),
+				plan: w.task.Counters.Get("from_plan") == 1,
 			}
 			if !r.accepts(c) {
 				continue
@@ -235,7 +240,8 @@ func (w *build003) keeps(rt *rapid.T, before task.Task, c task.Change, actor tas
 	case moves == 1 && from.Terminal:
 		rt.Fatalf("found a move out of %q, which is final", from.Name)
 	case c.Task.Counters.Get("cto_attempts") > 2:
-		rt.Fatalf("found %d attempts of the CTO after %s -> %s", c.Task.Counters.Get("cto_attempts"), move.From, move.To)
+		rt.Fatalf("found %d attempts of the CTO after %s -> %s", c.Task.Counters.Get("cto_attempts"), move.From,
+			move.To)
 	}
 	for _, s := range w.def.States {
 		n := c.Task.Counters.Failures(s.Name)

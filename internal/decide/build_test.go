@@ -16,8 +16,10 @@ func (w *build003) to(tb failer, until task.Status) {
 	tb.Helper()
 	way := map[task.Status][3]string{
 		"pending": {"human", "", "assigned"}, "assigned": {"solution-validator", "", "planning"},
-		"planning": {"solution-validator", "approach valid", "validated"}, "validated": {"fullstack-developer", "", "in_progress"},
-		"in_progress": {"fullstack-developer", "handoff", "testing"}, "testing": {"fullstack-developer", "checked", "quality_review"},
+		"planning": {"solution-validator", "approach valid", "validated"}, "validated": {
+			"fullstack-developer", "", "in_progress"},
+		"in_progress": {"fullstack-developer", "handoff", "testing"}, "testing": {
+			"fullstack-developer", "checked", "quality_review"},
 		"quality_review": {"quality-monitor", "passed", "approved"}, "approved": {"git-manager", "", "committing"},
 	}
 	for w.task.Status != until {
@@ -59,7 +61,8 @@ func TestBuild_countsFailuresInEachStateAsDocument003Says(t *testing.T) {
 	w.do(t, "fullstack-developer", "blocked", "in_progress")
 	is("each state for itself", w.failures("in_progress")*10+w.failures("quality_review"), 11)
 	w.to(t, "quality_review")
-	is("the way through the fix resets nothing of the review", w.failures("in_progress")*10+w.failures("quality_review"), 1)
+	is("the way through the fix resets nothing of the review", w.failures("in_progress")*10+
+		w.failures("quality_review"), 1)
 	w.do(t, "quality-monitor", "failed", "in_progress")
 	w.to(t, "quality_review")
 	w.do(t, "quality-monitor", "failed", "cto_intervention")
@@ -151,7 +154,8 @@ func TestBuild_hasTheStatesOfDocument003WithTheirTimeouts(t *testing.T) {
 	for i, s := range def.States {
 		found := time.Duration(s.Timeout.After) * time.Second
 		if s.Name != want[i].state || s.Role != want[i].role || found != want[i].after || s.Timeout.Then != "" {
-			t.Errorf("found %s of %q with %s, want %+v and a timeout that leads nowhere", s.Name, s.Role, found, want[i])
+			t.Errorf("found %s of %q with %s, want %+v and a timeout that leads nowhere", s.Name, s.Role, found,
+				want[i])
 		}
 		if escalated := s.Name == "cto_intervention" || s.Name == "human_escalation"; s.Escalation != escalated {
 			t.Errorf("found escalation = %t in %s", s.Escalation, s.Name)
@@ -167,14 +171,18 @@ func TestBuild_hasEveryArrowOfTheDiagramOfDocument003(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "build")
 	arrows := map[task.Status]string{
-		"pending": "assigned", "assigned": "planning", "planning": "validated planning cto_intervention", "validated": "in_progress",
-		"in_progress": "testing cto_intervention", "testing": "quality_review", "quality_review": "approved in_progress cto_intervention",
-		"approved": "committing", "committing": "completed in_progress cto_intervention",
+		"pending": "assigned", "assigned": "planning", "planning": "validated planning cto_intervention",
+		"validated":   "in_progress",
+		"in_progress": "testing cto_intervention", "testing": "quality_review",
+		"quality_review": "approved in_progress cto_intervention",
+		"approved":       "committing", "committing": "completed in_progress cto_intervention",
 		"cto_intervention": "planning in_progress quality_review committing human_escalation",
 	}
 	added := map[task.Status]string{
-		"assigned": "cto_intervention", "planning": "human_escalation", "validated": "cto_intervention", "in_progress": "in_progress human_escalation",
-		"testing": "testing cto_intervention human_escalation", "quality_review": "human_escalation", "approved": "cto_intervention",
+		"assigned": "cto_intervention", "planning": "human_escalation", "validated": "cto_intervention",
+		"in_progress": "in_progress human_escalation",
+		"testing":     "testing cto_intervention human_escalation", "quality_review": "human_escalation",
+		"approved":   "cto_intervention",
 		"committing": "human_escalation", "cto_intervention": "assigned validated testing approved completed",
 		"human_escalation": working003 + " completed",
 	}
@@ -197,7 +205,8 @@ func TestBuild_hasEveryArrowOfTheDiagramOfDocument003(t *testing.T) {
 	}
 }
 
-// What starts in a state is the agent of its role, the one before it has been ended, and a workspace is held as long as agents need it.
+// What starts in a state is the agent of its role, the one before it has been ended, and a workspace is held as
+// long as agents need it.
 func TestBuild_startsTheAgentOfEachStateAndEndsTheOneBefore(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "build")
@@ -219,7 +228,8 @@ func TestBuild_startsTheAgentOfEachStateAndEndsTheOneBefore(t *testing.T) {
 			t.Errorf("%s -> %s starts %q, which is not at work there", e.From, e.To, spawned)
 		case from.Role != "" && e.From != def.Initial && to.Role != from.Role && !ended:
 			t.Errorf("%s -> %s leaves the %s alive", e.From, e.To, from.Role)
-		case to.Terminal != e.Has(task.ReleaseWorkspace), e.Has(task.AcquireWorkspace) != (e.From == def.Initial && !to.Terminal):
+		case to.Terminal != e.Has(task.ReleaseWorkspace),
+			e.Has(task.AcquireWorkspace) != (e.From == def.Initial && !to.Terminal):
 			t.Errorf("%s -> %s does not hold the workspace as long as it is needed", e.From, e.To)
 		}
 	}
@@ -238,8 +248,10 @@ func TestBuild_respawnsTheAgentOfEachStateByItself(t *testing.T) {
 		}
 	}
 	c, err := decide.Respawn(def, newTask("quality_review"), false, human(), noon)
-	if err != nil || len(c.Hooks) != 1 || workflow.SpawnRole(c.Hooks[0]) != "quality-monitor" || c.Hooks[0].Harness != task.HarnessReview {
-		t.Errorf("found %+v (%v), want a quality monitor with the harness of reviews, as the move into the state starts it", c.Hooks, err)
+	if err != nil || len(c.Hooks) != 1 || workflow.SpawnRole(c.Hooks[0]) != "quality-monitor" ||
+		c.Hooks[0].Harness != task.HarnessReview {
+		t.Errorf("found %+v (%v), want a quality monitor with the harness of reviews, as the move into the "+
+			"state starts it", c.Hooks, err)
 	}
 }
 

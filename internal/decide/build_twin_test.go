@@ -43,29 +43,42 @@ var document003 = []row003{
 	{from: "committing", to: "completed", by: "git-manager human", needs: "ahead clean as-reviewed"},
 	// The six of failures. A developer who cannot go on is added to the first.
 	{from: "planning", to: "planning", by: "solution-validator human", needs: "invalid", failures: "<3"},
-	{from: "in_progress testing", to: "in_progress testing", by: "fullstack-developer human", needs: "blocked", failures: "<3"},
+	{from: "in_progress testing", to: "in_progress testing", by: "fullstack-developer human", needs: "blocked",
+		failures: "<3"},
 	{from: "quality_review", to: "in_progress", by: "quality-monitor human", needs: "failed", failures: "<3"},
 	{from: "committing", to: "in_progress", by: "git-manager human", needs: "refused", failures: "<3"},
-	{from: "planning", to: "cto_intervention", by: "solution-validator orchestrator human", needs: "invalid", failures: ">=3", attempts: "<2"},
-	{from: "in_progress", to: "cto_intervention", by: "fullstack-developer orchestrator human", needs: "blocked", failures: ">=3", attempts: "<2"},
-	{from: "testing", to: "cto_intervention", by: "fullstack-developer orchestrator human", needs: "blocked", failures: ">=3", attempts: "<2"},
-	{from: "quality_review", to: "cto_intervention", by: "quality-monitor orchestrator human", needs: "failed", failures: ">=3", attempts: "<2"},
-	{from: "committing", to: "cto_intervention", by: "git-manager orchestrator human", needs: "refused", failures: ">=3", attempts: "<2"},
+	{from: "planning", to: "cto_intervention", by: "solution-validator orchestrator human", needs: "invalid",
+		failures: ">=3", attempts: "<2"},
+	{from: "in_progress", to: "cto_intervention", by: "fullstack-developer orchestrator human", needs: "blocked",
+		failures: ">=3", attempts: "<2"},
+	{from: "testing", to: "cto_intervention", by: "fullstack-developer orchestrator human", needs: "blocked",
+		failures: ">=3", attempts: "<2"},
+	{from: "quality_review", to: "cto_intervention", by: "quality-monitor orchestrator human", needs: "failed",
+		failures: ">=3", attempts: "<2"},
+	{from: "committing", to: "cto_intervention", by: "git-manager orchestrator human", needs: "refused",
+		failures: ">=3", attempts: "<2"},
 	{from: "assigned", to: "cto_intervention", by: "orchestrator human", failures: ">=3", attempts: "<2"},
 	{from: "validated", to: "cto_intervention", by: "orchestrator human", failures: ">=3", attempts: "<2"},
 	{from: "approved", to: "cto_intervention", by: "orchestrator human", failures: ">=3", attempts: "<2"},
 	{from: "cto_intervention", to: working003, by: "cto human", needs: "guidance", came: true, back: working003},
 	{from: "cto_intervention", to: "human_escalation", by: "cto human", needs: "escalation", attempts: ">=2"},
 	// The triggers of escalation, where the CTO was asked twice.
-	{from: "planning", to: "human_escalation", by: "solution-validator orchestrator human", needs: "invalid", failures: ">=3", attempts: ">=2"},
-	{from: "in_progress", to: "human_escalation", by: "fullstack-developer orchestrator human", needs: "blocked", failures: ">=3", attempts: ">=2"},
-	{from: "testing", to: "human_escalation", by: "fullstack-developer orchestrator human", needs: "blocked", failures: ">=3", attempts: ">=2"},
-	{from: "quality_review", to: "human_escalation", by: "quality-monitor orchestrator human", needs: "failed", failures: ">=3", attempts: ">=2"},
-	{from: "committing", to: "human_escalation", by: "git-manager orchestrator human", needs: "refused", failures: ">=3", attempts: ">=2"},
+	{from: "planning", to: "human_escalation", by: "solution-validator orchestrator human", needs: "invalid",
+		failures: ">=3", attempts: ">=2"},
+	{from: "in_progress", to: "human_escalation", by: "fullstack-developer orchestrator human", needs: "blocked",
+		failures: ">=3", attempts: ">=2"},
+	{from: "testing", to: "human_escalation", by: "fullstack-developer orchestrator human", needs: "blocked",
+		failures: ">=3", attempts: ">=2"},
+	{from: "quality_review", to: "human_escalation", by: "quality-monitor orchestrator human", needs: "failed",
+		failures: ">=3", attempts: ">=2"},
+	{from: "committing", to: "human_escalation", by: "git-manager orchestrator human", needs: "refused",
+		failures: ">=3", attempts: ">=2"},
 	// Skip and abandon; a person's resolution.
-	{from: "cto_intervention", to: "planning validated in_progress testing quality_review approved committing", by: "cto", needs: "guidance", reason: true,
+	{from: "cto_intervention", to: "planning validated in_progress testing quality_review approved committing",
+		by: "cto", needs: "guidance", reason: true,
 		came: true, back: "assigned planning validated in_progress testing quality_review approved"},
-	{from: "cto_intervention", to: "completed", by: "cto", needs: "guidance ahead clean", reason: true, came: true, back: "committing"},
+	{from: "cto_intervention", to: "completed", by: "cto", needs: "guidance ahead clean", reason: true,
+		came: true, back: "committing"},
 	{from: "human_escalation", to: working003, by: "human", reason: true},
 	{from: "human_escalation", to: "completed", by: "human", needs: "ahead clean", reason: true},
 	{from: "pending " + working003 + " cto_intervention human_escalation", to: "abandoned", by: "human", reason: true},
@@ -151,7 +164,8 @@ func draw003(rt *rapid.T, wanted []string) (decide.Evidence, map[string]bool) {
 		if !there || holds[p.opposite] || old[p.section] != "" {
 			continue
 		}
-		age := rapid.SampledFrom([]string{written003, written003, written003, written003, before003, used003}).Draw(rt, p.name+" age")
+		age := rapid.SampledFrom([]string{written003, written003, written003, written003, before003,
+			used003}).Draw(rt, p.name+" age")
 		body += "## " + p.section + "\n" + p.text + "\n\n"
 		old[p.section] = age
 		switch {
@@ -176,7 +190,8 @@ func draw003(rt *rapid.T, wanted []string) (decide.Evidence, map[string]bool) {
 }
 
 var roles003 = []string{
-	"solution-validator", "fullstack-developer", "quality-monitor", "git-manager", "cto", "orchestrator", "human", "rule", "worker", "reviewer", "plan-manager",
+	"solution-validator", "fullstack-developer", "quality-monitor", "git-manager", "cto", "orchestrator", "human",
+	"rule", "worker", "reviewer", "plan-manager",
 }
 
 func TestTheJudgeAgreesWithALiteralLookupInDocument003(t *testing.T) {
@@ -200,7 +215,8 @@ func TestTheJudgeAgreesWithALiteralLookupInDocument003(t *testing.T) {
 		tk := newTask(task.Status(c.from))
 		tk.Previous = task.Status(c.came)
 		tk.Counters = tk.Counters.With(task.Failures(tk.Status), c.failures).With("cto_attempts", c.attempts).
-			With("review_anew", rapid.IntRange(0, 1).Draw(rt, "review anew")).With("commit_anew", rapid.IntRange(0, 1).Draw(rt, "commit anew"))
+			With("review_anew", rapid.IntRange(0, 1).Draw(rt, "review anew")).With("commit_anew",
+			rapid.IntRange(0, 1).Draw(rt, "commit anew"))
 		if c.plan {
 			tk.Counters = tk.Counters.With("from_plan", 1)
 		}

@@ -11,7 +11,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// The tests of this file guard what was chosen where the documents disagree or say nothing: the table of choices in docs/conformance.md.
+// The tests of this file guard what was chosen where the documents disagree or say nothing: the table of choices
+// in docs/conformance.md.
 
 // Both refuse; the guard's code is told, and the gate's detail with it.
 func TestAGuardIsJudgedBeforeTheGate(t *testing.T) {
@@ -34,7 +35,8 @@ func TestTheRoundIsCountedWithTheMoveBeforeAnyAgentStarts(t *testing.T) {
 		def := shippedWorkflow(t, name)
 		req := task.Request{Task: "T1", To: "agent-review", Actor: task.Actor{Role: task.RoleWorker}}
 		d, err := decide.Transition(def, newTask("working"), evidence(aHandoffText), req, noon)
-		if err != nil || d.Change.Task.Counters.Get(task.ReviewRound) != 1 || d.Change.Events[0].Counters.Get(task.ReviewRound) != 1 {
+		if err != nil || d.Change.Task.Counters.Get(task.ReviewRound) != 1 ||
+			d.Change.Events[0].Counters.Get(task.ReviewRound) != 1 {
 			t.Errorf("%s: found %v (%v), want round 1 in the task and in its event", name, d.Change.Task.Counters, err)
 		}
 		counted := false
@@ -84,8 +86,8 @@ func TestStuck_isLeftByAPersonAlone(t *testing.T) {
 	}
 }
 
-// By review the worker of default lives on and is told, and the session of classic ends; by crash the reviewer is ended, and the worker told
-// or started, whatever guard and gate the declared edge has.
+// By review the worker of default lives on and is told, and the session of classic ends; by crash the reviewer is
+// ended, and the worker told or started, whatever guard and gate the declared edge has.
 func TestStuck_isEnteredByReviewAndByCrashEachInItsWay(t *testing.T) {
 	t.Parallel()
 	for name, hooks := range map[string]string{"default": "kill_reviewer notify_worker", "classic": "kill_session"} {
@@ -97,7 +99,8 @@ func TestStuck_isEnteredByReviewAndByCrashEachInItsWay(t *testing.T) {
 		}
 		one.Counters = task.Counters{}.With(task.ReviewRound, 1).With(task.CrashCount, 1)
 		c = decide.Exit(shippedWorkflow(t, name), one, evidence(""), deathOf("reviewer"), noon)
-		if got := shape(c); got != "agent.crashed, auto.advanced agent-review->stuck | stuck crashes=2 | kill_reviewer notify_worker" {
+		if got := shape(c); got != "agent.crashed, auto.advanced agent-review->stuck | stuck crashes=2 | "+
+			"kill_reviewer notify_worker" {
 			t.Errorf("%s, by crash: %s", name, got)
 		}
 	}
@@ -106,7 +109,8 @@ func TestStuck_isEnteredByReviewAndByCrashEachInItsWay(t *testing.T) {
 func TestOnlyADeadReviewerIsStartedAgainByItselfUnlessAStateSaysSo(t *testing.T) {
 	t.Parallel()
 	dead := func(role string) []task.Event {
-		return []task.Event{{Type: task.AgentCrashed, Time: noon, Data: map[string]string{"role": role, "ended": "exit status 1"}}}
+		return []task.Event{
+			{Type: task.AgentCrashed, Time: noon, Data: map[string]string{"role": role, "ended": "exit status 1"}}}
 	}
 	for _, name := range []string{"default", "classic", "minimal"} {
 		def := shippedWorkflow(t, name)
@@ -117,7 +121,8 @@ func TestOnlyADeadReviewerIsStartedAgainByItselfUnlessAStateSaysSo(t *testing.T)
 			}
 		}
 	}
-	text := strings.Replace(string(read(t, "../../workflows/minimal.yml")), "    respawn_prompt: worker\n", "    respawn_prompt: worker\n    respawn: auto\n", 1)
+	text := strings.Replace(string(read(t, "../../workflows/minimal.yml")), "    respawn_prompt: worker\n",
+		"    respawn_prompt: worker\n    respawn: auto\n", 1)
 	def := parse(t, "minimal.yml", []byte(text))
 	if _, wanted := decide.RespawnDue(def, newTask("working"), dead("worker")); !wanted {
 		t.Error("a workflow that asks for it does not get its worker back")
@@ -128,8 +133,10 @@ func TestOnlyADeadReviewerIsStartedAgainByItselfUnlessAStateSaysSo(t *testing.T)
 func TestEveryStateIsRespawnedWithItsOwnPrompt(t *testing.T) {
 	t.Parallel()
 	for name, prompts := range map[string]map[task.Status]string{
-		"default": {"planning": "worker_respawn", "working": "worker_respawn", "clarification": "clarification", "agent-review": "reviewer", "stuck": "stuck_fix"},
-		"classic": {"working": "worker_respawn", "clarification": "clarification", "agent-review": "reviewer", "stuck": "stuck_fix"},
+		"default": {"planning": "worker_respawn", "working": "worker_respawn", "clarification": "clarification",
+			"agent-review": "reviewer", "stuck": "stuck_fix"},
+		"classic": {"working": "worker_respawn", "clarification": "clarification", "agent-review": "reviewer",
+			"stuck": "stuck_fix"},
 		"minimal": {"working": "worker"},
 	} {
 		def := shippedWorkflow(t, name)
@@ -140,7 +147,8 @@ func TestEveryStateIsRespawnedWithItsOwnPrompt(t *testing.T) {
 				found = c.Hooks[0].Prompt
 			}
 			if found != prompts[s.Name] {
-				t.Errorf("%s: in %s an agent is started with %q (%v), want %q", name, s.Name, found, err, prompts[s.Name])
+				t.Errorf("%s: in %s an agent is started with %q (%v), want %q", name, s.Name, found, err,
+					prompts[s.Name])
 			}
 		}
 	}
@@ -158,7 +166,8 @@ func TestClassicAndMinimal_begetTasksAsDocument002Says(t *testing.T) {
 	}{
 		{"classic", "pending", "", false},
 		{"classic", "clarification", acquire + "spawn_agent prompt=clarification harness=task permissions=full", false},
-		{"classic", "agent-review", acquire + "spawn_agent field=review_round prompt=reviewer harness=review permissions=reduced", false},
+		{"classic", "agent-review", acquire + "spawn_agent field=review_round prompt=reviewer harness=review " +
+			"permissions=reduced", false},
 		{"classic", "reviewing", "acquire_workspace", false},
 		{"classic", "working", "", true},
 		{"classic", "stuck", "", true},
@@ -172,11 +181,14 @@ func TestClassicAndMinimal_begetTasksAsDocument002Says(t *testing.T) {
 		}
 	}
 	for command, want := range map[string][2]task.Status{
-		workflow.MoveSpawn: {"working", "working"}, workflow.MoveComplete: {"agent-review", "reviewing"}, workflow.MoveMerge: {"done", "done"},
-		workflow.MoveCancel: {"cancelled", "cancelled"}, workflow.MoveClarify: {"clarification", ""}, workflow.MoveStuck: {"stuck", ""},
+		workflow.MoveSpawn: {"working", "working"}, workflow.MoveComplete: {"agent-review", "reviewing"},
+		workflow.MoveMerge:  {"done", "done"},
+		workflow.MoveCancel: {"cancelled", "cancelled"}, workflow.MoveClarify: {"clarification", ""},
+		workflow.MoveStuck: {"stuck", ""},
 	} {
 		for i, name := range []string{"classic", "minimal"} {
-			if to, err := decide.MoveTarget(shippedWorkflow(t, name), newTask("pending"), command); to != want[i] || (err != nil) != (want[i] == "") {
+			if to, err := decide.MoveTarget(shippedWorkflow(t, name), newTask("pending"),
+				command); to != want[i] || (err != nil) != (want[i] == "") {
 				t.Errorf("%s in %s leads to %q (%v), want %q", command, name, to, err, want[i])
 			}
 		}

@@ -49,7 +49,8 @@ func bookOf(name string) book {
 	plain := strings.ReplaceAll(name, "/", "-")
 	found := books[0]
 	for _, b := range books {
-		if strings.HasPrefix(plain, strings.ReplaceAll(b.name, "/", "-")+"-") || strings.HasPrefix(plain, b.workflow+"-") {
+		if strings.HasPrefix(plain, strings.ReplaceAll(b.name, "/", "-")+"-") ||
+			strings.HasPrefix(plain, b.workflow+"-") {
 			found = b
 		}
 	}
@@ -81,7 +82,8 @@ func TestTheConformanceTablesHaveEveryTransitionOfTheDocumentsInTheirOrder(t *te
 			}
 		}
 		if !slices.Equal(found, want) {
-			t.Errorf("found %d rows of document %s:\n%q\nwant these %d:\n%q", len(found), b.name, found, len(want), want)
+			t.Errorf("found %d rows of document %s:\n%q\nwant these %d:\n%q", len(found), b.name, found,
+				len(want), want)
 		}
 	}
 }
@@ -136,7 +138,8 @@ func compareCell(t *testing.T, name, column, found, want string) {
 	}
 }
 
-// gateCell is what the column "Gate" says of an edge: first its guards, then its sections and files, then whether it can be overridden.
+// gateCell is what the column "Gate" says of an edge: first its guards, then its sections and files, then whether
+// it can be overridden.
 func gateCell(edge *workflow.Transition) string {
 	var parts []string
 	for _, g := range edge.When {
@@ -243,14 +246,17 @@ func needed(r row, edge *workflow.Transition) []string {
 			want = append(want, "identical to what moved the task at event ")
 		}
 		if p.IsVerdict() {
-			want = append(want, "there already when the status's agent was started last", "agent.crashed | "+r.from+" crashes=1")
+			want = append(want, "there already when the status's agent was started last",
+				"agent.crashed | "+r.from+" crashes=1")
 		}
 		if p.Since != "" {
 			want = append(want, "there already when the present status began")
 		}
 		switch {
 		case restarts:
-			want = append(want, "stays in "+r.to+": 0 events, 0 hooks\n", "# files that are not committed alone are no move\n", "# so is a command of the workflow's moves, whoever gives it\n")
+			want = append(want, "stays in "+r.to+": 0 events, 0 hooks\n",
+				"# files that are not committed alone are no move\n",
+				"# so is a command of the workflow's moves, whoever gives it\n")
 			continue
 		case p.Git != "":
 			want = append(want, "refused gate_unmet", "git "+p.Git+": found ")
@@ -259,7 +265,8 @@ func needed(r row, edge *workflow.Transition) []string {
 			want = append(want, "refused gate_unmet", "found no such file")
 			continue
 		}
-		want = append(want, "refused gate_unmet", "found no such section", "found an empty section", "found no readable document", "stands 2 times")
+		want = append(want, "refused gate_unmet", "found no such section", "found an empty section",
+			"found no readable document", "stands 2 times")
 		if len(p.Fields) > 0 {
 			want = append(want, "found none of these labels")
 		}

@@ -10,7 +10,8 @@ import (
 )
 
 // Create judges the birth of a task in a status. The task comes in with everything but its status.
-func Create(def *workflow.Definition, t task.Task, status task.Status, actor task.Actor, now time.Time) (task.Change, error) {
+func Create(def *workflow.Definition, t task.Task, status task.Status, actor task.Actor, now time.Time) (
+	task.Change, error) {
 	birth, allowed := def.Birth(status)
 	if !allowed {
 		open := make([]task.Status, len(def.Births))
@@ -19,7 +20,8 @@ func Create(def *workflow.Definition, t task.Task, status task.Status, actor tas
 		}
 		return task.Change{}, &Rejection{
 			Code: IllegalTransition, Task: t.ID, To: status, Open: open,
-			Message: fmt.Sprintf("cannot create a task in %q: the workflow %q does not let one begin there", status, def.Name),
+			Message: fmt.Sprintf("cannot create a task in %q: the workflow %q does not let one begin there",
+				status, def.Name),
 		}
 	}
 	return born(def, t, birth, actor, now)
@@ -30,13 +32,15 @@ func CreateFromPlan(def *workflow.Definition, t task.Task, actor task.Actor, now
 	if def.PlanFile == nil {
 		return task.Change{}, &Rejection{
 			Code: NoMove, Task: t.ID,
-			Message: fmt.Sprintf("cannot create a task from a plan file: the workflow %q does not say where one begins (it has no plan_file); give the text as its context instead", def.Name),
+			Message: fmt.Sprintf("cannot create a task from a plan file: the workflow %q does not say where "+
+				"one begins (it has no plan_file); give the text as its context instead", def.Name),
 		}
 	}
 	return born(def, t, *def.PlanFile, actor, now)
 }
 
-func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor task.Actor, now time.Time) (task.Change, error) {
+func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor task.Actor, now time.Time) (
+	task.Change, error) {
 	status := birth.To
 	if birth.Spawns() && actor.Role != task.RoleHuman {
 		return task.Change{}, startDenied(status, actor, "ask a person to create it")
@@ -48,7 +52,8 @@ func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor tas
 	t.Previous, t.CreatedAt = "", now
 	event := actor.Sign(task.Event{
 		Time: now, Type: task.Created, Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
-		Data: map[string]string{"status": string(status), "branch": t.Branch, "summary": t.Summary, "workflow": def.Name},
+		Data: map[string]string{"status": string(status), "branch": t.Branch, "summary": t.Summary,
+			"workflow": def.Name},
 	})
 	t.Subject = unjudged(def, status, actor, Evidence{Subject: t.Subject})
 	event.Subject = t.Subject
@@ -65,7 +70,8 @@ func Start(def *workflow.Definition, t task.Task, actor task.Actor) error {
 	if !slices.ContainsFunc(out(def, t), func(edge *workflow.Transition) bool { return edge.To == to }) {
 		return &Rejection{
 			Code: IllegalTransition, From: t.Status, To: to, Open: Open(def, t, actor),
-			Message: fmt.Sprintf("cannot create a task that is started at once: the workflow %q has no transition from %q to %q; create it with --no-spawn", def.Name, t.Status, to),
+			Message: fmt.Sprintf("cannot create a task that is started at once: the workflow %q has no "+
+				"transition from %q to %q; create it with --no-spawn", def.Name, t.Status, to),
 		}
 	}
 	if actor.Role != task.RoleHuman {
@@ -84,14 +90,16 @@ func Delete(t task.Task, actor task.Actor) error {
 	}
 	return &Rejection{
 		Code: ActorDenied, Task: t.ID, Message: fmt.Sprintf("cannot delete task %s", t.ID),
-		Details: []Detail{{Condition: "who deletes a task", Found: fmt.Sprintf("the role %q", actor.Name()), Want: "ask a person to"}},
+		Details: []Detail{{Condition: "who deletes a task", Found: fmt.Sprintf("the role %q", actor.Name()),
+			Want: "ask a person to"}},
 	}
 }
 
 func startDenied(to task.Status, actor task.Actor, want string) *Rejection {
 	return &Rejection{
 		Code: ActorDenied, To: to, Message: fmt.Sprintf("cannot create a task that is started at once, in %q", to),
-		Details: []Detail{{Condition: "who starts a task", Found: fmt.Sprintf("the role %q", actor.Name()), Want: want}},
+		Details: []Detail{{Condition: "who starts a task", Found: fmt.Sprintf("the role %q", actor.Name()),
+			Want: want}},
 	}
 }
 
@@ -137,7 +145,9 @@ func MoveTarget(def *workflow.Definition, t task.Task, command string) (task.Sta
 func noMove(def *workflow.Definition, t task.Task, command string) *Rejection {
 	return &Rejection{
 		Code: NoMove, Task: t.ID, From: t.Status, Open: Open(def, t, task.Actor{Role: task.RoleHuman}),
-		Message: fmt.Sprintf("cannot %s task %s: the workflow %q does not say where that leads (its moves have no %q)", command, t.ID, def.Name, command),
+		Message: fmt.Sprintf(
+			"cannot %s task %s: the workflow %q does not say where that leads (its moves have no %q)", command,
+			t.ID, def.Name, command),
 	}
 }
 
@@ -145,10 +155,12 @@ func noMove(def *workflow.Definition, t task.Task, command string) *Rejection {
 func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *Rejection {
 	return &Rejection{
 		Code: IllegalTransition, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
-		Message: fmt.Sprintf("cannot request changes of task %s: it is %q already, and its agent is at work", t.ID, t.Status),
+		Message: fmt.Sprintf("cannot request changes of task %s: it is %q already, and its agent is at work",
+			t.ID, t.Status),
 		Details: []Detail{{
 			Condition: "a task that waits for a person", Found: fmt.Sprintf("one that is %q", t.Status),
-			Want: fmt.Sprintf("tell the agent itself: %q, or write it into the task's document", "orange task attach "+t.ID),
+			Want: fmt.Sprintf("tell the agent itself: %q, or write it into the task's document",
+				"orange task attach "+t.ID),
 		}},
 	}
 }
@@ -198,9 +210,11 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 
 func respawnHook(def *workflow.Definition, state workflow.State) task.Hook {
 	if state.Role == task.RoleReviewer {
-		return task.Hook{Action: task.SpawnReviewer, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessReview, Permissions: task.PermissionsReduced}
+		return task.Hook{Action: task.SpawnReviewer, Prompt: state.RespawnPrompt.Name,
+			Harness: task.HarnessReview, Permissions: task.PermissionsReduced}
 	}
-	h := task.Hook{Action: task.SpawnAgent, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessTask, Permissions: task.PermissionsFull}
+	h := task.Hook{Action: task.SpawnAgent, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessTask,
+		Permissions: task.PermissionsFull}
 	if state.Role == task.RoleWorker {
 		return h
 	}
@@ -227,8 +241,9 @@ func Blocks(def *workflow.Definition, status task.Status, role string) bool {
 }
 
 // Overtaken says which owed hooks a new step drops: those that would still start something.
-// What ends an agent or gives a workspace back stays owed, and so does what makes the workspace ready, as long as the task keeps it
-// and the step does not do so itself: no agent may be started in a workspace that still is as another task left it.
+// What ends an agent or gives a workspace back stays owed, and so does what makes the workspace ready, as long as
+// the task keeps it and the step does not do so itself: no agent may be started in a workspace that still is as
+// another task left it.
 func Overtaken(owed []task.OwedHook, next task.Change) []int64 {
 	keeps := next.Task.Live && !makesReadyFirst(next.Hooks)
 	for _, h := range next.Hooks {
@@ -255,8 +270,8 @@ func makesReadyFirst(hooks []task.Hook) bool {
 	return at >= 0 && hooks[at].Action == task.AcquireWorkspace
 }
 
-// LeftAlone says what a person should know when a step drops the start of the very agent that its status needs, and starts none itself;
-// empty when that is not so.
+// LeftAlone says what a person should know when a step drops the start of the very agent that its status needs,
+// and starts none itself; empty when that is not so.
 func LeftAlone(def *workflow.Definition, owed []task.OwedHook, next task.Change) string {
 	state, _ := def.State(next.Task.Status)
 	if state.Role == "" || !next.Task.Live || starts(next.Hooks) {
@@ -270,7 +285,9 @@ func LeftAlone(def *workflow.Definition, owed []task.OwedHook, next task.Change)
 		}
 		for _, id := range dropped {
 			if id == h.ID && role == state.Role {
-				return fmt.Sprintf("the %s had not been started yet, and this step does not start one; start it with %q", role, "orange task respawn "+next.Task.ID)
+				return fmt.Sprintf(
+					"the %s had not been started yet, and this step does not start one; start it with %q", role,
+					"orange task respawn "+next.Task.ID)
 			}
 		}
 	}

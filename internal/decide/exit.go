@@ -12,8 +12,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Exit judges an agent's death by the exit rules of the workflow. The answer is never a no: the death is at least noted.
-// Rules react to the death of the status's own role; that of another role is noted and moves nothing.
+// Exit judges an agent's death by the exit rules of the workflow. The answer is never a no: the death is at least
+// noted. Rules react to the death of the status's own role; that of another role is noted and moves nothing.
 func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, now time.Time) task.Change {
 	state, _ := def.State(t.Status)
 	x := exit{def: def, task: t, ev: ev, death: death, now: now}
@@ -29,7 +29,8 @@ func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, 
 		case rule.HasArtifact != nil:
 			found := judgeGate([]workflow.Part{*rule.HasArtifact}, ev)
 			if len(found.unmet) == 0 && !x.speaks(rule) {
-				return x.crash(crashRule(def, t.Status), "left "+named(*rule.HasArtifact)+", and a verdict counts only from an agent that ended by itself with status 0")
+				return x.crash(crashRule(def, t.Status), "left "+named(*rule.HasArtifact)+
+					", and a verdict counts only from an agent that ended by itself with status 0")
 			}
 			if len(found.unmet) == 0 {
 				return x.advance(rule)
@@ -55,8 +56,8 @@ type exit struct {
 	now   time.Time
 }
 
-// speaks says whether what the dead agent left may count as its word. Anybody may have written a verdict and then ended the agent
-// whose verdict it would be.
+// speaks says whether what the dead agent left may count as its word. Anybody may have written a verdict and then
+// ended the agent whose verdict it would be.
 func (x *exit) speaks(rule *workflow.Rule) bool {
 	if end := x.death.Ending; end.Known && end.Status == 0 && end.Signal == 0 {
 		return true
@@ -64,8 +65,8 @@ func (x *exit) speaks(rule *workflow.Rule) bool {
 	return !TakesVerdict(x.def, x.task, rule)
 }
 
-// TakesVerdict says whether an exit rule with evidence rests on a verdict: one that it looks for itself, or one that the move asks for
-// to which it leads.
+// TakesVerdict says whether an exit rule with evidence rests on a verdict: one that it looks for itself, or one
+// that the move asks for to which it leads.
 func TakesVerdict(def *workflow.Definition, t task.Task, rule *workflow.Rule) bool {
 	parts := []workflow.Part{*rule.HasArtifact}
 	if to, found := RuleTarget(def, t, rule); found {
@@ -93,7 +94,8 @@ func reasons(details []Detail) string {
 }
 
 func (x *exit) gone() string {
-	return fmt.Sprintf("%s has ended in %q; start it again with %q", x.death.Name(), x.task.Status, "orange task respawn "+x.task.ID)
+	return fmt.Sprintf("%s has ended in %q; start it again with %q", x.death.Name(), x.task.Status,
+		"orange task respawn "+x.task.ID)
 }
 
 // event is what every answer begins with: the agent has stopped, how, and in which status.
@@ -101,7 +103,8 @@ func (x *exit) event(kind, reason string) task.Event {
 	data := x.death.Data()
 	data[task.DataStatus] = string(x.task.Status)
 	return task.Event{
-		Time: x.now, Type: kind, Actor: task.ActorEngine, Reason: reason, Counters: x.task.Counters, Workflow: x.def.Digest, Data: data,
+		Time: x.now, Type: kind, Actor: task.ActorEngine, Reason: reason, Counters: x.task.Counters,
+		Workflow: x.def.Digest, Data: data,
 	}
 }
 
@@ -135,7 +138,8 @@ func (x *exit) advance(rule *workflow.Rule) task.Change {
 	decision, err := Transition(x.def, x.task, x.ev, request, x.now)
 	var refused *Rejection
 	if errors.As(err, &refused) && refused.Moved {
-		// The verdict is about another commit than the present one: where the workflow has a way on for that, the agent is started anew.
+		// The verdict is about another commit than the present one: where the workflow has a way on for that, the
+		// agent is started anew.
 		again := request
 		again.To, again.Reason = x.task.Status, reason+", about a commit that is not the tip any more"
 		if anew, no := Transition(x.def, x.task, x.ev, again, x.now); no == nil && anew.Moved {
@@ -151,7 +155,8 @@ func (x *exit) advance(rule *workflow.Rule) task.Change {
 	c.Events = []task.Event{x.event(task.AgentStopped, x.death.Name()+" has ended"), move}
 	c.DeadHook = x.death.Hook
 	if state, _ := x.def.State(to); state.Role == x.death.Role && !starts(c.Hooks) {
-		c.Task.Attention = fmt.Sprintf("%s has ended, and its task moved on to %q, where nobody is at work; start it again with %q",
+		c.Task.Attention = fmt.Sprintf("%s has ended, and its task moved on to %q, where nobody is at work; "+
+			"start it again with %q",
 			x.death.Name(), to, "orange task respawn "+x.task.ID)
 	}
 	return c
@@ -167,7 +172,8 @@ func starts(hooks []task.Hook) bool {
 	return false
 }
 
-// RuleTarget is where an exit rule with evidence leads; false where it leads nowhere. Its arms see the counters as the guards of the move that they lead to do.
+// RuleTarget is where an exit rule with evidence leads; false where it leads nowhere. Its arms see the counters
+// as the guards of the move that they lead to do.
 func RuleTarget(def *workflow.Definition, t task.Task, rule *workflow.Rule) (task.Status, bool) {
 	for _, branch := range rule.ThenWhen {
 		var over *workflow.Transition
@@ -236,7 +242,8 @@ func (x *exit) crash(rule *workflow.Rule, why string) task.Change {
 	return c
 }
 
-// tooMany is where the crash leads that reaches the rule's threshold. Its arms see the counters as they are: a crash is no failure.
+// tooMany is where the crash leads that reaches the rule's threshold. Its arms see the counters as they are: a
+// crash is no failure.
 func tooMany(rule *workflow.Rule, t task.Task) task.Status {
 	for _, branch := range rule.ThenWhen {
 		if guardsHold(branch.When, t, nil) {
@@ -246,8 +253,8 @@ func tooMany(rule *workflow.Rule, t task.Task) task.Status {
 	return rule.Then
 }
 
-// escalate adds the move of the rule's threshold: an edge of its own that only the monitor takes, whatever guards and gates
-// a declared edge of the same pair has.
+// escalate adds the move of the rule's threshold: an edge of its own that only the monitor takes, whatever guards
+// and gates a declared edge of the same pair has.
 func (x *exit) escalate(c *task.Change, to task.Status, count int) {
 	if _, exists := x.def.State(to); !exists {
 		return // the task stays, with its attention mark: the workflow has no place for it
@@ -262,13 +269,14 @@ func (x *exit) escalate(c *task.Change, to task.Status, count int) {
 	c.Lease = lease(c.Task, hooks)
 	c.Events = append(c.Events, task.Event{
 		Time: x.now, Type: task.AutoAdvanced, Actor: task.ActorEngine, From: from, To: to,
-		Reason: fmt.Sprintf("%d crashes in %q", count, from), Counters: c.Task.Counters, Workflow: x.def.Digest, Hooks: actions(hooks),
+		Reason: fmt.Sprintf("%d crashes in %q", count, from), Counters: c.Task.Counters, Workflow: x.def.Digest,
+		Hooks:   actions(hooks),
 		Subject: c.Task.Subject, Data: map[string]string{task.DataCrash: strconv.Itoa(count)},
 	})
 }
 
-// escalationHooks are those of the declared edge where it starts an agent or ends the task. Elsewhere a reviewer is ended,
-// and the worker is told: one that has died is started with the prompt of the status that it comes to.
+// escalationHooks are those of the declared edge where it starts an agent or ends the task. Elsewhere a reviewer
+// is ended, and the worker is told: one that has died is started with the prompt of the status that it comes to.
 func escalationHooks(def *workflow.Definition, t task.Task, to task.Status) []task.Hook {
 	state, _ := def.State(to)
 	for _, edge := range edges(def, t, to) {
@@ -294,8 +302,9 @@ func NeedsWords(c task.Change) bool {
 
 // RespawnDue says when the dead agent of the present status is started again by itself, if the workflow wants that.
 // The first time it is at once; each further time in the same status it takes longer.
-// Events are the task's whole history. An agent that could not be started at all is left to a person. So is one whose start was owed
-// by a move and was dropped by the next one: whoever dropped it was told, and an earlier one's death says nothing about it.
+// Events are the task's whole history. An agent that could not be started at all is left to a person. So is one
+// whose start was owed by a move and was dropped by the next one: whoever dropped it was told, and an earlier
+// one's death says nothing about it.
 func RespawnDue(def *workflow.Definition, t task.Task, events []task.Event) (due time.Time, wanted bool) {
 	state, _ := def.State(t.Status)
 	if !Revives(def, t) {
@@ -337,7 +346,8 @@ func owesStart(def *workflow.Definition, move task.Event, role string) bool {
 			continue
 		}
 		for _, h := range edge.Hooks {
-			if workflow.SpawnRole(h.Hook) != "" && workflow.RoleIn(into, h.Hook) == role && slices.Contains(move.Hooks, h.Action) {
+			if workflow.SpawnRole(h.Hook) != "" && workflow.RoleIn(into, h.Hook) == role &&
+				slices.Contains(move.Hooks, h.Action) {
 				return true
 			}
 		}
@@ -345,7 +355,8 @@ func owesStart(def *workflow.Definition, move task.Event, role string) bool {
 	return false
 }
 
-// Revives says whether the workflow starts a dead agent of the task's present status again by itself, if its time has come.
+// Revives says whether the workflow starts a dead agent of the task's present status again by itself, if its time
+// has come.
 func Revives(def *workflow.Definition, t task.Task) bool {
 	state, _ := def.State(t.Status)
 	return state.Respawn == workflow.RespawnAuto && state.RespawnPrompt.Name != "" && t.Workspace != ""

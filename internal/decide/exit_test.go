@@ -36,7 +36,8 @@ func shape(c task.Change) string {
 	for _, h := range c.Hooks {
 		hooks = append(hooks, h.Action)
 	}
-	return fmt.Sprintf("%s | %s crashes=%d | %s", strings.Join(out, ", "), c.Task.Status, c.Task.Counters.Get(task.CrashCount), strings.Join(hooks, " "))
+	return fmt.Sprintf("%s | %s crashes=%d | %s", strings.Join(out, ", "), c.Task.Status,
+		c.Task.Counters.Get(task.CrashCount), strings.Join(hooks, " "))
 }
 
 // Every row of the auto-advance rules of documents 000 and 001, with the default workflow's states.
@@ -55,11 +56,13 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 		{"planning: has valid Plan -> working", "planning", "worker", aPlanText, 0, 0,
 			"agent.stopped, auto.advanced planning->working | working crashes=0 | "},
 		{"planning: no plan -> crash", "planning", "worker", "", 0, 0, "agent.crashed | planning crashes=1 | "},
-		{"planning: an empty plan is no plan", "planning", "worker", "## Plan\nAPPROACH:\n", 0, 0, "agent.crashed | planning crashes=1 | "},
+		{"planning: an empty plan is no plan", "planning", "worker", "## Plan\nAPPROACH:\n", 0, 0,
+			"agent.crashed | planning crashes=1 | "},
 		{"planning: crash_count >= 2 -> stuck", "planning", "worker", "", 0, 1,
 			"agent.crashed, auto.advanced planning->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
 		{"working: has valid Handoff -> agent-review, spawn reviewer", "working", "worker", aHandoffText, 0, 1,
-			"agent.stopped, auto.advanced working->agent-review | agent-review crashes=1 | set_field increment_review_round spawn_reviewer"},
+			"agent.stopped, auto.advanced working->agent-review | agent-review crashes=1 | set_field " +
+				"increment_review_round spawn_reviewer"},
 		{"working: no handoff -> crash", "working", "worker", aPlanText, 0, 0, "agent.crashed | working crashes=1 | "},
 		{"working: crash_count >= 2 -> stuck", "working", "worker", "", 1, 1,
 			"agent.crashed, auto.advanced working->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
@@ -69,15 +72,23 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 			"agent.stopped, auto.advanced agent-review->working | working crashes=0 | kill_reviewer notify_worker"},
 		{"agent-review: Verdict FAIL, round >= 2 -> stuck", "agent-review", "reviewer", aFailText, 2, 0,
 			"agent.stopped, auto.advanced agent-review->stuck | stuck crashes=0 | kill_reviewer notify_worker"},
-		{"agent-review: no verdict -> crash", "agent-review", "reviewer", "## Review\nnice work\n", 1, 0, "agent.crashed | agent-review crashes=1 | "},
-		{"agent-review: crash_count >= 2 -> stuck, whatever gate and guard the declared edge has", "agent-review", "reviewer", "", 1, 1,
+		{"agent-review: no verdict -> crash", "agent-review", "reviewer", "## Review\nnice work\n", 1, 0,
+			"agent.crashed | agent-review crashes=1 | "},
+		{"agent-review: crash_count >= 2 -> stuck, whatever gate and guard the declared edge has", "agent-review",
+			"reviewer", "", 1, 1,
 			"agent.crashed, auto.advanced agent-review->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
-		{"clarification: mark, no advance", "clarification", "worker", aPlanText, 0, 5, "agent.stopped | clarification crashes=5 | "},
-		{"reviewing: mark, no advance", "reviewing", "worker", aPassText + aHandoffText, 1, 0, "agent.stopped | reviewing crashes=0 | "},
-		{"stuck: mark, no advance", "stuck", "worker", aPassText + aHandoffText, 1, 2, "agent.stopped | stuck crashes=2 | "},
-		{"a dead worker moves nothing while its reviewer is at work", "agent-review", "worker", aPassText, 1, 0, "agent.stopped | agent-review crashes=0 | "},
-		{"a dead reviewer moves nothing while the worker is at work", "working", "reviewer", aHandoffText, 1, 0, "agent.stopped | working crashes=0 | "},
-		{"an agent that outlived its task moves nothing", "done", "worker", aHandoffText, 1, 0, "agent.stopped | done crashes=0 | "},
+		{"clarification: mark, no advance", "clarification", "worker", aPlanText, 0, 5,
+			"agent.stopped | clarification crashes=5 | "},
+		{"reviewing: mark, no advance", "reviewing", "worker", aPassText + aHandoffText, 1, 0,
+			"agent.stopped | reviewing crashes=0 | "},
+		{"stuck: mark, no advance", "stuck", "worker", aPassText + aHandoffText, 1, 2,
+			"agent.stopped | stuck crashes=2 | "},
+		{"a dead worker moves nothing while its reviewer is at work", "agent-review", "worker", aPassText, 1, 0,
+			"agent.stopped | agent-review crashes=0 | "},
+		{"a dead reviewer moves nothing while the worker is at work", "working", "reviewer", aHandoffText, 1, 0,
+			"agent.stopped | working crashes=0 | "},
+		{"an agent that outlived its task moves nothing", "done", "worker", aHandoffText, 1, 0,
+			"agent.stopped | done crashes=0 | "},
 	}
 	for _, tt := range tests {
 		one := newTask(tt.status)
@@ -87,13 +98,16 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 			t.Errorf("%s:\n got %s\nwant %s", tt.row, got, tt.want)
 		}
 		if c.DeadHook != 4 || len(c.EndSeats) != 0 || c.Expect != one.Version {
-			t.Errorf("%s: the seats of hook %d and of %v end, decided on version %d", tt.row, c.DeadHook, c.EndSeats, c.Expect)
+			t.Errorf("%s: the seats of hook %d and of %v end, decided on version %d", tt.row, c.DeadHook,
+				c.EndSeats, c.Expect)
 		}
 		first := c.Events[0]
-		if first.Data["exit_status"] != "0" || first.Data["last_words"] != "out of paper" || first.Told()["status"] != string(tt.status) {
+		if first.Data["exit_status"] != "0" || first.Data["last_words"] != "out of paper" ||
+			first.Told()["status"] != string(tt.status) {
 			t.Errorf("%s: the event keeps %v", tt.row, first.Data)
 		}
-		if _, among := first.Data["status"]; first.Type == task.AgentCrashed && (first.In != tt.status || first.Crash != tt.crashes+1 || among) {
+		if _, among := first.Data["status"]; first.Type == task.AgentCrashed &&
+			(first.In != tt.status || first.Crash != tt.crashes+1 || among) {
 			t.Errorf("%s: the crash is number %d in %q, and keeps %v", tt.row, first.Crash, first.In, first.Data)
 		}
 		needs := c.Events[0].Type == task.AgentCrashed || len(c.Events) == 1
@@ -103,35 +117,43 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 	}
 }
 
-// The same deaths under the eight states of documents 000 and 002: with classic, and with a file of document 002's structure,
-// which gives a crash no place to go.
+// The same deaths under the eight states of documents 000 and 002: with classic, and with a file of document
+// 002's structure, which gives a crash no place to go.
 func TestExit_rulesOfDocuments000And002(t *testing.T) {
 	t.Parallel()
 	tests := []death{
 		{"working, Handoff -> agent-review, a reviewer starts", "working", "worker", aHandoffText, 0, 1,
 			"agent.stopped, auto.advanced working->agent-review | agent-review crashes=1 | kill_session spawn_agent"},
 		{"working, none -> crash", "working", "worker", "", 0, 0, "agent.crashed | working crashes=1 | "},
-		{"working, an empty Handoff is none", "working", "worker", "## Handoff\n\n", 0, 0, "agent.crashed | working crashes=1 | "},
+		{"working, an empty Handoff is none", "working", "worker", "## Handoff\n\n", 0, 0,
+			"agent.crashed | working crashes=1 | "},
 		{"working, none -> second crash -> stuck", "working", "worker", "", 0, 1,
 			"agent.crashed, auto.advanced working->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
-		{"agent-review, PASS anywhere -> reviewing", "agent-review", "reviewer", "## Review\nAll tests PASS here.\n", 1, 1,
+		{"agent-review, PASS anywhere -> reviewing", "agent-review", "reviewer",
+			"## Review\nAll tests PASS here.\n", 1, 1,
 			"agent.stopped, auto.advanced agent-review->reviewing | reviewing crashes=1 | kill_session"},
-		{"agent-review, FAIL, round < 2 -> working, a worker starts", "agent-review", "reviewer", "## Review\nfail\n", 1, 1,
+		{"agent-review, FAIL, round < 2 -> working, a worker starts", "agent-review", "reviewer",
+			"## Review\nfail\n", 1, 1,
 			"agent.stopped, auto.advanced agent-review->working | working crashes=1 | kill_session spawn_agent"},
 		{"agent-review, FAIL, round >= 2 -> stuck", "agent-review", "reviewer", "## Review\nfail\n", 2, 1,
 			"agent.stopped, auto.advanced agent-review->stuck | stuck crashes=1 | kill_session"},
-		{"agent-review, no verdict -> crash", "agent-review", "reviewer", "## Review\nnice\n", 1, 0, "agent.crashed | agent-review crashes=1 | "},
+		{"agent-review, no verdict -> crash", "agent-review", "reviewer", "## Review\nnice\n", 1, 0,
+			"agent.crashed | agent-review crashes=1 | "},
 		{"agent-review, no verdict -> second crash -> stuck", "agent-review", "reviewer", "", 1, 1,
 			"agent.crashed, auto.advanced agent-review->stuck | stuck crashes=2 | kill_reviewer notify_worker"},
-		{"clarification: mark, no advance", "clarification", "worker", aHandoffText, 0, 1, "agent.stopped | clarification crashes=1 | "},
-		{"reviewing: mark, no advance", "reviewing", "worker", aHandoffText, 1, 1, "agent.stopped | reviewing crashes=1 | "},
+		{"clarification: mark, no advance", "clarification", "worker", aHandoffText, 0, 1,
+			"agent.stopped | clarification crashes=1 | "},
+		{"reviewing: mark, no advance", "reviewing", "worker", aHandoffText, 1, 1,
+			"agent.stopped | reviewing crashes=1 | "},
 		{"stuck: mark, no advance", "stuck", "worker", aHandoffText, 1, 1, "agent.stopped | stuck crashes=1 | "},
 	}
-	classic, like := shippedWorkflow(t, "classic"), parse(t, "classic-like.yml", read(t, "../workflow/testdata/ok/classic-like.yml"))
+	classic, like := shippedWorkflow(t, "classic"),
+		parse(t, "classic-like.yml", read(t, "../workflow/testdata/ok/classic-like.yml"))
 	for _, tt := range tests {
 		tt.check(t, like)
 		// Each hand-over of classic has a count of its own of reviews that were begun anew.
-		tt.want = strings.Replace(tt.want, "agent-review crashes=1 | kill", "agent-review crashes=1 | set_field kill", 1)
+		tt.want = strings.Replace(tt.want, "agent-review crashes=1 | kill",
+			"agent-review crashes=1 | set_field kill", 1)
 		tt.check(t, classic)
 	}
 }
@@ -143,8 +165,10 @@ func TestExit_rulesOfTheMinimalExampleOfDocument002(t *testing.T) {
 		{"working, Handoff -> reviewing", "working", "worker", aHandoffText, 0, 0,
 			"agent.stopped, auto.advanced working->reviewing | reviewing crashes=0 | kill_session"},
 		{"working, none -> crash", "working", "worker", "", 0, 0, "agent.crashed | working crashes=1 | "},
-		{"working, none -> second crash: there is no stuck, it stays", "working", "worker", "", 0, 1, "agent.crashed | working crashes=2 | "},
-		{"reviewing: mark, no advance", "reviewing", "worker", aHandoffText, 0, 0, "agent.stopped | reviewing crashes=0 | "},
+		{"working, none -> second crash: there is no stuck, it stays", "working", "worker", "", 0, 1,
+			"agent.crashed | working crashes=2 | "},
+		{"reviewing: mark, no advance", "reviewing", "worker", aHandoffText, 0, 0,
+			"agent.stopped | reviewing crashes=0 | "},
 	} {
 		c := tt.check(t, def)
 		if tt.crashes == 1 && !strings.Contains(c.Task.Attention, "orange task respawn T1") {
@@ -192,7 +216,8 @@ func TestExit_countsEvidenceThatWasSpentAsACrashAndSaysSo(t *testing.T) {
 	doc := docOf(aHandoffText)
 	ev := decide.Evidence{Document: doc, Spent: []task.Spent{spentSection(t, doc, "Handoff", 5)}}
 	c := decide.Exit(defaultWorkflow(t), newTask("working"), ev, deathOf("worker"), noon)
-	if c.Events[0].Type != task.AgentCrashed || !strings.Contains(c.Events[0].Reason, "identical to what moved the task at event 5") {
+	if c.Events[0].Type != task.AgentCrashed ||
+		!strings.Contains(c.Events[0].Reason, "identical to what moved the task at event 5") {
 		t.Errorf("the event is %+v", c.Events[0])
 	}
 	if !strings.Contains(c.Task.Attention, "orange task respawn T1") {
@@ -204,9 +229,11 @@ func TestExit_countsEvidenceThatWasSpentAsACrashAndSaysSo(t *testing.T) {
 func TestExit_whoseMoveIsRefusedIsACrashWithTheRefusalAsReason(t *testing.T) {
 	t.Parallel()
 	def := parse(t, "strict.yml", []byte(strings.Replace(string(read(t, "../../workflows/default.yml")),
-		"        fields: [DONE, REMAINING, DECISIONS, UNCERTAIN]\n      then: agent-review", "      then: agent-review", 1)))
+		"        fields: [DONE, REMAINING, DECISIONS, UNCERTAIN]\n      then: agent-review",
+		"      then: agent-review", 1)))
 	c := decide.Exit(def, newTask("working"), evidence("## Handoff\nI did it\n"), deathOf("worker"), noon)
-	if got := shape(c); got != "agent.crashed | working crashes=1 | " || !strings.Contains(c.Events[0].Reason, "none of these labels") {
+	if got := shape(c); got != "agent.crashed | working crashes=1 | " ||
+		!strings.Contains(c.Events[0].Reason, "none of these labels") {
 		t.Errorf("it leads to %s, because %q", got, c.Events[0].Reason)
 	}
 }
@@ -226,7 +253,8 @@ func TestExit_ofAProgramThatCannotBeStartedIsNoCrash(t *testing.T) {
 	one := newTask("agent-review")
 	one.Counters = one.Counters.With(task.CrashCount, 1)
 	c := decide.Exit(defaultWorkflow(t), one, evidence(aPassText), death, noon)
-	if got := shape(c); got != "agent.stopped | agent-review crashes=1 | " || !strings.Contains(c.Task.Attention, "could not be started: no such program") {
+	if got := shape(c); got != "agent.stopped | agent-review crashes=1 | " ||
+		!strings.Contains(c.Task.Attention, "could not be started: no such program") {
 		t.Errorf("it leads to %s with the mark %q", got, c.Task.Attention)
 	}
 	c.Task.Workspace = "w1"
@@ -240,7 +268,8 @@ func TestExit_whoseThresholdLeadsNowhereKeepsTheTaskWithAMark(t *testing.T) {
 	def := &workflow.Definition{
 		Name:   "tiny",
 		States: []workflow.State{{Name: "busy", Role: "worker"}},
-		Exit:   workflow.Exit{Rules: []workflow.Rule{{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "stuck"}}},
+		Exit: workflow.Exit{
+			Rules: []workflow.Rule{{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "stuck"}}},
 	}
 	c := decide.Exit(def, newTask("busy"), evidence(""), deathOf("worker"), noon)
 	if got := shape(c); got != "agent.crashed | busy crashes=1 | " || c.Task.Attention == "" {
@@ -253,18 +282,22 @@ func TestExit_thatIsFinalGivesBackWhatTheTaskHolds(t *testing.T) {
 	def := &workflow.Definition{
 		Name:   "tiny",
 		States: []workflow.State{{Name: "busy", Role: "worker"}, {Name: "lost", Terminal: true}},
-		Exit:   workflow.Exit{Rules: []workflow.Rule{{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "lost"}}},
+		Exit: workflow.Exit{
+			Rules: []workflow.Rule{{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "lost"}}},
 	}
 	c := decide.Exit(def, newTask("busy"), evidence(""), deathOf("worker"), noon)
-	if got := shape(c); got != "agent.crashed, auto.advanced busy->lost | lost crashes=1 | kill_session release_workspace" || c.Task.Live {
+	if got := shape(c); got != "agent.crashed, auto.advanced busy->lost | lost crashes=1 | kill_session "+
+		"release_workspace" || c.Task.Live {
 		t.Errorf("it leads to %s", got)
 	}
 }
 
 func TestExit_withoutAReadableDocumentIsACrashThatNamesTheTrouble(t *testing.T) {
 	t.Parallel()
-	c := decide.Exit(defaultWorkflow(t), newTask("working"), decide.Evidence{Trouble: "it is a folder"}, deathOf("worker"), noon)
-	if got := shape(c); got != "agent.crashed | working crashes=1 | " || !strings.Contains(c.Events[0].Reason, "it is a folder") {
+	c := decide.Exit(defaultWorkflow(t), newTask("working"), decide.Evidence{Trouble: "it is a folder"},
+		deathOf("worker"), noon)
+	if got := shape(c); got != "agent.crashed | working crashes=1 | " ||
+		!strings.Contains(c.Events[0].Reason, "it is a folder") {
 		t.Errorf("it leads to %s, because %q", got, c.Events[0].Reason)
 	}
 }
@@ -293,11 +326,17 @@ func TestRespawnDue_isAtOnceAndThenLaterAndLater(t *testing.T) {
 		{"the first death", []task.Event{entered, crash}, noon, true},
 		{"the worker's death is not the reviewer's", []task.Event{entered, other}, time.Time{}, false},
 		{"it was started again", []task.Event{entered, crash, respawn}, time.Time{}, false},
-		{"the second death", []task.Event{entered, crash, respawn, event(task.AgentCrashed, time.Minute)}, noon.Add(time.Minute + 5*time.Second), true},
-		{"the third death", []task.Event{entered, crash, respawn, crash, respawn, event(task.AgentStopped, time.Minute)}, noon.Add(time.Minute + 10*time.Second), true},
+		{"the second death", []task.Event{entered, crash, respawn, event(task.AgentCrashed, time.Minute)},
+			noon.Add(time.Minute + 5*time.Second), true},
+		{
+			"the third death", []task.Event{entered, crash, respawn, crash, respawn,
+				event(task.AgentStopped, time.Minute)}, noon.Add(time.Minute + 10*time.Second), true},
 		{"in a new status the first time is at once again", []task.Event{crash, respawn, crash, entered}, noon, true},
-		{"one that was ended on purpose", []task.Event{entered, {Type: task.AgentStopped, Data: map[string]string{"role": "reviewer"}}}, time.Time{}, false},
-		{"the next round has a reviewer of its own", []task.Event{crash, entered, {Type: task.ReviewStarted, Data: map[string]string{"role": "reviewer"}}}, time.Time{}, false},
+		{"one that was ended on purpose", []task.Event{
+			entered, {Type: task.AgentStopped, Data: map[string]string{"role": "reviewer"}}}, time.Time{}, false},
+		{"the next round has a reviewer of its own", []task.Event{
+			crash, entered, {Type: task.ReviewStarted, Data: map[string]string{"role": "reviewer"}}}, time.Time{},
+			false},
 	}
 	for _, tt := range tests {
 		if due, wanted := decide.RespawnDue(def, one, tt.events); wanted != tt.wanted || !due.Equal(tt.due) {
@@ -305,7 +344,8 @@ func TestRespawnDue_isAtOnceAndThenLaterAndLater(t *testing.T) {
 		}
 	}
 	for _, status := range []task.Status{"working", "planning", "clarification", "stuck", "reviewing"} {
-		if _, wanted := decide.RespawnDue(def, newTask(status), []task.Event{{Type: task.AgentCrashed, Data: map[string]string{"role": "worker", "ended": "exit status 1"}}}); wanted {
+		if _, wanted := decide.RespawnDue(def, newTask(status), []task.Event{
+			{Type: task.AgentCrashed, Data: map[string]string{"role": "worker", "ended": "exit status 1"}}}); wanted {
 			t.Errorf("in %s a dead agent is started again without being asked for", status)
 		}
 	}
@@ -314,7 +354,8 @@ func TestRespawnDue_isAtOnceAndThenLaterAndLater(t *testing.T) {
 // A clock that was set back must not hold up what was to be tried in a moment.
 func TestLater_isNoTimeThatABackOffNeverReaches(t *testing.T) {
 	t.Parallel()
-	for ahead, want := range map[time.Duration]bool{-time.Second: false, 0: false, time.Second: true, 5 * time.Minute: true, 6 * time.Minute: false, time.Hour: false} {
+	for ahead, want := range map[time.Duration]bool{-time.Second: false, 0: false, time.Second: true,
+		5 * time.Minute: true, 6 * time.Minute: false, time.Hour: false} {
 		if got := decide.Later(noon.Add(ahead), noon); got != want {
 			t.Errorf("%v ahead: %v, want %v", ahead, got, want)
 		}
@@ -363,12 +404,15 @@ func TestACrash_isAnEventAndTheSecondOneIsToldToAPerson(t *testing.T) {
 		for count := 1; count <= 2; count++ {
 			c := decide.Exit(shippedWorkflow(t, name), one, evidence(""), deathOf("worker"), noon)
 			crash := c.Events[0]
-			if crash.Type != task.AgentCrashed || crash.In != "working" || crash.Counters.Get(task.CrashCount) != count ||
+			if crash.Type != task.AgentCrashed || crash.In != "working" ||
+				crash.Counters.Get(task.CrashCount) != count ||
 				crash.Crash != count || !strings.Contains(crash.Reason, "## Handoff") {
 				t.Errorf("%s, crash %d: found the event %+v", name, count, crash)
 			}
-			if want := []string{`crash 1: `, `2 crashes in "working"`}[count-1]; !strings.HasPrefix(c.Task.Attention, want) {
-				t.Errorf("%s, crash %d: found the mark %q, want one that begins with %q", name, count, c.Task.Attention, want)
+			if want := []string{`crash 1: `, `2 crashes in "working"`}[count-1]; !strings.HasPrefix(
+				c.Task.Attention, want) {
+				t.Errorf("%s, crash %d: found the mark %q, want one that begins with %q", name, count,
+					c.Task.Attention, want)
 			}
 			one = c.Task
 		}

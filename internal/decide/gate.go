@@ -73,7 +73,8 @@ func digests(parts []workflow.Part, ev Evidence) []task.Evidence {
 	return found
 }
 
-// unread stands for the digest of what is there and cannot be read. Nobody can tell later whether a text was there then already.
+// unread stands for the digest of what is there and cannot be read. Nobody can tell later whether a text was
+// there then already.
 const unread = "unread"
 
 // evidenceOf is what a part finds at this moment, whether or not it holds.
@@ -102,13 +103,15 @@ func NeedsOnEntry(def *workflow.Definition, status task.Status) []workflow.Part 
 	return partsOutOf(def, status, workflow.Since)
 }
 
-// NeedsOnStart lists those of them that are a verdict: what there is of them when an agent of the status is started has to be known too.
+// NeedsOnStart lists those of them that are a verdict: what there is of them when an agent of the status is
+// started has to be known too.
 func NeedsOnStart(def *workflow.Definition, status task.Status) []workflow.Part {
 	return partsOutOf(def, status, workflow.Verdicts)
 }
 
 // partsOutOf lists the parts of the gates and exit rules of a status that are chosen.
-func partsOutOf(def *workflow.Definition, status task.Status, choose func([]workflow.Part) []workflow.Part) []workflow.Part {
+func partsOutOf(def *workflow.Definition, status task.Status,
+	choose func([]workflow.Part) []workflow.Part) []workflow.Part {
 	var found []workflow.Part
 	for i := range def.Transitions {
 		if def.Transitions[i].From == status {
@@ -148,7 +151,8 @@ func NeedsOfDeath(def *workflow.Definition, t task.Task, death task.Death) []wor
 }
 
 // ofDeath lists the parts that the exit rules look for, and those that needs names of each move that they may make.
-func ofDeath(def *workflow.Definition, t task.Task, death task.Death, needs func(*workflow.Definition, task.Task, task.Status) []workflow.Part) []workflow.Part {
+func ofDeath(def *workflow.Definition, t task.Task, death task.Death, needs func(*workflow.Definition, task.Task,
+	task.Status) []workflow.Part) []workflow.Part {
 	var parts []workflow.Part
 	if state, _ := def.State(t.Status); state.Role != death.Role || death.Ending.Unstarted != "" {
 		return nil // no rule is asked
@@ -161,7 +165,8 @@ func ofDeath(def *workflow.Definition, t task.Task, death task.Death, needs func
 			parts = append(parts, needs(def, t, to)...)
 		}
 	}
-	if slices.ContainsFunc(edges(def, t, t.Status), restarts) { // an exit rule whose move is refused may take it instead
+	// an exit rule whose move is refused may take it instead
+	if slices.ContainsFunc(edges(def, t, t.Status), restarts) {
 		parts = append(parts, needs(def, t, t.Status)...)
 	}
 	return parts
@@ -242,7 +247,8 @@ func ordinal(n int) string {
 func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 	fact, seen := ev.Facts[p.Key()]
 	if !seen {
-		fact = Fact{Source: "the gate on line " + strconv.Itoa(p.Pos.Line), Found: "that nobody has looked", Want: "tell whoever makes orange: this is its fault"}
+		fact = Fact{Source: "the gate on line " + strconv.Itoa(p.Pos.Line), Found: "that nobody has looked",
+			Want: "tell whoever makes orange: this is its fault"}
 	}
 	before := len(j.unmet)
 	condition := fact.Source
@@ -257,14 +263,16 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 		if fact.Pending {
 			want = fact.Want // whoever waits cannot do what the workflow's author says
 		}
-		j.unmet = append(j.unmet, Detail{Condition: condition, Found: fact.Found, Where: fact.Where, Want: want, other: fact.Other, anew: fact.Anew, moved: fact.Moved})
+		j.unmet = append(j.unmet, Detail{Condition: condition, Found: fact.Found, Where: fact.Where, Want: want,
+			other: fact.Other, anew: fact.Anew, moved: fact.Moved})
 		if fact.Moved {
 			j.moved++
 		}
 	}
 	evidence := task.Evidence{Source: fact.Source, Digest: fact.Digest}
 	if found := stale(p, evidence, ev); found != "" && fact.Digest != "" {
-		j.unmet = append(j.unmet, Detail{Condition: condition + " is new", Found: found, Where: fact.Where, Want: "write it anew for this move"})
+		j.unmet = append(j.unmet, Detail{Condition: condition + " is new", Found: found, Where: fact.Where,
+			Want: "write it anew for this move"})
 	}
 	if len(j.unmet) == before && fact.Digest != "" {
 		j.rested = addOnce(j.rested, evidence)
@@ -282,19 +290,22 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	name := "section " + quoteHeading(p.Section)
 	if ev.Document == nil {
 		j.unmet = append(j.unmet, Detail{
-			Condition: name, Found: "no readable document: " + ev.Trouble, Where: "TASK.md", Want: "make TASK.md a readable text file again",
+			Condition: name, Found: "no readable document: " + ev.Trouble, Where: "TASK.md",
+			Want: "make TASK.md a readable text file again",
 		})
 		return
 	}
 	s, present := ev.Document.Section(p.Section)
 	if !present {
-		j.unmet = append(j.unmet, Detail{Condition: name, Found: missing(ev.Document), Where: "TASK.md", Want: "write " + want(p)})
+		j.unmet = append(j.unmet, Detail{Condition: name, Found: missing(ev.Document), Where: "TASK.md",
+			Want: "write " + want(p)})
 		return
 	}
 	where := fmt.Sprintf("TASK.md, line %d", s.Line)
 	if s.Copies > 1 {
 		where += fmt.Sprintf(", the last of %d sections of that name", s.Copies)
-		j.notes = append(j.notes, fmt.Sprintf("%s stands %d times: the last one, on line %d, counted", name, s.Copies, s.Line))
+		j.notes = append(j.notes, fmt.Sprintf("%s stands %d times: the last one, on line %d, counted", name,
+			s.Copies, s.Line))
 	}
 	evidence := sectionEvidence(s)
 	before := len(j.unmet)
@@ -302,7 +313,8 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 		j.unmet = append(j.unmet, Detail{Condition: name, Found: found, Where: where, Want: "write " + want(p)})
 	}
 	if found := stale(p, evidence, ev); found != "" {
-		j.unmet = append(j.unmet, Detail{Condition: name + " is new", Found: found, Where: where, Want: "write it anew for this move"})
+		j.unmet = append(j.unmet, Detail{Condition: name + " is new", Found: found, Where: where,
+			Want: "write it anew for this move"})
 	}
 	if len(j.unmet) == before {
 		j.rested = addOnce(j.rested, evidence)
@@ -369,7 +381,8 @@ func stale(p workflow.Part, e task.Evidence, ev Evidence) string {
 	}
 	unseen := task.Evidence{Source: e.Source, Digest: unread}
 	if p.IsVerdict() && (slices.Contains(ev.Entry, unseen) || slices.Contains(ev.Start, unseen)) {
-		return "a text in a place that could not be read when the status began, or when its agent was started: nobody knows whether it is newer"
+		return "a text in a place that could not be read when the status began, or when its agent was " +
+			"started: nobody knows whether it is newer"
 	}
 	if p.IsVerdict() && slices.Contains(ev.Start, e) {
 		return "a text that was there already when the status's agent was started last"

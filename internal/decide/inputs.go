@@ -14,8 +14,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Edition is that of the rules in this room. It is raised by hand when a rule comes to mean something else, or asks for more:
-// what an earlier edition has decided is not made again by this one.
+// Edition is that of the rules in this room. It is raised by hand when a rule comes to mean something else, or
+// asks for more: what an earlier edition has decided is not made again by this one.
 const Edition = 2
 
 // What a decision was about.
@@ -39,9 +39,9 @@ const (
 	AskAdopt   = "adopt" // nothing was decided: a task was taken over from a folder
 )
 
-// Inputs are what a decision was made from, beside its workflow, the history before it, and what its own event says (the reason, the last
-// words of an agent). They are kept with the event, so that the decision can be made again from the history alone.
-// The texts that they name by their digests are kept in the task's evidence.
+// Inputs are what a decision was made from, beside its workflow, the history before it, and what its own event
+// says (the reason, the last words of an agent). They are kept with the event, so that the decision can be made
+// again from the history alone. The texts that they name by their digests are kept in the task's evidence.
 type Inputs struct {
 	Ask      string      `json:"ask"`
 	Edition  int         `json:"edition"`
@@ -53,8 +53,9 @@ type Inputs struct {
 	To       task.Status `json:"to,omitempty"`
 	Override bool        `json:"override,omitempty"`
 
-	Death  *Dead                       `json:"death,omitempty"`
-	Limit  *time.Duration              `json:"limit,omitempty"`   // of the status by the project's own word, in nanoseconds
+	Death *Dead `json:"death,omitempty"`
+	// of the status by the project's own word, in nanoseconds
+	Limit  *time.Duration              `json:"limit,omitempty"`
 	NoRoom bool                        `json:"no_room,omitempty"` // the move of a timeout found no workspace
 	Stands map[task.Status]task.Status `json:"stands,omitempty"`
 
@@ -66,7 +67,8 @@ type Inputs struct {
 	Over      bool      `json:"over,omitempty"`
 	Entered   time.Time `json:"entered,omitzero"`
 
-	// What followed and stands nowhere else: what was there when the new status began, and the digest of the hooks with all their words.
+	// What followed and stands nowhere else: what was there when the new status began, and the digest of the
+	// hooks with all their words.
 	Begins []task.Evidence `json:"begins,omitempty"`
 	Hooks  string          `json:"hooks,omitempty"`
 
@@ -124,7 +126,8 @@ func (in Inputs) By(actor task.Actor) Inputs {
 // Of are inputs with the death that was judged.
 func (in Inputs) Of(death task.Death) Inputs {
 	e := death.Ending
-	in.Death = &Dead{Role: death.Role, Hook: death.Hook, Known: e.Known, Status: e.Status, Signal: e.Signal, Unstarted: e.Unstarted}
+	in.Death = &Dead{Role: death.Role, Hook: death.Hook, Known: e.Known, Status: e.Status, Signal: e.Signal,
+		Unstarted: e.Unstarted}
 	return in
 }
 
@@ -147,8 +150,8 @@ func HooksDigest(hooks []task.Hook) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Keep puts the inputs into the first event of the change that was decided from them, and says which texts have to be kept for that.
-// A change without an event keeps none. Of a task that is being born the snapshot is empty.
+// Keep puts the inputs into the first event of the change that was decided from them, and says which texts have
+// to be kept for that. A change without an event keeps none. Of a task that is being born the snapshot is empty.
 func (in Inputs) Keep(def *workflow.Definition, s task.Snapshot, ev Evidence, c task.Change) (task.Change, error) {
 	if len(c.Events) == 0 {
 		return c, nil
@@ -215,7 +218,8 @@ func (in *Inputs) death() task.Death {
 		return task.Death{}
 	}
 	d := *in.Death
-	return task.Death{Role: d.Role, Hook: d.Hook, Ending: task.Ending{Known: d.Known, Status: d.Status, Signal: d.Signal, Unstarted: d.Unstarted}}
+	return task.Death{Role: d.Role, Hook: d.Hook, Ending: task.Ending{Known: d.Known, Status: d.Status,
+		Signal: d.Signal, Unstarted: d.Unstarted}}
 }
 
 // pull is the pull request that was judged, and whether the record had it so already.
@@ -244,7 +248,8 @@ func (in *Inputs) sections(parts []workflow.Part, ev Evidence) {
 		}
 		known := slices.ContainsFunc(in.Read, func(have Section) bool { return have.Line == s.Line })
 		if !known {
-			in.Read = append(in.Read, Section{Name: s.Name, Line: s.Line, Copies: s.Copies, Digest: document.Digest(s.Text)})
+			in.Read = append(in.Read, Section{Name: s.Name, Line: s.Line, Copies: s.Copies,
+				Digest: document.Digest(s.Text)})
 		}
 	}
 }

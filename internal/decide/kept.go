@@ -9,8 +9,8 @@ import (
 	"orange/internal/task"
 )
 
-// Kept lists the texts that an event names and that are kept for it, each once: what a decision rested on, what it looked at besides,
-// and what somebody had made of a file that was put back.
+// Kept lists the texts that an event names and that are kept for it, each once: what a decision rested on, what
+// it looked at besides, and what somebody had made of a file that was put back.
 func Kept(e task.Event) ([]task.Evidence, error) {
 	out := slices.Clone(e.Evidence)
 	if e.Type == task.AgentSpawned || e.Type == task.ReviewStarted {
@@ -43,13 +43,15 @@ func Kept(e task.Event) ([]task.Evidence, error) {
 
 // Traces are what a history says of the record beside the task itself.
 type Traces struct {
-	Entry    []task.Evidence // what stood there when the present status began: what some gates compare with
-	Start    []task.Evidence // the verdicts that stood there when the present status's agent was started last
-	Hooks    map[int]string  // the digest of the hooks that an event has set going, with all their words, by the event's number
-	Stripped []int           // decisions whose inputs are not there, by their events' numbers
+	Entry []task.Evidence // what stood there when the present status began: what some gates compare with
+	Start []task.Evidence // the verdicts that stood there when the present status's agent was started last
+	// the digest of the hooks that an event has set going, with all their words, by the event's number
+	Hooks    map[int]string
+	Stripped []int // decisions whose inputs are not there, by their events' numbers
 }
 
-// began says whether an event tells of the start of an agent that the evidence in the task's status is about from then on.
+// began says whether an event tells of the start of an agent that the evidence in the task's status is about from
+// then on.
 func began(e *task.Event) bool {
 	return (e.Type == task.AgentSpawned || e.Type == task.ReviewStarted) && e.Subject != (task.Subject{})
 }
@@ -67,7 +69,8 @@ func Trace(events []task.Event) (Traces, error) {
 	return out, nil
 }
 
-// pass reads what begins at a place of the history, a decision or an event of its own, and answers how many events that has.
+// pass reads what begins at a place of the history, a decision or an event of its own, and answers how many
+// events that has.
 func (t *Traces) pass(events []task.Event, at int) (int, error) {
 	var in Inputs
 	n := 1

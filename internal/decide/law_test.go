@@ -19,7 +19,8 @@ import (
 
 var (
 	everyStatus = []task.Status{
-		"pending", "planning", "clarification", "working", "agent-review", "reviewing", "stuck", "done", "cancelled", "nowhere",
+		"pending", "planning", "clarification", "working", "agent-review", "reviewing", "stuck", "done",
+		"cancelled", "nowhere",
 	}
 	everyActor = []task.Actor{
 		{Role: "worker"}, {Role: "reviewer"}, {Role: "human"}, {Role: "cto"}, {Role: "tester"}, {Rule: true},
@@ -70,7 +71,8 @@ func agrees(t *testing.T, def *workflow.Definition, b book) {
 		ev = withGit(ev, p.moved, p.dirty)
 		d, err := decide.Transition(def, tk, ev, req, noon)
 		if found, want := err == nil && d.Moved, accepts(laws, tk.Status, to, req.Actor, p, round); found != want {
-			rt.Fatalf("found moved = %t for %s -> %s in round %d with %+v by %+v (%v), want %t", found, tk.Status, to, round, p, req.Actor, err, want)
+			rt.Fatalf("found moved = %t for %s -> %s in round %d with %+v by %+v (%v), want %t", found, tk.Status,
+				to, round, p, req.Actor, err, want)
 		}
 		if err == nil && !d.Moved && to != tk.Status {
 			rt.Fatalf("found a yes without a move from %s to %s", tk.Status, to)
@@ -139,11 +141,13 @@ func born(rt *rapid.T, def *workflow.Definition) *walker {
 // edit writes the document anew, with texts that repeat often, so that old evidence is tried again.
 func (w *walker) edit(rt *rapid.T) {
 	number := rapid.IntRange(1, 3).Draw(rt, "number")
-	switch rapid.SampledFrom([]string{"keep", "all", "handoff", "pass", "fail", "none", "unreadable"}).Draw(rt, "edit") {
+	switch rapid.SampledFrom([]string{"keep", "all", "handoff", "pass", "fail", "none", "unreadable"}).Draw(rt,
+		"edit") {
 	case "keep":
 		return
 	case "all":
-		w.body = fmt.Sprintf("## Plan\nTOUCHING: all\n## Handoff\nDONE: part %d\n## Review\nVerdict: FAIL\n%d\n", number, number)
+		w.body = fmt.Sprintf("## Plan\nTOUCHING: all\n## Handoff\nDONE: part %d\n## Review\nVerdict: FAIL\n%d\n",
+			number, number)
 	case "handoff":
 		w.body += fmt.Sprintf("## Handoff\nDONE: part %d\n", number)
 	case "pass":
@@ -197,7 +201,8 @@ func copyTask(t task.Task) task.Task {
 }
 
 func (w *walker) copyEvidence() decide.Evidence {
-	ev := decide.Evidence{Trouble: w.ev.Trouble, Spent: slices.Clone(w.ev.Spent), Entry: slices.Clone(w.ev.Entry), Facts: maps.Clone(w.ev.Facts)}
+	ev := decide.Evidence{Trouble: w.ev.Trouble, Spent: slices.Clone(w.ev.Spent), Entry: slices.Clone(w.ev.Entry),
+		Facts: maps.Clone(w.ev.Facts)}
 	if w.ev.Document != nil {
 		ev.Document = document.Read([]byte(frontmatter + w.body))
 	}
@@ -232,15 +237,20 @@ func (w *walker) accepted(rt *rapid.T, c task.Change, req task.Request) {
 		rt.Fatalf("found %s -> %s taken by %+v, want one of %q", edge.From, edge.To, req.Actor, edge.By)
 	case len(c.Events) != 1 || !c.Events[0].IsMove():
 		rt.Fatalf("found the events %+v, want exactly one move", c.Events)
-	case from.Name == to.Name && (c.Task.Previous != w.task.Previous || c.Task.Counters.Get(task.ReviewRound) != w.task.Counters.Get(task.ReviewRound)):
+	case from.Name == to.Name &&
+		(c.Task.Previous != w.task.Previous ||
+			c.Task.Counters.Get(task.ReviewRound) != w.task.Counters.Get(task.ReviewRound)):
 		rt.Fatalf("found %+v, want a status that begins anew in the same round", c.Task)
-	case c.Task.Counters.Get("rereviews") > mostAnew || req.Actor.Role == task.RoleHuman && c.Task.Counters.Get("rereviews") != 0:
+	case c.Task.Counters.Get("rereviews") > mostAnew || req.Actor.Role == task.RoleHuman &&
+		c.Task.Counters.Get("rereviews") != 0:
 		rt.Fatalf("found a review that was begun anew %d times, by %+v", c.Task.Counters.Get("rereviews"), req.Actor)
-	case c.Events[0].From != w.task.Status || c.Events[0].To != req.To || from.Name != to.Name && c.Task.Previous != w.task.Status:
+	case c.Events[0].From != w.task.Status || c.Events[0].To != req.To || from.Name != to.Name &&
+		c.Task.Previous != w.task.Status:
 		rt.Fatalf("found %+v, want a move from %q to %q", c.Events[0], w.task.Status, req.To)
 	case c.Expect != w.task.Version || !c.Entered || !c.Events[0].Counters.Equal(c.Task.Counters):
 		rt.Fatalf("found a change that does not fit its task: %+v", c)
-	case w.def.Name == "default" && c.Task.Counters.Get(task.ReviewRound) > 2: // in classic a person may have a third one after stuck
+	// in classic a person may have a third one after stuck
+	case w.def.Name == "default" && c.Task.Counters.Get(task.ReviewRound) > 2:
 		rt.Fatalf("found round %d, want no more than 2 in one cycle", c.Task.Counters.Get(task.ReviewRound))
 	case len(c.Spent) != len(edge.Gate):
 		rt.Fatalf("found %d pieces of evidence for a gate of %d parts", len(c.Spent), len(edge.Gate))

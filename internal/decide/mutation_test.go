@@ -8,7 +8,8 @@ import (
 
 func rulesBroken() mutation.Suite {
 	return mutation.Suite{
-		List: "testdata/mutations.txt", Least: 60, Skip: "TestEveryMutation", Heavy: "TestAReplay_makes|TestEveryEarlierProjection|TestLaws|TestWhy_saysWhat",
+		List: "testdata/mutations.txt", Least: 60, Skip: "TestEveryMutation",
+		Heavy: "TestAReplay_makes|TestEveryEarlierProjection|TestLaws|TestWhy_saysWhat",
 	}
 }
 

@@ -22,10 +22,12 @@ func NeedsOfAll(def *workflow.Definition, t task.Task) []workflow.Part {
 	return parts
 }
 
-// Next finds the one move that the evidence supports, and says what it rests on. The reason is the one that the actor gives.
-// Where no move out of the status asks for evidence, the only one that goes on counts as supported: it asks for nothing.
-// Where several would do, or none, the answer is a *Rejection that tells of each what it lacks.
-func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, reason string, now time.Time) (to task.Status, why string, err error) {
+// Next finds the one move that the evidence supports, and says what it rests on. The reason is the one that the
+// actor gives. Where no move out of the status asks for evidence, the only one that goes on counts as supported:
+// it asks for nothing. Where several would do, or none, the answer is a *Rejection that tells of each what it
+// lacks.
+func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, reason string, now time.Time) (
+	to task.Status, why string, err error) {
 	var supported, free []task.Status
 	rested := map[task.Status]string{}
 	var details []Detail
@@ -44,7 +46,8 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 		case len(move.Evidence) > 0:
 			supported = append(supported, target)
 			rested[target] = "it rests on " + sources(move.Evidence)
-		case !marks.Escalation && (!marks.Terminal || marks.Well): // else it gives the task up, or takes it out of its way
+		// else it gives the task up, or takes it out of its way
+		case !marks.Escalation && (!marks.Terminal || marks.Well):
 			free = append(free, target)
 			rested[target] = "no move out of here asks for evidence"
 		}
@@ -61,14 +64,17 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 
 // restartsOnly says whether all edges from the task's status to itself start it anew because the tip moved.
 func restartsOnly(def *workflow.Definition, t task.Task) bool {
-	return !slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool { return !restarts(edge) })
+	return !slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool {
+		return !restarts(edge)
+	})
 }
 
 // restarts says whether an edge from a status to itself starts it anew because the tip moved.
 func restarts(edge *workflow.Transition) bool { return workflow.Asks(edge.Gate, workflow.GitMoved) }
 
-// CanRestart reports whether the actor may have the task's present status begin anew by asking for it: over an edge from it to itself that asks
-// for nothing, or for a branch that has moved. One that counts a failure is no such edge: who means a failure says so with its evidence.
+// CanRestart reports whether the actor may have the task's present status begin anew by asking for it: over an
+// edge from it to itself that asks for nothing, or for a branch that has moved. One that counts a failure is no
+// such edge: who means a failure says so with its evidence.
 func CanRestart(def *workflow.Definition, t task.Task, actor task.Actor) bool {
 	t.Counters = resetBy(def, t.Counters, actor)
 	return slices.ContainsFunc(edges(def, t, t.Status), func(edge *workflow.Transition) bool {
@@ -78,7 +84,9 @@ func CanRestart(def *workflow.Definition, t task.Task, actor task.Actor) bool {
 
 // asksForEvidence says whether a move that the actor may ask for has a gate.
 func asksForEvidence(def *workflow.Definition, t task.Task, actor task.Actor) bool {
-	return slices.ContainsFunc(out(def, t), func(edge *workflow.Transition) bool { return len(edge.Gate) > 0 && Allows(edge, actor) })
+	return slices.ContainsFunc(out(def, t), func(edge *workflow.Transition) bool {
+		return len(edge.Gate) > 0 && Allows(edge, actor)
+	})
 }
 
 func sources(evidence []task.Evidence) string {
@@ -102,10 +110,12 @@ func lackOf(target task.Status, err error) []Detail {
 	return details
 }
 
-func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []task.Status, details []Detail) *Rejection {
+func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []task.Status,
+	details []Detail) *Rejection {
 	r := &Rejection{
 		Code: NoNext, Task: t.ID, From: t.Status, Details: details, Open: Open(def, t, actor),
-		Message: fmt.Sprintf("cannot tell where task %s goes from %q: no move is supported by evidence", t.ID, t.Status),
+		Message: fmt.Sprintf("cannot tell where task %s goes from %q: no move is supported by evidence", t.ID,
+			t.Status),
 	}
 	if s, _ := def.State(t.Status); s.Terminal {
 		r.Message = fmt.Sprintf("cannot move task %s on: it is %q, which is final", t.ID, t.Status)
@@ -117,14 +127,16 @@ func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []t
 		r.Message = fmt.Sprintf("cannot tell where task %s goes from %q: several moves are open", t.ID, t.Status)
 		for _, to := range several {
 			r.Details = append(r.Details, Detail{
-				Condition: "open", Found: fmt.Sprintf("%q", to), Want: "choose: orange task update " + t.ID + " --status " + string(to),
+				Condition: "open", Found: fmt.Sprintf("%q", to), Want: "choose: orange task update " + t.ID +
+					" --status " + string(to),
 			})
 		}
 	}
 	return r
 }
 
-// Overridable is the move that an override without a target means: the only one that the workflow allows to be overridden.
+// Overridable is the move that an override without a target means: the only one that the workflow allows to be
+// overridden.
 func Overridable(def *workflow.Definition, t task.Task, actor task.Actor) (task.Status, error) {
 	var found []task.Status
 	for _, edge := range out(def, t) {
@@ -137,21 +149,26 @@ func Overridable(def *workflow.Definition, t task.Task, actor task.Actor) (task.
 	}
 	r := &Rejection{
 		Code: OverrideDenied, Task: t.ID, From: t.Status, Open: Open(def, t, actor),
-		Message: fmt.Sprintf("cannot override a move of task %s out of %q: the workflow %q allows that for none", t.ID, t.Status, def.Name),
+		Message: fmt.Sprintf("cannot override a move of task %s out of %q: the workflow %q allows that for none",
+			t.ID, t.Status, def.Name),
 	}
 	if len(found) > 1 {
-		r.Message = fmt.Sprintf("cannot override a move of task %s out of %q: several may be overridden", t.ID, t.Status)
+		r.Message = fmt.Sprintf("cannot override a move of task %s out of %q: several may be overridden", t.ID,
+			t.Status)
 		for _, to := range found {
-			r.Details = append(r.Details, Detail{Condition: "open to an override", Found: fmt.Sprintf("%q", to), Want: "choose: --to " + string(to)})
+			r.Details = append(r.Details, Detail{Condition: "open to an override", Found: fmt.Sprintf("%q", to),
+				Want: "choose: --to " + string(to)})
 		}
 	}
 	return "", r
 }
 
-// Redo judges taking a task back to a state that the workflow lets begin anew: one that it has been in, and that does not come after
-// the present one in the file. It is the only way out of a terminal state. Events are the task's whole history.
-// Whoever is at work is ended, the files of the state's folder are set aside, and its agent is started.
-func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, events []task.Event, actor task.Actor, reason string, now time.Time) (task.Change, error) {
+// Redo judges taking a task back to a state that the workflow lets begin anew: one that it has been in, and that
+// does not come after the present one in the file. It is the only way out of a terminal state. Events are the
+// task's whole history. Whoever is at work is ended, the files of the state's folder are set aside, and its agent
+// is started.
+func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, events []task.Event,
+	actor task.Actor, reason string, now time.Time) (task.Change, error) {
 	if refused := redoRefused(def, t, to, events, actor); refused != nil {
 		return task.Change{}, refused
 	}
@@ -176,12 +193,14 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ev
 		Task: t, Expect: expect, Hooks: hooks, Entered: true, Entry: Digests(def, to, ev), Lease: lease(t, hooks),
 		Events: []task.Event{actor.Sign(task.Event{
 			Time: now, Type: task.StatusChanged, From: from, To: to, Reason: reason, Counters: t.Counters,
-			Workflow: def.Digest, Hooks: actions(hooks), Subject: t.Subject, Data: map[string]string{task.DataRedo: string(to)},
+			Workflow: def.Digest, Hooks: actions(hooks), Subject: t.Subject, Data: map[string]string{
+				task.DataRedo: string(to)},
 		})},
 	}, nil
 }
 
-func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events []task.Event, actor task.Actor) *Rejection {
+func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events []task.Event,
+	actor task.Actor) *Rejection {
 	var names []string
 	for _, s := range def.Redo {
 		names = append(names, s.Name)
@@ -189,15 +208,18 @@ func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events [
 	found, want := "", "choose one of: "+strings.Join(names, ", ")
 	switch {
 	case len(names) == 0:
-		found, want = fmt.Sprintf("none: the workflow %q names no states under redo", def.Name), "move the task over its transitions"
+		found, want = fmt.Sprintf("none: the workflow %q names no states under redo", def.Name),
+			"move the task over its transitions"
 	case place(def, to) < 0:
 		found = fmt.Sprintf("%q, which is no state of the workflow %q", to, def.Name)
 	case !slices.Contains(names, string(to)):
 		found = fmt.Sprintf("%q, which is none", to)
 	case place(def, to) > place(def, t.Status):
-		found, want = fmt.Sprintf("%q, which comes after %q", to, t.Status), "finish what comes before it: nothing is skipped"
+		found, want = fmt.Sprintf("%q, which comes after %q", to, t.Status),
+			"finish what comes before it: nothing is skipped"
 	case !wasIn(events, to):
-		found, want = fmt.Sprintf("%q, in which the task has never been", to), "finish what comes before it: nothing is skipped"
+		found, want = fmt.Sprintf("%q, in which the task has never been", to),
+			"finish what comes before it: nothing is skipped"
 	case actor.Role != task.RoleHuman || actor.Rule:
 		found, want = fmt.Sprintf("the role %q asking", actor.Name()), "have a person ask"
 	default:
@@ -221,9 +243,10 @@ func place(def *workflow.Definition, status task.Status) int {
 	return slices.IndexFunc(def.States, func(s workflow.State) bool { return s.Name == status })
 }
 
-// Migrate judges giving a task the rules of another workflow. Stands says which of its states stands for which of the present one's;
-// one that it does not name stands for itself.
-func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands map[task.Status]task.Status, ev Evidence, actor task.Actor, now time.Time) (task.Change, error) {
+// Migrate judges giving a task the rules of another workflow. Stands says which of its states stands for which of
+// the present one's; one that it does not name stands for itself.
+func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands map[task.Status]task.Status,
+	ev Evidence, actor task.Actor, now time.Time) (task.Change, error) {
 	to := standsFor(stands, t.Status)
 	if refused := migrateRefused(def, t, owed, stands, actor); refused != nil {
 		return task.Change{}, refused
@@ -232,7 +255,8 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
 	t.UpdatedAt = now
 	t.Counters = resetBy(def, started(def, renamed(t.Counters, stands)), actor)
-	data := map[string]string{"from": before.Workflow.Digest, "to": def.Digest, "workflow": def.Name, "version": strconv.Itoa(def.Version)}
+	data := map[string]string{"from": before.Workflow.Digest, "to": def.Digest, "workflow": def.Name,
+		"version": strconv.Itoa(def.Version)}
 	if t.QueuedFor != "" {
 		t.QueuedFor = standsFor(stands, t.QueuedFor)
 	}
@@ -260,14 +284,16 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 		c.Task.Previous, c.Task.QueuedFor = previous, queued // it has not moved: its status has another name
 		c.Entered, c.Entry = true, Digests(def, to, ev)
 		c.Events = append(c.Events, actor.Sign(task.Event{
-			Time: now, Type: task.StatusChanged, From: before.Status, To: to, Counters: c.Task.Counters, Workflow: def.Digest,
-			Reason: "what stands for it in the other workflow", Subject: c.Task.Subject, Data: names,
+			Time: now, Type: task.StatusChanged, From: before.Status, To: to, Counters: c.Task.Counters,
+			Workflow: def.Digest,
+			Reason:   "what stands for it in the other workflow", Subject: c.Task.Subject, Data: names,
 		}))
 	}
 	return c, nil
 }
 
-func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands map[task.Status]task.Status, actor task.Actor) *Rejection {
+func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
+	stands map[task.Status]task.Status, actor task.Actor) *Rejection {
 	to := standsFor(stands, t.Status)
 	state, _ := def.State(to)
 	var details []Detail
@@ -283,14 +309,17 @@ func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
 	}
 	for _, s := range needed {
 		if s != "" && place(def, standsFor(stands, s)) < 0 {
-			tell("a state that both have", fmt.Sprintf("no state %q in the workflow %q", standsFor(stands, s), def.Name), fmt.Sprintf("say what stands for it: --map %s=STATE", s))
+			tell("a state that both have", fmt.Sprintf("no state %q in the workflow %q", standsFor(stands, s),
+				def.Name), fmt.Sprintf("say what stands for it: --map %s=STATE", s))
 		}
 	}
 	if len(details) == 0 && state.Terminal == t.Live {
-		tell("a state that both have", fmt.Sprintf("%q, which is final in only one of both workflows", to), fmt.Sprintf("choose another one: --map %s=STATE", t.Status))
+		tell("a state that both have", fmt.Sprintf("%q, which is final in only one of both workflows", to),
+			fmt.Sprintf("choose another one: --map %s=STATE", t.Status))
 	}
 	if len(owed) > 0 {
-		tell("no hook owed", fmt.Sprintf("%d under the present rules", len(owed)), "wait until they are done, or: orange task retry "+t.ID)
+		tell("no hook owed", fmt.Sprintf("%d under the present rules", len(owed)),
+			"wait until they are done, or: orange task retry "+t.ID)
 	}
 	if len(details) == 0 {
 		return nil

@@ -90,16 +90,21 @@ func TestNext_isTheOneMoveThatTheEvidenceSupports(t *testing.T) {
 		code   string
 		says   string
 	}{
-		"a file":                 {status: "plan", facts: map[string]string{"plan/plan.json": "{}"}, to: "build", why: "plan/plan.json"},
-		"the way back":           {status: "plan", body: "## Again\nbetter\n", to: "plan", why: "## again"},
-		"both":                   {status: "plan", body: "## Again\nbetter\n", facts: map[string]string{"plan/plan.json": "{}"}, code: decide.NoNext, says: "several moves are open"},
-		"nothing":                {status: "plan", code: decide.NoNext, says: "to do: a plan in JSON"},
-		"one of two ways":        {status: "build", facts: map[string]string{"tests": "green"}, to: "check", why: "tests"},
-		"a guard speaks against": {status: "build", body: "## Flaw\nbad\n", code: decide.NoNext, says: `to "plan": asked > 0: found asked = 0`},
-		"a final status":         {status: "done", code: decide.NoNext, says: "orange task redo T1 STATE"},
+		"a file": {status: "plan", facts: map[string]string{"plan/plan.json": "{}"}, to: "build",
+			why: "plan/plan.json"},
+		"the way back": {status: "plan", body: "## Again\nbetter\n", to: "plan", why: "## again"},
+		"both": {status: "plan", body: "## Again\nbetter\n", facts: map[string]string{
+			"plan/plan.json": "{}"}, code: decide.NoNext, says: "several moves are open"},
+		"nothing": {status: "plan", code: decide.NoNext, says: "to do: a plan in JSON"},
+		"one of two ways": {status: "build", facts: map[string]string{"tests": "green"}, to: "check",
+			why: "tests"},
+		"a guard speaks against": {status: "build", body: "## Flaw\nbad\n", code: decide.NoNext,
+			says: `to "plan": asked > 0: found asked = 0`},
+		"a final status": {status: "done", code: decide.NoNext, says: "orange task redo T1 STATE"},
 	} {
 		to, why, err := decide.Next(def, newTask(tt.status), seen(def, tt.body, tt.facts), human(), "", noon)
-		if to != tt.to || codeOf(err) != tt.code || !strings.Contains(why, tt.why) || err != nil && !strings.Contains(err.Error(), tt.says) {
+		if to != tt.to || codeOf(err) != tt.code || !strings.Contains(why, tt.why) || err != nil &&
+			!strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: found %q because %q (%v), want %q", name, to, why, err, tt.to)
 		}
 	}
@@ -112,14 +117,17 @@ func TestOverride_ignoresTheConditionsOfAMarkedEdgeForAPersonWithAReason(t *test
 	over := func(to task.Status, actor task.Actor, reason string) (decide.Decision, string) {
 		return ask(def, tk, seen(def, "", nil), task.Request{To: to, Actor: actor, Reason: reason, Override: true})
 	}
-	if d, code := over("done", human(), "I saw it work"); code != "" || !strings.Contains(d.Change.Events[0].Data[task.DataOverride], "verdict.json: nothing of the kind") ||
+	if d, code := over("done", human(), "I saw it work"); code != "" ||
+		!strings.Contains(d.Change.Events[0].Data[task.DataOverride], "verdict.json: nothing of the kind") ||
 		d.Change.Events[0].Reason != "I saw it work" || len(d.Change.Spent) != 0 {
 		t.Errorf("found %+v (%s), want the move, with what was ignored", d.Change, code)
 	}
 	for code, try := range map[string]func() (decide.Decision, string){
-		decide.ReasonMissing:     func() (decide.Decision, string) { return over("done", human(), " ") },
-		decide.OverrideDenied:    func() (decide.Decision, string) { return over("build", human(), "because") },
-		decide.ActorDenied:       func() (decide.Decision, string) { return over("done", task.Actor{Role: task.RoleWorker}, "because") },
+		decide.ReasonMissing:  func() (decide.Decision, string) { return over("done", human(), " ") },
+		decide.OverrideDenied: func() (decide.Decision, string) { return over("build", human(), "because") },
+		decide.ActorDenied: func() (decide.Decision, string) {
+			return over("done", task.Actor{Role: task.RoleWorker}, "because")
+		},
 		decide.IllegalTransition: func() (decide.Decision, string) { return over("plan", human(), "because") },
 	} {
 		if d, got := try(); got != code || d.Moved {
@@ -140,7 +148,8 @@ func TestRedo_leadsOnlyToKnownAndEarlierStates(t *testing.T) {
 	over := newTask("done")
 	over.Live, over.Workspace = false, ""
 	been := []task.Event{ // in plan and build, and by an escalation in help
-		{Type: task.Created, Data: map[string]string{"status": "plan"}}, {Type: task.StatusChanged, From: "plan", To: "build"},
+		{Type: task.Created, Data: map[string]string{"status": "plan"}},
+		{Type: task.StatusChanged, From: "plan", To: "build"},
 	}
 	young := newTask("help")
 	for name, tt := range map[string]struct {
@@ -150,14 +159,18 @@ func TestRedo_leadsOnlyToKnownAndEarlierStates(t *testing.T) {
 		hooks  string
 		refuse string
 	}{
-		"back":             {task: newTask("check"), to: "plan", actor: human(), hooks: "kill_session set_aside spawn_agent"},
-		"the same":         {task: newTask("build"), to: "build", actor: human(), hooks: "kill_session set_aside spawn_agent"},
-		"opened again":     {task: over, to: "build", actor: human(), hooks: "kill_session set_aside acquire_workspace spawn_agent"},
+		"back": {task: newTask("check"), to: "plan", actor: human(),
+			hooks: "kill_session set_aside spawn_agent"},
+		"the same": {task: newTask("build"), to: "build", actor: human(),
+			hooks: "kill_session set_aside spawn_agent"},
+		"opened again": {task: over, to: "build", actor: human(),
+			hooks: "kill_session set_aside acquire_workspace spawn_agent"},
 		"ahead":            {task: newTask("plan"), to: "build", actor: human(), refuse: "comes after"},
 		"never there":      {task: young, to: "build", actor: human(), refuse: "has never been"},
 		"unknown":          {task: newTask("check"), to: "coding", actor: human(), refuse: "no state of the workflow"},
 		"not to be redone": {task: newTask("done"), to: "check", actor: human(), refuse: "choose one of: plan, build"},
-		"an agent asks":    {task: newTask("check"), to: "plan", actor: task.Actor{Role: task.RoleWorker}, refuse: "have a person ask"},
+		"an agent asks": {task: newTask("check"), to: "plan", actor: task.Actor{Role: task.RoleWorker},
+			refuse: "have a person ask"},
 	} {
 		been := been
 		if name == "never there" {
@@ -170,7 +183,8 @@ func TestRedo_leadsOnlyToKnownAndEarlierStates(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || c.Task.Status != tt.to || !c.Task.Live || strings.Join(c.Events[0].Hooks, " ") != tt.hooks || !c.Events[0].IsMove() {
+		if err != nil || c.Task.Status != tt.to || !c.Task.Live ||
+			strings.Join(c.Events[0].Hooks, " ") != tt.hooks || !c.Events[0].IsMove() {
 			t.Errorf("%s: found %+v (%v)", name, c, err)
 		}
 	}
@@ -183,7 +197,8 @@ func TestFailures_areCountedBeforeTheGuardsAndForgottenWhenTheStateIsLeftForward
 	tk := newTask("check")
 	for want := 1; want <= 2; want++ { // the first two go back to build
 		d, code := ask(def, tk, ev, task.Request{To: "build", Actor: human()})
-		if code != "" || d.Change.Task.Counters.Failures("check") != want || d.Change.Events[0].Data[task.DataFailure] == "" {
+		if code != "" || d.Change.Task.Counters.Failures("check") != want ||
+			d.Change.Events[0].Data[task.DataFailure] == "" {
 			t.Fatalf("failure %d: found %+v (%s)", want, d.Change, code)
 		}
 		back, code := ask(def, d.Change.Task, ev, task.Request{To: "check", Actor: human()})
@@ -230,10 +245,12 @@ func TestReason_isAskedForWhereTheEdgeWantsOne(t *testing.T) {
 	t.Parallel()
 	def := stepsWorkflow(t)
 	for _, from := range []task.Status{"plan", "build", "check", "help"} {
-		if _, code := ask(def, newTask(from), seen(def, "", nil), task.Request{To: "dropped", Actor: human()}); code != decide.ReasonMissing {
+		if _, code := ask(def, newTask(from), seen(def, "", nil), task.Request{
+			To: "dropped", Actor: human()}); code != decide.ReasonMissing {
 			t.Errorf("from %s: found %q, want a refusal for want of a reason", from, code)
 		}
-		if d, code := ask(def, newTask(from), seen(def, "", nil), task.Request{To: "dropped", Actor: human(), Reason: "no money"}); code != "" || d.Change.Task.Live {
+		if d, code := ask(def, newTask(from), seen(def, "", nil), task.Request{
+			To: "dropped", Actor: human(), Reason: "no money"}); code != "" || d.Change.Task.Live {
 			t.Errorf("from %s: found %q", from, code)
 		}
 	}
@@ -254,7 +271,9 @@ func TestFacts_areSpentAndMustBeNewWhereTheGateSaysSo(t *testing.T) {
 	if _, code := ask(def, newTask("check"), ev, task.Request{To: "done", Actor: human()}); code != decide.GateUnmet {
 		t.Errorf("spent evidence: found %q", code)
 	}
-	into, code := ask(def, newTask("build"), seen(def, "", map[string]string{"verdict.json": "old", "tests": "green"}), task.Request{To: "check", Actor: human()})
+	into, code := ask(def, newTask("build"),
+		seen(def, "", map[string]string{"verdict.json": "old", "tests": "green"}), task.Request{
+			To: "check", Actor: human()})
 	if code != "" || len(into.Change.Entry) != 1 || into.Change.Entry[0].Source != "verdict.json" {
 		t.Fatalf("what was there at the entry: found %+v (%s)", into.Change.Entry, code)
 	}
@@ -269,10 +288,12 @@ func TestCreateFromPlan_beginsWhereTheWorkflowSays(t *testing.T) {
 	t.Parallel()
 	def := stepsWorkflow(t)
 	c, err := decide.CreateFromPlan(def, task.Task{ID: "T1"}, human(), noon)
-	if err != nil || c.Task.Status != "plan" || c.Task.Counters.Get("asked") != 1 || c.Task.Counters.Get("budget") != 5 || len(c.Hooks) != 3 {
+	if err != nil || c.Task.Status != "plan" || c.Task.Counters.Get("asked") != 1 ||
+		c.Task.Counters.Get("budget") != 5 || len(c.Hooks) != 3 {
 		t.Errorf("found %+v (%v)", c, err)
 	}
-	if _, err := decide.CreateFromPlan(defaultWorkflow(t), task.Task{ID: "T1"}, human(), noon); codeOf(err) != decide.NoMove {
+	if _, err := decide.CreateFromPlan(defaultWorkflow(t), task.Task{ID: "T1"}, human(), noon); codeOf(
+		err) != decide.NoMove {
 		t.Errorf("found %v, want a refusal: default has no entry for a plan file", err)
 	}
 }
@@ -283,15 +304,18 @@ func TestMigrate_wantsAStatusThatBothWorkflowsHave(t *testing.T) {
 	tk := newTask("build")
 	tk.Workflow = task.WorkflowRef{Name: "steps", Version: 2, Digest: "old"}
 	c, err := decide.Migrate(def, tk, nil, nil, decide.Evidence{}, human(), noon)
-	if err != nil || c.Task.Workflow.Digest != def.Digest || c.Task.Counters.Get("budget") != 5 || c.Events[0].IsMove() {
+	if err != nil || c.Task.Workflow.Digest != def.Digest || c.Task.Counters.Get("budget") != 5 ||
+		c.Events[0].IsMove() {
 		t.Errorf("found %+v (%v)", c, err)
 	}
 	tk.Status, tk.Previous, tk.QueuedFor = "working", "working", "working"
 	tk.Counters = tk.Counters.With(task.Failures("working"), 2)
 	to := func(s task.Status) map[task.Status]task.Status { return map[task.Status]task.Status{"working": s} }
 	c, err = decide.Migrate(def, tk, nil, to("build"), evidence(""), human(), noon)
-	if err != nil || len(c.Events) != 2 || !c.Events[1].IsMove() || c.Events[1].From != "working" || c.Task.Status != "build" ||
-		c.Task.Previous != "build" || c.Task.QueuedFor != "build" || c.Task.Counters.Failures("build") != 2 || c.Task.Counters.Failures("working") != 0 {
+	if err != nil || len(c.Events) != 2 || !c.Events[1].IsMove() || c.Events[1].From != "working" ||
+		c.Task.Status != "build" ||
+		c.Task.Previous != "build" || c.Task.QueuedFor != "build" || c.Task.Counters.Failures("build") != 2 ||
+		c.Task.Counters.Failures("working") != 0 {
 		t.Errorf("with another status: found %+v (%v)", c, err)
 	}
 	for name, try := range map[string]func() error{
@@ -322,25 +346,30 @@ func TestNext_leavesTheChoiceToAPersonWhereSeveralMovesAskForNothing(t *testing.
 	t.Parallel()
 	def := tiny([]workflow.Transition{{From: "busy", To: "help"}, {From: "busy", To: "todo"}})
 	to, _, err := decide.Next(def, newTask("busy"), evidence(""), human(), "", noon)
-	if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "--status help") || !strings.Contains(err.Error(), "--status todo") {
+	if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "--status help") ||
+		!strings.Contains(err.Error(), "--status todo") {
 		t.Errorf("found %q (%v), want the choice between help and todo", to, err)
 	}
 }
 
-// A person who looks at finished work chooses whether it is merged or reviewed anew; where the branch has moved since, it cannot be merged.
+// A person who looks at finished work chooses whether it is merged or reviewed anew; where the branch has moved
+// since, it cannot be merged.
 func TestNext_leavesTheChoiceToAPersonWhereGitSpeaksForSeveralMoves(t *testing.T) {
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("reviewing")
 	to, _, err := decide.Next(def, one, evidence(""), human(), "", noon)
-	if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "--status done") || !strings.Contains(err.Error(), "--status agent-review") {
+	if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "--status done") ||
+		!strings.Contains(err.Error(), "--status agent-review") {
 		t.Errorf("found %q (%v), want the choice between done and agent-review", to, err)
 	}
-	if to, why, err := decide.Next(def, one, withGit(evidence(""), true, false), human(), "", noon); to != "agent-review" || err != nil {
+	if to, why, err := decide.Next(def, one, withGit(evidence(""), true, false), human(), "",
+		noon); to != "agent-review" || err != nil {
 		t.Errorf("the branch has moved: found %q because %s (%v)", to, why, err)
 	}
 	// A review that is at work is not begun anew by whoever only asks what is next.
 	one.Status = "agent-review"
-	if to, _, err := decide.Next(def, one, withGit(evidence(""), true, false), human(), "", noon); to != "" || codeOf(err) != decide.NoNext {
+	if to, _, err := decide.Next(def, one, withGit(evidence(""), true, false), human(), "", noon); to != "" ||
+		codeOf(err) != decide.NoNext {
 		t.Errorf("under review: found %q (%v)", to, err)
 	}
 }
@@ -368,7 +397,8 @@ prompts: {go: Go.}
 // Defect: next led out of planning without a plan, and back to work from a review that a person had not looked at.
 func TestNext_neverTakesAMoveThatAsksForNothingWhereAnotherAsksForEvidence(t *testing.T) {
 	t.Parallel()
-	for name, statuses := range map[string][]task.Status{"default": {"planning", "clarification", "working", "agent-review"}, "classic": {"working", "agent-review"}} {
+	for name, statuses := range map[string][]task.Status{
+		"default": {"planning", "clarification", "working", "agent-review"}, "classic": {"working", "agent-review"}} {
 		def := shippedWorkflow(t, name)
 		for _, status := range statuses {
 			to, _, err := decide.Next(def, newTask(status), evidence(""), human(), "", noon)
@@ -401,7 +431,8 @@ transitions:
 	}
 }
 
-// Who asks for the status that the task has means to have it done anew only where the workflow has a way for that which asks for nothing.
+// Who asks for the status that the task has means to have it done anew only where the workflow has a way for that
+// which asks for nothing.
 func TestCanRestart_isThereWhereAnEdgeToItselfAsksForNothing(t *testing.T) {
 	t.Parallel()
 	of := func(name string) *workflow.Definition { return shippedWorkflow(t, name) }

@@ -5,8 +5,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Note is an event that changes nothing of a task but what is in it, put on record for whoever asked. One that names a person sets back
-// the counters that people set back, as all that a person does to a task.
+// Note is an event that changes nothing of a task but what is in it, put on record for whoever asked. One that
+// names a person sets back the counters that people set back, as all that a person does to a task.
 func Note(def *workflow.Definition, before, after task.Task, actor task.Actor, event task.Event) task.Change {
 	after, event = signed(def, after, actor, event)
 	return task.Change{Task: after, Expect: before.Version, Events: []task.Event{event}}

@@ -10,7 +10,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// What a person does to a task that moves nothing is judged again like all else, where it sets a counter back. What tells of an agent sets none back.
+// What a person does to a task that moves nothing is judged again like all else, where it sets a counter back.
+// What tells of an agent sets none back.
 func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 	t.Parallel()
 	def := *defaultWorkflow(t)
@@ -31,14 +32,16 @@ func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 		{"a merge that nobody can judge again", task.Merged, ada, 1, 1, 0, true},
 		{"an agent that is said to set it back", task.Updated, task.Actor{Role: task.RoleWorker}, 2, 1, 1, false},
 	} {
-		w := &stroll{t: t, def: &def, dice: rand.New(rand.NewPCG(1, 5)), now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), texts: map[string]string{}}
+		w := &stroll{t: t, def: &def, dice: rand.New(rand.NewPCG(1, 5)),
+			now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), texts: map[string]string{}}
 		w.born()
 		if got := w.s.Task.Counters.Get("rereviews"); got != 3 {
 			t.Fatalf("it begins with %d", got)
 		}
 		for range 2 { // the second time there is nothing to set back
 			w.now = w.now.Add(time.Second)
-			c := decide.Note(&def, w.s.Task, w.s.Task, ada, task.Event{Time: w.now, Type: row.kind, Data: map[string]string{task.DataSummary: "another"}})
+			c := decide.Note(&def, w.s.Task, w.s.Task, ada, task.Event{
+				Time: w.now, Type: row.kind, Data: map[string]string{task.DataSummary: "another"}})
 			if len(c.Events[0].Counters) == 0 {
 				w.record(c.Task, c.Events)
 				continue
@@ -54,7 +57,8 @@ func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 			t.Errorf("%s: it ends with %d", row.name, got)
 		}
 		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
-		if err != nil || got.Decisions != row.decided || got.Skipped != row.skipped || len(got.Untold) > 0 != row.stripped || len(got.Different) != row.different {
+		if err != nil || got.Decisions != row.decided || got.Skipped != row.skipped ||
+			len(got.Untold) > 0 != row.stripped || len(got.Different) != row.different {
 			t.Errorf("%s: %v, %+v", row.name, err, got)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// What the death of a phase's agent leads to: its files count as if it had asked; every other death is a crash, and the task stays.
+// What the death of a phase's agent leads to: its files count as if it had asked; every other death is a crash,
+// and the task stays.
 func TestExit_ofThePhasesFollowsTheFiles(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "phases")
@@ -21,7 +22,8 @@ func TestExit_ofThePhasesFollowsTheFiles(t *testing.T) {
 		}
 		ev := decide.Evidence{Facts: factsFor(def, edge.From, edge.To)}
 		c := decide.Exit(def, newTask(edge.From), ev, deathOf(from.Role), noon)
-		if c.Task.Status != edge.To || actionsOf(c.Hooks) != actionsOf(edgeHooks(edge)) || len(c.Events) != 2 || c.Events[1].Type != task.AutoAdvanced {
+		if c.Task.Status != edge.To || actionsOf(c.Hooks) != actionsOf(edgeHooks(edge)) || len(c.Events) != 2 ||
+			c.Events[1].Type != task.AutoAdvanced {
 			t.Errorf("%s with the files of %s: %s", edge.From, edge.To, shape(c))
 		}
 		if len(edge.When) == 0 {
@@ -31,7 +33,8 @@ func TestExit_ofThePhasesFollowsTheFiles(t *testing.T) {
 		one.Counters = one.Counters.With("returns", mostReturns+1)
 		c = decide.Exit(def, one, ev, deathOf(from.Role), noon)
 		if c.Task.Status != edge.From || !strings.Contains(c.Task.Attention, "returns = 10") {
-			t.Errorf("%s with the files of %s, sent back ten times: %s, marked %q", edge.From, edge.To, shape(c), c.Task.Attention)
+			t.Errorf("%s with the files of %s, sent back ten times: %s, marked %q", edge.From, edge.To, shape(c),
+				c.Task.Attention)
 		}
 	}
 }
@@ -63,7 +66,8 @@ func TestExit_ofThePhasesWithoutFilesIsACrashThatStays(t *testing.T) {
 				continue
 			}
 			crashes[s.Name] = true
-			if c.Task.Counters.Get(task.CrashCount) != before+1 || !strings.Contains(c.Task.Attention, "orange task respawn T1") {
+			if c.Task.Counters.Get(task.CrashCount) != before+1 ||
+				!strings.Contains(c.Task.Attention, "orange task respawn T1") {
 				t.Errorf("death %d in %s: %s, marked %q", before+1, s.Name, shape(c), c.Task.Attention)
 			}
 		}
@@ -85,7 +89,8 @@ func TestThePhasesBeginInPlanning(t *testing.T) {
 	if err != nil || to != "planning" {
 		t.Fatalf("it is spawned to %q (%v)", to, err)
 	}
-	d, err := decide.Transition(def, born.Task, decide.Evidence{}, task.Request{Task: "T1", To: to, Actor: human()}, noon)
+	d, err := decide.Transition(def, born.Task, decide.Evidence{}, task.Request{
+		Task: "T1", To: to, Actor: human()}, noon)
 	if err != nil || !d.Moved || d.Change.Lease != task.LeaseReserve || d.Change.Task.Previous != "" {
 		t.Errorf("spawned: %s (%v)", shape(d.Change), err)
 	}
@@ -96,7 +101,8 @@ func TestThePhasesBeginInPlanning(t *testing.T) {
 	}
 }
 
-// Without a person agents come to an end: every way back that they may take is counted, and without those there is no way round.
+// Without a person agents come to an end: every way back that they may take is counted, and without those there
+// is no way round.
 func TestThePhasesLetAgentsNotGoRoundForEver(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "phases")

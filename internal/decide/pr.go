@@ -10,9 +10,11 @@ import (
 	"orange/internal/workflow"
 )
 
-// RequestPR judges the wish for a pull request. It is no transition: the status stays. ahead says whether the task's branch holds
-// anything that the default branch has not. Requests of the same kind that are still owed are dropped: this one stands for them.
-func RequestPR(def *workflow.Definition, s task.Snapshot, ahead bool, actor task.Actor, now time.Time) (task.Change, error) {
+// RequestPR judges the wish for a pull request. It is no transition: the status stays. ahead says whether the
+// task's branch holds anything that the default branch has not. Requests of the same kind that are still owed are
+// dropped: this one stands for them.
+func RequestPR(def *workflow.Definition, s task.Snapshot, ahead bool, actor task.Actor, now time.Time) (
+	task.Change, error) {
 	t := s.Task
 	refuse := func(condition, found, want string) (task.Change, error) {
 		return task.Change{}, &Rejection{
@@ -23,13 +25,16 @@ func RequestPR(def *workflow.Definition, s task.Snapshot, ahead bool, actor task
 	}
 	switch {
 	case actor.Role != task.RoleHuman:
-		return refuse("who may ask", fmt.Sprintf("the role %q", actor.Role), "have a person ask: what leaves the machine is theirs to send")
+		return refuse("who may ask", fmt.Sprintf("the role %q", actor.Role),
+			"have a person ask: what leaves the machine is theirs to send")
 	case !t.Live:
-		return refuse("a task that is not over", fmt.Sprintf("one that is %q", t.Status), "make a new task for what is still to do")
+		return refuse("a task that is not over", fmt.Sprintf("one that is %q", t.Status),
+			"make a new task for what is still to do")
 	case t.Workspace == "":
 		return refuse("a workspace", "none: nobody has worked on the branch yet", "start the task first")
 	case !ahead:
-		return refuse("a commit on the branch", fmt.Sprintf("none on %q that the default branch has not", t.Branch), "commit the work there first")
+		return refuse("a commit on the branch", fmt.Sprintf("none on %q that the default branch has not",
+			t.Branch), "commit the work there first")
 	}
 	var dropped []task.Settled
 	for _, h := range s.Owed {
@@ -40,9 +45,11 @@ func RequestPR(def *workflow.Definition, s task.Snapshot, ahead bool, actor task
 	t.UpdatedAt = now
 	hooks := []task.Hook{{Action: task.PushBranch}, {Action: task.CreatePR}}
 	t, event := signed(def, t, actor, task.Event{
-		Time: now, Type: task.PRRequested, Workflow: def.Digest, Hooks: actions(hooks), Data: map[string]string{"branch": t.Branch},
+		Time: now, Type: task.PRRequested, Workflow: def.Digest, Hooks: actions(hooks), Data: map[string]string{
+			"branch": t.Branch},
 	})
-	return task.Change{Task: t, Expect: s.Task.Version, Hooks: hooks, Settled: dropped, Events: []task.Event{event}}, nil
+	return task.Change{Task: t, Expect: s.Task.Version, Hooks: hooks, Settled: dropped, Events: []task.Event{
+		event}}, nil
 }
 
 // OpenPR refuses a merge here of what is open for a merge on GitHub.
@@ -52,12 +59,14 @@ func OpenPR(def *workflow.Definition, t task.Task, to task.Status, pr task.PullR
 		Message: fmt.Sprintf("cannot merge task %s here: its pull request is open", t.ID),
 		Details: []Detail{{
 			Condition: "no pull request, or one that is merged", Found: "one that is open", Where: pr.URL,
-			Want: fmt.Sprintf("merge it there and run this again, or merge here all the same: orange task merge %s --local", t.ID),
+			Want: fmt.Sprintf("merge it there and run this again, or merge here all the same: orange task "+
+				"merge %s --local", t.ID),
 		}},
 	}
 }
 
-// PRMove is where the workflow leads a task whose pull request was merged or closed; said is false where it does not say.
+// PRMove is where the workflow leads a task whose pull request was merged or closed; said is false where it does
+// not say.
 func PRMove(def *workflow.Definition, pr task.PullRequest) (to task.Status, said bool) {
 	switch pr.State {
 	case task.PRMerged:
@@ -68,9 +77,11 @@ func PRMove(def *workflow.Definition, pr task.PullRequest) (to task.Status, said
 	return "", false
 }
 
-// PRNews says whether the end of a pull request is news for a task: it is the task's own, and the record has it as open.
+// PRNews says whether the end of a pull request is news for a task: it is the task's own, and the record has it
+// as open.
 func PRNews(t task.Task, pr task.PullRequest) bool {
-	return t.Live && t.PRURL == pr.URL && t.PRState == task.PROpen && (pr.State == task.PRMerged || pr.State == task.PRClosed)
+	return t.Live && t.PRURL == pr.URL && t.PRState == task.PROpen &&
+		(pr.State == task.PRMerged || pr.State == task.PRClosed)
 }
 
 // PRNoted is the end of the task's pull request put on record, and nothing else.
@@ -93,8 +104,9 @@ func PRNoted(def *workflow.Definition, t task.Task, pr task.PullRequest, now tim
 	return c
 }
 
-// StandIn is the evidence for a move of a task whose pull request was merged: that stands in for all that the gates on the way ask git for,
-// because the work is merged, whatever lies in the worktree. One that is not merged stands in for nothing.
+// StandIn is the evidence for a move of a task whose pull request was merged: that stands in for all that the
+// gates on the way ask git for, because the work is merged, whatever lies in the worktree. One that is not merged
+// stands in for nothing.
 func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, pr task.PullRequest) Evidence {
 	if pr.State != task.PRMerged {
 		return ev
@@ -108,7 +120,8 @@ func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence,
 			continue
 		}
 		text := document.Normalise(fmt.Sprintf("merged as %s with the head %s\n", pr.URL, pr.Commit))
-		facts[p.Key()] = Fact{Holds: true, Source: "git " + p.Git, Where: pr.URL, Text: text, Digest: document.Digest(text)}
+		facts[p.Key()] = Fact{Holds: true, Source: "git " + p.Git, Where: pr.URL, Text: text,
+			Digest: document.Digest(text)}
 	}
 	ev.Facts = facts
 	return ev
@@ -117,14 +130,17 @@ func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence,
 // OtherHead marks a task that ended with the merge of a pull request which has another head than what was reviewed.
 func OtherHead(before, after task.Task, pr task.PullRequest) task.Task {
 	if pr.State == task.PRMerged && before.Subject.Reviewed && pr.Commit != "" && pr.Commit != before.Subject.Commit {
-		after.Attention = fmt.Sprintf("merged %.7s, reviewed %.7s: look at what lies between", pr.Commit, before.Subject.Commit)
+		after.Attention = fmt.Sprintf("merged %.7s, reviewed %.7s: look at what lies between", pr.Commit,
+			before.Subject.Commit)
 	}
 	return after
 }
 
-// Landed is the merge of a task's pull request put on record for whoever wants to merge it here, each part of it once: noted says that
-// the record has it as merged already. Events are the task's whole history. A change without an event is none.
-func Landed(def *workflow.Definition, t task.Task, pr task.PullRequest, noted bool, events []task.Event, actor task.Actor, now time.Time) task.Change {
+// Landed is the merge of a task's pull request put on record for whoever wants to merge it here, each part of it
+// once: noted says that the record has it as merged already. Events are the task's whole history. A change
+// without an event is none.
+func Landed(def *workflow.Definition, t task.Task, pr task.PullRequest, noted bool, events []task.Event,
+	actor task.Actor, now time.Time) task.Change {
 	c := task.Change{Task: t, Expect: t.Version}
 	if !noted {
 		c = PRNoted(def, t, pr, now)
@@ -148,10 +164,12 @@ func PREnd(pr task.PullRequest) string {
 	return "merged as pull request " + pr.URL
 }
 
-// PREnded is what follows from the end of the task's pull request: it is put on record, together with the move that the workflow
-// wants of it, judged as anybody's request would be. A move that is refused is not made: the task is marked, and nobody asks again.
-// The evidence has the pull request in it already, see StandIn. against is what speaks against the move beside the workflow's rules; empty when nothing does.
-func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr task.PullRequest, against string, now time.Time) task.Change {
+// PREnded is what follows from the end of the task's pull request: it is put on record, together with the move
+// that the workflow wants of it, judged as anybody's request would be. A move that is refused is not made: the
+// task is marked, and nobody asks again. The evidence has the pull request in it already, see StandIn. against is
+// what speaks against the move beside the workflow's rules; empty when nothing does.
+func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr task.PullRequest, against string,
+	now time.Time) task.Change {
 	c := PRNoted(def, t, pr, now)
 	to, said := PRMove(def, pr)
 	if !said || to == t.Status {
@@ -159,7 +177,8 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr task.PullReq
 	}
 	if against == "" {
 		noted := c.Task
-		decision, err := Transition(def, noted, ev, task.Request{Task: t.ID, To: to, Actor: task.Actor{Rule: true}, Reason: PREnd(pr)}, now)
+		decision, err := Transition(def, noted, ev, task.Request{
+			Task: t.ID, To: to, Actor: task.Actor{Rule: true}, Reason: PREnd(pr)}, now)
 		if err == nil {
 			moved := decision.Change
 			move := moved.Events[len(moved.Events)-1]
@@ -177,7 +196,8 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr task.PullReq
 	if pr.State == task.PRClosed {
 		again = "orange task cancel "
 	}
-	c.Task.Attention = fmt.Sprintf("%s; it could not be moved to %q: %s; put that right, then: %s", PREnd(pr), to, against, again+t.ID)
+	c.Task.Attention = fmt.Sprintf("%s; it could not be moved to %q: %s; put that right, then: %s", PREnd(pr), to,
+		against, again+t.ID)
 	c.Events[0].Data[task.DataRefused] = against
 	return c
 }

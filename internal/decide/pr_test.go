@@ -16,10 +16,12 @@ func TestPREnded_asksForTheMoveAsARuleDoes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	def := &workflow.Definition{
-		States: []workflow.State{{Name: "open"}, {Name: "late"}, {Name: "shut", Terminal: true}, {Name: "left", Terminal: true}},
-		Moves:  []workflow.Move{{Command: workflow.MovePRMerged, To: "shut"}},
+		States: []workflow.State{{Name: "open"}, {Name: "late"}, {Name: "shut", Terminal: true},
+			{Name: "left", Terminal: true}},
+		Moves: []workflow.Move{{Command: workflow.MovePRMerged, To: "shut"}},
 		Transitions: []workflow.Transition{
-			{From: "open", To: "shut", By: []string{"human"}, When: []workflow.Guard{{Field: "review_round", Op: "<", Value: 2}}},
+			{From: "open", To: "shut", By: []string{"human"}, When: []workflow.Guard{
+				{Field: "review_round", Op: "<", Value: 2}}},
 			{From: "late", To: "shut", Gate: []workflow.Part{{Section: "## Handoff", Required: true}}},
 		},
 	}
@@ -39,11 +41,13 @@ func TestPREnded_asksForTheMoveAsARuleDoes(t *testing.T) {
 		"it is where it should be": {"shut", 1, task.PRMerged, "", "shut", ""},
 	}
 	for name, tt := range tests {
-		one := task.Task{ID: "abc", Status: tt.status, Version: 7, Live: true, PRURL: "url", PRState: task.PROpen, Counters: task.Counters{}.With(task.ReviewRound, tt.rounds)}
+		one := task.Task{ID: "abc", Status: tt.status, Version: 7, Live: true, PRURL: "url", PRState: task.PROpen,
+			Counters: task.Counters{}.With(task.ReviewRound, tt.rounds)}
 		pr := task.PullRequest{URL: "url", State: tt.state, Merge: "c0ffee"}
 		c := decide.PREnded(def, one, decide.Evidence{}, pr, tt.against, now)
 		if c.Task.Status != tt.to || c.Entered != (tt.to != tt.status) || c.Task.PRState != tt.state || c.Expect != 7 {
-			t.Errorf("%s: it is %q with its pull request %s, entered %v", name, c.Task.Status, c.Task.PRState, c.Entered)
+			t.Errorf("%s: it is %q with its pull request %s, entered %v", name, c.Task.Status, c.Task.PRState,
+				c.Entered)
 		}
 		if (tt.marked == "") != (c.Task.Attention == "") || !strings.Contains(c.Task.Attention, tt.marked) {
 			t.Errorf("%s: the mark is %q, want %q", name, c.Task.Attention, tt.marked)
@@ -60,7 +64,8 @@ func TestPREnded_asksForTheMoveAsARuleDoes(t *testing.T) {
 func TestPRNews_areOnlyThoseOfALiveTasksOwnOpenPullRequest(t *testing.T) {
 	t.Parallel()
 	own := task.Task{Live: true, PRURL: "url", PRState: task.PROpen}
-	if !decide.PRNews(own, task.PullRequest{URL: "url", State: task.PRMerged}) || !decide.PRNews(own, task.PullRequest{URL: "url", State: task.PRClosed}) {
+	if !decide.PRNews(own, task.PullRequest{URL: "url", State: task.PRMerged}) ||
+		!decide.PRNews(own, task.PullRequest{URL: "url", State: task.PRClosed}) {
 		t.Error("the end of its own is no news")
 	}
 	over, noted := own, own
@@ -91,7 +96,8 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 		return decide.PREnded(def, one, decide.StandIn(def, one, to, moved, pr), pr, "", noon)
 	}
 	c := ended(def)
-	if c.Task.Status != "done" || c.Events[1].Type != task.AutoAdvanced || !strings.Contains(c.Task.Attention, "merged second, reviewed first") {
+	if c.Task.Status != "done" || c.Events[1].Type != task.AutoAdvanced ||
+		!strings.Contains(c.Task.Attention, "merged second, reviewed first") {
 		t.Errorf("merged: %s, marked %q", shape(c), c.Task.Attention)
 	}
 	if !maps.Equal(before, moved.Facts) {
@@ -101,7 +107,8 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	if len(c.Spent) != 1 || c.Spent[0].Source != "git unmoved" {
 		t.Fatalf("it rested on %v", c.Spent)
 	}
-	if text, kept := stood.Text(c.Spent[0]); !kept || !strings.Contains(text, pr.URL) || !strings.Contains(text, "second") {
+	if text, kept := stood.Text(c.Spent[0]); !kept || !strings.Contains(text, pr.URL) ||
+		!strings.Contains(text, "second") {
 		t.Errorf("the text behind it is %q (%v), want the pull request and its head", text, kept)
 	}
 	pr.State = task.PRClosed // stands in for nothing
@@ -125,7 +132,8 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	c = ended(&strict)
 	for said, want := range map[string]bool{"## Accepted": true, "check tests: red": true, "git unmoved": false} {
 		if c.Task.Status != "reviewing" || strings.Contains(c.Task.Attention, said) != want {
-			t.Errorf("with more than git in the gate: %s, marked %q, %q in it: want %v", shape(c), c.Task.Attention, said, want)
+			t.Errorf("with more than git in the gate: %s, marked %q, %q in it: want %v", shape(c),
+				c.Task.Attention, said, want)
 		}
 	}
 }
@@ -134,7 +142,8 @@ func TestPREnded_whereTheStateHasNoSuchMoveNamesThoseThatLeadOn(t *testing.T) {
 	t.Parallel()
 	one := newTask("working")
 	one.PRURL, one.PRState = "url", task.PROpen
-	c := decide.PREnded(defaultWorkflow(t), one, evidence(""), task.PullRequest{URL: "url", State: task.PRMerged}, "", noon)
+	c := decide.PREnded(defaultWorkflow(t), one, evidence(""), task.PullRequest{URL: "url", State: task.PRMerged},
+		"", noon)
 	if want := `(moves that lead on from "working": agent-review, clarification, stuck, cancelled)`; c.Task.Status != "working" || !strings.Contains(c.Task.Attention, want) {
 		t.Errorf("found %q, want %q in it", c.Task.Attention, want)
 	}
@@ -152,13 +161,15 @@ func TestOtherHead_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
 		subject task.Subject
 		want    string
 	}{
-		"another head":           {task.PRMerged, "2222222bbbb", reviewed, "merged 2222222, reviewed 1111111: look at what lies between"},
+		"another head": {task.PRMerged, "2222222bbbb", reviewed,
+			"merged 2222222, reviewed 1111111: look at what lies between"},
 		"the same":               {task.PRMerged, "1111111aaaa", reviewed, "as it was"},
 		"nobody knows the head":  {task.PRMerged, "", reviewed, "as it was"},
 		"nobody has reviewed it": {task.PRMerged, "2222222bbbb", task.Subject{Commit: "1111111aaaa"}, "as it was"},
 		"closed":                 {task.PRClosed, "2222222bbbb", reviewed, "as it was"},
 	} {
-		after := decide.OtherHead(task.Task{Subject: c.subject}, task.Task{Attention: "as it was"}, task.PullRequest{State: c.state, Commit: c.head})
+		after := decide.OtherHead(task.Task{Subject: c.subject}, task.Task{Attention: "as it was"},
+			task.PullRequest{State: c.state, Commit: c.head})
 		if after.Attention != c.want {
 			t.Errorf("%s: the mark is %q, want %q", name, after.Attention, c.want)
 		}

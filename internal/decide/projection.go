@@ -18,7 +18,8 @@ type Projected struct {
 }
 
 // Project makes the files that a workflow projects of a task, in the order of the workflow; nil where it projects none.
-// They follow from the history alone: the same history gives the same bytes. Of t it takes what no history says, id and project.
+// They follow from the history alone: the same history gives the same bytes. Of t it takes what no history says,
+// id and project.
 func Project(def *workflow.Definition, t task.Task, events []task.Event) []Projected {
 	if len(def.Projections) == 0 {
 		return nil
@@ -34,8 +35,8 @@ func Project(def *workflow.Definition, t task.Task, events []task.Event) []Proje
 	return out
 }
 
-// WasProjected says whether a file of the workflow's showed a text at any point of the history. It looks at the newest first:
-// a file that lags does so by little.
+// WasProjected says whether a file of the workflow's showed a text at any point of the history. It looks at the
+// newest first: a file that lags does so by little.
 func WasProjected(def *workflow.Definition, t task.Task, events []task.Event, file string, text []byte) bool {
 	at := slices.IndexFunc(def.Projections, func(p workflow.Projection) bool { return p.File == file })
 	if at < 0 {
@@ -55,7 +56,8 @@ func WasProjected(def *workflow.Definition, t task.Task, events []task.Event, fi
 	return false
 }
 
-// standing is what projections show of a task at one point of its history. It is a value: what comes after leaves it as it was.
+// standing is what projections show of a task at one point of its history. It is a value: what comes after leaves
+// it as it was.
 type standing struct {
 	task   task.Task
 	rounds []round  // of every state, in the workflow's order
@@ -90,7 +92,8 @@ func (s standing) after(def *workflow.Definition, e *task.Event) standing {
 	case e.IsMove():
 		s.rounds = s.entered(place(def, e.To), place(def, e.From))
 	}
-	// A move that ends agents owes their end from its commit on; those that it starts are told of by events of their own.
+	// A move that ends agents owes their end from its commit on; those that it starts are told of by events of
+	// their own.
 	if slices.Contains(e.Hooks, task.KillSession) {
 		s.alive = nil
 	} else if slices.Contains(e.Hooks, task.KillReviewer) {

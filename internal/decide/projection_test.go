@@ -48,7 +48,8 @@ func phasesWorkflow(tb testing.TB) *workflow.Definition {
 func birth() task.Event {
 	return task.Event{
 		Type: task.Created, Counters: task.Counters{{Name: "tries", Value: 2}},
-		Data: map[string]string{"status": "idle", "branch": "fix", "summary": "Say \"hi\" & <bye>", "workflow": "phases"},
+		Data: map[string]string{"status": "idle", "branch": "fix", "summary": "Say \"hi\" & <bye>",
+			"workflow": "phases"},
 	}
 }
 
@@ -160,25 +161,41 @@ func TestTheWordsForAState(t *testing.T) {
 		{"born in it counts as entering", nil, "idle", "1:pending"},
 		{"entered without an agent is pending", []task.Event{moved("idle", "plan")}, "plan", "1:pending"},
 		{"left for a later one is done", []task.Event{moved("idle", "plan")}, "idle", "1:done"},
-		{"an agent at work is a workshop", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker")}, "plan", "1:workshop"},
-		{"another role's agent is none of its own", []task.Event{moved("idle", "plan"), agent(task.ReviewStarted, "reviewer")}, "plan", "1:pending"},
-		{"a reviewer in the state of reviewers", []task.Event{moved("idle", "check"), agent(task.ReviewStarted, "reviewer")}, "check", "1:workshop"},
-		{"an agent that stopped", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"), agent(task.AgentStopped, "worker")}, "plan", "1:pending"},
-		{"an agent that crashed", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"), agent(task.AgentCrashed, "worker")}, "plan", "1:pending"},
-		{"a session that ended", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"), agent(task.AgentStopped, "all")}, "plan", "1:pending"},
-		{"a crash and a respawn", []task.Event{moved("idle", "plan"), agent(task.AgentCrashed, "worker"), agent(task.AgentRespawned, "worker")}, "plan", "1:workshop"},
-		{"a respawn that failed", []task.Event{moved("idle", "plan"), agent(task.AgentRespawned, "worker"), failed}, "plan", "1:pending"},
-		{"a worker that lives on in the next state", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"), moved("plan", "code")}, "code", "1:workshop"},
-		{"a move that kills", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"), moved("plan", "code", task.KillSession)}, "code", "1:pending"},
-		{"a move that kills the reviewer", []task.Event{agent(task.ReviewStarted, "reviewer"), moved("idle", "check", task.KillReviewer)}, "check", "1:pending"},
-		{"left forward while its agent lives is done", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"), moved("plan", "check")}, "plan", "1:done"},
+		{"an agent at work is a workshop", []task.Event{
+			moved("idle", "plan"), agent(task.AgentSpawned, "worker")}, "plan", "1:workshop"},
+		{"another role's agent is none of its own", []task.Event{
+			moved("idle", "plan"), agent(task.ReviewStarted, "reviewer")}, "plan", "1:pending"},
+		{"a reviewer in the state of reviewers", []task.Event{
+			moved("idle", "check"), agent(task.ReviewStarted, "reviewer")}, "check", "1:workshop"},
+		{"an agent that stopped", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"),
+			agent(task.AgentStopped, "worker")}, "plan", "1:pending"},
+		{"an agent that crashed", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"),
+			agent(task.AgentCrashed, "worker")}, "plan", "1:pending"},
+		{"a session that ended", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"),
+			agent(task.AgentStopped, "all")}, "plan", "1:pending"},
+		{"a crash and a respawn", []task.Event{moved("idle", "plan"), agent(task.AgentCrashed, "worker"),
+			agent(task.AgentRespawned, "worker")}, "plan", "1:workshop"},
+		{"a respawn that failed", []task.Event{moved("idle", "plan"), agent(task.AgentRespawned, "worker"),
+			failed}, "plan", "1:pending"},
+		{"a worker that lives on in the next state", []task.Event{
+			moved("idle", "plan"), agent(task.AgentSpawned, "worker"), moved("plan", "code")}, "code", "1:workshop"},
+		{"a move that kills", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"),
+			moved("plan", "code", task.KillSession)}, "code", "1:pending"},
+		{"a move that kills the reviewer", []task.Event{agent(task.ReviewStarted, "reviewer"),
+			moved("idle", "check", task.KillReviewer)}, "check", "1:pending"},
+		{"left forward while its agent lives is done", []task.Event{
+			moved("idle", "plan"), agent(task.AgentSpawned, "worker"), moved("plan", "check")}, "plan", "1:done"},
 		{"left backward is pending", []task.Event{moved("idle", "code"), moved("code", "plan")}, "code", "1:pending"},
 		{"a self edge counts", []task.Event{moved("idle", "plan"), moved("plan", "plan")}, "plan", "2:pending"},
-		{"back again after it was done", []task.Event{moved("idle", "plan"), moved("plan", "code"), moved("code", "plan")}, "plan", "2:pending"},
-		{"done again", []task.Event{moved("idle", "plan"), moved("plan", "code"), moved("code", "plan"), moved("plan", "check")}, "plan", "2:done"},
-		{"redo out of the end", []task.Event{moved("idle", "done"), moved("done", "plan", task.KillSession)}, "done", "1:pending"},
+		{"back again after it was done", []task.Event{moved("idle", "plan"), moved("plan", "code"),
+			moved("code", "plan")}, "plan", "2:pending"},
+		{"done again", []task.Event{moved("idle", "plan"), moved("plan", "code"), moved("code", "plan"),
+			moved("plan", "check")}, "plan", "2:done"},
+		{"redo out of the end", []task.Event{moved("idle", "done"), moved("done", "plan", task.KillSession)},
+			"done", "1:pending"},
 		{"the end is entered and has nobody", []task.Event{moved("idle", "done")}, "done", "1:pending"},
-		{"a move out of a state that an earlier workflow had", []task.Event{moved("idle", "code")}, "code", "1:pending"},
+		{"a move out of a state that an earlier workflow had", []task.Event{moved("idle", "code")}, "code",
+			"1:pending"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -193,7 +210,8 @@ func TestTheWordsForAState(t *testing.T) {
 func TestATaskThatWaitsToBeStartedHasNotBegunItsFirstRound(t *testing.T) {
 	t.Parallel()
 	def := phasesWorkflow(t)
-	for hooks, want := range map[string]string{task.Notify: "0:null", task.SpawnAgent: "1:pending", task.SpawnReviewer: "1:pending"} {
+	for hooks, want := range map[string]string{task.Notify: "0:null", task.SpawnAgent: "1:pending",
+		task.SpawnReviewer: "1:pending"} {
 		born := birth()
 		born.Data["status"], born.Hooks = "plan", []string{hooks}
 		if got := told(t, def, []task.Event{born})["plan"]; got != want {
@@ -221,7 +239,8 @@ func drawHistory(rt *rapid.T, def *workflow.Definition) []task.Event {
 		case 2:
 			events = append(events, agent(task.AgentStopped, role))
 		case 3:
-			events = append(events, task.Event{Type: task.Updated, Data: map[string]string{"summary": rapid.String().Draw(rt, "summary")}})
+			events = append(events, task.Event{Type: task.Updated, Data: map[string]string{
+				"summary": rapid.String().Draw(rt, "summary")}})
 		default:
 			events = append(events, task.Event{Type: "something.new", Data: map[string]string{"role": role}})
 		}

@@ -20,14 +20,16 @@ type Library struct {
 
 // Replayed is what came of making every decision of a history again.
 type Replayed struct {
-	Task         string       `json:"task"`
-	Decisions    int          `json:"decisions"`     // made again
-	Equal        int          `json:"equal"`         // of those, with the very same outcome
-	Skipped      int          `json:"skipped"`       // events that tell of what was done, and were not decided
-	OtherEdition int          `json:"other_edition"` // decisions by another edition of the rules, which are not made again
-	Untold       []Difference `json:"untold"`        // decisions that cannot be made again, and why
+	Task      string `json:"task"`
+	Decisions int    `json:"decisions"` // made again
+	Equal     int    `json:"equal"`     // of those, with the very same outcome
+	Skipped   int    `json:"skipped"`   // events that tell of what was done, and were not decided
+	// decisions by another edition of the rules, which are not made again
+	OtherEdition int          `json:"other_edition"`
+	Untold       []Difference `json:"untold"` // decisions that cannot be made again, and why
 	Different    []Difference `json:"different"`
-	Trouble      string       `json:"trouble,omitempty"` // why the task could not be looked at, all of it or from some event on
+	// why the task could not be looked at, all of it or from some event on
+	Trouble string `json:"trouble,omitempty"`
 }
 
 // Difference is a decision that came out otherwise.
@@ -35,7 +37,8 @@ type Difference struct {
 	Event int    `json:"event"`
 	Type  string `json:"type"`
 	Why   string `json:"why,omitempty"`
-	// Of a decision that cannot be told: the reason in words that others have too, the status that the task had, and what nobody looked at.
+	// Of a decision that cannot be told: the reason in words that others have too, the status that the task had,
+	// and what nobody looked at.
 	Reason   string      `json:"reason,omitempty"`
 	State    task.Status `json:"state,omitempty"`
 	Parts    []string    `json:"parts,omitempty"`
@@ -43,11 +46,13 @@ type Difference struct {
 	Decided  string      `json:"decided,omitempty"`
 }
 
-// Replay makes every decision of a history again, from what was recorded alone, and compares the events that follow byte by byte.
-// Under other rules it makes them by those instead, and compares what became of each. Of t it takes what no history says, id and project.
-// Lines are the whole history, one event each. One that cannot be read is an error; whether the chain holds is another question.
+// Replay makes every decision of a history again, from what was recorded alone, and compares the events that
+// follow byte by byte. Under other rules it makes them by those instead, and compares what became of each. Of t
+// it takes what no history says, id and project. Lines are the whole history, one event each. One that cannot be
+// read is an error; whether the chain holds is another question.
 func Replay(t task.Task, lines []string, library Library, other *workflow.Definition) (Replayed, error) {
-	r := replay{Replayed: Replayed{Task: t.ID, Untold: []Difference{}, Different: []Difference{}}, library: library, other: other, task: task.Task{ID: t.ID, Project: t.Project},
+	r := replay{Replayed: Replayed{Task: t.ID, Untold: []Difference{}, Different: []Difference{}},
+		library: library, other: other, task: task.Task{ID: t.ID, Project: t.Project},
 		traces: Traces{Hooks: map[int]string{}}}
 	for i, line := range lines {
 		var e task.Event
@@ -149,7 +154,8 @@ func (r *replay) step(at int, lines []string) (int, error) {
 		r.untold(at, why, why, lines)
 		return recorded, nil
 	}
-	past := Past{Task: r.task, Spent: r.spent, Entry: r.traces.Entry, Start: r.traces.Start, Events: r.events[:at], Event: first, Texts: r.library.Texts}
+	past := Past{Task: r.task, Spent: r.spent, Entry: r.traces.Entry, Start: r.traces.Start,
+		Events: r.events[:at], Event: first, Texts: r.library.Texts}
 	if r.other != nil {
 		return recorded, r.under(in, past, at, recorded, lines)
 	}
@@ -164,7 +170,8 @@ func (r *replay) step(at int, lines []string) (int, error) {
 	}
 	r.Decisions++
 	if refused != nil {
-		r.Different = append(r.Different, Difference{Event: first.Seq, Type: first.Type, Recorded: lines[at], Decided: "refused: " + refused.Error()})
+		r.Different = append(r.Different, Difference{Event: first.Seq, Type: first.Type, Recorded: lines[at],
+			Decided: "refused: " + refused.Error()})
 		return recorded, nil
 	}
 	return recorded, r.compare(c, in, at, recorded, lines)
@@ -176,7 +183,8 @@ const (
 	stripped = gone + ": every decision keeps its inputs, and these were taken away"
 )
 
-// together is how many events a decision has: the first has its inputs, and those behind it without any were decided with it, at the same moment.
+// together is how many events a decision has: the first has its inputs, and those behind it without any were
+// decided with it, at the same moment.
 func together(events []task.Event, at int) int {
 	n := 1
 	for at+n < len(events) {
@@ -189,7 +197,8 @@ func together(events []task.Event, at int) int {
 	return n
 }
 
-// elsewhere passes a decision of another edition of the rules. Its texts have to be there, and its events to be as they were sealed, all the same.
+// elsewhere passes a decision of another edition of the rules. Its texts have to be there, and its events to be
+// as they were sealed, all the same.
 func (r *replay) elsewhere(in Inputs, at, recorded int, lines []string) error {
 	r.OtherEdition++
 	for _, s := range in.Read {
@@ -218,14 +227,17 @@ func (r *replay) compare(c task.Change, in Inputs, at, recorded int, lines []str
 	}
 	if hooks != in.Hooks {
 		last := &r.events[at+recorded-1]
-		r.Different = append(r.Different, Difference{Event: last.Seq, Type: last.Type, Recorded: "hooks with the digest " + or(in.Hooks, "of none"), Decided: "hooks with the digest " + or(hooks, "of none")})
+		r.Different = append(r.Different, Difference{
+			Event: last.Seq, Type: last.Type, Recorded: "hooks with the digest " + or(in.Hooks, "of none"),
+			Decided: "hooks with the digest " + or(hooks, "of none")})
 		return nil
 	}
 	r.Equal++
 	return nil
 }
 
-// differs seals events as they would have been recorded, each behind the one that is on record, and answers whether all are the same.
+// differs seals events as they would have been recorded, each behind the one that is on record, and answers
+// whether all are the same.
 func (r *replay) differs(again []task.Event, at, recorded int, lines []string) (equal bool, err error) {
 	equal = true
 	for i := range max(len(again), recorded) {
@@ -257,7 +269,8 @@ func (r *replay) differs(again []task.Event, at, recorded int, lines []string) (
 		}
 		if on != decided {
 			equal = false
-			r.Different = append(r.Different, Difference{Event: at + i + 1, Type: r.events[min(at+i, len(r.events)-1)].Type, Recorded: on, Decided: decided})
+			r.Different = append(r.Different, Difference{
+				Event: at + i + 1, Type: r.events[min(at+i, len(r.events)-1)].Type, Recorded: on, Decided: decided})
 		}
 	}
 	return equal, nil
@@ -271,7 +284,8 @@ func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) e
 		return nil
 	}
 	if place(r.other, r.task.Status) < 0 && in.Ask != AskCreate && in.Ask != AskPlan {
-		r.untold(at, "the workflow has no such state", fmt.Sprintf("the workflow %q has no state %q", r.other.Name, r.task.Status), lines)
+		r.untold(at, "the workflow has no such state", fmt.Sprintf("the workflow %q has no state %q",
+			r.other.Name, r.task.Status), lines)
 		return nil
 	}
 	unseen := in.unseen(r.other, in.task(r.task))
@@ -297,7 +311,8 @@ func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) e
 		r.Equal++
 		return nil
 	}
-	r.Different = append(r.Different, Difference{Event: past.Event.Seq, Type: past.Event.Type, Recorded: was, Decided: is.text})
+	r.Different = append(r.Different, Difference{Event: past.Event.Seq, Type: past.Event.Type, Recorded: was,
+		Decided: is.text})
 	return nil
 }
 

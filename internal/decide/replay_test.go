@@ -118,7 +118,8 @@ func (w *stroll) agrees() {
 		w.t.Fatalf("the record and its history disagree: %v %q", err, differs)
 	}
 	traces, err := decide.Trace(w.events)
-	if err != nil || len(traces.Stripped) > 0 || !slices.Equal(traces.Entry, w.s.Entry) || !slices.Equal(traces.Start, w.s.Start) {
+	if err != nil || len(traces.Stripped) > 0 || !slices.Equal(traces.Entry, w.s.Entry) ||
+		!slices.Equal(traces.Start, w.s.Start) {
 		w.t.Fatalf("the history has %+v of a status that began with %v: %v", traces, w.s.Entry, err)
 	}
 	for _, e := range w.events {
@@ -141,28 +142,33 @@ func (w *stroll) start() {
 	if !is || found.Subject == (task.Subject{}) {
 		return
 	}
-	event := task.Event{Time: w.now, Type: task.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject, Evidence: verdicts, Data: map[string]string{"role": role}}
+	event := task.Event{Time: w.now, Type: task.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject,
+		Evidence: verdicts, Data: map[string]string{"role": role}}
 	w.record(one, []task.Event{event})
 	w.s.Start = verdicts
 	w.starts++
 	w.agrees()
 }
 
-// outdated is an agent that ends after it has passed a commit which is not the tip any more; else that would be too rare.
+// outdated is an agent that ends after it has passed a commit which is not the tip any more; else that would be
+// too rare.
 func (w *stroll) outdated() {
 	one, ev := w.s.Task, w.evidence()
 	for _, rule := range w.def.Exit.Rules {
 		if rule.Status != one.Status || rule.HasArtifact == nil || rule.HasArtifact.Verdict != "PASS" {
 			continue
 		}
-		w.last = document.Read([]byte(fmt.Sprintf("---\nid: x\n---\n%s\nVerdict: PASS\nrun %d\n", rule.HasArtifact.Section, w.dice.IntN(100))))
+		w.last = document.Read(
+			[]byte(fmt.Sprintf("---\nid: x\n---\n%s\nVerdict: PASS\nrun %d\n", rule.HasArtifact.Section,
+				w.dice.IntN(100))))
 		ev.Document, ev.Trouble = w.last, ""
 		for _, p := range leaves(w.def) {
 			switch p.Git {
 			case workflow.GitUnmoved:
 				ev.Facts[p.Key()] = decide.Fact{Source: p.Git, Found: "another commit", Moved: true}
 			case workflow.GitMoved:
-				ev.Facts[p.Key()] = decide.Fact{Source: p.Git, Holds: true, Text: "text\n", Digest: document.Digest("text\n")}
+				ev.Facts[p.Key()] = decide.Fact{Source: p.Git, Holds: true, Text: "text\n",
+					Digest: document.Digest("text\n")}
 			}
 		}
 	}
@@ -181,10 +187,12 @@ func (w *stroll) subject() task.Subject {
 	case 2:
 		return task.Subject{Commit: "first", Branch: "renamed \xff\xfe"}
 	}
-	return task.Subject{Commit: []string{"first", "second", "third"}[w.dice.IntN(3)], Tree: []string{"", "lying"}[w.dice.IntN(2)]}
+	return task.Subject{Commit: []string{"first", "second", "third"}[w.dice.IntN(3)], Tree: []string{
+		"", "lying"}[w.dice.IntN(2)]}
 }
 
-// evidence is anything that can stand in a document and be seen elsewhere, for every part of the workflow, about any work.
+// evidence is anything that can stand in a document and be seen elsewhere, for every part of the workflow, about
+// any work.
 func (w *stroll) evidence() decide.Evidence {
 	ev := w.read()
 	ev.Spent, ev.Entry, ev.Start, ev.Facts, ev.Subject = w.s.Spent, w.s.Entry, w.s.Start, w.facts(), w.subject()
@@ -201,7 +209,8 @@ func (w *stroll) read() decide.Evidence {
 	}
 	var body strings.Builder
 	bodies := []string{
-		"", "APPROACH: dig %d\nTOUCHING: the gate\n", "DONE: all of it, %d\n", "Verdict: PASS\n%d\n", "Verdict: PASS\nReviewed: first, run %d\n", "**Verdict: FAIL** (%d)\n", "```\nVerdict: PASS\nDONE: %d\n```\n",
+		"", "APPROACH: dig %d\nTOUCHING: the gate\n", "DONE: all of it, %d\n", "Verdict: PASS\n%d\n",
+		"Verdict: PASS\nReviewed: first, run %d\n", "**Verdict: FAIL** (%d)\n", "```\nVerdict: PASS\nDONE: %d\n```\n",
 		"<!-- DONE: %d -->\n", "- DONE:\n  - it \xff\xfe %d\n", "SUMMARY: %d\n\nSTATUS: PASS \t\r\n", "nothing %d",
 	}
 	for _, name := range append(sections(w.def), "Notes", "Notes", "Odd \xff\xfe") {
@@ -253,7 +262,8 @@ func (w *stroll) facts() map[string]decide.Fact {
 			continue
 		}
 		text := fmt.Sprintf("text %d\n", w.dice.IntN(5))
-		f := decide.Fact{Source: p.File + p.Glob + p.Check + p.Git, Holds: w.dice.IntN(3) > 0, Text: text, Digest: document.Digest(text), Where: "somewhere:1:2", Want: "mend it"}
+		f := decide.Fact{Source: p.File + p.Glob + p.Check + p.Git, Holds: w.dice.IntN(3) > 0, Text: text,
+			Digest: document.Digest(text), Where: "somewhere:1:2", Want: "mend it"}
 		if !f.Holds {
 			f.Found = []string{"no such file", "no JSON: \xff", "it failed"}[w.dice.IntN(3)]
 		}
@@ -320,7 +330,8 @@ func (w *stroll) step() {
 	state, _ := w.def.State(one.Status)
 	switch what {
 	case 0:
-		death := task.Death{Role: state.Role, Hook: 7, Ending: task.Ending{Known: w.dice.IntN(4) > 0, Status: w.dice.IntN(4) / 3}, LastWords: "\xff\xfe out of paper"}
+		death := task.Death{Role: state.Role, Hook: 7, Ending: task.Ending{
+			Known: w.dice.IntN(4) > 0, Status: w.dice.IntN(4) / 3}, LastWords: "\xff\xfe out of paper"}
 		if w.dice.IntN(6) == 0 {
 			death.Ending = task.Ending{Unstarted: "no such program \xff"}
 		}
@@ -360,7 +371,8 @@ func (w *stroll) step() {
 			return
 		}
 		if w.dice.IntN(3) == 0 {
-			w.commit(decide.Inputs{Ask: decide.AskRetry}.By(actor), decide.Evidence{}, decide.Retry(w.def, one, "push_branch, notify", actor, w.now))
+			w.commit(decide.Inputs{Ask: decide.AskRetry}.By(actor), decide.Evidence{},
+				decide.Retry(w.def, one, "push_branch, notify", actor, w.now))
 			return
 		}
 		other := *w.def // the same rules, by another name
@@ -371,7 +383,8 @@ func (w *stroll) step() {
 			w.commit(decide.Inputs{Ask: decide.AskMigrate}.By(human), ev, c)
 		}
 	case 5:
-		w.commit(decide.Inputs{Ask: decide.AskQueue, To: "working"}.By(actor), decide.Evidence{}, decide.Queue(w.def, one, "working", actor, w.now))
+		w.commit(decide.Inputs{Ask: decide.AskQueue, To: "working"}.By(actor), decide.Evidence{},
+			decide.Queue(w.def, one, "working", actor, w.now))
 	case 14:
 		w.pullRequest(actor, ev)
 	default:
@@ -379,7 +392,8 @@ func (w *stroll) step() {
 		if len(open) == 0 {
 			return
 		}
-		req := task.Request{Task: one.ID, To: open[w.dice.IntN(len(open))], Actor: actor, Reason: "be\xff\xfecause", Override: w.dice.IntN(3) == 0}
+		req := task.Request{Task: one.ID, To: open[w.dice.IntN(len(open))], Actor: actor,
+			Reason: "be\xff\xfecause", Override: w.dice.IntN(3) == 0}
 		if d, err := decide.Transition(w.def, one, ev, req, w.now); err == nil && d.Moved {
 			w.commit(decide.Inputs{Ask: decide.AskMove, To: req.To, Override: req.Override}.By(actor), ev, d.Change)
 		}
@@ -398,7 +412,9 @@ func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
 		w.commit(decide.Inputs{Ask: decide.AskLanded}.By(actor).About(pr, noted), decide.Evidence{}, c)
 		return
 	}
-	in := decide.Inputs{Ask: decide.AskPREnded, Against: []string{"", "", "", "the branch has more \xff"}[w.dice.IntN(4)]}.About(pr, false)
+	in := decide.Inputs{
+		Ask: decide.AskPREnded, Against: []string{"", "", "", "the branch has more \xff"}[w.dice.IntN(4)]}.About(
+		pr, false)
 	if to, said := decide.PRMove(w.def, pr); said {
 		ev = decide.StandIn(w.def, w.s.Task, to, ev, pr)
 	}
@@ -421,7 +437,8 @@ func (w *stroll) library() decide.Library {
 
 func newStroll(t *testing.T, def *workflow.Definition, seed uint64) *stroll {
 	t.Helper()
-	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(seed, 5)), now: time.Date(2024, 5, 6, 7, 8, 9, 123_456_789, time.UTC), texts: map[string]string{}}
+	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(seed, 5)),
+		now: time.Date(2024, 5, 6, 7, 8, 9, 123_456_789, time.UTC), texts: map[string]string{}}
 	w.born()
 	for range 40 {
 		w.step()
@@ -441,7 +458,8 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 	for seed := range seeds {
 		w := newStroll(t, all[seed%uint64(len(all))], seed)
 		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
-		if err != nil || got.Equal != got.Decisions || len(got.Untold) > 0 || got.OtherEdition > 0 || got.Skipped != w.starts || got.Decisions < 1 {
+		if err != nil || got.Equal != got.Decisions || len(got.Untold) > 0 || got.OtherEdition > 0 ||
+			got.Skipped != w.starts || got.Decisions < 1 {
 			t.Fatalf("seed %d, %s: %v\n%+v", seed, w.def.Name, err, got)
 		}
 		under, err := decide.Replay(w.s.Task, w.lines, w.library(), w.def)
@@ -449,7 +467,8 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 			t.Fatalf("seed %d, %s, under its own workflow as another one: %v\n%+v", seed, w.def.Name, err, under)
 		}
 		if told, _, err := task.Fold(w.events); err != nil || told.Subject != w.s.Task.Subject {
-			t.Fatalf("seed %d, %s: the history is about %+v, the record about %+v (%v)", seed, w.def.Name, told.Subject, w.s.Task.Subject, err)
+			t.Fatalf("seed %d, %s: the history is about %+v, the record about %+v (%v)", seed, w.def.Name,
+				told.Subject, w.s.Task.Subject, err)
 		}
 		decisions, moves = decisions+got.Decisions, moves+w.moves
 		starts += w.starts
@@ -458,7 +477,9 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 			if e.IsMove() && e.Subject.Commit != "" {
 				about++
 			}
-			if e.From == e.To && slices.ContainsFunc(e.Evidence, func(e task.Evidence) bool { return e.Source == "moved" }) {
+			if e.From == e.To && slices.ContainsFunc(e.Evidence, func(e task.Evidence) bool {
+				return e.Source == "moved"
+			}) {
 				anew[strings.TrimSpace(e.Type+death)]++
 			}
 			if death = ""; e.Type == task.AgentStopped {
@@ -470,8 +491,11 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d tasks, %d decisions made again, %d moves, %d about a commit, begun anew %v, %d starts: %v", seeds, decisions, moves, about, anew, starts, asks)
-	if len(asks) < 12 || about == 0 || starts == 0 || anew[task.StatusChanged] == 0 || anew[task.AutoAdvanced+" by a death"] == 0 {
-		t.Errorf("only these were asked: %v; %d moves were about a commit, these began a status anew: %v, and %d agents were started", asks, about, anew, starts)
+	t.Logf("%d tasks, %d decisions made again, %d moves, %d about a commit, begun anew %v, %d starts: %v", seeds,
+		decisions, moves, about, anew, starts, asks)
+	if len(asks) < 12 || about == 0 || starts == 0 || anew[task.StatusChanged] == 0 ||
+		anew[task.AutoAdvanced+" by a death"] == 0 {
+		t.Errorf("only these were asked: %v; %d moves were about a commit, these began a status anew: %v, and "+
+			"%d agents were started", asks, about, anew, starts)
 	}
 }

@@ -20,8 +20,12 @@ func TestRequestPR_isForAPersonWithWorkToSend(t *testing.T) {
 		found string
 	}{
 		{"an agent", func(*task.Task) {}, true, task.Actor{Role: task.RoleWorker}, `the role "worker"`},
-		{"a task that is over", func(one *task.Task) { one.Status, one.Live = "done", false }, true, human(), `one that is "done"`},
-		{"nobody has worked", func(one *task.Task) { one.Workspace = "" }, true, human(), "none: nobody has worked on the branch yet"},
+		{"a task that is over", func(one *task.Task) {
+			one.Status, one.Live = "done", false
+		}, true, human(), `one that is "done"`},
+		{"nobody has worked", func(one *task.Task) {
+			one.Workspace = ""
+		}, true, human(), "none: nobody has worked on the branch yet"},
 		{"no commit", func(*task.Task) {}, false, human(), `none on "fix-login" that the default branch has not`},
 	} {
 		one := newTask("reviewing")
@@ -32,7 +36,8 @@ func TestRequestPR_isForAPersonWithWorkToSend(t *testing.T) {
 		}
 	}
 	old := []task.OwedHook{owed(3, task.PushBranch), owed(4, task.CreatePR), owed(5, task.KillSession)}
-	change, err := decide.RequestPR(defaultWorkflow(t), task.Snapshot{Task: newTask("reviewing"), Owed: old}, true, human(), noon)
+	change, err := decide.RequestPR(defaultWorkflow(t), task.Snapshot{Task: newTask("reviewing"), Owed: old},
+		true, human(), noon)
 	if err != nil || actionsOf(change.Hooks) != "push_branch; create_pr" || change.Task.Status != "reviewing" {
 		t.Errorf("%v, %q in %s", err, actionsOf(change.Hooks), change.Task.Status)
 	}
@@ -48,7 +53,8 @@ func TestRequestPR_isForAPersonWithWorkToSend(t *testing.T) {
 func TestPRMove_isTheWorkflowsWordForEachEnd(t *testing.T) {
 	t.Parallel()
 	def := tiny(nil)
-	def.Moves = []workflow.Move{{Command: workflow.MovePRMerged, To: "help"}, {Command: workflow.MovePRClosed, To: "lost"}}
+	def.Moves = []workflow.Move{{Command: workflow.MovePRMerged, To: "help"},
+		{Command: workflow.MovePRClosed, To: "lost"}}
 	for state, want := range map[string]task.Status{task.PRMerged: "help", task.PRClosed: "lost", task.PROpen: ""} {
 		if to, said := decide.PRMove(def, task.PullRequest{State: state}); to != want || said != (want != "") {
 			t.Errorf("%s: %q, %v", state, to, said)
@@ -61,7 +67,8 @@ func TestPRNoted_keepsThePlaceOfATaskThatWaitsForAWorkspace(t *testing.T) {
 	for queued, want := range map[task.Status]time.Time{"planning": noon.Add(-time.Hour), "": noon} {
 		one := newTask("pending")
 		one.QueuedFor, one.UpdatedAt = queued, noon.Add(-time.Hour)
-		if got := decide.PRNoted(defaultWorkflow(t), one, task.PullRequest{State: task.PRMerged, URL: "x"}, noon).Task.UpdatedAt; !got.Equal(want) {
+		if got := decide.PRNoted(defaultWorkflow(t), one, task.PullRequest{State: task.PRMerged, URL: "x"},
+			noon).Task.UpdatedAt; !got.Equal(want) {
 			t.Errorf("queued for %q: %v", queued, got)
 		}
 	}
@@ -86,7 +93,8 @@ func TestMigrate_asksForWhereTheTaskCameFromOnlyWhereTheRulesDo(t *testing.T) {
 func TestMigrate_leavesCountersThatTheTaskHas(t *testing.T) {
 	t.Parallel()
 	def := tiny(nil)
-	def.Fields = []workflow.Field{{Named: workflow.Named{Name: "kept"}, Start: 2}, {Named: workflow.Named{Name: "new"}, Start: 3}, {Named: workflow.Named{Name: "zero"}}}
+	def.Fields = []workflow.Field{{Named: workflow.Named{Name: "kept"}, Start: 2},
+		{Named: workflow.Named{Name: "new"}, Start: 3}, {Named: workflow.Named{Name: "zero"}}}
 	one := newTask("busy")
 	one.Counters = task.Counters{}.With("kept", 7).With("zero", 4)
 	c, err := decide.Migrate(def, one, nil, nil, decide.Evidence{}, human(), noon)
@@ -101,7 +109,8 @@ func TestAMove_takesAReasonThatSaysSomethingAndTheMarksAway(t *testing.T) {
 	one := newTask("busy")
 	one.StalledAt, one.Attention, one.Overdue = noon, "look", 80
 	for reason, want := range map[string]bool{"": false, " \t\n": false, "because": true} {
-		d, err := decide.Transition(def, one, decide.Evidence{}, task.Request{Task: "T1", To: "help", Actor: human(), Reason: reason}, noon)
+		d, err := decide.Transition(def, one, decide.Evidence{}, task.Request{
+			Task: "T1", To: "help", Actor: human(), Reason: reason}, noon)
 		if d.Moved != want || !want && refusal(t, err).Code != decide.ReasonMissing {
 			t.Errorf("%q: %v", reason, err)
 		}
@@ -158,7 +167,8 @@ func TestBack_isOnlyOverAnEdgeThatLeadsBack(t *testing.T) {
 		if leads {
 			edge.CameFrom = []task.Status{"busy"}
 		}
-		to, err := decide.Back(tiny([]workflow.Transition{edge}), one, task.Request{Task: "T1", To: workflow.Previous, Actor: human()})
+		to, err := decide.Back(tiny([]workflow.Transition{edge}), one, task.Request{
+			Task: "T1", To: workflow.Previous, Actor: human()})
 		if to != want || !leads && refusal(t, err).Code != decide.IllegalTransition {
 			t.Errorf("it leads back %v: %q, %v", leads, to, err)
 		}

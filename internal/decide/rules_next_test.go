@@ -21,9 +21,11 @@ func TestNext_takesAMoveThatAsksForNothingOnlyWhereItGoesOn(t *testing.T) {
 		{"it takes the task out of its way", []workflow.Transition{{From: "busy", To: "help"}}, true, ""},
 		{"it gives the task up", []workflow.Transition{{From: "busy", To: "lost"}}, false, ""},
 		{"somebody else's move asks for evidence", []workflow.Transition{
-			{From: "busy", To: "todo", By: []string{task.RoleHuman}, Gate: []workflow.Part{note("")}}, {From: "busy", To: "help"},
+			{From: "busy", To: "todo", By: []string{task.RoleHuman}, Gate: []workflow.Part{note("")}},
+			{From: "busy", To: "help"},
 		}, false, "help"},
-		{"another move asks for evidence", []workflow.Transition{{From: "busy", To: "todo", Gate: []workflow.Part{note("")}}, {From: "busy", To: "help"}}, false, ""},
+		{"another move asks for evidence", []workflow.Transition{
+			{From: "busy", To: "todo", Gate: []workflow.Part{note("")}}, {From: "busy", To: "help"}}, false, ""},
 	} {
 		def := tiny(c.edges)
 		def.States[2].Escalation = c.escalation
@@ -41,11 +43,13 @@ func TestOverridable_isTheOnlyMoveThatAllowsIt(t *testing.T) {
 		return workflow.Transition{From: "busy", To: to, Override: override}
 	}
 	one := newTask("busy")
-	if to, err := decide.Overridable(tiny([]workflow.Transition{edge("help", true), edge("lost", false)}), one, human()); err != nil || to != "help" {
+	if to, err := decide.Overridable(tiny([]workflow.Transition{edge("help", true), edge("lost", false)}), one,
+		human()); err != nil || to != "help" {
 		t.Errorf("of one: %q, %v", to, err)
 	}
 	for name, second := range map[string]bool{"of none": false, "of several": true} {
-		_, err := decide.Overridable(tiny([]workflow.Transition{edge("help", second), edge("lost", second)}), one, human())
+		_, err := decide.Overridable(tiny([]workflow.Transition{edge("help", second), edge("lost", second)}), one,
+			human())
 		if no := refusal(t, err); no.Code != decide.OverrideDenied || (len(no.Details) == 2) != second {
 			t.Errorf("%s: %+v", name, no)
 		}

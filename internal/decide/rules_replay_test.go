@@ -35,7 +35,8 @@ func TestAReplay_tellsOfLostRulesAndOfTextsThatWereChanged(t *testing.T) {
 		return text + "!", there, err
 	}
 	got, err = decide.Replay(w.s.Task, w.lines, books, nil)
-	if err != nil || len(got.Different) > 0 || len(got.Untold) == 0 || !strings.Contains(got.Untold[0].Why, decide.ErrLost.Error()) {
+	if err != nil || len(got.Different) > 0 || len(got.Untold) == 0 ||
+		!strings.Contains(got.Untold[0].Why, decide.ErrLost.Error()) {
 		t.Errorf("changed texts: %v, %+v", err, got)
 	}
 }
@@ -43,7 +44,8 @@ func TestAReplay_tellsOfLostRulesAndOfTextsThatWereChanged(t *testing.T) {
 func TestAReplay_skipsAnEndThatSomebodyWanted(t *testing.T) {
 	t.Parallel()
 	w := newStroll(t, shippedAndStrained(t)[0], 3)
-	stopped := task.Event{Time: noon, Type: task.AgentStopped, Actor: task.ActorEngine, Data: map[string]string{"role": "worker"}}
+	stopped := task.Event{Time: noon, Type: task.AgentStopped, Actor: task.ActorEngine, Data: map[string]string{
+		"role": "worker"}}
 	sealed, err := task.Seal(stopped, len(w.events)+1, w.s.Task.Hash)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +55,8 @@ func TestAReplay_skipsAnEndThatSomebodyWanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := decide.Replay(w.s.Task, append(w.lines, string(line)), w.library(), nil)
-	if err != nil || got.Skipped != w.starts+1 || len(got.Untold) > 0 || got.Equal != got.Decisions || len(got.Different) > 0 {
+	if err != nil || got.Skipped != w.starts+1 || len(got.Untold) > 0 || got.Equal != got.Decisions ||
+		len(got.Different) > 0 {
 		t.Errorf("%v, %+v", err, got)
 	}
 }
@@ -62,7 +65,8 @@ func TestAReplay_skipsAnEndThatSomebodyWanted(t *testing.T) {
 func TestAReplay_knowsWhenTheStatusOfATimeoutBegan(t *testing.T) {
 	t.Parallel()
 	def := shippedAndStrained(t)[0]
-	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(1, 5)), now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), texts: map[string]string{}}
+	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(1, 5)),
+		now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), texts: map[string]string{}}
 	w.born()
 	in := decide.Inputs{Ask: decide.AskTimeout}.By(task.Actor{Rule: true})
 	for _, passes := range []time.Duration{-time.Hour, 90 * time.Second} {
@@ -101,7 +105,8 @@ func TestAReplay_byOtherRulesTellsWhatNobodyLookedAtAndWhatIsLacking(t *testing.
 		other = *w.def
 		other.Transitions = slices.Clone(other.Transitions)
 		for i := range other.Transitions {
-			other.Transitions[i].Gate = append(slices.Clone(other.Transitions[i].Gate), workflow.Part{Section: "## Notes"}, workflow.Part{File: "somewhere.json"})
+			other.Transitions[i].Gate = append(slices.Clone(other.Transitions[i].Gate), workflow.Part{
+				Section: "## Notes"}, workflow.Part{File: "somewhere.json"})
 		}
 		got, err = decide.Replay(w.s.Task, w.lines, w.library(), &other)
 		if err != nil {
@@ -148,7 +153,9 @@ func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *
 		for _, d := range got.Different {
 			if strings.HasPrefix(d.Decided, "refused: "+decide.GateUnmet) {
 				refused[seed%2]++
-				if strings.Contains(d.Decided, "somewhere") || strings.Contains(d.Decided, `section "## Notes"`) || !strings.Contains(d.Decided, `section "## Never": `) {
+				if strings.Contains(d.Decided, "somewhere") ||
+					strings.Contains(d.Decided, `section "## Notes"`) ||
+					!strings.Contains(d.Decided, `section "## Never": `) {
 					t.Errorf("what nobody looked at is told as missing, or what is missing is not: %s", d.Decided)
 				}
 			}
@@ -181,7 +188,8 @@ func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *
 	}
 }
 
-// What is told in spite of parts that nobody looked at is what comes out once somebody has: the same history, with the part looked at.
+// What is told in spite of parts that nobody looked at is what comes out once somebody has: the same history,
+// with the part looked at.
 func TestAReplay_tellsNothingOfWhatNobodyLookedAtThatALookWouldContradict(t *testing.T) {
 	t.Parallel()
 	told, untold := 0, 0
@@ -198,7 +206,8 @@ func TestAReplay_tellsNothingOfWhatNobodyLookedAtThatALookWouldContradict(t *tes
 			t.Fatal(err)
 		}
 		for _, d := range got.Different {
-			t.Errorf("seed %d, %s: with less that was looked at event %d comes out as %q, and it was %q", seed, w.def.Name, d.Event, d.Decided, d.Recorded)
+			t.Errorf("seed %d, %s: with less that was looked at event %d comes out as %q, and it was %q", seed,
+				w.def.Name, d.Event, d.Decided, d.Recorded)
 		}
 		told, untold = told+got.Equal, untold+len(got.Untold)
 	}
@@ -243,7 +252,8 @@ func forgetting(t *testing.T, lines []string, dice *rand.Rand) []string {
 func TestKept_namesEveryTextOnce(t *testing.T) {
 	t.Parallel()
 	rested := task.Evidence{Source: "## plan", Digest: "1"}
-	inputs, err := json.Marshal(decide.Inputs{Read: []decide.Section{{Name: "Plan", Digest: "1"}, {Name: "Hand Off", Digest: "2"}}})
+	inputs, err := json.Marshal(decide.Inputs{
+		Read: []decide.Section{{Name: "Plan", Digest: "1"}, {Name: "Hand Off", Digest: "2"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,16 +261,22 @@ func TestKept_namesEveryTextOnce(t *testing.T) {
 		event task.Event
 		want  []task.Evidence
 	}{
-		{task.Event{Type: task.StatusChanged, Evidence: []task.Evidence{rested}, Inputs: inputs}, []task.Evidence{rested, {Source: "## hand off", Digest: "2"}}},
-		{task.Event{Type: task.DocumentAdopted, Data: map[string]string{"before": "3"}}, []task.Evidence{{Source: "TASK.md as it was before", Digest: "3"}}},
-		{task.Event{Type: task.ProjectionRestored, Data: map[string]string{task.DataFile: "state.json", task.DataFound: "4"}}, []task.Evidence{{Source: "state.json", Digest: "4"}}},
+		{task.Event{Type: task.StatusChanged, Evidence: []task.Evidence{rested}, Inputs: inputs}, []task.Evidence{
+			rested, {Source: "## hand off", Digest: "2"}}},
+		{task.Event{Type: task.DocumentAdopted, Data: map[string]string{"before": "3"}}, []task.Evidence{
+			{Source: "TASK.md as it was before", Digest: "3"}}},
+		{
+			task.Event{Type: task.ProjectionRestored, Data: map[string]string{
+				task.DataFile: "state.json", task.DataFound: "4"}}, []task.Evidence{
+				{Source: "state.json", Digest: "4"}}},
 		{task.Event{Type: task.ProjectionRestored, Data: map[string]string{task.DataFile: "state.json"}}, nil},
 	} {
 		if got, err := decide.Kept(c.event); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v", c.event.Type, got, err)
 		}
 	}
-	if _, err := decide.Kept(task.Event{Seq: 3, Inputs: []byte("{")}); err == nil || !strings.Contains(err.Error(), "event 3") {
+	if _, err := decide.Kept(task.Event{Seq: 3, Inputs: []byte("{")}); err == nil ||
+		!strings.Contains(err.Error(), "event 3") {
 		t.Errorf("inputs that cannot be read: %v", err)
 	}
 }
@@ -268,7 +284,8 @@ func TestKept_namesEveryTextOnce(t *testing.T) {
 func TestAwaits_saysWhenTheMonitorStartsAnAgentAgain(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
-	crash := task.Event{Type: task.AgentCrashed, Time: noon, Data: map[string]string{"role": "reviewer", "ended": "exit status 1"}}
+	crash := task.Event{Type: task.AgentCrashed, Time: noon, Data: map[string]string{
+		"role": "reviewer", "ended": "exit status 1"}}
 	respawn := task.Event{Type: task.AgentRespawned, Time: noon, Data: map[string]string{"role": "reviewer"}}
 	for want, events := range map[string][]task.Event{
 		"the monitor starts it again now":   {crash},
@@ -282,12 +299,14 @@ func TestAwaits_saysWhenTheMonitorStartsAnAgentAgain(t *testing.T) {
 	}
 }
 
-// entered is a history in which a task comes to a status whose verdict stands there already, once as it begins and once as its agent is
-// started. forget takes what is on record of one of them away before the move that must not rest on it.
+// entered is a history in which a task comes to a status whose verdict stands there already, once as it begins
+// and once as its agent is started. forget takes what is on record of one of them away before the move that must
+// not rest on it.
 func entered(t *testing.T, forget string) *stroll {
 	t.Helper()
 	verdict := workflow.Part{Section: "## Review", Verdict: "PASS", VerdictIn: workflow.VerdictFirstLine}
-	def := tiny([]workflow.Transition{{From: "todo", To: "busy"}, {From: "busy", To: "help", Gate: []workflow.Part{verdict}}})
+	def := tiny([]workflow.Transition{
+		{From: "todo", To: "busy"}, {From: "busy", To: "help", Gate: []workflow.Part{verdict}}})
 	def.Digest, def.Births = "of tiny", []workflow.Birth{{To: "todo"}}
 	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(1, 5)), now: noon, texts: map[string]string{}}
 	w.born()
@@ -305,9 +324,11 @@ func entered(t *testing.T, forget string) *stroll {
 		w.commit(decide.Inputs{Ask: decide.AskMove, To: to}.By(human()), ev, d.Change)
 	}
 	move("busy", before)
-	found := task.Start{Subject: task.Subject{Commit: "first"}, Evidence: decide.VerdictsNow(def, "busy", evidence(aPassText))}
+	found := task.Start{Subject: task.Subject{Commit: "first"},
+		Evidence: decide.VerdictsNow(def, "busy", evidence(aPassText))}
 	one, verdicts, _ := decide.Began(def, w.s.Task, "worker", found)
-	w.record(one, []task.Event{{Time: noon, Type: task.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject, Evidence: verdicts}})
+	w.record(one, []task.Event{
+		{Time: noon, Type: task.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject, Evidence: verdicts}})
 	if w.s.Start = nil; forget == "entry" {
 		w.s.Entry = nil
 	}
@@ -319,8 +340,8 @@ func entered(t *testing.T, forget string) *stroll {
 	return w
 }
 
-// What stood there when a status began, and when its agent was started, is in the history: whoever took it from the record for one
-// decision changed nothing there.
+// What stood there when a status began, and when its agent was started, is in the history: whoever took it from
+// the record for one decision changed nothing there.
 func TestAReplay_knowsWhatStoodThereFromTheHistoryAlone(t *testing.T) {
 	t.Parallel()
 	for _, forget := range []string{"", "entry", "start"} {
@@ -335,7 +356,8 @@ func TestAReplay_knowsWhatStoodThereFromTheHistoryAlone(t *testing.T) {
 	}
 }
 
-// With the inputs of the event that began the status, what stood there is gone: nobody can tell whether the move was right.
+// With the inputs of the event that began the status, what stood there is gone: nobody can tell whether the move
+// was right.
 func TestAReplay_doesNotGuessWhatStoodThere(t *testing.T) {
 	t.Parallel()
 	w := entered(t, "")
@@ -349,13 +371,15 @@ func TestAReplay_doesNotGuessWhatStoodThere(t *testing.T) {
 			}
 		})
 		got, err := decide.Replay(w.s.Task, lines, w.library(), nil)
-		if err != nil || len(got.Untold) != 2 || len(got.Different) > 0 || !strings.Contains(got.Untold[1].Why, "what stood there when its status began is gone") {
+		if err != nil || len(got.Untold) != 2 || len(got.Different) > 0 ||
+			!strings.Contains(got.Untold[1].Why, "what stood there when its status began is gone") {
 			t.Errorf("%s: %v, %+v", what, err, got)
 		}
 	}
 }
 
-// Histories of before have the status and the number of a crash among its data. What was decided then is decided so again.
+// Histories of before have the status and the number of a crash among its data. What was decided then is decided
+// so again.
 func TestReplay_makesACrashAgainInTheFormItWasWrittenIn(t *testing.T) {
 	t.Parallel()
 	all := shippedAndStrained(t)
@@ -371,7 +395,8 @@ func TestReplay_makesACrashAgainInTheFormItWasWrittenIn(t *testing.T) {
 			t.Fatalf("seed %d: the fold counts %v, the record %v (%v)", seed, told.Counters, w.s.Task.Counters, err)
 		}
 		got, err := decide.Replay(w.s.Task, lines, w.library(), nil)
-		if err != nil || got.Decisions < 1 || got.Equal != got.Decisions || len(got.Untold) > 0 || got.OtherEdition > 0 {
+		if err != nil || got.Decisions < 1 || got.Equal != got.Decisions || len(got.Untold) > 0 ||
+			got.OtherEdition > 0 {
 			t.Fatalf("seed %d, %s: %v\n%+v", seed, w.def.Name, err, got)
 		}
 		if len(at) == 0 {

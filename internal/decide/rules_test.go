@@ -12,8 +12,9 @@ import (
 // tiny is a workflow that is made by hand: what a file could not say is judged too.
 func tiny(edges []workflow.Transition, rules ...workflow.Rule) *workflow.Definition {
 	return &workflow.Definition{
-		Name:        "tiny",
-		States:      []workflow.State{{Name: "todo"}, {Name: "busy", Role: "worker"}, {Name: "help"}, {Name: "lost", Terminal: true}},
+		Name: "tiny",
+		States: []workflow.State{{Name: "todo"}, {Name: "busy", Role: "worker"}, {Name: "help"},
+			{Name: "lost", Terminal: true}},
 		Transitions: edges, Exit: workflow.Exit{Rules: rules},
 	}
 }
@@ -27,7 +28,8 @@ func TestExit_withoutARuleThatLeadsOnAsksForAPerson(t *testing.T) {
 		"no rule":   tiny(nil),
 	} {
 		c := decide.Exit(def, newTask("busy"), evidence(""), deathOf("worker"), noon)
-		if got := shape(c); got != "agent.stopped | busy crashes=0 | " || !strings.Contains(c.Task.Attention, "orange task respawn T1") {
+		if got := shape(c); got != "agent.stopped | busy crashes=0 | " ||
+			!strings.Contains(c.Task.Attention, "orange task respawn T1") {
 			t.Errorf("%s: it leads to %s with the mark %q", name, got, c.Task.Attention)
 		}
 	}
@@ -39,7 +41,8 @@ func TestExit_makesTheMoveOfItsRuleWhoeverElseMayAsk(t *testing.T) {
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", By: []string{task.RoleHuman}}},
 		workflow.Rule{Status: "busy", HasArtifact: &artifact, Then: "help"})
 	c := decide.Exit(def, newTask("busy"), evidence("## Note\nyes\n"), deathOf("worker"), noon)
-	if got := shape(c); got != "agent.stopped, auto.advanced busy->help | help crashes=0 | " || c.Events[1].Actor != task.ActorEngine {
+	if got := shape(c); got != "agent.stopped, auto.advanced busy->help | help crashes=0 | " ||
+		c.Events[1].Actor != task.ActorEngine {
 		t.Errorf("it leads to %s, by %s", got, c.Events[len(c.Events)-1].Actor)
 	}
 }
@@ -60,7 +63,8 @@ func TestRuleTarget_isNowhereWhereNoArmHolds(t *testing.T) {
 func TestExit_byTooManyCrashesNotesWhatStandsThereAndSaysWhyItIsThere(t *testing.T) {
 	t.Parallel()
 	crash := workflow.Rule{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 2, Then: "help"}
-	def := tiny([]workflow.Transition{{From: "help", To: "busy", Gate: []workflow.Part{note(workflow.SinceEntry)}}}, crash)
+	def := tiny([]workflow.Transition{
+		{From: "help", To: "busy", Gate: []workflow.Part{note(workflow.SinceEntry)}}}, crash)
 	one := newTask("busy")
 	one.Counters = one.Counters.With(task.CrashCount, 1)
 	c := decide.Exit(def, one, evidence("## Note\nold\n"), deathOf("worker"), noon)
@@ -73,7 +77,8 @@ func TestExit_byTooManyCrashesNotesWhatStandsThereAndSaysWhyItIsThere(t *testing
 	// A move that owes no hook forgets the crashes at once: not this one.
 	crash.Then = "lost"
 	def = tiny([]workflow.Transition{{From: "busy", To: "lost"}}, crash)
-	if got := shape(decide.Exit(def, one, evidence(""), deathOf("worker"), noon)); got != "agent.crashed, auto.advanced busy->lost | lost crashes=2 | " {
+	if got := shape(decide.Exit(def, one, evidence(""), deathOf("worker"),
+		noon)); got != "agent.crashed, auto.advanced busy->lost | lost crashes=2 | " {
 		t.Errorf("it leads to %s", got)
 	}
 }
@@ -99,25 +104,29 @@ func TestRevives_takesTheWorkflowsWordAPromptAndAWorkspace(t *testing.T) {
 		if got := decide.Revives(def, one); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
-		died := []task.Event{{Type: task.AgentCrashed, Time: noon, Data: map[string]string{"role": "worker", "ended": "exit status 1"}}}
+		died := []task.Event{
+			{Type: task.AgentCrashed, Time: noon, Data: map[string]string{"role": "worker", "ended": "exit status 1"}}}
 		if _, wanted := decide.RespawnDue(def, one, died); wanted != c.want {
 			t.Errorf("%s: it is due: %v", c.name, wanted)
 		}
 	}
 }
 
-// A death says nothing any more once a move owed the start of another agent of the role, also where that start was dropped.
+// A death says nothing any more once a move owed the start of another agent of the role, also where that start
+// was dropped.
 func TestRespawnDue_forgetsADeathOnceAMoveOwesAnotherAgent(t *testing.T) {
 	t.Parallel()
 	spawn := workflow.Hook{Hook: task.Hook{Action: task.SpawnAgent}}
 	other := workflow.Hook{Hook: task.Hook{Action: task.SpawnAgent, Role: "auditor"}}
 	def := tiny([]workflow.Transition{
-		{From: "help", To: "busy", Hooks: []workflow.Hook{spawn}}, {From: "busy", To: "busy"}, {From: "todo", To: "busy", Hooks: []workflow.Hook{other}},
+		{From: "help", To: "busy", Hooks: []workflow.Hook{spawn}}, {From: "busy", To: "busy"},
+		{From: "todo", To: "busy", Hooks: []workflow.Hook{other}},
 	})
 	def.States[1].Respawn, def.States[1].RespawnPrompt.Name = workflow.RespawnAuto, "go on"
 	one := newTask("busy")
 	one.Workspace = "w1"
-	died := task.Event{Type: task.AgentCrashed, Time: noon, Data: map[string]string{"role": "worker", "ended": "exit status 1"}}
+	died := task.Event{Type: task.AgentCrashed, Time: noon, Data: map[string]string{
+		"role": "worker", "ended": "exit status 1"}}
 	move := func(from task.Status, hooks ...string) task.Event {
 		return task.Event{Type: task.StatusChanged, From: from, To: "busy", Hooks: hooks, Time: noon}
 	}
@@ -141,7 +150,8 @@ func TestRespawnDue_forgetsADeathOnceAMoveOwesAnotherAgent(t *testing.T) {
 func TestSpawnTarget_isTheWorkflowsWordBeforeItsEdges(t *testing.T) {
 	t.Parallel()
 	spawn := []workflow.Hook{{Hook: task.Hook{Action: task.SpawnAgent}}}
-	def := tiny([]workflow.Transition{{From: "todo", To: "lost"}, {From: "todo", To: "busy", Hooks: spawn}, {From: "todo", To: "help"}})
+	def := tiny([]workflow.Transition{{From: "todo", To: "lost"}, {From: "todo", To: "busy", Hooks: spawn},
+		{From: "todo", To: "help"}})
 	def.Initial = "todo"
 	if to, err := decide.SpawnTarget(def, newTask("todo")); err != nil || to != "busy" {
 		t.Errorf("by the edges: %q, %v", to, err)
@@ -155,7 +165,8 @@ func TestSpawnTarget_isTheWorkflowsWordBeforeItsEdges(t *testing.T) {
 func TestInstructed_wantsAWordOfWhatToChange(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": decide.GateUnmet, "## Plan\nx\n": decide.GateUnmet, "## Fix Instructions\n\n": decide.GateUnmet, "## Fix Instructions\noil it\n": "",
+		"": decide.GateUnmet, "## Plan\nx\n": decide.GateUnmet, "## Fix Instructions\n\n": decide.GateUnmet,
+		"## Fix Instructions\noil it\n": "",
 	} {
 		if err := decide.Instructed(newTask("help"), "busy", evidence(text)); codeOf(err) != want {
 			t.Errorf("%q: %v", text, err)
@@ -249,8 +260,11 @@ func TestAGate_onWhatIsBeingFoundOutSaysThatOneHasToWait(t *testing.T) {
 	part := workflow.Part{Check: "tests", Want: "mend the tests"}
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{part}}})
 	for pending, want := range map[bool]string{true: "wait for it", false: "mend the tests"} {
-		ev := decide.Evidence{Facts: map[string]decide.Fact{part.Key(): {Source: "check tests", Pending: pending, Found: "no result", Want: "wait for it"}}}
-		_, err := decide.Transition(def, newTask("busy"), ev, task.Request{Task: "T1", To: "help", Actor: human()}, noon)
+		ev := decide.Evidence{
+			Facts: map[string]decide.Fact{
+				part.Key(): {Source: "check tests", Pending: pending, Found: "no result", Want: "wait for it"}}}
+		_, err := decide.Transition(def, newTask("busy"), ev, task.Request{
+			Task: "T1", To: "help", Actor: human()}, noon)
 		if no := refusal(t, err); no.Code != decide.GateUnmet || no.Details[0].Want != want {
 			t.Errorf("pending %v: %+v", pending, no)
 		}
@@ -260,7 +274,8 @@ func TestAGate_onWhatIsBeingFoundOutSaysThatOneHasToWait(t *testing.T) {
 func TestAGate_onWhatNobodyHasLookedAtIsNotMet(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{File: "somewhere.json"}}}})
-	_, err := decide.Transition(def, newTask("busy"), decide.Evidence{}, task.Request{Task: "T1", To: "help", Actor: human()}, noon)
+	_, err := decide.Transition(def, newTask("busy"), decide.Evidence{}, task.Request{
+		Task: "T1", To: "help", Actor: human()}, noon)
 	if no := refusal(t, err); no.Code != decide.GateUnmet || no.Details[0].Found != "that nobody has looked" {
 		t.Errorf("%+v", no)
 	}

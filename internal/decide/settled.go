@@ -9,9 +9,10 @@ import (
 	"orange/internal/workflow"
 )
 
-// CrashesPass says whether a task's crashes are forgotten as soon as it owes no hook that holds it up: after a move they are, unless too many crashes made it
-// or somebody has crashed since. passing is what was true before these events. It is the move that counts, and not whose hook is performed last:
-// a respawn may have dropped those of the move.
+// CrashesPass says whether a task's crashes are forgotten as soon as it owes no hook that holds it up: after a
+// move they are, unless too many crashes made it or somebody has crashed since. passing is what was true before
+// these events. It is the move that counts, and not whose hook is performed last: a respawn may have dropped
+// those of the move.
 func CrashesPass(passing bool, events []task.Event) bool {
 	for i := range events {
 		switch e := &events[i]; {
@@ -39,21 +40,24 @@ func HoldsUp(h task.Hook) bool {
 	return !known || class != task.ClassRecord && class != task.ClassApart
 }
 
-// ForgetCrashes is what follows for the count of crashes when a hook of a task has been performed, and these are still owed; due is false
-// where nothing follows. Events are the task's whole history.
+// ForgetCrashes is what follows for the count of crashes when a hook of a task has been performed, and these are
+// still owed; due is false where nothing follows. Events are the task's whole history.
 func ForgetCrashes(t task.Task, owed []task.OwedHook, events []task.Event, now time.Time) (c task.Change, due bool) {
-	if slices.ContainsFunc(owed, func(h task.OwedHook) bool { return HoldsUp(h.Hook) }) || t.Counters.Get(task.CrashCount) == 0 || !CrashesPass(false, events) {
+	if slices.ContainsFunc(owed, func(h task.OwedHook) bool { return HoldsUp(h.Hook) }) ||
+		t.Counters.Get(task.CrashCount) == 0 || !CrashesPass(false, events) {
 		return c, false
 	}
 	c = task.Change{Task: t, Expect: t.Version}
 	c.Task.Counters = WithoutCrashes(t.Counters)
 	c.Events = []task.Event{{
-		Time: now, Type: task.CrashesForgotten, Actor: task.ActorEngine, Counters: c.Task.Counters, Reason: "the hooks of its last move are done",
+		Time: now, Type: task.CrashesForgotten, Actor: task.ActorEngine, Counters: c.Task.Counters,
+		Reason: "the hooks of its last move are done",
 	}}
 	return c, true
 }
 
-// Retry is somebody's wish that hooks that have failed be tried again, which a task owes. A person's wish sets back what people set back.
+// Retry is somebody's wish that hooks that have failed be tried again, which a task owes. A person's wish sets
+// back what people set back.
 func Retry(def *workflow.Definition, t task.Task, failed string, actor task.Actor, now time.Time) task.Change {
 	c := task.Change{Task: t, Expect: t.Version}
 	c.Task.Counters = resetBy(def, t.Counters, actor)
@@ -61,13 +65,14 @@ func Retry(def *workflow.Definition, t task.Task, failed string, actor task.Acto
 		c.Task.UpdatedAt = now
 	}
 	c.Events = []task.Event{actor.Sign(task.Event{
-		Time: now, Type: task.HooksRetried, Counters: c.Task.Counters, Workflow: def.Digest, Data: map[string]string{"hook": failed},
+		Time: now, Type: task.HooksRetried, Counters: c.Task.Counters, Workflow: def.Digest,
+		Data: map[string]string{"hook": failed},
 	})}
 	return c
 }
 
-// Free is the end of the session of a task that is over, and of its hold on a workspace, where its last move has not seen to that;
-// due is false where the task lives, or owes a hook that may still do it.
+// Free is the end of the session of a task that is over, and of its hold on a workspace, where its last move has
+// not seen to that; due is false where the task lives, or owes a hook that may still do it.
 func Free(t task.Task, owed []task.OwedHook, now time.Time) (c task.Change, due bool) {
 	if t.Live || len(owed) > 0 {
 		return c, false

@@ -20,13 +20,16 @@ func TestRetry_isAPersonsActAndSetsBackWhatPeopleSetBack(t *testing.T) {
 	one.Counters = one.Counters.With("rereviews", 3).With(task.ReviewRound, 1)
 	c := decide.Retry(def, one, "push_branch, notify", ada, noon)
 	e := c.Events[0]
-	if c.Task.Counters.Get("rereviews") != 0 || c.Task.Counters.Get(task.ReviewRound) != 1 || !c.Task.UpdatedAt.Equal(noon) || c.Expect != one.Version {
+	if c.Task.Counters.Get("rereviews") != 0 || c.Task.Counters.Get(task.ReviewRound) != 1 ||
+		!c.Task.UpdatedAt.Equal(noon) || c.Expect != one.Version {
 		t.Errorf("it leaves %+v", c.Task)
 	}
-	if e.Type != task.HooksRetried || e.Person != "Ada" || e.Data["hook"] != "push_branch, notify" || e.Counters.Get("rereviews") != 0 {
+	if e.Type != task.HooksRetried || e.Person != "Ada" || e.Data["hook"] != "push_branch, notify" ||
+		e.Counters.Get("rereviews") != 0 {
 		t.Errorf("the history says %+v", e)
 	}
-	if c := decide.Retry(def, one, "notify", task.Actor{Role: task.RoleWorker}, noon); c.Task.Counters.Get("rereviews") != 3 {
+	if c := decide.Retry(def, one, "notify", task.Actor{Role: task.RoleWorker}, noon); c.Task.Counters.Get(
+		"rereviews") != 3 {
 		t.Errorf("an agent set back %v", c.Task.Counters)
 	}
 	one.QueuedFor, one.UpdatedAt = "working", noon.Add(-time.Hour)
@@ -38,7 +41,8 @@ func TestRetry_isAPersonsActAndSetsBackWhatPeopleSetBack(t *testing.T) {
 func TestCrashes_areForgottenWithTheLastHookOfAMove(t *testing.T) {
 	t.Parallel()
 	move := task.Event{Type: task.StatusChanged, From: "planning", To: "working"}
-	forced := task.Event{Type: task.AutoAdvanced, From: "working", To: "stuck", Data: map[string]string{task.DataCrash: "2"}}
+	forced := task.Event{Type: task.AutoAdvanced, From: "working", To: "stuck", Data: map[string]string{
+		task.DataCrash: "2"}}
 	crash := task.Event{Type: task.AgentCrashed}
 	spawned := task.Event{Type: task.AgentSpawned}
 	for _, tt := range []struct {
@@ -67,7 +71,8 @@ func TestCrashes_areForgottenWithTheLastHookOfAMove(t *testing.T) {
 		}
 		want := task.Counters{}.With(task.CrashCount, 0).With(task.ReviewRound, 1)
 		e := c.Events[0]
-		if len(c.Events) != 1 || e.Type != task.CrashesForgotten || !slices.Equal(e.Counters, want) || !slices.Equal(c.Task.Counters, want) || c.Expect != one.Version {
+		if len(c.Events) != 1 || e.Type != task.CrashesForgotten || !slices.Equal(e.Counters, want) ||
+			!slices.Equal(c.Task.Counters, want) || c.Expect != one.Version {
 			t.Errorf("%s: %+v", tt.what, c)
 		}
 	}
@@ -78,7 +83,8 @@ func TestATaskThatIsOver_isFreedOnceAndOnlyOfWhatItHolds(t *testing.T) {
 	over := newTask("done")
 	over.Live, over.Workspace = false, "garden--1"
 	c, due := decide.Free(over, nil, noon)
-	if !due || !slices.Equal(c.Events[0].Hooks, []string{task.KillSession, task.ReleaseWorkspace}) || len(c.Hooks) != 2 {
+	if !due || !slices.Equal(c.Events[0].Hooks, []string{task.KillSession, task.ReleaseWorkspace}) ||
+		len(c.Hooks) != 2 {
 		t.Errorf("one that holds a workspace: %v, %+v", due, c)
 	}
 	if _, due = decide.Free(over, make([]task.OwedHook, 1), noon); due {
@@ -106,7 +112,8 @@ func TestLanded_putsEachPartOfAMergeOnRecordOnce(t *testing.T) {
 		events []task.Event
 		want   string
 	}{
-		{false, nil, "pr.merged task.merged"}, {true, nil, "task.merged"}, {false, told, "pr.merged"}, {true, told, ""}, {true, elsewhere, "task.merged"},
+		{false, nil, "pr.merged task.merged"}, {true, nil, "task.merged"}, {false, told, "pr.merged"},
+		{true, told, ""}, {true, elsewhere, "task.merged"},
 	} {
 		var got []string
 		for _, e := range decide.Landed(def, newTask("reviewing"), pr, tt.noted, tt.events, human, noon).Events {
@@ -127,17 +134,20 @@ func TestTheMoveAfterAPullRequest_isMadeAgainWithWhatItsGateLookedAt(t *testing.
 			def.Transitions[i].Gate = []workflow.Part{{Section: "## Signed"}}
 		}
 	}
-	for body, want := range map[string]task.Status{"\n## Signed\n\nby me\n": "done", "\n## Notes\n\nnothing\n": "reviewing"} {
+	for body, want := range map[string]task.Status{
+		"\n## Signed\n\nby me\n": "done", "\n## Notes\n\nnothing\n": "reviewing"} {
 		w := &stroll{t: t, def: &def, now: noon, texts: map[string]string{}}
 		human := task.Actor{Role: task.RoleHuman}
-		birth, err := decide.Create(&def, task.Task{ID: "abc", Project: "garden", Branch: "b"}, "reviewing", human, noon)
+		birth, err := decide.Create(&def, task.Task{ID: "abc", Project: "garden", Branch: "b"}, "reviewing",
+			human, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.commit(decide.Inputs{Ask: decide.AskCreate, To: "reviewing"}.By(human), decide.Evidence{}, birth)
 		pr := task.PullRequest{URL: "u", State: task.PRMerged, Merge: "c1"}
 		ev := decide.Evidence{Document: docOf(body)}
-		w.commit(decide.Inputs{Ask: decide.AskPREnded}.About(pr, false), ev, decide.PREnded(&def, w.s.Task, ev, pr, "", noon))
+		w.commit(decide.Inputs{Ask: decide.AskPREnded}.About(pr, false), ev,
+			decide.PREnded(&def, w.s.Task, ev, pr, "", noon))
 		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
 		if err != nil || w.s.Task.Status != want || got.Decisions != 2 || got.Equal != 2 {
 			t.Errorf("%q: the task is %q, want %q; %v, %+v", body, w.s.Task.Status, want, err, got)
@@ -179,7 +189,8 @@ func TestADecision_thatHasLostItsInputsIsNamed(t *testing.T) {
 		})
 		traces, err := decide.Trace(events)
 		if err != nil || !slices.Contains(traces.Stripped, victim.Seq) {
-			t.Fatalf("event %d (%s) has lost its inputs, and these are named: %v, %v", victim.Seq, victim.Type, traces.Stripped, err)
+			t.Fatalf("event %d (%s) has lost its inputs, and these are named: %v, %v", victim.Seq, victim.Type,
+				traces.Stripped, err)
 		}
 		got, err := decide.Replay(w.s.Task, lines, w.library(), nil)
 		named := slices.ContainsFunc(got.Untold, func(d decide.Difference) bool { return d.Event == victim.Seq })
@@ -229,7 +240,8 @@ func TestAReplay_tellsOfHooksThatWereToDoSomethingElse(t *testing.T) {
 		}
 	})
 	got, err := decide.Replay(w.s.Task, lines, w.library(), nil)
-	if err != nil || len(got.Different) != len(traces.Hooks) || !strings.Contains(got.Different[0].Recorded, "digest 000") {
+	if err != nil || len(got.Different) != len(traces.Hooks) ||
+		!strings.Contains(got.Different[0].Recorded, "digest 000") {
 		t.Errorf("%v, %+v", err, got)
 	}
 }
@@ -237,8 +249,10 @@ func TestAReplay_tellsOfHooksThatWereToDoSomethingElse(t *testing.T) {
 func TestATrace_knowsWhatWasThereWhenATaskWasTakenOver(t *testing.T) {
 	t.Parallel()
 	entry := []task.Evidence{{Source: "## review", Digest: "1"}}
-	birth := task.Event{Seq: 1, Time: noon, Type: task.Created, Data: map[string]string{task.DataAdopted: "true", task.DataStatus: "agent-review"}}
-	c, err := decide.Inputs{Ask: decide.AskAdopt}.Keep(nil, task.Snapshot{}, decide.Evidence{}, task.Change{Events: []task.Event{birth}, Entry: entry})
+	birth := task.Event{Seq: 1, Time: noon, Type: task.Created, Data: map[string]string{
+		task.DataAdopted: "true", task.DataStatus: "agent-review"}}
+	c, err := decide.Inputs{Ask: decide.AskAdopt}.Keep(nil, task.Snapshot{}, decide.Evidence{}, task.Change{
+		Events: []task.Event{birth}, Entry: entry})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,21 +264,25 @@ func TestATrace_knowsWhatWasThereWhenATaskWasTakenOver(t *testing.T) {
 	w := newStroll(t, shippedAndStrained(t)[0], 3)
 	w.events = c.Events
 	_, lines := w.resealed(func(*task.Event) {})
-	if got, err := decide.Replay(w.s.Task, lines, w.library(), nil); err != nil || got.Skipped != 1 || got.Decisions+len(got.Untold) > 0 {
+	if got, err := decide.Replay(w.s.Task, lines, w.library(), nil); err != nil || got.Skipped != 1 ||
+		got.Decisions+len(got.Untold) > 0 {
 		t.Errorf("its birth was decided by nobody: %v, %+v", err, got)
 	}
-	if _, err := decide.Trace([]task.Event{{Seq: 4, Inputs: []byte("{")}}); err == nil || !strings.Contains(err.Error(), "event 4") {
+	if _, err := decide.Trace([]task.Event{{Seq: 4, Inputs: []byte("{")}}); err == nil ||
+		!strings.Contains(err.Error(), "event 4") {
 		t.Errorf("inputs that cannot be read: %v", err)
 	}
 }
 
-// Defect: a message that could not be sent kept the crashes of before a move counted, which the prover takes for forgotten.
+// Defect: a message that could not be sent kept the crashes of before a move counted, which the prover takes for
+// forgotten.
 func TestForgetCrashes_waitsForNoHookThatHoldsUpNothing(t *testing.T) {
 	t.Parallel()
 	one := newTask("working")
 	one.Counters = one.Counters.With(task.CrashCount, 1)
 	moved := []task.Event{{Type: task.StatusChanged, From: "planning", To: "working"}}
-	for action, want := range map[string]bool{task.Notify: true, task.PushBranch: true, task.SpawnNext: true, task.SpawnAgent: false, task.KillSession: false} {
+	for action, want := range map[string]bool{task.Notify: true, task.PushBranch: true, task.SpawnNext: true,
+		task.SpawnAgent: false, task.KillSession: false} {
 		if _, due := decide.ForgetCrashes(one, []task.OwedHook{owed(1, action)}, moved, noon); due != want {
 			t.Errorf("while %s is owed, crashes are forgotten: %v, want %v", action, due, want)
 		}

@@ -15,7 +15,8 @@ import (
 	"orange/internal/workflow"
 )
 
-var update = flag.Bool("update", false, "write what the stories say now into their files; read the difference before you keep it")
+var update = flag.Bool("update", false,
+	"write what the stories say now into their files; read the difference before you keep it")
 
 // A story is a file of scenes with a blank line between them. Each scene begins anew: what is so, what is asked,
 // "----", and the answers.
@@ -69,7 +70,8 @@ func tell(t *testing.T, def *workflow.Definition, file string) {
 	for _, s := range scenes(string(read(t, file))) {
 		got := play(t, def, s)
 		if got != s.want && !*update {
-			t.Errorf("%s:%d: the scene ends otherwise\n%s\nfound:\n%s\nwant:\n%s", file, s.line, strings.Join(s.input, "\n"), got, s.want)
+			t.Errorf("%s:%d: the scene ends otherwise\n%s\nfound:\n%s\nwant:\n%s", file, s.line,
+				strings.Join(s.input, "\n"), got, s.want)
 		}
 		told = append(told, strings.Join(s.input, "\n")+"\n----\n"+got)
 	}
@@ -146,7 +148,9 @@ func play(t *testing.T, def *workflow.Definition, s scene) string {
 			to, actors, _ := strings.Cut(rest, " by ")
 			actors, reason, _ := strings.Cut(actors, " because ")
 			for _, actor := range strings.Split(actors, ", ") {
-				out.WriteString(answer(def, w, task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor), Reason: reason}))
+				out.WriteString(
+					answer(def, w, task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor),
+						Reason: reason}))
 			}
 		case "die":
 			role, how, _ := strings.Cut(rest, " ")
@@ -155,11 +159,14 @@ func play(t *testing.T, def *workflow.Definition, s scene) string {
 			out.WriteString(shape(decide.Exit(def, w.task, w.ev, death, noon)) + "\n")
 		case "command":
 			to, actor, _ := strings.Cut(rest, " by ")
-			out.WriteString(answer(def, w, task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor), Command: true}))
+			out.WriteString(
+				answer(def, w, task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor),
+					Command: true}))
 		case "override":
 			to, actor, _ := strings.Cut(rest, " by ")
 			actor, why, _ := strings.Cut(actor, " because ")
-			req := task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor), Reason: why, Override: true}
+			req := task.Request{Task: w.task.ID, To: task.Status(to), Actor: actorFrom(actor), Reason: why,
+				Override: true}
 			out.WriteString(answer(def, w, req))
 		default:
 			t.Fatalf("line %d: found %q, expected a verb of stories", s.line, line)
@@ -207,14 +214,16 @@ func (w *stage) spend(t *testing.T, rest string) {
 		t.Fatal(err)
 	}
 	if strings.Contains(section, "/") {
-		w.ev.Spent = append(w.ev.Spent, task.Spent{Evidence: task.Evidence{Source: section, Digest: digestOf(section)}, Seq: seq})
+		w.ev.Spent = append(w.ev.Spent, task.Spent{
+			Evidence: task.Evidence{Source: section, Digest: digestOf(section)}, Seq: seq})
 		return
 	}
 	w.ev.Spent = append(w.ev.Spent, spentSection(t, w.ev.Document, section, seq))
 }
 
 // endings are the ways in which an agent ends.
-var endings = map[string]task.Ending{"": {Known: true}, "failed": {Known: true, Status: 1}, "killed": {Known: true, Signal: 9}, "unseen": {}}
+var endings = map[string]task.Ending{"": {Known: true}, "failed": {Known: true, Status: 1}, "killed": {
+	Known: true, Signal: 9}, "unseen": {}}
 
 func gitKey(what string) string { return workflow.Part{Git: what}.Key() }
 
@@ -242,7 +251,8 @@ func answer(def *workflow.Definition, w stage, req task.Request) string {
 	case err != nil:
 		return fmt.Sprintf("an error that is no refusal: %v\n", err)
 	case !d.Moved:
-		return fmt.Sprintf("stays in %s: %d events, %d hooks\n", d.Change.Task.Status, len(d.Change.Events), len(d.Change.Hooks))
+		return fmt.Sprintf("stays in %s: %d events, %d hooks\n", d.Change.Task.Status, len(d.Change.Events),
+			len(d.Change.Hooks))
 	}
 	return describe(d.Change)
 }

@@ -8,13 +8,15 @@ import (
 	"orange/internal/workflow"
 )
 
-// subjectOver is what evidence is about after an edge was taken. What a state judged that is not committed yet goes along
-// to a state that carries it; everywhere else it is the work as it stands.
-func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, ev Evidence) task.Subject {
+// subjectOver is what evidence is about after an edge was taken. What a state judged that is not committed yet
+// goes along to a state that carries it; everywhere else it is the work as it stands.
+func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+	ev Evidence) task.Subject {
 	from, _ := def.State(t.Status)
 	into, _ := def.State(edge.To)
 	judged := !req.Override && passes(edge)
-	if into.Subject == workflow.SubjectCarried && (judged && from.Subject == workflow.SubjectWorktree || from.Subject == workflow.SubjectCarried) {
+	if into.Subject == workflow.SubjectCarried && (judged && from.Subject == workflow.SubjectWorktree ||
+		from.Subject == workflow.SubjectCarried) {
 		s := t.Subject
 		s.Reviewed = s.Reviewed || judged
 		return s
@@ -27,8 +29,8 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	return unjudged(def, edge.To, req.Actor, ev)
 }
 
-// unjudged is what evidence is about in a status that was entered without a passing verdict. Like all that is put on record it is
-// as the history has it, in valid UTF-8.
+// unjudged is what evidence is about in a status that was entered without a passing verdict. Like all that is put
+// on record it is as the history has it, in valid UTF-8.
 func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evidence) task.Subject {
 	s := ev.Subject
 	if PutUp(def, to) {
@@ -48,7 +50,8 @@ func passes(edge *workflow.Transition) bool {
 	return len(workflow.Verdicts(certain)) > 0 && workflow.Asks(certain, workflow.GitUnmoved)
 }
 
-// PutUp says whether a task in the status only waits to be merged or committed: then it matters whether anybody judged it.
+// PutUp says whether a task in the status only waits to be merged or committed: then it matters whether anybody
+// judged it.
 func PutUp(def *workflow.Definition, status task.Status) bool {
 	state, _ := def.State(status)
 	if state.Subject == workflow.SubjectCarried {
@@ -59,7 +62,8 @@ func PutUp(def *workflow.Definition, status task.Status) bool {
 	return leads
 }
 
-// skipsReview says whether an edge leads to a good end and compares the work with nothing, where other edges to that end do.
+// skipsReview says whether an edge leads to a good end and compares the work with nothing, where other edges to
+// that end do.
 func skipsReview(def *workflow.Definition, edge *workflow.Transition) bool {
 	compares := func(e *workflow.Transition) bool {
 		return workflow.Asks(e.Gate, workflow.GitUnmoved) || workflow.Asks(e.Gate, workflow.GitAsReviewed)
@@ -86,13 +90,15 @@ func WantsTree(def *workflow.Definition, t task.Task, to task.Status) bool {
 	case workflow.SubjectWorktree:
 		return true
 	case workflow.SubjectCarried:
-		carried := from.Subject == workflow.SubjectCarried || from.Subject == workflow.SubjectWorktree && onlyPasses(def, t, to)
+		carried := from.Subject == workflow.SubjectCarried || from.Subject == workflow.SubjectWorktree &&
+			onlyPasses(def, t, to)
 		return !carried
 	}
 	return false
 }
 
-// DeathWantsTree says whether a death has to know what lies in the worktree: one of the moves of the status's exit rules does.
+// DeathWantsTree says whether a death has to know what lies in the worktree: one of the moves of the status's
+// exit rules does.
 func DeathWantsTree(def *workflow.Definition, t task.Task) bool {
 	wants := func(to task.Status) bool { return WantsTree(def, t, to) }
 	restarted := slices.ContainsFunc(edges(def, t, t.Status), restarts) && wants(t.Status)
@@ -103,11 +109,13 @@ func DeathWantsTree(def *workflow.Definition, t task.Task) bool {
 
 // onlyPasses says whether all edges to a status are those of a passing verdict, which carries what was judged along.
 func onlyPasses(def *workflow.Definition, t task.Task, to task.Status) bool {
-	return !slices.ContainsFunc(edges(def, t, to), func(edge *workflow.Transition) bool { return !passes(edge) || edge.Override })
+	return !slices.ContainsFunc(edges(def, t, to), func(edge *workflow.Transition) bool {
+		return !passes(edge) || edge.Override
+	})
 }
 
-// Agrees says whether what git told of the commit that a task's evidence is about fits the tip that was noted beside it. Where it does
-// not, the branch moved and came back between the two looks: no decision rests on that.
+// Agrees says whether what git told of the commit that a task's evidence is about fits the tip that was noted
+// beside it. Where it does not, the branch moved and came back between the two looks: no decision rests on that.
 func Agrees(t task.Task, ev Evidence) bool {
 	same := ev.Subject.Commit == t.Subject.Commit
 	unmoved, moved := workflow.Part{Git: workflow.GitUnmoved}, workflow.Part{Git: workflow.GitMoved}
@@ -117,17 +125,21 @@ func Agrees(t task.Task, ev Evidence) bool {
 	return !ev.Facts[unmoved.Key()].Holds
 }
 
-// Prepared is what follows for a task whose status began without a workspace, once that is ready: now it is known what its evidence is about.
+// Prepared is what follows for a task whose status began without a workspace, once that is ready: now it is known
+// what its evidence is about.
 func Prepared(t task.Task, s task.Subject) (task.Task, task.Event) {
 	s.By, s.Reviewed = t.Subject.By, t.Subject.Reviewed
 	s = s.Valid()
 	t.Subject = s
-	return t, task.Event{Type: task.WorkspaceReady, Subject: s, Data: map[string]string{"workspace": t.Workspace, "branch": t.Branch}}
+	return t, task.Event{Type: task.WorkspaceReady, Subject: s, Data: map[string]string{
+		"workspace": t.Workspace, "branch": t.Branch}}
 }
 
-// Began is what follows for a task once an agent of a role was started that found the start: where it is the agent of the present status,
-// evidence is about what it found from then on, but for a status that carries what was judged before.
-func Began(def *workflow.Definition, t task.Task, role string, start task.Start) (after task.Task, verdicts []task.Evidence, is bool) {
+// Began is what follows for a task once an agent of a role was started that found the start: where it is the
+// agent of the present status, evidence is about what it found from then on, but for a status that carries what
+// was judged before.
+func Began(def *workflow.Definition, t task.Task, role string,
+	start task.Start) (after task.Task, verdicts []task.Evidence, is bool) {
 	state, _ := def.State(t.Status)
 	if state.Role == "" || state.Role != role {
 		return t, nil, false

@@ -34,19 +34,22 @@ func TestSubject_everyMoveNotesTheTipOfItsMoment(t *testing.T) {
 	is := func(what string, c task.Change, want task.Subject) {
 		t.Helper()
 		if move := lastMove(t, c); c.Task.Subject != want || move.Subject != want {
-			t.Errorf("%s: the task is about %+v and the move about %+v, want %+v", what, c.Task.Subject, move.Subject, want)
+			t.Errorf("%s: the task is about %+v and the move about %+v, want %+v", what, c.Task.Subject,
+				move.Subject, want)
 		}
 	}
 	one := newTask("working")
 	one.Subject = task.Subject{Commit: "first", Reviewed: true, By: "Ada"}
 	for to, body := range map[task.Status]string{"agent-review": aHandoffText, "clarification": "", "cancelled": ""} {
-		d, err := decide.Transition(def, one, evidenceAbout(body, second), task.Request{Task: "T1", To: to, Actor: human()}, noon)
+		d, err := decide.Transition(def, one, evidenceAbout(body, second), task.Request{
+			Task: "T1", To: to, Actor: human()}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
 		is("to "+string(to), d.Change, second)
 	}
-	is("a death with evidence", decide.Exit(def, one, evidenceAbout(aHandoffText, second), deathOf("worker"), noon), second)
+	is("a death with evidence", decide.Exit(def, one, evidenceAbout(aHandoffText, second), deathOf("worker"),
+		noon), second)
 	one.Counters = one.Counters.With(task.CrashCount, 1)
 	is("too many crashes", decide.Exit(def, one, evidenceAbout("", second), deathOf("worker"), noon), second)
 
@@ -78,7 +81,8 @@ func TestSubject_aTipThatCannotBeReadKeepsNobodyFromGivingUp(t *testing.T) {
 		for _, word := range []string{workflow.GitCommitted, workflow.GitUnmoved, workflow.GitMoved} {
 			ev.Facts[gitKey(word)] = decide.Fact{Source: "git " + word, Found: "a tip that cannot be read"}
 		}
-		d, err := decide.Transition(def, newTask(status), ev, task.Request{Task: "T1", To: "cancelled", Actor: human()}, noon)
+		d, err := decide.Transition(def, newTask(status), ev, task.Request{
+			Task: "T1", To: "cancelled", Actor: human()}, noon)
 		if err != nil || d.Change.Task.Subject != unread || d.Change.Events[0].Subject != unread {
 			t.Errorf("%s: found %+v (%v)", status, d.Change.Task.Subject, err)
 		}
@@ -87,7 +91,8 @@ func TestSubject_aTipThatCannotBeReadKeepsNobodyFromGivingUp(t *testing.T) {
 
 func TestSubject_ofATaskOfBeforeIsNone(t *testing.T) {
 	t.Parallel()
-	d, err := decide.Transition(defaultWorkflow(t), newTask("working"), evidence(aHandoffText), task.Request{Task: "T1", To: "agent-review", Actor: human()}, noon)
+	d, err := decide.Transition(defaultWorkflow(t), newTask("working"), evidence(aHandoffText), task.Request{
+		Task: "T1", To: "agent-review", Actor: human()}, noon)
 	if err != nil || d.Change.Task.Subject != (task.Subject{}) {
 		t.Fatalf("found %+v (%v), want none", d.Change.Task.Subject, err)
 	}
@@ -97,7 +102,8 @@ func TestSubject_ofATaskOfBeforeIsNone(t *testing.T) {
 	}
 }
 
-// quality_review -> approved -> committing keeps what was judged; every other way there notes what lies there, and who says that it goes on.
+// quality_review -> approved -> committing keeps what was judged; every other way there notes what lies there,
+// and who says that it goes on.
 func TestBuild_carriesTheTreeThatWasJudgedToTheCommitAndNoOther(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "build")
@@ -135,9 +141,11 @@ func TestBuild_carriesTheTreeThatWasJudgedToTheCommitAndNoOther(t *testing.T) {
 			want.By = "Ada"
 		}
 		ev := evidenceAbout(body.String(), lying)
-		d, err := decide.Transition(def, one, ev, task.Request{Task: "T1", To: edge.To, Actor: actor, Reason: "so it is"}, noon)
+		d, err := decide.Transition(def, one, ev, task.Request{Task: "T1", To: edge.To, Actor: actor,
+			Reason: "so it is"}, noon)
 		if err != nil || d.Change.Task.Subject != want {
-			t.Errorf("%s -> %s by %s: found %+v (%v), want %+v", edge.From, edge.To, actor.Name(), d.Change.Task.Subject, err, want)
+			t.Errorf("%s -> %s by %s: found %+v (%v), want %+v", edge.From, edge.To, actor.Name(),
+				d.Change.Task.Subject, err, want)
 		}
 	}
 	if ways < 8 {
@@ -145,14 +153,16 @@ func TestBuild_carriesTheTreeThatWasJudgedToTheCommitAndNoOther(t *testing.T) {
 	}
 	back := newTask("committing") // where nothing is carried, the work is what it is now
 	back.Subject = judged
-	d, err := decide.Transition(def, back, evidenceAbout("## Commit\nVerdict: FAIL\n", lying), task.Request{Task: "T1", To: "in_progress", Actor: human()}, noon)
+	d, err := decide.Transition(def, back, evidenceAbout("## Commit\nVerdict: FAIL\n", lying), task.Request{
+		Task: "T1", To: "in_progress", Actor: human()}, noon)
 	if err != nil || d.Change.Task.Subject != lying {
 		t.Errorf("committing -> in_progress: found %+v (%v), want %+v", d.Change.Task.Subject, err, lying)
 	}
 	one := newTask("approved") // what a verdict carried there goes on as reviewed
 	one.Subject = judged
 	one.Subject.Reviewed = true
-	d, err = decide.Transition(def, one, evidenceAbout("", lying), task.Request{Task: "T1", To: "committing", Actor: human()}, noon)
+	d, err = decide.Transition(def, one, evidenceAbout("", lying), task.Request{
+		Task: "T1", To: "committing", Actor: human()}, noon)
 	if err != nil || d.Change.Task.Subject != one.Subject {
 		t.Errorf("found %+v (%v), want %+v", d.Change.Task.Subject, err, one.Subject)
 	}
@@ -178,9 +188,14 @@ func TestSubject_isReviewedByAVerdictOnTheWorkAsItWasJudgedAlone(t *testing.T) {
 		{"no verdict", []workflow.Part{unmoved}, "", false, false},
 		{"a file that judges", []workflow.Part{{File: "review.json", Judges: true}, unmoved}, "", false, true},
 		{"a file that does not", []workflow.Part{{File: "review.json"}, unmoved}, "", false, false},
-		{"a verdict beside other parts", []workflow.Part{{All: append(verdict("PASS"), unmoved)}}, aPassText, false, true},
-		{"a verdict or a file", []workflow.Part{{Any: append(verdict("PASS"), workflow.Part{File: "review.json"})}, unmoved}, aPassText, false, false},
-		{"one on the present commit or whatever there is", append(verdict("PASS"), workflow.Part{Any: []workflow.Part{unmoved, {File: "review.json"}}}), aPassText, false, false},
+		{"a verdict beside other parts", []workflow.Part{{All: append(verdict("PASS"), unmoved)}}, aPassText,
+			false, true},
+		{
+			"a verdict or a file", []workflow.Part{
+				{Any: append(verdict("PASS"), workflow.Part{File: "review.json"})}, unmoved}, aPassText, false, false},
+		{"one on the present commit or whatever there is",
+			append(verdict("PASS"), workflow.Part{Any: []workflow.Part{unmoved, {File: "review.json"}}}),
+			aPassText, false, false},
 		{"an override", append(verdict("PASS"), unmoved), aPassText, true, false},
 	} {
 		for _, carried := range []bool{false, true} {
@@ -197,7 +212,8 @@ func TestSubject_isReviewedByAVerdictOnTheWorkAsItWasJudgedAlone(t *testing.T) {
 			ev.Facts[file.Key()] = decide.Fact{Holds: true, Source: "review.json", Digest: "1"}
 			one := newTask("busy")
 			one.Subject = task.Subject{Commit: "first"}
-			d, err := decide.Transition(def, one, ev, task.Request{Task: "T1", To: "help", Actor: human(), Reason: "so", Override: c.override}, noon)
+			d, err := decide.Transition(def, one, ev, task.Request{Task: "T1", To: "help", Actor: human(),
+				Reason: "so", Override: c.override}, noon)
 			if err != nil || d.Change.Task.Subject != want {
 				t.Errorf("%s, carried %v: found %+v (%v), want %+v", c.name, carried, d.Change.Task.Subject, err, want)
 			}
@@ -217,14 +233,16 @@ func TestPutUp_namesWhoeverBringsATaskToItsMergeWithoutAVerdict(t *testing.T) {
 				want.By = ada.Person
 			}
 			if err != nil || c.Task.Subject != want || c.Events[0].Subject != want {
-				t.Errorf("%s, created in %s: found %+v and %+v (%v), want %+v", name, birth.To, c.Task.Subject, c.Events[0].Subject, err, want)
+				t.Errorf("%s, created in %s: found %+v and %+v (%v), want %+v", name, birth.To, c.Task.Subject,
+					c.Events[0].Subject, err, want)
 			}
 		}
 	}
 	def := defaultWorkflow(t)
 	to := func(from, to task.Status, body string, actor task.Actor) task.Subject {
 		t.Helper()
-		d, err := decide.Transition(def, newTask(from), evidenceAbout(body, task.Subject{Commit: "c"}), task.Request{Task: "T1", To: to, Actor: actor}, noon)
+		d, err := decide.Transition(def, newTask(from), evidenceAbout(body, task.Subject{Commit: "c"}),
+			task.Request{Task: "T1", To: to, Actor: actor}, noon)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +253,8 @@ func TestPutUp_namesWhoeverBringsATaskToItsMergeWithoutAVerdict(t *testing.T) {
 		found, want task.Subject
 	}{
 		{"moved from stuck", to("stuck", "reviewing", "", ada), task.Subject{Commit: "c", By: ada.Person}},
-		{"by somebody whose name nobody knows", to("stuck", "reviewing", "", human()), task.Subject{Commit: "c", By: "human"}},
+		{"by somebody whose name nobody knows", to("stuck", "reviewing", "", human()), task.Subject{
+			Commit: "c", By: "human"}},
 		{"by a verdict", to("agent-review", "reviewing", aPassText, ada), task.Subject{Commit: "c", Reviewed: true}},
 		{"to a review", to("working", "agent-review", aHandoffText, ada), task.Subject{Commit: "c"}},
 		{"to its merge", to("reviewing", "done", "", ada), task.Subject{Commit: "c"}},
@@ -246,14 +265,18 @@ func TestPutUp_namesWhoeverBringsATaskToItsMergeWithoutAVerdict(t *testing.T) {
 	}
 	phases := shippedWorkflow(t, "phases")
 	been := []task.Event{{Type: task.StatusChanged, To: "accept"}}
-	c, err := decide.Redo(phases, newTask("accept"), "accept", evidenceAbout("", task.Subject{Commit: "c"}), been, ada, "anew", noon)
-	if want := (task.Subject{Commit: "c", By: ada.Person}); err != nil || c.Task.Subject != want || c.Events[0].Subject != want {
+	c, err := decide.Redo(phases, newTask("accept"), "accept", evidenceAbout("", task.Subject{Commit: "c"}), been,
+		ada, "anew", noon)
+	if want := (task.Subject{Commit: "c", By: ada.Person}); err != nil || c.Task.Subject != want ||
+		c.Events[0].Subject != want {
 		t.Errorf("a redo: found %+v (%v), want %+v", c.Task.Subject, err, want)
 	}
-	crashes := tiny([]workflow.Transition{{From: "help", To: "lost"}}, workflow.Rule{Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "help"})
+	crashes := tiny([]workflow.Transition{{From: "help", To: "lost"}}, workflow.Rule{
+		Status: "busy", Action: workflow.ActionCrash, StuckAfter: 1, Then: "help"})
 	crashes.Moves = []workflow.Move{{Command: workflow.MoveMerge, To: "lost"}}
 	c = decide.Exit(crashes, newTask("busy"), evidenceAbout("", task.Subject{Commit: "c"}), deathOf("worker"), noon)
-	if want := (task.Subject{Commit: "c", By: task.ActorEngine}); c.Task.Subject != want || lastMove(t, c).Subject != want {
+	if want := (task.Subject{Commit: "c", By: task.ActorEngine}); c.Task.Subject != want ||
+		lastMove(t, c).Subject != want {
 		t.Errorf("too many crashes: found %+v, want %+v", c.Task.Subject, want)
 	}
 }
@@ -261,7 +284,8 @@ func TestPutUp_namesWhoeverBringsATaskToItsMergeWithoutAVerdict(t *testing.T) {
 func TestPutUp_isAboutTheStatesThatWaitForTheirMergeOrCommit(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]task.Status{
-		"default": {"reviewing"}, "classic": {"reviewing"}, "minimal": {"reviewing"}, "build": {"approved", "committing"}, "phases": {"accept", "revert"},
+		"default": {"reviewing"}, "classic": {"reviewing"}, "minimal": {"reviewing"}, "build": {
+			"approved", "committing"}, "phases": {"accept", "revert"},
 	} {
 		def := shippedWorkflow(t, name)
 		var found []task.Status
@@ -300,8 +324,11 @@ func TestAMoveToAGoodEndSaysSoWhereNobodyComparedTheWorkWithWhatWasReviewed(t *t
 			for _, p := range workflow.Leaves(edge.Gate) {
 				ev.Facts[p.Key()] = decide.Fact{Holds: true, Source: "x"}
 			}
-			free.Transitions[i].Gate = slices.DeleteFunc(slices.Clone(edge.Gate), func(p workflow.Part) bool { return p.Section != "" })
-			d, err := decide.Transition(&free, one, ev, task.Request{Task: "T1", To: edge.To, Actor: human(), Reason: "so"}, noon)
+			free.Transitions[i].Gate = slices.DeleteFunc(slices.Clone(edge.Gate), func(p workflow.Part) bool {
+				return p.Section != ""
+			})
+			d, err := decide.Transition(&free, one, ev, task.Request{Task: "T1", To: edge.To, Actor: human(),
+				Reason: "so"}, noon)
 			if err != nil || !d.Moved {
 				t.Fatalf("%s: %s -> %s is not made: %v", name, edge.From, edge.To, err)
 			}
@@ -329,11 +356,13 @@ func TestAMoveSaysThatNobodyComparedTheWorkOnlyWhereAnotherWayToTheSameGoodEndDo
 		{"another way to it compares", workflow.Transition{From: "help", To: "lost", Gate: unmoved}, nil, true},
 		{"no way to it does", workflow.Transition{From: "help", To: "lost"}, nil, false},
 		{"a way to somewhere else does", workflow.Transition{From: "todo", To: "help", Gate: unmoved}, nil, false},
-		{"the task is given up", workflow.Transition{From: "help", To: "lost", Gate: unmoved}, []workflow.Move{{Command: workflow.MoveCancel, To: "lost"}}, false},
+		{"the task is given up", workflow.Transition{From: "help", To: "lost", Gate: unmoved}, []workflow.Move{
+			{Command: workflow.MoveCancel, To: "lost"}}, false},
 	} {
 		def := tiny([]workflow.Transition{direct, c.other})
 		def.Moves = c.moves
-		d, err := decide.Transition(def, newTask("busy"), evidence(""), task.Request{Task: "T1", To: "lost", Actor: human()}, noon)
+		d, err := decide.Transition(def, newTask("busy"), evidence(""), task.Request{
+			Task: "T1", To: "lost", Actor: human()}, noon)
 		if got := d.Change.Events[0].Data[task.DataUnreviewed] != ""; err != nil || got != c.want {
 			t.Errorf("%s: it says so: %v (%v)", c.name, got, err)
 		}
@@ -368,14 +397,16 @@ func TestWantsTree_whereWhatLiesInTheWorktreeIsJudgedOrPutUp(t *testing.T) {
 // What may be taken without the verdict has to know what lies there.
 func TestWantsTree_fromAReviewWhereNotAllWaysAreThoseOfItsVerdict(t *testing.T) {
 	t.Parallel()
-	passed := workflow.Transition{From: "busy", To: "help", Gate: []workflow.Part{{File: "review.json", Judges: true}, {Git: workflow.GitUnmoved}}}
+	passed := workflow.Transition{From: "busy", To: "help", Gate: []workflow.Part{
+		{File: "review.json", Judges: true}, {Git: workflow.GitUnmoved}}}
 	overridden, bare := passed, workflow.Transition{From: "busy", To: "help"}
 	overridden.Override = true
 	for name, c := range map[string]struct {
 		edges []workflow.Transition
 		want  bool
 	}{
-		"its verdict alone": {[]workflow.Transition{passed}, false}, "it may be overridden": {[]workflow.Transition{overridden}, true},
+		"its verdict alone": {[]workflow.Transition{passed}, false}, "it may be overridden": {
+			[]workflow.Transition{overridden}, true},
 		"another way beside it": {[]workflow.Transition{passed, bare}, true},
 	} {
 		def := tiny(c.edges)
@@ -391,7 +422,8 @@ func TestWantsTree_fromAReviewWhereNotAllWaysAreThoseOfItsVerdict(t *testing.T) 
 	}
 }
 
-// A state that was entered without a workspace gets what its evidence is about once that is ready, and keeps who put it up.
+// A state that was entered without a workspace gets what its evidence is about once that is ready, and keeps who
+// put it up.
 func TestDeathWantsTree_whereAnExitRuleMayMakeSuchAMove(t *testing.T) {
 	t.Parallel()
 	build, plain := shippedWorkflow(t, "build"), defaultWorkflow(t)
@@ -430,7 +462,8 @@ func TestPrepared_knowsWhatTheEvidenceIsAbout(t *testing.T) {
 	one.Subject = task.Subject{By: "Ada", Reviewed: true}
 	after, event := decide.Prepared(one, task.Subject{Commit: "first", Branch: "renamed"})
 	want := task.Subject{Commit: "first", Branch: "renamed", By: "Ada", Reviewed: true}
-	if after.Subject != want || event.Subject != want || event.Type != task.WorkspaceReady || event.Data["workspace"] != "w1" || event.Data["branch"] != "fix-login" {
+	if after.Subject != want || event.Subject != want || event.Type != task.WorkspaceReady ||
+		event.Data["workspace"] != "w1" || event.Data["branch"] != "fix-login" {
 		t.Errorf("found %+v and %+v, want %+v", after.Subject, event, want)
 	}
 	if after.Status != one.Status || event.IsMove() {
@@ -441,7 +474,8 @@ func TestPrepared_knowsWhatTheEvidenceIsAbout(t *testing.T) {
 // From then on evidence is about what the agent of the status found; anybody else's start changes nothing.
 func TestBegan_isAboutWhatTheStatussOwnAgentFound(t *testing.T) {
 	t.Parallel()
-	start := task.Start{Subject: task.Subject{Commit: "second", Tree: "lying"}, Evidence: []task.Evidence{{Source: "## review", Digest: "1"}}}
+	start := task.Start{Subject: task.Subject{Commit: "second", Tree: "lying"}, Evidence: []task.Evidence{
+		{Source: "## review", Digest: "1"}}}
 	before := task.Subject{Commit: "first", Tree: "judged", Reviewed: true}
 	for _, c := range []struct {
 		workflow string
@@ -476,11 +510,13 @@ func TestMigrate_leavesWhatTheEvidenceIsAbout(t *testing.T) {
 		def := tiny(nil)
 		def.States[2].Name = "working"
 		stands := map[task.Status]task.Status{"working": to}
-		c, err := decide.Migrate(def, one, nil, stands, evidenceAbout("", task.Subject{Commit: "second"}), human(), noon)
+		c, err := decide.Migrate(def, one, nil, stands, evidenceAbout("", task.Subject{Commit: "second"}),
+			human(), noon)
 		if err != nil || c.Task.Subject != one.Subject {
 			t.Errorf("to %s: it is about %+v (%v)", to, c.Task.Subject, err)
 		}
-		if last := c.Events[len(c.Events)-1]; last.IsMove() != (to == "busy") || last.IsMove() && last.Subject != one.Subject {
+		if last := c.Events[len(c.Events)-1]; last.IsMove() != (to == "busy") || last.IsMove() &&
+			last.Subject != one.Subject {
 			t.Errorf("to %s: the history says %+v", to, last)
 		}
 	}
@@ -496,12 +532,14 @@ func TestSubject_onRecordIsWhatItsEventSays(t *testing.T) {
 		one.Counters = one.Counters.With(task.CrashCount, 1)
 		return one
 	}(), evidenceAbout("", broken), deathOf("worker"), noon)}
-	d, err := decide.Transition(def, newTask("stuck"), evidenceAbout("", broken), task.Request{Task: "T1", To: "reviewing", Actor: ada}, noon)
+	d, err := decide.Transition(def, newTask("stuck"), evidenceAbout("", broken), task.Request{
+		Task: "T1", To: "reviewing", Actor: ada}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 	changes["a move"] = d.Change
-	d, err = decide.Transition(def, newTask("agent-review"), evidenceAbout(aPassText, broken), task.Request{Task: "T1", To: "reviewing", Actor: ada}, noon)
+	d, err = decide.Transition(def, newTask("agent-review"), evidenceAbout(aPassText, broken), task.Request{
+		Task: "T1", To: "reviewing", Actor: ada}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -540,7 +578,8 @@ func TestAgrees_whatGitToldFitsTheTipThatWasNoted(t *testing.T) {
 		{"second", workflow.GitCommitted, true, true},
 	} {
 		part := workflow.Part{Git: c.word}
-		ev := decide.Evidence{Subject: task.Subject{Commit: c.tip}, Facts: map[string]decide.Fact{part.Key(): {Holds: c.holds}}}
+		ev := decide.Evidence{Subject: task.Subject{Commit: c.tip}, Facts: map[string]decide.Fact{
+			part.Key(): {Holds: c.holds}}}
 		if got := decide.Agrees(one, ev); got != c.want {
 			t.Errorf("the tip is %s, and git: %s is %v: found %v, want %v", c.tip, c.word, c.holds, got, c.want)
 		}

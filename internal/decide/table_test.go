@@ -41,8 +41,10 @@ func TestATaskMayBeCreatedInTheStatesThatTheWorkflowNames(t *testing.T) {
 		lease  task.Lease
 	}{
 		{"pending", "", 0, task.LeaseKeep},
-		{"clarification", acquire + "spawn_agent prompt=clarification harness=task permissions=full", 0, task.LeaseReserve},
-		{"agent-review", acquire + "increment_review_round field=review_round; spawn_reviewer prompt=reviewer harness=review permissions=reduced", 1, task.LeaseReserve},
+		{"clarification", acquire + "spawn_agent prompt=clarification harness=task permissions=full", 0,
+			task.LeaseReserve},
+		{"agent-review", acquire + "increment_review_round field=review_round; spawn_reviewer prompt=reviewer " +
+			"harness=review permissions=reduced", 1, task.LeaseReserve},
 		{"reviewing", "acquire_workspace", 0, task.LeaseReserve},
 	} {
 		t.Run(string(c.status), func(t *testing.T) {
@@ -52,16 +54,19 @@ func TestATaskMayBeCreatedInTheStatesThatTheWorkflowNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := change.Task
-			if got.Status != c.status || got.Previous != "" || !got.Live || got.CreatedAt != noon || got.EnteredAt != noon {
+			if got.Status != c.status || got.Previous != "" || !got.Live || got.CreatedAt != noon ||
+				got.EnteredAt != noon {
 				t.Errorf("found the task %+v", got)
 			}
 			if want := (task.WorkflowRef{Name: "default", Version: 4, Digest: def.Digest}); got.Workflow != want {
 				t.Errorf("found the workflow %+v, want %+v", got.Workflow, want)
 			}
-			if found := actionsOf(change.Hooks); found != c.hooks || change.Lease != c.lease || got.Counters.Get(task.ReviewRound) != c.round {
+			if found := actionsOf(change.Hooks); found != c.hooks || change.Lease != c.lease ||
+				got.Counters.Get(task.ReviewRound) != c.round {
 				t.Errorf("found %q, lease %d, counters %v, want %+v", found, change.Lease, got.Counters, c)
 			}
-			if len(change.Events) != 1 || change.Events[0].Type != task.Created || change.Expect != 0 || !change.Entered {
+			if len(change.Events) != 1 || change.Events[0].Type != task.Created || change.Expect != 0 ||
+				!change.Entered {
 				t.Errorf("found the change %+v, want a new task with one event", change)
 			}
 		})
@@ -74,10 +79,12 @@ func TestATaskIsNotCreatedInAnyOtherState(t *testing.T) {
 	for _, status := range []task.Status{"planning", "working", "stuck", "done", "cancelled", "nowhere", ""} {
 		_, err := decide.Create(def, task.Task{ID: "T1"}, status, human(), noon)
 		no := refusal(t, err)
-		if no.Code != decide.IllegalTransition || no.To != status || !slices.Equal(no.Open, []task.Status{"pending", "clarification", "agent-review", "reviewing"}) {
+		if no.Code != decide.IllegalTransition || no.To != status ||
+			!slices.Equal(no.Open, []task.Status{"pending", "clarification", "agent-review", "reviewing"}) {
 			t.Errorf("found %+v for %q", no, status)
 		}
-		if text := no.Error(); !strings.HasSuffix(text, "\n  a task may be created in: pending, clarification, agent-review, reviewing") {
+		if text := no.Error(); !strings.HasSuffix(text,
+			"\n  a task may be created in: pending, clarification, agent-review, reviewing") {
 			t.Errorf("found the answer %q, want the states that a task may be created in", text)
 		}
 	}
@@ -124,7 +131,8 @@ transitions:
 func TestCommandsLeadWhereTheWorkflowSaysOrImplies(t *testing.T) {
 	t.Parallel()
 	byName := map[string]*workflow.Definition{
-		"default": defaultWorkflow(t), "bare": parse(t, "bare.yml", []byte(bare)), "idle": parse(t, "idle.yml", []byte(idle)),
+		"default": defaultWorkflow(t), "bare": parse(t, "bare.yml", []byte(bare)),
+		"idle": parse(t, "idle.yml", []byte(idle)),
 	}
 	for _, c := range []struct {
 		workflow, command string
@@ -153,7 +161,8 @@ func TestCommandsLeadWhereTheWorkflowSaysOrImplies(t *testing.T) {
 		tk.Counters = tk.Counters.With("tries", c.tries)
 		got, err := decide.MoveTarget(def, tk, c.command)
 		if c.want == "" {
-			if no := refusal(t, err); no.Code != decide.NoMove || !strings.Contains(no.Message, `no "`+c.command+`"`) || len(no.Open) == 0 {
+			if no := refusal(t, err); no.Code != decide.NoMove ||
+				!strings.Contains(no.Message, `no "`+c.command+`"`) || len(no.Open) == 0 {
 				t.Errorf("found %+v for %s in %s, want %s and the open moves", no, c.command, c.workflow, decide.NoMove)
 			}
 			continue
@@ -170,10 +179,12 @@ func TestAQueuedTaskStaysWhereItIsAndSaysWhereItGoes(t *testing.T) {
 	c := decide.Queue(defaultWorkflow(t), tk, "planning", human(), noon)
 	want := tk
 	want.QueuedFor, want.UpdatedAt = "planning", noon
-	if !reflect.DeepEqual(c.Task, want) || c.Expect != tk.Version || c.Entered || len(c.Hooks) != 0 || c.Lease != task.LeaseKeep {
+	if !reflect.DeepEqual(c.Task, want) || c.Expect != tk.Version || c.Entered || len(c.Hooks) != 0 ||
+		c.Lease != task.LeaseKeep {
 		t.Errorf("found %+v, want only the mark and the time changed", c)
 	}
-	if len(c.Events) != 1 || c.Events[0].Type != task.QueuedForSpace || c.Events[0].Data["for"] != "planning" || c.Events[0].Actor != task.RoleHuman {
+	if len(c.Events) != 1 || c.Events[0].Type != task.QueuedForSpace || c.Events[0].Data["for"] != "planning" ||
+		c.Events[0].Actor != task.RoleHuman {
 		t.Errorf("found the events %+v, want one that says where the task waits to go", c.Events)
 	}
 }
@@ -196,7 +207,8 @@ func TestARespawnIsRefusedWithItsReason(t *testing.T) {
 		{"an unknown status", "nowhere", "w1", false, human(), "no respawn_prompt for this status"},
 		{"no workspace", "working", "", false, human(), "a task without a workspace"},
 		{"the agent lives", "working", "w1", true, human(), "the agent still alive"},
-		{"the agent lives and a rule asks", "agent-review", "w1", true, task.Actor{Rule: true}, "the agent still alive"},
+		{"the agent lives and a rule asks", "agent-review", "w1", true, task.Actor{Rule: true},
+			"the agent still alive"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -204,7 +216,8 @@ func TestARespawnIsRefusedWithItsReason(t *testing.T) {
 			tk.Workspace = c.workspace
 			change, err := decide.Respawn(def, tk, c.alive, c.actor, noon)
 			no := refusal(t, err)
-			if no.Code != decide.RespawnRefused || len(no.Details) != 1 || no.Details[0].Found != c.found || no.Details[0].Want == "" {
+			if no.Code != decide.RespawnRefused || len(no.Details) != 1 || no.Details[0].Found != c.found ||
+				no.Details[0].Want == "" {
 				t.Errorf("found %+v, want %s because of %s", no, decide.RespawnRefused, c.found)
 			}
 			if !reflect.DeepEqual(change, task.Change{}) {
@@ -238,10 +251,13 @@ func TestARespawnStartsTheAgentOfTheStatusAndMovesNothing(t *testing.T) {
 		}
 		want := tk
 		want.Attention, want.UpdatedAt = "", noon
-		if !reflect.DeepEqual(change.Task, want) || change.Entered || change.Expect != tk.Version || actionsOf(change.Hooks) != c.hook {
-			t.Errorf("found %+v with %q for %s, want %q and the task as it is", change.Task, actionsOf(change.Hooks), c.status, c.hook)
+		if !reflect.DeepEqual(change.Task, want) || change.Entered || change.Expect != tk.Version ||
+			actionsOf(change.Hooks) != c.hook {
+			t.Errorf("found %+v with %q for %s, want %q and the task as it is", change.Task,
+				actionsOf(change.Hooks), c.status, c.hook)
 		}
-		if len(change.Events) != 1 || change.Events[0].Type != task.AgentRespawned || change.Events[0].IsMove() || change.Events[0].Actor != c.actor.Name() {
+		if len(change.Events) != 1 || change.Events[0].Type != task.AgentRespawned || change.Events[0].IsMove() ||
+			change.Events[0].Actor != c.actor.Name() {
 			t.Errorf("found the events %+v, want one respawn", change.Events)
 		}
 	}
@@ -265,7 +281,8 @@ func TestACallerWaitsWhileAnotherAgentIsAtWork(t *testing.T) {
 		{"nowhere", false, false, false},
 	} {
 		found := [3]bool{
-			decide.Blocks(def, c.status, task.RoleWorker), decide.Blocks(def, c.status, task.RoleReviewer), decide.Blocks(def, c.status, task.RoleHuman),
+			decide.Blocks(def, c.status, task.RoleWorker), decide.Blocks(def, c.status, task.RoleReviewer),
+			decide.Blocks(def, c.status, task.RoleHuman),
 		}
 		if want := [3]bool{c.worker, c.reviewer, c.human}; found != want {
 			t.Errorf("found %v for worker, reviewer, human in %s, want %v", found, c.status, want)
@@ -281,7 +298,8 @@ func TestOnlyHooksThatWouldStartSomethingAreOvertaken(t *testing.T) {
 	t.Parallel()
 	var all []task.OwedHook
 	var want []int64
-	starts := []string{task.AcquireWorkspace, task.SpawnAgent, task.SpawnReviewer, task.NotifyWorker, task.RunCommand, task.SetAside}
+	starts := []string{task.AcquireWorkspace, task.SpawnAgent, task.SpawnReviewer, task.NotifyWorker,
+		task.RunCommand, task.SetAside}
 	for i, action := range append(task.Actions(), "paint") {
 		all = append(all, owed(int64(i), action))
 		if slices.Contains(starts, action) {
@@ -305,10 +323,14 @@ func TestAWorkspaceThatTheTaskKeepsIsMadeReadyWhateverComes(t *testing.T) {
 		next task.Change
 		want []int64
 	}{
-		{"a respawn", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.SpawnAgent}}}, []int64{2}},
-		{"a step that makes it ready itself", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.KillSession}, {Action: task.AcquireWorkspace}}}, []int64{1, 2}},
-		{"a step that starts somebody sooner", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.SpawnAgent}, {Action: task.AcquireWorkspace}}}, []int64{2}},
-		{"a step that gives it back", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.ReleaseWorkspace}}}, []int64{1, 2}},
+		{"a respawn", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.SpawnAgent}}},
+			[]int64{2}},
+		{"a step that makes it ready itself", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
+			{Action: task.KillSession}, {Action: task.AcquireWorkspace}}}, []int64{1, 2}},
+		{"a step that starts somebody sooner", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
+			{Action: task.SpawnAgent}, {Action: task.AcquireWorkspace}}}, []int64{2}},
+		{"a step that gives it back", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
+			{Action: task.ReleaseWorkspace}}}, []int64{1, 2}},
 		{"the end", task.Change{}, []int64{1, 2}},
 	} {
 		if found := decide.Overtaken(all, c.next); !slices.Equal(found, c.want) {

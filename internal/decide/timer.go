@@ -17,10 +17,12 @@ func levels() []struct {
 	return []struct {
 		level int
 		event string
-	}{{task.LateWarning, task.TimeoutWarning}, {task.LateAlert, task.TimeoutAlert}, {task.LateEscalated, task.TimeoutEscalated}}
+	}{{task.LateWarning, task.TimeoutWarning}, {task.LateAlert, task.TimeoutAlert},
+		{task.LateEscalated, task.TimeoutEscalated}}
 }
 
-// Limit is how long a task should be in its present status: by its project's word, or else by the workflow's. 0 is no limit.
+// Limit is how long a task should be in its present status: by its project's word, or else by the workflow's. 0
+// is no limit.
 func Limit(def *workflow.Definition, own task.Timeouts, t task.Task) time.Duration {
 	state, exists := def.State(t.Status)
 	if !exists || state.Terminal || !t.Live {
@@ -32,7 +34,8 @@ func Limit(def *workflow.Definition, own task.Timeouts, t task.Task) time.Durati
 	return time.Duration(state.Timeout.After) * time.Second
 }
 
-// mark is when a level is reached, counted from the entry. The hundredth comes first: a year in nanoseconds is a large number.
+// mark is when a level is reached, counted from the entry. The hundredth comes first: a year in nanoseconds is a
+// large number.
 func mark(after time.Duration, level int) time.Duration { return after / 100 * time.Duration(level) }
 
 // Overdue is the level of lateness that a task has reached, and how long its status should take.
@@ -49,14 +52,14 @@ func Overdue(def *workflow.Definition, own task.Timeouts, t task.Task, now time.
 	return level, after
 }
 
-// adrift says whether the clock was set back so far that a status which seems to begin only later would be told of much too late.
-// A smaller step back makes the marks late by less than the timeout itself.
+// adrift says whether the clock was set back so far that a status which seems to begin only later would be told
+// of much too late. A smaller step back makes the marks late by less than the timeout itself.
 func adrift(after time.Duration, t task.Task, now time.Time) bool {
 	return after > 0 && t.EnteredAt.Sub(now) > after
 }
 
-// NextDeadline is when Timer is to be asked next; wanted is false where nothing is left to be told of the present status.
-// A moment that is not after now is one that has come.
+// NextDeadline is when Timer is to be asked next; wanted is false where nothing is left to be told of the present
+// status. A moment that is not after now is one that has come.
 func NextDeadline(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (at time.Time, wanted bool) {
 	after := Limit(def, own, t)
 	if after == 0 {
@@ -73,8 +76,9 @@ func NextDeadline(def *workflow.Definition, own task.Timeouts, t task.Task, now 
 	return time.Time{}, false
 }
 
-// Timer is what follows from the time that a task has been in its status: an event for every level that is reached and was not told.
-// due is false where nothing follows. After a clock that was set back, the status may begin anew without a word.
+// Timer is what follows from the time that a task has been in its status: an event for every level that is
+// reached and was not told. due is false where nothing follows. After a clock that was set back, the status may
+// begin anew without a word.
 func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (c task.Change, due bool) {
 	reached, after := Overdue(def, own, t, now)
 	c = task.Change{Task: t, Expect: t.Version}
@@ -91,9 +95,11 @@ func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Ti
 			continue
 		}
 		c.Events = append(c.Events, task.Event{
-			Time: now, Type: l.event, Actor: task.ActorEngine, Workflow: def.Digest, Reason: lateness(t, l.level, in, after),
+			Time: now, Type: l.event, Actor: task.ActorEngine, Workflow: def.Digest,
+			Reason: lateness(t, l.level, in, after),
 			Data: map[string]string{
-				task.DataStatus: string(t.Status), task.DataAfter: after.String(), task.DataInState: rounded(in).String(), task.DataLevel: strconv.Itoa(l.level),
+				task.DataStatus: string(t.Status), task.DataAfter: after.String(),
+				task.DataInState: rounded(in).String(), task.DataLevel: strconv.Itoa(l.level),
 			},
 		})
 	}
@@ -118,12 +124,15 @@ func lateness(t task.Task, level int, in, after time.Duration) string {
 	case task.LateWarning:
 		return fmt.Sprintf("it has been %q for %s and should be no longer than %s", t.Status, rounded(in), after)
 	case task.LateAlert:
-		return fmt.Sprintf("its time is over: it has been %q for %s and should have been no longer than %s", t.Status, rounded(in), after)
+		return fmt.Sprintf("its time is over: it has been %q for %s and should have been no longer than %s",
+			t.Status, rounded(in), after)
 	}
-	return fmt.Sprintf("its time is long over: it has been %q for %s and should have been no longer than %s", t.Status, rounded(in), after)
+	return fmt.Sprintf("its time is long over: it has been %q for %s and should have been no longer than %s",
+		t.Status, rounded(in), after)
 }
 
-// Escalation is the move that the workflow wants of a task whose lateness reaches its last level with this change of Timer's.
+// Escalation is the move that the workflow wants of a task whose lateness reaches its last level with this change
+// of Timer's.
 func Escalation(def *workflow.Definition, c task.Change) (to task.Status, wanted bool) {
 	if len(c.Events) == 0 || c.Events[len(c.Events)-1].Type != task.TimeoutEscalated {
 		return "", false
@@ -140,7 +149,8 @@ func Escalate(def *workflow.Definition, c task.Change, t task.Task, ev Evidence,
 		return c
 	}
 	why := c.Events[len(c.Events)-1].Reason
-	decision, err := Transition(def, t, ev, task.Request{Task: t.ID, To: to, Actor: task.Actor{Rule: true}, Reason: why}, now)
+	decision, err := Transition(def, t, ev, task.Request{Task: t.ID, To: to, Actor: task.Actor{Rule: true},
+		Reason: why}, now)
 	if err != nil || !decision.Moved {
 		return Unescalated(def, c, refusal(err))
 	}
@@ -186,7 +196,8 @@ func Told(c task.Change) string {
 // Standing is how a task stands in time.
 func Standing(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) task.Standing {
 	state, _ := def.State(t.Status)
-	s := task.Standing{InState: now.Sub(t.EnteredAt), Total: now.Sub(t.CreatedAt), Escalated: state.Escalation, Role: state.Role}
+	s := task.Standing{InState: now.Sub(t.EnteredAt), Total: now.Sub(t.CreatedAt), Escalated: state.Escalation,
+		Role: state.Role}
 	if !t.Live {
 		s.Total = t.EnteredAt.Sub(t.CreatedAt)
 	}

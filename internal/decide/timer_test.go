@@ -25,13 +25,15 @@ func timed() *workflow.Definition {
 		},
 		Transitions: []workflow.Transition{
 			{From: "rest", To: "dig"}, {From: "dig", To: "dig"},
-			{From: "dig", To: "help", By: []string{"worker"}, Hooks: []workflow.Hook{{Hook: task.Hook{Action: task.KillReviewer}}}},
+			{From: "dig", To: "help", By: []string{"worker"}, Hooks: []workflow.Hook{
+				{Hook: task.Hook{Action: task.KillReviewer}}}},
 		},
 	}
 }
 
 func digging(told int) task.Task {
-	return task.Task{ID: "t1", Status: "dig", Live: true, Version: 7, CreatedAt: noon.Add(-time.Minute), EnteredAt: noon, UpdatedAt: noon, Overdue: told}
+	return task.Task{ID: "t1", Status: "dig", Live: true, Version: 7, CreatedAt: noon.Add(-time.Minute),
+		EnteredAt: noon, UpdatedAt: noon, Overdue: told}
 }
 
 func kinds(c task.Change) string {
@@ -77,7 +79,8 @@ func TestTimer_tellsEachLevelAsItIsReached(t *testing.T) {
 		if level != tt.level || kinds(c) != tt.want || due != (tt.want != "") || c.Expect != 7 {
 			t.Errorf("told %d, after %s: level %d, %q, want %d, %q", tt.told, tt.in, level, kinds(c), tt.level, tt.want)
 		}
-		if due && (c.Task.Overdue != tt.level || c.Task.Status != "dig" || !c.Task.EnteredAt.Equal(noon) || !c.Task.UpdatedAt.Equal(now)) {
+		if due && (c.Task.Overdue != tt.level || c.Task.Status != "dig" || !c.Task.EnteredAt.Equal(noon) ||
+			!c.Task.UpdatedAt.Equal(now)) {
 			t.Errorf("the task became %+v", c.Task)
 		}
 	}
@@ -87,10 +90,12 @@ func TestTimer_saysWhatPeopleNeed(t *testing.T) {
 	t.Parallel()
 	c, _ := decide.Timer(timed(), nil, digging(0), noon.Add(101*time.Second))
 	want := map[string]string{"status": "dig", "after": "1m40s", "in_state": "1m41s", "level": "100"}
-	if last := c.Events[1]; !reflect.DeepEqual(last.Data, want) || last.Actor != task.ActorEngine || last.Workflow != "d" {
+	if last := c.Events[1]; !reflect.DeepEqual(last.Data, want) || last.Actor != task.ActorEngine ||
+		last.Workflow != "d" {
 		t.Errorf("the event is %+v", last)
 	}
-	if got, want := decide.Told(c), `its time is over: it has been "dig" for 1m41s and should have been no longer than 1m40s; look at it with "orange task show t1"`; got != want {
+	if got, want := decide.Told(c),
+		`its time is over: it has been "dig" for 1m41s and should have been no longer than 1m40s; look at it with "orange task show t1"`; got != want {
 		t.Errorf("people are told\n%s\nwant\n%s", got, want)
 	}
 	if text := decide.Told(task.Change{}); text != "" {
@@ -115,7 +120,8 @@ func TestTimer_keepsThePlaceOfATaskThatWaitsForAWorkspace(t *testing.T) {
 	t.Parallel()
 	one := digging(0)
 	one.QueuedFor = "help"
-	if c, due := decide.Timer(timed(), nil, one, noon.Add(time.Hour)); !due || !c.Task.UpdatedAt.Equal(noon) || c.Task.Overdue != 150 {
+	if c, due := decide.Timer(timed(), nil, one, noon.Add(time.Hour)); !due || !c.Task.UpdatedAt.Equal(noon) ||
+		c.Task.Overdue != 150 {
 		t.Errorf("it became %+v", c.Task)
 	}
 }
@@ -129,10 +135,12 @@ func TestEscalate_movesThroughTheDoorOfEveryRequest(t *testing.T) {
 	}
 	def := timed()
 	c := escalated(def)
-	if kinds(c) != "timeout.escalated auto.advanced" || c.Task.Status != "help" || c.Task.Previous != "dig" || c.Task.Overdue != 0 || c.Expect != 7 || len(c.Hooks) != 1 || !c.Entered {
+	if kinds(c) != "timeout.escalated auto.advanced" || c.Task.Status != "help" || c.Task.Previous != "dig" ||
+		c.Task.Overdue != 0 || c.Expect != 7 || len(c.Hooks) != 1 || !c.Entered {
 		t.Errorf("the change is %+v", c)
 	}
-	if move := c.Events[1]; move.From != "dig" || move.To != "help" || move.Actor != task.ActorEngine || !strings.Contains(move.Reason, "long over") {
+	if move := c.Events[1]; move.From != "dig" || move.To != "help" || move.Actor != task.ActorEngine ||
+		!strings.Contains(move.Reason, "long over") {
 		t.Errorf("the move is %+v", move)
 	}
 	if text := decide.Told(c); !strings.HasSuffix(text, `; it was moved to "help"`) {
@@ -150,12 +158,15 @@ func TestEscalate_movesThroughTheDoorOfEveryRequest(t *testing.T) {
 		def *workflow.Definition
 		why string
 	}{
-		"a guard": {guarded, "tries"}, "a gate": {gated, "## Handoff"}, "no edge": {unlinked, "no such transition"}, "where it is": {same, "stay the same"},
+		"a guard": {guarded, "tries"}, "a gate": {gated, "## Handoff"}, "no edge": {
+			unlinked, "no such transition"}, "where it is": {same, "stay the same"},
 	} {
 		c := escalated(tt.def)
 		last := c.Events[len(c.Events)-1]
-		if kinds(c) != "timeout.escalated" || c.Task.Status != "dig" || c.Task.Overdue != 150 || c.Entered || len(c.Hooks) > 0 ||
-			!strings.Contains(last.Data["refused"], tt.why) || !strings.Contains(decide.Told(c), "it could not be moved to") {
+		if kinds(c) != "timeout.escalated" || c.Task.Status != "dig" || c.Task.Overdue != 150 || c.Entered ||
+			len(c.Hooks) > 0 ||
+			!strings.Contains(last.Data["refused"], tt.why) ||
+			!strings.Contains(decide.Told(c), "it could not be moved to") {
 			t.Errorf("%s: %+v", what, c)
 		}
 	}
@@ -163,7 +174,8 @@ func TestEscalate_movesThroughTheDoorOfEveryRequest(t *testing.T) {
 
 func TestEscalation_isWantedOfTheLastLevelAlone(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[time.Duration]bool{80 * time.Second: false, 120 * time.Second: false, 150 * time.Second: true} {
+	for in, want := range map[time.Duration]bool{80 * time.Second: false, 120 * time.Second: false,
+		150 * time.Second: true} {
 		c, _ := decide.Timer(timed(), nil, digging(0), noon.Add(in))
 		if to, wanted := decide.Escalation(timed(), c); wanted != want || wanted && to != "help" {
 			t.Errorf("after %s: %q, %t", in, to, wanted)
@@ -175,13 +187,14 @@ func TestEscalation_isWantedOfTheLastLevelAlone(t *testing.T) {
 	if to, wanted := decide.Escalation(quiet, c); wanted {
 		t.Errorf("nobody asked for %q", to)
 	}
-	if same := decide.Escalate(quiet, c, digging(0), decide.Evidence{}, noon.Add(time.Hour)); !reflect.DeepEqual(same, c) {
+	if same := decide.Escalate(quiet, c, digging(0), decide.Evidence{}, noon.Add(time.Hour)); !reflect.DeepEqual(
+		same, c) {
 		t.Errorf("it became %+v", same)
 	}
 }
 
-// A clock may jump as it likes: each level is told once for each entry at most, in order, and never before its time by that clock;
-// whoever looks whenever NextDeadline says so is told of all of them.
+// A clock may jump as it likes: each level is told once for each entry at most, in order, and never before its
+// time by that clock; whoever looks whenever NextDeadline says so is told of all of them.
 func TestLevelsAreToldOnceForEachEntryUnderEveryClock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -252,18 +265,21 @@ func TestLevelsAreToldOnceForEachEntryUnderEveryClock(t *testing.T) {
 func TestStanding_isToldOfLiveAndEndedTasks(t *testing.T) {
 	t.Parallel()
 	got := decide.Standing(timed(), nil, digging(80), noon.Add(100*time.Second))
-	want := task.Standing{InState: 100 * time.Second, Total: 160 * time.Second, Timeout: 100 * time.Second, Overdue: 100, Role: "worker"}
+	want := task.Standing{InState: 100 * time.Second, Total: 160 * time.Second, Timeout: 100 * time.Second,
+		Overdue: 100, Role: "worker"}
 	if got != want {
 		t.Errorf("it stands at %+v, want %+v", got, want)
 	}
 	over := digging(0)
 	over.Status, over.Live = "over", false
-	if got, want := decide.Standing(timed(), nil, over, noon.Add(time.Hour)), (task.Standing{InState: time.Hour, Total: time.Minute}); got != want {
+	if got, want := decide.Standing(timed(), nil, over, noon.Add(time.Hour)),
+		(task.Standing{InState: time.Hour, Total: time.Minute}); got != want {
 		t.Errorf("one that is over stands at %+v, want %+v", got, want)
 	}
 	help := digging(0)
 	help.Status = "help"
-	if got, want := decide.Standing(timed(), nil, help, noon.Add(-time.Hour)), (task.Standing{Escalated: true}); got != want {
+	if got, want := decide.Standing(timed(), nil, help, noon.Add(-time.Hour)),
+		(task.Standing{Escalated: true}); got != want {
 		t.Errorf("before its entry it stands at %+v, want %+v", got, want)
 	}
 }

@@ -1,7 +1,8 @@
 // Package decide is the judge: a workflow, a task, evidence and a request go in, a change or a rejection comes out.
 //
 // It owns every rule by which a task moves, and it owns nothing else: it reads no file, no clock and no die,
-// so the same question always has the same answer. What follows from a yes is data; engine commits it, hook performs it.
+// so the same question always has the same answer. What follows from a yes is data; engine commits it, hook
+// performs it.
 package decide
 
 import (
@@ -31,7 +32,9 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	}
 	stays := Decision{Change: task.Change{Task: t}}
 	t.Counters = resetBy(def, t.Counters, req.Actor)
-	candidates := slices.DeleteFunc(edges(def, t, req.To), func(edge *workflow.Transition) bool { return !meant(edge, req, ev) })
+	candidates := slices.DeleteFunc(edges(def, t, req.To), func(edge *workflow.Transition) bool {
+		return !meant(edge, req, ev)
+	})
 	if req.Override { // an edge whose guards hold is meant before one whose guards have to be ignored too
 		slices.SortStableFunc(candidates, func(a, b *workflow.Transition) int {
 			return cmp.Compare(len(guardsUnmet(def, t, a)), len(guardsUnmet(def, t, b)))
@@ -67,7 +70,8 @@ func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Tr
 	return OverrideCommand(def, t.ID, req.To)
 }
 
-// OverrideCommand is how a person makes a move that the workflow lets them make in spite of its conditions: a merge has a command of its own.
+// OverrideCommand is how a person makes a move that the workflow lets them make in spite of its conditions: a
+// merge has a command of its own.
 func OverrideCommand(def *workflow.Definition, id string, to task.Status) string {
 	if merge, said := def.Move(workflow.MoveMerge); said && merge == to {
 		return fmt.Sprintf("orange task merge %s --override REASON", id)
@@ -75,8 +79,9 @@ func OverrideCommand(def *workflow.Definition, id string, to task.Status) string
 	return fmt.Sprintf("orange task next %s --override REASON --to %s", id, to)
 }
 
-// meant says whether a request can mean an edge. One that starts a status anew because the tip moved is meant where the tip has,
-// by whoever may take it, and by no command: whoever else asks for the status that the task has finds it there.
+// meant says whether a request can mean an edge. One that starts a status anew because the tip moved is meant
+// where the tip has, by whoever may take it, and by no command: whoever else asks for the status that the task
+// has finds it there.
 func meant(edge *workflow.Transition, req task.Request, ev Evidence) bool {
 	if edge.From != edge.To {
 		return true
@@ -98,7 +103,8 @@ func Back(def *workflow.Definition, t task.Task, req task.Request) (task.Status,
 	}
 	return "", &Rejection{
 		Code: IllegalTransition, Task: t.ID, From: t.Status, To: req.To, Open: Open(def, t, req.Actor),
-		Message: fmt.Sprintf("cannot move task %s back: the workflow %q leads from %q to no state that the task came from", t.ID, def.Name, t.Status),
+		Message: fmt.Sprintf("cannot move task %s back: the workflow %q leads from %q to no state that the "+
+			"task came from", t.ID, def.Name, t.Status),
 	}
 }
 
@@ -156,12 +162,15 @@ func Instructed(t task.Task, to task.Status, ev Evidence) error {
 		found = "nothing there"
 	}
 	return &Rejection{
-		Code: GateUnmet, Task: t.ID, To: to, Message: fmt.Sprintf("cannot request changes of task %s without a word of what to change", t.ID),
-		Details: []Detail{{Condition: fmt.Sprintf("section %q", FixInstructions), Found: found, Where: "TASK.md", Want: "give the text with the request, or write it there"}},
+		Code: GateUnmet, Task: t.ID, To: to,
+		Message: fmt.Sprintf("cannot request changes of task %s without a word of what to change", t.ID),
+		Details: []Detail{{Condition: fmt.Sprintf("section %q", FixInstructions), Found: found, Where: "TASK.md",
+			Want: "give the text with the request, or write it there"}},
 	}
 }
 
-// Open lists where the actor may ask to go from the task's status, whatever guards and gates say, in the order of the file.
+// Open lists where the actor may ask to go from the task's status, whatever guards and gates say, in the order of
+// the file.
 func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status {
 	var found []task.Status
 	for _, edge := range out(def, t) {
@@ -174,7 +183,8 @@ func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status
 
 func illegal(def *workflow.Definition, t task.Task, req task.Request) *Rejection {
 	r := &Rejection{Code: IllegalTransition, Task: t.ID, From: t.Status, To: req.To, Open: Open(def, t, req.Actor)}
-	r.Message = fmt.Sprintf("cannot move task %s from %q to %q: the workflow %q has no such transition", t.ID, t.Status, req.To, def.Name)
+	r.Message = fmt.Sprintf("cannot move task %s from %q to %q: the workflow %q has no such transition", t.ID,
+		t.Status, req.To, def.Name)
 	if _, exists := def.State(req.To); !exists {
 		r.Message = fmt.Sprintf("cannot move task %s to %q: the workflow %q has no such state", t.ID, req.To, def.Name)
 	}
@@ -206,7 +216,8 @@ func furthest(a, b *Rejection) *Rejection {
 }
 
 // judge answers nil when the edge is open to the request.
-func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, gate judgment) *Rejection {
+func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+	gate judgment) *Rejection {
 	var code string
 	var details []Detail
 	first := func(c string) {
@@ -241,11 +252,13 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		return nil
 	}
 	why := map[string]string{
-		ActorDenied: "this role may not ask for it", GuardFailed: "a condition does not hold", GateUnmet: "evidence is missing",
+		ActorDenied: "this role may not ask for it", GuardFailed: "a condition does not hold",
+		GateUnmet:     "evidence is missing",
 		ReasonMissing: "it takes a reason", OverrideDenied: "it cannot be overridden so",
 	}[code]
 	return &Rejection{
-		Code: code, Task: t.ID, From: t.Status, To: edge.To, Details: details, Moved: gate.moved > 0 && gate.moved == len(details),
+		Code: code, Task: t.ID, From: t.Status, To: edge.To, Details: details, Moved: gate.moved > 0 &&
+			gate.moved == len(details),
 		Message: fmt.Sprintf("cannot move task %s from %q to %q: %s", t.ID, t.Status, edge.To, why),
 	}
 }
@@ -256,11 +269,16 @@ func overridden(edge *workflow.Transition, req task.Request) (string, Detail) {
 	case !req.Override:
 		return "", Detail{}
 	case req.Actor.Role != task.RoleHuman || req.Actor.Rule:
-		return ActorDenied, Detail{Condition: "who may override", Found: fmt.Sprintf("the role %q", req.Actor.Name()), Want: "have a person do it"}
+		return ActorDenied, Detail{
+			Condition: "who may override", Found: fmt.Sprintf("the role %q", req.Actor.Name()),
+			Want: "have a person do it"}
 	case !edge.Override:
-		return OverrideDenied, Detail{Condition: "override: allowed", Found: "a transition whose conditions cannot be set aside", Want: "meet its conditions"}
+		return OverrideDenied,
+			Detail{Condition: "override: allowed", Found: "a transition whose conditions cannot be set aside",
+				Want: "meet its conditions"}
 	case document.Blank(req.Reason):
-		return ReasonMissing, Detail{Condition: "a reason", Found: "none", Want: "say why the conditions do not matter this time"}
+		return ReasonMissing, Detail{Condition: "a reason", Found: "none",
+			Want: "say why the conditions do not matter this time"}
 	}
 	return "", Detail{}
 }
@@ -305,7 +323,8 @@ func toCome(edge *workflow.Transition, field string) bool {
 }
 
 // accept builds the change that follows from taking an edge.
-func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.Transition, req task.Request, j judgment, now time.Time) task.Change {
+func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.Transition, req task.Request,
+	j judgment, now time.Time) task.Change {
 	expect := t.Version
 	from := t.Status
 	hooks := hooksOf(edge.Hooks)
@@ -316,7 +335,8 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	t.Subject, t.Counters = subject, resetBy(def, t.Counters, req.Actor)
 	event := req.Actor.Sign(task.Event{
 		Time: now, Type: task.StatusChanged, From: from, To: edge.To,
-		Reason: req.Reason, Counters: t.Counters, Evidence: j.rested, Workflow: def.Digest, Hooks: actions(hooks), Subject: t.Subject, Data: data,
+		Reason: req.Reason, Counters: t.Counters, Evidence: j.rested, Workflow: def.Digest, Hooks: actions(hooks),
+		Subject: t.Subject, Data: data,
 	})
 	return task.Change{
 		Task: t, Expect: expect, Events: []task.Event{event}, Hooks: hooks,
@@ -325,7 +345,8 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 }
 
 // noted is what an event says of a move beside the move; nil when nothing.
-func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request, j judgment) map[string]string {
+func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
+	j judgment) map[string]string {
 	unreviewed := skipsReview(def, edge)
 	if len(j.notes) == 0 && !edge.Failure && !req.Override && !unreviewed {
 		return nil
@@ -341,12 +362,14 @@ func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		data[task.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))
 	}
 	if req.Override {
-		data[task.DataOverride] = or(reasons(append(guardsUnmet(def, t, edge), j.unmet...)), "nothing: all conditions held")
+		data[task.DataOverride] = or(reasons(append(guardsUnmet(def, t, edge), j.unmet...)),
+			"nothing: all conditions held")
 	}
 	return data
 }
 
-// failures is the task's counters after the edge has counted a failure of the state that is left, or forgotten those that there were.
+// failures is the task's counters after the edge has counted a failure of the state that is left, or forgotten
+// those that there were.
 func failures(t task.Task, edge *workflow.Transition) task.Counters {
 	n := t.Counters.Failures(t.Status)
 	switch {

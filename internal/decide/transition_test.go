@@ -16,7 +16,8 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 	tk.Previous, tk.Attention, tk.QueuedFor = "planning", "a hook failed", "agent-review"
 	doc := docOf("## Notes\nx\n## Plan\nAPPROACH: a\n## Handoff\nDONE: b\n## Review\nVerdict: FAIL\n")
 	handoff, review := sectionEvidence(t, doc, "Handoff"), sectionEvidence(t, doc, "Review")
-	req := task.Request{Task: tk.ID, To: "agent-review", Reason: "done at last", Actor: task.Actor{Role: task.RoleHuman, As: task.RoleWorker, Person: "Ada <ada@example.com>"}}
+	req := task.Request{Task: tk.ID, To: "agent-review", Reason: "done at last", Actor: task.Actor{
+		Role: task.RoleHuman, As: task.RoleWorker, Person: "Ada <ada@example.com>"}}
 	tk.Subject = task.Subject{Commit: "first", Reviewed: true}
 	ev := still(decide.Evidence{Document: doc, Subject: task.Subject{Commit: "second"}})
 	d, err := decide.Transition(def, tk, ev, req, noon)
@@ -34,12 +35,15 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 		Hooks: []task.Hook{
 			{Action: task.SetField, Field: "rereviews"},
 			{Action: task.IncrementReviewRound, Field: task.ReviewRound},
-			{Action: task.SpawnReviewer, Prompt: "reviewer", Harness: task.HarnessReview, Permissions: task.PermissionsReduced},
+			{Action: task.SpawnReviewer, Prompt: "reviewer", Harness: task.HarnessReview,
+				Permissions: task.PermissionsReduced},
 		},
 		Events: []task.Event{{
-			Time: noon, Type: task.StatusChanged, Actor: task.RoleHuman, ActingAs: task.RoleWorker, Person: "Ada <ada@example.com>", From: "working", To: "agent-review",
+			Time: noon, Type: task.StatusChanged, Actor: task.RoleHuman, ActingAs: task.RoleWorker,
+			Person: "Ada <ada@example.com>", From: "working", To: "agent-review",
 			Reason: "done at last", Counters: moved.Counters, Evidence: rested, Workflow: def.Digest,
-			Hooks: []string{task.SetField, task.IncrementReviewRound, task.SpawnReviewer}, Subject: task.Subject{Commit: "second"},
+			Hooks: []string{task.SetField, task.IncrementReviewRound, task.SpawnReviewer}, Subject: task.Subject{
+				Commit: "second"},
 		}},
 	}
 	if !reflect.DeepEqual(d.Change, want) {
@@ -71,7 +75,8 @@ transitions:
 func TestWhatDefaultDoesWithoutIsJudgedToo(t *testing.T) {
 	t.Parallel()
 	def := parse(t, "forks.yml", []byte(forks))
-	const why, pass, fail = "## Why\nbecause\n", "## Check\nAll in all a pass.\n", "## Check\nI read it.\n\nThis must FAIL\n"
+	const why, pass, fail = "## Why\nbecause\n", "## Check\nAll in all a pass.\n",
+		"## Check\nI read it.\n\nThis must FAIL\n"
 	for _, c := range []struct {
 		name     string
 		from, to task.Status
@@ -83,7 +88,8 @@ func TestWhatDefaultDoesWithoutIsJudgedToo(t *testing.T) {
 		{"the first of two edges", "a", "b", "worker", 2, "", ""},
 		{"the second of two edges", "a", "b", "worker", 3, why, ""},
 		{"the refusal that came furthest is told: the gate of the second", "a", "b", "worker", 3, "", decide.GateUnmet},
-		{"the refusal that came furthest is told: the guard of the second", "a", "b", "reviewer", 2, why, decide.GuardFailed},
+		{"the refusal that came furthest is told: the guard of the second", "a", "b", "reviewer", 2, why,
+			decide.GuardFailed},
 		{"neither edge is for this role", "a", "b", "human", 2, why, decide.ActorDenied},
 		{"a verdict anywhere, asked for by anyone", "a", "c", "cto", 0, pass, ""},
 		{"the other verdict anywhere", "a", "c", "cto", 0, fail, decide.GateUnmet},
@@ -119,7 +125,8 @@ func TestAMoveAlongASelfEdgeCountsAndKeepsWhereTheTaskCameFrom(t *testing.T) {
 	tk := newTask("b")
 	tk.Previous = "a"
 	d, err := decide.Transition(parse(t, "forks.yml", []byte(forks)), tk, decide.Evidence{}, req, noon)
-	if err != nil || d.Change.Task.Counters.Get("tries") != 1 || d.Change.Task.Previous != tk.Previous || len(d.Change.Events) != 1 {
+	if err != nil || d.Change.Task.Counters.Get("tries") != 1 || d.Change.Task.Previous != tk.Previous ||
+		len(d.Change.Events) != 1 {
 		t.Errorf("found %+v (%v), want one move from b to b with tries = 1", d.Change, err)
 	}
 }
@@ -130,8 +137,10 @@ func TestARefusalOfAGateTellsEveryUnmetPart(t *testing.T) {
 	_, err := decide.Transition(parse(t, "forks.yml", []byte(forks)), newTask("a"), evidence(""), req, noon)
 	no := refusal(t, err)
 	want := []decide.Detail{
-		{Condition: `section "## Why"`, Found: "no such section", Where: "TASK.md", Want: `write "## Why" with something in it`},
-		{Condition: `section "## Check"`, Found: "no such section", Where: "TASK.md", Want: `write "## Check" with the word FAIL in it`},
+		{Condition: `section "## Why"`, Found: "no such section", Where: "TASK.md",
+			Want: `write "## Why" with something in it`},
+		{Condition: `section "## Check"`, Found: "no such section", Where: "TASK.md",
+			Want: `write "## Check" with the word FAIL in it`},
 	}
 	if !reflect.DeepEqual(no.Details, want) {
 		t.Errorf("found the details %+v, want %+v", no.Details, want)

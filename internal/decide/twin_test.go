@@ -108,10 +108,12 @@ var document002Minimal = []law{
 	{"reviewing", "cancelled", onlyHuman, nothing, 0, anyRound, false},
 }
 
-// mostAnew is how often agents begin a review anew in one cycle because the branch has moved; a person does as often as they like.
+// mostAnew is how often agents begin a review anew in one cycle because the branch has moved; a person does as
+// often as they like.
 const mostAnew = 3
 
-// mostReturns is how often agents send a task of document 004 back before a person looks; the document has no such bound.
+// mostReturns is how often agents send a task of document 004 back before a person looks; the document has no
+// such bound.
 const mostReturns = 9
 
 // document004 has the arrows of its diagram, in their order. To give a task up is no phase of it, and added.
@@ -153,8 +155,10 @@ type book struct {
 }
 
 var books = []book{
-	{"001", "default", document001, task.ReviewRound, fewRounds}, {"000", "classic", document000, task.ReviewRound, fewRounds},
-	{"002", "classic", document000, task.ReviewRound, fewRounds}, {"002/minimal", "minimal", document002Minimal, task.ReviewRound, fewRounds},
+	{"001", "default", document001, task.ReviewRound, fewRounds},
+	{"000", "classic", document000, task.ReviewRound, fewRounds},
+	{"002", "classic", document000, task.ReviewRound, fewRounds}, {"002/minimal", "minimal", document002Minimal,
+		task.ReviewRound, fewRounds},
 	{"004", "phases", document004, "returns", []int{0, mostReturns, mostReturns + 1, mostReturns + 2}},
 }
 
@@ -221,12 +225,14 @@ var planText = map[string]string{
 }
 
 var handoffText = map[string]string{
-	"": "", "bare": "## Handoff\nall well\n\n", "good": "## Handoff\nDONE: the login\n\n", "spent": "## Handoff\nDONE: the login\n\n",
+	"": "", "bare": "## Handoff\nall well\n\n", "good": "## Handoff\nDONE: the login\n\n",
+	"spent": "## Handoff\nDONE: the login\n\n",
 }
 
 var reviewText = map[string]string{
-	"": "", "bare": "## Review\nfine\n", "late": "## Review\nfine\nVerdict: PASS\n", "fenced": "## Review\n```\nVerdict: PASS\n```\n",
-	"PASS": "## Review\n**Verdict: PASS** (nits only)\n", "FAIL": "## Review\nverdict: fail\nline 3\n",
+	"": "", "bare": "## Review\nfine\n", "late": "## Review\nfine\nVerdict: PASS\n",
+	"fenced": "## Review\n```\nVerdict: PASS\n```\n",
+	"PASS":   "## Review\n**Verdict: PASS** (nits only)\n", "FAIL": "## Review\nverdict: fail\nline 3\n",
 }
 
 func (p papers) text() string {

@@ -20,8 +20,12 @@ func (in *Inputs) unseen(def *workflow.Definition, t task.Task) []workflow.Part 
 		case p.Section == "":
 			_, seen := in.Facts[short(p.Key())]
 			missing = !seen
-		case in.Trouble != "", slices.ContainsFunc(in.Read, func(s Section) bool { return document.Key(s.Name) == document.Key(p.Section) }):
-		case in.Names == nil, in.More > 0, slices.ContainsFunc(in.Names, func(have string) bool { return document.Key(have) == document.Key(p.Section) }):
+		case in.Trouble != "", slices.ContainsFunc(in.Read, func(s Section) bool {
+			return document.Key(s.Name) == document.Key(p.Section)
+		}):
+		case in.Names == nil, in.More > 0, slices.ContainsFunc(in.Names, func(have string) bool {
+			return document.Key(have) == document.Key(p.Section)
+		}):
 			missing = true
 		}
 		if missing && !slices.ContainsFunc(out, func(have workflow.Part) bool { return claim(have) == claim(p) }) {
@@ -80,9 +84,11 @@ func (in Inputs) decided(def *workflow.Definition, past Past) (answer, error) {
 // maxSupposed is in how many ways it is supposed what nobody looked at was like.
 const maxSupposed = 256
 
-// supposed makes a decision by other rules that look at parts which nobody looked at. It is sure of the answer where that is the same
-// whatever they were like: what is known to be missing refuses a move, whether or not the rest was there.
-func (in Inputs) supposed(def *workflow.Definition, past Past, unseen []workflow.Part) (a answer, sure bool, err error) {
+// supposed makes a decision by other rules that look at parts which nobody looked at. It is sure of the answer
+// where that is the same whatever they were like: what is known to be missing refuses a move, whether or not the
+// rest was there.
+func (in Inputs) supposed(def *workflow.Definition, past Past,
+	unseen []workflow.Part) (a answer, sure bool, err error) {
 	s := suppose(def, in.Facts, unseen)
 	ways := 1
 	for _, one := range s.open {

@@ -63,9 +63,12 @@ func Why(def *workflow.Definition, t task.Task, ev Evidence) []Way {
 	return ways
 }
 
-// over tells an edge once for all who may ask, or a person's way apart, where their request sets a counter back that its guards look at.
+// over tells an edge once for all who may ask, or a person's way apart, where their request sets a counter back
+// that its guards look at.
 func over(def *workflow.Definition, t task.Task, edge *workflow.Transition, roles []string, ev Evidence) []Way {
-	by := slices.DeleteFunc(slices.Clone(roles), func(role string) bool { return !Allows(edge, task.Actor{Role: role}) })
+	by := slices.DeleteFunc(slices.Clone(roles), func(role string) bool {
+		return !Allows(edge, task.Actor{Role: role})
+	})
 	human := task.Actor{Role: task.RoleHuman}
 	theirs := t
 	theirs.Counters = resetBy(def, t.Counters, human)
@@ -88,10 +91,12 @@ func withCommand(def *workflow.Definition, t task.Task, w Way) Way {
 }
 
 func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []string, ev Evidence) Way {
-	w := Way{To: edge.To, By: append([]string{}, by...), Guards: []Counted{}, Details: []Detail{}, Reason: edge.Reason, Override: edge.Override, Line: edge.Pos.Line}
+	w := Way{To: edge.To, By: append([]string{}, by...), Guards: []Counted{}, Details: []Detail{},
+		Reason: edge.Reason, Override: edge.Override, Line: edge.Pos.Line}
 	for _, g := range edge.When {
 		value := counted(t, edge, g.Field)
-		w.Guards = append(w.Guards, Counted{Guard: g.String(), Value: value, Holds: g.Holds(value), ToCome: toCome(edge, g.Field)})
+		w.Guards = append(w.Guards, Counted{Guard: g.String(), Value: value, Holds: g.Holds(value),
+			ToCome: toCome(edge, g.Field)})
 	}
 	if len(w.By) == 0 {
 		return w // only the workflow's own rules take it
@@ -104,9 +109,10 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 	return w
 }
 
-// Awaits says who or what a task waits for, and what would help. Alive says whether the agent of the present status lives,
-// as far as is known. Events are the task's whole history.
-func Awaits(def *workflow.Definition, s task.Snapshot, alive bool, events []task.Event, own task.Timeouts, now time.Time) []Detail {
+// Awaits says who or what a task waits for, and what would help. Alive says whether the agent of the present
+// status lives, as far as is known. Events are the task's whole history.
+func Awaits(def *workflow.Definition, s task.Snapshot, alive bool, events []task.Event, own task.Timeouts,
+	now time.Time) []Detail {
 	t := s.Task
 	state, _ := def.State(t.Status)
 	var list []Detail
@@ -115,38 +121,47 @@ func Awaits(def *workflow.Definition, s task.Snapshot, alive bool, events []task
 	}
 	switch {
 	case t.Queued():
-		list = append(list, Detail{Condition: "a free workspace", Found: fmt.Sprintf("none for the move to %q", t.QueuedFor), Want: "it starts by itself when one is free"})
+		list = append(list, Detail{
+			Condition: "a free workspace", Found: fmt.Sprintf("none for the move to %q", t.QueuedFor),
+			Want: "it starts by itself when one is free"})
 	case state.Terminal:
-		list = append(list, Detail{Condition: "nobody", Found: fmt.Sprintf("%q, which is final", t.Status), Want: "nothing is to be done"})
+		list = append(list, Detail{Condition: "nobody", Found: fmt.Sprintf("%q, which is final", t.Status),
+			Want: "nothing is to be done"})
 	case state.Role == "" || state.Role == task.RoleHuman:
-		list = append(list, Detail{Condition: "a person", Found: fmt.Sprintf("nobody at work in %q", t.Status), Want: "choose one of the moves that are open"})
+		list = append(list, Detail{Condition: "a person", Found: fmt.Sprintf("nobody at work in %q", t.Status),
+			Want: "choose one of the moves that are open"})
 	case len(s.Owed) == 0:
 		list = append(list, agent(def, t, state, alive, events, now))
 	}
 	if level, after := Overdue(def, own, t, now); after > 0 {
 		found := fmt.Sprintf("%s in %q, %d per cent of it told", rounded(now.Sub(t.EnteredAt)), t.Status, t.Overdue)
 		if level < task.LateAlert {
-			list = append(list, Detail{Condition: fmt.Sprintf("no more than %s in the status", after), Found: found, Want: "nothing yet"})
+			list = append(list, Detail{Condition: fmt.Sprintf("no more than %s in the status", after),
+				Found: found, Want: "nothing yet"})
 		} else {
-			list = append(list, Detail{Condition: fmt.Sprintf("no more than %s in the status", after), Found: found, Want: lateWant(state)})
+			list = append(list, Detail{Condition: fmt.Sprintf("no more than %s in the status", after),
+				Found: found, Want: lateWant(state)})
 		}
 	}
 	if t.Attention != "" {
-		list = append(list, Detail{Condition: "a person's attention", Found: t.Attention, Want: "put that right; the next move takes the mark away"})
+		list = append(list, Detail{Condition: "a person's attention", Found: t.Attention,
+			Want: "put that right; the next move takes the mark away"})
 	}
 	return list
 }
 
 func lateWant(state workflow.State) string {
 	if state.Timeout.Then != "" {
-		return fmt.Sprintf("look after it; at %d per cent the workflow asks for %q", task.LateEscalated, state.Timeout.Then)
+		return fmt.Sprintf("look after it; at %d per cent the workflow asks for %q", task.LateEscalated,
+			state.Timeout.Then)
 	}
 	return "look after it; the workflow does nothing by itself"
 }
 
 // owes says how a hook stands that has to be settled first.
 func owes(t task.Task, h task.OwedHook, now time.Time) Detail {
-	d := Detail{Condition: "the hook " + h.Action, Found: "it is owed, and about to be performed", Want: "wait a moment"}
+	d := Detail{Condition: "the hook " + h.Action, Found: "it is owed, and about to be performed",
+		Want: "wait a moment"}
 	if h.State == task.HookFailed {
 		d.Found = fmt.Sprintf("it failed: %s (attempts: %d)", h.Error, max(h.Attempts, 1))
 		d.Want = "put that right, then: orange task retry " + t.ID
@@ -158,7 +173,8 @@ func owes(t task.Task, h task.OwedHook, now time.Time) Detail {
 }
 
 // agent says how it stands with the agent that a status needs.
-func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bool, events []task.Event, now time.Time) Detail {
+func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bool, events []task.Event,
+	now time.Time) Detail {
 	d := Detail{Condition: "the " + state.Role}
 	switch {
 	case t.Workspace == "":

@@ -57,7 +57,8 @@ c by human: true reason`
 	if got := waysIn(decide.Why(def, one, evidence(""))); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := waysIn(decide.Explanation{Ways: decide.Why(def, one, evidence("\n## Plan\nx\n"))}.For("cto").Ways); got != "b by worker cto: true [review_round < 2 holds at 0]" {
+	if got := waysIn(decide.Explanation{Ways: decide.Why(def, one, evidence("\n## Plan\nx\n"))}.For(
+		"cto").Ways); got != "b by worker cto: true [review_round < 2 holds at 0]" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -76,9 +77,12 @@ func TestWhy_saysWhatARequestIsAnswered(t *testing.T) {
 				for _, target := range w.def.States {
 					req := task.Request{Task: one.ID, To: target.Name, Actor: task.Actor{Role: role}, Reason: "why not"}
 					d, err := decide.Transition(w.def, one, ev, req, w.now)
-					open := slices.ContainsFunc(ways, func(way decide.Way) bool { return way.To == target.Name && way.Open && slices.Contains(way.By, role) })
+					open := slices.ContainsFunc(ways, func(way decide.Way) bool {
+						return way.To == target.Name && way.Open && slices.Contains(way.By, role)
+					})
 					if granted := err == nil && d.Moved; granted != open && (role != "cto" || namesRole(w.def, role)) {
-						t.Fatalf("seed %d, %s: %s asks for %s -> %s: granted %v, and told to be open %v\n%v\n%s", seed, w.def.Name, role, one.Status, target.Name, granted, open, err, waysIn(ways))
+						t.Fatalf("seed %d, %s: %s asks for %s -> %s: granted %v, and told to be open %v\n%v\n%s",
+							seed, w.def.Name, role, one.Status, target.Name, granted, open, err, waysIn(ways))
 					}
 				}
 			}
@@ -94,13 +98,15 @@ func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 	t.Parallel()
 	def := shippedAndStrained(t)[0]
 	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
-	working := task.Task{ID: "x", Status: "working", Live: true, Workspace: "garden--1", EnteredAt: now.Add(-time.Second)}
+	working := task.Task{ID: "x", Status: "working", Live: true, Workspace: "garden--1",
+		EnteredAt: now.Add(-time.Second)}
 	with := func(change func(s *task.Snapshot)) task.Snapshot {
 		s := task.Snapshot{Task: working}
 		change(&s)
 		return s
 	}
-	failed := task.OwedHook{Hook: task.Hook{Action: "spawn_reviewer"}, State: task.HookFailed, Attempts: 2, Error: "no tmux", NextTry: now.Add(10 * time.Second)}
+	failed := task.OwedHook{Hook: task.Hook{Action: "spawn_reviewer"}, State: task.HookFailed, Attempts: 2,
+		Error: "no tmux", NextTry: now.Add(10 * time.Second)}
 	tests := []struct {
 		name  string
 		s     task.Snapshot
@@ -108,17 +114,28 @@ func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 		want  []string
 	}{
 		{"at work", with(func(*task.Snapshot) {}), true, []string{"the worker: it is at work"}},
-		{"dead", with(func(*task.Snapshot) {}), false, []string{"the worker: it is dead: start it again: orange task respawn x"}},
-		{"stalled", with(func(s *task.Snapshot) { s.Task.StalledAt = now }), true, []string{"it lives, and has done nothing since 2024-05-06"}},
-		{"not started", with(func(s *task.Snapshot) { s.Task.Workspace = "" }), false, []string{"it was not started yet: orange task spawn x"}},
-		{"a person", with(func(s *task.Snapshot) { s.Task.Status = "reviewing" }), false, []string{`a person: nobody at work in "reviewing"`}},
-		{"queued", with(func(s *task.Snapshot) { s.Task.Status, s.Task.QueuedFor = "pending", "planning" }), false, []string{`a free workspace: none for the move to "planning"`}},
-		{"over", with(func(s *task.Snapshot) { s.Task.Status, s.Task.Live = "done", false }), false, []string{`nobody: "done", which is final`}},
-		{"late", with(func(s *task.Snapshot) { s.Task.EnteredAt, s.Task.Overdue = now.Add(-101*time.Second), 100 }), true,
-			[]string{"at work", "no more than 1m40s in the status: 1m41s in \"working\", 100 per cent of it told: look after it; at 150 per cent the workflow asks for"}},
+		{"dead", with(func(*task.Snapshot) {}), false, []string{
+			"the worker: it is dead: start it again: orange task respawn x"}},
+		{"stalled", with(func(s *task.Snapshot) { s.Task.StalledAt = now }), true, []string{
+			"it lives, and has done nothing since 2024-05-06"}},
+		{"not started", with(func(s *task.Snapshot) { s.Task.Workspace = "" }), false, []string{
+			"it was not started yet: orange task spawn x"}},
+		{"a person", with(func(s *task.Snapshot) { s.Task.Status = "reviewing" }), false, []string{
+			`a person: nobody at work in "reviewing"`}},
+		{"queued", with(func(s *task.Snapshot) { s.Task.Status, s.Task.QueuedFor = "pending", "planning" }),
+			false, []string{`a free workspace: none for the move to "planning"`}},
+		{"over", with(func(s *task.Snapshot) { s.Task.Status, s.Task.Live = "done", false }), false, []string{
+			`nobody: "done", which is final`}},
+		{"late", with(func(s *task.Snapshot) {
+			s.Task.EnteredAt, s.Task.Overdue = now.Add(-101*time.Second), 100
+		}), true,
+			[]string{"at work", "no more than 1m40s in the status: 1m41s in \"working\", 100 per cent of it " +
+				"told: look after it; at 150 per cent the workflow asks for"}},
 		{"a hook", with(func(s *task.Snapshot) { s.Owed = []task.OwedHook{failed} }), false,
-			[]string{"the hook spawn_reviewer: it failed: no tmux (attempts: 2): put that right, then: orange task retry x (the monitor tries it again in 10s)"}},
-		{"attention", with(func(s *task.Snapshot) { s.Task.Attention = "crash 1" }), true, []string{"at work", "a person's attention: crash 1"}},
+			[]string{"the hook spawn_reviewer: it failed: no tmux (attempts: 2): put that right, then: orange " +
+				"task retry x (the monitor tries it again in 10s)"}},
+		{"attention", with(func(s *task.Snapshot) { s.Task.Attention = "crash 1" }), true, []string{
+			"at work", "a person's attention: crash 1"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -156,12 +173,14 @@ func TestAReplay_tellsWhatItCannotMakeAgain(t *testing.T) {
 		old[i] = line
 	}
 	got, err := decide.Replay(w.s.Task, old, w.library(), nil)
-	if err != nil || len(got.Untold) != len(old)-w.starts || got.Decisions+len(got.Different) > 0 || !strings.Contains(got.Untold[0].Why, "these were taken away") {
+	if err != nil || len(got.Untold) != len(old)-w.starts || got.Decisions+len(got.Different) > 0 ||
+		!strings.Contains(got.Untold[0].Why, "these were taken away") {
 		t.Errorf("stripped events: %v, %+v", err, got)
 	}
 	lost := w.library()
 	lost.Texts = func(string) (string, bool, error) { return "", false, nil }
-	if got, err = decide.Replay(w.s.Task, w.lines, lost, nil); err != nil || len(got.Untold) == 0 || len(got.Different) > 0 || !strings.Contains(got.Untold[0].Why, decide.ErrLost.Error()) {
+	if got, err = decide.Replay(w.s.Task, w.lines, lost, nil); err != nil || len(got.Untold) == 0 ||
+		len(got.Different) > 0 || !strings.Contains(got.Untold[0].Why, decide.ErrLost.Error()) {
 		t.Errorf("lost texts: %v, %+v", err, got)
 	}
 	lost.Texts = func(string) (string, bool, error) { return "", false, errors.New("the lamp is out") }
@@ -187,7 +206,8 @@ func TestAReplay_tellsBothLinesOfADecisionThatComesOutOtherwise(t *testing.T) {
 	w.lines[at] = strings.Replace(w.lines[at], `"hooks":["`, `"hooks":["nothing","`, 1)
 	at++ // events are counted from 1
 	got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
-	if err != nil || len(got.Different) != 1 || got.Different[0].Event != at || got.Different[0].Recorded != w.lines[at-1] || strings.Contains(got.Different[0].Decided, `"nothing"`) {
+	if err != nil || len(got.Different) != 1 || got.Different[0].Event != at ||
+		got.Different[0].Recorded != w.lines[at-1] || strings.Contains(got.Different[0].Decided, `"nothing"`) {
 		t.Errorf("event %d: %v, %+v", at, err, got)
 	}
 }
@@ -207,7 +227,8 @@ func TestAReplay_byOtherRulesSaysWhatTheyWouldHaveDecided(t *testing.T) {
 		t.Fatalf("%v, %+v", err, got)
 	}
 	for _, d := range got.Different {
-		if !strings.Contains(d.Decided, "refused: ") && !strings.Contains(d.Decided, task.AgentCrashed) && !strings.Contains(d.Decided, task.TimeoutEscalated) {
+		if !strings.Contains(d.Decided, "refused: ") && !strings.Contains(d.Decided, task.AgentCrashed) &&
+			!strings.Contains(d.Decided, task.TimeoutEscalated) {
 			t.Errorf("%+v", d)
 		}
 	}
@@ -220,12 +241,15 @@ func TestAReplay_byOtherRulesSaysWhatTheyWouldHaveDecided(t *testing.T) {
 func TestWhy_namesTheCommandOfAnOverrideToThosePeopleWhoHaveOne(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{
-		{From: "busy", To: "help", Override: true, Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{task.RoleHuman}},
+		{From: "busy", To: "help", Override: true, Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{
+			task.RoleHuman}},
 		{From: "busy", To: "todo", Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{task.RoleHuman}},
-		{From: "busy", To: "done", Override: true, Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{task.RoleWorker}},
+		{From: "busy", To: "done", Override: true, Gate: []workflow.Part{{Section: "## Plan"}}, By: []string{
+			task.RoleWorker}},
 	})
 	one := newTask("busy")
-	want := map[task.Status]string{"help": "orange task next " + one.ID + " --override REASON --to help", "todo": "", "done": ""}
+	want := map[task.Status]string{"help": "orange task next " + one.ID + " --override REASON --to help",
+		"todo": "", "done": ""}
 	for _, w := range decide.Why(def, one, evidence("")) {
 		if w.Command != want[w.To] {
 			t.Errorf("to %q: %q, want %q", w.To, w.Command, want[w.To])
@@ -233,7 +257,8 @@ func TestWhy_namesTheCommandOfAnOverrideToThosePeopleWhoHaveOne(t *testing.T) {
 	}
 }
 
-// A guard looks at the failures with the one that its own edge would count: where none has happened yet, nobody is told of one that has.
+// A guard looks at the failures with the one that its own edge would count: where none has happened yet, nobody
+// is told of one that has.
 func TestWhy_tellsTheCountToComeFromTheOneThatIs(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "build")
@@ -244,12 +269,14 @@ func TestWhy_tellsTheCountToComeFromTheOneThatIs(t *testing.T) {
 			all += g.String() + "\n"
 		}
 	}
-	for _, want := range []string{"failures < 3 holds at 1, this one counted", "failures >= 3 does not hold at 1, this one counted", "cto_attempts < 2 holds at 0\n"} {
+	for _, want := range []string{"failures < 3 holds at 1, this one counted",
+		"failures >= 3 does not hold at 1, this one counted", "cto_attempts < 2 holds at 0\n"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("nothing says %q in\n%s", want, all)
 		}
 	}
-	_, err := decide.Transition(def, one, evidence("## Validation\nVerdict: FAIL\n"), task.Request{Task: one.ID, To: "cto_intervention", Actor: human()}, noon)
+	_, err := decide.Transition(def, one, evidence("## Validation\nVerdict: FAIL\n"), task.Request{
+		Task: one.ID, To: "cto_intervention", Actor: human()}, noon)
 	if err == nil || !strings.Contains(err.Error(), "failures >= 3: found failures = 1, this one counted") {
 		t.Errorf("refused with: %v", err)
 	}

@@ -70,10 +70,12 @@ func newTask(status task.Status) task.Task {
 // evidence is a document, and a worktree in which nothing has happened since.
 func evidence(body string) decide.Evidence { return still(decide.Evidence{Document: docOf(body)}) }
 
-// still is the evidence with what git says of a worktree in which nothing has happened since, where it does not say otherwise.
+// still is the evidence with what git says of a worktree in which nothing has happened since, where it does not
+// say otherwise.
 func still(ev decide.Evidence) decide.Evidence {
 	facts := map[string]decide.Fact{}
-	for word, holds := range map[string]bool{workflow.GitCommitted: true, workflow.GitUnmoved: true, workflow.GitAsReviewed: true, workflow.GitMoved: false} {
+	for word, holds := range map[string]bool{workflow.GitCommitted: true, workflow.GitUnmoved: true,
+		workflow.GitAsReviewed: true, workflow.GitMoved: false} {
 		facts[gitKey(word)] = gitFact(word, holds)
 	}
 	for key, fact := range ev.Facts {
@@ -96,8 +98,8 @@ func withGit(ev decide.Evidence, moved, dirty bool) decide.Evidence {
 
 func docOf(body string) *document.Document { return document.Read([]byte(frontmatter + body)) }
 
-// factsFor is what would be seen of the files that the gates out of a status ask for, if they spoke for the move to another one:
-// its files are there and say so, and those that other moves share with it say something else.
+// factsFor is what would be seen of the files that the gates out of a status ask for, if they spoke for the move
+// to another one: its files are there and say so, and those that other moves share with it say something else.
 func factsFor(def *workflow.Definition, from, to task.Status) map[string]decide.Fact {
 	facts, there := map[string]decide.Fact{}, map[string]bool{}
 	visit := func(see func(p workflow.Part, taken bool)) {
@@ -114,7 +116,8 @@ func factsFor(def *workflow.Definition, from, to task.Status) map[string]decide.
 	})
 	visit(func(p workflow.Part, taken bool) {
 		source := p.File + p.Glob
-		fact := decide.Fact{Source: source, Where: source, Found: "no such file", Want: "write " + source, Holds: taken || facts[p.Key()].Holds}
+		fact := decide.Fact{Source: source, Where: source, Found: "no such file", Want: "write " + source,
+			Holds: taken || facts[p.Key()].Holds}
 		if there[source] {
 			fact.Digest, fact.Found = digestOf(source), "its program answers false"
 		}

@@ -1,5 +1,6 @@
-// Package doctor examines a whole home: whether the record, its mirrors, the histories, the pool of workspaces and the sessions
-// agree, and whether everything is there that tasks need. It brings back tasks that the record has lost.
+// Package doctor examines a whole home: whether the record, its mirrors, the histories, the pool of workspaces
+// and the sessions agree, and whether everything is there that tasks need. It brings back tasks that the record
+// has lost.
 //
 // It owns what is looked at, how much each finding matters and what a person is told to do about it.
 // It does not own any change of a task: what it mends is mended by those who own it, and nobody's work is ever touched.
@@ -171,10 +172,13 @@ func mend(ctx context.Context, found []finding) []attempt {
 	return out
 }
 
-// after joins what was mended with what the look after that found. What is still there was not mended, whatever its mender said.
+// after joins what was mended with what the look after that found. What is still there was not mended, whatever
+// its mender said.
 func after(mended []attempt, found []finding) []finding {
 	for _, m := range mended {
-		at := slices.IndexFunc(found, func(f finding) bool { return f.Check == m.Check && f.Subject == m.Subject && f.Level != task.LevelOK })
+		at := slices.IndexFunc(found, func(f finding) bool {
+			return f.Check == m.Check && f.Subject == m.Subject && f.Level != task.LevelOK
+		})
 		switch {
 		case at >= 0 && m.failure != nil:
 			found[at].Advice = "it could not be mended: " + m.failure.Error()
@@ -243,7 +247,8 @@ const (
 
 func order() []string {
 	return []string{
-		checkTmux, checkGit, checkGH, checkSpace, checkConfig, checkHarnesses, checkWorkflows, checkProjects, checkDatabase,
+		checkTmux, checkGit, checkGH, checkSpace, checkConfig, checkHarnesses, checkWorkflows, checkProjects,
+		checkDatabase,
 		checkPrivate, checkRebuild, checkFolders, checkChain, checkMirrors, checkEvidence, checkHooks, checkPool,
 		checkSessions, checkMonitor, checkKept, checkLeftovers,
 	}
@@ -324,15 +329,18 @@ func (d *Doctor) gather(ctx context.Context) (*view, []finding) {
 }
 
 func ok(check, subject, format string, args ...any) finding {
-	return finding{Finding: task.Finding{Check: check, Level: task.LevelOK, Subject: subject, Found: fmt.Sprintf(format, args...)}}
+	return finding{
+		Finding: task.Finding{Check: check, Level: task.LevelOK, Subject: subject, Found: fmt.Sprintf(format, args...)}}
 }
 
 func warning(check, subject, found, advice string) finding {
-	return finding{Finding: task.Finding{Check: check, Level: task.LevelWarning, Subject: subject, Found: found, Advice: advice}}
+	return finding{Finding: task.Finding{Check: check, Level: task.LevelWarning, Subject: subject, Found: found,
+		Advice: advice}}
 }
 
 func problem(check, subject, found, advice string) finding {
-	return finding{Finding: task.Finding{Check: check, Level: task.LevelProblem, Subject: subject, Found: found, Advice: advice}}
+	return finding{Finding: task.Finding{Check: check, Level: task.LevelProblem, Subject: subject, Found: found,
+		Advice: advice}}
 }
 
 // blind is the finding that something could not be looked at.

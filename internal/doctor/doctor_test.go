@@ -189,9 +189,13 @@ func (w *world) Space(string) (uint64, error) { return w.space, w.see("space") }
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		t: t, home: t.TempDir(), lines: map[string][]string{}, histories: map[string]string{}, differs: map[string][]string{}, blind: map[string]bool{},
-		evidence: map[string]bool{"kept": true}, versions: map[string]string{"tmux": "tmux 3.4", "git": "git version 2.47.1", "gh": "gh version 2.1"}, space: 10 << 30,
-		files: []doctor.File{{Kind: "config", Name: "config"}, {Kind: "harness", Name: "claude", Program: "claude-program"}, {Kind: "workflow", Name: "default"}},
+		t: t, home: t.TempDir(), lines: map[string][]string{}, histories: map[string]string{},
+		differs: map[string][]string{}, blind: map[string]bool{},
+		evidence: map[string]bool{"kept": true}, versions: map[string]string{
+			"tmux": "tmux 3.4", "git": "git version 2.47.1", "gh": "gh version 2.1"}, space: 10 << 30,
+		files: []doctor.File{
+			{Kind: "config", Name: "config"}, {Kind: "harness", Name: "claude", Program: "claude-program"},
+			{Kind: "workflow", Name: "default"}},
 	}
 	if err := os.Chmod(w.home, task.PrivateFolder); err != nil {
 		t.Fatal(err)
@@ -201,20 +205,23 @@ func newWorld(t *testing.T) *world {
 	w.holders = []task.Holder{{Workspace: "garden--1", Task: "one", Branch: "fix", Status: "working"}}
 	w.worktrees = []string{"garden--1"}
 	w.kept = []string{"one"}
-	w.windows = []doctor.Window{{ID: "@1", Session: "garden/fix", Task: "one", Role: "worker"}, {ID: "@2", Session: "mine"}}
+	w.windows = []doctor.Window{{ID: "@1", Session: "garden/fix", Task: "one", Role: "worker"},
+		{ID: "@2", Session: "mine"}}
 	return w
 }
 
 // add puts a task on record, with its history and its folder.
 func (w *world) add(id string, status task.Status) {
 	w.t.Helper()
-	one := task.Task{ID: id, Project: "garden", Branch: "fix", Status: status, Live: status != "done", Workspace: "garden--1", Session: "garden/fix"}
+	one := task.Task{ID: id, Project: "garden", Branch: "fix", Status: status, Live: status != "done",
+		Workspace: "garden--1", Session: "garden/fix"}
 	if !one.Live {
 		one.Workspace, one.Session = "", ""
 	}
 	events := []task.Event{
 		{Type: task.Created, Data: map[string]string{"status": "pending"}},
-		{Type: task.StatusChanged, From: "pending", To: status, Evidence: []task.Evidence{{Source: "## plan", Digest: "kept"}}},
+		{Type: task.StatusChanged, From: "pending", To: status, Evidence: []task.Evidence{
+			{Source: "## plan", Digest: "kept"}}},
 	}
 	for i, e := range events {
 		sealed, err := task.Seal(e, i+1, one.Hash)
@@ -235,7 +242,8 @@ func (w *world) add(id string, status task.Status) {
 
 func (w *world) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
-		Home: w.home, Record: w, Files: w, Shown: w, Adopter: w, Mender: w, Windows: w, Setup: setup{w}, Remains: w, Machine: w, Lease: w,
+		Home: w.home, Record: w, Files: w, Shown: w, Adopter: w, Mender: w, Windows: w, Setup: setup{w},
+		Remains: w, Machine: w, Lease: w,
 		Now: time.Now, Settling: time.Millisecond,
 	}
 }
@@ -254,7 +262,8 @@ func notOK(found []task.Finding) []string {
 	var out []string
 	for _, f := range found {
 		if f.Level != task.LevelOK {
-			out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s: %s %s", f.Level, f.Check, f.Subject, f.Found, f.Mended)))
+			out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s: %s %s", f.Level, f.Check, f.Subject,
+				f.Found, f.Mended)))
 		}
 	}
 	return out
@@ -267,10 +276,13 @@ func TestExamine_namesAMonitorThatHasTheLeaseAndDoesNotWatch(t *testing.T) {
 		watcher task.Watcher
 		want    string
 	}{
-		"nobody":                {task.Watcher{}, ""},
-		"one that watches":      {task.Watcher{PID: 7, Heard: time.Now()}, "ok lease: process 7 watches over the agents "},
-		"one that is stopped":   {task.Watcher{PID: 7, Heard: time.Now(), Stopped: true}, `warning lease: process 7 has the lease of the monitor and is stopped: nobody watches over the agents let it go on with "kill -CONT 7", or end it with "kill -KILL 7"`},
-		"one that does nothing": {task.Watcher{PID: 7, Heard: noon}, `warning lease: process 7 has the lease of the monitor and has done nothing since 2024-05-06 12:00:00: nobody watches over the agents end it with "kill 7", or "kill -KILL 7" if that does not help`},
+		"nobody": {task.Watcher{}, ""},
+		"one that watches": {task.Watcher{PID: 7, Heard: time.Now()},
+			"ok lease: process 7 watches over the agents "},
+		"one that is stopped": {task.Watcher{PID: 7, Heard: time.Now(), Stopped: true},
+			`warning lease: process 7 has the lease of the monitor and is stopped: nobody watches over the agents let it go on with "kill -CONT 7", or end it with "kill -KILL 7"`},
+		"one that does nothing": {task.Watcher{PID: 7, Heard: noon},
+			`warning lease: process 7 has the lease of the monitor and has done nothing since 2024-05-06 12:00:00: nobody watches over the agents end it with "kill 7", or "kill -KILL 7" if that does not help`},
 	} {
 		w.watcher = tt.watcher
 		got := ""
@@ -292,7 +304,9 @@ func TestExamine_findsNothingInAHealthyHome(t *testing.T) {
 	if bad := notOK(found); len(bad) > 0 || len(w.mended) > 0 || w.looks != 1 || !healthy(found) {
 		t.Errorf("found %q, mended %q, in %d looks", bad, w.mended, w.looks)
 	}
-	for _, check := range []string{"tmux", "git", "gh", "disk", "config", "harnesses", "workflows", "projects", "database", "private", "folders", "chain", "mirrors", "evidence", "hooks", "pool", "sessions", "environments", "leftovers"} {
+	for _, check := range []string{"tmux", "git", "gh", "disk", "config", "harnesses", "workflows", "projects",
+		"database", "private", "folders", "chain", "mirrors", "evidence", "hooks", "pool", "sessions",
+		"environments", "leftovers"} {
 		if !slices.ContainsFunc(found, func(f task.Finding) bool { return f.Check == check }) {
 			t.Errorf("nothing is said of %s", check)
 		}
@@ -301,41 +315,70 @@ func TestExamine_findsNothingInAHealthyHome(t *testing.T) {
 
 func TestExamine_findsWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	failed := task.OwedHook{Task: "one", Hook: task.Hook{Action: task.NotifyWorker}, State: task.HookFailed, Error: "nobody there"}
+	failed := task.OwedHook{Task: "one", Hook: task.Hook{Action: task.NotifyWorker}, State: task.HookFailed,
+		Error: "nobody there"}
 	tests := []struct {
 		spoil func(*world)
 		want  string
 	}{
 		{func(w *world) { delete(w.versions, "tmux") }, "problem tmux tmux: it is not installed"},
-		{func(w *world) { w.versions["tmux"] = "tmux 3.1c" }, `problem tmux tmux: found the version "tmux 3.1c", expected 3.2 or newer`},
+		{func(w *world) {
+			w.versions["tmux"] = "tmux 3.1c"
+		}, `problem tmux tmux: found the version "tmux 3.1c", expected 3.2 or newer`},
 		{func(w *world) { w.versions["tmux"] = "tmux master" }, "warning tmux tmux: "},
 		{func(w *world) { w.versions["git"] = "git version 2.9.0" }, "problem git git: "},
 		{func(w *world) { delete(w.versions, "gh") }, "warning gh gh: it is not installed"},
 		{func(w *world) { w.space = 500 << 20 }, "warning disk "},
 		{func(w *world) { w.space = 50 << 20 }, "problem disk "},
-		{func(w *world) { w.files[0].Problem, w.files[0].Source = errBlind, "config.yml" }, "problem config config.yml: the lamp is out"},
-		{func(w *world) { w.files[1].Problem, w.files[1].Source = errBlind, "x.yml" }, "problem harnesses x.yml: the lamp is out"},
+		{func(w *world) { w.files[0].Problem, w.files[0].Source = errBlind, "config.yml" },
+			"problem config config.yml: the lamp is out"},
+		{func(w *world) { w.files[1].Problem, w.files[1].Source = errBlind, "x.yml" },
+			"problem harnesses x.yml: the lamp is out"},
 		{func(w *world) { w.files[1].Program = "other" }, "warning harnesses programs: no agent program"},
 		{func(w *world) { w.files[2].Problem, w.files[2].Source = errBlind, "y.yml" }, "problem workflows y.yml: "},
-		{func(w *world) { w.projects[0].Path = filepath.Join(w.home, "gone") }, "problem projects garden: its repository "},
-		{func(w *world) { w.projects[0].DefaultBranch = "trunk" }, `problem projects garden: its default branch "trunk" is gone`},
-		{func(w *world) { w.projects = nil }, "warning projects garden: 1 live tasks belong to it, and it is not registered"},
+		{func(w *world) {
+			w.projects[0].Path = filepath.Join(w.home, "gone")
+		}, "problem projects garden: its repository "},
+		{func(w *world) {
+			w.projects[0].DefaultBranch = "trunk"
+		}, `problem projects garden: its default branch "trunk" is gone`},
+		{func(w *world) {
+			w.projects = nil
+		}, "warning projects garden: 1 live tasks belong to it, and it is not registered"},
 		{func(w *world) { w.damaged = []string{"page 7"} }, "problem database orange.db: it is damaged: page 7"},
 		{func(w *world) { w.folders = append(w.folders, [2]string{"garden", "two"}) }, "warning folders garden/two: "},
 		{func(w *world) { w.folders[0][0] = "yard" }, "warning folders yard/one: "},
-		{func(w *world) { w.lines["one"][1] = strings.Replace(w.lines["one"][1], "working", "done", 1) }, "problem chain one: its history on record does not hold: line 2"},
-		{func(w *world) { w.tasks[0].Status = "done" }, `problem chain one: its history on record does not hold: it ends in "working", and the task is in "done"`},
-		{func(w *world) { w.lines["one"] = w.lines["one"][:1] }, "problem chain one: its history on record does not hold: it ends with event 1, and the task says event 2"},
-		{func(w *world) { w.differs["one"] = []string{"TASK.md has no status"} }, "problem mirrors one: TASK.md has no status"},
+		{func(w *world) { w.lines["one"][1] = strings.Replace(w.lines["one"][1], "working", "done", 1) },
+			"problem chain one: its history on record does not hold: line 2"},
+		{func(w *world) {
+			w.tasks[0].Status = "done"
+		}, `problem chain one: its history on record does not hold: it ends in "working", and the task is in "done"`},
+		{func(w *world) {
+			w.lines["one"] = w.lines["one"][:1]
+		}, "problem chain one: its history on record does not hold: it ends with event 1, and the task says event 2"},
+		{func(w *world) {
+			w.differs["one"] = []string{"TASK.md has no status"}
+		}, "problem mirrors one: TASK.md has no status"},
 		{func(w *world) { delete(w.evidence, "kept") }, "warning evidence one: 1 of 1 texts"},
-		{func(w *world) { w.owed = []task.OwedHook{failed} }, "warning hooks one: it owes notify_worker (failed): nobody there"},
-		{func(w *world) { w.holders[0].Status = ""; w.holders[0].Task = "gone"; w.tasks[0].Workspace = "" }, "problem pool garden--1: it is held by task gone, which is not on record"},
-		{func(w *world) { w.holders = nil }, "problem pool garden--1: task one says that it has this workspace, and the pool says that nobody has it"},
-		{func(w *world) { w.worktrees = nil }, `problem pool garden--1: task one has it, and its worktree "/pool/garden--1" is gone`},
-		{func(w *world) { w.worktrees = append(w.worktrees, "garden--3") }, "warning pool garden--3: it is more than the 2 workspaces of its project"},
-		{func(w *world) { w.worktrees = append(w.worktrees, "yard--1") }, "warning pool yard--1: it is the worktree of a project that is not registered"},
+		{func(w *world) {
+			w.owed = []task.OwedHook{failed}
+		}, "warning hooks one: it owes notify_worker (failed): nobody there"},
+		{func(w *world) { w.holders[0].Status = ""; w.holders[0].Task = "gone"; w.tasks[0].Workspace = "" },
+			"problem pool garden--1: it is held by task gone, which is not on record"},
+		{func(w *world) { w.holders = nil }, "problem pool garden--1: task one says that it has this " +
+			"workspace, and the pool says that nobody has it"},
+		{func(w *world) {
+			w.worktrees = nil
+		}, `problem pool garden--1: task one has it, and its worktree "/pool/garden--1" is gone`},
+		{func(w *world) {
+			w.worktrees = append(w.worktrees, "garden--3")
+		}, "warning pool garden--3: it is more than the 2 workspaces of its project"},
+		{func(w *world) {
+			w.worktrees = append(w.worktrees, "yard--1")
+		}, "warning pool yard--1: it is the worktree of a project that is not registered"},
 		{func(w *world) { w.windows[0].Dead = true }, "warning sessions one: its agent is dead"},
-		{func(w *world) { w.windows = append(w.windows, doctor.Window{ID: "@9", Task: "gone", Role: "worker"}) }, "problem sessions @9: "},
+		{func(w *world) { w.windows = append(w.windows, doctor.Window{ID: "@9", Task: "gone", Role: "worker"}) },
+			"problem sessions @9: "},
 		{func(w *world) {
 			w.windows = append(w.windows, doctor.Window{ID: "@9", Task: "two", Role: "worker"})
 			w.folders = append(w.folders, [2]string{"garden", "two"})
@@ -347,7 +390,8 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 		{func(w *world) { w.kept = append(w.kept, "gone") }, "warning environments gone: "},
 		{func(w *world) { w.add("over", "done"); w.kept = append(w.kept, "over") }, "warning environments over: "},
 		{func(w *world) { w.checkouts = []string{"one-tests"} }, "warning leftovers one-tests: a check was killed"},
-		{func(w *world) { w.add("over", "done"); w.judged = []string{"one", "over"} }, `warning leftovers over: the repository of "garden" keeps what was judged`},
+		{func(w *world) { w.add("over", "done"); w.judged = []string{"one", "over"} },
+			`warning leftovers over: the repository of "garden" keeps what was judged`},
 		{func(w *world) { w.judged = []string{"gone"} }, "warning leftovers gone: "},
 	}
 	for _, tt := range tests {
@@ -367,12 +411,14 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 func TestExamine_callsWhatItCannotSeeAProblem(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{
-		"tmux", "git", "space", "files", "projects", "branch", "check", "list", "holders", "owed", "lines", "folders", "evidence", "differs", "windows", "worktrees", "kept", "checkouts", "judged",
+		"tmux", "git", "space", "files", "projects", "branch", "check", "list", "holders", "owed", "lines",
+		"folders", "evidence", "differs", "windows", "worktrees", "kept", "checkouts", "judged",
 	} {
 		w := newWorld(t)
 		w.blind[what] = true
 		found := w.examine(true)
-		if healthy(found) || !strings.Contains(strings.Join(notOK(found), "\n"), "could not look") || len(w.mended) > 0 {
+		if healthy(found) || !strings.Contains(strings.Join(notOK(found), "\n"), "could not look") ||
+			len(w.mended) > 0 {
 			t.Errorf("with %s in the dark: %q, mended %q", what, notOK(found), w.mended)
 		}
 	}
@@ -416,7 +462,10 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 		}, "free over"},
 		{func(w *world) { w.kept = []string{"gone"} }, "drop gone"},
 		{func(w *world) { w.checkouts = []string{"one-tests"} }, "remove one-tests"},
-		{func(w *world) { w.add("over", "done"); w.judged = []string{"over"} }, "forget what was judged of over on fix in garden"},
+		{func(w *world) {
+			w.add("over", "done")
+			w.judged = []string{"over"}
+		}, "forget what was judged of over on fix in garden"},
 	}
 	for _, tt := range tests {
 		w := newWorld(t)
@@ -445,7 +494,8 @@ func TestExamine_endsNoWindowOfATaskThatMayComeBackAndNoneOfAPersons(t *testing.
 	t.Parallel()
 	w := newWorld(t)
 	w.folders = append(w.folders, [2]string{"garden", "two"})
-	w.windows = append(w.windows, doctor.Window{ID: "@9", Task: "two", Role: "worker"}, doctor.Window{ID: "@8", Task: "gone"})
+	w.windows = append(w.windows, doctor.Window{ID: "@9", Task: "two", Role: "worker"}, doctor.Window{
+		ID: "@8", Task: "gone"})
 	w.examine(true)
 	if len(w.mended) > 0 {
 		t.Errorf("it did %q", w.mended)
@@ -482,7 +532,8 @@ func TestExamine_removesOldLeftoversOfOursOnly(t *testing.T) {
 	ago := time.Now().Add(-3 * time.Hour)
 	write := func(name string, aged bool) {
 		path := filepath.Join(w.home, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), task.PrivateFolder), os.WriteFile(path, nil, task.PrivateFile)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), task.PrivateFolder),
+			os.WriteFile(path, nil, task.PrivateFile)); err != nil {
 			t.Fatal(err)
 		}
 		if aged {
@@ -491,8 +542,10 @@ func TestExamine_removesOldLeftoversOfOursOnly(t *testing.T) {
 			}
 		}
 	}
-	ours := []string{"launch/7.json", "launch/8.json.new", "tmux.conf.123", "projects.json.new", "bin/orange.9", "tasks/[g]/a/.TASK.md.1", "tasks/[g]/a/.history.jsonl.2", "tasks/[g]/a/prompts/1-x.md.new"}
-	theirs := []string{"launch/7.exit", "tasks/[g]/a/TASK.md", "tasks/[g]/a/.TASK.md.swp", "tasks/[g]/a/notes.1", "bin/orange", "orange.db"}
+	ours := []string{"launch/7.json", "launch/8.json.new", "tmux.conf.123", "projects.json.new", "bin/orange.9",
+		"tasks/[g]/a/.TASK.md.1", "tasks/[g]/a/.history.jsonl.2", "tasks/[g]/a/prompts/1-x.md.new"}
+	theirs := []string{"launch/7.exit", "tasks/[g]/a/TASK.md", "tasks/[g]/a/.TASK.md.swp", "tasks/[g]/a/notes.1",
+		"bin/orange", "orange.db"}
 	for _, name := range append(slices.Clone(ours), theirs...) {
 		write(name, true)
 	}
@@ -520,12 +573,14 @@ func TestRebuild_adoptsTheNewestMoveFirstAndNamesWhatItLeaves(t *testing.T) {
 		"foreign": {Task: task.Task{ID: "foreign", Project: "garden", EnteredAt: day(9)}, Foreign: true},
 	}
 	w.histories["foreign"] = "something\n"
-	w.folders = append(w.folders, [2]string{"garden", "foreign"}, [2]string{"garden", "old"}, [2]string{"garden", "new"}, [2]string{"garden", "bad"}, [2]string{"yard", "one"})
+	w.folders = append(w.folders, [2]string{"garden", "foreign"}, [2]string{"garden", "old"}, [2]string{
+		"garden", "new"}, [2]string{"garden", "bad"}, [2]string{"yard", "one"})
 	d, far := w.doctor(), []string{}
 	d.Progress = func(what string, done, of int) { far = append(far, fmt.Sprintf("%s %d of %d", what, done, of)) }
 	found, err := d.Rebuild(t.Context())
 	if want := []string{
-		"folders read 0 of 6", "folders read 1 of 6", "folders read 2 of 6", "folders read 3 of 6", "folders read 4 of 6", "folders read 5 of 6",
+		"folders read 0 of 6", "folders read 1 of 6", "folders read 2 of 6", "folders read 3 of 6",
+		"folders read 4 of 6", "folders read 5 of 6",
 		"tasks brought back 0 of 3", "tasks brought back 1 of 3", "tasks brought back 2 of 3",
 	}; !slices.Equal(far, want) {
 		t.Errorf("it told that it is at %q", far)
@@ -538,7 +593,8 @@ func TestRebuild_adoptsTheNewestMoveFirstAndNamesWhatItLeaves(t *testing.T) {
 	}
 	text := strings.Join(notOK(found), "\n")
 	for _, want := range []string{
-		"problem rebuild garden/bad: it is not adopted: garden/bad/history.jsonl:3: it was changed", `problem rebuild yard/one: the record has a task of this id in "garden"`,
+		"problem rebuild garden/bad: it is not adopted: garden/bad/history.jsonl:3: it was changed",
+		`problem rebuild yard/one: the record has a task of this id in "garden"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("found\n%s\nwant %q", text, want)

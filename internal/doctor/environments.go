@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// environments finds those that are kept for tasks which have no workspace and wait for none: they hold a person's secrets,
-// and the terminal server would live on for them alone.
+// environments finds those that are kept for tasks which have no workspace and wait for none: they hold a
+// person's secrets, and the terminal server would live on for them alone.
 func (d *Doctor) environments(_ context.Context, v *view) []finding {
 	var out []finding
 	for _, id := range v.kept {
@@ -24,7 +24,8 @@ func (d *Doctor) environments(_ context.Context, v *view) []finding {
 				continue // it may come back, and have its workspace then
 			}
 		}
-		f := warning(checkKept, id, "the environment of whoever started the task is still kept in the terminal server, and the task has no workspace", "orange doctor --fix drops it")
+		f := warning(checkKept, id, "the environment of whoever started the task is still kept in the "+
+			"terminal server, and the task has no workspace", "orange doctor --fix drops it")
 		f.mend = func(ctx context.Context) (string, error) { return "dropped", d.Windows.DropKept(ctx, id) }
 		out = append(out, f)
 	}

@@ -15,7 +15,8 @@ import (
 // old is the age from which a temporary file belongs to a program that was killed: ours live for milliseconds.
 const old = time.Hour
 
-// leftoverNames are the temporary names that this program writes under, each for the folders below ORANGE_HOME where it does.
+// leftoverNames are the temporary names that this program writes under, each for the folders below ORANGE_HOME
+// where it does.
 func leftoverNames() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		".":                  regexp.MustCompile(`^(projects\.json\.new|(tmux\.conf|bearings\.json)\.\d+)$`),
@@ -28,7 +29,8 @@ func leftoverNames() map[string]*regexp.Regexp {
 	}
 }
 
-// leftovers finds what a killed program left half written, and launch tickets that no agent took: these hold a seat's secret.
+// leftovers finds what a killed program left half written, and launch tickets that no agent took: these hold a
+// seat's secret.
 func (d *Doctor) leftovers(context.Context) []finding {
 	found, err := d.stale()
 	if err != nil {
@@ -37,7 +39,8 @@ func (d *Doctor) leftovers(context.Context) []finding {
 	if len(found) == 0 {
 		return []finding{ok(checkLeftovers, d.Home, "no files that a killed program left")}
 	}
-	f := warning(checkLeftovers, d.Home, fmt.Sprintf("%d files that a killed program left, such as %q", len(found), found[0]), "orange doctor --fix removes them")
+	f := warning(checkLeftovers, d.Home, fmt.Sprintf("%d files that a killed program left, such as %q",
+		len(found), found[0]), "orange doctor --fix removes them")
 	f.mend = func(context.Context) (string, error) {
 		var all []error
 		for _, path := range found {
@@ -76,7 +79,8 @@ func (d *Doctor) stale() ([]string, error) {
 	return out, nil
 }
 
-// below are the folders below ORANGE_HOME that a pattern of whole names means. Names there may hold anything, even brackets.
+// below are the folders below ORANGE_HOME that a pattern of whole names means. Names there may hold anything,
+// even brackets.
 func (d *Doctor) below(pattern string) ([]string, error) {
 	dirs := []string{d.Home}
 	for _, part := range strings.Split(pattern, "/") {

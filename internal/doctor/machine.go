@@ -50,9 +50,12 @@ func (d *Doctor) program(ctx context.Context, name, least string, args ...string
 	enough, known := atLeast(said, least)
 	switch {
 	case !known:
-		return []finding{warning(name, name, fmt.Sprintf("found the version %q, expected %s or newer", said, least), "make sure that it is new enough")}
+		return []finding{
+			warning(name, name, fmt.Sprintf("found the version %q, expected %s or newer", said, least),
+				"make sure that it is new enough")}
 	case !enough:
-		return []finding{problem(name, name, fmt.Sprintf("found the version %q, expected %s or newer", said, least), install)}
+		return []finding{
+			problem(name, name, fmt.Sprintf("found the version %q, expected %s or newer", said, least), install)}
 	}
 	return []finding{ok(name, name, "%s", said)}
 }
@@ -82,9 +85,13 @@ func (d *Doctor) gh(ctx context.Context) []finding {
 	said, err := d.Machine.Version(ctx, "gh", "--version")
 	switch {
 	case errors.Is(err, task.ErrNotFound):
-		return []finding{warning(checkGH, "gh", "it is not installed", "install it if you want pull requests; everything else works without it")}
+		return []finding{
+			warning(checkGH, "gh", "it is not installed", "install it if you want pull requests; everything "+
+				"else works without it")}
 	case err != nil:
-		return []finding{warning(checkGH, "gh", "could not look: "+err.Error(), "run gh --version yourself; everything but pull requests works without it")}
+		return []finding{
+			warning(checkGH, "gh", "could not look: "+err.Error(),
+				"run gh --version yourself; everything but pull requests works without it")}
 	}
 	return []finding{ok(checkGH, "gh", "%s", said)}
 }

@@ -28,7 +28,9 @@ func (d *Doctor) pool(_ context.Context, v *view) []finding {
 	}
 	for _, t := range v.tasks {
 		if t.Workspace != "" && held[t.Workspace] != t.ID {
-			out = append(out, problem(checkPool, t.Workspace, fmt.Sprintf("task %s says that it has this workspace, and the pool says that %s has it", t.ID, orNobody(held[t.Workspace])),
+			out = append(out, problem(checkPool, t.Workspace,
+				fmt.Sprintf("task %s says that it has this workspace, and the pool says that %s has it", t.ID,
+					orNobody(held[t.Workspace])),
 				"look at both with orange task show, and cancel the one that is not wanted"))
 		}
 	}
@@ -49,7 +51,8 @@ func orNobody(id string) string {
 
 func (d *Doctor) lease(v *view, h task.Holder, there bool) []finding {
 	if h.Status == "" {
-		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is not on record", h.Task), "orange doctor --fix gives it back")
+		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is not on record", h.Task),
+			"orange doctor --fix gives it back")
 		f.mend = func(ctx context.Context) (string, error) { return "given back", d.Mender.Forget(ctx, h.Task) }
 		return []finding{f}
 	}
@@ -59,20 +62,25 @@ func (d *Doctor) lease(v *view, h task.Holder, there bool) []finding {
 	}
 	var out []finding
 	if !t.Live && len(v.owed[t.ID]) == 0 {
-		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is over (%s)", t.ID, t.Status), "orange doctor --fix gives it back; what is not committed there is kept")
+		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is over (%s)", t.ID,
+			t.Status), "orange doctor --fix gives it back; what is not committed there is kept")
 		f.mend = func(ctx context.Context) (string, error) {
 			return "to be given back, and what is not committed there to be kept", d.Mender.Free(ctx, t.ID)
 		}
 		out = append(out, f)
 	}
-	beingMade := slices.ContainsFunc(v.owed[t.ID], func(h task.OwedHook) bool { return h.Action == task.AcquireWorkspace })
+	beingMade := slices.ContainsFunc(v.owed[t.ID], func(h task.OwedHook) bool {
+		return h.Action == task.AcquireWorkspace
+	})
 	if !there && !beingMade && t.Live {
 		dir := d.Setup.WorktreeDir(h.Workspace)
 		advice := "orange project add its repository, and look again"
 		if p, known := v.project[t.Project]; known {
-			advice = fmt.Sprintf("git -C %q worktree prune, then git -C %q worktree add %q %q", p.Path, p.Path, dir, t.Branch)
+			advice = fmt.Sprintf("git -C %q worktree prune, then git -C %q worktree add %q %q", p.Path, p.Path,
+				dir, t.Branch)
 		}
-		out = append(out, problem(checkPool, h.Workspace, fmt.Sprintf("task %s has it, and its worktree %q is gone", t.ID, dir), advice))
+		out = append(out, problem(checkPool, h.Workspace,
+			fmt.Sprintf("task %s has it, and its worktree %q is gone", t.ID, dir), advice))
 	}
 	return out
 }
@@ -92,9 +100,11 @@ func (d *Doctor) beyond(v *view, name string, held bool) (finding, bool) {
 	case v.project == nil:
 		return finding{}, false
 	case !known:
-		return warning(checkPool, name, "it is the worktree of a project that is not registered", "orange project add its repository, then orange workspace gc"), true
+		return warning(checkPool, name, "it is the worktree of a project that is not registered",
+			"orange project add its repository, then orange workspace gc"), true
 	case number > p.PoolSize:
-		return warning(checkPool, name, fmt.Sprintf("it is more than the %d workspaces of its project", p.PoolSize), "orange workspace gc"), true
+		return warning(checkPool, name, fmt.Sprintf("it is more than the %d workspaces of its project",
+			p.PoolSize), "orange workspace gc"), true
 	}
 	return finding{}, false
 }
@@ -123,7 +133,8 @@ func (d *Doctor) sessions(_ context.Context, v *view) []finding {
 	}
 	for _, t := range v.tasks {
 		if t.Live && t.Session != "" && !alive[t.ID] {
-			out = append(out, warning(checkSessions, t.ID, "its agent is dead: no program runs in its session "+strconv.Quote(t.Session), "orange task respawn "+t.ID))
+			out = append(out, warning(checkSessions, t.ID, "its agent is dead: no program runs in its session "+
+				strconv.Quote(t.Session), "orange task respawn "+t.ID))
 		}
 	}
 	return orOK(out, checkSessions, "tmux", "windows: %d, each of a task that goes on", len(v.windows))
@@ -131,7 +142,8 @@ func (d *Doctor) sessions(_ context.Context, v *view) []finding {
 
 // stray is a window of a task that is not on record. One that still has its folder may come back.
 func (d *Doctor) stray(w Window) finding {
-	said := fmt.Sprintf("window %s of session %q has the %s of task %s, which is not on record", w.ID, w.Session, w.Role, w.Task)
+	said := fmt.Sprintf("window %s of session %q has the %s of task %s, which is not on record", w.ID, w.Session,
+		w.Role, w.Task)
 	all, err := d.Files.Folders()
 	if err != nil {
 		return blind(checkSessions, w.ID, err)

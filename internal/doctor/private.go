@@ -15,12 +15,14 @@ import (
 // othersMay are the bits of a mode that let somebody else in.
 const othersMay = 0o077
 
-// ownNames are the files that this program makes, each for the folders below ORANGE_HOME where it does; the folders are its own too.
-// What people and agents put there beside them has the mode that they gave it, and a folder above it that lets nobody in.
+// ownNames are the files that this program makes, each for the folders below ORANGE_HOME where it does; the
+// folders are its own too. What people and agents put there beside them has the mode that they gave it, and a
+// folder above it that lets nobody in.
 func ownNames() map[string]*regexp.Regexp {
 	all, none := regexp.MustCompile(``), regexp.MustCompile(`^$`)
 	return map[string]*regexp.Regexp{
-		".":                  regexp.MustCompile(`^(orange\.db.*|orange.*\.log|projects\.json|tmux\.conf|shell_history)$`),
+		".": regexp.MustCompile(
+			`^(orange\.db.*|orange.*\.log|projects\.json|tmux\.conf|shell_history)$`),
 		"bin":                none,
 		"harnesses":          none,
 		"launch":             all,
@@ -52,7 +54,9 @@ func (d *Doctor) private(context.Context) []finding {
 	if err != nil {
 		return []finding{blind(checkPrivate, d.Home, err)}
 	}
-	f := warning(checkPrivate, d.Home, fmt.Sprintf("%d files and folders that others on this machine may look into, such as %q (%s)", len(open), open[0], info.Mode()),
+	f := warning(checkPrivate, d.Home,
+		fmt.Sprintf("%d files and folders that others on this machine may look into, such as %q (%s)", len(open),
+			open[0], info.Mode()),
 		"orange doctor --fix takes that right from them")
 	f.mend = func(context.Context) (string, error) {
 		var all []error

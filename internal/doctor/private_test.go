@@ -12,8 +12,11 @@ import (
 func TestExamine_tellsWhatOthersMayLookIntoAndTakesThatRight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	open := []string{"orange.db", "orange.db-wal", "orange-2026-01-02T03-04-05.678.log", "tasks/garden/one/TASK.md", "tasks/garden/one/evidence/kept", "locks/monitor"}
-	others := []string{"tasks/garden/one/planning/notes.md", "workspaces/garden--1/main.go", "harnesses/mine.yml", "config.yml"} // people's and agents'
+	open := []string{"orange.db", "orange.db-wal", "orange-2026-01-02T03-04-05.678.log",
+		"tasks/garden/one/TASK.md", "tasks/garden/one/evidence/kept", "locks/monitor"}
+	// people's and agents'
+	others := []string{"tasks/garden/one/planning/notes.md", "workspaces/garden--1/main.go", "harnesses/mine.yml",
+		"config.yml"}
 	for _, name := range append(open, others...) {
 		path := filepath.Join(w.home, name)
 		if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
@@ -33,7 +36,8 @@ func TestExamine_tellsWhatOthersMayLookIntoAndTakesThatRight(t *testing.T) {
 	if err := os.Chmod(w.home, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	is := "warning private " + w.home + `: 7 files and folders that others on this machine may look into, such as "` + w.home + `" (drwxr-x---)`
+	is := "warning private " + w.home +
+		`: 7 files and folders that others on this machine may look into, such as "` + w.home + `" (drwxr-x---)`
 	if found := notOK(w.examine(false)); !slices.Equal(found, []string{is}) {
 		t.Errorf("found %q, want %q", found, is)
 	}

@@ -54,7 +54,8 @@ func (d *Doctor) projections(ctx context.Context, all []shown) []finding {
 		}
 		f := problem(checkMirrors, id, strings.Join(differs, "; "), "orange doctor --fix")
 		f.mend = func(ctx context.Context) (string, error) {
-			return "made equal to the record; what somebody wrote is kept, and told in the history", d.Mender.Sync(ctx, id)
+			return "made equal to the record; what somebody wrote is kept, and told in the history",
+				d.Mender.Sync(ctx, id)
 		}
 		out = append(out, f)
 	}

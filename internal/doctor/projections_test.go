@@ -25,7 +25,8 @@ func TestExamine_tellsOfProjectionsAndHasThemPutRight(t *testing.T) {
 	}
 	for _, blind := range []string{"book", "shown"} {
 		w.blind[blind] = true
-		if found := notOK(w.examine(false)); len(found) != 1 || !strings.Contains(found[0], "could not look: "+errBlind.Error()) {
+		if found := notOK(w.examine(false)); len(found) != 1 ||
+			!strings.Contains(found[0], "could not look: "+errBlind.Error()) {
 			t.Errorf("blind for %s it found %q", blind, found)
 		}
 		delete(w.blind, blind)

@@ -37,7 +37,9 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]task.Finding, error) {
 		project, id := folder[0], folder[1]
 		if have, there := known[id]; there {
 			if have != project {
-				out = append(out, problem(checkRebuild, project+"/"+id, fmt.Sprintf("the record has a task of this id in %q", have), "move away the folder that is not wanted"))
+				out = append(out,
+					problem(checkRebuild, project+"/"+id, fmt.Sprintf("the record has a task of this id in %q",
+						have), "move away the folder that is not wanted"))
 			}
 			continue
 		}
@@ -55,7 +57,8 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]task.Finding, error) {
 			}
 			return 0
 		}
-		return cmp.Or(cmp.Compare(foreign(a), foreign(b)), b.Task.EnteredAt.Compare(a.Task.EnteredAt), cmp.Compare(a.Task.ID, b.Task.ID))
+		return cmp.Or(cmp.Compare(foreign(a), foreign(b)), b.Task.EnteredAt.Compare(a.Task.EnteredAt),
+			cmp.Compare(a.Task.ID, b.Task.ID))
 	})
 	for i, a := range told {
 		if err := ctx.Err(); err != nil {
@@ -79,7 +82,8 @@ func (d *Doctor) tell(ctx context.Context, project, id string) (task.Adoption, *
 	switch {
 	case errors.As(err, &broken):
 		f := problem(checkRebuild, subject, "it is not adopted: "+where(d.Files.History(project, id), broken),
-			"bring the file back as it was, from a backup, and rebuild again; or move it away, and the task is adopted as the header of its TASK.md says")
+			"bring the file back as it was, from a backup, and rebuild again; or move it away, and the task "+
+				"is adopted as the header of its TASK.md says")
 		return a, &f
 	case err != nil:
 		f := problem(checkRebuild, subject, "it is not adopted: "+err.Error(), "put that right, and rebuild again")

@@ -38,7 +38,8 @@ func (d *Doctor) folders(_ context.Context, v *view) []finding {
 		if t, known := v.byID[id]; known && t.Project == project {
 			continue
 		}
-		out = append(out, warning(checkFolders, project+"/"+id, "it is the folder of a task that the record does not have", "only "+adviceRebuild+" adopts it"))
+		out = append(out, warning(checkFolders, project+"/"+id,
+			"it is the folder of a task that the record does not have", "only "+adviceRebuild+" adopts it"))
 		text, err := d.Files.ReadHistory(project, id)
 		if err != nil {
 			out = append(out, blind(checkChain, d.Files.History(project, id), err))
@@ -67,14 +68,16 @@ func (d *Doctor) broken(project, id string, text []byte) (finding, bool) {
 	case broken.Torn:
 		return warning(checkChain, path, where(path, broken), adviceRebuild+" adopts the task without that line"), true
 	}
-	return problem(checkChain, path, where(path, broken), "bring the file back as it was, from a backup: what it says now was changed by other hands"), true
+	return problem(checkChain, path, where(path, broken),
+		"bring the file back as it was, from a backup: what it says now was changed by other hands"), true
 }
 
 func where(path string, broken *task.BrokenHistory) string {
 	return fmt.Sprintf("%s:%d: %s", path, broken.Line, broken.Why)
 }
 
-// histories checks, task by task, that the record's own history holds, that the files say the same, and that what decisions rested on is kept.
+// histories checks, task by task, that the record's own history holds, that the files say the same, and that what
+// decisions rested on is kept.
 func (d *Doctor) histories(ctx context.Context, v *view) []finding {
 	seen := map[string]bool{}
 	projecting, out := d.projecting(ctx, v.tasks)
@@ -127,7 +130,8 @@ func (d *Doctor) chain(t task.Task, lines []string) ([]task.Event, []finding) {
 }
 
 // adviceChanged is what helps against a record that other hands have written into.
-const adviceChanged = "the database was changed by other hands: bring it back from a backup, or move orange.db away and run " + adviceRebuild
+const adviceChanged = "the database was changed by other hands: bring it back from a backup, or move " +
+	"orange.db away and run " + adviceRebuild
 
 func joined(lines []string) string {
 	if len(lines) == 0 {
@@ -198,8 +202,10 @@ func (d *Doctor) evidence(t task.Task, events []task.Event) []finding {
 	if missing == 0 {
 		return nil
 	}
-	return []finding{warning(checkEvidence, t.ID, fmt.Sprintf("%d of %d texts that its moves rested on are not kept any more", missing, len(wanted)),
-		"bring the folder evidence back from a backup if the past matters; the task goes on without it")}
+	return []finding{
+		warning(checkEvidence, t.ID, fmt.Sprintf("%d of %d texts that its moves rested on are not kept any more",
+			missing, len(wanted)),
+			"bring the folder evidence back from a backup if the past matters; the task goes on without it")}
 }
 
 func (d *Doctor) hooks(_ context.Context, v *view) []finding {
@@ -213,7 +219,8 @@ func (d *Doctor) hooks(_ context.Context, v *view) []finding {
 			}
 			said = append(said, text)
 		}
-		f := warning(checkHooks, id, "it owes "+strings.Join(said, "; "), "put right what is in the way, then orange task retry "+id)
+		f := warning(checkHooks, id, "it owes "+strings.Join(said, "; "),
+			"put right what is in the way, then orange task retry "+id)
 		f.mend = func(ctx context.Context) (string, error) { return "tried again", d.Mender.Retry(ctx, id) }
 		out = append(out, f)
 	}

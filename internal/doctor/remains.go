@@ -21,7 +21,8 @@ type Remains interface {
 	ForgetJudged(ctx context.Context, p task.Project, id, branch string) error
 }
 
-// checkouts finds those of checks that were killed. The next run of the same check and the end of the task take them away too.
+// checkouts finds those of checks that were killed. The next run of the same check and the end of the task take
+// them away too.
 func (d *Doctor) checkouts(context.Context) []finding {
 	all, err := d.Remains.Checkouts()
 	if err != nil {
@@ -29,7 +30,8 @@ func (d *Doctor) checkouts(context.Context) []finding {
 	}
 	var out []finding
 	for _, name := range all {
-		f := warning(checkLeftovers, name, "a check was killed, and the checkout that it ran in is still there", "orange doctor --fix removes it")
+		f := warning(checkLeftovers, name, "a check was killed, and the checkout that it ran in is still there",
+			"orange doctor --fix removes it")
 		f.mend = func(ctx context.Context) (string, error) { return "removed", d.Remains.RemoveCheckout(ctx, name) }
 		out = append(out, f)
 	}
@@ -73,7 +75,9 @@ func (d *Doctor) judgedOf(v *view, p task.Project, id string) (finding, bool) {
 			return finding{}, false // it may come back
 		}
 	}
-	f := warning(checkLeftovers, id, fmt.Sprintf("the repository of %q keeps what was judged of the task, which is over", p.Name), "orange doctor --fix lets go of it, and keeps what nobody else has")
+	f := warning(checkLeftovers, id,
+		fmt.Sprintf("the repository of %q keeps what was judged of the task, which is over", p.Name),
+		"orange doctor --fix lets go of it, and keeps what nobody else has")
 	f.mend = func(ctx context.Context) (string, error) {
 		return "let go of", d.Remains.ForgetJudged(ctx, p, id, t.Branch)
 	}

@@ -34,7 +34,9 @@ func (d *Doctor) files(context.Context) []finding {
 	case len(installed) > 0:
 		out = append(out, ok(checkHarnesses, "programs", "installed: %s", strings.Join(installed, ", ")))
 	case good["harness"] > 0:
-		out = append(out, warning(checkHarnesses, "programs", "no agent program that a harness names is installed", "install one, such as claude or codex, or describe yours in harnesses/NAME.yml"))
+		out = append(out, warning(checkHarnesses, "programs",
+			"no agent program that a harness names is installed",
+			"install one, such as claude or codex, or describe yours in harnesses/NAME.yml"))
 	}
 	if good["config"] > 0 {
 		out = append(out, ok(checkConfig, "config.yml", "it can be read"))
@@ -57,7 +59,8 @@ func (d *Doctor) projects(ctx context.Context) []finding {
 }
 
 func (d *Doctor) project(ctx context.Context, p task.Project) finding {
-	again := fmt.Sprintf("bring it back, or register it anew: orange project remove %q, then orange project add PATH --name %q", p.Name, p.Name)
+	again := fmt.Sprintf("bring it back, or register it anew: orange project remove %q, then orange project "+
+		"add PATH --name %q", p.Name, p.Name)
 	if _, err := os.Stat(p.Path); errors.Is(err, os.ErrNotExist) {
 		return problem(checkProjects, p.Name, fmt.Sprintf("its repository %q is gone", p.Path), again)
 	} else if err != nil {
@@ -68,7 +71,8 @@ func (d *Doctor) project(ctx context.Context, p task.Project) finding {
 	case err != nil:
 		return blind(checkProjects, p.Name, err)
 	case !there:
-		return problem(checkProjects, p.Name, fmt.Sprintf("its default branch %q is gone from %q", p.DefaultBranch, p.Path), again)
+		return problem(checkProjects, p.Name, fmt.Sprintf("its default branch %q is gone from %q",
+			p.DefaultBranch, p.Path), again)
 	}
 	return ok(checkProjects, p.Name, "%s", p.Path)
 }
@@ -86,7 +90,9 @@ func (d *Doctor) strangers(_ context.Context, v *view) []finding {
 	}
 	var out []finding
 	for name, n := range live { // sorted with the others in the end
-		out = append(out, warning(checkProjects, name, fmt.Sprintf("%d live tasks belong to it, and it is not registered", n), fmt.Sprintf("orange project add PATH --name %q", name)))
+		out = append(out, warning(checkProjects, name,
+			fmt.Sprintf("%d live tasks belong to it, and it is not registered", n),
+			fmt.Sprintf("orange project add PATH --name %q", name)))
 	}
 	return out
 }

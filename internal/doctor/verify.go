@@ -28,9 +28,9 @@ type Past interface {
 	Rules(ctx context.Context, ref task.WorkflowRef) error
 }
 
-// Verify looks whether the past of some tasks holds: that their histories are whole and unchanged, that they say what is on record,
-// that the files say the same, and that every text which an event names is kept as it was. It changes nothing.
-// What a command is in the middle of at this moment is no finding.
+// Verify looks whether the past of some tasks holds: that their histories are whole and unchanged, that they say
+// what is on record, that the files say the same, and that every text which an event names is kept as it was. It
+// changes nothing. What a command is in the middle of at this moment is no finding.
 func (d *Doctor) Verify(ctx context.Context, past Past, ids []string) ([]task.Finding, error) {
 	return d.lookTwice(ctx, func(ctx context.Context) []finding { return d.verifyEach(ctx, past, ids) })
 }
@@ -77,7 +77,8 @@ func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string) []find
 	if slices.ContainsFunc(out, func(f finding) bool { return f.Level != task.LevelOK }) {
 		return out
 	}
-	return append(out, ok(checkChain, "tasks", "verified: %d, with %d events and %d kept texts", count.tasks, count.events, count.texts))
+	return append(out, ok(checkChain, "tasks", "verified: %d, with %d events and %d kept texts", count.tasks,
+		count.events, count.texts))
 }
 
 // gone finds tasks that are not on record and that nobody has deleted as orange does.
@@ -104,7 +105,8 @@ func (d *Doctor) gone(ctx context.Context, past Past, project string, ids []stri
 			out = append(out, blind(checkFolders, subject, err))
 			continue
 		}
-		out = append(out, problem(checkFolders, subject, "its folder has its history, and the record does not have the task: orange moves the folder of a task away that it deletes",
+		out = append(out, problem(checkFolders, subject, "its folder has its history, and the record does not "+
+			"have the task: orange moves the folder of a task away that it deletes",
 			adviceRebuild+" brings it back; if it was to be deleted, move its folder away"))
 	}
 	strays, err := past.Strays(ctx)
@@ -112,7 +114,8 @@ func (d *Doctor) gone(ctx context.Context, past Past, project string, ids []stri
 		return append(out, blind(checkDatabase, "record", err))
 	}
 	for _, id := range strays {
-		out = append(out, problem(checkDatabase, id, "the record has a past of it, and does not have the task: it was taken out by other hands", adviceChanged))
+		out = append(out, problem(checkDatabase, id, "the record has a past of it, and does not have the "+
+			"task: it was taken out by other hands", adviceChanged))
 	}
 	return out
 }
@@ -123,7 +126,8 @@ func (d *Doctor) verify(ctx context.Context, past Past, id string, count *verifi
 		return nil // it was deleted meanwhile
 	}
 	if err != nil {
-		return []finding{problem(checkDatabase, id, "it cannot be read, and was compared with nothing: "+err.Error(), adviceChanged)}
+		return []finding{
+			problem(checkDatabase, id, "it cannot be read, and was compared with nothing: "+err.Error(), adviceChanged)}
 	}
 	t := w.Task
 	count.tasks++
@@ -139,21 +143,24 @@ func (d *Doctor) verify(ctx context.Context, past Past, id string, count *verifi
 	}
 	more, err := d.beside(w, events)
 	if err != nil {
-		out = append(out, blind(checkChain, id, fmt.Errorf("hooks and what was there when the status began are compared with nothing: %w", err)))
+		out = append(out, blind(checkChain, id, fmt.Errorf("hooks and what was there when the status began "+
+			"are compared with nothing: %w", err)))
 	}
 	for _, what := range append(differs, more...) {
 		out = append(out, problem(checkDatabase, id, what, adviceChanged))
 	}
 	if at := rebuiltAt(events); at > 0 {
-		out = append(out, ok(checkDatabase, id, "its hooks up to event %d are compared with nothing: the record was rebuilt then, and has them no more", at))
+		out = append(out, ok(checkDatabase, id, "its hooks up to event %d are compared with nothing: the "+
+			"record was rebuilt then, and has them no more", at))
 	}
 	out = append(out, d.rules(ctx, past, t, events)...)
 	out = append(out, d.projections(ctx, []shown{{t, w.Lines}})...)
 	return append(out, d.texts(past, t, events, count)...)
 }
 
-// beside tells in words where the record beside the task's own row is not what the history says: evidence that was spent, what was there when
-// the present status began, hooks; and where a decision lacks what it was made from.
+// beside tells in words where the record beside the task's own row is not what the history says: evidence that
+// was spent, what was there when the present status began, hooks; and where a decision lacks what it was made
+// from.
 func (d *Doctor) beside(w task.Whole, events []task.Event) ([]string, error) {
 	var out []string
 	_, spent, err := task.Fold(events)
@@ -167,10 +174,13 @@ func (d *Doctor) beside(w task.Whole, events []task.Event) ([]string, error) {
 	if err != nil {
 		return out, err
 	}
-	out = append(out, unlike("what was there when the status began", traces.Entry, w.Entry, func(e task.Evidence) string { return e.Source + ", " + e.Digest })...)
-	out = append(out, unlike("what was there when the agent was started", traces.Start, w.Start, func(e task.Evidence) string { return e.Source + ", " + e.Digest })...)
+	out = append(out, unlike("what was there when the status began", traces.Entry, w.Entry,
+		func(e task.Evidence) string { return e.Source + ", " + e.Digest })...)
+	out = append(out, unlike("what was there when the agent was started", traces.Start, w.Start,
+		func(e task.Evidence) string { return e.Source + ", " + e.Digest })...)
 	for _, seq := range traces.Stripped {
-		out = append(out, fmt.Sprintf("event %d is a decision, and what it was made from is gone: its inputs were taken away", seq))
+		out = append(out, fmt.Sprintf("event %d is a decision, and what it was made from is gone: its inputs "+
+			"were taken away", seq))
 	}
 	more, err := unlikeHooks(w.Hooks, events, traces.Hooks)
 	return append(out, more...), err
@@ -213,7 +223,8 @@ func rebuiltAt(events []task.Event) int {
 	return 0
 }
 
-// unlikeHooks tells where the hooks on record are not those that the events have set going. Whether one is done the record alone knows.
+// unlikeHooks tells where the hooks on record are not those that the events have set going. Whether one is done
+// the record alone knows.
 func unlikeHooks(hooks []task.OwedHook, events []task.Event, digests map[int]string) ([]string, error) {
 	of := map[int][]task.OwedHook{}
 	for _, h := range hooks {
@@ -235,7 +246,8 @@ func unlikeHooks(hooks []task.OwedHook, events []task.Event, digests map[int]str
 			names, all = append(names, h.Action), append(all, h.Hook)
 		}
 		if !slices.Equal(names, e.Hooks) {
-			out = append(out, fmt.Sprintf("event %d has set going %s, and on record are %s", e.Seq, listed(e.Hooks), listed(names)))
+			out = append(out, fmt.Sprintf("event %d has set going %s, and on record are %s", e.Seq,
+				listed(e.Hooks), listed(names)))
 			continue
 		}
 		digest, err := decide.HooksDigest(all)
@@ -243,7 +255,8 @@ func unlikeHooks(hooks []task.OwedHook, events []task.Event, digests map[int]str
 			return out, err
 		}
 		if digest != digests[e.Seq] {
-			out = append(out, fmt.Sprintf("the hooks that event %d has set going are not on record as they were: what one of them does was changed", e.Seq))
+			out = append(out, fmt.Sprintf("the hooks that event %d has set going are not on record as they "+
+				"were: what one of them does was changed", e.Seq))
 		}
 	}
 	for _, seq := range slices.Sorted(maps.Keys(of)) {
@@ -270,7 +283,8 @@ func (d *Doctor) rules(ctx context.Context, past Past, t task.Task, events []tas
 		}
 		seen = append(seen, digest)
 		if err := past.Rules(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest}); err != nil {
-			out = append(out, problem(checkDatabase, t.ID, fmt.Sprintf("the workflow of event %d cannot be looked at: %v", events[i].Seq, err), adviceChanged))
+			out = append(out, problem(checkDatabase, t.ID,
+				fmt.Sprintf("the workflow of event %d cannot be looked at: %v", events[i].Seq, err), adviceChanged))
 		}
 	}
 	return out
@@ -295,7 +309,8 @@ func (d *Doctor) texts(past Past, t task.Task, events []task.Event, count *verif
 			case !kept:
 				out = append(out, problem(checkEvidence, t.ID, what+" is not kept any more", advice))
 			case document.Digest(text) != one.Digest:
-				out = append(out, problem(checkEvidence, t.ID, what+" is not what it was: it was changed afterwards", advice))
+				out = append(out,
+					problem(checkEvidence, t.ID, what+" is not what it was: it was changed afterwards", advice))
 			}
 		}
 	}

@@ -10,8 +10,10 @@ import (
 // What nobody can see is written into a document by an agent that has nothing to say.
 func TestWhatCannotBeSeenIsNoContent(t *testing.T) {
 	t.Parallel()
-	for _, unseen := range []string{"\u200b", "\u200c", "\u200d", "\u200e\u200f", "\u2060", "\ufeff", "\u00ad", "\u00a0", "\u034f", "\u061c", "\u180e", "\u2800", "\u3164", "\ufe0f", "\U000e0041", "\x01"} {
-		d := readBody("## Handoff\n\nDONE: " + unseen + "\n" + unseen + "\n\n## Notes\n\n" + unseen + "\n\n## Review\n\n" + unseen + "\nVerdict: FAIL" + unseen + "\n")
+	for _, unseen := range []string{"\u200b", "\u200c", "\u200d", "\u200e\u200f", "\u2060", "\ufeff", "\u00ad",
+		"\u00a0", "\u034f", "\u061c", "\u180e", "\u2800", "\u3164", "\ufe0f", "\U000e0041", "\x01"} {
+		d := readBody("## Handoff\n\nDONE: " + unseen + "\n" + unseen + "\n\n## Notes\n\n" + unseen +
+			"\n\n## Review\n\n" + unseen + "\nVerdict: FAIL" + unseen + "\n")
 		handoff, _ := d.Section("Handoff")
 		if found := handoff.Fields([]string{"DONE"}); len(found) > 0 {
 			t.Errorf("%q behind a label is content", unseen)
@@ -25,7 +27,8 @@ func TestWhatCannotBeSeenIsNoContent(t *testing.T) {
 		}
 	}
 	// What a reader sees is what counts: a word is no other word for what is in it unseen.
-	d := readBody("## Review\n\nFA\u00adIL, it does not PASS\n\n## Handoff\n\nDONE:\nTOUCH\u200bING: a.go\n\n## Seen\n\nDONE: \u200b👍\n")
+	d := readBody("## Review\n\nFA\u00adIL, it does not PASS\n\n## Handoff\n\nDONE:\nTOUCH\u200bING: " +
+		"a.go\n\n## Seen\n\nDONE: \u200b👍\n")
 	review, _ := d.Section("Review")
 	if verdict, _ := review.AnyVerdict(); verdict != fail {
 		t.Errorf("the verdict is %q, and a reader sees FAIL first", verdict)
@@ -65,8 +68,8 @@ func TestSectionNames_ofVeryManyAreTheFirstOnesAndHowManyMore(t *testing.T) {
 	}
 }
 
-// Counts and not times: each heading costs so many allocations, however many there are, and a section is found without a walk.
-// Other tests would be counted too, so this one is not parallel.
+// Counts and not times: each heading costs so many allocations, however many there are, and a section is found
+// without a walk. Other tests would be counted too, so this one is not parallel.
 func TestRead_costsTheSameForEachHeading(t *testing.T) { //nolint:paralleltest // counts allocations
 	each := func(n int) float64 {
 		text := headings(n)

@@ -29,8 +29,10 @@ const maxProblems = 20
 
 // Document is what one reading of TASK.md found.
 type Document struct {
-	Front    Front     // the frontmatter
-	FrontLen int       // bytes of the frontmatter block: a byte order mark, both --- lines and the newline after the closing one; 0 when there is none
+	Front Front // the frontmatter
+	// bytes of the frontmatter block: a byte order mark, both --- lines and the newline after the closing one; 0
+	// when there is none
+	FrontLen int
 	Body     string    // everything after it, exactly as it is
 	Problems []Problem // what is wrong, sorted by line
 
@@ -43,7 +45,8 @@ type Document struct {
 	unnamed  int            // how many there are beside those
 }
 
-// Header is the frontmatter block exactly as it is; empty when there is none or it is of an insane size, and for no document at all.
+// Header is the frontmatter block exactly as it is; empty when there is none or it is of an insane size, and for
+// no document at all.
 func (d *Document) Header() string {
 	if d == nil || len(d.header) > maxFront {
 		return ""
@@ -88,7 +91,8 @@ func (d *Document) problem(line int, format string, args ...any) {
 
 func (d *Document) checkBytes(text []byte) {
 	if at := bytes.IndexByte(text, 0); at >= 0 {
-		d.problem(lineAt(string(text[:at])), "cannot read the document as text: there is a NUL byte; save it as plain UTF-8 text")
+		d.problem(lineAt(string(text[:at])),
+			"cannot read the document as text: there is a NUL byte; save it as plain UTF-8 text")
 	}
 	if utf8.Valid(text) {
 		return
@@ -101,18 +105,21 @@ func (d *Document) checkBytes(text []byte) {
 		}
 		at += size
 	}
-	d.problem(lineAt(string(text[:at])), "cannot read the document as text: the byte 0x%02x is not UTF-8; save it as plain UTF-8 text", text[at])
+	d.problem(lineAt(string(text[:at])),
+		"cannot read the document as text: the byte 0x%02x is not UTF-8; save it as plain UTF-8 text", text[at])
 }
 
 func (d *Document) readBody(linesBefore int) {
 	if len(d.Body) > maxBody {
-		d.problem(linesBefore+1, "cannot look for sections: the body is %d bytes long, more than %d; move what is not needed into files of its own", len(d.Body), maxBody)
+		d.problem(linesBefore+1, "cannot look for sections: the body is %d bytes long, more than %d; move "+
+			"what is not needed into files of its own", len(d.Body), maxBody)
 		return
 	}
 	out := outlineOf(d.Body)
 	for _, open := range out.unclosed {
 		line := linesBefore + open.first + 1
-		d.problem(line, "cannot see what follows line %d: %s that opens there is never closed; close it with %s", line, open.kind.noun(), open.closer)
+		d.problem(line, "cannot see what follows line %d: %s that opens there is never closed; close it with %s",
+			line, open.kind.noun(), open.closer)
 	}
 	d.sections, d.at = sectionsOf(out, linesBefore)
 	d.named = min(len(d.sections), maxNames)

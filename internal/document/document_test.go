@@ -83,7 +83,8 @@ func TestRead_isTheSameForEveryEditor(t *testing.T) {
 				want, _ := plain.Section(name)
 				got, ok := d.Section(name)
 				if !ok || got.Text != want.Text || got.Line != want.Line {
-					t.Errorf("section %q: %v %q on line %d, want %q on line %d", name, ok, got.Text, got.Line, want.Text, want.Line)
+					t.Errorf("section %q: %v %q on line %d, want %q on line %d", name, ok, got.Text, got.Line,
+						want.Text, want.Line)
 				}
 			}
 		})
@@ -97,15 +98,16 @@ func TestRead_namesTheLineThatIsWrong(t *testing.T) {
 		line int
 		says string
 	}{
-		"empty file":                {"", 1, "cannot find the frontmatter"},
-		"no frontmatter":            {"# Task\n## Plan\nx\n", 1, "cannot find the frontmatter"},
-		"blank line before it":      {"\n---\nid: x\n---\n", 1, "cannot find the frontmatter"},
-		"dashes with text":          {"--- yaml\nid: x\n---\n", 1, "cannot find the frontmatter"},
-		"never closed":              {"---\nid: x\n## Plan\n", 1, "never closed"},
-		"closed with four dashes":   {"---\nid: x\n----\n", 1, "never closed"},
-		"closed with indentation":   {"---\nid: x\n  ---\n", 1, "never closed"},
-		"broken first line":         {"---\nid: a: b\nproject: p\n---\n", 2, "cannot read the frontmatter"},
-		"broken third line":         {"---\nid: a\nproject: p\nsummary: fix: it\nstatus: s\n---\n", 4, "mapping values are not allowed"},
+		"empty file":              {"", 1, "cannot find the frontmatter"},
+		"no frontmatter":          {"# Task\n## Plan\nx\n", 1, "cannot find the frontmatter"},
+		"blank line before it":    {"\n---\nid: x\n---\n", 1, "cannot find the frontmatter"},
+		"dashes with text":        {"--- yaml\nid: x\n---\n", 1, "cannot find the frontmatter"},
+		"never closed":            {"---\nid: x\n## Plan\n", 1, "never closed"},
+		"closed with four dashes": {"---\nid: x\n----\n", 1, "never closed"},
+		"closed with indentation": {"---\nid: x\n  ---\n", 1, "never closed"},
+		"broken first line":       {"---\nid: a: b\nproject: p\n---\n", 2, "cannot read the frontmatter"},
+		"broken third line": {"---\nid: a\nproject: p\nsummary: fix: it\nstatus: s\n---\n", 4,
+			"mapping values are not allowed"},
 		"quote never closed":        {"---\nid: a\nsummary: \"fix\nstatus: s\n---\n", 3, "cannot read the frontmatter"},
 		"text without a key":        {"---\nid: a\nhello\nstatus: s\n---\n", 3, "text without a key"},
 		"a list":                    {"---\n- a\n- b\n---\n", 2, "text without a key"},
@@ -208,16 +210,20 @@ func TestRead_sortsProblemsAndStopsAtEnough(t *testing.T) {
 	}
 }
 
-// Whatever an agent pipes into TASK.md, a listing must not wait for it. The inputs are those on which a parser of Markdown or YAML
-// goes quadratic; the bound is wide, as quadratic would be hours.
+// Whatever an agent pipes into TASK.md, a listing must not wait for it. The inputs are those on which a parser of
+// Markdown or YAML goes quadratic; the bound is wide, as quadratic would be hours.
 func TestRead_isQuickOnJunk(t *testing.T) {
 	t.Parallel()
 	units := map[string]string{
-		"letters": "x", "newlines": "\n", "quotes": ">", "spaced quotes": "> ", "lists": "- ", "stars": "* ", "ordered": "1. ",
-		"backticks": "`", "fences": "```\n", "angles": "<", "angle lines": "<\n", "comments opened": "a <!-- ", "comments": "a<!---->",
-		"comment lines": "a <!--\n", "declarations": "<!A\n", "hashes": "#", "headings": "## \n", "sections": "## A\n", "brackets": "[",
-		"NULs": "\x00", "bad bytes": "\xff", "carriage returns": "\r", "tabs": "\t", "rules": "---\n", "paragraphs": "a\n\n",
-		"items": "- a\n", "quoted lines": "> a\n", "attributes": "<a a=a b='b'\n", "emphasis": "*_",
+		"letters": "x", "newlines": "\n", "quotes": ">", "spaced quotes": "> ", "lists": "- ", "stars": "* ",
+		"ordered":   "1. ",
+		"backticks": "`", "fences": "```\n", "angles": "<", "angle lines": "<\n", "comments opened": "a <!-- ",
+		"comments":      "a<!---->",
+		"comment lines": "a <!--\n", "declarations": "<!A\n", "hashes": "#", "headings": "## \n",
+		"sections": "## A\n", "brackets": "[",
+		"NULs": "\x00", "bad bytes": "\xff", "carriage returns": "\r", "tabs": "\t", "rules": "---\n",
+		"paragraphs": "a\n\n",
+		"items":      "- a\n", "quoted lines": "> a\n", "attributes": "<a a=a b='b'\n", "emphasis": "*_",
 	}
 	for name, unit := range units {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +260,8 @@ func benchText() []byte {
 	var b bytes.Buffer
 	b.WriteString(simple)
 	for b.Len() < 8<<10 {
-		b.WriteString("\n### Step\n\nWords that say what was done, and why.\n\n- one\n- two\n\n```go\nfunc main() {}\n```\n\n> quoted\n")
+		b.WriteString("\n### Step\n\nWords that say what was done, and why.\n\n- one\n- two\n\n```go\nfunc " +
+			"main() {}\n```\n\n> quoted\n")
 	}
 	b.WriteString("\n## Review\n**Verdict: PASS**\n")
 	return b.Bytes()

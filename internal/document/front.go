@@ -12,7 +12,9 @@ import (
 // Front is the frontmatter as it is in the file.
 type Front struct {
 	Values []Value // every top-level key with a scalar, in the order of the file, the first of duplicates only
-	Extra  string  // raw lines of the top-level keys that no task has of itself, to be given back to Render; empty when the YAML is broken
+	// raw lines of the top-level keys that no task has of itself, to be given back to Render; empty when the YAML
+	// is broken
+	Extra string
 }
 
 // Value is one key of the frontmatter with its text: unquoted, and empty for null.
@@ -59,7 +61,8 @@ func delimit(text string) frontBlock {
 	}
 	end, next := lineEnd(text[start:])
 	if !isFence(text[start : start+end]) {
-		return frontBlock{missing: "cannot find the frontmatter: the first line is not ---; put the keys of the task between two lines of --- at the top"}
+		return frontBlock{missing: "cannot find the frontmatter: the first line is not ---; put the keys of " +
+			"the task between two lines of --- at the top"}
 	}
 	open := start + next
 	for at := open; at < len(text); at += next {
@@ -68,7 +71,8 @@ func delimit(text string) frontBlock {
 			return frontBlock{yaml: text[open:at], end: at + next}
 		}
 	}
-	return frontBlock{missing: "cannot read the frontmatter: the --- on line 1 is never closed; put a line of --- after the last key"}
+	return frontBlock{missing: "cannot read the frontmatter: the --- on line 1 is never closed; put a line of " +
+		"--- after the last key"}
 }
 
 func isFence(line string) bool { return strings.TrimRight(line, " \t") == "---" }
@@ -76,7 +80,9 @@ func isFence(line string) bool { return strings.TrimRight(line, " \t") == "---" 
 // readFront reads the YAML of a frontmatter, whose first line is the file's second.
 func (d *Document) readFront(text string) {
 	if len(text) > maxFront {
-		d.problem(1, "cannot read the frontmatter: it is %d bytes long, more than %d; is the closing --- missing?", len(text), maxFront)
+		d.problem(
+			1, "cannot read the frontmatter: it is %d bytes long, more than %d; is the closing --- missing?",
+			len(text), maxFront)
 		return
 	}
 	d.checkFrontLines(text)
@@ -90,7 +96,8 @@ func (d *Document) readFront(text string) {
 	d.addValues(pairs)
 	extra, lost := extraOf(pairs)
 	if lost != "" {
-		d.problem(2, "cannot keep the key %q of the frontmatter as it is; write it on lines of its own, without anchors or braces around it", lost)
+		d.problem(2, "cannot keep the key %q of the frontmatter as it is; write it on lines of its own, "+
+			"without anchors or braces around it", lost)
 		return
 	}
 	d.Front.Extra = extra
@@ -106,7 +113,8 @@ var (
 func (d *Document) checkFrontLines(text string) {
 	for i, line := range splitLines(text) {
 		if markdownHeading.MatchString(line) {
-			d.problem(i+2, "cannot tell the frontmatter from the body: there is the heading %q inside the frontmatter; is the closing --- missing above it?", strings.TrimSpace(line))
+			d.problem(i+2, "cannot tell the frontmatter from the body: there is the heading %q inside the "+
+				"frontmatter; is the closing --- missing above it?", strings.TrimSpace(line))
 			return
 		}
 	}
@@ -139,8 +147,8 @@ func scalarText(n *yaml.Node) string {
 	return n.Value
 }
 
-// salvage reads a broken frontmatter key by key: one bad line then costs its own value only, and is named by its number,
-// which the YAML library's own message gets wrong when a block begins further up.
+// salvage reads a broken frontmatter key by key: one bad line then costs its own value only, and is named by its
+// number, which the YAML library's own message gets wrong when a block begins further up.
 func (d *Document) salvage(text string, cause error) {
 	var good []pair
 	found := false
@@ -167,7 +175,8 @@ func (d *Document) brokenYAML(line int, err error) {
 	if errors.As(err, &e) {
 		found = e.Message
 	}
-	d.problem(line, "cannot read the frontmatter: %s; write \"key: value\", with quotes around a value that holds \": \" or \" #\"", found)
+	d.problem(line, "cannot read the frontmatter: %s; write \"key: value\", with quotes around a value that "+
+		"holds \": \" or \" #\"", found)
 }
 
 type chunk struct {
@@ -245,8 +254,8 @@ func pairsOf(text string) ([]pair, error) {
 	return pairs, nil
 }
 
-// rawLines are the lines of one key without the mapping's own indentation, and without the comments and blank lines that follow it,
-// so that padding never piles up.
+// rawLines are the lines of one key without the mapping's own indentation, and without the comments and blank
+// lines that follow it, so that padding never piles up.
 func rawLines(lines []string, value *yaml.Node) string {
 	raw := make([]string, len(lines))
 	// The mapping's own column may be that of a tag further up.
@@ -291,7 +300,8 @@ func extraOf(pairs []pair) (extra, lost string) {
 }
 
 func sameNode(a, b *yaml.Node) bool {
-	if a.Kind != b.Kind || a.Value != b.Value || a.Tag != b.Tag || a.Anchor != b.Anchor || len(a.Content) != len(b.Content) {
+	if a.Kind != b.Kind || a.Value != b.Value || a.Tag != b.Tag || a.Anchor != b.Anchor ||
+		len(a.Content) != len(b.Content) {
 		return false
 	}
 	for i := range a.Content {

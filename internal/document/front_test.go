@@ -49,7 +49,8 @@ func TestRead_givesValuesAsTheirText(t *testing.T) {
 			if !ok || got != tt.want {
 				t.Errorf("got %q, %v, want %q", got, ok, tt.want)
 			}
-			if d.Front.Values[1].Line != 3 || d.Front.Values[2].Key != "status" || d.Body != "body" || d.Front.Extra != "" {
+			if d.Front.Values[1].Line != 3 || d.Front.Values[2].Key != "status" || d.Body != "body" ||
+				d.Front.Extra != "" {
 				t.Errorf("got %+v, body %q", d.Front, d.Body)
 			}
 		})
@@ -62,12 +63,13 @@ func TestRead_keepsTheRawLinesOfOwnKeys(t *testing.T) {
 		front string
 		want  string
 	}{
-		"none":                     {"id: x\n", ""},
-		"one":                      {"id: x\nmine: 1\nstatus: s\n", "mine: 1\n"},
-		"several, in order":        {"b: 1\nid: x\na: 2\n", "b: 1\na: 2\n"},
-		"as written":               {"mine:   'x'   # why\n", "mine:   'x'   # why\n"},
-		"a list":                   {"mine:\n- a\n- b\nid: x\n", "mine:\n- a\n- b\n"},
-		"a mapping":                {"mine:\n  a: 1\n  # note\n  b: [2,\n    3]\nid: x\n", "mine:\n  a: 1\n  # note\n  b: [2,\n    3]\n"},
+		"none":              {"id: x\n", ""},
+		"one":               {"id: x\nmine: 1\nstatus: s\n", "mine: 1\n"},
+		"several, in order": {"b: 1\nid: x\na: 2\n", "b: 1\na: 2\n"},
+		"as written":        {"mine:   'x'   # why\n", "mine:   'x'   # why\n"},
+		"a list":            {"mine:\n- a\n- b\nid: x\n", "mine:\n- a\n- b\n"},
+		"a mapping": {"mine:\n  a: 1\n  # note\n  b: [2,\n    3]\nid: x\n",
+			"mine:\n  a: 1\n  # note\n  b: [2,\n    3]\n"},
 		"a literal":                {"mine: |\n  # a\n\n  b\nid: x\n", "mine: |\n  # a\n\n  b\n"},
 		"without comments":         {"# one\nmine: 1\n# two\n\n# three\nid: x\n", "mine: 1\n"},
 		"without padding":          {"mine: 1\n#        \n", "mine: 1\n"},
@@ -98,13 +100,17 @@ func TestRead_salvagesWhatABrokenFrontmatterHolds(t *testing.T) {
 		want  []Value
 		lines []int
 	}{
-		"one bad line":         {"id: x\nsummary: a: b\nstatus: s\n", []Value{{"id", "x", 2}, {"status", "s", 4}}, []int{3}},
-		"two bad lines":        {"id: x: y\nproject: p\nbad\n", []Value{{"project", "p", 3}}, []int{2, 4}},
-		"open quote":           {"id: \"x\nstatus: s\n", []Value{{"status", "s", 3}}, []int{2}},
-		"values over lines":    {"mine:\n  - a\n# c\n\nsummary: >-\n  a\n  b\nid: [\n", []Value{{"summary", "a b", 6}}, []int{9}},
-		"key twice":            {"id: x\nid: y\nbad\n", []Value{{"id", "x", 2}}, []int{3, 4}},
-		"not UTF-8":            {"id: x\nsummary: a\xffb\n", []Value{{"id", "x", 2}, {"summary", "a\uFFFDb", 3}}, []int{3}},
-		"NUL":                  {"id: x\nsummary: a\x00b\n", []Value{{"id", "x", 2}, {"summary", "a\uFFFDb", 3}}, []int{3}},
+		"one bad line": {"id: x\nsummary: a: b\nstatus: s\n", []Value{{"id", "x", 2}, {"status", "s", 4}},
+			[]int{3}},
+		"two bad lines": {"id: x: y\nproject: p\nbad\n", []Value{{"project", "p", 3}}, []int{2, 4}},
+		"open quote":    {"id: \"x\nstatus: s\n", []Value{{"status", "s", 3}}, []int{2}},
+		"values over lines": {"mine:\n  - a\n# c\n\nsummary: >-\n  a\n  b\nid: [\n",
+			[]Value{{"summary", "a b", 6}}, []int{9}},
+		"key twice": {"id: x\nid: y\nbad\n", []Value{{"id", "x", 2}}, []int{3, 4}},
+		"not UTF-8": {"id: x\nsummary: a\xffb\n", []Value{{"id", "x", 2}, {"summary", "a\uFFFDb", 3}},
+			[]int{3}},
+		"NUL": {"id: x\nsummary: a\x00b\n", []Value{{"id", "x", 2}, {"summary", "a\uFFFDb", 3}},
+			[]int{3}},
 		"list where text is":   {"id: [x]\nstatus: s\n", []Value{{"status", "s", 3}}, []int{2}},
 		"key twice, no scalar": {"id: [x]\nid: y\n", nil, []int{2, 3}},
 		"own key in braces":    {"{id: x, mine: y}\n", []Value{{"id", "x", 2}, {"mine", "y", 2}}, []int{2}},

@@ -14,7 +14,8 @@ import (
 // that could pass for evidence.
 func FuzzDemote(f *testing.F) {
 	for _, seed := range []string{
-		"", "## Plan\n\nAPPROACH: x\n", "##\tPlan", "##", "   ## Plan\r\n## Review\r## Handoff", "### Plan\n#### x", "\t## code", "##Plan",
+		"", "## Plan\n\nAPPROACH: x\n", "##\tPlan", "##", "   ## Plan\r\n## Review\r## Handoff",
+		"### Plan\n#### x", "\t## code", "##Plan",
 		"- ## a\n> ## b\n```\n## c\n", "\uFEFF## Plan", "##\v\f Plan\n##\u00a0x\n \t## y", "<pre>\n## x\n</pre>\n## z",
 	} {
 		f.Add(seed)
@@ -43,13 +44,15 @@ func FuzzNormalise(f *testing.F) {
 		if again := Normalise(normal); again != normal {
 			t.Fatalf("normalised twice it is %q, once %q", again, normal)
 		}
-		if strings.Contains(normal, "\r") || strings.Contains(normal, " \n") || strings.Contains(normal, "\t\n") || strings.HasPrefix(normal, "\n") {
+		if strings.Contains(normal, "\r") || strings.Contains(normal, " \n") ||
+			strings.Contains(normal, "\t\n") || strings.HasPrefix(normal, "\n") {
 			t.Fatalf("%q is not normal", normal)
 		}
 		if normal != "" && (!strings.HasSuffix(normal, "\n") || strings.HasSuffix(normal, "\n\n")) {
 			t.Fatalf("%q does not end with one newline", normal)
 		}
-		if blanks := strings.NewReplacer(" ", "", "\t", "", "\r", "", "\n", ""); blanks.Replace(normal) != blanks.Replace(text) {
+		if blanks := strings.NewReplacer(" ", "", "\t", "", "\r", "", "\n", ""); blanks.Replace(
+			normal) != blanks.Replace(text) {
 			t.Fatalf("%q lost more than blanks and became %q", text, normal)
 		}
 		for _, other := range []string{strings.ReplaceAll(text, "\n", "\r\n"), text + "\n \n", "\n" + text} {
@@ -66,8 +69,10 @@ func FuzzNormalise(f *testing.F) {
 // One section: what is found in it is what was asked for, and nothing is found in what is empty.
 func FuzzSection(f *testing.F) {
 	for _, seed := range []string{
-		"DONE: x\n", "**Verdict: PASS** (nits)\n", "Verdict: PASS|FAIL\n", "<!-- Verdict: PASS -->\nFAIL_\n", "- DONE:\n  - x\n", "> PASS\n",
-		"```\nVerdict: PASS\n", "<details>\nDONE: <!--\n-->\n", "_DONE_: __\nREMAINING: a\nAPI: b\n", "verdict : fail\u0301", "DONE:DONE:\n\xff",
+		"DONE: x\n", "**Verdict: PASS** (nits)\n", "Verdict: PASS|FAIL\n", "<!-- Verdict: PASS -->\nFAIL_\n",
+		"- DONE:\n  - x\n", "> PASS\n",
+		"```\nVerdict: PASS\n", "<details>\nDONE: <!--\n-->\n", "_DONE_: __\nREMAINING: a\nAPI: b\n",
+		"verdict : fail\u0301", "DONE:DONE:\n\xff",
 	} {
 		f.Add(seed)
 	}
@@ -110,12 +115,16 @@ func FuzzSection(f *testing.F) {
 	})
 }
 
-// A header that is renewed from what was read leaves the body as it is, keeps what the user wrote into the header, and does not wear.
+// A header that is renewed from what was read leaves the body as it is, keeps what the user wrote into the
+// header, and does not wear.
 func FuzzRender(f *testing.F) {
 	for _, seed := range []string{
-		simple, "---\nmine: 1\n---\nbody", "---\nMine:\n  - a: |\n      # b\n\n      c\nOther: 'x\n  y'\n---\n## Plan\n", "no header",
-		"---\nmine: a: b\n---\nx", "---\n? q\n: !!binary w\n# c\n---\n---\n", "---\r\nmine: 1\r\nfix_round: 2\r\n---\r\n\r\nx",
-		"---\nmine: &a x\nyours: *a\n---\n", "---\n{mine: 1}\n---\n", "---\n  mine: 1\n---\n", "---\na: |+\n  x\n\n---\n\uFEFF## Plan",
+		simple, "---\nmine: 1\n---\nbody",
+		"---\nMine:\n  - a: |\n      # b\n\n      c\nOther: 'x\n  y'\n---\n## Plan\n", "no header",
+		"---\nmine: a: b\n---\nx", "---\n? q\n: !!binary w\n# c\n---\n---\n",
+		"---\r\nmine: 1\r\nfix_round: 2\r\n---\r\n\r\nx",
+		"---\nmine: &a x\nyours: *a\n---\n", "---\n{mine: 1}\n---\n", "---\n  mine: 1\n---\n",
+		"---\na: |+\n  x\n\n---\n\uFEFF## Plan",
 	} {
 		f.Add([]byte(seed), "Fix the door", "fix_round", 3)
 	}
@@ -126,8 +135,9 @@ func FuzzRender(f *testing.F) {
 		}
 		before := Read(text)
 		tk := task.Task{
-			ID: "abc", Project: summary, Status: "working", Summary: summary, CreatedAt: time.UnixMilli(0), UpdatedAt: time.UnixMilli(1),
-			Counters: task.Counters{}.With(counter, value), Attention: counter,
+			ID: "abc", Project: summary, Status: "working", Summary: summary, CreatedAt: time.UnixMilli(0),
+			UpdatedAt: time.UnixMilli(1),
+			Counters:  task.Counters{}.With(counter, value), Attention: counter,
 		}
 		room := Room(tk, before.Front.Extra)
 		block, ok := Render(tk, before.Front.Extra, room)
@@ -151,7 +161,8 @@ func FuzzRender(f *testing.F) {
 		}
 		for _, v := range before.Front.Values {
 			ours := slices.ContainsFunc(Fields(tk), func(own Value) bool { return own.Key == v.Key })
-			if got, there := d.Front.Get(v.Key); before.Front.Extra != "" && !ours && !isKnown(v.Key) && (!there || got != v.Text) {
+			if got, there := d.Front.Get(v.Key); before.Front.Extra != "" && !ours && !isKnown(v.Key) &&
+				(!there || got != v.Text) {
 				t.Fatalf("%q was %q and is %q (%v) in\n%s", v.Key, v.Text, got, there, block)
 			}
 		}

@@ -11,7 +11,8 @@ import (
 
 func TestTheKeysOfAHeaderAreThoseThatNoCounterMayHave(t *testing.T) {
 	t.Parallel()
-	full := task.Task{PRURL: "u", PRState: "OPEN", Attention: "look", QueuedFor: "working", CreatedAt: time.Unix(0, 0), UpdatedAt: time.Unix(0, 0)}
+	full := task.Task{PRURL: "u", PRState: "OPEN", Attention: "look", QueuedFor: "working",
+		CreatedAt: time.Unix(0, 0), UpdatedAt: time.Unix(0, 0)}
 	var keys []string
 	for _, v := range document.Fields(full) {
 		keys = append(keys, v.Key)

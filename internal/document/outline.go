@@ -84,8 +84,8 @@ func outlineOf(body string) *outline {
 }
 
 // plain reports whether a line can neither begin nor end a block when its neighbours are plain too: it goes on with
-// whatever the line before it is part of. An agent that logs into its document writes such lines by the hundred thousand,
-// and the parser need see only the first and the last of a run.
+// whatever the line before it is part of. An agent that logs into its document writes such lines by the hundred
+// thousand, and the parser need see only the first and the last of a run.
 func plain(l string) bool {
 	if l == "" || l[0]|0x20 < 'a' || l[0]|0x20 > 'z' {
 		return false
@@ -110,7 +110,8 @@ func squeeze(l string) string {
 }
 
 // blocks parses Markdown into its innermost blocks, in order.
-// Setext headings are left out, so that "DONE: x" above a rule stays a label; inline parsing is left out because it is not needed.
+// Setext headings are left out, so that "DONE: x" above a rule stays a label; inline parsing is left out because
+// it is not needed.
 func blocks(source []byte) []span {
 	var found []span
 	leaf := func(k kind, inner parser.BlockParser, priority int) util.PrioritizedValue {

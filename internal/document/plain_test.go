@@ -8,7 +8,8 @@ import (
 	"orange/internal/document"
 )
 
-// The parser is shown only the first and the last of a run of plain lines. Whatever the run is part of, that changes nothing.
+// The parser is shown only the first and the last of a run of plain lines. Whatever the run is part of, that
+// changes nothing.
 func TestRead_aLongRunOfPlainLinesIsWhatAShortOneIs(t *testing.T) {
 	t.Parallel()
 	around := []string{
@@ -27,14 +28,16 @@ func TestRead_aLongRunOfPlainLinesIsWhatAShortOneIs(t *testing.T) {
 		short := document.Read([]byte(strings.ReplaceAll(text, "RUN", "plain\nplain")))
 		long := document.Read([]byte(strings.ReplaceAll(text, "RUN", strings.Repeat("plain\n", 40)+"plain")))
 		if !slices.Equal(short.SectionNames(), long.SectionNames()) || len(short.Problems) != len(long.Problems) {
-			t.Errorf("%q: sections %v and %v, problems %v and %v", text, short.SectionNames(), long.SectionNames(), short.Problems, long.Problems)
+			t.Errorf("%q: sections %v and %v, problems %v and %v", text, short.SectionNames(),
+				long.SectionNames(), short.Problems, long.Problems)
 		}
 		for _, name := range short.SectionNames() {
 			a, _ := short.Section(name)
 			b, _ := long.Section(name)
 			one, _ := a.FirstVerdict()
 			other, _ := b.FirstVerdict()
-			if one != other || a.Empty() != b.Empty() || strings.ReplaceAll(b.Text, strings.Repeat("plain\n", 39), "") != a.Text {
+			if one != other || a.Empty() != b.Empty() ||
+				strings.ReplaceAll(b.Text, strings.Repeat("plain\n", 39), "") != a.Text {
 				t.Errorf("%q: section %q is %q, and with a long run %q", text, name, a.Text, b.Text)
 			}
 		}

@@ -13,7 +13,8 @@ import (
 	"orange/internal/task"
 )
 
-// A renewed frontmatter has to fit where the old one stood, since moving the body would race with a program that appends to it.
+// A renewed frontmatter has to fit where the old one stood, since moving the body would race with a program that
+// appends to it.
 const (
 	spareBytes = 512
 	roomStep   = 256
@@ -37,8 +38,8 @@ type field struct {
 
 // Render makes the frontmatter block of a task, both --- lines included, exactly room bytes long:
 // what is left is filled with one comment line, so that the block can be renewed in place.
-// extra is what Front.Extra gave; keys in it that the task itself has are left out, and so is all of it when it is no YAML mapping.
-// ok is false, and block empty, when the block does not fit.
+// extra is what Front.Extra gave; keys in it that the task itself has are left out, and so is all of it when it
+// is no YAML mapping. ok is false, and block empty, when the block does not fit.
 func Render(t task.Task, extra string, room int) (block string, ok bool) {
 	head := renderHead(t, extra)
 	const foot = "---\n"
@@ -58,8 +59,9 @@ func Room(t task.Task, extra string) int {
 	return (need + roomStep - 1) / roomStep * roomStep
 }
 
-// Fields are the keys and texts that Render writes, in order, as Read would give them back but for their lines, which are 0.
-// Bytes that are not UTF-8 become U+FFFD. A counter that is named like one of the fixed keys is left out.
+// Fields are the keys and texts that Render writes, in order, as Read would give them back but for their lines,
+// which are 0. Bytes that are not UTF-8 become U+FFFD. A counter that is named like one of the fixed keys is left
+// out.
 func Fields(t task.Task) []Value {
 	fields := fieldsOf(t)
 	values := make([]Value, 0, len(fields))
@@ -72,7 +74,8 @@ func Fields(t task.Task) []Value {
 func fieldsOf(t task.Task) []field {
 	var out []field
 	add := func(key, text string, f form) {
-		out = append(out, field{Value{Key: strings.ToValidUTF8(key, "\uFFFD"), Text: strings.ToValidUTF8(text, "\uFFFD")}, f})
+		out = append(out, field{
+			Value{Key: strings.ToValidUTF8(key, "\uFFFD"), Text: strings.ToValidUTF8(text, "\uFFFD")}, f})
 	}
 	add("id", t.ID, asString)
 	add("project", t.Project, asString)
@@ -143,7 +146,8 @@ func renderHead(t task.Task, extra string) string {
 	return b.String()
 }
 
-// without is extra less the keys of the task itself. Reading cannot tell a counter from a user's key, so counters come back in extra.
+// without is extra less the keys of the task itself. Reading cannot tell a counter from a user's key, so counters
+// come back in extra.
 func without(extra string, fields []field) string {
 	pairs, err := pairsOf(extra)
 	if err != nil {

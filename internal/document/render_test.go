@@ -51,17 +51,19 @@ func TestRender_writesTheKeysInOrder(t *testing.T) {
 	full.PRURL, full.PRState, full.Attention, full.QueuedFor = "https://x/1", "OPEN", "no answer", "working"
 	state := sample()
 	state.PRState = "OPEN"
-	fullHead := strings.Replace(sampleHead, "workflow: default", "pr_url: \"https://x/1\"\npr_state: OPEN\nworkflow: default", 1) +
+	fullHead := strings.Replace(sampleHead, "workflow: default",
+		"pr_url: \"https://x/1\"\npr_state: OPEN\nworkflow: default", 1) +
 		"attention: \"no answer\"\nqueued_for: working\n"
 	tests := map[string]struct {
 		task  task.Task
 		extra string
 		want  string
 	}{
-		"bare":                             {bare, "", sampleHead},
-		"everything":                       {full, "", fullHead},
-		"a state without a pull request":   {state, "", sampleHead},
-		"own keys last":                    {full, "mine: 'x' # y\nlist:\n- a\n", fullHead + "mine: 'x' # y\nlist:\n- a\n"},
+		"bare":                           {bare, "", sampleHead},
+		"everything":                     {full, "", fullHead},
+		"a state without a pull request": {state, "", sampleHead},
+		"own keys last": {full, "mine: 'x' # y\nlist:\n- a\n",
+			fullHead + "mine: 'x' # y\nlist:\n- a\n"},
 		"own key without a newline":        {bare, "mine: 1", sampleHead + "mine: 1\n"},
 		"own keys without comments":        {bare, "# a\nmine: 1\n#    \n", sampleHead + "mine: 1\n"},
 		"counters that came back":          {bare, "fix_round: 7\nmine: 1\nalpha: 2\n", sampleHead + "mine: 1\n"},
@@ -131,11 +133,15 @@ func TestRender_quotesWhatIsNotPlainlySafe(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"plain": "plain", "a/b-c_d.e": "a/b-c_d.e", "A1": "A1", "nothing": "nothing", "yes.": "yes.",
-		"": `""`, "two words": `"two words"`, "1": `"1"`, "-a": `"-a"`, ".inf": `".inf"`, "~": `"~"`, "a:b": `"a:b"`, "@x": `"@x"`,
-		"true": `"true"`, "False": `"False"`, "NULL": `"NULL"`, "yes": `"yes"`, "No": `"No"`, "on": `"on"`, "OFF": `"OFF"`, "y": `"y"`, "N": `"N"`,
-		"a\nb": `"a\nb"`, "a\tb": `"a\tb"`, "a\rb": `"a\x0Db"`, "\x00": `"\x00"`, "\x7f": `"\x7F"`, "\u0085": `"\x85"`, "\u00a0": `"\xA0"`,
+		"": `""`, "two words": `"two words"`, "1": `"1"`, "-a": `"-a"`, ".inf": `".inf"`, "~": `"~"`,
+		"a:b": `"a:b"`, "@x": `"@x"`,
+		"true": `"true"`, "False": `"False"`, "NULL": `"NULL"`, "yes": `"yes"`, "No": `"No"`, "on": `"on"`,
+		"OFF": `"OFF"`, "y": `"y"`, "N": `"N"`,
+		"a\nb": `"a\nb"`, "a\tb": `"a\tb"`, "a\rb": `"a\x0Db"`, "\x00": `"\x00"`, "\x7f": `"\x7F"`,
+		"\u0085": `"\x85"`, "\u00a0": `"\xA0"`,
 		`"\`: `"\"\\"`, "\u2028": `"\u2028"`, "\uFEFF": `"\uFEFF"`, "\u202E": `"\u202E"`, "\U000E0001": `"\U000E0001"`,
-		"ä 🍊": `"ä 🍊"`, "👩\u200d🚀": "\"👩\u200d🚀\"", "\uFFFD": `"\uFFFD"`, "\xff": `"\uFFFD"`, "---": `"---"`, "# x": `"# x"`,
+		"ä 🍊": `"ä 🍊"`, "👩\u200d🚀": "\"👩\u200d🚀\"", "\uFFFD": `"\uFFFD"`, "\xff": `"\uFFFD"`, "---": `"---"`,
+		"# x": `"# x"`,
 	}
 	for text, want := range tests {
 		tk := sample()
@@ -153,7 +159,8 @@ func TestRender_quotesWhatIsNotPlainlySafe(t *testing.T) {
 func TestFields_leavesOutCountersThatWouldCollide(t *testing.T) {
 	t.Parallel()
 	tk := sample()
-	tk.Counters = task.Counters{{Name: "status", Value: 1}, {Name: "zeta", Value: 2}, {Name: "beta", Value: 3}, {Name: "beta", Value: 4}, {Name: "null", Value: 5}}
+	tk.Counters = task.Counters{{Name: "status", Value: 1}, {Name: "zeta", Value: 2}, {Name: "beta", Value: 3},
+		{Name: "beta", Value: 4}, {Name: "null", Value: 5}}
 	var names []string
 	for _, v := range Fields(tk)[17:] {
 		names = append(names, v.Key+"="+v.Text)
@@ -169,32 +176,43 @@ func TestFields_leavesOutCountersThatWouldCollide(t *testing.T) {
 func drawTask(t *rapid.T) task.Task {
 	nasty := rapid.OneOf(
 		rapid.String(),
-		rapid.StringOf(rapid.SampledFrom([]rune("a \t\n\r\x00\x01\x1b\x7f\u0085\u00a0\u2028\u2029\uFEFF\uFFFE\U0001FFFE\U0010FFFF\u202E'\"\\#:-{}[]&*!|>%@`,?~=<🍊é"))),
-		rapid.SampledFrom([]string{"null", "~", "yes", "---", "...", "1.0", "0x1", "2026-01-01", "<<", "=", "!!str", "\xff", "a\xc3"}),
+		rapid.StringOf(
+			rapid.SampledFrom(
+				[]rune(
+					"a \t\n\r\x00\x01\x1b\x7f\u0085\u00a0\u2028\u2029\uFEFF\uFFFE\U0001FFFE\U0010FFFF\u202E'\"\\#:-{}[]&*!|>%@`,?~=<🍊é"))),
+		rapid.SampledFrom([]string{"null", "~", "yes", "---", "...", "1.0", "0x1", "2026-01-01", "<<", "=",
+			"!!str", "\xff", "a\xc3"}),
 		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 	)
 	text := func(name string) string { return nasty.Draw(t, name) }
 	at := func(name string) time.Time { return time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, name)) }
 	tk := task.Task{
-		ID: text("id"), Project: text("project"), Branch: text("branch"), Harness: text("harness"), ReviewHarness: text("review harness"),
-		Effort: text("effort"), ReviewEffort: text("review effort"), Status: task.Status(text("status")), Summary: text("summary"),
-		Workspace: text("workspace"), Session: text("session"), Attention: text("attention"), QueuedFor: task.Status(text("queued for")),
-		PRURL: text("url"), PRState: text("state"), CreatedAt: at("created"), UpdatedAt: at("updated"),
+		ID: text("id"), Project: text("project"), Branch: text("branch"), Harness: text("harness"),
+		ReviewHarness: text("review harness"),
+		Effort:        text("effort"), ReviewEffort: text("review effort"), Status: task.Status(text("status")),
+		Summary:   text("summary"),
+		Workspace: text("workspace"), Session: text("session"), Attention: text("attention"),
+		QueuedFor: task.Status(text("queued for")),
+		PRURL:     text("url"), PRState: text("state"), CreatedAt: at("created"), UpdatedAt: at("updated"),
 		Workflow: task.WorkflowRef{Name: text("workflow"), Version: rapid.Int().Draw(t, "version")},
 	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "counters") {
-		name := rapid.OneOf(rapid.SampledFrom([]string{"review_round", "crash_count", "fix_round", "null", "on", "0"}), rapid.StringMatching(`[a-z_]{1,12}`), nasty)
-		tk.Counters = tk.Counters.With(name.Draw(t, fmt.Sprint("name ", i)), rapid.Int().Draw(t, fmt.Sprint("value ", i)))
+		name := rapid.OneOf(rapid.SampledFrom([]string{"review_round", "crash_count", "fix_round", "null", "on",
+			"0"}), rapid.StringMatching(`[a-z_]{1,12}`), nasty)
+		tk.Counters = tk.Counters.With(name.Draw(t, fmt.Sprint("name ", i)),
+			rapid.Int().Draw(t, fmt.Sprint("value ", i)))
 	}
 	return tk
 }
 
-// Whatever a task holds, its frontmatter reads back as Fields says, stays in its room, and leaves the body and the user's keys alone.
+// Whatever a task holds, its frontmatter reads back as Fields says, stays in its room, and leaves the body and
+// the user's keys alone.
 func TestRender_readsBackAsFields(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		tk := drawTask(t)
-		extra := rapid.SampledFrom([]string{"", "Mine: 1\n", "Mine:\n  - a: |\n      # b\n\n      c\nOther: 'x\n  y'\n"}).Draw(t, "extra")
+		extra := rapid.SampledFrom([]string{
+			"", "Mine: 1\n", "Mine:\n  - a: |\n      # b\n\n      c\nOther: 'x\n  y'\n"}).Draw(t, "extra")
 		body := rapid.String().Draw(t, "body")
 		room := Room(tk, extra) + rapid.IntRange(-400, 400).Draw(t, "more")
 		block, ok := Render(tk, extra, room)

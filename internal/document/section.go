@@ -30,8 +30,8 @@ func (d *Document) Section(name string) (Section, bool) {
 	return d.sections[at], true
 }
 
-// SectionNames are the names of the sections as written, shortened, in the order of the document, the last of duplicates only.
-// Of very many they are the first ones; MoreSections is how many there are beside them.
+// SectionNames are the names of the sections as written, shortened, in the order of the document, the last of
+// duplicates only. Of very many they are the first ones; MoreSections is how many there are beside them.
 func (d *Document) SectionNames() []string {
 	names := make([]string, 0, d.named)
 	for _, s := range d.sections[:d.named] {
@@ -89,13 +89,15 @@ func sectionsOf(out *outline, linesBefore int) ([]Section, map[string]int) {
 // nameKey is the key of a name whose hashes the parser has already taken off.
 func nameKey(name string) string { return strings.ToLower(strings.TrimSpace(name)) }
 
-// Blank reports whether nothing in a text can be seen: it is empty, or all of it is blanks and characters that show nothing.
+// Blank reports whether nothing in a text can be seen: it is empty, or all of it is blanks and characters that
+// show nothing.
 func Blank(text string) bool { return strings.TrimFunc(text, unseen) == "" }
 
 // unseen reports whether a character leaves no mark on paper; the blank of Braille is one of those.
 func unseen(r rune) bool { return unicode.IsSpace(r) || printable.Invisible(r) || r == '\u2800' }
 
-// seen is a text as a reader sees it, without the characters that show nothing: one of them in the middle of a word does not make it another.
+// seen is a text as a reader sees it, without the characters that show nothing: one of them in the middle of a
+// word does not make it another.
 func seen(text string) string {
 	return strings.Map(func(r rune) rune {
 		if printable.Invisible(r) && !unicode.IsSpace(r) {
@@ -116,7 +118,8 @@ func (s Section) Empty() bool {
 }
 
 // Normalise gives text the form over which evidence is digested, so that no editor's habit makes old evidence look new:
-// LF for CRLF and CR, no trailing blanks on a line, no blank lines at either end, one newline at the end unless it is empty.
+// LF for CRLF and CR, no trailing blanks on a line, no blank lines at either end, one newline at the end unless
+// it is empty.
 func Normalise(text string) string {
 	lines := strings.Split(toLF.Replace(text), "\n")
 	return joinNormal(lines)

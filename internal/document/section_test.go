@@ -76,19 +76,20 @@ func TestSection_reachesToTheNextHeadingOfItsLevel(t *testing.T) {
 		body string
 		want string
 	}{
-		"to the end":               {"## Plan\na\n\nb", "a\n\nb\n"},
-		"to the next":              {"## Plan\na\n\n\n## Review\nb\n", "a\n"},
-		"over other levels":        {"## Plan\n# One\n### Three\nx\n## Review\n", "# One\n### Three\nx\n"},
-		"over headings in fences":  {"## Plan\n```\n## Review\n```\nx\n## Review\n", "```\n## Review\n```\nx\n"},
-		"to one without a name":    {"## Plan\na\n##\nb\n", "a\n"},
-		"nothing between":          {"## Plan\n## Review\n", ""},
-		"blanks between":           {"## Plan\n \n\t\n\n## Review\n", ""},
-		"trailing blanks":          {"## Plan\na  \nb\t\n", "a\nb\n"},
-		"leading blanks are kept":  {"## Plan\n\n    code\n", "    code\n"},
-		"comments are kept":        {"## Plan\n<!-- x -->\n", "<!-- x -->\n"},
-		"rest of an open comment":  {"## Plan\n<!-- x\n## Review\n", "<!-- x\n## Review\n"},
-		"carriage returns":         {"## Plan\r\na \r\n\r\nb\r\n## Review\r\n", "a\n\nb\n"},
-		"long runs of list dashes": {"## Plan\n" + strings.Repeat("- ", 300) + "x\n", strings.Repeat("- ", 300) + "x\n"},
+		"to the end":              {"## Plan\na\n\nb", "a\n\nb\n"},
+		"to the next":             {"## Plan\na\n\n\n## Review\nb\n", "a\n"},
+		"over other levels":       {"## Plan\n# One\n### Three\nx\n## Review\n", "# One\n### Three\nx\n"},
+		"over headings in fences": {"## Plan\n```\n## Review\n```\nx\n## Review\n", "```\n## Review\n```\nx\n"},
+		"to one without a name":   {"## Plan\na\n##\nb\n", "a\n"},
+		"nothing between":         {"## Plan\n## Review\n", ""},
+		"blanks between":          {"## Plan\n \n\t\n\n## Review\n", ""},
+		"trailing blanks":         {"## Plan\na  \nb\t\n", "a\nb\n"},
+		"leading blanks are kept": {"## Plan\n\n    code\n", "    code\n"},
+		"comments are kept":       {"## Plan\n<!-- x -->\n", "<!-- x -->\n"},
+		"rest of an open comment": {"## Plan\n<!-- x\n## Review\n", "<!-- x\n## Review\n"},
+		"carriage returns":        {"## Plan\r\na \r\n\r\nb\r\n## Review\r\n", "a\n\nb\n"},
+		"long runs of list dashes": {"## Plan\n" + strings.Repeat("- ", 300) + "x\n",
+			strings.Repeat("- ", 300) + "x\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +123,8 @@ func TestSection_isTheLastWhereTheHeadingStandsTwice(t *testing.T) {
 func TestDocument_findsASectionByAnySpellingOfItsName(t *testing.T) {
 	t.Parallel()
 	d := readBody("## Code Review\nx\n")
-	for _, name := range []string{"Code Review", "code review", "## Code Review", "##\tCODE REVIEW", "  code review\n", "## code review ##"} {
+	for _, name := range []string{"Code Review", "code review", "## Code Review", "##\tCODE REVIEW",
+		"  code review\n", "## code review ##"} {
 		if _, ok := d.Section(name); !ok {
 			t.Errorf("%q is not found", name)
 		}
@@ -156,8 +158,9 @@ func TestDocument_numbersLinesWithoutAFrontmatterToo(t *testing.T) {
 func TestKey_isTheSameForAllSpellings(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
-		"## Handoff": "handoff", "Handoff": "handoff", " HANDOFF ": "handoff", "##\tHandoff ##": "handoff", "## Handoff#": "handoff#",
-		"C#": "c#", "##x": "##x", "##": "", "": "", "## ##": "", "### X": "### x",
+		"## Handoff": "handoff", "Handoff": "handoff", " HANDOFF ": "handoff", "##\tHandoff ##": "handoff",
+		"## Handoff#": "handoff#",
+		"C#":          "c#", "##x": "##x", "##": "", "": "", "## ##": "", "### X": "### x",
 	}
 	for name, want := range tests {
 		if got := Key(name); got != want {
@@ -251,13 +254,16 @@ func TestDigest_isSha256InHex(t *testing.T) {
 	}
 }
 
-// A second opinion on a subset of Markdown that needs no parser: sections made of plain lines come back as they were put in.
+// A second opinion on a subset of Markdown that needs no parser: sections made of plain lines come back as they
+// were put in.
 func TestDocument_givesBackTheSectionsThatWereWritten(t *testing.T) {
 	t.Parallel()
-	lines := []string{"text", "- item", "> quote", "### Part", "", "**DONE:** x", "1. one", "---", "a | b", "Verdict: PASS", "<b>bold</b>",
+	lines := []string{"text", "- item", "> quote", "### Part", "", "**DONE:** x", "1. one", "---", "a | b",
+		"Verdict: PASS", "<b>bold</b>",
 		"```\n## Fenced\n```", "<!--\n## Commented\n-->", "\n    ## Indented\n", "~~~~\n```\n## Fenced\n~~~~"}
 	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z]{1,8}( [a-z]{1,8})?`), 1, 5, strings.ToLower).Draw(t, "names")
+		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Za-z]{1,8}( [a-z]{1,8})?`), 1, 5,
+			strings.ToLower).Draw(t, "names")
 		var body strings.Builder
 		want := map[string]string{}
 		for _, name := range names {

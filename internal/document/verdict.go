@@ -48,8 +48,8 @@ func (s Section) FirstVerdict() (verdict string, found string) {
 	return "", ""
 }
 
-// AnyVerdict reads the first line outside code, comments and quotes that holds PASS or FAIL as a whole word, in any case;
-// the first such word decides. Both results are empty when there is none.
+// AnyVerdict reads the first line outside code, comments and quotes that holds PASS or FAIL as a whole word, in
+// any case; the first such word decides. Both results are empty when there is none.
 func (s Section) AnyVerdict() (verdict string, found string) {
 	for _, l := range s.lines {
 		if l.kind != prose && l.kind != heading {

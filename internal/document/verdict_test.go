@@ -31,14 +31,15 @@ func TestSection_FirstVerdict_readsTheFirstLine(t *testing.T) {
 		"bold and italic":              {"***Verdict:*** __PASS__!\n", pass, "***Verdict:*** __PASS__!"},
 		"punctuation behind":           {"Verdict: PASS.\n", pass, "Verdict: PASS."},
 		"the same word twice":          {"Verdict: PASS, a pass indeed\n", pass, "Verdict: PASS, a pass indeed"},
-		"words with fail in them":      {"Verdict: PASS, the failure is old\n", pass, "Verdict: PASS, the failure is old"},
-		"more lines":                   {"Verdict: PASS\nVerdict: FAIL\n", pass, "Verdict: PASS"},
-		"carriage returns":             {"\r\nVerdict: PASS\r\n", pass, "Verdict: PASS"},
-		"below a comment":              {"<!-- PASS or FAIL -->\nVerdict: PASS\n", pass, "Verdict: PASS"},
-		"below a long comment":         {"<!--\nVerdict: FAIL\n\n-->\n\nVerdict: PASS\n", pass, "Verdict: PASS"},
-		"behind a comment":             {"<!-- x --> Verdict: PASS\n", pass, "Verdict: PASS"},
-		"before a comment":             {"Verdict: PASS <!-- or FAIL -->\n", pass, "Verdict: PASS"},
-		"above a rule":                 {"Verdict: PASS\n---\n", pass, "Verdict: PASS"},
+		"words with fail in them": {"Verdict: PASS, the failure is old\n", pass,
+			"Verdict: PASS, the failure is old"},
+		"more lines":           {"Verdict: PASS\nVerdict: FAIL\n", pass, "Verdict: PASS"},
+		"carriage returns":     {"\r\nVerdict: PASS\r\n", pass, "Verdict: PASS"},
+		"below a comment":      {"<!-- PASS or FAIL -->\nVerdict: PASS\n", pass, "Verdict: PASS"},
+		"below a long comment": {"<!--\nVerdict: FAIL\n\n-->\n\nVerdict: PASS\n", pass, "Verdict: PASS"},
+		"behind a comment":     {"<!-- x --> Verdict: PASS\n", pass, "Verdict: PASS"},
+		"before a comment":     {"Verdict: PASS <!-- or FAIL -->\n", pass, "Verdict: PASS"},
+		"above a rule":         {"Verdict: PASS\n---\n", pass, "Verdict: PASS"},
 
 		"nothing":                  {"", "", ""},
 		"comment only":             {"<!-- Verdict: PASS -->\n", "", ""},
@@ -130,7 +131,8 @@ func TestSection_AnyVerdict_readsTheFirstLineWithAVerdict(t *testing.T) {
 func TestSection_readsNothingFromWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"Verdict: PASS", "**Verdict: FAIL**", "DONE: x", "- DONE: y", "## Review", "", "```", "text"}), 1, 8).Draw(t, "lines")
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"Verdict: PASS", "**Verdict: FAIL**", "DONE: x",
+			"- DONE: y", "## Review", "", "```", "text"}), 1, 8).Draw(t, "lines")
 		inner := strings.Join(lines, "\n")
 		hidden := rapid.SampledFrom([]string{
 			"````\n" + inner + "\n````\n",

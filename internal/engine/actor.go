@@ -9,8 +9,9 @@ import (
 	"orange/internal/task"
 )
 
-// Actor finds out who asks about a task. A seat speaks for its role and its own task alone. A caller without one is a person,
-// unless an agent's process stands above it, or its own is one that only an agent has. An empty id asks who the caller is in general.
+// Actor finds out who asks about a task. A seat speaks for its role and its own task alone. A caller without one
+// is a person, unless an agent's process stands above it, or its own is one that only an agent has. An empty id
+// asks who the caller is in general.
 func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task.Actor, error) {
 	seat, seated, err := e.seat(ctx, caller)
 	if err != nil {
@@ -24,9 +25,12 @@ func (e *Engine) Actor(ctx context.Context, id string, caller task.Caller) (task
 	}
 	switch {
 	case caller.As != "":
-		return task.Actor{}, decide.Denied(id, "an agent that wants to act as "+caller.As, "ask as what you are, without --as")
+		return task.Actor{}, decide.Denied(id, "an agent that wants to act as "+caller.As,
+			"ask as what you are, without --as")
 	case seat.Ended:
-		return task.Actor{}, decide.Denied(id, fmt.Sprintf("a %s whose time is over: its part is done, it was ended, or another agent has its place", seat.Role),
+		return task.Actor{}, decide.Denied(id,
+			fmt.Sprintf("a %s whose time is over: its part is done, it was ended, or another agent has its place",
+				seat.Role),
 			"stop; nothing more is asked of you")
 	case id != "" && seat.Task != id:
 		return task.Actor{}, decide.Denied(id, "the agent of another task, "+seat.Task, "speak for your own task only")
@@ -48,7 +52,8 @@ func (e *Engine) seat(ctx context.Context, caller task.Caller) (task.Seat, bool,
 	if caller.Secret != "" {
 		seat, err := e.Seats.Seat(ctx, HashSecret(caller.Secret))
 		if errors.Is(err, task.ErrNotFound) {
-			return seat, false, decide.Denied("", "an unknown seat (ORANGE_SEAT)", "use the seat that you were started with, or unset ORANGE_SEAT if you are a person")
+			return seat, false, decide.Denied("", "an unknown seat (ORANGE_SEAT)",
+				"use the seat that you were started with, or unset ORANGE_SEAT if you are a person")
 		}
 		return seat, err == nil, err
 	}

@@ -27,8 +27,9 @@ func TestActor_findsOutWhoAsks(t *testing.T) {
 		want   task.Actor
 		says   string
 	}{
-		"a person":                       {id, task.Caller{}, task.Actor{Role: "human"}, ""},
-		"a person for a role":            {id, task.Caller{As: "reviewer"}, task.Actor{Role: "human", As: "reviewer"}, ""},
+		"a person": {id, task.Caller{}, task.Actor{Role: "human"}, ""},
+		"a person for a role": {id, task.Caller{As: "reviewer"}, task.Actor{
+			Role: "human", As: "reviewer"}, ""},
 		"an agent":                       {id, task.Caller{Secret: mine}, worker, ""},
 		"an agent in general":            {"", task.Caller{Secret: mine}, worker, ""},
 		"an agent of another task":       {other, task.Caller{Secret: mine}, task.Actor{}, "the agent of another task"},
@@ -38,12 +39,14 @@ func TestActor_findsOutWhoAsks(t *testing.T) {
 		"below an agent without a seat":  {id, task.Caller{Above: agent}, worker, ""},
 		"below an agent, with --as":      {id, task.Caller{Above: agent, As: "human"}, task.Actor{}, "without --as"},
 		"below an agent of another task": {other, task.Caller{Above: agent}, task.Actor{}, "another task"},
-		"below a process of its number":  {id, task.Caller{Above: []task.Waiter{{PID: 1001, Began: "later"}}}, task.Actor{Role: "human"}, ""},
-		"with an agent's variables":      {id, task.Caller{Task: id}, task.Actor{}, "the variables of an agent"},
-		"inside the agents' terminal":    {id, task.Caller{Inside: true, As: "reviewer"}, task.Actor{}, "the terminal server"},
-		"an agent inside its terminal":   {id, task.Caller{Secret: mine, Task: id, Inside: true}, worker, ""},
-		"below an agent, in there":       {id, task.Caller{Above: agent, Task: id, Inside: true}, worker, ""},
-		"below strangers":                {id, task.Caller{Above: agent[:1]}, task.Actor{Role: "human"}, ""},
+		"below a process of its number": {id, task.Caller{Above: []task.Waiter{{PID: 1001, Began: "later"}}},
+			task.Actor{Role: "human"}, ""},
+		"with an agent's variables": {id, task.Caller{Task: id}, task.Actor{}, "the variables of an agent"},
+		"inside the agents' terminal": {id, task.Caller{Inside: true, As: "reviewer"}, task.Actor{},
+			"the terminal server"},
+		"an agent inside its terminal": {id, task.Caller{Secret: mine, Task: id, Inside: true}, worker, ""},
+		"below an agent, in there":     {id, task.Caller{Above: agent, Task: id, Inside: true}, worker, ""},
+		"below strangers":              {id, task.Caller{Above: agent[:1]}, task.Actor{Role: "human"}, ""},
 	}
 	for name, tt := range tests {
 		got, err := w.Actor(t.Context(), tt.id, tt.caller)
@@ -102,7 +105,8 @@ func TestTheSecretOfASeat_standsNowhereOnDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.create("fix", true)
-	if secret := w.hands.last(t, task.SpawnAgent).secret; len(secret) != 64 || strings.Contains(w.everything(), secret) {
+	if secret := w.hands.last(t, task.SpawnAgent).secret; len(secret) != 64 ||
+		strings.Contains(w.everything(), secret) {
 		t.Errorf("the secret %q is kept", secret)
 	}
 }

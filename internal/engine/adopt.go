@@ -23,8 +23,8 @@ type Adopter interface {
 	Adopt(ctx context.Context, a task.Adoption) (task.Task, error)
 }
 
-// Agents looks for the agents of a task that live, as the seats that they had, as far as that is known; the hash is empty where it is not.
-// "Could not look" is an error.
+// Agents looks for the agents of a task that live, as the seats that they had, as far as that is known; the hash
+// is empty where it is not. "Could not look" is an error.
 type Agents interface {
 	Living(ctx context.Context, id string) ([]task.Seat, error)
 }
@@ -43,7 +43,8 @@ func (e *Engine) Tell(ctx context.Context, project, id string, history []byte) (
 		return a, err
 	}
 	if other, there := header.get("id"); there && other != id {
-		return a, fmt.Errorf("cannot adopt the folder of task %s: the header of its TASK.md says that it belongs to task %q; is it a copy?", id, other)
+		return a, fmt.Errorf("cannot adopt the folder of task %s: the header of its TASK.md says that it "+
+			"belongs to task %q; is it a copy?", id, other)
 	}
 	// The histories of an earlier program have no hashes at all.
 	a.Foreign = !bytes.Contains(history, []byte(`"hash":"`))
@@ -57,13 +58,15 @@ func (e *Engine) Tell(ctx context.Context, project, id string, history []byte) (
 		return a, err
 	}
 	t := &a.Task
-	t.ID, t.Project, t.Workflow = id, project, task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
+	t.ID, t.Project, t.Workflow = id, project, task.WorkflowRef{Name: def.Name, Version: def.Version,
+		Digest: def.Digest}
 	if t.Branch == "" {
 		t.Branch = task.DefaultBranch(id)
 	}
 	state, exists := def.State(t.Status)
 	if !exists {
-		return a, fmt.Errorf("cannot adopt task %s: it is in %q, and its workflow %q has no such state", id, t.Status, def.Name)
+		return a, fmt.Errorf("cannot adopt task %s: it is in %q, and its workflow %q has no such state", id,
+			t.Status, def.Name)
 	}
 	t.Live = !state.Terminal
 	if !t.Live {
@@ -104,7 +107,8 @@ func (f front) shown() []task.Shown {
 	return out
 }
 
-// header reads the header of a document that no record knows. One that is not there or cannot be trusted is an empty one.
+// header reads the header of a document that no record knows. One that is not there or cannot be trusted is an
+// empty one.
 func (e *Engine) header(project, id string) (front, error) {
 	text, err := e.Documents.Read(project, id, false)
 	if errors.Is(err, os.ErrNotExist) {
@@ -120,12 +124,14 @@ func (e *Engine) header(project, id string) (front, error) {
 	return front{document: d}, nil
 }
 
-func (e *Engine) tellOwn(ctx context.Context, a *task.Adoption, header front, history []byte) (*workflow.Definition, error) {
+func (e *Engine) tellOwn(ctx context.Context, a *task.Adoption, header front, history []byte) (
+	*workflow.Definition, error) {
 	events, err := task.ReadHistory(history)
 	var broken *task.BrokenHistory
 	switch {
 	case errors.As(err, &broken) && broken.Torn && len(events) > 0:
-		a.Notes = append(a.Notes, fmt.Sprintf("the last line of its history, line %d, was cut short and is left out", broken.Line))
+		a.Notes = append(a.Notes,
+			fmt.Sprintf("the last line of its history, line %d, was cut short and is left out", broken.Line))
 		a.Torn = true
 	case err != nil:
 		return nil, err
@@ -143,7 +149,8 @@ func (e *Engine) tellOwn(ctx context.Context, a *task.Adoption, header front, hi
 	a.Entry, a.Start = traces.Entry, traces.Start
 	a.Shown = shownBefore(events)
 	if header.document == nil {
-		a.Notes = append(a.Notes, "the header of its TASK.md cannot be read: what only stands there (harnesses, efforts, workspace) is as far as its history tells it")
+		a.Notes = append(a.Notes, "the header of its TASK.md cannot be read: what only stands there "+
+			"(harnesses, efforts, workspace) is as far as its history tells it")
 	}
 	takeOver(&a.Task, header)
 	def, err := e.Rules.Pinned(ctx, a.Task.Workflow)
@@ -156,13 +163,14 @@ func (e *Engine) tellOwn(ctx context.Context, a *task.Adoption, header front, hi
 	return def, err
 }
 
-// tellRebuilt are the events with which a task comes back: that the record was lost, and what follows when the hooks that it owed count
-// as performed, for nobody knows them any more.
+// tellRebuilt are the events with which a task comes back: that the record was lost, and what follows when the
+// hooks that it owed count as performed, for nobody knows them any more.
 func (e *Engine) tellRebuilt(t *task.Task, events []task.Event) ([]task.Event, error) {
 	now := e.Now()
 	out := []task.Event{{
 		Time: now, Type: task.Rebuilt, Actor: task.ActorEngine,
-		Reason: "the record was lost: the task was told again from its files, and the hooks that it owed count as performed",
+		Reason: "the record was lost: the task was told again from its files, and the hooks that it owed " +
+			"count as performed",
 	}}
 	c, due := decide.ForgetCrashes(*t, nil, events, now)
 	if !due {
@@ -176,8 +184,10 @@ func (e *Engine) tellRebuilt(t *task.Task, events []task.Event) ([]task.Event, e
 // takeOver sets from the header what the history does not protect.
 func takeOver(t *task.Task, header front) {
 	for key, into := range map[string]*string{ // each has its own place: the order does not matter
-		"summary": &t.Summary, "harness": &t.Harness, "review_harness": &t.ReviewHarness, "effort": &t.Effort, "review_effort": &t.ReviewEffort,
-		"workspace": &t.Workspace, "tmux_session": &t.Session, "pr_url": &t.PRURL, "pr_state": &t.PRState, "attention": &t.Attention,
+		"summary": &t.Summary, "harness": &t.Harness, "review_harness": &t.ReviewHarness, "effort": &t.Effort,
+		"review_effort": &t.ReviewEffort,
+		"workspace":     &t.Workspace, "tmux_session": &t.Session, "pr_url": &t.PRURL, "pr_state": &t.PRState,
+		"attention": &t.Attention,
 	} {
 		if text, there := header.get(key); there {
 			*into = text
@@ -225,11 +235,14 @@ func (e *Engine) tellForeign(ctx context.Context, a *task.Adoption, header front
 
 func birthOf(t task.Task) task.Event {
 	return task.Event{
-		Time: t.EnteredAt, Type: task.Created, Actor: task.ActorEngine, Reason: "taken over from a folder without a history", Counters: t.Counters, Workflow: t.Workflow.Digest,
+		Time: t.EnteredAt, Type: task.Created, Actor: task.ActorEngine,
+		Reason: "taken over from a folder without a history", Counters: t.Counters, Workflow: t.Workflow.Digest,
 		Data: map[string]string{
-			task.DataAdopted: "true", task.DataStatus: string(t.Status), task.DataBranch: t.Branch, task.DataSummary: t.Summary,
+			task.DataAdopted: "true", task.DataStatus: string(t.Status), task.DataBranch: t.Branch,
+			task.DataSummary:  t.Summary,
 			task.DataWorkflow: t.Workflow.Name, task.DataCreatedAt: task.FormatTime(t.CreatedAt),
-			task.DataHarness: t.Harness, task.DataReviewHarness: t.ReviewHarness, task.DataEffort: t.Effort, task.DataReviewEffort: t.ReviewEffort,
+			task.DataHarness: t.Harness, task.DataReviewHarness: t.ReviewHarness, task.DataEffort: t.Effort,
+			task.DataReviewEffort: t.ReviewEffort,
 		},
 	}
 }
@@ -276,9 +289,9 @@ func isWorkspace(project, name string) bool {
 	return found && err == nil && n > 0 && strconv.Itoa(n) == number
 }
 
-// Adopt takes a task that Tell told into the record, and makes its mirrors equal to it. Which hooks it owed is not known:
-// they count as performed. An agent that has lost its seat cannot ask for anything: the task's attention says how to go on.
-// A workspace or a branch that another task has by now is not taken from it.
+// Adopt takes a task that Tell told into the record, and makes its mirrors equal to it. Which hooks it owed is
+// not known: they count as performed. An agent that has lost its seat cannot ask for anything: the task's
+// attention says how to go on. A workspace or a branch that another task has by now is not taken from it.
 func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a task.Adoption) (task.Adoption, error) {
 	living, err := agents.Living(ctx, a.Task.ID)
 	if err != nil {
@@ -314,11 +327,13 @@ func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a task.
 		}
 		return claimed, nil
 	}
-	return a, task.Notef(task.ErrConflict, "cannot adopt task %s: others take its workspace or its branch all the time; try again", a.Task.ID)
+	return a, task.Notef(task.ErrConflict,
+		"cannot adopt task %s: others take its workspace or its branch all the time; try again", a.Task.ID)
 }
 
 // reseat gives living agents back the seats that their windows name. One whose window does not say which seat it has
-// gets a seat that has ended already: its place is known and its secret is not, and what it starts must never be taken for a person.
+// gets a seat that has ended already: its place is known and its secret is not, and what it starts must never be
+// taken for a person.
 func (e *Engine) reseat(a *task.Adoption, living []task.Seat) error {
 	for _, seat := range living {
 		if seat.Hash == "" {
@@ -348,10 +363,12 @@ func (e *Engine) settleClaims(ctx context.Context, a task.Adoption) (task.Adopti
 				t.Branch += "-2"
 			}
 			t.Workspace = ""
-			a.Notes = append(a.Notes, fmt.Sprintf("its branch %q belongs to the live task %s: it got the branch %q and no workspace; cancel the one that is not wanted", lost, others[0].ID, t.Branch))
+			a.Notes = append(a.Notes, fmt.Sprintf("its branch %q belongs to the live task %s: it got the "+
+				"branch %q and no workspace; cancel the one that is not wanted", lost, others[0].ID, t.Branch))
 			a.Events = append(append([]task.Event(nil), a.Events...), task.Event{
-				Time: e.Now(), Type: task.Updated, Actor: task.ActorEngine, Reason: "another live task had its branch when it was adopted",
-				Data: map[string]string{task.DataBranch: t.Branch},
+				Time: e.Now(), Type: task.Updated, Actor: task.ActorEngine,
+				Reason: "another live task had its branch when it was adopted",
+				Data:   map[string]string{task.DataBranch: t.Branch},
 			})
 		}
 	}
@@ -361,7 +378,10 @@ func (e *Engine) settleClaims(ctx context.Context, a task.Adoption) (task.Adopti
 	}
 	for _, h := range holders {
 		if t.Workspace != "" && h.Workspace == t.Workspace {
-			a.Notes = append(a.Notes, fmt.Sprintf("its workspace %q belongs to task %s, so it has none; cancel the one that is not wanted", t.Workspace, h.Task))
+			a.Notes = append(a.Notes,
+				fmt.Sprintf(
+					"its workspace %q belongs to task %s, so it has none; cancel the one that is not wanted",
+					t.Workspace, h.Task))
 			t.Workspace = ""
 		}
 	}
@@ -387,7 +407,8 @@ func attention(def *workflow.Definition, a task.Adoption) string {
 		if seat.Role == state.Role {
 			next = "then orange task respawn " + t.ID
 		}
-		said = append(said, fmt.Sprintf("its %s lives and has lost its seat, so that it cannot ask for anything: end it (orange task attach %s --role %s), %s", seat.Role, t.ID, seat.Role, next))
+		said = append(said, fmt.Sprintf("its %s lives and has lost its seat, so that it cannot ask for "+
+			"anything: end it (orange task attach %s --role %s), %s", seat.Role, t.ID, seat.Role, next))
 	}
 	if state.Role != "" && !lives && t.Workspace != "" {
 		said = append(said, fmt.Sprintf("its %s does not live: orange task respawn %s", state.Role, t.ID))

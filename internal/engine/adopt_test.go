@@ -51,7 +51,8 @@ func (w *world) adopt(id string, living agents) task.Adoption {
 	return a
 }
 
-// same is a task without what may differ once it was rebuilt: its version counts changes of the record, its history and attention say that it was.
+// same is a task without what may differ once it was rebuilt: its version counts changes of the record, its
+// history and attention say that it was.
 func same(one task.Task) task.Task {
 	one.Version, one.Attention, one.Seq, one.Hash = 0, "", 0, ""
 	return one
@@ -70,16 +71,20 @@ func TestATaskThatWasRebuilt_isWhatItWas(t *testing.T) {
 			t.Errorf("%s: it is  %+v\nand was %+v", status, after.Task, before.Task)
 		}
 		if !reflect.DeepEqual(after.Spent, before.Spent) || !reflect.DeepEqual(after.Entry, before.Entry) {
-			t.Errorf("%s: spent %v, was %v; began with %v, was %v", status, after.Spent, before.Spent, after.Entry, before.Entry)
+			t.Errorf("%s: spent %v, was %v; began with %v, was %v", status, after.Spent, before.Spent,
+				after.Entry, before.Entry)
 		}
 		told := w.events(id, "")
-		if n := len(history); !reflect.DeepEqual(told[:n], history) || len(told) != n+1 || told[n].Type != task.Rebuilt {
+		if n := len(history); !reflect.DeepEqual(told[:n], history) || len(told) != n+1 ||
+			told[n].Type != task.Rebuilt {
 			t.Errorf("%s: its history is %+v, and was %+v", status, told, history)
 		}
 		if got := problems(w.verify(id, nil)); got != "" {
 			t.Errorf("%s: after it was rebuilt its past does not hold:\n%s", status, got)
 		}
-		if waits := status == "planning" || status == "working" || status == "agent-review"; waits != strings.Contains(after.Task.Attention, "does not live: orange task respawn "+id) {
+		if waits := status == "planning" || status == "working" ||
+			status == "agent-review"; waits != strings.Contains(after.Task.Attention,
+			"does not live: orange task respawn "+id) {
 			t.Errorf("%s: the attention is %q", status, after.Task.Attention)
 		}
 		if differs, err := w.files.Differs(after.Task, w.lines(id)); err != nil || len(differs) > 0 {
@@ -102,7 +107,8 @@ func TestATaskThatWasRebuilt_forgetsTheCrashesOfBeforeAMoveThatStillOwedHooks(t 
 	w = w.lose()
 	w.adopt(id, agents{})
 	forgotten := w.events(id, task.CrashesForgotten)
-	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 || len(forgotten) != 1 || forgotten[0].Counters.Get(task.CrashCount) != 0 {
+	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 || len(forgotten) != 1 ||
+		forgotten[0].Counters.Get(task.CrashCount) != 0 {
 		t.Errorf("the count is %d, and its end is told in %+v", n, forgotten)
 	}
 }
@@ -126,7 +132,8 @@ func TestATaskThatWasRebuilt_goesOnAndItsEvidenceStaysSpent(t *testing.T) {
 	wantCode(t, err, "gate_unmet")
 	w.write(id, "\n## Handoff\nDONE: the rest\n")
 	w.move(id, "agent-review", worker)
-	if _, err = w.ask(id, "reviewing", reviewer); err == nil || !strings.Contains(err.Error(), "moved the task at event") {
+	if _, err = w.ask(id, "reviewing", reviewer); err == nil ||
+		!strings.Contains(err.Error(), "moved the task at event") {
 		t.Errorf("the old review: %v", err)
 	}
 	if hook := w.hands.last(t, task.SpawnReviewer).hook; hook < 1_000_000 {
@@ -142,7 +149,8 @@ func TestATaskThatWasRebuilt_keepsItsLivingAgentFromPassingForAPerson(t *testing
 	w.adopt(id, agents{id: {{Role: "worker", Hook: 2, PID: 4711, Began: "then"}}})
 	_, err := w.Actor(t.Context(), id, task.Caller{Above: []task.Waiter{{PID: 4711, Began: "then"}}})
 	wantCode(t, err, "actor_denied")
-	if got := w.task(id).Attention; !strings.Contains(got, "its worker lives and has lost its seat") || !strings.Contains(got, "orange task respawn "+id) {
+	if got := w.task(id).Attention; !strings.Contains(got, "its worker lives and has lost its seat") ||
+		!strings.Contains(got, "orange task respawn "+id) {
 		t.Errorf("the attention is %q", got)
 	}
 }
@@ -195,7 +203,8 @@ func TestATaskThatWasRebuilt_ownsNothingThatAnotherHasByNow(t *testing.T) {
 	if kept.Workspace == "" || kept.Branch != branch {
 		t.Errorf("the first has the workspace %q and the branch %q", kept.Workspace, kept.Branch)
 	}
-	if other.Workspace != "" || other.Branch != task.DefaultBranch(second) || !strings.Contains(other.Attention, "belongs to the live task "+first) {
+	if other.Workspace != "" || other.Branch != task.DefaultBranch(second) ||
+		!strings.Contains(other.Attention, "belongs to the live task "+first) {
 		t.Errorf("the second: %+v", other)
 	}
 	w.events(second, "")
@@ -231,7 +240,8 @@ func TestAHeader_cannotGiveARebuiltTaskWhatItsHistoryDoesNot(t *testing.T) {
 	w = w.lose()
 	w.adopt(id, agents{})
 	got := w.task(id)
-	if got.Status != "working" || got.Counters.Get(task.ReviewRound) != 0 || got.Workspace != "" || got.Summary != "mend the fence" {
+	if got.Status != "working" || got.Counters.Get(task.ReviewRound) != 0 || got.Workspace != "" ||
+		got.Summary != "mend the fence" {
 		t.Errorf("it is %+v", got)
 	}
 	if !strings.Contains(w.document(id), "\nstatus: working\n") {
@@ -243,11 +253,13 @@ func TestATask_withAHeaderThatNobodyCanReadIsToldFromItsHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	must(t, os.WriteFile(w.files.Document("garden", id), []byte("---\nstatus: [oops\n---\n\n## Plan\nAPPROACH: mine\n"), 0o644))
+	must(t, os.WriteFile(w.files.Document("garden", id),
+		[]byte("---\nstatus: [oops\n---\n\n## Plan\nAPPROACH: mine\n"), 0o644))
 	w = w.lose()
 	w.adopt(id, agents{})
 	got := w.task(id)
-	if got.Status != "working" || got.Branch != "branch-working" || got.Workspace != "" || !strings.Contains(got.Attention, "header of its TASK.md cannot be read") {
+	if got.Status != "working" || got.Branch != "branch-working" || got.Workspace != "" ||
+		!strings.Contains(got.Attention, "header of its TASK.md cannot be read") {
 		t.Errorf("it is %+v", got)
 	}
 	if !strings.Contains(w.document(id), "APPROACH: mine") {
@@ -282,18 +294,22 @@ func TestAFolderOfAnEarlierProgram_isAdoptedAsItsHeaderSays(t *testing.T) {
 	id := strings.Repeat("z", task.IDLength)
 	must(t, os.MkdirAll(w.files.Dir("garden", id), 0o755))
 	document := func(status string) {
-		must(t, os.WriteFile(w.files.Document("garden", id), []byte("---\nid: "+id+"\nproject: garden\nbranch: feat/old\nharness: claude\nreview_harness: codex\n"+
-			"status: "+status+"\nreview_round: 1\nsummary: An old thing\nworkspace: garden--1\ntmux_session: old\ncreated_at: \"2023-01-02T03:04:05.678Z\"\n---\n\n## Handoff\nDONE: x\n"), 0o644))
+		must(t, os.WriteFile(w.files.Document("garden", id),
+			[]byte("---\nid: "+id+"\nproject: garden\nbranch: feat/old\nharness: claude\nreview_harness: codex\n"+
+				"status: "+status+"\nreview_round: 1\nsummary: An old thing\nworkspace: garden--1\ntmux_session: "+
+				"old\ncreated_at: \"2023-01-02T03:04:05.678Z\"\n---\n\n## Handoff\nDONE: x\n"), 0o644))
 	}
 	document("sleeping")
-	must(t, os.WriteFile(w.files.History("garden", id), []byte(`{"type":"task.created","timestamp":"2023-01-02T03:04:05.678Z"}`+"\n"), 0o644))
+	must(t, os.WriteFile(w.files.History("garden", id),
+		[]byte(`{"type":"task.created","timestamp":"2023-01-02T03:04:05.678Z"}`+"\n"), 0o644))
 	if _, err := w.tell(id); err == nil || !strings.Contains(err.Error(), `it is in "sleeping"`) {
 		t.Errorf("an unknown state: %v", err)
 	}
 	document("reviewing")
 	a := w.adopt(id, agents{})
 	got := w.task(id)
-	if !a.Foreign || got.Status != "reviewing" || !got.Live || got.Branch != "feat/old" || got.Counters.Get(task.ReviewRound) != 1 ||
+	if !a.Foreign || got.Status != "reviewing" || !got.Live || got.Branch != "feat/old" ||
+		got.Counters.Get(task.ReviewRound) != 1 ||
 		got.Workspace != "garden--1" || got.Session != "" || got.CreatedAt.Year() != 2023 || got.Harness != "claude" {
 		t.Errorf("it is %+v", got)
 	}
@@ -301,7 +317,8 @@ func TestAFolderOfAnEarlierProgram_isAdoptedAsItsHeaderSays(t *testing.T) {
 	if got.Counters.Get(task.CrashCount) != 0 || got.Workflow.Name != "default" {
 		t.Errorf("it has %d crashes and the workflow %q", got.Counters.Get(task.CrashCount), got.Workflow.Name)
 	}
-	if events := w.events(id, ""); len(events) != 1 || events[0].Type != task.Created || events[0].Data["adopted"] != "true" {
+	if events := w.events(id, ""); len(events) != 1 || events[0].Type != task.Created ||
+		events[0].Data["adopted"] != "true" {
 		t.Errorf("its history is %+v", events)
 	}
 	// What was adopted once comes back the same.

@@ -7,11 +7,14 @@ import (
 	"orange/internal/task"
 )
 
-// NoteCheck adds the end of a check to the task's history, with the digest of the result that is kept in the task's folder.
+// NoteCheck adds the end of a check to the task's history, with the digest of the result that is kept in the
+// task's folder.
 func (e *Engine) NoteCheck(ctx context.Context, id string, result task.CheckResult, digest string) error {
-	err := e.note(ctx, id, task.Actor{Rule: true}, task.Event{Type: task.CheckFinished, Reason: result.Trouble, Data: map[string]string{
-		task.DataCheck: result.Name, "head": result.Head, "status": strconv.Itoa(result.Status), "took": result.Took, task.DataDigest: digest,
-	}})
+	err := e.note(ctx, id, task.Actor{Rule: true}, task.Event{Type: task.CheckFinished, Reason: result.Trouble,
+		Data: map[string]string{
+			task.DataCheck: result.Name, "head": result.Head, "status": strconv.Itoa(result.Status),
+			"took": result.Took, task.DataDigest: digest,
+		}})
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,8 @@ func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
 	return e.bear(ctx, def, c, n)
 }
 
-// birthStatus is where the task begins: where the caller wants it, or where the workflow has tasks without a summary begin.
+// birthStatus is where the task begins: where the caller wants it, or where the workflow has tasks without a
+// summary begin.
 func birthStatus(def *workflow.Definition, n task.New) task.Status {
 	if n.Status != "" {
 		return n.Status
@@ -109,7 +110,8 @@ func (e *Engine) bear(ctx context.Context, def *workflow.Definition, c task.Chan
 	}
 	started, err := e.Request(ctx, task.Request{Task: t.ID, To: to, Actor: n.Actor})
 	if err != nil { // who is told only that would make it once more
-		return out, fmt.Errorf("task %s was created and is %s, but it cannot be started: %w; start it with: orange task spawn %s", t.ID, t.Status, err, t.ID)
+		return out, fmt.Errorf("task %s was created and is %s, but it cannot be started: %w; start it with: "+
+			"orange task spawn %s", t.ID, t.Status, err, t.ID)
 	}
 	return started, nil
 }
@@ -164,8 +166,9 @@ func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Tas
 	return s.Task, err
 }
 
-// renameSession has a task's session follow its branch, and answers the name that it has now where that is another one than on record.
-// A session that keeps its name is no harm: the task's windows are found by their marks.
+// renameSession has a task's session follow its branch, and answers the name that it has now where that is
+// another one than on record. A session that keeps its name is no harm: the task's windows are found by their
+// marks.
 func (e *Engine) renameSession(ctx context.Context, t task.Task, branch string) string {
 	if t.Session == "" || e.Terminal == nil {
 		return ""
@@ -173,7 +176,8 @@ func (e *Engine) renameSession(ctx context.Context, t task.Task, branch string) 
 	t.Branch = branch
 	name, err := e.Terminal.Rename(ctx, t)
 	if err != nil {
-		e.Log.Warn("the session keeps the name of the old branch", "component", "engine", "task", t.ID, "session", t.Session, "error", err.Error())
+		e.Log.Warn("the session keeps the name of the old branch", "component", "engine", "task", t.ID, "session",
+			t.Session, "error", err.Error())
 		return ""
 	}
 	if name == t.Session {
@@ -197,13 +201,15 @@ func inSession(t *task.Task, data map[string]string) map[string]string {
 	return data
 }
 
-// checkBranch says why a task cannot have its branch; nil when it can. The commit checks once more that no other live task has it.
+// checkBranch says why a task cannot have its branch; nil when it can. The commit checks once more that no other
+// live task has it.
 func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) error {
 	if err := e.Desk.CheckBranch(ctx, t.Branch); err != nil {
 		return err
 	}
 	if t.Branch == p.DefaultBranch {
-		return task.Notef(task.ErrUsage, "cannot use the branch %q for a task: it is the default branch of %q, where only reviewed work belongs", t.Branch, p.Name)
+		return task.Notef(task.ErrUsage,
+			"cannot use the branch %q for a task: it is the default branch of %q, where only reviewed work belongs", t.Branch, p.Name)
 	}
 	others, err := e.Index.List(ctx, task.Filter{Project: t.Project, Branch: t.Branch, Live: true})
 	if err != nil {
@@ -231,7 +237,8 @@ func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, 
 	}
 	if t.Workspace == "" {
 		if name == "" {
-			return "", task.Notef(task.ErrUsage, "cannot take over the branch of task %s: it has no workspace; give the branch a name", t.ID)
+			return "", task.Notef(task.ErrUsage,
+				"cannot take over the branch of task %s: it has no workspace; give the branch a name", t.ID)
 		}
 		return name, nil
 	}
@@ -239,7 +246,8 @@ func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, 
 }
 
 // Respawn starts the agent of the present status again. alive says whether it still lives.
-func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error), actor task.Actor) (task.Outcome, error) {
+func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error),
+	actor task.Actor) (task.Outcome, error) {
 	if err := e.finishOwed(ctx, id, actor); err != nil {
 		return task.Outcome{}, err
 	}
@@ -273,8 +281,8 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 	return e.conclude(ctx, t, t.Seq, actor)
 }
 
-// Delete forgets a task and moves its folder to the trash. A live one is cancelled first, through the same door as ever.
-// It answers where the folder is now.
+// Delete forgets a task and moves its folder to the trash. A live one is cancelled first, through the same door
+// as ever. It answers where the folder is now.
 func (e *Engine) Delete(ctx context.Context, id string, actor task.Actor) (string, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err == nil {

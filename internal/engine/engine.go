@@ -55,7 +55,8 @@ type Documents interface {
 
 // Mirror makes the files equal to the record, and has the locks beside them.
 type Mirror interface {
-	// Sync gives task.ErrConflict, and leaves the document alone, where its header is no longer the one that was compared.
+	// Sync gives task.ErrConflict, and leaves the document alone, where its header is no longer the one that was
+	// compared.
 	Sync(t task.Task, lines []string, header string) error
 	Lock(ctx context.Context, name string) (release func(), err error)
 	TryLock(name string) (release func(), free bool, err error)
@@ -79,28 +80,33 @@ type Desk interface {
 	// SetBranch renames or switches the workspace's branch; with an empty name it answers the present one.
 	SetBranch(ctx context.Context, t task.Task, name string) (string, error)
 	Project(name string) (task.Project, error)
-	// Subject is what evidence of the task is about at this moment: the tip of its branch, and with tree what lies in its worktree too.
-	// What could not be read is told in it.
+	// Subject is what evidence of the task is about at this moment: the tip of its branch, and with tree what
+	// lies in its worktree too. What could not be read is told in it.
 	Subject(ctx context.Context, t task.Task, tree bool) task.Subject
 }
 
 // Merger merges a task's branch into the project's default branch.
 type Merger interface {
-	// Ahead says whether a commit of the branch, or its tip where none is named, holds anything that the default branch has not.
-	// A workspace that is on another branch is an error: what the agent did is not where the merge would look for it.
+	// Ahead says whether a commit of the branch, or its tip where none is named, holds anything that the default
+	// branch has not. A workspace that is on another branch is an error: what the agent did is not where the
+	// merge would look for it.
 	Ahead(ctx context.Context, t task.Task, commit string) (bool, error)
-	// Merge merges a commit of the branch, or its tip where none is named. What the branch has beyond it is kept, and told in how.
-	// It asks still right before it moves or pushes the default branch; an error of that ends it with nothing changed.
-	Merge(ctx context.Context, t task.Task, commit, strategy string, still func(context.Context) error) (merged, how string, err error)
+	// Merge merges a commit of the branch, or its tip where none is named. What the branch has beyond it is kept,
+	// and told in how. It asks still right before it moves or pushes the default branch; an error of that ends it
+	// with nothing changed.
+	Merge(ctx context.Context, t task.Task, commit, strategy string, still func(context.Context) error) (merged,
+		how string, err error)
 	// Tip is the branch's newest commit; empty where there is no such branch.
 	Tip(ctx context.Context, t task.Task) (string, error)
-	// Within says whether a commit holds all that the branch has. It may be one that is not here: then it holds what was pushed.
+	// Within says whether a commit holds all that the branch has. It may be one that is not here: then it holds
+	// what was pushed.
 	Within(ctx context.Context, t task.Task, commit string) (bool, error)
 }
 
 // PullRequests knows those of a project.
 type PullRequests interface {
-	// Find lists those of a branch, the newest first; none where there is no program to ask, or origin is not where pull requests are.
+	// Find lists those of a branch, the newest first; none where there is no program to ask, or origin is not
+	// where pull requests are.
 	Find(ctx context.Context, project, branch string) ([]task.PullRequest, error)
 	// Standing tells how those with these addresses stand.
 	Standing(ctx context.Context, project string, addresses []string) ([]task.PullRequest, error)
@@ -109,7 +115,8 @@ type PullRequests interface {
 // Facts looks at what a gate asks for outside of the task's document: files, checks, git.
 type Facts interface {
 	// Look answers a fact for every part, by its Key. An error says that it could not be looked at all.
-	Look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error)
+	Look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+		map[string]decide.Fact, error)
 }
 
 // Performer performs one hook. It may be asked again for one that it has performed: it looks first.
@@ -125,12 +132,13 @@ type Runner interface {
 
 // Terminal is where the agents of tasks are.
 type Terminal interface {
-	// Rename gives the session of a task the name that goes with its branch, and answers the one that it has then; empty where it has no session.
+	// Rename gives the session of a task the name that goes with its branch, and answers the one that it has
+	// then; empty where it has no session.
 	Rename(ctx context.Context, t task.Task) (string, error)
 }
 
-// Environments has, for each task, the environment of the person who started it: its agents, checks and hooks run in that one,
-// whoever asks for them.
+// Environments has, for each task, the environment of the person who started it: its agents, checks and hooks run
+// in that one, whoever asks for them.
 type Environments interface {
 	// Keep keeps the environment of this process for the task, in the place of an earlier one.
 	Keep(ctx context.Context, id string) error
@@ -160,8 +168,9 @@ type Engine struct {
 	Environments Environments
 	Terminal     Terminal // nil where sessions have no names
 
-	Projections Projections       // asked only for tasks whose workflow projects files
-	Warn        func(text string) // tells whoever waits for this process what a person should know; nil where nobody does
+	Projections Projections // asked only for tasks whose workflow projects files
+	// tells whoever waits for this process what a person should know; nil where nobody does
+	Warn func(text string)
 }
 
 // maxConflicts bounds how often a decision is made anew because somebody else was faster.
@@ -171,7 +180,8 @@ const maxConflicts = 100
 const hookPoll = 10 * time.Millisecond
 
 // change decides and commits until nobody else was faster. A nil change commits nothing.
-func (e *Engine) change(ctx context.Context, id string, build func(task.Snapshot) (*task.Change, error)) (task.Task, error) {
+func (e *Engine) change(ctx context.Context, id string, build func(task.Snapshot) (*task.Change, error)) (
+	task.Task, error) {
 	for range maxConflicts {
 		s, err := e.Store.Load(ctx, id)
 		if err != nil {
@@ -186,5 +196,6 @@ func (e *Engine) change(ctx context.Context, id string, build func(task.Snapshot
 			return t, err
 		}
 	}
-	return task.Task{}, task.Notef(task.ErrConflict, "cannot change task %s: others change it all the time; try again", id)
+	return task.Task{}, task.Notef(task.ErrConflict,
+		"cannot change task %s: others change it all the time; try again", id)
 }

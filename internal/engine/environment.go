@@ -8,8 +8,8 @@ import (
 	"orange/internal/task"
 )
 
-// keepForStart keeps a person's environment where an event of theirs has a workspace made ready or an agent started, whoever has performed
-// that by now. What an agent asks for runs in what was kept before.
+// keepForStart keeps a person's environment where an event of theirs has a workspace made ready or an agent
+// started, whoever has performed that by now. What an agent asks for runs in what was kept before.
 func (e *Engine) keepForStart(ctx context.Context, id string, event int, actor task.Actor) error {
 	hooks, err := e.Store.Hooks(ctx, id, event)
 	if err == nil && slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return starts(h.Action) }) {
@@ -22,25 +22,28 @@ func starts(action string) bool {
 	return action == task.AcquireWorkspace || action == task.SpawnAgent || action == task.SpawnReviewer
 }
 
-// keepEnvironment keeps the environment of this process for a task, if it is a person's. That it failed holds nothing up: whoever performs
-// the hooks keeps one before it starts an agent, and tells why it cannot.
+// keepEnvironment keeps the environment of this process for a task, if it is a person's. That it failed holds
+// nothing up: whoever performs the hooks keeps one before it starts an agent, and tells why it cannot.
 func (e *Engine) keepEnvironment(ctx context.Context, id string, actor task.Actor) {
 	if actor.Role != task.RoleHuman {
 		return
 	}
 	if err := e.Environments.Keep(ctx, id); err != nil {
-		e.Log.Warn("the environment of whoever asked could not be kept", "component", "engine", "task", id, "error", err.Error())
+		e.Log.Warn("the environment of whoever asked could not be kept", "component", "engine", "task", id,
+			"error", err.Error())
 		return
 	}
 	s, err := e.Store.Load(ctx, id)
 	if errors.Is(err, task.ErrNotFound) || err == nil && s.Task.Workspace == "" && !s.Task.Queued() {
-		e.dropEnvironment(ctx, id) // its workspace was given back meanwhile, and what was kept until then is dropped already
+		// its workspace was given back meanwhile, and what was kept until then is dropped already
+		e.dropEnvironment(ctx, id)
 	}
 }
 
 // dropEnvironment forgets what is kept for a task. What is left over by a failure is found by the doctor.
 func (e *Engine) dropEnvironment(ctx context.Context, id string) {
 	if err := e.Environments.Drop(ctx, id); err != nil {
-		e.Log.Warn("the environment of a task could not be dropped", "component", "engine", "task", id, "error", err.Error())
+		e.Log.Warn("the environment of a task could not be dropped", "component", "engine", "task", id, "error",
+			err.Error())
 	}
 }

@@ -62,7 +62,8 @@ func TestEnvironment_isKeptWhereAPersonStartsATask(t *testing.T) {
 	born := w.create("at-once", true).Task.ID
 	w.wantTold(born, "keep")
 	out, err := w.Create(t.Context(), task.New{
-		Project: task.Project{Name: "garden", DefaultBranch: "main", PoolSize: 9}, Branch: "reviewed", Summary: "mend", Harness: "claude", ReviewHarness: "codex",
+		Project: task.Project{Name: "garden", DefaultBranch: "main", PoolSize: 9}, Branch: "reviewed",
+		Summary: "mend", Harness: "claude", ReviewHarness: "codex",
 		Workflow: "default", Status: "reviewing", Actor: human,
 	})
 	must(t, err)
@@ -155,7 +156,8 @@ func (q *quick) Events(ctx context.Context, id string, after int) ([]task.Event,
 	return q.Index.Events(ctx, id, after)
 }
 
-// Found by the simulation: a monitor had made the workspace ready before the person's program came to keep, and then nothing was kept.
+// Found by the simulation: a monitor had made the workspace ready before the person's program came to keep, and
+// then nothing was kept.
 func TestEnvironment_isKeptAlsoWhereSomebodyElseWasQuickerToPerformTheHooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -19,11 +19,12 @@ type Witness interface {
 // Died applies the workflow's exit rules to an agent's death, through the same door as every request.
 // One death has one consequence, however often and by however many it is told: the first ends the agent's seat,
 // and without its seat nobody is there to die. A death that comes while hooks of the task are owed is left for later:
-// they may be the cause of it, or be about to start the next agent. So is the death of one whose start is not on record yet.
-// Of one whose successor was begun to be started nobody asks how it ended: that start ends it.
-// The hooks of the move are set going and not waited for.
+// they may be the cause of it, or be about to start the next agent. So is the death of one whose start is not on
+// record yet. Of one whose successor was begun to be started nobody asks how it ended: that start ends it. The
+// hooks of the move are set going and not waited for.
 func (e *Engine) Died(ctx context.Context, death task.Death) (task.Outcome, error) {
-	ctx = context.WithoutCancel(ctx) // what is begun is brought to its end; and the database need not listen for a cancel at every step
+	// what is begun is brought to its end; and the database need not listen for a cancel at every step
+	ctx = context.WithoutCancel(ctx)
 	if starting, err := e.starting(ctx, death.Task, death.Hook); err != nil || starting {
 		return task.Outcome{}, err
 	}
@@ -40,7 +41,8 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (task.Outcome, erro
 			return out, err
 		}
 	}
-	return task.Outcome{}, task.Notef(task.ErrConflict, "cannot note a death of task %s: others change it all the time; try again", death.Task)
+	return task.Outcome{}, task.Notef(task.ErrConflict,
+		"cannot note a death of task %s: others change it all the time; try again", death.Task)
 }
 
 func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, error) {
@@ -55,7 +57,8 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 	if err != nil {
 		return task.Outcome{}, err
 	}
-	if err := e.facts(ctx, s, def, decide.DeathWantsTree(def, s.Task), decide.NeedsOfDeath(def, s.Task, death), &evidence); err != nil {
+	if err := e.facts(ctx, s, def, decide.DeathWantsTree(def, s.Task), decide.NeedsOfDeath(def, s.Task, death),
+		&evidence); err != nil {
 		return task.Outcome{}, err
 	}
 	for _, fact := range evidence.Facts {
@@ -112,11 +115,13 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 	return out, err
 }
 
-// starting says whether somebody still performs a hook that was dropped meanwhile: whom it has started is put on record when it is done,
-// and nobody performs it again.
+// starting says whether somebody still performs a hook that was dropped meanwhile: whom it has started is put on
+// record when it is done, and nobody performs it again.
 func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, error) {
 	seats, err := e.Seats.OpenSeats(ctx, id)
-	if err != nil || !slices.ContainsFunc(seats, func(s task.Seat) bool { return s.Hook == hook && s.Dropped && s.PID == 0 }) {
+	if err != nil || !slices.ContainsFunc(seats, func(s task.Seat) bool {
+		return s.Hook == hook && s.Dropped && s.PID == 0
+	}) {
 		return false, err
 	}
 	release, idle, err := e.Mirror.TryLock(hooksLock(id))
@@ -129,11 +134,13 @@ func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, err
 // replaced says whether a later agent of the same role has a seat.
 func (e *Engine) replaced(ctx context.Context, death task.Death) (bool, error) {
 	seats, err := e.Seats.OpenSeats(ctx, death.Task)
-	return slices.ContainsFunc(seats, func(s task.Seat) bool { return s.Role == death.Role && s.Hook > death.Hook }), err
+	return slices.ContainsFunc(seats, func(s task.Seat) bool {
+		return s.Role == death.Role && s.Hook > death.Hook
+	}), err
 }
 
-// Vacate ends the seats that were issued for a hook which never started anybody. No agent has died. While somebody still performs the hook
-// that is left for later.
+// Vacate ends the seats that were issued for a hook which never started anybody. No agent has died. While
+// somebody still performs the hook that is left for later.
 func (e *Engine) Vacate(ctx context.Context, id string, hook int64) error {
 	if starting, err := e.starting(ctx, id, hook); err != nil || starting {
 		return err
@@ -239,8 +246,9 @@ func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool,
 			marked = true
 			c.Events = []task.Event{{
 				Time: e.Now(), Type: task.AgentStalled, Actor: task.ActorEngine,
-				Reason: "its agent lives, and neither its window nor TASK.md nor its branch has changed since " + task.FormatTime(since),
-				Data:   map[string]string{"status": string(t.Status), "since": task.FormatTime(since)},
+				Reason: "its agent lives, and neither its window nor TASK.md nor its branch has changed since " +
+					task.FormatTime(since),
+				Data: map[string]string{"status": string(t.Status), "since": task.FormatTime(since)},
 			}}
 		}
 		return c, nil

@@ -43,7 +43,9 @@ func TestDied_movesOnTheEvidenceThatTheAgentLeft(t *testing.T) {
 	}
 	wantText(t, "hooks", w.hands.done(), task.SpawnReviewer)
 	wantText(t, "status", string(w.task(id).Status), "agent-review")
-	if kept := w.load(id).Spent; !slices.ContainsFunc(kept, func(s task.Spent) bool { return s.Source == "## handoff" && s.Seq == out.Event.Seq }) {
+	if kept := w.load(id).Spent; !slices.ContainsFunc(kept, func(s task.Spent) bool {
+		return s.Source == "## handoff" && s.Seq == out.Event.Seq
+	}) {
 		t.Errorf("the handoff is not spent: %+v", kept)
 	}
 }
@@ -99,7 +101,9 @@ func TestDied_andACommandAtTheSameInstantMakeOneMove(t *testing.T) {
 		crew.Wait()
 		must(t, died)
 		must(t, asked)
-		moves := slices.DeleteFunc(w.events(id, ""), func(e task.Event) bool { return !e.IsMove() || e.To != "reviewing" })
+		moves := slices.DeleteFunc(w.events(id, ""), func(e task.Event) bool {
+			return !e.IsMove() || e.To != "reviewing"
+		})
 		if len(moves) != 1 || w.task(id).Status != "reviewing" || w.task(id).Counters.Get(task.CrashCount) != 0 {
 			t.Errorf("%d moves, the task is %+v", len(moves), w.task(id))
 		}
@@ -129,19 +133,22 @@ func TestDied_twiceInOneStatusLeadsToThePersonAndKeepsTheCount(t *testing.T) {
 	id := w.reach("working")
 	w.die(w.death(id, task.RoleWorker))
 	one := w.task(id)
-	if one.Status != "working" || !strings.Contains(one.Attention, "crash 1") || !strings.Contains(one.Attention, "orange task respawn") {
+	if one.Status != "working" || !strings.Contains(one.Attention, "crash 1") ||
+		!strings.Contains(one.Attention, "orange task respawn") {
 		t.Errorf("after the first crash the task is %+v", one)
 	}
 	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
 	must(t, err)
 	w.die(w.death(id, task.RoleWorker))
 	one = w.task(id)
-	if one.Status != "stuck" || one.Counters.Get(task.CrashCount) != 2 || !strings.Contains(one.Attention, "2 crashes") {
+	if one.Status != "stuck" || one.Counters.Get(task.CrashCount) != 2 ||
+		!strings.Contains(one.Attention, "2 crashes") {
 		t.Errorf("after the second crash the task is %+v", one)
 	}
 	wantText(t, "hooks", w.hands.done(), "spawn_agent kill_reviewer notify_worker")
 	crashed := w.events(id, task.AgentCrashed)
-	if len(crashed) != 2 || crashed[0].Data["last_words"] != "out of paper" || crashed[1].Crash != 2 || crashed[1].In != crashed[0].In || crashed[0].In == "" {
+	if len(crashed) != 2 || crashed[0].Data["last_words"] != "out of paper" || crashed[1].Crash != 2 ||
+		crashed[1].In != crashed[0].In || crashed[0].In == "" {
 		t.Errorf("the crashes are %+v", crashed)
 	}
 }
@@ -163,7 +170,8 @@ func TestRevive_startsADeadReviewerByItselfOnceAndNoWorker(t *testing.T) {
 	_, err := w.Revive(t.Context(), id)
 	must(t, err)
 	wantText(t, "hooks", w.hands.done(), task.SpawnReviewer)
-	if got := w.events(id, task.AgentRespawned); len(got) != 1 || got[0].Actor != task.ActorEngine || w.task(id).Attention != "" {
+	if got := w.events(id, task.AgentRespawned); len(got) != 1 || got[0].Actor != task.ActorEngine ||
+		w.task(id).Attention != "" {
 		t.Errorf("the events are %+v, the mark is %q", got, w.task(id).Attention)
 	}
 	busy := w.reach("working")
@@ -186,7 +194,8 @@ func TestStalled_isAMarkThatMovesNothing(t *testing.T) {
 		}
 	}
 	one := w.task(id)
-	if one.StalledAt.IsZero() || one.Status != "working" || one.Attention != "" || len(w.events(id, task.AgentStalled)) != 1 {
+	if one.StalledAt.IsZero() || one.Status != "working" || one.Attention != "" ||
+		len(w.events(id, task.AgentStalled)) != 1 {
 		t.Errorf("the task is %+v", one)
 	}
 	_, err := w.Stalled(t.Context(), id, time.Time{})
@@ -252,8 +261,8 @@ func TestTheSeatOfAnAttemptThatFailed_ends(t *testing.T) {
 	}
 }
 
-// Defect, found by the simulation: the death came between the start and the note of it, and the note gave the dead agent its seat back:
-// its death was met a second time.
+// Defect, found by the simulation: the death came between the start and the note of it, and the note gave the
+// dead agent its seat back: its death was met a second time.
 func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -266,7 +275,8 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 			return
 		}
 		s := w.load(id)
-		_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, Settled: []task.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
+		_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version,
+			Settled: []task.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
 		must(t, err)
 		death = watch.death(id, task.RoleWorker)
 		watch.die(death)
@@ -279,7 +289,8 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 	for range 2 {
 		watch.die(death)
 	}
-	if crashes := w.events(id, task.AgentCrashed); len(crashes) != 1 || crashes[0].Seq < w.events(id, task.AgentSpawned)[0].Seq {
+	if crashes := w.events(id, task.AgentCrashed); len(crashes) != 1 ||
+		crashes[0].Seq < w.events(id, task.AgentSpawned)[0].Seq {
 		t.Errorf("the history is %+v", w.events(id, ""))
 	}
 	if open, err := w.store.OpenSeats(t.Context(), id); err != nil || len(open) != 0 {
@@ -287,8 +298,8 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 	}
 }
 
-// Defect, found by the simulation: a start ended the agent that it replaces and was cut off before it was noted; a move took its place, and
-// the death of the replaced agent was told as if it had happened by itself.
+// Defect, found by the simulation: a start ended the agent that it replaces and was cut off before it was noted;
+// a move took its place, and the death of the replaced agent was told as if it had happened by itself.
 func TestDied_ofAnAgentWhoseSuccessorWasBegunHasNoConsequence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -66,16 +66,16 @@ func (w *stroll) observed(s task.Snapshot, events []task.Event) explore.Observed
 	return o
 }
 
-// followed says whether an agent is dead whose successor is owed: its death is overtaken. Any other one whose death nobody has told yet
-// counts as alive: what follows from that is still to come.
+// followed says whether an agent is dead whose successor is owed: its death is overtaken. Any other one whose
+// death nobody has told yet counts as alive: what follows from that is still to come.
 func (w *stroll) followed(seat task.Seat, s task.Snapshot) bool {
 	state, _ := w.law.def.State(s.Task.Status)
 	return slices.ContainsFunc(w.dead, func(a *agent) bool { return a.hook == seat.Hook }) &&
 		slices.ContainsFunc(s.Owed, func(h task.OwedHook) bool { return workflow.RoleIn(state, h.Hook) == seat.Role })
 }
 
-// look asks whether the explorer has met the task as it is now. What ends an agent or gives a workspace back is tried until it is done:
-// the explorer looks no sooner.
+// look asks whether the explorer has met the task as it is now. What ends an agent or gives a workspace back is
+// tried until it is done: the explorer looks no sooner.
 func (w *stroll) look() task.Task {
 	s, err := w.store.Load(here, w.id)
 	for ; err == nil && owesAnEnd(s.Owed); s, err = w.store.Load(here, w.id) {
@@ -136,7 +136,8 @@ type journey struct {
 	looks int
 }
 
-// walkAlone has a walk made in a world of its own, in which one program does everything, and tells what the walk found broken.
+// walkAlone has a walk made in a world of its own, in which one program does everything, and tells what the walk
+// found broken.
 func walkAlone(t *testing.T, of *law, seed, salt uint64, walk func(w *stroll)) {
 	t.Helper()
 	dir := quickDir(t)
@@ -154,7 +155,8 @@ func walkAlone(t *testing.T, of *law, seed, salt uint64, walk func(w *stroll)) {
 	must(t, os.RemoveAll(dir))
 	if s.broken != "" {
 		last := slices.DeleteFunc(slices.Clone(s.trace), mereLook)
-		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it again: ORANGE_SEED=%d go test ./internal/engine -run '%s'",
+		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it again: ORANGE_SEED=%d go test "+
+			"./internal/engine -run '%s'",
 			seed, s.broken, strings.Join(last[max(0, len(last)-60):], "\n"), seed, t.Name())
 	}
 }
@@ -188,7 +190,8 @@ func strained(t *testing.T, name string, text []byte, usual workflow.Usual, ever
 	return def
 }
 
-// roads are the workflows that are walked: those that ship, those that the explorer is tried on, and some that are made of them.
+// roads are the workflows that are walked: those that ship, those that the explorer is tried on, and some that
+// are made of them.
 func roads(t *testing.T) map[string]*workflow.Definition {
 	t.Helper()
 	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
@@ -228,11 +231,14 @@ func roads(t *testing.T) map[string]*workflow.Definition {
 // pushes says whether a workflow sends anything to a remote.
 func pushes(def *workflow.Definition) bool {
 	return slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
-		return slices.ContainsFunc(e.Hooks, func(h workflow.Hook) bool { return h.Action == task.PushBranch || h.Action == task.CreatePR })
+		return slices.ContainsFunc(e.Hooks, func(h workflow.Hook) bool {
+			return h.Action == task.PushBranch || h.Action == task.CreatePR
+		})
 	})
 }
 
-// One seed is one walk and always the same one: ORANGE_SEED=17 go test -run TestSimulation_meets.*/default ./internal/engine
+// One seed is one walk and always the same one: ORANGE_SEED=17 go test -run TestSimulation_meets.*/default
+// ./internal/engine
 func TestSimulation_meetsOnlyConfigurationsThatWereExplored(t *testing.T) {
 	t.Parallel()
 	common := readLaw(t)

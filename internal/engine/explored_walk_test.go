@@ -15,8 +15,9 @@ import (
 	"orange/internal/workflow"
 )
 
-// stroll is one task on its way through the real engine, with the real record, files and hands in the world of the simulation.
-// Nothing happens at once here: one thing comes after the other, so that after each it is plain how the task stands.
+// stroll is one task on its way through the real engine, with the real record, files and hands in the world of
+// the simulation. Nothing happens at once here: one thing comes after the other, so that after each it is plain
+// how the task stands.
 type stroll struct {
 	*sim
 	p      *process
@@ -28,7 +29,8 @@ type stroll struct {
 	met    map[int]bool    // configurations
 	failed map[string]bool // hooks that fail in this step
 	asleep bool            // the runner of hooks dies before it has begun
-	aim    map[string]bool // what there is outside of the document, by the key of the part that looks at it; nil where the dice say
+	// what there is outside of the document, by the key of the part that looks at it; nil where the dice say
+	aim map[string]bool
 }
 
 // runs performs hooks at once, or not at all.
@@ -49,10 +51,12 @@ func (w *stroll) fails(action string) bool {
 	return w.failed[action]
 }
 
-// seen is what is looked at outside of the document: anything may be there, and anything may be said of it. Where there is no worktree there is no git, and no check.
+// seen is what is looked at outside of the document: anything may be there, and anything may be said of it. Where
+// there is no worktree there is no git, and no check.
 type seen struct{ *stroll }
 
-func (w seen) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+func (w seen) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
 	out := map[string]decide.Fact{}
 	for _, p := range parts {
 		f := decide.Fact{Source: p.File + p.Glob + p.Check + p.Git, Found: "something else", Want: "mend it"}
@@ -187,7 +191,8 @@ func (w *stroll) step(t task.Task) {
 		pause(time.Duration(w.dice.IntN(400)) * time.Second)
 		w.tell(w.p, fmt.Sprintf("resumes: %v", e.Resume(here)))
 	case n < 38:
-		command := []string{workflow.MoveSpawn, workflow.MoveRequestChanges, workflow.MoveSpawn, workflow.MoveComplete, workflow.MoveCancel}[w.dice.IntN(5)]
+		command := []string{workflow.MoveSpawn, workflow.MoveRequestChanges, workflow.MoveSpawn,
+			workflow.MoveComplete, workflow.MoveCancel}[w.dice.IntN(5)]
 		_, err := e.Command(here, w.id, command, human, "because")
 		w.tell(w.p, fmt.Sprintf("hears of %s: %v", command, err))
 	default:
@@ -198,7 +203,8 @@ func (w *stroll) step(t task.Task) {
 // asksFor has somebody ask for a move that leads out of here, or for any other.
 func (w *stroll) asksFor(t task.Task) {
 	actor := w.actor()
-	req := task.Request{Task: w.id, To: w.law.def.States[w.dice.IntN(len(w.law.def.States))].Name, Actor: actor, Reason: "because"}
+	req := task.Request{Task: w.id, To: w.law.def.States[w.dice.IntN(len(w.law.def.States))].Name, Actor: actor,
+		Reason: "because"}
 	open := slices.DeleteFunc(decide.Open(w.law.def, t, actor), func(to task.Status) bool { // not to an end so soon
 		state, _ := w.law.def.State(to)
 		return state.Terminal && w.dice.IntN(10) > 0
@@ -223,7 +229,8 @@ func (w *stroll) perishes() {
 		return
 	}
 	a := alive[w.dice.IntN(len(alive))]
-	a.ending = []task.Ending{{}, {Known: true}, {Known: true, Status: 1}, {Known: true, Signal: 9}, {Unstarted: "no such program"}}[w.dice.IntN(5)]
+	a.ending = []task.Ending{{}, {Known: true}, {Known: true, Status: 1}, {Known: true, Signal: 9},
+		{Unstarted: "no such program"}}[w.dice.IntN(5)]
 	w.ends(a, true)
 	w.dead = append(w.dead, a)
 	if w.dice.IntN(4) > 0 {
@@ -242,7 +249,9 @@ func (w *stroll) tellsOne() {
 }
 
 func (w *stroll) respawns() {
-	_, err := w.p.engine.Respawn(here, w.id, func(_ task.Task, role string) (bool, error) { return w.living(w.id, role) != nil, nil }, human)
+	_, err := w.p.engine.Respawn(here, w.id, func(_ task.Task, role string) (bool, error) {
+		return w.living(w.id, role) != nil, nil
+	}, human)
 	w.tell(w.p, fmt.Sprintf("hears of a respawn: %v", err))
 }
 
@@ -256,7 +265,8 @@ func (w *stroll) redoes() {
 func (w *stroll) begins() {
 	births := w.law.def.Births
 	n := task.New{
-		Project: w.project, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Workflow: "any", Actor: human,
+		Project: w.project, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Workflow: "any",
+		Actor:  human,
 		Status: births[w.dice.IntN(len(births))].To, Spawn: w.dice.IntN(2) == 0,
 	}
 	if w.law.def.PlanFile != nil && w.dice.IntN(3) == 0 {

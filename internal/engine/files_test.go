@@ -26,7 +26,8 @@ func TestAStatusThatAnAgentWrites_isPutBackAndToldOnce(t *testing.T) {
 		}
 	}
 	told := w.events(id, task.DocumentRestored)
-	if len(told) != 2 || told[0].Data["field"] != "status" || told[0].Data["found"] != "done" || told[0].Data["kept"] != "working" {
+	if len(told) != 2 || told[0].Data["field"] != "status" || told[0].Data["found"] != "done" ||
+		told[0].Data["kept"] != "working" {
 		t.Errorf("the history tells %+v", told)
 	}
 	if text := w.document(id); !strings.Contains(text, "\nstatus: working\n") {
@@ -42,14 +43,16 @@ func TestATaskThatIsBornWithAWorkspace_hasNobodyElsesHandInItsHeader(t *testing.
 			t.Parallel()
 			w := newWorld(t)
 			w.runner.dead = true // whoever looks comes before the runner
-			out, err := w.Create(t.Context(), task.New{Project: w.desk.project, Summary: "x", Status: status, Workflow: "default", Actor: human})
+			out, err := w.Create(t.Context(), task.New{Project: w.desk.project, Summary: "x", Status: status,
+				Workflow: "default", Actor: human})
 			must(t, err)
 			s, _, err := w.Refresh(t.Context(), out.Task.ID)
 			must(t, err)
 			if told := w.events(s.Task.ID, task.DocumentRestored); len(told) != 0 {
 				t.Errorf("the history tells of %+v", told)
 			}
-			if text := w.document(s.Task.ID); s.Task.Workspace != "" && !strings.Contains(text, "\nworkspace: "+s.Task.Workspace+"\n") {
+			if text := w.document(s.Task.ID); s.Task.Workspace != "" &&
+				!strings.Contains(text, "\nworkspace: "+s.Task.Workspace+"\n") {
 				t.Errorf("the document shows\n%s", text)
 			}
 		})
@@ -63,7 +66,8 @@ func TestAStaleHeader_isRenewedInSilence(t *testing.T) {
 	old := w.document(id)
 	w.write(id, plan)
 	w.move(id, "working", worker)
-	must(t, os.WriteFile(w.files.Document("garden", id), []byte(old+plan), 0o644)) // saved by an editor that read it before the move
+	// saved by an editor that read it before the move
+	must(t, os.WriteFile(w.files.Document("garden", id), []byte(old+plan), 0o644))
 	before := len(w.events(id, ""))
 	s, _, err := w.Refresh(t.Context(), id)
 	must(t, err)
@@ -87,7 +91,8 @@ func TestWhatPeopleMaySetInTheHeader_isTakenOver(t *testing.T) {
 		must(t, err)
 	}
 	got := w.task(id)
-	if got.Summary != "paint the gate: blue" || got.Harness != "pi" || got.ReviewEffort != "high" || got.ReviewHarness != "codex" {
+	if got.Summary != "paint the gate: blue" || got.Harness != "pi" || got.ReviewEffort != "high" ||
+		got.ReviewHarness != "codex" {
 		t.Errorf("the task is %+v", got)
 	}
 	if told := w.events(id, task.Updated); len(told) != 1 || told[0].Data["harness"] != "pi" || len(told[0].Data) != 3 {
@@ -179,7 +184,8 @@ func TestUpdate_changesSummaryAndBranchWithoutAMove(t *testing.T) {
 		t.Errorf("the task is %+v", got)
 	}
 	other := w.create("second", false).Task.ID
-	if _, err := w.Update(t.Context(), other, task.Update{Branch: &branch, Actor: human}); err == nil || !strings.Contains(err.Error(), id) {
+	if _, err := w.Update(t.Context(), other, task.Update{Branch: &branch, Actor: human}); err == nil ||
+		!strings.Contains(err.Error(), id) {
 		t.Errorf("the branch of another task: %v", err)
 	}
 }
@@ -207,7 +213,8 @@ func TestUpdate_hasTheSessionFollowTheBranch(t *testing.T) {
 		must(t, err)
 		told, _, err := task.Fold(events)
 		if err != nil || told.Branch != got.Branch || told.Session != got.Session && got.Session != before {
-			t.Errorf("the history tells of %q on %q, the record of %q on %q (%v)", told.Session, told.Branch, got.Session, got.Branch, err)
+			t.Errorf("the history tells of %q on %q, the record of %q on %q (%v)", told.Session, told.Branch,
+				got.Session, got.Branch, err)
 		}
 		return got
 	}
@@ -247,11 +254,14 @@ func TestWhatPeopleWriteWhileTheHeaderIsRenewed_isNotLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("planning")
-	w.Mirror = &lateHand{Mirror: w.files, write: func() { w.edit(id, "\nsummary: \"mend the gate\"\n", "\nsummary: \"paint the gate\"\n") }}
+	w.Mirror = &lateHand{Mirror: w.files, write: func() {
+		w.edit(id, "\nsummary: \"mend the gate\"\n", "\nsummary: \"paint the gate\"\n")
+	}}
 	w.write(id, plan)
 	w.move(id, "working", worker)
 	wantText(t, "summary", w.task(id).Summary, "paint the gate")
-	if text := w.document(id); !strings.Contains(text, "\nstatus: working\n") || !strings.Contains(text, "\nsummary: \"paint the gate\"\n") {
+	if text := w.document(id); !strings.Contains(text, "\nstatus: working\n") ||
+		!strings.Contains(text, "\nsummary: \"paint the gate\"\n") {
 		t.Errorf("the document shows\n%s", text)
 	}
 }

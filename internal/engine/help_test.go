@@ -67,8 +67,10 @@ func (w *world) another() *world {
 	other := *w
 	other.store, other.runner = store, &runner{}
 	other.Engine = &engine.Engine{
-		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Projections: w.files, Rules: rules, Desk: w.desk, Merger: w.desk, Forge: w.desk, Performer: w.hands, Facts: w.desk,
-		Runner: other.runner, Witness: witness{}, Environments: w.environments, Now: w.clock.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
+		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Projections: w.files,
+		Rules: rules, Desk: w.desk, Merger: w.desk, Forge: w.desk, Performer: w.hands, Facts: w.desk,
+		Runner: other.runner, Witness: witness{}, Environments: w.environments, Now: w.clock.Now,
+		Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
 	}
 	other.runner.engine = other.Engine
 	if w.hands.engine == nil {
@@ -101,7 +103,8 @@ type witness struct{}
 
 func (witness) LastWords(context.Context, task.Death) (string, error) { return "out of paper", nil }
 
-// runner performs hooks at once, or is dead and does nothing. A crash of the hands ends it without a word, as it would a process.
+// runner performs hooks at once, or is dead and does nothing. A crash of the hands ends it without a word, as it
+// would a process.
 type runner struct {
 	engine *engine.Engine
 	dead   bool
@@ -172,7 +175,8 @@ func (d *desk) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {
 }
 
 // Look answers what gates ask git for, as the tip and the files say.
-func (d *desk) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+func (d *desk) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	out := map[string]decide.Fact{}
@@ -194,7 +198,8 @@ func (d *desk) Look(_ context.Context, t task.Task, _ *workflow.Definition, part
 	return out, nil
 }
 
-func (d *desk) Merge(ctx context.Context, _ task.Task, commit, _ string, still func(context.Context) error) (merged, how string, err error) {
+func (d *desk) Merge(ctx context.Context, _ task.Task, commit, _ string, still func(context.Context) error) (
+	merged, how string, err error) {
 	if err := still(ctx); err != nil {
 		return "", "", err
 	}
@@ -212,7 +217,9 @@ func (d *desk) Find(context.Context, string, string) ([]task.PullRequest, error)
 }
 
 func (d *desk) Standing(_ context.Context, _ string, addresses []string) ([]task.PullRequest, error) {
-	return slices.DeleteFunc(slices.Clone(d.requests), func(pr task.PullRequest) bool { return !slices.Contains(addresses, pr.URL) }), d.unreachable
+	return slices.DeleteFunc(slices.Clone(d.requests), func(pr task.PullRequest) bool {
+		return !slices.Contains(addresses, pr.URL)
+	}), d.unreachable
 }
 
 func (d *desk) Project(string) (task.Project, error) { return d.project, nil }
@@ -272,7 +279,8 @@ func effectOf(job task.Job, number int) task.Effect {
 	session := "session of " + job.Task.ID
 	switch job.Hook.Action {
 	case task.SpawnAgent, task.SpawnReviewer:
-		return task.Effect{Session: &session, Seat: &task.Seat{PID: 1000 + number, Began: "then"}, Events: []task.Event{{Type: task.AgentSpawned}}}
+		return task.Effect{Session: &session, Seat: &task.Seat{PID: 1000 + number, Began: "then"},
+			Events: []task.Event{{Type: task.AgentSpawned}}}
 	case task.KillSession:
 		none := ""
 		return task.Effect{Session: &none, EndSeats: []string{task.EveryRole}}
@@ -452,7 +460,8 @@ func (w *world) everything() string {
 	db, err := sql.Open("sqlite", source.String())
 	must(w.t, err)
 	defer db.Close()
-	for _, table := range []string{"tasks", "events", "hooks", "spent", "entries", "leases", "seats", "waiters", "notices", "renderings", "workflows"} {
+	for _, table := range []string{"tasks", "events", "hooks", "spent", "entries", "leases", "seats", "waiters",
+		"notices", "renderings", "workflows"} {
 		fmt.Fprintf(&out, "== %s\n", table)
 		w.rows(db, table, &out)
 	}

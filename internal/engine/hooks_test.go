@@ -105,7 +105,8 @@ func (w *world) work(hook string) string {
 	must(w.t, os.MkdirAll(dir, 0o755))
 	must(w.t, os.WriteFile(filepath.Join(dir, "office.yml"), []byte(strings.Replace(office, "HOOK", hook, 1)), 0o644))
 	out, err := w.Create(w.t.Context(), task.New{
-		Project: w.desk.project, Branch: "fix", Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Workflow: "office", Actor: human,
+		Project: w.desk.project, Branch: "fix", Summary: "mend the gate", Harness: "claude",
+		ReviewHarness: "codex", Workflow: "office", Actor: human,
 	})
 	must(w.t, err)
 	w.move(out.Task.ID, "busy", human)
@@ -192,7 +193,8 @@ func TestRequestPR_pushesAndNotesThePullRequest(t *testing.T) {
 	out, err := w.RequestPR(t.Context(), id, human)
 	must(t, err)
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "push_branch=done create_pr=done")
-	if out.Moved || out.Event.Type != task.PRRequested || out.Event.Actor != task.RoleHuman || out.Task.Status != "working" {
+	if out.Moved || out.Event.Type != task.PRRequested || out.Event.Actor != task.RoleHuman ||
+		out.Task.Status != "working" {
 		t.Errorf("the outcome is %+v", out)
 	}
 	for _, have := range []task.Task{out.Task, w.task(id)} {
@@ -232,7 +234,8 @@ func TestRequestPR_isRefusedWhereItMakesNoSense(t *testing.T) {
 	w.move(over, "cancelled", human)
 	w.Merger = behind{w.desk}
 	seen.jobs = nil
-	for id, says := range map[string]string{waiting: "nobody has worked on the branch", over: "one that is", bare: "commit the work there first"} {
+	for id, says := range map[string]string{waiting: "nobody has worked on the branch", over: "one that is",
+		bare: "commit the work there first"} {
 		before := w.task(id)
 		_, err := w.RequestPR(t.Context(), id, human)
 		var refused *decide.Rejection

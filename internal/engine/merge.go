@@ -14,16 +14,17 @@ import (
 	"orange/internal/workflow"
 )
 
-// Keys in the data of a merge's begin under which stand the commit that is merged, and what git said then, so that a merge which is run
-// again after it was cut short can still be judged: once the branch is merged, git says something else of it.
+// Keys in the data of a merge's begin under which stand the commit that is merged, and what git said then, so
+// that a merge which is run again after it was cut short can still be judged: once the branch is merged, git says
+// something else of it.
 const (
 	dataGit    = "git"
 	dataCommit = "commit"
 )
 
-// Merge merges the commit of the task's branch that the decision was about into the project's default branch and then moves the task.
-// Where its pull request is merged already, nothing is merged here; where that is open, the answer is a *decide.Rejection.
-// It decides first; run again after it was cut short, it goes on.
+// Merge merges the commit of the task's branch that the decision was about into the project's default branch and
+// then moves the task. Where its pull request is merged already, nothing is merged here; where that is open, the
+// answer is a *decide.Rejection. It decides first; run again after it was cut short, it goes on.
 func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (task.Outcome, string, error) {
 	to, err := e.target(ctx, id, workflow.MoveMerge)
 	if err != nil {
@@ -46,14 +47,16 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 		return task.Outcome{Task: s.Task}, "already merged", nil
 	}
 	aside := ""
-	if !m.Local && begun == nil && (refused == nil || rejection.Code == decide.GateUnmet) { // what was merged here already is not for GitHub to merge
+	// what was merged here already is not for GitHub to merge
+	if !m.Local && begun == nil && (refused == nil || rejection.Code == decide.GateUnmet) {
 		pr, known, err := e.requested(ctx, s.Task)
 		switch {
 		case err != nil && refused == nil:
 			return task.Outcome{}, "", err
 		case err == nil && known && pr.State == task.PRMerged:
 			return e.mergedThere(ctx, s, req, pr, evidence)
-		case err == nil && known && pr.State == task.PROpen && (refused == nil || rejection.Moved): // whoever merges it there answers for what has moved
+		// whoever merges it there answers for what has moved
+		case err == nil && known && pr.State == task.PROpen && (refused == nil || rejection.Moved):
 			return task.Outcome{}, "", e.stillOpen(ctx, s.Task, req, pr)
 		case known:
 			aside = "; its pull request " + pr.URL + " is closed and was not merged"
@@ -78,13 +81,15 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 }
 
 // mergeHere notes which commit is merged and what git says of the branch before, merges it, and moves the task.
-func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, strategy string, git *known) (task.Outcome, string, error) {
+func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, strategy string,
+	git *known) (task.Outcome, string, error) {
 	text, err := json.Marshal(git.facts)
 	if err != nil {
 		return task.Outcome{}, "", fmt.Errorf("note what git says: %w", err)
 	}
 	if git.subject.Commit == "" { // else it would be whatever the branch holds by then
-		return task.Outcome{}, "", fmt.Errorf("cannot merge task %s: its branch could not be read: %s", t.ID, cmp.Or(git.subject.Trouble, "it has no commit yet"))
+		return task.Outcome{}, "", fmt.Errorf("cannot merge task %s: its branch could not be read: %s", t.ID,
+			cmp.Or(git.subject.Trouble, "it has no commit yet"))
 	}
 	data := map[string]string{"branch": t.Branch, dataCommit: git.subject.Commit}
 	if len(git.facts) > 0 {
@@ -132,7 +137,8 @@ func unmoved(now, judged task.Task) error {
 	if now.Status == judged.Status && now.EnteredAt.Equal(judged.EnteredAt) && now.Subject == judged.Subject {
 		return nil
 	}
-	return task.Notef(task.ErrConflict, "cannot merge task %s: somebody moved it meanwhile, and it is %q now; nothing was merged; look at it and try again",
+	return task.Notef(task.ErrConflict, "cannot merge task %s: somebody moved it meanwhile, and it is %q now; "+
+		"nothing was merged; look at it and try again",
 		judged.ID, now.Status)
 }
 
@@ -188,5 +194,6 @@ func (e *Engine) worthMerging(ctx context.Context, t task.Task, commit string) e
 		return err
 	}
 	return fmt.Errorf("cannot merge task %s: its branch %q holds no commit that the default branch has not; "+
-		"commit the work there, or, if it was merged by other means, finish it with orange task update --status", t.ID, t.Branch)
+		"commit the work there, or, if it was merged by other means, finish it with orange task update --status",
+		t.ID, t.Branch)
 }

@@ -38,7 +38,8 @@ type branch struct {
 
 func (b *branch) Ahead(context.Context, task.Task, string) (bool, error) { return !b.merged, nil }
 
-func (b *branch) Merge(ctx context.Context, _ task.Task, _, _ string, still func(context.Context) error) (commit, how string, err error) {
+func (b *branch) Merge(ctx context.Context, _ task.Task, _, _ string,
+	still func(context.Context) error) (commit, how string, err error) {
 	if b.meanwhile != nil {
 		b.meanwhile()
 	}
@@ -58,15 +59,18 @@ func (b *branch) Tip(context.Context, task.Task) (string, error) { return "beef"
 
 func (b *branch) Within(context.Context, task.Task, string) (bool, error) { return true, nil }
 
-func (b *branch) Look(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+func (b *branch) Look(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
 	out := map[string]decide.Fact{}
 	for _, p := range parts {
-		out[p.Key()] = decide.Fact{Holds: !b.merged, Source: "git ahead", Digest: "of three commits", Text: "ahead 3", Found: "no commit of its own", Want: "commit"}
+		out[p.Key()] = decide.Fact{Holds: !b.merged, Source: "git ahead", Digest: "of three commits",
+			Text: "ahead 3", Found: "no commit of its own", Want: "commit"}
 	}
 	return out, nil
 }
 
-// Defect: the move was judged again after the merge, when git says something else of the branch: it was in main, and its task could not move.
+// Defect: the move was judged again after the merge, when git says something else of the branch: it was in main,
+// and its task could not move.
 func TestMerge_movesTheTaskOnWhatGitSaidBeforeIt(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]bool{"at once": false, "run again after it was cut short": true} {

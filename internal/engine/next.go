@@ -11,9 +11,10 @@ import (
 )
 
 // Next asks for the one move that the evidence supports, and says in the history what it rests on.
-// With override it asks, for a person and with a reason, for the move that the workflow lets be overridden: the one to the status to,
-// or the only one there is where to is empty.
-func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status, reason string) (task.Outcome, error) {
+// With override it asks, for a person and with a reason, for the move that the workflow lets be overridden: the
+// one to the status to, or the only one there is where to is empty.
+func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status,
+	reason string) (task.Outcome, error) {
 	if err := e.finishOwed(ctx, id, actor); err != nil {
 		return task.Outcome{}, err
 	}
@@ -49,14 +50,16 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 }
 
 // Redo takes a task back to a state that its workflow lets begin anew.
-func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (task.Outcome, error) {
+func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (
+	task.Outcome, error) {
 	if err := e.finishOwed(ctx, id, actor); err != nil {
 		return task.Outcome{}, err
 	}
 	needs := func(def *workflow.Definition, _ task.Task) (*workflow.Definition, []workflow.Part) {
 		return def, decide.NeedsOnEntry(def, to)
 	}
-	t, err := e.decided(ctx, id, to, needs, func(def *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
+	t, err := e.decided(ctx, id, to, needs, func(def *workflow.Definition, s task.Snapshot,
+		evidence decide.Evidence) (*task.Change, error) {
 		events, err := e.Index.Events(ctx, id, 0)
 		if err != nil {
 			return nil, err
@@ -80,9 +83,11 @@ func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task
 	return e.conclude(ctx, t, t.Seq, actor)
 }
 
-// Migrate gives a task the rules of a workflow as it stands now. Status says which of its states stands for which of the present one's;
-// one that it does not name stands for itself. A task that has these rules already is left as it is.
-func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.Status]task.Status, actor task.Actor) (task.Outcome, error) {
+// Migrate gives a task the rules of a workflow as it stands now. Status says which of its states stands for which
+// of the present one's; one that it does not name stands for itself. A task that has these rules already is left
+// as it is.
+func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.Status]task.Status,
+	actor task.Actor) (task.Outcome, error) {
 	def, err := e.Rules.Named(ctx, name)
 	if err != nil {
 		return task.Outcome{}, err
@@ -97,7 +102,8 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 	needs := func(_ *workflow.Definition, t task.Task) (*workflow.Definition, []workflow.Part) {
 		return def, decide.NeedsOnEntry(def, into(t.Status)) // what the rules want to know that the task comes to
 	}
-	t, err := e.decided(ctx, id, "", needs, func(_ *workflow.Definition, s task.Snapshot, evidence decide.Evidence) (*task.Change, error) {
+	t, err := e.decided(ctx, id, "", needs, func(_ *workflow.Definition, s task.Snapshot,
+		evidence decide.Evidence) (*task.Change, error) {
 		if moved = s.Task.Workflow.Digest != def.Digest || into(s.Task.Status) != s.Task.Status; !moved {
 			return nil, nil
 		}
@@ -113,10 +119,11 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 	return e.announce(ctx, t, t.Seq)
 }
 
-// decided looks at a task's whole document, and at the parts that needs names, with the workflow that they are of, on the way to a status
-// (empty where the task is not moved); it decides on a change
-// and commits it, until nobody else was faster. A nil change commits nothing.
-func (e *Engine) decided(ctx context.Context, id string, to task.Status, needs func(*workflow.Definition, task.Task) (*workflow.Definition, []workflow.Part),
+// decided looks at a task's whole document, and at the parts that needs names, with the workflow that they are
+// of, on the way to a status (empty where the task is not moved); it decides on a change and commits it, until
+// nobody else was faster. A nil change commits nothing.
+func (e *Engine) decided(ctx context.Context, id string, to task.Status,
+	needs func(*workflow.Definition, task.Task) (*workflow.Definition, []workflow.Part),
 	build func(*workflow.Definition, task.Snapshot, decide.Evidence) (*task.Change, error),
 ) (task.Task, error) {
 	for range maxConflicts {
@@ -146,7 +153,8 @@ func (e *Engine) decided(ctx context.Context, id string, to task.Status, needs f
 		}
 		return t, err
 	}
-	return task.Task{}, task.Notef(task.ErrConflict, "cannot change task %s: others change it all the time; try again", id)
+	return task.Task{}, task.Notef(task.ErrConflict,
+		"cannot change task %s: others change it all the time; try again", id)
 }
 
 // noRoom is the error of a task that needs a workspace now, and cannot wait for one in a queue.
@@ -159,5 +167,6 @@ func (e *Engine) noRoom(ctx context.Context, t task.Task) error {
 	if err != nil {
 		return err
 	}
-	return task.Notef(task.ErrPoolFull, "cannot give task %s a workspace: %s", t.ID, task.DescribeHolders(project, holders))
+	return task.Notef(task.ErrPoolFull, "cannot give task %s a workspace: %s", t.ID,
+		task.DescribeHolders(project, holders))
 }

@@ -11,7 +11,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// RequestPR has the task's branch pushed and a pull request opened for it, and waits for that a while. A refusal is a *decide.Rejection.
+// RequestPR has the task's branch pushed and a pull request opened for it, and waits for that a while. A refusal
+// is a *decide.Rejection.
 func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (task.Outcome, error) {
 	if err := e.finishOwed(ctx, id, actor); err != nil {
 		return task.Outcome{}, err
@@ -46,13 +47,15 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (ta
 	return out, err
 }
 
-// requested is the task's pull request as it stands, known is false where it has none. The one on record is asked for by its address.
-// Where that was closed, or none is on record, those of the branch are looked at: an open one counts, and one that was merged with
-// the very commit. What comes from another repository is a stranger's, unless it has that commit: the name alone may have been used before.
+// requested is the task's pull request as it stands, known is false where it has none. The one on record is asked
+// for by its address. Where that was closed, or none is on record, those of the branch are looked at: an open one
+// counts, and one that was merged with the very commit. What comes from another repository is a stranger's,
+// unless it has that commit: the name alone may have been used before.
 func (e *Engine) requested(ctx context.Context, t task.Task) (pr task.PullRequest, known bool, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("cannot tell whether task %s has a pull request: %w; try again, or merge here all the same: orange task merge %s --local", t.ID, err, t.ID)
+			err = fmt.Errorf("cannot tell whether task %s has a pull request: %w; try again, or merge here "+
+				"all the same: orange task merge %s --local", t.ID, err, t.ID)
 		}
 	}()
 	if t.PRURL != "" {
@@ -96,7 +99,8 @@ func (e *Engine) stillOpen(ctx context.Context, t task.Task, req task.Request, p
 }
 
 // mergedThere moves a task whose pull request is merged. The default branch here is left as it is.
-func (e *Engine) mergedThere(ctx context.Context, s task.Snapshot, req task.Request, pr task.PullRequest, evidence decide.Evidence) (task.Outcome, string, error) {
+func (e *Engine) mergedThere(ctx context.Context, s task.Snapshot, req task.Request, pr task.PullRequest,
+	evidence decide.Evidence) (task.Outcome, string, error) {
 	req.Reason, req.Override = decide.PREnd(pr), false
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
@@ -130,7 +134,8 @@ func (e *Engine) landed(ctx context.Context, req task.Request, pr task.PullReque
 	}
 	if !within {
 		return fmt.Errorf("cannot finish task %s: its branch %q has work that %s was merged without; "+
-			"open another pull request for it (orange task create-pr %s), or merge it here: orange task merge %s --local",
+			"open another pull request for it (orange task create-pr %s), or merge it here: orange task merge "+
+			"%s --local",
 			s.Task.ID, s.Task.Branch, pr.URL, s.Task.ID, s.Task.ID)
 	}
 	_, err = e.change(ctx, req.Task, func(s task.Snapshot) (*task.Change, error) {
@@ -156,8 +161,8 @@ func (e *Engine) landed(ctx context.Context, req task.Request, pr task.PullReque
 // PRSeen takes over how a task's open pull request was found. What its checks come to is noted when that is new.
 // Its end is put on record, and the move that the workflow wants of it is made, in one step.
 // It answers what people should be told; empty where nothing is new. However many tell of it, one of them is told.
-// While hooks are owed that may still do something, and while evidence is being found out, nothing is done: whoever tells asks again.
-// The hooks of the move are set going and not waited for.
+// While hooks are owed that may still do something, and while evidence is being found out, nothing is done:
+// whoever tells asks again. The hooks of the move are set going and not waited for.
 func (e *Engine) PRSeen(ctx context.Context, id string, pr task.PullRequest) (told string, err error) {
 	ctx = context.WithoutCancel(ctx)
 	if pr.State == task.PROpen {
@@ -172,7 +177,8 @@ func (e *Engine) PRSeen(ctx context.Context, id string, pr task.PullRequest) (to
 			return told, err
 		}
 	}
-	return "", task.Notef(task.ErrConflict, "cannot note the end of the pull request of task %s: others change it all the time; try again", id)
+	return "", task.Notef(task.ErrConflict,
+		"cannot note the end of the pull request of task %s: others change it all the time; try again", id)
 }
 
 // prChecked notes what the checks of the task's pull request come to, where the history has something else.
@@ -180,12 +186,14 @@ func (e *Engine) prChecked(ctx context.Context, id string, pr task.PullRequest) 
 	noted := false
 	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
 		events, err := e.Index.Events(ctx, id, 0)
-		noted = err == nil && s.Task.Live && s.Task.PRURL == pr.URL && pr.Checks != "" && task.ChecksOf(events, pr.URL) != pr.Checks
+		noted = err == nil && s.Task.Live && s.Task.PRURL == pr.URL && pr.Checks != "" &&
+			task.ChecksOf(events, pr.URL) != pr.Checks
 		if !noted {
 			return nil, err
 		}
 		return &task.Change{Task: s.Task, Expect: s.Task.Version, Events: []task.Event{{
-			Time: e.Now(), Type: task.PRChecked, Actor: task.ActorEngine, Data: map[string]string{"url": pr.URL, task.DataChecks: pr.Checks},
+			Time: e.Now(), Type: task.PRChecked, Actor: task.ActorEngine, Data: map[string]string{
+				"url": pr.URL, task.DataChecks: pr.Checks},
 		}}}, nil
 	})
 	if errors.Is(err, task.ErrNotFound) {
@@ -247,7 +255,8 @@ func (e *Engine) unmerged(ctx context.Context, t task.Task, pr task.PullRequest)
 }
 
 // commitPR commits what follows from a pull request's end and has its hooks performed.
-func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s task.Snapshot, evidence decide.Evidence, pr task.PullRequest, against string) (string, error) {
+func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s task.Snapshot,
+	evidence decide.Evidence, pr task.PullRequest, against string) (string, error) {
 	_, size, err := e.wordOf(s.Task.Project)
 	if err != nil {
 		return "", err

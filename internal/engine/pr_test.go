@@ -49,8 +49,10 @@ func TestMerge_ofAMergedPullRequestMergesNothingHere(t *testing.T) {
 	out, how, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
 	have := w.task(id)
-	if have.Status != "done" || have.PRState != task.PRMerged || w.desk.merged != 0 || out.Event.Reason != "merged as pull request "+address {
-		t.Errorf("the task is %q with its pull request %s, %d merges, because %q", have.Status, have.PRState, w.desk.merged, out.Event.Reason)
+	if have.Status != "done" || have.PRState != task.PRMerged || w.desk.merged != 0 ||
+		out.Event.Reason != "merged as pull request "+address {
+		t.Errorf("the task is %q with its pull request %s, %d merges, because %q", have.Status, have.PRState,
+			w.desk.merged, out.Event.Reason)
 	}
 	if !strings.Contains(how, address) || !strings.Contains(how, "fetch it") {
 		t.Errorf("it says %q", how)
@@ -70,7 +72,8 @@ func TestMerge_ofAMergedPullRequestGoesOnWhereItWasCutShort(t *testing.T) {
 	def, err := w.Rules.Pinned(t.Context(), s.Task.Workflow)
 	must(t, err)
 	c := decide.Landed(def, s.Task, pull(task.PRMerged), false, nil, human, w.clock.Now())
-	c, err = decide.Inputs{Ask: decide.AskLanded}.By(human).About(pull(task.PRMerged), false).Keep(def, s, decide.Evidence{}, c)
+	c, err = decide.Inputs{Ask: decide.AskLanded}.By(human).About(pull(task.PRMerged), false).Keep(def, s,
+		decide.Evidence{}, c)
 	must(t, err)
 	_, err = w.store.Commit(t.Context(), c)
 	must(t, err)
@@ -111,9 +114,11 @@ func TestMerge_isLocalWhereNoPullRequestStandsForIt(t *testing.T) {
 		pr   task.PullRequest
 		says string
 	}{
-		"closed":                       {pull(task.PRClosed), "is closed and was not merged"},
-		"merged under the name before": {task.PullRequest{URL: "https://other", State: task.PRMerged, Commit: "old"}, "merged"},
-		"a stranger's":                 {task.PullRequest{URL: "https://other", State: task.PROpen, Commit: "old", Foreign: true}, "merged"},
+		"closed": {pull(task.PRClosed), "is closed and was not merged"},
+		"merged under the name before": {
+			task.PullRequest{URL: "https://other", State: task.PRMerged, Commit: "old"}, "merged"},
+		"a stranger's": {
+			task.PullRequest{URL: "https://other", State: task.PROpen, Commit: "old", Foreign: true}, "merged"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -139,7 +144,8 @@ func TestMerge_thatCannotAskForPullRequestsSaysSoAndNamesLocal(t *testing.T) {
 	id := w.reach("reviewing")
 	w.desk.unreachable = errors.New("no network")
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
-	if err == nil || !strings.Contains(err.Error(), "no network") || !strings.Contains(err.Error(), "--local") || w.desk.merged != 0 {
+	if err == nil || !strings.Contains(err.Error(), "no network") || !strings.Contains(err.Error(), "--local") ||
+		w.desk.merged != 0 {
 		t.Errorf("the error is %v, after %d merges", err, w.desk.merged)
 	}
 	_, _, err = w.Merge(t.Context(), id, task.Merge{Local: true}, human)
@@ -172,7 +178,8 @@ func TestPRSeen_movesTheTaskAsTheWorkflowSays(t *testing.T) {
 			told, err := w.PRSeen(t.Context(), id, pull(tt.state))
 			must(t, err)
 			have := w.task(id)
-			if have.Status != tt.to || have.PRState != tt.state || have.Workspace != "" || len(w.events(id, tt.event)) != 1 || w.finished(id) == 0 {
+			if have.Status != tt.to || have.PRState != tt.state || have.Workspace != "" ||
+				len(w.events(id, tt.event)) != 1 || w.finished(id) == 0 {
 				t.Errorf("the task is %+v, its history %+v", have, w.events(id, ""))
 			}
 			if !strings.Contains(told, address) || !strings.Contains(told, string(tt.to)) {
@@ -193,7 +200,8 @@ func TestPRSeen_thatTheWorkflowRefusesIsNotedOnce(t *testing.T) {
 	told, err := w.PRSeen(t.Context(), id, pull(task.PRMerged))
 	must(t, err)
 	have := w.task(id)
-	if have.Status != "working" || have.PRState != task.PRMerged || !strings.Contains(have.Attention, "could not be moved") || told != have.Attention {
+	if have.Status != "working" || have.PRState != task.PRMerged ||
+		!strings.Contains(have.Attention, "could not be moved") || told != have.Attention {
 		t.Errorf("the task is %q with the mark %q; people are told %q", have.Status, have.Attention, told)
 	}
 	if again, err := w.PRSeen(t.Context(), id, pull(task.PRMerged)); err != nil || again != "" {
@@ -235,7 +243,8 @@ func TestMerge_ofAPullRequestWithAnotherHeadMarksTheTaskInTheMoveItself(t *testi
 	_, said, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
 	have := w.task(id)
-	if moves := w.events(id, task.StatusChanged); have.Status != "done" || have.Attention != mark || !strings.HasSuffix(said, mark) || moves[len(moves)-1].Seq != have.Seq {
+	if moves := w.events(id, task.StatusChanged); have.Status != "done" || have.Attention != mark ||
+		!strings.HasSuffix(said, mark) || moves[len(moves)-1].Seq != have.Seq {
 		t.Errorf("the task is %q with the mark %q; its person is told %q", have.Status, have.Attention, said)
 	}
 }
@@ -247,7 +256,8 @@ func TestPRSeen_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
 	w.desk.beyond = true
 	_, err := w.PRSeen(t.Context(), id, pull(task.PRMerged))
 	must(t, err)
-	if have := w.task(id); have.Status != "reviewing" || !strings.Contains(have.Attention, "has work that it was merged without") {
+	if have := w.task(id); have.Status != "reviewing" ||
+		!strings.Contains(have.Attention, "has work that it was merged without") {
 		t.Errorf("the task is %q with the mark %q", have.Status, have.Attention)
 	}
 }
@@ -319,7 +329,8 @@ func TestPRSeen_notesWhatTheChecksComeToWhenThatIsNew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("reviewing")
-	for _, checks := range []string{task.ChecksNone, task.ChecksPending, task.ChecksPending, task.ChecksFail, task.ChecksFail, ""} {
+	for _, checks := range []string{task.ChecksNone, task.ChecksPending, task.ChecksPending, task.ChecksFail,
+		task.ChecksFail, ""} {
 		pr := pull(task.PROpen)
 		pr.Checks = checks
 		told, err := w.PRSeen(t.Context(), id, pr)

@@ -21,9 +21,9 @@ type Projections interface {
 	Project(t task.Task, file string, text []byte) error
 }
 
-// project makes the files that the task's workflow projects equal to its history. What other hands have made of one is kept,
-// told, and put back; what it showed before is merely old. The caller holds the lock of the task's files.
-// It answers the record and the history as they then are.
+// project makes the files that the task's workflow projects equal to its history. What other hands have made of
+// one is kept, told, and put back; what it showed before is merely old. The caller holds the lock of the task's
+// files. It answers the record and the history as they then are.
 func (e *Engine) project(ctx context.Context, s task.Snapshot, lines []string) (task.Snapshot, []string, error) {
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil || len(def.Projections) == 0 {
@@ -65,7 +65,8 @@ type history struct {
 	books  []*workflow.Definition // the present one first
 }
 
-// past reads a history, and finds the workflows that the task had before its present one: their projections are old, and nobody's edit.
+// past reads a history, and finds the workflows that the task had before its present one: their projections are
+// old, and nobody's edit.
 func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task, lines []string) (history, error) {
 	events, err := task.ReadHistory([]byte(strings.Join(lines, "\n") + "\n"))
 	if err != nil {
@@ -90,19 +91,25 @@ func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task
 
 // had says whether a file ever showed a text.
 func (h history) had(t task.Task, file string, text []byte) bool {
-	return slices.ContainsFunc(h.books, func(def *workflow.Definition) bool { return decide.WasProjected(def, t, h.events, file, text) })
+	return slices.ContainsFunc(h.books, func(def *workflow.Definition) bool {
+		return decide.WasProjected(def, t, h.events, file, text)
+	})
 }
 
-// tampered keeps what somebody made of a projection, and tells of it: once of each edit, however often this step is cut short.
-func (e *Engine) tampered(ctx context.Context, t task.Task, events []task.Event, file string, found task.ProjectionFile) error {
+// tampered keeps what somebody made of a projection, and tells of it: once of each edit, however often this step
+// is cut short.
+func (e *Engine) tampered(ctx context.Context, t task.Task, events []task.Event, file string,
+	found task.ProjectionFile) error {
 	sum := sha256.Sum256(found.Text)
 	digest := hex.EncodeToString(sum[:])
 	what := "it held what the record never said"
 	if !json.Valid(found.Text) {
 		what = "it was no JSON any more"
 	}
-	e.warn(t.ID, fmt.Sprintf("somebody changed %s of task %s, which only the engine writes: %s; it is put back, and what it held is kept as evidence/%s", file, t.ID, what, digest))
-	if at := lastRestored(events, file); at >= 0 && events[at].Data[task.DataFound] == digest && events[at].Data[task.DataMark] == found.Mark {
+	e.warn(t.ID, fmt.Sprintf("somebody changed %s of task %s, which only the engine writes: %s; it is put "+
+		"back, and what it held is kept as evidence/%s", file, t.ID, what, digest))
+	if at := lastRestored(events, file); at >= 0 && events[at].Data[task.DataFound] == digest &&
+		events[at].Data[task.DataMark] == found.Mark {
 		return nil
 	}
 	harden, err := e.Documents.Keep(t.Project, t.ID, digest, string(found.Text))
@@ -116,7 +123,8 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []task.Event,
 		Type:   task.ProjectionRestored,
 		Reason: "somebody changed " + file + ", which only the engine writes: " + what,
 		Data: map[string]string{
-			task.DataFile: file, task.DataFound: digest, task.DataWritten: task.FormatTime(found.Written), task.DataMark: found.Mark,
+			task.DataFile: file, task.DataFound: digest, task.DataWritten: task.FormatTime(found.Written),
+			task.DataMark: found.Mark,
 		},
 	})
 }
@@ -144,7 +152,8 @@ func (e *Engine) Projects(ctx context.Context, ref task.WorkflowRef) (bool, erro
 	return err == nil && len(def.Projections) > 0, err
 }
 
-// Differ tells in words where the files that a task's workflow projects are not what its history says. It changes nothing.
+// Differ tells in words where the files that a task's workflow projects are not what its history says. It changes
+// nothing.
 func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]string, error) {
 	def, err := e.Rules.Pinned(ctx, t.Workflow)
 	if err != nil || len(def.Projections) == 0 {

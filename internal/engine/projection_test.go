@@ -48,7 +48,8 @@ func projecting(t *testing.T) (w *world, id string, warned func() []string) {
 		all = append(all, text)
 	}
 	out, err := w.Create(t.Context(), task.New{
-		Project: w.desk.project, Branch: "gate", Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Workflow: "phases", Actor: human,
+		Project: w.desk.project, Branch: "gate", Summary: "mend the gate", Harness: "claude",
+		ReviewHarness: "codex", Workflow: "phases", Actor: human,
 	})
 	must(t, err)
 	return w, out.Task.ID, func() []string {
@@ -105,9 +106,15 @@ func TestAnEditOfAProjection_isKeptToldOnceAndPutBack(t *testing.T) {
 		come func(w *world, id string) // brings the task to the moment of the edit
 		meet func(w *world, id string) // the first command after it
 	}{
-		{"a look", func(*world, string) {}, func(w *world, id string) { _, _, err := w.Refresh(w.t.Context(), id); must(w.t, err) }},
+		{"a look", func(*world, string) {}, func(w *world, id string) {
+			_, _, err := w.Refresh(w.t.Context(), id)
+			must(w.t, err)
+		}},
 		{"a move", func(*world, string) {}, func(w *world, id string) { w.write(id, plan); w.move(id, "code", human) }},
-		{"a refusal", func(*world, string) {}, func(w *world, id string) { _, err := w.ask(id, "code", human); wantCode(w.t, err, "gate_unmet") }},
+		{"a refusal", func(*world, string) {}, func(w *world, id string) {
+			_, err := w.ask(id, "code", human)
+			wantCode(w.t, err, "gate_unmet")
+		}},
 		{"hooks", func(w *world, id string) {
 			w.runner.dead = true
 			w.write(id, plan)
@@ -138,14 +145,16 @@ func TestAnEditOfAProjection_isKeptToldOnceAndPutBack(t *testing.T) {
 				told := w.events(id, task.ProjectionRestored)
 				sum := sha256.Sum256([]byte(edit.text))
 				digest := hex.EncodeToString(sum[:])
-				if len(told) != 1 || told[0].Data["file"] != "state.json" || told[0].Data["found"] != digest || told[0].Actor != task.ActorEngine ||
+				if len(told) != 1 || told[0].Data["file"] != "state.json" || told[0].Data["found"] != digest ||
+					told[0].Actor != task.ActorEngine ||
 					!strings.Contains(told[0].Reason, edit.why) {
 					t.Errorf("the history tells %+v", told)
 				}
 				kept, err := os.ReadFile(filepath.Join(w.files.Dir("garden", id), "evidence", digest))
 				must(t, err)
 				wantText(t, "kept", string(kept), edit.text)
-				if said := warned(); len(said) != 1 || !strings.Contains(said[0], "state.json of task "+id) || !strings.Contains(said[0], digest) {
+				if said := warned(); len(said) != 1 || !strings.Contains(said[0], "state.json of task "+id) ||
+					!strings.Contains(said[0], digest) {
 					t.Errorf("the engine warned %q", said)
 				}
 				if after := w.task(id).Status; after != before && after != "code" {
@@ -210,7 +219,9 @@ func TestSomethingElseInPlaceOfAProjection_isAnErrorAndStaysAsItIs(t *testing.T)
 		put              func(path string) error
 	}{
 		{"folder", "state.json", "is a folder", func(path string) error { return os.Mkdir(path, 0o755) }},
-		{"link", "state.json", "is a link", func(path string) error { return os.Symlink(filepath.Join(outside, "state.json"), path) }},
+		{"link", "state.json", "is a link", func(path string) error {
+			return os.Symlink(filepath.Join(outside, "state.json"), path)
+		}},
 		{"a link above it", "deep", "is a link", func(path string) error { return os.Symlink(outside, path) }},
 		{"a file above it", "deep", "is a file", func(path string) error { return os.WriteFile(path, nil, 0o644) }},
 	} {
@@ -221,7 +232,8 @@ func TestSomethingElseInPlaceOfAProjection_isAnErrorAndStaysAsItIs(t *testing.T)
 			must(t, os.RemoveAll(path))
 			must(t, c.put(path))
 			err := w.Sync(t.Context(), id)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "move that away") {
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), "move that away") {
 				t.Errorf("the error is %v", err)
 			}
 			w.runner.dead = true // the real one is another process, and its failure is not this one's
@@ -340,7 +352,8 @@ func TestTheDoctorIsToldHowAProjectionStands(t *testing.T) {
 func TestAProjectionOfTheWorkflowBefore_isOldAndNobodysEdit(t *testing.T) {
 	t.Parallel()
 	w, id, warned := projecting(t)
-	other := strings.NewReplacer("version: 1", "version: 2", `{phase: "{status}", actors`, `{stage: "{status}", actors`).Replace(phases)
+	other := strings.NewReplacer("version: 1", "version: 2", `{phase: "{status}", actors`,
+		`{stage: "{status}", actors`).Replace(phases)
 	must(t, os.WriteFile(filepath.Join(w.home, "workflows", "phases.yml"), []byte(other), 0o644))
 	before, err := os.ReadFile(w.state(id))
 	must(t, err)

@@ -27,8 +27,10 @@ func (e *Engine) Refresh(ctx context.Context, id string) (task.Snapshot, decide.
 // maxHeaders bounds how often a header is compared anew because somebody wrote it meanwhile.
 const maxHeaders = 10
 
-// refresh looks at the whole document, or at its header alone: then the document that it answers is no evidence for a gate.
-func (e *Engine) refresh(ctx context.Context, id string, whole bool) (s task.Snapshot, evidence decide.Evidence, mirrors, err error) {
+// refresh looks at the whole document, or at its header alone: then the document that it answers is no evidence
+// for a gate.
+func (e *Engine) refresh(ctx context.Context, id string,
+	whole bool) (s task.Snapshot, evidence decide.Evidence, mirrors, err error) {
 	release, err := e.Mirror.Lock(ctx, filesLock(id))
 	if err != nil {
 		return s, evidence, nil, err
@@ -72,7 +74,8 @@ func (e *Engine) inspect(ctx context.Context, id string, whole bool) (task.Snaps
 var errNotNow = errors.New("not now")
 
 // inspectUnless looks at nothing but the record, and answers errNotNow, where what is owed speaks against it.
-func (e *Engine) inspectUnless(ctx context.Context, id string, whole bool, against func([]task.OwedHook) bool) (task.Snapshot, decide.Evidence, error) {
+func (e *Engine) inspectUnless(ctx context.Context, id string, whole bool, against func([]task.OwedHook) bool) (
+	task.Snapshot, decide.Evidence, error) {
 	release, err := e.Mirror.Lock(ctx, filesLock(id))
 	if err != nil {
 		return task.Snapshot{}, decide.Evidence{}, err
@@ -82,7 +85,8 @@ func (e *Engine) inspectUnless(ctx context.Context, id string, whole bool, again
 	return s, evidence, err
 }
 
-func (e *Engine) inspectLocked(ctx context.Context, id string, whole bool, against func([]task.OwedHook) bool) (task.Snapshot, *document.Document, decide.Evidence, error) {
+func (e *Engine) inspectLocked(ctx context.Context, id string, whole bool, against func([]task.OwedHook) bool) (
+	task.Snapshot, *document.Document, decide.Evidence, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err == nil && against != nil && against(s.Owed) {
 		err = errNotNow
@@ -157,15 +161,19 @@ func (e *Engine) adoptReplaced(ctx context.Context, s task.Snapshot) ([]task.Eve
 	}}, nil
 }
 
-// reconcile compares the document's frontmatter with the record, commits what follows from it, and answers the record as it then is.
-func (e *Engine) reconcile(ctx context.Context, s task.Snapshot, d *document.Document, events []task.Event) (task.Snapshot, error) {
+// reconcile compares the document's frontmatter with the record, commits what follows from it, and answers the
+// record as it then is.
+func (e *Engine) reconcile(ctx context.Context, s task.Snapshot, d *document.Document, events []task.Event) (
+	task.Snapshot, error) {
 	c, err := e.reconciled(ctx, s, d, events)
 	if err != nil || c == nil {
 		return s, err
 	}
 	_, err = e.Store.Commit(ctx, *c)
 	if errors.Is(err, task.ErrConflict) {
-		_, err = e.change(ctx, s.Task.ID, func(s task.Snapshot) (*task.Change, error) { return e.reconciled(ctx, s, d, events) })
+		_, err = e.change(ctx, s.Task.ID, func(s task.Snapshot) (*task.Change, error) {
+			return e.reconciled(ctx, s, d, events)
+		})
 	}
 	if err != nil {
 		return s, err
@@ -174,7 +182,8 @@ func (e *Engine) reconcile(ctx context.Context, s task.Snapshot, d *document.Doc
 }
 
 // reconciled is the change that follows from what stands in the frontmatter; nil when nothing does.
-func (e *Engine) reconciled(ctx context.Context, s task.Snapshot, d *document.Document, events []task.Event) (*task.Change, error) {
+func (e *Engine) reconciled(ctx context.Context, s task.Snapshot, d *document.Document, events []task.Event) (
+	*task.Change, error) {
 	t := s.Task
 	all := append([]task.Event(nil), events...)
 	restored, err := e.compare(ctx, &t, d)

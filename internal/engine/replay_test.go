@@ -11,7 +11,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// replays makes every decision of every task of a world again, after whatever a test has done in it: the same bytes must come of it.
+// replays makes every decision of every task of a world again, after whatever a test has done in it: the same
+// bytes must come of it.
 func (w *world) replays(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
@@ -30,7 +31,8 @@ func (w *world) replays(t *testing.T) {
 		}
 		for i := range events {
 			if e := &events[i]; (e.Actor == task.RoleHuman) != (e.Person == human.Person) {
-				t.Errorf("event %d of task %s (%s) is by %s, and the person is %q", e.Seq, one.ID, e.Type, e.Actor, e.Person)
+				t.Errorf("event %d of task %s (%s) is by %s, and the person is %q", e.Seq, one.ID, e.Type,
+					e.Actor, e.Person)
 			}
 		}
 		if task.VerifyChain(events) != nil {

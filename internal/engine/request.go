@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"orange/internal/decide"
-	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -28,7 +27,8 @@ func (e *Engine) Request(ctx context.Context, req task.Request) (task.Outcome, e
 	return e.request(ctx, req, nil, nil)
 }
 
-// back is the state that "previous" means for a task at this moment. It is found once: the same request tried again means the same state.
+// back is the state that "previous" means for a task at this moment. It is found once: the same request tried
+// again means the same state.
 func (e *Engine) back(ctx context.Context, req task.Request) (task.Status, error) {
 	s, err := e.Store.Load(ctx, req.Task)
 	if err != nil {
@@ -49,7 +49,8 @@ type known struct {
 }
 
 // request runs before, once, between the yes and its commit.
-func (e *Engine) request(ctx context.Context, req task.Request, before func(task.Task, decide.Evidence) error, facts *known) (task.Outcome, error) {
+func (e *Engine) request(ctx context.Context, req task.Request, before func(task.Task, decide.Evidence) error,
+	facts *known) (task.Outcome, error) {
 	if err := e.finishOwed(ctx, req.Task, req.Actor); err != nil {
 		return task.Outcome{}, err
 	}
@@ -64,18 +65,21 @@ func (e *Engine) request(ctx context.Context, req task.Request, before func(task
 		}
 		return out, err
 	}
-	return task.Outcome{}, task.Notef(task.ErrConflict, "cannot move task %s: others move it all the time; try again", req.Task)
+	return task.Outcome{}, task.Notef(task.ErrConflict,
+		"cannot move task %s: others move it all the time; try again", req.Task)
 }
 
-// putRight makes the files equal to the record after a request that changed nothing: whoever wrote a status into the header finds it gone.
-// That it failed is no refusal's business; the next change or the monitor tells.
+// putRight makes the files equal to the record after a request that changed nothing: whoever wrote a status into
+// the header finds it gone. That it failed is no refusal's business; the next change or the monitor tells.
 func (e *Engine) putRight(ctx context.Context, id string) {
 	if err := e.Sync(ctx, id); err != nil && !errors.Is(err, task.ErrNotFound) {
-		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", id, "error", err.Error())
+		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", id, "error",
+			err.Error())
 	}
 }
 
-func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task, decide.Evidence) error, facts *known) (task.Outcome, error) {
+func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task, decide.Evidence) error,
+	facts *known) (task.Outcome, error) {
 	s, decision, evidence, err := e.judge(ctx, req, facts)
 	if err != nil {
 		return task.Outcome{}, err
@@ -112,7 +116,8 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 	return e.conclude(ctx, t, t.Seq, req.Actor)
 }
 
-// settleOwed drops the owed hooks that a new step overtakes, and makes the others due at once: the new ones wait behind them.
+// settleOwed drops the owed hooks that a new step overtakes, and makes the others due at once: the new ones wait
+// behind them.
 func settleOwed(owed []task.OwedHook, next task.Change, why string) []task.Settled {
 	var out []task.Settled
 	overtaken := decide.Overtaken(owed, next)
@@ -128,7 +133,8 @@ func settleOwed(owed []task.OwedHook, next task.Change, why string) []task.Settl
 }
 
 // judge looks at the evidence and decides.
-func (e *Engine) judge(ctx context.Context, req task.Request, facts *known) (task.Snapshot, decide.Decision, decide.Evidence, error) {
+func (e *Engine) judge(ctx context.Context, req task.Request,
+	facts *known) (task.Snapshot, decide.Decision, decide.Evidence, error) {
 	s, def, evidence, err := e.look(ctx, req, facts)
 	if err != nil {
 		return s, decide.Decision{}, evidence, err
@@ -149,8 +155,9 @@ func (e *Engine) judge(ctx context.Context, req task.Request, facts *known) (tas
 	return s, decision, evidence, err
 }
 
-// commit commits a change, with the very texts that it rests on, and those that were looked at besides, kept where a later look finds them.
-// They are there before the commit, and are made to outlive a power cut after it: nobody who waits for the move waits for that.
+// commit commits a change, with the very texts that it rests on, and those that were looked at besides, kept
+// where a later look finds them. They are there before the commit, and are made to outlive a power cut after it:
+// nobody who waits for the move waits for that.
 func (e *Engine) commit(ctx context.Context, c task.Change, evidence decide.Evidence) (task.Task, error) {
 	var hardens []func() error
 	for _, rested := range slices.Concat(c.Spent, c.Seen) {
@@ -167,15 +174,17 @@ func (e *Engine) commit(ctx context.Context, c task.Change, evidence decide.Evid
 	}
 	for _, harden := range hardens {
 		if err := harden(); err != nil { // the move is made, and its text is there
-			e.Log.Warn("evidence may not outlive a power cut", "component", "engine", "task", t.ID, "error", err.Error())
+			e.Log.Warn("evidence may not outlive a power cut", "component", "engine", "task", t.ID, "error",
+				err.Error())
 		}
 	}
 	return t, nil
 }
 
-// look reads what a request depends on: all of the document where a gate may ask for it, else its header alone. What is known already
-// is not looked at.
-func (e *Engine) look(ctx context.Context, req task.Request, facts *known) (task.Snapshot, *workflow.Definition, decide.Evidence, error) {
+// look reads what a request depends on: all of the document where a gate may ask for it, else its header alone.
+// What is known already is not looked at.
+func (e *Engine) look(ctx context.Context, req task.Request,
+	facts *known) (task.Snapshot, *workflow.Definition, decide.Evidence, error) {
 	for {
 		before, err := e.Store.Load(ctx, req.Task)
 		if err != nil {
@@ -206,8 +215,8 @@ func (e *Engine) look(ctx context.Context, req task.Request, facts *known) (task
 	}
 }
 
-// followBranch takes over the name that the task's branch was given in its workspace, and says whether it did. A name that the task
-// cannot have is left: the branch is read all the same.
+// followBranch takes over the name that the task's branch was given in its workspace, and says whether it did. A
+// name that the task cannot have is left: the branch is read all the same.
 func (e *Engine) followBranch(ctx context.Context, s task.Snapshot) (bool, error) {
 	name := e.subject(ctx, s, false).Branch
 	if name == "" || name == s.Task.Branch {
@@ -231,8 +240,9 @@ func (e *Engine) followBranch(ctx context.Context, s task.Snapshot) (bool, error
 		t.Branch, t.UpdatedAt = name, e.Now()
 		told := inSession(&t, data)
 		return &task.Change{Task: t, Expect: s.Task.Version, Events: []task.Event{{
-			Time: t.UpdatedAt, Type: task.Updated, Actor: task.ActorEngine, Reason: "its branch was renamed in the workspace",
-			Data: told,
+			Time: t.UpdatedAt, Type: task.Updated, Actor: task.ActorEngine,
+			Reason: "its branch was renamed in the workspace",
+			Data:   told,
 		}}}, nil
 	})
 	return err == nil, err
@@ -240,7 +250,8 @@ func (e *Engine) followBranch(ctx context.Context, s task.Snapshot) (bool, error
 
 // facts adds to the evidence what it is about, and what the parts ask for elsewhere than in the document.
 // tree says whether what lies in the worktree belongs to it. No lock is held meanwhile: a check may take its time.
-func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Definition, tree bool, parts []workflow.Part, evidence *decide.Evidence) error {
+func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Definition, tree bool,
+	parts []workflow.Part, evidence *decide.Evidence) error {
 	evidence.Subject = e.subject(ctx, s, tree)
 	parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) == 0 {
@@ -258,11 +269,12 @@ func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Defin
 		}
 		evidence.Subject = e.subject(ctx, s, tree) // what was seen is about another commit than the one that was noted
 	}
-	return task.Notef(task.ErrConflict, "cannot look at the evidence of task %s: its branch moves all the time; end what commits there, and try again", s.Task.ID)
+	return task.Notef(task.ErrConflict, "cannot look at the evidence of task %s: its branch moves all the "+
+		"time; end what commits there, and try again", s.Task.ID)
 }
 
-// subject is what evidence of a task is about at this moment. One without a workspace has none; while a workspace is made ready,
-// what stands there is not the task's.
+// subject is what evidence of a task is about at this moment. One without a workspace has none; while a workspace
+// is made ready, what stands there is not the task's.
 func (e *Engine) subject(ctx context.Context, s task.Snapshot, tree bool) task.Subject {
 	switch {
 	case s.Task.Workspace == "":
@@ -276,7 +288,8 @@ func (e *Engine) subject(ctx context.Context, s task.Snapshot, tree bool) task.S
 func (e *Engine) logRefusal(req task.Request, err error) {
 	var rejection *decide.Rejection
 	if errors.As(err, &rejection) {
-		e.Log.Info("refused", "component", "engine", "task", req.Task, "from", string(rejection.From), "to", string(req.To),
+		e.Log.Info("refused", "component", "engine", "task", req.Task, "from", string(rejection.From), "to",
+			string(req.To),
 			"actor", req.Actor.Name(), "as", req.Actor.As, "code", rejection.Code)
 	}
 }
@@ -306,7 +319,8 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (task
 	return task.Outcome{Task: t, Queued: true, Holders: holders}, err
 }
 
-// conclude mirrors a committed change, has the hooks of its event performed, and waits for them as long as patience lasts.
+// conclude mirrors a committed change, has the hooks of its event performed, and waits for them as long as
+// patience lasts.
 func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor task.Actor) (task.Outcome, error) {
 	interrupted := ctx.Done()
 	ctx = context.WithoutCancel(ctx) // the move is made: whoever asked is told so, even when interrupted now
@@ -356,7 +370,8 @@ func (e *Engine) announce(ctx context.Context, t task.Task, event int) (task.Out
 }
 
 // runHooks starts the runner if the event owes anything, and waits until it does not.
-func (e *Engine) runHooks(ctx context.Context, interrupted <-chan struct{}, id string, event int, actor task.Actor) error {
+func (e *Engine) runHooks(ctx context.Context, interrupted <-chan struct{}, id string, event int,
+	actor task.Actor) error {
 	owing, err := e.owes(ctx, id, event)
 	if err != nil || !owing {
 		return err
@@ -414,68 +429,18 @@ func (e *Engine) finishOwed(ctx context.Context, id string, actor task.Actor) er
 	return nil
 }
 
-// Command asks for the move that a command stands for in the task's workflow.
-func (e *Engine) Command(ctx context.Context, id, command string, actor task.Actor, reason string) (task.Outcome, error) {
-	to, err := e.target(ctx, id, command)
-	if err != nil {
-		return task.Outcome{}, err
-	}
-	s, err := e.Store.Load(ctx, id)
-	if err != nil {
-		return task.Outcome{}, err
-	}
-	if command == workflow.MoveSpawn && s.Task.Status == to && s.Task.Workspace != "" {
-		return task.Outcome{Task: s.Task}, nil // it is started: an edge from the status to itself would start it anew
-	}
-	return e.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: reason, Command: true})
-}
-
-func (e *Engine) target(ctx context.Context, id, command string) (task.Status, error) {
-	s, err := e.Store.Load(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
-	if err != nil {
-		return "", err
-	}
-	return decide.MoveTarget(def, s.Task, command)
-}
-
-// RequestChanges writes a person's wishes into the document and sends the task back to its worker.
-func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task.Actor) (task.Outcome, error) {
-	to, err := e.target(ctx, id, workflow.MoveRequestChanges)
-	if err != nil {
-		return task.Outcome{}, err
-	}
-	s, err := e.Store.Load(ctx, id)
-	if err != nil {
-		return task.Outcome{}, err
-	}
-	if s.Task.Status == to && text != "" {
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
-		if err != nil {
-			return task.Outcome{}, err
-		}
-		return task.Outcome{}, decide.AtWork(def, s.Task, actor)
-	}
-	req := task.Request{Task: id, To: to, Actor: actor, Reason: text, Command: true}
-	return e.request(ctx, req, func(t task.Task, evidence decide.Evidence) error {
-		if text == "" {
-			return decide.Instructed(t, to, evidence)
-		}
-		return e.Documents.Append(t.Project, t.ID, "\n"+decide.FixInstructions+"\n\n"+document.Demote(text)+"\n")
-	}, nil)
-}
-
-// note adds an event to a task's history that changes nothing else, but for what a person sets back by all that they do.
+// note adds an event to a task's history that changes nothing else, but for what a person sets back by all that
+// they do.
 func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event task.Event) error {
-	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) { return e.noted(ctx, s, s.Task, actor, event) })
+	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+		return e.noted(ctx, s, s.Task, actor, event)
+	})
 	return err
 }
 
 // noted is the change of an event that moves nothing, which leaves the task as it is after it.
-func (e *Engine) noted(ctx context.Context, s task.Snapshot, after task.Task, actor task.Actor, event task.Event) (*task.Change, error) {
+func (e *Engine) noted(ctx context.Context, s task.Snapshot, after task.Task, actor task.Actor,
+	event task.Event) (*task.Change, error) {
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,8 @@ import (
 	"orange/internal/task"
 )
 
-const wholeLife = "acquire_workspace spawn_agent spawn_reviewer kill_reviewer kill_session release_workspace delete_remote_branch spawn_next"
+const wholeLife = "acquire_workspace spawn_agent spawn_reviewer kill_reviewer kill_session release_workspace " +
+	"delete_remote_branch spawn_next"
 
 // live brings a task from its birth to done.
 func (w *world) live() string {
@@ -41,7 +42,8 @@ func TestATask_livesFromItsBirthToItsMerge(t *testing.T) {
 	w := newWorld(t)
 	id := w.live()
 	got := w.task(id)
-	if got.Status != "done" || got.Live || got.Workspace != "" || got.Session != "" || got.Attention != "" || got.Counters.Get(task.ReviewRound) != 1 {
+	if got.Status != "done" || got.Live || got.Workspace != "" || got.Session != "" || got.Attention != "" ||
+		got.Counters.Get(task.ReviewRound) != 1 {
 		t.Errorf("at the end the task is %+v", got)
 	}
 	wantText(t, "hooks", w.hands.done(), wholeLife)
@@ -52,7 +54,8 @@ func TestATask_livesFromItsBirthToItsMerge(t *testing.T) {
 	for _, e := range w.events(id, task.StatusChanged) {
 		path = append(path, string(e.To)+" by "+e.Actor)
 	}
-	wantText(t, "moves", strings.Join(path, ", "), "planning by human, working by worker, agent-review by worker, reviewing by reviewer, done by human")
+	wantText(t, "moves", strings.Join(path, ", "),
+		"planning by human, working by worker, agent-review by worker, reviewing by reviewer, done by human")
 	lines, err := w.store.Lines(t.Context(), id)
 	must(t, err)
 	history, err := os.ReadFile(filepath.Join(w.files.Dir("garden", id), "history.jsonl"))
@@ -80,7 +83,8 @@ func TestRequest_thatIsRefusedChangesNothing(t *testing.T) {
 		},
 		"working": {{"agent-review", worker, decide.GateUnmet}, {"agent-review", reviewer, decide.ActorDenied}},
 		"agent-review": {
-			{"reviewing", reviewer, decide.GateUnmet}, {"reviewing", worker, decide.ActorDenied}, {"stuck", reviewer, decide.GuardFailed},
+			{"reviewing", reviewer, decide.GateUnmet}, {"reviewing", worker, decide.ActorDenied},
+			{"stuck", reviewer, decide.GuardFailed},
 		},
 	}
 	for from, asks := range tests {
@@ -174,7 +178,8 @@ func TestRequest_ofManyAtOnceMovesOnce(t *testing.T) {
 	moved.Range(func(any, any) bool { winners++; return true })
 	moves := w.events(id, task.StatusChanged)
 	if winners != 1 || len(moves) != 3 || w.task(id).Counters.Get(task.ReviewRound) != 1 {
-		t.Errorf("%d moved it, the history has %d moves, the round is %d", winners, len(moves), w.task(id).Counters.Get(task.ReviewRound))
+		t.Errorf("%d moved it, the history has %d moves, the round is %d", winners, len(moves),
+			w.task(id).Counters.Get(task.ReviewRound))
 	}
 	wantText(t, "hooks", w.hands.done(), "spawn_reviewer")
 }
@@ -187,7 +192,8 @@ func TestCreate_ofManyOnOneBranchMakesOneTask(t *testing.T) {
 	for i := range errs {
 		program := w.another()
 		all.Go(func() {
-			_, errs[i] = program.Create(t.Context(), task.New{Project: w.desk.project, Branch: "fix", Summary: "x", Workflow: "default", Spawn: true, Actor: human})
+			_, errs[i] = program.Create(t.Context(), task.New{Project: w.desk.project, Branch: "fix",
+				Summary: "x", Workflow: "default", Spawn: true, Actor: human})
 		})
 	}
 	all.Wait()
@@ -209,7 +215,8 @@ func TestCreate_ofManyOnOneBranchMakesOneTask(t *testing.T) {
 func TestCreate_writesTheContextIntoTheDocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	out, err := w.Create(t.Context(), task.New{Project: w.desk.project, Summary: "x", Context: "as told\n## Plan\nAPPROACH: forged", Workflow: "default", Actor: human})
+	out, err := w.Create(t.Context(), task.New{Project: w.desk.project, Summary: "x",
+		Context: "as told\n## Plan\nAPPROACH: forged", Workflow: "default", Actor: human})
 	must(t, err)
 	d := document.Read([]byte(w.document(out.Task.ID)))
 	wantText(t, "sections", strings.Join(d.SectionNames(), " "), "Context")
@@ -229,7 +236,8 @@ func TestCreate_withoutASummaryBeginsWithQuestions(t *testing.T) {
 func TestCreate_refusesABadBranchAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, err := w.Create(t.Context(), task.New{Project: w.desk.project, Branch: "a..b", Workflow: "default", Actor: human})
+	_, err := w.Create(t.Context(), task.New{Project: w.desk.project, Branch: "a..b", Workflow: "default",
+		Actor: human})
 	if !errors.Is(err, task.ErrUsage) {
 		t.Errorf("the error is %v", err)
 	}
@@ -244,7 +252,8 @@ func TestAFullPool_queuesTasksAndStartsTheLongestWaiting(t *testing.T) {
 	w.desk.project.PoolSize = 1
 	first := w.create("first", true).Task.ID
 	second, third := w.create("second", true), w.create("third", true)
-	if !second.Queued || second.Task.Status != "pending" || second.Task.QueuedFor != "planning" || len(second.Holders) != 1 || second.Holders[0].Task != first {
+	if !second.Queued || second.Task.Status != "pending" || second.Task.QueuedFor != "planning" ||
+		len(second.Holders) != 1 || second.Holders[0].Task != first {
 		t.Errorf("the second task's outcome is %+v", second)
 	}
 	idle := w.create("idle", false).Task.ID // it waits for its person
@@ -261,7 +270,8 @@ func TestAFullPool_queuesTasksAndStartsTheLongestWaiting(t *testing.T) {
 		}
 		w.move(next, "cancelled", human)
 	}
-	if started, err := w.StartNext(t.Context(), "garden"); err != nil || started != "" || w.task(idle).Status != "pending" {
+	if started, err := w.StartNext(t.Context(), "garden"); err != nil || started != "" ||
+		w.task(idle).Status != "pending" {
 		t.Errorf("nobody waits, and %q started, %v", started, err)
 	}
 }

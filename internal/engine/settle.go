@@ -69,7 +69,8 @@ func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook) e
 	if err != nil {
 		return err
 	}
-	e.Log.Info("hook begins", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "attempt", hook.Attempts+1)
+	e.Log.Info("hook begins", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action,
+		"attempt", hook.Attempts+1)
 	job, seat, err := e.job(ctx, t, hook)
 	if errors.Is(err, errOvertaken) {
 		return nil
@@ -78,7 +79,8 @@ func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook) e
 	if err == nil {
 		effect, err = e.Performer.Perform(ctx, job)
 	}
-	e.Log.Info("hook ends", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "said", effect.Said, "error", text(err))
+	e.Log.Info("hook ends", "component", "hook", "task", t.ID, "hook", hook.ID, "action", hook.Action, "said",
+		effect.Said, "error", text(err))
 	return e.settle(ctx, hook, effect, seat, err)
 }
 
@@ -120,9 +122,10 @@ func HashSecret(secret string) string {
 // hookTrouble begins the attention mark that a failed hook leaves, so that its success can take it away.
 const hookTrouble = "hook "
 
-// settle commits the end of one attempt together with what it did. A hook that a later step has dropped meanwhile is settled already:
-// what it did is on record all the same.
-func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Effect, issued *task.Seat, failure error) error {
+// settle commits the end of one attempt together with what it did. A hook that a later step has dropped meanwhile
+// is settled already: what it did is on record all the same.
+func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Effect, issued *task.Seat,
+	failure error) error {
 	start, err := e.startOf(ctx, effect, issued)
 	if err != nil {
 		return err
@@ -136,14 +139,17 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 		t.UpdatedAt = now
 		settled := []task.Settled{{ID: hook.ID, State: task.HookDone}}
 		if failure != nil {
-			effect = task.Effect{EndSeats: effect.EndSeats} // but for whom it has ended, the hook looks again when it is tried again
+			// but for whom it has ended, the hook looks again when it is tried again
+			effect = task.Effect{EndSeats: effect.EndSeats}
 		}
 		events := slices.Clone(effect.Events)
 		if !isOwed(s.Owed, hook.ID) {
 			settled = nil
 		} else if failure != nil {
 			attempts := hook.Attempts + 1
-			settled = []task.Settled{{ID: hook.ID, State: task.HookFailed, Error: failure.Error(), NextTry: now.Add(decide.BackOff(attempts))}}
+			settled = []task.Settled{
+				{ID: hook.ID, State: task.HookFailed, Error: failure.Error(),
+					NextTry: now.Add(decide.BackOff(attempts))}}
 			t.Attention = hookTrouble + hook.Action + ": " + failure.Error()
 			if failure.Error() != hook.Error {
 				events = append(events, task.Event{
@@ -193,7 +199,8 @@ func seat(c *task.Change, issued, taken *task.Seat) {
 		return
 	}
 	if taken != nil {
-		c.TakenSeat = &task.Seat{Hash: taken.Hash, Role: issued.Role, Hook: issued.Hook, PID: taken.PID, Began: taken.Began}
+		c.TakenSeat = &task.Seat{Hash: taken.Hash, Role: issued.Role, Hook: issued.Hook, PID: taken.PID,
+			Began: taken.Began}
 		if taken.Hash == "" {
 			c.TakenSeat.Hash = issued.Hash
 		}
@@ -204,14 +211,18 @@ func seat(c *task.Change, issued, taken *task.Seat) {
 }
 
 // afterSuccess takes back what no longer holds once a hook has succeeded: the mark of its failure, and,
-// with the last hook of a transition that holds up the task, the count of crashes. It answers the events that tell of that.
-func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot, hook task.OwedHook) ([]task.Event, error) {
+// with the last hook of a transition that holds up the task, the count of crashes. It answers the events that
+// tell of that.
+func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot, hook task.OwedHook) (
+	[]task.Event, error) {
 	others := slices.DeleteFunc(slices.Clone(s.Owed), func(h task.OwedHook) bool { return h.ID == hook.ID })
 	failed := slices.ContainsFunc(others, func(h task.OwedHook) bool { return h.State == task.HookFailed })
 	if !failed && strings.HasPrefix(t.Attention, hookTrouble) {
 		t.Attention = ""
 	}
-	if t.Counters.Get(task.CrashCount) == 0 || slices.ContainsFunc(others, func(h task.OwedHook) bool { return decide.HoldsUp(h.Hook) }) {
+	if t.Counters.Get(task.CrashCount) == 0 || slices.ContainsFunc(others, func(h task.OwedHook) bool {
+		return decide.HoldsUp(h.Hook)
+	}) {
 		return nil, nil // then the history need not be read
 	}
 	events, err := e.Index.Events(ctx, t.ID, 0)
@@ -260,8 +271,9 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (task.O
 	return out, err
 }
 
-// Resume has the owed hooks of every task performed that a process left undone when it died, and those whose time has come again.
-// It starts runners and does not wait for them. A task whose hooks are being performed at this moment is left alone.
+// Resume has the owed hooks of every task performed that a process left undone when it died, and those whose time
+// has come again. It starts runners and does not wait for them. A task whose hooks are being performed at this
+// moment is left alone.
 func (e *Engine) Resume(ctx context.Context) error {
 	debtors, err := e.Index.Debtors(ctx, e.Now())
 	if err != nil {
@@ -325,8 +337,10 @@ func (e *Engine) Finish(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// dueAgain makes every failed hook of a task due now; that a person wants it is put on record. It answers all that the task owes.
-func (e *Engine) dueAgain(ctx context.Context, id string, actor task.Actor) (t task.Task, owed []task.OwedHook, err error) {
+// dueAgain makes every failed hook of a task due now; that a person wants it is put on record. It answers all
+// that the task owes.
+func (e *Engine) dueAgain(ctx context.Context, id string,
+	actor task.Actor) (t task.Task, owed []task.OwedHook, err error) {
 	t, err = e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
 		owed = s.Owed
 		var again []task.Settled

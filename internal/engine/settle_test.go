@@ -84,7 +84,8 @@ func TestHooksBehindAFailedOne_waitUnlessTheyStandApart(t *testing.T) {
 	w.hands.fails[task.KillSession] = errHands
 	out := w.move(id, "done", human)
 	wantText(t, "asked for", w.hands.done(), "kill_session delete_remote_branch spawn_next")
-	wantText(t, "hooks", w.states(id, out.Event.Seq), "kill_session=failed release_workspace=pending delete_remote_branch=done spawn_next=done")
+	wantText(t, "hooks", w.states(id, out.Event.Seq),
+		"kill_session=failed release_workspace=pending delete_remote_branch=done spawn_next=done")
 	delete(w.hands.fails, task.KillSession)
 	w.hands.forget()
 	_, err := w.Retry(t.Context(), id, human)
@@ -93,7 +94,8 @@ func TestHooksBehindAFailedOne_waitUnlessTheyStandApart(t *testing.T) {
 	if got := w.task(id); got.Workspace != "" || got.Attention != "" {
 		t.Errorf("the task is %+v", got)
 	}
-	if told := w.events(id, task.HooksRetried); len(told) != 1 || told[0].Person != human.Person || told[0].Data["hook"] != task.KillSession {
+	if told := w.events(id, task.HooksRetried); len(told) != 1 || told[0].Person != human.Person ||
+		told[0].Data["hook"] != task.KillSession {
 		t.Errorf("the history tells of the retry: %+v", told)
 	}
 }
@@ -104,7 +106,8 @@ func TestAFailureThatStandsApart_holdsUpNothing(t *testing.T) {
 	id := w.reach("reviewing")
 	w.hands.fails[task.DeleteRemoteBranch] = errHands
 	out := w.move(id, "done", human)
-	wantText(t, "hooks", w.states(id, out.Event.Seq), "kill_session=done release_workspace=done delete_remote_branch=failed spawn_next=done")
+	wantText(t, "hooks", w.states(id, out.Event.Seq),
+		"kill_session=done release_workspace=done delete_remote_branch=failed spawn_next=done")
 	if got := w.task(id).Attention; !strings.Contains(got, "delete_remote_branch") {
 		t.Errorf("the mark is %q", got)
 	}
@@ -173,7 +176,8 @@ func TestAfterACrashBetweenCommitAndHooks_othersFinishThem(t *testing.T) {
 	}
 }
 
-// Whichever hook the hands crash in, every hook is performed in order, asked for again only where the crash was, and settled once.
+// Whichever hook the hands crash in, every hook is performed in order, asked for again only where the crash was,
+// and settled once.
 func TestACrashInAnyHook_losesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	actions := strings.Fields(wholeLife)
@@ -259,7 +263,8 @@ func TestTheCountOfCrashes_endsWithoutAWordWhereNobodyHasCrashed(t *testing.T) {
 	}
 }
 
-// Defect: a respawn that dropped the hooks of a move kept the count of the status before, and one crash more was one too many.
+// Defect: a respawn that dropped the hooks of a move kept the count of the status before, and one crash more was
+// one too many.
 func TestTheCountOfCrashes_endsWithAMoveWhoseHooksARespawnDropped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -326,7 +331,8 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 			return
 		}
 		s := w.load(id)
-		_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, Settled: []task.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
+		_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version,
+			Settled: []task.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
 		must(t, err)
 	}}
 	must(t, w.Settle(t.Context(), id))

@@ -19,8 +19,9 @@ import (
 	"orange/workflows"
 )
 
-// life is a walk that a historian follows. Agents, time and a failing world have it to themselves until nothing happens any more; then a person
-// acts, and they have it again. Or people and they act as the dice have it, as in every stroll.
+// life is a walk that a historian follows. Agents, time and a failing world have it to themselves until nothing
+// happens any more; then a person acts, and they have it again. Or people and they act as the dice have it, as in
+// every stroll.
 type life struct {
 	*stroll
 	tale   *historian
@@ -45,7 +46,8 @@ func (l *life) follows() task.Task {
 	}
 	for _, e := range events {
 		l.tale.reads(e)
-		l.tell(nil, fmt.Sprintf("the history says %s by %s: %s->%s %v %v %v", e.Type, e.Actor, e.From, e.To, e.Data, e.Hooks, l.tale.gone))
+		l.tell(nil, fmt.Sprintf("the history says %s by %s: %s->%s %v %v %v", e.Type, e.Actor, e.From, e.To,
+			e.Data, e.Hooks, l.tale.gone))
 	}
 	l.read += len(events)
 	if l.idle++; len(events) > 0 {
@@ -107,7 +109,9 @@ func (l *life) goesOn(s task.Status) bool {
 	def := l.law.def
 	state, _ := def.State(s)
 	asks := func(e workflow.Transition) bool {
-		return e.From == s && (len(e.By) == 0 || slices.ContainsFunc(e.By, func(role string) bool { return role != task.RoleHuman }))
+		return e.From == s && (len(e.By) == 0 || slices.ContainsFunc(e.By, func(role string) bool {
+			return role != task.RoleHuman
+		}))
 	}
 	return state.Timeout.Then != "" || slices.ContainsFunc(def.Transitions, asks) ||
 		slices.ContainsFunc(def.Exit.Rules, func(r workflow.Rule) bool { return r.Status == s && len(leadsTo(&r)) > 0 })
@@ -177,7 +181,9 @@ func (l *life) alone(t task.Task) {
 	}
 	alive := l.agentsAlive()
 	state, _ := l.law.def.State(t.Status)
-	revives := state.Respawn == workflow.RespawnAuto && slices.ContainsFunc(alive, func(a task.Actor) bool { return a.Role == state.Role })
+	revives := state.Respawn == workflow.RespawnAuto && slices.ContainsFunc(alive, func(a task.Actor) bool {
+		return a.Role == state.Role
+	})
 	switch n := l.dice.IntN(20); {
 	case len(l.dead) > 0 && n < 12:
 		l.tellsOne()
@@ -237,7 +243,8 @@ func (l *life) asks(t task.Task, c chance, override bool) {
 	if !override {
 		l.provides(t, c.edge.Gate)
 	}
-	out, err := l.p.engine.Request(here, task.Request{Task: l.id, To: c.edge.To, Actor: c.actor, Reason: "because", Override: override})
+	out, err := l.p.engine.Request(here, task.Request{Task: l.id, To: c.edge.To, Actor: c.actor,
+		Reason: "because", Override: override})
 	l.tell(l.p, fmt.Sprintf("%+v asks for %s (override %v): %v %v", c.actor, c.edge.To, override, out.Moved, err))
 }
 
@@ -344,7 +351,8 @@ func (l *life) concludes() {
 		all := l.chances(t, l.people())
 		all = slices.DeleteFunc(all, func(c chance) bool { _, leads := far[c.edge.To]; return !leads })
 		if len(all) == 0 {
-			l.tale.blames(l.tale.last, "no-dead-end", "a person cannot lead the task out of %q at %v towards an end", t.Status, t.Counters)
+			l.tale.blames(l.tale.last, "no-dead-end",
+				"a person cannot lead the task out of %q at %v towards an end", t.Status, t.Counters)
 			l.follows()
 			return
 		}
@@ -357,7 +365,8 @@ func (l *life) concludes() {
 
 // people are a person, and one in the name of each role.
 func (l *life) people() []task.Actor {
-	out := []task.Actor{human, {Role: task.RoleHuman, As: task.RoleWorker, Person: human.Person}, {Role: task.RoleHuman, As: task.RoleReviewer, Person: human.Person}}
+	out := []task.Actor{human, {Role: task.RoleHuman, As: task.RoleWorker, Person: human.Person},
+		{Role: task.RoleHuman, As: task.RoleReviewer, Person: human.Person}}
 	for _, r := range l.law.def.Roles {
 		out = append(out, task.Actor{Role: task.RoleHuman, As: r.Name, Person: human.Person})
 	}
@@ -407,7 +416,8 @@ func (g *saga) live(t *testing.T, seed uint64, steps int, mixed bool) {
 	var l *life
 	walkAlone(t, g.law, seed, 0xa10e, func(w *stroll) {
 		l = &life{stroll: w, tale: newHistorian(g.law.def, g.bound), mixed: mixed}
-		l.eager, l.frail, l.faulty = []float64{0.5, 0.9, 1}[w.dice.IntN(3)], []float64{0.95, 0.5, 0}[seed%3], []float64{0, 0.2}[w.dice.IntN(2)]
+		l.eager, l.frail, l.faulty = []float64{0.5, 0.9, 1}[w.dice.IntN(3)], []float64{0.95, 0.5, 0}[seed%3],
+			[]float64{0, 0.2}[w.dice.IntN(2)]
 		l.lives(steps)
 	})
 	g.furthest = g.furthest.atLeast(l.tale.furthest)
@@ -429,12 +439,15 @@ func lived(t *testing.T) map[string]*workflow.Definition {
 	return out
 }
 
-// boundOf is how far a task goes by itself, as check says it. Of the workflows that ship it is what the tests of explore hold check to.
+// boundOf is how far a task goes by itself, as check says it. Of the workflows that ship it is what the tests of
+// explore hold check to.
 func boundOf(t *testing.T, name string, def *workflow.Definition) (bound reach) {
 	t.Helper()
 	if text, err := os.ReadFile(filepath.Join("..", "explore", "testdata", "shipped", name+".out")); err == nil {
 		configurations := 0
-		_, err := fmt.Sscanf(string(text), "%d configurations; without a person at most: moves %d, agents %d, reviews %d", &configurations, &bound.moves, &bound.agents, &bound.reviews)
+		_, err := fmt.Sscanf(string(text),
+			"%d configurations; without a person at most: moves %d, agents %d, reviews %d", &configurations,
+			&bound.moves, &bound.agents, &bound.reviews)
 		must(t, err)
 		return bound
 	}
@@ -445,10 +458,12 @@ func boundOf(t *testing.T, name string, def *workflow.Definition) (bound reach) 
 	return reach{r.Bound.Moves, r.Bound.Agents, r.Bound.Rounds}
 }
 
-// met lists workflows whose bound is met by the first walks, in moves or in agents: with a bound that is one less they fail.
+// met lists workflows whose bound is met by the first walks, in moves or in agents: with a bound that is one less
+// they fail.
 func met() []string {
 	return []string{
-		"two-counters", "one-at-a-time", "changes-wanted", "failures", "both-verdicts", "files-and-overrides", "helped", "watched", "given-back", "in-lists",
+		"two-counters", "one-at-a-time", "changes-wanted", "failures", "both-verdicts", "files-and-overrides",
+		"helped", "watched", "given-back", "in-lists",
 		"escalated", "restless", "revived", "timed", "two-reviews",
 	}
 }
@@ -479,18 +494,22 @@ func livesUnder(t *testing.T, walks uint64, steps int, mixed bool) {
 				g.live(t, seed, steps, mixed)
 			}
 			far, most := g.furthest, g.bound
-			t.Logf("%s, without a person: moves %d of %d, agents %d of %d, reviews %d of %d; %d moves and %d agents in all",
+			t.Logf("%s, without a person: moves %d of %d, agents %d of %d, reviews %d of %d; %d moves and %d "+
+				"agents in all",
 				name, far.moves, most.moves, far.agents, most.agents, far.reviews, most.reviews, g.moves, g.agents)
-			if !mixed && !raced && seeded == "" && slices.Contains(met(), name) && far.moves < most.moves && far.agents < most.agents {
-				t.Errorf("no walk comes to the bound %+v any more, which others came to: the furthest is %+v", most, far)
+			if !mixed && !raced && seeded == "" && slices.Contains(met(), name) && far.moves < most.moves &&
+				far.agents < most.agents {
+				t.Errorf("no walk comes to the bound %+v any more, which others came to: the furthest is %+v",
+					most, far)
 			}
 		})
 	}
 }
 
-// Agents, time and a failing world have the task to themselves until nothing happens any more; then a person acts, and they have it again.
-// From one act to the next they never get further than check says. One seed is one walk and always the same one:
-// ORANGE_SEED=17 go test -run TestSimulation_withoutAPerson.*/default ./internal/engine
+// Agents, time and a failing world have the task to themselves until nothing happens any more; then a person
+// acts, and they have it again. From one act to the next they never get further than check says. One seed is one
+// walk and always the same one: ORANGE_SEED=17 go test -run TestSimulation_withoutAPerson.*/default
+// ./internal/engine
 func TestSimulation_withoutAPersonStaysWithinTheBound(t *testing.T) {
 	t.Parallel()
 	livesUnder(t, 3, 110, false)

@@ -14,9 +14,11 @@ import (
 
 // simBranch is a task's branch, with what nobody but the world knows of it: which of its commits may be merged.
 type simBranch struct {
-	tip      int
-	dirty    bool
-	about    []string        // the commits that a verdict written now can be about: of the last entry into the review, and of the reviewer's last start
+	tip   int
+	dirty bool
+	// the commits that a verdict written now can be about: of the last entry into the review, and of the
+	// reviewer's last start
+	about    []string
 	passed   map[string]bool // a passing verdict was about it
 	answered map[string]bool // a person put it up
 	left     map[string]int  // those that were the tip once: the length of the trace when they ceased to be
@@ -55,7 +57,8 @@ func (d desktop) Subject(_ context.Context, t task.Task, tree bool) task.Subject
 // sights is what gates ask for outside of the document.
 type sights struct{ p *process }
 
-func (w sights) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+func (w sights) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
 	s := w.p.sim
 	checked := decide.Fact{}
 	if slices.ContainsFunc(parts, func(p workflow.Part) bool { return p.Check != "" }) {
@@ -76,7 +79,8 @@ func (w sights) Look(_ context.Context, t task.Task, _ *workflow.Definition, par
 				continue
 			}
 			moved := t.Subject.Commit != "" && t.Subject.Commit != b.commit()
-			f := decide.Fact{Source: "git " + p.Git, Where: "the workspace", Found: "at " + b.commit(), Want: "see to it"}
+			f := decide.Fact{Source: "git " + p.Git, Where: "the workspace", Found: "at " + b.commit(),
+				Want: "see to it"}
 			switch p.Git {
 			case workflow.GitCommitted:
 				f.Holds = !b.dirty
@@ -115,11 +119,13 @@ func (s *sim) verdict(id, text string) {
 	}
 }
 
-// entered notes which commits a review is about from now on, and for which one a person stands: none that was not the tip when it was looked.
+// entered notes which commits a review is about from now on, and for which one a person stands: none that was not
+// the tip when it was looked.
 func (s *sim) entered(p *process, t task.Task, e task.Event) {
 	b := s.branch(t.ID)
 	if e.Subject.Commit != "" && (e.IsMove() || e.Type == task.WorkspaceReady) && !b.wasTip(e.Subject.Commit, p) {
-		s.breaks("event %q of %s is about %q, which was not the tip since it was asked for", e.Type, s.short(t.ID), e.Subject.Commit)
+		s.breaks("event %q of %s is about %q, which was not the tip since it was asked for", e.Type,
+			s.short(t.ID), e.Subject.Commit)
 	}
 	switch {
 	case e.IsMove() && e.To == "agent-review" || e.Type == task.Created && t.Status == "agent-review":
@@ -142,18 +148,23 @@ func (s *sim) starts(a *agent) {
 	}
 }
 
-// Merge looks first, as every hand does: what is merged is not merged again. It merges what a passing verdict was about, what was the tip when
-// a person put it up, or what is the tip that a person overrides the conditions for; and that in the environment of the person who began it.
-func (d desktop) Merge(ctx context.Context, t task.Task, commit, _ string, still func(context.Context) error) (merged, how string, err error) {
+// Merge looks first, as every hand does: what is merged is not merged again. It merges what a passing verdict was
+// about, what was the tip when a person put it up, or what is the tip that a person overrides the conditions for;
+// and that in the environment of the person who began it.
+func (d desktop) Merge(ctx context.Context, t task.Task, commit, _ string, still func(context.Context) error) (
+	merged, how string, err error) {
 	if err := still(ctx); err != nil {
 		return "", "", err
 	}
 	s, b := d.p.sim, d.p.sim.branch(t.ID)
 	named := d.p.asked.kind == mergeAllTheSame && b.wasTip(commit, d.p)
 	if !b.passed[commit] && !b.answered[commit] && !named {
-		s.breaks("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit, s.short(t.ID))
+		s.breaks("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit,
+			s.short(t.ID))
 	}
-	if one := s.twin.find(t.ID); !slices.ContainsFunc(one.events, func(e task.Event) bool { return e.Type == task.MergeBegun && e.Person == d.p.whose }) {
+	if one := s.twin.find(t.ID); !slices.ContainsFunc(one.events, func(e task.Event) bool {
+		return e.Type == task.MergeBegun && e.Person == d.p.whose
+	}) {
 		s.breaks("%s is merged in the environment of %s, who has begun no merge", s.short(t.ID), d.p.whose)
 	}
 	_, err = at(d.p, "merge "+s.short(t.ID), func() (struct{}, error) {

@@ -42,7 +42,8 @@ type owed struct {
 }
 
 func newTwin() *twin {
-	return &twin{hooks: map[int64]*owed{}, deaths: map[int64]int{}, closed: map[int64]bool{}, written: map[string][]string{}, lost: map[string]bool{}}
+	return &twin{hooks: map[int64]*owed{}, deaths: map[int64]int{}, closed: map[int64]bool{},
+		written: map[string][]string{}, lost: map[string]bool{}}
 }
 
 func (w *twin) hook(id int64) *owed {
@@ -104,7 +105,8 @@ func (s *sim) committed(p *process, c task.Change, t task.Task, open []task.Seat
 		s.figures.tasks++
 	}
 	if c.Expect != one.version || t.Version != one.version+1 {
-		s.breaks("a change of %s that was decided on version %d was made on version %d: what was between is lost", s.short(t.ID), c.Expect, one.version)
+		s.breaks("a change of %s that was decided on version %d was made on version %d: what was between is lost",
+			s.short(t.ID), c.Expect, one.version)
 	}
 	one.version = t.Version
 	s.folds(one, c, t)
@@ -147,7 +149,8 @@ func (s *sim) folds(one *known, c task.Change, t task.Task) {
 	}
 	differs, err := task.Disagree(t, one.events)
 	if err != nil || len(differs) > 0 {
-		s.breaks("after event %d of %s record and history disagree: %v %q", len(one.events), s.short(t.ID), err, differs)
+		s.breaks("after event %d of %s record and history disagree: %v %q", len(one.events), s.short(t.ID), err,
+			differs)
 	}
 }
 
@@ -161,7 +164,8 @@ func (s *sim) seatsEnd(c task.Change, t task.Task, open []task.Seat) {
 	}
 	found := false
 	for _, seat := range open {
-		ends := seat.Hook == c.DeadHook || slices.Contains(c.EndSeats, seat.Role) || slices.Contains(c.EndSeats, task.EveryRole) ||
+		ends := seat.Hook == c.DeadHook || slices.Contains(c.EndSeats, seat.Role) ||
+			slices.Contains(c.EndSeats, task.EveryRole) ||
 			c.TakenSeat != nil && c.TakenSeat.Role == seat.Role && c.TakenSeat.Hash != seat.Hash
 		switch {
 		case !ends:
@@ -184,7 +188,8 @@ func (s *sim) diedOf(seat task.Seat, t task.Task) {
 	case s.twin.deaths[seat.Hook] > 1:
 		s.breaks("the death of the %s of hook %d of %s had a second consequence", seat.Role, seat.Hook, s.short(t.ID))
 	case a == nil && !s.twin.hook(seat.Hook).superseded:
-		s.breaks("the death of the %s of hook %d of %s is invented: it was never started", seat.Role, seat.Hook, s.short(t.ID))
+		s.breaks("the death of the %s of hook %d of %s is invented: it was never started", seat.Role, seat.Hook,
+			s.short(t.ID))
 	case a != nil && a.alive:
 		s.breaks("the death of %v of %s is invented: it lives", a, s.short(t.ID))
 	case a != nil && !a.byItself:
@@ -230,7 +235,8 @@ func (s *sim) performs(p *process, job task.Job) {
 	}
 	for _, other := range now.Owed {
 		if c, _ := task.ClassOf(other.Action); other.ID < job.Hook.ID && c != task.ClassApart {
-			s.breaks("hook %d (%s) of %s is performed before hook %d (%s), which is owed", job.Hook.ID, h.action, s.short(h.task), other.ID, other.Action)
+			s.breaks("hook %d (%s) of %s is performed before hook %d (%s), which is owed", job.Hook.ID, h.action,
+				s.short(h.task), other.ID, other.Action)
 		}
 	}
 }
@@ -245,11 +251,13 @@ func (s *sim) opens(a *agent) {
 	}
 	for _, other := range s.agents {
 		if other.alive && other.task != a.task && other.workspace == a.workspace {
-			s.breaks("%v of %s is started in %s, where %v of %s lives", a, s.short(a.task), a.workspace, other, s.short(other.task))
+			s.breaks("%v of %s is started in %s, where %v of %s lives", a, s.short(a.task), a.workspace, other,
+				s.short(other.task))
 		}
 	}
 	if s.slots[a.workspace] != a.task {
-		s.breaks("%v of %s is started in %s, which was prepared for %s", a, s.short(a.task), a.workspace, s.short(s.slots[a.workspace]))
+		s.breaks("%v of %s is started in %s, which was prepared for %s", a, s.short(a.task), a.workspace,
+			s.short(s.slots[a.workspace]))
 	}
 }
 
@@ -257,7 +265,8 @@ func (s *sim) opens(a *agent) {
 func (s *sim) empties(t task.Task) {
 	for _, a := range s.agents {
 		if a.alive && a.workspace == t.Workspace && a.task != t.ID {
-			s.breaks("the workspace %s is prepared for %s while %v of %s lives in it", t.Workspace, s.short(t.ID), a, s.short(a.task))
+			s.breaks("the workspace %s is prepared for %s while %v of %s lives in it", t.Workspace, s.short(t.ID),
+				a, s.short(a.task))
 		}
 	}
 }
@@ -331,7 +340,8 @@ func rows() []row {
 		{"clarification", "planning", "worker human", "", "", 0, all},
 		{"clarification", "working", "worker human", "", "## plan", 0, all},
 		{"clarification", "cancelled", "human", kill, "", 0, all},
-		{"working", "agent-review", "worker human", "set_field increment_review_round run_command spawn_reviewer", "## handoff git committed check tests", 0, all},
+		{"working", "agent-review", "worker human", "set_field increment_review_round run_command spawn_reviewer",
+			"## handoff git committed check tests", 0, all},
 		{"working", "clarification", "worker human", "increment", "", 0, all},
 		{"working", "stuck", "worker human", "", "", 0, all},
 		{"working", "cancelled", "human", kill, "", 0, all},
@@ -341,8 +351,10 @@ func rows() []row {
 		{"agent-review", "agent-review", "reviewer human", "increment spawn_reviewer", "git moved", 0, all},
 		{"agent-review", "cancelled", "human", "kill_reviewer " + kill, "", 0, all},
 		{"reviewing", "working", "human", "set_field notify_worker", "", 0, all},
-		{"reviewing", "done", "human", "run_command " + kill + " delete_remote_branch spawn_next", "git unmoved check tests", 0, all},
-		{"reviewing", "agent-review", "human", "set_field increment_review_round spawn_reviewer", "git committed", 0, all},
+		{"reviewing", "done", "human", "run_command " + kill + " delete_remote_branch spawn_next",
+			"git unmoved check tests", 0, all},
+		{"reviewing", "agent-review", "human", "set_field increment_review_round spawn_reviewer", "git committed",
+			0, all},
 		{"reviewing", "cancelled", "human", kill, "", 0, all},
 		{"stuck", "reviewing", "human", "", "git committed", 0, all},
 		{"stuck", "cancelled", "human", kill, "", 0, all},
@@ -369,7 +381,8 @@ func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) 
 			crashes, passing = crashes+1, false
 		case e.Type == task.CrashesForgotten:
 			if crashes == 0 || !passing {
-				s.breaks("%s: event %d forgets %d crashes, and no move has made up for them", s.short(t.ID), e.Seq, crashes)
+				s.breaks("%s: event %d forgets %d crashes, and no move has made up for them", s.short(t.ID),
+					e.Seq, crashes)
 			}
 			crashes = 0
 		case e.Type == task.QueuedForSpace:
@@ -393,12 +406,15 @@ func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) 
 				crashes = 0
 			}
 			if e.Counters.Get(task.ReviewRound) != round {
-				s.breaks("%s: event %d says round %d, and it is %d", s.short(t.ID), e.Seq, e.Counters.Get(task.ReviewRound), round)
+				s.breaks("%s: event %d says round %d, and it is %d", s.short(t.ID), e.Seq,
+					e.Counters.Get(task.ReviewRound), round)
 			}
 			moves[t.ID+" "+e.Reason]++
 			for _, rests := range e.Evidence {
-				if before := spent[rests]; before > 0 && rests.Source != "## plan" && !strings.HasPrefix(rests.Source, "git ") && !strings.HasPrefix(rests.Source, "check ") {
-					s.breaks("%s: event %d rests on the %s that moved it at event %d", s.short(t.ID), e.Seq, rests.Source, before)
+				if before := spent[rests]; before > 0 && rests.Source != "## plan" &&
+					!strings.HasPrefix(rests.Source, "git ") && !strings.HasPrefix(rests.Source, "check ") {
+					s.breaks("%s: event %d rests on the %s that moved it at event %d", s.short(t.ID), e.Seq,
+						rests.Source, before)
 				}
 				spent[rests] = e.Seq
 			}
@@ -413,7 +429,8 @@ func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) 
 	if t.Counters.Get(task.ReviewRound) != round || t.Counters.Get(task.CrashCount) != crashes {
 		s.breaks("%s counts %v, and its history %d rounds and %d crashes", s.short(t.ID), t.Counters, round, crashes)
 	}
-	if t.Seq != len(events) || t.Hash != events[len(events)-1].Hash || t.Live != (status != "done" && status != "cancelled") {
+	if t.Seq != len(events) || t.Hash != events[len(events)-1].Hash ||
+		t.Live != (status != "done" && status != "cancelled") {
 		s.breaks("%s does not agree with its history: %+v", s.short(t.ID), t)
 	}
 }
@@ -441,8 +458,10 @@ func (s *sim) checkMove(t task.Task, e task.Event, round int, forced bool, queue
 			evidence = append(evidence, one.Source)
 		}
 		overridden := e.Data[task.DataOverride] != "" // then what was not there is not rested upon
-		if hooks != r.hooks || !overridden && strings.Join(evidence, " ") != r.evidence || round < r.low || round > r.high {
-			s.breaks("%s: event %d in round %d is not the move that the workflow has: %+v", s.short(t.ID), e.Seq, round, e)
+		if hooks != r.hooks || !overridden && strings.Join(evidence, " ") != r.evidence || round < r.low ||
+			round > r.high {
+			s.breaks("%s: event %d in round %d is not the move that the workflow has: %+v", s.short(t.ID), e.Seq,
+				round, e)
 		}
 		byRule := e.Actor == task.ActorEngine && (e.Type == task.AutoAdvanced || e.From == "pending" && queued == e.To)
 		if !byRule && !slices.Contains(strings.Fields(r.by), e.Actor) {
@@ -484,7 +503,8 @@ func (s *sim) checkHooks(snapshot task.Snapshot, events []task.Event) {
 			case h.State == task.HookDone && mine.performed == 0:
 				s.breaks("hook %d (%s) of %s was never performed", h.ID, h.Action, s.short(t.ID))
 			case (h.State == task.HookSuperseded) != mine.superseded:
-				s.breaks("hook %d (%s) of %s is %s, and it was settled otherwise", h.ID, h.Action, s.short(t.ID), h.State)
+				s.breaks("hook %d (%s) of %s is %s, and it was settled otherwise", h.ID, h.Action, s.short(t.ID),
+					h.State)
 			}
 		}
 		if !slices.Equal(have, e.Hooks) {
@@ -545,7 +565,9 @@ func (s *sim) checkFiles(t task.Task) {
 // checkWishes looks whether every summary that somebody wrote into the header was taken over.
 func (s *sim) checkWishes(id string, events []task.Event) {
 	for _, wish := range s.twin.wishes {
-		taken := slices.ContainsFunc(events, func(e task.Event) bool { return e.Type == task.Updated && e.Data["summary"] == wish[1] })
+		taken := slices.ContainsFunc(events, func(e task.Event) bool {
+			return e.Type == task.Updated && e.Data["summary"] == wish[1]
+		})
 		if wish[0] == id && !s.twin.lost[wish[1]] && !taken {
 			s.breaks("%q, which somebody wrote into the header of %s, was never taken over", wish[1], s.short(id))
 		}
@@ -580,9 +602,11 @@ func (s *sim) checkAsks(moves map[string]int) {
 		case moved && n != 1:
 			s.breaks("%s of %s was granted, and the history does not have it", a.token, s.short(a.task))
 		case a.answered && a.err == nil && !moved && n != 0:
-			s.breaks("%s of %s was made, and whoever asked was told that there was nothing to do", a.token, s.short(a.task))
+			s.breaks("%s of %s was made, and whoever asked was told that there was nothing to do", a.token,
+				s.short(a.task))
 		case a.answered && a.err == nil && !moved && !a.out.Queued && a.to != "" && a.out.Task.Status != a.to:
-			s.breaks("%s of %s was told that there was nothing to do, and it is in %q", a.token, s.short(a.task), a.out.Task.Status)
+			s.breaks("%s of %s was told that there was nothing to do, and it is in %q", a.token, s.short(a.task),
+				a.out.Task.Status)
 		case a.answered && refused(a.err) && n != 0:
 			s.breaks("%s of %s was refused (%v), and made", a.token, s.short(a.task), a.err)
 		}
@@ -592,14 +616,16 @@ func (s *sim) checkAsks(moves map[string]int) {
 	}
 	for what, n := range rest {
 		id, reason, _ := strings.Cut(what, " ")
-		known := reason == "" || reason == "deleted" || reason == "a workspace became free" || strings.Contains(reason, "ended and left") || strings.Contains(reason, "crashes in")
+		known := reason == "" || reason == "deleted" || reason == "a workspace became free" ||
+			strings.Contains(reason, "ended and left") || strings.Contains(reason, "crashes in")
 		if !known || n > 1 && (reason == "" || reason == "deleted") {
 			s.breaks("nobody asked for a move of %s: %q, %d times", s.short(id), reason, n)
 		}
 	}
 }
 
-// checkAnswer looks whether the event that somebody was told stands in the history, and whether nobody else was told it.
+// checkAnswer looks whether the event that somebody was told stands in the history, and whether nobody else was
+// told it.
 func (s *sim) checkAnswer(a *ask, seen map[string]string) {
 	id := a.out.Task.ID
 	if one := s.twin.find(id); one == nil || one.gone {
@@ -607,7 +633,8 @@ func (s *sim) checkAnswer(a *ask, seen map[string]string) {
 	}
 	events, err := s.store.Events(here, id, a.out.Event.Seq-1)
 	if err != nil || len(events) == 0 || events[0].Hash != a.out.Event.Hash {
-		s.breaks("%s was told of event %d of %s, and it does not stand in the history", a.token, a.out.Event.Seq, s.short(id))
+		s.breaks("%s was told of event %d of %s, and it does not stand in the history", a.token, a.out.Event.Seq,
+			s.short(id))
 		return
 	}
 	key := fmt.Sprintf("%s %d", id, a.out.Event.Seq)
@@ -679,7 +706,8 @@ func (s *sim) checkLeases() {
 			continue
 		}
 		if t.Task.Workspace != by[one.id] || !t.Task.Live && by[one.id] != "" {
-			s.breaks("%s (%s) says it has the workspace %q, and the lease is of %q", s.short(one.id), t.Task.Status, t.Task.Workspace, by[one.id])
+			s.breaks("%s (%s) says it has the workspace %q, and the lease is of %q", s.short(one.id),
+				t.Task.Status, t.Task.Workspace, by[one.id])
 		}
 	}
 }

@@ -23,7 +23,9 @@ func (a *agent) own() string { return fmt.Sprintf("agent %d", a.pid) }
 // server is the memory of the terminal server. It ends with the server.
 type server struct {
 	kept map[string]string // by task
-	base string            // whose environment the server itself was started in, and every window has where nothing is kept; empty while none runs
+	// whose environment the server itself was started in, and every window has where nothing is kept; empty while
+	// none runs
+	base string
 }
 
 // serves starts the server where none runs.
@@ -45,8 +47,9 @@ func (s *sim) idles() {
 	}
 }
 
-// serverEnds is the end of the terminal server, or of the whole machine until it is started again: all that was kept is lost.
-// A window that its own hook has still to find stays what that hook will find: then nothing happens.
+// serverEnds is the end of the terminal server, or of the whole machine until it is started again: all that was
+// kept is lost. A window that its own hook has still to find stays what that hook will find: then nothing
+// happens.
 func (s *sim) serverEnds(reboot bool) {
 	for _, a := range s.agents {
 		if a.window != "" && s.twin.hook(a.hook).settled == 0 {
@@ -125,14 +128,16 @@ func (k shelf) kept(id string) (string, error) {
 	})
 }
 
-// enter gives the program the environment that is kept for a task. Where none is kept, or it cannot be looked for, the program has its own.
+// enter gives the program the environment that is kept for a task. Where none is kept, or it cannot be looked
+// for, the program has its own.
 func (k shelf) enter(id string) {
 	if kept, err := k.kept(id); err == nil && kept != "" {
 		k.p.whose = kept
 	}
 }
 
-// of is what hooks start programs in. Where none is kept it is the program's own, and is kept from then on. Nobody else keeps one meanwhile.
+// of is what hooks start programs in. Where none is kept it is the program's own, and is kept from then on.
+// Nobody else keeps one meanwhile.
 func (k shelf) of(t task.Task) (string, error) {
 	s := k.p.sim
 	return at(k.p, "look for the environment of "+s.short(t.ID)+", or keep that of "+k.p.whose, func() (string, error) {
@@ -147,9 +152,9 @@ func (k shelf) of(t task.Task) (string, error) {
 	})
 }
 
-// lends is the environment that a program leaves to those which it starts to go on by themselves. That of an agent it leaves before, for
-// the one that is kept for the agent's task, or else for what is known without that. Only what the engine has kept is not mended like that:
-// it must not have an agent's kept at all.
+// lends is the environment that a program leaves to those which it starts to go on by themselves. That of an
+// agent it leaves before, for the one that is kept for the agent's task, or else for what is known without that.
+// Only what the engine has kept is not mended like that: it must not have an agent's kept at all.
 func (p *process) lends() string {
 	if p.under == nil {
 		return p.whose
@@ -184,8 +189,9 @@ func (c commands) Run(_ context.Context, program hook.Program) (hook.Ended, erro
 	})
 }
 
-// checks runs the check of a task for a program, where the worktree is the task's and all of one commit. It is run by a program of its own,
-// which enters the environment of the task. The same commit always gets the same answer.
+// checks runs the check of a task for a program, where the worktree is the task's and all of one commit. It is
+// run by a program of its own, which enters the environment of the task. The same commit always gets the same
+// answer.
 func (p *process) checks(t task.Task) (decide.Fact, error) {
 	f := decide.Fact{Source: "check tests", Where: "the workspace", Found: "it was not run", Want: "commit all of it"}
 	b := p.sim.branch(t.ID)

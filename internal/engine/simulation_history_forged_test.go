@@ -23,7 +23,8 @@ func TestAHistorianSharesNoCodeWithTheProverOrTheJudge(t *testing.T) {
 		must(t, err)
 		for _, one := range file.Imports {
 			own := strings.HasPrefix(one.Path.Value, `"orange/`)
-			if own && !slices.Contains([]string{`"orange/internal/task"`, `"orange/internal/workflow"`}, one.Path.Value) {
+			if own && !slices.Contains([]string{`"orange/internal/task"`, `"orange/internal/workflow"`},
+				one.Path.Value) {
 				t.Errorf("%s imports %s", name, one.Path.Value)
 			}
 		}
@@ -113,13 +114,15 @@ func forgeries() []forgery {
 	}
 	crash := func(n int) task.Event {
 		return task.Event{
-			Type: task.AgentCrashed, Actor: task.ActorEngine, In: "doing", Crash: n, Counters: task.Counters{}.With(task.CrashCount, n),
-			Data: map[string]string{"role": task.RoleWorker},
+			Type: task.AgentCrashed, Actor: task.ActorEngine, In: "doing", Crash: n,
+			Counters: task.Counters{}.With(task.CrashCount, n),
+			Data:     map[string]string{"role": task.RoleWorker},
 		}
 	}
 	forced := task.Event{
-		Type: task.AutoAdvanced, Actor: task.ActorEngine, From: "doing", To: "stuck", Counters: task.Counters{}.With(task.CrashCount, 2),
-		Hooks: []string{task.KillReviewer, task.NotifyWorker}, Data: map[string]string{task.DataCrash: "2"},
+		Type: task.AutoAdvanced, Actor: task.ActorEngine, From: "doing", To: "stuck",
+		Counters: task.Counters{}.With(task.CrashCount, 2),
+		Hooks:    []string{task.KillReviewer, task.NotifyWorker}, Data: map[string]string{task.DataCrash: "2"},
 	}
 	early, onwards := forced, task.Event{Type: task.StatusChanged, Actor: task.RoleWorker, From: "stuck", To: "done"}
 	early.Data = map[string]string{task.DataCrash: "1"}
@@ -129,30 +132,48 @@ func forgeries() []forgery {
 		if died == nil {
 			return append(all[:passedOn:passedOn], rule)
 		}
-		return append(all[:passedOn:passedOn], task.Event{Type: task.AgentStopped, Actor: task.ActorEngine, Data: died}, rule)
+		return append(all[:passedOn:passedOn], task.Event{Type: task.AgentStopped, Actor: task.ActorEngine,
+			Data: died}, rule)
 	}
 	return []forgery{
 		{"the worker passes the review", "reachable", at(passedOn, func(e *task.Event) { e.Actor = task.RoleWorker })},
 		{"a move that there is not", "reachable", at(passedOn, func(e *task.Event) { e.To = "done" })},
 		{"no evidence", "reachable", at(handedOver, func(e *task.Event) { e.Evidence = nil })},
-		{"evidence of another name", "reachable", at(handedOver, func(e *task.Event) { e.Evidence[0].Source = "## plan" })},
+		{"evidence of another name", "reachable", at(handedOver, func(e *task.Event) {
+			e.Evidence[0].Source = "## plan"
+		})},
 		{"hooks of another move", "reachable", at(passedOn, func(e *task.Event) { e.Hooks = nil })},
 		{"an agent asks that was never started", "reachable", without(worked)},
-		{"a guard that does not hold", "reachable", at(passedOn, func(e *task.Event) { e.To, e.Hooks = "stuck", []string{task.KillReviewer} })},
-		{"an agent overrides", "reachable", at(handedOver, func(e *task.Event) { e.Data = map[string]string{task.DataOverride: "it"} })},
+		{"a guard that does not hold", "reachable", at(passedOn, func(e *task.Event) {
+			e.To, e.Hooks = "stuck", []string{task.KillReviewer}
+		})},
+		{"an agent overrides", "reachable", at(handedOver, func(e *task.Event) {
+			e.Data = map[string]string{task.DataOverride: "it"}
+		})},
 		{"it moves from where it is not", "reachable", at(passedOn, func(e *task.Event) { e.From = "doing" })},
-		{"somebody has done anew what there is not to redo", "reachable", at(finished, func(e *task.Event) { e.To, e.Data = "doing", map[string]string{task.DataRedo: "doing"} })},
+		{"somebody has done anew what there is not to redo", "reachable", at(finished, func(e *task.Event) {
+			e.To, e.Data = "doing", map[string]string{task.DataRedo: "doing"}
+		})},
 		{"it goes on after its end", "terminating", func(all []task.Event) []task.Event {
 			return append(all, task.Event{Type: task.StatusChanged, Actor: task.RoleHuman, From: "done", To: "ready"})
 		}},
-		{"a round is not counted", "bounded", at(handedOver, func(e *task.Event) { e.Counters = task.Counters{}.With(task.ReviewRound, 0) })},
+		{"a round is not counted", "bounded", at(handedOver, func(e *task.Event) {
+			e.Counters = task.Counters{}.With(task.ReviewRound, 0)
+		})},
 		{"the agents go further than said", "bounded", func(all []task.Event) []task.Event {
 			return append(all[:passedOn:passedOn], all[readers], all[readers])
 		}},
-		{"two who work", "one-agent", instead(readers, task.Event{Type: task.AgentSpawned, Actor: task.ActorEngine, Data: map[string]string{"role": "builder"}})},
+		{
+			"two who work", "one-agent",
+			instead(readers, task.Event{Type: task.AgentSpawned, Actor: task.ActorEngine, Data: map[string]string{
+				"role": "builder"}})},
 		{"somebody is left", "nobody-left", without(everyEnd)},
-		{"nobody gave it a workspace", "workspace", at(began, func(e *task.Event) { e.Hooks = []string{task.SpawnAgent} })},
-		{"it keeps its workspace", "workspace", at(finished, func(e *task.Event) { e.Hooks = []string{task.KillSession} })},
+		{"nobody gave it a workspace", "workspace", at(began, func(e *task.Event) {
+			e.Hooks = []string{task.SpawnAgent}
+		})},
+		{"it keeps its workspace", "workspace", at(finished, func(e *task.Event) {
+			e.Hooks = []string{task.KillSession}
+		})},
 		{"crashes are not counted", "rules-legal", instead(handedOver, crash(2))},
 		{"too many crashes lead nowhere", "rules-legal", func(all []task.Event) []task.Event {
 			return append(all[:handedOver:handedOver], crash(1), all[worked], crash(2), all[worked])
@@ -163,13 +184,16 @@ func forgeries() []forgery {
 		}},
 		{"nobody has asked", "rules-legal", func(all []task.Event) []task.Event { return onItsOwn(all, nil) }},
 		{"the reviewer was killed", "rules-legal", func(all []task.Event) []task.Event {
-			return onItsOwn(all, map[string]string{"role": task.RoleReviewer, "ended": "killed by signal 9", "signal": "9"})
+			return onItsOwn(all, map[string]string{"role": task.RoleReviewer, "ended": "killed by signal 9",
+				"signal": "9"})
 		}},
 		{"somebody else has ended", "rules-legal", func(all []task.Event) []task.Event {
-			return onItsOwn(all, map[string]string{"role": task.RoleWorker, "ended": "exit status 0", "exit_status": "0"})
+			return onItsOwn(all, map[string]string{"role": task.RoleWorker, "ended": "exit status 0",
+				"exit_status": "0"})
 		}},
 		{"the move of a timeout is refused", "rules-legal", instead(handedOver, task.Event{
-			Type: task.TimeoutEscalated, Actor: task.ActorEngine, Data: map[string]string{task.DataRefused: "a condition does not hold"},
+			Type: task.TimeoutEscalated, Actor: task.ActorEngine, Data: map[string]string{
+				task.DataRefused: "a condition does not hold"},
 		})},
 	}
 }
@@ -179,13 +203,16 @@ func TestAHistorianFindsWhatIsForged(t *testing.T) {
 	def := reviewed(t)
 	for _, one := range forgeries() {
 		wrong := told(def, reach{2, 2, 1}, one.forge(plainHistory()))
-		if !slices.ContainsFunc(wrong, func(text string) bool { return strings.HasPrefix(text, "["+one.property+"]") }) {
+		if !slices.ContainsFunc(wrong, func(text string) bool {
+			return strings.HasPrefix(text, "["+one.property+"]")
+		}) {
 			t.Errorf("%s: found %q, want that %s is broken", one.name, wrong, one.property)
 		}
 	}
 }
 
-// What a workflow lets happen and should not is no forgery: these histories keep to their workflow, and the workflow is wrong.
+// What a workflow lets happen and should not is no forgery: these histories keep to their workflow, and the
+// workflow is wrong.
 func TestAHistorianFindsWhatAWorkflowShouldNotHave(t *testing.T) {
 	t.Parallel()
 	change := func(from task.Status, to task.Status, how func(edge *workflow.Transition)) *workflow.Definition {

@@ -34,7 +34,8 @@ func (h *historian) moves(e task.Event) {
 		h.gone.moves++
 	}
 	if h.forced && h.goodEnd(e.To) {
-		h.blames(e, "crash-forward", "it has come to a good end in %q: crashes had led it past a gate, and nobody has looked", e.To)
+		h.blames(e, "crash-forward", "it has come to a good end in %q: crashes had led it past a gate, and "+
+			"nobody has looked", e.To)
 	}
 	if e.To != e.From {
 		h.previous = e.From
@@ -60,10 +61,13 @@ func (h *historian) crashed(e task.Event) *workflow.Transition {
 	state, _ := h.def.State(e.From)
 	count := atoi(e.Data[task.DataCrash])
 	fits := func(r workflow.Rule) bool {
-		return r.Status == e.From && r.Action == workflow.ActionCrash && r.StuckAfter > 0 && count >= r.StuckAfter && slices.Contains(leadsTo(&r), e.To)
+		return r.Status == e.From && r.Action == workflow.ActionCrash && r.StuckAfter > 0 &&
+			count >= r.StuckAfter && slices.Contains(leadsTo(&r), e.To)
 	}
-	if e.Actor != task.ActorEngine || h.last.Type != task.AgentCrashed || h.last.Data["role"] != state.Role || !slices.ContainsFunc(h.def.Exit.Rules, fits) {
-		h.blames(e, "rules-legal", "%d crashes of the %s lead from %q to %q, and no rule says so", count, h.last.Data["role"], e.From, e.To)
+	if e.Actor != task.ActorEngine || h.last.Type != task.AgentCrashed || h.last.Data["role"] != state.Role ||
+		!slices.ContainsFunc(h.def.Exit.Rules, fits) {
+		h.blames(e, "rules-legal", "%d crashes of the %s lead from %q to %q, and no rule says so", count,
+			h.last.Data["role"], e.From, e.To)
 	}
 	past, declared := true, (*workflow.Transition)(nil)
 	for i := range h.def.Transitions {
@@ -100,7 +104,8 @@ func (h *historian) taken(e task.Event) *workflow.Transition {
 			continue
 		}
 		open = append(open, edge)
-		if h.allowed(e, edge) && (override && edge.Override || !override && h.named(e, edge.Gate)) && slices.Equal(actionsOf(edge.Hooks), e.Hooks) {
+		if h.allowed(e, edge) && (override && edge.Override || !override && h.named(e, edge.Gate)) &&
+			slices.Equal(actionsOf(edge.Hooks), e.Hooks) {
 			fit = append(fit, edge)
 		}
 	}
@@ -118,7 +123,8 @@ func (h *historian) taken(e task.Event) *workflow.Transition {
 		}
 	}
 	if len(fit) == 0 {
-		h.blames(e, "reachable", "from %q to %q there is no transition for the %s (as %q) at %v that rests on %v and sets going %v",
+		h.blames(e, "reachable", "from %q to %q there is no transition for the %s (as %q) at %v that rests on "+
+			"%v and sets going %v",
 			e.From, e.To, e.Actor, e.ActingAs, h.counters, e.Evidence, e.Hooks)
 		return nil
 	}
@@ -199,9 +205,11 @@ func apart(a, b []workflow.Part) bool {
 	for _, p := range sure(a) {
 		for _, q := range sure(b) {
 			switch {
-			case p.Section != "" && headingOf(p.Section) == headingOf(q.Section) && p.Verdict != "" && q.Verdict != "" && p.Verdict != q.Verdict,
+			case p.Section != "" && headingOf(p.Section) == headingOf(q.Section) && p.Verdict != "" &&
+				q.Verdict != "" && p.Verdict != q.Verdict,
 				p.Check != "" && p.Check == q.Check && p.Result != q.Result,
-				p.Git == workflow.GitMoved && q.Git == workflow.GitUnmoved, p.Git == workflow.GitUnmoved && q.Git == workflow.GitMoved:
+				p.Git == workflow.GitMoved && q.Git == workflow.GitUnmoved, p.Git == workflow.GitUnmoved &&
+					q.Git == workflow.GitMoved:
 				return true
 			}
 		}
@@ -226,14 +234,17 @@ func (h *historian) ruled(e task.Event) {
 	switch h.last.Type {
 	case task.TimeoutEscalated:
 		if state.Timeout.Then != e.To {
-			h.blames(e, "rules-legal", "the time of %q leads to %q, and the workflow says to %q", e.From, e.To, state.Timeout.Then)
+			h.blames(e, "rules-legal", "the time of %q leads to %q, and the workflow says to %q", e.From, e.To,
+				state.Timeout.Then)
 		}
 		return
 	case task.AgentStopped:
 		well := h.last.Data["exit_status"] == "0" && h.last.Data["signal"] == ""
 		for i := range h.def.Exit.Rules {
 			rule := &h.def.Exit.Rules[i]
-			anew := e.From == e.To && slices.ContainsFunc(h.def.Transitions, func(t workflow.Transition) bool { return t.From == e.From && t.To == e.To && judgesMove(t.Gate) })
+			anew := e.From == e.To && slices.ContainsFunc(h.def.Transitions, func(t workflow.Transition) bool {
+				return t.From == e.From && t.To == e.To && judgesMove(t.Gate)
+			})
 			if rule.Status != e.From || rule.HasArtifact == nil || !slices.Contains(leadsTo(rule), e.To) && !anew {
 				continue
 			}
@@ -245,7 +256,8 @@ func (h *historian) ruled(e task.Event) {
 			}
 		}
 	}
-	h.blames(e, "rules-legal", "nobody has asked for the move from %q to %q, and after %s no rule says so", e.From, e.To, h.last.Type)
+	h.blames(e, "rules-legal", "nobody has asked for the move from %q to %q, and after %s no rule says so",
+		e.From, e.To, h.last.Type)
 }
 
 // judgesMove says whether a gate asks for a tip that has moved.
@@ -259,7 +271,8 @@ func verdictIn(parts []workflow.Part) bool {
 	})
 }
 
-// judges looks whether somebody has passed a verdict on their own work, and notes whose work is judged where the task is now.
+// judges looks whether somebody has passed a verdict on their own work, and notes whose work is judged where the
+// task is now.
 func (h *historian) judges(e task.Event, edge *workflow.Transition) {
 	state, _ := h.def.State(e.From)
 	switch {
@@ -327,7 +340,8 @@ func (h *historian) counts(e task.Event, edge *workflow.Transition) {
 	}
 	for _, one := range slices.Concat(want, e.Counters) {
 		if want.Get(one.Name) != e.Counters.Get(one.Name) {
-			h.blames(e, "bounded", "%s is %d after the move, and the workflow makes it %d", one.Name, e.Counters.Get(one.Name), want.Get(one.Name))
+			h.blames(e, "bounded", "%s is %d after the move, and the workflow makes it %d", one.Name,
+				e.Counters.Get(one.Name), want.Get(one.Name))
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"orange/internal/workflow"
 )
 
-// historian reads the history of a task from its beginning, and says what in it breaks a promise that "orange workflow check" makes of the
-// workflow (docs/properties.md). It knows the events and the workflow as it was read. It shares no code with the prover, nor with the judge:
-// what both could have wrong together it finds.
+// historian reads the history of a task from its beginning, and says what in it breaks a promise that "orange
+// workflow check" makes of the workflow (docs/properties.md). It knows the events and the workflow as it was
+// read. It shares no code with the prover, nor with the judge: what both could have wrong together it finds.
 type historian struct {
 	def   *workflow.Definition
 	most  reach // how far everything goes by itself, as check prints it
@@ -43,14 +43,16 @@ func (r reach) atLeast(o reach) reach {
 }
 
 func newHistorian(def *workflow.Definition, most reach) *historian {
-	return &historian{def: def, most: most, been: map[task.Status]bool{}, spent: map[task.Evidence]int{}, alive: map[string]bool{}}
+	return &historian{def: def, most: most, been: map[task.Status]bool{}, spent: map[task.Evidence]int{},
+		alive: map[string]bool{}}
 }
 
 func (h *historian) blames(e task.Event, property, format string, args ...any) {
 	if slices.ContainsFunc(h.def.Allow, func(a workflow.Allowance) bool { return a.Property == property }) {
 		return
 	}
-	h.wrong = append(h.wrong, fmt.Sprintf("[%s] event %d (%s): %s", property, e.Seq, e.Type, fmt.Sprintf(format, args...)))
+	h.wrong = append(h.wrong, fmt.Sprintf("[%s] event %d (%s): %s", property, e.Seq, e.Type,
+		fmt.Sprintf(format, args...)))
 }
 
 // reads takes one more event.
@@ -116,11 +118,13 @@ func (h *historian) overdue(e task.Event) {
 	}
 	for _, rule := range h.def.Exit.Rules {
 		count := h.last.Counters.Get(task.CrashCount)
-		if rule.Status != h.last.In || rule.Action != workflow.ActionCrash || rule.StuckAfter == 0 || count < rule.StuckAfter {
+		if rule.Status != h.last.In || rule.Action != workflow.ActionCrash || rule.StuckAfter == 0 ||
+			count < rule.StuckAfter {
 			continue
 		}
 		if leads := leadsTo(&rule); slices.ContainsFunc(leads, h.exists) {
-			h.blames(e, "rules-legal", "%d crashes in %q lead nowhere, and the workflow says to %q", count, rule.Status, leads)
+			h.blames(e, "rules-legal", "%d crashes in %q lead nowhere, and the workflow says to %q", count,
+				rule.Status, leads)
 		}
 	}
 }
@@ -185,7 +189,8 @@ func (h *historian) reviews(role string) bool {
 	some := false
 	for _, one := range h.lists() {
 		for _, hook := range one.hooks {
-			if (hook.Action == task.SpawnAgent || hook.Action == task.SpawnReviewer || hook.Action == task.NotifyWorker) && h.startedBy(hook.Hook, one.to) == role {
+			if (hook.Action == task.SpawnAgent || hook.Action == task.SpawnReviewer ||
+				hook.Action == task.NotifyWorker) && h.startedBy(hook.Hook, one.to) == role {
 				if some = true; hook.Permissions != task.PermissionsReduced {
 					return false
 				}

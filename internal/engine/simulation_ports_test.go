@@ -11,11 +11,12 @@ import (
 	"orange/internal/workflow"
 )
 
-// record is the real record as one program sees it. Ports are given no context that ends: nothing here is cancelled, programs die.
+// record is the real record as one program sees it. Ports are given no context that ends: nothing here is
+// cancelled, programs die.
 type record struct{ p *process }
 
-// remembered asks the record once, until somebody writes what the answer may depend on: the record is what takes the time here.
-// About is the task that the question is about; empty for one about many.
+// remembered asks the record once, until somebody writes what the answer may depend on: the record is what takes
+// the time here. About is the task that the question is about; empty for one about many.
 func remembered[T any](s *sim, about, what string, ask func() (T, error)) (T, error) {
 	s.mu.Lock()
 	have, there := s.cache[about][what]
@@ -54,7 +55,9 @@ func (s *sim) seats(id string) ([]task.Seat, error) {
 }
 
 func (s *sim) hooks(id string, event int) ([]task.OwedHook, error) {
-	got, err := remembered(s, id, fmt.Sprintf("hooks %d", event), func() ([]task.OwedHook, error) { return s.store.Hooks(here, id, event) })
+	got, err := remembered(s, id, fmt.Sprintf("hooks %d", event), func() ([]task.OwedHook, error) {
+		return s.store.Hooks(here, id, event)
+	})
 	return slices.Clone(got), err
 }
 
@@ -64,7 +67,9 @@ func (s *sim) history(id string) ([]task.Event, error) {
 }
 
 func (s *sim) list(f task.Filter) ([]task.Task, error) {
-	got, err := remembered(s, "", fmt.Sprintf("list %+v", f), func() ([]task.Task, error) { return s.store.List(here, f) })
+	got, err := remembered(s, "", fmt.Sprintf("list %+v", f), func() ([]task.Task, error) {
+		return s.store.List(here, f)
+	})
 	return slices.Clone(got), err
 }
 
@@ -153,7 +158,9 @@ func (r record) List(_ context.Context, f task.Filter) ([]task.Task, error) {
 
 func (r record) Holders(_ context.Context, project string) ([]task.Holder, error) {
 	return at(r.p, "who has workspaces", func() ([]task.Holder, error) {
-		return remembered(r.p.sim, "", "holders "+project, func() ([]task.Holder, error) { return r.p.sim.store.Holders(here, project) })
+		return remembered(r.p.sim, "", "holders "+project, func() ([]task.Holder, error) {
+			return r.p.sim.store.Holders(here, project)
+		})
 	})
 }
 
@@ -216,7 +223,9 @@ func (f folder) Create(t task.Task, body string) error {
 }
 
 func (f folder) Read(project, id string, whole bool) ([]byte, error) {
-	return at(f.p, "read TASK.md of "+f.p.sim.short(id), func() ([]byte, error) { return f.p.sim.files.Read(project, id, whole) })
+	return at(f.p, "read TASK.md of "+f.p.sim.short(id), func() ([]byte, error) {
+		return f.p.sim.files.Read(project, id, whole)
+	})
 }
 
 func (f folder) Append(project, id, text string) error {
@@ -230,11 +239,15 @@ func (f folder) Append(project, id, text string) error {
 }
 
 func (f folder) Adopt(t task.Task, content []byte) ([]byte, error) {
-	return at(f.p, "adopt a file as TASK.md of "+f.p.sim.short(t.ID), func() ([]byte, error) { return f.p.sim.files.Adopt(t, content) })
+	return at(f.p, "adopt a file as TASK.md of "+f.p.sim.short(t.ID), func() ([]byte, error) {
+		return f.p.sim.files.Adopt(t, content)
+	})
 }
 
 func (f folder) Keep(project, id, digest, text string) (func() error, error) {
-	return at(f.p, "keep evidence of "+f.p.sim.short(id), func() (func() error, error) { return f.p.sim.files.Keep(project, id, digest, text) })
+	return at(f.p, "keep evidence of "+f.p.sim.short(id), func() (func() error, error) {
+		return f.p.sim.files.Keep(project, id, digest, text)
+	})
 }
 
 func (f folder) Trash(project, id string) (string, error) {

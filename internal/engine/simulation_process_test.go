@@ -114,9 +114,11 @@ func (s *sim) start(name, whose string, under *agent, body func(p *process)) *pr
 
 func (p *process) equip() {
 	r, f := record{p}, folder{p}
-	key := [32]byte{byte(p.number), byte(p.number >> 8), byte(p.sim.seed), byte(p.sim.seed >> 8), byte(p.sim.seed >> 16)}
+	key := [32]byte{byte(p.number), byte(p.number >> 8), byte(p.sim.seed), byte(p.sim.seed >> 8),
+		byte(p.sim.seed >> 16)}
 	e := &engine.Engine{
-		Store: r, Index: r, Seats: r, Documents: f, Mirror: f, Rules: rules{p.sim.law.def}, Desk: desktop{p}, Merger: desktop{p}, Forge: desktop{p}, Facts: sights{p},
+		Store: r, Index: r, Seats: r, Documents: f, Mirror: f, Rules: rules{p.sim.law.def}, Desk: desktop{p},
+		Merger: desktop{p}, Forge: desktop{p}, Facts: sights{p},
 		Witness: witness{}, Now: time.Now, Random: rand.NewChaCha8(key), Log: slog.New(slog.DiscardHandler),
 		Patience: time.Duration(p.sim.patience) * time.Millisecond, Runner: starter{p}, Environments: shelf{p},
 	}
@@ -128,7 +130,8 @@ func (p *process) equip() {
 	p.engine, p.hands = e, hands
 }
 
-// arrive waits for the turn. Whoever is dead by then goes no further: locks are freed by the kernel, and nothing else of it stays.
+// arrive waits for the turn. Whoever is dead by then goes no further: locks are freed by the kernel, and nothing
+// else of it stays.
 func (p *process) arrive(what string, open func() bool) {
 	s := p.sim
 	if s.alone {

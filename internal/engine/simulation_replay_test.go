@@ -55,7 +55,8 @@ func library(files mirror.Files, t task.Task, def *workflow.Definition) decide.L
 	}
 }
 
-// checkReplay makes every decision again from what was recorded: the same bytes must come of it. What the history says must be what is on record.
+// checkReplay makes every decision again from what was recorded: the same bytes must come of it. What the history
+// says must be what is on record.
 func (s *sim) checkReplay(t task.Task, events []task.Event) {
 	lines, err := s.store.Lines(here, t.ID)
 	if err != nil {
@@ -66,11 +67,13 @@ func (s *sim) checkReplay(t task.Task, events []task.Event) {
 	s.figures.replayed += replayed.Decisions
 	s.figures.retold++
 	if err != nil || len(replayed.Untold) > 0 || replayed.Equal != replayed.Decisions {
-		s.breaks("the decisions on %s come out otherwise when they are made again: %v\n%+v", s.short(t.ID), err, replayed)
+		s.breaks("the decisions on %s come out otherwise when they are made again: %v\n%+v", s.short(t.ID), err,
+			replayed)
 	}
 	under, err := decide.Replay(t, lines, library(s.files, t, s.law.def), s.law.def)
 	if err != nil || len(under.Untold) > 0 || under.Equal != under.Decisions {
-		s.breaks("the decisions on %s come out otherwise under the very same workflow: %v\n%+v", s.short(t.ID), err, under)
+		s.breaks("the decisions on %s come out otherwise under the very same workflow: %v\n%+v", s.short(t.ID),
+			err, under)
 	}
 	differs, err := task.Disagree(t, events)
 	if err != nil || len(differs) > 0 {

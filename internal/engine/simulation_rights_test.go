@@ -7,20 +7,23 @@ import (
 	"orange/internal/task"
 )
 
-// rights tell in whose environment the programs of a task may run: never in an agent's; in that of the last person who had it started, for as
-// long as it holds a workspace or waits for one. Where the terminal server has lost that, or nobody's is kept for sure, it is the one of whoever
-// starts the program, the service above all, and is the task's from then on. Two people at once may both be the last.
+// rights tell in whose environment the programs of a task may run: never in an agent's; in that of the last
+// person who had it started, for as long as it holds a workspace or waits for one. Where the terminal server has
+// lost that, or nobody's is kept for sure, it is the one of whoever starts the program, the service above all,
+// and is the task's from then on. Two people at once may both be the last.
 //
-// They are told from what people ask, from what is committed, and from what the world does to the terminal server and to programs. What the
-// engine keeps and drops is what they judge, and never a reason.
+// They are told from what people ask, from what is committed, and from what the world does to the terminal server
+// and to programs. What the engine keeps and drops is what they judge, and never a reason.
 type rights struct {
-	claims  map[string][]*claim
-	holds   map[string]bool       // tasks that have a workspace, or wait for one
-	drops   map[string]*process   // who has dropped it last, or was refused
-	owing   map[string][]*process // programs by which a task has stopped to hold one, or which have kept something since: they have to drop it
-	lostAt  int                   // the length of the trace when the terminal server was lost last
-	unable  map[*process]bool     // programs whose environment the world has refused to keep
-	excused map[string]bool       // tasks of which something may be left: the world has refused to drop it, or has ended whoever was about to
+	claims map[string][]*claim
+	holds  map[string]bool     // tasks that have a workspace, or wait for one
+	drops  map[string]*process // who has dropped it last, or was refused
+	// programs by which a task has stopped to hold one, or which have kept something since: they have to drop it
+	owing  map[string][]*process
+	lostAt int               // the length of the trace when the terminal server was lost last
+	unable map[*process]bool // programs whose environment the world has refused to keep
+	// tasks of which something may be left: the world has refused to drop it, or has ended whoever was about to
+	excused map[string]bool
 }
 
 // claim is a person's question by which a task's environment becomes theirs.
@@ -31,7 +34,8 @@ type claim struct {
 	until   int      // and when its program had the hooks set going, or was ended; 0 while it has not
 	retries bool     // nothing need be committed for it: what is owed is performed for this person from now on
 	granted bool     // what was asked for is committed
-	shaken  bool     // the server was lost meanwhile: what was kept for it before is gone, and what is kept after is there
+	// the server was lost meanwhile: what was kept for it before is gone, and what is kept after is there
+	shaken bool
 }
 
 // What has run.
@@ -43,7 +47,8 @@ const (
 )
 
 func newRights() *rights {
-	return &rights{claims: map[string][]*claim{}, holds: map[string]bool{}, drops: map[string]*process{}, owing: map[string][]*process{}, excused: map[string]bool{}, unable: map[*process]bool{}}
+	return &rights{claims: map[string][]*claim{}, holds: map[string]bool{}, drops: map[string]*process{},
+		owing: map[string][]*process{}, excused: map[string]bool{}, unable: map[*process]bool{}}
 }
 
 // over says whether a claim's program has done all that it could for it.
@@ -60,22 +65,26 @@ func (c *claim) ended() int {
 // must says whether its environment is the task's, whatever the dice said.
 func (c *claim) must() bool { return c.until > 0 && c.granted && !c.shaken }
 
-// overtaken says whether another claim began after this one was over, and came about; one that came about after a program had looked is too late for it.
+// overtaken says whether another claim began after this one was over, and came about; one that came about after a
+// program had looked is too late for it.
 func (c *claim) overtaken(all []*claim, looked int) bool {
-	return c.over() && slices.ContainsFunc(all, func(o *claim) bool { return o.must() && o.since > c.ended() && o.until <= looked })
+	return c.over() && slices.ContainsFunc(all, func(o *claim) bool {
+		return o.must() && o.since > c.ended() && o.until <= looked
+	})
 }
 
-// asks notes that a person asks for a start, or for another try: where the task waits for a workspace already, or nothing has failed yet,
-// nothing may be committed for them.
+// asks notes that a person asks for a start, or for another try: where the task waits for a workspace already, or
+// nothing has failed yet, nothing may be committed for them.
 func (r *rights) asks(s *sim, p *process, id string, retries bool) {
 	r.claims[id] = append(r.claims[id], &claim{whose: p.whose, by: p, since: len(s.trace), retries: retries})
 }
 
-// answered notes what came of the questions of a person's program. One that waits for a workspace, or whose retry is told of hooks, is granted.
-// One that met an error may be, or not.
+// answered notes what came of the questions of a person's program. One that waits for a workspace, or whose retry
+// is told of hooks, is granted. One that met an error may be, or not.
 func (r *rights) answered(s *sim, p *process, out task.Outcome, met error) {
 	id := out.Task.ID
-	if asked := func(c *claim) bool { return c.by == p }; out.Queued && p.asked.kind == "create" && !r.unable[p] && !slices.ContainsFunc(r.claims[id], asked) {
+	if asked := func(c *claim) bool { return c.by == p }; out.Queued && p.asked.kind == "create" &&
+		!r.unable[p] && !slices.ContainsFunc(r.claims[id], asked) {
 		// Its task was made and started in one question, and waited for a workspace already by the time it got there.
 		r.claims[id] = append(r.claims[id], &claim{whose: p.whose, by: p})
 	}
@@ -207,7 +216,8 @@ func (s *sim) ran(what, id, whose string, p *process) {
 	if !slices.ContainsFunc(r.claims[id], func(c *claim) bool { return c.must() && c.until <= looked }) {
 		s.figures.unclaimed++ // none is kept for sure: it is the one of whoever starts it, and then the task's
 		if p.looked > r.lostAt && (what == ranAgent || what == ranHook) {
-			r.claims[id] = append(r.claims[id], &claim{whose: whose, since: p.looked, until: len(s.trace), granted: true})
+			r.claims[id] = append(r.claims[id], &claim{whose: whose, since: p.looked, until: len(s.trace),
+				granted: true})
 		}
 		return
 	}
@@ -218,7 +228,8 @@ func (s *sim) ran(what, id, whose string, p *process) {
 		}
 	}
 	if what != ranBlind && !slices.Contains(may, whose) {
-		s.breaks("the %s of %s runs in the environment of %s, and the task was started by %q", what, s.short(id), whose, may)
+		s.breaks("the %s of %s runs in the environment of %s, and the task was started by %q", what, s.short(id),
+			whose, may)
 	}
 }
 
@@ -228,7 +239,8 @@ func (s *sim) checkKept() {
 		owing := s.rights.owing[id]
 		alive := len(owing) == 0 || slices.ContainsFunc(owing, func(p *process) bool { return !p.dead })
 		if !s.rights.holds[id] && alive && !s.rights.excused[id] {
-			s.breaks("the environment of %s is kept for %s, which holds no workspace and waits for none", whose, s.short(id))
+			s.breaks("the environment of %s is kept for %s, which holds no workspace and waits for none", whose,
+				s.short(id))
 		}
 	}
 }

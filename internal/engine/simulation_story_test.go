@@ -107,7 +107,9 @@ func (s *sim) creates() {
 	}
 	s.person(func(p *process) {
 		n.Actor = p.actor()
-		p.asking("create", "", status, task.RoleHuman, func(string) (task.Outcome, error) { return p.engine.Create(here, n) })
+		p.asking("create", "", status, task.RoleHuman, func(string) (task.Outcome, error) {
+			return p.engine.Create(here, n)
+		})
 	})
 }
 
@@ -149,7 +151,8 @@ func (s *sim) works(a *agent) {
 
 // plans is what the agent is about to write, and to ask for.
 func (s *sim) plans(a *agent, t task.Task) (text string, to task.Status) {
-	states := []task.Status{"pending", "planning", "working", "clarification", "agent-review", "reviewing", "stuck", "done", "cancelled"}
+	states := []task.Status{"pending", "planning", "working", "clarification", "agent-review", "reviewing",
+		"stuck", "done", "cancelled"}
 	odd := s.dice.IntN(12)
 	switch {
 	case odd == 0:
@@ -173,7 +176,8 @@ func (s *sim) plans(a *agent, t task.Task) (text string, to task.Status) {
 	case "planning", "clarification":
 		to = []task.Status{"working", "working", "working", "clarification", "planning"}[s.dice.IntN(5)]
 	case "working":
-		to = []task.Status{"agent-review", "agent-review", "agent-review", "agent-review", "stuck", "clarification"}[s.dice.IntN(6)]
+		to = []task.Status{"agent-review", "agent-review", "agent-review", "agent-review", "stuck",
+			"clarification"}[s.dice.IntN(6)]
 	case "agent-review":
 		to = "reviewing"
 	default:
@@ -296,7 +300,9 @@ func (s *sim) tellsADeath() {
 	twice := s.dice.IntN(3) == 0
 	s.start("watcher", service, nil, func(p *process) {
 		for range 2 {
-			p.asking("died", a.task, "", task.ActorEngine, func(string) (task.Outcome, error) { return p.engine.Died(here, death) })
+			p.asking("died", a.task, "", task.ActorEngine, func(string) (task.Outcome, error) {
+				return p.engine.Died(here, death)
+			})
 			if !twice {
 				return
 			}
@@ -347,7 +353,9 @@ func (s *sim) decides() {
 		s.commands(id, workflow.MoveCancel)
 	case n < 66:
 		s.person(func(p *process) {
-			p.asking("retry", id, "", task.RoleHuman, func(string) (task.Outcome, error) { return p.engine.Retry(here, id, p.actor()) })
+			p.asking("retry", id, "", task.RoleHuman, func(string) (task.Outcome, error) {
+				return p.engine.Retry(here, id, p.actor())
+			})
 		})
 	case n < 80:
 		s.respawns(id)
@@ -433,7 +441,9 @@ func (s *sim) respawns(id string) {
 	s.person(func(p *process) {
 		p.asking("respawn", id, "", task.RoleHuman, func(string) (task.Outcome, error) {
 			return p.engine.Respawn(here, id, func(t task.Task, role string) (bool, error) {
-				return at(p, "look whether the "+role+" lives", func() (bool, error) { return s.living(t.ID, role) != nil, nil })
+				return at(p, "look whether the "+role+" lives", func() (bool, error) {
+					return s.living(t.ID, role) != nil, nil
+				})
 			}, p.actor())
 		})
 	})
@@ -442,7 +452,8 @@ func (s *sim) respawns(id string) {
 // edits is somebody who writes into the header what only the engine may, or what is theirs to say.
 func (s *sim) edits(id string) {
 	wish := s.note("another summary")
-	line := []string{"status: done\n", "review_round: 7\n", "workspace: elsewhere\n", "summary: " + wish + "\n"}[s.dice.IntN(4)]
+	line := []string{"status: done\n", "review_round: 7\n", "workspace: elsewhere\n",
+		"summary: " + wish + "\n"}[s.dice.IntN(4)]
 	s.start("editor", service, nil, func(p *process) {
 		_ = act(p, "edits the header: "+line, func() error {
 			path := s.files.Document(s.project.Name, id)

@@ -20,8 +20,9 @@ import (
 	"orange/workflows"
 )
 
-// The simulation runs the real engine, judge, record, files and hooks in a pretended world, and lets every program die at every step.
-// One seed is one run and always the same one: ORANGE_SEED=17 go test ./internal/engine -run TestSimulation -v
+// The simulation runs the real engine, judge, record, files and hooks in a pretended world, and lets every
+// program die at every step. One seed is one run and always the same one: ORANGE_SEED=17 go test
+// ./internal/engine -run TestSimulation -v
 //
 //	simulation_process_test.go  programs, whose turn it is, and how they die
 //	simulation_ports_test.go    the record and the files as a program sees them
@@ -82,9 +83,13 @@ func TestSimulation_isTheSameEveryTime(t *testing.T) {
 // figures tell how much a simulation has seen.
 type figures struct {
 	seeds, steps, programs, deaths, agents, agentDeaths, tasks, moves, hooks, performed, failures int
-	replayed, retold                                                                              int    // decisions that were made again, and tasks all of whose decisions were
-	ran, unclaimed, lost, merges                                                                  int    // programs of tasks, those for which no environment was kept for sure, ends of the terminal server, and merges
-	story                                                                                         uint64 // a sum over everything that happened
+	// decisions that were made again, and tasks all of whose decisions were
+	replayed, retold int
+	// programs of tasks, those for which no environment was kept for sure, ends of the terminal server, and
+	// merges
+	ran, unclaimed, lost, merges int
+	// a sum over everything that happened
+	story uint64
 }
 
 func (f *figures) add(o figures) {
@@ -109,8 +114,12 @@ func (f *figures) add(o figures) {
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("%d seeds, %d steps, %d programs of which %d died, %d agents of which %d died by themselves, %d tasks, %d moves, %d hooks settled, %d performed, %d failures of the world, %d decisions of %d tasks made again, %d programs of tasks of which %d in no certain environment, %d ends of the terminal server, %d merges (%x)",
-		f.seeds, f.steps, f.programs, f.deaths, f.agents, f.agentDeaths, f.tasks, f.moves, f.hooks, f.performed, f.failures, f.replayed, f.retold, f.ran, f.unclaimed, f.lost, f.merges, f.story)
+	return fmt.Sprintf("%d seeds, %d steps, %d programs of which %d died, %d agents of which %d died by "+
+		"themselves, %d tasks, %d moves, %d hooks settled, %d performed, %d failures of the world, %d "+
+		"decisions of %d tasks made again, %d programs of tasks of which %d in no certain environment, %d "+
+		"ends of the terminal server, %d merges (%x)",
+		f.seeds, f.steps, f.programs, f.deaths, f.agents, f.agentDeaths, f.tasks, f.moves, f.hooks, f.performed,
+		f.failures, f.replayed, f.retold, f.ran, f.unclaimed, f.lost, f.merges, f.story)
 }
 
 // law is what all seeds share and nobody changes.
@@ -130,7 +139,8 @@ func readLaw(t *testing.T) *law {
 	must(t, err)
 	l := &law{def: def, agents: map[string]*harness.Harness{}}
 	for _, name := range []string{"claude", "codex"} {
-		text := "name: " + name + "\nprogram: " + name + "\nworker:\n  command: [" + name + ", \"{prompt}\"]\nreviewer:\n  command: [" + name + ", \"{prompt}\"]\n"
+		text := "name: " + name + "\nprogram: " + name + "\nworker:\n  command: [" + name +
+			", \"{prompt}\"]\nreviewer:\n  command: [" + name + ", \"{prompt}\"]\n"
 		l.agents[name], err = harness.Parse(name+".yml", []byte(text))
 		must(t, err)
 	}
@@ -151,9 +161,11 @@ func withPrograms(t *testing.T, text []byte) []byte {
 		{"\nstates:\n", "\nchecks:\n  tests: {run: [make, test], timeout: 1m}\n\nstates:\n"},
 		{"      - git: committed\n    hooks:\n", "      - git: committed\n      - check: tests\n    hooks:\n"},
 		{"increment_review_round\n      - action: spawn_reviewer\n        prompt: reviewer\n\n  - from: working\n",
-			"increment_review_round\n      - {action: run_command, run: [make, docs]}\n      - action: spawn_reviewer\n        prompt: reviewer\n\n  - from: working\n"},
+			"increment_review_round\n      - {action: run_command, run: [make, docs]}\n      - action: " +
+				"spawn_reviewer\n        prompt: reviewer\n\n  - from: working\n"},
 		{"    gate:\n      git: unmoved\n    hooks:\n",
-			"    gate:\n      - git: unmoved\n      - check: tests\n    hooks:\n      - {action: run_command, run: [make, news]}\n"},
+			"    gate:\n      - git: unmoved\n      - check: tests\n    hooks:\n      - {action: run_command, " +
+				"run: [make, news]}\n"},
 	} {
 		if strings.Count(out, change[0]) != 1 {
 			t.Fatalf("the default workflow has %q %d times, expected once", change[0], strings.Count(out, change[0]))
@@ -181,7 +193,8 @@ func simulate(t *testing.T, l *law, seed uint64, tell bool) figures {
 	if s.broken != "" {
 		last := slices.DeleteFunc(slices.Clone(s.trace), mereLook)
 		last = last[max(0, len(last)-40):]
-		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it all again: ORANGE_SEED=%d go test ./internal/engine -run TestSimulation -v",
+		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it all again: ORANGE_SEED=%d go test "+
+			"./internal/engine -run TestSimulation -v",
 			seed, s.broken, strings.Join(last, "\n"), seed)
 	}
 	return s.figures
@@ -190,7 +203,8 @@ func simulate(t *testing.T, l *law, seed uint64, tell bool) figures {
 // mereLook says whether a line of the trace tells of a step that changed nothing.
 func mereLook(line string) bool {
 	_, what, _ := strings.Cut(line, "] ")
-	for _, look := range []string{"load ", "read ", "lock ", "try lock", "lines ", "events ", "mirror ", "list ", "open seats", "begins", "who ", "look at", "was "} {
+	for _, look := range []string{"load ", "read ", "lock ", "try lock", "lines ", "events ", "mirror ", "list ",
+		"open seats", "begins", "who ", "look at", "was "} {
 		if strings.HasPrefix(what, look) {
 			return true
 		}

@@ -204,7 +204,9 @@ func (w terminal) EndStrays(_ context.Context, environment ...string) error {
 			role = value
 		}
 	}
-	return w.end("end strays of "+w.p.sim.short(id)+" "+role, func(a *agent) bool { return a.task == id && (role == "" || a.role == role) })
+	return w.end("end strays of "+w.p.sim.short(id)+" "+role, func(a *agent) bool {
+		return a.task == id && (role == "" || a.role == role)
+	})
 }
 
 func (w terminal) end(what string, which func(*agent) bool) error {
@@ -223,7 +225,9 @@ func (w terminal) end(what string, which func(*agent) bool) error {
 }
 
 func (w terminal) Alive(one task.Waiter) (bool, error) {
-	return at(w.p, "look whether "+strconv.Itoa(one.PID)+" lives", func() (bool, error) { return w.p.sim.lives(one), nil })
+	return at(w.p, "look whether "+strconv.Itoa(one.PID)+" lives", func() (bool, error) {
+		return w.p.sim.lives(one), nil
+	})
 }
 
 func (s *sim) lives(one task.Waiter) bool {
@@ -311,8 +315,9 @@ func (w setup) Document(task.Task) ([]byte, error)            { return nil, nil 
 func (s *sim) watch(p *process) *monitor.Monitor {
 	w := tower{p}
 	return &monitor.Monitor{
-		Sessions: w, Processes: w, Traces: w, Record: record{p}, Engine: p.engine, Keeper: p.engine, Rules: p.engine.Rules.(rules),
-		Tell: func(context.Context, task.Task, string) {}, Now: time.Now, Log: p.engine.Log, Stall: 15 * time.Minute,
+		Sessions: w, Processes: w, Traces: w, Record: record{p}, Engine: p.engine, Keeper: p.engine,
+		Rules: p.engine.Rules.(rules),
+		Tell:  func(context.Context, task.Task, string) {}, Now: time.Now, Log: p.engine.Log, Stall: 15 * time.Minute,
 	}
 }
 
@@ -321,7 +326,8 @@ func (w tower) Look(context.Context) ([]monitor.Pane, error) {
 		var out []monitor.Pane
 		for _, a := range w.p.sim.agents {
 			if a.window != "" {
-				out = append(out, monitor.Pane{WindowID: a.window, Task: a.task, Role: a.role, Hook: a.hook, Dead: !a.alive, Ending: a.ending, Activity: time.Now()})
+				out = append(out, monitor.Pane{WindowID: a.window, Task: a.task, Role: a.role, Hook: a.hook,
+					Dead: !a.alive, Ending: a.ending, Activity: time.Now()})
 			}
 		}
 		return out, w.p.troubled("look at all windows")

@@ -57,8 +57,8 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (task
 	return job, seat, err
 }
 
-// found is what an agent of a role finds that is about to be started: which commit it is about, and the verdicts that are not its own.
-// It is kept with the agent's seat, before its process is there.
+// found is what an agent of a role finds that is about to be started: which commit it is about, and the verdicts
+// that are not its own. It is kept with the agent's seat, before its process is there.
 func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Task, role string) (task.Start, error) {
 	state, _ := def.State(t.Status)
 	if state.Role != role {
@@ -71,7 +71,8 @@ func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Tas
 	}
 	_, evidence := e.read(t, decide.NeedsDocument(parts))
 	if evidence.Trouble != "" { // a verdict that cannot be seen now would be taken for the agent's own later
-		return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %s", role, evidence.Trouble)
+		return start, fmt.Errorf("look at the verdicts that are there before the %s is started: %s", role,
+			evidence.Trouble)
 	}
 	files := slices.DeleteFunc(slices.Clone(parts), func(p workflow.Part) bool { return p.Section != "" })
 	if len(files) > 0 {
@@ -119,7 +120,8 @@ func (e *Engine) startOf(ctx context.Context, effect task.Effect, issued *task.S
 }
 
 // about adds to the change of a hook that was performed what the evidence in the task's status is about from now on.
-func (e *Engine) about(ctx context.Context, c *task.Change, s task.Snapshot, hook task.OwedHook, effect task.Effect, start task.Start) error {
+func (e *Engine) about(ctx context.Context, c *task.Change, s task.Snapshot, hook task.OwedHook,
+	effect task.Effect, start task.Start) error {
 	if effect.Seat == nil && (hook.Action != task.AcquireWorkspace || s.Task.Subject.Commit != "") {
 		return nil
 	}

@@ -23,7 +23,8 @@ func (e *Engine) Timeouts(ctx context.Context, id string) (next time.Time, told 
 			return next, told, err
 		}
 	}
-	return time.Time{}, "", task.Notef(task.ErrConflict, "cannot note how late task %s is: others change it all the time; try again", id)
+	return time.Time{}, "", task.Notef(task.ErrConflict,
+		"cannot note how late task %s is: others change it all the time; try again", id)
 }
 
 // evidencePause is between two looks at evidence that is being found out, such as the result of a check.
@@ -78,9 +79,11 @@ func (e *Engine) wordOf(project string) (task.Timeouts, int, error) {
 	return own, p.PoolSize, err
 }
 
-// escalate commits the last level of lateness with the move that the workflow wants of it, or with why that was refused.
-// Hooks that are owed are waited for first, as before any other move. Evidence that is being found out is errNotNow.
-func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own task.Timeouts, size int) (task.Task, task.Change, error) {
+// escalate commits the last level of lateness with the move that the workflow wants of it, or with why that was
+// refused. Hooks that are owed are waited for first, as before any other move. Evidence that is being found out
+// is errNotNow.
+func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own task.Timeouts,
+	size int) (task.Task, task.Change, error) {
 	actor := task.Actor{Rule: true}
 	if err := e.finishOwed(ctx, id, actor); err != nil {
 		return task.Task{}, task.Change{}, err
@@ -125,7 +128,8 @@ func late(own task.Timeouts, t task.Task) decide.Inputs {
 }
 
 // commitLate commits a change that may have a move in it. why is what the hooks are told that the move overtakes.
-func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s task.Snapshot, c task.Change, evidence decide.Evidence, size int, why string) (task.Task, error) {
+func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s task.Snapshot, c task.Change,
+	evidence decide.Evidence, size int, why string) (task.Task, error) {
 	if !c.Entered {
 		return e.commit(ctx, c, evidence) // what the refused move was judged on is kept too
 	}
@@ -137,21 +141,26 @@ func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s tas
 	return e.commit(ctx, c, evidence)
 }
 
-// tellLate mirrors what was noted of a task's lateness, writes it into the log, and has the hooks of its move performed.
+// tellLate mirrors what was noted of a task's lateness, writes it into the log, and has the hooks of its move
+// performed.
 func (e *Engine) tellLate(ctx context.Context, t task.Task, c task.Change) error {
 	if len(c.Events) == 0 {
-		e.Log.Warn("the clock was set back: the time in the status is counted anew", "component", "engine", "task", t.ID, "status", string(t.Status))
+		e.Log.Warn("the clock was set back: the time in the status is counted anew", "component", "engine",
+			"task", t.ID, "status", string(t.Status))
 		return nil
 	}
 	for i := range c.Events {
 		if event := &c.Events[i]; !event.IsMove() {
-			e.Log.Warn("late", "component", "engine", "task", t.ID, "event", event.Type, "status", event.Data[task.DataStatus],
-				"late", event.Data[task.DataLevel], "in_state", event.Data[task.DataInState], "after", event.Data[task.DataAfter])
+			e.Log.Warn("late", "component", "engine", "task", t.ID, "event", event.Type, "status",
+				event.Data[task.DataStatus],
+				"late", event.Data[task.DataLevel], "in_state", event.Data[task.DataInState], "after",
+				event.Data[task.DataAfter])
 		}
 	}
 	out, err := e.announce(ctx, t, t.Seq)
 	if out.Warning != "" {
-		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", t.ID, "error", out.Warning)
+		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", t.ID,
+			"error", out.Warning)
 	}
 	if err == nil && len(c.Hooks) > 0 {
 		err = e.Runner.Run(ctx, t.ID, false)

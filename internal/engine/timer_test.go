@@ -152,7 +152,8 @@ func TestTimeouts_moveTheTaskWhereTheWorkflowWantsThat(t *testing.T) {
 	w.clock.pass(150 * time.Second)
 	next, told := w.late(id)
 	one := w.task(id)
-	if one.Status != "cancelled" || one.Overdue != 0 || !next.IsZero() || !strings.HasSuffix(told, `it was moved to "cancelled"`) {
+	if one.Status != "cancelled" || one.Overdue != 0 || !next.IsZero() ||
+		!strings.HasSuffix(told, `it was moved to "cancelled"`) {
 		t.Errorf("it is %+v; told %q, next %s", one, told, next)
 	}
 	wantText(t, "history", w.types(id), "status.changed timeout.warning timeout.alert timeout.escalated auto.advanced")
@@ -170,7 +171,8 @@ func TestTimeouts_noteAMoveThatIsRefused(t *testing.T) {
 		w.clock.pass(150 * time.Second)
 		_, told := w.late(id)
 		last := w.events(id, task.TimeoutEscalated)
-		if one := w.task(id); one.Status != "planning" || one.Overdue != 150 || len(last) != 1 || !strings.Contains(last[0].Data["refused"], why) || !strings.Contains(told, "could not be moved") {
+		if one := w.task(id); one.Status != "planning" || one.Overdue != 150 || len(last) != 1 ||
+			!strings.Contains(last[0].Data["refused"], why) || !strings.Contains(told, "could not be moved") {
 			t.Errorf("to %s: it is %+v; told %q, %+v", to, one, told, last)
 		}
 		w.write(id, plan)
@@ -207,7 +209,8 @@ func TestTimeouts_ofATaskThatWaitsForAWorkspaceCountToo(t *testing.T) {
 	before := w.task(id)
 	w.clock.pass(100 * time.Second)
 	_, told := w.late(id)
-	if after := w.task(id); !after.Queued() || told == "" || after.Overdue != 100 || !after.UpdatedAt.Equal(before.UpdatedAt) {
+	if after := w.task(id); !after.Queued() || told == "" || after.Overdue != 100 ||
+		!after.UpdatedAt.Equal(before.UpdatedAt) {
 		t.Errorf("it told %q of %+v", told, after)
 	}
 }
@@ -249,7 +252,8 @@ func TestTimeouts_countAnewAfterAClockThatWasFarAhead(t *testing.T) {
 	id := w.create("one", false).Task.ID
 	w.clock.pass(-1000 * time.Hour)
 	next, told := w.late(id)
-	if at := w.task(id).EnteredAt; told != "" || !next.Equal(at.Add(80*time.Second)) || next.After(w.clock.Now().Add(81*time.Second)) {
+	if at := w.task(id).EnteredAt; told != "" || !next.Equal(at.Add(80*time.Second)) ||
+		next.After(w.clock.Now().Add(81*time.Second)) {
 		t.Errorf("it told %q, next %s, entered %s", told, next, at)
 	}
 	w.clock.pass(81 * time.Second)
@@ -261,9 +265,11 @@ func TestTimeouts_countAnewAfterAClockThatWasFarAhead(t *testing.T) {
 // slowFacts has its answer only after a while.
 type slowFacts struct{ pending int }
 
-func (s *slowFacts) Look(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+func (s *slowFacts) Look(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
 	s.pending--
-	return map[string]decide.Fact{parts[0].Key(): {Holds: s.pending < 0, Pending: s.pending >= 0, Source: "check tests"}}, nil
+	return map[string]decide.Fact{
+		parts[0].Key(): {Holds: s.pending < 0, Pending: s.pending >= 0, Source: "check tests"}}, nil
 }
 
 func TestTimeouts_waitForEvidenceThatIsBeingFoundOut(t *testing.T) {
@@ -275,7 +281,8 @@ func TestTimeouts_waitForEvidenceThatIsBeingFoundOut(t *testing.T) {
 	w.clock.pass(150 * time.Second)
 	for range 2 {
 		next, told := w.late(id)
-		if wait := next.Sub(w.clock.Now()); told != "" || w.task(id).Status != "planning" || wait <= 0 || wait > time.Second {
+		if wait := next.Sub(w.clock.Now()); told != "" || w.task(id).Status != "planning" || wait <= 0 ||
+			wait > time.Second {
 			t.Errorf("it told %q, and asks again after %s", told, wait)
 		}
 	}

@@ -118,11 +118,13 @@ func TestAKeptText_thatIsChangedOrGoneIsNamed(t *testing.T) {
 	text, err := os.ReadFile(path)
 	must(t, err)
 	must(t, os.WriteFile(path, append(text, 'x'), 0o644))
-	if got := problems(w.verify(id, nil)); !strings.Contains(got, "## plan, evidence/"+rested.Digest+" is not what it was") {
+	if got := problems(w.verify(id, nil)); !strings.Contains(got, "## plan, evidence/"+rested.Digest+
+		" is not what it was") {
 		t.Errorf("a text was changed: %q", got)
 	}
 	must(t, os.Remove(path))
-	if got := problems(w.verify(id, nil)); !strings.Contains(got, "## plan, evidence/"+rested.Digest+" is not kept any more") {
+	if got := problems(w.verify(id, nil)); !strings.Contains(got, "## plan, evidence/"+rested.Digest+
+		" is not kept any more") {
 		t.Errorf("a text is gone: %q", got)
 	}
 	must(t, os.WriteFile(path, text, 0o644))
@@ -139,7 +141,8 @@ func TestARecord_thatSaysWhatItsHistoryDoesNotIsNamed(t *testing.T) {
 	_, err := w.store.Commit(t.Context(), c)
 	must(t, err)
 	got := problems(w.verify(id, nil))
-	for _, want := range []string{`review_round is "0" by its history, and "7" on record`, `previous status is "planning" by its history, and "done" on record`, "TASK.md: review_round"} {
+	for _, want := range []string{`review_round is "0" by its history, and "7" on record`,
+		`previous status is "planning" by its history, and "done" on record`, "TASK.md: review_round"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("found %q, want %q", got, want)
 		}
@@ -195,21 +198,42 @@ func (w *world) verifyAll() string {
 func TestARecord_thatOtherHandsHaveWrittenIntoIsNamed(t *testing.T) {
 	t.Parallel()
 	for what, tt := range map[string]struct{ query, want string }{
-		"spent evidence is forgotten": {"DELETE FROM spent WHERE source = '## plan'", "evidence that was spent is missing on record: ## plan"},
-		"evidence counts as spent":    {"INSERT INTO spent SELECT id, '## handoff', 'abc', 3 FROM tasks", "evidence that was spent is on record, and not in its history: ## handoff, abc, at event 3"},
-		"another event spent it":      {"UPDATE spent SET seq = 1 WHERE source = '## plan'", "evidence that was spent is missing on record: ## plan"},
-		"an entry is forgotten":       {"DELETE FROM entries", "what was there when the status began is missing on record: ## review"},
-		"an entry is another one":     {"UPDATE entries SET digest = 'abc'", "what was there when the status began is on record, and not in its history: ## review, abc"},
-		"a hook is gone":              {"DELETE FROM hooks WHERE hook LIKE '%spawn_reviewer%'", "set_field, increment_review_round, spawn_reviewer, and on record are set_field, increment_review_round"},
-		"a hook is another one":       {"UPDATE hooks SET hook = replace(hook, 'spawn_reviewer', 'kill_session')", "spawn_reviewer, and on record are set_field, increment_review_round, kill_session"},
-		"a hook does more":            {"UPDATE hooks SET hook = replace(hook, '\"permissions\":\"reduced\"', '\"permissions\":\"full\"') WHERE hook LIKE '%spawn_reviewer%'", "what one of them does was changed"},
-		"a hook nobody set going":     {"INSERT INTO hooks (task, event, place, hook, state) SELECT id, 1, 0, '{\"action\":\"kill_session\"}', 'pending' FROM tasks", "event 1 has set going no hooks, and on record are kill_session"},
-		"a hook of no event":          {"INSERT INTO hooks (task, event, place, hook, state) SELECT id, 99, 0, '{\"action\":\"kill_session\"}', 'done' FROM tasks", "hooks are on record for event 99, which its history does not have"},
-		"crashes are forgotten":       {"UPDATE tasks SET counters = '[]'", `crash_count is "1" by its history, and "0" on record`},
-		"inputs are changed":          {"UPDATE events SET line = replace(line, '\"role\":\"human\"', '\"role\":\"worker\"') WHERE seq = 1", "its history on record does not hold: line 1"},
-		"a counter is unreadable":     {"UPDATE tasks SET counters = '{'", "it cannot be read, and was compared with nothing: "},
-		"a hook is unreadable":        {"UPDATE hooks SET hook = '{' WHERE event = 2", "it cannot be read, and was compared with nothing: "},
-		"the task is taken out":       {"DELETE FROM tasks", "its folder has its history, and the record does not have the task"},
+		"spent evidence is forgotten": {"DELETE FROM spent WHERE source = '## plan'",
+			"evidence that was spent is missing on record: ## plan"},
+		"evidence counts as spent": {"INSERT INTO spent SELECT id, '## handoff', 'abc', 3 FROM tasks",
+			"evidence that was spent is on record, and not in its history: ## handoff, abc, at event 3"},
+		"another event spent it": {"UPDATE spent SET seq = 1 WHERE source = '## plan'",
+			"evidence that was spent is missing on record: ## plan"},
+		"an entry is forgotten": {
+			"DELETE FROM entries", "what was there when the status began is missing on record: ## review"},
+		"an entry is another one": {"UPDATE entries SET digest = 'abc'",
+			"what was there when the status began is on record, and not in its history: ## review, abc"},
+		"a hook is gone": {"DELETE FROM hooks WHERE hook LIKE '%spawn_reviewer%'",
+			"set_field, increment_review_round, spawn_reviewer, and on record are set_field, increment_review_round"},
+		"a hook is another one": {"UPDATE hooks SET hook = replace(hook, 'spawn_reviewer', 'kill_session')",
+			"spawn_reviewer, and on record are set_field, increment_review_round, kill_session"},
+		"a hook does more": {
+			"UPDATE hooks SET hook = replace(hook, '\"permissions\":\"reduced\"', '\"permissions\":\"full\"') " +
+				"WHERE hook LIKE '%spawn_reviewer%'", "what one of them does was changed"},
+		"a hook nobody set going": {
+			"INSERT INTO hooks (task, event, place, hook, state) SELECT id, 1, 0, " +
+				"'{\"action\":\"kill_session\"}', 'pending' FROM tasks",
+			"event 1 has set going no hooks, and on record are kill_session"},
+		"a hook of no event": {
+			"INSERT INTO hooks (task, event, place, hook, state) SELECT id, 99, 0, " +
+				"'{\"action\":\"kill_session\"}', 'done' FROM tasks",
+			"hooks are on record for event 99, which its history does not have"},
+		"crashes are forgotten": {"UPDATE tasks SET counters = '[]'",
+			`crash_count is "1" by its history, and "0" on record`},
+		"inputs are changed": {
+			"UPDATE events SET line = replace(line, '\"role\":\"human\"', '\"role\":\"worker\"') WHERE seq = 1",
+			"its history on record does not hold: line 1"},
+		"a counter is unreadable": {"UPDATE tasks SET counters = '{'",
+			"it cannot be read, and was compared with nothing: "},
+		"a hook is unreadable": {"UPDATE hooks SET hook = '{' WHERE event = 2",
+			"it cannot be read, and was compared with nothing: "},
+		"the task is taken out": {
+			"DELETE FROM tasks", "its folder has its history, and the record does not have the task"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -242,7 +266,8 @@ func TestATask_thatCannotBeReadKeepsNoOtherFromBeingLookedAt(t *testing.T) {
 	w.tamper("UPDATE tasks SET counters = '{' WHERE id = ?", ids[0])
 	w.tamper("DELETE FROM hooks WHERE task = ?", ids[1])
 	got := w.verifyAll()
-	if !strings.Contains(got, ids[0]+": it cannot be read") || !strings.Contains(got, ids[1]+": event 2 has set going") {
+	if !strings.Contains(got, ids[0]+": it cannot be read") ||
+		!strings.Contains(got, ids[1]+": event 2 has set going") {
 		t.Errorf("found %q", got)
 	}
 	w.tamper("DELETE FROM tasks")
@@ -285,10 +310,12 @@ func TestAPinnedWorkflow_whoseTextWasChangedIsNotUsed(t *testing.T) {
 	w.tamper("UPDATE workflows SET text = replace(text, 'DONE', 'ANY')")
 	w = w.another() // a program that has not read it yet
 	_, err := w.ask(id, "agent-review", worker)
-	if err == nil || !strings.Contains(err.Error(), `cannot use the workflow "default" with the digest`) || !strings.Contains(err.Error(), "orange doctor --rebuild") {
+	if err == nil || !strings.Contains(err.Error(), `cannot use the workflow "default" with the digest`) ||
+		!strings.Contains(err.Error(), "orange doctor --rebuild") {
 		t.Errorf("a move by changed rules: %v", err)
 	}
-	if got := w.verifyAll(); !strings.Contains(got, id+": the workflow of event 1 cannot be looked at: cannot use the workflow") {
+	if got := w.verifyAll(); !strings.Contains(got,
+		id+": the workflow of event 1 cannot be looked at: cannot use the workflow") {
 		t.Errorf("found %q", got)
 	}
 	w.tamper("DELETE FROM workflows") // then the copy is taken

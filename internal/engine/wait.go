@@ -24,16 +24,18 @@ const waitPoll = 40 * time.Millisecond
 // it would wait for them in vain otherwise.
 const waitResume = 2 * time.Second
 
-// Wait blocks while another agent is at work on the task, or while hooks of its last transition are still being performed,
-// until timeout. It answers how the task stands; Blocked says that the time was up first.
-func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Actor, self task.Waiter, timeout time.Duration) (task.Waited, error) {
+// Wait blocks while another agent is at work on the task, or while hooks of its last transition are still being
+// performed, until timeout. It answers how the task stands; Blocked says that the time was up first.
+func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Actor, self task.Waiter,
+	timeout time.Duration) (task.Waited, error) {
 	role := actor.Speaks()
 	var waited task.Waited
 	err := w.Wait(ctx, id, role, self)
 	if err == nil {
 		waited, err = e.wait(ctx, w, id, role, timeout)
 	}
-	// The note is taken back even when the wait was cancelled, and when noting it was: it may be on record all the same.
+	// The note is taken back even when the wait was cancelled, and when noting it was: it may be on record all
+	// the same.
 	return waited, errors.Join(err, w.Unwait(context.WithoutCancel(ctx), id, role, self))
 }
 

@@ -153,7 +153,8 @@ func TestWait_whoseNotingIsCancelledTakesItBackToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")
-	if _, err := w.Wait(t.Context(), halfNoted{w.store}, id, worker, self, time.Minute); !errors.Is(err, context.Canceled) {
+	if _, err := w.Wait(t.Context(), halfNoted{w.store}, id, worker, self, time.Minute); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 	if left := w.waiters(id); len(left) != 0 {

@@ -12,12 +12,15 @@ import (
 
 // Glances looks at what a gate asks for outside of the task's document, starts nothing for that, and waits for nothing.
 type Glances interface {
-	Glance(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error)
+	Glance(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+		map[string]decide.Fact, error)
 }
 
-// Why explains how a task stands: every move out of its status, for everybody who may ask, and who or what it waits for.
-// It judges by the same code as a request, on evidence as it is now, and changes nothing. alive says whether the status's agent lives.
-func (e *Engine) Why(ctx context.Context, glances Glances, id string, alive func(task.Task, string) (bool, error)) (decide.Explanation, error) {
+// Why explains how a task stands: every move out of its status, for everybody who may ask, and who or what it
+// waits for. It judges by the same code as a request, on evidence as it is now, and changes nothing. alive says
+// whether the status's agent lives.
+func (e *Engine) Why(ctx context.Context, glances Glances, id string,
+	alive func(task.Task, string) (bool, error)) (decide.Explanation, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err != nil {
 		return decide.Explanation{}, err
@@ -41,7 +44,8 @@ func (e *Engine) Why(ctx context.Context, glances Glances, id string, alive func
 	return out, err
 }
 
-func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s task.Snapshot, role string, alive func(task.Task, string) (bool, error)) ([]decide.Detail, error) {
+func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s task.Snapshot, role string,
+	alive func(task.Task, string) (bool, error)) ([]decide.Detail, error) {
 	lives, err := e.seatedAs(ctx, s.Task.ID, role)
 	if err == nil && lives { // one whose end is known is dead, also while its window is closing
 		lives, err = alive(s.Task, role)
@@ -64,7 +68,8 @@ func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s task.Sn
 	holders, err := e.Index.Holders(ctx, s.Task.Project)
 	for _, h := range holders {
 		waits = append(waits, decide.Detail{
-			Condition: "the workspace " + h.Workspace, Found: fmt.Sprintf("task %s has it, %q", h.Task, h.Status), Want: "finish or cancel that one",
+			Condition: "the workspace " + h.Workspace, Found: fmt.Sprintf("task %s has it, %q", h.Task, h.Status),
+			Want: "finish or cancel that one",
 		})
 	}
 	return waits, err

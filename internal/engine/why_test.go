@@ -15,11 +15,13 @@ import (
 // glances are looks that start nothing.
 type glances struct{ asked int }
 
-func (g *glances) Glance(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+func (g *glances) Glance(_ context.Context, _ task.Task, _ *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
 	g.asked++
 	out := map[string]decide.Fact{}
 	for _, p := range parts {
-		out[p.Key()] = decide.Fact{Source: "git " + p.Git, Holds: p.Git == workflow.GitCommitted, Found: "no commit of its own", Want: "commit"}
+		out[p.Key()] = decide.Fact{Source: "git " + p.Git, Holds: p.Git == workflow.GitCommitted,
+			Found: "no commit of its own", Want: "commit"}
 	}
 	return out, nil
 }
@@ -81,7 +83,9 @@ func TestWhy_tellsOfADeadAgentAndOfWhoHasTheWorkspaces(t *testing.T) {
 	id := w.reach("working")
 	_, waits := w.why(id, func(task.Task, string) (bool, error) { return false, nil })
 	wantText(t, "waits", waits, "the worker: it is dead")
-	if _, err := w.Why(t.Context(), &glances{}, id, func(task.Task, string) (bool, error) { return false, errors.New("blind") }); err == nil {
+	if _, err := w.Why(t.Context(), &glances{}, id, func(task.Task, string) (bool, error) {
+		return false, errors.New("blind")
+	}); err == nil {
 		t.Error("an agent that nobody could look at was called dead")
 	}
 	if _, err := w.Why(t.Context(), &glances{}, "nobody", lives); !errors.Is(err, task.ErrNotFound) {
@@ -89,7 +93,8 @@ func TestWhy_tellsOfADeadAgentAndOfWhoHasTheWorkspaces(t *testing.T) {
 	}
 	w.create("two", true)
 	third := w.create("three", true).Task.ID
-	if _, waits := w.why(third, lives); !strings.Contains(waits, "a free workspace") || !strings.Contains(waits, "the workspace garden--1: task "+id+" has it") {
+	if _, waits := w.why(third, lives); !strings.Contains(waits, "a free workspace") ||
+		!strings.Contains(waits, "the workspace garden--1: task "+id+" has it") {
 		t.Errorf("it waits for %q", waits)
 	}
 	w.hands.fails[task.SpawnReviewer] = errHands
@@ -97,7 +102,8 @@ func TestWhy_tellsOfADeadAgentAndOfWhoHasTheWorkspaces(t *testing.T) {
 	_, err := w.ask(id, "agent-review", worker)
 	must(t, err)
 	w.clock.pass(time.Second)
-	if _, waits := w.why(id, lives); !strings.Contains(waits, "the hook spawn_reviewer: it failed: ") || !strings.Contains(waits, "a person's attention: hook spawn_reviewer") {
+	if _, waits := w.why(id, lives); !strings.Contains(waits, "the hook spawn_reviewer: it failed: ") ||
+		!strings.Contains(waits, "a person's attention: hook spawn_reviewer") {
 		t.Errorf("it waits for %q", waits)
 	}
 }

@@ -28,7 +28,8 @@ type wanted struct {
 	answered bool
 }
 
-// seeChecks answers all parts that ask for a check: with the result that is kept for the present commit, or with one that is waited for.
+// seeChecks answers all parts that ask for a check: with the result that is kept for the present commit, or with
+// one that is waited for.
 func (v *view) seeChecks(ctx context.Context, def *workflow.Definition, parts []workflow.Part, start bool) error {
 	var all []*wanted
 	for _, p := range parts {
@@ -175,7 +176,8 @@ func (v *view) judge(w *wanted, have kept) {
 	w.answered = true
 	r := have.result
 	for _, p := range w.parts {
-		fact := decide.Fact{Source: "check " + w.check.Name, Where: resultFile(w.check.Name), Text: have.text, Digest: have.digest}
+		fact := decide.Fact{Source: "check " + w.check.Name, Where: resultFile(w.check.Name), Text: have.text,
+			Digest: have.digest}
 		switch {
 		case r.Passed() == (p.Result != workflow.CheckFailed):
 			fact.Holds = true
@@ -235,7 +237,8 @@ type kept struct {
 // countsFor reports whether the result is one for this commit and this command.
 func (k kept) countsFor(check workflow.Check, head string) bool {
 	r := k.result
-	return k.noted && r.Trouble == "" && r.Clean && r.Head == head && r.Scratch == check.Scratch && slices.Equal(r.Argv, check.Run)
+	return k.noted && r.Trouble == "" && r.Clean && r.Head == head && r.Scratch == check.Scratch &&
+		slices.Equal(r.Argv, check.Run)
 }
 
 // encode is a result as it is kept.

@@ -18,7 +18,8 @@ import (
 var passed = workflow.Part{Check: "tests", Result: workflow.CheckPassed}
 
 func (w *world) check(script string) {
-	w.def.Checks = []workflow.Check{{Named: workflow.Named{Name: "tests"}, Run: []string{"sh", "-c", "echo >> ran; " + script}, Timeout: 20}}
+	w.def.Checks = []workflow.Check{
+		{Named: workflow.Named{Name: "tests"}, Run: []string{"sh", "-c", "echo >> ran; " + script}, Timeout: 20}}
 }
 
 // ran counts how often the check ran, by what it does.
@@ -67,7 +68,8 @@ func TestLook_runsACheckOnceForACommit(t *testing.T) {
 	wantRan(t, w, 1)
 	var kept task.CheckResult
 	must(t, json.Unmarshal([]byte(first.Text), &kept))
-	if !kept.Passed() || kept.Head != head || kept.Output != "fine\n" || first.Source != "check tests" || w.noted["tests"] != first.Digest {
+	if !kept.Passed() || kept.Head != head || kept.Output != "fine\n" || first.Source != "check tests" ||
+		w.noted["tests"] != first.Digest {
 		t.Errorf("kept %+v with digest %q, noted %q", kept, first.Digest, w.noted["tests"])
 	}
 	w.set(func() { w.stand.Head = strings.Repeat("2", 40) })

@@ -1,8 +1,8 @@
 // Package evidence looks at everything that a gate asks for outside of the task's document: files, checks and git.
 //
-// It owns how they are looked at without harm: a file may be a link, a pipe or of an insane size, a program may never end.
-// It does not own what follows from a fact (decide), how git and other programs are run (worktree, proc),
-// nor how a section is read (document).
+// It owns how they are looked at without harm: a file may be a link, a pipe or of an insane size, a program may
+// never end. It does not own what follows from a fact (decide), how git and other programs are run (worktree,
+// proc), nor how a section is read (document).
 package evidence
 
 import (
@@ -67,8 +67,8 @@ func (s Workspace) Uncommitted() []string { return slices.Concat(s.Modified, s.S
 type Programs interface {
 	// RunJQ runs ServeJQ in a process of its own and answers what that said. How it ended does not matter.
 	RunJQ(ctx context.Context, request []byte, limit time.Duration) (string, error)
-	// RunCheck runs a check in the task's workspace, and one that wants that in a checkout of the commit, which is made for it and taken away.
-	// An error says that it could not be started, or that ctx ended it.
+	// RunCheck runs a check in the task's workspace, and one that wants that in a checkout of the commit, which
+	// is made for it and taken away. An error says that it could not be started, or that ctx ended it.
 	RunCheck(ctx context.Context, t task.Task, check workflow.Check, commit string) (Run, error)
 	// StartCheck has RunCheck of a Looker called by a process that outlives this one.
 	StartCheck(ctx context.Context, id, check string) error
@@ -116,18 +116,22 @@ type Looker struct {
 // Look answers a fact for every part of a gate that asks for a file, a glob, a check or git, by the part's Key.
 // A check that has no result for the present commit is started, and waited for with patience.
 // An error says that it could not be looked at all; what is wrong with one file is a fact.
-func (l *Looker) Look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+func (l *Looker) Look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
 	return l.look(ctx, t, def, parts, true)
 }
 
 // Glance is a Look that starts nothing and waits for nothing.
-func (l *Looker) Glance(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+func (l *Looker) Glance(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
 	return l.look(ctx, t, def, parts, false)
 }
 
-func (l *Looker) look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part, start bool) (map[string]decide.Fact, error) {
+func (l *Looker) look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part,
+	start bool) (map[string]decide.Fact, error) {
 	state, _ := def.State(t.Status)
-	v := view{Looker: l, task: t, whole: state.Subject == workflow.SubjectWorktree, facts: map[string]decide.Fact{}, read: map[string]content{}}
+	v := view{Looker: l, task: t, whole: state.Subject == workflow.SubjectWorktree,
+		facts: map[string]decide.Fact{}, read: map[string]content{}}
 	asked := flatten(nil, parts)
 	if len(asked) == 0 {
 		return v.facts, nil

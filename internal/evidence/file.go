@@ -61,8 +61,8 @@ func tooLarge(size int64) string {
 	return fmt.Sprintf("a file of %d bytes; at most %d MiB are read", size, maxFile>>20)
 }
 
-// open opens a regular file: what is there is looked at before, because opening alone can wait for ever or set something off,
-// and after, because another program may have replaced it.
+// open opens a regular file: what is there is looked at before, because opening alone can wait for ever or set
+// something off, and after, because another program may have replaced it.
 func open(root *os.Root, path string) (*os.File, fs.FileInfo, error) {
 	before, err := root.Lstat(path)
 	if err != nil {
@@ -88,7 +88,8 @@ func open(root *os.Root, path string) (*os.File, fs.FileInfo, error) {
 	return file, after, nil
 }
 
-// shared says what is wrong with a file that has another name elsewhere: it may be no file of this task, but the record itself.
+// shared says what is wrong with a file that has another name elsewhere: it may be no file of this task, but the
+// record itself.
 func shared(info fs.FileInfo) error {
 	system, is := info.Sys().(*syscall.Stat_t)
 	if !is || system.Nlink <= 1 {

@@ -40,13 +40,16 @@ func misplaced(s Workspace, workspace, branch string) (found, want string) {
 	case !s.There:
 		return fmt.Sprintf("its workspace %q is not there", workspace), "start an agent on it again"
 	case s.Branch == "":
-		return fmt.Sprintf("its workspace is on no branch, and the task on %q", branch), "bring the workspace back to its branch"
+		return fmt.Sprintf("its workspace is on no branch, and the task on %q", branch),
+			"bring the workspace back to its branch"
 	case s.Branch != branch:
 		return fmt.Sprintf("its workspace is on branch %q, and the task on %q", s.Branch, branch),
 			"switch the workspace back, or run orange task update --branch there"
 	case s.Head == "":
-		return fmt.Sprintf("its workspace is on branch %q, which has no commit: there is no such branch any more, or not yet", branch),
-			"bring the task's branch back; the file that git rev-parse --git-path logs/HEAD names in the workspace tells where it was"
+		return fmt.Sprintf("its workspace is on branch %q, which has no commit: there is no such branch any "+
+				"more, or not yet", branch),
+			"bring the task's branch back; the file that git rev-parse --git-path logs/HEAD names in the " +
+				"workspace tells where it was"
 	}
 	return "", ""
 }

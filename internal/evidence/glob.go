@@ -34,7 +34,8 @@ type tooMuch struct{ what string }
 
 func (e *tooMuch) Error() string { return e.what }
 
-// seeGlob looks at a part that asks for files by a pattern: regular ones count, and where nothing else is said only those with something in them.
+// seeGlob looks at a part that asks for files by a pattern: regular ones count, and where nothing else is said
+// only those with something in them.
 func (v *view) seeGlob(ctx context.Context, p workflow.Part) (decide.Fact, error) {
 	fact := decide.Fact{Source: p.Glob, Where: p.Glob}
 	files, empty, err := v.find(ctx, p.Glob, p.Empty)
@@ -79,7 +80,8 @@ func (v *view) seeGlob(ctx context.Context, p workflow.Part) (decide.Fact, error
 	return v.question(p, fact, input), err
 }
 
-// find lists the files that a pattern names, sorted, and counts what it names beside them. Hollow has it list empty files too.
+// find lists the files that a pattern names, sorted, and counts what it names beside them. Hollow has it list
+// empty files too.
 func (v *view) find(ctx context.Context, pattern string, hollow bool) (files []string, others int, err error) {
 	pattern = path.Clean(pattern)
 	w := walk{ctx: ctx, in: v.root.FS(), pattern: pattern, hollow: hollow, levels: maxLevels}
@@ -132,7 +134,8 @@ func (w *walk) folder(name string) error {
 		return &tooMuch{fmt.Sprintf("folders with more than %d names together", maxEntries)}
 	}
 	for _, entry := range entries {
-		if err := w.entry(path.Join(name, entry.Name()), entry); err != nil && !errors.Is(err, fs.ErrNotExist) { // or gone since
+		// or gone since
+		if err := w.entry(path.Join(name, entry.Name()), entry); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -186,7 +189,8 @@ func (v *view) list(ctx context.Context, to *strings.Builder, files []string) er
 	return nil
 }
 
-// digest is that of the normalised text, and of the bytes as they are where a file is too large to be a text written by hand.
+// digest is that of the normalised text, and of the bytes as they are where a file is too large to be a text
+// written by hand.
 func (v *view) digest(name string, most int64) (string, int64, error) {
 	file, info, err := open(v.root, name)
 	if err != nil {

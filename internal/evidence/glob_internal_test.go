@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// deep makes a folder with chains of folders in it, each so many levels deep with one file at its end, and answers how many folders that are.
+// deep makes a folder with chains of folders in it, each so many levels deep with one file at its end, and
+// answers how many folders that are.
 func deep(t *testing.T, chains, levels int) (dir string, folders int) {
 	t.Helper()
 	dir = t.TempDir()
@@ -38,7 +39,8 @@ func TestWalk_looksIntoEachFolderOnceHoweverManyDoublestarsThereAre(t *testing.T
 	} {
 		w := walk{ctx: t.Context(), in: os.DirFS(dir), pattern: path.Clean(pattern), levels: maxLevels}
 		if err := w.folder("."); err != nil || len(w.files) != found || w.listed != folders || w.seen != folders-1+5 {
-			t.Errorf("%s: found %d files, looked into %d folders of %d and at %d names, %v", pattern, len(w.files), w.listed, folders, w.seen, err)
+			t.Errorf("%s: found %d files, looked into %d folders of %d and at %d names, %v", pattern,
+				len(w.files), w.listed, folders, w.seen, err)
 		}
 	}
 }
@@ -52,7 +54,8 @@ func TestWalk_goesNoDeeperThanItMust(t *testing.T) {
 	}
 	w = walk{ctx: t.Context(), in: os.DirFS(dir), pattern: "**/b", levels: maxLevels}
 	var bound *tooMuch
-	if err := w.folder("."); !errors.As(err, &bound) || bound.what != "folders nested more than 100 levels deep" || w.listed != maxLevels {
+	if err := w.folder("."); !errors.As(err, &bound) ||
+		bound.what != "folders nested more than 100 levels deep" || w.listed != maxLevels {
 		t.Errorf("looked into %d folders, %v", w.listed, err)
 	}
 }

@@ -62,10 +62,13 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	files := mirror.Files{Home: t.TempDir()}
 	w := &world{
-		t: t, task: task.Task{ID: "abc", Project: "shop", Workspace: "shop--1", Branch: "work"}, def: &workflow.Definition{Name: "test"},
-		tree: t.TempDir(), stand: evidence.Workspace{There: true, Head: head, Branch: "work"}, noted: map[string]string{},
+		t: t, task: task.Task{ID: "abc", Project: "shop", Workspace: "shop--1", Branch: "work"},
+		def:  &workflow.Definition{Name: "test"},
+		tree: t.TempDir(), stand: evidence.Workspace{There: true, Head: head, Branch: "work"},
+		noted: map[string]string{},
 	}
-	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Subjects: w, Named: named, Programs: w, Notes: w, Locks: files, Now: time.Now,
+	w.looker = &evidence.Looker{Dir: files.Dir, Git: w, Subjects: w, Named: named, Programs: w, Notes: w,
+		Locks: files, Now: time.Now,
 		JQTime: 10 * time.Second, Patience: 20 * time.Second}
 	must(t, os.MkdirAll(w.dir(), 0o755))
 	t.Cleanup(w.runs.Wait)
@@ -135,7 +138,8 @@ func (w *world) Differs(context.Context, task.Task, string) ([]string, error) { 
 
 func (w *world) RunJQ(ctx context.Context, request []byte, limit time.Duration) (string, error) {
 	w.set(func() { w.jqRuns++ })
-	ran, err := proc.RunLimited(ctx, proc.Command{Name: os.Args[0], Env: []string{jqVariable + "=1"}, Stdin: bytes.NewReader(request)},
+	ran, err := proc.RunLimited(ctx, proc.Command{Name: os.Args[0], Env: []string{jqVariable + "=1"},
+		Stdin: bytes.NewReader(request)},
 		proc.Limits{Time: limit, Memory: 2 << 30, Output: 1 << 20})
 	return ran.Output, err
 }
@@ -145,7 +149,8 @@ func (w *world) RunCheck(ctx context.Context, _ task.Task, check workflow.Check,
 	ran, err := proc.RunLimited(ctx, proc.Command{Name: check.Run[0], Args: check.Run[1:], Dir: w.tree},
 		proc.Limits{Time: time.Duration(check.Timeout) * time.Second, Output: 1 << 10})
 	return evidence.Run{
-		Program: w.program, Environment: []string{"HOME", "PATH"}, Status: ran.Code, Signal: ran.Signal, TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory, Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
+		Program: w.program, Environment: []string{"HOME", "PATH"}, Status: ran.Code, Signal: ran.Signal,
+		TimedOut: ran.TimedOut, OutOfMemory: ran.OutOfMemory, Output: ran.Output, Cut: ran.Cut, Took: ran.Took,
 	}, err
 }
 

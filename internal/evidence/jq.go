@@ -44,8 +44,8 @@ type jqAnswer struct {
 }
 
 // question prepares a part's program. The fact is complete but for its answer, or tells why it cannot be asked.
-// Where the program sees other files too, they belong to what was seen: they are in the fact's text, and so in its digest,
-// and in the name of its source, because the file alone is another piece of evidence.
+// Where the program sees other files too, they belong to what was seen: they are in the fact's text, and so in
+// its digest, and in the name of its source, because the file alone is another piece of evidence.
 func (v *view) question(p workflow.Part, fact decide.Fact, input []byte) decide.Fact {
 	q := question{key: p.Key(), program: jqProgram{Program: p.JQ, Input: input}}
 	fact.Want = "make this true of it: " + short(p.JQ)
@@ -87,7 +87,8 @@ func (v *view) question(p workflow.Part, fact decide.Fact, input []byte) decide.
 	return fact
 }
 
-// askJQ has all prepared programs run. One that ends the process that runs it ends its own turn only: the others get another one.
+// askJQ has all prepared programs run. One that ends the process that runs it ends its own turn only: the others
+// get another one.
 func (v *view) askJQ(ctx context.Context) error {
 	for left := v.questions; len(left) > 0; {
 		request := jqRequest{Time: v.JQTime}

@@ -97,7 +97,8 @@ func TestLook_keepsAJQProgramFromTheMemory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("r.json", `{}`)
-	wantFact(t, w.fact(workflow.Part{File: "r.json", JQ: `[limit(30; repeat("x" * 20000000 | explode))]`}), "its program needs more than 256 MiB of memory", "")
+	wantFact(t, w.fact(workflow.Part{File: "r.json", JQ: `[limit(30; repeat("x" * 20000000 | explode))]`}),
+		"its program needs more than 256 MiB of memory", "")
 }
 
 func TestLook_readsTheLargestFile(t *testing.T) {
@@ -117,7 +118,8 @@ func TestLook_notesTheFilesThatAProgramSeesBesideItsOwn(t *testing.T) {
 	w.write("r.json", `{"ok": true}`)
 	w.write("plan.json", `["a"]`)
 	plain := workflow.Part{File: "r.json", JQ: ".ok"}
-	with := workflow.Part{File: "r.json", JQ: ".ok", With: []workflow.With{{Name: "plan", File: "plan.json"}, {Name: "gone", File: "gone.json"}}}
+	with := workflow.Part{File: "r.json", JQ: ".ok", With: []workflow.With{{Name: "plan", File: "plan.json"},
+		{Name: "gone", File: "gone.json"}}}
 	before := w.look(plain, with)
 	if f := before[plain.Key()]; f.Source != "r.json" || f.Digest != document.Digest("{\"ok\": true}\n") {
 		t.Errorf("a file alone is %q with the digest of %q", f.Source, f.Text)

@@ -34,7 +34,8 @@ func phases(t *testing.T) *workflow.Definition {
 
 // open writes the files of a task in a status and answers the moves that they open; a text of "-" is no file.
 // Moves that ask for nothing are left out.
-func open(t *testing.T, def *workflow.Definition, status task.Status, files ...map[string]string) (open []task.Status, refusals string) {
+func open(t *testing.T, def *workflow.Definition, status task.Status, files ...map[string]string) (
+	open []task.Status, refusals string) {
 	t.Helper()
 	w := newWorld(t)
 	w.looker.Programs = atOnce{w}
@@ -50,7 +51,8 @@ func open(t *testing.T, def *workflow.Definition, status task.Status, files ...m
 			w.write(name, text)
 		}
 	}
-	one := task.Task{ID: w.task.ID, Project: w.task.Project, Workspace: w.task.Workspace, Branch: w.task.Branch, Subject: task.Subject{Commit: head}, Status: status, Live: true}
+	one := task.Task{ID: w.task.ID, Project: w.task.Project, Workspace: w.task.Workspace, Branch: w.task.Branch,
+		Subject: task.Subject{Commit: head}, Status: status, Live: true}
 	facts, err := w.looker.Look(t.Context(), one, def, decide.NeedsOfAll(def, one))
 	must(t, err)
 	ev := decide.Evidence{Facts: facts}
@@ -91,7 +93,8 @@ func (atOnce) RunJQ(_ context.Context, request []byte, _ time.Duration) (string,
 			return "", err
 		}
 		answer, _ := code.Run(p.Input, p.Values...).Next()
-		line, err := json.Marshal(map[string]any{"number": i, "holds": answer == true, "found": fmt.Sprintf("that its jq program answers %v", answer)})
+		line, err := json.Marshal(map[string]any{"number": i, "holds": answer == true,
+			"found": fmt.Sprintf("that its jq program answers %v", answer)})
 		if err != nil {
 			return "", err
 		}
@@ -131,7 +134,8 @@ func phasesExamples(t *testing.T) []example {
 	for _, at := range marked.FindAllSubmatchIndex(page, -1) {
 		part := func(n int) string { return string(page[at[2*n]:at[2*n+1]]) }
 		out = append(out, example{
-			line: 1 + strings.Count(string(page[:at[0]]), "\n"), file: part(1), from: task.Status(part(2)), to: task.Status(part(3)),
+			line: 1 + strings.Count(string(page[:at[0]]), "\n"), file: part(1), from: task.Status(part(2)),
+			to:       task.Status(part(3)),
 			required: strings.Split(part(4), ", "), text: part(5),
 		})
 	}
@@ -154,7 +158,8 @@ func TestTheExamplesOfThePhasesManualOpenTheirMoveAndNoOther(t *testing.T) {
 				t.Errorf("it opens %v, want %s alone:\n%s", found, e.to, refusals)
 			}
 			for _, key := range e.required {
-				found, refusals := open(t, def, e.from, before(e.from, e.file), map[string]string{e.file: without(t, e.text, key)})
+				found, refusals := open(t, def, e.from, before(e.from, e.file), map[string]string{
+					e.file: without(t, e.text, key)})
 				if slices.Contains(found, e.to) {
 					t.Errorf("without %s it still opens %v", key, found)
 				}

@@ -61,7 +61,8 @@ func (l *Looker) running(root *os.Root, id, check string) (since string, runs bo
 	return at.Local().Format(time.TimeOnly), true, nil
 }
 
-// kept reads the last result of a check. A file that is none, or not the one that was noted, does not count, and is replaced by the next.
+// kept reads the last result of a check. A file that is none, or not the one that was noted, does not count, and
+// is replaced by the next.
 func (l *Looker) kept(ctx context.Context, root *os.Root, id, check string) (kept, error) {
 	var k kept
 	c := read(root, resultFile(check))
@@ -108,10 +109,11 @@ func (l *Looker) Checks(ctx context.Context, t task.Task, def *workflow.Definiti
 	return out, nil
 }
 
-// RunCheck runs a check of a task in its workspace, keeps the result and has it noted. Where it runs already the error is ErrRuns.
-// A result that counts for the present commit is answered as it is, unless again is set.
-// In a workspace with uncommitted changes it is run only then, and the result, which speaks of no commit, is not kept.
-func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Definition, name string, again bool) (task.CheckResult, error) {
+// RunCheck runs a check of a task in its workspace, keeps the result and has it noted. Where it runs already the
+// error is ErrRuns. A result that counts for the present commit is answered as it is, unless again is set. In a
+// workspace with uncommitted changes it is run only then, and the result, which speaks of no commit, is not kept.
+func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Definition, name string,
+	again bool) (task.CheckResult, error) {
 	check, known := find(def, name)
 	if !known {
 		return task.CheckResult{}, task.Notef(task.ErrNotFound, "the workflow %q has no check %q", def.Name, name)
@@ -155,7 +157,8 @@ func (l *Looker) RunCheck(ctx context.Context, t task.Task, def *workflow.Defini
 // placed is where the workspace is, or an error when a check there would tell nothing of the task.
 func (l *Looker) placed(ctx context.Context, t task.Task, check string) (Workspace, error) {
 	if t.Workspace == "" {
-		return Workspace{}, task.Notef(task.ErrUsage, "cannot run check %q: the task has no workspace; start an agent on it first", check)
+		return Workspace{}, task.Notef(task.ErrUsage,
+			"cannot run check %q: the task has no workspace; start an agent on it first", check)
 	}
 	s, err := l.Git.Workspace(ctx, t)
 	if err != nil {
@@ -167,7 +170,8 @@ func (l *Looker) placed(ctx context.Context, t task.Task, check string) (Workspa
 	return s, nil
 }
 
-// occupy takes the locks: that of the check, which tells others that it runs, and that of the workspace, where one check runs at a time.
+// occupy takes the locks: that of the check, which tells others that it runs, and that of the workspace, where
+// one check runs at a time.
 func (l *Looker) occupy(ctx context.Context, root *os.Root, id, check string) (release func(), err error) {
 	soon, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
@@ -195,7 +199,8 @@ func (l *Looker) occupy(ctx context.Context, root *os.Root, id, check string) (r
 }
 
 // run runs the check and fills the result. An error is one after which nothing can be said of the check.
-func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, before Workspace, r *task.CheckResult) error {
+func (l *Looker) run(ctx context.Context, t task.Task, check workflow.Check, before Workspace,
+	r *task.CheckResult) error {
 	ran, err := l.Programs.RunCheck(ctx, t, check, before.Head)
 	if ctx.Err() != nil {
 		return fmt.Errorf("run check %q: %w", check.Name, ctx.Err())
@@ -236,7 +241,8 @@ func outside(ran Run) string {
 	return "it was ended from outside, by signal " + strconv.Itoa(ran.Signal)
 }
 
-// endedByOthers reports whether a signal ended the check that programs do not send themselves: that tells nothing of the work.
+// endedByOthers reports whether a signal ended the check that programs do not send themselves: that tells nothing
+// of the work.
 func endedByOthers(ran Run) bool {
 	if ran.TimedOut || ran.OutOfMemory {
 		return false

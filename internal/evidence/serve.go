@@ -23,13 +23,15 @@ const (
 	jqStack = 64 << 20
 	// jqWatch is how often the process looks at itself.
 	jqWatch = 5 * time.Millisecond
-	// jqLate is what a program gets beyond its time before its process ends: most are called off sooner, but no step of one can be.
+	// jqLate is what a program gets beyond its time before its process ends: most are called off sooner, but no
+	// step of one can be.
 	jqLate = 500 * time.Millisecond
 )
 
-// ServeJQ is the process that runs the programs of one look: it reads them from in, and writes an answer for each to out, a line each.
-// It is a process of its own because no program in this one could be stopped in the middle of a step, nor be kept from the memory.
-// When a program takes too much of either, exit is called, behind the answer that says so.
+// ServeJQ is the process that runs the programs of one look: it reads them from in, and writes an answer for each
+// to out, a line each. It is a process of its own because no program in this one could be stopped in the middle
+// of a step, nor be kept from the memory. When a program takes too much of either, exit is called, behind the
+// answer that says so.
 func ServeJQ(in io.Reader, out io.Writer, exit func(status int)) error {
 	debug.SetMaxStack(jqStack)
 	debug.SetMemoryLimit(jqMemory * 3 / 4) // so that garbage does not count as use

@@ -12,7 +12,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// seeSubject looks at a part that asks about the work that the task's evidence is about, and not only about the worktree.
+// seeSubject looks at a part that asks about the work that the task's evidence is about, and not only about the
+// worktree.
 func (v *view) seeSubject(ctx context.Context, fact *decide.Fact, p workflow.Part) error {
 	tip := v.theTip(ctx)
 	if p.Git == workflow.GitMoved || p.Git == workflow.GitAsReviewed {
@@ -64,7 +65,8 @@ func (v *view) followed(tip task.Subject) string {
 
 func unreadable(fact *decide.Fact, tip task.Subject) {
 	fact.Text = ""
-	fact.Found, fact.Want = tip.Trouble, "bring the task's branch back, or run orange task update --branch in the workspace"
+	fact.Found, fact.Want = tip.Trouble,
+		"bring the task's branch back, or run orange task update --branch in the workspace"
 }
 
 func (v *view) seeCommitted(fact *decide.Fact, s Workspace) {
@@ -74,11 +76,13 @@ func (v *view) seeCommitted(fact *decide.Fact, s Workspace) {
 	}
 }
 
-// seeUndisturbed looks whether a worktree is still at the commit that is judged in it: a commit of what differs would be another one.
+// seeUndisturbed looks whether a worktree is still at the commit that is judged in it: a commit of what differs
+// would be another one.
 func (v *view) seeUndisturbed(fact *decide.Fact, s Workspace) {
 	if v.seeCommitted(fact, s); fact.Found != "" {
 		fact.Other = true
-		_, fact.Want = s.differs(s.Tracked(), "take them back: "+s.takeBack()+"; or have them committed, and that commit reviewed")
+		_, fact.Want = s.differs(s.Tracked(), "take them back: "+s.takeBack()+
+			"; or have them committed, and that commit reviewed")
 	}
 }
 
@@ -122,7 +126,8 @@ func (v *view) seeUnmoved(ctx context.Context, fact *decide.Fact, s Workspace, t
 // It is empty where no way out of the status asks for that.
 func (l *Looker) Compare(ctx context.Context, def *workflow.Definition, t task.Task) string {
 	asked := slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
-		return e.From == t.Status && (workflow.Asks(e.Gate, workflow.GitUnmoved) || workflow.Asks(e.Gate, workflow.GitMoved) || workflow.Asks(e.Gate, workflow.GitAsReviewed))
+		return e.From == t.Status && (workflow.Asks(e.Gate, workflow.GitUnmoved) ||
+			workflow.Asks(e.Gate, workflow.GitMoved) || workflow.Asks(e.Gate, workflow.GitAsReviewed))
 	})
 	if !asked {
 		return ""
@@ -151,7 +156,8 @@ func (v *view) since(ctx context.Context, noted, now string) string {
 	case err != nil: // the earlier commit may be gone: that it is another one is what counts
 		return text
 	case fewer > 0:
-		return fmt.Sprintf("%s, with %s that it had not and without %s that it had", text, commits(more), commits(fewer))
+		return fmt.Sprintf("%s, with %s that it had not and without %s that it had", text, commits(more),
+			commits(fewer))
 	}
 	return text + ", " + commits(more) + " since"
 }
@@ -163,7 +169,8 @@ func commits(n int) string {
 	return fmt.Sprintf("%d commits", n)
 }
 
-// unnoted is the answer where the task does not say what its evidence is about: it is from before that was noted, or it could not be read then.
+// unnoted is the answer where the task does not say what its evidence is about: it is from before that was noted,
+// or it could not be read then.
 func unnoted(fact *decide.Fact, noted task.Subject, what string) {
 	fact.Text = ""
 	fact.Found = "the record does not say " + what
@@ -183,7 +190,8 @@ func (v *view) seeUnchanged(ctx context.Context, fact *decide.Fact, s Workspace)
 	if len(changed)+len(s.Setup) > 0 {
 		fact.Other, fact.Anew = true, true
 		s.Submodules = nil
-		fact.Found, fact.Want = s.differs(changed, fmt.Sprintf("put them back as they were: git restore --source %.12s %s", tree, typed(changed)))
+		fact.Found, fact.Want = s.differs(changed,
+			fmt.Sprintf("put them back as they were: git restore --source %.12s %s", tree, typed(changed)))
 		fact.Found = strings.Replace(fact.Found, "uncommitted changes in", "changed since it was judged:", 1)
 	}
 	return err
@@ -238,7 +246,8 @@ func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Workspace,
 	return nil
 }
 
-// differs tells of paths that differ, of what hides some of them, and of the worktree's own settings; and what to do about it.
+// differs tells of paths that differ, of what hides some of them, and of the worktree's own settings; and what to
+// do about it.
 func (s Workspace) differs(dirt []string, remedy string) (found, want string) {
 	var is, do []string
 	if len(s.Setup) > 0 {
@@ -253,8 +262,8 @@ func (s Workspace) differs(dirt []string, remedy string) (found, want string) {
 	return strings.Join(is, "; "), strings.Join(do, "; ")
 }
 
-// overlooked tells which of the paths git was told to overlook, and the commands with which it looks at them again: until then it takes none
-// of them back.
+// overlooked tells which of the paths git was told to overlook, and the commands with which it looks at them
+// again: until then it takes none of them back.
 func (s Workspace) overlooked(dirt []string) (is, show []string) {
 	type index struct{ flag, submodule string }
 	paths := map[index][]string{}
@@ -277,7 +286,8 @@ func (s Workspace) overlooked(dirt []string) (is, show []string) {
 			where, inside = fmt.Sprintf(" -C %q", in.submodule), fmt.Sprintf(" in %q", in.submodule)
 		}
 		is = append(is, "git was told to overlook "+some(paths[in])+inside+" ("+in.flag+")")
-		show = append(show, fmt.Sprintf("have git look again: git%s update-index --no-%s %s", where, in.flag, typed(paths[in])))
+		show = append(show, fmt.Sprintf("have git look again: git%s update-index --no-%s %s", where, in.flag,
+			typed(paths[in])))
 	}
 	return is, show
 }

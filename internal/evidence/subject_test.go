@@ -27,22 +27,36 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 		again bool // a verdict on what is there now would do too
 	}{
 		{name: "committed", git: workflow.GitCommitted},
-		{name: "new files are not tracked", git: workflow.GitCommitted, set: func(w *world) { w.stand.New = []string{"new.go"} }},
-		{name: "not committed", git: workflow.GitCommitted, set: dirty, found: []string{`uncommitted changes in "a.go"`}, want: `git restore "a.go"`},
-		{name: "a submodule", git: workflow.GitCommitted, set: func(w *world) { w.stand.Submodules = []string{"lib"} }, found: []string{`"lib"`}, want: `git submodule update --force "lib"`},
-		{name: "both", git: workflow.GitCommitted, set: func(w *world) { dirty(w); w.stand.Submodules = []string{"lib"} }, found: []string{`"a.go", "lib"`},
+		{name: "new files are not tracked", git: workflow.GitCommitted, set: func(w *world) {
+			w.stand.New = []string{"new.go"}
+		}},
+		{name: "not committed", git: workflow.GitCommitted, set: dirty, found: []string{
+			`uncommitted changes in "a.go"`}, want: `git restore "a.go"`},
+		{name: "a submodule", git: workflow.GitCommitted, set: func(w *world) {
+			w.stand.Submodules = []string{"lib"}
+		}, found: []string{`"lib"`}, want: `git submodule update --force "lib"`},
+		{name: "both", git: workflow.GitCommitted, set: func(w *world) {
+			dirty(w)
+			w.stand.Submodules = []string{"lib"}
+		}, found: []string{`"a.go", "lib"`},
 			want: `commit them, or take them back: git restore "a.go"; git submodule update --force "lib"`},
-		{name: "several files", git: workflow.GitCommitted, set: func(w *world) { w.stand.Modified = []string{"-a.go", "b c.go", "d$x.go"} },
+		{name: "several files", git: workflow.GitCommitted, set: func(w *world) {
+			w.stand.Modified = []string{"-a.go", "b c.go", "d$x.go"}
+		},
 			found: []string{`"-a.go", "b c.go", "d$x.go"`}, want: `git restore "./-a.go" "b c.go" 'd$x.go'`},
-		{name: "many files", git: workflow.GitCommitted, set: func(w *world) { w.stand.Modified = strings.Fields("a b c d e f g") },
+		{name: "many files", git: workflow.GitCommitted, set: func(w *world) {
+			w.stand.Modified = strings.Fields("a b c d e f g")
+		},
 			found: []string{"and 2 more"}, want: `git restore "a" "b" "c" "d" "e" and 2 more`},
 		{name: "hidden", git: workflow.GitCommitted, set: func(w *world) {
 			dirty(w)
 			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"skip-worktree"}}}
-		}, found: []string{`told to overlook "a.go" (skip-worktree)`}, want: `git update-index --no-skip-worktree "a.go"`},
+		}, found: []string{`told to overlook "a.go" (skip-worktree)`},
+			want: `git update-index --no-skip-worktree "a.go"`},
 		{name: "hidden, and more than one", git: workflow.GitCommitted, set: func(w *world) {
 			w.stand.Modified = []string{"a.go", "b.go"}
-			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"skip-worktree"}}, {Path: "b.go", Flags: []string{"skip-worktree"}}}
+			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"skip-worktree"}},
+				{Path: "b.go", Flags: []string{"skip-worktree"}}}
 		}, found: []string{`told to overlook "a.go", "b.go" (skip-worktree)`},
 			want: `have git look again: git update-index --no-skip-worktree "a.go" "b.go"; commit them, or take them back: git restore "a.go" "b.go"`},
 		{name: "hidden in a submodule", git: workflow.GitCommitted, set: func(w *world) {
@@ -54,55 +68,105 @@ func TestLook_tellsWhetherTheWorkIsWhatItsEvidenceIsAbout(t *testing.T) {
 			dirty(w)
 			w.stand.Hidden = []evidence.Hidden{{Path: "a.go", Flags: []string{"assume-unchanged"}}}
 		}, found: []string{"assume-unchanged"}, want: `git update-index --no-assume-unchanged "a.go"`},
-		{name: "a submodule is not clean", git: workflow.GitClean, set: func(w *world) { w.stand.Submodules = []string{"lib"} },
+		{name: "a submodule is not clean", git: workflow.GitClean, set: func(w *world) {
+			w.stand.Submodules = []string{"lib"}
+		},
 			found: []string{`uncommitted changes in "lib"`}, want: "commit"},
-		{name: "settings", git: workflow.GitCommitted, set: func(w *world) { w.stand.Setup = []string{"core.hookspath"} },
+		{name: "settings", git: workflow.GitCommitted, set: func(w *world) {
+			w.stand.Setup = []string{"core.hookspath"}
+		},
 			found: []string{"settings", "core.hookspath"}, want: "git config --worktree --unset"},
-		{name: "settings, asked for a clean one", git: workflow.GitClean, set: func(w *world) { w.stand.Setup = []string{"sparse-checkout"} },
+		{name: "settings, asked for a clean one", git: workflow.GitClean, set: func(w *world) {
+			w.stand.Setup = []string{"sparse-checkout"}
+		},
 			found: []string{"sparse-checkout"}, want: "git sparse-checkout disable"},
-		{name: "a renamed branch is followed", git: workflow.GitCommitted, set: func(w *world) { w.stand.Branch, w.tip.Branch = "better", "better" }},
-		{name: "another branch is not", git: workflow.GitCommitted, set: func(w *world) { w.stand.Branch = "other" }, found: []string{`on branch "other"`}, want: "switch"},
-		{name: "the branch is gone", git: workflow.GitCommitted, set: func(w *world) { w.stand.Head = "" }, found: []string{`on branch "work", which has no commit`}, want: "bring"},
+		{name: "a renamed branch is followed", git: workflow.GitCommitted, set: func(w *world) {
+			w.stand.Branch, w.tip.Branch = "better", "better"
+		}},
+		{name: "another branch is not", git: workflow.GitCommitted, set: func(w *world) {
+			w.stand.Branch = "other"
+		}, found: []string{`on branch "other"`}, want: "switch"},
+		{name: "the branch is gone", git: workflow.GitCommitted, set: func(w *world) {
+			w.stand.Head = ""
+		}, found: []string{`on branch "work", which has no commit`}, want: "bring"},
 
 		{name: "unmoved", git: workflow.GitUnmoved},
 		{name: "moved on", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Commit, w.more = earlier, 3 },
 			found: []string{"reviewed 2222222, now 1111111, 3 commits since"}, want: "reviewed", moved: true},
-		{name: "rewritten", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Commit, w.more, w.fewer = earlier, 1, 2 },
-			found: []string{"with 1 commit that it had not and without 2 commits that it had"}, want: "reviewed", moved: true},
-		{name: "put up by somebody", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Commit, w.task.Subject.By = earlier, "Ada" },
+		{name: "rewritten", git: workflow.GitUnmoved, set: func(w *world) {
+			w.task.Subject.Commit, w.more, w.fewer = earlier, 1, 2
+		},
+			found: []string{"with 1 commit that it had not and without 2 commits that it had"}, want: "reviewed",
+			moved: true},
+		{name: "put up by somebody", git: workflow.GitUnmoved, set: func(w *world) {
+			w.task.Subject.Commit, w.task.Subject.By = earlier, "Ada"
+		},
 			found: []string{"put up by Ada and not reviewed 2222222"}, want: "reviewed", moved: true},
-		{name: "not moved and dirty", git: workflow.GitUnmoved, set: dirty, found: []string{`uncommitted changes in "a.go"`},
+		{name: "not moved and dirty", git: workflow.GitUnmoved, set: dirty, found: []string{
+			`uncommitted changes in "a.go"`},
 			want: `take them back: git restore "a.go"; or have them committed, and that commit reviewed`},
-		{name: "moved and dirty", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject.Commit = earlier },
+		{name: "moved and dirty", git: workflow.GitUnmoved, set: func(w *world) {
+			dirty(w)
+			w.task.Subject.Commit = earlier
+		},
 			found: []string{"now 1111111", `uncommitted changes in "a.go"`},
 			want:  `take them back, or have them committed: git restore "a.go"; then have the present commit reviewed`, again: true},
-		{name: "of before", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"the record does not say which commit"}, want: "again", again: true},
-		{name: "unreadable then", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject = task.Subject{Trouble: "a broken ref"} },
+		{name: "of before", git: workflow.GitUnmoved, set: func(w *world) {
+			w.task.Subject = task.Subject{}
+		}, found: []string{"the record does not say which commit"}, want: "again", again: true},
+		{name: "unreadable then", git: workflow.GitUnmoved, set: func(w *world) {
+			w.task.Subject = task.Subject{Trouble: "a broken ref"}
+		},
 			found: []string{"the record does not say", "a broken ref"}, want: "again", again: true},
-		{name: "unreadable now", git: workflow.GitUnmoved, set: func(w *world) { w.tip = task.Subject{Trouble: "there is no branch"} }, found: []string{"there is no branch"}, want: "bring"},
-		{name: "the worktree as it was judged", git: workflow.GitUnmoved, set: func(w *world) { dirty(w); w.task.Subject = task.Subject{Tree: tree} }},
-		{name: "the worktree changed since", git: workflow.GitUnmoved, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
-			found: []string{`changed since it was judged: "b.go"`}, want: `put them back as they were: git restore --source 333333333333 "b.go"`, again: true},
+		{name: "unreadable now", git: workflow.GitUnmoved, set: func(w *world) {
+			w.tip = task.Subject{Trouble: "there is no branch"}
+		}, found: []string{"there is no branch"}, want: "bring"},
+		{name: "the worktree as it was judged", git: workflow.GitUnmoved, set: func(w *world) {
+			dirty(w)
+			w.task.Subject = task.Subject{Tree: tree}
+		}},
+		{name: "the worktree changed since", git: workflow.GitUnmoved, set: func(w *world) {
+			w.task.Subject.Tree, w.since = tree, []string{"b.go"}
+		},
+			found: []string{`changed since it was judged: "b.go"`},
+			want:  `put them back as they were: git restore --source 333333333333 "b.go"`, again: true},
 		{name: "the record does not say the worktree that is judged", git: workflow.GitUnmoved, set: func(w *world) {
 			w.task.Status = "judge"
 			w.def.States = []workflow.State{{Name: "judge", Subject: workflow.SubjectWorktree}}
 		}, found: []string{"the record does not say what lay in the worktree"}, want: "again", again: true},
 
-		{name: "not moved", git: workflow.GitMoved, set: dirty, found: []string{"where it was, at 1111111"}, want: "other commits"},
+		{name: "not moved", git: workflow.GitMoved, set: dirty, found: []string{"where it was, at 1111111"},
+			want: "other commits"},
 		{name: "moved", git: workflow.GitMoved, set: func(w *world) { w.task.Subject.Commit = earlier }},
-		{name: "moved from nowhere", git: workflow.GitMoved, set: func(w *world) { w.task.Subject = task.Subject{} }, found: []string{"the record does not say"}, want: "again", again: true},
-		{name: "moved to nowhere", git: workflow.GitMoved, set: func(w *world) { w.tip = task.Subject{Trouble: "no tip"} }, found: []string{"no tip"}, want: "bring"},
+		{name: "moved from nowhere", git: workflow.GitMoved, set: func(w *world) {
+			w.task.Subject = task.Subject{}
+		}, found: []string{"the record does not say"}, want: "again", again: true},
+		{name: "moved to nowhere", git: workflow.GitMoved, set: func(w *world) {
+			w.tip = task.Subject{Trouble: "no tip"}
+		}, found: []string{"no tip"}, want: "bring"},
 
 		{name: "as reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree = tree }},
-		{name: "otherwise than reviewed", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.since = tree, []string{"b.go"} },
+		{name: "otherwise than reviewed", git: workflow.GitAsReviewed, set: func(w *world) {
+			w.task.Subject.Tree, w.since = tree, []string{"b.go"}
+		},
 			found: []string{"1111111 is not what was judged", `"b.go"`}, want: "nothing else", again: true},
-		{name: "otherwise than put up", git: workflow.GitAsReviewed, set: func(w *world) { w.task.Subject.Tree, w.task.Subject.By, w.since = tree, "Ann", []string{"b.go"} },
-			found: []string{"1111111 is not what lay in the worktree when it was put up by Ann and not reviewed", `"b.go"`}, want: "nothing else", again: true},
-		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{"the record does not say what lay in the worktree"}, want: "again", again: true},
+		{name: "otherwise than put up", git: workflow.GitAsReviewed, set: func(w *world) {
+			w.task.Subject.Tree, w.task.Subject.By, w.since = tree, "Ann", []string{"b.go"}
+		},
+			found: []string{"1111111 is not what lay in the worktree when it was put up by Ann and not reviewed",
+				`"b.go"`}, want: "nothing else", again: true},
+		{name: "reviewed by nobody", git: workflow.GitAsReviewed, found: []string{
+			"the record does not say what lay in the worktree"}, want: "again", again: true},
 
-		{name: "untouched", git: workflow.GitUntouched, set: func(w *world) { w.changed, w.stand.New = []string{"a.go"}, []string{"b.go"} }},
-		{name: "touched by a commit", git: workflow.GitUntouched, set: func(w *world) { w.changed = []string{"test.sh"} }, found: []string{`"test.sh"`}, want: "back"},
-		{name: "touched in the worktree", git: workflow.GitUntouched, set: func(w *world) { w.stand.New = []string{"test.sh"} }, found: []string{`"test.sh"`}, want: "back"},
+		{name: "untouched", git: workflow.GitUntouched, set: func(w *world) {
+			w.changed, w.stand.New = []string{"a.go"}, []string{"b.go"}
+		}},
+		{name: "touched by a commit", git: workflow.GitUntouched, set: func(w *world) {
+			w.changed = []string{"test.sh"}
+		}, found: []string{`"test.sh"`}, want: "back"},
+		{name: "touched in the worktree", git: workflow.GitUntouched, set: func(w *world) {
+			w.stand.New = []string{"test.sh"}
+		}, found: []string{`"test.sh"`}, want: "back"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -164,7 +228,9 @@ func TestLook_runsNoCheckUnderSettingsThatSomebodyBroughtAlong(t *testing.T) {
 
 func TestCompare_tellsInALineHowTheBranchStandsToWhatWasJudged(t *testing.T) {
 	t.Parallel()
-	def := &workflow.Definition{Transitions: []workflow.Transition{{From: "look", To: "done", Gate: []workflow.Part{{Git: workflow.GitUnmoved}}}, {From: "work", To: "look"}}}
+	def := &workflow.Definition{
+		Transitions: []workflow.Transition{
+			{From: "look", To: "done", Gate: []workflow.Part{{Git: workflow.GitUnmoved}}}, {From: "work", To: "look"}}}
 	noted := task.Subject{Commit: "1111111aaaa"}
 	reviewed, put := noted, noted
 	reviewed.Reviewed, put.By = true, "Ada"
@@ -175,15 +241,23 @@ func TestCompare_tellsInALineHowTheBranchStandsToWhatWasJudged(t *testing.T) {
 		more, fewer int
 		want        string
 	}{
-		"nobody asks":                {status: "work", noted: reviewed, tip: moved},
-		"as it was reviewed":         {status: "look", noted: reviewed, tip: noted, want: "reviewed 1111111, and nothing since"},
-		"moved since the review":     {status: "look", noted: reviewed, tip: moved, more: 3, want: "reviewed 1111111, now 2222222, 3 commits since"},
-		"other commits":              {status: "look", noted: reviewed, tip: moved, more: 1, fewer: 2, want: "reviewed 1111111, now 2222222, with 1 commit that it had not and without 2 commits that it had"},
-		"put up by a person":         {status: "look", noted: put, tip: moved, more: 1, want: "put up by Ada and not reviewed 1111111, now 2222222, 1 commit since"},
-		"under review":               {status: "look", noted: noted, tip: moved, more: 1, want: "put up at 1111111, now 2222222, 1 commit since"},
-		"the branch is gone":         {status: "look", noted: reviewed, tip: task.Subject{Trouble: "there is no such branch"}, want: "reviewed 1111111; now there is no such branch"},
-		"the record does not say it": {status: "look", tip: moved, want: "the record does not say which commit it is about"},
-		"nobody could":               {status: "look", noted: task.Subject{Trouble: "no such branch"}, tip: moved, want: "the record does not say which commit it is about: no such branch"},
+		"nobody asks": {status: "work", noted: reviewed, tip: moved},
+		"as it was reviewed": {status: "look", noted: reviewed, tip: noted,
+			want: "reviewed 1111111, and nothing since"},
+		"moved since the review": {status: "look", noted: reviewed, tip: moved, more: 3,
+			want: "reviewed 1111111, now 2222222, 3 commits since"},
+		"other commits": {status: "look", noted: reviewed, tip: moved, more: 1, fewer: 2,
+			want: "reviewed 1111111, now 2222222, with 1 commit that it had not and without 2 commits that it had"},
+		"put up by a person": {status: "look", noted: put, tip: moved, more: 1,
+			want: "put up by Ada and not reviewed 1111111, now 2222222, 1 commit since"},
+		"under review": {status: "look", noted: noted, tip: moved, more: 1,
+			want: "put up at 1111111, now 2222222, 1 commit since"},
+		"the branch is gone": {status: "look", noted: reviewed, tip: task.Subject{
+			Trouble: "there is no such branch"}, want: "reviewed 1111111; now there is no such branch"},
+		"the record does not say it": {
+			status: "look", tip: moved, want: "the record does not say which commit it is about"},
+		"nobody could": {status: "look", noted: task.Subject{Trouble: "no such branch"}, tip: moved,
+			want: "the record does not say which commit it is about: no such branch"},
 	} {
 		w := newWorld(t)
 		w.tip, w.more, w.fewer = c.tip, c.more, c.fewer

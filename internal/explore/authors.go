@@ -27,17 +27,19 @@ func (w *walk) judgeAuthors() {
 			}
 			w.tell(OwnWork, flaw{
 				at: -1, pos: edge.Pos,
-				message: fmt.Sprintf("the verdict that leads from %q to %q is open to the %s, whose work of %q it is about (%s)",
+				message: fmt.Sprintf("the verdict that leads from %q to %q is open to the %s, whose work of "+
+					"%q it is about (%s)",
 					edge.From, edge.To, before.Role, before.Name, judges),
-				suggestion: fmt.Sprintf("name in by who judges, without the %s; where both have one role give each its own", before.Role),
+				suggestion: fmt.Sprintf("name in by who judges, without the %s; where both have one role give "+
+					"each its own", before.Role),
 			})
 			break
 		}
 	}
 }
 
-// authors are the states in which somebody makes what is judged in a state: those from which a move with a gate leads there. Where that
-// gate is a verdict, it passes the work of others on, and they are its authors.
+// authors are the states in which somebody makes what is judged in a state: those from which a move with a gate
+// leads there. Where that gate is a verdict, it passes the work of others on, and they are its authors.
 func (w *walk) authors(judged task.Status) []workflow.State {
 	var out []workflow.State
 	seen, open := map[task.Status]bool{judged: true}, []task.Status{judged}
@@ -78,7 +80,8 @@ func (w *walk) judgeForced() {
 			if way := w.aloneToSuccess(to); past && way != nil {
 				w.tell(CrashForward, flaw{
 					at: -1, pos: rule.Pos,
-					message: fmt.Sprintf("too many crashes in %q lead to %q past %s, and from there to a good end without a person: %s",
+					message: fmt.Sprintf("too many crashes in %q lead to %q past %s, and from there to a good "+
+						"end without a person: %s",
 						rule.Status, to, gate, listed(way)),
 					suggestion: "let them lead where a person looks, or mark that state with escalation: true",
 				})
@@ -87,7 +90,8 @@ func (w *walk) judgeForced() {
 	}
 }
 
-// passed says what a move by force passes: the gate of the transition between two states, or, where there is none, those of all ways.
+// passed says what a move by force passes: the gate of the transition between two states, or, where there is
+// none, those of all ways.
 func (w *walk) passed(from, to task.Status) (what string, past bool) {
 	found := false
 	for n := range w.def.Transitions {
@@ -135,7 +139,9 @@ func (w *walk) onAlone(from task.Status) []task.Status {
 	var out []task.Status
 	for n := range w.def.Transitions {
 		edge := &w.def.Transitions[n]
-		acts := len(edge.By) == 0 || slices.ContainsFunc(edge.By, func(role string) bool { return role != task.RoleHuman })
+		acts := len(edge.By) == 0 || slices.ContainsFunc(edge.By, func(role string) bool {
+			return role != task.RoleHuman
+		})
 		if edge.From == from && acts {
 			out = append(out, edge.To)
 		}
@@ -151,7 +157,8 @@ func (w *walk) onAlone(from task.Status) []task.Status {
 	return out
 }
 
-// judgeShut warns of states that live and that no person can leave, and of moves that are left to a role which is never there.
+// judgeShut warns of states that live and that no person can leave, and of moves that are left to a role which is
+// never there.
 func (w *walk) judgeShut() {
 	for _, s := range w.def.States {
 		if s.Terminal || w.place(s.Name) < 0 {
@@ -160,7 +167,8 @@ func (w *walk) judgeShut() {
 		leaves := func(e workflow.Transition) bool { return e.From == s.Name && mayAsk(&e, task.RoleHuman) }
 		if !slices.ContainsFunc(w.def.Transitions, leaves) {
 			w.tell(NoDeadEnd, flaw{
-				at: -1, pos: s.Pos, mild: true, message: fmt.Sprintf("a person cannot lead the task out of %q, not even to give it up", s.Name),
+				at: -1, pos: s.Pos, mild: true,
+				message:    fmt.Sprintf("a person cannot lead the task out of %q, not even to give it up", s.Name),
 				suggestion: "give it a transition by: human, to where the task is given up at least",
 			})
 		}
@@ -173,7 +181,8 @@ func (w *walk) judgeShut() {
 		if !w.everThere(edge) {
 			w.tell(RolesAct, flaw{
 				at: -1, pos: edge.Pos, mild: true, suggestion: "name a role that is at work there, or a person",
-				message: fmt.Sprintf("the move from %q to %q is left to the %s, and no such agent is ever there", edge.From, edge.To, strings.Join(edge.By, " or the ")),
+				message: fmt.Sprintf("the move from %q to %q is left to the %s, and no such agent is ever there",
+					edge.From, edge.To, strings.Join(edge.By, " or the ")),
 			})
 		}
 	}

@@ -78,8 +78,10 @@ func (w *walk) tellRound(start int32, group []int32) {
 	s := w.def.States[w.configs[start].status]
 	f := flaw{
 		at: start, round: round, pos: w.placeOfWay(blamed.at, blamed.way),
-		message:    fmt.Sprintf("without a person it goes round for ever from %q and back", s.Name) + w.standing(w.configs[start]),
-		suggestion: "count the rounds with a hook and end them with a guard (when), or let a person make one of the moves (by: human)",
+		message: fmt.Sprintf("without a person it goes round for ever from %q and back", s.Name) +
+			w.standing(w.configs[start]),
+		suggestion: "count the rounds with a hook and end them with a guard (when), or let a person make one " +
+			"of the moves (by: human)",
 	}
 	if blamed.way.event.kind == isRevival || blamed.way.event.kind == isDeath {
 		f.suggestion = fmt.Sprintf("give %q a crash rule with stuck_after and then, or take respawn: auto out", s.Name)
@@ -87,8 +89,8 @@ func (w *walk) tellRound(start int32, group []int32) {
 	w.tell(Bounded, f)
 }
 
-// blamed is the leg of a round that leads back: to a state to which a task comes before the one that it leaves. Where none leaves a state
-// it is the first that somebody asks for.
+// blamed is the leg of a round that leads back: to a state to which a task comes before the one that it leaves.
+// Where none leaves a state it is the first that somebody asks for.
 func (w *walk) blamed(round []leg) leg {
 	first := make([]int, len(w.def.States)) // configurations are numbered by how far they are
 	for at := len(w.configs) - 1; at >= 0; at-- {
@@ -110,8 +112,8 @@ func (w *walk) blamed(round []leg) leg {
 	return asked[0]
 }
 
-// groups puts configurations that lead to one another without a person into one group (Tarjan's way, without calling itself).
-// The order is such that what a configuration leads to stands before it.
+// groups puts configurations that lead to one another without a person into one group (Tarjan's way, without
+// calling itself). The order is such that what a configuration leads to stands before it.
 func (w *walk) groups() (order, group []int32) {
 	const none = -1
 	n := len(w.configs)

@@ -28,7 +28,8 @@ type row struct {
 }
 
 func (r row) String() string {
-	return fmt.Sprintf("| %d | %d | %d | %s | %s | %s | %s |", r.states, r.counters, r.bound, r.configurations, r.creation, r.seconds, r.memory)
+	return fmt.Sprintf("| %d | %d | %d | %s | %s | %s | %s |", r.states, r.counters, r.bound, r.configurations,
+		r.creation, r.seconds, r.memory)
 }
 
 func sizes() []size {
@@ -54,7 +55,8 @@ func (s size) comesTo(t testing.TB, most int) string {
 }
 
 // chainRow finds a row of the manual's table.
-var chainRow = regexp.MustCompile(`(?m)^\| (\d+) \| (\d+) \| (\d+) \| (\d+|not proved) \| (proved|not proved) \| ([\d.]+ s) \| (\d+ MB) \|$`)
+var chainRow = regexp.MustCompile(
+	`(?m)^\| (\d+) \| (\d+) \| (\d+) \| (\d+|not proved) \| (proved|not proved) \| ([\d.]+ s) \| (\d+ MB) \|$`)
 
 func chainRows(t *testing.T) []row {
 	t.Helper()
@@ -76,7 +78,8 @@ func chainRows(t *testing.T) []row {
 	return out
 }
 
-// What takes long is compared with ORANGE_TEST_LONG=1. How long it took, and with how much memory, is not compared: see below.
+// What takes long is compared with ORANGE_TEST_LONG=1. How long it took, and with how much memory, is not
+// compared: see below.
 func TestTheManualHasTheConfigurationsOfChains(t *testing.T) {
 	t.Parallel()
 	const quick = 3000 // configurations
@@ -94,7 +97,8 @@ func TestTheManualHasTheConfigurationsOfChains(t *testing.T) {
 			continue
 		}
 		if got := r.comesTo(t, explore.Most); got != r.configurations {
-			t.Errorf("a chain of %+v comes to %s, and the manual says %s: write the table anew, as TestChainsTable says", r.size, got, r.configurations)
+			t.Errorf(
+				"a chain of %+v comes to %s, and the manual says %s: write the table anew, as TestChainsTable says", r.size, got, r.configurations)
 		}
 		if got := r.comesTo(t, explore.MostAtCreation); (got == "not proved") != (r.creation == "not proved") {
 			t.Errorf("at a creation a chain of %+v comes to %s, and the manual says %s", r.size, got, r.creation)
@@ -103,8 +107,9 @@ func TestTheManualHasTheConfigurationsOfChains(t *testing.T) {
 }
 
 // TestChainsTable measures and prints the table: ORANGE_TEST_TABLE=1 go test ./internal/explore -run TestChainsTable -v
-// Each chain has a program of its own, three times; the shortest of the times and the largest of the sizes in memory stand in the table.
-// It is the time of the processors, which others who use the machine do not make much longer.
+// Each chain has a program of its own, three times; the shortest of the times and the largest of the sizes in
+// memory stand in the table. It is the time of the processors, which others who use the machine do not make much
+// longer.
 func TestChainsTable(t *testing.T) {
 	if os.Getenv("ORANGE_TEST_TABLE") == "" {
 		t.Skip("it measures: ORANGE_TEST_TABLE=1")
@@ -127,9 +132,11 @@ func TestChainsTable(t *testing.T) {
 		var memory []int64
 		for range 3 {
 			found, took, kept := s.measured(t, explore.Most)
-			r.configurations, times, memory = strings.ReplaceAll(found, "_", " "), append(times, took), append(memory, kept)
+			r.configurations, times, memory = strings.ReplaceAll(found, "_", " "), append(times, took),
+				append(memory, kept)
 		}
-		r.seconds, r.memory = fmt.Sprintf("%.1f s", max(0.1, slices.Min(times).Seconds())), fmt.Sprintf("%d MB", (slices.Max(memory)>>20+5)/10*10)
+		r.seconds, r.memory = fmt.Sprintf("%.1f s", max(0.1, slices.Min(times).Seconds())),
+			fmt.Sprintf("%d MB", (slices.Max(memory)>>20+5)/10*10)
 		fmt.Println(r)
 	}
 }
@@ -142,7 +149,8 @@ func (s size) measured(t *testing.T, most int) (found string, took time.Duration
 		t.Fatal(err)
 	}
 	command := exec.CommandContext(t.Context(), self, "-test.run=^TestChainsTable$")
-	command.Env = append(os.Environ(), fmt.Sprintf("ORANGE_TEST_CHAIN=%d %d %d %d", s.states, s.counters, s.bound, most))
+	command.Env = append(os.Environ(), fmt.Sprintf("ORANGE_TEST_CHAIN=%d %d %d %d", s.states, s.counters, s.bound,
+		most))
 	said, err := command.Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)

@@ -11,8 +11,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// chain is a workflow of so many states in a row. Each is left by evidence to the next, and back to the one before by one of the counters,
-// in turn, as often as the bound says.
+// chain is a workflow of so many states in a row. Each is left by evidence to the next, and back to the one
+// before by one of the counters, in turn, as often as the bound says.
 func chain(states, counters, bound int) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -24,15 +24,18 @@ func chain(states, counters, bound int) string {
 	for i := range states {
 		say("  s%d: {role: worker, respawn_prompt: work}", i)
 	}
-	say("  stuck: {role: worker, respawn_prompt: work}\n  done: {terminal: true}\n  dropped: {terminal: true}\nmoves: {cancel: dropped, merge: done}\ntransitions:")
-	say("  - {from: todo, to: s0, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}")
+	say("  stuck: {role: worker, respawn_prompt: work}\n  done: {terminal: true}\n  dropped: {terminal: " +
+		"true}\nmoves: {cancel: dropped, merge: done}\ntransitions:")
+	say(
+		"  - {from: todo, to: s0, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}")
 	for i := range states {
 		if i+1 < states {
 			say("  - {from: s%d, to: s%d, by: [worker, human], gate: {section: '## S%d'}}", i, i+1, i)
 		}
 		if i > 0 {
 			k := i % counters
-			say("  - {from: s%d, to: s%d, by: [worker, human], when: c%d < %d, hooks: [{increment: c%d}]}", i, i-1, k, bound, k)
+			say("  - {from: s%d, to: s%d, by: [worker, human], when: c%d < %d, hooks: [{increment: c%d}]}", i,
+				i-1, k, bound, k)
 		}
 	}
 	say("  - {from: s%d, to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}", states-1)
@@ -55,14 +58,17 @@ func parseText(t testing.TB, text string) *workflow.Definition {
 	return def
 }
 
-// crossroads is a state that is left by a rule for one section, over a move that asks for another, and by so many moves more, each with a
-// section of its own. Where the rule leads, the task can go on; or it cannot, and then only a dying agent that left both sections shows it.
+// crossroads is a state that is left by a rule for one section, over a move that asks for another, and by so many
+// moves more, each with a section of its own. Where the rule leads, the task can go on; or it cannot, and then
+// only a dying agent that left both sections shows it.
 func crossroads(more int, sound bool) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	say("name: chain\nversion: 1\nstates:\n  todo: {}\n  doing: {role: worker, respawn_prompt: work}\n  rare: {}\n  stuck: {}\n  done: {terminal: true}\n  dropped: {terminal: true}")
+	say("name: chain\nversion: 1\nstates:\n  todo: {}\n  doing: {role: worker, respawn_prompt: work}\n  rare: " +
+		"{}\n  stuck: {}\n  done: {terminal: true}\n  dropped: {terminal: true}")
 	say("moves: {cancel: dropped, merge: done}\ntransitions:")
-	say("  - {from: todo, to: doing, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}")
+	say("  - {from: todo, to: doing, by: human, hooks: [{action: acquire_workspace}, {action: spawn_agent, " +
+		"prompt: work}]}")
 	say("  - {from: doing, to: rare, by: reviewer, gate: {section: '## B'}}")
 	say("  - {from: doing, to: stuck, by: [worker, human], gate: {section: '## Z'}}")
 	if sound {
@@ -74,8 +80,10 @@ func crossroads(more int, sound bool) string {
 	}
 	say("  - {from: stuck, to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}")
 	say("  - {from: '*', to: dropped, by: human, hooks: [{action: kill_session}, {action: release_workspace}]}")
-	say("exit_monitoring:\n  rules:\n    - {status: doing, has_artifact: {section: '## Z'}, then: stuck}\n    - {status: doing, has_artifact: {section: '## A'}, then: rare}")
-	say("    - {status: doing, no_artifact: true, action: crash, stuck_after: 2, then: stuck}\nprompts: {work: Work.}\nallow: {roles-act: a test, prompts-legal: a test, reachable: a test}")
+	say("exit_monitoring:\n  rules:\n    - {status: doing, has_artifact: {section: '## Z'}, then: stuck}\n    " +
+		"- {status: doing, has_artifact: {section: '## A'}, then: rare}")
+	say("    - {status: doing, no_artifact: true, action: crash, stuck_after: 2, then: stuck}\nprompts: " +
+		"{work: Work.}\nallow: {roles-act: a test, prompts-legal: a test, reachable: a test}")
 	text := b.String()
 	for i := range more {
 		text = strings.Replace(text, "  stuck: {}\n", fmt.Sprintf("  e%d: {}\n  stuck: {}\n", i), 1)
@@ -106,7 +114,8 @@ func TestWhatIsLookedAtTogetherAndTooMuchIsNotProved(t *testing.T) {
 			sections = append(sections, fmt.Sprintf("{section: '## P%02d'}", i))
 			names = append(names, fmt.Sprintf("## p%02d", i))
 		}
-		text := strings.Replace(crossroads(2, true), "gate: {section: '## E0'}", "gate: ["+strings.Join(sections, ", ")+"]", 1)
+		text := strings.Replace(crossroads(2, true), "gate: {section: '## E0'}",
+			"gate: ["+strings.Join(sections, ", ")+"]", 1)
 		if r := explore.Check(parseText(t, text), explore.Most); !r.Proved() {
 			t.Errorf("%d parts of one gate alone: %v %v", parts, r.Failed(), r.NotProved())
 		}
@@ -118,7 +127,8 @@ func TestWhatIsLookedAtTogetherAndTooMuchIsNotProved(t *testing.T) {
 		if proved {
 			continue
 		}
-		if len(r.Vast) != 1 || r.Vast[0].State != "doing" || !slices.Equal(r.Vast[0].Parts, names) || r.Bound != (explore.Bound{}) {
+		if len(r.Vast) != 1 || r.Vast[0].State != "doing" || !slices.Equal(r.Vast[0].Parts, names) ||
+			r.Bound != (explore.Bound{}) {
 			t.Errorf("%d parts: found %+v and %+v", parts, r.Vast, r.Bound)
 		}
 		if slices.ContainsFunc(r.Verdicts, func(v explore.Verdict) bool { return v.OK }) {
@@ -127,15 +137,16 @@ func TestWhatIsLookedAtTogetherAndTooMuchIsNotProved(t *testing.T) {
 	}
 }
 
-// Defect: every move that its role may ask for was taken to be made, whether or not the prompt says so: an obedient worker was refused at its
-// first command.
+// Defect: every move that its role may ask for was taken to be made, whether or not the prompt says so: an
+// obedient worker was refused at its first command.
 func TestAPromptIsFollowedByTheMovesThatItAsksFor(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../workflows/default.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []string{"    5. Run `orange task update --status working`.\n", "    2. Run `orange task update --status working`, then build it.\n"} {
+	for _, step := range []string{"    5. Run `orange task update --status working`.\n",
+		"    2. Run `orange task update --status working`, then build it.\n"} {
 		less := strings.Replace(string(text), step, "", 1)
 		if less == string(text) {
 			t.Fatalf("default does not say %q", step)

@@ -41,7 +41,8 @@ func born() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 func (w *walk) taskOf(c config) task.Task {
 	state := &w.def.States[c.status]
 	t := task.Task{
-		ID: "1", Status: state.Name, Counters: w.tallies[c.counters], Live: !state.Terminal, Version: 1, EnteredAt: born(), CreatedAt: born(),
+		ID: "1", Status: state.Name, Counters: w.tallies[c.counters], Live: !state.Terminal, Version: 1,
+		EnteredAt: born(), CreatedAt: born(),
 	}
 	if c.previous >= 0 {
 		t.Previous = w.def.States[c.previous].Name

@@ -6,9 +6,11 @@ import (
 )
 
 // counting says how far each counter has to be followed, and in which states it still matters.
-// A counter only ever grows by one or is set, so above the largest number that a guard compares it with all values are alike.
+// A counter only ever grows by one or is set, so above the largest number that a guard compares it with all
+// values are alike.
 type counting struct {
-	most map[string]int          // the value above which nothing tells values apart; a counter that is not here is never asked for
+	// the value above which nothing tells values apart; a counter that is not here is never asked for
+	most map[string]int
 	live map[string]map[int]bool // the states in which somebody may still ask for the counter before it is set
 }
 
@@ -73,7 +75,8 @@ func placeOf(def *workflow.Definition, s task.Status) int {
 	return -1
 }
 
-// carry makes a counter matter in every state from which a task can come to where it matters with the value that it has.
+// carry makes a counter matter in every state from which a task can come to where it matters with the value that
+// it has.
 func (c *counting) carry(def *workflow.Definition, name string) bool {
 	live, changed := c.live[name], false
 	mark := func(from, to task.Status) {
@@ -132,8 +135,8 @@ func (c *counting) cut(all task.Counters, state int) task.Counters {
 	return out
 }
 
-// mournedIn says in which states it can make a difference that the agent of a role has died by itself: where the workflow starts
-// it again, and wherever a task can come there from without another one being started.
+// mournedIn says in which states it can make a difference that the agent of a role has died by itself: where the
+// workflow starts it again, and wherever a task can come there from without another one being started.
 func mournedIn(def *workflow.Definition, roles []string) [][]bool {
 	out := make([][]bool, len(def.States))
 	for i, s := range def.States {
@@ -152,7 +155,8 @@ func mournedIn(def *workflow.Definition, roles []string) [][]bool {
 				}
 				started := false
 				for _, h := range hooks {
-					started = started || workflow.SpawnRole(h.Hook) != "" && workflow.RoleIn(def.States[b], h.Hook) == name
+					started = started || workflow.SpawnRole(h.Hook) != "" &&
+						workflow.RoleIn(def.States[b], h.Hook) == name
 				}
 				if !started {
 					out[a][r], changed = true, true

@@ -48,8 +48,8 @@ type misfit struct {
 	role string // who could not be started, or who lives in the workspace that was given back
 }
 
-// holdsUp says whether the failure of a hook makes a difference: what ends an agent is tried until it is done, and a workspace
-// that cannot be made ready holds up the start of an agent as the failure of that start does.
+// holdsUp says whether the failure of a hook makes a difference: what ends an agent is tried until it is done,
+// and a workspace that cannot be made ready holds up the start of an agent as the failure of that start does.
 func (w *walk) holdsUp(hooks []task.Hook, i int) bool {
 	if class, _ := task.ClassOf(hooks[i].Action); class != task.ClassStart {
 		return false
@@ -152,7 +152,8 @@ func (w *walk) start(p *performed, h task.Hook, role string) {
 	}
 }
 
-// readers are the roles whose agents only read: reviewers, and those that are only ever started with reduced permissions.
+// readers are the roles whose agents only read: reviewers, and those that are only ever started with reduced
+// permissions.
 func readersOf(def *workflow.Definition, roles []string) []bool {
 	out := make([]bool, len(roles))
 	for i, name := range roles {

@@ -41,7 +41,8 @@ type event struct {
 
 // byPerson says whether the event needs a person.
 func (e event) byPerson() bool {
-	return e.kind == isBorn || e.kind == isRespawn || e.kind == isRedo || e.kind == isTouch || e.kind == isRequest && e.role < 0
+	return e.kind == isBorn || e.kind == isRespawn || e.kind == isRedo || e.kind == isTouch ||
+		e.kind == isRequest && e.role < 0
 }
 
 // visit follows every event that can happen in a configuration.
@@ -106,8 +107,8 @@ func (w *walk) requests(at int32, c config, t task.Task, actor task.Actor, role,
 	}
 }
 
-// moves are the moves out of a status that are made when somebody asks for them who may, once for each gate on the way that evidence can meet.
-// A person's are apart: some counters do not outlive them.
+// moves are the moves out of a status that are made when somebody asks for them who may, once for each gate on
+// the way that evidence can meet. A person's are apart: some counters do not outlive them.
 func (w *walk) moves(c config, t task.Task, person bool) []outcome {
 	key := asked{c.view(), person && w.resets}
 	if known, found := w.movesOf[key]; found {
@@ -146,7 +147,8 @@ type asked struct {
 }
 
 // ask adds what follows from a request over an edge; what was taken instead of the edge is met on its own.
-func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request task.Request, e event, edge int) []outcome {
+func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request task.Request, e event,
+	edge int) []outcome {
 	decision, err := decide.Transition(w.def, t, evidence, request, born())
 	if err != nil || !decision.Moved || w.edgeOf(t, request.To, e) != edge {
 		return out
@@ -154,8 +156,8 @@ func (w *walk) ask(out []outcome, t task.Task, evidence decide.Evidence, request
 	return append(out, w.outcomeOf(e, edge, decision.Change))
 }
 
-// edgeOf finds the transition that an event takes a task over: of those whose guards and gate let it pass the first. Where none does it is
-// the first whose gate does.
+// edgeOf finds the transition that an event takes a task over: of those whose guards and gate let it pass the
+// first. Where none does it is the first whose gate does.
 func (w *walk) edgeOf(t task.Task, to task.Status, e event) int {
 	status, found := w.place(t.Status), -1
 	for i, n := range w.leaving[status] {
@@ -293,7 +295,8 @@ func (w *walk) revival(at int32, c config, t task.Task) {
 	if r < 0 || c.agent(r) != died {
 		return
 	}
-	history := []task.Event{{Type: task.AgentStopped, Time: born(), Data: map[string]string{"role": role, "ended": "exit status 1"}}}
+	history := []task.Event{
+		{Type: task.AgentStopped, Time: born(), Data: map[string]string{"role": role, "ended": "exit status 1"}}}
 	if _, due := decide.RespawnDue(w.def, t, history); !due {
 		return
 	}
@@ -315,7 +318,8 @@ func (w *walk) timer(at int32, c config, t task.Task) {
 	}
 }
 
-// lateness is what follows when the time of the status is long over: the move that the workflow wants then, if it wants one.
+// lateness is what follows when the time of the status is long over: the move that the workflow wants then, if it
+// wants one.
 func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 	late := born().Add(2 * time.Duration(w.def.States[c.status].Timeout.After) * time.Second)
 	level, due := decide.Timer(w.def, nil, t, late)
@@ -328,8 +332,10 @@ func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 	}
 	state := w.def.States[c.status]
 	f := flaw{
-		at: at, pos: state.Timeout.Pos, suggestion: "let the timeout lead where a transition is open whatever the counters say",
-		message: fmt.Sprintf("the timeout of %q leads to %q, and that move is refused%s", state.Name, to, w.standing(c)),
+		at: at, pos: state.Timeout.Pos,
+		suggestion: "let the timeout lead where a transition is open whatever the counters say",
+		message: fmt.Sprintf("the timeout of %q leads to %q, and that move is refused%s", state.Name, to,
+			w.standing(c)),
 	}
 	var out []outcome
 	for i, l := range w.forge.looks[c.status][held(c)] { // the first is that nobody wrote anything
@@ -363,7 +369,8 @@ func (w *walk) settled(at int32, c config) {
 	w.enter(at, event{kind: isSettle, role: -1, as: -1, to: -1, look: -1, failing: -1}, p, false, nil)
 }
 
-// touch has a person change a field of the task, try a hook again, or whatever else moves nothing: some counters do not outlive that.
+// touch has a person change a field of the task, try a hook again, or whatever else moves nothing: some counters
+// do not outlive that.
 func (w *walk) touch(at int32, c config, t task.Task) {
 	if !w.resets {
 		return
@@ -372,7 +379,8 @@ func (w *walk) touch(at int32, c config, t task.Task) {
 	after := c
 	after.counters = w.configOf(change.Task).counters
 	if after.counters != c.counters {
-		w.enter(at, event{kind: isTouch, role: -1, as: -1, to: -1, look: -1, failing: -1}, performed{config: after}, false, nil)
+		w.enter(at, event{kind: isTouch, role: -1, as: -1, to: -1, look: -1, failing: -1}, performed{
+			config: after}, false, nil)
 	}
 }
 
@@ -384,9 +392,11 @@ func (w *walk) redo(at int32, c config, t task.Task) {
 		}
 		to := task.Status(again.Name)
 		history := []task.Event{{Type: task.Created, Data: map[string]string{"status": again.Name}}}
-		change, err := decide.Redo(w.def, t, to, decide.Evidence{}, history, task.Actor{Role: task.RoleHuman}, "there is one", born())
+		change, err := decide.Redo(w.def, t, to, decide.Evidence{}, history, task.Actor{Role: task.RoleHuman},
+			"there is one", born())
 		if err == nil {
-			w.follow(at, c, w.outcomeOf(event{kind: isRedo, role: -1, as: -1, to: w.place(to), look: -1}, -1, change), nil)
+			w.follow(at, c, w.outcomeOf(event{kind: isRedo, role: -1, as: -1, to: w.place(to), look: -1}, -1,
+				change), nil)
 		}
 	}
 }

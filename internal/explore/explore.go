@@ -1,4 +1,5 @@
-// Package explore is the prover: it follows a task into every configuration that a workflow lets it come to, and says which promises hold there.
+// Package explore is the prover: it follows a task into every configuration that a workflow lets it come to, and
+// says which promises hold there.
 //
 // It owns what a configuration is, which events there are, and the properties that are asked of all of them.
 // It owns no rule: what follows from an event, decide says, as it says it to the engine.
@@ -15,15 +16,15 @@ import (
 	"orange/internal/yaml"
 )
 
-// Most is the number of configurations after which the search gives up, where nobody says another one. It gives up earlier where these
-// are large, or have many ways out: with Most a process takes 500 MB at most.
+// Most is the number of configurations after which the search gives up, where nobody says another one. It gives
+// up earlier where these are large, or have many ways out: with Most a process takes 500 MB at most.
 const Most = 500_000
 
 // MostAtCreation is the same where a person waits for their task: about 2 seconds, and 200 MB at most.
 const MostAtCreation = 100_000
 
-// Edition is the number of what is proved, and how. It grows with every property that is added or comes to ask for more:
-// what was proved before is to be proved again then.
+// Edition is the number of what is proved, and how. It grows with every property that is added or comes to ask
+// for more: what was proved before is to be proved again then.
 const Edition = 2
 
 // Report is what was found out about a workflow.
@@ -31,7 +32,8 @@ type Report struct {
 	Configurations int
 	// TooMany says that the search gave up: nothing is proved then. The verdicts are what was found broken until there.
 	TooMany bool
-	// Vast are the states with more combinations of evidence than were tried: there each gate was met on its own, and nothing is proved.
+	// Vast are the states with more combinations of evidence than were tried: there each gate was met on its own,
+	// and nothing is proved.
 	Vast     []Vast
 	Bound    Bound
 	Verdicts []Verdict
@@ -113,14 +115,17 @@ func (r Report) Excuse() string {
 	return "allow: {" + strings.Join(names, ", ") + "}"
 }
 
-// NotProved says, in a sentence for each reason, why the whole of the workflow was not looked at. It is empty where it was.
+// NotProved says, in a sentence for each reason, why the whole of the workflow was not looked at. It is empty
+// where it was.
 func (r Report) NotProved() []string {
 	var out []string
 	if r.TooMany {
-		out = append(out, fmt.Sprintf("there was too much to follow: it gave up after %d configurations; fewer counters, or smaller numbers in guards, would help", r.Configurations))
+		out = append(out, fmt.Sprintf("there was too much to follow: it gave up after %d configurations; "+
+			"fewer counters, or smaller numbers in guards, would help", r.Configurations))
 	}
 	for _, v := range r.Vast {
-		out = append(out, fmt.Sprintf("in the state %q these can be there in more than %d combinations, which gates look at together: %s; ask for fewer of them in one gate",
+		out = append(out, fmt.Sprintf("in the state %q these can be there in more than %d combinations, which "+
+			"gates look at together: %s; ask for fewer of them in one gate",
 			v.State, maxLooks, strings.Join(v.Parts, ", ")))
 	}
 	return out
@@ -157,7 +162,8 @@ func CheckWithProgress(def *workflow.Definition, most int, progress func(configu
 	return r
 }
 
-// spareMild takes back what is only warned of where the same line, or the same property, is broken: it is told once, by the graver name.
+// spareMild takes back what is only warned of where the same line, or the same property, is broken: it is told
+// once, by the graver name.
 func (w *walk) spareMild() {
 	broken := map[int]bool{}
 	for _, flaws := range w.flaws {
@@ -167,7 +173,9 @@ func (w *walk) spareMild() {
 	}
 	for property, flaws := range w.flaws {
 		grave := slices.ContainsFunc(flaws, func(f flaw) bool { return !f.mild })
-		w.flaws[property] = slices.DeleteFunc(flaws, func(f flaw) bool { return f.mild && (grave || broken[f.pos.Line]) })
+		w.flaws[property] = slices.DeleteFunc(flaws, func(f flaw) bool {
+			return f.mild && (grave || broken[f.pos.Line])
+		})
 	}
 }
 
@@ -179,7 +187,8 @@ func (w *walk) verdict(property string) Verdict {
 		return v
 	}
 	f := flaws[0] // where one of them is graver than a warning no warning is left
-	v.OK, v.Message, v.Line, v.Col, v.Suggestion, v.More, v.Mild = false, f.message, f.pos.Line, f.pos.Col, f.suggestion, places(flaws, f), f.mild
+	v.OK, v.Message, v.Line, v.Col, v.Suggestion, v.More, v.Mild = false, f.message, f.pos.Line, f.pos.Col,
+		f.suggestion, places(flaws, f), f.mild
 	if f.at >= 0 {
 		v.Steps = w.steps(f.at)
 	}
@@ -200,7 +209,9 @@ func places(flaws []flaw, but flaw) []yaml.Pos {
 			out = append(out, f.pos)
 		}
 	}
-	slices.SortFunc(out, func(a, b yaml.Pos) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col)) })
+	slices.SortFunc(out, func(a, b yaml.Pos) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
 	return out
 }
 

@@ -92,7 +92,8 @@ func BenchmarkExplore(b *testing.B) {
 func dense(t *testing.T, states int) *workflow.Definition {
 	t.Helper()
 	text := "name: dense\nversion: 1\nstates:\n  todo: {}\n  done: {terminal: true}\n"
-	moves := "transitions:\n  - {from: todo, to: s0, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: go}]}\n" +
+	moves := "transitions:\n  - {from: todo, to: s0, hooks: [{action: acquire_workspace}, {action: " +
+		"spawn_agent, prompt: go}]}\n" +
 		"  - {from: \"*\", to: done, hooks: [{action: kill_session}, {action: release_workspace}]}\n"
 	for from := range states {
 		text += fmt.Sprintf("  s%d: {role: worker, respawn_prompt: go}\n", from)
@@ -130,7 +131,8 @@ func TestNotOnlyConfigurationsAreCountedButWhatIsFollowedFromThem(t *testing.T) 
 	}
 }
 
-// crowd is a workflow in which every state leads to every other one, and many may ask for each move: there are many steps, and few ways.
+// crowd is a workflow in which every state leads to every other one, and many may ask for each move: there are
+// many steps, and few ways.
 func crowd(t *testing.T, states, roles int) *workflow.Definition {
 	t.Helper()
 	var names []string
@@ -163,7 +165,8 @@ func TestStepsAreCountedThatLeadNowhereNew(t *testing.T) {
 		t.Fatalf("found %d configurations, and that it gave up: %v", r.Configurations, r.TooMany)
 	}
 	if r := explore.Check(crowd(t, 8, 25), most); !r.TooMany {
-		t.Errorf("found %d configurations, each with more than a hundred steps, and it came to an end", r.Configurations)
+		t.Errorf("found %d configurations, each with more than a hundred steps, and it came to an end",
+			r.Configurations)
 	}
 }
 
@@ -172,7 +175,8 @@ func TestWhatIsFoundBrokenBeforeTheSearchGivesUpIsBroken(t *testing.T) {
 	def := load(t, "testdata/bad/workspace-1.yml")
 	whole := explore.Check(def, explore.Most)
 	r := explore.Check(def, whole.Configurations-1)
-	if !r.TooMany || r.Proved() || len(r.Verdicts) != 1 || len(r.Refused()) != 1 || r.Verdicts[0].Tell("") != whole.Refused()[0].Tell("") {
+	if !r.TooMany || r.Proved() || len(r.Verdicts) != 1 || len(r.Refused()) != 1 ||
+		r.Verdicts[0].Tell("") != whole.Refused()[0].Tell("") {
 		t.Errorf("found %+v, want what is found in the whole: %+v", r.Verdicts, whole.Refused())
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Seen are the configurations of a workflow as a twin can see them too: where the task is, whether it has a workspace and owes hooks, who lives.
+// Seen are the configurations of a workflow as a twin can see them too: where the task is, whether it has a
+// workspace and owes hooks, who lives.
 func Seen(def *workflow.Definition, most int) map[string]bool {
 	w := newWalk(def, most)
 	w.explore()

@@ -55,7 +55,8 @@ func newForge(def *workflow.Definition, leaving [][]int, rules [][]int) *forge {
 	return f
 }
 
-// deathsOf are the looks that a death can tell apart: the first rule that is met counts, and the gates on the way that it leads.
+// deathsOf are the looks that a death can tell apart: the first rule that is met counts, and the gates on the way
+// that it leads.
 func (f *forge) deathsOf(looks []look, leaving, rules []int) []int {
 	type view struct {
 		rule  int
@@ -83,10 +84,13 @@ func (f *forge) deathsOf(looks []look, leaving, rules []int) []int {
 // asks says whether what follows from an exit rule can depend on the gate of a transition.
 func (f *forge) asks(rule, edge int) bool {
 	r, t := &f.def.Exit.Rules[rule], &f.def.Transitions[edge]
-	return restarts(t) || r.Then == t.To || slices.ContainsFunc(r.ThenWhen, func(b workflow.Branch) bool { return b.Then == t.To })
+	return restarts(t) || r.Then == t.To || slices.ContainsFunc(r.ThenWhen, func(b workflow.Branch) bool {
+		return b.Then == t.To
+	})
 }
 
-// restarts says whether an edge starts its state anew because the tip moved: an exit rule may take it instead of its own move.
+// restarts says whether an edge starts its state anew because the tip moved: an exit rule may take it instead of
+// its own move.
 func restarts(edge *workflow.Transition) bool {
 	return edge.From == edge.To && workflow.Asks(edge.Gate, workflow.GitMoved)
 }
@@ -163,7 +167,8 @@ func piecesOf(gates [][]workflow.Part, held bool) []piece {
 				key := p.Key()
 				if !slices.ContainsFunc(out, func(have piece) bool { return have.key == key }) {
 					source := strings.TrimSpace(strings.Join([]string{p.File, p.Glob, p.Check, p.Git}, " "))
-					out = append(out, piece{key: key, source: source, git: p.Git, fixed: !held && (p.Check != "" || p.Git != "")})
+					out = append(out, piece{key: key, source: source, git: p.Git, fixed: !held &&
+						(p.Check != "" || p.Git != "")})
 				}
 				continue
 			}
@@ -219,7 +224,8 @@ func together(texts []string) []string {
 		return texts
 	}
 	for _, v := range verdicts {
-		all := strings.Join(append(slices.DeleteFunc([]string{v}, func(s string) bool { return s == "" }), labels...), "\n")
+		all := strings.Join(append(slices.DeleteFunc([]string{v}, func(s string) bool { return s == "" }),
+			labels...), "\n")
 		if !slices.Contains(texts, all) {
 			texts = append(texts, all)
 		}
@@ -261,7 +267,8 @@ func evidenceOf(pieces []piece, pick []int) decide.Evidence {
 	return decide.Evidence{Document: document.Read([]byte(text.String())), Facts: facts}
 }
 
-// met says whether a gate is met by evidence, as decide sees it: it asks for the one move of a workflow that has no other.
+// met says whether a gate is met by evidence, as decide sees it: it asks for the one move of a workflow that has
+// no other.
 func met(gate []workflow.Part, evidence decide.Evidence) bool {
 	const here, there task.Status = "here", "there"
 	def := &workflow.Definition{

@@ -78,7 +78,8 @@ func TestEveryPropertyHasThreeFaultyWorkflows(t *testing.T) {
 	for _, p := range explore.Properties() {
 		n := 0
 		for _, file := range files(t, "testdata/bad/"+p.Name+"-*.yml") {
-			if _, broken := found(t, file); slices.Contains(broken, p.Name) { // what does not even load is no fault of this kind
+			// what does not even load is no fault of this kind
+			if _, broken := found(t, file); slices.Contains(broken, p.Name) {
 				n++
 			}
 		}
@@ -119,7 +120,9 @@ func TestEveryPropertyCanBeDoneWithoutForAReason(t *testing.T) {
 				t.Errorf("%s: still broken are %+v", file, r.Failed())
 			}
 			for _, v := range r.Verdicts {
-				if v.Name == p.Name && (v.OK || v.Failed() || !strings.HasSuffix(v.Tell(file), "["+p.Name+"]\n  because: it is known of "+p.Name)) {
+				if v.Name == p.Name &&
+					(v.OK || v.Failed() ||
+						!strings.HasSuffix(v.Tell(file), "["+p.Name+"]\n  because: it is known of "+p.Name)) {
 					t.Errorf("%s: found %s", file, v.Tell(file))
 				}
 			}
@@ -168,13 +171,17 @@ func TestTwoTransitionsThatAreOpenAtOnceAreTold(t *testing.T) {
 	t.Parallel()
 	for verdicts, told := range map[[2]string]bool{{"PASS", "PASS"}: true, {"PASS", "FAIL"}: false} {
 		def := load(t, "testdata/good/two-reviews.yml")
-		at := slices.IndexFunc(def.Transitions, func(e workflow.Transition) bool { return e.From == "review" && e.To == "ready" })
+		at := slices.IndexFunc(def.Transitions, func(e workflow.Transition) bool {
+			return e.From == "review" && e.To == "ready"
+		})
 		again := def.Transitions[at]
 		again.Gate = slices.Clone(again.Gate)
 		def.Transitions[at].Gate[0].Verdict, again.Gate[0].Verdict = verdicts[0], verdicts[1]
 		def.Transitions = append(def.Transitions, again)
 		failed := explore.Check(def, explore.Most).Failed()
-		if is := slices.ContainsFunc(failed, func(v explore.Verdict) bool { return v.Name == explore.Disjoint }); is != told {
+		if is := slices.ContainsFunc(failed, func(v explore.Verdict) bool {
+			return v.Name == explore.Disjoint
+		}); is != told {
 			t.Errorf("%v: found %v", verdicts, failed)
 		}
 	}

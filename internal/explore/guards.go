@@ -9,7 +9,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// judgeGuards looks whether of each pair's transitions one at most is meant, and whether of those that share a gate one is.
+// judgeGuards looks whether of each pair's transitions one at most is meant, and whether of those that share a
+// gate one is.
 func (w *walk) judgeGuards() {
 	type view struct {
 		status, previous int16
@@ -45,7 +46,8 @@ func (w *walk) overlaps(at int32, t task.Task, there []int) {
 		if before, taken := first[edge.To]; taken && !workflow.Exclude(edge.Gate, w.def.Transitions[before].Gate) {
 			w.tell(Disjoint, flaw{
 				at: at, pos: edge.Pos, suggestion: "make their guards exclude one another",
-				message: fmt.Sprintf("two transitions from %q to %q are open at once%s", edge.From, edge.To, w.standing(w.configs[at])),
+				message: fmt.Sprintf("two transitions from %q to %q are open at once%s", edge.From, edge.To,
+					w.standing(w.configs[at])),
 			})
 		}
 		first[edge.To] = n
@@ -66,7 +68,8 @@ func (w *walk) holes(at int32, t task.Task, there []int) {
 		if cases > 1 && !some && len(edge.Gate) > 0 {
 			w.tell(Disjoint, flaw{
 				at: at, pos: edge.Pos, suggestion: "let the guards of the moves that ask for it cover every case",
-				message: fmt.Sprintf("in %q the same evidence leads here or there by a counter, and for this count nowhere%s", edge.From, w.standing(w.configs[at])),
+				message: fmt.Sprintf("in %q the same evidence leads here or there by a counter, and for this "+
+					"count nowhere%s", edge.From, w.standing(w.configs[at])),
 			})
 			return
 		}

@@ -32,7 +32,8 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 		f.message = fmt.Sprintf("the %s would be started in %q, and the task has no workspace there", m.role, state)
 		f.suggestion = fmt.Sprintf("put %q before %q", task.AcquireWorkspace, m.hook.Action)
 		if m.hook.Action == task.ReleaseWorkspace {
-			f.message = fmt.Sprintf("the workspace is given back on the way to %q while the %s lives in it", state, m.role)
+			f.message = fmt.Sprintf("the workspace is given back on the way to %q while the %s lives in it",
+				state, m.role)
 			f.suggestion = fmt.Sprintf("put %q before %q", task.KillSession, m.hook.Action)
 		}
 		w.tell(Workspace, f)
@@ -45,20 +46,25 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 	if state := w.def.States[c.status]; state.Terminal {
 		if who := w.living(c, func(int) bool { return true }); len(who) > 0 {
 			w.tell(NobodyLeft, flaw{
-				at: at, last: &one, pos: w.placeOfWay(at, one), suggestion: fmt.Sprintf("add the hook %q", task.KillSession),
-				message: fmt.Sprintf("the task has ended in %q, and the %s still lives", state.Name, strings.Join(who, " and the ")),
+				at: at, last: &one, pos: w.placeOfWay(at, one),
+				suggestion: fmt.Sprintf("add the hook %q", task.KillSession),
+				message: fmt.Sprintf("the task has ended in %q, and the %s still lives", state.Name,
+					strings.Join(who, " and the ")),
 			})
 		}
 		if c.workspace {
 			w.tell(Workspace, flaw{
-				at: at, last: &one, pos: w.placeOfWay(at, one), suggestion: fmt.Sprintf("add the hook %q", task.ReleaseWorkspace),
-				message: fmt.Sprintf("the task has ended in %q with its workspace, which nobody else gets then", state.Name),
+				at: at, last: &one, pos: w.placeOfWay(at, one),
+				suggestion: fmt.Sprintf("add the hook %q", task.ReleaseWorkspace),
+				message: fmt.Sprintf("the task has ended in %q with its workspace, which nobody else gets then",
+					state.Name),
 			})
 		}
 	}
 }
 
-// outstayed warns of an agent that lives on in a state that is another's, or nobody's. A worker may: it waits there for its turn.
+// outstayed warns of an agent that lives on in a state that is another's, or nobody's. A worker may: it waits
+// there for its turn.
 func (w *walk) outstayed(at int32, one way, c config) {
 	if at < 0 || !one.moves || one.event.kind == isDeath {
 		return
@@ -79,8 +85,8 @@ func (w *walk) outstayed(at int32, one way, c config) {
 	})
 }
 
-// judgeMixed warns of states to which a task comes with a workspace and without one. Out of one where a workspace is made ready the
-// workflow knows that, and what comes after such a state is told of there.
+// judgeMixed warns of states to which a task comes with a workspace and without one. Out of one where a workspace
+// is made ready the workflow knows that, and what comes after such a state is told of there.
 func (w *walk) judgeMixed() {
 	with, without := map[int16]bool{}, map[int16]bool{}
 	for _, c := range w.configs {
@@ -91,11 +97,15 @@ func (w *walk) judgeMixed() {
 	mixed := func(s int16) bool { return with[s] && without[s] }
 	for i, s := range w.def.States {
 		at := int16(i)
-		if !mixed(at) || s.Terminal || slices.ContainsFunc(w.leaving[i], func(n int) bool { return w.def.Transitions[n].Has(task.AcquireWorkspace) }) {
+		if !mixed(at) || s.Terminal || slices.ContainsFunc(w.leaving[i], func(n int) bool {
+			return w.def.Transitions[n].Has(task.AcquireWorkspace)
+		}) {
 			continue
 		}
 		begins := slices.ContainsFunc(w.def.Births, func(b workflow.Birth) bool { return b.To == s.Name }) ||
-			slices.ContainsFunc(w.def.Transitions, func(e workflow.Transition) bool { return e.To == s.Name && e.From != s.Name && !mixed(w.place(e.From)) })
+			slices.ContainsFunc(w.def.Transitions, func(e workflow.Transition) bool {
+				return e.To == s.Name && e.From != s.Name && !mixed(w.place(e.From))
+			})
 		if begins {
 			w.tell(Workspace, flaw{
 				at: -1, pos: s.Pos, mild: true, suggestion: "put acquire_workspace on all ways into it",
@@ -128,8 +138,10 @@ func (w *walk) crowded(at int32, one way, c config) {
 		}
 		w.tell(OneAgent, flaw{
 			at: at, last: &one, pos: pos,
-			message:    fmt.Sprintf("the %s live in %q together, and both %s", strings.Join(who, " and the "), w.def.States[c.status].Name, work),
-			suggestion: fmt.Sprintf("end the one before the other is started: {action: %s, role: %s}", task.KillAgent, who[0]),
+			message: fmt.Sprintf("the %s live in %q together, and both %s", strings.Join(who, " and the "),
+				w.def.States[c.status].Name, work),
+			suggestion: fmt.Sprintf("end the one before the other is started: {action: %s, role: %s}",
+				task.KillAgent, who[0]),
 		})
 	}
 }
@@ -185,7 +197,9 @@ func (w *walk) placeOfWay(at int32, one way) yaml.Pos {
 		for _, r := range w.rules[before.status] {
 			rule := &w.def.Exit.Rules[r]
 			if one.moves && (rule.Then == w.def.States[after.status].Name ||
-				slices.ContainsFunc(rule.ThenWhen, func(b workflow.Branch) bool { return b.Then == w.def.States[after.status].Name })) {
+				slices.ContainsFunc(rule.ThenWhen, func(b workflow.Branch) bool {
+					return b.Then == w.def.States[after.status].Name
+				})) {
 				return rule.Pos
 			}
 		}
@@ -237,7 +251,8 @@ func (w *walk) judgeReachable() {
 		t := &w.def.Transitions[n]
 		if from := w.place(t.From); from >= 0 && come[from] && !taken[origin{t.Pos, t.From}] {
 			w.tell(Reachable, flaw{
-				at: -1, pos: t.Pos, message: fmt.Sprintf("nobody can ever take the transition from %q to %q: %s", t.From, t.To, w.hindrance(n)),
+				at: -1, pos: t.Pos, message: fmt.Sprintf("nobody can ever take the transition from %q to %q: %s",
+					t.From, t.To, w.hindrance(n)),
 				suggestion: "change what it asks for, or take it out",
 			})
 		}
@@ -312,14 +327,16 @@ func (w *walk) judgeEnds() {
 	for i, c := range w.configs {
 		if s := w.def.States[c.status]; !good[i] && !s.Terminal {
 			w.tell(Terminating, flaw{
-				at: int32(i), pos: s.Pos, message: fmt.Sprintf("from %q no way leads to an end any more", s.Name) + w.standing(c),
+				at: int32(i), pos: s.Pos, message: fmt.Sprintf("from %q no way leads to an end any more",
+					s.Name) + w.standing(c),
 				suggestion: "let somebody lead it to a terminal state from there",
 			})
 		}
 	}
 }
 
-// leadsOn says whether the task can leave its status without being given up, if not at once then after something else has happened there.
+// leadsOn says whether the task can leave its status without being given up, if not at once then after something
+// else has happened there.
 func (w *walk) leadsOn(at int) bool {
 	seen := map[int32]bool{int32(at): true}
 	open := []int32{int32(at)}

@@ -7,7 +7,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// questions are all that is asked of the evidence in one state: the gates of its transitions, then what its exit rules look for.
+// questions are all that is asked of the evidence in one state: the gates of its transitions, then what its exit
+// rules look for.
 type questions struct {
 	pieces []piece
 	asked  []question
@@ -55,7 +56,9 @@ func (f *forge) questionsOf(state int, leaving, rules []int, held bool) question
 
 // needsWorktree says whether a worktree makes a difference to what can be found in a state.
 func (f *forge) needsWorktree(state int, leaving, rules []int) bool {
-	return slices.ContainsFunc(f.questionsOf(state, leaving, rules, false).pieces, func(p piece) bool { return p.fixed })
+	return slices.ContainsFunc(f.questionsOf(state, leaving, rules, false).pieces, func(p piece) bool {
+		return p.fixed
+	})
 }
 
 func (q *question) holds(pieces []piece, pick []int) bool {
@@ -80,8 +83,8 @@ func (q *questions) answers(pick []int) []bool {
 	return out
 }
 
-// group is some pieces that questions look at together, and all that can be there of them, as far as the questions tell it apart:
-// what there is of one group makes no difference to the questions of another.
+// group is some pieces that questions look at together, and all that can be there of them, as far as the
+// questions tell it apart: what there is of one group makes no difference to the questions of another.
 type group struct {
 	pieces []int
 	asked  []int
@@ -90,9 +93,9 @@ type group struct {
 	vast   bool     // there are too many combinations: each question was met on its own
 }
 
-// looksOf makes the evidence of a state: every combination, where these are few. Where they are many, all that requests and deaths can
-// tell apart: a request asks one gate, and a death the first rule that is met and the gates on the way that it leads.
-// vast are the parts of which there are too many combinations all the same.
+// looksOf makes the evidence of a state: every combination, where these are few. Where they are many, all that
+// requests and deaths can tell apart: a request asks one gate, and a death the first rule that is met and the
+// gates on the way that it leads. vast are the parts of which there are too many combinations all the same.
 func looksOf(q questions) (looks []look, vast []string) {
 	groups := q.groups()
 	total := 1
@@ -130,7 +133,8 @@ func looksOf(q questions) (looks []look, vast []string) {
 	return looks, slices.Compact(vast)
 }
 
-// groups parts the pieces: two that one question looks at belong together, and so do the words of git that exclude each other.
+// groups parts the pieces: two that one question looks at belong together, and so do the words of git that
+// exclude each other.
 func (q *questions) groups() []group {
 	of := all(len(q.pieces)) // the group of each piece, named by its first
 	join := func(a, b int) {
@@ -204,8 +208,8 @@ func (q *questions) fill(g *group) {
 	}
 }
 
-// tellsApart are those of a group's picks with which an exit rule is the first that is met, as far as what follows from it can depend on them.
-// For no rule it is one at most.
+// tellsApart are those of a group's picks with which an exit rule is the first that is met, as far as what
+// follows from it can depend on them. For no rule it is one at most.
 func (q *questions) tellsApart(g group, rule int) []int {
 	var out []int
 	var seen [][]bool
@@ -249,7 +253,8 @@ func (q *questions) lookAt(groups []group, picks [][]int, looks []look) []look {
 			return slices.Equal(o.gates, says[:q.gates]) && slices.Equal(o.rules, says[q.gates:])
 		}
 		if !slices.ContainsFunc(looks, same) {
-			looks = append(looks, look{evidence: evidenceOf(q.pieces, pick), gates: says[:q.gates], rules: says[q.gates:]})
+			looks = append(looks, look{evidence: evidenceOf(q.pieces, pick), gates: says[:q.gates],
+				rules: says[q.gates:]})
 		}
 	}
 	return looks

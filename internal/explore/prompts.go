@@ -21,7 +21,8 @@ type ask struct {
 }
 
 // asking finds the commands that ask for a move. What stands in one line with "person" is for one.
-var asking = regexp.MustCompile(`orange task (update[^\n` + "`" + `]*?--status[ =]"?([A-Za-z0-9_-]+)"?|next|complete|stuck)\b`)
+var asking = regexp.MustCompile(`orange task (update[^\n` + "`" +
+	`]*?--status[ =]"?([A-Za-z0-9_-]+)"?|next|complete|stuck)\b`)
 
 // forPeople finds lines about what people do.
 var forPeople = regexp.MustCompile(`(?i)\b(person|human|only they)\b`)
@@ -118,8 +119,10 @@ func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.St
 	if len(ways) == 0 {
 		w.tell(PromptsLegal, flaw{
 			at: w.firstOf(p, p.from), pos: placeOfLine(prompt, a.line),
-			message:    fmt.Sprintf("the prompt %q has the %s that begins %s run %q, and that is no move which it may make from there on", prompt.Name, p.role, where, a.words),
-			suggestion: "name a state that a transition leads to with this role in its by, or leave it to a person in words",
+			message: fmt.Sprintf("the prompt %q has the %s that begins %s run %q, and that is no move "+
+				"which it may make from there on", prompt.Name, p.role, where, a.words),
+			suggestion: "name a state that a transition leads to with this role in its by, or leave it to a " +
+				"person in words",
 		})
 		return
 	}
@@ -134,7 +137,8 @@ func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.St
 	}
 	w.tell(PromptsLegal, flaw{
 		at: w.firstOf(p, p.from), pos: placeOfLine(prompt, a.line),
-		message:    fmt.Sprintf("the prompt %q has the %s run %q, and does not name what that move asks for: %s", prompt.Name, p.role, a.words, lacks),
+		message: fmt.Sprintf("the prompt %q has the %s run %q, and does not name what that move asks for: %s",
+			prompt.Name, p.role, a.words, lacks),
 		suggestion: "say in the prompt what has to be written, and how",
 	})
 }
@@ -144,10 +148,12 @@ func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from tas
 	if w.def.WaitsForPerson(from) {
 		return
 	}
-	if state, _ := w.def.State(from); len(asks) == 0 && !p.told && state.Role == p.role && len(w.answers(p.role, ask{any: true}, []task.Status{from})) > 0 {
+	if state, _ := w.def.State(from); len(asks) == 0 && !p.told && state.Role == p.role &&
+		len(w.answers(p.role, ask{any: true}, []task.Status{from})) > 0 {
 		w.tell(PromptsLegal, flaw{
 			at: w.firstOf(p, []task.Status{from}), pos: prompt.Pos, mild: true,
-			message:    fmt.Sprintf("the prompt %q has the %s that begins in %q ask for no move: the task goes on when it ends, or by a person", prompt.Name, p.role, from),
+			message: fmt.Sprintf("the prompt %q has the %s that begins in %q ask for no move: the task "+
+				"goes on when it ends, or by a person", prompt.Name, p.role, from),
 			suggestion: "say in the prompt which move to ask for, and with which command",
 		})
 	}
@@ -160,13 +166,14 @@ func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from tas
 	}
 	w.tell(PromptsLegal, flaw{
 		at: w.firstOf(p, []task.Status{from}), pos: prompt.Pos,
-		message:    fmt.Sprintf("the %s that begins in %q with the prompt %q can make none of the moves that it asks for", p.role, from, prompt.Name),
+		message: fmt.Sprintf("the %s that begins in %q with the prompt %q can make none of the moves that "+
+			"it asks for", p.role, from, prompt.Name),
 		suggestion: "give that state a prompt of its own",
 	})
 }
 
-// reach are the states to which a task comes while an agent does what its prompt asks for: by the moves that the prompt names, where it is
-// the agent's turn, and by those that others make.
+// reach are the states to which a task comes while an agent does what its prompt asks for: by the moves that the
+// prompt names, where it is the agent's turn, and by those that others make.
 func (w *walk) reach(role string, asks []ask, from []task.Status) []task.Status {
 	out := slices.Clone(from)
 	add := func(to task.Status) {
@@ -214,7 +221,8 @@ func (w *walk) firstOf(p reader, states []task.Status) int32 {
 	}))
 }
 
-// lacking says what of a gate a prompt does not name; empty where it names all. Whoever is only told something knows the forms already.
+// lacking says what of a gate a prompt does not name; empty where it names all. Whoever is only told something
+// knows the forms already.
 func lacking(gate []workflow.Part, text string, told bool) string {
 	text = strings.ToLower(text)
 	for _, p := range gate {

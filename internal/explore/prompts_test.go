@@ -30,7 +30,8 @@ prompts:
 
 func TestAPromptNamesWhatItsMoveAsksFor(t *testing.T) {
 	t.Parallel()
-	const labels, verdict, file, all = "{section: '## A', fields: [ONE, TWO]}", "{section: '## A', verdict: FAIL}", "{file: code/result.json}", "{all: [{section: '## A'}, {section: '## B'}]}"
+	const labels, verdict, file, all = "{section: '## A', fields: [ONE, TWO]}",
+		"{section: '## A', verdict: FAIL}", "{file: code/result.json}", "{all: [{section: '## A'}, {section: '## B'}]}"
 	const some = "{any: [{section: '## A'}, {section: '## B'}]}"
 	for _, row := range []struct{ gate, prompt, lacks string }{
 		{labels, "Write `## A`.", "one of the labels ONE, TWO"},
@@ -53,7 +54,8 @@ func TestAPromptNamesWhatItsMoveAsksFor(t *testing.T) {
 			}
 			continue
 		}
-		if len(failed) != 1 || failed[0].Name != explore.PromptsLegal || !strings.HasSuffix(failed[0].Message, "does not name what that move asks for: "+row.lacks) {
+		if len(failed) != 1 || failed[0].Name != explore.PromptsLegal ||
+			!strings.HasSuffix(failed[0].Message, "does not name what that move asks for: "+row.lacks) {
 			t.Errorf("%s, %s: found %v, want that it lacks %s", row.gate, row.prompt, failed, row.lacks)
 		}
 	}
@@ -68,7 +70,8 @@ func TestACommandIsForThePersonOfWhomItsSentenceSpeaks(t *testing.T) {
 		"Write `## A`. Run " + command + ".":                    true,
 	} {
 		failed := explore.Check(parseText(t, prompted("{section: '## A'}", prompt)), explore.Most).Failed()
-		if is := len(failed) == 1 && strings.Contains(failed[0].Message, "that is no move which it may make"); is != told {
+		if is := len(failed) == 1 &&
+			strings.Contains(failed[0].Message, "that is no move which it may make"); is != told {
 			t.Errorf("%s: found %v", prompt, failed)
 		}
 	}

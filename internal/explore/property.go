@@ -31,13 +31,16 @@ func Properties() []Property {
 		{Terminating, "From everywhere a task can come to its end, with the help of people."},
 		{Bounded, "Without people the agents come to rest: they cannot go round for ever."},
 		{Disjoint, "Guards never leave it open which of two moves is meant, nor that none is."},
-		{RulesLegal, "What an exit rule or a timeout leads to is a move that can be made, and too many crashes lead somewhere."},
+		{RulesLegal, "What an exit rule or a timeout leads to is a move that can be made, and too many " +
+			"crashes lead somewhere."},
 		{OneAgent, "There are never two agents that change the work, nor two that review it."},
 		{NobodyLeft, "Where a task has ended no agent lives."},
 		{Workspace, "No agent is started without a workspace or loses it, and at the end it is given back."},
 		{PromptsLegal, "A prompt asks for moves that its agent may make, and names the evidence that they take."},
 		{RolesAct, "Every role that may ask for something, or has a state, is a person or is started somewhere."},
 		{OwnWork, "No verdict is open to the role whose work it is about."},
-		{CrashForward, "Too many crashes lead past no gate to where the agents alone can bring the task to a good end."},
+		{
+			CrashForward, "Too many crashes lead past no gate to where the agents alone can bring the task to " +
+				"a good end."},
 	}
 }

@@ -34,7 +34,9 @@ func TestThePropertiesAreThoseThatAFileCanAllowAndTheManualExplains(t *testing.T
 func TestTheEditionIsAnotherOneWhenThePropertiesAre(t *testing.T) {
 	t.Parallel()
 	const edition, properties = 2, "31d7b8fc7d0e1667"
-	if got := fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, explore.Properties())))[:16]; explore.Edition != edition || got != properties {
-		t.Errorf("found edition %d of %s, want %d of %s: where more is proved than before raise explore.Edition, and note both here", explore.Edition, got, edition, properties)
+	if got := fmt.Sprintf("%x",
+		sha256.Sum256(fmt.Append(nil, explore.Properties())))[:16]; explore.Edition != edition || got != properties {
+		t.Errorf("found edition %d of %s, want %d of %s: where more is proved than before raise "+
+			"explore.Edition, and note both here", explore.Edition, got, edition, properties)
 	}
 }

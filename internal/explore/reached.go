@@ -27,7 +27,8 @@ type Reach struct {
 	owed   map[string]int32
 }
 
-// Explore follows a task everywhere, as Check does, and judges nothing. It gives up after so many configurations: whole is false then.
+// Explore follows a task everywhere, as Check does, and judges nothing. It gives up after so many configurations:
+// whole is false then.
 func Explore(def *workflow.Definition, most int) (r *Reach, whole bool) {
 	w := newWalk(def, most)
 	w.explore()
@@ -71,7 +72,8 @@ func (r *Reach) Find(o Observed) (number int, reads string) {
 	owed := owedAs(w, o.Owed, len(o.Alive) == 0)
 	c.unsettled = o.Unsettled && len(owed) > 0 && counters.Get(task.CrashCount) != 0
 	reads = fmt.Sprintf("%s, from %d, workspace %v, agents %b, counters %v, owes %s, unsettled %v",
-		o.Task.Status, c.previous, c.workspace, c.agents, counters, strings.ReplaceAll(keyOf(owed), "\n", "; "), c.unsettled)
+		o.Task.Status, c.previous, c.workspace, c.agents, counters, strings.ReplaceAll(keyOf(owed), "\n", "; "),
+		c.unsettled)
 	var counted, listed bool
 	c.counters, counted = r.counts[fmt.Sprint(counters)]
 	c.owed, listed = r.owed[keyOf(owed)]
@@ -81,15 +83,16 @@ func (r *Reach) Find(o Observed) (number int, reads string) {
 	return -1, reads
 }
 
-// Mourns says whether it can make a difference in a status, or later, that the agent of a role has died by itself before.
-// Where it cannot, that is forgotten.
+// Mourns says whether it can make a difference in a status, or later, that the agent of a role has died by itself
+// before. Where it cannot, that is forgotten.
 func (r *Reach) Mourns(status task.Status, role string) bool {
 	at, i := r.walk.place(status), slices.Index(r.walk.roles, role)
 	return at >= 0 && i >= 0 && r.walk.mourned[at][i]
 }
 
-// owedAs are owed hooks as a configuration has them: what waits for nobody is no part of it, nor is the making of a workspace
-// where its failure holds up nothing but the start of an agent, which fails then. Where nobody lives, there is nobody to end before that.
+// owedAs are owed hooks as a configuration has them: what waits for nobody is no part of it, nor is the making of
+// a workspace where its failure holds up nothing but the start of an agent, which fails then. Where nobody lives,
+// there is nobody to end before that.
 func owedAs(w *walk, hooks []task.Hook, nobody bool) []task.Hook {
 	var out []task.Hook
 	for _, h := range hooks {

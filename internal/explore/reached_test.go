@@ -7,7 +7,8 @@ import (
 	"orange/internal/task"
 )
 
-// A task is looked at from outside, and found as the configuration that it is in: whatever is different there leads to another number.
+// A task is looked at from outside, and found as the configuration that it is in: whatever is different there
+// leads to another number.
 func TestATaskIsFoundAsTheConfigurationThatItIsIn(t *testing.T) {
 	t.Parallel()
 	def := load(t, "testdata/good/files-and-overrides.yml")
@@ -20,7 +21,8 @@ func TestATaskIsFoundAsTheConfigurationThatItIsIn(t *testing.T) {
 		return at
 	}
 	here := def.Redo[0].Name
-	begun := explore.Observed{Task: task.Task{Status: task.Status(here), Workspace: "w"}, Alive: []string{task.RoleWorker}, Been: []task.Status{def.Initial, task.Status(here)}}
+	begun := explore.Observed{Task: task.Task{Status: task.Status(here), Workspace: "w"}, Alive: []string{
+		task.RoleWorker}, Been: []task.Status{def.Initial, task.Status(here)}}
 	at := find(begun)
 	if at < 0 {
 		_, reads := reach.Find(begun)
@@ -63,7 +65,8 @@ func TestATaskWhoseCrashesWillBeForgottenIsAnotherConfiguration(t *testing.T) {
 	}
 	// One crash before, then the move to the review, whose start has failed.
 	o := explore.Observed{
-		Task:  task.Task{Status: "review", Workspace: "w", Counters: task.Counters{}.With(task.ReviewRound, 1).With(task.CrashCount, 1)},
+		Task: task.Task{Status: "review", Workspace: "w", Counters: task.Counters{}.With(task.ReviewRound,
+			1).With(task.CrashCount, 1)},
 		Alive: []string{task.RoleWorker}, Owed: []task.Hook{start}, Unsettled: true,
 	}
 	passing, reads := reach.Find(o)

@@ -33,7 +33,8 @@ func note(refused map[int]refusal, rule int, c task.Change, e event) {
 }
 
 // tellRefused tells of exit rules whose move the map does not have here, or whose evidence leads elsewhere here.
-// A move that is only refused here, because a counter says so, is a crash as the author may have meant it, if it is made elsewhere.
+// A move that is only refused here, because a counter says so, is a crash as the author may have meant it, if it
+// is made elsewhere.
 func (w *walk) tellRefused(at int32, t task.Task, refused map[int]refusal) {
 	status := w.configs[at].status
 	for k, n := range w.rules[status] {
@@ -48,8 +49,10 @@ func (w *walk) tellRefused(at int32, t task.Task, refused map[int]refusal) {
 		rule := &w.def.Exit.Rules[n]
 		f := flaw{
 			at: at, last: &way{to: at, event: r.event}, pos: rule.Pos,
-			message:    fmt.Sprintf("the exit rule of %q leads to no legal move%s: %s", rule.Status, w.standing(w.configs[at]), r.reason),
-			suggestion: "let it lead where a transition is open with that evidence; then_when tells cases apart by a counter",
+			message: fmt.Sprintf("the exit rule of %q leads to no legal move%s: %s", rule.Status,
+				w.standing(w.configs[at]), r.reason),
+			suggestion: "let it lead where a transition is open with that evidence; then_when tells cases " +
+				"apart by a counter",
 		}
 		to, _ := decide.RuleTarget(w.def, t, rule)
 		edge := w.edgeOf(t, to, event{look: -1})
@@ -83,13 +86,17 @@ func (w *walk) judgeRules() {
 		}
 		status := w.place(rule.Status)
 		r := slices.Index(w.roles, w.def.States[status].Role)
-		at := slices.IndexFunc(w.configs, func(c config) bool { return c.status == status && r >= 0 && c.agent(r) == alive })
+		at := slices.IndexFunc(w.configs, func(c config) bool {
+			return c.status == status && r >= 0 && c.agent(r) == alive
+		})
 		if at < 0 {
 			continue // nobody is there to crash
 		}
 		w.tell(RulesLegal, flaw{
 			at: int32(at), pos: rule.Pos, mild: true, suggestion: "say where a person finds the task: then: STATE",
-			message: fmt.Sprintf("after %d crashes in %q the task goes nowhere: it stays, with a mark for a person", rule.StuckAfter, rule.Status),
+			message: fmt.Sprintf(
+				"after %d crashes in %q the task goes nowhere: it stays, with a mark for a person",
+				rule.StuckAfter, rule.Status),
 		})
 	}
 }
@@ -110,7 +117,8 @@ func (w *walk) judgeRoles() {
 	tell := func(role, where string, pos yaml.Pos) {
 		if role != "" && !act[role] {
 			w.tell(RolesAct, flaw{
-				at: -1, pos: pos, message: fmt.Sprintf("the role %q is named in %s, and no agent of it is ever started", role, where),
+				at: -1, pos: pos,
+				message:    fmt.Sprintf("the role %q is named in %s, and no agent of it is ever started", role, where),
 				suggestion: "start one with spawn_agent and role, or name a role that acts",
 			})
 		}

@@ -16,8 +16,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// twin explores a workflow in the plainest way there is: whole tasks, whole counters, every text of every section, nothing remembered
-// and nothing left out. It knows small workflows only.
+// twin explores a workflow in the plainest way there is: whole tasks, whole counters, every text of every
+// section, nothing remembered and nothing left out. It knows small workflows only.
 type twin struct {
 	def   *workflow.Definition
 	seen  map[string]bool
@@ -37,12 +37,15 @@ type spot struct {
 }
 
 func (s spot) key() string {
-	return fmt.Sprintf("%s %s %v %s | %v | %v | %+v | %v", s.task.Status, s.task.Previous, s.task.Counters, s.task.Workspace, s.alive, s.dead, s.owed, s.settling)
+	return fmt.Sprintf("%s %s %v %s | %v | %v | %+v | %v", s.task.Status, s.task.Previous, s.task.Counters,
+		s.task.Workspace, s.alive, s.dead, s.owed, s.settling)
 }
 
 func (s spot) shown() string {
 	text := fmt.Sprintf("%s workspace=%v owes=%v", s.task.Status, s.task.Workspace != "", len(s.owed) > 0)
-	roles := slices.DeleteFunc([]string{task.RoleWorker, task.RoleReviewer}, func(r string) bool { return !slices.Contains(s.alive, r) })
+	roles := slices.DeleteFunc([]string{task.RoleWorker, task.RoleReviewer}, func(r string) bool {
+		return !slices.Contains(s.alive, r)
+	})
 	for _, r := range s.alive { // the workflow's own come after those that every workflow has, in its order
 		if r != task.RoleWorker && r != task.RoleReviewer {
 			roles = append(roles, r)
@@ -82,7 +85,9 @@ func (w *twin) follow(s spot, c task.Change, moved, crashed bool) {
 	dropped := decide.Overtaken(owed, c)
 	var hooks []task.Hook
 	for _, h := range owed {
-		if !slices.Contains(dropped, h.ID) && !slices.ContainsFunc(hooks, func(k task.Hook) bool { return k.Action == h.Action && k.Role == h.Role }) {
+		if !slices.Contains(dropped, h.ID) && !slices.ContainsFunc(hooks, func(k task.Hook) bool {
+			return k.Action == h.Action && k.Role == h.Role
+		}) {
 			hooks = append(hooks, h.Hook)
 		}
 	}
@@ -105,7 +110,8 @@ func (w *twin) follow(s spot, c task.Change, moved, crashed bool) {
 	w.add(w.settle(w.perform(next, hooks, len(hooks))))
 }
 
-// fails says whether it matters that a hook fails. That a workspace is not ready matters where somebody is to be ended after it.
+// fails says whether it matters that a hook fails. That a workspace is not ready matters where somebody is to be
+// ended after it.
 func fails(h task.Hook, rest []task.Hook) bool {
 	class, _ := task.ClassOf(h.Action)
 	if h.Action != task.AcquireWorkspace {
@@ -234,7 +240,8 @@ func (w *twin) visit(s spot) {
 	events := []task.Event{{Type: task.Created, Data: map[string]string{"status": ""}}}
 	for _, again := range w.def.Redo {
 		events[0].Data["status"] = again.Name
-		if c, err := decide.Redo(w.def, s.task, task.Status(again.Name), decide.Evidence{}, events, task.Actor{Role: task.RoleHuman}, "why", now); err == nil {
+		if c, err := decide.Redo(w.def, s.task, task.Status(again.Name), decide.Evidence{}, events, task.Actor{
+			Role: task.RoleHuman}, "why", now); err == nil {
 			w.follow(s, c, true, false)
 		}
 	}
@@ -253,7 +260,8 @@ func (w *twin) visit(s spot) {
 	if slices.ContainsFunc(w.def.Transitions, func(e workflow.Transition) bool { return e.Override }) {
 		overrides = []bool{false, true}
 	}
-	if w.asked += len(w.evidences(s.task.Workspace != "")) * len(actors) * len(w.def.States) * len(overrides); w.asked > twinAsks {
+	if w.asked += len(w.evidences(s.task.Workspace != "")) * len(actors) * len(w.def.States) * len(
+		overrides); w.asked > twinAsks {
 		w.ended = true
 		return
 	}
@@ -261,7 +269,8 @@ func (w *twin) visit(s spot) {
 		for _, actor := range actors {
 			for _, to := range w.def.States {
 				for _, override := range overrides {
-					d, err := decide.Transition(w.def, s.task, ev, task.Request{To: to.Name, Actor: actor, Reason: "why", Override: override}, now)
+					d, err := decide.Transition(w.def, s.task, ev, task.Request{
+						To: to.Name, Actor: actor, Reason: "why", Override: override}, now)
 					if err == nil && d.Moved {
 						w.follow(s, d.Change, true, false)
 					}
@@ -280,7 +289,8 @@ func (w *twin) visit(s spot) {
 				continue
 			}
 			for _, unstarted := range []string{"", "gone"} {
-				c := decide.Exit(w.def, s.task, ev, task.Death{Role: role, Hook: 1, Ending: task.Ending{Unstarted: unstarted}}, now)
+				c := decide.Exit(w.def, s.task, ev, task.Death{
+					Role: role, Hook: 1, Ending: task.Ending{Unstarted: unstarted}}, now)
 				next := s
 				next.alive = without(s.alive, role)
 				if next.dead = without(s.dead, role); unstarted == "" {

@@ -60,7 +60,8 @@ type walk struct {
 // stepsEach is how many steps there may be to follow for each configuration that may be entered, on an average.
 const stepsEach = 32
 
-// bytesEach is how much may be kept for each of them, on an average. The collector of garbage lets a process grow to about twice what is kept.
+// bytesEach is how much may be kept for each of them, on an average. The collector of garbage lets a process grow
+// to about twice what is kept.
 const bytesEach = 440
 
 // What is kept of a configuration with its place in the map, of a way, and of an outcome, in bytes.
@@ -101,11 +102,15 @@ type leg struct {
 
 func newWalk(def *workflow.Definition, most int) *walk {
 	w := &walk{
-		def: def, most: most, left: most * stepsEach, room: most * bytesEach, count: newCounting(def), means: meanings(), tallyOf: map[string]int32{}, listOf: map[string]int32{},
-		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)), made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
-		movesOf: map[asked][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{}, timerOf: map[view][]outcome{},
-		calmOf: map[calm]int32{}, flaws: map[string][]flaw{},
-		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)), cameFrom: make([][]task.Status, len(def.States)),
+		def: def, most: most, left: most * stepsEach, room: most * bytesEach, count: newCounting(def),
+		means: meanings(), tallyOf: map[string]int32{}, listOf: map[string]int32{},
+		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)),
+		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
+		movesOf: map[asked][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{},
+		timerOf: map[view][]outcome{},
+		calmOf:  map[calm]int32{}, flaws: map[string][]flaw{},
+		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
+		cameFrom: make([][]task.Status, len(def.States)),
 	}
 	w.roles = []string{task.RoleWorker, task.RoleReviewer}
 	for _, r := range def.Roles {
@@ -192,13 +197,14 @@ func (w *walk) begin() {
 
 // outcome is what follows from an event, whoever lives and whatever is owed.
 type outcome struct {
-	event  event
-	edge   int32  // the transition that was taken; -1 for none
-	wants  int32  // which list of hooks it has
-	owes   int32  // and which of them are owed then
-	after  config // where the task stands then; its agents are not known
-	moved  bool
-	passes [2]bool // whether crashes are forgotten once nothing is owed, where they were not to be before, and where they were
+	event event
+	edge  int32  // the transition that was taken; -1 for none
+	wants int32  // which list of hooks it has
+	owes  int32  // and which of them are owed then
+	after config // where the task stands then; its agents are not known
+	moved bool
+	// whether crashes are forgotten once nothing is owed, where they were not to be before, and where they were
+	passes [2]bool
 }
 
 func (w *walk) outcomeOf(e event, edge int, c task.Change) outcome {
@@ -215,8 +221,8 @@ func (w *walk) outcomeOf(e event, edge int, c task.Change) outcome {
 	}
 }
 
-// follow enters the configurations that an event leads to: the one in which all its hooks are performed, and for each hook
-// that can fail the one in which it has. Declared are the hooks as the file has them, for their places.
+// follow enters the configurations that an event leads to: the one in which all its hooks are performed, and for
+// each hook that can fail the one in which it has. Declared are the hooks as the file has them, for their places.
 func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Hook) {
 	after, e, hooks := o.after, o.event, w.lists[o.owes]
 	after.agents = before.agents
@@ -254,15 +260,17 @@ func (w *walk) follow(at int32, before config, o outcome, declared []workflow.Ho
 
 // bitOf is the bit of a state that can be done anew; 0 for all others.
 func (w *walk) bitOf(status int16) uint32 {
-	at := slices.IndexFunc(w.def.Redo, func(n workflow.Named) bool { return n.Name == string(w.def.States[status].Name) })
+	at := slices.IndexFunc(w.def.Redo, func(n workflow.Named) bool {
+		return n.Name == string(w.def.States[status].Name)
+	})
 	if at < 0 {
 		return 0
 	}
 	return 1 << at
 }
 
-// replaced is a configuration in which a start has failed after it had ended the agent that it was to replace, or after that one had
-// died: as long as its successor is owed, nobody asks how it ended.
+// replaced is a configuration in which a start has failed after it had ended the agent that it was to replace, or
+// after that one had died: as long as its successor is owed, nobody asks how it ended.
 func (w *walk) replaced(c config, h task.Hook) (config, bool) {
 	r := slices.Index(w.roles, workflow.RoleIn(w.def.States[c.status], h))
 	if w.means[h.Action] != starts || r < 0 || c.agent(r) != alive {
@@ -295,7 +303,8 @@ func (w *walk) settle(c *config) {
 	c.unsettled, c.owed = false, 0
 }
 
-// overtake is what stays owed of what was, once a new step is decided: each hook once, for what ends an agent ends it once.
+// overtake is what stays owed of what was, once a new step is decided: each hook once, for what ends an agent
+// ends it once.
 func (w *walk) overtake(before config, o outcome) []task.Hook {
 	next := task.Change{Task: task.Task{Live: !w.def.States[o.after.status].Terminal}, Hooks: w.lists[o.wants]}
 	var owed []task.OwedHook

@@ -85,7 +85,8 @@ func (w *walk) deed(at int32, before, after config, e event) string {
 	case isRevival:
 		return fmt.Sprintf("The %s of %q is started again by itself.", w.roles[e.role], status)
 	case isTimer:
-		return fmt.Sprintf("The time of %q is long over: the task moves to %q.", w.def.States[before.status].Name, status)
+		return fmt.Sprintf("The time of %q is long over: the task moves to %q.", w.def.States[before.status].Name,
+			status)
 	case isSettle:
 		return "What was owed is performed at last."
 	case isTouch:

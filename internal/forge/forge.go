@@ -1,7 +1,7 @@
 // Package forge is GitHub, through its own program gh: which pull requests a branch has, and the opening of one.
 //
-// It owns how gh is called and what its answers mean. It does not own pushing (worktree), nor when a pull request is wanted (hook).
-// Everything else works without gh; what needs it says so.
+// It owns how gh is called and what its answers mean. It does not own pushing (worktree), nor when a pull request
+// is wanted (hook). Everything else works without gh; what needs it says so.
 package forge
 
 import (
@@ -55,7 +55,8 @@ func (g GH) Find(ctx context.Context, dir, branch string) ([]task.PullRequest, e
 
 // Create opens a pull request for a branch that is on GitHub already.
 func (g GH) Create(ctx context.Context, dir string, d Draft) (task.PullRequest, error) {
-	out, err := g.run(ctx, dir, d.Body, "pr", "create", "--head", d.Branch, "--base", d.Base, "--title", d.Title, "--body-file", "-")
+	out, err := g.run(ctx, dir, d.Body, "pr", "create", "--head", d.Branch, "--base", d.Base, "--title", d.Title,
+		"--body-file", "-")
 	if err != nil {
 		return task.PullRequest{}, fmt.Errorf("cannot open a pull request for %q: %w", d.Branch, err)
 	}
@@ -64,19 +65,23 @@ func (g GH) Create(ctx context.Context, dir string, d Draft) (task.PullRequest, 
 			return task.PullRequest{URL: line, State: task.PROpen}, nil
 		}
 	}
-	return task.PullRequest{}, fmt.Errorf("cannot tell whether the pull request for %q was opened: gh named no address, it said %q", d.Branch, out.Text())
+	return task.PullRequest{},
+		fmt.Errorf("cannot tell whether the pull request for %q was opened: gh named no address, it said %q",
+			d.Branch, out.Text())
 }
 
 // run runs gh in the repository. Nobody is there to answer a question of it.
 func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Result, error) {
 	program, err := proc.Find("gh", g.Path)
 	if err != nil {
-		return proc.Result{}, fmt.Errorf("%w; install it (https://cli.github.com), log in with %q, and try again", err, "gh auth login")
+		return proc.Result{}, fmt.Errorf("%w; install it (https://cli.github.com), log in with %q, and try again",
+			err, "gh auth login")
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	c := proc.Command{Name: program, Args: args, Dir: dir, Stdin: strings.NewReader(stdin), Env: []string{
-		"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_FORCE_TTY=", "GH_PAGER=cat", "NO_COLOR=1", "GIT_TERMINAL_PROMPT=0",
+		"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GH_FORCE_TTY=", "GH_PAGER=cat", "NO_COLOR=1",
+		"GIT_TERMINAL_PROMPT=0",
 	}}
 	out, err := proc.Run(ctx, withoutInherited(c))
 	var ended *proc.Error
@@ -84,15 +89,18 @@ func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Re
 	case errors.As(err, &ended):
 		return out, refusal(ended)
 	case errors.Is(err, context.DeadlineExceeded):
-		return out, fmt.Errorf("gh gave no answer within %s: %w; look whether GitHub can be reached, and try again", patience, err)
+		return out, fmt.Errorf(
+			"gh gave no answer within %s: %w; look whether GitHub can be reached, and try again", patience, err)
 	}
 	return out, err
 }
 
-// withoutInherited takes away what a git hook hands to its children: gh would look at that repository, and not at the one in dir.
+// withoutInherited takes away what a git hook hands to its children: gh would look at that repository, and not at
+// the one in dir.
 func withoutInherited(c proc.Command) proc.Command {
 	var unset []string
-	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_CONFIG"} {
+	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX",
+		"GIT_CONFIG"} {
 		if _, set := os.LookupEnv(name); set {
 			unset = append(unset, "-u", name)
 		}

@@ -16,8 +16,10 @@ import (
 func fake(t *testing.T, script string) (forge.GH, string) {
 	t.Helper()
 	dir := t.TempDir()
-	text := "#!/bin/sh\nfor word; do echo \"$word\"; done > '" + dir + "/words'\npwd > '" + dir + "/where'\ncat > '" + dir + "/input'\n" + script + "\n"
-	syscall.ForkLock.RLock() // what another test starts at this moment would have the file open for writing, and a program must not be
+	text := "#!/bin/sh\nfor word; do echo \"$word\"; done > '" + dir + "/words'\npwd > '" + dir +
+		"/where'\ncat > '" + dir + "/input'\n" + script + "\n"
+	// what another test starts at this moment would have the file open for writing, and a program must not be
+	syscall.ForkLock.RLock()
 	err := os.WriteFile(filepath.Join(dir, "gh"), []byte(text), 0o755)
 	syscall.ForkLock.RUnlock()
 	if err != nil {
@@ -81,14 +83,16 @@ func TestFind_findsNothingWhereThereIsNothing(t *testing.T) {
 func TestCreate_handsTitleAndTextOverAsTheyAre(t *testing.T) {
 	t.Parallel()
 	gh, dir := fake(t, `echo 'Warning: 1 uncommitted change' >&2; echo https://github.com/a/b/pull/10`)
-	made, err := gh.Create(t.Context(), t.TempDir(), forge.Draft{Branch: "fix", Base: "main", Title: `$(touch x) "quoted" --web`, Body: "line\n`date`\n"})
+	made, err := gh.Create(t.Context(), t.TempDir(), forge.Draft{
+		Branch: "fix", Base: "main", Title: `$(touch x) "quoted" --web`, Body: "line\n`date`\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := (task.PullRequest{URL: "https://github.com/a/b/pull/10", State: task.PROpen}); made != want {
 		t.Errorf("made %+v, want %+v", made, want)
 	}
-	if got, want := read(t, dir, "words"), "pr\ncreate\n--head\nfix\n--base\nmain\n--title\n$(touch x) \"quoted\" --web\n--body-file\n-\n"; got != want {
+	if got, want := read(t, dir, "words"),
+		"pr\ncreate\n--head\nfix\n--base\nmain\n--title\n$(touch x) \"quoted\" --web\n--body-file\n-\n"; got != want {
 		t.Errorf("the words are %q, want %q", got, want)
 	}
 	if got := read(t, dir, "input"); got != "line\n`date`\n" {
@@ -102,8 +106,10 @@ func TestGH_saysWhatToDo(t *testing.T) {
 		script string
 		says   []string
 	}{
-		"no login":   {`echo 'To get started with GitHub CLI, please run:  gh auth login' >&2; exit 4`, []string{"log in with"}},
-		"no GitHub":  {`echo 'none of the git remotes configured for this repository point to a known GitHub host. To tell gh about a new GitHub host, please use gh auth login' >&2; exit 1`, []string{"known GitHub host", "as the remote origin"}},
+		"no login": {`echo 'To get started with GitHub CLI, please run:  gh auth login' >&2; exit 4`, []string{
+			"log in with"}},
+		"no GitHub": {
+			`echo 'none of the git remotes configured for this repository point to a known GitHub host. To tell gh about a new GitHub host, please use gh auth login' >&2; exit 1`, []string{"known GitHub host", "as the remote origin"}},
 		"no remote":  {`echo 'no git remotes found' >&2; exit 1`, []string{"as the remote origin"}},
 		"silent":     {`exit 7`, []string{"status 7 and said nothing"}},
 		"no network": {`echo 'error connecting to api.github.com' >&2; exit 1`, []string{"gh: error connecting"}},
@@ -137,20 +143,25 @@ func TestStanding_asksForAllWithOneCall(t *testing.T) {
 		"p1": {"url": "https://github.com/a/b/pull/2", "state": "OPEN", "headRefOid": "c2", "mergeCommit": null, "commits": {"nodes": [{"commit": {"statusCheckRollup": {"state": "ERROR"}}}]}},
 		"p2": {"url": "https://github.com/a/b/pull/3", "state": "OPEN", "headRefOid": "c3", "commits": {"nodes": [{"commit": {"statusCheckRollup": {"state": "EXPECTED"}}}]}},
 		"p3": {"url": "https://github.com/a/b/pull/4", "state": "CLOSED", "headRefOid": "c4", "commits": {"nodes": [{"commit": {"statusCheckRollup": null}}]}}}}'`)
-	addresses := []string{"https://github.com/a/b/pull/1", "https://github.com/a/b/pull/2", "https://github.com/a/b/pull/3", "https://github.com/a/b/pull/4"}
+	addresses := []string{"https://github.com/a/b/pull/1", "https://github.com/a/b/pull/2",
+		"https://github.com/a/b/pull/3", "https://github.com/a/b/pull/4"}
 	found, err := gh.Standing(t.Context(), t.TempDir(), addresses)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []task.PullRequest{
-		{URL: addresses[0], State: task.PRMerged, Commit: "c1", Merge: "m1", Checks: task.ChecksPass}, {URL: addresses[1], State: task.PROpen, Commit: "c2", Checks: task.ChecksFail},
-		{URL: addresses[2], State: task.PROpen, Commit: "c3", Checks: task.ChecksPending}, {URL: addresses[3], State: task.PRClosed, Commit: "c4", Checks: task.ChecksNone},
+		{URL: addresses[0], State: task.PRMerged, Commit: "c1", Merge: "m1", Checks: task.ChecksPass},
+		{URL: addresses[1], State: task.PROpen, Commit: "c2", Checks: task.ChecksFail},
+		{URL: addresses[2], State: task.PROpen, Commit: "c3", Checks: task.ChecksPending},
+		{URL: addresses[3], State: task.PRClosed, Commit: "c4", Checks: task.ChecksNone},
 	}
 	if !slices.Equal(found, want) {
 		t.Errorf("found %+v, want %+v", found, want)
 	}
 	words := read(t, dir, "words")
-	for _, part := range []string{"api\ngraphql\n--hostname\ngithub.com\n", "-f\nu3=https://github.com/a/b/pull/4\n", "query($u0: URI!, $u1: URI!, $u2: URI!, $u3: URI!) { p0: resource(url: $u0) { ...pr }"} {
+	for _, part := range []string{"api\ngraphql\n--hostname\ngithub.com\n",
+		"-f\nu3=https://github.com/a/b/pull/4\n",
+		"query($u0: URI!, $u1: URI!, $u2: URI!, $u3: URI!) { p0: resource(url: $u0) { ...pr }"} {
 		if !strings.Contains(words, part) {
 			t.Errorf("the words are %q, want them to hold %q", words, part)
 		}
@@ -159,8 +170,10 @@ func TestStanding_asksForAllWithOneCall(t *testing.T) {
 
 func TestStanding_answersForThoseThatGitHubKnows(t *testing.T) {
 	t.Parallel()
-	gh, _ := fake(t, `echo '{"data": {"p0": null, "p1": {"state": "OPEN"}}, "errors": [{"message": "gone"}]}'; echo 'gh: gone' >&2; exit 1`)
-	found, err := gh.Standing(t.Context(), t.TempDir(), []string{"https://github.com/a/b/pull/1", "https://github.com/a/b/pull/2"})
+	gh, _ := fake(
+		t, `echo '{"data": {"p0": null, "p1": {"state": "OPEN"}}, "errors": [{"message": "gone"}]}'; echo 'gh: gone' >&2; exit 1`)
+	found, err := gh.Standing(t.Context(), t.TempDir(), []string{
+		"https://github.com/a/b/pull/1", "https://github.com/a/b/pull/2"})
 	wantError(t, err, "https://github.com/a/b/pull/1 stands", "does not know it")
 	if len(found) != 1 || found[0].URL != "https://github.com/a/b/pull/2" {
 		t.Errorf("found %+v", found)
@@ -172,8 +185,9 @@ func TestStanding_thatCannotLookIsAnError(t *testing.T) {
 	tests := map[string]struct{ script, says string }{
 		"no login":   {`echo 'To get started with GitHub CLI, please run:  gh auth login' >&2; exit 4`, "log in with"},
 		"no network": {`echo 'error connecting to api.github.com' >&2; exit 1`, "error connecting"},
-		"no data":    {`echo '{"message": "Bad credentials"}'; echo 'gh: Bad credentials (HTTP 401)' >&2; exit 1`, "Bad credentials"},
-		"no JSON":    {`echo hello`, "cannot read what gh answers"},
+		"no data": {`echo '{"message": "Bad credentials"}'; echo 'gh: Bad credentials (HTTP 401)' >&2; exit 1`,
+			"Bad credentials"},
+		"no JSON": {`echo hello`, "cannot read what gh answers"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -197,9 +211,11 @@ func TestStanding_thatCannotLookIsAnError(t *testing.T) {
 func TestOnGitHub_knowsTheAddressesOfGitHub(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{
-		"https://github.com/a/b.git": true, "git@github.com:a/b.git": true, "ssh://git@ssh.github.com:443/a/b": true, "https://GitHub.com/a/b": true,
+		"https://github.com/a/b.git": true, "git@github.com:a/b.git": true,
+		"ssh://git@ssh.github.com:443/a/b": true, "https://GitHub.com/a/b": true,
 		"https://github.example.org/a/b": true, "https://tree.ghe.com/a/b": true,
-		"https://gitlab.com/github/b": false, "https://notgithub.com/a/b": false, "/srv/github.com:a": false, "file:///srv/github.com/b": false, "../b": false, "": false,
+		"https://gitlab.com/github/b": false, "https://notgithub.com/a/b": false, "/srv/github.com:a": false,
+		"file:///srv/github.com/b": false, "../b": false, "": false,
 	} {
 		if got := forge.OnGitHub(address); got != want {
 			t.Errorf("%q: %v, want %v", address, got, want)

@@ -59,8 +59,9 @@ func (d described) checks() string {
 const wanted = "fragment pr on PullRequest { url state headRefName headRefOid isCrossRepository mergeCommit { oid } " +
 	"commits(last: 1) { nodes { commit { statusCheckRollup { state } } } } }"
 
-// Standing tells how the pull requests with these addresses stand, with one call for all of them. It asks for each by its address:
-// a list would end somewhere, and a search lags behind. Those that GitHub does not know are missing from the answer; the error names them.
+// Standing tells how the pull requests with these addresses stand, with one call for all of them. It asks for
+// each by its address: a list would end somewhere, and a search lags behind. Those that GitHub does not know are
+// missing from the answer; the error names them.
 func (g GH) Standing(ctx context.Context, dir string, addresses []string) ([]task.PullRequest, error) {
 	if len(addresses) == 0 {
 		return nil, nil
@@ -89,7 +90,8 @@ func (g GH) Standing(ctx context.Context, dir string, addresses []string) ([]tas
 	for i, address := range addresses {
 		d := answer.Data[fmt.Sprintf("p%d", i)]
 		if d == nil || d.State == "" {
-			all = errors.Join(all, fmt.Errorf("cannot tell how the pull request %s stands: GitHub does not know it, or does not show it to you", address))
+			all = errors.Join(all, fmt.Errorf("cannot tell how the pull request %s stands: GitHub does not "+
+				"know it, or does not show it to you", address))
 			continue
 		}
 		pr := d.pullRequest()
@@ -105,7 +107,8 @@ func (g GH) There() bool {
 	return err == nil
 }
 
-// OnGitHub says whether the address of a remote leads to GitHub: to a host that is named after it, or to the one that GH_HOST names.
+// OnGitHub says whether the address of a remote leads to GitHub: to a host that is named after it, or to the one
+// that GH_HOST names.
 func OnGitHub(address string) bool {
 	host := hostOf(address)
 	if host == "" {

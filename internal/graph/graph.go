@@ -87,7 +87,8 @@ func pictureOf(d *workflow.Definition) picture {
 	for _, state := range d.States {
 		s.index[state.Name] = len(s.nodes)
 		s.nodes = append(s.nodes, node{
-			text: short(clean(string(state.Name))), about: clean(state.About), initial: state.Name == d.Initial, terminal: state.Terminal,
+			text: short(clean(string(state.Name))), about: clean(state.About), initial: state.Name == d.Initial,
+			terminal: state.Terminal,
 		})
 	}
 	moves := append(asked(d), automatic(d)...)

@@ -97,9 +97,11 @@ func hostile() *workflow.Definition {
 	const first, second = task.Status("a\"]; x -> y [label=\"\\\n%%{init}"), task.Status("<script>b</script>\\")
 	return &workflow.Definition{
 		Name: "--> \"\n%%{init: {}}%% <b>&", Version: 1, Initial: first,
-		States: []workflow.State{{Name: first, About: "</title><script>"}, {Name: second, Terminal: true}, {Name: ""}, {Name: "\u202eright\x00\xff"}},
+		States: []workflow.State{{Name: first, About: "</title><script>"}, {Name: second, Terminal: true},
+			{Name: ""}, {Name: "\u202eright\x00\xff"}},
 		Transitions: []workflow.Transition{
-			{From: first, To: second, By: []string{"ro\"le", "x]"}, Gate: []workflow.Part{{Section: "## \"#35; : ; <br/>\n--> s9"}}},
+			{From: first, To: second, By: []string{"ro\"le", "x]"}, Gate: []workflow.Part{
+				{Section: "## \"#35; : ; <br/>\n--> s9"}}},
 			{From: first, To: first},
 			{From: second, To: workflow.Previous},
 			{From: "nowhere", To: second, CameFrom: []task.Status{"\\n"}},

@@ -22,18 +22,19 @@ type box struct{ x, y, w, h int }
 
 func (b box) middle() int { return b.x + b.w/2 }
 
-// route is where an edge runs: from a box down to the level first, across to the track, down or up to the level last, across, and down into a box.
-// An edge to the next row has one level.
+// route is where an edge runs: from a box down to the level first, across to the track, down or up to the level
+// last, across, and down into a box. An edge to the next row has one level.
 type route struct {
 	out, track, in int // across
 	first, last    int // down
-	side           int // 0: straight to the next row, -1: back, at the left of everything, 1: past some rows, at the right
-	label          box
-	ends           bool // the label ends where the edge turns off, instead of beginning there
+	// 0: straight to the next row, -1: back, at the left of everything, 1: past some rows, at the right
+	side  int
+	label box
+	ends  bool // the label ends where the edge turns off, instead of beginning there
 }
 
-// layout is a picture with places. Rows of boxes lie one below the other; between them are channels, in which every edge
-// that comes by has a level of its own. So no line and no label touches a box.
+// layout is a picture with places. Rows of boxes lie one below the other; between them are channels, in which
+// every edge that comes by has a level of its own. So no line and no label touches a box.
 type layout struct {
 	picture
 	row           []int   // of each node
@@ -58,7 +59,8 @@ func layoutOf(p picture) *layout {
 	return l
 }
 
-// placeAcross gives every box its width and its place in its row, and every edge that does not lead to the next row a track at the side.
+// placeAcross gives every box its width and its place in its row, and every edge that does not lead to the next
+// row a track at the side.
 func (l *layout) placeAcross() {
 	out, in := make([]int, len(l.nodes)), make([]int, len(l.nodes))
 	var sides [3]int
@@ -106,7 +108,8 @@ func (l *layout) placeAcross() {
 	}
 }
 
-// portsAcross gives every edge a place at the bottom of the box that it leaves and at the top of the one that it enters.
+// portsAcross gives every edge a place at the bottom of the box that it leaves and at the top of the one that it
+// enters.
 func (l *layout) portsAcross() {
 	leaving, entering := make([][]int, len(l.nodes)), make([][]int, len(l.nodes))
 	for i, e := range l.edges {
@@ -120,8 +123,12 @@ func (l *layout) portsAcross() {
 		return l.boxes[end].middle()
 	}
 	for i, b := range l.boxes {
-		slices.SortStableFunc(leaving[i], func(x, y int) int { return cmp.Compare(towards(x, l.edges[x].to), towards(y, l.edges[y].to)) })
-		slices.SortStableFunc(entering[i], func(x, y int) int { return cmp.Compare(towards(x, l.edges[x].from), towards(y, l.edges[y].from)) })
+		slices.SortStableFunc(leaving[i], func(x, y int) int {
+			return cmp.Compare(towards(x, l.edges[x].to), towards(y, l.edges[y].to))
+		})
+		slices.SortStableFunc(entering[i], func(x, y int) int {
+			return cmp.Compare(towards(x, l.edges[x].from), towards(y, l.edges[y].from))
+		})
 		for k, e := range leaving[i] {
 			l.routes[e].out = (b.x + (k+1)*b.w/(len(leaving[i])+1)) / grid * grid
 		}

@@ -23,7 +23,8 @@ func (l *layout) lines(i int) []box {
 	}
 }
 
-// Whatever a workflow looks like: boxes and labels have room of their own, lines pass beside boxes, and nothing lies outside.
+// Whatever a workflow looks like: boxes and labels have room of their own, lines pass beside boxes, and nothing
+// lies outside.
 func TestNothingLiesUponAnythingElse(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -31,10 +31,12 @@ const colours = `
 func svg(p picture) string {
 	l := layoutOf(p)
 	var b strings.Builder
-	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">\n", l.width, l.height, l.width, l.height)
+	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "+
+		"height=\"%d\" role=\"img\">\n", l.width, l.height, l.width, l.height)
 	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n", escaped(p.title), colours)
-	b.WriteString(`<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">` +
-		`<path class="head" d="M0 0L8 4L0 8z"/></marker></defs>` + "\n")
+	b.WriteString(
+		`<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">` +
+			`<path class="head" d="M0 0L8 4L0 8z"/></marker></defs>` + "\n")
 	fmt.Fprintf(&b, "<rect class=\"ground\" width=\"%d\" height=\"%d\"/>\n", l.width, l.height)
 	for i, e := range l.edges {
 		class, r := "line", l.routes[i]
@@ -55,7 +57,8 @@ func svg(p picture) string {
 			x, anchor = at.x+at.w, "end"
 		}
 		for k, text := range e.labels {
-			fmt.Fprintf(&b, "<text class=\"label\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>\n", x, at.y+(k+1)*lineStep-3, anchor, escaped(text))
+			fmt.Fprintf(&b, "<text class=\"label\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>\n", x,
+				at.y+(k+1)*lineStep-3, anchor, escaped(text))
 		}
 	}
 	b.WriteString("</svg>\n")
@@ -72,14 +75,17 @@ func (l *layout) drawBox(b *strings.Builder, i int) {
 	if n.about != "" {
 		fmt.Fprintf(b, "<title>%s</title>", escaped(n.about))
 	}
-	fmt.Fprintf(b, "<rect class=\"box\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"%d\"/>", at.x, at.y, at.w, at.h, round)
+	fmt.Fprintf(b, "<rect class=\"box\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"%d\"/>", at.x, at.y,
+		at.w, at.h, round)
 	if n.terminal {
-		fmt.Fprintf(b, "<rect class=\"end\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\"/>", at.x+3, at.y+3, at.w-6, at.h-6)
+		fmt.Fprintf(b, "<rect class=\"end\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\"/>", at.x+3,
+			at.y+3, at.w-6, at.h-6)
 	}
 	if n.initial {
 		fmt.Fprintf(b, "<circle class=\"start\" cx=\"%d\" cy=\"%d\" r=\"4\"/>", at.x+9, at.y+at.h/2)
 	}
-	fmt.Fprintf(b, "<text%s x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>\n", class, at.middle(), at.y+at.h/2+5, escaped(n.text))
+	fmt.Fprintf(b, "<text%s x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text></g>\n", class, at.middle(),
+		at.y+at.h/2+5, escaped(n.text))
 }
 
 // escaped is text as XML has it. What XML cannot hold is gone already: clean has seen every text.

@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// mermaid is the picture as a state diagram. Mermaid knows no dashed lines there: the words tell the workflow's own moves.
+// mermaid is the picture as a state diagram. Mermaid knows no dashed lines there: the words tell the workflow's
+// own moves.
 func mermaid(p picture) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "stateDiagram-v2\n    %%%% %s\n", encoded(p.title))
@@ -48,7 +49,8 @@ func encoded(text string) string {
 func dot(p picture) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph workflow {\n  label=%s;\n  labelloc=t;\n", quoted(p.title))
-	b.WriteString("  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=10];\n")
+	b.WriteString("  node [shape=box, style=rounded, fontname=\"sans-serif\"];\n  edge " +
+		"[fontname=\"sans-serif\", fontsize=10];\n")
 	for i, n := range p.nodes {
 		more := ""
 		switch {

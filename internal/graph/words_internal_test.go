@@ -21,8 +21,10 @@ func TestATransitionIsSaidInShort(t *testing.T) {
 	}{
 		{"anyone", workflow.Transition{}},
 		{"worker, human", workflow.Transition{By: []string{"worker", "human"}}},
-		{"human: n < 2, m == 0", workflow.Transition{By: []string{"human"}, When: []workflow.Guard{{Field: "n", Op: "<", Value: 2}, {Field: "m", Op: "==", Value: 0}}}},
-		{"anyone: on failure, with a reason, or override", workflow.Transition{Failure: true, Reason: true, Override: true}},
+		{"human: n < 2, m == 0", workflow.Transition{By: []string{"human"}, When: []workflow.Guard{
+			{Field: "n", Op: "<", Value: 2}, {Field: "m", Op: "==", Value: 0}}}},
+		{"anyone: on failure, with a reason, or override", workflow.Transition{
+			Failure: true, Reason: true, Override: true}},
 		{"anyone: came from a or b", workflow.Transition{CameFrom: []task.Status{"a", "b"}}},
 		{"anyone: ## Review FAIL", part(workflow.Part{Section: "## Review", Verdict: "FAIL"})},
 		{"anyone: plan.json (jq)", part(workflow.Part{File: "plan.json", JQ: ".ok"})},
@@ -30,7 +32,8 @@ func TestATransitionIsSaidInShort(t *testing.T) {
 		{"anyone: check tests", part(workflow.Part{Check: "tests", Result: workflow.CheckPassed})},
 		{"anyone: check tests failed", part(workflow.Part{Check: "tests", Result: workflow.CheckFailed})},
 		{"anyone: git clean and git ahead", part(workflow.Part{All: []workflow.Part{clean, ahead}})},
-		{"anyone: (git clean and git ahead) or a.json", part(workflow.Part{Any: []workflow.Part{{All: []workflow.Part{clean, ahead}}, {File: "a.json"}}})},
+		{"anyone: (git clean and git ahead) or a.json",
+			part(workflow.Part{Any: []workflow.Part{{All: []workflow.Part{clean, ahead}}, {File: "a.json"}}})},
 	}
 	for _, test := range tests {
 		if got := terms(test.t); got != test.want {
@@ -41,7 +44,9 @@ func TestATransitionIsSaidInShort(t *testing.T) {
 
 func TestLengthsOfTimeAreShort(t *testing.T) {
 	t.Parallel()
-	for want, d := range map[string]time.Duration{"6h": 6 * time.Hour, "1h30m": 90 * time.Minute, "45m": 45 * time.Minute, "30s": 30 * time.Second, "1m30s": 90 * time.Second, "10m": 10 * time.Minute, "1h0m5s": time.Hour + 5*time.Second} {
+	for want, d := range map[string]time.Duration{"6h": 6 * time.Hour, "1h30m": 90 * time.Minute,
+		"45m": 45 * time.Minute, "30s": 30 * time.Second, "1m30s": 90 * time.Second, "10m": 10 * time.Minute,
+		"1h0m5s": time.Hour + 5*time.Second} {
 		if got := length(d); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -56,7 +61,8 @@ func edgesOf(p picture) []string {
 		if e.auto {
 			arrow = "-->"
 		}
-		out = append(out, fmt.Sprintf("%s %s %s: %s", p.nodes[e.from].text, arrow, p.nodes[e.to].text, strings.Join(e.labels, " | ")))
+		out = append(out, fmt.Sprintf("%s %s %s: %s", p.nodes[e.from].text, arrow, p.nodes[e.to].text,
+			strings.Join(e.labels, " | ")))
 	}
 	return out
 }
@@ -84,10 +90,12 @@ func TestAPictureShowsEveryWayOnce(t *testing.T) {
 	d.Exit.Rules = []workflow.Rule{
 		{Status: "a", Action: workflow.ActionCrash, StuckAfter: 1, Then: "b"},
 		{Status: "a", Action: workflow.ActionMarkDead},
-		{Status: "b", HasArtifact: &workflow.Part{File: "x"}, ThenWhen: []workflow.Branch{{When: []workflow.Guard{{Field: "n", Op: "<", Value: 2}}, Then: "c"}}},
+		{Status: "b", HasArtifact: &workflow.Part{File: "x"}, ThenWhen: []workflow.Branch{
+			{When: []workflow.Guard{{Field: "n", Op: "<", Value: 2}}, Then: "c"}}},
 	}
 	want := []string{
-		"any state -> end: all", "any state but h -> end: most", "a, b, c and 2 more -> end: some", "a, b, c -> end: three",
+		"any state -> end: all", "any state but h -> end: most", "a, b, c and 2 more -> end: some",
+		"a, b, c -> end: three",
 		"a -> b: two | again", "c -> b: two", "b -> previous: back",
 		"a --> b: 1 crash", "b --> c: agent ends: x, n < 2 | after 6h",
 	}

@@ -37,18 +37,28 @@ func TestArgv(t *testing.T) {
 		values                        map[string]string
 		want                          []string
 	}{
-		{"a group whose placeholder has a value is there", full, task.RoleWorker, task.PermissionsFull, map[string]string{harness.Effort: "high", harness.Worktree: "/w", harness.Prompt: "p"}, []string{"agent", "--effort", "high", "--dir=/w", "p"}},
-		{"a group whose placeholder is empty is left out", full, task.RoleWorker, task.PermissionsFull, map[string]string{harness.Effort: "", harness.Worktree: "/w", harness.Prompt: "p"}, []string{"agent", "--dir=/w", "p"}},
-		{"a group whose placeholder is not given is left out", full, task.RoleWorker, task.PermissionsFull, map[string]string{harness.Worktree: "/w", harness.Prompt: "p"}, []string{"agent", "--dir=/w", "p"}},
-		{"the prompt is kept exactly", full, task.RoleWorker, task.PermissionsReduced, map[string]string{harness.Effort: "high", harness.Prompt: odd}, []string{"agent", "--careful", odd}},
-		{"reduced falls back to command", full, task.RoleReviewer, task.PermissionsReduced, map[string]string{harness.Prompt: "p"}, []string{"critic", "p"}},
-		{"the reviewer falls back to the worker", short, task.RoleReviewer, task.PermissionsReduced, map[string]string{harness.Prompt: "p"}, []string{"agent", "p"}},
-		{"another role is launched as the worker is", full, "cto", task.PermissionsReduced, map[string]string{harness.Prompt: "p"}, []string{"agent", "--careful", "p"}},
+		{"a group whose placeholder has a value is there", full, task.RoleWorker, task.PermissionsFull,
+			map[string]string{harness.Effort: "high", harness.Worktree: "/w", harness.Prompt: "p"}, []string{
+				"agent", "--effort", "high", "--dir=/w", "p"}},
+		{"a group whose placeholder is empty is left out", full, task.RoleWorker, task.PermissionsFull,
+			map[string]string{harness.Effort: "", harness.Worktree: "/w", harness.Prompt: "p"}, []string{
+				"agent", "--dir=/w", "p"}},
+		{"a group whose placeholder is not given is left out", full, task.RoleWorker, task.PermissionsFull,
+			map[string]string{harness.Worktree: "/w", harness.Prompt: "p"}, []string{"agent", "--dir=/w", "p"}},
+		{"the prompt is kept exactly", full, task.RoleWorker, task.PermissionsReduced, map[string]string{
+			harness.Effort: "high", harness.Prompt: odd}, []string{"agent", "--careful", odd}},
+		{"reduced falls back to command", full, task.RoleReviewer, task.PermissionsReduced, map[string]string{
+			harness.Prompt: "p"}, []string{"critic", "p"}},
+		{"the reviewer falls back to the worker", short, task.RoleReviewer, task.PermissionsReduced,
+			map[string]string{harness.Prompt: "p"}, []string{"agent", "p"}},
+		{"another role is launched as the worker is", full, "cto", task.PermissionsReduced, map[string]string{
+			harness.Prompt: "p"}, []string{"agent", "--careful", "p"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := parse(t, test.file).Argv(test.role, test.permissions, test.values); !slices.Equal(got, test.want) {
+			if got := parse(t, test.file).Argv(test.role, test.permissions, test.values); !slices.Equal(got,
+				test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -65,13 +75,19 @@ func TestAFileOfThreeLinesIsEnough(t *testing.T) {
 func TestMistakesInAHarnessAreToldAtTheirPlace(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{
-		{"unknown placeholder", "name: x\nworker:\n  command: [agent, \"{promt}\"]\n", `h.yml:3:20: found the unknown placeholder "{promt}" in command, expected one of "prompt", "prompt_file", "worktree", "task_dir", "home", "branch", "effort", "session_id"; did you mean "prompt"? [placeholder]`},
+		{"unknown placeholder", "name: x\nworker:\n  command: [agent, \"{promt}\"]\n",
+			`h.yml:3:20: found the unknown placeholder "{promt}" in command, expected one of "prompt", "prompt_file", "worktree", "task_dir", "home", "branch", "effort", "session_id"; did you mean "prompt"? [placeholder]`},
 		{"no worker", "name: x\n", `h.yml:1:1: found no "worker" in the harness, expected it [missing-key]`},
-		{"empty command", "name: x\nworker:\n  command: []\n", `h.yml:3:12: found no program in command, expected a list that begins with one [command]`},
-		{"command begins with a group", "name: x\nworker:\n  command: [[agent]]\n", `h.yml:3:12: found no program in command, expected a list that begins with one [command]`},
-		{"file outside the worktree", short + "files:\n  - path: ../x\n    content: y\n", `h.yml:5:5: found the path "../x", expected one inside the worktree [value]`},
-		{"bad pattern", short + "ready: '('\n", "h.yml:4:8: found \"(\" as ready, expected a regular expression: error parsing regexp: missing closing ): `(` [pattern]"},
-		{"variable of two lines", short + "env:\n  A: \"x\\ny\"\n", `h.yml:5:6: found "x\ny" as a variable, expected one line [value]`},
+		{"empty command", "name: x\nworker:\n  command: []\n",
+			`h.yml:3:12: found no program in command, expected a list that begins with one [command]`},
+		{"command begins with a group", "name: x\nworker:\n  command: [[agent]]\n",
+			`h.yml:3:12: found no program in command, expected a list that begins with one [command]`},
+		{"file outside the worktree", short + "files:\n  - path: ../x\n    content: y\n",
+			`h.yml:5:5: found the path "../x", expected one inside the worktree [value]`},
+		{"bad pattern", short + "ready: '('\n", "h.yml:4:8: found \"(\" as ready, expected a regular " +
+			"expression: error parsing regexp: missing closing ): `(` [pattern]"},
+		{"variable of two lines", short + "env:\n  A: \"x\\ny\"\n",
+			`h.yml:5:6: found "x\ny" as a variable, expected one line [value]`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -89,7 +105,8 @@ func TestNoFlagOfAShippedHarnessSwallowsThePrompt(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("found no harnesses (%v)", err)
 	}
-	several := []string{"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--add-dir", "--include-directories"}
+	several := []string{"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools",
+		"--add-dir", "--include-directories"}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {

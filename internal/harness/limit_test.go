@@ -19,7 +19,8 @@ func TestTheLineThatTellsOfALimitIsFoundAmongTheLastOnes(t *testing.T) {
 			"You've hit your session limit\n" + strings.Repeat("work\n", 20):                     "",
 			"": "",
 		},
-		"codex":  {"■ You've hit your usage limit. Upgrade to Pro or try again in 4 days.\n\n›\n": "You've hit your usage limit. Upgrade to Pro or try again in 4 days."},
+		"codex": {
+			"■ You've hit your usage limit. Upgrade to Pro or try again in 4 days.\n\n›\n": "You've hit your usage limit. Upgrade to Pro or try again in 4 days."},
 		"gemini": {"│ Usage limit reached for gemini-2.5-pro.  │\n": "Usage limit reached for gemini-2.5-pro."},
 		"pi":     {"You've hit your usage limit.\n": ""},
 	} {

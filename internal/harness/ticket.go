@@ -2,8 +2,9 @@ package harness
 
 import "slices"
 
-// Ticket is what launching one agent takes besides the environment that is kept for its task. It is handed over in a file that only
-// its owner can read, because it holds the seat's secret: never in an argument, never in the terminal session's environment.
+// Ticket is what launching one agent takes besides the environment that is kept for its task. It is handed over
+// in a file that only its owner can read, because it holds the seat's secret: never in an argument, never in the
+// terminal session's environment.
 type Ticket struct {
 	Home  string   `json:"home"` // whose terminal server keeps the environment to start from,
 	Task  string   `json:"task"` // and the name that it is kept under
@@ -23,16 +24,18 @@ type Note struct {
 	At        string `json:"at"`
 }
 
-// OfTerminal reports whether a variable describes the terminal: it comes from the one that a program runs on, and not from the process that requested it.
+// OfTerminal reports whether a variable describes the terminal: it comes from the one that a program runs on, and
+// not from the process that requested it.
 func OfTerminal(name string) bool {
 	return isOneOf(name, []string{"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION"})
 }
 
-// ofServer reports whether a variable leads to the terminal server: an agent that has it would be taken for a person's own window there.
+// ofServer reports whether a variable leads to the terminal server: an agent that has it would be taken for a
+// person's own window there.
 func ofServer(name string) bool { return name == "TMUX" || name == "TMUX_PANE" }
 
-// Environment is what the agent gets, told from what is kept for its task and from the environment of the pane that it runs in.
-// Where nothing is kept it is that of the pane.
+// Environment is what the agent gets, told from what is kept for its task and from the environment of the pane
+// that it runs in. Where nothing is kept it is that of the pane.
 func (t Ticket) Environment(kept, pane []string) []string {
 	base := pane
 	if len(kept) > 0 {
@@ -47,9 +50,10 @@ func (t Ticket) Environment(kept, pane []string) []string {
 	return Layer(env, []string{"PATH=" + path})
 }
 
-// Layer lays environments over each other; of a variable that several have, the last one counts. It is the one place where a task's
-// environment is put together, from the lowest layer to the highest: the person's that is kept for the task, what the person has set
-// for every task, what the harness's file sets, what was set for this task alone, and what tells a program where it is.
+// Layer lays environments over each other; of a variable that several have, the last one counts. It is the one
+// place where a task's environment is put together, from the lowest layer to the highest: the person's that is
+// kept for the task, what the person has set for every task, what the harness's file sets, what was set for this
+// task alone, and what tells a program where it is.
 func Layer(layers ...[]string) []string {
 	at := map[string]int{}
 	var out []string

@@ -17,16 +17,28 @@ func TestEnvironment(t *testing.T) {
 		pane   []string
 		want   []string
 	}{
-		{"where nothing is kept it is the pane's, which leads nowhere", harness.Ticket{Path: "/o"}, nil, pane, []string{"TERM=tmux", "HOME=/pane", "PATH=/o:/pane/bin", "ONLY=pane"}},
-		{"with one that is kept, only the terminal comes from the pane", harness.Ticket{Path: "/o"}, []string{"HOME=/own", "TERM=dumb", "PATH=/own/bin", "TERM_PROGRAM=x", "TMUX=/mine", "TMUX_PANE=%9"}, pane, []string{"HOME=/own", "PATH=/o:/own/bin", "TERM=tmux"}},
-		{"what is set lies over it", harness.Ticket{Path: "/o", Set: []string{"HOME=/set", "NEW=a=b"}}, nil, pane, []string{"TERM=tmux", "HOME=/set", "PATH=/o:/pane/bin", "ONLY=pane", "NEW=a=b"}},
-		{"what is set lies over what is kept", harness.Ticket{Path: "/o", Set: []string{"HOME=/set", "PATH=/set/bin"}}, []string{"HOME=/own", "PATH=/own/bin"}, nil, []string{"HOME=/set", "PATH=/o:/set/bin"}},
-		{"what is unset is gone", harness.Ticket{Path: "/o", Unset: []string{"ONLY", "NONE"}}, nil, pane, []string{"TERM=tmux", "HOME=/pane", "PATH=/o:/pane/bin"}},
-		{"what is unset is gone from what is kept", harness.Ticket{Path: "/o", Unset: []string{"ONLY"}}, []string{"ONLY=kept", "PATH=/p"}, nil, []string{"PATH=/o:/p"}},
-		{"what is unset and set is there once", harness.Ticket{Path: "/o", Unset: []string{"ONLY"}, Set: []string{"ONLY=set"}}, nil, pane, []string{"TERM=tmux", "HOME=/pane", "PATH=/o:/pane/bin", "ONLY=set"}},
-		{"a variable that is given twice is there once", harness.Ticket{Path: "/o"}, nil, []string{"A=1", "PATH=/a", "A=2"}, []string{"A=2", "PATH=/o:/a"}},
-		{"without a PATH there is no empty element in it", harness.Ticket{Path: "/o"}, nil, []string{"A=1"}, []string{"A=1", "PATH=/o"}},
-		{"a value with lines and equal signs stays whole", harness.Ticket{Path: "/o"}, []string{"KEY=a\nb=c\n", "PATH=/p"}, nil, []string{"KEY=a\nb=c\n", "PATH=/o:/p"}},
+		{"where nothing is kept it is the pane's, which leads nowhere", harness.Ticket{Path: "/o"}, nil, pane,
+			[]string{"TERM=tmux", "HOME=/pane", "PATH=/o:/pane/bin", "ONLY=pane"}},
+		{"with one that is kept, only the terminal comes from the pane", harness.Ticket{Path: "/o"}, []string{
+			"HOME=/own", "TERM=dumb", "PATH=/own/bin", "TERM_PROGRAM=x", "TMUX=/mine", "TMUX_PANE=%9"}, pane,
+			[]string{"HOME=/own", "PATH=/o:/own/bin", "TERM=tmux"}},
+		{"what is set lies over it", harness.Ticket{Path: "/o", Set: []string{"HOME=/set", "NEW=a=b"}}, nil, pane,
+			[]string{"TERM=tmux", "HOME=/set", "PATH=/o:/pane/bin", "ONLY=pane", "NEW=a=b"}},
+		{"what is set lies over what is kept", harness.Ticket{
+			Path: "/o", Set: []string{"HOME=/set", "PATH=/set/bin"}}, []string{"HOME=/own", "PATH=/own/bin"}, nil,
+			[]string{"HOME=/set", "PATH=/o:/set/bin"}},
+		{"what is unset is gone", harness.Ticket{Path: "/o", Unset: []string{"ONLY", "NONE"}}, nil, pane,
+			[]string{"TERM=tmux", "HOME=/pane", "PATH=/o:/pane/bin"}},
+		{"what is unset is gone from what is kept", harness.Ticket{Path: "/o", Unset: []string{"ONLY"}}, []string{
+			"ONLY=kept", "PATH=/p"}, nil, []string{"PATH=/o:/p"}},
+		{"what is unset and set is there once", harness.Ticket{Path: "/o", Unset: []string{"ONLY"}, Set: []string{
+			"ONLY=set"}}, nil, pane, []string{"TERM=tmux", "HOME=/pane", "PATH=/o:/pane/bin", "ONLY=set"}},
+		{"a variable that is given twice is there once", harness.Ticket{Path: "/o"}, nil, []string{
+			"A=1", "PATH=/a", "A=2"}, []string{"A=2", "PATH=/o:/a"}},
+		{"without a PATH there is no empty element in it", harness.Ticket{Path: "/o"}, nil, []string{"A=1"},
+			[]string{"A=1", "PATH=/o"}},
+		{"a value with lines and equal signs stays whole", harness.Ticket{Path: "/o"}, []string{
+			"KEY=a\nb=c\n", "PATH=/p"}, nil, []string{"KEY=a\nb=c\n", "PATH=/o:/p"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

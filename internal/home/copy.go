@@ -35,10 +35,13 @@ func (h *Home) CopyWorkflow(name, from string) (*workflow.Definition, Listed, er
 		err = h.sound(path, text, name)
 	}
 	if err != nil {
-		return nil, Listed{}, fmt.Errorf("cannot copy the workflow %q: %w; write %q to a file and change the name there", from, err, "orange workflow show "+from)
+		return nil, Listed{}, fmt.Errorf(
+			"cannot copy the workflow %q: %w; write %q to a file and change the name there", from, err,
+			"orange workflow show "+from)
 	}
 	if err := writeNew(path, text); errors.Is(err, fs.ErrExist) {
-		return nil, Listed{}, task.Notef(task.ErrUsage, "cannot make the workflow %q: there is a file %q already; edit that, or choose another name", name, path)
+		return nil, Listed{}, task.Notef(task.ErrUsage,
+			"cannot make the workflow %q: there is a file %q already; edit that, or choose another name", name, path)
 	} else if err != nil {
 		return nil, Listed{}, fmt.Errorf("cannot make the workflow %q: %w", name, err)
 	}

@@ -16,7 +16,8 @@ func TestACopyOfAWorkflowDiffersInItsNameAlone(t *testing.T) {
 	with := func(line string) string { return strings.Replace(plain, "name: default", line, 1) }
 	tests := []struct{ name, text, line, want string }{
 		{"mine", plain, "name: default", "name: mine"},
-		{"mine", with("name: other   # why it is called so"), "name: other   # why it is called so", "name: mine   # why it is called so"},
+		{"mine", with("name: other   # why it is called so"), "name: other   # why it is called so",
+			"name: mine   # why it is called so"},
 		{"mine", with(`name: "other" # x`), `name: "other" # x`, "name: mine # x"},
 		{"mine", with("name: 'other'"), "name: 'other'", "name: mine"},
 		{"mine", with("\"name\" :  other\r"), "\"name\" :  other\r", "\"name\" :  mine\r"},
@@ -71,7 +72,8 @@ func TestACopyIsMadeOnlyWhereItStandsForItself(t *testing.T) {
 			}
 			files, err := os.ReadDir(h.WorkflowFolder())
 			must(t, err)
-			if text, err := os.ReadFile(filepath.Join(h.WorkflowFolder(), "source.yml")); err != nil || string(text) != test.source || len(files) != 1 {
+			if text, err := os.ReadFile(filepath.Join(h.WorkflowFolder(), "source.yml")); err != nil ||
+				string(text) != test.source || len(files) != 1 {
 				t.Errorf("the folder is not as it was: %v, %v", files, err)
 			}
 		})
@@ -87,7 +89,8 @@ func TestAFileThatCannotBeReadHidesNoOther(t *testing.T) {
 	if _, _, err := h.FindWorkflow("folder"); err == nil || errors.Is(err, task.ErrNotFound) {
 		t.Errorf("got %v, expected why it cannot be read", err)
 	}
-	if _, err := h.Pinned(t.Context(), task.WorkflowRef{Name: "x", Digest: "nowhere"}); err == nil || errors.Is(err, task.ErrNotFound) {
+	if _, err := h.Pinned(t.Context(), task.WorkflowRef{Name: "x", Digest: "nowhere"}); err == nil ||
+		errors.Is(err, task.ErrNotFound) {
 		t.Errorf("got %v, expected that it could not be looked for", err)
 	}
 }

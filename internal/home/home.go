@@ -44,7 +44,8 @@ type Home struct {
 	Locker    Locker
 
 	Check func(def *workflow.Definition, most int) explore.Report // proves a workflow; explore.Check where it is nil
-	Warn  func(text string)                                       // shows a warning to the person; nil for a background process
+	// shows a warning to the person; nil for a background process
+	Warn func(text string)
 
 	pinned sync.Map // of *workflow.Definition by digest: a text that a digest names never changes
 	proved sync.Map // of verdicts by digest
@@ -143,11 +144,13 @@ func (h *Home) FindWorkflow(name string) (*workflow.Definition, Listed, error) {
 		}
 		names = append(names, l.Name)
 	}
-	return nil, Listed{}, task.Notef(task.ErrNotFound, "cannot find the workflow %q: %s", name, yaml.Expected(name, names))
+	return nil, Listed{}, task.Notef(task.ErrNotFound, "cannot find the workflow %q: %s", name,
+		yaml.Expected(name, names))
 }
 
 // Named is the workflow of that name as it is now, kept for the tasks that it will be pinned by.
-// One that does not keep what is proved of every workflow is a task.ErrUsage, and one with another name than its file's a yaml.Problems.
+// One that does not keep what is proved of every workflow is a task.ErrUsage, and one with another name than its
+// file's a yaml.Problems.
 func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, error) {
 	def, listed, err := h.FindWorkflow(name)
 	if err != nil {
@@ -170,8 +173,8 @@ func (h *Home) Named(ctx context.Context, name string) (*workflow.Definition, er
 	return def, nil
 }
 
-// Pinned is the very workflow that a task was created under, regardless of what its file contains now. It is parsed once.
-// A text that is not the one with the digest is never used.
+// Pinned is the very workflow that a task was created under, regardless of what its file contains now. It is
+// parsed once. A text that is not the one with the digest is never used.
 func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
 	if known, there := h.pinned.Load(ref.Digest); there {
 		return known.(*workflow.Definition), nil
@@ -184,8 +187,10 @@ func (h *Home) Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Defi
 		return nil, err
 	}
 	if found := digestOf(text); found != ref.Digest {
-		return nil, fmt.Errorf("cannot use the workflow %q with the digest %q, to which tasks are pinned: found a text with the digest %q on record: "+
-			"the database was changed by other hands; bring orange.db back from a backup, or move it away and run %q, which takes the copy at %q",
+		return nil, fmt.Errorf("cannot use the workflow %q with the digest %q, to which tasks are pinned: "+
+			"found a text with the digest %q on record: "+
+			"the database was changed by other hands; bring orange.db back from a backup, or move it away and "+
+			"run %q, which takes the copy at %q",
 			ref.Name, ref.Digest, found, "orange doctor --rebuild", h.Kept(ref.Digest))
 	}
 	def, err := h.ParseWorkflow(ref.Name+".yml", text)
@@ -209,22 +214,25 @@ func (h *Home) Harness(name string) (*harness.Harness, error) {
 			}
 			one, err := harness.Parse(f.Source, f.Text)
 			if err == nil && one.Name != name {
-				err = task.Notef(task.ErrUsage, "%s:1:1: found the name %q, expected %q as the file is called", f.Source, one.Name, name)
+				err = task.Notef(task.ErrUsage, "%s:1:1: found the name %q, expected %q as the file is called",
+					f.Source, one.Name, name)
 			}
 			return one, err
 		}
 		names = append(names, f.Name)
 	}
-	return nil, task.Notef(task.ErrUsage, "cannot use the harness %q: it is not known, %s", name, yaml.Expected(name, names))
+	return nil, task.Notef(task.ErrUsage, "cannot use the harness %q: it is not known, %s", name,
+		yaml.Expected(name, names))
 }
 
 // Config is what a person prefers; config.yml may leave out anything.
 type Config struct {
 	Harness       string
 	ReviewHarness string
-	TmuxConfig    string        // a tmux configuration file whose keys are wanted in sessions
-	Notify        []string      // a program with its arguments that tells the person something; {message} and {task} are put in
-	StalledAfter  time.Duration // how long an agent may do nothing before its task is marked; 0 where nothing is said
+	TmuxConfig    string // a tmux configuration file whose keys are wanted in sessions
+	// a program with its arguments that tells the person something; {message} and {task} are put in
+	Notify       []string
+	StalledAfter time.Duration // how long an agent may do nothing before its task is marked; 0 where nothing is said
 }
 
 // argv is a program with its arguments.

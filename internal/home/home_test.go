@@ -42,7 +42,8 @@ func newHome(t *testing.T) *home.Home {
 	t.Helper()
 	dir := t.TempDir()
 	return &home.Home{
-		Dir: dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files, Keeper: keeper{}, Locker: mirror.Files{Home: dir},
+		Dir: dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
+		Keeper: keeper{}, Locker: mirror.Files{Home: dir},
 	}
 }
 
@@ -81,7 +82,8 @@ func TestProjects_areReadAsTheyWereWritten(t *testing.T) {
 	if all, err := h.Projects(); err != nil || len(all) != 0 {
 		t.Errorf("before the first: %v, %v", all, err)
 	}
-	zoo := task.Project{Name: "zoo ünï \"x\"", Path: "/a b", DefaultBranch: "main", PoolSize: 3, Workflow: "mine", Timeouts: map[string]string{"dig": "6h", "rest": "none"}}
+	zoo := task.Project{Name: "zoo ünï \"x\"", Path: "/a b", DefaultBranch: "main", PoolSize: 3, Workflow: "mine",
+		Timeouts: map[string]string{"dig": "6h", "rest": "none"}}
 	must(t, h.AddProject(t.Context(), zoo))
 	must(t, h.AddProject(t.Context(), task.Project{Name: "ant", Path: "/c", DefaultBranch: "trunk"}))
 	must(t, h.AddProject(t.Context(), zoo)) // again is no error
@@ -108,10 +110,13 @@ func TestProjects_areReadAsTheyWereWritten(t *testing.T) {
 func TestProjects_haveTheKeysThatPeopleWrite(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	write(t, h, "projects.json", `[{"name": "coffee", "path": "/w/coffee", "default_branch": "trunk", "pool_size": 3, "workflow": "minimal"}]`)
+	write(t, h, "projects.json",
+		`[{"name": "coffee", "path": "/w/coffee", "default_branch": "trunk", "pool_size": 3, "workflow": "minimal"}]`)
 	all, err := h.Projects()
 	must(t, err)
-	if want := []task.Project{{Name: "coffee", Path: "/w/coffee", DefaultBranch: "trunk", PoolSize: 3, Workflow: "minimal"}}; !reflect.DeepEqual(all, want) {
+	if want := []task.Project{
+		{Name: "coffee", Path: "/w/coffee", DefaultBranch: "trunk", PoolSize: 3,
+			Workflow: "minimal"}}; !reflect.DeepEqual(all, want) {
 		t.Errorf("the projects are %+v, want %+v", all, want)
 	}
 }
@@ -120,7 +125,8 @@ func TestProjects_ofUnknownNamesAreNotFound(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	_, err := h.Project("nobody")
-	for _, err := range []error{err, h.UpdateProject(t.Context(), task.Project{Name: "nobody"}), h.RemoveProject(t.Context(), "nobody")} {
+	for _, err := range []error{err, h.UpdateProject(t.Context(), task.Project{Name: "nobody"}),
+		h.RemoveProject(t.Context(), "nobody")} {
 		if !errors.Is(err, task.ErrNotFound) {
 			t.Errorf("the error is %v", err)
 		}
@@ -155,7 +161,8 @@ func TestChangeProjects_byManyAtOnceLosesNobody(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			if err := h.AddProject(t.Context(), task.Project{Name: fmt.Sprint("p", i), Path: fmt.Sprint("/", i)}); err != nil {
+			if err := h.AddProject(t.Context(), task.Project{
+				Name: fmt.Sprint("p", i), Path: fmt.Sprint("/", i)}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -186,7 +193,8 @@ func TestProjects_ofABrokenFileAreAnErrorAndTheFileStays(t *testing.T) {
 func TestCheckName_takesOnlyWhatCanBePartOfAFolderName(t *testing.T) {
 	t.Parallel()
 	good := []string{"a", "garden", "my garden", "ünï", "v1.2", "a--b", "x:y", "a\\b", strings.Repeat("x", 100)}
-	bad := []string{"", " ", " a", "a ", "\ta", ".", "..", ".git", "-x", "a/b", "/", "a\nb", "a\x00b", "a\x7fb", "\xff", strings.Repeat("x", 101)}
+	bad := []string{"", " ", " a", "a ", "\ta", ".", "..", ".git", "-x", "a/b", "/", "a\nb", "a\x00b", "a\x7fb",
+		"\xff", strings.Repeat("x", 101)}
 	for _, name := range good {
 		if err := home.CheckName(name); err != nil {
 			t.Errorf("%q is refused: %v", name, err)
@@ -211,7 +219,8 @@ func TestAWorkflowOfTheUsers_hidesTheOneThatShips(t *testing.T) {
 	def, after, err := h.FindWorkflow("default")
 	must(t, err)
 	if before.Hides || before.Source != "built in" || !after.Hides || after.Source != own || def.Version != 7 {
-		t.Errorf("before %v %q, after %v %q, version %d", before.Hides, before.Source, after.Hides, after.Source, def.Version)
+		t.Errorf("before %v %q, after %v %q, version %d", before.Hides, before.Source, after.Hides, after.Source,
+			def.Version)
 	}
 	all, err := h.ListWorkflows()
 	must(t, err)
@@ -286,9 +295,10 @@ func TestConfig_mayLeaveOutAnything(t *testing.T) {
 		text string
 		want home.Config
 	}{
-		"no file":    {"", home.Config{}},
-		"one value":  {"harness: codex\n", home.Config{Harness: "codex"}},
-		"all values": {"tmux_config: /t\nreview_harness: pi\nharness: codex\n", home.Config{Harness: "codex", ReviewHarness: "pi", TmuxConfig: "/t"}},
+		"no file":   {"", home.Config{}},
+		"one value": {"harness: codex\n", home.Config{Harness: "codex"}},
+		"all values": {"tmux_config: /t\nreview_harness: pi\nharness: codex\n", home.Config{
+			Harness: "codex", ReviewHarness: "pi", TmuxConfig: "/t"}},
 		"what the monitor does": {"notify: [tell, \"{message}\"]\nstalled_after: 1h30m\n", home.Config{
 			Notify: []string{"tell", "{message}"}, StalledAfter: 90 * time.Minute,
 		}},
@@ -307,7 +317,8 @@ func TestConfig_mayLeaveOutAnything(t *testing.T) {
 func TestConfig_thatIsWrongIsAnErrorWithItsPlace(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
-		"harness: codex\nharnes: pi\n": "config.yml:2:1", "harness: [a]\n": "config.yml:1:10", "stalled_after: soon\n": "config.yml:1:16", "a: b: c\n": "config.yml:1", "- x\n": "config.yml:1:1",
+		"harness: codex\nharnes: pi\n": "config.yml:2:1", "harness: [a]\n": "config.yml:1:10",
+		"stalled_after: soon\n": "config.yml:1:16", "a: b: c\n": "config.yml:1", "- x\n": "config.yml:1:1",
 	}
 	for text, says := range tests {
 		h := newHome(t)
@@ -320,7 +331,8 @@ func TestConfig_thatIsWrongIsAnErrorWithItsPlace(t *testing.T) {
 func TestFilesThatShip_mayBeAnyFileSystem(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	h.Workflows = fstest.MapFS{"one.yml": {Data: []byte(strings.Replace(shipped(t), "name: default", "name: one", 1))}, "readme.md": {}}
+	h.Workflows = fstest.MapFS{
+		"one.yml": {Data: []byte(strings.Replace(shipped(t), "name: default", "name: one", 1))}, "readme.md": {}}
 	all, err := h.ListWorkflows()
 	must(t, err)
 	if len(all) != 1 || all[0].Name != "one" {

@@ -35,7 +35,8 @@ func (h *Home) keep(digest string, text []byte) error {
 	return nil
 }
 
-// keepAt writes what is known of the workflow with that digest, all of it or nothing, also while another process does the same.
+// keepAt writes what is known of the workflow with that digest, all of it or nothing, also while another process
+// does the same.
 func keepAt(path, digest string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), task.PrivateFolder); err != nil {
 		return err
@@ -100,7 +101,9 @@ func (h *Home) lost(digest string) ([]byte, error) {
 	if err := errors.Join(unread...); err != nil {
 		return nil, fmt.Errorf("look for the workflow with the digest %q: %w", digest, err)
 	}
-	return nil, task.Notef(task.ErrNotFound, "cannot find the workflow with the digest %q, in the record or among the files; put its file at %q", digest, h.Kept(digest))
+	return nil, task.Notef(task.ErrNotFound,
+		"cannot find the workflow with the digest %q, in the record or among the files; put its file at %q",
+		digest, h.Kept(digest))
 }
 
 // shipped is the workflow with that digest among those that ship, or nil.

@@ -20,7 +20,8 @@ func TestAWorkflowOfATask_isFoundAgainWhenTheRecordIsLost(t *testing.T) {
 	must(t, err)
 	_, err = h.Named(t.Context(), "own")
 	must(t, err)
-	if again, err := os.Stat(h.Kept(def.Digest)); err != nil || !os.SameFile(first, again) || !again.ModTime().Equal(first.ModTime()) {
+	if again, err := os.Stat(h.Kept(def.Digest)); err != nil || !os.SameFile(first, again) ||
+		!again.ModTime().Equal(first.ModTime()) {
 		t.Errorf("the copy was written a second time: %v", err)
 	}
 	// The person's file changes, and the record is lost.

@@ -51,7 +51,8 @@ func (h *Home) Project(name string) (task.Project, error) {
 			return p, nil
 		}
 	}
-	return task.Project{}, task.Notef(task.ErrNotFound, "there is no project %q; %q lists them", name, "orange project list")
+	return task.Project{}, task.Notef(task.ErrNotFound, "there is no project %q; %q lists them", name,
+		"orange project list")
 }
 
 // Timeouts are what a project says about how long statuses should take. One that is not registered says nothing.
@@ -138,9 +139,12 @@ func (h *Home) AddProject(ctx context.Context, p task.Project) error {
 			case have.Name == p.Name && have.Path == p.Path:
 				return all, nil
 			case strings.EqualFold(have.Name, p.Name):
-				return nil, task.Notef(task.ErrUsage, "cannot add %q as %q: that name belongs to %q; choose another with --name", p.Path, p.Name, have.Path)
+				return nil, task.Notef(task.ErrUsage,
+					"cannot add %q as %q: that name belongs to %q; choose another with --name", p.Path, p.Name,
+					have.Path)
 			case have.Path == p.Path:
-				return nil, task.Notef(task.ErrUsage, "cannot add %q as %q: it is registered as %q already", p.Path, p.Name, have.Name)
+				return nil, task.Notef(task.ErrUsage, "cannot add %q as %q: it is registered as %q already",
+					p.Path, p.Name, have.Name)
 			}
 		}
 		return append(all, p), nil

@@ -23,14 +23,15 @@ func provedNote(digest string) string {
 }
 
 func vastNote(digest string) string {
-	return fmt.Sprintf("%s: more than edition %d could follow, at most %d configurations\n", digest, explore.Edition, explore.MostAtCreation)
+	return fmt.Sprintf("%s: more than edition %d could follow, at most %d configurations\n", digest,
+		explore.Edition, explore.MostAtCreation)
 }
 
 // verdict is what is known of a workflow: a refusal, or nil.
 type verdict struct{ err error }
 
-// prove refuses a workflow that does not keep what is proved of every workflow. A text is followed once: a digest never comes to
-// name another one. Those that ship are proved before they do.
+// prove refuses a workflow that does not keep what is proved of every workflow. A text is followed once: a digest
+// never comes to name another one. Those that ship are proved before they do.
 func (h *Home) prove(def *workflow.Definition) error {
 	if known, there := h.proved.Load(def.Digest); there {
 		return known.(verdict).err
@@ -77,14 +78,16 @@ func (h *Home) check(def *workflow.Definition) explore.Report {
 // warnVast tells that nothing is known of a workflow, which is no reason to refuse it.
 func (h *Home) warnVast(def *workflow.Definition) {
 	if h.Warn != nil {
-		h.Warn(fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed while you wait; %q follows more, and says what is too much",
+		h.Warn(fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed while you "+
+			"wait; %q follows more, and says what is too much",
 			def.Name, "orange workflow check "+def.Name))
 	}
 }
 
 // refusal tells what "orange workflow check" tells.
 func refusal(def *workflow.Definition, report explore.Report) error {
-	lines := []string{fmt.Sprintf("cannot use the workflow %q: it does not keep what is proved of a workflow", def.Name)}
+	lines := []string{fmt.Sprintf("cannot use the workflow %q: it does not keep what is proved of a workflow",
+		def.Name)}
 	for _, v := range report.Refused() {
 		lines = append(lines, v.Tell(def.File))
 	}

@@ -211,11 +211,13 @@ func TestAWorkflow_withTooMuchToFollowIsWarnedOfAndFollowedOnce(t *testing.T) {
 	h.again().take(t, "default")
 	h.wantLooks(t, 1)
 	if said := *h.warned; len(said) != 2 || said[0] != said[1] ||
-		!strings.Contains(said[0], `the workflow "default" is not proved`) || !strings.Contains(said[0], `"orange workflow check default"`) {
+		!strings.Contains(said[0], `the workflow "default" is not proved`) ||
+		!strings.Contains(said[0], `"orange workflow check default"`) {
 		t.Errorf("warned of %q", said)
 	}
 	// What was found broken until there is broken.
-	write(t, h.Home, "workflows/default.yml", strings.ReplaceAll(shipped(t), "- action: release_workspace", "- {action: notify, via: desktop, message: over}"))
+	write(t, h.Home, "workflows/default.yml", strings.ReplaceAll(shipped(t), "- action: release_workspace",
+		"- {action: notify, via: desktop, message: over}"))
 	_, err := h.Named(t.Context(), "default")
 	wantError(t, err, "with its workspace, which nobody else gets then [workspace]")
 	if len(*h.warned) != 2 {

@@ -6,7 +6,8 @@ import (
 	"orange/internal/task"
 )
 
-// acquireWorkspace prepares the worktree whose lease the transition reserved. One that is on the branch already stays as it is.
+// acquireWorkspace prepares the worktree whose lease the transition reserved. One that is on the branch already
+// stays as it is.
 func (h *Hands) acquireWorkspace(ctx context.Context, job task.Job) (task.Effect, error) {
 	rescued, err := h.Workspaces.Prepare(ctx, job.Task)
 	if err != nil {

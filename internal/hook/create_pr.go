@@ -22,7 +22,8 @@ const (
 	mostTemplate = 1 << 16 // bytes
 )
 
-// createPR pushes the task's branch and opens a pull request, unless it has one that is open, or merged just as the branch stands.
+// createPR pushes the task's branch and opens a pull request, unless it has one that is open, or merged just as
+// the branch stands.
 func (h *Hands) createPR(ctx context.Context, job task.Job) (task.Effect, error) {
 	t := job.Task
 	effect, err := h.pushBranch(ctx, job)
@@ -30,7 +31,8 @@ func (h *Hands) createPR(ctx context.Context, job task.Job) (task.Effect, error)
 		return task.Effect{}, err
 	}
 	if effect.Pushed == nil {
-		return task.Effect{}, fmt.Errorf("cannot open a pull request for %q: the repository has no remote called origin; add the one on GitHub with %q",
+		return task.Effect{}, fmt.Errorf("cannot open a pull request for %q: the repository has no remote "+
+			"called origin; add the one on GitHub with %q",
 			t.Branch, "git remote add origin URL")
 	}
 	known, err := h.Forge.PullRequests(ctx, job.Project, t.Branch)
@@ -52,8 +54,8 @@ func (h *Hands) createPR(ctx context.Context, job task.Job) (task.Effect, error)
 	return withPR(effect, t, pr, "opened its pull request"), nil
 }
 
-// standing is the pull request that makes another one needless. What comes from another repository is a stranger's, who has a branch
-// of the same name, unless it has the very commit: then origin is the fork.
+// standing is the pull request that makes another one needless. What comes from another repository is a
+// stranger's, who has a branch of the same name, unless it has the very commit: then origin is the fork.
 func standing(known []task.PullRequest, commit string) (task.PullRequest, bool) {
 	for _, state := range []string{task.PROpen, task.PRMerged} {
 		for _, pr := range known {
@@ -65,17 +67,20 @@ func standing(known []task.PullRequest, commit string) (task.PullRequest, bool) 
 	return task.PullRequest{}, false
 }
 
-// withPR adds to the effect of the push what became of the pull request. The record may lack one that an attempt opened which was cut short.
+// withPR adds to the effect of the push what became of the pull request. The record may lack one that an attempt
+// opened which was cut short.
 func withPR(effect task.Effect, t task.Task, pr task.PullRequest, how string) task.Effect {
 	if t.PRURL != pr.URL {
-		effect.Events = append(effect.Events, task.Event{Type: task.PRCreated, Data: map[string]string{"url": pr.URL, "branch": t.Branch}})
+		effect.Events = append(effect.Events, task.Event{Type: task.PRCreated, Data: map[string]string{
+			"url": pr.URL, "branch": t.Branch}})
 	}
 	effect.PR = &pr
 	effect.Said = fmt.Sprintf("%s %s: %s", t.Branch, how, pr.URL)
 	return effect
 }
 
-// draft is the pull request as it is asked for: the task's summary over the repository's own template and what the worker handed over.
+// draft is the pull request as it is asked for: the task's summary over the repository's own template and what
+// the worker handed over.
 func (h *Hands) draft(ctx context.Context, job task.Job) (Draft, error) {
 	t := job.Task
 	title, _, _ := strings.Cut(strings.TrimSpace(t.Summary), "\n")
@@ -111,7 +116,8 @@ func (h *Hands) draft(ctx context.Context, job task.Job) (Draft, error) {
 	if len(parts) == 0 {
 		parts = append(parts, strings.TrimSpace(t.Summary))
 	}
-	return Draft{Branch: t.Branch, Base: job.Project.DefaultBranch, Title: title, Body: cutBody(strings.Join(parts, "\n\n") + "\n")}, nil
+	return Draft{Branch: t.Branch, Base: job.Project.DefaultBranch, Title: title,
+		Body: cutBody(strings.Join(parts, "\n\n") + "\n")}, nil
 }
 
 func cutBody(text string) string {
@@ -125,8 +131,8 @@ func cutBody(text string) string {
 	return text[:end] + "\n\n(cut here; the rest is in the task's document)\n"
 }
 
-// templateIn reads the repository's template for pull requests from the first of the four usual places that has one; empty when none has.
-// Its name may be written in any case.
+// templateIn reads the repository's template for pull requests from the first of the four usual places that has
+// one; empty when none has. Its name may be written in any case.
 func templateIn(dir string) (string, error) {
 	for _, place := range []string{".github", ".", "docs", ".github/PULL_REQUEST_TEMPLATE"} {
 		folder := filepath.Join(dir, filepath.FromSlash(place))
@@ -138,7 +144,8 @@ func templateIn(dir string) (string, error) {
 			return "", err
 		}
 		for _, entry := range entries {
-			if entry.Type().IsRegular() && strings.EqualFold(entry.Name(), "pull_request_template.md") { // a link may lead out of the repository
+			// a link may lead out of the repository
+			if entry.Type().IsRegular() && strings.EqualFold(entry.Name(), "pull_request_template.md") {
 				return readSome(filepath.Join(folder, entry.Name()), mostTemplate)
 			}
 		}

@@ -30,7 +30,8 @@ func TestPushBranch_tellsWhatOriginHasNow(t *testing.T) {
 			effect, err := hands.Perform(t.Context(), aJob(task.PushBranch, ""))
 			must(t, err)
 			wantCalls(t, p, "push fix")
-			if len(effect.Events) != tt.events || effect.Said != tt.said || (effect.Pushed != nil) != (tt.pushed != "") {
+			if len(effect.Events) != tt.events || effect.Said != tt.said ||
+				(effect.Pushed != nil) != (tt.pushed != "") {
 				t.Errorf("the effect is %+v", effect)
 			}
 			if effect.Pushed != nil && *effect.Pushed != tt.pushed {
@@ -54,7 +55,8 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 	if p.draft.Title != "mend the gate" || p.draft.Body != "## Handoff\n\nDONE: it all\n`date`\n" {
 		t.Errorf("the draft is %+v", p.draft)
 	}
-	if effect.PR == nil || effect.PR.URL != "https://github.com/a/garden/pull/1" || effect.PR.State != task.PROpen || effect.Pushed == nil {
+	if effect.PR == nil || effect.PR.URL != "https://github.com/a/garden/pull/1" ||
+		effect.PR.State != task.PROpen || effect.Pushed == nil {
 		t.Errorf("the effect is %+v", effect)
 	}
 	if last := effect.Events[len(effect.Events)-1]; last.Type != task.PRCreated || last.Data["url"] != effect.PR.URL {
@@ -80,7 +82,8 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 func TestDeleteRemoteBranch_knowsFromWhatAPullRequestWasMerged(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	p.known = []task.PullRequest{{URL: "other", State: task.PRMerged, Commit: "dead"}, {URL: "own", State: task.PRMerged, Commit: "c0ffee"}}
+	p.known = []task.PullRequest{{URL: "other", State: task.PRMerged, Commit: "dead"},
+		{URL: "own", State: task.PRMerged, Commit: "c0ffee"}}
 	job := aJob(task.DeleteRemoteBranch, "")
 	job.Task.PRURL, job.Task.PRState = "own", task.PRMerged
 	_, err := hands.Perform(t.Context(), job)
@@ -94,12 +97,16 @@ func TestCreatePR_knowsItsOwnPullRequest(t *testing.T) {
 		known []task.PullRequest
 		want  string // empty means that one is opened
 	}{
-		"open":                          {[]task.PullRequest{{URL: "1", State: task.PRClosed, Commit: "c0ffee"}, {URL: "2", State: task.PROpen, Commit: "old"}}, "2"},
-		"merged just so":                {[]task.PullRequest{{URL: "1", State: task.PRMerged, Commit: "c0ffee"}}, "1"},
-		"merged, and the work went on":  {[]task.PullRequest{{URL: "1", State: task.PRMerged, Commit: "old"}}, ""},
-		"closed":                        {[]task.PullRequest{{URL: "1", State: task.PRClosed, Commit: "c0ffee"}}, ""},
-		"a stranger's of the same name": {[]task.PullRequest{{URL: "1", State: task.PROpen, Commit: "theirs", Foreign: true}}, ""},
-		"from the fork that origin is":  {[]task.PullRequest{{URL: "1", State: task.PROpen, Commit: "c0ffee", Foreign: true}}, "1"},
+		"open": {
+			[]task.PullRequest{{URL: "1", State: task.PRClosed, Commit: "c0ffee"},
+				{URL: "2", State: task.PROpen, Commit: "old"}}, "2"},
+		"merged just so":               {[]task.PullRequest{{URL: "1", State: task.PRMerged, Commit: "c0ffee"}}, "1"},
+		"merged, and the work went on": {[]task.PullRequest{{URL: "1", State: task.PRMerged, Commit: "old"}}, ""},
+		"closed":                       {[]task.PullRequest{{URL: "1", State: task.PRClosed, Commit: "c0ffee"}}, ""},
+		"a stranger's of the same name": {
+			[]task.PullRequest{{URL: "1", State: task.PROpen, Commit: "theirs", Foreign: true}}, ""},
+		"from the fork that origin is": {
+			[]task.PullRequest{{URL: "1", State: task.PROpen, Commit: "c0ffee", Foreign: true}}, "1"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +137,8 @@ func TestCreatePR_withoutAnOriginSaysWhatToDo(t *testing.T) {
 func TestCreatePR_takesTheRepositorysTemplate(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		".github/pull_request_template.md", "PULL_REQUEST_TEMPLATE.md", "docs/Pull_Request_Template.md", ".github/PULL_REQUEST_TEMPLATE/pull_request_template.md",
+		".github/pull_request_template.md", "PULL_REQUEST_TEMPLATE.md", "docs/Pull_Request_Template.md",
+		".github/PULL_REQUEST_TEMPLATE/pull_request_template.md",
 	} {
 		hands, p := newHands(t)
 		p.tree, p.document = t.TempDir(), handedOver

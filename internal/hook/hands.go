@@ -1,8 +1,8 @@
 // Package hook performs hooks, one file a hook. Each looks first and does only what is not done yet,
 // so that a hook may be performed again after a crash.
 //
-// It owns what a hook does to sessions, workspaces and branches. It does not own when a hook is performed, nor in which order: engine does.
-// It never changes a task: what it did is handed back as a task.Effect.
+// It owns what a hook does to sessions, workspaces and branches. It does not own when a hook is performed, nor in
+// which order: engine does. It never changes a task: what it did is handed back as a task.Effect.
 package hook
 
 import (
@@ -76,14 +76,17 @@ type View struct {
 
 // Workspaces is the pool of worktrees.
 type Workspaces interface {
-	// Prepare, and Release below, answer the refs of what was kept, and in words what was taken back of the worktree's own git configuration.
+	// Prepare, and Release below, answer the refs of what was kept, and in words what was taken back of the
+	// worktree's own git configuration.
 	Prepare(ctx context.Context, t task.Task) (rescued []string, err error)
 	View(ctx context.Context, t task.Task) (View, error)
 	Equip(ctx context.Context, t task.Task, files []harness.File, exclude []string) error
 	Release(ctx context.Context, t task.Task) (rescued []string, err error)
-	// DeleteRemoteBranch deletes what is merged. landed is the commit that a pull request was merged from; empty where none was.
+	// DeleteRemoteBranch deletes what is merged. landed is the commit that a pull request was merged from; empty
+	// where none was.
 	DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error)
-	// Push brings the task's branch to origin and answers its commit; empty where there is no origin. moved says whether origin had another one.
+	// Push brings the task's branch to origin and answers its commit; empty where there is no origin. moved says
+	// whether origin had another one.
 	Push(ctx context.Context, t task.Task) (commit string, moved bool, err error)
 }
 
@@ -132,7 +135,8 @@ type Setup interface {
 	TaskDir(t task.Task) string
 	// Document is the task's document as it stands.
 	Document(t task.Task) ([]byte, error)
-	// Environment is what the task's programs and agents run in; from then on it is kept for the task while that has a workspace.
+	// Environment is what the task's programs and agents run in; from then on it is kept for the task while that
+	// has a workspace.
 	Environment(ctx context.Context, t task.Task) ([]string, error)
 }
 
@@ -194,7 +198,8 @@ func (h *Hands) Perform(ctx context.Context, job task.Job) (task.Effect, error) 
 		return h.runCommand(ctx, job)
 	}
 	// A newer program may have queued what this one does not know: that is a failure, never a skip in silence.
-	return task.Effect{}, fmt.Errorf("cannot perform the hook %q: this orange does not know it; use the one that queued it", job.Hook.Action)
+	return task.Effect{}, fmt.Errorf("cannot perform the hook %q: this orange does not know it; use the one "+
+		"that queued it", job.Hook.Action)
 }
 
 // own lists the panes of the job's task.

@@ -55,7 +55,8 @@ func (p *ports) Start(_ context.Context, s hook.Start) (hook.Pane, error) {
 		return hook.Pane{}, err
 	}
 	p.last = s
-	pane := hook.Pane{Session: s.Session, SessionID: "$1", WindowID: "@" + s.Hook, ID: "%" + s.Hook, PID: 100, Task: s.Task, Role: s.Role, Hook: s.Hook, Seat: s.Seat}
+	pane := hook.Pane{Session: s.Session, SessionID: "$1", WindowID: "@" + s.Hook, ID: "%" + s.Hook, PID: 100,
+		Task: s.Task, Role: s.Role, Hook: s.Hook, Seat: s.Seat}
 	p.panes = append(p.panes, pane)
 	return pane, nil
 }
@@ -131,7 +132,8 @@ func (p *ports) PullRequests(_ context.Context, project task.Project, branch str
 
 func (p *ports) Open(_ context.Context, project task.Project, d hook.Draft) (task.PullRequest, error) {
 	p.draft = d
-	return task.PullRequest{URL: "https://github.com/a/garden/pull/1", State: task.PROpen}, p.note("open %s %s %s", project.Name, d.Branch, d.Base)
+	return task.PullRequest{URL: "https://github.com/a/garden/pull/1", State: task.PROpen},
+		p.note("open %s %s %s", project.Name, d.Branch, d.Base)
 }
 
 func (p *ports) Run(_ context.Context, program hook.Program) (hook.Ended, error) {
@@ -170,9 +172,11 @@ func newHands(t *testing.T) (*hook.Hands, *ports) {
 	t.Helper()
 	dir := t.TempDir()
 	p := &ports{
-		home: dir, fails: map[string]error{}, alive: map[int]bool{}, taskDir: filepath.Join(dir, "tasks", "garden", "abc"),
-		programs: map[string]bool{"claude-program": true, "codex-program": true, "notify-send": true, "osascript": true},
-		tree:     "/work/tree", pushed: "c0ffee",
+		home: dir, fails: map[string]error{}, alive: map[int]bool{},
+		taskDir: filepath.Join(dir, "tasks", "garden", "abc"),
+		programs: map[string]bool{"claude-program": true, "codex-program": true, "notify-send": true,
+			"osascript": true},
+		tree: "/work/tree", pushed: "c0ffee",
 	}
 	return &hook.Hands{
 		Sessions: p, Processes: p, Workspaces: p, Setup: p, Waiting: p, Next: p, Forge: p, Programs: p, System: "linux",
@@ -183,8 +187,10 @@ func newHands(t *testing.T) (*hook.Hands, *ports) {
 func aJob(action, role string) task.Job {
 	return task.Job{
 		Task: task.Task{
-			ID: "abc", Project: "garden", Branch: "fix", Summary: "mend the gate", Status: "working", Workspace: "garden--1",
-			Harness: "claude", ReviewHarness: "codex", ReviewEffort: "high", Counters: task.Counters{{Name: task.ReviewRound, Value: 2}},
+			ID: "abc", Project: "garden", Branch: "fix", Summary: "mend the gate", Status: "working",
+			Workspace: "garden--1",
+			Harness:   "claude", ReviewHarness: "codex", ReviewEffort: "high", Counters: task.Counters{
+				{Name: task.ReviewRound, Value: 2}},
 		},
 		Project: task.Project{Name: "garden", Path: "/work/garden", DefaultBranch: "main"},
 		Hook:    task.OwedHook{ID: 7, Task: "abc", Event: 5, Hook: task.Hook{Action: action}},
@@ -196,7 +202,8 @@ func aJob(action, role string) task.Job {
 func strays(role string) string { return "end-strays at home ORANGE_TASK_ID=abc ORANGE_ROLE=" + role }
 
 func aPane(role, mark string) hook.Pane {
-	return hook.Pane{Session: "garden/fix", SessionID: "$1", WindowID: "@" + mark, ID: "%" + mark, PID: 50, Task: "abc", Role: role, Hook: mark}
+	return hook.Pane{Session: "garden/fix", SessionID: "$1", WindowID: "@" + mark, ID: "%" + mark, PID: 50,
+		Task: "abc", Role: role, Hook: mark}
 }
 
 func must(t *testing.T, err error) {

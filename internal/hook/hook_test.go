@@ -38,10 +38,13 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ action, call string }{
 		{task.AcquireWorkspace, "prepare"}, {task.ReleaseWorkspace, "release"}, {task.ReleaseWorkspace, "panes"},
-		{task.SpawnAgent, "panes"}, {task.SpawnAgent, "equip"}, {task.SpawnAgent, "start"}, {task.SpawnReviewer, "start"},
+		{task.SpawnAgent, "panes"}, {task.SpawnAgent, "equip"}, {task.SpawnAgent, "start"},
+		{task.SpawnReviewer, "start"},
 		{task.KillSession, "panes"}, {task.KillSession, "end-strays"}, {task.KillReviewer, "end-strays"},
-		{task.NotifyWorker, "waiters"}, {task.NotifyWorker, "panes"}, {task.SpawnNext, "start-next"}, {task.DeleteRemoteBranch, "delete-remote"},
-		{task.KillAgent, "panes"}, {task.KillAgent, "end-strays"}, {task.PushBranch, "push"}, {task.CreatePR, "push"}, {task.CreatePR, "pull-requests"},
+		{task.NotifyWorker, "waiters"}, {task.NotifyWorker, "panes"}, {task.SpawnNext, "start-next"},
+		{task.DeleteRemoteBranch, "delete-remote"},
+		{task.KillAgent, "panes"}, {task.KillAgent, "end-strays"}, {task.PushBranch, "push"},
+		{task.CreatePR, "push"}, {task.CreatePR, "pull-requests"},
 		{task.CreatePR, "view"}, {task.CreatePR, "document"}, {task.CreatePR, "open"}, {task.Notify, "run"},
 		{task.RunCommand, "view"}, {task.RunCommand, "run"},
 	}
@@ -52,7 +55,8 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, task.ViaDesktop, []string{"true"}
 		effect, err := hands.Perform(t.Context(), job)
 		wantError(t, err, errPort.Error())
-		if effect.Lease != task.LeaseKeep || effect.Session != nil || effect.Seat != nil || effect.Pushed != nil || effect.PR != nil || len(effect.Events) != 0 || len(effect.EndSeats) != 0 {
+		if effect.Lease != task.LeaseKeep || effect.Session != nil || effect.Seat != nil ||
+			effect.Pushed != nil || effect.PR != nil || len(effect.Events) != 0 || len(effect.EndSeats) != 0 {
 			t.Errorf("%s with a shut %s: the effect is %+v", tt.action, tt.call, effect)
 		}
 	}
@@ -65,7 +69,8 @@ func TestAcquireWorkspace_preparesTheTreeAndTellsWhatWasRescued(t *testing.T) {
 	effect, err := hands.Perform(t.Context(), aJob(task.AcquireWorkspace, ""))
 	must(t, err)
 	wantCalls(t, p, "prepare garden--1")
-	if len(effect.Events) != 2 || effect.Events[1].Data["taken_back"] != p.rescued[1] || effect.Events[0].Type != task.WorkRescued || effect.Events[0].Data["ref"] != p.rescued[0] {
+	if len(effect.Events) != 2 || effect.Events[1].Data["taken_back"] != p.rescued[1] ||
+		effect.Events[0].Type != task.WorkRescued || effect.Events[0].Data["ref"] != p.rescued[0] {
 		t.Errorf("the events are %+v", effect.Events)
 	}
 }
@@ -109,7 +114,8 @@ func TestReleaseWorkspace_refusesWhileAnAgentRuns(t *testing.T) {
 func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	worker, reviewer, named, other := aPane(task.RoleWorker, "1"), aPane(task.RoleReviewer, "2"), aPane("cto", "3"), aPane(task.RoleWorker, "4")
+	worker, reviewer, named, other := aPane(task.RoleWorker, "1"), aPane(task.RoleReviewer, "2"),
+		aPane("cto", "3"), aPane(task.RoleWorker, "4")
 	reviewer.PID, named.PID, named.Dead = 51, 52, true
 	other.Task, other.SessionID = "abcd", "$2"
 	p.panes = []hook.Pane{worker, reviewer, named, other}
@@ -119,7 +125,8 @@ func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
 	if !slices.Equal(effect.EndSeats, []string{task.EveryRole}) {
 		t.Errorf("the seats of %v end, want those of every role", effect.EndSeats)
 	}
-	if effect.Session == nil || *effect.Session != "" || len(effect.Events) != 1 || effect.Events[0].Type != task.AgentStopped {
+	if effect.Session == nil || *effect.Session != "" || len(effect.Events) != 1 ||
+		effect.Events[0].Type != task.AgentStopped {
 		t.Errorf("the effect is %+v", effect)
 	}
 	effect, err = hands.Perform(t.Context(), aJob(task.KillSession, ""))
@@ -159,15 +166,22 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 		calls   []string
 		how     string
 	}{
-		"it waits":                   {[]hook.Pane{aPane(task.RoleWorker, "1")}, true, "again", nil, "wait"},
-		"it sits at a prompt":        {[]hook.Pane{aPane(task.RoleReviewer, "2"), aPane(task.RoleWorker, "1")}, false, "again", []string{"type %1 " + said}, "typed"},
-		"beside another role":        {[]hook.Pane{aPane("tester", "2"), aPane(task.RoleWorker, "1")}, false, "again", []string{"type %1 " + said}, "typed"},
-		"in another role's part":     {[]hook.Pane{aPane("tester", "2")}, false, "again", []string{"type %2 " + said}, "typed"},
-		"it died":                    {[]hook.Pane{dead}, false, "again", []string{"kill-window @1", "equip garden--1", strays("worker"), "start worker"}, ""},
-		"only a reviewer":            {[]hook.Pane{aPane(task.RoleReviewer, "2")}, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
-		"only a person's own window": {[]hook.Pane{aPane("", "1")}, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
-		"nobody to start":            {nil, false, "", nil, ""},
-		"nobody is there, yet":       {nil, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
+		"it waits": {[]hook.Pane{aPane(task.RoleWorker, "1")}, true, "again", nil, "wait"},
+		"it sits at a prompt": {[]hook.Pane{aPane(task.RoleReviewer, "2"), aPane(task.RoleWorker, "1")},
+			false, "again", []string{"type %1 " + said}, "typed"},
+		"beside another role": {[]hook.Pane{aPane("tester", "2"), aPane(task.RoleWorker, "1")}, false,
+			"again", []string{"type %1 " + said}, "typed"},
+		"in another role's part": {[]hook.Pane{aPane("tester", "2")}, false, "again", []string{
+			"type %2 " + said}, "typed"},
+		"it died": {[]hook.Pane{dead}, false, "again", []string{
+			"kill-window @1", "equip garden--1", strays("worker"), "start worker"}, ""},
+		"only a reviewer": {[]hook.Pane{aPane(task.RoleReviewer, "2")}, false, "again", []string{
+			"equip garden--1", strays("worker"), "start worker"}, ""},
+		"only a person's own window": {[]hook.Pane{aPane("", "1")}, false, "again", []string{
+			"equip garden--1", strays("worker"), "start worker"}, ""},
+		"nobody to start": {nil, false, "", nil, ""},
+		"nobody is there, yet": {
+			nil, false, "again", []string{"equip garden--1", strays("worker"), "start worker"}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -180,10 +194,12 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 			effect, err := hands.Perform(t.Context(), job)
 			must(t, err)
 			wantCalls(t, p, tt.calls...)
-			if want := (task.Notice{Seq: 5, Role: task.RoleWorker, Text: said}); effect.NewNotice == nil || *effect.NewNotice != want {
+			if want := (task.Notice{Seq: 5, Role: task.RoleWorker, Text: said}); effect.NewNotice == nil ||
+				*effect.NewNotice != want {
 				t.Errorf("the notice is %+v, want %+v", effect.NewNotice, want)
 			}
-			if tt.how != "" && (len(effect.Events) != 1 || effect.Events[0].Type != task.AgentNotified || effect.Events[0].Data["how"] != tt.how) {
+			if tt.how != "" && (len(effect.Events) != 1 || effect.Events[0].Type != task.AgentNotified ||
+				effect.Events[0].Data["how"] != tt.how) {
 				t.Errorf("the events are %+v", effect.Events)
 			}
 			if started := strings.Contains(strings.Join(tt.calls, " "), "start"); started != (effect.Seat != nil) {
@@ -202,7 +218,8 @@ func TestNotifyWorker_findsTheWorkerThatAnAttemptWhichWasCutShortHadStarted(t *t
 	effect, err := hands.Perform(t.Context(), aJob(task.NotifyWorker, task.RoleWorker))
 	must(t, err)
 	wantCalls(t, p)
-	if effect.Seat == nil || effect.Seat.Hash != started.Seat || effect.Seat.PID != started.PID || effect.NewNotice == nil || len(effect.Events) != 1 {
+	if effect.Seat == nil || effect.Seat.Hash != started.Seat || effect.Seat.PID != started.PID ||
+		effect.NewNotice == nil || len(effect.Events) != 1 {
 		t.Errorf("the effect is %+v", effect)
 	}
 }

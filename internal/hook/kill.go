@@ -45,7 +45,8 @@ func (h *Hands) killSession(ctx context.Context, job task.Job) (task.Effect, err
 // killAgent ends the windows of one role. Every other agent of the task lives on.
 func (h *Hands) killAgent(ctx context.Context, job task.Job, role string) (task.Effect, error) {
 	if role == "" { // a window without a role is a person's own
-		return task.Effect{}, fmt.Errorf("cannot end an agent: the hook %s does not say whose; name its role in the workflow", job.Hook.Action)
+		return task.Effect{}, fmt.Errorf("cannot end an agent: the hook %s does not say whose; name its role "+
+			"in the workflow", job.Hook.Action)
 	}
 	own, err := h.own(ctx, job)
 	if err != nil {

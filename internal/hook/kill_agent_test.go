@@ -13,13 +13,15 @@ func TestKillAgent_endsTheRoleThatItNamesAndNobodyElse(t *testing.T) {
 	hands, p := newHands(t)
 	other := aPane("cto", "4")
 	other.Task = "abcd"
-	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3"), aPane("", "5"), other}
+	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3"),
+		aPane("", "5"), other}
 	job := aJob(task.KillAgent, "")
 	job.Hook.Role = "cto"
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "kill-window @2", "end-group 50", strays("cto"))
-	if !slices.Equal(effect.EndSeats, []string{"cto"}) || len(effect.Events) != 1 || effect.Events[0].Data["role"] != "cto" || effect.Said != "ended the cto" {
+	if !slices.Equal(effect.EndSeats, []string{"cto"}) || len(effect.Events) != 1 ||
+		effect.Events[0].Data["role"] != "cto" || effect.Said != "ended the cto" {
 		t.Errorf("the effect is %+v", effect)
 	}
 	effect, err = hands.Perform(t.Context(), job)

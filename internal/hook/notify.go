@@ -50,7 +50,8 @@ func (h *Hands) notify(ctx context.Context, job task.Job) (task.Effect, error) {
 		values[varMessage] = message
 		_, err = h.runWords(ctx, job, view, values)
 	default:
-		err = fmt.Errorf("cannot notify via %q: this orange does not know that way; use the one that queued it", job.Hook.Via)
+		err = fmt.Errorf("cannot notify via %q: this orange does not know that way; use the one that queued it",
+			job.Hook.Via)
 	}
 	if err != nil {
 		return task.Effect{}, err
@@ -77,10 +78,12 @@ func (h *Hands) show(ctx context.Context, job task.Job, view View, message strin
 		argv = []string{"notify-send", "--app-name=Orange", "--", title, message}
 	case "darwin":
 		argv = []string{
-			"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, message,
+			"osascript", "-e", "on run argv", "-e",
+			"display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", title, message,
 		}
 	default:
-		return fmt.Errorf("cannot show a message on the desktop of %q: only Linux and macOS are known; notify via webhook or command", h.System)
+		return fmt.Errorf("cannot show a message on the desktop of %q: only Linux and macOS are known; notify "+
+			"via webhook or command", h.System)
 	}
 	env, err := h.Setup.Environment(ctx, job.Task)
 	if err != nil {
@@ -129,7 +132,8 @@ func post(ctx context.Context, job task.Job, message string) error {
 	status, said, err := send(request)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("cannot notify via webhook: %q gave no answer within %s: %w", request.URL.Host, limit, context.DeadlineExceeded)
+		return fmt.Errorf("cannot notify via webhook: %q gave no answer within %s: %w", request.URL.Host, limit,
+			context.DeadlineExceeded)
 	case err != nil:
 		return fmt.Errorf("cannot notify via webhook: %q could not be reached: %w", request.URL.Host, err)
 	case !success(status):
@@ -138,11 +142,13 @@ func post(ctx context.Context, job task.Job, message string) error {
 	return nil
 }
 
-// send sends a request over a connection of its own. Nobody is sent on to another address, and what is said beside a status
-// is read only where that is no success: there it may tell why.
+// send sends a request over a connection of its own. Nobody is sent on to another address, and what is said
+// beside a status is read only where that is no success: there it may tell why.
 func send(request *http.Request) (status int, said string, err error) {
 	wire := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
-	client := &http.Client{Transport: wire, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: wire, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	response, err := client.Do(request)
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

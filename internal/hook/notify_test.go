@@ -18,7 +18,8 @@ import (
 func aNotice(via string) task.Job {
 	job := aJob(task.Notify, "")
 	job.Hook.Via, job.Hook.Message = via, "{summary} is {status} in round {review_round}\n"
-	job.Event = task.Event{Seq: 5, Type: task.StatusChanged, From: "open", To: "checked", Counters: task.Counters{{Name: task.ReviewRound, Value: 1}}}
+	job.Event = task.Event{Seq: 5, Type: task.StatusChanged, From: "open", To: "checked", Counters: task.Counters{
+		{Name: task.ReviewRound, Value: 1}}}
 	return job
 }
 
@@ -29,7 +30,9 @@ func TestNotify_onTheDesktopPutsWordsIntoNoScript(t *testing.T) {
 	for system, want := range map[string][]string{
 		"linux": {"notify-send", "--app-name=Orange", "--", "Orange: garden", told},
 		"darwin": {
-			"osascript", "-e", "on run argv", "-e", "display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run", "Orange: garden", told,
+			"osascript", "-e", "on run argv", "-e",
+			"display notification (item 2 of argv) with title (item 1 of argv)", "-e", "end run",
+			"Orange: garden", told,
 		},
 	} {
 		hands, p := newHands(t)
@@ -84,7 +87,8 @@ func TestNotify_postsToAWebhook(t *testing.T) {
 		t.Errorf("the server saw %+v", s)
 	}
 	for key, want := range map[string]any{
-		"task": "abc", "project": "garden", "branch": "fix", "status": "checked", "from": "open", "message": told, "hook": float64(7),
+		"task": "abc", "project": "garden", "branch": "fix", "status": "checked", "from": "open", "message": told,
+		"hook": float64(7),
 	} {
 		if s.body[key] != want {
 			t.Errorf("%s is %v, want %v", key, s.body[key], want)
@@ -103,8 +107,12 @@ func TestNotify_failsWithWhatTheWebhookSays(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = w.Write([]byte("no coffee here\xff" + strings.Repeat("x", 1<<20)))
 	})
-	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/in", http.StatusTemporaryRedirect) })
-	mux.HandleFunc("/in", func(http.ResponseWriter, *http.Request) { t.Error("the message was sent on to another address") })
+	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/in", http.StatusTemporaryRedirect)
+	})
+	mux.HandleFunc("/in", func(http.ResponseWriter, *http.Request) {
+		t.Error("the message was sent on to another address")
+	})
 	mux.HandleFunc("/silent", func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadAll(r.Body)
 		select {
@@ -127,8 +135,9 @@ func TestNotify_failsWithWhatTheWebhookSays(t *testing.T) {
 	gone.Close()
 	for address, says := range map[string]string{
 		server.URL + "/refuses": "answered with status 418: no coffee here", server.URL + "/moved": "status 307",
-		server.URL + "/silent": "no answer within 1s", server.URL + "/endless": "status 500", gone.URL + "/in": "could not be reached",
-		"://": "cannot be read",
+		server.URL + "/silent": "no answer within 1s", server.URL + "/endless": "status 500",
+		gone.URL + "/in": "could not be reached",
+		"://":            "cannot be read",
 	} {
 		t.Run(strings.TrimPrefix(address, server.URL), func(t *testing.T) {
 			hands, _ := newHands(t)
@@ -148,7 +157,8 @@ func TestNotify_runsACommandWithTheMessageAsAWord(t *testing.T) {
 	hands, p := newHands(t)
 	job := aNotice(task.ViaCommand)
 	job.Task.Summary = "$(touch x); {branch} --help"
-	job.Hook.Message, job.Hook.Run = "{summary} on {branch}", []string{"tell", "it is: {message}", "{unknown}", "{project}"}
+	job.Hook.Message, job.Hook.Run = "{summary} on {branch}", []string{"tell", "it is: {message}", "{unknown}",
+		"{project}"}
 	_, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	want := []string{"tell", "it is: $(touch x); {branch} --help on fix", "{unknown}", "garden"}
@@ -194,12 +204,14 @@ func TestRunCommand_runsInTheWorktreeAndKnowsItsHook(t *testing.T) {
 	job.Event = task.Event{Type: task.Created, Data: map[string]string{task.DataStatus: "open"}}
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
-	if !slices.Equal(p.ran.Argv, []string{"make", "ROUND=2", "/work/tree", ""}) || p.ran.Dir != "/work/tree" || p.ran.Time != 90*time.Second ||
+	if !slices.Equal(p.ran.Argv, []string{"make", "ROUND=2", "/work/tree", ""}) || p.ran.Dir != "/work/tree" ||
+		p.ran.Time != 90*time.Second ||
 		p.ran.Memory != 2<<30 || p.ran.Output != 1<<10 || effect.Said != "ran make" {
 		t.Errorf("it ran %+v", p.ran)
 	}
 	want := []string{
-		"HOME=/root", "PATH=/usr/bin", "ORANGE_HOOK_ID=7", "ORANGE_TASK_ID=abc", "ORANGE_PROJECT=garden", "ORANGE_STATUS=open", "ORANGE_HOME=" + hands.Home,
+		"HOME=/root", "PATH=/usr/bin", "ORANGE_HOOK_ID=7", "ORANGE_TASK_ID=abc", "ORANGE_PROJECT=garden",
+		"ORANGE_STATUS=open", "ORANGE_HOME=" + hands.Home,
 	}
 	if !slices.Equal(p.ran.Env, want) {
 		t.Errorf("the environment is %q, want %q", p.ran.Env, want)
@@ -215,7 +227,8 @@ func TestRunCommand_runsInTheWorktreeAndKnowsItsHook(t *testing.T) {
 func TestRunCommand_failsWithTheEndOfWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	for says, ended := range map[string]hook.Ended{
-		`"make" ended with status 2: no rule` + "\uFFFD":                                                                {Status: 2, Output: "no rule\xff\n"},
+		`"make" ended with status 2: no rule` +
+			"\uFFFD": {Status: 2, Output: "no rule\xff\n"},
 		`"make" ended with status 3: it said nothing`:                                                                   {Status: 3},
 		`"make" was ended, because it took longer than 5m0s; give it a longer timeout, or make it quicker: still at it`: {Status: 143, Output: "still at it", TimedOut: true},
 		`"make" was ended, because it used more than 2048 MB of memory: it said nothing`:                                {Status: 137, OutOfMemory: true},

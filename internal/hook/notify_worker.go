@@ -35,7 +35,8 @@ func (h *Hands) notifyWorker(ctx context.Context, job task.Job) (task.Effect, er
 		return task.Effect{}, err
 	}
 	if waits && !begun {
-		return task.Effect{NewNotice: notice, Events: []task.Event{notified("wait")}, Said: "the worker waits and is told"}, nil
+		return task.Effect{NewNotice: notice, Events: []task.Event{notified("wait")},
+			Said: "the worker waits and is told"}, nil
 	}
 	if p, found := sitting(own); found && !begun {
 		if err := h.typeInto(ctx, job, p, text); err != nil {
@@ -56,7 +57,8 @@ func (h *Hands) notifyWorker(ctx context.Context, job task.Job) (task.Effect, er
 	return effect, err
 }
 
-// sitting is the window of the living worker; where there is none, that of another role's agent which has the worker's part.
+// sitting is the window of the living worker; where there is none, that of another role's agent which has the
+// worker's part.
 func sitting(own []Pane) (Pane, bool) {
 	var found Pane
 	for _, p := range own {
@@ -98,7 +100,8 @@ func (h *Hands) typeInto(ctx context.Context, job task.Job, p Pane, text string)
 	if err != nil {
 		return err
 	}
-	if err := h.Sessions.Type(ctx, p.ID, text, Typing{Ready: agent.Ready, Dialog: agent.Dialog, Pause: agent.Pause}); err != nil {
+	if err := h.Sessions.Type(ctx, p.ID, text, Typing{Ready: agent.Ready, Dialog: agent.Dialog,
+		Pause: agent.Pause}); err != nil {
 		return fmt.Errorf("tell the worker: %w", err)
 	}
 	return nil

@@ -18,12 +18,15 @@ func (h *Hands) releaseWorkspace(ctx context.Context, job task.Job) (task.Effect
 	}
 	for _, p := range own {
 		if !p.Dead {
-			return task.Effect{}, fmt.Errorf("cannot release workspace %q: the %s of the task still runs in it; end it first", job.Task.Workspace, p.Role)
+			return task.Effect{},
+				fmt.Errorf("cannot release workspace %q: the %s of the task still runs in it; end it first",
+					job.Task.Workspace, p.Role)
 		}
 	}
 	rescued, err := h.Workspaces.Release(ctx, job.Task)
 	if err != nil {
 		return task.Effect{}, err
 	}
-	return task.Effect{Events: rescuedEvents(rescued), Lease: task.LeaseFree, Said: "released " + job.Task.Workspace}, nil
+	return task.Effect{Events: rescuedEvents(rescued), Lease: task.LeaseFree,
+		Said: "released " + job.Task.Workspace}, nil
 }

@@ -31,7 +31,8 @@ func (h *Hands) runCommand(ctx context.Context, job task.Job) (task.Effect, erro
 // runWords runs the words of a hook, the variables in them replaced.
 func (h *Hands) runWords(ctx context.Context, job task.Job, view View, values map[string]string) (task.Effect, error) {
 	if len(job.Hook.Run) == 0 {
-		return task.Effect{}, fmt.Errorf("cannot perform the hook %s: it names no program; give it run in the workflow", job.Hook.Action)
+		return task.Effect{}, fmt.Errorf(
+			"cannot perform the hook %s: it names no program; give it run in the workflow", job.Hook.Action)
 	}
 	argv := make([]string, len(job.Hook.Run))
 	for i, word := range job.Hook.Run {
@@ -69,7 +70,8 @@ func (h *Hands) run(ctx context.Context, job task.Job, p Program) error {
 	}
 	switch {
 	case ended.TimedOut:
-		return fmt.Errorf("%q was ended, because it took longer than %s; give it a longer timeout, or make it quicker: %s", p.Argv[0], p.Time, said)
+		return fmt.Errorf("%q was ended, because it took longer than %s; give it a longer timeout, or make it "+
+			"quicker: %s", p.Argv[0], p.Time, said)
 	case ended.OutOfMemory:
 		return fmt.Errorf("%q was ended, because it used more than %d MB of memory: %s", p.Argv[0], p.Memory>>20, said)
 	case ended.Status != 0:
@@ -91,8 +93,8 @@ func (h *Hands) folder(t task.Task) View {
 	return View{Dir: h.Setup.TaskDir(t), TaskFile: "TASK.md"}
 }
 
-// asOf is the job with its task as the hook's own event left it. A hook that is performed late, or again, tells of that event
-// and not of a later one.
+// asOf is the job with its task as the hook's own event left it. A hook that is performed late, or again, tells
+// of that event and not of a later one.
 func asOf(job task.Job) task.Job {
 	switch e := job.Event; {
 	case e.IsMove():

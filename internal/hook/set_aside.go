@@ -10,8 +10,8 @@ import (
 	"orange/internal/task"
 )
 
-// setAside moves a folder of the task's artifacts to set-aside/EVENT-FOLDER, so that they are not lost and move nothing any more.
-// What an agent has put in its place since an earlier attempt stays.
+// setAside moves a folder of the task's artifacts to set-aside/EVENT-FOLDER, so that they are not lost and move
+// nothing any more. What an agent has put in its place since an earlier attempt stays.
 func (h *Hands) setAside(_ context.Context, job task.Job) (task.Effect, error) {
 	dir, folder := h.Setup.TaskDir(job.Task), job.Hook.Folder
 	name := task.AsideName(job.Hook.Event, folder)

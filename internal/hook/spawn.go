@@ -16,8 +16,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// spawnAgent starts the agent of a role in the task's session, which it makes where there is none. Its window has the role's name;
-// that of a reviewer is named after the round.
+// spawnAgent starts the agent of a role in the task's session, which it makes where there is none. Its window has
+// the role's name; that of a reviewer is named after the round.
 func (h *Hands) spawnAgent(ctx context.Context, job task.Job) (task.Effect, error) {
 	if job.Role == task.RoleReviewer {
 		return h.spawn(ctx, job, "review-"+strconv.Itoa(job.Task.Counters.Get(task.ReviewRound)), task.ReviewStarted)
@@ -26,8 +26,9 @@ func (h *Hands) spawnAgent(ctx context.Context, job task.Job) (task.Effect, erro
 }
 
 // spawn ends a window of the same role that another event started, and starts the agent.
-// The same hook again finds its own window and starts nobody; it tells of the start all the same, because an attempt that was
-// cut short told nobody, and a hook that is settled is not performed again. Where it fails after it has ended the agent before, that is its effect.
+// The same hook again finds its own window and starts nobody; it tells of the start all the same, because an
+// attempt that was cut short told nobody, and a hook that is settled is not performed again. Where it fails after
+// it has ended the agent before, that is its effect.
 func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (task.Effect, error) {
 	own, err := h.own(ctx, job)
 	if err != nil {
@@ -74,12 +75,14 @@ func (h *Hands) started(job task.Job, p Pane, window, event string) task.Effect 
 	}
 	data[key] = h.harnessOf(job)
 	data["commit"] = job.Start.Subject.Commit
-	effect := task.Effect{Events: []task.Event{{Type: event, Data: data}}, Session: &p.Session, Seat: &task.Seat{Hash: p.Seat}}
+	effect := task.Effect{Events: []task.Event{{Type: event, Data: data}}, Session: &p.Session, Seat: &task.Seat{
+		Hash: p.Seat}}
 	effect.Said = fmt.Sprintf("%s in session %s", job.Role, p.Session)
 	if p.Dead {
 		return effect
 	}
-	if began, err := h.Processes.Began(p.PID); err == nil { // else it was quick and is gone: whoever watches sees its end
+	// else it was quick and is gone: whoever watches sees its end
+	if began, err := h.Processes.Began(p.PID); err == nil {
 		effect.Seat.PID, effect.Seat.Began = p.PID, began
 	}
 	return effect
@@ -109,17 +112,20 @@ func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) 
 		return Start{}, err
 	}
 	prompt := workflow.Expand(job.Prompt, h.variables(job, view))
-	promptFile := filepath.Join(h.Setup.TaskDir(job.Task), "prompts", mine+"-"+strings.ReplaceAll(window, "/", "-")+".md")
+	promptFile := filepath.Join(h.Setup.TaskDir(job.Task), "prompts",
+		mine+"-"+strings.ReplaceAll(window, "/", "-")+".md")
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
 		return Start{}, fmt.Errorf("write the prompt: %w", err)
 	}
-	env, err := h.Setup.Environment(ctx, job.Task) // the launcher reads it where it is kept, and so it stands in no ticket
+	// the launcher reads it where it is kept, and so it stands in no ticket
+	env, err := h.Setup.Environment(ctx, job.Task)
 	if err != nil {
 		return Start{}, err
 	}
 	ticket := h.ticket(job, agent, view, prompt, promptFile)
 	if err := h.Processes.Find(ticket.Argv[0], harness.Value(env, "PATH")); err != nil {
-		return Start{}, fmt.Errorf("cannot start the harness %q: %w; install it, or choose another harness in TASK.md's header", agent.Name, err)
+		return Start{}, fmt.Errorf("cannot start the harness %q: %w; install it, or choose another harness in "+
+			"TASK.md's header", agent.Name, err)
 	}
 	if err := h.linkSelf(); err != nil {
 		return Start{}, err
@@ -128,7 +134,8 @@ func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) 
 	if err != nil {
 		return Start{}, fmt.Errorf("write the ticket: %w", err)
 	}
-	if err := os.Remove(ticket.Exit); err != nil && !os.IsNotExist(err) { // of an agent that the same hook had started before
+	// of an agent that the same hook had started before
+	if err := os.Remove(ticket.Exit); err != nil && !os.IsNotExist(err) {
 		return Start{}, fmt.Errorf("take away the note of an earlier end: %w", err)
 	}
 	path := filepath.Join(h.Home, "launch", mine+".json")
@@ -151,15 +158,18 @@ func (h *Hands) ticket(job task.Job, agent *harness.Harness, view View, prompt, 
 		effort = t.ReviewEffort
 	}
 	argv := agent.Argv(job.Role, job.Hook.Permissions, map[string]string{
-		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: view.Dir, harness.TaskDir: h.Setup.TaskDir(t),
-		harness.Home: h.Home, harness.Branch: t.Branch, harness.Effort: effort, harness.SessionID: sessionID(job.Secret),
+		harness.Prompt: prompt, harness.PromptFile: promptFile, harness.Worktree: view.Dir,
+		harness.TaskDir: h.Setup.TaskDir(t),
+		harness.Home:    h.Home, harness.Branch: t.Branch, harness.Effort: effort,
+		harness.SessionID: sessionID(job.Secret),
 	})
 	return harness.Ticket{
 		Home: h.Home, Task: t.ID, Argv: argv, Dir: view.Dir, Unset: agent.Unset, Path: filepath.Join(h.Home, "bin"),
 		Exit: filepath.Join(h.Home, "launch", strconv.FormatInt(job.Hook.ID, 10)+".exit"),
 		Set: append(append([]string(nil), agent.Env...),
 			"ORANGE_HOME="+h.Home, "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project, "ORANGE_ROLE="+job.Role,
-			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)), "ORANGE_SEAT="+job.Secret),
+			"ORANGE_STATUS="+string(t.Status), "ORANGE_ROUND="+strconv.Itoa(t.Counters.Get(task.ReviewRound)),
+			"ORANGE_SEAT="+job.Secret),
 	}
 }
 
@@ -167,9 +177,12 @@ func (h *Hands) ticket(job task.Job, agent *harness.Harness, view View, prompt, 
 func (h *Hands) variables(job task.Job, view View) map[string]string {
 	t := job.Task
 	values := map[string]string{
-		workflow.VarSummary: t.Summary, workflow.VarProject: t.Project, workflow.VarBranch: t.Branch, workflow.VarStatus: string(t.Status),
-		workflow.VarReviewRound: strconv.Itoa(t.Counters.Get(task.ReviewRound)), workflow.VarBase: view.Base, workflow.VarTaskFile: view.TaskFile,
-		workflow.VarCommit: commitOf(job.Start.Subject), workflow.VarRun: strconv.FormatInt(job.Hook.ID, 10), workflow.VarTaskID: t.ID, workflow.VarTaskDir: h.Setup.TaskDir(t), workflow.VarWorktree: view.Dir,
+		workflow.VarSummary: t.Summary, workflow.VarProject: t.Project, workflow.VarBranch: t.Branch,
+		workflow.VarStatus:      string(t.Status),
+		workflow.VarReviewRound: strconv.Itoa(t.Counters.Get(task.ReviewRound)), workflow.VarBase: view.Base,
+		workflow.VarTaskFile: view.TaskFile,
+		workflow.VarCommit:   commitOf(job.Start.Subject), workflow.VarRun: strconv.FormatInt(job.Hook.ID, 10),
+		workflow.VarTaskID: t.ID, workflow.VarTaskDir: h.Setup.TaskDir(t), workflow.VarWorktree: view.Dir,
 	}
 	for _, c := range t.Counters {
 		if _, taken := values[c.Name]; !taken {

@@ -31,14 +31,17 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 		Task: "abc", Role: task.RoleWorker, Hook: "7", Session: "garden/fix", Window: "worker", Dir: "/work/tree",
 		Argv: []string{"/opt/orange", "launch", filepath.Join(hands.Home, "launch", "7.json")},
 	}
-	if got := p.last; got.Window != want.Window || got.Session != want.Session || got.Hook != want.Hook || got.Role != want.Role ||
+	if got := p.last; got.Window != want.Window || got.Session != want.Session || got.Hook != want.Hook ||
+		got.Role != want.Role ||
 		got.Task != want.Task || got.Dir != want.Dir || !slices.Equal(got.Argv, want.Argv) {
 		t.Errorf("started %+v\nwant %+v", got, want)
 	}
-	if effect.Seat == nil || !reflect.DeepEqual(*effect.Seat, task.Seat{Hash: "hash", PID: 100, Began: "began 100"}) || effect.Session == nil || *effect.Session != "garden/fix" {
+	if effect.Seat == nil || !reflect.DeepEqual(*effect.Seat, task.Seat{
+		Hash: "hash", PID: 100, Began: "began 100"}) || effect.Session == nil || *effect.Session != "garden/fix" {
 		t.Errorf("the effect is %+v", effect)
 	}
-	if len(effect.Events) != 1 || effect.Events[0].Type != task.AgentSpawned || effect.Events[0].Data["harness"] != "claude" {
+	if len(effect.Events) != 1 || effect.Events[0].Type != task.AgentSpawned ||
+		effect.Events[0].Data["harness"] != "claude" {
 		t.Errorf("the events are %+v", effect.Events)
 	}
 }
@@ -53,7 +56,8 @@ func TestSpawn_byTheSameHookAgainFindsItsOwnWindowAndTellsOfTheStart(t *testing.
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p)
-	if effect.Seat.PID != 100 || effect.Seat.Hash != "hash" || len(effect.Events) != 1 || effect.Events[0].Type != task.AgentSpawned {
+	if effect.Seat.PID != 100 || effect.Seat.Hash != "hash" || len(effect.Events) != 1 ||
+		effect.Events[0].Type != task.AgentSpawned {
 		t.Errorf("the effect is %+v", effect)
 	}
 	p.panes[0].Dead = true // it started, and ended: the hook is done all the same
@@ -76,7 +80,8 @@ func TestSpawn_endsAWindowOfTheRoleThatAnotherHookStarted(t *testing.T) {
 	wantCalls(t, p, "kill-window @3", "end-group 50", "equip garden--1", strays("worker"), "start worker")
 }
 
-// Defect: the start that replaced an agent failed, a move dropped it, and the end of that agent was counted as its crash.
+// Defect: the start that replaced an agent failed, a move dropped it, and the end of that agent was counted as
+// its crash.
 func TestSpawn_thatFailsTellsWhomItHasEnded(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
@@ -134,11 +139,13 @@ func TestSpawn_tellsTheHarnessAsWhatItIs(t *testing.T) {
 			job.Hook.Harness, job.Agent = c.which, c.agent
 			effect, err := hands.Perform(t.Context(), job)
 			must(t, err)
-			events := append([]task.Event{{Seq: 1, Type: task.Created, Data: map[string]string{task.DataStatus: "x"}}}, effect.Events...)
+			events := append([]task.Event{
+				{Seq: 1, Type: task.Created, Data: map[string]string{task.DataStatus: "x"}}}, effect.Events...)
 			told, _, err := task.Fold(events)
 			must(t, err)
 			if told.Harness != c.worker || told.ReviewHarness != c.reviewer {
-				t.Errorf("the history tells %q and %q, want %q and %q", told.Harness, told.ReviewHarness, c.worker, c.reviewer)
+				t.Errorf("the history tells %q and %q, want %q and %q", told.Harness, told.ReviewHarness,
+					c.worker, c.reviewer)
 			}
 			if got := task.HarnessOf(events, c.role); got != c.of {
 				t.Errorf("it was started with %q, want %q", got, c.of)
@@ -155,7 +162,8 @@ func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 	hands, p := newHands(t)
 	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
 	must(t, err)
-	for _, name := range []string{filepath.Join(hands.Home, "launch", "7.json"), filepath.Join(p.taskDir, "prompts", "7-worker.md")} {
+	for _, name := range []string{filepath.Join(hands.Home, "launch", "7.json"),
+		filepath.Join(p.taskDir, "prompts", "7-worker.md")} {
 		info, err := os.Stat(name)
 		must(t, err)
 		if info.Mode().Perm() != 0o600 {
@@ -163,7 +171,8 @@ func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 		}
 	}
 	ticket := ticketOf(t, hands)
-	if !slices.Contains(ticket.Set, "ORANGE_SEAT=s3cret") || !slices.Contains(ticket.Set, "ORANGE_TASK_ID=abc") || !slices.Contains(ticket.Set, "ORANGE_ROUND=2") {
+	if !slices.Contains(ticket.Set, "ORANGE_SEAT=s3cret") || !slices.Contains(ticket.Set, "ORANGE_TASK_ID=abc") ||
+		!slices.Contains(ticket.Set, "ORANGE_ROUND=2") {
 		t.Errorf("the ticket sets %v", ticket.Set)
 	}
 	shown := strings.Join(slices.Concat(ticket.Argv, p.last.Argv, []string{p.last.Window, p.last.Session}), " ")
@@ -173,7 +182,8 @@ func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 	if ticket.Task != "abc" || ticket.Home != p.home {
 		t.Errorf("the ticket names the environment of task %q in %q", ticket.Task, ticket.Home)
 	}
-	if text := read(t, filepath.Join(hands.Home, "launch", "7.json")); strings.Contains(text, "HOME=/root") || strings.Contains(text, "/usr/bin") {
+	if text := read(t, filepath.Join(hands.Home, "launch", "7.json")); strings.Contains(text, "HOME=/root") ||
+		strings.Contains(text, "/usr/bin") {
 		t.Errorf("the ticket holds the environment that is kept elsewhere: %s", text)
 	}
 }
@@ -213,7 +223,8 @@ func TestSpawn_tellsTheAgentOfItsTask(t *testing.T) {
 	job.Prompt = "{summary}|{project}|{branch}|{review_round}|{status}\n"
 	_, err := hands.Perform(t.Context(), job)
 	must(t, err)
-	if got, want := read(t, filepath.Join(p.taskDir, "prompts", "7-worker.md")), "mend the gate|garden|fix|2|working\n"; got != want {
+	if got, want := read(t, filepath.Join(p.taskDir, "prompts", "7-worker.md")),
+		"mend the gate|garden|fix|2|working\n"; got != want {
 		t.Errorf("the prompt is %q, want %q", got, want)
 	}
 }

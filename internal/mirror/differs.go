@@ -135,8 +135,8 @@ func (f Files) Kept(project, id, digest string) (text string, kept bool, err err
 	return string(raw), true, nil
 }
 
-// Differs tells in words where a task's mirrors are not what the record says; nothing where they are equal. It changes nothing.
-// Lines are the whole history, one event each.
+// Differs tells in words where a task's mirrors are not what the record says; nothing where they are equal. It
+// changes nothing. Lines are the whole history, one event each.
 func (f Files) Differs(t task.Task, lines []string) ([]string, error) {
 	header, err := f.differsDocument(t)
 	if err != nil {

@@ -91,7 +91,8 @@ func TestFolders_listsThoseOfTasksOnly(t *testing.T) {
 	write(t, filepath.Join(f.Home, "tasks", "garden", "file"), "x")
 	got, err := f.Folders()
 	must(t, err)
-	if len(got) != 3 || got[0] != [2]string{"garden", "a"} || got[1] != [2]string{"garden", "b"} || got[2] != [2]string{"yard", "c"} {
+	if len(got) != 3 || got[0] != [2]string{"garden", "a"} || got[1] != [2]string{"garden", "b"} ||
+		got[2] != [2]string{"yard", "c"} {
 		t.Errorf("found %v", got)
 	}
 }

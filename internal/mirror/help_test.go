@@ -18,7 +18,8 @@ import (
 const partVariable = "MIRROR_TEST_PART"
 
 func TestMain(m *testing.M) {
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector has every other process wait for a second at its end
+	// else the race detector has every other process wait for a second at its end
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	part, argument, _ := strings.Cut(os.Getenv(partVariable), " ")
 	switch part {
 	case "":
@@ -113,7 +114,8 @@ func exists(path string) bool {
 func someTask() task.Task {
 	at := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	return task.Task{
-		ID: "abc", Project: "garden", Branch: "fix", Summary: "mend the gate", Harness: "claude", Status: "working", Live: true,
+		ID: "abc", Project: "garden", Branch: "fix", Summary: "mend the gate", Harness: "claude",
+		Status: "working", Live: true,
 		CreatedAt: at, UpdatedAt: at, EnteredAt: at, Workflow: task.WorkflowRef{Name: "default", Version: 1},
 	}
 }

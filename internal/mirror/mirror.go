@@ -50,8 +50,9 @@ func (f Files) Read(project, id string, whole bool) ([]byte, error) {
 	return readUpTo(file, MaxDocument)
 }
 
-// open opens a regular file of its own and nothing else: no link, no folder, no pipe that would block, and no file that has another name
-// elsewhere. Such a name may be the record itself, which a new header would be written into.
+// open opens a regular file of its own and nothing else: no link, no folder, no pipe that would block, and no
+// file that has another name elsewhere. Such a name may be the record itself, which a new header would be written
+// into.
 func open(path string, flags int) (*os.File, error) {
 	file, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -72,7 +73,8 @@ func open(path string, flags int) (*os.File, error) {
 		err = fmt.Errorf("%q is %s, expected a file", path, kind(info.Mode()))
 	}
 	if err == nil && names(info) > 1 {
-		err = fmt.Errorf("%q is a hard link: the file has %d names, and what is written here would change it under all of them; "+
+		err = fmt.Errorf("%q is a hard link: the file has %d names, and what is written here would change it "+
+			"under all of them; "+
 			"if its text belongs here make it a file of its own, cp %[1]q %[3]q && mv %[3]q %[1]q, else move it away", path, names(info), path+".own")
 	}
 	if err != nil {
@@ -106,7 +108,8 @@ func readUpTo(file *os.File, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("read %q: %w", file.Name(), err)
 	}
 	if int64(len(text)) > most {
-		return nil, fmt.Errorf("%q is larger than %d MiB; keep what belongs to the task and move the rest into a file of its own", file.Name(), most>>20)
+		return nil, fmt.Errorf("%q is larger than %d MiB; keep what belongs to the task and move the rest "+
+			"into a file of its own", file.Name(), most>>20)
 	}
 	return text, nil
 }
@@ -130,7 +133,8 @@ func (f Files) Create(t task.Task, body string) error {
 	return nil
 }
 
-// Append adds text at the end of the document, in one write, so that it comes between other writers' lines and not into them.
+// Append adds text at the end of the document, in one write, so that it comes between other writers' lines and
+// not into them.
 func (f Files) Append(project, id, text string) error {
 	file, err := open(f.Document(project, id), os.O_WRONLY|os.O_APPEND)
 	if err != nil {

@@ -75,7 +75,8 @@ func (f Files) projection(t task.Task, file string) (string, error) {
 	return place, nil
 }
 
-// within is where a file of a task's folder is. No folder on the way may be a link: it could lead out of the task's folder.
+// within is where a file of a task's folder is. No folder on the way may be a link: it could lead out of the
+// task's folder.
 func (f Files) within(project, id, file string) (string, error) {
 	at := f.Dir(project, id)
 	words := strings.Split(path.Clean(file), "/")

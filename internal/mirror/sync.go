@@ -17,9 +17,9 @@ import (
 const frontSearch = 64 << 10
 
 // Sync makes the mirrors equal to the record: TASK.md's frontmatter and history.jsonl.
-// Lines are the whole history, one event each. Header is the frontmatter block as the caller compared it with the record:
-// where another one is by now nothing of it is overwritten, and the error is task.ErrConflict.
-// The caller holds the task's lock, which keeps out other Orange processes and no other program.
+// Lines are the whole history, one event each. Header is the frontmatter block as the caller compared it with the
+// record: where another one is by now nothing of it is overwritten, and the error is task.ErrConflict. The caller
+// holds the task's lock, which keeps out other Orange processes and no other program.
 func (f Files) Sync(t task.Task, lines []string, header string) error {
 	if err := os.MkdirAll(f.Dir(t.Project, t.ID), task.PrivateFolder); err != nil {
 		return fmt.Errorf("make the task's folder: %w", err)
@@ -138,8 +138,8 @@ func readHistory(path string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// Adopt makes another file's body the task's document: a program replaced the link in the worktree by a file of its own.
-// It answers the body that was there before, which the caller keeps.
+// Adopt makes another file's body the task's document: a program replaced the link in the worktree by a file of
+// its own. It answers the body that was there before, which the caller keeps.
 func (f Files) Adopt(t task.Task, content []byte) (before []byte, err error) {
 	before, err = f.Read(t.Project, t.ID, true)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -84,7 +84,8 @@ func TestSync_writesNothingWhenNothingChanged(t *testing.T) {
 	files, one := newFiles(t, "\nbody\n")
 	lines := []string{`{"seq":1}`}
 	must(t, syncFiles(files, one, lines))
-	paths := []string{files.Document(one.Project, one.ID), filepath.Join(files.Dir(one.Project, one.ID), "history.jsonl")}
+	paths := []string{files.Document(one.Project, one.ID), filepath.Join(files.Dir(one.Project, one.ID),
+		"history.jsonl")}
 	old := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
 	for _, path := range paths {
 		must(t, os.Chtimes(path, old, old))
@@ -136,7 +137,8 @@ func wantAllLines(t *testing.T, body, who string, count int) {
 	}
 }
 
-// While a goroutine and another process append, the header changes hundreds of times and outgrows its room again and again.
+// While a goroutine and another process append, the header changes hundreds of times and outgrows its room again
+// and again.
 func TestSync_losesNoLineThatOthersAppend(t *testing.T) {
 	t.Parallel()
 	const body = "\n# Garden\n\n  leading blanks, trailing blanks  \n\n\n## Plan\r\nAPPROACH: dig\n"

@@ -119,7 +119,8 @@ func (w *world) List(_ context.Context, f task.Filter) ([]task.Task, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(w.tasks), func(t task.Task) bool {
-		return f.Live && !t.Live || f.Over && (t.Live || t.Workspace == "") || !f.EndedSince.IsZero() && (t.Live || t.UpdatedAt.Before(f.EndedSince))
+		return f.Live && !t.Live || f.Over && (t.Live || t.Workspace == "") || !f.EndedSince.IsZero() &&
+			(t.Live || t.UpdatedAt.Before(f.EndedSince))
 	}), nil
 }
 
@@ -196,10 +197,13 @@ func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 	return &workflow.Definition{
 		States: []workflow.State{
 			{Name: "build", Role: "worker"},
-			{Name: "check", Role: "reviewer", Respawn: workflow.RespawnAuto, RespawnPrompt: workflow.Named{Name: "again"}},
+			{Name: "check", Role: "reviewer", Respawn: workflow.RespawnAuto, RespawnPrompt: workflow.Named{
+				Name: "again"}},
 		},
-		Transitions: []workflow.Transition{{From: "build", To: "check", By: []string{"worker"}}, {From: "check", To: "build", By: []string{"reviewer"}}},
-		Exit:        workflow.Exit{PollInterval: 600, Rules: []workflow.Rule{{Status: "build", Action: workflow.ActionCrash}}},
+		Transitions: []workflow.Transition{{From: "build", To: "check", By: []string{"worker"}},
+			{From: "check", To: "build", By: []string{"reviewer"}}},
+		Exit: workflow.Exit{
+			PollInterval: 600, Rules: []workflow.Rule{{Status: "build", Action: workflow.ActionCrash}}},
 	}, nil
 }
 
@@ -225,8 +229,10 @@ func (w words) Timeouts(string) (task.Timeouts, error) {
 
 func newMonitor() (*monitor.Monitor, *world) {
 	w := &world{
-		alive: map[int]bool{}, orphaned: map[int]bool{}, ends: map[int]chan struct{}{}, notes: map[int64]task.Ending{}, noted: make(chan int64),
-		known: map[string]bool{}, wrote: make(chan struct{}, 1), heard: make(chan struct{}, 1), fails: map[string]error{}, hint: make(chan struct{}),
+		alive: map[int]bool{}, orphaned: map[int]bool{}, ends: map[int]chan struct{}{},
+		notes: map[int64]task.Ending{}, noted: make(chan int64),
+		known: map[string]bool{}, wrote: make(chan struct{}, 1), heard: make(chan struct{}, 1),
+		fails: map[string]error{}, hint: make(chan struct{}),
 	}
 	return &monitor.Monitor{
 		Sessions: w, Processes: w, Traces: w, Record: &records{w}, Engine: w, Keeper: w, Rules: words{w}, Forge: w,
@@ -255,9 +261,12 @@ func newMonitor() (*monitor.Monitor, *world) {
 
 // busy is a live task that is being worked on, with its agent's seat and window.
 func (w *world) busy(id string, status task.Status, role string, number int) {
-	w.tasks = append(w.tasks, task.Task{ID: id, Project: "garden", Status: status, Workspace: "garden--1", Session: "s", Live: true, EnteredAt: noon.Add(-time.Hour)})
-	w.seats = append(w.seats, task.Seat{Hash: "seat of " + id, Task: id, Role: role, Hook: int64(number), PID: 1000 + number})
-	w.panes = append(w.panes, monitor.Pane{WindowID: fmt.Sprintf("@%d", number), Task: id, Role: role, Hook: int64(number), Activity: noon.Add(-time.Minute)})
+	w.tasks = append(w.tasks, task.Task{ID: id, Project: "garden", Status: status, Workspace: "garden--1",
+		Session: "s", Live: true, EnteredAt: noon.Add(-time.Hour)})
+	w.seats = append(w.seats, task.Seat{Hash: "seat of " + id, Task: id, Role: role, Hook: int64(number),
+		PID: 1000 + number})
+	w.panes = append(w.panes, monitor.Pane{WindowID: fmt.Sprintf("@%d", number), Task: id, Role: role,
+		Hook: int64(number), Activity: noon.Add(-time.Minute)})
 	w.ends[1000+number] = make(chan struct{})
 	w.alive[1000+number] = true
 }
@@ -276,7 +285,9 @@ func wantDid(t *testing.T, w *world, want ...string) {
 	defer w.mu.Unlock()
 	var got []string
 	for _, line := range w.did {
-		if line != "resume" && line != "finish" && !slices.ContainsFunc(w.tasks, func(t task.Task) bool { return line == "sync "+t.ID || line == "works "+t.ID }) {
+		if line != "resume" && line != "finish" && !slices.ContainsFunc(w.tasks, func(t task.Task) bool {
+			return line == "sync "+t.ID || line == "works "+t.ID
+		}) {
 			got = append(got, line)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"orange/internal/task"
 )
 
-// Look is one round over everything: deaths, agents to be started again, queued tasks, orphans, stalls, timeouts and mirrors.
-// It costs one call of the terminal, however many tasks there are.
+// Look is one round over everything: deaths, agents to be started again, queued tasks, orphans, stalls, timeouts
+// and mirrors. It costs one call of the terminal, however many tasks there are.
 func (m *Monitor) Look(ctx context.Context) error {
 	err := m.Keeper.Resume(ctx)
 	live, listing := m.Record.List(ctx, task.Filter{Live: true})
@@ -26,17 +26,21 @@ func (m *Monitor) Look(ctx context.Context) error {
 	}
 	panes, blind := m.Sessions.Look(ctx)
 	if blind != nil {
-		err = errors.Join(err, fmt.Errorf("could not look at the sessions, and so concludes nothing about any agent: %w", blind))
+		err = errors.Join(err,
+			fmt.Errorf("could not look at the sessions, and so concludes nothing about any agent: %w", blind))
 	} else {
-		err = errors.Join(err, m.deaths(ctx, seats, panes), m.orphans(ctx, live, panes), m.agents(ctx, live, seats, panes))
+		err = errors.Join(err, m.deaths(ctx, seats, panes), m.orphans(ctx, live, panes),
+			m.agents(ctx, live, seats, panes))
 	}
 	_, late := m.deadlines(ctx, live)
-	// Whoever made the last move of a task, or settled what it still owed, may have died before it wrote the task's files.
+	// Whoever made the last move of a task, or settled what it still owed, may have died before it wrote the
+	// task's files.
 	departed, listing := m.Record.List(ctx, task.Filter{EndedSince: m.Now().Add(-lately)})
 	return errors.Join(err, m.queue(ctx, live), late, listing, m.mirrors(ctx, append(live, departed...)))
 }
 
-// agents looks after the agent that each task's status has: a dead one may have to be started again, an idle one is marked.
+// agents looks after the agent that each task's status has: a dead one may have to be started again, an idle one
+// is marked.
 func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []task.Seat, panes []Pane) error {
 	shortest := time.Duration(0)
 	open := map[string]task.Seat{} // by task and role
@@ -54,7 +58,8 @@ func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []task.Sea
 			all = errors.Join(all, err)
 			continue
 		}
-		if every := time.Duration(def.Exit.PollInterval) * time.Second; every > 0 && (shortest == 0 || every < shortest) {
+		if every := time.Duration(def.Exit.PollInterval) * time.Second; every > 0 &&
+			(shortest == 0 || every < shortest) {
 			shortest = every
 		}
 		state, _ := def.State(t.Status)
@@ -94,7 +99,8 @@ func (m *Monitor) idle(ctx context.Context, t task.Task, p Pane) error {
 	}
 	marked, err := m.Engine.Stalled(ctx, t.ID, active)
 	if marked {
-		m.Tell(ctx, t, fmt.Sprintf("its agent lives and has done nothing since %s; look at it with %q", active.Local().Format("15:04"), "orange task attach "+t.ID))
+		m.Tell(ctx, t, fmt.Sprintf("its agent lives and has done nothing since %s; look at it with %q",
+			active.Local().Format("15:04"), "orange task attach "+t.ID))
 	}
 	return err
 }
@@ -136,8 +142,9 @@ func (m *Monitor) deaths(ctx context.Context, seats []task.Seat, panes []Pane) e
 	return all
 }
 
-// gone says whether an agent without a window is dead. One that outlived its terminal is ended: nobody could see or reach it any more.
-// One whose terminal lives where this process cannot see it is not dead: it was looked for in the wrong place.
+// gone says whether an agent without a window is dead. One that outlived its terminal is ended: nobody could see
+// or reach it any more. One whose terminal lives where this process cannot see it is not dead: it was looked for
+// in the wrong place.
 func (m *Monitor) gone(ctx context.Context, seat task.Seat) (bool, error) {
 	p := task.Waiter{PID: seat.PID, Began: seat.Began}
 	if p.PID == 0 {
@@ -152,7 +159,8 @@ func (m *Monitor) gone(ctx context.Context, seat task.Seat) (bool, error) {
 		return false, err
 	}
 	if !orphaned {
-		return false, fmt.Errorf("could not find the window of the %s of task %s, whose process %d lives in a terminal: is TMUX_TMPDIR another one here?",
+		return false, fmt.Errorf("could not find the window of the %s of task %s, whose process %d lives in a "+
+			"terminal: is TMUX_TMPDIR another one here?",
 			seat.Role, seat.Task, seat.PID)
 	}
 	return true, m.Processes.End(ctx, p)
@@ -174,7 +182,8 @@ func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []Pane) e
 		if errors.Is(err, task.ErrNotFound) {
 			var known bool
 			if known, err = m.Traces.Known(p.Task); err == nil && !known {
-				m.Log.Warn("ended the window of a task that is not on record", "component", "monitor", "task", p.Task, "role", p.Role, "hook", strconv.FormatInt(p.Hook, 10))
+				m.Log.Warn("ended the window of a task that is not on record", "component", "monitor", "task",
+					p.Task, "role", p.Role, "hook", strconv.FormatInt(p.Hook, 10))
 				err = m.Sessions.EndWindow(ctx, p.WindowID)
 			}
 		}

@@ -1,9 +1,9 @@
 // Package monitor is the night watch: it looks how the agents are, hands every death to the engine,
 // and sees to what is owed, queued, orphaned or lagging.
 //
-// It owns when to look and what was seen. It does not own what follows from it: the engine has the exit rules judged and commits,
-// so a monitor that looks twice, or two that look at once, change nothing twice. "Could not look" is an observation of its own here:
-// it is told, and nothing is concluded from it.
+// It owns when to look and what was seen. It does not own what follows from it: the engine has the exit rules
+// judged and commits, so a monitor that looks twice, or two that look at once, change nothing twice. "Could not
+// look" is an observation of its own here: it is told, and nothing is concluded from it.
 package monitor
 
 import (
@@ -31,7 +31,8 @@ type Pane struct {
 
 // Sessions is the terminal that agents run in.
 type Sessions interface {
-	// Look lists the windows of all tasks with one call. No server at all is an empty list; a look that failed is an error.
+	// Look lists the windows of all tasks with one call. No server at all is an empty list; a look that failed is
+	// an error.
 	Look(ctx context.Context) ([]Pane, error)
 	EndWindow(ctx context.Context, id string) error
 }
@@ -111,9 +112,11 @@ type Monitor struct {
 	Rules Rules
 	Forge Forge
 
-	Hint  func(ctx context.Context) error                     // waits for a sign that somebody may have died, where the system cannot watch processes
-	Tell  func(ctx context.Context, t task.Task, text string) // what a person should know
-	Heard func()                                              // lets others hear that the watch goes on; called about every second
+	// waits for a sign that somebody may have died, where the system cannot watch processes
+	Hint func(ctx context.Context) error
+	Tell func(ctx context.Context, t task.Task, text string) // what a person should know
+	// lets others hear that the watch goes on; called about every second
+	Heard func()
 	Now   func() time.Time
 	Log   *slog.Logger
 	Stall time.Duration // how long an agent may do nothing before it is marked
@@ -182,7 +185,8 @@ func (m *Monitor) Run(ctx context.Context) {
 // Once looks and sees to everything until there is nothing left to do, and answers every error that it met.
 // Hooks are performed by this process, and those that failed are tried at once.
 func (m *Monitor) Once(ctx context.Context) error {
-	const rounds = 10 // a move may start an agent that dies at once, and so on; what is left after so many waits for the next pass
+	// a move may start an agent that dies at once, and so on; what is left after so many waits for the next pass
+	const rounds = 10
 	var all error
 	var asked error // of GitHub, once
 	for round := range rounds {
@@ -204,8 +208,8 @@ func (m *Monitor) Once(ctx context.Context) error {
 	return errors.Join(all, asked, err, m.mirrors(ctx, tasks))
 }
 
-// owed is a number that stays the same while nothing happens to any task. That a hook fails once more, as it did before, is nothing:
-// it changes the task's version, and not its history.
+// owed is a number that stays the same while nothing happens to any task. That a hook fails once more, as it did
+// before, is nothing: it changes the task's version, and not its history.
 func (m *Monitor) owed(ctx context.Context) (int64, error) {
 	tasks, err := m.Record.List(ctx, task.Filter{})
 	var sum int64
@@ -227,7 +231,8 @@ func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
 			}
 		}))
 	})
-	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it: so it is looked again and again for a while.
+	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it:
+	// so it is looked again and again for a while.
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	wait := firstLook
@@ -277,7 +282,8 @@ func (m *Monitor) guard(ctx context.Context, crew *sync.WaitGroup) error {
 	return nil
 }
 
-// noted ends the waiting for an agent whose launcher has noted its end. The launcher itself may be there a millisecond longer.
+// noted ends the waiting for an agent whose launcher has noted its end. The launcher itself may be there a
+// millisecond longer.
 func (m *Monitor) noted(hook int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -288,8 +294,8 @@ func (m *Monitor) noted(hook int64) {
 	}
 }
 
-// watch waits for one agent's end and has it judged. Waiting ends when the agent need not be watched any more, as it does with the judgment:
-// what follows from that goes on all the same.
+// watch waits for one agent's end and has it judged. Waiting ends when the agent need not be watched any more, as
+// it does with the judgment: what follows from that goes on all the same.
 func (m *Monitor) watch(ctx, waiting context.Context, seat task.Seat) {
 	defer func() {
 		m.mu.Lock()
@@ -316,7 +322,8 @@ func (m *Monitor) end(waiting context.Context, seat task.Seat) error {
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		m.deaf.Do(func() { close(m.hinted) })
-		if _, found, err := m.Traces.Ending(seat.Hook); found || err != nil { // the note was there before anybody waited for it
+		// the note was there before anybody waited for it
+		if _, found, err := m.Traces.Ending(seat.Hook); found || err != nil {
 			return err
 		}
 		<-waiting.Done() // notes, hints and looks do it here
@@ -356,7 +363,8 @@ func (m *Monitor) unexplained(ctx context.Context, seat task.Seat, p Pane, there
 	return m.died(ctx, seat, p.Ending)
 }
 
-// window asks the window of an agent whose process is gone how it ended. The terminal may hear of it a moment later than we do.
+// window asks the window of an agent whose process is gone how it ended. The terminal may hear of it a moment
+// later than we do.
 func (m *Monitor) window(ctx context.Context, seat task.Seat) (p Pane, there bool, err error) {
 	const tries = 10
 	tick := time.NewTicker(hintRest)
@@ -378,7 +386,8 @@ func (m *Monitor) window(ctx context.Context, seat task.Seat) (p Pane, there boo
 	return p, there, nil
 }
 
-// neverStarted says of a seat without a window that its hook started nobody: the attempt was cut short, and then the hook was dropped.
+// neverStarted says of a seat without a window that its hook started nobody: the attempt was cut short, and then
+// the hook was dropped.
 func neverStarted(seat task.Seat) bool { return seat.PID == 0 && seat.Dropped }
 
 // died has a death judged, tells of what people should know, and starts the agent again where the workflow wants that.

@@ -92,7 +92,9 @@ func TestLook_concludesNothingFromALookThatFailed(t *testing.T) {
 			w.blind, w.panes = errors.New("permission denied"), nil
 		}, "could not look at the sessions"},
 		"the server that it lives in is not the one that was asked": {func(w *world) { w.panes = nil }, "TMUX_TMPDIR"},
-		"processes cannot be looked up":                             {func(w *world) { w.panes, w.fails["alive"] = nil, errors.New("no /proc") }, "no /proc"},
+		"processes cannot be looked up": {func(w *world) {
+			w.panes, w.fails["alive"] = nil, errors.New("no /proc")
+		}, "no /proc"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +149,8 @@ func TestLook_startsQueuedTasksWhileThereIsRoom(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
 	w.tasks = []task.Task{
-		{ID: "a", Project: "garden", Live: true, QueuedFor: "build"}, {ID: "b", Project: "garden", Live: true, QueuedFor: "build"},
+		{ID: "a", Project: "garden", Live: true, QueuedFor: "build"},
+		{ID: "b", Project: "garden", Live: true, QueuedFor: "build"},
 		{ID: "c", Project: "shed", Live: true, QueuedFor: "build"},
 	}
 	must(t, m.Look(t.Context()))
@@ -183,10 +186,18 @@ func TestLook_marksAnAgentThatLivesAndDoesNothing(t *testing.T) {
 		change func(w *world)
 		want   []string
 	}{
-		"no output for long":            {func(w *world) { w.panes[0].Activity = noon.Add(-20 * time.Minute) }, []string{"stalled one 11:40"}},
-		"but the document changed":      {func(w *world) { w.panes[0].Activity, w.touched = noon.Add(-20*time.Minute), noon.Add(-time.Minute) }, nil},
-		"the status began a moment ago": {func(w *world) { w.panes[0].Activity, w.tasks[0].EnteredAt = noon.Add(-time.Hour), noon }, nil},
-		"a person is waited for":        {func(w *world) { w.panes[0].Activity, w.tasks[0].Status = noon.Add(-time.Hour), "talk" }, nil},
+		"no output for long": {func(w *world) {
+			w.panes[0].Activity = noon.Add(-20 * time.Minute)
+		}, []string{"stalled one 11:40"}},
+		"but the document changed": {func(w *world) {
+			w.panes[0].Activity, w.touched = noon.Add(-20*time.Minute), noon.Add(-time.Minute)
+		}, nil},
+		"the status began a moment ago": {func(w *world) {
+			w.panes[0].Activity, w.tasks[0].EnteredAt = noon.Add(-time.Hour), noon
+		}, nil},
+		"a person is waited for": {func(w *world) {
+			w.panes[0].Activity, w.tasks[0].Status = noon.Add(-time.Hour), "talk"
+		}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -324,7 +335,8 @@ func TestLook_looksAfterTheFilesOfATaskThatHasEndedLately(t *testing.T) {
 	m, w := newMonitor()
 	w.tasks = []task.Task{
 		{ID: "ends", Version: 3, Live: true}, {ID: "is-deleted", Version: 1, Live: true},
-		{ID: "ended-lately", Version: 3, UpdatedAt: m.Now().Add(-time.Hour)}, {ID: "ended-long-ago", Version: 3, UpdatedAt: m.Now().Add(-25 * time.Hour)},
+		{ID: "ended-lately", Version: 3, UpdatedAt: m.Now().Add(-time.Hour)},
+		{ID: "ended-long-ago", Version: 3, UpdatedAt: m.Now().Add(-25 * time.Hour)},
 	}
 	syncs := func() []string {
 		t.Helper()

@@ -37,8 +37,8 @@ func (m *Monitor) requests(ctx context.Context) {
 	}
 }
 
-// pullRequests asks how the pull requests of live tasks stand that are open on record, with one question for each project,
-// and tells the engine how they were found. It answers what went wrong, by project.
+// pullRequests asks how the pull requests of live tasks stand that are open on record, with one question for each
+// project, and tells the engine how they were found. It answers what went wrong, by project.
 func (m *Monitor) pullRequests(ctx context.Context) map[string]error {
 	live, err := m.Record.List(ctx, task.Filter{Live: true})
 	if err != nil {

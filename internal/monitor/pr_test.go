@@ -15,7 +15,8 @@ import (
 
 // asked is a live task with a pull request in a state.
 func (w *world) asked(id, project, state string) {
-	w.tasks = append(w.tasks, task.Task{ID: id, Project: project, Status: "build", Live: true, EnteredAt: noon, PRURL: "https://github.com/a/b/pull/" + id, PRState: state})
+	w.tasks = append(w.tasks, task.Task{ID: id, Project: project, Status: "build", Live: true, EnteredAt: noon,
+		PRURL: "https://github.com/a/b/pull/" + id, PRState: state})
 }
 
 func TestPullRequests_areAskedForOnceAProjectAndTheirEndsAreTold(t *testing.T) {
@@ -26,7 +27,8 @@ func TestPullRequests_areAskedForOnceAProjectAndTheirEndsAreTold(t *testing.T) {
 	w.asked("3", "garden", task.PRMerged)
 	w.tasks = append(w.tasks, task.Task{ID: "4", Project: "shed", Status: "build", Live: true, EnteredAt: noon})
 	w.requests = []task.PullRequest{
-		{URL: "https://github.com/a/b/pull/1", State: task.PROpen}, {URL: "https://github.com/a/b/pull/2", State: task.PRMerged},
+		{URL: "https://github.com/a/b/pull/1", State: task.PROpen},
+		{URL: "https://github.com/a/b/pull/2", State: task.PRMerged},
 	}
 	must(t, m.Once(t.Context()))
 	wantDid(t, w, "standing garden 2", "pull-request 2 MERGED")

@@ -10,13 +10,15 @@ import (
 	"orange/internal/task"
 )
 
-// clockRest is between a sign that the record was written and the look at the time of every task: a storm of writes costs little.
+// clockRest is between a sign that the record was written and the look at the time of every task: a storm of
+// writes costs little.
 const clockRest = 200 * time.Millisecond
 
 // shortestPause is between two looks of the clock, however soon the next deadline is.
 const shortestPause = 10 * time.Millisecond
 
-// clock looks at the time that tasks have been in their statuses, whenever the next deadline has come or the record was written.
+// clock looks at the time that tasks have been in their statuses, whenever the next deadline has come or the
+// record was written.
 func (m *Monitor) clock(ctx context.Context) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -85,7 +87,8 @@ func (m *Monitor) write() {
 	}
 }
 
-// deadlines has the engine note every task that is late by a new level, and answers when the next one will be; zero when none will.
+// deadlines has the engine note every task that is late by a new level, and answers when the next one will be;
+// zero when none will.
 func (m *Monitor) deadlines(ctx context.Context, live []task.Task) (next time.Time, err error) {
 	own := map[string]task.Timeouts{}
 	var all error

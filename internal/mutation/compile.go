@@ -26,7 +26,8 @@ type room struct {
 // openRoom reads the package in the present folder, and finds what it imports.
 func openRoom(t *testing.T) *room {
 	t.Helper()
-	said, err := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-json=ImportPath,Export,GoFiles", ".").Output()
+	said, err := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps",
+		"-json=ImportPath,Export,GoFiles", ".").Output()
 	if err != nil {
 		t.Fatalf("the room cannot be listed: %v\n%s", err, said)
 	}
@@ -51,7 +52,9 @@ func openRoom(t *testing.T) *room {
 			t.Fatal(err)
 		}
 	}
-	r.importer = importer.ForCompiler(r.set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	r.importer = importer.ForCompiler(r.set, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
 	return r
 }
 

@@ -1,7 +1,8 @@
 // Package mutation breaks the rules of other rooms on purpose and has their tests find out. Only tests enter it.
 //
-// It owns the list of a room's rules, what keeps the list true to the source, and how a room's tests are run without one of its rules.
-// It does not own which rules there are: each room has a list of its own under testdata.
+// It owns the list of a room's rules, what keeps the list true to the source, and how a room's tests are run
+// without one of its rules. It does not own which rules there are: each room has a list of its own under
+// testdata.
 package mutation
 
 import (
@@ -58,14 +59,28 @@ func plain(t *testing.T, file string) string {
 	return indentation.ReplaceAllString(read(t, file), "")
 }
 
-// broken is the file with the rule broken; text is the file as it is. It is empty where the list does not fit the file any more.
+var opening = regexp.MustCompile(`\\[({]`)
+
+// place matches the text to replace wherever its lines are broken: between words, and after an opening bracket.
+func (m mutation) place() *regexp.Regexp {
+	words := strings.Fields(m.old)
+	for i, word := range words {
+		words[i] = opening.ReplaceAllString(regexp.QuoteMeta(word), `$0\s*`)
+	}
+	return regexp.MustCompile(strings.Join(words, `\s+`))
+}
+
+// broken is the file with the rule broken; text is the file as it is. It is empty where the list does not fit the
+// file any more.
 func (m mutation) broken(t *testing.T, list, text string) string {
 	t.Helper()
-	if n := strings.Count(text, m.old); n != 1 || m.old == "" {
-		t.Errorf("%s:%d: the text occurs %d times in %s, not once: say again how to break the rule\n%s", list, m.line, n, m.file, m.old)
+	found := m.place().FindAllStringIndex(text, -1)
+	if len(found) != 1 || m.old == "" {
+		t.Errorf("%s:%d: the text occurs %d times in %s, not once: say again how to break the rule\n%s", list,
+			m.line, len(found), m.file, m.old)
 		return ""
 	}
-	text = strings.Replace(text, m.old, m.new, 1)
+	text = text[:found[0][0]] + m.new + text[found[0][1]:]
 	if _, err := parser.ParseFile(token.NewFileSet(), m.file, text, parser.SkipObjectResolution); err != nil {
 		t.Errorf("%s:%d: the broken %s is no Go: %v", list, m.line, m.file, err)
 		return ""
@@ -73,7 +88,8 @@ func (m mutation) broken(t *testing.T, list, text string) string {
 	return text
 }
 
-// Fits tests that every rule of the list can still be broken as it says, that the room compiles then, and that each file has a rule.
+// Fits tests that every rule of the list can still be broken as it says, that the room compiles then, and that
+// each file has a rule.
 func (s Suite) Fits(t *testing.T) {
 	t.Helper()
 	list := s.broken(t)

@@ -7,7 +7,8 @@ import (
 
 func TestParse_aListSaysWhichRulesAreBrokenAndHow(t *testing.T) {
 	t.Parallel()
-	got, err := parse("list", "# words\n\n== a.go: it holds\n- if x {\n- y\n+ if !x {\n\n== b.go: that too\n@ ../other\n- z()\n+\n")
+	got, err := parse("list", "# words\n\n== a.go: it holds\n- if x {\n- y\n+ if !x {\n\n== b.go: that too\n@ "+
+		"../other\n- z()\n+\n")
 	if err != nil || len(got) != 2 {
 		t.Fatalf("found %+v, %v", got, err)
 	}
@@ -35,6 +36,18 @@ func TestParse_saysWhatItCannotRead(t *testing.T) {
 	}
 }
 
+func TestPlace_doesNotDependOnHowLinesAreBroken(t *testing.T) {
+	t.Parallel()
+	m := mutation{old: "f(a, b) && x {\ny"}
+	for text, want := range map[string]bool{
+		"f(a, b) && x {\ny": true, "f(\na,\nb) &&\nx { y": true, "f(a, b) && x {\nz": false, "f(a, b)&& x {\ny": false,
+	} {
+		if m.place().MatchString(text) != want {
+			t.Errorf("%q: found %v", text, !want)
+		}
+	}
+}
+
 func TestARoomIsCompiledWithAnotherTextInThePlaceOfAFile(t *testing.T) {
 	t.Parallel()
 	r := openRoom(t)
@@ -45,8 +58,9 @@ func TestARoomIsCompiledWithAnotherTextInThePlaceOfAFile(t *testing.T) {
 	for broken, want := range map[string]string{
 		strings.Replace(text, "kind, rest, _ :=", "kind, rest :=", 1):               "assignment mismatch",
 		strings.Replace(text, "text, \"\\n\") {", "\"\", \"\") {\n unused := 1", 1): "declared and not used",
-		strings.Replace(text, "func parse(", "func reads(", 1):                      "undefined: parse", // seen in another file
-		strings.Replace(text, "switch m := &out[len(out)-1]; kind {", "if {", 1):    "missing condition",
+		// seen in another file
+		strings.Replace(text, "func parse(", "func reads(", 1):                   "undefined: parse",
+		strings.Replace(text, "switch m := &out[len(out)-1]; kind {", "if {", 1): "missing condition",
 	} {
 		if err := r.compiles("parse.go", broken); broken == text || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, want %s", err, want)

@@ -60,7 +60,8 @@ func (s Suite) overlay(t *testing.T, m mutation) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, text := range map[string]string{instead: m.broken(t, s.List, plain(t, m.file)), filepath.Join(dir, "overlay.json"): string(list)} {
+	for path, text := range map[string]string{instead: m.broken(t, s.List, plain(t, m.file)),
+		filepath.Join(dir, "overlay.json"): string(list)} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,8 @@ func (s Suite) overlay(t *testing.T, m mutation) string {
 	return filepath.Join(dir, "overlay.json")
 }
 
-// testsWith runs the tests of a package, those of every day and not the long ones. What is drawn and fails is not made smaller, nor kept.
+// testsWith runs the tests of a package, those of every day and not the long ones. What is drawn and fails is not
+// made smaller, nor kept.
 func (s Suite) testsWith(t *testing.T, tests, overlay string) (out string, passed bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -92,7 +94,9 @@ func (s Suite) testsWith(t *testing.T, tests, overlay string) (out string, passe
 	for _, some := range which {
 		command := exec.CommandContext(ctx, program, append(run, some)...)
 		command.Dir = tests
-		command.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "ORANGE_") })
+		command.Env = slices.DeleteFunc(os.Environ(), func(pair string) bool {
+			return strings.HasPrefix(pair, "ORANGE_")
+		})
 		said, err := command.CombinedOutput()
 		if out += string(said); err != nil {
 			return out, false
@@ -108,7 +112,9 @@ func draws(t *testing.T, tests string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.ContainsFunc(all, func(file string) bool { return strings.Contains(read(t, file), "\t\"pgregory.net/rapid\"\n") })
+	return slices.ContainsFunc(all, func(file string) bool {
+		return strings.Contains(read(t, file), "\t\"pgregory.net/rapid\"\n")
+	})
 }
 
 func firstFailure(out string) string {

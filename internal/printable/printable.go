@@ -1,5 +1,5 @@
-// Package printable makes text from outside fit to be shown: what a terminal would obey, what turns a line about, and invisible characters
-// is written out, as \x1b or \u202e.
+// Package printable makes text from outside fit to be shown: what a terminal would obey, what turns a line about,
+// and invisible characters is written out, as \x1b or \u202e.
 //
 // It owns which characters those are, and how they are written out. It shortens nothing, and knows nothing of colours.
 package printable
@@ -13,13 +13,15 @@ import (
 	"unicode/utf8"
 )
 
-// Invisible reports whether a character shows nothing by itself and is no blank: a control character, a mark of direction, a joiner,
-// a filler, a selector of variants, a tag. Two texts that differ in these alone look the same, and a text of these alone is empty.
+// Invisible reports whether a character shows nothing by itself and is no blank: a control character, a mark of
+// direction, a joiner, a filler, a selector of variants, a tag. Two texts that differ in these alone look the
+// same, and a text of these alone is empty.
 func Invisible(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' && r != '\n' && r != '\t' || r == 0x7f
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Cs, unicode.Zl, unicode.Zp, unicode.Variation_Selector,
+		unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // Text is a text of several lines that can be shown: newlines and tabs stay as they are.
@@ -28,8 +30,8 @@ func Text(text string) string { return shown(text, false) }
 // Line is a text that can be shown in one line: newlines and tabs are written out too.
 func Line(text string) string { return shown(text, true) }
 
-// JSON is JSON that can be shown: within its strings, what would be written out is a \u escape, which means the same to a program.
-// A byte that is no character becomes the sign for one, as every reader of JSON makes it.
+// JSON is JSON that can be shown: within its strings, what would be written out is a \u escape, which means the
+// same to a program. A byte that is no character becomes the sign for one, as every reader of JSON makes it.
 func JSON(encoded []byte) []byte {
 	var b []byte
 	for at := 0; at < len(encoded); {
@@ -50,7 +52,8 @@ func JSON(encoded []byte) []byte {
 	return b
 }
 
-// Writer writes text so that it can be shown. Each call is a text of its own: a character must not be cut in two by them.
+// Writer writes text so that it can be shown. Each call is a text of its own: a character must not be cut in two
+// by them.
 type Writer struct{ to io.Writer }
 
 // NewWriter makes a writer that writes to another one.
@@ -66,7 +69,10 @@ func (w *Writer) Write(text []byte) (int, error) {
 
 // shown writes out what cannot be shown.
 func shown(text string, oneLine bool) string {
-	first := strings.IndexFunc(text, func(r rune) bool { return r == utf8.RuneError || Invisible(r) || oneLine && (r == '\n' || r == '\t') })
+	first := strings.IndexFunc(text, func(r rune) bool {
+		return r == utf8.RuneError || Invisible(r) || oneLine &&
+			(r == '\n' || r == '\t')
+	})
 	if first < 0 {
 		return text
 	}
@@ -101,7 +107,8 @@ func shown(text string, oneLine bool) string {
 	return b.String()
 }
 
-// Characters that are seen in what they do to the one before them: they hold the parts of an emoji together, or shape letters.
+// Characters that are seen in what they do to the one before them: they hold the parts of an emoji together, or
+// shape letters.
 const (
 	nonJoiner = '\u200c'
 	joiner    = '\u200d'
@@ -109,8 +116,9 @@ const (
 	asPicture = '\ufe0f'
 )
 
-// joins reports whether an invisible character is part of the one before it, as people write it: in an emoji, or in a script whose
-// letters join. The result has at most one of them, so that nothing can be hidden in a row of them.
+// joins reports whether an invisible character is part of the one before it, as people write it: in an emoji, or
+// in a script whose letters join. The result has at most one of them, so that nothing can be hidden in a row of
+// them.
 func joins(r, before rune) bool {
 	symbol := unicode.In(before, unicode.So, unicode.Sk)
 	switch r {
@@ -124,7 +132,9 @@ func joins(r, before rune) bool {
 	return false
 }
 
-// letter reports whether a character belongs to a script without capitals; the marks that any script may have are of none.
+// letter reports whether a character belongs to a script without capitals; the marks that any script may have are
+// of none.
 func letter(r rune) bool {
-	return unicode.In(r, unicode.Lo, unicode.Mn, unicode.Mc) && !unicode.In(r, unicode.Inherited, unicode.Latin) && !Invisible(r)
+	return unicode.In(r, unicode.Lo, unicode.Mn, unicode.Mc) &&
+		!unicode.In(r, unicode.Inherited, unicode.Latin) && !Invisible(r)
 }

@@ -52,14 +52,16 @@ func safe(t *testing.T, from, shown string, newlines bool) {
 	for _, r := range shown {
 		bidi := r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c
 		control := unicode.IsControl(r) && (!newlines || r != '\n' && r != '\t')
-		if control || bidi || unicode.In(r, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' {
+		if control || bidi || unicode.In(r, unicode.Zl, unicode.Zp) || unicode.Is(unicode.Cf, r) &&
+			r != '\u200c' && r != '\u200d' {
 			t.Errorf("%q is shown as %q: %U is in it", from, shown, r)
 		}
 	}
 }
 
 func FuzzNothingThatATerminalObeysIsShown(f *testing.F) {
-	for _, seed := range []string{"", "plain", "\x1b]52;c;x\a", "\xff\u202e\u009b", "a\r\nb\tc", "👩\u200d💻", "\U000e0041\ufeff", "\\x1b"} {
+	for _, seed := range []string{"", "plain", "\x1b]52;c;x\a", "\xff\u202e\u009b", "a\r\nb\tc", "👩\u200d💻",
+		"\U000e0041\ufeff", "\\x1b"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -70,7 +72,8 @@ func FuzzNothingThatATerminalObeysIsShown(f *testing.F) {
 			t.Errorf("%q is shown as %q and %q, which are changed when they are shown again", text, shown, line)
 		}
 		var written bytes.Buffer
-		if n, err := printable.NewWriter(&written).Write([]byte(text)); n != len(text) || err != nil || written.String() != shown {
+		if n, err := printable.NewWriter(&written).Write([]byte(text)); n != len(text) || err != nil ||
+			written.String() != shown {
 			t.Errorf("wrote %d bytes of %q as %q, %v", n, text, written.String(), err)
 		}
 		var encoded bytes.Buffer
@@ -82,7 +85,8 @@ func FuzzNothingThatATerminalObeysIsShown(f *testing.F) {
 		fit := printable.JSON(encoded.Bytes())
 		safe(t, text, string(fit), true)
 		var before, after map[string]string
-		if json.Unmarshal(encoded.Bytes(), &before) != nil || json.Unmarshal(fit, &after) != nil || !reflect.DeepEqual(before, after) {
+		if json.Unmarshal(encoded.Bytes(), &before) != nil || json.Unmarshal(fit, &after) != nil ||
+			!reflect.DeepEqual(before, after) {
 			t.Errorf("%q is %q in JSON, which does not mean the same", text, fit)
 		}
 		if printable.Text(string(fit)) != string(fit) {

@@ -20,7 +20,8 @@ import (
 const partVariable = "PROC_TEST_PART"
 
 func TestMain(m *testing.M) {
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector has every other process wait for a second at its end
+	// else the race detector has every other process wait for a second at its end
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	part, argument, _ := strings.Cut(os.Getenv(partVariable), " ")
 	switch part {
 	case "":
@@ -39,7 +40,8 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	case "launcher": // starts a program that outlives it
-		if _, err := proc.Detach(proc.Command{Name: os.Args[0], Env: append(os.Environ(), partVariable+"=wait "+argument)}); err != nil {
+		if _, err := proc.Detach(proc.Command{
+			Name: os.Args[0], Env: append(os.Environ(), partVariable+"=wait "+argument)}); err != nil {
 			os.Exit(1)
 		}
 	case "ancestors":
@@ -68,7 +70,8 @@ func TestMain(m *testing.M) {
 
 func supervise(argument string) int {
 	words := strings.Fields(argument)
-	end, err := proc.Supervise(proc.Command{Name: words[0], Args: words[1:], Env: append(os.Environ(), partVariable+"="+os.Getenv("NEXT_PART"))})
+	end, err := proc.Supervise(proc.Command{
+		Name: words[0], Args: words[1:], Env: append(os.Environ(), partVariable+"="+os.Getenv("NEXT_PART"))})
 	fmt.Printf("%d %d %v\n", end.Status, end.Signal, err)
 	return 0
 }
@@ -131,7 +134,8 @@ func announced(t *testing.T, path string) proc.Process {
 func start(t *testing.T, part string, env ...string) proc.Process {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pid")
-	_, err := proc.Detach(proc.Command{Name: os.Args[0], Env: append(append(os.Environ(), env...), partVariable+"="+part+" "+path)})
+	_, err := proc.Detach(proc.Command{
+		Name: os.Args[0], Env: append(append(os.Environ(), env...), partVariable+"="+part+" "+path)})
 	must(t, err)
 	return announced(t, path)
 }

@@ -77,7 +77,8 @@ func shortName(pid int) (string, error) {
 	return string(bytes.TrimSuffix(text, []byte("\n"))), nil
 }
 
-// Arguments are what a process was started with, its own name first; one that calls itself something else may have that in their place.
+// Arguments are what a process was started with, its own name first; one that calls itself something else may
+// have that in their place.
 func Arguments(pid int) ([]string, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if errors.Is(err, syscall.ESRCH) {

@@ -44,7 +44,8 @@ func inspect(pid int) (details, error) {
 	}
 	return details{
 		parent: parent, group: group,
-		zombie: strings.HasPrefix(fields[2], "Z"), stopped: strings.HasPrefix(fields[2], "T"), started: strings.Join(fields[before:], " "),
+		zombie: strings.HasPrefix(fields[2], "Z"), stopped: strings.HasPrefix(fields[2], "T"),
+		started: strings.Join(fields[before:], " "),
 	}, nil
 }
 

@@ -20,7 +20,9 @@ func TestInteractive_leavesWithItsContext(t *testing.T) {
 	began, tidied := filepath.Join(dir, "began"), filepath.Join(dir, "tidied")
 	ended := make(chan error, 1)
 	go func() {
-		ended <- proc.Interactive(ctx, proc.Command{Name: "sh", Args: []string{"-c", `trap 'touch "$2"; exit 3' TERM; touch "$1"; while :; do sleep 0.02; done`, "sh", began, tidied}})
+		ended <- proc.Interactive(ctx, proc.Command{
+			Name: "sh", Args: []string{
+				"-c", `trap 'touch "$2"; exit 3' TERM; touch "$1"; while :; do sleep 0.02; done`, "sh", began, tidied}})
 	}()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -36,13 +36,13 @@ const (
 	memoryEvery = 200 * time.Millisecond
 )
 
-// RunLimited starts the program in a process session of its own, with no terminal, and waits for its end. Env is its whole
-// environment; nil is the caller's. Both of its outputs are one text, read to its end however long it is, of which the tail is kept.
-// A status other than 0 is no error, and neither is a broken limit; a program that cannot be started is, and a cancelled ctx,
-// which ends the program.
+// RunLimited starts the program in a process session of its own, with no terminal, and waits for its end. Env is
+// its whole environment; nil is the caller's. Both of its outputs are one text, read to its end however long it
+// is, of which the tail is kept. A status other than 0 is no error, and neither is a broken limit; a program that
+// cannot be started is, and a cancelled ctx, which ends the program.
 //
-// At a limit its session is ended: TERM first, KILL after a grace. What is left of the session when the program has ended
-// by itself is ended too, and what has left the session and keeps the output open is not waited for.
+// At a limit its session is ended: TERM first, KILL after a grace. What is left of the session when the program
+// has ended by itself is ended too, and what has left the session and keeps the output open is not waited for.
 //
 // Memory is what all of them use together, looked at from outside, and no rlimit: those are for each process alone, and
 // count what is reserved and never used, so that a program with an address sanitizer does not even start below 4 GB.

@@ -57,7 +57,8 @@ func shell(script string) proc.Command {
 
 func TestRunLimited_tellsTheStatusAndBothOutputs(t *testing.T) {
 	t.Parallel()
-	got, err := proc.RunLimited(t.Context(), shell("echo out; echo why >&2; exit 3"), proc.Limits{Time: time.Minute, Output: 1 << 10})
+	got, err := proc.RunLimited(t.Context(), shell("echo out; echo why >&2; exit 3"), proc.Limits{
+		Time: time.Minute, Output: 1 << 10})
 	must(t, err)
 	if got.Took <= 0 {
 		t.Errorf("it took %v", got.Took)
@@ -86,7 +87,8 @@ func TestRunLimited_tellsTheSignalThatEndedIt(t *testing.T) {
 
 func TestRunLimited_ofWhatCannotBeStartedIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, c := range []proc.Command{{Name: "no-such-program-anywhere"}, {Name: t.TempDir()}, {Name: "sh", Dir: "/no/such/folder"}} {
+	for _, c := range []proc.Command{{Name: "no-such-program-anywhere"}, {Name: t.TempDir()},
+		{Name: "sh", Dir: "/no/such/folder"}} {
 		if _, err := proc.RunLimited(t.Context(), c, proc.Limits{}); err == nil {
 			t.Errorf("%q was started", c.Name)
 		}
@@ -97,7 +99,8 @@ func TestRunLimited_endsWhatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pid")
 	// What it starts is ended with it, also what a shell with job control put into a group of its own.
-	got, err := proc.RunLimited(t.Context(), shell(`set -m; sleep 61 & echo $! > "`+path+`"; wait`), proc.Limits{Time: 300 * time.Millisecond, Output: 10})
+	got, err := proc.RunLimited(t.Context(), shell(`set -m; sleep 61 & echo $! > "`+path+`"; wait`), proc.Limits{
+		Time: 300 * time.Millisecond, Output: 10})
 	must(t, err)
 	if !got.TimedOut || got.Signal != int(syscall.SIGTERM) {
 		t.Errorf("got %+v", got)
@@ -107,7 +110,8 @@ func TestRunLimited_endsWhatTakesTooLong(t *testing.T) {
 
 func TestRunLimited_killsWhatIgnoresTheTerm(t *testing.T) {
 	t.Parallel()
-	got, err := proc.RunLimited(t.Context(), part("stubborn "+filepath.Join(t.TempDir(), "pid")), proc.Limits{Time: 300 * time.Millisecond})
+	got, err := proc.RunLimited(t.Context(), part("stubborn "+filepath.Join(t.TempDir(), "pid")), proc.Limits{
+		Time: 300 * time.Millisecond})
 	must(t, err)
 	if !got.TimedOut || got.Signal != int(syscall.SIGKILL) {
 		t.Errorf("got %+v", got)
@@ -117,14 +121,18 @@ func TestRunLimited_killsWhatIgnoresTheTerm(t *testing.T) {
 func TestRunLimited_keepsTheEndOfAnEndlessText(t *testing.T) {
 	t.Parallel()
 	const megabytes = 1024
-	got, err := proc.RunLimited(t.Context(), part("flood "+strconv.Itoa(megabytes)), proc.Limits{Time: time.Minute, Output: 64 << 10})
+	got, err := proc.RunLimited(t.Context(), part("flood "+strconv.Itoa(megabytes)), proc.Limits{
+		Time: time.Minute, Output: 64 << 10})
 	must(t, err)
 	if !got.Cut || len(got.Output) != 64<<10 || !strings.HasSuffix(got.Output, "abcdef"+"the end\n") || got.Code != 0 {
-		t.Errorf("got %d bytes, cut %t, status %d, the end %q", len(got.Output), got.Cut, got.Code, got.Output[max(0, len(got.Output)-20):])
+		t.Errorf("got %d bytes, cut %t, status %d, the end %q", len(got.Output), got.Cut, got.Code,
+			got.Output[max(0, len(got.Output)-20):])
 	}
-	got, err = proc.RunLimited(t.Context(), proc.Command{Name: "yes", Args: []string{"ü"}}, proc.Limits{Time: 100 * time.Millisecond, Output: 9})
+	got, err = proc.RunLimited(t.Context(), proc.Command{Name: "yes", Args: []string{"ü"}}, proc.Limits{
+		Time: 100 * time.Millisecond, Output: 9})
 	must(t, err)
-	if !got.Cut || !got.TimedOut || len(got.Output) < 6 || !strings.Contains(got.Output, "ü\n") || strings.ContainsRune(got.Output, '\uFFFD') {
+	if !got.Cut || !got.TimedOut || len(got.Output) < 6 || !strings.Contains(got.Output, "ü\n") ||
+		strings.ContainsRune(got.Output, '\uFFFD') {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -157,7 +165,8 @@ func TestRunLimited_addsUpTheMemoryOfAllThatItStarted(t *testing.T) {
 func TestRunLimited_doesNotWaitForWhoKeepsItsOutputOpen(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pid")
-	got, err := proc.RunLimited(t.Context(), shell(`sleep 61 & echo $! > "`+path+`"; echo done`), proc.Limits{Time: time.Minute, Output: 100})
+	got, err := proc.RunLimited(t.Context(), shell(`sleep 61 & echo $! > "`+path+`"; echo done`), proc.Limits{
+		Time: time.Minute, Output: 100})
 	must(t, err)
 	if got.Output != "done\n" || got.Code != 0 || got.TimedOut {
 		t.Errorf("got %+v", got)

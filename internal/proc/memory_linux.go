@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// preferAtOutOfMemory has the kernel end the process, and what it starts from now on, before others when the machine's memory is
-// used up. It is a wish: where it cannot be written, the limit is kept all the same.
+// preferAtOutOfMemory has the kernel end the process, and what it starts from now on, before others when the
+// machine's memory is used up. It is a wish: where it cannot be written, the limit is kept all the same.
 func preferAtOutOfMemory(pid int) {
 	const more = "500" // of 1000
 	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte(more), 0)

@@ -15,7 +15,8 @@ func preferAtOutOfMemory(int) {}
 // inSession lists nobody: this system tells who is in a group, and not who is in a session.
 func inSession(int) []Process { return nil }
 
-// memoryOf is what the processes of a group use together, as ps tells: what they share is counted once for each of them.
+// memoryOf is what the processes of a group use together, as ps tells: what they share is counted once for each
+// of them.
 func memoryOf(group int, _ int64) (int64, error) {
 	out, err := exec.Command("ps", "-A", "-o", "pgid=,rss=").Output()
 	if err != nil {

@@ -73,7 +73,8 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = waitDelay
 	err := cmd.Run()
-	result := Result{Stdout: stdout.kept.Bytes(), Stderr: stderr.Bytes(), Code: cmd.ProcessState.ExitCode(), More: stdout.more}
+	result := Result{Stdout: stdout.kept.Bytes(), Stderr: stderr.Bytes(), Code: cmd.ProcessState.ExitCode(),
+		More: stdout.more}
 	if err == nil {
 		return result, nil
 	}
@@ -125,7 +126,8 @@ func Detach(c Command) (int, error) {
 // farewell is how long a program on the caller's terminal has to leave once it was asked to.
 const farewell = 5 * time.Second
 
-// Interactive runs the program on the caller's own terminal and waits for it. When ctx ends, it is asked to leave, and ended if it does not.
+// Interactive runs the program on the caller's own terminal and waits for it. When ctx ends, it is asked to
+// leave, and ended if it does not.
 func Interactive(ctx context.Context, c Command) error {
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

@@ -19,12 +19,14 @@ func TestRun_answersWhatTheProgramLeftBehind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	out, err := proc.Run(t.Context(), proc.Command{
-		Name: "sh", Args: []string{"-c", `cat; pwd; echo "$GIVEN"; echo oops >&2`}, Dir: dir, Env: []string{"GIVEN=a b"}, Stdin: strings.NewReader("in\n"),
+		Name: "sh", Args: []string{"-c", `cat; pwd; echo "$GIVEN"; echo oops >&2`}, Dir: dir, Env: []string{
+			"GIVEN=a b"}, Stdin: strings.NewReader("in\n"),
 	})
 	must(t, err)
 	real, err := filepath.EvalSymlinks(dir)
 	must(t, err)
-	if want := "in\n" + real + "\na b\n"; string(out.Stdout) != want || string(out.Stderr) != "oops\n" || out.Code != 0 {
+	if want := "in\n" + real + "\na b\n"; string(out.Stdout) != want || string(out.Stderr) != "oops\n" ||
+		out.Code != 0 {
 		t.Errorf("got %q, %q, %d; want %q", out.Stdout, out.Stderr, out.Code, want)
 	}
 }
@@ -33,7 +35,8 @@ func TestRun_ofAProgramThatFailsIsAnErrorWithItsWords(t *testing.T) {
 	t.Parallel()
 	out, err := proc.Run(t.Context(), proc.Command{Name: "sh", Args: []string{"-c", "echo out; echo why >&2; exit 3"}})
 	var failed *proc.Error
-	if !errors.As(err, &failed) || failed.Code != 3 || !strings.Contains(err.Error(), "status 3: why") || string(out.Stdout) != "out\n" || out.Code != 3 {
+	if !errors.As(err, &failed) || failed.Code != 3 || !strings.Contains(err.Error(), "status 3: why") ||
+		string(out.Stdout) != "out\n" || out.Code != 3 {
 		t.Errorf("got %+v, %v", out, err)
 	}
 	_, err = proc.Run(t.Context(), proc.Command{Name: "sh", Args: []string{"-c", "exit 1"}})
@@ -44,7 +47,8 @@ func TestRun_ofAProgramThatFailsIsAnErrorWithItsWords(t *testing.T) {
 
 func TestRun_ofWhatCannotBeStartedIsAnotherError(t *testing.T) {
 	t.Parallel()
-	for _, c := range []proc.Command{{Name: "no-such-program-anywhere"}, {Name: t.TempDir()}, {Name: "sh", Dir: "/no/such/folder"}} {
+	for _, c := range []proc.Command{{Name: "no-such-program-anywhere"}, {Name: t.TempDir()},
+		{Name: "sh", Dir: "/no/such/folder"}} {
 		_, err := proc.Run(t.Context(), c)
 		var failed *proc.Error
 		if err == nil || errors.As(err, &failed) {
@@ -169,7 +173,8 @@ func TestAlive_holdsAZombieForDead(t *testing.T) {
 	// The child ends, and sh, replaced by a program that knows nothing of it, never reaps it.
 	path := filepath.Join(t.TempDir(), "pid")
 	holder, err := proc.Detach(proc.Command{
-		Name: "sh", Args: []string{"-c", `sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"' "$0" & exec sleep 60`, path}, Env: os.Environ(),
+		Name: "sh", Args: []string{"-c", `sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"' "$0" & exec sleep 60`,
+			path}, Env: os.Environ(),
 	})
 	must(t, err)
 	t.Cleanup(func() { _ = proc.EndGroup(context.Background(), holder, time.Second) })
@@ -238,7 +243,8 @@ func TestDetach_survivesTheEndOfWhoeverCalledIt(t *testing.T) {
 
 func TestSupervise_tellsHowTheProgramEnded(t *testing.T) {
 	t.Parallel()
-	tests := map[string]string{"true": "0 0 <nil>", "false": "1 0 <nil>", "/no/such/program": `0 0 start "/no/such/program": fork/exec /no/such/program: no such file or directory`}
+	tests := map[string]string{"true": "0 0 <nil>", "false": "1 0 <nil>",
+		"/no/such/program": `0 0 start "/no/such/program": fork/exec /no/such/program: no such file or directory`}
 	for program, want := range tests {
 		if got := run(t.Context(), t, "supervise "+program); got != want {
 			t.Errorf("%s: it says %q, want %q", program, got, want)
@@ -256,7 +262,8 @@ func TestSupervise_passesOnWhatEndsIt(t *testing.T) {
 			said := make(chan string, 1)
 			go func() {
 				out, err := proc.Run(t.Context(), proc.Command{
-					Name: os.Args[0], Env: []string{partVariable + "=supervise " + os.Args[0], "NEXT_PART=wait " + path},
+					Name: os.Args[0], Env: []string{partVariable + "=supervise " + os.Args[0],
+						"NEXT_PART=wait " + path},
 				})
 				said <- fmt.Sprint(out.Text(), err)
 			}()

@@ -43,7 +43,8 @@ func Alive(p Process) (bool, error) {
 	return !info.zombie && (p.Started == "" || info.started == p.Started), nil
 }
 
-// Stopped says whether this very process is there and does not run on, because it was stopped by a signal or by a debugger.
+// Stopped says whether this very process is there and does not run on, because it was stopped by a signal or by a
+// debugger.
 func Stopped(p Process) (bool, error) {
 	info, err := inspect(p.PID)
 	if errors.Is(err, os.ErrNotExist) {
@@ -85,7 +86,8 @@ func Parent(pid int) (p Process, name string, err error) {
 			return Process{}, "", nil
 		}
 		p, name, above := named(below.parent)
-		// Looked at twice: if the parent ended in between, the number is nobody's or another's, and a new parent is there.
+		// Looked at twice: if the parent ended in between, the number is nobody's or another's, and a new parent
+		// is there.
 		again, err := inspect(pid)
 		if err != nil {
 			return Process{}, "", err

@@ -48,7 +48,8 @@ func (t *tail) shorten() {
 	}
 }
 
-// text is the end, from one whole character to another, and whether there was more: a program that is killed leaves half a character.
+// text is the end, from one whole character to another, and whether there was more: a program that is killed
+// leaves half a character.
 func (t *tail) text() (string, bool) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

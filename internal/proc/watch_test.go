@@ -146,7 +146,8 @@ func TestWatch_ofManyTakesNoThreadEachAndLeavesNoFileOpen(t *testing.T) {
 	self := canWatch(t)
 	var watchers, threads, canceled, left int
 	said := run(t.Context(), t, fmt.Sprintf("watch %d %s", self.PID, self.Started))
-	if _, err := fmt.Sscanf(said, "%d watchers, %d threads, %d canceled, %d files left", &watchers, &threads, &canceled, &left); err != nil {
+	if _, err := fmt.Sscanf(said, "%d watchers, %d threads, %d canceled, %d files left", &watchers, &threads,
+		&canceled, &left); err != nil {
 		t.Fatalf("it says %q: %v", said, err)
 	}
 	if watchers != manyWatchers || threads > 100 || canceled != manyWatchers || left != 0 {

@@ -37,9 +37,11 @@ const (
 // own are the commands that the shell has in every workflow. A workflow's command of the same name does not hide one.
 func own() []command {
 	return []command{
-		{text: "/next", args: `[--override "why"] [--to STATE]`, about: "make the one move that the evidence supports; an override makes one in spite of its conditions",
+		{text: "/next", args: `[--override "why"] [--to STATE]`,
+			about: "make the one move that the evidence supports; an override makes one in spite of its conditions",
 			flags: []string{flagOverride, flagTo, flagReason}, run: next},
-		{text: "/redo", args: "STATE [--reason \"why\"]", about: "take the task back to a state, and have it done again", flags: []string{flagReason}, takes: 1,
+		{text: "/redo", args: "STATE [--reason \"why\"]",
+			about: "take the task back to a state, and have it done again", flags: []string{flagReason}, takes: 1,
 			run: func(ctx context.Context, asks Asks, c call) error {
 				return asks.Redo(ctx, task.Status(c.words[0]), c.flags[flagReason])
 			}},
@@ -75,7 +77,8 @@ func commands(def *workflow.Definition) []command {
 		}
 		state, _ := def.State(declared.To)
 		all = append(all, command{
-			text: declared.Text, args: `[--reason "why"]`, about: strings.TrimSpace("-> " + string(declared.To) + "  " + state.About), flags: []string{flagReason},
+			text: declared.Text, args: `[--reason "why"]`,
+			about: strings.TrimSpace("-> " + string(declared.To) + "  " + state.About), flags: []string{flagReason},
 			run: func(ctx context.Context, asks Asks, c call) error {
 				return asks.Go(ctx, declared.To, c.flags[flagReason])
 			},
@@ -84,7 +87,8 @@ func commands(def *workflow.Definition) []command {
 	return append(all, own()...)
 }
 
-// find finds the command that words begin with: two of them may name one. What comes behind it is read by what it takes.
+// find finds the command that words begin with: two of them may name one. What comes behind it is read by what it
+// takes.
 func find(all []command, words []string) (command, call, error) {
 	for n := min(2, len(words)); n > 0; n-- {
 		text := strings.Join(words[:n], " ")

@@ -1,7 +1,9 @@
-// Package shell is a conversation about one task: lines with slash commands, those that the task's workflow declares and a few of its own.
+// Package shell is a conversation about one task: lines with slash commands, those that the task's workflow
+// declares and a few of its own.
 //
 // It owns how a line is read, completed and remembered, and which request it makes.
-// It decides nothing, and prints no answer to a request: the implementation of Asks does, with the words of the command line.
+// It decides nothing, and prints no answer to a request: the implementation of Asks does, with the words of the
+// command line.
 package shell
 
 import (
@@ -54,8 +56,9 @@ var errDropped = errors.New("the line was dropped")
 // errLeft says that the person has left.
 var errLeft = errors.New("left")
 
-// Run talks until the end of the input, or until the person leaves. A person's conversation ends well, also when a request in it was refused;
-// lines from elsewhere are all run, and the exit status is that of the last one that failed.
+// Run talks until the end of the input, or until the person leaves. A person's conversation ends well, also when
+// a request in it was refused; lines from elsewhere are all run, and the exit status is that of the last one that
+// failed.
 func (s *Shell) Run(ctx context.Context, asks Asks) (status int, err error) {
 	_, def, err := asks.Here(ctx)
 	if err != nil {
@@ -109,7 +112,8 @@ func (s *Shell) talk(ctx context.Context, asks Asks, in lines) (status int, err 
 	}
 }
 
-// await waits for a line, and no longer than ctx lasts: a terminal does not end by itself when a signal ends the program.
+// await waits for a line, and no longer than ctx lasts: a terminal does not end by itself when a signal ends the
+// program.
 func await(ctx context.Context, in lines, prompt string) (string, error) {
 	type answer struct {
 		line string

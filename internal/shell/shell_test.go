@@ -68,7 +68,8 @@ func book() *workflow.Definition {
 		States: []workflow.State{{Name: "planning", About: "it is planned"}, {Name: "plan_review"}, {Name: "code"}},
 		Redo:   []workflow.Named{{Name: "planning"}, {Name: "code"}},
 		Commands: []workflow.Command{
-			{Text: "/plan", To: "planning"}, {Text: "/review plan", To: "plan_review"}, {Text: "/review code", To: "code"}, {Text: "/status", To: "code"},
+			{Text: "/plan", To: "planning"}, {Text: "/review plan", To: "plan_review"},
+			{Text: "/review code", To: "code"}, {Text: "/status", To: "code"},
 		},
 	}
 }
@@ -76,7 +77,8 @@ func book() *workflow.Definition {
 func talk(t *testing.T, c *clerk, text string) (out string, status int) {
 	t.Helper()
 	var b bytes.Buffer
-	s := &Shell{In: strings.NewReader(text), Out: printable.NewWriter(&b), History: filepath.Join(t.TempDir(), "history")}
+	s := &Shell{In: strings.NewReader(text), Out: printable.NewWriter(&b),
+		History: filepath.Join(t.TempDir(), "history")}
 	status, err := s.Run(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +94,8 @@ func TestALineIsARequest(t *testing.T) {
 		{"/review code --reason 'it is \"done\"'", `go code "it is \"done\""`},
 		{"/next", `next "" false ""`},
 		{"/next --reason because", `next "" false "because"`},
-		{`/next --override "I accept the risk of skipping review"`, `next "" true "I accept the risk of skipping review"`},
+		{`/next --override "I accept the risk of skipping review"`,
+			`next "" true "I accept the risk of skipping review"`},
 		{"/next --to code --override=so", `next "code" true "so"`},
 		{"/redo planning", `redo planning ""`},
 		{"/redo nowhere --reason x", `redo nowhere "x"`},
@@ -125,7 +128,8 @@ func TestAWrongLineIsToldAndAsksForNothing(t *testing.T) {
 		clerk := &clerk{def: book()}
 		_, status := talk(t, clerk, c.line)
 		if status != 2 || len(clerk.asked) != 0 || len(clerk.told) != 1 || !strings.Contains(clerk.told[0], c.want) {
-			t.Errorf("%q asked for %q, told %q and ended with %d, want %q", c.line, clerk.asked, clerk.told, status, c.want)
+			t.Errorf("%q asked for %q, told %q and ended with %d, want %q", c.line, clerk.asked, clerk.told,
+				status, c.want)
 		}
 	}
 }
@@ -146,7 +150,8 @@ func TestLinesGoOnAfterARefusal_andTheStatusIsThatOfTheLastFailure(t *testing.T)
 		if _, status := talk(t, clerk, c.text); status != c.want {
 			t.Errorf("%q ended with %d, want %d", c.text, status, c.want)
 		}
-		if wants := strings.Count(strings.Split(c.text, "/quit")[0], "/plan"); wants != strings.Count(strings.Join(clerk.asked, " "), "go planning") {
+		if wants := strings.Count(strings.Split(c.text, "/quit")[0], "/plan"); wants != strings.Count(
+			strings.Join(clerk.asked, " "), "go planning") {
 			t.Errorf("%q asked for %q", c.text, clerk.asked)
 		}
 	}
@@ -155,7 +160,8 @@ func TestLinesGoOnAfterARefusal_andTheStatusIsThatOfTheLastFailure(t *testing.T)
 func TestHelpHasEveryCommandOnce(t *testing.T) {
 	t.Parallel()
 	out, _ := talk(t, &clerk{def: book()}, "/help")
-	for _, text := range []string{"/plan ", "/review plan", "/review code", "/next", "/redo STATE", "/status ", "/why", "/history", "/help", "/quit"} {
+	for _, text := range []string{"/plan ", "/review plan", "/review code", "/next", "/redo STATE", "/status ",
+		"/why", "/history", "/help", "/quit"} {
 		if strings.Count(out, "\n  "+text) != 1 {
 			t.Errorf("found %q not once in\n%s", text, out)
 		}

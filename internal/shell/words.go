@@ -6,8 +6,8 @@ import (
 	"orange/internal/task"
 )
 
-// split takes a line apart into words as a shell does: blanks part them, quotes hold them together, and a backslash takes
-// the next character as it is, but not between single quotes.
+// split takes a line apart into words as a shell does: blanks part them, quotes hold them together, and a
+// backslash takes the next character as it is, but not between single quotes.
 func split(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -43,7 +43,8 @@ func split(line string) ([]string, error) {
 	}
 	switch {
 	case quote != 0:
-		return nil, usage("cannot read the line: a quote (%c) is opened and never closed; close it, or write a backslash before one that is only a character", quote)
+		return nil, usage("cannot read the line: a quote (%c) is opened and never closed; close it, or write "+
+			"a backslash before one that is only a character", quote)
 	case escaped:
 		return nil, usage("cannot read the line: it ends with a backslash; write two of them for one")
 	case inside:

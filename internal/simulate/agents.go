@@ -26,9 +26,10 @@ func (k kind) String() string {
 
 // How agents are.
 const (
-	maxTries = 3    // how often one asks for what is refused
-	wanders  = 0.04 // how often one that does not review takes another way than the straight one: it has questions, or is stuck
-	lateness = 0.1  // how often a death is told late, or twice, and how often a runner comes late
+	maxTries = 3 // how often one asks for what is refused
+	// how often one that does not review takes another way than the straight one: it has questions, or is stuck
+	wanders  = 0.04
+	lateness = 0.1 // how often a death is told late, or twice, and how often a runner comes late
 )
 
 // draw is the kind of the next agent.
@@ -37,7 +38,8 @@ func (r *run) draw() kind {
 	for _, one := range []struct {
 		kind  kind
 		share float64
-	}{{slow, shares.Slow}, {lying, shares.Lying}, {dying, shares.Dying}, {stubborn, shares.Stubborn}, {restless, shares.Restless}} {
+	}{{slow, shares.Slow}, {lying, shares.Lying}, {dying, shares.Dying}, {stubborn, shares.Stubborn},
+		{restless, shares.Restless}} {
 		if x < one.share {
 			return one.kind
 		}

@@ -64,14 +64,16 @@ func (d desk) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {
 }
 
 // Merge merges a commit, and looks whether anybody stands for it.
-func (d desk) Merge(ctx context.Context, _ task.Task, commit, _ string, still func(context.Context) error) (merged, how string, err error) {
+func (d desk) Merge(ctx context.Context, _ task.Task, commit, _ string, still func(context.Context) error) (
+	merged, how string, err error) {
 	err = act(d.r, "it merges", func() error {
 		if err := still(ctx); err != nil {
 			return err
 		}
 		d.r.merged = true
 		if b := &d.r.branch; !b.passed[commit] && !b.answered[commit] {
-			d.r.breaks(propMerges, "commit %s is merged, and nobody passed it, put it up or took it upon themself", commit)
+			d.r.breaks(propMerges,
+				"commit %s is merged, and nobody passed it, put it up or took it upon themself", commit)
 		}
 		return nil
 	})
@@ -110,8 +112,8 @@ func (r *run) seeGit(t task.Task, p workflow.Part) (fact decide.Fact, known bool
 	return fact, true
 }
 
-// works is what an agent does to the branch before it asks for a move. What is for others to judge it leaves alone, and so it does
-// where the move asks that nobody touched the work.
+// works is what an agent does to the branch before it asks for a move. What is for others to judge it leaves
+// alone, and so it does where the move asks that nobody touched the work.
 func (r *run) works(a *agent, t task.Task, gate []workflow.Part) {
 	state, _ := r.def.State(t.Status)
 	if t.Workspace == "" {
@@ -159,9 +161,12 @@ func (r *run) putUp(to task.Status) {
 	}
 }
 
-// handedOver notes who stands for the tip where nobody has to pass it: whoever brings the task to where it only waits to be merged.
+// handedOver notes who stands for the tip where nobody has to pass it: whoever brings the task to where it only
+// waits to be merged.
 func (r *run) handedOver(to task.Status) {
-	passed := slices.ContainsFunc(r.def.Transitions, func(e workflow.Transition) bool { return e.To == to && len(workflow.Verdicts(e.Gate)) > 0 })
+	passed := slices.ContainsFunc(r.def.Transitions, func(e workflow.Transition) bool {
+		return e.To == to && len(workflow.Verdicts(e.Gate)) > 0
+	})
 	if !passed {
 		r.putUp(to)
 	}

@@ -42,8 +42,8 @@ type chart struct {
 	fails    []bool      // it is for what did not go well
 }
 
-// chartOf measures a workflow. The straight way goes through no state that is for tasks which got nowhere, and over no failure; it is
-// the shortest, or goes through the states that are named.
+// chartOf measures a workflow. The straight way goes through no state that is for tasks which got nowhere, and
+// over no failure; it is the shortest, or goes through the states that are named.
 func chartOf(def *workflow.Definition, named []task.Status) (*chart, error) {
 	c := &chart{def: def, next: map[task.Status]task.Status{}}
 	c.cost = c.measure(c.ends(), nil)
@@ -98,7 +98,8 @@ func (c *chart) measure(known map[task.Status]int, around []task.Status) map[tas
 	for range c.def.States {
 		for i := range c.def.Transitions {
 			edge := &c.def.Transitions[i]
-			if _, fixed := known[edge.From]; fixed || !c.leads(edge) || slices.Contains(around, edge.From) || out[edge.To] >= far {
+			if _, fixed := known[edge.From]; fixed || !c.leads(edge) || slices.Contains(around, edge.From) ||
+				out[edge.To] >= far {
 				continue
 			}
 			out[edge.From] = min(out[edge.From], out[edge.To]+c.costOf(edge))
@@ -112,15 +113,16 @@ func (c *chart) leads(edge *workflow.Transition) bool {
 	return edge.To != workflow.Previous && !aside(c.def, edge.To) && !bad(edge)
 }
 
-// costOf is what a move counts. A red check is what the workflow means, as in a flow that has tests first, unless the same state
-// has a move for the green one: then it is gone over only where no other way leads to a good end.
+// costOf is what a move counts. A red check is what the workflow means, as in a flow that has tests first, unless
+// the same state has a move for the green one: then it is gone over only where no other way leads to a good end.
 func (c *chart) costOf(edge *workflow.Transition) int {
 	for _, check := range red(edge) {
 		for i := range c.def.Transitions {
 			other := &c.def.Transitions[i]
-			if other.From == edge.From && c.leads(other) && slices.ContainsFunc(workflow.Leaves(other.Gate), func(p workflow.Part) bool {
-				return p.Check == check && p.Result == workflow.CheckPassed
-			}) {
+			if other.From == edge.From && c.leads(other) &&
+				slices.ContainsFunc(workflow.Leaves(other.Gate), func(p workflow.Part) bool {
+					return p.Check == check && p.Result == workflow.CheckPassed
+				}) {
 				return redCost
 			}
 		}
@@ -141,7 +143,9 @@ func aside(def *workflow.Definition, name task.Status) bool {
 
 // bad says whether a transition says that something did not go well, whatever the workflow is like.
 func bad(edge *workflow.Transition) bool {
-	return edge.Failure || slices.ContainsFunc(workflow.Leaves(edge.Gate), func(p workflow.Part) bool { return p.Verdict == "FAIL" })
+	return edge.Failure || slices.ContainsFunc(workflow.Leaves(edge.Gate), func(p workflow.Part) bool {
+		return p.Verdict == "FAIL"
+	})
 }
 
 // red are the checks that a transition wants to have failed.
@@ -187,7 +191,8 @@ func (c *chart) leg(from, to task.Status) *workflow.Transition {
 	return best
 }
 
-// walk goes from a state to where a count says 0, the first way of the file where several are equal; nil where no way leads there.
+// walk goes from a state to where a count says 0, the first way of the file where several are equal; nil where no
+// way leads there.
 func (c *chart) walk(from task.Status, cost map[task.Status]int) []task.Status {
 	if cost[from] >= far {
 		return nil
@@ -230,7 +235,8 @@ func (c *chart) started(cost map[task.Status]int) []task.Status {
 	return nil
 }
 
-// completed is a way that somebody named, from the initial state to a good end: what is missing before and behind it is the shortest.
+// completed is a way that somebody named, from the initial state to a good end: what is missing before and behind
+// it is the shortest.
 func (c *chart) completed(named []task.Status) ([]task.Status, error) {
 	if err := c.possible(named); err != nil {
 		return nil, err
@@ -238,7 +244,8 @@ func (c *chart) completed(named []task.Status) ([]task.Status, error) {
 	from, last := named[0], named[len(named)-1]
 	end := c.walk(last, c.measure(c.ends(), named[:len(named)-1]))
 	if end == nil {
-		return nil, task.Notef(task.ErrUsage, "found %q as --way, and no straight way leads on from %q to a good end; name more of it, up to one of: %s",
+		return nil, task.Notef(task.ErrUsage,
+			"found %q as --way, and no straight way leads on from %q to a good end; name more of it, up to one of: %s",
 			joined(named, ","), last, c.goodEnds())
 	}
 	if from == c.def.Initial {
@@ -250,7 +257,8 @@ func (c *chart) completed(named []task.Status) ([]task.Status, error) {
 		start = c.walk(c.def.Initial, to)
 	}
 	if start == nil {
-		return nil, task.Notef(task.ErrUsage, "found %q as --way, and no straight way leads from %q to %q; begin with %q, and name what is between",
+		return nil, task.Notef(task.ErrUsage,
+			"found %q as --way, and no straight way leads from %q to %q; begin with %q, and name what is between",
 			joined(named, ","), c.def.Initial, from, c.def.Initial)
 	}
 	return slices.Concat(start[:len(start)-1], named, end[1:]), nil
@@ -267,10 +275,12 @@ func (c *chart) possible(named []task.Status) error {
 			return task.Notef(task.ErrUsage, "found the state %q in --way, %s", name, yaml.Expected(string(name), all))
 		}
 		if slices.Contains(named[:i], name) {
-			return task.Notef(task.ErrUsage, "found the state %q twice in --way, expected each state once: a straight way does not come back", name)
+			return task.Notef(task.ErrUsage,
+				"found the state %q twice in --way, expected each state once: a straight way does not come back", name)
 		}
 		if i > 0 && c.leg(named[i-1], name) == nil {
-			return task.Notef(task.ErrUsage, "found the move from %q to %q in --way, which the workflow does not have; from %q, %s",
+			return task.Notef(task.ErrUsage,
+				"found the move from %q to %q in --way, which the workflow does not have; from %q, %s",
 				named[i-1], name, named[i-1], yaml.Expected(string(name), c.targets(named[i-1])))
 		}
 	}
@@ -282,7 +292,8 @@ func (c *chart) targets(from task.Status) []string {
 	var out []string
 	for i := range c.def.Transitions {
 		edge := &c.def.Transitions[i]
-		if edge.From == from && edge.To != workflow.Previous && edge.To != from && !slices.Contains(out, string(edge.To)) {
+		if edge.From == from && edge.To != workflow.Previous && edge.To != from &&
+			!slices.Contains(out, string(edge.To)) {
 			out = append(out, string(edge.To))
 		}
 	}

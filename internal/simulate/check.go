@@ -13,7 +13,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// What must be true of every task at every step. The first five are proved of a workflow too, and are called as they are there.
+// What must be true of every task at every step. The first five are proved of a workflow too, and are called as
+// they are there.
 const (
 	propNoDeadEnd  = "no-dead-end"
 	propBounded    = "bounded"
@@ -45,7 +46,8 @@ func (r *run) breaks(property, format string, args ...any) {
 	r.tell("BROKEN: "+format, args...)
 	line := r.trace[len(r.trace)-1]
 	_, message, _ := strings.Cut(line, "BROKEN: ")
-	r.breach = &Breach{Property: property, Message: message, Run: r.nth, Last: slices.Clone(r.trace[max(0, len(r.trace)-12):])}
+	r.breach = &Breach{Property: property, Message: message, Run: r.nth,
+		Last: slices.Clone(r.trace[max(0, len(r.trace)-12):])}
 }
 
 // twin is a second record of what happened, which knows no version and no rule.
@@ -82,7 +84,8 @@ func (r *run) committed(c task.Change, t task.Task) {
 		r.id = t.ID
 	}
 	if c.Expect != r.seen || t.Version != r.seen+1 {
-		r.breaks(propHistory, "a change that was decided on version %d was made on version %d: what was between is lost", c.Expect, r.seen)
+		r.breaks(
+			propHistory, "a change that was decided on version %d was made on version %d: what was between is lost", c.Expect, r.seen)
 	}
 	r.seen = t.Version
 	for _, e := range c.Events {
@@ -225,7 +228,8 @@ func (r *run) check(ctx context.Context, s task.Snapshot, events []task.Event) e
 	r.checkMoves(events)
 	r.checkMirrors(s.Task, lines)
 	for _, seat := range r.unseen(ctx) {
-		r.breaks(propDeaths, "the %s of hook %d has a seat, and does not live: nobody has dealt with its death", seat.Role, r.number(seat.Hook))
+		r.breaks(propDeaths, "the %s of hook %d has a seat, and does not live: nobody has dealt with its death",
+			seat.Role, r.number(seat.Hook))
 	}
 	replayed, err := decide.Replay(s.Task, lines, decide.Library{
 		Rules: func(string) (*workflow.Definition, error) { return r.def, nil },
@@ -238,8 +242,10 @@ func (r *run) check(ctx context.Context, s task.Snapshot, events []task.Event) e
 	case err != nil:
 		r.breaks(propReplay, "the history cannot be replayed: %v", err)
 	case replayed.Equal != replayed.Decisions || len(replayed.Untold) > 0:
-		r.breaks(propReplay, "of %d decisions %d come out the same when they are made again, and %d cannot be made: %+v",
-			replayed.Decisions, replayed.Equal, len(replayed.Untold), slices.Concat(replayed.Different, replayed.Untold))
+		r.breaks(
+			propReplay, "of %d decisions %d come out the same when they are made again, and %d cannot be made: %+v",
+			replayed.Decisions, replayed.Equal, len(replayed.Untold),
+			slices.Concat(replayed.Different, replayed.Untold))
 	}
 	return nil
 }
@@ -271,7 +277,8 @@ func (r *run) checkHistory(t task.Task, events []task.Event) {
 // checkHooks looks whether every hook that an event set going is on record, and done.
 func (r *run) checkHooks(ctx context.Context, s task.Snapshot, events []task.Event) error {
 	for _, h := range s.Owed {
-		r.breaks(propHooks, "hook %d (%s) is still owed when everything else is done: %s", r.number(h.ID), h.Action, h.Error)
+		r.breaks(propHooks, "hook %d (%s) is still owed when everything else is done: %s", r.number(h.ID),
+			h.Action, h.Error)
 	}
 	for _, e := range events {
 		if len(e.Hooks) == 0 {

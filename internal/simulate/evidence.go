@@ -38,7 +38,8 @@ func sourceOf(p workflow.Part) string {
 	return "git " + p.Git
 }
 
-func (f facts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error) {
+func (f facts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
+	map[string]decide.Fact, error) {
 	return at(f.r, "it looks at the evidence", func() (map[string]decide.Fact, error) {
 		if err := f.r.troubled("a look at the evidence"); err != nil {
 			return nil, err
@@ -78,7 +79,8 @@ func (r *run) see(t task.Task, parts []workflow.Part) map[string]decide.Fact {
 // evidence is what there is at this moment, as the engine would find it.
 func (r *run) evidence(s task.Snapshot, parts []workflow.Part) decide.Evidence {
 	return decide.Evidence{
-		Document: document.Read([]byte(r.folder.header + r.folder.body)), Spent: s.Spent, Entry: s.Entry, Start: s.Start, Facts: r.see(s.Task, parts),
+		Document: document.Read([]byte(r.folder.header + r.folder.body)), Spent: s.Spent, Entry: s.Entry,
+		Start: s.Start, Facts: r.see(s.Task, parts),
 	}
 }
 
@@ -89,7 +91,8 @@ func met(gate []workflow.Part, evidence decide.Evidence, r *run) bool {
 		States:      []workflow.State{{Name: here}, {Name: there}},
 		Transitions: []workflow.Transition{{From: here, To: there, Gate: gate}},
 	}
-	_, err := decide.Transition(def, task.Task{Status: here, Live: true}, evidence, task.Request{To: there, Actor: task.Actor{Rule: true}}, r.clock)
+	_, err := decide.Transition(def, task.Task{Status: here, Live: true}, evidence, task.Request{
+		To: there, Actor: task.Actor{Rule: true}}, r.clock)
 	return err == nil
 }
 

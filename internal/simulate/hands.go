@@ -10,7 +10,8 @@ import (
 	"orange/internal/task"
 )
 
-// hands do to the pretended world what each hook does to the real one. They may be asked again for what is done: they look first.
+// hands do to the pretended world what each hook does to the real one. They may be asked again for what is done:
+// they look first.
 type hands struct{ r *run }
 
 // agent is a program that was started.
@@ -181,12 +182,15 @@ func (h hands) spawn(job task.Job) (task.Effect, error) {
 	reads := job.Role == task.RoleReviewer || job.Hook.Permissions == task.PermissionsReduced
 	for _, other := range r.agents {
 		if other.Alive && other.reads == reads {
-			r.breaks(propOneAgent, "the %s is started while %s lives, and both %s", job.Role, other.name, map[bool]string{true: "review", false: "change the work"}[reads])
+			r.breaks(propOneAgent, "the %s is started while %s lives, and both %s", job.Role, other.name,
+				map[bool]string{true: "review", false: "change the work"}[reads])
 		}
 	}
 	a := &agent{
-		Agent: Agent{Task: job.Task.ID, PID: 1000 + len(r.agents), Role: job.Role, Hook: job.Hook.ID, Window: true, Alive: true, Touched: r.clock},
-		name:  fmt.Sprintf("%s %d", job.Role, len(r.agents)+1), secret: job.Secret, seat: job.Seat, reads: reads, turn: -1,
+		Agent: Agent{Task: job.Task.ID, PID: 1000 + len(r.agents), Role: job.Role, Hook: job.Hook.ID,
+			Window: true, Alive: true, Touched: r.clock},
+		name: fmt.Sprintf("%s %d", job.Role, len(r.agents)+1), secret: job.Secret, seat: job.Seat, reads: reads,
+		turn:  -1,
 		found: r.branch.commit(),
 	}
 	a.kind = r.draw()
@@ -229,7 +233,8 @@ func (r *run) end(a *agent, ending task.Ending) {
 	}
 	a.Alive, a.byItself, a.Ending = false, true, ending
 	a.Noted = ending.Unstarted != "" || r.chance(0.5)
-	a.Window = r.chance(0.5) || r.settled[a.Hook] == 0 // dead windows stay; nobody closes one that its own hook has still to find
+	// dead windows stay; nobody closes one that its own hook has still to find
+	a.Window = r.chance(0.5) || r.settled[a.Hook] == 0
 	r.faults.AgentDeaths++
 	r.forget(a)
 	r.tell("%s dies: %v", a.name, ending)

@@ -48,7 +48,8 @@ type Moves interface {
 	Request(ctx context.Context, req task.Request) (task.Outcome, error)
 	Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (task.Outcome, string, error)
 	Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error)
-	Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error), actor task.Actor) (task.Outcome, error)
+	Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error), actor task.Actor) (
+		task.Outcome, error)
 }
 
 // Care is the engine for whoever sees to it that tasks go on.

@@ -45,7 +45,9 @@ func (r *run) helps(ctx context.Context, s task.Snapshot) error {
 	own := r.ways(t, task.Actor{Role: state.Role})
 	switch {
 	case len(s.Owed) > 0:
-		r.person(ctx, "has the hooks tried again that failed", func(string) (task.Outcome, error) { return r.house.Moves.Retry(ctx, r.id, human()) })
+		r.person(ctx, "has the hooks tried again that failed", func(string) (task.Outcome, error) {
+			return r.house.Moves.Retry(ctx, r.id, human())
+		})
 		return nil
 	case a != nil && len(own) > 0 && r.vain == 0:
 		r.tell("a person talks to %s", a.name)
@@ -55,7 +57,9 @@ func (r *run) helps(ctx context.Context, s task.Snapshot) error {
 		return nil
 	case state.Role != "" && a == nil && len(own) > 0 && t.Workspace != "" && r.vain == 0:
 		r.person(ctx, "starts the "+state.Role+" again", func(string) (task.Outcome, error) {
-			return r.house.Moves.Respawn(ctx, r.id, func(_ task.Task, role string) (bool, error) { return r.living(role) != nil, nil }, human())
+			return r.house.Moves.Respawn(ctx, r.id, func(_ task.Task, role string) (bool, error) {
+				return r.living(role) != nil, nil
+			}, human())
 		})
 		return nil
 	}
@@ -160,7 +164,8 @@ func (r *run) waits(ctx context.Context, s task.Snapshot) bool {
 // patient is after how many attempts at a hook a person is asked.
 const patient = 5
 
-// asPlanned says whether the workflow itself has a person come here: nobody is at work in the state, and it is on the straight way.
+// asPlanned says whether the workflow itself has a person come here: nobody is at work in the state, and it is on
+// the straight way.
 func (r *run) asPlanned(s task.Snapshot) bool {
 	state, _ := r.def.State(s.Task.Status)
 	return (state.Role == "" || state.Role == task.RoleHuman) && !aside(r.def, state.Name) && len(s.Owed) == 0

@@ -58,7 +58,8 @@ type Workspaces interface {
 // Merger merges the one branch there is.
 type Merger interface {
 	Ahead(ctx context.Context, t task.Task, commit string) (bool, error)
-	Merge(ctx context.Context, t task.Task, commit, strategy string, still func(context.Context) error) (merged, how string, err error)
+	Merge(ctx context.Context, t task.Task, commit, strategy string, still func(context.Context) error) (merged,
+		how string, err error)
 	Tip(ctx context.Context, t task.Task) (string, error)
 	Within(ctx context.Context, t task.Task, commit string) (bool, error)
 }
@@ -72,7 +73,8 @@ type Requests interface {
 
 // Looker looks at files, checks and git.
 type Looker interface {
-	Look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (map[string]decide.Fact, error)
+	Look(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+		map[string]decide.Fact, error)
 }
 
 // Hands perform hooks.

@@ -7,7 +7,8 @@ import (
 	"orange/internal/decide"
 )
 
-// program is one run of Orange: a command, a runner of hooks, a look of the monitor. Once it has died, nothing that it does has an effect.
+// program is one run of Orange: a command, a runner of hooks, a look of the monitor. Once it has died, nothing
+// that it does has an effect.
 type program struct {
 	name  string
 	dead  bool
@@ -45,7 +46,8 @@ func refused(err error) bool {
 	return errors.As(err, &no)
 }
 
-// at is one step of the program at work: it may die before the step has its effect, or after it and before it hears the answer.
+// at is one step of the program at work: it may die before the step has its effect, or after it and before it
+// hears the answer.
 func at[T any](r *run, what string, do func() (T, error)) (T, error) {
 	var none T
 	p := r.at

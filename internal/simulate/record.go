@@ -9,7 +9,8 @@ import (
 	"orange/internal/task"
 )
 
-// record is the real record as one run sees it. What was read is remembered until somebody writes: the database is what takes the time.
+// record is the real record as one run sees it. What was read is remembered until somebody writes: the database
+// is what takes the time.
 type record struct{ r *run }
 
 func remembered[T any](r *run, what string, ask func() (T, error)) (T, error) {
@@ -64,7 +65,9 @@ func (b record) Hooks(ctx context.Context, id string, event int) ([]task.OwedHoo
 	if p := b.r.at; p != nil && p.dead {
 		return nil, errDied
 	}
-	got, err := remembered(b.r, fmt.Sprintf("hooks %d", event), func() ([]task.OwedHook, error) { return b.r.book.Hooks(ctx, id, event) })
+	got, err := remembered(b.r, fmt.Sprintf("hooks %d", event), func() ([]task.OwedHook, error) {
+		return b.r.book.Hooks(ctx, id, event)
+	})
 	return slices.Clone(got), err
 }
 
@@ -88,13 +91,17 @@ func (b record) Delete(ctx context.Context, id string) error {
 
 func (b record) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
 	return at(b.r, "it lists tasks", func() ([]task.Task, error) {
-		got, err := remembered(b.r, fmt.Sprintf("list %+v", f), func() ([]task.Task, error) { return b.r.book.List(ctx, f) })
+		got, err := remembered(b.r, fmt.Sprintf("list %+v", f), func() ([]task.Task, error) {
+			return b.r.book.List(ctx, f)
+		})
 		return slices.Clone(got), err
 	})
 }
 
 func (b record) Holders(ctx context.Context, project string) ([]task.Holder, error) {
-	return at(b.r, "it looks who has workspaces", func() ([]task.Holder, error) { return b.r.book.Holders(ctx, project) })
+	return at(b.r, "it looks who has workspaces", func() ([]task.Holder, error) {
+		return b.r.book.Holders(ctx, project)
+	})
 }
 
 func (b record) Debtors(ctx context.Context, now time.Time) ([]string, error) {
@@ -119,7 +126,9 @@ func (b record) Lines(ctx context.Context, id string) ([]string, error) {
 }
 
 func (b record) WasRendered(ctx context.Context, id, field, value string) (bool, error) {
-	return at(b.r, "it looks what TASK.md ever showed", func() (bool, error) { return b.r.book.WasRendered(ctx, id, field, value) })
+	return at(b.r, "it looks what TASK.md ever showed", func() (bool, error) {
+		return b.r.book.WasRendered(ctx, id, field, value)
+	})
 }
 
 func (b record) Seat(ctx context.Context, hash string) (task.Seat, error) {
@@ -127,7 +136,9 @@ func (b record) Seat(ctx context.Context, hash string) (task.Seat, error) {
 }
 
 func (b record) SeatOf(ctx context.Context, pid int, began string) (task.Seat, error) {
-	return at(b.r, "it looks whose process it is", func() (task.Seat, error) { return b.r.book.SeatOf(ctx, pid, began) })
+	return at(b.r, "it looks whose process it is", func() (task.Seat, error) {
+		return b.r.book.SeatOf(ctx, pid, began)
+	})
 }
 
 func (b record) OpenSeats(ctx context.Context, id string) ([]task.Seat, error) {

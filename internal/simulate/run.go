@@ -101,7 +101,8 @@ func newRun(c *chart, setup Setup, number int, book Book) *run {
 	return &run{
 		def: c.def, setup: setup, nth: number, book: book, chart: c, clock: dawn(),
 		dice: rand.New(rand.NewPCG(setup.Seed, uint64(number))), random: rand.NewChaCha8(key),
-		locks: locks{}, memory: map[string]any{}, visited: map[task.Status]bool{}, things: map[string]thing{}, branch: newBranch(), twin: newTwin(),
+		locks: locks{}, memory: map[string]any{}, visited: map[task.Status]bool{}, things: map[string]thing{},
+		branch: newBranch(), twin: newTwin(),
 		folder: folder{kept: map[string]string{}, projections: map[string][]byte{}},
 	}
 }
@@ -164,7 +165,8 @@ func (r *run) tell(format string, args ...any) {
 		return // what comes after it explains nothing
 	}
 	since := r.clock.Sub(dawn())
-	r.trace = append(r.trace, fmt.Sprintf("%4d  day %d %s  %s", len(r.trace)+1, 1+int(since.Hours()+9)/24, r.clock.Format("15:04:05"), fmt.Sprintf(format, args...)))
+	r.trace = append(r.trace, fmt.Sprintf("%4d  day %d %s  %s", len(r.trace)+1, 1+int(since.Hours()+9)/24,
+		r.clock.Format("15:04:05"), fmt.Sprintf(format, args...)))
 }
 
 // failed notes that the simulation itself cannot go on.
@@ -227,7 +229,8 @@ func (r *run) born(ctx context.Context) {
 	}
 	if r.id != "" && r.chart.start != "" {
 		r.person(ctx, "starts the task in "+string(r.chart.start), func(token string) (task.Outcome, error) {
-			return r.house.Moves.Request(ctx, task.Request{Task: r.id, To: r.chart.start, Actor: human(), Reason: token})
+			return r.house.Moves.Request(ctx, task.Request{Task: r.id, To: r.chart.start, Actor: human(),
+				Reason: token})
 		})
 	}
 	r.calm = false
@@ -285,7 +288,8 @@ func because(t task.Task) string {
 
 // looks is a look of the monitor.
 func (r *run) looks(ctx context.Context) {
-	_ = r.program("the monitor", func() error { return r.house.Watch.Look(ctx) }) // what it did not do it does with the next look
+	// what it did not do it does with the next look
+	_ = r.program("the monitor", func() error { return r.house.Watch.Look(ctx) })
 }
 
 // nextLook is when a look would find something to do.
@@ -388,7 +392,8 @@ func (r *run) close(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if r.breach != nil || len(s.Owed) == 0 && len(r.unseen(ctx)) == 0 && (s.Task.Live || s.Task.Workspace == "" && r.anybody() == nil) {
+		if r.breach != nil || len(s.Owed) == 0 && len(r.unseen(ctx)) == 0 &&
+			(s.Task.Live || s.Task.Workspace == "" && r.anybody() == nil) {
 			break
 		}
 		r.clock = r.clock.Add(10 * time.Minute)
@@ -406,7 +411,9 @@ func (r *run) close(ctx context.Context) error {
 		return err
 	}
 	r.snap = s.Task
-	r.stats = task.StatsOf(s.Task, events, func(status task.Status) task.Marks { return decide.Marks(r.def, status) }, r.clock)
+	r.stats = task.StatsOf(s.Task, events, func(status task.Status) task.Marks {
+		return decide.Marks(r.def, status)
+	}, r.clock)
 	if r.breach == nil {
 		return r.check(ctx, s, events)
 	}

@@ -1,8 +1,10 @@
-// Package simulate lets tasks live whole lives under a workflow in a pretended world, and tells how they end: the real engine decides,
-// in memory and on its own clock; agents, people and everything that goes wrong are told by the dice.
+// Package simulate lets tasks live whole lives under a workflow in a pretended world, and tells how they end: the
+// real engine decides, in memory and on its own clock; agents, people and everything that goes wrong are told by
+// the dice.
 //
-// It owns the pretended world, what agents and people do in it, which faults there are, and what must be true of a task while it lives.
-// It owns no rule: whether a task moves, and what follows, the engine says, which is handed in.
+// It owns the pretended world, what agents and people do in it, which faults there are, and what must be true of
+// a task while it lives. It owns no rule: whether a task moves, and what follows, the engine says, which is
+// handed in.
 package simulate
 
 import (
@@ -50,8 +52,9 @@ type Join func(w *World) House
 // Open opens an empty record.
 type Open func(ctx context.Context) (Book, error)
 
-// Run makes all runs, several at once, each of them alone in a world of its own: the same setup gives the same report, to the byte.
-// An error says that the simulation itself cannot go on; what is found wrong stands in the report.
+// Run makes all runs, several at once, each of them alone in a world of its own: the same setup gives the same
+// report, to the byte. An error says that the simulation itself cannot go on; what is found wrong stands in the
+// report.
 func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, join Join) (Report, error) {
 	first, count := 1, setup.Runs
 	if setup.Only > 0 {

@@ -62,7 +62,8 @@ func (r *run) rank(w way) int {
 	return rank
 }
 
-// wander is the way of somebody who goes round: back to where the task has been, if that can be; else anywhere but to its end.
+// wander is the way of somebody who goes round: back to where the task has been, if that can be; else anywhere
+// but to its end.
 func (r *run) wander(ways []way) way {
 	var back, on []way
 	for _, w := range ways {
@@ -82,7 +83,8 @@ func (r *run) wander(ways []way) way {
 	return ways[0]
 }
 
-// pick is the way that somebody takes: the straightest, or, where it shall not be, one that says what went wrong, if there is any.
+// pick is the way that somebody takes: the straightest, or, where it shall not be, one that says what went wrong,
+// if there is any.
 func (r *run) pick(ways []way, onward bool) (way, bool) {
 	if len(ways) == 0 {
 		return way{}, false

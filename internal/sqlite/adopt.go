@@ -30,7 +30,8 @@ func adopt(ctx context.Context, tx *batch, a task.Adoption) (task.Task, error) {
 		return t, err
 	}
 	if t.Workspace != "" {
-		done, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO leases (workspace, project, task) VALUES (?, ?, ?)", t.Workspace, t.Project, t.ID)
+		done, err := tx.ExecContext(ctx,
+			"INSERT OR IGNORE INTO leases (workspace, project, task) VALUES (?, ?, ?)", t.Workspace, t.Project, t.ID)
 		if err != nil {
 			return t, fmt.Errorf("reserve workspace: %w", err)
 		}
@@ -84,7 +85,8 @@ func beginHooks(ctx context.Context, tx *batch, first int64) error {
 
 func adoptHistory(ctx context.Context, tx *batch, a task.Adoption, t task.Task) (task.Task, error) {
 	write := func(seq int, line string) error {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", t.ID, seq, line); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", t.ID, seq,
+			line); err != nil {
 			return fmt.Errorf("write event: %w", err)
 		}
 		return nil
@@ -122,27 +124,32 @@ func adoptRest(ctx context.Context, tx *batch, a task.Adoption) error {
 		return nil
 	}
 	for _, s := range a.Spent {
-		if err := write("INSERT OR REPLACE INTO spent (task, source, digest, seq) VALUES (?, ?, ?, ?)", id, s.Source, s.Digest, s.Seq); err != nil {
+		if err := write("INSERT OR REPLACE INTO spent (task, source, digest, seq) VALUES (?, ?, ?, ?)", id,
+			s.Source, s.Digest, s.Seq); err != nil {
 			return err
 		}
 	}
 	for _, e := range a.Entry {
-		if err := write("INSERT OR REPLACE INTO entries (task, source, digest) VALUES (?, ?, ?)", id, e.Source, e.Digest); err != nil {
+		if err := write("INSERT OR REPLACE INTO entries (task, source, digest) VALUES (?, ?, ?)", id, e.Source,
+			e.Digest); err != nil {
 			return err
 		}
 	}
 	for _, e := range a.Start {
-		if err := write("INSERT OR REPLACE INTO starts (task, source, digest) VALUES (?, ?, ?)", id, e.Source, e.Digest); err != nil {
+		if err := write("INSERT OR REPLACE INTO starts (task, source, digest) VALUES (?, ?, ?)", id, e.Source,
+			e.Digest); err != nil {
 			return err
 		}
 	}
 	for _, shown := range a.Shown {
-		if err := write("INSERT OR IGNORE INTO renderings (task, field, value) VALUES (?, ?, ?)", id, shown.Field, shown.Value); err != nil {
+		if err := write("INSERT OR IGNORE INTO renderings (task, field, value) VALUES (?, ?, ?)", id, shown.Field,
+			shown.Value); err != nil {
 			return err
 		}
 	}
 	for _, seat := range a.Seats {
-		err := write("INSERT OR IGNORE INTO seats (hash, task, role, hook, pid, began, ended) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		err := write("INSERT OR IGNORE INTO seats (hash, task, role, hook, pid, began, ended) VALUES (?, ?, "+
+			"?, ?, ?, ?, ?)",
 			seat.Hash, id, seat.Role, seat.Hook, seat.PID, seat.Began, seat.Ended)
 		if err != nil {
 			return err

@@ -40,7 +40,8 @@ func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 	out, err := s.Adopt(t.Context(), a)
 	must(t, err)
 	got := load(t, s, "one")
-	if out.Seq != 3 || out.Version != 1 || !reflect.DeepEqual(got.Task.Hash, out.Hash) || !reflect.DeepEqual(got.Spent, a.Spent) || !reflect.DeepEqual(got.Entry, a.Entry) {
+	if out.Seq != 3 || out.Version != 1 || !reflect.DeepEqual(got.Task.Hash, out.Hash) ||
+		!reflect.DeepEqual(got.Spent, a.Spent) || !reflect.DeepEqual(got.Entry, a.Entry) {
 		t.Errorf("adopted %+v, loaded %+v", out, got)
 	}
 	lines, err := s.Lines(t.Context(), "one")
@@ -60,7 +61,8 @@ func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 		t.Errorf("the seat is %+v, %v", seat, err)
 	}
 	// Hooks get numbers that the lost record cannot have had.
-	commit(t, s, task.Change{Task: got.Task, Events: []task.Event{event(task.Updated)}, Hooks: []task.Hook{{Action: task.SpawnAgent}}})
+	commit(t, s, task.Change{Task: got.Task, Events: []task.Event{event(task.Updated)}, Hooks: []task.Hook{
+		{Action: task.SpawnAgent}}})
 	owed, err := s.Owed(t.Context())
 	must(t, err)
 	if len(owed) != 1 || owed[0].ID != 5001 {
@@ -76,7 +78,8 @@ func TestAdopt_neverGivesSmallerNumbersToHooks(t *testing.T) {
 		a.FirstHook = first
 		out, err := s.Adopt(t.Context(), a)
 		must(t, err)
-		commit(t, s, task.Change{Task: out, Events: []task.Event{event(task.Updated)}, Hooks: []task.Hook{{Action: task.KillSession}}})
+		commit(t, s, task.Change{Task: out, Events: []task.Event{event(task.Updated)}, Hooks: []task.Hook{
+			{Action: task.KillSession}}})
 	}
 	owed, err := s.Owed(t.Context())
 	must(t, err)
@@ -114,7 +117,8 @@ func TestIsDamaged_tellsAFileThatIsNoDatabaseFromOtherTrouble(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "orange.db")
 	must(t, os.WriteFile(path, make([]byte, 8192), 0o644))
-	must(t, os.WriteFile(path, []byte("this is no database, and it is longer than the header of one would be: one hundred bytes are enough for that."), 0o644))
+	must(t, os.WriteFile(path, []byte("this is no database, and it is longer than the header of one would be: "+
+		"one hundred bytes are enough for that."), 0o644))
 	_, err := sqlite.Open(t.Context(), path)
 	if !sqlite.IsDamaged(err) {
 		t.Errorf("garbage: %v", err)

@@ -5,14 +5,15 @@ import (
 	"database/sql"
 )
 
-// batch is one transaction. A statement that a program uses again and again is parsed once: a monitor would spend as long
-// on parsing as on everything else.
+// batch is one transaction. A statement that a program uses again and again is parsed once: a monitor would spend
+// as long on parsing as on everything else.
 type batch struct {
 	*sql.Tx
 	store *Store
 }
 
-// often is how many times a statement is used before it is worth keeping. Few commands come so far: only those that wait.
+// often is how many times a statement is used before it is worth keeping. Few commands come so far: only those
+// that wait.
 const often = 3
 
 // statement is the kept form of a statement in the transaction; nil while there is none.

@@ -75,8 +75,10 @@ func TestWhoFollowsTheRecord_asksFewQuestionsAndNoneThatLooksAtAllTasks(t *testi
 	}
 	defer s.Close()
 	for n := range 100 {
-		one := task.Task{ID: fmt.Sprint("task", n), Project: "garden", Branch: fmt.Sprint(n), CreatedAt: time.Unix(0, 0), UpdatedAt: time.Unix(0, 0), EnteredAt: time.Unix(0, 0)}
-		if _, err := s.Commit(t.Context(), task.Change{Task: one, Events: []task.Event{{Type: task.Created}}}); err != nil {
+		one := task.Task{ID: fmt.Sprint("task", n), Project: "garden", Branch: fmt.Sprint(n),
+			CreatedAt: time.Unix(0, 0), UpdatedAt: time.Unix(0, 0), EnteredAt: time.Unix(0, 0)}
+		if _, err := s.Commit(t.Context(), task.Change{
+			Task: one, Events: []task.Event{{Type: task.Created}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,14 +93,26 @@ func TestWhoFollowsTheRecord_asksFewQuestionsAndNoneThatLooksAtAllTasks(t *testi
 		want int
 	}{
 		{"Changed", 1, func() (int, error) { n, err := f.Changed(t.Context()); return int(n), err }, 100},
-		{"EventsSince", 1, func() (int, error) { all, _, err := f.EventsSince(t.Context(), 10, 50); return len(all), err }, 50},
-		{"EventsSince, and there is nothing", 1, func() (int, error) { all, _, err := f.EventsSince(t.Context(), 100, 50); return len(all), err }, 0},
-		{"TasksSince", 3, func() (int, error) { all, _, _, err := f.TasksSince(t.Context(), 90); return len(all), err }, 10},
+		{"EventsSince", 1, func() (int, error) {
+			all, _, err := f.EventsSince(t.Context(), 10, 50)
+			return len(all), err
+		}, 50},
+		{"EventsSince, and there is nothing", 1, func() (int, error) {
+			all, _, err := f.EventsSince(t.Context(), 100, 50)
+			return len(all), err
+		}, 0},
+		{"TasksSince", 3, func() (int, error) {
+			all, _, _, err := f.TasksSince(t.Context(), 90)
+			return len(all), err
+		}, 10},
 		{"List of those that ended lately", 1, func() (int, error) {
 			all, err := f.List(t.Context(), task.Filter{EndedSince: time.Unix(0, 0)})
 			return len(all), err
 		}, 100},
-		{"TasksSince, and there is nothing", 1, func() (int, error) { all, _, _, err := f.TasksSince(t.Context(), 100); return len(all), err }, 0},
+		{"TasksSince, and there is nothing", 1, func() (int, error) {
+			all, _, _, err := f.TasksSince(t.Context(), 100)
+			return len(all), err
+		}, 0},
 	} {
 		count.since()
 		found, err := c.ask()

@@ -76,7 +76,8 @@ func TestEventsSince_tellsOfAllTasksInTheOrderOfTheCommits(t *testing.T) {
 	if got := strings.Join(bits, ", "); got != want {
 		t.Errorf("bit by bit it tells %q, want %q", got, want)
 	}
-	first, err := s.Commit(t.Context(), task.Change{Task: two, Expect: two.Version - 1, Events: []task.Event{event(task.Updated)}})
+	first, err := s.Commit(t.Context(), task.Change{Task: two, Expect: two.Version - 1, Events: []task.Event{
+		event(task.Updated)}})
 	wantKind(t, err, task.ErrConflict)
 	if got, _ := heard(t, s, next, 10); got != "" {
 		t.Errorf("%v was refused, and is told: %q", first, got)
@@ -109,7 +110,8 @@ func TestEventsSince_tellsThatATaskWasDeletedAndThatOneWasBroughtBack(t *testing
 		t.Errorf("who comes late hears %q", got)
 	}
 	line := `{"seq":1,"timestamp":"2024-05-06T07:08:09.123Z","type":"task.created","prev":""}`
-	_, err := s.Adopt(t.Context(), task.Adoption{Task: aTask("one"), Lines: []string{line}, Events: []task.Event{event(task.Updated)}})
+	_, err := s.Adopt(t.Context(), task.Adoption{Task: aTask("one"), Lines: []string{line}, Events: []task.Event{
+		event(task.Updated)}})
 	must(t, err)
 	if got, _ := heard(t, s, 0, 10); got != "stays 1 task.created, one ends, one 1 task.created, one 2 task.updated" {
 		t.Errorf("after it was brought back: %q", got)
@@ -151,7 +153,8 @@ func TestTasksSince_areThoseThatChangedAndThoseThatAreGone(t *testing.T) {
 	must(t, err)
 	next := want(0, "[bare one two] []")
 	want(next, "[] []")
-	one = commit(t, s, task.Change{Task: one, Hooks: []task.Hook{{Action: task.SpawnAgent}}, Events: []task.Event{event(task.Updated), event(task.Updated)}})
+	one = commit(t, s, task.Change{Task: one, Hooks: []task.Hook{{Action: task.SpawnAgent}}, Events: []task.Event{
+		event(task.Updated), event(task.Updated)}})
 	one.Overdue = task.LateAlert
 	commit(t, s, task.Change{Task: one})
 	next = want(next, "[one] []")
@@ -165,7 +168,8 @@ func TestTasksSince_areThoseThatChangedAndThoseThatAreGone(t *testing.T) {
 	want(end, "[two] []")
 }
 
-// Eight write at once, each through a connection of its own as a program has it, and one follows: it hears of everything once.
+// Eight write at once, each through a connection of its own as a program has it, and one follows: it hears of
+// everything once.
 func TestEventsSince_losesAndRepeatsNothingWhileEightWrite(t *testing.T) {
 	t.Parallel()
 	const writers, moves = 8, 25
@@ -221,7 +225,8 @@ func write(t *testing.T, s *sqlite.Store, writer, moves int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Commit(t.Context(), task.Change{Task: aTask("shared"), Events: []task.Event{event(task.Created)}}); err != nil && writer == 0 {
+	if _, err := s.Commit(t.Context(), task.Change{Task: aTask("shared"), Events: []task.Event{
+		event(task.Created)}}); err != nil && writer == 0 {
 		if _, known := s.Load(t.Context(), "shared"); known != nil {
 			return err
 		}
@@ -233,7 +238,8 @@ func write(t *testing.T, s *sqlite.Store, writer, moves int) error {
 				return err
 			}
 			have.Task.Summary = fmt.Sprintf("%d by %d", made, writer)
-			_, err = s.Commit(t.Context(), task.Change{Task: have.Task, Expect: have.Task.Version, Events: []task.Event{event(task.Updated), event(task.StatusChanged)}})
+			_, err = s.Commit(t.Context(), task.Change{Task: have.Task, Expect: have.Task.Version,
+				Events: []task.Event{event(task.Updated), event(task.StatusChanged)}})
 			if err == nil && id == own.ID {
 				made++
 			}

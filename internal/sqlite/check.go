@@ -124,12 +124,13 @@ func (s *Store) Whole(ctx context.Context, id string) (task.Whole, error) {
 		if out.Hooks, err = hooks(ctx, tx, "task = ?", id); err != nil {
 			return err
 		}
-		return each(ctx, tx, "SELECT line FROM events WHERE task = ? ORDER BY seq", []any{id}, func(scan func(...any) error) error {
-			var line string
-			err := scan(&line)
-			out.Lines = append(out.Lines, line)
-			return err
-		})
+		return each(ctx, tx, "SELECT line FROM events WHERE task = ? ORDER BY seq", []any{id},
+			func(scan func(...any) error) error {
+				var line string
+				err := scan(&line)
+				out.Lines = append(out.Lines, line)
+				return err
+			})
 	})
 	if err != nil {
 		return task.Whole{}, fmt.Errorf("load all of task %q: %w", id, err)

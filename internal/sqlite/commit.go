@@ -49,7 +49,8 @@ func commit(ctx context.Context, tx *batch, c task.Change) (task.Task, error) {
 		if err != nil {
 			return task.Task{}, fmt.Errorf("write event: %w", err)
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", t.ID, sealed.Seq, string(line)); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", t.ID,
+			sealed.Seq, string(line)); err != nil {
 			return task.Task{}, fmt.Errorf("write event: %w", err)
 		}
 		t.Seq, t.Hash = sealed.Seq, sealed.Hash
@@ -66,7 +67,8 @@ func commit(ctx context.Context, tx *batch, c task.Change) (task.Task, error) {
 	if err := noteRendering(ctx, tx, before, t); err != nil {
 		return task.Task{}, err
 	}
-	for _, write := range []func(context.Context, *batch, task.Change, task.Task) error{writeHooks, settle, writeEvidence, writeSeats} {
+	for _, write := range []func(context.Context, *batch, task.Change, task.Task) error{
+		writeHooks, settle, writeEvidence, writeSeats} {
 		if err := write(ctx, tx, c, t); err != nil {
 			return task.Task{}, err
 		}
@@ -113,7 +115,8 @@ func noteRendering(ctx context.Context, tx *batch, before, after task.Task) erro
 	if len(rows) == 0 {
 		return nil
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO renderings (task, field, value) VALUES "+strings.Join(rows, ", "), args...); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO renderings (task, field, value) VALUES "+
+		strings.Join(rows, ", "), args...); err != nil {
 		return fmt.Errorf("note what TASK.md shows: %w", err)
 	}
 	return nil
@@ -137,7 +140,8 @@ func changeLease(ctx context.Context, tx *batch, c task.Change, t *task.Task) er
 func reserve(ctx context.Context, tx *batch, t *task.Task, size int) error {
 	for n := 1; n <= size; n++ {
 		name := fmt.Sprintf("%s--%d", t.Project, n)
-		done, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO leases (workspace, project, task) VALUES (?, ?, ?)", name, t.Project, t.ID)
+		done, err := tx.ExecContext(ctx,
+			"INSERT OR IGNORE INTO leases (workspace, project, task) VALUES (?, ?, ?)", name, t.Project, t.ID)
 		if err != nil {
 			return fmt.Errorf("reserve workspace: %w", err)
 		}
@@ -156,7 +160,9 @@ func writeTask(ctx context.Context, tx *batch, before, t task.Task) error {
 	}
 	if t.Live && (!before.Live || before.Branch != t.Branch) {
 		var other string
-		err := tx.QueryRowContext(ctx, "SELECT id FROM tasks WHERE project = ? AND branch = ? AND live = 1 AND id != ?", t.Project, t.Branch, t.ID).Scan(&other)
+		err := tx.QueryRowContext(ctx,
+			"SELECT id FROM tasks WHERE project = ? AND branch = ? AND live = 1 AND id != ?", t.Project, t.Branch,
+			t.ID).Scan(&other)
 		if err == nil {
 			return task.Notef(task.ErrBranchTaken, "cannot use the branch %q: the live task %s has it", t.Branch, other)
 		}
@@ -192,7 +198,8 @@ func updateTask(ctx context.Context, tx *batch, before task.Task, now []any) err
 	if len(set) == 0 {
 		return nil
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE tasks SET "+strings.Join(set, ", ")+" WHERE id = ?", append(args, before.ID)...)
+	_, err = tx.ExecContext(ctx, "UPDATE tasks SET "+strings.Join(set, ", ")+" WHERE id = ?",
+		append(args, before.ID)...)
 	return err
 }
 
@@ -206,7 +213,8 @@ func writeHooks(ctx context.Context, tx *batch, c task.Change, t task.Task) erro
 		if err != nil {
 			return fmt.Errorf("write hook: %w", err)
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO hooks (task, event, place, hook, state) VALUES (?, ?, ?, ?, ?)", t.ID, t.Seq, i, string(text), string(state))
+		_, err = tx.ExecContext(ctx, "INSERT INTO hooks (task, event, place, hook, state) VALUES (?, ?, ?, ?, ?)",
+			t.ID, t.Seq, i, string(text), string(state))
 		if err != nil {
 			return fmt.Errorf("write hook: %w", err)
 		}
@@ -236,7 +244,9 @@ func settle(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
 
 func writeEvidence(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
 	for _, e := range c.Spent {
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO spent (task, source, digest, seq) VALUES (?, ?, ?, ?)", t.ID, e.Source, e.Digest, t.Seq)
+		_, err := tx.ExecContext(ctx,
+			"INSERT OR REPLACE INTO spent (task, source, digest, seq) VALUES (?, ?, ?, ?)", t.ID, e.Source,
+			e.Digest, t.Seq)
 		if err != nil {
 			return fmt.Errorf("note spent evidence: %w", err)
 		}
@@ -259,7 +269,8 @@ func replaceEvidence(ctx context.Context, tx *batch, table, id string, evidence 
 		return err
 	}
 	for _, e := range evidence {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO "+table+" (task, source, digest) VALUES (?, ?, ?)", id, e.Source, e.Digest); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO "+table+" (task, source, digest) VALUES (?, ?, ?)", id,
+			e.Source, e.Digest); err != nil {
 			return err
 		}
 	}
@@ -268,12 +279,14 @@ func replaceEvidence(ctx context.Context, tx *batch, table, id string, evidence 
 
 func writeSeats(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
 	for _, role := range c.EndSeats {
-		if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND (role = ? OR ? = ?)", t.ID, role, role, task.EveryRole); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND (role = ? OR ? = ?)",
+			t.ID, role, role, task.EveryRole); err != nil {
 			return fmt.Errorf("end seat: %w", err)
 		}
 	}
 	if c.DeadHook != 0 {
-		done, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND hook = ? AND ended = 0", t.ID, c.DeadHook)
+		done, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND hook = ? AND ended = 0",
+			t.ID, c.DeadHook)
 		if err != nil {
 			return fmt.Errorf("end seat of a dead agent: %w", err)
 		}
@@ -286,7 +299,8 @@ func writeSeats(ctx context.Context, tx *batch, c task.Change, t task.Task) erro
 		if err != nil {
 			return fmt.Errorf("note seat: %w", err)
 		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO seats (hash, task, role, hook, pid, began, ended, start) VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
+		_, err = tx.ExecContext(ctx, "INSERT INTO seats (hash, task, role, hook, pid, began, ended, start) "+
+			"VALUES (?, ?, ?, ?, ?, ?, 0, ?)",
 			seat.Hash, t.ID, seat.Role, seat.Hook, seat.PID, seat.Began, string(start))
 		if err != nil {
 			return fmt.Errorf("note seat: %w", err)
@@ -296,7 +310,8 @@ func writeSeats(ctx context.Context, tx *batch, c task.Change, t task.Task) erro
 		return fmt.Errorf("note who has the seat: %w", err)
 	}
 	if n := c.NewNotice; n != nil {
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO notices (task, role, seq, text) VALUES (?, ?, ?, ?)", t.ID, n.Role, n.Seq, n.Text)
+		_, err := tx.ExecContext(ctx,
+			"INSERT OR REPLACE INTO notices (task, role, seq, text) VALUES (?, ?, ?, ?)", t.ID, n.Role, n.Seq, n.Text)
 		if err != nil {
 			return fmt.Errorf("note notice: %w", err)
 		}
@@ -304,26 +319,32 @@ func writeSeats(ctx context.Context, tx *batch, c task.Change, t task.Task) erro
 	return nil
 }
 
-// takeSeat ends the seat that no agent received, and every seat of the role but the one that its agent has: a task has one agent of a role.
-// An agent whose window shows a seat that was never issued for it gets none: the seat of this attempt takes its place, which the agent does not know.
+// takeSeat ends the seat that no agent received, and every seat of the role but the one that its agent has: a
+// task has one agent of a role. An agent whose window shows a seat that was never issued for it gets none: the
+// seat of this attempt takes its place, which the agent does not know.
 func takeSeat(ctx context.Context, tx *batch, c task.Change, id string) error {
 	if c.LostSeat == "" && c.TakenSeat == nil {
 		return nil
 	}
 	lost := "hash = ?"
-	if c.TakenSeat == nil && slices.ContainsFunc(c.Settled, func(s task.Settled) bool { return s.State == task.HookDone }) {
+	if c.TakenSeat == nil && slices.ContainsFunc(c.Settled, func(s task.Settled) bool {
+		return s.State == task.HookDone
+	}) {
 		// The hook is done and started no agent: no agent has the seats of interrupted attempts either.
 		lost = "hook = (SELECT hook FROM seats WHERE hash = ?)"
 	}
-	if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE "+lost, c.LostSeat); err != nil || c.TakenSeat == nil {
+	if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE "+lost, c.LostSeat); err != nil ||
+		c.TakenSeat == nil {
 		return err
 	}
 	seat := c.TakenSeat
-	if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND role = ?", id, seat.Role); err != nil {
+	if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND role = ?", id,
+		seat.Role); err != nil {
 		return err
 	}
 	for _, hash := range []string{seat.Hash, c.LostSeat} {
-		done, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 0, pid = ?, began = ? WHERE hash = ? AND task = ? AND role = ? AND hook = ?",
+		done, err := tx.ExecContext(ctx,
+			"UPDATE seats SET ended = 0, pid = ?, began = ? WHERE hash = ? AND task = ? AND role = ? AND hook = ?",
 			seat.PID, seat.Began, hash, id, seat.Role, seat.Hook)
 		if err != nil {
 			return err
@@ -338,24 +359,27 @@ func takeSeat(ctx context.Context, tx *batch, c task.Change, id string) error {
 // hooks reads the hooks of a task that meet a condition, in order.
 func hooks(ctx context.Context, tx *batch, where string, args ...any) ([]task.OwedHook, error) {
 	var out []task.OwedHook
-	err := each(ctx, tx, "SELECT id, task, event, place, hook, state, attempts, error, next_try FROM hooks WHERE "+where+" ORDER BY id", args, func(scan func(...any) error) error {
-		var h task.OwedHook
-		var text, next string
-		if err := scan(&h.ID, &h.Task, &h.Event, &h.Index, &text, &h.State, &h.Attempts, &h.Error, &next); err != nil {
-			return err
-		}
-		if err := json.Unmarshal([]byte(text), &h.Hook); err != nil {
-			return fmt.Errorf("read hook %d: %w", h.ID, err)
-		}
-		if next != "" {
-			at, err := time.Parse(task.TimeFormat, next)
-			if err != nil {
+	err := each(
+		ctx, tx, "SELECT id, task, event, place, hook, state, attempts, error, next_try FROM hooks WHERE "+where+
+			" ORDER BY id", args, func(scan func(...any) error) error {
+			var h task.OwedHook
+			var text, next string
+			if err := scan(&h.ID, &h.Task, &h.Event, &h.Index, &text, &h.State, &h.Attempts, &h.Error,
+				&next); err != nil {
+				return err
+			}
+			if err := json.Unmarshal([]byte(text), &h.Hook); err != nil {
 				return fmt.Errorf("read hook %d: %w", h.ID, err)
 			}
-			h.NextTry = at
-		}
-		out = append(out, h)
-		return nil
-	})
+			if next != "" {
+				at, err := time.Parse(task.TimeFormat, next)
+				if err != nil {
+					return fmt.Errorf("read hook %d: %w", h.ID, err)
+				}
+				h.NextTry = at
+			}
+			out = append(out, h)
+			return nil
+		})
 	return out, err
 }

@@ -22,7 +22,8 @@ func TestCommit_givesBackWhatWasCommitted(t *testing.T) {
 	s := openStore(t)
 	want := aTask("one")
 	want.Counters = task.Counters{{Name: "review_round", Value: 2}}
-	want.Summary, want.Attention, want.PRURL, want.PRState = "ünï \"quoted\" 'x'; DROP TABLE tasks\n", "look", "https://example.org/1", "open"
+	want.Summary, want.Attention, want.PRURL, want.PRState = "ünï \"quoted\" 'x'; DROP TABLE tasks\n", "look",
+		"https://example.org/1", "open"
 	want.Effort, want.ReviewEffort, want.Previous, want.Session, want.Pushed = "high", "low", "planning", "s", "c0ffee"
 	want.CreatedAt = want.CreatedAt.In(time.FixedZone("east", 3*3600))
 	out := create(t, s, want)
@@ -45,14 +46,18 @@ func TestCommit_ofAChangeThatFailsLeavesNothing(t *testing.T) {
 	s := openAt(t, path)
 	one := create(t, s, aTask("one"))
 	create(t, s, aTask("two"))
-	one = commit(t, s, task.Change{Task: one, NewSeat: &task.Seat{Hash: "h", Role: "worker"}, Lease: task.LeaseReserve, PoolSize: 1})
+	one = commit(t, s, task.Change{Task: one, NewSeat: &task.Seat{Hash: "h", Role: "worker"},
+		Lease: task.LeaseReserve, PoolSize: 1})
 	full := func() task.Change {
 		next := one
 		next.Status, next.Summary = "working", "another"
 		return task.Change{
-			Task: next, Expect: one.Version, Events: []task.Event{event(task.StatusChanged)}, Hooks: []task.Hook{{Action: task.SpawnAgent}},
-			Spent: []task.Evidence{{Source: "## Plan", Digest: "x"}}, Entered: true, Entry: []task.Evidence{{Source: "## Plan", Digest: "x"}},
-			EndSeats: []string{"worker"}, NewNotice: &task.Notice{Seq: 2, Role: "worker", Text: "go"}, Lease: task.LeaseFree,
+			Task: next, Expect: one.Version, Events: []task.Event{event(task.StatusChanged)}, Hooks: []task.Hook{
+				{Action: task.SpawnAgent}},
+			Spent: []task.Evidence{{Source: "## Plan", Digest: "x"}}, Entered: true, Entry: []task.Evidence{
+				{Source: "## Plan", Digest: "x"}},
+			EndSeats: []string{"worker"}, NewNotice: &task.Notice{Seq: 2, Role: "worker", Text: "go"},
+			Lease: task.LeaseFree,
 		}
 	}
 	tests := map[string]task.Change{
@@ -118,7 +123,8 @@ func TestCommit_letsExactlyOneOfManyWin(t *testing.T) {
 	got := load(t, s, "one").Task
 	// Whoever comes late finds all versions made, so the last one is always there.
 	if sum != rounds || got.Version != rounds+1 || got.Seq != rounds+1 {
-		t.Errorf("%d commits won, the task has version %d and %d events; want %d, %d, %d", sum, got.Version, got.Seq, rounds, rounds+1, rounds+1)
+		t.Errorf("%d commits won, the task has version %d and %d events; want %d, %d, %d", sum, got.Version,
+			got.Seq, rounds, rounds+1, rounds+1)
 	}
 	events, err := s.Events(t.Context(), "one", 0)
 	must(t, err)
@@ -189,7 +195,8 @@ func TestCommit_leasesWorkspacesUpToThePoolSize(t *testing.T) {
 	}
 	for i := range 2 {
 		all[i] = commit(t, s, task.Change{Task: all[i], Lease: task.LeaseReserve, PoolSize: 2})
-		if want := "garden--" + strconv.Itoa(i+1); all[i].Workspace != want || load(t, s, all[i].ID).Task.Workspace != want {
+		if want := "garden--" + strconv.Itoa(i+1); all[i].Workspace != want ||
+			load(t, s, all[i].ID).Task.Workspace != want {
 			t.Errorf("task %d got %q, want %q", i, all[i].Workspace, want)
 		}
 	}
@@ -197,14 +204,16 @@ func TestCommit_leasesWorkspacesUpToThePoolSize(t *testing.T) {
 	wantKind(t, err, task.ErrPoolFull)
 	holders, err := s.Holders(t.Context(), "garden")
 	must(t, err)
-	want := []task.Holder{{Workspace: "garden--1", Task: "0", Branch: "branch-0", Status: "pending"}, {Workspace: "garden--2", Task: "1", Branch: "branch-1", Status: "pending"}}
+	want := []task.Holder{{Workspace: "garden--1", Task: "0", Branch: "branch-0", Status: "pending"},
+		{Workspace: "garden--2", Task: "1", Branch: "branch-1", Status: "pending"}}
 	if !slices.Equal(holders, want) {
 		t.Errorf("holders are %v, want %v", holders, want)
 	}
 	if all[0] = commit(t, s, task.Change{Task: all[0], Lease: task.LeaseFree}); all[0].Workspace != "" {
 		t.Errorf("the freed task still has %q", all[0].Workspace)
 	}
-	if all[2] = commit(t, s, task.Change{Task: all[2], Lease: task.LeaseReserve, PoolSize: 2}); all[2].Workspace != "garden--1" {
+	if all[2] = commit(t, s, task.Change{Task: all[2], Lease: task.LeaseReserve,
+		PoolSize: 2}); all[2].Workspace != "garden--1" {
 		t.Errorf("the freed workspace went to nobody: %q", all[2].Workspace)
 	}
 	if other, err := s.Holders(t.Context(), "field"); err != nil || len(other) != 0 {
@@ -217,7 +226,8 @@ func TestCommit_queuesHooksInOrderAndSettlesThemOnce(t *testing.T) {
 	s := openStore(t)
 	one := create(t, s, aTask("one"))
 	declared := []task.Hook{
-		{Action: task.IncrementReviewRound, Field: "review_round"}, {Action: task.KillReviewer}, {Action: task.SpawnReviewer, Prompt: "reviewer"}, {Action: "from a newer program"},
+		{Action: task.IncrementReviewRound, Field: "review_round"}, {Action: task.KillReviewer},
+		{Action: task.SpawnReviewer, Prompt: "reviewer"}, {Action: "from a newer program"},
 	}
 	one = commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)}, Hooks: declared})
 	hooks, err := s.Hooks(t.Context(), "one", one.Seq)
@@ -234,13 +244,15 @@ func TestCommit_queuesHooksInOrderAndSettlesThemOnce(t *testing.T) {
 	failed := task.Settled{ID: hooks[1].ID, State: task.HookFailed, Error: "no tmux", NextTry: someDay.Add(time.Minute)}
 	one = commit(t, s, task.Change{Task: one, Settled: []task.Settled{failed}})
 	owed := load(t, s, "one").Owed
-	if h := owed[0]; h.State != task.HookFailed || h.Error != "no tmux" || h.Attempts != 1 || !h.NextTry.Equal(failed.NextTry) {
+	if h := owed[0]; h.State != task.HookFailed || h.Error != "no tmux" || h.Attempts != 1 ||
+		!h.NextTry.Equal(failed.NextTry) {
 		t.Errorf("the failed hook is %+v", h)
 	}
 	for _, state := range []task.HookState{task.HookDone, task.HookSuperseded} {
 		id := owed[map[task.HookState]int{task.HookDone: 0, task.HookSuperseded: 1}[state]].ID
 		one = commit(t, s, task.Change{Task: one, Settled: []task.Settled{{ID: id, State: state}}})
-		_, err := s.Commit(t.Context(), task.Change{Task: one, Expect: one.Version, Settled: []task.Settled{{ID: id, State: task.HookDone}}})
+		_, err := s.Commit(t.Context(), task.Change{Task: one, Expect: one.Version, Settled: []task.Settled{
+			{ID: id, State: task.HookDone}}})
 		wantKind(t, err, task.ErrConflict)
 		wantKind(t, s.BeginHook(t.Context(), id, someDay), task.ErrConflict) // nobody begins what is settled
 	}
@@ -254,7 +266,8 @@ func TestDebtors_areTasksWhoseHooksMayBeTriedNow(t *testing.T) {
 	s := openStore(t)
 	for _, id := range []string{"b-pending", "a-failed", "c-done"} {
 		one := create(t, s, aTask(id))
-		one = commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)}, Hooks: []task.Hook{{Action: task.SpawnAgent}}})
+		one = commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)},
+			Hooks: []task.Hook{{Action: task.SpawnAgent}}})
 		settled := task.Settled{ID: load(t, s, id).Owed[0].ID, State: task.HookDone}
 		switch id {
 		case "b-pending":
@@ -278,15 +291,20 @@ func TestCommit_notesEvidence(t *testing.T) {
 	s := openStore(t)
 	one := create(t, s, aTask("one"))
 	plan, review := task.Evidence{Source: "## Plan", Digest: "p"}, task.Evidence{Source: "## Review", Digest: "r"}
-	one = commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)}, Spent: []task.Evidence{plan}, Entered: true, Entry: []task.Evidence{review, plan}})
-	one = commit(t, s, task.Change{Task: one, Entry: []task.Evidence{{Source: "## Other"}}}) // the status did not begin again
+	one = commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)},
+		Spent: []task.Evidence{plan}, Entered: true, Entry: []task.Evidence{review, plan}})
+	// the status did not begin again
+	one = commit(t, s, task.Change{Task: one, Entry: []task.Evidence{{Source: "## Other"}}})
 	got := load(t, s, "one")
-	if !slices.Equal(got.Spent, []task.Spent{{Evidence: plan, Seq: 2}}) || !slices.Equal(got.Entry, []task.Evidence{plan, review}) {
+	if !slices.Equal(got.Spent, []task.Spent{{Evidence: plan, Seq: 2}}) ||
+		!slices.Equal(got.Entry, []task.Evidence{plan, review}) {
 		t.Errorf("spent %v, entry %v", got.Spent, got.Entry)
 	}
-	commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)}, Spent: []task.Evidence{review}, Entered: true})
+	commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)}, Spent: []task.Evidence{
+		review}, Entered: true})
 	got = load(t, s, "one")
-	if !slices.Equal(got.Spent, []task.Spent{{Evidence: plan, Seq: 2}, {Evidence: review, Seq: 3}}) || len(got.Entry) != 0 {
+	if !slices.Equal(got.Spent, []task.Spent{{Evidence: plan, Seq: 2}, {Evidence: review, Seq: 3}}) ||
+		len(got.Entry) != 0 {
 		t.Errorf("spent %v, entry %v", got.Spent, got.Entry)
 	}
 }
@@ -295,7 +313,8 @@ func TestCommit_ofABirthNotesWhatTheDocumentShowedBeforeAWorkspaceWasReserved(t 
 	t.Parallel()
 	s := openStore(t)
 	born := aTask("one") // its document shows it as it is here
-	got := commit(t, s, task.Change{Task: born, Lease: task.LeaseReserve, PoolSize: 1, Events: []task.Event{event(task.Created)}})
+	got := commit(t, s, task.Change{Task: born, Lease: task.LeaseReserve, PoolSize: 1, Events: []task.Event{
+		event(task.Created)}})
 	for _, one := range []task.Task{born, got} {
 		for _, v := range document.Fields(one) {
 			if shown, err := s.WasRendered(t.Context(), "one", v.Key, v.Text); err != nil || !shown {

@@ -34,18 +34,22 @@ const primary = 0xff
 func (s *Store) advice(code int) string {
 	switch code & primary {
 	case codes.SQLITE_BUSY:
-		return fmt.Sprintf("another program has held %q for %s; run the command again, and if it is held still, ask \"fuser %s\" who it is and end it",
+		return fmt.Sprintf("another program has held %q for %s; run the command again, and if it is held "+
+			"still, ask \"fuser %s\" who it is and end it",
 			s.path, lockPatience, s.path)
 	case codes.SQLITE_FULL:
-		return fmt.Sprintf("this change was not made; make room on the disk of %q and run the command again", filepath.Dir(s.path))
+		return fmt.Sprintf("this change was not made; make room on the disk of %q and run the command again",
+			filepath.Dir(s.path))
 	case codes.SQLITE_IOERR:
 		// With no room for the smallest file the database can only tell that it could not write.
-		return fmt.Sprintf("see whether the disk of %q is full or broken, and run the command again", filepath.Dir(s.path))
+		return fmt.Sprintf("see whether the disk of %q is full or broken, and run the command again",
+			filepath.Dir(s.path))
 	case codes.SQLITE_CANTOPEN, codes.SQLITE_READONLY, codes.SQLITE_PERM:
 		if info, err := os.Stat(s.path); err == nil && info.IsDir() {
 			return "it is a folder, expected a file; move the folder away and put the record back"
 		}
-		return fmt.Sprintf("the file and its folder must be writable for you; give yourself the right to write in %q, or set ORANGE_HOME to another folder",
+		return fmt.Sprintf("the file and its folder must be writable for you; give yourself the right to "+
+			"write in %q, or set ORANGE_HOME to another folder",
 			filepath.Dir(s.path))
 	case codes.SQLITE_NOTADB, codes.SQLITE_CORRUPT:
 		return fmt.Sprintf("the file is damaged; %q keeps it aside and makes a new one from what is below %q",

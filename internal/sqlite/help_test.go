@@ -20,7 +20,8 @@ import (
 const partVariable = "SQLITE_TEST_DATABASE"
 
 func TestMain(m *testing.M) {
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // else the race detector has every other process wait for a second at its end
+	// else the race detector has every other process wait for a second at its end
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
 	path := os.Getenv(partVariable)
 	if path == "" {
 		os.Exit(m.Run())
@@ -70,8 +71,9 @@ func event(kind string) task.Event {
 
 func aTask(id string) task.Task {
 	return task.Task{
-		ID: id, Project: "garden", Branch: "branch-" + id, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex",
-		Status: "pending", Live: true, CreatedAt: someDay, UpdatedAt: someDay, EnteredAt: someDay,
+		ID: id, Project: "garden", Branch: "branch-" + id, Summary: "mend the gate", Harness: "claude",
+		ReviewHarness: "codex",
+		Status:        "pending", Live: true, CreatedAt: someDay, UpdatedAt: someDay, EnteredAt: someDay,
 		Workflow: task.WorkflowRef{Name: "default", Version: 1, Digest: "d1"},
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"fmt"
 )
 
-// OpenMemory opens an empty record that only this process sees and that ends with Close: nothing of it is ever on a disk.
+// OpenMemory opens an empty record that only this process sees and that ends with Close: nothing of it is ever on
+// a disk.
 func OpenMemory(ctx context.Context) (*Store, error) {
 	const path = ":memory:"
 	// Without a journal nothing could be taken back: it is in memory too.
-	db, err := sql.Open("sqlite", "file::memory:?_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)&_txlock=immediate")
+	db, err := sql.Open("sqlite",
+		"file::memory:?_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)&_txlock=immediate")
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a record in memory: %w", err)
 	}

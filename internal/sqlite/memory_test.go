@@ -17,7 +17,8 @@ func TestOpenMemory_aRefusedChangeLeavesNothing(t *testing.T) {
 	before := create(t, s, aTask("abcdefghijklmnopqrstu"))
 	changed := before
 	changed.Summary = "what nobody may see"
-	if _, err := s.Commit(t.Context(), task.Change{Task: changed, Expect: before.Version, DeadHook: 7}); !errors.Is(err, task.ErrNobody) {
+	if _, err := s.Commit(t.Context(), task.Change{Task: changed, Expect: before.Version,
+		DeadHook: 7}); !errors.Is(err, task.ErrNobody) {
 		t.Fatalf("the death of nobody: %v", err)
 	}
 	after, err := s.Load(t.Context(), before.ID)

@@ -72,7 +72,11 @@ func understood(t *testing.T, path string) {
 		}
 		followed, _, err := s.EventsSince(t.Context(), 0, 1000)
 		must(t, err)
-		if own := slices.DeleteFunc(followed, func(h task.Happening) bool { return h.Task != one.ID }); !slices.EqualFunc(own, events, func(h task.Happening, e task.Event) bool { return h.Event.Hash == e.Hash }) {
+		if own := slices.DeleteFunc(followed, func(h task.Happening) bool {
+			return h.Task != one.ID
+		}); !slices.EqualFunc(own, events, func(h task.Happening, e task.Event) bool {
+			return h.Event.Hash == e.Hash
+		}) {
 			t.Errorf("who follows the record hears of %+v, want %+v", own, events)
 		}
 		hooks := 0
@@ -83,7 +87,8 @@ func understood(t *testing.T, path string) {
 		}
 		seats, err := s.OpenSeats(t.Context(), one.ID)
 		must(t, err)
-		if review := one.Status == "agent-review"; review != (len(snapshot.Spent) > 0) || review != (len(seats) == 2) || (hooks == 0) != (one.Status == "pending") {
+		if review := one.Status == "agent-review"; review != (len(snapshot.Spent) > 0) ||
+			review != (len(seats) == 2) || (hooks == 0) != (one.Status == "pending") {
 			t.Errorf("in %s: %d hooks, spent %v, seats %+v", one.Status, hooks, snapshot.Spent, seats)
 		}
 		one.Summary += "!"
@@ -102,21 +107,24 @@ func understood(t *testing.T, path string) {
 	}
 }
 
-// What happened before the record numbered it comes in the order of its times, and within a task in its own: whatever its clock said,
-// and whatever somebody has made of the lines.
+// What happened before the record numbered it comes in the order of its times, and within a task in its own:
+// whatever its clock said, and whatever somebody has made of the lines.
 func TestOpen_numbersWhatHappenedBefore(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "version3.sql"))
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "orange.db")
 	db := raw(t, path)
-	_, err = db.ExecContext(t.Context(), string(text)+`DELETE FROM events; DELETE FROM tasks WHERE id NOT LIKE 'jk%'; UPDATE tasks SET seq = 0;
+	_, err = db.ExecContext(t.Context(),
+		string(text)+`DELETE FROM events; DELETE FROM tasks WHERE id NOT LIKE 'jk%'; UPDATE tasks SET seq = 0;
 		INSERT INTO events VALUES ('b', 1, '{"timestamp":"2026-01-02"}'), ('b', 2, '{"timestamp":"2026-01-01"}'), ('b', 3, '{"timestamp":"2026-01-05"}'),
 			('a', 1, '{"timestamp":"2026-01-03"}'), ('a', 2, 'torn'), ('a', 3, '{}'), ('a', 4, '{"timestamp":"2026-01-04"}');`)
 	must(t, err)
 	must(t, openAt(t, path).Close())
 	got := ""
-	scanAll(t, db, "SELECT task, seq FROM changes ORDER BY number", func(v []any) { got += fmt.Sprint(v[0], v[1], " ") })
+	scanAll(t, db, "SELECT task, seq FROM changes ORDER BY number", func(v []any) {
+		got += fmt.Sprint(v[0], v[1], " ")
+	})
 	if want := "b1 b2 a1 a2 a3 a4 b3 jkT8oRT9B57FwtKorQ07a0 "; got != want {
 		t.Errorf("the order is %q, want %q", got, want)
 	}

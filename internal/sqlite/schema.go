@@ -5,8 +5,9 @@ func migrations() []string {
 	return []string{version1, version2, version3, version4, version5}
 }
 
-// version5 knows what evidence is about: of a task the commit that it represents, of a seat what its agent found when it was started,
-// and the verdicts that stood there when the agent of a task's present status was started last.
+// version5 knows what evidence is about: of a task the commit that it represents, of a seat what its agent found
+// when it was started, and the verdicts that stood there when the agent of a task's present status was started
+// last.
 const version5 = `
 ALTER TABLE tasks ADD COLUMN subject TEXT NOT NULL DEFAULT '{}';
 ALTER TABLE seats ADD COLUMN start TEXT NOT NULL DEFAULT '{}';
@@ -16,12 +17,14 @@ CREATE TABLE starts (
 ) WITHOUT ROWID;
 `
 
-// version4 numbers what happens to all tasks in the order of the commits: an event has its number of the task's history in seq,
-// a change of a task without an event has 0, and the end of a task -1, with the project and the branch, which are recorded nowhere else.
+// version4 numbers what happens to all tasks in the order of the commits: an event has its number of the task's
+// history in seq, a change of a task without an event has 0, and the end of a task -1, with the project and the
+// branch, which are recorded nowhere else.
 //
-// The database keeps the table by itself, so that no writer can forget it: not one of an earlier version that is still at work either.
-// The greatest number is never deleted, because the end of a task is written before its events go: so no number is given twice.
-// The events of before are numbered by their times; a clock that was set back does not change the order within a task.
+// The database keeps the table by itself, so that no writer can forget it: not one of an earlier version that is
+// still at work either. The greatest number is never deleted, because the end of a task is written before its
+// events go: so no number is given twice. The events of before are numbered by their times; a clock that was set
+// back does not change the order within a task.
 const version4 = `
 CREATE TABLE changes (
 	number INTEGER PRIMARY KEY,

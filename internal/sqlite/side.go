@@ -44,7 +44,8 @@ const clockSet = 5 * time.Minute
 // Debtors lists the tasks that owe a hook which may be tried now: pending ones, and failed ones whose time has come.
 func (s *Store) Debtors(ctx context.Context, now time.Time) ([]string, error) {
 	var out []string
-	err := s.rows(ctx, `SELECT DISTINCT task FROM hooks WHERE state IN ('pending', 'failed') AND (state = 'pending' OR next_try <= ? OR next_try > ?) ORDER BY task`,
+	err := s.rows(
+		ctx, `SELECT DISTINCT task FROM hooks WHERE state IN ('pending', 'failed') AND (state = 'pending' OR next_try <= ? OR next_try > ?) ORDER BY task`,
 		[]any{task.FormatTime(now), task.FormatTime(now.Add(clockSet))}, func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
@@ -83,7 +84,8 @@ func (s *Store) Seat(ctx context.Context, hash string) (task.Seat, error) {
 
 // SeatOf finds the seat whose agent was started as the given process. None is task.ErrNotFound.
 func (s *Store) SeatOf(ctx context.Context, pid int, began string) (task.Seat, error) {
-	row := s.db.QueryRowContext(ctx, "SELECT "+seatColumns+" FROM seats WHERE pid = ? AND began = ? ORDER BY ended, hook DESC", pid, began)
+	row := s.db.QueryRowContext(ctx, "SELECT "+seatColumns+" FROM seats WHERE pid = ? AND began = ? ORDER BY "+
+		"ended, hook DESC", pid, began)
 	seat, err := scanSeat(row.Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return task.Seat{}, task.ErrNotFound
@@ -94,11 +96,13 @@ func (s *Store) SeatOf(ctx context.Context, pid int, began string) (task.Seat, e
 	return seat, nil
 }
 
-// OpenSeats lists the seats that have not ended, of one task or of all where none is named, in the order in which they were issued.
-// Those whose hook is still being performed are left out: it is not known yet whether their agent lives.
+// OpenSeats lists the seats that have not ended, of one task or of all where none is named, in the order in which
+// they were issued. Those whose hook is still being performed are left out: it is not known yet whether their
+// agent lives.
 func (s *Store) OpenSeats(ctx context.Context, id string) ([]task.Seat, error) {
 	var out []task.Seat
-	err := s.rows(ctx, `SELECT `+seatColumns+`, EXISTS (SELECT 1 FROM hooks WHERE hooks.id = seats.hook AND hooks.state = 'superseded')
+	err := s.rows(ctx, `SELECT `+seatColumns+
+		`, EXISTS (SELECT 1 FROM hooks WHERE hooks.id = seats.hook AND hooks.state = 'superseded')
 		FROM seats WHERE ended = 0 AND (task = ? OR ? = '')
 		AND NOT EXISTS (SELECT 1 FROM hooks WHERE hooks.id = seats.hook AND hooks.state IN ('pending', 'failed')) ORDER BY seats.rowid`,
 		[]any{id, id}, func(scan func(...any) error) error {
@@ -116,7 +120,8 @@ func (s *Store) OpenSeats(ctx context.Context, id string) ([]task.Seat, error) {
 
 // Wait notes a waiter; Unwait takes it back. Both may be repeated.
 func (s *Store) Wait(ctx context.Context, id, role string, w task.Waiter) error {
-	_, err := s.db.ExecContext(ctx, "INSERT OR REPLACE INTO waiters (task, role, pid, began) VALUES (?, ?, ?, ?)", id, role, w.PID, w.Began)
+	_, err := s.db.ExecContext(ctx, "INSERT OR REPLACE INTO waiters (task, role, pid, began) VALUES (?, ?, ?, ?)",
+		id, role, w.PID, w.Began)
 	if err != nil {
 		return fmt.Errorf("note waiter: %w", err)
 	}
@@ -125,7 +130,8 @@ func (s *Store) Wait(ctx context.Context, id, role string, w task.Waiter) error 
 
 // Unwait takes a waiter back.
 func (s *Store) Unwait(ctx context.Context, id, role string, w task.Waiter) error {
-	if _, err := s.db.ExecContext(ctx, "DELETE FROM waiters WHERE task = ? AND role = ? AND pid = ?", id, role, w.PID); err != nil {
+	if _, err := s.db.ExecContext(ctx, "DELETE FROM waiters WHERE task = ? AND role = ? AND pid = ?", id, role,
+		w.PID); err != nil {
 		return fmt.Errorf("forget waiter: %w", err)
 	}
 	return nil
@@ -134,12 +140,13 @@ func (s *Store) Unwait(ctx context.Context, id, role string, w task.Waiter) erro
 // Waiters lists who waits, the dead ones too: the record cannot tell.
 func (s *Store) Waiters(ctx context.Context, id, role string) ([]task.Waiter, error) {
 	var out []task.Waiter
-	err := s.rows(ctx, "SELECT pid, began FROM waiters WHERE task = ? AND role = ? ORDER BY pid", []any{id, role}, func(scan func(...any) error) error {
-		var w task.Waiter
-		err := scan(&w.PID, &w.Began)
-		out = append(out, w)
-		return err
-	})
+	err := s.rows(ctx, "SELECT pid, began FROM waiters WHERE task = ? AND role = ? ORDER BY pid", []any{id, role},
+		func(scan func(...any) error) error {
+			var w task.Waiter
+			err := scan(&w.PID, &w.Began)
+			out = append(out, w)
+			return err
+		})
 	if err != nil {
 		return nil, fmt.Errorf("look for waiters: %w", err)
 	}
@@ -149,7 +156,8 @@ func (s *Store) Waiters(ctx context.Context, id, role string) ([]task.Waiter, er
 // Notice is the newest message to a role of a task; a zero one when there is none.
 func (s *Store) Notice(ctx context.Context, id, role string) (task.Notice, error) {
 	n := task.Notice{Role: role}
-	err := s.db.QueryRowContext(ctx, "SELECT seq, text FROM notices WHERE task = ? AND role = ?", id, role).Scan(&n.Seq, &n.Text)
+	err := s.db.QueryRowContext(ctx, "SELECT seq, text FROM notices WHERE task = ? AND role = ?", id,
+		role).Scan(&n.Seq, &n.Text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return task.Notice{}, nil
 	}
@@ -162,7 +170,8 @@ func (s *Store) Notice(ctx context.Context, id, role string) (task.Notice, error
 // WasRendered reports whether the task's frontmatter ever showed the value in the field.
 func (s *Store) WasRendered(ctx context.Context, id, field, value string) (bool, error) {
 	var n int
-	err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM renderings WHERE task = ? AND field = ? AND value = ?", id, field, value).Scan(&n)
+	err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM renderings WHERE task = ? AND field = ? AND value = ?",
+		id, field, value).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("look up what TASK.md of %q showed: %w", id, err)
 	}

@@ -70,7 +70,8 @@ func (s *Store) migrate(ctx context.Context) error {
 		return nil
 	}
 	if have > len(steps) {
-		return fmt.Errorf("it has version %d, and this program knows versions up to %d: use a newer orange", have, len(steps))
+		return fmt.Errorf("it has version %d, and this program knows versions up to %d: use a newer orange", have,
+			len(steps))
 	}
 	return s.within(ctx, func(tx *batch) error {
 		// Another process may have been first: only the transaction knows.
@@ -144,7 +145,8 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// DataVersion is a number that changes when another process has committed. It is read again and again by those who wait.
+// DataVersion is a number that changes when another process has committed. It is read again and again by those
+// who wait.
 func (s *Store) DataVersion(ctx context.Context) (int64, error) {
 	var v int64
 	if err := s.db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&v); err != nil {

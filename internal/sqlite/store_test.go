@@ -13,7 +13,8 @@ import (
 
 func TestOpen_worksWithStrangeFileNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"with spaces", "what?", "#1", "100%", "50%41", "a&b=c", "ünï", "semi;colon", "quote'\""} {
+	for _, name := range []string{"with spaces", "what?", "#1", "100%", "50%41", "a&b=c", "ünï", "semi;colon",
+		"quote'\""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), name+".db")
@@ -137,12 +138,15 @@ func TestDelete_leavesNothingOfTheTaskButThatItEnded(t *testing.T) {
 	commit(t, s, task.Change{Task: other, Lease: task.LeaseReserve, PoolSize: 2})
 	commit(t, s, task.Change{
 		Task: one, Events: []task.Event{event(task.StatusChanged)}, Hooks: []task.Hook{{Action: task.SpawnAgent}},
-		Spent: []task.Evidence{{Source: "s", Digest: "d"}}, Entered: true, Entry: []task.Evidence{{Source: "s", Digest: "d"}},
-		NewSeat: &task.Seat{Hash: "h", Role: "worker"}, NewNotice: &task.Notice{Role: "worker", Text: "x"}, Lease: task.LeaseReserve, PoolSize: 2,
+		Spent: []task.Evidence{{Source: "s", Digest: "d"}}, Entered: true, Entry: []task.Evidence{
+			{Source: "s", Digest: "d"}},
+		NewSeat: &task.Seat{Hash: "h", Role: "worker"}, NewNotice: &task.Notice{Role: "worker", Text: "x"},
+		Lease: task.LeaseReserve, PoolSize: 2,
 	})
 	must(t, s.Wait(t.Context(), one.ID, "worker", task.Waiter{PID: 7, Began: "x"}))
 	must(t, s.Delete(t.Context(), one.ID))
-	if left := dump(t, path); strings.Count(left, one.ID+" -1 garden branch-"+one.ID) != 1 || strings.Count(left, one.ID) != 2 {
+	if left := dump(t, path); strings.Count(left, one.ID+" -1 garden branch-"+one.ID) != 1 ||
+		strings.Count(left, one.ID) != 2 {
 		t.Errorf("something else is left:\n%s", left)
 	}
 	if got := load(t, s, "stays").Task.Workspace; got != "garden--1" {
@@ -170,7 +174,8 @@ func TestEvents_areAChainThatAChangedByteBreaks(t *testing.T) {
 	if len(later) != 2 || later[0].Seq != 6 {
 		t.Errorf("after event 5 come %v", later)
 	}
-	_, err = raw(t, path).ExecContext(t.Context(), "UPDATE events SET line = replace(line, 'human', 'humaN') WHERE seq = 4")
+	_, err = raw(t, path).ExecContext(t.Context(),
+		"UPDATE events SET line = replace(line, 'human', 'humaN') WHERE seq = 4")
 	must(t, err)
 	events, err = s.Events(t.Context(), "one", 0)
 	must(t, err)
@@ -200,15 +205,20 @@ func TestTakenSeat_endsTheOtherSeatsOfTheRole(t *testing.T) {
 	one := create(t, s, aTask("one"))
 	create(t, s, aTask("two"))
 	seats := []task.Seat{
-		{Hash: "before", Task: "one", Role: "worker", Hook: 1}, {Hash: "first try", Task: "one", Role: "worker", Hook: 2},
-		{Hash: "second try", Task: "one", Role: "worker", Hook: 2}, {Hash: "reviewer", Task: "one", Role: "reviewer", Hook: 3},
+		{Hash: "before", Task: "one", Role: "worker", Hook: 1}, {Hash: "first try", Task: "one", Role: "worker",
+			Hook: 2},
+		{Hash: "second try", Task: "one", Role: "worker", Hook: 2},
+		{Hash: "reviewer", Task: "one", Role: "reviewer", Hook: 3},
 	}
 	for i := range seats {
 		one = commit(t, s, task.Change{Task: one, NewSeat: &seats[i]})
 	}
-	commit(t, s, task.Change{Task: load(t, s, "two").Task, NewSeat: &task.Seat{Hash: "other task", Role: "worker", Hook: 2}})
-	one = commit(t, s, task.Change{Task: one, LostSeat: "second try", TakenSeat: &task.Seat{Hash: "first try", Role: "worker", Hook: 2, PID: 77, Began: "then"}})
-	ended := map[string]bool{"before": true, "first try": false, "second try": true, "reviewer": false, "other task": false}
+	commit(t, s, task.Change{Task: load(t, s, "two").Task, NewSeat: &task.Seat{Hash: "other task", Role: "worker",
+		Hook: 2}})
+	one = commit(t, s, task.Change{Task: one, LostSeat: "second try", TakenSeat: &task.Seat{
+		Hash: "first try", Role: "worker", Hook: 2, PID: 77, Began: "then"}})
+	ended := map[string]bool{"before": true, "first try": false, "second try": true, "reviewer": false,
+		"other task": false}
 	for hash, want := range ended {
 		seat, err := s.Seat(t.Context(), hash)
 		must(t, err)
@@ -239,19 +249,23 @@ func TestTakenSeat_endsTheOtherSeatsOfTheRole(t *testing.T) {
 	}
 }
 
-// A runner that is killed leaves the seat of its attempt behind: taken for an agent's, it would tell of a death that never was.
+// A runner that is killed leaves the seat of its attempt behind: taken for an agent's, it would tell of a death
+// that never was.
 func TestLostSeat_endsThoseOfAttemptsThatWereCutShort(t *testing.T) {
 	t.Parallel()
 	for _, state := range []task.HookState{task.HookDone, task.HookFailed} {
 		s := openStore(t)
-		one := commit(t, s, task.Change{Task: create(t, s, aTask("one")), Events: []task.Event{event(task.Updated)}, Hooks: []task.Hook{{Action: task.NotifyWorker}}})
+		one := commit(t, s, task.Change{Task: create(t, s, aTask("one")), Events: []task.Event{
+			event(task.Updated)}, Hooks: []task.Hook{{Action: task.NotifyWorker}}})
 		hook := load(t, s, "one").Owed[0].ID
-		for _, seat := range []task.Seat{{Hash: "of the worker", Role: "worker", Hook: hook + 1, PID: 77}, {Hash: "cut short", Role: "worker", Hook: hook}, {Hash: "lost", Role: "worker", Hook: hook}} {
+		for _, seat := range []task.Seat{{Hash: "of the worker", Role: "worker", Hook: hook + 1, PID: 77},
+			{Hash: "cut short", Role: "worker", Hook: hook}, {Hash: "lost", Role: "worker", Hook: hook}} {
 			one = commit(t, s, task.Change{Task: one, NewSeat: &seat})
 		}
 		commit(t, s, task.Change{Task: one, LostSeat: "lost", Settled: []task.Settled{{ID: hook, State: state}}})
 		// A failed attempt is made again: it may yet find that the one before had started an agent.
-		for hash, want := range map[string]bool{"of the worker": false, "cut short": state == task.HookDone, "lost": true} {
+		for hash, want := range map[string]bool{"of the worker": false, "cut short": state == task.HookDone,
+			"lost": true} {
 			if seat, err := s.Seat(t.Context(), hash); err != nil || seat.Ended != want {
 				t.Errorf("%s: the seat %q has ended: %v, want %v; %v", state, hash, seat.Ended, want, err)
 			}

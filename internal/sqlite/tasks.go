@@ -33,9 +33,12 @@ func values(t task.Task) ([]any, error) {
 		return nil, fmt.Errorf("write subject: %w", err)
 	}
 	return []any{
-		t.ID, t.Project, t.Branch, t.Summary, t.Harness, t.ReviewHarness, t.Effort, t.ReviewEffort, string(t.Status), string(t.Previous), string(counters),
-		t.Workspace, t.Session, t.Pushed, t.Attention, string(t.QueuedFor), t.Workflow.Name, t.Workflow.Version, t.Workflow.Digest, t.Live, t.PRURL, t.PRState,
-		task.FormatTime(t.CreatedAt), task.FormatTime(t.UpdatedAt), task.FormatTime(t.EnteredAt), since(t.StalledAt), t.Overdue, string(subject), t.Version, t.Seq, t.Hash,
+		t.ID, t.Project, t.Branch, t.Summary, t.Harness, t.ReviewHarness, t.Effort, t.ReviewEffort,
+		string(t.Status), string(t.Previous), string(counters),
+		t.Workspace, t.Session, t.Pushed, t.Attention, string(t.QueuedFor), t.Workflow.Name, t.Workflow.Version,
+		t.Workflow.Digest, t.Live, t.PRURL, t.PRState,
+		task.FormatTime(t.CreatedAt), task.FormatTime(t.UpdatedAt), task.FormatTime(t.EnteredAt),
+		since(t.StalledAt), t.Overdue, string(subject), t.Version, t.Seq, t.Hash,
 	}, nil
 }
 
@@ -92,13 +95,16 @@ func (r *reader) task(scan func(...any) error) (t task.Task, err error) {
 		}
 	}()
 	var counters, created, updated, entered, stalled, subject string
-	err = scan(&t.ID, &t.Project, &t.Branch, &t.Summary, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, &t.Status, &t.Previous, &counters,
-		&t.Workspace, &t.Session, &t.Pushed, &t.Attention, &t.QueuedFor, &t.Workflow.Name, &t.Workflow.Version, &t.Workflow.Digest, &t.Live, &t.PRURL, &t.PRState,
+	err = scan(&t.ID, &t.Project, &t.Branch, &t.Summary, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort,
+		&t.Status, &t.Previous, &counters,
+		&t.Workspace, &t.Session, &t.Pushed, &t.Attention, &t.QueuedFor, &t.Workflow.Name, &t.Workflow.Version,
+		&t.Workflow.Digest, &t.Live, &t.PRURL, &t.PRState,
 		&created, &updated, &entered, &stalled, &t.Overdue, &subject, &t.Version, &t.Seq, &t.Hash)
 	if err != nil {
 		return t, err
 	}
-	r.share(&t.Project, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, (*string)(&t.Status), (*string)(&t.Previous),
+	r.share(&t.Project, &t.Harness, &t.ReviewHarness, &t.Effort, &t.ReviewEffort, (*string)(&t.Status),
+		(*string)(&t.Previous),
 		&t.Workflow.Name, &t.Workflow.Digest, &t.PRState)
 	if t.Counters, err = r.count(counters); err != nil {
 		return t, err
@@ -214,7 +220,8 @@ func (s *Store) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
 		add("workspace != '' AND live = 0")
 	}
 	if !f.EndedSince.IsZero() {
-		add("id IN (SELECT task FROM changes WHERE number > (SELECT max(number) FROM changes) - ?) AND live = 0 AND updated_at >= ?",
+		add("id IN (SELECT task FROM changes WHERE number > (SELECT max(number) FROM changes) - ?) AND live = "+
+			"0 AND updated_at >= ?",
 			fewChanges, task.FormatTime(f.EndedSince))
 	}
 	order := "live DESC, created_at DESC, id"
@@ -246,18 +253,19 @@ func (s *Store) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
 // Events is a task's history from the event after the given number on.
 func (s *Store) Events(ctx context.Context, id string, after int) ([]task.Event, error) {
 	var out []task.Event
-	err := s.rows(ctx, "SELECT line FROM events WHERE task = ? AND seq > ? ORDER BY seq", []any{id, after}, func(scan func(...any) error) error {
-		var line string
-		if err := scan(&line); err != nil {
-			return err
-		}
-		var e task.Event
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			return err
-		}
-		out = append(out, e)
-		return nil
-	})
+	err := s.rows(ctx, "SELECT line FROM events WHERE task = ? AND seq > ? ORDER BY seq", []any{id, after},
+		func(scan func(...any) error) error {
+			var line string
+			if err := scan(&line); err != nil {
+				return err
+			}
+			var e task.Event
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				return err
+			}
+			out = append(out, e)
+			return nil
+		})
 	if err != nil {
 		return nil, fmt.Errorf("load history of task %q: %w", id, err)
 	}
@@ -267,12 +275,13 @@ func (s *Store) Events(ctx context.Context, id string, after int) ([]task.Event,
 // Lines is a task's history as the very bytes that its hashes cover, one a line.
 func (s *Store) Lines(ctx context.Context, id string) ([]string, error) {
 	var out []string
-	err := s.rows(ctx, "SELECT line FROM events WHERE task = ? ORDER BY seq", []any{id}, func(scan func(...any) error) error {
-		var line string
-		err := scan(&line)
-		out = append(out, line)
-		return err
-	})
+	err := s.rows(ctx, "SELECT line FROM events WHERE task = ? ORDER BY seq", []any{id},
+		func(scan func(...any) error) error {
+			var line string
+			err := scan(&line)
+			out = append(out, line)
+			return err
+		})
 	if err != nil {
 		return nil, fmt.Errorf("load history of task %q: %w", id, err)
 	}
@@ -282,23 +291,27 @@ func (s *Store) Lines(ctx context.Context, id string) ([]string, error) {
 // Holders tells which tasks have the workspaces of a project, or of all where none is named.
 func (s *Store) Holders(ctx context.Context, project string) ([]task.Holder, error) {
 	var out []task.Holder
-	err := s.rows(ctx, `SELECT l.workspace, l.task, coalesce(t.branch, ''), coalesce(t.status, '') FROM leases l LEFT JOIN tasks t ON t.id = l.task
-		WHERE l.project = ? OR ? = '' ORDER BY l.workspace`, []any{project, project}, func(scan func(...any) error) error {
-		var h task.Holder
-		err := scan(&h.Workspace, &h.Task, &h.Branch, &h.Status)
-		out = append(out, h)
-		return err
-	})
+	err := s.rows(
+		ctx, `SELECT l.workspace, l.task, coalesce(t.branch, ''), coalesce(t.status, '') FROM leases l LEFT JOIN tasks t ON t.id = l.task
+		WHERE l.project = ? OR ? = '' ORDER BY l.workspace`, []any{project, project},
+		func(scan func(...any) error) error {
+			var h task.Holder
+			err := scan(&h.Workspace, &h.Task, &h.Branch, &h.Status)
+			out = append(out, h)
+			return err
+		})
 	if err != nil {
 		return nil, fmt.Errorf("list workspaces: %w", err)
 	}
 	return out, nil
 }
 
-// Delete forgets a task, but for the fact that it ended: followers of the record see that. Its folder and its branch are not touched.
+// Delete forgets a task, but for the fact that it ended: followers of the record see that. Its folder and its
+// branch are not touched.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.within(ctx, func(tx *batch) error {
-		for _, table := range []string{"events", "hooks", "spent", "entries", "starts", "leases", "seats", "waiters", "notices", "renderings"} {
+		for _, table := range []string{"events", "hooks", "spent", "entries", "starts", "leases", "seats",
+			"waiters", "notices", "renderings"} {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE task = ?", id); err != nil {
 				return err
 			}

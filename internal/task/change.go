@@ -62,12 +62,13 @@ type Notice struct {
 
 // Change is one step of a task's record: everything in it is committed together or not at all.
 type Change struct {
-	Task      Task  // the task as it shall be, Version and Seq apart: the store counts them
-	Expect    int64 // the version that the change was decided on; 0 makes a new task
-	Events    []Event
-	Hooks     []Hook // queued by the last of Events; those of ClassRecord are kept as done
-	Spent     []Evidence
-	Seen      []Evidence // what was looked at and rested upon by nothing: its texts are kept, so that the decision can be made again
+	Task   Task  // the task as it shall be, Version and Seq apart: the store counts them
+	Expect int64 // the version that the change was decided on; 0 makes a new task
+	Events []Event
+	Hooks  []Hook // queued by the last of Events; those of ClassRecord are kept as done
+	Spent  []Evidence
+	// what was looked at and rested upon by nothing: its texts are kept, so that the decision can be made again
+	Seen      []Evidence
 	Entry     []Evidence
 	Entered   bool // the status began anew: Entry replaces what was noted before, and no agent of it was started yet
 	Begun     bool // the status's agent was started: Start replaces what was noted before
@@ -79,7 +80,8 @@ type Change struct {
 	TakenSeat *Seat    // its agent runs as this process: the seat lives, and every other seat of the role ends
 	LostSeat  string   // the hash of a seat that no agent got
 	EndSeats  []string // roles whose seats end
-	DeadHook  int64    // the agent that this hook started is dead: its seats end; with none open the change is task.ErrNobody
+	// the agent that this hook started is dead: its seats end; with none open the change is task.ErrNobody
+	DeadHook  int64
 	NewNotice *Notice
 }
 
@@ -127,8 +129,9 @@ type Effect struct {
 	NewNotice *Notice
 	Pushed    *string      // the commit that is now at the task's remote branch
 	PR        *PullRequest // the task's pull request as it stands
-	Seat      *Seat        // of the agent that was started or found started: its hash, and its process unless it is gone already
-	Said      string       // one line for people
+	// of the agent that was started or found started: its hash, and its process unless it is gone already
+	Seat *Seat
+	Said string // one line for people
 }
 
 // PullRequest is what is known of one pull request.

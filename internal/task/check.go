@@ -2,23 +2,26 @@ package task
 
 // CheckResult is what one run of a workflow's check left behind. It speaks of one commit.
 type CheckResult struct {
-	Name        string   `json:"name"`
-	Argv        []string `json:"argv"`
-	Program     string   `json:"program,omitempty"` // the file that was started for the first word of Argv
-	Head        string   `json:"head"`
-	Environment string   `json:"environment,omitempty"` // a digest of the names of the variables that it was started with
-	Clean       bool     `json:"clean"`                 // nothing was uncommitted before the run, and the commit was still the same after it
-	Scratch     bool     `json:"scratch,omitempty"`     // it ran in a checkout of the commit that was made for it
-	Left        []string `json:"left,omitempty"`        // what the run itself left uncommitted
-	Trouble     string   `json:"trouble,omitempty"`     // why it says nothing: it could not be started, or somebody ended it
-	Status      int      `json:"status"`
-	Signal      int      `json:"signal,omitempty"`
-	TimedOut    bool     `json:"timed_out,omitempty"`
-	OutOfMemory bool     `json:"out_of_memory,omitempty"`
-	Started     string   `json:"started"`
-	Took        string   `json:"took"`
-	Cut         bool     `json:"output_cut,omitempty"`
-	Output      string   `json:"output_tail"`
+	Name    string   `json:"name"`
+	Argv    []string `json:"argv"`
+	Program string   `json:"program,omitempty"` // the file that was started for the first word of Argv
+	Head    string   `json:"head"`
+	// a digest of the names of the variables that it was started with
+	Environment string `json:"environment,omitempty"`
+	// nothing was uncommitted before the run, and the commit was still the same after it
+	Clean   bool     `json:"clean"`
+	Scratch bool     `json:"scratch,omitempty"` // it ran in a checkout of the commit that was made for it
+	Left    []string `json:"left,omitempty"`    // what the run itself left uncommitted
+	// why it says nothing: it could not be started, or somebody ended it
+	Trouble     string `json:"trouble,omitempty"`
+	Status      int    `json:"status"`
+	Signal      int    `json:"signal,omitempty"`
+	TimedOut    bool   `json:"timed_out,omitempty"`
+	OutOfMemory bool   `json:"out_of_memory,omitempty"`
+	Started     string `json:"started"`
+	Took        string `json:"took"`
+	Cut         bool   `json:"output_cut,omitempty"`
+	Output      string `json:"output_tail"`
 }
 
 // Passed says whether the check was run to its end and found nothing wrong.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Death is what was seen of one agent's end. The hook that started the agent names it: no other agent of the record has the same.
-// "Could not look" is never a Death.
+// Death is what was seen of one agent's end. The hook that started the agent names it: no other agent of the
+// record has the same. "Could not look" is never a Death.
 type Death struct {
 	Task      string
 	Role      string

@@ -60,8 +60,8 @@ const (
 	DataRedo     = "redo"
 )
 
-// DataUnreviewed is the key in the data of a move to a good end that says that nobody compared the work with what was reviewed,
-// where other moves to that end do.
+// DataUnreviewed is the key in the data of a move to a good end that says that nobody compared the work with what
+// was reviewed, where other moves to that end do.
 const DataUnreviewed = "unreviewed"
 
 // DataChecks is the key in an event's data that says what the checks of a pull request come to.
@@ -77,11 +77,13 @@ func ChecksOf(events []Event, url string) string {
 	return ""
 }
 
-// DataNamedHarness is the key in the data of an agent's start that names its harness where that is not what agents of its kind usually get:
-// the task's review harness for a reviewer, the task's harness for everybody else. Those stand under DataHarness.
+// DataNamedHarness is the key in the data of an agent's start that names its harness where that is not what
+// agents of its kind usually get: the task's review harness for a reviewer, the task's harness for everybody
+// else. Those stand under DataHarness.
 const DataNamedHarness = "named_harness"
 
-// HarnessOf is the harness that the last agent of a role was started with; empty where none was, or the history does not say.
+// HarnessOf is the harness that the last agent of a role was started with; empty where none was, or the history
+// does not say.
 func HarnessOf(events []Event, role string) string {
 	for i := len(events) - 1; i >= 0; i-- {
 		e := &events[i]
@@ -121,9 +123,11 @@ type Event struct {
 	Evidence []Evidence
 	Workflow string   // digest of the workflow that decided
 	Hooks    []string // what the event set going, in order
-	Subject  Subject  // what evidence is about from this event on; of an event that is no move, zero where that stays as it was
-	Data     map[string]string
-	// Inputs are what the decision was made from beside the history before it, as JSON; on the first event of a decision alone.
+	// what evidence is about from this event on; of an event that is no move, zero where that stays as it was
+	Subject Subject
+	Data    map[string]string
+	// Inputs are what the decision was made from beside the history before it, as JSON; on the first event of a
+	// decision alone.
 	Inputs json.RawMessage
 	Prev   string
 	Hash   string
@@ -197,10 +201,12 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// DataCrashCount is the key under which crashes of earlier versions have their number; their status is among the data too.
+// DataCrashCount is the key under which crashes of earlier versions have their number; their status is among the
+// data too.
 const DataCrashCount = "crash_count"
 
-// IsOldCrash says whether the event is a crash in the form of earlier versions, which has its status and its number among its data.
+// IsOldCrash says whether the event is a crash in the form of earlier versions, which has its status and its
+// number among its data.
 func (e Event) IsOldCrash() bool {
 	return e.Type == AgentCrashed && e.Crash == 0 && e.Data[DataCrashCount] != ""
 }
@@ -216,7 +222,8 @@ func (e Event) AsOldCrash() Event {
 	return e
 }
 
-// Told is what an event tells beside its own fields: its data, and of a crash the status and the number, in whichever form it was written.
+// Told is what an event tells beside its own fields: its data, and of a crash the status and the number, in
+// whichever form it was written.
 func (e Event) Told() map[string]string {
 	if e.Type != AgentCrashed || e.Crash == 0 {
 		return e.Data

@@ -44,8 +44,9 @@ type Adoption struct {
 // Shown is a value that a task's header shows.
 type Shown struct{ Field, Value string }
 
-// Fold tells a task from its history alone: what the history does not say (id, project, workspace, version) stays empty.
-// It is exact after every event, whatever is still owed then. The history must be whole, as ReadHistory gives it.
+// Fold tells a task from its history alone: what the history does not say (id, project, workspace, version) stays
+// empty. It is exact after every event, whatever is still owed then. The history must be whole, as ReadHistory
+// gives it.
 func Fold(events []Event) (Task, []Spent, error) {
 	var t Task
 	var spent []Spent
@@ -57,7 +58,9 @@ func Fold(events []Event) (Task, []Spent, error) {
 			return t, nil, fmt.Errorf("cannot tell a task from its history: event %d makes it a second time", e.Seq)
 		}
 		if e.IsMove() && e.From != t.Status {
-			return t, nil, fmt.Errorf("cannot tell a task from its history: event %d moves it from %q, and it was %q", e.Seq, e.From, t.Status)
+			return t, nil, fmt.Errorf(
+				"cannot tell a task from its history: event %d moves it from %q, and it was %q", e.Seq, e.From,
+				t.Status)
 		}
 		t = follow(t, e)
 		if e.IsMove() {
@@ -151,7 +154,8 @@ func told(data map[string]string, key, otherwise string) string {
 }
 
 // Disagree tells in words where a task on record is not what its history says; nothing where both say the same.
-// All that a guard or a gate can read of a task is compared. What people own is not: a record that is rebuilt takes it from the header of TASK.md.
+// All that a guard or a gate can read of a task is compared. What people own is not: a record that is rebuilt
+// takes it from the header of TASK.md.
 func Disagree(t Task, events []Event) ([]string, error) {
 	told, _, err := Fold(events)
 	if err != nil {

@@ -27,9 +27,12 @@ func TestFold_tellsATaskFromItsEvents(t *testing.T) {
 		created(map[string]string{"branch": "feat/a", "summary": "one", "workflow": "default"}),
 		{Seq: 2, Time: day(2), Type: task.QueuedForSpace, Data: map[string]string{"for": "planning"}},
 		{Seq: 3, Time: day(3), Type: task.StatusChanged, From: "pending", To: "planning", Counters: crashes(0)},
-		{Seq: 4, Time: day(4), Type: task.AgentSpawned, Data: map[string]string{"session": "garden/feat/a", "harness": "claude"}},
-		{Seq: 5, Time: day(5), Type: task.Updated, Data: map[string]string{"summary": "two", "review_harness": "codex", "branch": "feat/b", "session": "garden/feat/b"}},
-		{Seq: 6, Time: day(6), Type: task.StatusChanged, From: "planning", To: "working", Evidence: []task.Evidence{plan}},
+		{Seq: 4, Time: day(4), Type: task.AgentSpawned, Data: map[string]string{
+			"session": "garden/feat/a", "harness": "claude"}},
+		{Seq: 5, Time: day(5), Type: task.Updated, Data: map[string]string{
+			"summary": "two", "review_harness": "codex", "branch": "feat/b", "session": "garden/feat/b"}},
+		{Seq: 6, Time: day(6), Type: task.StatusChanged, From: "planning", To: "working",
+			Evidence: []task.Evidence{plan}},
 		{Seq: 7, Time: day(7), Type: task.HookFailure, Hash: "h7"},
 	}
 	got, spent, err := task.Fold(events)
@@ -37,7 +40,8 @@ func TestFold_tellsATaskFromItsEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := task.Task{
-		Branch: "feat/b", Summary: "two", Harness: "claude", ReviewHarness: "codex", Status: "working", Previous: "planning",
+		Branch: "feat/b", Summary: "two", Harness: "claude", ReviewHarness: "codex", Status: "working",
+		Previous: "planning",
 		Counters: crashes(0), Session: "garden/feat/b", Workflow: task.WorkflowRef{Name: "default", Digest: "d1"},
 		CreatedAt: day(1), EnteredAt: day(6), UpdatedAt: day(7), Seq: 7, Hash: "h7",
 	}
@@ -61,7 +65,8 @@ func TestFold_takesTheCountOfCrashesFromTheEventThatTellsOfIt(t *testing.T) {
 		want   int
 	}{
 		{"a move, with its hooks still owed", []task.Event{move}, 2},
-		{"a move whose hooks are done", []task.Event{move, {Seq: 3, Type: task.CrashesForgotten, Counters: crashes(0)}}, 0},
+		{"a move whose hooks are done", []task.Event{
+			move, {Seq: 3, Type: task.CrashesForgotten, Counters: crashes(0)}}, 0},
 		{"a move that a crash made", []task.Event{escalated}, 2},
 		{"a crash after a move", []task.Event{move, crashed}, 1},
 	}
@@ -83,7 +88,8 @@ func TestFold_refusesWhatIsNoHistoryOfATask(t *testing.T) {
 		{"does not begin with", nil},
 		{"does not begin with", []task.Event{{Seq: 1, Type: task.Updated}}},
 		{"event 2 makes it a second time", []task.Event{birth, {Seq: 2, Type: task.Created}}},
-		{`event 2 moves it from "working", and it was "pending"`, []task.Event{birth, {Seq: 2, Type: task.StatusChanged, From: "working", To: "done"}}},
+		{`event 2 moves it from "working", and it was "pending"`, []task.Event{
+			birth, {Seq: 2, Type: task.StatusChanged, From: "working", To: "done"}}},
 		{"event 1 does not say its status", []task.Event{{Seq: 1, Type: task.Created}}},
 	}
 	for _, tt := range tests {
@@ -99,10 +105,13 @@ func TestFold_remembersWhereATaskCameFrom(t *testing.T) {
 		created(map[string]string{}),
 		{Seq: 2, Time: day(2), Type: task.StatusChanged, From: "pending", To: "planning"},
 		{Seq: 3, Time: day(3), Type: task.StatusChanged, From: "planning", To: "planning"},
-		{Seq: 4, Time: day(4), Type: task.WorkflowMigrated, Workflow: "d2", Data: map[string]string{"workflow": "other", "previous": "waiting"}},
-		{Seq: 5, Time: day(5), Type: task.StatusChanged, From: "planning", To: "design", Data: map[string]string{"previous": "", "queued_for": "build"}},
+		{Seq: 4, Time: day(4), Type: task.WorkflowMigrated, Workflow: "d2", Data: map[string]string{
+			"workflow": "other", "previous": "waiting"}},
+		{Seq: 5, Time: day(5), Type: task.StatusChanged, From: "planning", To: "design", Data: map[string]string{
+			"previous": "", "queued_for": "build"}},
 	}
-	for n, want := range map[int][2]task.Status{2: {"pending", ""}, 3: {"pending", ""}, 4: {"waiting", ""}, 5: {"", "build"}} {
+	for n, want := range map[int][2]task.Status{2: {"pending", ""}, 3: {"pending", ""}, 4: {"waiting", ""},
+		5: {"", "build"}} {
 		got, _, err := task.Fold(events[:n])
 		if err != nil || got.Previous != want[0] || got.QueuedFor != want[1] {
 			t.Errorf("after %d events it came from %q and is queued for %q, %v", n, got.Previous, got.QueuedFor, err)

@@ -13,9 +13,12 @@ type Happening struct {
 // EventTypes are all types of events, those that tell of one task's life first.
 func EventTypes() []string {
 	return []string{
-		Created, Updated, QueuedForSpace, StatusChanged, AutoAdvanced, MergeBegun, Merged, WorkflowMigrated, WorkspaceReady, Rebuilt,
-		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, AgentCrashed, CrashesForgotten, HooksRetried, AgentStalled, ReviewStarted,
+		Created, Updated, QueuedForSpace, StatusChanged, AutoAdvanced, MergeBegun, Merged, WorkflowMigrated,
+		WorkspaceReady, Rebuilt,
+		AgentSpawned, AgentRespawned, AgentStopped, AgentNotified, AgentCrashed, CrashesForgotten, HooksRetried,
+		AgentStalled, ReviewStarted,
 		TimeoutWarning, TimeoutAlert, TimeoutEscalated, HookFailure, CheckFinished, OrphanFreed, WorkRescued,
-		DocumentRestored, DocumentAdopted, ProjectionRestored, BranchPushed, PRRequested, PRCreated, PRLanded, PRDropped, PRChecked,
+		DocumentRestored, DocumentAdopted, ProjectionRestored, BranchPushed, PRRequested, PRCreated, PRLanded,
+		PRDropped, PRChecked,
 	}
 }

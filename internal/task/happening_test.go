@@ -36,7 +36,8 @@ func TestEventTypes_areAllThatThisRoomNames(t *testing.T) {
 			}
 			ast.Inspect(constants, func(n ast.Node) bool {
 				if word, ok := n.(*ast.BasicLit); ok && word.Kind == token.STRING {
-					if text, err := strconv.Unquote(word.Value); err == nil && regexp.MustCompile(`^[a-z]+\.[a-z]+$`).MatchString(text) {
+					if text, err := strconv.Unquote(word.Value); err == nil &&
+						regexp.MustCompile(`^[a-z]+\.[a-z]+$`).MatchString(text) {
 						named = append(named, text)
 					}
 				}

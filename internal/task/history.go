@@ -18,8 +18,8 @@ type BrokenHistory struct {
 func (b *BrokenHistory) Error() string { return fmt.Sprintf("line %d: %s", b.Line, b.Why) }
 
 // ReadHistory reads a history.jsonl and checks every number, link and hash in it. Each line must be the very bytes
-// that were written for its event. The error is a *BrokenHistory; the events before the line that it names come with it.
-// No text at all is a history without events.
+// that were written for its event. The error is a *BrokenHistory; the events before the line that it names come
+// with it. No text at all is a history without events.
 func ReadHistory(text []byte) ([]Event, error) {
 	var events []Event
 	prev := ""
@@ -52,7 +52,8 @@ func readLine(line []byte, number int, prev string) (e Event, why string) {
 		return e, why
 	}
 	if !isLine(line, text, sealed.Hash) {
-		return e, fmt.Sprintf("event %d is written in another way than it was sealed: it was changed afterwards", number)
+		return e, fmt.Sprintf("event %d is written in another way than it was sealed: it was changed afterwards",
+			number)
 	}
 	return sealed, ""
 }
@@ -64,9 +65,11 @@ func resealed(e Event, number int, prev string) (sealed Event, text []byte, why 
 	case err != nil:
 		return e, nil, err.Error()
 	case e.Seq != number:
-		return e, nil, fmt.Sprintf("found event %d, expected event %d: a line is missing, or there twice", e.Seq, number)
+		return e, nil, fmt.Sprintf("found event %d, expected event %d: a line is missing, or there twice", e.Seq,
+			number)
 	case e.Prev != prev:
-		return e, nil, fmt.Sprintf("event %d is not linked to the one before it: that one was changed or replaced", number)
+		return e, nil, fmt.Sprintf(
+			"event %d is not linked to the one before it: that one was changed or replaced", number)
 	case e.Hash != sealed.Hash:
 		return e, nil, fmt.Sprintf("event %d is not as it was sealed: it was changed afterwards", number)
 	}

@@ -86,10 +86,12 @@ func TestReadHistory_saysWhatIsWrong(t *testing.T) {
 		{lines[0] + lines[0], "line 2: found event 1, expected event 2"},
 		{string(written(t, []task.Event{forged})) + lines[1], "line 2: event 2 is not linked to the one before it"},
 		{lines[0] + "\n" + lines[1], "line 2: it is empty, expected an event"},
-		{strings.Replace(lines[0], `"reason":"event 0"`, `"reason":"event 9"`, 1), "line 1: event 1 is not as it was sealed"},
+		{strings.Replace(lines[0], `"reason":"event 0"`, `"reason":"event 9"`, 1),
+			"line 1: event 1 is not as it was sealed"},
 		{strings.Replace(lines[0], `"seq":1`, `"seq": 1`, 1), "line 1: event 1 is written in another way"},
 		{lines[0] + "what?\n", "line 2: "},
-		{strings.TrimSuffix(strings.Replace(lines[0], "event 0", "event 9", 1), "\n"), "line 1: event 1 is not as it was sealed"},
+		{strings.TrimSuffix(strings.Replace(lines[0], "event 0", "event 9", 1), "\n"),
+			"line 1: event 1 is not as it was sealed"},
 	}
 	for _, tt := range tests {
 		_, err := task.ReadHistory([]byte(tt.text))
@@ -108,7 +110,8 @@ func TestAnEvent_withBytesThatAreNoTextReadsBackAsItWasSealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := task.ReadHistory(written(t, []task.Event{sealed})); err != nil || !reflect.DeepEqual(got, []task.Event{sealed}) {
+	if got, err := task.ReadHistory(written(t, []task.Event{sealed})); err != nil ||
+		!reflect.DeepEqual(got, []task.Event{sealed}) {
 		t.Errorf("read %+v, %v, want %+v", got, err, sealed)
 	}
 }
@@ -160,7 +163,8 @@ func chainOf(t testing.TB) []byte {
 	return written(t, events)
 }
 
-// A crash as it is written now, and the very lines of a history from before its status and its number were keys of their own.
+// A crash as it is written now, and the very lines of a history from before its status and its number were keys
+// of their own.
 func TestACrash_isReadInBothForms(t *testing.T) {
 	t.Parallel()
 	const before = `{"seq":1,"timestamp":"2026-03-01T12:00:00.000Z","type":"task.created","actor":"human","workflow":"d1","data":{"branch":"feat/a","status":"working","summary":"two","workflow":"default"},"prev":"","hash":"95b3c49c2a10694fc42dc32cd432427569701ad5e764e32fc7cc8afdaa23c97a"}
@@ -178,8 +182,10 @@ func TestACrash_isReadInBothForms(t *testing.T) {
 		t.Error(err)
 	}
 	now := old
-	now.In, now.Crash, now.Data = "working", 1, map[string]string{"role": "worker", "ended": "exit status 3", "hook": "2"}
-	if !old.IsOldCrash() || now.IsOldCrash() || !reflect.DeepEqual(old.Told(), now.Told()) || old.Told()[task.DataCrashCount] != "1" || old.Told()["status"] != "working" {
+	now.In, now.Crash, now.Data = "working", 1, map[string]string{"role": "worker", "ended": "exit status 3",
+		"hook": "2"}
+	if !old.IsOldCrash() || now.IsOldCrash() || !reflect.DeepEqual(old.Told(), now.Told()) ||
+		old.Told()[task.DataCrashCount] != "1" || old.Told()["status"] != "working" {
 		t.Errorf("they tell %v and %v", old.Told(), now.Told())
 	}
 	sealed, err := task.Seal(now, 2, events[0].Hash)

@@ -52,12 +52,14 @@ type Hook struct {
 	Field       string `json:"field,omitempty"`       // counter that is incremented or set
 	Value       int    `json:"value,omitempty"`       // what set_field sets
 
-	Folder  string   `json:"folder,omitempty"`  // of set_aside: what is moved away, relative to the task's folder
-	Role    string   `json:"role,omitempty"`    // whose agent is started or ended; empty means the one that the action names
-	Via     string   `json:"via,omitempty"`     // of notify: ViaDesktop, ViaWebhook or ViaCommand
-	Message string   `json:"message,omitempty"` // of notify, with variables as a prompt has them
-	URL     string   `json:"url,omitempty"`     // of notify through a webhook
-	Run     []string `json:"run,omitempty"`     // argv of run_command, or of notify through a command; no shell reads it
+	Folder string `json:"folder,omitempty"` // of set_aside: what is moved away, relative to the task's folder
+	// whose agent is started or ended; empty means the one that the action names
+	Role    string `json:"role,omitempty"`
+	Via     string `json:"via,omitempty"`     // of notify: ViaDesktop, ViaWebhook or ViaCommand
+	Message string `json:"message,omitempty"` // of notify, with variables as a prompt has them
+	URL     string `json:"url,omitempty"`     // of notify through a webhook
+	// argv of run_command, or of notify through a command; no shell reads it
+	Run     []string `json:"run,omitempty"`
 	Timeout int      `json:"timeout,omitempty"` // seconds that a command or webhook may take
 }
 
@@ -67,7 +69,8 @@ type Class int
 const (
 	// ClassRecord changes only the record; it is done with the decision itself.
 	ClassRecord Class = iota
-	// ClassStart brings an agent or its workspace to life. Overtaken, it is superseded; a workspace that the task keeps is made ready all the same.
+	// ClassStart brings an agent or its workspace to life. Overtaken, it is superseded; a workspace that the task
+	// keeps is made ready all the same.
 	ClassStart
 	// ClassEnd ends an agent or gives a workspace back. It is never dropped.
 	ClassEnd
@@ -94,7 +97,8 @@ func ClassOf(action string) (class Class, ok bool) {
 func Actions() []string {
 	return []string{
 		AcquireWorkspace, ReleaseWorkspace, SpawnAgent, SpawnReviewer, KillSession, KillReviewer, NotifyWorker,
-		SpawnNext, DeleteRemoteBranch, IncrementReviewRound, Increment, SetField, KillAgent, SetAside, PushBranch, CreatePR, Notify, RunCommand,
+		SpawnNext, DeleteRemoteBranch, IncrementReviewRound, Increment, SetField, KillAgent, SetAside, PushBranch,
+		CreatePR, Notify, RunCommand,
 	}
 }
 

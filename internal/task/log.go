@@ -31,9 +31,9 @@ type LogEntry struct {
 }
 
 // LogEntries tells a task's history as log entries. Marks says what a status means in the task's workflow.
-// A move is a transition; one that counts a failure, or that leads to where tasks are taken out of their usual way, is a second entry too.
-// An agent that was started is an assignment. Where nothing moved, both states are the one that the task was in.
-// What belongs to none of these kinds is left out.
+// A move is a transition; one that counts a failure, or that leads to where tasks are taken out of their usual
+// way, is a second entry too. An agent that was started is an assignment. Where nothing moved, both states are
+// the one that the task was in. What belongs to none of these kinds is left out.
 func LogEntries(id string, events []Event, marks func(Status) Marks) []LogEntry {
 	var out []LogEntry
 	var status Status
@@ -56,10 +56,12 @@ func LogEntries(id string, events []Event, marks func(Status) Marks) []LogEntry 
 	return out
 }
 
-// agentOf begins the name of an agent in a log entry; the name of its role is the rest. People and the engine are no agents.
+// agentOf begins the name of an agent in a log entry; the name of its role is the rest. People and the engine are
+// no agents.
 const agentOf = "@agent-"
 
-// speaker is in whose name the event was asked for. A person who acts for a role has its name alone: no agent has asked.
+// speaker is in whose name the event was asked for. A person who acts for a role has its name alone: no agent has
+// asked.
 func (e *Event) speaker() string {
 	switch {
 	case e.ActingAs != "":
@@ -70,7 +72,8 @@ func (e *Event) speaker() string {
 	return agentOf + e.Actor
 }
 
-// why is the reason that was given, or else what the event came from: nobody has to give one for a move that evidence supports.
+// why is the reason that was given, or else what the event came from: nobody has to give one for a move that
+// evidence supports.
 func (e *Event) why() string {
 	switch {
 	case e.Reason != "":

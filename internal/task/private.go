@@ -1,6 +1,7 @@
 package task
 
-// Modes of everything that the program makes below $ORANGE_HOME: what people and agents write there is nobody else's on the machine.
+// Modes of everything that the program makes below $ORANGE_HOME: what people and agents write there is nobody
+// else's on the machine.
 const (
 	PrivateFolder = 0o700
 	PrivateFile   = 0o600

@@ -2,11 +2,12 @@ package task
 
 import "time"
 
-// ProjectionRestored is the type of the event that tells of a projection which other hands had changed, and which was put back.
+// ProjectionRestored is the type of the event that tells of a projection which other hands had changed, and which
+// was put back.
 const ProjectionRestored = "projection.restored"
 
-// Keys in the data of a ProjectionRestored: the file, the digest under which its content is kept, when that was written,
-// and what tells this very edit from the next one with the same content.
+// Keys in the data of a ProjectionRestored: the file, the digest under which its content is kept, when that was
+// written, and what tells this very edit from the next one with the same content.
 const (
 	DataFile    = "file"
 	DataFound   = "found"

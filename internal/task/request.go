@@ -4,10 +4,11 @@ import "fmt"
 
 // Actor is who asks.
 type Actor struct {
-	Role   string // RoleHuman, or the role of the agent's seat
-	As     string // the role that a human acts for; empty when for themself
-	Rule   bool   // the workflow's own rule asks: exit, timer, spawn_next
-	Person string // who the human is, as their own git configuration or their login says; empty for an agent and for a rule
+	Role string // RoleHuman, or the role of the agent's seat
+	As   string // the role that a human acts for; empty when for themself
+	Rule bool   // the workflow's own rule asks: exit, timer, spawn_next
+	// who the human is, as their own git configuration or their login says; empty for an agent and for a rule
+	Person string
 }
 
 // ActorEngine is the name that history has for the program's own acts.
@@ -41,12 +42,14 @@ type Request struct {
 	To     Status
 	Actor  Actor
 	Reason string
-	// Override says that guards and gate shall not count. Only a person may, with a reason, where the workflow allows it.
+	// Override says that guards and gate shall not count. Only a person may, with a reason, where the workflow
+	// allows it.
 	Override bool
-	// Command says that a command of the workflow's moves stands behind the request: in its own target it has nothing to do.
+	// Command says that a command of the workflow's moves stands behind the request: in its own target it has
+	// nothing to do.
 	Command bool
-	// Queued says that the request is the one that the task waits for a workspace with. It is refused where the task waits no more:
-	// somebody else was first.
+	// Queued says that the request is the one that the task waits for a workspace with. It is refused where the
+	// task waits no more: somebody else was first.
 	Queued bool
 }
 
@@ -54,7 +57,9 @@ type Request struct {
 type Merge struct {
 	Strategy string // "ff", "merge", or empty for whichever is possible
 	Local    bool   // merge here, whatever pull request there is
-	Override string // the reason for which the tip is merged although the workflow's conditions do not hold; empty where they shall
+	// the reason for which the tip is merged although the workflow's conditions do not hold; empty where they
+	// shall
+	Override string
 }
 
 // Holder is a task that has a workspace.
@@ -99,9 +104,10 @@ type Caller struct {
 	Secret string   // of the seat that it shows
 	As     string   // the role that it wants to act for
 	Above  []Waiter // the processes above it, the parent first
-	Task   string   // the task of this home whose variables it carries, as an agent's process does; empty where there is none
-	Inside bool     // one of the processes above it is the terminal server of this home's agents
-	Back   string   // the key that leads a person out of an agent's window, back to a terminal of their own
+	// the task of this home whose variables it carries, as an agent's process does; empty where there is none
+	Task   string
+	Inside bool   // one of the processes above it is the terminal server of this home's agents
+	Back   string // the key that leads a person out of an agent's window, back to a terminal of their own
 }
 
 // How much a task may begin with, in bytes: its summary stands in one header and one line of every list.
@@ -112,11 +118,12 @@ const (
 
 // New is what a new task begins with.
 type New struct {
-	Project       Project
-	Branch        string // empty means one named after the id
-	Summary       string
-	Context       string // goes into the document
-	Plan          string // a plan that the task begins with: it goes into the document, and the workflow says what comes first
+	Project Project
+	Branch  string // empty means one named after the id
+	Summary string
+	Context string // goes into the document
+	// a plan that the task begins with: it goes into the document, and the workflow says what comes first
+	Plan          string
 	Harness       string
 	ReviewHarness string
 	Effort        string
@@ -177,12 +184,13 @@ const (
 
 // Report is everything that a person wants to see of one task.
 type Report struct {
-	Task      Task
-	Session   string // AgentAlive, AgentDead, AgentNone or AgentUnknown
-	About     string
-	Path      string   // of the document
-	Worktree  string   // empty when there is none
-	Work      string   // how the branch stands to the commit that the status's evidence is about; empty where nothing asks for that
+	Task     Task
+	Session  string // AgentAlive, AgentDead, AgentNone or AgentUnknown
+	About    string
+	Path     string // of the document
+	Worktree string // empty when there is none
+	// how the branch stands to the commit that the status's evidence is about; empty where nothing asks for that
+	Work      string
 	Problems  []string // of the document
 	Open      []string // moves that the caller may ask for
 	Owed      []OwedHook

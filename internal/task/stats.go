@@ -29,7 +29,8 @@ type Stats struct {
 	Total   time.Duration // from its birth until it was over, or until now
 	Spans   []Span        // in the order of the first visits
 	Rounds  int           // reviews that were begun, whatever the counter was set back to
-	// Failures are counted over the whole history, by the state that failed; the counters of the same name may be back at 0.
+	// Failures are counted over the whole history, by the state that failed; the counters of the same name may be
+	// back at 0.
 	Failures Counters
 	Crashes  int
 	Spawns   int // agents that were started
@@ -49,7 +50,8 @@ func (s Stats) FirstAttempt() bool {
 
 // StatsOf tells the numbers of a task from its history. A clock that was set back meanwhile makes no time negative.
 func StatsOf(t Task, events []Event, marks func(Status) Marks, now time.Time) Stats {
-	s := Stats{Task: t.ID, Status: t.Status, Over: !t.Live, Well: !t.Live && marks(t.Status).Well, InState: max(now.Sub(t.EnteredAt), 0)}
+	s := Stats{Task: t.ID, Status: t.Status, Over: !t.Live, Well: !t.Live &&
+		marks(t.Status).Well, InState: max(now.Sub(t.EnteredAt), 0)}
 	round := 0
 	status, since := Status(""), t.CreatedAt
 	for i := range events {
@@ -131,7 +133,8 @@ func (s *Share) add(is bool) {
 	}
 }
 
-// Typical is how long tasks spend in a status. Those that are there now do not count: nobody knows how long they will stay.
+// Typical is how long tasks spend in a status. Those that are there now do not count: nobody knows how long they
+// will stay.
 type Typical struct {
 	Status Status
 	Tasks  int
@@ -184,7 +187,8 @@ func Summarize(all []Stats) Summary {
 	}
 	for status, spent := range times { // sorted below
 		sort.Slice(spent, func(i, j int) bool { return spent[i] < spent[j] })
-		s.Spans = append(s.Spans, Typical{Status: status, Tasks: len(spent), Median: rank(spent, 50), P90: rank(spent, 90)})
+		s.Spans = append(s.Spans, Typical{Status: status, Tasks: len(spent), Median: rank(spent, 50),
+			P90: rank(spent, 90)})
 	}
 	sort.Slice(s.Spans, func(i, j int) bool { return s.Spans[i].Status < s.Spans[j].Status })
 	return s

@@ -19,7 +19,8 @@ func meanings(status task.Status) task.Marks {
 func at(minutes int) time.Time { return day(1).Add(time.Duration(minutes) * time.Minute) }
 
 func born(status string) task.Event {
-	return task.Event{Seq: 1, Time: at(0), Type: task.Created, Actor: "human", Data: map[string]string{"status": status}}
+	return task.Event{Seq: 1, Time: at(0), Type: task.Created, Actor: "human", Data: map[string]string{
+		"status": status}}
 }
 
 func moved(minutes int, from, to task.Status, round int, data map[string]string) task.Event {
@@ -63,9 +64,11 @@ func TestStatsOf_addsUpWhatAHistoryTells(t *testing.T) {
 		Task: "t", Status: "review", InState: 3 * time.Minute, Total: 103 * time.Minute,
 		Spans: []task.Span{
 			{Status: "plan", Visits: 2, Time: 30 * time.Minute}, {Status: "work", Visits: 3, Time: 45 * time.Minute},
-			{Status: "review", Visits: 3, Time: 18 * time.Minute, Open: true}, {Status: "cto", Visits: 1, Time: 10 * time.Minute},
+			{Status: "review", Visits: 3, Time: 18 * time.Minute, Open: true},
+			{Status: "cto", Visits: 1, Time: 10 * time.Minute},
 		},
-		Rounds: 3, Failures: task.Counters{{Name: "plan", Value: 1}, {Name: "review", Value: 2}}, Crashes: 1, Spawns: 2, Late: 1,
+		Rounds: 3, Failures: task.Counters{{Name: "plan", Value: 1}, {Name: "review", Value: 2}}, Crashes: 1,
+		Spawns: 2, Late: 1,
 		Begun: true, Escalated: true,
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -85,13 +88,16 @@ func TestStatsOf_countsNoTimeOfATaskThatIsOver(t *testing.T) {
 	one := task.Task{Status: "done", CreatedAt: at(0), EnteredAt: at(20)}
 	events := []task.Event{born("work"), moved(20, "work", "done", 1, nil)}
 	got := task.StatsOf(one, events, meanings, at(500))
-	if got.Total != 20*time.Minute || len(got.Spans) != 1 || got.Spans[0].Time != 20*time.Minute || !got.Over || !got.FirstAttempt() {
+	if got.Total != 20*time.Minute || len(got.Spans) != 1 || got.Spans[0].Time != 20*time.Minute || !got.Over ||
+		!got.FirstAttempt() {
 		t.Errorf("got %+v", got)
 	}
-	events = append(events, moved(30, "done", "work", 1, nil), moved(35, "work", "given-up", 1, nil)) // it was taken up again
+	// it was taken up again
+	events = append(events, moved(30, "done", "work", 1, nil), moved(35, "work", "given-up", 1, nil))
 	one.Status, one.EnteredAt = "given-up", at(35)
 	got = task.StatsOf(one, events, meanings, at(500))
-	if got.Total != 35*time.Minute || got.Spans[0].Time != 25*time.Minute || got.Spans[0].Visits != 2 || got.Well || got.FirstAttempt() {
+	if got.Total != 35*time.Minute || got.Spans[0].Time != 25*time.Minute || got.Spans[0].Visits != 2 ||
+		got.Well || got.FirstAttempt() {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -113,8 +119,11 @@ func TestFirstAttempt_isWithoutFailureSecondReviewAndEscalation(t *testing.T) {
 		want   bool
 	}{
 		"good": {func(*task.Stats) {}, true}, "no review": {func(s *task.Stats) { s.Rounds = 0 }, true},
-		"given up": {func(s *task.Stats) { s.Well = false }, false}, "two reviews": {func(s *task.Stats) { s.Rounds = 2 }, false},
-		"a failure": {func(s *task.Stats) { s.Failures = s.Failures.With("x", 1) }, false}, "escalated": {func(s *task.Stats) { s.Escalated = true }, false},
+		"given up": {func(s *task.Stats) { s.Well = false }, false}, "two reviews": {func(s *task.Stats) {
+			s.Rounds = 2
+		}, false},
+		"a failure": {func(s *task.Stats) { s.Failures = s.Failures.With("x", 1) }, false}, "escalated": {
+			func(s *task.Stats) { s.Escalated = true }, false},
 	}
 	for name, tt := range tests {
 		one := good
@@ -132,13 +141,17 @@ func TestSummarize_addsUpManyTasks(t *testing.T) {
 	all := []task.Stats{
 		{Status: "pending", Spans: span("pending", 500, true)},
 		{Status: "done", Begun: true, Over: true, Well: true, Rounds: 1, Spans: span("work", 10, false)},
-		{Status: "done", Begun: true, Over: true, Well: true, Rounds: 2, Escalated: true, Failures: task.Counters{{Name: "work", Value: 2}}, Spans: span("work", 30, false), Late: 3},
-		{Status: "given-up", Begun: true, Over: true, Escalated: true, ReachedHuman: true, Spawns: 4, Crashes: 2, Spans: span("work", 20, false)},
-		{Status: "work", Begun: true, Failures: task.Counters{{Name: "work", Value: 1}}, Spans: span("work", 999, true)},
+		{Status: "done", Begun: true, Over: true, Well: true, Rounds: 2, Escalated: true, Failures: task.Counters{
+			{Name: "work", Value: 2}}, Spans: span("work", 30, false), Late: 3},
+		{Status: "given-up", Begun: true, Over: true, Escalated: true, ReachedHuman: true, Spawns: 4, Crashes: 2,
+			Spans: span("work", 20, false)},
+		{Status: "work", Begun: true, Failures: task.Counters{{Name: "work", Value: 1}},
+			Spans: span("work", 999, true)},
 	}
 	got := task.Summarize(all)
 	want := task.Summary{
-		Tasks: 5, ByStatus: task.Counters{{Name: "done", Value: 2}, {Name: "given-up", Value: 1}, {Name: "pending", Value: 1}, {Name: "work", Value: 1}},
+		Tasks: 5, ByStatus: task.Counters{{Name: "done", Value: 2}, {Name: "given-up", Value: 1},
+			{Name: "pending", Value: 1}, {Name: "work", Value: 1}},
 		Spans:     []task.Typical{{Status: "work", Tasks: 3, Median: 20 * time.Minute, P90: 30 * time.Minute}},
 		EndedWell: task.Share{Count: 2, Of: 3}, FirstAttempt: task.Share{Count: 1, Of: 2},
 		Escalated: task.Share{Count: 2, Of: 4}, ReachedHuman: task.Share{Count: 1, Of: 4},
@@ -159,7 +172,8 @@ func TestSummarize_takesTheNearestRank(t *testing.T) {
 		for i := n; i >= 1; i-- {
 			all = append(all, task.Stats{Spans: []task.Span{{Status: "work", Time: time.Duration(i)}}})
 		}
-		if got := task.Summarize(all).Spans[0]; got.Median != time.Duration(want[0]) || got.P90 != time.Duration(want[1]) {
+		if got := task.Summarize(all).Spans[0]; got.Median != time.Duration(want[0]) ||
+			got.P90 != time.Duration(want[1]) {
 			t.Errorf("of %d: %d and %d, want %v", n, got.Median, got.P90, want)
 		}
 	}
@@ -179,7 +193,8 @@ func TestLogEntries_tellTheFiveKinds(t *testing.T) {
 		"07:18 STATE_TRANSITION plan plan", "07:18 FAILURE_INCREMENT plan plan", "07:19 AGENT_ASSIGNMENT plan plan",
 		"07:38 STATE_TRANSITION plan work", "07:48 TIMEOUT_WARNING work work",
 		"08:08 STATE_TRANSITION work review", "08:09 AGENT_ASSIGNMENT review review",
-		"08:18 STATE_TRANSITION review work", "08:18 FAILURE_INCREMENT review work", "08:28 STATE_TRANSITION work review",
+		"08:18 STATE_TRANSITION review work", "08:18 FAILURE_INCREMENT review work",
+		"08:28 STATE_TRANSITION work review",
 		"08:33 STATE_TRANSITION review cto", "08:33 FAILURE_INCREMENT review cto", "08:33 CTO_INTERVENTION review cto",
 		"08:43 STATE_TRANSITION cto work", "08:48 STATE_TRANSITION work review",
 	}
@@ -204,16 +219,23 @@ func TestLogEntries_sayWhoAskedAndWhy(t *testing.T) {
 		actor, reason string
 		by            string
 	}{
-		{task.Event{Type: task.StatusChanged, Actor: "solution-validator", Evidence: rests}, "@agent-solution-validator", "it rests on ## approach, ## validation", ""},
+		{task.Event{Type: task.StatusChanged, Actor: "solution-validator", Evidence: rests},
+			"@agent-solution-validator", "it rests on ## approach, ## validation", ""},
 		{task.Event{Type: task.StatusChanged, Actor: "cto", Reason: "not needed"}, "@agent-cto", "not needed", ""},
-		{task.Event{Type: task.StatusChanged, Actor: "fullstack-developer"}, "@agent-fullstack-developer", "asked for; the move needs no evidence", ""},
-		{task.Event{Type: task.StatusChanged, Actor: task.RoleHuman, ActingAs: "orchestrator"}, "orchestrator", "asked for; the move needs no evidence", task.RoleHuman},
-		{task.Event{Type: task.StatusChanged, Actor: task.RoleHuman, Evidence: rests[:1]}, "human", "it rests on ## approach", ""},
-		{task.Event{Type: task.AutoAdvanced, Actor: task.ActorEngine, Reason: "three crashes"}, "engine", "three crashes", ""},
-		{task.Event{Type: task.AgentSpawned, Actor: task.ActorEngine, Data: map[string]string{"role": "cto"}}, "engine", "the cto begins", ""},
+		{task.Event{Type: task.StatusChanged, Actor: "fullstack-developer"}, "@agent-fullstack-developer",
+			"asked for; the move needs no evidence", ""},
+		{task.Event{Type: task.StatusChanged, Actor: task.RoleHuman, ActingAs: "orchestrator"}, "orchestrator",
+			"asked for; the move needs no evidence", task.RoleHuman},
+		{task.Event{Type: task.StatusChanged, Actor: task.RoleHuman, Evidence: rests[:1]}, "human",
+			"it rests on ## approach", ""},
+		{task.Event{Type: task.AutoAdvanced, Actor: task.ActorEngine, Reason: "three crashes"}, "engine",
+			"three crashes", ""},
+		{task.Event{Type: task.AgentSpawned, Actor: task.ActorEngine, Data: map[string]string{"role": "cto"}},
+			"engine", "the cto begins", ""},
 	} {
 		got := task.LogEntries("t1", []task.Event{tt.e}, meanings)
-		if len(got) != 1 || got[0].Actor != tt.actor || got[0].Reason != tt.reason || got[0].Metadata["asked_by"] != tt.by {
+		if len(got) != 1 || got[0].Actor != tt.actor || got[0].Reason != tt.reason ||
+			got[0].Metadata["asked_by"] != tt.by {
 			t.Errorf("of %+v: %+v", tt.e, got)
 		}
 	}

@@ -7,10 +7,13 @@ import (
 
 // Subject is what evidence is about: the work of a task as it stood at one moment.
 type Subject struct {
-	Commit   string `json:"commit,omitempty"`   // the tip of the task's branch; empty where there was none, or it could not be read
-	Branch   string `json:"branch,omitempty"`   // the branch that was followed, where it is not the task's own name for it
-	Trouble  string `json:"trouble,omitempty"`  // why the tip could not be read
-	Tree     string `json:"tree,omitempty"`     // of all that lay in the worktree, where a state judges what is not committed
+	// the tip of the task's branch; empty where there was none, or it could not be read
+	Commit string `json:"commit,omitempty"`
+	// the branch that was followed, where it is not the task's own name for it
+	Branch  string `json:"branch,omitempty"`
+	Trouble string `json:"trouble,omitempty"` // why the tip could not be read
+	// of all that lay in the worktree, where a state judges what is not committed
+	Tree     string `json:"tree,omitempty"`
 	Tracked  string `json:"tracked,omitempty"`  // of that, the tree of the files that git knew
 	Reviewed bool   `json:"reviewed,omitempty"` // a passing verdict was about it
 	By       string `json:"by,omitempty"`       // who put it up without one
@@ -30,7 +33,8 @@ type Start struct {
 	Evidence []Evidence `json:"evidence,omitempty"` // the verdicts that stand there already
 }
 
-// Words say what the subject is: which commit, and whether it was reviewed or who put it up. They are empty where nothing was noted.
+// Words say what the subject is: which commit, and whether it was reviewed or who put it up. They are empty where
+// nothing was noted.
 func (s Subject) Words() string {
 	word := "put up at"
 	switch {

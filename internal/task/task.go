@@ -48,7 +48,8 @@ type Task struct {
 	Status   Status
 	Previous Status // the status before the present one; empty at first
 	Counters Counters
-	// Subject is what the evidence in the present status is about: the work as it stood when the status began, or when its agent was started last.
+	// Subject is what the evidence in the present status is about: the work as it stood when the status began, or
+	// when its agent was started last.
 	Subject Subject
 
 	Workspace string    // the leased worktree of the pool; empty when none
@@ -74,8 +75,9 @@ type Task struct {
 	Hash    string
 }
 
-// SessionName is the name that the task's session should have. The one that it has may differ: not every text is a name,
-// another session may have it, and it may be the one of the branch that the task had when its first agent was started.
+// SessionName is the name that the task's session should have. The one that it has may differ: not every text is
+// a name, another session may have it, and it may be the one of the branch that the task had when its first agent
+// was started.
 func (t Task) SessionName() string { return t.Project + "/" + t.Branch }
 
 // Queued says whether the task waits for a free workspace.

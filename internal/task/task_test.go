@@ -52,7 +52,8 @@ func TestCounters_keepTheirLaws(t *testing.T) {
 		if again := next.With(key, value); !slices.Equal(again, next) {
 			t.Fatalf("set twice: %v, then %v", next, again)
 		}
-		if !next.With(key, c.Get(key)).Equal(c) || c.Equal(next) != (c.Get(key) == value) || next.Equal(c) != c.Equal(next) {
+		if !next.With(key, c.Get(key)).Equal(c) || c.Equal(next) != (c.Get(key) == value) ||
+			next.Equal(c) != c.Equal(next) {
 			t.Fatalf("%v and %v: Equal is wrong", c, next)
 		}
 	})
@@ -82,17 +83,20 @@ func TestNewID_isMadeOfSafeCharactersOnly(t *testing.T) {
 	if len(every) != 62 {
 		t.Errorf("%d characters are used, want 62", len(every))
 	}
-	if _, err := task.NewID(make([]byte, task.IDLength-1)); err == nil || !strings.Contains(err.Error(), "20 random bytes") {
+	if _, err := task.NewID(make([]byte, task.IDLength-1)); err == nil ||
+		!strings.Contains(err.Error(), "20 random bytes") {
 		t.Errorf("from too few bytes: %v", err)
 	}
 }
 
 func fullEvent() task.Event {
 	return task.Event{
-		Time: time.Date(2024, 5, 6, 23, 8, 9, 987654321, time.FixedZone("east", 5*3600)), Type: task.StatusChanged, Actor: "human", ActingAs: "reviewer", Person: "Ada",
+		Time: time.Date(2024, 5, 6, 23, 8, 9, 987654321, time.FixedZone("east", 5*3600)),
+		Type: task.StatusChanged, Actor: "human", ActingAs: "reviewer", Person: "Ada",
 		From: "agent-review", To: "working", Reason: "line one\nline \"two\" <&> \u2028 ünï", Workflow: "d1g3st",
 		Counters: task.Counters{{Name: "crash_count", Value: 0}, {Name: "review_round", Value: 2}},
-		Evidence: []task.Evidence{{Source: "## review", Digest: "abc"}}, Hooks: []string{"kill_reviewer", "notify_worker"},
+		Evidence: []task.Evidence{{Source: "## review", Digest: "abc"}}, Hooks: []string{
+			"kill_reviewer", "notify_worker"},
 		Data: map[string]string{"z": "1", "a": "2"},
 	}
 }
@@ -232,7 +236,8 @@ func TestActor_speaksForWhomItActs(t *testing.T) {
 
 func TestDescribeHolders_namesEachOfThem(t *testing.T) {
 	t.Parallel()
-	got := task.DescribeHolders(task.Project{Name: "garden", PoolSize: 2}, []task.Holder{{Task: "a", Branch: "x", Status: "working"}, {Task: "b", Branch: "y", Status: "stuck"}})
+	got := task.DescribeHolders(task.Project{Name: "garden", PoolSize: 2}, []task.Holder{
+		{Task: "a", Branch: "x", Status: "working"}, {Task: "b", Branch: "y", Status: "stuck"}})
 	if want := `all 2 workspaces of "garden" are taken: a (x, working), b (y, stuck)`; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
@@ -244,7 +249,8 @@ func TestMostFailures_isThatOfTheStateThatFailedMost(t *testing.T) {
 	if got := c.MostFailures(); got != 0 {
 		t.Errorf("nothing failed: %d", got)
 	}
-	c = c.With(task.CrashCount, 9).With("failures_of_mine", 7).With(task.Failures("planning"), 1).With(task.Failures("quality_review"), 2).With(task.Failures("committing"), 0)
+	c = c.With(task.CrashCount, 9).With("failures_of_mine", 7).With(task.Failures("planning"),
+		1).With(task.Failures("quality_review"), 2).With(task.Failures("committing"), 0)
 	if got := c.MostFailures(); got != 2 {
 		t.Errorf("the review failed twice: %d", got)
 	}

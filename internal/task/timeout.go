@@ -45,7 +45,8 @@ func ReadTimeout(word string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(word)
 	if err != nil || d%time.Second != 0 || d < time.Second || d > MaxTimeout {
-		return 0, Notef(ErrUsage, "found %q as a timeout, expected whole seconds from 1s to %s, such as %q, or %q for no timeout at all", word, MaxTimeout, "6h", NoTimeout)
+		return 0, Notef(ErrUsage, "found %q as a timeout, expected whole seconds from 1s to %s, such as %q, "+
+			"or %q for no timeout at all", word, MaxTimeout, "6h", NoTimeout)
 	}
 	return d, nil
 }

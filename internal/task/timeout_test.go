@@ -24,7 +24,8 @@ func TestReadTimeouts_takesLengthsOfTimeAndNone(t *testing.T) {
 	for _, word := range []string{"", "6", "6 h", "0s", "-1h", "1500ms", "8785h", "None", "soon", "9999999999h"} {
 		p.Timeouts = map[string]string{"a": "6h", "dig": word, "zoo": "x"}
 		_, err := p.ReadTimeouts()
-		if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), `"garden": "dig": found "`+word+`" as a timeout, expected whole seconds`) {
+		if !errors.Is(err, task.ErrUsage) ||
+			!strings.Contains(err.Error(), `"garden": "dig": found "`+word+`" as a timeout, expected whole seconds`) {
 			t.Errorf("%q: %v", word, err)
 		}
 	}

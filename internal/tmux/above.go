@@ -9,8 +9,8 @@ import (
 	"orange/internal/proc"
 )
 
-// Above says whether one of these processes is this server. The server itself is not asked: it may be stopped, or its socket gone,
-// and what runs below it is there all the same.
+// Above says whether one of these processes is this server. The server itself is not asked: it may be stopped, or
+// its socket gone, and what runs below it is there all the same.
 func (s Server) Above(processes []proc.Process) (bool, error) {
 	for _, p := range processes {
 		is, err := s.is(p.PID)
@@ -30,8 +30,9 @@ func (s Server) is(pid int) (bool, error) {
 	return err == nil && s.servedBy(args), err
 }
 
-// servedBy says whether a tmux that was started with these arguments is on the server's socket. A server keeps the arguments of the call that
-// started it, and where the system lets it, shows "tmux: server (SOCKET)" in their place.
+// servedBy says whether a tmux that was started with these arguments is on the server's socket. A server keeps
+// the arguments of the call that started it, and where the system lets it, shows "tmux: server (SOCKET)" in their
+// place.
 func (s Server) servedBy(args []string) bool {
 	if len(args) == 0 {
 		return false
@@ -39,7 +40,8 @@ func (s Server) servedBy(args []string) bool {
 	if strings.HasSuffix(args[len(args)-1], "/"+s.Socket+")") {
 		return true
 	}
-	const valued = "cfLST" // the options of tmux itself that have a value; what comes behind the first other word belongs to its command
+	// the options of tmux itself that have a value; what comes behind the first other word belongs to its command
+	const valued = "cfLST"
 	for i := 1; i < len(args) && strings.HasPrefix(args[i], "-") && args[i] != "--"; i++ {
 		at := strings.IndexAny(args[i][1:], valued) + 1
 		if at == 0 {

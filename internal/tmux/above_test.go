@@ -33,7 +33,8 @@ func TestServedBy_knowsTheServerByTheSocketThatItsArgumentsName(t *testing.T) {
 func TestAbove_findsARealServerAboveAWindow(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	p, err := s.Start(t.Context(), Start{Task: "abc", Role: "worker", Hook: "1", Session: "one", Window: "worker", Dir: "/", Argv: []string{"/bin/cat"}})
+	p, err := s.Start(t.Context(), Start{Task: "abc", Role: "worker", Hook: "1", Session: "one", Window: "worker",
+		Dir: "/", Argv: []string{"/bin/cat"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,8 @@ const (
 
 	// hookPlace is far behind the places that a person's own hooks get, so that both are run.
 	hookPlace     = "99"
-	announceDeath = `"if-shell -F ` + unmarked + ` 'set-option -g ` + deathMark + ` 1 ; wait-for -S ` + deathChannel + `'"`
+	announceDeath = `"if-shell -F ` + unmarked + ` 'set-option -g ` + deathMark + ` 1 ; wait-for -S ` +
+		deathChannel + `'"`
 )
 
 // ErrNoServer says that no server runs, so that there is nothing to wait for.

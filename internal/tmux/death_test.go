@@ -42,7 +42,8 @@ func clients(t *testing.T, s Server) []int {
 			continue // gone meanwhile
 		}
 		words := strings.Split(string(line), "\x00")
-		if strings.Contains(string(line), s.Config) && strings.Contains(string(line), "wait-for "+deathChannel) && words[0] == "tmux" {
+		if strings.Contains(string(line), s.Config) && strings.Contains(string(line), "wait-for "+deathChannel) &&
+			words[0] == "tmux" {
 			out = append(out, pid)
 		}
 	}
@@ -81,9 +82,13 @@ func TestAwaitDeath_isWokenByWhatEnds(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, Server, Pane) error{
 		"a program":         func(_ *testing.T, _ Server, p Pane) error { return syscall.Kill(p.PID, syscall.SIGTERM) },
 		"a program, killed": func(_ *testing.T, _ Server, p Pane) error { return syscall.Kill(p.PID, syscall.SIGKILL) },
-		"a window":          func(t *testing.T, s Server, p Pane) error { return s.KillWindow(t.Context(), p.WindowID) },
-		"a session":         func(t *testing.T, s Server, p Pane) error { return s.KillSession(t.Context(), p.SessionID) },
-		"the server":        func(t *testing.T, s Server, _ Pane) error { return s.KillServer(t.Context()) },
+		"a window": func(t *testing.T, s Server, p Pane) error {
+			return s.KillWindow(t.Context(), p.WindowID)
+		},
+		"a session": func(t *testing.T, s Server, p Pane) error {
+			return s.KillSession(t.Context(), p.SessionID)
+		},
+		"the server": func(t *testing.T, s Server, _ Pane) error { return s.KillServer(t.Context()) },
 		"the server, killed": func(_ *testing.T, _ Server, p Pane) error {
 			return errors.Join(syscall.Kill(p.Server, syscall.SIGKILL), syscall.Kill(p.PID, syscall.SIGKILL))
 		},

@@ -12,13 +12,15 @@ import (
 const (
 	bufferPrefix = "orange-"
 
-	// optionKept lists the names of what is kept, each in angle brackets. A format of tmux cannot ask for buffers, and the server must decide
-	// by itself, in one call, whether it may end: between a look and an answer somebody else may keep something.
+	// optionKept lists the names of what is kept, each in angle brackets. A format of tmux cannot ask for
+	// buffers, and the server must decide by itself, in one call, whether it may end: between a look and an
+	// answer somebody else may keep something.
 	optionKept = "@orange_kept"
 )
 
-// Keep keeps a text in the server's memory under a name, in the place of an earlier one, and starts the server where there is none.
-// The text may hold anything, and be of any length but none. The server lives on while it keeps something, with sessions or without.
+// Keep keeps a text in the server's memory under a name, in the place of an earlier one, and starts the server
+// where there is none. The text may hold anything, and be of any length but none. The server lives on while it
+// keeps something, with sessions or without.
 func (s Server) Keep(ctx context.Context, name string, text []byte) error {
 	if err := checkName(name); err != nil {
 		return err

@@ -111,7 +111,8 @@ func TestKeep_noKeyPastesWhatIsKept(t *testing.T) {
 	must(t, s.Keep(t.Context(), "a", []byte("SECRET=1")))
 	res, err := s.run(t.Context(), nil, "list-keys", "-T", "root")
 	must(t, err)
-	if keys := string(res.Stdout); !strings.Contains(keys, KeyBack) || strings.Contains(keys, "paste-buffer") || strings.Contains(keys, "choose-buffer") {
+	if keys := string(res.Stdout); !strings.Contains(keys, KeyBack) || strings.Contains(keys, "paste-buffer") ||
+		strings.Contains(keys, "choose-buffer") {
 		t.Errorf("the keys are %s", keys)
 	}
 }

@@ -48,7 +48,8 @@ const (
 const paneFormat = "#{session_id}|#{window_id}|#{pane_id}|#{pane_pid}|" +
 	"#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_in_mode}|#{session_attached}|" +
 	"#{window_activity}|#{pid}|" +
-	"#{n:session_name}|#{n:window_name}|#{n:" + tagTask + "}|#{n:" + tagRole + "}|#{n:" + tagHook + "}|#{n:" + tagSeat + "}|#{n:pane_title}|" +
+	"#{n:session_name}|#{n:window_name}|#{n:" + tagTask + "}|#{n:" + tagRole + "}|#{n:" + tagHook + "}|#{n:" +
+	tagSeat + "}|#{n:pane_title}|" +
 	"#{session_name}#{window_name}#{" + tagTask + "}#{" + tagRole + "}#{" + tagHook + "}#{" + tagSeat + "}#{pane_title}"
 
 const (
@@ -134,7 +135,8 @@ func parsePane(text string) (p Pane, rest string, err error) {
 	p = Pane{
 		SessionID: fields[0], WindowID: fields[1], ID: fields[2],
 		Dead: fields[4] == "1", InMode: on(fields[7]), Attached: on(fields[8]),
-		Session: texts[0], Window: texts[1], Task: texts[2], Role: texts[3], Hook: texts[4], Seat: texts[5], Title: texts[6],
+		Session: texts[0], Window: texts[1], Task: texts[2], Role: texts[3], Hook: texts[4], Seat: texts[5],
+		Title: texts[6],
 	}
 	if err := errors.Join(checkID('$', p.SessionID), checkID('@', p.WindowID), checkID('%', p.ID)); err != nil {
 		return Pane{}, "", err

@@ -16,10 +16,12 @@ func TestParsePanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Pane{
-		{Session: "a", SessionID: "$1", Window: "b", WindowID: "@2", ID: "%3", PID: 44, Title: "x|y\nz", Attached: true, Activity: time.Unix(1700000000, 0), Server: 99},
+		{Session: "a", SessionID: "$1", Window: "b", WindowID: "@2", ID: "%3", PID: 44, Title: "x|y\nz",
+			Attached: true, Activity: time.Unix(1700000000, 0), Server: 99},
 		{
 			Session: "a", SessionID: "$1", Window: "b", WindowID: "@2", ID: "%4", PID: 45,
-			Task: "t", Role: "r", Hook: "h", Seat: "s", Dead: true, Status: 7, StatusKnown: true, InMode: true, Server: 99,
+			Task: "t", Role: "r", Hook: "h", Seat: "s", Dead: true, Status: 7, StatusKnown: true, InMode: true,
+			Server: 99,
 		},
 	}
 	if len(panes) != 2 || panes[0] != want[0] || panes[1] != want[1] {

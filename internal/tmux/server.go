@@ -83,7 +83,8 @@ func (s Server) capture(ctx context.Context, pane string, lines int, flags ...st
 	if err := checkID('%', pane); err != nil {
 		return "", err
 	}
-	res, err := s.ask(ctx, append([]string{"capture-pane", "-p", "-t", pane, "-S", strconv.Itoa(-max(lines, 0))}, flags...)...)
+	res, err := s.ask(ctx, append([]string{"capture-pane", "-p", "-t", pane, "-S", strconv.Itoa(-max(lines, 0))},
+		flags...)...)
 	if err != nil {
 		return "", fmt.Errorf("capture pane %q: %w", pane, gone(err))
 	}
@@ -132,7 +133,8 @@ func (s Server) args(words ...string) []string {
 // run makes one tmux call. tmux takes an empty TMUX for none, so a caller inside an agent's window is no special case.
 func (s Server) run(ctx context.Context, stdin io.Reader, words ...string) (proc.Result, error) {
 	if s.Socket == "" || !filepath.IsAbs(s.Config) {
-		return proc.Result{}, fmt.Errorf("cannot speak to tmux: socket %q and configuration %q must be a name and an absolute path", s.Socket, s.Config)
+		return proc.Result{}, fmt.Errorf("cannot speak to tmux: socket %q and configuration %q must be a name "+
+			"and an absolute path", s.Socket, s.Config)
 	}
 	return proc.Run(ctx, proc.Command{
 		Name: s.program(), Args: s.args(words...), Stdin: stdin,
@@ -142,8 +144,8 @@ func (s Server) run(ctx context.Context, stdin io.Reader, words ...string) (proc
 	})
 }
 
-// askTries bounds how often a server that leaves in the middle of a call is asked again, each time after a longer pause than before:
-// one that was killed takes a moment to be gone where the machine is busy.
+// askTries bounds how often a server that leaves in the middle of a call is asked again, each time after a longer
+// pause than before: one that was killed takes a moment to be gone where the machine is busy.
 const (
 	askTries = 6
 	askPause = 10 * time.Millisecond
@@ -197,7 +199,8 @@ func said(err error) string {
 }
 
 // noServer knows the ways in which tmux says that nobody listens, or that a server which is about to leave
-// has no session any more ("no current target"). Anything else, such as a socket that we may not open, is not knowledge.
+// has no session any more ("no current target"). Anything else, such as a socket that we may not open, is not
+// knowledge.
 func noServer(err error) bool {
 	text := said(err)
 	if strings.HasPrefix(text, "no server running on ") || text == "no current target" {

@@ -237,7 +237,8 @@ func TestPanes_isOneCall(t *testing.T) {
 	s := newServer(t)
 	const many = 12
 	for i := range many {
-		mustStart(t, s, Start{Task: fmt.Sprint("t", i/3), Session: fmt.Sprint("s", i/3), Window: fmt.Sprint("w", i), Role: "worker", Hook: "h"})
+		mustStart(t, s, Start{Task: fmt.Sprint("t", i/3), Session: fmt.Sprint("s", i/3),
+			Window: fmt.Sprint("w", i), Role: "worker", Hook: "h"})
 	}
 	before := calls(t, s)
 	panes := mustPanes(t, s)
@@ -302,7 +303,8 @@ func TestConfiguration(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(theirs), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, theirs, "set -g @seen yes\nset -g remain-on-exit off\nset -g prefix C-a\nset -g status-left mine\nset -g automatic-rename on\nbind -n F12 kill-server\n")
+	write(t, theirs, "set -g @seen yes\nset -g remain-on-exit off\nset -g prefix C-a\nset -g status-left "+
+		"mine\nset -g automatic-rename on\nbind -n F12 kill-server\n")
 	write(t, s.Config, Configuration(theirs))
 	mustStart(t, s, Start{Task: "t", Session: "s"})
 	want := map[string]string{
@@ -338,7 +340,8 @@ func TestSaid_onlyStatus1(t *testing.T) {
 	if !noServer(&proc.Error{Code: 1, Stderr: "error connecting to /x/y (Connection refused)\n"}) {
 		t.Error("a refused connection is no server")
 	}
-	if noServer(errors.New("no server running on /x")) || noTarget(&proc.Error{Code: 2, Stderr: "can't find window: @1"}) {
+	if noServer(errors.New("no server running on /x")) ||
+		noTarget(&proc.Error{Code: 2, Stderr: "can't find window: @1"}) {
 		t.Error("words of others were believed")
 	}
 }

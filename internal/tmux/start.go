@@ -32,8 +32,9 @@ const (
 
 // Start runs a program in a new window: of the task's session where there is one, else of a new session.
 // The tags are set in the same call of tmux, so there is never a window of Orange's without them.
-// Where the wanted name belongs to somebody else, "~" and the beginning of the task's id are added: read the name from the Pane.
-// The Pane is how things were right after the start; a program that cannot be run is seen as a dead pane, not as an error here.
+// Where the wanted name belongs to somebody else, "~" and the beginning of the task's id are added: read the name
+// from the Pane. The Pane is how things were right after the start; a program that cannot be run is seen as a
+// dead pane, not as an error here.
 func (s Server) Start(ctx context.Context, start Start) (Pane, error) {
 	p, err := s.start(ctx, start)
 	if err != nil {
@@ -65,7 +66,8 @@ func (s Server) start(ctx context.Context, start Start) (Pane, error) {
 		}
 		p, rest, err := parsePane(string(res.Stdout))
 		if err != nil || rest != "" {
-			return Pane{}, fmt.Errorf("cannot understand what tmux said: %w", errors.Join(err, fmt.Errorf("left over: %q", clip(rest))))
+			return Pane{}, fmt.Errorf("cannot understand what tmux said: %w",
+				errors.Join(err, fmt.Errorf("left over: %q", clip(rest))))
 		}
 		p.Window = start.Window // it was read before the window got this name
 		return p, nil
@@ -139,7 +141,8 @@ func (start Start) call(panes []Pane) ([]string, error) {
 		size += len(word) + 1
 	}
 	if size > longestCall {
-		return nil, fmt.Errorf("cannot hand %d bytes of command to tmux: at most %d; put long texts into a file", size, longestCall)
+		return nil, fmt.Errorf("cannot hand %d bytes of command to tmux: at most %d; put long texts into a file",
+			size, longestCall)
 	}
 	return words, nil
 }
@@ -171,8 +174,8 @@ func (start Start) home(panes []Pane) (id, name string, err error) {
 	return "", "", fmt.Errorf("cannot find a free session name for %q", start.Session)
 }
 
-// Rename gives a task's session a name, or one near it where that is another session's. It answers the name that the session has then;
-// empty where the task has none. Its windows, and whoever is attached, stay as they are.
+// Rename gives a task's session a name, or one near it where that is another session's. It answers the name that
+// the session has then; empty where the task has none. Its windows, and whoever is attached, stay as they are.
 func (s Server) Rename(ctx context.Context, task, wanted string) (string, error) {
 	for try := 1; ; try++ {
 		panes, err := s.list(ctx)
@@ -193,7 +196,8 @@ func (s Server) Rename(ctx context.Context, task, wanted string) (string, error)
 	}
 }
 
-// named is the session of a task with the name that it can have, the wanted one first; the id is empty where nothing is to be done.
+// named is the session of a task with the name that it can have, the wanted one first; the id is empty where
+// nothing is to be done.
 func named(panes []Pane, task, wanted string) (id, name string) {
 	others := make(map[string]bool)
 	for _, p := range panes {

@@ -12,8 +12,10 @@ import (
 func TestStart_tags(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	worker := mustStart(t, s, Start{Task: "task;", Role: "worker", Hook: "7:start|x", Seat: "5ea7", Session: "proj/feat"})
-	review := mustStart(t, s, Start{Task: "task;", Role: "reviewer", Hook: "8;", Session: "proj/feat", Window: "review-1"})
+	worker := mustStart(t, s, Start{Task: "task;", Role: "worker", Hook: "7:start|x", Seat: "5ea7",
+		Session: "proj/feat"})
+	review := mustStart(t, s, Start{Task: "task;", Role: "reviewer", Hook: "8;", Session: "proj/feat",
+		Window: "review-1"})
 	want := []Pane{
 		{Session: "proj/feat", Window: "worker", Task: "task;", Role: "worker", Hook: "7:start|x", Seat: "5ea7"},
 		{Session: "proj/feat", Window: "review-1", Task: "task;", Role: "reviewer", Hook: "8;"},
@@ -70,12 +72,15 @@ func TestStart_names(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for i, name := range []string{
-		"proj/v1.2", "a:b", "two words", "größe-日本", "-dash", "=eq", "$1", "@2", "%3", "#S #{pid}", `back\slash`, "tab\tnew\nline\x1b[0m",
-		"semi;", "\xff\xfe", "e\u0301a", "\u0301x", "🙂", strings.Repeat("ü", 200), "~x", "+x", "{last}", "!", "\u200bx\u00a0",
+		"proj/v1.2", "a:b", "two words", "größe-日本", "-dash", "=eq", "$1", "@2", "%3", "#S #{pid}", `back\slash`,
+		"tab\tnew\nline\x1b[0m",
+		"semi;", "\xff\xfe", "e\u0301a", "\u0301x", "🙂", strings.Repeat("ü", 200), "~x", "+x", "{last}", "!",
+		"\u200bx\u00a0",
 	} {
 		safe := SafeName(name)
 		p := mustStart(t, s, Start{Task: fmt.Sprintf("t%02d", i), Session: "n" + name, Window: name})
-		if p.Session != SafeName("n"+name) && !strings.HasPrefix(p.Session, SafeName("n"+name)+"~") || p.Window != safe {
+		if p.Session != SafeName("n"+name) && !strings.HasPrefix(p.Session, SafeName("n"+name)+"~") ||
+			p.Window != safe {
 			t.Errorf("%q became session %q and window %q, want %q", name, p.Session, p.Window, safe)
 		}
 		if seen, _ := pane(t, s, p.ID); seen != p {
@@ -91,7 +96,8 @@ func TestPanes_howProgramsEnd(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	seven := mustStart(t, s, Start{Task: "t", Role: "worker", Session: "s", Argv: []string{"sh", "-c", "exit 7"}})
-	nine := mustStart(t, s, Start{Task: "t", Role: "reviewer", Session: "s", Window: "review-1", Argv: []string{"sh", "-c", "kill -9 $$"}})
+	nine := mustStart(t, s, Start{Task: "t", Role: "reviewer", Session: "s", Window: "review-1", Argv: []string{
+		"sh", "-c", "kill -9 $$"}})
 	lives := mustStart(t, s, Start{Task: "t", Role: "reviewer", Session: "s", Window: "review-2"})
 	missing := mustStart(t, s, Start{Task: "t2", Session: "s2", Argv: []string{"/not/there", "x"}})
 	ended := func(id string) Pane {
@@ -129,8 +135,10 @@ func TestStart_argvArrivesExactly(t *testing.T) {
 		t.Fatal(err)
 	}
 	words := []string{
-		"then stop;", `already\;`, ";", `\;`, "a;b", "", `"double" 'single'`, "$(touch /tmp/no) `id` $HOME", "two\nlines\n",
-		"größe 日本 🙂", "#{pane_id} #S %H", "~", "*", "-x", "--", "{ x }", "%1", `back\slash\`, "\x1b[31m", strings.Repeat("x", 6000), "end;",
+		"then stop;", `already\;`, ";", `\;`, "a;b", "", `"double" 'single'`, "$(touch /tmp/no) `id` $HOME",
+		"two\nlines\n",
+		"größe 日本 🙂", "#{pane_id} #S %H", "~", "*", "-x", "--", "{ x }", "%1", `back\slash\`, "\x1b[31m",
+		strings.Repeat("x", 6000), "end;",
 	}
 	for _, name := range []string{"new session", "new window"} {
 		out := filepath.Join(root, SafeName(name))
@@ -229,7 +237,8 @@ func TestStart_manyAtOnce(t *testing.T) {
 	errs := make(chan error, many)
 	for range many {
 		go func() {
-			_, err := s.Start(t.Context(), Start{Task: "t", Session: "s", Window: "w", Dir: dir, Argv: []string{"sleep", "600"}})
+			_, err := s.Start(t.Context(), Start{Task: "t", Session: "s", Window: "w", Dir: dir, Argv: []string{
+				"sleep", "600"}})
 			errs <- err
 		}()
 	}
@@ -249,7 +258,8 @@ func TestStart_manyAtOnce(t *testing.T) {
 	}
 }
 
-// A session follows its branch: its windows stay, and the next start finds it. A name that somebody else has is not taken.
+// A session follows its branch: its windows stay, and the next start finds it. A name that somebody else has is
+// not taken.
 func TestRename_leavesEverythingElseAsItIs(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -272,12 +282,14 @@ func TestRename_leavesEverythingElseAsItIs(t *testing.T) {
 			t.Fatalf("%v, %v", panes, err)
 		}
 		for _, p := range panes {
-			if p.ID == mine.ID && (p.Session != tt.name || p.SessionID != mine.SessionID || p.Task != "aaaaaaaa" || p.Dead) || p.ID == other.ID && p.Session != "p/taken" {
+			if p.ID == mine.ID && (p.Session != tt.name || p.SessionID != mine.SessionID ||
+				p.Task != "aaaaaaaa" || p.Dead) || p.ID == other.ID && p.Session != "p/taken" {
 				t.Errorf("after %q: %+v", tt.wanted, p)
 			}
 		}
 	}
-	if p := mustStart(t, s, Start{Task: "aaaaaaaa", Session: "p/unasked", Window: "review-1"}); p.SessionID != mine.SessionID || p.Session != "p/x" {
+	if p := mustStart(t, s, Start{Task: "aaaaaaaa", Session: "p/unasked",
+		Window: "review-1"}); p.SessionID != mine.SessionID || p.Session != "p/x" {
 		t.Errorf("the reviewer is in %q", p.Session)
 	}
 	if name, err := s.Rename(t.Context(), "cccccccc", "p/y"); name != "" || err != nil {

@@ -68,7 +68,8 @@ const (
 
 // Type puts text into the program of a pane ("%3") and presses Enter, when that is safe.
 // It scrolls the pane back from copy mode, in which text would be lost.
-// Newlines inside the text stay; tabs become blanks, other control characters are left out, and so are newlines at the end.
+// Newlines inside the text stay; tabs become blanks, other control characters are left out, and so are newlines
+// at the end.
 //
 // A *NotSafe says that the moment did not come; ErrEnded that there is no program any more.
 // No error means that keys were sent and not that the program has understood: only what it does then proves that.
@@ -110,7 +111,8 @@ func (s Server) Type(ctx context.Context, pane string, text string, t Typing) er
 }
 
 // enterAgain presses Enter once more where the first was taken for a newline or not at all.
-// On an empty prompt one more does nothing, so a doubt is settled by pressing; in a dialog it approves, so there it never is.
+// On an empty prompt one more does nothing, so a doubt is settled by pressing; in a dialog it approves, so there
+// it never is.
 func (s Server) enterAgain(ctx context.Context, pane, text string, t Typing) error {
 	if err := rest(ctx, pauseAfterEnter); err != nil {
 		return fmt.Errorf("wait after Enter: %w", err)
@@ -216,11 +218,13 @@ func (s Server) look(ctx context.Context, pane string) (moment, error) {
 // paste goes through a buffer of tmux, which has no limit of 16 KB, and says where the text begins and ends
 // to a program that wants to know (-p). -r keeps newlines from becoming Enter.
 func (s Server) paste(ctx context.Context, pane, text string) error {
-	buffer := "orange-" + strconv.Itoa(os.Getpid()) + "-" + pane[1:] + "-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	buffer := "orange-" + strconv.Itoa(os.Getpid()) + "-" + pane[1:] + "-" +
+		strconv.FormatInt(time.Now().UnixNano(), 36)
 	if _, err := s.run(ctx, strings.NewReader(text), "load-buffer", "-b", buffer, "-"); err != nil {
 		return fmt.Errorf("load text for pane %q: %w", pane, gone(err))
 	}
-	_, err := s.run(ctx, nil, "copy-mode", "-q", "-t", pane, ";", "paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane)
+	_, err := s.run(ctx, nil, "copy-mode", "-q", "-t", pane, ";", "paste-buffer", "-p", "-r", "-d", "-b", buffer,
+		"-t", pane)
 	if err != nil {
 		// The text may be nobody else's business: it does not stay behind. The first trouble is the one to tell.
 		_, _ = s.run(context.WithoutCancel(ctx), nil, "delete-buffer", "-b", buffer)

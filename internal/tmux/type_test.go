@@ -40,7 +40,8 @@ func TestType_arrivesExactly(t *testing.T) {
 	if _, err := s.run(t.Context(), nil, "copy-mode", "-t", p.ID); err != nil {
 		t.Fatal(err)
 	}
-	text := "it's \"quoted\" `id` $HOME $(id) #{pane_id} #S ~ \\n %H größe 日本 🙂;\n\n  second\tline;" + strings.Repeat("\n"+strings.Repeat("long ", 30), 150) + "\n-end;\r\n\x1b[201~\n\n"
+	text := "it's \"quoted\" `id` $HOME $(id) #{pane_id} #S ~ \\n %H größe 日本 🙂;\n\n  second\tline;" +
+		strings.Repeat("\n"+strings.Repeat("long ", 30), 150) + "\n-end;\r\n\x1b[201~\n\n"
 	if err := s.Type(t.Context(), p.ID, text, typing("^READY", "Allow")); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,8 @@ func TestType_personAttached(t *testing.T) {
 	if len(cmd.Env) != 1 || cmd.Env[0] != "KEPT=yes" {
 		t.Errorf("the environment is %q", cmd.Env)
 	}
-	theirs := mustStart(t, own, Start{Task: "person", Session: "own", Argv: append([]string{"env", "-u", "TMUX", cmd.Name}, cmd.Args...)})
+	theirs := mustStart(t, own,
+		Start{Task: "person", Session: "own", Argv: append([]string{"env", "-u", "TMUX", cmd.Name}, cmd.Args...)})
 	attached := func() bool { now, _ := pane(t, s, p.ID); return now.Attached }
 	within(t, "the person is attached", attached)
 

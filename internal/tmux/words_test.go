@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// ended starts a program that says something, waits until its last word is seen, and lets it end. It answers its dead pane.
-// Not at once: of a program that ends right after its words tmux now and then misses some.
+// ended starts a program that says something, waits until its last word is seen, and lets it end. It answers its
+// dead pane. Not at once: of a program that ends right after its words tmux now and then misses some.
 func ended(t *testing.T, s Server, says, last, end string) Pane {
 	t.Helper()
 	leave := filepath.Join(t.TempDir(), "leave")
@@ -68,7 +68,8 @@ func TestLastWords_ofAFullScreenAreWithoutThoseOfTmux(t *testing.T) {
 	for name, row := range map[string]struct{ says, end string }{
 		"no newline at the end": {`i=1; while [ $i -le 100 ]; do printf '\nline %d' $i; i=$((i+1)); done`, "exit 0"},
 		"killed":                {`i=1; while [ $i -le 100 ]; do echo line $i; i=$((i+1)); done`, "kill -KILL $$"},
-		"a line to the margin":  {`i=1; while [ $i -le 99 ]; do echo line $i; i=$((i+1)); done; printf '%-120s' 'line 100'`, "exit 1"},
+		"a line to the margin": {
+			`i=1; while [ $i -le 99 ]; do echo line $i; i=$((i+1)); done; printf '%-120s' 'line 100'`, "exit 1"},
 	} {
 		if words := mustWords(t, s, ended(t, s, row.says, "line 100\n", row.end), 2); words != "line 99\nline 100" {
 			t.Errorf("%s: got %q", name, words)
@@ -122,7 +123,8 @@ func TestLastWords_areLegibleAndFew(t *testing.T) {
 		fmt.Fprintf(&screen, "%s %d\n", strings.Repeat("ü", 60), i)
 	}
 	much := lastWords(screen.String(), 300)
-	if len(much) > wordsBytes || len(much) < wordsBytes-200 || !strings.HasPrefix(much, "ü") || !strings.HasSuffix(much, " 299") {
+	if len(much) > wordsBytes || len(much) < wordsBytes-200 || !strings.HasPrefix(much, "ü") ||
+		!strings.HasSuffix(much, " 299") {
 		t.Errorf("%d bytes: %q", len(much), clip(much))
 	}
 }

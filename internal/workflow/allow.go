@@ -26,7 +26,8 @@ func (r reader) allow(n *yaml.Node) []Allowance {
 	r.Pairs(n, "allow", func(name, value *yaml.Node) {
 		a := Allowance{Property: name.Value, Reason: r.Name(value, "the reason for "+name.Value), Pos: yaml.PosOf(name)}
 		if !slices.Contains(Properties(), a.Property) {
-			r.Problem(a.Pos, "allow", "found the unknown property %q, %s", a.Property, yaml.Expected(a.Property, Properties()))
+			r.Problem(a.Pos, "allow", "found the unknown property %q, %s", a.Property,
+				yaml.Expected(a.Property, Properties()))
 		}
 		out = append(out, a)
 	})

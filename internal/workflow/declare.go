@@ -72,11 +72,14 @@ func (r reader) checks(n *yaml.Node) []Check {
 		c := Check{Named: Named{Name: name.Value, Pos: yaml.PosOf(name)}, Timeout: usualCheckTime}
 		r.Mapping(value, "check "+name.Value, []yaml.Key{
 			yaml.Must("run", func(n *yaml.Node) { c.Run = r.words(n) }),
-			yaml.May("timeout", func(n *yaml.Node) { c.Timeout = int(r.Duration(n, "a timeout", 24*time.Hour) / time.Second) }),
+			yaml.May("timeout", func(n *yaml.Node) {
+				c.Timeout = int(r.Duration(n, "a timeout", 24*time.Hour) / time.Second)
+			}),
 			yaml.May("scratch", func(n *yaml.Node) { c.Scratch = r.Boolean(n, "scratch") }),
 		})
 		if !isFieldName(strings.ReplaceAll(c.Name, "-", "_")) {
-			r.Problem(c.Pos, "value", "found %q as the name of a check, expected letters, digits, dashes and underscores", c.Name)
+			r.Problem(c.Pos, "value",
+				"found %q as the name of a check, expected letters, digits, dashes and underscores", c.Name)
 		}
 		out = append(out, c)
 	})
@@ -91,7 +94,8 @@ func (r reader) commands(n *yaml.Node) []Command {
 	r.Pairs(n, "commands", func(name, value *yaml.Node) {
 		c := Command{Text: name.Value, To: task.Status(r.Name(value, "the state of a command")), Pos: yaml.PosOf(value)}
 		if !slash.MatchString(c.Text) {
-			r.Problem(yaml.PosOf(name), "value", "found %q as a command, expected one or two words such as %q or %q", c.Text, "/plan", "/review plan")
+			r.Problem(yaml.PosOf(name), "value",
+				"found %q as a command, expected one or two words such as %q or %q", c.Text, "/plan", "/review plan")
 		}
 		out = append(out, c)
 	})
@@ -101,7 +105,8 @@ func (r reader) commands(n *yaml.Node) []Command {
 func (r reader) projections(n *yaml.Node) []Projection {
 	var out []Projection
 	r.Pairs(n, "projections", func(name, value *yaml.Node) {
-		out = append(out, Projection{File: r.inside(name, "a projection"), Value: r.value(value), Pos: yaml.PosOf(name)})
+		out = append(out, Projection{File: r.inside(name, "a projection"), Value: r.value(value),
+			Pos: yaml.PosOf(name)})
 	})
 	return out
 }

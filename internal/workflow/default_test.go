@@ -24,14 +24,16 @@ func usual(t *testing.T) workflow.Usual {
 }
 
 // shipped are the workflows that come with the program, with the number of their states and transitions.
-var shipped = map[string][2]int{"default": {9, 23}, "classic": {8, 20}, "minimal": {5, 6}, "build": {13, 67}, "phases": {9, 26}}
+var shipped = map[string][2]int{"default": {9, 23}, "classic": {8, 20}, "minimal": {5, 6}, "build": {13, 67},
+	"phases": {9, 26}}
 
 func TestTheWorkflowsThatShipLoad(t *testing.T) {
 	t.Parallel()
 	for name, want := range shipped {
 		d := load(t, "../../workflows/"+name+".yml")
 		if len(d.States) != want[0] || len(d.Transitions) != want[1] || d.Name != name {
-			t.Errorf("found %q with %d states and %d transitions, want %q with %v", d.Name, len(d.States), len(d.Transitions), name, want)
+			t.Errorf("found %q with %d states and %d transitions, want %q with %v", d.Name, len(d.States),
+				len(d.Transitions), name, want)
 		}
 	}
 }
@@ -50,7 +52,8 @@ func TestTheWorkflowsThatShipHaveNoWarnings(t *testing.T) {
 	}
 }
 
-// sentOn is the one edge of document 002 to which a hook is added: a worker that was started in stuck ends before its work is reviewed.
+// sentOn is the one edge of document 002 to which a hook is added: a worker that was started in stuck ends before
+// its work is reviewed.
 const sentOn = "stuck->agent-review |  | spawn_agent reviewer review reduced review_round"
 
 // asks is what an edge to clarification has that no document has: agents do not ask for ever when nobody answers.
@@ -61,8 +64,8 @@ func added(e workflow.Transition) bool {
 	return e.From == "agent-review" && e.To == "agent-review" || e.From == "reviewing" && e.To == "agent-review"
 }
 
-// The two files of document 002 load as they stand (testdata/ok has their structure), and what ships is the same machine,
-// but for what it asks git for beside, and the ways on for whoever is refused by that.
+// The two files of document 002 load as they stand (testdata/ok has their structure), and what ships is the same
+// machine, but for what it asks git for beside, and the ways on for whoever is refused by that.
 func TestClassicAndMinimal_areTheMachinesOfDocument002(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"classic", "minimal"} {
@@ -77,7 +80,8 @@ func TestClassicAndMinimal_areTheMachinesOfDocument002(t *testing.T) {
 				t.Errorf("found the state %+v in %s, want %+v", s, name, want)
 			}
 			if name := want.RespawnPrompt.Name; name != "" && ours.States[i].RespawnPrompt.Name != name {
-				t.Errorf("found the prompt %q for a respawn in %s of %s, want %q", ours.States[i].RespawnPrompt.Name, want.Name, ours.Name, name)
+				t.Errorf("found the prompt %q for a respawn in %s of %s, want %q",
+					ours.States[i].RespawnPrompt.Name, want.Name, ours.Name, name)
 			}
 		}
 		for i := range theirs.Transitions {
@@ -135,8 +139,10 @@ func TestTheCheckThatBuildShowsCanBePutIn(t *testing.T) {
 	t.Parallel()
 	text := string(read(t, "../../workflows/build.yml"))
 	for _, swap := range [][2]string{
-		{"# checks:\n#   tests:\n#     run: [make, test]\n#     timeout: 15m\n", "checks:\n  tests:\n    run: [make, test]\n    timeout: 15m\n"},
-		{"    gate: &checked\n      section: \"## Self-check\"\n      required: true\n      since: entry\n", "    gate: &checked\n      check: tests\n"},
+		{"# checks:\n#   tests:\n#     run: [make, test]\n#     timeout: 15m\n",
+			"checks:\n  tests:\n    run: [make, test]\n    timeout: 15m\n"},
+		{"    gate: &checked\n      section: \"## Self-check\"\n      required: true\n      since: entry\n",
+			"    gate: &checked\n      check: tests\n"},
 	} {
 		if !strings.Contains(text, swap[0]) {
 			t.Fatalf("found nothing like this in build.yml:\n%s", swap[0])
@@ -147,7 +153,8 @@ func TestTheCheckThatBuildShowsCanBePutIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, _ := d.Edge("testing", "quality_review"); len(e.Gate) != 1 || e.Gate[0].Check != "tests" || e.Gate[0].Result != workflow.CheckPassed {
+	if e, _ := d.Edge("testing", "quality_review"); len(e.Gate) != 1 || e.Gate[0].Check != "tests" ||
+		e.Gate[0].Result != workflow.CheckPassed {
 		t.Errorf("found the gate %+v, want the check", e.Gate)
 	}
 }

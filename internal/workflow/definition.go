@@ -26,7 +26,8 @@ type Definition struct {
 	States      []State
 	Transitions []Transition
 	Births      []Birth
-	PlanFile    *Birth // what creating a task from a plan file sets going instead; nil when the workflow has no such entry
+	// what creating a task from a plan file sets going instead; nil when the workflow has no such entry
+	PlanFile    *Birth
 	Moves       []Move
 	Redo        []Named // states that a person may take a task back to, however far it is
 	Checks      []Check
@@ -112,7 +113,8 @@ type State struct {
 	Pos           yaml.Pos
 }
 
-// Timeout is how long a task should be in a state. It ends nothing: people and the workflow are told at 80, 100 and 150 per cent of it.
+// Timeout is how long a task should be in a state. It ends nothing: people and the workflow are told at 80, 100
+// and 150 per cent of it.
 type Timeout struct {
 	After int         // seconds; 0 means that there is none
 	Then  task.Status // where the last of the three leads; empty means nowhere
@@ -124,7 +126,8 @@ type Timeout struct {
 const (
 	SubjectBranch   = ""         // the tip of the task's branch
 	SubjectWorktree = "worktree" // what lies in the worktree, whether or not it is committed
-	SubjectCarried  = "carried"  // what the state before judged, where that judged a worktree; else what lies in the worktree at the entry
+	// what the state before judged, where that judged a worktree; else what lies in the worktree at the entry
+	SubjectCarried = "carried"
 )
 
 // CountFailures is the counter of the failures of the task's present state.
@@ -135,15 +138,16 @@ const Previous task.Status = "previous"
 
 // Transition is one edge. One that the file gives several sources or targets is several edges here.
 type Transition struct {
-	From     task.Status
-	To       task.Status   // Previous, or a state
-	CameFrom []task.Status // the edge is there only for a task that was in one of these before; empty means for every task
-	By       []string      // roles that may ask; empty means anyone
-	When     []Guard       // all must hold
-	Gate     []Part        // all must hold
-	Failure  bool          // taking it counts a failure of the state that is left
-	Override bool          // a person may take it with a reason, whatever guards and gate say
-	Reason   bool          // whoever asks must say why
+	From task.Status
+	To   task.Status // Previous, or a state
+	// the edge is there only for a task that was in one of these before; empty means for every task
+	CameFrom []task.Status
+	By       []string // roles that may ask; empty means anyone
+	When     []Guard  // all must hold
+	Gate     []Part   // all must hold
+	Failure  bool     // taking it counts a failure of the state that is left
+	Override bool     // a person may take it with a reason, whatever guards and gate say
+	Reason   bool     // whoever asks must say why
 	Hooks    []Hook
 	Pos      yaml.Pos
 	to       yaml.Pos
@@ -177,7 +181,8 @@ const (
 	GitClean   = "clean"   // nothing in the worktree is uncommitted
 	GitPlanned = "planned" // the branch changes no path that the plan file does not name
 
-	GitUnmoved    = "unmoved"     // the work is what it was when the state's agent was started, or else when the state was entered
+	// the work is what it was when the state's agent was started, or else when the state was entered
+	GitUnmoved    = "unmoved"
 	GitCommitted  = "committed"   // no file that git knows differs from the tip
 	GitMoved      = "moved"       // the tip is another commit than it was then
 	GitAsReviewed = "as-reviewed" // the tip is the tree that was judged before it was committed
@@ -193,15 +198,17 @@ const (
 	CheckFailed = "failed"
 )
 
-// Part is one predicate over evidence. Exactly one of Section, File, Glob, Check, Git, All and Any says of which kind it is.
+// Part is one predicate over evidence. Exactly one of Section, File, Glob, Check, Git, All and Any says of which
+// kind it is.
 type Part struct {
 	Section string // of the task's document, as written: "## Handoff"
 	File    string // relative to the task's folder
-	Glob    string // files below the task's folder, "code/files/**": at least one of them must be there and not be empty
-	Check   string // a check of the workflow
-	Git     string // one of the words above
-	All     []Part
-	Any     []Part
+	// files below the task's folder, "code/files/**": at least one of them must be there and not be empty
+	Glob  string
+	Check string // a check of the workflow
+	Git   string // one of the words above
+	All   []Part
+	Any   []Part
 
 	JSON   bool   // the file must be JSON
 	JQ     string // a jq program that must answer true: of the file's JSON, or of the list of the glob's paths
@@ -222,7 +229,8 @@ type Part struct {
 	Pos       yaml.Pos
 }
 
-// IsVerdict says whether the part is a verdict on the work: it counts only if it was written after the state's agent was started.
+// IsVerdict says whether the part is a verdict on the work: it counts only if it was written after the state's
+// agent was started.
 func (p Part) IsVerdict() bool { return p.Verdict != "" || p.Judges }
 
 // Asks says whether one of the parts asks git for a word.
@@ -395,7 +403,8 @@ func (d *Definition) Edge(from, to task.Status) (*Transition, bool) {
 	return nil, false
 }
 
-// Attended says whether the death of the state's agent waits for a person: its only exit rules mark it dead, or it has none.
+// Attended says whether the death of the state's agent waits for a person: its only exit rules mark it dead, or
+// it has none.
 func (d *Definition) Attended(name task.Status) bool {
 	for _, rule := range d.Exit.Rules {
 		if rule.Status == name && rule.Action != ActionMarkDead {
@@ -405,15 +414,16 @@ func (d *Definition) Attended(name task.Status) bool {
 	return true
 }
 
-// WaitsForPerson says whether a task rests in the state until a person does something: its exit rules say that nothing follows from
-// a death, or no agent belongs there. What an agent does there, it does with the person.
+// WaitsForPerson says whether a task rests in the state until a person does something: its exit rules say that
+// nothing follows from a death, or no agent belongs there. What an agent does there, it does with the person.
 func (d *Definition) WaitsForPerson(name task.Status) bool {
 	s, _ := d.State(name)
 	ruled := slices.ContainsFunc(d.Exit.Rules, func(rule Rule) bool { return rule.Status == name })
 	return d.Attended(name) && (ruled || s.Role == "" || s.Role == task.RoleHuman)
 }
 
-// Counted are the transition's guards as they speak of the counters before the move: one that counts a failure counts it first.
+// Counted are the transition's guards as they speak of the counters before the move: one that counts a failure
+// counts it first.
 func (t *Transition) Counted() []Guard { return counted(t.When, t.Failure) }
 
 func counted(guards []Guard, failure bool) []Guard {

@@ -21,7 +21,8 @@ func readFile(t *testing.T, path string) string {
 	return string(text)
 }
 
-// examples are the YAML blocks of a page, each with the number of its first line, without those marked as a part of a file.
+// examples are the YAML blocks of a page, each with the number of its first line, without those marked as a part
+// of a file.
 func examples(page string) map[int]string {
 	out := map[int]string{}
 	var block []string
@@ -66,7 +67,8 @@ func TestTheExamplesOfTheManualLoad(t *testing.T) {
 func TestTheManualHasEveryKey(t *testing.T) {
 	t.Parallel()
 	page := readFile(t, manual)
-	keys := regexp.MustCompile(`(?:yaml\.(?:Must|May)|key)\("([a-z_]+)"`).FindAllStringSubmatch(readFile(t, "parse.go")+readFile(t, "hook.go"), -1)
+	keys := regexp.MustCompile(`(?:yaml\.(?:Must|May)|key)\("([a-z_]+)"`).FindAllStringSubmatch(
+		readFile(t, "parse.go")+readFile(t, "hook.go"), -1)
 	if len(keys) < 20 {
 		t.Fatalf("found %d keys in parse.go and hook.go, want at least 20", len(keys))
 	}
@@ -96,7 +98,8 @@ func TestTheManualHasEveryWarningWithAnExampleThatIsSo(t *testing.T) {
 			continue
 		}
 		if told := readFile(t, "testdata/warn/"+rule+".out"); !strings.Contains(told, ": "+row[1]+" ["+rule+"]") {
-			t.Errorf("the example of %s in %s is %q, and what is told of testdata/warn is\n%s", rule, manual, row[1], told)
+			t.Errorf("the example of %s in %s is %q, and what is told of testdata/warn is\n%s", rule, manual,
+				row[1], told)
 		}
 	}
 }

@@ -36,7 +36,8 @@ func (d *Definition) fill(usual Usual) {
 	}
 	for i := range d.Exit.Rules {
 		rule := &d.Exit.Rules[i]
-		if _, exists := d.State(usual.crashThen); exists && rule.Action == ActionCrash && rule.Then == "" && len(rule.ThenWhen) == 0 {
+		if _, exists := d.State(usual.crashThen); exists && rule.Action == ActionCrash && rule.Then == "" &&
+			len(rule.ThenWhen) == 0 {
 			rule.Then = usual.crashThen
 		}
 	}

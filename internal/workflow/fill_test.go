@@ -21,8 +21,9 @@ func fillings() []filled {
 		{
 			file: "classic-like.yml", initial: "pending",
 			roles: map[task.Status]string{
-				"pending": "", "clarification": task.RoleWorker, "working": task.RoleWorker, "agent-review": task.RoleReviewer,
-				"reviewing": "", "stuck": task.RoleWorker, "done": "", "cancelled": "",
+				"pending": "", "clarification": task.RoleWorker, "working": task.RoleWorker,
+				"agent-review": task.RoleReviewer,
+				"reviewing":    "", "stuck": task.RoleWorker, "done": "", "cancelled": "",
 			},
 			moves: map[string]task.Status{
 				workflow.MoveComplete: "agent-review", workflow.MoveStuck: "stuck", workflow.MoveMerge: "done",
@@ -34,7 +35,8 @@ func fillings() []filled {
 		},
 		{
 			file: "minimal-like.yml", initial: "pending",
-			roles: map[task.Status]string{"pending": "", "working": task.RoleWorker, "reviewing": "", "done": "", "cancelled": ""},
+			roles: map[task.Status]string{"pending": "", "working": task.RoleWorker, "reviewing": "", "done": "",
+				"cancelled": ""},
 			moves: map[string]task.Status{
 				workflow.MoveMerge: "done", workflow.MoveCancel: "cancelled", workflow.MoveRequestChanges: "working",
 				workflow.MovePRMerged: "done", workflow.MovePRClosed: "cancelled",
@@ -90,8 +92,10 @@ func TestHooksGetTheHarnessAndPermissionsOfTheirRole(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ file, from, to, action, harness, permissions, field string }{
 		{"testdata/ok/small.yml", "todo", "doing", task.SpawnAgent, task.HarnessTask, task.PermissionsFull, ""},
-		{"testdata/ok/classic-like.yml", "working", "agent-review", task.SpawnAgent, task.HarnessReview, task.PermissionsReduced, task.ReviewRound},
-		{"../../workflows/default.yml", "working", "agent-review", task.SpawnReviewer, task.HarnessReview, task.PermissionsReduced, ""},
+		{"testdata/ok/classic-like.yml", "working", "agent-review", task.SpawnAgent, task.HarnessReview,
+			task.PermissionsReduced, task.ReviewRound},
+		{"../../workflows/default.yml", "working", "agent-review", task.SpawnReviewer, task.HarnessReview,
+			task.PermissionsReduced, ""},
 		{"../../workflows/default.yml", "working", "agent-review", task.IncrementReviewRound, "", "", task.ReviewRound},
 	}
 	for _, test := range tests {
@@ -102,7 +106,8 @@ func TestHooksGetTheHarnessAndPermissionsOfTheirRole(t *testing.T) {
 				t.Fatal("the edge or its hook is missing")
 			}
 			for _, h := range edge.Hooks {
-				if h.Action == test.action && (h.Harness != test.harness || h.Permissions != test.permissions || h.Field != test.field) {
+				if h.Action == test.action && (h.Harness != test.harness || h.Permissions != test.permissions ||
+					h.Field != test.field) {
 					t.Errorf("got %+v", h.Hook)
 				}
 			}

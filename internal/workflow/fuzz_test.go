@@ -47,8 +47,10 @@ func FuzzParse(f *testing.F) {
 		if err != nil && !errors.As(err, &problems) {
 			t.Fatalf("got %T, want problems", err)
 		}
-		lines := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + 2 // YAML knows more line ends than these
-		lines += bytes.Count(text, []byte("\u0085")) + bytes.Count(text, []byte("\u2028")) + bytes.Count(text, []byte("\u2029"))
+		// YAML knows more line ends than these
+		lines := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + 2
+		lines += bytes.Count(text, []byte("\u0085")) + bytes.Count(text, []byte("\u2028")) + bytes.Count(text,
+			[]byte("\u2029"))
 		if d != nil {
 			problems = d.Warnings()
 			if again := d.Warnings(); !reflect.DeepEqual(problems, again) {
@@ -56,7 +58,8 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		for i, p := range problems {
-			if p.Line < 1 || p.Col < 1 || p.Line > lines || p.Col > len(text)+1 || p.File != "fuzz.yml" || p.Rule == "" || p.Message == "" {
+			if p.Line < 1 || p.Col < 1 || p.Line > lines || p.Col > len(text)+1 || p.File != "fuzz.yml" ||
+				p.Rule == "" || p.Message == "" {
 				t.Errorf("%v has no place in the file, or no name", p)
 			}
 			if i > 0 && (p.Line < problems[i-1].Line || p.Line == problems[i-1].Line && p.Col < problems[i-1].Col) {
@@ -89,7 +92,8 @@ func whole(t *testing.T, d *workflow.Definition) {
 			if _, found := d.Prompt(h.Prompt); h.Prompt != "" && !found {
 				t.Errorf("%q is no prompt", h.Prompt)
 			}
-			if role := workflow.SpawnRole(h.Hook); role == "" && (h.Action == task.SpawnAgent || h.Action == task.SpawnReviewer) {
+			if role := workflow.SpawnRole(h.Hook); role == "" &&
+				(h.Action == task.SpawnAgent || h.Action == task.SpawnReviewer) {
 				t.Errorf("%q starts nobody", h.Action)
 			}
 		}
@@ -118,7 +122,8 @@ func whole(t *testing.T, d *workflow.Definition) {
 			t.Errorf("%q to %q spawns, or not", one.From, one.To)
 		}
 		for _, g := range one.When {
-			if again, err := workflow.ParseGuard(g.String()); err != nil || again.Field != g.Field || again.Op != g.Op || again.Value != g.Value {
+			if again, err := workflow.ParseGuard(g.String()); err != nil || again.Field != g.Field ||
+				again.Op != g.Op || again.Value != g.Value {
 				t.Errorf("guard %q reads back as %q: %v", g, again, err)
 			}
 		}
@@ -145,7 +150,8 @@ func whole(t *testing.T, d *workflow.Definition) {
 }
 
 func FuzzParseGuard(f *testing.F) {
-	for _, seed := range []string{"review_round < 2", "a<=b", "a >= -1000000000", "a!==1", "1a == 1", "<", "a = 1", "a == +1", "a == 0x1", "\u0430 > 1"} {
+	for _, seed := range []string{"review_round < 2", "a<=b", "a >= -1000000000", "a!==1", "1a == 1", "<",
+		"a = 1", "a == +1", "a == 0x1", "\u0430 > 1"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -175,7 +181,8 @@ func FuzzParseGuard(f *testing.F) {
 }
 
 func FuzzExpand(f *testing.F) {
-	for _, seed := range []string{"{summary}", "{{summary}}", "{summary", "}{", "{a{summary}b}", "{\"x\": {status}}", "{nobody} {status}"} {
+	for _, seed := range []string{"{summary}", "{{summary}}", "{summary", "}{", "{a{summary}b}",
+		"{\"x\": {status}}", "{nobody} {status}"} {
 		f.Add(seed, "{status}")
 	}
 	f.Fuzz(func(t *testing.T, text, value string) {
@@ -200,24 +207,32 @@ func TestParse_tellsAtOnceWhatIsTooMuch(t *testing.T) {
 	}
 	long := strings.Repeat("x", 100_000)
 	for name, tt := range map[string]struct{ text, rule string }{
-		"guards over many counters": {head + "transitions:\n" + strings.Repeat("  - {from: a, to: b, when: ["+counters.String()+"]}\n", 2), "guard-count"},
+		"guards over many counters": {
+			head + "transitions:\n" + strings.Repeat("  - {from: a, to: b, when: ["+counters.String()+"]}\n", 2),
+			"guard-count"},
 		"arms over many counters": {
-			head + "transitions: []\nexit_monitoring:\n  rules:\n  - status: a\n    then_when:\n" + strings.ReplaceAll(arms.String(), "      -", "    -"), "exhaustive",
+			head + "transitions: []\nexit_monitoring:\n  rules:\n  - status: a\n    then_when:\n" +
+				strings.ReplaceAll(arms.String(), "      -", "    -"), "exhaustive",
 		},
 		"one edge many times": {head + "transitions:\n" + strings.Repeat("  - {from: a, to: b}\n", 4000), "too-many"},
-		"names that are long": {head + "roles: [" + long + "y]\ntransitions:\n  - {from: a, to: b, by: " + long + "z}\n", "role"},
+		"names that are long": {head + "roles: [" + long + "y]\ntransitions:\n  - {from: a, to: b, by: " + long +
+			"z}\n", "role"},
 		"aliases of a long list": {
-			head + "transitions:\n  - {from: a, to: b, hooks: &h [" + strings.Repeat("{action: spawn_next}, ", 4000) + "]}\n" +
+			head + "transitions:\n  - {from: a, to: b, hooks: &h [" + strings.Repeat("{action: spawn_next}, ",
+				4000) + "]}\n" +
 				strings.Repeat("  - {from: a, to: b, hooks: *h}\n", 4000), "too-long",
 		},
-		"a long name of a counter": {head + "transitions:\n  - {from: a, to: b, when: " + long + " < 1}\n", "guard-syntax"},
-		"a long file":              {head + "transitions: []\n" + strings.Repeat("# more\n", 40_000), "too-long"},
+		"a long name of a counter": {head + "transitions:\n  - {from: a, to: b, when: " + long + " < 1}\n",
+			"guard-syntax"},
+		"a long file": {head + "transitions: []\n" + strings.Repeat("# more\n", 40_000), "too-long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := workflow.Parse("long.yml", []byte(tt.text), workflow.Usual{})
 			var problems yaml.Problems
-			if !errors.As(err, &problems) || !slices.ContainsFunc(problems, func(p yaml.Problem) bool { return p.Rule == tt.rule }) {
+			if !errors.As(err, &problems) || !slices.ContainsFunc(problems, func(p yaml.Problem) bool {
+				return p.Rule == tt.rule
+			}) {
 				t.Fatalf("no problem of the rule %q in %.2000v", tt.rule, err)
 			}
 			if len(problems) > 101 || len(err.Error()) > 1<<20 {
@@ -239,14 +254,17 @@ func TestWarnings_tellsAtOnceWhatIsTooMuch(t *testing.T) {
 	const head = "name: a\nversion: 1\n"
 	for name, tt := range map[string]struct{ text, rule string }{
 		"every state leads to every other": {
-			head + "states: {" + many(60, "s%d: {}, ") + "z: {terminal: true}}\ntransitions:\n" + many(60, "  - {from: '*', to: s%d, hooks: [{action: release_workspace}]}\n"),
+			head + "states: {" + many(60, "s%d: {}, ") + "z: {terminal: true}}\ntransitions:\n" +
+				many(60, "  - {from: '*', to: s%d, hooks: [{action: release_workspace}]}\n"),
 			"unused",
 		},
 		"more ways than are followed": {
-			head + "states: {" + many(80, "s%d: {}, ") + "z: {terminal: true}}\ntransitions:\n" + many(80, "  - {from: '*', to: s%d}\n"), "too-many",
+			head + "states: {" + many(80, "s%d: {}, ") + "z: {terminal: true}}\ntransitions:\n" +
+				many(80, "  - {from: '*', to: s%d}\n"), "too-many",
 		},
 		"many agents": {
-			head + "roles: [" + many(50, "r%d, ") + "]\nprompts: {p: P}\nstates: {" + many(60, "s%d: {}, ") + "z: {terminal: true}}\ntransitions:\n  - {from: '*', to: z}\n" +
+			head + "roles: [" + many(50, "r%d, ") + "]\nprompts: {p: P}\nstates: {" + many(60, "s%d: {}, ") +
+				"z: {terminal: true}}\ntransitions:\n  - {from: '*', to: z}\n" +
 				many(50, "  - {from: '*', to: s%[1]d, hooks: [{action: spawn_agent, role: r%[1]d, prompt: p}]}\n"),
 			"respawn",
 		},

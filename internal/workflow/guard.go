@@ -56,11 +56,13 @@ func ParseGuard(text string) (Guard, error) {
 		}
 		field, number = strings.TrimSpace(field), strings.TrimSpace(number)
 		if joined := joins.FindString(text); joined != "" {
-			return Guard{}, fmt.Errorf("found %q in %q, expected one comparison: give a list where all must hold, as in [%s < 2, tries < 3], and two transitions where one of them is enough",
+			return Guard{}, fmt.Errorf("found %q in %q, expected one comparison: give a list where all must "+
+				"hold, as in [%s < 2, tries < 3], and two transitions where one of them is enough",
 				joined, text, task.ReviewRound)
 		}
 		if !isFieldName(field) {
-			return Guard{}, fmt.Errorf("found %q before %q, expected the name of a counter such as review_round", field, op)
+			return Guard{}, fmt.Errorf("found %q before %q, expected the name of a counter such as review_round",
+				field, op)
 		}
 		value, err := strconv.Atoi(number)
 		if err != nil || value > maxGuard || value < -maxGuard {
@@ -68,10 +70,12 @@ func ParseGuard(text string) (Guard, error) {
 		}
 		return Guard{Field: field, Op: op, Value: value}, nil
 	}
-	return Guard{}, fmt.Errorf(`found %q, expected "field op integer" with one of < > <= >= == !=, such as "review_round < 2"`, text)
+	return Guard{}, fmt.Errorf(
+		`found %q, expected "field op integer" with one of < > <= >= == !=, such as "review_round < 2"`, text)
 }
 
-// maxFieldName keeps the name of a counter short enough to be a key in the header of TASK.md: YAML ends those at 1024 bytes.
+// maxFieldName keeps the name of a counter short enough to be a key in the header of TASK.md: YAML ends those at
+// 1024 bytes.
 const maxFieldName = 100
 
 func isFieldName(text string) bool {

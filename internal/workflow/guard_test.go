@@ -25,8 +25,10 @@ func TestParseGuard(t *testing.T) {
 		{text: "2a < 2", problem: `found "2a" before "<", expected the name of a counter such as review_round`},
 		{text: "a => 2", problem: `found "a =" before ">", expected the name of a counter such as review_round`},
 		{text: "a < 2 < 3", problem: `found "2 < 3" after "<", expected a whole number`},
-		{text: "a = 2", problem: `found "a = 2", expected "field op integer" with one of < > <= >= == !=, such as "review_round < 2"`},
-		{text: "", problem: `found "", expected "field op integer" with one of < > <= >= == !=, such as "review_round < 2"`},
+		{
+			text: "a = 2", problem: `found "a = 2", expected "field op integer" with one of < > <= >= == !=, such as "review_round < 2"`},
+		{
+			text: "", problem: `found "", expected "field op integer" with one of < > <= >= == !=, such as "review_round < 2"`},
 	}
 	for _, test := range tests {
 		t.Run(test.text, func(t *testing.T) {

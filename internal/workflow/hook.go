@@ -10,7 +10,8 @@ import (
 	"orange/internal/yaml"
 )
 
-// mostTime is the longest that a command or a webhook may be given: whoever waits for the hooks behind it waits as long.
+// mostTime is the longest that a command or a webhook may be given: whoever waits for the hooks behind it waits
+// as long.
 const mostTime = time.Hour
 
 // useful lists the keys that only some actions have a use for, with those. Every action may increment.
@@ -79,7 +80,8 @@ func (r reader) address(n *yaml.Node) string {
 	text := r.Name(n, "url")
 	parsed, err := url.Parse(text)
 	if text != "" && (err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https") {
-		r.Problem(yaml.PosOf(n), "value", "found %q as url, expected an address such as %q", text, "https://example.com/hook")
+		r.Problem(yaml.PosOf(n), "value", "found %q as url, expected an address such as %q", text,
+			"https://example.com/hook")
 		return ""
 	}
 	return text
@@ -96,7 +98,8 @@ func (r reader) words(n *yaml.Node) []string {
 		out = append(out, r.Text(n, "a word of run"))
 	})
 	if len(out) == 0 && r.IsList(n) { // else it is told already that it is none
-		r.Problem(yaml.PosOf(n), "value", "found no program as run, expected a list of words such as %s", `["make", "test"]`)
+		r.Problem(yaml.PosOf(n), "value", "found no program as run, expected a list of words such as %s",
+			`["make", "test"]`)
 	}
 	return out
 }
@@ -121,7 +124,8 @@ func (r reader) checkKeys(h Hook, said map[string]yaml.Pos) {
 	case task.SetAside:
 		need("folder", "what shall be set aside")
 		if engines(h.Folder) {
-			r.Problem(said["folder"], "hook", "found %q to be set aside, expected a folder that is not the engine's", h.Folder)
+			r.Problem(said["folder"], "hook",
+				"found %q to be set aside, expected a folder that is not the engine's", h.Folder)
 		}
 	case task.RunCommand:
 		need("run", "a program and its arguments")
@@ -144,11 +148,13 @@ func (r reader) checkWay(h Hook, said map[string]yaml.Pos) {
 		case !found && h.Via == k.via:
 			r.Problem(h.Pos, "hook", "found %s via %s without %s, expected %s", h.Action, h.Via, k.key, k.what)
 		case found && h.Via != k.via:
-			r.Problem(at, "hook", "found %s in the hook %s via %s, expected it only via %s", k.key, h.Action, h.Via, k.via)
+			r.Problem(at, "hook", "found %s in the hook %s via %s, expected it only via %s", k.key, h.Action,
+				h.Via, k.via)
 		}
 	}
 	if at, found := said["timeout"]; found && h.Via == task.ViaDesktop {
-		r.Problem(at, "hook", "found timeout in the hook %s via %s, expected it only via %s", h.Action, h.Via, listed([]string{task.ViaWebhook, task.ViaCommand}))
+		r.Problem(at, "hook", "found timeout in the hook %s via %s, expected it only via %s", h.Action, h.Via,
+			listed([]string{task.ViaWebhook, task.ViaCommand}))
 	}
 }
 
@@ -171,7 +177,8 @@ func listed(words []string) string {
 func (r reader) counter(n *yaml.Node, what string) string {
 	name := r.Text(n, what)
 	if name != "" && !isFieldName(name) {
-		r.Problem(yaml.PosOf(n), "value", "found %q as %s, expected the name of a counter such as %q", name, what, task.ReviewRound)
+		r.Problem(yaml.PosOf(n), "value", "found %q as %s, expected the name of a counter such as %q", name, what,
+			task.ReviewRound)
 	}
 	return name
 }
@@ -185,7 +192,8 @@ func (d *Definition) eachHook(visit func(Hook)) {
 }
 
 func (r reader) checkHooks(d *Definition) {
-	names := slices.DeleteFunc(d.roleNames(), func(name string) bool { return name == task.RoleHuman }) // who has no agent
+	// who has no agent
+	names := slices.DeleteFunc(d.roleNames(), func(name string) bool { return name == task.RoleHuman })
 	d.eachHook(func(h Hook) {
 		switch h.Action {
 		case task.SpawnAgent, task.SpawnReviewer:

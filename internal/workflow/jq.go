@@ -6,7 +6,8 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// maxJQ is the length in bytes of the longest jq program: far above a predicate, and short enough to be compiled at once.
+// maxJQ is the length in bytes of the longest jq program: far above a predicate, and short enough to be compiled
+// at once.
 const maxJQ = 10_000
 
 // clockless hides jq's clock: what a program answers of the same files must be the same tomorrow.

@@ -34,7 +34,8 @@ func TestCheckJQ_refusesWhatReachesOutOfItsInput(t *testing.T) {
 
 func TestCompileJQ_hasNoClockAndNoEnvironment(t *testing.T) {
 	t.Parallel()
-	for program, want := range map[string]string{`now`: "a gate has no clock", `$ENV | length`: "", `env | length`: "", `[now] | .[0]`: "a gate has no clock"} {
+	for program, want := range map[string]string{`now`: "a gate has no clock", `$ENV | length`: "",
+		`env | length`: "", `[now] | .[0]`: "a gate has no clock"} {
 		code, err := workflow.CompileJQ(program, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,8 @@ import (
 	"orange/internal/yaml"
 )
 
-// choice is a line that may be dropped: without it there is another sound machine, and only a person knows which one is meant.
+// choice is a line that may be dropped: without it there is another sound machine, and only a person knows which
+// one is meant.
 type choice struct {
 	line  string
 	times int // how often it is dropped in silence
@@ -28,16 +29,20 @@ func choices() map[string][]choice {
 			{"- action: delete_remote_branch", 1, "whether the branch stays on origin"},
 			{"- action: spawn_next", 1, "whether the next task begins by itself"},
 			{"- action: kill_reviewer", 1, "before kill_session, which ends the reviewer too"},
-			{"- {action: set_field, field: rereviews, value: 0}", 1, "whether the reviews that were begun anew are counted for each hand-over"},
+			{"- {action: set_field, field: rereviews, value: 0}", 1,
+				"whether the reviews that were begun anew are counted for each hand-over"},
 			{"override: allowed", 1, "whether a person may merge what nobody reviewed"},
 		},
 		"classic": {
 			{"respawn: auto", 1, "whether a dead agent is started again by itself"},
 			{"- action: delete_remote_branch", 1, "whether the branch stays on origin"},
 			{"- action: spawn_next", 1, "whether the next task begins by itself"},
-			{"- action: kill_session", 3, "whether the worker lives while its work is reviewed (twice); where a person looks, nobody is alive (once)"},
-			{"- {action: set_field, field: rereviews, value: 0}", 1, "whether the reviews that were begun anew are counted for each hand-over"},
-			{"- {action: set_field, field: review_round, value: 0}", 1, "whether a review that a person asks for begins a new cycle"},
+			{"- action: kill_session", 3, "whether the worker lives while its work is reviewed (twice); where " +
+				"a person looks, nobody is alive (once)"},
+			{"- {action: set_field, field: rereviews, value: 0}", 1,
+				"whether the reviews that were begun anew are counted for each hand-over"},
+			{"- {action: set_field, field: review_round, value: 0}", 1,
+				"whether a review that a person asks for begins a new cycle"},
 			{"override: allowed", 1, "whether a person may merge what nobody reviewed"},
 		},
 		"minimal": {
@@ -100,7 +105,8 @@ func dropEach(t *testing.T, file string, allowed []choice) {
 			t.Errorf("%q is dropped in silence %d times, not %d: %s", c.line, silent[c.line], c.times, c.why)
 		}
 	}
-	t.Logf("%s: %d lines, %d refused, %d warned, %d not proved, %d harmless, %d choices", file, len(lines), refused, warned, unproved, harmless, chosen)
+	t.Logf("%s: %d lines, %d refused, %d warned, %d not proved, %d harmless, %d choices", file, len(lines),
+		refused, warned, unproved, harmless, chosen)
 }
 
 // rules counts warnings by their rule.
@@ -139,8 +145,8 @@ func machineOf(d *workflow.Definition) string {
 	return show(reflect.ValueOf(one))
 }
 
-// show is a value as text, without places and what is for people alone; without no_artifact, which says nothing more than the place of
-// its rule, and required of a section, which never may be empty.
+// show is a value as text, without places and what is for people alone; without no_artifact, which says nothing
+// more than the place of its rule, and required of a section, which never may be empty.
 func show(v reflect.Value) string {
 	var parts []string
 	switch v.Kind() {
@@ -149,7 +155,8 @@ func show(v reflect.Value) string {
 			f := v.Type().Field(i)
 			text := f.Name == "Text" && v.Type() == reflect.TypeFor[workflow.Prompt]()
 			implied := f.Name == "Required" && v.FieldByName("Section").String() != ""
-			if !f.IsExported() || f.Type == reflect.TypeFor[yaml.Pos]() || f.Name == "About" || f.Name == "NoArtifact" || text || implied {
+			if !f.IsExported() || f.Type == reflect.TypeFor[yaml.Pos]() || f.Name == "About" ||
+				f.Name == "NoArtifact" || text || implied {
 				continue
 			}
 			parts = append(parts, f.Name+"="+show(v.Field(i)))

@@ -14,7 +14,8 @@ import (
 // DefaultPollInterval is how often, in seconds, agents are looked at where a workflow does not say.
 const DefaultPollInterval = 30
 
-// Bounds of a workflow file, far above what a person writes: what has to be compared pair by pair, or in every combination, stays quick.
+// Bounds of a workflow file, far above what a person writes: what has to be compared pair by pair, or in every
+// combination, stays quick.
 const (
 	maxFile   = 256 << 10
 	maxGuards = 20      // in one when
@@ -55,7 +56,8 @@ func Parse(file string, text []byte, usual Usual) (*Definition, error) {
 	d.Exit.PollInterval = DefaultPollInterval
 	r := reader{&yaml.Reader{File: file}}
 	if len(text) > maxFile {
-		r.Problem(yaml.Pos{Line: 1, Col: 1}, "too-long", "found a file of %d bytes, expected at most %d", len(text), maxFile)
+		r.Problem(yaml.Pos{Line: 1, Col: 1}, "too-long", "found a file of %d bytes, expected at most %d",
+			len(text), maxFile)
 		return nil, r.Err()
 	}
 	root := r.Document(text)
@@ -77,7 +79,9 @@ func (r reader) definition(n *yaml.Node, d *Definition) bool {
 	return r.Mapping(n, "the workflow", []yaml.Key{
 		yaml.Must("name", func(n *yaml.Node) { d.Name, d.named = r.Name(n, "the workflow's name"), yaml.PosOf(n) }),
 		yaml.Must("version", func(n *yaml.Node) { d.Version = r.Integer(n, "the version", 1, maxGuard) }),
-		yaml.May("initial", func(n *yaml.Node) { d.Initial, d.initial = task.Status(r.Name(n, "the initial state")), yaml.PosOf(n) }),
+		yaml.May("initial", func(n *yaml.Node) {
+			d.Initial, d.initial = task.Status(r.Name(n, "the initial state")), yaml.PosOf(n)
+		}),
 		yaml.May("roles", func(n *yaml.Node) { d.Roles = r.roles(n) }),
 		yaml.May("fields", func(n *yaml.Node) { d.Fields = r.fields(n) }),
 		yaml.Must("states", func(n *yaml.Node) { d.States = r.states(n) }),
@@ -114,12 +118,15 @@ func (r reader) states(n *yaml.Node) []State {
 			yaml.May("respawn_prompt", func(n *yaml.Node) { s.RespawnPrompt = r.named(n, "respawn_prompt") }),
 			yaml.May("respawn", func(n *yaml.Node) { s.Respawn = r.OneOf(n, "respawn", RespawnAuto) }),
 			yaml.May("folder", func(n *yaml.Node) { s.Folder = r.inside(n, "folder") }),
-			yaml.May("subject", func(n *yaml.Node) { s.Subject = r.OneOf(n, "subject", SubjectWorktree, SubjectCarried) }),
+			yaml.May("subject", func(n *yaml.Node) {
+				s.Subject = r.OneOf(n, "subject", SubjectWorktree, SubjectCarried)
+			}),
 			yaml.May("escalation", func(n *yaml.Node) { s.Escalation = r.Boolean(n, "escalation") }),
 			yaml.May("timeout", func(n *yaml.Node) { s.Timeout = r.timeout(n) }),
 		})
 		if s.Name == Previous || s.Name == everywhere {
-			r.Problem(s.Pos, "state-name", "found a state called %q, expected another name: in transitions the word means something else", s.Name)
+			r.Problem(s.Pos, "state-name",
+				"found a state called %q, expected another name: in transitions the word means something else", s.Name)
 		}
 		out = append(out, s)
 	})
@@ -156,7 +163,8 @@ func (r reader) births(n *yaml.Node) []Birth {
 
 func (r reader) moves(n *yaml.Node) []Move {
 	commands := []string{
-		MoveSpawn, MoveComplete, MoveStuck, MoveMerge, MoveCancel, MoveRequestChanges, MovePRMerged, MovePRClosed, MoveClarify,
+		MoveSpawn, MoveComplete, MoveStuck, MoveMerge, MoveCancel, MoveRequestChanges, MovePRMerged, MovePRClosed,
+		MoveClarify,
 	}
 	var out []Move
 	var keys []yaml.Key
@@ -250,7 +258,9 @@ func (r reader) guards(n *yaml.Node) []Guard {
 
 func (r reader) exit(n *yaml.Node, exit *Exit) {
 	r.Mapping(n, "exit_monitoring", []yaml.Key{
-		yaml.May("poll_interval", func(n *yaml.Node) { exit.PollInterval = r.Integer(n, "poll_interval", 1, maxGuard) }),
+		yaml.May("poll_interval", func(n *yaml.Node) {
+			exit.PollInterval = r.Integer(n, "poll_interval", 1, maxGuard)
+		}),
 		yaml.May("rules", func(n *yaml.Node) {
 			r.List(n, "exit rules", func(n *yaml.Node) { exit.Rules = append(exit.Rules, r.rule(n)) })
 		}),
@@ -260,10 +270,14 @@ func (r reader) exit(n *yaml.Node, exit *Exit) {
 func (r reader) rule(n *yaml.Node) Rule {
 	rule := Rule{Pos: yaml.PosOf(n)}
 	r.Mapping(n, "an exit rule", []yaml.Key{
-		yaml.Must("status", func(n *yaml.Node) { rule.Status, rule.status = task.Status(r.Name(n, "status")), yaml.PosOf(n) }),
+		yaml.Must("status", func(n *yaml.Node) {
+			rule.Status, rule.status = task.Status(r.Name(n, "status")), yaml.PosOf(n)
+		}),
 		yaml.May("has_artifact", func(n *yaml.Node) { part := r.part(n); rule.HasArtifact = &part }),
 		yaml.May("no_artifact", func(n *yaml.Node) { rule.NoArtifact = r.Boolean(n, "no_artifact") }),
-		yaml.May("action", func(n *yaml.Node) { rule.Action = r.OneOf(n, "an exit action", ActionCrash, ActionMarkDead) }),
+		yaml.May("action", func(n *yaml.Node) {
+			rule.Action = r.OneOf(n, "an exit action", ActionCrash, ActionMarkDead)
+		}),
 		yaml.May("stuck_after", func(n *yaml.Node) { rule.StuckAfter = r.Integer(n, "stuck_after", 1, maxGuard) }),
 		yaml.May("then", func(n *yaml.Node) { rule.Then, rule.then = task.Status(r.Name(n, "then")), yaml.PosOf(n) }),
 		yaml.May("then_when", func(n *yaml.Node) {
@@ -298,7 +312,8 @@ func (r reader) prompts(n *yaml.Node) []Prompt {
 	var out []Prompt
 	r.Pairs(n, "prompts", func(name, value *yaml.Node) {
 		text := r.Text(value, "prompt "+name.Value)
-		out = append(out, Prompt{Name: name.Value, Text: strings.TrimRight(text, "\n") + "\n", Pos: yaml.PosOf(name), names: r.braces(value, text)})
+		out = append(out, Prompt{Name: name.Value, Text: strings.TrimRight(text, "\n") + "\n",
+			Pos: yaml.PosOf(name), names: r.braces(value, text)})
 	})
 	return out
 }

@@ -26,12 +26,14 @@ func (r reader) partAt(n *yaml.Node, depth int) Part {
 	parts := func(into *[]Part, what string) func(n *yaml.Node) {
 		return func(n *yaml.Node) {
 			if depth == maxParts {
-				r.Problem(yaml.PosOf(n), "gate", "found a gate whose parts lie more than %d deep in one another, expected fewer", maxParts)
+				r.Problem(yaml.PosOf(n), "gate",
+					"found a gate whose parts lie more than %d deep in one another, expected fewer", maxParts)
 				return
 			}
 			r.List(n, what, func(n *yaml.Node) { *into = append(*into, r.partAt(n, depth+1)) })
 			if len(*into) == 0 {
-				r.Problem(yaml.PosOf(n), "gate", "found an empty %s in a gate, expected the gates of which it speaks", what)
+				r.Problem(yaml.PosOf(n), "gate",
+					"found an empty %s in a gate, expected the gates of which it speaks", what)
 			}
 		}
 	}
@@ -50,7 +52,9 @@ func (r reader) partAt(n *yaml.Node, depth int) Part {
 			r.List(n, "fields", func(n *yaml.Node) { p.Fields = append(p.Fields, r.Text(n, "a field")) })
 		}),
 		key("verdict", func(n *yaml.Node) { p.Verdict = r.OneOf(n, "a verdict", "PASS", "FAIL") }),
-		key("verdict_in", func(n *yaml.Node) { p.VerdictIn = r.OneOf(n, "verdict_in", VerdictFirstLine, VerdictAnywhere) }),
+		key("verdict_in", func(n *yaml.Node) {
+			p.VerdictIn = r.OneOf(n, "verdict_in", VerdictFirstLine, VerdictAnywhere)
+		}),
 		key("fresh", func(n *yaml.Node) { fresh = r.Boolean(n, "fresh") }),
 		key("since", func(n *yaml.Node) { p.Since = r.OneOf(n, "since", SinceEntry) }),
 		key("judges", func(n *yaml.Node) { p.Judges = r.Boolean(n, "judges") }),
@@ -89,7 +93,9 @@ func (r reader) git(n *yaml.Node, p *Part) {
 	p.Git = GitUntouched
 	r.Mapping(n, "git", []yaml.Key{
 		yaml.Must(GitUntouched, func(n *yaml.Node) {
-			r.oneAtLeast(n, GitUntouched, func(n *yaml.Node) { p.Untouched = append(p.Untouched, r.inside(n, "a file of untouched")) })
+			r.oneAtLeast(n, GitUntouched, func(n *yaml.Node) {
+				p.Untouched = append(p.Untouched, r.inside(n, "a file of untouched"))
+			})
 		}),
 	})
 }
@@ -99,7 +105,8 @@ func (r reader) with(n *yaml.Node) []With {
 	var out []With
 	r.Pairs(n, "with", func(name, value *yaml.Node) {
 		if !isFieldName(name.Value) {
-			r.Problem(yaml.PosOf(name), "value", "found %q as the name of a variable, expected letters, digits and underscores", name.Value)
+			r.Problem(yaml.PosOf(name), "value",
+				"found %q as the name of a variable, expected letters, digits and underscores", name.Value)
 			return
 		}
 		out = append(out, With{Name: name.Value, File: r.inside(value, "a file of with")})
@@ -111,8 +118,10 @@ func (r reader) with(n *yaml.Node) []With {
 func (r reader) inside(n *yaml.Node, what string) string {
 	found := r.Name(n, what)
 	clean := path.Clean(found)
-	if found != "" && (path.IsAbs(found) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(found, "\\\x00")) {
-		r.Problem(yaml.PosOf(n), "value", "found %q as %s, expected a path below the task's folder, with forward slashes", found, what)
+	if found != "" && (path.IsAbs(found) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") ||
+		strings.ContainsAny(found, "\\\x00")) {
+		r.Problem(yaml.PosOf(n), "value",
+			"found %q as %s, expected a path below the task's folder, with forward slashes", found, what)
 		return ""
 	}
 	if found == "" {
@@ -147,12 +156,15 @@ func (r reader) kindOfPart(at yaml.Pos, said map[string]yaml.Pos) string {
 		found = []string{"none"}
 	}
 	if len(found) != 1 || found[0] == "none" {
-		r.Problem(at, "gate", "found %s in a gate, expected exactly one of section, file, glob, check, git, all, any", listed(found))
+		r.Problem(
+			at, "gate", "found %s in a gate, expected exactly one of section, file, glob, check, git, all, any",
+			listed(found))
 		return ""
 	}
 	kind := found[0]
 	allowed := keysOfPart()
-	for _, key := range []string{"required", "empty", "fields", "verdict", "verdict_in", "fresh", "since", "judges", "json", "jq", "with", "plan", "result", "want"} {
+	for _, key := range []string{"required", "empty", "fields", "verdict", "verdict_in", "fresh", "since",
+		"judges", "json", "jq", "with", "plan", "result", "want"} {
 		pos, is := said[key]
 		if !is || slices.Contains(allowed[kind], key) {
 			continue
@@ -186,14 +198,15 @@ func Certain(parts []Part) []Part {
 	return out
 }
 
-// Exclude says whether no evidence opens two gates at once: they ask for two verdicts in one section, for two results of one check, or
-// for a branch that moved and one that did not.
+// Exclude says whether no evidence opens two gates at once: they ask for two verdicts in one section, for two
+// results of one check, or for a branch that moved and one that did not.
 func Exclude(a, b []Part) bool {
 	return slices.ContainsFunc(Certain(a), func(p Part) bool {
 		return slices.ContainsFunc(Certain(b), func(q Part) bool {
 			switch {
 			case p.Section != "":
-				return heading(p.Section) == heading(q.Section) && p.Verdict != "" && q.Verdict != "" && p.Verdict != q.Verdict && p.VerdictIn == q.VerdictIn
+				return heading(p.Section) == heading(q.Section) && p.Verdict != "" && q.Verdict != "" &&
+					p.Verdict != q.Verdict && p.VerdictIn == q.VerdictIn
 			case p.Check != "":
 				return p.Check == q.Check && p.Result != q.Result
 			}

@@ -36,7 +36,9 @@ func TestThePhasesAskEachFileForOneWord(t *testing.T) {
 		}
 	}
 	if len(programs) != 6 {
-		t.Errorf("found programs of %d files, want 6: plan review, code, its signal, code review, report, decision", len(programs))
+		t.Errorf(
+			"found programs of %d files, want 6: plan review, code, its signal, code review, report, decision",
+			len(programs))
 	}
 	for of, bodies := range programs {
 		first := ""
@@ -45,7 +47,8 @@ func TestThePhasesAskEachFileForOneWord(t *testing.T) {
 				first = body
 			}
 			if body != first {
-				t.Errorf("two programs that ask %s in %s read it differently:\n%s\n\n%s", of.source, of.from, first, body)
+				t.Errorf("two programs that ask %s in %s read it differently:\n%s\n\n%s", of.source, of.from,
+					first, body)
 			}
 		}
 	}
@@ -69,14 +72,16 @@ func TestThePhasesAreThoseOfDocument004(t *testing.T) {
 	if got := strings.Join(folders, ","); got != "planning,review,code,review,test,accept,revert,," {
 		t.Errorf("found the folders %s", got)
 	}
-	if got := strings.Join(redo, " "); d.Initial != "planning" || got != "planning plan_review codegen review test accept revert" {
+	if got := strings.Join(redo, " "); d.Initial != "planning" ||
+		got != "planning plan_review codegen review test accept revert" {
 		t.Errorf("it begins in %s, and what may be done anew is %s", d.Initial, got)
 	}
 	var commands []string
 	for _, c := range d.Commands {
 		commands = append(commands, c.Text+"="+string(c.To))
 	}
-	if got := strings.Join(commands, ", "); got != "/plan=planning, /review plan=plan_review, /codegen=codegen, /review code=review, /test=test, /accept=accept, /revert=revert" {
+	if got := strings.Join(commands, ", "); got != "/plan=planning, /review plan=plan_review, "+
+		"/codegen=codegen, /review code=review, /test=test, /accept=accept, /revert=revert" {
 		t.Errorf("found the commands %s", got)
 	}
 }
@@ -94,7 +99,8 @@ func TestThePhasesLetOneMoveOfEachBeOverridden(t *testing.T) {
 		}
 		found[edge.From] = edge.To
 	}
-	want := map[task.Status]task.Status{"planning": "plan_review", "plan_review": "codegen", "codegen": "review", "review": "test", "test": "accept"}
+	want := map[task.Status]task.Status{"planning": "plan_review", "plan_review": "codegen", "codegen": "review",
+		"review": "test", "test": "accept"}
 	for from, to := range want {
 		if found[from] != to {
 			t.Errorf("out of %s the move to %q may be overridden, want %s", from, found[from], to)

@@ -36,7 +36,8 @@ func taken(earlier []Projection, found string) string {
 	}
 	for _, other := range earlier {
 		place := strings.ToLower(path.Clean(other.File))
-		if other.File != "" && (place == file || strings.HasPrefix(place, file+"/") || strings.HasPrefix(file, place+"/")) {
+		if other.File != "" && (place == file || strings.HasPrefix(place, file+"/") ||
+			strings.HasPrefix(file, place+"/")) {
 			return fmt.Sprintf("%q is in its place", other.File)
 		}
 	}

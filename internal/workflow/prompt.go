@@ -20,7 +20,8 @@ const (
 
 // Variables are those of prompts, beside the task's counters.
 func Variables() []string {
-	return []string{VarSummary, VarProject, VarBranch, VarStatus, VarBase, VarTaskFile, VarCommit, VarRun, VarTaskID, VarTaskDir, VarWorktree}
+	return []string{VarSummary, VarProject, VarBranch, VarStatus, VarBase, VarTaskFile, VarCommit, VarRun,
+		VarTaskID, VarTaskDir, VarWorktree}
 }
 
 // Expand puts values in for the variables of a prompt. A name in braces that values does not hold stays as it is,

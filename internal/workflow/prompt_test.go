@@ -48,7 +48,9 @@ func TestThePromptsOfTheWorkflowsThatShipMakeSense(t *testing.T) {
 			for _, problem := range problems {
 				t.Error(problem)
 			}
-			next := slices.ContainsFunc(d.Prompts, func(p workflow.Prompt) bool { return strings.Contains(p.Text, "orange task next") })
+			next := slices.ContainsFunc(d.Prompts, func(p workflow.Prompt) bool {
+				return strings.Contains(p.Text, "orange task next")
+			})
 			if statuses == 0 && !next {
 				t.Error("found neither --status nor task next in any prompt")
 			}
@@ -62,7 +64,8 @@ func senseless(d *workflow.Definition) (problems []string, statuses int) {
 	known := map[string]bool{task.CrashCount: true}
 	for _, name := range []string{
 		workflow.VarSummary, workflow.VarProject, workflow.VarBranch, workflow.VarReviewRound, workflow.VarStatus,
-		workflow.VarBase, workflow.VarCommit, workflow.VarRun, workflow.VarTaskFile, workflow.VarTaskID, workflow.VarTaskDir, workflow.VarWorktree,
+		workflow.VarBase, workflow.VarCommit, workflow.VarRun, workflow.VarTaskFile, workflow.VarTaskID,
+		workflow.VarTaskDir, workflow.VarWorktree,
 	} {
 		known[name] = true
 	}
@@ -81,7 +84,8 @@ func senseless(d *workflow.Definition) (problems []string, statuses int) {
 				tell("%s uses the unknown variable %q", prompt.Name, match[1])
 			}
 		}
-		if all, read := strings.Count(prompt.Text, "--status"), status.FindAllStringSubmatch(prompt.Text, -1); all != len(read) {
+		if all, read := strings.Count(prompt.Text, "--status"),
+			status.FindAllStringSubmatch(prompt.Text, -1); all != len(read) {
 			tell("%s names %d statuses, of which %d can be read", prompt.Name, all, len(read))
 		}
 		for _, match := range status.FindAllStringSubmatch(prompt.Text, -1) {
@@ -111,7 +115,8 @@ func TestNoPromptThatShipsNamesARefThatMayNotBeThere(t *testing.T) {
 	}
 }
 
-// Every status that a prompt names is one that its agent may ask for: in the state where it starts, or in one where it then still is at work.
+// Every status that a prompt names is one that its agent may ask for: in the state where it starts, or in one
+// where it then still is at work.
 func TestPromptsThatShipAskOnlyForMovesOfTheirRole(t *testing.T) {
 	t.Parallel()
 	for name := range shipped {
@@ -162,8 +167,8 @@ func starts(d *workflow.Definition) []start {
 	return out
 }
 
-// mayAsk are the states that an agent may ask for, from where it starts through all states in which it then still is at work.
-// To ask for the state that the task is in already does no harm.
+// mayAsk are the states that an agent may ask for, from where it starts through all states in which it then still
+// is at work. To ask for the state that the task is in already does no harm.
 func mayAsk(d *workflow.Definition, s start) map[task.Status]bool {
 	may := map[task.Status]bool{s.state: true}
 	for way := []task.Status{s.state}; len(way) > 0; way = way[1:] {
@@ -181,7 +186,8 @@ func mayAsk(d *workflow.Definition, s start) map[task.Status]bool {
 	return may
 }
 
-// A task may be born in review, where no worker has been yet; and an agent that is told to stop ends its program, so that nobody can answer it.
+// A task may be born in review, where no worker has been yet; and an agent that is told to stop ends its program,
+// so that nobody can answer it.
 func TestPromptsThatShip_claimNobodyBeforeAndSendNobodyAway(t *testing.T) {
 	t.Parallel()
 	before, unless := regexp.MustCompile(`[Tt]he (one|worker) before you|stopped early`), "If there was "

@@ -39,13 +39,14 @@ func (r reader) spread(d *Definition) {
 			r.stateExists(d, s, t.cameFrom[i], "from-state", "came_from")
 		}
 		if !t.everywhere && len(d.sources(d.Transitions, t.From, t.CameFrom)) == 0 {
-			r.Problem(t.to, "previous", "found previous as the target of a transition out of %q, expected a state that something leads to", t.From)
+			r.Problem(t.to, "previous",
+				"found previous as the target of a transition out of %q, expected a state that something leads to", t.From)
 		}
 	}
 }
 
-// leadBack makes the edges that lead back to where a task came from. One of them may be the way by which another one's state is entered,
-// so it is gone over them until nothing is added.
+// leadBack makes the edges that lead back to where a task came from. One of them may be the way by which another
+// one's state is entered, so it is gone over them until nothing is added.
 func (d *Definition) leadBack(all, back []Transition) []Transition {
 	made := make([][]task.Status, len(back))
 	for grown := true; grown; {

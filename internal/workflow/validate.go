@@ -34,7 +34,8 @@ func (r reader) stateExists(d *Definition, name task.Status, at yaml.Pos, rule, 
 		return
 	}
 	if _, exists := d.State(name); !exists {
-		r.Problem(at, rule, "found the unknown state %q as %s, %s", name, what, yaml.Expected(string(name), d.stateNames()))
+		r.Problem(at, rule, "found the unknown state %q as %s, %s", name, what,
+			yaml.Expected(string(name), d.stateNames()))
 	}
 }
 
@@ -118,12 +119,14 @@ func (r reader) checkAmbiguity(d *Definition) {
 			}
 			if witness, found := Overlap(a.Counted(), b.Counted()); found {
 				r.Problem(a.Pos, "ambiguous",
-					"found a second transition from %q to %q that passes together with the one on line %d (%s), expected guards or gates that exclude one another",
+					"found a second transition from %q to %q that passes together with the one on line %d "+
+						"(%s), expected guards or gates that exclude one another",
 					a.From, a.To, b.Pos.Line, witness)
 			}
 		}
 		if len(earlier[between]) == maxArms {
-			r.Problem(a.Pos, "ambiguous", "found more than %d transitions from %q to %q, expected fewer", maxArms, a.From, a.To)
+			r.Problem(a.Pos, "ambiguous", "found more than %d transitions from %q to %q, expected fewer", maxArms,
+				a.From, a.To)
 			continue
 		}
 		earlier[between] = append(earlier[between], a)
@@ -132,7 +135,9 @@ func (r reader) checkAmbiguity(d *Definition) {
 
 // apart says whether no task can have come from a state of both lists. An empty list means every state.
 func apart(a, b []task.Status) bool {
-	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(s task.Status) bool { return slices.Contains(b, s) })
+	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(s task.Status) bool {
+		return slices.Contains(b, s)
+	})
 }
 
 // unread says whether a guard could not be read: that is told already, and nothing follows from it.
@@ -161,18 +166,21 @@ func (r reader) checkExhaustive(d *Definition) {
 			continue
 		}
 		if len(arms) > maxArms || casesOf(maxCases, arms...) > maxCases {
-			r.Problem(rule.Pos, "exhaustive", "found %d arms of then_when, which tell more cases apart than can be looked at, expected fewer arms, counters or numbers",
+			r.Problem(rule.Pos, "exhaustive", "found %d arms of then_when, which tell more cases apart than "+
+				"can be looked at, expected fewer arms, counters or numbers",
 				len(arms))
 			continue
 		}
 		if witness, found := Uncovered(arms...); found {
-			r.Problem(rule.Pos, "exhaustive", "found no arm of then_when for %s, expected every case to be covered", witness)
+			r.Problem(rule.Pos, "exhaustive",
+				"found no arm of then_when for %s, expected every case to be covered", witness)
 		}
 		for i := range arms {
 			for j := range arms[:i] {
 				if witness, found := Overlap(arms[i], arms[j]); found {
 					r.Problem(rule.ThenWhen[i].Pos, "exhaustive",
-						"found an arm of then_when that holds together with the one on line %d (%s), expected one arm for each case",
+						"found an arm of then_when that holds together with the one on line %d (%s), expected "+
+							"one arm for each case",
 						rule.ThenWhen[j].Pos.Line, witness)
 				}
 			}
@@ -229,9 +237,11 @@ func (r reader) checkRoles(d *Definition) {
 
 func (r reader) checkInitialAndMoves(d *Definition) {
 	if s, exists := d.State(d.Initial); !exists {
-		r.Problem(d.initial, "initial", "found the unknown state %q as initial, %s", d.Initial, yaml.Expected(string(d.Initial), d.stateNames()))
+		r.Problem(d.initial, "initial", "found the unknown state %q as initial, %s", d.Initial,
+			yaml.Expected(string(d.Initial), d.stateNames()))
 	} else if s.Terminal {
-		r.Problem(s.Pos, "initial", "found the terminal state %q as initial, expected one that a task can leave", d.Initial)
+		r.Problem(s.Pos, "initial", "found the terminal state %q as initial, expected one that a task can leave",
+			d.Initial)
 	}
 	for _, m := range d.Moves {
 		r.stateExists(d, m.To, m.Pos, "move", "the target of move "+m.Command)
@@ -239,7 +249,8 @@ func (r reader) checkInitialAndMoves(d *Definition) {
 	for _, b := range d.Births {
 		r.stateExists(d, b.To, b.Pos, "create", "a state to create tasks in")
 		if s, _ := d.State(b.To); s.Terminal {
-			r.Problem(b.Pos, "create", "found the terminal state %q among those that tasks are created in, expected one that a task can leave", b.To)
+			r.Problem(b.Pos, "create",
+				"found the terminal state %q among those that tasks are created in, expected one that a task can leave", b.To)
 		}
 	}
 }
@@ -250,20 +261,27 @@ func (r reader) checkExitRulesComplete(d *Definition) {
 		leads := rule.Then != "" || len(rule.ThenWhen) > 0
 		switch {
 		case rule.Action == ActionCrash && rule.StuckAfter == 0:
-			r.Problem(rule.Pos, "exit-rule", "found a crash rule without stuck_after, expected the number of crashes that are too many")
+			r.Problem(rule.Pos, "exit-rule",
+				"found a crash rule without stuck_after, expected the number of crashes that are too many")
 		case rule.Action != ActionCrash && rule.StuckAfter != 0:
-			r.Problem(rule.Pos, "exit-rule", "found stuck_after in an exit rule that counts no crashes, expected action: crash beside it")
+			r.Problem(rule.Pos, "exit-rule",
+				"found stuck_after in an exit rule that counts no crashes, expected action: crash beside it")
 		case rule.Action == "" && !leads:
-			r.Problem(rule.Pos, "exit-rule", "found an exit rule that leads nowhere, expected then, then_when or action")
+			r.Problem(rule.Pos, "exit-rule",
+				"found an exit rule that leads nowhere, expected then, then_when or action")
 		case rule.HasArtifact != nil && (rule.NoArtifact || rule.Action != ""):
-			r.Problem(rule.Pos, "exit-rule", "found has_artifact beside no_artifact or action in an exit rule, expected a rule for each of the two cases")
+			r.Problem(rule.Pos, "exit-rule", "found has_artifact beside no_artifact or action in an exit "+
+				"rule, expected a rule for each of the two cases")
 		case rule.Action == "" && rule.HasArtifact == nil:
-			r.Problem(rule.Pos, "exit-rule", "found an exit rule that never matches, expected has_artifact or action: crash beside where it leads")
+			r.Problem(rule.Pos, "exit-rule",
+				"found an exit rule that never matches, expected has_artifact or action: crash beside where it leads")
 		case rule.Then != "" && len(rule.ThenWhen) > 0:
 			r.Problem(rule.Pos, "exit-rule", "found both then and then_when, expected one of them")
 		}
 		if before, ends := last[rule.Status]; ends {
-			r.Problem(rule.Pos, "exit-rule", "found an exit rule of %q behind the one on line %d that matches every death, expected it before that one",
+			r.Problem(rule.Pos, "exit-rule",
+				"found an exit rule of %q behind the one on line %d that matches every death, expected it "+
+					"before that one",
 				rule.Status, before.Pos.Line)
 		} else if rule.Action != "" && rule.HasArtifact == nil {
 			last[rule.Status] = rule

@@ -21,7 +21,9 @@ func (r reader) checkCounters(d *Definition) {
 	names := d.counterNames()
 	known := func(field string, at yaml.Pos, what string) {
 		if field != "" && !r.Full() && !slices.Contains(names, field) {
-			r.Problem(at, "field", "found the unknown counter %q in %s, %s; a workflow's own are declared under fields", field, what, yaml.Expected(field, names))
+			r.Problem(at, "field",
+				"found the unknown counter %q in %s, %s; a workflow's own are declared under fields", field, what,
+				yaml.Expected(field, names))
 		}
 	}
 	guards := func(list []Guard) {
@@ -31,7 +33,8 @@ func (r reader) checkCounters(d *Definition) {
 	}
 	for _, f := range d.Fields {
 		if f.Name == CountFailures || slices.Contains(task.HeaderKeys(), f.Name) {
-			r.Problem(f.Pos, "field", "found %q among the fields, expected a name of your own: every task has that one", f.Name)
+			r.Problem(f.Pos, "field",
+				"found %q among the fields, expected a name of your own: every task has that one", f.Name)
 		}
 	}
 	for _, t := range d.Transitions {

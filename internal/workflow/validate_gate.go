@@ -20,10 +20,12 @@ func (r reader) checkGates(d *Definition) {
 				return
 			}
 			if p.Check != "" && !slices.Contains(names, p.Check) {
-				r.Problem(p.Pos, "check", "found the unknown check %q in a gate, %s", p.Check, yaml.Expected(p.Check, names))
+				r.Problem(p.Pos, "check", "found the unknown check %q in a gate, %s", p.Check,
+					yaml.Expected(p.Check, names))
 			}
 			if (p.Git == GitPlanned) != (p.Plan != "") {
-				r.Problem(p.Pos, "gate", "found %s, expected the file of the plan with git: planned, and only there", planOf(p))
+				r.Problem(p.Pos, "gate",
+					"found %s, expected the file of the plan with git: planned, and only there", planOf(p))
 			}
 			if p.JQ != "" {
 				variables := make([]string, len(p.With))
@@ -35,15 +37,19 @@ func (r reader) checkGates(d *Definition) {
 				}
 			}
 			if p.Glob != "" && !doublestar.ValidatePattern(p.Glob) {
-				r.Problem(p.Pos, "gate", "found the pattern %q as glob, expected one that can be read, such as %q", p.Glob, "code/files/**")
+				r.Problem(p.Pos, "gate",
+					"found the pattern %q as glob, expected one that can be read, such as %q", p.Glob, "code/files/**")
 			}
 			for _, pattern := range p.Untouched {
 				if !doublestar.ValidatePattern(pattern) {
-					r.Problem(p.Pos, "gate", "found the pattern %q in untouched, expected one that can be read, such as %q", pattern, "test/**")
+					r.Problem(p.Pos, "gate",
+						"found the pattern %q in untouched, expected one that can be read, such as %q", pattern,
+						"test/**")
 				}
 			}
 			if p.Empty && p.JQ == "" {
-				r.Problem(p.Pos, "gate", "found empty: allowed without jq in a gate, expected the program that judges the list, or no empty")
+				r.Problem(p.Pos, "gate",
+					"found empty: allowed without jq in a gate, expected the program that judges the list, or no empty")
 			}
 			if len(p.With) > 0 && p.JQ == "" {
 				r.Problem(p.Pos, "gate", "found with without jq in a gate, expected the program that uses the files")
@@ -54,7 +60,8 @@ func (r reader) checkGates(d *Definition) {
 		t := &d.Transitions[i]
 		visit(t.Gate)
 		if s, exists := d.State(t.From); exists && s.Subject == SubjectBranch && Asks(t.Gate, GitAsReviewed) {
-			r.Problem(t.Pos, "gate", "found git: as-reviewed on a way out of %q, expected it where the state says subject: carried or subject: worktree: else there is no tree to compare with", t.From)
+			r.Problem(t.Pos, "gate", "found git: as-reviewed on a way out of %q, expected it where the state "+
+				"says subject: carried or subject: worktree: else there is no tree to compare with", t.From)
 		}
 	}
 	for _, rule := range d.Exit.Rules {

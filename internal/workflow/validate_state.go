@@ -6,16 +6,19 @@ import "orange/internal/task"
 func (r reader) checkStates(d *Definition) {
 	for _, s := range d.States {
 		if s.Folder != "" && engines(s.Folder) {
-			r.Problem(s.Pos, "folder", "found %q as the folder of the state %q, expected another one: it is the engine's", s.Folder, s.Name)
+			r.Problem(s.Pos, "folder",
+				"found %q as the folder of the state %q, expected another one: it is the engine's", s.Folder, s.Name)
 		}
 		r.checkTimeout(d, s)
 	}
 }
 
-// checkTimeout: a timeout leads over a transition, and over none that takes somebody's word: time does not know whose it is.
+// checkTimeout: a timeout leads over a transition, and over none that takes somebody's word: time does not know
+// whose it is.
 func (r reader) checkTimeout(d *Definition, s State) {
 	if s.Terminal && s.Timeout.After != 0 {
-		r.Problem(s.Timeout.Pos, "timeout", "found a timeout of the terminal state %q, expected none: nothing is waited for there", s.Name)
+		r.Problem(s.Timeout.Pos, "timeout",
+			"found a timeout of the terminal state %q, expected none: nothing is waited for there", s.Name)
 	}
 	then := s.Timeout.Then
 	r.stateExists(d, then, s.Timeout.then, "timeout", "then of a timeout")
@@ -30,9 +33,12 @@ func (r reader) checkTimeout(d *Definition, s State) {
 	}
 	switch {
 	case !leads:
-		r.Problem(s.Timeout.then, "timeout", "found a timeout of %q that leads to %q, expected a state that a transition leads to from there", s.Name, then)
+		r.Problem(s.Timeout.then, "timeout",
+			"found a timeout of %q that leads to %q, expected a state that a transition leads to from there",
+			s.Name, then)
 	case speaks:
-		r.Problem(s.Timeout.then, "timeout", "found a timeout of %q that leads to %q by a verdict, expected a state to which no verdict leads from there: "+
+		r.Problem(s.Timeout.then, "timeout", "found a timeout of %q that leads to %q by a verdict, expected a "+
+			"state to which no verdict leads from there: "+
 			"a verdict counts only from an agent that asks, or that ends by itself", s.Name, then)
 	}
 }
@@ -42,8 +48,11 @@ func (r reader) checkEntries(d *Definition) {
 	for _, again := range d.Redo {
 		name := task.Status(again.Name)
 		r.stateExists(d, name, again.Pos, "redo", "a state of redo")
-		if s, exists := d.State(name); exists && (s.Terminal || s.Role != "" && s.RespawnPrompt.Name == "" || s.Role == "" && s.Name == d.Initial) {
-			r.Problem(again.Pos, "redo", "found the state %q in redo, expected one in which something is done, with a respawn_prompt for its agent", name)
+		if s, exists := d.State(name); exists && (s.Terminal || s.Role != "" && s.RespawnPrompt.Name == "" ||
+			s.Role == "" && s.Name == d.Initial) {
+			r.Problem(again.Pos, "redo",
+				"found the state %q in redo, expected one in which something is done, with a respawn_prompt "+
+					"for its agent", name)
 		}
 	}
 	for _, c := range d.Commands {
@@ -54,6 +63,7 @@ func (r reader) checkEntries(d *Definition) {
 	}
 	r.stateExists(d, d.PlanFile.To, d.PlanFile.Pos, "create", "the state of plan_file")
 	if s, _ := d.State(d.PlanFile.To); s.Terminal {
-		r.Problem(d.PlanFile.Pos, "create", "found the terminal state %q in plan_file, expected one that a task can leave", d.PlanFile.To)
+		r.Problem(d.PlanFile.Pos, "create",
+			"found the terminal state %q in plan_file, expected one that a task can leave", d.PlanFile.To)
 	}
 }

@@ -22,7 +22,8 @@ const (
 func (d *Definition) Warnings() yaml.Problems {
 	r := reader{&yaml.Reader{File: d.File}}
 	if n := len(d.Transitions) + len(d.Exit.Rules); n > maxWays || len(d.Roles) > maxRoles {
-		r.Problem(yaml.Pos{Line: 1, Col: 1}, "too-many", "found %d transitions and exit rules and %d roles, expected at most %d and %d: no slip was looked for",
+		r.Problem(yaml.Pos{Line: 1, Col: 1}, "too-many",
+			"found %d transitions and exit rules and %d roles, expected at most %d and %d: no slip was looked for",
 			n, len(d.Roles), maxWays, maxRoles)
 		return r.found()
 	}
@@ -52,7 +53,8 @@ func (r reader) found() yaml.Problems {
 func (r reader) warnStates(d *Definition) {
 	for _, s := range d.States {
 		if !s.Terminal && s.Role != "" && s.Role != task.RoleHuman && s.RespawnPrompt.Name == "" {
-			r.Problem(s.Pos, "respawn", "found no respawn_prompt in %q, expected one: the %s there cannot be started again once it has died", s.Name, s.Role)
+			r.Problem(s.Pos, "respawn",
+				"found no respawn_prompt in %q, expected one: the %s there cannot be started again once it has died", s.Name, s.Role)
 		}
 	}
 }
@@ -63,7 +65,8 @@ func (r reader) warnTwice(d *Definition) {
 		acquired := false
 		for _, h := range hooks {
 			if h.Action == task.AcquireWorkspace && acquired {
-				r.Problem(h.Pos, "workspace", "found acquire_workspace a second time in one list of hooks, expected it once")
+				r.Problem(h.Pos, "workspace",
+					"found acquire_workspace a second time in one list of hooks, expected it once")
 			}
 			acquired = acquired || h.Action == task.AcquireWorkspace
 		}
@@ -80,18 +83,20 @@ func (r reader) warnBy(d *Definition) {
 	}
 	for _, t := range d.Transitions {
 		if other, found := says[t.From]; found && len(t.By) == 0 {
-			r.Problem(t.Pos, "by", "found no by in a transition from %q to %q, expected who may ask, as the one on line %d says it", t.From, t.To, other.Pos.Line)
+			r.Problem(t.Pos, "by", "found no by in a transition from %q to %q, expected who may ask, as the "+
+				"one on line %d says it", t.From, t.To, other.Pos.Line)
 		}
 	}
 }
 
-// warnStarts tells of agents that are started in a state of another role, and of a role that is given one prompt with another harness
-// or other permissions than elsewhere.
+// warnStarts tells of agents that are started in a state of another role, and of a role that is given one prompt
+// with another harness or other permissions than elsewhere.
 func (r reader) warnStarts(d *Definition) {
 	said := &sayings{}
 	d.eachHook(func(h Hook) {
 		if role := SpawnRole(h.Hook); role != "" && h.Pos != (yaml.Pos{}) {
-			said.add(fmt.Sprintf("a %s with the prompt %s", role, h.Prompt), h.Pos, saying{"harness": h.Harness, "permissions": h.Permissions})
+			said.add(fmt.Sprintf("a %s with the prompt %s", role, h.Prompt), h.Pos,
+				saying{"harness": h.Harness, "permissions": h.Permissions})
 		}
 	})
 	said.tell(func(at yaml.Pos, what, found, expected string, line int) {
@@ -102,7 +107,9 @@ func (r reader) warnStarts(d *Definition) {
 		first := slices.IndexFunc(hooks, func(h Hook) bool { return SpawnRole(h.Hook) != "" })
 		own := slices.ContainsFunc(hooks, func(h Hook) bool { return SpawnRole(h.Hook) == s.Role })
 		if first >= 0 && !own && s.Role != "" && hooks[first].Pos != (yaml.Pos{}) {
-			r.Problem(hooks[first].Pos, "odd-start", "found a %s that is started in %q, expected a %s: that is the state's role", SpawnRole(hooks[first].Hook), to, s.Role)
+			r.Problem(hooks[first].Pos, "odd-start",
+				"found a %s that is started in %q, expected a %s: that is the state's role",
+				SpawnRole(hooks[first].Hook), to, s.Role)
 		}
 	}
 	for _, t := range d.Transitions {
@@ -140,7 +147,8 @@ func (r reader) warnCounters(d *Definition) {
 	d.eachHook(func(h Hook) { changed[h.Field] = true })
 	for _, name := range names {
 		if !changed[name] {
-			r.Problem(asked[name], "round", "found a guard that asks for %q, which nothing changes; expected a hook that does", name)
+			r.Problem(asked[name], "round",
+				"found a guard that asks for %q, which nothing changes; expected a hook that does", name)
 		}
 	}
 	r.warnRounds(d)
@@ -162,7 +170,9 @@ func (r reader) warnRounds(d *Definition) {
 		at := slices.IndexFunc(hooks, func(h Hook) bool { return SpawnRole(h.Hook) == task.RoleReviewer })
 		switch {
 		case at < 0:
-		case slices.ContainsFunc(hooks, func(h Hook) bool { return h.Field == task.ReviewRound && h.Action != task.SetField }):
+		case slices.ContainsFunc(hooks, func(h Hook) bool {
+			return h.Field == task.ReviewRound && h.Action != task.SetField
+		}):
 			counted = true
 		default:
 			uncounted = append(uncounted, hooks[at].Pos)
@@ -170,7 +180,8 @@ func (r reader) warnRounds(d *Definition) {
 	})
 	for _, at := range uncounted {
 		if counted && at != (yaml.Pos{}) && !slices.Contains(again, at) {
-			r.Problem(at, "round", "found a reviewer that is started without increment_review_round, expected the round to be counted as for other reviewers")
+			r.Problem(at, "round", "found a reviewer that is started without increment_review_round, expected "+
+				"the round to be counted as for other reviewers")
 		}
 	}
 }
@@ -193,13 +204,14 @@ func (d *Definition) births() []Birth {
 	return append(d.Births[:len(d.Births):len(d.Births)], *d.PlanFile)
 }
 
-// Misnamed tells of a name that is not the one of the file, without its ending: the workflow would be asked for by the one, and its tasks
-// say the other. It is nil where the file has no such ending.
+// Misnamed tells of a name that is not the one of the file, without its ending: the workflow would be asked for
+// by the one, and its tasks say the other. It is nil where the file has no such ending.
 func (d *Definition) Misnamed() yaml.Problems {
 	file := d.File[strings.LastIndexAny(d.File, `/\`)+1:]
 	if name, is := strings.CutSuffix(file, ".yml"); is && name != d.Name {
 		return yaml.Problems{{File: d.File, Line: d.named.Line, Col: d.named.Col, Rule: "name",
-			Message: fmt.Sprintf("found %q as the name in the file %q, expected %q: that is what the workflow is asked for by", d.Name, file, name)}}
+			Message: fmt.Sprintf("found %q as the name in the file %q, expected %q: that is what the workflow "+
+				"is asked for by", d.Name, file, name)}}
 	}
 	return nil
 }
@@ -219,7 +231,9 @@ func (r reader) warnPrompts(d *Definition) {
 		}
 		for _, n := range p.names {
 			if !slices.Contains(known, n.Name) {
-				r.Problem(n.Pos, "variable", "found {%s} in the prompt %q, which stands for nothing and stays as it is, %s", n.Name, p.Name, yaml.Expected(n.Name, known))
+				r.Problem(n.Pos, "variable",
+					"found {%s} in the prompt %q, which stands for nothing and stays as it is, %s", n.Name,
+					p.Name, yaml.Expected(n.Name, known))
 			}
 		}
 	}
@@ -263,7 +277,8 @@ func (r reader) warnUnused(d *Definition) {
 	}
 	tell := func(kind, name string, at yaml.Pos) {
 		if !used[kind+" "+name] {
-			r.Problem(at, "unused", "found the %s %q, which nothing uses; expected somebody to use it, or that it is not there", kind, name)
+			r.Problem(at, "unused", "found the %s %q, which nothing uses; expected somebody to use it, or "+
+				"that it is not there", kind, name)
 		}
 	}
 	for _, p := range d.Prompts {

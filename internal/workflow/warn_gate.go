@@ -23,7 +23,8 @@ func (r reader) warnGates(d *Definition) {
 			}
 			// PASS and FAIL are asked for apart.
 			said.add(strings.TrimSpace(fmt.Sprintf("%s %s", strings.ToLower(what), p.Verdict)), p.Pos, saying{
-				"fields": orNone(strings.Join(p.Fields, ", ")), "fresh": strconv.FormatBool(p.Fresh), "since": orNone(p.Since), "verdict_in": orNone(p.VerdictIn),
+				"fields": orNone(strings.Join(p.Fields, ", ")), "fresh": strconv.FormatBool(p.Fresh),
+				"since": orNone(p.Since), "verdict_in": orNone(p.VerdictIn),
 			})
 		}
 	}
@@ -65,7 +66,8 @@ func (s saying) against(other saying) (mine, theirs string) {
 	return strings.Join(own, ", "), strings.Join(its, ", ")
 }
 
-// sayings are the places of a file that speak of the same things. A place that is read twice, through an alias, counts once.
+// sayings are the places of a file that speak of the same things. A place that is read twice, through an alias,
+// counts once.
 type sayings struct {
 	things []string
 	by     map[string][]place
@@ -90,7 +92,8 @@ func (s *sayings) add(thing string, at yaml.Pos, says saying) {
 	}
 }
 
-// tell visits the places that say of a thing something else than most. Of two that are equally many the first in the file counts as most.
+// tell visits the places that say of a thing something else than most. Of two that are equally many the first in
+// the file counts as most.
 func (s *sayings) tell(visit func(at yaml.Pos, thing, found, expected string, line int)) {
 	for _, thing := range s.things {
 		places := s.by[thing]
@@ -114,8 +117,9 @@ func (s *sayings) tell(visit func(at yaml.Pos, thing, found, expected string, li
 	}
 }
 
-// warnUndecided tells of two transitions out of one state to different ones that the same evidence opens for the same role.
-// A person chooses between moves without gates, and whoever asks for one that wants a reason has chosen too.
+// warnUndecided tells of two transitions out of one state to different ones that the same evidence opens for the
+// same role. A person chooses between moves without gates, and whoever asks for one that wants a reason has
+// chosen too.
 func (r reader) warnUndecided(d *Definition) {
 	type door struct{ from, gate string }
 	earlier := map[door][]Transition{}
@@ -133,7 +137,8 @@ func (r reader) warnUndecided(d *Definition) {
 			}
 			if witness, found := Overlap(a.Counted(), b.Counted()); found {
 				r.Problem(a.Pos, "undecided",
-					"found a transition from %q to %q that the same gate opens as the one to %q on line %d (%s), expected guards that exclude one another",
+					"found a transition from %q to %q that the same gate opens as the one to %q on line %d "+
+						"(%s), expected guards that exclude one another",
 					a.From, a.To, b.To, b.Pos.Line, witness)
 			}
 		}
@@ -145,14 +150,17 @@ func (r reader) warnUndecided(d *Definition) {
 
 // share says whether one role may ask for both. No list means everybody.
 func share(a, b []string) bool {
-	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(role string) bool { return slices.Contains(b, role) })
+	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(role string) bool {
+		return slices.Contains(b, role)
+	})
 }
 
 // gateKey names all that a gate asks for: two gates with one key are open and closed together.
 func gateKey(parts []Part) string {
 	var b strings.Builder
 	for _, p := range parts {
-		fmt.Fprintf(&b, "(%s %q %s %s %t %s all%s any%s)", p.Key(), p.Fields, p.Verdict, p.VerdictIn, p.Fresh, p.Since, gateKey(p.All), gateKey(p.Any))
+		fmt.Fprintf(&b, "(%s %q %s %s %t %s all%s any%s)", p.Key(), p.Fields, p.Verdict, p.VerdictIn, p.Fresh,
+			p.Since, gateKey(p.All), gateKey(p.Any))
 	}
 	return b.String()
 }

@@ -6,7 +6,8 @@ import (
 	"orange/internal/task"
 )
 
-// warnUnbound tells, in a workflow that binds verdicts to a commit, of moves that do not, and of ways on for a moved tip that have no end.
+// warnUnbound tells, in a workflow that binds verdicts to a commit, of moves that do not, and of ways on for a
+// moved tip that have no end.
 func (r reader) warnUnbound(d *Definition) {
 	binds := func(t Transition) bool { return Asks(t.Gate, GitUnmoved) }
 	first := slices.IndexFunc(d.Transitions, binds)
@@ -27,10 +28,14 @@ func (r reader) warnUnbound(d *Definition) {
 		passes := slices.ContainsFunc(Leaves(t.Gate), func(p Part) bool { return p.Verdict == "PASS" })
 		switch {
 		case passes && bound[t.To] && !asks(GitUnmoved, GitAsReviewed):
-			r.Problem(t.Pos, "unbound", "found a passing verdict that is about no commit, expected git: unmoved beside it as on line %d", d.Transitions[first].Pos.Line)
+			r.Problem(t.Pos, "unbound",
+				"found a passing verdict that is about no commit, expected git: unmoved beside it as on line %d",
+				d.Transitions[first].Pos.Line)
 		case bound[t.To] && t.From != t.To && !asks(GitUnmoved, GitCommitted):
 			if !t.Has(task.AcquireWorkspace) { // else nobody can have changed anything yet
-				r.Problem(t.Pos, "unbound", "found a transition to %q that leaves open what is not committed, expected git: committed in its gate", t.To)
+				r.Problem(t.Pos, "unbound",
+					"found a transition to %q that leaves open what is not committed, expected git: committed "+
+						"in its gate", t.To)
 			}
 		case t.From == t.To && asks(GitMoved):
 			r.warnRestart(d, t)
@@ -41,7 +46,10 @@ func (r reader) warnUnbound(d *Definition) {
 // warnRestart tells that a way on for a moved tip lacks the agent that it is for.
 func (r reader) warnRestart(d *Definition, t *Transition) {
 	s, _ := d.State(t.From)
-	if !slices.ContainsFunc(t.Hooks, func(h Hook) bool { return SpawnRole(h.Hook) != "" && RoleIn(s, h.Hook) == s.Role }) {
-		r.Problem(t.Pos, "unbound", "found a way on for a moved branch that starts no %s, expected a hook that does", s.Role)
+	if !slices.ContainsFunc(t.Hooks, func(h Hook) bool {
+		return SpawnRole(h.Hook) != "" && RoleIn(s, h.Hook) == s.Role
+	}) {
+		r.Problem(t.Pos, "unbound",
+			"found a way on for a moved branch that starts no %s, expected a hook that does", s.Role)
 	}
 }

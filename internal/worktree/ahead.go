@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Ahead reports whether a local branch, or one commit of it where that is named, holds a commit that neither the default branch here
-// nor the one on origin has.
+// Ahead reports whether a local branch, or one commit of it where that is named, holds a commit that neither the
+// default branch here nor the one on origin has.
 func (r Repo) Ahead(ctx context.Context, branch, commit string) (bool, error) {
 	if err := CheckBranch(ctx, branch); err != nil {
 		return false, err

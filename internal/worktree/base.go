@@ -39,7 +39,8 @@ func (r Repo) chooseBase(ctx context.Context, known map[string]ref) (Base, error
 	origin, there := known[r.originDefault()]
 	switch {
 	case !here && !there:
-		return Base{}, fmt.Errorf("there is no branch %q, neither here nor on origin; set the project's default branch", r.DefaultBranch)
+		return Base{}, fmt.Errorf(
+			"there is no branch %q, neither here nor on origin; set the project's default branch", r.DefaultBranch)
 	case !there:
 		return local.base(), nil
 	case !here || local.commit == origin.commit:
@@ -99,7 +100,8 @@ func (r ref) base() Base { return Base{Ref: r.short, Commit: r.commit} }
 func (r Repo) refs(ctx context.Context, names ...string) (map[string]ref, error) {
 	// Every field ends in NUL: a folder's name may hold a newline.
 	const fields = 4
-	args := []string{"for-each-ref", "--format=%(refname)%00%(refname:short)%00%(objectname)%00%(worktreepath)%00", "--"}
+	args := []string{
+		"for-each-ref", "--format=%(refname)%00%(refname:short)%00%(objectname)%00%(worktreepath)%00", "--"}
 	out, err := r.run(ctx, append(args, names...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read branches: %w", err)
@@ -136,7 +138,8 @@ func (c checkout) gone() (bool, error) {
 }
 
 func (r Repo) checkouts(ctx context.Context, dir string) ([]checkout, error) {
-	out, err := r.git(ctx, call{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"}, upwards: dir != r.Path})
+	out, err := r.git(ctx, call{dir: dir, args: []string{"worktree", "list", "--porcelain", "-z"},
+		upwards: dir != r.Path})
 	if err != nil {
 		return nil, fmt.Errorf("list worktrees: %w", err)
 	}
@@ -200,7 +203,8 @@ func (r Repo) Fetch(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("cannot fetch %q from origin: %w; see that origin can be reached without a password, then run this again", r.DefaultBranch, err)
+		return fmt.Errorf("cannot fetch %q from origin: %w; see that origin can be reached without a "+
+			"password, then run this again", r.DefaultBranch, err)
 	}
 	return nil
 }

@@ -45,15 +45,16 @@ func exitCode(err error) int {
 	return -1
 }
 
-// refusedWith reports whether git's error message contains the words. Git is always run in the C locale, so that it can be read.
+// refusedWith reports whether git's error message contains the words. Git is always run in the C locale, so that
+// it can be read.
 func refusedWith(err error, words string) bool {
 	var refused *gitError
 	return errors.As(err, &refused) && strings.Contains(refused.said, words)
 }
 
 // Another git may hold a lock for an instant: 16 slots share one repository.
-// A lock that outlives this patience belongs to a git that was killed. That of a workspace or of one ref is removed where
-// no live process can hold it (see abandoned); any other lock is for a person to remove.
+// A lock that outlives this patience belongs to a git that was killed. That of a workspace or of one ref is
+// removed where no live process can hold it (see abandoned); any other lock is for a person to remove.
 const (
 	lockAttempts  = 30
 	firstLockWait = 5 * time.Millisecond
@@ -97,10 +98,11 @@ func busy(err error) bool {
 
 var lockInTheWay = regexp.MustCompile(`Unable to create '(/[^']+\.lock)': File exists`)
 
-// abandoned is the lock that git met, if a killed git left it behind: it is one of this workspace alone, or that of one ref,
-// it is old, and no git works in the workspace nor in the user's repository. An agent that is ended in the middle of a commit
-// leaves one, and no other program ever removes it. Git has the lock of a ref for an instant only; the locks that remain
-// for more, as that of packed-refs, stay. So do all where the system cannot tell who works there.
+// abandoned is the lock that git met, if a killed git left it behind: it is one of this workspace alone, or that
+// of one ref, it is old, and no git works in the workspace nor in the user's repository. An agent that is ended
+// in the middle of a commit leaves one, and no other program ever removes it. Git has the lock of a ref for an
+// instant only; the locks that remain for more, as that of packed-refs, stay. So do all where the system cannot
+// tell who works there.
 func (r Repo) abandoned(dir string, met error, now time.Time) string {
 	var refused *gitError
 	if !errors.As(met, &refused) {
@@ -124,8 +126,9 @@ func (r Repo) abandoned(dir string, met error, now time.Time) string {
 
 var worktreeInTheWay = regexp.MustCompile(`failed to read \S.*/worktrees/([^/\n]+)/commondir: `)
 
-// unfinishedFolder is git's own folder of a worktree that a killed git had only begun: without the path to the repository in it, no git
-// can do anything in the whole repository. It is old, git has locked it until it is whole, and no git works in the repository.
+// unfinishedFolder is git's own folder of a worktree that a killed git had only begun: without the path to the
+// repository in it, no git can do anything in the whole repository. It is old, git has locked it until it is
+// whole, and no git works in the repository.
 func (r Repo) unfinishedFolder(met error, now time.Time) string {
 	var refused *gitError
 	if !errors.As(met, &refused) {
@@ -191,9 +194,9 @@ func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 
 func command(c call) proc.Command {
 	// Line ends must not stop a rescue, submodules are left as they are, and no collector is left running behind us.
-	// What agents can write into the repository may neither run a program when Orange reads it, nor tell git that a file has not
-	// changed: no monitor of files, no check of signatures, no flag on every file that is checked out, no half of a file's times,
-	// no object in another one's place, no parents that a commit has not.
+	// What agents can write into the repository may neither run a program when Orange reads it, nor tell git that
+	// a file has not changed: no monitor of files, no check of signatures, no flag on every file that is checked
+	// out, no half of a file's times, no object in another one's place, no parents that a commit has not.
 	args := []string{
 		"-c", "core.safecrlf=false", "-c", "submodule.recurse=false", "-c", "gc.auto=0",
 		"-c", "core.fsmonitor=false", "-c", "core.ignoreStat=false", "-c", "log.showSignature=false",
@@ -207,7 +210,8 @@ func command(c call) proc.Command {
 		// A slot that lost its .git must not be taken for a part of a repository around it, such as a home under git.
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.dir))
 	}
-	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...), Most: c.most}
+	out := proc.Command{Name: "git", Args: append(args, c.args...), Dir: c.dir, Env: append(env, c.env...),
+		Most: c.most}
 	if c.stdin != "" {
 		out.Stdin = strings.NewReader(c.stdin)
 	}

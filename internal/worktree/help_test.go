@@ -21,13 +21,15 @@ func pinned(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(home)
-	config := "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n"
+	config := "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n[protocol " +
+		"\"file\"]\n\tallow = always\n"
 	if err := os.WriteFile(filepath.Join(home, "gitconfig"), []byte(config), 0o600); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	for name, value := range map[string]string{
-		"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_GLOBAL": filepath.Join(home, "gitconfig"), "GIT_CONFIG_SYSTEM": "/dev/null",
+		"HOME": home, "XDG_CONFIG_HOME": home, "GIT_CONFIG_GLOBAL": filepath.Join(home, "gitconfig"),
+		"GIT_CONFIG_SYSTEM": "/dev/null",
 	} {
 		if err := os.Setenv(name, value); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -39,7 +41,8 @@ func pinned(m *testing.M) int {
 
 // try runs git as a person or an agent would.
 func try(dir string, args ...string) (string, error) {
-	out, err := proc.Run(context.Background(), proc.Command{Name: "git", Args: args, Dir: dir, Env: []string{"LC_ALL=C"}})
+	out, err := proc.Run(context.Background(), proc.Command{Name: "git", Args: args, Dir: dir, Env: []string{
+		"LC_ALL=C"}})
 	return strings.TrimRight(string(out.Stdout), "\n"), err
 }
 

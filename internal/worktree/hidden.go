@@ -113,7 +113,8 @@ func (s Slot) unflag(ctx context.Context, index string, f flags) error {
 		if len(f[flag]) == 0 {
 			continue
 		}
-		c := call{dir: s.Dir, args: []string{"update-index", "--no-" + flag, "-z", "--stdin"}, stdin: strings.Join(f[flag], "\x00") + "\x00"}
+		c := call{dir: s.Dir, args: []string{"update-index", "--no-" + flag, "-z", "--stdin"},
+			stdin: strings.Join(f[flag], "\x00") + "\x00"}
 		if index != "" {
 			c.env = []string{"GIT_INDEX_FILE=" + index}
 		}
@@ -228,7 +229,8 @@ func (s Slot) leftovers(ctx context.Context, prepared note) (leftovers, error) {
 	}, err
 }
 
-// withoutShown leaves out what the prepared slot showed as modified before anybody worked there, as far as it is what it was.
+// withoutShown leaves out what the prepared slot showed as modified before anybody worked there, as far as it is
+// what it was.
 func (s Slot) withoutShown(changes []change, shown map[string]string) []change {
 	if len(shown) == 0 {
 		return changes
@@ -250,8 +252,9 @@ func (s Slot) shownNow(changes []change) map[string]string {
 	return shown
 }
 
-// stillAsShown are those of the files that the slot showed as modified which are still what they were. Whether git calls them modified at this
-// moment is chance: it looks into a file only where the times tell nothing, or tell of a change.
+// stillAsShown are those of the files that the slot showed as modified which are still what they were. Whether
+// git calls them modified at this moment is chance: it looks into a file only where the times tell nothing, or
+// tell of a change.
 func (s Slot) stillAsShown(shown map[string]string) map[string]string {
 	still := maps.Clone(shown)
 	maps.DeleteFunc(still, func(file, was string) bool { return s.digest(file) != was })

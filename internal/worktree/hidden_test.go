@@ -38,7 +38,8 @@ func TestFlaggedFiles_hideNothing(t *testing.T) {
 				want(t, "what git says by itself", git(t, s.Dir, "status", "--porcelain"), "")
 				at = stand(t, s)
 				want(t, "modified", strings.Join(at.Modified, "|"), "a.txt")
-				if len(at.Hidden) != 1 || at.Hidden[0].Path != "a.txt" || strings.Join(at.Hidden[0].Flags, " ") != flag {
+				if len(at.Hidden) != 1 || at.Hidden[0].Path != "a.txt" ||
+					strings.Join(at.Hidden[0].Flags, " ") != flag {
 					t.Errorf("hidden: %+v", at.Hidden)
 				}
 				clean, err := s.Clean(t.Context())
@@ -146,7 +147,8 @@ func TestSnapshot_seesWhatIsHiddenInASubmodule(t *testing.T) {
 			want(t, "what git says by itself", git(t, s.Dir, "status", "--porcelain"), "")
 			at := stand(t, s)
 			want(t, "submodules", strings.Join(at.Submodules, "|"), "lib")
-			if len(at.Hidden) != 1 || at.Hidden[0].Path != "lib.txt" || at.Hidden[0].Submodule != "lib" || strings.Join(at.Hidden[0].Flags, " ") != flag {
+			if len(at.Hidden) != 1 || at.Hidden[0].Path != "lib.txt" || at.Hidden[0].Submodule != "lib" ||
+				strings.Join(at.Hidden[0].Flags, " ") != flag {
 				t.Errorf("hidden: %+v", at.Hidden)
 			}
 			release(t, s, "T1")
@@ -157,7 +159,8 @@ func TestSnapshot_seesWhatIsHiddenInASubmodule(t *testing.T) {
 	}
 }
 
-// What a slot showed as modified before anybody worked there is nobody's work for the next task either, though git did not look into it then.
+// What a slot showed as modified before anybody worked there is nobody's work for the next task either, though
+// git did not look into it then.
 func TestPrepare_knowsWhatTheSlotShowedBefore(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

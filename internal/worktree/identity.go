@@ -79,7 +79,8 @@ func plainIdentity(file string) (name, address string, known bool) {
 // askIdentity has git read them.
 func askIdentity(ctx context.Context) (name, address string, err error) {
 	result, err := proc.Run(ctx, withoutInherited(proc.Command{
-		Name: "git", Args: []string{"config", "--global", "--includes", "--null", "--get-regexp", `^user\.(name|email)$`},
+		Name: "git", Args: []string{"config", "--global", "--includes", "--null", "--get-regexp",
+			`^user\.(name|email)$`},
 		Dir: "/", Env: []string{"LC_ALL=C", "GIT_CEILING_DIRECTORIES=/"},
 	}))
 	const none = 1 // git's status where no key fits

@@ -22,9 +22,10 @@ func (r Repo) Judged(ctx context.Context) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// ForgetJudged lets go of the trees that were judged for a task, which nothing names any more. Where neither the branch nor what was
-// kept for the task has these files, they are kept like all work: they were taken back, and no commit has them.
-// After a good end that is asked only of files that git knew: the commit left out those that tests had written.
+// ForgetJudged lets go of the trees that were judged for a task, which nothing names any more. Where neither the
+// branch nor what was kept for the task has these files, they are kept like all work: they were taken back, and
+// no commit has them. After a good end that is asked only of files that git knew: the commit left out those that
+// tests had written.
 func (r Repo) ForgetJudged(ctx context.Context, taskID, branch string, well bool) ([]Rescue, error) {
 	if err := checkTask(taskID); err != nil {
 		return nil, err
@@ -39,7 +40,8 @@ func (r Repo) ForgetJudged(ctx context.Context, taskID, branch string, well bool
 func (r Repo) forgetJudged(ctx context.Context, taskID, branch string, well bool) ([]Rescue, error) {
 	var made Trees
 	var forget strings.Builder
-	for ref, tree := range map[string]*string{judgedRefs + taskID: &made.Whole, judgedTrackedRefs + taskID: &made.Tracked} {
+	for ref, tree := range map[string]*string{judgedRefs + taskID: &made.Whole,
+		judgedTrackedRefs + taskID: &made.Tracked} {
 		found, err := r.objectOf(ctx, ref)
 		if errors.Is(err, errNoRef) {
 			continue
@@ -97,7 +99,8 @@ func (r Repo) keepJudged(ctx context.Context, taskID, branch string, made Trees,
 	return []Rescue{kept}, nil
 }
 
-// has reports whether a commit has the files that were judged, be it with others beside them; with knownOnly, those that git knew then.
+// has reports whether a commit has the files that were judged, be it with others beside them; with knownOnly,
+// those that git knew then.
 func (r Repo) has(ctx context.Context, commit string, made Trees, knownOnly bool) (bool, error) {
 	apart, err := r.diffTrees(ctx, made.Whole, commit+"^{tree}")
 	if err != nil {

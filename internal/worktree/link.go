@@ -79,7 +79,8 @@ func (s Slot) link(ctx context.Context, target string) (string, error) {
 	return file, putLink(filepath.Join(s.Dir, file), target)
 }
 
-// hasOwnDocument reports whether HEAD or the index has a TASK.md. Case does not count: on some file systems it does not.
+// hasOwnDocument reports whether HEAD or the index has a TASK.md. Case does not count: on some file systems it
+// does not.
 func (s Slot) hasOwnDocument(ctx context.Context, here place) (bool, error) {
 	names := ""
 	if here.head != "" {
@@ -181,7 +182,8 @@ func move(from, to string) error {
 }
 
 // Linked looks whether the link still is the link to target. For LinkReplaced it returns the content of the file that
-// took its place, of which 32 MiB is the most; a larger one, and anything that is no file, is an error. It runs no program.
+// took its place, of which 32 MiB is the most; a larger one, and anything that is no file, is an error. It runs
+// no program.
 func (s Slot) Linked(target string) (LinkState, []byte, error) {
 	gitDir, err := s.gitDir()
 	if err != nil {
@@ -248,7 +250,8 @@ func (s Slot) gitDir() (string, error) {
 	}
 	dir, ok := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), "gitdir: ")
 	if !ok {
-		return "", fmt.Errorf("find its part of the repository: %q is not a worktree's .git file", filepath.Join(s.Dir, ".git"))
+		return "", fmt.Errorf("find its part of the repository: %q is not a worktree's .git file",
+			filepath.Join(s.Dir, ".git"))
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(s.Dir, dir)

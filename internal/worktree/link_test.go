@@ -45,10 +45,12 @@ func TestLink_isExcludedAndMadeOnce(t *testing.T) {
 	if _, err := s.Link(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Exclude(t.Context(), "/TASK.md", "/.claude/settings.local.json", "/.claude/settings.local.json"); err != nil {
+	if err := s.Exclude(t.Context(), "/TASK.md", "/.claude/settings.local.json",
+		"/.claude/settings.local.json"); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "exclude", read(t, h.Path, ".git/info/exclude"), "# no newline at the end\n/TASK.md\n/.claude/settings.local.json\n")
+	want(t, "exclude", read(t, h.Path, ".git/info/exclude"),
+		"# no newline at the end\n/TASK.md\n/.claude/settings.local.json\n")
 	want(t, "status", git(t, s.Dir, "status", "--porcelain"), "")
 	wantLink(t, s, target, LinkIntact, "")
 	release(t, s, "T1")

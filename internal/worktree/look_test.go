@@ -9,14 +9,16 @@ import (
 	"time"
 )
 
-// trap names a program in every place of a configuration where git would run one, and answers the file that the program writes.
+// trap names a program in every place of a configuration where git would run one, and answers the file that the
+// program writes.
 func trap(t *testing.T, h home, dir string) string {
 	t.Helper()
 	ran := filepath.Join(h.root, "ran")
 	program := filepath.Join(h.root, "trap")
 	script := "#!/bin/sh\necho \"$0 $*\" >>'" + ran + "'\ncat >/dev/null\nprintf 'token\\0'\n"
 	write(t, h.root, "trap", script)
-	for _, hook := range []string{"post-index-change", "reference-transaction", "post-checkout", "fsmonitor-watchman", "pre-commit", "post-commit", "pre-auto-gc"} {
+	for _, hook := range []string{"post-index-change", "reference-transaction", "post-checkout",
+		"fsmonitor-watchman", "pre-commit", "post-commit", "pre-auto-gc"} {
 		write(t, h.root, "hooks/"+hook, script)
 		if err := os.Chmod(filepath.Join(h.root, "hooks", hook), 0o755); err != nil {
 			t.Fatal(err)
@@ -26,9 +28,12 @@ func trap(t *testing.T, h home, dir string) string {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"core.hooksPath": filepath.Join(h.root, "hooks"), "diff.external": program, "diff.txt.textconv": program, "diff.txt.command": program,
-		"core.pager": program, "pager.status": program, "pager.diff": program, "alias.status": "!" + program, "alias.rev-list": "!" + program,
-		"core.sshCommand": program, "gpg.program": program, "log.showSignature": "true", "diff.submodule": "diff", "core.editor": program,
+		"core.hooksPath": filepath.Join(h.root, "hooks"), "diff.external": program, "diff.txt.textconv": program,
+		"diff.txt.command": program,
+		"core.pager":       program, "pager.status": program, "pager.diff": program, "alias.status": "!" + program,
+		"alias.rev-list":  "!" + program,
+		"core.sshCommand": program, "gpg.program": program, "log.showSignature": "true", "diff.submodule": "diff",
+		"core.editor":    program,
 		"core.fsmonitor": program,
 	} {
 		git(t, dir, "config", name, value)
@@ -115,7 +120,8 @@ func TestALyingFsmonitorHidesNothing(t *testing.T) {
 	want(t, "the file", read(t, s.Dir, "a.txt"), "one\n")
 }
 
-// A repository's configuration can tell git to compare less of a file, and its refs can put one commit in another's place.
+// A repository's configuration can tell git to compare less of a file, and its refs can put one commit in
+// another's place.
 func TestWhatAgentsWriteIntoTheRepository_hidesNothing(t *testing.T) {
 	t.Parallel()
 	for name, hide := range map[string]func(t *testing.T, h home, s Slot){
@@ -129,7 +135,8 @@ func TestWhatAgentsWriteIntoTheRepository_hidesNothing(t *testing.T) {
 			}
 			write(t, s.Dir, "cache/other", "two\n")
 			other := filepath.Join(s.Dir, "cache/other")
-			if err := errors.Join(os.Chtimes(other, info.ModTime(), info.ModTime()), os.Rename(other, file)); err != nil {
+			if err := errors.Join(os.Chtimes(other, info.ModTime(), info.ModTime()),
+				os.Rename(other, file)); err != nil {
 				t.Fatal(err)
 			}
 		},

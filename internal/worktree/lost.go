@@ -10,8 +10,8 @@ import (
 // unborn reports whether the slot is on a branch without a commit: it never had one, or its ref was deleted.
 func (p place) unborn() bool { return p.head == "" && p.branch != "" }
 
-// lost are the commits that a branch had whose ref was deleted while the slot had it checked out, as far as they are known and still there:
-// the last one that HEAD's log tells of, and the one that the record noted.
+// lost are the commits that a branch had whose ref was deleted while the slot had it checked out, as far as they
+// are known and still there: the last one that HEAD's log tells of, and the one that the record noted.
 func (s Slot) lost(ctx context.Context, here place) []string {
 	if !here.unborn() {
 		return nil
@@ -21,7 +21,8 @@ func (s Slot) lost(ctx context.Context, here place) []string {
 		if !isCommit(commit) || slices.Contains(found, commit) {
 			continue
 		}
-		if _, err := s.run(ctx, "cat-file", "-e", commit+"^{commit}"); err == nil { // else git has removed it, and nothing is left to keep
+		// else git has removed it, and nothing is left to keep
+		if _, err := s.run(ctx, "cat-file", "-e", commit+"^{commit}"); err == nil {
 			found = append(found, commit)
 		}
 	}

@@ -14,14 +14,29 @@ func TestRelease_keepsTheCommitsOfABranchThatIsGone(t *testing.T) {
 		change func(t *testing.T, h home, s *Slot, head string)
 		kept   string // the work, and how far above the lost commit it is
 	}{
-		"all committed":          {kept: "unpushed commits"},
-		"deleted in the slot":    {change: func(t *testing.T, _ home, s *Slot, _ string) { git(t, s.Dir, "update-ref", "-d", "refs/heads/topic") }, kept: "unpushed commits"},
-		"and files beside":       {change: func(t *testing.T, _ home, s *Slot, _ string) { write(t, s.Dir, "b.txt", "b\n") }, kept: "uncommitted changes"},
-		"known to the record":    {change: func(t *testing.T, h home, s *Slot, head string) { unlogged(t, *s); s.Noted = head }, kept: "unpushed commits"},
-		"known to both":          {change: func(_ *testing.T, _ home, s *Slot, head string) { s.Noted = head }, kept: "unpushed commits"},
-		"the record knows wrong": {change: func(_ *testing.T, _ home, s *Slot, _ string) { s.Noted = strings.Repeat("7", 40) }, kept: "unpushed commits"},
-		"held by another branch": {change: func(t *testing.T, h home, _ *Slot, head string) { git(t, h.Path, "merge", "-q", "--ff-only", head) }},
-		"known to nobody":        {change: func(t *testing.T, _ home, s *Slot, _ string) { unlogged(t, *s) }, kept: "its files"},
+		"all committed": {kept: "unpushed commits"},
+		"deleted in the slot": {change: func(t *testing.T, _ home, s *Slot, _ string) {
+			git(t, s.Dir, "update-ref", "-d", "refs/heads/topic")
+		}, kept: "unpushed commits"},
+		"and files beside": {change: func(t *testing.T, _ home, s *Slot, _ string) {
+			write(t, s.Dir, "b.txt", "b\n")
+		}, kept: "uncommitted changes"},
+		"known to the record": {change: func(t *testing.T, h home, s *Slot, head string) {
+			unlogged(t, *s)
+			s.Noted = head
+		}, kept: "unpushed commits"},
+		"known to both": {change: func(_ *testing.T, _ home, s *Slot, head string) {
+			s.Noted = head
+		}, kept: "unpushed commits"},
+		"the record knows wrong": {change: func(_ *testing.T, _ home, s *Slot, _ string) {
+			s.Noted = strings.Repeat("7", 40)
+		}, kept: "unpushed commits"},
+		"held by another branch": {change: func(t *testing.T, h home, _ *Slot, head string) {
+			git(t, h.Path, "merge", "-q", "--ff-only", head)
+		}},
+		"known to nobody": {change: func(t *testing.T, _ home, s *Slot, _ string) {
+			unlogged(t, *s)
+		}, kept: "its files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,8 +17,8 @@ type MergeRequest struct {
 	Message  string // of a merge commit; "Merge branch '...'" where it is empty
 	Push     bool   // push the default branch to origin afterwards, if there is one
 
-	// Still is asked right before the default branch moves or is pushed, whatever was waited for before. Its error ends the merge
-	// with nothing changed. Nil means yes.
+	// Still is asked right before the default branch moves or is pushed, whatever was waited for before. Its
+	// error ends the merge with nothing changed. Nil means yes.
 	Still func(context.Context) error
 }
 
@@ -45,7 +45,8 @@ const (
 // An "already merged" that holds on origin only leaves the local default branch where it is.
 func (r Repo) Merge(ctx context.Context, m MergeRequest) (Merged, error) {
 	if m.Strategy != "" && m.Strategy != "ff" && m.Strategy != "merge" {
-		return Merged{}, task.Notef(task.ErrUsage, "cannot merge with strategy %q: use \"ff\", \"merge\", or none", m.Strategy)
+		return Merged{}, task.Notef(task.ErrUsage,
+			"cannot merge with strategy %q: use \"ff\", \"merge\", or none", m.Strategy)
 	}
 	if err := errors.Join(CheckBranch(ctx, m.Branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
 		return Merged{}, err
@@ -124,7 +125,8 @@ func (r Repo) mergeStart(ctx context.Context, local, origin ref) (string, error)
 		return "", err
 	}
 	if ahead && behind {
-		return "", fmt.Errorf("the local %q and origin's went different ways; bring them together (git -C %s pull, with %q checked out), then run this again; nothing was changed",
+		return "", fmt.Errorf("the local %q and origin's went different ways; bring them together (git -C %s "+
+			"pull, with %q checked out), then run this again; nothing was changed",
 			r.DefaultBranch, quoted(r.Path), r.DefaultBranch)
 	}
 	if behind {
@@ -150,7 +152,8 @@ func (r Repo) mergeTarget(ctx context.Context, m MergeRequest, start, branch str
 		return Merged{Commit: branch, How: fastForward}, nil
 	}
 	if m.Strategy == "ff" {
-		return Merged{}, fmt.Errorf("%q has commits that the branch has not, so a fast-forward is not possible; rebase the branch, or merge with strategy \"merge\"; nothing was changed", r.DefaultBranch)
+		return Merged{}, fmt.Errorf("%q has commits that the branch has not, so a fast-forward is not "+
+			"possible; rebase the branch, or merge with strategy \"merge\"; nothing was changed", r.DefaultBranch)
 	}
 	tree, err := r.mergeTree(ctx, start, branch)
 	if err != nil {
@@ -168,7 +171,8 @@ func (r Repo) mergeTree(ctx context.Context, start, branch string) (string, erro
 	out, err := r.run(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", start, branch)
 	parts := strings.Split(strings.TrimRight(string(out.Stdout), "\x00"), "\x00")
 	if exitCode(err) == 1 && len(parts) > 1 {
-		return "", fmt.Errorf("both changed %s; merge %q into the branch and solve it there, then run this again; nothing was changed", list(parts[1:]), r.DefaultBranch)
+		return "", fmt.Errorf("both changed %s; merge %q into the branch and solve it there, then run this "+
+			"again; nothing was changed", list(parts[1:]), r.DefaultBranch)
 	}
 	if err != nil {
 		return "", fmt.Errorf("merge the trees (nothing was changed): %w", err)
@@ -204,7 +208,8 @@ func (r Repo) mergeCommit(ctx context.Context, tree, message, first, second stri
 	}
 	out, err := r.git(ctx, call{dir: r.Path, args: args, stdin: message})
 	if err != nil {
-		return "", fmt.Errorf("make the merge commit (nothing was changed; git needs your user.name and user.email): %w", err)
+		return "", fmt.Errorf(
+			"make the merge commit (nothing was changed; git needs your user.name and user.email): %w", err)
 	}
 	return out.Text(), nil
 }
@@ -230,7 +235,8 @@ func (r Repo) advance(ctx context.Context, branch, from, to string) (string, err
 	}
 	switch {
 	case len(having) > 1:
-		return "", fmt.Errorf("%q is checked out in %q and in %q; switch one of them to another branch, then run this again; nothing was changed", r.DefaultBranch, having[0].path, having[1].path)
+		return "", fmt.Errorf("%q is checked out in %q and in %q; switch one of them to another branch, then "+
+			"run this again; nothing was changed", r.DefaultBranch, having[0].path, having[1].path)
 	case len(having) == 1 && having[0].commit != from:
 		return "", fmt.Errorf("%q moved meanwhile; run this again; nothing was changed", r.DefaultBranch)
 	case len(having) == 1:
@@ -245,23 +251,27 @@ func (r Repo) advance(ctx context.Context, branch, from, to string) (string, err
 	return "", nil
 }
 
-// forward lets git fast-forward a person's checkout. Nothing of theirs is stashed, and not even ignored files are overwritten.
+// forward lets git fast-forward a person's checkout. Nothing of theirs is stashed, and not even ignored files are
+// overwritten.
 func (r Repo) forward(ctx context.Context, dir, to string) error {
 	args := []string{"merge", "--ff-only", "--no-autostash", "--no-overwrite-ignore", "--no-stat", "--quiet", to}
 	_, err := r.git(ctx, call{dir: dir, args: args})
 	if err != nil && exitCode(err) < 0 {
-		return fmt.Errorf("git ended in the middle of fast-forwarding %q in %q; look there with \"git status\", put back what it left half done, then run this again: %w",
+		return fmt.Errorf("git ended in the middle of fast-forwarding %q in %q; look there with \"git "+
+			"status\", put back what it left half done, then run this again: %w",
 			r.DefaultBranch, dir, err)
 	}
 	if err != nil {
-		return fmt.Errorf("%q is checked out in %q, and git will not fast-forward it there; commit or move what is in the way, then run this again; nothing was changed: %w", r.DefaultBranch, dir, err)
+		return fmt.Errorf("%q is checked out in %q, and git will not fast-forward it there; commit or move "+
+			"what is in the way, then run this again; nothing was changed: %w", r.DefaultBranch, dir, err)
 	}
 	known, err := r.refs(ctx, r.localDefault())
 	if err != nil {
 		return err
 	}
 	if known[r.localDefault()].commit != to {
-		return fmt.Errorf("the checkout %q was switched at that very moment, and its new branch was fast-forwarded instead; look at it, then run this again", dir)
+		return fmt.Errorf("the checkout %q was switched at that very moment, and its new branch was "+
+			"fast-forwarded instead; look at it, then run this again", dir)
 	}
 	return nil
 }

@@ -32,7 +32,9 @@ func merge(t *testing.T, h home, m MergeRequest) Merged {
 func snapshot(t *testing.T, h home) string {
 	t.Helper()
 	refs := git(t, h.Path, "for-each-ref", "refs/heads", "refs/stash")
-	return strings.Join([]string{refs, git(t, h.Path, "symbolic-ref", "HEAD"), git(t, h.Path, "status", "--porcelain"), git(t, h.Path, "diff", "HEAD"), git(t, h.Path, "ls-files", "-s")}, "\n")
+	return strings.Join([]string{refs, git(t, h.Path, "symbolic-ref", "HEAD"),
+		git(t, h.Path, "status", "--porcelain"), git(t, h.Path, "diff", "HEAD"),
+		git(t, h.Path, "ls-files", "-s")}, "\n")
 }
 
 // Defect 10 of the original: merge switched the user's own checkout.
@@ -231,7 +233,8 @@ func TestMerge_aRejectedPushSaysThatTheMergeIsDone(t *testing.T) {
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "goes on", merge(t, h, MergeRequest{Branch: "topic", Push: true}), Merged{Commit: head, How: "already merged", Pushed: true})
+	want(t, "goes on", merge(t, h, MergeRequest{Branch: "topic", Push: true}),
+		Merged{Commit: head, How: "already merged", Pushed: true})
 	want(t, "origin", git(t, h.origin(), "rev-parse", "main"), head)
 }
 
@@ -281,7 +284,8 @@ func TestDeleteRemoteBranch_onlyWhatIsOursAndMerged(t *testing.T) {
 	tip, err = h.DeleteRemoteBranch(ctx, "topic", head, "")
 	want(t, "error", err, nil)
 	want(t, "deleted", tip, head)
-	want(t, "on origin", git(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads/topic", "refs/heads/deep"), "refs/heads/deep/refs/heads/topic")
+	want(t, "on origin", git(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads/topic",
+		"refs/heads/deep"), "refs/heads/deep/refs/heads/topic")
 	want(t, "here", git(t, h.Path, "rev-parse", "topic"), head)
 	tip, err = newHome(t).DeleteRemoteBranch(ctx, "topic", head, "")
 	want(t, "no origin", tip == "" && err == nil, true)
@@ -299,7 +303,8 @@ func TestMerge_whereTheDefaultBranchIsCheckedOut(t *testing.T) {
 	want(t, "nothing changed", snapshot(t, h), before)
 
 	git(t, h.Path, "switch", "-q", "-c", "mine")
-	want(t, "the linked one", merge(t, h, MergeRequest{Branch: "topic"}), Merged{Commit: head, How: "fast-forward", Checkout: second})
+	want(t, "the linked one", merge(t, h, MergeRequest{Branch: "topic"}),
+		Merged{Commit: head, How: "fast-forward", Checkout: second})
 	next := h.topic(t, "next", "next.txt", "x")
 	if err := os.RemoveAll(second); err != nil {
 		t.Fatal(err)
@@ -307,8 +312,9 @@ func TestMerge_whereTheDefaultBranchIsCheckedOut(t *testing.T) {
 	want(t, "one that is gone", merge(t, h, MergeRequest{Branch: "next"}), Merged{Commit: next, How: "fast-forward"})
 }
 
-// A graft in the repository's info/grafts gives a commit other parents than it has. A merge that believed it would move the default branch
-// to a commit that has not what the person committed there, and their files would go with it.
+// A graft in the repository's info/grafts gives a commit other parents than it has. A merge that believed it
+// would move the default branch to a commit that has not what the person committed there, and their files would
+// go with it.
 func TestMerge_believesNoGraft(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

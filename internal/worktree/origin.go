@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Origin is the address of origin as it was written and as git goes there, which differ where the configuration replaces a part of it;
-// none where there is no origin.
+// Origin is the address of origin as it was written and as git goes there, which differ where the configuration
+// replaces a part of it; none where there is no origin.
 func (r Repo) Origin(ctx context.Context) ([]string, error) {
 	remote, err := r.HasRemote(ctx)
 	if err != nil || !remote {
@@ -35,8 +35,8 @@ func (r Repo) Tip(ctx context.Context, branch string) (string, error) {
 	return refs[full].commit, nil
 }
 
-// Within reports whether a commit holds all that the branch has. known is false where the commit is not here, and git cannot tell.
-// A branch that is gone has nothing.
+// Within reports whether a commit holds all that the branch has. known is false where the commit is not here, and
+// git cannot tell. A branch that is gone has nothing.
 func (r Repo) Within(ctx context.Context, branch, commit string) (within, known bool, err error) {
 	tip, err := r.Tip(ctx, branch)
 	if err != nil {

@@ -36,8 +36,8 @@ func parsePatterns(lines []string) []pattern {
 	return all
 }
 
-// matches reports whether the patterns name a file, itself or by one of the folders that it lies in. The nearest name decides,
-// and of the patterns that know it the last.
+// matches reports whether the patterns name a file, itself or by one of the folders that it lies in. The nearest
+// name decides, and of the patterns that know it the last.
 func matches(all []pattern, file string) bool {
 	folder := false
 	for name := file; name != "." && name != "/"; name = path.Dir(name) {
@@ -90,8 +90,8 @@ func part(p, name string) bool {
 	return ok || err != nil && p == name
 }
 
-// Named are those of the files that the globs name, in the words of a .gitignore: "*.sh" in any folder, "/Makefile" at the top,
-// "tests/" with all that lies in it, "src/**/testdata".
+// Named are those of the files that the globs name, in the words of a .gitignore: "*.sh" in any folder,
+// "/Makefile" at the top, "tests/" with all that lies in it, "src/**/testdata".
 func Named(globs, files []string) []string {
 	all := parsePatterns(globs)
 	var named []string

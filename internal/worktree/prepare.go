@@ -92,7 +92,8 @@ func (s Slot) prepare(ctx context.Context, p Prepare) (Prepared, error) {
 			start = ref{commit: done.Base.Commit}
 		}
 	} else if start.checkout != "" && !samePath(start.checkout, s.Dir) {
-		return done, fmt.Errorf("it is checked out in %q; switch that one to another branch, or remove it with \"git worktree remove\", then run this again", start.checkout)
+		return done, fmt.Errorf("it is checked out in %q; switch that one to another branch, or remove it "+
+			"with \"git worktree remove\", then run this again", start.checkout)
 	}
 	done.Head = start.commit
 	if present {
@@ -115,8 +116,9 @@ type inspection struct {
 	listed   listed // of a released slot: files that are not git's, and flags with which git overlooks those that are
 }
 
-// inspectBefore asks both questions at once, since a person waits. Of a slot that Release left clean it asks for untracked and flagged
-// files only: changed ones are seen by the switch, which looks at every file anyway. That halves the time in a large repository.
+// inspectBefore asks both questions at once, since a person waits. Of a slot that Release left clean it asks for
+// untracked and flagged files only: changed ones are seen by the switch, which looks at every file anyway. That
+// halves the time in a large repository.
 func (s Slot) inspectBefore(ctx context.Context, released bool, names ...string) (inspection, error) {
 	v := inspection{released: released}
 	var knownErr, listErr error
@@ -174,8 +176,9 @@ func (s Slot) checkOutBranch(ctx context.Context, p Prepare, to Prepared, prepar
 	return kept, place{gitDir: gitDir}.remember(p.Task)
 }
 
-// clearCarriedAlong keeps and clears what was changed in a slot before it was put on the branch. What git calls changed even then, and all of it
-// in a slot that was made just now, is no agent's work: it is noted, so that it does not count as work later.
+// clearCarriedAlong keeps and clears what was changed in a slot before it was put on the branch. What git calls
+// changed even then, and all of it in a slot that was made just now, is no agent's work: it is noted, so that it
+// does not count as work later.
 func (s Slot) clearCarriedAlong(ctx context.Context, prepared note, fresh bool) ([]Rescue, map[string]string, error) {
 	all, err := s.changes(ctx, "", "normal")
 	if err != nil || fresh || len(s.withoutShown(all, prepared.Shown)) == 0 {
@@ -239,11 +242,12 @@ func (s Slot) add(ctx context.Context, commit string) (note, []Rescue, error) {
 	return made, kept, err
 }
 
-// removeInterrupted takes away what a killed git left where there is no worktree yet. Git's own folder goes first: without it, what is left is
-// addInterrupted still. And git takes an empty folder, and no other.
+// removeInterrupted takes away what a killed git left where there is no worktree yet. Git's own folder goes
+// first: without it, what is left is addInterrupted still. And git takes an empty folder, and no other.
 func (s Slot) removeInterrupted() error {
 	dir, err := s.gitDir()
-	if err == nil && withoutRepository(dir) && samePath(filepath.Dir(dir), filepath.Join(s.Repo.Path, ".git", "worktrees")) {
+	if err == nil && withoutRepository(dir) &&
+		samePath(filepath.Dir(dir), filepath.Join(s.Repo.Path, ".git", "worktrees")) {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
@@ -271,7 +275,8 @@ func (s Slot) leftover(ctx context.Context, here place, v inspection, prepared n
 		return nil, err
 	}
 	if d.any() || force || here.operationInProgress() || here.unborn() || replaced != "" {
-		k := keeping{task: owner, work: d.work, clear: d.any() || force, flags: d.flags, document: replaced, held: keepingRefs()}
+		k := keeping{task: owner, work: d.work, clear: d.any() ||
+			force, flags: d.flags, document: replaced, held: keepingRefs()}
 		return s.keepAndClear(ctx, here, k)
 	}
 	if err := s.unlink(here); err != nil {
@@ -347,5 +352,6 @@ func (p place) owner() (string, error) {
 
 // released reports whether Release was the last that was done here: nothing checked out, and no task on record.
 func (p place) released(present bool) bool {
-	return present && p.branch == "" && p.head != "" && !p.has(taskFile) && !p.addInProgress() && !p.operationInProgress()
+	return present && p.branch == "" && p.head != "" && !p.has(taskFile) && !p.addInProgress() &&
+		!p.operationInProgress()
 }

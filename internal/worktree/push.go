@@ -14,15 +14,16 @@ type Push struct {
 	Was    string // origin's commit of the branch before; empty when it had none
 }
 
-// PushBranch brings a branch's commits to the branch of that name on origin. It never forces: commits on origin that the
-// branch does not have are an error, and stay. Without an origin, or when origin has the commit already, it does nothing.
-// The repository's hooks run here as in any push.
+// PushBranch brings a branch's commits to the branch of that name on origin. It never forces: commits on origin
+// that the branch does not have are an error, and stay. Without an origin, or when origin has the commit already,
+// it does nothing. The repository's hooks run here as in any push.
 func (r Repo) PushBranch(ctx context.Context, branch string) (Push, error) {
 	if err := errors.Join(CheckBranch(ctx, branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
 		return Push{}, err
 	}
 	if branch == r.DefaultBranch {
-		return Push{}, task.Notef(task.ErrUsage, "cannot push %q for a task: it is the default branch, where only a merge belongs", branch)
+		return Push{}, task.Notef(task.ErrUsage,
+			"cannot push %q for a task: it is the default branch, where only a merge belongs", branch)
 	}
 	done, err := r.pushBranch(ctx, branch)
 	if err != nil {
@@ -61,7 +62,8 @@ func (r Repo) pushBranch(ctx context.Context, branch string) (Push, error) {
 	args := []string{"push", "--quiet", "--no-follow-tags", "origin", local.commit + ":" + full}
 	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env, hooks: true}); err != nil {
 		if refusedWith(err, "rejected") && (refusedWith(err, "fetch first") || refusedWith(err, "non-fast-forward")) {
-			return Push{}, fmt.Errorf("origin has commits there that are not on the branch; bring them into it (git pull), and try again: %w", err)
+			return Push{}, fmt.Errorf("origin has commits there that are not on the branch; bring them into "+
+				"it (git pull), and try again: %w", err)
 		}
 		return Push{}, err
 	}

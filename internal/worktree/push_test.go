@@ -23,7 +23,8 @@ func TestPushBranch_bringsTheCommitsToOriginOnce(t *testing.T) {
 	want(t, "error", err, nil)
 	want(t, "pushed", done, Push{Commit: second, Was: first})
 	want(t, "uncommitted", exists(s.Dir, "uncommitted.txt"), true)
-	want(t, "branches of origin", git(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads"), "refs/heads/main\nrefs/heads/topic")
+	want(t, "branches of origin", git(t, h.origin(), "for-each-ref", "--format=%(refname)", "refs/heads"),
+		"refs/heads/main\nrefs/heads/topic")
 }
 
 func TestPushBranch_withoutAnOriginIsDoneAtOnce(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 // errNoFile says that something else is where a file should be.
 var errNoFile = errors.New("it is no file; move it away")
 
-// openFile opens a file that agents can put something else in the place of. It never blocks: a pipe or a device is errNoFile.
+// openFile opens a file that agents can put something else in the place of. It never blocks: a pipe or a device
+// is errNoFile.
 func openFile(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -61,7 +61,8 @@ func (s Slot) release(ctx context.Context, taskID string, prepared note, force b
 	if err := s.unflagBelow(ctx, d.submodules); err != nil {
 		return nil, err
 	}
-	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: d.any() || force, flags: d.flags}
+	k := keeping{task: taskID, held: []string{base.Commit, "--remotes"}, work: d.work, clear: d.any() ||
+		force, flags: d.flags}
 	if k.document, err = s.replacedDocument(here); err != nil {
 		return nil, err
 	}
@@ -241,7 +242,8 @@ func (p place) tips() []string {
 // moveTo switches a slot that was looked over. Git would overwrite ignored files that the commit has a place for
 // without a word; here they are kept first. It reports whether git may have taken local changes along:
 // git names them on its standard output, which it uses for next to nothing else.
-func (s Slot) moveTo(ctx context.Context, commit, taskID string, to ...string) (kept []Rescue, carried bool, err error) {
+func (s Slot) moveTo(ctx context.Context, commit, taskID string,
+	to ...string) (kept []Rescue, carried bool, err error) {
 	out, err := s.run(ctx, append([]string{"switch", "--no-overwrite-ignore"}, to...)...)
 	if err == nil {
 		return nil, len(out.Stdout) > 0, nil

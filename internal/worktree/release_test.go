@@ -42,7 +42,8 @@ func TestRelease_keepsEverythingAndLeavesACleanTree(t *testing.T) {
 	if len(kept) != 1 {
 		t.Fatalf("kept %v", kept)
 	}
-	want(t, "rescue", kept[0], Rescue{Ref: "refs/orange/rescue/T1/1", Commit: kept[0].Commit, Branch: "topic", What: "uncommitted changes"})
+	want(t, "rescue", kept[0], Rescue{Ref: "refs/orange/rescue/T1/1", Commit: kept[0].Commit, Branch: "topic",
+		What: "uncommitted changes"})
 	tip := recovered(t, h, kept[0])
 	want(t, "uncommitted", git(t, h.Path, "show", tip+":a.txt"), "uncommitted")
 	want(t, "staged", git(t, h.Path, "show", tip+"^2:a.txt"), "staged")
@@ -75,7 +76,8 @@ func TestRelease_unpushedCommits(t *testing.T) {
 			if len(kept) != 1 {
 				t.Fatalf("kept %v", kept)
 			}
-			want(t, "rescue", kept[0], Rescue{Ref: "refs/orange/rescue/T1/1", Commit: head, Branch: "topic", What: "unpushed commits", Held: true})
+			want(t, "rescue", kept[0], Rescue{Ref: "refs/orange/rescue/T1/1", Commit: head, Branch: "topic",
+				What: "unpushed commits", Held: true})
 			prepare(t, s, "topic", "T1")
 			want(t, "not twice", len(release(t, s, "T1")), 0)
 			listed, err := h.Rescues(t.Context(), "T1")
@@ -120,10 +122,13 @@ func TestRelease_detachedAndUnbornWork(t *testing.T) {
 func TestRelease_inTheMiddleOfSomething(t *testing.T) {
 	t.Parallel()
 	for name, steps := range map[string][][]string{
-		"Merge": {{"merge", "other"}}, "Rebase": {{"rebase", "other"}}, "CherryPick": {{"cherry-pick", "other"}}, "Revert": {{"revert", "HEAD~1"}},
-		"CherryPickOfMany": {{"cherry-pick", "other~1", "other"}}, "CleanRebase": {{"rebase", "--exec", "false", "HEAD~1"}},
-		"RebaseOfDetached": {{"switch", "-q", "--detach"}, {"commit", "-q", "--allow-empty", "-m", "only here"}, {"rebase", "other"}},
-		"Apply":            {{"rebase", "--apply", "other"}}, "Bisect": {{"bisect", "start", "HEAD", "main~1"}},
+		"Merge": {{"merge", "other"}}, "Rebase": {{"rebase", "other"}}, "CherryPick": {{"cherry-pick", "other"}},
+		"Revert":           {{"revert", "HEAD~1"}},
+		"CherryPickOfMany": {{"cherry-pick", "other~1", "other"}}, "CleanRebase": {
+			{"rebase", "--exec", "false", "HEAD~1"}},
+		"RebaseOfDetached": {{"switch", "-q", "--detach"}, {"commit", "-q", "--allow-empty", "-m", "only here"},
+			{"rebase", "other"}},
+		"Apply": {{"rebase", "--apply", "other"}}, "Bisect": {{"bisect", "start", "HEAD", "main~1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,7 +151,8 @@ func TestRelease_inTheMiddleOfSomething(t *testing.T) {
 			want(t, "branch", git(t, h.Path, "rev-parse", "topic"), head)
 			want(t, "half solved", git(t, h.Path, "show", kept[0].Ref+":half.txt"), "half solved")
 			if name == "RebaseOfDetached" {
-				want(t, "where it began", git(t, h.Path, "for-each-ref", "--contains", orig, "--format=x", "refs/orange") != "", true)
+				want(t, "where it began", git(t, h.Path, "for-each-ref", "--contains", orig, "--format=x",
+					"refs/orange") != "", true)
 			}
 			prepare(t, s, "next", "T2")
 		})
@@ -320,7 +326,8 @@ func TestRescues_areSortedByNumberAndApartByTask(t *testing.T) {
 func TestRescueCommand_isSafeToPaste(t *testing.T) {
 	t.Parallel()
 	r := Rescue{Ref: "refs/orange/rescue/T1/2"}
-	want(t, "command", r.Command("/it's $(here)"), `git -C '/it'\''s $(here)' branch 'rescued/T1-2' refs/orange/rescue/T1/2`)
+	want(t, "command", r.Command("/it's $(here)"),
+		`git -C '/it'\''s $(here)' branch 'rescued/T1-2' refs/orange/rescue/T1/2`)
 }
 
 func TestRemove_takesAwayOnlyWhatHoldsNothing(t *testing.T) {
@@ -375,7 +382,8 @@ func TestAnAbandonedLockOfAWorkspace_isRemoved(t *testing.T) {
 	want(t, "a new one", h.abandoned(s.Dir, met, now), "")
 	want(t, "an old one", h.abandoned(s.Dir, met, now.Add(time.Minute)), lock)
 	want(t, "met elsewhere", h.abandoned(h.Path, met, now.Add(time.Minute)), "")
-	for name, gone := range map[string]bool{"refs/heads/deep/topic.lock": true, "packed-refs.lock": false, "config.lock": false, "index.lock": false} {
+	for name, gone := range map[string]bool{"refs/heads/deep/topic.lock": true, "packed-refs.lock": false,
+		"config.lock": false, "index.lock": false} {
 		path := filepath.Join(h.Path, ".git", name)
 		write(t, filepath.Dir(path), filepath.Base(path), "")
 		met := &gitError{said: "fatal: Unable to create '" + path + "': File exists."}

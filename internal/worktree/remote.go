@@ -9,7 +9,8 @@ import (
 	"orange/internal/task"
 )
 
-// pushDefault brings the merged commit to origin. The repository's hooks run here as in any push: git-lfs uploads in one.
+// pushDefault brings the merged commit to origin. The repository's hooks run here as in any push: git-lfs uploads
+// in one.
 func (r Repo) pushDefault(ctx context.Context, origin, commit string) (bool, error) {
 	if origin != "" {
 		if has, err := r.contains(ctx, origin, commit); err != nil || has {
@@ -22,7 +23,8 @@ func (r Repo) pushDefault(ctx context.Context, origin, commit string) (bool, err
 	}
 	args := []string{"push", "--quiet", "origin", commit + ":refs/heads/" + r.DefaultBranch}
 	if _, err := r.git(ctx, call{dir: r.Path, args: args, env: env, hooks: true}); err != nil {
-		return false, fmt.Errorf("the merge is done here (%s), and could not be pushed; run this again to push it: %w", commit, err)
+		return false, fmt.Errorf(
+			"the merge is done here (%s), and could not be pushed; run this again to push it: %w", commit, err)
 	}
 	return true, nil
 }
@@ -30,8 +32,9 @@ func (r Repo) pushDefault(ctx context.Context, origin, commit string) (bool, err
 // DeleteRemoteBranch deletes the branch from origin and returns the commit that it was at. Without an origin, or when
 // origin has no such branch, there is nothing to do. It deletes only what Orange pushed (pushed is the commit
 // of that, or empty) and what Base contains after a fetch, and only if no other push comes in the same moment;
-// anything else is an error that says why the branch was left alone. The commit landed counts as contained: a pull request
-// was merged from it, and what was squashed or rebased there is in no history. The local branch stays.
+// anything else is an error that says why the branch was left alone. The commit landed counts as contained: a
+// pull request was merged from it, and what was squashed or rebased there is in no history. The local branch
+// stays.
 func (r Repo) DeleteRemoteBranch(ctx context.Context, branch, pushed, landed string) (string, error) {
 	if err := errors.Join(CheckBranch(ctx, branch), CheckBranch(ctx, r.DefaultBranch)); err != nil {
 		return "", err
@@ -60,7 +63,8 @@ func (r Repo) deleteRemote(ctx context.Context, branch, pushed, landed string) (
 		return "", err
 	}
 	if pushed == "" {
-		return "", errors.New("it was left alone, because Orange did not push it; delete it yourself if it is no longer needed")
+		return "", errors.New("it was left alone, because Orange did not push it; delete it yourself if it is " +
+			"no longer needed")
 	}
 	if tip != landed {
 		if err := r.isMerged(ctx, tip); err != nil {
@@ -85,14 +89,16 @@ func (r Repo) isMerged(ctx context.Context, tip string) error {
 		return err
 	}
 	if _, err := r.run(ctx, "cat-file", "-e", tip+"^{commit}"); err != nil {
-		return fmt.Errorf("it was left alone, because its commit %s is not known here: another clone pushed to it; fetch it and look", tip)
+		return fmt.Errorf("it was left alone, because its commit %s is not known here: another clone pushed "+
+			"to it; fetch it and look", tip)
 	}
 	has, err := r.contains(ctx, base.Commit, tip)
 	if err != nil {
 		return err
 	}
 	if !has {
-		return fmt.Errorf("it was left alone, because its commit %s is not merged into %s; merge it first", tip, base.Ref)
+		return fmt.Errorf("it was left alone, because its commit %s is not merged into %s; merge it first", tip,
+			base.Ref)
 	}
 	return nil
 }

@@ -128,8 +128,8 @@ const (
 	makingRest     = 20 * time.Millisecond
 )
 
-// waitForGit waits until no git makes the slot any more: one whose Orange was killed goes on by itself, and would write into what is made
-// in its place. Where the system cannot tell, it does not wait.
+// waitForGit waits until no git makes the slot any more: one whose Orange was killed goes on by itself, and would
+// write into what is made in its place. Where the system cannot tell, it does not wait.
 func (s Slot) waitForGit(ctx context.Context) error {
 	ctx, off := context.WithTimeout(ctx, makingPatience)
 	defer off()

@@ -70,7 +70,8 @@ func checkTask(id string) error {
 	strange := strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(allowed, r) })
 	if id == "" || strange || strings.Contains(id, "..") || strings.HasPrefix(id, ".") ||
 		strings.HasSuffix(id, ".") || strings.HasSuffix(id, ".lock") {
-		return task.Notef(task.ErrUsage, "cannot use %q as a task's id: letters, digits, \"-\", \"_\" and \".\" are allowed", id)
+		return task.Notef(task.ErrUsage,
+			"cannot use %q as a task's id: letters, digits, \"-\", \"_\" and \".\" are allowed", id)
 	}
 	return nil
 }
@@ -123,11 +124,13 @@ func (r Repo) keepCommit(ctx context.Context, taskID, branch, commit string, hel
 	if out.Text() == "" {
 		return nil, nil
 	}
-	lost, err := r.run(ctx, append(append([]string{"rev-list", "--max-count=1", commit, "--not"}, keepingRefs()...), "--")...)
+	lost, err := r.run(ctx, append(append([]string{"rev-list", "--max-count=1", commit, "--not"},
+		keepingRefs()...), "--")...)
 	if err != nil {
 		return nil, fmt.Errorf("look whether %s is on a branch: %w", commit, err)
 	}
-	kept, err := r.newRescue(ctx, taskID, Rescue{Commit: commit, Branch: branch, What: unpushed, Held: lost.Text() == ""})
+	kept, err := r.newRescue(ctx, taskID, Rescue{Commit: commit, Branch: branch, What: unpushed,
+		Held: lost.Text() == ""})
 	if err != nil {
 		return nil, fmt.Errorf("keep the %s: %w", unpushed, err)
 	}
@@ -151,7 +154,8 @@ func (r Repo) newRescue(ctx context.Context, taskID string, kept Rescue) (Rescue
 	const rivals = 20 // others that may take the same number in the same instant
 	for n := next; n < next+rivals; n++ {
 		kept.Ref = rescueRefs + taskID + "/" + strconv.Itoa(n)
-		args := []string{"update-ref", "--create-reflog", "-m", message, kept.Ref, kept.Commit, strings.Repeat("0", len(kept.Commit))}
+		args := []string{"update-ref", "--create-reflog", "-m", message, kept.Ref, kept.Commit,
+			strings.Repeat("0", len(kept.Commit))}
 		_, err = r.git(ctx, call{dir: r.Path, args: args, env: rescuer()})
 		if err == nil {
 			return kept, nil
@@ -232,10 +236,12 @@ func (s Slot) wholeTree(ctx context.Context, index string, forced []string) (str
 		}
 	}
 	if len(missing) > 0 {
-		return "", fmt.Errorf("%q cannot be read, or is being written to; end what writes there or make it readable, then run this again (nothing was cleared)", missing[0].path)
+		return "", fmt.Errorf("%q cannot be read, or is being written to; end what writes there or make it "+
+			"readable, then run this again (nothing was cleared)", missing[0].path)
 	}
 	if len(forced) > 0 {
-		c := call{dir: s.Dir, stdin: strings.Join(forced, "\x00"), env: []string{"GIT_INDEX_FILE=" + index, "GIT_LITERAL_PATHSPECS=1"}}
+		c := call{dir: s.Dir, stdin: strings.Join(forced, "\x00"), env: []string{
+			"GIT_INDEX_FILE=" + index, "GIT_LITERAL_PATHSPECS=1"}}
 		c.args = []string{"add", "--force", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul"}
 		if _, err := s.Repo.git(ctx, c); err != nil {
 			return "", fmt.Errorf("add %d ignored files: %w", len(forced), err)

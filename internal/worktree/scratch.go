@@ -10,8 +10,9 @@ import (
 	"orange/internal/task"
 )
 
-// Scratch makes a checkout of a commit in a folder of its own, with nothing in it but the commit's files. What an earlier one left there,
-// whose maker was killed, is taken away first. It is never put to another use: see Unscratch.
+// Scratch makes a checkout of a commit in a folder of its own, with nothing in it but the commit's files. What an
+// earlier one left there, whose maker was killed, is taken away first. It is never put to another use: see
+// Unscratch.
 func (r Repo) Scratch(ctx context.Context, dir, commit string) error {
 	err := r.Unscratch(ctx, dir)
 	if err == nil {

@@ -19,14 +19,15 @@ import (
 // so that a program which one task names in it would run in the hands of the next.
 type setup struct {
 	Patterns *string `json:"sparse_checkout,omitempty"` // which files are laid out; none where all are
-	Config   *string `json:"config,omitempty"`          // settings for this worktree only; none where there is no such file
+	// settings for this worktree only; none where there is no such file
+	Config *string `json:"config,omitempty"`
 }
 
 // note is what a slot was prepared with. It lies outside of the folder that git keeps for the worktree.
 type note struct {
 	setup
-	// Shown are files that git called modified before anybody worked there, as it does where line ends, modes or a missing filter
-	// are in the way, with a digest of what they were.
+	// Shown are files that git called modified before anybody worked there, as it does where line ends, modes or
+	// a missing filter are in the way, with a digest of what they were.
 	Shown map[string]string `json:"shown,omitempty"`
 }
 
@@ -40,7 +41,8 @@ func (s Slot) noteFile() string {
 	return filepath.Join(filepath.Dir(s.Dir), notesDir, filepath.Base(s.Dir)+".json")
 }
 
-// note reads what the slot was prepared with. A slot from before such notes gets the one that it would have if it were made now.
+// note reads what the slot was prepared with. A slot from before such notes gets the one that it would have if it
+// were made now.
 func (s Slot) note(ctx context.Context) (n note, written bool, err error) {
 	text, err := readFile(s.noteFile())
 	if err == nil && json.Unmarshal(text, &n) == nil {
@@ -130,7 +132,8 @@ func (r Repo) withoutPlace(ctx context.Context, main *setup) error {
 	}
 	for _, key := range []string{"core.worktree", "core.bare"} {
 		const noSuchKey = 5
-		if _, err := r.run(ctx, "config", "--file", file, "--unset-all", key); err != nil && exitCode(err) != noSuchKey {
+		if _, err := r.run(ctx, "config", "--file", file, "--unset-all", key); err != nil &&
+			exitCode(err) != noSuchKey {
 			return fmt.Errorf("read the configuration of the main checkout: %w", err)
 		}
 	}
@@ -187,9 +190,10 @@ func (r Repo) settings(ctx context.Context, text *string) (map[string]string, er
 	return all, nil
 }
 
-// changed names, for people, what of a slot's own setup git does not do as it was prepared. Files that differ and mean the same are no change:
-// a sparse checkout that was taken back leaves some.
-func (s Slot) changedSetup(ctx context.Context, gitDir string, prepared setup) (changes []string, differs bool, err error) {
+// changed names, for people, what of a slot's own setup git does not do as it was prepared. Files that differ and
+// mean the same are no change: a sparse checkout that was taken back leaves some.
+func (s Slot) changedSetup(ctx context.Context, gitDir string,
+	prepared setup) (changes []string, differs bool, err error) {
 	have, err := readSetup(gitDir)
 	if err != nil || have.is(prepared) {
 		return nil, false, err
@@ -238,15 +242,16 @@ func (s Slot) sparse(ctx context.Context, have setup, own map[string]string) (bo
 	if err != nil {
 		return false, err
 	}
-	out, err := s.Repo.run(ctx, "config", "--file", filepath.Join(common, "config"), "--type=bool", "--get", "core.sparseCheckout")
+	out, err := s.Repo.run(ctx, "config", "--file", filepath.Join(common, "config"), "--type=bool", "--get",
+		"core.sparseCheckout")
 	if err != nil && exitCode(err) != 1 {
 		return false, fmt.Errorf("read core.sparseCheckout: %w", err)
 	}
 	return out.Text() == "true", nil
 }
 
-// takeBack gives a slot the setup that it was prepared with, before anything else is done in it: git would obey the other one.
-// It answers what had been changed.
+// takeBack gives a slot the setup that it was prepared with, before anything else is done in it: git would obey
+// the other one. It answers what had been changed.
 func (s Slot) takeBack(ctx context.Context) ([]string, note, error) {
 	here, own := s.own(ctx)
 	if !own || here.addInProgress() {

@@ -26,7 +26,9 @@ func TestASlotsOwnConfiguration_isTakenBackBeforeTheNextTask(t *testing.T) {
 			git(t, s.Dir, "config", "extensions.worktreeConfig", "true")
 			git(t, s.Dir, "config", "--worktree", "core.worktree", t.TempDir())
 		}},
-		"patterns": {told: "sparse-checkout", change: func(t *testing.T, s Slot) { git(t, s.Dir, "sparse-checkout", "set", "elsewhere") }},
+		"patterns": {told: "sparse-checkout", change: func(t *testing.T, s Slot) {
+			git(t, s.Dir, "sparse-checkout", "set", "elsewhere")
+		}},
 		"patterns that are not those of folders": {told: "sparse-checkout", change: func(t *testing.T, s Slot) {
 			git(t, s.Dir, "sparse-checkout", "set", "--no-cone", "a.txt")
 		}},
@@ -37,14 +39,15 @@ func TestASlotsOwnConfiguration_isTakenBackBeforeTheNextTask(t *testing.T) {
 			git(t, s.Dir, "sparse-checkout", "set", "elsewhere")
 			git(t, s.Dir, "sparse-checkout", "disable")
 		}},
-		"what git cannot read": {told: "its own configuration, which git cannot read", change: func(t *testing.T, s Slot) {
-			git(t, s.Dir, "config", "extensions.worktreeConfig", "true")
-			gitDir, err := s.gitDir()
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, gitDir, "config.worktree", "[core\n")
-		}},
+		"what git cannot read": {told: "its own configuration, which git cannot read",
+			change: func(t *testing.T, s Slot) {
+				git(t, s.Dir, "config", "extensions.worktreeConfig", "true")
+				gitDir, err := s.gitDir()
+				if err != nil {
+					t.Fatal(err)
+				}
+				write(t, gitDir, "config.worktree", "[core\n")
+			}},
 	} {
 		for _, when := range []string{"while it is held", "after its release"} {
 			t.Run(name+", "+when, func(t *testing.T) {
@@ -74,7 +77,8 @@ func TestASlotsOwnConfiguration_isTakenBackBeforeTheNextTask(t *testing.T) {
 				gitDir, err := s.gitDir()
 				want(t, "its own configuration", exists(gitDir, "config.worktree") || err != nil, false)
 				want(t, "flags", strings.Contains(git(t, s.Dir, "ls-files", "-v"), "S "), false)
-				want(t, "all files", exists(s.Dir, "elsewhere/far.txt") && exists(s.Dir, "sub/deep.txt") && exists(s.Dir, "a.txt"), true)
+				want(t, "all files", exists(s.Dir, "elsewhere/far.txt") && exists(s.Dir, "sub/deep.txt") &&
+					exists(s.Dir, "a.txt"), true)
 				at := stand(t, s)
 				want(t, "what is left", len(at.Modified)+len(at.New)+len(at.Setup)+len(at.Hidden), 0)
 			})

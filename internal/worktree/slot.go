@@ -14,9 +14,10 @@ import (
 
 // Slot is one worktree of the pool.
 type Slot struct {
-	Repo  Repo
-	Dir   string // absolute
-	Noted string // the last commit that is known of the branch that is checked out; asked only where git has no such branch
+	Repo Repo
+	Dir  string // absolute
+	// the last commit that is known of the branch that is checked out; asked only where git has no such branch
+	Noted string
 }
 
 // place is the checkout of a slot. An absent one has only its folder.
@@ -53,8 +54,8 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 	return here, present, err
 }
 
-// addInterrupted reports whether a "git worktree add" was killed here before there was a worktree: nothing lies beside a .git
-// that is empty, or leads to a folder that is not there.
+// addInterrupted reports whether a "git worktree add" was killed here before there was a worktree: nothing lies
+// beside a .git that is empty, or leads to a folder that is not there.
 func (s Slot) addInterrupted(entries []os.DirEntry) bool {
 	if len(entries) != 1 || entries[0].Name() != ".git" || !entries[0].Type().IsRegular() {
 		return false
@@ -77,8 +78,8 @@ func (s Slot) orphaned() bool {
 	return err == nil && len(others) == 0
 }
 
-// readDetached reads without git what a detached slot has checked out, as most warm ones are detached. Whatever is not exactly
-// as git writes it today is left to git.
+// readDetached reads without git what a detached slot has checked out, as most warm ones are detached. Whatever
+// is not exactly as git writes it today is left to git.
 func (s Slot) readDetached(ctx context.Context) (place, bool) {
 	here, own := s.own(ctx)
 	if !own {
@@ -97,13 +98,17 @@ func (s Slot) askGit(ctx context.Context) (place, bool, error) {
 	const paths, all = 4, 6
 	unborn := refusedWith(err, "ambiguous argument 'HEAD'") && len(lines) > paths
 	if refusedWith(err, "not a git repository") {
-		return place{}, false, fmt.Errorf("look at workspace %q: the folder holds something else than a worktree; save what is in it and move it away", s.Dir)
+		return place{}, false, fmt.Errorf("look at workspace %q: the folder holds something else than a "+
+			"worktree; save what is in it and move it away", s.Dir)
 	}
 	if err != nil && !unborn {
 		return place{}, false, fmt.Errorf("look at workspace %q: %w", s.Dir, err)
 	}
 	if !unborn && len(lines) != all+1 {
-		return place{}, false, fmt.Errorf("look at workspace %q: git gave %d lines; a folder with a newline in its name cannot be used", s.Dir, len(lines))
+		return place{}, false,
+			fmt.Errorf(
+				"look at workspace %q: git gave %d lines; a folder with a newline in its name cannot be used",
+				s.Dir, len(lines))
 	}
 	here := place{gitDir: lines[1], exclude: lines[3]}
 	if err := s.checkOurs(ctx, lines[0], here.gitDir, lines[2]); err != nil {
@@ -128,10 +133,13 @@ func (s Slot) checkOurs(ctx context.Context, top, gitDir, common string) error {
 		return err
 	}
 	if samePath(gitDir, common) {
-		return fmt.Errorf("look at workspace %q: it is a repository of its own, not a worktree of %q; save what is in it and move it away", s.Dir, s.Repo.Path)
+		return fmt.Errorf("look at workspace %q: it is a repository of its own, not a worktree of %q; save "+
+			"what is in it and move it away", s.Dir, s.Repo.Path)
 	}
 	if !samePath(common, shared) || !samePath(top, s.Dir) {
-		return fmt.Errorf("look at workspace %q: it belongs to %q, not to %q; save what is in it and move it away", s.Dir, common, s.Repo.Path)
+		return fmt.Errorf(
+			"look at workspace %q: it belongs to %q, not to %q; save what is in it and move it away", s.Dir,
+			common, s.Repo.Path)
 	}
 	return nil
 }
@@ -258,7 +266,9 @@ func (s Slot) Switch(ctx context.Context, branch string) error {
 		return fmt.Errorf("cannot switch to branch %q: %w", branch, err)
 	}
 	if _, err := s.run(ctx, "switch", "--quiet", "--no-guess", branch); err != nil {
-		return fmt.Errorf("cannot switch workspace %q to branch %q: %w; commit what is there, then run this again", s.Dir, branch, err)
+		return fmt.Errorf(
+			"cannot switch workspace %q to branch %q: %w; commit what is there, then run this again", s.Dir,
+			branch, err)
 	}
 	return nil
 }

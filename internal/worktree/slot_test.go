@@ -118,7 +118,8 @@ func TestPrepare_keepsWhatIsLeftOver(t *testing.T) {
 func TestPrepare_keepsWhatWasWrittenIntoAFreeSlot(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, branch string }{
-		"Untracked": {"stray.txt", "fresh"}, "Changed": {"a.txt", "fresh"}, "ChangedBothSides": {"a.txt", "other"}, "UntrackedInTheWay": {"new.txt", "other"},
+		"Untracked": {"stray.txt", "fresh"}, "Changed": {"a.txt", "fresh"}, "ChangedBothSides": {
+			"a.txt", "other"}, "UntrackedInTheWay": {"new.txt", "other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -219,7 +220,8 @@ func TestPrepare_afterWorktreeAddWasKilledBeforeItsFirstWord(t *testing.T) {
 	want(t, "precious", read(t, s.Dir, "precious.txt"), "x")
 }
 
-// Killed a moment later, it leaves a folder of its own in which the way to the repository is missing, and no git can do anything there.
+// Killed a moment later, it leaves a folder of its own in which the way to the repository is missing, and no git
+// can do anything there.
 func TestPrepare_afterWorktreeAddWasKilledBeforeItKnewItsRepository(t *testing.T) {
 	t.Parallel()
 	_, unknown := proc.WorkingOn("nothing", "git")
@@ -263,7 +265,8 @@ func TestPrepare_afterWorktreeAddWasKilledBeforeItKnewItsRepository(t *testing.T
 	}
 }
 
-// A git whose Orange was killed goes on making its worktree: what takes it away under its hands leaves a mixture of both.
+// A git whose Orange was killed goes on making its worktree: what takes it away under its hands leaves a mixture
+// of both.
 func TestPrepare_waitsForAGitThatStillMakesTheWorktree(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -314,7 +317,8 @@ func TestSlot_refusesWhatIsNotItsOwn(t *testing.T) {
 	other := newHome(t)
 	foreign := other.prepared(t, "topic", "T1")
 	for name, c := range map[string]struct{ dir, says string }{
-		"Files": {"files", "something else"}, "Clone": {"clone", "repository of its own"}, "Inside": {"around/pool/1", "something else"},
+		"Files": {"files", "something else"}, "Clone": {"clone", "repository of its own"}, "Inside": {
+			"around/pool/1", "something else"},
 		"TheUsersCheckout": {filepath.Base(h.Path), "repository of its own"},
 	} {
 		t.Run(name, func(t *testing.T) { refuses(t, h, filepath.Join(h.root, c.dir), c.says) })
@@ -474,7 +478,8 @@ func TestSwitch_refusesToOverwrite(t *testing.T) {
 func TestHooksOfTheRepositoryDoNotRun(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	for _, hook := range []string{"post-checkout", "post-commit", "reference-transaction", "post-merge", "post-index-change"} {
+	for _, hook := range []string{"post-checkout", "post-commit", "reference-transaction", "post-merge",
+		"post-index-change"} {
 		write(t, h.Path, ".git/hooks/"+hook, "#!/bin/sh\ntouch '"+filepath.Join(h.root, "ran")+"'\n")
 		if err := os.Chmod(filepath.Join(h.Path, ".git/hooks", hook), 0o755); err != nil {
 			t.Fatal(err)

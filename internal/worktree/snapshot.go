@@ -13,13 +13,16 @@ import (
 
 // Snapshot is the state of a slot at one moment: what it has checked out, and which files differ from that.
 type Snapshot struct {
-	Head       string   // commit; empty where the branch has none, as one whose ref was deleted
-	Branch     string   // empty when it is on none
-	Modified   []string // paths that git knows and that differ from the commit, sorted; not those that differed when it was prepared
-	New        []string // paths that it does not know, sorted; what does not count for Clean is in neither
-	Submodules []string // those at another commit than the one that is recorded, or with changes of tracked files, sorted
+	Head   string // commit; empty where the branch has none, as one whose ref was deleted
+	Branch string // empty when it is on none
+	// paths that git knows and that differ from the commit, sorted; not those that differed when it was prepared
+	Modified []string
+	New      []string // paths that it does not know, sorted; what does not count for Clean is in neither
+	// those at another commit than the one that is recorded, or with changes of tracked files, sorted
+	Submodules []string
 	Hidden     []Hidden // those of Modified, or in Submodules, that git was told to overlook
-	Setup      []string // what is not as it was prepared of the slot's own configuration: names of settings, and "sparse-checkout"
+	// what is not as it was prepared of the slot's own configuration: names of settings, and "sparse-checkout"
+	Setup []string
 }
 
 // Hidden is a change that git was told to overlook.
@@ -36,7 +39,8 @@ func (s Slot) Snapshot(ctx context.Context) (Snapshot, bool, error) {
 	}
 	here, own := s.own(ctx)
 	if !own {
-		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: it is no worktree of %q any more; save what is in it and move it away", s.Dir, s.Repo.Path)
+		return Snapshot{}, false, fmt.Errorf("cannot look at workspace %q: it is no worktree of %q any more; "+
+			"save what is in it and move it away", s.Dir, s.Repo.Path)
 	}
 	prepared, _, err := s.note(ctx)
 	if err != nil {
@@ -94,7 +98,8 @@ func (r Repo) Commits(ctx context.Context, base, head string) (int, error) {
 	return count, nil
 }
 
-// Between counts what the history of one commit holds and that of the other does not: first what the second has more, then what it has not.
+// Between counts what the history of one commit holds and that of the other does not: first what the second has
+// more, then what it has not.
 func (r Repo) Between(ctx context.Context, from, to string) (more, fewer int, err error) {
 	out, err := r.run(ctx, "rev-list", "--left-right", "--count", from+"..."+to, "--")
 	if err == nil {
@@ -106,9 +111,11 @@ func (r Repo) Between(ctx context.Context, from, to string) (more, fewer int, er
 	return more, fewer, nil
 }
 
-// Changed lists the paths that differ between the head and where it left the base, sorted; a file that was moved has both of its paths.
+// Changed lists the paths that differ between the head and where it left the base, sorted; a file that was moved
+// has both of its paths.
 func (r Repo) Changed(ctx context.Context, base, head string) ([]string, error) {
-	out, err := r.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", base+"..."+head, "--")
+	out, err := r.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
+		"--ignore-submodules=none", base+"..."+head, "--")
 	if err != nil {
 		return nil, fmt.Errorf("cannot list what changed since %s: %w", base, err)
 	}

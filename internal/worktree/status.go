@@ -34,7 +34,8 @@ type asked struct {
 	submodules string // what is overlooked in submodules: "all", or "untracked"
 }
 
-// status asks git once for commit, branch and every file that differs from HEAD. Ignored files and nested repositories are none.
+// status asks git once for commit, branch and every file that differs from HEAD. Ignored files and nested
+// repositories are none.
 func (s Slot) status(ctx context.Context, a asked) (status, error) {
 	env := []string{reading}
 	if a.index != "" {
@@ -115,7 +116,8 @@ func (st *status) add(line string) error {
 // gitlink is the mode of a submodule.
 const gitlink = "160000"
 
-// onlySubmodule reports whether the modes in HEAD, in the index and in the worktree are those of a submodule, where there are any.
+// onlySubmodule reports whether the modes in HEAD, in the index and in the worktree are those of a submodule,
+// where there are any.
 func onlySubmodule(modes []string) bool {
 	const absent = "000000"
 	found := false

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// inSubmodule is a submodule of the slot. Of what can be done with a slot, looking at its index and its files is all that fits it.
+// inSubmodule is a submodule of the slot. Of what can be done with a slot, looking at its index and its files is
+// all that fits it.
 func (s Slot) inSubmodule(submodule string) Slot {
 	return Slot{Repo: s.Repo, Dir: filepath.Join(s.Dir, filepath.FromSlash(submodule))}
 }
@@ -26,8 +27,8 @@ func (s Slot) indexFolder() (string, error) {
 	return s.gitDir()
 }
 
-// hiddenBelow are the changes in submodules that git was told to overlook there: a look at the slot asks the index of each submodule, which has
-// flags of its own.
+// hiddenBelow are the changes in submodules that git was told to overlook there: a look at the slot asks the
+// index of each submodule, which has flags of its own.
 func (s Slot) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, error) {
 	var all []Hidden
 	err := s.eachFlagged(ctx, submodules, "", func(sub Slot, name, folder string, f flags) error {
@@ -41,13 +42,17 @@ func (s Slot) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, e
 	return all, err
 }
 
-// unflagBelow has git look again at what it was told to overlook in submodules, so that the next task sees what is left there.
+// unflagBelow has git look again at what it was told to overlook in submodules, so that the next task sees what
+// is left there.
 func (s Slot) unflagBelow(ctx context.Context, submodules []string) error {
-	return s.eachFlagged(ctx, submodules, "", func(sub Slot, _, _ string, f flags) error { return sub.unflag(ctx, "", f) })
+	return s.eachFlagged(ctx, submodules, "", func(sub Slot, _, _ string, f flags) error {
+		return sub.unflag(ctx, "", f)
+	})
 }
 
 // eachFlagged does something for each submodule, however deep it lies, in which files are there that git overlooks.
-func (s Slot) eachFlagged(ctx context.Context, submodules []string, within string, do func(sub Slot, name, folder string, f flags) error) error {
+func (s Slot) eachFlagged(ctx context.Context, submodules []string, within string,
+	do func(sub Slot, name, folder string, f flags) error) error {
 	for _, submodule := range submodules {
 		sub, name := s.inSubmodule(submodule), path.Join(within, submodule)
 		folder, err := sub.indexFolder()

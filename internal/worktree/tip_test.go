@@ -19,7 +19,9 @@ func TestReadTip_needsNoGitWhereFilesTell(t *testing.T) {
 	}{
 		"a branch":               {here: true},
 		"a branch, no workspace": {},
-		"packed":                 {here: true, change: func(t *testing.T, h home, _ Slot) { git(t, h.Path, "pack-refs", "--all") }},
+		"packed": {here: true, change: func(t *testing.T, h home, _ Slot) {
+			git(t, h.Path, "pack-refs", "--all")
+		}},
 		"packed and then moved": {here: true, change: func(t *testing.T, h home, s Slot) {
 			git(t, h.Path, "pack-refs", "--all")
 			commit(t, s.Dir, "b.txt", "b\n")
@@ -31,7 +33,9 @@ func TestReadTip_needsNoGitWhereFilesTell(t *testing.T) {
 				t.Fatal("the rebase met no conflict")
 			}
 		}},
-		"detached": {here: true, change: func(t *testing.T, _ home, s Slot) { git(t, s.Dir, "switch", "-q", "--detach") }},
+		"detached": {here: true, change: func(t *testing.T, _ home, s Slot) {
+			git(t, s.Dir, "switch", "-q", "--detach")
+		}},
 		"on another branch while the task's exists": {here: true, change: func(t *testing.T, _ home, s Slot) {
 			git(t, s.Dir, "switch", "-q", "-c", "other")
 			commit(t, s.Dir, "b.txt", "b\n")
@@ -44,18 +48,20 @@ func TestReadTip_needsNoGitWhereFilesTell(t *testing.T) {
 			git(t, s.Dir, "branch", "-m", "other")
 			git(t, h.Path, "pack-refs", "--all")
 		}},
-		"renamed, and the workspace is gone": {trouble: `there is no branch "work/topic"`, change: func(t *testing.T, _ home, s Slot) {
-			git(t, s.Dir, "branch", "-m", "other")
-		}},
+		"renamed, and the workspace is gone": {trouble: `there is no branch "work/topic"`,
+			change: func(t *testing.T, _ home, s Slot) {
+				git(t, s.Dir, "branch", "-m", "other")
+			}},
 		"deleted": {here: true, trouble: "the workspace is on none", change: func(t *testing.T, _ home, s Slot) {
 			git(t, s.Dir, "switch", "-q", "--detach")
 			git(t, s.Dir, "branch", "-q", "-D", "work/topic")
 		}},
-		"deleted, and the default branch checked out": {here: true, trouble: `the workspace is on "main"`, change: func(t *testing.T, h home, s Slot) {
-			git(t, h.Path, "switch", "-q", "--detach")
-			git(t, s.Dir, "switch", "-q", "main")
-			git(t, s.Dir, "branch", "-q", "-D", "work/topic")
-		}},
+		"deleted, and the default branch checked out": {here: true, trouble: `the workspace is on "main"`,
+			change: func(t *testing.T, h home, s Slot) {
+				git(t, h.Path, "switch", "-q", "--detach")
+				git(t, s.Dir, "switch", "-q", "main")
+				git(t, s.Dir, "branch", "-q", "-D", "work/topic")
+			}},
 		"without a commit": {here: true, trouble: "has no commit yet", change: func(t *testing.T, h home, s Slot) {
 			git(t, s.Dir, "update-ref", "-d", "refs/heads/work/topic")
 		}},
@@ -68,10 +74,13 @@ func TestReadTip_needsNoGitWhereFilesTell(t *testing.T) {
 			git(t, s.Dir, "branch", "elsewhere")
 			git(t, s.Dir, "symbolic-ref", "refs/heads/work/topic", "refs/heads/elsewhere")
 		}},
-		"refs in tables": {here: true, calls: 1, change: func(t *testing.T, h home, _ Slot) { write(t, h.Path, ".git/reftable/tables.list", "") }},
-		"a broken ref": {here: true, calls: 1, trouble: `branch "work/topic"`, change: func(t *testing.T, h home, _ Slot) {
-			write(t, h.Path, ".git/refs/heads/work/topic", "no commit\n")
+		"refs in tables": {here: true, calls: 1, change: func(t *testing.T, h home, _ Slot) {
+			write(t, h.Path, ".git/reftable/tables.list", "")
 		}},
+		"a broken ref": {here: true, calls: 1, trouble: `branch "work/topic"`,
+			change: func(t *testing.T, h home, _ Slot) {
+				write(t, h.Path, ".git/refs/heads/work/topic", "no commit\n")
+			}},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {

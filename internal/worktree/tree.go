@@ -12,7 +12,8 @@ import (
 
 // Trees are what lay in a worktree at one moment, as trees of git.
 type Trees struct {
-	Whole   string // files that git knew and files that it did not; not what is ignored, nor the link to the task's document
+	// files that git knew and files that it did not; not what is ignored, nor the link to the task's document
+	Whole   string
 	Tracked string // of these the files that git knew
 }
 
@@ -22,8 +23,8 @@ const (
 	judgedTrackedRefs = "refs/orange/judged-tracked/"
 )
 
-// Trees writes down what lies in the slot, committed or not, and keeps it under refs of the task until it is asked again.
-// The slot, its index and its files stay as they are.
+// Trees writes down what lies in the slot, committed or not, and keeps it under refs of the task until it is
+// asked again. The slot, its index and its files stay as they are.
 func (s Slot) Trees(ctx context.Context, taskID string) (Trees, error) {
 	if err := checkTask(taskID); err != nil {
 		return Trees{}, err
@@ -32,8 +33,10 @@ func (s Slot) Trees(ctx context.Context, taskID string) (Trees, error) {
 	if err != nil {
 		return Trees{}, fmt.Errorf("cannot write down what lies in workspace %q: %w", s.Dir, err)
 	}
-	refs := fmt.Sprintf("update %s%s %s\nupdate %s%s %s\n", judgedRefs, taskID, made.Whole, judgedTrackedRefs, taskID, made.Tracked)
-	if _, err := s.Repo.git(ctx, call{dir: s.Repo.Path, args: []string{"update-ref", "--stdin"}, stdin: refs}); err != nil {
+	refs := fmt.Sprintf("update %s%s %s\nupdate %s%s %s\n", judgedRefs, taskID, made.Whole, judgedTrackedRefs,
+		taskID, made.Tracked)
+	if _, err := s.Repo.git(ctx, call{dir: s.Repo.Path, args: []string{"update-ref", "--stdin"},
+		stdin: refs}); err != nil {
 		return Trees{}, fmt.Errorf("cannot keep what lies in workspace %q: %w", s.Dir, err)
 	}
 	return made, nil
@@ -67,8 +70,8 @@ func (s Slot) trees(ctx context.Context) (Trees, error) {
 	return made, err
 }
 
-// ChangedSince lists the files that are not what they were when the whole tree was written down: those that git knows now, and those
-// of the tree. Files that are new since, and that git does not know, are none of it.
+// ChangedSince lists the files that are not what they were when the whole tree was written down: those that git
+// knows now, and those of the tree. Files that are new since, and that git does not know, are none of it.
 func (s Slot) ChangedSince(ctx context.Context, whole string) ([]string, error) {
 	changed, err := s.changedSince(ctx, whole)
 	if err != nil {
@@ -108,8 +111,8 @@ func (s Slot) changedSince(ctx context.Context, whole string) ([]string, error) 
 	return paths(apart), nil
 }
 
-// Differs lists the files by which a commit is not what was judged: the whole tree, of which files may be missing that git
-// did not know then.
+// Differs lists the files by which a commit is not what was judged: the whole tree, of which files may be missing
+// that git did not know then.
 func (r Repo) Differs(ctx context.Context, judged Trees, commit string) ([]string, error) {
 	apart, err := r.diffTrees(ctx, judged.Whole, commit+"^{tree}")
 	if err == nil && slices.ContainsFunc(apart, func(d difference) bool { return d.kind == removed }) {
@@ -159,7 +162,8 @@ func (s Slot) treeOfFiles(ctx context.Context, index string) (string, error) {
 // withFiles is the tree of the index with some files more.
 func (s Slot) withFiles(ctx context.Context, index string, files []string) (string, error) {
 	if len(files) > 0 {
-		c := call{dir: s.Dir, args: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}, env: []string{"GIT_INDEX_FILE=" + index}}
+		c := call{dir: s.Dir, args: []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"},
+			env: []string{"GIT_INDEX_FILE=" + index}}
 		c.stdin = strings.Join(files, "\x00") + "\x00"
 		if _, err := s.Repo.git(ctx, c); err != nil {
 			return "", fmt.Errorf("add %d new files: %w", len(files), err)
@@ -209,7 +213,8 @@ const (
 )
 
 func (r Repo) diffTrees(ctx context.Context, first, second string) ([]difference, error) {
-	out, err := r.run(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", first, second, "--")
+	out, err := r.run(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff",
+		"--ignore-submodules=none", first, second, "--")
 	if err != nil {
 		return nil, err
 	}

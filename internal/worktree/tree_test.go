@@ -41,7 +41,8 @@ func TestTrees_holdWhatLiesInTheWorktree(t *testing.T) {
 	t.Parallel()
 	h, s, made := judged(t)
 	names := func(tree string) string {
-		return strings.ReplaceAll(git(t, h.Path, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", tree), "\n", "|")
+		return strings.ReplaceAll(git(t, h.Path, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only",
+			tree), "\n", "|")
 	}
 	want(t, "whole", names(made.Whole), ".gitignore|a.txt|new/ä b.txt|same.txt|staged.txt|sub/deep.txt")
 	want(t, "tracked", names(made.Tracked), ".gitignore|a.txt|same.txt|staged.txt|sub/deep.txt")
@@ -50,7 +51,8 @@ func TestTrees_holdWhatLiesInTheWorktree(t *testing.T) {
 	git(t, s.Dir, "update-index", "--no-skip-worktree", "sub/deep.txt")
 	git(t, s.Dir, "reset", "-q", "--hard")
 	git(t, h.Path, "gc", "-q", "--prune=now")
-	want(t, "kept", git(t, h.Path, "rev-parse", "refs/orange/judged/T1", "refs/orange/judged-tracked/T1"), made.Whole+"\n"+made.Tracked)
+	want(t, "kept", git(t, h.Path, "rev-parse", "refs/orange/judged/T1", "refs/orange/judged-tracked/T1"),
+		made.Whole+"\n"+made.Tracked)
 	want(t, "with what is in it", git(t, h.Path, "show", made.Whole+":new/ä b.txt"), "new")
 }
 
@@ -60,23 +62,43 @@ func TestChangedSince_looksAtTheTreesFilesAndAtTrackedOnes(t *testing.T) {
 		change func(t *testing.T, s Slot)
 		found  string
 	}{
-		"nothing":                     {},
-		"a new file":                  {change: func(t *testing.T, s Slot) { write(t, s.Dir, "later.txt", "x") }},
-		"an ignored file":             {change: func(t *testing.T, s Slot) { write(t, s.Dir, "noise.log", "more") }},
-		"a new file that git knows":   {found: "later.txt", change: func(t *testing.T, s Slot) { write(t, s.Dir, "later.txt", "x"); git(t, s.Dir, "add", "later.txt") }},
-		"an unknown file of the tree": {found: "new/ä b.txt", change: func(t *testing.T, s Slot) { write(t, s.Dir, "new/ä b.txt", "x") }},
-		"which is gone":               {found: "new/ä b.txt", change: func(t *testing.T, s Slot) { _ = os.RemoveAll(filepath.Join(s.Dir, "new")) }},
+		"nothing":         {},
+		"a new file":      {change: func(t *testing.T, s Slot) { write(t, s.Dir, "later.txt", "x") }},
+		"an ignored file": {change: func(t *testing.T, s Slot) { write(t, s.Dir, "noise.log", "more") }},
+		"a new file that git knows": {found: "later.txt", change: func(t *testing.T, s Slot) {
+			write(t, s.Dir, "later.txt", "x")
+			git(t, s.Dir, "add", "later.txt")
+		}},
+		"an unknown file of the tree": {found: "new/ä b.txt", change: func(t *testing.T, s Slot) {
+			write(t, s.Dir, "new/ä b.txt", "x")
+		}},
+		"which is gone": {found: "new/ä b.txt", change: func(t *testing.T, s Slot) {
+			_ = os.RemoveAll(filepath.Join(s.Dir, "new"))
+		}},
 		"which is a link's folder now": {found: "new/ä b.txt", change: func(t *testing.T, s Slot) {
 			_ = os.Rename(filepath.Join(s.Dir, "new"), filepath.Join(s.Dir, "cache"))
 			_ = os.Symlink("cache", filepath.Join(s.Dir, "new"))
 		}},
 		"which git knows by now": {change: func(t *testing.T, s Slot) { git(t, s.Dir, "add", "new") }},
-		"a known file":           {found: "same.txt", change: func(t *testing.T, s Slot) { write(t, s.Dir, "same.txt", "x") }},
-		"a hidden file":          {found: "sub/deep.txt", change: func(t *testing.T, s Slot) { write(t, s.Dir, "sub/deep.txt", "x") }},
-		"a mode":                 {found: "a.txt", change: func(t *testing.T, s Slot) { _ = os.Chmod(filepath.Join(s.Dir, "a.txt"), 0o755) }},
-		"a file that is back":    {found: "gone.txt", change: func(t *testing.T, s Slot) { git(t, s.Dir, "restore", "gone.txt") }},
-		"all of it committed":    {change: func(t *testing.T, s Slot) { git(t, s.Dir, "add", "-A"); git(t, s.Dir, "commit", "-q", "-m", "all") }},
-		"a file that git forgot": {change: func(t *testing.T, s Slot) { git(t, s.Dir, "rm", "-q", "--cached", "same.txt") }},
+		"a known file": {found: "same.txt", change: func(t *testing.T, s Slot) {
+			write(t, s.Dir, "same.txt", "x")
+		}},
+		"a hidden file": {found: "sub/deep.txt", change: func(t *testing.T, s Slot) {
+			write(t, s.Dir, "sub/deep.txt", "x")
+		}},
+		"a mode": {found: "a.txt", change: func(t *testing.T, s Slot) {
+			_ = os.Chmod(filepath.Join(s.Dir, "a.txt"), 0o755)
+		}},
+		"a file that is back": {found: "gone.txt", change: func(t *testing.T, s Slot) {
+			git(t, s.Dir, "restore", "gone.txt")
+		}},
+		"all of it committed": {change: func(t *testing.T, s Slot) {
+			git(t, s.Dir, "add", "-A")
+			git(t, s.Dir, "commit", "-q", "-m", "all")
+		}},
+		"a file that git forgot": {change: func(t *testing.T, s Slot) {
+			git(t, s.Dir, "rm", "-q", "--cached", "same.txt")
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -97,12 +119,23 @@ func TestDiffers_letsOnlyFilesBeMissingThatGitDidNotKnow(t *testing.T) {
 		change func(t *testing.T, s Slot)
 		found  string
 	}{
-		"all of it":                     {change: func(t *testing.T, s Slot) { git(t, s.Dir, "add", "new") }},
-		"without the unknown file":      {},
-		"with another unknown file":     {found: "later.txt", change: func(t *testing.T, s Slot) { write(t, s.Dir, "later.txt", "x"); git(t, s.Dir, "add", "later.txt") }},
-		"with the unknown file changed": {found: "new/ä b.txt", change: func(t *testing.T, s Slot) { write(t, s.Dir, "new/ä b.txt", "x"); git(t, s.Dir, "add", "new") }},
-		"without a known file":          {found: "same.txt", change: func(t *testing.T, s Slot) { git(t, s.Dir, "rm", "-q", "same.txt") }},
-		"reformatted":                   {found: "a.txt", change: func(t *testing.T, s Slot) { write(t, s.Dir, "a.txt", "TWO\n"); git(t, s.Dir, "add", "a.txt") }},
+		"all of it":                {change: func(t *testing.T, s Slot) { git(t, s.Dir, "add", "new") }},
+		"without the unknown file": {},
+		"with another unknown file": {found: "later.txt", change: func(t *testing.T, s Slot) {
+			write(t, s.Dir, "later.txt", "x")
+			git(t, s.Dir, "add", "later.txt")
+		}},
+		"with the unknown file changed": {found: "new/ä b.txt", change: func(t *testing.T, s Slot) {
+			write(t, s.Dir, "new/ä b.txt", "x")
+			git(t, s.Dir, "add", "new")
+		}},
+		"without a known file": {found: "same.txt", change: func(t *testing.T, s Slot) {
+			git(t, s.Dir, "rm", "-q", "same.txt")
+		}},
+		"reformatted": {found: "a.txt", change: func(t *testing.T, s Slot) {
+			write(t, s.Dir, "a.txt", "TWO\n")
+			git(t, s.Dir, "add", "a.txt")
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -133,11 +166,13 @@ func TestForgetJudged_keepsWhatNobodyElseHas(t *testing.T) {
 		well   bool
 		kept   string
 	}{
-		"committed, and a file that nobody wanted deleted": {branch: "topic", well: true, change: func(t *testing.T, s Slot) {
-			committed(t, s)
-			_ = os.RemoveAll(filepath.Join(s.Dir, "new"))
-		}},
-		"committed but for a new file, and given up": {branch: "topic", change: committed, kept: "refs/orange/rescue/T1/1"},
+		"committed, and a file that nobody wanted deleted": {
+			branch: "topic", well: true, change: func(t *testing.T, s Slot) {
+				committed(t, s)
+				_ = os.RemoveAll(filepath.Join(s.Dir, "new"))
+			}},
+		"committed but for a new file, and given up": {branch: "topic", change: committed,
+			kept: "refs/orange/rescue/T1/1"},
 		"all of it committed, with something more": {branch: "topic", change: func(t *testing.T, s Slot) {
 			write(t, s.Dir, "more.txt", "more\n")
 			git(t, s.Dir, "add", "-A")
@@ -148,7 +183,9 @@ func TestForgetJudged_keepsWhatNobodyElseHas(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		"taken back": {branch: "topic", change: func(t *testing.T, s Slot) { git(t, s.Dir, "reset", "-q", "--hard") }, kept: "refs/orange/rescue/T1/1"},
+		"taken back": {branch: "topic", change: func(t *testing.T, s Slot) {
+			git(t, s.Dir, "reset", "-q", "--hard")
+		}, kept: "refs/orange/rescue/T1/1"},
 		"committed otherwise": {branch: "topic", well: true, change: func(t *testing.T, s Slot) {
 			write(t, s.Dir, "a.txt", "three\n")
 			committed(t, s)
@@ -165,7 +202,8 @@ func TestForgetJudged_keepsWhatNobodyElseHas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(t, "refs", git(t, h.Path, "for-each-ref", "--format=%(refname)", "refs/orange/judged", "refs/orange/judged-tracked"), "")
+			want(t, "refs", git(t, h.Path, "for-each-ref", "--format=%(refname)", "refs/orange/judged",
+				"refs/orange/judged-tracked"), "")
 			want(t, "judged", strings.Join(judgedTasks(t, h), "|"), "")
 			var refs []string
 			for _, one := range kept {

@@ -74,13 +74,16 @@ func (s Slot) mergeBase(ctx context.Context) (string, error) {
 	return out.Text(), nil
 }
 
-// Diff shows what the workspace changed since it left the base: which files, files that git does not know yet, and every line.
+// Diff shows what the workspace changed since it left the base: which files, files that git does not know yet,
+// and every line.
 func (s Slot) Diff(ctx context.Context) (string, error) {
 	from, err := s.mergeBase(ctx)
 	if err != nil {
 		return "", err
 	}
-	unknown, err := s.Repo.git(ctx, call{dir: s.Dir, args: []string{"ls-files", "-z", "--others", "--exclude-standard"}, env: []string{reading}, most: mostDiff})
+	unknown, err := s.Repo.git(ctx,
+		call{dir: s.Dir, args: []string{"ls-files", "-z", "--others", "--exclude-standard"}, env: []string{
+			reading}, most: mostDiff})
 	if err != nil {
 		return "", fmt.Errorf("list the new files of %q: %w", s.Dir, err)
 	}
@@ -121,9 +124,11 @@ const (
 	mostFiles = 200     // that are listed, of those that changed and of those that are new
 )
 
-// diffArgs ask for the list of files and every line in one go, regardless of what a person configured for diffs of their own.
+// diffArgs ask for the list of files and every line in one go, regardless of what a person configured for diffs
+// of their own.
 func diffArgs(of string) []string {
-	return []string{"diff", "--stat", "--patch", fmt.Sprintf("--stat-count=%d", mostFiles), "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", of, "--"}
+	return []string{"diff", "--stat", "--patch", fmt.Sprintf("--stat-count=%d", mostFiles), "--no-ext-diff",
+		"--no-textconv", "--no-color", "--submodule=short", of, "--"}
 }
 
 // newFiles are the names that git answered, each ended by NUL. The last one may be cut.

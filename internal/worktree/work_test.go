@@ -60,11 +60,13 @@ func TestWork_countsWhatIsCommittedAndWhatIsNot(t *testing.T) {
 	write(t, s.Dir, "told.log", "ignored\n")
 	want(t, "work", work(t, s), Work{Commits: 2, Added: 4, Removed: 1})
 	text := diff(t, s)
-	wantLines(t, text, " a file with spaces.txt | 2 ++", " new, not added: new one.txt\n", ` new, not added: "new\nline.txt"`, "diff --git a/a.txt b/a.txt", "-one", "+uno", "+deeper")
+	wantLines(t, text, " a file with spaces.txt | 2 ++", " new, not added: new one.txt\n",
+		` new, not added: "new\nline.txt"`, "diff --git a/a.txt b/a.txt", "-one", "+uno", "+deeper")
 	if strings.Contains(text, "told.log") || strings.Contains(text, "nobody knows me") {
 		t.Errorf("it shows what it should not:\n%s", text)
 	}
-	if stat, _, _ := strings.Cut(text, "\n\n"); !strings.Contains(stat, "new one.txt") || strings.Contains(stat, "diff --git") {
+	if stat, _, _ := strings.Cut(text, "\n\n"); !strings.Contains(stat, "new one.txt") ||
+		strings.Contains(stat, "diff --git") {
 		t.Errorf("the files do not stand first:\n%s", text)
 	}
 	onBranch, err := h.BranchDiff(t.Context(), "work")
@@ -105,7 +107,8 @@ func TestDiff_isTheSameWhateverAPersonSetUpForTheirs(t *testing.T) {
 	git(t, h.Path, "config", "diff.external", "/bin/false")
 	git(t, h.Path, "config", "color.ui", "always")
 	git(t, h.Path, "config", "diff.shout.textconv", "/bin/false")
-	if err := os.WriteFile(filepath.Join(h.Path, ".git", "info", "attributes"), []byte("*.txt diff=shout\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(h.Path, ".git", "info", "attributes"), []byte("*.txt diff=shout\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	want(t, "diff", diff(t, s), before)
@@ -174,7 +177,8 @@ func TestDiff_ofVeryMuchIsCutAtAWholeLine(t *testing.T) {
 	}
 }
 
-// Somebody only looks, all the time: agents that commit meanwhile must not meet a lock, nor an index that was written again.
+// Somebody only looks, all the time: agents that commit meanwhile must not meet a lock, nor an index that was
+// written again.
 func TestWork_takesNoLockAndFewCalls(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -100,7 +100,8 @@ func newEnough(version string) bool {
 func (r Repo) mainCheckout(ctx context.Context, path string) (string, error) {
 	lines, err := r.revParse(ctx, path, 3, "--git-dir", "--git-common-dir", "--is-bare-repository")
 	if refusedWith(err, "not a git repository") {
-		return "", task.Notef(errors.Join(task.ErrUsage, ErrNoRepository), "it is not in a git repository; run \"git init\" there and commit, or name another folder")
+		return "", task.Notef(errors.Join(task.ErrUsage, ErrNoRepository),
+			"it is not in a git repository; run \"git init\" there and commit, or name another folder")
 	}
 	if err != nil {
 		return "", err
@@ -146,7 +147,8 @@ func (r Repo) revParse(ctx context.Context, dir string, want int, what ...string
 	}
 	lines := strings.Split(strings.TrimSuffix(string(out.Stdout), "\n"), "\n")
 	if len(lines) != want {
-		return nil, fmt.Errorf("git rev-parse: %d lines where %d were expected; a folder with a newline in its name cannot be used", len(lines), want)
+		return nil, fmt.Errorf("git rev-parse: %d lines where %d were expected; a folder with a newline in "+
+			"its name cannot be used", len(lines), want)
 	}
 	return lines, nil
 }
@@ -180,7 +182,8 @@ func (r Repo) findDefault(ctx context.Context) (string, error) {
 	}
 	name, ok := strings.CutPrefix(out.Text(), "refs/heads/")
 	if !ok {
-		return "", task.Notef(task.ErrUsage, "HEAD is detached and there is no branch main or master; run \"git switch\" to the branch that work is merged into")
+		return "", task.Notef(task.ErrUsage, "HEAD is detached and there is no branch main or master; run "+
+			"\"git switch\" to the branch that work is merged into")
 	}
 	if known, err := r.knows(ctx, name); err != nil || known {
 		return name, err
@@ -197,7 +200,8 @@ func (r Repo) knows(ctx context.Context, name string) (bool, error) {
 // CheckBranch accepts exactly the names that "git check-ref-format --branch" accepts and that mean themselves
 // (not @{-1}). Any other name is a task.ErrUsage.
 func CheckBranch(ctx context.Context, name string) error {
-	refused := task.Notef(task.ErrUsage, "cannot use %q as a branch: git does not accept that name; choose another one", name)
+	refused := task.Notef(task.ErrUsage,
+		"cannot use %q as a branch: git does not accept that name; choose another one", name)
 	if name == "" || strings.ContainsRune(name, 0) {
 		return refused
 	}

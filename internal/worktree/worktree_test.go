@@ -20,7 +20,8 @@ func TestInspect_leadsToTheMainCheckout(t *testing.T) {
 	}
 	for name, path := range map[string]string{
 		"Top": h.Path, "SubFolder": filepath.Join(h.Path, "sub"), "LinkedWorktree": s.Dir,
-		"SubFolderOfWorktree": filepath.Join(s.Dir, "sub"), "GitFolder": filepath.Join(h.Path, ".git"), "SymbolicLink": link,
+		"SubFolderOfWorktree": filepath.Join(s.Dir, "sub"), "GitFolder": filepath.Join(h.Path, ".git"),
+		"SymbolicLink": link,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := Inspect(t.Context(), path)
@@ -57,7 +58,8 @@ func TestInspect_saysWhatIsWrong(t *testing.T) {
 	write(t, root, "plain/file", "x")
 	for name, c := range map[string]struct{ path, says string }{
 		"NotThere": {"nowhere", "no such folder"}, "AFile": {"plain/file", "no such folder"},
-		"NoRepository": {"plain", "not in a git repository"}, "Bare": {"bare.git", "bare"}, "NoCommit": {"empty", "no commit yet"},
+		"NoRepository": {"plain", "not in a git repository"}, "Bare": {"bare.git", "bare"}, "NoCommit": {
+			"empty", "no commit yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Inspect(t.Context(), filepath.Join(root, c.path))
@@ -74,8 +76,11 @@ func TestInspect_defaultBranch(t *testing.T) {
 		steps [][]string
 		want  string
 	}{
-		"OriginHeadFirst":  {[][]string{{"update-ref", "refs/remotes/origin/trunk", "HEAD"}, {"symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk"}}, "trunk"},
-		"DanglingOrigin":   {[][]string{{"symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/gone"}}, "main"},
+		"OriginHeadFirst": {
+			[][]string{{"update-ref", "refs/remotes/origin/trunk", "HEAD"},
+				{"symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk"}}, "trunk"},
+		"DanglingOrigin": {[][]string{{"symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/gone"}},
+			"main"},
 		"Configured":       {[][]string{{"branch", "develop"}, {"config", "init.defaultBranch", "develop"}}, "develop"},
 		"ConfiguredBadly":  {[][]string{{"config", "init.defaultBranch", "-x"}}, "main"},
 		"Master":           {[][]string{{"branch", "-m", "main", "master"}, {"switch", "-q", "-c", "other"}}, "master"},
@@ -115,8 +120,9 @@ func TestInspect_withoutGit(t *testing.T) {
 func TestNewEnough(t *testing.T) {
 	t.Parallel()
 	for version, ok := range map[string]bool{
-		"git version 2.38.0": true, "git version 2.39.5 (Apple Git-154)": true, "git version 3.0": true, "git version 2.47.rc1": true,
-		"git version 2.37.9": false, "git version 1.99": false, "git version x": false, "": false,
+		"git version 2.38.0": true, "git version 2.39.5 (Apple Git-154)": true, "git version 3.0": true,
+		"git version 2.47.rc1": true,
+		"git version 2.37.9":   false, "git version 1.99": false, "git version x": false, "": false,
 	} {
 		want(t, version, newEnough(version), ok)
 	}
@@ -126,7 +132,8 @@ func TestNewEnough(t *testing.T) {
 func awkward() map[string]string {
 	return map[string]string{
 		"Dots": "v1.2", "Unicode": "größe/日本語-🍊", "Long": strings.Repeat("x", 100) + "/" + strings.Repeat("y", 99),
-		"Shell": "$(touch${IFS}x)", "Quotes": "it's;a\"b`c`&|<>", "At": "@", "Hash": "#1", "Digits": strings.Repeat("1234567890", 4),
+		"Shell": "$(touch${IFS}x)", "Quotes": "it's;a\"b`c`&|<>", "At": "@", "Hash": "#1",
+		"Digits":  strings.Repeat("1234567890", 4),
 		"Percent": "100%s", "DashInside": "a/-b",
 	}
 }
@@ -139,7 +146,8 @@ func TestCheckBranch(t *testing.T) {
 		}
 	}
 	for _, branch := range []string{
-		"", "-x", "--help", "-", "@{-1}", "a b", "a\nb", "$(touch x)", "a..b", "HEAD", "a~1", "a:b", "a.lock", "/a", "a/", "a\x00b", "main@{u}", "a*",
+		"", "-x", "--help", "-", "@{-1}", "a b", "a\nb", "$(touch x)", "a..b", "HEAD", "a~1", "a:b", "a.lock",
+		"/a", "a/", "a\x00b", "main@{u}", "a*",
 	} {
 		err := CheckBranch(t.Context(), branch)
 		if !errors.Is(err, task.ErrUsage) {
@@ -155,7 +163,8 @@ func TestBase_picksTheOneThatContainsTheOther(t *testing.T) {
 		want          string
 	}{
 		"Equal": {want: "origin/main"}, "LocalAhead": {local: true, want: "main"},
-		"OriginAhead": {origin: true, want: "origin/main"}, "Diverged": {local: true, origin: true, want: "origin/main"},
+		"OriginAhead": {origin: true, want: "origin/main"}, "Diverged": {
+			local: true, origin: true, want: "origin/main"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -237,7 +246,8 @@ func TestRemoteEnv_keepsTheUsersOwnSSHCommand(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	for name, c := range map[string]struct{ configured, want string }{
-		"None": {"", "GIT_SSH_COMMAND=ssh -oBatchMode=yes"}, "OwnKey": {"ssh -i key", "GIT_SSH_COMMAND=ssh -i key -oBatchMode=yes"}, "Other": {"plink -x", ""},
+		"None": {"", "GIT_SSH_COMMAND=ssh -oBatchMode=yes"}, "OwnKey": {
+			"ssh -i key", "GIT_SSH_COMMAND=ssh -i key -oBatchMode=yes"}, "Other": {"plink -x", ""},
 	} {
 		git(t, h.Path, "config", "core.sshCommand", c.configured)
 		env, err := h.remoteEnv(t.Context())

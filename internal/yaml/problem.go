@@ -46,7 +46,8 @@ func (p Problems) Marked() string {
 			first := max(0, min(problem.Col-widest/2, len(source)-widest))
 			shown := strings.ReplaceAll(string(source[first:min(len(source), first+widest)]), "\t", " ")
 			margin := fmt.Sprintf("%6d | ", problem.Line)
-			fmt.Fprintf(&b, "\n%s%s\n%*s | %s^", margin, shown, len(margin)-3, "", strings.Repeat(" ", problem.Col-1-first))
+			fmt.Fprintf(&b, "\n%s%s\n%*s | %s^", margin, shown, len(margin)-3, "",
+				strings.Repeat(" ", problem.Col-1-first))
 		}
 	}
 	return b.String()

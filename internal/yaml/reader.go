@@ -38,7 +38,8 @@ const (
 	maxValues   = 200_000
 )
 
-// Reader walks YAML nodes and collects every problem instead of stopping at the first; beyond a hundred it says that there are more.
+// Reader walks YAML nodes and collects every problem instead of stopping at the first; beyond a hundred it says
+// that there are more.
 type Reader struct {
 	File     string
 	lines    []string // of the file, for what is shown beside a problem
@@ -54,7 +55,8 @@ func (r *Reader) Err() error {
 	}
 	r.problems.sort()
 	if last := r.problems[len(r.problems)-1]; r.more {
-		last.Rule, last.Source, last.Message = "too-many", "", fmt.Sprintf("found more problems than the %d above, expected none; mend those first", maxProblems)
+		last.Rule, last.Source, last.Message = "too-many", "",
+			fmt.Sprintf("found more problems than the %d above, expected none; mend those first", maxProblems)
 		return append(r.problems[:len(r.problems):len(r.problems)], last)
 	}
 	return r.problems
@@ -70,7 +72,8 @@ func (r *Reader) spend(at *Node, values int) bool {
 	}
 	r.values += values
 	if r.values > maxValues {
-		r.Problem(PosOf(at), "too-long", "found more than %d values, those behind aliases counted each time, expected fewer", maxValues)
+		r.Problem(PosOf(at), "too-long",
+			"found more than %d values, those behind aliases counted each time, expected fewer", maxValues)
 		return false
 	}
 	return true
@@ -78,7 +81,8 @@ func (r *Reader) spend(at *Node, values int) bool {
 
 // Problem notes one thing that is wrong, under the short name of the rule that it breaks.
 func (r *Reader) Problem(at Pos, rule, format string, args ...any) {
-	one := Problem{File: r.File, Line: at.Line, Col: at.Col, Rule: rule, Message: fmt.Sprintf(format, args...), Source: r.line(at.Line)}
+	one := Problem{File: r.File, Line: at.Line, Col: at.Col, Rule: rule, Message: fmt.Sprintf(format, args...),
+		Source: r.line(at.Line)}
 	if slices.Contains(r.problems, one) {
 		return // report a line once, however many aliases name it
 	}
@@ -118,7 +122,8 @@ func (r *Reader) Document(text []byte) *Node {
 	case err != nil:
 		r.syntax(err)
 	default:
-		r.Problem(Pos{max(second.Line, 1), max(second.Column, 1)}, "syntax", "found a second YAML document, expected one a file")
+		r.Problem(Pos{max(second.Line, 1), max(second.Column, 1)}, "syntax",
+			"found a second YAML document, expected one a file")
 	}
 	if len(root.Content) == 0 {
 		r.Problem(Pos{1, 1}, "syntax", "found nothing, expected some keys")
@@ -192,7 +197,8 @@ func (r *Reader) Mapping(n *Node, what string, keys []Key) bool {
 				return
 			}
 		}
-		r.Problem(PosOf(name), "unknown-key", "found the unknown key %q in %s, %s", name.Value, what, Expected(name.Value, names))
+		r.Problem(PosOf(name), "unknown-key", "found the unknown key %q in %s, %s", name.Value, what,
+			Expected(name.Value, names))
 	})
 	for _, k := range keys {
 		if k.Required && !seen[k.Name] {
@@ -220,11 +226,13 @@ func (r *Reader) Pairs(n *Node, what string, visit func(name, value *Node)) {
 			continue
 		}
 		if name.Tag == "!!merge" {
-			r.Problem(PosOf(name), "unknown-key", "found << in %s, expected its keys: nothing is merged here; write them out, or give the whole value with *name", what)
+			r.Problem(PosOf(name), "unknown-key", "found << in %s, expected its keys: nothing is merged here; "+
+				"write them out, or give the whole value with *name", what)
 			continue
 		}
 		if line, twice := first[name.Value]; twice {
-			r.Problem(PosOf(name), "duplicate", "found %q a second time in %s, expected it once (first on line %d)", name.Value, what, line)
+			r.Problem(PosOf(name), "duplicate",
+				"found %q a second time in %s, expected it once (first on line %d)", name.Value, what, line)
 			continue
 		}
 		first[name.Value] = name.Line
@@ -237,7 +245,8 @@ func (r *Reader) List(n *Node, what string, visit func(*Node)) {
 	node := resolve(n)
 	if node.Kind == yaml.ScalarNode && node.Tag == "!!null" {
 		if at, comment := r.swallowed(n); strings.HasPrefix(comment, "##") {
-			r.Problem(at, "type", "found a comment as %s, expected a list: what begins with # belongs in quotes: %q", what, comment)
+			r.Problem(at, "type",
+				"found a comment as %s, expected a list: what begins with # belongs in quotes: %q", what, comment)
 		}
 		return
 	}
@@ -267,7 +276,8 @@ func (r *Reader) Text(n *Node, what string) string {
 	node := resolve(n)
 	if node.Kind != yaml.ScalarNode || node.Tag == "!!null" {
 		if at, comment := r.swallowed(n); comment != "" {
-			r.Problem(at, "type", "found a comment as %s, expected text: what begins with # belongs in quotes: %q", what, comment)
+			r.Problem(at, "type",
+				"found a comment as %s, expected text: what begins with # belongs in quotes: %q", what, comment)
 			return ""
 		}
 		r.Problem(PosOf(n), "type", "found %s as %s, expected text", kindOf(n), what)

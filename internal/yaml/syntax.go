@@ -44,8 +44,8 @@ func (r *Reader) swallowed(n *Node) (Pos, string) {
 	return Pos{n.Line, n.Column + column(rest) - column(text)}, strings.TrimSpace(text)
 }
 
-// PlaceIn is where a text's part begins, by its offset in bytes: exact in a block that begins with | and in what is on one line
-// as it is; else where the text itself begins.
+// PlaceIn is where a text's part begins, by its offset in bytes: exact in a block that begins with | and in what
+// is on one line as it is; else where the text itself begins.
 func (r *Reader) PlaceIn(n *Node, offset int) Pos {
 	node, at := resolve(n), PosOf(n)
 	before := node.Value[:offset]
@@ -121,7 +121,9 @@ type usual struct {
 // slips are the usual ones, the first that fits counts. An empty text says that it is none of them.
 func slips() []usual {
 	return []usual{
-		{regexp.MustCompile(`^found (a tab character|mixed spaces and tabs)|^found character that cannot start any token`), tabbed},
+		{
+			regexp.MustCompile(
+				`^found (a tab character|mixed spaces and tabs)|^found character that cannot start any token`), tabbed},
 		{regexp.MustCompile(`^found character that cannot start any token`), unquotedStart},
 		{regexp.MustCompile(`^unknown anchor '(.*)' referenced`), unknownAnchor},
 		{regexp.MustCompile(`^did not find expected alphabetic or numeric character`), unquotedStart},
@@ -153,7 +155,8 @@ func tabbed(r *Reader, s slip) (Pos, string) {
 	if tab < 0 || s.at.Col > column(indent)+1 {
 		return s.at, ""
 	}
-	return Pos{s.at.Line, tab + 1}, "found a tab before the text of the line, expected spaces: YAML counts them to see what belongs to what"
+	return Pos{s.at.Line, tab + 1},
+		"found a tab before the text of the line, expected spaces: YAML counts them to see what belongs to what"
 }
 
 func unquotedStart(r *Reader, s slip) (Pos, string) {
@@ -181,7 +184,8 @@ func quoted(text string) string {
 
 func unknownAnchor(r *Reader, s slip) (Pos, string) {
 	name := s.match[1]
-	return s.at, fmt.Sprintf("found *%s, an alias of &%s, and no value above has that anchor; text that begins with * belongs in quotes: %s",
+	return s.at, fmt.Sprintf("found *%s, an alias of &%s, and no value above has that anchor; text that "+
+		"begins with * belongs in quotes: %s",
 		name, name, quoted(r.rest(s.at)))
 }
 
@@ -189,20 +193,25 @@ func unclosedQuote(r *Reader, s slip) (Pos, string) {
 	if s.whole != "while scanning a quoted scalar" {
 		return s.at, ""
 	}
-	return s.began, fmt.Sprintf("found the quote %s, which is never closed, expected another one where the text ends", firstOf(r.rest(s.began)))
+	return s.began, fmt.Sprintf(
+		"found the quote %s, which is never closed, expected another one where the text ends", firstOf(r.rest(s.began)))
 }
 
 func unknownEscape(r *Reader, s slip) (Pos, string) {
 	text := []rune(r.rest(s.at))
-	return s.at, fmt.Sprintf("found %q between double quotes, which means nothing there, expected single quotes around the text, in which a backslash is just one",
+	return s.at, fmt.Sprintf("found %q between double quotes, which means nothing there, expected single "+
+		"quotes around the text, in which a backslash is just one",
 		string(text[:min(2, len(text))]))
 }
 
 func unclosedBracket(r *Reader, s slip) (Pos, string) {
 	if s.began.Line == s.at.Line {
-		return s.at, fmt.Sprintf("found %q, expected \",\" or %q: text that holds such characters belongs in quotes", firstOf(r.rest(s.at)+"\n"), s.match[1])
+		return s.at, fmt.Sprintf(
+			"found %q, expected \",\" or %q: text that holds such characters belongs in quotes",
+			firstOf(r.rest(s.at)+"\n"), s.match[1])
 	}
-	return s.began, fmt.Sprintf("found %q, which is not closed where line %d begins, expected %q", firstOf(r.rest(s.began)), s.at.Line, s.match[1])
+	return s.began, fmt.Sprintf("found %q, which is not closed where line %d begins, expected %q",
+		firstOf(r.rest(s.began)), s.at.Line, s.match[1])
 }
 
 func unclosedAtEnd(r *Reader, s slip) (Pos, string) {
@@ -210,7 +219,8 @@ func unclosedAtEnd(r *Reader, s slip) (Pos, string) {
 		return s.at, ""
 	}
 	last := r.before(s.at.Line)
-	return Pos{last, column(strings.TrimRight(r.line(last), " \t")) + 1}, "found the end of the file where a list in [] or a mapping in {} goes on, expected its end"
+	return Pos{last, column(strings.TrimRight(r.line(last), " \t")) + 1},
+		"found the end of the file where a list in [] or a mapping in {} goes on, expected its end"
 }
 
 var (
@@ -231,9 +241,12 @@ func (r *Reader) before(number int) int {
 func strayColon(r *Reader, s slip) (Pos, string) {
 	line, above := r.line(s.at.Line), r.before(s.at.Line)
 	start := Pos{s.at.Line, column(indentOf(line)) + 1}
-	if head := string([]rune(line)[:min(s.at.Col-1, column(line))]); strings.Contains(strings.TrimPrefix(strings.TrimSpace(head), "- "), ": ") {
+	if head := string([]rune(line)[:min(s.at.Col-1, column(line))]); strings.Contains(
+		strings.TrimPrefix(strings.TrimSpace(head), "- "), ": ") {
 		at := column(head[:strings.Index(head, ": ")]) + 3
-		return Pos{s.at.Line, at}, fmt.Sprintf("found a second colon in one value, expected quotes around the value: %s", quoted(r.rest(Pos{s.at.Line, at})))
+		return Pos{s.at.Line, at},
+			fmt.Sprintf("found a second colon in one value, expected quotes around the value: %s",
+				quoted(r.rest(Pos{s.at.Line, at})))
 	}
 	switch text := r.line(above); {
 	case above == 0:
@@ -241,11 +254,13 @@ func strayColon(r *Reader, s slip) (Pos, string) {
 		key, _, _ := strings.Cut(text, ":")
 		return Pos{above, column(key) + 1}, "found no space after a colon, expected one between a key and its value"
 	case keyAndValue.MatchString(text) && column(indentOf(text)) < start.Col-1:
-		return start, fmt.Sprintf("found a key that is indented deeper than the one above it, which has its value already, expected %s as on line %d",
+		return start, fmt.Sprintf("found a key that is indented deeper than the one above it, which has its "+
+			"value already, expected %s as on line %d",
 			spaces(column(indentOf(text))), above)
 	}
 	if key := r.opens(start); key > 0 {
-		return start, fmt.Sprintf("found a colon in a text of several lines that begins below line %d, expected | behind the colon there: it keeps the lines as they are", key)
+		return start, fmt.Sprintf("found a colon in a text of several lines that begins below line %d, "+
+			"expected | behind the colon there: it keeps the lines as they are", key)
 	}
 	return s.at, ""
 }
@@ -255,7 +270,8 @@ var (
 	aKey    = regexp.MustCompile(`^[ \t]*(?:- +)*[A-Za-z_][\w-]*:(?:[ \t]|$)`)
 )
 
-// opens is the line of the key without a value below which the text at a place is; 0 where there are other keys between them, or none at all.
+// opens is the line of the key without a value below which the text at a place is; 0 where there are other keys
+// between them, or none at all.
 func (r *Reader) opens(at Pos) int {
 	number := r.before(at.Line)
 	for ; number > 0 && column(indentOf(r.line(number))) >= at.Col-1; number = r.before(number) {
@@ -289,7 +305,8 @@ func noColon(r *Reader, s slip) (Pos, string) {
 func strayText(r *Reader, s slip) (Pos, string) {
 	indent := column(indentOf(r.line(s.at.Line)))
 	if s.at.Col != indent+1 {
-		return s.at, fmt.Sprintf("found %q after the end of a value, expected quotes around all of it", strings.TrimSpace(r.rest(s.at)))
+		return s.at, fmt.Sprintf("found %q after the end of a value, expected quotes around all of it",
+			strings.TrimSpace(r.rest(s.at)))
 	}
 	var above []int
 	least := indent + 1
@@ -309,5 +326,6 @@ func strayText(r *Reader, s slip) (Pos, string) {
 	for _, n := range slices.Compact(above) {
 		depths = append(depths, strconv.Itoa(n))
 	}
-	return s.at, fmt.Sprintf("found a line that is indented by %s, expected one of %s, as the lines above it are", spaces(indent), strings.Join(depths, ", "))
+	return s.at, fmt.Sprintf("found a line that is indented by %s, expected one of %s, as the lines above it are",
+		spaces(indent), strings.Join(depths, ", "))
 }
