@@ -99,7 +99,7 @@ func (r Repo) keepJudged(ctx context.Context, taskID, branch string, made Trees,
 	return []Rescue{kept}, nil
 }
 
-// has reports whether a commit has the files that were judged, be it with others beside them; with knownOnly,
+// has reports whether a commit has the files that were judged, be it with others next to them; with knownOnly,
 // those that git knew then.
 func (r Repo) has(ctx context.Context, commit string, made Trees, knownOnly bool) (bool, error) {
 	apart, err := r.diffTrees(ctx, made.Whole, commit+"^{tree}")

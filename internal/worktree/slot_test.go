@@ -185,7 +185,7 @@ func TestPrepare_afterWorktreeAddWasKilled(t *testing.T) {
 	want(t, "what is left behind", pool(t, s), ".prepared|my repo--1")
 }
 
-// git makes its own folder first, locks it, and then writes .git: killed in between, it left one without a word.
+// git makes its own folder first, locks it, and then writes .git: killed in between, it left one silently.
 func TestPrepare_afterWorktreeAddWasKilledBeforeItsFirstWord(t *testing.T) {
 	t.Parallel()
 	for name, known := range map[string]bool{"git knows of it": true, "git does not": false} {
