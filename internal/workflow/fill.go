@@ -79,7 +79,7 @@ func (d *Definition) fillBirths(usual Usual) {
 		if exists {
 			hooks := append([]Hook(nil), b.Hooks...)
 			for i := range hooks {
-				hooks[i].Pos = yaml.Pos{} // they stand in another file
+				hooks[i].Pos = yaml.Pos{} // they are in another file
 			}
 			d.Births = append(d.Births, Birth{To: b.To, Hooks: hooks})
 		}
@@ -89,7 +89,7 @@ func (d *Definition) fillBirths(usual Usual) {
 	}
 }
 
-// lives says whether there is a state of that name that a task can leave.
+// lives reports whether there is a state of that name that a task can leave.
 func (d *Definition) lives(name task.Status) bool {
 	s, exists := d.State(name)
 	return exists && !s.Terminal

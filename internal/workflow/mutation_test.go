@@ -21,7 +21,7 @@ type choice struct {
 	why   string
 }
 
-// choices are all lines of the workflows that ship whose loss nobody can tell.
+// choices are all lines of the workflows that ship whose loss no one can tell.
 func choices() map[string][]choice {
 	return map[string][]choice{
 		"default": {
@@ -118,7 +118,7 @@ func rules(warnings yaml.Problems) map[string]int {
 	return out
 }
 
-// more says whether there are warnings of a rule that there were not.
+// more reports whether there are warnings of a rule that there were not.
 func more(now, before map[string]int) bool {
 	for rule, n := range now {
 		if n > before[rule] {
