@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"cmp"
+
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -48,22 +50,15 @@ func fillHooks(hooks []Hook) {
 		h := &hooks[i]
 		switch h.Action {
 		case task.SpawnAgent:
-			h.Harness = or(h.Harness, task.HarnessTask)
-			h.Permissions = or(h.Permissions, task.PermissionsFull)
+			h.Harness = cmp.Or(h.Harness, task.HarnessTask)
+			h.Permissions = cmp.Or(h.Permissions, task.PermissionsFull)
 		case task.SpawnReviewer:
-			h.Harness = or(h.Harness, task.HarnessReview)
-			h.Permissions = or(h.Permissions, task.PermissionsReduced)
+			h.Harness = cmp.Or(h.Harness, task.HarnessReview)
+			h.Permissions = cmp.Or(h.Permissions, task.PermissionsReduced)
 		case task.IncrementReviewRound:
 			h.Field = task.ReviewRound
 		}
 	}
-}
-
-func or(text, instead string) string {
-	if text == "" {
-		return instead
-	}
-	return text
 }
 
 // fillBirths takes over the usual births as far as the file has their states and prompts.

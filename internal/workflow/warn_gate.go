@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,8 +24,8 @@ func (r reader) warnGates(d *Definition) {
 			}
 			// PASS and FAIL are asked for apart.
 			said.add(strings.TrimSpace(fmt.Sprintf("%s %s", strings.ToLower(what), p.Verdict)), p.Pos, saying{
-				"fields": orNone(strings.Join(p.Fields, ", ")), "fresh": strconv.FormatBool(p.Fresh),
-				"since": orNone(p.Since), "verdict_in": orNone(p.VerdictIn),
+				"fields": cmp.Or(strings.Join(p.Fields, ", "), "none"), "fresh": strconv.FormatBool(p.Fresh),
+				"since": cmp.Or(p.Since, "none"), "verdict_in": cmp.Or(p.VerdictIn, "none"),
 			})
 		}
 	}
@@ -39,13 +40,6 @@ func (r reader) warnGates(d *Definition) {
 	said.tell(func(at yaml.Pos, what, found, expected string, line int) {
 		r.Problem(at, "odd-gate", "found %q asked for with %s, expected %s as on line %d", what, found, expected, line)
 	})
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
 }
 
 // saying is what one place of the file says of a thing, by key.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"orange/internal/proc"
@@ -107,7 +108,7 @@ func newHome(t *testing.T) home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.calls = &callCount{}
+	r.calls = new(atomic.Int64)
 	return home{Repo: r, root: root}
 }
 
