@@ -57,6 +57,9 @@ func choices() map[string][]choice {
 
 func TestDroppingAnyOneLineOfAWorkflowThatShipsIsHarmlessOrReported(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	for name, allowed := range choices() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
