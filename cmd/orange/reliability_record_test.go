@@ -10,7 +10,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver registers itself
 
-	"orange/internal/task"
+	"orange/internal/history"
 )
 
 // record is the record as another program opens it.
@@ -202,10 +202,10 @@ func (w *ward) lastEventAhead(id string) {
 	var line string
 	w.check(db.QueryRow("SELECT line FROM events WHERE task = ? ORDER BY seq DESC LIMIT 1", id).Scan(&line))
 	w.check(db.Close())
-	var e task.Event
+	var e history.Event
 	w.check(json.Unmarshal([]byte(line), &e))
 	e.Time = e.Time.Add(time.Hour)
-	sealed, err := task.Seal(e, e.Seq, e.Prev)
+	sealed, err := history.Seal(e, e.Seq, e.Prev)
 	w.check(err)
 	text, err := json.Marshal(sealed)
 	w.check(err)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"orange/internal/document"
-	"orange/internal/task"
+	"orange/internal/history"
 )
 
 // ward is a home with three live tasks, and the memory of all that was accepted and written there.
@@ -275,9 +275,9 @@ func (w *ward) othersLive() {
 // and whether the agents' text is there.
 func (w *ward) whole(id string) {
 	w.t.Helper()
-	var answer struct{ Events []task.Event }
+	var answer struct{ Events []history.Event }
 	w.check(json.Unmarshal([]byte(w.succeeds("task", "history", id, "--json")), &answer))
-	if err := task.VerifyChain(answer.Events); err != nil {
+	if err := history.VerifyChain(answer.Events); err != nil {
 		w.t.Errorf("the history of %s is broken: %v", id, err)
 	}
 	var moves []string

@@ -16,7 +16,9 @@ import (
 	_ "modernc.org/sqlite" // the record is read without the program
 
 	"orange/internal/document"
+	"orange/internal/history"
 	"orange/internal/proc"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
@@ -24,10 +26,10 @@ import (
 // found is all that there is when a storm is over.
 type found struct {
 	tasks  map[string]task.Task
-	events map[string][]task.Event
+	events map[string][]history.Event
 	lines  map[string][]string
 	hooks  map[string][]hookRow
-	seats  []task.Seat
+	seats  []record.Seat
 	leases map[string]string // task by workspace
 	panes  []paneRow
 }
@@ -61,12 +63,12 @@ func (s *storm) look(ctx context.Context) *found {
 		s.t.Fatal(err)
 	}
 	defer store.Close()
-	all, err := store.List(ctx, task.Filter{})
+	all, err := store.List(ctx, record.Filter{})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	f := &found{
-		tasks: map[string]task.Task{}, events: map[string][]task.Event{}, lines: map[string][]string{},
+		tasks: map[string]task.Task{}, events: map[string][]history.Event{}, lines: map[string][]string{},
 		hooks: map[string][]hookRow{}, leases: map[string]string{}, panes: s.panes(ctx),
 	}
 	for _, t := range all {
@@ -156,7 +158,7 @@ func (s *storm) check(f *found, checkout string) {
 func (s *storm) checkRecord(f *found) {
 	for id, t := range f.tasks {
 		events := f.events[id]
-		if err := task.VerifyChain(events); err != nil || len(events) != t.Seq || t.Seq > 0 &&
+		if err := history.VerifyChain(events); err != nil || len(events) != t.Seq || t.Seq > 0 &&
 			events[t.Seq-1].Hash != t.Hash {
 			s.fault(id, "its chain does not verify: %v; %d events, record says %d", err, len(events), t.Seq)
 		}
@@ -164,7 +166,7 @@ func (s *storm) checkRecord(f *found) {
 		spent := map[task.Evidence]int{}
 		for _, e := range events {
 			switch {
-			case e.Type == task.Created:
+			case e.Type == history.Created:
 				status = task.Status(e.Data["status"])
 			case e.IsMove() && e.From != status:
 				s.fault(id, "event %d moves it from %q, where it was not: it was in %q", e.Seq, e.From, status)
@@ -173,9 +175,9 @@ func (s *storm) checkRecord(f *found) {
 				status = e.To
 			}
 			switch {
-			case e.Type == task.AgentCrashed:
+			case e.Type == history.AgentCrashed:
 				crashes++
-			case e.IsMove() && e.Data[task.DataCrash] == "":
+			case e.IsMove() && e.Data[history.DataCrash] == "":
 				crashes = 0
 			}
 			if !e.IsMove() {

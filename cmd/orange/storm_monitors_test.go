@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
@@ -89,7 +90,7 @@ func (s *storm) checkStarts(f *found) {
 	for id := range f.tasks {
 		told, spawning := 0, 0
 		for _, e := range f.events[id] {
-			if e.Type == task.AgentSpawned || e.Type == task.ReviewStarted {
+			if e.Type == history.AgentSpawned || e.Type == history.ReviewStarted {
 				told++
 			}
 		}
@@ -124,7 +125,7 @@ func (s *storm) checkDeaths(f *found) {
 				ends[e.Data["role"]]++
 				told[death{id, e.Data["role"], e.Data["exit_status"]}]++
 			}
-			if e.Type == task.AutoAdvanced && (i == 0 || events[i-1].Data["ended"] == "") {
+			if e.Type == history.AutoAdvanced && (i == 0 || events[i-1].Data["ended"] == "") {
 				s.fault(id, "event %d is a move of a rule that follows from no death", e.Seq)
 			}
 		}

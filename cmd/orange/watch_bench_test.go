@@ -9,20 +9,21 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/sqlite"
-	"orange/internal/task"
 )
 
 // From a commit's end to the line that a running "orange task watch" prints of it, beside what the commit itself took.
 func BenchmarkCommitToLine(b *testing.B) {
 	w := newWorld(b)
 	w.create("feat/a", "--no-spawn")
-	record, err := sqlite.Open(b.Context(), filepath.Join(w.dir, "orange", "orange.db"))
+	store, err := sqlite.Open(b.Context(), filepath.Join(w.dir, "orange", "orange.db"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer record.Close()
-	tasks, err := record.List(b.Context(), task.Filter{})
+	defer store.Close()
+	tasks, err := store.List(b.Context(), record.Filter{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -33,8 +34,8 @@ func BenchmarkCommitToLine(b *testing.B) {
 	var told, commits []time.Duration
 	for b.Loop() {
 		begin := time.Now()
-		if one, err = record.Commit(b.Context(), task.Change{Task: one, Expect: one.Version, Events: []task.Event{
-			{Time: begin, Type: task.Updated}}}); err != nil {
+		if one, err = store.Commit(b.Context(), record.Change{Task: one, Expect: one.Version, Events: []history.Event{
+			{Time: begin, Type: history.Updated}}}); err != nil {
 			b.Fatal(err)
 		}
 		end := time.Now()

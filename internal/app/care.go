@@ -8,13 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/history"
 	"orange/internal/proc"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
 )
 
 // Respawn starts the agent of the present status again, if it is dead.
-func (h *house) Respawn(ctx context.Context, id string, actor task.Actor) (task.Outcome, error) {
+func (h *house) Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	return h.engine.Respawn(ctx, id, func(t task.Task, role string) (bool, error) {
 		return h.lives(ctx, t, role)
 	}, actor)
@@ -35,7 +37,7 @@ func (h *house) lives(ctx context.Context, t task.Task, role string) (bool, erro
 }
 
 // Retry performs failed hooks again.
-func (h *house) Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error) {
+func (h *house) Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	return h.engine.Retry(ctx, id, actor)
 }
 
@@ -54,10 +56,10 @@ func (h *house) Settle(ctx context.Context, id string, person bool) error {
 }
 
 // Wait waits until it is the caller's turn.
-func (h *house) Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (task.Waited, error) {
+func (h *house) Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited, error) {
 	self, err := proc.Self()
 	if err != nil {
-		return task.Waited{}, err
+		return record.Waited{}, err
 	}
 	return h.engine.Wait(ctx, h.store, id, actor, task.Waiter{PID: self.PID, Began: self.Started}, timeout)
 }
@@ -146,12 +148,12 @@ func (h *house) installed() string {
 }
 
 // Tasks lists tasks from the record.
-func (h *house) Tasks(ctx context.Context, f task.Filter) ([]task.Task, error) {
+func (h *house) Tasks(ctx context.Context, f record.Filter) ([]task.Task, error) {
 	return h.store.List(ctx, f)
 }
 
 // History is a task's events.
-func (h *house) History(ctx context.Context, id string) ([]task.Event, error) {
+func (h *house) History(ctx context.Context, id string) ([]history.Event, error) {
 	if _, err := h.store.Load(ctx, id); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,8 @@ import (
 
 	"orange/internal/dashboard"
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
 	"orange/internal/workflow"
@@ -166,7 +168,7 @@ type screen struct {
 }
 
 func (s screen) First(ctx context.Context, project string, most int) ([]task.Task, error) {
-	return s.house.store.List(ctx, task.Filter{Project: project, Live: true, Most: most})
+	return s.house.store.List(ctx, record.Filter{Project: project, Live: true, Most: most})
 }
 
 func (s screen) All(ctx context.Context) ([]task.Task, int64, error) {
@@ -174,7 +176,7 @@ func (s screen) All(ctx context.Context) ([]task.Task, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	tasks, err := s.house.store.List(ctx, task.Filter{})
+	tasks, err := s.house.store.List(ctx, record.Filter{})
 	return tasks, cursor, err
 }
 
@@ -190,7 +192,7 @@ func (s screen) Timeouts(project string) (task.Timeouts, error) {
 	return s.house.home.Timeouts(project)
 }
 
-func (s screen) Workspaces(ctx context.Context, project string) ([]task.Holding, error) {
+func (s screen) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
 	return s.house.Workspaces(ctx, project)
 }
 
@@ -238,7 +240,7 @@ func (s screen) Agents(ctx context.Context, tasks []task.Task) (map[string]dashb
 			one.Active = p.Activity
 			out[p.Task] = one
 		}
-		if !p.Dead && one.State == task.AgentAlive && s.atWork(ctx, byID[p.Task], p.Role) {
+		if !p.Dead && one.State == record.AgentAlive && s.atWork(ctx, byID[p.Task], p.Role) {
 			living = append(living, p)
 		}
 	}
@@ -302,7 +304,7 @@ func (s screen) Diff(ctx context.Context, t task.Task) (string, error) {
 	return text, err
 }
 
-func (s screen) History(ctx context.Context, id string) ([]task.Event, error) {
+func (s screen) History(ctx context.Context, id string) ([]history.Event, error) {
 	return s.house.store.Events(ctx, id, 0)
 }
 

@@ -13,6 +13,7 @@ import (
 	"orange/internal/forge"
 	"orange/internal/harness"
 	"orange/internal/hook"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
 )
@@ -397,10 +398,10 @@ func (s setup) Document(t task.Task) ([]byte, error) {
 // pullRequests lends the forge room to the hooks.
 type pullRequests struct{}
 
-func (pullRequests) PullRequests(ctx context.Context, p task.Project, branch string) ([]task.PullRequest, error) {
+func (pullRequests) PullRequests(ctx context.Context, p task.Project, branch string) ([]record.PullRequest, error) {
 	return gh().Find(ctx, p.Path, branch)
 }
 
-func (pullRequests) Open(ctx context.Context, p task.Project, d hook.Draft) (task.PullRequest, error) {
+func (pullRequests) Open(ctx context.Context, p task.Project, d hook.Draft) (record.PullRequest, error) {
 	return gh().Create(ctx, p.Path, forge.Draft(d))
 }

@@ -17,6 +17,7 @@ import (
 	"orange/internal/engine"
 	"orange/internal/mirror"
 	"orange/internal/proc"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/worktree"
@@ -26,7 +27,8 @@ const mendThisHome = "mend this home"
 
 // examine examines the home, and brings back or mends what it is asked to. It starts no runner by itself:
 // looking alone changes nothing.
-func examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) ([]task.Finding, error) {
+func examine(ctx context.Context, fix, rebuild bool,
+	progress func(what string, done, of int)) ([]record.Finding, error) {
 	dir, err := homeDir()
 	if err != nil {
 		return nil, err
@@ -44,7 +46,7 @@ func examine(ctx context.Context, fix, rebuild bool, progress func(what string, 
 		}
 		defer release()
 	}
-	var findings []task.Finding
+	var findings []record.Finding
 	if rebuild {
 		// A monitor has the record open that is lost, and would go on writing there.
 		release, free, err := mirror.Files{Home: dir}.TryLock(monitorLock)
@@ -66,7 +68,7 @@ func examine(ctx context.Context, fix, rebuild bool, progress func(what string, 
 			return nil, err
 		}
 	}
-	record := filepath.Join(dir, recordName)
+	database := filepath.Join(dir, recordName)
 	if lost := recordBeside(dir); lost != nil && !rebuild {
 		// Looking must not make a record that says there are no tasks: an empty one elsewhere stands for it.
 		elsewhere, err := os.MkdirTemp("", "orange-doctor")
@@ -74,13 +76,13 @@ func examine(ctx context.Context, fix, rebuild bool, progress func(what string, 
 			return nil, fmt.Errorf("look without a record: %w", err)
 		}
 		defer os.RemoveAll(elsewhere)
-		record = filepath.Join(elsewhere, recordName)
-		findings = append(findings, task.Finding{
-			Check: "database", Level: task.LevelProblem, Subject: recordName, Found: lost.Error(),
+		database = filepath.Join(elsewhere, recordName)
+		findings = append(findings, record.Finding{
+			Check: "database", Level: record.LevelProblem, Subject: recordName, Found: lost.Error(),
 			Advice: adviceRebuild,
 		})
 	}
-	h, err := enter(ctx, record)
+	h, err := enter(ctx, database)
 	closed := func() error { return nil }
 	if err == nil {
 		closed = h.close
@@ -107,21 +109,21 @@ func withoutRecord(dir string, why error) (*house, error) {
 }
 
 func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
-	[]task.Finding, error) {
+	[]record.Finding, error) {
 	d := &doctor.Doctor{
 		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h},
 		Remains: remains{h}, Machine: machine{}, Lease: watchers{h.dir}, Now: time.Now, Settling: settling,
 		Progress: progress,
 	}
-	var findings []task.Finding
+	var findings []record.Finding
 	if h.trouble == nil && (fix || rebuild) { // the record tells of seats that are not shown, too
 		if err := h.Person(ctx, mendThisHome); err != nil {
 			return nil, err
 		}
 	}
 	if h.trouble != nil {
-		findings = append(findings, task.Finding{
-			Check: "database", Level: task.LevelProblem, Subject: recordName, Found: h.trouble.Error(),
+		findings = append(findings, record.Finding{
+			Check: "database", Level: record.LevelProblem, Subject: recordName, Found: h.trouble.Error(),
 			Advice: adviceFor(h.trouble),
 		})
 		if rebuild {
@@ -155,7 +157,7 @@ func adviceFor(err error) string {
 const adviceRebuild = "orange doctor --rebuild"
 
 // setAside moves a record that is damaged out of the way, with all that belongs to it. Nothing of it is deleted.
-func setAside(ctx context.Context, path string) ([]task.Finding, error) {
+func setAside(ctx context.Context, path string) ([]record.Finding, error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -169,8 +171,8 @@ func setAside(ctx context.Context, path string) ([]task.Finding, error) {
 			return nil, fmt.Errorf("move the damaged record aside: %w", err)
 		}
 	}
-	return []task.Finding{{
-		Check: "database", Level: task.LevelWarning, Subject: recordName, Found: "it was damaged: " + wrong,
+	return []record.Finding{{
+		Check: "database", Level: record.LevelWarning, Subject: recordName, Found: "it was damaged: " + wrong,
 		Mended: fmt.Sprintf("moved to %q, and made anew", aside),
 	}}, nil
 }
@@ -190,23 +192,23 @@ func wrongWith(ctx context.Context, path string) (string, error) {
 // adopter lends the engine's adoption to the doctor.
 type adopter struct{ house *house }
 
-func (a *adopter) Tell(ctx context.Context, project, id string, history []byte) (task.Adoption, error) {
+func (a *adopter) Tell(ctx context.Context, project, id string, history []byte) (record.Adoption, error) {
 	return a.house.engine.Tell(ctx, project, id, history)
 }
 
-func (a *adopter) Adopt(ctx context.Context, told task.Adoption) (task.Adoption, error) {
+func (a *adopter) Adopt(ctx context.Context, told record.Adoption) (record.Adoption, error) {
 	return a.house.engine.Adopt(ctx, a.house.store, a, told)
 }
 
 var _ engine.Agents = (*adopter)(nil)
 
 // Living are the agents of a task whose windows are there and whose programs run.
-func (a *adopter) Living(ctx context.Context, id string) ([]task.Seat, error) {
+func (a *adopter) Living(ctx context.Context, id string) ([]record.Seat, error) {
 	own, err := a.house.agents(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	var out []task.Seat
+	var out []record.Seat
 	for _, p := range own {
 		if p.Dead {
 			continue
@@ -218,7 +220,7 @@ func (a *adopter) Living(ctx context.Context, id string) ([]task.Seat, error) {
 		if err != nil {
 			return nil, err
 		}
-		seat := task.Seat{Task: id, Role: p.Role, PID: p.PID, Began: began}
+		seat := record.Seat{Task: id, Role: p.Role, PID: p.PID, Began: began}
 		if hashed, err := hex.DecodeString(p.Seat); err == nil && len(hashed) == sha256.Size {
 			seat.Hash = p.Seat
 		}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"orange/internal/forge"
-	"orange/internal/task"
+	"orange/internal/record"
 	"orange/internal/worktree"
 )
 
@@ -25,7 +25,7 @@ func (h *house) gitHub() gitHub {
 // house was entered.
 func gh() forge.GH { return forge.GH{Path: os.Getenv("PATH")} }
 
-func (g gitHub) Find(ctx context.Context, project, branch string) ([]task.PullRequest, error) {
+func (g gitHub) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {
 	p, err := g.house.home.Project(project)
 	if err != nil || !gh().There() {
 		return nil, err
@@ -37,7 +37,7 @@ func (g gitHub) Find(ctx context.Context, project, branch string) ([]task.PullRe
 	return gh().Find(ctx, p.Path, branch)
 }
 
-func (g gitHub) Standing(ctx context.Context, project string, addresses []string) ([]task.PullRequest, error) {
+func (g gitHub) Standing(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
 	p, err := g.house.home.Project(project)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,8 @@ func (g gitHub) Standing(ctx context.Context, project string, addresses []string
 // watchedRequests are the pull requests for the monitor, which does without gh where there is none.
 type watchedRequests struct{ gitHub }
 
-func (w watchedRequests) Standing(ctx context.Context, project string, addresses []string) ([]task.PullRequest, error) {
+func (w watchedRequests) Standing(ctx context.Context, project string,
+	addresses []string) ([]record.PullRequest, error) {
 	if !gh().There() {
 		w.mute.Do(func() {
 			w.house.engine.Log.Info("pull requests are not looked at: gh is not on PATH", "component", "monitor")

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/tmux"
 )
@@ -66,7 +67,7 @@ func (h *house) limitOf(ctx context.Context, p tmux.Pane, t task.Task) (string, 
 	if p.Role == task.RoleReviewer {
 		usual = cmp.Or(t.ReviewHarness, t.Harness)
 	}
-	program, err := h.home.Harness(cmp.Or(task.HarnessOf(events, p.Role), usual))
+	program, err := h.home.Harness(cmp.Or(history.HarnessOf(events, p.Role), usual))
 	if err != nil {
 		return "", err
 	}

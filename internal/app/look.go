@@ -8,17 +8,19 @@ import (
 	"path/filepath"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
 )
 
 // Report gathers everything about one task. What cannot be looked at becomes a problem of the report, not its end.
-func (h *house) Report(ctx context.Context, id string, actor task.Actor) (task.Report, error) {
+func (h *house) Report(ctx context.Context, id string, actor task.Actor) (record.Report, error) {
 	s, err := h.store.Load(ctx, id)
 	if err != nil {
-		return task.Report{}, err
+		return record.Report{}, err
 	}
-	r := task.Report{Task: s.Task, Path: h.files.Document(s.Task.Project, id)}
+	r := record.Report{Task: s.Task, Path: h.files.Document(s.Task.Project, id)}
 	fresh, evidence, err := h.engine.Refresh(ctx, id)
 	if err != nil {
 		r.Problems = append(r.Problems, err.Error())
@@ -43,7 +45,7 @@ func (h *house) Report(ctx context.Context, id string, actor task.Actor) (task.R
 	}
 	r.LastWords = lastWordsOf(events)
 	if s.Task.PRURL != "" {
-		r.Checks = task.ChecksOf(events, s.Task.PRURL)
+		r.Checks = history.ChecksOf(events, s.Task.PRURL)
 	}
 	states, err := h.Sessions(ctx, []task.Task{s.Task})
 	if err != nil {
@@ -67,12 +69,12 @@ func (h *house) Report(ctx context.Context, id string, actor task.Actor) (task.R
 }
 
 // lastWordsOf are those of the agent that died last, while no other has been started in its place.
-func lastWordsOf(events []task.Event) (words string) {
+func lastWordsOf(events []history.Event) (words string) {
 	for _, e := range events {
 		switch e.Type {
-		case task.AgentSpawned, task.ReviewStarted, task.AgentRespawned:
+		case history.AgentSpawned, history.ReviewStarted, history.AgentRespawned:
 			words = ""
-		case task.AgentCrashed, task.AgentStopped:
+		case history.AgentCrashed, history.AgentStopped:
 			words = e.Data["last_words"]
 		}
 	}
@@ -86,7 +88,7 @@ func (h *house) Projects() ([]task.Project, error) { return h.home.Projects() }
 func (h *house) Project(name string) (task.Project, error) { return h.home.Project(name) }
 
 // Workspaces lists the pool of a project, or those of all.
-func (h *house) Workspaces(ctx context.Context, project string) ([]task.Holding, error) {
+func (h *house) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
 	projects, err := h.home.Projects()
 	if err != nil {
 		return nil, err
@@ -95,11 +97,11 @@ func (h *house) Workspaces(ctx context.Context, project string) ([]task.Holding,
 	if err != nil {
 		return nil, err
 	}
-	holders := map[string]task.Holder{}
+	holders := map[string]record.Holder{}
 	for _, one := range held {
 		holders[one.Workspace] = one
 	}
-	var out []task.Holding
+	var out []record.Holding
 	for _, p := range projects {
 		if project != "" && p.Name != project {
 			continue
@@ -107,7 +109,7 @@ func (h *house) Workspaces(ctx context.Context, project string) ([]task.Holding,
 		for _, name := range h.slots(p) {
 			holder := holders[name]
 			_, err := os.Stat(h.slotDir(name))
-			out = append(out, task.Holding{
+			out = append(out, record.Holding{
 				Project: p.Name, Workspace: name, Path: h.slotDir(name), Exists: err == nil,
 				Task: holder.Task, Branch: holder.Branch, Status: holder.Status,
 			})
@@ -129,7 +131,7 @@ func (h *house) slots(p task.Project) []string {
 }
 
 // InitWorkspaces makes the worktrees of a project that are missing.
-func (h *house) InitWorkspaces(ctx context.Context, p task.Project) ([]task.Holding, error) {
+func (h *house) InitWorkspaces(ctx context.Context, p task.Project) ([]record.Holding, error) {
 	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
 	if err := os.MkdirAll(filepath.Join(h.dir, "workspaces"), task.PrivateFolder); err != nil {
 		return nil, fmt.Errorf("make the folder of workspaces: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/hook"
 	"orange/internal/proc"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -26,10 +27,10 @@ func (place) Environment(context.Context, task.Task) ([]string, error) { return 
 func (p place) TaskDir(task.Task) string { return p.dir }
 
 // perform performs run_command with the real processes, and answers what was wrong.
-func perform(t *testing.T, dir string, timeout int, script string) (task.Effect, error) {
+func perform(t *testing.T, dir string, timeout int, script string) (record.Effect, error) {
 	t.Helper()
 	hands := &hook.Hands{Programs: programs{}, Setup: place{dir: dir}, Home: dir}
-	return hands.Perform(t.Context(), task.Job{
+	return hands.Perform(t.Context(), record.Job{
 		Task: task.Task{ID: "abc", Project: "garden", Status: "open"},
 		Hook: task.OwedHook{ID: 7, Hook: task.Hook{Action: task.RunCommand, Run: []string{"sh", "-c", script},
 			Timeout: timeout}},
@@ -102,7 +103,7 @@ func TestACommandOfAHook_isNotWaitedForByWhoItLeavesBehind(t *testing.T) {
 func TestACommandOfAHook_thatIsNotThereIsAClearFailure(t *testing.T) {
 	t.Parallel()
 	hands := &hook.Hands{Programs: programs{}, Setup: place{dir: t.TempDir()}}
-	_, err := hands.Perform(t.Context(), task.Job{
+	_, err := hands.Perform(t.Context(), record.Job{
 		Hook: task.OwedHook{Hook: task.Hook{Action: task.RunCommand, Run: []string{"no-such-program"}}}})
 	if err == nil || !strings.Contains(err.Error(), `cannot run "no-such-program"`) {
 		t.Errorf("the error is %v", err)

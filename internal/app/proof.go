@@ -8,6 +8,7 @@ import (
 	"orange/internal/cli"
 	"orange/internal/decide"
 	"orange/internal/doctor"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -26,13 +27,13 @@ func (h *house) All(ctx context.Context, project string) ([]string, error) {
 }
 
 // Verify looks whether the past of tasks holds.
-func (h *house) Verify(ctx context.Context, ids []string) ([]task.Finding, error) {
+func (h *house) Verify(ctx context.Context, ids []string) ([]record.Finding, error) {
 	return h.verifier().Verify(ctx, past{h.store, h}, ids)
 }
 
 // VerifyAll looks whether the past of all tasks holds, or of a project's where one is named, and whether one is gone.
 func (h *house) VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) (
-	[]task.Finding, error) {
+	[]record.Finding, error) {
 	d := h.verifier()
 	d.Progress = progress
 	return d.VerifyAll(ctx, past{h.store, h}, project)

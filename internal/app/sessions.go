@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/hook"
 	"orange/internal/proc"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
 )
@@ -105,9 +106,9 @@ func (h *house) lookAtSessions(ctx context.Context, tasks []task.Task) (map[stri
 	states := map[string]string{}
 	asked := false
 	for _, t := range tasks {
-		states[t.ID] = task.AgentNone
+		states[t.ID] = record.AgentNone
 		if t.Session != "" {
-			states[t.ID], asked = task.AgentDead, true
+			states[t.ID], asked = record.AgentDead, true
 		}
 	}
 	if !asked {
@@ -117,7 +118,7 @@ func (h *house) lookAtSessions(ctx context.Context, tasks []task.Task) (map[stri
 	if err != nil {
 		for _, t := range tasks {
 			if t.Session != "" {
-				states[t.ID] = task.AgentUnknown
+				states[t.ID] = record.AgentUnknown
 			}
 		}
 		return states, nil, nil
@@ -135,11 +136,11 @@ func (h *house) lookAtSessions(ctx context.Context, tasks []task.Task) (map[stri
 		def, err := h.home.Pinned(ctx, t.Workflow)
 		if err != nil {
 			// which of its windows should live is not known; whoever reads the rules is told why
-			states[t.ID] = task.AgentUnknown
+			states[t.ID] = record.AgentUnknown
 			continue
 		}
 		if state, _ := def.State(t.Status); state.Role == "" || living[t.ID+" "+state.Role] {
-			states[t.ID] = task.AgentAlive
+			states[t.ID] = record.AgentAlive
 		}
 	}
 	return states, panes, nil

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"orange/internal/cli"
+	"orange/internal/record"
 	"orange/internal/simulate"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -304,7 +305,7 @@ func TestSimulation_tellsHowManyRunsAreOver(t *testing.T) {
 // forgetful is a record that loses the last hook of every move that has several.
 type forgetful struct{ simulate.Book }
 
-func (f forgetful) Commit(ctx context.Context, c task.Change) (task.Task, error) {
+func (f forgetful) Commit(ctx context.Context, c record.Change) (task.Task, error) {
 	if len(c.Hooks) > 1 {
 		c.Hooks = c.Hooks[:len(c.Hooks)-1]
 	}
@@ -314,7 +315,7 @@ func (f forgetful) Commit(ctx context.Context, c task.Change) (task.Task, error)
 // blind is a record that knows of no lease.
 type blind struct{ simulate.Book }
 
-func (f blind) Load(ctx context.Context, id string) (task.Snapshot, error) {
+func (f blind) Load(ctx context.Context, id string) (record.Snapshot, error) {
 	s, err := f.Book.Load(ctx, id)
 	s.Task.Workspace = ""
 	return s, err
@@ -323,7 +324,7 @@ func (f blind) Load(ctx context.Context, id string) (task.Snapshot, error) {
 // twice is a record that writes what follows from a death down again.
 type twice struct{ simulate.Book }
 
-func (f twice) Commit(ctx context.Context, c task.Change) (task.Task, error) {
+func (f twice) Commit(ctx context.Context, c record.Change) (task.Task, error) {
 	t, err := f.Book.Commit(ctx, c)
 	if err == nil && c.DeadHook != 0 && len(c.Events) > 0 {
 		c.DeadHook, c.Expect = 0, t.Version

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"orange/internal/decide"
+	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -42,8 +43,8 @@ func (h *house) Standings(ctx context.Context, tasks []task.Task) (map[string]ta
 }
 
 // Stats tell the numbers of tasks, each from its history.
-func (h *house) Stats(ctx context.Context, tasks []task.Task) ([]task.Stats, error) {
-	out := make([]task.Stats, 0, len(tasks))
+func (h *house) Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error) {
+	out := make([]stats.Stats, 0, len(tasks))
 	for i := range tasks {
 		t := &tasks[i]
 		def, err := h.home.Pinned(ctx, t.Workflow)
@@ -54,21 +55,21 @@ func (h *house) Stats(ctx context.Context, tasks []task.Task) ([]task.Stats, err
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, task.StatsOf(*t, events, marksOf(def), h.engine.Now()))
+		out = append(out, stats.StatsOf(*t, events, marksOf(def), h.engine.Now()))
 	}
 	return out, nil
 }
 
 // LogEntries tell a task's history in the form that is handed to other programs.
-func (h *house) LogEntries(ctx context.Context, id string) ([]task.LogEntry, error) {
+func (h *house) LogEntries(ctx context.Context, id string) ([]stats.LogEntry, error) {
 	_, def, err := h.Pinned(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	events, err := h.store.Events(ctx, id, 0)
-	return task.LogEntries(id, events, marksOf(def)), err
+	return stats.LogEntries(id, events, marksOf(def)), err
 }
 
-func marksOf(def *workflow.Definition) func(task.Status) task.Marks {
-	return func(status task.Status) task.Marks { return decide.Marks(def, status) }
+func marksOf(def *workflow.Definition) func(task.Status) stats.Marks {
+	return func(status task.Status) stats.Marks { return decide.Marks(def, status) }
 }

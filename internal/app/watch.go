@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
@@ -32,7 +33,7 @@ func (h *house) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []st
 // Follow calls tell with what happens to all tasks behind a cursor, each thing once and in its order, until ctx
 // ends or tell answers an error. A call with nothing says that everything so far was told. Where standard output
 // is a pipe that nobody reads any more, it ends with syscall.EPIPE, whether or not there is something to write.
-func (h *house) Follow(ctx context.Context, cursor int64, tell func([]task.Happening) error) error {
+func (h *house) Follow(ctx context.Context, cursor int64, tell func([]history.Happening) error) error {
 	record := filepath.Join(h.dir, recordName)
 	opened, err := os.Stat(record)
 	if err != nil {
@@ -47,7 +48,7 @@ func (h *house) Follow(ctx context.Context, cursor int64, tell func([]task.Happe
 	go func() { off(untilUnread(within, os.Stdout)) }()
 	var enough error
 	f := follower{record: record, opened: opened, events: h.store.EventsSince, cursor: cursor,
-		tell: func(all []task.Happening) error {
+		tell: func(all []history.Happening) error {
 			enough = tell(all)
 			return enough
 		}}
@@ -110,9 +111,9 @@ func whyOver(outside, inside context.Context) error {
 type follower struct {
 	record string
 	opened os.FileInfo
-	events func(ctx context.Context, cursor int64, limit int) ([]task.Happening, int64, error)
+	events func(ctx context.Context, cursor int64, limit int) ([]history.Happening, int64, error)
 	cursor int64
-	tell   func([]task.Happening) error
+	tell   func([]history.Happening) error
 	begun  bool
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
@@ -48,7 +50,7 @@ func TestFollow_losesAndRepeatsNothingWhileEightWrite(t *testing.T) {
 	heard := map[string][]int{}
 	count, calls, last := 0, 0, int64(0)
 	done := errors.New("everything was told")
-	err := h.Follow(ctx, 0, func(all []task.Happening) error {
+	err := h.Follow(ctx, 0, func(all []history.Happening) error {
 		calls++
 		for _, one := range all {
 			if one.Cursor <= last {
@@ -83,13 +85,13 @@ func TestFollow_losesAndRepeatsNothingWhileEightWrite(t *testing.T) {
 
 func writeOwn(ctx context.Context, s *sqlite.Store, id string, moves int) error {
 	now := time.Now()
-	one, err := s.Commit(ctx, task.Change{
+	one, err := s.Commit(ctx, record.Change{
 		Task:   task.Task{ID: id, Project: "garden", Branch: id, CreatedAt: now, UpdatedAt: now, EnteredAt: now},
-		Events: []task.Event{{Time: now, Type: task.Created}},
+		Events: []history.Event{{Time: now, Type: history.Created}},
 	})
 	for n := 0; n < moves && err == nil; n++ {
-		one, err = s.Commit(ctx, task.Change{Task: one, Expect: one.Version, Events: []task.Event{
-			{Time: now, Type: task.Updated}}})
+		one, err = s.Commit(ctx, record.Change{Task: one, Expect: one.Version, Events: []history.Event{
+			{Time: now, Type: history.Updated}}})
 	}
 	return err
 }
@@ -101,7 +103,7 @@ func TestFollow_saysWhenEverythingSoFarWasToldAndEndsWithItsContext(t *testing.T
 	ctx, off := context.WithCancel(t.Context())
 	defer off()
 	var calls []int
-	err := h.Follow(ctx, 0, func(all []task.Happening) error {
+	err := h.Follow(ctx, 0, func(all []history.Happening) error {
 		calls = append(calls, len(all))
 		switch len(calls) {
 		case 1: // nothing yet
@@ -121,7 +123,7 @@ func TestFollow_doesNotGoOnWithARecordThatWasReplaced(t *testing.T) {
 	dir := t.TempDir()
 	h := &house{dir: dir, store: recordAt(t, dir)}
 	record := filepath.Join(dir, recordName)
-	err := h.Follow(t.Context(), 0, func([]task.Happening) error {
+	err := h.Follow(t.Context(), 0, func([]history.Happening) error {
 		text, err := os.ReadFile(record)
 		if err == nil {
 			err = os.WriteFile(record+".new", text, 0o644)
@@ -131,7 +133,7 @@ func TestFollow_doesNotGoOnWithARecordThatWasReplaced(t *testing.T) {
 	if err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a new file: %v", err)
 	}
-	err = h.Follow(t.Context(), 0, func([]task.Happening) error {
+	err = h.Follow(t.Context(), 0, func([]history.Happening) error {
 		return os.Rename(record, record+".old")
 	})
 	if !errors.Is(err, os.ErrNotExist) {

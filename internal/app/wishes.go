@@ -10,75 +10,76 @@ import (
 
 	"orange/internal/dashboard"
 	"orange/internal/proc"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
 // wishes asks in the name of whoever sits at the dashboard: an agent that opens it stays an agent.
 type wishes struct{ house *house }
 
-func (w wishes) Create(ctx context.Context, n task.New) (task.Outcome, error) {
+func (w wishes) Create(ctx context.Context, n task.New) (record.Outcome, error) {
 	var err error
 	if n.Actor, err = w.house.Actor(ctx, "", ""); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	if n, err = w.house.Fill(ctx, n); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	return w.house.engine.Create(ctx, n)
 }
 
-func (w wishes) Command(ctx context.Context, id, command, reason string) (task.Outcome, error) {
+func (w wishes) Command(ctx context.Context, id, command, reason string) (record.Outcome, error) {
 	actor, err := w.house.Actor(ctx, id, "")
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	return w.house.engine.Command(ctx, id, command, actor, reason)
 }
 
-func (w wishes) RequestChanges(ctx context.Context, id, text string) (task.Outcome, error) {
+func (w wishes) RequestChanges(ctx context.Context, id, text string) (record.Outcome, error) {
 	actor, err := w.house.Actor(ctx, id, "")
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	return w.house.engine.RequestChanges(ctx, id, text, actor)
 }
 
-func (w wishes) Merge(ctx context.Context, id string, m task.Merge) (task.Outcome, string, error) {
+func (w wishes) Merge(ctx context.Context, id string, m task.Merge) (record.Outcome, string, error) {
 	actor, err := w.house.Actor(ctx, id, "")
 	if err != nil {
-		return task.Outcome{}, "", err
+		return record.Outcome{}, "", err
 	}
 	return w.house.engine.Merge(ctx, id, m, actor)
 }
 
-func (w wishes) RequestPR(ctx context.Context, id string) (task.Outcome, error) {
+func (w wishes) RequestPR(ctx context.Context, id string) (record.Outcome, error) {
 	actor, err := w.house.Actor(ctx, id, "")
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	return w.house.engine.RequestPR(ctx, id, actor)
 }
 
-func (w wishes) Next(ctx context.Context, id string, to task.Status, override string) (task.Outcome, error) {
+func (w wishes) Next(ctx context.Context, id string, to task.Status, override string) (record.Outcome, error) {
 	actor, err := w.house.Actor(ctx, id, "")
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	return w.house.engine.Next(ctx, id, actor, override != "", to, override)
 }
 
-func (w wishes) Respawn(ctx context.Context, id string) (task.Outcome, error) {
+func (w wishes) Respawn(ctx context.Context, id string) (record.Outcome, error) {
 	actor, err := w.house.Actor(ctx, id, "")
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	return w.house.Respawn(ctx, id, actor)
 }
 
-func (w wishes) Retry(ctx context.Context, id string) (task.Outcome, error) {
+func (w wishes) Retry(ctx context.Context, id string) (record.Outcome, error) {
 	actor, err := w.house.Actor(ctx, id, "")
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	return w.house.Retry(ctx, id, actor)
 }

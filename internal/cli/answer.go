@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/printable"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -231,7 +232,7 @@ func hookViews(hooks []task.OwedHook) (all []hookView, failures []string) {
 }
 
 // outcome tells what became of a request.
-func (p *Program) outcome(out task.Outcome, said string) error {
+func (p *Program) outcome(out record.Outcome, said string) error {
 	hooks, failures := hookViews(out.Hooks)
 	if p.json {
 		answer := map[string]any{
@@ -258,7 +259,7 @@ func (p *Program) outcome(out task.Outcome, said string) error {
 	return nil
 }
 
-func (p *Program) sayOutcome(out task.Outcome, said string) {
+func (p *Program) sayOutcome(out record.Outcome, said string) {
 	t := out.Task
 	switch {
 	case out.Queued:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -118,7 +119,7 @@ func (p *Program) taskDelete() *cobra.Command {
 	return c
 }
 
-func (p *Program) deleted(_ context.Context, _ *House, report task.Report, where string) error {
+func (p *Program) deleted(_ context.Context, _ *House, report record.Report, where string) error {
 	t := report.Task
 	if p.json {
 		return p.printJSON(map[string]any{"deleted": t.ID, "folder": where, "branch": t.Branch})
@@ -158,7 +159,7 @@ Ends after --timeout with "not yet: run it again" and exit status 0, so that it 
 	return c
 }
 
-func (p *Program) waited(w task.Waited) error {
+func (p *Program) waited(w record.Waited) error {
 	if p.json {
 		return p.printJSON(map[string]any{
 			"task": view(w.Task, ""), "ready": !w.Blocked, "about": w.About, "notice": w.Notice,

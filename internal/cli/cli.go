@@ -11,37 +11,40 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/history"
 	"orange/internal/printable"
+	"orange/internal/record"
+	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // Moves asks for what changes a task.
 type Moves interface {
-	Create(ctx context.Context, n task.New) (task.Outcome, error)
-	Request(ctx context.Context, req task.Request) (task.Outcome, error)
-	Command(ctx context.Context, id, command string, actor task.Actor, reason string) (task.Outcome, error)
-	RequestChanges(ctx context.Context, id, text string, actor task.Actor) (task.Outcome, error)
-	Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (task.Outcome, string, error)
+	Create(ctx context.Context, n task.New) (record.Outcome, error)
+	Request(ctx context.Context, req task.Request) (record.Outcome, error)
+	Command(ctx context.Context, id, command string, actor task.Actor, reason string) (record.Outcome, error)
+	RequestChanges(ctx context.Context, id, text string, actor task.Actor) (record.Outcome, error)
+	Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error)
 	Update(ctx context.Context, id string, u task.Update) (task.Task, error)
 }
 
 // Care keeps tasks going.
 type Care interface {
-	Respawn(ctx context.Context, id string, actor task.Actor) (task.Outcome, error)
-	Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error)
+	Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
+	Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 	Delete(ctx context.Context, id string, actor task.Actor) (string, error)
-	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (task.Waited, error)
+	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited, error)
 	Settle(ctx context.Context, id string, person bool) error
 	Attach(ctx context.Context, id, role string, run bool) ([]string, error)
 }
 
 // Look shows what there is.
 type Look interface {
-	Tasks(ctx context.Context, f task.Filter) ([]task.Task, error)
+	Tasks(ctx context.Context, f record.Filter) ([]task.Task, error)
 	Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error)
-	Report(ctx context.Context, id string, actor task.Actor) (task.Report, error)
-	History(ctx context.Context, id string) ([]task.Event, error)
+	Report(ctx context.Context, id string, actor task.Actor) (record.Report, error)
+	History(ctx context.Context, id string) ([]history.Event, error)
 	Log(keep func(line []byte) bool, lines int, out io.Writer) error
 }
 
@@ -49,8 +52,8 @@ type Look interface {
 type Times interface {
 	// Standings leaves out the tasks that cannot be told; the error says why.
 	Standings(ctx context.Context, tasks []task.Task) (map[string]task.Standing, error)
-	Stats(ctx context.Context, tasks []task.Task) ([]task.Stats, error)
-	LogEntries(ctx context.Context, id string) ([]task.LogEntry, error)
+	Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error)
+	LogEntries(ctx context.Context, id string) ([]stats.LogEntry, error)
 }
 
 // Who finds out who and where the caller is.
@@ -106,8 +109,8 @@ type Workflows interface {
 
 // Workspaces are the pools of worktrees.
 type Workspaces interface {
-	Workspaces(ctx context.Context, project string) ([]task.Holding, error)
-	InitWorkspaces(ctx context.Context, p task.Project) ([]task.Holding, error)
+	Workspaces(ctx context.Context, project string) ([]record.Holding, error)
+	InitWorkspaces(ctx context.Context, p task.Project) ([]record.Holding, error)
 	CollectWorkspaces(ctx context.Context, project string) (removed []string, err error)
 }
 
@@ -157,7 +160,7 @@ type Program struct {
 	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.
 	// It tells how far it is with what takes long.
 	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
-		[]task.Finding, error)
+		[]record.Finding, error)
 
 	json    bool
 	project string

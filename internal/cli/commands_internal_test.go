@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/printable"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -145,7 +146,7 @@ func (n *nobody) Here(context.Context) (id, project string, err error) { return 
 
 func (n *nobody) Fill(_ context.Context, made task.New) (task.New, error) { return made, nil }
 
-func (n *nobody) Tasks(context.Context, task.Filter) ([]task.Task, error) {
+func (n *nobody) Tasks(context.Context, record.Filter) ([]task.Task, error) {
 	return []task.Task{{ID: "abc"}}, nil
 }
 

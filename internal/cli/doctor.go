@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/printable"
-	"orange/internal/task"
+	"orange/internal/record"
 )
 
 func (p *Program) doctorCommand() *cobra.Command {
@@ -38,15 +38,15 @@ Without --fix nothing is changed. Exit status: 0 where no problem is left, 1 whe
 }
 
 // findings tells what was found. A problem that is left is a failure of the command, told already.
-func (p *Program) findings(found []task.Finding) error {
+func (p *Program) findings(found []record.Finding) error {
 	problems, warnings := 0, 0
 	for _, f := range found {
 		switch f.Left() {
-		case task.LevelProblem:
+		case record.LevelProblem:
 			problems++
-		case task.LevelWarning:
+		case record.LevelWarning:
 			warnings++
-		case task.LevelOK:
+		case record.LevelOK:
 		}
 	}
 	if p.json {
@@ -65,7 +65,7 @@ func (p *Program) findings(found []task.Finding) error {
 	return nil
 }
 
-func (p *Program) finding(f task.Finding) {
+func (p *Program) finding(f record.Finding) {
 	mark := string(f.Level)
 	if f.Mended != "" {
 		mark = "mended"

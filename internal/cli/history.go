@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/history"
 	"orange/internal/printable"
 	"orange/internal/task"
 )
@@ -70,7 +71,7 @@ func (p *Program) logEntries(ctx context.Context, h *House, id string) error {
 }
 
 // eventLine is one event for people.
-func eventLine(e task.Event) string {
+func eventLine(e history.Event) string {
 	who := e.Actor
 	if e.ActingAs != "" {
 		who += " as " + e.ActingAs
@@ -81,7 +82,7 @@ func eventLine(e task.Event) string {
 	}
 	text := fmt.Sprintf("%3d  %s  %-9s %s", e.Seq, task.FormatTime(e.Time), who, what)
 	found := ""
-	if e.Type == task.AgentSpawned || e.Type == task.ReviewStarted {
+	if e.Type == history.AgentSpawned || e.Type == history.ReviewStarted {
 		found = "found " // it rests on none of them
 	}
 	for _, evidence := range e.Evidence {
@@ -91,20 +92,20 @@ func eventLine(e task.Event) string {
 		text += "  hooks: " + strings.Join(e.Hooks, ", ")
 	}
 	data := e.Told()
-	for _, name := range []string{"role", task.DataCrashCount, "window", "how", "hook", "field", "file", "found",
+	for _, name := range []string{"role", history.DataCrashCount, "window", "how", "hook", "field", "file", "found",
 		"kept", "ref", "taken_back", "branch", "for", "problem", "ended", "level", "failure", "refused",
-		task.DataUnreviewed} {
-		if value := data[name]; value != "" && (e.Type != task.Created || name == "branch") {
+		history.DataUnreviewed} {
+		if value := data[name]; value != "" && (e.Type != history.Created || name == "branch") {
 			text += fmt.Sprintf("  %s=%s", name, oneLine(value, 80))
 		}
 	}
-	if ignored := e.Data[task.DataOverride]; ignored != "" {
+	if ignored := e.Data[history.DataOverride]; ignored != "" {
 		text += "  in spite of " + oneLine(ignored, 100)
 	}
 	if e.Subject.Commit != "" {
 		text += fmt.Sprintf("  at %.7s", e.Subject.Commit)
 	}
-	if unreviewed := e.Data[task.DataUnreviewed]; unreviewed != "" {
+	if unreviewed := e.Data[history.DataUnreviewed]; unreviewed != "" {
 		text += "  " + oneLine(unreviewed, 100)
 	}
 	if up := e.Subject.PutUp(); up != "" {

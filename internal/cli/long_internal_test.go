@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"orange/internal/printable"
-	"orange/internal/task"
+	"orange/internal/record"
 	"orange/internal/workflow"
 )
 
@@ -27,7 +27,7 @@ func (l *long) work(tell func()) {
 
 func (l *long) All(context.Context, string) ([]string, error) { return nil, nil }
 
-func (l *long) VerifyAll(_ context.Context, _ string, progress func(string, int, int)) ([]task.Finding, error) {
+func (l *long) VerifyAll(_ context.Context, _ string, progress func(string, int, int)) ([]record.Finding, error) {
 	l.work(func() { progress("tasks verified", 3, 7) })
 	return nil, nil
 }
@@ -37,7 +37,7 @@ func (l *long) Replay(_ context.Context, _ []string, _ Rules, progress func(stri
 	return Replays{}, nil
 }
 
-func (l *long) Examine(_ context.Context, _, _ bool, progress func(string, int, int)) ([]task.Finding, error) {
+func (l *long) Examine(_ context.Context, _, _ bool, progress func(string, int, int)) ([]record.Finding, error) {
 	l.work(func() { progress("tasks brought back", 3, 7) })
 	return nil, nil
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/history"
 	"orange/internal/printable"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -53,7 +55,7 @@ until you stop it. Nothing that was printed is changed afterwards, and there are
 }
 
 // listOnce prints the list, and answers the tasks in it.
-func (p *Program) listOnce(ctx context.Context, h *House, filter task.Filter, want wanted) ([]task.Task, error) {
+func (p *Program) listOnce(ctx context.Context, h *House, filter record.Filter, want wanted) ([]task.Task, error) {
 	tasks, err := h.Look.Tasks(ctx, filter)
 	if err != nil {
 		return nil, err
@@ -75,8 +77,8 @@ func (p *Program) listOnce(ctx context.Context, h *House, filter task.Filter, wa
 
 // filter chooses the tasks of the project that is named, or else of the one that the command stands in; those of
 // all where it stands in none.
-func (p *Program) filter(ctx context.Context, h *House, all bool) (task.Filter, error) {
-	filter := task.Filter{Project: p.project}
+func (p *Program) filter(ctx context.Context, h *House, all bool) (record.Filter, error) {
+	filter := record.Filter{Project: p.project}
 	if filter.Project == "" && !all {
 		_, here, err := h.Who.Here(ctx)
 		if err != nil {
@@ -155,7 +157,7 @@ func marks(t task.Task, session string) string {
 		return session + " !"
 	case t.Queued():
 		return "queued"
-	case !t.StalledAt.IsZero() && session == task.AgentAlive:
+	case !t.StalledAt.IsZero() && session == record.AgentAlive:
 		return "stalled"
 	case t.Overdue >= task.LateAlert:
 		return session + " late"
@@ -232,7 +234,7 @@ type moveView struct {
 	Person    string      `json:"person"`
 }
 
-func (p *Program) showJSON(r task.Report, standings map[string]task.Standing, events []task.Event) error {
+func (p *Program) showJSON(r record.Report, standings map[string]task.Standing, events []history.Event) error {
 	hooks, _ := hookViews(r.Owed)
 	one := view(r.Task, r.Session)
 	if s, told := standings[r.Task.ID]; told {
@@ -253,7 +255,7 @@ func (p *Program) showJSON(r task.Report, standings map[string]task.Standing, ev
 	})
 }
 
-func (p *Program) show(r task.Report, standing task.Standing) error {
+func (p *Program) show(r record.Report, standing task.Standing) error {
 	t := r.Task
 	p.say("%s  %s", t.ID, oneLine(t.Summary, 200))
 	line := p.field

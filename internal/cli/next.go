@@ -9,16 +9,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
 // Steps are moves that are not asked for by the name of a status alone.
 type Steps interface {
 	Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status, reason string) (
-		task.Outcome, error)
-	Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (task.Outcome, error)
+		record.Outcome, error)
+	Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (record.Outcome, error)
 	Migrate(ctx context.Context, id, workflow string, status map[task.Status]task.Status, actor task.Actor) (
-		task.Outcome, error)
+		record.Outcome, error)
 }
 
 func (p *Program) taskNext() *cobra.Command {
@@ -153,9 +154,9 @@ func (p *Program) toMigrate(ctx context.Context, h *House, name, id string) ([]t
 		if err != nil {
 			return nil, err
 		}
-		return h.Look.Tasks(ctx, task.Filter{Prefix: id})
+		return h.Look.Tasks(ctx, record.Filter{Prefix: id})
 	}
-	live, err := h.Look.Tasks(ctx, task.Filter{Live: true})
+	live, err := h.Look.Tasks(ctx, record.Filter{Live: true})
 	var of []task.Task
 	for i := range live {
 		if live[i].Workflow.Name == name {

@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
 // PullRequests are what reviewers elsewhere see of a task.
 type PullRequests interface {
-	RequestPR(ctx context.Context, id string, actor task.Actor) (task.Outcome, error)
+	RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
 }
 
 func (p *Program) taskCreatePR() *cobra.Command {

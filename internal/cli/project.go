@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -145,7 +146,7 @@ func (p *Program) projectRemove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			live, err := h.Look.Tasks(ctx, task.Filter{Project: project.Name, Live: true})
+			live, err := h.Look.Tasks(ctx, record.Filter{Project: project.Name, Live: true})
 			if err != nil {
 				return err
 			}

@@ -7,19 +7,20 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/printable"
 	"orange/internal/task"
 )
 
 // lookedAway is a decision of a task in a state that cannot be told because nobody looked.
 func lookedAway(state task.Status, parts ...string) decide.Difference {
-	return decide.Difference{Event: 3, Type: task.StatusChanged, Why: "nobody looked at " + strings.Join(parts,
+	return decide.Difference{Event: 3, Type: history.StatusChanged, Why: "nobody looked at " + strings.Join(parts,
 		", "), Reason: "nobody looked at it", State: state, Parts: parts}
 }
 
 func TestReplay_countsWhatCannotBeToldByReasonStateAndPart(t *testing.T) {
 	t.Parallel()
-	lost := decide.Difference{Event: 9, Type: task.StatusChanged, Why: "a text is lost: ## plan, abc",
+	lost := decide.Difference{Event: 9, Type: history.StatusChanged, Why: "a text is lost: ## plan, abc",
 		Reason: "a text is lost", State: "planning"}
 	all := Replays{Others: map[string]int{"classic": 2, "build": 1}}
 	for _, id := range []string{"aaa", "bbb", "ccc", "ddd"} {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -94,7 +95,7 @@ func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
 func (t *talk) again(ctx context.Context, one task.Task, def *workflow.Definition, actor task.Actor) error {
 	state, _ := def.State(one.Status)
 	if state.RespawnPrompt.Name == "" {
-		return t.program.outcome(task.Outcome{Task: one}, "") // nobody can be started there
+		return t.program.outcome(record.Outcome{Task: one}, "") // nobody can be started there
 	}
 	out, err := t.house.Care.Respawn(ctx, t.id, actor)
 	var refused *decide.Rejection
@@ -113,10 +114,10 @@ func (t *talk) atWork(ctx context.Context, one task.Task, state workflow.State, 
 	if err != nil {
 		return err
 	}
-	if sessions[t.id] != task.AgentAlive {
+	if sessions[t.id] != record.AgentAlive {
 		return refused
 	}
-	return t.program.outcome(task.Outcome{Task: one}, fmt.Sprintf("%s is %s already, and its %s is at work", t.id,
+	return t.program.outcome(record.Outcome{Task: one}, fmt.Sprintf("%s is %s already, and its %s is at work", t.id,
 		one.Status, state.Role))
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -56,7 +57,7 @@ type Simulated struct {
 	Spawns   SimulatedFigure
 	Moves    SimulatedFigure
 	Refusals SimulatedFigure
-	Spans    []task.Typical
+	Spans    []stats.Typical
 	Well     int // ended well
 	Needed   int // waited for a person at any time
 	Astray   int // and not where the workflow has a person's work
@@ -392,7 +393,7 @@ func viewOf(def *workflow.Definition, s SimulationSetup, found Simulated) map[st
 	for _, one := range shares(&s) {
 		setup[strings.ReplaceAll(one.flag, "-", "_")] = float64(*one.value)
 	}
-	all := func(n int) task.Share { return task.Share{Count: n, Of: found.Runs} }
+	all := func(n int) stats.Share { return stats.Share{Count: n, Of: found.Runs} }
 	way := found.Way
 	way.States, way.Named, way.Red = orEmpty(way.States), orEmpty(way.Named), orEmpty(way.Red)
 	return map[string]any{"simulation": map[string]any{

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/record"
+	"orange/internal/stats"
 	"orange/internal/task"
 )
 
@@ -35,11 +37,11 @@ tasks that are there now do not count. How often gates refuse is in the log and 
 			if err != nil {
 				return err
 			}
-			stats, err := h.Times.Stats(ctx, tasks)
+			all, err := h.Times.Stats(ctx, tasks)
 			if err != nil {
 				return err
 			}
-			return p.sayAll(task.Summarize(stats))
+			return p.sayAll(stats.Summarize(all))
 		}),
 	}
 	c.Flags().BoolVar(&all, "all", false, "those of every project")
@@ -51,7 +53,7 @@ func (p *Program) statsOfOne(ctx context.Context, h *House, args []string) error
 	if err != nil {
 		return err
 	}
-	found, err := h.Look.Tasks(ctx, task.Filter{Prefix: id})
+	found, err := h.Look.Tasks(ctx, record.Filter{Prefix: id})
 	if err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ type spanView struct {
 	Time   int64       `json:"time"`
 }
 
-func (p *Program) sayOne(s task.Stats) error {
+func (p *Program) sayOne(s stats.Stats) error {
 	if p.json {
 		spans := make([]spanView, len(s.Spans))
 		for i, span := range s.Spans {
@@ -105,7 +107,7 @@ type typicalView struct {
 	P90    int64       `json:"p90"`
 }
 
-func (p *Program) sayAll(s task.Summary) error {
+func (p *Program) sayAll(s stats.Summary) error {
 	if p.json {
 		spans := make([]typicalView, len(s.Spans))
 		for i, span := range s.Spans {
@@ -158,7 +160,7 @@ func byName(counters task.Counters) string {
 	return strings.Join(parts, ", ")
 }
 
-func inPercent(s task.Share) string {
+func inPercent(s stats.Share) string {
 	if s.Of == 0 {
 		return "-"
 	}

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"orange/internal/printable"
-	"orange/internal/task"
+	"orange/internal/stats"
 )
 
 func TestStats_haveEachTimeUnderItsOwnName(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	p := &Program{Out: printable.NewWriter(&out), json: true}
-	s := task.Stats{Task: "1", Status: "working", InState: 2 * time.Minute, Total: time.Hour, Spans: []task.Span{
+	s := stats.Stats{Task: "1", Status: "working", InState: 2 * time.Minute, Total: time.Hour, Spans: []stats.Span{
 		{Status: "working", Visits: 3, Time: 5 * time.Minute}}}
 	if err := p.sayOne(s); err != nil {
 		t.Fatal(err)

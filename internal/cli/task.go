@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -33,7 +34,7 @@ func (p *Program) find(ctx context.Context, h *House, args []string) (string, er
 		}
 		return id, err
 	}
-	found, err := h.Look.Tasks(ctx, task.Filter{Prefix: args[0]})
+	found, err := h.Look.Tasks(ctx, record.Filter{Prefix: args[0]})
 	if err != nil {
 		return "", err
 	}
@@ -318,7 +319,7 @@ func (p *Program) update(ctx context.Context, h *House, id string, u task.Update
 			return err
 		}
 		if req.To == "" {
-			return p.outcome(task.Outcome{Task: t}, t.ID+" is on branch "+t.Branch+": "+t.Summary)
+			return p.outcome(record.Outcome{Task: t}, t.ID+" is on branch "+t.Branch+": "+t.Summary)
 		}
 	}
 	out, err := h.Moves.Request(ctx, req)

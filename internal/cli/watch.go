@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/history"
 	"orange/internal/printable"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -26,7 +28,7 @@ type Changes interface {
 	// Follow calls tell with what happens to all tasks behind a cursor, each thing once and in its order, until
 	// ctx ends or tell answers an error. A call with nothing says that everything so far was told. Its error is
 	// syscall.EPIPE where nobody reads any more.
-	Follow(ctx context.Context, cursor int64, tell func([]task.Happening) error) error
+	Follow(ctx context.Context, cursor int64, tell func([]history.Happening) error) error
 }
 
 // Words for --since, and what a deleted task has in place of a type.
@@ -89,7 +91,7 @@ and with 4 when the task is deleted.`,
 
 // prepare finds out what is to be watched, and the cursor to begin with.
 func (p *Program) prepare(ctx context.Context, h *House, args []string, w *watched, all bool) (int64, error) {
-	known := append(task.EventTypes(), taskDeleted)
+	known := append(history.EventTypes(), taskDeleted)
 	for _, name := range w.types {
 		if !slices.Contains(known, name) {
 			return 0, usage("found %q as --type, %s", name, yaml.Expected(name, known))
@@ -148,12 +150,12 @@ func since(word string, newest int64) (int64, error) {
 
 // toldLine is one thing that happened, as a script reads it.
 type toldLine struct {
-	Cursor  int64       `json:"cursor"`
-	Task    string      `json:"task"`
-	Project string      `json:"project"`
-	Branch  string      `json:"branch"`
-	Deleted bool        `json:"deleted,omitempty"`
-	Event   *task.Event `json:"event,omitempty"`
+	Cursor  int64          `json:"cursor"`
+	Task    string         `json:"task"`
+	Project string         `json:"project"`
+	Branch  string         `json:"branch"`
+	Deleted bool           `json:"deleted,omitempty"`
+	Event   *history.Event `json:"event,omitempty"`
 }
 
 // errEnough ends a watch that has seen what it was for.
@@ -164,7 +166,7 @@ func (p *Program) watch(ctx context.Context, h *House, w watched, cursor int64) 
 	within, off := context.WithCancelCause(ctx)
 	defer off(nil)
 	gone, caughtUp := false, false
-	err := h.Changes.Follow(within, cursor, func(all []task.Happening) error {
+	err := h.Changes.Follow(within, cursor, func(all []history.Happening) error {
 		for i := range all {
 			one := &all[i]
 			if w.id != "" && one.Task != w.id || w.project != "" && one.Project != w.project {
@@ -203,7 +205,7 @@ func (p *Program) watch(ctx context.Context, h *House, w watched, cursor int64) 
 }
 
 // tell prints a line if it is asked for.
-func (p *Program) tell(w watched, h *task.Happening) error {
+func (p *Program) tell(w watched, h *history.Happening) error {
 	out := toldLine{Cursor: h.Cursor, Task: h.Task, Project: h.Project, Branch: h.Branch, Deleted: h.Deleted}
 	kind := taskDeleted
 	if !h.Deleted {
@@ -230,7 +232,7 @@ func (w watched) there(ctx context.Context, h *House) error {
 	if w.until == "" {
 		return nil
 	}
-	found, err := h.Look.Tasks(ctx, task.Filter{Prefix: w.id})
+	found, err := h.Look.Tasks(ctx, record.Filter{Prefix: w.id})
 	if err != nil {
 		return err
 	}
@@ -255,14 +257,14 @@ func ending(ctx context.Context, err error) error {
 
 // liveList is a list of which somebody wants to hear how it changes.
 type liveList struct {
-	filter task.Filter
+	filter record.Filter
 	want   wanted
 	shown  map[string]bool // the tasks that are in the list now
 	cursor int64           // how far shown has come
 }
 
 // watchList prints the list, and a line for everything that happens to a task that belongs into it, or did so before.
-func (p *Program) watchList(ctx context.Context, h *House, filter task.Filter, want wanted) error {
+func (p *Program) watchList(ctx context.Context, h *House, filter record.Filter, want wanted) error {
 	if p.json {
 		return usage("--watch is for people: %q tells the same to programs", "orange task watch")
 	}
@@ -274,7 +276,7 @@ func (p *Program) watchList(ctx context.Context, h *House, filter task.Filter, w
 		return err
 	}
 	l := liveList{filter: filter, want: want, cursor: cursor}
-	err = h.Changes.Follow(ctx, cursor, func(all []task.Happening) error {
+	err = h.Changes.Follow(ctx, cursor, func(all []history.Happening) error {
 		if l.shown == nil { // not before: who follows also notices that nobody reads
 			tasks, err := p.listOnce(ctx, h, filter, want)
 			if err != nil {
@@ -290,7 +292,7 @@ func (p *Program) watchList(ctx context.Context, h *House, filter task.Filter, w
 	return ending(ctx, err)
 }
 
-func (p *Program) tellList(ctx context.Context, h *House, l *liveList, all []task.Happening) error {
+func (p *Program) tellList(ctx context.Context, h *House, l *liveList, all []history.Happening) error {
 	changed, gone, next, err := h.Changes.TasksSince(ctx, l.cursor)
 	if err != nil {
 		return err
@@ -333,7 +335,7 @@ func (p *Program) tellList(ctx context.Context, h *House, l *liveList, all []tas
 }
 
 // changeLine is one thing that happened, for people.
-func changeLine(h task.Happening) string {
+func changeLine(h history.Happening) string {
 	name := h.Project + "/" + h.Branch
 	if h.Deleted {
 		return printable.Line(fmt.Sprintf("%s %s deleted", time.Now().Format(time.TimeOnly), name))

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/history"
 	"orange/internal/printable"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -18,7 +20,7 @@ import (
 type feed struct {
 	Look
 	Times
-	calls   [][]task.Happening
+	calls   [][]history.Happening
 	changed [][]task.Task
 	gone    []string
 	tasks   []task.Task
@@ -35,7 +37,7 @@ func (f *feed) TasksSince(context.Context, int64) ([]task.Task, []string, int64,
 	return next, nil, 0, nil
 }
 
-func (f *feed) Follow(ctx context.Context, _ int64, tell func([]task.Happening) error) error {
+func (f *feed) Follow(ctx context.Context, _ int64, tell func([]history.Happening) error) error {
 	for _, call := range f.calls {
 		if err := tell(call); err != nil {
 			return err
@@ -45,40 +47,40 @@ func (f *feed) Follow(ctx context.Context, _ int64, tell func([]task.Happening) 
 	return ctx.Err()
 }
 
-func (f *feed) Tasks(context.Context, task.Filter) ([]task.Task, error) { return f.tasks, nil }
+func (f *feed) Tasks(context.Context, record.Filter) ([]task.Task, error) { return f.tasks, nil }
 
 func (f *feed) Sessions(context.Context, []task.Task) (map[string]string, error) { return nil, nil }
 
-func moved(id, from, to string) task.Happening {
-	e := task.Event{Type: task.StatusChanged, From: task.Status(from), To: task.Status(to), Actor: "worker"}
-	return task.Happening{Task: id, Project: "garden", Branch: id, Event: e}
+func moved(id, from, to string) history.Happening {
+	e := history.Event{Type: history.StatusChanged, From: task.Status(from), To: task.Status(to), Actor: "worker"}
+	return history.Happening{Task: id, Project: "garden", Branch: id, Event: e}
 }
 
-func deleted(id string) task.Happening {
-	return task.Happening{Task: id, Project: "garden", Branch: id, Deleted: true}
+func deleted(id string) history.Happening {
+	return history.Happening{Task: id, Project: "garden", Branch: id, Deleted: true}
 }
 
 func TestWatch_endsForTheReasonsThatItPromises(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		calls  [][]task.Happening
+		calls  [][]history.Happening
 		until  string
 		stands task.Status
 		lines  int
 		status int
 	}{
-		{"it gets there", [][]task.Happening{nil, {moved("other", "a", "there"), moved("one", "a", "b")},
+		{"it gets there", [][]history.Happening{nil, {moved("other", "a", "there"), moved("one", "a", "b")},
 			{moved("one", "b", "there"), moved("one", "there", "c")}}, "there", "a", 2, 0},
-		{"it was there in what is told", [][]task.Happening{
+		{"it was there in what is told", [][]history.Happening{
 			{moved("one", "b", "there"), moved("one", "there", "c")}, nil}, "there", "c", 1, 0},
-		{"it is there", [][]task.Happening{{moved("one", "a", "b")}, nil}, "there", "there", 1, 0},
-		{"it never gets there", [][]task.Happening{nil, {moved("one", "a", "b")}, nil}, "there", "a", 1, exitFailed},
-		{"the time is up", [][]task.Happening{nil, {moved("one", "a", "b")}, nil}, "", "a", 1, 0},
-		{"it is deleted", [][]task.Happening{nil, {deleted("one")}, nil}, "", "a", 1, 0},
-		{"it is deleted and should get somewhere", [][]task.Happening{nil, {deleted("one")}, nil}, "there", "a",
+		{"it is there", [][]history.Happening{{moved("one", "a", "b")}, nil}, "there", "there", 1, 0},
+		{"it never gets there", [][]history.Happening{nil, {moved("one", "a", "b")}, nil}, "there", "a", 1, exitFailed},
+		{"the time is up", [][]history.Happening{nil, {moved("one", "a", "b")}, nil}, "", "a", 1, 0},
+		{"it is deleted", [][]history.Happening{nil, {deleted("one")}, nil}, "", "a", 1, 0},
+		{"it is deleted and should get somewhere", [][]history.Happening{nil, {deleted("one")}, nil}, "there", "a",
 			1, exitNotFound},
-		{"it was brought back", [][]task.Happening{{deleted("one"), moved("one", "a", "b")}, nil,
+		{"it was brought back", [][]history.Happening{{deleted("one"), moved("one", "a", "b")}, nil,
 			{moved("one", "b", "there")}}, "there", "b", 3, 0},
 	} {
 		var out, talk bytes.Buffer
@@ -103,7 +105,7 @@ func TestWatch_endsInSilenceWhenItIsStoppedAndWhenNobodyReads(t *testing.T) {
 		0)); status != exitStopped {
 		t.Errorf("stopped: status %d", status)
 	}
-	f.calls = [][]task.Happening{{moved("one", "a", "b")}}
+	f.calls = [][]history.Happening{{moved("one", "a", "b")}}
 	p.Out = printable.NewWriter(closed{})
 	if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, watched{}, 0)); status != 0 {
 		t.Errorf("nobody reads: status %d", status)
@@ -135,7 +137,7 @@ func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
 	elsewhere.Project = "coffee"
 	f := &feed{
 		tasks: []task.Task{at("in", "working", "garden")},
-		calls: [][]task.Happening{
+		calls: [][]history.Happening{
 			nil,
 			{moved("comes", "a", "working"), moved("never", "a", "b"), elsewhere},
 			{moved("in", "working", "b"), moved("passes", "working", "c")},
@@ -153,7 +155,7 @@ func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
 	p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
 	ctx, off := context.WithTimeout(t.Context(), time.Millisecond)
 	defer off()
-	filter := task.Filter{Project: "garden", Status: "working"}
+	filter := record.Filter{Project: "garden", Status: "working"}
 	if status := p.report(p.watchList(ctx, &House{Look: f, Times: f, Changes: f}, filter,
 		wanted{})); status != exitStopped {
 		t.Errorf("status %d: %s", status, &talk)
@@ -172,9 +174,10 @@ func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
 
 func TestChangeLine_isOnePlainLine(t *testing.T) {
 	t.Parallel()
-	h := task.Happening{Project: "garden", Branch: "fix-login", Event: task.Event{
-		Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: task.AgentCrashed, Actor: "engine", ActingAs: "cto",
-		Data: map[string]string{"role": "worker", "ended": "by\x1b[31m\na signal"},
+	h := history.Happening{Project: "garden", Branch: "fix-login", Event: history.Event{
+		Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: history.AgentCrashed, Actor: "engine",
+		ActingAs: "cto",
+		Data:     map[string]string{"role": "worker", "ended": "by\x1b[31m\na signal"},
 	}}
 	if got, want := changeLine(h),
 		"12:03:04 garden/fix-login agent.crashed by engine as cto, role worker, ended by\\x1b[31m a signal"; got != want {
@@ -184,8 +187,8 @@ func TestChangeLine_isOnePlainLine(t *testing.T) {
 
 func TestEventLine_namesThePersonWhoAskedAndForWhom(t *testing.T) {
 	t.Parallel()
-	e := task.Event{
-		Seq: 3, Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: task.StatusChanged, Actor: "human",
+	e := history.Event{
+		Seq: 3, Time: time.Date(2026, 1, 2, 12, 3, 4, 0, time.Local), Type: history.StatusChanged, Actor: "human",
 		ActingAs: "reviewer",
 		Person:   "Ada \x1b[31m<ada@example.com>", From: "a", To: "b",
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/decide"
-	"orange/internal/task"
+	"orange/internal/record"
 )
 
 // Proof explains how tasks stand, and shows that their pasts hold.
@@ -14,10 +14,10 @@ type Proof interface {
 	Why(ctx context.Context, id string) (decide.Explanation, error)
 	// All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
 	All(ctx context.Context, project string) ([]string, error)
-	Verify(ctx context.Context, ids []string) ([]task.Finding, error)
+	Verify(ctx context.Context, ids []string) ([]record.Finding, error)
 	// VerifyAll looks at all tasks, or a project's where one is named, and whether one is gone.
 	// It tells how far it is.
-	VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) ([]task.Finding, error)
+	VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) ([]record.Finding, error)
 	// Replay makes every decision of some tasks again. It tells how far it is.
 	Replay(ctx context.Context, ids []string, by Rules, progress func(what string, done, of int)) (Replays, error)
 }
@@ -144,9 +144,9 @@ With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "o
 				return err
 			}
 			far := p.progress()
-			look := func() ([]task.Finding, error) { return h.Proof.Verify(ctx, ids) }
+			look := func() ([]record.Finding, error) { return h.Proof.Verify(ctx, ids) }
 			if all {
-				look = func() ([]task.Finding, error) { return h.Proof.VerifyAll(ctx, p.project, far.tell) }
+				look = func() ([]record.Finding, error) { return h.Proof.VerifyAll(ctx, p.project, far.tell) }
 			}
 			found, err := look()
 			far.end()

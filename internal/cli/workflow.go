@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -148,7 +149,7 @@ func (p *Program) projectName(ctx context.Context, h *House, all bool) (string, 
 	return project.Name, err
 }
 
-func (p *Program) holdings(all []task.Holding) error {
+func (p *Program) holdings(all []record.Holding) error {
 	if p.json {
 		return p.printJSON(map[string]any{"workspaces": orEmpty(all)})
 	}

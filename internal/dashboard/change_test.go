@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -179,7 +180,7 @@ func gone(s *sitting) (known func()) {
 func unseenAgent(s *sitting) (known func()) {
 	t, _ := s.m.selected()
 	s.m.list.setAgents(map[string]Agent{t.ID: {}})
-	return func() { s.tell(agentsSeen{agents: map[string]Agent{t.ID: {State: task.AgentAlive}}}) }
+	return func() { s.tell(agentsSeen{agents: map[string]Agent{t.ID: {State: record.AgentAlive}}}) }
 }
 
 // The cursor goes with its task, but not to the end of the list with one that the person has just given up.
@@ -314,8 +315,8 @@ func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 	t.Parallel()
 	house := day(t)
 	limit := "You've hit your session limit · resets 5pm\x1b[2J"
-	house.agents[house.tasks[0].ID] = Agent{State: task.AgentAlive, Limit: limit}
-	house.agents[house.tasks[5].ID] = Agent{State: task.AgentDead, Limit: limit}
+	house.agents[house.tasks[0].ID] = Agent{State: record.AgentAlive, Limit: limit}
+	house.agents[house.tasks[5].ID] = Agent{State: record.AgentDead, Limit: limit}
 	s := sit(t, house, 80, 24)
 	s.shows("$ shop/fix/login")
 	s.shows("    You've hit your session limit · resets 5pm")
@@ -328,7 +329,7 @@ func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 80, 24)
-	s.tell(agentsSeen{map[string]Agent{s.house.tasks[0].ID: {State: task.AgentDead}}, errors.New("no harness")})
+	s.tell(agentsSeen{map[string]Agent{s.house.tasks[0].ID: {State: record.AgentDead}}, errors.New("no harness")})
 	s.shows("✗ shop/fix/login")
 	s.shows("no harness")
 }

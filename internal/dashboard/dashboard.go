@@ -20,6 +20,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -46,14 +48,14 @@ type Look interface {
 	Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
 	// Timeouts are how long statuses should take in a project, where it says so itself.
 	Timeouts(project string) (task.Timeouts, error)
-	Workspaces(ctx context.Context, project string) ([]task.Holding, error)
+	Workspaces(ctx context.Context, project string) ([]record.Holding, error)
 	// Work measures what a task's branch holds that the default branch has not.
 	Work(ctx context.Context, t task.Task) (Work, error)
 }
 
 // Study looks at one task closely.
 type Study interface {
-	History(ctx context.Context, id string) ([]task.Event, error)
+	History(ctx context.Context, id string) ([]history.Event, error)
 	Why(ctx context.Context, id string) (decide.Explanation, error)
 	// Document is the text of TASK.md.
 	Document(ctx context.Context, t task.Task) (string, error)
@@ -67,20 +69,20 @@ type Study interface {
 
 // Moves asks for what changes a task, in the name of whoever sits at the terminal.
 type Moves interface {
-	Create(ctx context.Context, n task.New) (task.Outcome, error)
-	Command(ctx context.Context, id, command, reason string) (task.Outcome, error)
-	RequestChanges(ctx context.Context, id, text string) (task.Outcome, error)
-	Merge(ctx context.Context, id string, m task.Merge) (out task.Outcome, how string, err error)
-	RequestPR(ctx context.Context, id string) (task.Outcome, error)
+	Create(ctx context.Context, n task.New) (record.Outcome, error)
+	Command(ctx context.Context, id, command, reason string) (record.Outcome, error)
+	RequestChanges(ctx context.Context, id, text string) (record.Outcome, error)
+	Merge(ctx context.Context, id string, m task.Merge) (out record.Outcome, how string, err error)
+	RequestPR(ctx context.Context, id string) (record.Outcome, error)
 	// Next makes the one move that the evidence supports; with a reason to override, the one to a status that the
 	// workflow lets a person make in spite of it.
-	Next(ctx context.Context, id string, to task.Status, override string) (task.Outcome, error)
+	Next(ctx context.Context, id string, to task.Status, override string) (record.Outcome, error)
 }
 
 // Care keeps tasks going.
 type Care interface {
-	Respawn(ctx context.Context, id string) (task.Outcome, error)
-	Retry(ctx context.Context, id string) (task.Outcome, error)
+	Respawn(ctx context.Context, id string) (record.Outcome, error)
+	Retry(ctx context.Context, id string) (record.Outcome, error)
 	Delete(ctx context.Context, id string) (string, error)
 	// Attach gives the terminal to the window of a task's agent, until the person leaves it.
 	Attach(ctx context.Context, id, role string) error

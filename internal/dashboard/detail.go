@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
@@ -49,7 +50,7 @@ type detail struct {
 type content struct {
 	document string
 	beyond   int // bytes of the document that are not kept
-	events   []task.Event
+	events   []history.Event
 	why      decide.Explanation
 	diff     string
 	panes    []Pane

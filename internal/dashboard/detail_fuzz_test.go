@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
@@ -58,12 +59,12 @@ func outsideHouse(t testing.TB, text string) *fakeHouse {
 				{To: task.Status(text), By: []string{text}, Guards: []decide.Counted{{Guard: text}},
 					Details: []decide.Detail{detail}}},
 		}},
-		histories: map[string][]task.Event{one.ID: {
-			{Type: task.Created, Actor: text, Reason: text, Time: clock(), Data: map[string]string{"status": text}},
-			{Type: task.StatusChanged, Actor: text, ActingAs: text, Person: text, From: task.Status(text),
+		histories: map[string][]history.Event{one.ID: {
+			{Type: history.Created, Actor: text, Reason: text, Time: clock(), Data: map[string]string{"status": text}},
+			{Type: history.StatusChanged, Actor: text, ActingAs: text, Person: text, From: task.Status(text),
 				To: "working", Time: clock(), Hooks: []string{text},
 				Evidence: []task.Evidence{{Source: text}}, Data: map[string]string{
-					"role": text, task.DataOverride: text}},
+					"role": text, history.DataOverride: text}},
 			{Type: text, Actor: text, Time: clock().Add(-9 * time.Hour), Data: map[string]string{"found": text}},
 		}},
 	}

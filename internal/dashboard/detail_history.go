@@ -8,6 +8,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
@@ -30,7 +31,7 @@ func (s sheet) day(at time.Time) string {
 const clockWidth = 9
 
 // historyLines is a task's past, the newest last.
-func (s sheet) historyLines(events []task.Event) []string {
+func (s sheet) historyLines(events []history.Event) []string {
 	if len(events) == 0 {
 		return []string{s.faint("nothing happened yet")}
 	}
@@ -51,7 +52,7 @@ func (s sheet) historyLines(events []task.Event) []string {
 }
 
 // eventLines is one event: when, what and who; beneath it why, and what it rested on.
-func (s sheet) eventLines(e *task.Event, at time.Time, known map[string]signOfKind) []string {
+func (s sheet) eventLines(e *history.Event, at time.Time, known map[string]signOfKind) []string {
 	sign, told := known[e.Type]
 	if !told {
 		sign = signOfKind{"·", looksFaint, e.Type, nil}
@@ -81,7 +82,7 @@ func (s sheet) eventLines(e *task.Event, at time.Time, known map[string]signOfKi
 }
 
 // whoAsked is who asked for an event, and for whom.
-func whoAsked(e *task.Event) string {
+func whoAsked(e *history.Event) string {
 	who := "by " + e.Actor
 	if e.Person != "" {
 		who += " (" + oneLine(e.Person, mostDetail) + ")"
@@ -91,7 +92,7 @@ func whoAsked(e *task.Event) string {
 		return ""
 	case e.Actor == "":
 		return ""
-	case e.Type == task.AutoAdvanced && e.Actor == task.ActorEngine:
+	case e.Type == history.AutoAdvanced && e.Actor == task.ActorEngine:
 		return "by itself"
 	case e.ActingAs != "" && e.ActingAs != e.Actor:
 		who += " for the " + e.ActingAs
@@ -104,14 +105,14 @@ const mostDetail = 120
 
 // eventDetails is what an event rested on, what it set going, and those of its data that people want and that are
 // not told already.
-func eventDetails(e *task.Event, told []string) string {
+func eventDetails(e *history.Event, told []string) string {
 	var parts []string
 	for _, one := range e.Evidence {
 		parts = append(parts, one.Source)
 	}
 	if len(parts) > 0 {
 		word := "evidence: "
-		if e.Type == task.AgentSpawned || e.Type == task.ReviewStarted {
+		if e.Type == history.AgentSpawned || e.Type == history.ReviewStarted {
 			word = "found: " // it rests on none of them
 		}
 		parts = []string{word + strings.Join(parts, ", ")}
@@ -122,8 +123,8 @@ func eventDetails(e *task.Event, told []string) string {
 	data := e.Told()
 	for _, name := range wantedData() {
 		value := data[name]
-		if value == "" || value == e.Subject.Commit || slices.Contains(told, name) || e.Type == task.Created &&
-			name != task.DataBranch && name != "workflow" {
+		if value == "" || value == e.Subject.Commit || slices.Contains(told, name) || e.Type == history.Created &&
+			name != history.DataBranch && name != "workflow" {
 			continue
 		}
 		if value = oneLine(value, mostDetail); name == task.DataLastWords {
@@ -131,13 +132,13 @@ func eventDetails(e *task.Event, told []string) string {
 		}
 		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+value)
 	}
-	if unreviewed := e.Data[task.DataUnreviewed]; unreviewed != "" {
+	if unreviewed := e.Data[history.DataUnreviewed]; unreviewed != "" {
 		parts = append(parts, oneLine(unreviewed, mostDetail))
 	}
 	if up := e.Subject.PutUp(); up != "" {
 		parts = append(parts, oneLine(up, mostDetail))
 	}
-	if ignored := e.Data[task.DataOverride]; ignored != "" {
+	if ignored := e.Data[history.DataOverride]; ignored != "" {
 		parts = append(parts, "in spite of: "+oneLine(ignored, mostDetail))
 	}
 	return strings.Join(parts, " · ")
@@ -155,10 +156,10 @@ func lastWords(text string, most int) string {
 // wantedData are the data of events that people want, in the order in which they are told.
 func wantedData() []string {
 	return []string{
-		"workflow", task.DataBranch, "role", task.DataNamedHarness, "window", "how", "status", "since", "ended",
-		task.DataUnstarted, task.DataLastWords, task.DataCrashCount,
-		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", task.DataAfter,
-		task.DataInState, task.DataRefused, task.DataFailure, task.DataUnreviewed, task.DataRedo,
+		"workflow", history.DataBranch, "role", history.DataNamedHarness, "window", "how", "status", "since", "ended",
+		task.DataUnstarted, task.DataLastWords, history.DataCrashCount,
+		"hook", "field", "file", "problem", "found", "kept", "ref", "taken_back", "for", history.DataAfter,
+		history.DataInState, history.DataRefused, history.DataFailure, history.DataUnreviewed, history.DataRedo,
 		"url", "checks", "check", "verdict", "exit", "commit",
 	}
 }
@@ -171,7 +172,7 @@ type signOfKind struct {
 	told []string // the data that the words tell
 }
 
-func (k signOfKind) words(e *task.Event) string {
+func (k signOfKind) words(e *history.Event) string {
 	if !strings.Contains(k.say, "%s") {
 		return k.say
 	}
@@ -192,35 +193,36 @@ func looksFaint(s *style) *lipgloss.Style { return &s.faint }
 func signs() map[string]signOfKind {
 	role := []string{"role"}
 	return map[string]signOfKind{
-		task.Created:          {"+", looksGood, "created in %s", []string{"status"}},
-		task.Updated:          {"~", looksFaint, "changed", nil},
-		task.QueuedForSpace:   {"◌", looksFaint, "waits for a workspace, then %s", []string{"for"}},
-		task.StatusChanged:    {"→", looksInfo, "", nil},
-		task.AutoAdvanced:     {"»", looksInfo, "", nil},
-		task.AgentSpawned:     {"▶", looksGood, "%s started", role},
-		task.AgentRespawned:   {"▶", looksGood, "%s started again", role},
-		task.AgentStopped:     {"■", looksFaint, "%s ended", role},
-		task.AgentNotified:    {"·", looksFaint, "%s told", role},
-		task.AgentCrashed:     {"✗", looksBad, "%s died", []string{"role", "status", "hook", "ended"}},
-		task.AgentStalled:     {"z", looksWarn, "the agent does nothing", nil},
-		task.OrphanFreed:      {"!", looksWarn, "its workspace and session were freed", nil},
-		task.ReviewStarted:    {"▶", looksGood, "review started", nil},
-		task.HookFailure:      {"!", looksBad, "%s failed", []string{"hook"}},
-		task.WorkRescued:      {"·", looksWarn, "work rescued", nil},
-		task.MergeBegun:       {"·", looksFaint, "merge begun", nil},
-		task.Merged:           {"✓", looksGood, "merged", nil},
-		task.DocumentRestored: {"!", looksWarn, "TASK.md restored", nil},
-		task.DocumentAdopted:  {"·", looksFaint, "TASK.md taken over", nil},
-		task.WorkflowMigrated: {"~", looksWarn, "under a new workflow", nil},
-		task.BranchPushed:     {"·", looksFaint, "branch pushed", nil},
-		task.PRRequested:      {"·", looksFaint, "a pull request is wanted", nil},
-		task.PRCreated:        {"·", looksGood, "pull request opened", nil},
-		task.PRLanded:         {"✓", looksGood, "pull request merged", nil},
-		task.PRDropped:        {"✗", looksWarn, "pull request closed", nil},
-		task.PRChecked:        {"·", looksFaint, "checks of the pull request: %s", []string{task.DataChecks, "url"}},
-		task.CheckFinished:    {"·", looksFaint, "check %s", []string{task.DataCheck}},
-		task.TimeoutWarning:   {"◷", looksWarn, "80 per cent of its time in the status are over", nil},
-		task.TimeoutAlert:     {"◷", looksBad, "its time in the status is over", nil},
-		task.TimeoutEscalated: {"◷", looksBad, "it is in the status for half as long again as it should", nil},
+		history.Created:          {"+", looksGood, "created in %s", []string{"status"}},
+		history.Updated:          {"~", looksFaint, "changed", nil},
+		history.QueuedForSpace:   {"◌", looksFaint, "waits for a workspace, then %s", []string{"for"}},
+		history.StatusChanged:    {"→", looksInfo, "", nil},
+		history.AutoAdvanced:     {"»", looksInfo, "", nil},
+		history.AgentSpawned:     {"▶", looksGood, "%s started", role},
+		history.AgentRespawned:   {"▶", looksGood, "%s started again", role},
+		history.AgentStopped:     {"■", looksFaint, "%s ended", role},
+		history.AgentNotified:    {"·", looksFaint, "%s told", role},
+		history.AgentCrashed:     {"✗", looksBad, "%s died", []string{"role", "status", "hook", "ended"}},
+		history.AgentStalled:     {"z", looksWarn, "the agent does nothing", nil},
+		history.OrphanFreed:      {"!", looksWarn, "its workspace and session were freed", nil},
+		history.ReviewStarted:    {"▶", looksGood, "review started", nil},
+		history.HookFailure:      {"!", looksBad, "%s failed", []string{"hook"}},
+		history.WorkRescued:      {"·", looksWarn, "work rescued", nil},
+		history.MergeBegun:       {"·", looksFaint, "merge begun", nil},
+		history.Merged:           {"✓", looksGood, "merged", nil},
+		history.DocumentRestored: {"!", looksWarn, "TASK.md restored", nil},
+		history.DocumentAdopted:  {"·", looksFaint, "TASK.md taken over", nil},
+		history.WorkflowMigrated: {"~", looksWarn, "under a new workflow", nil},
+		history.BranchPushed:     {"·", looksFaint, "branch pushed", nil},
+		history.PRRequested:      {"·", looksFaint, "a pull request is wanted", nil},
+		history.PRCreated:        {"·", looksGood, "pull request opened", nil},
+		history.PRLanded:         {"✓", looksGood, "pull request merged", nil},
+		history.PRDropped:        {"✗", looksWarn, "pull request closed", nil},
+		history.PRChecked: {"·", looksFaint, "checks of the pull request: %s", []string{
+			history.DataChecks, "url"}},
+		history.CheckFinished:    {"·", looksFaint, "check %s", []string{history.DataCheck}},
+		history.TimeoutWarning:   {"◷", looksWarn, "80 per cent of its time in the status are over", nil},
+		history.TimeoutAlert:     {"◷", looksBad, "its time in the status is over", nil},
+		history.TimeoutEscalated: {"◷", looksBad, "it is in the status for half as long again as it should", nil},
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -78,20 +79,20 @@ func TestReadLog_keepsTheOrderOfWhatItDoesNotKnow(t *testing.T) {
 
 func TestWent_isTheWayWithoutWhatWasDoneAnew(t *testing.T) {
 	t.Parallel()
-	move := func(to task.Status) task.Event { return task.Event{Type: task.StatusChanged, To: to} }
-	born := task.Event{Type: task.Created, Data: map[string]string{"status": "a"}}
+	move := func(to task.Status) history.Event { return history.Event{Type: history.StatusChanged, To: to} }
+	born := history.Event{Type: history.Created, Data: map[string]string{"status": "a"}}
 	for _, row := range []struct {
-		events []task.Event
+		events []history.Event
 		at     task.Status
 		want   []task.Status
 		known  bool
 	}{
 		{nil, "a", nil, false},
-		{[]task.Event{born}, "a", nil, true},
-		{[]task.Event{born, move("b"), {Type: task.AgentSpawned}, {Type: task.AutoAdvanced, To: "c"}}, "c",
+		{[]history.Event{born}, "a", nil, true},
+		{[]history.Event{born, move("b"), {Type: history.AgentSpawned}, {Type: history.AutoAdvanced, To: "c"}}, "c",
 			[]task.Status{"a", "b"}, true},
-		{[]task.Event{born, move("b"), move("c"), move("b"), move("d")}, "d", []task.Status{"a", "b"}, true},
-		{[]task.Event{born, move("b")}, "c", nil, false},
+		{[]history.Event{born, move("b"), move("c"), move("b"), move("d")}, "d", []task.Status{"a", "b"}, true},
+		{[]history.Event{born, move("b")}, "c", nil, false},
 	} {
 		if got, known := went(row.events, row.at); known != row.known || !slices.Equal(got, row.want) {
 			t.Errorf("to %q: got %q %v", row.at, got, known)

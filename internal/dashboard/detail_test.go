@@ -10,6 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -48,26 +50,27 @@ NEXT STEP: mend it
 <!-- the worker writes here -->
 `
 
-func sampleEvents() []task.Event {
+func sampleEvents() []history.Event {
 	at := clock().Add(-26 * time.Hour)
 	after := func(d time.Duration) time.Time { at = at.Add(d); return at }
-	return []task.Event{
-		{Seq: 1, Time: after(0), Type: task.Created, Actor: "human", Data: map[string]string{
+	return []history.Event{
+		{Seq: 1, Time: after(0), Type: history.Created, Actor: "human", Data: map[string]string{
 			"status": "clarification", "branch": "fix/bug-1", "workflow": "default", "summary": "no"}},
-		{Seq: 2, Time: after(time.Minute), Type: task.StatusChanged, Actor: "human", ActingAs: "worker",
+		{Seq: 2, Time: after(time.Minute), Type: history.StatusChanged, Actor: "human", ActingAs: "worker",
 			Person: "Ada <ada@example.com>", From: "clarification", To: "planning", Reason: "the task is clear",
 			Evidence: []task.Evidence{{Source: "## Plan", Digest: strings.Repeat("ab", 32)}}, Hooks: []string{
 				"acquire_workspace", "spawn_agent"}},
-		{Seq: 3, Time: after(2 * time.Second), Type: task.AgentSpawned, Actor: "engine", Data: map[string]string{
+		{Seq: 3, Time: after(2 * time.Second), Type: history.AgentSpawned, Actor: "engine", Data: map[string]string{
 			"role": "worker", "window": "work-1", "how": "claude"}},
-		{Seq: 4, Time: after(24 * time.Hour), Type: task.AgentCrashed, Actor: "engine", In: "planning", Crash: 1,
+		{Seq: 4, Time: after(24 * time.Hour), Type: history.AgentCrashed, Actor: "engine", In: "planning", Crash: 1,
 			Reason: "it ended with status 1", Data: map[string]string{
 				"role": "worker", "last_words": "panic: \x1b[31mno\x1b[0m such file"}},
-		{Seq: 5, Time: after(time.Minute), Type: task.HookFailure, Actor: "engine",
+		{Seq: 5, Time: after(time.Minute), Type: history.HookFailure, Actor: "engine",
 			Reason: "run git push: exit status 128\nfatal: no such remote", Data: map[string]string{
 				"hook": "push_branch"}},
-		{Seq: 6, Time: after(time.Minute), Type: task.AutoAdvanced, Actor: "engine", From: "planning", To: "working"},
-		{Seq: 7, Time: after(time.Minute), Type: task.PRChecked, Actor: "engine", Data: map[string]string{
+		{Seq: 6, Time: after(time.Minute), Type: history.AutoAdvanced, Actor: "engine", From: "planning",
+			To: "working"},
+		{Seq: 7, Time: after(time.Minute), Type: history.PRChecked, Actor: "engine", Data: map[string]string{
 			"url": "https://example.org/pr/12", "checks": "fail"}},
 		{Seq: 8, Time: after(time.Minute), Type: "one.of.tomorrow", Actor: "engine"},
 	}
@@ -115,14 +118,14 @@ Binary files /dev/null and b/picture.bin differ
 // detailHouse has one task with everything, and one with nothing.
 func detailHouse(t testing.TB) *fakeHouse {
 	one := aTask(t, 1, "working", func(t *task.Task) {
-		t.PRURL, t.PRState = "https://example.org/pr/12", task.PROpen
+		t.PRURL, t.PRState = "https://example.org/pr/12", record.PROpen
 		t.Attention = "the hook push_branch failed: no such remote"
 	})
 	other := aTask(t, 2, "clarification", func(t *task.Task) { t.Session, t.Workspace = "", "" })
 	return &fakeHouse{
 		tasks:     []task.Task{one, other},
 		documents: map[string]string{one.ID: sampleDocument},
-		histories: map[string][]task.Event{one.ID: sampleEvents()},
+		histories: map[string][]history.Event{one.ID: sampleEvents()},
 		whys:      map[string]decide.Explanation{one.ID: sampleWhy(one)},
 		diffs:     map[string]string{one.ID: sampleDiff},
 		panes: map[string][]Pane{one.ID: {
@@ -244,7 +247,7 @@ func TestDetail_whatGrowsAtItsEndIsFollowedUntilOneScrollsUp(t *testing.T) {
 	id := house.tasks[0].ID
 	s := sit(t, house, 80, 24)
 	add := func(text string) {
-		house.histories[id] = append(house.histories[id], task.Event{Time: clock(), Type: task.Updated,
+		house.histories[id] = append(house.histories[id], history.Event{Time: clock(), Type: history.Updated,
 			Actor: "human", Reason: text})
 		house.tasks[0].Version++
 		s.tell(changed{})
@@ -417,11 +420,11 @@ func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
 	s := sit(t, house, 120, 40)
 	s.press("2")
 	s.shows("✓ clarification ✓ planning ● working ○ ")
-	house.histories[house.tasks[0].ID] = []task.Event{
-		{Type: task.Created, Data: map[string]string{"status": "planning"}},
-		{Type: task.StatusChanged, From: "planning", To: "working"},
-		{Type: task.StatusChanged, From: "working", To: "agent-review"},
-		{Type: task.StatusChanged, From: "agent-review", To: "working"},
+	house.histories[house.tasks[0].ID] = []history.Event{
+		{Type: history.Created, Data: map[string]string{"status": "planning"}},
+		{Type: history.StatusChanged, From: "planning", To: "working"},
+		{Type: history.StatusChanged, From: "working", To: "agent-review"},
+		{Type: history.StatusChanged, From: "agent-review", To: "working"},
 	}
 	house.tasks[0].Version++
 	s.tell(changed{})

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -128,12 +130,12 @@ func (m Model) prText(t task.Task) string {
 	if t.PRState != "" {
 		text += " " + strings.ToLower(proper(t.PRState))
 	}
-	switch checks := task.ChecksOf(m.detail.seen[tabKey(t.ID, tabHistory)].content.events, t.PRURL); checks {
-	case task.ChecksPass:
+	switch checks := history.ChecksOf(m.detail.seen[tabKey(t.ID, tabHistory)].content.events, t.PRURL); checks {
+	case record.ChecksPass:
 		text += ", " + m.style.good.Render("checks pass")
-	case task.ChecksFail:
+	case record.ChecksFail:
 		text += ", " + m.style.bad.Render("checks fail")
-	case task.ChecksPending:
+	case record.ChecksPending:
 		text += ", " + m.style.warn.Render("checks run")
 	}
 	return text

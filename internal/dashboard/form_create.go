@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -62,7 +63,7 @@ type creation struct {
 type created struct {
 	form creation
 	done finished
-	out  task.Outcome
+	out  record.Outcome
 }
 
 // askCreate opens the form. One that was left while it was being sent, and was refused, stands there again.

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -160,7 +161,7 @@ func (m Model) sendCreation(c creation) (Model, tea.Cmd) {
 }
 
 // bornAs tells what became of a new task.
-func bornAs(out task.Outcome) (string, error) {
+func bornAs(out record.Outcome) (string, error) {
 	said, err := outcome(out, nil)
 	if err == nil && !out.Queued && !out.Event.IsMove() {
 		said = fmt.Sprintf("created %s (%s)", nameOf(out.Task), out.Task.Status)

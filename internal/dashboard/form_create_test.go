@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -144,8 +145,8 @@ func TestATaskThatWasCreatedAndCouldNotBeStartedClosesTheForm(t *testing.T) {
 	t.Parallel()
 	s, house := atForms(t, 80, 24)
 	made := few(t)[2]
-	house.answer = func(string, string) (task.Outcome, error) {
-		return task.Outcome{Task: made}, errors.New("task was created, but it cannot be started")
+	house.answer = func(string, string) (record.Outcome, error) {
+		return record.Outcome{Task: made}, errors.New("task was created, but it cannot be started")
 	}
 	s.press("c", "ctrl+s")
 	s.shows("cannot be started")

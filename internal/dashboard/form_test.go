@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -191,8 +192,8 @@ func TestAMoveThatWasMadeIsNotToldAsRefused(t *testing.T) {
 	t.Parallel()
 	s, house := atForms(t, 100, 24)
 	made := few(t)[1]
-	house.answer = func(string, string) (task.Outcome, error) {
-		return task.Outcome{Task: made, Moved: true, Hooks: []task.OwedHook{
+	house.answer = func(string, string) (record.Outcome, error) {
+		return record.Outcome{Task: made, Moved: true, Hooks: []task.OwedHook{
 			{Hook: task.Hook{Action: "notify_worker"}, State: task.HookFailed, Error: "cannot reach the worker"}}}, nil
 	}
 	s.press("j", "r")

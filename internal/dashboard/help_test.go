@@ -15,6 +15,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/workflows"
@@ -59,9 +61,9 @@ type fakeHouse struct {
 
 	tasks      []task.Task
 	agents     map[string]Agent // where it says nothing, an agent with a session lives
-	workspaces []task.Holding
+	workspaces []record.Holding
 	works      map[string]Work // by task
-	histories  map[string][]task.Event
+	histories  map[string][]history.Event
 	whys       map[string]decide.Explanation
 	documents  map[string]string
 	diffs      map[string]string
@@ -73,7 +75,7 @@ type fakeHouse struct {
 	fails      map[string]error // by method
 
 	// answer is what becomes of a wish: what is asked ("Merge"), and of which task. nil: the task stays as it is.
-	answer func(what, id string) (task.Outcome, error)
+	answer func(what, id string) (record.Outcome, error)
 	made   []task.New
 	asked  []string // "Merge ID strategy", for wishes alone
 	calls  []string // the names of all methods
@@ -103,9 +105,9 @@ func (f *fakeHouse) call(method string) error {
 	return f.fails[method]
 }
 
-func (f *fakeHouse) wish(method, id string, words ...string) (task.Outcome, error) {
+func (f *fakeHouse) wish(method, id string, words ...string) (record.Outcome, error) {
 	if err := f.call(method); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	f.asked = append(f.asked, strings.TrimSpace(strings.Join(append([]string{method, id}, words...), " ")))
 	if f.answer != nil {
@@ -113,10 +115,10 @@ func (f *fakeHouse) wish(method, id string, words ...string) (task.Outcome, erro
 	}
 	for _, t := range f.tasks {
 		if t.ID == id {
-			return task.Outcome{Task: t}, nil
+			return record.Outcome{Task: t}, nil
 		}
 	}
-	return task.Outcome{}, nil
+	return record.Outcome{}, nil
 }
 
 func (f *fakeHouse) First(context.Context, string, int) ([]task.Task, error) {
@@ -155,7 +157,7 @@ func (f *fakeHouse) Agents(_ context.Context, tasks []task.Task) (map[string]Age
 		if a, told := f.agents[t.ID]; told {
 			out[t.ID] = a
 		} else if t.Session != "" {
-			out[t.ID] = Agent{State: task.AgentAlive}
+			out[t.ID] = Agent{State: record.AgentAlive}
 		}
 	}
 	return out, nil
@@ -176,7 +178,7 @@ func (f *fakeHouse) Rules(_ context.Context, ref task.WorkflowRef) (*workflow.De
 	return def, nil
 }
 
-func (f *fakeHouse) Workspaces(context.Context, string) ([]task.Holding, error) {
+func (f *fakeHouse) Workspaces(context.Context, string) ([]record.Holding, error) {
 	return f.workspaces, f.call("Workspaces")
 }
 
@@ -192,7 +194,7 @@ func (f *fakeHouse) Watch(ctx context.Context, changed func()) error {
 	return f.call("Watch")
 }
 
-func (f *fakeHouse) History(_ context.Context, id string) ([]task.Event, error) {
+func (f *fakeHouse) History(_ context.Context, id string) ([]history.Event, error) {
 	return f.histories[id], f.call("History")
 }
 
@@ -216,9 +218,9 @@ func (f *fakeHouse) Log(_ context.Context, t task.Task) ([]string, error) {
 	return f.logs[t.ID], f.call("Log")
 }
 
-func (f *fakeHouse) Create(_ context.Context, n task.New) (task.Outcome, error) {
+func (f *fakeHouse) Create(_ context.Context, n task.New) (record.Outcome, error) {
 	if err := f.call("Create"); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	f.made = append(f.made, n)
 	if f.answer != nil {
@@ -230,35 +232,35 @@ func (f *fakeHouse) Create(_ context.Context, n task.New) (task.Outcome, error) 
 	}
 	made.ID, made.Branch, made.Summary = "NEWTASK00000000000000", n.Branch, n.Summary
 	f.tasks = append([]task.Task{made}, f.tasks...)
-	return task.Outcome{Task: made, Moved: true}, nil
+	return record.Outcome{Task: made, Moved: true}, nil
 }
 
-func (f *fakeHouse) Command(_ context.Context, id, command, reason string) (task.Outcome, error) {
+func (f *fakeHouse) Command(_ context.Context, id, command, reason string) (record.Outcome, error) {
 	return f.wish("Command", id, command, reason)
 }
 
-func (f *fakeHouse) RequestChanges(_ context.Context, id, text string) (task.Outcome, error) {
+func (f *fakeHouse) RequestChanges(_ context.Context, id, text string) (record.Outcome, error) {
 	return f.wish("RequestChanges", id, text)
 }
 
-func (f *fakeHouse) Merge(_ context.Context, id string, m task.Merge) (task.Outcome, string, error) {
+func (f *fakeHouse) Merge(_ context.Context, id string, m task.Merge) (record.Outcome, string, error) {
 	out, err := f.wish("Merge", id, m.Strategy)
 	return out, "merged", err
 }
 
-func (f *fakeHouse) RequestPR(_ context.Context, id string) (task.Outcome, error) {
+func (f *fakeHouse) RequestPR(_ context.Context, id string) (record.Outcome, error) {
 	return f.wish("RequestPR", id)
 }
 
-func (f *fakeHouse) Next(_ context.Context, id string, to task.Status, override string) (task.Outcome, error) {
+func (f *fakeHouse) Next(_ context.Context, id string, to task.Status, override string) (record.Outcome, error) {
 	return f.wish("Next", id, string(to), override)
 }
 
-func (f *fakeHouse) Respawn(_ context.Context, id string) (task.Outcome, error) {
+func (f *fakeHouse) Respawn(_ context.Context, id string) (record.Outcome, error) {
 	return f.wish("Respawn", id)
 }
 
-func (f *fakeHouse) Retry(_ context.Context, id string) (task.Outcome, error) {
+func (f *fakeHouse) Retry(_ context.Context, id string) (record.Outcome, error) {
 	return f.wish("Retry", id)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -98,7 +99,7 @@ type halfDone struct{ text string }
 func (h *halfDone) Error() string { return h.text }
 
 // outcome tells a person what became of a wish. Hooks that failed are an error that says how to go on.
-func outcome(out task.Outcome, err error) (string, error) {
+func outcome(out record.Outcome, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -300,11 +301,11 @@ func (m Model) entering(def *workflow.Definition, t task.Task) (enterMeans, stri
 	state, _ := def.State(t.Status)
 	to, err := decide.SpawnTarget(def, t)
 	switch {
-	case r.agent.State == task.AgentAlive:
+	case r.agent.State == record.AgentAlive:
 		return enterAttach, ""
 	case r.agent.State == "" && t.Session != "":
 		return enterNothing, stillLooking
-	case r.agent.State == task.AgentUnknown:
+	case r.agent.State == record.AgentUnknown:
 		return enterNothing, "the terminals could not be looked at; R looks again"
 	case t.Queued():
 		return enterNothing, "the task waits for a workspace and starts when one is free; w shows who has them"

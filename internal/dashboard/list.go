@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -96,7 +97,7 @@ func (l *list) setTasks(tasks []task.Task) {
 func (r row) as(t *task.Task) row {
 	switch {
 	case t.Session == "":
-		r.agent = Agent{State: task.AgentNone}
+		r.agent = Agent{State: record.AgentNone}
 	case r.task == nil || t.Session != r.task.Session:
 		r.agent = Agent{}
 	}
@@ -281,7 +282,7 @@ func (l *list) selected() (task.Task, bool) {
 
 // limited is what the agent's terminal says of its provider's limit; empty where it is at none.
 func (r *row) limited() string {
-	if r.agent.State != task.AgentAlive {
+	if r.agent.State != record.AgentAlive {
 		return ""
 	}
 	return r.agent.Limit

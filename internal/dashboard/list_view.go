@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"orange/internal/task"
+	"orange/internal/record"
 )
 
 // column is one of the list's. Its width depends on the screen alone, so that nothing moves when a status changes
@@ -197,7 +197,7 @@ func (m Model) prCell(r *row) string {
 		return ""
 	}
 	number := r.task.PRURL[strings.LastIndexByte(r.task.PRURL, '/')+1:]
-	state := map[string]string{task.PRMerged: "✓", task.PRClosed: "✗"}[r.task.PRState]
+	state := map[string]string{record.PRMerged: "✓", record.PRClosed: "✗"}[r.task.PRState]
 	return "#" + clean(number) + state
 }
 
@@ -230,7 +230,7 @@ func paintStatus(s style, r *row, m Model, cell string) string {
 }
 
 func paintPR(s style, r *row, _ Model, cell string) string {
-	if r.task.PRState == task.PRClosed {
+	if r.task.PRState == record.PRClosed {
 		return s.warn.Render(cell)
 	}
 	return s.info.Render(cell)

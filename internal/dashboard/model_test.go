@@ -14,6 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -124,7 +125,7 @@ func TestTheScreenHolds(t *testing.T) {
 				Workflows: []Book{{"default", rulesOf(t, "default")}}}}
 		for i, one := range house.tasks {
 			house.documents[one.ID], house.diffs[one.ID] = anyText().Draw(rt, "document"), anyText().Draw(rt, "diff")
-			house.workspaces = append(house.workspaces, task.Holding{
+			house.workspaces = append(house.workspaces, record.Holding{
 				Project: one.Project, Workspace: fmt.Sprint("w", i), Path: anyText().Draw(rt, "path"),
 				Exists: i%2 == 0, Task: one.ID, Branch: one.Branch, Status: one.Status})
 		}

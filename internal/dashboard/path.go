@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -66,10 +67,10 @@ func behind(def *workflow.Definition, to task.Status) []task.Status {
 
 // went is the way that a task took to where it is, without that, and without what it had to do anew;
 // false where the events do not lead there, as when newer ones are not read yet.
-func went(events []task.Event, to task.Status) (way []task.Status, known bool) {
+func went(events []history.Event, to task.Status) (way []task.Status, known bool) {
 	for i := range events {
 		next := events[i].To
-		if events[i].Type == task.Created {
+		if events[i].Type == history.Created {
 			next = task.Status(events[i].Data["status"])
 		} else if !events[i].IsMove() {
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -30,7 +31,7 @@ func day(t testing.TB) *fakeHouse {
 		aTask(t, 2, "agent-review", named("feature/basket-that-remembers-what-was-in-it-yesterday",
 			"The basket keeps its items over night"), in("shop--2")),
 		aTask(t, 3, "reviewing", named("fix/totals", "Totals are rounded once, at the end"), in("shop--3"),
-			pr(41, task.PROpen)),
+			pr(41, record.PROpen)),
 		aTask(t, 4, "planning", named("feature/发票-导出", "发票可以导出 📄"), func(one *task.Task) {
 			one.QueuedFor = "planning"
 			one.Session, one.Workspace = "", ""
@@ -51,20 +52,20 @@ func day(t testing.TB) *fakeHouse {
 			one.Project, one.Branch, one.Summary = "site", "texts", "New texts"
 		}),
 		aTask(t, 11, "working", named("fix/unseen", "Nobody could look"), in("shop--8")),
-		aTask(t, 12, "done", named("fix/prices", "Prices with taxes"), pr(40, task.PRMerged)),
-		aTask(t, 13, "cancelled", named("feature/blink", "Blinking"), pr(39, task.PRClosed)),
+		aTask(t, 12, "done", named("fix/prices", "Prices with taxes"), pr(40, record.PRMerged)),
+		aTask(t, 13, "cancelled", named("feature/blink", "Blinking"), pr(39, record.PRClosed)),
 	}
 	house := &fakeHouse{tasks: tasks, agents: map[string]Agent{
-		tasks[4].ID:  {State: task.AgentAlive},
-		tasks[5].ID:  {State: task.AgentDead},
-		tasks[10].ID: {State: task.AgentUnknown},
+		tasks[4].ID:  {State: record.AgentAlive},
+		tasks[5].ID:  {State: record.AgentDead},
+		tasks[10].ID: {State: record.AgentUnknown},
 	}, works: map[string]Work{
 		tasks[0].ID: {Commits: 3, Added: 120, Removed: 14},
 		tasks[1].ID: {Commits: 12, Added: 15210, Removed: 9876},
 		tasks[2].ID: {Commits: 1, Added: 2},
 	}}
 	for n := 1; n <= 9; n++ {
-		h := task.Holding{Project: "shop", Workspace: fmt.Sprintf("shop--%d", n),
+		h := record.Holding{Project: "shop", Workspace: fmt.Sprintf("shop--%d", n),
 			Path: fmt.Sprintf("/home/ann/.orange/workspaces/shop--%d", n), Exists: n < 9}
 		for _, one := range tasks {
 			if one.Workspace == h.Workspace {
@@ -73,7 +74,7 @@ func day(t testing.TB) *fakeHouse {
 		}
 		house.workspaces = append(house.workspaces, h)
 	}
-	house.workspaces = append(house.workspaces, task.Holding{Project: "site", Workspace: "site--1",
+	house.workspaces = append(house.workspaces, record.Holding{Project: "site", Workspace: "site--1",
 		Path: "/home/ann/.orange/workspaces/site--1", Exists: true})
 	return house
 }

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -204,7 +205,7 @@ func marks() []mark {
 			func(r *row, _ *workflow.Definition) bool { return r.task.Queued() }},
 		{"✗", "its agent is dead", func(s style) lipgloss.Style { return s.bad },
 			func(r *row, def *workflow.Definition) bool {
-				return r.task.Live && r.agent.State == task.AgentDead && worked(def, r.task.Status)
+				return r.task.Live && r.agent.State == record.AgentDead && worked(def, r.task.Status)
 			}},
 		{"◆", "it is a person's turn: look at it, answer it, or move it on", func(s style) lipgloss.Style {
 			return s.info
@@ -218,14 +219,14 @@ func marks() []mark {
 			func(r *row, _ *workflow.Definition) bool { return r.limited() != "" }},
 		{"z", "its agent lives and has done nothing for long", func(s style) lipgloss.Style { return s.warn },
 			func(r *row, _ *workflow.Definition) bool {
-				return !r.task.StalledAt.IsZero() && r.agent.State == task.AgentAlive
+				return !r.task.StalledAt.IsZero() && r.agent.State == record.AgentAlive
 			}},
 		{"◷", "it has been in its status for longer than it should", func(s style) lipgloss.Style { return s.warn },
 			func(r *row, _ *workflow.Definition) bool { return r.task.Live && r.task.Overdue >= task.LateAlert }},
 		{"●", "its agent is at work", func(s style) lipgloss.Style { return s.good },
-			func(r *row, _ *workflow.Definition) bool { return r.agent.State == task.AgentAlive }},
+			func(r *row, _ *workflow.Definition) bool { return r.agent.State == record.AgentAlive }},
 		{"?", "its agent could not be looked at", func(s style) lipgloss.Style { return s.warn },
-			func(r *row, _ *workflow.Definition) bool { return r.agent.State == task.AgentUnknown }},
+			func(r *row, _ *workflow.Definition) bool { return r.agent.State == record.AgentUnknown }},
 		{"✓", "it is over", func(s style) lipgloss.Style { return s.faint },
 			func(r *row, _ *workflow.Definition) bool { return !r.task.Live }},
 	}

@@ -6,12 +6,12 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/task"
+	"orange/internal/record"
 )
 
 // workspaces are the pools and who has what of them.
 type workspaces struct {
-	all    []task.Holding
+	all    []record.Holding
 	known  bool // somebody looked
 	cursor int
 	top    int
@@ -19,7 +19,7 @@ type workspaces struct {
 }
 
 type held struct {
-	all []task.Holding
+	all []record.Holding
 	err error
 }
 
@@ -68,7 +68,7 @@ func (m Model) learnWorkspaces(msg held) (Model, tea.Cmd) {
 	}
 	was, had := m.workspaces.selected()
 	m.workspaces.all, m.workspaces.known = msg.all, true
-	if at := slices.IndexFunc(msg.all, func(h task.Holding) bool {
+	if at := slices.IndexFunc(msg.all, func(h record.Holding) bool {
 		return h.Project == was.Project && h.Workspace == was.Workspace
 	}); had && at >= 0 {
 		m.workspaces.cursor = at
@@ -76,9 +76,9 @@ func (m Model) learnWorkspaces(msg held) (Model, tea.Cmd) {
 	return m.workspaceStep(0), nil
 }
 
-func (w workspaces) selected() (task.Holding, bool) {
+func (w workspaces) selected() (record.Holding, bool) {
 	if w.cursor >= len(w.all) {
-		return task.Holding{}, false
+		return record.Holding{}, false
 	}
 	return w.all[w.cursor], true
 }
@@ -96,7 +96,7 @@ func (m Model) workspaceStep(n int) Model {
 func (m Model) showWorkspaces() (Model, tea.Cmd) {
 	m = m.visit(inWorkspaces)
 	if t, found := m.selected(); found {
-		if at := slices.IndexFunc(m.workspaces.all, func(h task.Holding) bool { return h.Task == t.ID }); at >= 0 {
+		if at := slices.IndexFunc(m.workspaces.all, func(h record.Holding) bool { return h.Task == t.ID }); at >= 0 {
 			m.workspaces.cursor = at
 		}
 	}
@@ -184,7 +184,7 @@ func workspaceColumns(width int) (project, workspace, branch, status, path int) 
 	return project, workspace, max(1, branch), status, path
 }
 
-func holderOf(h task.Holding) string {
+func holderOf(h record.Holding) string {
 	switch {
 	case h.Task == "":
 		return "free"
@@ -194,7 +194,7 @@ func holderOf(h task.Holding) string {
 	return clean(h.Branch)
 }
 
-func placeOf(h task.Holding) string {
+func placeOf(h record.Holding) string {
 	if !h.Exists {
 		return "not made yet"
 	}

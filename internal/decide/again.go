@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -16,8 +18,8 @@ type Past struct {
 	Spent  []task.Spent    // what earlier moves rested on
 	Entry  []task.Evidence // what stood there when its status began
 	Start  []task.Evidence // the verdicts that stood there when its status's agent was started last
-	Events []task.Event    // all before it
-	Event  task.Event      // its own first event, as it is on record
+	Events []history.Event // all before it
+	Event  history.Event   // its own first event, as it is on record
 	Texts  Texts
 }
 
@@ -37,17 +39,17 @@ func (texts Texts) of(s Section) (string, error) {
 var ErrLost = errors.New("a text that the decision was made from is lost, or was changed")
 
 // Again makes a decision again: by the same code, from nothing but what was recorded. A no is a *Rejection.
-func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
+func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) {
 	t := in.task(p.Task)
 	actor := task.Actor{Role: in.Role, As: in.As, Rule: in.Rule, Person: in.Person}
 	ev, err := in.evidence(def, p)
 	if err != nil {
-		return task.Change{}, err
+		return record.Change{}, err
 	}
 	switch in.Ask {
 	case AskCreate, AskPlan:
-		t = task.Task{ID: t.ID, Project: t.Project, Branch: p.Event.Data[task.DataBranch],
-			Summary: p.Event.Data[task.DataSummary]}
+		t = task.Task{ID: t.ID, Project: t.Project, Branch: p.Event.Data[history.DataBranch],
+			Summary: p.Event.Data[history.DataSummary]}
 		if in.Ask == AskPlan {
 			return CreateFromPlan(def, t, actor, in.Now)
 		}
@@ -71,7 +73,7 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
 	case AskTimeout:
 		return in.timeout(def, t, ev), nil
 	case AskPR:
-		return RequestPR(def, task.Snapshot{Task: t}, true, actor, in.Now)
+		return RequestPR(def, record.Snapshot{Task: t}, true, actor, in.Now)
 	case AskPREnded:
 		pr, _ := in.pull()
 		return PREnded(def, t, ev, pr, in.Against, in.Now), nil
@@ -90,7 +92,7 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (task.Change, error) {
 		c, _ := Free(t, nil, in.Now)
 		return c, nil
 	}
-	return task.Change{}, fmt.Errorf("cannot make the decision of event %d again: its inputs ask for %q, "+
+	return record.Change{}, fmt.Errorf("cannot make the decision of event %d again: its inputs ask for %q, "+
 		"which this program does not know; use a newer orange", p.Event.Seq, in.Ask)
 }
 
@@ -107,7 +109,7 @@ func (in *Inputs) task(t task.Task) task.Task {
 	return t
 }
 
-func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev Evidence) task.Change {
+func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev Evidence) record.Change {
 	own := task.Timeouts{}
 	if in.Limit != nil {
 		own[t.Status] = *in.Limit
@@ -166,27 +168,29 @@ func allParts(def *workflow.Definition) []workflow.Part {
 }
 
 // decides says whether an event is the answer to a question that this room judges. Others tell of what was done.
-func decides(e *task.Event) bool {
+func decides(e *history.Event) bool {
 	switch e.Type {
-	case task.Created:
-		return e.Data[task.DataAdopted] == ""
-	case task.StatusChanged, task.AutoAdvanced, task.AgentCrashed, task.AgentRespawned, task.QueuedForSpace,
-		task.WorkflowMigrated,
-		task.TimeoutWarning, task.TimeoutAlert, task.TimeoutEscalated, task.PRRequested, task.PRLanded, task.PRDropped,
-		task.CrashesForgotten, task.OrphanFreed, task.HooksRetried:
+	case history.Created:
+		return e.Data[history.DataAdopted] == ""
+	case history.StatusChanged, history.AutoAdvanced, history.AgentCrashed, history.AgentRespawned,
+		history.QueuedForSpace,
+		history.WorkflowMigrated,
+		history.TimeoutWarning, history.TimeoutAlert, history.TimeoutEscalated, history.PRRequested,
+		history.PRLanded, history.PRDropped,
+		history.CrashesForgotten, history.OrphanFreed, history.HooksRetried:
 		return true
-	case task.Merged:
+	case history.Merged:
 		return e.Data["url"] != "" || len(e.Counters) > 0 // one that was made here tells of what was done
-	case task.Updated, task.MergeBegun:
+	case history.Updated, history.MergeBegun:
 		return len(e.Counters) > 0 // the rest of it tells of what was done
-	case task.AgentStopped:
+	case history.AgentStopped:
 		return e.Data["ended"] != "" // one that was ended on purpose has no such word
 	}
 	return false
 }
 
 // outcome is what became of a request, as far as two workflows can answer it differently.
-func outcome(events []task.Event) string {
+func outcome(events []history.Event) string {
 	var said []string
 	for i := range events {
 		e := &events[i]
@@ -194,8 +198,8 @@ func outcome(events []task.Event) string {
 		switch {
 		case e.IsMove():
 			text = fmt.Sprintf("%s -> %s", e.From, e.To)
-		case e.Type == task.Created:
-			text = "created in " + e.Data[task.DataStatus]
+		case e.Type == history.Created:
+			text = "created in " + e.Data[history.DataStatus]
 		}
 		if len(e.Hooks) > 0 {
 			text += ", hooks: " + strings.Join(e.Hooks, ", ")

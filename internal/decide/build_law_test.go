@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -56,11 +58,11 @@ func (w *build003) write(name string) {
 }
 
 // settle is what a store makes of a change, once the hooks of a move are done.
-func (w *build003) settle(c task.Change) {
+func (w *build003) settle(c record.Change) {
 	moved, crashed := false, false
 	for _, e := range c.Events {
 		moved = moved || e.IsMove()
-		crashed = crashed || e.Data[task.DataCrash] != ""
+		crashed = crashed || e.Data[history.DataCrash] != ""
 	}
 	w.commit(c)
 	if moved && !crashed {
@@ -227,8 +229,8 @@ func (w *build003) ways(temper temper003) []way003 {
 }
 
 // keeps checks the five invariants of document 003 over one change.
-func (w *build003) keeps(rt *rapid.T, before task.Task, c task.Change, actor task.Actor, reached *reach003) {
-	var move task.Event
+func (w *build003) keeps(rt *rapid.T, before task.Task, c record.Change, actor task.Actor, reached *reach003) {
+	var move history.Event
 	moves := 0
 	for _, e := range c.Events {
 		if e.IsMove() {
@@ -265,9 +267,9 @@ func (w *build003) keeps(rt *rapid.T, before task.Task, c task.Change, actor tas
 }
 
 // noSkip003: a state is left out by the CTO alone, and only the one that failed; a person resolves what was escalated.
-func noSkip003(rt *rapid.T, before task.Task, move task.Event, actor task.Actor, reached *reach003) {
+func noSkip003(rt *rapid.T, before task.Task, move history.Event, actor task.Actor, reached *reach003) {
 	place := func(s task.Status) int { return slices.Index(chain003, string(s)) }
-	if move.Data[task.DataCrash] != "" {
+	if move.Data[history.DataCrash] != "" {
 		reached.note("crash escalation")
 	}
 	if move.To == "cto_intervention" || move.To == "human_escalation" || move.To == "abandoned" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -108,9 +109,9 @@ func TestStuck_isEnteredByReviewAndByCrashEachInItsWay(t *testing.T) {
 
 func TestOnlyADeadReviewerIsStartedAgainByItselfUnlessAStateSaysSo(t *testing.T) {
 	t.Parallel()
-	dead := func(role string) []task.Event {
-		return []task.Event{
-			{Type: task.AgentCrashed, Time: noon, Data: map[string]string{"role": role, "ended": "exit status 1"}}}
+	dead := func(role string) []history.Event {
+		return []history.Event{
+			{Type: history.AgentCrashed, Time: noon, Data: map[string]string{"role": role, "ended": "exit status 1"}}}
 	}
 	for _, name := range []string{"default", "classic", "minimal"} {
 		def := shippedWorkflow(t, name)

@@ -5,20 +5,22 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // Create judges the birth of a task in a status. The task comes in with everything but its status.
 func Create(def *workflow.Definition, t task.Task, status task.Status, actor task.Actor, now time.Time) (
-	task.Change, error) {
+	record.Change, error) {
 	birth, allowed := def.Birth(status)
 	if !allowed {
 		open := make([]task.Status, len(def.Births))
 		for i := range def.Births {
 			open[i] = def.Births[i].To
 		}
-		return task.Change{}, &Rejection{
+		return record.Change{}, &Rejection{
 			Code: IllegalTransition, Task: t.ID, To: status, Open: open,
 			Message: fmt.Sprintf("cannot create a task in %q: the workflow %q does not let one begin there",
 				status, def.Name),
@@ -28,9 +30,9 @@ func Create(def *workflow.Definition, t task.Task, status task.Status, actor tas
 }
 
 // CreateFromPlan judges the birth of a task that is made from a plan file.
-func CreateFromPlan(def *workflow.Definition, t task.Task, actor task.Actor, now time.Time) (task.Change, error) {
+func CreateFromPlan(def *workflow.Definition, t task.Task, actor task.Actor, now time.Time) (record.Change, error) {
 	if def.PlanFile == nil {
-		return task.Change{}, &Rejection{
+		return record.Change{}, &Rejection{
 			Code: NoMove, Task: t.ID,
 			Message: fmt.Sprintf("cannot create a task from a plan file: the workflow %q does not say where "+
 				"one begins (it has no plan_file); give the text as its context instead", def.Name),
@@ -40,24 +42,25 @@ func CreateFromPlan(def *workflow.Definition, t task.Task, actor task.Actor, now
 }
 
 func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor task.Actor, now time.Time) (
-	task.Change, error) {
+	record.Change, error) {
 	status := birth.To
 	if birth.Spawns() && actor.Role != task.RoleHuman {
-		return task.Change{}, startDenied(status, actor, "ask a person to create it")
+		return record.Change{}, startDenied(status, actor, "ask a person to create it")
 	}
 	hooks := hooksOf(birth.Hooks)
 	t.Counters = started(def, t.Counters)
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
 	t = enter(def, t, status, hooks, now)
 	t.Previous, t.CreatedAt = "", now
-	event := actor.Sign(task.Event{
-		Time: now, Type: task.Created, Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
+	event := history.Sign(actor, history.Event{
+		Time: now, Type: history.Created, Counters: t.Counters, Workflow: def.Digest, Hooks: actions(hooks),
 		Data: map[string]string{"status": string(status), "branch": t.Branch, "summary": t.Summary,
 			"workflow": def.Name},
 	})
 	t.Subject = unjudged(def, status, actor, Evidence{Subject: t.Subject})
 	event.Subject = t.Subject
-	return task.Change{Task: t, Hooks: hooks, Entered: true, Lease: lease(t, hooks), Events: []task.Event{event}}, nil
+	return record.Change{Task: t, Hooks: hooks, Entered: true, Lease: lease(t, hooks), Events: []history.Event{
+		event}}, nil
 }
 
 // Start judges whether whoever makes a task has it started at once. A task that is made and then
@@ -169,20 +172,21 @@ func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *Rejection 
 const NoWorkspace = "no workspace is free"
 
 // Queue is the change of a task that waits for a workspace: it stays where it is, marked with where it will go.
-func Queue(def *workflow.Definition, t task.Task, to task.Status, actor task.Actor, now time.Time) task.Change {
+func Queue(def *workflow.Definition, t task.Task, to task.Status, actor task.Actor, now time.Time) record.Change {
 	before := t
 	t.QueuedFor, t.UpdatedAt = to, now
-	return Note(def, before, t, actor, task.Event{
-		Time: now, Type: task.QueuedForSpace, Reason: NoWorkspace, Data: map[string]string{"for": string(to)},
+	return Note(def, before, t, actor, history.Event{
+		Time: now, Type: history.QueuedForSpace, Reason: NoWorkspace, Data: map[string]string{"for": string(to)},
 	})
 }
 
 // Respawn judges starting the agent of the present status again. It is no transition: the status stays.
 // alive says whether the window of the state's role still has a living program.
-func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor, now time.Time) (task.Change, error) {
+func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor,
+	now time.Time) (record.Change, error) {
 	state, _ := def.State(t.Status)
-	refuse := func(why, want string) (task.Change, error) {
-		return task.Change{}, &Rejection{
+	refuse := func(why, want string) (record.Change, error) {
+		return record.Change{}, &Rejection{
 			Code: RespawnRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
 			Message: fmt.Sprintf("cannot respawn task %s in %q", t.ID, t.Status),
 			Details: []Detail{{Condition: "respawn", Found: why, Want: want}},
@@ -202,10 +206,11 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	expect := t.Version
 	t.UpdatedAt, t.Attention, t.StalledAt = now, "", time.Time{}
 	t.Counters = resetBy(def, t.Counters, actor)
-	return task.Change{Task: t, Expect: expect, Hooks: []task.Hook{hook}, Events: []task.Event{actor.Sign(task.Event{
-		Time: now, Type: task.AgentRespawned, Counters: t.Counters, Workflow: def.Digest,
-		Hooks: []string{hook.Action}, Data: map[string]string{"status": string(t.Status), "role": state.Role},
-	})}}, nil
+	return record.Change{Task: t, Expect: expect, Hooks: []task.Hook{hook}, Events: []history.Event{
+		history.Sign(actor, history.Event{
+			Time: now, Type: history.AgentRespawned, Counters: t.Counters, Workflow: def.Digest,
+			Hooks: []string{hook.Action}, Data: map[string]string{"status": string(t.Status), "role": state.Role},
+		})}}, nil
 }
 
 func respawnHook(def *workflow.Definition, state workflow.State) task.Hook {
@@ -244,7 +249,7 @@ func Blocks(def *workflow.Definition, status task.Status, role string) bool {
 // What ends an agent or gives a workspace back stays owed, and so does what makes the workspace ready, as long as
 // the task keeps it and the step does not do so itself: no agent may be started in a workspace that still is as
 // another task left it.
-func Overtaken(owed []task.OwedHook, next task.Change) []int64 {
+func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
 	keeps := next.Task.Live && !makesReadyFirst(next.Hooks)
 	for _, h := range next.Hooks {
 		keeps = keeps && h.Action != task.ReleaseWorkspace
@@ -272,7 +277,7 @@ func makesReadyFirst(hooks []task.Hook) bool {
 
 // LeftAlone says what a person should know when a step drops the start of the very agent that its status needs,
 // and starts none itself; empty when that is not so.
-func LeftAlone(def *workflow.Definition, owed []task.OwedHook, next task.Change) string {
+func LeftAlone(def *workflow.Definition, owed []task.OwedHook, next record.Change) string {
 	state, _ := def.State(next.Task.Status)
 	if state.Role == "" || !next.Task.Live || starts(next.Hooks) {
 		return ""

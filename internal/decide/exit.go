@@ -8,13 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // Exit judges an agent's death by the exit rules of the workflow. The answer is never a no: the death is at least
 // noted. Rules react to the death of the status's own role; that of another role is noted and moves nothing.
-func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, now time.Time) task.Change {
+func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, now time.Time) record.Change {
 	state, _ := def.State(t.Status)
 	x := exit{def: def, task: t, ev: ev, death: death, now: now}
 	switch {
@@ -99,36 +101,36 @@ func (x *exit) gone() string {
 }
 
 // event is what every answer begins with: the agent has stopped, how, and in which status.
-func (x *exit) event(kind, reason string) task.Event {
+func (x *exit) event(kind, reason string) history.Event {
 	data := x.death.Data()
-	data[task.DataStatus] = string(x.task.Status)
-	return task.Event{
+	data[history.DataStatus] = string(x.task.Status)
+	return history.Event{
 		Time: x.now, Type: kind, Actor: task.ActorEngine, Reason: reason, Counters: x.task.Counters,
 		Workflow: x.def.Digest, Data: data,
 	}
 }
 
 // note ends the agent's seat and tells; a person is asked to look where attention is not empty.
-func (x *exit) note(attention string) task.Change {
+func (x *exit) note(attention string) record.Change {
 	t := x.task
 	t.UpdatedAt, t.StalledAt = x.now, time.Time{}
 	if attention != "" {
 		t.Attention = attention
 	}
-	return task.Change{
+	return record.Change{
 		Task: t, Expect: x.task.Version, DeadHook: x.death.Hook,
-		Events: []task.Event{x.event(task.AgentStopped, x.death.Name()+" has ended")},
+		Events: []history.Event{x.event(history.AgentStopped, x.death.Name()+" has ended")},
 	}
 }
 
 // unstarted is no crash: the same would happen again however often it was tried, until a person mends the cause.
-func (x *exit) unstarted() task.Change {
+func (x *exit) unstarted() record.Change {
 	return x.note(fmt.Sprintf("the %s could not be started: %s; mend that, then: orange task respawn %s",
 		x.death.Role, x.death.Ending.Unstarted, x.task.ID))
 }
 
 // advance takes the rule's move as anybody's request would be taken. A move that is refused makes the death a crash.
-func (x *exit) advance(rule *workflow.Rule) task.Change {
+func (x *exit) advance(rule *workflow.Rule) record.Change {
 	to, found := RuleTarget(x.def, x.task, rule)
 	if !found {
 		return x.crash(crashRule(x.def, x.task.Status), "left evidence, but no branch of the rule holds for it")
@@ -151,8 +153,8 @@ func (x *exit) advance(rule *workflow.Rule) task.Change {
 	}
 	c := decision.Change
 	move := c.Events[len(c.Events)-1]
-	move.Type = task.AutoAdvanced
-	c.Events = []task.Event{x.event(task.AgentStopped, x.death.Name()+" has ended"), move}
+	move.Type = history.AutoAdvanced
+	c.Events = []history.Event{x.event(history.AgentStopped, x.death.Name()+" has ended"), move}
 	c.DeadHook = x.death.Hook
 	if state, _ := x.def.State(to); state.Role == x.death.Role && !starts(c.Hooks) {
 		c.Task.Attention = fmt.Sprintf("%s has ended, and its task moved on to %q, where nobody is at work; "+
@@ -222,7 +224,7 @@ func crashRule(def *workflow.Definition, status task.Status) *workflow.Rule {
 }
 
 // crash counts a crash. The one that reaches the rule's threshold moves the task where a person looks after it.
-func (x *exit) crash(rule *workflow.Rule, why string) task.Change {
+func (x *exit) crash(rule *workflow.Rule, why string) record.Change {
 	t := x.task
 	count := t.Counters.Get(task.CrashCount) + 1
 	t.Counters = t.Counters.With(task.CrashCount, count)
@@ -231,11 +233,11 @@ func (x *exit) crash(rule *workflow.Rule, why string) task.Change {
 	if !Revives(x.def, x.task) { // else it needs nobody
 		t.Attention = fmt.Sprintf("crash %d: %s; start it again with %q", count, reason, "orange task respawn "+t.ID)
 	}
-	crashed := x.event(task.AgentCrashed, reason)
+	crashed := x.event(history.AgentCrashed, reason)
 	crashed.Counters = t.Counters
 	crashed.In, crashed.Crash = x.task.Status, count
-	delete(crashed.Data, task.DataStatus)
-	c := task.Change{Task: t, Expect: x.task.Version, Events: []task.Event{crashed}, DeadHook: x.death.Hook}
+	delete(crashed.Data, history.DataStatus)
+	c := record.Change{Task: t, Expect: x.task.Version, Events: []history.Event{crashed}, DeadHook: x.death.Hook}
 	if rule.StuckAfter > 0 && count >= rule.StuckAfter {
 		x.escalate(&c, tooMany(rule, t), count)
 	}
@@ -255,7 +257,7 @@ func tooMany(rule *workflow.Rule, t task.Task) task.Status {
 
 // escalate adds the move of the rule's threshold: an edge of its own that only the monitor takes, whatever guards
 // and gates a declared edge of the same pair has.
-func (x *exit) escalate(c *task.Change, to task.Status, count int) {
+func (x *exit) escalate(c *record.Change, to task.Status, count int) {
 	if _, exists := x.def.State(to); !exists {
 		return // the task stays, with its attention mark: the workflow has no place for it
 	}
@@ -267,11 +269,11 @@ func (x *exit) escalate(c *task.Change, to task.Status, count int) {
 	c.Task.Counters = c.Task.Counters.With(task.CrashCount, count) // it tells why the task is here
 	c.Hooks, c.Entered, c.Entry = hooks, true, Digests(x.def, to, x.ev)
 	c.Lease = lease(c.Task, hooks)
-	c.Events = append(c.Events, task.Event{
-		Time: x.now, Type: task.AutoAdvanced, Actor: task.ActorEngine, From: from, To: to,
+	c.Events = append(c.Events, history.Event{
+		Time: x.now, Type: history.AutoAdvanced, Actor: task.ActorEngine, From: from, To: to,
 		Reason: fmt.Sprintf("%d crashes in %q", count, from), Counters: c.Task.Counters, Workflow: x.def.Digest,
 		Hooks:   actions(hooks),
-		Subject: c.Task.Subject, Data: map[string]string{task.DataCrash: strconv.Itoa(count)},
+		Subject: c.Task.Subject, Data: map[string]string{history.DataCrash: strconv.Itoa(count)},
 	})
 }
 
@@ -291,10 +293,10 @@ func escalationHooks(def *workflow.Definition, t task.Task, to task.Status) []ta
 }
 
 // NeedsWords says whether a change tells people of a death that they will want to see the last words of.
-func NeedsWords(c task.Change) bool {
+func NeedsWords(c record.Change) bool {
 	for i := range c.Events {
-		if c.Events[i].Type == task.AgentCrashed || c.Events[i].IsMove() {
-			return c.Events[i].Type == task.AgentCrashed
+		if c.Events[i].Type == history.AgentCrashed || c.Events[i].IsMove() {
+			return c.Events[i].Type == history.AgentCrashed
 		}
 	}
 	return true
@@ -305,25 +307,25 @@ func NeedsWords(c task.Change) bool {
 // Events are the task's whole history. An agent that could not be started at all is left to a person. So is one
 // whose start was owed by a move and was dropped by the next one: whoever dropped it was told, and an earlier
 // one's death says nothing about it.
-func RespawnDue(def *workflow.Definition, t task.Task, events []task.Event) (due time.Time, wanted bool) {
+func RespawnDue(def *workflow.Definition, t task.Task, events []history.Event) (due time.Time, wanted bool) {
 	state, _ := def.State(t.Status)
 	if !Revives(def, t) {
 		return time.Time{}, false
 	}
 	respawns := 0
-	var last task.Event
+	var last history.Event
 	for _, e := range events {
 		switch {
 		case e.IsMove():
 			respawns = 0
 			if owesStart(def, e, state.Role) {
-				last = task.Event{}
+				last = history.Event{}
 			}
 		case e.Data["role"] != state.Role:
-		case e.Type == task.AgentRespawned:
-			respawns, last = respawns+1, task.Event{}
-		case e.Type == task.AgentSpawned || e.Type == task.ReviewStarted:
-			last = task.Event{}
+		case e.Type == history.AgentRespawned:
+			respawns, last = respawns+1, history.Event{}
+		case e.Type == history.AgentSpawned || e.Type == history.ReviewStarted:
+			last = history.Event{}
 		case e.Data["ended"] != "": // it died; one that was ended on purpose has no such word
 			last = e
 		}
@@ -338,7 +340,7 @@ func RespawnDue(def *workflow.Definition, t task.Task, events []task.Event) (due
 }
 
 // owesStart says whether a move owes the start of a role's agent.
-func owesStart(def *workflow.Definition, move task.Event, role string) bool {
+func owesStart(def *workflow.Definition, move history.Event, role string) bool {
 	into, _ := def.State(move.To)
 	for i := range def.Transitions {
 		edge := &def.Transitions[i]

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -23,7 +25,7 @@ func deathOf(role string) task.Death {
 }
 
 // shape writes what an exit leads to in one line: events with their moves, the status, the count of crashes, hooks.
-func shape(c task.Change) string {
+func shape(c record.Change) string {
 	var out []string
 	for _, e := range c.Events {
 		word := e.Type
@@ -106,11 +108,11 @@ func TestExit_rulesOfDocument001(t *testing.T) {
 			first.Told()["status"] != string(tt.status) {
 			t.Errorf("%s: the event keeps %v", tt.row, first.Data)
 		}
-		if _, among := first.Data["status"]; first.Type == task.AgentCrashed &&
+		if _, among := first.Data["status"]; first.Type == history.AgentCrashed &&
 			(first.In != tt.status || first.Crash != tt.crashes+1 || among) {
 			t.Errorf("%s: the crash is number %d in %q, and keeps %v", tt.row, first.Crash, first.In, first.Data)
 		}
-		needs := c.Events[0].Type == task.AgentCrashed || len(c.Events) == 1
+		needs := c.Events[0].Type == history.AgentCrashed || len(c.Events) == 1
 		if decide.NeedsWords(c) != needs {
 			t.Errorf("%s: last words are wanted: %v", tt.row, !needs)
 		}
@@ -188,7 +190,7 @@ type death struct {
 	want    string
 }
 
-func (d death) check(t *testing.T, def *workflow.Definition) task.Change {
+func (d death) check(t *testing.T, def *workflow.Definition) record.Change {
 	t.Helper()
 	one := newTask(d.status)
 	one.Counters = task.Counters{}.With(task.ReviewRound, d.round).With(task.CrashCount, d.crashes)
@@ -216,7 +218,7 @@ func TestExit_countsEvidenceThatWasSpentAsACrashAndSaysSo(t *testing.T) {
 	doc := docOf(aHandoffText)
 	ev := decide.Evidence{Document: doc, Spent: []task.Spent{spentSection(t, doc, "Handoff", 5)}}
 	c := decide.Exit(defaultWorkflow(t), newTask("working"), ev, deathOf("worker"), noon)
-	if c.Events[0].Type != task.AgentCrashed ||
+	if c.Events[0].Type != history.AgentCrashed ||
 		!strings.Contains(c.Events[0].Reason, "identical to what moved the task at event 5") {
 		t.Errorf("the event is %+v", c.Events[0])
 	}
@@ -241,7 +243,7 @@ func TestExit_whoseMoveIsRefusedIsACrashWithTheRefusalAsReason(t *testing.T) {
 func TestExit_asksForNobodyWhereTheAgentIsStartedAgainByItself(t *testing.T) {
 	t.Parallel()
 	c := decide.Exit(defaultWorkflow(t), newTask("agent-review"), evidence(""), deathOf("reviewer"), noon)
-	if c.Events[0].Type != task.AgentCrashed || c.Task.Attention != "" {
+	if c.Events[0].Type != history.AgentCrashed || c.Task.Attention != "" {
 		t.Errorf("the event is %s, the mark %q", c.Events[0].Type, c.Task.Attention)
 	}
 }
@@ -305,37 +307,38 @@ func TestExit_withoutAReadableDocumentIsACrashThatNamesTheTrouble(t *testing.T) 
 func TestRespawnDue_isAtOnceAndThenLaterAndLater(t *testing.T) {
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("agent-review")
-	event := func(kind string, after time.Duration) task.Event {
+	event := func(kind string, after time.Duration) history.Event {
 		data := map[string]string{"role": "reviewer"}
-		if kind != task.AgentRespawned {
+		if kind != history.AgentRespawned {
 			data["ended"] = "exit status 1"
 		}
-		return task.Event{Type: kind, Time: noon.Add(after), Data: data}
+		return history.Event{Type: kind, Time: noon.Add(after), Data: data}
 	}
-	entered := task.Event{Type: task.StatusChanged, Time: noon.Add(-time.Hour)}
-	crash, respawn := event(task.AgentCrashed, 0), event(task.AgentRespawned, time.Second)
-	other := event(task.AgentStopped, time.Minute)
+	entered := history.Event{Type: history.StatusChanged, Time: noon.Add(-time.Hour)}
+	crash, respawn := event(history.AgentCrashed, 0), event(history.AgentRespawned, time.Second)
+	other := event(history.AgentStopped, time.Minute)
 	other.Data["role"] = "worker"
 	tests := []struct {
 		name   string
-		events []task.Event
+		events []history.Event
 		due    time.Time
 		wanted bool
 	}{
-		{"nobody died", []task.Event{entered}, time.Time{}, false},
-		{"the first death", []task.Event{entered, crash}, noon, true},
-		{"the worker's death is not the reviewer's", []task.Event{entered, other}, time.Time{}, false},
-		{"it was started again", []task.Event{entered, crash, respawn}, time.Time{}, false},
-		{"the second death", []task.Event{entered, crash, respawn, event(task.AgentCrashed, time.Minute)},
+		{"nobody died", []history.Event{entered}, time.Time{}, false},
+		{"the first death", []history.Event{entered, crash}, noon, true},
+		{"the worker's death is not the reviewer's", []history.Event{entered, other}, time.Time{}, false},
+		{"it was started again", []history.Event{entered, crash, respawn}, time.Time{}, false},
+		{"the second death", []history.Event{entered, crash, respawn, event(history.AgentCrashed, time.Minute)},
 			noon.Add(time.Minute + 5*time.Second), true},
 		{
-			"the third death", []task.Event{entered, crash, respawn, crash, respawn,
-				event(task.AgentStopped, time.Minute)}, noon.Add(time.Minute + 10*time.Second), true},
-		{"in a new status the first time is at once again", []task.Event{crash, respawn, crash, entered}, noon, true},
-		{"one that was ended on purpose", []task.Event{
-			entered, {Type: task.AgentStopped, Data: map[string]string{"role": "reviewer"}}}, time.Time{}, false},
-		{"the next round has a reviewer of its own", []task.Event{
-			crash, entered, {Type: task.ReviewStarted, Data: map[string]string{"role": "reviewer"}}}, time.Time{},
+			"the third death", []history.Event{entered, crash, respawn, crash, respawn,
+				event(history.AgentStopped, time.Minute)}, noon.Add(time.Minute + 10*time.Second), true},
+		{"in a new status the first time is at once again", []history.Event{crash, respawn, crash, entered}, noon,
+			true},
+		{"one that was ended on purpose", []history.Event{
+			entered, {Type: history.AgentStopped, Data: map[string]string{"role": "reviewer"}}}, time.Time{}, false},
+		{"the next round has a reviewer of its own", []history.Event{
+			crash, entered, {Type: history.ReviewStarted, Data: map[string]string{"role": "reviewer"}}}, time.Time{},
 			false},
 	}
 	for _, tt := range tests {
@@ -344,8 +347,9 @@ func TestRespawnDue_isAtOnceAndThenLaterAndLater(t *testing.T) {
 		}
 	}
 	for _, status := range []task.Status{"working", "planning", "clarification", "stuck", "reviewing"} {
-		if _, wanted := decide.RespawnDue(def, newTask(status), []task.Event{
-			{Type: task.AgentCrashed, Data: map[string]string{"role": "worker", "ended": "exit status 1"}}}); wanted {
+		if _, wanted := decide.RespawnDue(def, newTask(status), []history.Event{
+			{Type: history.AgentCrashed, Data: map[string]string{
+				"role": "worker", "ended": "exit status 1"}}}); wanted {
 			t.Errorf("in %s a dead agent is started again without being asked for", status)
 		}
 	}
@@ -404,7 +408,7 @@ func TestACrash_isAnEventAndTheSecondOneIsToldToAPerson(t *testing.T) {
 		for count := 1; count <= 2; count++ {
 			c := decide.Exit(shippedWorkflow(t, name), one, evidence(""), deathOf("worker"), noon)
 			crash := c.Events[0]
-			if crash.Type != task.AgentCrashed || crash.In != "working" ||
+			if crash.Type != history.AgentCrashed || crash.In != "working" ||
 				crash.Counters.Get(task.CrashCount) != count ||
 				crash.Crash != count || !strings.Contains(crash.Reason, "## Handoff") {
 				t.Errorf("%s, crash %d: found the event %+v", name, count, crash)

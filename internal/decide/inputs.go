@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -132,7 +134,7 @@ func (in Inputs) Of(death task.Death) Inputs {
 }
 
 // About are inputs with the pull request that was judged, and whether the record had it so already.
-func (in Inputs) About(pr task.PullRequest, noted bool) Inputs {
+func (in Inputs) About(pr record.PullRequest, noted bool) Inputs {
 	in.Pull = &Pull{URL: pr.URL, State: pr.State, Commit: pr.Commit, Merge: pr.Merge, Noted: noted}
 	return in
 }
@@ -152,7 +154,8 @@ func HooksDigest(hooks []task.Hook) (string, error) {
 
 // Keep puts the inputs into the first event of the change that was decided from them, and says which texts have
 // to be kept for that. A change without an event keeps none. Of a task that is being born the snapshot is empty.
-func (in Inputs) Keep(def *workflow.Definition, s task.Snapshot, ev Evidence, c task.Change) (task.Change, error) {
+func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev Evidence,
+	c record.Change) (record.Change, error) {
 	if len(c.Events) == 0 {
 		return c, nil
 	}
@@ -180,7 +183,7 @@ func (in Inputs) Keep(def *workflow.Definition, s task.Snapshot, ev Evidence, c 
 	if err != nil {
 		return c, fmt.Errorf("note what the decision was made from: %w", err)
 	}
-	c.Events = append([]task.Event(nil), c.Events...)
+	c.Events = append([]history.Event(nil), c.Events...)
 	c.Events[0].Inputs = text
 	for _, one := range in.Read {
 		e := task.Evidence{Source: "## " + document.Key(one.Name), Digest: one.Digest}
@@ -223,9 +226,9 @@ func (in *Inputs) death() task.Death {
 }
 
 // pull is the pull request that was judged, and whether the record had it so already.
-func (in *Inputs) pull() (pr task.PullRequest, noted bool) {
+func (in *Inputs) pull() (pr record.PullRequest, noted bool) {
 	if p := in.Pull; p != nil {
-		return task.PullRequest{URL: p.URL, State: p.State, Commit: p.Commit, Merge: p.Merge}, p.Noted
+		return record.PullRequest{URL: p.URL, State: p.State, Commit: p.Commit, Merge: p.Merge}, p.Noted
 	}
 	return pr, false
 }

@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"orange/internal/document"
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
 // Kept lists the texts that an event names and that are kept for it, each once: what a decision rested on, what
 // it looked at besides, and what somebody had made of a file that was put back.
-func Kept(e task.Event) ([]task.Evidence, error) {
+func Kept(e history.Event) ([]task.Evidence, error) {
 	out := slices.Clone(e.Evidence)
-	if e.Type == task.AgentSpawned || e.Type == task.ReviewStarted {
+	if e.Type == history.AgentSpawned || e.Type == history.ReviewStarted {
 		out = nil // what an agent finds is compared with by its digest alone
 	}
 	add := func(source, digest string) {
@@ -23,10 +24,10 @@ func Kept(e task.Event) ([]task.Evidence, error) {
 		}
 	}
 	switch e.Type {
-	case task.DocumentAdopted:
+	case history.DocumentAdopted:
 		add("TASK.md as it was before", e.Data["before"])
-	case task.ProjectionRestored:
-		add(e.Data[task.DataFile], e.Data[task.DataFound])
+	case history.ProjectionRestored:
+		add(e.Data[history.DataFile], e.Data[history.DataFound])
 	}
 	if len(e.Inputs) == 0 {
 		return out, nil
@@ -52,12 +53,12 @@ type Traces struct {
 
 // began says whether an event tells of the start of an agent that the evidence in the task's status is about from
 // then on.
-func began(e *task.Event) bool {
-	return (e.Type == task.AgentSpawned || e.Type == task.ReviewStarted) && e.Subject != (task.Subject{})
+func began(e *history.Event) bool {
+	return (e.Type == history.AgentSpawned || e.Type == history.ReviewStarted) && e.Subject != (task.Subject{})
 }
 
 // Trace reads them from a whole history.
-func Trace(events []task.Event) (Traces, error) {
+func Trace(events []history.Event) (Traces, error) {
 	out := Traces{Hooks: map[int]string{}}
 	for at := 0; at < len(events); {
 		n, err := out.pass(events, at)
@@ -71,7 +72,7 @@ func Trace(events []task.Event) (Traces, error) {
 
 // pass reads what begins at a place of the history, a decision or an event of its own, and answers how many
 // events that has.
-func (t *Traces) pass(events []task.Event, at int) (int, error) {
+func (t *Traces) pass(events []history.Event, at int) (int, error) {
 	var in Inputs
 	n := 1
 	switch e := &events[at]; {
@@ -97,4 +98,4 @@ func (t *Traces) pass(events []task.Event, at int) (int, error) {
 }
 
 // enters says whether a status begins with an event.
-func enters(e *task.Event) bool { return e.IsMove() || e.Type == task.Created }
+func enters(e *history.Event) bool { return e.IsMove() || e.Type == history.Created }

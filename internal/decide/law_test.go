@@ -13,6 +13,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -189,7 +190,7 @@ func (w *walker) step(rt *rapid.T) {
 	}
 	if d.Moved {
 		w.accepted(rt, d.Change, req)
-	} else if !reflect.DeepEqual(d.Change, task.Change{Task: before}) {
+	} else if !reflect.DeepEqual(d.Change, record.Change{Task: before}) {
 		rt.Fatalf("found a success that does something: %+v", d.Change)
 	}
 	w.commit(d.Change)
@@ -222,7 +223,7 @@ func (w *walker) refused(rt *rapid.T, d decide.Decision, err error) {
 	}
 }
 
-func (w *walker) accepted(rt *rapid.T, c task.Change, req task.Request) {
+func (w *walker) accepted(rt *rapid.T, c record.Change, req task.Request) {
 	from, _ := w.def.State(w.task.Status)
 	to, declared := w.def.State(c.Task.Status)
 	edge, exists := w.def.Edge(w.task.Status, req.To)
@@ -265,7 +266,7 @@ func (w *walker) accepted(rt *rapid.T, c task.Change, req task.Request) {
 }
 
 // commit is what a store makes of a change.
-func (w *walker) commit(c task.Change) {
+func (w *walker) commit(c record.Change) {
 	w.task = c.Task
 	w.task.Version++
 	w.task.Seq += len(c.Events)

@@ -1,17 +1,18 @@
 package decide
 
 import (
+	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // Marks say what a status means in a workflow. A task that ended where giving up leads did not end well.
-func Marks(def *workflow.Definition, status task.Status) task.Marks {
+func Marks(def *workflow.Definition, status task.Status) stats.Marks {
 	state, exists := def.State(status)
 	if !exists {
-		return task.Marks{}
+		return stats.Marks{}
 	}
-	m := task.Marks{Terminal: state.Terminal, Well: state.Terminal, Escalation: state.Escalation}
+	m := stats.Marks{Terminal: state.Terminal, Well: state.Terminal, Escalation: state.Escalation}
 	for _, command := range []string{workflow.MoveCancel, workflow.MovePRClosed} {
 		if to, said := def.Move(command); said && to == status {
 			m.Well = false

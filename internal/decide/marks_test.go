@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -20,7 +21,7 @@ func TestMarks_sayWhatAStatusMeans(t *testing.T) {
 		Moves: []workflow.Move{{Command: workflow.MoveCancel, To: "left"},
 			{Command: workflow.MovePRClosed, To: "closed"}, {Command: workflow.MoveMerge, To: "done"}},
 	}
-	for status, want := range map[task.Status]task.Marks{
+	for status, want := range map[task.Status]stats.Marks{
 		"dig": {}, "nowhere": {}, "cto": {Escalation: true}, "alone": {Escalation: true, Human: true}, "person": {
 			Escalation: true, Human: true},
 		"done": {Terminal: true, Well: true}, "left": {Terminal: true}, "closed": {Terminal: true},

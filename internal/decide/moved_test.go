@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -238,7 +240,7 @@ func TestExit_ofAnAgentThatWroteNothingIsACrashThoughItEndedWithStatus0(t *testi
 			}
 			ev := still(decide.Evidence{Document: docOf(""), Facts: factsFor(def, s.Name, "")})
 			c := decide.Exit(def, newTask(s.Name), ev, deathOf(s.Role), noon)
-			if c.Events[0].Type != task.AgentCrashed || c.Task.Status != s.Name ||
+			if c.Events[0].Type != history.AgentCrashed || c.Task.Status != s.Name ||
 				c.Task.Counters.Get(task.CrashCount) != 1 {
 				t.Errorf("%s, %s: %s", name, s.Name, shape(c))
 			}
@@ -274,7 +276,7 @@ func TestAVerdictThatStoodThereWhenTheAgentWasStartedDoesNotCount(t *testing.T) 
 	}
 	old := evidence(aPassText) // at the entry, with no agent started since
 	old.Entry = ev.Start
-	if c := decide.Exit(def, reviewed(0), old, deathOf("reviewer"), noon); c.Events[0].Type != task.AgentCrashed {
+	if c := decide.Exit(def, reviewed(0), old, deathOf("reviewer"), noon); c.Events[0].Type != history.AgentCrashed {
 		t.Errorf("a verdict of before: %s", shape(c))
 	}
 	handoff := evidence(aHandoffText) // no verdict: a start does not make it old
@@ -422,8 +424,8 @@ func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
 	def.Redo = []workflow.Named{{Name: "todo"}}
 	one := newTask("busy")
 	one.Counters = task.Counters{}.With("anew", 3).With("kept", 3)
-	been := []task.Event{{Type: task.StatusChanged, To: "todo"}}
-	move := func(actor task.Actor, before int) (task.Change, error) {
+	been := []history.Event{{Type: history.StatusChanged, To: "todo"}}
+	move := func(actor task.Actor, before int) (record.Change, error) {
 		t := one
 		t.Counters = t.Counters.With("anew", before)
 		d, err := decide.Transition(def, t, decide.Evidence{}, task.Request{Task: "T1", To: "help", Actor: actor}, noon)
@@ -432,47 +434,47 @@ func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
 	ada := task.Actor{Role: task.RoleHuman, Person: "Ada"}
 	for _, c := range []struct {
 		name  string
-		act   func() (task.Change, error)
+		act   func() (record.Change, error)
 		code  string
 		count int
 	}{
-		{"a person's request", func() (task.Change, error) { return move(ada, 3) }, "", 0},
-		{"a person's for a role", func() (task.Change, error) {
+		{"a person's request", func() (record.Change, error) { return move(ada, 3) }, "", 0},
+		{"a person's for a role", func() (record.Change, error) {
 			return move(task.Actor{Role: task.RoleHuman, As: task.RoleReviewer}, 3)
 		}, "", 0},
-		{"an agent's", func() (task.Change, error) { return move(task.Actor{Role: task.RoleReviewer}, 2) }, "", 3},
-		{"an agent's, too often", func() (task.Change, error) {
+		{"an agent's", func() (record.Change, error) { return move(task.Actor{Role: task.RoleReviewer}, 2) }, "", 3},
+		{"an agent's, too often", func() (record.Change, error) {
 			return move(task.Actor{Role: task.RoleReviewer}, 3)
 		}, decide.GuardFailed, 0},
-		{"a rule's", func() (task.Change, error) { return move(task.Actor{Rule: true}, 2) }, "", 3},
-		{"a rule's, too often", func() (task.Change, error) {
+		{"a rule's", func() (record.Change, error) { return move(task.Actor{Rule: true}, 2) }, "", 3},
+		{"a rule's, too often", func() (record.Change, error) {
 			return move(task.Actor{Rule: true, Role: task.RoleHuman}, 3)
 		}, decide.GuardFailed, 0},
-		{"a person's respawn", func() (task.Change, error) {
+		{"a person's respawn", func() (record.Change, error) {
 			return decide.Respawn(def, one, false, ada, noon)
 		}, "", 0},
-		{"a rule's respawn", func() (task.Change, error) {
+		{"a rule's respawn", func() (record.Change, error) {
 			return decide.Respawn(def, one, false, task.Actor{Rule: true}, noon)
 		}, "", 3},
-		{"a redo", func() (task.Change, error) {
+		{"a redo", func() (record.Change, error) {
 			return decide.Redo(def, one, "todo", decide.Evidence{}, been, ada, "anew", noon)
 		}, "", 0},
-		{"a person's retry", func() (task.Change, error) {
+		{"a person's retry", func() (record.Change, error) {
 			return decide.Retry(def, one, "notify", ada, noon), nil
 		}, "", 0},
-		{"a person's change of a field", func() (task.Change, error) {
-			return decide.Note(def, one, one, ada, task.Event{Type: task.Updated}), nil
+		{"a person's change of a field", func() (record.Change, error) {
+			return decide.Note(def, one, one, ada, history.Event{Type: history.Updated}), nil
 		}, "", 0},
-		{"a person's wait for a workspace", func() (task.Change, error) {
+		{"a person's wait for a workspace", func() (record.Change, error) {
 			return decide.Queue(def, one, "help", ada, noon), nil
 		}, "", 0},
-		{"a person's pull request", func() (task.Change, error) {
-			return decide.RequestPR(def, task.Snapshot{Task: one}, true, ada, noon)
+		{"a person's pull request", func() (record.Change, error) {
+			return decide.RequestPR(def, record.Snapshot{Task: one}, true, ada, noon)
 		}, "", 0},
-		{"a person who finds it merged", func() (task.Change, error) {
-			return decide.Landed(def, one, task.PullRequest{State: task.PRMerged}, false, nil, ada, noon), nil
+		{"a person who finds it merged", func() (record.Change, error) {
+			return decide.Landed(def, one, record.PullRequest{State: record.PRMerged}, false, nil, ada, noon), nil
 		}, "", 0},
-		{"a migration", func() (task.Change, error) {
+		{"a migration", func() (record.Change, error) {
 			return decide.Migrate(def, one, nil, nil, decide.Evidence{}, ada, noon)
 		}, "", 0},
 	} {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -167,10 +169,10 @@ func Overridable(def *workflow.Definition, t task.Task, actor task.Actor) (task.
 // does not come after the present one in the file. It is the only way out of a terminal state. Events are the
 // task's whole history. Whoever is at work is ended, the files of the state's folder are set aside, and its agent
 // is started.
-func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, events []task.Event,
-	actor task.Actor, reason string, now time.Time) (task.Change, error) {
+func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, events []history.Event,
+	actor task.Actor, reason string, now time.Time) (record.Change, error) {
 	if refused := redoRefused(def, t, to, events, actor); refused != nil {
-		return task.Change{}, refused
+		return record.Change{}, refused
 	}
 	state, _ := def.State(to)
 	hooks := []task.Hook{{Action: task.KillSession}}
@@ -189,17 +191,17 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ev
 	}
 	t = enter(def, t, to, hooks, now)
 	t.Subject, t.Counters = unjudged(def, to, actor, ev), resetBy(def, t.Counters, actor)
-	return task.Change{
+	return record.Change{
 		Task: t, Expect: expect, Hooks: hooks, Entered: true, Entry: Digests(def, to, ev), Lease: lease(t, hooks),
-		Events: []task.Event{actor.Sign(task.Event{
-			Time: now, Type: task.StatusChanged, From: from, To: to, Reason: reason, Counters: t.Counters,
+		Events: []history.Event{history.Sign(actor, history.Event{
+			Time: now, Type: history.StatusChanged, From: from, To: to, Reason: reason, Counters: t.Counters,
 			Workflow: def.Digest, Hooks: actions(hooks), Subject: t.Subject, Data: map[string]string{
-				task.DataRedo: string(to)},
+				history.DataRedo: string(to)},
 		})},
 	}, nil
 }
 
-func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events []task.Event,
+func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events []history.Event,
 	actor task.Actor) *Rejection {
 	var names []string
 	for _, s := range def.Redo {
@@ -233,9 +235,9 @@ func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events [
 }
 
 // wasIn says whether a history leads through a status.
-func wasIn(events []task.Event, status task.Status) bool {
-	return slices.ContainsFunc(events, func(e task.Event) bool {
-		return e.IsMove() && e.To == status || e.Type == task.Created && e.Data["status"] == string(status)
+func wasIn(events []history.Event, status task.Status) bool {
+	return slices.ContainsFunc(events, func(e history.Event) bool {
+		return e.IsMove() && e.To == status || e.Type == history.Created && e.Data["status"] == string(status)
 	})
 }
 
@@ -246,10 +248,10 @@ func place(def *workflow.Definition, status task.Status) int {
 // Migrate judges giving a task the rules of another workflow. Stands says which of its states stands for which of
 // the present one's; one that it does not name stands for itself.
 func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands map[task.Status]task.Status,
-	ev Evidence, actor task.Actor, now time.Time) (task.Change, error) {
+	ev Evidence, actor task.Actor, now time.Time) (record.Change, error) {
 	to := standsFor(stands, t.Status)
 	if refused := migrateRefused(def, t, owed, stands, actor); refused != nil {
-		return task.Change{}, refused
+		return record.Change{}, refused
 	}
 	before := t
 	t.Workflow = task.WorkflowRef{Name: def.Name, Version: def.Version, Digest: def.Digest}
@@ -267,24 +269,24 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 	t.Previous = previous
 	names := map[string]string{}
 	if previous != before.Previous || to != before.Status {
-		names[task.DataPrevious] = string(previous)
+		names[history.DataPrevious] = string(previous)
 	}
 	if t.QueuedFor != before.QueuedFor || to != before.Status && t.QueuedFor != "" {
-		names[task.DataQueued] = string(t.QueuedFor)
+		names[history.DataQueued] = string(t.QueuedFor)
 	}
 	if to == before.Status {
 		maps.Copy(data, names)
 	}
-	c := task.Change{Task: t, Expect: t.Version, Events: []task.Event{actor.Sign(task.Event{
-		Time: now, Type: task.WorkflowMigrated, Counters: t.Counters, Workflow: def.Digest, Data: data,
+	c := record.Change{Task: t, Expect: t.Version, Events: []history.Event{history.Sign(actor, history.Event{
+		Time: now, Type: history.WorkflowMigrated, Counters: t.Counters, Workflow: def.Digest, Data: data,
 	})}}
 	if to != before.Status {
 		queued := t.QueuedFor
 		c.Task = enter(def, t, to, nil, now)
 		c.Task.Previous, c.Task.QueuedFor = previous, queued // it has not moved: its status has another name
 		c.Entered, c.Entry = true, Digests(def, to, ev)
-		c.Events = append(c.Events, actor.Sign(task.Event{
-			Time: now, Type: task.StatusChanged, From: before.Status, To: to, Counters: c.Task.Counters,
+		c.Events = append(c.Events, history.Sign(actor, history.Event{
+			Time: now, Type: history.StatusChanged, From: before.Status, To: to, Counters: c.Task.Counters,
 			Workflow: def.Digest,
 			Reason:   "what stands for it in the other workflow", Subject: c.Task.Subject, Data: names,
 		}))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -118,7 +119,7 @@ func TestOverride_ignoresTheConditionsOfAMarkedEdgeForAPersonWithAReason(t *test
 		return ask(def, tk, seen(def, "", nil), task.Request{To: to, Actor: actor, Reason: reason, Override: true})
 	}
 	if d, code := over("done", human(), "I saw it work"); code != "" ||
-		!strings.Contains(d.Change.Events[0].Data[task.DataOverride], "verdict.json: nothing of the kind") ||
+		!strings.Contains(d.Change.Events[0].Data[history.DataOverride], "verdict.json: nothing of the kind") ||
 		d.Change.Events[0].Reason != "I saw it work" || len(d.Change.Spent) != 0 {
 		t.Errorf("found %+v (%s), want the move, with what was ignored", d.Change, code)
 	}
@@ -147,9 +148,9 @@ func TestRedo_leadsOnlyToKnownAndEarlierStates(t *testing.T) {
 	def := stepsWorkflow(t)
 	over := newTask("done")
 	over.Live, over.Workspace = false, ""
-	been := []task.Event{ // in plan and build, and by an escalation in help
-		{Type: task.Created, Data: map[string]string{"status": "plan"}},
-		{Type: task.StatusChanged, From: "plan", To: "build"},
+	been := []history.Event{ // in plan and build, and by an escalation in help
+		{Type: history.Created, Data: map[string]string{"status": "plan"}},
+		{Type: history.StatusChanged, From: "plan", To: "build"},
 	}
 	young := newTask("help")
 	for name, tt := range map[string]struct {
@@ -198,7 +199,7 @@ func TestFailures_areCountedBeforeTheGuardsAndForgottenWhenTheStateIsLeftForward
 	for want := 1; want <= 2; want++ { // the first two go back to build
 		d, code := ask(def, tk, ev, task.Request{To: "build", Actor: human()})
 		if code != "" || d.Change.Task.Counters.Failures("check") != want ||
-			d.Change.Events[0].Data[task.DataFailure] == "" {
+			d.Change.Events[0].Data[history.DataFailure] == "" {
 			t.Fatalf("failure %d: found %+v (%s)", want, d.Change, code)
 		}
 		back, code := ask(def, d.Change.Task, ev, task.Request{To: "check", Actor: human()})

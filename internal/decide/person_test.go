@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -25,12 +26,12 @@ func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 		different        int
 		stripped         bool // somebody has taken its inputs away
 	}{
-		{"a change of a field", task.Updated, ada, 2, 1, 0, false},
-		{"a merge that begins", task.MergeBegun, ada, 2, 1, 0, false},
-		{"a merge", task.Merged, ada, 2, 1, 0, false},
-		{"a change of a field that nobody can judge again", task.Updated, ada, 1, 1, 0, true},
-		{"a merge that nobody can judge again", task.Merged, ada, 1, 1, 0, true},
-		{"an agent that is said to set it back", task.Updated, task.Actor{Role: task.RoleWorker}, 2, 1, 1, false},
+		{"a change of a field", history.Updated, ada, 2, 1, 0, false},
+		{"a merge that begins", history.MergeBegun, ada, 2, 1, 0, false},
+		{"a merge", history.Merged, ada, 2, 1, 0, false},
+		{"a change of a field that nobody can judge again", history.Updated, ada, 1, 1, 0, true},
+		{"a merge that nobody can judge again", history.Merged, ada, 1, 1, 0, true},
+		{"an agent that is said to set it back", history.Updated, task.Actor{Role: task.RoleWorker}, 2, 1, 1, false},
 	} {
 		w := &stroll{t: t, def: &def, dice: rand.New(rand.NewPCG(1, 5)),
 			now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), texts: map[string]string{}}
@@ -40,13 +41,13 @@ func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 		}
 		for range 2 { // the second time there is nothing to set back
 			w.now = w.now.Add(time.Second)
-			c := decide.Note(&def, w.s.Task, w.s.Task, ada, task.Event{
-				Time: w.now, Type: row.kind, Data: map[string]string{task.DataSummary: "another"}})
+			c := decide.Note(&def, w.s.Task, w.s.Task, ada, history.Event{
+				Time: w.now, Type: row.kind, Data: map[string]string{history.DataSummary: "another"}})
 			if len(c.Events[0].Counters) == 0 {
 				w.record(c.Task, c.Events)
 				continue
 			}
-			c.Events[0] = row.by.Sign(c.Events[0])
+			c.Events[0] = history.Sign(row.by, c.Events[0])
 			if row.stripped {
 				w.record(c.Task, c.Events)
 				continue

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -23,7 +25,7 @@ func TestExit_ofThePhasesFollowsTheFiles(t *testing.T) {
 		ev := decide.Evidence{Facts: factsFor(def, edge.From, edge.To)}
 		c := decide.Exit(def, newTask(edge.From), ev, deathOf(from.Role), noon)
 		if c.Task.Status != edge.To || actionsOf(c.Hooks) != actionsOf(edgeHooks(edge)) || len(c.Events) != 2 ||
-			c.Events[1].Type != task.AutoAdvanced {
+			c.Events[1].Type != history.AutoAdvanced {
 			t.Errorf("%s with the files of %s: %s", edge.From, edge.To, shape(c))
 		}
 		if len(edge.When) == 0 {
@@ -82,7 +84,7 @@ func TestThePhasesBeginInPlanning(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "phases")
 	born, err := decide.Create(def, task.Task{ID: "T1"}, "planning", human(), noon)
-	if err != nil || len(born.Hooks) > 0 || born.Lease != task.LeaseKeep {
+	if err != nil || len(born.Hooks) > 0 || born.Lease != record.LeaseKeep {
 		t.Fatalf("found %+v (%v), want a task that waits", born, err)
 	}
 	to, err := decide.SpawnTarget(def, born.Task)
@@ -91,7 +93,7 @@ func TestThePhasesBeginInPlanning(t *testing.T) {
 	}
 	d, err := decide.Transition(def, born.Task, decide.Evidence{}, task.Request{
 		Task: "T1", To: to, Actor: human()}, noon)
-	if err != nil || !d.Moved || d.Change.Lease != task.LeaseReserve || d.Change.Task.Previous != "" {
+	if err != nil || !d.Moved || d.Change.Lease != record.LeaseReserve || d.Change.Task.Previous != "" {
 		t.Errorf("spawned: %s (%v)", shape(d.Change), err)
 	}
 	for _, status := range []task.Status{"plan_review", "codegen", "review", "test", "accept", "revert", "done"} {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -13,11 +15,11 @@ import (
 // RequestPR judges the wish for a pull request. It is no transition: the status stays. ahead says whether the
 // task's branch holds anything that the default branch has not. Requests of the same kind that are still owed are
 // dropped: this one stands for them.
-func RequestPR(def *workflow.Definition, s task.Snapshot, ahead bool, actor task.Actor, now time.Time) (
-	task.Change, error) {
+func RequestPR(def *workflow.Definition, s record.Snapshot, ahead bool, actor task.Actor, now time.Time) (
+	record.Change, error) {
 	t := s.Task
-	refuse := func(condition, found, want string) (task.Change, error) {
-		return task.Change{}, &Rejection{
+	refuse := func(condition, found, want string) (record.Change, error) {
+		return record.Change{}, &Rejection{
 			Code: PRRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
 			Message: fmt.Sprintf("cannot open a pull request for task %s", t.ID),
 			Details: []Detail{{Condition: condition, Found: found, Want: want}},
@@ -36,24 +38,24 @@ func RequestPR(def *workflow.Definition, s task.Snapshot, ahead bool, actor task
 		return refuse("a commit on the branch", fmt.Sprintf("none on %q that the default branch has not",
 			t.Branch), "commit the work there first")
 	}
-	var dropped []task.Settled
+	var dropped []record.Settled
 	for _, h := range s.Owed {
 		if h.Action == task.PushBranch || h.Action == task.CreatePR {
-			dropped = append(dropped, task.Settled{ID: h.ID, State: task.HookSuperseded, Error: "asked for again"})
+			dropped = append(dropped, record.Settled{ID: h.ID, State: task.HookSuperseded, Error: "asked for again"})
 		}
 	}
 	t.UpdatedAt = now
 	hooks := []task.Hook{{Action: task.PushBranch}, {Action: task.CreatePR}}
-	t, event := signed(def, t, actor, task.Event{
-		Time: now, Type: task.PRRequested, Workflow: def.Digest, Hooks: actions(hooks), Data: map[string]string{
+	t, event := signed(def, t, actor, history.Event{
+		Time: now, Type: history.PRRequested, Workflow: def.Digest, Hooks: actions(hooks), Data: map[string]string{
 			"branch": t.Branch},
 	})
-	return task.Change{Task: t, Expect: s.Task.Version, Hooks: hooks, Settled: dropped, Events: []task.Event{
+	return record.Change{Task: t, Expect: s.Task.Version, Hooks: hooks, Settled: dropped, Events: []history.Event{
 		event}}, nil
 }
 
 // OpenPR refuses a merge here of what is open for a merge on GitHub.
-func OpenPR(def *workflow.Definition, t task.Task, to task.Status, pr task.PullRequest, actor task.Actor) *Rejection {
+func OpenPR(def *workflow.Definition, t task.Task, to task.Status, pr record.PullRequest, actor task.Actor) *Rejection {
 	return &Rejection{
 		Code: PROpen, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
 		Message: fmt.Sprintf("cannot merge task %s here: its pull request is open", t.ID),
@@ -67,11 +69,11 @@ func OpenPR(def *workflow.Definition, t task.Task, to task.Status, pr task.PullR
 
 // PRMove is where the workflow leads a task whose pull request was merged or closed; said is false where it does
 // not say.
-func PRMove(def *workflow.Definition, pr task.PullRequest) (to task.Status, said bool) {
+func PRMove(def *workflow.Definition, pr record.PullRequest) (to task.Status, said bool) {
 	switch pr.State {
-	case task.PRMerged:
+	case record.PRMerged:
 		return def.Move(workflow.MovePRMerged)
-	case task.PRClosed:
+	case record.PRClosed:
 		return def.Move(workflow.MovePRClosed)
 	}
 	return "", false
@@ -79,22 +81,22 @@ func PRMove(def *workflow.Definition, pr task.PullRequest) (to task.Status, said
 
 // PRNews says whether the end of a pull request is news for a task: it is the task's own, and the record has it
 // as open.
-func PRNews(t task.Task, pr task.PullRequest) bool {
-	return t.Live && t.PRURL == pr.URL && t.PRState == task.PROpen &&
-		(pr.State == task.PRMerged || pr.State == task.PRClosed)
+func PRNews(t task.Task, pr record.PullRequest) bool {
+	return t.Live && t.PRURL == pr.URL && t.PRState == record.PROpen &&
+		(pr.State == record.PRMerged || pr.State == record.PRClosed)
 }
 
 // PRNoted is the end of the task's pull request put on record, and nothing else.
-func PRNoted(def *workflow.Definition, t task.Task, pr task.PullRequest, now time.Time) task.Change {
-	kind := task.PRLanded
-	if pr.State == task.PRClosed {
-		kind = task.PRDropped
+func PRNoted(def *workflow.Definition, t task.Task, pr record.PullRequest, now time.Time) record.Change {
+	kind := history.PRLanded
+	if pr.State == record.PRClosed {
+		kind = history.PRDropped
 	}
 	data := map[string]string{"url": pr.URL, "branch": t.Branch}
 	if pr.Merge != "" {
 		data["commit"] = pr.Merge
 	}
-	c := task.Change{Task: t, Expect: t.Version, Events: []task.Event{{
+	c := record.Change{Task: t, Expect: t.Version, Events: []history.Event{{
 		Time: now, Type: kind, Actor: task.ActorEngine, Workflow: def.Digest, Data: data, Reason: PREnd(pr),
 	}}}
 	c.Task.PRURL, c.Task.PRState = pr.URL, pr.State
@@ -107,8 +109,8 @@ func PRNoted(def *workflow.Definition, t task.Task, pr task.PullRequest, now tim
 // StandIn is the evidence for a move of a task whose pull request was merged: that stands in for all that the
 // gates on the way ask git for, because the work is merged, whatever lies in the worktree. One that is not merged
 // stands in for nothing.
-func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, pr task.PullRequest) Evidence {
-	if pr.State != task.PRMerged {
+func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, pr record.PullRequest) Evidence {
+	if pr.State != record.PRMerged {
 		return ev
 	}
 	facts := map[string]Fact{}
@@ -128,8 +130,8 @@ func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence,
 }
 
 // OtherHead marks a task that ended with the merge of a pull request which has another head than what was reviewed.
-func OtherHead(before, after task.Task, pr task.PullRequest) task.Task {
-	if pr.State == task.PRMerged && before.Subject.Reviewed && pr.Commit != "" && pr.Commit != before.Subject.Commit {
+func OtherHead(before, after task.Task, pr record.PullRequest) task.Task {
+	if pr.State == record.PRMerged && before.Subject.Reviewed && pr.Commit != "" && pr.Commit != before.Subject.Commit {
 		after.Attention = fmt.Sprintf("merged %.7s, reviewed %.7s: look at what lies between", pr.Commit,
 			before.Subject.Commit)
 	}
@@ -139,16 +141,16 @@ func OtherHead(before, after task.Task, pr task.PullRequest) task.Task {
 // Landed is the merge of a task's pull request put on record for whoever wants to merge it here, each part of it
 // once: noted says that the record has it as merged already. Events are the task's whole history. A change
 // without an event is none.
-func Landed(def *workflow.Definition, t task.Task, pr task.PullRequest, noted bool, events []task.Event,
-	actor task.Actor, now time.Time) task.Change {
-	c := task.Change{Task: t, Expect: t.Version}
+func Landed(def *workflow.Definition, t task.Task, pr record.PullRequest, noted bool, events []history.Event,
+	actor task.Actor, now time.Time) record.Change {
+	c := record.Change{Task: t, Expect: t.Version}
 	if !noted {
 		c = PRNoted(def, t, pr, now)
 	}
-	told := func(event task.Event) bool { return event.Type == task.Merged && event.Data["url"] == pr.URL }
+	told := func(event history.Event) bool { return event.Type == history.Merged && event.Data["url"] == pr.URL }
 	if !slices.ContainsFunc(events, told) {
-		after, event := signed(def, c.Task, actor, task.Event{
-			Time: now, Type: task.Merged, Workflow: def.Digest, Reason: PREnd(pr),
+		after, event := signed(def, c.Task, actor, history.Event{
+			Time: now, Type: history.Merged, Workflow: def.Digest, Reason: PREnd(pr),
 			Data: map[string]string{"branch": t.Branch, "commit": pr.Merge, "url": pr.URL},
 		})
 		c.Task, c.Events = after, append(c.Events, event)
@@ -157,8 +159,8 @@ func Landed(def *workflow.Definition, t task.Task, pr task.PullRequest, noted bo
 }
 
 // PREnd says in words how a pull request ended.
-func PREnd(pr task.PullRequest) string {
-	if pr.State == task.PRClosed {
+func PREnd(pr record.PullRequest) string {
+	if pr.State == record.PRClosed {
 		return "closed without a merge: pull request " + pr.URL
 	}
 	return "merged as pull request " + pr.URL
@@ -168,8 +170,8 @@ func PREnd(pr task.PullRequest) string {
 // that the workflow wants of it, judged as anybody's request would be. A move that is refused is not made: the
 // task is marked, and nobody asks again. The evidence has the pull request in it already, see StandIn. against is
 // what speaks against the move beside the workflow's rules; empty when nothing does.
-func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr task.PullRequest, against string,
-	now time.Time) task.Change {
+func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr record.PullRequest, against string,
+	now time.Time) record.Change {
 	c := PRNoted(def, t, pr, now)
 	to, said := PRMove(def, pr)
 	if !said || to == t.Status {
@@ -182,7 +184,7 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr task.PullReq
 		if err == nil {
 			moved := decision.Change
 			move := moved.Events[len(moved.Events)-1]
-			move.Type = task.AutoAdvanced
+			move.Type = history.AutoAdvanced
 			moved.Events = append(c.Events, move)
 			moved.Task = OtherHead(t, moved.Task, pr)
 			return moved
@@ -193,11 +195,11 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr task.PullReq
 		}
 	}
 	again := "orange task merge "
-	if pr.State == task.PRClosed {
+	if pr.State == record.PRClosed {
 		again = "orange task cancel "
 	}
 	c.Task.Attention = fmt.Sprintf("%s; it could not be moved to %q: %s; put that right, then: %s", PREnd(pr), to,
 		against, again+t.ID)
-	c.Events[0].Data[task.DataRefused] = against
+	c.Events[0].Data[history.DataRefused] = against
 	return c
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -33,17 +35,17 @@ func TestPREnded_asksForTheMoveAsARuleDoes(t *testing.T) {
 		to      task.Status
 		marked  string
 	}{
-		"whoever may ask":          {"open", 1, task.PRMerged, "", "shut", ""},
-		"a guard":                  {"open", 2, task.PRMerged, "", "open", "review_round < 2"},
-		"a gate":                   {"late", 0, task.PRMerged, "", "late", "Handoff"},
-		"something else":           {"open", 1, task.PRMerged, "it has more", "open", "it has more"},
-		"no such key":              {"open", 1, task.PRClosed, "", "open", ""},
-		"it is where it should be": {"shut", 1, task.PRMerged, "", "shut", ""},
+		"whoever may ask":          {"open", 1, record.PRMerged, "", "shut", ""},
+		"a guard":                  {"open", 2, record.PRMerged, "", "open", "review_round < 2"},
+		"a gate":                   {"late", 0, record.PRMerged, "", "late", "Handoff"},
+		"something else":           {"open", 1, record.PRMerged, "it has more", "open", "it has more"},
+		"no such key":              {"open", 1, record.PRClosed, "", "open", ""},
+		"it is where it should be": {"shut", 1, record.PRMerged, "", "shut", ""},
 	}
 	for name, tt := range tests {
-		one := task.Task{ID: "abc", Status: tt.status, Version: 7, Live: true, PRURL: "url", PRState: task.PROpen,
+		one := task.Task{ID: "abc", Status: tt.status, Version: 7, Live: true, PRURL: "url", PRState: record.PROpen,
 			Counters: task.Counters{}.With(task.ReviewRound, tt.rounds)}
-		pr := task.PullRequest{URL: "url", State: tt.state, Merge: "c0ffee"}
+		pr := record.PullRequest{URL: "url", State: tt.state, Merge: "c0ffee"}
 		c := decide.PREnded(def, one, decide.Evidence{}, pr, tt.against, now)
 		if c.Task.Status != tt.to || c.Entered != (tt.to != tt.status) || c.Task.PRState != tt.state || c.Expect != 7 {
 			t.Errorf("%s: it is %q with its pull request %s, entered %v", name, c.Task.Status, c.Task.PRState,
@@ -63,19 +65,19 @@ func TestPREnded_asksForTheMoveAsARuleDoes(t *testing.T) {
 
 func TestPRNews_areOnlyThoseOfALiveTasksOwnOpenPullRequest(t *testing.T) {
 	t.Parallel()
-	own := task.Task{Live: true, PRURL: "url", PRState: task.PROpen}
-	if !decide.PRNews(own, task.PullRequest{URL: "url", State: task.PRMerged}) ||
-		!decide.PRNews(own, task.PullRequest{URL: "url", State: task.PRClosed}) {
+	own := task.Task{Live: true, PRURL: "url", PRState: record.PROpen}
+	if !decide.PRNews(own, record.PullRequest{URL: "url", State: record.PRMerged}) ||
+		!decide.PRNews(own, record.PullRequest{URL: "url", State: record.PRClosed}) {
 		t.Error("the end of its own is no news")
 	}
 	over, noted := own, own
-	over.Live, noted.PRState = false, task.PRMerged
+	over.Live, noted.PRState = false, record.PRMerged
 	for name, news := range map[string]bool{
-		"open still":        decide.PRNews(own, task.PullRequest{URL: "url", State: task.PROpen}),
-		"another's":         decide.PRNews(own, task.PullRequest{URL: "other", State: task.PRMerged}),
-		"of a task over":    decide.PRNews(over, task.PullRequest{URL: "url", State: task.PRMerged}),
-		"on record already": decide.PRNews(noted, task.PullRequest{URL: "url", State: task.PRMerged}),
-		"an unknown state":  decide.PRNews(own, task.PullRequest{URL: "url", State: "LOCKED"}),
+		"open still":        decide.PRNews(own, record.PullRequest{URL: "url", State: record.PROpen}),
+		"another's":         decide.PRNews(own, record.PullRequest{URL: "other", State: record.PRMerged}),
+		"of a task over":    decide.PRNews(over, record.PullRequest{URL: "url", State: record.PRMerged}),
+		"on record already": decide.PRNews(noted, record.PullRequest{URL: "url", State: record.PRMerged}),
+		"an unknown state":  decide.PRNews(own, record.PullRequest{URL: "url", State: "LOCKED"}),
 	} {
 		if news {
 			t.Errorf("%s is news", name)
@@ -86,17 +88,17 @@ func TestPRNews_areOnlyThoseOfALiveTasksOwnOpenPullRequest(t *testing.T) {
 func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
-	pr := task.PullRequest{URL: "https://forge/7", State: task.PRMerged, Commit: "second", Merge: "c0ffee"}
+	pr := record.PullRequest{URL: "https://forge/7", State: record.PRMerged, Commit: "second", Merge: "c0ffee"}
 	one := newTask("reviewing")
-	one.PRURL, one.PRState, one.Subject = pr.URL, task.PROpen, task.Subject{Commit: "first", Reviewed: true}
+	one.PRURL, one.PRState, one.Subject = pr.URL, record.PROpen, task.Subject{Commit: "first", Reviewed: true}
 	moved := withGit(evidence(""), true, true)
 	before := maps.Clone(moved.Facts)
-	ended := func(def *workflow.Definition) task.Change {
+	ended := func(def *workflow.Definition) record.Change {
 		to, _ := decide.PRMove(def, pr)
 		return decide.PREnded(def, one, decide.StandIn(def, one, to, moved, pr), pr, "", noon)
 	}
 	c := ended(def)
-	if c.Task.Status != "done" || c.Events[1].Type != task.AutoAdvanced ||
+	if c.Task.Status != "done" || c.Events[1].Type != history.AutoAdvanced ||
 		!strings.Contains(c.Task.Attention, "merged second, reviewed first") {
 		t.Errorf("merged: %s, marked %q", shape(c), c.Task.Attention)
 	}
@@ -111,7 +113,7 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 		!strings.Contains(text, "second") {
 		t.Errorf("the text behind it is %q (%v), want the pull request and its head", text, kept)
 	}
-	pr.State = task.PRClosed // stands in for nothing
+	pr.State = record.PRClosed // stands in for nothing
 	shut := tiny([]workflow.Transition{{From: "busy", To: "lost", Gate: []workflow.Part{{Git: workflow.GitUnmoved}}}})
 	shut.Moves = []workflow.Move{{Command: workflow.MovePRClosed, To: "lost"}}
 	one.Status = "busy"
@@ -126,7 +128,7 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 			e.Gate = append(slices.Clone(e.Gate), workflow.Part{Section: "## Accepted"}, workflow.Part{Check: "tests"})
 		}
 	}
-	pr.State = task.PRMerged
+	pr.State = record.PRMerged
 	moved.Facts[workflow.Part{Check: "tests"}.Key()] = decide.Fact{Source: "check tests", Found: "red"}
 	one.Status = "reviewing"
 	c = ended(&strict)
@@ -141,14 +143,14 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 func TestPREnded_whereTheStateHasNoSuchMoveNamesThoseThatLeadOn(t *testing.T) {
 	t.Parallel()
 	one := newTask("working")
-	one.PRURL, one.PRState = "url", task.PROpen
-	c := decide.PREnded(defaultWorkflow(t), one, evidence(""), task.PullRequest{URL: "url", State: task.PRMerged},
+	one.PRURL, one.PRState = "url", record.PROpen
+	c := decide.PREnded(defaultWorkflow(t), one, evidence(""), record.PullRequest{URL: "url", State: record.PRMerged},
 		"", noon)
 	if want := `(moves that lead on from "working": agent-review, clarification, stuck, cancelled)`; c.Task.Status != "working" || !strings.Contains(c.Task.Attention, want) {
 		t.Errorf("found %q, want %q in it", c.Task.Attention, want)
 	}
-	if !strings.Contains(c.Events[0].Data[task.DataRefused], "moves that lead on") {
-		t.Errorf("the event says %q", c.Events[0].Data[task.DataRefused])
+	if !strings.Contains(c.Events[0].Data[history.DataRefused], "moves that lead on") {
+		t.Errorf("the event says %q", c.Events[0].Data[history.DataRefused])
 	}
 }
 
@@ -161,15 +163,15 @@ func TestOtherHead_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
 		subject task.Subject
 		want    string
 	}{
-		"another head": {task.PRMerged, "2222222bbbb", reviewed,
+		"another head": {record.PRMerged, "2222222bbbb", reviewed,
 			"merged 2222222, reviewed 1111111: look at what lies between"},
-		"the same":               {task.PRMerged, "1111111aaaa", reviewed, "as it was"},
-		"nobody knows the head":  {task.PRMerged, "", reviewed, "as it was"},
-		"nobody has reviewed it": {task.PRMerged, "2222222bbbb", task.Subject{Commit: "1111111aaaa"}, "as it was"},
-		"closed":                 {task.PRClosed, "2222222bbbb", reviewed, "as it was"},
+		"the same":               {record.PRMerged, "1111111aaaa", reviewed, "as it was"},
+		"nobody knows the head":  {record.PRMerged, "", reviewed, "as it was"},
+		"nobody has reviewed it": {record.PRMerged, "2222222bbbb", task.Subject{Commit: "1111111aaaa"}, "as it was"},
+		"closed":                 {record.PRClosed, "2222222bbbb", reviewed, "as it was"},
 	} {
 		after := decide.OtherHead(task.Task{Subject: c.subject}, task.Task{Attention: "as it was"},
-			task.PullRequest{State: c.state, Commit: c.head})
+			record.PullRequest{State: c.state, Commit: c.head})
 		if after.Attention != c.want {
 			t.Errorf("%s: the mark is %q, want %q", name, after.Attention, c.want)
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -20,7 +21,7 @@ type Projected struct {
 // Project makes the files that a workflow projects of a task, in the order of the workflow; nil where it projects none.
 // They follow from the history alone: the same history gives the same bytes. Of t it takes what no history says,
 // id and project.
-func Project(def *workflow.Definition, t task.Task, events []task.Event) []Projected {
+func Project(def *workflow.Definition, t task.Task, events []history.Event) []Projected {
 	if len(def.Projections) == 0 {
 		return nil
 	}
@@ -37,7 +38,7 @@ func Project(def *workflow.Definition, t task.Task, events []task.Event) []Proje
 
 // WasProjected says whether a file of the workflow's showed a text at any point of the history. It looks at the
 // newest first: a file that lags does so by little.
-func WasProjected(def *workflow.Definition, t task.Task, events []task.Event, file string, text []byte) bool {
+func WasProjected(def *workflow.Definition, t task.Task, events []history.Event, file string, text []byte) bool {
 	at := slices.IndexFunc(def.Projections, func(p workflow.Projection) bool { return p.File == file })
 	if at < 0 {
 		return false
@@ -81,10 +82,10 @@ func startsAgent(action string) bool {
 // everybody is the role of an event that tells of the end of a task's whole session.
 const everybody = "all"
 
-func (s standing) after(def *workflow.Definition, e *task.Event) standing {
-	s.task = task.Follow(s.task, *e)
+func (s standing) after(def *workflow.Definition, e *history.Event) standing {
+	s.task = history.Follow(s.task, *e)
 	switch {
-	case e.Type == task.Created:
+	case e.Type == history.Created:
 		// Where somebody is to be at work, a task that waits to be started has not begun its first round.
 		if state, _ := def.State(s.task.Status); state.Role == "" || slices.ContainsFunc(e.Hooks, startsAgent) {
 			s.rounds = s.entered(place(def, s.task.Status), -1)
@@ -105,14 +106,14 @@ func (s standing) after(def *workflow.Definition, e *task.Event) standing {
 		role = state.Role
 	}
 	switch e.Type {
-	case task.AgentSpawned, task.AgentRespawned, task.ReviewStarted:
+	case history.AgentSpawned, history.AgentRespawned, history.ReviewStarted:
 		s.alive = append(without(s.alive, role), role)
-	case task.AgentStopped, task.AgentCrashed:
+	case history.AgentStopped, history.AgentCrashed:
 		s.alive = without(s.alive, role)
 		if role == everybody {
 			s.alive = nil
 		}
-	case task.HookFailure:
+	case history.HookFailure:
 		if hook := e.Data["hook"]; hook == task.SpawnAgent || hook == task.SpawnReviewer {
 			s.alive = without(s.alive, state.Role) // who was announced did not come
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -45,20 +46,20 @@ func phasesWorkflow(tb testing.TB) *workflow.Definition {
 	return parse(tb, "phases.yml", []byte(phases))
 }
 
-func birth() task.Event {
-	return task.Event{
-		Type: task.Created, Counters: task.Counters{{Name: "tries", Value: 2}},
+func birth() history.Event {
+	return history.Event{
+		Type: history.Created, Counters: task.Counters{{Name: "tries", Value: 2}},
 		Data: map[string]string{"status": "idle", "branch": "fix", "summary": "Say \"hi\" & <bye>",
 			"workflow": "phases"},
 	}
 }
 
-func moved(from, to task.Status, hooks ...string) task.Event {
-	return task.Event{Type: task.StatusChanged, From: from, To: to, Hooks: hooks}
+func moved(from, to task.Status, hooks ...string) history.Event {
+	return history.Event{Type: history.StatusChanged, From: from, To: to, Hooks: hooks}
 }
 
-func agent(kind, role string) task.Event {
-	return task.Event{Type: kind, Data: map[string]string{"role": role}}
+func agent(kind, role string) history.Event {
+	return history.Event{Type: kind, Data: map[string]string{"role": role}}
 }
 
 func TestAProjectionHasTheWorkflowsOrderAndIsTheSameBytesForTheSameHistory(t *testing.T) {
@@ -66,8 +67,8 @@ func TestAProjectionHasTheWorkflowsOrderAndIsTheSameBytesForTheSameHistory(t *te
 	def := phasesWorkflow(t)
 	counted := moved("plan", "code")
 	counted.Counters = task.Counters{{Name: "review_round", Value: 4}, {Name: "tries", Value: 3}}
-	events := []task.Event{
-		birth(), moved("idle", "plan"), agent(task.AgentSpawned, "worker"), counted, moved("code", "code"),
+	events := []history.Event{
+		birth(), moved("idle", "plan"), agent(history.AgentSpawned, "worker"), counted, moved("code", "code"),
 	}
 	want := `{
   "phase": "code",
@@ -117,13 +118,13 @@ func TestAProjectionHasTheWorkflowsOrderAndIsTheSameBytesForTheSameHistory(t *te
 
 func TestAWorkflowWithoutProjectionsProjectsNothing(t *testing.T) {
 	t.Parallel()
-	if got := decide.Project(defaultWorkflow(t), newTask("working"), []task.Event{birth()}); got != nil {
+	if got := decide.Project(defaultWorkflow(t), newTask("working"), []history.Event{birth()}); got != nil {
 		t.Errorf("found %+v, want nothing", got)
 	}
 }
 
 // told is what state.json says of every state, in short: "2:done".
-func told(tb testing.TB, def *workflow.Definition, events []task.Event) map[string]string {
+func told(tb testing.TB, def *workflow.Definition, events []history.Event) map[string]string {
 	tb.Helper()
 	var file struct {
 		Actors map[string]struct {
@@ -149,57 +150,58 @@ func told(tb testing.TB, def *workflow.Definition, events []task.Event) map[stri
 func TestTheWordsForAState(t *testing.T) {
 	t.Parallel()
 	def := phasesWorkflow(t)
-	failed := agent(task.HookFailure, "")
+	failed := agent(history.HookFailure, "")
 	failed.Data = map[string]string{"hook": task.SpawnAgent}
 	for _, c := range []struct {
 		name   string
-		events []task.Event
+		events []history.Event
 		state  string
 		want   string
 	}{
 		{"never entered is null", nil, "plan", "0:null"},
 		{"born in it counts as entering", nil, "idle", "1:pending"},
-		{"entered without an agent is pending", []task.Event{moved("idle", "plan")}, "plan", "1:pending"},
-		{"left for a later one is done", []task.Event{moved("idle", "plan")}, "idle", "1:done"},
-		{"an agent at work is a workshop", []task.Event{
-			moved("idle", "plan"), agent(task.AgentSpawned, "worker")}, "plan", "1:workshop"},
-		{"another role's agent is none of its own", []task.Event{
-			moved("idle", "plan"), agent(task.ReviewStarted, "reviewer")}, "plan", "1:pending"},
-		{"a reviewer in the state of reviewers", []task.Event{
-			moved("idle", "check"), agent(task.ReviewStarted, "reviewer")}, "check", "1:workshop"},
-		{"an agent that stopped", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"),
-			agent(task.AgentStopped, "worker")}, "plan", "1:pending"},
-		{"an agent that crashed", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"),
-			agent(task.AgentCrashed, "worker")}, "plan", "1:pending"},
-		{"a session that ended", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"),
-			agent(task.AgentStopped, "all")}, "plan", "1:pending"},
-		{"a crash and a respawn", []task.Event{moved("idle", "plan"), agent(task.AgentCrashed, "worker"),
-			agent(task.AgentRespawned, "worker")}, "plan", "1:workshop"},
-		{"a respawn that failed", []task.Event{moved("idle", "plan"), agent(task.AgentRespawned, "worker"),
+		{"entered without an agent is pending", []history.Event{moved("idle", "plan")}, "plan", "1:pending"},
+		{"left for a later one is done", []history.Event{moved("idle", "plan")}, "idle", "1:done"},
+		{"an agent at work is a workshop", []history.Event{
+			moved("idle", "plan"), agent(history.AgentSpawned, "worker")}, "plan", "1:workshop"},
+		{"another role's agent is none of its own", []history.Event{
+			moved("idle", "plan"), agent(history.ReviewStarted, "reviewer")}, "plan", "1:pending"},
+		{"a reviewer in the state of reviewers", []history.Event{
+			moved("idle", "check"), agent(history.ReviewStarted, "reviewer")}, "check", "1:workshop"},
+		{"an agent that stopped", []history.Event{moved("idle", "plan"), agent(history.AgentSpawned, "worker"),
+			agent(history.AgentStopped, "worker")}, "plan", "1:pending"},
+		{"an agent that crashed", []history.Event{moved("idle", "plan"), agent(history.AgentSpawned, "worker"),
+			agent(history.AgentCrashed, "worker")}, "plan", "1:pending"},
+		{"a session that ended", []history.Event{moved("idle", "plan"), agent(history.AgentSpawned, "worker"),
+			agent(history.AgentStopped, "all")}, "plan", "1:pending"},
+		{"a crash and a respawn", []history.Event{moved("idle", "plan"), agent(history.AgentCrashed, "worker"),
+			agent(history.AgentRespawned, "worker")}, "plan", "1:workshop"},
+		{"a respawn that failed", []history.Event{moved("idle", "plan"), agent(history.AgentRespawned, "worker"),
 			failed}, "plan", "1:pending"},
-		{"a worker that lives on in the next state", []task.Event{
-			moved("idle", "plan"), agent(task.AgentSpawned, "worker"), moved("plan", "code")}, "code", "1:workshop"},
-		{"a move that kills", []task.Event{moved("idle", "plan"), agent(task.AgentSpawned, "worker"),
+		{"a worker that lives on in the next state", []history.Event{
+			moved("idle", "plan"), agent(history.AgentSpawned, "worker"), moved("plan", "code")}, "code", "1:workshop"},
+		{"a move that kills", []history.Event{moved("idle", "plan"), agent(history.AgentSpawned, "worker"),
 			moved("plan", "code", task.KillSession)}, "code", "1:pending"},
-		{"a move that kills the reviewer", []task.Event{agent(task.ReviewStarted, "reviewer"),
+		{"a move that kills the reviewer", []history.Event{agent(history.ReviewStarted, "reviewer"),
 			moved("idle", "check", task.KillReviewer)}, "check", "1:pending"},
-		{"left forward while its agent lives is done", []task.Event{
-			moved("idle", "plan"), agent(task.AgentSpawned, "worker"), moved("plan", "check")}, "plan", "1:done"},
-		{"left backward is pending", []task.Event{moved("idle", "code"), moved("code", "plan")}, "code", "1:pending"},
-		{"a self edge counts", []task.Event{moved("idle", "plan"), moved("plan", "plan")}, "plan", "2:pending"},
-		{"back again after it was done", []task.Event{moved("idle", "plan"), moved("plan", "code"),
+		{"left forward while its agent lives is done", []history.Event{
+			moved("idle", "plan"), agent(history.AgentSpawned, "worker"), moved("plan", "check")}, "plan", "1:done"},
+		{"left backward is pending", []history.Event{moved("idle", "code"), moved("code", "plan")}, "code",
+			"1:pending"},
+		{"a self edge counts", []history.Event{moved("idle", "plan"), moved("plan", "plan")}, "plan", "2:pending"},
+		{"back again after it was done", []history.Event{moved("idle", "plan"), moved("plan", "code"),
 			moved("code", "plan")}, "plan", "2:pending"},
-		{"done again", []task.Event{moved("idle", "plan"), moved("plan", "code"), moved("code", "plan"),
+		{"done again", []history.Event{moved("idle", "plan"), moved("plan", "code"), moved("code", "plan"),
 			moved("plan", "check")}, "plan", "2:done"},
-		{"redo out of the end", []task.Event{moved("idle", "done"), moved("done", "plan", task.KillSession)},
+		{"redo out of the end", []history.Event{moved("idle", "done"), moved("done", "plan", task.KillSession)},
 			"done", "1:pending"},
-		{"the end is entered and has nobody", []task.Event{moved("idle", "done")}, "done", "1:pending"},
-		{"a move out of a state that an earlier workflow had", []task.Event{moved("idle", "code")}, "code",
+		{"the end is entered and has nobody", []history.Event{moved("idle", "done")}, "done", "1:pending"},
+		{"a move out of a state that an earlier workflow had", []history.Event{moved("idle", "code")}, "code",
 			"1:pending"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			events := append([]task.Event{birth()}, c.events...)
+			events := append([]history.Event{birth()}, c.events...)
 			if got := told(t, def, events)[c.state]; got != c.want {
 				t.Errorf("found %q of %s, want %q", got, c.state, c.want)
 			}
@@ -214,14 +216,14 @@ func TestATaskThatWaitsToBeStartedHasNotBegunItsFirstRound(t *testing.T) {
 		task.SpawnReviewer: "1:pending"} {
 		born := birth()
 		born.Data["status"], born.Hooks = "plan", []string{hooks}
-		if got := told(t, def, []task.Event{born})["plan"]; got != want {
+		if got := told(t, def, []history.Event{born})["plan"]; got != want {
 			t.Errorf("born with %s: found %q, want %q", hooks, got, want)
 		}
 	}
 }
 
-func drawHistory(rt *rapid.T, def *workflow.Definition) []task.Event {
-	events := []task.Event{birth()}
+func drawHistory(rt *rapid.T, def *workflow.Definition) []history.Event {
+	events := []history.Event{birth()}
 	at := task.Status("idle")
 	for range rapid.IntRange(0, 30).Draw(rt, "events") {
 		role := rapid.SampledFrom([]string{"worker", "reviewer", "all", ""}).Draw(rt, "role")
@@ -235,14 +237,14 @@ func drawHistory(rt *rapid.T, def *workflow.Definition) []task.Event {
 			}
 			events, at = append(events, e), to
 		case 1:
-			events = append(events, agent(task.AgentSpawned, role))
+			events = append(events, agent(history.AgentSpawned, role))
 		case 2:
-			events = append(events, agent(task.AgentStopped, role))
+			events = append(events, agent(history.AgentStopped, role))
 		case 3:
-			events = append(events, task.Event{Type: task.Updated, Data: map[string]string{
+			events = append(events, history.Event{Type: history.Updated, Data: map[string]string{
 				"summary": rapid.String().Draw(rt, "summary")}})
 		default:
-			events = append(events, task.Event{Type: "something.new", Data: map[string]string{"role": role}})
+			events = append(events, history.Event{Type: "something.new", Data: map[string]string{"role": role}})
 		}
 	}
 	return events

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -55,7 +57,7 @@ func Replay(t task.Task, lines []string, library Library, other *workflow.Defini
 		library: library, other: other, task: task.Task{ID: t.ID, Project: t.Project},
 		traces: Traces{Hooks: map[int]string{}}}
 	for i, line := range lines {
-		var e task.Event
+		var e history.Event
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			return r.Replayed, fmt.Errorf("event %d of task %s: %w", i+1, t.ID, err)
 		}
@@ -80,7 +82,7 @@ type replay struct {
 	Replayed
 	library Library
 	other   *workflow.Definition
-	events  []task.Event
+	events  []history.Event
 	task    task.Task // as the events that were passed tell
 	spent   []task.Spent
 	traces  Traces
@@ -91,7 +93,7 @@ type replay struct {
 // follow passes an event. Evidence that moved the task twice counts as spent by the later move.
 func (r *replay) follow(at int) {
 	e := r.events[at]
-	r.task = task.Follow(r.task, e)
+	r.task = history.Follow(r.task, e)
 	if !e.IsMove() {
 		return
 	}
@@ -185,7 +187,7 @@ const (
 
 // together is how many events a decision has: the first has its inputs, and those behind it without any were
 // decided with it, at the same moment.
-func together(events []task.Event, at int) int {
+func together(events []history.Event, at int) int {
 	n := 1
 	for at+n < len(events) {
 		next := &events[at+n]
@@ -216,7 +218,7 @@ func (r *replay) elsewhere(in Inputs, at, recorded int, lines []string) error {
 }
 
 // compare looks whether a change is the one that is on record.
-func (r *replay) compare(c task.Change, in Inputs, at, recorded int, lines []string) error {
+func (r *replay) compare(c record.Change, in Inputs, at, recorded int, lines []string) error {
 	equal, err := r.differs(c.Events, at, recorded, lines)
 	if err != nil || !equal {
 		return err
@@ -238,7 +240,7 @@ func (r *replay) compare(c task.Change, in Inputs, at, recorded int, lines []str
 
 // differs seals events as they would have been recorded, each behind the one that is on record, and answers
 // whether all are the same.
-func (r *replay) differs(again []task.Event, at, recorded int, lines []string) (equal bool, err error) {
+func (r *replay) differs(again []history.Event, at, recorded int, lines []string) (equal bool, err error) {
 	equal = true
 	for i := range max(len(again), recorded) {
 		decided, prev := "", ""
@@ -253,7 +255,7 @@ func (r *replay) differs(again []task.Event, at, recorded int, lines []string) (
 			if i < recorded && r.events[at+i].IsOldCrash() {
 				e = e.AsOldCrash()
 			}
-			sealed, err := task.Seal(e, at+i+1, prev)
+			sealed, err := history.Seal(e, at+i+1, prev)
 			if err != nil {
 				return false, err
 			}

@@ -12,6 +12,8 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/workflows"
@@ -23,8 +25,8 @@ type stroll struct {
 	def    *workflow.Definition
 	dice   *rand.Rand
 	now    time.Time
-	s      task.Snapshot
-	events []task.Event
+	s      record.Snapshot
+	events []history.Event
 	lines  []string
 	texts  map[string]string
 	moves  int
@@ -64,7 +66,7 @@ func shippedAndStrained(t *testing.T) []*workflow.Definition {
 }
 
 // commit records a change that was decided from the inputs.
-func (w *stroll) commit(in decide.Inputs, ev decide.Evidence, c task.Change) {
+func (w *stroll) commit(in decide.Inputs, ev decide.Evidence, c record.Change) {
 	w.t.Helper()
 	c, err := in.Keep(w.def, w.s, ev, c)
 	if err != nil {
@@ -86,7 +88,7 @@ func (w *stroll) commit(in decide.Inputs, ev decide.Evidence, c task.Change) {
 		w.s.Entry, w.s.Start = c.Entry, nil
 		w.moves++
 	}
-	if c.Lease == task.LeaseReserve {
+	if c.Lease == record.LeaseReserve {
 		w.s.Task.Workspace = "garden--1"
 	}
 	w.s.Task.EnteredAt = w.s.Task.EnteredAt.Truncate(time.Millisecond) // as a record has it
@@ -94,11 +96,11 @@ func (w *stroll) commit(in decide.Inputs, ev decide.Evidence, c task.Change) {
 }
 
 // record writes a task with what happened to it.
-func (w *stroll) record(one task.Task, events []task.Event) {
+func (w *stroll) record(one task.Task, events []history.Event) {
 	w.t.Helper()
 	w.s.Task = one
 	for _, e := range events {
-		sealed, err := task.Seal(e, len(w.events)+1, w.s.Task.Hash)
+		sealed, err := history.Seal(e, len(w.events)+1, w.s.Task.Hash)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -114,7 +116,7 @@ func (w *stroll) record(one task.Task, events []task.Event) {
 // agrees looks whether the history says what is on record, as it has to after every step.
 func (w *stroll) agrees() {
 	w.t.Helper()
-	if differs, err := task.Disagree(w.s.Task, w.events); err != nil || len(differs) > 0 {
+	if differs, err := history.Disagree(w.s.Task, w.events); err != nil || len(differs) > 0 {
 		w.t.Fatalf("the record and its history disagree: %v %q", err, differs)
 	}
 	traces, err := decide.Trace(w.events)
@@ -142,9 +144,9 @@ func (w *stroll) start() {
 	if !is || found.Subject == (task.Subject{}) {
 		return
 	}
-	event := task.Event{Time: w.now, Type: task.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject,
+	event := history.Event{Time: w.now, Type: history.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject,
 		Evidence: verdicts, Data: map[string]string{"role": role}}
-	w.record(one, []task.Event{event})
+	w.record(one, []history.Event{event})
 	w.s.Start = verdicts
 	w.starts++
 	w.agrees()
@@ -402,9 +404,9 @@ func (w *stroll) step() {
 
 // pullRequest has the end of one be seen by the monitor, or by whoever wants to merge here.
 func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
-	pr := task.PullRequest{URL: "https://forge.invalid/pull/1", State: task.PRMerged, Commit: "c0", Merge: "c1"}
+	pr := record.PullRequest{URL: "https://forge.invalid/pull/1", State: record.PRMerged, Commit: "c0", Merge: "c1"}
 	if w.dice.IntN(3) == 0 {
-		pr.State, pr.Merge = task.PRClosed, ""
+		pr.State, pr.Merge = record.PRClosed, ""
 	}
 	if w.dice.IntN(3) == 0 {
 		noted := w.dice.IntN(2) == 0
@@ -466,7 +468,7 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 		if err != nil || under.Equal != under.Decisions || len(under.Untold) > 0 {
 			t.Fatalf("seed %d, %s, under its own workflow as another one: %v\n%+v", seed, w.def.Name, err, under)
 		}
-		if told, _, err := task.Fold(w.events); err != nil || told.Subject != w.s.Task.Subject {
+		if told, _, err := history.Fold(w.events); err != nil || told.Subject != w.s.Task.Subject {
 			t.Fatalf("seed %d, %s: the history is about %+v, the record about %+v (%v)", seed, w.def.Name,
 				told.Subject, w.s.Task.Subject, err)
 		}
@@ -482,7 +484,7 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 			}) {
 				anew[strings.TrimSpace(e.Type+death)]++
 			}
-			if death = ""; e.Type == task.AgentStopped {
+			if death = ""; e.Type == history.AgentStopped {
 				death = " by a death"
 			}
 			var in decide.Inputs
@@ -493,8 +495,8 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 	}
 	t.Logf("%d tasks, %d decisions made again, %d moves, %d about a commit, begun anew %v, %d starts: %v", seeds,
 		decisions, moves, about, anew, starts, asks)
-	if len(asks) < 12 || about == 0 || starts == 0 || anew[task.StatusChanged] == 0 ||
-		anew[task.AutoAdvanced+" by a death"] == 0 {
+	if len(asks) < 12 || about == 0 || starts == 0 || anew[history.StatusChanged] == 0 ||
+		anew[history.AutoAdvanced+" by a death"] == 0 {
 		t.Errorf("only these were asked: %v; %d moves were about a commit, these began a status anew: %v, and "+
 			"%d agents were started", asks, about, anew, starts)
 	}

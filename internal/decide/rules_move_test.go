@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -30,13 +32,13 @@ func TestRequestPR_isForAPersonWithWorkToSend(t *testing.T) {
 	} {
 		one := newTask("reviewing")
 		c.task(&one)
-		_, err := decide.RequestPR(defaultWorkflow(t), task.Snapshot{Task: one}, c.ahead, c.actor, noon)
+		_, err := decide.RequestPR(defaultWorkflow(t), record.Snapshot{Task: one}, c.ahead, c.actor, noon)
 		if no := refusal(t, err); no.Code != decide.PRRefused || no.Details[0].Found != c.found {
 			t.Errorf("%s: %+v", c.name, no)
 		}
 	}
 	old := []task.OwedHook{owed(3, task.PushBranch), owed(4, task.CreatePR), owed(5, task.KillSession)}
-	change, err := decide.RequestPR(defaultWorkflow(t), task.Snapshot{Task: newTask("reviewing"), Owed: old},
+	change, err := decide.RequestPR(defaultWorkflow(t), record.Snapshot{Task: newTask("reviewing"), Owed: old},
 		true, human(), noon)
 	if err != nil || actionsOf(change.Hooks) != "push_branch; create_pr" || change.Task.Status != "reviewing" {
 		t.Errorf("%v, %q in %s", err, actionsOf(change.Hooks), change.Task.Status)
@@ -55,8 +57,9 @@ func TestPRMove_isTheWorkflowsWordForEachEnd(t *testing.T) {
 	def := tiny(nil)
 	def.Moves = []workflow.Move{{Command: workflow.MovePRMerged, To: "help"},
 		{Command: workflow.MovePRClosed, To: "lost"}}
-	for state, want := range map[string]task.Status{task.PRMerged: "help", task.PRClosed: "lost", task.PROpen: ""} {
-		if to, said := decide.PRMove(def, task.PullRequest{State: state}); to != want || said != (want != "") {
+	for state, want := range map[string]task.Status{record.PRMerged: "help", record.PRClosed: "lost",
+		record.PROpen: ""} {
+		if to, said := decide.PRMove(def, record.PullRequest{State: state}); to != want || said != (want != "") {
 			t.Errorf("%s: %q, %v", state, to, said)
 		}
 	}
@@ -67,7 +70,7 @@ func TestPRNoted_keepsThePlaceOfATaskThatWaitsForAWorkspace(t *testing.T) {
 	for queued, want := range map[task.Status]time.Time{"planning": noon.Add(-time.Hour), "": noon} {
 		one := newTask("pending")
 		one.QueuedFor, one.UpdatedAt = queued, noon.Add(-time.Hour)
-		if got := decide.PRNoted(defaultWorkflow(t), one, task.PullRequest{State: task.PRMerged, URL: "x"},
+		if got := decide.PRNoted(defaultWorkflow(t), one, record.PullRequest{State: record.PRMerged, URL: "x"},
 			noon).Task.UpdatedAt; !got.Equal(want) {
 			t.Errorf("queued for %q: %v", queued, got)
 		}
@@ -139,7 +142,7 @@ func TestOverride_setsGuardsAsideAndSaysWhich(t *testing.T) {
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", When: never, Override: true}})
 	req := task.Request{Task: "T1", To: "help", Actor: human(), Reason: "it is late", Override: true}
 	d, err := decide.Transition(def, newTask("busy"), decide.Evidence{}, req, noon)
-	if err != nil || !d.Moved || d.Change.Events[0].Data[task.DataOverride] != "calls > 5: calls = 0" {
+	if err != nil || !d.Moved || d.Change.Events[0].Data[history.DataOverride] != "calls > 5: calls = 0" {
 		t.Errorf("%v, %+v", err, d.Change.Events)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -62,7 +63,7 @@ func TestRedo_forgetsTheFailuresOfItsState(t *testing.T) {
 	def.Redo = []workflow.Named{{Name: "busy"}}
 	one := newTask("help")
 	one.Counters = one.Counters.With(task.Failures("busy"), 2).With(task.Failures("todo"), 1)
-	been := []task.Event{{Type: task.StatusChanged, From: "todo", To: "busy"}}
+	been := []history.Event{{Type: history.StatusChanged, From: "todo", To: "busy"}}
 	c, err := decide.Redo(def, one, "busy", decide.Evidence{}, been, human(), "anew", noon)
 	if err != nil || c.Task.Counters.Failures("busy") != 0 || c.Task.Counters.Failures("todo") != 1 {
 		t.Errorf("%v: %v", err, c.Task.Counters)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -44,9 +46,9 @@ func TestAReplay_tellsOfLostRulesAndOfTextsThatWereChanged(t *testing.T) {
 func TestAReplay_skipsAnEndThatSomebodyWanted(t *testing.T) {
 	t.Parallel()
 	w := newStroll(t, shippedAndStrained(t)[0], 3)
-	stopped := task.Event{Time: noon, Type: task.AgentStopped, Actor: task.ActorEngine, Data: map[string]string{
+	stopped := history.Event{Time: noon, Type: history.AgentStopped, Actor: task.ActorEngine, Data: map[string]string{
 		"role": "worker"}}
-	sealed, err := task.Seal(stopped, len(w.events)+1, w.s.Task.Hash)
+	sealed, err := history.Seal(stopped, len(w.events)+1, w.s.Task.Hash)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +226,7 @@ func forgetting(t *testing.T, lines []string, dice *rand.Rand) []string {
 	t.Helper()
 	out := make([]string, len(lines))
 	for i, line := range lines {
-		var e task.Event
+		var e history.Event
 		var in decide.Inputs
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatal(err)
@@ -261,24 +263,24 @@ func TestKept_namesEveryTextOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		event task.Event
+		event history.Event
 		want  []task.Evidence
 	}{
-		{task.Event{Type: task.StatusChanged, Evidence: []task.Evidence{rested}, Inputs: inputs}, []task.Evidence{
+		{history.Event{Type: history.StatusChanged, Evidence: []task.Evidence{rested}, Inputs: inputs}, []task.Evidence{
 			rested, {Source: "## hand off", Digest: "2"}}},
-		{task.Event{Type: task.DocumentAdopted, Data: map[string]string{"before": "3"}}, []task.Evidence{
+		{history.Event{Type: history.DocumentAdopted, Data: map[string]string{"before": "3"}}, []task.Evidence{
 			{Source: "TASK.md as it was before", Digest: "3"}}},
 		{
-			task.Event{Type: task.ProjectionRestored, Data: map[string]string{
-				task.DataFile: "state.json", task.DataFound: "4"}}, []task.Evidence{
+			history.Event{Type: history.ProjectionRestored, Data: map[string]string{
+				history.DataFile: "state.json", history.DataFound: "4"}}, []task.Evidence{
 				{Source: "state.json", Digest: "4"}}},
-		{task.Event{Type: task.ProjectionRestored, Data: map[string]string{task.DataFile: "state.json"}}, nil},
+		{history.Event{Type: history.ProjectionRestored, Data: map[string]string{history.DataFile: "state.json"}}, nil},
 	} {
 		if got, err := decide.Kept(c.event); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v", c.event.Type, got, err)
 		}
 	}
-	if _, err := decide.Kept(task.Event{Seq: 3, Inputs: []byte("{")}); err == nil ||
+	if _, err := decide.Kept(history.Event{Seq: 3, Inputs: []byte("{")}); err == nil ||
 		!strings.Contains(err.Error(), "event 3") {
 		t.Errorf("inputs that cannot be read: %v", err)
 	}
@@ -287,15 +289,15 @@ func TestKept_namesEveryTextOnce(t *testing.T) {
 func TestAwaits_saysWhenTheMonitorStartsAnAgentAgain(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
-	crash := task.Event{Type: task.AgentCrashed, Time: noon, Data: map[string]string{
+	crash := history.Event{Type: history.AgentCrashed, Time: noon, Data: map[string]string{
 		"role": "reviewer", "ended": "exit status 1"}}
-	respawn := task.Event{Type: task.AgentRespawned, Time: noon, Data: map[string]string{"role": "reviewer"}}
-	for want, events := range map[string][]task.Event{
+	respawn := history.Event{Type: history.AgentRespawned, Time: noon, Data: map[string]string{"role": "reviewer"}}
+	for want, events := range map[string][]history.Event{
 		"the monitor starts it again now":   {crash},
 		"the monitor starts it again in 5s": {crash, respawn, crash},
 		"orange task respawn T1":            nil,
 	} {
-		got := decide.Awaits(def, task.Snapshot{Task: newTask("agent-review")}, false, events, nil, noon)
+		got := decide.Awaits(def, record.Snapshot{Task: newTask("agent-review")}, false, events, nil, noon)
 		if len(got) != 1 || !strings.Contains(got[0].Want, want) {
 			t.Errorf("%q: %+v", want, got)
 		}
@@ -330,8 +332,8 @@ func entered(t *testing.T, forget string) *stroll {
 	found := task.Start{Subject: task.Subject{Commit: "first"},
 		Evidence: decide.VerdictsNow(def, "busy", evidence(aPassText))}
 	one, verdicts, _ := decide.Began(def, w.s.Task, "worker", found)
-	w.record(one, []task.Event{
-		{Time: noon, Type: task.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject, Evidence: verdicts}})
+	w.record(one, []history.Event{
+		{Time: noon, Type: history.AgentSpawned, Actor: task.ActorEngine, Subject: one.Subject, Evidence: verdicts}})
 	if w.s.Start = nil; forget == "entry" {
 		w.s.Entry = nil
 	}
@@ -364,11 +366,11 @@ func TestAReplay_knowsWhatStoodThereFromTheHistoryAlone(t *testing.T) {
 func TestAReplay_doesNotGuessWhatStoodThere(t *testing.T) {
 	t.Parallel()
 	w := entered(t, "")
-	for what, change := range map[string]func(e *task.Event){
-		"gone":           func(e *task.Event) { e.Inputs = nil },
-		"not to be read": func(e *task.Event) { e.Inputs = json.RawMessage(`{"ask":7}`) },
+	for what, change := range map[string]func(e *history.Event){
+		"gone":           func(e *history.Event) { e.Inputs = nil },
+		"not to be read": func(e *history.Event) { e.Inputs = json.RawMessage(`{"ask":7}`) },
 	} {
-		_, lines := w.resealed(func(e *task.Event) {
+		_, lines := w.resealed(func(e *history.Event) {
 			if e.To == "busy" {
 				change(e)
 			}
@@ -391,10 +393,10 @@ func TestReplay_makesACrashAgainInTheFormItWasWrittenIn(t *testing.T) {
 		w := newStroll(t, all[seed%uint64(len(all))], seed)
 		lines, events, at := before(t, w.events)
 		crashes += len(at)
-		if err := task.VerifyChain(events); err != nil {
+		if err := history.VerifyChain(events); err != nil {
 			t.Fatal(err)
 		}
-		if told, _, err := task.Fold(events); err != nil || !told.Counters.Equal(w.s.Task.Counters) {
+		if told, _, err := history.Fold(events); err != nil || !told.Counters.Equal(w.s.Task.Counters) {
 			t.Fatalf("seed %d: the fold counts %v, the record %v (%v)", seed, told.Counters, w.s.Task.Counters, err)
 		}
 		got, err := decide.Replay(w.s.Task, lines, w.library(), nil)
@@ -416,14 +418,14 @@ func TestReplay_makesACrashAgainInTheFormItWasWrittenIn(t *testing.T) {
 }
 
 // before is a history as an earlier version would have written it, and where its crashes are.
-func before(t *testing.T, events []task.Event) (lines []string, sealed []task.Event, crashes []int) {
+func before(t *testing.T, events []history.Event) (lines []string, sealed []history.Event, crashes []int) {
 	t.Helper()
 	prev := ""
 	for i, e := range events {
-		if e.Type == task.AgentCrashed {
+		if e.Type == history.AgentCrashed {
 			e, crashes = e.AsOldCrash(), append(crashes, i)
 		}
-		one, err := task.Seal(e, i+1, prev)
+		one, err := history.Seal(e, i+1, prev)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -104,8 +106,9 @@ func TestRevives_takesTheWorkflowsWordAPromptAndAWorkspace(t *testing.T) {
 		if got := decide.Revives(def, one); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
-		died := []task.Event{
-			{Type: task.AgentCrashed, Time: noon, Data: map[string]string{"role": "worker", "ended": "exit status 1"}}}
+		died := []history.Event{
+			{Type: history.AgentCrashed, Time: noon, Data: map[string]string{
+				"role": "worker", "ended": "exit status 1"}}}
 		if _, wanted := decide.RespawnDue(def, one, died); wanted != c.want {
 			t.Errorf("%s: it is due: %v", c.name, wanted)
 		}
@@ -125,21 +128,22 @@ func TestRespawnDue_forgetsADeathOnceAMoveOwesAnotherAgent(t *testing.T) {
 	def.States[1].Respawn, def.States[1].RespawnPrompt.Name = workflow.RespawnAuto, "go on"
 	one := newTask("busy")
 	one.Workspace = "w1"
-	died := task.Event{Type: task.AgentCrashed, Time: noon, Data: map[string]string{
+	died := history.Event{Type: history.AgentCrashed, Time: noon, Data: map[string]string{
 		"role": "worker", "ended": "exit status 1"}}
-	move := func(from task.Status, hooks ...string) task.Event {
-		return task.Event{Type: task.StatusChanged, From: from, To: "busy", Hooks: hooks, Time: noon}
+	move := func(from task.Status, hooks ...string) history.Event {
+		return history.Event{Type: history.StatusChanged, From: from, To: "busy", Hooks: hooks, Time: noon}
 	}
 	for name, c := range map[string]struct {
-		events []task.Event
+		events []history.Event
 		want   bool
 	}{
-		"a move that starts nobody":           {[]task.Event{died, move("busy")}, true},
-		"a move that starts another role":     {[]task.Event{died, move("todo", task.SpawnAgent)}, true},
-		"a move that starts one of the role":  {[]task.Event{died, move("help", task.SpawnAgent)}, false},
-		"one that was dropped by another one": {[]task.Event{died, move("help", task.SpawnAgent), move("busy")}, false},
-		"of a workflow that had no such hook": {[]task.Event{died, move("help")}, true},
-		"one that died afterwards":            {[]task.Event{move("help", task.SpawnAgent), died}, true},
+		"a move that starts nobody":          {[]history.Event{died, move("busy")}, true},
+		"a move that starts another role":    {[]history.Event{died, move("todo", task.SpawnAgent)}, true},
+		"a move that starts one of the role": {[]history.Event{died, move("help", task.SpawnAgent)}, false},
+		"one that was dropped by another one": {
+			[]history.Event{died, move("help", task.SpawnAgent), move("busy")}, false},
+		"of a workflow that had no such hook": {[]history.Event{died, move("help")}, true},
+		"one that died afterwards":            {[]history.Event{move("help", task.SpawnAgent), died}, true},
 	} {
 		if _, wanted := decide.RespawnDue(def, one, c.events); wanted != c.want {
 			t.Errorf("%s: it is due: %v", name, wanted)
@@ -246,7 +250,7 @@ func TestLeftAlone_tellsOfAStartThatIsDroppedAndNotMadeGood(t *testing.T) {
 		{"the task is over", "busy", spawn, nil, true, false},
 		{"it was another one's start", "busy", task.Hook{Action: task.SpawnReviewer}, nil, false, false},
 	} {
-		next := task.Change{Task: newTask(c.to), Hooks: c.hooks}
+		next := record.Change{Task: newTask(c.to), Hooks: c.hooks}
 		next.Task.Live = !c.over
 		got := decide.LeftAlone(def, []task.OwedHook{{ID: 3, Hook: c.owed}}, next)
 		if (got != "") != c.want || c.want && !strings.Contains(got, "orange task respawn T1") {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -24,7 +26,7 @@ func TestRetry_isAPersonsActAndSetsBackWhatPeopleSetBack(t *testing.T) {
 		!c.Task.UpdatedAt.Equal(noon) || c.Expect != one.Version {
 		t.Errorf("it leaves %+v", c.Task)
 	}
-	if e.Type != task.HooksRetried || e.Person != "Ada" || e.Data["hook"] != "push_branch, notify" ||
+	if e.Type != history.HooksRetried || e.Person != "Ada" || e.Data["hook"] != "push_branch, notify" ||
 		e.Counters.Get("rereviews") != 0 {
 		t.Errorf("the history says %+v", e)
 	}
@@ -40,25 +42,25 @@ func TestRetry_isAPersonsActAndSetsBackWhatPeopleSetBack(t *testing.T) {
 
 func TestCrashes_areForgottenWithTheLastHookOfAMove(t *testing.T) {
 	t.Parallel()
-	move := task.Event{Type: task.StatusChanged, From: "planning", To: "working"}
-	forced := task.Event{Type: task.AutoAdvanced, From: "working", To: "stuck", Data: map[string]string{
-		task.DataCrash: "2"}}
-	crash := task.Event{Type: task.AgentCrashed}
-	spawned := task.Event{Type: task.AgentSpawned}
+	move := history.Event{Type: history.StatusChanged, From: "planning", To: "working"}
+	forced := history.Event{Type: history.AutoAdvanced, From: "working", To: "stuck", Data: map[string]string{
+		history.DataCrash: "2"}}
+	crash := history.Event{Type: history.AgentCrashed}
+	spawned := history.Event{Type: history.AgentSpawned}
 	for _, tt := range []struct {
 		what   string
-		events []task.Event
+		events []history.Event
 		owed   int
 		count  int
 		want   bool
 	}{
-		{"after a move", []task.Event{crash, move, spawned}, 0, 1, true},
-		{"while the move still owes a hook", []task.Event{crash, move, spawned}, 1, 1, false},
-		{"where nobody has crashed", []task.Event{move, spawned}, 0, 0, false},
-		{"after a crash behind the move", []task.Event{move, crash, spawned}, 0, 1, false},
-		{"after the move of too many crashes", []task.Event{crash, crash, forced, spawned}, 0, 2, false},
-		{"after a move from there", []task.Event{crash, crash, forced, move}, 0, 2, true},
-		{"before any move", []task.Event{crash, spawned}, 0, 1, false},
+		{"after a move", []history.Event{crash, move, spawned}, 0, 1, true},
+		{"while the move still owes a hook", []history.Event{crash, move, spawned}, 1, 1, false},
+		{"where nobody has crashed", []history.Event{move, spawned}, 0, 0, false},
+		{"after a crash behind the move", []history.Event{move, crash, spawned}, 0, 1, false},
+		{"after the move of too many crashes", []history.Event{crash, crash, forced, spawned}, 0, 2, false},
+		{"after a move from there", []history.Event{crash, crash, forced, move}, 0, 2, true},
+		{"before any move", []history.Event{crash, spawned}, 0, 1, false},
 	} {
 		one := newTask("working")
 		one.Counters = one.Counters.With(task.ReviewRound, 1).With(task.CrashCount, tt.count)
@@ -71,7 +73,7 @@ func TestCrashes_areForgottenWithTheLastHookOfAMove(t *testing.T) {
 		}
 		want := task.Counters{}.With(task.CrashCount, 0).With(task.ReviewRound, 1)
 		e := c.Events[0]
-		if len(c.Events) != 1 || e.Type != task.CrashesForgotten || !slices.Equal(e.Counters, want) ||
+		if len(c.Events) != 1 || e.Type != history.CrashesForgotten || !slices.Equal(e.Counters, want) ||
 			!slices.Equal(c.Task.Counters, want) || c.Expect != one.Version {
 			t.Errorf("%s: %+v", tt.what, c)
 		}
@@ -103,13 +105,13 @@ func TestATaskThatIsOver_isFreedOnceAndOnlyOfWhatItHolds(t *testing.T) {
 func TestLanded_putsEachPartOfAMergeOnRecordOnce(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
-	pr := task.PullRequest{URL: "u", State: task.PRMerged, Merge: "c1"}
+	pr := record.PullRequest{URL: "u", State: record.PRMerged, Merge: "c1"}
 	human := task.Actor{Role: task.RoleHuman}
-	told := []task.Event{{Type: task.Merged, Data: map[string]string{"url": "u"}}}
-	elsewhere := []task.Event{{Type: task.Merged, Data: map[string]string{"commit": "c1"}}}
+	told := []history.Event{{Type: history.Merged, Data: map[string]string{"url": "u"}}}
+	elsewhere := []history.Event{{Type: history.Merged, Data: map[string]string{"commit": "c1"}}}
 	for _, tt := range []struct {
 		noted  bool
-		events []task.Event
+		events []history.Event
 		want   string
 	}{
 		{false, nil, "pr.merged task.merged"}, {true, nil, "task.merged"}, {false, told, "pr.merged"},
@@ -144,7 +146,7 @@ func TestTheMoveAfterAPullRequest_isMadeAgainWithWhatItsGateLookedAt(t *testing.
 			t.Fatal(err)
 		}
 		w.commit(decide.Inputs{Ask: decide.AskCreate, To: "reviewing"}.By(human), decide.Evidence{}, birth)
-		pr := task.PullRequest{URL: "u", State: task.PRMerged, Merge: "c1"}
+		pr := record.PullRequest{URL: "u", State: record.PRMerged, Merge: "c1"}
 		ev := decide.Evidence{Document: docOf(body)}
 		w.commit(decide.Inputs{Ask: decide.AskPREnded}.About(pr, false), ev,
 			decide.PREnded(&def, w.s.Task, ev, pr, "", noon))
@@ -156,12 +158,12 @@ func TestTheMoveAfterAPullRequest_isMadeAgainWithWhatItsGateLookedAt(t *testing.
 }
 
 // resealed is a history after somebody has changed some of its events and computed the chain anew.
-func (w *stroll) resealed(change func(e *task.Event)) (events []task.Event, lines []string) {
+func (w *stroll) resealed(change func(e *history.Event)) (events []history.Event, lines []string) {
 	w.t.Helper()
 	prev := ""
 	for i, e := range w.events {
 		change(&e)
-		sealed, err := task.Seal(e, i+1, prev)
+		sealed, err := history.Seal(e, i+1, prev)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -182,7 +184,7 @@ func TestADecision_thatHasLostItsInputsIsNamed(t *testing.T) {
 		if len(victim.Inputs) == 0 {
 			continue
 		}
-		events, lines := w.resealed(func(e *task.Event) {
+		events, lines := w.resealed(func(e *history.Event) {
 			if e.Seq == victim.Seq {
 				e.Inputs = nil
 			}
@@ -206,7 +208,7 @@ func TestADecision_ofAnotherEditionIsNotMadeAgainAndLookedAtAllTheSame(t *testin
 	for seed := uint64(4); len(w.texts) == 0; seed++ {
 		w = newStroll(t, w.def, seed)
 	}
-	_, lines := w.resealed(func(e *task.Event) {
+	_, lines := w.resealed(func(e *history.Event) {
 		e.Inputs = json.RawMessage(strings.Replace(string(e.Inputs), `"edition":2`, `"edition":7`, 1))
 		if e.IsMove() {
 			e.Hooks = append(slices.Clone(e.Hooks), "something_else") // as that edition had it
@@ -234,7 +236,7 @@ func TestAReplay_tellsOfHooksThatWereToDoSomethingElse(t *testing.T) {
 	if err != nil || len(traces.Hooks) == 0 {
 		t.Fatalf("%+v, %v", traces, err)
 	}
-	_, lines := w.resealed(func(e *task.Event) {
+	_, lines := w.resealed(func(e *history.Event) {
 		for _, digest := range traces.Hooks {
 			e.Inputs = json.RawMessage(strings.Replace(string(e.Inputs), digest, strings.Repeat("0", len(digest)), 1))
 		}
@@ -249,26 +251,26 @@ func TestAReplay_tellsOfHooksThatWereToDoSomethingElse(t *testing.T) {
 func TestATrace_knowsWhatWasThereWhenATaskWasTakenOver(t *testing.T) {
 	t.Parallel()
 	entry := []task.Evidence{{Source: "## review", Digest: "1"}}
-	birth := task.Event{Seq: 1, Time: noon, Type: task.Created, Data: map[string]string{
-		task.DataAdopted: "true", task.DataStatus: "agent-review"}}
-	c, err := decide.Inputs{Ask: decide.AskAdopt}.Keep(nil, task.Snapshot{}, decide.Evidence{}, task.Change{
-		Events: []task.Event{birth}, Entry: entry})
+	birth := history.Event{Seq: 1, Time: noon, Type: history.Created, Data: map[string]string{
+		history.DataAdopted: "true", history.DataStatus: "agent-review"}}
+	c, err := decide.Inputs{Ask: decide.AskAdopt}.Keep(nil, record.Snapshot{}, decide.Evidence{}, record.Change{
+		Events: []history.Event{birth}, Entry: entry})
 	if err != nil {
 		t.Fatal(err)
 	}
-	later := task.Event{Seq: 2, Time: noon.Add(time.Hour), Type: task.Updated}
+	later := history.Event{Seq: 2, Time: noon.Add(time.Hour), Type: history.Updated}
 	traces, err := decide.Trace(append(c.Events, later))
 	if err != nil || !slices.Equal(traces.Entry, entry) || len(traces.Stripped) > 0 {
 		t.Errorf("%+v, %v", traces, err)
 	}
 	w := newStroll(t, shippedAndStrained(t)[0], 3)
 	w.events = c.Events
-	_, lines := w.resealed(func(*task.Event) {})
+	_, lines := w.resealed(func(*history.Event) {})
 	if got, err := decide.Replay(w.s.Task, lines, w.library(), nil); err != nil || got.Skipped != 1 ||
 		got.Decisions+len(got.Untold) > 0 {
 		t.Errorf("its birth was decided by nobody: %v, %+v", err, got)
 	}
-	if _, err := decide.Trace([]task.Event{{Seq: 4, Inputs: []byte("{")}}); err == nil ||
+	if _, err := decide.Trace([]history.Event{{Seq: 4, Inputs: []byte("{")}}); err == nil ||
 		!strings.Contains(err.Error(), "event 4") {
 		t.Errorf("inputs that cannot be read: %v", err)
 	}
@@ -280,7 +282,7 @@ func TestForgetCrashes_waitsForNoHookThatHoldsUpNothing(t *testing.T) {
 	t.Parallel()
 	one := newTask("working")
 	one.Counters = one.Counters.With(task.CrashCount, 1)
-	moved := []task.Event{{Type: task.StatusChanged, From: "planning", To: "working"}}
+	moved := []history.Event{{Type: history.StatusChanged, From: "planning", To: "working"}}
 	for action, want := range map[string]bool{task.Notify: true, task.PushBranch: true, task.SpawnNext: true,
 		task.SpawnAgent: false, task.KillSession: false} {
 		if _, due := decide.ForgetCrashes(one, []task.OwedHook{owed(1, action)}, moved, noon); due != want {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -257,7 +259,7 @@ func answer(def *workflow.Definition, w stage, req task.Request) string {
 	return describe(d.Change)
 }
 
-func describe(c task.Change) string {
+func describe(c record.Change) string {
 	var b strings.Builder
 	e := c.Events[0]
 	fmt.Fprintf(&b, "moved %s -> %s by %s", e.From, e.To, e.Actor)
@@ -270,10 +272,10 @@ func describe(c task.Change) string {
 	for _, h := range c.Hooks {
 		fmt.Fprintf(&b, "\n  hook %s", describeHook(h))
 	}
-	if n := e.Data[task.DataFailure]; n != "" {
+	if n := e.Data[history.DataFailure]; n != "" {
 		fmt.Fprintf(&b, "\n  failure %s of %s", n, e.From)
 	}
-	if c.Lease == task.LeaseReserve {
+	if c.Lease == record.LeaseReserve {
 		b.WriteString("\n  lease reserve")
 	}
 	for _, s := range c.Spent {
@@ -282,10 +284,10 @@ func describe(c task.Change) string {
 	if c.Task.Subject != (task.Subject{}) {
 		fmt.Fprintf(&b, "\n  about %s", about(c.Task.Subject))
 	}
-	if said := e.Data[task.DataUnreviewed]; said != "" {
+	if said := e.Data[history.DataUnreviewed]; said != "" {
 		fmt.Fprintf(&b, "\n  unreviewed: %s", said)
 	}
-	if ignored, overridden := e.Data[task.DataOverride]; overridden {
+	if ignored, overridden := e.Data[history.DataOverride]; overridden {
 		fmt.Fprintf(&b, "\n  reason %s\n  in spite of %s", e.Reason, ignored)
 	}
 	if note := e.Data["note"]; note != "" {

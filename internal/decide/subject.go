@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -127,11 +128,11 @@ func Agrees(t task.Task, ev Evidence) bool {
 
 // Prepared is what follows for a task whose status began without a workspace, once that is ready: now it is known
 // what its evidence is about.
-func Prepared(t task.Task, s task.Subject) (task.Task, task.Event) {
+func Prepared(t task.Task, s task.Subject) (task.Task, history.Event) {
 	s.By, s.Reviewed = t.Subject.By, t.Subject.Reviewed
 	s = s.Valid()
 	t.Subject = s
-	return t, task.Event{Type: task.WorkspaceReady, Subject: s, Data: map[string]string{
+	return t, history.Event{Type: history.WorkspaceReady, Subject: s, Data: map[string]string{
 		"workspace": t.Workspace, "branch": t.Branch}}
 }
 

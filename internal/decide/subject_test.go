@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -19,7 +21,7 @@ func evidenceAbout(body string, s task.Subject) decide.Evidence {
 }
 
 // lastMove is the last event of a change, which moves the task.
-func lastMove(t *testing.T, c task.Change) task.Event {
+func lastMove(t *testing.T, c record.Change) history.Event {
 	t.Helper()
 	if len(c.Events) == 0 || !c.Events[len(c.Events)-1].IsMove() {
 		t.Fatalf("found the events %+v, want a move as the last", c.Events)
@@ -31,7 +33,7 @@ func TestSubject_everyMoveNotesTheTipOfItsMoment(t *testing.T) {
 	t.Parallel()
 	def := defaultWorkflow(t)
 	second := task.Subject{Commit: "second", Branch: "renamed"}
-	is := func(what string, c task.Change, want task.Subject) {
+	is := func(what string, c record.Change, want task.Subject) {
 		t.Helper()
 		if move := lastMove(t, c); c.Task.Subject != want || move.Subject != want {
 			t.Errorf("%s: the task is about %+v and the move about %+v, want %+v", what, c.Task.Subject,
@@ -64,7 +66,7 @@ func TestSubject_everyMoveNotesTheTipOfItsMoment(t *testing.T) {
 	is("a timeout", decide.Escalate(late, c, one, evidenceAbout("", second), noon), second)
 
 	late.Redo = []workflow.Named{{Name: "todo"}}
-	been := []task.Event{{Type: task.StatusChanged, To: "todo"}}
+	been := []history.Event{{Type: history.StatusChanged, To: "todo"}}
 	c, err := decide.Redo(late, one, "todo", evidenceAbout("", second), been, human(), "anew", noon)
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +266,7 @@ func TestPutUp_namesWhoeverBringsATaskToItsMergeWithoutAVerdict(t *testing.T) {
 		}
 	}
 	phases := shippedWorkflow(t, "phases")
-	been := []task.Event{{Type: task.StatusChanged, To: "accept"}}
+	been := []history.Event{{Type: history.StatusChanged, To: "accept"}}
 	c, err := decide.Redo(phases, newTask("accept"), "accept", evidenceAbout("", task.Subject{Commit: "c"}), been,
 		ada, "anew", noon)
 	if want := (task.Subject{Commit: "c", By: ada.Person}); err != nil || c.Task.Subject != want ||
@@ -332,7 +334,7 @@ func TestAMoveToAGoodEndSaysSoWhereNobodyComparedTheWorkWithWhatWasReviewed(t *t
 			if err != nil || !d.Moved {
 				t.Fatalf("%s: %s -> %s is not made: %v", name, edge.From, edge.To, err)
 			}
-			if d.Change.Events[0].Data[task.DataUnreviewed] != "" {
+			if d.Change.Events[0].Data[history.DataUnreviewed] != "" {
 				found = append(found, string(edge.From)+"->"+string(edge.To))
 			}
 		}
@@ -363,7 +365,7 @@ func TestAMoveSaysThatNobodyComparedTheWorkOnlyWhereAnotherWayToTheSameGoodEndDo
 		def.Moves = c.moves
 		d, err := decide.Transition(def, newTask("busy"), evidence(""), task.Request{
 			Task: "T1", To: "lost", Actor: human()}, noon)
-		if got := d.Change.Events[0].Data[task.DataUnreviewed] != ""; err != nil || got != c.want {
+		if got := d.Change.Events[0].Data[history.DataUnreviewed] != ""; err != nil || got != c.want {
 			t.Errorf("%s: it says so: %v (%v)", c.name, got, err)
 		}
 	}
@@ -462,7 +464,7 @@ func TestPrepared_knowsWhatTheEvidenceIsAbout(t *testing.T) {
 	one.Subject = task.Subject{By: "Ada", Reviewed: true}
 	after, event := decide.Prepared(one, task.Subject{Commit: "first", Branch: "renamed"})
 	want := task.Subject{Commit: "first", Branch: "renamed", By: "Ada", Reviewed: true}
-	if after.Subject != want || event.Subject != want || event.Type != task.WorkspaceReady ||
+	if after.Subject != want || event.Subject != want || event.Type != history.WorkspaceReady ||
 		event.Data["workspace"] != "w1" || event.Data["branch"] != "fix-login" {
 		t.Errorf("found %+v and %+v, want %+v", after.Subject, event, want)
 	}
@@ -527,7 +529,7 @@ func TestSubject_onRecordIsWhatItsEventSays(t *testing.T) {
 	t.Parallel()
 	def, broken := defaultWorkflow(t), task.Subject{Commit: "c", Trouble: "cannot read \xff\xfe"}
 	ada := task.Actor{Role: task.RoleHuman, Person: "Ada \xff"}
-	changes := map[string]task.Change{"too many crashes": decide.Exit(def, func() task.Task {
+	changes := map[string]record.Change{"too many crashes": decide.Exit(def, func() task.Task {
 		one := newTask("working")
 		one.Counters = one.Counters.With(task.CrashCount, 1)
 		return one
@@ -548,12 +550,13 @@ func TestSubject_onRecordIsWhatItsEventSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	prepared, event := decide.Prepared(newTask("reviewing"), broken)
-	changes["a workspace"] = task.Change{Task: prepared, Events: []task.Event{event}}
+	changes["a workspace"] = record.Change{Task: prepared, Events: []history.Event{event}}
 	began, _, _ := decide.Began(def, newTask("agent-review"), "reviewer", task.Start{Subject: broken})
-	changes["a start"] = task.Change{Task: began, Events: []task.Event{{Type: task.ReviewStarted, Subject: broken}}}
+	changes["a start"] = record.Change{
+		Task: began, Events: []history.Event{{Type: history.ReviewStarted, Subject: broken}}}
 	for what, c := range changes {
 		last := c.Events[len(c.Events)-1]
-		sealed, err := task.Seal(last, 1, "")
+		sealed, err := history.Seal(last, 1, "")
 		if err != nil || sealed.Subject != c.Task.Subject {
 			t.Errorf("%s: the history says %+v, the record %+v (%v)", what, sealed.Subject, c.Task.Subject, err)
 		}

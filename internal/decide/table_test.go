@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -38,14 +40,14 @@ func TestATaskMayBeCreatedInTheStatesThatTheWorkflowNames(t *testing.T) {
 		status task.Status
 		hooks  string
 		round  int
-		lease  task.Lease
+		lease  record.Lease
 	}{
-		{"pending", "", 0, task.LeaseKeep},
+		{"pending", "", 0, record.LeaseKeep},
 		{"clarification", acquire + "spawn_agent prompt=clarification harness=task permissions=full", 0,
-			task.LeaseReserve},
+			record.LeaseReserve},
 		{"agent-review", acquire + "increment_review_round field=review_round; spawn_reviewer prompt=reviewer " +
-			"harness=review permissions=reduced", 1, task.LeaseReserve},
-		{"reviewing", "acquire_workspace", 0, task.LeaseReserve},
+			"harness=review permissions=reduced", 1, record.LeaseReserve},
+		{"reviewing", "acquire_workspace", 0, record.LeaseReserve},
 	} {
 		t.Run(string(c.status), func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +67,7 @@ func TestATaskMayBeCreatedInTheStatesThatTheWorkflowNames(t *testing.T) {
 				got.Counters.Get(task.ReviewRound) != c.round {
 				t.Errorf("found %q, lease %d, counters %v, want %+v", found, change.Lease, got.Counters, c)
 			}
-			if len(change.Events) != 1 || change.Events[0].Type != task.Created || change.Expect != 0 ||
+			if len(change.Events) != 1 || change.Events[0].Type != history.Created || change.Expect != 0 ||
 				!change.Entered {
 				t.Errorf("found the change %+v, want a new task with one event", change)
 			}
@@ -93,7 +95,7 @@ func TestATaskIsNotCreatedInAnyOtherState(t *testing.T) {
 func TestATaskWithAWorkspaceIsBornWithoutReservingAnother(t *testing.T) {
 	t.Parallel()
 	change, err := decide.Create(defaultWorkflow(t), task.Task{ID: "T1", Workspace: "w1"}, "reviewing", human(), noon)
-	if err != nil || change.Lease != task.LeaseKeep {
+	if err != nil || change.Lease != record.LeaseKeep {
 		t.Errorf("found lease %d (%v), want none reserved", change.Lease, err)
 	}
 }
@@ -180,10 +182,10 @@ func TestAQueuedTaskStaysWhereItIsAndSaysWhereItGoes(t *testing.T) {
 	want := tk
 	want.QueuedFor, want.UpdatedAt = "planning", noon
 	if !reflect.DeepEqual(c.Task, want) || c.Expect != tk.Version || c.Entered || len(c.Hooks) != 0 ||
-		c.Lease != task.LeaseKeep {
+		c.Lease != record.LeaseKeep {
 		t.Errorf("found %+v, want only the mark and the time changed", c)
 	}
-	if len(c.Events) != 1 || c.Events[0].Type != task.QueuedForSpace || c.Events[0].Data["for"] != "planning" ||
+	if len(c.Events) != 1 || c.Events[0].Type != history.QueuedForSpace || c.Events[0].Data["for"] != "planning" ||
 		c.Events[0].Actor != task.RoleHuman {
 		t.Errorf("found the events %+v, want one that says where the task waits to go", c.Events)
 	}
@@ -220,7 +222,7 @@ func TestARespawnIsRefusedWithItsReason(t *testing.T) {
 				no.Details[0].Want == "" {
 				t.Errorf("found %+v, want %s because of %s", no, decide.RespawnRefused, c.found)
 			}
-			if !reflect.DeepEqual(change, task.Change{}) {
+			if !reflect.DeepEqual(change, record.Change{}) {
 				t.Errorf("found the change %+v beside a refusal", change)
 			}
 		})
@@ -256,7 +258,7 @@ func TestARespawnStartsTheAgentOfTheStatusAndMovesNothing(t *testing.T) {
 			t.Errorf("found %+v with %q for %s, want %q and the task as it is", change.Task,
 				actionsOf(change.Hooks), c.status, c.hook)
 		}
-		if len(change.Events) != 1 || change.Events[0].Type != task.AgentRespawned || change.Events[0].IsMove() ||
+		if len(change.Events) != 1 || change.Events[0].Type != history.AgentRespawned || change.Events[0].IsMove() ||
 			change.Events[0].Actor != c.actor.Name() {
 			t.Errorf("found the events %+v, want one respawn", change.Events)
 		}
@@ -306,10 +308,10 @@ func TestOnlyHooksThatWouldStartSomethingAreOvertaken(t *testing.T) {
 			want = append(want, int64(i))
 		}
 	}
-	if found := decide.Overtaken(all, task.Change{}); !slices.Equal(found, want) || len(found) != len(starts) {
+	if found := decide.Overtaken(all, record.Change{}); !slices.Equal(found, want) || len(found) != len(starts) {
 		t.Errorf("found %v overtaken, want %v", found, want)
 	}
-	if found := decide.Overtaken(nil, task.Change{}); found != nil {
+	if found := decide.Overtaken(nil, record.Change{}); found != nil {
 		t.Errorf("found %v overtaken of nothing", found)
 	}
 }
@@ -320,18 +322,18 @@ func TestAWorkspaceThatTheTaskKeepsIsMadeReadyWhateverComes(t *testing.T) {
 	all := []task.OwedHook{owed(1, task.AcquireWorkspace), owed(2, task.SpawnAgent)}
 	for _, c := range []struct {
 		what string
-		next task.Change
+		next record.Change
 		want []int64
 	}{
-		{"a respawn", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.SpawnAgent}}},
+		{"a respawn", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.SpawnAgent}}},
 			[]int64{2}},
-		{"a step that makes it ready itself", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
+		{"a step that makes it ready itself", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
 			{Action: task.KillSession}, {Action: task.AcquireWorkspace}}}, []int64{1, 2}},
-		{"a step that starts somebody sooner", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
+		{"a step that starts somebody sooner", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
 			{Action: task.SpawnAgent}, {Action: task.AcquireWorkspace}}}, []int64{2}},
-		{"a step that gives it back", task.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
+		{"a step that gives it back", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
 			{Action: task.ReleaseWorkspace}}}, []int64{1, 2}},
-		{"the end", task.Change{}, []int64{1, 2}},
+		{"the end", record.Change{}, []int64{1, 2}},
 	} {
 		if found := decide.Overtaken(all, c.next); !slices.Equal(found, c.want) {
 			t.Errorf("%s overtakes %v, want %v", c.what, found, c.want)

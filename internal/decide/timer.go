@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -17,8 +19,8 @@ func levels() []struct {
 	return []struct {
 		level int
 		event string
-	}{{task.LateWarning, task.TimeoutWarning}, {task.LateAlert, task.TimeoutAlert},
-		{task.LateEscalated, task.TimeoutEscalated}}
+	}{{task.LateWarning, history.TimeoutWarning}, {task.LateAlert, history.TimeoutAlert},
+		{task.LateEscalated, history.TimeoutEscalated}}
 }
 
 // Limit is how long a task should be in its present status: by its project's word, or else by the workflow's. 0
@@ -79,9 +81,9 @@ func NextDeadline(def *workflow.Definition, own task.Timeouts, t task.Task, now 
 // Timer is what follows from the time that a task has been in its status: an event for every level that is
 // reached and was not told. due is false where nothing follows. After a clock that was set back, the status may
 // begin anew without a word.
-func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (c task.Change, due bool) {
+func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (c record.Change, due bool) {
 	reached, after := Overdue(def, own, t, now)
-	c = task.Change{Task: t, Expect: t.Version}
+	c = record.Change{Task: t, Expect: t.Version}
 	if adrift(after, t, now) && t.Overdue < task.LateEscalated {
 		c.Task.EnteredAt = now
 		return c, true
@@ -94,12 +96,12 @@ func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Ti
 		if l.level <= t.Overdue || l.level > reached {
 			continue
 		}
-		c.Events = append(c.Events, task.Event{
+		c.Events = append(c.Events, history.Event{
 			Time: now, Type: l.event, Actor: task.ActorEngine, Workflow: def.Digest,
 			Reason: lateness(t, l.level, in, after),
 			Data: map[string]string{
-				task.DataStatus: string(t.Status), task.DataAfter: after.String(),
-				task.DataInState: rounded(in).String(), task.DataLevel: strconv.Itoa(l.level),
+				history.DataStatus: string(t.Status), history.DataAfter: after.String(),
+				history.DataInState: rounded(in).String(), history.DataLevel: strconv.Itoa(l.level),
 			},
 		})
 	}
@@ -133,8 +135,8 @@ func lateness(t task.Task, level int, in, after time.Duration) string {
 
 // Escalation is the move that the workflow wants of a task whose lateness reaches its last level with this change
 // of Timer's.
-func Escalation(def *workflow.Definition, c task.Change) (to task.Status, wanted bool) {
-	if len(c.Events) == 0 || c.Events[len(c.Events)-1].Type != task.TimeoutEscalated {
+func Escalation(def *workflow.Definition, c record.Change) (to task.Status, wanted bool) {
+	if len(c.Events) == 0 || c.Events[len(c.Events)-1].Type != history.TimeoutEscalated {
 		return "", false
 	}
 	state, _ := def.State(c.Task.Status)
@@ -143,7 +145,7 @@ func Escalation(def *workflow.Definition, c task.Change) (to task.Status, wanted
 
 // Escalate adds the move of Escalation to Timer's change of the task t, judged as anybody's request would be.
 // A move that is refused is not made: the event says why, and nobody asks again while the task stays where it is.
-func Escalate(def *workflow.Definition, c task.Change, t task.Task, ev Evidence, now time.Time) task.Change {
+func Escalate(def *workflow.Definition, c record.Change, t task.Task, ev Evidence, now time.Time) record.Change {
 	to, wanted := Escalation(def, c)
 	if !wanted {
 		return c
@@ -156,17 +158,17 @@ func Escalate(def *workflow.Definition, c task.Change, t task.Task, ev Evidence,
 	}
 	moved := decision.Change
 	move := moved.Events[len(moved.Events)-1]
-	move.Type = task.AutoAdvanced
-	moved.Events = append(append([]task.Event(nil), c.Events...), move)
+	move.Type = history.AutoAdvanced
+	moved.Events = append(append([]history.Event(nil), c.Events...), move)
 	return moved
 }
 
 // Unescalated is Timer's change of a task that could not be moved, with the reason in its last event.
-func Unescalated(def *workflow.Definition, c task.Change, why string) task.Change {
+func Unescalated(def *workflow.Definition, c record.Change, why string) record.Change {
 	to, _ := Escalation(def, c)
-	c.Events = append([]task.Event(nil), c.Events...)
+	c.Events = append([]history.Event(nil), c.Events...)
 	last := &c.Events[len(c.Events)-1]
-	data := map[string]string{task.DataRefused: why}
+	data := map[string]string{history.DataRefused: why}
 	for key, value := range last.Data { // one map into another: the order does not matter
 		data[key] = value
 	}
@@ -176,14 +178,14 @@ func Unescalated(def *workflow.Definition, c task.Change, why string) task.Chang
 }
 
 // Told is what people are told of a change of Timer's, the highest level alone; empty where nothing is told.
-func Told(c task.Change) string {
+func Told(c record.Change) string {
 	text, move := "", ""
 	for i := range c.Events {
 		e := &c.Events[i]
 		switch {
 		case e.IsMove():
 			move = fmt.Sprintf("; it was moved to %q", e.To)
-		case e.Data[task.DataLevel] != "":
+		case e.Data[history.DataLevel] != "":
 			text = e.Reason
 		}
 	}

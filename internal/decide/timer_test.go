@@ -11,6 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -36,7 +38,7 @@ func digging(told int) task.Task {
 		EnteredAt: noon, UpdatedAt: noon, Overdue: told}
 }
 
-func kinds(c task.Change) string {
+func kinds(c record.Change) string {
 	var out []string
 	for _, e := range c.Events {
 		out = append(out, e.Type)
@@ -98,7 +100,7 @@ func TestTimer_saysWhatPeopleNeed(t *testing.T) {
 		`its time is over: it has been "dig" for 1m41s and should have been no longer than 1m40s; look at it with "orange task show t1"`; got != want {
 		t.Errorf("people are told\n%s\nwant\n%s", got, want)
 	}
-	if text := decide.Told(task.Change{}); text != "" {
+	if text := decide.Told(record.Change{}); text != "" {
 		t.Errorf("nothing is told as %q", text)
 	}
 }
@@ -129,7 +131,7 @@ func TestTimer_keepsThePlaceOfATaskThatWaitsForAWorkspace(t *testing.T) {
 func TestEscalate_movesThroughTheDoorOfEveryRequest(t *testing.T) {
 	t.Parallel()
 	now := noon.Add(150 * time.Second)
-	escalated := func(def *workflow.Definition) task.Change {
+	escalated := func(def *workflow.Definition) record.Change {
 		c, _ := decide.Timer(def, nil, digging(100), now)
 		return decide.Escalate(def, c, digging(100), decide.Evidence{}, now)
 	}
@@ -238,7 +240,7 @@ func TestLevelsAreToldOnceForEachEntryUnderEveryClock(t *testing.T) {
 				rt.Fatalf("asked twice at one moment: %s", kinds(again))
 			}
 			c = decide.Escalate(def, c, one, decide.Evidence{}, now)
-			if one = c.Task; strings.HasSuffix(kinds(c), task.AutoAdvanced) {
+			if one = c.Task; strings.HasSuffix(kinds(c), history.AutoAdvanced) {
 				told = map[string]int{} // it went into the status anew
 			}
 			one.Version = 7

@@ -14,13 +14,15 @@ import (
 	"time"
 
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // Decision is the answer yes.
 type Decision struct {
-	Change task.Change
+	Change record.Change
 	Moved  bool // false when the task is where the request wanted it already: nothing is to be done
 }
 
@@ -30,7 +32,7 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	if req.Queued && t.QueuedFor != req.To {
 		return Decision{}, illegal(def, t, req)
 	}
-	stays := Decision{Change: task.Change{Task: t}}
+	stays := Decision{Change: record.Change{Task: t}}
 	t.Counters = resetBy(def, t.Counters, req.Actor)
 	candidates := slices.DeleteFunc(edges(def, t, req.To), func(edge *workflow.Transition) bool {
 		return !meant(edge, req, ev)
@@ -324,7 +326,7 @@ func toCome(edge *workflow.Transition, field string) bool {
 
 // accept builds the change that follows from taking an edge.
 func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.Transition, req task.Request,
-	j judgment, now time.Time) task.Change {
+	j judgment, now time.Time) record.Change {
 	expect := t.Version
 	from := t.Status
 	hooks := hooksOf(edge.Hooks)
@@ -333,13 +335,13 @@ func accept(def *workflow.Definition, t task.Task, ev Evidence, edge *workflow.T
 	subject := subjectOver(def, t, edge, req, ev)
 	t = enter(def, t, edge.To, hooks, now)
 	t.Subject, t.Counters = subject, resetBy(def, t.Counters, req.Actor)
-	event := req.Actor.Sign(task.Event{
-		Time: now, Type: task.StatusChanged, From: from, To: edge.To,
+	event := history.Sign(req.Actor, history.Event{
+		Time: now, Type: history.StatusChanged, From: from, To: edge.To,
 		Reason: req.Reason, Counters: t.Counters, Evidence: j.rested, Workflow: def.Digest, Hooks: actions(hooks),
 		Subject: t.Subject, Data: data,
 	})
-	return task.Change{
-		Task: t, Expect: expect, Events: []task.Event{event}, Hooks: hooks,
+	return record.Change{
+		Task: t, Expect: expect, Events: []history.Event{event}, Hooks: hooks,
 		Spent: j.rested, Entered: true, Entry: Digests(def, edge.To, ev), Lease: lease(t, hooks),
 	}
 }
@@ -356,13 +358,13 @@ func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		data["note"] = strings.Join(j.notes, "; ")
 	}
 	if unreviewed {
-		data[task.DataUnreviewed] = "nobody compared the work with what was reviewed"
+		data[history.DataUnreviewed] = "nobody compared the work with what was reviewed"
 	}
 	if edge.Failure {
-		data[task.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))
+		data[history.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))
 	}
 	if req.Override {
-		data[task.DataOverride] = or(reasons(append(guardsUnmet(def, t, edge), j.unmet...)),
+		data[history.DataOverride] = or(reasons(append(guardsUnmet(def, t, edge), j.unmet...)),
 			"nothing: all conditions held")
 	}
 	return data
@@ -415,13 +417,13 @@ func count(c task.Counters, to task.Status, h task.Hook) task.Counters {
 	return c
 }
 
-func lease(t task.Task, hooks []task.Hook) task.Lease {
+func lease(t task.Task, hooks []task.Hook) record.Lease {
 	for _, h := range hooks {
 		if h.Action == task.AcquireWorkspace && t.Workspace == "" {
-			return task.LeaseReserve
+			return record.LeaseReserve
 		}
 	}
-	return task.LeaseKeep
+	return record.LeaseKeep
 }
 
 func hooksOf(declared []workflow.Hook) []task.Hook {

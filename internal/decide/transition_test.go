@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -30,7 +32,7 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 	moved.Counters = task.Counters{{Name: "rereviews", Value: 0}, {Name: task.ReviewRound, Value: 1}}
 	moved.Subject = task.Subject{Commit: "second"}
 	rested := []task.Evidence{handoff, {Source: "git committed", Digest: "committed"}}
-	want := task.Change{
+	want := record.Change{
 		Task: moved, Expect: tk.Version, Entered: true, Spent: rested, Entry: []task.Evidence{review},
 		Hooks: []task.Hook{
 			{Action: task.SetField, Field: "rereviews"},
@@ -38,8 +40,8 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 			{Action: task.SpawnReviewer, Prompt: "reviewer", Harness: task.HarnessReview,
 				Permissions: task.PermissionsReduced},
 		},
-		Events: []task.Event{{
-			Time: noon, Type: task.StatusChanged, Actor: task.RoleHuman, ActingAs: task.RoleWorker,
+		Events: []history.Event{{
+			Time: noon, Type: history.StatusChanged, Actor: task.RoleHuman, ActingAs: task.RoleWorker,
 			Person: "Ada <ada@example.com>", From: "working", To: "agent-review",
 			Reason: "done at last", Counters: moved.Counters, Evidence: rested, Workflow: def.Digest,
 			Hooks: []string{task.SetField, task.IncrementReviewRound, task.SpawnReviewer}, Subject: task.Subject{

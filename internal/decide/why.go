@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -111,7 +113,7 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 
 // Awaits says who or what a task waits for, and what would help. Alive says whether the agent of the present
 // status lives, as far as is known. Events are the task's whole history.
-func Awaits(def *workflow.Definition, s task.Snapshot, alive bool, events []task.Event, own task.Timeouts,
+func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []history.Event, own task.Timeouts,
 	now time.Time) []Detail {
 	t := s.Task
 	state, _ := def.State(t.Status)
@@ -173,7 +175,7 @@ func owes(t task.Task, h task.OwedHook, now time.Time) Detail {
 }
 
 // agent says how it stands with the agent that a status needs.
-func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bool, events []task.Event,
+func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bool, events []history.Event,
 	now time.Time) Detail {
 	d := Detail{Condition: "the " + state.Role}
 	switch {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -100,8 +102,8 @@ func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	working := task.Task{ID: "x", Status: "working", Live: true, Workspace: "garden--1",
 		EnteredAt: now.Add(-time.Second)}
-	with := func(change func(s *task.Snapshot)) task.Snapshot {
-		s := task.Snapshot{Task: working}
+	with := func(change func(s *record.Snapshot)) record.Snapshot {
+		s := record.Snapshot{Task: working}
 		change(&s)
 		return s
 	}
@@ -109,32 +111,32 @@ func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 		Error: "no tmux", NextTry: now.Add(10 * time.Second)}
 	tests := []struct {
 		name  string
-		s     task.Snapshot
+		s     record.Snapshot
 		alive bool
 		want  []string
 	}{
-		{"at work", with(func(*task.Snapshot) {}), true, []string{"the worker: it is at work"}},
-		{"dead", with(func(*task.Snapshot) {}), false, []string{
+		{"at work", with(func(*record.Snapshot) {}), true, []string{"the worker: it is at work"}},
+		{"dead", with(func(*record.Snapshot) {}), false, []string{
 			"the worker: it is dead: start it again: orange task respawn x"}},
-		{"stalled", with(func(s *task.Snapshot) { s.Task.StalledAt = now }), true, []string{
+		{"stalled", with(func(s *record.Snapshot) { s.Task.StalledAt = now }), true, []string{
 			"it lives, and has done nothing since 2024-05-06"}},
-		{"not started", with(func(s *task.Snapshot) { s.Task.Workspace = "" }), false, []string{
+		{"not started", with(func(s *record.Snapshot) { s.Task.Workspace = "" }), false, []string{
 			"it was not started yet: orange task spawn x"}},
-		{"a person", with(func(s *task.Snapshot) { s.Task.Status = "reviewing" }), false, []string{
+		{"a person", with(func(s *record.Snapshot) { s.Task.Status = "reviewing" }), false, []string{
 			`a person: nobody at work in "reviewing"`}},
-		{"queued", with(func(s *task.Snapshot) { s.Task.Status, s.Task.QueuedFor = "pending", "planning" }),
+		{"queued", with(func(s *record.Snapshot) { s.Task.Status, s.Task.QueuedFor = "pending", "planning" }),
 			false, []string{`a free workspace: none for the move to "planning"`}},
-		{"over", with(func(s *task.Snapshot) { s.Task.Status, s.Task.Live = "done", false }), false, []string{
+		{"over", with(func(s *record.Snapshot) { s.Task.Status, s.Task.Live = "done", false }), false, []string{
 			`nobody: "done", which is final`}},
-		{"late", with(func(s *task.Snapshot) {
+		{"late", with(func(s *record.Snapshot) {
 			s.Task.EnteredAt, s.Task.Overdue = now.Add(-101*time.Second), 100
 		}), true,
 			[]string{"at work", "no more than 1m40s in the status: 1m41s in \"working\", 100 per cent of it " +
 				"told: look after it; at 150 per cent the workflow asks for"}},
-		{"a hook", with(func(s *task.Snapshot) { s.Owed = []task.OwedHook{failed} }), false,
+		{"a hook", with(func(s *record.Snapshot) { s.Owed = []task.OwedHook{failed} }), false,
 			[]string{"the hook spawn_reviewer: it failed: no tmux (attempts: 2): put that right, then: orange " +
 				"task retry x (the monitor tries it again in 10s)"}},
-		{"attention", with(func(s *task.Snapshot) { s.Task.Attention = "crash 1" }), true, []string{
+		{"attention", with(func(s *record.Snapshot) { s.Task.Attention = "crash 1" }), true, []string{
 			"at work", "a person's attention: crash 1"}},
 	}
 	for _, test := range tests {
@@ -227,8 +229,8 @@ func TestAReplay_byOtherRulesSaysWhatTheyWouldHaveDecided(t *testing.T) {
 		t.Fatalf("%v, %+v", err, got)
 	}
 	for _, d := range got.Different {
-		if !strings.Contains(d.Decided, "refused: ") && !strings.Contains(d.Decided, task.AgentCrashed) &&
-			!strings.Contains(d.Decided, task.TimeoutEscalated) {
+		if !strings.Contains(d.Decided, "refused: ") && !strings.Contains(d.Decided, history.AgentCrashed) &&
+			!strings.Contains(d.Decided, history.TimeoutEscalated) {
 			t.Errorf("%+v", d)
 		}
 	}

@@ -14,14 +14,15 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
 // Record is what is true of every task.
 type Record interface {
 	Check(ctx context.Context) ([]string, error)
-	List(ctx context.Context, f task.Filter) ([]task.Task, error)
-	Holders(ctx context.Context, project string) ([]task.Holder, error)
+	List(ctx context.Context, f record.Filter) ([]task.Task, error)
+	Holders(ctx context.Context, project string) ([]record.Holder, error)
 	Owed(ctx context.Context) ([]task.OwedHook, error)
 	// AllLines calls visit with the history of every task; visit must not ask the record anything.
 	AllLines(ctx context.Context, visit func(id string, lines []string) error) error
@@ -39,8 +40,8 @@ type Files interface {
 
 // Adopter brings tasks back that the record does not have.
 type Adopter interface {
-	Tell(ctx context.Context, project, id string, history []byte) (task.Adoption, error)
-	Adopt(ctx context.Context, a task.Adoption) (task.Adoption, error)
+	Tell(ctx context.Context, project, id string, history []byte) (record.Adoption, error)
+	Adopt(ctx context.Context, a record.Adoption) (record.Adoption, error)
 }
 
 // Mender changes what a finding says should be changed.
@@ -129,12 +130,12 @@ func (d *Doctor) progress(what string, done, of int) {
 
 // finding is a finding with what mends it; nil where nothing does.
 type finding struct {
-	task.Finding
+	record.Finding
 	mend func(ctx context.Context) (done string, err error)
 }
 
 // Examine looks at everything. With fix it mends what it can, and looks again.
-func (d *Doctor) Examine(ctx context.Context, fix bool) ([]task.Finding, error) {
+func (d *Doctor) Examine(ctx context.Context, fix bool) ([]record.Finding, error) {
 	found, err := d.lasting(ctx, d.look)
 	if err != nil {
 		return nil, err
@@ -177,7 +178,7 @@ func mend(ctx context.Context, found []finding) []attempt {
 func after(mended []attempt, found []finding) []finding {
 	for _, m := range mended {
 		at := slices.IndexFunc(found, func(f finding) bool {
-			return f.Check == m.Check && f.Subject == m.Subject && f.Level != task.LevelOK
+			return f.Check == m.Check && f.Subject == m.Subject && f.Level != record.LevelOK
 		})
 		switch {
 		case at >= 0 && m.failure != nil:
@@ -217,7 +218,7 @@ func (d *Doctor) lasting(ctx context.Context, look func(context.Context) []findi
 
 // passing says whether a finding may come from a change that is being made at this moment.
 func passing(f finding) bool {
-	return f.Level == task.LevelProblem || f.Level == task.LevelWarning && f.Check == checkFolders
+	return f.Level == record.LevelProblem || f.Level == record.LevelWarning && f.Check == checkFolders
 }
 
 // Names of checks, in the order in which they are told.
@@ -286,7 +287,7 @@ type view struct {
 	tasks   []task.Task
 	byID    map[string]task.Task
 	owed    map[string][]task.OwedHook
-	holders []task.Holder
+	holders []record.Holder
 	project map[string]task.Project // nil where they could not be looked at
 }
 
@@ -311,7 +312,7 @@ func (d *Doctor) gather(ctx context.Context) (*view, []finding) {
 	if v.holders, err = d.Record.Holders(ctx, ""); err != nil {
 		return nil, append(out, blind(checkPool, "record", err))
 	}
-	if v.tasks, err = d.Record.List(ctx, task.Filter{}); err != nil {
+	if v.tasks, err = d.Record.List(ctx, record.Filter{}); err != nil {
 		return nil, append(out, blind(checkDatabase, "record", err))
 	}
 	for _, t := range v.tasks {
@@ -330,16 +331,17 @@ func (d *Doctor) gather(ctx context.Context) (*view, []finding) {
 
 func ok(check, subject, format string, args ...any) finding {
 	return finding{
-		Finding: task.Finding{Check: check, Level: task.LevelOK, Subject: subject, Found: fmt.Sprintf(format, args...)}}
+		Finding: record.Finding{Check: check, Level: record.LevelOK, Subject: subject,
+			Found: fmt.Sprintf(format, args...)}}
 }
 
 func warning(check, subject, found, advice string) finding {
-	return finding{Finding: task.Finding{Check: check, Level: task.LevelWarning, Subject: subject, Found: found,
+	return finding{Finding: record.Finding{Check: check, Level: record.LevelWarning, Subject: subject, Found: found,
 		Advice: advice}}
 }
 
 func problem(check, subject, found, advice string) finding {
-	return finding{Finding: task.Finding{Check: check, Level: task.LevelProblem, Subject: subject, Found: found,
+	return finding{Finding: record.Finding{Check: check, Level: record.LevelProblem, Subject: subject, Found: found,
 		Advice: advice}}
 }
 
@@ -357,8 +359,8 @@ func orOK(found []finding, check, subject, format string, args ...any) []finding
 }
 
 // plain are the findings in the order of their checks, what matters most first.
-func plain(found []finding) []task.Finding {
-	out := make([]task.Finding, 0, len(found))
+func plain(found []finding) []record.Finding {
+	out := make([]record.Finding, 0, len(found))
 	for _, f := range found {
 		out = append(out, f.Finding)
 	}
@@ -366,9 +368,9 @@ func plain(found []finding) []task.Finding {
 }
 
 // Sorted puts findings in the order of their checks, what matters most first.
-func Sorted(found []task.Finding) []task.Finding {
-	levels := []task.Level{task.LevelProblem, task.LevelWarning, task.LevelOK}
-	slices.SortStableFunc(found, func(a, b task.Finding) int {
+func Sorted(found []record.Finding) []record.Finding {
+	levels := []record.Level{record.LevelProblem, record.LevelWarning, record.LevelOK}
+	slices.SortStableFunc(found, func(a, b record.Finding) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(order(), a.Check), slices.Index(order(), b.Check)),
 			cmp.Compare(slices.Index(levels, a.Level), slices.Index(levels, b.Level)),

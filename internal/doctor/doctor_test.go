@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"orange/internal/doctor"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -23,7 +25,7 @@ type world struct {
 	damaged   []string
 	tasks     []task.Task
 	lines     map[string][]string
-	holders   []task.Holder
+	holders   []record.Holder
 	owed      []task.OwedHook
 	folders   [][2]string
 	histories map[string]string // of folders
@@ -44,7 +46,7 @@ type world struct {
 	passing   func(looks int) // what others do meanwhile
 	mended    []string
 	stubborn  bool // nothing can be mended
-	told      map[string]task.Adoption
+	told      map[string]record.Adoption
 	adopted   []string
 	watcher   task.Watcher
 }
@@ -61,10 +63,10 @@ func (w *world) see(what string) error {
 }
 
 func (w *world) Check(context.Context) ([]string, error) { return w.damaged, w.see("check") }
-func (w *world) List(context.Context, task.Filter) ([]task.Task, error) {
+func (w *world) List(context.Context, record.Filter) ([]task.Task, error) {
 	return w.tasks, w.see("list")
 }
-func (w *world) Holders(context.Context, string) ([]task.Holder, error) {
+func (w *world) Holders(context.Context, string) ([]record.Holder, error) {
 	return w.holders, w.see("holders")
 }
 func (w *world) Owed(context.Context) ([]task.OwedHook, error) { return w.owed, w.see("owed") }
@@ -100,14 +102,14 @@ func (w *world) Differ(_ context.Context, t task.Task, lines []string) ([]string
 	}
 	return w.shows[t.ID], w.see("shown")
 }
-func (w *world) Tell(_ context.Context, _, id string, _ []byte) (task.Adoption, error) {
+func (w *world) Tell(_ context.Context, _, id string, _ []byte) (record.Adoption, error) {
 	a, known := w.told[id]
 	if !known {
-		return a, &task.BrokenHistory{Line: 3, Why: "it was changed"}
+		return a, &history.BrokenHistory{Line: 3, Why: "it was changed"}
 	}
 	return a, nil
 }
-func (w *world) Adopt(_ context.Context, a task.Adoption) (task.Adoption, error) {
+func (w *world) Adopt(_ context.Context, a record.Adoption) (record.Adoption, error) {
 	w.adopted = append(w.adopted, a.Task.ID)
 	return a, w.see("adopt")
 }
@@ -202,7 +204,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w.projects = []task.Project{{Name: "garden", Path: w.home, DefaultBranch: "main", PoolSize: 2}}
 	w.add("one", "working")
-	w.holders = []task.Holder{{Workspace: "garden--1", Task: "one", Branch: "fix", Status: "working"}}
+	w.holders = []record.Holder{{Workspace: "garden--1", Task: "one", Branch: "fix", Status: "working"}}
 	w.worktrees = []string{"garden--1"}
 	w.kept = []string{"one"}
 	w.windows = []doctor.Window{{ID: "@1", Session: "garden/fix", Task: "one", Role: "worker"},
@@ -218,13 +220,13 @@ func (w *world) add(id string, status task.Status) {
 	if !one.Live {
 		one.Workspace, one.Session = "", ""
 	}
-	events := []task.Event{
-		{Type: task.Created, Data: map[string]string{"status": "pending"}},
-		{Type: task.StatusChanged, From: "pending", To: status, Evidence: []task.Evidence{
+	events := []history.Event{
+		{Type: history.Created, Data: map[string]string{"status": "pending"}},
+		{Type: history.StatusChanged, From: "pending", To: status, Evidence: []task.Evidence{
 			{Source: "## plan", Digest: "kept"}}},
 	}
 	for i, e := range events {
-		sealed, err := task.Seal(e, i+1, one.Hash)
+		sealed, err := history.Seal(e, i+1, one.Hash)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -248,7 +250,7 @@ func (w *world) doctor() *doctor.Doctor {
 	}
 }
 
-func (w *world) examine(fix bool) []task.Finding {
+func (w *world) examine(fix bool) []record.Finding {
 	w.t.Helper()
 	found, err := w.doctor().Examine(w.t.Context(), fix)
 	if err != nil {
@@ -258,10 +260,10 @@ func (w *world) examine(fix bool) []task.Finding {
 }
 
 // notOK is what a person has to read, one line each.
-func notOK(found []task.Finding) []string {
+func notOK(found []record.Finding) []string {
 	var out []string
 	for _, f := range found {
-		if f.Level != task.LevelOK {
+		if f.Level != record.LevelOK {
 			out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s: %s %s", f.Level, f.Check, f.Subject,
 				f.Found, f.Mended)))
 		}
@@ -307,7 +309,7 @@ func TestExamine_findsNothingInAHealthyHome(t *testing.T) {
 	for _, check := range []string{"tmux", "git", "gh", "disk", "config", "harnesses", "workflows", "projects",
 		"database", "private", "folders", "chain", "mirrors", "evidence", "hooks", "pool", "sessions",
 		"environments", "leftovers"} {
-		if !slices.ContainsFunc(found, func(f task.Finding) bool { return f.Check == check }) {
+		if !slices.ContainsFunc(found, func(f record.Finding) bool { return f.Check == check }) {
 			t.Errorf("nothing is said of %s", check)
 		}
 	}
@@ -471,7 +473,7 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 		w := newWorld(t)
 		tt.spoil(w)
 		found := w.examine(true)
-		said := slices.ContainsFunc(found, func(f task.Finding) bool { return f.Mended != "" })
+		said := slices.ContainsFunc(found, func(f record.Finding) bool { return f.Mended != "" })
 		if !healthy(found) || !said || !slices.Equal(w.mended, []string{tt.want}) {
 			t.Errorf("%s: did %q, and said %q", tt.want, w.mended, notOK(found))
 		}
@@ -567,7 +569,7 @@ func TestRebuild_adoptsTheNewestMoveFirstAndNamesWhatItLeaves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	day := func(n int) time.Time { return time.Date(2024, 5, n, 0, 0, 0, 0, time.UTC) }
-	w.told = map[string]task.Adoption{
+	w.told = map[string]record.Adoption{
 		"old":     {Task: task.Task{ID: "old", Project: "garden", EnteredAt: day(1)}},
 		"new":     {Task: task.Task{ID: "new", Project: "garden", EnteredAt: day(2)}, Torn: true},
 		"foreign": {Task: task.Task{ID: "foreign", Project: "garden", EnteredAt: day(9)}, Foreign: true},
@@ -609,7 +611,7 @@ func TestRebuild_thatCannotLookAtTheWindowsAdoptsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.blind["windows"] = true
-	w.told = map[string]task.Adoption{"old": {}}
+	w.told = map[string]record.Adoption{"old": {}}
 	w.folders = append(w.folders, [2]string{"garden", "old"})
 	if _, err := w.doctor().Rebuild(t.Context()); err == nil || len(w.adopted) > 0 {
 		t.Errorf("adopted %q, %v", w.adopted, err)
@@ -617,6 +619,6 @@ func TestRebuild_thatCannotLookAtTheWindowsAdoptsNothing(t *testing.T) {
 }
 
 // healthy says whether no problem is left.
-func healthy(found []task.Finding) bool {
-	return !slices.ContainsFunc(found, func(f task.Finding) bool { return f.Left() == task.LevelProblem })
+func healthy(found []record.Finding) bool {
+	return !slices.ContainsFunc(found, func(f record.Finding) bool { return f.Left() == record.LevelProblem })
 }

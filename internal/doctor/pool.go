@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -49,7 +50,7 @@ func orNobody(id string) string {
 	return "task " + id
 }
 
-func (d *Doctor) lease(v *view, h task.Holder, there bool) []finding {
+func (d *Doctor) lease(v *view, h record.Holder, there bool) []finding {
 	if h.Status == "" {
 		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is not on record", h.Task),
 			"orange doctor --fix gives it back")

@@ -8,14 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/task"
+	"orange/internal/history"
+	"orange/internal/record"
 )
 
 // Rebuild adopts every task folder that the record does not have, the newest move first: where two claim one workspace
 // or one branch, that one keeps it. A folder that cannot be adopted is told, and keeps nobody else from being adopted.
-func (d *Doctor) Rebuild(ctx context.Context) ([]task.Finding, error) {
+func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 	known := map[string]string{}
-	tasks, err := d.Record.List(ctx, task.Filter{})
+	tasks, err := d.Record.List(ctx, record.Filter{})
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +32,7 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]task.Finding, error) {
 		return nil, fmt.Errorf("cannot rebuild the record: look for living agents: %w", err)
 	}
 	var out []finding
-	var told []task.Adoption
+	var told []record.Adoption
 	for i, folder := range folders {
 		d.progress("folders read", i, len(folders))
 		project, id := folder[0], folder[1]
@@ -50,8 +51,8 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]task.Finding, error) {
 		}
 		told = append(told, a)
 	}
-	slices.SortFunc(told, func(a, b task.Adoption) int {
-		foreign := func(a task.Adoption) int {
+	slices.SortFunc(told, func(a, b record.Adoption) int {
+		foreign := func(a record.Adoption) int {
 			if a.Foreign {
 				return 1
 			}
@@ -70,15 +71,15 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]task.Finding, error) {
 	return plain(orOK(out, checkRebuild, "tasks", "no folder waits to be adopted")), nil
 }
 
-func (d *Doctor) tell(ctx context.Context, project, id string) (task.Adoption, *finding) {
+func (d *Doctor) tell(ctx context.Context, project, id string) (record.Adoption, *finding) {
 	subject := project + "/" + id
-	history, err := d.Files.ReadHistory(project, id)
+	lines, err := d.Files.ReadHistory(project, id)
 	if err != nil {
 		f := blind(checkRebuild, subject, err)
-		return task.Adoption{}, &f
+		return record.Adoption{}, &f
 	}
-	a, err := d.Adopter.Tell(ctx, project, id, history)
-	var broken *task.BrokenHistory
+	a, err := d.Adopter.Tell(ctx, project, id, lines)
+	var broken *history.BrokenHistory
 	switch {
 	case errors.As(err, &broken):
 		f := problem(checkRebuild, subject, "it is not adopted: "+where(d.Files.History(project, id), broken),
@@ -93,7 +94,7 @@ func (d *Doctor) tell(ctx context.Context, project, id string) (task.Adoption, *
 }
 
 // adopt adopts one task. A history that the new record will not repeat as it stands is kept beside it first.
-func (d *Doctor) adopt(ctx context.Context, a task.Adoption) finding {
+func (d *Doctor) adopt(ctx context.Context, a record.Adoption) finding {
 	t := a.Task
 	subject := t.Project + "/" + t.ID
 	notes, err := d.keep(a)
@@ -113,7 +114,7 @@ func (d *Doctor) adopt(ctx context.Context, a task.Adoption) finding {
 	return warning(checkRebuild, subject, said, strings.Join(notes, "; "))
 }
 
-func (d *Doctor) keep(a task.Adoption) (notes []string, err error) {
+func (d *Doctor) keep(a record.Adoption) (notes []string, err error) {
 	suffix := ""
 	switch {
 	case a.Torn:

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -58,8 +60,8 @@ func isOurs(history []byte) bool { return bytes.Contains(history, []byte(`"hash"
 // broken tells what is wrong with a history's text, and in which line.
 func (d *Doctor) broken(project, id string, text []byte) (finding, bool) {
 	path := d.Files.History(project, id)
-	_, err := task.ReadHistory(text)
-	var broken *task.BrokenHistory
+	_, err := history.ReadHistory(text)
+	var broken *history.BrokenHistory
 	switch {
 	case err == nil:
 		return finding{}, false
@@ -72,7 +74,7 @@ func (d *Doctor) broken(project, id string, text []byte) (finding, bool) {
 		"bring the file back as it was, from a backup: what it says now was changed by other hands"), true
 }
 
-func where(path string, broken *task.BrokenHistory) string {
+func where(path string, broken *history.BrokenHistory) string {
 	return fmt.Sprintf("%s:%d: %s", path, broken.Line, broken.Why)
 }
 
@@ -118,8 +120,8 @@ func (d *Doctor) history(t task.Task, lines []string) []finding {
 }
 
 // chain reads a history on record; findings tell why it does not hold.
-func (d *Doctor) chain(t task.Task, lines []string) ([]task.Event, []finding) {
-	events, err := task.ReadHistory([]byte(joined(lines)))
+func (d *Doctor) chain(t task.Task, lines []string) ([]history.Event, []finding) {
+	events, err := history.ReadHistory([]byte(joined(lines)))
 	if err == nil {
 		err = agrees(t, events)
 	}
@@ -141,8 +143,8 @@ func joined(lines []string) string {
 }
 
 // agrees says how a task and its own history differ; nil when they do not.
-func agrees(t task.Task, events []task.Event) error {
-	told, _, err := task.Fold(events)
+func agrees(t task.Task, events []history.Event) error {
+	told, _, err := history.Fold(events)
 	switch {
 	case err != nil:
 		return err
@@ -169,7 +171,7 @@ func (d *Doctor) mirrors(t task.Task, lines []string) []finding {
 	if text, err := d.Files.ReadHistory(t.Project, t.ID); err == nil {
 		if f, broken := d.broken(t.Project, t.ID, text); broken {
 			f.Advice = "the record has it whole: orange doctor --fix"
-			f.Level = task.LevelProblem
+			f.Level = record.LevelProblem
 			out = append(out, f)
 		}
 	}
@@ -179,7 +181,7 @@ func (d *Doctor) mirrors(t task.Task, lines []string) []finding {
 	return out
 }
 
-func (d *Doctor) evidence(t task.Task, events []task.Event) []finding {
+func (d *Doctor) evidence(t task.Task, events []history.Event) []finding {
 	var wanted []string
 	for _, e := range events {
 		for _, one := range e.Evidence {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -51,7 +52,7 @@ func (d *Doctor) projects(ctx context.Context) []finding {
 	}
 	var out []finding
 	for _, p := range all {
-		if f := d.project(ctx, p); f.Level != task.LevelOK {
+		if f := d.project(ctx, p); f.Level != record.LevelOK {
 			out = append(out, f)
 		}
 	}

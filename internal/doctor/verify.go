@@ -11,6 +11,8 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -21,7 +23,7 @@ type Past interface {
 	// Strays are the ids of tasks that the record has events or changes of, and nothing else.
 	Strays(ctx context.Context) ([]string, error)
 	// Whole is all that is on record of a task.
-	Whole(ctx context.Context, id string) (task.Whole, error)
+	Whole(ctx context.Context, id string) (record.Whole, error)
 	// Kept is the text that is kept for a task under a digest, as it stands there now.
 	Kept(project, id, digest string) (text string, kept bool, err error)
 	// Rules says why the text of a workflow cannot be used that is pinned under its digest; nil where it can.
@@ -31,13 +33,13 @@ type Past interface {
 // Verify looks whether the past of some tasks holds: that their histories are whole and unchanged, that they say
 // what is on record, that the files say the same, and that every text which an event names is kept as it was. It
 // changes nothing. What a command is in the middle of at this moment is no finding.
-func (d *Doctor) Verify(ctx context.Context, past Past, ids []string) ([]task.Finding, error) {
+func (d *Doctor) Verify(ctx context.Context, past Past, ids []string) ([]record.Finding, error) {
 	return d.lookTwice(ctx, func(ctx context.Context) []finding { return d.verifyEach(ctx, past, ids) })
 }
 
 // VerifyAll looks at all tasks, or those of a project where one is named, and for tasks that the record has lost.
 // One that cannot be read is a finding, and keeps no other from being looked at.
-func (d *Doctor) VerifyAll(ctx context.Context, past Past, project string) ([]task.Finding, error) {
+func (d *Doctor) VerifyAll(ctx context.Context, past Past, project string) ([]record.Finding, error) {
 	return d.lookTwice(ctx, func(ctx context.Context) []finding {
 		ids, err := past.IDs(ctx, "")
 		if err != nil {
@@ -53,7 +55,7 @@ func (d *Doctor) VerifyAll(ctx context.Context, past Past, project string) ([]ta
 	})
 }
 
-func (d *Doctor) lookTwice(ctx context.Context, look func(context.Context) []finding) ([]task.Finding, error) {
+func (d *Doctor) lookTwice(ctx context.Context, look func(context.Context) []finding) ([]record.Finding, error) {
 	found, err := d.lasting(ctx, look)
 	if err == nil {
 		err = ctx.Err()
@@ -74,7 +76,7 @@ func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string) []find
 		d.progress("tasks verified", i, len(ids))
 		out = append(out, d.verify(ctx, past, id, &count)...)
 	}
-	if slices.ContainsFunc(out, func(f finding) bool { return f.Level != task.LevelOK }) {
+	if slices.ContainsFunc(out, func(f finding) bool { return f.Level != record.LevelOK }) {
 		return out
 	}
 	return append(out, ok(checkChain, "tasks", "verified: %d, with %d events and %d kept texts", count.tasks,
@@ -137,7 +139,7 @@ func (d *Doctor) verify(ctx context.Context, past Past, id string, count *verifi
 	if len(broken) > 0 {
 		return append(broken, out...) // what a changed history says is worth no further look
 	}
-	differs, err := task.Disagree(t, events)
+	differs, err := history.Disagree(t, events)
 	if err != nil {
 		return append(out, blind(checkChain, id, err))
 	}
@@ -161,9 +163,9 @@ func (d *Doctor) verify(ctx context.Context, past Past, id string, count *verifi
 // beside tells in words where the record beside the task's own row is not what the history says: evidence that
 // was spent, what was there when the present status began, hooks; and where a decision lacks what it was made
 // from.
-func (d *Doctor) beside(w task.Whole, events []task.Event) ([]string, error) {
+func (d *Doctor) beside(w record.Whole, events []history.Event) ([]string, error) {
 	var out []string
-	_, spent, err := task.Fold(events)
+	_, spent, err := history.Fold(events)
 	if err != nil {
 		return nil, err
 	}
@@ -214,9 +216,9 @@ func unlike[T comparable](what string, history, record []T, say func(T) string) 
 }
 
 // rebuiltAt is the event with which the task came back last whose record was lost; 0 where that never happened.
-func rebuiltAt(events []task.Event) int {
+func rebuiltAt(events []history.Event) int {
 	for i := len(events) - 1; i >= 0; i-- {
-		if events[i].Type == task.Rebuilt {
+		if events[i].Type == history.Rebuilt {
 			return events[i].Seq
 		}
 	}
@@ -225,7 +227,7 @@ func rebuiltAt(events []task.Event) int {
 
 // unlikeHooks tells where the hooks on record are not those that the events have set going. Whether one is done
 // the record alone knows.
-func unlikeHooks(hooks []task.OwedHook, events []task.Event, digests map[int]string) ([]string, error) {
+func unlikeHooks(hooks []task.OwedHook, events []history.Event, digests map[int]string) ([]string, error) {
 	of := map[int][]task.OwedHook{}
 	for _, h := range hooks {
 		of[h.Event] = append(of[h.Event], h)
@@ -273,7 +275,7 @@ func listed(names []string) string {
 }
 
 // rules looks whether the workflows that the task was decided by are kept as they were.
-func (d *Doctor) rules(ctx context.Context, past Past, t task.Task, events []task.Event) []finding {
+func (d *Doctor) rules(ctx context.Context, past Past, t task.Task, events []history.Event) []finding {
 	var out []finding
 	var seen []string
 	for i := range events {
@@ -291,7 +293,7 @@ func (d *Doctor) rules(ctx context.Context, past Past, t task.Task, events []tas
 }
 
 // texts looks whether every text that an event names is there, and is what it was.
-func (d *Doctor) texts(past Past, t task.Task, events []task.Event, count *verified) []finding {
+func (d *Doctor) texts(past Past, t task.Task, events []history.Event, count *verified) []finding {
 	var out []finding
 	for _, e := range events {
 		named, err := decide.Kept(e)

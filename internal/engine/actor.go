@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -48,7 +49,7 @@ func (e *Engine) Home(ctx context.Context, what string, caller task.Caller) erro
 }
 
 // seat finds the seat that the caller shows, or that a process above it was given.
-func (e *Engine) seat(ctx context.Context, caller task.Caller) (task.Seat, bool, error) {
+func (e *Engine) seat(ctx context.Context, caller task.Caller) (record.Seat, bool, error) {
 	if caller.Secret != "" {
 		seat, err := e.Seats.Seat(ctx, HashSecret(caller.Secret))
 		if errors.Is(err, task.ErrNotFound) {
@@ -64,5 +65,5 @@ func (e *Engine) seat(ctx context.Context, caller task.Caller) (task.Seat, bool,
 		}
 		return seat, err == nil, err
 	}
-	return task.Seat{}, false, nil
+	return record.Seat{}, false, nil
 }

@@ -14,19 +14,21 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // Adopter takes whole tasks into the record.
 type Adopter interface {
-	Adopt(ctx context.Context, a task.Adoption) (task.Task, error)
+	Adopt(ctx context.Context, a record.Adoption) (task.Task, error)
 }
 
 // Agents looks for the agents of a task that live, as the seats that they had, as far as that is known; the hash
 // is empty where it is not. "Could not look" is an error.
 type Agents interface {
-	Living(ctx context.Context, id string) ([]task.Seat, error)
+	Living(ctx context.Context, id string) ([]record.Seat, error)
 }
 
 // rebuilt begins the attention mark of a task that came back from its files.
@@ -36,8 +38,8 @@ const rebuilt = "rebuilt from its files: "
 // What the engine owns comes from the history, which is verified; the rest from the document's header.
 // A history that is broken is a *task.BrokenHistory; a torn last line is only noted.
 // A folder without a history of ours is told from its header alone.
-func (e *Engine) Tell(ctx context.Context, project, id string, history []byte) (task.Adoption, error) {
-	var a task.Adoption
+func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (record.Adoption, error) {
+	var a record.Adoption
 	header, err := e.header(project, id)
 	if err != nil {
 		return a, err
@@ -47,12 +49,12 @@ func (e *Engine) Tell(ctx context.Context, project, id string, history []byte) (
 			"belongs to task %q; is it a copy?", id, other)
 	}
 	// The histories of an earlier program have no hashes at all.
-	a.Foreign = !bytes.Contains(history, []byte(`"hash":"`))
+	a.Foreign = !bytes.Contains(lines, []byte(`"hash":"`))
 	var def *workflow.Definition
 	if a.Foreign {
 		def, err = e.tellForeign(ctx, &a, header)
 	} else {
-		def, err = e.tellOwn(ctx, &a, header, history)
+		def, err = e.tellOwn(ctx, &a, header, lines)
 	}
 	if err != nil {
 		return a, err
@@ -79,8 +81,8 @@ func (e *Engine) Tell(ctx context.Context, project, id string, history []byte) (
 	a.Shown = append(a.Shown, header.shown()...)
 	if a.Foreign {
 		e.tellEntry(&a, def)
-		birth := task.Change{Events: []task.Event{birthOf(*t)}, Entry: a.Entry}
-		birth, err = decide.Inputs{Ask: decide.AskAdopt}.Keep(def, task.Snapshot{}, decide.Evidence{}, birth)
+		birth := record.Change{Events: []history.Event{birthOf(*t)}, Entry: a.Entry}
+		birth, err = decide.Inputs{Ask: decide.AskAdopt}.Keep(def, record.Snapshot{}, decide.Evidence{}, birth)
 		a.Events = birth.Events
 	}
 	return a, err
@@ -96,13 +98,13 @@ func (f front) get(key string) (string, bool) {
 	return f.document.Front.Get(key)
 }
 
-func (f front) shown() []task.Shown {
+func (f front) shown() []record.Shown {
 	if f.document == nil {
 		return nil
 	}
-	var out []task.Shown
+	var out []record.Shown
 	for _, v := range f.document.Front.Values {
-		out = append(out, task.Shown{Field: v.Key, Value: v.Text})
+		out = append(out, record.Shown{Field: v.Key, Value: v.Text})
 	}
 	return out
 }
@@ -124,10 +126,10 @@ func (e *Engine) header(project, id string) (front, error) {
 	return front{document: d}, nil
 }
 
-func (e *Engine) tellOwn(ctx context.Context, a *task.Adoption, header front, history []byte) (
+func (e *Engine) tellOwn(ctx context.Context, a *record.Adoption, header front, lines []byte) (
 	*workflow.Definition, error) {
-	events, err := task.ReadHistory(history)
-	var broken *task.BrokenHistory
+	events, err := history.ReadHistory(lines)
+	var broken *history.BrokenHistory
 	switch {
 	case errors.As(err, &broken) && broken.Torn && len(events) > 0:
 		a.Notes = append(a.Notes,
@@ -136,10 +138,10 @@ func (e *Engine) tellOwn(ctx context.Context, a *task.Adoption, header front, hi
 	case err != nil:
 		return nil, err
 	}
-	for _, line := range strings.SplitAfterN(string(history), "\n", len(events)+1)[:len(events)] {
+	for _, line := range strings.SplitAfterN(string(lines), "\n", len(events)+1)[:len(events)] {
 		a.Lines = append(a.Lines, strings.TrimSuffix(line, "\n"))
 	}
-	if a.Task, a.Spent, err = task.Fold(events); err != nil {
+	if a.Task, a.Spent, err = history.Fold(events); err != nil {
 		return nil, err
 	}
 	traces, err := decide.Trace(events)
@@ -165,10 +167,10 @@ func (e *Engine) tellOwn(ctx context.Context, a *task.Adoption, header front, hi
 
 // tellRebuilt are the events with which a task comes back: that the record was lost, and what follows when the
 // hooks that it owed count as performed, for nobody knows them any more.
-func (e *Engine) tellRebuilt(t *task.Task, events []task.Event) ([]task.Event, error) {
+func (e *Engine) tellRebuilt(t *task.Task, events []history.Event) ([]history.Event, error) {
 	now := e.Now()
-	out := []task.Event{{
-		Time: now, Type: task.Rebuilt, Actor: task.ActorEngine,
+	out := []history.Event{{
+		Time: now, Type: history.Rebuilt, Actor: task.ActorEngine,
 		Reason: "the record was lost: the task was told again from its files, and the hooks that it owed " +
 			"count as performed",
 	}}
@@ -176,7 +178,7 @@ func (e *Engine) tellRebuilt(t *task.Task, events []task.Event) ([]task.Event, e
 	if !due {
 		return out, nil
 	}
-	c, err := decide.Inputs{Ask: decide.AskSettled}.Keep(nil, task.Snapshot{Task: *t}, decide.Evidence{}, c)
+	c, err := decide.Inputs{Ask: decide.AskSettled}.Keep(nil, record.Snapshot{Task: *t}, decide.Evidence{}, c)
 	t.Counters = c.Task.Counters
 	return append(out, c.Events...), err
 }
@@ -202,7 +204,7 @@ func takeOver(t *task.Task, header front) {
 }
 
 // tellForeign tells a task of an earlier program, or one whose history is lost: nothing but its header says what it is.
-func (e *Engine) tellForeign(ctx context.Context, a *task.Adoption, header front) (*workflow.Definition, error) {
+func (e *Engine) tellForeign(ctx context.Context, a *record.Adoption, header front) (*workflow.Definition, error) {
 	status, there := header.get("status")
 	if !there {
 		return nil, fmt.Errorf("cannot adopt a folder without a history and without a header that says its status; " +
@@ -233,22 +235,22 @@ func (e *Engine) tellForeign(ctx context.Context, a *task.Adoption, header front
 	return e.Rules.Named(ctx, name)
 }
 
-func birthOf(t task.Task) task.Event {
-	return task.Event{
-		Time: t.EnteredAt, Type: task.Created, Actor: task.ActorEngine,
+func birthOf(t task.Task) history.Event {
+	return history.Event{
+		Time: t.EnteredAt, Type: history.Created, Actor: task.ActorEngine,
 		Reason: "taken over from a folder without a history", Counters: t.Counters, Workflow: t.Workflow.Digest,
 		Data: map[string]string{
-			task.DataAdopted: "true", task.DataStatus: string(t.Status), task.DataBranch: t.Branch,
-			task.DataSummary:  t.Summary,
-			task.DataWorkflow: t.Workflow.Name, task.DataCreatedAt: task.FormatTime(t.CreatedAt),
-			task.DataHarness: t.Harness, task.DataReviewHarness: t.ReviewHarness, task.DataEffort: t.Effort,
-			task.DataReviewEffort: t.ReviewEffort,
+			history.DataAdopted: "true", history.DataStatus: string(t.Status), history.DataBranch: t.Branch,
+			history.DataSummary:  t.Summary,
+			history.DataWorkflow: t.Workflow.Name, history.DataCreatedAt: task.FormatTime(t.CreatedAt),
+			history.DataHarness: t.Harness, history.DataReviewHarness: t.ReviewHarness, history.DataEffort: t.Effort,
+			history.DataReviewEffort: t.ReviewEffort,
 		},
 	}
 }
 
 // tellEntry takes what stands in the document now for what stood there when the present status began: no history tells.
-func (e *Engine) tellEntry(a *task.Adoption, def *workflow.Definition) {
+func (e *Engine) tellEntry(a *record.Adoption, def *workflow.Definition) {
 	text, err := e.Documents.Read(a.Task.Project, a.Task.ID, true)
 	switch {
 	case err == nil:
@@ -259,9 +261,9 @@ func (e *Engine) tellEntry(a *task.Adoption, def *workflow.Definition) {
 }
 
 // shownBefore are values that the header showed at some time, as far as the history tells.
-func shownBefore(events []task.Event) []task.Shown {
-	var out []task.Shown
-	add := func(field, value string) { out = append(out, task.Shown{Field: field, Value: value}) }
+func shownBefore(events []history.Event) []record.Shown {
+	var out []record.Shown
+	add := func(field, value string) { out = append(out, record.Shown{Field: field, Value: value}) }
 	for _, e := range events {
 		if e.IsMove() {
 			add("status", string(e.From))
@@ -270,7 +272,7 @@ func shownBefore(events []task.Event) []task.Shown {
 		for _, c := range e.Counters {
 			add(c.Name, strconv.Itoa(c.Value))
 		}
-		if e.Type != task.Created && e.Type != task.Updated {
+		if e.Type != history.Created && e.Type != history.Updated {
 			continue
 		}
 		for _, v := range document.Fields(task.Task{}) {
@@ -292,7 +294,7 @@ func isWorkspace(project, name string) bool {
 // Adopt takes a task that Tell told into the record, and makes its mirrors equal to it. Which hooks it owed is
 // not known: they count as performed. An agent that has lost its seat cannot ask for anything: the task's
 // attention says how to go on. A workspace or a branch that another task has by now is not taken from it.
-func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a task.Adoption) (task.Adoption, error) {
+func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a record.Adoption) (record.Adoption, error) {
 	living, err := agents.Living(ctx, a.Task.ID)
 	if err != nil {
 		return a, err
@@ -334,7 +336,7 @@ func (e *Engine) Adopt(ctx context.Context, into Adopter, agents Agents, a task.
 // reseat gives living agents back the seats that their windows name. One whose window does not say which seat it has
 // gets a seat that has ended already: its place is known and its secret is not, and what it starts must never be
 // taken for a person.
-func (e *Engine) reseat(a *task.Adoption, living []task.Seat) error {
+func (e *Engine) reseat(a *record.Adoption, living []record.Seat) error {
 	for _, seat := range living {
 		if seat.Hash == "" {
 			secret := make([]byte, 32)
@@ -349,11 +351,11 @@ func (e *Engine) reseat(a *task.Adoption, living []task.Seat) error {
 }
 
 // settleClaims leaves to other tasks what they have already.
-func (e *Engine) settleClaims(ctx context.Context, a task.Adoption) (task.Adoption, error) {
+func (e *Engine) settleClaims(ctx context.Context, a record.Adoption) (record.Adoption, error) {
 	a.Notes = append([]string(nil), a.Notes...)
 	t := &a.Task
 	if t.Live {
-		others, err := e.Index.List(ctx, task.Filter{Project: t.Project, Branch: t.Branch, Live: true})
+		others, err := e.Index.List(ctx, record.Filter{Project: t.Project, Branch: t.Branch, Live: true})
 		if err != nil {
 			return a, err
 		}
@@ -365,10 +367,10 @@ func (e *Engine) settleClaims(ctx context.Context, a task.Adoption) (task.Adopti
 			t.Workspace = ""
 			a.Notes = append(a.Notes, fmt.Sprintf("its branch %q belongs to the live task %s: it got the "+
 				"branch %q and no workspace; cancel the one that is not wanted", lost, others[0].ID, t.Branch))
-			a.Events = append(append([]task.Event(nil), a.Events...), task.Event{
-				Time: e.Now(), Type: task.Updated, Actor: task.ActorEngine,
+			a.Events = append(append([]history.Event(nil), a.Events...), history.Event{
+				Time: e.Now(), Type: history.Updated, Actor: task.ActorEngine,
 				Reason: "another live task had its branch when it was adopted",
-				Data:   map[string]string{task.DataBranch: t.Branch},
+				Data:   map[string]string{history.DataBranch: t.Branch},
 			})
 		}
 	}
@@ -390,7 +392,7 @@ func (e *Engine) settleClaims(ctx context.Context, a task.Adoption) (task.Adopti
 
 // attention says what a person should know of a live task that was rebuilt, and how its work goes on.
 // One that lost nothing and waits for nobody's agent keeps the word that it had.
-func attention(def *workflow.Definition, a task.Adoption) string {
+func attention(def *workflow.Definition, a record.Adoption) string {
 	t := a.Task
 	if !t.Live {
 		return t.Attention

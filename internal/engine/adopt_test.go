@@ -10,13 +10,15 @@ import (
 	"testing"
 
 	"orange/internal/engine"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
 // agents pretends to know who lives.
-type agents map[string][]task.Seat
+type agents map[string][]record.Seat
 
-func (a agents) Living(_ context.Context, id string) ([]task.Seat, error) {
+func (a agents) Living(_ context.Context, id string) ([]record.Seat, error) {
 	if a == nil {
 		return nil, errors.New("could not look")
 	}
@@ -35,14 +37,14 @@ func (w *world) lose() *world {
 	return w.another()
 }
 
-func (w *world) tell(id string) (task.Adoption, error) {
+func (w *world) tell(id string) (record.Adoption, error) {
 	w.t.Helper()
 	history, err := w.files.ReadHistory("garden", id)
 	must(w.t, err)
 	return w.Tell(w.t.Context(), "garden", id, history)
 }
 
-func (w *world) adopt(id string, living agents) task.Adoption {
+func (w *world) adopt(id string, living agents) record.Adoption {
 	w.t.Helper()
 	a, err := w.tell(id)
 	must(w.t, err)
@@ -63,7 +65,7 @@ func TestATaskThatWasRebuilt_isWhatItWas(t *testing.T) {
 	for _, status := range []task.Status{"pending", "planning", "working", "agent-review", "reviewing"} {
 		w := newWorld(t)
 		id := w.reach(status)
-		before, history := w.load(id), w.events(id, "")
+		before, events := w.load(id), w.events(id, "")
 		w = w.lose()
 		w.adopt(id, agents{})
 		after := w.load(id)
@@ -75,9 +77,9 @@ func TestATaskThatWasRebuilt_isWhatItWas(t *testing.T) {
 				after.Entry, before.Entry)
 		}
 		told := w.events(id, "")
-		if n := len(history); !reflect.DeepEqual(told[:n], history) || len(told) != n+1 ||
-			told[n].Type != task.Rebuilt {
-			t.Errorf("%s: its history is %+v, and was %+v", status, told, history)
+		if n := len(events); !reflect.DeepEqual(told[:n], events) || len(told) != n+1 ||
+			told[n].Type != history.Rebuilt {
+			t.Errorf("%s: its history is %+v, and was %+v", status, told, events)
 		}
 		if got := problems(w.verify(id, nil)); got != "" {
 			t.Errorf("%s: after it was rebuilt its past does not hold:\n%s", status, got)
@@ -106,7 +108,7 @@ func TestATaskThatWasRebuilt_forgetsTheCrashesOfBeforeAMoveThatStillOwedHooks(t 
 	}
 	w = w.lose()
 	w.adopt(id, agents{})
-	forgotten := w.events(id, task.CrashesForgotten)
+	forgotten := w.events(id, history.CrashesForgotten)
 	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 || len(forgotten) != 1 ||
 		forgotten[0].Counters.Get(task.CrashCount) != 0 {
 		t.Errorf("the count is %d, and its end is told in %+v", n, forgotten)
@@ -276,7 +278,7 @@ func TestAHistory_thatIsBrokenIsNotAdoptedAndATornOneIs(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(path, []byte(strings.Replace(string(text), `"to":"planning"`, `"to":"planninG"`, 1)), 0o644))
 	_, err = w.tell(id)
-	var broken *task.BrokenHistory
+	var broken *history.BrokenHistory
 	if !errors.As(err, &broken) || broken.Line != 2 {
 		t.Errorf("touched: %v", err)
 	}
@@ -317,7 +319,7 @@ func TestAFolderOfAnEarlierProgram_isAdoptedAsItsHeaderSays(t *testing.T) {
 	if got.Counters.Get(task.CrashCount) != 0 || got.Workflow.Name != "default" {
 		t.Errorf("it has %d crashes and the workflow %q", got.Counters.Get(task.CrashCount), got.Workflow.Name)
 	}
-	if events := w.events(id, ""); len(events) != 1 || events[0].Type != task.Created ||
+	if events := w.events(id, ""); len(events) != 1 || events[0].Type != history.Created ||
 		events[0].Data["adopted"] != "true" {
 		t.Errorf("its history is %+v", events)
 	}

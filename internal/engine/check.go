@@ -4,16 +4,17 @@ import (
 	"context"
 	"strconv"
 
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
 // NoteCheck adds the end of a check to the task's history, with the digest of the result that is kept in the
 // task's folder.
 func (e *Engine) NoteCheck(ctx context.Context, id string, result task.CheckResult, digest string) error {
-	err := e.note(ctx, id, task.Actor{Rule: true}, task.Event{Type: task.CheckFinished, Reason: result.Trouble,
+	err := e.note(ctx, id, task.Actor{Rule: true}, history.Event{Type: history.CheckFinished, Reason: result.Trouble,
 		Data: map[string]string{
-			task.DataCheck: result.Name, "head": result.Head, "status": strconv.Itoa(result.Status),
-			"took": result.Took, task.DataDigest: digest,
+			history.DataCheck: result.Name, "head": result.Head, "status": strconv.Itoa(result.Status),
+			"took": result.Took, history.DataDigest: digest,
 		}})
 	if err != nil {
 		return err
@@ -29,8 +30,8 @@ func (e *Engine) NotedCheck(ctx context.Context, id, check string) (string, erro
 		return "", err
 	}
 	for i := len(events) - 1; i >= 0; i-- {
-		if events[i].Type == task.CheckFinished && events[i].Data[task.DataCheck] == check {
-			return events[i].Data[task.DataDigest], nil
+		if events[i].Type == history.CheckFinished && events[i].Data[history.DataCheck] == check {
+			return events[i].Data[history.DataDigest], nil
 		}
 	}
 	return "", nil

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"testing"
 
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
@@ -26,7 +27,7 @@ func TestNoteCheck_isTheLastOfItsNameInTheHistory(t *testing.T) {
 	events, err := w.Index.Events(t.Context(), id, 0)
 	must(t, err)
 	last := events[len(events)-1]
-	if last.Type != task.CheckFinished || last.IsMove() || last.Data["head"] != "abc" || last.Data["status"] != "0" {
+	if last.Type != history.CheckFinished || last.IsMove() || last.Data["head"] != "abc" || last.Data["status"] != "0" {
 		t.Errorf("the last event is %+v", last)
 	}
 	if _, err := w.NotedCheck(t.Context(), "nobody", "tests"); err != nil {

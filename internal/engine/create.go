@@ -10,23 +10,25 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // Create makes a task. With n.Spawn it is started too; where no workspace is free it is queued.
-func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
+func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error) {
 	def, err := e.Rules.Named(ctx, n.Workflow)
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	random := make([]byte, task.IDLength)
 	if _, err := io.ReadFull(e.Random, random); err != nil {
-		return task.Outcome{}, fmt.Errorf("make an id: %w", err)
+		return record.Outcome{}, fmt.Errorf("make an id: %w", err)
 	}
 	id, err := task.NewID(random)
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	t := task.Task{
 		ID: id, Project: n.Project.Name, Branch: n.Branch, Summary: n.Summary,
@@ -36,7 +38,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
 		t.Branch = task.DefaultBranch(id)
 	}
 	if err := e.checkBranch(ctx, n.Project, t); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	status := birthStatus(def, n)
 	in := decide.Inputs{Ask: decide.AskCreate, To: status}
@@ -47,10 +49,10 @@ func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
 		c, err = decide.CreateFromPlan(def, t, n.Actor, e.Now())
 	}
 	if err == nil {
-		c, err = in.By(n.Actor).Keep(def, task.Snapshot{}, decide.Evidence{}, c)
+		c, err = in.By(n.Actor).Keep(def, record.Snapshot{}, decide.Evidence{}, c)
 	}
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	if n.Spawn && status == def.Initial {
 		err := decide.Start(def, c.Task, n.Actor)
@@ -59,7 +61,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (task.Outcome, error) {
 		case err != nil && birth.Spawns():
 			n.Spawn = false // its birth starts the agent already
 		case err != nil:
-			return task.Outcome{}, err
+			return record.Outcome{}, err
 		}
 	}
 	c.PoolSize = n.Project.PoolSize
@@ -80,7 +82,8 @@ func birthStatus(def *workflow.Definition, n task.New) task.Status {
 	return def.Initial
 }
 
-func (e *Engine) bear(ctx context.Context, def *workflow.Definition, c task.Change, n task.New) (task.Outcome, error) {
+func (e *Engine) bear(ctx context.Context, def *workflow.Definition, c record.Change,
+	n task.New) (record.Outcome, error) {
 	body := "\n"
 	if context := strings.TrimSpace(n.Context); context != "" {
 		body = "\n## Context\n\n" + document.Demote(context) + "\n"
@@ -90,7 +93,7 @@ func (e *Engine) bear(ctx context.Context, def *workflow.Definition, c task.Chan
 	}
 	// The document comes first: a task on record whose context was lost on the way could not be told from one without.
 	if err := e.Documents.Create(c.Task, body); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	t, err := e.Store.Commit(ctx, c)
 	if err != nil {
@@ -98,7 +101,7 @@ func (e *Engine) bear(ctx context.Context, def *workflow.Definition, c task.Chan
 		if errors.Is(err, task.ErrPoolFull) {
 			err = e.poolFull(ctx, n.Project, c.Task.Status)
 		}
-		return task.Outcome{}, errors.Join(err, trash)
+		return record.Outcome{}, errors.Join(err, trash)
 	}
 	out, err := e.conclude(ctx, t, t.Seq, n.Actor)
 	if err != nil || !n.Spawn || t.Status != def.Initial {
@@ -122,7 +125,7 @@ func (e *Engine) poolFull(ctx context.Context, p task.Project, status task.Statu
 	if err != nil {
 		return err
 	}
-	return task.Notef(task.ErrPoolFull, "cannot create a task in %q: %s", status, task.DescribeHolders(p, holders))
+	return task.Notef(task.ErrPoolFull, "cannot create a task in %q: %s", status, record.DescribeHolders(p, holders))
 }
 
 // Update changes what people and agents may change of a task without moving it.
@@ -137,17 +140,17 @@ func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Tas
 		if err != nil {
 			return task.Task{}, err
 		}
-		data[task.DataBranch] = branch
+		data[history.DataBranch] = branch
 		if name := e.renameSession(ctx, s.Task, branch); name != "" {
-			data[task.DataSession] = name
+			data[history.DataSession] = name
 		}
 	}
 	if u.Summary != nil {
 		data["summary"] = *u.Summary
 	}
-	_, err = e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+	_, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		t := s.Task
-		if branch, asked := data[task.DataBranch]; asked {
+		if branch, asked := data[history.DataBranch]; asked {
 			t.Branch = branch
 		}
 		told := inSession(&t, data)
@@ -157,7 +160,7 @@ func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Tas
 		if t.Branch == s.Task.Branch && t.Summary == s.Task.Summary && t.Session == s.Task.Session {
 			return nil, nil
 		}
-		return e.noted(ctx, s, t, u.Actor, task.Event{Type: task.Updated, Data: told})
+		return e.noted(ctx, s, t, u.Actor, history.Event{Type: history.Updated, Data: told})
 	})
 	if err != nil {
 		return task.Task{}, err
@@ -188,7 +191,7 @@ func (e *Engine) renameSession(ctx context.Context, t task.Task, branch string) 
 
 // inSession takes over the new name of a session into a task that still has one, and answers what an event says of it.
 func inSession(t *task.Task, data map[string]string) map[string]string {
-	name, renamed := data[task.DataSession]
+	name, renamed := data[history.DataSession]
 	if !renamed {
 		return data
 	}
@@ -197,7 +200,7 @@ func inSession(t *task.Task, data map[string]string) map[string]string {
 		return data
 	}
 	data = maps.Clone(data)
-	delete(data, task.DataSession) // it has ended meanwhile
+	delete(data, history.DataSession) // it has ended meanwhile
 	return data
 }
 
@@ -211,7 +214,7 @@ func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) e
 		return task.Notef(task.ErrUsage,
 			"cannot use the branch %q for a task: it is the default branch of %q, where only reviewed work belongs", t.Branch, p.Name)
 	}
-	others, err := e.Index.List(ctx, task.Filter{Project: t.Project, Branch: t.Branch, Live: true})
+	others, err := e.Index.List(ctx, record.Filter{Project: t.Project, Branch: t.Branch, Live: true})
 	if err != nil {
 		return err
 	}
@@ -247,14 +250,14 @@ func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, 
 
 // Respawn starts the agent of the present status again. alive says whether it still lives.
 func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error),
-	actor task.Actor) (task.Outcome, error) {
+	actor task.Actor) (record.Outcome, error) {
 	if err := e.finishOwed(ctx, id, actor); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	if _, _, _, err := e.refresh(ctx, id, false); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
-	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 		if err != nil {
 			return nil, err
@@ -276,7 +279,7 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 		return &c, err
 	})
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	return e.conclude(ctx, t, t.Seq, actor)
 }

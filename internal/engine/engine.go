@@ -12,14 +12,16 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // Store is the record as the corridor needs it.
 type Store interface {
-	Load(ctx context.Context, id string) (task.Snapshot, error)
-	Commit(ctx context.Context, c task.Change) (task.Task, error)
+	Load(ctx context.Context, id string) (record.Snapshot, error)
+	Commit(ctx context.Context, c record.Change) (task.Task, error)
 	Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error)
 	BeginHook(ctx context.Context, hook int64, now time.Time) error
 	Delete(ctx context.Context, id string) error
@@ -27,19 +29,19 @@ type Store interface {
 
 // Index finds tasks in the record and tells their past.
 type Index interface {
-	List(ctx context.Context, f task.Filter) ([]task.Task, error)
-	Holders(ctx context.Context, project string) ([]task.Holder, error)
+	List(ctx context.Context, f record.Filter) ([]task.Task, error)
+	Holders(ctx context.Context, project string) ([]record.Holder, error)
 	Debtors(ctx context.Context, now time.Time) ([]string, error)
-	Events(ctx context.Context, id string, after int) ([]task.Event, error)
+	Events(ctx context.Context, id string, after int) ([]history.Event, error)
 	Lines(ctx context.Context, id string) ([]string, error)
 	WasRendered(ctx context.Context, id, field, value string) (bool, error)
 }
 
 // Seats finds out who a caller is.
 type Seats interface {
-	Seat(ctx context.Context, hash string) (task.Seat, error)
-	SeatOf(ctx context.Context, pid int, began string) (task.Seat, error)
-	OpenSeats(ctx context.Context, id string) ([]task.Seat, error)
+	Seat(ctx context.Context, hash string) (record.Seat, error)
+	SeatOf(ctx context.Context, pid int, began string) (record.Seat, error)
+	OpenSeats(ctx context.Context, id string) ([]record.Seat, error)
 }
 
 // Documents is the task's folder.
@@ -107,9 +109,9 @@ type Merger interface {
 type PullRequests interface {
 	// Find lists those of a branch, the newest first; none where there is no program to ask, or origin is not
 	// where pull requests are.
-	Find(ctx context.Context, project, branch string) ([]task.PullRequest, error)
+	Find(ctx context.Context, project, branch string) ([]record.PullRequest, error)
 	// Standing tells how those with these addresses stand.
-	Standing(ctx context.Context, project string, addresses []string) ([]task.PullRequest, error)
+	Standing(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 }
 
 // Facts looks at what a gate asks for outside of the task's document: files, checks, git.
@@ -121,7 +123,7 @@ type Facts interface {
 
 // Performer performs one hook. It may be asked again for one that it has performed: it looks first.
 type Performer interface {
-	Perform(ctx context.Context, job task.Job) (task.Effect, error)
+	Perform(ctx context.Context, job record.Job) (record.Effect, error)
 }
 
 // Runner sees to it that a task's owed hooks are performed by a process that none of them can end.
@@ -180,7 +182,7 @@ const maxConflicts = 100
 const hookPoll = 10 * time.Millisecond
 
 // change decides and commits until nobody else was faster. A nil change commits nothing.
-func (e *Engine) change(ctx context.Context, id string, build func(task.Snapshot) (*task.Change, error)) (
+func (e *Engine) change(ctx context.Context, id string, build func(record.Snapshot) (*record.Change, error)) (
 	task.Task, error) {
 	for range maxConflicts {
 		s, err := e.Store.Load(ctx, id)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"orange/internal/engine"
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
@@ -148,7 +149,7 @@ type quick struct {
 	meanwhile func()
 }
 
-func (q *quick) Events(ctx context.Context, id string, after int) ([]task.Event, error) {
+func (q *quick) Events(ctx context.Context, id string, after int) ([]history.Event, error) {
 	if meanwhile := q.meanwhile; meanwhile != nil {
 		q.meanwhile = nil
 		meanwhile()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -22,18 +24,18 @@ type Witness interface {
 // they may be the cause of it, or be about to start the next agent. So is the death of one whose start is not on
 // record yet. Of one whose successor was begun to be started nobody asks how it ended: that start ends it. The
 // hooks of the move are set going and not waited for.
-func (e *Engine) Died(ctx context.Context, death task.Death) (task.Outcome, error) {
+func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, error) {
 	// what is begun is brought to its end; and the database need not listen for a cancel at every step
 	ctx = context.WithoutCancel(ctx)
 	if starting, err := e.starting(ctx, death.Task, death.Hook); err != nil || starting {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	replaced, err := e.replaced(ctx, death)
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	if replaced {
-		return task.Outcome{}, e.Vacate(ctx, death.Task, death.Hook)
+		return record.Outcome{}, e.Vacate(ctx, death.Task, death.Hook)
 	}
 	for range maxConflicts {
 		out, err := e.died(ctx, death)
@@ -41,40 +43,40 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (task.Outcome, erro
 			return out, err
 		}
 	}
-	return task.Outcome{}, task.Notef(task.ErrConflict,
+	return record.Outcome{}, task.Notef(task.ErrConflict,
 		"cannot note a death of task %s: others change it all the time; try again", death.Task)
 }
 
-func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, error) {
+func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, error) {
 	s, evidence, err := e.inspectUnless(ctx, death.Task, true, explains)
 	if errors.Is(err, task.ErrNotFound) || errors.Is(err, errNotNow) {
-		return task.Outcome{}, nil // what waits for hooks is met again
+		return record.Outcome{}, nil // what waits for hooks is met again
 	}
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	if err := e.facts(ctx, s, def, decide.DeathWantsTree(def, s.Task), decide.NeedsOfDeath(def, s.Task, death),
 		&evidence); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	for _, fact := range evidence.Facts {
 		if fact.Pending {
-			return task.Outcome{}, nil // what is being found out is waited for: the death is met again
+			return record.Outcome{}, nil // what is being found out is waited for: the death is met again
 		}
 	}
 	c := decide.Exit(def, s.Task, evidence, death, e.Now())
 	if decide.NeedsWords(c) {
 		open, err := e.seated(ctx, death)
 		if err != nil {
-			return task.Outcome{}, err
+			return record.Outcome{}, err
 		}
 		if !open { // nobody needs its words again
 			e.putRight(ctx, death.Task)
-			return task.Outcome{}, nil
+			return record.Outcome{}, nil
 		}
 		if death.LastWords, err = e.Witness.LastWords(ctx, death); err != nil {
 			death.LastWords = "could not be read: " + err.Error()
@@ -82,28 +84,28 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 		c = decide.Exit(def, s.Task, evidence, death, e.Now())
 	}
 	if c, err = (decide.Inputs{Ask: decide.AskDeath}).Of(death).Keep(def, s, evidence, c); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	if len(c.Hooks) > 0 {
 		c.Settled = settleOwed(s.Owed, c, "overtaken by the exit rules")
 	}
-	if c.Lease == task.LeaseReserve {
+	if c.Lease == record.LeaseReserve {
 		project, err := e.Desk.Project(s.Task.Project)
 		if err != nil {
-			return task.Outcome{}, err
+			return record.Outcome{}, err
 		}
 		c.PoolSize = project.PoolSize
 	}
 	t, err := e.commit(ctx, c, evidence)
 	if errors.Is(err, task.ErrPoolFull) {
-		return task.Outcome{}, e.noRoom(ctx, s.Task)
+		return record.Outcome{}, e.noRoom(ctx, s.Task)
 	}
 	if errors.Is(err, task.ErrNobody) {
 		e.putRight(ctx, death.Task)
-		return task.Outcome{}, nil
+		return record.Outcome{}, nil
 	}
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	out, err := e.announce(ctx, t, t.Seq)
 	if t.Attention != s.Task.Attention {
@@ -119,7 +121,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (task.Outcome, erro
 // record when it is done, and nobody performs it again.
 func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, error) {
 	seats, err := e.Seats.OpenSeats(ctx, id)
-	if err != nil || !slices.ContainsFunc(seats, func(s task.Seat) bool {
+	if err != nil || !slices.ContainsFunc(seats, func(s record.Seat) bool {
 		return s.Hook == hook && s.Dropped && s.PID == 0
 	}) {
 		return false, err
@@ -134,7 +136,7 @@ func (e *Engine) starting(ctx context.Context, id string, hook int64) (bool, err
 // replaced says whether a later agent of the same role has a seat.
 func (e *Engine) replaced(ctx context.Context, death task.Death) (bool, error) {
 	seats, err := e.Seats.OpenSeats(ctx, death.Task)
-	return slices.ContainsFunc(seats, func(s task.Seat) bool {
+	return slices.ContainsFunc(seats, func(s record.Seat) bool {
 		return s.Role == death.Role && s.Hook > death.Hook
 	}), err
 }
@@ -145,8 +147,8 @@ func (e *Engine) Vacate(ctx context.Context, id string, hook int64) error {
 	if starting, err := e.starting(ctx, id, hook); err != nil || starting {
 		return err
 	}
-	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
-		return &task.Change{Task: s.Task, Expect: s.Task.Version, DeadHook: hook}, nil
+	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
+		return &record.Change{Task: s.Task, Expect: s.Task.Version, DeadHook: hook}, nil
 	})
 	if errors.Is(err, task.ErrNotFound) || errors.Is(err, task.ErrNobody) {
 		return nil // somebody else was first
@@ -168,7 +170,7 @@ func (e *Engine) seated(ctx context.Context, death task.Death) (bool, error) {
 // seatedAs says whether an agent of the role has an open seat: then none of its kind has been found dead.
 func (e *Engine) seatedAs(ctx context.Context, id, role string) (bool, error) {
 	seats, err := e.Seats.OpenSeats(ctx, id)
-	return slices.ContainsFunc(seats, func(s task.Seat) bool { return s.Role == role }), err
+	return slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Role == role }), err
 }
 
 // explains says whether a hook is owed that may be the cause of an agent's end, or is about to start the next one.
@@ -185,7 +187,7 @@ func explains(owed []task.OwedHook) bool {
 // It answers when to ask again; zero when there is nothing to wait for.
 func (e *Engine) Revive(ctx context.Context, id string) (again time.Time, err error) {
 	queued := false
-	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		again, queued = time.Time{}, false
 		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 		if err != nil {
@@ -233,7 +235,7 @@ func (e *Engine) Revive(ctx context.Context, id string) (again time.Time, err er
 // The mark is for people: it moves nothing. It answers whether the mark is new.
 func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool, error) {
 	marked, changed := false, false
-	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		marked, changed = false, false
 		t := s.Task
 		if since.IsZero() == t.StalledAt.IsZero() {
@@ -241,11 +243,11 @@ func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool,
 		}
 		changed = true
 		t.StalledAt = since
-		c := &task.Change{Task: t, Expect: s.Task.Version}
+		c := &record.Change{Task: t, Expect: s.Task.Version}
 		if !since.IsZero() {
 			marked = true
-			c.Events = []task.Event{{
-				Time: e.Now(), Type: task.AgentStalled, Actor: task.ActorEngine,
+			c.Events = []history.Event{{
+				Time: e.Now(), Type: history.AgentStalled, Actor: task.ActorEngine,
 				Reason: "its agent lives, and neither its window nor TASK.md nor its branch has changed since " +
 					task.FormatTime(since),
 				Data: map[string]string{"status": string(t.Status), "since": task.FormatTime(since)},
@@ -262,7 +264,7 @@ func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool,
 // Free ends the session of a task that is over and gives its workspace back, where its last transition did not.
 func (e *Engine) Free(ctx context.Context, id string) error {
 	queued := false
-	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		c, due := decide.Free(s.Task, s.Owed, e.Now())
 		if queued = due; !queued {
 			return nil, nil

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"orange/internal/engine"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -25,7 +27,7 @@ func (w *world) death(id, role string) task.Death {
 	return task.Death{}
 }
 
-func (w *world) die(death task.Death) task.Outcome {
+func (w *world) die(death task.Death) record.Outcome {
 	w.t.Helper()
 	out, err := w.Died(w.t.Context(), death)
 	must(w.t, err)
@@ -38,7 +40,7 @@ func TestDied_movesOnTheEvidenceThatTheAgentLeft(t *testing.T) {
 	id := w.reach("working")
 	w.write(id, handoff)
 	out := w.die(w.death(id, task.RoleWorker))
-	if out.Event.Type != task.AutoAdvanced || out.Event.From != "working" || out.Event.To != "agent-review" {
+	if out.Event.Type != history.AutoAdvanced || out.Event.From != "working" || out.Event.To != "agent-review" {
 		t.Errorf("the event is %+v", out.Event)
 	}
 	wantText(t, "hooks", w.hands.done(), task.SpawnReviewer)
@@ -79,7 +81,8 @@ func TestDied_toldManyTimesByManyHasOneConsequence(t *testing.T) {
 	for _, err := range errs {
 		must(t, err)
 	}
-	if crashes := w.events(id, task.AgentCrashed); len(crashes) != 1 || w.task(id).Counters.Get(task.CrashCount) != 1 {
+	if crashes := w.events(id, history.AgentCrashed); len(crashes) != 1 ||
+		w.task(id).Counters.Get(task.CrashCount) != 1 {
 		t.Errorf("%d crashes are told, %d are counted", len(crashes), w.task(id).Counters.Get(task.CrashCount))
 	}
 }
@@ -101,7 +104,7 @@ func TestDied_andACommandAtTheSameInstantMakeOneMove(t *testing.T) {
 		crew.Wait()
 		must(t, died)
 		must(t, asked)
-		moves := slices.DeleteFunc(w.events(id, ""), func(e task.Event) bool {
+		moves := slices.DeleteFunc(w.events(id, ""), func(e history.Event) bool {
 			return !e.IsMove() || e.To != "reviewing"
 		})
 		if len(moves) != 1 || w.task(id).Status != "reviewing" || w.task(id).Counters.Get(task.CrashCount) != 0 {
@@ -122,7 +125,7 @@ func TestDied_isLeftForLaterWhileHooksAreOwedThatMayExplainIt(t *testing.T) {
 		t.Errorf("the death led to %+v", out.Event)
 	}
 	must(t, w.Settle(t.Context(), id))
-	if out := w.die(death); out.Moved || len(w.events(id, task.AgentCrashed)) != 0 {
+	if out := w.die(death); out.Moved || len(w.events(id, history.AgentCrashed)) != 0 {
 		t.Errorf("an agent that was ended on purpose died of %+v", out.Event)
 	}
 }
@@ -146,7 +149,7 @@ func TestDied_twiceInOneStatusLeadsToThePersonAndKeepsTheCount(t *testing.T) {
 		t.Errorf("after the second crash the task is %+v", one)
 	}
 	wantText(t, "hooks", w.hands.done(), "spawn_agent kill_reviewer notify_worker")
-	crashed := w.events(id, task.AgentCrashed)
+	crashed := w.events(id, history.AgentCrashed)
 	if len(crashed) != 2 || crashed[0].Data["last_words"] != "out of paper" || crashed[1].Crash != 2 ||
 		crashed[1].In != crashed[0].In || crashed[0].In == "" {
 		t.Errorf("the crashes are %+v", crashed)
@@ -170,7 +173,7 @@ func TestRevive_startsADeadReviewerByItselfOnceAndNoWorker(t *testing.T) {
 	_, err := w.Revive(t.Context(), id)
 	must(t, err)
 	wantText(t, "hooks", w.hands.done(), task.SpawnReviewer)
-	if got := w.events(id, task.AgentRespawned); len(got) != 1 || got[0].Actor != task.ActorEngine ||
+	if got := w.events(id, history.AgentRespawned); len(got) != 1 || got[0].Actor != task.ActorEngine ||
 		w.task(id).Attention != "" {
 		t.Errorf("the events are %+v, the mark is %q", got, w.task(id).Attention)
 	}
@@ -195,7 +198,7 @@ func TestStalled_isAMarkThatMovesNothing(t *testing.T) {
 	}
 	one := w.task(id)
 	if one.StalledAt.IsZero() || one.Status != "working" || one.Attention != "" ||
-		len(w.events(id, task.AgentStalled)) != 1 {
+		len(w.events(id, history.AgentStalled)) != 1 {
 		t.Errorf("the task is %+v", one)
 	}
 	_, err := w.Stalled(t.Context(), id, time.Time{})
@@ -213,11 +216,11 @@ func TestFree_givesBackWhatATaskThatIsOverStillHolds(t *testing.T) {
 	wantText(t, "hooks of a live task", w.hands.done(), "")
 	s := w.load(id)
 	s.Task.Live, s.Task.Status = false, "done" // as an older workflow without release_workspace would leave it
-	_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version})
+	_, err := w.store.Commit(t.Context(), record.Change{Task: s.Task, Expect: s.Task.Version})
 	must(t, err)
 	must(t, w.Free(t.Context(), id))
 	wantText(t, "hooks", w.hands.done(), "kill_session release_workspace")
-	if one := w.task(id); one.Workspace != "" || one.Session != "" || len(w.events(id, task.OrphanFreed)) != 1 {
+	if one := w.task(id); one.Workspace != "" || one.Session != "" || len(w.events(id, history.OrphanFreed)) != 1 {
 		t.Errorf("the task is %+v", one)
 	}
 }
@@ -270,13 +273,13 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 	id := w.create("fix", true).Task.ID
 	var death task.Death
 	watch := w.another()
-	w.Performer = interrupted{w.hands, func(job task.Job) {
+	w.Performer = interrupted{w.hands, func(job record.Job) {
 		if job.Hook.Action != task.SpawnAgent {
 			return
 		}
 		s := w.load(id)
-		_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version,
-			Settled: []task.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
+		_, err := w.store.Commit(t.Context(), record.Change{Task: s.Task, Expect: s.Task.Version,
+			Settled: []record.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
 		must(t, err)
 		death = watch.death(id, task.RoleWorker)
 		watch.die(death)
@@ -289,8 +292,8 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 	for range 2 {
 		watch.die(death)
 	}
-	if crashes := w.events(id, task.AgentCrashed); len(crashes) != 1 ||
-		crashes[0].Seq < w.events(id, task.AgentSpawned)[0].Seq {
+	if crashes := w.events(id, history.AgentCrashed); len(crashes) != 1 ||
+		crashes[0].Seq < w.events(id, history.AgentSpawned)[0].Seq {
 		t.Errorf("the history is %+v", w.events(id, ""))
 	}
 	if open, err := w.store.OpenSeats(t.Context(), id); err != nil || len(open) != 0 {
@@ -306,8 +309,8 @@ func TestDied_ofAnAgentWhoseSuccessorWasBegunHasNoConsequence(t *testing.T) {
 	id := w.create("fix", true).Task.ID
 	death := w.death(id, task.RoleWorker)
 	s := w.load(id)
-	later := &task.Seat{Hash: "of the successor", Task: id, Role: task.RoleWorker, Hook: death.Hook + 1}
-	_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: later})
+	later := &record.Seat{Hash: "of the successor", Task: id, Role: task.RoleWorker, Hook: death.Hook + 1}
+	_, err := w.store.Commit(t.Context(), record.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: later})
 	must(t, err)
 	before := len(w.events(id, ""))
 	for range 2 {
@@ -320,7 +323,7 @@ func TestDied_ofAnAgentWhoseSuccessorWasBegunHasNoConsequence(t *testing.T) {
 		t.Errorf("open are %+v, %v", open, err)
 	}
 	w.die(task.Death{Task: id, Role: task.RoleWorker, Hook: later.Hook, Ending: task.Ending{Known: true, Status: 1}})
-	if len(w.events(id, task.AgentCrashed)) != 1 {
+	if len(w.events(id, history.AgentCrashed)) != 1 {
 		t.Error("the death of the successor has none either")
 	}
 }

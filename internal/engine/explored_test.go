@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 
 	"orange/internal/explore"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -19,7 +21,7 @@ import (
 )
 
 // observed is the task as the explorer would describe it.
-func (w *stroll) observed(s task.Snapshot, events []task.Event) explore.Observed {
+func (w *stroll) observed(s record.Snapshot, events []history.Event) explore.Observed {
 	o := explore.Observed{Task: s.Task}
 	for _, h := range s.Owed {
 		o.Owed = append(o.Owed, h.Hook)
@@ -28,19 +30,20 @@ func (w *stroll) observed(s task.Snapshot, events []task.Event) explore.Observed
 		e := &events[i]
 		switch {
 		case e.IsMove():
-			o.Unsettled = e.Data[task.DataCrash] == ""
-		case e.Type == task.AgentCrashed:
+			o.Unsettled = e.Data[history.DataCrash] == ""
+		case e.Type == history.AgentCrashed:
 			o.Unsettled = false
 		}
-		if e.Seq > w.told && e.Data["ended"] != "" && (e.Type == task.AgentStopped || e.Type == task.AgentCrashed) {
+		if e.Seq > w.told && e.Data["ended"] != "" &&
+			(e.Type == history.AgentStopped || e.Type == history.AgentCrashed) {
 			w.died[e.Data["role"]] = e.Data[task.DataUnstarted] == ""
 		}
 	}
 	w.told = len(events)
 	for i := range events {
 		switch e := &events[i]; {
-		case e.Type == task.Created:
-			o.Been = append(o.Been, task.Status(e.Data[task.DataStatus]))
+		case e.Type == history.Created:
+			o.Been = append(o.Been, task.Status(e.Data[history.DataStatus]))
 		case e.IsMove():
 			o.Been = append(o.Been, e.To)
 		}
@@ -61,14 +64,14 @@ func (w *stroll) observed(s task.Snapshot, events []task.Event) explore.Observed
 		}
 	}
 	w.dead = slices.DeleteFunc(w.dead, func(a *agent) bool { // those whose seat has ended
-		return !slices.ContainsFunc(seats, func(s task.Seat) bool { return s.Hook == a.hook })
+		return !slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Hook == a.hook })
 	})
 	return o
 }
 
 // followed says whether an agent is dead whose successor is owed: its death is overtaken. Any other one whose
 // death nobody has told yet counts as alive: what follows from that is still to come.
-func (w *stroll) followed(seat task.Seat, s task.Snapshot) bool {
+func (w *stroll) followed(seat record.Seat, s record.Snapshot) bool {
 	state, _ := w.law.def.State(s.Task.Status)
 	return slices.ContainsFunc(w.dead, func(a *agent) bool { return a.hook == seat.Hook }) &&
 		slices.ContainsFunc(s.Owed, func(h task.OwedHook) bool { return workflow.RoleIn(state, h.Hook) == seat.Role })

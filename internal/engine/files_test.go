@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/document"
 	"orange/internal/engine"
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
@@ -25,7 +26,7 @@ func TestAStatusThatAnAgentWrites_isPutBackAndToldOnce(t *testing.T) {
 			wantText(t, "status", string(s.Task.Status), "working")
 		}
 	}
-	told := w.events(id, task.DocumentRestored)
+	told := w.events(id, history.DocumentRestored)
 	if len(told) != 2 || told[0].Data["field"] != "status" || told[0].Data["found"] != "done" ||
 		told[0].Data["kept"] != "working" {
 		t.Errorf("the history tells %+v", told)
@@ -48,7 +49,7 @@ func TestATaskThatIsBornWithAWorkspace_hasNobodyElsesHandInItsHeader(t *testing.
 			must(t, err)
 			s, _, err := w.Refresh(t.Context(), out.Task.ID)
 			must(t, err)
-			if told := w.events(s.Task.ID, task.DocumentRestored); len(told) != 0 {
+			if told := w.events(s.Task.ID, history.DocumentRestored); len(told) != 0 {
 				t.Errorf("the history tells of %+v", told)
 			}
 			if text := w.document(s.Task.ID); s.Task.Workspace != "" &&
@@ -95,7 +96,8 @@ func TestWhatPeopleMaySetInTheHeader_isTakenOver(t *testing.T) {
 		got.ReviewHarness != "codex" {
 		t.Errorf("the task is %+v", got)
 	}
-	if told := w.events(id, task.Updated); len(told) != 1 || told[0].Data["harness"] != "pi" || len(told[0].Data) != 3 {
+	if told := w.events(id, history.Updated); len(told) != 1 || told[0].Data["harness"] != "pi" ||
+		len(told[0].Data) != 3 {
 		t.Errorf("the history tells %+v", told)
 	}
 }
@@ -111,7 +113,7 @@ func TestABrokenHeader_getsANewOneAboveAndIsToldOnce(t *testing.T) {
 		_, _, err := w.Refresh(t.Context(), id)
 		must(t, err)
 	}
-	if told := w.events(id, task.DocumentRestored); len(told) != 1 || told[0].Data["problem"] == "" {
+	if told := w.events(id, history.DocumentRestored); len(told) != 1 || told[0].Data["problem"] == "" {
 		t.Errorf("the history tells %+v", told)
 	}
 	d := document.Read([]byte(w.document(id)))
@@ -144,7 +146,7 @@ func TestAFileInPlaceOfTheLink_isAdopted(t *testing.T) {
 	body := document.Read([]byte(w.document(id))).Body
 	w.desk.replaced = []byte("---\nstatus: done\n---\nnew words\n" + plan)
 	w.move(id, "working", worker)
-	told := w.events(id, task.DocumentAdopted)
+	told := w.events(id, history.DocumentAdopted)
 	if len(told) != 1 || w.desk.relinked != 1 {
 		t.Fatalf("relinked %d times, the history tells %+v", w.desk.relinked, told)
 	}
@@ -211,7 +213,7 @@ func TestUpdate_hasTheSessionFollowTheBranch(t *testing.T) {
 		}
 		events, err := w.store.Events(t.Context(), id, 0)
 		must(t, err)
-		told, _, err := task.Fold(events)
+		told, _, err := history.Fold(events)
 		if err != nil || told.Branch != got.Branch || told.Session != got.Session && got.Session != before {
 			t.Errorf("the history tells of %q on %q, the record of %q on %q (%v)", told.Session, told.Branch,
 				got.Session, got.Branch, err)

@@ -20,8 +20,10 @@ import (
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/engine"
+	"orange/internal/history"
 	"orange/internal/home"
 	"orange/internal/mirror"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -128,7 +130,7 @@ type desk struct {
 	took     string // the commit that was merged last
 	dirty    bool
 
-	requests    []task.PullRequest
+	requests    []record.PullRequest
 	unreachable error // the network
 	beyond      bool  // the branch has what no pull request has
 }
@@ -212,12 +214,12 @@ func (d *desk) Tip(context.Context, task.Task) (string, error) { return "beef", 
 
 func (d *desk) Within(context.Context, task.Task, string) (bool, error) { return !d.beyond, nil }
 
-func (d *desk) Find(context.Context, string, string) ([]task.PullRequest, error) {
+func (d *desk) Find(context.Context, string, string) ([]record.PullRequest, error) {
 	return d.requests, d.unreachable
 }
 
-func (d *desk) Standing(_ context.Context, _ string, addresses []string) ([]task.PullRequest, error) {
-	return slices.DeleteFunc(slices.Clone(d.requests), func(pr task.PullRequest) bool {
+func (d *desk) Standing(_ context.Context, _ string, addresses []string) ([]record.PullRequest, error) {
+	return slices.DeleteFunc(slices.Clone(d.requests), func(pr record.PullRequest) bool {
 		return !slices.Contains(addresses, pr.URL)
 	}), d.unreachable
 }
@@ -244,7 +246,7 @@ type hands struct {
 	most       int // how many were performed at once
 }
 
-func (h *hands) Perform(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *hands) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	h.mu.Lock()
 	number := len(h.calls)
 	h.calls = append(h.calls, call{job.Task.ID, job.Hook.Action, job.Hook.ID, job.Secret})
@@ -262,12 +264,12 @@ func (h *hands) Perform(ctx context.Context, job task.Job) (task.Effect, error) 
 		panic("crash")
 	}
 	if err = errors.Join(err, h.next(ctx, job)); err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	return effectOf(job, number), nil
 }
 
-func (h *hands) next(ctx context.Context, job task.Job) error {
+func (h *hands) next(ctx context.Context, job record.Job) error {
 	if job.Hook.Action != task.SpawnNext {
 		return nil
 	}
@@ -275,23 +277,23 @@ func (h *hands) next(ctx context.Context, job task.Job) error {
 	return err
 }
 
-func effectOf(job task.Job, number int) task.Effect {
+func effectOf(job record.Job, number int) record.Effect {
 	session := "session of " + job.Task.ID
 	switch job.Hook.Action {
 	case task.SpawnAgent, task.SpawnReviewer:
-		return task.Effect{Session: &session, Seat: &task.Seat{PID: 1000 + number, Began: "then"},
-			Events: []task.Event{{Type: task.AgentSpawned}}}
+		return record.Effect{Session: &session, Seat: &record.Seat{PID: 1000 + number, Began: "then"},
+			Events: []history.Event{{Type: history.AgentSpawned}}}
 	case task.KillSession:
 		none := ""
-		return task.Effect{Session: &none, EndSeats: []string{task.EveryRole}}
+		return record.Effect{Session: &none, EndSeats: []string{record.EveryRole}}
 	case task.KillReviewer:
-		return task.Effect{EndSeats: []string{task.RoleReviewer}}
+		return record.Effect{EndSeats: []string{task.RoleReviewer}}
 	case task.ReleaseWorkspace:
-		return task.Effect{Lease: task.LeaseFree}
+		return record.Effect{Lease: record.LeaseFree}
 	case task.NotifyWorker:
-		return task.Effect{NewNotice: &task.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: "go on"}}
+		return record.Effect{NewNotice: &record.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: "go on"}}
 	}
-	return task.Effect{}
+	return record.Effect{}
 }
 
 // done are the actions that were asked for, in order.
@@ -347,7 +349,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func (w *world) create(branch string, spawn bool) task.Outcome {
+func (w *world) create(branch string, spawn bool) record.Outcome {
 	w.t.Helper()
 	out, err := w.Create(w.t.Context(), task.New{
 		Project: w.desk.project, Branch: branch, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex",
@@ -362,12 +364,12 @@ func (w *world) write(id, text string) {
 	must(w.t, w.files.Append("garden", id, text))
 }
 
-func (w *world) ask(id string, to task.Status, actor task.Actor) (task.Outcome, error) {
+func (w *world) ask(id string, to task.Status, actor task.Actor) (record.Outcome, error) {
 	w.t.Helper()
 	return w.Request(w.t.Context(), task.Request{Task: id, To: to, Actor: actor, Reason: "because"})
 }
 
-func (w *world) move(id string, to task.Status, actor task.Actor) task.Outcome {
+func (w *world) move(id string, to task.Status, actor task.Actor) record.Outcome {
 	w.t.Helper()
 	out, err := w.ask(id, to, actor)
 	must(w.t, err)
@@ -400,7 +402,7 @@ func (w *world) reach(to task.Status) string {
 	return id
 }
 
-func (w *world) load(id string) task.Snapshot {
+func (w *world) load(id string) record.Snapshot {
 	w.t.Helper()
 	s, err := w.store.Load(w.t.Context(), id)
 	must(w.t, err)
@@ -412,12 +414,12 @@ func (w *world) task(id string) task.Task {
 	return w.load(id).Task
 }
 
-func (w *world) events(id, kind string) []task.Event {
+func (w *world) events(id, kind string) []history.Event {
 	w.t.Helper()
 	all, err := w.store.Events(w.t.Context(), id, 0)
 	must(w.t, err)
-	must(w.t, task.VerifyChain(all))
-	return slices.DeleteFunc(all, func(e task.Event) bool { return kind != "" && e.Type != kind })
+	must(w.t, history.VerifyChain(all))
+	return slices.DeleteFunc(all, func(e history.Event) bool { return kind != "" && e.Type != kind })
 }
 
 func (w *world) document(id string) string {

@@ -11,6 +11,8 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/engine"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -19,11 +21,11 @@ import (
 type watched struct {
 	engine.Performer
 	mu   sync.Mutex
-	jobs []task.Job
-	adds map[string]task.Effect // by action
+	jobs []record.Job
+	adds map[string]record.Effect // by action
 }
 
-func (p *watched) Perform(ctx context.Context, job task.Job) (task.Effect, error) {
+func (p *watched) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.jobs = append(p.jobs, job)
@@ -36,12 +38,12 @@ func (p *watched) Perform(ctx context.Context, job task.Job) (task.Effect, error
 
 // watch has the world's hands watched.
 func (w *world) watch() *watched {
-	p := &watched{Performer: w.hands, adds: map[string]task.Effect{}}
+	p := &watched{Performer: w.hands, adds: map[string]record.Effect{}}
 	w.Performer = p
 	return p
 }
 
-func (p *watched) job(t *testing.T, action string) task.Job {
+func (p *watched) job(t *testing.T, action string) record.Job {
 	t.Helper()
 	for i := len(p.jobs) - 1; i >= 0; i-- {
 		if p.jobs[i].Hook.Action == action {
@@ -49,7 +51,7 @@ func (p *watched) job(t *testing.T, action string) task.Job {
 		}
 	}
 	t.Fatalf("%s was never performed", action)
-	return task.Job{}
+	return record.Job{}
 }
 
 // roles gives the role cto of every workflow a harness and permissions of its own.
@@ -169,7 +171,7 @@ func TestAHookThatTells_knowsItsEvent(t *testing.T) {
 	w := newWorld(t)
 	seen := w.watch()
 	id := w.work("")
-	wantText(t, "type", seen.job(t, task.Notify).Event.Type, task.Created)
+	wantText(t, "type", seen.job(t, task.Notify).Event.Type, history.Created)
 	w.move(id, "closed", human)
 	ran := seen.job(t, task.RunCommand)
 	wantText(t, "from", string(ran.Event.From), "busy")
@@ -183,22 +185,23 @@ func TestRequestPR_pushesAndNotesThePullRequest(t *testing.T) {
 	seen := w.watch()
 	id := w.reach("working")
 	commit := "c0ffee"
-	seen.adds[task.PushBranch] = task.Effect{Pushed: &commit}
-	seen.adds[task.CreatePR] = task.Effect{
-		Pushed: &commit, PR: &task.PullRequest{URL: "https://github.com/a/b/pull/1", State: task.PROpen},
-		Events: []task.Event{{Type: task.PRCreated, Data: map[string]string{"url": "https://github.com/a/b/pull/1"}}},
+	seen.adds[task.PushBranch] = record.Effect{Pushed: &commit}
+	seen.adds[task.CreatePR] = record.Effect{
+		Pushed: &commit, PR: &record.PullRequest{URL: "https://github.com/a/b/pull/1", State: record.PROpen},
+		Events: []history.Event{
+			{Type: history.PRCreated, Data: map[string]string{"url": "https://github.com/a/b/pull/1"}}},
 	}
 	_, err := w.RequestPR(t.Context(), id, worker)
 	wantCode(t, err, decide.PRRefused) // what leaves the machine is a person's to send
 	out, err := w.RequestPR(t.Context(), id, human)
 	must(t, err)
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "push_branch=done create_pr=done")
-	if out.Moved || out.Event.Type != task.PRRequested || out.Event.Actor != task.RoleHuman ||
+	if out.Moved || out.Event.Type != history.PRRequested || out.Event.Actor != task.RoleHuman ||
 		out.Task.Status != "working" {
 		t.Errorf("the outcome is %+v", out)
 	}
 	for _, have := range []task.Task{out.Task, w.task(id)} {
-		if have.PRURL != "https://github.com/a/b/pull/1" || have.PRState != task.PROpen || have.Pushed != commit {
+		if have.PRURL != "https://github.com/a/b/pull/1" || have.PRState != record.PROpen || have.Pushed != commit {
 			t.Errorf("the task is %+v", have)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -25,26 +27,26 @@ const (
 // Merge merges the commit of the task's branch that the decision was about into the project's default branch and
 // then moves the task. Where its pull request is merged already, nothing is merged here; where that is open, the
 // answer is a *decide.Rejection. It decides first; run again after it was cut short, it goes on.
-func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (task.Outcome, string, error) {
+func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error) {
 	to, err := e.target(ctx, id, workflow.MoveMerge)
 	if err != nil {
-		return task.Outcome{}, "", err
+		return record.Outcome{}, "", err
 	}
 	if err := e.finishOwed(ctx, id, actor); err != nil {
-		return task.Outcome{}, "", err
+		return record.Outcome{}, "", err
 	}
 	req := task.Request{Task: id, To: to, Actor: actor, Reason: m.Override, Override: m.Override != ""}
 	begun, err := e.mergeBegun(ctx, id)
 	if err != nil {
-		return task.Outcome{}, "", err
+		return record.Outcome{}, "", err
 	}
 	s, decision, evidence, refused := e.judge(ctx, req, begun)
 	var rejection *decide.Rejection
 	if refused != nil && !errors.As(refused, &rejection) {
-		return task.Outcome{}, "", refused
+		return record.Outcome{}, "", refused
 	}
 	if refused == nil && !decision.Moved {
-		return task.Outcome{Task: s.Task}, "already merged", nil
+		return record.Outcome{Task: s.Task}, "already merged", nil
 	}
 	aside := ""
 	// what was merged here already is not for GitHub to merge
@@ -52,12 +54,12 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 		pr, known, err := e.requested(ctx, s.Task)
 		switch {
 		case err != nil && refused == nil:
-			return task.Outcome{}, "", err
-		case err == nil && known && pr.State == task.PRMerged:
+			return record.Outcome{}, "", err
+		case err == nil && known && pr.State == record.PRMerged:
 			return e.mergedThere(ctx, s, req, pr, evidence)
 		// whoever merges it there answers for what has moved
-		case err == nil && known && pr.State == task.PROpen && (refused == nil || rejection.Moved):
-			return task.Outcome{}, "", e.stillOpen(ctx, s.Task, req, pr)
+		case err == nil && known && pr.State == record.PROpen && (refused == nil || rejection.Moved):
+			return record.Outcome{}, "", e.stillOpen(ctx, s.Task, req, pr)
 		case known:
 			aside = "; its pull request " + pr.URL + " is closed and was not merged"
 		}
@@ -65,12 +67,12 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 	if refused != nil {
 		e.logRefusal(req, refused)
 		e.putRight(ctx, id)
-		return task.Outcome{}, "", refused
+		return record.Outcome{}, "", refused
 	}
 	git := ofGit(evidence)
 	if begun == nil {
 		if err := e.worthMerging(ctx, s.Task, git.subject.Commit); err != nil {
-			return task.Outcome{}, "", err
+			return record.Outcome{}, "", err
 		}
 	}
 	out, how, err := e.mergeHere(ctx, s.Task, req, m.Strategy, git)
@@ -82,21 +84,21 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 
 // mergeHere notes which commit is merged and what git says of the branch before, merges it, and moves the task.
 func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, strategy string,
-	git *known) (task.Outcome, string, error) {
+	git *known) (record.Outcome, string, error) {
 	text, err := json.Marshal(git.facts)
 	if err != nil {
-		return task.Outcome{}, "", fmt.Errorf("note what git says: %w", err)
+		return record.Outcome{}, "", fmt.Errorf("note what git says: %w", err)
 	}
 	if git.subject.Commit == "" { // else it would be whatever the branch holds by then
-		return task.Outcome{}, "", fmt.Errorf("cannot merge task %s: its branch could not be read: %s", t.ID,
+		return record.Outcome{}, "", fmt.Errorf("cannot merge task %s: its branch could not be read: %s", t.ID,
 			cmp.Or(git.subject.Trouble, "it has no commit yet"))
 	}
 	data := map[string]string{"branch": t.Branch, dataCommit: git.subject.Commit}
 	if len(git.facts) > 0 {
 		data[dataGit] = string(text)
 	}
-	if err := e.begin(ctx, t, req.Actor, task.Event{Type: task.MergeBegun, Data: data}); err != nil {
-		return task.Outcome{}, "", err
+	if err := e.begin(ctx, t, req.Actor, history.Event{Type: history.MergeBegun, Data: data}); err != nil {
+		return record.Outcome{}, "", err
 	}
 	still := func(ctx context.Context) error { // it waits for other merges, and for origin
 		s, err := e.Store.Load(ctx, t.ID)
@@ -108,11 +110,12 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	commit, how, err := e.Merger.Merge(ctx, t, git.subject.Commit, strategy, still)
 	if err != nil {
 		e.putRight(context.WithoutCancel(ctx), t.ID) // its begin is on record
-		return task.Outcome{}, "", err
+		return record.Outcome{}, "", err
 	}
-	merged := task.Event{Type: task.Merged, Reason: how, Data: map[string]string{"branch": t.Branch, "commit": commit}}
+	merged := history.Event{Type: history.Merged, Reason: how, Data: map[string]string{
+		"branch": t.Branch, "commit": commit}}
 	if err := e.note(ctx, t.ID, req.Actor, merged); err != nil {
-		return task.Outcome{}, "", err
+		return record.Outcome{}, "", err
 	}
 	if !req.Override { // else the reason is the person's own
 		req.Reason = how
@@ -122,8 +125,8 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 }
 
 // begin puts on record that a merge begins, unless somebody has moved the task since it was judged.
-func (e *Engine) begin(ctx context.Context, judged task.Task, actor task.Actor, event task.Event) error {
-	_, err := e.change(ctx, judged.ID, func(s task.Snapshot) (*task.Change, error) {
+func (e *Engine) begin(ctx context.Context, judged task.Task, actor task.Actor, event history.Event) error {
+	_, err := e.change(ctx, judged.ID, func(s record.Snapshot) (*record.Change, error) {
 		if err := unmoved(s.Task, judged); err != nil {
 			return nil, err
 		}
@@ -164,7 +167,7 @@ func (e *Engine) mergeBegun(ctx context.Context, id string) (*known, error) {
 		if event.IsMove() {
 			return nil, nil
 		}
-		if event.Type != task.MergeBegun {
+		if event.Type != history.MergeBegun {
 			continue
 		}
 		s, err := e.Store.Load(ctx, id)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -14,17 +15,17 @@ import (
 // With override it asks, for a person and with a reason, for the move that the workflow lets be overridden: the
 // one to the status to, or the only one there is where to is empty.
 func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status,
-	reason string) (task.Outcome, error) {
+	reason string) (record.Outcome, error) {
 	if err := e.finishOwed(ctx, id, actor); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	s, evidence, err := e.inspect(ctx, id, true)
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	why := reason
 	switch {
@@ -32,7 +33,7 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 		to, err = decide.Overridable(def, s.Task, actor)
 	case !override && to == "":
 		if err := e.facts(ctx, s, def, false, decide.NeedsOfAll(def, s.Task), &evidence); err != nil {
-			return task.Outcome{}, err
+			return record.Outcome{}, err
 		}
 		var rests string
 		to, rests, err = decide.Next(def, s.Task, evidence, actor, reason, e.Now())
@@ -44,22 +45,22 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 	if err != nil {
 		e.logRefusal(req, err)
 		e.putRight(ctx, id)
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	return e.Request(ctx, req)
 }
 
 // Redo takes a task back to a state that its workflow lets begin anew.
 func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (
-	task.Outcome, error) {
+	record.Outcome, error) {
 	if err := e.finishOwed(ctx, id, actor); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	needs := func(def *workflow.Definition, _ task.Task) (*workflow.Definition, []workflow.Part) {
 		return def, decide.NeedsOnEntry(def, to)
 	}
-	t, err := e.decided(ctx, id, to, needs, func(def *workflow.Definition, s task.Snapshot,
-		evidence decide.Evidence) (*task.Change, error) {
+	t, err := e.decided(ctx, id, to, needs, func(def *workflow.Definition, s record.Snapshot,
+		evidence decide.Evidence) (*record.Change, error) {
 		events, err := e.Index.Events(ctx, id, 0)
 		if err != nil {
 			return nil, err
@@ -78,7 +79,7 @@ func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task
 		return &c, err
 	})
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	return e.conclude(ctx, t, t.Seq, actor)
 }
@@ -87,10 +88,10 @@ func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task
 // of the present one's; one that it does not name stands for itself. A task that has these rules already is left
 // as it is.
 func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.Status]task.Status,
-	actor task.Actor) (task.Outcome, error) {
+	actor task.Actor) (record.Outcome, error) {
 	def, err := e.Rules.Named(ctx, name)
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	moved := false
 	into := func(from task.Status) task.Status {
@@ -102,8 +103,8 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 	needs := func(_ *workflow.Definition, t task.Task) (*workflow.Definition, []workflow.Part) {
 		return def, decide.NeedsOnEntry(def, into(t.Status)) // what the rules want to know that the task comes to
 	}
-	t, err := e.decided(ctx, id, "", needs, func(_ *workflow.Definition, s task.Snapshot,
-		evidence decide.Evidence) (*task.Change, error) {
+	t, err := e.decided(ctx, id, "", needs, func(_ *workflow.Definition, s record.Snapshot,
+		evidence decide.Evidence) (*record.Change, error) {
 		if moved = s.Task.Workflow.Digest != def.Digest || into(s.Task.Status) != s.Task.Status; !moved {
 			return nil, nil
 		}
@@ -114,7 +115,7 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 		return &c, err
 	})
 	if err != nil || !moved {
-		return task.Outcome{Task: t}, err
+		return record.Outcome{Task: t}, err
 	}
 	return e.announce(ctx, t, t.Seq)
 }
@@ -124,7 +125,7 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 // nobody else was faster. A nil change commits nothing.
 func (e *Engine) decided(ctx context.Context, id string, to task.Status,
 	needs func(*workflow.Definition, task.Task) (*workflow.Definition, []workflow.Part),
-	build func(*workflow.Definition, task.Snapshot, decide.Evidence) (*task.Change, error),
+	build func(*workflow.Definition, record.Snapshot, decide.Evidence) (*record.Change, error),
 ) (task.Task, error) {
 	for range maxConflicts {
 		s, evidence, err := e.inspect(ctx, id, true)
@@ -168,5 +169,5 @@ func (e *Engine) noRoom(ctx context.Context, t task.Task) error {
 		return err
 	}
 	return task.Notef(task.ErrPoolFull, "cannot give task %s a workspace: %s", t.ID,
-		task.DescribeHolders(project, holders))
+		record.DescribeHolders(project, holders))
 }

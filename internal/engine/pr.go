@@ -7,28 +7,30 @@ import (
 	"slices"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // RequestPR has the task's branch pushed and a pull request opened for it, and waits for that a while. A refusal
 // is a *decide.Rejection.
-func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (task.Outcome, error) {
+func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	if err := e.finishOwed(ctx, id, actor); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	// The header may name another branch by now: it is taken over first.
 	s, _, _, err := e.refresh(ctx, id, false)
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	ahead := false
 	if s.Task.Live && s.Task.Workspace != "" { // else there may be no branch yet
 		if ahead, err = e.Merger.Ahead(ctx, s.Task, ""); err != nil {
-			return task.Outcome{}, err
+			return record.Outcome{}, err
 		}
 	}
-	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 		if err != nil {
 			return nil, err
@@ -40,7 +42,7 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (ta
 		return &c, err
 	})
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	out, err := e.conclude(ctx, t, t.Seq, actor)
 	out.Moved = false
@@ -51,7 +53,7 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (ta
 // for by its address. Where that was closed, or none is on record, those of the branch are looked at: an open one
 // counts, and one that was merged with the very commit. What comes from another repository is a stranger's,
 // unless it has that commit: the name alone may have been used before.
-func (e *Engine) requested(ctx context.Context, t task.Task) (pr task.PullRequest, known bool, err error) {
+func (e *Engine) requested(ctx context.Context, t task.Task) (pr record.PullRequest, known bool, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("cannot tell whether task %s has a pull request: %w; try again, or merge here "+
@@ -66,7 +68,7 @@ func (e *Engine) requested(ctx context.Context, t task.Task) (pr task.PullReques
 		if err != nil {
 			return pr, false, err
 		}
-		if pr = own[0]; pr.State != task.PRClosed {
+		if pr = own[0]; pr.State != record.PRClosed {
 			return pr, true, nil
 		}
 	}
@@ -79,7 +81,7 @@ func (e *Engine) requested(ctx context.Context, t task.Task) (pr task.PullReques
 		return pr, false, err
 	}
 	for _, other := range all {
-		if other.State == task.PROpen && !other.Foreign || other.State != task.PRClosed && other.Commit == tip {
+		if other.State == record.PROpen && !other.Foreign || other.State != record.PRClosed && other.Commit == tip {
 			return other, true, nil
 		}
 	}
@@ -87,7 +89,7 @@ func (e *Engine) requested(ctx context.Context, t task.Task) (pr task.PullReques
 }
 
 // stillOpen is the refusal of a merge while the pull request is open.
-func (e *Engine) stillOpen(ctx context.Context, t task.Task, req task.Request, pr task.PullRequest) error {
+func (e *Engine) stillOpen(ctx context.Context, t task.Task, req task.Request, pr record.PullRequest) error {
 	def, err := e.Rules.Pinned(ctx, t.Workflow)
 	if err != nil {
 		return err
@@ -99,17 +101,17 @@ func (e *Engine) stillOpen(ctx context.Context, t task.Task, req task.Request, p
 }
 
 // mergedThere moves a task whose pull request is merged. The default branch here is left as it is.
-func (e *Engine) mergedThere(ctx context.Context, s task.Snapshot, req task.Request, pr task.PullRequest,
-	evidence decide.Evidence) (task.Outcome, string, error) {
+func (e *Engine) mergedThere(ctx context.Context, s record.Snapshot, req task.Request, pr record.PullRequest,
+	evidence decide.Evidence) (record.Outcome, string, error) {
 	req.Reason, req.Override = decide.PREnd(pr), false
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
-		return task.Outcome{}, "", err
+		return record.Outcome{}, "", err
 	}
 	git := ofGit(decide.StandIn(def, s.Task, req.To, evidence, pr))
 	git.pull = &pr
 	if err := e.landed(ctx, req, pr); err != nil {
-		return task.Outcome{}, "", err
+		return record.Outcome{}, "", err
 	}
 	out, err := e.request(ctx, req, nil, git)
 	said := req.Reason + "; the default branch here is as it was, fetch it"
@@ -123,7 +125,7 @@ func (e *Engine) mergedThere(ctx context.Context, s task.Snapshot, req task.Requ
 }
 
 // landed puts on record that a pull request was merged, each part of it once.
-func (e *Engine) landed(ctx context.Context, req task.Request, pr task.PullRequest) error {
+func (e *Engine) landed(ctx context.Context, req task.Request, pr record.PullRequest) error {
 	s, err := e.Store.Load(ctx, req.Task)
 	if err != nil {
 		return err
@@ -138,7 +140,7 @@ func (e *Engine) landed(ctx context.Context, req task.Request, pr task.PullReque
 			"%s --local",
 			s.Task.ID, s.Task.Branch, pr.URL, s.Task.ID, s.Task.ID)
 	}
-	_, err = e.change(ctx, req.Task, func(s task.Snapshot) (*task.Change, error) {
+	_, err = e.change(ctx, req.Task, func(s record.Snapshot) (*record.Change, error) {
 		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 		if err != nil {
 			return nil, err
@@ -163,9 +165,9 @@ func (e *Engine) landed(ctx context.Context, req task.Request, pr task.PullReque
 // It answers what people should be told; empty where nothing is new. However many tell of it, one of them is told.
 // While hooks are owed that may still do something, and while evidence is being found out, nothing is done:
 // whoever tells asks again. The hooks of the move are set going and not waited for.
-func (e *Engine) PRSeen(ctx context.Context, id string, pr task.PullRequest) (told string, err error) {
+func (e *Engine) PRSeen(ctx context.Context, id string, pr record.PullRequest) (told string, err error) {
 	ctx = context.WithoutCancel(ctx)
-	if pr.State == task.PROpen {
+	if pr.State == record.PROpen {
 		return "", e.prChecked(ctx, id, pr)
 	}
 	for range maxConflicts {
@@ -182,18 +184,18 @@ func (e *Engine) PRSeen(ctx context.Context, id string, pr task.PullRequest) (to
 }
 
 // prChecked notes what the checks of the task's pull request come to, where the history has something else.
-func (e *Engine) prChecked(ctx context.Context, id string, pr task.PullRequest) error {
+func (e *Engine) prChecked(ctx context.Context, id string, pr record.PullRequest) error {
 	noted := false
-	t, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		events, err := e.Index.Events(ctx, id, 0)
 		noted = err == nil && s.Task.Live && s.Task.PRURL == pr.URL && pr.Checks != "" &&
-			task.ChecksOf(events, pr.URL) != pr.Checks
+			history.ChecksOf(events, pr.URL) != pr.Checks
 		if !noted {
 			return nil, err
 		}
-		return &task.Change{Task: s.Task, Expect: s.Task.Version, Events: []task.Event{{
-			Time: e.Now(), Type: task.PRChecked, Actor: task.ActorEngine, Data: map[string]string{
-				"url": pr.URL, task.DataChecks: pr.Checks},
+		return &record.Change{Task: s.Task, Expect: s.Task.Version, Events: []history.Event{{
+			Time: e.Now(), Type: history.PRChecked, Actor: task.ActorEngine, Data: map[string]string{
+				"url": pr.URL, history.DataChecks: pr.Checks},
 		}}}, nil
 	})
 	if errors.Is(err, task.ErrNotFound) {
@@ -206,7 +208,7 @@ func (e *Engine) prChecked(ctx context.Context, id string, pr task.PullRequest) 
 	return err
 }
 
-func (e *Engine) prEnded(ctx context.Context, id string, pr task.PullRequest) (string, error) {
+func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest) (string, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err != nil || !decide.PRNews(s.Task, pr) {
 		return "", err
@@ -243,8 +245,8 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr task.PullRequest) (s
 }
 
 // unmerged says what a merged pull request lacks of the task's branch; empty when nothing.
-func (e *Engine) unmerged(ctx context.Context, t task.Task, pr task.PullRequest) (string, error) {
-	if pr.State != task.PRMerged {
+func (e *Engine) unmerged(ctx context.Context, t task.Task, pr record.PullRequest) (string, error) {
+	if pr.State != record.PRMerged {
 		return "", nil
 	}
 	within, err := e.Merger.Within(ctx, t, pr.Commit)
@@ -255,13 +257,13 @@ func (e *Engine) unmerged(ctx context.Context, t task.Task, pr task.PullRequest)
 }
 
 // commitPR commits what follows from a pull request's end and has its hooks performed.
-func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s task.Snapshot,
-	evidence decide.Evidence, pr task.PullRequest, against string) (string, error) {
+func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s record.Snapshot,
+	evidence decide.Evidence, pr record.PullRequest, against string) (string, error) {
 	_, size, err := e.wordOf(s.Task.Project)
 	if err != nil {
 		return "", err
 	}
-	var c task.Change
+	var c record.Change
 	judge := func(against string) (task.Task, error) {
 		in := decide.Inputs{Ask: decide.AskPREnded, Against: against}.About(pr, false)
 		if c, err = in.Keep(def, s, evidence, decide.PREnded(def, s.Task, evidence, pr, against, e.Now())); err != nil {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -24,32 +26,32 @@ func (w *world) requested(to task.Status) string {
 func (w *world) opened(id string) {
 	w.t.Helper()
 	s := w.load(id)
-	s.Task.PRURL, s.Task.PRState = address, task.PROpen
-	_, err := w.store.Commit(w.t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version})
+	s.Task.PRURL, s.Task.PRState = address, record.PROpen
+	_, err := w.store.Commit(w.t.Context(), record.Change{Task: s.Task, Expect: s.Task.Version})
 	must(w.t, err)
 	must(w.t, w.Sync(w.t.Context(), id))
 }
 
-func pull(state string) task.PullRequest {
-	pr := task.PullRequest{URL: address, State: state, Commit: "beef"}
-	if state == task.PRMerged {
+func pull(state string) record.PullRequest {
+	pr := record.PullRequest{URL: address, State: state, Commit: "beef"}
+	if state == record.PRMerged {
 		pr.Merge = "c0ffee"
 	}
 	return pr
 }
 
 // finished are the moves that the engine made by itself.
-func (w *world) finished(id string) int { return len(w.events(id, task.AutoAdvanced)) }
+func (w *world) finished(id string) int { return len(w.events(id, history.AutoAdvanced)) }
 
 func TestMerge_ofAMergedPullRequestMergesNothingHere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("reviewing")
-	w.desk.requests = []task.PullRequest{pull(task.PRMerged)}
+	w.desk.requests = []record.PullRequest{pull(record.PRMerged)}
 	out, how, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
 	have := w.task(id)
-	if have.Status != "done" || have.PRState != task.PRMerged || w.desk.merged != 0 ||
+	if have.Status != "done" || have.PRState != record.PRMerged || w.desk.merged != 0 ||
 		out.Event.Reason != "merged as pull request "+address {
 		t.Errorf("the task is %q with its pull request %s, %d merges, because %q", have.Status, have.PRState,
 			w.desk.merged, out.Event.Reason)
@@ -57,9 +59,9 @@ func TestMerge_ofAMergedPullRequestMergesNothingHere(t *testing.T) {
 	if !strings.Contains(how, address) || !strings.Contains(how, "fetch it") {
 		t.Errorf("it says %q", how)
 	}
-	merged := w.events(id, task.Merged)
-	if len(merged) != 1 || merged[0].Data["commit"] != "c0ffee" || len(w.events(id, task.PRLanded)) != 1 {
-		t.Errorf("the history has %+v and %d ends of pull requests", merged, len(w.events(id, task.PRLanded)))
+	merged := w.events(id, history.Merged)
+	if len(merged) != 1 || merged[0].Data["commit"] != "c0ffee" || len(w.events(id, history.PRLanded)) != 1 {
+		t.Errorf("the history has %+v and %d ends of pull requests", merged, len(w.events(id, history.PRLanded)))
 	}
 }
 
@@ -67,19 +69,20 @@ func TestMerge_ofAMergedPullRequestGoesOnWhereItWasCutShort(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("reviewing")
-	w.desk.requests = []task.PullRequest{pull(task.PRMerged)}
+	w.desk.requests = []record.PullRequest{pull(record.PRMerged)}
 	s := w.load(id)
 	def, err := w.Rules.Pinned(t.Context(), s.Task.Workflow)
 	must(t, err)
-	c := decide.Landed(def, s.Task, pull(task.PRMerged), false, nil, human, w.clock.Now())
-	c, err = decide.Inputs{Ask: decide.AskLanded}.By(human).About(pull(task.PRMerged), false).Keep(def, s,
+	c := decide.Landed(def, s.Task, pull(record.PRMerged), false, nil, human, w.clock.Now())
+	c, err = decide.Inputs{Ask: decide.AskLanded}.By(human).About(pull(record.PRMerged), false).Keep(def, s,
 		decide.Evidence{}, c)
 	must(t, err)
 	_, err = w.store.Commit(t.Context(), c)
 	must(t, err)
 	_, _, err = w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
-	if w.task(id).Status != "done" || len(w.events(id, task.Merged)) != 1 || len(w.events(id, task.PRLanded)) != 1 {
+	if w.task(id).Status != "done" || len(w.events(id, history.Merged)) != 1 ||
+		len(w.events(id, history.PRLanded)) != 1 {
 		t.Errorf("the task is %q, and its history is %+v", w.task(id).Status, w.events(id, ""))
 	}
 }
@@ -92,7 +95,7 @@ func TestMerge_isRefusedWhileThePullRequestIsOpen(t *testing.T) {
 		if onRecord {
 			w.opened(id)
 		}
-		w.desk.requests = []task.PullRequest{pull(task.PROpen)}
+		w.desk.requests = []record.PullRequest{pull(record.PROpen)}
 		before := w.everything()
 		_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 		wantCode(t, err, decide.PROpen)
@@ -111,14 +114,14 @@ func TestMerge_isRefusedWhileThePullRequestIsOpen(t *testing.T) {
 func TestMerge_isLocalWhereNoPullRequestStandsForIt(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		pr   task.PullRequest
+		pr   record.PullRequest
 		says string
 	}{
-		"closed": {pull(task.PRClosed), "is closed and was not merged"},
+		"closed": {pull(record.PRClosed), "is closed and was not merged"},
 		"merged under the name before": {
-			task.PullRequest{URL: "https://other", State: task.PRMerged, Commit: "old"}, "merged"},
+			record.PullRequest{URL: "https://other", State: record.PRMerged, Commit: "old"}, "merged"},
 		"a stranger's": {
-			task.PullRequest{URL: "https://other", State: task.PROpen, Commit: "old", Foreign: true}, "merged"},
+			record.PullRequest{URL: "https://other", State: record.PROpen, Commit: "old", Foreign: true}, "merged"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +131,7 @@ func TestMerge_isLocalWhereNoPullRequestStandsForIt(t *testing.T) {
 			if tt.pr.URL == address {
 				w.opened(id)
 			}
-			w.desk.requests = []task.PullRequest{tt.pr}
+			w.desk.requests = []record.PullRequest{tt.pr}
 			_, how, err := w.Merge(t.Context(), id, task.Merge{}, human)
 			must(t, err)
 			if w.desk.merged != 1 || !strings.Contains(how, tt.says) {
@@ -156,7 +159,7 @@ func TestMerge_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("reviewing")
-	w.desk.requests, w.desk.beyond = []task.PullRequest{pull(task.PRMerged)}, true
+	w.desk.requests, w.desk.beyond = []record.PullRequest{pull(record.PRMerged)}, true
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	if err == nil || !strings.Contains(err.Error(), "create-pr") || w.task(id).Status != "reviewing" {
 		t.Errorf("the error is %v, the task is %q", err, w.task(id).Status)
@@ -169,7 +172,8 @@ func TestPRSeen_movesTheTaskAsTheWorkflowSays(t *testing.T) {
 		state string
 		to    task.Status
 		event string
-	}{"merged": {task.PRMerged, "done", task.PRLanded}, "closed": {task.PRClosed, "cancelled", task.PRDropped}}
+	}{"merged": {record.PRMerged, "done", history.PRLanded}, "closed": {
+		record.PRClosed, "cancelled", history.PRDropped}}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,14 +201,14 @@ func TestPRSeen_thatTheWorkflowRefusesIsNotedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("working") // no way leads from there to done
-	told, err := w.PRSeen(t.Context(), id, pull(task.PRMerged))
+	told, err := w.PRSeen(t.Context(), id, pull(record.PRMerged))
 	must(t, err)
 	have := w.task(id)
-	if have.Status != "working" || have.PRState != task.PRMerged ||
+	if have.Status != "working" || have.PRState != record.PRMerged ||
 		!strings.Contains(have.Attention, "could not be moved") || told != have.Attention {
 		t.Errorf("the task is %q with the mark %q; people are told %q", have.Status, have.Attention, told)
 	}
-	if again, err := w.PRSeen(t.Context(), id, pull(task.PRMerged)); err != nil || again != "" {
+	if again, err := w.PRSeen(t.Context(), id, pull(record.PRMerged)); err != nil || again != "" {
 		t.Errorf("told again: %q, %v", again, err)
 	}
 }
@@ -217,7 +221,7 @@ func TestPRSeen_marksATaskWhosePullRequestWasMergedWithAnotherHeadThanWasReviewe
 	w.write(id, pass)
 	w.move(id, "reviewing", reviewer)
 	w.opened(id)
-	other := pull(task.PRMerged)
+	other := pull(record.PRMerged)
 	other.Commit = "feed"
 	told, err := w.PRSeen(t.Context(), id, other)
 	must(t, err)
@@ -236,14 +240,14 @@ func TestMerge_ofAPullRequestWithAnotherHeadMarksTheTaskInTheMoveItself(t *testi
 	w.write(id, pass)
 	w.move(id, "reviewing", reviewer)
 	w.opened(id)
-	other := pull(task.PRMerged)
+	other := pull(record.PRMerged)
 	other.Commit = "feed"
-	w.desk.requests = []task.PullRequest{other}
+	w.desk.requests = []record.PullRequest{other}
 	w.runner.dead = true
 	_, said, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
 	have := w.task(id)
-	if moves := w.events(id, task.StatusChanged); have.Status != "done" || have.Attention != mark ||
+	if moves := w.events(id, history.StatusChanged); have.Status != "done" || have.Attention != mark ||
 		!strings.HasSuffix(said, mark) || moves[len(moves)-1].Seq != have.Seq {
 		t.Errorf("the task is %q with the mark %q; its person is told %q", have.Status, have.Attention, said)
 	}
@@ -254,7 +258,7 @@ func TestPRSeen_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
 	w := newWorld(t)
 	id := w.requested("reviewing")
 	w.desk.beyond = true
-	_, err := w.PRSeen(t.Context(), id, pull(task.PRMerged))
+	_, err := w.PRSeen(t.Context(), id, pull(record.PRMerged))
 	must(t, err)
 	if have := w.task(id); have.Status != "reviewing" ||
 		!strings.Contains(have.Attention, "has work that it was merged without") {
@@ -270,13 +274,13 @@ func TestPRSeen_waitsForHooksThatAreOwed(t *testing.T) {
 	w.write(id, pass)
 	w.move(id, "reviewing", reviewer)
 	must(t, w.withPending(id))
-	told, err := w.PRSeen(t.Context(), id, pull(task.PRMerged))
-	if err != nil || told != "" || w.task(id).PRState != task.PROpen {
+	told, err := w.PRSeen(t.Context(), id, pull(record.PRMerged))
+	if err != nil || told != "" || w.task(id).PRState != record.PROpen {
 		t.Fatalf("it told %q, %v; the pull request is %s", told, err, w.task(id).PRState)
 	}
 	w.runner.dead = false
 	must(t, w.Finish(t.Context()))
-	_, err = w.PRSeen(t.Context(), id, pull(task.PRMerged))
+	_, err = w.PRSeen(t.Context(), id, pull(record.PRMerged))
 	must(t, err)
 	wantText(t, "status", string(w.task(id).Status), "done")
 }
@@ -296,12 +300,12 @@ func TestPRSeen_toldByManyAtOnceWhileAPersonMergesMovesTheTaskOnce(t *testing.T)
 	for range 5 {
 		w := newWorld(t)
 		id := w.requested("reviewing")
-		w.desk.requests = []task.PullRequest{pull(task.PRMerged)}
+		w.desk.requests = []record.PullRequest{pull(record.PRMerged)}
 		var crew sync.WaitGroup
 		for range 3 {
 			other := w.another()
 			crew.Go(func() {
-				if _, err := other.PRSeen(t.Context(), id, pull(task.PRMerged)); err != nil {
+				if _, err := other.PRSeen(t.Context(), id, pull(record.PRMerged)); err != nil {
 					t.Errorf("a monitor: %v", err)
 				}
 			})
@@ -319,7 +323,7 @@ func TestPRSeen_toldByManyAtOnceWhileAPersonMergesMovesTheTaskOnce(t *testing.T)
 				moves++
 			}
 		}
-		if moves != 1 || len(w.events(id, task.PRLanded)) != 1 || len(w.events(id, task.Merged)) > 1 {
+		if moves != 1 || len(w.events(id, history.PRLanded)) != 1 || len(w.events(id, history.Merged)) > 1 {
 			t.Errorf("%d moves; the history is %+v", moves, w.events(id, ""))
 		}
 	}
@@ -329,17 +333,18 @@ func TestPRSeen_notesWhatTheChecksComeToWhenThatIsNew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("reviewing")
-	for _, checks := range []string{task.ChecksNone, task.ChecksPending, task.ChecksPending, task.ChecksFail,
-		task.ChecksFail, ""} {
-		pr := pull(task.PROpen)
+	for _, checks := range []string{record.ChecksNone, record.ChecksPending, record.ChecksPending, record.ChecksFail,
+		record.ChecksFail, ""} {
+		pr := pull(record.PROpen)
 		pr.Checks = checks
 		told, err := w.PRSeen(t.Context(), id, pr)
 		if err != nil || told != "" {
 			t.Errorf("%s: people are told %q, %v", checks, told, err)
 		}
 	}
-	noted := w.events(id, task.PRChecked)
-	if len(noted) != 3 || task.ChecksOf(noted, address) != task.ChecksFail || task.ChecksOf(noted, "another") != "" {
+	noted := w.events(id, history.PRChecked)
+	if len(noted) != 3 || history.ChecksOf(noted, address) != record.ChecksFail ||
+		history.ChecksOf(noted, "another") != "" {
 		t.Errorf("the history has %+v", noted)
 	}
 }
@@ -350,7 +355,7 @@ func TestMerge_hereThatWasCutShortAfterItsWorkGoesOnWhateverThePullRequestIs(t *
 	b := &branch{cut: true}
 	w.Merger = b
 	id := w.requested("reviewing")
-	w.desk.requests = []task.PullRequest{pull(task.PROpen)}
+	w.desk.requests = []record.PullRequest{pull(record.PROpen)}
 	if _, _, err := w.Merge(t.Context(), id, task.Merge{Local: true}, human); err == nil {
 		t.Fatal("the merge was not cut short")
 	}

@@ -11,20 +11,22 @@ import (
 	"strings"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // Projections are the files that a workflow projects of a task.
 type Projections interface {
-	Projection(t task.Task, file string) (task.ProjectionFile, error)
+	Projection(t task.Task, file string) (record.ProjectionFile, error)
 	Project(t task.Task, file string, text []byte) error
 }
 
 // project makes the files that the task's workflow projects equal to its history. What other hands have made of
 // one is kept, told, and put back; what it showed before is merely old. The caller holds the lock of the task's
 // files. It answers the record and the history as they then are.
-func (e *Engine) project(ctx context.Context, s task.Snapshot, lines []string) (task.Snapshot, []string, error) {
+func (e *Engine) project(ctx context.Context, s record.Snapshot, lines []string) (record.Snapshot, []string, error) {
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil || len(def.Projections) == 0 {
 		return s, lines, err
@@ -60,19 +62,19 @@ func (e *Engine) project(ctx context.Context, s task.Snapshot, lines []string) (
 }
 
 // history is a task's past with the rule books that it was told by.
-type history struct {
-	events []task.Event
+type pastMoves struct {
+	events []history.Event
 	books  []*workflow.Definition // the present one first
 }
 
 // past reads a history, and finds the workflows that the task had before its present one: their projections are
 // old, and nobody's edit.
-func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task, lines []string) (history, error) {
-	events, err := task.ReadHistory([]byte(strings.Join(lines, "\n") + "\n"))
+func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task, lines []string) (pastMoves, error) {
+	events, err := history.ReadHistory([]byte(strings.Join(lines, "\n") + "\n"))
 	if err != nil {
-		return history{}, fmt.Errorf("tell what the projections of task %s show: %w", t.ID, err)
+		return pastMoves{}, fmt.Errorf("tell what the projections of task %s show: %w", t.ID, err)
 	}
-	h := history{events: events, books: []*workflow.Definition{def}}
+	h := pastMoves{events: events, books: []*workflow.Definition{def}}
 	known := []string{def.Digest}
 	for i := range events {
 		digest := events[i].Workflow
@@ -82,7 +84,7 @@ func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task
 		known = append(known, digest)
 		old, err := e.Rules.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
 		if err != nil {
-			return history{}, err
+			return pastMoves{}, err
 		}
 		h.books = append(h.books, old)
 	}
@@ -90,7 +92,7 @@ func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task
 }
 
 // had says whether a file ever showed a text.
-func (h history) had(t task.Task, file string, text []byte) bool {
+func (h pastMoves) had(t task.Task, file string, text []byte) bool {
 	return slices.ContainsFunc(h.books, func(def *workflow.Definition) bool {
 		return decide.WasProjected(def, t, h.events, file, text)
 	})
@@ -98,8 +100,8 @@ func (h history) had(t task.Task, file string, text []byte) bool {
 
 // tampered keeps what somebody made of a projection, and tells of it: once of each edit, however often this step
 // is cut short.
-func (e *Engine) tampered(ctx context.Context, t task.Task, events []task.Event, file string,
-	found task.ProjectionFile) error {
+func (e *Engine) tampered(ctx context.Context, t task.Task, events []history.Event, file string,
+	found record.ProjectionFile) error {
 	sum := sha256.Sum256(found.Text)
 	digest := hex.EncodeToString(sum[:])
 	what := "it held what the record never said"
@@ -108,8 +110,8 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []task.Event,
 	}
 	e.warn(t.ID, fmt.Sprintf("somebody changed %s of task %s, which only the engine writes: %s; it is put "+
 		"back, and what it held is kept as evidence/%s", file, t.ID, what, digest))
-	if at := lastRestored(events, file); at >= 0 && events[at].Data[task.DataFound] == digest &&
-		events[at].Data[task.DataMark] == found.Mark {
+	if at := lastRestored(events, file); at >= 0 && events[at].Data[history.DataFound] == digest &&
+		events[at].Data[history.DataMark] == found.Mark {
 		return nil
 	}
 	harden, err := e.Documents.Keep(t.Project, t.ID, digest, string(found.Text))
@@ -119,19 +121,19 @@ func (e *Engine) tampered(ctx context.Context, t task.Task, events []task.Event,
 	if err != nil {
 		return err
 	}
-	return e.note(ctx, t.ID, task.Actor{Rule: true}, task.Event{
-		Type:   task.ProjectionRestored,
+	return e.note(ctx, t.ID, task.Actor{Rule: true}, history.Event{
+		Type:   history.ProjectionRestored,
 		Reason: "somebody changed " + file + ", which only the engine writes: " + what,
 		Data: map[string]string{
-			task.DataFile: file, task.DataFound: digest, task.DataWritten: task.FormatTime(found.Written),
-			task.DataMark: found.Mark,
+			history.DataFile: file, history.DataFound: digest, history.DataWritten: task.FormatTime(found.Written),
+			history.DataMark: found.Mark,
 		},
 	})
 }
 
-func lastRestored(events []task.Event, file string) int {
+func lastRestored(events []history.Event, file string) int {
 	for i := len(events) - 1; i >= 0; i-- {
-		if events[i].Type == task.ProjectionRestored && events[i].Data[task.DataFile] == file {
+		if events[i].Type == history.ProjectionRestored && events[i].Data[history.DataFile] == file {
 			return i
 		}
 	}

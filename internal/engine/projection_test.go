@@ -13,6 +13,8 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/engine"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -94,7 +96,7 @@ func TestProjections_followEveryMove(t *testing.T) {
 	wantText(t, "phase", phaseOf(t, w.state(id)), "code")
 	w.move(id, "done", human)
 	w.stands(id)
-	if told := w.events(id, task.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
+	if told := w.events(id, history.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
 		t.Errorf("nobody edited, and the history tells %+v, the engine warned %q", told, warned())
 	}
 }
@@ -142,7 +144,7 @@ func TestAnEditOfAProjection_isKeptToldOnceAndPutBack(t *testing.T) {
 				for range 2 {
 					must(t, w.another().Sync(t.Context(), id))
 				}
-				told := w.events(id, task.ProjectionRestored)
+				told := w.events(id, history.ProjectionRestored)
 				sum := sha256.Sum256([]byte(edit.text))
 				digest := hex.EncodeToString(sum[:])
 				if len(told) != 1 || told[0].Data["file"] != "state.json" || told[0].Data["found"] != digest ||
@@ -173,7 +175,7 @@ func TestTheSameEditAgain_isToldAgain(t *testing.T) {
 		must(t, os.WriteFile(w.state(id), []byte("{}"), 0o644))
 		must(t, w.Sync(t.Context(), id))
 	}
-	if told := w.events(id, task.ProjectionRestored); len(told) != 3 {
+	if told := w.events(id, history.ProjectionRestored); len(told) != 3 {
 		t.Errorf("the history tells %d edits, want 3", len(told))
 	}
 }
@@ -200,7 +202,7 @@ func TestAProjectionThatLagsOrIsMissing_isRenewedInSilence(t *testing.T) {
 	must(t, os.RemoveAll(filepath.Join(w.files.Dir("garden", id), "deep")))
 	must(t, w.Sync(t.Context(), id))
 	w.stands(id)
-	if told := w.events(id, task.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
+	if told := w.events(id, history.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
 		t.Errorf("the history tells %+v, the engine warned %q", told, warned())
 	}
 }
@@ -264,7 +266,7 @@ func TestOneEdit_isOneEventHoweverManyMeetIt(t *testing.T) {
 	for _, err := range errs {
 		must(t, err)
 	}
-	if told := w.events(id, task.ProjectionRestored); len(told) != 1 {
+	if told := w.events(id, history.ProjectionRestored); len(told) != 1 {
 		t.Errorf("the history tells %d edits, want 1", len(told))
 	}
 	w.stands(id)
@@ -286,11 +288,11 @@ func TestAnEdit_isToldOnceThoughTheFirstProgramEndsBeforeItPutsTheFileBack(t *te
 	if err := cut.Sync(t.Context(), id); err == nil {
 		t.Error("it was not cut short")
 	}
-	if told := w.events(id, task.ProjectionRestored); len(told) != 1 {
+	if told := w.events(id, history.ProjectionRestored); len(told) != 1 {
 		t.Fatalf("the history tells %d edits, want 1: it is told before it is put back", len(told))
 	}
 	must(t, w.Sync(t.Context(), id))
-	if told := w.events(id, task.ProjectionRestored); len(told) != 1 {
+	if told := w.events(id, history.ProjectionRestored); len(told) != 1 {
 		t.Errorf("the history tells %d edits, want 1", len(told))
 	}
 	w.stands(id)
@@ -299,9 +301,9 @@ func TestAnEdit_isToldOnceThoughTheFirstProgramEndsBeforeItPutsTheFileBack(t *te
 // nobody fails the test when it is asked.
 type nobody struct{ t *testing.T }
 
-func (n nobody) Projection(task.Task, string) (task.ProjectionFile, error) {
+func (n nobody) Projection(task.Task, string) (record.ProjectionFile, error) {
 	n.t.Error("a projection was read")
-	return task.ProjectionFile{}, nil
+	return record.ProjectionFile{}, nil
 }
 
 func (n nobody) Project(task.Task, string, []byte) error {
@@ -371,7 +373,7 @@ func TestAProjectionOfTheWorkflowBefore_isOldAndNobodysEdit(t *testing.T) {
 	must(t, os.WriteFile(w.state(id), before, 0o644))
 	must(t, w.another().Sync(t.Context(), id))
 	w.stands(id)
-	if told := w.events(id, task.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
+	if told := w.events(id, history.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
 		t.Errorf("the history tells %+v, the engine warned %q", told, warned())
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -19,7 +21,7 @@ func (e *Engine) Sync(ctx context.Context, id string) error {
 // Refresh looks at a task's files, takes over what people may set there, puts back what they may not,
 // and makes the mirrors equal to the record. It answers the task as it then is and the document as it was read.
 // A mirror that cannot be written is no reason not to look: the change that needs it says so.
-func (e *Engine) Refresh(ctx context.Context, id string) (task.Snapshot, decide.Evidence, error) {
+func (e *Engine) Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error) {
 	s, evidence, _, err := e.refresh(ctx, id, true)
 	return s, evidence, err
 }
@@ -30,7 +32,7 @@ const maxHeaders = 10
 // refresh looks at the whole document, or at its header alone: then the document that it answers is no evidence
 // for a gate.
 func (e *Engine) refresh(ctx context.Context, id string,
-	whole bool) (s task.Snapshot, evidence decide.Evidence, mirrors, err error) {
+	whole bool) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
 	release, err := e.Mirror.Lock(ctx, filesLock(id))
 	if err != nil {
 		return s, evidence, nil, err
@@ -66,7 +68,7 @@ func filesLock(id string) string { return id + ".files" }
 
 // inspect looks at a task's files and takes over what people may set there. It writes none of them:
 // whoever decides on what it answers makes the mirrors equal afterwards, whatever was decided.
-func (e *Engine) inspect(ctx context.Context, id string, whole bool) (task.Snapshot, decide.Evidence, error) {
+func (e *Engine) inspect(ctx context.Context, id string, whole bool) (record.Snapshot, decide.Evidence, error) {
 	return e.inspectUnless(ctx, id, whole, nil)
 }
 
@@ -75,10 +77,10 @@ var errNotNow = errors.New("not now")
 
 // inspectUnless looks at nothing but the record, and answers errNotNow, where what is owed speaks against it.
 func (e *Engine) inspectUnless(ctx context.Context, id string, whole bool, against func([]task.OwedHook) bool) (
-	task.Snapshot, decide.Evidence, error) {
+	record.Snapshot, decide.Evidence, error) {
 	release, err := e.Mirror.Lock(ctx, filesLock(id))
 	if err != nil {
-		return task.Snapshot{}, decide.Evidence{}, err
+		return record.Snapshot{}, decide.Evidence{}, err
 	}
 	defer release()
 	s, _, evidence, err := e.inspectLocked(ctx, id, whole, against)
@@ -86,7 +88,7 @@ func (e *Engine) inspectUnless(ctx context.Context, id string, whole bool, again
 }
 
 func (e *Engine) inspectLocked(ctx context.Context, id string, whole bool, against func([]task.OwedHook) bool) (
-	task.Snapshot, *document.Document, decide.Evidence, error) {
+	record.Snapshot, *document.Document, decide.Evidence, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err == nil && against != nil && against(s.Owed) {
 		err = errNotNow
@@ -131,7 +133,7 @@ func movingIn(owed []task.OwedHook) bool {
 }
 
 // adoptReplaced takes over the file that a program put where the workspace has the link to the document.
-func (e *Engine) adoptReplaced(ctx context.Context, s task.Snapshot) ([]task.Event, error) {
+func (e *Engine) adoptReplaced(ctx context.Context, s record.Snapshot) ([]history.Event, error) {
 	t := s.Task
 	if t.Workspace == "" || movingIn(s.Owed) {
 		return nil, nil
@@ -155,23 +157,23 @@ func (e *Engine) adoptReplaced(ctx context.Context, s task.Snapshot) ([]task.Eve
 	if err := e.Desk.Relink(ctx, t); err != nil {
 		return nil, err
 	}
-	return []task.Event{{
-		Type: task.DocumentAdopted, Reason: "a program replaced the link to TASK.md by a file of its own",
+	return []history.Event{{
+		Type: history.DocumentAdopted, Reason: "a program replaced the link to TASK.md by a file of its own",
 		Data: map[string]string{"before": digest},
 	}}, nil
 }
 
 // reconcile compares the document's frontmatter with the record, commits what follows from it, and answers the
 // record as it then is.
-func (e *Engine) reconcile(ctx context.Context, s task.Snapshot, d *document.Document, events []task.Event) (
-	task.Snapshot, error) {
+func (e *Engine) reconcile(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
+	record.Snapshot, error) {
 	c, err := e.reconciled(ctx, s, d, events)
 	if err != nil || c == nil {
 		return s, err
 	}
 	_, err = e.Store.Commit(ctx, *c)
 	if errors.Is(err, task.ErrConflict) {
-		_, err = e.change(ctx, s.Task.ID, func(s task.Snapshot) (*task.Change, error) {
+		_, err = e.change(ctx, s.Task.ID, func(s record.Snapshot) (*record.Change, error) {
 			return e.reconciled(ctx, s, d, events)
 		})
 	}
@@ -182,10 +184,10 @@ func (e *Engine) reconcile(ctx context.Context, s task.Snapshot, d *document.Doc
 }
 
 // reconciled is the change that follows from what stands in the frontmatter; nil when nothing does.
-func (e *Engine) reconciled(ctx context.Context, s task.Snapshot, d *document.Document, events []task.Event) (
-	*task.Change, error) {
+func (e *Engine) reconciled(ctx context.Context, s record.Snapshot, d *document.Document, events []history.Event) (
+	*record.Change, error) {
 	t := s.Task
-	all := append([]task.Event(nil), events...)
+	all := append([]history.Event(nil), events...)
 	restored, err := e.compare(ctx, &t, d)
 	if err != nil {
 		return nil, err
@@ -202,19 +204,19 @@ func (e *Engine) reconciled(ctx context.Context, s task.Snapshot, d *document.Do
 		}
 	}
 	t.UpdatedAt = now
-	return &task.Change{Task: t, Expect: s.Task.Version, Events: all}, nil
+	return &record.Change{Task: t, Expect: s.Task.Version, Events: all}, nil
 }
 
 // compare finds values in the frontmatter that no rendering ever had. Those of people are taken over into t,
 // the others are put back and told.
-func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document) ([]task.Event, error) {
+func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document) ([]history.Event, error) {
 	if d == nil {
 		return nil, nil
 	}
-	var events []task.Event
+	var events []history.Event
 	if broken := d.Broken(); broken != "" {
-		return []task.Event{{
-			Type: task.DocumentRestored, Reason: "the header of TASK.md cannot be read; a new one was put above it",
+		return []history.Event{{
+			Type: history.DocumentRestored, Reason: "the header of TASK.md cannot be read; a new one was put above it",
 			Data: map[string]string{"problem": broken},
 		}}, nil
 	}
@@ -233,14 +235,14 @@ func (e *Engine) compare(ctx context.Context, t *task.Task, d *document.Document
 		case adopt(t, want.Key, found):
 			adopted[want.Key] = found
 		default:
-			events = append(events, task.Event{
-				Type: task.DocumentRestored, Reason: "somebody wrote a value into TASK.md that only the engine sets",
+			events = append(events, history.Event{
+				Type: history.DocumentRestored, Reason: "somebody wrote a value into TASK.md that only the engine sets",
 				Data: map[string]string{"field": want.Key, "found": found, "kept": want.Text},
 			})
 		}
 	}
 	if len(adopted) > 0 {
-		events = append(events, task.Event{Type: task.Updated, Reason: "taken over from TASK.md", Data: adopted})
+		events = append(events, history.Event{Type: history.Updated, Reason: "taken over from TASK.md", Data: adopted})
 	}
 	return events, nil
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -19,14 +21,14 @@ func (w *world) replays(t *testing.T) {
 	store, err := sqlite.Open(ctx, filepath.Join(w.home, "orange.db")) // a test may have closed the one that it had
 	must(t, err)
 	defer store.Close()
-	tasks, err := store.List(ctx, task.Filter{})
+	tasks, err := store.List(ctx, record.Filter{})
 	must(t, err)
 	for _, one := range tasks {
 		lines, err := store.Lines(ctx, one.ID)
 		must(t, err)
 		events, err := store.Events(ctx, one.ID, 0)
 		must(t, err)
-		if told, _, err := task.Fold(events); err != nil || told.Status != one.Status {
+		if told, _, err := history.Fold(events); err != nil || told.Status != one.Status {
 			continue // the test has written into the record
 		}
 		for i := range events {
@@ -35,7 +37,7 @@ func (w *world) replays(t *testing.T) {
 					e.Actor, e.Person)
 			}
 		}
-		if task.VerifyChain(events) != nil {
+		if history.VerifyChain(events) != nil {
 			continue // the test has broken it
 		}
 		books := library(w.files, one, nil)
@@ -46,7 +48,7 @@ func (w *world) replays(t *testing.T) {
 		if err != nil || len(got.Untold) > 0 || got.Equal != got.Decisions {
 			t.Errorf("the decisions on task %s come out otherwise when they are made again: %v\n%+v", one.ID, err, got)
 		}
-		differs, err := task.Disagree(one, events)
+		differs, err := history.Disagree(one, events)
 		if err != nil || len(differs) > 0 {
 			t.Errorf("task %s: %v %q", one.ID, err, differs)
 		}

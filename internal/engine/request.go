@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -16,11 +18,11 @@ import (
 // Request judges a request on fresh evidence and, if it is granted, commits the move, has its hooks performed
 // and waits for them a while. A refusal is a *decide.Rejection, and nothing has changed.
 // Asking for the status that the task has already succeeds and does nothing.
-func (e *Engine) Request(ctx context.Context, req task.Request) (task.Outcome, error) {
+func (e *Engine) Request(ctx context.Context, req task.Request) (record.Outcome, error) {
 	if req.To == workflow.Previous {
 		to, err := e.back(ctx, req)
 		if err != nil {
-			return task.Outcome{}, err
+			return record.Outcome{}, err
 		}
 		req.To = to
 	}
@@ -45,14 +47,14 @@ func (e *Engine) back(ctx context.Context, req task.Request) (task.Status, error
 type known struct {
 	facts   map[string]decide.Fact
 	subject task.Subject
-	pull    *task.PullRequest // the merged one that the move follows; nil where there is none
+	pull    *record.PullRequest // the merged one that the move follows; nil where there is none
 }
 
 // request runs before, once, between the yes and its commit.
 func (e *Engine) request(ctx context.Context, req task.Request, before func(task.Task, decide.Evidence) error,
-	facts *known) (task.Outcome, error) {
+	facts *known) (record.Outcome, error) {
 	if err := e.finishOwed(ctx, req.Task, req.Actor); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	for range maxConflicts {
 		out, err := e.attempt(ctx, req, &before, facts)
@@ -65,7 +67,7 @@ func (e *Engine) request(ctx context.Context, req task.Request, before func(task
 		}
 		return out, err
 	}
-	return task.Outcome{}, task.Notef(task.ErrConflict,
+	return record.Outcome{}, task.Notef(task.ErrConflict,
 		"cannot move task %s: others move it all the time; try again", req.Task)
 }
 
@@ -79,13 +81,13 @@ func (e *Engine) putRight(ctx context.Context, id string) {
 }
 
 func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task, decide.Evidence) error,
-	facts *known) (task.Outcome, error) {
+	facts *known) (record.Outcome, error) {
 	s, decision, evidence, err := e.judge(ctx, req, facts)
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	if !decision.Moved {
-		return task.Outcome{Task: s.Task, Hooks: s.Owed}, nil // what is still owed belongs to the answer
+		return record.Outcome{Task: s.Task, Hooks: s.Owed}, nil // what is still owed belongs to the answer
 	}
 	c := decision.Change
 	if facts != nil && facts.pull != nil {
@@ -93,13 +95,13 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 	}
 	project, err := e.Desk.Project(s.Task.Project)
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	c.PoolSize = project.PoolSize
 	c.Settled = settleOwed(s.Owed, c, "overtaken by a later transition")
 	if run := *before; run != nil {
 		if err := run(s.Task, evidence); err != nil {
-			return task.Outcome{}, err
+			return record.Outcome{}, err
 		}
 		*before = nil
 	}
@@ -108,7 +110,7 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 		return e.queue(ctx, s.Task, req)
 	}
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	if s.Task.QueuedFor != "" && t.Workspace == "" {
 		e.dropEnvironment(ctx, t.ID) // it waits for no workspace any more
@@ -118,15 +120,15 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 
 // settleOwed drops the owed hooks that a new step overtakes, and makes the others due at once: the new ones wait
 // behind them.
-func settleOwed(owed []task.OwedHook, next task.Change, why string) []task.Settled {
-	var out []task.Settled
+func settleOwed(owed []task.OwedHook, next record.Change, why string) []record.Settled {
+	var out []record.Settled
 	overtaken := decide.Overtaken(owed, next)
 	for _, h := range owed {
 		switch {
 		case slices.Contains(overtaken, h.ID):
-			out = append(out, task.Settled{ID: h.ID, State: task.HookSuperseded, Error: why})
+			out = append(out, record.Settled{ID: h.ID, State: task.HookSuperseded, Error: why})
 		case h.State == task.HookFailed:
-			out = append(out, task.Settled{ID: h.ID, State: task.HookPending, Error: h.Error})
+			out = append(out, record.Settled{ID: h.ID, State: task.HookPending, Error: h.Error})
 		}
 	}
 	return out
@@ -134,7 +136,7 @@ func settleOwed(owed []task.OwedHook, next task.Change, why string) []task.Settl
 
 // judge looks at the evidence and decides.
 func (e *Engine) judge(ctx context.Context, req task.Request,
-	facts *known) (task.Snapshot, decide.Decision, decide.Evidence, error) {
+	facts *known) (record.Snapshot, decide.Decision, decide.Evidence, error) {
 	s, def, evidence, err := e.look(ctx, req, facts)
 	if err != nil {
 		return s, decide.Decision{}, evidence, err
@@ -158,7 +160,7 @@ func (e *Engine) judge(ctx context.Context, req task.Request,
 // commit commits a change, with the very texts that it rests on, and those that were looked at besides, kept
 // where a later look finds them. They are there before the commit, and are made to outlive a power cut after it:
 // nobody who waits for the move waits for that.
-func (e *Engine) commit(ctx context.Context, c task.Change, evidence decide.Evidence) (task.Task, error) {
+func (e *Engine) commit(ctx context.Context, c record.Change, evidence decide.Evidence) (task.Task, error) {
 	var hardens []func() error
 	for _, rested := range slices.Concat(c.Spent, c.Seen) {
 		text, _ := evidence.Text(rested)
@@ -184,7 +186,7 @@ func (e *Engine) commit(ctx context.Context, c task.Change, evidence decide.Evid
 // look reads what a request depends on: all of the document where a gate may ask for it, else its header alone.
 // What is known already is not looked at.
 func (e *Engine) look(ctx context.Context, req task.Request,
-	facts *known) (task.Snapshot, *workflow.Definition, decide.Evidence, error) {
+	facts *known) (record.Snapshot, *workflow.Definition, decide.Evidence, error) {
 	for {
 		before, err := e.Store.Load(ctx, req.Task)
 		if err != nil {
@@ -217,7 +219,7 @@ func (e *Engine) look(ctx context.Context, req task.Request,
 
 // followBranch takes over the name that the task's branch was given in its workspace, and says whether it did. A
 // name that the task cannot have is left: the branch is read all the same.
-func (e *Engine) followBranch(ctx context.Context, s task.Snapshot) (bool, error) {
+func (e *Engine) followBranch(ctx context.Context, s record.Snapshot) (bool, error) {
 	name := e.subject(ctx, s, false).Branch
 	if name == "" || name == s.Task.Branch {
 		return false, nil
@@ -231,16 +233,16 @@ func (e *Engine) followBranch(ctx context.Context, s task.Snapshot) (bool, error
 	if e.checkBranch(ctx, project, renamed) != nil {
 		return false, nil
 	}
-	data := map[string]string{task.DataBranch: name}
+	data := map[string]string{history.DataBranch: name}
 	if session := e.renameSession(ctx, s.Task, name); session != "" {
-		data[task.DataSession] = session
+		data[history.DataSession] = session
 	}
-	_, err = e.change(ctx, s.Task.ID, func(s task.Snapshot) (*task.Change, error) {
+	_, err = e.change(ctx, s.Task.ID, func(s record.Snapshot) (*record.Change, error) {
 		t := s.Task
 		t.Branch, t.UpdatedAt = name, e.Now()
 		told := inSession(&t, data)
-		return &task.Change{Task: t, Expect: s.Task.Version, Events: []task.Event{{
-			Time: t.UpdatedAt, Type: task.Updated, Actor: task.ActorEngine,
+		return &record.Change{Task: t, Expect: s.Task.Version, Events: []history.Event{{
+			Time: t.UpdatedAt, Type: history.Updated, Actor: task.ActorEngine,
 			Reason: "its branch was renamed in the workspace",
 			Data:   told,
 		}}}, nil
@@ -250,7 +252,7 @@ func (e *Engine) followBranch(ctx context.Context, s task.Snapshot) (bool, error
 
 // facts adds to the evidence what it is about, and what the parts ask for elsewhere than in the document.
 // tree says whether what lies in the worktree belongs to it. No lock is held meanwhile: a check may take its time.
-func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Definition, tree bool,
+func (e *Engine) facts(ctx context.Context, s record.Snapshot, def *workflow.Definition, tree bool,
 	parts []workflow.Part, evidence *decide.Evidence) error {
 	evidence.Subject = e.subject(ctx, s, tree)
 	parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { return p.Section != "" })
@@ -275,7 +277,7 @@ func (e *Engine) facts(ctx context.Context, s task.Snapshot, def *workflow.Defin
 
 // subject is what evidence of a task is about at this moment. One without a workspace has none; while a workspace
 // is made ready, what stands there is not the task's.
-func (e *Engine) subject(ctx context.Context, s task.Snapshot, tree bool) task.Subject {
+func (e *Engine) subject(ctx context.Context, s record.Snapshot, tree bool) task.Subject {
 	switch {
 	case s.Task.Workspace == "":
 		return task.Subject{}
@@ -295,8 +297,8 @@ func (e *Engine) logRefusal(req task.Request, err error) {
 }
 
 // queue marks a task that waits for a workspace, and tells who has them.
-func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (task.Outcome, error) {
-	t, err := e.change(ctx, t.ID, func(s task.Snapshot) (*task.Change, error) {
+func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (record.Outcome, error) {
+	t, err := e.change(ctx, t.ID, func(s record.Snapshot) (*record.Change, error) {
 		if s.Task.QueuedFor == req.To || s.Task.Status != t.Status {
 			return nil, nil
 		}
@@ -309,19 +311,19 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (task
 		return &c, err
 	})
 	if err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	e.keepEnvironment(ctx, t.ID, req.Actor) // it may be started by whoever gives a workspace back
 	if err := e.Sync(ctx, t.ID); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	holders, err := e.Index.Holders(ctx, t.Project)
-	return task.Outcome{Task: t, Queued: true, Holders: holders}, err
+	return record.Outcome{Task: t, Queued: true, Holders: holders}, err
 }
 
 // conclude mirrors a committed change, has the hooks of its event performed, and waits for them as long as
 // patience lasts.
-func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor task.Actor) (task.Outcome, error) {
+func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor task.Actor) (record.Outcome, error) {
 	interrupted := ctx.Done()
 	ctx = context.WithoutCancel(ctx) // the move is made: whoever asked is told so, even when interrupted now
 	out, err := e.announce(ctx, t, event)
@@ -346,9 +348,9 @@ func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor tas
 }
 
 // announce mirrors a committed change and writes it into the log.
-func (e *Engine) announce(ctx context.Context, t task.Task, event int) (task.Outcome, error) {
+func (e *Engine) announce(ctx context.Context, t task.Task, event int) (record.Outcome, error) {
 	ctx = context.WithoutCancel(ctx)
-	out := task.Outcome{Task: t, Moved: true}
+	out := record.Outcome{Task: t, Moved: true}
 	if err := e.Sync(ctx, t.ID); err != nil {
 		out.Warning = err.Error()
 	}
@@ -431,16 +433,16 @@ func (e *Engine) finishOwed(ctx context.Context, id string, actor task.Actor) er
 
 // note adds an event to a task's history that changes nothing else, but for what a person sets back by all that
 // they do.
-func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event task.Event) error {
-	_, err := e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+func (e *Engine) note(ctx context.Context, id string, actor task.Actor, event history.Event) error {
+	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		return e.noted(ctx, s, s.Task, actor, event)
 	})
 	return err
 }
 
 // noted is the change of an event that moves nothing, which leaves the task as it is after it.
-func (e *Engine) noted(ctx context.Context, s task.Snapshot, after task.Task, actor task.Actor,
-	event task.Event) (*task.Change, error) {
+func (e *Engine) noted(ctx context.Context, s record.Snapshot, after task.Task, actor task.Actor,
+	event history.Event) (*record.Change, error) {
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,8 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -51,7 +53,7 @@ func TestATask_livesFromItsBirthToItsMerge(t *testing.T) {
 		t.Errorf("it still owes %v", owed)
 	}
 	var path []string
-	for _, e := range w.events(id, task.StatusChanged) {
+	for _, e := range w.events(id, history.StatusChanged) {
 		path = append(path, string(e.To)+" by "+e.Actor)
 	}
 	wantText(t, "moves", strings.Join(path, ", "),
@@ -139,7 +141,7 @@ func TestRequest_keepsTheEvidenceUnderItsDigest(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("reviewing")
 	kept := 0
-	for _, move := range w.events(id, task.StatusChanged) {
+	for _, move := range w.events(id, history.StatusChanged) {
 		for _, e := range move.Evidence {
 			kept++
 			text, err := os.ReadFile(filepath.Join(w.files.Dir("garden", id), "evidence", e.Digest))
@@ -176,7 +178,7 @@ func TestRequest_ofManyAtOnceMovesOnce(t *testing.T) {
 	all.Wait()
 	winners := 0
 	moved.Range(func(any, any) bool { winners++; return true })
-	moves := w.events(id, task.StatusChanged)
+	moves := w.events(id, history.StatusChanged)
 	if winners != 1 || len(moves) != 3 || w.task(id).Counters.Get(task.ReviewRound) != 1 {
 		t.Errorf("%d moved it, the history has %d moves, the round is %d", winners, len(moves),
 			w.task(id).Counters.Get(task.ReviewRound))
@@ -205,7 +207,7 @@ func TestCreate_ofManyOnOneBranchMakesOneTask(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	tasks, err := w.store.List(t.Context(), task.Filter{})
+	tasks, err := w.store.List(t.Context(), record.Filter{})
 	must(t, err)
 	if made != 1 || len(tasks) != 1 {
 		t.Errorf("%d succeeded and %d tasks are there", made, len(tasks))
@@ -241,7 +243,7 @@ func TestCreate_refusesABadBranchAndLeavesNothing(t *testing.T) {
 	if !errors.Is(err, task.ErrUsage) {
 		t.Errorf("the error is %v", err)
 	}
-	if tasks, err := w.store.List(t.Context(), task.Filter{}); err != nil || len(tasks) != 0 {
+	if tasks, err := w.store.List(t.Context(), record.Filter{}); err != nil || len(tasks) != 0 {
 		t.Errorf("tasks: %v, %v", tasks, err)
 	}
 }

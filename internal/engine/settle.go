@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -75,7 +77,7 @@ func (e *Engine) perform(ctx context.Context, t task.Task, hook task.OwedHook) e
 	if errors.Is(err, errOvertaken) {
 		return nil
 	}
-	var effect task.Effect
+	var effect record.Effect
 	if err == nil {
 		effect, err = e.Performer.Perform(ctx, job)
 	}
@@ -102,13 +104,13 @@ func text(err error) string {
 func tells(hook task.Hook) bool { return hook.Action == task.Notify || hook.Action == task.RunCommand }
 
 // event reads one event of a task's history.
-func (e *Engine) event(ctx context.Context, id string, seq int) (task.Event, error) {
+func (e *Engine) event(ctx context.Context, id string, seq int) (history.Event, error) {
 	events, err := e.Index.Events(ctx, id, seq-1)
 	if err != nil {
-		return task.Event{}, err
+		return history.Event{}, err
 	}
 	if len(events) == 0 {
-		return task.Event{}, task.Notef(task.ErrNotFound, "cannot find event %d of task %s", seq, id)
+		return history.Event{}, task.Notef(task.ErrNotFound, "cannot find event %d of task %s", seq, id)
 	}
 	return events[0], nil
 }
@@ -124,36 +126,36 @@ const hookTrouble = "hook "
 
 // settle commits the end of one attempt together with what it did. A hook that a later step has dropped meanwhile
 // is settled already: what it did is on record all the same.
-func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Effect, issued *task.Seat,
+func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect record.Effect, issued *record.Seat,
 	failure error) error {
 	start, err := e.startOf(ctx, effect, issued)
 	if err != nil {
 		return err
 	}
-	frees := failure == nil && effect.Lease == task.LeaseFree
+	frees := failure == nil && effect.Lease == record.LeaseFree
 	if frees {
 		e.dropEnvironment(ctx, hook.Task) // now, so that whoever ends this program has it done again
 	}
-	_, err = e.change(ctx, hook.Task, func(s task.Snapshot) (*task.Change, error) {
+	_, err = e.change(ctx, hook.Task, func(s record.Snapshot) (*record.Change, error) {
 		t, now := s.Task, e.Now()
 		t.UpdatedAt = now
-		settled := []task.Settled{{ID: hook.ID, State: task.HookDone}}
+		settled := []record.Settled{{ID: hook.ID, State: task.HookDone}}
 		if failure != nil {
 			// but for whom it has ended, the hook looks again when it is tried again
-			effect = task.Effect{EndSeats: effect.EndSeats}
+			effect = record.Effect{EndSeats: effect.EndSeats}
 		}
 		events := slices.Clone(effect.Events)
 		if !isOwed(s.Owed, hook.ID) {
 			settled = nil
 		} else if failure != nil {
 			attempts := hook.Attempts + 1
-			settled = []task.Settled{
+			settled = []record.Settled{
 				{ID: hook.ID, State: task.HookFailed, Error: failure.Error(),
 					NextTry: now.Add(decide.BackOff(attempts))}}
 			t.Attention = hookTrouble + hook.Action + ": " + failure.Error()
 			if failure.Error() != hook.Error {
-				events = append(events, task.Event{
-					Type: task.HookFailure, Reason: failure.Error(), Data: map[string]string{"hook": hook.Action},
+				events = append(events, history.Event{
+					Type: history.HookFailure, Reason: failure.Error(), Data: map[string]string{"hook": hook.Action},
 				})
 			}
 		} else {
@@ -176,7 +178,7 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 			events[i].Time = now
 			events[i].Actor = task.ActorEngine
 		}
-		c := &task.Change{
+		c := &record.Change{
 			Task: t, Expect: s.Task.Version, Events: events, Settled: settled,
 			Lease: effect.Lease, EndSeats: effect.EndSeats, NewNotice: effect.NewNotice,
 		}
@@ -194,12 +196,12 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect task.Eff
 
 // seat says in the change which seat the agent has that the hook started. The one that was issued for this attempt
 // is lost when the hook started nobody, or found the agent of an earlier attempt, who has the seat of that one.
-func seat(c *task.Change, issued, taken *task.Seat) {
+func seat(c *record.Change, issued, taken *record.Seat) {
 	if issued == nil {
 		return
 	}
 	if taken != nil {
-		c.TakenSeat = &task.Seat{Hash: taken.Hash, Role: issued.Role, Hook: issued.Hook, PID: taken.PID,
+		c.TakenSeat = &record.Seat{Hash: taken.Hash, Role: issued.Role, Hook: issued.Hook, PID: taken.PID,
 			Began: taken.Began}
 		if taken.Hash == "" {
 			c.TakenSeat.Hash = issued.Hash
@@ -213,8 +215,8 @@ func seat(c *task.Change, issued, taken *task.Seat) {
 // afterSuccess takes back what no longer holds once a hook has succeeded: the mark of its failure, and,
 // with the last hook of a transition that holds up the task, the count of crashes. It answers the events that
 // tell of that.
-func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot, hook task.OwedHook) (
-	[]task.Event, error) {
+func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s record.Snapshot, hook task.OwedHook) (
+	[]history.Event, error) {
 	others := slices.DeleteFunc(slices.Clone(s.Owed), func(h task.OwedHook) bool { return h.ID == hook.ID })
 	failed := slices.ContainsFunc(others, func(h task.OwedHook) bool { return h.State == task.HookFailed })
 	if !failed && strings.HasPrefix(t.Attention, hookTrouble) {
@@ -239,22 +241,22 @@ func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s task.Snapshot
 }
 
 // Retry makes every failed hook of a task due now and has them performed.
-func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (task.Outcome, error) {
+func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	// A person may have mended what failed in the document's header: it is taken over first.
 	if _, _, _, err := e.refresh(ctx, id, false); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
 	t, again, err := e.dueAgain(ctx, id, actor)
 	if err != nil || len(again) == 0 {
-		return task.Outcome{Task: t}, err
+		return record.Outcome{Task: t}, err
 	}
 	if t.Workspace != "" {
 		e.keepEnvironment(ctx, id, actor)
 	}
 	if err := e.runHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {
-		return task.Outcome{}, err
+		return record.Outcome{}, err
 	}
-	out := task.Outcome{}
+	out := record.Outcome{}
 	for _, h := range again {
 		hooks, err := e.Store.Hooks(ctx, id, h.Event)
 		if err != nil {
@@ -341,13 +343,13 @@ func (e *Engine) Finish(ctx context.Context) error {
 // that the task owes.
 func (e *Engine) dueAgain(ctx context.Context, id string,
 	actor task.Actor) (t task.Task, owed []task.OwedHook, err error) {
-	t, err = e.change(ctx, id, func(s task.Snapshot) (*task.Change, error) {
+	t, err = e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		owed = s.Owed
-		var again []task.Settled
+		var again []record.Settled
 		var failed []string
 		for _, h := range s.Owed {
 			if h.State == task.HookFailed {
-				again = append(again, task.Settled{ID: h.ID, State: task.HookPending, Error: h.Error})
+				again = append(again, record.Settled{ID: h.ID, State: task.HookPending, Error: h.Error})
 				failed = append(failed, h.Action)
 			}
 		}
@@ -355,7 +357,7 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 			return nil, nil
 		}
 		if actor.Role != task.RoleHuman {
-			return &task.Change{Task: s.Task, Expect: s.Task.Version, Settled: again}, nil
+			return &record.Change{Task: s.Task, Expect: s.Task.Version, Settled: again}, nil
 		}
 		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 		if err != nil {
@@ -371,7 +373,7 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 
 // StartNext starts the task of a project that has waited longest for a workspace. No such task is no error.
 func (e *Engine) StartNext(ctx context.Context, project string) (started string, err error) {
-	queued, err := e.Index.List(ctx, task.Filter{Project: project, Queued: true})
+	queued, err := e.Index.List(ctx, record.Filter{Project: project, Queued: true})
 	if err != nil {
 		return "", err
 	}

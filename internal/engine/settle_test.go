@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -67,7 +69,7 @@ func TestAHookThatFailed_isLeftAloneForAWhile(t *testing.T) {
 	w.hands.fails[task.SpawnAgent] = errHands
 	w.clock.pass(decide.BackOff(1) + time.Second)
 	must(t, w.Resume(t.Context()))
-	if n := len(w.events(id, task.HookFailure)); n != 1 {
+	if n := len(w.events(id, history.HookFailure)); n != 1 {
 		t.Errorf("the same failure is told %d times", n)
 	}
 	w.hands.forget()
@@ -94,7 +96,7 @@ func TestHooksBehindAFailedOne_waitUnlessTheyStandApart(t *testing.T) {
 	if got := w.task(id); got.Workspace != "" || got.Attention != "" {
 		t.Errorf("the task is %+v", got)
 	}
-	if told := w.events(id, task.HooksRetried); len(told) != 1 || told[0].Person != human.Person ||
+	if told := w.events(id, history.HooksRetried); len(told) != 1 || told[0].Person != human.Person ||
 		told[0].Data["hook"] != task.KillSession {
 		t.Errorf("the history tells of the retry: %+v", told)
 	}
@@ -193,7 +195,7 @@ func TestACrashInAnyHook_losesAndDoublesNothing(t *testing.T) {
 			if got := w.load(id); len(got.Owed) != 0 || got.Task.Status != "done" || got.Task.Workspace != "" {
 				t.Errorf("at the end: %+v", got)
 			}
-			for _, e := range w.events(id, task.StatusChanged) {
+			for _, e := range w.events(id, history.StatusChanged) {
 				if left := w.states(id, e.Seq); strings.Contains(left, "pending") || strings.Contains(left, "failed") {
 					t.Errorf("hooks of event %d: %s", e.Seq, left)
 				}
@@ -249,7 +251,7 @@ func TestTheCountOfCrashes_endsWithTheHooksOfAMoveAndNotOfARespawn(t *testing.T)
 	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 {
 		t.Errorf("after the move's hooks the count is %d, want 0", n)
 	}
-	if told := w.events(id, task.CrashesForgotten); len(told) != 1 || told[0].Counters.Get(task.CrashCount) != 0 {
+	if told := w.events(id, history.CrashesForgotten); len(told) != 1 || told[0].Counters.Get(task.CrashCount) != 0 {
 		t.Errorf("the end of the count is told in %+v", told)
 	}
 }
@@ -258,7 +260,7 @@ func TestTheCountOfCrashes_endsWithoutAWordWhereNobodyHasCrashed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")
-	if told := w.events(id, task.CrashesForgotten); len(told) > 0 {
+	if told := w.events(id, history.CrashesForgotten); len(told) > 0 {
 		t.Errorf("it is told that %+v", told)
 	}
 }
@@ -311,10 +313,10 @@ func TestRespawn_startsAnAgentWhoseDeathWasCountedWhileItsWindowIsClosing(t *tes
 // interrupted are hands during whose work something else happens.
 type interrupted struct {
 	*hands
-	during func(task.Job)
+	during func(record.Job)
 }
 
-func (h interrupted) Perform(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h interrupted) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	h.during(job)
 	return h.hands.Perform(ctx, job)
 }
@@ -326,18 +328,18 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 	w.runner.dead = true
 	out := w.create("fix", true)
 	id := out.Task.ID
-	w.Performer = interrupted{w.hands, func(job task.Job) {
+	w.Performer = interrupted{w.hands, func(job record.Job) {
 		if job.Hook.Action != task.SpawnAgent {
 			return
 		}
 		s := w.load(id)
-		_, err := w.store.Commit(t.Context(), task.Change{Task: s.Task, Expect: s.Task.Version,
-			Settled: []task.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
+		_, err := w.store.Commit(t.Context(), record.Change{Task: s.Task, Expect: s.Task.Version,
+			Settled: []record.Settled{{ID: job.Hook.ID, State: task.HookSuperseded}}})
 		must(t, err)
 	}}
 	must(t, w.Settle(t.Context(), id))
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "acquire_workspace=done spawn_agent=superseded")
-	if got := w.task(id).Session; got == "" || len(w.events(id, task.AgentSpawned)) != 1 {
+	if got := w.task(id).Session; got == "" || len(w.events(id, history.AgentSpawned)) != 1 {
 		t.Errorf("the session is %q, the events are %+v", got, w.events(id, ""))
 	}
 }

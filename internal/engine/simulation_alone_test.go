@@ -14,6 +14,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/explore"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/workflows"
@@ -333,7 +334,7 @@ func (l *life) seated(a *agent) bool {
 	if err != nil {
 		l.breaks("%v", err)
 	}
-	return slices.ContainsFunc(seats, func(s task.Seat) bool { return s.Hook == a.hook })
+	return slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Hook == a.hook })
 }
 
 // concludes has a person lead the task to its end, from wherever it is: there is a way, and no dead end on it.

@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -121,18 +122,18 @@ func (s *sim) verdict(id, text string) {
 
 // entered notes which commits a review is about from now on, and for which one a person stands: none that was not
 // the tip when it was looked.
-func (s *sim) entered(p *process, t task.Task, e task.Event) {
+func (s *sim) entered(p *process, t task.Task, e history.Event) {
 	b := s.branch(t.ID)
-	if e.Subject.Commit != "" && (e.IsMove() || e.Type == task.WorkspaceReady) && !b.wasTip(e.Subject.Commit, p) {
+	if e.Subject.Commit != "" && (e.IsMove() || e.Type == history.WorkspaceReady) && !b.wasTip(e.Subject.Commit, p) {
 		s.breaks("event %q of %s is about %q, which was not the tip since it was asked for", e.Type,
 			s.short(t.ID), e.Subject.Commit)
 	}
 	switch {
-	case e.IsMove() && e.To == "agent-review" || e.Type == task.Created && t.Status == "agent-review":
+	case e.IsMove() && e.To == "agent-review" || e.Type == history.Created && t.Status == "agent-review":
 		b.about = []string{e.Subject.Commit}
 	case e.IsMove() && e.To == "reviewing" && e.Actor == task.RoleHuman:
 		b.answered[e.Subject.Commit] = true
-	case e.Type == task.WorkspaceReady:
+	case e.Type == history.WorkspaceReady:
 		b.about = append(b.about, e.Subject.Commit)
 		if t.Status == "reviewing" {
 			b.answered[e.Subject.Commit] = true
@@ -162,8 +163,8 @@ func (d desktop) Merge(ctx context.Context, t task.Task, commit, _ string, still
 		s.breaks("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit,
 			s.short(t.ID))
 	}
-	if one := s.twin.find(t.ID); !slices.ContainsFunc(one.events, func(e task.Event) bool {
-		return e.Type == task.MergeBegun && e.Person == d.p.whose
+	if one := s.twin.find(t.ID); !slices.ContainsFunc(one.events, func(e history.Event) bool {
+		return e.Type == history.MergeBegun && e.Person == d.p.whose
 	}) {
 		s.breaks("%s is merged in the environment of %s, who has begun no merge", s.short(t.ID), d.p.whose)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -31,7 +33,7 @@ type known struct {
 	id      string
 	version int64
 	gone    bool
-	events  []task.Event // as they were committed
+	events  []history.Event // as they were committed
 }
 
 type owed struct {
@@ -97,7 +99,7 @@ func (s *sim) shorten(lock string) string {
 }
 
 // committed looks at every change that was made durable.
-func (s *sim) committed(p *process, c task.Change, t task.Task, open []task.Seat) {
+func (s *sim) committed(p *process, c record.Change, t task.Task, open []record.Seat) {
 	one := s.twin.find(t.ID)
 	if one == nil {
 		one = &known{id: t.ID}
@@ -135,19 +137,19 @@ func (s *sim) committed(p *process, c task.Change, t task.Task, open []task.Seat
 }
 
 // folds looks whether the history says what is on record, as it has to after every commit.
-func (s *sim) folds(one *known, c task.Change, t task.Task) {
+func (s *sim) folds(one *known, c record.Change, t task.Task) {
 	for _, e := range c.Events {
 		prev := ""
 		if n := len(one.events); n > 0 {
 			prev = one.events[n-1].Hash
 		}
-		sealed, err := task.Seal(e, len(one.events)+1, prev)
+		sealed, err := history.Seal(e, len(one.events)+1, prev)
 		if err != nil {
 			s.breaks("%s: %v", s.short(t.ID), err)
 		}
 		one.events = append(one.events, sealed)
 	}
-	differs, err := task.Disagree(t, one.events)
+	differs, err := history.Disagree(t, one.events)
 	if err != nil || len(differs) > 0 {
 		s.breaks("after event %d of %s record and history disagree: %v %q", len(one.events), s.short(t.ID), err,
 			differs)
@@ -155,17 +157,17 @@ func (s *sim) folds(one *known, c task.Change, t task.Task) {
 }
 
 // seatsEnd notes whose death had a consequence, and who was ended on purpose.
-func (s *sim) seatsEnd(c task.Change, t task.Task, open []task.Seat) {
+func (s *sim) seatsEnd(c record.Change, t task.Task, open []record.Seat) {
 	dead := ""
 	for _, e := range c.Events {
-		if _, told := e.Data["ended"]; told && (e.Type == task.AgentCrashed || e.Type == task.AgentStopped) {
+		if _, told := e.Data["ended"]; told && (e.Type == history.AgentCrashed || e.Type == history.AgentStopped) {
 			dead = e.Data["role"]
 		}
 	}
 	found := false
 	for _, seat := range open {
 		ends := seat.Hook == c.DeadHook || slices.Contains(c.EndSeats, seat.Role) ||
-			slices.Contains(c.EndSeats, task.EveryRole) ||
+			slices.Contains(c.EndSeats, record.EveryRole) ||
 			c.TakenSeat != nil && c.TakenSeat.Role == seat.Role && c.TakenSeat.Hash != seat.Hash
 		switch {
 		case !ends:
@@ -181,7 +183,7 @@ func (s *sim) seatsEnd(c task.Change, t task.Task, open []task.Seat) {
 	}
 }
 
-func (s *sim) diedOf(seat task.Seat, t task.Task) {
+func (s *sim) diedOf(seat record.Seat, t task.Task) {
 	s.twin.deaths[seat.Hook]++
 	a := s.agentOf(seat.Hook)
 	switch {
@@ -214,7 +216,7 @@ func (s *sim) begun(p *process, id int64) {
 }
 
 // performs looks at a hook that is about to be performed.
-func (s *sim) performs(p *process, job task.Job) {
+func (s *sim) performs(p *process, job record.Job) {
 	h := s.twin.hook(job.Hook.ID)
 	h.task, h.action = job.Task.ID, job.Hook.Action
 	// One that is dropped while it is being performed cannot be called back. Nobody else may perform it.
@@ -273,7 +275,7 @@ func (s *sim) empties(t task.Task) {
 
 // owes says whether any task owes a hook.
 func (s *sim) owes() bool {
-	all, err := s.list(task.Filter{})
+	all, err := s.list(record.Filter{})
 	if err != nil {
 		s.breaks("cannot list: %v", err)
 		return false
@@ -304,7 +306,7 @@ func (s *sim) check() {
 			s.breaks("the history of %s cannot be read: %v", s.short(one.id), err)
 			return
 		}
-		if err := task.VerifyChain(events); err != nil {
+		if err := history.VerifyChain(events); err != nil {
 			s.breaks("%s: %v", s.short(one.id), err)
 		}
 		s.checkFold(snapshot.Task, events, moves)
@@ -361,37 +363,37 @@ func rows() []row {
 	}
 }
 
-func (s *sim) checkFold(t task.Task, events []task.Event, moves map[string]int) {
+func (s *sim) checkFold(t task.Task, events []history.Event, moves map[string]int) {
 	var status, queued task.Status
 	round, crashes, passing := 0, 0, false
 	spent := map[task.Evidence]int{}
 	for i, e := range events {
 		switch {
 		case i == 0:
-			if e.Type != task.Created {
+			if e.Type != history.Created {
 				s.breaks("%s begins with %s", s.short(t.ID), e.Type)
 			}
 			status = task.Status(e.Data["status"])
 			if status == "agent-review" {
 				round = 1
 			}
-		case e.Type == task.Created:
+		case e.Type == history.Created:
 			s.breaks("%s is created twice", s.short(t.ID))
-		case e.Type == task.AgentCrashed:
+		case e.Type == history.AgentCrashed:
 			crashes, passing = crashes+1, false
-		case e.Type == task.CrashesForgotten:
+		case e.Type == history.CrashesForgotten:
 			if crashes == 0 || !passing {
 				s.breaks("%s: event %d forgets %d crashes, and no move has made up for them", s.short(t.ID),
 					e.Seq, crashes)
 			}
 			crashes = 0
-		case e.Type == task.QueuedForSpace:
+		case e.Type == history.QueuedForSpace:
 			queued = task.Status(e.Data["for"])
 		case e.IsMove():
 			if e.From != status {
 				s.breaks("%s: event %d moves it from %s, and it was in %s", s.short(t.ID), e.Seq, e.From, status)
 			}
-			forced := e.Data[task.DataCrash] != ""
+			forced := e.Data[history.DataCrash] != ""
 			s.checkMove(t, e, round, forced, queued)
 			status, queued = e.To, ""
 			switch {
@@ -441,10 +443,10 @@ func settles(action string) bool {
 	return class != task.ClassRecord
 }
 
-func (s *sim) checkMove(t task.Task, e task.Event, round int, forced bool, queued task.Status) {
+func (s *sim) checkMove(t task.Task, e history.Event, round int, forced bool, queued task.Status) {
 	hooks := strings.Join(e.Hooks, " ")
 	if forced {
-		if e.To != "stuck" || hooks != "kill_reviewer notify_worker" || e.Type != task.AutoAdvanced {
+		if e.To != "stuck" || hooks != "kill_reviewer notify_worker" || e.Type != history.AutoAdvanced {
 			s.breaks("%s: event %d is no move that crashes lead to: %+v", s.short(t.ID), e.Seq, e)
 		}
 		return
@@ -457,13 +459,14 @@ func (s *sim) checkMove(t task.Task, e task.Event, round int, forced bool, queue
 		for _, one := range e.Evidence {
 			evidence = append(evidence, one.Source)
 		}
-		overridden := e.Data[task.DataOverride] != "" // then what was not there is not rested upon
+		overridden := e.Data[history.DataOverride] != "" // then what was not there is not rested upon
 		if hooks != r.hooks || !overridden && strings.Join(evidence, " ") != r.evidence || round < r.low ||
 			round > r.high {
 			s.breaks("%s: event %d in round %d is not the move that the workflow has: %+v", s.short(t.ID), e.Seq,
 				round, e)
 		}
-		byRule := e.Actor == task.ActorEngine && (e.Type == task.AutoAdvanced || e.From == "pending" && queued == e.To)
+		byRule := e.Actor == task.ActorEngine && (e.Type == history.AutoAdvanced || e.From == "pending" &&
+			queued == e.To)
 		if !byRule && !slices.Contains(strings.Fields(r.by), e.Actor) {
 			s.breaks("%s: event %d was asked for by %s: %+v", s.short(t.ID), e.Seq, e.Actor, e)
 		}
@@ -472,7 +475,7 @@ func (s *sim) checkMove(t task.Task, e task.Event, round int, forced bool, queue
 	s.breaks("%s: the workflow has no such move: %+v", s.short(t.ID), e)
 }
 
-func (s *sim) checkHooks(snapshot task.Snapshot, events []task.Event) {
+func (s *sim) checkHooks(snapshot record.Snapshot, events []history.Event) {
 	t := snapshot.Task
 	if len(snapshot.Owed) > 0 {
 		s.breaks("%s still owes %+v", s.short(t.ID), snapshot.Owed)
@@ -514,7 +517,7 @@ func (s *sim) checkHooks(snapshot task.Snapshot, events []task.Event) {
 }
 
 // checkEvidence looks whether what moves rested on was kept.
-func (s *sim) checkEvidence(t task.Task, events []task.Event) {
+func (s *sim) checkEvidence(t task.Task, events []history.Event) {
 	for _, e := range events {
 		names, err := decide.Kept(e)
 		if err != nil {
@@ -563,10 +566,10 @@ func (s *sim) checkFiles(t task.Task) {
 }
 
 // checkWishes looks whether every summary that somebody wrote into the header was taken over.
-func (s *sim) checkWishes(id string, events []task.Event) {
+func (s *sim) checkWishes(id string, events []history.Event) {
 	for _, wish := range s.twin.wishes {
-		taken := slices.ContainsFunc(events, func(e task.Event) bool {
-			return e.Type == task.Updated && e.Data["summary"] == wish[1]
+		taken := slices.ContainsFunc(events, func(e history.Event) bool {
+			return e.Type == history.Updated && e.Data["summary"] == wish[1]
 		})
 		if wish[0] == id && !s.twin.lost[wish[1]] && !taken {
 			s.breaks("%q, which somebody wrote into the header of %s, was never taken over", wish[1], s.short(id))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/workflows"
@@ -43,10 +44,10 @@ func reviewed(t *testing.T) *workflow.Definition {
 }
 
 // plainHistory is a task that is built, reviewed and finished.
-func plainHistory() []task.Event {
+func plainHistory() []history.Event {
 	round := task.Counters{}.With(task.ReviewRound, 1)
-	move := func(by string, from, to task.Status, hooks ...string) task.Event {
-		return task.Event{Type: task.StatusChanged, Actor: by, From: from, To: to, Hooks: hooks}
+	move := func(by string, from, to task.Status, hooks ...string) history.Event {
+		return history.Event{Type: history.StatusChanged, Actor: by, From: from, To: to, Hooks: hooks}
 	}
 	handed := move(task.RoleWorker, "doing", "review", task.IncrementReviewRound, task.SpawnReviewer)
 	handed.Evidence, handed.Counters = []task.Evidence{{Source: "## handoff", Digest: "one"}}, round
@@ -54,19 +55,19 @@ func plainHistory() []task.Event {
 	passed.Evidence, passed.Counters = []task.Evidence{{Source: "## review", Digest: "two"}}, round
 	done := move(task.RoleHuman, "ready", "done", task.KillSession, task.ReleaseWorkspace)
 	done.Counters = round
-	engine := func(kind, role string) task.Event {
-		return task.Event{Type: kind, Actor: task.ActorEngine, Data: map[string]string{"role": role}}
+	engine := func(kind, role string) history.Event {
+		return history.Event{Type: kind, Actor: task.ActorEngine, Data: map[string]string{"role": role}}
 	}
-	return []task.Event{
-		{Type: task.Created, Actor: task.RoleHuman, Data: map[string]string{task.DataStatus: "todo"}},
+	return []history.Event{
+		{Type: history.Created, Actor: task.RoleHuman, Data: map[string]string{history.DataStatus: "todo"}},
 		move(task.RoleHuman, "todo", "doing", task.AcquireWorkspace, task.SpawnAgent),
-		engine(task.AgentSpawned, task.RoleWorker),
+		engine(history.AgentSpawned, task.RoleWorker),
 		handed,
-		engine(task.ReviewStarted, task.RoleReviewer),
+		engine(history.ReviewStarted, task.RoleReviewer),
 		passed,
-		engine(task.AgentStopped, task.RoleReviewer),
+		engine(history.AgentStopped, task.RoleReviewer),
 		done,
-		engine(task.AgentStopped, "all"),
+		engine(history.AgentStopped, "all"),
 	}
 }
 
@@ -76,7 +77,7 @@ const (
 )
 
 // told is what a historian says of a history.
-func told(def *workflow.Definition, most reach, events []task.Event) []string {
+func told(def *workflow.Definition, most reach, events []history.Event) []string {
 	h := newHistorian(def, most)
 	for i, e := range events {
 		e.Seq = i + 1
@@ -96,104 +97,108 @@ func TestAHistorianLeavesAPlainHistoryInPeace(t *testing.T) {
 // forgery is a plain history of which one thing is changed, with the property that is broken by it.
 type forgery struct {
 	name, property string
-	forge          func(all []task.Event) []task.Event
+	forge          func(all []history.Event) []history.Event
 }
 
 func forgeries() []forgery {
-	at := func(n int, change func(e *task.Event)) func([]task.Event) []task.Event {
-		return func(all []task.Event) []task.Event {
+	at := func(n int, change func(e *history.Event)) func([]history.Event) []history.Event {
+		return func(all []history.Event) []history.Event {
 			change(&all[n])
 			return all
 		}
 	}
-	without := func(n int) func([]task.Event) []task.Event {
-		return func(all []task.Event) []task.Event { return slices.Delete(all, n, n+1) }
+	without := func(n int) func([]history.Event) []history.Event {
+		return func(all []history.Event) []history.Event { return slices.Delete(all, n, n+1) }
 	}
-	instead := func(n int, others ...task.Event) func([]task.Event) []task.Event {
-		return func(all []task.Event) []task.Event { return append(all[:n:n], others...) }
+	instead := func(n int, others ...history.Event) func([]history.Event) []history.Event {
+		return func(all []history.Event) []history.Event { return append(all[:n:n], others...) }
 	}
-	crash := func(n int) task.Event {
-		return task.Event{
-			Type: task.AgentCrashed, Actor: task.ActorEngine, In: "doing", Crash: n,
+	crash := func(n int) history.Event {
+		return history.Event{
+			Type: history.AgentCrashed, Actor: task.ActorEngine, In: "doing", Crash: n,
 			Counters: task.Counters{}.With(task.CrashCount, n),
 			Data:     map[string]string{"role": task.RoleWorker},
 		}
 	}
-	forced := task.Event{
-		Type: task.AutoAdvanced, Actor: task.ActorEngine, From: "doing", To: "stuck",
+	forced := history.Event{
+		Type: history.AutoAdvanced, Actor: task.ActorEngine, From: "doing", To: "stuck",
 		Counters: task.Counters{}.With(task.CrashCount, 2),
-		Hooks:    []string{task.KillReviewer, task.NotifyWorker}, Data: map[string]string{task.DataCrash: "2"},
+		Hooks:    []string{task.KillReviewer, task.NotifyWorker}, Data: map[string]string{history.DataCrash: "2"},
 	}
-	early, onwards := forced, task.Event{Type: task.StatusChanged, Actor: task.RoleWorker, From: "stuck", To: "done"}
-	early.Data = map[string]string{task.DataCrash: "1"}
-	onItsOwn := func(all []task.Event, died map[string]string) []task.Event {
+	early, onwards := forced, history.Event{Type: history.StatusChanged, Actor: task.RoleWorker, From: "stuck",
+		To: "done"}
+	early.Data = map[string]string{history.DataCrash: "1"}
+	onItsOwn := func(all []history.Event, died map[string]string) []history.Event {
 		rule := all[passedOn]
-		rule.Type, rule.Actor = task.AutoAdvanced, task.ActorEngine
+		rule.Type, rule.Actor = history.AutoAdvanced, task.ActorEngine
 		if died == nil {
 			return append(all[:passedOn:passedOn], rule)
 		}
-		return append(all[:passedOn:passedOn], task.Event{Type: task.AgentStopped, Actor: task.ActorEngine,
+		return append(all[:passedOn:passedOn], history.Event{Type: history.AgentStopped, Actor: task.ActorEngine,
 			Data: died}, rule)
 	}
 	return []forgery{
-		{"the worker passes the review", "reachable", at(passedOn, func(e *task.Event) { e.Actor = task.RoleWorker })},
-		{"a move that there is not", "reachable", at(passedOn, func(e *task.Event) { e.To = "done" })},
-		{"no evidence", "reachable", at(handedOver, func(e *task.Event) { e.Evidence = nil })},
-		{"evidence of another name", "reachable", at(handedOver, func(e *task.Event) {
+		{"the worker passes the review", "reachable", at(passedOn, func(e *history.Event) {
+			e.Actor = task.RoleWorker
+		})},
+		{"a move that there is not", "reachable", at(passedOn, func(e *history.Event) { e.To = "done" })},
+		{"no evidence", "reachable", at(handedOver, func(e *history.Event) { e.Evidence = nil })},
+		{"evidence of another name", "reachable", at(handedOver, func(e *history.Event) {
 			e.Evidence[0].Source = "## plan"
 		})},
-		{"hooks of another move", "reachable", at(passedOn, func(e *task.Event) { e.Hooks = nil })},
+		{"hooks of another move", "reachable", at(passedOn, func(e *history.Event) { e.Hooks = nil })},
 		{"an agent asks that was never started", "reachable", without(worked)},
-		{"a guard that does not hold", "reachable", at(passedOn, func(e *task.Event) {
+		{"a guard that does not hold", "reachable", at(passedOn, func(e *history.Event) {
 			e.To, e.Hooks = "stuck", []string{task.KillReviewer}
 		})},
-		{"an agent overrides", "reachable", at(handedOver, func(e *task.Event) {
-			e.Data = map[string]string{task.DataOverride: "it"}
+		{"an agent overrides", "reachable", at(handedOver, func(e *history.Event) {
+			e.Data = map[string]string{history.DataOverride: "it"}
 		})},
-		{"it moves from where it is not", "reachable", at(passedOn, func(e *task.Event) { e.From = "doing" })},
-		{"somebody has done anew what there is not to redo", "reachable", at(finished, func(e *task.Event) {
-			e.To, e.Data = "doing", map[string]string{task.DataRedo: "doing"}
+		{"it moves from where it is not", "reachable", at(passedOn, func(e *history.Event) { e.From = "doing" })},
+		{"somebody has done anew what there is not to redo", "reachable", at(finished, func(e *history.Event) {
+			e.To, e.Data = "doing", map[string]string{history.DataRedo: "doing"}
 		})},
-		{"it goes on after its end", "terminating", func(all []task.Event) []task.Event {
-			return append(all, task.Event{Type: task.StatusChanged, Actor: task.RoleHuman, From: "done", To: "ready"})
+		{"it goes on after its end", "terminating", func(all []history.Event) []history.Event {
+			return append(all, history.Event{Type: history.StatusChanged, Actor: task.RoleHuman, From: "done",
+				To: "ready"})
 		}},
-		{"a round is not counted", "bounded", at(handedOver, func(e *task.Event) {
+		{"a round is not counted", "bounded", at(handedOver, func(e *history.Event) {
 			e.Counters = task.Counters{}.With(task.ReviewRound, 0)
 		})},
-		{"the agents go further than said", "bounded", func(all []task.Event) []task.Event {
+		{"the agents go further than said", "bounded", func(all []history.Event) []history.Event {
 			return append(all[:passedOn:passedOn], all[readers], all[readers])
 		}},
 		{
 			"two who work", "one-agent",
-			instead(readers, task.Event{Type: task.AgentSpawned, Actor: task.ActorEngine, Data: map[string]string{
+			instead(readers, history.Event{Type: history.AgentSpawned, Actor: task.ActorEngine, Data: map[string]string{
 				"role": "builder"}})},
 		{"somebody is left", "nobody-left", without(everyEnd)},
-		{"nobody gave it a workspace", "workspace", at(began, func(e *task.Event) {
+		{"nobody gave it a workspace", "workspace", at(began, func(e *history.Event) {
 			e.Hooks = []string{task.SpawnAgent}
 		})},
-		{"it keeps its workspace", "workspace", at(finished, func(e *task.Event) {
+		{"it keeps its workspace", "workspace", at(finished, func(e *history.Event) {
 			e.Hooks = []string{task.KillSession}
 		})},
 		{"crashes are not counted", "rules-legal", instead(handedOver, crash(2))},
-		{"too many crashes lead nowhere", "rules-legal", func(all []task.Event) []task.Event {
+		{"too many crashes lead nowhere", "rules-legal", func(all []history.Event) []history.Event {
 			return append(all[:handedOver:handedOver], crash(1), all[worked], crash(2), all[worked])
 		}},
 		{"too few crashes lead on", "rules-legal", instead(handedOver, crash(1), early)},
-		{"crashes lead past a gate to a good end", "crash-forward", func(all []task.Event) []task.Event {
+		{"crashes lead past a gate to a good end", "crash-forward", func(all []history.Event) []history.Event {
 			return append(all[:handedOver:handedOver], crash(1), all[worked], crash(2), forced, onwards)
 		}},
-		{"nobody has asked", "rules-legal", func(all []task.Event) []task.Event { return onItsOwn(all, nil) }},
-		{"the reviewer was killed", "rules-legal", func(all []task.Event) []task.Event {
+		{"nobody has asked", "rules-legal", func(all []history.Event) []history.Event { return onItsOwn(all, nil) }},
+		{"the reviewer was killed", "rules-legal", func(all []history.Event) []history.Event {
 			return onItsOwn(all, map[string]string{"role": task.RoleReviewer, "ended": "killed by signal 9",
 				"signal": "9"})
 		}},
-		{"somebody else has ended", "rules-legal", func(all []task.Event) []task.Event {
+		{"somebody else has ended", "rules-legal", func(all []history.Event) []history.Event {
 			return onItsOwn(all, map[string]string{"role": task.RoleWorker, "ended": "exit status 0",
 				"exit_status": "0"})
 		}},
-		{"the move of a timeout is refused", "rules-legal", instead(handedOver, task.Event{
-			Type: task.TimeoutEscalated, Actor: task.ActorEngine, Data: map[string]string{
-				task.DataRefused: "a condition does not hold"},
+		{"the move of a timeout is refused", "rules-legal", instead(handedOver, history.Event{
+			Type: history.TimeoutEscalated, Actor: task.ActorEngine, Data: map[string]string{
+				history.DataRefused: "a condition does not hold"},
 		})},
 	}
 }
@@ -235,7 +240,7 @@ func TestAHistorianFindsWhatAWorkflowShouldNotHave(t *testing.T) {
 	}
 	for _, row := range []struct {
 		def      *workflow.Definition
-		events   []task.Event
+		events   []history.Event
 		property string
 	}{
 		{open, own, "own-work"},

@@ -4,23 +4,24 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // moves looks whether a move is one that the workflow has, for whoever made it, and with what it asks for.
-func (h *historian) moves(e task.Event) {
+func (h *historian) moves(e history.Event) {
 	if e.From != h.status {
 		h.blames(e, "reachable", "it moves from %q, and the task was in %q", e.From, h.status)
 	}
-	if state, _ := h.def.State(h.status); state.Terminal && e.Data[task.DataRedo] == "" {
+	if state, _ := h.def.State(h.status); state.Terminal && e.Data[history.DataRedo] == "" {
 		h.blames(e, "terminating", "it moves out of %q, which is an end", h.status)
 	}
 	var edge *workflow.Transition
 	switch {
-	case e.Data[task.DataRedo] != "":
+	case e.Data[history.DataRedo] != "":
 		h.redone(e)
-	case e.Data[task.DataCrash] != "":
+	case e.Data[history.DataCrash] != "":
 		edge = h.crashed(e)
 	default:
 		edge = h.taken(e)
@@ -49,7 +50,7 @@ func (h *historian) place(s task.Status) int {
 }
 
 // redone is a person's way back.
-func (h *historian) redone(e task.Event) {
+func (h *historian) redone(e history.Event) {
 	named := slices.ContainsFunc(h.def.Redo, func(n workflow.Named) bool { return n.Name == string(e.To) })
 	if e.Actor != task.RoleHuman || !named || !h.been[e.To] || h.place(e.To) > h.place(e.From) {
 		h.blames(e, "reachable", "%s has %q done anew, from %q; the task has been in %v", e.Actor, e.To, e.From, h.been)
@@ -57,14 +58,14 @@ func (h *historian) redone(e task.Event) {
 }
 
 // crashed is a move by too many crashes. The edge is the declared one whose hooks it has, if it has those of one.
-func (h *historian) crashed(e task.Event) *workflow.Transition {
+func (h *historian) crashed(e history.Event) *workflow.Transition {
 	state, _ := h.def.State(e.From)
-	count := atoi(e.Data[task.DataCrash])
+	count := atoi(e.Data[history.DataCrash])
 	fits := func(r workflow.Rule) bool {
 		return r.Status == e.From && r.Action == workflow.ActionCrash && r.StuckAfter > 0 &&
 			count >= r.StuckAfter && slices.Contains(leadsTo(&r), e.To)
 	}
-	if e.Actor != task.ActorEngine || h.last.Type != task.AgentCrashed || h.last.Data["role"] != state.Role ||
+	if e.Actor != task.ActorEngine || h.last.Type != history.AgentCrashed || h.last.Data["role"] != state.Role ||
 		!slices.ContainsFunc(h.def.Exit.Rules, fits) {
 		h.blames(e, "rules-legal", "%d crashes of the %s lead from %q to %q, and no rule says so", count,
 			h.last.Data["role"], e.From, e.To)
@@ -95,9 +96,9 @@ func actionsOf(hooks []workflow.Hook) []string {
 }
 
 // taken finds the transition that a move was made over.
-func (h *historian) taken(e task.Event) *workflow.Transition {
+func (h *historian) taken(e history.Event) *workflow.Transition {
 	var open, fit []*workflow.Transition
-	override := e.Data[task.DataOverride] != ""
+	override := e.Data[history.DataOverride] != ""
 	for i := range h.def.Transitions {
 		edge := &h.def.Transitions[i]
 		if edge.From != e.From || edge.To != e.To || !h.leads(edge) || !override && !h.guarded(edge) {
@@ -151,7 +152,7 @@ func (h *historian) guarded(edge *workflow.Transition) bool {
 }
 
 // allowed says whether whoever made a move may, and is there: an agent lives, or a person asks.
-func (h *historian) allowed(e task.Event, edge *workflow.Transition) bool {
+func (h *historian) allowed(e history.Event, edge *workflow.Transition) bool {
 	speaks := e.Actor
 	if e.ActingAs != "" {
 		speaks = e.ActingAs
@@ -169,7 +170,7 @@ func (h *historian) allowed(e task.Event, edge *workflow.Transition) bool {
 }
 
 // named says whether evidence is named for all parts of a gate, none of which asks for something new was there before.
-func (h *historian) named(e task.Event, parts []workflow.Part) bool {
+func (h *historian) named(e history.Event, parts []workflow.Part) bool {
 	for _, p := range parts {
 		switch {
 		case len(p.All) > 0:
@@ -229,16 +230,16 @@ func sure(parts []workflow.Part) []workflow.Part {
 }
 
 // ruled looks whether a move that nobody asked for follows from an exit rule or from the time.
-func (h *historian) ruled(e task.Event) {
+func (h *historian) ruled(e history.Event) {
 	state, _ := h.def.State(e.From)
 	switch h.last.Type {
-	case task.TimeoutEscalated:
+	case history.TimeoutEscalated:
 		if state.Timeout.Then != e.To {
 			h.blames(e, "rules-legal", "the time of %q leads to %q, and the workflow says to %q", e.From, e.To,
 				state.Timeout.Then)
 		}
 		return
-	case task.AgentStopped:
+	case history.AgentStopped:
 		well := h.last.Data["exit_status"] == "0" && h.last.Data["signal"] == ""
 		for i := range h.def.Exit.Rules {
 			rule := &h.def.Exit.Rules[i]
@@ -273,17 +274,17 @@ func verdictIn(parts []workflow.Part) bool {
 
 // judges looks whether somebody has passed a verdict on their own work, and notes whose work is judged where the
 // task is now.
-func (h *historian) judges(e task.Event, edge *workflow.Transition) {
+func (h *historian) judges(e history.Event, edge *workflow.Transition) {
 	state, _ := h.def.State(e.From)
 	switch {
-	case edge == nil || e.Data[task.DataCrash] != "" || len(edge.Gate) == 0:
+	case edge == nil || e.Data[history.DataCrash] != "" || len(edge.Gate) == 0:
 		h.authors = nil
 	case verdictIn(edge.Gate):
 		judge := e.Actor
 		if e.Actor == task.ActorEngine {
 			judge = state.Role // it has left the verdict, and ended
 		}
-		if slices.Contains(h.authors, judge) && e.Data[task.DataOverride] == "" {
+		if slices.Contains(h.authors, judge) && e.Data[history.DataOverride] == "" {
 			h.blames(e, "own-work", "the %s passes a verdict on its own work", judge)
 		}
 	case e.From == e.To:
@@ -295,17 +296,17 @@ func (h *historian) judges(e task.Event, edge *workflow.Transition) {
 }
 
 // counts looks whether a move leaves the counters as its transition says.
-func (h *historian) counts(e task.Event, edge *workflow.Transition) {
+func (h *historian) counts(e history.Event, edge *workflow.Transition) {
 	want := h.counters
 	var hooks []workflow.Hook
 	switch {
-	case e.Data[task.DataRedo] != "":
+	case e.Data[history.DataRedo] != "":
 		want = want.With(failuresOf(e.To), 0)
 	case edge != nil:
 		hooks = edge.Hooks
 	}
 	switch {
-	case edge == nil || e.Data[task.DataCrash] != "":
+	case edge == nil || e.Data[history.DataCrash] != "":
 	case edge.Failure:
 		want = want.With(failuresOf(e.From), want.Get(failuresOf(e.From))+1)
 	case e.From != e.To:
@@ -326,7 +327,7 @@ func (h *historian) counts(e task.Event, edge *workflow.Transition) {
 	owes := slices.ContainsFunc(e.Hooks, func(action string) bool {
 		return !slices.Contains([]string{task.SetField, task.Increment, task.IncrementReviewRound}, action)
 	})
-	if count := e.Data[task.DataCrash]; count != "" {
+	if count := e.Data[history.DataCrash]; count != "" {
 		want = want.With(task.CrashCount, atoi(count))
 	} else if !owes {
 		want = want.With(task.CrashCount, 0)

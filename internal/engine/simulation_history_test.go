@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -27,7 +28,7 @@ type historian struct {
 	held             bool     // it has a workspace, or one is being made ready
 	authors          []string // whose work is judged in the present status
 	forced           bool     // crashes have led it past a gate, and no person has acted since
-	last             task.Event
+	last             history.Event
 	gone, furthest   reach // since the last act of a person, and at most
 }
 
@@ -47,7 +48,7 @@ func newHistorian(def *workflow.Definition, most reach) *historian {
 		alive: map[string]bool{}}
 }
 
-func (h *historian) blames(e task.Event, property, format string, args ...any) {
+func (h *historian) blames(e history.Event, property, format string, args ...any) {
 	if slices.ContainsFunc(h.def.Allow, func(a workflow.Allowance) bool { return a.Property == property }) {
 		return
 	}
@@ -56,28 +57,28 @@ func (h *historian) blames(e task.Event, property, format string, args ...any) {
 }
 
 // reads takes one more event.
-func (h *historian) reads(e task.Event) {
+func (h *historian) reads(e history.Event) {
 	if e.Actor == task.RoleHuman {
 		h.attends(e)
 	}
 	switch e.Type {
-	case task.Created:
-		h.status = task.Status(e.Data[task.DataStatus])
+	case history.Created:
+		h.status = task.Status(e.Data[history.DataStatus])
 		h.been[h.status] = true
-	case task.StatusChanged, task.AutoAdvanced:
+	case history.StatusChanged, history.AutoAdvanced:
 		h.moves(e)
-	case task.AgentSpawned, task.ReviewStarted:
+	case history.AgentSpawned, history.ReviewStarted:
 		h.starts(e)
-	case task.AgentStopped:
+	case history.AgentStopped:
 		h.ends(e.Data["role"])
-	case task.AgentCrashed:
+	case history.AgentCrashed:
 		h.ends(e.Data["role"])
 		if was, is := h.counters.Get(task.CrashCount), e.Counters.Get(task.CrashCount); is != was+1 {
 			h.blames(e, "rules-legal", "crash %d follows crash %d", is, was)
 		}
-	case task.TimeoutEscalated:
-		if e.Data[task.DataRefused] != "" {
-			h.blames(e, "rules-legal", "the move of the timeout is refused: %s", e.Data[task.DataRefused])
+	case history.TimeoutEscalated:
+		if e.Data[history.DataRefused] != "" {
+			h.blames(e, "rules-legal", "the move of the timeout is refused: %s", e.Data[history.DataRefused])
 		}
 	}
 	h.overdue(e)
@@ -99,21 +100,21 @@ func (h *historian) reads(e task.Event) {
 }
 
 // attends is a person's act. Some counters do not outlive it, and the next one is waited for from now on.
-func (h *historian) attends(e task.Event) {
+func (h *historian) attends(e history.Event) {
 	for _, f := range h.def.Fields {
 		if f.Reset == workflow.ResetPerson && h.counters.Get(f.Name) != 0 {
 			h.counters = h.counters.With(f.Name, 0)
 		}
 	}
 	resets := slices.ContainsFunc(h.def.Fields, func(f workflow.Field) bool { return f.Reset == workflow.ResetPerson })
-	if e.IsMove() || e.Type == task.AgentRespawned || e.Type == task.Created || resets { // a retry alone is none
+	if e.IsMove() || e.Type == history.AgentRespawned || e.Type == history.Created || resets { // a retry alone is none
 		h.gone, h.forced = reach{}, false
 	}
 }
 
 // overdue looks whether too many crashes have led where their rule says: the move stands right behind the crash.
-func (h *historian) overdue(e task.Event) {
-	if h.last.Type != task.AgentCrashed || e.IsMove() && e.Data[task.DataCrash] != "" {
+func (h *historian) overdue(e history.Event) {
+	if h.last.Type != history.AgentCrashed || e.IsMove() && e.Data[history.DataCrash] != "" {
 		return
 	}
 	for _, rule := range h.def.Exit.Rules {
@@ -134,7 +135,7 @@ func (h *historian) exists(s task.Status) bool {
 	return exists
 }
 
-func (h *historian) starts(e task.Event) {
+func (h *historian) starts(e history.Event) {
 	role := e.Data["role"]
 	if !h.held {
 		h.blames(e, "workspace", "the %s is started in %q, and the task has no workspace", role, h.status)

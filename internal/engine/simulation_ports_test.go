@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // record is the real record as one program sees it. Ports are given no context that ends: nothing here is
 // cancelled, programs die.
-type record struct{ p *process }
+type recordPort struct{ p *process }
 
 // remembered asks the record once, until somebody writes what the answer may depend on: the record is what takes
 // the time here. About is the task that the question is about; empty for one about many.
@@ -43,14 +45,14 @@ func (s *sim) wrote(id string) {
 	delete(s.cache, "")
 }
 
-func (s *sim) load(id string) (task.Snapshot, error) {
-	got, err := remembered(s, id, "load", func() (task.Snapshot, error) { return s.store.Load(here, id) })
+func (s *sim) load(id string) (record.Snapshot, error) {
+	got, err := remembered(s, id, "load", func() (record.Snapshot, error) { return s.store.Load(here, id) })
 	got.Owed, got.Spent, got.Entry = slices.Clone(got.Owed), slices.Clone(got.Spent), slices.Clone(got.Entry)
 	return got, err
 }
 
-func (s *sim) seats(id string) ([]task.Seat, error) {
-	got, err := remembered(s, id, "seats", func() ([]task.Seat, error) { return s.store.OpenSeats(here, id) })
+func (s *sim) seats(id string) ([]record.Seat, error) {
+	got, err := remembered(s, id, "seats", func() ([]record.Seat, error) { return s.store.OpenSeats(here, id) })
 	return slices.Clone(got), err
 }
 
@@ -61,23 +63,23 @@ func (s *sim) hooks(id string, event int) ([]task.OwedHook, error) {
 	return slices.Clone(got), err
 }
 
-func (s *sim) history(id string) ([]task.Event, error) {
-	got, err := remembered(s, id, "events", func() ([]task.Event, error) { return s.store.Events(here, id, 0) })
+func (s *sim) history(id string) ([]history.Event, error) {
+	got, err := remembered(s, id, "events", func() ([]history.Event, error) { return s.store.Events(here, id, 0) })
 	return slices.Clone(got), err
 }
 
-func (s *sim) list(f task.Filter) ([]task.Task, error) {
+func (s *sim) list(f record.Filter) ([]task.Task, error) {
 	got, err := remembered(s, "", fmt.Sprintf("list %+v", f), func() ([]task.Task, error) {
 		return s.store.List(here, f)
 	})
 	return slices.Clone(got), err
 }
 
-func (r record) Load(_ context.Context, id string) (task.Snapshot, error) {
-	return at(r.p, "load "+r.p.sim.short(id), func() (task.Snapshot, error) { return r.p.sim.load(id) })
+func (r recordPort) Load(_ context.Context, id string) (record.Snapshot, error) {
+	return at(r.p, "load "+r.p.sim.short(id), func() (record.Snapshot, error) { return r.p.sim.load(id) })
 }
 
-func (r record) Commit(_ context.Context, c task.Change) (task.Task, error) {
+func (r recordPort) Commit(_ context.Context, c record.Change) (task.Task, error) {
 	s := r.p.sim
 	return at(r.p, "commit "+s.short(c.Task.ID)+describe(c), func() (task.Task, error) {
 		open, err := s.openSeats(c)
@@ -97,14 +99,14 @@ func (r record) Commit(_ context.Context, c task.Change) (task.Task, error) {
 }
 
 // openSeats are the open seats of the task of a change that may end some.
-func (s *sim) openSeats(c task.Change) ([]task.Seat, error) {
+func (s *sim) openSeats(c record.Change) ([]record.Seat, error) {
 	if c.Expect == 0 || len(c.EndSeats) == 0 && c.DeadHook == 0 && c.TakenSeat == nil {
 		return nil, nil
 	}
 	return s.seats(c.Task.ID)
 }
 
-func describe(c task.Change) string {
+func describe(c record.Change) string {
 	var out strings.Builder
 	for _, e := range c.Events {
 		out.WriteString(" " + e.Type)
@@ -122,11 +124,11 @@ func describe(c task.Change) string {
 }
 
 // Hooks takes no turn: how often a waiting program looks depends on nothing that the dice decide.
-func (r record) Hooks(_ context.Context, id string, event int) ([]task.OwedHook, error) {
+func (r recordPort) Hooks(_ context.Context, id string, event int) ([]task.OwedHook, error) {
 	return r.p.sim.hooks(id, event)
 }
 
-func (r record) BeginHook(_ context.Context, id int64, now time.Time) error {
+func (r recordPort) BeginHook(_ context.Context, id int64, now time.Time) error {
 	s := r.p.sim
 	return act(r.p, fmt.Sprintf("begin hook %d", id), func() error {
 		err := s.store.BeginHook(here, id, now)
@@ -140,7 +142,7 @@ func (r record) BeginHook(_ context.Context, id int64, now time.Time) error {
 	})
 }
 
-func (r record) Delete(_ context.Context, id string) error {
+func (r recordPort) Delete(_ context.Context, id string) error {
 	s := r.p.sim
 	return act(r.p, "delete "+s.short(id), func() error {
 		defer s.wrote(id)
@@ -152,36 +154,36 @@ func (r record) Delete(_ context.Context, id string) error {
 	})
 }
 
-func (r record) List(_ context.Context, f task.Filter) ([]task.Task, error) {
+func (r recordPort) List(_ context.Context, f record.Filter) ([]task.Task, error) {
 	return at(r.p, "list tasks", func() ([]task.Task, error) { return r.p.sim.list(f) })
 }
 
-func (r record) Holders(_ context.Context, project string) ([]task.Holder, error) {
-	return at(r.p, "who has workspaces", func() ([]task.Holder, error) {
-		return remembered(r.p.sim, "", "holders "+project, func() ([]task.Holder, error) {
+func (r recordPort) Holders(_ context.Context, project string) ([]record.Holder, error) {
+	return at(r.p, "who has workspaces", func() ([]record.Holder, error) {
+		return remembered(r.p.sim, "", "holders "+project, func() ([]record.Holder, error) {
 			return r.p.sim.store.Holders(here, project)
 		})
 	})
 }
 
-func (r record) Debtors(_ context.Context, now time.Time) ([]string, error) {
+func (r recordPort) Debtors(_ context.Context, now time.Time) ([]string, error) {
 	return at(r.p, "who owes hooks", func() ([]string, error) { return r.p.sim.store.Debtors(here, now) })
 }
 
-func (r record) Events(_ context.Context, id string, after int) ([]task.Event, error) {
-	return at(r.p, "events of "+r.p.sim.short(id), func() ([]task.Event, error) {
+func (r recordPort) Events(_ context.Context, id string, after int) ([]history.Event, error) {
+	return at(r.p, "events of "+r.p.sim.short(id), func() ([]history.Event, error) {
 		all, err := r.p.sim.history(id)
-		return slices.DeleteFunc(all, func(e task.Event) bool { return e.Seq <= after }), err
+		return slices.DeleteFunc(all, func(e history.Event) bool { return e.Seq <= after }), err
 	})
 }
 
-func (r record) Lines(_ context.Context, id string) ([]string, error) {
+func (r recordPort) Lines(_ context.Context, id string) ([]string, error) {
 	return at(r.p, "lines of "+r.p.sim.short(id), func() ([]string, error) {
 		return remembered(r.p.sim, id, "lines", func() ([]string, error) { return r.p.sim.store.Lines(here, id) })
 	})
 }
 
-func (r record) WasRendered(_ context.Context, id, field, value string) (bool, error) {
+func (r recordPort) WasRendered(_ context.Context, id, field, value string) (bool, error) {
 	return at(r.p, "was "+field+" ever shown as "+value, func() (bool, error) {
 		return remembered(r.p.sim, id, "rendered "+field+" "+value, func() (bool, error) {
 			return r.p.sim.store.WasRendered(here, id, field, value)
@@ -189,21 +191,21 @@ func (r record) WasRendered(_ context.Context, id, field, value string) (bool, e
 	})
 }
 
-func (r record) Seat(_ context.Context, hash string) (task.Seat, error) {
-	return at(r.p, "whose seat", func() (task.Seat, error) { return r.p.sim.store.Seat(here, hash) })
+func (r recordPort) Seat(_ context.Context, hash string) (record.Seat, error) {
+	return at(r.p, "whose seat", func() (record.Seat, error) { return r.p.sim.store.Seat(here, hash) })
 }
 
-func (r record) SeatOf(_ context.Context, pid int, began string) (task.Seat, error) {
-	return at(r.p, "whose process", func() (task.Seat, error) { return r.p.sim.store.SeatOf(here, pid, began) })
+func (r recordPort) SeatOf(_ context.Context, pid int, began string) (record.Seat, error) {
+	return at(r.p, "whose process", func() (record.Seat, error) { return r.p.sim.store.SeatOf(here, pid, began) })
 }
 
-func (r record) OpenSeats(_ context.Context, id string) ([]task.Seat, error) {
-	return at(r.p, "open seats of "+r.p.sim.short(id), func() ([]task.Seat, error) { return r.p.sim.seats(id) })
+func (r recordPort) OpenSeats(_ context.Context, id string) ([]record.Seat, error) {
+	return at(r.p, "open seats of "+r.p.sim.short(id), func() ([]record.Seat, error) { return r.p.sim.seats(id) })
 }
 
-func (r record) Watch(context.Context, func()) error { return nil }
+func (r recordPort) Watch(context.Context, func()) error { return nil }
 
-func (r record) Waiters(_ context.Context, id, role string) ([]task.Waiter, error) {
+func (r recordPort) Waiters(_ context.Context, id, role string) ([]task.Waiter, error) {
 	return at(r.p, "who waits", func() ([]task.Waiter, error) { return r.p.sim.store.Waiters(here, id, role) })
 }
 
@@ -322,13 +324,13 @@ func (r starter) Run(_ context.Context, id string, person bool) error {
 // performer notes what the real hands are asked to do.
 type performer struct{ p *process }
 
-func (h performer) Perform(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h performer) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	s := h.p.sim
 	what := fmt.Sprintf("perform hook %d of %s: %s", job.Hook.ID, s.short(job.Task.ID), job.Hook.Action)
 	h.p.arrive(what, nil)
 	s.performs(h.p, job)
 	if s.alone && s.stroll.fails(job.Hook.Action) {
-		return task.Effect{}, errHands
+		return record.Effect{}, errHands
 	}
 	effect, err := h.p.hands.Perform(ctx, job)
 	s.twin.hook(job.Hook.ID).by = nil
@@ -353,9 +355,9 @@ func (d desktop) Ahead(context.Context, task.Task, string) (bool, error)    { re
 func (d desktop) Tip(context.Context, task.Task) (string, error)            { return "beef", nil }
 func (d desktop) Within(context.Context, task.Task, string) (bool, error)   { return true, nil }
 
-func (d desktop) Find(context.Context, string, string) ([]task.PullRequest, error) { return nil, nil }
+func (d desktop) Find(context.Context, string, string) ([]record.PullRequest, error) { return nil, nil }
 
-func (d desktop) Standing(context.Context, string, []string) ([]task.PullRequest, error) {
+func (d desktop) Standing(context.Context, string, []string) ([]record.PullRequest, error) {
 	return nil, nil
 }
 

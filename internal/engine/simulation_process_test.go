@@ -113,7 +113,7 @@ func (s *sim) start(name, whose string, under *agent, body func(p *process)) *pr
 }
 
 func (p *process) equip() {
-	r, f := record{p}, folder{p}
+	r, f := recordPort{p}, folder{p}
 	key := [32]byte{byte(p.number), byte(p.number >> 8), byte(p.sim.seed), byte(p.sim.seed >> 8),
 		byte(p.sim.seed >> 16)}
 	e := &engine.Engine{

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/mirror"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -57,7 +58,7 @@ func library(files mirror.Files, t task.Task, def *workflow.Definition) decide.L
 
 // checkReplay makes every decision again from what was recorded: the same bytes must come of it. What the history
 // says must be what is on record.
-func (s *sim) checkReplay(t task.Task, events []task.Event) {
+func (s *sim) checkReplay(t task.Task, events []history.Event) {
 	lines, err := s.store.Lines(here, t.ID)
 	if err != nil {
 		s.breaks("the history of %s cannot be read: %v", s.short(t.ID), err)
@@ -75,7 +76,7 @@ func (s *sim) checkReplay(t task.Task, events []task.Event) {
 		s.breaks("the decisions on %s come out otherwise under the very same workflow: %v\n%+v", s.short(t.ID),
 			err, under)
 	}
-	differs, err := task.Disagree(t, events)
+	differs, err := history.Disagree(t, events)
 	if err != nil || len(differs) > 0 {
 		s.breaks("%s: %v %q", s.short(t.ID), err, differs)
 	}

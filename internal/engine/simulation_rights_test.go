@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -81,7 +83,7 @@ func (r *rights) asks(s *sim, p *process, id string, retries bool) {
 
 // answered notes what came of the questions of a person's program. One that waits for a workspace, or whose retry
 // is told of hooks, is granted. One that met an error may be, or not.
-func (r *rights) answered(s *sim, p *process, out task.Outcome, met error) {
+func (r *rights) answered(s *sim, p *process, out record.Outcome, met error) {
 	id := out.Task.ID
 	if asked := func(c *claim) bool { return c.by == p }; out.Queued && p.asked.kind == "create" &&
 		!r.unable[p] && !slices.ContainsFunc(r.claims[id], asked) {
@@ -110,14 +112,14 @@ func (r *rights) starts(s *sim, p *process, id string) {
 }
 
 // renews says whether an event of a person's makes the task's environment theirs.
-func renews(t task.Task, e task.Event) bool {
+func renews(t task.Task, e history.Event) bool {
 	if e.Person == "" || e.Actor != task.RoleHuman {
 		return false
 	}
 	switch e.Type {
-	case task.QueuedForSpace:
+	case history.QueuedForSpace:
 		return true
-	case task.HooksRetried:
+	case history.HooksRetried:
 		return t.Workspace != ""
 	}
 	return slices.ContainsFunc(e.Hooks, func(action string) bool {
@@ -126,11 +128,11 @@ func renews(t task.Task, e task.Event) bool {
 }
 
 // committed notes what a program has made durable.
-func (r *rights) committed(s *sim, p *process, c task.Change, t task.Task) {
+func (r *rights) committed(s *sim, p *process, c record.Change, t task.Task) {
 	if s.alone { // one program does everything there, for everybody
 		return
 	}
-	if whose := s.server.kept[t.ID]; c.Lease == task.LeaseFree && whose != "" && r.drops[t.ID] != p {
+	if whose := s.server.kept[t.ID]; c.Lease == record.LeaseFree && whose != "" && r.drops[t.ID] != p {
 		s.breaks("%s gives its workspace back, and the environment of %s is kept for it still", s.short(t.ID), whose)
 	}
 	for _, e := range c.Events {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -22,13 +23,13 @@ type ask struct {
 	to       task.Status // empty where the workflow says it
 	role     string
 	answered bool
-	out      task.Outcome
+	out      record.Outcome
 	err      error
 	appended int // how often its wishes were written into the document
 }
 
 // asking notes a question and its answer. A program that dies in between has no answer.
-func (p *process) asking(kind, id string, to task.Status, role string, do func(token string) (task.Outcome, error)) {
+func (p *process) asking(kind, id string, to task.Status, role string, do func(token string) (record.Outcome, error)) {
 	s := p.sim
 	a := &ask{token: fmt.Sprintf("ask %d", len(s.twin.asks)+1), kind: kind, task: id, to: to, role: role}
 	s.twin.asks = append(s.twin.asks, a)
@@ -107,7 +108,7 @@ func (s *sim) creates() {
 	}
 	s.person(func(p *process) {
 		n.Actor = p.actor()
-		p.asking("create", "", status, task.RoleHuman, func(string) (task.Outcome, error) {
+		p.asking("create", "", status, task.RoleHuman, func(string) (record.Outcome, error) {
 			return p.engine.Create(here, n)
 		})
 	})
@@ -243,7 +244,7 @@ func (s *sim) asks(p *process, a *agent, to task.Status) {
 	if actor.Role == task.RoleHuman {
 		return // its hook has not noted its process yet: the real one is recognised by its secret
 	}
-	p.asking("request", a.task, to, a.role, func(token string) (task.Outcome, error) {
+	p.asking("request", a.task, to, a.role, func(token string) (record.Outcome, error) {
 		return p.engine.Request(here, task.Request{Task: a.task, To: to, Actor: actor, Reason: token})
 	})
 	if a.role == task.RoleWorker && s.dice.IntN(3) == 0 {
@@ -300,7 +301,7 @@ func (s *sim) tellsADeath() {
 	twice := s.dice.IntN(3) == 0
 	s.start("watcher", service, nil, func(p *process) {
 		for range 2 {
-			p.asking("died", a.task, "", task.ActorEngine, func(string) (task.Outcome, error) {
+			p.asking("died", a.task, "", task.ActorEngine, func(string) (record.Outcome, error) {
 				return p.engine.Died(here, death)
 			})
 			if !twice {
@@ -353,7 +354,7 @@ func (s *sim) decides() {
 		s.commands(id, workflow.MoveCancel)
 	case n < 66:
 		s.person(func(p *process) {
-			p.asking("retry", id, "", task.RoleHuman, func(string) (task.Outcome, error) {
+			p.asking("retry", id, "", task.RoleHuman, func(string) (record.Outcome, error) {
 				return p.engine.Retry(here, id, p.actor())
 			})
 		})
@@ -361,9 +362,9 @@ func (s *sim) decides() {
 		s.respawns(id)
 	case n < 84:
 		s.person(func(p *process) {
-			p.asking("delete", id, "", task.RoleHuman, func(string) (task.Outcome, error) {
+			p.asking("delete", id, "", task.RoleHuman, func(string) (record.Outcome, error) {
 				_, err := p.engine.Delete(here, id, p.actor())
-				return task.Outcome{}, err
+				return record.Outcome{}, err
 			})
 		})
 	case n < 90:
@@ -399,7 +400,7 @@ func (s *sim) goesOn(t task.Task) {
 				if override {
 					kind = mergeAllTheSame
 				}
-				p.asking(kind, t.ID, "done", task.RoleHuman, func(token string) (task.Outcome, error) {
+				p.asking(kind, t.ID, "done", task.RoleHuman, func(token string) (record.Outcome, error) {
 					if override {
 						m.Override = token
 					}
@@ -409,7 +410,7 @@ func (s *sim) goesOn(t task.Task) {
 			})
 		default:
 			s.person(func(p *process) {
-				p.asking("changes", t.ID, "working", task.RoleHuman, func(token string) (task.Outcome, error) {
+				p.asking("changes", t.ID, "working", task.RoleHuman, func(token string) (record.Outcome, error) {
 					return p.engine.RequestChanges(here, t.ID, token, p.actor())
 				})
 			})
@@ -423,7 +424,7 @@ func (s *sim) goesOn(t task.Task) {
 
 func (s *sim) commands(id, command string) {
 	s.person(func(p *process) {
-		p.asking(command, id, "", task.RoleHuman, func(token string) (task.Outcome, error) {
+		p.asking(command, id, "", task.RoleHuman, func(token string) (record.Outcome, error) {
 			return p.engine.Command(here, id, command, p.actor(), token)
 		})
 	})
@@ -431,7 +432,7 @@ func (s *sim) commands(id, command string) {
 
 func (s *sim) requests(id string, to task.Status) {
 	s.person(func(p *process) {
-		p.asking("request", id, to, task.RoleHuman, func(token string) (task.Outcome, error) {
+		p.asking("request", id, to, task.RoleHuman, func(token string) (record.Outcome, error) {
 			return p.engine.Request(here, task.Request{Task: id, To: to, Actor: p.actor(), Reason: token})
 		})
 	})
@@ -439,7 +440,7 @@ func (s *sim) requests(id string, to task.Status) {
 
 func (s *sim) respawns(id string) {
 	s.person(func(p *process) {
-		p.asking("respawn", id, "", task.RoleHuman, func(string) (task.Outcome, error) {
+		p.asking("respawn", id, "", task.RoleHuman, func(string) (record.Outcome, error) {
 			return p.engine.Respawn(here, id, func(t task.Task, role string) (bool, error) {
 				return at(p, "look whether the "+role+" lives", func() (bool, error) {
 					return s.living(t.ID, role) != nil, nil

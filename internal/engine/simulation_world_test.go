@@ -315,7 +315,7 @@ func (w setup) Document(task.Task) ([]byte, error)            { return nil, nil 
 func (s *sim) watch(p *process) *monitor.Monitor {
 	w := tower{p}
 	return &monitor.Monitor{
-		Sessions: w, Processes: w, Traces: w, Record: record{p}, Engine: p.engine, Keeper: p.engine,
+		Sessions: w, Processes: w, Traces: w, Record: recordPort{p}, Engine: p.engine, Keeper: p.engine,
 		Rules: p.engine.Rules.(rules),
 		Tell:  func(context.Context, task.Task, string) {}, Now: time.Now, Log: p.engine.Log, Stall: 15 * time.Minute,
 	}

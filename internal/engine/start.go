@@ -9,13 +9,15 @@ import (
 	"slices"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // job gathers what the performer needs. Hooks that may start an agent get a seat, committed before they begin.
-func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (task.Job, *task.Seat, error) {
-	job := task.Job{Task: t, Hook: hook}
+func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (record.Job, *record.Seat, error) {
+	job := record.Job{Task: t, Hook: hook}
 	project, err := e.Desk.Project(t.Project)
 	if err != nil {
 		return job, nil, err
@@ -47,12 +49,12 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (task
 	if job.Start, err = e.found(ctx, def, t, job.Role); err != nil {
 		return job, nil, err
 	}
-	seat := &task.Seat{Hash: job.Seat, Task: t.ID, Role: job.Role, Hook: hook.ID, Start: job.Start}
-	_, err = e.change(ctx, t.ID, func(s task.Snapshot) (*task.Change, error) {
+	seat := &record.Seat{Hash: job.Seat, Task: t.ID, Role: job.Role, Hook: hook.ID, Start: job.Start}
+	_, err = e.change(ctx, t.ID, func(s record.Snapshot) (*record.Change, error) {
 		if !isOwed(s.Owed, hook.ID) {
 			return nil, errOvertaken
 		}
-		return &task.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat}, nil
+		return &record.Change{Task: s.Task, Expect: s.Task.Version, NewSeat: seat}, nil
 	})
 	return job, seat, err
 }
@@ -62,9 +64,9 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (task
 func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Task, role string) (task.Start, error) {
 	state, _ := def.State(t.Status)
 	if state.Role != role {
-		return task.Start{Subject: e.subject(ctx, task.Snapshot{Task: t}, false)}, nil
+		return task.Start{Subject: e.subject(ctx, record.Snapshot{Task: t}, false)}, nil
 	}
-	start := task.Start{Subject: e.subject(ctx, task.Snapshot{Task: t}, state.Subject == workflow.SubjectWorktree)}
+	start := task.Start{Subject: e.subject(ctx, record.Snapshot{Task: t}, state.Subject == workflow.SubjectWorktree)}
 	parts := decide.NeedsOnStart(def, t.Status)
 	if len(parts) == 0 {
 		return start, nil
@@ -105,7 +107,7 @@ func agentOf(def *workflow.Definition, role string, hook task.Hook) (harness, pe
 }
 
 // startOf is what the agent found that a hook has started: the seat of the attempt that started it knows.
-func (e *Engine) startOf(ctx context.Context, effect task.Effect, issued *task.Seat) (task.Start, error) {
+func (e *Engine) startOf(ctx context.Context, effect record.Effect, issued *record.Seat) (task.Start, error) {
 	switch {
 	case effect.Seat == nil || issued == nil:
 		return task.Start{}, nil
@@ -120,8 +122,8 @@ func (e *Engine) startOf(ctx context.Context, effect task.Effect, issued *task.S
 }
 
 // about adds to the change of a hook that was performed what the evidence in the task's status is about from now on.
-func (e *Engine) about(ctx context.Context, c *task.Change, s task.Snapshot, hook task.OwedHook,
-	effect task.Effect, start task.Start) error {
+func (e *Engine) about(ctx context.Context, c *record.Change, s record.Snapshot, hook task.OwedHook,
+	effect record.Effect, start task.Start) error {
 	if effect.Seat == nil && (hook.Action != task.AcquireWorkspace || s.Task.Subject.Commit != "") {
 		return nil
 	}
@@ -142,14 +144,14 @@ func (e *Engine) about(ctx context.Context, c *task.Change, s task.Snapshot, hoo
 	}
 	c.Task, c.Begun, c.Start = after, true, verdicts
 	for i := range c.Events {
-		if kind := c.Events[i].Type; kind == task.AgentSpawned || kind == task.ReviewStarted {
+		if kind := c.Events[i].Type; kind == history.AgentSpawned || kind == history.ReviewStarted {
 			c.Events[i].Subject, c.Events[i].Evidence = after.Subject, verdicts
 		}
 	}
 	return nil
 }
 
-func roleOf(c *task.Change, hook task.OwedHook) string {
+func roleOf(c *record.Change, hook task.OwedHook) string {
 	if c.TakenSeat != nil {
 		return c.TakenSeat.Role
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -83,24 +85,24 @@ func (e *Engine) wordOf(project string) (task.Timeouts, int, error) {
 // refused. Hooks that are owed are waited for first, as before any other move. Evidence that is being found out
 // is errNotNow.
 func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own task.Timeouts,
-	size int) (task.Task, task.Change, error) {
+	size int) (task.Task, record.Change, error) {
 	actor := task.Actor{Rule: true}
 	if err := e.finishOwed(ctx, id, actor); err != nil {
-		return task.Task{}, task.Change{}, err
+		return task.Task{}, record.Change{}, err
 	}
 	s, def, evidence, err := e.look(ctx, task.Request{Task: id, To: to, Actor: actor}, nil)
 	if err != nil {
-		return task.Task{}, task.Change{}, err
+		return task.Task{}, record.Change{}, err
 	}
 	for _, fact := range evidence.Facts {
 		if fact.Pending {
-			return task.Task{}, task.Change{}, errNotNow
+			return task.Task{}, record.Change{}, errNotNow
 		}
 	}
 	now := e.Now()
 	level, due := decide.Timer(def, own, s.Task, now)
 	if _, wanted := decide.Escalation(def, level); !due || !wanted {
-		return task.Task{}, task.Change{}, task.ErrConflict // it moved on while its hooks were waited for
+		return task.Task{}, record.Change{}, task.ErrConflict // it moved on while its hooks were waited for
 	}
 	in := late(own, s.Task)
 	c, err := in.Keep(def, s, evidence, decide.Escalate(def, level, s.Task, evidence, now))
@@ -128,7 +130,7 @@ func late(own task.Timeouts, t task.Task) decide.Inputs {
 }
 
 // commitLate commits a change that may have a move in it. why is what the hooks are told that the move overtakes.
-func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s task.Snapshot, c task.Change,
+func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s record.Snapshot, c record.Change,
 	evidence decide.Evidence, size int, why string) (task.Task, error) {
 	if !c.Entered {
 		return e.commit(ctx, c, evidence) // what the refused move was judged on is kept too
@@ -143,7 +145,7 @@ func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s tas
 
 // tellLate mirrors what was noted of a task's lateness, writes it into the log, and has the hooks of its move
 // performed.
-func (e *Engine) tellLate(ctx context.Context, t task.Task, c task.Change) error {
+func (e *Engine) tellLate(ctx context.Context, t task.Task, c record.Change) error {
 	if len(c.Events) == 0 {
 		e.Log.Warn("the clock was set back: the time in the status is counted anew", "component", "engine",
 			"task", t.ID, "status", string(t.Status))
@@ -152,9 +154,9 @@ func (e *Engine) tellLate(ctx context.Context, t task.Task, c task.Change) error
 	for i := range c.Events {
 		if event := &c.Events[i]; !event.IsMove() {
 			e.Log.Warn("late", "component", "engine", "task", t.ID, "event", event.Type, "status",
-				event.Data[task.DataStatus],
-				"late", event.Data[task.DataLevel], "in_state", event.Data[task.DataInState], "after",
-				event.Data[task.DataAfter])
+				event.Data[history.DataStatus],
+				"late", event.Data[history.DataLevel], "in_state", event.Data[history.DataInState], "after",
+				event.Data[history.DataAfter])
 		}
 	}
 	out, err := e.announce(ctx, t, t.Seq)

@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/engine"
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -170,7 +171,7 @@ func TestTimeouts_noteAMoveThatIsRefused(t *testing.T) {
 		id := w.reach("planning")
 		w.clock.pass(150 * time.Second)
 		_, told := w.late(id)
-		last := w.events(id, task.TimeoutEscalated)
+		last := w.events(id, history.TimeoutEscalated)
 		if one := w.task(id); one.Status != "planning" || one.Overdue != 150 || len(last) != 1 ||
 			!strings.Contains(last[0].Data["refused"], why) || !strings.Contains(told, "could not be moved") {
 			t.Errorf("to %s: it is %+v; told %q, %+v", to, one, told, last)

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"orange/internal/doctor"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -28,7 +30,7 @@ func (p past) IDs(ctx context.Context, project string) ([]string, error) {
 
 func (p past) Strays(ctx context.Context) ([]string, error) { return p.store.Strays(ctx) }
 
-func (p past) Whole(ctx context.Context, id string) (task.Whole, error) {
+func (p past) Whole(ctx context.Context, id string) (record.Whole, error) {
 	w, err := p.store.Whole(ctx, id)
 	if p.changed != nil {
 		w.Lines = p.changed
@@ -45,7 +47,7 @@ func (p past) Kept(project, id, digest string) (string, bool, error) {
 	return p.files.Kept(project, id, digest)
 }
 
-func (w *world) verify(id string, changed []string) []task.Finding {
+func (w *world) verify(id string, changed []string) []record.Finding {
 	w.t.Helper()
 	d := &doctor.Doctor{Home: w.home, Files: w.files, Shown: w.Engine}
 	found, err := d.Verify(w.t.Context(), past{w, changed}, []string{id})
@@ -53,10 +55,10 @@ func (w *world) verify(id string, changed []string) []task.Finding {
 	return found
 }
 
-func problems(found []task.Finding) string {
+func problems(found []record.Finding) string {
 	var out []string
 	for _, f := range found {
-		if f.Level != task.LevelOK {
+		if f.Level != record.LevelOK {
 			out = append(out, f.Found)
 		}
 	}
@@ -113,7 +115,7 @@ func TestAKeptText_thatIsChangedOrGoneIsNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	rested := w.events(id, task.StatusChanged)[1].Evidence[0]
+	rested := w.events(id, history.StatusChanged)[1].Evidence[0]
 	path := filepath.Join(w.files.Dir("garden", id), "evidence", rested.Digest)
 	text, err := os.ReadFile(path)
 	must(t, err)
@@ -135,7 +137,7 @@ func TestARecord_thatSaysWhatItsHistoryDoesNotIsNamed(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("working")
 	s := w.load(id)
-	c := task.Change{Task: s.Task, Expect: s.Task.Version}
+	c := record.Change{Task: s.Task, Expect: s.Task.Version}
 	c.Task.Counters = c.Task.Counters.With(task.ReviewRound, 7)
 	c.Task.Previous = "done"
 	_, err := w.store.Commit(t.Context(), c)
@@ -147,7 +149,7 @@ func TestARecord_thatSaysWhatItsHistoryDoesNotIsNamed(t *testing.T) {
 			t.Errorf("found %q, want %q", got, want)
 		}
 	}
-	c = task.Change{Task: s.Task, Expect: s.Task.Version + 1} // as it was
+	c = record.Change{Task: s.Task, Expect: s.Task.Version + 1} // as it was
 	_, err = w.store.Commit(t.Context(), c)
 	must(t, err)
 }
@@ -188,7 +190,7 @@ func (w *world) verifyAll() string {
 	}
 	var out []string
 	for _, f := range found {
-		if f.Level != task.LevelOK {
+		if f.Level != record.LevelOK {
 			out = append(out, f.Subject+": "+f.Found)
 		}
 	}
@@ -333,7 +335,7 @@ func TestAMerge_thatFailsLeavesTheMirrorsEqualToTheRecord(t *testing.T) {
 	if _, _, err := w.Merge(t.Context(), id, task.Merge{Local: false}, human); err == nil {
 		t.Fatal("it did not fail")
 	}
-	if len(w.events(id, task.MergeBegun)) != 1 {
+	if len(w.events(id, history.MergeBegun)) != 1 {
 		t.Fatalf("its begin is not told: %+v", w.events(id, ""))
 	}
 	if got := w.verifyAll(); got != "" {

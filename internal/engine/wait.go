@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -13,7 +14,7 @@ import (
 type Waiting interface {
 	Wait(ctx context.Context, id, role string, w task.Waiter) error
 	Unwait(ctx context.Context, id, role string, w task.Waiter) error
-	Notice(ctx context.Context, id, role string) (task.Notice, error)
+	Notice(ctx context.Context, id, role string) (record.Notice, error)
 	DataVersion(ctx context.Context) (int64, error)
 }
 
@@ -27,9 +28,9 @@ const waitResume = 2 * time.Second
 // Wait blocks while another agent is at work on the task, or while hooks of its last transition are still being
 // performed, until timeout. It answers how the task stands; Blocked says that the time was up first.
 func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Actor, self task.Waiter,
-	timeout time.Duration) (task.Waited, error) {
+	timeout time.Duration) (record.Waited, error) {
 	role := actor.Speaks()
-	var waited task.Waited
+	var waited record.Waited
 	err := w.Wait(ctx, id, role, self)
 	if err == nil {
 		waited, err = e.wait(ctx, w, id, role, timeout)
@@ -39,7 +40,7 @@ func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Acto
 	return waited, errors.Join(err, w.Unwait(context.WithoutCancel(ctx), id, role, self))
 }
 
-func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout time.Duration) (task.Waited, error) {
+func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout time.Duration) (record.Waited, error) {
 	up := time.NewTimer(timeout)
 	defer up.Stop()
 	tick := time.NewTicker(waitPoll)
@@ -50,7 +51,7 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout t
 	for {
 		version, err := w.DataVersion(ctx)
 		if err != nil {
-			return task.Waited{}, err
+			return record.Waited{}, err
 		}
 		if version != seen {
 			seen = version
@@ -61,12 +62,12 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout t
 		}
 		select {
 		case <-ctx.Done():
-			return task.Waited{}, ctx.Err()
+			return record.Waited{}, ctx.Err()
 		case <-up.C:
 			return e.stands(ctx, w, id, role)
 		case <-resume.C:
 			if err := e.Resume(ctx); err != nil {
-				return task.Waited{}, err
+				return record.Waited{}, err
 			}
 			seen = -1 // what this very process changed does not show in the version
 		case <-tick.C:
@@ -75,17 +76,17 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout t
 }
 
 // stands tells whether a caller of the role has to go on waiting, and what there is to know if not.
-func (e *Engine) stands(ctx context.Context, w Waiting, id, role string) (task.Waited, error) {
+func (e *Engine) stands(ctx context.Context, w Waiting, id, role string) (record.Waited, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err != nil {
-		return task.Waited{}, err
+		return record.Waited{}, err
 	}
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
-		return task.Waited{}, err
+		return record.Waited{}, err
 	}
 	state, _ := def.State(s.Task.Status)
-	out := task.Waited{Task: s.Task, About: state.About, Blocked: decide.Blocks(def, s.Task.Status, role)}
+	out := record.Waited{Task: s.Task, About: state.About, Blocked: decide.Blocks(def, s.Task.Status, role)}
 	if role == task.RoleHuman && s.Task.Attention != "" {
 		out.Blocked = false // nobody is at work until this person has looked
 	}

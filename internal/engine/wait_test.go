@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
 
 type answer struct {
-	waited task.Waited
+	waited record.Waited
 	err    error
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -44,7 +45,7 @@ func (e *Engine) Why(ctx context.Context, glances Glances, id string,
 	return out, err
 }
 
-func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s task.Snapshot, role string,
+func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.Snapshot, role string,
 	alive func(task.Task, string) (bool, error)) ([]decide.Detail, error) {
 	lives, err := e.seatedAs(ctx, s.Task.ID, role)
 	if err == nil && lives { // one whose end is known is dead, also while its window is closing

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -179,8 +180,8 @@ func (w *walk) edgeOf(t task.Task, to task.Status, e event) int {
 }
 
 // forced is an event as edgeOf asks for it: no gate is asked where crashes lead.
-func forced(e event, move task.Event) event {
-	if move.Data[task.DataCrash] != "" {
+func forced(e event, move history.Event) event {
+	if move.Data[history.DataCrash] != "" {
 		e.look = -1
 	}
 	return e
@@ -295,8 +296,8 @@ func (w *walk) revival(at int32, c config, t task.Task) {
 	if r < 0 || c.agent(r) != died {
 		return
 	}
-	history := []task.Event{
-		{Type: task.AgentStopped, Time: born(), Data: map[string]string{"role": role, "ended": "exit status 1"}}}
+	history := []history.Event{
+		{Type: history.AgentStopped, Time: born(), Data: map[string]string{"role": role, "ended": "exit status 1"}}}
 	if _, due := decide.RespawnDue(w.def, t, history); !due {
 		return
 	}
@@ -375,7 +376,8 @@ func (w *walk) touch(at int32, c config, t task.Task) {
 	if !w.resets {
 		return
 	}
-	change := decide.Note(w.def, t, t, task.Actor{Role: task.RoleHuman}, task.Event{Type: task.Updated, Time: born()})
+	change := decide.Note(w.def, t, t, task.Actor{Role: task.RoleHuman}, history.Event{
+		Type: history.Updated, Time: born()})
 	after := c
 	after.counters = w.configOf(change.Task).counters
 	if after.counters != c.counters {
@@ -391,7 +393,7 @@ func (w *walk) redo(at int32, c config, t task.Task) {
 			continue // it is refused
 		}
 		to := task.Status(again.Name)
-		history := []task.Event{{Type: task.Created, Data: map[string]string{"status": again.Name}}}
+		history := []history.Event{{Type: history.Created, Data: map[string]string{"status": again.Name}}}
 		change, err := decide.Redo(w.def, t, to, decide.Evidence{}, history, task.Actor{Role: task.RoleHuman},
 			"there is one", born())
 		if err == nil {

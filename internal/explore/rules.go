@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -18,13 +20,13 @@ type refusal struct {
 }
 
 // note keeps what became of the exit rule that a death's evidence speaks for.
-func note(refused map[int]refusal, rule int, c task.Change, e event) {
+func note(refused map[int]refusal, rule int, c record.Change, e event) {
 	if rule < 0 {
 		return
 	}
 	last := c.Events[len(c.Events)-1]
 	known, before := refused[rule]
-	if last.IsMove() && last.Data[task.DataCrash] == "" {
+	if last.IsMove() && last.Data[history.DataCrash] == "" {
 		known.moved = true
 	} else if !before {
 		known.event, known.reason = e, c.Events[0].Reason

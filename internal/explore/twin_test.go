@@ -12,6 +12,8 @@ import (
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/explore"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -77,7 +79,7 @@ func without(list []string, role string) []string {
 }
 
 // follow adds what a change leads to from a spot.
-func (w *twin) follow(s spot, c task.Change, moved, crashed bool) {
+func (w *twin) follow(s spot, c record.Change, moved, crashed bool) {
 	var owed []task.OwedHook
 	for i, h := range s.owed {
 		owed = append(owed, task.OwedHook{ID: int64(i + 1), Hook: h})
@@ -99,7 +101,7 @@ func (w *twin) follow(s spot, c task.Change, moved, crashed bool) {
 	next := s
 	next.task, next.owed = c.Task, nil
 	next.settling = !crashed && (moved || s.settling)
-	if c.Lease == task.LeaseReserve {
+	if c.Lease == record.LeaseReserve {
 		next.task.Workspace = "w"
 	}
 	for i, h := range hooks {
@@ -237,7 +239,7 @@ func (w *twin) visit(s spot) {
 	if len(s.owed) > 0 {
 		w.add(w.settle(w.perform(s, s.owed, len(s.owed))))
 	}
-	events := []task.Event{{Type: task.Created, Data: map[string]string{"status": ""}}}
+	events := []history.Event{{Type: history.Created, Data: map[string]string{"status": ""}}}
 	for _, again := range w.def.Redo {
 		events[0].Data["status"] = again.Name
 		if c, err := decide.Redo(w.def, s.task, task.Status(again.Name), decide.Evidence{}, events, task.Actor{
@@ -298,7 +300,7 @@ func (w *twin) visit(s spot) {
 				}
 				moved, crashed := false, false
 				for _, e := range c.Events {
-					moved, crashed = moved || e.IsMove(), crashed || e.Type == task.AgentCrashed
+					moved, crashed = moved || e.IsMove(), crashed || e.Type == history.AgentCrashed
 				}
 				w.follow(next, c, moved, crashed)
 			}

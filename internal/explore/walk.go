@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -207,11 +208,11 @@ type outcome struct {
 	passes [2]bool
 }
 
-func (w *walk) outcomeOf(e event, edge int, c task.Change) outcome {
+func (w *walk) outcomeOf(e event, edge int, c record.Change) outcome {
 	w.left--
 	w.room -= outcomeBytes
 	t := c.Task
-	if c.Lease == task.LeaseReserve {
+	if c.Lease == record.LeaseReserve {
 		t.Workspace = "workspace"
 	}
 	return outcome{
@@ -306,7 +307,7 @@ func (w *walk) settle(c *config) {
 // overtake is what stays owed of what was, once a new step is decided: each hook once, for what ends an agent
 // ends it once.
 func (w *walk) overtake(before config, o outcome) []task.Hook {
-	next := task.Change{Task: task.Task{Live: !w.def.States[o.after.status].Terminal}, Hooks: w.lists[o.wants]}
+	next := record.Change{Task: task.Task{Live: !w.def.States[o.after.status].Terminal}, Hooks: w.lists[o.wants]}
 	var owed []task.OwedHook
 	for i, h := range w.lists[before.owed] {
 		owed = append(owed, task.OwedHook{ID: int64(i + 1), Hook: h, State: task.HookFailed})

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/record"
 )
 
 // patience is how long gh may take for one answer.
@@ -34,7 +34,7 @@ type Draft struct {
 }
 
 // Find lists the pull requests of a branch, whatever their state, the newest first. dir is the repository.
-func (g GH) Find(ctx context.Context, dir, branch string) ([]task.PullRequest, error) {
+func (g GH) Find(ctx context.Context, dir, branch string) ([]record.PullRequest, error) {
 	out, err := g.run(ctx, dir, "", "pr", "list", "--head", branch, "--state", "all", "--limit", "30",
 		"--json", "url,state,headRefName,headRefOid,isCrossRepository,mergeCommit")
 	if err != nil {
@@ -44,7 +44,7 @@ func (g GH) Find(ctx context.Context, dir, branch string) ([]task.PullRequest, e
 	if err := json.Unmarshal(out.Stdout, &listed); err != nil {
 		return nil, fmt.Errorf("cannot read what gh answers about the pull requests of %q: %w", branch, err)
 	}
-	var found []task.PullRequest
+	var found []record.PullRequest
 	for _, l := range listed {
 		if l.HeadRefName == branch {
 			found = append(found, l.pullRequest())
@@ -54,18 +54,18 @@ func (g GH) Find(ctx context.Context, dir, branch string) ([]task.PullRequest, e
 }
 
 // Create opens a pull request for a branch that is on GitHub already.
-func (g GH) Create(ctx context.Context, dir string, d Draft) (task.PullRequest, error) {
+func (g GH) Create(ctx context.Context, dir string, d Draft) (record.PullRequest, error) {
 	out, err := g.run(ctx, dir, d.Body, "pr", "create", "--head", d.Branch, "--base", d.Base, "--title", d.Title,
 		"--body-file", "-")
 	if err != nil {
-		return task.PullRequest{}, fmt.Errorf("cannot open a pull request for %q: %w", d.Branch, err)
+		return record.PullRequest{}, fmt.Errorf("cannot open a pull request for %q: %w", d.Branch, err)
 	}
 	for _, line := range strings.Split(out.Text(), "\n") {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "https://") || strings.HasPrefix(line, "http://") {
-			return task.PullRequest{URL: line, State: task.PROpen}, nil
+			return record.PullRequest{URL: line, State: record.PROpen}, nil
 		}
 	}
-	return task.PullRequest{},
+	return record.PullRequest{},
 		fmt.Errorf("cannot tell whether the pull request for %q was opened: gh named no address, it said %q",
 			d.Branch, out.Text())
 }

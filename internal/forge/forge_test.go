@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"orange/internal/forge"
-	"orange/internal/task"
+	"orange/internal/record"
 )
 
 // fake puts a program gh into a folder of its own. It notes the words that it was called with, where, and its input.
@@ -57,9 +57,9 @@ func TestFind_listsThePullRequestsOfTheVeryBranch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []task.PullRequest{
-		{URL: "https://github.com/a/b/pull/9", State: task.PROpen, Commit: "c1"},
-		{URL: "https://github.com/a/b/pull/7", State: task.PRMerged, Commit: "c3", Foreign: true},
+	want := []record.PullRequest{
+		{URL: "https://github.com/a/b/pull/9", State: record.PROpen, Commit: "c1"},
+		{URL: "https://github.com/a/b/pull/7", State: record.PRMerged, Commit: "c3", Foreign: true},
 	}
 	if !slices.Equal(found, want) {
 		t.Errorf("found %+v, want %+v", found, want)
@@ -88,7 +88,7 @@ func TestCreate_handsTitleAndTextOverAsTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (task.PullRequest{URL: "https://github.com/a/b/pull/10", State: task.PROpen}); made != want {
+	if want := (record.PullRequest{URL: "https://github.com/a/b/pull/10", State: record.PROpen}); made != want {
 		t.Errorf("made %+v, want %+v", made, want)
 	}
 	if got, want := read(t, dir, "words"),
@@ -149,11 +149,11 @@ func TestStanding_asksForAllWithOneCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []task.PullRequest{
-		{URL: addresses[0], State: task.PRMerged, Commit: "c1", Merge: "m1", Checks: task.ChecksPass},
-		{URL: addresses[1], State: task.PROpen, Commit: "c2", Checks: task.ChecksFail},
-		{URL: addresses[2], State: task.PROpen, Commit: "c3", Checks: task.ChecksPending},
-		{URL: addresses[3], State: task.PRClosed, Commit: "c4", Checks: task.ChecksNone},
+	want := []record.PullRequest{
+		{URL: addresses[0], State: record.PRMerged, Commit: "c1", Merge: "m1", Checks: record.ChecksPass},
+		{URL: addresses[1], State: record.PROpen, Commit: "c2", Checks: record.ChecksFail},
+		{URL: addresses[2], State: record.PROpen, Commit: "c3", Checks: record.ChecksPending},
+		{URL: addresses[3], State: record.PRClosed, Commit: "c4", Checks: record.ChecksNone},
 	}
 	if !slices.Equal(found, want) {
 		t.Errorf("found %+v, want %+v", found, want)

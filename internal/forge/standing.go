@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"orange/internal/proc"
-	"orange/internal/task"
+	"orange/internal/record"
 )
 
 // described is a pull request in the words of GitHub.
@@ -30,8 +30,8 @@ type described struct {
 	}
 }
 
-func (d described) pullRequest() task.PullRequest {
-	pr := task.PullRequest{URL: d.URL, State: d.State, Commit: d.HeadRefOid, Foreign: d.IsCrossRepository}
+func (d described) pullRequest() record.PullRequest {
+	pr := record.PullRequest{URL: d.URL, State: d.State, Commit: d.HeadRefOid, Foreign: d.IsCrossRepository}
 	if d.MergeCommit != nil {
 		pr.Merge = d.MergeCommit.OID
 	}
@@ -46,13 +46,13 @@ func (d described) checks() string {
 		}
 		switch node.Commit.StatusCheckRollup.State {
 		case "FAILURE", "ERROR":
-			return task.ChecksFail
+			return record.ChecksFail
 		case "SUCCESS":
-			return task.ChecksPass
+			return record.ChecksPass
 		}
-		return task.ChecksPending
+		return record.ChecksPending
 	}
-	return task.ChecksNone
+	return record.ChecksNone
 }
 
 // wanted are the fields of a pull request that Standing asks for.
@@ -62,7 +62,7 @@ const wanted = "fragment pr on PullRequest { url state headRefName headRefOid is
 // Standing tells how the pull requests with these addresses stand, with one call for all of them. It asks for
 // each by its address: a list would end somewhere, and a search lags behind. Those that GitHub does not know are
 // missing from the answer; the error names them.
-func (g GH) Standing(ctx context.Context, dir string, addresses []string) ([]task.PullRequest, error) {
+func (g GH) Standing(ctx context.Context, dir string, addresses []string) ([]record.PullRequest, error) {
 	if len(addresses) == 0 {
 		return nil, nil
 	}
@@ -85,7 +85,7 @@ func (g GH) Standing(ctx context.Context, dir string, addresses []string) ([]tas
 	} else if err != nil {
 		return nil, fmt.Errorf("cannot read what gh answers about %d pull requests: %w", len(addresses), err)
 	}
-	var found []task.PullRequest
+	var found []record.PullRequest
 	var all error
 	for i, address := range addresses {
 		d := answer.Data[fmt.Sprintf("p%d", i)]

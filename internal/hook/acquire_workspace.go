@@ -3,15 +3,15 @@ package hook
 import (
 	"context"
 
-	"orange/internal/task"
+	"orange/internal/record"
 )
 
 // acquireWorkspace prepares the worktree whose lease the transition reserved. One that is on the branch already
 // stays as it is.
-func (h *Hands) acquireWorkspace(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) acquireWorkspace(ctx context.Context, job record.Job) (record.Effect, error) {
 	rescued, err := h.Workspaces.Prepare(ctx, job.Task)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
-	return task.Effect{Events: rescuedEvents(rescued), Said: "workspace " + job.Task.Workspace}, nil
+	return record.Effect{Events: rescuedEvents(rescued), Said: "workspace " + job.Task.Workspace}, nil
 }

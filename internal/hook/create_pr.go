@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -24,31 +26,31 @@ const (
 
 // createPR pushes the task's branch and opens a pull request, unless it has one that is open, or merged just as
 // the branch stands.
-func (h *Hands) createPR(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) createPR(ctx context.Context, job record.Job) (record.Effect, error) {
 	t := job.Task
 	effect, err := h.pushBranch(ctx, job)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	if effect.Pushed == nil {
-		return task.Effect{}, fmt.Errorf("cannot open a pull request for %q: the repository has no remote "+
+		return record.Effect{}, fmt.Errorf("cannot open a pull request for %q: the repository has no remote "+
 			"called origin; add the one on GitHub with %q",
 			t.Branch, "git remote add origin URL")
 	}
 	known, err := h.Forge.PullRequests(ctx, job.Project, t.Branch)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	if pr, found := standing(known, *effect.Pushed); found {
 		return withPR(effect, t, pr, "has its pull request already"), nil
 	}
 	draft, err := h.draft(ctx, job)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	pr, err := h.Forge.Open(ctx, job.Project, draft)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	pr.Commit = *effect.Pushed
 	return withPR(effect, t, pr, "opened its pull request"), nil
@@ -56,22 +58,22 @@ func (h *Hands) createPR(ctx context.Context, job task.Job) (task.Effect, error)
 
 // standing is the pull request that makes another one needless. What comes from another repository is a
 // stranger's, who has a branch of the same name, unless it has the very commit: then origin is the fork.
-func standing(known []task.PullRequest, commit string) (task.PullRequest, bool) {
-	for _, state := range []string{task.PROpen, task.PRMerged} {
+func standing(known []record.PullRequest, commit string) (record.PullRequest, bool) {
+	for _, state := range []string{record.PROpen, record.PRMerged} {
 		for _, pr := range known {
-			if pr.State == state && (pr.Commit == commit || state == task.PROpen && !pr.Foreign) {
+			if pr.State == state && (pr.Commit == commit || state == record.PROpen && !pr.Foreign) {
 				return pr, true
 			}
 		}
 	}
-	return task.PullRequest{}, false
+	return record.PullRequest{}, false
 }
 
 // withPR adds to the effect of the push what became of the pull request. The record may lack one that an attempt
 // opened which was cut short.
-func withPR(effect task.Effect, t task.Task, pr task.PullRequest, how string) task.Effect {
+func withPR(effect record.Effect, t task.Task, pr record.PullRequest, how string) record.Effect {
 	if t.PRURL != pr.URL {
-		effect.Events = append(effect.Events, task.Event{Type: task.PRCreated, Data: map[string]string{
+		effect.Events = append(effect.Events, history.Event{Type: history.PRCreated, Data: map[string]string{
 			"url": pr.URL, "branch": t.Branch}})
 	}
 	effect.PR = &pr
@@ -81,7 +83,7 @@ func withPR(effect task.Effect, t task.Task, pr task.PullRequest, how string) ta
 
 // draft is the pull request as it is asked for: the task's summary over the repository's own template and what
 // the worker handed over.
-func (h *Hands) draft(ctx context.Context, job task.Job) (Draft, error) {
+func (h *Hands) draft(ctx context.Context, job record.Job) (Draft, error) {
 	t := job.Task
 	title, _, _ := strings.Cut(strings.TrimSpace(t.Summary), "\n")
 	if title = strings.TrimSpace(title); title == "" {

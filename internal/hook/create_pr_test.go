@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -56,19 +58,20 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 		t.Errorf("the draft is %+v", p.draft)
 	}
 	if effect.PR == nil || effect.PR.URL != "https://github.com/a/garden/pull/1" ||
-		effect.PR.State != task.PROpen || effect.Pushed == nil {
+		effect.PR.State != record.PROpen || effect.Pushed == nil {
 		t.Errorf("the effect is %+v", effect)
 	}
-	if last := effect.Events[len(effect.Events)-1]; last.Type != task.PRCreated || last.Data["url"] != effect.PR.URL {
+	if last := effect.Events[len(effect.Events)-1]; last.Type != history.PRCreated ||
+		last.Data["url"] != effect.PR.URL {
 		t.Errorf("the events are %+v", effect.Events)
 	}
 
 	// Again, after an attempt that was cut short before it could be noted, and once more after it was.
-	p.known, p.unmoved = []task.PullRequest{{URL: effect.PR.URL, State: task.PROpen, Commit: "c0ffee"}}, true
+	p.known, p.unmoved = []record.PullRequest{{URL: effect.PR.URL, State: record.PROpen, Commit: "c0ffee"}}, true
 	effect, err = hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "push fix", "pull-requests garden fix")
-	if len(effect.Events) != 1 || effect.Events[0].Type != task.PRCreated {
+	if len(effect.Events) != 1 || effect.Events[0].Type != history.PRCreated {
 		t.Errorf("the events are %+v", effect.Events)
 	}
 	job.Task.PRURL = effect.PR.URL
@@ -82,10 +85,10 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 func TestDeleteRemoteBranch_knowsFromWhatAPullRequestWasMerged(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	p.known = []task.PullRequest{{URL: "other", State: task.PRMerged, Commit: "dead"},
-		{URL: "own", State: task.PRMerged, Commit: "c0ffee"}}
+	p.known = []record.PullRequest{{URL: "other", State: record.PRMerged, Commit: "dead"},
+		{URL: "own", State: record.PRMerged, Commit: "c0ffee"}}
 	job := aJob(task.DeleteRemoteBranch, "")
-	job.Task.PRURL, job.Task.PRState = "own", task.PRMerged
+	job.Task.PRURL, job.Task.PRState = "own", record.PRMerged
 	_, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "pull-requests garden fix", "delete-remote fix landed c0ffee")
@@ -94,19 +97,21 @@ func TestDeleteRemoteBranch_knowsFromWhatAPullRequestWasMerged(t *testing.T) {
 func TestCreatePR_knowsItsOwnPullRequest(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		known []task.PullRequest
+		known []record.PullRequest
 		want  string // empty means that one is opened
 	}{
 		"open": {
-			[]task.PullRequest{{URL: "1", State: task.PRClosed, Commit: "c0ffee"},
-				{URL: "2", State: task.PROpen, Commit: "old"}}, "2"},
-		"merged just so":               {[]task.PullRequest{{URL: "1", State: task.PRMerged, Commit: "c0ffee"}}, "1"},
-		"merged, and the work went on": {[]task.PullRequest{{URL: "1", State: task.PRMerged, Commit: "old"}}, ""},
-		"closed":                       {[]task.PullRequest{{URL: "1", State: task.PRClosed, Commit: "c0ffee"}}, ""},
+			[]record.PullRequest{{URL: "1", State: record.PRClosed, Commit: "c0ffee"},
+				{URL: "2", State: record.PROpen, Commit: "old"}}, "2"},
+		"merged just so": {
+			[]record.PullRequest{{URL: "1", State: record.PRMerged, Commit: "c0ffee"}}, "1"},
+		"merged, and the work went on": {[]record.PullRequest{{URL: "1", State: record.PRMerged, Commit: "old"}}, ""},
+		"closed": {
+			[]record.PullRequest{{URL: "1", State: record.PRClosed, Commit: "c0ffee"}}, ""},
 		"a stranger's of the same name": {
-			[]task.PullRequest{{URL: "1", State: task.PROpen, Commit: "theirs", Foreign: true}}, ""},
+			[]record.PullRequest{{URL: "1", State: record.PROpen, Commit: "theirs", Foreign: true}}, ""},
 		"from the fork that origin is": {
-			[]task.PullRequest{{URL: "1", State: task.PROpen, Commit: "c0ffee", Foreign: true}}, "1"},
+			[]record.PullRequest{{URL: "1", State: record.PROpen, Commit: "c0ffee", Foreign: true}}, "1"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -3,34 +3,34 @@ package hook
 import (
 	"context"
 
-	"orange/internal/task"
+	"orange/internal/record"
 )
 
 // deleteRemoteBranch deletes the task's branch on origin, if Orange pushed it and nothing on it would be lost.
-func (h *Hands) deleteRemoteBranch(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) deleteRemoteBranch(ctx context.Context, job record.Job) (record.Effect, error) {
 	landed, err := h.landed(ctx, job)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	deleted, err := h.Workspaces.DeleteRemoteBranch(ctx, job.Task, landed)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	if deleted == "" {
-		return task.Effect{Said: "no remote branch to delete"}, nil
+		return record.Effect{Said: "no remote branch to delete"}, nil
 	}
-	return task.Effect{Said: "deleted " + deleted}, nil
+	return record.Effect{Said: "deleted " + deleted}, nil
 }
 
 // landed is the commit that the task's pull request was merged from; empty where it was not.
-func (h *Hands) landed(ctx context.Context, job task.Job) (string, error) {
+func (h *Hands) landed(ctx context.Context, job record.Job) (string, error) {
 	t := job.Task
-	if t.PRState != task.PRMerged {
+	if t.PRState != record.PRMerged {
 		return "", nil
 	}
 	known, err := h.Forge.PullRequests(ctx, job.Project, t.Branch)
 	for _, pr := range known {
-		if pr.URL == t.PRURL && pr.State == task.PRMerged {
+		if pr.URL == t.PRURL && pr.State == record.PRMerged {
 			return pr.Commit, err
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"orange/internal/harness"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -101,8 +103,8 @@ type Draft struct {
 // Forge is where pull requests are.
 type Forge interface {
 	// PullRequests are those of a branch, whatever their state, the newest first.
-	PullRequests(ctx context.Context, p task.Project, branch string) ([]task.PullRequest, error)
-	Open(ctx context.Context, p task.Project, d Draft) (task.PullRequest, error)
+	PullRequests(ctx context.Context, p task.Project, branch string) ([]record.PullRequest, error)
+	Open(ctx context.Context, p task.Project, d Draft) (record.PullRequest, error)
 }
 
 // Program is a program with bounds. No shell reads its words.
@@ -166,7 +168,7 @@ type Hands struct {
 }
 
 // Perform performs one hook.
-func (h *Hands) Perform(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	switch job.Hook.Action {
 	case task.AcquireWorkspace:
 		return h.acquireWorkspace(ctx, job)
@@ -198,12 +200,12 @@ func (h *Hands) Perform(ctx context.Context, job task.Job) (task.Effect, error) 
 		return h.runCommand(ctx, job)
 	}
 	// A newer program may have queued what this one does not know: that is a failure, never a skip in silence.
-	return task.Effect{}, fmt.Errorf("cannot perform the hook %q: this orange does not know it; use the one "+
+	return record.Effect{}, fmt.Errorf("cannot perform the hook %q: this orange does not know it; use the one "+
 		"that queued it", job.Hook.Action)
 }
 
 // own lists the panes of the job's task.
-func (h *Hands) own(ctx context.Context, job task.Job) ([]Pane, error) {
+func (h *Hands) own(ctx context.Context, job record.Job) ([]Pane, error) {
 	all, err := h.Sessions.Panes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look at the sessions: %w", err)
@@ -240,14 +242,14 @@ func (h *Hands) marks(t task.Task, role string) []string {
 	return out
 }
 
-func rescuedEvents(rescued []string) []task.Event {
-	var events []task.Event
+func rescuedEvents(rescued []string) []history.Event {
+	var events []history.Event
 	for _, what := range rescued {
 		key := "ref"
 		if !strings.HasPrefix(what, "refs/") {
 			key = "taken_back"
 		}
-		events = append(events, task.Event{Type: task.WorkRescued, Data: map[string]string{key: what}})
+		events = append(events, history.Event{Type: history.WorkRescued, Data: map[string]string{key: what}})
 	}
 	return events
 }

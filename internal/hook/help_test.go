@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/harness"
 	"orange/internal/hook"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -35,7 +36,7 @@ type ports struct {
 	tree     string
 	pushed   string
 	unmoved  bool // origin had the pushed commit already
-	known    []task.PullRequest
+	known    []record.PullRequest
 	draft    hook.Draft
 	ran      hook.Program
 	ended    hook.Ended
@@ -126,13 +127,13 @@ func (p *ports) Push(_ context.Context, t task.Task) (string, bool, error) {
 	return p.pushed, !p.unmoved, p.note("push %s", t.Branch)
 }
 
-func (p *ports) PullRequests(_ context.Context, project task.Project, branch string) ([]task.PullRequest, error) {
+func (p *ports) PullRequests(_ context.Context, project task.Project, branch string) ([]record.PullRequest, error) {
 	return p.known, p.note("pull-requests %s %s", project.Name, branch)
 }
 
-func (p *ports) Open(_ context.Context, project task.Project, d hook.Draft) (task.PullRequest, error) {
+func (p *ports) Open(_ context.Context, project task.Project, d hook.Draft) (record.PullRequest, error) {
 	p.draft = d
-	return task.PullRequest{URL: "https://github.com/a/garden/pull/1", State: task.PROpen},
+	return record.PullRequest{URL: "https://github.com/a/garden/pull/1", State: record.PROpen},
 		p.note("open %s %s %s", project.Name, d.Branch, d.Base)
 }
 
@@ -184,8 +185,8 @@ func newHands(t *testing.T) (*hook.Hands, *ports) {
 	}, p
 }
 
-func aJob(action, role string) task.Job {
-	return task.Job{
+func aJob(action, role string) record.Job {
+	return record.Job{
 		Task: task.Task{
 			ID: "abc", Project: "garden", Branch: "fix", Summary: "mend the gate", Status: "working",
 			Workspace: "garden--1",

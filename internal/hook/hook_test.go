@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/history"
 	"orange/internal/hook"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -55,7 +57,7 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, task.ViaDesktop, []string{"true"}
 		effect, err := hands.Perform(t.Context(), job)
 		wantError(t, err, errPort.Error())
-		if effect.Lease != task.LeaseKeep || effect.Session != nil || effect.Seat != nil ||
+		if effect.Lease != record.LeaseKeep || effect.Session != nil || effect.Seat != nil ||
 			effect.Pushed != nil || effect.PR != nil || len(effect.Events) != 0 || len(effect.EndSeats) != 0 {
 			t.Errorf("%s with a shut %s: the effect is %+v", tt.action, tt.call, effect)
 		}
@@ -70,7 +72,7 @@ func TestAcquireWorkspace_preparesTheTreeAndTellsWhatWasRescued(t *testing.T) {
 	must(t, err)
 	wantCalls(t, p, "prepare garden--1")
 	if len(effect.Events) != 2 || effect.Events[1].Data["taken_back"] != p.rescued[1] ||
-		effect.Events[0].Type != task.WorkRescued || effect.Events[0].Data["ref"] != p.rescued[0] {
+		effect.Events[0].Type != history.WorkRescued || effect.Events[0].Data["ref"] != p.rescued[0] {
 		t.Errorf("the events are %+v", effect.Events)
 	}
 }
@@ -87,14 +89,14 @@ func TestReleaseWorkspace_givesTheLeaseBack(t *testing.T) {
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "release garden--1")
-	if effect.Lease != task.LeaseFree {
+	if effect.Lease != record.LeaseFree {
 		t.Errorf("the effect is %+v", effect)
 	}
 	job.Task.Workspace = ""
 	effect, err = hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p)
-	if effect.Lease != task.LeaseKeep {
+	if effect.Lease != record.LeaseKeep {
 		t.Errorf("again: the effect is %+v", effect)
 	}
 }
@@ -106,7 +108,7 @@ func TestReleaseWorkspace_refusesWhileAnAgentRuns(t *testing.T) {
 	effect, err := hands.Perform(t.Context(), aJob(task.ReleaseWorkspace, ""))
 	wantError(t, err, "the reviewer of the task still runs")
 	wantCalls(t, p)
-	if effect.Lease != task.LeaseKeep {
+	if effect.Lease != record.LeaseKeep {
 		t.Errorf("the effect is %+v", effect)
 	}
 }
@@ -122,11 +124,11 @@ func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
 	effect, err := hands.Perform(t.Context(), aJob(task.KillSession, ""))
 	must(t, err)
 	wantCalls(t, p, "kill-session $1", "end-group 50", "end-group 51", "end-strays at home ORANGE_TASK_ID=abc")
-	if !slices.Equal(effect.EndSeats, []string{task.EveryRole}) {
+	if !slices.Equal(effect.EndSeats, []string{record.EveryRole}) {
 		t.Errorf("the seats of %v end, want those of every role", effect.EndSeats)
 	}
 	if effect.Session == nil || *effect.Session != "" || len(effect.Events) != 1 ||
-		effect.Events[0].Type != task.AgentStopped {
+		effect.Events[0].Type != history.AgentStopped {
 		t.Errorf("the effect is %+v", effect)
 	}
 	effect, err = hands.Perform(t.Context(), aJob(task.KillSession, ""))
@@ -194,11 +196,11 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 			effect, err := hands.Perform(t.Context(), job)
 			must(t, err)
 			wantCalls(t, p, tt.calls...)
-			if want := (task.Notice{Seq: 5, Role: task.RoleWorker, Text: said}); effect.NewNotice == nil ||
+			if want := (record.Notice{Seq: 5, Role: task.RoleWorker, Text: said}); effect.NewNotice == nil ||
 				*effect.NewNotice != want {
 				t.Errorf("the notice is %+v, want %+v", effect.NewNotice, want)
 			}
-			if tt.how != "" && (len(effect.Events) != 1 || effect.Events[0].Type != task.AgentNotified ||
+			if tt.how != "" && (len(effect.Events) != 1 || effect.Events[0].Type != history.AgentNotified ||
 				effect.Events[0].Data["how"] != tt.how) {
 				t.Errorf("the events are %+v", effect.Events)
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"orange/internal/history"
 	"orange/internal/hook"
 	"orange/internal/task"
 )
@@ -49,7 +50,7 @@ func TestANamedRole_takesThePlaceOfItsOwnKindOnly(t *testing.T) {
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "kill-window @2", "end-group 50", "equip garden--1", strays("cto"), "start cto")
-	if effect.Events[0].Type != task.AgentSpawned {
+	if effect.Events[0].Type != history.AgentSpawned {
 		t.Errorf("the events are %+v", effect.Events)
 	}
 }
@@ -67,7 +68,7 @@ func TestANamedHarness_isNotTheTasksOwn(t *testing.T) {
 	if argv[0] != "aider-program" || slices.Contains(argv, "--effort") {
 		t.Errorf("the arguments are %q", argv)
 	}
-	if data := effect.Events[0].Data; data[task.DataNamedHarness] != "aider" || data[task.DataHarness] != "" {
+	if data := effect.Events[0].Data; data[history.DataNamedHarness] != "aider" || data[history.DataHarness] != "" {
 		t.Errorf("the event says %v", data)
 	}
 }

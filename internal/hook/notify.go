@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orange/internal/harness"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -29,14 +30,14 @@ const (
 const varMessage = "message"
 
 // notify tells a person, or another program, what the workflow wants told.
-func (h *Hands) notify(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) notify(ctx context.Context, job record.Job) (record.Effect, error) {
 	job = asOf(job)
 	view := h.folder(job.Task)
 	var err error
 	if job.Hook.Via == task.ViaCommand || speaksOfTree(job.Hook.Message) {
 		// Only then: news of a worktree that is in trouble must not need the worktree.
 		if view, err = h.place(ctx, job.Task); err != nil {
-			return task.Effect{}, err
+			return record.Effect{}, err
 		}
 	}
 	values := h.variables(job, view)
@@ -54,9 +55,9 @@ func (h *Hands) notify(ctx context.Context, job task.Job) (task.Effect, error) {
 			job.Hook.Via)
 	}
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
-	return task.Effect{Said: "told via " + job.Hook.Via}, nil
+	return record.Effect{Said: "told via " + job.Hook.Via}, nil
 }
 
 // speaksOfTree says whether a message has a variable that only the worktree tells.
@@ -70,7 +71,7 @@ func speaksOfTree(message string) bool {
 }
 
 // show shows a message on the desktop. The words of a person never become a script.
-func (h *Hands) show(ctx context.Context, job task.Job, view View, message string) error {
+func (h *Hands) show(ctx context.Context, job record.Job, view View, message string) error {
 	title := "Orange: " + job.Task.Project
 	var argv []string
 	switch h.System {
@@ -110,7 +111,7 @@ type notice struct {
 }
 
 // post posts a message. The address may hold a secret: a failure names its host and no more.
-func post(ctx context.Context, job task.Job, message string) error {
+func post(ctx context.Context, job record.Job, message string) error {
 	t := job.Task
 	text, err := json.Marshal(notice{t.ID, t.Project, t.Branch, t.Status, t.Previous, message, job.Hook.ID})
 	if err != nil {

@@ -10,15 +10,17 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/history"
 	"orange/internal/hook"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
 // aNotice is a notice of a move that the task has left behind already.
-func aNotice(via string) task.Job {
+func aNotice(via string) record.Job {
 	job := aJob(task.Notify, "")
 	job.Hook.Via, job.Hook.Message = via, "{summary} is {status} in round {review_round}\n"
-	job.Event = task.Event{Seq: 5, Type: task.StatusChanged, From: "open", To: "checked", Counters: task.Counters{
+	job.Event = history.Event{Seq: 5, Type: history.StatusChanged, From: "open", To: "checked", Counters: task.Counters{
 		{Name: task.ReviewRound, Value: 1}}}
 	return job
 }
@@ -201,7 +203,7 @@ func TestRunCommand_runsInTheWorktreeAndKnowsItsHook(t *testing.T) {
 	hands, p := newHands(t)
 	job := aJob(task.RunCommand, "")
 	job.Hook.Run, job.Hook.Timeout = []string{"make", "ROUND={review_round}", "{worktree}", ""}, 90
-	job.Event = task.Event{Type: task.Created, Data: map[string]string{task.DataStatus: "open"}}
+	job.Event = history.Event{Type: history.Created, Data: map[string]string{history.DataStatus: "open"}}
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	if !slices.Equal(p.ran.Argv, []string{"make", "ROUND=2", "/work/tree", ""}) || p.ran.Dir != "/work/tree" ||

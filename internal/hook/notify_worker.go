@@ -7,45 +7,48 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // notifyWorker tells the worker that it is its turn: through the command with which it waits, or by typing, or,
 // where no worker lives, by starting one with the respawn prompt.
-func (h *Hands) notifyWorker(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) notifyWorker(ctx context.Context, job record.Job) (record.Effect, error) {
 	view, err := h.Workspaces.View(ctx, job.Task)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	template := job.Prompt
 	if template == "" {
 		template = "The task is now {status}. Read {task_file} and go on."
 	}
 	text := strings.TrimSpace(workflow.Expand(template, h.variables(job, view)))
-	notice := &task.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: text}
+	notice := &record.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: text}
 	own, err := h.own(ctx, job)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	mine := strconv.FormatInt(job.Hook.ID, 10)
 	begun := slices.ContainsFunc(own, func(p Pane) bool { return p.Hook == mine }) // by an attempt that was cut short
 	waits, err := h.waits(ctx, job)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	if waits && !begun {
-		return task.Effect{NewNotice: notice, Events: []task.Event{notified("wait")},
+		return record.Effect{NewNotice: notice, Events: []history.Event{notified("wait")},
 			Said: "the worker waits and is told"}, nil
 	}
 	if p, found := sitting(own); found && !begun {
 		if err := h.typeInto(ctx, job, p, text); err != nil {
-			return task.Effect{}, err
+			return record.Effect{}, err
 		}
-		return task.Effect{NewNotice: notice, Events: []task.Event{notified("typed")}, Said: "told the worker"}, nil
+		return record.Effect{NewNotice: notice, Events: []history.Event{notified("typed")},
+			Said: "told the worker"}, nil
 	}
 	if job.Respawn == "" && !begun {
-		return task.Effect{NewNotice: notice, Said: "no worker to tell"}, nil
+		return record.Effect{NewNotice: notice, Said: "no worker to tell"}, nil
 	}
 	job.Prompt = job.Respawn
 	job.Hook.Harness = task.HarnessTask
@@ -73,12 +76,12 @@ func sitting(own []Pane) (Pane, bool) {
 	return found, found.ID != ""
 }
 
-func notified(how string) task.Event {
-	return task.Event{Type: task.AgentNotified, Data: map[string]string{"role": task.RoleWorker, "how": how}}
+func notified(how string) history.Event {
+	return history.Event{Type: history.AgentNotified, Data: map[string]string{"role": task.RoleWorker, "how": how}}
 }
 
 // waits says whether a living command waits for the task on the worker's behalf.
-func (h *Hands) waits(ctx context.Context, job task.Job) (bool, error) {
+func (h *Hands) waits(ctx context.Context, job record.Job) (bool, error) {
 	waiters, err := h.Waiting.Waiters(ctx, job.Task.ID, task.RoleWorker)
 	if err != nil {
 		return false, err
@@ -95,7 +98,7 @@ func (h *Hands) waits(ctx context.Context, job task.Job) (bool, error) {
 	return false, nil
 }
 
-func (h *Hands) typeInto(ctx context.Context, job task.Job, p Pane, text string) error {
+func (h *Hands) typeInto(ctx context.Context, job record.Job, p Pane, text string) error {
 	agent, err := h.Setup.Harness(h.harnessOf(job))
 	if err != nil {
 		return err

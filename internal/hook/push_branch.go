@@ -4,25 +4,27 @@ import (
 	"context"
 	"time"
 
-	"orange/internal/task"
+	"orange/internal/history"
+	"orange/internal/record"
 )
 
 // remotePatience is how long origin may take: nobody may be there to see that it does not answer, and other hooks wait.
 const remotePatience = 5 * time.Minute
 
 // pushBranch brings the task's branch to origin. Without an origin there is nothing to do.
-func (h *Hands) pushBranch(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) pushBranch(ctx context.Context, job record.Job) (record.Effect, error) {
 	ctx, cancel := context.WithTimeout(ctx, remotePatience)
 	defer cancel()
 	commit, moved, err := h.Workspaces.Push(ctx, job.Task)
 	switch {
 	case err != nil:
-		return task.Effect{}, err
+		return record.Effect{}, err
 	case commit == "":
-		return task.Effect{Said: "no origin to push to"}, nil
+		return record.Effect{Said: "no origin to push to"}, nil
 	case !moved:
-		return task.Effect{Pushed: &commit, Said: "origin has the branch already"}, nil
+		return record.Effect{Pushed: &commit, Said: "origin has the branch already"}, nil
 	}
-	event := task.Event{Type: task.BranchPushed, Data: map[string]string{"branch": job.Task.Branch, "commit": commit}}
-	return task.Effect{Pushed: &commit, Events: []task.Event{event}, Said: "pushed " + job.Task.Branch}, nil
+	event := history.Event{Type: history.BranchPushed, Data: map[string]string{
+		"branch": job.Task.Branch, "commit": commit}}
+	return record.Effect{Pushed: &commit, Events: []history.Event{event}, Said: "pushed " + job.Task.Branch}, nil
 }

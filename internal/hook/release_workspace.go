@@ -4,29 +4,29 @@ import (
 	"context"
 	"fmt"
 
-	"orange/internal/task"
+	"orange/internal/record"
 )
 
 // releaseWorkspace keeps what would be lost, leaves a clean tree behind and gives the lease back. It starts nothing.
-func (h *Hands) releaseWorkspace(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) releaseWorkspace(ctx context.Context, job record.Job) (record.Effect, error) {
 	if job.Task.Workspace == "" {
-		return task.Effect{Said: "no workspace to release"}, nil
+		return record.Effect{Said: "no workspace to release"}, nil
 	}
 	own, err := h.own(ctx, job)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	for _, p := range own {
 		if !p.Dead {
-			return task.Effect{},
+			return record.Effect{},
 				fmt.Errorf("cannot release workspace %q: the %s of the task still runs in it; end it first",
 					job.Task.Workspace, p.Role)
 		}
 	}
 	rescued, err := h.Workspaces.Release(ctx, job.Task)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
-	return task.Effect{Events: rescuedEvents(rescued), Lease: task.LeaseFree,
+	return record.Effect{Events: rescuedEvents(rescued), Lease: record.LeaseFree,
 		Said: "released " + job.Task.Workspace}, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -19,19 +21,20 @@ const (
 )
 
 // runCommand runs a program of the workflow in the worktree, or in the task's folder where the task has no workspace.
-func (h *Hands) runCommand(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) runCommand(ctx context.Context, job record.Job) (record.Effect, error) {
 	job = asOf(job)
 	view, err := h.place(ctx, job.Task)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	return h.runWords(ctx, job, view, h.variables(job, view))
 }
 
 // runWords runs the words of a hook, the variables in them replaced.
-func (h *Hands) runWords(ctx context.Context, job task.Job, view View, values map[string]string) (task.Effect, error) {
+func (h *Hands) runWords(ctx context.Context, job record.Job, view View,
+	values map[string]string) (record.Effect, error) {
 	if len(job.Hook.Run) == 0 {
-		return task.Effect{}, fmt.Errorf(
+		return record.Effect{}, fmt.Errorf(
 			"cannot perform the hook %s: it names no program; give it run in the workflow", job.Hook.Action)
 	}
 	argv := make([]string, len(job.Hook.Run))
@@ -43,13 +46,13 @@ func (h *Hands) runWords(ctx context.Context, job task.Job, view View, values ma
 		limit = time.Duration(job.Hook.Timeout) * time.Second
 	}
 	if err := h.run(ctx, job, Program{Argv: argv, Dir: view.Dir, Time: limit}); err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
-	return task.Effect{Said: "ran " + argv[0]}, nil
+	return record.Effect{Said: "ran " + argv[0]}, nil
 }
 
 // run runs a program that knows for which hook of which task it runs. Any end but status 0 is an error.
-func (h *Hands) run(ctx context.Context, job task.Job, p Program) error {
+func (h *Hands) run(ctx context.Context, job record.Job, p Program) error {
 	t := job.Task
 	env, err := h.Setup.Environment(ctx, t)
 	if err != nil {
@@ -95,12 +98,12 @@ func (h *Hands) folder(t task.Task) View {
 
 // asOf is the job with its task as the hook's own event left it. A hook that is performed late, or again, tells
 // of that event and not of a later one.
-func asOf(job task.Job) task.Job {
+func asOf(job record.Job) record.Job {
 	switch e := job.Event; {
 	case e.IsMove():
 		job.Task.Status, job.Task.Previous = e.To, e.From
-	case e.Type == task.Created:
-		job.Task.Status, job.Task.Previous = task.Status(e.Data[task.DataStatus]), ""
+	case e.Type == history.Created:
+		job.Task.Status, job.Task.Previous = task.Status(e.Data[history.DataStatus]), ""
 	}
 	if len(job.Event.Counters) > 0 {
 		job.Task.Counters = job.Event.Counters

@@ -7,20 +7,21 @@ import (
 	"os"
 	"path/filepath"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
 // setAside moves a folder of the task's artifacts to set-aside/EVENT-FOLDER, so that they are not lost and move
 // nothing any more. What an agent has put in its place since an earlier attempt stays.
-func (h *Hands) setAside(_ context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) setAside(_ context.Context, job record.Job) (record.Effect, error) {
 	dir, folder := h.Setup.TaskDir(job.Task), job.Hook.Folder
 	name := task.AsideName(job.Hook.Event, folder)
 	if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-		return task.Effect{Said: folder + " is in " + name}, nil
+		return record.Effect{Said: folder + " is in " + name}, nil
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(folder)))
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
-		return task.Effect{Said: "nothing in " + folder}, nil
+		return record.Effect{Said: "nothing in " + folder}, nil
 	}
 	if err == nil {
 		err = os.MkdirAll(filepath.Join(dir, task.AsideFolder), task.PrivateFolder)
@@ -29,7 +30,7 @@ func (h *Hands) setAside(_ context.Context, job task.Job) (task.Effect, error) {
 		err = os.Rename(filepath.Join(dir, filepath.FromSlash(folder)), filepath.Join(dir, name))
 	}
 	if err != nil {
-		return task.Effect{}, fmt.Errorf("set %q aside: %w", folder, err)
+		return record.Effect{}, fmt.Errorf("set %q aside: %w", folder, err)
 	}
-	return task.Effect{Said: folder + " is in " + name}, nil
+	return record.Effect{Said: folder + " is in " + name}, nil
 }

@@ -12,30 +12,32 @@ import (
 	"strings"
 
 	"orange/internal/harness"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // spawnAgent starts the agent of a role in the task's session, which it makes where there is none. Its window has
 // the role's name; that of a reviewer is named after the round.
-func (h *Hands) spawnAgent(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) spawnAgent(ctx context.Context, job record.Job) (record.Effect, error) {
 	if job.Role == task.RoleReviewer {
-		return h.spawn(ctx, job, "review-"+strconv.Itoa(job.Task.Counters.Get(task.ReviewRound)), task.ReviewStarted)
+		return h.spawn(ctx, job, "review-"+strconv.Itoa(job.Task.Counters.Get(task.ReviewRound)), history.ReviewStarted)
 	}
-	return h.spawn(ctx, job, job.Role, task.AgentSpawned)
+	return h.spawn(ctx, job, job.Role, history.AgentSpawned)
 }
 
 // spawn ends a window of the same role that another event started, and starts the agent.
 // The same hook again finds its own window and starts nobody; it tells of the start all the same, because an
 // attempt that was cut short told nobody, and a hook that is settled is not performed again. Where it fails after
 // it has ended the agent before, that is its effect.
-func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (task.Effect, error) {
+func (h *Hands) spawn(ctx context.Context, job record.Job, window, event string) (record.Effect, error) {
 	own, err := h.own(ctx, job)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	mine := strconv.FormatInt(job.Hook.ID, 10)
-	var ended task.Effect
+	var ended record.Effect
 	for _, p := range own {
 		if p.Role != job.Role {
 			continue
@@ -67,15 +69,16 @@ func (h *Hands) spawn(ctx context.Context, job task.Job, window, event string) (
 }
 
 // started is what a hook did that has its agent's pane.
-func (h *Hands) started(job task.Job, p Pane, window, event string) task.Effect {
+func (h *Hands) started(job record.Job, p Pane, window, event string) record.Effect {
 	data := map[string]string{"role": job.Role, "window": window, "session": p.Session}
-	key := task.DataNamedHarness
-	if reviews := job.Hook.Harness == task.HarnessReview; job.Agent == "" && reviews == (event == task.ReviewStarted) {
-		key = task.DataHarness // from which the task's own harnesses can be told again
+	key := history.DataNamedHarness
+	if reviews := job.Hook.Harness == task.HarnessReview; job.Agent == "" &&
+		reviews == (event == history.ReviewStarted) {
+		key = history.DataHarness // from which the task's own harnesses can be told again
 	}
 	data[key] = h.harnessOf(job)
 	data["commit"] = job.Start.Subject.Commit
-	effect := task.Effect{Events: []task.Event{{Type: event, Data: data}}, Session: &p.Session, Seat: &task.Seat{
+	effect := record.Effect{Events: []history.Event{{Type: event, Data: data}}, Session: &p.Session, Seat: &record.Seat{
 		Hash: p.Seat}}
 	effect.Said = fmt.Sprintf("%s in session %s", job.Role, p.Session)
 	if p.Dead {
@@ -88,7 +91,7 @@ func (h *Hands) started(job task.Job, p Pane, window, event string) task.Effect 
 	return effect
 }
 
-func (h *Hands) harnessOf(job task.Job) string {
+func (h *Hands) harnessOf(job record.Job) string {
 	if job.Agent != "" {
 		return job.Agent
 	}
@@ -99,7 +102,7 @@ func (h *Hands) harnessOf(job task.Job) string {
 }
 
 // prepare writes the prompt and the ticket, and checks that the program is there before anything is started.
-func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) (Start, error) {
+func (h *Hands) prepare(ctx context.Context, job record.Job, window, mine string) (Start, error) {
 	agent, err := h.Setup.Harness(h.harnessOf(job))
 	if err != nil {
 		return Start{}, err
@@ -148,7 +151,7 @@ func (h *Hands) prepare(ctx context.Context, job task.Job, window, mine string) 
 	}, nil
 }
 
-func (h *Hands) ticket(job task.Job, agent *harness.Harness, view View, prompt, promptFile string) harness.Ticket {
+func (h *Hands) ticket(job record.Job, agent *harness.Harness, view View, prompt, promptFile string) harness.Ticket {
 	t := job.Task
 	effort := t.Effort
 	switch {
@@ -174,7 +177,7 @@ func (h *Hands) ticket(job task.Job, agent *harness.Harness, view View, prompt, 
 }
 
 // variables are the values of a prompt's variables.
-func (h *Hands) variables(job task.Job, view View) map[string]string {
+func (h *Hands) variables(job record.Job, view View) map[string]string {
 	t := job.Task
 	values := map[string]string{
 		workflow.VarSummary: t.Summary, workflow.VarProject: t.Project, workflow.VarBranch: t.Branch,

@@ -3,17 +3,17 @@ package hook
 import (
 	"context"
 
-	"orange/internal/task"
+	"orange/internal/record"
 )
 
 // spawnNext starts the task of the project that has waited longest for a workspace. No such task is no error.
-func (h *Hands) spawnNext(ctx context.Context, job task.Job) (task.Effect, error) {
+func (h *Hands) spawnNext(ctx context.Context, job record.Job) (record.Effect, error) {
 	started, err := h.Next.StartNext(ctx, job.Task.Project)
 	if err != nil {
-		return task.Effect{}, err
+		return record.Effect{}, err
 	}
 	if started == "" {
-		return task.Effect{Said: "no task waits"}, nil
+		return record.Effect{Said: "no task waits"}, nil
 	}
-	return task.Effect{Said: "started task " + started}, nil
+	return record.Effect{Said: "started task " + started}, nil
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"orange/internal/harness"
+	"orange/internal/history"
 	"orange/internal/hook"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -36,11 +38,11 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 		got.Task != want.Task || got.Dir != want.Dir || !slices.Equal(got.Argv, want.Argv) {
 		t.Errorf("started %+v\nwant %+v", got, want)
 	}
-	if effect.Seat == nil || !reflect.DeepEqual(*effect.Seat, task.Seat{
+	if effect.Seat == nil || !reflect.DeepEqual(*effect.Seat, record.Seat{
 		Hash: "hash", PID: 100, Began: "began 100"}) || effect.Session == nil || *effect.Session != "garden/fix" {
 		t.Errorf("the effect is %+v", effect)
 	}
-	if len(effect.Events) != 1 || effect.Events[0].Type != task.AgentSpawned ||
+	if len(effect.Events) != 1 || effect.Events[0].Type != history.AgentSpawned ||
 		effect.Events[0].Data["harness"] != "claude" {
 		t.Errorf("the events are %+v", effect.Events)
 	}
@@ -57,7 +59,7 @@ func TestSpawn_byTheSameHookAgainFindsItsOwnWindowAndTellsOfTheStart(t *testing.
 	must(t, err)
 	wantCalls(t, p)
 	if effect.Seat.PID != 100 || effect.Seat.Hash != "hash" || len(effect.Events) != 1 ||
-		effect.Events[0].Type != task.AgentSpawned {
+		effect.Events[0].Type != history.AgentSpawned {
 		t.Errorf("the effect is %+v", effect)
 	}
 	p.panes[0].Dead = true // it started, and ended: the hook is done all the same
@@ -112,7 +114,7 @@ func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "equip garden--1", strays("reviewer"), "start review-2")
-	if effect.Events[0].Type != task.ReviewStarted || effect.Events[0].Data["harness"] != "codex" {
+	if effect.Events[0].Type != history.ReviewStarted || effect.Events[0].Data["harness"] != "codex" {
 		t.Errorf("the events are %+v", effect.Events)
 	}
 	prompt := filepath.Join(p.taskDir, "prompts", "7-review-2.md")
@@ -139,18 +141,18 @@ func TestSpawn_tellsTheHarnessAsWhatItIs(t *testing.T) {
 			job.Hook.Harness, job.Agent = c.which, c.agent
 			effect, err := hands.Perform(t.Context(), job)
 			must(t, err)
-			events := append([]task.Event{
-				{Seq: 1, Type: task.Created, Data: map[string]string{task.DataStatus: "x"}}}, effect.Events...)
-			told, _, err := task.Fold(events)
+			events := append([]history.Event{
+				{Seq: 1, Type: history.Created, Data: map[string]string{history.DataStatus: "x"}}}, effect.Events...)
+			told, _, err := history.Fold(events)
 			must(t, err)
 			if told.Harness != c.worker || told.ReviewHarness != c.reviewer {
 				t.Errorf("the history tells %q and %q, want %q and %q", told.Harness, told.ReviewHarness,
 					c.worker, c.reviewer)
 			}
-			if got := task.HarnessOf(events, c.role); got != c.of {
+			if got := history.HarnessOf(events, c.role); got != c.of {
 				t.Errorf("it was started with %q, want %q", got, c.of)
 			}
-			if got := task.HarnessOf(events, "nobody"); got != "" {
+			if got := history.HarnessOf(events, "nobody"); got != "" {
 				t.Errorf("nobody was started with %q", got)
 			}
 		})

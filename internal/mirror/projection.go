@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -18,7 +19,7 @@ const maxProjection = 8 << 20
 
 // Projection reads a file that the task's workflow projects. One that is not there is no text and no error.
 // Anything but a file in its place, or a link in the place of a folder above it, is an error that says what it is.
-func (f Files) Projection(t task.Task, file string) (found task.ProjectionFile, err error) {
+func (f Files) Projection(t task.Task, file string) (found record.ProjectionFile, err error) {
 	place, err := f.projection(t, file)
 	if err != nil {
 		return found, err

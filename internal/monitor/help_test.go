@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orange/internal/monitor"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -23,7 +24,7 @@ type world struct {
 	panes    []monitor.Pane
 	blind    error
 	looks    int
-	seats    []task.Seat
+	seats    []record.Seat
 	tasks    []task.Task
 	wrote    chan struct{}
 	heard    chan struct{}
@@ -39,7 +40,7 @@ type world struct {
 	again    time.Time
 	next     time.Time     // what is answered to who asks for timeouts
 	limits   task.Timeouts // of every project
-	requests []task.PullRequest
+	requests []record.PullRequest
 	fails    map[string]error
 	did      []string
 	told     []string
@@ -109,13 +110,13 @@ func (w *world) Touched(context.Context, task.Task) (time.Time, error) { return 
 
 func (w *world) Known(id string) (bool, error) { return w.known[id], nil }
 
-func (w *world) OpenSeats(context.Context, string) ([]task.Seat, error) {
+func (w *world) OpenSeats(context.Context, string) ([]record.Seat, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.seats), nil
 }
 
-func (w *world) List(_ context.Context, f task.Filter) ([]task.Task, error) {
+func (w *world) List(_ context.Context, f record.Filter) ([]task.Task, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(w.tasks), func(t task.Task) bool {
@@ -140,7 +141,7 @@ func (w *records) Watch(ctx context.Context, changed func()) error {
 // records is the world as the record: it has a Watch of its own.
 type records struct{ *world }
 
-func (w *world) Died(_ context.Context, d task.Death) (task.Outcome, error) {
+func (w *world) Died(_ context.Context, d task.Death) (record.Outcome, error) {
 	w.mu.Lock()
 	judging := w.judging
 	w.mu.Unlock()
@@ -148,7 +149,7 @@ func (w *world) Died(_ context.Context, d task.Death) (task.Outcome, error) {
 		judging()
 	}
 	err := w.note("died %s %s %d: %s", d.Task, d.Role, d.Hook, d.Ending)
-	return task.Outcome{Moved: err == nil, Task: task.Task{ID: d.Task}, Asks: "look"}, err
+	return record.Outcome{Moved: err == nil, Task: task.Task{ID: d.Task}, Asks: "look"}, err
 }
 
 func (w *world) Revive(ctx context.Context, id string) (time.Time, error) {
@@ -207,11 +208,11 @@ func (w *world) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 	}, nil
 }
 
-func (w *world) PRSeen(_ context.Context, id string, pr task.PullRequest) (string, error) {
+func (w *world) PRSeen(_ context.Context, id string, pr record.PullRequest) (string, error) {
 	return "ended", w.note("pull-request %s %s", id, pr.State)
 }
 
-func (w *world) Standing(_ context.Context, project string, addresses []string) ([]task.PullRequest, error) {
+func (w *world) Standing(_ context.Context, project string, addresses []string) ([]record.PullRequest, error) {
 	err := w.note("standing %s %d", project, len(addresses))
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -263,7 +264,7 @@ func newMonitor() (*monitor.Monitor, *world) {
 func (w *world) busy(id string, status task.Status, role string, number int) {
 	w.tasks = append(w.tasks, task.Task{ID: id, Project: "garden", Status: status, Workspace: "garden--1",
 		Session: "s", Live: true, EnteredAt: noon.Add(-time.Hour)})
-	w.seats = append(w.seats, task.Seat{Hash: "seat of " + id, Task: id, Role: role, Hook: int64(number),
+	w.seats = append(w.seats, record.Seat{Hash: "seat of " + id, Task: id, Role: role, Hook: int64(number),
 		PID: 1000 + number})
 	w.panes = append(w.panes, monitor.Pane{WindowID: fmt.Sprintf("@%d", number), Task: id, Role: role,
 		Hook: int64(number), Activity: noon.Add(-time.Minute)})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -15,7 +16,7 @@ import (
 // and mirrors. It costs one call of the terminal, however many tasks there are.
 func (m *Monitor) Look(ctx context.Context) error {
 	err := m.Keeper.Resume(ctx)
-	live, listing := m.Record.List(ctx, task.Filter{Live: true})
+	live, listing := m.Record.List(ctx, record.Filter{Live: true})
 	if listing != nil {
 		return errors.Join(err, listing)
 	}
@@ -35,15 +36,15 @@ func (m *Monitor) Look(ctx context.Context) error {
 	_, late := m.deadlines(ctx, live)
 	// Whoever made the last move of a task, or settled what it still owed, may have died before it wrote the
 	// task's files.
-	departed, listing := m.Record.List(ctx, task.Filter{EndedSince: m.Now().Add(-lately)})
+	departed, listing := m.Record.List(ctx, record.Filter{EndedSince: m.Now().Add(-lately)})
 	return errors.Join(err, m.queue(ctx, live), late, listing, m.mirrors(ctx, append(live, departed...)))
 }
 
 // agents looks after the agent that each task's status has: a dead one may have to be started again, an idle one
 // is marked.
-func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []task.Seat, panes []Pane) error {
+func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []record.Seat, panes []Pane) error {
 	shortest := time.Duration(0)
-	open := map[string]task.Seat{} // by task and role
+	open := map[string]record.Seat{} // by task and role
 	for _, seat := range seats {
 		open[seat.Task+" "+seat.Role] = seat
 	}
@@ -105,7 +106,7 @@ func (m *Monitor) idle(ctx context.Context, t task.Task, p Pane) error {
 	return err
 }
 
-func paneOf(panes []Pane, seat task.Seat) (Pane, bool) {
+func paneOf(panes []Pane, seat record.Seat) (Pane, bool) {
 	for _, p := range panes {
 		if p.Task == seat.Task && p.Hook == seat.Hook && p.Role != "" {
 			return p, true
@@ -115,7 +116,7 @@ func paneOf(panes []Pane, seat task.Seat) (Pane, bool) {
 }
 
 // deaths compares who should live with who does.
-func (m *Monitor) deaths(ctx context.Context, seats []task.Seat, panes []Pane) error {
+func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, panes []Pane) error {
 	var all error
 	for _, seat := range seats {
 		p, there := paneOf(panes, seat)
@@ -145,7 +146,7 @@ func (m *Monitor) deaths(ctx context.Context, seats []task.Seat, panes []Pane) e
 // gone says whether an agent without a window is dead. One that outlived its terminal is ended: nobody could see
 // or reach it any more. One whose terminal lives where this process cannot see it is not dead: it was looked for
 // in the wrong place.
-func (m *Monitor) gone(ctx context.Context, seat task.Seat) (bool, error) {
+func (m *Monitor) gone(ctx context.Context, seat record.Seat) (bool, error) {
 	p := task.Waiter{PID: seat.PID, Began: seat.Began}
 	if p.PID == 0 {
 		return true, nil
@@ -189,7 +190,7 @@ func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []Pane) e
 		}
 		all = errors.Join(all, err)
 	}
-	over, err := m.Record.List(ctx, task.Filter{Over: true})
+	over, err := m.Record.List(ctx, record.Filter{Over: true})
 	for i := range over {
 		err = errors.Join(err, m.Keeper.Free(ctx, over[i].ID))
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -63,20 +64,20 @@ type Traces interface {
 
 // Record is what the monitor reads of it.
 type Record interface {
-	OpenSeats(ctx context.Context, id string) ([]task.Seat, error)
-	List(ctx context.Context, f task.Filter) ([]task.Task, error)
+	OpenSeats(ctx context.Context, id string) ([]record.Seat, error)
+	List(ctx context.Context, f record.Filter) ([]task.Task, error)
 	// Watch calls changed soon after anybody has written the record, until ctx ends.
 	Watch(ctx context.Context, changed func()) error
 }
 
 // Engine judges what was seen.
 type Engine interface {
-	Died(ctx context.Context, death task.Death) (task.Outcome, error)
+	Died(ctx context.Context, death task.Death) (record.Outcome, error)
 	Revive(ctx context.Context, id string) (again time.Time, err error)
 	Stalled(ctx context.Context, id string, since time.Time) (bool, error)
 	Vacate(ctx context.Context, id string, hook int64) error
 	Timeouts(ctx context.Context, id string) (next time.Time, told string, err error)
-	PRSeen(ctx context.Context, id string, pr task.PullRequest) (told string, err error)
+	PRSeen(ctx context.Context, id string, pr record.PullRequest) (told string, err error)
 }
 
 // Keeper sees to what is owed.
@@ -97,7 +98,7 @@ type Rules interface {
 // Forge is where pull requests are.
 type Forge interface {
 	// Standing tells with one call how the pull requests with these addresses stand; nothing where nobody can be asked.
-	Standing(ctx context.Context, project string, addresses []string) ([]task.PullRequest, error)
+	Standing(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 }
 
 // Monitor is one watch. Every exported field is required.
@@ -204,14 +205,14 @@ func (m *Monitor) Once(ctx context.Context) error {
 			break
 		}
 	}
-	tasks, err := m.Record.List(ctx, task.Filter{})
+	tasks, err := m.Record.List(ctx, record.Filter{})
 	return errors.Join(all, asked, err, m.mirrors(ctx, tasks))
 }
 
 // owed is a number that stays the same while nothing happens to any task. That a hook fails once more, as it did
 // before, is nothing: it changes the task's version, and not its history.
 func (m *Monitor) owed(ctx context.Context) (int64, error) {
-	tasks, err := m.Record.List(ctx, task.Filter{})
+	tasks, err := m.Record.List(ctx, record.Filter{})
 	var sum int64
 	for i := range tasks {
 		sum += int64(tasks[i].Seq)
@@ -296,7 +297,7 @@ func (m *Monitor) noted(hook int64) {
 
 // watch waits for one agent's end and has it judged. Waiting ends when the agent need not be watched any more, as
 // it does with the judgment: what follows from that goes on all the same.
-func (m *Monitor) watch(ctx, waiting context.Context, seat task.Seat) {
+func (m *Monitor) watch(ctx, waiting context.Context, seat record.Seat) {
 	defer func() {
 		m.mu.Lock()
 		defer m.mu.Unlock()
@@ -315,7 +316,7 @@ func (m *Monitor) watch(ctx, waiting context.Context, seat task.Seat) {
 }
 
 // end waits for an agent's end, by its launcher's process or by its launcher's note, whichever tells first.
-func (m *Monitor) end(waiting context.Context, seat task.Seat) error {
+func (m *Monitor) end(waiting context.Context, seat record.Seat) error {
 	var err error
 	if seat.PID != 0 { // else it was gone before anybody knew its process
 		err = m.Processes.Watch(waiting, task.Waiter{PID: seat.PID, Began: seat.Began})
@@ -337,7 +338,7 @@ func (m *Monitor) end(waiting context.Context, seat task.Seat) error {
 
 // ended tells the engine of an agent whose process is gone. How it ended stands in its launcher's note;
 // a launcher that was killed left none, and then the window knows.
-func (m *Monitor) ended(ctx context.Context, seat task.Seat) error {
+func (m *Monitor) ended(ctx context.Context, seat record.Seat) error {
 	note, found, err := m.Traces.Ending(seat.Hook)
 	if err != nil {
 		return err
@@ -356,7 +357,7 @@ func (m *Monitor) ended(ctx context.Context, seat task.Seat) error {
 }
 
 // unexplained deals with an agent whose launcher left no note: the window, where there is one, knows how it ended.
-func (m *Monitor) unexplained(ctx context.Context, seat task.Seat, p Pane, there bool) error {
+func (m *Monitor) unexplained(ctx context.Context, seat record.Seat, p Pane, there bool) error {
 	if !there && neverStarted(seat) {
 		return m.Engine.Vacate(ctx, seat.Task, seat.Hook)
 	}
@@ -365,7 +366,7 @@ func (m *Monitor) unexplained(ctx context.Context, seat task.Seat, p Pane, there
 
 // window asks the window of an agent whose process is gone how it ended. The terminal may hear of it a moment
 // later than we do.
-func (m *Monitor) window(ctx context.Context, seat task.Seat) (p Pane, there bool, err error) {
+func (m *Monitor) window(ctx context.Context, seat record.Seat) (p Pane, there bool, err error) {
 	const tries = 10
 	tick := time.NewTicker(hintRest)
 	defer tick.Stop()
@@ -388,10 +389,10 @@ func (m *Monitor) window(ctx context.Context, seat task.Seat) (p Pane, there boo
 
 // neverStarted says of a seat without a window that its hook started nobody: the attempt was cut short, and then
 // the hook was dropped.
-func neverStarted(seat task.Seat) bool { return seat.PID == 0 && seat.Dropped }
+func neverStarted(seat record.Seat) bool { return seat.PID == 0 && seat.Dropped }
 
 // died has a death judged, tells of what people should know, and starts the agent again where the workflow wants that.
-func (m *Monitor) died(ctx context.Context, seat task.Seat, end task.Ending) error {
+func (m *Monitor) died(ctx context.Context, seat record.Seat, end task.Ending) error {
 	out, err := m.Engine.Died(ctx, task.Death{Task: seat.Task, Role: seat.Role, Hook: seat.Hook, Ending: end})
 	if err != nil || !out.Moved {
 		return err

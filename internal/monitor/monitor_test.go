@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orange/internal/monitor"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -38,7 +39,7 @@ func TestLook_tellsHowEachKindOfDeathWasSeen(t *testing.T) {
 			w.panes, w.alive = nil, map[int]bool{}
 		}, []string{"died one worker 1: how is not known"}},
 		"a dead worker while its reviewer lives": {func(w *world) {
-			w.seats = append(w.seats, task.Seat{Hash: "r", Task: "one", Role: "reviewer", Hook: 7, PID: 1007})
+			w.seats = append(w.seats, record.Seat{Hash: "r", Task: "one", Role: "reviewer", Hook: 7, PID: 1007})
 			w.panes[0].Dead = true
 			w.panes = append(w.panes, monitor.Pane{Task: "one", Role: "reviewer", Hook: 7})
 		}, []string{"died one worker 1: how is not known"}},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -40,13 +41,13 @@ func (m *Monitor) requests(ctx context.Context) {
 // pullRequests asks how the pull requests of live tasks stand that are open on record, with one question for each
 // project, and tells the engine how they were found. It answers what went wrong, by project.
 func (m *Monitor) pullRequests(ctx context.Context) map[string]error {
-	live, err := m.Record.List(ctx, task.Filter{Live: true})
+	live, err := m.Record.List(ctx, record.Filter{Live: true})
 	if err != nil {
 		return map[string]error{"": err}
 	}
 	open := map[string][]task.Task{}
 	for i := range live {
-		if t := live[i]; t.PRURL != "" && t.PRState == task.PROpen {
+		if t := live[i]; t.PRURL != "" && t.PRState == record.PROpen {
 			open[t.Project] = append(open[t.Project], t)
 		}
 	}
@@ -68,7 +69,7 @@ func (m *Monitor) standing(ctx context.Context, project string, tasks []task.Tas
 	found, all := m.Forge.Standing(ctx, project, addresses)
 	for _, pr := range found {
 		for i := range tasks {
-			if tasks[i].PRURL != pr.URL || pr.State == task.PROpen && pr.Checks == "" {
+			if tasks[i].PRURL != pr.URL || pr.State == record.PROpen && pr.Checks == "" {
 				continue
 			}
 			told, err := m.Engine.PRSeen(ctx, tasks[i].ID, pr)

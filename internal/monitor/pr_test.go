@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -22,13 +23,13 @@ func (w *world) asked(id, project, state string) {
 func TestPullRequests_areAskedForOnceAProjectAndTheirEndsAreTold(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
-	w.asked("1", "garden", task.PROpen)
-	w.asked("2", "garden", task.PROpen)
-	w.asked("3", "garden", task.PRMerged)
+	w.asked("1", "garden", record.PROpen)
+	w.asked("2", "garden", record.PROpen)
+	w.asked("3", "garden", record.PRMerged)
 	w.tasks = append(w.tasks, task.Task{ID: "4", Project: "shed", Status: "build", Live: true, EnteredAt: noon})
-	w.requests = []task.PullRequest{
-		{URL: "https://github.com/a/b/pull/1", State: task.PROpen},
-		{URL: "https://github.com/a/b/pull/2", State: task.PRMerged},
+	w.requests = []record.PullRequest{
+		{URL: "https://github.com/a/b/pull/1", State: record.PROpen},
+		{URL: "https://github.com/a/b/pull/2", State: record.PRMerged},
 	}
 	must(t, m.Once(t.Context()))
 	wantDid(t, w, "standing garden 2", "pull-request 2 MERGED")
@@ -40,7 +41,7 @@ func TestPullRequests_areAskedForOnceAProjectAndTheirEndsAreTold(t *testing.T) {
 func TestPullRequests_thatCannotBeLookedAtAreToldAndHoldUpNothing(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
-	w.asked("1", "garden", task.PROpen)
+	w.asked("1", "garden", record.PROpen)
 	w.fails["standing garden 1"] = errors.New("no network")
 	err := m.Once(t.Context())
 	if err == nil || !strings.Contains(err.Error(), `pull requests of "garden": no network`) {
@@ -53,7 +54,7 @@ func TestPullRequests_areLookedAtEveryTwoMinutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m, w := newMonitor()
-		w.asked("1", "garden", task.PROpen)
+		w.asked("1", "garden", record.PROpen)
 		ctx, off := context.WithCancel(t.Context())
 		var crew sync.WaitGroup
 		crew.Go(func() { m.Run(ctx) })

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -35,7 +36,7 @@ func (m *Monitor) clock(ctx context.Context) {
 			rest.Stop()
 		case <-pause.C:
 		}
-		live, err := m.Record.List(ctx, task.Filter{Live: true})
+		live, err := m.Record.List(ctx, record.Filter{Live: true})
 		var next time.Time
 		if err == nil {
 			next, err = m.deadlines(ctx, live)
@@ -58,7 +59,7 @@ func (m *Monitor) room(ctx context.Context, live []task.Task) error {
 		m.held = nil
 		return nil
 	}
-	over, err := m.Record.List(ctx, task.Filter{Over: true})
+	over, err := m.Record.List(ctx, record.Filter{Over: true})
 	if err != nil {
 		return err
 	}

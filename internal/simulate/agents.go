@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -106,7 +107,7 @@ func (r *run) acts(ctx context.Context, a *agent) error {
 }
 
 // dropsDead is the end of an agent before it has asked.
-func (r *run) dropsDead(a *agent, s task.Snapshot, w way) {
+func (r *run) dropsDead(a *agent, s record.Snapshot, w way) {
 	if r.chance(0.5) {
 		r.works(a, s.Task, w.edge.Gate)
 		r.writes(a.name, s, w.edge.Gate)
@@ -122,7 +123,7 @@ func (r *run) dropsDead(a *agent, s task.Snapshot, w way) {
 // asks is an agent's command, and what it does after the answer.
 func (r *run) asks(ctx context.Context, a *agent, w way) error {
 	token := r.token()
-	var out task.Outcome
+	var out record.Outcome
 	var nobody bool
 	r.tell("%s asks for %q", a.name, w.to)
 	err := r.program("the command of "+a.name, func() error {

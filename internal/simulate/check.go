@@ -9,6 +9,8 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -59,14 +61,14 @@ type twin struct {
 	seen      int64 // the version that was committed last
 	tokens    int
 	refusals  int
-	granted   map[string]task.Event // by the reason that was given
+	granted   map[string]history.Event // by the reason that was given
 	denied    map[string]bool
 }
 
 func newTwin() twin {
 	return twin{
 		numbers: map[int64]int{}, performed: map[int64]int{}, settled: map[int64]int{},
-		granted: map[string]task.Event{}, denied: map[string]bool{}, seen: 0,
+		granted: map[string]history.Event{}, denied: map[string]bool{}, seen: 0,
 	}
 }
 
@@ -79,7 +81,7 @@ func (r *run) number(hook int64) int {
 }
 
 // committed looks at every change that was made durable.
-func (r *run) committed(c task.Change, t task.Task) {
+func (r *run) committed(c record.Change, t task.Task) {
 	if r.id == "" {
 		r.id = t.ID
 	}
@@ -100,12 +102,12 @@ func (r *run) committed(c task.Change, t task.Task) {
 			r.handedOver(e.To)
 			r.merged = r.merged && !t.Live // whoever goes on changes something
 			r.tell("the task moves from %q to %q, by %s (%s)", e.From, e.To, e.Actor, e.Reason)
-		case e.Type == task.AgentRespawned && e.Actor == task.RoleHuman, e.Type == task.HooksRetried:
+		case e.Type == history.AgentRespawned && e.Actor == task.RoleHuman, e.Type == history.HooksRetried:
 			r.alone = 0
 			r.tell("the history notes %s", e.Type)
-		case e.Type == task.Created:
-			r.tell("the task is created in %q", e.Data[task.DataStatus])
-		case e.Type != task.AgentSpawned && e.Type != task.ReviewStarted && e.Type != task.HookFailure:
+		case e.Type == history.Created:
+			r.tell("the task is created in %q", e.Data[history.DataStatus])
+		case e.Type != history.AgentSpawned && e.Type != history.ReviewStarted && e.Type != history.HookFailure:
 			r.tell("the history notes %s: %s", e.Type, e.Reason)
 		}
 	}
@@ -151,7 +153,7 @@ func (r *run) begun(hook int64) {
 }
 
 // performs looks whether a hook is performed in its turn.
-func (r *run) performs(job task.Job) {
+func (r *run) performs(job record.Job) {
 	if class, _ := task.ClassOf(job.Hook.Action); class == task.ClassApart {
 		return
 	}
@@ -166,7 +168,7 @@ func (r *run) performs(job task.Job) {
 }
 
 // answered notes what somebody was told.
-func (r *run) answered(token string, out task.Outcome, err error) {
+func (r *run) answered(token string, out record.Outcome, err error) {
 	switch {
 	case refused(err):
 		r.denied[token] = true
@@ -182,7 +184,7 @@ func (r *run) answered(token string, out task.Outcome, err error) {
 }
 
 // checkOver looks at a task that is over and owes nothing: its last move has done all that it does.
-func (r *run) checkOver(s task.Snapshot) {
+func (r *run) checkOver(s record.Snapshot) {
 	if r.id == "" || s.Task.Live || len(s.Owed) > 0 || r.isPlanned(runnerComes) {
 		return
 	}
@@ -195,7 +197,7 @@ func (r *run) checkOver(s task.Snapshot) {
 }
 
 // checkDeadEnd looks at a task that rests, whether anything leads on beside giving it up.
-func (r *run) checkDeadEnd(s task.Snapshot) {
+func (r *run) checkDeadEnd(s record.Snapshot) {
 	for i := range r.def.Transitions {
 		edge := &r.def.Transitions[i]
 		if !decide.Leads(edge, s.Task) {
@@ -215,7 +217,7 @@ func (r *run) checkDeadEnd(s task.Snapshot) {
 }
 
 // check is what must be true when everything is seen to.
-func (r *run) check(ctx context.Context, s task.Snapshot, events []task.Event) error {
+func (r *run) check(ctx context.Context, s record.Snapshot, events []history.Event) error {
 	lines, err := r.book.Lines(ctx, r.id)
 	if err != nil {
 		return err
@@ -250,11 +252,11 @@ func (r *run) check(ctx context.Context, s task.Snapshot, events []task.Event) e
 	return nil
 }
 
-func (r *run) checkHistory(t task.Task, events []task.Event) {
-	if err := task.VerifyChain(events); err != nil {
+func (r *run) checkHistory(t task.Task, events []history.Event) {
+	if err := history.VerifyChain(events); err != nil {
 		r.breaks(propHistory, "%v", err)
 	}
-	differs, err := task.Disagree(t, events)
+	differs, err := history.Disagree(t, events)
 	switch {
 	case err != nil:
 		r.breaks(propHistory, "%v", err)
@@ -275,7 +277,7 @@ func (r *run) checkHistory(t task.Task, events []task.Event) {
 }
 
 // checkHooks looks whether every hook that an event set going is on record, and done.
-func (r *run) checkHooks(ctx context.Context, s task.Snapshot, events []task.Event) error {
+func (r *run) checkHooks(ctx context.Context, s record.Snapshot, events []history.Event) error {
 	for _, h := range s.Owed {
 		r.breaks(propHooks, "hook %d (%s) is still owed when everything else is done: %s", r.number(h.ID),
 			h.Action, h.Error)
@@ -303,7 +305,7 @@ func (r *run) checkHooks(ctx context.Context, s task.Snapshot, events []task.Eve
 }
 
 // checkMoves compares what people and agents were told with the history.
-func (r *run) checkMoves(events []task.Event) {
+func (r *run) checkMoves(events []history.Event) {
 	count := map[string]int{}
 	hashes := map[string]bool{}
 	for _, e := range events {

@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -77,7 +78,7 @@ func (r *run) see(t task.Task, parts []workflow.Part) map[string]decide.Fact {
 }
 
 // evidence is what there is at this moment, as the engine would find it.
-func (r *run) evidence(s task.Snapshot, parts []workflow.Part) decide.Evidence {
+func (r *run) evidence(s record.Snapshot, parts []workflow.Part) decide.Evidence {
 	return decide.Evidence{
 		Document: document.Read([]byte(r.folder.header + r.folder.body)), Spent: s.Spent, Entry: s.Entry,
 		Start: s.Start, Facts: r.see(s.Task, parts),
@@ -97,7 +98,7 @@ func met(gate []workflow.Part, evidence decide.Evidence, r *run) bool {
 }
 
 // writes has somebody make what a gate asks for and what is not there yet.
-func (r *run) writes(who string, s task.Snapshot, gate []workflow.Part) {
+func (r *run) writes(who string, s record.Snapshot, gate []workflow.Part) {
 	evidence := r.evidence(s, gate)
 	if met(gate, evidence, r) {
 		return

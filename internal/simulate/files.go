@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"orange/internal/document"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -101,10 +102,10 @@ func (f files) TryLock(name string) (func(), bool, error) {
 	return release, err == nil, err
 }
 
-func (f files) Projection(_ task.Task, file string) (task.ProjectionFile, error) {
-	return at(f.r, "it looks at a projection", func() (task.ProjectionFile, error) {
+func (f files) Projection(_ task.Task, file string) (record.ProjectionFile, error) {
+	return at(f.r, "it looks at a projection", func() (record.ProjectionFile, error) {
 		text, there := f.r.folder.projections[file]
-		return task.ProjectionFile{There: there, Text: text}, nil
+		return record.ProjectionFile{There: there, Text: text}, nil
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -54,14 +56,14 @@ func (h hands) Run(ctx context.Context, id string, _ bool) error {
 	})
 }
 
-func (h hands) Perform(_ context.Context, job task.Job) (task.Effect, error) {
+func (h hands) Perform(_ context.Context, job record.Job) (record.Effect, error) {
 	r := h.r
 	what := fmt.Sprintf("hook %d (%s)", r.number(job.Hook.ID), job.Hook.Action)
-	return at(r, "it performs "+what, func() (task.Effect, error) {
+	return at(r, "it performs "+what, func() (record.Effect, error) {
 		r.performs(job)
 		early := r.troubled(what)
 		if early != nil && r.chance(0.5) {
-			return task.Effect{}, early
+			return record.Effect{}, early
 		}
 		effect, err := h.do(job)
 		if err != nil {
@@ -71,18 +73,18 @@ func (h hands) Perform(_ context.Context, job task.Job) (task.Effect, error) {
 		}
 		r.performed[job.Hook.ID]++
 		if early != nil {
-			return task.Effect{}, early // it has done its work, and nobody knows
+			return record.Effect{}, early // it has done its work, and nobody knows
 		}
 		r.tell("%s is performed: %s", what, effect.Said)
 		return effect, nil
 	})
 }
 
-func (h hands) do(job task.Job) (task.Effect, error) {
+func (h hands) do(job record.Job) (record.Effect, error) {
 	r := h.r
 	switch job.Hook.Action {
 	case task.AcquireWorkspace:
-		return task.Effect{Said: "the workspace is ready"}, nil
+		return record.Effect{Said: "the workspace is ready"}, nil
 	case task.ReleaseWorkspace:
 		return h.release(job)
 	case task.SpawnAgent, task.SpawnReviewer:
@@ -92,27 +94,28 @@ func (h hands) do(job task.Job) (task.Effect, error) {
 	case task.KillSession:
 		none := ""
 		h.end(func(*agent) bool { return true })
-		return task.Effect{EndSeats: []string{task.EveryRole}, Session: &none, Said: "every agent is ended"}, nil
+		return record.Effect{EndSeats: []string{record.EveryRole}, Session: &none, Said: "every agent is ended"}, nil
 	case task.KillReviewer, task.KillAgent:
 		role := job.Hook.Role
 		if role == "" && job.Hook.Action == task.KillReviewer {
 			role = task.RoleReviewer
 		}
 		h.end(func(a *agent) bool { return a.Role == role })
-		return task.Effect{EndSeats: []string{role}, Said: "the " + role + " is ended"}, nil
+		return record.Effect{EndSeats: []string{role}, Said: "the " + role + " is ended"}, nil
 	case task.SetAside:
 		r.setAside(job.Hook.Folder)
 	case task.PushBranch:
 		pushed := "c0ffee"
-		return task.Effect{Pushed: &pushed, Said: "the branch is pushed"}, nil
+		return record.Effect{Pushed: &pushed, Said: "the branch is pushed"}, nil
 	case task.CreatePR:
 		if r.pr.URL == "" {
-			r.pr = task.PullRequest{URL: "https://forge.invalid/simulated/pull/1", State: task.PROpen, Commit: "c0ffee"}
+			r.pr = record.PullRequest{URL: "https://forge.invalid/simulated/pull/1", State: record.PROpen,
+				Commit: "c0ffee"}
 		}
 		pr := r.pr
-		return task.Effect{PR: &pr, Said: "the pull request is open"}, nil
+		return record.Effect{PR: &pr, Said: "the pull request is open"}, nil
 	}
-	return task.Effect{Said: "done"}, nil // what is left touches neither agents nor workspace
+	return record.Effect{Said: "done"}, nil // what is left touches neither agents nor workspace
 }
 
 func (h hands) end(which func(*agent) bool) {
@@ -128,30 +131,30 @@ func (h hands) end(which func(*agent) bool) {
 	}
 }
 
-func (h hands) release(job task.Job) (task.Effect, error) {
+func (h hands) release(job record.Job) (record.Effect, error) {
 	if job.Task.Workspace == "" {
-		return task.Effect{Said: "no workspace to release"}, nil
+		return record.Effect{Said: "no workspace to release"}, nil
 	}
 	for _, a := range h.r.agents {
 		if a.Alive {
 			h.r.breaks(propWorkspace, "the workspace is given back while %s lives in it", a.name)
-			return task.Effect{}, fmt.Errorf("cannot release the workspace: %s still runs in it", a.name)
+			return record.Effect{}, fmt.Errorf("cannot release the workspace: %s still runs in it", a.name)
 		}
 	}
-	return task.Effect{Lease: task.LeaseFree, Said: "the workspace is given back"}, nil
+	return record.Effect{Lease: record.LeaseFree, Said: "the workspace is given back"}, nil
 }
 
 // tells has the worker know that it is its turn; where nobody has the worker's part, one is started.
-func (h hands) tells(job task.Job) (task.Effect, error) {
-	notice := &task.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: "go on"}
+func (h hands) tells(job record.Job) (record.Effect, error) {
+	notice := &record.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: "go on"}
 	if h.mine(job) == nil {
 		for _, a := range h.r.agents {
 			if a.Alive && a.Role != task.RoleReviewer {
-				return task.Effect{NewNotice: notice, Said: a.name + " is told"}, nil
+				return record.Effect{NewNotice: notice, Said: a.name + " is told"}, nil
 			}
 		}
 		if job.Respawn == "" {
-			return task.Effect{NewNotice: notice, Said: "nobody is there to be told"}, nil
+			return record.Effect{NewNotice: notice, Said: "nobody is there to be told"}, nil
 		}
 	}
 	effect, err := h.spawn(job)
@@ -160,7 +163,7 @@ func (h hands) tells(job task.Job) (task.Effect, error) {
 }
 
 // mine is the agent that an earlier attempt at the same hook has started.
-func (h hands) mine(job task.Job) *agent {
+func (h hands) mine(job record.Job) *agent {
 	for _, a := range h.r.agents {
 		if a.Hook == job.Hook.ID && a.Window {
 			return a
@@ -169,7 +172,7 @@ func (h hands) mine(job task.Job) *agent {
 	return nil
 }
 
-func (h hands) spawn(job task.Job) (task.Effect, error) {
+func (h hands) spawn(job record.Job) (record.Effect, error) {
 	r := h.r
 	if a := h.mine(job); a != nil {
 		return started(job, a), nil
@@ -177,7 +180,7 @@ func (h hands) spawn(job task.Job) (task.Effect, error) {
 	h.end(func(a *agent) bool { return a.Role == job.Role })
 	if job.Task.Workspace == "" {
 		r.breaks(propWorkspace, "the %s is started, and the task has no workspace", job.Role)
-		return task.Effect{}, fmt.Errorf("cannot start the %s: the task has no workspace", job.Role)
+		return record.Effect{}, fmt.Errorf("cannot start the %s: the task has no workspace", job.Role)
 	}
 	reads := job.Role == task.RoleReviewer || job.Hook.Permissions == task.PermissionsReduced
 	for _, other := range r.agents {
@@ -205,23 +208,23 @@ func (h hands) spawn(job task.Job) (task.Effect, error) {
 	return started(job, a), nil
 }
 
-func started(job task.Job, a *agent) task.Effect {
-	event := task.AgentSpawned
+func started(job record.Job, a *agent) record.Effect {
+	event := history.AgentSpawned
 	if a.Role == task.RoleReviewer {
-		event = task.ReviewStarted
+		event = history.ReviewStarted
 	}
 	session := "simulated"
-	seat := &task.Seat{Hash: a.seat}
-	data := map[string]string{"role": a.Role, "window": a.Role, "session": session, task.DataHarness: scripted}
+	seat := &record.Seat{Hash: a.seat}
+	data := map[string]string{"role": a.Role, "window": a.Role, "session": session, history.DataHarness: scripted}
 	if job.Agent != "" {
-		delete(data, task.DataHarness)
-		data[task.DataNamedHarness] = job.Agent
+		delete(data, history.DataHarness)
+		data[history.DataNamedHarness] = job.Agent
 	}
 	if a.Alive {
 		seat.PID, seat.Began = a.PID, a.Began()
 	}
-	return task.Effect{
-		Events:  []task.Event{{Type: event, Data: data}},
+	return record.Effect{
+		Events:  []history.Event{{Type: event, Data: data}},
 		Session: &session, Seat: seat, Said: a.name + " is at work",
 	}
 }

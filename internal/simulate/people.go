@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -37,7 +38,7 @@ func (r *run) comes(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) helps(ctx context.Context, s task.Snapshot) error {
+func (r *run) helps(ctx context.Context, s record.Snapshot) error {
 	t := s.Task
 	state, _ := r.def.State(t.Status)
 	a := r.living(state.Role)
@@ -45,7 +46,7 @@ func (r *run) helps(ctx context.Context, s task.Snapshot) error {
 	own := r.ways(t, task.Actor{Role: state.Role})
 	switch {
 	case len(s.Owed) > 0:
-		r.person(ctx, "has the hooks tried again that failed", func(string) (task.Outcome, error) {
+		r.person(ctx, "has the hooks tried again that failed", func(string) (record.Outcome, error) {
 			return r.house.Moves.Retry(ctx, r.id, human())
 		})
 		return nil
@@ -56,7 +57,7 @@ func (r *run) helps(ctx context.Context, s task.Snapshot) error {
 		r.wakes(a, r.thinks(a))
 		return nil
 	case state.Role != "" && a == nil && len(own) > 0 && t.Workspace != "" && r.vain == 0:
-		r.person(ctx, "starts the "+state.Role+" again", func(string) (task.Outcome, error) {
+		r.person(ctx, "starts the "+state.Role+" again", func(string) (record.Outcome, error) {
 			return r.house.Moves.Respawn(ctx, r.id, func(_ task.Task, role string) (bool, error) {
 				return r.living(role) != nil, nil
 			}, human())
@@ -78,7 +79,7 @@ func (r *run) helps(ctx context.Context, s task.Snapshot) error {
 	if merge, said := r.def.Move(workflow.MoveMerge); said && merge == w.to && t.Workspace != "" {
 		return r.merges(ctx)
 	}
-	r.person(ctx, "asks for "+string(w.to), func(token string) (task.Outcome, error) {
+	r.person(ctx, "asks for "+string(w.to), func(token string) (record.Outcome, error) {
 		return r.house.Moves.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: human(), Reason: token})
 	})
 	return nil
@@ -96,10 +97,10 @@ func (r *run) decides(ways []way) (way, bool) {
 	return w, found && (!w.givesUp || r.vain > 0)
 }
 
-func (r *run) person(ctx context.Context, what string, do func(token string) (task.Outcome, error)) {
+func (r *run) person(ctx context.Context, what string, do func(token string) (record.Outcome, error)) {
 	token := r.token()
 	r.tell("a person %s", what)
-	var out task.Outcome
+	var out record.Outcome
 	err := r.program("a person's command", func() (err error) {
 		out, err = do(token)
 		return err
@@ -109,9 +110,9 @@ func (r *run) person(ctx context.Context, what string, do func(token string) (ta
 
 // merges has a person merge the branch, or its pull request where there is one.
 func (r *run) merges(ctx context.Context) error {
-	if r.pr.State == task.PROpen {
+	if r.pr.State == record.PROpen {
 		r.tell("a person merges the pull request")
-		r.pr.State, r.pr.Merge = task.PRMerged, "beef"
+		r.pr.State, r.pr.Merge = record.PRMerged, "beef"
 		_ = r.program("the monitor", func() error {
 			_, err := r.house.Care.PRSeen(ctx, r.id, r.pr)
 			return err
@@ -123,7 +124,7 @@ func (r *run) merges(ctx context.Context) error {
 		wish.Override = "a person looked at it"
 		r.branch.answered[r.branch.commit()] = true
 	}
-	r.person(ctx, "merges the branch", func(string) (task.Outcome, error) {
+	r.person(ctx, "merges the branch", func(string) (record.Outcome, error) {
 		out, _, err := r.house.Moves.Merge(ctx, r.id, wish, human())
 		return out, err
 	})
@@ -131,7 +132,7 @@ func (r *run) merges(ctx context.Context) error {
 }
 
 // waits says whether nothing goes on without a person.
-func (r *run) waits(ctx context.Context, s task.Snapshot) bool {
+func (r *run) waits(ctx context.Context, s record.Snapshot) bool {
 	t := s.Task
 	if !t.Live || r.isPlanned(agentActs) || r.isPlanned(runnerComes) || len(r.unseen(ctx)) > 0 {
 		return false
@@ -166,7 +167,7 @@ const patient = 5
 
 // asPlanned says whether the workflow itself has a person come here: nobody is at work in the state, and it is on
 // the straight way.
-func (r *run) asPlanned(s task.Snapshot) bool {
+func (r *run) asPlanned(s record.Snapshot) bool {
 	state, _ := r.def.State(s.Task.Status)
 	return (state.Role == "" || state.Role == task.RoleHuman) && !aside(r.def, state.Name) && len(s.Owed) == 0
 }

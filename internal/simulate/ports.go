@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"orange/internal/decide"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -34,7 +35,7 @@ type Mirror interface {
 
 // Projections are the files in a workflow's own form.
 type Projections interface {
-	Projection(t task.Task, file string) (task.ProjectionFile, error)
+	Projection(t task.Task, file string) (record.ProjectionFile, error)
 	Project(t task.Task, file string, text []byte) error
 }
 
@@ -66,8 +67,8 @@ type Merger interface {
 
 // Requests are pull requests, and what dead agents said last.
 type Requests interface {
-	Find(ctx context.Context, project, branch string) ([]task.PullRequest, error)
-	Standing(ctx context.Context, project string, addresses []string) ([]task.PullRequest, error)
+	Find(ctx context.Context, project, branch string) ([]record.PullRequest, error)
+	Standing(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 	LastWords(ctx context.Context, death task.Death) (string, error)
 }
 
@@ -79,7 +80,7 @@ type Looker interface {
 
 // Hands perform hooks.
 type Hands interface {
-	Perform(ctx context.Context, job task.Job) (task.Effect, error)
+	Perform(ctx context.Context, job record.Job) (record.Effect, error)
 	Run(ctx context.Context, id string, person bool) error
 }
 

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
 // record is the real record as one run sees it. What was read is remembered until somebody writes: the database
 // is what takes the time.
-type record struct{ r *run }
+type recordPort struct{ r *run }
 
 func remembered[T any](r *run, what string, ask func() (T, error)) (T, error) {
 	if have, there := r.memory[what]; there {
@@ -24,23 +26,23 @@ func remembered[T any](r *run, what string, ask func() (T, error)) (T, error) {
 	return got, err
 }
 
-func (r *run) load(ctx context.Context) (task.Snapshot, error) {
-	got, err := remembered(r, "load", func() (task.Snapshot, error) { return r.book.Load(ctx, r.id) })
+func (r *run) load(ctx context.Context) (record.Snapshot, error) {
+	got, err := remembered(r, "load", func() (record.Snapshot, error) { return r.book.Load(ctx, r.id) })
 	got.Owed, got.Spent, got.Entry = slices.Clone(got.Owed), slices.Clone(got.Spent), slices.Clone(got.Entry)
 	return got, err
 }
 
-func (r *run) history(ctx context.Context) ([]task.Event, error) {
-	return remembered(r, "events", func() ([]task.Event, error) { return r.book.Events(ctx, r.id, 0) })
+func (r *run) history(ctx context.Context) ([]history.Event, error) {
+	return remembered(r, "events", func() ([]history.Event, error) { return r.book.Events(ctx, r.id, 0) })
 }
 
-func (r *run) seats(ctx context.Context) ([]task.Seat, error) {
-	got, err := remembered(r, "seats", func() ([]task.Seat, error) { return r.book.OpenSeats(ctx, r.id) })
+func (r *run) seats(ctx context.Context) ([]record.Seat, error) {
+	got, err := remembered(r, "seats", func() ([]record.Seat, error) { return r.book.OpenSeats(ctx, r.id) })
 	return slices.Clone(got), err
 }
 
-func (b record) Load(ctx context.Context, id string) (task.Snapshot, error) {
-	return at(b.r, "it reads the record", func() (task.Snapshot, error) {
+func (b recordPort) Load(ctx context.Context, id string) (record.Snapshot, error) {
+	return at(b.r, "it reads the record", func() (record.Snapshot, error) {
 		if id != b.r.id {
 			return b.r.book.Load(ctx, id)
 		}
@@ -48,7 +50,7 @@ func (b record) Load(ctx context.Context, id string) (task.Snapshot, error) {
 	})
 }
 
-func (b record) Commit(ctx context.Context, c task.Change) (task.Task, error) {
+func (b recordPort) Commit(ctx context.Context, c record.Change) (task.Task, error) {
 	r := b.r
 	return at(r, "it commits "+describe(c), func() (task.Task, error) {
 		t, err := r.book.Commit(ctx, c)
@@ -61,7 +63,7 @@ func (b record) Commit(ctx context.Context, c task.Change) (task.Task, error) {
 }
 
 // Hooks is no step at which a program dies: how often a waiting one looks, no dice decide.
-func (b record) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
+func (b recordPort) Hooks(ctx context.Context, id string, event int) ([]task.OwedHook, error) {
 	if p := b.r.at; p != nil && p.dead {
 		return nil, errDied
 	}
@@ -71,7 +73,7 @@ func (b record) Hooks(ctx context.Context, id string, event int) ([]task.OwedHoo
 	return slices.Clone(got), err
 }
 
-func (b record) BeginHook(ctx context.Context, hook int64, now time.Time) error {
+func (b recordPort) BeginHook(ctx context.Context, hook int64, now time.Time) error {
 	return act(b.r, "it begins a hook", func() error {
 		clear(b.r.memory)
 		err := b.r.book.BeginHook(ctx, hook, now)
@@ -82,14 +84,14 @@ func (b record) BeginHook(ctx context.Context, hook int64, now time.Time) error 
 	})
 }
 
-func (b record) Delete(ctx context.Context, id string) error {
+func (b recordPort) Delete(ctx context.Context, id string) error {
 	return act(b.r, "it forgets the task", func() error {
 		clear(b.r.memory)
 		return b.r.book.Delete(ctx, id)
 	})
 }
 
-func (b record) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
+func (b recordPort) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
 	return at(b.r, "it lists tasks", func() ([]task.Task, error) {
 		got, err := remembered(b.r, fmt.Sprintf("list %+v", f), func() ([]task.Task, error) {
 			return b.r.book.List(ctx, f)
@@ -98,51 +100,51 @@ func (b record) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
 	})
 }
 
-func (b record) Holders(ctx context.Context, project string) ([]task.Holder, error) {
-	return at(b.r, "it looks who has workspaces", func() ([]task.Holder, error) {
+func (b recordPort) Holders(ctx context.Context, project string) ([]record.Holder, error) {
+	return at(b.r, "it looks who has workspaces", func() ([]record.Holder, error) {
 		return b.r.book.Holders(ctx, project)
 	})
 }
 
-func (b record) Debtors(ctx context.Context, now time.Time) ([]string, error) {
+func (b recordPort) Debtors(ctx context.Context, now time.Time) ([]string, error) {
 	return at(b.r, "it looks who owes hooks", func() ([]string, error) { return b.r.book.Debtors(ctx, now) })
 }
 
-func (b record) Events(ctx context.Context, id string, after int) ([]task.Event, error) {
-	return at(b.r, "it reads the history", func() ([]task.Event, error) {
+func (b recordPort) Events(ctx context.Context, id string, after int) ([]history.Event, error) {
+	return at(b.r, "it reads the history", func() ([]history.Event, error) {
 		if id != b.r.id {
 			return b.r.book.Events(ctx, id, after)
 		}
 		all, err := b.r.history(ctx)
-		return slices.DeleteFunc(slices.Clone(all), func(e task.Event) bool { return e.Seq <= after }), err
+		return slices.DeleteFunc(slices.Clone(all), func(e history.Event) bool { return e.Seq <= after }), err
 	})
 }
 
-func (b record) Lines(ctx context.Context, id string) ([]string, error) {
+func (b recordPort) Lines(ctx context.Context, id string) ([]string, error) {
 	return at(b.r, "it reads the lines of the history", func() ([]string, error) {
 		got, err := remembered(b.r, "lines "+id, func() ([]string, error) { return b.r.book.Lines(ctx, id) })
 		return slices.Clone(got), err
 	})
 }
 
-func (b record) WasRendered(ctx context.Context, id, field, value string) (bool, error) {
+func (b recordPort) WasRendered(ctx context.Context, id, field, value string) (bool, error) {
 	return at(b.r, "it looks what TASK.md ever showed", func() (bool, error) {
 		return b.r.book.WasRendered(ctx, id, field, value)
 	})
 }
 
-func (b record) Seat(ctx context.Context, hash string) (task.Seat, error) {
-	return at(b.r, "it looks whose seat it is", func() (task.Seat, error) { return b.r.book.Seat(ctx, hash) })
+func (b recordPort) Seat(ctx context.Context, hash string) (record.Seat, error) {
+	return at(b.r, "it looks whose seat it is", func() (record.Seat, error) { return b.r.book.Seat(ctx, hash) })
 }
 
-func (b record) SeatOf(ctx context.Context, pid int, began string) (task.Seat, error) {
-	return at(b.r, "it looks whose process it is", func() (task.Seat, error) {
+func (b recordPort) SeatOf(ctx context.Context, pid int, began string) (record.Seat, error) {
+	return at(b.r, "it looks whose process it is", func() (record.Seat, error) {
 		return b.r.book.SeatOf(ctx, pid, began)
 	})
 }
 
-func (b record) OpenSeats(ctx context.Context, id string) ([]task.Seat, error) {
-	return at(b.r, "it looks who has a seat", func() ([]task.Seat, error) {
+func (b recordPort) OpenSeats(ctx context.Context, id string) ([]record.Seat, error) {
+	return at(b.r, "it looks who has a seat", func() ([]record.Seat, error) {
 		if id != b.r.id && id != "" {
 			return b.r.book.OpenSeats(ctx, id)
 		}
@@ -151,10 +153,10 @@ func (b record) OpenSeats(ctx context.Context, id string) ([]task.Seat, error) {
 }
 
 // Close closes nothing: other runs come after this one.
-func (b record) Close() error { return nil }
+func (b recordPort) Close() error { return nil }
 
 // describe is a change in a few words.
-func describe(c task.Change) string {
+func describe(c record.Change) string {
 	for _, e := range c.Events {
 		if e.IsMove() {
 			return fmt.Sprintf("the move to %q", e.To)

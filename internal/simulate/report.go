@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"orange/internal/stats"
 	"orange/internal/task"
 )
 
@@ -18,7 +19,7 @@ type Report struct {
 	Spawns   Figure
 	Moves    Figure
 	Refusals Figure
-	Spans    []task.Typical
+	Spans    []stats.Typical
 	Well     int // ended well
 	Needed   int // a person was waited for at any time
 	Astray   int // and that was not what the workflow has a person for
@@ -41,7 +42,7 @@ type Figure struct{ Median, P90, Most int }
 // life is what is told of one run.
 type life struct {
 	outcome                          Outcome
-	stats                            task.Stats
+	stats                            stats.Stats
 	reviews, spawns, moves, refusals int
 	needed, astray, rests            bool
 	faults                           Faults
@@ -75,7 +76,7 @@ func (r *run) told() life {
 // tally adds up runs.
 type tally struct {
 	report                           Report
-	stats                            []task.Stats
+	stats                            []stats.Stats
 	reviews, spawns, moves, refusals []int
 }
 
@@ -117,7 +118,7 @@ func (y *tally) sum() Report {
 		return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Status, b.Status), cmp.Compare(a.End, b.End))
 	})
 	r.Reviews, r.Spawns, r.Moves, r.Refusals = figure(y.reviews), figure(y.spawns), figure(y.moves), figure(y.refusals)
-	r.Spans = task.Summarize(y.stats).Spans
+	r.Spans = stats.Summarize(y.stats).Spans
 	return r
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/record"
+	"orange/internal/stats"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -39,7 +41,7 @@ type run struct {
 	agents  []*agent
 	merged  bool // and nothing was changed since
 	reviews int  // agents that only look
-	pr      task.PullRequest
+	pr      record.PullRequest
 
 	twin
 	needed  bool // a person was waited for, at any time
@@ -52,7 +54,7 @@ type run struct {
 	faults  Faults
 	trace   []string
 	breach  *Breach
-	stats   task.Stats
+	stats   stats.Stats
 	snap    task.Task // as it is in the end
 	looked  bool      // the last step was a look
 	version int64     // of the task before the last step
@@ -228,7 +230,7 @@ func (r *run) born(ctx context.Context) {
 		}
 	}
 	if r.id != "" && r.chart.start != "" {
-		r.person(ctx, "starts the task in "+string(r.chart.start), func(token string) (task.Outcome, error) {
+		r.person(ctx, "starts the task in "+string(r.chart.start), func(token string) (record.Outcome, error) {
 			return r.house.Moves.Request(ctx, task.Request{Task: r.id, To: r.chart.start, Actor: human(),
 				Reason: token})
 		})
@@ -293,7 +295,7 @@ func (r *run) looks(ctx context.Context) {
 }
 
 // nextLook is when a look would find something to do.
-func (r *run) nextLook(ctx context.Context, s task.Snapshot) (time.Duration, bool) {
+func (r *run) nextLook(ctx context.Context, s record.Snapshot) (time.Duration, bool) {
 	const usual = 30 * time.Second
 	var next time.Time
 	sooner := func(at time.Time) {
@@ -362,10 +364,10 @@ func (r *run) anybody() *agent {
 }
 
 // unseen are the seats of agents whose death nobody has dealt with.
-func (r *run) unseen(ctx context.Context) []task.Seat {
+func (r *run) unseen(ctx context.Context) []record.Seat {
 	open, err := r.seats(ctx)
 	r.failed(err)
-	var out []task.Seat
+	var out []record.Seat
 	for _, seat := range open {
 		if a := r.agentOf(seat.Hook); a == nil || !a.Alive {
 			out = append(out, seat)
@@ -411,7 +413,7 @@ func (r *run) close(ctx context.Context) error {
 		return err
 	}
 	r.snap = s.Task
-	r.stats = task.StatsOf(s.Task, events, func(status task.Status) task.Marks {
+	r.stats = stats.StatsOf(s.Task, events, func(status task.Status) stats.Marks {
 		return decide.Marks(r.def, status)
 	}, r.clock)
 	if r.breach == nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -13,7 +14,7 @@ import (
 type World struct{ r *run }
 
 // Record is the record, with programs that may die before and after every question.
-func (w *World) Record() Book { return record{w.r} }
+func (w *World) Record() Book { return recordPort{w.r} }
 
 // Files is the task's folder, for everything that the engine wants of one.
 func (w *World) Files() Files { return files{w.r} }
@@ -113,16 +114,16 @@ func (d desk) Ahead(context.Context, task.Task, string) (bool, error) { return !
 func (d desk) Tip(context.Context, task.Task) (string, error)          { return "c0ffee", nil }
 func (d desk) Within(context.Context, task.Task, string) (bool, error) { return true, nil }
 
-func (d desk) Find(context.Context, string, string) ([]task.PullRequest, error) {
+func (d desk) Find(context.Context, string, string) ([]record.PullRequest, error) {
 	return d.Standing(context.Background(), "", nil)
 }
 
-func (d desk) Standing(context.Context, string, []string) ([]task.PullRequest, error) {
-	return at(d.r, "it asks for pull requests", func() ([]task.PullRequest, error) {
+func (d desk) Standing(context.Context, string, []string) ([]record.PullRequest, error) {
+	return at(d.r, "it asks for pull requests", func() ([]record.PullRequest, error) {
 		if d.r.pr.URL == "" {
 			return nil, nil
 		}
-		return []task.PullRequest{d.r.pr}, nil
+		return []record.PullRequest{d.r.pr}, nil
 	})
 }
 

@@ -5,13 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
 // Adopt takes a whole task into the record, its history line by line as it is, and returns it as recorded.
 // task.ErrConflict: the record has the task already, or another task has its workspace.
 // task.ErrBranchTaken: another live task of the project has its branch.
-func (s *Store) Adopt(ctx context.Context, a task.Adoption) (task.Task, error) {
+func (s *Store) Adopt(ctx context.Context, a record.Adoption) (task.Task, error) {
 	var out task.Task
 	err := s.within(ctx, func(tx *batch) error {
 		var err error
@@ -24,7 +26,7 @@ func (s *Store) Adopt(ctx context.Context, a task.Adoption) (task.Task, error) {
 	return out, nil
 }
 
-func adopt(ctx context.Context, tx *batch, a task.Adoption) (task.Task, error) {
+func adopt(ctx context.Context, tx *batch, a record.Adoption) (task.Task, error) {
 	t := a.Task
 	if err := unknown(ctx, tx, t.ID); err != nil {
 		return t, err
@@ -83,7 +85,7 @@ func beginHooks(ctx context.Context, tx *batch, first int64) error {
 	return nil
 }
 
-func adoptHistory(ctx context.Context, tx *batch, a task.Adoption, t task.Task) (task.Task, error) {
+func adoptHistory(ctx context.Context, tx *batch, a record.Adoption, t task.Task) (task.Task, error) {
 	write := func(seq int, line string) error {
 		if _, err := tx.ExecContext(ctx, "INSERT INTO events (task, seq, line) VALUES (?, ?, ?)", t.ID, seq,
 			line); err != nil {
@@ -98,7 +100,7 @@ func adoptHistory(ctx context.Context, tx *batch, a task.Adoption, t task.Task) 
 	}
 	t.Seq = len(a.Lines)
 	for _, e := range a.Events {
-		sealed, err := task.Seal(e, t.Seq+1, t.Hash)
+		sealed, err := history.Seal(e, t.Seq+1, t.Hash)
 		if err != nil {
 			return t, err
 		}
@@ -115,7 +117,7 @@ func adoptHistory(ctx context.Context, tx *batch, a task.Adoption, t task.Task) 
 }
 
 // adoptRest writes evidence, seats and what the header showed.
-func adoptRest(ctx context.Context, tx *batch, a task.Adoption) error {
+func adoptRest(ctx context.Context, tx *batch, a record.Adoption) error {
 	id := a.Task.ID
 	write := func(query string, args ...any) error {
 		if _, err := tx.ExecContext(ctx, query, args...); err != nil {

@@ -8,16 +8,18 @@ import (
 	"reflect"
 	"testing"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
 
 // told is a task with a history of two events, as its folder would tell it.
-func told(t *testing.T, id string) task.Adoption {
+func told(t *testing.T, id string) record.Adoption {
 	t.Helper()
-	a := task.Adoption{Task: aTask(id)}
+	a := record.Adoption{Task: aTask(id)}
 	for i := range 2 {
-		sealed, err := task.Seal(event(task.Created), i+1, a.Task.Hash)
+		sealed, err := history.Seal(event(history.Created), i+1, a.Task.Hash)
 		must(t, err)
 		line, err := json.Marshal(sealed)
 		must(t, err)
@@ -34,9 +36,9 @@ func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 	a.Task.Workspace, a.FirstHook = "garden--1", 5000
 	a.Spent = []task.Spent{{Evidence: task.Evidence{Source: "## plan", Digest: "d"}, Seq: 2}}
 	a.Entry = []task.Evidence{{Source: "## review", Digest: "e"}}
-	a.Shown = []task.Shown{{Field: "status", Value: "planning"}}
-	a.Seats = []task.Seat{{Hash: "h", Role: "worker", PID: 7, Began: "then", Ended: true}}
-	a.Events = []task.Event{event(task.Updated)}
+	a.Shown = []record.Shown{{Field: "status", Value: "planning"}}
+	a.Seats = []record.Seat{{Hash: "h", Role: "worker", PID: 7, Began: "then", Ended: true}}
+	a.Events = []history.Event{event(history.Updated)}
 	out, err := s.Adopt(t.Context(), a)
 	must(t, err)
 	got := load(t, s, "one")
@@ -51,7 +53,7 @@ func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 	}
 	events, err := s.Events(t.Context(), "one", 0)
 	must(t, err)
-	must(t, task.VerifyChain(events))
+	must(t, history.VerifyChain(events))
 	for _, value := range []string{"planning", "pending"} {
 		if was, err := s.WasRendered(t.Context(), "one", "status", value); err != nil || !was {
 			t.Errorf("the status %s was never shown: %v", value, err)
@@ -61,7 +63,7 @@ func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 		t.Errorf("the seat is %+v, %v", seat, err)
 	}
 	// Hooks get numbers that the lost record cannot have had.
-	commit(t, s, task.Change{Task: got.Task, Events: []task.Event{event(task.Updated)}, Hooks: []task.Hook{
+	commit(t, s, record.Change{Task: got.Task, Events: []history.Event{event(history.Updated)}, Hooks: []task.Hook{
 		{Action: task.SpawnAgent}}})
 	owed, err := s.Owed(t.Context())
 	must(t, err)
@@ -78,7 +80,7 @@ func TestAdopt_neverGivesSmallerNumbersToHooks(t *testing.T) {
 		a.FirstHook = first
 		out, err := s.Adopt(t.Context(), a)
 		must(t, err)
-		commit(t, s, task.Change{Task: out, Events: []task.Event{event(task.Updated)}, Hooks: []task.Hook{
+		commit(t, s, record.Change{Task: out, Events: []history.Event{event(history.Updated)}, Hooks: []task.Hook{
 			{Action: task.KillSession}}})
 	}
 	owed, err := s.Owed(t.Context())

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
@@ -32,13 +33,13 @@ const newest = "SELECT coalesce(max(number), 0) FROM changes"
 //
 // A task that was deleted has no events any more: a later reader sees its end alone. One that was brought back is
 // reported from its first event on. One question, whatever the limit.
-func (s *Store) EventsSince(ctx context.Context, cursor int64, limit int) ([]task.Happening, int64, error) {
-	var out []task.Happening
+func (s *Store) EventsSince(ctx context.Context, cursor int64, limit int) ([]history.Happening, int64, error) {
+	var out []history.Happening
 	err := s.rows(
 		ctx, `SELECT c.number, c.task, c.seq, coalesce(t.project, c.project), coalesce(t.branch, c.branch), e.line
 		FROM changes c LEFT JOIN events e ON e.task = c.task AND e.seq = c.seq LEFT JOIN tasks t ON t.id = c.task AND c.seq >= 0
 		WHERE c.number > ? ORDER BY c.number LIMIT ?`, []any{cursor, limit}, func(scan func(...any) error) error {
-			var h task.Happening
+			var h history.Happening
 			var seq int
 			var line sql.NullString
 			if err := scan(&cursor, &h.Task, &seq, &h.Project, &h.Branch, &line); err != nil {

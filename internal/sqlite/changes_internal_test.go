@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -77,8 +79,8 @@ func TestWhoFollowsTheRecord_asksFewQuestionsAndNoneThatLooksAtAllTasks(t *testi
 	for n := range 100 {
 		one := task.Task{ID: fmt.Sprint("task", n), Project: "garden", Branch: fmt.Sprint(n),
 			CreatedAt: time.Unix(0, 0), UpdatedAt: time.Unix(0, 0), EnteredAt: time.Unix(0, 0)}
-		if _, err := s.Commit(t.Context(), task.Change{
-			Task: one, Events: []task.Event{{Type: task.Created}}}); err != nil {
+		if _, err := s.Commit(t.Context(), record.Change{
+			Task: one, Events: []history.Event{{Type: history.Created}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,7 +108,7 @@ func TestWhoFollowsTheRecord_asksFewQuestionsAndNoneThatLooksAtAllTasks(t *testi
 			return len(all), err
 		}, 10},
 		{"List of those that ended lately", 1, func() (int, error) {
-			all, err := f.List(t.Context(), task.Filter{EndedSince: time.Unix(0, 0)})
+			all, err := f.List(t.Context(), record.Filter{EndedSince: time.Unix(0, 0)})
 			return len(all), err
 		}, 100},
 		{"TasksSince, and there is nothing", 1, func() (int, error) {

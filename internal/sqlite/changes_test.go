@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
@@ -48,10 +50,11 @@ func TestEventsSince_tellsOfAllTasksInTheOrderOfTheCommits(t *testing.T) {
 	}
 	two := create(t, s, aTask("two"))
 	one := create(t, s, aTask("one"))
-	two = commit(t, s, task.Change{Task: two, Events: []task.Event{event(task.Updated), event(task.StatusChanged)}})
+	two = commit(t, s, record.Change{
+		Task: two, Events: []history.Event{event(history.Updated), event(history.StatusChanged)}})
 	one.Attention = "look" // a change without an event
-	one = commit(t, s, task.Change{Task: one})
-	commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.AgentCrashed)}})
+	one = commit(t, s, record.Change{Task: one})
+	commit(t, s, record.Change{Task: one, Events: []history.Event{event(history.AgentCrashed)}})
 	if n := changed(t, s); n != 6 {
 		t.Errorf("%d changes are numbered, want one for each event and one for the change without any: 6", n)
 	}
@@ -76,8 +79,8 @@ func TestEventsSince_tellsOfAllTasksInTheOrderOfTheCommits(t *testing.T) {
 	if got := strings.Join(bits, ", "); got != want {
 		t.Errorf("bit by bit it tells %q, want %q", got, want)
 	}
-	first, err := s.Commit(t.Context(), task.Change{Task: two, Expect: two.Version - 1, Events: []task.Event{
-		event(task.Updated)}})
+	first, err := s.Commit(t.Context(), record.Change{Task: two, Expect: two.Version - 1, Events: []history.Event{
+		event(history.Updated)}})
 	wantKind(t, err, task.ErrConflict)
 	if got, _ := heard(t, s, next, 10); got != "" {
 		t.Errorf("%v was refused, and is told: %q", first, got)
@@ -110,8 +113,8 @@ func TestEventsSince_tellsThatATaskWasDeletedAndThatOneWasBroughtBack(t *testing
 		t.Errorf("who comes late hears %q", got)
 	}
 	line := `{"seq":1,"timestamp":"2024-05-06T07:08:09.123Z","type":"task.created","prev":""}`
-	_, err := s.Adopt(t.Context(), task.Adoption{Task: aTask("one"), Lines: []string{line}, Events: []task.Event{
-		event(task.Updated)}})
+	_, err := s.Adopt(t.Context(), record.Adoption{Task: aTask("one"), Lines: []string{line}, Events: []history.Event{
+		event(history.Updated)}})
 	must(t, err)
 	if got, _ := heard(t, s, 0, 10); got != "stays 1 task.created, one ends, one 1 task.created, one 2 task.updated" {
 		t.Errorf("after it was brought back: %q", got)
@@ -149,14 +152,14 @@ func TestTasksSince_areThoseThatChangedAndThoseThatAreGone(t *testing.T) {
 	one := create(t, s, aTask("one"))
 	create(t, s, aTask("two"))
 	bare := aTask("bare") // a task without a history is one too
-	_, err := s.Commit(t.Context(), task.Change{Task: bare})
+	_, err := s.Commit(t.Context(), record.Change{Task: bare})
 	must(t, err)
 	next := want(0, "[bare one two] []")
 	want(next, "[] []")
-	one = commit(t, s, task.Change{Task: one, Hooks: []task.Hook{{Action: task.SpawnAgent}}, Events: []task.Event{
-		event(task.Updated), event(task.Updated)}})
+	one = commit(t, s, record.Change{Task: one, Hooks: []task.Hook{{Action: task.SpawnAgent}}, Events: []history.Event{
+		event(history.Updated), event(history.Updated)}})
 	one.Overdue = task.LateAlert
-	commit(t, s, task.Change{Task: one})
+	commit(t, s, record.Change{Task: one})
 	next = want(next, "[one] []")
 	must(t, s.BeginHook(t.Context(), load(t, s, "one").Owed[0].ID, someDay))
 	must(t, s.Wait(t.Context(), "one", "worker", task.Waiter{PID: 7, Began: "x"}))
@@ -202,7 +205,7 @@ func TestEventsSince_losesAndRepeatsNothingWhileEightWrite(t *testing.T) {
 		}
 	}
 	must(t, errors.Join(failed...))
-	tasks, err := s.List(t.Context(), task.Filter{})
+	tasks, err := s.List(t.Context(), record.Filter{})
 	must(t, err)
 	for _, one := range tasks {
 		want := make([]int, one.Seq)
@@ -221,12 +224,12 @@ func TestEventsSince_losesAndRepeatsNothingWhileEightWrite(t *testing.T) {
 // write makes a task of the writer's own, and moves it and the one that all share.
 func write(t *testing.T, s *sqlite.Store, writer, moves int) error {
 	own := aTask(fmt.Sprintf("own%d", writer))
-	_, err := s.Commit(t.Context(), task.Change{Task: own, Events: []task.Event{event(task.Created)}})
+	_, err := s.Commit(t.Context(), record.Change{Task: own, Events: []history.Event{event(history.Created)}})
 	if err != nil {
 		return err
 	}
-	if _, err := s.Commit(t.Context(), task.Change{Task: aTask("shared"), Events: []task.Event{
-		event(task.Created)}}); err != nil && writer == 0 {
+	if _, err := s.Commit(t.Context(), record.Change{Task: aTask("shared"), Events: []history.Event{
+		event(history.Created)}}); err != nil && writer == 0 {
 		if _, known := s.Load(t.Context(), "shared"); known != nil {
 			return err
 		}
@@ -238,8 +241,8 @@ func write(t *testing.T, s *sqlite.Store, writer, moves int) error {
 				return err
 			}
 			have.Task.Summary = fmt.Sprintf("%d by %d", made, writer)
-			_, err = s.Commit(t.Context(), task.Change{Task: have.Task, Expect: have.Task.Version,
-				Events: []task.Event{event(task.Updated), event(task.StatusChanged)}})
+			_, err = s.Commit(t.Context(), record.Change{Task: have.Task, Expect: have.Task.Version,
+				Events: []history.Event{event(history.Updated), event(history.StatusChanged)}})
 			if err == nil && id == own.ID {
 				made++
 			}

@@ -9,6 +9,7 @@ import (
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -114,8 +115,8 @@ func (s *Store) ids(ctx context.Context, query string, args ...any) ([]string, e
 }
 
 // Whole is all that is on record of one task, at one moment. An unknown id is task.ErrNotFound.
-func (s *Store) Whole(ctx context.Context, id string) (task.Whole, error) {
-	var out task.Whole
+func (s *Store) Whole(ctx context.Context, id string) (record.Whole, error) {
+	var out record.Whole
 	err := s.reading(ctx, func(tx *batch) error {
 		var err error
 		if out.Snapshot, err = load(ctx, tx, id); err != nil {
@@ -133,7 +134,7 @@ func (s *Store) Whole(ctx context.Context, id string) (task.Whole, error) {
 			})
 	})
 	if err != nil {
-		return task.Whole{}, fmt.Errorf("load all of task %q: %w", id, err)
+		return record.Whole{}, fmt.Errorf("load all of task %q: %w", id, err)
 	}
 	return out, nil
 }

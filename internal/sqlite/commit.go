@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"orange/internal/document"
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -18,7 +20,7 @@ import (
 // task.ErrConflict: the task is no longer at the version that the change was decided on.
 // task.ErrPoolFull: the change reserves a workspace and none is free.
 // task.ErrBranchTaken: another live task of the project has the branch.
-func (s *Store) Commit(ctx context.Context, c task.Change) (task.Task, error) {
+func (s *Store) Commit(ctx context.Context, c record.Change) (task.Task, error) {
 	var out task.Task
 	err := s.within(ctx, func(tx *batch) error {
 		var err error
@@ -31,7 +33,7 @@ func (s *Store) Commit(ctx context.Context, c task.Change) (task.Task, error) {
 	return out, nil
 }
 
-func commit(ctx context.Context, tx *batch, c task.Change) (task.Task, error) {
+func commit(ctx context.Context, tx *batch, c record.Change) (task.Task, error) {
 	t := c.Task
 	before, err := checkVersion(ctx, tx, c, &t)
 	if err != nil {
@@ -41,7 +43,7 @@ func commit(ctx context.Context, tx *batch, c task.Change) (task.Task, error) {
 		return task.Task{}, err
 	}
 	for _, e := range c.Events {
-		sealed, err := task.Seal(e, t.Seq+1, t.Hash)
+		sealed, err := history.Seal(e, t.Seq+1, t.Hash)
 		if err != nil {
 			return task.Task{}, err
 		}
@@ -67,7 +69,7 @@ func commit(ctx context.Context, tx *batch, c task.Change) (task.Task, error) {
 	if err := noteRendering(ctx, tx, before, t); err != nil {
 		return task.Task{}, err
 	}
-	for _, write := range []func(context.Context, *batch, task.Change, task.Task) error{
+	for _, write := range []func(context.Context, *batch, record.Change, task.Task) error{
 		writeHooks, settle, writeEvidence, writeSeats} {
 		if err := write(ctx, tx, c, t); err != nil {
 			return task.Task{}, err
@@ -78,7 +80,7 @@ func commit(ctx context.Context, tx *batch, c task.Change) (task.Task, error) {
 
 // checkVersion makes sure that no other commit came first, takes the counts that only the store keeps,
 // and answers the task as it was.
-func checkVersion(ctx context.Context, tx *batch, c task.Change, t *task.Task) (task.Task, error) {
+func checkVersion(ctx context.Context, tx *batch, c record.Change, t *task.Task) (task.Task, error) {
 	if c.Expect == 0 {
 		t.Version, t.Seq, t.Hash = 1, 0, ""
 		return task.Task{}, nil
@@ -122,16 +124,16 @@ func noteRendering(ctx context.Context, tx *batch, before, after task.Task) erro
 	return nil
 }
 
-func changeLease(ctx context.Context, tx *batch, c task.Change, t *task.Task) error {
+func changeLease(ctx context.Context, tx *batch, c record.Change, t *task.Task) error {
 	switch c.Lease {
-	case task.LeaseReserve:
+	case record.LeaseReserve:
 		return reserve(ctx, tx, t, c.PoolSize)
-	case task.LeaseFree:
+	case record.LeaseFree:
 		if _, err := tx.ExecContext(ctx, "DELETE FROM leases WHERE task = ?", t.ID); err != nil {
 			return fmt.Errorf("free workspace: %w", err)
 		}
 		t.Workspace = ""
-	case task.LeaseKeep:
+	case record.LeaseKeep:
 	}
 	return nil
 }
@@ -203,7 +205,7 @@ func updateTask(ctx context.Context, tx *batch, before task.Task, now []any) err
 	return err
 }
 
-func writeHooks(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
+func writeHooks(ctx context.Context, tx *batch, c record.Change, t task.Task) error {
 	for i, h := range c.Hooks {
 		state := task.HookPending
 		if class, known := task.ClassOf(h.Action); known && class == task.ClassRecord {
@@ -222,7 +224,7 @@ func writeHooks(ctx context.Context, tx *batch, c task.Change, t task.Task) erro
 	return nil
 }
 
-func settle(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
+func settle(ctx context.Context, tx *batch, c record.Change, t task.Task) error {
 	for _, s := range c.Settled {
 		next := ""
 		if !s.NextTry.IsZero() {
@@ -242,7 +244,7 @@ func settle(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
 	return nil
 }
 
-func writeEvidence(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
+func writeEvidence(ctx context.Context, tx *batch, c record.Change, t task.Task) error {
 	for _, e := range c.Spent {
 		_, err := tx.ExecContext(ctx,
 			"INSERT OR REPLACE INTO spent (task, source, digest, seq) VALUES (?, ?, ?, ?)", t.ID, e.Source,
@@ -277,10 +279,10 @@ func replaceEvidence(ctx context.Context, tx *batch, table, id string, evidence 
 	return nil
 }
 
-func writeSeats(ctx context.Context, tx *batch, c task.Change, t task.Task) error {
+func writeSeats(ctx context.Context, tx *batch, c record.Change, t task.Task) error {
 	for _, role := range c.EndSeats {
 		if _, err := tx.ExecContext(ctx, "UPDATE seats SET ended = 1 WHERE task = ? AND (role = ? OR ? = ?)",
-			t.ID, role, role, task.EveryRole); err != nil {
+			t.ID, role, role, record.EveryRole); err != nil {
 			return fmt.Errorf("end seat: %w", err)
 		}
 	}
@@ -322,12 +324,12 @@ func writeSeats(ctx context.Context, tx *batch, c task.Change, t task.Task) erro
 // takeSeat ends the seat that no agent received, and every seat of the role but the one that its agent has: a
 // task has one agent of a role. An agent whose window shows a seat that was never issued for it gets none: the
 // seat of this attempt takes its place, which the agent does not know.
-func takeSeat(ctx context.Context, tx *batch, c task.Change, id string) error {
+func takeSeat(ctx context.Context, tx *batch, c record.Change, id string) error {
 	if c.LostSeat == "" && c.TakenSeat == nil {
 		return nil
 	}
 	lost := "hash = ?"
-	if c.TakenSeat == nil && slices.ContainsFunc(c.Settled, func(s task.Settled) bool {
+	if c.TakenSeat == nil && slices.ContainsFunc(c.Settled, func(s record.Settled) bool {
 		return s.State == task.HookDone
 	}) {
 		// The hook is done and started no agent: no agent has the seats of interrupted attempts either.

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"orange/internal/document"
+	"orange/internal/history"
 	"orange/internal/proc"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
@@ -46,21 +48,21 @@ func TestCommit_ofAChangeThatFailsLeavesNothing(t *testing.T) {
 	s := openAt(t, path)
 	one := create(t, s, aTask("one"))
 	create(t, s, aTask("two"))
-	one = commit(t, s, task.Change{Task: one, NewSeat: &task.Seat{Hash: "h", Role: "worker"},
-		Lease: task.LeaseReserve, PoolSize: 1})
-	full := func() task.Change {
+	one = commit(t, s, record.Change{Task: one, NewSeat: &record.Seat{Hash: "h", Role: "worker"},
+		Lease: record.LeaseReserve, PoolSize: 1})
+	full := func() record.Change {
 		next := one
 		next.Status, next.Summary = "working", "another"
-		return task.Change{
-			Task: next, Expect: one.Version, Events: []task.Event{event(task.StatusChanged)}, Hooks: []task.Hook{
+		return record.Change{
+			Task: next, Expect: one.Version, Events: []history.Event{event(history.StatusChanged)}, Hooks: []task.Hook{
 				{Action: task.SpawnAgent}},
 			Spent: []task.Evidence{{Source: "## Plan", Digest: "x"}}, Entered: true, Entry: []task.Evidence{
 				{Source: "## Plan", Digest: "x"}},
-			EndSeats: []string{"worker"}, NewNotice: &task.Notice{Seq: 2, Role: "worker", Text: "go"},
-			Lease: task.LeaseFree,
+			EndSeats: []string{"worker"}, NewNotice: &record.Notice{Seq: 2, Role: "worker", Text: "go"},
+			Lease: record.LeaseFree,
 		}
 	}
-	tests := map[string]task.Change{
+	tests := map[string]record.Change{
 		"stale version": full(), "unknown hook to settle": full(), "seat twice": full(), "branch of another": full(),
 		"entry twice": full(), "no such task": full(), "pool full": full(), "new task that is there": full(),
 	}
@@ -69,9 +71,9 @@ func TestCommit_ofAChangeThatFailsLeavesNothing(t *testing.T) {
 		case "stale version":
 			c.Expect--
 		case "unknown hook to settle":
-			c.Settled = []task.Settled{{ID: 99, State: task.HookDone}}
+			c.Settled = []record.Settled{{ID: 99, State: task.HookDone}}
 		case "seat twice":
-			c.NewSeat = &task.Seat{Hash: "h", Role: "worker"}
+			c.NewSeat = &record.Seat{Hash: "h", Role: "worker"}
 		case "branch of another":
 			c.Task.Branch = "branch-two"
 		case "entry twice":
@@ -79,7 +81,7 @@ func TestCommit_ofAChangeThatFailsLeavesNothing(t *testing.T) {
 		case "no such task":
 			c.Task.ID = "three"
 		case "pool full":
-			c.Task, c.Expect, c.Lease, c.PoolSize = load(t, s, "two").Task, 1, task.LeaseReserve, 1
+			c.Task, c.Expect, c.Lease, c.PoolSize = load(t, s, "two").Task, 1, record.LeaseReserve, 1
 		case "new task that is there":
 			c.Expect = 0
 		}
@@ -128,7 +130,7 @@ func TestCommit_letsExactlyOneOfManyWin(t *testing.T) {
 	}
 	events, err := s.Events(t.Context(), "one", 0)
 	must(t, err)
-	must(t, task.VerifyChain(events))
+	must(t, history.VerifyChain(events))
 }
 
 func TestCommit_givesABranchToOneLiveTaskOnly(t *testing.T) {
@@ -147,7 +149,8 @@ func TestCommit_givesABranchToOneLiveTaskOnly(t *testing.T) {
 			defer s.Close()
 			one := aTask("task-" + strconv.Itoa(i))
 			one.Branch = "fix"
-			_, errs[i] = s.Commit(t.Context(), task.Change{Task: one, Events: []task.Event{event(task.Created)}})
+			_, errs[i] = s.Commit(t.Context(), record.Change{
+				Task: one, Events: []history.Event{event(history.Created)}})
 		})
 	}
 	all.Wait()
@@ -170,7 +173,7 @@ func TestCommit_freesTheBranchOfATaskThatEnded(t *testing.T) {
 	one := create(t, s, aTask("one"))
 	two := aTask("two")
 	two.Branch = one.Branch
-	_, err := s.Commit(t.Context(), task.Change{Task: two})
+	_, err := s.Commit(t.Context(), record.Change{Task: two})
 	wantKind(t, err, task.ErrBranchTaken)
 	if err != nil && !strings.Contains(err.Error(), "one") {
 		t.Errorf("the error does not name the holder: %v", err)
@@ -179,10 +182,10 @@ func TestCommit_freesTheBranchOfATaskThatEnded(t *testing.T) {
 	other.ID, other.Project = "three", "field"
 	create(t, s, other)
 	one.Live = false
-	one = commit(t, s, task.Change{Task: one})
+	one = commit(t, s, record.Change{Task: one})
 	create(t, s, two)
 	one.Live = true
-	_, err = s.Commit(t.Context(), task.Change{Task: one, Expect: one.Version})
+	_, err = s.Commit(t.Context(), record.Change{Task: one, Expect: one.Version})
 	wantKind(t, err, task.ErrBranchTaken)
 }
 
@@ -194,25 +197,25 @@ func TestCommit_leasesWorkspacesUpToThePoolSize(t *testing.T) {
 		all[i] = create(t, s, aTask(strconv.Itoa(i)))
 	}
 	for i := range 2 {
-		all[i] = commit(t, s, task.Change{Task: all[i], Lease: task.LeaseReserve, PoolSize: 2})
+		all[i] = commit(t, s, record.Change{Task: all[i], Lease: record.LeaseReserve, PoolSize: 2})
 		if want := "garden--" + strconv.Itoa(i+1); all[i].Workspace != want ||
 			load(t, s, all[i].ID).Task.Workspace != want {
 			t.Errorf("task %d got %q, want %q", i, all[i].Workspace, want)
 		}
 	}
-	_, err := s.Commit(t.Context(), task.Change{Task: all[2], Expect: 1, Lease: task.LeaseReserve, PoolSize: 2})
+	_, err := s.Commit(t.Context(), record.Change{Task: all[2], Expect: 1, Lease: record.LeaseReserve, PoolSize: 2})
 	wantKind(t, err, task.ErrPoolFull)
 	holders, err := s.Holders(t.Context(), "garden")
 	must(t, err)
-	want := []task.Holder{{Workspace: "garden--1", Task: "0", Branch: "branch-0", Status: "pending"},
+	want := []record.Holder{{Workspace: "garden--1", Task: "0", Branch: "branch-0", Status: "pending"},
 		{Workspace: "garden--2", Task: "1", Branch: "branch-1", Status: "pending"}}
 	if !slices.Equal(holders, want) {
 		t.Errorf("holders are %v, want %v", holders, want)
 	}
-	if all[0] = commit(t, s, task.Change{Task: all[0], Lease: task.LeaseFree}); all[0].Workspace != "" {
+	if all[0] = commit(t, s, record.Change{Task: all[0], Lease: record.LeaseFree}); all[0].Workspace != "" {
 		t.Errorf("the freed task still has %q", all[0].Workspace)
 	}
-	if all[2] = commit(t, s, task.Change{Task: all[2], Lease: task.LeaseReserve,
+	if all[2] = commit(t, s, record.Change{Task: all[2], Lease: record.LeaseReserve,
 		PoolSize: 2}); all[2].Workspace != "garden--1" {
 		t.Errorf("the freed workspace went to nobody: %q", all[2].Workspace)
 	}
@@ -229,7 +232,7 @@ func TestCommit_queuesHooksInOrderAndSettlesThemOnce(t *testing.T) {
 		{Action: task.IncrementReviewRound, Field: "review_round"}, {Action: task.KillReviewer},
 		{Action: task.SpawnReviewer, Prompt: "reviewer"}, {Action: "from a newer program"},
 	}
-	one = commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)}, Hooks: declared})
+	one = commit(t, s, record.Change{Task: one, Events: []history.Event{event(history.StatusChanged)}, Hooks: declared})
 	hooks, err := s.Hooks(t.Context(), "one", one.Seq)
 	must(t, err)
 	for i, h := range hooks {
@@ -241,8 +244,9 @@ func TestCommit_queuesHooksInOrderAndSettlesThemOnce(t *testing.T) {
 		t.Errorf("the record's own hook is %s and %d are owed", hooks[0].State, len(load(t, s, "one").Owed))
 	}
 	must(t, s.BeginHook(t.Context(), hooks[1].ID, someDay))
-	failed := task.Settled{ID: hooks[1].ID, State: task.HookFailed, Error: "no tmux", NextTry: someDay.Add(time.Minute)}
-	one = commit(t, s, task.Change{Task: one, Settled: []task.Settled{failed}})
+	failed := record.Settled{ID: hooks[1].ID, State: task.HookFailed, Error: "no tmux",
+		NextTry: someDay.Add(time.Minute)}
+	one = commit(t, s, record.Change{Task: one, Settled: []record.Settled{failed}})
 	owed := load(t, s, "one").Owed
 	if h := owed[0]; h.State != task.HookFailed || h.Error != "no tmux" || h.Attempts != 1 ||
 		!h.NextTry.Equal(failed.NextTry) {
@@ -250,8 +254,8 @@ func TestCommit_queuesHooksInOrderAndSettlesThemOnce(t *testing.T) {
 	}
 	for _, state := range []task.HookState{task.HookDone, task.HookSuperseded} {
 		id := owed[map[task.HookState]int{task.HookDone: 0, task.HookSuperseded: 1}[state]].ID
-		one = commit(t, s, task.Change{Task: one, Settled: []task.Settled{{ID: id, State: state}}})
-		_, err := s.Commit(t.Context(), task.Change{Task: one, Expect: one.Version, Settled: []task.Settled{
+		one = commit(t, s, record.Change{Task: one, Settled: []record.Settled{{ID: id, State: state}}})
+		_, err := s.Commit(t.Context(), record.Change{Task: one, Expect: one.Version, Settled: []record.Settled{
 			{ID: id, State: task.HookDone}}})
 		wantKind(t, err, task.ErrConflict)
 		wantKind(t, s.BeginHook(t.Context(), id, someDay), task.ErrConflict) // nobody begins what is settled
@@ -266,16 +270,16 @@ func TestDebtors_areTasksWhoseHooksMayBeTriedNow(t *testing.T) {
 	s := openStore(t)
 	for _, id := range []string{"b-pending", "a-failed", "c-done"} {
 		one := create(t, s, aTask(id))
-		one = commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)},
+		one = commit(t, s, record.Change{Task: one, Events: []history.Event{event(history.StatusChanged)},
 			Hooks: []task.Hook{{Action: task.SpawnAgent}}})
-		settled := task.Settled{ID: load(t, s, id).Owed[0].ID, State: task.HookDone}
+		settled := record.Settled{ID: load(t, s, id).Owed[0].ID, State: task.HookDone}
 		switch id {
 		case "b-pending":
 			continue
 		case "a-failed":
 			settled.State, settled.NextTry = task.HookFailed, someDay.Add(time.Minute)
 		}
-		commit(t, s, task.Change{Task: one, Settled: []task.Settled{settled}})
+		commit(t, s, record.Change{Task: one, Settled: []record.Settled{settled}})
 	}
 	early, err := s.Debtors(t.Context(), someDay)
 	must(t, err)
@@ -291,16 +295,16 @@ func TestCommit_notesEvidence(t *testing.T) {
 	s := openStore(t)
 	one := create(t, s, aTask("one"))
 	plan, review := task.Evidence{Source: "## Plan", Digest: "p"}, task.Evidence{Source: "## Review", Digest: "r"}
-	one = commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)},
+	one = commit(t, s, record.Change{Task: one, Events: []history.Event{event(history.StatusChanged)},
 		Spent: []task.Evidence{plan}, Entered: true, Entry: []task.Evidence{review, plan}})
 	// the status did not begin again
-	one = commit(t, s, task.Change{Task: one, Entry: []task.Evidence{{Source: "## Other"}}})
+	one = commit(t, s, record.Change{Task: one, Entry: []task.Evidence{{Source: "## Other"}}})
 	got := load(t, s, "one")
 	if !slices.Equal(got.Spent, []task.Spent{{Evidence: plan, Seq: 2}}) ||
 		!slices.Equal(got.Entry, []task.Evidence{plan, review}) {
 		t.Errorf("spent %v, entry %v", got.Spent, got.Entry)
 	}
-	commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.StatusChanged)}, Spent: []task.Evidence{
+	commit(t, s, record.Change{Task: one, Events: []history.Event{event(history.StatusChanged)}, Spent: []task.Evidence{
 		review}, Entered: true})
 	got = load(t, s, "one")
 	if !slices.Equal(got.Spent, []task.Spent{{Evidence: plan, Seq: 2}, {Evidence: review, Seq: 3}}) ||
@@ -313,8 +317,8 @@ func TestCommit_ofABirthNotesWhatTheDocumentShowedBeforeAWorkspaceWasReserved(t 
 	t.Parallel()
 	s := openStore(t)
 	born := aTask("one") // its document shows it as it is here
-	got := commit(t, s, task.Change{Task: born, Lease: task.LeaseReserve, PoolSize: 1, Events: []task.Event{
-		event(task.Created)}})
+	got := commit(t, s, record.Change{Task: born, Lease: record.LeaseReserve, PoolSize: 1, Events: []history.Event{
+		event(history.Created)}})
 	for _, one := range []task.Task{born, got} {
 		for _, v := range document.Fields(one) {
 			if shown, err := s.WasRendered(t.Context(), "one", v.Key, v.Text); err != nil || !shown {
@@ -333,7 +337,7 @@ func TestCommit_notesWhatTheDocumentShows(t *testing.T) {
 	first := create(t, s, aTask("one"))
 	second := first
 	second.Status, second.Summary = "working", "another"
-	second = commit(t, s, task.Change{Task: second})
+	second = commit(t, s, record.Change{Task: second})
 	for _, one := range []task.Task{first, second} {
 		for _, v := range document.Fields(one) {
 			if shown, err := s.WasRendered(t.Context(), "one", v.Key, v.Text); err != nil || !shown {

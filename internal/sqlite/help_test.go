@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
@@ -51,7 +53,8 @@ func raceForVersions(ctx context.Context, path, who string) (won int, err error)
 		}
 		one := have.Task
 		one.Summary = fmt.Sprintf("%s made version %d", who, version+1)
-		_, err = s.Commit(ctx, task.Change{Task: one, Expect: version, Events: []task.Event{event(task.Updated)}})
+		_, err = s.Commit(ctx, record.Change{Task: one, Expect: version, Events: []history.Event{
+			event(history.Updated)}})
 		if err == nil {
 			won++
 			continue
@@ -65,8 +68,9 @@ func raceForVersions(ctx context.Context, path, who string) (won int, err error)
 
 var someDay = time.Date(2024, 5, 6, 7, 8, 9, 123e6, time.UTC)
 
-func event(kind string) task.Event {
-	return task.Event{Time: someDay, Type: kind, Actor: task.RoleHuman, Data: map[string]string{"b": "2", "a": "<&>"}}
+func event(kind string) history.Event {
+	return history.Event{Time: someDay, Type: kind, Actor: task.RoleHuman, Data: map[string]string{
+		"b": "2", "a": "<&>"}}
 }
 
 func aTask(id string) task.Task {
@@ -101,13 +105,13 @@ func must(t *testing.T, err error) {
 // create commits a new task with its first event.
 func create(t *testing.T, s *sqlite.Store, one task.Task) task.Task {
 	t.Helper()
-	out, err := s.Commit(t.Context(), task.Change{Task: one, Events: []task.Event{event(task.Created)}})
+	out, err := s.Commit(t.Context(), record.Change{Task: one, Events: []history.Event{event(history.Created)}})
 	must(t, err)
 	return out
 }
 
 // commit commits a change of a task that is expected to be as it was when one was read.
-func commit(t *testing.T, s *sqlite.Store, c task.Change) task.Task {
+func commit(t *testing.T, s *sqlite.Store, c record.Change) task.Task {
 	t.Helper()
 	c.Expect = c.Task.Version
 	out, err := s.Commit(t.Context(), c)
@@ -115,7 +119,7 @@ func commit(t *testing.T, s *sqlite.Store, c task.Change) task.Task {
 	return out
 }
 
-func load(t *testing.T, s *sqlite.Store, id string) task.Snapshot {
+func load(t *testing.T, s *sqlite.Store, id string) record.Snapshot {
 	t.Helper()
 	snapshot, err := s.Load(t.Context(), id)
 	must(t, err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
@@ -17,7 +18,7 @@ func TestOpenMemory_aRefusedChangeLeavesNothing(t *testing.T) {
 	before := create(t, s, aTask("abcdefghijklmnopqrstu"))
 	changed := before
 	changed.Summary = "what nobody may see"
-	if _, err := s.Commit(t.Context(), task.Change{Task: changed, Expect: before.Version,
+	if _, err := s.Commit(t.Context(), record.Change{Task: changed, Expect: before.Version,
 		DeadHook: 7}); !errors.Is(err, task.ErrNobody) {
 		t.Fatalf("the death of nobody: %v", err)
 	}

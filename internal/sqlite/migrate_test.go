@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
@@ -56,7 +58,7 @@ func understood(t *testing.T, path string) {
 	s, err := sqlite.Open(t.Context(), path)
 	must(t, err)
 	defer s.Close()
-	tasks, err := s.List(t.Context(), task.Filter{})
+	tasks, err := s.List(t.Context(), record.Filter{})
 	must(t, err)
 	if len(tasks) != 3 {
 		t.Fatalf("%d tasks are listed, want 3", len(tasks))
@@ -66,15 +68,15 @@ func understood(t *testing.T, path string) {
 		must(t, err)
 		events, err := s.Events(t.Context(), one.ID, 0)
 		must(t, err)
-		must(t, task.VerifyChain(events))
+		must(t, history.VerifyChain(events))
 		if len(events) != one.Seq || !one.StalledAt.IsZero() || one.Overdue != 0 {
 			t.Errorf("the task %+v has %d events", one, len(events))
 		}
 		followed, _, err := s.EventsSince(t.Context(), 0, 1000)
 		must(t, err)
-		if own := slices.DeleteFunc(followed, func(h task.Happening) bool {
+		if own := slices.DeleteFunc(followed, func(h history.Happening) bool {
 			return h.Task != one.ID
-		}); !slices.EqualFunc(own, events, func(h task.Happening, e task.Event) bool {
+		}); !slices.EqualFunc(own, events, func(h history.Happening, e history.Event) bool {
 			return h.Event.Hash == e.Hash
 		}) {
 			t.Errorf("who follows the record hears of %+v, want %+v", own, events)
@@ -93,7 +95,7 @@ func understood(t *testing.T, path string) {
 		}
 		one.Summary += "!"
 		one.Overdue = task.LateAlert
-		_, err = s.Commit(t.Context(), task.Change{Task: one, Expect: one.Version})
+		_, err = s.Commit(t.Context(), record.Change{Task: one, Expect: one.Version})
 		must(t, err)
 		snapshot, err = s.Load(t.Context(), one.ID)
 		must(t, err)
@@ -102,7 +104,7 @@ func understood(t *testing.T, path string) {
 		}
 		one = snapshot.Task
 		one.Overdue = 0 // for the second opening
-		_, err = s.Commit(t.Context(), task.Change{Task: one, Expect: one.Version})
+		_, err = s.Commit(t.Context(), record.Change{Task: one, Expect: one.Version})
 		must(t, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -58,8 +59,8 @@ func (s *Store) Debtors(ctx context.Context, now time.Time) ([]string, error) {
 	return out, nil
 }
 
-func scanSeat(scan func(...any) error) (task.Seat, error) {
-	var seat task.Seat
+func scanSeat(scan func(...any) error) (record.Seat, error) {
+	var seat record.Seat
 	var start string
 	err := scan(&seat.Hash, &seat.Task, &seat.Role, &seat.Hook, &seat.PID, &seat.Began, &seat.Ended, &start)
 	if err == nil {
@@ -71,27 +72,27 @@ func scanSeat(scan func(...any) error) (task.Seat, error) {
 const seatColumns = "hash, task, role, hook, pid, began, ended, start"
 
 // Seat finds a seat by the hash of its secret. An unknown one is task.ErrNotFound.
-func (s *Store) Seat(ctx context.Context, hash string) (task.Seat, error) {
+func (s *Store) Seat(ctx context.Context, hash string) (record.Seat, error) {
 	seat, err := scanSeat(s.db.QueryRowContext(ctx, "SELECT "+seatColumns+" FROM seats WHERE hash = ?", hash).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
-		return task.Seat{}, task.ErrNotFound
+		return record.Seat{}, task.ErrNotFound
 	}
 	if err != nil {
-		return task.Seat{}, fmt.Errorf("look up seat: %w", err)
+		return record.Seat{}, fmt.Errorf("look up seat: %w", err)
 	}
 	return seat, nil
 }
 
 // SeatOf finds the seat whose agent was started as the given process. None is task.ErrNotFound.
-func (s *Store) SeatOf(ctx context.Context, pid int, began string) (task.Seat, error) {
+func (s *Store) SeatOf(ctx context.Context, pid int, began string) (record.Seat, error) {
 	row := s.db.QueryRowContext(ctx, "SELECT "+seatColumns+" FROM seats WHERE pid = ? AND began = ? ORDER BY "+
 		"ended, hook DESC", pid, began)
 	seat, err := scanSeat(row.Scan)
 	if errors.Is(err, sql.ErrNoRows) {
-		return task.Seat{}, task.ErrNotFound
+		return record.Seat{}, task.ErrNotFound
 	}
 	if err != nil {
-		return task.Seat{}, fmt.Errorf("look up seat of process %d: %w", pid, err)
+		return record.Seat{}, fmt.Errorf("look up seat of process %d: %w", pid, err)
 	}
 	return seat, nil
 }
@@ -99,8 +100,8 @@ func (s *Store) SeatOf(ctx context.Context, pid int, began string) (task.Seat, e
 // OpenSeats lists the seats that have not ended, of one task or of all where none is named, in the order in which
 // they were issued. Those whose hook is still being performed are left out: it is not known yet whether their
 // agent lives.
-func (s *Store) OpenSeats(ctx context.Context, id string) ([]task.Seat, error) {
-	var out []task.Seat
+func (s *Store) OpenSeats(ctx context.Context, id string) ([]record.Seat, error) {
+	var out []record.Seat
 	err := s.rows(ctx, `SELECT `+seatColumns+
 		`, EXISTS (SELECT 1 FROM hooks WHERE hooks.id = seats.hook AND hooks.state = 'superseded')
 		FROM seats WHERE ended = 0 AND (task = ? OR ? = '')
@@ -154,15 +155,15 @@ func (s *Store) Waiters(ctx context.Context, id, role string) ([]task.Waiter, er
 }
 
 // Notice is the newest message to a role of a task; a zero one when there is none.
-func (s *Store) Notice(ctx context.Context, id, role string) (task.Notice, error) {
-	n := task.Notice{Role: role}
+func (s *Store) Notice(ctx context.Context, id, role string) (record.Notice, error) {
+	n := record.Notice{Role: role}
 	err := s.db.QueryRowContext(ctx, "SELECT seq, text FROM notices WHERE task = ? AND role = ?", id,
 		role).Scan(&n.Seq, &n.Text)
 	if errors.Is(err, sql.ErrNoRows) {
-		return task.Notice{}, nil
+		return record.Notice{}, nil
 	}
 	if err != nil {
-		return task.Notice{}, fmt.Errorf("load notice: %w", err)
+		return record.Notice{}, fmt.Errorf("load notice: %w", err)
 	}
 	return n, nil
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
@@ -76,7 +78,7 @@ func TestOpen_byManyAtOnceMakesTheTablesOnce(t *testing.T) {
 	}
 }
 
-func ids(t *testing.T, s *sqlite.Store, f task.Filter) string {
+func ids(t *testing.T, s *sqlite.Store, f record.Filter) string {
 	t.Helper()
 	all, err := s.List(t.Context(), f)
 	must(t, err)
@@ -106,21 +108,21 @@ func TestList_filtersAndOrders(t *testing.T) {
 		create(t, s, one)
 	}
 	tests := map[string]struct {
-		filter task.Filter
+		filter record.Filter
 		want   string
 	}{
-		"all":                      {task.Filter{}, "%wild elsewhere new old ended"},
-		"a project":                {task.Filter{Project: "garden"}, "%wild new old ended"},
-		"a status":                 {task.Filter{Status: "done"}, "ended"},
-		"live ones":                {task.Filter{Live: true, Project: "garden"}, "%wild new old"},
-		"queued, longest first":    {task.Filter{Queued: true}, "new old"},
-		"queued elsewhere":         {task.Filter{Queued: true, Project: "field"}, ""},
-		"a branch":                 {task.Filter{Branch: "branch-new"}, "new"},
-		"a prefix":                 {task.Filter{Prefix: "e"}, "elsewhere ended"},
-		"a prefix with a wildcard": {task.Filter{Prefix: "%"}, "%wild"},
-		"a prefix in another case": {task.Filter{Prefix: "E"}, ""},
-		"those that ended then":    {task.Filter{EndedSince: someDay}, "ended"},
-		"those that ended since":   {task.Filter{EndedSince: someDay.Add(time.Second)}, ""},
+		"all":                      {record.Filter{}, "%wild elsewhere new old ended"},
+		"a project":                {record.Filter{Project: "garden"}, "%wild new old ended"},
+		"a status":                 {record.Filter{Status: "done"}, "ended"},
+		"live ones":                {record.Filter{Live: true, Project: "garden"}, "%wild new old"},
+		"queued, longest first":    {record.Filter{Queued: true}, "new old"},
+		"queued elsewhere":         {record.Filter{Queued: true, Project: "field"}, ""},
+		"a branch":                 {record.Filter{Branch: "branch-new"}, "new"},
+		"a prefix":                 {record.Filter{Prefix: "e"}, "elsewhere ended"},
+		"a prefix with a wildcard": {record.Filter{Prefix: "%"}, "%wild"},
+		"a prefix in another case": {record.Filter{Prefix: "E"}, ""},
+		"those that ended then":    {record.Filter{EndedSince: someDay}, "ended"},
+		"those that ended since":   {record.Filter{EndedSince: someDay.Add(time.Second)}, ""},
 	}
 	for name, tt := range tests {
 		if got := ids(t, s, tt.filter); got != tt.want {
@@ -135,13 +137,13 @@ func TestDelete_leavesNothingOfTheTaskButThatItEnded(t *testing.T) {
 	s := openAt(t, path)
 	one := create(t, s, aTask("GONE-task"))
 	other := create(t, s, aTask("stays"))
-	commit(t, s, task.Change{Task: other, Lease: task.LeaseReserve, PoolSize: 2})
-	commit(t, s, task.Change{
-		Task: one, Events: []task.Event{event(task.StatusChanged)}, Hooks: []task.Hook{{Action: task.SpawnAgent}},
+	commit(t, s, record.Change{Task: other, Lease: record.LeaseReserve, PoolSize: 2})
+	commit(t, s, record.Change{
+		Task: one, Events: []history.Event{event(history.StatusChanged)}, Hooks: []task.Hook{{Action: task.SpawnAgent}},
 		Spent: []task.Evidence{{Source: "s", Digest: "d"}}, Entered: true, Entry: []task.Evidence{
 			{Source: "s", Digest: "d"}},
-		NewSeat: &task.Seat{Hash: "h", Role: "worker"}, NewNotice: &task.Notice{Role: "worker", Text: "x"},
-		Lease: task.LeaseReserve, PoolSize: 2,
+		NewSeat: &record.Seat{Hash: "h", Role: "worker"}, NewNotice: &record.Notice{Role: "worker", Text: "x"},
+		Lease: record.LeaseReserve, PoolSize: 2,
 	})
 	must(t, s.Wait(t.Context(), one.ID, "worker", task.Waiter{PID: 7, Began: "x"}))
 	must(t, s.Delete(t.Context(), one.ID))
@@ -161,11 +163,12 @@ func TestEvents_areAChainThatAChangedByteBreaks(t *testing.T) {
 	s := openAt(t, path)
 	one := create(t, s, aTask("one"))
 	for range 3 {
-		one = commit(t, s, task.Change{Task: one, Events: []task.Event{event(task.Updated), event(task.StatusChanged)}})
+		one = commit(t, s, record.Change{
+			Task: one, Events: []history.Event{event(history.Updated), event(history.StatusChanged)}})
 	}
 	events, err := s.Events(t.Context(), "one", 0)
 	must(t, err)
-	must(t, task.VerifyChain(events))
+	must(t, history.VerifyChain(events))
 	if last := events[len(events)-1]; last.Hash != one.Hash || last.Seq != one.Seq || one.Seq != 7 {
 		t.Errorf("the task says %d %s, its last event %d %s", one.Seq, one.Hash, last.Seq, last.Hash)
 	}
@@ -179,7 +182,7 @@ func TestEvents_areAChainThatAChangedByteBreaks(t *testing.T) {
 	must(t, err)
 	events, err = s.Events(t.Context(), "one", 0)
 	must(t, err)
-	if err := task.VerifyChain(events); err == nil || !strings.Contains(err.Error(), "event 4") {
+	if err := history.VerifyChain(events); err == nil || !strings.Contains(err.Error(), "event 4") {
 		t.Errorf("the changed event was not found: %v", err)
 	}
 }
@@ -204,18 +207,18 @@ func TestTakenSeat_endsTheOtherSeatsOfTheRole(t *testing.T) {
 	s := openStore(t)
 	one := create(t, s, aTask("one"))
 	create(t, s, aTask("two"))
-	seats := []task.Seat{
+	seats := []record.Seat{
 		{Hash: "before", Task: "one", Role: "worker", Hook: 1}, {Hash: "first try", Task: "one", Role: "worker",
 			Hook: 2},
 		{Hash: "second try", Task: "one", Role: "worker", Hook: 2},
 		{Hash: "reviewer", Task: "one", Role: "reviewer", Hook: 3},
 	}
 	for i := range seats {
-		one = commit(t, s, task.Change{Task: one, NewSeat: &seats[i]})
+		one = commit(t, s, record.Change{Task: one, NewSeat: &seats[i]})
 	}
-	commit(t, s, task.Change{Task: load(t, s, "two").Task, NewSeat: &task.Seat{Hash: "other task", Role: "worker",
+	commit(t, s, record.Change{Task: load(t, s, "two").Task, NewSeat: &record.Seat{Hash: "other task", Role: "worker",
 		Hook: 2}})
-	one = commit(t, s, task.Change{Task: one, LostSeat: "second try", TakenSeat: &task.Seat{
+	one = commit(t, s, record.Change{Task: one, LostSeat: "second try", TakenSeat: &record.Seat{
 		Hash: "first try", Role: "worker", Hook: 2, PID: 77, Began: "then"}})
 	ended := map[string]bool{"before": true, "first try": false, "second try": true, "reviewer": false,
 		"other task": false}
@@ -240,7 +243,7 @@ func TestTakenSeat_endsTheOtherSeatsOfTheRole(t *testing.T) {
 	if len(open) != 2 || open[0].Hash != "first try" || open[0].PID != 77 || open[1].Hash != "reviewer" {
 		t.Errorf("open are %+v", open)
 	}
-	commit(t, s, task.Change{Task: one, EndSeats: []string{task.EveryRole}})
+	commit(t, s, record.Change{Task: one, EndSeats: []string{record.EveryRole}})
 	if open, err := s.OpenSeats(t.Context(), ""); err != nil || len(open) != 1 || open[0].Hash != "other task" {
 		t.Errorf("open of all tasks are %+v, %v", open, err)
 	}
@@ -255,14 +258,14 @@ func TestLostSeat_endsThoseOfAttemptsThatWereCutShort(t *testing.T) {
 	t.Parallel()
 	for _, state := range []task.HookState{task.HookDone, task.HookFailed} {
 		s := openStore(t)
-		one := commit(t, s, task.Change{Task: create(t, s, aTask("one")), Events: []task.Event{
-			event(task.Updated)}, Hooks: []task.Hook{{Action: task.NotifyWorker}}})
+		one := commit(t, s, record.Change{Task: create(t, s, aTask("one")), Events: []history.Event{
+			event(history.Updated)}, Hooks: []task.Hook{{Action: task.NotifyWorker}}})
 		hook := load(t, s, "one").Owed[0].ID
-		for _, seat := range []task.Seat{{Hash: "of the worker", Role: "worker", Hook: hook + 1, PID: 77},
+		for _, seat := range []record.Seat{{Hash: "of the worker", Role: "worker", Hook: hook + 1, PID: 77},
 			{Hash: "cut short", Role: "worker", Hook: hook}, {Hash: "lost", Role: "worker", Hook: hook}} {
-			one = commit(t, s, task.Change{Task: one, NewSeat: &seat})
+			one = commit(t, s, record.Change{Task: one, NewSeat: &seat})
 		}
-		commit(t, s, task.Change{Task: one, LostSeat: "lost", Settled: []task.Settled{{ID: hook, State: state}}})
+		commit(t, s, record.Change{Task: one, LostSeat: "lost", Settled: []record.Settled{{ID: hook, State: state}}})
 		// A failed attempt is made again: it may yet find that the one before had started an agent.
 		for hash, want := range map[string]bool{"of the worker": false, "cut short": state == task.HookDone,
 			"lost": true} {
@@ -296,14 +299,15 @@ func TestWaitersAndNotices_areKeptByRole(t *testing.T) {
 		t.Errorf("after the wait: %v, %v", waiters, err)
 	}
 	for seq, text := range []string{"old", "new"} {
-		one = commit(t, s, task.Change{Task: one, NewNotice: &task.Notice{Seq: seq + 1, Role: "worker", Text: text}})
+		one = commit(t, s, record.Change{
+			Task: one, NewNotice: &record.Notice{Seq: seq + 1, Role: "worker", Text: text}})
 	}
 	notice, err := s.Notice(t.Context(), "one", "worker")
 	must(t, err)
-	if notice != (task.Notice{Seq: 2, Role: "worker", Text: "new"}) {
+	if notice != (record.Notice{Seq: 2, Role: "worker", Text: "new"}) {
 		t.Errorf("the notice is %+v", notice)
 	}
-	if none, err := s.Notice(t.Context(), "one", "reviewer"); err != nil || none != (task.Notice{}) {
+	if none, err := s.Notice(t.Context(), "one", "reviewer"); err != nil || none != (record.Notice{}) {
 		t.Errorf("the reviewer's notice is %+v, %v", none, err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 )
 
@@ -129,31 +131,31 @@ func (r *reader) task(scan func(...any) error) (t task.Task, err error) {
 }
 
 // Load reads everything that is known of one task. An unknown id is task.ErrNotFound.
-func (s *Store) Load(ctx context.Context, id string) (task.Snapshot, error) {
-	var snapshot task.Snapshot
+func (s *Store) Load(ctx context.Context, id string) (record.Snapshot, error) {
+	var snapshot record.Snapshot
 	err := s.reading(ctx, func(tx *batch) error {
 		var err error
 		snapshot, err = load(ctx, tx, id)
 		return err
 	})
 	if err != nil {
-		return task.Snapshot{}, fmt.Errorf("load task %q: %w", id, err)
+		return record.Snapshot{}, fmt.Errorf("load task %q: %w", id, err)
 	}
 	return snapshot, nil
 }
 
-func load(ctx context.Context, tx *batch, id string) (task.Snapshot, error) {
+func load(ctx context.Context, tx *batch, id string) (record.Snapshot, error) {
 	t, err := scanTask(tx.QueryRowContext(ctx, "SELECT "+columns+" FROM tasks WHERE id = ?", id).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
-		return task.Snapshot{}, task.Notef(task.ErrNotFound, "there is no task %q", id)
+		return record.Snapshot{}, task.Notef(task.ErrNotFound, "there is no task %q", id)
 	}
 	if err != nil {
-		return task.Snapshot{}, err
+		return record.Snapshot{}, err
 	}
-	snapshot := task.Snapshot{Task: t}
+	snapshot := record.Snapshot{Task: t}
 	snapshot.Owed, err = hooks(ctx, tx, "task = ? AND state IN ('pending', 'failed')", id)
 	if err != nil {
-		return task.Snapshot{}, err
+		return record.Snapshot{}, err
 	}
 	// All three in one question: who waits for a move waits for each of them.
 	const spent, entry = 0, 1
@@ -194,7 +196,7 @@ func each(ctx context.Context, tx *batch, query string, args []any, visit func(s
 const fewChanges = 300
 
 // List finds tasks: live ones first, the newest first among them; queued ones in the order of their waiting.
-func (s *Store) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
+func (s *Store) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
 	var where []string
 	var args []any
 	add := func(condition string, arg ...any) {
@@ -251,15 +253,15 @@ func (s *Store) List(ctx context.Context, f task.Filter) ([]task.Task, error) {
 }
 
 // Events is a task's history from the event after the given number on.
-func (s *Store) Events(ctx context.Context, id string, after int) ([]task.Event, error) {
-	var out []task.Event
+func (s *Store) Events(ctx context.Context, id string, after int) ([]history.Event, error) {
+	var out []history.Event
 	err := s.rows(ctx, "SELECT line FROM events WHERE task = ? AND seq > ? ORDER BY seq", []any{id, after},
 		func(scan func(...any) error) error {
 			var line string
 			if err := scan(&line); err != nil {
 				return err
 			}
-			var e task.Event
+			var e history.Event
 			if err := json.Unmarshal([]byte(line), &e); err != nil {
 				return err
 			}
@@ -289,13 +291,13 @@ func (s *Store) Lines(ctx context.Context, id string) ([]string, error) {
 }
 
 // Holders tells which tasks have the workspaces of a project, or of all where none is named.
-func (s *Store) Holders(ctx context.Context, project string) ([]task.Holder, error) {
-	var out []task.Holder
+func (s *Store) Holders(ctx context.Context, project string) ([]record.Holder, error) {
+	var out []record.Holder
 	err := s.rows(
 		ctx, `SELECT l.workspace, l.task, coalesce(t.branch, ''), coalesce(t.status, '') FROM leases l LEFT JOIN tasks t ON t.id = l.task
 		WHERE l.project = ? OR ? = '' ORDER BY l.workspace`, []any{project, project},
 		func(scan func(...any) error) error {
-			var h task.Holder
+			var h record.Holder
 			err := scan(&h.Workspace, &h.Task, &h.Branch, &h.Status)
 			out = append(out, h)
 			return err

@@ -37,9 +37,3 @@ type CheckState struct {
 	Last    *CheckResult `json:"last"`    // nil when it has never been run
 	Present bool         `json:"present"` // the last result is one for the commit that the workspace is at
 }
-
-// Keys in the data of a CheckFinished event.
-const (
-	DataCheck  = "check"
-	DataDigest = "digest"
-)

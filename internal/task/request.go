@@ -1,7 +1,5 @@
 package task
 
-import "fmt"
-
 // Actor is who asks.
 type Actor struct {
 	Role string // RoleHuman, or the role of the agent's seat
@@ -30,12 +28,6 @@ func (a Actor) Name() string {
 	return a.Role
 }
 
-// Sign is the event with who asked for it.
-func (a Actor) Sign(e Event) Event {
-	e.Actor, e.ActingAs, e.Person = a.Name(), a.As, a.Person
-	return e
-}
-
 // Request asks for a transition.
 type Request struct {
 	Task   string
@@ -60,26 +52,6 @@ type Merge struct {
 	// the reason for which the tip is merged although the workflow's conditions do not hold; empty where they
 	// shall
 	Override string
-}
-
-// Holder is a task that has a workspace.
-type Holder struct {
-	Workspace string `json:"workspace"`
-	Task      string `json:"task"`
-	Branch    string `json:"branch"`
-	Status    Status `json:"status"`
-}
-
-// Outcome is what became of a request.
-type Outcome struct {
-	Task    Task
-	Moved   bool // false when the task was there already, or was queued
-	Event   Event
-	Hooks   []OwedHook // those of Event, as they stand when the caller is answered
-	Queued  bool
-	Holders []Holder // who has the workspaces, when Queued
-	Asks    string   // what a person should know because of it; empty when nothing new
-	Warning string   // what went wrong beside the move; empty when nothing did
 }
 
 // Project is a registered repository.
@@ -141,68 +113,16 @@ type Update struct {
 	Actor   Actor
 }
 
-// DescribeHolders says in one sentence that a project's workspaces are all taken, and by whom.
-func DescribeHolders(p Project, holders []Holder) string {
-	text := fmt.Sprintf("all %d workspaces of %q are taken", p.PoolSize, p.Name)
-	for i, h := range holders {
-		sep := ", "
-		if i == 0 {
-			sep = ": "
-		}
-		text += fmt.Sprintf("%s%s (%s, %s)", sep, h.Task, h.Branch, h.Status)
-	}
-	return text
-}
-
-// Waited is how a task stands for somebody who waited for it.
-type Waited struct {
-	Task    Task
-	Blocked bool     // the time was up: wait again
-	About   string   // what the present status means
-	Notice  string   // the message that came with it
-	Open    []string // moves that the waiter may ask for
-}
-
-// Holding is a workspace of the pool and who has it.
-type Holding struct {
-	Project   string `json:"project"`
-	Workspace string `json:"workspace"`
-	Path      string `json:"path"`
-	Exists    bool   `json:"exists"`
-	Task      string `json:"task"`
-	Branch    string `json:"branch"`
-	Status    Status `json:"status"`
-}
-
-// How the agent of a task's status is. "Could not look" is AgentUnknown, never AgentDead.
-const (
-	AgentAlive   = "alive"
-	AgentDead    = "dead"
-	AgentNone    = "none"
-	AgentUnknown = "unknown"
-)
-
-// Report is everything that a person wants to see of one task.
-type Report struct {
-	Task     Task
-	Session  string // AgentAlive, AgentDead, AgentNone or AgentUnknown
-	About    string
-	Path     string // of the document
-	Worktree string // empty when there is none
-	// how the branch stands to the commit that the status's evidence is about; empty where nothing asks for that
-	Work      string
-	Problems  []string // of the document
-	Open      []string // moves that the caller may ask for
-	Owed      []OwedHook
-	Rescued   []Rescued
-	LastWords string // of the agent that died last, while no other has been started
-	Checks    string // what those of the pull request came to; empty where nobody has looked
-}
-
 // Rescued is work that was kept before a workspace was cleaned.
 type Rescued struct {
 	Ref     string `json:"ref"`
 	Commit  string `json:"commit"`
 	What    string `json:"what"`
 	Command string `json:"command"` // brings it back
+}
+
+// Waiter is a process that waits for a task on behalf of a role.
+type Waiter struct {
+	PID   int
+	Began string // when the process began, in the system's own notation
 }

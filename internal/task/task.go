@@ -1,7 +1,7 @@
-// Package task holds the nouns of the house: task, status, counters, event, owed hook, request.
+// Package task holds the nouns of the program: task, status, counters, owed hook, request, project.
 //
-// It owns what these things are and the few facts that are true of them alone.
-// It does not own the rules by which a task moves (decide), nor where a task is kept (sqlite, mirror).
+// It owns what these things are and the few facts that are true of them alone. It does not own the rules by which a
+// task moves (decide), its events (history), what is kept of it (record), nor where it is kept (sqlite, mirror).
 package task
 
 import (

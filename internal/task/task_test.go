@@ -3,15 +3,12 @@ package task_test
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -89,113 +86,6 @@ func TestNewID_isMadeOfSafeCharactersOnly(t *testing.T) {
 	}
 }
 
-func fullEvent() task.Event {
-	return task.Event{
-		Time: time.Date(2024, 5, 6, 23, 8, 9, 987654321, time.FixedZone("east", 5*3600)),
-		Type: task.StatusChanged, Actor: "human", ActingAs: "reviewer", Person: "Ada",
-		From: "agent-review", To: "working", Reason: "line one\nline \"two\" <&> \u2028 ünï", Workflow: "d1g3st",
-		Counters: task.Counters{{Name: "crash_count", Value: 0}, {Name: "review_round", Value: 2}},
-		Evidence: []task.Evidence{{Source: "## review", Digest: "abc"}}, Hooks: []string{
-			"kill_reviewer", "notify_worker"},
-		Data: map[string]string{"z": "1", "a": "2"},
-	}
-}
-
-func TestAnEvent_survivesItsLine(t *testing.T) {
-	t.Parallel()
-	for _, e := range []task.Event{fullEvent(), {Time: time.Unix(0, 0), Type: task.Created}} {
-		want, err := task.Seal(e, 7, "before")
-		if err != nil {
-			t.Fatal(err)
-		}
-		line, err := json.Marshal(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got task.Event
-		if err := json.Unmarshal(line, &got); err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(got, want) || bytes.ContainsAny(line, "\n") {
-			t.Errorf("%s\nread as %+v\nwant    %+v", line, got, want)
-		}
-	}
-}
-
-func TestAnEvent_thatIsNoneIsAnError(t *testing.T) {
-	t.Parallel()
-	for _, line := range []string{"", "{}", "[]", `{"seq":"x"}`, `{"seq":1,"timestamp":"yesterday"}`} {
-		var e task.Event
-		if err := json.Unmarshal([]byte(line), &e); err == nil {
-			t.Errorf("%q was read as %+v", line, e)
-		}
-	}
-}
-
-func chain(t *testing.T, length int) []task.Event {
-	t.Helper()
-	var out []task.Event
-	prev := ""
-	for i := range length {
-		e := fullEvent()
-		e.Reason = fmt.Sprint("event ", i)
-		sealed, err := task.Seal(e, i+1, prev)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, sealed)
-		prev = sealed.Hash
-	}
-	return out
-}
-
-func TestVerifyChain_findsTheFirstEventThatWasTouched(t *testing.T) {
-	t.Parallel()
-	good := chain(t, 4)
-	if err := errors.Join(task.VerifyChain(good), task.VerifyChain(nil)); err != nil {
-		t.Fatal(err)
-	}
-	touched := map[string][]task.Event{}
-	change := func(what string) *task.Event {
-		touched[what] = slices.Clone(good)
-		return &touched[what][1]
-	}
-	change("time").Time = good[1].Time.Add(time.Millisecond)
-	change("type").Type = "x"
-	change("actor").Actor = "worker"
-	change("acting as").ActingAs = ""
-	change("the person").Person = ""
-	change("to").To = "done"
-	change("reason").Reason = "x"
-	change("counters").Counters = good[1].Counters.With("review_round", 1)
-	change("evidence").Evidence = nil
-	change("data").Data = nil
-	change("number").Seq = 3
-	change("link").Prev = good[1].Hash
-	change("hash").Hash = good[2].Hash
-	touched["left out"] = append(slices.Clone(good[:1]), good[2:]...)
-	touched["swapped"] = []task.Event{good[0], good[2], good[1], good[3]}
-	for what, events := range touched {
-		if err := task.VerifyChain(events); err == nil || !strings.Contains(err.Error(), "event 2") {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-}
-
-func TestSeal_makesTheSameHashInEveryTimeZone(t *testing.T) {
-	t.Parallel()
-	e := fullEvent()
-	there, err := task.Seal(e, 1, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Time = e.Time.UTC()
-	here, err := task.Seal(e, 1, "")
-	if err != nil || here.Hash != there.Hash {
-		t.Errorf("hashes %s and %s, %v", here.Hash, there.Hash, err)
-	}
-}
-
 func TestActions_allHaveAClass(t *testing.T) {
 	t.Parallel()
 	for _, action := range task.Actions() {
@@ -231,15 +121,6 @@ func TestActor_speaksForWhomItActs(t *testing.T) {
 		if tt.actor.Speaks() != tt.speaks || tt.actor.Name() != tt.name {
 			t.Errorf("%+v speaks as %q and is called %q", tt.actor, tt.actor.Speaks(), tt.actor.Name())
 		}
-	}
-}
-
-func TestDescribeHolders_namesEachOfThem(t *testing.T) {
-	t.Parallel()
-	got := task.DescribeHolders(task.Project{Name: "garden", PoolSize: 2}, []task.Holder{
-		{Task: "a", Branch: "x", Status: "working"}, {Task: "b", Branch: "y", Status: "stuck"}})
-	if want := `all 2 workspaces of "garden" are taken: a (x, working), b (y, stuck)`; got != want {
-		t.Errorf("it says %q, want %q", got, want)
 	}
 }
 

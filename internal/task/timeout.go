@@ -6,26 +6,11 @@ import (
 	"time"
 )
 
-// Types of events that tell how long a task has been in its status. None of them is a move.
-const (
-	TimeoutWarning   = "timeout.warning"
-	TimeoutAlert     = "timeout.alert"
-	TimeoutEscalated = "timeout.escalated"
-)
-
 // Levels of lateness, in per cent of the time that a status should take.
 const (
 	LateWarning   = 80
 	LateAlert     = 100
 	LateEscalated = 150
-)
-
-// Keys of the data of the events above.
-const (
-	DataLevel   = "level"
-	DataAfter   = "after"    // how long the status should take
-	DataInState = "in_state" // how long the task had been in it
-	DataRefused = "refused"  // why the move of the last level was not made
 )
 
 // NoTimeout is the word with which a project takes a status's timeout away.

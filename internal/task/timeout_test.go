@@ -30,20 +30,3 @@ func TestReadTimeouts_takesLengthsOfTimeAndNone(t *testing.T) {
 		}
 	}
 }
-
-func TestFold_knowsHowLateATaskWasToldToBe(t *testing.T) {
-	t.Parallel()
-	events := []task.Event{
-		created(map[string]string{}),
-		{Seq: 2, Type: task.TimeoutWarning, Data: map[string]string{"level": "80"}},
-		{Seq: 3, Type: task.TimeoutAlert, Data: map[string]string{"level": "100"}},
-		{Seq: 4, Type: task.AgentStopped},
-		{Seq: 5, Type: task.StatusChanged, From: "pending", To: "dig"},
-		{Seq: 6, Type: task.TimeoutWarning, Data: map[string]string{"level": "80"}},
-	}
-	for n, want := range []int{0, 80, 100, 100, 0, 80} {
-		if got, _, err := task.Fold(events[:n+1]); err != nil || got.Overdue != want {
-			t.Errorf("after %d events: %d, %v, want %d", n+1, got.Overdue, err, want)
-		}
-	}
-}

@@ -1,4 +1,4 @@
-package task_test
+package history_test
 
 import (
 	"bytes"
@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/history"
 	"orange/internal/task"
 )
 
 // written is a history as its file has it.
-func written(t testing.TB, events []task.Event) []byte {
+func written(t testing.TB, events []history.Event) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	for _, e := range events {
@@ -28,15 +29,15 @@ func written(t testing.TB, events []task.Event) []byte {
 func TestReadHistory_givesBackWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	want := chain(t, 3)
-	got, err := task.ReadHistory(written(t, want))
+	got, err := history.ReadHistory(written(t, want))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("read %+v, %v", got, err)
 	}
-	if got, err := task.ReadHistory(nil); err != nil || len(got) != 0 {
+	if got, err := history.ReadHistory(nil); err != nil || len(got) != 0 {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}
 	// The last newline alone may be missing: the event is whole.
-	if got, err := task.ReadHistory(bytes.TrimSuffix(written(t, want), []byte("\n"))); err != nil || len(got) != 3 {
+	if got, err := history.ReadHistory(bytes.TrimSuffix(written(t, want), []byte("\n"))); err != nil || len(got) != 3 {
 		t.Errorf("without the last newline: %d events, %v", len(got), err)
 	}
 }
@@ -50,8 +51,8 @@ func TestReadHistory_findsEveryCharacterThatWasChanged(t *testing.T) {
 		}
 		changed := bytes.Clone(text)
 		changed[at] = have ^ 0x02
-		events, err := task.ReadHistory(changed)
-		var broken *task.BrokenHistory
+		events, err := history.ReadHistory(changed)
+		var broken *history.BrokenHistory
 		want := bytes.Count(text[:at], []byte("\n")) + 1
 		if !errors.As(err, &broken) || broken.Line != want || broken.Torn || len(events) != want-1 {
 			t.Fatalf("character %d of line %d: %v, %d events", at, want, err, len(events))
@@ -64,8 +65,8 @@ func TestReadHistory_callsALastLineTornWhereverItWasCut(t *testing.T) {
 	text := written(t, chain(t, 2))
 	start := bytes.IndexByte(text, '\n') + 1
 	for cut := start + 1; cut < len(text)-1; cut++ {
-		events, err := task.ReadHistory(text[:cut])
-		var broken *task.BrokenHistory
+		events, err := history.ReadHistory(text[:cut])
+		var broken *history.BrokenHistory
 		if !errors.As(err, &broken) || !broken.Torn || broken.Line != 2 || len(events) != 1 {
 			t.Fatalf("cut at %d: %v, %d events", cut, err, len(events))
 		}
@@ -77,14 +78,14 @@ func TestReadHistory_saysWhatIsWrong(t *testing.T) {
 	lines := strings.SplitAfter(string(written(t, chain(t, 3))), "\n")
 	other := chain(t, 1)
 	other[0].Reason = "another"
-	forged, err := task.Seal(other[0], 1, "")
+	forged, err := history.Seal(other[0], 1, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct{ text, want string }{
 		{lines[0] + lines[2], "line 2: found event 3, expected event 2: a line is missing, or there twice"},
 		{lines[0] + lines[0], "line 2: found event 1, expected event 2"},
-		{string(written(t, []task.Event{forged})) + lines[1], "line 2: event 2 is not linked to the one before it"},
+		{string(written(t, []history.Event{forged})) + lines[1], "line 2: event 2 is not linked to the one before it"},
 		{lines[0] + "\n" + lines[1], "line 2: it is empty, expected an event"},
 		{strings.Replace(lines[0], `"reason":"event 0"`, `"reason":"event 9"`, 1),
 			"line 1: event 1 is not as it was sealed"},
@@ -94,8 +95,8 @@ func TestReadHistory_saysWhatIsWrong(t *testing.T) {
 			"line 1: event 1 is not as it was sealed"},
 	}
 	for _, tt := range tests {
-		_, err := task.ReadHistory([]byte(tt.text))
-		var broken *task.BrokenHistory
+		_, err := history.ReadHistory([]byte(tt.text))
+		var broken *history.BrokenHistory
 		if !errors.As(err, &broken) || !strings.HasPrefix(err.Error(), tt.want) || broken.Torn {
 			t.Errorf("%q: %v, want %q", tt.text, err, tt.want)
 		}
@@ -106,12 +107,12 @@ func TestAnEvent_withBytesThatAreNoTextReadsBackAsItWasSealed(t *testing.T) {
 	t.Parallel()
 	e := fullEvent()
 	e.Reason, e.Data = "a\xffb", map[string]string{"k\xfe": "v\xfd"}
-	sealed, err := task.Seal(e, 1, "")
+	sealed, err := history.Seal(e, 1, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := task.ReadHistory(written(t, []task.Event{sealed})); err != nil ||
-		!reflect.DeepEqual(got, []task.Event{sealed}) {
+	if got, err := history.ReadHistory(written(t, []history.Event{sealed})); err != nil ||
+		!reflect.DeepEqual(got, []history.Event{sealed}) {
 		t.Errorf("read %+v, %v, want %+v", got, err, sealed)
 	}
 }
@@ -125,8 +126,8 @@ func FuzzReadHistory(f *testing.F) {
 	f.Add([]byte("{}\n"))
 	f.Add([]byte("\n\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		events, err := task.ReadHistory(text)
-		if chained := task.VerifyChain(events); chained != nil {
+		events, err := history.ReadHistory(text)
+		if chained := history.VerifyChain(events); chained != nil {
 			t.Fatalf("accepted, and not a chain: %v", chained)
 		}
 		again := written(t, events)
@@ -144,17 +145,17 @@ func BenchmarkReadHistory(b *testing.B) {
 	text := chainOf(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := task.ReadHistory(text); err != nil {
+		if _, err := history.ReadHistory(text); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func chainOf(t testing.TB) []byte {
-	var events []task.Event
+	var events []history.Event
 	prev := ""
-	for i, e := range []task.Event{fullEvent(), {Type: task.Created}, fullEvent()} {
-		sealed, err := task.Seal(e, i+1, prev)
+	for i, e := range []history.Event{fullEvent(), {Type: history.Created}, fullEvent()} {
+		sealed, err := history.Seal(e, i+1, prev)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,25 +171,25 @@ func TestACrash_isReadInBothForms(t *testing.T) {
 	const before = `{"seq":1,"timestamp":"2026-03-01T12:00:00.000Z","type":"task.created","actor":"human","workflow":"d1","data":{"branch":"feat/a","status":"working","summary":"two","workflow":"default"},"prev":"","hash":"95b3c49c2a10694fc42dc32cd432427569701ad5e764e32fc7cc8afdaa23c97a"}
 {"seq":2,"timestamp":"2026-03-01T12:01:00.000Z","type":"agent.crashed","actor":"engine","reason":"the worker (exit status 3) ended without what the status asks for","counters":{"crash_count":1},"workflow":"d1","data":{"crash_count":"1","ended":"exit status 3","hook":"2","role":"worker","status":"working"},"prev":"95b3c49c2a10694fc42dc32cd432427569701ad5e764e32fc7cc8afdaa23c97a","hash":"1857edb6371190ded98000a2a663d02eb7614f8da86e5e27353477cd6ab0285b"}
 `
-	events, err := task.ReadHistory([]byte(before))
+	events, err := history.ReadHistory([]byte(before))
 	if err != nil || len(events) != 2 {
 		t.Fatalf("%v, %+v", err, events)
 	}
 	old := events[1]
-	if told, _, err := task.Fold(events); err != nil || told.Counters.Get(task.CrashCount) != 1 {
+	if told, _, err := history.Fold(events); err != nil || told.Counters.Get(task.CrashCount) != 1 {
 		t.Errorf("the fold counts %v (%v)", told.Counters, err)
 	}
-	if err := task.VerifyChain(events); err != nil {
+	if err := history.VerifyChain(events); err != nil {
 		t.Error(err)
 	}
 	now := old
 	now.In, now.Crash, now.Data = "working", 1, map[string]string{"role": "worker", "ended": "exit status 3",
 		"hook": "2"}
 	if !old.IsOldCrash() || now.IsOldCrash() || !reflect.DeepEqual(old.Told(), now.Told()) ||
-		old.Told()[task.DataCrashCount] != "1" || old.Told()["status"] != "working" {
+		old.Told()[history.DataCrashCount] != "1" || old.Told()["status"] != "working" {
 		t.Errorf("they tell %v and %v", old.Told(), now.Told())
 	}
-	sealed, err := task.Seal(now, 2, events[0].Hash)
+	sealed, err := history.Seal(now, 2, events[0].Hash)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,11 +201,11 @@ func TestACrash_isReadInBothForms(t *testing.T) {
 		t.Errorf("written as %s, want %s in it", line, want)
 	}
 	first, _, _ := strings.Cut(before, "\n")
-	again, err := task.ReadHistory([]byte(first + "\n" + string(line) + "\n"))
+	again, err := history.ReadHistory([]byte(first + "\n" + string(line) + "\n"))
 	if err != nil || !reflect.DeepEqual(again[1], sealed) {
 		t.Errorf("read as %+v (%v)", again, err)
 	}
-	back, err := task.Seal(now.AsOldCrash(), 2, events[0].Hash)
+	back, err := history.Seal(now.AsOldCrash(), 2, events[0].Hash)
 	if err != nil || back.Hash != old.Hash {
 		t.Errorf("in the form of before it is %+v (%v), want %+v", back, err, old)
 	}

@@ -1,9 +1,12 @@
-package task
+package stats
 
 import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"orange/internal/history"
+	"orange/internal/task"
 )
 
 // Kinds of log entries: what must be told of a task, in the words that other programs' logs have for it.
@@ -23,8 +26,8 @@ type LogEntry struct {
 	Timestamp string            `json:"timestamp"`
 	TaskID    string            `json:"taskId"`
 	Event     string            `json:"event"`
-	From      Status            `json:"from"`
-	To        Status            `json:"to"`
+	From      task.Status       `json:"from"`
+	To        task.Status       `json:"to"`
 	Actor     string            `json:"actor"`
 	Reason    string            `json:"reason"`
 	Metadata  map[string]string `json:"metadata"`
@@ -34,13 +37,13 @@ type LogEntry struct {
 // A move is a transition; one that counts a failure, or that leads to where tasks are taken out of their usual
 // way, is a second entry too. An agent that was started is an assignment. Where nothing moved, both states are
 // the one that the task was in. What belongs to none of these kinds is left out.
-func LogEntries(id string, events []Event, marks func(Status) Marks) []LogEntry {
+func LogEntries(id string, events []history.Event, marks func(task.Status) Marks) []LogEntry {
 	var out []LogEntry
-	var status Status
+	var status task.Status
 	for i := range events {
 		e := &events[i]
-		if e.Type == Created {
-			status = Status(e.Data[DataStatus])
+		if e.Type == history.Created {
+			status = task.Status(e.Data[history.DataStatus])
 		}
 		from, to := status, status
 		if e.IsMove() {
@@ -49,7 +52,7 @@ func LogEntries(id string, events []Event, marks func(Status) Marks) []LogEntry 
 		for _, kind := range kindsOf(e, marks) {
 			out = append(out, LogEntry{
 				Timestamp: e.Time.UTC().Format(LogTime), TaskID: id, Event: kind, From: from, To: to,
-				Actor: e.speaker(), Reason: e.why(), Metadata: metadata(e),
+				Actor: speaker(e), Reason: why(e), Metadata: metadata(e),
 			})
 		}
 	}
@@ -62,11 +65,11 @@ const agentOf = "@agent-"
 
 // speaker is in whose name the event was asked for. A person who acts for a role has its name alone: no agent has
 // asked.
-func (e *Event) speaker() string {
+func speaker(e *history.Event) string {
 	switch {
 	case e.ActingAs != "":
 		return e.ActingAs
-	case e.Actor == "" || e.Actor == RoleHuman || e.Actor == ActorEngine:
+	case e.Actor == "" || e.Actor == task.RoleHuman || e.Actor == task.ActorEngine:
 		return e.Actor
 	}
 	return agentOf + e.Actor
@@ -74,7 +77,7 @@ func (e *Event) speaker() string {
 
 // why is the reason that was given, or else what the event came from: nobody has to give one for a move that
 // evidence supports.
-func (e *Event) why() string {
+func why(e *history.Event) string {
 	switch {
 	case e.Reason != "":
 		return e.Reason
@@ -90,7 +93,7 @@ func (e *Event) why() string {
 	return "it rests on " + strings.Join(slices.Compact(sources), ", ")
 }
 
-func metadata(e *Event) map[string]string {
+func metadata(e *history.Event) map[string]string {
 	out := make(map[string]string, len(e.Data)+1)
 	for key, value := range e.Data { // one map into another: the order does not matter
 		out[key] = value
@@ -101,20 +104,20 @@ func metadata(e *Event) map[string]string {
 	return out
 }
 
-func kindsOf(e *Event, marks func(Status) Marks) []string {
+func kindsOf(e *history.Event, marks func(task.Status) Marks) []string {
 	switch e.Type {
-	case StatusChanged, AutoAdvanced:
+	case history.StatusChanged, history.AutoAdvanced:
 		out := []string{LogTransition}
-		if e.Data[DataFailure] != "" {
+		if e.Data[history.DataFailure] != "" {
 			out = append(out, LogFailure)
 		}
 		if marks(e.To).Escalation {
 			out = append(out, LogIntervention)
 		}
 		return out
-	case TimeoutWarning, TimeoutAlert, TimeoutEscalated:
+	case history.TimeoutWarning, history.TimeoutAlert, history.TimeoutEscalated:
 		return []string{LogTimeout}
-	case AgentSpawned, ReviewStarted: // a respawn is a wish; the start that follows from it is here
+	case history.AgentSpawned, history.ReviewStarted: // a respawn is a wish; the start that follows from it is here
 		return []string{LogAssignment}
 	}
 	return nil

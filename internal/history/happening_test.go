@@ -1,4 +1,4 @@
-package task_test
+package history_test
 
 import (
 	"go/ast"
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/task"
+	"orange/internal/history"
 )
 
 func TestEventTypes_areAllThatThisRoomNames(t *testing.T) {
@@ -46,7 +46,7 @@ func TestEventTypes_areAllThatThisRoomNames(t *testing.T) {
 		}
 	}
 	slices.Sort(named)
-	if known := slices.Sorted(slices.Values(task.EventTypes())); !slices.Equal(known, named) {
+	if known := slices.Sorted(slices.Values(history.EventTypes())); !slices.Equal(known, named) {
 		t.Errorf("they are\n%v, and the room names\n%v", known, named)
 	}
 }

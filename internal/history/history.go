@@ -1,10 +1,12 @@
-package task
+package history
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"orange/internal/task"
 )
 
 // BrokenHistory says where a text stops being the history that was once written.
@@ -95,16 +97,16 @@ func cleaned(e Event) Event {
 	valid := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 	e.Type, e.Actor, e.ActingAs, e.Person = valid(e.Type), valid(e.Actor), valid(e.ActingAs), valid(e.Person)
 	e.Reason, e.Workflow = valid(e.Reason), valid(e.Workflow)
-	e.From, e.To = Status(valid(string(e.From))), Status(valid(string(e.To)))
-	e.In = Status(valid(string(e.In)))
-	var counters Counters
+	e.From, e.To = task.Status(valid(string(e.From))), task.Status(valid(string(e.To)))
+	e.In = task.Status(valid(string(e.In)))
+	var counters task.Counters
 	for _, c := range e.Counters {
 		counters = counters.With(valid(c.Name), c.Value)
 	}
 	e.Counters = counters
-	evidence := append([]Evidence(nil), e.Evidence...)
+	evidence := append([]task.Evidence(nil), e.Evidence...)
 	for i := range evidence {
-		evidence[i] = Evidence{Source: valid(evidence[i].Source), Digest: valid(evidence[i].Digest)}
+		evidence[i] = task.Evidence{Source: valid(evidence[i].Source), Digest: valid(evidence[i].Digest)}
 	}
 	e.Evidence = evidence
 	hooks := append([]string(nil), e.Hooks...)

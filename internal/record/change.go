@@ -1,21 +1,26 @@
-package task
+package record
 
-import "time"
+import (
+	"time"
+
+	"orange/internal/history"
+	"orange/internal/task"
+)
 
 // Snapshot is everything that the record knows of one task at one moment.
 type Snapshot struct {
-	Task  Task
-	Owed  []OwedHook // pending and failed hooks, in order
-	Spent []Spent    // evidence that earlier transitions rested on
-	Entry []Evidence // evidence that was there when the present status began
-	Start []Evidence // verdicts that stood there when the present status's agent was started last
+	Task  task.Task
+	Owed  []task.OwedHook // pending and failed hooks, in order
+	Spent []task.Spent    // evidence that earlier transitions rested on
+	Entry []task.Evidence // evidence that was there when the present status began
+	Start []task.Evidence // verdicts that stood there when the present status's agent was started last
 }
 
 // Whole is all that the record has of one task.
 type Whole struct {
 	Snapshot
-	Lines []string   // the history, one event each
-	Hooks []OwedHook // all that its events have set going, whatever became of them
+	Lines []string        // the history, one event each
+	Hooks []task.OwedHook // all that its events have set going, whatever became of them
 }
 
 // Lease is what a change does with the task's workspace.
@@ -31,7 +36,7 @@ const (
 // Settled is the end of one attempt to perform a hook.
 type Settled struct {
 	ID      int64
-	State   HookState // HookDone or HookFailed or HookSuperseded
+	State   task.HookState // HookDone or HookFailed or HookSuperseded
 	Error   string
 	NextTry time.Time
 }
@@ -48,7 +53,7 @@ type Seat struct {
 	PID   int   // the pane's process, 0 while it is being started
 	Began string
 	Ended bool
-	Start Start // what its agent finds; of a seat that is being issued, and of one that was looked up
+	Start task.Start // what its agent finds; of a seat that is being issued, and of one that was looked up
 	// Dropped says that a later step dropped the hook. Without a process too, it may never have started anybody.
 	Dropped bool
 }
@@ -62,17 +67,17 @@ type Notice struct {
 
 // Change is one step of a task's record: everything in it is committed together or not at all.
 type Change struct {
-	Task   Task  // the task as it shall be, Version and Seq apart: the store counts them
-	Expect int64 // the version that the change was decided on; 0 makes a new task
-	Events []Event
-	Hooks  []Hook // queued by the last of Events; those of ClassRecord are kept as done
-	Spent  []Evidence
+	Task   task.Task // the task as it shall be, Version and Seq apart: the store counts them
+	Expect int64     // the version that the change was decided on; 0 makes a new task
+	Events []history.Event
+	Hooks  []task.Hook // queued by the last of Events; those of ClassRecord are kept as done
+	Spent  []task.Evidence
 	// what was looked at and rested upon by nothing: its texts are kept, so that the decision can be made again
-	Seen      []Evidence
-	Entry     []Evidence
+	Seen      []task.Evidence
+	Entry     []task.Evidence
 	Entered   bool // the status began anew: Entry replaces what was noted before, and no agent of it was started yet
 	Begun     bool // the status's agent was started: Start replaces what was noted before
-	Start     []Evidence
+	Start     []task.Evidence
 	Lease     Lease
 	PoolSize  int // for LeaseReserve
 	Settled   []Settled
@@ -88,7 +93,7 @@ type Change struct {
 // Filter chooses tasks for a list. Its zero value chooses all.
 type Filter struct {
 	Project string
-	Status  Status
+	Status  task.Status
 	Live    bool // only those that are not in a terminal state
 	Queued  bool // only those that wait for a workspace, the longest waiting first
 	Over    bool // only those that are over and still have a workspace
@@ -99,31 +104,25 @@ type Filter struct {
 	EndedSince time.Time // only those that are over and were changed then or later, as far as the newest changes tell
 }
 
-// Waiter is a process that waits for a task on behalf of a role.
-type Waiter struct {
-	PID   int
-	Began string // when the process began, in the system's own notation
-}
-
 // Job is one hook to perform, with all that its performer needs to know.
 type Job struct {
-	Task    Task
-	Hook    OwedHook
-	Project Project
-	Prompt  string // the text of the hook's prompt, its variables not yet put in
-	Respawn string // the text of the present state's respawn prompt, for a notice that finds nobody
-	Role    string // the role of the agent that the hook starts or speaks to
-	Agent   string // the harness of that agent; empty means the one of the task that Hook.Harness says
-	Event   Event  // what queued the hook; only for those that tell of it or run a program
-	Start   Start  // what an agent that the hook starts finds
-	Secret  string // the seat's secret, for hooks that may start an agent
-	Seat    string // the hash under which the seat is kept
+	Task    task.Task
+	Hook    task.OwedHook
+	Project task.Project
+	Prompt  string        // the text of the hook's prompt, its variables not yet put in
+	Respawn string        // the text of the present state's respawn prompt, for a notice that finds nobody
+	Role    string        // the role of the agent that the hook starts or speaks to
+	Agent   string        // the harness of that agent; empty means the one of the task that Hook.Harness says
+	Event   history.Event // what queued the hook; only for those that tell of it or run a program
+	Start   task.Start    // what an agent that the hook starts finds
+	Secret  string        // the seat's secret, for hooks that may start an agent
+	Seat    string        // the hash under which the seat is kept
 }
 
 // Effect is what performing a hook did.
 type Effect struct {
-	Events    []Event // type, reason and data; the rest is filled in when they are committed
-	Session   *string // the session's name from now on
+	Events    []history.Event // type, reason and data; the rest is filled in when they are committed
+	Session   *string         // the session's name from now on
 	Lease     Lease
 	EndSeats  []string
 	NewNotice *Notice

@@ -1,4 +1,4 @@
-package task
+package history
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"maps"
 	"strconv"
 	"time"
+
+	"orange/internal/task"
 )
 
 // Types of events. Only StatusChanged and AutoAdvanced are moves: both have From and To.
@@ -48,9 +50,6 @@ const (
 
 // DataCrash is the key in an event's data that marks a move as forced by crashes: the count of crashes survives it.
 const DataCrash = "crash"
-
-// DataUnstarted is the key in an event's data that says why an agent could not be started at all.
-const DataUnstarted = "unstarted"
 
 // Keys in the data of a move: the number of the failure that it counted, what a person's override ignored,
 // and the state that a person had done anew.
@@ -94,18 +93,6 @@ func HarnessOf(events []Event, role string) string {
 	return ""
 }
 
-// Evidence names one thing that a decision rested on, and its digest at that moment.
-type Evidence struct {
-	Source string `json:"source"` // "## Handoff"
-	Digest string `json:"digest"` // sha256 of the normalised text, hex
-}
-
-// Spent is evidence that moved the task once, with the event at which it did.
-type Spent struct {
-	Evidence
-	Seq int
-}
-
 // Event is one entry of a task's history. Its hash covers everything else in it and the hash of the event before.
 type Event struct {
 	Seq      int
@@ -114,17 +101,17 @@ type Event struct {
 	Actor    string // the role that asked, or "engine"
 	ActingAs string // the role that a human acted for; empty when none
 	Person   string // who the human was that asked; empty where no person did, or nobody noted it
-	From     Status
-	To       Status
-	In       Status // of a crash: the status in which the agent died
-	Crash    int    // and its number there, from 1
+	From     task.Status
+	To       task.Status
+	In       task.Status // of a crash: the status in which the agent died
+	Crash    int         // and its number there, from 1
 	Reason   string
-	Counters Counters
-	Evidence []Evidence
+	Counters task.Counters
+	Evidence []task.Evidence
 	Workflow string   // digest of the workflow that decided
 	Hooks    []string // what the event set going, in order
 	// what evidence is about from this event on; of an event that is no move, zero where that stays as it was
-	Subject Subject
+	Subject task.Subject
 	Data    map[string]string
 	// Inputs are what the decision was made from beside the history before it, as JSON; on the first event of a
 	// decision alone.
@@ -133,12 +120,6 @@ type Event struct {
 	Hash   string
 }
 
-// TimeFormat is how times are written everywhere: ISO 8601, UTC, milliseconds.
-const TimeFormat = "2006-01-02T15:04:05.000Z"
-
-// FormatTime writes a time as the record and the mirrors have it.
-func FormatTime(t time.Time) string { return t.UTC().Format(TimeFormat) }
-
 type wireEvent struct {
 	Seq      int               `json:"seq"`
 	Time     string            `json:"timestamp"`
@@ -146,16 +127,16 @@ type wireEvent struct {
 	Actor    string            `json:"actor,omitempty"`
 	ActingAs string            `json:"acting_as,omitempty"`
 	Person   string            `json:"person,omitempty"`
-	From     Status            `json:"from,omitempty"`
-	To       Status            `json:"to,omitempty"`
-	In       Status            `json:"status,omitempty"`
+	From     task.Status       `json:"from,omitempty"`
+	To       task.Status       `json:"to,omitempty"`
+	In       task.Status       `json:"status,omitempty"`
 	Crash    int               `json:"crash_count,omitempty"`
 	Reason   string            `json:"reason,omitempty"`
 	Counters map[string]int    `json:"counters,omitempty"`
-	Evidence []Evidence        `json:"evidence,omitempty"`
+	Evidence []task.Evidence   `json:"evidence,omitempty"`
 	Workflow string            `json:"workflow,omitempty"`
 	Hooks    []string          `json:"hooks,omitempty"`
-	Subject  Subject           `json:"subject,omitzero"`
+	Subject  task.Subject      `json:"subject,omitzero"`
 	Data     map[string]string `json:"data,omitempty"`
 	Inputs   json.RawMessage   `json:"inputs,omitempty"`
 	Prev     string            `json:"prev"`
@@ -167,7 +148,7 @@ func (e Event) MarshalJSON() ([]byte, error) { return json.Marshal(e.wire()) }
 
 func (e *Event) wire() wireEvent {
 	w := wireEvent{
-		Seq: e.Seq, Time: FormatTime(e.Time), Type: e.Type, Actor: e.Actor, ActingAs: e.ActingAs, Person: e.Person,
+		Seq: e.Seq, Time: task.FormatTime(e.Time), Type: e.Type, Actor: e.Actor, ActingAs: e.ActingAs, Person: e.Person,
 		From: e.From, To: e.To, In: e.In, Crash: e.Crash, Reason: e.Reason, Evidence: e.Evidence, Workflow: e.Workflow,
 		Hooks: e.Hooks, Subject: e.Subject, Data: e.Data, Inputs: e.Inputs, Prev: e.Prev, Hash: e.Hash,
 	}
@@ -257,4 +238,10 @@ func seal(e Event, seq int, prev string) (sealed Event, text []byte, err error) 
 func isLine(line, text []byte, hash string) bool {
 	most, end := text[:len(text)-len("}")], `,"hash":"`+hash+`"}`
 	return len(line) == len(most)+len(end) && bytes.HasPrefix(line, most) && string(line[len(most):]) == end
+}
+
+// Sign is the event with who asked for it.
+func Sign(a task.Actor, e Event) Event {
+	e.Actor, e.ActingAs, e.Person = a.Name(), a.As, a.Person
+	return e
 }

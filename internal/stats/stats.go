@@ -1,8 +1,11 @@
-package task
+package stats
 
 import (
 	"sort"
 	"time"
+
+	"orange/internal/history"
+	"orange/internal/task"
 )
 
 // Marks say what a status means in a task's workflow, as far as numbers about tasks need it.
@@ -15,7 +18,7 @@ type Marks struct {
 
 // Span is the time that a task spent in one status, over all its visits there.
 type Span struct {
-	Status Status
+	Status task.Status
 	Visits int
 	Time   time.Duration
 	Open   bool // it is there now
@@ -24,14 +27,14 @@ type Span struct {
 // Stats are the numbers of one task. Terminal states take no time.
 type Stats struct {
 	Task    string
-	Status  Status
+	Status  task.Status
 	InState time.Duration
 	Total   time.Duration // from its birth until it was over, or until now
 	Spans   []Span        // in the order of the first visits
 	Rounds  int           // reviews that were begun, whatever the counter was set back to
 	// Failures are counted over the whole history, by the state that failed; the counters of the same name may be
 	// back at 0.
-	Failures Counters
+	Failures task.Counters
 	Crashes  int
 	Spawns   int // agents that were started
 	Late     int // levels of lateness that were told
@@ -49,33 +52,33 @@ func (s Stats) FirstAttempt() bool {
 }
 
 // StatsOf tells the numbers of a task from its history. A clock that was set back meanwhile makes no time negative.
-func StatsOf(t Task, events []Event, marks func(Status) Marks, now time.Time) Stats {
+func StatsOf(t task.Task, events []history.Event, marks func(task.Status) Marks, now time.Time) Stats {
 	s := Stats{Task: t.ID, Status: t.Status, Over: !t.Live, Well: !t.Live &&
 		marks(t.Status).Well, InState: max(now.Sub(t.EnteredAt), 0)}
 	round := 0
-	status, since := Status(""), t.CreatedAt
+	status, since := task.Status(""), t.CreatedAt
 	for i := range events {
 		e := &events[i]
 		switch {
-		case e.Type == Created:
-			status, since = Status(e.Data[DataStatus]), e.Time
+		case e.Type == history.Created:
+			status, since = task.Status(e.Data[history.DataStatus]), e.Time
 			s.visit(status, marks)
 		case e.IsMove():
 			s.Begun = true
 			s.spend(status, e.Time.Sub(since), marks)
 			status, since = e.To, e.Time
 			s.visit(status, marks)
-			if e.Data[DataFailure] != "" {
+			if e.Data[history.DataFailure] != "" {
 				s.Failures = s.Failures.With(string(e.From), s.Failures.Get(string(e.From))+1)
 			}
-			now := e.Counters.Get(ReviewRound)
+			now := e.Counters.Get(task.ReviewRound)
 			s.Rounds += max(now-round, 0)
 			round = now
-		case e.Type == AgentCrashed:
+		case e.Type == history.AgentCrashed:
 			s.Crashes++
-		case e.Type == AgentSpawned || e.Type == ReviewStarted:
+		case e.Type == history.AgentSpawned || e.Type == history.ReviewStarted:
 			s.Spawns++
-		case e.Data[DataLevel] != "":
+		case e.Data[history.DataLevel] != "":
 			s.Late++
 		}
 	}
@@ -89,7 +92,7 @@ func StatsOf(t Task, events []Event, marks func(Status) Marks, now time.Time) St
 	return s
 }
 
-func (s *Stats) span(status Status) int {
+func (s *Stats) span(status task.Status) int {
 	for i := range s.Spans {
 		if s.Spans[i].Status == status {
 			return i
@@ -98,7 +101,7 @@ func (s *Stats) span(status Status) int {
 	return -1
 }
 
-func (s *Stats) visit(status Status, marks func(Status) Marks) {
+func (s *Stats) visit(status task.Status, marks func(task.Status) Marks) {
 	is := marks(status)
 	s.Escalated = s.Escalated || is.Escalation
 	s.ReachedHuman = s.ReachedHuman || is.Human
@@ -113,7 +116,7 @@ func (s *Stats) visit(status Status, marks func(Status) Marks) {
 	s.Spans[at].Visits++
 }
 
-func (s *Stats) spend(status Status, d time.Duration, marks func(Status) Marks) {
+func (s *Stats) spend(status task.Status, d time.Duration, marks func(task.Status) Marks) {
 	if at := s.span(status); at >= 0 && !marks(status).Terminal {
 		s.Spans[at].Time += max(d, 0)
 	}
@@ -136,7 +139,7 @@ func (s *Share) add(is bool) {
 // Typical is how long tasks spend in a status. Those that are there now do not count: nobody knows how long they
 // will stay.
 type Typical struct {
-	Status Status
+	Status task.Status
 	Tasks  int
 	Median time.Duration
 	P90    time.Duration
@@ -145,14 +148,14 @@ type Typical struct {
 // Summary are the numbers of many tasks.
 type Summary struct {
 	Tasks    int
-	ByStatus Counters // by name
+	ByStatus task.Counters // by name
 	Spans    []Typical
 
 	EndedWell    Share // of those that are over
 	FirstAttempt Share // of those that ended well
 	Escalated    Share // of those that were begun
 	ReachedHuman Share // of those that were begun
-	Failures     Counters
+	Failures     task.Counters
 	Crashes      int
 	Spawns       int
 	Late         int
@@ -161,7 +164,7 @@ type Summary struct {
 // Summarize adds up the numbers of many tasks.
 func Summarize(all []Stats) Summary {
 	s := Summary{Tasks: len(all)}
-	times := map[Status][]time.Duration{}
+	times := map[task.Status][]time.Duration{}
 	for i := range all {
 		one := &all[i]
 		s.ByStatus = s.ByStatus.With(string(one.Status), s.ByStatus.Get(string(one.Status))+1)

@@ -1,10 +1,12 @@
-package task
+package history
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
+
+	"orange/internal/task"
 )
 
 // Keys of an event's data from which a task can be told again.
@@ -24,32 +26,12 @@ const (
 	DataQueued        = "queued_for" // the state that a queued task waits for, where a migration gave it another name
 )
 
-// Adoption is a task as its folder tells it, to be taken into a record that does not have it.
-type Adoption struct {
-	Task    Task
-	Lines   []string // the history exactly as it stands, one event each
-	Events  []Event  // what is added to it
-	Spent   []Spent
-	Entry   []Evidence
-	Start   []Evidence
-	Shown   []Shown // values that the header shows or showed: they are old, not new
-	Seats   []Seat  // of agents that live and whose secrets are lost
-	Foreign bool    // it had no history to trust: its header is all there is
-	Torn    bool    // the last line of its history was cut short and is left out
-	Notes   []string
-	// FirstHook is a number that no hook of the lost record had: what is queued from now on gets greater ones.
-	FirstHook int64
-}
-
-// Shown is a value that a task's header shows.
-type Shown struct{ Field, Value string }
-
 // Fold tells a task from its history alone: what the history does not say (id, project, workspace, version) stays
 // empty. It is exact after every event, whatever is still owed then. The history must be whole, as ReadHistory
 // gives it.
-func Fold(events []Event) (Task, []Spent, error) {
-	var t Task
-	var spent []Spent
+func Fold(events []Event) (task.Task, []task.Spent, error) {
+	var t task.Task
+	var spent []task.Spent
 	if len(events) == 0 || events[0].Type != Created {
 		return t, nil, fmt.Errorf("cannot tell a task from its history: it does not begin with %q", Created)
 	}
@@ -62,10 +44,10 @@ func Fold(events []Event) (Task, []Spent, error) {
 				"cannot tell a task from its history: event %d moves it from %q, and it was %q", e.Seq, e.From,
 				t.Status)
 		}
-		t = follow(t, e)
+		t = Follow(t, e)
 		if e.IsMove() {
 			for _, evidence := range e.Evidence {
-				spent = append(spent, Spent{Evidence: evidence, Seq: e.Seq})
+				spent = append(spent, task.Spent{Evidence: evidence, Seq: e.Seq})
 			}
 		}
 	}
@@ -75,8 +57,8 @@ func Fold(events []Event) (Task, []Spent, error) {
 	return t, spent, nil
 }
 
-// follow is the task after one more event.
-func follow(t Task, e Event) Task {
+// Follow is a task after one more event of its history, as far as the history says.
+func Follow(t task.Task, e Event) task.Task {
 	t.Seq, t.Hash, t.UpdatedAt = e.Seq, e.Hash, e.Time
 	if len(e.Counters) > 0 {
 		t.Counters = e.Counters
@@ -84,13 +66,13 @@ func follow(t Task, e Event) Task {
 	if e.Workflow != "" {
 		t.Workflow.Digest = e.Workflow
 	}
-	if e.IsMove() || e.Subject != (Subject{}) {
+	if e.IsMove() || e.Subject != (task.Subject{}) {
 		t.Subject = e.Subject
 	}
 	switch e.Type {
 	case Created:
-		t.Status, t.CreatedAt, t.EnteredAt = Status(e.Data[DataStatus]), e.Time, e.Time
-		if at, err := time.Parse(TimeFormat, e.Data[DataCreatedAt]); err == nil {
+		t.Status, t.CreatedAt, t.EnteredAt = task.Status(e.Data[DataStatus]), e.Time, e.Time
+		if at, err := time.Parse(task.TimeFormat, e.Data[DataCreatedAt]); err == nil {
 			t.CreatedAt = at
 		}
 		t = described(t, e.Data)
@@ -107,7 +89,7 @@ func follow(t Task, e Event) Task {
 		t.Workflow.Name = told(e.Data, DataWorkflow, t.Workflow.Name)
 		t = renamed(t, e.Data)
 	case QueuedForSpace:
-		t.QueuedFor = Status(e.Data["for"])
+		t.QueuedFor = task.Status(e.Data["for"])
 	case AgentSpawned, ReviewStarted:
 		t.Session = e.Data[DataSession]
 		if e.Type == ReviewStarted {
@@ -128,14 +110,14 @@ func follow(t Task, e Event) Task {
 }
 
 // renamed takes over what a migration says of the names that other states have under the new rules.
-func renamed(t Task, data map[string]string) Task {
-	t.Previous = Status(told(data, DataPrevious, string(t.Previous)))
-	t.QueuedFor = Status(told(data, DataQueued, string(t.QueuedFor)))
+func renamed(t task.Task, data map[string]string) task.Task {
+	t.Previous = task.Status(told(data, DataPrevious, string(t.Previous)))
+	t.QueuedFor = task.Status(told(data, DataQueued, string(t.QueuedFor)))
 	return t
 }
 
 // described takes over what an event says of the fields that people set.
-func described(t Task, data map[string]string) Task {
+func described(t task.Task, data map[string]string) task.Task {
 	t.Branch = told(data, DataBranch, t.Branch)
 	t.Summary = told(data, DataSummary, t.Summary)
 	t.Workflow.Name = told(data, DataWorkflow, t.Workflow.Name)
@@ -156,7 +138,7 @@ func told(data map[string]string, key, otherwise string) string {
 // Disagree tells in words where a task on record is not what its history says; nothing where both say the same.
 // All that a guard or a gate can read of a task is compared. What people own is not: a record that is rebuilt
 // takes it from the header of TASK.md.
-func Disagree(t Task, events []Event) ([]string, error) {
+func Disagree(t task.Task, events []Event) ([]string, error) {
 	told, _, err := Fold(events)
 	if err != nil {
 		return nil, err

@@ -1,53 +1,58 @@
-package task_test
+package stats_test
 
 import (
 	"reflect"
 	"testing"
 	"time"
 
+	"orange/internal/history"
+	"orange/internal/stats"
 	"orange/internal/task"
 )
 
 // meanings are those of a workflow with an escalation to an agent and one to a person.
-func meanings(status task.Status) task.Marks {
-	return map[task.Status]task.Marks{
+func meanings(status task.Status) stats.Marks {
+	return map[task.Status]stats.Marks{
 		"cto": {Escalation: true}, "person": {Escalation: true, Human: true},
 		"done": {Terminal: true, Well: true}, "given-up": {Terminal: true},
 	}[status]
 }
 
+func day(n int) time.Time { return time.Date(2024, 5, n, 7, 8, 9, 0, time.UTC) }
+
 func at(minutes int) time.Time { return day(1).Add(time.Duration(minutes) * time.Minute) }
 
-func born(status string) task.Event {
-	return task.Event{Seq: 1, Time: at(0), Type: task.Created, Actor: "human", Data: map[string]string{
+func born(status string) history.Event {
+	return history.Event{Seq: 1, Time: at(0), Type: history.Created, Actor: "human", Data: map[string]string{
 		"status": status}}
 }
 
-func moved(minutes int, from, to task.Status, round int, data map[string]string) task.Event {
-	return task.Event{
-		Time: at(minutes), Type: task.StatusChanged, Actor: "worker", From: from, To: to, Reason: "because", Data: data,
+func moved(minutes int, from, to task.Status, round int, data map[string]string) history.Event {
+	return history.Event{
+		Time: at(minutes), Type: history.StatusChanged, Actor: "worker", From: from, To: to, Reason: "because",
+		Data:     data,
 		Counters: task.Counters{{Name: task.ReviewRound, Value: round}},
 	}
 }
 
-func ofKind(minutes int, kind string, data map[string]string) task.Event {
-	return task.Event{Time: at(minutes), Type: kind, Actor: task.ActorEngine, Data: data}
+func ofKind(minutes int, kind string, data map[string]string) history.Event {
+	return history.Event{Time: at(minutes), Type: kind, Actor: task.ActorEngine, Data: data}
 }
 
 func failed(n string) map[string]string { return map[string]string{"failure": n} }
 
 // troubled is a history with about everything in it.
-func troubled() []task.Event {
-	return []task.Event{
+func troubled() []history.Event {
+	return []history.Event{
 		born("plan"),
 		moved(10, "plan", "plan", 0, failed("1")),
-		ofKind(10, task.AgentRespawned, map[string]string{"role": "worker"}),
-		ofKind(11, task.AgentSpawned, map[string]string{"role": "worker", "harness": "claude"}),
+		ofKind(10, history.AgentRespawned, map[string]string{"role": "worker"}),
+		ofKind(11, history.AgentSpawned, map[string]string{"role": "worker", "harness": "claude"}),
 		moved(30, "plan", "work", 0, nil),
-		ofKind(40, task.TimeoutWarning, map[string]string{"level": "80", "status": "work"}),
-		ofKind(45, task.AgentCrashed, nil),
+		ofKind(40, history.TimeoutWarning, map[string]string{"level": "80", "status": "work"}),
+		ofKind(45, history.AgentCrashed, nil),
 		moved(60, "work", "review", 1, nil),
-		ofKind(61, task.ReviewStarted, map[string]string{"role": "reviewer"}),
+		ofKind(61, history.ReviewStarted, map[string]string{"role": "reviewer"}),
 		moved(70, "review", "work", 1, failed("1")),
 		moved(80, "work", "review", 2, nil),
 		moved(85, "review", "cto", 2, failed("2")),
@@ -59,10 +64,10 @@ func troubled() []task.Event {
 func TestStatsOf_addsUpWhatAHistoryTells(t *testing.T) {
 	t.Parallel()
 	one := task.Task{ID: "t", Status: "review", Live: true, CreatedAt: at(0), EnteredAt: at(100)}
-	got := task.StatsOf(one, troubled(), meanings, at(103))
-	want := task.Stats{
+	got := stats.StatsOf(one, troubled(), meanings, at(103))
+	want := stats.Stats{
 		Task: "t", Status: "review", InState: 3 * time.Minute, Total: 103 * time.Minute,
-		Spans: []task.Span{
+		Spans: []stats.Span{
 			{Status: "plan", Visits: 2, Time: 30 * time.Minute}, {Status: "work", Visits: 3, Time: 45 * time.Minute},
 			{Status: "review", Visits: 3, Time: 18 * time.Minute, Open: true},
 			{Status: "cto", Visits: 1, Time: 10 * time.Minute},
@@ -86,8 +91,8 @@ func TestStatsOf_addsUpWhatAHistoryTells(t *testing.T) {
 func TestStatsOf_countsNoTimeOfATaskThatIsOver(t *testing.T) {
 	t.Parallel()
 	one := task.Task{Status: "done", CreatedAt: at(0), EnteredAt: at(20)}
-	events := []task.Event{born("work"), moved(20, "work", "done", 1, nil)}
-	got := task.StatsOf(one, events, meanings, at(500))
+	events := []history.Event{born("work"), moved(20, "work", "done", 1, nil)}
+	got := stats.StatsOf(one, events, meanings, at(500))
 	if got.Total != 20*time.Minute || len(got.Spans) != 1 || got.Spans[0].Time != 20*time.Minute || !got.Over ||
 		!got.FirstAttempt() {
 		t.Errorf("got %+v", got)
@@ -95,7 +100,7 @@ func TestStatsOf_countsNoTimeOfATaskThatIsOver(t *testing.T) {
 	// it was taken up again
 	events = append(events, moved(30, "done", "work", 1, nil), moved(35, "work", "given-up", 1, nil))
 	one.Status, one.EnteredAt = "given-up", at(35)
-	got = task.StatsOf(one, events, meanings, at(500))
+	got = stats.StatsOf(one, events, meanings, at(500))
 	if got.Total != 35*time.Minute || got.Spans[0].Time != 25*time.Minute || got.Spans[0].Visits != 2 ||
 		got.Well || got.FirstAttempt() {
 		t.Errorf("got %+v", got)
@@ -105,7 +110,7 @@ func TestStatsOf_countsNoTimeOfATaskThatIsOver(t *testing.T) {
 func TestStatsOf_hasNoNegativeTimesAfterAClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	one := task.Task{Status: "review", Live: true, CreatedAt: at(0), EnteredAt: at(-50)}
-	got := task.StatsOf(one, []task.Event{born("work"), moved(-50, "work", "review", 1, nil)}, meanings, at(-100))
+	got := stats.StatsOf(one, []history.Event{born("work"), moved(-50, "work", "review", 1, nil)}, meanings, at(-100))
 	if got.InState != 0 || got.Total != 0 || got.Spans[0].Time != 0 || got.Spans[1].Time != 0 {
 		t.Errorf("got %+v", got)
 	}
@@ -113,17 +118,17 @@ func TestStatsOf_hasNoNegativeTimesAfterAClockWasSetBack(t *testing.T) {
 
 func TestFirstAttempt_isWithoutFailureSecondReviewAndEscalation(t *testing.T) {
 	t.Parallel()
-	good := task.Stats{Well: true, Rounds: 1}
+	good := stats.Stats{Well: true, Rounds: 1}
 	tests := map[string]struct {
-		change func(*task.Stats)
+		change func(*stats.Stats)
 		want   bool
 	}{
-		"good": {func(*task.Stats) {}, true}, "no review": {func(s *task.Stats) { s.Rounds = 0 }, true},
-		"given up": {func(s *task.Stats) { s.Well = false }, false}, "two reviews": {func(s *task.Stats) {
+		"good": {func(*stats.Stats) {}, true}, "no review": {func(s *stats.Stats) { s.Rounds = 0 }, true},
+		"given up": {func(s *stats.Stats) { s.Well = false }, false}, "two reviews": {func(s *stats.Stats) {
 			s.Rounds = 2
 		}, false},
-		"a failure": {func(s *task.Stats) { s.Failures = s.Failures.With("x", 1) }, false}, "escalated": {
-			func(s *task.Stats) { s.Escalated = true }, false},
+		"a failure": {func(s *stats.Stats) { s.Failures = s.Failures.With("x", 1) }, false}, "escalated": {
+			func(s *stats.Stats) { s.Escalated = true }, false},
 	}
 	for name, tt := range tests {
 		one := good
@@ -135,10 +140,10 @@ func TestFirstAttempt_isWithoutFailureSecondReviewAndEscalation(t *testing.T) {
 
 func TestSummarize_addsUpManyTasks(t *testing.T) {
 	t.Parallel()
-	span := func(status task.Status, minutes int, open bool) []task.Span {
-		return []task.Span{{Status: status, Visits: 1, Time: time.Duration(minutes) * time.Minute, Open: open}}
+	span := func(status task.Status, minutes int, open bool) []stats.Span {
+		return []stats.Span{{Status: status, Visits: 1, Time: time.Duration(minutes) * time.Minute, Open: open}}
 	}
-	all := []task.Stats{
+	all := []stats.Stats{
 		{Status: "pending", Spans: span("pending", 500, true)},
 		{Status: "done", Begun: true, Over: true, Well: true, Rounds: 1, Spans: span("work", 10, false)},
 		{Status: "done", Begun: true, Over: true, Well: true, Rounds: 2, Escalated: true, Failures: task.Counters{
@@ -148,19 +153,19 @@ func TestSummarize_addsUpManyTasks(t *testing.T) {
 		{Status: "work", Begun: true, Failures: task.Counters{{Name: "work", Value: 1}},
 			Spans: span("work", 999, true)},
 	}
-	got := task.Summarize(all)
-	want := task.Summary{
+	got := stats.Summarize(all)
+	want := stats.Summary{
 		Tasks: 5, ByStatus: task.Counters{{Name: "done", Value: 2}, {Name: "given-up", Value: 1},
 			{Name: "pending", Value: 1}, {Name: "work", Value: 1}},
-		Spans:     []task.Typical{{Status: "work", Tasks: 3, Median: 20 * time.Minute, P90: 30 * time.Minute}},
-		EndedWell: task.Share{Count: 2, Of: 3}, FirstAttempt: task.Share{Count: 1, Of: 2},
-		Escalated: task.Share{Count: 2, Of: 4}, ReachedHuman: task.Share{Count: 1, Of: 4},
+		Spans:     []stats.Typical{{Status: "work", Tasks: 3, Median: 20 * time.Minute, P90: 30 * time.Minute}},
+		EndedWell: stats.Share{Count: 2, Of: 3}, FirstAttempt: stats.Share{Count: 1, Of: 2},
+		Escalated: stats.Share{Count: 2, Of: 4}, ReachedHuman: stats.Share{Count: 1, Of: 4},
 		Failures: task.Counters{{Name: "work", Value: 3}}, Crashes: 2, Spawns: 4, Late: 3,
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if none := task.Summarize(nil); !reflect.DeepEqual(none, task.Summary{}) {
+	if none := stats.Summarize(nil); !reflect.DeepEqual(none, stats.Summary{}) {
 		t.Errorf("of nothing: %+v", none)
 	}
 }
@@ -168,11 +173,11 @@ func TestSummarize_addsUpManyTasks(t *testing.T) {
 func TestSummarize_takesTheNearestRank(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int][2]int{1: {1, 1}, 2: {1, 2}, 3: {2, 3}, 10: {5, 9}, 11: {6, 10}, 100: {50, 90}} {
-		var all []task.Stats
+		var all []stats.Stats
 		for i := n; i >= 1; i-- {
-			all = append(all, task.Stats{Spans: []task.Span{{Status: "work", Time: time.Duration(i)}}})
+			all = append(all, stats.Stats{Spans: []stats.Span{{Status: "work", Time: time.Duration(i)}}})
 		}
-		if got := task.Summarize(all).Spans[0]; got.Median != time.Duration(want[0]) ||
+		if got := stats.Summarize(all).Spans[0]; got.Median != time.Duration(want[0]) ||
 			got.P90 != time.Duration(want[1]) {
 			t.Errorf("of %d: %d and %d, want %v", n, got.Median, got.P90, want)
 		}
@@ -182,7 +187,7 @@ func TestSummarize_takesTheNearestRank(t *testing.T) {
 func TestLogEntries_tellTheFiveKinds(t *testing.T) {
 	t.Parallel()
 	var got []string
-	entries := task.LogEntries("t1", troubled(), meanings)
+	entries := stats.LogEntries("t1", troubled(), meanings)
 	for _, e := range entries {
 		got = append(got, e.Timestamp[11:16]+" "+e.Event+" "+string(e.From)+" "+string(e.To))
 		if e.TaskID != "t1" || e.Metadata == nil {
@@ -201,7 +206,7 @@ func TestLogEntries_tellTheFiveKinds(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
-	first := task.LogEntry{
+	first := stats.LogEntry{
 		Timestamp: "2024-05-01T07:18:09Z", TaskID: "t1", Event: "STATE_TRANSITION", From: "plan", To: "plan",
 		Actor: "@agent-worker", Reason: "because", Metadata: map[string]string{"failure": "1"},
 	}
@@ -215,25 +220,26 @@ func TestLogEntries_sayWhoAskedAndWhy(t *testing.T) {
 	t.Parallel()
 	rests := []task.Evidence{{Source: "## approach"}, {Source: "## validation"}}
 	for _, tt := range []struct {
-		e             task.Event
+		e             history.Event
 		actor, reason string
 		by            string
 	}{
-		{task.Event{Type: task.StatusChanged, Actor: "solution-validator", Evidence: rests},
+		{history.Event{Type: history.StatusChanged, Actor: "solution-validator", Evidence: rests},
 			"@agent-solution-validator", "it rests on ## approach, ## validation", ""},
-		{task.Event{Type: task.StatusChanged, Actor: "cto", Reason: "not needed"}, "@agent-cto", "not needed", ""},
-		{task.Event{Type: task.StatusChanged, Actor: "fullstack-developer"}, "@agent-fullstack-developer",
+		{history.Event{Type: history.StatusChanged, Actor: "cto", Reason: "not needed"}, "@agent-cto",
+			"not needed", ""},
+		{history.Event{Type: history.StatusChanged, Actor: "fullstack-developer"}, "@agent-fullstack-developer",
 			"asked for; the move needs no evidence", ""},
-		{task.Event{Type: task.StatusChanged, Actor: task.RoleHuman, ActingAs: "orchestrator"}, "orchestrator",
+		{history.Event{Type: history.StatusChanged, Actor: task.RoleHuman, ActingAs: "orchestrator"}, "orchestrator",
 			"asked for; the move needs no evidence", task.RoleHuman},
-		{task.Event{Type: task.StatusChanged, Actor: task.RoleHuman, Evidence: rests[:1]}, "human",
+		{history.Event{Type: history.StatusChanged, Actor: task.RoleHuman, Evidence: rests[:1]}, "human",
 			"it rests on ## approach", ""},
-		{task.Event{Type: task.AutoAdvanced, Actor: task.ActorEngine, Reason: "three crashes"}, "engine",
+		{history.Event{Type: history.AutoAdvanced, Actor: task.ActorEngine, Reason: "three crashes"}, "engine",
 			"three crashes", ""},
-		{task.Event{Type: task.AgentSpawned, Actor: task.ActorEngine, Data: map[string]string{"role": "cto"}},
+		{history.Event{Type: history.AgentSpawned, Actor: task.ActorEngine, Data: map[string]string{"role": "cto"}},
 			"engine", "the cto begins", ""},
 	} {
-		got := task.LogEntries("t1", []task.Event{tt.e}, meanings)
+		got := stats.LogEntries("t1", []history.Event{tt.e}, meanings)
 		if len(got) != 1 || got[0].Actor != tt.actor || got[0].Reason != tt.reason ||
 			got[0].Metadata["asked_by"] != tt.by {
 			t.Errorf("of %+v: %+v", tt.e, got)

@@ -1,4 +1,4 @@
-package task
+package history
 
 // Happening is one thing that happened to a task, in its place among all that happened to all tasks.
 type Happening struct {

@@ -1,4 +1,4 @@
-package task
+package record
 
 // Level says how much a finding matters.
 type Level string

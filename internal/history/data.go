@@ -1,0 +1,35 @@
+package history
+
+// Keys in the data of a CheckFinished event.
+const (
+	DataCheck  = "check"
+	DataDigest = "digest"
+)
+
+// Types of events that tell how long a task has been in its status. None of them is a move.
+const (
+	TimeoutWarning   = "timeout.warning"
+	TimeoutAlert     = "timeout.alert"
+	TimeoutEscalated = "timeout.escalated"
+)
+
+// Keys of the data of the events above.
+const (
+	DataLevel   = "level"
+	DataAfter   = "after"    // how long the status should take
+	DataInState = "in_state" // how long the task had been in it
+	DataRefused = "refused"  // why the move of the last level was not made
+)
+
+// ProjectionRestored is the type of the event that tells of a projection which other hands had changed, and which
+// was put back.
+const ProjectionRestored = "projection.restored"
+
+// Keys in the data of a ProjectionRestored: the file, the digest under which its content is kept, when that was
+// written, and what tells this very edit from the next one with the same content.
+const (
+	DataFile    = "file"
+	DataFound   = "found"
+	DataWritten = "written"
+	DataMark    = "mark"
+)

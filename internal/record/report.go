@@ -1,0 +1,86 @@
+package record
+
+import (
+	"fmt"
+
+	"orange/internal/history"
+	"orange/internal/task"
+)
+
+// Holder is a task that has a workspace.
+type Holder struct {
+	Workspace string      `json:"workspace"`
+	Task      string      `json:"task"`
+	Branch    string      `json:"branch"`
+	Status    task.Status `json:"status"`
+}
+
+// Outcome is what became of a request.
+type Outcome struct {
+	Task    task.Task
+	Moved   bool // false when the task was there already, or was queued
+	Event   history.Event
+	Hooks   []task.OwedHook // those of Event, as they stand when the caller is answered
+	Queued  bool
+	Holders []Holder // who has the workspaces, when Queued
+	Asks    string   // what a person should know because of it; empty when nothing new
+	Warning string   // what went wrong beside the move; empty when nothing did
+}
+
+// DescribeHolders says in one sentence that a project's workspaces are all taken, and by whom.
+func DescribeHolders(p task.Project, holders []Holder) string {
+	text := fmt.Sprintf("all %d workspaces of %q are taken", p.PoolSize, p.Name)
+	for i, h := range holders {
+		sep := ", "
+		if i == 0 {
+			sep = ": "
+		}
+		text += fmt.Sprintf("%s%s (%s, %s)", sep, h.Task, h.Branch, h.Status)
+	}
+	return text
+}
+
+// Waited is how a task stands for somebody who waited for it.
+type Waited struct {
+	Task    task.Task
+	Blocked bool     // the time was up: wait again
+	About   string   // what the present status means
+	Notice  string   // the message that came with it
+	Open    []string // moves that the waiter may ask for
+}
+
+// Holding is a workspace of the pool and who has it.
+type Holding struct {
+	Project   string      `json:"project"`
+	Workspace string      `json:"workspace"`
+	Path      string      `json:"path"`
+	Exists    bool        `json:"exists"`
+	Task      string      `json:"task"`
+	Branch    string      `json:"branch"`
+	Status    task.Status `json:"status"`
+}
+
+// How the agent of a task's status is. "Could not look" is AgentUnknown, never AgentDead.
+const (
+	AgentAlive   = "alive"
+	AgentDead    = "dead"
+	AgentNone    = "none"
+	AgentUnknown = "unknown"
+)
+
+// Report is everything that a person wants to see of one task.
+type Report struct {
+	Task     task.Task
+	Session  string // AgentAlive, AgentDead, AgentNone or AgentUnknown
+	About    string
+	Path     string // of the document
+	Worktree string // empty when there is none
+	// how the branch stands to the commit that the status's evidence is about; empty where nothing asks for that
+	Work      string
+	Problems  []string // of the document
+	Open      []string // moves that the caller may ask for
+	Owed      []task.OwedHook
+	Rescued   []task.Rescued
+	LastWords string // of the agent that died last, while no other has been started
+	Checks    string // what those of the pull request came to; empty where nobody has looked
+}
