@@ -93,7 +93,8 @@ func TestEveryFault_isSaidClearlyLosesNothingAndLeavesTheOtherTasksAlone(t *test
 		}
 	} else if want != string(have) {
 		t.Errorf(
-			"docs/reliability.md is not what was seen; go test ./cmd/orange -run EveryFault -update writes it.\n%s", firstDifference(string(have), want))
+			"docs/reliability.md is not what was seen; go test ./cmd/orange -run EveryFault -update writes it.\n%s",
+			firstDifference(string(have), want))
 	}
 }
 
