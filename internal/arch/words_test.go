@@ -43,10 +43,7 @@ func banned() []ban {
 // the test fails until you do.
 func uncleaned() []string {
 	return []string{
-		".golangci.yml",
 		"CHANGELOG.md",
-		"CONTRIBUTING.md",
-		"Makefile",
 		"cmd/orange",
 		"cmd/orange/testdata/script/agent_environment.txtar",
 		"cmd/orange/testdata/script/build_commits-what-was-judged.txtar",
@@ -87,26 +84,18 @@ func uncleaned() []string {
 		"cmd/orange/testdata/script/worktree_hides-nothing.txtar",
 		"cmd/orange/testdata/script/worktree_partial-or-filtered.txtar",
 		"demo/pictures",
-		"demo/run",
 		"docs/conformance.md",
-		"docs/decisions.md",
-		"docs/dependencies.md",
 		"docs/glossary.md",
-		"docs/harness-file.md",
-		"docs/phases.md",
 		"docs/promises",
 		"docs/promises.md",
-		"docs/proof.md",
 		"docs/properties.md",
 		"docs/reliability.md",
 		"docs/workflow-file.md",
-		"harnesses/pi.yml",
 		"workflows",
 		"workflows/build.yml",
 		"workflows/classic.yml",
 		"workflows/default.yml",
 		"workflows/phases.yml",
-		"workflows/schema.json",
 		"ARCHITECTURE.md",
 		"docs/keys.md",
 		"internal/app",
@@ -169,6 +158,9 @@ func (f finder) problems(t text) []string {
 	var out []string
 	for _, at := range f.all.FindAllStringIndex(t.body, -1) {
 		found := t.body[at[0]:at[1]]
+		if strings.HasPrefix(t.body[at[1]:], "-") {
+			continue // a part of a name, such as that of a property
+		}
 		n := slices.IndexFunc(f.one, func(one *regexp.Regexp) bool { return one.MatchString(found) })
 		if f.bans[n].but != "" && f.but[n].MatchString(t.body[at[1]:]) {
 			continue
