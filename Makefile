@@ -15,7 +15,7 @@ export GORACE ?= atexit_sleep_ms=0
 QUIET := printable task document yaml workflow harness decide explore graph
 SINGLE := TestSimulation
 
-.PHONY: help build install need demo test test-rows test-long lint bench pictures promises draw fmt clean
+.PHONY: help build install need demo test test-all test-rows test-long lint bench pictures promises draw fmt clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -36,7 +36,10 @@ need: # the other programs that Orange needs
 demo: need build ## show three tasks from created to merged, on a temporary repository or on a clone of REPO=...
 	@demo/run "$(CURDIR)/bin/orange" "$(REPO)"
 
-test: need ## run the tests
+test: need ## run the tests that a change needs most, in a minute or two
+	$(GO) test -short -timeout 10m -shuffle=on ./...
+
+test-all: need ## run all tests, with the race detector where it can find something
 ifeq ($(RACE),)
 	@echo "no C compiler here: the race detector stays off"
 	$(GO) test -timeout 20m -shuffle=on ./...

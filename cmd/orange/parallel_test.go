@@ -146,6 +146,9 @@ func TestEightRequestsForOneMoveMakeOneTransitionAndOneSetOfHooks(t *testing.T) 
 
 func TestTwoHundredStatusChangesLoseNoLineThatAnAgentAppends(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	w := newWorld(t)
 	id := w.create("feat/a")
 	w.must("sh", "-c", fmt.Sprintf(`printf '\n## Plan\n\nAPPROACH: x\n\n## Notes\n\n' >>'%s'`, w.document(id)))
@@ -201,6 +204,9 @@ func TestTwoHundredStatusChangesLoseNoLineThatAnAgentAppends(t *testing.T) {
 
 func TestEightMergesAtOnceLeaveThePersonsCheckoutClean(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	w := newWorld(t)
 	w.must("orange", "project", "update", "--pool-size", "8")
 	var ids []string

@@ -64,6 +64,9 @@ func areas() []area {
 
 func TestEveryFault_isSaidClearlyLosesNothingAndLeavesTheOtherTasksAlone(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	seen := &sightings{said: map[string]string{}}
 	complete := t.Run("areas", func(t *testing.T) {
 		for _, a := range areas() {

@@ -57,6 +57,15 @@ func TestStories(t *testing.T) {
 	tellStories(t, "testdata/script")
 }
 
+// coreStories are the stories of a short run: a task's whole life, what is refused, and what is never lost.
+func coreStories() []string {
+	return []string{
+		"testdata/script/task_created-to-merged.txtar", "testdata/script/classic_created-to-merged.txtar",
+		"testdata/script/task_refusals.txtar", "testdata/script/work_is-never-lost.txtar",
+		"testdata/script/agent_dies-and-is-respawned.txtar", "testdata/script/merge_of-what-was-reviewed.txtar",
+	}
+}
+
 // The ways back, the escalations and the crashes of every workflow that ships, in full.
 func TestLongStories(t *testing.T) {
 	t.Parallel()
@@ -72,8 +81,13 @@ func tellStories(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var files []string
+	if testing.Short() {
+		dir, files = "", coreStories()
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
+		Files:               files,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               func(env *testscript.Env) error { return setUp(env, agent) },

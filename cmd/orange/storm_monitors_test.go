@@ -14,6 +14,9 @@ import (
 // one action per fact.
 func TestTwoMonitorsAndEightCommandLines(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	size := size{tasks: 10, people: 8, dying: 20, rest: 30 * time.Millisecond}
 	lasts, limit := 4*time.Second, 60*time.Second
 	if isLong() {

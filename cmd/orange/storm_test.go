@@ -13,6 +13,9 @@ import (
 // is without a task, no workspace is leased twice, no commit is lost.
 func TestKillStorm(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	kills, limit := 10, 60*time.Second
 	size := size{tasks: 4, people: 2, dying: 3, rest: 50 * time.Millisecond, truce: 100 * time.Millisecond}
 	if isLong() {

@@ -60,6 +60,9 @@ func stormy() cli.SimulationSetup {
 
 func TestSimulation_findsNothingBrokenInWhatShips(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -365,6 +368,9 @@ func TestSimulation_findsAnEngineThatIsJoinedWrongly(t *testing.T) {
 
 func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	for file, property := range map[string]string{
 		"no-dead-end-1": "no-dead-end", "nobody-left-1": "workspace", "one-agent-1": "one-agent",
 		"one-agent-3": "one-agent",

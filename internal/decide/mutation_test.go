@@ -15,6 +15,9 @@ func rulesBroken() mutation.Suite {
 
 func TestEveryMutationStillFitsTheSource(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	rulesBroken().Fits(t)
 }
 

@@ -192,6 +192,9 @@ func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *
 // with the part looked at.
 func TestAReplay_tellsNothingOfWhatNobodyLookedAtThatALookWouldContradict(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	told, untold := 0, 0
 	for seed := range uint64(60) {
 		all := shippedAndStrained(t)

@@ -42,7 +42,7 @@ type Document struct {
 	sections []Section      // the last of each key, in the order of the file
 	at       map[string]int // the index of each key in sections
 	named    int            // how many of the sections are listed by name
-	unnamed  int            // how many there are beside those
+	unnamed  int            // how many there are besides those
 }
 
 // Header is the frontmatter block exactly as it is; empty when there is none or it is of an insane size, and for
@@ -54,7 +54,7 @@ func (d *Document) Header() string {
 	return d.header
 }
 
-// Problem is one thing that is wrong with a document, in words for the person who will mend it.
+// Problem is one thing that is wrong with a document, in words for the person who will fix it.
 type Problem struct {
 	Line int    `json:"line"` // 1-based, in the whole file
 	Text string `json:"text"`

@@ -225,7 +225,7 @@ func mappingOf(text string, lines []string) (*yaml.Node, error) {
 	if document.Content[0].Kind != yaml.MappingNode {
 		return nil, errors.New("there is text without a key")
 	}
-	// The library stops without a word where the indentation ends a mapping too early.
+	// The library stops silently where the indentation ends a mapping too early.
 	if err := decoder.Decode(&rest); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there are keys with another indentation than the first one")
 	}

@@ -7,7 +7,7 @@ import (
 
 var (
 	listMarker = regexp.MustCompile(`^(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\](?:[ \t]+|$))?`)
-	// labelLike is where the content of the label above ends, whether or not anybody asked for this label.
+	// labelLike is where the content of the label above ends, whether or not anyone asked for this label.
 	// It is not looked for behind a list marker: "- API: changed" is content of the label above.
 	labelLike = regexp.MustCompile(`^[A-Z][A-Z _-]+\**:`)
 )

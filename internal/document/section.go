@@ -31,7 +31,7 @@ func (d *Document) Section(name string) (Section, bool) {
 }
 
 // SectionNames are the names of the sections as written, shortened, in the order of the document, the last of
-// duplicates only. Of very many they are the first ones; MoreSections is how many there are beside them.
+// duplicates only. Of very many they are the first ones; MoreSections is how many there are besides them.
 func (d *Document) SectionNames() []string {
 	names := make([]string, 0, d.named)
 	for _, s := range d.sections[:d.named] {

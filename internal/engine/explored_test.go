@@ -241,6 +241,9 @@ func pushes(def *workflow.Definition) bool {
 // ./internal/engine
 func TestSimulation_meetsOnlyConfigurationsThatWereExplored(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	common := readLaw(t)
 	first, walks, most := uint64(0), uint64(3), explore.Most
 	switch long := os.Getenv("ORANGE_TEST_LONG") != ""; {

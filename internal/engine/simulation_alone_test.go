@@ -512,11 +512,17 @@ func livesUnder(t *testing.T, walks uint64, steps int, mixed bool) {
 // ./internal/engine
 func TestSimulation_withoutAPersonStaysWithinTheBound(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	livesUnder(t, 3, 110, false)
 }
 
 // People act too, at any time. Whatever check proves and a history can show holds of every history.
 func TestSimulation_everyHistoryKeepsWhatIsProved(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	livesUnder(t, 1, 110, true)
 }

@@ -51,6 +51,8 @@ func TestSimulation(t *testing.T) {
 		seeds = 8
 	case long:
 		seeds = 10_000
+	case testing.Short():
+		seeds = 40
 	}
 	var mu sync.Mutex
 	total := figures{}

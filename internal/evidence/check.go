@@ -231,7 +231,7 @@ type kept struct {
 	result task.CheckResult
 	text   string
 	digest string
-	noted  bool // the history tells of this very result; without that anybody may have written it
+	noted  bool // the history tells about this very result; without that anyone may have written it
 }
 
 // countsFor reports whether the result is one for this commit and this command.

@@ -246,6 +246,9 @@ func TestGlance_startsNothing(t *testing.T) {
 
 func TestRunCheck_onRequestShowsWhatItDoesNotKeep(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	w := newWorld(t)
 	w.check("echo fine")
 	r, err := w.looker.RunCheck(t.Context(), w.task, w.def, "tests", true)

@@ -17,7 +17,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// Git tells of a task's workspace and branch. A commit that it is given is one that it told of before.
+// Git tells about a task's workspace and branch. A commit that it is given is one that it told of before.
 type Git interface {
 	Workspace(ctx context.Context, t task.Task) (Workspace, error)
 	// Commits counts those of the head that the base, which it names, has not.
@@ -26,7 +26,7 @@ type Git interface {
 	Changed(ctx context.Context, t task.Task, head string) ([]string, error)
 }
 
-// Subjects tells of the work that evidence is about, as it is now and as it was noted in the task.
+// Subjects tells about the work that evidence is about, as it is now and as it was noted in the task.
 type Subjects interface {
 	// Tip is where the task's branch ends now. The answer holds an error for what cannot be read.
 	Tip(ctx context.Context, t task.Task) task.Subject

@@ -80,7 +80,7 @@ func (v *view) seeGlob(ctx context.Context, p workflow.Part) (decide.Fact, error
 	return v.question(p, fact, input), err
 }
 
-// find lists the files that a pattern names, sorted, and counts what it names beside them. Hollow has it list
+// find lists the files that a pattern names, sorted, and counts what it names besides. Hollow has it list
 // empty files too.
 func (v *view) find(ctx context.Context, pattern string, hollow bool) (files []string, others int, err error) {
 	pattern = path.Clean(pattern)

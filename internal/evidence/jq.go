@@ -13,7 +13,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// jqStart is what the process that runs the programs gets beside their time, on a machine with a lot to do.
+// jqStart is the time that the process that runs the programs gets in addition to theirs, on a machine with a lot
+// to do.
 const jqStart = 10 * time.Second
 
 // jqRequest is what that process reads.

@@ -60,6 +60,9 @@ func TestLook_asksAFileByJQ(t *testing.T) {
 
 func TestLook_outlivesEveryJQProgram(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	bombs := map[string]string{
 		`[range(1e12)]`:                       "its program",
 		`def f: f; f`:                         "its program takes more than 300ms",

@@ -148,7 +148,7 @@ func (l *Looker) Compare(ctx context.Context, def *workflow.Definition, t task.T
 	}
 }
 
-// since says what lies between the commit that evidence is about, which noted tells of, and the present one.
+// since says what lies between the commit that evidence is about, which noted tells about, and the present one.
 func (v *view) since(ctx context.Context, noted, now string) string {
 	text := fmt.Sprintf("%s, now %.7s", noted, now)
 	more, fewer, err := v.Subjects.Between(ctx, v.task, v.task.Subject.Commit, now)
@@ -246,7 +246,7 @@ func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Workspace,
 	return nil
 }
 
-// differs tells of paths that differ, of what hides some of them, and of the worktree's own settings; and what to
+// differs tells about paths that differ, of what hides some of them, and of the worktree's own settings; and what to
 // do about it.
 func (s Workspace) differs(dirt []string, remedy string) (found, want string) {
 	var is, do []string

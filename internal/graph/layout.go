@@ -192,7 +192,7 @@ func (l *layout) placeDown() {
 	l.height = y + margin
 }
 
-// placeLabels puts every label upon the first level of its edge, beside the box that the edge leaves.
+// placeLabels puts every label upon the first level of its edge, next to the box that the edge leaves.
 func (l *layout) placeLabels() {
 	for i, e := range l.edges {
 		r := &l.routes[i]

@@ -27,7 +27,7 @@ type Harness struct {
 	Limited  *regexp.Regexp // what a line of the screen says while the provider lets it do no more for now
 	Pause    time.Duration  // between typed text and Enter
 	Files    []File
-	Exclude  []string // patterns that git shall not see in the worktree
+	Exclude  []string // patterns that git must not see in the worktree
 	Skills   string   // folder for skills, below the user's home
 	Trust    string   // what a person does once, so that the program does not stop at a question
 }

@@ -52,7 +52,7 @@ func (h *Home) prove(def *workflow.Definition) error {
 	default:
 		report := h.check(def)
 		if len(report.Refused()) > 0 {
-			refused = refusal(def, report) // which is noted nowhere: what is mended is another text
+			refused = refusal(def, report) // which is noted nowhere: what is fixed is another text
 			break
 		}
 		note := provedNote(def.Digest)

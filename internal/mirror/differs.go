@@ -34,7 +34,7 @@ func (f Files) ReadHistory(project, id string) ([]byte, error) {
 	return text, nil
 }
 
-// KeepHistory keeps the history's file as it is under another name beside it, before it is replaced,
+// KeepHistory keeps the history's file as it is under another name next to it, before it is replaced,
 // and answers where. A copy that is there already is never overwritten.
 func (f Files) KeepHistory(project, id, suffix string) (string, error) {
 	text, err := f.ReadHistory(project, id)
@@ -135,7 +135,7 @@ func (f Files) Kept(project, id, digest string) (text string, kept bool, err err
 	return string(raw), true, nil
 }
 
-// Differs tells in words where a task's mirrors are not what the record says; nothing where they are equal. It
+// Differs reports where a task's mirrors are not what the record says; nothing where they are equal. It
 // changes nothing. Lines are the whole history, one event each.
 func (f Files) Differs(t task.Task, lines []string) ([]string, error) {
 	header, err := f.differsDocument(t)

@@ -19,6 +19,20 @@ const (
 	lastTry  = 250 * time.Millisecond
 )
 
+// The locks of a home are files below locks/. Who holds one takes another only from left to right, so that no two
+// processes wait for each other:
+//
+//	doctor ──────── monitor            doctor --rebuild wants no monitor; a monitor holds its lock for its whole life
+//	ID.hooks ──┬─── ID.environment     one process performs a task's hooks; a hook that starts an agent reads what
+//	           │                       environment is kept for it
+//	           └─┐
+//	PROJECT.merge ─ ID.files           one merge a project; right before the branch moves, and after each hook, the
+//	                                   task's files are read and its mirrors written
+//	CHECK ───────── checks-ID          one run of a check; one check at a time in a worktree
+//	projects                           projects.json
+//
+// A transaction of the record is shorter than any of them: no lock is taken inside of one.
+
 // Lock takes the lock of that name, and waits for it as long as ctx allows. The kernel frees it when the process ends,
 // however it ends. Release may be called twice.
 func (f Files) Lock(ctx context.Context, name string) (release func(), err error) {

@@ -1,6 +1,6 @@
 // Package mirror keeps a task's folder: TASK.md, history.jsonl and the kept evidence.
 //
-// It owns how these files are read and written, and the locks beside them.
+// It owns how these files are read and written, and the locks next to them.
 // It does not own what is true: the record does, and these files follow it.
 // TASK.md's body belongs to agents and people; no line of it is ever rewritten here.
 package mirror

@@ -17,7 +17,7 @@ type command struct {
 	args  string // what comes behind it, for people
 	about string
 	flags []string // those that it takes, each with a value
-	takes int      // how many words it takes beside them
+	takes int      // how many words it takes besides
 	run   func(ctx context.Context, asks Asks, c call) error
 }
 

@@ -13,7 +13,7 @@ type Allowance struct {
 	Pos      yaml.Pos
 }
 
-// Properties are the names of what is proved of a workflow, in the order in which it is told.
+// Properties are the names of what is proved of a workflow, in the order in which it is reported.
 func Properties() []string {
 	return []string{
 		"no-dead-end", "reachable", "terminating", "bounded", "disjoint", "rules-legal",

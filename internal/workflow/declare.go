@@ -30,7 +30,8 @@ func (r reader) roles(n *yaml.Node) []Role {
 	return out
 }
 
-// fields reads the counters that the workflow has beside those of every task, each with the number that it starts from.
+// fields reads the counters that the workflow has besides those of every task, each with the number that it
+// starts from.
 func (r reader) fields(n *yaml.Node) []Field {
 	var out []Field
 	r.Pairs(n, "fields", func(name, value *yaml.Node) {

@@ -56,16 +56,16 @@ func TestTheWorkflowsThatShipHaveNoWarnings(t *testing.T) {
 // its work is reviewed.
 const sentOn = "stuck->agent-review |  | spawn_agent reviewer review reduced review_round"
 
-// asks is what an edge to clarification has that no document has: agents do not ask for ever when nobody answers.
+// asks is what an edge to clarification has that no document has: agents do not ask for ever when no one answers.
 const asks = "| questions < 5 | increment    questions"
 
-// added are the edges that document 002 does not have: ways on for whoever is refused because the branch moved.
+// added are the edges that document 002 does not have: ways on for the one who is refused because the branch moved.
 func added(e workflow.Transition) bool {
 	return e.From == "agent-review" && e.To == "agent-review" || e.From == "reviewing" && e.To == "agent-review"
 }
 
-// The two files of document 002 load as they stand (testdata/ok has their structure), and what ships is the same
-// machine, but for what it asks git for beside, and the ways on for whoever is refused by that.
+// The two files of document 002 load as they are (testdata/ok has their structure), and what ships is the same
+// machine, but for what it also asks of git, and the moves that lead on for those whom that refuses.
 func TestClassicAndMinimal_areTheMachinesOfDocument002(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"classic", "minimal"} {

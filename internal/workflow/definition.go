@@ -40,7 +40,7 @@ type Definition struct {
 	named       yaml.Pos // where its name stands
 }
 
-// Role is somebody whom the workflow names beside worker, reviewer and human.
+// Role is someone whom the workflow names besides worker, reviewer and human.
 type Role struct {
 	Named
 	About       string
@@ -147,7 +147,7 @@ type Transition struct {
 	Gate     []Part   // all must hold
 	Failure  bool     // taking it counts a failure of the state that is left
 	Override bool     // a person may take it with a reason, whatever guards and gate say
-	Reason   bool     // whoever asks must say why
+	Reason   bool     // the asker must say why
 	Hooks    []Hook
 	Pos      yaml.Pos
 	to       yaml.Pos
@@ -229,11 +229,11 @@ type Part struct {
 	Pos       yaml.Pos
 }
 
-// IsVerdict says whether the part is a verdict on the work: it counts only if it was written after the state's
+// IsVerdict reports whether the part is a verdict on the work: it counts only if it was written after the state's
 // agent was started.
 func (p Part) IsVerdict() bool { return p.Verdict != "" || p.Judges }
 
-// Asks says whether one of the parts asks git for a word.
+// Asks reports whether one of the parts asks git for a word.
 func Asks(parts []Part, word string) bool {
 	return slices.ContainsFunc(Leaves(parts), func(p Part) bool { return p.Git == word })
 }
@@ -339,7 +339,7 @@ type Prompt struct {
 	Name  string
 	Text  string
 	Pos   yaml.Pos
-	names []Named // the words in braces, each where it stands first
+	names []Named // the words in braces, each where it is first
 }
 
 // State finds a state by name.
@@ -403,7 +403,7 @@ func (d *Definition) Edge(from, to task.Status) (*Transition, bool) {
 	return nil, false
 }
 
-// Attended says whether the death of the state's agent waits for a person: its only exit rules mark it dead, or
+// Attended reports whether the death of the state's agent waits for a person: its only exit rules mark it dead, or
 // it has none.
 func (d *Definition) Attended(name task.Status) bool {
 	for _, rule := range d.Exit.Rules {
@@ -414,7 +414,7 @@ func (d *Definition) Attended(name task.Status) bool {
 	return true
 }
 
-// WaitsForPerson says whether a task rests in the state until a person does something: its exit rules say that
+// WaitsForPerson reports whether a task rests in the state until a person does something: its exit rules say that
 // nothing follows from a death, or no agent belongs there. What an agent does there, it does with the person.
 func (d *Definition) WaitsForPerson(name task.Status) bool {
 	s, _ := d.State(name)
@@ -439,13 +439,13 @@ func counted(guards []Guard, failure bool) []Guard {
 	return out
 }
 
-// Spawns says whether the transition starts an agent.
+// Spawns reports whether the transition starts an agent.
 func (t *Transition) Spawns() bool { return spawns(t.Hooks) != "" }
 
-// Spawns says whether being created in the state starts an agent.
+// Spawns reports whether being created in the state starts an agent.
 func (b *Birth) Spawns() bool { return spawns(b.Hooks) != "" }
 
-// spawns tells the role of the first agent that hooks start; empty when they start none.
+// spawns reports the role of the first agent that hooks start; empty when they start none.
 func spawns(hooks []Hook) string {
 	for _, h := range hooks {
 		if role := SpawnRole(h.Hook); role != "" {
@@ -455,7 +455,7 @@ func spawns(hooks []Hook) string {
 	return ""
 }
 
-// RoleIn tells the role of the agent that a hook starts or speaks to in a state; empty when it does neither.
+// RoleIn reports the role of the agent that a hook starts or speaks to in a state; empty when it does neither.
 // One that is started without a word about its role has the state's.
 func RoleIn(s State, h task.Hook) string {
 	if h.Action == task.NotifyWorker {
@@ -468,7 +468,7 @@ func RoleIn(s State, h task.Hook) string {
 	return role
 }
 
-// SpawnRole tells the role of the agent that a hook starts; empty when it starts none.
+// SpawnRole reports the role of the agent that a hook starts; empty when it starts none.
 func SpawnRole(h task.Hook) string {
 	switch {
 	case h.Action != task.SpawnAgent && h.Action != task.SpawnReviewer:
@@ -481,7 +481,7 @@ func SpawnRole(h task.Hook) string {
 	return task.RoleWorker
 }
 
-// Has says whether a transition's hooks hold an action.
+// Has reports whether a transition's hooks hold an action.
 func (t *Transition) Has(action string) bool {
 	for _, h := range t.Hooks {
 		if h.Action == action {

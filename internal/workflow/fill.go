@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"cmp"
+
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -48,22 +50,15 @@ func fillHooks(hooks []Hook) {
 		h := &hooks[i]
 		switch h.Action {
 		case task.SpawnAgent:
-			h.Harness = or(h.Harness, task.HarnessTask)
-			h.Permissions = or(h.Permissions, task.PermissionsFull)
+			h.Harness = cmp.Or(h.Harness, task.HarnessTask)
+			h.Permissions = cmp.Or(h.Permissions, task.PermissionsFull)
 		case task.SpawnReviewer:
-			h.Harness = or(h.Harness, task.HarnessReview)
-			h.Permissions = or(h.Permissions, task.PermissionsReduced)
+			h.Harness = cmp.Or(h.Harness, task.HarnessReview)
+			h.Permissions = cmp.Or(h.Permissions, task.PermissionsReduced)
 		case task.IncrementReviewRound:
 			h.Field = task.ReviewRound
 		}
 	}
-}
-
-func or(text, instead string) string {
-	if text == "" {
-		return instead
-	}
-	return text
 }
 
 // fillBirths takes over the usual births as far as the file has their states and prompts.
@@ -79,7 +74,7 @@ func (d *Definition) fillBirths(usual Usual) {
 		if exists {
 			hooks := append([]Hook(nil), b.Hooks...)
 			for i := range hooks {
-				hooks[i].Pos = yaml.Pos{} // they stand in another file
+				hooks[i].Pos = yaml.Pos{} // they are in another file
 			}
 			d.Births = append(d.Births, Birth{To: b.To, Hooks: hooks})
 		}
@@ -89,7 +84,7 @@ func (d *Definition) fillBirths(usual Usual) {
 	}
 }
 
-// lives says whether there is a state of that name that a task can leave.
+// lives reports whether there is a state of that name that a task can leave.
 func (d *Definition) lives(name task.Status) bool {
 	s, exists := d.State(name)
 	return exists && !s.Terminal

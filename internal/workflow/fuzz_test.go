@@ -188,7 +188,7 @@ func FuzzExpand(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, value string) {
 		values := map[string]string{workflow.VarSummary: value, workflow.VarStatus: "working"}
 		got := workflow.Expand(text, values)
-		// Slow and plain: every place where a known name stands in braces, from the left.
+		// Slow and plain: every place where a known name is in braces, from the left.
 		want := strings.NewReplacer("{summary}", value, "{status}", "working").Replace(text)
 		if got != want {
 			t.Fatalf("%q became %q, want %q", text, got, want)

@@ -53,7 +53,7 @@ func TestEveryMistakeIsToldAtItsPlace(t *testing.T) {
 	}
 }
 
-// golden compares what is told of a file with what is written down beside it.
+// golden compares what learns of a file with what is written down next to it.
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	out := strings.TrimSuffix(file, ".yml") + ".out"

@@ -22,7 +22,7 @@ type Guard struct {
 
 func (g Guard) String() string { return fmt.Sprintf("%s %s %d", g.Field, g.Op, g.Value) }
 
-// Holds says whether the guard is true of the field's value.
+// Holds reports whether the guard is true of the field's value.
 func (g Guard) Holds(value int) bool {
 	switch g.Op {
 	case "<":
@@ -41,7 +41,7 @@ func (g Guard) Holds(value int) bool {
 	return false
 }
 
-// maxGuard bounds the numbers of guards, so that the numbers beside them exist too.
+// maxGuard bounds the numbers of guards, so that their neighbours exist too.
 const maxGuard = 1_000_000_000
 
 // joins is how other languages join two comparisons.
@@ -104,7 +104,7 @@ func holdsAll(guards []Guard, fields []string, at point) bool {
 
 // samples gives, for the fields that the guards name, all values that any of them can tell apart.
 // Between two neighbouring numbers of a field's guards every integer answers alike, so the numbers themselves
-// and those directly beside them stand for all: what holds on the samples holds on every integer.
+// and those directly next to them stand for all: what holds on the samples holds on every integer.
 func samples(arms ...[]Guard) (fields []string, values [][]int) {
 	byField := map[string]map[int]bool{}
 	for _, guards := range arms {

@@ -10,7 +10,7 @@ import (
 	"orange/internal/yaml"
 )
 
-// mostTime is the longest that a command or a webhook may be given: whoever waits for the hooks behind it waits
+// mostTime is the longest that a command or a webhook may be given: the one who waits for the hooks behind it waits
 // as long.
 const mostTime = time.Hour
 
@@ -97,14 +97,14 @@ func (r reader) words(n *yaml.Node) []string {
 		}
 		out = append(out, r.Text(n, "a word of run"))
 	})
-	if len(out) == 0 && r.IsList(n) { // else it is told already that it is none
+	if len(out) == 0 && r.IsList(n) { // else it is reported already that it is none
 		r.Problem(yaml.PosOf(n), "value", "found no program as run, expected a list of words such as %s",
 			`["make", "test"]`)
 	}
 	return out
 }
 
-// checkKeys tells the keys that the hook's action has no use for, and what is missing or too much between the others.
+// checkKeys reports the keys that the hook's action has no use for, and what is missing or too much between the others.
 func (r reader) checkKeys(h Hook, said map[string]yaml.Pos) {
 	for _, u := range useful() {
 		at, found := said[u.key]
@@ -138,7 +138,7 @@ func (r reader) checkKeys(h Hook, said map[string]yaml.Pos) {
 	}
 }
 
-// checkWay tells what the way of a notice lacks, or has no use for.
+// checkWay reports what the way of a notice lacks, or has no use for.
 func (r reader) checkWay(h Hook, said map[string]yaml.Pos) {
 	for _, k := range []struct{ key, via, what string }{
 		{"url", task.ViaWebhook, "where to post"}, {"run", task.ViaCommand, "a program and its arguments"},

@@ -21,7 +21,7 @@ type choice struct {
 	why   string
 }
 
-// choices are all lines of the workflows that ship whose loss nobody can tell.
+// choices are all lines of the workflows that ship whose loss no one can tell.
 func choices() map[string][]choice {
 	return map[string][]choice{
 		"default": {
@@ -57,6 +57,9 @@ func choices() map[string][]choice {
 
 func TestDroppingAnyOneLineOfAWorkflowThatShipsIsHarmlessOrReported(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
 	for name, allowed := range choices() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,7 +121,7 @@ func rules(warnings yaml.Problems) map[string]int {
 	return out
 }
 
-// more says whether there are warnings of a rule that there were not.
+// more reports whether there are warnings of a rule that there were not.
 func more(now, before map[string]int) bool {
 	for rule, n := range now {
 		if n > before[rule] {

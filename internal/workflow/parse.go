@@ -24,7 +24,7 @@ const (
 )
 
 // Usual holds the names that a workflow file means where it says nothing: read from a file of its own,
-// so that no name of a state stands in the program.
+// so that no name of a state is in the program.
 type Usual struct {
 	moves     []Move
 	births    []Birth

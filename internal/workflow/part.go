@@ -130,7 +130,7 @@ func (r reader) inside(n *yaml.Node, what string) string {
 	return clean
 }
 
-// keysOfPart says which keys a part of each kind may have beside the one that says the kind, fresh, since and want.
+// keysOfPart says which keys a part of each kind may have besides the one that says the kind, fresh, since and want.
 func keysOfPart() map[string][]string {
 	return map[string][]string{
 		"section": {"required", "fields", "verdict", "verdict_in"},
@@ -198,7 +198,7 @@ func Certain(parts []Part) []Part {
 	return out
 }
 
-// Exclude says whether no evidence opens two gates at once: they ask for two verdicts in one section, for two
+// Exclude reports whether no evidence opens two gates at once: they ask for two verdicts in one section, for two
 // results of one check, or for a branch that moved and one that did not.
 func Exclude(a, b []Part) bool {
 	return slices.ContainsFunc(Certain(a), func(p Part) bool {

@@ -54,7 +54,7 @@ func TestThePhasesAskEachFileForOneWord(t *testing.T) {
 	}
 }
 
-// Document 004's phases, in their order, each with its folder; what is beside them is no phase.
+// Document 004's phases, in their order, each with its folder; another folder is no phase.
 func TestThePhasesAreThoseOfDocument004(t *testing.T) {
 	t.Parallel()
 	d := load(t, "../../workflows/phases.yml")

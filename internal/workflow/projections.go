@@ -9,18 +9,18 @@ import (
 	"orange/internal/task"
 )
 
-// engines says whether a path in a task's folder is the engine's own, or lies below one that is.
+// engines reports whether a path in a task's folder is the engine's own, or lies below one that is.
 // Names that differ in capitals alone are one name: some systems have it so.
 func engines(found string) bool {
 	top, _, _ := strings.Cut(strings.ToLower(path.Clean(found)), "/")
 	return slices.Contains([]string{"task.md", "history.jsonl", "evidence", "prompts", "checks", task.AsideFolder}, top)
 }
 
-// checkProjections: no projection stands where the engine or another projection writes, however its path is written.
+// checkProjections: no projection is where the engine or another projection writes, however its path is written.
 func (r reader) checkProjections(d *Definition) {
 	for i, p := range d.Projections {
 		if p.File == "" {
-			continue // told already
+			continue // reported already
 		}
 		if why := taken(d.Projections[:i], p.File); why != "" {
 			r.Problem(p.Pos, "projection", "found the projection %q, expected another name: %s", p.File, why)
@@ -28,7 +28,7 @@ func (r reader) checkProjections(d *Definition) {
 	}
 }
 
-// taken says why a projection cannot have its name beside the earlier ones; empty when it can.
+// taken reports why a projection cannot have its name, given the earlier ones; empty when it can.
 func taken(earlier []Projection, found string) string {
 	file := strings.ToLower(path.Clean(found))
 	if engines(found) {

@@ -18,7 +18,7 @@ const (
 	VarWorktree    = "worktree"
 )
 
-// Variables are those of prompts, beside the task's counters.
+// Variables are those of prompts, besides the task's counters.
 func Variables() []string {
 	return []string{VarSummary, VarProject, VarBranch, VarStatus, VarBase, VarTaskFile, VarCommit, VarRun,
 		VarTaskID, VarTaskDir, VarWorktree}

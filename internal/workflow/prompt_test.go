@@ -187,7 +187,7 @@ func mayAsk(d *workflow.Definition, s start) map[task.Status]bool {
 }
 
 // A task may be born in review, where no worker has been yet; and an agent that is told to stop ends its program,
-// so that nobody can answer it.
+// so that no one can answer it.
 func TestPromptsThatShip_claimNobodyBeforeAndSendNobodyAway(t *testing.T) {
 	t.Parallel()
 	before, unless := regexp.MustCompile(`[Tt]he (one|worker) before you|stopped early`), "If there was "

@@ -66,7 +66,7 @@ func (d *Definition) leadBack(all, back []Transition) []Transition {
 	return all
 }
 
-// leadsTo says whether the state is one that the rule may lead to.
+// leadsTo reports whether the state is one that the rule may lead to.
 func (r Rule) leadsTo(to task.Status) bool {
 	return r.Then == to || slices.ContainsFunc(r.ThenWhen, func(b Branch) bool { return b.Then == to })
 }

@@ -10,13 +10,13 @@ import (
 // validate checks what the file says as a whole. The nine rules that every workflow has always had come first.
 func (r reader) validate(d *Definition) {
 	if len(d.States) == 0 {
-		return // its absence is told already, and every name below would be told with it
+		return // its absence is reported already, and every name below would be reported with it
 	}
 	r.checkTargets(d)           // 1, 2
 	r.checkTerminal(d)          // 3
 	r.checkPrompts(d)           // 4, 5
 	r.checkExitTargets(d)       // 6
-	r.checkAmbiguity(d)         // 7 (8, the guards' syntax, is told while reading)
+	r.checkAmbiguity(d)         // 7 (8, the guards' syntax, is reported while reading)
 	r.checkExhaustive(d)        // 9
 	r.checkRoles(d)             // and what the schema adds
 	r.checkInitialAndMoves(d)   //
@@ -133,14 +133,14 @@ func (r reader) checkAmbiguity(d *Definition) {
 	}
 }
 
-// apart says whether no task can have come from a state of both lists. An empty list means every state.
+// apart reports whether no task can have come from a state of both lists. An empty list means every state.
 func apart(a, b []task.Status) bool {
 	return len(a) > 0 && len(b) > 0 && !slices.ContainsFunc(a, func(s task.Status) bool {
 		return slices.Contains(b, s)
 	})
 }
 
-// unread says whether a guard could not be read: that is told already, and nothing follows from it.
+// unread reports whether a guard could not be read: that is reported already, and nothing follows from it.
 func unread(arms ...[]Guard) bool {
 	for _, guards := range arms {
 		for _, g := range guards {

@@ -2,7 +2,7 @@ package workflow
 
 import "orange/internal/task"
 
-// checkStates: what a state says of itself beside its transitions can be.
+// checkStates: what a state says of itself besides its transitions can be.
 func (r reader) checkStates(d *Definition) {
 	for _, s := range d.States {
 		if s.Folder != "" && engines(s.Folder) {
@@ -13,7 +13,7 @@ func (r reader) checkStates(d *Definition) {
 	}
 }
 
-// checkTimeout: a timeout leads over a transition, and over none that takes somebody's word: time does not know
+// checkTimeout: a timeout leads over a transition, and over none that takes someone's word: time does not know
 // whose it is.
 func (r reader) checkTimeout(d *Definition, s State) {
 	if s.Terminal && s.Timeout.After != 0 {

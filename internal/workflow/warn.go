@@ -17,8 +17,8 @@ const (
 	maxRoles = 50
 )
 
-// Warnings tells what a workflow says that loads and is most likely a slip, sorted by place.
-// A workflow with warnings runs as it stands.
+// Warnings reports what a workflow says that loads and is most likely a slip, sorted by place.
+// A workflow with warnings runs as it is.
 func (d *Definition) Warnings() yaml.Problems {
 	r := reader{&yaml.Reader{File: d.File}}
 	if n := len(d.Transitions) + len(d.Exit.Rules); n > maxWays || len(d.Roles) > maxRoles {
@@ -49,7 +49,7 @@ func (r reader) found() yaml.Problems {
 	return found
 }
 
-// warnStates tells of states whose agent cannot be started again.
+// warnStates reports states whose agent cannot be started again.
 func (r reader) warnStates(d *Definition) {
 	for _, s := range d.States {
 		if !s.Terminal && s.Role != "" && s.Role != task.RoleHuman && s.RespawnPrompt.Name == "" {
@@ -59,7 +59,7 @@ func (r reader) warnStates(d *Definition) {
 	}
 }
 
-// warnTwice tells of a workspace that is made ready twice at once.
+// warnTwice reports a workspace that is made ready twice at once.
 func (r reader) warnTwice(d *Definition) {
 	d.eachList(func(hooks []Hook) {
 		acquired := false
@@ -73,7 +73,7 @@ func (r reader) warnTwice(d *Definition) {
 	})
 }
 
-// warnBy tells of transitions that anybody may ask for, out of a state where others say who may.
+// warnBy reports transitions that anyone may ask for, out of a state where others say who may.
 func (r reader) warnBy(d *Definition) {
 	says := map[task.Status]Transition{}
 	for _, t := range d.Transitions {
@@ -89,7 +89,7 @@ func (r reader) warnBy(d *Definition) {
 	}
 }
 
-// warnStarts tells of agents that are started in a state of another role, and of a role that is given one prompt
+// warnStarts reports agents that are started in a state of another role, and a role that is given one prompt
 // with another harness or other permissions than elsewhere.
 func (r reader) warnStarts(d *Definition) {
 	said := &sayings{}
@@ -123,7 +123,7 @@ func (r reader) warnStarts(d *Definition) {
 	}
 }
 
-// warnCounters tells of counters that guards ask for and nothing changes.
+// warnCounters reports counters that guards ask for and nothing changes.
 func (r reader) warnCounters(d *Definition) {
 	asked, changed := map[string]yaml.Pos{}, map[string]bool{task.CrashCount: true}
 	var names []string
@@ -154,11 +154,11 @@ func (r reader) warnCounters(d *Definition) {
 	r.warnRounds(d)
 }
 
-// warnRounds tells of reviewers whose round is not counted, where that of others is: their windows are named by it.
+// warnRounds reports reviewers whose round is not counted, where that of others is: their windows are named by it.
 func (r reader) warnRounds(d *Definition) {
 	var uncounted []yaml.Pos
 	counted := false
-	var again []yaml.Pos // of hooks that begin the same round anew
+	var again []yaml.Pos // of hooks that begin the same round again
 	for i := range d.Transitions {
 		if t := &d.Transitions[i]; t.From == t.To && Asks(t.Gate, GitMoved) {
 			for _, h := range t.Hooks {
@@ -204,7 +204,7 @@ func (d *Definition) births() []Birth {
 	return append(d.Births[:len(d.Births):len(d.Births)], *d.PlanFile)
 }
 
-// Misnamed tells of a name that is not the one of the file, without its ending: the workflow would be asked for
+// Misnamed reports a name that is not the one of the file, without its ending: the workflow would be asked for
 // by the one, and its tasks say the other. It is nil where the file has no such ending.
 func (d *Definition) Misnamed() yaml.Problems {
 	file := d.File[strings.LastIndexAny(d.File, `/\`)+1:]
@@ -219,7 +219,7 @@ func (d *Definition) Misnamed() yaml.Problems {
 // inBraces is how a text names a variable.
 var inBraces = regexp.MustCompile(`\{(\w+)\}`)
 
-// warnPrompts tells of prompts without a text, and of words in braces that stand for nothing.
+// warnPrompts reports prompts without a text, and words in braces that stand for nothing.
 func (r reader) warnPrompts(d *Definition) {
 	known := append(Variables(), task.ReviewRound, task.CrashCount)
 	for _, f := range d.Fields {
@@ -239,7 +239,7 @@ func (r reader) warnPrompts(d *Definition) {
 	}
 }
 
-// warnUnused tells of prompts, checks, counters and roles that stand in the file alone.
+// warnUnused reports prompts, checks, counters and roles that are in the file alone.
 func (r reader) warnUnused(d *Definition) {
 	used := map[string]bool{} // "prompt worker"
 	var texts strings.Builder // where counters are named as variables

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 	"orange/internal/yaml"
 )
 
-// warnGates tells of parts that ask for the same evidence in another way than most do.
+// warnGates reports parts that ask for the same evidence in another way than most do.
 func (r reader) warnGates(d *Definition) {
 	said := &sayings{}
 	add := func(parts []Part) {
@@ -23,8 +24,8 @@ func (r reader) warnGates(d *Definition) {
 			}
 			// PASS and FAIL are asked for apart.
 			said.add(strings.TrimSpace(fmt.Sprintf("%s %s", strings.ToLower(what), p.Verdict)), p.Pos, saying{
-				"fields": orNone(strings.Join(p.Fields, ", ")), "fresh": strconv.FormatBool(p.Fresh),
-				"since": orNone(p.Since), "verdict_in": orNone(p.VerdictIn),
+				"fields": cmp.Or(strings.Join(p.Fields, ", "), "none"), "fresh": strconv.FormatBool(p.Fresh),
+				"since": cmp.Or(p.Since, "none"), "verdict_in": cmp.Or(p.VerdictIn, "none"),
 			})
 		}
 	}
@@ -41,19 +42,12 @@ func (r reader) warnGates(d *Definition) {
 	})
 }
 
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
-}
-
 // saying is what one place of the file says of a thing, by key.
 type saying map[string]string
 
 func (s saying) key() string { return fmt.Sprintf("%q", map[string]string(s)) } // fmt sorts the keys
 
-// against tells in which keys it differs from another.
+// against reports in which keys it differs from another.
 func (s saying) against(other saying) (mine, theirs string) {
 	var own, its []string
 	for key, value := range s {
@@ -117,8 +111,8 @@ func (s *sayings) tell(visit func(at yaml.Pos, thing, found, expected string, li
 	}
 }
 
-// warnUndecided tells of two transitions out of one state to different ones that the same evidence opens for the
-// same role. A person chooses between moves without gates, and whoever asks for one that wants a reason has
+// warnUndecided reports two transitions out of one state to different ones that the same evidence opens for the
+// same role. A person chooses between moves without gates, and the asker for one that wants a reason has
 // chosen too.
 func (r reader) warnUndecided(d *Definition) {
 	type door struct{ from, gate string }
@@ -148,7 +142,7 @@ func (r reader) warnUndecided(d *Definition) {
 	}
 }
 
-// share says whether one role may ask for both. No list means everybody.
+// share reports whether one role may ask for both. No list means everyone.
 func share(a, b []string) bool {
 	return len(a) == 0 || len(b) == 0 || slices.ContainsFunc(a, func(role string) bool {
 		return slices.Contains(b, role)

@@ -6,7 +6,7 @@ import (
 	"orange/internal/task"
 )
 
-// warnUnbound tells, in a workflow that binds verdicts to a commit, of moves that do not, and of ways on for a
+// warnUnbound reports, in a workflow that binds verdicts to a commit, moves that do not, and the other moves for a
 // moved tip that have no end.
 func (r reader) warnUnbound(d *Definition) {
 	binds := func(t Transition) bool { return Asks(t.Gate, GitUnmoved) }
@@ -32,7 +32,7 @@ func (r reader) warnUnbound(d *Definition) {
 				"found a passing verdict that is about no commit, expected git: unmoved beside it as on line %d",
 				d.Transitions[first].Pos.Line)
 		case bound[t.To] && t.From != t.To && !asks(GitUnmoved, GitCommitted):
-			if !t.Has(task.AcquireWorkspace) { // else nobody can have changed anything yet
+			if !t.Has(task.AcquireWorkspace) { // else no one can have changed anything yet
 				r.Problem(t.Pos, "unbound",
 					"found a transition to %q that leaves open what is not committed, expected git: committed "+
 						"in its gate", t.To)
@@ -43,7 +43,7 @@ func (r reader) warnUnbound(d *Definition) {
 	}
 }
 
-// warnRestart tells that a way on for a moved tip lacks the agent that it is for.
+// warnRestart reports that a way on for a moved tip lacks the agent that it is for.
 func (r reader) warnRestart(d *Definition, t *Transition) {
 	s, _ := d.State(t.From)
 	if !slices.ContainsFunc(t.Hooks, func(h Hook) bool {

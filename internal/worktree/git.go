@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"orange/internal/proc"
@@ -174,7 +173,7 @@ func (r Repo) private(dir, lock string) bool {
 
 func (r Repo) runOnce(ctx context.Context, c call) (proc.Result, error) {
 	if r.calls != nil {
-		r.calls.add(c.args)
+		r.calls.Add(1)
 	}
 	command := command(c)
 	result, err := proc.Run(ctx, command)
@@ -276,8 +275,3 @@ func (r Repo) remoteEnv(ctx context.Context) ([]string, error) {
 	}
 	return env, nil
 }
-
-// callCount counts the runs of git, for the tests of what a warm workspace costs.
-type callCount struct{ n atomic.Int64 }
-
-func (c *callCount) add([]string) { c.n.Add(1) }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"orange/internal/proc"
@@ -94,8 +96,26 @@ type home struct {
 	root string
 }
 
+// inShortRuns are the tests that make test runs: what happens to a slot on an ordinary day. Each of them runs
+// git dozens of times; make test-all runs the others too.
+func inShortRuns() []string {
+	return []string{
+		"TestALookForAGate_isTwoCallsOfGit", "TestCancelThenAcquireAgain_keepsTheBranchesCommits",
+		"TestHooksOfTheRepositoryDoNotRun", "TestInspect_leadsToTheMainCheckout", "TestLink_isExcludedAndMadeOnce",
+		"TestLinked_aProgramReplacedTheLinkByAFile", "TestMerge_conflictsAreNamedAndNothingChanges",
+		"TestMerge_strategies", "TestMerge_withOrigin", "TestPrepare_keepsWhatIsLeftOver",
+		"TestPrepare_startsWhereTheBranchIs", "TestPrepare_warmCostsFewCalls",
+		"TestRelease_keepsEverythingAndLeavesACleanTree", "TestRelease_pushedCommitsNeedNoRescue",
+		"TestSnapshot_tellsWhatACommitWouldBeAbout", "TestTrees_holdWhatLiesInTheWorktree",
+		"TestWork_countsWhatIsCommittedAndWhatIsNot",
+	}
+}
+
 func newHome(t *testing.T) home {
 	t.Helper()
+	if name, _, _ := strings.Cut(t.Name(), "/"); testing.Short() && !slices.Contains(inShortRuns(), name) {
+		t.Skip("takes long; make test-all runs it")
+	}
 	root := t.TempDir()
 	top := filepath.Join(root, "my repo v1.2")
 	git(t, root, "init", "-q", top)
@@ -107,7 +127,7 @@ func newHome(t *testing.T) home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.calls = &callCount{}
+	r.calls = new(atomic.Int64)
 	return home{Repo: r, root: root}
 }
 

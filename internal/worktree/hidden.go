@@ -229,7 +229,7 @@ func (s Slot) leftovers(ctx context.Context, prepared note) (leftovers, error) {
 	}, err
 }
 
-// withoutShown leaves out what the prepared slot showed as modified before anybody worked there, as far as it is
+// withoutShown leaves out what the prepared slot showed as modified before anyone worked there, as far as it is
 // what it was.
 func (s Slot) withoutShown(changes []change, shown map[string]string) []change {
 	if len(shown) == 0 {
@@ -261,7 +261,7 @@ func (s Slot) stillAsShown(shown map[string]string) map[string]string {
 	return still
 }
 
-// digest tells of a file's content and of its mode as far as git knows modes.
+// digest tells about a file's content and of its mode as far as git knows modes.
 func (s Slot) digest(file string) string {
 	name := filepath.Join(s.Dir, filepath.FromSlash(file))
 	info, err := os.Lstat(name)

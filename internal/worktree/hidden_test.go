@@ -159,7 +159,7 @@ func TestSnapshot_seesWhatIsHiddenInASubmodule(t *testing.T) {
 	}
 }
 
-// What a slot showed as modified before anybody worked there is nobody's work for the next task either, though
+// What a slot showed as modified before anyone worked there is nobody's work for the next task either, though
 // git did not look into it then.
 func TestPrepare_knowsWhatTheSlotShowedBefore(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (r Repo) keepJudged(ctx context.Context, taskID, branch string, made Trees,
 		}
 	}
 	kept := Rescue{Branch: branch, What: uncommitted}
-	message := fmt.Sprintf("Orange: what was judged of task %s\n\nBranch: %s\n", taskID, orNone(branch))
+	message := fmt.Sprintf("Orange: what was judged of task %s\n\nBranch: %s\n", taskID, cmp.Or(branch, none))
 	if kept.Commit, err = (Slot{Repo: r, Dir: r.Path}).commitTree(ctx, made.Whole, message, parents); err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (r Repo) keepJudged(ctx context.Context, taskID, branch string, made Trees,
 	return []Rescue{kept}, nil
 }
 
-// has reports whether a commit has the files that were judged, be it with others beside them; with knownOnly,
+// has reports whether a commit has the files that were judged, be it with others next to them; with knownOnly,
 // those that git knew then.
 func (r Repo) has(ctx context.Context, commit string, made Trees, knownOnly bool) (bool, error) {
 	apart, err := r.diffTrees(ctx, made.Whole, commit+"^{tree}")

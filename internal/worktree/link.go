@@ -140,7 +140,7 @@ func putLink(path, target string) error {
 	return nil
 }
 
-// setAside moves the file beside the target. It is moved before it is compared, so that what is written to it
+// setAside moves the file next to the target. It is moved before it is compared, so that what is written to it
 // in that instant is not lost either.
 func setAside(path, target string) error {
 	for n := 1; ; n++ {

@@ -11,7 +11,7 @@ import (
 func (p place) unborn() bool { return p.head == "" && p.branch != "" }
 
 // lost are the commits that a branch had whose ref was deleted while the slot had it checked out, as far as they
-// are known and still there: the last one that HEAD's log tells of, and the one that the record noted.
+// are known and still there: the last one that HEAD's log tells about, and the one that the record noted.
 func (s Slot) lost(ctx context.Context, here place) []string {
 	if !here.unborn() {
 		return nil
@@ -29,7 +29,7 @@ func (s Slot) lost(ctx context.Context, here place) []string {
 	return found
 }
 
-// lastHead is the last commit that the slot's own log of HEAD tells of; empty where git keeps none.
+// lastHead is the last commit that the slot's own log of HEAD tells about; empty where git keeps none.
 func (p place) lastHead() string {
 	text, err := readFile(filepath.Join(p.gitDir, "logs", "HEAD"))
 	if err != nil {

@@ -240,7 +240,7 @@ func (p place) tips() []string {
 }
 
 // moveTo switches a slot that was looked over. Git would overwrite ignored files that the commit has a place for
-// without a word; here they are kept first. It reports whether git may have taken local changes along:
+// silently; here they are kept first. It reports whether git may have taken local changes along:
 // git names them on its standard output, which it uses for next to nothing else.
 func (s Slot) moveTo(ctx context.Context, commit, taskID string,
 	to ...string) (kept []Rescue, carried bool, err error) {

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 
 	"orange/internal/task"
 )
+
+// none is what a rescue's message says where there is nothing.
+const none = "(none)"
 
 // Rescue is work that was kept before a workspace was cleared.
 // The commit of uncommitted changes has HEAD as its parent, and, where something else was staged, that as its second.
@@ -261,7 +265,7 @@ func (s Slot) commitRescue(ctx context.Context, here place, taskID, tree, staged
 	}
 	// The message holds all that identifies this rescue, so that a second run finds the same one.
 	message := fmt.Sprintf("Orange: %s of task %s\n\nBranch: %s\nHead: %s\nStaged: %s\n",
-		uncommitted, taskID, orNone(here.branch), orNone(here.head), orNone(staged))
+		uncommitted, taskID, cmp.Or(here.branch, none), cmp.Or(here.head, none), cmp.Or(staged, none))
 	have, err := s.Repo.rescues(ctx, taskID)
 	if err != nil {
 		return nil, err
@@ -296,13 +300,6 @@ func (s Slot) commitTree(ctx context.Context, tree, message string, parents []st
 		return "", fmt.Errorf("make the commit: %w", err)
 	}
 	return out.Text(), nil
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "(none)"
-	}
-	return text
 }
 
 func copyFile(from, to string) error {

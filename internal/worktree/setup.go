@@ -26,7 +26,7 @@ type setup struct {
 // note is what a slot was prepared with. It lies outside of the folder that git keeps for the worktree.
 type note struct {
 	setup
-	// Shown are files that git called modified before anybody worked there, as it does where line ends, modes or
+	// Shown are files that git called modified before anyone worked there, as it does where line ends, modes or
 	// a missing filter are in the way, with a digest of what they were.
 	Shown map[string]string `json:"shown,omitempty"`
 }

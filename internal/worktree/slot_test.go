@@ -185,7 +185,7 @@ func TestPrepare_afterWorktreeAddWasKilled(t *testing.T) {
 	want(t, "what is left behind", pool(t, s), ".prepared|my repo--1")
 }
 
-// git makes its own folder first, locks it, and then writes .git: killed in between, it left one without a word.
+// git makes its own folder first, locks it, and then writes .git: killed in between, it left one silently.
 func TestPrepare_afterWorktreeAddWasKilledBeforeItsFirstWord(t *testing.T) {
 	t.Parallel()
 	for name, known := range map[string]bool{"git knows of it": true, "git does not": false} {
@@ -415,9 +415,9 @@ func TestPrepare_warmCostsFewCalls(t *testing.T) {
 	commit(t, s.Dir, "work.txt", "x")
 	release(t, s, "T1")
 	commit(t, h.Path, "moved.txt", "x") // base moves on, so nothing can be skipped
-	before := h.calls.n.Load()
+	before := h.calls.Load()
 	prepare(t, s, "next", "T2")
-	if calls := h.calls.n.Load() - before; calls > 6 {
+	if calls := h.calls.Load() - before; calls > 6 {
 		t.Errorf("a warm workspace took %d calls of git", calls)
 	}
 }

@@ -77,9 +77,9 @@ func TestCommitsAndChanged_compareWithWhereTheBranchBegan(t *testing.T) {
 
 // counted answers how often git was called.
 func (h home) counted(look func()) int64 {
-	before := h.calls.n.Load()
+	before := h.calls.Load()
 	look()
-	return h.calls.n.Load() - before
+	return h.calls.Load() - before
 }
 
 func stand(t *testing.T, s Slot) Snapshot {

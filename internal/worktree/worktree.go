@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"orange/internal/proc"
 	"orange/internal/task"
@@ -27,7 +28,7 @@ type Repo struct {
 	Path          string // the top folder of its main checkout
 	DefaultBranch string // the branch that work is merged into, without refs/heads/
 
-	calls *callCount
+	calls *atomic.Int64
 }
 
 // merge-tree --write-tree came with this version.

@@ -31,7 +31,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// widest is how much of a line is shown beside a problem, in characters.
+// widest is how much of a line is shown next to a problem, in characters.
 const widest = 100
 
 // Marked is Error with the line of each problem under it, and a mark under the place.

@@ -42,7 +42,7 @@ const (
 // that there are more.
 type Reader struct {
 	File     string
-	lines    []string // of the file, for what is shown beside a problem
+	lines    []string // of the file, for what is shown next to a problem
 	problems Problems
 	more     bool // there were more problems
 	values   int  // read so far, those behind aliases each time
@@ -139,7 +139,7 @@ func resolve(n *Node) *Node {
 	return n
 }
 
-// kindOf names what a node is, in words of the file's author.
+// kindOf names what a node is, in the terms of the file's author.
 func kindOf(n *Node) string {
 	n = resolve(n)
 	switch {
