@@ -11,7 +11,7 @@ RACE := $(if $(CC_THERE),-race '-gcflags=modernc.org/...=-d=checkptr=0 -race=fal
 # Without this, every program that was built with it waits for a second at its end.
 export GORACE ?= atexit_sleep_ms=0
 # It has nothing to find where there is only one thread: in the quiet packages, and in the simulated world.
-# Their tests run without it; make test-long runs them with it too.
+# Their tests run without it in make test-all; make test-long runs them with it too.
 QUIET := printable task document yaml workflow harness decide explore graph
 SINGLE := TestSimulation
 

@@ -70,3 +70,16 @@ func TestTheSettingsAreInTheDocs(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTargetsOfTheMakefileAreInTheDocs(t *testing.T) {
+	t.Parallel()
+	targets := regexp.MustCompile(`(?m)^([a-z-]+):.*## `).FindAllStringSubmatch(page(t, "Makefile"), -1)
+	if len(targets) < 10 {
+		t.Fatalf("found %d targets with a help text in the Makefile, expected at least 10", len(targets))
+	}
+	for _, target := range targets {
+		if !strings.Contains(page(t, "CONTRIBUTING.md"), "\n| `make "+target[1]+"` | ") {
+			t.Errorf("CONTRIBUTING.md has no row for make %s", target[1])
+		}
+	}
+}

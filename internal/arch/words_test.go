@@ -63,14 +63,12 @@ func uncleaned() []string {
 		"internal/mirror",
 		"internal/monitor",
 		"internal/proc",
-		"internal/shell",
 		"internal/simulate",
 		"internal/sqlite",
 		"internal/task",
 		"internal/tmux",
 		"internal/workflow",
 		"internal/worktree",
-		"internal/yaml",
 	}
 }
 
