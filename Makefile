@@ -1,4 +1,4 @@
-# make help tells what there is.
+# make help lists the targets.
 
 GO ?= go
 REPO ?=
@@ -6,12 +6,12 @@ DOCUMENTS ?=
 SEED ?= 1
 # The race detector needs a C compiler. Without one the tests run without it, and say so.
 CC_THERE := $(shell command -v $${CC:-cc} 2>/dev/null)
-# The database alone is left out of it: translated C, whose every step it would look at, for more than half of the time.
+# It leaves out the database: that is translated C, and watching its every step would take more than half of the time.
 RACE := $(if $(CC_THERE),-race '-gcflags=modernc.org/...=-d=checkptr=0 -race=false',)
-# Else every program that was built with it waits for a second at its end.
+# Without this, every program that was built with it waits for a second at its end.
 export GORACE ?= atexit_sleep_ms=0
-# It has nothing to find where there is one thread only: in the rooms that think, and in the pretended world of the simulations.
-# They run without it; make test-long runs them with it too.
+# It has nothing to find where there is only one thread: in the quiet packages, and in the simulated world.
+# Their tests run without it in make test-all; make test-long runs them with it too.
 QUIET := printable task history record stats document yaml workflow harness decide explore graph
 SINGLE := TestSimulation
 
@@ -30,10 +30,10 @@ install: need ## install orange where go install puts programs
 	echo "installed $$dir/orange"; \
 	case ":$$PATH:" in *":$$dir:"*) ;; *) echo "add it to your PATH: export PATH=\"$$dir:\$$PATH\"";; esac
 
-need: # what the program needs beside itself
+need: # the other programs that Orange needs
 	@tools/need git tmux
 
-demo: need build ## show the main job on a throw-away repository, or on a clone of REPO=...
+demo: need build ## show three tasks from created to merged, on a temporary repository or on a clone of REPO=...
 	@demo/run "$(CURDIR)/bin/orange" "$(REPO)"
 
 test: need ## run the tests that a change needs most, in a minute or two
@@ -49,7 +49,7 @@ else
 	$(GO) test -timeout 20m -shuffle=on -run $(SINGLE) ./internal/engine ./internal/app
 endif
 
-test-rows: need ## run the long stories without which a row of docs/promises.md has no test
+test-rows: need ## run the long stories that are the only test of a row of docs/promises.md
 	rows=$$($(GO) run ./docs/promises -long) && ORANGE_TEST_LONG=1 $(GO) test -timeout 15m -run "$$rows" ./cmd/orange
 
 test-long: need ## run the long tests too
@@ -68,14 +68,14 @@ bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
 	$(GO) test -run '^$$' -bench . -benchtime 200x ./cmd/orange
 
-pictures: need build ## draw the pictures of the dashboard anew
+pictures: need build ## draw the pictures of the dashboard again
 	@mkdir -p docs/pictures
 	$(GO) run ./demo/pictures "$(CURDIR)/bin/orange" "$(CURDIR)/demo/agent" docs/pictures
 
-promises: ## list anew what the documents of the folder DOCUMENTS=... promise
+promises: ## list again what the documents in the folder DOCUMENTS=... promise
 	$(GO) run ./docs/promises -list "$(DOCUMENTS)"
 
-draw: ## draw rows of docs/promises.md, by SEED=..., whose tests are to fail when the program is broken there
+draw: ## draw rows of docs/promises.md by SEED=...; their tests must fail when you break the program there
 	@$(GO) run ./docs/promises -draw 20 -seed $(SEED)
 
 fmt: ## format the code

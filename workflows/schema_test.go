@@ -139,7 +139,7 @@ func TestTheSchemaRefusesWrongKeysTypesAndValues(t *testing.T) {
 }
 
 // place is one mapping of a workflow file: where its keys stand in the schema, and a file with a key there that
-// nobody knows.
+// no one knows.
 type place struct{ at, text string }
 
 const unknownKey = "zzz_unknown"

@@ -21,7 +21,7 @@ import (
 // mortalWord makes the test binary an agent that dies on demand.
 const mortalWord = "die-on-demand"
 
-// mortal notes its process, waits for a byte on the pipe, leaves evidence that nobody has seen before, and ends.
+// mortal notes its process, waits for a byte on the pipe, leaves evidence that is new, and ends.
 func mortal(dir string) int {
 	if err := os.WriteFile(filepath.Join(dir, "agent"), strconv.AppendInt(nil, int64(os.Getpid()), 10),
 		0o644); err != nil {
@@ -70,7 +70,7 @@ prompts:
   go: Go.
 `
 
-// From an agent's death to the committed next state of its task, a monitor running, beside bare durable commits
+// From an agent's death to the committed next state of its task, a monitor running, compared with bare durable commits
 // of the same run.
 func BenchmarkDeathToNextState(b *testing.B) {
 	w := newWorld(b)
@@ -102,7 +102,7 @@ func BenchmarkDeathToNextState(b *testing.B) {
 		deaths = append(deaths, w.killOne(b, db, statuses))
 	}
 	b.StopTimer()
-	w.settled(b, db) // before the monitor is ended: nobody would start what is owed
+	w.settled(b, db) // before the monitor ends: no other process would start pending hooks
 	report(b, "death", deaths)
 	report(b, "commit", commits)
 	over := func(p float64) float64 { return ms(quantile(deaths, p) - quantile(commits, p)) }

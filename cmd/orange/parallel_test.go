@@ -166,7 +166,7 @@ func TestTwoHundredStatusChangesLoseNoLineThatAnAgentAppends(t *testing.T) {
 	if err := agent.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = agent.Process.Kill() }) // a test that fails early leaves nobody behind
+	t.Cleanup(func() { _ = agent.Process.Kill() }) // a test that fails early leaves no process behind
 	for range 50 {
 		for _, status := range []string{"clarification", "working", "clarification", "planning"} {
 			w.must("orange", "task", "update", id, "--status", status)

@@ -175,7 +175,7 @@ func diskFaults() []fault {
 				return back
 			},
 			says:    accepted,
-			becomes: "it moves: no task depends on the log", goesOn: "the log goes on when there is room",
+			becomes: "it moves: no task depends on the log", goesOn: "the log continues when there is room",
 		},
 		{
 			name: "The home is read-only", whole: true, inflict: readOnly(func(w *ward) string {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// replaced puts something else where a file of the hit task stands.
+// replaced puts something else in the place of a file of the hit task.
 func replaced(name string, by func(w *ward, path string)) func(w *ward) func() {
 	return func(w *ward) func() {
 		path := filepath.Join(w.folder(w.ids[0]), name)
@@ -23,13 +23,13 @@ func byPipe(w *ward, path string) { w.check(syscall.Mkfifo(w.at(path), 0o644)) }
 
 func byNothing(*ward, string) {}
 
-// byLink puts a link to a file of somebody else's there, which nobody may read or write.
+// byLink puts a link to a file outside there, which Orange may neither read nor write.
 func byLink(w *ward, path string) {
 	w.put(filepath.Join(w.dir, "precious"), "## Plan\n\nAPPROACH: stolen\n")
 	w.check(os.Symlink(filepath.Join(w.dir, "precious"), w.at(path)))
 }
 
-// byChange writes the file anew with its text changed.
+// byChange writes the file again with its text changed.
 func byChange(change func(text string) string) func(w *ward, path string) {
 	return func(w *ward, path string) { w.put(path, change(w.text(path+".aside"))) }
 }
@@ -83,7 +83,7 @@ func documentFaults() []fault {
 				return strings.Replace(text, "ü", "\xfc", 1)
 			})),
 			says:    `problem      line \d+: cannot read the document as text: the byte 0xfc is not UTF-8; save it as plain UTF-8 text`,
-			becomes: "it moves on what can be read; the line that is wrong is shown", goesOn: "save the file as UTF-8",
+			becomes: "it moves on what can be read; the wrong line is shown", goesOn: "save the file as UTF-8",
 		},
 		{
 			name: "TASK.md has the line ends of Windows", run: moveIt(), inflict: func(w *ward) func() {
@@ -97,7 +97,7 @@ func documentFaults() []fault {
 					w.body[id] = body
 				}
 			},
-			says: accepted, becomes: "it moves, and the text keeps its line ends", goesOn: "nothing is to be done",
+			says: accepted, becomes: "it moves, and the text keeps its line ends", goesOn: "nothing to do",
 		},
 		{
 			name: "TASK.md's header is broken", run: moveIt(), inflict: func(w *ward) func() {
@@ -129,7 +129,7 @@ func documentFaults() []fault {
 }
 
 func historyFaults() []fault {
-	const moves = "it moves, and the file is written anew from the record"
+	const moves = "it moves, and the file is written again from the record"
 	renewed := func(name string, by func(w *ward, path string)) fault {
 		return fault{name: name, inflict: func(w *ward) func() {
 			path := filepath.Join(w.folder(w.ids[0]), "history.jsonl")
@@ -139,7 +139,7 @@ func historyFaults() []fault {
 				w.whole(w.ids[0])
 				w.check(os.Remove(w.at(path + ".aside")))
 			}
-		}, run: moveIt(), says: accepted, becomes: moves, goesOn: "nothing is to be done"}
+		}, run: moveIt(), says: accepted, becomes: moves, goesOn: "nothing to do"}
 	}
 	return []fault{
 		renewed("history.jsonl is deleted", byNothing),

@@ -73,7 +73,7 @@ func (w *ward) settled() {
 
 func recordFaults() []fault {
 	const back = "orange doctor --rebuild, or put a copy of the record back; the same command again"
-	const closed = "nothing: no command goes on without the record"
+	const closed = "nothing: no command works without the record"
 	const copied = `the file is damaged; "orange doctor --rebuild" keeps it aside and makes a new one from what is below "HOME/tasks"`
 	return []fault{
 		{
@@ -86,7 +86,7 @@ func recordFaults() []fault {
 					}
 				}
 			},
-			says: accepted, becomes: "it moves: the command waits, up to 20 seconds", goesOn: "nothing is to be done",
+			says: accepted, becomes: "it moves: the command waits, up to 20 seconds", goesOn: "nothing to do",
 		},
 		{
 			name: "Another program locks the record and keeps it", whole: true, long: true, run: moveIt(), exit: 1,
@@ -152,24 +152,24 @@ func clockFaults() []fault {
 	nothing := func() {}
 	return []fault{
 		{
-			name: "The clock is set back an hour: the task's times lie ahead", run: moveIt(),
+			name: "The clock is set back an hour: the task's times are in the future", run: moveIt(),
 			inflict: func(w *ward) func() {
 				w.tell("UPDATE tasks SET created_at = " + aheadOf("created_at") + ", updated_at = " +
 					aheadOf("updated_at") + ", entered_at = " + aheadOf("entered_at"))
 				return nothing
 			},
-			says: accepted, becomes: "it moves", goesOn: "nothing is to be done: the order of events is their number",
+			says: accepted, becomes: "it moves", goesOn: "nothing to do: the order of events is their number",
 		},
 		{
-			name: "The clock is set back an hour: the last event lies ahead", run: moveIt(),
+			name: "The clock is set back an hour: the last event is in the future", run: moveIt(),
 			inflict: func(w *ward) func() {
 				w.lastEventAhead(w.ids[0])
 				return nothing
 			},
-			says: accepted, becomes: "it moves", goesOn: "nothing is to be done: the order of events is their number",
+			says: accepted, becomes: "it moves", goesOn: "nothing to do: the order of events is their number",
 		},
 		{
-			name: "The clock is set back an hour: a failed hook waits for a time that lies ahead", run: []string{
+			name: "The clock is set back an hour: a failed hook waits for a time in the future", run: []string{
 				"task", "retry", "ID"},
 			inflict: func(w *ward) func() {
 				w.endServer()
@@ -180,22 +180,22 @@ func clockFaults() []fault {
 				return nothing
 			},
 			says:    `retried what ID owed\n  spawn_agent            done`,
-			becomes: "its hook is tried again at once", goesOn: "nothing more is to be done",
+			becomes: "its hook is tried again at once", goesOn: "nothing more to do",
 		},
 		{
-			name: "The clock is set back an hour, and somebody waits", run: []string{
+			name: "The clock is set back an hour, and a person waits", run: []string{
 				"task", "wait", "ID", "--timeout", "1s"}, inflict: func(w *ward) func() {
 				w.tell("UPDATE tasks SET updated_at = " + aheadOf("updated_at") + ", entered_at = " +
 					aheadOf("entered_at"))
 				return nothing
 			},
 			says:    `status: clarification\. The worker has questions; a person attaches and answers them\.`,
-			becomes: "who waits is told whose turn it is", goesOn: "nothing is to be done",
+			becomes: "the command reports whose turn it is", goesOn: "nothing to do",
 		},
 	}
 }
 
-// lastEventAhead seals the last event of a task anew, as if it had happened in an hour.
+// lastEventAhead seals the last event of a task again, as if it had happened in an hour.
 func (w *ward) lastEventAhead(id string) {
 	w.t.Helper()
 	db := w.record()

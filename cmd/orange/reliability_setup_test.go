@@ -29,7 +29,7 @@ func withoutAgent(inflict func(w *ward) func()) func(w *ward) func() {
 }
 
 func setupFaults() []fault {
-	const agentless = "it keeps its status, marked, and owes the hook"
+	const agentless = "it keeps its status, with a mark, and its hook stays pending"
 	respawn := []string{"task", "respawn", "ID"}
 	retry := []string{"task", "retry", "ID"}
 	create := []string{"task", "create", "feat/other", "Another thing", "--harness", "idle", "--workflow", "mine"}
@@ -37,14 +37,14 @@ func setupFaults() []fault {
 		{
 			name: "projects.json is broken", whole: true, run: moveIt(), exit: 1,
 			inflict: spoiled(`{"x`, "projects.json"),
-			says:    `orange: read "HOME/projects.json": .*; mend the file, or move it away and add the projects again`,
-			becomes: "nothing: it can be shown and not moved", goesOn: "mend the file; the same command again",
+			says:    `orange: read "HOME/projects.json": .*; fix the file, or move it away and add the projects again`,
+			becomes: "nothing: it can be shown and not moved", goesOn: "fix the file; the same command again",
 		},
 		{
 			name: "config.yml is broken", run: respawn, repair: retry,
 			inflict: withoutAgent(spoiled("harness: [x", "config.yml")),
 			says:    `orange: hook failed: spawn_agent: .*HOME/config.yml:1:10: found "\[", which is not closed where line 2 begins, .*\n  the task keeps its status; put that right and run: orange task retry ID`,
-			becomes: agentless, goesOn: "mend the file; `orange task retry`",
+			becomes: agentless, goesOn: "fix the file; `orange task retry`",
 		},
 		{
 			name: "The harness file of a live task is deleted", run: respawn, repair: retry,
@@ -56,20 +56,20 @@ func setupFaults() []fault {
 		{
 			name: "The workflow file of a live task is changed to something broken", run: moveIt(),
 			inflict: spoiled("name: [", "workflows", "default.yml"),
-			says:    accepted, becomes: "it moves by the rules that it was created under",
-			goesOn: "nothing is to be done; a new task needs a file that is right",
+			says:    accepted, becomes: "it moves by the rules that it was created with",
+			goesOn: "nothing to do; a new task needs a correct file",
 		},
 		{
 			name: "A new task asks for a workflow file that is broken", run: create, exit: 2,
 			inflict: spoiled("name: [", "workflows", "mine.yml"),
 			says:    `orange: HOME/workflows/mine.yml:1:8: found the end of the file where a list .* \[syntax\]`,
-			becomes: "the new one is not made", goesOn: "mend the file; the same command again",
+			becomes: "the new one is not made", goesOn: "fix the file; the same command again",
 		},
 		{
 			name: "A new task asks for a workflow file that is deleted", run: create, exit: 4,
 			inflict: func(*ward) func() { return func() {} },
 			says:    `orange: cannot find the workflow "mine": expected`,
-			becomes: "the new one is not made; those that were created under it go on",
+			becomes: "the new one is not made; those that were created with it continue",
 			goesOn:  "put the file back; the same command again",
 		},
 	}
@@ -122,14 +122,14 @@ func homeFaults() []fault {
 		{
 			name: "ORANGE_HOME has blanks in it", whole: true, run: create, says: works,
 			inflict: moveIn(func(w *ward) string { return filepath.Join(w.dir, "my  own  home") }),
-			becomes: "it works there like everywhere", goesOn: "nothing is to be done",
+			becomes: "it works as everywhere else", goesOn: "nothing to do",
 		},
 		{
 			name: "ORANGE_HOME is too long for a socket's path", whole: true, run: create, says: works,
 			inflict: moveIn(func(w *ward) string {
 				return filepath.Join(w.dir, strings.Repeat("long", 40), strings.Repeat("deep", 40))
 			}),
-			becomes: "it works there like everywhere", goesOn: "nothing is to be done",
+			becomes: "it works as everywhere else", goesOn: "nothing to do",
 		},
 		{
 			name: "ORANGE_HOME is a file", whole: true, run: []string{"task", "list"}, exit: 2,
@@ -147,7 +147,7 @@ func homeFaults() []fault {
 				return filepath.Join(w.dir, "link")
 			}),
 			says:    `cannot use "DIR/link" as ORANGE_HOME: it is a link to "DIR/nowhere", which is not there; make that folder, or set ORANGE_HOME to another path`,
-			becomes: "nothing", goesOn: "mount or make what it leads to",
+			becomes: "nothing", goesOn: "mount or create its target",
 		},
 	}
 }

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write docs/reliability.md as the faults
 
 const reliabilityPage = "../../docs/reliability.md"
 
-// fault is one thing that goes wrong beneath a task while two others live beside it, and what must come of it.
+// fault is one thing that goes wrong beneath a task while two others live in the same home, and what must come of it.
 // docs/reliability.md is made of these, and of what the program said.
 type fault struct {
 	name string
@@ -25,7 +25,7 @@ type fault struct {
 	run []string
 	// how is how it is asked, where that is more than running it.
 	how func(w *ward, run []string) (said string, code int)
-	// says is what the program must answer. What matches stands on the page.
+	// says is what the program must answer. The page shows what matches.
 	says string
 	exit int
 	// whole: all of the home is hit. Then the other tasks are looked at when the fault has gone.
@@ -36,7 +36,7 @@ type fault struct {
 	repair []string
 
 	becomes string // what happens to the task, for the page
-	goesOn  string // how it goes on, for the page
+	goesOn  string // how it continues, for the page
 }
 
 // area is a family of faults that share one home, one after the other: what one of them broke for good would hit
@@ -96,7 +96,8 @@ func TestEveryFault_isSaidClearlyLosesNothingAndLeavesTheOtherTasksAlone(t *test
 		}
 	} else if want != string(have) {
 		t.Errorf(
-			"docs/reliability.md is not what was seen; go test ./cmd/orange -run EveryFault -update writes it.\n%s", firstDifference(string(have), want))
+			"docs/reliability.md is not what was seen; go test ./cmd/orange -run EveryFault -update writes it.\n%s",
+			firstDifference(string(have), want))
 	}
 }
 
@@ -114,19 +115,17 @@ func (s *sightings) add(name, text string) {
 
 const pageIntroduction = `# When something breaks
 
-Each row is a test (` + "`cmd/orange/reliability_test.go`" + `), and this page is written by it:
-three tasks with an agent each live in one home, the fault is brought about beneath the first, and the command in the first column is run.
-What the program said then stands in the second column, with ` + "`ID`, `HOME` and `REPO`" +
-	` for the task, the home and the repository.
+Each row is a test (` + "`cmd/orange/reliability_test.go`" + `), and the test writes this page.
+Three tasks with an agent each share one home. The test causes the fault for the first task, and runs the command in the first column.
+The second column has the program's answer, with ` + "`ID`" + `, ` + "`HOME`" + ` and ` + "`REPO`" + ` for the task, the home and the repository.
 
-After every row it is looked whether
+After every row the test checks that
 
 - the exit status is the one in the row, and a move is in the history if and only if the program said that it was made;
-- the history is whole: every event holds the hash of the one before, and ` + "`history.jsonl`" +
-	` has the same events as the record;
+- the history is whole: every event holds the hash of the one before it, and ` + "`history.jsonl`" + ` has the same events as the record;
 - what the agents wrote into TASK.md is there, byte for byte;
-- the other two tasks can be listed, shown and moved, during the fault or, where it hits the whole home (marked ●), after it;
-- the task moves again when the fault has gone.
+- the other two tasks can be listed, shown and moved, during the fault or, if it hits the whole home (marked ●), after it;
+- the task moves again when the fault is gone.
 
 `
 
@@ -135,7 +134,7 @@ func page(seen *sightings, before string) string {
 	b.WriteString(pageIntroduction)
 	for _, a := range areas() {
 		fmt.Fprintf(&b, "## %s\n\n| fault, and what is run | what you see | what happens to the task | how it "+
-			"goes on |\n|---|---|---|---|\n", strings.ToUpper(a.name[:1])+a.name[1:])
+			"continues |\n|---|---|---|---|\n", strings.ToUpper(a.name[:1])+a.name[1:])
 		for _, f := range a.faults {
 			text, ran := seen.said[f.name]
 			if !ran { // this run could not have the fault: what was seen elsewhere stays

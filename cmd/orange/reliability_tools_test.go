@@ -50,7 +50,7 @@ func (w *ward) git(args ...string) {
 }
 
 func gitFaults() []fault {
-	const agentless = "it keeps its status, marked, and owes the hook"
+	const agentless = "it keeps its status, with a mark, and its hook stays pending"
 	respawn := []string{"task", "respawn", "ID"}
 	retry := []string{"task", "retry", "ID"}
 	moved := func(w *ward) func() {
@@ -94,7 +94,7 @@ func gitFaults() []fault {
 				return func() { w.git("update-ref", "refs/heads/feat/hit", head) }
 			}, run: moveIt(), says: accepted,
 			becomes: "it moves; only a merge needs the branch, and says that there is none",
-			goesOn:  "`git branch` makes it anew, from the reflog",
+			goesOn:  "`git branch` creates it again, from the reflog",
 		},
 		{
 			name: "The worktree's folder is deleted by hand", inflict: func(w *ward) func() {
@@ -102,8 +102,8 @@ func gitFaults() []fault {
 				w.check(os.RemoveAll(w.slot()))
 				return func() {}
 			}, run: respawn, says: `respawned the worker of ID\n  spawn_agent            done`,
-			becomes: "its worktree is made anew, on its branch; what was not committed is gone with the folder",
-			goesOn:  "nothing is to be done",
+			becomes: "its worktree is created again, on its branch; uncommitted work is gone with the folder",
+			goesOn:  "nothing to do",
 		},
 		{
 			name: "git has forgotten the worktree (.git/worktrees is gone)", inflict: func(w *ward) func() {
@@ -113,7 +113,7 @@ func gitFaults() []fault {
 			}, run: respawn, repair: retry,
 			says: `orange: hook failed: spawn_agent: .*: the folder holds something else than a worktree; save what is in it and move it away` +
 				`\n  the task keeps its status; put that right and run: orange task retry ID`,
-			becomes: agentless, goesOn: "move the folder away; `orange task retry` makes the worktree anew",
+			becomes: agentless, goesOn: "move the folder away; `orange task retry` creates the worktree again",
 		},
 	}
 }
@@ -139,7 +139,7 @@ func tmuxFaults() []fault {
 			name: "tmux is not on PATH, and an agent is to be looked at", run: respawn, exit: 1,
 			inflict: without("tmux"),
 			says:    `orange: look at the sessions: list tmux panes: run "tmux": exec: "tmux": executable file not found in \$PATH`,
-			becomes: "nothing: no second agent is started where the first cannot be seen",
+			becomes: "nothing: no second agent is started while the first cannot be seen",
 			goesOn:  "install tmux; the same command again",
 		},
 	}

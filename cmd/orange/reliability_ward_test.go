@@ -247,7 +247,7 @@ func (w *ward) plain(said string) string {
 	return regexp.MustCompile(`\.(\d{5,})\b`).ReplaceAllString(said, ".N")
 }
 
-// othersLive looks whether the tasks beside the hit one can be listed, shown and moved.
+// othersLive checks whether the other tasks can be listed, shown and moved.
 func (w *ward) othersLive() {
 	w.t.Helper()
 	list := w.succeeds("task", "list", "--all")

@@ -128,7 +128,7 @@ func setUp(env *testscript.Env, agent string) error {
 // endServers ends the tmux servers of one home, and waits until the last process that works for it is gone:
 // a runner of hooks may outlive the command that started it by a moment.
 func endServers(sockets, home string) {
-	defer os.RemoveAll(sockets) // at the end: a runner without its folder of sockets would use everybody's
+	defer os.RemoveAll(sockets) // at the end: a runner without its folder of sockets would use the shared one
 	deadline := time.Now().Add(20 * time.Second)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
@@ -294,7 +294,7 @@ func state(ts *testscript.TestScript) []byte {
 }
 
 // harmless FILE... looks whether a text, stdout and stderr among them, holds nothing that a terminal would obey
-// or that nobody can see.
+// or that is invisible.
 func harmless(ts *testscript.TestScript, neg bool, args []string) {
 	raw := regexp.MustCompile(
 		`[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}\x{61c}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]`)

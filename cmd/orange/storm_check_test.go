@@ -46,7 +46,7 @@ type paneRow struct {
 	hook       int64
 }
 
-// fault tells of something that is not as it should be; the histories of the tasks that it names are told at the end.
+// fault reports something that is wrong; the histories of the tasks that it names are printed at the end.
 func (s *storm) fault(id, format string, args ...any) {
 	s.t.Helper()
 	s.mu.Lock()

@@ -64,7 +64,7 @@ func (s *storm) kindOf(pid int) string {
 	return ""
 }
 
-// inCheckout says whether a git moves the person's own checkout on: killed in the middle of that, it leaves it
+// inCheckout reports whether a git moves the person's own checkout on: killed in the middle of that, it leaves it
 // half moved, as it would for the person.
 func (s *storm) inCheckout(pid int) bool {
 	where, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")

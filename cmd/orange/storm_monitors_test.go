@@ -34,7 +34,7 @@ func TestTwoMonitorsAndEightCommandLines(t *testing.T) {
 	var crew sync.WaitGroup
 	for _, args := range [][]string{{"monitor"}, {"monitor"}, {"monitor", "--once"}, {"monitor", "--once"},
 		{"monitor", "--once"}} {
-		// the second monitor waits for the first one's end; those that look once do nothing beside one
+		// the second monitor waits for the first one's end; those that look once do nothing while one runs
 		crew.Go(func() { s.keep(storm, args...) })
 	}
 	crew.Go(func() { s.watch(storm) })
@@ -76,7 +76,7 @@ func (s *storm) watch(ctx context.Context) {
 	}
 }
 
-// checkStarts: a hook starts one agent, and each start is told once.
+// checkStarts: a hook starts one agent, and each start is reported once.
 func (s *storm) checkStarts(f *found) {
 	hooks, started := map[string]int{}, map[string]int{}
 	for _, words := range s.noted("starts") {
@@ -107,11 +107,11 @@ func (s *storm) checkStarts(f *found) {
 	}
 }
 
-// death is one kind of end of an agent. Its status is the agent's own, so that ends can be told apart.
+// death is one kind of end of an agent. Its status is the agent's own, which distinguishes the ends.
 type death struct{ task, role, status string }
 
 // checkDeaths: each agent that died has one event; one that a hook ended at that moment may have none.
-// Nobody died who did not, and every move of a rule follows from a death of its own.
+// No death is reported that did not happen, and every move of a rule follows from a death of its own.
 func (s *storm) checkDeaths(f *found) {
 	told := map[death]int{}
 	starts := map[string]int{}
@@ -159,7 +159,7 @@ func (s *storm) checkDeaths(f *found) {
 // firstDeath is the least status with which a scripted agent ends on purpose.
 const firstDeath = 20
 
-// endedBy says whether a later hook ended whoever an earlier one had started.
+// endedBy reports whether a later hook ended an agent that an earlier one had started.
 func endedBy(hooks []hookRow, role string, since int64) bool {
 	for _, h := range hooks {
 		if h.id <= since {

@@ -44,7 +44,7 @@ func TestKillStorm(t *testing.T) {
 	s.tell(f, time.Since(began))
 }
 
-// checkout is how the person's own checkout stands.
+// checkout is the state of the person's own checkout.
 func (s *storm) checkout() string {
 	if s.seed%2 == 0 { // on a branch of the person's own, with changes that are not committed
 		if _, err := os.Stat(filepath.Join(s.repo, "draft")); err != nil {

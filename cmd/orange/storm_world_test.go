@@ -46,7 +46,7 @@ type size struct {
 	truce                time.Duration // the longest time between two kills
 }
 
-// answer is what somebody was told who asked for a move. Nobody else asked with the same reason.
+// answer is the answer to a request for a move. No other request has the same reason.
 type answer struct {
 	task, reason string
 	status       int
@@ -207,7 +207,7 @@ func (s *storm) begin(ctx context.Context, args ...string) {
 	}
 }
 
-// ask asks for a move with a reason that nobody else has, and notes the answer.
+// ask asks for a move with a reason of its own, and notes the answer.
 func (s *storm) ask(ctx context.Context, t view, dice *rand.Rand, args ...string) {
 	reason := fmt.Sprintf("person %d.%d", s.seed, dice.Uint64())
 	if args[1] == "request-changes" {
@@ -284,7 +284,7 @@ func (s *storm) act(ctx context.Context, t view, dice *rand.Rand) {
 	}
 }
 
-// keep runs a command again and again, until the storm is over: it is told to stop, and no more.
+// keep runs a command again and again, until the storm is over: then it gets a signal to stop.
 func (s *storm) keep(ctx context.Context, args ...string) {
 	for ctx.Err() == nil {
 		cmd := exec.CommandContext(ctx, s.program, args...)
@@ -304,7 +304,7 @@ func (s *storm) keep(ctx context.Context, args ...string) {
 	}
 }
 
-// calm ends the storm: agents rest at their next step, and nobody asks for anything any more.
+// calm ends the storm: agents rest at their next step, and no one asks for anything any more.
 func (s *storm) calm(ctx context.Context) {
 	s.write("notes/stop", "")
 	s.until(ctx, "the commands to end", func() bool {

@@ -14,7 +14,7 @@ import (
 	"orange/internal/sqlite"
 )
 
-// From a commit's end to the line that a running "orange task watch" prints of it, beside what the commit itself took.
+// From a commit's end to the line that a running "orange task watch" prints of it, compared with the commit itself.
 func BenchmarkCommitToLine(b *testing.B) {
 	w := newWorld(b)
 	w.create("feat/a", "--no-spawn")

@@ -1,5 +1,5 @@
 // Pictures draws the README's pictures of the dashboard: it fills a throw-away home with tasks on which scripted
-// agents work, opens the real dashboard in a real terminal, presses its keys, and writes what stands there as
+// agents work, opens the real dashboard in a real terminal, presses its keys, and writes what the screen shows as
 // SVG.
 //
 // usage: pictures PROGRAM AGENT FOLDER      (the program orange, the scripted agent, and where the pictures go)

@@ -39,7 +39,8 @@ func svg(screen string, columns, rows int) string {
 		"\n", width, height, width, height)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", paper)
 	b.WriteString(
-		`<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" xml:space="preserve" style="white-space:pre">` + "\n")
+		`<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="14" ` +
+			`xml:space="preserve" style="white-space:pre">` + "\n")
 	cells := uv.NewScreenBuffer(columns, rows)
 	uv.NewStyledString(screen).Draw(cells, cells.Bounds())
 	for y, line := range cells.Lines {

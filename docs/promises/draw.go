@@ -20,7 +20,7 @@ func page(root string) ([]row, *repository, error) {
 }
 
 // drawRows prints rows that tests keep, drawn by a seed, each with the commands that run these tests:
-// whoever draws them breaks the program on purpose, row by row, and sees one of the tests fail.
+// the one who draws them breaks the program on purpose, row by row, and one of the tests must fail.
 func drawRows(w io.Writer, root string, n int, seed uint64) error {
 	rows, repo, err := page(root)
 	if err != nil {

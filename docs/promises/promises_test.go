@@ -92,7 +92,7 @@ func TestEveryRowOfADocumentIsNamedByAPromise(t *testing.T) {
 	}
 }
 
-// What the pages name beside is there too, and every row of conformance.md names something.
+// What else the pages name exists too, and every row of conformance.md names something.
 func TestWhatConformanceNamesIsThere(t *testing.T) {
 	t.Parallel()
 	_, _, repo := committed(t)
@@ -123,7 +123,7 @@ func TestWhatWasDecidedStandsOnThePage(t *testing.T) {
 	}
 }
 
-// The documents are not in the repository: whoever has them says where.
+// The documents are not in the repository: a variable says where they are.
 func TestTheListIsThatOfTheDocuments(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("ORANGE_DOCUMENTS")
@@ -221,7 +221,7 @@ func TestARowThatIsWrongIsTold(t *testing.T) {
 	}
 }
 
-// Whoever draws rows gets each of them with what to run, and the same ones for the same seed.
+// Each drawn row comes with what to run, and the same ones for the same seed.
 func TestRowsAreDrawnWithTheTestsThatKeepThem(t *testing.T) {
 	t.Parallel()
 	var one, same, other strings.Builder

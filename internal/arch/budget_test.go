@@ -69,7 +69,7 @@ func TestNoInitAndNoChangingGlobals(t *testing.T) {
 		set, tree, text := parsed(t, f)
 		for _, d := range tree.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-				t.Errorf("%s: init() runs behind everybody's back", f.path)
+				t.Errorf("%s: init() runs without a call that a reader sees", f.path)
 			}
 			vars, ok := d.(*ast.GenDecl)
 			if !ok || vars.Tok != token.VAR {
@@ -151,7 +151,7 @@ func undocumented(d ast.Decl) []string {
 	return nil
 }
 
-// standard names are documented by the interfaces that everybody knows.
+// standard names are documented by the interfaces of the standard library.
 func standard(name string) bool {
 	return slices.Contains([]string{"Error", "Unwrap", "String", "Is"}, name)
 }
@@ -211,7 +211,7 @@ func TestNoStateIsNamedInTheProgram(t *testing.T) {
 	}
 }
 
-// homonym says whether a state's name is also a word of another vocabulary: hooks are pending and done, a command
+// homonym reports whether a state's name is also a word of another vocabulary: hooks are pending and done, a command
 // is stuck.
 func homonym(name string) bool {
 	return slices.Contains([]string{"pending", "done", "stuck"}, name)

@@ -40,7 +40,7 @@ func narrow() map[string][]string {
 		"decide"}}
 }
 
-// doors lists what a loud room may enter beside the quiet ones, with the reason.
+// doors lists what a loud room may enter besides the quiet ones, with the reason.
 func doors() map[string]map[string]string {
 	return map[string]map[string]string{
 		"tmux":     {"proc": "tmux is a program, and proc is the only door to programs"},

@@ -282,9 +282,9 @@ func TestExamine_namesAMonitorThatHasTheLeaseAndDoesNotWatch(t *testing.T) {
 		"one that watches": {task.Watcher{PID: 7, Heard: time.Now()},
 			"ok lease: process 7 watches over the agents "},
 		"one that is stopped": {task.Watcher{PID: 7, Heard: time.Now(), Stopped: true},
-			`warning lease: process 7 has the lease of the monitor and is stopped: nobody watches over the agents let it go on with "kill -CONT 7", or end it with "kill -KILL 7"`},
+			`warning lease: process 7 has the lease of the monitor and is stopped: no monitor watches over the agents let it go on with "kill -CONT 7", or end it with "kill -KILL 7"`},
 		"one that does nothing": {task.Watcher{PID: 7, Heard: noon},
-			`warning lease: process 7 has the lease of the monitor and has done nothing since 2024-05-06 12:00:00: nobody watches over the agents end it with "kill 7", or "kill -KILL 7" if that does not help`},
+			`warning lease: process 7 has the lease of the monitor and has done nothing since 2024-05-06 12:00:00: no monitor watches over the agents end it with "kill 7", or "kill -KILL 7" if that does not help`},
 	} {
 		w.watcher = tt.watcher
 		got := ""

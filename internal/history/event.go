@@ -52,21 +52,21 @@ const (
 const DataCrash = "crash"
 
 // Keys in the data of a move: the number of the failure that it counted, what a person's override ignored,
-// and the state that a person had done anew.
+// and the state that a person had done again.
 const (
 	DataFailure  = "failure"
 	DataOverride = "override"
 	DataRedo     = "redo"
 )
 
-// DataUnreviewed is the key in the data of a move to a good end that says that nobody compared the work with what
+// DataUnreviewed is the key in the data of a move to a good end that says that no one compared the work with what
 // was reviewed, where other moves to that end do.
 const DataUnreviewed = "unreviewed"
 
 // DataChecks is the key in an event's data that says what the checks of a pull request come to.
 const DataChecks = "checks"
 
-// ChecksOf is what the checks of a pull request came to when somebody looked last; empty where nobody has.
+// ChecksOf is what the checks of a pull request came to when someone looked last; empty where no one has.
 func ChecksOf(events []Event, url string) string {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Type == PRChecked && events[i].Data["url"] == url {
@@ -77,8 +77,8 @@ func ChecksOf(events []Event, url string) string {
 }
 
 // DataNamedHarness is the key in the data of an agent's start that names its harness where that is not what
-// agents of its kind usually get: the task's review harness for a reviewer, the task's harness for everybody
-// else. Those stand under DataHarness.
+// agents of its kind usually get: the task's review harness for a reviewer, the task's harness for everyone
+// else. Those are under DataHarness.
 const DataNamedHarness = "named_harness"
 
 // HarnessOf is the harness that the last agent of a role was started with; empty where none was, or the history
@@ -100,7 +100,7 @@ type Event struct {
 	Type     string
 	Actor    string // the role that asked, or "engine"
 	ActingAs string // the role that a human acted for; empty when none
-	Person   string // who the human was that asked; empty where no person did, or nobody noted it
+	Person   string // who the human was that asked; empty where no person did, or no one noted it
 	From     task.Status
 	To       task.Status
 	In       task.Status // of a crash: the status in which the agent died
@@ -113,7 +113,7 @@ type Event struct {
 	// what evidence is about from this event on; of an event that is no move, zero where that stays as it was
 	Subject task.Subject
 	Data    map[string]string
-	// Inputs are what the decision was made from beside the history before it, as JSON; on the first event of a
+	// Inputs are what the decision was made from besides the history before it, as JSON; on the first event of a
 	// decision alone.
 	Inputs json.RawMessage
 	Prev   string
@@ -186,7 +186,7 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 // data too.
 const DataCrashCount = "crash_count"
 
-// IsOldCrash says whether the event is a crash in the form of earlier versions, which has its status and its
+// IsOldCrash reports whether the event is a crash in the form of earlier versions, which has its status and its
 // number among its data.
 func (e Event) IsOldCrash() bool {
 	return e.Type == AgentCrashed && e.Crash == 0 && e.Data[DataCrashCount] != ""
@@ -203,7 +203,7 @@ func (e Event) AsOldCrash() Event {
 	return e
 }
 
-// Told is what an event tells beside its own fields: its data, and of a crash the status and the number, in
+// Told is what an event tells besides its own fields: its data, and of a crash the status and the number, in
 // whichever form it was written.
 func (e Event) Told() map[string]string {
 	if e.Type != AgentCrashed || e.Crash == 0 {
@@ -212,7 +212,7 @@ func (e Event) Told() map[string]string {
 	return e.AsOldCrash().Data
 }
 
-// IsMove says whether the event changed the status.
+// IsMove reports whether the event changed the status.
 func (e Event) IsMove() bool { return e.Type == StatusChanged || e.Type == AutoAdvanced }
 
 // Seal gives the event its number, links it to the one before it and adds its hash.
@@ -234,7 +234,7 @@ func seal(e Event, seq int, prev string) (sealed Event, text []byte, err error) 
 	return e, text, nil
 }
 
-// isLine says whether a line is that of a sealed event: the text that was sealed, with the hash as its last key.
+// isLine reports whether a line is that of a sealed event: the text that was sealed, with the hash as its last key.
 func isLine(line, text []byte, hash string) bool {
 	most, end := text[:len(text)-len("}")], `,"hash":"`+hash+`"}`
 	return len(line) == len(most)+len(end) && bytes.HasPrefix(line, most) && string(line[len(most):]) == end

@@ -9,7 +9,7 @@ import (
 	"orange/internal/task"
 )
 
-// Keys of an event's data from which a task can be told again.
+// Keys of an event's data from which a task can be reported again.
 const (
 	DataStatus        = "status"
 	DataBranch        = "branch"
@@ -26,7 +26,7 @@ const (
 	DataQueued        = "queued_for" // the state that a queued task waits for, where a migration gave it another name
 )
 
-// Fold tells a task from its history alone: what the history does not say (id, project, workspace, version) stays
+// Fold reports a task from its history alone: what the history does not say (id, project, workspace, version) stays
 // empty. It is exact after every event, whatever is still owed then. The history must be whole, as ReadHistory
 // gives it.
 func Fold(events []Event) (task.Task, []task.Spent, error) {
@@ -80,7 +80,7 @@ func Follow(t task.Task, e Event) task.Task {
 		t = described(t, e.Data)
 		t.Session = told(e.Data, DataSession, t.Session) // its name went with the branch's
 	case StatusChanged, AutoAdvanced:
-		if e.To != t.Status { // one that begins its status anew came from where it came from before
+		if e.To != t.Status { // one that begins its status again came from where it came from before
 			t.Previous = t.Status
 		}
 		t.Status, t.EnteredAt, t.QueuedFor, t.Overdue = e.To, e.Time, "", 0
@@ -135,7 +135,7 @@ func told(data map[string]string, key, otherwise string) string {
 	return otherwise
 }
 
-// Disagree tells in words where a task on record is not what its history says; nothing where both say the same.
+// Disagree reports in words where a task on record is not what its history says; nothing where both say the same.
 // All that a guard or a gate can read of a task is compared. What people own is not: a record that is rebuilt
 // takes it from the header of TASK.md.
 func Disagree(t task.Task, events []Event) ([]string, error) {

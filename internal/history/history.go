@@ -13,7 +13,7 @@ import (
 type BrokenHistory struct {
 	Line int // 1-based
 	Why  string
-	Torn bool // the last line was cut short while it was being written; everything before it stands
+	Torn bool // the last line was cut short while it was being written; everything before it is whole
 }
 
 // Error names the line and what is wrong with it.
@@ -60,7 +60,7 @@ func readLine(line []byte, number int, prev string) (e Event, why string) {
 	return sealed, ""
 }
 
-// resealed seals an event anew and says why it is not the one that was sealed for this place; empty when it is.
+// resealed seals an event again and says why it is not the one that was sealed for this place; empty when it is.
 func resealed(e Event, number int, prev string) (sealed Event, text []byte, why string) {
 	sealed, text, err := seal(e, number, prev)
 	switch {

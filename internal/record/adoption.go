@@ -10,7 +10,7 @@ import (
 // Adoption is a task as its folder tells it, to be taken into a record that does not have it.
 type Adoption struct {
 	Task    task.Task
-	Lines   []string        // the history exactly as it stands, one event each
+	Lines   []string        // the history exactly as it is, one event each
 	Events  []history.Event // what is added to it
 	Spent   []task.Spent
 	Entry   []task.Evidence
@@ -27,7 +27,7 @@ type Adoption struct {
 // Shown is a value that a task's header shows.
 type Shown struct{ Field, Value string }
 
-// ProjectionFile is a projection as it stands in the task's folder.
+// ProjectionFile is a projection as it is in the task's folder.
 type ProjectionFile struct {
 	There   bool
 	Text    []byte

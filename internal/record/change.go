@@ -13,7 +13,7 @@ type Snapshot struct {
 	Owed  []task.OwedHook // pending and failed hooks, in order
 	Spent []task.Spent    // evidence that earlier transitions rested on
 	Entry []task.Evidence // evidence that was there when the present status began
-	Start []task.Evidence // verdicts that stood there when the present status's agent was started last
+	Start []task.Evidence // verdicts that was there when the present status's agent was started last
 }
 
 // Whole is all that the record has of one task.
@@ -54,7 +54,7 @@ type Seat struct {
 	Began string
 	Ended bool
 	Start task.Start // what its agent finds; of a seat that is being issued, and of one that was looked up
-	// Dropped says that a later step dropped the hook. Without a process too, it may never have started anybody.
+	// Dropped says that a later step dropped the hook. Without a process too, it may never have started anyone.
 	Dropped bool
 }
 
@@ -67,7 +67,7 @@ type Notice struct {
 
 // Change is one step of a task's record: everything in it is committed together or not at all.
 type Change struct {
-	Task   task.Task // the task as it shall be, Version and Seq apart: the store counts them
+	Task   task.Task // the task as it must be, Version and Seq apart: the store counts them
 	Expect int64     // the version that the change was decided on; 0 makes a new task
 	Events []history.Event
 	Hooks  []task.Hook // queued by the last of Events; those of ClassRecord are kept as done
@@ -75,7 +75,7 @@ type Change struct {
 	// what was looked at and rested upon by nothing: its texts are kept, so that the decision can be made again
 	Seen      []task.Evidence
 	Entry     []task.Evidence
-	Entered   bool // the status began anew: Entry replaces what was noted before, and no agent of it was started yet
+	Entered   bool // the status began again: Entry replaces what was noted before, and no agent of it was started yet
 	Begun     bool // the status's agent was started: Start replaces what was noted before
 	Start     []task.Evidence
 	Lease     Lease
@@ -110,7 +110,7 @@ type Job struct {
 	Hook    task.OwedHook
 	Project task.Project
 	Prompt  string        // the text of the hook's prompt, its variables not yet put in
-	Respawn string        // the text of the present state's respawn prompt, for a notice that finds nobody
+	Respawn string        // the text of the present state's respawn prompt, for a notice that finds no one
 	Role    string        // the role of the agent that the hook starts or speaks to
 	Agent   string        // the harness of that agent; empty means the one of the task that Hook.Harness says
 	Event   history.Event // what queued the hook; only for those that tell of it or run a program
@@ -127,7 +127,7 @@ type Effect struct {
 	EndSeats  []string
 	NewNotice *Notice
 	Pushed    *string      // the commit that is now at the task's remote branch
-	PR        *PullRequest // the task's pull request as it stands
+	PR        *PullRequest // the task's pull request as it is
 	// of the agent that was started or found started: its hash, and its process unless it is gone already
 	Seat *Seat
 	Said string // one line for people
@@ -139,7 +139,7 @@ type PullRequest struct {
 	State   string // PROpen, PRMerged or PRClosed
 	Commit  string // the tip of its branch
 	Merge   string // the commit that it was merged as; empty while it is not
-	Checks  string // how its checks stand together; empty where nobody looked
+	Checks  string // how its checks stand together; empty where no one looked
 	Foreign bool   // its branch is in another repository, which may only have a branch of the same name
 }
 

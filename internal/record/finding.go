@@ -20,7 +20,7 @@ type Finding struct {
 	Mended  string `json:"mended"` // what was done about it; empty when nothing was
 }
 
-// Left is the level of what is left of a finding: nothing bad is left of one that was mended.
+// Left is the level of what is left of a finding: nothing bad is left of one that was fixed.
 func (f Finding) Left() Level {
 	if f.Mended != "" {
 		return LevelOK

@@ -20,11 +20,11 @@ type Outcome struct {
 	Task    task.Task
 	Moved   bool // false when the task was there already, or was queued
 	Event   history.Event
-	Hooks   []task.OwedHook // those of Event, as they stand when the caller is answered
+	Hooks   []task.OwedHook // those of Event, as they are when the caller is answered
 	Queued  bool
 	Holders []Holder // who has the workspaces, when Queued
 	Asks    string   // what a person should know because of it; empty when nothing new
-	Warning string   // what went wrong beside the move; empty when nothing did
+	Warning string   // what went wrong besides the move; empty when nothing did
 }
 
 // DescribeHolders says in one sentence that a project's workspaces are all taken, and by whom.
@@ -40,7 +40,7 @@ func DescribeHolders(p task.Project, holders []Holder) string {
 	return text
 }
 
-// Waited is how a task stands for somebody who waited for it.
+// Waited is how a task stands for someone who waited for it.
 type Waited struct {
 	Task    task.Task
 	Blocked bool     // the time was up: wait again
@@ -75,12 +75,12 @@ type Report struct {
 	About    string
 	Path     string // of the document
 	Worktree string // empty when there is none
-	// how the branch stands to the commit that the status's evidence is about; empty where nothing asks for that
+	// how the branch is to the commit that the status's evidence is about; empty where nothing asks for that
 	Work      string
 	Problems  []string // of the document
 	Open      []string // moves that the caller may ask for
 	Owed      []task.OwedHook
 	Rescued   []task.Rescued
 	LastWords string // of the agent that died last, while no other has been started
-	Checks    string // what those of the pull request came to; empty where nobody has looked
+	Checks    string // what those of the pull request came to; empty where no one has looked
 }

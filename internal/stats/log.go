@@ -9,7 +9,7 @@ import (
 	"orange/internal/task"
 )
 
-// Kinds of log entries: what must be told of a task, in the words that other programs' logs have for it.
+// Kinds of log entries: what must learn of a task, in the words that other programs' logs have for it.
 const (
 	LogTransition   = "STATE_TRANSITION"
 	LogFailure      = "FAILURE_INCREMENT"
@@ -33,7 +33,7 @@ type LogEntry struct {
 	Metadata  map[string]string `json:"metadata"`
 }
 
-// LogEntries tells a task's history as log entries. Marks says what a status means in the task's workflow.
+// LogEntries reports a task's history as log entries. Marks says what a status means in the task's workflow.
 // A move is a transition; one that counts a failure, or that leads to where tasks are taken out of their usual
 // way, is a second entry too. An agent that was started is an assignment. Where nothing moved, both states are
 // the one that the task was in. What belongs to none of these kinds is left out.
@@ -75,7 +75,7 @@ func speaker(e *history.Event) string {
 	return agentOf + e.Actor
 }
 
-// why is the reason that was given, or else what the event came from: nobody has to give one for a move that
+// why is the reason that was given, or else what the event came from: no one has to give one for a move that
 // evidence supports.
 func why(e *history.Event) string {
 	switch {

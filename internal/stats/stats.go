@@ -37,7 +37,7 @@ type Stats struct {
 	Failures task.Counters
 	Crashes  int
 	Spawns   int // agents that were started
-	Late     int // levels of lateness that were told
+	Late     int // levels of lateness of which an event was written
 
 	Begun        bool // it moved at least once
 	Over         bool
@@ -46,12 +46,12 @@ type Stats struct {
 	ReachedHuman bool // and a person had it there
 }
 
-// FirstAttempt says whether the task ended well without a failure, a second review, or an escalation.
+// FirstAttempt reports whether the task ended well without a failure, a second review, or an escalation.
 func (s Stats) FirstAttempt() bool {
 	return s.Well && len(s.Failures) == 0 && s.Rounds <= 1 && !s.Escalated
 }
 
-// StatsOf tells the numbers of a task from its history. A clock that was set back meanwhile makes no time negative.
+// StatsOf reports the numbers of a task from its history. A clock that was set back meanwhile makes no time negative.
 func StatsOf(t task.Task, events []history.Event, marks func(task.Status) Marks, now time.Time) Stats {
 	s := Stats{Task: t.ID, Status: t.Status, Over: !t.Live, Well: !t.Live &&
 		marks(t.Status).Well, InState: max(now.Sub(t.EnteredAt), 0)}
@@ -136,7 +136,7 @@ func (s *Share) add(is bool) {
 	}
 }
 
-// Typical is how long tasks spend in a status. Those that are there now do not count: nobody knows how long they
+// Typical is how long tasks spend in a status. Those that are there now do not count: no one knows how long they
 // will stay.
 type Typical struct {
 	Status task.Status

@@ -56,7 +56,7 @@ func troubled() []history.Event {
 		moved(70, "review", "work", 1, failed("1")),
 		moved(80, "work", "review", 2, nil),
 		moved(85, "review", "cto", 2, failed("2")),
-		moved(95, "cto", "work", 0, nil), // the count of rounds begins anew
+		moved(95, "cto", "work", 0, nil), // the count of rounds begins again
 		moved(100, "work", "review", 1, nil),
 	}
 }

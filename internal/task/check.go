@@ -12,7 +12,7 @@ type CheckResult struct {
 	Clean   bool     `json:"clean"`
 	Scratch bool     `json:"scratch,omitempty"` // it ran in a checkout of the commit that was made for it
 	Left    []string `json:"left,omitempty"`    // what the run itself left uncommitted
-	// why it says nothing: it could not be started, or somebody ended it
+	// why it says nothing: it could not be started, or someone ended it
 	Trouble     string `json:"trouble,omitempty"`
 	Status      int    `json:"status"`
 	Signal      int    `json:"signal,omitempty"`
@@ -24,7 +24,7 @@ type CheckResult struct {
 	Output      string `json:"output_tail"`
 }
 
-// Passed says whether the check was run to its end and found nothing wrong.
+// Passed reports whether the check was run to its end and found nothing wrong.
 func (r CheckResult) Passed() bool {
 	return r.Trouble == "" && r.Status == 0 && r.Signal == 0 && !r.TimedOut && !r.OutOfMemory
 }

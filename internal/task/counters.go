@@ -69,7 +69,7 @@ func (c Counters) MostFailures() int {
 	return most
 }
 
-// Equal says whether both lists hold the same values, missing counters counting as 0.
+// Equal reports whether both lists hold the same values, missing counters counting as 0.
 func (c Counters) Equal(other Counters) bool {
 	for _, have := range c {
 		if other.Get(have.Name) != have.Value {

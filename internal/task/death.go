@@ -23,7 +23,7 @@ type Ending struct {
 	Unstarted string // why it could not be started at all; empty when it ran
 }
 
-// String tells the end in words for people.
+// String reports the end in words for people.
 func (e Ending) String() string {
 	switch {
 	case e.Unstarted != "":

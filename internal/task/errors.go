@@ -11,7 +11,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict says that the task changed between the decision and its commit; decide again.
 	ErrConflict = errors.New("changed meanwhile")
-	// ErrNobody says that the agent whose death was told has no seat any more: somebody has dealt with its death
+	// ErrNobody says that the agent whose death was reported has no seat any more: someone has dealt with its death
 	// before.
 	ErrNobody = errors.New("the agent has no seat")
 	// ErrPoolFull says that the project has no free workspace.

@@ -78,7 +78,7 @@ const (
 	ClassApart
 )
 
-// ClassOf tells the class of an action; ok is false for one that this program does not know.
+// ClassOf reports the class of an action; ok is false for one that this program does not know.
 func ClassOf(action string) (class Class, ok bool) {
 	switch action {
 	case IncrementReviewRound, Increment, SetField:
@@ -102,7 +102,7 @@ func Actions() []string {
 	}
 }
 
-// HookState is where an owed hook stands.
+// HookState is where an owed hook is.
 type HookState string
 
 // States of an owed hook. Pending and Failed hooks are still owed; Done and Superseded ones are settled.
@@ -126,5 +126,5 @@ type OwedHook struct {
 	NextTry  time.Time // a failed hook is left alone before this moment
 }
 
-// Owed says whether the hook still has to be performed.
+// Owed reports whether the hook still has to be performed.
 func (h OwedHook) Owed() bool { return h.State == HookPending || h.State == HookFailed }

@@ -9,7 +9,7 @@ import (
 const mostOfName = 100
 
 // PersonName is what history calls a person: the name and the address of their git configuration, or whichever
-// there is. It comes from a file, and is shown on terminals for ever: what moves a cursor or turns the direction
+// there is. It comes from a file, and is shown on terminals forever: what moves a cursor or turns the direction
 // of text is left out, and what is too long is cut. Empty where nothing is left.
 func PersonName(name, address string) string {
 	name, address = shown(name), shown(address)

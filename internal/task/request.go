@@ -34,14 +34,14 @@ type Request struct {
 	To     Status
 	Actor  Actor
 	Reason string
-	// Override says that guards and gate shall not count. Only a person may, with a reason, where the workflow
+	// Override says that guards and gate must not count. Only a person may, with a reason, where the workflow
 	// allows it.
 	Override bool
-	// Command says that a command of the workflow's moves stands behind the request: in its own target it has
+	// Command says that a command of the workflow's moves is behind the request: in its own target it has
 	// nothing to do.
 	Command bool
 	// Queued says that the request is the one that the task waits for a workspace with. It is refused where the
-	// task waits no more: somebody else was first.
+	// task waits no more: someone else was first.
 	Queued bool
 }
 
@@ -50,7 +50,7 @@ type Merge struct {
 	Strategy string // "ff", "merge", or empty for whichever is possible
 	Local    bool   // merge here, whatever pull request there is
 	// the reason for which the tip is merged although the workflow's conditions do not hold; empty where they
-	// shall
+	// must
 	Override string
 }
 
@@ -71,7 +71,7 @@ const DefaultPoolSize = 5
 // DefaultWorkflow is the workflow where a project does not say.
 const DefaultWorkflow = "default"
 
-// Caller is what is known of whoever runs a command, before it is known who that is.
+// Caller is what is known of the one who runs a command, before it is known who that is.
 type Caller struct {
 	Secret string   // of the seat that it shows
 	As     string   // the role that it wants to act for
@@ -82,7 +82,7 @@ type Caller struct {
 	Back   string // the key that leads a person out of an agent's window, back to a terminal of their own
 }
 
-// How much a task may begin with, in bytes: its summary stands in one header and one line of every list.
+// How much a task may begin with, in bytes: its summary is in one header and one line of every list.
 const (
 	MaxSummary = 1000
 	MaxContext = 1 << 20

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Subject is what evidence is about: the work of a task as it stood at one moment.
+// Subject is what evidence is about: the work of a task as it was at one moment.
 type Subject struct {
 	// the tip of the task's branch; empty where there was none, or it could not be read
 	Commit string `json:"commit,omitempty"`
@@ -19,7 +19,7 @@ type Subject struct {
 	By       string `json:"by,omitempty"`       // who put it up without one
 }
 
-// PutUp tells who put the work up without a review; empty where it was reviewed, or waits for nobody's merge.
+// PutUp reports who put the work up without a review; empty where it was reviewed, or waits for no one's merge.
 func (s Subject) PutUp() string {
 	if s.By == "" {
 		return ""
@@ -30,7 +30,7 @@ func (s Subject) PutUp() string {
 // Start is what an agent finds when it is started, noted before its process is there.
 type Start struct {
 	Subject  Subject    `json:"subject"`
-	Evidence []Evidence `json:"evidence,omitempty"` // the verdicts that stand there already
+	Evidence []Evidence `json:"evidence,omitempty"` // the verdicts that are there already
 }
 
 // Words say what the subject is: which commit, and whether it was reviewed or who put it up. They are empty where

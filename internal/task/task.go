@@ -56,7 +56,7 @@ type Task struct {
 	Session   string    // the tmux session's name; empty when none
 	Pushed    string    // the commit that Orange pushed to the task's remote branch; empty when none
 	Attention string    // why a person should look; empty when nothing is wrong
-	StalledAt time.Time // since when its agent lives and does nothing; zero when it works or nobody looked
+	StalledAt time.Time // since when its agent lives and does nothing; zero when it works or no one looked
 	QueuedFor Status    // the status that it will be moved to once a workspace is free; empty when not queued
 
 	Workflow WorkflowRef
@@ -68,7 +68,7 @@ type Task struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	EnteredAt time.Time // when the present status began
-	Overdue   int       // the highest level of lateness that was told since then; 0 when none was
+	Overdue   int       // the highest level of lateness that was reported since then; 0 when none was
 
 	Version int64 // grows by one with every change; a change names the version that it was decided on
 	Seq     int   // the sequence number of the newest event
@@ -80,7 +80,7 @@ type Task struct {
 // was started.
 func (t Task) SessionName() string { return t.Project + "/" + t.Branch }
 
-// Queued says whether the task waits for a free workspace.
+// Queued reports whether the task waits for a free workspace.
 func (t Task) Queued() bool { return t.QueuedFor != "" }
 
 // idAlphabet has no dash, so that an id is safe as an argument.

@@ -45,7 +45,7 @@ func (p Project) ReadTimeouts() (Timeouts, error) {
 	for name := range p.Timeouts {
 		names = append(names, name)
 	}
-	sort.Strings(names) // so that the same fault is told every time
+	sort.Strings(names) // so that the same fault is reported every time
 	out := make(Timeouts, len(names))
 	for _, name := range names {
 		after, err := ReadTimeout(p.Timeouts[name])
@@ -58,12 +58,12 @@ func (p Project) ReadTimeouts() (Timeouts, error) {
 	return out, nil
 }
 
-// Standing is how a task stands in time, at one moment.
+// Standing is how a task is in time, at one moment.
 type Standing struct {
 	InState   time.Duration // since the present status began
 	Total     time.Duration // since the task was made, or until it was over
 	Timeout   time.Duration // how long the status should take; 0 when it may take any time
 	Overdue   int           // the level of lateness: 0, LateWarning, LateAlert or LateEscalated
 	Escalated bool          // the status is one that tasks are taken to out of their usual way
-	Role      string        // who is at work in the status; empty when nobody is
+	Role      string        // who is at work in the status; empty when no one is
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// How often whoever watches over the agents lets others hear of it, and after how much silence it is told that
-// nobody watches.
+// How often the one who watches over the agents lets others hear of it, and after how much silence it is reported that
+// no one watches.
 const (
 	HeardEvery = 10 * time.Second
 	MostSilent = time.Minute
@@ -28,18 +28,18 @@ func (w Watcher) Name() string {
 	return strconv.Itoa(w.PID)
 }
 
-// Trouble says why nobody watches although the lease is held, and what to do; both are empty where somebody does.
+// Trouble reports why no one watches although the lease is held, and what to do; both are empty where someone does.
 func (w Watcher) Trouble(now time.Time) (found, advice string) {
 	switch {
 	case w.PID == 0:
 		return "", ""
 	case w.Stopped:
 		return fmt.Sprintf(
-				"process %d has the lease of the monitor and is stopped: nobody watches over the agents", w.PID),
+				"process %d has the lease of the monitor and is stopped: no monitor watches over the agents", w.PID),
 			fmt.Sprintf("let it go on with %q, or end it with %q", fmt.Sprintf("kill -CONT %d", w.PID),
 				fmt.Sprintf("kill -KILL %d", w.PID))
 	case now.Sub(w.Heard) > MostSilent:
-		return fmt.Sprintf("process %d has the lease of the monitor and has done nothing since %s: nobody "+
+		return fmt.Sprintf("process %d has the lease of the monitor and has done nothing since %s: no monitor "+
 				"watches over the agents", w.PID, w.Heard.Format(time.DateTime)),
 			fmt.Sprintf("end it with %q, or %q if that does not help", fmt.Sprintf("kill %d", w.PID),
 				fmt.Sprintf("kill -KILL %d", w.PID))

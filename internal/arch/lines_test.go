@@ -1,0 +1,73 @@
+package arch
+
+import (
+	"go/ast"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// maxColumns is how wide a line of Go may be, so that two files fit next to each other on a screen.
+// A tab counts four columns.
+const maxColumns = 120
+
+// unwrapped lists the packages that still have wider lines. Take one off with its last such line; the test fails
+// until you do.
+func unwrapped() []string {
+	return []string{
+		"internal/cli",
+		"internal/decide",
+		"internal/document",
+		"internal/engine",
+		"internal/explore",
+		"internal/harness",
+		"internal/mirror",
+		"internal/proc",
+		"internal/simulate",
+		"internal/sqlite",
+		"internal/workflow",
+	}
+}
+
+func columns(line string) int {
+	return utf8.RuneCountInString(line) + 3*strings.Count(line, "\t")
+}
+
+// Text between backquotes cannot be split without becoming another text. In a test it is data, as a file below
+// testdata would be; in the program every literal can be shorter, or be made of parts.
+func TestLinesOfGoFitOnAScreen(t *testing.T) {
+	t.Parallel()
+	found := map[string]bool{}
+	for _, f := range sources(t) {
+		set, tree, text := parsed(t, f)
+		data := map[int]bool{}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			literal, ok := n.(*ast.BasicLit)
+			if ok && f.test && literal.Kind == token.STRING && literal.Value[0] == '`' {
+				for i := set.Position(literal.Pos()).Line; i <= set.Position(literal.End()).Line; i++ {
+					data[i] = true
+				}
+			}
+			return true
+		})
+		unit := filepath.ToSlash(filepath.Dir(f.path))
+		for i, line := range strings.Split(string(text), "\n") {
+			n := columns(line)
+			if n <= maxColumns || data[i+1] {
+				continue
+			}
+			found[unit] = true
+			if !slices.Contains(unwrapped(), unit) {
+				t.Errorf("%s:%d has %d columns, at most %d", f.path, i+1, n, maxColumns)
+			}
+		}
+	}
+	for _, unit := range unwrapped() {
+		if !found[unit] {
+			t.Errorf("%s has no wide line any more: take it off the list in unwrapped()", unit)
+		}
+	}
+}
