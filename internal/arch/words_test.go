@@ -45,7 +45,6 @@ func uncleaned() []string {
 	return []string{
 		"docs/glossary.md",
 		"docs/properties.md",
-		"docs/workflow-file.md",
 		"ARCHITECTURE.md",
 		"docs/keys.md",
 		"internal/app",
@@ -53,21 +52,11 @@ func uncleaned() []string {
 		"internal/dashboard",
 		"internal/decide",
 		"internal/doctor",
-		"internal/document",
 		"internal/engine",
-		"internal/evidence",
 		"internal/explore",
-		"internal/forge",
-		"internal/graph",
 		"internal/hook",
-		"internal/mirror",
 		"internal/monitor",
-		"internal/proc",
 		"internal/simulate",
-		"internal/sqlite",
-		"internal/tmux",
-		"internal/workflow",
-		"internal/worktree",
 	}
 }
 

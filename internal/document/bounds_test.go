@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What nobody can see is written into a document by an agent that has nothing to say.
+// What no one can see is written into a document by an agent that has nothing to say.
 func TestWhatCannotBeSeenIsNoContent(t *testing.T) {
 	t.Parallel()
 	for _, unseen := range []string{"\u200b", "\u200c", "\u200d", "\u200e\u200f", "\u2060", "\ufeff", "\u00ad",

@@ -151,7 +151,7 @@ func FuzzRender(f *testing.F) {
 		if len(block) > maxFront {
 			return // named as a problem, and not looked into
 		}
-		if broken := d.Broken(); broken != "" && before.Broken() == "" { // keys of the user's that stand twice still do
+		if broken := d.Broken(); broken != "" && before.Broken() == "" { // keys of the user that occur twice still do
 			t.Fatalf("%s in\n%s", broken, block)
 		}
 		for i, v := range Fields(tk) {

@@ -111,7 +111,7 @@ func fieldsOf(t task.Task) []field {
 }
 
 // otherCounters are the counters that are no fixed keys, sorted, each once:
-// a key that stood twice would make the whole block a problem.
+// a key that occurs twice would make the whole block a problem.
 func otherCounters(all task.Counters) task.Counters {
 	var out task.Counters
 	for _, c := range all {

@@ -10,7 +10,7 @@ type Told struct {
 
 // Retell rebuilds as much of a document as an event keeps: the names of its sections in their order, and the
 // texts of some of them. A section that is only named is there and has no text. More is how many there were
-// beside those that are named.
+// besides those that are named.
 func Retell(names []string, more int, told []Told, problems []Problem) *Document {
 	d := &Document{Problems: problems, at: map[string]int{}, named: len(names), unnamed: more}
 	for _, name := range names {

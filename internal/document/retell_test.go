@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A section that is told again by its text alone says the same as it did in its document: else a decision that
+// a section that is rebuilt from its text alone says the same as it did in its document: else a decision that
 // was made on it could not be made again.
 func FuzzRetell(f *testing.F) {
 	for _, seed := range []string{

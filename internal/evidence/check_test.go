@@ -214,7 +214,7 @@ func TestLook_runsAgainWhatAKilledRunnerLeft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.check("echo fine")
-	w.write("checks/tests.running", task.FormatTime(time.Now())) // and nobody has the lock
+	w.write("checks/tests.running", task.FormatTime(time.Now())) // and no one has the lock
 	wantFact(t, w.fact(passed), "", "")
 	wantRan(t, w, 1)
 }

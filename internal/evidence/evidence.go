@@ -17,7 +17,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// Git tells about a task's workspace and branch. A commit that it is given is one that it told of before.
+// Git reports a task's workspace and branch. A commit that it is given is one that it told of before.
 type Git interface {
 	Workspace(ctx context.Context, t task.Task) (Workspace, error)
 	// Commits counts those of the head that the base, which it names, has not.
@@ -26,7 +26,7 @@ type Git interface {
 	Changed(ctx context.Context, t task.Task, head string) ([]string, error)
 }
 
-// Subjects tells about the work that evidence is about, as it is now and as it was noted in the task.
+// Subjects reports the work that evidence is about, as it is now and as it was noted in the task.
 type Subjects interface {
 	// Tip is where the task's branch ends now. The answer holds an error for what cannot be read.
 	Tip(ctx context.Context, t task.Task) task.Subject
@@ -46,11 +46,11 @@ type Workspace struct {
 	Modified   []string // paths that git knows and that differ from the head
 	New        []string // paths that it does not know; the link to the task's document is none of them
 	Submodules []string // that are not at the commit that the head names, or have changes of their own
-	Hidden     []Hidden // those of Modified, or in Submodules, that git was told to overlook
+	Hidden     []Hidden // those of Modified, or in Submodules, that git overlooks because of flags
 	Setup      []string // settings of the worktree's own that are not as it was prepared
 }
 
-// Hidden is a changed file that git was told to overlook, by flags of its index.
+// Hidden is a changed file that git overlooks because of flags of its index.
 type Hidden struct {
 	Path      string
 	Flags     []string

@@ -61,7 +61,7 @@ func tooLarge(size int64) string {
 	return fmt.Sprintf("a file of %d bytes; at most %d MiB are read", size, maxFile>>20)
 }
 
-// open opens a regular file: what is there is looked at before, because opening alone can wait for ever or set
+// open opens a regular file: what is there is looked at before, because opening alone can wait forever or set
 // something off, and after, because another program may have replaced it.
 func open(root *os.Root, path string) (*os.File, fs.FileInfo, error) {
 	before, err := root.Lstat(path)

@@ -34,7 +34,7 @@ func (v *view) workspaceOn(ctx context.Context, branch string) (s Workspace, fou
 	return *v.workspace, found, want, nil
 }
 
-// misplaced says why what is in a workspace tells nothing of the task's branch; empty when it does.
+// misplaced reports why what is in a workspace tells nothing of the task's branch; empty when it does.
 func misplaced(s Workspace, workspace, branch string) (found, want string) {
 	switch {
 	case !s.There:

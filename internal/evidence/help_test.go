@@ -154,7 +154,7 @@ func (w *world) RunCheck(ctx context.Context, _ task.Task, check workflow.Check,
 	}, err
 }
 
-// StartCheck runs the check beside the test, as the program does in a process of its own.
+// StartCheck runs the check next to the test, as the program does in a process of its own.
 func (w *world) StartCheck(ctx context.Context, id, check string) error {
 	w.set(func() { w.starts++ })
 	w.runs.Go(func() {

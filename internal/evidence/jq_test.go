@@ -114,7 +114,7 @@ func TestLook_readsTheLargestFile(t *testing.T) {
 	t.Log(fmt.Sprint(info.Size()>>10, " KiB"))
 }
 
-// What a program sees beside its file decides too: it belongs to what the decision rested on.
+// What a program sees besides its file decides too: it belongs to what the decision rested on.
 func TestLook_notesTheFilesThatAProgramSeesBesideItsOwn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

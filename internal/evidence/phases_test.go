@@ -71,7 +71,7 @@ func open(t *testing.T, def *workflow.Definition, status task.Status, files ...m
 	return open, refusals
 }
 
-// atOnce runs jq programs where they are asked for: they are those that ship, and need nobody to keep them in bounds.
+// atOnce runs jq programs where they are asked for: they are those that ship, and need no one to keep them in bounds.
 type atOnce struct{ *world }
 
 func (atOnce) RunJQ(_ context.Context, request []byte, _ time.Duration) (string, error) {

@@ -192,7 +192,7 @@ func (l *Looker) occupy(ctx context.Context, root *os.Root, id, check string) (r
 		return nil, err
 	}
 	return func() {
-		_ = root.Remove(markFile(check)) // it tells the time of a run, and only while the lock is held
+		_ = root.Remove(markFile(check)) // it reports the time of a run, and only while the lock is held
 		alone()
 		free()
 	}, nil

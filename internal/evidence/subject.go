@@ -246,7 +246,7 @@ func (v *view) seeUntouched(ctx context.Context, fact *decide.Fact, s Workspace,
 	return nil
 }
 
-// differs tells about paths that differ, of what hides some of them, and of the worktree's own settings; and what to
+// differs reports paths that differ, of what hides some of them, and of the worktree's own settings; and what to
 // do about it.
 func (s Workspace) differs(dirt []string, remedy string) (found, want string) {
 	var is, do []string
@@ -262,7 +262,7 @@ func (s Workspace) differs(dirt []string, remedy string) (found, want string) {
 	return strings.Join(is, "; "), strings.Join(do, "; ")
 }
 
-// overlooked tells which of the paths git was told to overlook, and the commands with which it looks at them
+// overlooked reports which of the paths git overlooks because of flags, and the commands with which it looks at them
 // again: until then it takes none of them back.
 func (s Workspace) overlooked(dirt []string) (is, show []string) {
 	type index struct{ flag, submodule string }
@@ -285,7 +285,7 @@ func (s Workspace) overlooked(dirt []string) (is, show []string) {
 		if in.submodule != "" {
 			where, inside = fmt.Sprintf(" -C %q", in.submodule), fmt.Sprintf(" in %q", in.submodule)
 		}
-		is = append(is, "git was told to overlook "+some(paths[in])+inside+" ("+in.flag+")")
+		is = append(is, "git overlooks "+some(paths[in])+inside+" ("+in.flag+")")
 		show = append(show, fmt.Sprintf("have git look again: git%s update-index --no-%s %s", where, in.flag,
 			typed(paths[in])))
 	}

@@ -28,7 +28,7 @@ type GH struct {
 // Draft is a pull request that is to be opened.
 type Draft struct {
 	Branch string
-	Base   string // the branch that it shall be merged into
+	Base   string // the branch that it must be merged into
 	Title  string
 	Body   string
 }
@@ -70,7 +70,7 @@ func (g GH) Create(ctx context.Context, dir string, d Draft) (record.PullRequest
 			d.Branch, out.Text())
 }
 
-// run runs gh in the repository. Nobody is there to answer a question of it.
+// run runs gh in the repository. No one is there to answer a question of it.
 func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Result, error) {
 	program, err := proc.Find("gh", g.Path)
 	if err != nil {

@@ -174,7 +174,7 @@ func TestStanding_answersForThoseThatGitHubKnows(t *testing.T) {
 		t, `echo '{"data": {"p0": null, "p1": {"state": "OPEN"}}, "errors": [{"message": "gone"}]}'; echo 'gh: gone' >&2; exit 1`)
 	found, err := gh.Standing(t.Context(), t.TempDir(), []string{
 		"https://github.com/a/b/pull/1", "https://github.com/a/b/pull/2"})
-	wantError(t, err, "https://github.com/a/b/pull/1 stands", "does not know it")
+	wantError(t, err, "cannot read the state of the pull request https://github.com/a/b/pull/1", "does not know it")
 	if len(found) != 1 || found[0].URL != "https://github.com/a/b/pull/2" {
 		t.Errorf("found %+v", found)
 	}

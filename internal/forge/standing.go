@@ -59,7 +59,7 @@ func (d described) checks() string {
 const wanted = "fragment pr on PullRequest { url state headRefName headRefOid isCrossRepository mergeCommit { oid } " +
 	"commits(last: 1) { nodes { commit { statusCheckRollup { state } } } } }"
 
-// Standing tells how the pull requests with these addresses stand, with one call for all of them. It asks for
+// Standing reports how the pull requests with these addresses stand, with one call for all of them. It asks for
 // each by its address: a list would end somewhere, and a search lags behind. Those that GitHub does not know are
 // missing from the answer; the error names them.
 func (g GH) Standing(ctx context.Context, dir string, addresses []string) ([]record.PullRequest, error) {
@@ -90,7 +90,7 @@ func (g GH) Standing(ctx context.Context, dir string, addresses []string) ([]rec
 	for i, address := range addresses {
 		d := answer.Data[fmt.Sprintf("p%d", i)]
 		if d == nil || d.State == "" {
-			all = errors.Join(all, fmt.Errorf("cannot tell how the pull request %s stands: GitHub does not "+
+			all = errors.Join(all, fmt.Errorf("cannot read the state of the pull request %s: GitHub does not "+
 				"know it, or does not show it to you", address))
 			continue
 		}
@@ -101,13 +101,13 @@ func (g GH) Standing(ctx context.Context, dir string, addresses []string) ([]rec
 	return found, all
 }
 
-// There says whether gh is on this machine.
+// There reports whether gh is on this machine.
 func (g GH) There() bool {
 	_, err := proc.Find("gh", g.Path)
 	return err == nil
 }
 
-// OnGitHub says whether the address of a remote leads to GitHub: to a host that is named after it, or to the one
+// OnGitHub reports whether the address of a remote leads to GitHub: to a host that is named after it, or to the one
 // that GH_HOST names.
 func OnGitHub(address string) bool {
 	host := hostOf(address)

@@ -170,7 +170,7 @@ func (s *sketch) group(from []task.Status, to task.Status) int {
 	return len(s.nodes) - 1
 }
 
-// edgeKey tells apart what is drawn as different arrows.
+// edgeKey distinguishes what is drawn as different arrows.
 type edgeKey struct {
 	from, to int
 	auto     bool

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Measures of the drawing. Lines that leave a box lie on multiples of the grid, those that come in half a step beside,
-// so that two of them never lie on one another.
+// Measures of the drawing. Lines that leave a box lie on multiples of the grid, those that come in half a step
+// next to it, so that two of them never lie on one another.
 const (
 	grid      = 16
 	boxHeight = 32

@@ -23,7 +23,7 @@ func (l *layout) lines(i int) []box {
 	}
 }
 
-// Whatever a workflow looks like: boxes and labels have room of their own, lines pass beside boxes, and nothing
+// Whatever a workflow looks like: boxes and labels have room of their own, lines pass next to boxes, and nothing
 // lies outside.
 func TestNothingLiesUponAnythingElse(t *testing.T) {
 	t.Parallel()

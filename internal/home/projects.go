@@ -102,7 +102,7 @@ func (h *Home) ChangeProjects(ctx context.Context, change func([]task.Project) (
 // maxName is the number of bytes that a project's name may have: it is part of folder names.
 const maxName = 100
 
-// CheckName says why a project cannot be called so; nil when it can. The name becomes part of folder names.
+// CheckName reports why a project cannot be called so; nil when it can. The name becomes part of folder names.
 func CheckName(name string) error {
 	if why := unfit(name); why != "" {
 		return task.Notef(task.ErrUsage, "cannot call a project %q: %s; choose another name with --name", name, why)
@@ -110,7 +110,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// unfit says why nothing with files of its own can be called so; empty when it can.
+// unfit reports why nothing with files of its own can be called so; empty when it can.
 func unfit(name string) (why string) {
 	switch {
 	case strings.TrimSpace(name) == "" || strings.TrimSpace(name) != name:

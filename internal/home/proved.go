@@ -75,7 +75,7 @@ func (h *Home) check(def *workflow.Definition) explore.Report {
 	return h.Check(def, explore.MostAtCreation)
 }
 
-// warnVast tells that nothing is known of a workflow, which is no reason to refuse it.
+// warnVast reports that nothing is known of a workflow, which is no reason to refuse it.
 func (h *Home) warnVast(def *workflow.Definition) {
 	if h.Warn != nil {
 		h.Warn(fmt.Sprintf("the workflow %q is not proved: there is more to follow than is followed while you "+
@@ -84,7 +84,7 @@ func (h *Home) warnVast(def *workflow.Definition) {
 	}
 }
 
-// refusal tells what "orange workflow check" tells.
+// refusal reports what "orange workflow check" tells.
 func refusal(def *workflow.Definition, report explore.Report) error {
 	lines := []string{fmt.Sprintf("cannot use the workflow %q: it does not keep what is proved of a workflow",
 		def.Name)}

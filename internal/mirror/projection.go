@@ -43,7 +43,7 @@ func (f Files) Projection(t task.Task, file string) (found record.ProjectionFile
 	return found, nil
 }
 
-// mark tells one writing of a file from every other.
+// mark distinguishes one writing of a file from every other.
 func mark(info os.FileInfo) string {
 	node := uint64(0)
 	if system, is := info.Sys().(*syscall.Stat_t); is {

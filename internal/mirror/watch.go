@@ -13,7 +13,7 @@ import (
 
 // Watch calls touched with the path of every file of a folder that appears or is written, whichever process did
 // it, until ctx ends. It may call too often, and once for several writings. An empty path says that there may be
-// more than was told one by one: at the beginning, and whenever the system could not keep up. It costs nothing
+// more than was reported one by one: at the beginning, and whenever the system could not keep up. It costs nothing
 // while no file is written. The folder is made where it is missing; what lies in the folders below it is not
 // watched.
 func Watch(ctx context.Context, dir string, touched func(path string)) error {

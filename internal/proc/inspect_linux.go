@@ -37,7 +37,7 @@ func inspect(pid int) (details, error) {
 	if err != nil {
 		return details{}, fmt.Errorf("read process %d: %w", pid, err)
 	}
-	// The name stands in brackets and may hold anything, brackets too: the fields begin after the last one.
+	// The name is in brackets and may hold anything, brackets too: the fields begin after the last one.
 	end := bytes.LastIndexByte(text, ')')
 	if end < 0 {
 		return details{}, fmt.Errorf("read process %d: no name in its stat file", pid)
@@ -109,7 +109,7 @@ func pids() []int {
 	return out
 }
 
-// onlyZombies says whether all that is left of a group has ended and waits to be reaped.
+// onlyZombies reports whether all that is left of a group has ended and waits to be reaped.
 func onlyZombies(leader int) bool {
 	for _, pid := range pids() {
 		info, err := inspect(pid)

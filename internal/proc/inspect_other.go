@@ -76,7 +76,7 @@ func Arguments(pid int) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
-// onlyZombies says whether all that is left of a group has ended and waits to be reaped.
+// onlyZombies reports whether all that is left of a group has ended and waits to be reaped.
 func onlyZombies(leader int) bool {
 	out, err := exec.Command("ps", "-A", "-o", "pgid=,stat=").Output()
 	if err != nil {

@@ -57,7 +57,7 @@ func RunLimited(ctx context.Context, c Command, l Limits) (LimitedResult, error)
 	}
 	cmd := exec.Command(c.Name, c.Args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, c.Stdin
-	// A file and no buffer: the end of the program is then not the end of whoever else writes there.
+	// A file and no buffer: the end of the program is then not the end of another writer.
 	cmd.Stdout, cmd.Stderr = write, write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.WaitDelay = waitDelay // for its input
@@ -126,7 +126,7 @@ func await(ctx context.Context, cmd *exec.Cmd, l Limits) (LimitedResult, error) 
 	}
 }
 
-// concluded tells how a program ended that has ended, and ends what it left behind in its group.
+// concluded reports how a program ended that has ended, and ends what it left behind in its group.
 func concluded(cmd *exec.Cmd, result LimitedResult, waited error) (LimitedResult, error) {
 	end := ending(cmd.ProcessState)
 	result.Code, result.Signal = end.Status, end.Signal

@@ -12,7 +12,7 @@ import (
 // preferAtOutOfMemory is nothing that this system knows.
 func preferAtOutOfMemory(int) {}
 
-// inSession lists nobody: this system tells who is in a group, and not who is in a session.
+// inSession lists no one: this system reports who is in a group, but not who is in a session.
 func inSession(int) []Process { return nil }
 
 // memoryOf is what the processes of a group use together, as ps tells: what they share is counted once for each

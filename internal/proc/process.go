@@ -27,7 +27,7 @@ func Lookup(pid int) (Process, error) {
 	return Process{PID: pid, Started: info.started}, nil
 }
 
-// Alive says whether this very process still runs. A zombie does not.
+// Alive reports whether this very process still runs. A zombie does not.
 // An error means that it could not be looked up, which is not the same as dead.
 func Alive(p Process) (bool, error) {
 	if p.PID <= 1 {
@@ -43,7 +43,7 @@ func Alive(p Process) (bool, error) {
 	return !info.zombie && (p.Started == "" || info.started == p.Started), nil
 }
 
-// Stopped says whether this very process is there and does not run on, because it was stopped by a signal or by a
+// Stopped reports whether this very process is there and does not run on, because it was stopped by a signal or by a
 // debugger.
 func Stopped(p Process) (bool, error) {
 	info, err := inspect(p.PID)
@@ -86,7 +86,7 @@ func Parent(pid int) (p Process, name string, err error) {
 			return Process{}, "", nil
 		}
 		p, name, above := named(below.parent)
-		// Looked at twice: if the parent ended in between, the number is nobody's or another's, and a new parent
+		// Looked at twice: if the parent ended in between, the number is no one's or another's, and a new parent
 		// is there.
 		again, err := inspect(pid)
 		if err != nil {
@@ -118,7 +118,7 @@ func named(pid int) (Process, string, error) {
 // pollEvery is how often the end of a process group is looked for: no system call waits for a group of strangers.
 const pollEvery = 10 * time.Millisecond
 
-// killed is how long the end after KILL may take at least: nobody can refuse it, and a machine under load is late.
+// killed is how long the end after KILL may take at least: no one can refuse it, and a machine under load is late.
 const killed = 5 * time.Second
 
 // EndGroup ends the process group that the process leads: TERM first, KILL after the grace.
@@ -150,7 +150,7 @@ func signalGroup(leader int, sig syscall.Signal) error {
 	return fmt.Errorf("signal process group %d: %w", leader, err)
 }
 
-// groupGone waits until nobody of the group runs; zombies that nobody reaps yet do not count.
+// groupGone waits until no one of the group runs; zombies that no one reaps yet do not count.
 func groupGone(ctx context.Context, leader int, within time.Duration) bool {
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()

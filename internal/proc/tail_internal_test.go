@@ -11,7 +11,7 @@ func TestTail_beginsAndEndsWithAWholeCharacter(t *testing.T) {
 		"ab\xc3\xbc":        "ab\xc3\xbc",
 		"0123456789\xc3":    "3456789",
 		"\xbc23456789\n":    "3456789\n",
-		"ab\xff":            "ab\xff", // no part of any character: it is told as it is
+		"ab\xff":            "ab\xff", // no part of any character: it is reported as it is
 		"\xc3":              "",
 		"xx\xc3\xbc3456789": "3456789",
 	} {

@@ -34,7 +34,7 @@ func canWatch(t *testing.T) proc.Process {
 	return self
 }
 
-// watch tells what a watch answered, and whether the process was alive then.
+// watch reports what a watch answered, and whether the process was alive then.
 func watch(ctx context.Context, p proc.Process) <-chan string {
 	said := make(chan string, 1)
 	go func() {
@@ -99,7 +99,7 @@ func TestWatch_holdsAZombieForEnded(t *testing.T) {
 	must(t, err)
 	said := watch(t.Context(), p)
 	must(t, child.Process.Kill())
-	if got := <-said; got != seenToEnd { // nobody has reaped it yet
+	if got := <-said; got != seenToEnd { // no one has reaped it yet
 		t.Error(got)
 	}
 	if err := proc.Watch(t.Context(), p); err != nil {
@@ -140,7 +140,7 @@ func TestWatch_ofANumberThatWentToAThreadIsOver(t *testing.T) {
 	}
 }
 
-// In a process of its own, where nobody else opens files or starts threads.
+// In a process of its own, where no one else opens files or starts threads.
 func TestWatch_ofManyTakesNoThreadEachAndLeavesNoFileOpen(t *testing.T) {
 	t.Parallel()
 	self := canWatch(t)

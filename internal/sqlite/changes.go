@@ -24,7 +24,7 @@ func (s *Store) Changed(ctx context.Context) (int64, error) {
 
 const newest = "SELECT coalesce(max(number), 0) FROM changes"
 
-// EventsSince tells what happened to all tasks behind a cursor, in the order in which it was committed, and the
+// EventsSince reports what happened to all tasks behind a cursor, in the order in which it was committed, and the
 // cursor to go on with: 0 begins at the first event that is on record, and Changed answers the one that leaves
 // out all that has happened so far. Who always goes on with that cursor hears of every event once, those of one
 // task in their order, and of a change while it is asked either now or the next time. It has heard of everything

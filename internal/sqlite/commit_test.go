@@ -123,7 +123,7 @@ func TestCommit_letsExactlyOneOfManyWin(t *testing.T) {
 	sum := 0
 	wins.Range(func(_, won any) bool { sum += won.(int); return true })
 	got := load(t, s, "one").Task
-	// Whoever comes late finds all versions made, so the last one is always there.
+	// The one who comes late finds all versions made, so the last one is always there.
 	if sum != rounds || got.Version != rounds+1 || got.Seq != rounds+1 {
 		t.Errorf("%d commits won, the task has version %d and %d events; want %d, %d, %d", sum, got.Version,
 			got.Seq, rounds, rounds+1, rounds+1)
@@ -258,7 +258,7 @@ func TestCommit_queuesHooksInOrderAndSettlesThemOnce(t *testing.T) {
 		_, err := s.Commit(t.Context(), record.Change{Task: one, Expect: one.Version, Settled: []record.Settled{
 			{ID: id, State: task.HookDone}}})
 		wantKind(t, err, task.ErrConflict)
-		wantKind(t, s.BeginHook(t.Context(), id, someDay), task.ErrConflict) // nobody begins what is settled
+		wantKind(t, s.BeginHook(t.Context(), id, someDay), task.ErrConflict) // no one begins what is settled
 	}
 	if left := load(t, s, "one").Owed; len(left) != 1 || left[0].ID != owed[2].ID {
 		t.Errorf("owed are %+v", left)

@@ -110,7 +110,7 @@ func understood(t *testing.T, path string) {
 }
 
 // What happened before the record numbered it comes in the order of its times, and within a task in its own:
-// whatever its clock said, and whatever somebody has made of the lines.
+// whatever its clock said, and whatever someone has made of the lines.
 func TestOpen_numbersWhatHappenedBefore(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "version3.sql"))

@@ -6,7 +6,7 @@ func migrations() []string {
 }
 
 // version5 knows what evidence is about: of a task the commit that it represents, of a seat what its agent found
-// when it was started, and the verdicts that stood there when the agent of a task's present status was started
+// when it was started, and the verdicts that were there when the agent of a task's present status was started
 // last.
 const version5 = `
 ALTER TABLE tasks ADD COLUMN subject TEXT NOT NULL DEFAULT '{}';
@@ -50,7 +50,7 @@ CREATE TRIGGER task_ends AFTER DELETE ON tasks BEGIN
 END;
 `
 
-// version3 knows how late a task is that was told to be late.
+// version3 knows how late a task is.
 const version3 = `
 ALTER TABLE tasks ADD COLUMN overdue INTEGER NOT NULL DEFAULT 0;
 `

@@ -38,7 +38,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	query := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", lockPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
 	}, "_txlock": {"immediate"}}
-	// SQLite would make the file for everybody's eyes; what it makes next to it has the mode of this one.
+	// SQLite would make the file for everyone's eyes; what it makes next to it has the mode of this one.
 	// Where the file is there already, or cannot be made, SQLite goes on from that.
 	if file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, task.PrivateFile); err == nil {
 		_ = file.Close() // nothing was written

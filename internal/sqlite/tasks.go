@@ -290,7 +290,7 @@ func (s *Store) Lines(ctx context.Context, id string) ([]string, error) {
 	return out, nil
 }
 
-// Holders tells which tasks have the workspaces of a project, or of all where none is named.
+// Holders reports which tasks have the workspaces of a project, or of all where none is named.
 func (s *Store) Holders(ctx context.Context, project string) ([]record.Holder, error) {
 	var out []record.Holder
 	err := s.rows(

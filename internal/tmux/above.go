@@ -9,7 +9,7 @@ import (
 	"orange/internal/proc"
 )
 
-// Above says whether one of these processes is this server. The server itself is not asked: it may be stopped, or
+// Above reports whether one of these processes is this server. The server itself is not asked: it may be stopped, or
 // its socket gone, and what runs below it is there all the same.
 func (s Server) Above(processes []proc.Process) (bool, error) {
 	for _, p := range processes {
@@ -30,7 +30,7 @@ func (s Server) is(pid int) (bool, error) {
 	return err == nil && s.servedBy(args), err
 }
 
-// servedBy says whether a tmux that was started with these arguments is on the server's socket. A server keeps
+// servedBy reports whether a tmux that was started with these arguments is on the server's socket. A server keeps
 // the arguments of the call that started it, and where the system lets it, shows "tmux: server (SOCKET)" in their
 // place.
 func (s Server) servedBy(args []string) bool {

@@ -8,8 +8,8 @@ import (
 
 // How a death is passed on: hooks of the server mark it in an option and wake who waits at a channel.
 //
-// The channel alone would lose deaths. Signalled while nobody waits, it stays awake for the next one to come,
-// but a second signal puts it to sleep again; and a waiter that was killed still stands there for tmux,
+// The channel alone would lose deaths. Signalled while no one waits, it stays awake for the next one to come,
+// but a second signal puts it to sleep again; and a waiter that was killed still is there for tmux,
 // and takes the next signal with it. So the mark decides, and the channel only wakes.
 const (
 	deathChannel = "orange-death"
@@ -29,7 +29,7 @@ var ErrNoServer = errors.New("no tmux server is running")
 // since the last hint. Called off, the error is the context's; ErrNoServer says that there is no server.
 //
 // nil means no more than "look now". It comes late where tmux notices an end late, which it does now and then;
-// it may come twice for one end, and for nothing; of two who wait at once, one may miss what the other is told;
+// it may come twice for one end, and for nothing; of two who wait at once, one may miss what the other is reported;
 // and it never comes from a server that was started with an older configuration.
 // The end of the server itself is a hint too.
 //

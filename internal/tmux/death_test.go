@@ -56,7 +56,7 @@ func mustHint(t *testing.T, s Server, hint <-chan error) {
 	within(t, "a hint comes", func() bool {
 		select {
 		case err := <-hint:
-			// A wait that comes to a server a moment after its end is told so.
+			// A wait that comes to a server a moment after its end is reported so.
 			if err != nil && !errors.Is(err, ErrNoServer) {
 				t.Fatal(err)
 			}
@@ -112,7 +112,7 @@ func TestAwaitDeath_isWokenByWhatEnds(t *testing.T) {
 	}
 }
 
-// Nobody waits between two hints, and that is when several may end.
+// No one waits between two hints, and that is when several may end.
 func TestAwaitDeath_isToldOfWhatEndedBefore(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

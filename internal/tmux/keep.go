@@ -14,7 +14,7 @@ const (
 
 	// optionKept lists the names of what is kept, each in angle brackets. A format of tmux cannot ask for
 	// buffers, and the server must decide by itself, in one call, whether it may end: between a look and an
-	// answer somebody else may keep something.
+	// answer someone else may keep something.
 	optionKept = "@orange_kept"
 )
 

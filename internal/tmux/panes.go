@@ -17,7 +17,7 @@ type Pane struct {
 	ID                 string // "%3"
 	PID                int    // leads the pane's process session; not to be trusted once Dead
 
-	// The tags. A window that somebody else opened in the session of a task has the Task and no Role.
+	// The tags. A window that someone else opened in the session of a task has the Task and no Role.
 	Task, Role, Hook, Seat string
 
 	Dead        bool // the program has ended and the window stays to show its last words
@@ -25,14 +25,14 @@ type Pane struct {
 	Status      int
 	Signal      int // 0 when the program was not killed
 
-	InMode   bool // somebody scrolls: keys go to tmux and not to the program
+	InMode   bool // someone scrolls: keys go to tmux and not to the program
 	Title    string
-	Attached bool // somebody looks at the session
+	Attached bool // someone looks at the session
 
 	// Activity is when the window last showed something new or came to the front of its session,
 	// in whole seconds; zero when tmux did not say.
 	Activity time.Time
-	Server   int // the process of the tmux server: another one has begun to count ids anew
+	Server   int // the process of the tmux server: another one has begun to count ids again
 }
 
 // The tags are options of tmux, so that they live exactly as long as what they describe.
@@ -44,7 +44,7 @@ const (
 )
 
 // paneFormat is a line of fields that cannot hold a "|", then the lengths of the texts, then the texts.
-// Any separator could stand in a title, and later versions of tmux write control characters another way.
+// Any separator could are in a title, and later versions of tmux write control characters another way.
 const paneFormat = "#{session_id}|#{window_id}|#{pane_id}|#{pane_pid}|" +
 	"#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_in_mode}|#{session_attached}|" +
 	"#{window_activity}|#{pid}|" +

@@ -1,7 +1,7 @@
 // Package tmux runs agents in the windows of a private tmux server, and looks at them there.
 //
 // It owns how tmux is spoken to: targets that cannot hit a neighbour, tags, quoting, limits, and typing that arrives.
-// It does not own which agents there should be, what their end means for a task, nor when a person is told.
+// It does not own which agents there should be, what their end means for a task, nor when a person is reported.
 // "Could not look" is always an error here and never "nothing there".
 package tmux
 
@@ -138,7 +138,7 @@ func (s Server) run(ctx context.Context, stdin io.Reader, words ...string) (proc
 	}
 	return proc.Run(ctx, proc.Command{
 		Name: s.program(), Args: s.args(words...), Stdin: stdin,
-		// The server keeps the folder of the call that started it for ever: that must not be somebody's worktree.
+		// The server keeps the folder of the call that started it forever: that must not be someone's worktree.
 		Dir: "/",
 		Env: []string{"TMUX=", "TMUX_PANE="},
 	})
@@ -198,7 +198,7 @@ func said(err error) string {
 	return strings.TrimSpace(exit.Stderr)
 }
 
-// noServer knows the ways in which tmux says that nobody listens, or that a server which is about to leave
+// noServer knows the ways in which tmux says that no one listens, or that a server which is about to leave
 // has no session any more ("no current target"). Anything else, such as a socket that we may not open, is not
 // knowledge.
 func noServer(err error) bool {

@@ -24,7 +24,7 @@ type bench struct {
 
 var shared = &bench{}
 
-// The scripts stand in for tmux. The first is tmux itself, with sockets of its own and a record of the calls.
+// The scripts stands in for tmux. The first is tmux itself, with sockets of its own and a record of the calls.
 func scripts(dir string) map[string]string {
 	return map[string]string{
 		"tmux":    "echo call >> '" + dir + "'/calls-$3\nTMUX_TMPDIR='" + dir + "' exec tmux \"$@\"\n",
@@ -192,7 +192,7 @@ func TestPanes_noServer(t *testing.T) {
 	if err := s.KillServer(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Its socket is still there, and nobody listens.
+	// Its socket is still there, and no one listens.
 	within(t, "there is no server", func() bool {
 		panes, err := s.Panes(t.Context())
 		return panes == nil && err == nil

@@ -32,7 +32,7 @@ const (
 
 // Start runs a program in a new window: of the task's session where there is one, else of a new session.
 // The tags are set in the same call of tmux, so there is never a window of Orange's without them.
-// Where the wanted name belongs to somebody else, "~" and the beginning of the task's id are added: read the name
+// Where the wanted name belongs to someone else, "~" and the beginning of the task's id are added: read the name
 // from the Pane. The Pane is how things were right after the start; a program that cannot be run is seen as a
 // dead pane, not as an error here.
 func (s Server) Start(ctx context.Context, start Start) (Pane, error) {
@@ -155,7 +155,7 @@ func (start Start) argv() []string {
 	return []string{"sh", "-c", `exec "$0"`, start.Argv[0]}
 }
 
-// home finds the session for the task: its id where the task has one, else a name that nobody has.
+// home finds the session for the task: its id where the task has one, else a name that no one has.
 func (start Start) home(panes []Pane) (id, name string, err error) {
 	taken := make(map[string]bool)
 	for _, p := range panes {
@@ -175,7 +175,7 @@ func (start Start) home(panes []Pane) (id, name string, err error) {
 }
 
 // Rename gives a task's session a name, or one near it where that is another session's. It answers the name that
-// the session has then; empty where the task has none. Its windows, and whoever is attached, stay as they are.
+// the session has then; empty where the task has none. Its windows, and the one who is attached, stay as they are.
 func (s Server) Rename(ctx context.Context, task, wanted string) (string, error) {
 	for try := 1; ; try++ {
 		panes, err := s.list(ctx)

@@ -59,7 +59,7 @@ func TestStart_sessionOfAnotherTask(t *testing.T) {
 	if strings.Join(got, " ") != "p/x p/x~bbbbbb p/x~bbbbbbcc p/x~bbbbbb" || again.SessionID != second.SessionID {
 		t.Errorf("sessions %q", got)
 	}
-	// The name of a session that nobody tagged is taken too.
+	// The name of a session that no one tagged is taken too.
 	if _, err := s.run(t.Context(), nil, "new-session", "-d", "-s", "theirs", "sleep 600"); err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestStart_manyAtOnce(t *testing.T) {
 	}
 }
 
-// A session follows its branch: its windows stay, and the next start finds it. A name that somebody else has is
+// A session follows its branch: its windows stay, and the next start finds it. A name that someone else has is
 // not taken.
 func TestRename_leavesEverythingElseAsItIs(t *testing.T) {
 	t.Parallel()

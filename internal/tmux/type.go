@@ -22,7 +22,7 @@ type Typing struct {
 	Quiet    time.Duration  // how long the keys of attached people must rest; 10 s when 0
 }
 
-// Reason says why typing was not safe.
+// Reason reports why typing was not safe.
 type Reason string
 
 // The reasons of a NotSafe.
@@ -73,7 +73,7 @@ const (
 //
 // A *NotSafe says that the moment did not come; ErrEnded that there is no program any more.
 // No error means that keys were sent and not that the program has understood: only what it does then proves that.
-// The caller sees to it that nobody else types into the same pane.
+// The caller sees to it that no one else types into the same pane.
 func (s Server) Type(ctx context.Context, pane string, text string, t Typing) error {
 	if err := checkID('%', pane); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (s Server) safeMoment(ctx context.Context, pane string, t Typing) error {
 type moment struct {
 	screen string
 	seen   time.Time
-	keys   time.Time // when an attached person last pressed one; zero when nobody is attached
+	keys   time.Time // when an attached person last pressed one; zero when no one is attached
 }
 
 func (m moment) disturbed(t Typing) Reason {
@@ -226,7 +226,7 @@ func (s Server) paste(ctx context.Context, pane, text string) error {
 	_, err := s.run(ctx, nil, "copy-mode", "-q", "-t", pane, ";", "paste-buffer", "-p", "-r", "-d", "-b", buffer,
 		"-t", pane)
 	if err != nil {
-		// The text may be nobody else's business: it does not stay behind. The first trouble is the one to tell.
+		// The text may be no one else's business: it does not stay behind. The first trouble is the one to tell.
 		_, _ = s.run(context.WithoutCancel(ctx), nil, "delete-buffer", "-b", buffer)
 		return fmt.Errorf("paste text into pane %q: %w", pane, gone(err))
 	}
@@ -252,7 +252,7 @@ func typable(text string) string {
 	return strings.TrimRight(text, "\n")
 }
 
-// sits says whether the end of the text still stands where an agent's editor is.
+// sits reports whether the end of the text still is where an agent's editor is.
 func sits(screen, text string) bool {
 	sought := []rune(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
 	if len(sought) > telltale {

@@ -35,7 +35,7 @@ func typing(ready, dialog string) Typing {
 func TestType_arrivesExactly(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	// It is ready a while after it began, and somebody scrolls it.
+	// It is ready a while after it began, and someone scrolls it.
 	p, out := reader(t, s, `stty -echo; : > "$1"; sleep 0.3; echo READY; exec cat > "$1"`)
 	if _, err := s.run(t.Context(), nil, "copy-mode", "-t", p.ID); err != nil {
 		t.Fatal(err)

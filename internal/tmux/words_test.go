@@ -51,7 +51,7 @@ func TestLastWords_ofAProgramThatSaidMuch(t *testing.T) {
 	if words := mustWords(t, s, p, 0); words != "" {
 		t.Errorf("no line is %q", words)
 	}
-	// A person who looks has another size, and tmux breaks the lines anew.
+	// A person who looks has another size, and tmux breaks the lines again.
 	for _, width := range []string{"30", "200"} {
 		if _, err := s.run(t.Context(), nil, "resize-window", "-t", p.WindowID, "-x", width); err != nil {
 			t.Fatal(err)

@@ -56,7 +56,7 @@ func TestTheWorkflowsThatShipHaveNoWarnings(t *testing.T) {
 // its work is reviewed.
 const sentOn = "stuck->agent-review |  | spawn_agent reviewer review reduced review_round"
 
-// asks is what an edge to clarification has that no document has: agents do not ask for ever when no one answers.
+// asks is what an edge to clarification has that no document has: agents do not ask forever when no one answers.
 const asks = "| questions < 5 | increment    questions"
 
 // added are the edges that document 002 does not have: ways on for the one who is refused because the branch moved.

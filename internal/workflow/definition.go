@@ -37,7 +37,7 @@ type Definition struct {
 	Prompts     []Prompt
 	Allow       []Allowance // properties that need not hold here
 	initial     yaml.Pos
-	named       yaml.Pos // where its name stands
+	named       yaml.Pos // where its name is
 }
 
 // Role is someone whom the workflow names besides worker, reviewer and human.
@@ -113,7 +113,7 @@ type State struct {
 	Pos           yaml.Pos
 }
 
-// Timeout is how long a task should be in a state. It ends nothing: people and the workflow are told at 80, 100
+// Timeout is how long a task should be in a state. It ends nothing: people and the workflow hear of it at 80, 100
 // and 150 per cent of it.
 type Timeout struct {
 	After int         // seconds; 0 means that there is none
@@ -456,7 +456,7 @@ func spawns(hooks []Hook) string {
 }
 
 // RoleIn reports the role of the agent that a hook starts or speaks to in a state; empty when it does neither.
-// One that is started without a word about its role has the state's.
+// One whose hook does not name a role has the state's.
 func RoleIn(s State, h task.Hook) string {
 	if h.Action == task.NotifyWorker {
 		return task.RoleWorker

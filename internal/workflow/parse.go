@@ -177,7 +177,7 @@ func (r reader) moves(n *yaml.Node) []Move {
 	return out
 }
 
-// everywhere stands for every state that a task can leave, the target of the transition apart.
+// everywhere means every state that a task can leave, the target of the transition apart.
 const everywhere task.Status = "*"
 
 // transition reads one transition of the file: as many edges as it has pairs of source and target.

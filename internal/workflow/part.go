@@ -171,7 +171,8 @@ func (r reader) kindOfPart(at yaml.Pos, said map[string]yaml.Pos) string {
 		}
 		common := key == "fresh" || key == "since" || key == "want"
 		if !common || kind == "all" || kind == "any" {
-			r.Problem(pos, "gate", "found %s beside %s in a gate, expected it only where it means something", key, kind)
+			r.Problem(pos, "gate",
+				"found %s together with %s in a gate, expected it only where it means something", key, kind)
 		}
 	}
 	return kind

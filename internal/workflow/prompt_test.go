@@ -186,7 +186,7 @@ func mayAsk(d *workflow.Definition, s start) map[task.Status]bool {
 	return may
 }
 
-// A task may be born in review, where no worker has been yet; and an agent that is told to stop ends its program,
+// A task may be born in review, where no worker has been yet; and an agent that is asked to stop ends its program,
 // so that no one can answer it.
 func TestPromptsThatShip_claimNobodyBeforeAndSendNobodyAway(t *testing.T) {
 	t.Parallel()

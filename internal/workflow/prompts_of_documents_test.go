@@ -45,12 +45,14 @@ var promptsOfTheDocuments = []told{
 		"Read \\{task_file\\} first: `## Plan`, `## Handoff` and `## Review` show how far the work is",
 		"If the status is planning: 1\\. Write `## Plan`.*unless a good one is there",
 		"2\\. Run `orange task update --status working`, then build it",
-		"If the status is working: 1\\. If there is a `## Review` whose findings are still open, fix those first", `2\. Finish the work`, "3\\. Write `## Handoff` again", "4\\. Run " + reviewIt,
+		"If the status is working: 1\\. If there is a `## Review` whose findings are still open, fix those first",
+		`2\. Finish the work`, "3\\. Write `## Handoff` again", "4\\. Run " + reviewIt,
 		"After that run `orange task wait` until it says how the review ended, and act on it", noPush,
 	}},
 	{"default", "reviewer", []string{
 		header, `Round \{review_round\} of 2`, "1\\. Read \\{task_file\\}: what was wanted, `## Plan` for the " +
-			"chosen approach, `## Handoff` for what the worker claims", "2\\. Read the change: `git diff \\{base\\}\\.\\.\\.HEAD`",
+			"chosen approach, `## Handoff` for what the worker claims",
+		"2\\. Read the change: `git diff \\{base\\}\\.\\.\\.HEAD`",
 		`3\. Look twice at everything under UNCERTAIN`, "4\\. Write a new `## Review` section.*Its first line " +
 			"is the verdict, nothing else: `Verdict: PASS` or `Verdict: FAIL`",
 		`say what you found: file and line, what is wrong, and what would be correct`,
@@ -121,7 +123,7 @@ var promptsOfTheDocuments = []told{
 	}},
 }
 
-// Every step of the documents' prompts is told to the agent that it is for.
+// Every step of the documents' prompts reaches the agent that it is for.
 func TestThePromptsSayWhatTheDocumentsHaveTheirAgentsTold(t *testing.T) {
 	t.Parallel()
 	for _, p := range promptsOfTheDocuments {

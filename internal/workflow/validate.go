@@ -265,16 +265,16 @@ func (r reader) checkExitRulesComplete(d *Definition) {
 				"found a crash rule without stuck_after, expected the number of crashes that are too many")
 		case rule.Action != ActionCrash && rule.StuckAfter != 0:
 			r.Problem(rule.Pos, "exit-rule",
-				"found stuck_after in an exit rule that counts no crashes, expected action: crash beside it")
+				"found stuck_after in an exit rule that counts no crashes, expected action: crash in the same rule")
 		case rule.Action == "" && !leads:
 			r.Problem(rule.Pos, "exit-rule",
 				"found an exit rule that leads nowhere, expected then, then_when or action")
 		case rule.HasArtifact != nil && (rule.NoArtifact || rule.Action != ""):
-			r.Problem(rule.Pos, "exit-rule", "found has_artifact beside no_artifact or action in an exit "+
+			r.Problem(rule.Pos, "exit-rule", "found has_artifact together with no_artifact or action in an exit "+
 				"rule, expected a rule for each of the two cases")
 		case rule.Action == "" && rule.HasArtifact == nil:
 			r.Problem(rule.Pos, "exit-rule",
-				"found an exit rule that never matches, expected has_artifact or action: crash beside where it leads")
+				"found an exit rule that never matches, expected has_artifact or action: crash together with its target")
 		case rule.Then != "" && len(rule.ThenWhen) > 0:
 			r.Problem(rule.Pos, "exit-rule", "found both then and then_when, expected one of them")
 		}

@@ -277,8 +277,7 @@ func (r reader) warnUnused(d *Definition) {
 	}
 	tell := func(kind, name string, at yaml.Pos) {
 		if !used[kind+" "+name] {
-			r.Problem(at, "unused", "found the %s %q, which nothing uses; expected somebody to use it, or "+
-				"that it is not there", kind, name)
+			r.Problem(at, "unused", "found the %s %q, which nothing uses; use it, or take it out", kind, name)
 		}
 	}
 	for _, p := range d.Prompts {

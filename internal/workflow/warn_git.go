@@ -29,7 +29,7 @@ func (r reader) warnUnbound(d *Definition) {
 		switch {
 		case passes && bound[t.To] && !asks(GitUnmoved, GitAsReviewed):
 			r.Problem(t.Pos, "unbound",
-				"found a passing verdict that is about no commit, expected git: unmoved beside it as on line %d",
+				"found a passing verdict that is about no commit, expected git: unmoved in the same gate as on line %d",
 				d.Transitions[first].Pos.Line)
 		case bound[t.To] && t.From != t.To && !asks(GitUnmoved, GitCommitted):
 			if !t.Has(task.AcquireWorkspace) { // else no one can have changed anything yet

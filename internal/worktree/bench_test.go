@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// BenchmarkWarm sets a warm acquire beside the two commands that it cannot do without.
+// BenchmarkWarm compares a warm acquire with the two commands that it cannot do without.
 func BenchmarkWarm(b *testing.B) {
 	for _, files := range []int{50, 20000} {
 		b.Run(fmt.Sprint(files), func(b *testing.B) {

@@ -131,7 +131,7 @@ func newHome(t *testing.T) home {
 	return home{Repo: r, root: root}
 }
 
-// newHomeWithOrigin has a bare origin beside it, to which main is pushed.
+// newHomeWithOrigin has a bare origin next to it, to which main is pushed.
 func newHomeWithOrigin(t *testing.T) home {
 	t.Helper()
 	h := newHome(t)
@@ -207,7 +207,7 @@ func wantError(t *testing.T, err error, words ...string) {
 	}
 }
 
-// pool lists what lies beside a slot.
+// pool lists what lies next to a slot.
 func pool(t *testing.T, s Slot) string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(s.Dir))

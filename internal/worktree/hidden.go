@@ -190,7 +190,7 @@ func (s Slot) fullStatus(ctx context.Context, a asked, prepared note) (fullStatu
 	return all, nil
 }
 
-// hide are those of the changes that git was told to overlook.
+// hide are those of the changes that git overlooks because of flags.
 func (f flags) hide(changes []change) []Hidden {
 	of := map[string][]string{}
 	for _, flag := range []string{skipWorktree, assumeUnchanged} {
@@ -261,7 +261,7 @@ func (s Slot) stillAsShown(shown map[string]string) map[string]string {
 	return still
 }
 
-// digest tells about a file's content and of its mode as far as git knows modes.
+// digest reports a file's content and of its mode as far as git knows modes.
 func (s Slot) digest(file string) string {
 	name := filepath.Join(s.Dir, filepath.FromSlash(file))
 	info, err := os.Lstat(name)

@@ -60,7 +60,7 @@ func TestFlaggedFiles_hideNothing(t *testing.T) {
 	}
 }
 
-// Between two tasks nobody should be there; a process that was left behind may.
+// Between two tasks no one should be there; a process that was left behind may.
 func TestFlagsThatAReleasedSlotGets_areTakenBackBeforeTheNextTask(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -78,7 +78,7 @@ func TestFlagsThatAReleasedSlotGets_areTakenBackBeforeTheNextTask(t *testing.T) 
 	want(t, "rescued", git(t, h.Path, "show", done.Rescued[0].Commit+":a.txt"), "hidden")
 }
 
-// What git shows as changed where nobody has changed anything is a quarrel of settings, and no work.
+// What git shows as changed where no one has changed anything is a quarrel of settings, and no work.
 func TestWhatAFreshSlotShowsAsModified_doesNotCountWhileItIsThat(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -159,7 +159,7 @@ func TestSnapshot_seesWhatIsHiddenInASubmodule(t *testing.T) {
 	}
 }
 
-// What a slot showed as modified before anyone worked there is nobody's work for the next task either, though
+// What a slot showed as modified before anyone worked there is no one's work for the next task either, though
 // git did not look into it then.
 func TestPrepare_knowsWhatTheSlotShowedBefore(t *testing.T) {
 	t.Parallel()

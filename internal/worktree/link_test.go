@@ -114,7 +114,7 @@ func TestLinked_aProgramReplacedTheLinkByAFile(t *testing.T) {
 	wantError(t, s.Switch(t.Context(), "main"), "adopt it first")
 	wantError(t, h.Remove(t.Context(), s.Dir), "not adopted")
 
-	// Put back before it was adopted: the words are kept beside the document.
+	// Put back before it was adopted: the words are kept next to the document.
 	if _, err := s.Link(t.Context(), target); err != nil {
 		t.Fatal(err)
 	}

@@ -196,7 +196,8 @@ func list(files []string) string {
 	return b.String()
 }
 
-// mergeCommit is signed by the user, with a key too where the user's configuration says so: commit-tree has to be told.
+// mergeCommit is signed by the user, with a key too where the user's configuration says so: commit-tree needs to
+// be asked for it.
 func (r Repo) mergeCommit(ctx context.Context, tree, message, first, second string) (string, error) {
 	signing, err := r.run(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
 	if err != nil && exitCode(err) != 1 {

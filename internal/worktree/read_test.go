@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Whoever reads a pipe waits until somebody writes into it, and no signal ends that. One pipe must not stop
-// whoever looks after all tasks.
+// The one who reads a pipe waits until someone writes into it, and no signal ends that. One pipe must not stop
+// the one who looks after all tasks.
 func TestAPipeInThePlaceOfAFile_isWaitedForByNobody(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]string{"patterns": sparseFile, "its own configuration": configFile} {

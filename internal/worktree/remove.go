@@ -81,7 +81,7 @@ func (s Slot) anyChange(ctx context.Context) (bool, error) {
 	return len(out.Stdout) > 0, nil
 }
 
-// hasHidden reports whether there are changes that git was told to overlook.
+// hasHidden reports whether there are changes that git overlooks because of flags.
 func (s Slot) hasHidden(ctx context.Context) (bool, error) {
 	prepared, _, err := s.note(ctx)
 	if err != nil {

@@ -86,7 +86,7 @@ func TestASlotsOwnConfiguration_isTakenBackBeforeTheNextTask(t *testing.T) {
 	}
 }
 
-// A person's sparse checkout is what the slots have, too, and is nobody's change.
+// A person's sparse checkout is what the slots have, too, and is no one's change.
 func TestASparseProject_worksAsItWasPrepared(t *testing.T) {
 	t.Parallel()
 	for _, row := range [][]string{{"set", "sub"}, {"set", "--no-cone", "/*", "!/elsewhere/"}} {

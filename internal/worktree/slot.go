@@ -55,7 +55,7 @@ func (s Slot) look(ctx context.Context) (place, bool, error) {
 }
 
 // addInterrupted reports whether a "git worktree add" was killed here before there was a worktree: nothing lies
-// beside a .git that is empty, or leads to a folder that is not there.
+// besides a .git that is empty, or leads to a folder that is not there.
 func (s Slot) addInterrupted(entries []os.DirEntry) bool {
 	if len(entries) != 1 || entries[0].Name() != ".git" || !entries[0].Type().IsRegular() {
 		return false

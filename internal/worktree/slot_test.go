@@ -114,7 +114,7 @@ func TestPrepare_keepsWhatIsLeftOver(t *testing.T) {
 	want(t, "commit", git(t, h.Path, "rev-parse", "refs/orange/rescue/T2/1"), lost)
 }
 
-// What a program that outlived its task writes into a free slot is nobody's, and is kept all the same.
+// What a program that outlived its task writes into a free slot is no one's, and is kept all the same.
 func TestPrepare_keepsWhatWasWrittenIntoAFreeSlot(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, branch string }{
@@ -214,7 +214,7 @@ func TestPrepare_afterWorktreeAddWasKilledBeforeItsFirstWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, s.Dir, ".git", "")
-	write(t, s.Dir, "precious.txt", "x") // somebody's: then nothing is touched
+	write(t, s.Dir, "precious.txt", "x") // someone's: then nothing is touched
 	_, err := s.Prepare(t.Context(), Prepare{Branch: "topic", Task: "T1"})
 	wantError(t, err, "workspace")
 	want(t, "precious", read(t, s.Dir, "precious.txt"), "x")

@@ -20,12 +20,12 @@ type Snapshot struct {
 	New      []string // paths that it does not know, sorted; what does not count for Clean is in neither
 	// those at another commit than the one that is recorded, or with changes of tracked files, sorted
 	Submodules []string
-	Hidden     []Hidden // those of Modified, or in Submodules, that git was told to overlook
+	Hidden     []Hidden // those of Modified, or in Submodules, that git overlooks because of flags
 	// what is not as it was prepared of the slot's own configuration: names of settings, and "sparse-checkout"
 	Setup []string
 }
 
-// Hidden is a change that git was told to overlook.
+// Hidden is a change that git overlooks because of flags.
 type Hidden struct {
 	Path      string
 	Flags     []string // "skip-worktree", "assume-unchanged"

@@ -144,7 +144,7 @@ func TestSnapshot_whereHEADIsNoPlainBranch(t *testing.T) {
 	want(t, "without a commit", at.Branch+" at "+at.Head, "unborn at ")
 }
 
-// One for the status, and one for the flags that hide changes from it. The tip beside it costs none.
+// One for the status, and one for the flags that hide changes from it. The tip costs no further one.
 func TestALookForAGate_isTwoCallsOfGit(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -27,7 +27,7 @@ func (s Slot) indexFolder() (string, error) {
 	return s.gitDir()
 }
 
-// hiddenBelow are the changes in submodules that git was told to overlook there: a look at the slot asks the
+// hiddenBelow are the changes in submodules that git overlooks there because of flags: a look at the slot asks the
 // index of each submodule, which has flags of its own.
 func (s Slot) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, error) {
 	var all []Hidden
@@ -42,7 +42,7 @@ func (s Slot) hiddenBelow(ctx context.Context, submodules []string) ([]Hidden, e
 	return all, err
 }
 
-// unflagBelow has git look again at what it was told to overlook in submodules, so that the next task sees what
+// unflagBelow has git look again at what it overlooked in submodules, so that the next task sees what
 // is left there.
 func (s Slot) unflagBelow(ctx context.Context, submodules []string) error {
 	return s.eachFlagged(ctx, submodules, "", func(sub Slot, _, _ string, f flags) error {

@@ -247,7 +247,7 @@ func TestScratch_hasTheCommitAndNothingElse(t *testing.T) {
 	write(t, s.Dir, "new.txt", "new\n")
 	write(t, s.Dir, "cache/old", "ignored\n")
 	dir := filepath.Join(h.root, "pool", ".scratch", "T1-all tests")
-	for range 2 { // what a killed run has left is in nobody's way
+	for range 2 { // what a killed run has left is in no one's way
 		if err := h.Scratch(t.Context(), dir, tip); err != nil {
 			t.Fatal(err)
 		}

@@ -177,7 +177,7 @@ func TestDiff_ofVeryMuchIsCutAtAWholeLine(t *testing.T) {
 	}
 }
 
-// Somebody only looks, all the time: agents that commit meanwhile must not meet a lock, nor an index that was
+// Someone only looks, all the time: agents that commit meanwhile must not meet a lock, nor an index that was
 // written again.
 func TestWork_takesNoLockAndFewCalls(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,7 @@ func (r *Reader) Full() bool { return r.more }
 // spend reports whether so many values more may be read.
 func (r *Reader) spend(at *Node, values int) bool {
 	if r.values > maxValues {
-		return false // told already
+		return false // reported already
 	}
 	r.values += values
 	if r.values > maxValues {

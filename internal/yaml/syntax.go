@@ -81,7 +81,7 @@ func refused(text string) (at Pos, found string) {
 	return Pos{}, ""
 }
 
-// syntax tells what the library could not read, in the terms of the file's author where the slip is a usual one.
+// syntax reports what the library could not read, in the terms of the file's author where the slip is a usual one.
 func (r *Reader) syntax(err error) {
 	var e *yaml.LoadError
 	if !errors.As(err, &e) {
@@ -301,7 +301,7 @@ func noColon(r *Reader, s slip) (Pos, string) {
 	return at, fmt.Sprintf("found %q, expected a key with a colon and its value", strings.TrimSpace(r.rest(at)))
 }
 
-// strayText tells about a line that belongs to nothing above it, and of text after the end of a value.
+// strayText reports a line that belongs to nothing above it, and of text after the end of a value.
 func strayText(r *Reader, s slip) (Pos, string) {
 	indent := column(indentOf(r.line(s.at.Line)))
 	if s.at.Col != indent+1 {
