@@ -55,7 +55,7 @@ func (h *house) Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, er
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, stats.StatsOf(*t, events, marksOf(def), h.engine.Now()))
+		out = append(out, stats.Of(*t, events, marksOf(def), h.engine.Now()))
 	}
 	return out, nil
 }

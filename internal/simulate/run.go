@@ -413,7 +413,7 @@ func (r *run) close(ctx context.Context) error {
 		return err
 	}
 	r.snap = s.Task
-	r.stats = stats.StatsOf(s.Task, events, func(status task.Status) stats.Marks {
+	r.stats = stats.Of(s.Task, events, func(status task.Status) stats.Marks {
 		return decide.Marks(r.def, status)
 	}, r.clock)
 	if r.breach == nil {

@@ -51,8 +51,8 @@ func (s Stats) FirstAttempt() bool {
 	return s.Well && len(s.Failures) == 0 && s.Rounds <= 1 && !s.Escalated
 }
 
-// StatsOf reports the numbers of a task from its history. A clock that was set back meanwhile makes no time negative.
-func StatsOf(t task.Task, events []history.Event, marks func(task.Status) Marks, now time.Time) Stats {
+// Of reports the numbers of a task from its history. A clock that was set back meanwhile makes no time negative.
+func Of(t task.Task, events []history.Event, marks func(task.Status) Marks, now time.Time) Stats {
 	s := Stats{Task: t.ID, Status: t.Status, Over: !t.Live, Well: !t.Live &&
 		marks(t.Status).Well, InState: max(now.Sub(t.EnteredAt), 0)}
 	round := 0

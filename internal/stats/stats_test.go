@@ -61,10 +61,10 @@ func troubled() []history.Event {
 	}
 }
 
-func TestStatsOf_addsUpWhatAHistoryTells(t *testing.T) {
+func TestOf_addsUpWhatAHistoryTells(t *testing.T) {
 	t.Parallel()
 	one := task.Task{ID: "t", Status: "review", Live: true, CreatedAt: at(0), EnteredAt: at(100)}
-	got := stats.StatsOf(one, troubled(), meanings, at(103))
+	got := stats.Of(one, troubled(), meanings, at(103))
 	want := stats.Stats{
 		Task: "t", Status: "review", InState: 3 * time.Minute, Total: 103 * time.Minute,
 		Spans: []stats.Span{
@@ -88,11 +88,11 @@ func TestStatsOf_addsUpWhatAHistoryTells(t *testing.T) {
 	}
 }
 
-func TestStatsOf_countsNoTimeOfATaskThatIsOver(t *testing.T) {
+func TestOf_countsNoTimeOfATaskThatIsOver(t *testing.T) {
 	t.Parallel()
 	one := task.Task{Status: "done", CreatedAt: at(0), EnteredAt: at(20)}
 	events := []history.Event{born("work"), moved(20, "work", "done", 1, nil)}
-	got := stats.StatsOf(one, events, meanings, at(500))
+	got := stats.Of(one, events, meanings, at(500))
 	if got.Total != 20*time.Minute || len(got.Spans) != 1 || got.Spans[0].Time != 20*time.Minute || !got.Over ||
 		!got.FirstAttempt() {
 		t.Errorf("got %+v", got)
@@ -100,17 +100,17 @@ func TestStatsOf_countsNoTimeOfATaskThatIsOver(t *testing.T) {
 	// it was taken up again
 	events = append(events, moved(30, "done", "work", 1, nil), moved(35, "work", "given-up", 1, nil))
 	one.Status, one.EnteredAt = "given-up", at(35)
-	got = stats.StatsOf(one, events, meanings, at(500))
+	got = stats.Of(one, events, meanings, at(500))
 	if got.Total != 35*time.Minute || got.Spans[0].Time != 25*time.Minute || got.Spans[0].Visits != 2 ||
 		got.Well || got.FirstAttempt() {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestStatsOf_hasNoNegativeTimesAfterAClockWasSetBack(t *testing.T) {
+func TestOf_hasNoNegativeTimesAfterAClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	one := task.Task{Status: "review", Live: true, CreatedAt: at(0), EnteredAt: at(-50)}
-	got := stats.StatsOf(one, []history.Event{born("work"), moved(-50, "work", "review", 1, nil)}, meanings, at(-100))
+	got := stats.Of(one, []history.Event{born("work"), moved(-50, "work", "review", 1, nil)}, meanings, at(-100))
 	if got.InState != 0 || got.Total != 0 || got.Spans[0].Time != 0 || got.Spans[1].Time != 0 {
 		t.Errorf("got %+v", got)
 	}
