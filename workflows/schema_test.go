@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
 
-	"orange/internal/task"
+	"orange/internal/action"
 	"orange/internal/workflow"
 	ownyaml "orange/internal/yaml"
 	"orange/workflows"
@@ -267,8 +267,8 @@ func TestTheSchemaHasEveryActionOfAHook(t *testing.T) {
 	if err := json.Unmarshal(workflows.Schema, &tree); err != nil {
 		t.Fatal(err)
 	}
-	if got := tree.Defs.Hook.Properties.Action.Enum; !slices.Equal(got, task.Actions()) {
-		t.Errorf("got %v, want %v", got, task.Actions())
+	if got := tree.Defs.Hook.Properties.Action.Enum; !slices.Equal(got, action.Names()) {
+		t.Errorf("got %v, want %v", got, action.Names())
 	}
 }
 

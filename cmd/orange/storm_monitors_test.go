@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/task"
 )
@@ -96,7 +97,7 @@ func (s *storm) checkStarts(f *found) {
 		}
 		for _, h := range f.hooks[id] {
 			switch h.action {
-			case task.SpawnAgent, task.SpawnReviewer, task.NotifyWorker:
+			case action.SpawnAgent, action.SpawnReviewer, action.NotifyWorker:
 				spawning++
 			}
 		}
@@ -166,13 +167,13 @@ func endedBy(hooks []hookRow, role string, since int64) bool {
 			continue
 		}
 		switch h.action {
-		case task.KillSession:
+		case action.KillSession:
 			return true
-		case task.KillReviewer, task.SpawnReviewer:
+		case action.KillReviewer, action.SpawnReviewer:
 			if role == task.RoleReviewer {
 				return true
 			}
-		case task.SpawnAgent, task.NotifyWorker:
+		case action.SpawnAgent, action.NotifyWorker:
 			if role == task.RoleWorker {
 				return true
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/hook"
 	"orange/internal/proc"
 	"orange/internal/record"
@@ -32,7 +33,7 @@ func perform(t *testing.T, dir string, timeout int, script string) (record.Effec
 	hands := &hook.Hands{Programs: programs{}, Setup: place{dir: dir}, Home: dir}
 	return hands.Perform(t.Context(), record.Job{
 		Task: task.Task{ID: "abc", Project: "garden", Status: "open"},
-		Hook: task.OwedHook{ID: 7, Hook: task.Hook{Action: task.RunCommand, Run: []string{"sh", "-c", script},
+		Hook: task.OwedHook{ID: 7, Hook: task.Hook{Action: action.RunCommand, Run: []string{"sh", "-c", script},
 			Timeout: timeout}},
 	})
 }
@@ -104,7 +105,7 @@ func TestACommandOfAHook_thatIsNotThereIsAClearFailure(t *testing.T) {
 	t.Parallel()
 	hands := &hook.Hands{Programs: programs{}, Setup: place{dir: t.TempDir()}}
 	_, err := hands.Perform(t.Context(), record.Job{
-		Hook: task.OwedHook{Hook: task.Hook{Action: task.RunCommand, Run: []string{"no-such-program"}}}})
+		Hook: task.OwedHook{Hook: task.Hook{Action: action.RunCommand, Run: []string{"no-such-program"}}}})
 	if err == nil || !strings.Contains(err.Error(), `cannot run "no-such-program"`) {
 		t.Errorf("the error is %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/cli"
 	"orange/internal/record"
 	"orange/internal/simulate"
@@ -120,7 +121,7 @@ func TestSimulation_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
 	def.Transitions = slices.Clone(def.Transitions)
 	for i := range def.Transitions {
 		if edge := &def.Transitions[i]; edge.To == "reviewing" {
-			edge.Hooks = append(slices.Clone(edge.Hooks), workflow.Hook{Hook: task.Hook{Action: task.CreatePR}})
+			edge.Hooks = append(slices.Clone(edge.Hooks), workflow.Hook{Hook: task.Hook{Action: action.CreatePR}})
 		}
 	}
 	setup := stormy()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -100,7 +101,7 @@ func (p *Program) redo(ctx context.Context, h *House, id string, to task.Status,
 		return err
 	}
 	for _, h := range out.Hooks {
-		if h.Action == task.SetAside && h.State == task.HookDone && !p.json {
+		if h.Action == action.SetAside && h.State == task.HookDone && !p.json {
 			p.say("  the earlier files, if there were any, are in %s of the task's folder",
 				task.AsideName(h.Event, h.Folder))
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/action"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -30,7 +31,7 @@ Where the branch has a pull request already, that one gets what is new.`,
 		}
 		said := out.Task.PRURL
 		for _, hook := range out.Hooks {
-			if hook.Action == task.CreatePR && hook.State != task.HookDone {
+			if hook.Action == action.CreatePR && hook.State != task.HookDone {
 				said = id + ": there is no pull request yet"
 			}
 		}

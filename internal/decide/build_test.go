@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -214,12 +215,12 @@ func TestBuild_startsTheAgentOfEachStateAndEndsTheOneBefore(t *testing.T) {
 		e := &def.Transitions[i]
 		from, _ := def.State(e.From)
 		to, _ := def.State(e.To)
-		spawned, ended := "", e.Has(task.KillSession)
+		spawned, ended := "", e.Has(action.KillSession)
 		for _, h := range e.Hooks {
 			if role := workflow.SpawnRole(h.Hook); role != "" {
 				spawned = role
 			}
-			ended = ended || h.Action == task.KillAgent && h.Role == from.Role
+			ended = ended || h.Action == action.KillAgent && h.Role == from.Role
 		}
 		switch {
 		case to.Role != from.Role && spawned != to.Role:
@@ -228,8 +229,8 @@ func TestBuild_startsTheAgentOfEachStateAndEndsTheOneBefore(t *testing.T) {
 			t.Errorf("%s -> %s starts %q, which is not at work there", e.From, e.To, spawned)
 		case from.Role != "" && e.From != def.Initial && to.Role != from.Role && !ended:
 			t.Errorf("%s -> %s leaves the %s alive", e.From, e.To, from.Role)
-		case to.Terminal != e.Has(task.ReleaseWorkspace),
-			e.Has(task.AcquireWorkspace) != (e.From == def.Initial && !to.Terminal):
+		case to.Terminal != e.Has(action.ReleaseWorkspace),
+			e.Has(action.AcquireWorkspace) != (e.From == def.Initial && !to.Terminal):
 			t.Errorf("%s -> %s does not hold the workspace as long as it is needed", e.From, e.To)
 		}
 	}

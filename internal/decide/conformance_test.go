@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -182,9 +183,9 @@ func hooksCell(hooks []workflow.Hook) string {
 	var out []string
 	for _, h := range hooks {
 		switch {
-		case h.Action == task.SetField:
+		case h.Action == action.SetField:
 			out = append(out, fmt.Sprintf("%s(%s = %d)", h.Action, h.Field, h.Value))
-		case h.Action == task.Increment:
+		case h.Action == action.Increment:
 			out = append(out, fmt.Sprintf("%s(%s)", h.Action, h.Field))
 		case h.Prompt != "" && h.Field != "":
 			out = append(out, fmt.Sprintf("%s(%s, %s + 1)", h.Action, h.Prompt, h.Field))

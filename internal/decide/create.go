@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -215,10 +216,10 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 
 func respawnHook(def *workflow.Definition, state workflow.State) task.Hook {
 	if state.Role == task.RoleReviewer {
-		return task.Hook{Action: task.SpawnReviewer, Prompt: state.RespawnPrompt.Name,
+		return task.Hook{Action: action.SpawnReviewer, Prompt: state.RespawnPrompt.Name,
 			Harness: task.HarnessReview, Permissions: task.PermissionsReduced}
 	}
-	h := task.Hook{Action: task.SpawnAgent, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessTask,
+	h := task.Hook{Action: action.SpawnAgent, Prompt: state.RespawnPrompt.Name, Harness: task.HarnessTask,
 		Permissions: task.PermissionsFull}
 	if state.Role == task.RoleWorker {
 		return h
@@ -252,14 +253,14 @@ func Blocks(def *workflow.Definition, status task.Status, role string) bool {
 func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
 	keeps := next.Task.Live && !makesReadyFirst(next.Hooks)
 	for _, h := range next.Hooks {
-		keeps = keeps && h.Action != task.ReleaseWorkspace
+		keeps = keeps && h.Action != action.ReleaseWorkspace
 	}
 	var out []int64
 	for _, h := range owed {
-		if keeps && h.Action == task.AcquireWorkspace {
+		if keeps && h.Action == action.AcquireWorkspace {
 			continue
 		}
-		if class, known := task.ClassOf(h.Action); known && class == task.ClassStart {
+		if class, known := action.ClassOf(h.Action); known && class == action.ClassStart {
 			out = append(out, h.ID)
 		}
 	}
@@ -269,10 +270,10 @@ func Overtaken(owed []task.OwedHook, next record.Change) []int64 {
 // makesReadyFirst says whether a step makes the workspace ready before it starts anything.
 func makesReadyFirst(hooks []task.Hook) bool {
 	at := slices.IndexFunc(hooks, func(h task.Hook) bool {
-		class, _ := task.ClassOf(h.Action)
-		return class == task.ClassStart
+		class, _ := action.ClassOf(h.Action)
+		return class == action.ClassStart
 	})
-	return at >= 0 && hooks[at].Action == task.AcquireWorkspace
+	return at >= 0 && hooks[at].Action == action.AcquireWorkspace
 }
 
 // LeftAlone says what a person should know when a step drops the start of the very agent that its status needs,
@@ -285,7 +286,7 @@ func LeftAlone(def *workflow.Definition, owed []task.OwedHook, next record.Chang
 	dropped := Overtaken(owed, next)
 	for _, h := range owed {
 		role := workflow.SpawnRole(h.Hook)
-		if h.Action == task.NotifyWorker {
+		if h.Action == action.NotifyWorker {
 			role = task.RoleWorker
 		}
 		for _, id := range dropped {
@@ -301,12 +302,12 @@ func LeftAlone(def *workflow.Definition, owed []task.OwedHook, next record.Chang
 
 // Waits says whether an owed hook must wait because one before it has failed.
 func Waits(failed []task.OwedHook, h task.OwedHook) bool {
-	class, known := task.ClassOf(h.Action)
-	if known && class == task.ClassApart {
+	class, known := action.ClassOf(h.Action)
+	if known && class == action.ClassApart {
 		return false
 	}
 	for _, f := range failed {
-		if c, ok := task.ClassOf(f.Action); !ok || c != task.ClassApart {
+		if c, ok := action.ClassOf(f.Action); !ok || c != action.ClassApart {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -167,7 +168,7 @@ func (x *exit) advance(rule *workflow.Rule) record.Change {
 // starts says whether hooks bring an agent to life, or see to it that one lives.
 func starts(hooks []task.Hook) bool {
 	for _, h := range hooks {
-		if h.Action == task.NotifyWorker || workflow.SpawnRole(h) != "" {
+		if h.Action == action.NotifyWorker || workflow.SpawnRole(h) != "" {
 			return true
 		}
 	}
@@ -287,9 +288,9 @@ func escalationHooks(def *workflow.Definition, t task.Task, to task.Status) []ta
 		}
 	}
 	if state.Terminal {
-		return []task.Hook{{Action: task.KillSession}, {Action: task.ReleaseWorkspace}}
+		return []task.Hook{{Action: action.KillSession}, {Action: action.ReleaseWorkspace}}
 	}
-	return []task.Hook{{Action: task.KillReviewer}, {Action: task.NotifyWorker}}
+	return []task.Hook{{Action: action.KillReviewer}, {Action: action.NotifyWorker}}
 }
 
 // NeedsWords says whether a change tells people of a death that they will want to see the last words of.

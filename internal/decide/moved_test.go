@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -416,7 +417,7 @@ func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{
 		{From: "busy", To: "help", When: []workflow.Guard{{Field: "anew", Op: "<", Value: 3}},
-			Hooks: []workflow.Hook{{Hook: task.Hook{Action: task.Increment, Field: "anew"}}}},
+			Hooks: []workflow.Hook{{Hook: task.Hook{Action: action.Increment, Field: "anew"}}}},
 	})
 	def.Fields = []workflow.Field{{Named: workflow.Named{Name: "anew"}, Reset: workflow.ResetPerson},
 		{Named: workflow.Named{Name: "kept"}}}

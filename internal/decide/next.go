@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -175,12 +176,12 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ev
 		return record.Change{}, refused
 	}
 	state, _ := def.State(to)
-	hooks := []task.Hook{{Action: task.KillSession}}
+	hooks := []task.Hook{{Action: action.KillSession}}
 	if state.Folder != "" {
-		hooks = append(hooks, task.Hook{Action: task.SetAside, Folder: state.Folder})
+		hooks = append(hooks, task.Hook{Action: action.SetAside, Folder: state.Folder})
 	}
 	if t.Workspace == "" {
-		hooks = append(hooks, task.Hook{Action: task.AcquireWorkspace})
+		hooks = append(hooks, task.Hook{Action: action.AcquireWorkspace})
 	}
 	if state.RespawnPrompt.Name != "" {
 		hooks = append(hooks, respawnHook(def, state))

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -112,7 +113,7 @@ func TestThePhasesLetAgentsNotGoRoundForEver(t *testing.T) {
 	for _, edge := range def.Transitions {
 		counted := len(edge.When) == 1 && edge.When[0].Field == "returns" && edge.When[0].Op == "<"
 		for _, h := range edge.Hooks {
-			if counted && h.Field == "returns" && h.Action != task.Increment {
+			if counted && h.Field == "returns" && h.Action != action.Increment {
 				t.Errorf("%s -> %s is bounded by returns and does not count one", edge.From, edge.To)
 			}
 		}

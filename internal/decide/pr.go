@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -40,12 +41,12 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead bool, actor ta
 	}
 	var dropped []record.Settled
 	for _, h := range s.Owed {
-		if h.Action == task.PushBranch || h.Action == task.CreatePR {
+		if h.Action == action.PushBranch || h.Action == action.CreatePR {
 			dropped = append(dropped, record.Settled{ID: h.ID, State: task.HookSuperseded, Error: "asked for again"})
 		}
 	}
 	t.UpdatedAt = now
-	hooks := []task.Hook{{Action: task.PushBranch}, {Action: task.CreatePR}}
+	hooks := []task.Hook{{Action: action.PushBranch}, {Action: action.CreatePR}}
 	t, event := signed(def, t, actor, history.Event{
 		Time: now, Type: history.PRRequested, Workflow: def.Digest, Hooks: actions(hooks), Data: map[string]string{
 			"branch": t.Branch},

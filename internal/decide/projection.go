@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -75,8 +76,8 @@ func unborn(def *workflow.Definition, t task.Task) standing {
 	return standing{task: task.Task{ID: t.ID, Project: t.Project}, rounds: make([]round, len(def.States))}
 }
 
-func startsAgent(action string) bool {
-	return action == task.SpawnAgent || action == task.SpawnReviewer
+func startsAgent(does string) bool {
+	return does == action.SpawnAgent || does == action.SpawnReviewer
 }
 
 // everybody is the role of an event that tells of the end of a task's whole session.
@@ -95,9 +96,9 @@ func (s standing) after(def *workflow.Definition, e *history.Event) standing {
 	}
 	// A move that ends agents owes their end from its commit on; those that it starts are told of by events of
 	// their own.
-	if slices.Contains(e.Hooks, task.KillSession) {
+	if slices.Contains(e.Hooks, action.KillSession) {
 		s.alive = nil
-	} else if slices.Contains(e.Hooks, task.KillReviewer) {
+	} else if slices.Contains(e.Hooks, action.KillReviewer) {
 		s.alive = without(s.alive, task.RoleReviewer)
 	}
 	state, _ := def.State(s.task.Status)
@@ -114,7 +115,7 @@ func (s standing) after(def *workflow.Definition, e *history.Event) standing {
 			s.alive = nil
 		}
 	case history.HookFailure:
-		if hook := e.Data["hook"]; hook == task.SpawnAgent || hook == task.SpawnReviewer {
+		if hook := e.Data["hook"]; hook == action.SpawnAgent || hook == action.SpawnReviewer {
 			s.alive = without(s.alive, state.Role) // who was announced did not come
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/task"
@@ -151,7 +152,7 @@ func TestTheWordsForAState(t *testing.T) {
 	t.Parallel()
 	def := phasesWorkflow(t)
 	failed := agent(history.HookFailure, "")
-	failed.Data = map[string]string{"hook": task.SpawnAgent}
+	failed.Data = map[string]string{"hook": action.SpawnAgent}
 	for _, c := range []struct {
 		name   string
 		events []history.Event
@@ -181,9 +182,9 @@ func TestTheWordsForAState(t *testing.T) {
 		{"a worker that lives on in the next state", []history.Event{
 			moved("idle", "plan"), agent(history.AgentSpawned, "worker"), moved("plan", "code")}, "code", "1:workshop"},
 		{"a move that kills", []history.Event{moved("idle", "plan"), agent(history.AgentSpawned, "worker"),
-			moved("plan", "code", task.KillSession)}, "code", "1:pending"},
+			moved("plan", "code", action.KillSession)}, "code", "1:pending"},
 		{"a move that kills the reviewer", []history.Event{agent(history.ReviewStarted, "reviewer"),
-			moved("idle", "check", task.KillReviewer)}, "check", "1:pending"},
+			moved("idle", "check", action.KillReviewer)}, "check", "1:pending"},
 		{"left forward while its agent lives is done", []history.Event{
 			moved("idle", "plan"), agent(history.AgentSpawned, "worker"), moved("plan", "check")}, "plan", "1:done"},
 		{"left backward is pending", []history.Event{moved("idle", "code"), moved("code", "plan")}, "code",
@@ -193,7 +194,7 @@ func TestTheWordsForAState(t *testing.T) {
 			moved("code", "plan")}, "plan", "2:pending"},
 		{"done again", []history.Event{moved("idle", "plan"), moved("plan", "code"), moved("code", "plan"),
 			moved("plan", "check")}, "plan", "2:done"},
-		{"redo out of the end", []history.Event{moved("idle", "done"), moved("done", "plan", task.KillSession)},
+		{"redo out of the end", []history.Event{moved("idle", "done"), moved("done", "plan", action.KillSession)},
 			"done", "1:pending"},
 		{"the end is entered and has nobody", []history.Event{moved("idle", "done")}, "done", "1:pending"},
 		{"a move out of a state that an earlier workflow had", []history.Event{moved("idle", "code")}, "code",
@@ -212,8 +213,8 @@ func TestTheWordsForAState(t *testing.T) {
 func TestATaskThatWaitsToBeStartedHasNotBegunItsFirstRound(t *testing.T) {
 	t.Parallel()
 	def := phasesWorkflow(t)
-	for hooks, want := range map[string]string{task.Notify: "0:null", task.SpawnAgent: "1:pending",
-		task.SpawnReviewer: "1:pending"} {
+	for hooks, want := range map[string]string{action.Notify: "0:null", action.SpawnAgent: "1:pending",
+		action.SpawnReviewer: "1:pending"} {
 		born := birth()
 		born.Data["status"], born.Hooks = "plan", []string{hooks}
 		if got := told(t, def, []history.Event{born})["plan"]; got != want {
@@ -233,7 +234,7 @@ func drawHistory(rt *rapid.T, def *workflow.Definition) []history.Event {
 			e := moved(at, to)
 			e.Counters = task.Counters{{Name: "tries", Value: rapid.IntRange(0, 3).Draw(rt, "tries")}}
 			if rapid.Bool().Draw(rt, "kills") {
-				e.Hooks = []string{task.KillSession}
+				e.Hooks = []string{action.KillSession}
 			}
 			events, at = append(events, e), to
 		case 1:

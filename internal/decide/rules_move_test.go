@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -37,7 +38,7 @@ func TestRequestPR_isForAPersonWithWorkToSend(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, no)
 		}
 	}
-	old := []task.OwedHook{owed(3, task.PushBranch), owed(4, task.CreatePR), owed(5, task.KillSession)}
+	old := []task.OwedHook{owed(3, action.PushBranch), owed(4, action.CreatePR), owed(5, action.KillSession)}
 	change, err := decide.RequestPR(defaultWorkflow(t), record.Snapshot{Task: newTask("reviewing"), Owed: old},
 		true, human(), noon)
 	if err != nil || actionsOf(change.Hooks) != "push_branch; create_pr" || change.Task.Status != "reviewing" {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -119,8 +120,8 @@ func TestRevives_takesTheWorkflowsWordAPromptAndAWorkspace(t *testing.T) {
 // was dropped.
 func TestRespawnDue_forgetsADeathOnceAMoveOwesAnotherAgent(t *testing.T) {
 	t.Parallel()
-	spawn := workflow.Hook{Hook: task.Hook{Action: task.SpawnAgent}}
-	other := workflow.Hook{Hook: task.Hook{Action: task.SpawnAgent, Role: "auditor"}}
+	spawn := workflow.Hook{Hook: task.Hook{Action: action.SpawnAgent}}
+	other := workflow.Hook{Hook: task.Hook{Action: action.SpawnAgent, Role: "auditor"}}
 	def := tiny([]workflow.Transition{
 		{From: "help", To: "busy", Hooks: []workflow.Hook{spawn}}, {From: "busy", To: "busy"},
 		{From: "todo", To: "busy", Hooks: []workflow.Hook{other}},
@@ -138,12 +139,12 @@ func TestRespawnDue_forgetsADeathOnceAMoveOwesAnotherAgent(t *testing.T) {
 		want   bool
 	}{
 		"a move that starts nobody":          {[]history.Event{died, move("busy")}, true},
-		"a move that starts another role":    {[]history.Event{died, move("todo", task.SpawnAgent)}, true},
-		"a move that starts one of the role": {[]history.Event{died, move("help", task.SpawnAgent)}, false},
+		"a move that starts another role":    {[]history.Event{died, move("todo", action.SpawnAgent)}, true},
+		"a move that starts one of the role": {[]history.Event{died, move("help", action.SpawnAgent)}, false},
 		"one that was dropped by another one": {
-			[]history.Event{died, move("help", task.SpawnAgent), move("busy")}, false},
+			[]history.Event{died, move("help", action.SpawnAgent), move("busy")}, false},
 		"of a workflow that had no such hook": {[]history.Event{died, move("help")}, true},
-		"one that died afterwards":            {[]history.Event{move("help", task.SpawnAgent), died}, true},
+		"one that died afterwards":            {[]history.Event{move("help", action.SpawnAgent), died}, true},
 	} {
 		if _, wanted := decide.RespawnDue(def, one, c.events); wanted != c.want {
 			t.Errorf("%s: it is due: %v", name, wanted)
@@ -153,7 +154,7 @@ func TestRespawnDue_forgetsADeathOnceAMoveOwesAnotherAgent(t *testing.T) {
 
 func TestSpawnTarget_isTheWorkflowsWordBeforeItsEdges(t *testing.T) {
 	t.Parallel()
-	spawn := []workflow.Hook{{Hook: task.Hook{Action: task.SpawnAgent}}}
+	spawn := []workflow.Hook{{Hook: task.Hook{Action: action.SpawnAgent}}}
 	def := tiny([]workflow.Transition{{From: "todo", To: "lost"}, {From: "todo", To: "busy", Hooks: spawn},
 		{From: "todo", To: "help"}})
 	def.Initial = "todo"
@@ -183,7 +184,7 @@ func TestInstructed_wantsAWordOfWhatToChange(t *testing.T) {
 
 func TestStart_isForThoseWhomTheWorkflowLetsAsk(t *testing.T) {
 	t.Parallel()
-	spawn := []workflow.Hook{{Hook: task.Hook{Action: task.SpawnAgent}}}
+	spawn := []workflow.Hook{{Hook: task.Hook{Action: action.SpawnAgent}}}
 	def := tiny([]workflow.Transition{{From: "todo", To: "busy", By: []string{task.RoleHuman}, Hooks: spawn}})
 	def.Initial = "todo"
 	def.Births = []workflow.Birth{{To: "todo"}, {To: "busy", Hooks: spawn}}
@@ -233,7 +234,7 @@ func TestStart_tellsOfAWorkflowThatLeadsNobodyThere(t *testing.T) {
 func TestLeftAlone_tellsOfAStartThatIsDroppedAndNotMadeGood(t *testing.T) {
 	t.Parallel()
 	def := tiny(nil)
-	spawn, tell := task.Hook{Action: task.SpawnAgent}, task.Hook{Action: task.NotifyWorker}
+	spawn, tell := task.Hook{Action: action.SpawnAgent}, task.Hook{Action: action.NotifyWorker}
 	for _, c := range []struct {
 		name  string
 		to    task.Status
@@ -248,7 +249,7 @@ func TestLeftAlone_tellsOfAStartThatIsDroppedAndNotMadeGood(t *testing.T) {
 		{"the step tells it", "busy", spawn, []task.Hook{tell}, false, false},
 		{"nobody is needed there", "help", spawn, nil, false, false},
 		{"the task is over", "busy", spawn, nil, true, false},
-		{"it was another one's start", "busy", task.Hook{Action: task.SpawnReviewer}, nil, false, false},
+		{"it was another one's start", "busy", task.Hook{Action: action.SpawnReviewer}, nil, false, false},
 	} {
 		next := record.Change{Task: newTask(c.to), Hooks: c.hooks}
 		next.Task.Live = !c.over

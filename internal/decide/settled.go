@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -38,8 +39,8 @@ func WithoutCrashes(c task.Counters) task.Counters {
 // HoldsUp reports whether the work on a task waits for a hook: not for one that the decision itself performs,
 // nor for one that stands apart. It waits for one that this program does not know.
 func HoldsUp(h task.Hook) bool {
-	class, known := task.ClassOf(h.Action)
-	return !known || class != task.ClassRecord && class != task.ClassApart
+	class, known := action.ClassOf(h.Action)
+	return !known || class != action.ClassRecord && class != action.ClassApart
 }
 
 // ForgetCrashes is what follows for the count of crashes when a hook of a task has been performed, and these are
@@ -80,9 +81,9 @@ func Free(t task.Task, owed []task.OwedHook, now time.Time) (c record.Change, du
 	if t.Live || len(owed) > 0 {
 		return c, false
 	}
-	hooks := []task.Hook{{Action: task.KillSession}}
+	hooks := []task.Hook{{Action: action.KillSession}}
 	if t.Workspace != "" {
-		hooks = append(hooks, task.Hook{Action: task.ReleaseWorkspace})
+		hooks = append(hooks, task.Hook{Action: action.ReleaseWorkspace})
 	}
 	return record.Change{Task: t, Expect: t.Version, Hooks: hooks, Events: []history.Event{{
 		Time: now, Type: history.OrphanFreed, Actor: task.ActorEngine, Hooks: actions(hooks),

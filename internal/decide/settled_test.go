@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -85,7 +86,7 @@ func TestATaskThatIsOver_isFreedOnceAndOnlyOfWhatItHolds(t *testing.T) {
 	over := newTask("done")
 	over.Live, over.Workspace = false, "garden--1"
 	c, due := decide.Free(over, nil, noon)
-	if !due || !slices.Equal(c.Events[0].Hooks, []string{task.KillSession, task.ReleaseWorkspace}) ||
+	if !due || !slices.Equal(c.Events[0].Hooks, []string{action.KillSession, action.ReleaseWorkspace}) ||
 		len(c.Hooks) != 2 {
 		t.Errorf("one that holds a workspace: %v, %+v", due, c)
 	}
@@ -93,7 +94,7 @@ func TestATaskThatIsOver_isFreedOnceAndOnlyOfWhatItHolds(t *testing.T) {
 		t.Error("one whose hooks may still do it is freed")
 	}
 	over.Workspace = ""
-	if c, due = decide.Free(over, nil, noon); !due || !slices.Equal(c.Events[0].Hooks, []string{task.KillSession}) {
+	if c, due = decide.Free(over, nil, noon); !due || !slices.Equal(c.Events[0].Hooks, []string{action.KillSession}) {
 		t.Errorf("one without a workspace: %v, %+v", due, c)
 	}
 	over.Live = true
@@ -283,8 +284,8 @@ func TestForgetCrashes_waitsForNoHookThatHoldsUpNothing(t *testing.T) {
 	one := newTask("working")
 	one.Counters = one.Counters.With(task.CrashCount, 1)
 	moved := []history.Event{{Type: history.StatusChanged, From: "planning", To: "working"}}
-	for action, want := range map[string]bool{task.Notify: true, task.PushBranch: true, task.SpawnNext: true,
-		task.SpawnAgent: false, task.KillSession: false} {
+	for action, want := range map[string]bool{action.Notify: true, action.PushBranch: true, action.SpawnNext: true,
+		action.SpawnAgent: false, action.KillSession: false} {
 		if _, due := decide.ForgetCrashes(one, []task.OwedHook{owed(1, action)}, moved, noon); due != want {
 			t.Errorf("while %s is owed, crashes are forgotten: %v, want %v", action, due, want)
 		}

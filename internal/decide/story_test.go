@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -319,7 +320,7 @@ func describeHook(h task.Hook) string {
 	if h.Field != "" {
 		text += " field=" + h.Field
 	}
-	if h.Action == task.SetField {
+	if h.Action == action.SetField {
 		text += fmt.Sprintf(" value=%d", h.Value)
 	}
 	if h.Prompt != "" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -300,11 +301,11 @@ func TestOnlyHooksThatWouldStartSomethingAreOvertaken(t *testing.T) {
 	t.Parallel()
 	var all []task.OwedHook
 	var want []int64
-	starts := []string{task.AcquireWorkspace, task.SpawnAgent, task.SpawnReviewer, task.NotifyWorker,
-		task.RunCommand, task.SetAside}
-	for i, action := range append(task.Actions(), "paint") {
-		all = append(all, owed(int64(i), action))
-		if slices.Contains(starts, action) {
+	starts := []string{action.AcquireWorkspace, action.SpawnAgent, action.SpawnReviewer, action.NotifyWorker,
+		action.RunCommand, action.SetAside}
+	for i, name := range append(action.Names(), "paint") {
+		all = append(all, owed(int64(i), name))
+		if slices.Contains(starts, name) {
 			want = append(want, int64(i))
 		}
 	}
@@ -319,20 +320,20 @@ func TestOnlyHooksThatWouldStartSomethingAreOvertaken(t *testing.T) {
 // Defect: a respawn dropped an owed acquire_workspace, and its agent began in a workspace that nobody had made ready.
 func TestAWorkspaceThatTheTaskKeepsIsMadeReadyWhateverComes(t *testing.T) {
 	t.Parallel()
-	all := []task.OwedHook{owed(1, task.AcquireWorkspace), owed(2, task.SpawnAgent)}
+	all := []task.OwedHook{owed(1, action.AcquireWorkspace), owed(2, action.SpawnAgent)}
 	for _, c := range []struct {
 		what string
 		next record.Change
 		want []int64
 	}{
-		{"a respawn", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: task.SpawnAgent}}},
+		{"a respawn", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{{Action: action.SpawnAgent}}},
 			[]int64{2}},
 		{"a step that makes it ready itself", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
-			{Action: task.KillSession}, {Action: task.AcquireWorkspace}}}, []int64{1, 2}},
+			{Action: action.KillSession}, {Action: action.AcquireWorkspace}}}, []int64{1, 2}},
 		{"a step that starts somebody sooner", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
-			{Action: task.SpawnAgent}, {Action: task.AcquireWorkspace}}}, []int64{2}},
+			{Action: action.SpawnAgent}, {Action: action.AcquireWorkspace}}}, []int64{2}},
 		{"a step that gives it back", record.Change{Task: task.Task{Live: true}, Hooks: []task.Hook{
-			{Action: task.ReleaseWorkspace}}}, []int64{1, 2}},
+			{Action: action.ReleaseWorkspace}}}, []int64{1, 2}},
 		{"the end", record.Change{}, []int64{1, 2}},
 	} {
 		if found := decide.Overtaken(all, c.next); !slices.Equal(found, c.want) {
@@ -348,16 +349,16 @@ func TestAHookWaitsForAFailedOneBeforeItUnlessOneOfThemStandsApart(t *testing.T)
 		action string
 		want   bool
 	}{
-		{nil, task.SpawnAgent, false},
-		{[]string{task.AcquireWorkspace}, task.SpawnAgent, true},
-		{[]string{task.KillSession}, task.ReleaseWorkspace, true},
-		{[]string{task.KillSession}, task.SpawnNext, false},
-		{[]string{task.KillSession}, task.DeleteRemoteBranch, false},
-		{[]string{task.DeleteRemoteBranch}, task.SpawnNext, false},
-		{[]string{task.DeleteRemoteBranch}, task.KillSession, false},
-		{[]string{task.DeleteRemoteBranch, task.KillReviewer}, task.NotifyWorker, true},
-		{[]string{"paint"}, task.KillSession, true},
-		{[]string{task.KillSession}, "paint", true},
+		{nil, action.SpawnAgent, false},
+		{[]string{action.AcquireWorkspace}, action.SpawnAgent, true},
+		{[]string{action.KillSession}, action.ReleaseWorkspace, true},
+		{[]string{action.KillSession}, action.SpawnNext, false},
+		{[]string{action.KillSession}, action.DeleteRemoteBranch, false},
+		{[]string{action.DeleteRemoteBranch}, action.SpawnNext, false},
+		{[]string{action.DeleteRemoteBranch}, action.KillSession, false},
+		{[]string{action.DeleteRemoteBranch, action.KillReviewer}, action.NotifyWorker, true},
+		{[]string{"paint"}, action.KillSession, true},
+		{[]string{action.KillSession}, "paint", true},
 	} {
 		var failed []task.OwedHook
 		for i, action := range c.failed {

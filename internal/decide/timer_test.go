@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -28,7 +29,7 @@ func timed() *workflow.Definition {
 		Transitions: []workflow.Transition{
 			{From: "rest", To: "dig"}, {From: "dig", To: "dig"},
 			{From: "dig", To: "help", By: []string{"worker"}, Hooks: []workflow.Hook{
-				{Hook: task.Hook{Action: task.KillReviewer}}}},
+				{Hook: task.Hook{Action: action.KillReviewer}}}},
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -409,7 +410,7 @@ func count(c task.Counters, to task.Status, h task.Hook) task.Counters {
 		field = task.Failures(to)
 	}
 	switch {
-	case h.Action == task.SetField:
+	case h.Action == action.SetField:
 		return c.With(field, h.Value)
 	case field != "":
 		return c.With(field, c.Get(field)+1)
@@ -419,7 +420,7 @@ func count(c task.Counters, to task.Status, h task.Hook) task.Counters {
 
 func lease(t task.Task, hooks []task.Hook) record.Lease {
 	for _, h := range hooks {
-		if h.Action == task.AcquireWorkspace && t.Workspace == "" {
+		if h.Action == action.AcquireWorkspace && t.Workspace == "" {
 			return record.LeaseReserve
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -35,16 +36,16 @@ func TestAnAcceptedMoveIsOneChangeWithEverythingInIt(t *testing.T) {
 	want := record.Change{
 		Task: moved, Expect: tk.Version, Entered: true, Spent: rested, Entry: []task.Evidence{review},
 		Hooks: []task.Hook{
-			{Action: task.SetField, Field: "rereviews"},
-			{Action: task.IncrementReviewRound, Field: task.ReviewRound},
-			{Action: task.SpawnReviewer, Prompt: "reviewer", Harness: task.HarnessReview,
+			{Action: action.SetField, Field: "rereviews"},
+			{Action: action.IncrementReviewRound, Field: task.ReviewRound},
+			{Action: action.SpawnReviewer, Prompt: "reviewer", Harness: task.HarnessReview,
 				Permissions: task.PermissionsReduced},
 		},
 		Events: []history.Event{{
 			Time: noon, Type: history.StatusChanged, Actor: task.RoleHuman, ActingAs: task.RoleWorker,
 			Person: "Ada <ada@example.com>", From: "working", To: "agent-review",
 			Reason: "done at last", Counters: moved.Counters, Evidence: rested, Workflow: def.Digest,
-			Hooks: []string{task.SetField, task.IncrementReviewRound, task.SpawnReviewer}, Subject: task.Subject{
+			Hooks: []string{action.SetField, action.IncrementReviewRound, action.SpawnReviewer}, Subject: task.Subject{
 				Commit: "second"},
 		}},
 	}

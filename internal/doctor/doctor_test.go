@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/doctor"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -317,7 +318,7 @@ func TestExamine_findsNothingInAHealthyHome(t *testing.T) {
 
 func TestExamine_findsWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	failed := task.OwedHook{Task: "one", Hook: task.Hook{Action: task.NotifyWorker}, State: task.HookFailed,
+	failed := task.OwedHook{Task: "one", Hook: task.Hook{Action: action.NotifyWorker}, State: task.HookFailed,
 		Error: "nobody there"}
 	tests := []struct {
 		spoil func(*world)
@@ -448,7 +449,7 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 	}{
 		{func(w *world) { w.differs["one"] = []string{"x"} }, "sync one"},
 		{func(w *world) {
-			w.owed = []task.OwedHook{{Task: "one", Hook: task.Hook{Action: task.SpawnNext}, State: task.HookPending}}
+			w.owed = []task.OwedHook{{Task: "one", Hook: task.Hook{Action: action.SpawnNext}, State: task.HookPending}}
 		}, "retry one"},
 		{func(w *world) {
 			w.holders[0].Status, w.holders[0].Task, w.tasks[0].Workspace, w.kept = "", "gone", "", nil

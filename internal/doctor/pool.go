@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -71,7 +72,7 @@ func (d *Doctor) lease(v *view, h record.Holder, there bool) []finding {
 		out = append(out, f)
 	}
 	beingMade := slices.ContainsFunc(v.owed[t.ID], func(h task.OwedHook) bool {
-		return h.Action == task.AcquireWorkspace
+		return h.Action == action.AcquireWorkspace
 	})
 	if !there && !beingMade && t.Live {
 		dir := d.Setup.WorktreeDir(h.Workspace)

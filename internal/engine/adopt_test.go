@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/engine"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -102,7 +103,7 @@ func TestATaskThatWasRebuilt_forgetsTheCrashesOfBeforeAMoveThatStillOwedHooks(t 
 	id := w.reach("working")
 	w.die(w.death(id, task.RoleWorker))
 	w.write(id, handoff)
-	w.hands.fails[task.SpawnReviewer] = errHands
+	w.hands.fails[action.SpawnReviewer] = errHands
 	if n := w.move(id, "agent-review", human).Task.Counters.Get(task.CrashCount); n != 1 {
 		t.Fatalf("before, the count is %d, want 1", n)
 	}
@@ -138,7 +139,7 @@ func TestATaskThatWasRebuilt_goesOnAndItsEvidenceStaysSpent(t *testing.T) {
 		!strings.Contains(err.Error(), "moved the task at event") {
 		t.Errorf("the old review: %v", err)
 	}
-	if hook := w.hands.last(t, task.SpawnReviewer).hook; hook < 1_000_000 {
+	if hook := w.hands.last(t, action.SpawnReviewer).hook; hook < 1_000_000 {
 		t.Errorf("the hook has the number %d, which the lost record may have had", hook)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"orange/internal/action"
 	"orange/internal/task"
 )
 
@@ -12,14 +13,16 @@ import (
 // started, whoever has performed that by now. What an agent asks for runs in what was kept before.
 func (e *Engine) keepForStart(ctx context.Context, id string, event int, actor task.Actor) error {
 	hooks, err := e.Store.Hooks(ctx, id, event)
-	if err == nil && slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return starts(h.Action) }) {
+	if err == nil && slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return runsIn(h.Action) }) {
 		e.keepEnvironment(ctx, id, actor)
 	}
 	return err
 }
 
-func starts(action string) bool {
-	return action == task.AcquireWorkspace || action == task.SpawnAgent || action == task.SpawnReviewer
+// runsIn reports whether what an action starts or makes ready runs in the task's environment.
+func runsIn(name string) bool {
+	spec, _ := action.Of(name)
+	return spec.Means == action.MakesWorkspace || spec.Means == action.StartsAgent
 }
 
 // keepEnvironment keeps the environment of this process for a task, if it is a person's. That it failed holds

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/engine"
 	"orange/internal/history"
 	"orange/internal/task"
@@ -92,14 +93,14 @@ func TestEnvironment_isRenewedByAPersonsRespawnAndRetry(t *testing.T) {
 	w.wantTold(id, "keep")
 	w.die(w.death(id, task.RoleWorker))
 	dead := func(task.Task, string) (bool, error) { return false, nil }
-	w.hands.fails[task.SpawnAgent] = errHands
+	w.hands.fails[action.SpawnAgent] = errHands
 	_, err := w.Respawn(t.Context(), id, dead, human)
 	must(t, err)
 	w.wantTold(id, "keep")
 	_, err = w.Retry(t.Context(), id, worker)
 	must(t, err)
 	w.wantTold(id, "")
-	delete(w.hands.fails, task.SpawnAgent)
+	delete(w.hands.fails, action.SpawnAgent)
 	_, err = w.Retry(t.Context(), id, human)
 	must(t, err)
 	w.wantTold(id, "keep")

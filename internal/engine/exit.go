@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -176,7 +177,7 @@ func (e *Engine) seatedAs(ctx context.Context, id, role string) (bool, error) {
 // explains says whether a hook is owed that may be the cause of an agent's end, or is about to start the next one.
 func explains(owed []task.OwedHook) bool {
 	for _, h := range owed {
-		if class, known := task.ClassOf(h.Action); !known || class == task.ClassStart || class == task.ClassEnd {
+		if class, known := action.ClassOf(h.Action); !known || class == action.ClassStart || class == action.ClassEnd {
 			return true
 		}
 	}

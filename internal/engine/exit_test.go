@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/engine"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -43,7 +44,7 @@ func TestDied_movesOnTheEvidenceThatTheAgentLeft(t *testing.T) {
 	if out.Event.Type != history.AutoAdvanced || out.Event.From != "working" || out.Event.To != "agent-review" {
 		t.Errorf("the event is %+v", out.Event)
 	}
-	wantText(t, "hooks", w.hands.done(), task.SpawnReviewer)
+	wantText(t, "hooks", w.hands.done(), action.SpawnReviewer)
 	wantText(t, "status", string(w.task(id).Status), "agent-review")
 	if kept := w.load(id).Spent; !slices.ContainsFunc(kept, func(s task.Spent) bool {
 		return s.Source == "## handoff" && s.Seq == out.Event.Seq
@@ -172,7 +173,7 @@ func TestRevive_startsADeadReviewerByItselfOnceAndNoWorker(t *testing.T) {
 	crew.Wait()
 	_, err := w.Revive(t.Context(), id)
 	must(t, err)
-	wantText(t, "hooks", w.hands.done(), task.SpawnReviewer)
+	wantText(t, "hooks", w.hands.done(), action.SpawnReviewer)
 	if got := w.events(id, history.AgentRespawned); len(got) != 1 || got[0].Actor != task.ActorEngine ||
 		w.task(id).Attention != "" {
 		t.Errorf("the events are %+v, the mark is %q", got, w.task(id).Attention)
@@ -229,13 +230,13 @@ func TestFinish_performsWhatIsOwedAndTriesWhatFailedAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	w.hands.fails[task.SpawnReviewer] = errHands
+	w.hands.fails[action.SpawnReviewer] = errHands
 	w.write(id, handoff)
 	w.move(id, "agent-review", worker)
 	if len(w.load(id).Owed) != 1 {
 		t.Fatalf("owed are %+v", w.load(id).Owed)
 	}
-	delete(w.hands.fails, task.SpawnReviewer)
+	delete(w.hands.fails, action.SpawnReviewer)
 	must(t, w.Finish(t.Context()))
 	if owed := w.load(id).Owed; len(owed) != 0 {
 		t.Errorf("owed are %+v", owed)
@@ -247,14 +248,14 @@ func TestTheSeatOfAnAttemptThatFailed_ends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	w.hands.fails[task.SpawnReviewer] = errHands
+	w.hands.fails[action.SpawnReviewer] = errHands
 	w.write(id, handoff)
 	w.move(id, "agent-review", worker)
-	lost := w.hands.last(t, task.SpawnReviewer).secret
-	delete(w.hands.fails, task.SpawnReviewer)
+	lost := w.hands.last(t, action.SpawnReviewer).secret
+	delete(w.hands.fails, action.SpawnReviewer)
 	_, err := w.Retry(t.Context(), id, human)
 	must(t, err)
-	taken := w.hands.last(t, task.SpawnReviewer).secret
+	taken := w.hands.last(t, action.SpawnReviewer).secret
 	for secret, ended := range map[string]bool{lost: true, taken: false} {
 		seat, err := w.store.Seat(t.Context(), engine.HashSecret(secret))
 		must(t, err)
@@ -274,7 +275,7 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 	var death task.Death
 	watch := w.another()
 	w.Performer = interrupted{w.hands, func(job record.Job) {
-		if job.Hook.Action != task.SpawnAgent {
+		if job.Hook.Action != action.SpawnAgent {
 			return
 		}
 		s := w.load(id)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"orange/internal/action"
 	"orange/internal/explore"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -108,8 +109,8 @@ func (w *stroll) look() task.Task {
 
 func owesAnEnd(owed []task.OwedHook) bool {
 	for _, h := range owed {
-		if class, _ := task.ClassOf(h.Action); class != task.ClassApart {
-			return class == task.ClassEnd
+		if class, _ := action.ClassOf(h.Action); class != action.ClassApart {
+			return class == action.ClassEnd
 		}
 	}
 	return false
@@ -235,7 +236,7 @@ func roads(t *testing.T) map[string]*workflow.Definition {
 func pushes(def *workflow.Definition) bool {
 	return slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
 		return slices.ContainsFunc(e.Hooks, func(h workflow.Hook) bool {
-			return h.Action == task.PushBranch || h.Action == task.CreatePR
+			return h.Action == action.PushBranch || h.Action == action.CreatePR
 		})
 	})
 }

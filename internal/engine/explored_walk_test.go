@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/explore"
@@ -41,14 +42,14 @@ func (w *stroll) runs(id string) error {
 	return w.p.engine.Settle(here, id)
 }
 
-func (w *stroll) fails(action string) bool {
-	if class, _ := task.ClassOf(action); class == task.ClassApart || w.failed == nil {
+func (w *stroll) fails(does string) bool {
+	if class, _ := action.ClassOf(does); class == action.ClassApart || w.failed == nil {
 		return false
 	}
-	if _, drawn := w.failed[action]; !drawn {
-		w.failed[action] = w.dice.IntN(2) == 0
+	if _, drawn := w.failed[does]; !drawn {
+		w.failed[does] = w.dice.IntN(2) == 0
 	}
-	return w.failed[action]
+	return w.failed[does]
 }
 
 // seen is what is looked at outside of the document: anything may be there, and anything may be said of it. Where

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/engine"
@@ -270,7 +271,7 @@ func (h *hands) Perform(ctx context.Context, job record.Job) (record.Effect, err
 }
 
 func (h *hands) next(ctx context.Context, job record.Job) error {
-	if job.Hook.Action != task.SpawnNext {
+	if job.Hook.Action != action.SpawnNext {
 		return nil
 	}
 	_, err := h.engine.StartNext(ctx, job.Task.Project)
@@ -280,17 +281,17 @@ func (h *hands) next(ctx context.Context, job record.Job) error {
 func effectOf(job record.Job, number int) record.Effect {
 	session := "session of " + job.Task.ID
 	switch job.Hook.Action {
-	case task.SpawnAgent, task.SpawnReviewer:
+	case action.SpawnAgent, action.SpawnReviewer:
 		return record.Effect{Session: &session, Seat: &record.Seat{PID: 1000 + number, Began: "then"},
 			Events: []history.Event{{Type: history.AgentSpawned}}}
-	case task.KillSession:
+	case action.KillSession:
 		none := ""
 		return record.Effect{Session: &none, EndSeats: []string{record.EveryRole}}
-	case task.KillReviewer:
+	case action.KillReviewer:
 		return record.Effect{EndSeats: []string{task.RoleReviewer}}
-	case task.ReleaseWorkspace:
+	case action.ReleaseWorkspace:
 		return record.Effect{Lease: record.LeaseFree}
-	case task.NotifyWorker:
+	case action.NotifyWorker:
 		return record.Effect{NewNotice: &record.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: "go on"}}
 	}
 	return record.Effect{}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/engine"
 	"orange/internal/history"
@@ -139,7 +140,7 @@ func TestAHook_startsTheRoleAndTheHarnessThatAreMeant(t *testing.T) {
 			seen := w.watch()
 			w.Rules = roles{w.Rules, tt.harness, tt.permissions}
 			id := w.work(tt.hook)
-			job := seen.job(t, task.SpawnAgent)
+			job := seen.job(t, action.SpawnAgent)
 			wantText(t, "role", job.Role, tt.role)
 			wantText(t, "agent", job.Agent, tt.agent)
 			wantText(t, "permissions", job.Hook.Permissions, tt.mayDoAtWorst)
@@ -161,7 +162,7 @@ func TestARespawn_startsTheRolesOwnHarness(t *testing.T) {
 	seen.jobs = nil
 	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
 	must(t, err)
-	job := seen.job(t, task.SpawnAgent)
+	job := seen.job(t, action.SpawnAgent)
 	wantText(t, "role", job.Role, "cto")
 	wantText(t, "agent", job.Agent, "aider")
 }
@@ -171,12 +172,12 @@ func TestAHookThatTells_knowsItsEvent(t *testing.T) {
 	w := newWorld(t)
 	seen := w.watch()
 	id := w.work("")
-	wantText(t, "type", seen.job(t, task.Notify).Event.Type, history.Created)
+	wantText(t, "type", seen.job(t, action.Notify).Event.Type, history.Created)
 	w.move(id, "closed", human)
-	ran := seen.job(t, task.RunCommand)
+	ran := seen.job(t, action.RunCommand)
 	wantText(t, "from", string(ran.Event.From), "busy")
 	wantText(t, "to", string(ran.Event.To), "closed")
-	wantText(t, "role", ran.Role+seen.job(t, task.KillAgent).Role+ran.Secret, "")
+	wantText(t, "role", ran.Role+seen.job(t, action.KillAgent).Role+ran.Secret, "")
 }
 
 func TestRequestPR_pushesAndNotesThePullRequest(t *testing.T) {
@@ -185,8 +186,8 @@ func TestRequestPR_pushesAndNotesThePullRequest(t *testing.T) {
 	seen := w.watch()
 	id := w.reach("working")
 	commit := "c0ffee"
-	seen.adds[task.PushBranch] = record.Effect{Pushed: &commit}
-	seen.adds[task.CreatePR] = record.Effect{
+	seen.adds[action.PushBranch] = record.Effect{Pushed: &commit}
+	seen.adds[action.CreatePR] = record.Effect{
 		Pushed: &commit, PR: &record.PullRequest{URL: "https://github.com/a/b/pull/1", State: record.PROpen},
 		Events: []history.Event{
 			{Type: history.PRCreated, Data: map[string]string{"url": "https://github.com/a/b/pull/1"}}},
@@ -214,12 +215,12 @@ func TestRequestPR_takesThePlaceOfOneThatFailed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	w.hands.fails[task.CreatePR] = errHands
+	w.hands.fails[action.CreatePR] = errHands
 	first, err := w.RequestPR(t.Context(), id, human)
 	must(t, err)
 	wantText(t, "hooks", w.states(id, first.Event.Seq), "push_branch=done create_pr=failed")
 	wantText(t, "attention", first.Task.Attention, "hook create_pr: "+errHands.Error())
-	delete(w.hands.fails, task.CreatePR)
+	delete(w.hands.fails, action.CreatePR)
 	second, err := w.RequestPR(t.Context(), id, human)
 	must(t, err)
 	wantText(t, "hooks of the first", w.states(id, first.Event.Seq), "push_branch=done create_pr=superseded")

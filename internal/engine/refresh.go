@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
@@ -125,7 +126,7 @@ func (e *Engine) read(t task.Task, whole bool) (header *document.Document, evide
 // movingIn says whether the workspace is being made ready or given back at this moment: then its link is nobody's work.
 func movingIn(owed []task.OwedHook) bool {
 	for _, h := range owed {
-		if h.Action == task.AcquireWorkspace || h.Action == task.ReleaseWorkspace {
+		if h.Action == action.AcquireWorkspace || h.Action == action.ReleaseWorkspace {
 			return true
 		}
 	}

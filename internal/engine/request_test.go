@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
@@ -334,7 +335,7 @@ func TestDelete_waitsForTheWorkspace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	w.hands.fails[task.ReleaseWorkspace] = errHands
+	w.hands.fails[action.ReleaseWorkspace] = errHands
 	if _, err := w.Delete(t.Context(), id, human); err == nil || !strings.Contains(err.Error(), "orange task retry") {
 		t.Errorf("the error is %v", err)
 	}
@@ -365,13 +366,13 @@ func TestDelete_waitsForWhoeverMirrorsTheTask(t *testing.T) {
 func TestAMoveThatDropsTheStartOfTheAgentItNeeds_asksForAPerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hands.fails[task.SpawnAgent] = errHands
+	w.hands.fails[action.SpawnAgent] = errHands
 	id := w.create("branch-a", true).Task.ID
 	w.move(id, "clarification", human) // it needs a worker, and starts none
 	if one := w.task(id); !strings.Contains(one.Attention, "orange task respawn "+id) {
 		t.Errorf("the mark is %q", one.Attention)
 	}
-	delete(w.hands.fails, task.SpawnAgent)
+	delete(w.hands.fails, action.SpawnAgent)
 	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
 	must(t, err)
 	if one := w.task(id); one.Attention != "" {

@@ -100,9 +100,6 @@ func text(err error) string {
 	return err.Error()
 }
 
-// tells says whether a hook tells of its event, or runs a program that may want to know of it.
-func tells(hook task.Hook) bool { return hook.Action == task.Notify || hook.Action == task.RunCommand }
-
 // event reads one event of a task's history.
 func (e *Engine) event(ctx context.Context, id string, seq int) (history.Event, error) {
 	events, err := e.Index.Events(ctx, id, seq-1)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -29,7 +30,7 @@ func (w *world) states(id string, event int) string {
 func TestAHookThatFails_isMarkedAndRetryClearsTheMark(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hands.fails[task.SpawnAgent] = errHands
+	w.hands.fails[action.SpawnAgent] = errHands
 	out := w.create("fix", true)
 	id := out.Task.ID
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "acquire_workspace=done spawn_agent=failed")
@@ -43,7 +44,7 @@ func TestAHookThatFails_isMarkedAndRetryClearsTheMark(t *testing.T) {
 	if len(again.Hooks) != 1 || again.Hooks[0].State != task.HookFailed || again.Hooks[0].Attempts != 2 {
 		t.Errorf("the second attempt is %+v", again.Hooks)
 	}
-	delete(w.hands.fails, task.SpawnAgent)
+	delete(w.hands.fails, action.SpawnAgent)
 	again, err = w.Retry(t.Context(), id, human)
 	must(t, err)
 	if again.Task.Attention != "" || len(again.Hooks) != 1 || again.Hooks[0].State != task.HookDone {
@@ -60,20 +61,20 @@ func TestAHookThatFails_isMarkedAndRetryClearsTheMark(t *testing.T) {
 func TestAHookThatFailed_isLeftAloneForAWhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hands.fails[task.SpawnAgent] = errHands
+	w.hands.fails[action.SpawnAgent] = errHands
 	id := w.create("fix", true).Task.ID
 	w.hands.forget()
 	must(t, w.Settle(t.Context(), id))
 	must(t, w.Resume(t.Context()))
 	wantText(t, "before its time", w.hands.done(), "")
-	w.hands.fails[task.SpawnAgent] = errHands
+	w.hands.fails[action.SpawnAgent] = errHands
 	w.clock.pass(decide.BackOff(1) + time.Second)
 	must(t, w.Resume(t.Context()))
 	if n := len(w.events(id, history.HookFailure)); n != 1 {
 		t.Errorf("the same failure is told %d times", n)
 	}
 	w.hands.forget()
-	delete(w.hands.fails, task.SpawnAgent)
+	delete(w.hands.fails, action.SpawnAgent)
 	w.clock.pass(decide.BackOff(2) + time.Second)
 	must(t, w.Resume(t.Context()))
 	wantText(t, "in its time", w.hands.done(), "spawn_agent")
@@ -83,12 +84,12 @@ func TestHooksBehindAFailedOne_waitUnlessTheyStandApart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.hands.fails[task.KillSession] = errHands
+	w.hands.fails[action.KillSession] = errHands
 	out := w.move(id, "done", human)
 	wantText(t, "asked for", w.hands.done(), "kill_session delete_remote_branch spawn_next")
 	wantText(t, "hooks", w.states(id, out.Event.Seq),
 		"kill_session=failed release_workspace=pending delete_remote_branch=done spawn_next=done")
-	delete(w.hands.fails, task.KillSession)
+	delete(w.hands.fails, action.KillSession)
 	w.hands.forget()
 	_, err := w.Retry(t.Context(), id, human)
 	must(t, err)
@@ -97,7 +98,7 @@ func TestHooksBehindAFailedOne_waitUnlessTheyStandApart(t *testing.T) {
 		t.Errorf("the task is %+v", got)
 	}
 	if told := w.events(id, history.HooksRetried); len(told) != 1 || told[0].Person != human.Person ||
-		told[0].Data["hook"] != task.KillSession {
+		told[0].Data["hook"] != action.KillSession {
 		t.Errorf("the history tells of the retry: %+v", told)
 	}
 }
@@ -106,7 +107,7 @@ func TestAFailureThatStandsApart_holdsUpNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.hands.fails[task.DeleteRemoteBranch] = errHands
+	w.hands.fails[action.DeleteRemoteBranch] = errHands
 	out := w.move(id, "done", human)
 	wantText(t, "hooks", w.states(id, out.Event.Seq),
 		"kill_session=done release_workspace=done delete_remote_branch=failed spawn_next=done")
@@ -118,7 +119,7 @@ func TestAFailureThatStandsApart_holdsUpNothing(t *testing.T) {
 func TestCancel_supersedesAnOwedSpawn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hands.fails[task.SpawnAgent] = errHands
+	w.hands.fails[action.SpawnAgent] = errHands
 	born := w.create("fix", true)
 	w.hands.forget()
 	out, err := w.Command(t.Context(), born.Task.ID, "cancel", human, "enough")
@@ -135,12 +136,12 @@ func TestCancel_keepsAnOwedKillAheadOfItsOwn(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("agent-review")
 	w.write(id, fail)
-	w.hands.fails[task.KillReviewer] = errHands
+	w.hands.fails[action.KillReviewer] = errHands
 	failed := w.move(id, "working", reviewer)
 	wantText(t, "hooks", w.states(id, failed.Event.Seq), "kill_reviewer=failed notify_worker=pending")
 	w.move(id, "cancelled", human)
 	wantText(t, "hooks", w.states(id, failed.Event.Seq), "kill_reviewer=failed notify_worker=superseded")
-	delete(w.hands.fails, task.KillReviewer)
+	delete(w.hands.fails, action.KillReviewer)
 	w.hands.forget()
 	_, err := w.Retry(t.Context(), id, human)
 	must(t, err)
@@ -241,11 +242,11 @@ func TestTheCountOfCrashes_endsWithTheHooksOfAMoveAndNotOfARespawn(t *testing.T)
 		t.Errorf("after the respawn the count is %d, want 1", n)
 	}
 	w.write(id, handoff)
-	w.hands.fails[task.SpawnReviewer] = errHands
+	w.hands.fails[action.SpawnReviewer] = errHands
 	if n := w.move(id, "agent-review", worker).Task.Counters.Get(task.CrashCount); n != 1 {
 		t.Errorf("with a hook of the move still owed the count is %d, want 1", n)
 	}
-	delete(w.hands.fails, task.SpawnReviewer)
+	delete(w.hands.fails, action.SpawnReviewer)
 	_, err = w.Retry(t.Context(), id, human)
 	must(t, err)
 	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 {
@@ -273,9 +274,9 @@ func TestTheCountOfCrashes_endsWithAMoveWhoseHooksARespawnDropped(t *testing.T) 
 	id := w.reach("working")
 	w.die(w.death(id, task.RoleWorker))
 	w.write(id, handoff)
-	w.hands.fails[task.SpawnReviewer] = errHands
+	w.hands.fails[action.SpawnReviewer] = errHands
 	w.move(id, "agent-review", human)
-	delete(w.hands.fails, task.SpawnReviewer)
+	delete(w.hands.fails, action.SpawnReviewer)
 	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
 	must(t, err)
 	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 {
@@ -329,7 +330,7 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 	out := w.create("fix", true)
 	id := out.Task.ID
 	w.Performer = interrupted{w.hands, func(job record.Job) {
-		if job.Hook.Action != task.SpawnAgent {
+		if job.Hook.Action != action.SpawnAgent {
 			return
 		}
 		s := w.load(id)
@@ -348,7 +349,7 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 func TestResume_leavesATaskAloneWhoseHooksAllWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hands.fails[task.AcquireWorkspace] = errHands
+	w.hands.fails[action.AcquireWorkspace] = errHands
 	id := w.create("branch-a", true).Task.ID
 	if owed := w.load(id).Owed; len(owed) != 2 || owed[1].State != task.HookPending {
 		t.Fatalf("owed are %+v", owed)
@@ -356,7 +357,7 @@ func TestResume_leavesATaskAloneWhoseHooksAllWait(t *testing.T) {
 	w.hands.forget()
 	must(t, w.Resume(t.Context()))
 	wantText(t, "hooks", w.hands.done(), "")
-	delete(w.hands.fails, task.AcquireWorkspace)
+	delete(w.hands.fails, action.AcquireWorkspace)
 	w.clock.pass(6 * time.Second)
 	must(t, w.Resume(t.Context()))
 	wantText(t, "hooks", w.hands.done(), "acquire_workspace spawn_agent")

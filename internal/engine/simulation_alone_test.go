@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/explore"
@@ -68,8 +69,8 @@ func (l *life) follows() task.Task {
 
 // holdsUp says whether an owed hook is one of those that agents and workspace wait for.
 func holdsUp(h task.OwedHook) bool {
-	class, _ := task.ClassOf(h.Action)
-	return class == task.ClassStart || class == task.ClassEnd
+	class, _ := action.ClassOf(h.Action)
+	return class == action.ClassStart || class == action.ClassEnd
 }
 
 // chance is a move that somebody may ask for now.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
@@ -227,8 +228,8 @@ func (s *sim) performs(p *process, job record.Job) {
 		s.breaks("hook %d (%s) of %s is performed by two programs at once", job.Hook.ID, h.action, s.short(h.task))
 	}
 	h.by = p
-	class, _ := task.ClassOf(h.action)
-	if class == task.ClassApart {
+	class, _ := action.ClassOf(h.action)
+	if class == action.ClassApart {
 		return
 	}
 	now, err := s.load(h.task)
@@ -236,7 +237,7 @@ func (s *sim) performs(p *process, job record.Job) {
 		return // it was deleted meanwhile
 	}
 	for _, other := range now.Owed {
-		if c, _ := task.ClassOf(other.Action); other.ID < job.Hook.ID && c != task.ClassApart {
+		if c, _ := action.ClassOf(other.Action); other.ID < job.Hook.ID && c != action.ClassApart {
 			s.breaks("hook %d (%s) of %s is performed before hook %d (%s), which is owed", job.Hook.ID, h.action,
 				s.short(h.task), other.ID, other.Action)
 		}
@@ -438,9 +439,9 @@ func (s *sim) checkFold(t task.Task, events []history.Event, moves map[string]in
 }
 
 // settles says whether a hook is performed after its move.
-func settles(action string) bool {
-	class, _ := task.ClassOf(action)
-	return class != task.ClassRecord
+func settles(does string) bool {
+	class, _ := action.ClassOf(does)
+	return class != action.ClassRecord
 }
 
 func (s *sim) checkMove(t task.Task, e history.Event, round int, forced bool, queued task.Status) {
@@ -493,15 +494,15 @@ func (s *sim) checkHooks(snapshot record.Snapshot, events []history.Event) {
 		for _, h := range hooks {
 			have = append(have, h.Action)
 			mine := s.twin.hook(h.ID)
-			class, _ := task.ClassOf(h.Action)
+			class, _ := action.ClassOf(h.Action)
 			switch {
-			case class == task.ClassRecord:
+			case class == action.ClassRecord:
 				if h.State != task.HookDone {
 					s.breaks("hook %d (%s) of %s is %s", h.ID, h.Action, s.short(t.ID), h.State)
 				}
 			case mine.settled != 1:
 				s.breaks("hook %d (%s) of %s was settled %d times", h.ID, h.Action, s.short(t.ID), mine.settled)
-			case h.State == task.HookSuperseded && class != task.ClassStart:
+			case h.State == task.HookSuperseded && class != action.ClassStart:
 				s.breaks("hook %d (%s) of %s was dropped", h.ID, h.Action, s.short(t.ID))
 			case h.State == task.HookDone && mine.performed == 0:
 				s.breaks("hook %d (%s) of %s was never performed", h.ID, h.Action, s.short(t.ID))

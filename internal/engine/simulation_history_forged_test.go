@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -19,7 +20,7 @@ import (
 // What judges a history has nothing in common with what it judges.
 func TestAHistorianSharesNoCodeWithTheProverOrTheJudge(t *testing.T) {
 	t.Parallel()
-	allowed := []string{`"orange/internal/history"`, `"orange/internal/task"`, `"orange/internal/workflow"`}
+	allowed := []string{`"orange/internal/action"`, `"orange/internal/history"`, `"orange/internal/task"`, `"orange/internal/workflow"`}
 	for _, name := range []string{"simulation_history_test.go", "simulation_history_move_test.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 		must(t, err)
@@ -49,18 +50,18 @@ func plainHistory() []history.Event {
 	move := func(by string, from, to task.Status, hooks ...string) history.Event {
 		return history.Event{Type: history.StatusChanged, Actor: by, From: from, To: to, Hooks: hooks}
 	}
-	handed := move(task.RoleWorker, "doing", "review", task.IncrementReviewRound, task.SpawnReviewer)
+	handed := move(task.RoleWorker, "doing", "review", action.IncrementReviewRound, action.SpawnReviewer)
 	handed.Evidence, handed.Counters = []task.Evidence{{Source: "## handoff", Digest: "one"}}, round
-	passed := move(task.RoleReviewer, "review", "ready", task.KillReviewer)
+	passed := move(task.RoleReviewer, "review", "ready", action.KillReviewer)
 	passed.Evidence, passed.Counters = []task.Evidence{{Source: "## review", Digest: "two"}}, round
-	done := move(task.RoleHuman, "ready", "done", task.KillSession, task.ReleaseWorkspace)
+	done := move(task.RoleHuman, "ready", "done", action.KillSession, action.ReleaseWorkspace)
 	done.Counters = round
 	engine := func(kind, role string) history.Event {
 		return history.Event{Type: kind, Actor: task.ActorEngine, Data: map[string]string{"role": role}}
 	}
 	return []history.Event{
 		{Type: history.Created, Actor: task.RoleHuman, Data: map[string]string{history.DataStatus: "todo"}},
-		move(task.RoleHuman, "todo", "doing", task.AcquireWorkspace, task.SpawnAgent),
+		move(task.RoleHuman, "todo", "doing", action.AcquireWorkspace, action.SpawnAgent),
 		engine(history.AgentSpawned, task.RoleWorker),
 		handed,
 		engine(history.ReviewStarted, task.RoleReviewer),
@@ -123,7 +124,7 @@ func forgeries() []forgery {
 	forced := history.Event{
 		Type: history.AutoAdvanced, Actor: task.ActorEngine, From: "doing", To: "stuck",
 		Counters: task.Counters{}.With(task.CrashCount, 2),
-		Hooks:    []string{task.KillReviewer, task.NotifyWorker}, Data: map[string]string{history.DataCrash: "2"},
+		Hooks:    []string{action.KillReviewer, action.NotifyWorker}, Data: map[string]string{history.DataCrash: "2"},
 	}
 	early, onwards := forced, history.Event{Type: history.StatusChanged, Actor: task.RoleWorker, From: "stuck",
 		To: "done"}
@@ -149,7 +150,7 @@ func forgeries() []forgery {
 		{"hooks of another move", "reachable", at(passedOn, func(e *history.Event) { e.Hooks = nil })},
 		{"an agent asks that was never started", "reachable", without(worked)},
 		{"a guard that does not hold", "reachable", at(passedOn, func(e *history.Event) {
-			e.To, e.Hooks = "stuck", []string{task.KillReviewer}
+			e.To, e.Hooks = "stuck", []string{action.KillReviewer}
 		})},
 		{"an agent overrides", "reachable", at(handedOver, func(e *history.Event) {
 			e.Data = map[string]string{history.DataOverride: "it"}
@@ -174,10 +175,10 @@ func forgeries() []forgery {
 				"role": "builder"}})},
 		{"somebody is left", "nobody-left", without(everyEnd)},
 		{"nobody gave it a workspace", "workspace", at(began, func(e *history.Event) {
-			e.Hooks = []string{task.SpawnAgent}
+			e.Hooks = []string{action.SpawnAgent}
 		})},
 		{"it keeps its workspace", "workspace", at(finished, func(e *history.Event) {
-			e.Hooks = []string{task.KillSession}
+			e.Hooks = []string{action.KillSession}
 		})},
 		{"crashes are not counted", "rules-legal", instead(handedOver, crash(2))},
 		{"too many crashes lead nowhere", "rules-legal", func(all []history.Event) []history.Event {

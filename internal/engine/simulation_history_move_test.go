@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -318,14 +319,14 @@ func (h *historian) counts(e history.Event, edge *workflow.Transition) {
 			field = failuresOf(e.To)
 		}
 		switch {
-		case one.Action == task.SetField:
+		case one.Action == action.SetField:
 			want = want.With(field, one.Value)
 		case field != "": // an agent's start may count a round too
 			want = want.With(field, want.Get(field)+1)
 		}
 	}
-	owes := slices.ContainsFunc(e.Hooks, func(action string) bool {
-		return !slices.Contains([]string{task.SetField, task.Increment, task.IncrementReviewRound}, action)
+	owes := slices.ContainsFunc(e.Hooks, func(does string) bool {
+		return !slices.Contains([]string{action.SetField, action.Increment, action.IncrementReviewRound}, does)
 	})
 	if count := e.Data[history.DataCrash]; count != "" {
 		want = want.With(task.CrashCount, atoi(count))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -82,11 +83,11 @@ func (h *historian) reads(e history.Event) {
 		}
 	}
 	h.overdue(e)
-	for _, action := range e.Hooks {
-		switch action {
-		case task.AcquireWorkspace:
+	for _, does := range e.Hooks {
+		switch does {
+		case action.AcquireWorkspace:
 			h.held = true
-		case task.ReleaseWorkspace:
+		case action.ReleaseWorkspace:
 			h.held = false
 		}
 	}
@@ -190,8 +191,8 @@ func (h *historian) reviews(role string) bool {
 	some := false
 	for _, one := range h.lists() {
 		for _, hook := range one.hooks {
-			if (hook.Action == task.SpawnAgent || hook.Action == task.SpawnReviewer ||
-				hook.Action == task.NotifyWorker) && h.startedBy(hook.Hook, one.to) == role {
+			if (hook.Action == action.SpawnAgent || hook.Action == action.SpawnReviewer ||
+				hook.Action == action.NotifyWorker) && h.startedBy(hook.Hook, one.to) == role {
 				if some = true; hook.Permissions != task.PermissionsReduced {
 					return false
 				}
@@ -225,11 +226,11 @@ func (h *historian) lists() []declared {
 func (h *historian) startedBy(hook task.Hook, to task.Status) string {
 	state, _ := h.def.State(to)
 	switch {
-	case hook.Action == task.NotifyWorker:
+	case hook.Action == action.NotifyWorker:
 		return task.RoleWorker
 	case hook.Role != "":
 		return hook.Role
-	case hook.Action == task.SpawnReviewer || hook.Harness == task.HarnessReview:
+	case hook.Action == action.SpawnReviewer || hook.Harness == task.HarnessReview:
 		return task.RoleReviewer
 	case state.Role != "" && state.Role != task.RoleReviewer:
 		return state.Role

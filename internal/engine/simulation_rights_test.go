@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -122,8 +123,8 @@ func renews(t task.Task, e history.Event) bool {
 	case history.HooksRetried:
 		return t.Workspace != ""
 	}
-	return slices.ContainsFunc(e.Hooks, func(action string) bool {
-		return action == task.AcquireWorkspace || strings.HasPrefix(action, "spawn_") && action != task.SpawnNext
+	return slices.ContainsFunc(e.Hooks, func(does string) bool {
+		return does == action.AcquireWorkspace || strings.HasPrefix(does, "spawn_") && does != action.SpawnNext
 	})
 }
 

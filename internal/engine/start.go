@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -31,7 +32,7 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 	job.Prompt, _ = def.Prompt(hook.Prompt)
 	job.Respawn, _ = def.Prompt(state.RespawnPrompt.Name)
 	job.Role = workflow.RoleIn(state, hook.Hook)
-	if tells(hook.Hook) {
+	if spec, _ := action.Of(hook.Action); spec.Input == action.WithEvent {
 		if job.Event, err = e.event(ctx, t.ID, hook.Event); err != nil {
 			return job, nil, err
 		}
@@ -124,7 +125,7 @@ func (e *Engine) startOf(ctx context.Context, effect record.Effect, issued *reco
 // about adds to the change of a hook that was performed what the evidence in the task's status is about from now on.
 func (e *Engine) about(ctx context.Context, c *record.Change, s record.Snapshot, hook task.OwedHook,
 	effect record.Effect, start task.Start) error {
-	if effect.Seat == nil && (hook.Action != task.AcquireWorkspace || s.Task.Subject.Commit != "") {
+	if effect.Seat == nil && (hook.Action != action.AcquireWorkspace || s.Task.Subject.Commit != "") {
 		return nil
 	}
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)

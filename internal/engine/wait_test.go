@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
@@ -96,7 +97,7 @@ func TestWait_isNotHeldUpByAHookThatFailed(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("agent-review")
 	w.write(id, fail)
-	w.hands.fails[task.KillReviewer] = errHands
+	w.hands.fails[action.KillReviewer] = errHands
 	w.move(id, "working", reviewer)
 	waited, err := w.Wait(t.Context(), w.store, id, worker, self, time.Minute)
 	must(t, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -97,7 +98,7 @@ func TestWhy_tellsOfADeadAgentAndOfWhoHasTheWorkspaces(t *testing.T) {
 		!strings.Contains(waits, "the workspace garden--1: task "+id+" has it") {
 		t.Errorf("it waits for %q", waits)
 	}
-	w.hands.fails[task.SpawnReviewer] = errHands
+	w.hands.fails[action.SpawnReviewer] = errHands
 	w.write(id, handoff)
 	_, err := w.ask(id, "agent-review", worker)
 	must(t, err)

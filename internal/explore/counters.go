@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -113,7 +114,7 @@ func sets(edge *workflow.Transition, name string) bool {
 		return true
 	}
 	for _, h := range edge.Hooks {
-		if h.Action == task.SetField && counterOf(h.Field, edge.To) == name {
+		if h.Action == action.SetField && counterOf(h.Field, edge.To) == name {
 			return true
 		}
 	}

@@ -3,34 +3,16 @@ package explore
 import (
 	"slices"
 
+	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
 )
 
-// meaning is what performing a hook does to agents and workspace, as far as later events can tell.
-type meaning int
-
-const (
-	nothing meaning = iota // what is outside of both
-	makes                  // the workspace is made ready; the decision has reserved it
-	frees                  // the workspace is given back
-	starts                 // the agent of a role is started, and an earlier one of that role ended
-	tells                  // the worker is told; where nobody is there to be told, one is started
-	ends                   // the agent of a role is ended
-	endsAll                // every agent is ended
-)
-
-// meanings is what each action does: the one place where the prover knows what the hands do.
-func meanings() map[string]meaning {
-	return map[string]meaning{
-		task.AcquireWorkspace: makes, task.ReleaseWorkspace: frees,
-		task.SpawnAgent: starts, task.SpawnReviewer: starts, task.NotifyWorker: tells,
-		task.KillSession: endsAll, task.KillReviewer: ends, task.KillAgent: ends,
-		task.SpawnNext: nothing, task.DeleteRemoteBranch: nothing, task.PushBranch: nothing, task.CreatePR: nothing,
-		task.Notify: nothing, task.RunCommand: nothing, task.SetAside: nothing,
-		task.IncrementReviewRound: nothing, task.Increment: nothing, task.SetField: nothing,
-	}
+// meaningOf is what performing a hook does to agents and workspace. It is nothing for an action that is unknown.
+func meaningOf(h task.Hook) action.Meaning {
+	spec, _ := action.Of(h.Action)
+	return spec.Means
 }
 
 // performed is what became of a list of hooks.
@@ -51,19 +33,19 @@ type misfit struct {
 // holdsUp says whether the failure of a hook makes a difference: what ends an agent is tried until it is done,
 // and a workspace that cannot be made ready holds up the start of an agent as the failure of that start does.
 func (w *walk) holdsUp(hooks []task.Hook, i int) bool {
-	if class, _ := task.ClassOf(hooks[i].Action); class != task.ClassStart {
+	if class, _ := action.ClassOf(hooks[i].Action); class != action.ClassStart {
 		return false
 	}
-	if w.means[hooks[i].Action] != makes {
+	if meaningOf(hooks[i]) != action.MakesWorkspace {
 		return true
 	}
 	for _, h := range hooks[i+1:] {
-		switch w.means[h.Action] {
-		case starts, tells:
+		switch meaningOf(h) {
+		case action.StartsAgent, action.NotifiesWorker:
 			return false
-		case ends, endsAll, frees:
+		case action.EndsAgent, action.EndsAll, action.FreesWorkspace:
 			return true
-		case makes, nothing:
+		case action.MakesWorkspace, action.MeansNothing, action.SetsAside, action.Pushes, action.OpensPR:
 		}
 	}
 	return false
@@ -73,7 +55,7 @@ func (w *walk) holdsUp(hooks []task.Hook, i int) bool {
 func settles(hooks []task.Hook) []task.Hook {
 	var out []task.Hook
 	for _, h := range hooks {
-		if class, _ := task.ClassOf(h.Action); class != task.ClassRecord {
+		if class, _ := action.ClassOf(h.Action); class != action.ClassRecord {
 			out = append(out, h)
 		}
 	}
@@ -87,43 +69,43 @@ func (w *walk) perform(c config, hooks []task.Hook, failing int) performed {
 	for i, h := range hooks {
 		if i == failing {
 			rest := slices.DeleteFunc(slices.Clone(hooks[i:]), func(h task.Hook) bool {
-				class, _ := task.ClassOf(h.Action)
-				return class == task.ClassApart // it waits for nobody
+				class, _ := action.ClassOf(h.Action)
+				return class == action.ClassApart // it waits for nobody
 			})
 			p.config.owed, p.stopped = w.list(rest), true
 			return p
 		}
 		role := workflow.RoleIn(state, h)
-		switch w.means[h.Action] {
-		case frees:
+		switch meaningOf(h) {
+		case action.FreesWorkspace:
 			for r, name := range w.roles {
 				if p.config.workspace && p.config.agent(r) == alive {
 					p.unfit = append(p.unfit, misfit{h, name})
 				}
 			}
 			p.config.workspace = false
-		case tells:
+		case action.NotifiesWorker:
 			if w.worksOn(p.config) || state.RespawnPrompt.Name == "" {
 				continue
 			}
 			w.start(&p, h, role)
-		case starts:
+		case action.StartsAgent:
 			w.start(&p, h, role)
-		case ends:
+		case action.EndsAgent:
 			role = h.Role
-			if h.Action == task.KillReviewer && role == "" {
+			if h.Action == action.KillReviewer && role == "" {
 				role = task.RoleReviewer
 			}
 			if r := slices.Index(w.roles, role); r >= 0 && p.config.agent(r) == alive {
 				p.config.setAgent(r, gone)
 			}
-		case endsAll:
+		case action.EndsAll:
 			for r := range w.roles {
 				if p.config.agent(r) == alive {
 					p.config.setAgent(r, gone)
 				}
 			}
-		case makes, nothing:
+		case action.MakesWorkspace, action.MeansNothing, action.SetsAside, action.Pushes, action.OpensPR:
 		}
 	}
 	return p
@@ -179,7 +161,7 @@ func eachStart(def *workflow.Definition, visit func(state workflow.State, h task
 	list := func(to task.Status, hooks []workflow.Hook) {
 		state, _ := def.State(to)
 		for _, h := range hooks {
-			if h.Action == task.NotifyWorker || workflow.SpawnRole(h.Hook) != "" {
+			if h.Action == action.NotifyWorker || workflow.SpawnRole(h.Hook) != "" {
 				visit(state, h.Hook, h.Pos)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -30,11 +31,11 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 		pos, state := hookPlace(declared, m.hook, w.placeOfWay(at, one)), w.def.States[c.status].Name
 		f := flaw{at: at, last: &one, pos: pos}
 		f.message = fmt.Sprintf("the %s would be started in %q, and the task has no workspace there", m.role, state)
-		f.suggestion = fmt.Sprintf("put %q before %q", task.AcquireWorkspace, m.hook.Action)
-		if m.hook.Action == task.ReleaseWorkspace {
+		f.suggestion = fmt.Sprintf("put %q before %q", action.AcquireWorkspace, m.hook.Action)
+		if m.hook.Action == action.ReleaseWorkspace {
 			f.message = fmt.Sprintf("the workspace is given back on the way to %q while the %s lives in it",
 				state, m.role)
-			f.suggestion = fmt.Sprintf("put %q before %q", task.KillSession, m.hook.Action)
+			f.suggestion = fmt.Sprintf("put %q before %q", action.KillSession, m.hook.Action)
 		}
 		w.tell(Workspace, f)
 	}
@@ -47,7 +48,7 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 		if who := w.living(c, func(int) bool { return true }); len(who) > 0 {
 			w.tell(NobodyLeft, flaw{
 				at: at, last: &one, pos: w.placeOfWay(at, one),
-				suggestion: fmt.Sprintf("add the hook %q", task.KillSession),
+				suggestion: fmt.Sprintf("add the hook %q", action.KillSession),
 				message: fmt.Sprintf("the task has ended in %q, and the %s still lives", state.Name,
 					strings.Join(who, " and the ")),
 			})
@@ -55,7 +56,7 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 		if c.workspace {
 			w.tell(Workspace, flaw{
 				at: at, last: &one, pos: w.placeOfWay(at, one),
-				suggestion: fmt.Sprintf("add the hook %q", task.ReleaseWorkspace),
+				suggestion: fmt.Sprintf("add the hook %q", action.ReleaseWorkspace),
 				message: fmt.Sprintf("the task has ended in %q with its workspace, which nobody else gets then",
 					state.Name),
 			})
@@ -75,9 +76,9 @@ func (w *walk) outstayed(at int32, one way, c config) {
 	if !own || state.Terminal || state.Role == before.Role || c.agent(r) != alive {
 		return
 	}
-	ends := task.KillReviewer
+	ends := action.KillReviewer
 	if before.Role != task.RoleReviewer {
-		ends = task.KillAgent + " with role: " + before.Role
+		ends = action.KillAgent + " with role: " + before.Role
 	}
 	w.tell(NobodyLeft, flaw{
 		at: at, last: &one, pos: w.placeOfWay(at, one), mild: true, suggestion: fmt.Sprintf("add the hook %s", ends),
@@ -98,7 +99,7 @@ func (w *walk) judgeMixed() {
 	for i, s := range w.def.States {
 		at := int16(i)
 		if !mixed(at) || s.Terminal || slices.ContainsFunc(w.leaving[i], func(n int) bool {
-			return w.def.Transitions[n].Has(task.AcquireWorkspace)
+			return w.def.Transitions[n].Has(action.AcquireWorkspace)
 		}) {
 			continue
 		}
@@ -141,7 +142,7 @@ func (w *walk) crowded(at int32, one way, c config) {
 			message: fmt.Sprintf("the %s live in %q together, and both %s", strings.Join(who, " and the "),
 				w.def.States[c.status].Name, work),
 			suggestion: fmt.Sprintf("end the one before the other is started: {action: %s, role: %s}",
-				task.KillAgent, who[0]),
+				action.KillAgent, who[0]),
 		})
 	}
 }

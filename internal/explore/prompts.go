@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -75,10 +76,10 @@ func (w *walk) readersOfPrompts() []reader {
 	}
 	eachStart(w.def, func(state workflow.State, h task.Hook, _ yaml.Pos) {
 		role := workflow.RoleIn(state, h)
-		if h.Action == task.NotifyWorker && state.Role != "" && state.Role != task.RoleReviewer {
+		if h.Action == action.NotifyWorker && state.Role != "" && state.Role != task.RoleReviewer {
 			role = state.Role // whoever has the worker's part
 		}
-		add(h.Prompt, role, state.Name, h.Action == task.NotifyWorker)
+		add(h.Prompt, role, state.Name, h.Action == action.NotifyWorker)
 	})
 	for _, s := range w.def.States {
 		add(s.RespawnPrompt.Name, s.Role, s.Name, false)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -100,9 +101,9 @@ func owedAs(w *walk, hooks []task.Hook, nobody bool) []task.Hook {
 			out = append(out, h)
 		}
 	}
-	for len(out) > 0 && w.means[out[0].Action] == makes && (!w.holdsUp(out, 0) || nobody) {
+	for len(out) > 0 && meaningOf(out[0]) == action.MakesWorkspace && (!w.holdsUp(out, 0) || nobody) {
 		out = out[1:]
-		for nobody && len(out) > 0 && (w.means[out[0].Action] == ends || w.means[out[0].Action] == endsAll) {
+		for nobody && len(out) > 0 && (meaningOf(out[0]) == action.EndsAgent || meaningOf(out[0]) == action.EndsAll) {
 			out = out[1:]
 		}
 	}

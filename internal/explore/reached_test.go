@@ -3,6 +3,7 @@ package explore_test
 import (
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/explore"
 	"orange/internal/task"
 )
@@ -39,7 +40,7 @@ func TestATaskIsFoundAsTheConfigurationThatItIsIn(t *testing.T) {
 		t.Errorf("never having been in %q it is number %d too", here, n)
 	}
 	apart := begun
-	apart.Owed = []task.Hook{{Action: task.Notify}}
+	apart.Owed = []task.Hook{{Action: action.Notify}}
 	if n := find(apart); n != at {
 		t.Errorf("it owes what waits for nobody, and is number %d, not %d", n, at)
 	}
@@ -58,7 +59,7 @@ func TestATaskWhoseCrashesWillBeForgottenIsAnotherConfiguration(t *testing.T) {
 	var start task.Hook
 	for _, edge := range def.Transitions {
 		for _, h := range edge.Hooks {
-			if h.Action == task.SpawnReviewer {
+			if h.Action == action.SpawnReviewer {
 				start = h.Hook
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -107,7 +108,7 @@ func (w *walk) judgeRules() {
 func (w *walk) judgeRoles() {
 	act := map[string]bool{task.RoleHuman: true}
 	eachStart(w.def, func(state workflow.State, h task.Hook, _ yaml.Pos) {
-		if h.Action != task.NotifyWorker || state.RespawnPrompt.Name != "" {
+		if h.Action != action.NotifyWorker || state.RespawnPrompt.Name != "" {
 			act[workflow.RoleIn(state, h)] = true
 		}
 	})
@@ -134,7 +135,7 @@ func (w *walk) judgeRoles() {
 			tell(role, fmt.Sprintf("by of the transition from %q to %q", t.From, t.To), t.Pos)
 		}
 		for _, h := range t.Hooks {
-			if h.Action == task.KillAgent {
+			if h.Action == action.KillAgent {
 				tell(h.Role, "the hook "+h.Action, h.Pos)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/explore"
@@ -94,7 +95,7 @@ func (w *twin) follow(s spot, c record.Change, moved, crashed bool) {
 		}
 	}
 	for _, h := range c.Hooks {
-		if class, _ := task.ClassOf(h.Action); class != task.ClassRecord {
+		if class, _ := action.ClassOf(h.Action); class != action.ClassRecord {
 			hooks = append(hooks, h)
 		}
 	}
@@ -115,15 +116,15 @@ func (w *twin) follow(s spot, c record.Change, moved, crashed bool) {
 // fails says whether it matters that a hook fails. That a workspace is not ready matters where somebody is to be
 // ended after it.
 func fails(h task.Hook, rest []task.Hook) bool {
-	class, _ := task.ClassOf(h.Action)
-	if h.Action != task.AcquireWorkspace {
-		return class == task.ClassStart
+	class, _ := action.ClassOf(h.Action)
+	if h.Action != action.AcquireWorkspace {
+		return class == action.ClassStart
 	}
 	for _, next := range rest {
-		switch class, _ := task.ClassOf(next.Action); {
-		case class == task.ClassEnd:
+		switch class, _ := action.ClassOf(next.Action); {
+		case class == action.ClassEnd:
 			return true
-		case next.Action == task.SpawnAgent || next.Action == task.SpawnReviewer || next.Action == task.NotifyWorker:
+		case next.Action == action.SpawnAgent || next.Action == action.SpawnReviewer || next.Action == action.NotifyWorker:
 			return false
 		}
 	}
@@ -151,23 +152,23 @@ func (w *twin) perform(s spot, hooks []task.Hook, failing int) spot {
 			return s
 		}
 		switch h.Action {
-		case task.ReleaseWorkspace:
+		case action.ReleaseWorkspace:
 			s.task.Workspace = ""
-		case task.KillSession:
+		case action.KillSession:
 			s.alive = nil
-		case task.KillReviewer:
+		case action.KillReviewer:
 			s.alive = without(s.alive, task.RoleReviewer)
-		case task.KillAgent:
+		case action.KillAgent:
 			s.alive = without(s.alive, h.Role)
-		case task.SpawnReviewer:
+		case action.SpawnReviewer:
 			start(task.RoleReviewer)
-		case task.SpawnAgent:
+		case action.SpawnAgent:
 			role := workflow.SpawnRole(h)
 			if h.Role == "" && role == task.RoleWorker && state.Role != "" && state.Role != task.RoleReviewer {
 				role = state.Role
 			}
 			start(role)
-		case task.NotifyWorker:
+		case action.NotifyWorker:
 			if len(without(s.alive, task.RoleReviewer)) == 0 && state.RespawnPrompt.Name != "" {
 				start(task.RoleWorker)
 			}

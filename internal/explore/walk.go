@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -22,7 +23,6 @@ type walk struct {
 
 	count    *counting
 	forge    *forge
-	means    map[string]meaning
 	roles    []string
 	readers  []bool
 	mourned  [][]bool // by state and role: whether it can matter later that the agent has died by itself
@@ -104,7 +104,7 @@ type leg struct {
 func newWalk(def *workflow.Definition, most int) *walk {
 	w := &walk{
 		def: def, most: most, left: most * stepsEach, room: most * bytesEach, count: newCounting(def),
-		means: meanings(), tallyOf: map[string]int32{}, listOf: map[string]int32{},
+		tallyOf: map[string]int32{}, listOf: map[string]int32{},
 		known: map[config]int32{}, taken: make([]bool, len(def.Transitions)),
 		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
 		movesOf: map[asked][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{},
@@ -274,7 +274,7 @@ func (w *walk) bitOf(status int16) uint32 {
 // after that one had died: as long as its successor is owed, nobody asks how it ended.
 func (w *walk) replaced(c config, h task.Hook) (config, bool) {
 	r := slices.Index(w.roles, workflow.RoleIn(w.def.States[c.status], h))
-	if w.means[h.Action] != starts || r < 0 || c.agent(r) != alive {
+	if meaningOf(h) != action.StartsAgent || r < 0 || c.agent(r) != alive {
 		return c, false
 	}
 	c.setAgent(r, gone)

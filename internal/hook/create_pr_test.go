@@ -7,9 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
-	"orange/internal/task"
 )
 
 func TestPushBranch_tellsWhatOriginHasNow(t *testing.T) {
@@ -29,7 +29,7 @@ func TestPushBranch_tellsWhatOriginHasNow(t *testing.T) {
 			t.Parallel()
 			hands, p := newHands(t)
 			p.pushed, p.unmoved = tt.pushed, tt.unmoved
-			effect, err := hands.Perform(t.Context(), aJob(task.PushBranch, ""))
+			effect, err := hands.Perform(t.Context(), aJob(action.PushBranch, ""))
 			must(t, err)
 			wantCalls(t, p, "push fix")
 			if len(effect.Events) != tt.events || effect.Said != tt.said ||
@@ -49,7 +49,7 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.tree, p.document = t.TempDir(), handedOver
-	job := aJob(task.CreatePR, "")
+	job := aJob(action.CreatePR, "")
 	job.Task.Summary = "mend the gate\nand more"
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
@@ -87,7 +87,7 @@ func TestDeleteRemoteBranch_knowsFromWhatAPullRequestWasMerged(t *testing.T) {
 	hands, p := newHands(t)
 	p.known = []record.PullRequest{{URL: "other", State: record.PRMerged, Commit: "dead"},
 		{URL: "own", State: record.PRMerged, Commit: "c0ffee"}}
-	job := aJob(task.DeleteRemoteBranch, "")
+	job := aJob(action.DeleteRemoteBranch, "")
 	job.Task.PRURL, job.Task.PRState = "own", record.PRMerged
 	_, err := hands.Perform(t.Context(), job)
 	must(t, err)
@@ -118,7 +118,7 @@ func TestCreatePR_knowsItsOwnPullRequest(t *testing.T) {
 			t.Parallel()
 			hands, p := newHands(t)
 			p.tree, p.known = t.TempDir(), tt.known
-			effect, err := hands.Perform(t.Context(), aJob(task.CreatePR, ""))
+			effect, err := hands.Perform(t.Context(), aJob(action.CreatePR, ""))
 			must(t, err)
 			if opened := strings.Contains(strings.Join(p.calls, " "), "open "); opened != (tt.want == "") {
 				t.Errorf("the calls are %q", p.calls)
@@ -134,7 +134,7 @@ func TestCreatePR_withoutAnOriginSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.pushed = ""
-	_, err := hands.Perform(t.Context(), aJob(task.CreatePR, ""))
+	_, err := hands.Perform(t.Context(), aJob(action.CreatePR, ""))
 	wantError(t, err, "git remote add origin")
 	wantCalls(t, p, "push fix")
 }
@@ -150,7 +150,7 @@ func TestCreatePR_takesTheRepositorysTemplate(t *testing.T) {
 		path := filepath.Join(p.tree, filepath.FromSlash(name))
 		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		must(t, os.WriteFile(path, []byte("# What\n\n- [ ] tested\n"), 0o644))
-		_, err := hands.Perform(t.Context(), aJob(task.CreatePR, ""))
+		_, err := hands.Perform(t.Context(), aJob(action.CreatePR, ""))
 		must(t, err)
 		if want := "# What\n\n- [ ] tested\n\n## Handoff\n\nDONE: it all\n`date`\n"; p.draft.Body != want {
 			t.Errorf("%s: the text is %q, want %q", name, p.draft.Body, want)
@@ -161,7 +161,7 @@ func TestCreatePR_takesTheRepositorysTemplate(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(p.tree, "secret"), []byte("s3cret"), 0o600))
 	must(t, os.Symlink("secret", filepath.Join(p.tree, "pull_request_template.md")))
 	must(t, os.WriteFile(filepath.Join(p.tree, "docs"), nil, 0o600))
-	_, err := hands.Perform(t.Context(), aJob(task.CreatePR, ""))
+	_, err := hands.Perform(t.Context(), aJob(action.CreatePR, ""))
 	must(t, err)
 	if strings.Contains(p.draft.Body, "s3cret") {
 		t.Errorf("the text is %q", p.draft.Body)
@@ -172,7 +172,7 @@ func TestCreatePR_staysWithinWhatGitHubTakes(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.tree, p.document = t.TempDir(), "---\nid: abc\n---\n\n## Handoff\n\n"+strings.Repeat("ü", 50_000)+"\n"
-	job := aJob(task.CreatePR, "")
+	job := aJob(action.CreatePR, "")
 	job.Task.Summary = strings.Repeat("ü", 400)
 	_, err := hands.Perform(t.Context(), job)
 	must(t, err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -170,33 +171,33 @@ type Hands struct {
 // Perform performs one hook.
 func (h *Hands) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	switch job.Hook.Action {
-	case task.AcquireWorkspace:
+	case action.AcquireWorkspace:
 		return h.acquireWorkspace(ctx, job)
-	case task.ReleaseWorkspace:
+	case action.ReleaseWorkspace:
 		return h.releaseWorkspace(ctx, job)
-	case task.SpawnAgent, task.SpawnReviewer:
+	case action.SpawnAgent, action.SpawnReviewer:
 		return h.spawnAgent(ctx, job)
-	case task.SetAside:
+	case action.SetAside:
 		return h.setAside(ctx, job)
-	case task.KillSession:
+	case action.KillSession:
 		return h.killSession(ctx, job)
-	case task.KillReviewer:
+	case action.KillReviewer:
 		return h.killAgent(ctx, job, task.RoleReviewer)
-	case task.KillAgent:
+	case action.KillAgent:
 		return h.killAgent(ctx, job, job.Hook.Role)
-	case task.NotifyWorker:
+	case action.NotifyWorker:
 		return h.notifyWorker(ctx, job)
-	case task.SpawnNext:
+	case action.SpawnNext:
 		return h.spawnNext(ctx, job)
-	case task.DeleteRemoteBranch:
+	case action.DeleteRemoteBranch:
 		return h.deleteRemoteBranch(ctx, job)
-	case task.PushBranch:
+	case action.PushBranch:
 		return h.pushBranch(ctx, job)
-	case task.CreatePR:
+	case action.CreatePR:
 		return h.createPR(ctx, job)
-	case task.Notify:
+	case action.Notify:
 		return h.notify(ctx, job)
-	case task.RunCommand:
+	case action.RunCommand:
 		return h.runCommand(ctx, job)
 	}
 	// A newer program may have queued what this one does not know: that is a failure, never a skip in silence.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/hook"
 	"orange/internal/record"
@@ -21,16 +22,16 @@ func TestPerform_refusesAnActionItDoesNotKnow(t *testing.T) {
 
 func TestPerform_knowsEveryActionThatIsNotTheRecordsOwn(t *testing.T) {
 	t.Parallel()
-	for _, action := range task.Actions() {
-		if class, _ := task.ClassOf(action); class == task.ClassRecord {
+	for _, does := range action.Names() {
+		if class, _ := action.ClassOf(does); class == action.ClassRecord {
 			continue
 		}
 		hands, p := newHands(t)
 		p.tree = t.TempDir()
-		job := aJob(action, task.RoleWorker)
-		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, task.ViaDesktop, []string{"true"}
+		job := aJob(does, task.RoleWorker)
+		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, action.ViaDesktop, []string{"true"}
 		if _, err := hands.Perform(t.Context(), job); err != nil {
-			t.Errorf("%s: %v", action, err)
+			t.Errorf("%s: %v", does, err)
 		}
 	}
 }
@@ -39,22 +40,22 @@ func TestPerform_knowsEveryActionThatIsNotTheRecordsOwn(t *testing.T) {
 func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ action, call string }{
-		{task.AcquireWorkspace, "prepare"}, {task.ReleaseWorkspace, "release"}, {task.ReleaseWorkspace, "panes"},
-		{task.SpawnAgent, "panes"}, {task.SpawnAgent, "equip"}, {task.SpawnAgent, "start"},
-		{task.SpawnReviewer, "start"},
-		{task.KillSession, "panes"}, {task.KillSession, "end-strays"}, {task.KillReviewer, "end-strays"},
-		{task.NotifyWorker, "waiters"}, {task.NotifyWorker, "panes"}, {task.SpawnNext, "start-next"},
-		{task.DeleteRemoteBranch, "delete-remote"},
-		{task.KillAgent, "panes"}, {task.KillAgent, "end-strays"}, {task.PushBranch, "push"},
-		{task.CreatePR, "push"}, {task.CreatePR, "pull-requests"},
-		{task.CreatePR, "view"}, {task.CreatePR, "document"}, {task.CreatePR, "open"}, {task.Notify, "run"},
-		{task.RunCommand, "view"}, {task.RunCommand, "run"},
+		{action.AcquireWorkspace, "prepare"}, {action.ReleaseWorkspace, "release"}, {action.ReleaseWorkspace, "panes"},
+		{action.SpawnAgent, "panes"}, {action.SpawnAgent, "equip"}, {action.SpawnAgent, "start"},
+		{action.SpawnReviewer, "start"},
+		{action.KillSession, "panes"}, {action.KillSession, "end-strays"}, {action.KillReviewer, "end-strays"},
+		{action.NotifyWorker, "waiters"}, {action.NotifyWorker, "panes"}, {action.SpawnNext, "start-next"},
+		{action.DeleteRemoteBranch, "delete-remote"},
+		{action.KillAgent, "panes"}, {action.KillAgent, "end-strays"}, {action.PushBranch, "push"},
+		{action.CreatePR, "push"}, {action.CreatePR, "pull-requests"},
+		{action.CreatePR, "view"}, {action.CreatePR, "document"}, {action.CreatePR, "open"}, {action.Notify, "run"},
+		{action.RunCommand, "view"}, {action.RunCommand, "run"},
 	}
 	for _, tt := range tests {
 		hands, p := newHands(t)
 		p.fails[tt.call], p.tree = errPort, t.TempDir()
 		job := aJob(tt.action, task.RoleWorker)
-		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, task.ViaDesktop, []string{"true"}
+		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, action.ViaDesktop, []string{"true"}
 		effect, err := hands.Perform(t.Context(), job)
 		wantError(t, err, errPort.Error())
 		if effect.Lease != record.LeaseKeep || effect.Session != nil || effect.Seat != nil ||
@@ -68,7 +69,7 @@ func TestAcquireWorkspace_preparesTheTreeAndTellsWhatWasRescued(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.rescued = []string{"refs/orange/rescue/abc/1", "core.hookspath"}
-	effect, err := hands.Perform(t.Context(), aJob(task.AcquireWorkspace, ""))
+	effect, err := hands.Perform(t.Context(), aJob(action.AcquireWorkspace, ""))
 	must(t, err)
 	wantCalls(t, p, "prepare garden--1")
 	if len(effect.Events) != 2 || effect.Events[1].Data["taken_back"] != p.rescued[1] ||
@@ -85,7 +86,7 @@ func TestReleaseWorkspace_givesTheLeaseBack(t *testing.T) {
 	other := aPane(task.RoleWorker, "4")
 	other.Task = "another"
 	p.panes = []hook.Pane{dead, other}
-	job := aJob(task.ReleaseWorkspace, "")
+	job := aJob(action.ReleaseWorkspace, "")
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "release garden--1")
@@ -105,7 +106,7 @@ func TestReleaseWorkspace_refusesWhileAnAgentRuns(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.panes = []hook.Pane{aPane(task.RoleReviewer, "3")}
-	effect, err := hands.Perform(t.Context(), aJob(task.ReleaseWorkspace, ""))
+	effect, err := hands.Perform(t.Context(), aJob(action.ReleaseWorkspace, ""))
 	wantError(t, err, "the reviewer of the task still runs")
 	wantCalls(t, p)
 	if effect.Lease != record.LeaseKeep {
@@ -121,7 +122,7 @@ func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
 	reviewer.PID, named.PID, named.Dead = 51, 52, true
 	other.Task, other.SessionID = "abcd", "$2"
 	p.panes = []hook.Pane{worker, reviewer, named, other}
-	effect, err := hands.Perform(t.Context(), aJob(task.KillSession, ""))
+	effect, err := hands.Perform(t.Context(), aJob(action.KillSession, ""))
 	must(t, err)
 	wantCalls(t, p, "kill-session $1", "end-group 50", "end-group 51", "end-strays at home ORANGE_TASK_ID=abc")
 	if !slices.Equal(effect.EndSeats, []string{record.EveryRole}) {
@@ -131,7 +132,7 @@ func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
 		effect.Events[0].Type != history.AgentStopped {
 		t.Errorf("the effect is %+v", effect)
 	}
-	effect, err = hands.Perform(t.Context(), aJob(task.KillSession, ""))
+	effect, err = hands.Perform(t.Context(), aJob(action.KillSession, ""))
 	must(t, err)
 	wantCalls(t, p, "end-strays at home ORANGE_TASK_ID=abc")
 	if len(effect.Events) != 0 || effect.Session == nil {
@@ -145,13 +146,13 @@ func TestKillReviewer_leavesTheWorkerAlone(t *testing.T) {
 	dead := aPane(task.RoleReviewer, "3")
 	dead.Dead = true
 	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane(task.RoleReviewer, "2"), dead}
-	effect, err := hands.Perform(t.Context(), aJob(task.KillReviewer, ""))
+	effect, err := hands.Perform(t.Context(), aJob(action.KillReviewer, ""))
 	must(t, err)
 	wantCalls(t, p, "kill-window @2", "end-group 50", "kill-window @3", strays("reviewer"))
 	if !slices.Equal(effect.EndSeats, []string{task.RoleReviewer}) || effect.Session != nil || len(effect.Events) != 2 {
 		t.Errorf("the effect is %+v", effect)
 	}
-	_, err = hands.Perform(t.Context(), aJob(task.KillReviewer, ""))
+	_, err = hands.Perform(t.Context(), aJob(action.KillReviewer, ""))
 	must(t, err)
 	wantCalls(t, p, strays("reviewer"))
 }
@@ -191,7 +192,7 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 			hands, p := newHands(t)
 			p.panes = tt.panes
 			p.waiters, p.alive = []task.Waiter{{PID: 8}, {PID: 9}}, map[int]bool{9: tt.waits}
-			job := aJob(task.NotifyWorker, task.RoleWorker)
+			job := aJob(action.NotifyWorker, task.RoleWorker)
 			job.Respawn = tt.respawn
 			effect, err := hands.Perform(t.Context(), job)
 			must(t, err)
@@ -217,7 +218,7 @@ func TestNotifyWorker_findsTheWorkerThatAnAttemptWhichWasCutShortHadStarted(t *t
 	started := aPane(task.RoleWorker, "7")
 	p.panes = []hook.Pane{started}
 	p.waiters, p.alive = []task.Waiter{{PID: 9}}, map[int]bool{9: true}
-	effect, err := hands.Perform(t.Context(), aJob(task.NotifyWorker, task.RoleWorker))
+	effect, err := hands.Perform(t.Context(), aJob(action.NotifyWorker, task.RoleWorker))
 	must(t, err)
 	wantCalls(t, p)
 	if effect.Seat == nil || effect.Seat.Hash != started.Seat || effect.Seat.PID != started.PID ||
@@ -231,7 +232,7 @@ func TestNotifyWorker_failsWhenTypingDoes(t *testing.T) {
 	hands, p := newHands(t)
 	p.panes = []hook.Pane{aPane(task.RoleWorker, "1")}
 	p.fails["type"] = errPort
-	effect, err := hands.Perform(t.Context(), aJob(task.NotifyWorker, task.RoleWorker))
+	effect, err := hands.Perform(t.Context(), aJob(action.NotifyWorker, task.RoleWorker))
 	wantError(t, err, errPort.Error())
 	if len(effect.Events) != 0 {
 		t.Errorf("the events are %+v", effect.Events)
@@ -241,10 +242,10 @@ func TestNotifyWorker_failsWhenTypingDoes(t *testing.T) {
 func TestSpawnNextAndDeleteRemoteBranch_sayWhatTheyDid(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ action, started, deleted, call, said string }{
-		{task.SpawnNext, "xyz", "", "start-next garden", "started task xyz"},
-		{task.SpawnNext, "", "", "start-next garden", "no task waits"},
-		{task.DeleteRemoteBranch, "", "origin/fix", "delete-remote fix", "deleted origin/fix"},
-		{task.DeleteRemoteBranch, "", "", "delete-remote fix", "no remote branch to delete"},
+		{action.SpawnNext, "xyz", "", "start-next garden", "started task xyz"},
+		{action.SpawnNext, "", "", "start-next garden", "no task waits"},
+		{action.DeleteRemoteBranch, "", "origin/fix", "delete-remote fix", "deleted origin/fix"},
+		{action.DeleteRemoteBranch, "", "", "delete-remote fix", "no remote branch to delete"},
 	}
 	for _, tt := range tests {
 		hands, p := newHands(t)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/hook"
 	"orange/internal/task"
@@ -16,7 +17,7 @@ func TestKillAgent_endsTheRoleThatItNamesAndNobodyElse(t *testing.T) {
 	other.Task = "abcd"
 	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3"),
 		aPane("", "5"), other}
-	job := aJob(task.KillAgent, "")
+	job := aJob(action.KillAgent, "")
 	job.Hook.Role = "cto"
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
@@ -37,7 +38,7 @@ func TestKillAgent_ofNobodyLeavesAPersonsOwnWindowAlone(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.panes = []hook.Pane{aPane("", "1")}
-	_, err := hands.Perform(t.Context(), aJob(task.KillAgent, ""))
+	_, err := hands.Perform(t.Context(), aJob(action.KillAgent, ""))
 	wantError(t, err, "does not say whose")
 	wantCalls(t, p)
 }
@@ -46,7 +47,7 @@ func TestANamedRole_takesThePlaceOfItsOwnKindOnly(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3")}
-	job := aJob(task.SpawnReviewer, "cto")
+	job := aJob(action.SpawnReviewer, "cto")
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "kill-window @2", "end-group 50", "equip garden--1", strays("cto"), "start cto")
@@ -60,7 +61,7 @@ func TestANamedHarness_isNotTheTasksOwn(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.programs["aider-program"] = true
-	job := aJob(task.SpawnAgent, "cto")
+	job := aJob(action.SpawnAgent, "cto")
 	job.Agent, job.Task.Effort = "aider", "high"
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
@@ -77,7 +78,7 @@ func TestNotifyWorker_startsTheWorkerWithItsOwnHarness(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.programs["aider-program"] = true
-	job := aJob(task.NotifyWorker, task.RoleWorker)
+	job := aJob(action.NotifyWorker, task.RoleWorker)
 	job.Respawn, job.Agent, job.Hook.Permissions = "Go on.", "aider", task.PermissionsReduced
 	_, err := hands.Perform(t.Context(), job)
 	must(t, err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/harness"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -34,7 +35,7 @@ func (h *Hands) notify(ctx context.Context, job record.Job) (record.Effect, erro
 	job = asOf(job)
 	view := h.folder(job.Task)
 	var err error
-	if job.Hook.Via == task.ViaCommand || speaksOfTree(job.Hook.Message) {
+	if job.Hook.Via == action.ViaCommand || speaksOfTree(job.Hook.Message) {
 		// Only then: news of a worktree that is in trouble must not need the worktree.
 		if view, err = h.place(ctx, job.Task); err != nil {
 			return record.Effect{}, err
@@ -43,11 +44,11 @@ func (h *Hands) notify(ctx context.Context, job record.Job) (record.Effect, erro
 	values := h.variables(job, view)
 	message := strings.TrimSpace(workflow.Expand(job.Hook.Message, values))
 	switch job.Hook.Via {
-	case task.ViaDesktop:
+	case action.ViaDesktop:
 		err = h.show(ctx, job, view, message)
-	case task.ViaWebhook:
+	case action.ViaWebhook:
 		err = post(ctx, job, message)
-	case task.ViaCommand:
+	case action.ViaCommand:
 		values[varMessage] = message
 		_, err = h.runWords(ctx, job, view, values)
 	default:

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/hook"
 	"orange/internal/record"
@@ -18,7 +19,7 @@ import (
 
 // aNotice is a notice of a move that the task has left behind already.
 func aNotice(via string) record.Job {
-	job := aJob(task.Notify, "")
+	job := aJob(action.Notify, "")
 	job.Hook.Via, job.Hook.Message = via, "{summary} is {status} in round {review_round}\n"
 	job.Event = history.Event{Seq: 5, Type: history.StatusChanged, From: "open", To: "checked", Counters: task.Counters{
 		{Name: task.ReviewRound, Value: 1}}}
@@ -39,7 +40,7 @@ func TestNotify_onTheDesktopPutsWordsIntoNoScript(t *testing.T) {
 	} {
 		hands, p := newHands(t)
 		hands.System = system
-		_, err := hands.Perform(t.Context(), aNotice(task.ViaDesktop))
+		_, err := hands.Perform(t.Context(), aNotice(action.ViaDesktop))
 		must(t, err)
 		if !slices.Equal(p.ran.Argv, want) || p.ran.Time != 10*time.Second {
 			t.Errorf("%s: it ran %q", system, p.ran.Argv)
@@ -51,15 +52,15 @@ func TestNotify_onADesktopThatCannotShowItSaysSo(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	delete(p.programs, "notify-send")
-	_, err := hands.Perform(t.Context(), aNotice(task.ViaDesktop))
+	_, err := hands.Perform(t.Context(), aNotice(action.ViaDesktop))
 	wantError(t, err, `cannot find the program "notify-send" on PATH; install it, or notify via webhook`)
 	hands.System = "plan9"
-	_, err = hands.Perform(t.Context(), aNotice(task.ViaDesktop))
+	_, err = hands.Perform(t.Context(), aNotice(action.ViaDesktop))
 	wantError(t, err, `desktop of "plan9"`)
 	wantCalls(t, p)
 	hands, p = newHands(t)
 	p.ended = hook.Ended{Status: 1, Output: "no bus\n"}
-	_, err = hands.Perform(t.Context(), aNotice(task.ViaDesktop))
+	_, err = hands.Perform(t.Context(), aNotice(action.ViaDesktop))
 	wantError(t, err, `"notify-send" ended with status 1: no bus`)
 }
 
@@ -79,7 +80,7 @@ func TestNotify_postsToAWebhook(t *testing.T) {
 	}))
 	defer server.Close()
 	hands, p := newHands(t)
-	job := aNotice(task.ViaWebhook)
+	job := aNotice(action.ViaWebhook)
 	job.Hook.URL = server.URL + "/in?key=s3cret"
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
@@ -143,7 +144,7 @@ func TestNotify_failsWithWhatTheWebhookSays(t *testing.T) {
 	} {
 		t.Run(strings.TrimPrefix(address, server.URL), func(t *testing.T) {
 			hands, _ := newHands(t)
-			job := aNotice(task.ViaWebhook)
+			job := aNotice(action.ViaWebhook)
 			job.Hook.URL, job.Hook.Timeout = address+"?key=s3cret", 1
 			_, err := hands.Perform(t.Context(), job)
 			wantError(t, err, says)
@@ -157,7 +158,7 @@ func TestNotify_failsWithWhatTheWebhookSays(t *testing.T) {
 func TestNotify_runsACommandWithTheMessageAsAWord(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	job := aNotice(task.ViaCommand)
+	job := aNotice(action.ViaCommand)
 	job.Task.Summary = "$(touch x); {branch} --help"
 	job.Hook.Message, job.Hook.Run = "{summary} on {branch}", []string{"tell", "it is: {message}", "{unknown}",
 		"{project}"}
@@ -173,7 +174,7 @@ func TestNotify_needsNoWorktreeUnlessItSpeaksOfIt(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.fails["view"] = errPort
-	job := aNotice(task.ViaDesktop)
+	job := aNotice(action.ViaDesktop)
 	_, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	if p.ran.Dir != p.taskDir {
@@ -184,7 +185,7 @@ func TestNotify_needsNoWorktreeUnlessItSpeaksOfIt(t *testing.T) {
 		_, err = hands.Perform(t.Context(), job)
 		wantError(t, err, errPort.Error())
 	}
-	job = aNotice(task.ViaCommand)
+	job = aNotice(action.ViaCommand)
 	job.Hook.Run = []string{"tell"}
 	_, err = hands.Perform(t.Context(), job)
 	wantError(t, err, errPort.Error())
@@ -201,7 +202,7 @@ func TestNotify_refusesAWayThatItDoesNotKnow(t *testing.T) {
 func TestRunCommand_runsInTheWorktreeAndKnowsItsHook(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	job := aJob(task.RunCommand, "")
+	job := aJob(action.RunCommand, "")
 	job.Hook.Run, job.Hook.Timeout = []string{"make", "ROUND={review_round}", "{worktree}", ""}, 90
 	job.Event = history.Event{Type: history.Created, Data: map[string]string{history.DataStatus: "open"}}
 	effect, err := hands.Perform(t.Context(), job)
@@ -237,12 +238,12 @@ func TestRunCommand_failsWithTheEndOfWhatWasSaid(t *testing.T) {
 	} {
 		hands, p := newHands(t)
 		p.ended = ended
-		job := aJob(task.RunCommand, "")
+		job := aJob(action.RunCommand, "")
 		job.Hook.Run = []string{"make", "test"}
 		_, err := hands.Perform(t.Context(), job)
 		wantError(t, err, says)
 	}
 	hands, _ := newHands(t)
-	_, err := hands.Perform(t.Context(), aJob(task.RunCommand, ""))
+	_, err := hands.Perform(t.Context(), aJob(action.RunCommand, ""))
 	wantError(t, err, "names no program")
 }

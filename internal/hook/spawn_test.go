@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/hook"
@@ -26,7 +27,7 @@ func ticketOf(t *testing.T, hands *hook.Hands) harness.Ticket {
 func TestSpawnAgent_startsTheWorker(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	effect, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	effect, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	must(t, err)
 	wantCalls(t, p, "equip garden--1", strays("worker"), "start worker")
 	want := hook.Start{
@@ -51,7 +52,7 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 func TestSpawn_byTheSameHookAgainFindsItsOwnWindowAndTellsOfTheStart(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	job := aJob(task.SpawnAgent, task.RoleWorker)
+	job := aJob(action.SpawnAgent, task.RoleWorker)
 	_, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	p.calls = nil
@@ -77,7 +78,7 @@ func TestSpawn_endsAWindowOfTheRoleThatAnotherHookStarted(t *testing.T) {
 	other := aPane(task.RoleWorker, "9")
 	other.Task = "abcd"
 	p.panes = []hook.Pane{aPane(task.RoleWorker, "3"), aPane(task.RoleReviewer, "4"), other}
-	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	must(t, err)
 	wantCalls(t, p, "kill-window @3", "end-group 50", "equip garden--1", strays("worker"), "start worker")
 }
@@ -97,7 +98,7 @@ func TestSpawn_thatFailsTellsWhomItHasEnded(t *testing.T) {
 		{[]hook.Pane{aPane(task.RoleWorker, "3")}, []string{task.RoleWorker}},
 	} {
 		p.panes = c.panes
-		effect, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+		effect, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 		wantError(t, err, "cannot find the program")
 		if !slices.Equal(effect.EndSeats, c.want) {
 			t.Errorf("with %v it has ended the seats of %v, want %v", c.panes, effect.EndSeats, c.want)
@@ -108,7 +109,7 @@ func TestSpawn_thatFailsTellsWhomItHasEnded(t *testing.T) {
 func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	job := aJob(task.SpawnReviewer, task.RoleReviewer)
+	job := aJob(action.SpawnReviewer, task.RoleReviewer)
 	job.Hook.Harness, job.Hook.Permissions = task.HarnessReview, task.PermissionsReduced
 	p.panes = []hook.Pane{aPane(task.RoleWorker, "1")}
 	effect, err := hands.Perform(t.Context(), job)
@@ -137,7 +138,7 @@ func TestSpawn_tellsTheHarnessAsWhatItIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			hands, _ := newHands(t)
-			job := aJob(task.SpawnAgent, c.role)
+			job := aJob(action.SpawnAgent, c.role)
 			job.Hook.Harness, job.Agent = c.which, c.agent
 			effect, err := hands.Perform(t.Context(), job)
 			must(t, err)
@@ -162,7 +163,7 @@ func TestSpawn_tellsTheHarnessAsWhatItIs(t *testing.T) {
 func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	must(t, err)
 	for _, name := range []string{filepath.Join(hands.Home, "launch", "7.json"),
 		filepath.Join(p.taskDir, "prompts", "7-worker.md")} {
@@ -194,7 +195,7 @@ func TestSpawn_withoutAnEnvironmentStartsNobody(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.fails["environment"] = errPort
-	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	wantError(t, err, errPort.Error())
 	if len(p.panes) != 0 {
 		t.Errorf("panes %v", p.panes)
@@ -204,7 +205,7 @@ func TestSpawn_withoutAnEnvironmentStartsNobody(t *testing.T) {
 func TestSpawn_writesThePromptWithRealNewlines(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	job := aJob(task.SpawnAgent, task.RoleWorker)
+	job := aJob(action.SpawnAgent, task.RoleWorker)
 	job.Task.Summary = "mend {branch}; $(touch x) \\n"
 	_, err := hands.Perform(t.Context(), job)
 	must(t, err)
@@ -221,7 +222,7 @@ func TestSpawn_writesThePromptWithRealNewlines(t *testing.T) {
 func TestSpawn_tellsTheAgentOfItsTask(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	job := aJob(task.SpawnAgent, task.RoleWorker)
+	job := aJob(action.SpawnAgent, task.RoleWorker)
 	job.Prompt = "{summary}|{project}|{branch}|{review_round}|{status}\n"
 	_, err := hands.Perform(t.Context(), job)
 	must(t, err)
@@ -235,13 +236,13 @@ func TestSpawn_startsNothingWithoutTheProgramOrTheWorkspace(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.programs = nil
-	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	wantError(t, err, `cannot start the harness "claude": cannot find the program "claude-program" on PATH`)
 	wantCalls(t, p, "equip garden--1")
 	if _, err := os.Stat(filepath.Join(hands.Home, "launch", "7.json")); !os.IsNotExist(err) {
 		t.Errorf("a ticket was written: %v", err)
 	}
-	job := aJob(task.SpawnAgent, task.RoleWorker)
+	job := aJob(action.SpawnAgent, task.RoleWorker)
 	job.Task.Workspace = ""
 	_, err = hands.Perform(t.Context(), job)
 	wantError(t, err, "has no workspace")
@@ -254,7 +255,7 @@ func TestSpawn_makesOrangeReachableForAgents(t *testing.T) {
 	link := filepath.Join(hands.Home, "bin", "orange")
 	for _, self := range []string{"/opt/orange", "/opt/newer"} {
 		hands.Self = self
-		job := aJob(task.SpawnAgent, task.RoleWorker)
+		job := aJob(action.SpawnAgent, task.RoleWorker)
 		job.Hook.ID++
 		_, err := hands.Perform(t.Context(), job)
 		must(t, err)
@@ -269,7 +270,7 @@ func TestSpawn_ofAnAgentThatIsGoneAtOnceSucceeds(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.fails["began"] = errPort
-	effect, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, task.RoleWorker))
+	effect, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	must(t, err)
 	if effect.Seat.PID != 0 || len(effect.Events) != 1 {
 		t.Errorf("the effect is %+v", effect)
@@ -280,7 +281,7 @@ func TestANamedRole_hasAWindowOfItsOwn(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
 	p.panes = []hook.Pane{aPane(task.RoleWorker, "1")}
-	_, err := hands.Perform(t.Context(), aJob(task.SpawnAgent, "cto"))
+	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, "cto"))
 	must(t, err)
 	wantCalls(t, p, "equip garden--1", strays("cto"), "start cto")
 	if !slices.Contains(ticketOf(t, hands).Set, "ORANGE_ROLE=cto") {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
@@ -154,13 +155,13 @@ func (r *run) begun(hook int64) {
 
 // performs looks whether a hook is performed in its turn.
 func (r *run) performs(job record.Job) {
-	if class, _ := task.ClassOf(job.Hook.Action); class == task.ClassApart {
+	if class, _ := action.ClassOf(job.Hook.Action); class == action.ClassApart {
 		return
 	}
 	s, err := r.load(context.Background())
 	r.failed(err)
 	for _, other := range s.Owed {
-		if class, _ := task.ClassOf(other.Action); other.ID < job.Hook.ID && class != task.ClassApart {
+		if class, _ := action.ClassOf(other.Action); other.ID < job.Hook.ID && class != action.ClassApart {
 			r.breaks(propHooks, "hook %d (%s) is performed before hook %d (%s), which is owed",
 				r.number(job.Hook.ID), job.Hook.Action, r.number(other.ID), other.Action)
 		}
@@ -293,7 +294,7 @@ func (r *run) checkHooks(ctx context.Context, s record.Snapshot, events []histor
 		var have []string
 		for _, h := range hooks {
 			have = append(have, h.Action)
-			if class, _ := task.ClassOf(h.Action); h.State == task.HookSuperseded && class != task.ClassStart {
+			if class, _ := action.ClassOf(h.Action); h.State == task.HookSuperseded && class != action.ClassStart {
 				r.breaks(propHooks, "hook %d (%s) was dropped, and it is not one that may be", r.number(h.ID), h.Action)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -82,38 +83,40 @@ func (h hands) Perform(_ context.Context, job record.Job) (record.Effect, error)
 
 func (h hands) do(job record.Job) (record.Effect, error) {
 	r := h.r
-	switch job.Hook.Action {
-	case task.AcquireWorkspace:
+	spec, _ := action.Of(job.Hook.Action)
+	switch spec.Means {
+	case action.MakesWorkspace:
 		return record.Effect{Said: "the workspace is ready"}, nil
-	case task.ReleaseWorkspace:
+	case action.FreesWorkspace:
 		return h.release(job)
-	case task.SpawnAgent, task.SpawnReviewer:
+	case action.StartsAgent:
 		return h.spawn(job)
-	case task.NotifyWorker:
+	case action.NotifiesWorker:
 		return h.tells(job)
-	case task.KillSession:
+	case action.EndsAll:
 		none := ""
 		h.end(func(*agent) bool { return true })
 		return record.Effect{EndSeats: []string{record.EveryRole}, Session: &none, Said: "every agent is ended"}, nil
-	case task.KillReviewer, task.KillAgent:
+	case action.EndsAgent:
 		role := job.Hook.Role
-		if role == "" && job.Hook.Action == task.KillReviewer {
+		if role == "" && job.Hook.Action == action.KillReviewer {
 			role = task.RoleReviewer
 		}
 		h.end(func(a *agent) bool { return a.Role == role })
 		return record.Effect{EndSeats: []string{role}, Said: "the " + role + " is ended"}, nil
-	case task.SetAside:
+	case action.SetsAside:
 		r.setAside(job.Hook.Folder)
-	case task.PushBranch:
+	case action.Pushes:
 		pushed := "c0ffee"
 		return record.Effect{Pushed: &pushed, Said: "the branch is pushed"}, nil
-	case task.CreatePR:
+	case action.OpensPR:
 		if r.pr.URL == "" {
 			r.pr = record.PullRequest{URL: "https://forge.invalid/simulated/pull/1", State: record.PROpen,
 				Commit: "c0ffee"}
 		}
 		pr := r.pr
 		return record.Effect{PR: &pr, Said: "the pull request is open"}, nil
+	case action.MeansNothing:
 	}
 	return record.Effect{Said: "done"}, nil // what is left touches neither agents nor workspace
 }

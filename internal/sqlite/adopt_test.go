@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/sqlite"
@@ -64,7 +65,7 @@ func TestAdopt_takesTheHistoryLineByLineAsItStands(t *testing.T) {
 	}
 	// Hooks get numbers that the lost record cannot have had.
 	commit(t, s, record.Change{Task: got.Task, Events: []history.Event{event(history.Updated)}, Hooks: []task.Hook{
-		{Action: task.SpawnAgent}}})
+		{Action: action.SpawnAgent}}})
 	owed, err := s.Owed(t.Context())
 	must(t, err)
 	if len(owed) != 1 || owed[0].ID != 5001 {
@@ -81,7 +82,7 @@ func TestAdopt_neverGivesSmallerNumbersToHooks(t *testing.T) {
 		out, err := s.Adopt(t.Context(), a)
 		must(t, err)
 		commit(t, s, record.Change{Task: out, Events: []history.Event{event(history.Updated)}, Hooks: []task.Hook{
-			{Action: task.KillSession}}})
+			{Action: action.KillSession}}})
 	}
 	owed, err := s.Owed(t.Context())
 	must(t, err)

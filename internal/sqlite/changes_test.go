@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/sqlite"
@@ -156,7 +157,7 @@ func TestTasksSince_areThoseThatChangedAndThoseThatAreGone(t *testing.T) {
 	must(t, err)
 	next := want(0, "[bare one two] []")
 	want(next, "[] []")
-	one = commit(t, s, record.Change{Task: one, Hooks: []task.Hook{{Action: task.SpawnAgent}}, Events: []history.Event{
+	one = commit(t, s, record.Change{Task: one, Hooks: []task.Hook{{Action: action.SpawnAgent}}, Events: []history.Event{
 		event(history.Updated), event(history.Updated)}})
 	one.Overdue = task.LateAlert
 	commit(t, s, record.Change{Task: one})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -208,7 +209,7 @@ func updateTask(ctx context.Context, tx *batch, before task.Task, now []any) err
 func writeHooks(ctx context.Context, tx *batch, c record.Change, t task.Task) error {
 	for i, h := range c.Hooks {
 		state := task.HookPending
-		if class, known := task.ClassOf(h.Action); known && class == task.ClassRecord {
+		if class, known := action.ClassOf(h.Action); known && class == action.ClassRecord {
 			state = task.HookDone
 		}
 		text, err := json.Marshal(h)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/proc"
@@ -55,7 +56,7 @@ func TestCommit_ofAChangeThatFailsLeavesNothing(t *testing.T) {
 		next.Status, next.Summary = "working", "another"
 		return record.Change{
 			Task: next, Expect: one.Version, Events: []history.Event{event(history.StatusChanged)}, Hooks: []task.Hook{
-				{Action: task.SpawnAgent}},
+				{Action: action.SpawnAgent}},
 			Spent: []task.Evidence{{Source: "## Plan", Digest: "x"}}, Entered: true, Entry: []task.Evidence{
 				{Source: "## Plan", Digest: "x"}},
 			EndSeats: []string{"worker"}, NewNotice: &record.Notice{Seq: 2, Role: "worker", Text: "go"},
@@ -229,8 +230,8 @@ func TestCommit_queuesHooksInOrderAndSettlesThemOnce(t *testing.T) {
 	s := openStore(t)
 	one := create(t, s, aTask("one"))
 	declared := []task.Hook{
-		{Action: task.IncrementReviewRound, Field: "review_round"}, {Action: task.KillReviewer},
-		{Action: task.SpawnReviewer, Prompt: "reviewer"}, {Action: "from a newer program"},
+		{Action: action.IncrementReviewRound, Field: "review_round"}, {Action: action.KillReviewer},
+		{Action: action.SpawnReviewer, Prompt: "reviewer"}, {Action: "from a newer program"},
 	}
 	one = commit(t, s, record.Change{Task: one, Events: []history.Event{event(history.StatusChanged)}, Hooks: declared})
 	hooks, err := s.Hooks(t.Context(), "one", one.Seq)
@@ -271,7 +272,7 @@ func TestDebtors_areTasksWhoseHooksMayBeTriedNow(t *testing.T) {
 	for _, id := range []string{"b-pending", "a-failed", "c-done"} {
 		one := create(t, s, aTask(id))
 		one = commit(t, s, record.Change{Task: one, Events: []history.Event{event(history.StatusChanged)},
-			Hooks: []task.Hook{{Action: task.SpawnAgent}}})
+			Hooks: []task.Hook{{Action: action.SpawnAgent}}})
 		settled := record.Settled{ID: load(t, s, id).Owed[0].ID, State: task.HookDone}
 		switch id {
 		case "b-pending":

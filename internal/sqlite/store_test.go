@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/sqlite"
@@ -139,7 +140,7 @@ func TestDelete_leavesNothingOfTheTaskButThatItEnded(t *testing.T) {
 	other := create(t, s, aTask("stays"))
 	commit(t, s, record.Change{Task: other, Lease: record.LeaseReserve, PoolSize: 2})
 	commit(t, s, record.Change{
-		Task: one, Events: []history.Event{event(history.StatusChanged)}, Hooks: []task.Hook{{Action: task.SpawnAgent}},
+		Task: one, Events: []history.Event{event(history.StatusChanged)}, Hooks: []task.Hook{{Action: action.SpawnAgent}},
 		Spent: []task.Evidence{{Source: "s", Digest: "d"}}, Entered: true, Entry: []task.Evidence{
 			{Source: "s", Digest: "d"}},
 		NewSeat: &record.Seat{Hash: "h", Role: "worker"}, NewNotice: &record.Notice{Role: "worker", Text: "x"},
@@ -259,7 +260,7 @@ func TestLostSeat_endsThoseOfAttemptsThatWereCutShort(t *testing.T) {
 	for _, state := range []task.HookState{task.HookDone, task.HookFailed} {
 		s := openStore(t)
 		one := commit(t, s, record.Change{Task: create(t, s, aTask("one")), Events: []history.Event{
-			event(history.Updated)}, Hooks: []task.Hook{{Action: task.NotifyWorker}}})
+			event(history.Updated)}, Hooks: []task.Hook{{Action: action.NotifyWorker}}})
 		hook := load(t, s, "one").Owed[0].ID
 		for _, seat := range []record.Seat{{Hash: "of the worker", Role: "worker", Hook: hook + 1, PID: 77},
 			{Hash: "cut short", Role: "worker", Hook: hook}, {Hash: "lost", Role: "worker", Hook: hook}} {

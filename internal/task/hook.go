@@ -2,35 +2,6 @@ package task
 
 import "time"
 
-// Actions of hooks: what a workflow may set going.
-const (
-	AcquireWorkspace     = "acquire_workspace"
-	ReleaseWorkspace     = "release_workspace"
-	SpawnAgent           = "spawn_agent"
-	SpawnReviewer        = "spawn_reviewer"
-	KillSession          = "kill_session"
-	KillReviewer         = "kill_reviewer"
-	NotifyWorker         = "notify_worker"
-	SpawnNext            = "spawn_next"
-	DeleteRemoteBranch   = "delete_remote_branch"
-	IncrementReviewRound = "increment_review_round"
-	Increment            = "increment"
-	SetField             = "set_field"
-	KillAgent            = "kill_agent"
-	SetAside             = "set_aside"
-	PushBranch           = "push_branch"
-	CreatePR             = "create_pr"
-	Notify               = "notify"
-	RunCommand           = "run_command"
-)
-
-// Ways of notify.
-const (
-	ViaDesktop = "desktop"
-	ViaWebhook = "webhook"
-	ViaCommand = "command"
-)
-
 // Harness values of a spawning hook: whose harness is used.
 const (
 	HarnessTask   = "task"   // the task's own
@@ -61,45 +32,6 @@ type Hook struct {
 	// argv of run_command, or of notify through a command; no shell reads it
 	Run     []string `json:"run,omitempty"`
 	Timeout int      `json:"timeout,omitempty"` // seconds that a command or webhook may take
-}
-
-// Class groups actions by what becomes of them when a later transition overtakes them, and by what they hold up.
-type Class int
-
-const (
-	// ClassRecord changes only the record; it is done with the decision itself.
-	ClassRecord Class = iota
-	// ClassStart brings an agent or its workspace to life. Overtaken, it is superseded; a workspace that the task
-	// keeps is made ready all the same.
-	ClassStart
-	// ClassEnd ends an agent or gives a workspace back. It is never dropped.
-	ClassEnd
-	// ClassApart touches neither session nor workspace: its failure holds up nothing behind it. It is never dropped.
-	ClassApart
-)
-
-// ClassOf reports the class of an action; ok is false for one that this program does not know.
-func ClassOf(action string) (class Class, ok bool) {
-	switch action {
-	case IncrementReviewRound, Increment, SetField:
-		return ClassRecord, true
-	case AcquireWorkspace, SpawnAgent, SpawnReviewer, NotifyWorker, RunCommand, SetAside:
-		return ClassStart, true
-	case KillSession, KillReviewer, KillAgent, ReleaseWorkspace:
-		return ClassEnd, true
-	case SpawnNext, DeleteRemoteBranch, PushBranch, CreatePR, Notify:
-		return ClassApart, true
-	}
-	return ClassRecord, false
-}
-
-// Actions lists every action, in the order in which the documentation has them.
-func Actions() []string {
-	return []string{
-		AcquireWorkspace, ReleaseWorkspace, SpawnAgent, SpawnReviewer, KillSession, KillReviewer, NotifyWorker,
-		SpawnNext, DeleteRemoteBranch, IncrementReviewRound, Increment, SetField, KillAgent, SetAside, PushBranch,
-		CreatePR, Notify, RunCommand,
-	}
 }
 
 // HookState is where an owed hook is.

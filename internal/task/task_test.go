@@ -86,18 +86,6 @@ func TestNewID_isMadeOfSafeCharactersOnly(t *testing.T) {
 	}
 }
 
-func TestActions_allHaveAClass(t *testing.T) {
-	t.Parallel()
-	for _, action := range task.Actions() {
-		if _, known := task.ClassOf(action); !known {
-			t.Errorf("%s has no class", action)
-		}
-	}
-	if _, known := task.ClassOf("make_coffee"); known {
-		t.Error("an unknown action has a class")
-	}
-}
-
 func TestNotef_saysItsOwnTextAndWrapsTheKind(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("outer: %w", task.Notef(task.ErrPoolFull, "no room for %q", "x"))

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -458,7 +459,7 @@ func spawns(hooks []Hook) string {
 // RoleIn reports the role of the agent that a hook starts or speaks to in a state; empty when it does neither.
 // One whose hook does not name a role has the state's.
 func RoleIn(s State, h task.Hook) string {
-	if h.Action == task.NotifyWorker {
+	if h.Action == action.NotifyWorker {
 		return task.RoleWorker
 	}
 	role := SpawnRole(h)
@@ -471,11 +472,11 @@ func RoleIn(s State, h task.Hook) string {
 // SpawnRole reports the role of the agent that a hook starts; empty when it starts none.
 func SpawnRole(h task.Hook) string {
 	switch {
-	case h.Action != task.SpawnAgent && h.Action != task.SpawnReviewer:
+	case h.Action != action.SpawnAgent && h.Action != action.SpawnReviewer:
 		return ""
 	case h.Role != "":
 		return h.Role
-	case h.Action == task.SpawnReviewer || h.Harness == task.HarnessReview:
+	case h.Action == action.SpawnReviewer || h.Harness == task.HarnessReview:
 		return task.RoleReviewer
 	}
 	return task.RoleWorker

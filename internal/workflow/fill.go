@@ -3,6 +3,7 @@ package workflow
 import (
 	"cmp"
 
+	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -49,13 +50,13 @@ func fillHooks(hooks []Hook) {
 	for i := range hooks {
 		h := &hooks[i]
 		switch h.Action {
-		case task.SpawnAgent:
+		case action.SpawnAgent:
 			h.Harness = cmp.Or(h.Harness, task.HarnessTask)
 			h.Permissions = cmp.Or(h.Permissions, task.PermissionsFull)
-		case task.SpawnReviewer:
+		case action.SpawnReviewer:
 			h.Harness = cmp.Or(h.Harness, task.HarnessReview)
 			h.Permissions = cmp.Or(h.Permissions, task.PermissionsReduced)
-		case task.IncrementReviewRound:
+		case action.IncrementReviewRound:
 			h.Field = task.ReviewRound
 		}
 	}

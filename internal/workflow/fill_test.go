@@ -4,6 +4,7 @@ import (
 	"maps"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -91,12 +92,12 @@ func TestWhatAFileLeavesUnsaidIsFilledIn(t *testing.T) {
 func TestHooksGetTheHarnessAndPermissionsOfTheirRole(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ file, from, to, action, harness, permissions, field string }{
-		{"testdata/ok/small.yml", "todo", "doing", task.SpawnAgent, task.HarnessTask, task.PermissionsFull, ""},
-		{"testdata/ok/classic-like.yml", "working", "agent-review", task.SpawnAgent, task.HarnessReview,
+		{"testdata/ok/small.yml", "todo", "doing", action.SpawnAgent, task.HarnessTask, task.PermissionsFull, ""},
+		{"testdata/ok/classic-like.yml", "working", "agent-review", action.SpawnAgent, task.HarnessReview,
 			task.PermissionsReduced, task.ReviewRound},
-		{"../../workflows/default.yml", "working", "agent-review", task.SpawnReviewer, task.HarnessReview,
+		{"../../workflows/default.yml", "working", "agent-review", action.SpawnReviewer, task.HarnessReview,
 			task.PermissionsReduced, ""},
-		{"../../workflows/default.yml", "working", "agent-review", task.IncrementReviewRound, "", "", task.ReviewRound},
+		{"../../workflows/default.yml", "working", "agent-review", action.IncrementReviewRound, "", "", task.ReviewRound},
 	}
 	for _, test := range tests {
 		t.Run(test.file+" "+test.action, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/internal/yaml"
@@ -86,14 +87,14 @@ func whole(t *testing.T, d *workflow.Definition) {
 	}
 	hooks := func(all []workflow.Hook) {
 		for _, h := range all {
-			if _, known := task.ClassOf(h.Action); !known {
+			if _, known := action.ClassOf(h.Action); !known {
 				t.Errorf("%q is no action", h.Action)
 			}
 			if _, found := d.Prompt(h.Prompt); h.Prompt != "" && !found {
 				t.Errorf("%q is no prompt", h.Prompt)
 			}
 			if role := workflow.SpawnRole(h.Hook); role == "" &&
-				(h.Action == task.SpawnAgent || h.Action == task.SpawnReviewer) {
+				(h.Action == action.SpawnAgent || h.Action == action.SpawnReviewer) {
 				t.Errorf("%q starts nobody", h.Action)
 			}
 		}
@@ -118,7 +119,7 @@ func whole(t *testing.T, d *workflow.Definition) {
 		if first, found := d.Edge(one.From, one.To); !found || first.From != one.From || first.To != one.To {
 			t.Errorf("there is no edge from %q to %q", one.From, one.To)
 		}
-		if one.Spawns() != (one.Has(task.SpawnAgent) || one.Has(task.SpawnReviewer)) {
+		if one.Spawns() != (one.Has(action.SpawnAgent) || one.Has(action.SpawnReviewer)) {
 			t.Errorf("%q to %q spawns, or not", one.From, one.To)
 		}
 		for _, g := range one.When {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -14,27 +15,29 @@ import (
 // as long.
 const mostTime = time.Hour
 
-// useful lists the keys that only some actions have a use for, with those. Every action may increment.
-func useful() []struct {
-	key     string
-	actions []string
-} {
-	return []struct {
-		key     string
-		actions []string
-	}{
-		{"prompt", []string{task.SpawnAgent, task.SpawnReviewer, task.NotifyWorker}},
-		{"harness", []string{task.SpawnAgent, task.SpawnReviewer}},
-		{"permissions", []string{task.SpawnAgent, task.SpawnReviewer}},
-		{"field", []string{task.Increment, task.SetField}},
-		{"value", []string{task.SetField}},
-		{"role", []string{task.SpawnAgent, task.SpawnReviewer, task.KillAgent}},
-		{"folder", []string{task.SetAside}},
-		{"via", []string{task.Notify}},
-		{"message", []string{task.Notify}},
-		{"url", []string{task.Notify}},
-		{"run", []string{task.Notify, task.RunCommand}},
-		{"timeout", []string{task.Notify, task.RunCommand}},
+// hookKey is a key that only some actions take.
+type hookKey struct {
+	name string
+	key  action.Keys
+	want string // what an action that needs the key lacks without it
+}
+
+// hookKeys lists the keys that only some actions take. Every action takes "increment", the short form of "field".
+func hookKeys() []hookKey {
+	vias := strings.Join(quoted(action.ViaDesktop, action.ViaWebhook, action.ViaCommand), ", ")
+	return []hookKey{
+		{"prompt", action.KeyPrompt, "a prompt, expected the name of one"},
+		{"harness", action.KeyHarness, "harness"},
+		{"permissions", action.KeyPermissions, "permissions"},
+		{"field", action.KeyField, "a field, expected the name of a counter"},
+		{"value", action.KeyValue, "value"},
+		{"role", action.KeyRole, "role, expected the role whose agent shall end"},
+		{"folder", action.KeyFolder, "folder, expected what shall be set aside"},
+		{"via", action.KeyVia, "via, expected one of " + vias},
+		{"message", action.KeyMessage, "message, expected what to say"},
+		{"url", action.KeyURL, "url, expected where to post"},
+		{"run", action.KeyRun, "run, expected a program and its arguments"},
+		{"timeout", action.KeyTimeout, "timeout"},
 	}
 }
 
@@ -45,7 +48,7 @@ func (r reader) hook(n *yaml.Node) Hook {
 		return yaml.May(name, func(n *yaml.Node) { said[name] = yaml.PosOf(n); read(n) })
 	}
 	r.Mapping(n, "a hook", []yaml.Key{
-		key("action", func(n *yaml.Node) { h.Action = r.OneOf(n, "an action", task.Actions()...) }),
+		key("action", func(n *yaml.Node) { h.Action = r.OneOf(n, "an action", action.Names()...) }),
 		key("prompt", func(n *yaml.Node) { h.Prompt, h.prompt = r.Name(n, "a prompt"), yaml.PosOf(n) }),
 		key("harness", func(n *yaml.Node) { h.Harness = r.Name(n, "harness") }),
 		key("permissions", func(n *yaml.Node) {
@@ -56,7 +59,7 @@ func (r reader) hook(n *yaml.Node) Hook {
 		key("value", func(n *yaml.Node) { h.Value = r.Integer(n, "value", -maxGuard, maxGuard) }),
 		key("role", func(n *yaml.Node) { h.Role, h.role = r.Name(n, "role"), yaml.PosOf(n) }),
 		key("folder", func(n *yaml.Node) { h.Folder = r.inside(n, "folder") }),
-		key("via", func(n *yaml.Node) { h.Via = r.OneOf(n, "via", task.ViaDesktop, task.ViaWebhook, task.ViaCommand) }),
+		key("via", func(n *yaml.Node) { h.Via = r.OneOf(n, "via", action.ViaDesktop, action.ViaWebhook, action.ViaCommand) }),
 		key("message", func(n *yaml.Node) { h.Message = r.Name(n, "message") }),
 		key("url", func(n *yaml.Node) { h.URL = r.address(n) }),
 		key("run", func(n *yaml.Node) { h.Run = r.words(n) }),
@@ -64,7 +67,7 @@ func (r reader) hook(n *yaml.Node) Hook {
 	})
 	_, acts := said["action"]
 	if _, increments := said["increment"]; increments && !acts {
-		h.Action, acts = task.Increment, true // "increment: field" is a hook of its own
+		h.Action, acts = action.Increment, true // "increment: field" is a hook of its own
 	}
 	if r.IsMapping(n) && !acts {
 		r.Problem(h.Pos, "missing-key", "found no %q in a hook, expected it", "action")
@@ -105,43 +108,32 @@ func (r reader) words(n *yaml.Node) []string {
 }
 
 // checkKeys reports the keys that the hook's action has no use for, and what is missing or too much between the others.
+// A prompt and a counter may still come from what is usual: checkHooks looks for them.
 func (r reader) checkKeys(h Hook, said map[string]yaml.Pos) {
-	for _, u := range useful() {
-		at, found := said[u.key]
-		if found && !slices.Contains(u.actions, h.Action) {
-			r.Problem(at, "hook", "found %s in the hook %s, expected it only in %s", u.key, h.Action, listed(u.actions))
+	spec, _ := action.Of(h.Action)
+	for _, k := range hookKeys() {
+		at, found := said[k.name]
+		switch usual := k.key == action.KeyPrompt || k.key == action.KeyField; {
+		case found && !spec.Takes.Has(k.key):
+			takers := action.With(func(s action.Spec) bool { return s.Takes.Has(k.key) })
+			r.Problem(at, "hook", "found %s in the hook %s, expected it only in %s", k.name, h.Action, listed(takers))
+		case !found && !usual && spec.Needs.Has(k.key):
+			r.Problem(h.Pos, "hook", "found %s without %s", h.Action, k.want)
 		}
 	}
-	has := func(key string) bool { _, found := said[key]; return found }
-	need := func(key, what string) {
-		if !has(key) {
-			r.Problem(h.Pos, "hook", "found %s without %s, expected %s", h.Action, key, what)
-		}
+	if h.Folder != "" && engines(h.Folder) {
+		r.Problem(said["folder"], "hook", "found %q to be set aside, expected a folder that is not the engine's",
+			h.Folder)
 	}
-	switch h.Action {
-	case task.KillAgent:
-		need("role", "the role whose agent shall end")
-	case task.SetAside:
-		need("folder", "what shall be set aside")
-		if engines(h.Folder) {
-			r.Problem(said["folder"], "hook",
-				"found %q to be set aside, expected a folder that is not the engine's", h.Folder)
-		}
-	case task.RunCommand:
-		need("run", "a program and its arguments")
-	case task.Notify:
-		need("message", "what to say")
-		need("via", "one of "+strings.Join(quoted(task.ViaDesktop, task.ViaWebhook, task.ViaCommand), ", "))
-		if h.Via != "" {
-			r.checkWay(h, said)
-		}
+	if h.Action == action.Notify && h.Via != "" {
+		r.checkVia(h, said)
 	}
 }
 
-// checkWay reports what the way of a notice lacks, or has no use for.
-func (r reader) checkWay(h Hook, said map[string]yaml.Pos) {
+// checkVia reports what the via of a notice lacks, or has no use for.
+func (r reader) checkVia(h Hook, said map[string]yaml.Pos) {
 	for _, k := range []struct{ key, via, what string }{
-		{"url", task.ViaWebhook, "where to post"}, {"run", task.ViaCommand, "a program and its arguments"},
+		{"url", action.ViaWebhook, "where to post"}, {"run", action.ViaCommand, "a program and its arguments"},
 	} {
 		at, found := said[k.key]
 		switch {
@@ -152,9 +144,9 @@ func (r reader) checkWay(h Hook, said map[string]yaml.Pos) {
 				h.Via, k.via)
 		}
 	}
-	if at, found := said["timeout"]; found && h.Via == task.ViaDesktop {
+	if at, found := said["timeout"]; found && h.Via == action.ViaDesktop {
 		r.Problem(at, "hook", "found timeout in the hook %s via %s, expected it only via %s", h.Action, h.Via,
-			listed([]string{task.ViaWebhook, task.ViaCommand}))
+			listed([]string{action.ViaWebhook, action.ViaCommand}))
 	}
 }
 
@@ -195,14 +187,11 @@ func (r reader) checkHooks(d *Definition) {
 	// who has no agent
 	names := slices.DeleteFunc(d.roleNames(), func(name string) bool { return name == task.RoleHuman })
 	d.eachHook(func(h Hook) {
-		switch h.Action {
-		case task.SpawnAgent, task.SpawnReviewer:
-			if h.Prompt == "" {
-				r.Problem(h.Pos, "hook", "found %s without a prompt, expected the name of one", h.Action)
-			}
-		case task.Increment, task.SetField:
-			if h.Field == "" {
-				r.Problem(h.Pos, "hook", "found %s without a field, expected the name of a counter", h.Action)
+		spec, _ := action.Of(h.Action)
+		for _, k := range hookKeys() {
+			if spec.Needs.Has(k.key) && (k.key == action.KeyPrompt && h.Prompt == "" ||
+				k.key == action.KeyField && h.Field == "") {
+				r.Problem(h.Pos, "hook", "found %s without %s", h.Action, k.want)
 			}
 		}
 		if h.Role != "" && !r.Full() && !slices.Contains(names, h.Role) {

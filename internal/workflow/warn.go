@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/action"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -64,11 +65,11 @@ func (r reader) warnTwice(d *Definition) {
 	d.eachList(func(hooks []Hook) {
 		acquired := false
 		for _, h := range hooks {
-			if h.Action == task.AcquireWorkspace && acquired {
+			if h.Action == action.AcquireWorkspace && acquired {
 				r.Problem(h.Pos, "workspace",
 					"found acquire_workspace a second time in one list of hooks, expected it once")
 			}
-			acquired = acquired || h.Action == task.AcquireWorkspace
+			acquired = acquired || h.Action == action.AcquireWorkspace
 		}
 	})
 }
@@ -171,7 +172,7 @@ func (r reader) warnRounds(d *Definition) {
 		switch {
 		case at < 0:
 		case slices.ContainsFunc(hooks, func(h Hook) bool {
-			return h.Field == task.ReviewRound && h.Action != task.SetField
+			return h.Field == task.ReviewRound && h.Action != action.SetField
 		}):
 			counted = true
 		default:

@@ -3,6 +3,7 @@ package workflow
 import (
 	"slices"
 
+	"orange/internal/action"
 	"orange/internal/task"
 )
 
@@ -32,7 +33,7 @@ func (r reader) warnUnbound(d *Definition) {
 				"found a passing verdict that is about no commit, expected git: unmoved in the same gate as on line %d",
 				d.Transitions[first].Pos.Line)
 		case bound[t.To] && t.From != t.To && !asks(GitUnmoved, GitCommitted):
-			if !t.Has(task.AcquireWorkspace) { // else no one can have changed anything yet
+			if !t.Has(action.AcquireWorkspace) { // else no one can have changed anything yet
 				r.Problem(t.Pos, "unbound",
 					"found a transition to %q that leaves open what is not committed, expected git: committed "+
 						"in its gate", t.To)

@@ -1,0 +1,190 @@
+// Package action holds the table of actions: what a hook of a workflow may do, one row an action.
+//
+// The workflow's reader takes from it which keys a hook has, decide which hooks hold up others, explore and simulate
+// what a hook does to agents and workspace, and the engine which hooks need their event. Package hook performs
+// the actions; this package performs nothing. It implements the table of hooks in docs/workflow-file.md.
+package action
+
+// Names of the actions, as a workflow file has them.
+const (
+	AcquireWorkspace     = "acquire_workspace"
+	ReleaseWorkspace     = "release_workspace"
+	SpawnAgent           = "spawn_agent"
+	SpawnReviewer        = "spawn_reviewer"
+	KillSession          = "kill_session"
+	KillReviewer         = "kill_reviewer"
+	NotifyWorker         = "notify_worker"
+	SpawnNext            = "spawn_next"
+	DeleteRemoteBranch   = "delete_remote_branch"
+	IncrementReviewRound = "increment_review_round"
+	Increment            = "increment"
+	SetField             = "set_field"
+	KillAgent            = "kill_agent"
+	SetAside             = "set_aside"
+	PushBranch           = "push_branch"
+	CreatePR             = "create_pr"
+	Notify               = "notify"
+	RunCommand           = "run_command"
+)
+
+// Values of the key "via" of notify.
+const (
+	ViaDesktop = "desktop"
+	ViaWebhook = "webhook"
+	ViaCommand = "command"
+)
+
+// Class groups actions by what becomes of them when a later transition overtakes them, and by what they hold up.
+//
+//	class   performed             if a later move overtakes it   if it fails
+//	Record  with the decision     -                              it cannot
+//	Start   after the commit      superseded                     the hooks behind it wait
+//	End     after the commit      still performed                the hooks behind it wait
+//	Apart   after the commit      still performed                nothing waits
+type Class int
+
+const (
+	// ClassRecord changes only the record; it is done with the decision itself.
+	ClassRecord Class = iota
+	// ClassStart brings an agent or its workspace to life. Overtaken, it is superseded; a workspace that the task
+	// keeps is made ready all the same.
+	ClassStart
+	// ClassEnd ends an agent or gives a workspace back. It is never dropped.
+	ClassEnd
+	// ClassApart touches neither session nor workspace: its failure holds up nothing behind it. It is never dropped.
+	ClassApart
+)
+
+// Keys is a set of keys of a hook in a workflow file.
+type Keys uint
+
+// The keys that only some actions take. Every hook has the key "action".
+const (
+	KeyPrompt Keys = 1 << iota
+	KeyHarness
+	KeyPermissions
+	KeyField
+	KeyValue
+	KeyRole
+	KeyFolder
+	KeyVia
+	KeyMessage
+	KeyURL
+	KeyRun
+	KeyTimeout
+)
+
+// Has reports whether the set has all of some keys.
+func (k Keys) Has(some Keys) bool { return k&some == some }
+
+// Scope is where an action has its effect.
+type Scope int
+
+const (
+	// Local actions change nothing outside of this machine.
+	Local Scope = iota
+	// Remote actions change what other machines or people see.
+	Remote
+)
+
+// Input is what an action gets besides its hook and its task.
+type Input int
+
+const (
+	// TaskAlone actions get the task.
+	TaskAlone Input = iota
+	// WithEvent actions get the event that queued them too: they report it.
+	WithEvent
+)
+
+// Meaning is what an action does, as far as a later event of the task can depend on it.
+type Meaning int
+
+const (
+	// MeansNothing actions touch neither agents nor workspace, nor what evidence is about.
+	MeansNothing Meaning = iota
+	// MakesWorkspace makes the workspace ready that the decision has reserved.
+	MakesWorkspace
+	// FreesWorkspace gives the workspace back.
+	FreesWorkspace
+	// StartsAgent starts the agent of a role, and ends an earlier one of that role.
+	StartsAgent
+	// NotifiesWorker notifies the worker, and starts one if none is alive.
+	NotifiesWorker
+	// EndsAgent ends the agent of a role.
+	EndsAgent
+	// EndsAll ends every agent of the task.
+	EndsAll
+	// SetsAside moves a folder of artifacts away, so that it is no longer evidence.
+	SetsAside
+	// Pushes pushes the branch.
+	Pushes
+	// OpensPR opens a pull request.
+	OpensPR
+)
+
+// Spec is a row of the table. Rows have no field names, so that one without a field does not compile.
+type Spec struct {
+	Name  string
+	Class Class
+	Takes Keys // the keys that it has a use for
+	Needs Keys // the keys without which a workflow is refused; the usual prompt and counter of an action count too
+	Scope Scope
+	Input Input
+	Means Meaning
+}
+
+// table has a row for each action, in the order in which the documentation has them.
+func table() [18]Spec {
+	const spawn, message = KeyPrompt | KeyHarness | KeyPermissions | KeyRole, KeyVia | KeyMessage
+	return [...]Spec{
+		{AcquireWorkspace, ClassStart, 0, 0, Local, TaskAlone, MakesWorkspace},
+		{ReleaseWorkspace, ClassEnd, 0, 0, Local, TaskAlone, FreesWorkspace},
+		{SpawnAgent, ClassStart, spawn, KeyPrompt, Local, TaskAlone, StartsAgent},
+		{SpawnReviewer, ClassStart, spawn, KeyPrompt, Local, TaskAlone, StartsAgent},
+		{KillSession, ClassEnd, 0, 0, Local, TaskAlone, EndsAll},
+		{KillReviewer, ClassEnd, 0, 0, Local, TaskAlone, EndsAgent},
+		{NotifyWorker, ClassStart, KeyPrompt, 0, Local, TaskAlone, NotifiesWorker},
+		{SpawnNext, ClassApart, 0, 0, Local, TaskAlone, MeansNothing},
+		{DeleteRemoteBranch, ClassApart, 0, 0, Remote, TaskAlone, MeansNothing},
+		{IncrementReviewRound, ClassRecord, 0, 0, Local, TaskAlone, MeansNothing},
+		{Increment, ClassRecord, KeyField, KeyField, Local, TaskAlone, MeansNothing},
+		{SetField, ClassRecord, KeyField | KeyValue, KeyField, Local, TaskAlone, MeansNothing},
+		{KillAgent, ClassEnd, KeyRole, KeyRole, Local, TaskAlone, EndsAgent},
+		{SetAside, ClassStart, KeyFolder, KeyFolder, Local, TaskAlone, SetsAside},
+		{PushBranch, ClassApart, 0, 0, Remote, TaskAlone, Pushes},
+		{CreatePR, ClassApart, 0, 0, Remote, TaskAlone, OpensPR},
+		{Notify, ClassApart, message | KeyURL | KeyRun | KeyTimeout, message, Remote, WithEvent, MeansNothing},
+		{RunCommand, ClassStart, KeyRun | KeyTimeout, KeyRun, Local, WithEvent, MeansNothing},
+	}
+}
+
+// Of gives the row of an action; ok is false for an action that this program does not know.
+func Of(name string) (spec Spec, ok bool) {
+	for _, row := range table() {
+		if row.Name == name {
+			return row, true
+		}
+	}
+	return Spec{}, false
+}
+
+// ClassOf reports the class of an action; ok is false for one that this program does not know.
+func ClassOf(name string) (class Class, ok bool) {
+	row, ok := Of(name)
+	return row.Class, ok
+}
+
+// Names lists every action.
+func Names() []string { return With(func(Spec) bool { return true }) }
+
+// With lists the actions whose rows have a property.
+func With(has func(Spec) bool) []string {
+	var out []string
+	for _, row := range table() {
+		if has(row) {
+			out = append(out, row.Name)
+		}
+	}
+	return out
+}
