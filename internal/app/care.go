@@ -1,13 +1,13 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/proc"
 	"orange/internal/record"
@@ -117,13 +117,11 @@ func (h *house) Fill(_ context.Context, n task.New) (task.New, error) {
 	if err != nil {
 		return n, err
 	}
-	n.Workflow = cmp.Or(n.Workflow, n.Project.Workflow, task.DefaultWorkflow)
-	n.ReviewHarness = cmp.Or(n.ReviewHarness, n.Harness, config.ReviewHarness)
-	n.Harness = cmp.Or(n.Harness, config.Harness)
-	if n.Harness == "" {
-		n.Harness = h.installed()
+	prefer := decide.Preferences{Harness: config.Harness, ReviewHarness: config.ReviewHarness}
+	if n.Harness == "" && prefer.Harness == "" {
+		prefer.Harness = h.installed()
 	}
-	n.ReviewHarness = cmp.Or(n.ReviewHarness, n.Harness)
+	n = decide.WithDefaults(n, prefer)
 	for _, name := range []string{n.Harness, n.ReviewHarness} {
 		if _, err := h.home.Harness(name); err != nil {
 			return n, err
@@ -134,7 +132,7 @@ func (h *house) Fill(_ context.Context, n task.New) (task.New, error) {
 
 // installed is the first of the usual programs that is on PATH, or the first of all where none is.
 func (h *house) installed() string {
-	usual := []string{"claude", "codex", "opencode", "gemini", "pi"}
+	usual := decide.UsualHarnesses()
 	for _, name := range usual {
 		one, err := h.home.Harness(name)
 		if err != nil {

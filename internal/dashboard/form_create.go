@@ -129,18 +129,20 @@ func named(names []string) []option {
 
 // settle lets what nobody chose follow from what was chosen, as it would if the program were asked without it.
 func (c creation) settle() creation {
+	prefer := decide.Preferences{Harness: c.picks[fieldHarness].value(), ReviewHarness: c.choices.Review}
+	wanted := task.New{Project: c.chosenProject()}
+	if worker := c.picks[fieldHarness]; worker.at > 0 {
+		wanted.Harness = worker.value()
+	}
+	wanted = decide.WithDefaults(wanted, prefer)
 	if review := &c.picks[fieldReview]; !review.touched {
-		usual := c.choices.Review
-		if worker := c.picks[fieldHarness]; worker.at > 0 || usual == "" {
-			usual = worker.value()
-		}
-		*review = review.with(usual)
+		*review = review.with(wanted.ReviewHarness)
 	}
 	books := make([]option, 0, len(c.choices.Workflows)+1)
 	for _, b := range c.choices.Workflows {
 		books = append(books, option{b.Name, clean(b.Name)})
 	}
-	own := cmp.Or(c.chosenProject().Workflow, task.DefaultWorkflow)
+	own := wanted.Workflow
 	if c.known && (pick{options: books}).with(own).value() != own { // it is not there, or wrong: the engine says so
 		books = append(books, option{own, clean(own)})
 	}
@@ -214,17 +216,7 @@ func (c *creation) begins() (in, started task.Status) {
 	if def == nil {
 		return "", ""
 	}
-	in = cmp.Or(task.Status(c.picks[fieldStatus].value()), def.Initial)
-	if clarify, said := def.Move(workflow.MoveClarify); said && c.picks[fieldStatus].value() == "" &&
-		c.text(fieldSummary) == "" && c.starts() {
-		in = clarify
-	}
-	if c.starts() && in == def.Initial {
-		if to, err := decide.SpawnTarget(def, task.Task{Status: in}); err == nil {
-			started = to
-		}
-	}
-	return in, started
+	return decide.FirstMove(def, c.order())
 }
 
 // hint is what a field means.

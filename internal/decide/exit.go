@@ -3,6 +3,7 @@ package decide
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -301,6 +302,14 @@ func NeedsWords(c record.Change) bool {
 		}
 	}
 	return true
+}
+
+// WithLastWords is the change of a death with the last lines of the agent's window, which its first event keeps.
+func WithLastWords(c record.Change, death task.Death) record.Change {
+	c.Events = slices.Clone(c.Events)
+	c.Events[0].Data = maps.Clone(c.Events[0].Data)
+	maps.Copy(c.Events[0].Data, death.Words())
+	return c
 }
 
 // RespawnDue says when the dead agent of the present status is started again by itself, if the workflow wants that.

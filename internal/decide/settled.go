@@ -1,8 +1,10 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"orange/internal/action"
@@ -43,12 +45,120 @@ func HoldsUp(h task.Hook) bool {
 	return !known || class != action.ClassRecord && class != action.ClassApart
 }
 
+// hookTrouble begins the attention mark that a failed hook leaves, so that its success can take it away.
+const hookTrouble = "hook "
+
+// HookEnded is what follows from one attempt at a hook: it is settled or is tried again later, and the task has what
+// the attempt did. A hook that a later step has dropped meanwhile is settled already: then owed is false, and what it
+// did is on record all the same. A failed attempt did nothing but end agents; it sees what else it did when it looks
+// again. failure is empty where there is none.
+func HookEnded(s record.Snapshot, hook task.OwedHook, effect record.Effect, failure string, now time.Time) (
+	c record.Change, owed bool) {
+	if failure != "" {
+		effect = record.Effect{EndSeats: effect.EndSeats}
+	}
+	c = record.Change{Task: s.Task, Expect: s.Task.Version, Events: slices.Clone(effect.Events), Lease: effect.Lease,
+		EndSeats: effect.EndSeats, NewNotice: effect.NewNotice}
+	c.Task.UpdatedAt = now
+	others := Without(s.Owed, hook.ID)
+	switch owed = len(others) < len(s.Owed); {
+	case owed && failure != "":
+		failHook(&c, hook, failure, now)
+	case owed:
+		c.Settled = []record.Settled{{ID: hook.ID, State: task.HookDone}}
+		failed := slices.ContainsFunc(others, func(h task.OwedHook) bool { return h.State == task.HookFailed })
+		if !failed && strings.HasPrefix(c.Task.Attention, hookTrouble) {
+			c.Task.Attention = ""
+		}
+	}
+	if effect.Session != nil {
+		c.Task.Session = *effect.Session
+	}
+	if effect.Pushed != nil {
+		c.Task.Pushed = *effect.Pushed
+	}
+	if effect.PR != nil {
+		c.Task.PRURL, c.Task.PRState = effect.PR.URL, effect.PR.State
+	}
+	for i := range c.Events {
+		c.Events[i].Time, c.Events[i].Actor = now, task.ActorEngine
+	}
+	return c, owed
+}
+
+// failHook has a hook tried again later and marks its task. History has one event for failures that say the same.
+func failHook(c *record.Change, hook task.OwedHook, failure string, now time.Time) {
+	c.Settled = []record.Settled{{ID: hook.ID, State: task.HookFailed, Error: failure,
+		NextTry: now.Add(BackOff(hook.Attempts + 1))}}
+	c.Task.Attention = hookTrouble + hook.Action + ": " + failure
+	if failure != hook.Error {
+		c.Events = append(c.Events, history.Event{Type: history.HookFailure, Reason: failure,
+			Data: map[string]string{"hook": hook.Action}})
+	}
+}
+
+// Without lists owed hooks but for one.
+func Without(owed []task.OwedHook, id int64) []task.OwedHook {
+	return slices.DeleteFunc(slices.Clone(owed), func(h task.OwedHook) bool { return h.ID == id })
+}
+
+// MayForgetCrashes reports whether ForgetCrashes can follow for a task that owes these hooks: then it needs the
+// task's history.
+func MayForgetCrashes(t task.Task, owed []task.OwedHook) bool {
+	return t.Counters.Get(task.CrashCount) != 0 &&
+		!slices.ContainsFunc(owed, func(h task.OwedHook) bool { return HoldsUp(h.Hook) })
+}
+
+// Explains reports whether one of the owed hooks may be the cause of an agent's end, or is about to start the next
+// agent: then the end is left until the hook is settled.
+func Explains(owed []task.OwedHook) bool {
+	return slices.ContainsFunc(owed, func(h task.OwedHook) bool {
+		class, known := action.ClassOf(h.Action)
+		return !known || class == action.ClassStart || class == action.ClassEnd
+	})
+}
+
+// Stalled marks a task whose agent lives and has done nothing since a moment; a zero moment takes the mark away. The
+// mark is for people: it moves nothing. due is false where the task is marked so already.
+func Stalled(t task.Task, since, now time.Time) (c record.Change, due bool) {
+	if since.IsZero() == t.StalledAt.IsZero() {
+		return c, false
+	}
+	c = record.Change{Task: t, Expect: t.Version}
+	c.Task.StalledAt = since
+	if !since.IsZero() {
+		c.Events = []history.Event{{
+			Time: now, Type: history.AgentStalled, Actor: task.ActorEngine,
+			Reason: "its agent lives, and neither its window nor TASK.md nor its branch has changed since " +
+				task.FormatTime(since),
+			Data: map[string]string{"status": string(t.Status), "since": task.FormatTime(since)},
+		}}
+	}
+	return c, true
+}
+
+// AgentOf is the harness of an agent where it is not the task's own, and the agent's permissions. The harness that the
+// hook names comes before the role's, the role's permissions come before the hook's.
+func AgentOf(def *workflow.Definition, role string, hook task.Hook) (harness, permissions string) {
+	permissions = hook.Permissions
+	for _, r := range def.Roles {
+		if r.Name != role {
+			continue
+		}
+		harness = r.Harness
+		permissions = cmp.Or(r.Permissions, permissions)
+	}
+	if hook.Harness != "" && hook.Harness != task.HarnessTask && hook.Harness != task.HarnessReview {
+		harness = hook.Harness
+	}
+	return harness, permissions
+}
+
 // ForgetCrashes is what follows for the count of crashes when a hook of a task has been performed, and these are
 // still owed; due is false where nothing follows. Events are the task's whole history.
 func ForgetCrashes(t task.Task, owed []task.OwedHook, events []history.Event,
 	now time.Time) (c record.Change, due bool) {
-	if slices.ContainsFunc(owed, func(h task.OwedHook) bool { return HoldsUp(h.Hook) }) ||
-		t.Counters.Get(task.CrashCount) == 0 || !CrashesPass(false, events) {
+	if !MayForgetCrashes(t, owed) || !CrashesPass(false, events) {
 		return c, false
 	}
 	c = record.Change{Task: t, Expect: t.Version}

@@ -40,7 +40,7 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 	if err := e.checkBranch(ctx, n.Project, t); err != nil {
 		return record.Outcome{}, err
 	}
-	status := birthStatus(def, n)
+	status := decide.InitialStatus(def, n)
 	in := decide.Inputs{Ask: decide.AskCreate, To: status}
 	c, err := decide.Create(def, t, status, n.Actor, e.Now())
 	if n.Plan != "" {
@@ -65,24 +65,11 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 		}
 	}
 	c.PoolSize = n.Project.PoolSize
-	return e.bear(ctx, def, c, n)
+	return e.commitNew(ctx, def, c, n)
 }
 
-// birthStatus is where the task begins: where the caller wants it, or where the workflow has tasks without a
-// summary begin.
-func birthStatus(def *workflow.Definition, n task.New) task.Status {
-	if n.Status != "" {
-		return n.Status
-	}
-	if strings.TrimSpace(n.Summary) == "" && n.Spawn {
-		if to, said := def.Move(workflow.MoveClarify); said {
-			return to
-		}
-	}
-	return def.Initial
-}
-
-func (e *Engine) bear(ctx context.Context, def *workflow.Definition, c record.Change,
+// commitNew writes the task's document, commits its first event, and starts it where that is wanted.
+func (e *Engine) commitNew(ctx context.Context, def *workflow.Definition, c record.Change,
 	n task.New) (record.Outcome, error) {
 	body := "\n"
 	if context := strings.TrimSpace(n.Context); context != "" {

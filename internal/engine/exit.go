@@ -6,9 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"orange/internal/action"
 	"orange/internal/decide"
-	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -49,7 +47,7 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 }
 
 func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, error) {
-	s, evidence, err := e.inspectUnless(ctx, death.Task, true, explains)
+	s, evidence, err := e.inspectUnless(ctx, death.Task, true, decide.Explains)
 	if errors.Is(err, task.ErrNotFound) || errors.Is(err, errNotNow) {
 		return record.Outcome{}, nil // what waits for hooks is met again
 	}
@@ -82,7 +80,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 		if death.LastWords, err = e.Witness.LastWords(ctx, death); err != nil {
 			death.LastWords = "could not be read: " + err.Error()
 		}
-		c = decide.Exit(def, s.Task, evidence, death, e.Now())
+		c = decide.WithLastWords(c, death)
 	}
 	if c, err = (decide.Inputs{Ask: decide.AskDeath}).Of(death).Keep(def, s, evidence, c); err != nil {
 		return record.Outcome{}, err
@@ -174,16 +172,6 @@ func (e *Engine) seatedAs(ctx context.Context, id, role string) (bool, error) {
 	return slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Role == role }), err
 }
 
-// explains says whether a hook is owed that may be the cause of an agent's end, or is about to start the next one.
-func explains(owed []task.OwedHook) bool {
-	for _, h := range owed {
-		if class, known := action.ClassOf(h.Action); !known || class == action.ClassStart || class == action.ClassEnd {
-			return true
-		}
-	}
-	return false
-}
-
 // Revive starts the dead agent of a task's present status again where the workflow wants that and its time has come.
 // It answers when to ask again; zero when there is nothing to wait for.
 func (e *Engine) Revive(ctx context.Context, id string) (again time.Time, err error) {
@@ -233,33 +221,20 @@ func (e *Engine) Revive(ctx context.Context, id string) (again time.Time, err er
 }
 
 // Stalled marks a task whose agent lives and has done nothing since a moment; a zero moment takes the mark away.
-// The mark is for people: it moves nothing. It answers whether the mark is new.
+// It answers whether the mark is new.
 func (e *Engine) Stalled(ctx context.Context, id string, since time.Time) (bool, error) {
-	marked, changed := false, false
+	due := false
 	_, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
-		marked, changed = false, false
-		t := s.Task
-		if since.IsZero() == t.StalledAt.IsZero() {
+		c, changes := decide.Stalled(s.Task, since, e.Now())
+		if due = changes; !due {
 			return nil, nil
 		}
-		changed = true
-		t.StalledAt = since
-		c := &record.Change{Task: t, Expect: s.Task.Version}
-		if !since.IsZero() {
-			marked = true
-			c.Events = []history.Event{{
-				Time: e.Now(), Type: history.AgentStalled, Actor: task.ActorEngine,
-				Reason: "its agent lives, and neither its window nor TASK.md nor its branch has changed since " +
-					task.FormatTime(since),
-				Data: map[string]string{"status": string(t.Status), "since": task.FormatTime(since)},
-			}}
-		}
-		return c, nil
+		return &c, nil
 	})
-	if err != nil || !changed {
+	if err != nil || !due {
 		return false, err
 	}
-	return marked, e.Sync(ctx, id)
+	return !since.IsZero(), e.Sync(ctx, id)
 }
 
 // Free ends the session of a task that is over and gives its workspace back, where its last transition did not.

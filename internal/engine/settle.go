@@ -118,9 +118,6 @@ func HashSecret(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// hookTrouble begins the attention mark that a failed hook leaves, so that its success can take it away.
-const hookTrouble = "hook "
-
 // settle commits the end of one attempt together with what it did. A hook that a later step has dropped meanwhile
 // is settled already: what it did is on record all the same.
 func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect record.Effect, issued *record.Seat,
@@ -134,56 +131,20 @@ func (e *Engine) settle(ctx context.Context, hook task.OwedHook, effect record.E
 		e.dropEnvironment(ctx, hook.Task) // now, so that whoever ends this program has it done again
 	}
 	_, err = e.change(ctx, hook.Task, func(s record.Snapshot) (*record.Change, error) {
-		t, now := s.Task, e.Now()
-		t.UpdatedAt = now
-		settled := []record.Settled{{ID: hook.ID, State: task.HookDone}}
-		if failure != nil {
-			// but for whom it has ended, the hook looks again when it is tried again
-			effect = record.Effect{EndSeats: effect.EndSeats}
-		}
-		events := slices.Clone(effect.Events)
-		if !isOwed(s.Owed, hook.ID) {
-			settled = nil
-		} else if failure != nil {
-			attempts := hook.Attempts + 1
-			settled = []record.Settled{
-				{ID: hook.ID, State: task.HookFailed, Error: failure.Error(),
-					NextTry: now.Add(decide.BackOff(attempts))}}
-			t.Attention = hookTrouble + hook.Action + ": " + failure.Error()
-			if failure.Error() != hook.Error {
-				events = append(events, history.Event{
-					Type: history.HookFailure, Reason: failure.Error(), Data: map[string]string{"hook": hook.Action},
-				})
-			}
-		} else {
-			told, err := e.afterSuccess(ctx, &t, s, hook)
-			if err != nil {
+		c, owed := decide.HookEnded(s, hook, effect, text(failure), e.Now())
+		if owed && failure == nil {
+			if err := e.forgetCrashes(ctx, s, hook, &c); err != nil {
 				return nil, err
 			}
-			events = append(events, told...)
 		}
-		if effect.Session != nil {
-			t.Session = *effect.Session
+		if failure != nil {
+			effect = record.Effect{} // nothing was started that a seat is for
 		}
-		if effect.Pushed != nil {
-			t.Pushed = *effect.Pushed
+		seat(&c, issued, effect.Seat)
+		if failure != nil || !owed {
+			return &c, nil // nothing has begun that the present status is about
 		}
-		if effect.PR != nil {
-			t.PRURL, t.PRState = effect.PR.URL, effect.PR.State
-		}
-		for i := range events {
-			events[i].Time = now
-			events[i].Actor = task.ActorEngine
-		}
-		c := &record.Change{
-			Task: t, Expect: s.Task.Version, Events: events, Settled: settled,
-			Lease: effect.Lease, EndSeats: effect.EndSeats, NewNotice: effect.NewNotice,
-		}
-		seat(c, issued, effect.Seat)
-		if failure != nil || settled == nil {
-			return c, nil // nothing has begun that the present status is about
-		}
-		return c, e.about(ctx, c, s, hook, effect, start)
+		return &c, e.about(ctx, &c, s, hook, effect, start)
 	})
 	if frees && err == nil {
 		e.dropEnvironment(ctx, hook.Task) // and what a person has kept meanwhile, who saw the workspace
@@ -209,32 +170,25 @@ func seat(c *record.Change, issued, taken *record.Seat) {
 	}
 }
 
-// afterSuccess takes back what no longer holds once a hook has succeeded: the mark of its failure, and,
-// with the last hook of a transition that holds up the task, the count of crashes. It answers the events that
-// tell of that.
-func (e *Engine) afterSuccess(ctx context.Context, t *task.Task, s record.Snapshot, hook task.OwedHook) (
-	[]history.Event, error) {
-	others := slices.DeleteFunc(slices.Clone(s.Owed), func(h task.OwedHook) bool { return h.ID == hook.ID })
-	failed := slices.ContainsFunc(others, func(h task.OwedHook) bool { return h.State == task.HookFailed })
-	if !failed && strings.HasPrefix(t.Attention, hookTrouble) {
-		t.Attention = ""
+// forgetCrashes adds to the change of a hook that was performed what follows for the count of crashes. It reads the
+// task's history only where something may follow.
+func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task.OwedHook, c *record.Change) error {
+	others := decide.Without(s.Owed, hook.ID)
+	if !decide.MayForgetCrashes(s.Task, others) {
+		return nil
 	}
-	if t.Counters.Get(task.CrashCount) == 0 || slices.ContainsFunc(others, func(h task.OwedHook) bool {
-		return decide.HoldsUp(h.Hook)
-	}) {
-		return nil, nil // then the history need not be read
-	}
-	events, err := e.Index.Events(ctx, t.ID, 0)
+	events, err := e.Index.Events(ctx, s.Task.ID, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c, due := decide.ForgetCrashes(s.Task, others, events, t.UpdatedAt)
+	forgotten, due := decide.ForgetCrashes(s.Task, others, events, c.Task.UpdatedAt)
 	if !due {
-		return nil, nil
+		return nil
 	}
-	c, err = decide.Inputs{Ask: decide.AskSettled}.Keep(nil, s, decide.Evidence{}, c)
-	t.Counters = c.Task.Counters
-	return c.Events, err
+	forgotten, err = decide.Inputs{Ask: decide.AskSettled}.Keep(nil, s, decide.Evidence{}, forgotten)
+	c.Task.Counters = forgotten.Task.Counters
+	c.Events = append(c.Events, forgotten.Events...)
+	return err
 }
 
 // Retry makes every failed hook of a task due now and has them performed.

@@ -40,7 +40,7 @@ func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (reco
 	if job.Role == "" {
 		return job, nil, nil
 	}
-	job.Agent, job.Hook.Permissions = agentOf(def, job.Role, hook.Hook)
+	job.Agent, job.Hook.Permissions = decide.AgentOf(def, job.Role, hook.Hook)
 	secret := make([]byte, 32)
 	if _, err := io.ReadFull(e.Random, secret); err != nil {
 		return job, nil, fmt.Errorf("make a seat: %w", err)
@@ -86,25 +86,6 @@ func (e *Engine) found(ctx context.Context, def *workflow.Definition, t task.Tas
 	}
 	start.Evidence = decide.VerdictsNow(def, t.Status, evidence)
 	return start, nil
-}
-
-// agentOf is the harness of an agent where it is not the task's own, and the agent's permissions. The harness
-// that the hook names comes before the role's, the role's permissions come before the hook's.
-func agentOf(def *workflow.Definition, role string, hook task.Hook) (harness, permissions string) {
-	permissions = hook.Permissions
-	for _, r := range def.Roles {
-		if r.Name != role {
-			continue
-		}
-		harness = r.Harness
-		if r.Permissions != "" {
-			permissions = r.Permissions
-		}
-	}
-	if hook.Harness != "" && hook.Harness != task.HarnessTask && hook.Harness != task.HarnessReview {
-		harness = hook.Harness
-	}
-	return harness, permissions
 }
 
 // startOf is what the agent found that a hook has started: the seat of the attempt that started it knows.

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 )
 
@@ -51,10 +52,16 @@ func (d Death) Data() map[string]string {
 	if d.Ending.Unstarted != "" {
 		data[DataUnstarted] = d.Ending.Unstarted
 	}
-	if d.LastWords != "" {
-		data[DataLastWords] = d.LastWords
-	}
+	maps.Copy(data, d.Words())
 	return data
+}
+
+// Words is the part of Data that has the last lines of the agent's window; nil where there are none.
+func (d Death) Words() map[string]string {
+	if d.LastWords == "" {
+		return nil
+	}
+	return map[string]string{DataLastWords: d.LastWords}
 }
 
 // Name is the dead agent in words for people.
