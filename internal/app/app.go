@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -20,9 +21,13 @@ import (
 	"orange/harnesses"
 	"orange/internal/cli"
 	"orange/internal/engine"
+	"orange/internal/follow"
+	"orange/internal/history"
 	"orange/internal/home"
 	"orange/internal/hook"
+	"orange/internal/logfile"
 	"orange/internal/mirror"
+	"orange/internal/service"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -99,7 +104,7 @@ type house struct {
 	home   *home.Home
 	server tmux.Server
 	engine *engine.Engine
-	log    *logFile
+	log    *logfile.Log
 
 	named  sync.Once
 	person string // what history calls whoever runs this program, once somebody has asked
@@ -174,10 +179,14 @@ func enter(ctx context.Context, record string) (*house, error) {
 
 // furnish joins the rooms.
 func (h *house) furnish() error {
-	log, err := h.openLog()
+	level, err := logfile.Level(os.Getenv("ORANGE_LOG_LEVEL"))
 	if err != nil {
 		return err
 	}
+	if h.log, err = logfile.Open(h.logPath(), h.files.Lock); err != nil {
+		return err
+	}
+	log := logfile.NewLogger(h.log, level)
 	h.home = &home.Home{
 		Dir: h.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
 		Keeper: h.store, Locker: h.files,
@@ -200,6 +209,34 @@ func (h *house) furnish() error {
 }
 
 func (h *house) close() error { return errors.Join(h.store.Close(), h.log.Close()) }
+
+func (h *house) logPath() string { return filepath.Join(h.dir, "orange.log") }
+
+// Log prints the last lines of the log that are to be kept.
+func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
+	return logfile.Print(out, h.logPath(), keep, lines)
+}
+
+// record is the file of the record.
+func (h *house) record() follow.Source { return follow.Source{Path: filepath.Join(h.dir, recordName)} }
+
+// Changed is the cursor after everything that has happened.
+func (h *house) Changed(ctx context.Context) (int64, error) { return h.store.Changed(ctx) }
+
+// TasksSince are the tasks that changed after a cursor, and the ids of those that are gone.
+func (h *house) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []string, int64, error) {
+	return h.store.TasksSince(ctx, cursor)
+}
+
+// Follow calls report with what happens to all tasks after a cursor, until ctx ends or report answers an error.
+func (h *house) Follow(ctx context.Context, cursor int64, report func([]history.Happening) error) error {
+	return h.record().Follow(ctx, os.Stdout, h.store.EventsSince, cursor, report)
+}
+
+// Unit is the file with which the system's supervisor keeps a monitor running.
+func (h *house) Unit(kind string) (string, error) {
+	return service.Unit{Home: h.dir, Program: h.self, Environment: service.Environment(h.dir, os.Getenv)}.Text(kind)
+}
 
 // resume has what a killed process left undone finished by the next command, whichever it is.
 func (h *house) resume(ctx context.Context) error {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/follow"
 	"orange/internal/harness"
 	"orange/internal/mirror"
 	"orange/internal/monitor"
@@ -34,7 +35,8 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 		stall = usualStall
 	}
 	return &monitor.Monitor{
-		Sessions: watchtower{house: h}, Processes: watched{}, Traces: traces{house: h}, Record: ledger{h.store, h.dir},
+		Sessions: watchtower{house: h}, Processes: watched{}, Traces: traces{house: h},
+		Record: watchedRecord{h.store, h.record()},
 		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()},
 		Hint: h.server.AwaitDeath, Heard: h.heard(), Now: time.Now, Log: h.engine.Log, Stall: stall,
 		Tell: func(ctx context.Context, t task.Task, text string) {
@@ -130,20 +132,14 @@ func (watched) End(ctx context.Context, p task.Waiter) error {
 	return proc.EndGroup(ctx, p.PID, grace)
 }
 
-// ledger is the record, and tells when somebody has written it.
-type ledger struct {
+// watchedRecord is the record, and reports when a process has written to it.
+type watchedRecord struct {
 	*sqlite.Store
-	dir string
+	file follow.Source
 }
 
-func (l ledger) Watch(ctx context.Context, changed func()) error {
-	record := filepath.Join(l.dir, recordName)
-	// The folder and not the file: the log of the database comes and goes with those who have it open.
-	return mirror.Watch(ctx, l.dir, func(path string) {
-		if path == "" || path == record || path == record+"-wal" {
-			changed()
-		}
-	})
+func (r watchedRecord) Watch(ctx context.Context, changed func()) error {
+	return r.file.Watch(ctx, changed)
 }
 
 // traces are what agents leave in files.

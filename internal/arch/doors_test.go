@@ -47,6 +47,7 @@ func doors() map[string]map[string]string {
 		"tmux":     {"proc": "tmux is a program, and proc is the only door to programs"},
 		"worktree": {"proc": "git is a program, and proc is the only door to programs"},
 		"forge":    {"proc": "gh is a program, and proc is the only door to programs"},
+		"follow":   {"mirror": "it has the system's notices that a file was written"},
 	}
 }
 
