@@ -22,11 +22,13 @@ import (
 	"orange/internal/cli"
 	"orange/internal/engine"
 	"orange/internal/follow"
+	"orange/internal/forge"
 	"orange/internal/history"
 	"orange/internal/home"
 	"orange/internal/hook"
 	"orange/internal/logfile"
 	"orange/internal/mirror"
+	"orange/internal/proc"
 	"orange/internal/service"
 	"orange/internal/sqlite"
 	"orange/internal/task"
@@ -196,14 +198,15 @@ func (h *house) furnish() error {
 	h.engine = &engine.Engine{
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files,
 		Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
-		Runner: runner{house: h}, Environments: environments{h}, Terminal: sessions{house: h},
-		Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
+		Runner: runner{house: h}, Environments: environments{h}, Terminal: sessions{h.server},
+		Witness: agentScreens{h.server}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Facts = h.looker(checkPatience)
 	h.engine.Performer = &hook.Hands{
-		Sessions: sessions{house: h}, Processes: processes{}, Workspaces: desk, Setup: setup{house: h},
+		Sessions: terminal{h.server, h.configureTmux}, Processes: proc.System{Grace: grace}, Workspaces: desk,
+		Setup:   setup{house: h},
 		Waiting: h.store, Next: h.engine,
-		Forge: pullRequests{}, Programs: programs{}, System: runtime.GOOS, Home: h.dir, Self: h.self,
+		Forge: forge.GH{}, System: runtime.GOOS, Home: h.dir, Self: h.self,
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func personWithoutRecord(dir, what string) error {
 }
 
 // bearer is the seat that whoever runs this command shows, or else the processes above it.
-func bearer(as string) (task.Caller, []proc.Process, error) {
+func bearer(as string) (task.Caller, []task.Process, error) {
 	c := task.Caller{Secret: os.Getenv("ORANGE_SEAT"), As: as}
 	if c.Secret != "" {
 		return c, nil, nil
@@ -73,9 +73,7 @@ func bearer(as string) (task.Caller, []proc.Process, error) {
 	if err != nil && !errors.Is(err, os.ErrPermission) {
 		return c, nil, err
 	}
-	for _, p := range above {
-		c.Above = append(c.Above, task.Waiter{PID: p.PID, Began: p.Started})
-	}
+	c.Above = above
 	return c, above, nil
 }
 

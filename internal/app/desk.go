@@ -10,10 +10,8 @@ import (
 	"strings"
 
 	"orange/internal/decide"
-	"orange/internal/forge"
 	"orange/internal/harness"
 	"orange/internal/hook"
-	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
 )
@@ -393,15 +391,4 @@ func (s setup) Environment(ctx context.Context, t task.Task) ([]string, error) {
 
 func (s setup) Document(t task.Task) ([]byte, error) {
 	return s.house.files.Read(t.Project, t.ID, true)
-}
-
-// pullRequests lends the forge room to the hooks.
-type pullRequests struct{}
-
-func (pullRequests) PullRequests(ctx context.Context, p task.Project, branch string) ([]record.PullRequest, error) {
-	return gh().Find(ctx, p.Path, branch)
-}
-
-func (pullRequests) Open(ctx context.Context, p task.Project, d hook.Draft) (record.PullRequest, error) {
-	return gh().Create(ctx, p.Path, forge.Draft(d))
 }

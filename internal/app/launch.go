@@ -64,7 +64,7 @@ func launch(path string) int {
 	if err == nil {
 		program, err = proc.Find(ticket.Argv[0], harness.Value(env, "PATH"))
 	}
-	var end proc.Ending
+	var end task.Ending
 	if err == nil {
 		end, err = proc.Supervise(proc.Command{Name: program, Args: ticket.Argv[1:], Dir: ticket.Dir, Env: env})
 	}

@@ -152,7 +152,7 @@ func holderFile(dir string) string { return filepath.Join(dir, "locks", monitorL
 func (h *house) noteWatcher() error {
 	self, err := proc.Self()
 	if err == nil {
-		err = os.WriteFile(holderFile(h.dir), []byte(strconv.Itoa(self.PID)+"\n"+self.Started+"\n"), task.PrivateFile)
+		err = os.WriteFile(holderFile(h.dir), []byte(strconv.Itoa(self.PID)+"\n"+self.Began+"\n"), task.PrivateFile)
 	}
 	if err != nil {
 		return fmt.Errorf("note who watches: %w", err)
@@ -201,7 +201,7 @@ func watcher(dir string) task.Watcher {
 	if err != nil {
 		return task.Watcher{}
 	}
-	p := proc.Process{PID: pid, Started: strings.TrimSpace(began)}
+	p := task.Process{PID: pid, Began: strings.TrimSpace(began)}
 	if alive, err := proc.Alive(p); err != nil || !alive {
 		return task.Watcher{}
 	}

@@ -19,6 +19,7 @@ import (
 	"orange/internal/proc"
 	"orange/internal/sqlite"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 // usualStall is how long an agent may do nothing before its task is marked, where nobody says.
@@ -35,7 +36,7 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 		stall = usualStall
 	}
 	return &monitor.Monitor{
-		Sessions: watchtower{house: h}, Processes: watched{}, Traces: traces{house: h},
+		Sessions: h.server, Processes: proc.System{Grace: grace}, Traces: traces{house: h},
 		Record: watchedRecord{h.store, h.record()},
 		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()},
 		Hint: h.server.AwaitDeath, Heard: h.heard(), Now: time.Now, Log: h.engine.Log, Stall: stall,
@@ -66,41 +67,18 @@ func (h *house) notify(ctx context.Context, argv []string, t task.Task, text str
 	}
 }
 
-// watchtower lends the tmux room to the monitor.
-type watchtower struct{ house *house }
-
-func (w watchtower) Look(ctx context.Context) ([]monitor.Pane, error) {
-	panes, err := w.house.server.Panes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]monitor.Pane, 0, len(panes))
-	for _, p := range panes {
-		if p.Task == "" {
-			continue
-		}
-		hook, _ := strconv.ParseInt(p.Hook, 10, 64) // a window that no hook started has none
-		out = append(out, monitor.Pane{
-			WindowID: p.WindowID, Task: p.Task, Role: p.Role, Hook: hook, Dead: p.Dead, Activity: p.Activity,
-			Ending: task.Ending{Known: p.StatusKnown, Status: p.Status, Signal: p.Signal},
-		})
-	}
-	return out, nil
-}
-
-func (w watchtower) EndWindow(ctx context.Context, id string) error {
-	return w.house.server.KillWindow(ctx, id)
-}
+// agentScreens reads what the agents' windows show.
+type agentScreens struct{ tmux.Server }
 
 // LastWords are the last lines of a dead agent's window.
-func (w watchtower) LastWords(ctx context.Context, death task.Death) (string, error) {
-	panes, err := w.house.server.Panes(ctx)
+func (s agentScreens) LastWords(ctx context.Context, death task.Death) (string, error) {
+	panes, err := s.Panes(ctx)
 	if err != nil {
 		return "", err
 	}
 	for _, p := range panes {
-		if p.Task == death.Task && p.Role == death.Role && p.Hook == strconv.FormatInt(death.Hook, 10) {
-			return w.house.server.LastWords(ctx, p.ID, lastWords)
+		if p.Task == death.Task && p.Role == death.Role && p.HookID() == death.Hook {
+			return s.Server.LastWords(ctx, p.ID, lastWords)
 		}
 	}
 	return "", nil
@@ -108,29 +86,6 @@ func (w watchtower) LastWords(ctx context.Context, death task.Death) (string, er
 
 // lastWords is how many lines of a dead agent's window are kept.
 const lastWords = 20
-
-// watched lends the process room to the monitor.
-type watched struct{}
-
-func (watched) Watch(ctx context.Context, p task.Waiter) error {
-	return proc.Watch(ctx, proc.Process{PID: p.PID, Started: p.Began})
-}
-
-func (watched) Alive(p task.Waiter) (bool, error) {
-	return proc.Alive(proc.Process{PID: p.PID, Started: p.Began})
-}
-
-func (watched) Orphaned(p task.Waiter) (bool, error) {
-	_, name, err := proc.Parent(p.PID)
-	if errors.Is(err, os.ErrNotExist) {
-		return true, nil // it ended while we looked
-	}
-	return !strings.HasPrefix(name, "tmux"), err
-}
-
-func (watched) End(ctx context.Context, p task.Waiter) error {
-	return proc.EndGroup(ctx, p.PID, grace)
-}
 
 // watchedRecord is the record, and reports when a process has written to it.
 type watchedRecord struct {
