@@ -21,11 +21,15 @@ import (
 	"orange/harnesses"
 	"orange/internal/cli"
 	"orange/internal/engine"
+	"orange/internal/environment"
 	"orange/internal/follow"
 	"orange/internal/forge"
+	"orange/internal/harness"
 	"orange/internal/history"
 	"orange/internal/home"
 	"orange/internal/hook"
+	"orange/internal/launch"
+	"orange/internal/lease"
 	"orange/internal/logfile"
 	"orange/internal/mirror"
 	"orange/internal/proc"
@@ -66,7 +70,11 @@ func Main() int {
 			}
 			return opened.show(ctx, project, all)
 		},
-		Launch: launch, Examine: examine, Schema: workflows.Schema, Shell: converse,
+		Launch: func(ticket string) int {
+			return launch.Run(ticket, talk(), func(t harness.Ticket) ([]string, error) {
+				return environment.Kept(context.Background(), terminals(t.Home), t.Task)
+			})
+		}, Examine: examine, Schema: workflows.Schema, Shell: converse,
 	}
 	status := program.Run(ctx, os.Args[1:])
 	if opened != nil {
@@ -99,20 +107,21 @@ func isNull(info os.FileInfo) bool {
 
 // house is everything that is open while a command runs.
 type house struct {
-	dir    string // $ORANGE_HOME
-	self   string // the running program
-	store  *sqlite.Store
-	files  mirror.Files
-	home   *home.Home
-	server tmux.Server
-	engine *engine.Engine
-	log    *logfile.Log
+	dir          string // $ORANGE_HOME
+	self         string // the running program
+	store        *sqlite.Store
+	files        mirror.Files
+	home         *home.Home
+	server       tmux.Server
+	lease        lease.Watch
+	environments *environment.PerTask
+	engine       *engine.Engine
+	log          *logfile.Log
 
 	named  sync.Once
 	person string // what history calls whoever runs this program, once somebody has asked
 
-	runner bool      // this process performs hooks or runs a check for others
-	left   sync.Once // the environment of the agent that started this process
+	runner bool // this process performs hooks or runs a check for others
 
 	trouble error // why there is no store; nil but while the doctor looks at a house whose record cannot be opened
 }
@@ -145,7 +154,7 @@ func open(ctx context.Context) (*house, error) {
 		return nil, err
 	}
 	if os.Getenv("ORANGE_SEAT") != "" {
-		environments{h}.leaveAgents(ctx, os.Getenv("ORANGE_TASK_ID"))
+		h.environments.LeaveAgents(ctx, os.Getenv("ORANGE_TASK_ID"))
 	}
 	return h, h.resume(ctx)
 }
@@ -194,11 +203,14 @@ func (h *house) furnish() error {
 		Keeper: h.store, Locker: h.files,
 	}
 	h.server = terminals(h.dir)
+	h.lease = lease.Watch{Home: h.dir, Locks: h.files}
+	h.environments = &environment.PerTask{Home: h.dir, Server: h.server, Configure: h.configureTmux, Locks: h.files,
+		Log: log}
 	desk := desk{house: h}
 	h.engine = &engine.Engine{
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files,
 		Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
-		Runner: runner{house: h}, Environments: environments{h}, Terminal: sessions{h.server},
+		Runner: runner{house: h}, Environments: h.environments, Terminal: sessions{h.server},
 		Witness: agentScreens{h.server}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Facts = h.looker(checkPatience)

@@ -31,7 +31,7 @@ func (h *house) Actor(ctx context.Context, id, as string) (task.Actor, error) {
 		actor.Person = h.person
 		return actor, nil
 	}
-	environments{h}.leaveAgents(ctx, cmp.Or(id, os.Getenv("ORANGE_TASK_ID")))
+	h.environments.LeaveAgents(ctx, cmp.Or(id, os.Getenv("ORANGE_TASK_ID")))
 	return actor, err
 }
 

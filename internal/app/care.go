@@ -50,7 +50,7 @@ func (h *house) Delete(ctx context.Context, id string, actor task.Actor) (string
 // keys a push may need.
 func (h *house) Settle(ctx context.Context, id string, person bool) error {
 	if !person {
-		environments{h}.enter(ctx, id)
+		h.environments.Enter(ctx, id)
 	}
 	return h.engine.Settle(ctx, id)
 }

@@ -386,7 +386,7 @@ func (s setup) Harness(name string) (*harness.Harness, error) { return s.house.h
 func (s setup) TaskDir(t task.Task) string { return s.house.files.Dir(t.Project, t.ID) }
 
 func (s setup) Environment(ctx context.Context, t task.Task) ([]string, error) {
-	return environments(s).of(ctx, t)
+	return s.house.environments.Environment(ctx, t)
 }
 
 func (s setup) Document(t task.Task) ([]byte, error) {

@@ -13,6 +13,7 @@ import (
 
 	"orange/internal/doctor"
 	"orange/internal/engine"
+	"orange/internal/lease"
 	"orange/internal/mirror"
 	"orange/internal/proc"
 	"orange/internal/record"
@@ -47,12 +48,13 @@ func examine(ctx context.Context, fix, rebuild bool,
 	var findings []record.Finding
 	if rebuild {
 		// A monitor has the record open that is lost, and would go on writing there.
-		release, free, err := mirror.Files{Home: dir}.TryLock(monitorLock)
+		own := lease.Watch{Home: dir, Locks: mirror.Files{Home: dir}}
+		release, free, err := own.TryLock()
 		if err != nil {
 			return nil, err
 		}
 		if !free {
-			holder := watcher(dir)
+			holder := own.Watcher()
 			if found, advice := holder.Trouble(time.Now()); found != "" {
 				return nil, fmt.Errorf("cannot rebuild the record: %s; %s", found, advice)
 			}
@@ -111,7 +113,7 @@ func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(wh
 	d := &doctor.Doctor{
 		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: h.server, Setup: wardrobe{h},
 		Remains: remains{h}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
-		Lease: watchers{h.dir}, Now: time.Now, Settling: settling,
+		Watcher: h.lease.Watcher, Now: time.Now, Settling: settling,
 		Progress: progress,
 	}
 	var findings []record.Finding

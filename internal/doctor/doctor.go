@@ -92,12 +92,6 @@ type Machine interface {
 	Space(path string) (uint64, error)
 }
 
-// Lease is the right to watch over the agents.
-type Lease interface {
-	// Watcher is the process that has it; its zero value where none does, or it is not known.
-	Watcher() task.Watcher
-}
-
 // Doctor examines one home. Every field is required, where it does not say otherwise.
 type Doctor struct {
 	Home    string
@@ -110,7 +104,8 @@ type Doctor struct {
 	Setup   Setup
 	Remains Remains
 	Machine Machine
-	Lease   Lease
+	// Watcher is the process that has the lease of the monitor; its zero value where none does, or it is not known.
+	Watcher func() task.Watcher
 	Now     func() time.Time
 	// Settling is how long what others are doing at this moment has to come to an end before it is called a problem.
 	Settling time.Duration

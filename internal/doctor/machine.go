@@ -32,7 +32,7 @@ func (d *Doctor) git(ctx context.Context) []finding {
 
 // monitor tells of a process that has the lease of the monitor: nobody else can watch while it does not.
 func (d *Doctor) monitor(context.Context) []finding {
-	holder := d.Lease.Watcher()
+	holder := d.Watcher()
 	if holder.PID == 0 {
 		return nil // that nobody watches is no fault
 	}

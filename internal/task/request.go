@@ -73,8 +73,8 @@ const DefaultWorkflow = "default"
 
 // Caller is what is known of the one who runs a command, before it is known who that is.
 type Caller struct {
-	Secret string   // of the seat that it shows
-	As     string   // the role that it wants to act for
+	Secret string    // of the seat that it shows
+	As     string    // the role that it wants to act for
 	Above  []Process // the processes above it, the parent first
 	// the task of this home whose variables it carries, as an agent's process does; empty where there is none
 	Task   string
