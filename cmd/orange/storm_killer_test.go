@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 // Kinds of processes that work for a home.
@@ -26,7 +27,7 @@ const (
 // victim is a process that works for this home, and for no other.
 type victim struct {
 	kind    string
-	process proc.Process
+	process task.Process
 }
 
 func (v victim) String() string { return fmt.Sprintf("%s %d", v.kind, v.process.PID) }

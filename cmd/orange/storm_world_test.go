@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 // storm is a home with a binary of its own, in which scripted agents and people work at random for a while.
@@ -135,7 +136,7 @@ func (s *storm) within(limit time.Duration) (context.Context, context.CancelFunc
 }
 
 // end kills a process for good, and never another one that got its number.
-func end(p proc.Process) bool {
+func end(p task.Process) bool {
 	handle, err := os.FindProcess(p.PID)
 	if err != nil {
 		return false

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -20,9 +21,19 @@ import (
 	"orange/harnesses"
 	"orange/internal/cli"
 	"orange/internal/engine"
+	"orange/internal/environment"
+	"orange/internal/follow"
+	"orange/internal/forge"
+	"orange/internal/harness"
+	"orange/internal/history"
 	"orange/internal/home"
 	"orange/internal/hook"
+	"orange/internal/launch"
+	"orange/internal/lease"
+	"orange/internal/logfile"
 	"orange/internal/mirror"
+	"orange/internal/proc"
+	"orange/internal/service"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/tmux"
@@ -59,7 +70,11 @@ func Main() int {
 			}
 			return opened.show(ctx, project, all)
 		},
-		Launch: launch, Examine: examine, Schema: workflows.Schema, Shell: converse,
+		Launch: func(ticket string) int {
+			return launch.Run(ticket, talk(), func(t harness.Ticket) ([]string, error) {
+				return environment.Kept(context.Background(), terminals(t.Home), t.Task)
+			})
+		}, Examine: examine, Schema: workflows.Schema, Shell: converse,
 	}
 	status := program.Run(ctx, os.Args[1:])
 	if opened != nil {
@@ -92,20 +107,21 @@ func isNull(info os.FileInfo) bool {
 
 // house is everything that is open while a command runs.
 type house struct {
-	dir    string // $ORANGE_HOME
-	self   string // the running program
-	store  *sqlite.Store
-	files  mirror.Files
-	home   *home.Home
-	server tmux.Server
-	engine *engine.Engine
-	log    *logFile
+	dir          string // $ORANGE_HOME
+	self         string // the running program
+	store        *sqlite.Store
+	files        mirror.Files
+	home         *home.Home
+	server       tmux.Server
+	lease        lease.Watch
+	environments *environment.PerTask
+	engine       *engine.Engine
+	log          *logfile.Log
 
 	named  sync.Once
 	person string // what history calls whoever runs this program, once somebody has asked
 
-	runner bool      // this process performs hooks or runs a check for others
-	left   sync.Once // the environment of the agent that started this process
+	runner bool // this process performs hooks or runs a check for others
 
 	trouble error // why there is no store; nil but while the doctor looks at a house whose record cannot be opened
 }
@@ -138,7 +154,7 @@ func open(ctx context.Context) (*house, error) {
 		return nil, err
 	}
 	if os.Getenv("ORANGE_SEAT") != "" {
-		environments{h}.leaveAgents(ctx, os.Getenv("ORANGE_TASK_ID"))
+		h.environments.LeaveAgents(ctx, os.Getenv("ORANGE_TASK_ID"))
 	}
 	return h, h.resume(ctx)
 }
@@ -174,32 +190,68 @@ func enter(ctx context.Context, record string) (*house, error) {
 
 // furnish joins the rooms.
 func (h *house) furnish() error {
-	log, err := h.openLog()
+	level, err := logfile.Level(os.Getenv("ORANGE_LOG_LEVEL"))
 	if err != nil {
 		return err
 	}
+	if h.log, err = logfile.Open(h.logPath(), h.files.Lock); err != nil {
+		return err
+	}
+	log := logfile.NewLogger(h.log, level)
 	h.home = &home.Home{
 		Dir: h.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
 		Keeper: h.store, Locker: h.files,
 	}
 	h.server = terminals(h.dir)
+	h.lease = lease.Watch{Home: h.dir, Locks: h.files}
+	h.environments = &environment.PerTask{Home: h.dir, Server: h.server, Configure: h.configureTmux, Locks: h.files,
+		Log: log}
 	desk := desk{house: h}
 	h.engine = &engine.Engine{
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files,
 		Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
-		Runner: runner{house: h}, Environments: environments{h}, Terminal: sessions{house: h},
-		Witness: watchtower{house: h}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
+		Runner: runner{house: h}, Environments: h.environments, Terminal: sessions{h.server},
+		Witness: agentScreens{h.server}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Facts = h.looker(checkPatience)
 	h.engine.Performer = &hook.Hands{
-		Sessions: sessions{house: h}, Processes: processes{}, Workspaces: desk, Setup: setup{house: h},
+		Sessions: terminal{h.server, h.configureTmux}, Processes: proc.System{Grace: grace}, Workspaces: desk,
+		Setup:   setup{house: h},
 		Waiting: h.store, Next: h.engine,
-		Forge: pullRequests{}, Programs: programs{}, System: runtime.GOOS, Home: h.dir, Self: h.self,
+		Forge: forge.GH{}, System: runtime.GOOS, Home: h.dir, Self: h.self,
 	}
 	return nil
 }
 
 func (h *house) close() error { return errors.Join(h.store.Close(), h.log.Close()) }
+
+func (h *house) logPath() string { return filepath.Join(h.dir, "orange.log") }
+
+// Log prints the last lines of the log that are to be kept.
+func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
+	return logfile.Print(out, h.logPath(), keep, lines)
+}
+
+// record is the file of the record.
+func (h *house) record() follow.Source { return follow.Source{Path: filepath.Join(h.dir, recordName)} }
+
+// Changed is the cursor after everything that has happened.
+func (h *house) Changed(ctx context.Context) (int64, error) { return h.store.Changed(ctx) }
+
+// TasksSince are the tasks that changed after a cursor, and the ids of those that are gone.
+func (h *house) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []string, int64, error) {
+	return h.store.TasksSince(ctx, cursor)
+}
+
+// Follow calls report with what happens to all tasks after a cursor, until ctx ends or report answers an error.
+func (h *house) Follow(ctx context.Context, cursor int64, report func([]history.Happening) error) error {
+	return h.record().Follow(ctx, os.Stdout, h.store.EventsSince, cursor, report)
+}
+
+// Unit is the file with which the system's supervisor keeps a monitor running.
+func (h *house) Unit(kind string) (string, error) {
+	return service.Unit{Home: h.dir, Program: h.self, Environment: service.Environment(h.dir, os.Getenv)}.Text(kind)
+}
 
 // resume has what a killed process left undone finished by the next command, whichever it is.
 func (h *house) resume(ctx context.Context) error {

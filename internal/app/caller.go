@@ -31,7 +31,7 @@ func (h *house) Actor(ctx context.Context, id, as string) (task.Actor, error) {
 		actor.Person = h.person
 		return actor, nil
 	}
-	environments{h}.leaveAgents(ctx, cmp.Or(id, os.Getenv("ORANGE_TASK_ID")))
+	h.environments.LeaveAgents(ctx, cmp.Or(id, os.Getenv("ORANGE_TASK_ID")))
 	return actor, err
 }
 
@@ -64,7 +64,7 @@ func personWithoutRecord(dir, what string) error {
 }
 
 // bearer is the seat that whoever runs this command shows, or else the processes above it.
-func bearer(as string) (task.Caller, []proc.Process, error) {
+func bearer(as string) (task.Caller, []task.Process, error) {
 	c := task.Caller{Secret: os.Getenv("ORANGE_SEAT"), As: as}
 	if c.Secret != "" {
 		return c, nil, nil
@@ -73,9 +73,7 @@ func bearer(as string) (task.Caller, []proc.Process, error) {
 	if err != nil && !errors.Is(err, os.ErrPermission) {
 		return c, nil, err
 	}
-	for _, p := range above {
-		c.Above = append(c.Above, task.Waiter{PID: p.PID, Began: p.Started})
-	}
+	c.Above = above
 	return c, above, nil
 }
 

@@ -50,7 +50,7 @@ func (h *house) Delete(ctx context.Context, id string, actor task.Actor) (string
 // keys a push may need.
 func (h *house) Settle(ctx context.Context, id string, person bool) error {
 	if !person {
-		environments{h}.enter(ctx, id)
+		h.environments.Enter(ctx, id)
 	}
 	return h.engine.Settle(ctx, id)
 }
@@ -61,7 +61,7 @@ func (h *house) Wait(ctx context.Context, id string, actor task.Actor, timeout t
 	if err != nil {
 		return record.Waited{}, err
 	}
-	return h.engine.Wait(ctx, h.store, id, actor, task.Waiter{PID: self.PID, Began: self.Started}, timeout)
+	return h.engine.Wait(ctx, h.store, id, actor, self, timeout)
 }
 
 // Here is the task and the project of the folder that the command stands in.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/environment"
 	"orange/internal/evidence"
 	"orange/internal/harness"
 	"orange/internal/proc"
@@ -141,7 +142,7 @@ func (h *house) checkMarks(id, check string) []string {
 
 func (c checks) RunCheck(ctx context.Context, t task.Task, check workflow.Check, commit string) (evidence.Run, error) {
 	marks := c.house.checkMarks(t.ID, check.Name)
-	env := append(withoutAgent(os.Environ()), marks...)
+	env := append(environment.WithoutAgent(os.Environ()), marks...)
 	env = append(env, "ORANGE_PROJECT="+t.Project, noSeat)
 	// What a runner that was killed left running would disturb this run; and what this one leaves in a session of
 	// its own, the next.
@@ -194,7 +195,7 @@ func endMarked(ctx context.Context, marks []string) error {
 }
 
 func (c checks) StartCheck(_ context.Context, id, check string) error {
-	env := append(withoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+c.house.dir)
+	env := append(environment.WithoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+c.house.dir)
 	_, err := proc.Detach(proc.Command{Name: c.house.self, Args: []string{"check", id, check}, Dir: c.house.dir,
 		Env: env})
 	return err
@@ -234,7 +235,7 @@ func (h *house) RunCheck(ctx context.Context, id, check string, again bool) (tas
 // runs one themselves.
 func (h *house) beforeCheck(ctx context.Context, id string) error {
 	if h.runner {
-		environments{h}.enter(ctx, id)
+		h.environments.Enter(ctx, id)
 		return nil
 	}
 	_, err := h.Actor(ctx, id, "")

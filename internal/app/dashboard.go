@@ -197,16 +197,8 @@ func (s screen) Workspaces(ctx context.Context, project string) ([]record.Holdin
 }
 
 func (s screen) Watch(ctx context.Context, changed func()) error {
-	record := filepath.Join(s.house.dir, recordName)
-	opened, err := os.Stat(record)
-	if err != nil {
-		return fmt.Errorf("follow the record: %w", err)
-	}
 	last := int64(-1)
-	return s.house.heed(ctx, func() error {
-		if err := same(record, opened); err != nil {
-			return err
-		}
+	return s.house.record().Poll(ctx, func(context.Context) error {
 		now, err := s.house.store.Changed(ctx)
 		if err != nil || now == last {
 			return err

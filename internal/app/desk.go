@@ -10,10 +10,8 @@ import (
 	"strings"
 
 	"orange/internal/decide"
-	"orange/internal/forge"
 	"orange/internal/harness"
 	"orange/internal/hook"
-	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/worktree"
 )
@@ -388,20 +386,9 @@ func (s setup) Harness(name string) (*harness.Harness, error) { return s.house.h
 func (s setup) TaskDir(t task.Task) string { return s.house.files.Dir(t.Project, t.ID) }
 
 func (s setup) Environment(ctx context.Context, t task.Task) ([]string, error) {
-	return environments(s).of(ctx, t)
+	return s.house.environments.Environment(ctx, t)
 }
 
 func (s setup) Document(t task.Task) ([]byte, error) {
 	return s.house.files.Read(t.Project, t.ID, true)
-}
-
-// pullRequests lends the forge room to the hooks.
-type pullRequests struct{}
-
-func (pullRequests) PullRequests(ctx context.Context, p task.Project, branch string) ([]record.PullRequest, error) {
-	return gh().Find(ctx, p.Path, branch)
-}
-
-func (pullRequests) Open(ctx context.Context, p task.Project, d hook.Draft) (record.PullRequest, error) {
-	return gh().Create(ctx, p.Path, forge.Draft(d))
 }

@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"orange/internal/doctor"
 	"orange/internal/engine"
+	"orange/internal/lease"
 	"orange/internal/mirror"
 	"orange/internal/proc"
 	"orange/internal/record"
@@ -49,12 +48,13 @@ func examine(ctx context.Context, fix, rebuild bool,
 	var findings []record.Finding
 	if rebuild {
 		// A monitor has the record open that is lost, and would go on writing there.
-		release, free, err := mirror.Files{Home: dir}.TryLock(monitorLock)
+		own := lease.Watch{Home: dir, Locks: mirror.Files{Home: dir}}
+		release, free, err := own.TryLock()
 		if err != nil {
 			return nil, err
 		}
 		if !free {
-			holder := watcher(dir)
+			holder := own.Watcher()
 			if found, advice := holder.Trouble(time.Now()); found != "" {
 				return nil, fmt.Errorf("cannot rebuild the record: %s; %s", found, advice)
 			}
@@ -111,8 +111,9 @@ func withoutRecord(dir string, why error) (*house, error) {
 func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	d := &doctor.Doctor{
-		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: windows{h}, Setup: wardrobe{h},
-		Remains: remains{h}, Machine: machine{}, Lease: watchers{h.dir}, Now: time.Now, Settling: settling,
+		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: h.server, Setup: wardrobe{h},
+		Remains: remains{h}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
+		Watcher: h.lease.Watcher, Now: time.Now, Settling: settling,
 		Progress: progress,
 	}
 	var findings []record.Finding
@@ -213,19 +214,16 @@ func (a *adopter) Living(ctx context.Context, id string) ([]record.Seat, error) 
 		if p.Dead {
 			continue
 		}
-		began, err := processes{}.Began(p.PID)
+		started, err := proc.Lookup(p.PID)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // it ended this very moment
 		}
 		if err != nil {
 			return nil, err
 		}
-		seat := record.Seat{Task: id, Role: p.Role, PID: p.PID, Began: began}
+		seat := record.Seat{Task: id, Role: p.Role, PID: p.PID, Hook: p.HookID(), Began: started.Began}
 		if hashed, err := hex.DecodeString(p.Seat); err == nil && len(hashed) == sha256.Size {
 			seat.Hash = p.Seat
-		}
-		if seat.Hook, err = strconv.ParseInt(p.Hook, 10, 64); err != nil {
-			seat.Hook = 0 // which hook started it is not known; no hook has that number
 		}
 		out = append(out, seat)
 	}
@@ -250,40 +248,6 @@ func (m mender) Free(ctx context.Context, id string) error {
 func (m mender) Retry(ctx context.Context, id string) error {
 	_, err := m.house.engine.Retry(ctx, id, task.Actor{Role: task.RoleHuman})
 	return err
-}
-
-// windows lends the tmux room to the doctor.
-type windows struct{ house *house }
-
-func (w windows) Windows(ctx context.Context) ([]doctor.Window, error) {
-	panes, err := w.house.server.Panes(ctx)
-	out := make([]doctor.Window, len(panes))
-	for i, p := range panes {
-		out[i] = doctor.Window{ID: p.WindowID, Session: p.Session, Task: p.Task, Role: p.Role, Dead: p.Dead}
-	}
-	return out, err
-}
-
-func (w windows) Kept(ctx context.Context) ([]string, error) { return w.house.server.KeptNames(ctx) }
-
-func (w windows) DropKept(ctx context.Context, id string) error { return environments(w).Drop(ctx, id) }
-
-func (w windows) EndWindow(ctx context.Context, id string) error {
-	panes, err := w.house.server.Panes(ctx)
-	if err != nil {
-		return err
-	}
-	if err := w.house.server.KillWindow(ctx, id); err != nil {
-		return err
-	}
-	for _, p := range panes {
-		if p.WindowID == id && !p.Dead {
-			if err := proc.EndGroup(ctx, p.PID, grace); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // wardrobe tells the doctor what the person has set up.
@@ -346,31 +310,3 @@ func (w wardrobe) Worktrees() ([]string, error) {
 }
 
 func (w wardrobe) WorktreeDir(workspace string) string { return w.house.slotDir(workspace) }
-
-// machine lends the computer to the doctor.
-type machine struct{}
-
-func (machine) Find(program string) error {
-	_, err := proc.Find(program, os.Getenv("PATH"))
-	return err
-}
-
-func (m machine) Version(ctx context.Context, program string, args ...string) (string, error) {
-	if m.Find(program) != nil {
-		return "", task.Notef(task.ErrNotFound, "there is no program %q on PATH", program)
-	}
-	const enough = 10 * time.Second
-	ctx, cancel := context.WithTimeout(ctx, enough)
-	defer cancel()
-	res, err := proc.Run(ctx, proc.Command{Name: program, Args: args})
-	first, _, _ := strings.Cut(res.Text(), "\n")
-	return first, err
-}
-
-func (machine) Space(path string) (uint64, error) {
-	var system syscall.Statfs_t
-	if err := syscall.Statfs(path, &system); err != nil {
-		return 0, fmt.Errorf("look at the disk of %q: %w", path, err)
-	}
-	return system.Bavail * uint64(system.Bsize), nil
-}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"os"
 	"slices"
 	"sync"
 
@@ -21,28 +20,26 @@ func (h *house) gitHub() gitHub {
 	return gitHub{house: h, mute: &sync.Once{}}
 }
 
-// gh is looked for where the environment of this process says when it is needed: that may have changed since the
-// house was entered.
-func gh() forge.GH { return forge.GH{Path: os.Getenv("PATH")} }
-
 func (g gitHub) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {
+	gh := forge.GH{}
 	p, err := g.house.home.Project(project)
-	if err != nil || !gh().There() {
+	if err != nil || !gh.There() {
 		return nil, err
 	}
 	origin, err := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}.Origin(ctx)
 	if err != nil || !slices.ContainsFunc(origin, forge.OnGitHub) {
 		return nil, err
 	}
-	return gh().Find(ctx, p.Path, branch)
+	return gh.Find(ctx, p.Path, branch)
 }
 
 func (g gitHub) Standing(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
+	gh := forge.GH{}
 	p, err := g.house.home.Project(project)
 	if err != nil {
 		return nil, err
 	}
-	return gh().Standing(ctx, p.Path, addresses)
+	return gh.Standing(ctx, p.Path, addresses)
 }
 
 // watchedRequests are the pull requests for the monitor, which does without gh where there is none.
@@ -50,7 +47,7 @@ type watchedRequests struct{ gitHub }
 
 func (w watchedRequests) Standing(ctx context.Context, project string,
 	addresses []string) ([]record.PullRequest, error) {
-	if !gh().There() {
+	if !(forge.GH{}).There() {
 		w.mute.Do(func() {
 			w.house.engine.Log.Info("pull requests are not looked at: gh is not on PATH", "component", "monitor")
 		})

@@ -3,21 +3,20 @@ package app
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
-	"orange/internal/harness"
+	"orange/internal/follow"
+	"orange/internal/launch"
 	"orange/internal/mirror"
 	"orange/internal/monitor"
 	"orange/internal/proc"
 	"orange/internal/sqlite"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 // usualStall is how long an agent may do nothing before its task is marked, where nobody says.
@@ -34,14 +33,88 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 		stall = usualStall
 	}
 	return &monitor.Monitor{
-		Sessions: watchtower{house: h}, Processes: watched{}, Traces: traces{house: h}, Record: ledger{h.store, h.dir},
+		Sessions: h.server, Processes: proc.System{Grace: grace},
+		Traces: traces{house: h},
+		Record: watchedRecord{h.store, h.record()},
 		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()},
-		Hint: h.server.AwaitDeath, Heard: h.heard(), Now: time.Now, Log: h.engine.Log, Stall: stall,
+		Hint: h.server.AwaitDeath, Heard: h.lease.Heartbeat(h.engine.Log), Now: time.Now, Log: h.engine.Log, Stall: stall,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
 			h.notify(ctx, config.Notify, t, text)
 		},
 	}, nil
+}
+
+// Monitor watches until ctx ends. Where another process has the lease, it waits for its end first.
+func (h *house) Monitor(ctx context.Context, say func(string)) error {
+	return h.watchOver(ctx, watch{
+		waits: func(w task.Watcher) {
+			if found, advice := w.Trouble(time.Now()); found != "" {
+				say(found + "; " + advice)
+				return
+			}
+			say("another monitor is at work (process " + w.Name() + "); waiting for its end")
+		},
+		begins: func() { say("watching " + h.dir) },
+		tells:  say,
+	})
+}
+
+// watch has the functions that are called for the events of a watch over agents.
+type watch struct {
+	waits  func(holder task.Watcher) // another process has the lease: this one waits for its end
+	begins func()
+	tells  func(text string) // something of a task that a person wants to know
+}
+
+func (h *house) watchOver(ctx context.Context, w watch) error {
+	night, err := h.night(w.tells)
+	if err != nil {
+		return err
+	}
+	release, err := h.lease.Wait(ctx, h.engine.Log, w.waits)
+	if release == nil {
+		return err
+	}
+	defer release()
+	if err := launch.DropTickets(h.dir); err != nil {
+		return err
+	}
+	h.engine.Facts = h.looker(0) // a watch waits for nothing: what is being found out is asked for again
+	w.begins()
+	h.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
+	night.Run(ctx)
+	h.engine.Log.Info("watch ends", "component", "monitor", "process", os.Getpid())
+	return nil
+}
+
+// MonitorOnce does everything that there is to do now. Where another process has the lease it does nothing, and
+// says so: that one does it, or a person has to know why it does not.
+func (h *house) MonitorOnce(ctx context.Context, say func(string)) error {
+	night, err := h.night(say)
+	if err != nil {
+		return err
+	}
+	release, free, err := h.lease.Try()
+	if err != nil {
+		return err
+	}
+	if !free {
+		holder := h.lease.Watcher()
+		if found, advice := holder.Trouble(time.Now()); found != "" {
+			return fmt.Errorf("nothing was done: %s; %s", found, advice)
+		}
+		return fmt.Errorf("nothing was done: another monitor is at work (process %s), and does all of it",
+			holder.Name())
+	}
+	defer release()
+	if err := launch.DropTickets(h.dir); err != nil {
+		return err
+	}
+	ctx, off := context.WithCancel(ctx)
+	defer off()
+	go h.lease.Beat(ctx, h.engine.Log)
+	return night.Once(ctx)
 }
 
 // notifyPatience bounds a program that tells a person something.
@@ -64,41 +137,18 @@ func (h *house) notify(ctx context.Context, argv []string, t task.Task, text str
 	}
 }
 
-// watchtower lends the tmux room to the monitor.
-type watchtower struct{ house *house }
-
-func (w watchtower) Look(ctx context.Context) ([]monitor.Pane, error) {
-	panes, err := w.house.server.Panes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]monitor.Pane, 0, len(panes))
-	for _, p := range panes {
-		if p.Task == "" {
-			continue
-		}
-		hook, _ := strconv.ParseInt(p.Hook, 10, 64) // a window that no hook started has none
-		out = append(out, monitor.Pane{
-			WindowID: p.WindowID, Task: p.Task, Role: p.Role, Hook: hook, Dead: p.Dead, Activity: p.Activity,
-			Ending: task.Ending{Known: p.StatusKnown, Status: p.Status, Signal: p.Signal},
-		})
-	}
-	return out, nil
-}
-
-func (w watchtower) EndWindow(ctx context.Context, id string) error {
-	return w.house.server.KillWindow(ctx, id)
-}
+// agentScreens reads what the agents' windows show.
+type agentScreens struct{ tmux.Server }
 
 // LastWords are the last lines of a dead agent's window.
-func (w watchtower) LastWords(ctx context.Context, death task.Death) (string, error) {
-	panes, err := w.house.server.Panes(ctx)
+func (s agentScreens) LastWords(ctx context.Context, death task.Death) (string, error) {
+	panes, err := s.Panes(ctx)
 	if err != nil {
 		return "", err
 	}
 	for _, p := range panes {
-		if p.Task == death.Task && p.Role == death.Role && p.Hook == strconv.FormatInt(death.Hook, 10) {
-			return w.house.server.LastWords(ctx, p.ID, lastWords)
+		if p.Task == death.Task && p.Role == death.Role && p.HookID() == death.Hook {
+			return s.Server.LastWords(ctx, p.ID, lastWords)
 		}
 	}
 	return "", nil
@@ -107,58 +157,23 @@ func (w watchtower) LastWords(ctx context.Context, death task.Death) (string, er
 // lastWords is how many lines of a dead agent's window are kept.
 const lastWords = 20
 
-// watched lends the process room to the monitor.
-type watched struct{}
-
-func (watched) Watch(ctx context.Context, p task.Waiter) error {
-	return proc.Watch(ctx, proc.Process{PID: p.PID, Started: p.Began})
-}
-
-func (watched) Alive(p task.Waiter) (bool, error) {
-	return proc.Alive(proc.Process{PID: p.PID, Started: p.Began})
-}
-
-func (watched) Orphaned(p task.Waiter) (bool, error) {
-	_, name, err := proc.Parent(p.PID)
-	if errors.Is(err, os.ErrNotExist) {
-		return true, nil // it ended while we looked
-	}
-	return !strings.HasPrefix(name, "tmux"), err
-}
-
-func (watched) End(ctx context.Context, p task.Waiter) error {
-	return proc.EndGroup(ctx, p.PID, grace)
-}
-
-// ledger is the record, and tells when somebody has written it.
-type ledger struct {
+// watchedRecord is the record, and reports when a process has written to it.
+type watchedRecord struct {
 	*sqlite.Store
-	dir string
+	file follow.Source
 }
 
-func (l ledger) Watch(ctx context.Context, changed func()) error {
-	record := filepath.Join(l.dir, recordName)
-	// The folder and not the file: the log of the database comes and goes with those who have it open.
-	return mirror.Watch(ctx, l.dir, func(path string) {
-		if path == "" || path == record || path == record+"-wal" {
-			changed()
-		}
-	})
+func (r watchedRecord) Watch(ctx context.Context, changed func()) error {
+	return r.file.Watch(ctx, changed)
 }
 
 // traces are what agents leave in files.
 type traces struct{ house *house }
 
-// noteEnd is how the name of a launcher's note ends; the hook that started the agent comes before it.
-const noteEnd = ".exit"
-
-func (t traces) launches() string { return filepath.Join(t.house.dir, "launch") }
-
 func (t traces) Notes(ctx context.Context, noted func(hook int64)) error {
-	return mirror.Watch(ctx, t.launches(), func(path string) {
-		number, isNote := strings.CutSuffix(filepath.Base(path), noteEnd)
-		hook, err := strconv.ParseInt(number, 10, 64)
-		if !isNote || err != nil {
+	return mirror.Watch(ctx, launch.Folder(t.house.dir), func(path string) {
+		hook, isNote := launch.NoteOf(path)
+		if !isNote {
 			return
 		}
 		// else it is being written, or its agent's process tells
@@ -169,18 +184,7 @@ func (t traces) Notes(ctx context.Context, noted func(hook int64)) error {
 }
 
 func (t traces) Ending(hook int64) (task.Ending, bool, error) {
-	text, err := os.ReadFile(filepath.Join(t.launches(), strconv.FormatInt(hook, 10)+noteEnd))
-	if errors.Is(err, os.ErrNotExist) {
-		return task.Ending{}, false, nil
-	}
-	if err != nil {
-		return task.Ending{}, false, fmt.Errorf("read how the agent ended: %w", err)
-	}
-	var note harness.Note
-	if json.Unmarshal(text, &note) != nil {
-		return task.Ending{}, false, nil // it was cut short: as good as none
-	}
-	return task.Ending{Known: true, Status: note.Status, Signal: note.Signal, Unstarted: note.Unstarted}, true, nil
+	return launch.Ending(t.house.dir, hook)
 }
 
 func (t traces) Stamp(one task.Task) string {

@@ -3,8 +3,8 @@ package app
 import (
 	"context"
 	"os"
-	"strings"
 
+	"orange/internal/environment"
 	"orange/internal/proc"
 )
 
@@ -23,22 +23,7 @@ func (r runner) Run(ctx context.Context, id string, person bool) error {
 		// may ask is judged elsewhere.
 		_, _ = r.house.Actor(ctx, "", "")
 	}
-	env := append(withoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+r.house.dir)
+	env := append(environment.WithoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+r.house.dir)
 	_, err := proc.Detach(proc.Command{Name: r.house.self, Args: args, Dir: r.house.dir, Env: env})
 	return err
-}
-
-// withoutAgent takes out of an environment what belongs to one agent or one terminal: a program that is started
-// for another task, or that ends an agent's leftovers by these marks, must not carry them.
-func withoutAgent(env []string) []string {
-	var out []string
-	for _, pair := range env {
-		name, _, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, "ORANGE_") || name == "ORANGE_LOG_LEVEL" {
-			if name != "TMUX" && name != "TMUX_PANE" {
-				out = append(out, pair)
-			}
-		}
-	}
-	return out
 }

@@ -7,69 +7,30 @@ import (
 	"slices"
 	"time"
 
-	"orange/internal/hook"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
 )
 
-// sessions lends the tmux room to the hooks.
-type sessions struct{ house *house }
+// terminal is the tmux server of the home, which gets its configuration before a session needs it.
+type terminal struct {
+	tmux.Server
+	configure func() error
+}
 
-const (
-	typingPatience = 30 * time.Second // how long a notice waits for a safe moment
-	typingQuiet    = 10 * time.Second // how long an attached person's keys must rest
-)
-
-func (s sessions) Panes(ctx context.Context) ([]hook.Pane, error) {
-	panes, err := s.house.server.Panes(ctx)
-	if err != nil {
-		return nil, err
+func (t terminal) Start(ctx context.Context, start tmux.Start) (tmux.Pane, error) {
+	if err := t.configure(); err != nil {
+		return tmux.Pane{}, err
 	}
-	out := make([]hook.Pane, len(panes))
-	for i, p := range panes {
-		out[i] = pane(p)
-	}
-	return out, nil
+	return t.Server.Start(ctx, start)
 }
 
-func pane(p tmux.Pane) hook.Pane {
-	return hook.Pane{
-		Session: p.Session, SessionID: p.SessionID, WindowID: p.WindowID, ID: p.ID, PID: p.PID,
-		Task: p.Task, Role: p.Role, Hook: p.Hook, Seat: p.Seat, Dead: p.Dead,
-	}
-}
+// sessions gives the session of a task the name that goes with its branch.
+type sessions struct{ tmux.Server }
 
-func (s sessions) Start(ctx context.Context, start hook.Start) (hook.Pane, error) {
-	if err := s.house.configureTmux(); err != nil {
-		return hook.Pane{}, err
-	}
-	p, err := s.house.server.Start(ctx, tmux.Start{
-		Task: start.Task, Role: start.Role, Hook: start.Hook, Seat: start.Seat,
-		Session: tmux.SafeName(start.Session), Window: start.Window,
-		Dir: start.Dir, Argv: start.Argv,
-	})
-	return pane(p), err
-}
-
-func (s sessions) KillWindow(ctx context.Context, id string) error {
-	return s.house.server.KillWindow(ctx, id)
-}
-
-func (s sessions) KillSession(ctx context.Context, id string) error {
-	return s.house.server.KillSession(ctx, id)
-}
-
-// Rename gives the session of a task the name that goes with its branch.
 func (s sessions) Rename(ctx context.Context, t task.Task) (string, error) {
-	return s.house.server.Rename(ctx, t.ID, t.SessionName())
-}
-
-func (s sessions) Type(ctx context.Context, pane, text string, t hook.Typing) error {
-	return s.house.server.Type(ctx, pane, text, tmux.Typing{
-		Ready: t.Ready, Dialog: t.Dialog, Pause: t.Pause, Patience: typingPatience, Quiet: typingQuiet,
-	})
+	return s.Server.Rename(ctx, t.ID, t.SessionName())
 }
 
 // configureTmux writes the server's configuration before the first session needs it.
@@ -216,45 +177,5 @@ func (h *house) sit(ctx context.Context, id string, window tmux.Pane, command pr
 	return err
 }
 
-// processes lends the process room to the hooks.
-type processes struct{}
-
 // grace is how long an agent has to end by itself.
 const grace = 3 * time.Second
-
-func (processes) Began(pid int) (string, error) {
-	p, err := proc.Lookup(pid)
-	return p.Started, err
-}
-
-func (processes) EndGroup(ctx context.Context, pid int) error { return proc.EndGroup(ctx, pid, grace) }
-
-func (processes) EndStrays(ctx context.Context, environment ...string) error {
-	strays, err := proc.WithEnvironment(environment...)
-	if err != nil {
-		return err
-	}
-	return proc.End(ctx, strays, grace)
-}
-
-func (processes) Alive(w task.Waiter) (bool, error) {
-	return proc.Alive(proc.Process{PID: w.PID, Started: w.Began})
-}
-
-func (processes) Find(program, path string) error {
-	_, err := proc.Find(program, path)
-	return err
-}
-
-// programs lends the process room's bounds to the hooks.
-type programs struct{}
-
-func (programs) Run(ctx context.Context, p hook.Program) (hook.Ended, error) {
-	c := proc.Command{Name: p.Argv[0], Args: p.Argv[1:], Dir: p.Dir, Env: p.Env}
-	ended, err := proc.RunLimited(ctx, c, proc.Limits{Time: p.Time, Memory: p.Memory, Output: p.Output})
-	said := ended.Output
-	if ended.Cut {
-		said = "... " + said
-	}
-	return hook.Ended{Status: ended.Code, Output: said, TimedOut: ended.TimedOut, OutOfMemory: ended.OutOfMemory}, err
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"orange/internal/cli"
@@ -13,6 +14,7 @@ import (
 	"orange/internal/simulate"
 	"orange/internal/sqlite"
 	"orange/internal/task"
+	"orange/internal/tmux"
 	"orange/internal/workflow"
 )
 
@@ -124,26 +126,27 @@ type lookout struct {
 	tower simulate.Tower
 }
 
-func (s lookout) Look(context.Context) ([]monitor.Pane, error) {
+func (s lookout) Panes(context.Context) ([]tmux.Pane, error) {
 	agents, err := s.tower.Agents()
-	var out []monitor.Pane
+	var out []tmux.Pane
 	for _, a := range agents {
 		if a.Window {
-			out = append(out, monitor.Pane{WindowID: a.Role, Task: a.Task, Role: a.Role, Hook: a.Hook,
+			out = append(out, tmux.Pane{WindowID: a.Role, Task: a.Task, Role: a.Role,
+				Hook: strconv.FormatInt(a.Hook, 10),
 				Dead: !a.Alive, Ending: a.Ending, Activity: a.Touched})
 		}
 	}
 	return out, err
 }
 
-func (s lookout) EndWindow(context.Context, string) error { return nil }
+func (s lookout) KillWindow(context.Context, string) error { return nil }
 
-func (s lookout) Watch(ctx context.Context, _ task.Waiter) error {
+func (s lookout) Watch(ctx context.Context, _ task.Process) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-func (s lookout) Alive(p task.Waiter) (bool, error) {
+func (s lookout) Alive(p task.Process) (bool, error) {
 	agents, err := s.tower.Agents()
 	for _, a := range agents {
 		if a.PID == p.PID {
@@ -153,8 +156,8 @@ func (s lookout) Alive(p task.Waiter) (bool, error) {
 	return false, err
 }
 
-func (s lookout) Orphaned(task.Waiter) (bool, error)       { return true, nil }
-func (s lookout) End(context.Context, task.Waiter) error   { return nil }
+func (s lookout) Orphaned(task.Process) (bool, error)      { return true, nil }
+func (s lookout) EndGroup(context.Context, int) error      { return nil }
 func (s lookout) Known(string) (bool, error)               { return true, nil }
 func (s lookout) Stamp(task.Task) string                   { return s.tower.Stamp() }
 func (s lookout) Notes(context.Context, func(int64)) error { return nil }

@@ -93,7 +93,7 @@ func (w wishes) Delete(ctx context.Context, id string) (string, error) {
 }
 
 func (w wishes) Attach(ctx context.Context, id, role string) error {
-	return lent(os.Stdin, func() error {
+	return proc.RestoreTerminal(os.Stdin, func() error {
 		_, err := w.house.Attach(ctx, id, role, true)
 		if err != nil {
 			// A client that was killed left its terminal to the server, which sets it once more when it hears of that.
@@ -123,7 +123,7 @@ func (w wishes) Edit(ctx context.Context, text string) (string, error) {
 	if len(words) == 0 {
 		words = []string{"vi"}
 	}
-	err = lent(os.Stdin, func() error {
+	err = proc.RestoreTerminal(os.Stdin, func() error {
 		return proc.Interactive(ctx, proc.Command{Name: words[0], Args: append(words[1:], file)})
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ func outlets() map[string]string {
 	return map[string]string{
 		"internal/app/print.go":      "the writers that everything else prints through",
 		"internal/app/dashboard.go":  "the screen, which cleans each line, and moves the cursor itself",
-		"internal/app/watch.go":      "looks whether anybody reads, and writes nothing",
+		"internal/app/app.go":        "looks whether the output has a reader, and writes nothing",
 		"internal/app/check.go":      "answers in bytes to the program that asked for a jq program to be run",
 		"internal/proc/proc.go":      "a program of the person's gets the terminal: an editor, tmux",
 		"internal/proc/supervise.go": "an agent gets its window",

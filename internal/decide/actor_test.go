@@ -16,7 +16,7 @@ func TestPerson_isNobodyWhoseProcessOnlyAnAgentHas(t *testing.T) {
 		found  string // empty: a person
 	}{
 		"a person": {
-			task.Caller{As: "reviewer", Above: []task.Waiter{{PID: 7}}, Back: "F12"}, ""},
+			task.Caller{As: "reviewer", Above: []task.Process{{PID: 7}}, Back: "F12"}, ""},
 		"one with the variables of a task": {task.Caller{Task: "abc", Back: "F12"},
 			"the variables of an agent of task abc"},
 		"one below the terminal server": {task.Caller{Inside: true, Back: "F12"}, "the terminal server"},

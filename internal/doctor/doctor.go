@@ -16,6 +16,7 @@ import (
 
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 // Record is what is true of every task.
@@ -52,19 +53,13 @@ type Mender interface {
 	Retry(ctx context.Context, id string) error
 }
 
-// Window is a window of the private terminal server, with its tags.
-type Window struct {
-	ID, Session, Task, Role string
-	Dead                    bool
-}
-
-// Windows are where agents live.
+// Windows are where agents live: the windows of the private terminal server.
 type Windows interface {
-	Windows(ctx context.Context) ([]Window, error)
-	EndWindow(ctx context.Context, id string) error
-	// Kept lists the tasks whose environments are kept there.
-	Kept(ctx context.Context) ([]string, error)
-	DropKept(ctx context.Context, id string) error
+	Panes(ctx context.Context) ([]tmux.Pane, error)
+	KillWindow(ctx context.Context, id string) error
+	// KeptNames lists the tasks whose environments are kept there, and Drop forgets one.
+	KeptNames(ctx context.Context) ([]string, error)
+	Drop(ctx context.Context, id string) error
 }
 
 // File is a file that a person has set up, or one that ships.
@@ -91,15 +86,10 @@ type Setup interface {
 type Machine interface {
 	// Version is what a program says of itself; task.ErrNotFound where there is no such program.
 	Version(ctx context.Context, program string, args ...string) (string, error)
-	Find(program string) error
+	FindProgram(name, path string) (string, error)
+	EndGroup(ctx context.Context, leader int) error
 	// Space is how many bytes may still be written at a path.
 	Space(path string) (uint64, error)
-}
-
-// Lease is the right to watch over the agents.
-type Lease interface {
-	// Watcher is the process that has it; its zero value where none does, or it is not known.
-	Watcher() task.Watcher
 }
 
 // Doctor examines one home. Every field is required, where it does not say otherwise.
@@ -114,7 +104,8 @@ type Doctor struct {
 	Setup   Setup
 	Remains Remains
 	Machine Machine
-	Lease   Lease
+	// Watcher is the process that has the lease of the monitor; its zero value where none does, or it is not known.
+	Watcher func() task.Watcher
 	Now     func() time.Time
 	// Settling is how long what others are doing at this moment has to come to an end before it is called a problem.
 	Settling time.Duration
@@ -281,7 +272,7 @@ func (d *Doctor) look(ctx context.Context) []finding {
 
 // view is what several checks look at.
 type view struct {
-	windows []Window
+	windows []tmux.Pane
 	kept    []string // tasks whose environment is kept
 	blind   bool     // the windows could not be looked at
 	tasks   []task.Task
@@ -296,10 +287,10 @@ func (d *Doctor) gather(ctx context.Context) (*view, []finding) {
 	v := &view{byID: map[string]task.Task{}, owed: map[string][]task.OwedHook{}}
 	var out []finding
 	var err error
-	if v.windows, err = d.Windows.Windows(ctx); err != nil {
+	if v.windows, err = d.Windows.Panes(ctx); err != nil {
 		v.blind = true
 		out = append(out, blind(checkSessions, "tmux", err))
-	} else if v.kept, err = d.Windows.Kept(ctx); err != nil {
+	} else if v.kept, err = d.Windows.KeptNames(ctx); err != nil {
 		out = append(out, blind(checkKept, "tmux", err))
 	}
 	owed, err := d.Record.Owed(ctx)

@@ -17,6 +17,7 @@ import (
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 // world pretends to be everything that the doctor looks at. Its zero value is a home in which all is well.
@@ -33,7 +34,7 @@ type world struct {
 	differs   map[string][]string
 	shows     map[string][]string // how the projections of a task stand
 	evidence  map[string]bool
-	windows   []doctor.Window
+	windows   []tmux.Pane
 	kept      []string
 	checkouts []string
 	judged    []string // tasks for which the repository keeps what was judged
@@ -136,18 +137,19 @@ func (w *world) Forget(_ context.Context, id string) error {
 func (w *world) Retry(_ context.Context, id string) error {
 	return w.mend("retry "+id, func() { w.owed = nil })
 }
-func (w *world) Windows(context.Context) ([]doctor.Window, error) {
+func (w *world) Panes(context.Context) ([]tmux.Pane, error) {
 	w.looks++
 	if w.passing != nil {
 		w.passing(w.looks)
 	}
 	return w.windows, w.see("windows")
 }
-func (w *world) EndWindow(_ context.Context, id string) error {
+func (w *world) EndGroup(context.Context, int) error { return nil }
+func (w *world) KillWindow(_ context.Context, id string) error {
 	return w.mend("end "+id, func() { w.windows = nil })
 }
-func (w *world) Kept(context.Context) ([]string, error) { return w.kept, w.see("kept") }
-func (w *world) DropKept(_ context.Context, id string) error {
+func (w *world) KeptNames(context.Context) ([]string, error) { return w.kept, w.see("kept") }
+func (w *world) Drop(_ context.Context, id string) error {
 	return w.mend("drop "+id, func() { w.kept = nil })
 }
 
@@ -180,11 +182,11 @@ func (w *world) Version(_ context.Context, program string, _ ...string) (string,
 	}
 	return said, w.see(program)
 }
-func (w *world) Find(program string) error {
-	if program == "claude-program" {
-		return nil
+func (w *world) FindProgram(name, _ string) (string, error) {
+	if name == "claude-program" {
+		return name, nil
 	}
-	return task.ErrNotFound
+	return "", task.ErrNotFound
 }
 func (w *world) Space(string) (uint64, error) { return w.space, w.see("space") }
 
@@ -208,8 +210,8 @@ func newWorld(t *testing.T) *world {
 	w.holders = []record.Holder{{Workspace: "garden--1", Task: "one", Branch: "fix", Status: "working"}}
 	w.worktrees = []string{"garden--1"}
 	w.kept = []string{"one"}
-	w.windows = []doctor.Window{{ID: "@1", Session: "garden/fix", Task: "one", Role: "worker"},
-		{ID: "@2", Session: "mine"}}
+	w.windows = []tmux.Pane{{WindowID: "@1", Session: "garden/fix", Task: "one", Role: "worker"},
+		{WindowID: "@2", Session: "mine"}}
 	return w
 }
 
@@ -246,7 +248,7 @@ func (w *world) add(id string, status task.Status) {
 func (w *world) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
 		Home: w.home, Record: w, Files: w, Shown: w, Adopter: w, Mender: w, Windows: w, Setup: setup{w},
-		Remains: w, Machine: w, Lease: w,
+		Remains: w, Machine: w, Watcher: w.Watcher,
 		Now: time.Now, Settling: time.Millisecond,
 	}
 }
@@ -380,15 +382,15 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 			w.worktrees = append(w.worktrees, "yard--1")
 		}, "warning pool yard--1: it is the worktree of a project that is not registered"},
 		{func(w *world) { w.windows[0].Dead = true }, "warning sessions one: its agent is dead"},
-		{func(w *world) { w.windows = append(w.windows, doctor.Window{ID: "@9", Task: "gone", Role: "worker"}) },
+		{func(w *world) { w.windows = append(w.windows, tmux.Pane{WindowID: "@9", Task: "gone", Role: "worker"}) },
 			"problem sessions @9: "},
 		{func(w *world) {
-			w.windows = append(w.windows, doctor.Window{ID: "@9", Task: "two", Role: "worker"})
+			w.windows = append(w.windows, tmux.Pane{WindowID: "@9", Task: "two", Role: "worker"})
 			w.folders = append(w.folders, [2]string{"garden", "two"})
 		}, "warning sessions @9: "},
 		{func(w *world) {
 			w.add("over", "done")
-			w.windows = append(w.windows, doctor.Window{ID: "@9", Session: "s", Task: "over", Role: "worker"})
+			w.windows = append(w.windows, tmux.Pane{WindowID: "@9", Session: "s", Task: "over", Role: "worker"})
 		}, `problem sessions over: session "s" is still there, and the task is over (done)`},
 		{func(w *world) { w.kept = append(w.kept, "gone") }, "warning environments gone: "},
 		{func(w *world) { w.add("over", "done"); w.kept = append(w.kept, "over") }, "warning environments over: "},
@@ -455,7 +457,7 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 			w.holders[0].Status, w.holders[0].Task, w.tasks[0].Workspace, w.kept = "", "gone", "", nil
 		}, "forget gone"},
 		{func(w *world) {
-			w.windows = []doctor.Window{{ID: "@9", Task: "gone", Role: "worker"}}
+			w.windows = []tmux.Pane{{WindowID: "@9", Task: "gone", Role: "worker"}}
 			w.tasks[0].Session = ""
 		}, "end @9"},
 		{func(w *world) {
@@ -497,8 +499,8 @@ func TestExamine_endsNoWindowOfATaskThatMayComeBackAndNoneOfAPersons(t *testing.
 	t.Parallel()
 	w := newWorld(t)
 	w.folders = append(w.folders, [2]string{"garden", "two"})
-	w.windows = append(w.windows, doctor.Window{ID: "@9", Task: "two", Role: "worker"}, doctor.Window{
-		ID: "@8", Task: "gone"})
+	w.windows = append(w.windows, tmux.Pane{WindowID: "@9", Task: "two", Role: "worker"}, tmux.Pane{
+		WindowID: "@8", Task: "gone"})
 	w.examine(true)
 	if len(w.mended) > 0 {
 		t.Errorf("it did %q", w.mended)

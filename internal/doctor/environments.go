@@ -26,7 +26,7 @@ func (d *Doctor) environments(_ context.Context, v *view) []finding {
 		}
 		f := warning(checkKept, id, "the environment of whoever started the task is still kept in the "+
 			"terminal server, and the task has no workspace", "orange doctor --fix drops it")
-		f.mend = func(ctx context.Context) (string, error) { return "dropped", d.Windows.DropKept(ctx, id) }
+		f.mend = func(ctx context.Context) (string, error) { return "dropped", d.Windows.Drop(ctx, id) }
 		out = append(out, f)
 	}
 	return orOK(out, checkKept, "tmux", "kept: %d, each of a task that needs it", len(v.kept))

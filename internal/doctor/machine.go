@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strconv"
+	"strings"
+	"syscall"
+	"time"
 
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -27,7 +32,7 @@ func (d *Doctor) git(ctx context.Context) []finding {
 
 // monitor tells of a process that has the lease of the monitor: nobody else can watch while it does not.
 func (d *Doctor) monitor(context.Context) []finding {
-	holder := d.Lease.Watcher()
+	holder := d.Watcher()
 	if holder.PID == 0 {
 		return nil // that nobody watches is no fault
 	}
@@ -114,4 +119,29 @@ func (d *Doctor) space(context.Context) []finding {
 		return []finding{warning(checkSpace, d.Home, found, "make room: worktrees and the record grow")}
 	}
 	return []finding{ok(checkSpace, d.Home, "%s", found)}
+}
+
+// LocalMachine is the computer that this program runs on.
+type LocalMachine struct{ proc.System }
+
+// Version is the first line that a program says of itself; task.ErrNotFound where there is no such program.
+func (m LocalMachine) Version(ctx context.Context, program string, args ...string) (string, error) {
+	if _, err := m.FindProgram(program, os.Getenv("PATH")); err != nil {
+		return "", task.Notef(task.ErrNotFound, "there is no program %q on PATH", program)
+	}
+	const enough = 10 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, enough)
+	defer cancel()
+	res, err := proc.Run(ctx, proc.Command{Name: program, Args: args})
+	first, _, _ := strings.Cut(res.Text(), "\n")
+	return first, err
+}
+
+// Space is how many bytes may still be written at a path.
+func (LocalMachine) Space(path string) (uint64, error) {
+	var system syscall.Statfs_t
+	if err := syscall.Statfs(path, &system); err != nil {
+		return 0, fmt.Errorf("look at the disk of %q: %w", path, err)
+	}
+	return system.Bavail * uint64(system.Bsize), nil
 }

@@ -10,6 +10,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 // pool checks that every workspace that is held is held by a living task, and is there.
@@ -143,22 +144,41 @@ func (d *Doctor) sessions(_ context.Context, v *view) []finding {
 }
 
 // stray is a window of a task that is not on record. One that still has its folder may come back.
-func (d *Doctor) stray(w Window) finding {
-	said := fmt.Sprintf("window %s of session %q has the %s of task %s, which is not on record", w.ID, w.Session,
+func (d *Doctor) stray(w tmux.Pane) finding {
+	said := fmt.Sprintf("window %s of session %q has the %s of task %s, which is not on record", w.WindowID, w.Session,
 		w.Role, w.Task)
 	all, err := d.Files.Folders()
 	if err != nil {
-		return blind(checkSessions, w.ID, err)
+		return blind(checkSessions, w.WindowID, err)
 	}
 	if slices.ContainsFunc(all, func(folder [2]string) bool { return folder[1] == w.Task }) {
-		return warning(checkSessions, w.ID, said, "its folder is there: "+adviceRebuild+" brings the task back")
+		return warning(checkSessions, w.WindowID, said, "its folder is there: "+adviceRebuild+" brings the task back")
 	}
-	f := problem(checkSessions, w.ID, said, "orange doctor --fix ends it")
-	f.mend = func(ctx context.Context) (string, error) { return "ended", d.Windows.EndWindow(ctx, w.ID) }
+	f := problem(checkSessions, w.WindowID, said, "orange doctor --fix ends it")
+	f.mend = func(ctx context.Context) (string, error) { return "ended", d.endWindow(ctx, w.WindowID) }
 	return f
 }
 
-func (d *Doctor) lingering(t task.Task, w Window, owing bool) finding {
+// endWindow ends a window with everything that its program started in its process group.
+func (d *Doctor) endWindow(ctx context.Context, id string) error {
+	panes, err := d.Windows.Panes(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.Windows.KillWindow(ctx, id); err != nil {
+		return err
+	}
+	for _, p := range panes {
+		if p.WindowID == id && !p.Dead {
+			if err := d.Machine.EndGroup(ctx, p.PID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *Doctor) lingering(t task.Task, w tmux.Pane, owing bool) finding {
 	said := fmt.Sprintf("session %q is still there, and the task is over (%s)", w.Session, t.Status)
 	if owing {
 		return warning(checkSessions, t.ID, said, "its end is owed: orange task retry "+t.ID)

@@ -28,7 +28,7 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 		return nil, err
 	}
 	// Without a look at the windows nobody could tell whose agents live; then nothing is adopted.
-	if _, err := d.Windows.Windows(ctx); err != nil {
+	if _, err := d.Windows.Panes(ctx); err != nil {
 		return nil, fmt.Errorf("cannot rebuild the record: look for living agents: %w", err)
 	}
 	var out []finding

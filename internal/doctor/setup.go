@@ -27,7 +27,10 @@ func (d *Doctor) files(context.Context) []finding {
 			continue
 		}
 		good[f.Kind]++
-		if f.Kind == "harness" && d.Machine.Find(f.Program) == nil {
+		if f.Kind != "harness" {
+			continue
+		}
+		if _, err := d.Machine.FindProgram(f.Program, os.Getenv("PATH")); err == nil {
 			installed = append(installed, f.Name)
 		}
 	}

@@ -21,7 +21,7 @@ func TestActor_findsOutWhoAsks(t *testing.T) {
 	}
 	w.move(other, "cancelled", human)
 	over := w.hands.last(t, action.SpawnAgent).secret
-	agent := []task.Waiter{{PID: 4, Began: "then"}, {PID: 1001, Began: "then"}, {PID: 5, Began: "then"}}
+	agent := []task.Process{{PID: 4, Began: "then"}, {PID: 1001, Began: "then"}, {PID: 5, Began: "then"}}
 	tests := map[string]struct {
 		id     string
 		caller task.Caller
@@ -40,7 +40,7 @@ func TestActor_findsOutWhoAsks(t *testing.T) {
 		"below an agent without a seat":  {id, task.Caller{Above: agent}, worker, ""},
 		"below an agent, with --as":      {id, task.Caller{Above: agent, As: "human"}, task.Actor{}, "without --as"},
 		"below an agent of another task": {other, task.Caller{Above: agent}, task.Actor{}, "another task"},
-		"below a process of its number": {id, task.Caller{Above: []task.Waiter{{PID: 1001, Began: "later"}}},
+		"below a process of its number": {id, task.Caller{Above: []task.Process{{PID: 1001, Began: "later"}}},
 			task.Actor{Role: "human"}, ""},
 		"with an agent's variables": {id, task.Caller{Task: id}, task.Actor{}, "the variables of an agent"},
 		"inside the agents' terminal": {id, task.Caller{Inside: true, As: "reviewer"}, task.Actor{},
@@ -70,10 +70,10 @@ func TestHome_isForNobodyWhoIsAnAgentOrBelowOne(t *testing.T) {
 	w := newWorld(t)
 	w.create("first", true)
 	secret := w.hands.last(t, action.SpawnAgent).secret
-	must(t, w.Home(t.Context(), "add a project", task.Caller{Above: []task.Waiter{{PID: 4, Began: "then"}}}))
+	must(t, w.Home(t.Context(), "add a project", task.Caller{Above: []task.Process{{PID: 4, Began: "then"}}}))
 	for name, caller := range map[string]task.Caller{
 		"an agent":                {Secret: secret},
-		"below an agent":          {Above: []task.Waiter{{PID: 4, Began: "then"}, {PID: 1001, Began: "then"}}},
+		"below an agent":          {Above: []task.Process{{PID: 4, Began: "then"}, {PID: 1001, Began: "then"}}},
 		"an unknown seat":         {Secret: "guess"},
 		"an agent's variables":    {Task: "abc"},
 		"in the agents' terminal": {Inside: true},

@@ -150,7 +150,7 @@ func TestATaskThatWasRebuilt_keepsItsLivingAgentFromPassingForAPerson(t *testing
 	id := w.reach("working")
 	w = w.lose()
 	w.adopt(id, agents{id: {{Role: "worker", Hook: 2, PID: 4711, Began: "then"}}})
-	_, err := w.Actor(t.Context(), id, task.Caller{Above: []task.Waiter{{PID: 4711, Began: "then"}}})
+	_, err := w.Actor(t.Context(), id, task.Caller{Above: []task.Process{{PID: 4711, Began: "then"}}})
 	wantCode(t, err, "actor_denied")
 	if got := w.task(id).Attention; !strings.Contains(got, "its worker lives and has lost its seat") ||
 		!strings.Contains(got, "orange task respawn "+id) {

@@ -8,7 +8,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/document"
-	"orange/internal/hook"
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
@@ -173,19 +173,25 @@ func (w setup) Environment(_ context.Context, t task.Task) ([]string, error) {
 // commands are those that hooks run: most of them end well.
 type commands struct{ p *process }
 
-func (c commands) Run(_ context.Context, program hook.Program) (hook.Ended, error) {
+// programs are the programs in the windows and the commands of hooks.
+type programs struct {
+	terminal
+	commands
+}
+
+func (c commands) RunLimited(_ context.Context, program proc.Command, _ proc.Limits) (proc.LimitedResult, error) {
 	vars := map[string]string{}
 	for _, pair := range program.Env {
 		name, value, _ := strings.Cut(pair, "=")
 		vars[name] = value
 	}
 	id := vars["ORANGE_TASK_ID"]
-	return at(c.p, "run the command of a hook of "+c.p.sim.short(id), func() (hook.Ended, error) {
+	return at(c.p, "run the command of a hook of "+c.p.sim.short(id), func() (proc.LimitedResult, error) {
 		c.p.sim.ran(ranHook, id, vars["WHOSE"], c.p)
 		if c.p.troubled("run a command") != nil {
-			return hook.Ended{Status: 1}, nil
+			return proc.LimitedResult{Code: 1}, nil
 		}
-		return hook.Ended{}, nil
+		return proc.LimitedResult{}, nil
 	})
 }
 

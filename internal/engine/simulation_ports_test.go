@@ -205,8 +205,8 @@ func (r recordPort) OpenSeats(_ context.Context, id string) ([]record.Seat, erro
 
 func (r recordPort) Watch(context.Context, func()) error { return nil }
 
-func (r recordPort) Waiters(_ context.Context, id, role string) ([]task.Waiter, error) {
-	return at(r.p, "who waits", func() ([]task.Waiter, error) { return r.p.sim.store.Waiters(here, id, role) })
+func (r recordPort) Waiters(_ context.Context, id, role string) ([]task.Process, error) {
+	return at(r.p, "who waits", func() ([]task.Process, error) { return r.p.sim.store.Waiters(here, id, role) })
 }
 
 // rules are the one workflow of all tasks.

@@ -123,8 +123,8 @@ func (p *process) equip() {
 		Patience: time.Duration(p.sim.patience) * time.Millisecond, Runner: starter{p}, Environments: shelf{p},
 	}
 	hands := &hook.Hands{
-		Sessions: terminal{p}, Processes: terminal{p}, Workspaces: pool{p}, Setup: setup{p}, Waiting: r, Next: e,
-		Programs: commands{p}, Home: p.sim.dir, Self: "/opt/orange",
+		Sessions: terminal{p}, Processes: programs{terminal{p}, commands{p}}, Workspaces: pool{p}, Setup: setup{p}, Waiting: r, Next: e,
+		Home: p.sim.dir, Self: "/opt/orange",
 	}
 	e.Performer = performer{p}
 	p.engine, p.hands = e, hands

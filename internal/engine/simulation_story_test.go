@@ -231,7 +231,7 @@ func firstLine(text string) string {
 func (s *sim) asks(p *process, a *agent, to task.Status) {
 	caller := task.Caller{Secret: a.secret}
 	if s.dice.IntN(4) == 0 {
-		caller = task.Caller{Above: []task.Waiter{{PID: a.pid, Began: a.began()}}}
+		caller = task.Caller{Above: []task.Process{{PID: a.pid, Began: a.began()}}}
 	}
 	actor, err := p.engine.Actor(here, a.task, caller)
 	if err != nil {
@@ -254,7 +254,7 @@ func (s *sim) asks(p *process, a *agent, to task.Status) {
 
 // waits is a worker's command that waits for its reviewer: it can be told the news.
 func (s *sim) waits(p *process, a *agent) {
-	self := task.Waiter{PID: p.number, Began: "then"}
+	self := task.Process{PID: p.number, Began: "then"}
 	_ = act(p, "waits", func() error { return s.store.Wait(here, a.task, a.role, self) })
 	for range 20 {
 		p.arrive("still waits", nil)

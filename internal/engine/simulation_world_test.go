@@ -14,6 +14,7 @@ import (
 	"orange/internal/hook"
 	"orange/internal/monitor"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 // agent is a program in a terminal's window.
@@ -79,9 +80,9 @@ type tower struct{ p *process }
 // terminal is the windows and the programs in them, for hooks.
 type terminal struct{ p *process }
 
-func (w terminal) Panes(context.Context) ([]hook.Pane, error) {
-	return at(w.p, "look at the windows", func() ([]hook.Pane, error) {
-		var out []hook.Pane
+func (w terminal) Panes(context.Context) ([]tmux.Pane, error) {
+	return at(w.p, "look at the windows", func() ([]tmux.Pane, error) {
+		var out []tmux.Pane
 		for _, a := range w.p.sim.agents {
 			if a.window != "" {
 				out = append(out, a.pane())
@@ -91,22 +92,22 @@ func (w terminal) Panes(context.Context) ([]hook.Pane, error) {
 	})
 }
 
-func (a *agent) pane() hook.Pane {
-	return hook.Pane{
+func (a *agent) pane() tmux.Pane {
+	return tmux.Pane{
 		Session: a.session, SessionID: "$" + a.task, WindowID: a.window, ID: "%" + strconv.Itoa(a.pid), PID: a.pid,
 		Task: a.task, Role: a.role, Hook: strconv.FormatInt(a.hook, 10), Seat: a.hash, Dead: !a.alive,
 	}
 }
 
-func (w terminal) Start(_ context.Context, start hook.Start) (hook.Pane, error) {
+func (w terminal) Start(_ context.Context, start tmux.Start) (tmux.Pane, error) {
 	s := w.p.sim
-	return at(w.p, fmt.Sprintf("start the %s of %s", start.Role, s.short(start.Task)), func() (hook.Pane, error) {
+	return at(w.p, fmt.Sprintf("start the %s of %s", start.Role, s.short(start.Task)), func() (tmux.Pane, error) {
 		if err := w.p.troubled("start an agent"); err != nil {
-			return hook.Pane{}, err
+			return tmux.Pane{}, err
 		}
 		id, err := strconv.ParseInt(start.Hook, 10, 64)
 		if err != nil {
-			return hook.Pane{}, err
+			return tmux.Pane{}, err
 		}
 		a := &agent{
 			pid: 1000 + len(s.agents), task: start.Task, role: start.Role, hook: id, hash: start.Seat,
@@ -114,7 +115,7 @@ func (w terminal) Start(_ context.Context, start hook.Start) (hook.Pane, error) 
 		}
 		a.window = "@" + strconv.Itoa(a.pid)
 		if a.secret, err = secretOf(start.Argv[2]); err != nil {
-			return hook.Pane{}, err
+			return tmux.Pane{}, err
 		}
 		s.serves(w.p.whose)
 		whose := s.server.base
@@ -177,24 +178,24 @@ func (w terminal) close(what string, which func(*agent) bool) error {
 	})
 }
 
-func (w terminal) Type(_ context.Context, pane, _ string, _ hook.Typing) error {
+func (w terminal) Type(_ context.Context, pane, _ string, _ tmux.Typing) error {
 	return act(w.p, "type into "+pane, func() error { return w.p.troubled("type") })
 }
 
-func (w terminal) Began(pid int) (string, error) {
+func (w terminal) Lookup(pid int) (task.Process, error) {
 	for _, a := range w.p.sim.agents {
 		if a.pid == pid && a.alive {
-			return a.began(), nil
+			return task.Process{PID: pid, Began: a.began()}, nil
 		}
 	}
-	return "", errors.New("no such process")
+	return task.Process{}, errors.New("no such process")
 }
 
 func (w terminal) EndGroup(_ context.Context, pid int) error {
 	return w.end("end the programs of "+strconv.Itoa(pid), func(a *agent) bool { return a.pid == pid })
 }
 
-func (w terminal) EndStrays(_ context.Context, environment ...string) error {
+func (w terminal) EndMarked(_ context.Context, environment ...string) error {
 	id, role := "", ""
 	for _, pair := range environment {
 		if value, found := strings.CutPrefix(pair, "ORANGE_TASK_ID="); found {
@@ -224,13 +225,13 @@ func (w terminal) end(what string, which func(*agent) bool) error {
 	})
 }
 
-func (w terminal) Alive(one task.Waiter) (bool, error) {
+func (w terminal) Alive(one task.Process) (bool, error) {
 	return at(w.p, "look whether "+strconv.Itoa(one.PID)+" lives", func() (bool, error) {
 		return w.p.sim.lives(one), nil
 	})
 }
 
-func (s *sim) lives(one task.Waiter) bool {
+func (s *sim) lives(one task.Process) bool {
 	if one.PID >= 1000 {
 		for _, a := range s.agents {
 			if a.pid == one.PID {
@@ -249,7 +250,7 @@ func (s *sim) lives(one task.Waiter) bool {
 	return false
 }
 
-func (w terminal) Find(string, string) error { return nil }
+func (w terminal) FindProgram(name, _ string) (string, error) { return name, nil }
 
 // pool is the workspaces.
 type pool struct{ p *process }
@@ -321,28 +322,28 @@ func (s *sim) watch(p *process) *monitor.Monitor {
 	}
 }
 
-func (w tower) Look(context.Context) ([]monitor.Pane, error) {
-	return at(w.p, "look at all windows", func() ([]monitor.Pane, error) {
-		var out []monitor.Pane
+func (w tower) Panes(context.Context) ([]tmux.Pane, error) {
+	return at(w.p, "look at all windows", func() ([]tmux.Pane, error) {
+		var out []tmux.Pane
 		for _, a := range w.p.sim.agents {
 			if a.window != "" {
-				out = append(out, monitor.Pane{WindowID: a.window, Task: a.task, Role: a.role, Hook: a.hook,
-					Dead: !a.alive, Ending: a.ending, Activity: time.Now()})
+				out = append(out, tmux.Pane{WindowID: a.window, Task: a.task, Role: a.role,
+					Hook: strconv.FormatInt(a.hook, 10), Dead: !a.alive, Ending: a.ending, Activity: time.Now()})
 			}
 		}
 		return out, w.p.troubled("look at all windows")
 	})
 }
 
-func (w tower) EndWindow(ctx context.Context, id string) error {
+func (w tower) KillWindow(ctx context.Context, id string) error {
 	return terminal(w).KillWindow(ctx, id)
 }
 
-func (w tower) Watch(context.Context, task.Waiter) error { return errors.ErrUnsupported }
+func (w tower) Watch(context.Context, task.Process) error { return errors.ErrUnsupported }
 
-func (w tower) Alive(one task.Waiter) (bool, error) { return terminal(w).Alive(one) }
+func (w tower) Alive(one task.Process) (bool, error) { return terminal(w).Alive(one) }
 
-func (w tower) Orphaned(one task.Waiter) (bool, error) {
+func (w tower) Orphaned(one task.Process) (bool, error) {
 	for _, a := range w.p.sim.agents {
 		if a.pid == one.PID {
 			return a.window == "", nil
@@ -351,12 +352,12 @@ func (w tower) Orphaned(one task.Waiter) (bool, error) {
 	return true, nil
 }
 
-// End ends an agent that has lost its terminal: that is a death like one of its own.
-func (w tower) End(_ context.Context, one task.Waiter) error {
+// EndGroup ends an agent that has lost its terminal: that is a death like one of its own.
+func (w tower) EndGroup(_ context.Context, pid int) error {
 	s := w.p.sim
-	return act(w.p, "end "+strconv.Itoa(one.PID)+", which has lost its terminal", func() error {
+	return act(w.p, "end "+strconv.Itoa(pid)+", which has lost its terminal", func() error {
 		for _, a := range s.agents {
-			if a.pid == one.PID {
+			if a.pid == pid {
 				s.ends(a, true)
 			}
 		}

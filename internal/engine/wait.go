@@ -12,8 +12,8 @@ import (
 
 // Waiting keeps note of who waits, and tells when something may have changed.
 type Waiting interface {
-	Wait(ctx context.Context, id, role string, w task.Waiter) error
-	Unwait(ctx context.Context, id, role string, w task.Waiter) error
+	Wait(ctx context.Context, id, role string, w task.Process) error
+	Unwait(ctx context.Context, id, role string, w task.Process) error
 	Notice(ctx context.Context, id, role string) (record.Notice, error)
 	DataVersion(ctx context.Context) (int64, error)
 }
@@ -27,7 +27,7 @@ const waitResume = 2 * time.Second
 
 // Wait blocks while another agent is at work on the task, or while hooks of its last transition are still being
 // performed, until timeout. It answers how the task stands; Blocked says that the time was up first.
-func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Actor, self task.Waiter,
+func (e *Engine) Wait(ctx context.Context, w Waiting, id string, actor task.Actor, self task.Process,
 	timeout time.Duration) (record.Waited, error) {
 	role := actor.Speaks()
 	var waited record.Waited

@@ -18,7 +18,7 @@ type answer struct {
 	err    error
 }
 
-var self = task.Waiter{PID: 4242, Began: "then"}
+var self = task.Process{PID: 4242, Began: "then"}
 
 // wait has another program wait as the worker, and returns when its note is on record.
 func (w *world) wait(ctx context.Context, id string) <-chan answer {
@@ -42,7 +42,7 @@ func (w *world) wait(ctx context.Context, id string) <-chan answer {
 	return out
 }
 
-func (w *world) waiters(id string) []task.Waiter {
+func (w *world) waiters(id string) []task.Process {
 	w.t.Helper()
 	all, err := w.store.Waiters(w.t.Context(), id, task.RoleWorker)
 	must(w.t, err)
@@ -147,7 +147,7 @@ func TestWait_thatIsCancelledTakesItsNoteBack(t *testing.T) {
 // halfNoted is a record whose noting is cancelled after it took effect.
 type halfNoted struct{ *sqlite.Store }
 
-func (h halfNoted) Wait(ctx context.Context, id, role string, w task.Waiter) error {
+func (h halfNoted) Wait(ctx context.Context, id, role string, w task.Process) error {
 	return errors.Join(h.Store.Wait(ctx, id, role, w), context.Canceled)
 }
 

@@ -5,6 +5,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,8 @@ const patience = time.Minute
 
 // GH is the program gh.
 type GH struct {
-	Path string // the folders that it is looked for in, as PATH has them
+	// Path has the folders that it is looked for in; where it is empty, PATH of this process does at that moment.
+	Path string
 }
 
 // Draft is a pull request that is to be opened.
@@ -70,9 +72,11 @@ func (g GH) Create(ctx context.Context, dir string, d Draft) (record.PullRequest
 			d.Branch, out.Text())
 }
 
+func (g GH) find() (string, error) { return proc.Find("gh", cmp.Or(g.Path, os.Getenv("PATH"))) }
+
 // run runs gh in the repository. No one is there to answer a question of it.
 func (g GH) run(ctx context.Context, dir, stdin string, args ...string) (proc.Result, error) {
-	program, err := proc.Find("gh", g.Path)
+	program, err := g.find()
 	if err != nil {
 		return proc.Result{}, fmt.Errorf("%w; install it (https://cli.github.com), log in with %q, and try again",
 			err, "gh auth login")

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"orange/internal/proc"
 	"orange/internal/record"
 )
 
@@ -103,7 +102,7 @@ func (g GH) Standing(ctx context.Context, dir string, addresses []string) ([]rec
 
 // There reports whether gh is on this machine.
 func (g GH) There() bool {
-	_, err := proc.Find("gh", g.Path)
+	_, err := g.find()
 	return err == nil
 }
 

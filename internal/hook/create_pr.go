@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"orange/internal/document"
+	"orange/internal/forge"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -37,7 +38,7 @@ func (h *Hands) createPR(ctx context.Context, job record.Job) (record.Effect, er
 			"called origin; add the one on GitHub with %q",
 			t.Branch, "git remote add origin URL")
 	}
-	known, err := h.Forge.PullRequests(ctx, job.Project, t.Branch)
+	known, err := h.Forge.Find(ctx, job.Project.Path, t.Branch)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -48,7 +49,7 @@ func (h *Hands) createPR(ctx context.Context, job record.Job) (record.Effect, er
 	if err != nil {
 		return record.Effect{}, err
 	}
-	pr, err := h.Forge.Open(ctx, job.Project, draft)
+	pr, err := h.Forge.Create(ctx, job.Project.Path, draft)
 	if err != nil {
 		return record.Effect{}, err
 	}
@@ -83,7 +84,7 @@ func withPR(effect record.Effect, t task.Task, pr record.PullRequest, how string
 
 // draft is the pull request as it is asked for: the task's summary over the repository's own template and what
 // the worker handed over.
-func (h *Hands) draft(ctx context.Context, job record.Job) (Draft, error) {
+func (h *Hands) draft(ctx context.Context, job record.Job) (forge.Draft, error) {
 	t := job.Task
 	title, _, _ := strings.Cut(strings.TrimSpace(t.Summary), "\n")
 	if title = strings.TrimSpace(title); title == "" {
@@ -96,21 +97,21 @@ func (h *Hands) draft(ctx context.Context, job record.Job) (Draft, error) {
 	if t.Workspace != "" {
 		view, err := h.Workspaces.View(ctx, t)
 		if err != nil {
-			return Draft{}, err
+			return forge.Draft{}, err
 		}
 		dir = view.Dir
 	}
 	var parts []string
 	template, err := templateIn(dir)
 	if err != nil {
-		return Draft{}, fmt.Errorf("read the template for pull requests: %w", err)
+		return forge.Draft{}, fmt.Errorf("read the template for pull requests: %w", err)
 	}
 	if template != "" {
 		parts = append(parts, template)
 	}
 	text, err := h.Setup.Document(t)
 	if err != nil {
-		return Draft{}, fmt.Errorf("read what the worker handed over: %w", err)
+		return forge.Draft{}, fmt.Errorf("read what the worker handed over: %w", err)
 	}
 	if handoff, found := document.Read(text).Section("## Handoff"); found && !handoff.Empty() {
 		parts = append(parts, "## "+handoff.Name+"\n\n"+strings.TrimSpace(handoff.Text))
@@ -118,7 +119,7 @@ func (h *Hands) draft(ctx context.Context, job record.Job) (Draft, error) {
 	if len(parts) == 0 {
 		parts = append(parts, strings.TrimSpace(t.Summary))
 	}
-	return Draft{Branch: t.Branch, Base: job.Project.DefaultBranch, Title: title,
+	return forge.Draft{Branch: t.Branch, Base: job.Project.DefaultBranch, Title: title,
 		Body: cutBody(strings.Join(parts, "\n\n") + "\n")}, nil
 }
 

@@ -8,66 +8,37 @@ package hook
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
-	"time"
 
 	"orange/internal/action"
+	"orange/internal/forge"
 	"orange/internal/harness"
 	"orange/internal/history"
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
-
-// Pane is one window's program in the terminal sessions.
-type Pane struct {
-	Session   string
-	SessionID string
-	WindowID  string
-	ID        string
-	PID       int
-	Task      string
-	Role      string
-	Hook      string
-	Seat      string // the hash of the seat that its program was started with
-	Dead      bool
-}
-
-// Start describes a program to start in a window of its own.
-type Start struct {
-	Task    string
-	Role    string
-	Hook    string
-	Seat    string // the hash of the program's seat
-	Session string
-	Window  string
-	Dir     string
-	Argv    []string
-}
-
-// Typing says when typing into a program is safe.
-type Typing struct {
-	Ready  *regexp.Regexp
-	Dialog *regexp.Regexp
-	Pause  time.Duration
-}
 
 // Sessions is the terminal that agents run in.
 type Sessions interface {
-	Panes(ctx context.Context) ([]Pane, error)
-	Start(ctx context.Context, start Start) (Pane, error)
+	Panes(ctx context.Context) ([]tmux.Pane, error)
+	Start(ctx context.Context, start tmux.Start) (tmux.Pane, error)
 	KillWindow(ctx context.Context, id string) error
 	KillSession(ctx context.Context, id string) error
-	Type(ctx context.Context, pane, text string, typing Typing) error
+	Type(ctx context.Context, pane, text string, typing tmux.Typing) error
 }
 
-// Processes ends what agents started, and tells the living from the dead.
+// Processes runs programs, ends what agents started, and distinguishes the living from the dead.
 type Processes interface {
-	Began(pid int) (string, error)
-	EndGroup(ctx context.Context, pid int) error
-	EndStrays(ctx context.Context, environment ...string) error
-	Alive(w task.Waiter) (bool, error)
-	Find(program, path string) error
+	Lookup(pid int) (task.Process, error)
+	Alive(p task.Process) (bool, error)
+	EndGroup(ctx context.Context, leader int) error
+	// EndMarked ends the processes that were started with every one of these KEY=value pairs.
+	EndMarked(ctx context.Context, pairs ...string) error
+	FindProgram(name, path string) (string, error)
+	// RunLimited runs a program to its end. A status other than 0 is no error, and neither is a broken limit.
+	RunLimited(ctx context.Context, c proc.Command, l proc.Limits) (proc.LimitedResult, error)
 }
 
 // View is a workspace as an agent sees it.
@@ -93,42 +64,11 @@ type Workspaces interface {
 	Push(ctx context.Context, t task.Task) (commit string, moved bool, err error)
 }
 
-// Draft is a pull request that is to be opened.
-type Draft struct {
-	Branch string
-	Base   string // the branch that it shall be merged into
-	Title  string
-	Body   string
-}
-
-// Forge is where pull requests are.
+// Forge is where pull requests are. dir is the repository.
 type Forge interface {
-	// PullRequests are those of a branch, whatever their state, the newest first.
-	PullRequests(ctx context.Context, p task.Project, branch string) ([]record.PullRequest, error)
-	Open(ctx context.Context, p task.Project, d Draft) (record.PullRequest, error)
-}
-
-// Program is a program with bounds. No shell reads its words.
-type Program struct {
-	Argv   []string
-	Dir    string
-	Env    []string // all of it
-	Time   time.Duration
-	Memory int64 // bytes that it and all that it started use together
-	Output int   // bytes that are kept of the end of what it says
-}
-
-// Ended is how a program ended, by itself or for breaking one of its bounds.
-type Ended struct {
-	Status      int
-	Output      string
-	TimedOut    bool
-	OutOfMemory bool
-}
-
-// Programs runs programs to their end. A status other than 0 is no error, and neither is a broken bound.
-type Programs interface {
-	Run(ctx context.Context, p Program) (Ended, error)
+	// Find lists the pull requests of a branch, whatever their state, the newest first.
+	Find(ctx context.Context, dir, branch string) ([]record.PullRequest, error)
+	Create(ctx context.Context, dir string, d forge.Draft) (record.PullRequest, error)
 }
 
 // Setup is what the person has set up.
@@ -145,7 +85,7 @@ type Setup interface {
 
 // Waiting tells who waits for a task.
 type Waiting interface {
-	Waiters(ctx context.Context, id, role string) ([]task.Waiter, error)
+	Waiters(ctx context.Context, id, role string) ([]task.Process, error)
 }
 
 // Next starts the task that has waited longest for a workspace of the project.
@@ -162,7 +102,6 @@ type Hands struct {
 	Waiting    Waiting
 	Next       Next
 	Forge      Forge
-	Programs   Programs
 	System     string // the operating system, as runtime.GOOS has it
 	Home       string // $ORANGE_HOME
 	Self       string // the running program, which agents find as "orange" on their PATH
@@ -206,12 +145,12 @@ func (h *Hands) Perform(ctx context.Context, job record.Job) (record.Effect, err
 }
 
 // own lists the panes of the job's task.
-func (h *Hands) own(ctx context.Context, job record.Job) ([]Pane, error) {
+func (h *Hands) own(ctx context.Context, job record.Job) ([]tmux.Pane, error) {
 	all, err := h.Sessions.Panes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look at the sessions: %w", err)
 	}
-	var own []Pane
+	var own []tmux.Pane
 	for _, p := range all {
 		if p.Task == job.Task.ID {
 			own = append(own, p)
@@ -221,7 +160,7 @@ func (h *Hands) own(ctx context.Context, job record.Job) ([]Pane, error) {
 }
 
 // end ends one window with everything that its program started in its process group.
-func (h *Hands) end(ctx context.Context, p Pane) error {
+func (h *Hands) end(ctx context.Context, p tmux.Pane) error {
 	if err := h.Sessions.KillWindow(ctx, p.WindowID); err != nil {
 		return fmt.Errorf("end window %q: %w", p.WindowID, err)
 	}

@@ -10,10 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/forge"
 	"orange/internal/harness"
 	"orange/internal/hook"
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 var errPort = errors.New("the port is shut")
@@ -23,13 +26,13 @@ type ports struct {
 	home     string
 	calls    []string
 	fails    map[string]error // by the first word of the call
-	panes    []hook.Pane
-	waiters  []task.Waiter
+	panes    []tmux.Pane
+	waiters  []task.Process
 	alive    map[int]bool
 	rescued  []string
 	deleted  string
 	started  string
-	last     hook.Start
+	last     tmux.Start
 	taskDir  string
 	programs map[string]bool
 	document string
@@ -37,9 +40,10 @@ type ports struct {
 	pushed   string
 	unmoved  bool // origin had the pushed commit already
 	known    []record.PullRequest
-	draft    hook.Draft
-	ran      hook.Program
-	ended    hook.Ended
+	draft    forge.Draft
+	ran      proc.Command
+	limits   proc.Limits
+	ended    proc.LimitedResult
 }
 
 func (p *ports) note(format string, args ...any) error {
@@ -49,38 +53,40 @@ func (p *ports) note(format string, args ...any) error {
 	return p.fails[word]
 }
 
-func (p *ports) Panes(context.Context) ([]hook.Pane, error) { return p.panes, p.fails["panes"] }
+func (p *ports) Panes(context.Context) ([]tmux.Pane, error) { return p.panes, p.fails["panes"] }
 
-func (p *ports) Start(_ context.Context, s hook.Start) (hook.Pane, error) {
+func (p *ports) Start(_ context.Context, s tmux.Start) (tmux.Pane, error) {
 	if err := p.note("start %s", s.Window); err != nil {
-		return hook.Pane{}, err
+		return tmux.Pane{}, err
 	}
 	p.last = s
-	pane := hook.Pane{Session: s.Session, SessionID: "$1", WindowID: "@" + s.Hook, ID: "%" + s.Hook, PID: 100,
+	pane := tmux.Pane{Session: s.Session, SessionID: "$1", WindowID: "@" + s.Hook, ID: "%" + s.Hook, PID: 100,
 		Task: s.Task, Role: s.Role, Hook: s.Hook, Seat: s.Seat}
 	p.panes = append(p.panes, pane)
 	return pane, nil
 }
 
 func (p *ports) KillWindow(_ context.Context, id string) error {
-	p.panes = slices.DeleteFunc(p.panes, func(have hook.Pane) bool { return have.WindowID == id })
+	p.panes = slices.DeleteFunc(p.panes, func(have tmux.Pane) bool { return have.WindowID == id })
 	return p.note("kill-window %s", id)
 }
 
 func (p *ports) KillSession(_ context.Context, id string) error {
-	p.panes = slices.DeleteFunc(slices.Clone(p.panes), func(have hook.Pane) bool { return have.SessionID == id })
+	p.panes = slices.DeleteFunc(slices.Clone(p.panes), func(have tmux.Pane) bool { return have.SessionID == id })
 	return p.note("kill-session %s", id)
 }
 
-func (p *ports) Type(_ context.Context, pane, text string, _ hook.Typing) error {
+func (p *ports) Type(_ context.Context, pane, text string, _ tmux.Typing) error {
 	return p.note("type %s %s", pane, text)
 }
 
-func (p *ports) Began(pid int) (string, error) { return fmt.Sprint("began ", pid), p.fails["began"] }
+func (p *ports) Lookup(pid int) (task.Process, error) {
+	return task.Process{PID: pid, Began: fmt.Sprint("began ", pid)}, p.fails["began"]
+}
 
 func (p *ports) EndGroup(_ context.Context, pid int) error { return p.note("end-group %d", pid) }
 
-func (p *ports) EndStrays(_ context.Context, environment ...string) error {
+func (p *ports) EndMarked(_ context.Context, environment ...string) error {
 	home := "of no home"
 	if environment[0] == "ORANGE_HOME="+p.home {
 		home = "at home"
@@ -88,16 +94,16 @@ func (p *ports) EndStrays(_ context.Context, environment ...string) error {
 	return p.note("end-strays %s %s", home, strings.Join(environment[1:], " "))
 }
 
-func (p *ports) Alive(w task.Waiter) (bool, error) { return p.alive[w.PID], nil }
+func (p *ports) Alive(w task.Process) (bool, error) { return p.alive[w.PID], nil }
 
-func (p *ports) Find(program, path string) error {
+func (p *ports) FindProgram(program, path string) (string, error) {
 	if path != "/usr/bin" {
-		return fmt.Errorf("looked on %q", path)
+		return "", fmt.Errorf("looked on %q", path)
 	}
 	if !p.programs[program] {
-		return fmt.Errorf("cannot find the program %q on PATH", program)
+		return "", fmt.Errorf("cannot find the program %q on PATH", program)
 	}
-	return nil
+	return program, nil
 }
 
 func (p *ports) Prepare(_ context.Context, t task.Task) ([]string, error) {
@@ -127,19 +133,22 @@ func (p *ports) Push(_ context.Context, t task.Task) (string, bool, error) {
 	return p.pushed, !p.unmoved, p.note("push %s", t.Branch)
 }
 
-func (p *ports) PullRequests(_ context.Context, project task.Project, branch string) ([]record.PullRequest, error) {
-	return p.known, p.note("pull-requests %s %s", project.Name, branch)
+func (p *ports) Find(_ context.Context, dir, branch string) ([]record.PullRequest, error) {
+	return p.known, p.note("pull-requests %s %s", filepath.Base(dir), branch)
 }
 
-func (p *ports) Open(_ context.Context, project task.Project, d hook.Draft) (record.PullRequest, error) {
+func (p *ports) Create(_ context.Context, dir string, d forge.Draft) (record.PullRequest, error) {
 	p.draft = d
 	return record.PullRequest{URL: "https://github.com/a/garden/pull/1", State: record.PROpen},
-		p.note("open %s %s %s", project.Name, d.Branch, d.Base)
+		p.note("open %s %s %s", filepath.Base(dir), d.Branch, d.Base)
 }
 
-func (p *ports) Run(_ context.Context, program hook.Program) (hook.Ended, error) {
-	p.ran = program
-	return p.ended, p.note("run %q", program.Argv)
+// argv is the program that ran last, with its arguments.
+func (p *ports) argv() []string { return append([]string{p.ran.Name}, p.ran.Args...) }
+
+func (p *ports) RunLimited(_ context.Context, c proc.Command, l proc.Limits) (proc.LimitedResult, error) {
+	p.ran, p.limits = c, l
+	return p.ended, p.note("run %q", p.argv())
 }
 
 func (p *ports) Document(task.Task) ([]byte, error) { return []byte(p.document), p.fails["document"] }
@@ -161,7 +170,7 @@ func (p *ports) Environment(context.Context, task.Task) ([]string, error) {
 
 func (p *ports) TaskDir(task.Task) string { return p.taskDir }
 
-func (p *ports) Waiters(context.Context, string, string) ([]task.Waiter, error) {
+func (p *ports) Waiters(context.Context, string, string) ([]task.Process, error) {
 	return p.waiters, p.fails["waiters"]
 }
 
@@ -180,7 +189,7 @@ func newHands(t *testing.T) (*hook.Hands, *ports) {
 		tree: "/work/tree", pushed: "c0ffee",
 	}
 	return &hook.Hands{
-		Sessions: p, Processes: p, Workspaces: p, Setup: p, Waiting: p, Next: p, Forge: p, Programs: p, System: "linux",
+		Sessions: p, Processes: p, Workspaces: p, Setup: p, Waiting: p, Next: p, Forge: p, System: "linux",
 		Home: dir, Self: "/opt/orange",
 	}, p
 }
@@ -202,8 +211,8 @@ func aJob(action, role string) record.Job {
 // strays is the call that ends what a role of the task left running.
 func strays(role string) string { return "end-strays at home ORANGE_TASK_ID=abc ORANGE_ROLE=" + role }
 
-func aPane(role, mark string) hook.Pane {
-	return hook.Pane{Session: "garden/fix", SessionID: "$1", WindowID: "@" + mark, ID: "%" + mark, PID: 50,
+func aPane(role, mark string) tmux.Pane {
+	return tmux.Pane{Session: "garden/fix", SessionID: "$1", WindowID: "@" + mark, ID: "%" + mark, PID: 50,
 		Task: "abc", Role: role, Hook: mark}
 }
 

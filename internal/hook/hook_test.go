@@ -7,9 +7,9 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/history"
-	"orange/internal/hook"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 func TestPerform_refusesAnActionItDoesNotKnow(t *testing.T) {
@@ -85,7 +85,7 @@ func TestReleaseWorkspace_givesTheLeaseBack(t *testing.T) {
 	dead.Dead = true
 	other := aPane(task.RoleWorker, "4")
 	other.Task = "another"
-	p.panes = []hook.Pane{dead, other}
+	p.panes = []tmux.Pane{dead, other}
 	job := aJob(action.ReleaseWorkspace, "")
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
@@ -105,7 +105,7 @@ func TestReleaseWorkspace_givesTheLeaseBack(t *testing.T) {
 func TestReleaseWorkspace_refusesWhileAnAgentRuns(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	p.panes = []hook.Pane{aPane(task.RoleReviewer, "3")}
+	p.panes = []tmux.Pane{aPane(task.RoleReviewer, "3")}
 	effect, err := hands.Perform(t.Context(), aJob(action.ReleaseWorkspace, ""))
 	wantError(t, err, "the reviewer of the task still runs")
 	wantCalls(t, p)
@@ -121,7 +121,7 @@ func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
 		aPane("cto", "3"), aPane(task.RoleWorker, "4")
 	reviewer.PID, named.PID, named.Dead = 51, 52, true
 	other.Task, other.SessionID = "abcd", "$2"
-	p.panes = []hook.Pane{worker, reviewer, named, other}
+	p.panes = []tmux.Pane{worker, reviewer, named, other}
 	effect, err := hands.Perform(t.Context(), aJob(action.KillSession, ""))
 	must(t, err)
 	wantCalls(t, p, "kill-session $1", "end-group 50", "end-group 51", "end-strays at home ORANGE_TASK_ID=abc")
@@ -145,7 +145,7 @@ func TestKillReviewer_leavesTheWorkerAlone(t *testing.T) {
 	hands, p := newHands(t)
 	dead := aPane(task.RoleReviewer, "3")
 	dead.Dead = true
-	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane(task.RoleReviewer, "2"), dead}
+	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1"), aPane(task.RoleReviewer, "2"), dead}
 	effect, err := hands.Perform(t.Context(), aJob(action.KillReviewer, ""))
 	must(t, err)
 	wantCalls(t, p, "kill-window @2", "end-group 50", "kill-window @3", strays("reviewer"))
@@ -163,24 +163,24 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 	dead.Dead = true
 	const said = "# mend the gate\n\nRead TASK.md."
 	tests := map[string]struct {
-		panes   []hook.Pane
+		panes   []tmux.Pane
 		waits   bool
 		respawn string
 		calls   []string
 		how     string
 	}{
-		"it waits": {[]hook.Pane{aPane(task.RoleWorker, "1")}, true, "again", nil, "wait"},
-		"it sits at a prompt": {[]hook.Pane{aPane(task.RoleReviewer, "2"), aPane(task.RoleWorker, "1")},
+		"it waits": {[]tmux.Pane{aPane(task.RoleWorker, "1")}, true, "again", nil, "wait"},
+		"it sits at a prompt": {[]tmux.Pane{aPane(task.RoleReviewer, "2"), aPane(task.RoleWorker, "1")},
 			false, "again", []string{"type %1 " + said}, "typed"},
-		"beside another role": {[]hook.Pane{aPane("tester", "2"), aPane(task.RoleWorker, "1")}, false,
+		"beside another role": {[]tmux.Pane{aPane("tester", "2"), aPane(task.RoleWorker, "1")}, false,
 			"again", []string{"type %1 " + said}, "typed"},
-		"in another role's part": {[]hook.Pane{aPane("tester", "2")}, false, "again", []string{
+		"in another role's part": {[]tmux.Pane{aPane("tester", "2")}, false, "again", []string{
 			"type %2 " + said}, "typed"},
-		"it died": {[]hook.Pane{dead}, false, "again", []string{
+		"it died": {[]tmux.Pane{dead}, false, "again", []string{
 			"kill-window @1", "equip garden--1", strays("worker"), "start worker"}, ""},
-		"only a reviewer": {[]hook.Pane{aPane(task.RoleReviewer, "2")}, false, "again", []string{
+		"only a reviewer": {[]tmux.Pane{aPane(task.RoleReviewer, "2")}, false, "again", []string{
 			"equip garden--1", strays("worker"), "start worker"}, ""},
-		"only a person's own window": {[]hook.Pane{aPane("", "1")}, false, "again", []string{
+		"only a person's own window": {[]tmux.Pane{aPane("", "1")}, false, "again", []string{
 			"equip garden--1", strays("worker"), "start worker"}, ""},
 		"nobody to start": {nil, false, "", nil, ""},
 		"nobody is there, yet": {
@@ -191,7 +191,7 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 			t.Parallel()
 			hands, p := newHands(t)
 			p.panes = tt.panes
-			p.waiters, p.alive = []task.Waiter{{PID: 8}, {PID: 9}}, map[int]bool{9: tt.waits}
+			p.waiters, p.alive = []task.Process{{PID: 8}, {PID: 9}}, map[int]bool{9: tt.waits}
 			job := aJob(action.NotifyWorker, task.RoleWorker)
 			job.Respawn = tt.respawn
 			effect, err := hands.Perform(t.Context(), job)
@@ -216,8 +216,8 @@ func TestNotifyWorker_findsTheWorkerThatAnAttemptWhichWasCutShortHadStarted(t *t
 	t.Parallel()
 	hands, p := newHands(t)
 	started := aPane(task.RoleWorker, "7")
-	p.panes = []hook.Pane{started}
-	p.waiters, p.alive = []task.Waiter{{PID: 9}}, map[int]bool{9: true}
+	p.panes = []tmux.Pane{started}
+	p.waiters, p.alive = []task.Process{{PID: 9}}, map[int]bool{9: true}
 	effect, err := hands.Perform(t.Context(), aJob(action.NotifyWorker, task.RoleWorker))
 	must(t, err)
 	wantCalls(t, p)
@@ -230,7 +230,7 @@ func TestNotifyWorker_findsTheWorkerThatAnAttemptWhichWasCutShortHadStarted(t *t
 func TestNotifyWorker_failsWhenTypingDoes(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	p.panes = []hook.Pane{aPane(task.RoleWorker, "1")}
+	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1")}
 	p.fails["type"] = errPort
 	effect, err := hands.Perform(t.Context(), aJob(action.NotifyWorker, task.RoleWorker))
 	wantError(t, err, errPort.Error())

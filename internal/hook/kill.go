@@ -6,6 +6,7 @@ import (
 
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/tmux"
 )
 
 // killSession ends the task's whole session: every agent of it, and what they left running.
@@ -31,7 +32,7 @@ func (h *Hands) killSession(ctx context.Context, job record.Job) (record.Effect,
 			}
 		}
 	}
-	if err := h.Processes.EndStrays(ctx, h.marks(job.Task, "")...); err != nil {
+	if err := h.Processes.EndMarked(ctx, h.marks(job.Task, "")...); err != nil {
 		return record.Effect{}, fmt.Errorf("end what the agents left running: %w", err)
 	}
 	if len(own) > 0 {
@@ -64,12 +65,12 @@ func (h *Hands) killAgent(ctx context.Context, job record.Job, role string) (rec
 		effect.Events = append(effect.Events, stopped(role, p))
 		effect.Said = "ended the " + role
 	}
-	if err := h.Processes.EndStrays(ctx, h.marks(job.Task, role)...); err != nil {
+	if err := h.Processes.EndMarked(ctx, h.marks(job.Task, role)...); err != nil {
 		return record.Effect{}, fmt.Errorf("end what the %s left running: %w", role, err)
 	}
 	return effect, nil
 }
 
-func stopped(role string, p Pane) history.Event {
+func stopped(role string, p tmux.Pane) history.Event {
 	return history.Event{Type: history.AgentStopped, Data: map[string]string{"role": role, "session": p.Session}}
 }

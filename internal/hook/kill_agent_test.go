@@ -6,8 +6,8 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/history"
-	"orange/internal/hook"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 func TestKillAgent_endsTheRoleThatItNamesAndNobodyElse(t *testing.T) {
@@ -15,7 +15,7 @@ func TestKillAgent_endsTheRoleThatItNamesAndNobodyElse(t *testing.T) {
 	hands, p := newHands(t)
 	other := aPane("cto", "4")
 	other.Task = "abcd"
-	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3"),
+	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3"),
 		aPane("", "5"), other}
 	job := aJob(action.KillAgent, "")
 	job.Hook.Role = "cto"
@@ -37,7 +37,7 @@ func TestKillAgent_endsTheRoleThatItNamesAndNobodyElse(t *testing.T) {
 func TestKillAgent_ofNobodyLeavesAPersonsOwnWindowAlone(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	p.panes = []hook.Pane{aPane("", "1")}
+	p.panes = []tmux.Pane{aPane("", "1")}
 	_, err := hands.Perform(t.Context(), aJob(action.KillAgent, ""))
 	wantError(t, err, "does not say whose")
 	wantCalls(t, p)
@@ -46,7 +46,7 @@ func TestKillAgent_ofNobodyLeavesAPersonsOwnWindowAlone(t *testing.T) {
 func TestANamedRole_takesThePlaceOfItsOwnKindOnly(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	p.panes = []hook.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3")}
+	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3")}
 	job := aJob(action.SpawnReviewer, "cto")
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)

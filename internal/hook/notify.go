@@ -91,10 +91,10 @@ func (h *Hands) show(ctx context.Context, job record.Job, view View, message str
 	if err != nil {
 		return err
 	}
-	if err := h.Processes.Find(argv[0], harness.Value(env, "PATH")); err != nil {
+	if _, err := h.Processes.FindProgram(argv[0], harness.Value(env, "PATH")); err != nil {
 		return fmt.Errorf("cannot show a message on the desktop: %w; install it, or notify via webhook or command", err)
 	}
-	if err := h.run(ctx, job, Program{Argv: argv, Dir: view.Dir, Time: desktopTime}); err != nil {
+	if err := h.run(ctx, job, argv, view.Dir, desktopTime); err != nil {
 		return fmt.Errorf("cannot show a message on the desktop: %w", err)
 	}
 	return nil

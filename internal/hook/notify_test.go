@@ -12,7 +12,7 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/history"
-	"orange/internal/hook"
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -42,8 +42,8 @@ func TestNotify_onTheDesktopPutsWordsIntoNoScript(t *testing.T) {
 		hands.System = system
 		_, err := hands.Perform(t.Context(), aNotice(action.ViaDesktop))
 		must(t, err)
-		if !slices.Equal(p.ran.Argv, want) || p.ran.Time != 10*time.Second {
-			t.Errorf("%s: it ran %q", system, p.ran.Argv)
+		if !slices.Equal(p.argv(), want) || p.limits.Time != 10*time.Second {
+			t.Errorf("%s: it ran %q", system, p.argv())
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestNotify_onADesktopThatCannotShowItSaysSo(t *testing.T) {
 	wantError(t, err, `desktop of "plan9"`)
 	wantCalls(t, p)
 	hands, p = newHands(t)
-	p.ended = hook.Ended{Status: 1, Output: "no bus\n"}
+	p.ended = proc.LimitedResult{Code: 1, Output: "no bus\n"}
 	_, err = hands.Perform(t.Context(), aNotice(action.ViaDesktop))
 	wantError(t, err, `"notify-send" ended with status 1: no bus`)
 }
@@ -165,7 +165,7 @@ func TestNotify_runsACommandWithTheMessageAsAWord(t *testing.T) {
 	_, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	want := []string{"tell", "it is: $(touch x); {branch} --help on fix", "{unknown}", "garden"}
-	if !slices.Equal(p.ran.Argv, want) || p.ran.Dir != "/work/tree" || p.ran.Time != 5*time.Minute {
+	if !slices.Equal(p.argv(), want) || p.ran.Dir != "/work/tree" || p.limits.Time != 5*time.Minute {
 		t.Errorf("it ran %+v", p.ran)
 	}
 }
@@ -207,9 +207,9 @@ func TestRunCommand_runsInTheWorktreeAndKnowsItsHook(t *testing.T) {
 	job.Event = history.Event{Type: history.Created, Data: map[string]string{history.DataStatus: "open"}}
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
-	if !slices.Equal(p.ran.Argv, []string{"make", "ROUND=2", "/work/tree", ""}) || p.ran.Dir != "/work/tree" ||
-		p.ran.Time != 90*time.Second ||
-		p.ran.Memory != 2<<30 || p.ran.Output != 1<<10 || effect.Said != "ran make" {
+	if !slices.Equal(p.argv(), []string{"make", "ROUND=2", "/work/tree", ""}) || p.ran.Dir != "/work/tree" ||
+		p.limits.Time != 90*time.Second ||
+		p.limits.Memory != 2<<30 || p.limits.Output != 1<<10 || effect.Said != "ran make" {
 		t.Errorf("it ran %+v", p.ran)
 	}
 	want := []string{
@@ -222,19 +222,19 @@ func TestRunCommand_runsInTheWorktreeAndKnowsItsHook(t *testing.T) {
 	job.Task.Workspace = ""
 	_, err = hands.Perform(t.Context(), job)
 	must(t, err)
-	if p.ran.Dir != p.taskDir || p.ran.Argv[2] != p.taskDir {
+	if p.ran.Dir != p.taskDir || p.argv()[2] != p.taskDir {
 		t.Errorf("without a workspace it ran %+v", p.ran)
 	}
 }
 
 func TestRunCommand_failsWithTheEndOfWhatWasSaid(t *testing.T) {
 	t.Parallel()
-	for says, ended := range map[string]hook.Ended{
+	for says, ended := range map[string]proc.LimitedResult{
 		`"make" ended with status 2: no rule` +
-			"\uFFFD": {Status: 2, Output: "no rule\xff\n"},
-		`"make" ended with status 3: it said nothing`:                                                                   {Status: 3},
-		`"make" was ended, because it took longer than 5m0s; give it a longer timeout, or make it quicker: still at it`: {Status: 143, Output: "still at it", TimedOut: true},
-		`"make" was ended, because it used more than 2048 MB of memory: it said nothing`:                                {Status: 137, OutOfMemory: true},
+			"\uFFFD": {Code: 2, Output: "no rule\xff\n"},
+		`"make" ended with status 3: it said nothing`:                                                                   {Code: 3},
+		`"make" was ended, because it took longer than 5m0s; give it a longer timeout, or make it quicker: still at it`: {Code: 143, Output: "still at it", TimedOut: true},
+		`"make" was ended, because it used more than 2048 MB of memory: it said nothing`:                                {Code: 137, OutOfMemory: true},
 	} {
 		hands, p := newHands(t)
 		p.ended = ended

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 	"orange/internal/workflow"
 )
 
@@ -31,7 +33,8 @@ func (h *Hands) notifyWorker(ctx context.Context, job record.Job) (record.Effect
 		return record.Effect{}, err
 	}
 	mine := strconv.FormatInt(job.Hook.ID, 10)
-	begun := slices.ContainsFunc(own, func(p Pane) bool { return p.Hook == mine }) // by an attempt that was cut short
+	// by an attempt that was cut short
+	begun := slices.ContainsFunc(own, func(p tmux.Pane) bool { return p.Hook == mine })
 	waits, err := h.waits(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
@@ -62,8 +65,8 @@ func (h *Hands) notifyWorker(ctx context.Context, job record.Job) (record.Effect
 
 // sitting is the window of the living worker; where there is none, that of another role's agent which has the
 // worker's part.
-func sitting(own []Pane) (Pane, bool) {
-	var found Pane
+func sitting(own []tmux.Pane) (tmux.Pane, bool) {
+	var found tmux.Pane
 	for _, p := range own {
 		switch {
 		case p.Role == "" || p.Role == task.RoleReviewer || p.Dead: // a window without a role is a person's own
@@ -98,13 +101,18 @@ func (h *Hands) waits(ctx context.Context, job record.Job) (bool, error) {
 	return false, nil
 }
 
-func (h *Hands) typeInto(ctx context.Context, job record.Job, p Pane, text string) error {
+const (
+	typingPatience = 30 * time.Second // how long a notice waits for a safe moment
+	typingQuiet    = 10 * time.Second // how long an attached person's keys must rest
+)
+
+func (h *Hands) typeInto(ctx context.Context, job record.Job, p tmux.Pane, text string) error {
 	agent, err := h.Setup.Harness(h.harnessOf(job))
 	if err != nil {
 		return err
 	}
-	if err := h.Sessions.Type(ctx, p.ID, text, Typing{Ready: agent.Ready, Dialog: agent.Dialog,
-		Pause: agent.Pause}); err != nil {
+	if err := h.Sessions.Type(ctx, p.ID, text, tmux.Typing{Ready: agent.Ready, Dialog: agent.Dialog,
+		Pause: agent.Pause, Patience: typingPatience, Quiet: typingQuiet}); err != nil {
 		return fmt.Errorf("tell the worker: %w", err)
 	}
 	return nil

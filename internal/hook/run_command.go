@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orange/internal/history"
+	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -45,40 +46,45 @@ func (h *Hands) runWords(ctx context.Context, job record.Job, view View,
 	if job.Hook.Timeout > 0 {
 		limit = time.Duration(job.Hook.Timeout) * time.Second
 	}
-	if err := h.run(ctx, job, Program{Argv: argv, Dir: view.Dir, Time: limit}); err != nil {
+	if err := h.run(ctx, job, argv, view.Dir, limit); err != nil {
 		return record.Effect{}, err
 	}
 	return record.Effect{Said: "ran " + argv[0]}, nil
 }
 
 // run runs a program that knows for which hook of which task it runs. Any end but status 0 is an error.
-func (h *Hands) run(ctx context.Context, job record.Job, p Program) error {
+func (h *Hands) run(ctx context.Context, job record.Job, argv []string, dir string,
+	limit time.Duration) error {
 	t := job.Task
 	env, err := h.Setup.Environment(ctx, t)
 	if err != nil {
 		return err
 	}
-	// Nothing of these holds a newline, and no secret of a seat is among them: the program speaks for nobody.
-	p.Env = append(append([]string(nil), env...),
+	// Nothing of these holds a newline, and no secret of a seat is among them: the program speaks for no one.
+	env = append(append([]string(nil), env...),
 		"ORANGE_HOOK_ID="+strconv.FormatInt(job.Hook.ID, 10), "ORANGE_TASK_ID="+t.ID, "ORANGE_PROJECT="+t.Project,
 		"ORANGE_STATUS="+string(t.Status), "ORANGE_HOME="+h.Home)
-	p.Memory, p.Output = commandMemory, keptOutput
-	ended, err := h.Programs.Run(ctx, p)
+	ended, err := h.Processes.RunLimited(ctx, proc.Command{Name: argv[0], Args: argv[1:], Dir: dir, Env: env},
+		proc.Limits{Time: limit, Memory: commandMemory, Output: keptOutput})
 	if err != nil {
-		return fmt.Errorf("cannot run %q: %w", p.Argv[0], err)
+		return fmt.Errorf("cannot run %q: %w", argv[0], err)
 	}
 	said := strings.TrimSpace(strings.ToValidUTF8(ended.Output, "\uFFFD"))
+	if ended.Cut {
+		said = "... " + said
+	}
 	if said == "" {
 		said = "it said nothing"
 	}
 	switch {
 	case ended.TimedOut:
 		return fmt.Errorf("%q was ended, because it took longer than %s; give it a longer timeout, or make it "+
-			"quicker: %s", p.Argv[0], p.Time, said)
+			"quicker: %s", argv[0], limit, said)
 	case ended.OutOfMemory:
-		return fmt.Errorf("%q was ended, because it used more than %d MB of memory: %s", p.Argv[0], p.Memory>>20, said)
-	case ended.Status != 0:
-		return fmt.Errorf("%q ended with status %d: %s", p.Argv[0], ended.Status, said)
+		return fmt.Errorf("%q was ended, because it used more than %d MB of memory: %s",
+			argv[0], commandMemory>>20, said)
+	case ended.Code != 0:
+		return fmt.Errorf("%q ended with status %d: %s", argv[0], ended.Code, said)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 	"orange/internal/workflow"
 )
 
@@ -58,7 +59,7 @@ func (h *Hands) spawn(ctx context.Context, job record.Job, window, event string)
 		return ended, err
 	}
 	// What outlived a window that is gone would be a second agent of the role in the same workspace.
-	if err := h.Processes.EndStrays(ctx, h.marks(job.Task, job.Role)...); err != nil {
+	if err := h.Processes.EndMarked(ctx, h.marks(job.Task, job.Role)...); err != nil {
 		return ended, fmt.Errorf("end what an earlier %s left running: %w", job.Role, err)
 	}
 	pane, err := h.Sessions.Start(ctx, start)
@@ -69,7 +70,7 @@ func (h *Hands) spawn(ctx context.Context, job record.Job, window, event string)
 }
 
 // started is what a hook did that has its agent's pane.
-func (h *Hands) started(job record.Job, p Pane, window, event string) record.Effect {
+func (h *Hands) started(job record.Job, p tmux.Pane, window, event string) record.Effect {
 	data := map[string]string{"role": job.Role, "window": window, "session": p.Session}
 	key := history.DataNamedHarness
 	if reviews := job.Hook.Harness == task.HarnessReview; job.Agent == "" &&
@@ -84,9 +85,9 @@ func (h *Hands) started(job record.Job, p Pane, window, event string) record.Eff
 	if p.Dead {
 		return effect
 	}
-	// else it was quick and is gone: whoever watches sees its end
-	if began, err := h.Processes.Began(p.PID); err == nil {
-		effect.Seat.PID, effect.Seat.Began = p.PID, began
+	// else it was quick and is gone: the monitor sees its end
+	if started, err := h.Processes.Lookup(p.PID); err == nil {
+		effect.Seat.PID, effect.Seat.Began = p.PID, started.Began
 	}
 	return effect
 }
@@ -102,50 +103,50 @@ func (h *Hands) harnessOf(job record.Job) string {
 }
 
 // prepare writes the prompt and the ticket, and checks that the program is there before anything is started.
-func (h *Hands) prepare(ctx context.Context, job record.Job, window, mine string) (Start, error) {
+func (h *Hands) prepare(ctx context.Context, job record.Job, window, mine string) (tmux.Start, error) {
 	agent, err := h.Setup.Harness(h.harnessOf(job))
 	if err != nil {
-		return Start{}, err
+		return tmux.Start{}, err
 	}
 	view, err := h.Workspaces.View(ctx, job.Task)
 	if err != nil {
-		return Start{}, err
+		return tmux.Start{}, err
 	}
 	if err := h.Workspaces.Equip(ctx, job.Task, agent.Files, agent.Exclude); err != nil {
-		return Start{}, err
+		return tmux.Start{}, err
 	}
 	prompt := workflow.Expand(job.Prompt, h.variables(job, view))
 	promptFile := filepath.Join(h.Setup.TaskDir(job.Task), "prompts",
 		mine+"-"+strings.ReplaceAll(window, "/", "-")+".md")
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
-		return Start{}, fmt.Errorf("write the prompt: %w", err)
+		return tmux.Start{}, fmt.Errorf("write the prompt: %w", err)
 	}
 	// the launcher reads it where it is kept, and so it stands in no ticket
 	env, err := h.Setup.Environment(ctx, job.Task)
 	if err != nil {
-		return Start{}, err
+		return tmux.Start{}, err
 	}
 	ticket := h.ticket(job, agent, view, prompt, promptFile)
-	if err := h.Processes.Find(ticket.Argv[0], harness.Value(env, "PATH")); err != nil {
-		return Start{}, fmt.Errorf("cannot start the harness %q: %w; install it, or choose another harness in "+
+	if _, err := h.Processes.FindProgram(ticket.Argv[0], harness.Value(env, "PATH")); err != nil {
+		return tmux.Start{}, fmt.Errorf("cannot start the harness %q: %w; install it, or choose another harness in "+
 			"TASK.md's header", agent.Name, err)
 	}
 	if err := h.linkSelf(); err != nil {
-		return Start{}, err
+		return tmux.Start{}, err
 	}
 	text, err := json.Marshal(ticket)
 	if err != nil {
-		return Start{}, fmt.Errorf("write the ticket: %w", err)
+		return tmux.Start{}, fmt.Errorf("write the ticket: %w", err)
 	}
 	// of an agent that the same hook had started before
 	if err := os.Remove(ticket.Exit); err != nil && !os.IsNotExist(err) {
-		return Start{}, fmt.Errorf("take away the note of an earlier end: %w", err)
+		return tmux.Start{}, fmt.Errorf("take away the note of an earlier end: %w", err)
 	}
 	path := filepath.Join(h.Home, "launch", mine+".json")
 	if err := writePrivate(path, text); err != nil {
-		return Start{}, fmt.Errorf("write the ticket: %w", err)
+		return tmux.Start{}, fmt.Errorf("write the ticket: %w", err)
 	}
-	return Start{
+	return tmux.Start{
 		Task: job.Task.ID, Role: job.Role, Hook: mine, Seat: job.Seat, Session: job.Task.SessionName(),
 		Window: window, Dir: view.Dir, Argv: []string{h.Self, "launch", path},
 	}, nil

@@ -15,6 +15,7 @@ import (
 	"orange/internal/hook"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 func ticketOf(t *testing.T, hands *hook.Hands) harness.Ticket {
@@ -30,7 +31,7 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 	effect, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	must(t, err)
 	wantCalls(t, p, "equip garden--1", strays("worker"), "start worker")
-	want := hook.Start{
+	want := tmux.Start{
 		Task: "abc", Role: task.RoleWorker, Hook: "7", Session: "garden/fix", Window: "worker", Dir: "/work/tree",
 		Argv: []string{"/opt/orange", "launch", filepath.Join(hands.Home, "launch", "7.json")},
 	}
@@ -77,7 +78,7 @@ func TestSpawn_endsAWindowOfTheRoleThatAnotherHookStarted(t *testing.T) {
 	hands, p := newHands(t)
 	other := aPane(task.RoleWorker, "9")
 	other.Task = "abcd"
-	p.panes = []hook.Pane{aPane(task.RoleWorker, "3"), aPane(task.RoleReviewer, "4"), other}
+	p.panes = []tmux.Pane{aPane(task.RoleWorker, "3"), aPane(task.RoleReviewer, "4"), other}
 	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	must(t, err)
 	wantCalls(t, p, "kill-window @3", "end-group 50", "equip garden--1", strays("worker"), "start worker")
@@ -90,12 +91,12 @@ func TestSpawn_thatFailsTellsWhomItHasEnded(t *testing.T) {
 	hands, p := newHands(t)
 	p.programs = nil
 	for _, c := range []struct {
-		panes []hook.Pane
+		panes []tmux.Pane
 		want  []string
 	}{
 		{nil, nil},
-		{[]hook.Pane{aPane(task.RoleReviewer, "4")}, nil},
-		{[]hook.Pane{aPane(task.RoleWorker, "3")}, []string{task.RoleWorker}},
+		{[]tmux.Pane{aPane(task.RoleReviewer, "4")}, nil},
+		{[]tmux.Pane{aPane(task.RoleWorker, "3")}, []string{task.RoleWorker}},
 	} {
 		p.panes = c.panes
 		effect, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
@@ -111,7 +112,7 @@ func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
 	hands, p := newHands(t)
 	job := aJob(action.SpawnReviewer, task.RoleReviewer)
 	job.Hook.Harness, job.Hook.Permissions = task.HarnessReview, task.PermissionsReduced
-	p.panes = []hook.Pane{aPane(task.RoleWorker, "1")}
+	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1")}
 	effect, err := hands.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "equip garden--1", strays("reviewer"), "start review-2")
@@ -280,7 +281,7 @@ func TestSpawn_ofAnAgentThatIsGoneAtOnceSucceeds(t *testing.T) {
 func TestANamedRole_hasAWindowOfItsOwn(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)
-	p.panes = []hook.Pane{aPane(task.RoleWorker, "1")}
+	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1")}
 	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, "cto"))
 	must(t, err)
 	wantCalls(t, p, "equip garden--1", strays("cto"), "start cto")

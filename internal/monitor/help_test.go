@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"orange/internal/monitor"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 	"orange/internal/workflow"
 )
 
@@ -21,7 +23,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // world pretends to be everything that the monitor looks at, and notes what it does.
 type world struct {
 	mu       sync.Mutex
-	panes    []monitor.Pane
+	panes    []tmux.Pane
 	blind    error
 	looks    int
 	seats    []record.Seat
@@ -56,16 +58,16 @@ func (w *world) note(format string, args ...any) error {
 	return w.fails[line]
 }
 
-func (w *world) Look(context.Context) ([]monitor.Pane, error) {
+func (w *world) Panes(context.Context) ([]tmux.Pane, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.looks++
 	return slices.Clone(w.panes), w.blind
 }
 
-func (w *world) EndWindow(_ context.Context, id string) error { return w.note("end-window %s", id) }
+func (w *world) KillWindow(_ context.Context, id string) error { return w.note("end-window %s", id) }
 
-func (w *world) Watch(ctx context.Context, p task.Waiter) error {
+func (w *world) Watch(ctx context.Context, p task.Process) error {
 	w.mu.Lock()
 	deaf, end := w.deaf, w.ends[p.PID]
 	w.mu.Unlock()
@@ -80,11 +82,11 @@ func (w *world) Watch(ctx context.Context, p task.Waiter) error {
 	}
 }
 
-func (w *world) Alive(p task.Waiter) (bool, error) { return w.alive[p.PID], w.fails["alive"] }
+func (w *world) Alive(p task.Process) (bool, error) { return w.alive[p.PID], w.fails["alive"] }
 
-func (w *world) Orphaned(p task.Waiter) (bool, error) { return w.orphaned[p.PID], nil }
+func (w *world) Orphaned(p task.Process) (bool, error) { return w.orphaned[p.PID], nil }
 
-func (w *world) End(_ context.Context, p task.Waiter) error { return w.note("end %d", p.PID) }
+func (w *world) EndGroup(_ context.Context, leader int) error { return w.note("end %d", leader) }
 
 func (w *world) Ending(hook int64) (task.Ending, bool, error) {
 	w.mu.Lock()
@@ -266,8 +268,8 @@ func (w *world) busy(id string, status task.Status, role string, number int) {
 		Session: "s", Live: true, EnteredAt: noon.Add(-time.Hour)})
 	w.seats = append(w.seats, record.Seat{Hash: "seat of " + id, Task: id, Role: role, Hook: int64(number),
 		PID: 1000 + number})
-	w.panes = append(w.panes, monitor.Pane{WindowID: fmt.Sprintf("@%d", number), Task: id, Role: role,
-		Hook: int64(number), Activity: noon.Add(-time.Minute)})
+	w.panes = append(w.panes, tmux.Pane{WindowID: fmt.Sprintf("@%d", number), Task: id, Role: role,
+		Hook: strconv.Itoa(number), Activity: noon.Add(-time.Minute)})
 	w.ends[1000+number] = make(chan struct{})
 	w.alive[1000+number] = true
 }

@@ -10,6 +10,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 // Look is one round over everything: deaths, agents to be started again, queued tasks, orphans, stalls, timeouts
@@ -25,7 +26,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 	if listing != nil {
 		return errors.Join(err, listing)
 	}
-	panes, blind := m.Sessions.Look(ctx)
+	panes, blind := m.Sessions.Panes(ctx)
 	if blind != nil {
 		err = errors.Join(err,
 			fmt.Errorf("could not look at the sessions, and so concludes nothing about any agent: %w", blind))
@@ -42,7 +43,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 
 // agents looks after the agent that each task's status has: a dead one may have to be started again, an idle one
 // is marked.
-func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []record.Seat, panes []Pane) error {
+func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []record.Seat, panes []tmux.Pane) error {
 	shortest := time.Duration(0)
 	open := map[string]record.Seat{} // by task and role
 	for _, seat := range seats {
@@ -81,7 +82,7 @@ func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []record.S
 }
 
 // idle marks a task whose agent lives and does nothing, and takes the mark away when it works again.
-func (m *Monitor) idle(ctx context.Context, t task.Task, p Pane) error {
+func (m *Monitor) idle(ctx context.Context, t task.Task, p tmux.Pane) error {
 	active := p.Activity
 	if t.EnteredAt.After(active) {
 		active = t.EnteredAt
@@ -106,17 +107,17 @@ func (m *Monitor) idle(ctx context.Context, t task.Task, p Pane) error {
 	return err
 }
 
-func paneOf(panes []Pane, seat record.Seat) (Pane, bool) {
+func paneOf(panes []tmux.Pane, seat record.Seat) (tmux.Pane, bool) {
 	for _, p := range panes {
-		if p.Task == seat.Task && p.Hook == seat.Hook && p.Role != "" {
+		if p.Task == seat.Task && p.HookID() == seat.Hook && p.Role != "" {
 			return p, true
 		}
 	}
-	return Pane{}, false
+	return tmux.Pane{}, false
 }
 
 // deaths compares who should live with who does.
-func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, panes []Pane) error {
+func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, panes []tmux.Pane) error {
 	var all error
 	for _, seat := range seats {
 		p, there := paneOf(panes, seat)
@@ -147,7 +148,7 @@ func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, panes []Pane)
 // or reach it any more. One whose terminal lives where this process cannot see it is not dead: it was looked for
 // in the wrong place.
 func (m *Monitor) gone(ctx context.Context, seat record.Seat) (bool, error) {
-	p := task.Waiter{PID: seat.PID, Began: seat.Began}
+	p := task.Process{PID: seat.PID, Began: seat.Began}
 	if p.PID == 0 {
 		return true, nil
 	}
@@ -155,7 +156,7 @@ func (m *Monitor) gone(ctx context.Context, seat record.Seat) (bool, error) {
 	if err != nil || !alive {
 		return err == nil, err
 	}
-	orphaned, err := m.Processes.Orphaned(p)
+	orphaned, err := m.Sessions.Orphaned(p)
 	if err != nil {
 		return false, err
 	}
@@ -164,19 +165,19 @@ func (m *Monitor) gone(ctx context.Context, seat record.Seat) (bool, error) {
 			"terminal: is TMUX_TMPDIR another one here?",
 			seat.Role, seat.Task, seat.PID)
 	}
-	return true, m.Processes.End(ctx, p)
+	return true, m.Processes.EndGroup(ctx, p.PID)
 }
 
 // orphans ends the windows of agents whose task is over or forgotten, and frees what tasks that are over still hold.
 // A task that the record does not have, while its folder is there, is not forgotten: the record is what is incomplete.
-func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []Pane) error {
+func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []tmux.Pane) error {
 	alive := map[string]bool{}
 	for i := range live {
 		alive[live[i].ID] = true
 	}
 	var all error
 	for _, p := range panes {
-		if p.Role == "" || alive[p.Task] {
+		if p.Task == "" || p.Role == "" || alive[p.Task] {
 			continue
 		}
 		err := m.Keeper.Free(ctx, p.Task)
@@ -184,8 +185,8 @@ func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []Pane) e
 			var known bool
 			if known, err = m.Traces.Known(p.Task); err == nil && !known {
 				m.Log.Warn("ended the window of a task that is not on record", "component", "monitor", "task",
-					p.Task, "role", p.Role, "hook", strconv.FormatInt(p.Hook, 10))
-				err = m.Sessions.EndWindow(ctx, p.WindowID)
+					p.Task, "role", p.Role, "hook", strconv.FormatInt(p.HookID(), 10))
+				err = m.Sessions.KillWindow(ctx, p.WindowID)
 			}
 		}
 		all = errors.Join(all, err)

@@ -16,36 +16,25 @@ import (
 
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 	"orange/internal/workflow"
 )
 
-// Pane is one window of the terminal sessions.
-type Pane struct {
-	WindowID string
-	Task     string
-	Role     string // empty for a window that a person opened
-	Hook     int64  // the hook that started its program
-	Dead     bool
-	Ending   task.Ending
-	Activity time.Time // of its last output
-}
-
 // Sessions is the terminal that agents run in.
 type Sessions interface {
-	// Look lists the windows of all tasks with one call. No server at all is an empty list; a look that failed is
-	// an error.
-	Look(ctx context.Context) ([]Pane, error)
-	EndWindow(ctx context.Context, id string) error
+	// Panes lists every window with one call. No server at all is an empty list; any trouble is an error.
+	Panes(ctx context.Context) ([]tmux.Pane, error)
+	KillWindow(ctx context.Context, id string) error
+	// Orphaned reports whether a living agent has lost the terminal that it was started in.
+	Orphaned(p task.Process) (bool, error)
 }
 
 // Processes tells living processes from dead ones.
 type Processes interface {
 	// Watch returns nil when the process has ended, and errors.ErrUnsupported where the system cannot tell.
-	Watch(ctx context.Context, p task.Waiter) error
-	Alive(p task.Waiter) (bool, error)
-	// Orphaned says whether a living agent has lost the terminal that it was started in.
-	Orphaned(p task.Waiter) (bool, error)
-	End(ctx context.Context, p task.Waiter) error
+	Watch(ctx context.Context, p task.Process) error
+	Alive(p task.Process) (bool, error)
+	EndGroup(ctx context.Context, leader int) error
 }
 
 // Traces are what agents leave in files.
@@ -319,7 +308,7 @@ func (m *Monitor) watch(ctx, waiting context.Context, seat record.Seat) {
 func (m *Monitor) end(waiting context.Context, seat record.Seat) error {
 	var err error
 	if seat.PID != 0 { // else it was gone before anybody knew its process
-		err = m.Processes.Watch(waiting, task.Waiter{PID: seat.PID, Began: seat.Began})
+		err = m.Processes.Watch(waiting, task.Process{PID: seat.PID, Began: seat.Began})
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		m.deaf.Do(func() { close(m.hinted) })
@@ -357,7 +346,7 @@ func (m *Monitor) ended(ctx context.Context, seat record.Seat) error {
 }
 
 // unexplained deals with an agent whose launcher left no note: the window, where there is one, knows how it ended.
-func (m *Monitor) unexplained(ctx context.Context, seat record.Seat, p Pane, there bool) error {
+func (m *Monitor) unexplained(ctx context.Context, seat record.Seat, p tmux.Pane, there bool) error {
 	if !there && neverStarted(seat) {
 		return m.Engine.Vacate(ctx, seat.Task, seat.Hook)
 	}
@@ -366,12 +355,12 @@ func (m *Monitor) unexplained(ctx context.Context, seat record.Seat, p Pane, the
 
 // window asks the window of an agent whose process is gone how it ended. The terminal may hear of it a moment
 // later than we do.
-func (m *Monitor) window(ctx context.Context, seat record.Seat) (p Pane, there bool, err error) {
+func (m *Monitor) window(ctx context.Context, seat record.Seat) (p tmux.Pane, there bool, err error) {
 	const tries = 10
 	tick := time.NewTicker(hintRest)
 	defer tick.Stop()
 	for range tries {
-		panes, err := m.Sessions.Look(ctx)
+		panes, err := m.Sessions.Panes(ctx)
 		if err != nil {
 			return p, false, fmt.Errorf("look at the sessions: %w", err)
 		}

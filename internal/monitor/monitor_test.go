@@ -11,6 +11,7 @@ import (
 	"orange/internal/monitor"
 	"orange/internal/record"
 	"orange/internal/task"
+	"orange/internal/tmux"
 )
 
 func TestLook_findsNothingToDoWhereEverybodyIsAtWork(t *testing.T) {
@@ -41,10 +42,10 @@ func TestLook_tellsHowEachKindOfDeathWasSeen(t *testing.T) {
 		"a dead worker while its reviewer lives": {func(w *world) {
 			w.seats = append(w.seats, record.Seat{Hash: "r", Task: "one", Role: "reviewer", Hook: 7, PID: 1007})
 			w.panes[0].Dead = true
-			w.panes = append(w.panes, monitor.Pane{Task: "one", Role: "reviewer", Hook: 7})
+			w.panes = append(w.panes, tmux.Pane{Task: "one", Role: "reviewer", Hook: "7"})
 		}, []string{"died one worker 1: how is not known"}},
 		"an agent of another hook has the window now": {func(w *world) {
-			w.panes[0].Hook, w.alive = 9, map[int]bool{}
+			w.panes[0].Hook, w.alive = "9", map[int]bool{}
 		}, []string{"died one worker 1: how is not known"}},
 		"it outlived its terminal": {func(w *world) {
 			w.panes, w.orphaned[1001] = nil, true
@@ -135,7 +136,7 @@ func TestLook_hasADeadReviewerStartedAgain(t *testing.T) {
 func TestLook_freesOrphansAndLeavesWhatTheRecordMayHaveLost(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()
-	w.panes = []monitor.Pane{
+	w.panes = []tmux.Pane{
 		{WindowID: "@1", Task: "over", Role: "worker"}, {WindowID: "@2", Task: "deleted", Role: "worker"},
 		{WindowID: "@3", Task: "lost", Role: "worker"}, {WindowID: "@4", Task: "deleted"}, // a window of a person's
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 // The test binary is also the other program of these tests: this variable tells it which.
@@ -110,7 +111,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 // announced waits for a process that announces itself in a file, and sees to it that it is gone after the test.
-func announced(t *testing.T, path string) proc.Process {
+func announced(t *testing.T, path string) task.Process {
 	t.Helper()
 	var pid int
 	eventually(t, filepath.Base(path)+" runs", func() bool {
@@ -131,7 +132,7 @@ func announced(t *testing.T, path string) proc.Process {
 }
 
 // start runs a part of this binary in a process session of its own, and answers once it announced itself.
-func start(t *testing.T, part string, env ...string) proc.Process {
+func start(t *testing.T, part string, env ...string) task.Process {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pid")
 	_, err := proc.Detach(proc.Command{
@@ -140,7 +141,7 @@ func start(t *testing.T, part string, env ...string) proc.Process {
 	return announced(t, path)
 }
 
-func wantGone(t *testing.T, p proc.Process) {
+func wantGone(t *testing.T, p task.Process) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("process %d is gone", p.PID), func() bool {
 		alive, err := proc.Alive(p)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"orange/internal/task"
 )
 
 type details struct {
@@ -122,9 +124,9 @@ func onlyZombies(leader int) bool {
 
 // WithEnvironment lists the processes that were started with every one of the given KEY=value pairs,
 // this one apart. It finds what an agent left behind in a process session of its own.
-func WithEnvironment(pairs ...string) ([]Process, error) {
+func WithEnvironment(pairs ...string) ([]task.Process, error) {
 	self := os.Getpid()
-	var out []Process
+	var out []task.Process
 	for _, pid := range pids() {
 		if pid == self || !carries(pid, pairs) {
 			continue

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+
+	"orange/internal/task"
 )
 
 type details struct {
@@ -93,12 +95,12 @@ func onlyZombies(leader int) bool {
 
 // WithEnvironment lists the processes that were started with every one of the given KEY=value pairs,
 // this one apart. It finds what an agent left behind in a process session of its own.
-func WithEnvironment(pairs ...string) ([]Process, error) {
+func WithEnvironment(pairs ...string) ([]task.Process, error) {
 	out, err := exec.Command("ps", "-A", "-E", "-ww", "-o", "pid=,command=").Output()
 	if err != nil {
 		return nil, fmt.Errorf("ask ps for processes: %w", err)
 	}
-	var found []Process
+	var found []task.Process
 	for _, line := range strings.Split(string(out), "\n") {
 		fields := strings.Fields(line)
 		if len(fields) == 0 || !containsAll(line, pairs) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 // eat uses that many MiB of memory, and says so.
@@ -207,5 +208,5 @@ func wantNoProcess(t *testing.T, path string) {
 	must(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	must(t, err)
-	wantGone(t, proc.Process{PID: pid})
+	wantGone(t, task.Process{PID: pid})
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"orange/internal/task"
 )
 
 // preferAtOutOfMemory has the kernel end the process, and what it starts from now on, before others when the
@@ -17,11 +19,11 @@ func preferAtOutOfMemory(pid int) {
 }
 
 // inSession lists who lives of a session.
-func inSession(session int) []Process {
-	var out []Process
+func inSession(session int) []task.Process {
+	var out []task.Process
 	for _, pid := range pids() {
 		if info, err := inspect(pid); err == nil && !info.zombie && info.session == session {
-			out = append(out, Process{PID: pid, Started: info.started})
+			out = append(out, task.Process{PID: pid, Began: info.started})
 		}
 	}
 	return out

@@ -7,13 +7,15 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+
+	"orange/internal/task"
 )
 
 // preferAtOutOfMemory is nothing that this system knows.
 func preferAtOutOfMemory(int) {}
 
 // inSession lists no one: this system reports who is in a group, but not who is in a session.
-func inSession(int) []Process { return nil }
+func inSession(int) []task.Process { return nil }
 
 // memoryOf is what the processes of a group use together, as ps tells: what they share is counted once for each
 // of them.

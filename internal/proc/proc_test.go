@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 func TestRun_answersWhatTheProgramLeftBehind(t *testing.T) {
@@ -108,7 +109,7 @@ func TestEndGroup_endsGrandchildrenWhoseLeaderIsGone(t *testing.T) {
 	leader, err := proc.Detach(proc.Command{Name: os.Args[0], Env: append(os.Environ(), partVariable+"=parent "+path)})
 	must(t, err)
 	grandchild := announced(t, path)
-	wantGone(t, proc.Process{PID: leader})
+	wantGone(t, task.Process{PID: leader})
 	must(t, proc.EndGroup(t.Context(), leader, 50*time.Millisecond))
 	wantGone(t, grandchild)
 }
@@ -125,7 +126,7 @@ func TestEndGroup_refusesGroupsThatNoAgentLeads(t *testing.T) {
 func TestEnd_endsEachOfTheProcesses(t *testing.T) {
 	t.Parallel()
 	calm, stubborn := start(t, "wait"), start(t, "stubborn")
-	must(t, proc.End(t.Context(), []proc.Process{calm, stubborn, {PID: 1 << 30}}, 50*time.Millisecond))
+	must(t, proc.End(t.Context(), []task.Process{calm, stubborn, {PID: 1 << 30}}, 50*time.Millisecond))
 	wantGone(t, calm)
 	wantGone(t, stubborn)
 	must(t, proc.End(t.Context(), nil, time.Minute))
@@ -134,12 +135,12 @@ func TestEnd_endsEachOfTheProcesses(t *testing.T) {
 func TestEnd_sparesAProcessThatGotTheNumberLater(t *testing.T) {
 	t.Parallel()
 	p := start(t, "wait")
-	other := proc.Process{PID: p.PID, Started: "long ago"}
-	must(t, proc.End(t.Context(), []proc.Process{other}, 50*time.Millisecond))
+	other := task.Process{PID: p.PID, Began: "long ago"}
+	must(t, proc.End(t.Context(), []task.Process{other}, 50*time.Millisecond))
 	if alive, err := proc.Alive(p); err != nil || !alive {
 		t.Errorf("the process is alive: %v, %v", alive, err)
 	}
-	must(t, proc.End(t.Context(), []proc.Process{p}, time.Minute))
+	must(t, proc.End(t.Context(), []task.Process{p}, time.Minute))
 }
 
 func TestAlive_tellsProcessesOfOneNumberApart(t *testing.T) {
@@ -147,16 +148,16 @@ func TestAlive_tellsProcessesOfOneNumberApart(t *testing.T) {
 	self, err := proc.Self()
 	must(t, err)
 	tests := map[string]struct {
-		p    proc.Process
+		p    task.Process
 		want bool
 	}{
 		"this one":             {self, true},
-		"of unknown beginning": {proc.Process{PID: self.PID}, true},
-		"of another beginning": {proc.Process{PID: self.PID, Started: self.Started + "1"}, false},
-		"a number never used":  {proc.Process{PID: 1 << 30}, false},
-		"none":                 {proc.Process{}, false},
-		"init":                 {proc.Process{PID: 1}, false},
-		"a group":              {proc.Process{PID: -self.PID}, false},
+		"of unknown beginning": {task.Process{PID: self.PID}, true},
+		"of another beginning": {task.Process{PID: self.PID, Began: self.Began + "1"}, false},
+		"a number never used":  {task.Process{PID: 1 << 30}, false},
+		"none":                 {task.Process{}, false},
+		"init":                 {task.Process{PID: 1}, false},
+		"a group":              {task.Process{PID: -self.PID}, false},
 	}
 	for name, tt := range tests {
 		if got, err := proc.Alive(tt.p); err != nil || got != tt.want {
@@ -184,7 +185,7 @@ func TestAlive_holdsAZombieForDead(t *testing.T) {
 		_, scanned := fmt.Sscan(string(text), &pid)
 		return err == nil && scanned == nil
 	})
-	wantGone(t, proc.Process{PID: pid})
+	wantGone(t, task.Process{PID: pid})
 	if err := syscall.Kill(pid, 0); err != nil {
 		t.Logf("somebody reaped the zombie: %v", err)
 	}
@@ -197,7 +198,7 @@ func TestAncestors_beginWithTheParent(t *testing.T) {
 	above, err := proc.Ancestors()
 	must(t, err)
 	said := run(t.Context(), t, "ancestors")
-	want := fmt.Sprint(append([]proc.Process{self}, above...), error(nil))
+	want := fmt.Sprint(append([]task.Process{self}, above...), error(nil))
 	if said != want {
 		t.Errorf("a child sees %s above it, want %s", said, want)
 	}
@@ -210,7 +211,7 @@ func TestWithEnvironment_findsAStrayInASessionOfItsOwn(t *testing.T) {
 	for _, pairs := range [][]string{{mark}, {mark, "PROC_TEST_OTHER=1"}} {
 		found, err := proc.WithEnvironment(pairs...)
 		must(t, err)
-		if !slices.Equal(found, []proc.Process{p}) {
+		if !slices.Equal(found, []task.Process{p}) {
 			t.Errorf("%v: found %v, want %v", pairs, found, p)
 		}
 	}
@@ -219,7 +220,7 @@ func TestWithEnvironment_findsAStrayInASessionOfItsOwn(t *testing.T) {
 			t.Errorf("%v: found %v, %v", pairs, found, err)
 		}
 	}
-	must(t, proc.End(t.Context(), []proc.Process{p}, time.Second))
+	must(t, proc.End(t.Context(), []task.Process{p}, time.Second))
 }
 
 func TestDetach_survivesTheEndOfWhoeverCalledIt(t *testing.T) {
@@ -234,7 +235,7 @@ func TestDetach_survivesTheEndOfWhoeverCalledIt(t *testing.T) {
 	if err != nil || group != p.PID {
 		t.Errorf("it is of the group %d, %v; want its own, %d", group, err, p.PID)
 	}
-	must(t, proc.End(t.Context(), []proc.Process{p}, time.Second))
+	must(t, proc.End(t.Context(), []task.Process{p}, time.Second))
 	wantGone(t, p)
 	if _, err := proc.Detach(proc.Command{Name: "/no/such/program"}); err == nil {
 		t.Error("a program that is not there was started")
@@ -281,7 +282,7 @@ func TestSupervise_passesOnWhatEndsIt(t *testing.T) {
 }
 
 // parentOf asks ps, as the package itself answers only for its own process.
-func parentOf(t *testing.T, p proc.Process) int {
+func parentOf(t *testing.T, p task.Process) int {
 	t.Helper()
 	out, err := proc.Run(t.Context(), proc.Command{Name: "ps", Args: []string{"-o", "ppid=", "-p", fmt.Sprint(p.PID)}})
 	must(t, err)

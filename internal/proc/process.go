@@ -7,29 +7,25 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"orange/internal/task"
 )
 
-// Process names one process for good: a number alone is used again by the next one.
-type Process struct {
-	PID     int
-	Started string // when it began, in the system's own notation; compare, do not read
-}
-
 // Self is the process that asks.
-func Self() (Process, error) { return Lookup(os.Getpid()) }
+func Self() (task.Process, error) { return Lookup(os.Getpid()) }
 
 // Lookup finds the process that has the number now.
-func Lookup(pid int) (Process, error) {
+func Lookup(pid int) (task.Process, error) {
 	info, err := inspect(pid)
 	if err != nil {
-		return Process{}, err
+		return task.Process{}, err
 	}
-	return Process{PID: pid, Started: info.started}, nil
+	return task.Process{PID: pid, Began: info.started}, nil
 }
 
 // Alive reports whether this very process still runs. A zombie does not.
 // An error means that it could not be looked up, which is not the same as dead.
-func Alive(p Process) (bool, error) {
+func Alive(p task.Process) (bool, error) {
 	if p.PID <= 1 {
 		return false, nil
 	}
@@ -40,25 +36,25 @@ func Alive(p Process) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return !info.zombie && (p.Started == "" || info.started == p.Started), nil
+	return !info.zombie && (p.Began == "" || info.started == p.Began), nil
 }
 
 // Stopped reports whether this very process is there and does not run on, because it was stopped by a signal or by a
 // debugger.
-func Stopped(p Process) (bool, error) {
+func Stopped(p task.Process) (bool, error) {
 	info, err := inspect(p.PID)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	return err == nil && info.stopped && (p.Started == "" || info.started == p.Started), err
+	return err == nil && info.stopped && (p.Began == "" || info.started == p.Began), err
 }
 
 // Name is the short name of the process that has the number now.
 func Name(pid int) (string, error) { return shortName(pid) }
 
 // Ancestors lists the processes above this one, the parent first.
-func Ancestors() ([]Process, error) {
-	var out []Process
+func Ancestors() ([]task.Process, error) {
+	var out []task.Process
 	pid := os.Getppid()
 	for pid > 1 {
 		info, err := inspect(pid)
@@ -68,7 +64,7 @@ func Ancestors() ([]Process, error) {
 		if err != nil {
 			return out, fmt.Errorf("look up process %d: %w", pid, err)
 		}
-		out = append(out, Process{PID: pid, Started: info.started})
+		out = append(out, task.Process{PID: pid, Began: info.started})
 		pid = info.parent
 	}
 	return out, nil
@@ -76,41 +72,41 @@ func Ancestors() ([]Process, error) {
 
 // Parent finds the process above another one, and its short name. The number of one that is gone is os.ErrNotExist.
 // A process with nothing above it that can be seen, as the first of a container, has the zero Process there.
-func Parent(pid int) (p Process, name string, err error) {
+func Parent(pid int) (p task.Process, name string, err error) {
 	for {
 		below, err := inspect(pid)
 		if err != nil {
-			return Process{}, "", err
+			return task.Process{}, "", err
 		}
 		if below.parent <= 0 {
-			return Process{}, "", nil
+			return task.Process{}, "", nil
 		}
 		p, name, above := named(below.parent)
 		// Looked at twice: if the parent ended in between, the number is no one's or another's, and a new parent
 		// is there.
 		again, err := inspect(pid)
 		if err != nil {
-			return Process{}, "", err
+			return task.Process{}, "", err
 		}
 		if again.started != below.started || again.parent != below.parent {
 			continue
 		}
 		if above != nil {
 			// Not wrapped: os.ErrNotExist would say that the process below is gone.
-			return Process{}, "", fmt.Errorf("look above process %d: %v", pid, above) //nolint:errorlint // its "not there" is about another process
+			return task.Process{}, "", fmt.Errorf("look above process %d: %v", pid, above) //nolint:errorlint // its "not there" is about another process
 		}
 		return p, name, nil
 	}
 }
 
-func named(pid int) (Process, string, error) {
+func named(pid int) (task.Process, string, error) {
 	p, err := Lookup(pid)
 	if err != nil {
-		return Process{}, "", err
+		return task.Process{}, "", err
 	}
 	name, err := shortName(pid)
 	if err != nil {
-		return Process{}, "", err
+		return task.Process{}, "", err
 	}
 	return p, name, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 func TestParent_findsTheProcessAboveWithItsName(t *testing.T) {
@@ -25,7 +26,7 @@ func TestParent_findsTheProcessAboveWithItsName(t *testing.T) {
 	if above != self || name == "" || !strings.HasPrefix(filepath.Base(os.Args[0]), name) {
 		t.Errorf("above it are %+v and %q, want %+v and %q", above, name, self, os.Args[0])
 	}
-	must(t, proc.End(t.Context(), []proc.Process{p}, time.Second))
+	must(t, proc.End(t.Context(), []task.Process{p}, time.Second))
 	wantGone(t, p)
 	eventually(t, "it is reaped", func() bool {
 		_, _, err = proc.Parent(p.PID)
@@ -40,7 +41,7 @@ func TestParent_leadsToTheTop(t *testing.T) {
 	t.Parallel()
 	want, err := proc.Ancestors()
 	must(t, err)
-	var got []proc.Process
+	var got []task.Process
 	for pid := os.Getpid(); ; {
 		above, name, err := proc.Parent(pid)
 		must(t, err)
@@ -56,7 +57,7 @@ func TestParent_leadsToTheTop(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
-	if above, name, err := proc.Parent(1); above != (proc.Process{}) || name != "" || err != nil {
+	if above, name, err := proc.Parent(1); above != (task.Process{}) || name != "" || err != nil {
 		t.Errorf("above the first are %+v and %q, %v", above, name, err)
 	}
 	if _, _, err := proc.Parent(1 << 30); !errors.Is(err, os.ErrNotExist) {
@@ -101,10 +102,10 @@ func TestStopped_tellsAStoppedProcessFromOneThatRunsOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "it is stopped", func() bool { stopped, err := proc.Stopped(p); return stopped && err == nil })
-	if stopped, err := proc.Stopped(proc.Process{PID: p.PID, Started: "another time"}); stopped || err != nil {
+	if stopped, err := proc.Stopped(task.Process{PID: p.PID, Began: "another time"}); stopped || err != nil {
 		t.Errorf("another process of its number is stopped: %v, %v", stopped, err)
 	}
-	if stopped, err := proc.Stopped(proc.Process{PID: 1 << 30}); stopped || err != nil {
+	if stopped, err := proc.Stopped(task.Process{PID: 1 << 30}); stopped || err != nil {
 		t.Errorf("one that is not there is stopped: %v, %v", stopped, err)
 	}
 }

@@ -9,18 +9,14 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-)
 
-// Ending is how a supervised program ended.
-type Ending struct {
-	Status int
-	Signal int // 0 when it ended by itself
-}
+	"orange/internal/task"
+)
 
 // Supervise runs a program on this terminal, in this process group, and waits for its end.
 // Keys that interrupt reach the program alone; what ends this process is passed on to it first.
 // Env is its whole environment.
-func Supervise(c Command) (Ending, error) {
+func Supervise(c Command) (task.Ending, error) {
 	cmd := exec.Command(c.Name, c.Args...)
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -29,7 +25,7 @@ func Supervise(c Command) (Ending, error) {
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
-		return Ending{}, fmt.Errorf("start %q: %w", c.Name, err)
+		return task.Ending{}, fmt.Errorf("start %q: %w", c.Name, err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
@@ -42,23 +38,23 @@ func Supervise(c Command) (Ending, error) {
 		case err := <-done:
 			var exit *exec.ExitError
 			if err != nil && !errors.As(err, &exit) {
-				return Ending{}, fmt.Errorf("wait for %q: %w", c.Name, err)
+				return task.Ending{}, fmt.Errorf("wait for %q: %w", c.Name, err)
 			}
 			return ending(cmd.ProcessState), nil
 		}
 	}
 }
 
-func ending(state *os.ProcessState) Ending {
+func ending(state *os.ProcessState) task.Ending {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
-		return Ending{Status: 128 + int(status.Signal()), Signal: int(status.Signal())}
+		return task.Ending{Known: true, Status: 128 + int(status.Signal()), Signal: int(status.Signal())}
 	}
-	return Ending{Status: state.ExitCode()}
+	return task.Ending{Known: true, Status: state.ExitCode()}
 }
 
 // End ends processes, each alone: TERM first, KILL after the grace. Those that are gone already are no error.
-func End(ctx context.Context, processes []Process, grace time.Duration) error {
+func End(ctx context.Context, processes []task.Process, grace time.Duration) error {
 	left, err := signalAll(processes, syscall.SIGTERM)
 	if err != nil || len(left) == 0 {
 		return err
@@ -83,8 +79,8 @@ func End(ctx context.Context, processes []Process, grace time.Duration) error {
 }
 
 // signalAll signals those that still run, and answers which these are.
-func signalAll(processes []Process, sig syscall.Signal) ([]Process, error) {
-	var left []Process
+func signalAll(processes []task.Process, sig syscall.Signal) ([]task.Process, error) {
+	var left []task.Process
 	for _, p := range processes {
 		alive, err := Alive(p)
 		if err != nil {

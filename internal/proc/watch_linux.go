@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"orange/internal/task"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -17,7 +19,7 @@ import (
 // errors.ErrUnsupported says that this system cannot tell; any other error, that it could not be looked.
 //
 // A watched process costs one open file and one parked goroutine, and no thread.
-func Watch(ctx context.Context, p Process) error {
+func Watch(ctx context.Context, p task.Process) error {
 	if p.PID <= 1 {
 		return nil // Alive says so too; and the kernel means other things by such numbers
 	}

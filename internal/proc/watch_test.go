@@ -15,10 +15,11 @@ import (
 	"time"
 
 	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 // canWatch leaves out a test where the system cannot tell, once that was said as promised.
-func canWatch(t *testing.T) proc.Process {
+func canWatch(t *testing.T) task.Process {
 	t.Helper()
 	self, err := proc.Self()
 	must(t, err)
@@ -35,7 +36,7 @@ func canWatch(t *testing.T) proc.Process {
 }
 
 // watch reports what a watch answered, and whether the process was alive then.
-func watch(ctx context.Context, p proc.Process) <-chan string {
+func watch(ctx context.Context, p task.Process) <-chan string {
 	said := make(chan string, 1)
 	go func() {
 		err := proc.Watch(ctx, p)
@@ -48,7 +49,7 @@ func watch(ctx context.Context, p proc.Process) <-chan string {
 const seenToEnd = "watch <nil>, alive false <nil>"
 
 // blocks shows that a process is not held for ended while it runs.
-func blocks(t *testing.T, p proc.Process) {
+func blocks(t *testing.T, p task.Process) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -111,9 +112,9 @@ func TestWatch_holdsAZombieForEnded(t *testing.T) {
 func TestWatch_doesNotWaitForWhoeverGotTheNumberLater(t *testing.T) {
 	t.Parallel()
 	self := canWatch(t)
-	for name, p := range map[string]proc.Process{
-		"of another beginning": {PID: self.PID, Started: self.Started + "1"},
-		"a number never used":  {PID: 1 << 30, Started: self.Started},
+	for name, p := range map[string]task.Process{
+		"of another beginning": {PID: self.PID, Began: self.Began + "1"},
+		"a number never used":  {PID: 1 << 30, Began: self.Began},
 		"none":                 {},
 		"init":                 {PID: 1},
 		"a group":              {PID: -self.PID},
@@ -134,7 +135,7 @@ func TestWatch_ofANumberThatWentToAThreadIsOver(t *testing.T) {
 		var tid int
 		_, err := fmt.Sscan(thread.Name(), &tid)
 		must(t, err)
-		if err := proc.Watch(t.Context(), proc.Process{PID: tid, Started: "long ago"}); err != nil {
+		if err := proc.Watch(t.Context(), task.Process{PID: tid, Began: "long ago"}); err != nil {
 			t.Errorf("thread %d: %v", tid, err)
 		}
 	}
@@ -145,7 +146,7 @@ func TestWatch_ofManyTakesNoThreadEachAndLeavesNoFileOpen(t *testing.T) {
 	t.Parallel()
 	self := canWatch(t)
 	var watchers, threads, canceled, left int
-	said := run(t.Context(), t, fmt.Sprintf("watch %d %s", self.PID, self.Started))
+	said := run(t.Context(), t, fmt.Sprintf("watch %d %s", self.PID, self.Began))
 	if _, err := fmt.Sscanf(said, "%d watchers, %d threads, %d canceled, %d files left", &watchers, &threads,
 		&canceled, &left); err != nil {
 		t.Fatalf("it says %q: %v", said, err)
@@ -162,8 +163,8 @@ const (
 
 // watchMany watches one process many times, calls it off, and tells what that took.
 func watchMany(argument string) string {
-	var p proc.Process
-	if _, err := fmt.Sscan(argument, &p.PID, &p.Started); err != nil {
+	var p task.Process
+	if _, err := fmt.Sscan(argument, &p.PID, &p.Began); err != nil {
 		return err.Error()
 	}
 	warm, done := context.WithCancel(context.Background())

@@ -6,16 +6,18 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"orange/internal/task"
 )
 
 // WorkingIn lists the processes of that short name whose working folder is dir or below it.
 // Where the system cannot tell, the error is errors.ErrUnsupported.
-func WorkingIn(dir, name string) ([]Process, error) {
+func WorkingIn(dir, name string) ([]task.Process, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
 	}
-	var out []Process
+	var out []task.Process
 	for _, pid := range pids() {
 		folder, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
 		if err != nil || folder != dir && !strings.HasPrefix(folder, dir+"/") {
@@ -31,8 +33,8 @@ func WorkingIn(dir, name string) ([]Process, error) {
 
 // WorkingOn lists the processes of that short name that have the word among their arguments.
 // Where the system cannot tell, the error is errors.ErrUnsupported.
-func WorkingOn(word, name string) ([]Process, error) {
-	var out []Process
+func WorkingOn(word, name string) ([]task.Process, error) {
+	var out []task.Process
 	for _, pid := range pids() {
 		text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 		if err != nil || !bytes.Contains(text, []byte("\x00"+word+"\x00")) {

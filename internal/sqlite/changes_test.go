@@ -163,7 +163,7 @@ func TestTasksSince_areThoseThatChangedAndThoseThatAreGone(t *testing.T) {
 	commit(t, s, record.Change{Task: one})
 	next = want(next, "[one] []")
 	must(t, s.BeginHook(t.Context(), load(t, s, "one").Owed[0].ID, someDay))
-	must(t, s.Wait(t.Context(), "one", "worker", task.Waiter{PID: 7, Began: "x"}))
+	must(t, s.Wait(t.Context(), "one", "worker", task.Process{PID: 7, Began: "x"}))
 	next = want(next, "[] []") // no part of a task
 	must(t, s.Delete(t.Context(), "two"))
 	end := want(next, "[] [two]")

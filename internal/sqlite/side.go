@@ -120,7 +120,7 @@ func (s *Store) OpenSeats(ctx context.Context, id string) ([]record.Seat, error)
 }
 
 // Wait notes a waiter; Unwait takes it back. Both may be repeated.
-func (s *Store) Wait(ctx context.Context, id, role string, w task.Waiter) error {
+func (s *Store) Wait(ctx context.Context, id, role string, w task.Process) error {
 	_, err := s.db.ExecContext(ctx, "INSERT OR REPLACE INTO waiters (task, role, pid, began) VALUES (?, ?, ?, ?)",
 		id, role, w.PID, w.Began)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Store) Wait(ctx context.Context, id, role string, w task.Waiter) error 
 }
 
 // Unwait takes a waiter back.
-func (s *Store) Unwait(ctx context.Context, id, role string, w task.Waiter) error {
+func (s *Store) Unwait(ctx context.Context, id, role string, w task.Process) error {
 	if _, err := s.db.ExecContext(ctx, "DELETE FROM waiters WHERE task = ? AND role = ? AND pid = ?", id, role,
 		w.PID); err != nil {
 		return fmt.Errorf("forget waiter: %w", err)
@@ -139,11 +139,11 @@ func (s *Store) Unwait(ctx context.Context, id, role string, w task.Waiter) erro
 }
 
 // Waiters lists who waits, the dead ones too: the record cannot tell.
-func (s *Store) Waiters(ctx context.Context, id, role string) ([]task.Waiter, error) {
-	var out []task.Waiter
+func (s *Store) Waiters(ctx context.Context, id, role string) ([]task.Process, error) {
+	var out []task.Process
 	err := s.rows(ctx, "SELECT pid, began FROM waiters WHERE task = ? AND role = ? ORDER BY pid", []any{id, role},
 		func(scan func(...any) error) error {
-			var w task.Waiter
+			var w task.Process
 			err := scan(&w.PID, &w.Began)
 			out = append(out, w)
 			return err

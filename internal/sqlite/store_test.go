@@ -146,7 +146,7 @@ func TestDelete_leavesNothingOfTheTaskButThatItEnded(t *testing.T) {
 		NewSeat: &record.Seat{Hash: "h", Role: "worker"}, NewNotice: &record.Notice{Role: "worker", Text: "x"},
 		Lease: record.LeaseReserve, PoolSize: 2,
 	})
-	must(t, s.Wait(t.Context(), one.ID, "worker", task.Waiter{PID: 7, Began: "x"}))
+	must(t, s.Wait(t.Context(), one.ID, "worker", task.Process{PID: 7, Began: "x"}))
 	must(t, s.Delete(t.Context(), one.ID))
 	if left := dump(t, path); strings.Count(left, one.ID+" -1 garden branch-"+one.ID) != 1 ||
 		strings.Count(left, one.ID) != 2 {
@@ -281,13 +281,13 @@ func TestWaitersAndNotices_areKeptByRole(t *testing.T) {
 	t.Parallel()
 	s := openStore(t)
 	one := create(t, s, aTask("one"))
-	self := task.Waiter{PID: 5, Began: "a"}
+	self := task.Process{PID: 5, Began: "a"}
 	for range 2 {
 		must(t, s.Wait(t.Context(), "one", "worker", self))
 	}
 	waiters, err := s.Waiters(t.Context(), "one", "worker")
 	must(t, err)
-	if !slices.Equal(waiters, []task.Waiter{self}) {
+	if !slices.Equal(waiters, []task.Process{self}) {
 		t.Errorf("waiters are %v", waiters)
 	}
 	if others, err := s.Waiters(t.Context(), "one", "reviewer"); err != nil || len(others) != 0 {

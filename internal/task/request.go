@@ -73,9 +73,9 @@ const DefaultWorkflow = "default"
 
 // Caller is what is known of the one who runs a command, before it is known who that is.
 type Caller struct {
-	Secret string   // of the seat that it shows
-	As     string   // the role that it wants to act for
-	Above  []Waiter // the processes above it, the parent first
+	Secret string    // of the seat that it shows
+	As     string    // the role that it wants to act for
+	Above  []Process // the processes above it, the parent first
 	// the task of this home whose variables it carries, as an agent's process does; empty where there is none
 	Task   string
 	Inside bool   // one of the processes above it is the terminal server of this home's agents
@@ -121,8 +121,8 @@ type Rescued struct {
 	Command string `json:"command"` // brings it back
 }
 
-// Waiter is a process that waits for a task on behalf of a role.
-type Waiter struct {
+// Process names one process for good: a number alone is used again by the next one.
+type Process struct {
 	PID   int
-	Began string // when the process began, in the system's own notation
+	Began string // when it began, in the system's own notation; compare, do not read
 }

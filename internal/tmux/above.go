@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 // Above reports whether one of these processes is this server. The server itself is not asked: it may be stopped, or
 // its socket gone, and what runs below it is there all the same.
-func (s Server) Above(processes []proc.Process) (bool, error) {
+func (s Server) Above(processes []task.Process) (bool, error) {
 	for _, p := range processes {
 		is, err := s.is(p.PID)
 		if is || err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -19,6 +20,15 @@ func (s Server) Above(processes []proc.Process) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// Orphaned reports whether a living process has lost the tmux server that started it, be it this one or another.
+func (Server) Orphaned(p task.Process) (bool, error) {
+	_, name, err := proc.Parent(p.PID)
+	if errors.Is(err, os.ErrNotExist) {
+		return true, nil // it has ended since
+	}
+	return !strings.HasPrefix(name, "tmux"), err
 }
 
 func (s Server) is(pid int) (bool, error) {

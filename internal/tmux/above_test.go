@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"orange/internal/proc"
+	"orange/internal/task"
 )
 
 func TestServedBy_knowsTheServerByTheSocketThatItsArgumentsName(t *testing.T) {
@@ -44,13 +45,13 @@ func TestAbove_findsARealServerAboveAWindow(t *testing.T) {
 	}
 	for what, one := range map[string]struct {
 		server Server
-		above  []proc.Process
+		above  []task.Process
 		want   bool
 	}{
-		"the server":         {s, []proc.Process{{PID: os.Getpid()}, above}, true},
-		"another server":     {Server{Socket: s.Socket + "0", Config: s.Config}, []proc.Process{above}, false},
-		"no server":          {s, []proc.Process{{PID: os.Getpid()}}, false},
-		"one that has ended": {s, []proc.Process{{PID: 1 << 30}, above}, true},
+		"the server":         {s, []task.Process{{PID: os.Getpid()}, above}, true},
+		"another server":     {Server{Socket: s.Socket + "0", Config: s.Config}, []task.Process{above}, false},
+		"no server":          {s, []task.Process{{PID: os.Getpid()}}, false},
+		"one that has ended": {s, []task.Process{{PID: 1 << 30}, above}, true},
 	} {
 		if got, err := one.server.Above(one.above); got != one.want || err != nil {
 			t.Errorf("%s: found %v and %v, want %v", what, got, err, one.want)

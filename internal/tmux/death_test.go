@@ -175,7 +175,7 @@ func TestAwaitDeath_ofAnOlderConfigurationGetsNoHint(t *testing.T) {
 	s := newServer(t)
 	write(t, s.Config, strings.ReplaceAll(Configuration(""), "set-hook", "# set-hook"))
 	p := mustStart(t, s, Start{Task: "t", Session: "s", Argv: []string{"true"}})
-	within(t, "it is dead", func() bool { now, _ := pane(t, s, p.ID); return now.Dead && now.StatusKnown })
+	within(t, "it is dead", func() bool { now, _ := pane(t, s, p.ID); return now.Dead && now.Ending.Known })
 	wantNoHint(t, s)
 }
 

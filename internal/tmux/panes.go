@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"orange/internal/task"
 )
 
 // Pane is one pane of the server as it was at one moment.
@@ -20,10 +22,8 @@ type Pane struct {
 	// The tags. A window that someone else opened in the session of a task has the Task and no Role.
 	Task, Role, Hook, Seat string
 
-	Dead        bool // the program has ended and the window stays to show its last words
-	StatusKnown bool // of a dead pane: Status or Signal is true; otherwise tmux lost it
-	Status      int
-	Signal      int // 0 when the program was not killed
+	Dead   bool        // the program has ended and the window stays to show its last words
+	Ending task.Ending // of a dead pane; not known where tmux lost it
 
 	InMode   bool // someone scrolls: keys go to tmux and not to the program
 	Title    string
@@ -33,6 +33,15 @@ type Pane struct {
 	// in whole seconds; zero when tmux did not say.
 	Activity time.Time
 	Server   int // the process of the tmux server: another one has begun to count ids again
+}
+
+// HookID is the number of the hook that started the pane's program; 0 where no hook of Orange's did.
+func (p Pane) HookID() int64 {
+	id, err := strconv.ParseInt(p.Hook, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return id
 }
 
 // The tags are options of tmux, so that they live exactly as long as what they describe.
@@ -67,7 +76,7 @@ func (s Server) Panes(ctx context.Context) ([]Pane, error) {
 	}
 	unknown := false
 	for _, p := range panes {
-		unknown = unknown || p.Dead && !p.StatusKnown
+		unknown = unknown || p.Dead && !p.Ending.Known
 	}
 	if !unknown {
 		return panes, nil
@@ -151,7 +160,7 @@ func parsePane(text string) (p Pane, rest string, err error) {
 		return Pane{}, "", fmt.Errorf("activity of pane %q: %w", p.ID, err)
 	}
 	if p.Dead {
-		p.Status, p.Signal, p.StatusKnown = ending(fields[5], fields[6])
+		p.Ending = ending(fields[5], fields[6])
 	}
 	return p, rest, nil
 }
@@ -171,17 +180,17 @@ func stamp(text string) (time.Time, error) {
 }
 
 // ending reads how a program ended. Later versions of tmux name the signal instead of giving its number.
-func ending(status, signal string) (code, sig int, known bool) {
+func ending(status, signal string) task.Ending {
 	if n, err := strconv.Atoi(signal); err == nil && n > 0 {
-		return 0, n, true
+		return task.Ending{Known: true, Signal: n}
 	}
 	if n := signalNumber(signal); n > 0 {
-		return 0, n, true
+		return task.Ending{Known: true, Signal: n}
 	}
 	if n, err := strconv.Atoi(status); err == nil {
-		return n, 0, true
+		return task.Ending{Known: true, Status: n}
 	}
-	return 0, 0, false
+	return task.Ending{}
 }
 
 func clip(text string) string {

@@ -5,6 +5,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"orange/internal/task"
 )
 
 func TestParsePanes(t *testing.T) {
@@ -20,7 +22,8 @@ func TestParsePanes(t *testing.T) {
 			Attached: true, Activity: time.Unix(1700000000, 0), Server: 99},
 		{
 			Session: "a", SessionID: "$1", Window: "b", WindowID: "@2", ID: "%4", PID: 45,
-			Task: "t", Role: "r", Hook: "h", Seat: "s", Dead: true, Status: 7, StatusKnown: true, InMode: true,
+			Task: "t", Role: "r", Hook: "h", Seat: "s", Dead: true, Ending: task.Ending{Known: true, Status: 7},
+			InMode: true,
 			Server: 99,
 		},
 	}
@@ -59,9 +62,9 @@ func TestEnding(t *testing.T) {
 		{"", "SIGTERM", 0, int(syscall.SIGTERM), true},
 		{"", "odd", 0, 0, false},
 	} {
-		code, sig, known := ending(row.status, row.signal)
-		if code != row.code || sig != row.sig || known != row.known {
-			t.Errorf("%+v: got %d, %d, %v", row, code, sig, known)
+		want := task.Ending{Known: row.known, Status: row.code, Signal: row.sig}
+		if got := ending(row.status, row.signal); got != want {
+			t.Errorf("%+v: got %+v", row, got)
 		}
 	}
 }

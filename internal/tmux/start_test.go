@@ -104,20 +104,20 @@ func TestPanes_howProgramsEnd(t *testing.T) {
 		var p Pane
 		within(t, "the pane is dead and tmux knows how", func() bool {
 			p, _ = pane(t, s, id)
-			return p.Dead && p.StatusKnown
+			return p.Dead && p.Ending.Known
 		})
 		return p
 	}
-	if p := ended(seven.ID); p.Status != 7 || p.Signal != 0 || p.Role != "worker" {
+	if p := ended(seven.ID); p.Ending.Status != 7 || p.Ending.Signal != 0 || p.Role != "worker" {
 		t.Errorf("status 7 is %+v", p)
 	}
-	if p := ended(nine.ID); p.Status != 0 || p.Signal != int(syscall.SIGKILL) {
+	if p := ended(nine.ID); p.Ending.Status != 0 || p.Ending.Signal != int(syscall.SIGKILL) {
 		t.Errorf("signal 9 is %+v", p)
 	}
-	if p := ended(missing.ID); p.Status == 0 {
+	if p := ended(missing.ID); p.Ending.Status == 0 {
 		t.Errorf("a program that is not there is %+v", p)
 	}
-	if p, ok := pane(t, s, lives.ID); !ok || p.Dead || p.StatusKnown {
+	if p, ok := pane(t, s, lives.ID); !ok || p.Dead || p.Ending.Known {
 		t.Errorf("the reviewer is %+v", p)
 	}
 }
@@ -172,15 +172,15 @@ func TestStart_singleWordIsNoShellCommand(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	p := mustStart(t, s, Start{Task: "t", Session: "s", Argv: []string{"exit 5; true"}})
-	within(t, "the pane is dead", func() bool { p, _ = pane(t, s, p.ID); return p.Dead && p.StatusKnown })
+	within(t, "the pane is dead", func() bool { p, _ = pane(t, s, p.ID); return p.Dead && p.Ending.Known })
 	// 127 is "not found"; 126 where a folder of PATH may not be searched.
-	if p.Status != 127 && p.Status != 126 {
-		t.Errorf("status %d: it was given to a shell", p.Status)
+	if p.Ending.Status != 127 && p.Ending.Status != 126 {
+		t.Errorf("status %d: it was given to a shell", p.Ending.Status)
 	}
 	p = mustStart(t, s, Start{Task: "t", Session: "s", Argv: []string{"true"}})
-	within(t, "the pane is dead", func() bool { p, _ = pane(t, s, p.ID); return p.Dead && p.StatusKnown })
-	if p.Status != 0 {
-		t.Errorf("status %d", p.Status)
+	within(t, "the pane is dead", func() bool { p, _ = pane(t, s, p.ID); return p.Dead && p.Ending.Known })
+	if p.Ending.Status != 0 {
+		t.Errorf("status %d", p.Ending.Status)
 	}
 }
 

@@ -21,7 +21,7 @@ func ended(t *testing.T, s Server, says, last, end string) Pane {
 		return err == nil && strings.HasSuffix(screen, last)
 	})
 	write(t, leave, "")
-	within(t, "it has ended", func() bool { p, _ = pane(t, s, p.ID); return p.Dead && p.StatusKnown })
+	within(t, "it has ended", func() bool { p, _ = pane(t, s, p.ID); return p.Dead && p.Ending.Known })
 	return p
 }
 

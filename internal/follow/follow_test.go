@@ -1,4 +1,4 @@
-package app
+package follow
 
 import (
 	"context"
@@ -18,6 +18,8 @@ import (
 	"orange/internal/task"
 )
 
+const recordName = "orange.db"
+
 func recordAt(t *testing.T, dir string) *sqlite.Store {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(dir, recordName))
@@ -32,29 +34,30 @@ func recordAt(t *testing.T, dir string) *sqlite.Store {
 	return s
 }
 
-// Eight write, each through a connection of its own as a program has it: who follows hears of everything once and
-// in order, and of the very last thing without any other that would wake it.
+// Eight write, each through a connection of its own as a program has it. The follower reports everything once and in
+// order, and the very last event without another one that would wake it.
 func TestFollow_losesAndRepeatsNothingWhileEightWrite(t *testing.T) {
 	t.Parallel()
 	const writers, moves = 8, 20
 	dir := t.TempDir()
-	h := &house{dir: dir, store: recordAt(t, dir)}
+	store := recordAt(t, dir)
 	var crew sync.WaitGroup
 	failed := make([]error, writers)
 	for w := range writers {
 		own := recordAt(t, dir)
 		crew.Go(func() { failed[w] = writeOwn(t.Context(), own, fmt.Sprint("task", w), moves) })
 	}
-	ctx, off := context.WithTimeout(t.Context(), lastGlance-5*time.Second) // before it would look for other reasons
+	ctx, off := context.WithTimeout(t.Context(), lastWait-5*time.Second) // before it would look for other reasons
 	defer off()
 	heard := map[string][]int{}
 	count, calls, last := 0, 0, int64(0)
-	done := errors.New("everything was told")
-	err := h.Follow(ctx, 0, func(all []history.Happening) error {
+	done := errors.New("everything was reported")
+	record := Source{filepath.Join(dir, recordName)}
+	err := record.Follow(ctx, os.Stdout, store.EventsSince, 0, func(all []history.Happening) error {
 		calls++
 		for _, one := range all {
 			if one.Cursor <= last {
-				t.Errorf("%d is told behind %d", one.Cursor, last)
+				t.Errorf("%d is reported after %d", one.Cursor, last)
 			}
 			last = one.Cursor
 			heard[one.Task] = append(heard[one.Task], one.Event.Seq)
@@ -96,34 +99,35 @@ func writeOwn(ctx context.Context, s *sqlite.Store, id string, moves int) error 
 	return err
 }
 
-func TestFollow_saysWhenEverythingSoFarWasToldAndEndsWithItsContext(t *testing.T) {
+func TestFollow_reportsWhenEverythingSoFarIsReportedAndEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	h := &house{dir: dir, store: recordAt(t, dir)}
+	store := recordAt(t, dir)
 	ctx, off := context.WithCancel(t.Context())
 	defer off()
 	var calls []int
-	err := h.Follow(ctx, 0, func(all []history.Happening) error {
+	record := Source{filepath.Join(dir, recordName)}
+	err := record.Follow(ctx, os.Stdout, store.EventsSince, 0, func(all []history.Happening) error {
 		calls = append(calls, len(all))
 		switch len(calls) {
 		case 1: // nothing yet
-			return writeOwn(ctx, h.store, "one", atOnce+1)
+			return writeOwn(ctx, store, "one", batch+1)
 		case 4:
 			off()
 		}
 		return nil
 	})
-	if want := []int{0, atOnce, 2, 0}; !errors.Is(err, context.Canceled) || !slices.Equal(calls, want) {
-		t.Errorf("it told %v and ended with %v, want %v and %v", calls, err, want, context.Canceled)
+	if want := []int{0, batch, 2, 0}; !errors.Is(err, context.Canceled) || !slices.Equal(calls, want) {
+		t.Errorf("it reported %v and ended with %v, want %v and %v", calls, err, want, context.Canceled)
 	}
 }
 
 func TestFollow_doesNotGoOnWithARecordThatWasReplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	h := &house{dir: dir, store: recordAt(t, dir)}
+	store := recordAt(t, dir)
 	record := filepath.Join(dir, recordName)
-	err := h.Follow(t.Context(), 0, func([]history.Happening) error {
+	err := Source{record}.Follow(t.Context(), os.Stdout, store.EventsSince, 0, func([]history.Happening) error {
 		text, err := os.ReadFile(record)
 		if err == nil {
 			err = os.WriteFile(record+".new", text, 0o644)
@@ -133,7 +137,7 @@ func TestFollow_doesNotGoOnWithARecordThatWasReplaced(t *testing.T) {
 	if err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a new file: %v", err)
 	}
-	err = h.Follow(t.Context(), 0, func([]history.Happening) error {
+	err = Source{record}.Follow(t.Context(), os.Stdout, store.EventsSince, 0, func([]history.Happening) error {
 		return os.Rename(record, record+".old")
 	})
 	if !errors.Is(err, os.ErrNotExist) {

@@ -1,4 +1,4 @@
-package app
+package logfile
 
 import (
 	"bytes"
@@ -20,9 +20,9 @@ import (
 	"orange/internal/task"
 )
 
-func newLogFile(t *testing.T, dir string, size int64, kept int) *logFile {
+func newFile(t *testing.T, dir string, size int64, kept int) *Log {
 	t.Helper()
-	f := &logFile{path: filepath.Join(dir, "orange.log"), size: size, kept: kept, lock: mirror.Files{Home: dir}.Lock}
+	f := &Log{path: filepath.Join(dir, "orange.log"), size: size, kept: kept, lock: mirror.Files{Home: dir}.Lock}
 	if err := f.open(); err != nil {
 		t.Fatal(err)
 	}
@@ -30,14 +30,14 @@ func newLogFile(t *testing.T, dir string, size int64, kept int) *logFile {
 	return f
 }
 
-func writeLine(t *testing.T, f *logFile, line string) {
+func writeLine(t *testing.T, f *Log, line string) {
 	t.Helper()
 	if n, err := f.Write([]byte(line + "\n")); err != nil || n != len(line)+1 {
 		t.Fatalf("wrote %d bytes: %v", n, err)
 	}
 }
 
-func readLog(t *testing.T, f *logFile) string {
+func readLog(t *testing.T, f *Log) string {
 	t.Helper()
 	text, err := os.ReadFile(f.path)
 	if err != nil {
@@ -49,8 +49,7 @@ func readLog(t *testing.T, f *logFile) string {
 func logged(t *testing.T, dir string, lines int) string {
 	t.Helper()
 	var out bytes.Buffer
-	h := &house{dir: dir}
-	if err := h.Log(func([]byte) bool { return true }, lines, &out); err != nil {
+	if err := Print(&out, filepath.Join(dir, "orange.log"), func([]byte) bool { return true }, lines); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -59,8 +58,8 @@ func logged(t *testing.T, dir string, lines int) string {
 func TestALogLineHasTimeLevelComponentAndMessage(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	log := newLogger(&out, slog.LevelInfo)
-	log.Debug("nobody reads this", "component", "engine")
+	log := NewLogger(&out, slog.LevelInfo)
+	log.Debug("below the level", "component", "engine")
 	log.Warn("moved", "component", "engine", "task", "abc", "time", "noon", slog.Group("inside", "level", "HIGH"))
 	text := out.String()
 	if want := regexp.MustCompile(
@@ -82,12 +81,12 @@ func TestAWrongLogLevelIsRefusedWithTheRightOnes(t *testing.T) {
 		"": slog.LevelInfo, "debug": slog.LevelDebug, "info": slog.LevelInfo, "WARN": slog.LevelWarn,
 		"Error": slog.LevelError,
 	} {
-		if level, err := logLevel(name); err != nil || level != want {
+		if level, err := Level(name); err != nil || level != want {
 			t.Errorf("%q is %v, %v", name, level, err)
 		}
 	}
 	for _, name := range []string{"warning", "info+1", "loud", " info", "0"} {
-		_, err := logLevel(name)
+		_, err := Level(name)
 		if !errors.Is(err, task.ErrUsage) || !strings.Contains(err.Error(), "debug, info, warn or error") ||
 			!strings.Contains(err.Error(), strconv.Quote(name)) {
 			t.Errorf("%q: %v", name, err)
@@ -98,10 +97,10 @@ func TestAWrongLogLevelIsRefusedWithTheRightOnes(t *testing.T) {
 func TestALogThatIsFullIsSetAsideAndThreeAreKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	f := newLogFile(t, dir, 100, 3)
+	f := newFile(t, dir, 100, 3)
 	for n := range 6 {
 		writeLine(t, f, fmt.Sprintf("%d%s", n, strings.Repeat("x", 100))) // each fills a file
-		aside, err := logsAside(f.path)
+		aside, err := asideFiles(f.path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +111,7 @@ func TestALogThatIsFullIsSetAsideAndThreeAreKept(t *testing.T) {
 		}
 	}
 	waitFor(t, "the oldest files to be removed", func() bool {
-		aside, err := logsAside(f.path)
+		aside, err := asideFiles(f.path)
 		return err == nil && len(aside) == 3
 	})
 	var first []string
@@ -142,22 +141,22 @@ func waitFor(t *testing.T, what string, fact func() bool) {
 
 func TestAProcessThatLivesForLongFollowsTheLog(t *testing.T) {
 	t.Parallel()
-	for name, gone := range map[string]func(*testing.T, *logFile){
-		"set aside by another process": func(t *testing.T, old *logFile) {
-			other := newLogFile(t, filepath.Dir(old.path), old.size, old.kept)
+	for name, gone := range map[string]func(*testing.T, *Log){
+		"set aside by another process": func(t *testing.T, old *Log) {
+			other := newFile(t, filepath.Dir(old.path), old.size, old.kept)
 			writeLine(t, other, strings.Repeat("x", 100))
 			writeLine(t, other, "another's") // sets aside what is full
 		},
-		"moved by a person":   func(t *testing.T, old *logFile) { must(t, os.Rename(old.path, old.path+".mine")) },
-		"removed by a person": func(t *testing.T, old *logFile) { must(t, os.Remove(old.path)) },
-		"replaced by another": func(t *testing.T, old *logFile) {
+		"moved by a person":   func(t *testing.T, old *Log) { must(t, os.Rename(old.path, old.path+".mine")) },
+		"removed by a person": func(t *testing.T, old *Log) { must(t, os.Remove(old.path)) },
+		"replaced by another": func(t *testing.T, old *Log) {
 			must(t, os.Rename(old.path, old.path+".mine"))
 			must(t, os.WriteFile(old.path, []byte("new\n"), 0o644))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newLogFile(t, t.TempDir(), 100, 3)
+			f := newFile(t, t.TempDir(), 100, 3)
 			writeLine(t, f, "before")
 			gone(t, f)
 			writeLine(t, f, "after")
@@ -177,12 +176,12 @@ func must(t *testing.T, err error) {
 
 func TestALineIsNotLostWhereTheLogCannotBeFollowed(t *testing.T) {
 	t.Parallel()
-	f := newLogFile(t, t.TempDir(), 100, 3)
+	f := newFile(t, t.TempDir(), 100, 3)
 	writeLine(t, f, strings.Repeat("x", 100))
 	broken := errors.New("no lock is to be had")
 	f.lock = func(context.Context, string) (func(), error) { return nil, broken }
 	if _, err := f.Write([]byte("still here\n")); !errors.Is(err, broken) {
-		t.Errorf("the fault is not told: %v", err)
+		t.Errorf("the fault is not reported: %v", err)
 	}
 	if text := readLog(t, f); !strings.HasSuffix(text, "still here\n") {
 		t.Errorf("the log holds %q", text)
@@ -198,9 +197,9 @@ func TestManyProcessesThatSetTheLogAsideAtOnceLoseAndTearNoLine(t *testing.T) {
 		lines = 6000
 	}
 	if who := os.Getenv("ORANGE_TEST_LOG_WRITER"); who != "" {
-		f := newLogFile(t, os.Getenv("ORANGE_TEST_LOG_DIR"), size, 1000)
+		f := newFile(t, os.Getenv("ORANGE_TEST_LOG_DIR"), size, 1000)
 		for n := range lines {
-			// Some open the log anew, as short commands do.
+			// Some open the log again, as short commands do.
 			if n%100 == 99 {
 				must(t, f.Close())
 				f.file = nil
@@ -226,7 +225,7 @@ func TestManyProcessesThatSetTheLogAsideAtOnceLoseAndTearNoLine(t *testing.T) {
 			t.Errorf("a writer ended with %v: %s", err, cmd.Stdout)
 		}
 	}
-	aside, err := logsAside(filepath.Join(dir, "orange.log"))
+	aside, err := asideFiles(filepath.Join(dir, "orange.log"))
 	if err != nil || len(aside) < 10 {
 		t.Fatalf("the log was set aside %d times (%v), too few to tell", len(aside), err)
 	}
@@ -283,7 +282,7 @@ func TestTheLastLinesAreTakenFromTheFilesThatWereSetAsideToo(t *testing.T) {
 
 func BenchmarkLogLine(b *testing.B) {
 	dir := b.TempDir()
-	f := &logFile{path: filepath.Join(dir, "orange.log"), size: 1 << 40, kept: 3, lock: mirror.Files{Home: dir}.Lock}
+	f := &Log{path: filepath.Join(dir, "orange.log"), size: 1 << 40, kept: 3, lock: mirror.Files{Home: dir}.Lock}
 	if err := f.open(); err != nil {
 		b.Fatal(err)
 	}

@@ -1,50 +1,66 @@
-package app
+// Package service writes the files with which the system's supervisor, systemd or launchd, keeps a monitor running.
+package service
 
 import (
 	"encoding/xml"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"orange/internal/task"
 )
 
-// Unit is the text with which the system's own supervisor keeps a monitor running.
-func (h *house) Unit(kind string) (string, error) {
+// Unit is a service that runs the monitor of one home.
+type Unit struct {
+	Home        string      // $ORANGE_HOME
+	Program     string      // the path of orange
+	Environment [][2]string // names and values; above all where the terminals of the agents are
+}
+
+// Environment is what a monitor needs that no login shell has prepared.
+func Environment(home string, getenv func(string) string) [][2]string {
+	out := [][2]string{{"ORANGE_HOME", home}, {"PATH", getenv("PATH")}}
+	if dir := getenv("TMUX_TMPDIR"); dir != "" {
+		out = append(out, [2]string{"TMUX_TMPDIR", dir})
+	}
+	return out
+}
+
+// Text is the file of a kind of supervisor: systemd, launchd, or all of them with a comment each.
+func (u Unit) Text(kind string) (string, error) {
 	switch kind {
 	case "systemd":
-		return h.systemd(), nil
+		return u.systemd(), nil
 	case "launchd":
-		return h.launchd(), nil
+		return u.launchd(), nil
 	case "all":
 		return "# systemd: ~/.config/systemd/user/orange-monitor.service, then: systemctl --user enable --now " +
-			"orange-monitor\n" + h.systemd() +
+			"orange-monitor\n" + u.systemd() +
 			"\n# launchd: ~/Library/LaunchAgents/orange.monitor.plist, then: launchctl load " +
-			"~/Library/LaunchAgents/orange.monitor.plist\n" + h.launchd(), nil
+			"~/Library/LaunchAgents/orange.monitor.plist\n" + u.launchd(), nil
 	}
 	return "", task.Notef(task.ErrUsage, "found %q as the kind of unit, expected systemd or launchd", kind)
 }
 
 // systemd ends the monitor alone when it stops the unit: the agents, whose terminal the monitor may have started,
 // live on.
-func (h *house) systemd() string {
+func (u Unit) systemd() string {
 	quote := func(text string) string {
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace(text) + `"`
 	}
-	setting := func(name, value string) string { // a dollar stands for itself here
+	setting := func(name, value string) string { // a dollar is literal here
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%").Replace(name+"="+value) + `"`
 	}
 	var all []string
-	for _, pair := range h.unitEnvironment() {
+	for _, pair := range u.Environment {
 		all = append(all, setting(pair[0], pair[1]))
 	}
 	settings := strings.Join(all, " ")
 	return `[Unit]
-Description=Orange watches the agents of ` + strings.ReplaceAll(h.dir, "%", "%%") + `
+Description=Orange watches the agents of ` + strings.ReplaceAll(u.Home, "%", "%%") + `
 StartLimitIntervalSec=0
 
 [Service]
-ExecStart=` + quote(h.self) + ` monitor
+ExecStart=` + quote(u.Program) + ` monitor
 Environment=` + settings + `
 Restart=on-failure
 RestartSec=5
@@ -55,24 +71,14 @@ WantedBy=default.target
 `
 }
 
-// unitEnvironment is what a monitor needs that no login shell has prepared: above all where the terminals of the
-// agents are.
-func (h *house) unitEnvironment() [][2]string {
-	out := [][2]string{{"ORANGE_HOME", h.dir}, {"PATH", os.Getenv("PATH")}}
-	if where := os.Getenv("TMUX_TMPDIR"); where != "" {
-		out = append(out, [2]string{"TMUX_TMPDIR", where})
-	}
-	return out
-}
-
-func (h *house) launchd() string {
+func (u Unit) launchd() string {
 	text := func(s string) string {
 		var out strings.Builder
 		_ = xml.EscapeText(&out, []byte(s)) // a strings.Builder takes everything
 		return "<string>" + out.String() + "</string>"
 	}
 	variables := ""
-	for _, pair := range h.unitEnvironment() {
+	for _, pair := range u.Environment {
 		variables += "\t\t<key>" + pair[0] + "</key>\n\t\t" + text(pair[1]) + "\n"
 	}
 	return `<?xml version="1.0" encoding="UTF-8"?>
@@ -83,7 +89,7 @@ func (h *house) launchd() string {
 	<string>orange.monitor</string>
 	<key>ProgramArguments</key>
 	<array>
-		` + text(h.self) + `
+		` + text(u.Program) + `
 		<string>monitor</string>
 	</array>
 	<key>EnvironmentVariables</key>
@@ -99,7 +105,7 @@ func (h *house) launchd() string {
 	<key>AbandonProcessGroup</key>
 	<true/>
 	<key>StandardErrorPath</key>
-	` + text(filepath.Join(h.dir, "monitor.err")) + `
+	` + text(filepath.Join(u.Home, "monitor.err")) + `
 </dict>
 </plist>
 `

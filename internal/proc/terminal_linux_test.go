@@ -1,4 +1,4 @@
-package app
+package proc_test
 
 import (
 	"errors"
@@ -6,11 +6,13 @@ import (
 	"os"
 	"testing"
 
+	"orange/internal/proc"
+
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
 )
 
-// terminal is one that nobody sits at.
+// terminal is one without a person.
 func terminal(t *testing.T) *os.File {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -33,7 +35,7 @@ func terminal(t *testing.T) *os.File {
 	return slave
 }
 
-func TestATerminalThatWasLentComesBackAsItWas(t *testing.T) {
+func TestRestoreTerminal_bringsBackWhatAProgramChanged(t *testing.T) {
 	t.Parallel()
 	at := terminal(t)
 	before, err := term.GetState(at.Fd())
@@ -41,7 +43,7 @@ func TestATerminalThatWasLentComesBackAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := errors.New("signal: killed")
-	err = lent(at, func() error {
+	err = proc.RestoreTerminal(at, func() error {
 		if _, err := term.MakeRaw(at.Fd()); err != nil {
 			t.Fatal(err)
 		}
@@ -49,18 +51,18 @@ func TestATerminalThatWasLentComesBackAsItWas(t *testing.T) {
 	})
 	after, looked := term.GetState(at.Fd())
 	if !errors.Is(err, killed) || looked != nil || *after != *before {
-		t.Errorf("lent answered %v, and the terminal is %+v (%v), it was %+v", err, after, looked, before)
+		t.Errorf("it answered %v, and the terminal is %+v (%v), it was %+v", err, after, looked, before)
 	}
 }
 
-func TestWhatIsNoTerminalIsLentAsItIs(t *testing.T) {
+func TestRestoreTerminal_leavesWhatIsNoTerminal(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	if err := lent(file, func() error { return nil }); err != nil {
+	if err := proc.RestoreTerminal(file, func() error { return nil }); err != nil {
 		t.Error(err)
 	}
 }

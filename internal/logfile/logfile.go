@@ -1,4 +1,5 @@
-package app
+// Package logfile writes and reads the log, which many processes write at once.
+package logfile
 
 import (
 	"bufio"
@@ -22,30 +23,25 @@ import (
 
 // The log is set aside when it has reached its size, and so many of those are kept.
 const (
-	logSize = 10 << 20
-	logKept = 3
+	size = 10 << 20
+	kept = 3
 )
 
-// logPatience is how long one line waits for another process that sets the log aside. That takes less than a
+// patience is how long one line waits for another process that sets the log aside. That takes less than a
 // millisecond.
-const logPatience = 5 * time.Second
+const patience = 5 * time.Second
 
-func (h *house) openLog() (*slog.Logger, error) {
-	level, err := logLevel(os.Getenv("ORANGE_LOG_LEVEL"))
-	if err != nil {
-		return nil, err
-	}
-	h.log = &logFile{path: h.logPath(), size: logSize, kept: logKept, lock: h.files.Lock}
-	if err := h.log.open(); err != nil {
-		return nil, err
-	}
-	return newLogger(h.log, level), nil
+// Lock takes a lock that all processes share; release gives it back.
+type Lock func(ctx context.Context, name string) (release func(), err error)
+
+// Open opens the log at a path, and makes it where it is missing.
+func Open(path string, lock Lock) (*Log, error) {
+	f := &Log{path: path, size: size, kept: kept, lock: lock}
+	return f, f.open()
 }
 
-func (h *house) logPath() string { return filepath.Join(h.dir, "orange.log") }
-
-// logLevel reads the name of a level. Without one it is info.
-func logLevel(name string) (slog.Level, error) {
+// Level reads the name of a level. Without one it is info.
+func Level(name string) (slog.Level, error) {
 	switch strings.ToLower(name) {
 	case "debug":
 		return slog.LevelDebug, nil
@@ -59,9 +55,9 @@ func logLevel(name string) (slog.Level, error) {
 	return 0, task.Notef(task.ErrUsage, "found %q as ORANGE_LOG_LEVEL, expected debug, info, warn or error", name)
 }
 
-// newLogger writes JSON lines that begin with ts, level and msg. Every call adds its component, and then what it
+// NewLogger writes JSON lines that begin with ts, level and msg. Every call adds its component, and then what it
 // is about.
-func newLogger(out io.Writer, level slog.Level) *slog.Logger {
+func NewLogger(out io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(out, &slog.HandlerOptions{
 		Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 			switch {
@@ -75,23 +71,23 @@ func newLogger(out io.Writer, level slog.Level) *slog.Logger {
 		}}))
 }
 
-// logFile appends lines to a log that many processes write at once, and that any of them may set aside.
+// Log appends lines to a log that many processes write at once, and that any of them may set aside.
 //
 // A line is one write to a file opened for appending, so the kernel keeps lines whole and in one piece.
-// Before each line one look at the path, a few microseconds, tells both what a process cannot know by itself:
+// Before each line one stat of the path, a few microseconds, tells both what a process cannot know by itself:
 // whether the file has reached its size, since others make it grow, and whether it is still the file at the path,
 // since others set it aside. So a process that lives for weeks follows the log, also where a person has moved or
 // removed it.
 //
-// The library sets files aside and removes the oldest; it expects to be alone, so it does that under a lock of
-// the house, and never writes. It makes the new file empty a moment after it stands at the path: therefore nobody
-// opens the log without the lock. The oldest are removed in the background. A process that ends first leaves that
+// The library sets files aside and removes the oldest; it expects to be alone, so it does that under a lock, and
+// never writes. It makes the new file empty a moment after it has the path: therefore no process opens the log
+// without the lock. The oldest are removed in the background. A process that ends first leaves that
 // to the one that sets the next file aside.
-type logFile struct {
+type Log struct {
 	path string
 	size int64 // bytes from which on a file is set aside
 	kept int   // how many of those stay
-	lock func(ctx context.Context, name string) (release func(), err error)
+	lock Lock
 
 	file    *os.File
 	info    os.FileInfo // of file, to know it again
@@ -100,7 +96,7 @@ type logFile struct {
 
 // Write appends one line. slog calls it for one line at a time.
 // Where the log cannot be followed, the line goes to the file that is open.
-func (f *logFile) Write(line []byte) (int, error) {
+func (f *Log) Write(line []byte) (int, error) {
 	var failed error
 	if now, err := os.Stat(f.path); err != nil || !os.SameFile(now, f.info) || now.Size() >= f.size {
 		failed = f.open()
@@ -109,10 +105,10 @@ func (f *logFile) Write(line []byte) (int, error) {
 	return n, errors.Join(failed, err)
 }
 
-// open sets the log aside if it is full, and opens the one that stands at the path then. What was open before
+// open sets the log aside if it is full, and opens the one that has the path then. What was open before
 // stays so if it cannot.
-func (f *logFile) open() error {
-	ctx, cancel := context.WithTimeout(context.Background(), logPatience)
+func (f *Log) open() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	release, err := f.lock(ctx, "log")
 	if err != nil {
@@ -137,7 +133,7 @@ func (f *logFile) open() error {
 }
 
 // setAside renames a log that is full. The lock is held.
-func (f *logFile) setAside() error {
+func (f *Log) setAside() error {
 	now, err := os.Stat(f.path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && now.Size() < f.size {
 		return nil // nothing there yet, or another process was first
@@ -156,12 +152,12 @@ func (f *logFile) setAside() error {
 }
 
 // Close ends writing.
-func (f *logFile) Close() error { return f.file.Close() }
+func (f *Log) Close() error { return f.file.Close() }
 
-// Log prints the last lines of the log that are to be kept, with those of the files that were set aside as far as
-// they are needed.
-func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
-	files, err := openLogs(h.logPath())
+// Print writes the last lines of the log at a path that are to be kept, with those of the files that were set aside
+// as far as they are needed.
+func Print(out io.Writer, path string, keep func([]byte) bool, lines int) error {
+	files, err := openAll(path)
 	defer func() {
 		for _, file := range files {
 			_ = file.Close() // only read
@@ -189,10 +185,10 @@ func (h *house) Log(keep func([]byte) bool, lines int, out io.Writer) error {
 	return nil
 }
 
-// openLogs opens the log and the files that were set aside, newest first. The log itself is opened before the
+// openAll opens the log and the files that were set aside, newest first. The log itself is opened before the
 // others are looked for: if it is set aside in between it is met twice, and known again, while the other order
 // would miss it.
-func openLogs(path string) ([]*os.File, error) {
+func openAll(path string) ([]*os.File, error) {
 	var files []*os.File
 	add := func(name string) error {
 		file, err := os.Open(name)
@@ -208,7 +204,7 @@ func openLogs(path string) ([]*os.File, error) {
 	if err := add(path); err != nil {
 		return files, err
 	}
-	aside, err := logsAside(path)
+	aside, err := asideFiles(path)
 	if err != nil {
 		return files, err
 	}
@@ -235,8 +231,8 @@ func isOpen(file *os.File, name string) bool {
 // asideLayout is the time in the name of a file that the library set aside.
 const asideLayout = "2006-01-02T15-04-05.000"
 
-// logsAside are the paths of the files that were set aside, newest first.
-func logsAside(path string) ([]string, error) {
+// asideFiles are the paths of the files that were set aside, newest first.
+func asideFiles(path string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
 		return nil, err

@@ -1,22 +1,21 @@
-package app
+package environment
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"orange/internal/home"
 	"orange/internal/mirror"
 	"orange/internal/task"
 	"orange/internal/tmux"
 )
 
-// watchedTmux keeps nothing, and notes for every call whether somebody has the lock of the task's environment
+// watchedTmux keeps nothing, and notes for every call whether the lock of the task's environment is taken
 // meanwhile.
 const watchedTmux = `#!/bin/sh
 inode=$(stat -c %i "$HOME_DIR/locks/abc.environment" 2>/dev/null)
-has=nobody
-grep -q ":${inode:-none} " /proc/locks && has=somebody
+has=no
+grep -q ":${inode:-none} " /proc/locks && has=yes
 for word in "$@"; do
 	case $word in
 	save-buffer) echo "look: $has" >>"$HOME_DIR/calls"; echo "no buffer orange-abc" >&2; exit 1 ;;
@@ -34,18 +33,19 @@ func TestTheEnvironmentOfATask_isKeptByOneAtATime(t *testing.T) {
 	if err := os.WriteFile(program, []byte(watchedTmux), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	h := &house{
-		dir: dir, files: mirror.Files{Home: dir}, home: &home.Home{Dir: dir},
-		server: tmux.Server{Program: program, Socket: "none", Config: filepath.Join(dir, "tmux.conf")},
+	config := filepath.Join(dir, "tmux.conf")
+	k := &PerTask{
+		Home: dir, Locks: mirror.Files{Home: dir}, Configure: func() error { return os.WriteFile(config, nil, 0o600) },
+		Server: tmux.Server{Program: program, Socket: "none", Config: config},
 	}
-	if _, err := (environments{h}).of(t.Context(), task.Task{ID: "abc", Workspace: "garden--1"}); err != nil {
+	if _, err := k.Environment(t.Context(), task.Task{ID: "abc", Workspace: "garden--1"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := (environments{h}).Keep(t.Context(), "abc"); err != nil {
+	if err := k.Keep(t.Context(), "abc"); err != nil {
 		t.Fatal(err)
 	}
 	calls, err := os.ReadFile(filepath.Join(dir, "calls"))
-	if want := "look: somebody\nkeep: somebody\nkeep: somebody\n"; err != nil || string(calls) != want {
+	if want := "look: yes\nkeep: yes\nkeep: yes\n"; err != nil || string(calls) != want {
 		t.Errorf("the calls are %q, want %q; %v", calls, want, err)
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package proc
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// lent gives a terminal to another program, and takes it back as it was: one that is killed leaves it as it
+// RestoreTerminal brings a terminal back to its present state after do: a program that is killed leaves it as it
 // wanted to have it.
-func lent(terminal *os.File, do func() error) error {
+func RestoreTerminal(terminal *os.File, do func() error) error {
 	before, err := term.GetState(terminal.Fd())
 	if err != nil {
 		return do() // it is no terminal, and so it has no state

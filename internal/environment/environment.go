@@ -1,0 +1,221 @@
+// Package environment keeps, for each task, the environment that its agents, checks and hooks run in.
+//
+// It is that of the person who started the task, and it is kept in the memory of the terminal server under the
+// task's id: in no file and in no argument. A process of an agent leaves its own environment before it does
+// anything, so that what it starts never runs in what the agent made of it.
+package environment
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"orange/internal/harness"
+	"orange/internal/task"
+	"orange/internal/tmux"
+)
+
+// locker has the locks that all processes of a home share.
+type locker interface {
+	Lock(ctx context.Context, name string) (release func(), err error)
+}
+
+// PerTask keeps an environment for each task of a home.
+type PerTask struct {
+	Home      string // $ORANGE_HOME
+	Server    tmux.Server
+	Configure func() error // writes the configuration of the terminal server
+	Locks     locker
+	Log       *slog.Logger
+
+	left sync.Once // the environment of the agent that started this process
+}
+
+// Keep keeps the environment of this process for a task.
+func (k *PerTask) Keep(ctx context.Context, id string) error {
+	release, err := k.Locks.Lock(ctx, lockOf(id))
+	if err != nil {
+		return err
+	}
+	defer release()
+	return k.keep(ctx, id)
+}
+
+// lockOf is the name of the lock under which a process keeps an environment for a task, or first looks whether one
+// is kept.
+func lockOf(id string) string { return id + ".environment" }
+
+func (k *PerTask) keep(ctx context.Context, id string) error {
+	own := WithoutAgent(os.Environ())
+	if err := k.Configure(); err != nil {
+		return err
+	}
+	if err := k.noteBearings(own); err != nil {
+		return err
+	}
+	return k.Server.Keep(ctx, id, []byte(strings.Join(own, "\x00")))
+}
+
+// Drop forgets the environment of a task.
+func (k *PerTask) Drop(ctx context.Context, id string) error { return k.Server.Drop(ctx, id) }
+
+// Kept is the environment that a terminal server keeps for a task; nil where it keeps none.
+func Kept(ctx context.Context, server tmux.Server, id string) ([]string, error) {
+	text, err := server.Kept(ctx, id)
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	return strings.Split(string(text), "\x00"), nil
+}
+
+// Environment is what a task's programs run in. Where none is kept, after a reboot above all, it is that of this
+// process, which is a person's or the service's; a task with a workspace has it from then on. No other process
+// keeps one between the look and the keeping: a person's would be lost.
+func (k *PerTask) Environment(ctx context.Context, t task.Task) ([]string, error) {
+	release, err := k.Locks.Lock(ctx, lockOf(t.ID))
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	base, err := Kept(ctx, k.Server, t.ID)
+	if err != nil {
+		return nil, fmt.Errorf("look for the environment of task %s: %w", t.ID, err)
+	}
+	if base == nil {
+		base = WithoutAgent(os.Environ())
+		if t.Workspace != "" {
+			if err := k.keep(ctx, t.ID); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return harness.Layer(base), nil // what the person has set for every task lies over it
+}
+
+// Enter makes the environment that is kept for a task that of this process, so that every program that it starts
+// finds what the task's programs find. Where none is kept the process has its own.
+func (k *PerTask) Enter(ctx context.Context, id string) {
+	kept, err := Kept(ctx, k.Server, id)
+	if err != nil {
+		k.Log.Warn("the environment of a task could not be looked at", "component", "app", "task",
+			id, "error", err.Error())
+	}
+	if kept != nil {
+		become(kept)
+	}
+}
+
+// LeaveAgents leaves the environment of the agent that started this process, once: for that of the agent's task,
+// or, where none is kept or the terminal server cannot be reached, for the bearings alone. Even the path to the
+// server is not taken from what the agent says.
+func (k *PerTask) LeaveAgents(ctx context.Context, id string) {
+	k.left.Do(func() {
+		bearings, err := k.bearings()
+		if err != nil {
+			k.Log.Warn("the bearings could not be read", "component", "app", "error", err.Error())
+		}
+		if len(bearings) == 0 {
+			return // nothing was started from this home yet, and so no agent
+		}
+		become(bearings)
+		if id != "" {
+			k.Enter(ctx, id)
+		}
+	})
+}
+
+// become gives this process another environment. What Orange set for it, and what describes its terminal, stays.
+func become(env []string) {
+	wanted := map[string]string{}
+	for _, pair := range env {
+		name, value, _ := strings.Cut(pair, "=")
+		if !stays(name) {
+			wanted[name] = value
+		}
+	}
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if _, have := wanted[name]; !have && !stays(name) {
+			_ = os.Unsetenv(name) // it fails for no name that the environment gave
+		}
+	}
+	for name, value := range wanted { // the order does not matter
+		_ = os.Setenv(name, value) // it fails for no name that an environment had
+	}
+}
+
+func stays(name string) bool { return strings.HasPrefix(name, "ORANGE_") || harness.OfTerminal(name) }
+
+// WithoutAgent takes out of an environment what belongs to one agent or one terminal: a program that is started
+// for another task, or that ends an agent's leftovers by these marks, must not carry them.
+func WithoutAgent(env []string) []string {
+	var out []string
+	for _, pair := range env {
+		name, _, _ := strings.Cut(pair, "=")
+		if !strings.HasPrefix(name, "ORANGE_") || name == "ORANGE_LOG_LEVEL" {
+			if name != "TMUX" && name != "TMUX_PANE" {
+				out = append(out, pair)
+			}
+		}
+	}
+	return out
+}
+
+// bearingNames are the variables by which programs, their settings and the terminal server are found. Their
+// values are no secrets.
+func bearingNames() []string {
+	return []string{
+		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "TMUX_TMPDIR",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM",
+	}
+}
+
+func (k *PerTask) bearingsFile() string { return filepath.Join(k.Home, "bearings.json") }
+
+// noteBearings notes the bearings of an environment that is kept for some task.
+func (k *PerTask) noteBearings(env []string) error {
+	var found []string
+	for _, pair := range env {
+		if name, _, _ := strings.Cut(pair, "="); slices.Contains(bearingNames(), name) {
+			found = append(found, pair)
+		}
+	}
+	text, err := json.MarshalIndent(found, "", "  ")
+	if err != nil {
+		return fmt.Errorf("note how programs are found: %w", err)
+	}
+	text = append(text, '\n')
+	if have, err := os.ReadFile(k.bearingsFile()); err == nil && bytes.Equal(have, text) {
+		return nil
+	}
+	temporary := fmt.Sprintf("%s.%d", k.bearingsFile(), os.Getpid())
+	if err := os.WriteFile(temporary, text, task.PrivateFile); err != nil {
+		return fmt.Errorf("note how programs are found: %w", err)
+	}
+	if err := os.Rename(temporary, k.bearingsFile()); err != nil {
+		return fmt.Errorf("note how programs are found: %w", err)
+	}
+	return nil
+}
+
+func (k *PerTask) bearings() ([]string, error) {
+	text, err := os.ReadFile(k.bearingsFile())
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	if err := json.Unmarshal(text, &found); err != nil {
+		return nil, fmt.Errorf("read %q: %w", k.bearingsFile(), err)
+	}
+	return found, nil
+}

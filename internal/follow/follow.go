@@ -1,0 +1,194 @@
+// Package follow reads the record while other processes write to it.
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"orange/internal/history"
+	"orange/internal/mirror"
+)
+
+const (
+	firstWait = time.Millisecond // after the record was written; then twice as long, and so on
+	lastWait  = 30 * time.Second // the longest wait, whatever the system reports of files
+	batch     = 500              // how many changes are read at a time
+)
+
+// Events reads at most limit changes after a cursor, and answers the cursor after them.
+type Events func(ctx context.Context, cursor int64, limit int) ([]history.Happening, int64, error)
+
+// Source is the file of the record.
+type Source struct{ Path string }
+
+// Watch calls changed whenever the record may have been written, until ctx ends.
+func (s Source) Watch(ctx context.Context, changed func()) error {
+	// The folder and not the file: the log of the database comes and goes with the processes that have it open.
+	return mirror.Watch(ctx, filepath.Dir(s.Path), func(path string) {
+		if path == "" || path == s.Path || path == s.Path+"-wal" {
+			changed()
+		}
+	})
+}
+
+// Poll calls read whenever the record may have been written, until ctx ends or read answers an error. It ends with
+// an error when another file has taken the place of the record.
+func (s Source) Poll(ctx context.Context, read func(context.Context) error) error {
+	opened, err := os.Stat(s.Path)
+	if err != nil {
+		return fmt.Errorf("follow the record: %w", err)
+	}
+	within, off := context.WithCancelCause(ctx)
+	defer off(nil)
+	written := make(chan struct{}, 1)
+	go func() {
+		err := s.Watch(within, func() {
+			select {
+			case written <- struct{}{}:
+			default: // the reader has not taken the last one yet
+			}
+		})
+		if err != nil {
+			off(err)
+		}
+	}()
+	// The sign comes when a commit is written, and the commit can be read a little later, when the disk has it:
+	// so it is read again and again.
+	wait := firstWait
+	pause := time.NewTimer(lastWait)
+	defer pause.Stop()
+	for {
+		select {
+		case <-within.Done():
+			return endOf(ctx, within)
+		case <-written:
+			wait = firstWait
+		case <-pause.C:
+			wait = min(2*wait, lastWait)
+		}
+		if err := s.unchanged(opened); err != nil {
+			return err
+		}
+		if err := read(within); err != nil {
+			return err
+		}
+		pause.Reset(wait)
+	}
+}
+
+// unchanged reports as an error that the record is not the file that it was. A process that has the old one open
+// would go on reading that, and nothing happens there any more.
+func (s Source) unchanged(opened os.FileInfo) error {
+	if now, err := os.Stat(s.Path); err != nil || !os.SameFile(now, opened) {
+		return errors.Join(fmt.Errorf("cannot follow the record %q any longer: it is not the file that it "+
+			"was; begin again", s.Path), err)
+	}
+	return nil
+}
+
+// Follow calls report with what happens to all tasks after a cursor, each event once and in order, until ctx ends
+// or report answers an error. A call without events means that everything so far was reported. Where out is a pipe
+// that has no reader any more, it ends with syscall.EPIPE, whether or not there is something to write.
+func (s Source) Follow(ctx context.Context, out *os.File, events Events, cursor int64,
+	report func([]history.Happening) error) error {
+	// Without this the system would end a program that writes to a pipe that has no reader.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	within, off := context.WithCancelCause(ctx)
+	defer off(nil)
+	go func() { off(untilUnread(within, out)) }()
+	var enough error
+	f := follower{events: events, cursor: cursor, report: func(all []history.Happening) error {
+		enough = report(all)
+		return enough
+	}}
+	err := s.Poll(within, f.read)
+	switch {
+	case enough != nil:
+		return enough
+	case within.Err() != nil:
+		return endOf(ctx, within) // the end may have come in the middle of a query
+	}
+	return err
+}
+
+// endOf distinguishes an end that the caller asked for from one that has its cause inside.
+func endOf(outside, inside context.Context) error {
+	if outside.Err() != nil {
+		return outside.Err()
+	}
+	return context.Cause(inside)
+}
+
+// follower has how far the record was followed.
+type follower struct {
+	events Events
+	cursor int64
+	report func([]history.Happening) error
+	begun  bool
+}
+
+// read reports everything that can be read now.
+func (f *follower) read(ctx context.Context) error {
+	quiet := f.begun
+	for {
+		all, next, err := f.events(ctx, f.cursor, batch)
+		if err != nil {
+			return err
+		}
+		if next == f.cursor {
+			break
+		}
+		f.cursor = next
+		if len(all) == 0 {
+			continue
+		}
+		quiet = false
+		if err := f.report(all); err != nil {
+			return err
+		}
+	}
+	f.begun = true
+	if quiet {
+		return nil
+	}
+	return f.report(nil)
+}
+
+// untilUnread waits until a pipe has no reader any more: then it answers syscall.EPIPE. It answers nil when ctx ends.
+func untilUnread(ctx context.Context, out *os.File) error {
+	info, err := out.Stat()
+	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	end, stop, err := os.Pipe() // the system can wait for two ends at once, and not for a context
+	if err != nil {
+		return fmt.Errorf("see who reads the output: %w", err)
+	}
+	defer end.Close()
+	defer stop.Close()
+	defer context.AfterFunc(ctx, func() { _ = stop.Close() })()
+	waited := []unix.PollFd{{Fd: int32(out.Fd())}, {Fd: int32(end.Fd()), Events: unix.POLLIN}}
+	for {
+		_, err := unix.Poll(waited, -1)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return fmt.Errorf("see who reads the output: %w", err)
+		case waited[0].Revents != 0:
+			return syscall.EPIPE
+		case waited[1].Revents != 0:
+			return nil
+		}
+	}
+}

@@ -1,0 +1,120 @@
+// Package launch runs an agent in its window by a ticket, and notes how the agent ended.
+//
+// A hook writes the ticket, which holds the secret of a seat, and starts the launcher in the window. The launcher
+// takes the ticket away and leaves a note of the end in its place.
+package launch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"orange/internal/harness"
+	"orange/internal/proc"
+	"orange/internal/task"
+)
+
+// cannotStart is the exit status of a window whose agent could not be started at all.
+const cannotStart = 127
+
+// ticketAge is how old a ticket is that no launcher will take any more: a start takes moments.
+const ticketAge = 10 * time.Minute
+
+// noteEnd is how the name of a note ends; the number of the hook that started the agent comes before it.
+const noteEnd = ".exit"
+
+// Folder is where tickets and notes are.
+func Folder(home string) string { return filepath.Join(home, "launch") }
+
+// DropTickets takes away the tickets of starts that never came about, because the process that began them was
+// ended: they hold a seat's secret.
+func DropTickets(home string) error {
+	found, err := os.ReadDir(Folder(home))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("look for old tickets: %w", err)
+	}
+	for _, entry := range found {
+		if !strings.Contains(entry.Name(), ".json") {
+			continue // how an agent ended
+		}
+		info, err := entry.Info()
+		if err == nil && time.Since(info.ModTime()) > ticketAge {
+			err = os.Remove(filepath.Join(Folder(home), entry.Name()))
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // its launcher was quicker
+			return fmt.Errorf("take away an old ticket: %w", err)
+		}
+	}
+	return nil
+}
+
+// NoteOf is the hook whose agent the file at a path tells the end of; found is false where it is no note.
+func NoteOf(path string) (hook int64, found bool) {
+	number, isNote := strings.CutSuffix(filepath.Base(path), noteEnd)
+	hook, err := strconv.ParseInt(number, 10, 64)
+	return hook, isNote && err == nil
+}
+
+// Ending is what the launcher of a hook's agent noted at its end; found is false where there is no note yet.
+func Ending(home string, hook int64) (end task.Ending, found bool, err error) {
+	text, err := os.ReadFile(filepath.Join(Folder(home), strconv.FormatInt(hook, 10)+noteEnd))
+	if errors.Is(err, os.ErrNotExist) {
+		return task.Ending{}, false, nil
+	}
+	if err != nil {
+		return task.Ending{}, false, fmt.Errorf("read how the agent ended: %w", err)
+	}
+	var note harness.Note
+	if json.Unmarshal(text, &note) != nil {
+		return task.Ending{}, false, nil // it was cut short: as good as none
+	}
+	return task.Ending{Known: true, Status: note.Status, Signal: note.Signal, Unstarted: note.Unstarted}, true, nil
+}
+
+// Run runs an agent by its ticket, and answers the exit status of the window. The ticket is taken away first: it
+// holds the seat's secret, and serves once. kept reads the environment that is kept for the ticket's task.
+func Run(path string, messages io.Writer, kept func(harness.Ticket) ([]string, error)) int {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	var ticket harness.Ticket
+	if err == nil {
+		err = json.Unmarshal(text, &ticket)
+	}
+	if err != nil {
+		fmt.Fprintf(messages, "orange: cannot read the ticket %q: %v\n", path, err)
+		return cannotStart
+	}
+	end, err := supervise(ticket, kept)
+	note := harness.Note{Status: end.Status, Signal: end.Signal, At: task.FormatTime(time.Now())}
+	if err != nil {
+		fmt.Fprintf(messages, "orange: %v\n", err)
+		note.Status, note.Unstarted = cannotStart, err.Error()
+	}
+	line, _ := json.Marshal(note)
+	if err := os.WriteFile(ticket.Exit, append(line, '\n'), task.PrivateFile); err != nil {
+		fmt.Fprintf(messages, "orange: cannot note the agent's end: %v\n", err)
+	}
+	return note.Status
+}
+
+// supervise runs the program of a ticket to its end.
+func supervise(ticket harness.Ticket, kept func(harness.Ticket) ([]string, error)) (task.Ending, error) {
+	base, err := kept(ticket)
+	if err != nil {
+		return task.Ending{}, err
+	}
+	env := ticket.Environment(base, os.Environ())
+	program, err := proc.Find(ticket.Argv[0], harness.Value(env, "PATH"))
+	if err != nil {
+		return task.Ending{}, err
+	}
+	return proc.Supervise(proc.Command{Name: program, Args: ticket.Argv[1:], Dir: ticket.Dir, Env: env})
+}

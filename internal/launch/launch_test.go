@@ -1,0 +1,121 @@
+package launch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"orange/internal/harness"
+	"orange/internal/task"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ticketOf writes a ticket for a program of the shell below a new home.
+func ticketOf(t *testing.T, argv ...string) (home, path string) {
+	t.Helper()
+	home = t.TempDir()
+	must(t, os.Mkdir(Folder(home), 0o700))
+	text, err := json.Marshal(harness.Ticket{Home: home, Task: "abc", Argv: argv, Dir: home,
+		Exit: filepath.Join(Folder(home), "7.exit")})
+	must(t, err)
+	path = filepath.Join(Folder(home), "7.json")
+	must(t, os.WriteFile(path, text, 0o600))
+	return home, path
+}
+
+func TestRun_takesTheTicketAndNotesTheEnd(t *testing.T) {
+	home, path := ticketOf(t, "sh", "-c", "exit 3")
+	var said bytes.Buffer
+	status := Run(path, &said, func(ticket harness.Ticket) ([]string, error) {
+		if ticket.Task != "abc" {
+			t.Errorf("the environment of task %q is asked for", ticket.Task)
+		}
+		return os.Environ(), nil
+	})
+	end, found, err := Ending(home, 7)
+	if status != 3 || !found || err != nil || end != (task.Ending{Known: true, Status: 3}) || said.Len() > 0 {
+		t.Errorf("status %d, note %+v (%v, %v), said %q", status, end, found, err, &said)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the ticket is still there: %v", err)
+	}
+	if status := Run(path, &said, nil); status != cannotStart {
+		t.Errorf("without a ticket the status is %d", status)
+	}
+}
+
+func TestRun_notesWhyTheAgentCouldNotBeStarted(t *testing.T) {
+	for name, kept := range map[string]func(harness.Ticket) ([]string, error){
+		"no such program": func(harness.Ticket) ([]string, error) { return []string{"PATH=/nowhere"}, nil },
+		"no environment":  func(harness.Ticket) ([]string, error) { return nil, errors.New("no terminal server") },
+	} {
+		home, path := ticketOf(t, "no-such-agent")
+		var said bytes.Buffer
+		status := Run(path, &said, kept)
+		end, found, err := Ending(home, 7)
+		if status != cannotStart || !found || err != nil || end.Unstarted == "" || said.Len() == 0 {
+			t.Errorf("%s: status %d, note %+v (%v, %v), said %q", name, status, end, found, err, &said)
+		}
+	}
+}
+
+func TestEnding_ofWhatIsNotThereOrCutShortIsNoNote(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if _, found, err := Ending(home, 7); found || err != nil {
+		t.Errorf("no note: %v, %v", found, err)
+	}
+	must(t, os.Mkdir(Folder(home), 0o700))
+	must(t, os.WriteFile(filepath.Join(Folder(home), "7.exit"), []byte(`{"stat`), 0o600))
+	if _, found, err := Ending(home, 7); found || err != nil {
+		t.Errorf("half a note: %v, %v", found, err)
+	}
+}
+
+func TestNoteOf_readsTheHookFromTheName(t *testing.T) {
+	t.Parallel()
+	if hook, found := NoteOf("/home/launch/12.exit"); hook != 12 || !found {
+		t.Errorf("found %d, %v", hook, found)
+	}
+	for _, path := range []string{"/home/launch/12.json", "/home/launch/x.exit", "/home/launch/12.exit.new"} {
+		if _, found := NoteOf(path); found {
+			t.Errorf("%s is taken for a note", path)
+		}
+	}
+}
+
+func TestDropTickets_takesOldTicketsAndLeavesNotes(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	must(t, DropTickets(home))
+	must(t, os.Mkdir(Folder(home), 0o700))
+	old := time.Now().Add(-2 * ticketAge)
+	for _, name := range []string{"1.json", "2.json.new", "3.exit", "4.json"} {
+		path := filepath.Join(Folder(home), name)
+		must(t, os.WriteFile(path, nil, 0o600))
+		if name != "4.json" {
+			must(t, os.Chtimes(path, old, old))
+		}
+	}
+	must(t, DropTickets(home))
+	left, err := os.ReadDir(Folder(home))
+	must(t, err)
+	var names []string
+	for _, entry := range left {
+		names = append(names, entry.Name())
+	}
+	if !slices.Equal(names, []string{"3.exit", "4.json"}) {
+		t.Errorf("left are %q", names)
+	}
+}
