@@ -154,11 +154,25 @@ func TestNoLoudRoomEntersAnother(t *testing.T) {
 		}
 		for _, imported := range f.imports {
 			room, own := strings.CutPrefix(imported, "orange/internal/")
+			if room == f.room || strings.HasPrefix(room, f.room+"/") {
+				continue // a part of the same room
+			}
 			_, allowed := doors()[f.room][room]
 			if own && !allowed && !slices.Contains(quiet(), room) {
 				t.Errorf("%s imports %q: a loud room enters only quiet rooms; say what is needed as an "+
 					"interface, and app hands it in", f.path, imported)
 			}
+		}
+	}
+}
+
+// The parts of a room are made so that each can be read and tested alone.
+func TestThePartsOfARoomDoNotKnowTheRoom(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		part := strings.Count(filepath.ToSlash(f.path), "/") > 2
+		if f.room != "" && part && !f.test && slices.Contains(f.imports, "orange/internal/"+f.room) {
+			t.Errorf("%s imports the package above it: a part never imports the whole", f.path)
 		}
 	}
 }

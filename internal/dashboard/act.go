@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -163,7 +164,7 @@ func (m Model) lose() Model {
 
 func (m Model) showHelp() (Model, tea.Cmd) {
 	m = m.visit(inHelp)
-	m.help = scroll{}
+	m.help = screen.Scroll{}
 	return m, nil
 }
 
@@ -176,7 +177,7 @@ func (m Model) whyNoTrouble() string {
 
 func (m Model) showTrouble() (Model, tea.Cmd) {
 	m = m.visit(inTrouble)
-	m.help = scroll{}
+	m.help = screen.Scroll{}
 	return m, nil
 }
 

@@ -3,6 +3,8 @@ package dashboard
 import (
 	"fmt"
 	"strings"
+
+	"orange/internal/dashboard/screen"
 )
 
 // Sizes of the board, in cells and lines.
@@ -93,7 +95,7 @@ func (m Model) drawBoard(width, height int) []string {
 			if line < len(drawn[i]) {
 				text = drawn[i][line]
 			}
-			cells[i] = fit(text, widths[i])
+			cells[i] = screen.Fit(text, widths[i])
 		}
 		out = append(out, strings.TrimRight(strings.Join(cells, strings.Repeat(" ", laneGap)), " "))
 	}
@@ -109,7 +111,8 @@ func (m Model) workflowLine(shown []lane, widths []int) string {
 		for ; next < len(shown) && shown[next].digest == shown[i].digest; next++ {
 			room += laneGap + widths[next]
 		}
-		b.WriteString(m.style.faint.Render(fit(clean(shown[i].workflow), room)) + strings.Repeat(" ", laneGap))
+		b.WriteString(m.style.Faint.Render(screen.Fit(screen.Clean(shown[i].workflow), room)) + strings.Repeat(" ",
+			laneGap))
 		i = next
 	}
 	return b.String()
@@ -117,14 +120,14 @@ func (m Model) workflowLine(shown []lane, widths []int) string {
 
 func (m Model) laneTitle(l lane, width int, chosen bool) string {
 	number := fmt.Sprint(len(l.cards))
-	name := cut(clean(string(l.state)), max(1, width-len(number)-1))
+	name := screen.Cut(screen.Clean(string(l.state)), max(1, width-len(number)-1))
 	switch {
 	case len(l.cards) == 0:
-		return m.style.faint.Render(name)
+		return m.style.Faint.Render(name)
 	case chosen:
-		return m.style.header.Underline(true).Render(name) + " " + m.style.faint.Render(number)
+		return m.style.Header.Underline(true).Render(name) + " " + m.style.Faint.Render(number)
 	}
-	return m.style.header.Render(name) + " " + m.style.faint.Render(number)
+	return m.style.Header.Render(name) + " " + m.style.Faint.Render(number)
 }
 
 // laneCards are the cards of a column from one on, and a line for those that have no room.
@@ -132,7 +135,7 @@ func (m Model) laneCards(l lane, width, from, room int) []string {
 	var out []string
 	for i := from; i < len(l.cards) && len(out) < room; i++ {
 		if more := len(l.cards) - i; len(out) == room-1 && more > 1 && l.cards[i] != m.list.cursor {
-			return append(out, m.style.faint.Render(cut(fmt.Sprintf("  %d more", more), width)))
+			return append(out, m.style.Faint.Render(screen.Cut(fmt.Sprintf("  %d more", more), width)))
 		}
 		out = append(out, m.card(&m.list.rows[m.list.shown[l.cards[i]]], l, width, l.cards[i] == m.list.cursor))
 	}
@@ -144,16 +147,16 @@ func (m Model) card(r *row, l lane, width int, chosen bool) string {
 	sign, painted := m.sign(r)
 	since := ""
 	if !l.over && width >= leastLane {
-		since = " " + age(r.task.EnteredAt, m.now)
+		since = " " + screen.Age(r.task.EnteredAt, m.now)
 	}
-	name := squeezeTo(clean(nameOf(*r.task)), max(1, width-signWidth-len(since)))
+	name := screen.SqueezeTo(screen.Clean(nameOf(*r.task)), max(1, width-signWidth-len(since)))
 	switch {
 	case chosen:
-		return m.style.chosen.Render(fit(sign+" "+name+since, width))
+		return m.style.Chosen.Render(screen.Fit(sign+" "+name+since, width))
 	case l.over:
-		return painted + " " + m.style.faint.Render(name)
+		return painted + " " + m.style.Faint.Render(name)
 	}
-	return painted + " " + name + m.style.faint.Render(since)
+	return painted + " " + name + m.style.Faint.Render(since)
 }
 
 // boardFoot tells of the selected card, and of columns that have no room.
@@ -163,8 +166,8 @@ func (m Model) boardFoot(all, left, shown, width int) []string {
 		return nil
 	}
 	text, paint := m.toKnow(&r)
-	name := squeeze(m.taskCell(&r), max(1, width/2))
-	about := m.style.bold.Render(name) + "  " + paint(cut(text, max(1, width-visible(name)-2)))
+	name := screen.Squeeze(m.taskCell(&r), max(1, width/2))
+	about := m.style.Bold.Render(name) + "  " + paint(screen.Cut(text, max(1, width-screen.Width(name)-2)))
 	if m.below() == 1 {
 		return []string{about}
 	}
@@ -176,11 +179,11 @@ func (m Model) boardFoot(all, left, shown, width int) []string {
 		beyond = append(beyond, fmt.Sprintf("%d more ›", more))
 	}
 	word := strings.Join(beyond, "  ")
-	rule := strings.Repeat("─", max(0, width-visible(word)-1))
+	rule := strings.Repeat("─", max(0, width-screen.Width(word)-1))
 	if word == "" {
 		rule = strings.Repeat("─", max(0, width))
 	}
-	return []string{m.style.faint.Render(strings.TrimSpace(rule + " " + word)), about, m.pathWithin(*r.task, width)}
+	return []string{m.style.Faint.Render(strings.TrimSpace(rule + " " + word)), about, m.pathWithin(*r.task, width)}
 }
 
 // cardAt is the card on a place of the screen, counted from the board's first line; false where none is.

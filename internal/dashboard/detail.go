@@ -6,6 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/markdown"
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/task"
@@ -42,7 +44,7 @@ type detail struct {
 	tab    tabKind
 	task   string           // whose it is
 	seen   map[string]sight // what was looked up, by the task's id and the tab
-	places map[string]scroll
+	places map[string]screen.Scroll
 	ticks  bool // the agent's terminal is looked at again and again
 }
 
@@ -125,7 +127,7 @@ func (m Model) followDetail() (Model, tea.Cmd) {
 		return m, nil
 	}
 	if m.detail.seen == nil {
-		m.detail.seen, m.detail.places = map[string]sight{}, map[string]scroll{}
+		m.detail.seen, m.detail.places = map[string]sight{}, map[string]screen.Scroll{}
 	}
 	if m.detail.task != t.ID {
 		m.detail.task = t.ID
@@ -213,7 +215,7 @@ func lookUp(ctx context.Context, study Study, t task.Task, tab tabKind) (c conte
 	switch tab {
 	case tabDocument:
 		c.document, c.err = study.Document(ctx, t)
-		c.document, c.beyond = bounded(c.document)
+		c.document, c.beyond = markdown.Limit(c.document)
 	case tabHistory:
 		c.events, c.err = study.History(ctx, t.ID)
 	case tabWhy:
@@ -232,14 +234,15 @@ func lookUp(ctx context.Context, study Study, t task.Task, tab tabKind) (c conte
 func (s sheet) lines(t task.Task, tab tabKind, c content) []string {
 	if c.err != nil {
 		var out []string
-		for _, line := range properLines(c.err.Error()) {
-			out = append(out, flow([]ink{{line, &s.style.bad}}, s.width, margin{})...)
+		for _, line := range screen.CleanRawLines(c.err.Error()) {
+			out = append(out, screen.Flow([]screen.Fragment{screen.Raw(&s.style.Bad, line)}, s.width,
+				screen.Indent{})...)
 		}
 		return append(out, "", s.faint("R looks again"))
 	}
 	switch tab {
 	case tabDocument:
-		return documentLines(s.style, c.document, c.beyond, s.width)
+		return markdown.Document(s.style, c.document, c.beyond, s.width)
 	case tabHistory:
 		return s.historyLines(c.events)
 	case tabWhy:
@@ -276,8 +279,8 @@ func (m Model) learnDetail(msg tea.Msg) (Model, tea.Cmd) {
 
 // show takes new lines in. Who reads in the middle stays there, also when a line takes more or less room now.
 func (d *detail) show(key string, one sight, tab tabKind, new drawn) {
-	if at, read := d.places[key]; read && at.top > 0 && one.width != new.width && len(one.lines) > 0 {
-		d.places[key] = scroll{at.top * len(new.lines) / len(one.lines)}
+	if at, read := d.places[key]; read && at.Top > 0 && one.width != new.width && len(one.lines) > 0 {
+		d.places[key] = screen.Scroll{Top: at.Top * len(new.lines) / len(one.lines)}
 	}
 	one.lines, one.width, one.height, one.asked = new.lines, new.width, new.height, false
 	d.seen[key] = one
@@ -297,12 +300,12 @@ func (m Model) previousTab() (Model, tea.Cmd) { return m.showTab((m.detail.tab +
 
 // reading is where in a text of so many lines the person reads. A text that is read from its end has no place in
 // places.
-func (d *detail) reading(key string, lines, height int) scroll {
+func (d *detail) reading(key string, lines, height int) screen.Scroll {
 	at, moved := d.places[key]
 	if !moved && d.tab.opensAtEnd() {
-		at.top = lines
+		at.Top = lines
 	}
-	return scroll{at.clamp(lines, height)}
+	return screen.Scroll{Top: at.Clamp(lines, height)}
 }
 
 func (m Model) scrollDetail(n int) Model {
@@ -313,8 +316,8 @@ func (m Model) scrollDetail(n int) Model {
 	key := tabKey(t.ID, m.detail.tab)
 	lines := len(m.detail.seen[key].lines)
 	_, height := m.detailSize(t)
-	to := m.detail.reading(key, lines, height).by(n, lines, height)
-	if m.detail.tab.opensAtEnd() && to.top >= lines-height {
+	to := m.detail.reading(key, lines, height).By(n, lines, height)
+	if m.detail.tab.opensAtEnd() && to.Top >= lines-height {
 		delete(m.detail.places, key) // what comes is followed again
 	} else {
 		m.detail.places[key] = to

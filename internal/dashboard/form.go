@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/dashboard/screen"
 )
 
 // form is what the person fills in: one of its kinds.
@@ -123,7 +124,7 @@ func (m Model) formCursor() *tea.Cursor {
 }
 
 // keyLine tells the keys of a form.
-func (f *form) keyLine(s style) string {
+func (f *form) keyLine(s screen.Style) string {
 	var pairs []string // a key, and what it does
 	switch {
 	case f.question != nil:
@@ -135,7 +136,7 @@ func (f *form) keyLine(s style) string {
 	}
 	var out []string
 	for i := 0; i+1 < len(pairs); i += 2 {
-		out = append(out, s.key.Render(pairs[i])+" "+pairs[i+1])
+		out = append(out, s.Key.Render(pairs[i])+" "+pairs[i+1])
 	}
 	return strings.Join(out, "  ")
 }
@@ -154,63 +155,6 @@ func (m Model) edit(text string) tea.Cmd {
 func leavingKeys() []string { return []string{"Esc", "throws it away", "any other key", "goes on"} }
 
 const leavingWord = "What you wrote is not sent. Esc again throws it away."
-
-// sayProblem is a problem in words that stand out without colours too.
-func sayProblem(s style, text string, width, height int) []string {
-	var out []string
-	for _, line := range cleanLines(strings.TrimSpace(text)) {
-		for _, part := range wrap(line, max(1, width-2)) {
-			sign := "  "
-			if len(out) == 0 {
-				sign = "! "
-			}
-			out = append(out, s.bad.Render(sign+part))
-		}
-	}
-	if len(out) > max(1, height) {
-		out = out[:max(1, height)]
-		out[len(out)-1] = s.bad.Render("  …")
-	}
-	return out
-}
-
-// box puts lines into a frame that is as wide as they need.
-func box(s style, lines []string, width int) []string {
-	inner := 0
-	for _, line := range lines {
-		inner = max(inner, ansi.StringWidth(line))
-	}
-	inner = max(1, min(inner, width-4))
-	side := s.faint.Render("│")
-	out := []string{s.faint.Render("╭" + strings.Repeat("─", inner+2) + "╮")}
-	for _, line := range lines {
-		out = append(out, side+" "+fit(line, inner)+" "+side)
-	}
-	return append(out, s.faint.Render("╰"+strings.Repeat("─", inner+2)+"╯"))
-}
-
-// over lays a box into the middle of what is behind it, and says where its corner is.
-func over(behind, front []string, width, height int) (out []string, x, y int) {
-	wide := 0
-	for _, line := range front {
-		wide = max(wide, ansi.StringWidth(line))
-	}
-	x, y = max(0, (width-wide)/2), max(0, (height-len(front))/2)
-	out = make([]string, height)
-	for i := range min(height, len(behind)) {
-		out[i] = cut(behind[i], width)
-	}
-	for i, line := range front {
-		if y+i >= height {
-			break
-		}
-		back := fit(out[y+i], width)
-		left := fit(ansi.Truncate(back, x, ""), x)
-		right := ansi.TruncateLeft(back, x+wide, "")
-		out[y+i] = cut(left+fit(line, wide)+right, width)
-	}
-	return out, x, y
-}
 
 // behind is what the person would see without the form.
 func (m Model) behind() []string {

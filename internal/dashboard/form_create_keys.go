@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -75,7 +76,7 @@ func (c creation) takeContext(msg tea.Msg) creation {
 	pasted, isPaste := msg.(tea.PasteMsg)
 	text := ""
 	if isPaste {
-		text = strings.Join(cleanLines(newlines(pasted.Content)), "\n")
+		text = strings.Join(screen.CleanLines(newlines(pasted.Content)), "\n")
 	}
 	k, pressed := msg.(tea.KeyPressMsg)
 	switch {
@@ -145,7 +146,7 @@ func (m Model) sendCreation(c creation) (Model, tea.Cmd) {
 	if name == "" {
 		name = "a task"
 	}
-	what := "create " + cut(name, 40)
+	what := "create " + screen.Cut(name, 40)
 	moves, order := m.house.Moves, c.order()
 	m, id, cmd := m.begin(what, func(ctx context.Context, id int) tea.Msg {
 		out, err := moves.Create(ctx, order)

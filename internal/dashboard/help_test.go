@@ -14,6 +14,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -461,7 +462,7 @@ func (s *sitting) find(text string) (x, y int) {
 	s.Helper()
 	for y, line := range strings.Split(s.text(), "\n") {
 		if before, _, found := strings.Cut(line, text); found {
-			return visible(before), y
+			return screen.Width(before), y
 		}
 	}
 	s.Fatalf("the screen does not show %q:\n%s", text, s.text())

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/dashboard/screen"
 )
 
 // key is one row of the table from which everything about keys is made: what they do, the footer, the help and
@@ -191,7 +193,7 @@ func (m Model) typeFilter(msg tea.KeyPressMsg) (Model, tea.Cmd) {
 		m.list.move(m.list.cursor+map[string]int{"up": -1, "down": 1}[msg.String()], m.listHeight())
 		return m, m.wantSeen()
 	default:
-		m.list.text += clean(msg.Text)
+		m.list.text += screen.Clean(msg.Text)
 	}
 	m.list.choose()
 	m.list.keepInSight(m.listHeight())
@@ -204,7 +206,7 @@ func (m Model) paste(msg tea.PasteMsg) (Model, tea.Cmd) {
 	case m.place == inForm && m.form != nil:
 		return m.updateForm(msg)
 	case m.list.typing:
-		m.list.text += clean(strings.Join(strings.Fields(msg.Content), " "))
+		m.list.text += screen.Clean(strings.Join(strings.Fields(msg.Content), " "))
 		m.list.choose()
 		m.list.keepInSight(m.listHeight())
 		return m, m.wantSeen()

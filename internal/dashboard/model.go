@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -37,7 +38,7 @@ type Model struct {
 	place          place
 	trail          []place // where Escape leads, the next one last
 	width, height  int
-	style          style
+	style          screen.Style
 	keys           []key // the tables, made once
 	marks          []mark
 	now            time.Time
@@ -58,7 +59,7 @@ type Model struct {
 	unsent     map[string]string // texts that were sent and did not arrive, by their jobs' names
 	unmade     *creation         // a task that was refused when its form was gone
 	wanted     string            // a new task that the cursor goes to once the list has it
-	help       scroll
+	help       screen.Scroll
 
 	rules    map[string]*workflow.Definition // by digest; nil while it is being looked up, or cannot be
 	unread   map[string]string               // by digest: why rules cannot be read
@@ -79,7 +80,7 @@ type Model struct {
 // New is the screen before anything is known.
 func New(ctx context.Context, house House, project string) Model {
 	return Model{
-		ctx: ctx, house: house, now: house.Now(), loading: true, style: newStyle(), keys: keys(), marks: marks(),
+		ctx: ctx, house: house, now: house.Now(), loading: true, style: screen.NewStyle(), keys: keys(), marks: marks(),
 		width: 80, height: 24,
 		list:  list{project: project, turns: map[string]map[task.Status]bool{}},
 		rules: map[string]*workflow.Definition{}, limits: map[string]task.Timeouts{}, works: map[string]measured{},

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/record"
 )
 
@@ -137,30 +138,31 @@ func (m Model) drawWorkspaces(width, height int) []string {
 		var out []string
 		for i, w := range []int{project, workspace, branch, status, path} {
 			if w > 0 {
-				out = append(out, squeezeTo(cells[i], w))
+				out = append(out, screen.SqueezeTo(cells[i], w))
 			}
 		}
-		return cut(strings.Join(out, " "), width)
+		return screen.Cut(strings.Join(out, " "), width)
 	}
-	out := []string{m.style.header.Render(line("Project", "Workspace", "Branch", "Status", "Path"))}
+	out := []string{m.style.Header.Render(line("Project", "Workspace", "Branch", "Status", "Path"))}
 	switch {
 	case !m.workspaces.known:
-		return append(out, "", m.style.faint.Render(cut("  looking…", width)))
+		return append(out, "", m.style.Faint.Render(screen.Cut("  looking…", width)))
 	case len(m.workspaces.all) == 0:
-		return append(out, "", cut("  no workspaces: no project is known yet", width))
+		return append(out, "", screen.Cut("  no workspaces: no project is known yet", width))
 	}
 	for i := m.workspaces.top; i < len(m.workspaces.all) && len(out) < height; i++ {
 		h := m.workspaces.all[i]
-		text := line(clean(h.Project), clean(h.Workspace), holderOf(h), clean(string(h.Status)), placeOf(h))
+		text := line(screen.Clean(h.Project), screen.Clean(h.Workspace), holderOf(h), screen.Clean(string(h.Status)),
+			placeOf(h))
 		switch {
 		case i == m.workspaces.cursor:
-			text = m.style.chosen.Render(fit(text, width))
+			text = m.style.Chosen.Render(screen.Fit(text, width))
 		case h.Task == "":
-			text = m.style.faint.Render(text)
+			text = m.style.Faint.Render(text)
 		}
 		out = append(out, text)
 		if i == m.workspaces.cursor && path == 0 && len(out) < height {
-			out = append(out, "    "+m.style.faint.Render(squeeze(placeOf(h), max(1, width-4))))
+			out = append(out, "    "+m.style.Faint.Render(screen.Squeeze(placeOf(h), max(1, width-4))))
 		}
 	}
 	return out
@@ -191,12 +193,12 @@ func holderOf(h record.Holding) string {
 	case h.Branch == "":
 		return h.Task
 	}
-	return clean(h.Branch)
+	return screen.Clean(h.Branch)
 }
 
 func placeOf(h record.Holding) string {
 	if !h.Exists {
 		return "not made yet"
 	}
-	return clean(h.Path)
+	return screen.Clean(h.Path)
 }
