@@ -20,7 +20,7 @@ const (
 func boardFits(width int) int { return max(1, (width+laneGap)/(leastLane+laneGap)) }
 
 // below is how many lines are beneath the cards.
-func (m Model) below() int {
+func (m *Model) below() int {
 	if m.bodyHeight() < lowBoard {
 		return 1
 	}
@@ -38,7 +38,7 @@ func boardHeads(lanes []lane) int {
 }
 
 // boardCards is how many cards of a column are on the screen.
-func (m Model) boardCards(lanes []lane) int {
+func (m *Model) boardCards(lanes []lane) int {
 	return max(1, m.bodyHeight()+1-boardHeads(lanes)-m.below())
 }
 
@@ -65,7 +65,7 @@ func laneWidths(shown []lane, width int) []int {
 	return out
 }
 
-func (m Model) drawBoard(width, height int) []string {
+func (m *Model) drawBoard(width, height int) []string {
 	lanes := m.lanes()
 	if len(lanes) == 0 {
 		return append([]string{""}, m.emptyLines(width)...)
@@ -103,7 +103,7 @@ func (m Model) drawBoard(width, height int) []string {
 }
 
 // workflowLine names the workflow above the first of its columns on the screen.
-func (m Model) workflowLine(shown []lane, widths []int) string {
+func (m *Model) workflowLine(shown []lane, widths []int) string {
 	var b strings.Builder
 	for i := 0; i < len(shown); {
 		room := widths[i]
@@ -118,7 +118,7 @@ func (m Model) workflowLine(shown []lane, widths []int) string {
 	return b.String()
 }
 
-func (m Model) laneTitle(l lane, width int, chosen bool) string {
+func (m *Model) laneTitle(l lane, width int, chosen bool) string {
 	number := fmt.Sprint(len(l.cards))
 	name := screen.Cut(screen.Clean(string(l.state)), max(1, width-len(number)-1))
 	switch {
@@ -131,7 +131,7 @@ func (m Model) laneTitle(l lane, width int, chosen bool) string {
 }
 
 // laneCards are the cards of a column from one on, and a line for those that have no room.
-func (m Model) laneCards(l lane, width, from, room int) []string {
+func (m *Model) laneCards(l lane, width, from, room int) []string {
 	var out []string
 	for i := from; i < len(l.cards) && len(out) < room; i++ {
 		if more := len(l.cards) - i; len(out) == room-1 && more > 1 && l.cards[i] != m.list.cursor {
@@ -143,7 +143,7 @@ func (m Model) laneCards(l lane, width, from, room int) []string {
 }
 
 // card is one task of the board: its mark, its name, and, where it is not over, for how long it has been in its state.
-func (m Model) card(r *row, l lane, width int, chosen bool) string {
+func (m *Model) card(r *row, l lane, width int, chosen bool) string {
 	sign, painted := m.sign(r)
 	since := ""
 	if !l.over && width >= leastLane {
@@ -160,7 +160,7 @@ func (m Model) card(r *row, l lane, width int, chosen bool) string {
 }
 
 // boardFoot tells of the selected card, and of columns that have no room.
-func (m Model) boardFoot(all, left, shown, width int) []string {
+func (m *Model) boardFoot(all, left, shown, width int) []string {
 	r, found := m.list.selectedRow()
 	if !found {
 		return nil
@@ -187,7 +187,7 @@ func (m Model) boardFoot(all, left, shown, width int) []string {
 }
 
 // cardAt is the card on a place of the screen, counted from the board's first line; false where none is.
-func (m Model) cardAt(x, y int) (cursor int, found bool) {
+func (m *Model) cardAt(x, y int) (cursor int, found bool) {
 	lanes := m.lanes()
 	left, top := m.boardScroll(lanes)
 	line := y - boardHeads(lanes)

@@ -95,14 +95,14 @@ type (
 func tabKey(id string, tab tabKind) string { return id + " " + tab.String() }
 
 // closeUp says whether a task is looked at closely.
-func (m Model) closeUp() bool { return m.place == inDetail || m.split() }
+func (m *Model) closeUp() bool { return m.place == inDetail || m.split() }
 
 // study looks up what the tab shows of the selected task: again if that is wanted fresh, else only what is not
 // known as the task is now.
-func (m Model) study(fresh bool) (Model, tea.Cmd) {
+func (m *Model) study(fresh bool) tea.Cmd {
 	t, found := m.selected()
 	if !found || !m.closeUp() {
-		return m, nil
+		return nil
 	}
 	if fresh && m.detail.seen != nil {
 		key := tabKey(t.ID, m.detail.tab)
@@ -121,10 +121,10 @@ const (
 
 // followDetail sees to it that what is looked at closely is known, as it is now and for the width that it has.
 // It is asked after every message, so that nothing that changes the selection has to think of it.
-func (m Model) followDetail() (Model, tea.Cmd) {
+func (m *Model) followDetail() tea.Cmd {
 	t, found := m.selected()
 	if !found || !m.closeUp() {
-		return m, nil
+		return nil
 	}
 	if m.detail.seen == nil {
 		m.detail.seen, m.detail.places = map[string]sight{}, map[string]screen.Scroll{}
@@ -143,7 +143,7 @@ func (m Model) followDetail() (Model, tea.Cmd) {
 		m.detail.ticks = true
 		cmds = append(cmds, tickPane())
 	}
-	return m, tea.Batch(cmds...)
+	return tea.Batch(cmds...)
 }
 
 // forget lets go of other tasks once there are many.
@@ -159,7 +159,7 @@ func (d *detail) forget() {
 }
 
 // wantTab looks a tab up, or draws it anew, where that is needed and not on its way already.
-func (m Model) wantTab(t task.Task, tab tabKind, on sheet) tea.Cmd {
+func (m *Model) wantTab(t task.Task, tab tabKind, on sheet) tea.Cmd {
 	key := tabKey(t.ID, tab)
 	one := m.detail.seen[key]
 	if one.asked {
@@ -257,7 +257,7 @@ func (s sheet) lines(t task.Task, tab tabKind, c content) []string {
 	return nil
 }
 
-func (m Model) learnDetail(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) learnDetail(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case studied:
 		key := tabKey(msg.id, msg.tab)
@@ -269,12 +269,12 @@ func (m Model) learnDetail(msg tea.Msg) (Model, tea.Cmd) {
 		m.detail.show(key, m.detail.seen[key], msg.tab, msg)
 	case paneTick:
 		if m.detail.ticks = m.detail.tab == tabAgent && m.closeUp(); !m.detail.ticks {
-			return m, nil
+			return nil
 		}
-		m, cmd := m.study(true)
-		return m, tea.Batch(cmd, tickPane())
+		cmd := m.study(true)
+		return tea.Batch(cmd, tickPane())
 	}
-	return m, nil
+	return nil
 }
 
 // show takes new lines in. Who reads in the middle stays there, also when a line takes more or less room now.
@@ -287,16 +287,16 @@ func (d *detail) show(key string, one sight, tab tabKind, new drawn) {
 }
 
 // showTab shows one part of the selected task: beside the list where that is open, else alone.
-func (m Model) showTab(tab tabKind) (Model, tea.Cmd) {
+func (m *Model) showTab(tab tabKind) tea.Cmd {
 	m.detail.tab = tab
 	if !m.split() {
-		m = m.visit(inDetail)
+		m.visit(inDetail)
 	}
 	return m.study(true)
 }
 
-func (m Model) nextTab() (Model, tea.Cmd)     { return m.showTab((m.detail.tab + 1) % tabs) }
-func (m Model) previousTab() (Model, tea.Cmd) { return m.showTab((m.detail.tab + tabs - 1) % tabs) }
+func (m *Model) nextTab() tea.Cmd     { return m.showTab((m.detail.tab + 1) % tabs) }
+func (m *Model) previousTab() tea.Cmd { return m.showTab((m.detail.tab + tabs - 1) % tabs) }
 
 // reading is where in a text of so many lines the person reads. A text that is read from its end has no place in
 // places.
@@ -308,10 +308,10 @@ func (d *detail) reading(key string, lines, height int) screen.Scroll {
 	return screen.Scroll{Top: at.Clamp(lines, height)}
 }
 
-func (m Model) scrollDetail(n int) Model {
+func (m *Model) scrollDetail(n int) {
 	t, found := m.selected()
 	if !found || m.detail.places == nil {
-		return m
+		return
 	}
 	key := tabKey(t.ID, m.detail.tab)
 	lines := len(m.detail.seen[key].lines)
@@ -322,5 +322,4 @@ func (m Model) scrollDetail(n int) Model {
 	} else {
 		m.detail.places[key] = to
 	}
-	return m
 }

@@ -25,7 +25,7 @@ func listBeside(width int) int {
 }
 
 // detailSize is the room that a tab's text has.
-func (m Model) detailSize(t task.Task) (width, height int) {
+func (m *Model) detailSize(t task.Task) (width, height int) {
 	width = m.width
 	if m.split() {
 		_, width = splitSides(m.width)
@@ -34,7 +34,7 @@ func (m Model) detailSize(t task.Task) (width, height int) {
 	return max(1, width), max(1, height-len(m.detailHead(t, width, height)))
 }
 
-func (m Model) drawDetail(width, height int) []string {
+func (m *Model) drawDetail(width, height int) []string {
 	t, found := m.selected()
 	if !found {
 		return []string{"", m.style.Faint.Render("no task is selected")}
@@ -56,7 +56,7 @@ const (
 )
 
 // detailHead says which task it is and how it is with it, how far it is, and which tab is shown.
-func (m Model) detailHead(t task.Task, width, height int) []string {
+func (m *Model) detailHead(t task.Task, width, height int) []string {
 	out := []string{m.titleLine(t, width)}
 	if height >= someHead {
 		out = append(out, m.alarmLines(t, width)...)
@@ -80,7 +80,7 @@ func (m Model) detailHead(t task.Task, width, height int) []string {
 }
 
 // titleLine is the task's name, its status, for how long it is in it, and its pull request.
-func (m Model) titleLine(t task.Task, width int) string {
+func (m *Model) titleLine(t task.Task, width int) string {
 	parts := []string{m.style.Bold.Render(screen.CleanRaw(nameOf(t))),
 		m.style.Info.Render(screen.CleanRaw(string(t.Status))) +
 			m.sinceText(t)}
@@ -91,7 +91,7 @@ func (m Model) titleLine(t task.Task, width int) string {
 }
 
 // sinceText is for how long the task is in its status, and how long it should be.
-func (m Model) sinceText(t task.Task) string {
+func (m *Model) sinceText(t task.Task) string {
 	if t.EnteredAt.IsZero() {
 		return ""
 	}
@@ -124,7 +124,7 @@ func shortly(d time.Duration) string {
 }
 
 // prText is the pull request with what its checks came to.
-func (m Model) prText(t task.Task) string {
+func (m *Model) prText(t task.Task) string {
 	if t.PRURL == "" {
 		return ""
 	}
@@ -144,7 +144,7 @@ func (m Model) prText(t task.Task) string {
 }
 
 // alarmLines is what a person should know: the marks of the task and what it says for itself.
-func (m Model) alarmLines(t task.Task, width int) []string {
+func (m *Model) alarmLines(t task.Task, width int) []string {
 	const most = 3
 	var lines []string
 	add := func(one screen.Fragment) {
@@ -169,7 +169,7 @@ func (m Model) alarmLines(t task.Task, width int) []string {
 }
 
 // tabLine names the tabs, and says how far one has read where there is more than fits.
-func (m Model) tabLine(t task.Task, width int) string {
+func (m *Model) tabLine(t task.Task, width int) string {
 	var names []string
 	for k := range tabs {
 		name := " " + k.String() + " "

@@ -36,7 +36,7 @@ type picture struct {
 }
 
 // updateForm is what follows from a key, a paste, or anything else while a form is open.
-func (m Model) updateForm(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) updateForm(msg tea.Msg) tea.Cmd {
 	if _, pressed := msg.(tea.KeyPressMsg); pressed {
 		m.said, m.told, m.warned = "", "", false
 	}
@@ -48,11 +48,11 @@ func (m Model) updateForm(msg tea.Msg) (Model, tea.Cmd) {
 	case m.form.creation != nil:
 		return m.updateCreation(msg)
 	}
-	return m, nil
+	return nil
 }
 
 // learnForm takes in what was looked up or done for a form. The form may be gone by then.
-func (m Model) learnForm(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) learnForm(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case created:
 		return m.learnCreated(msg)
@@ -72,22 +72,22 @@ func (m Model) learnForm(msg tea.Msg) (Model, tea.Cmd) {
 			m.form = &form{creation: &c}
 		}
 	}
-	return m.fitForm(), nil
+	m.fitForm()
+	return nil
 }
 
 // fitForm makes a form as large as the screen lets it be.
-func (m Model) fitForm() Model {
+func (m *Model) fitForm() {
 	if m.form != nil && m.form.writing != nil {
 		w := m.form.writing.fit(m.width, m.formHeight())
 		m.form = &form{writing: &w}
 	}
-	return m
 }
 
 // formHeight is how many lines a form has: the body, and the line of titles above it.
-func (m Model) formHeight() int { return m.bodyHeight() + 1 }
+func (m *Model) formHeight() int { return m.bodyHeight() + 1 }
 
-func (f *form) picture(m Model, width, height int) picture {
+func (f *form) picture(m *Model, width, height int) picture {
 	switch {
 	case f.question != nil:
 		return f.question.picture(m, width, height)
@@ -99,7 +99,7 @@ func (f *form) picture(m Model, width, height int) picture {
 	return picture{}
 }
 
-func (f *form) draw(m Model, width, height int) []string {
+func (f *form) draw(m *Model, width, height int) []string {
 	return f.picture(m, width, height).lines
 }
 
@@ -115,7 +115,7 @@ func (f *form) written() bool {
 }
 
 // formCursor is where the terminal's own cursor belongs; nil hides it.
-func (m Model) formCursor() *tea.Cursor {
+func (m *Model) formCursor() *tea.Cursor {
 	at := m.form.picture(m, m.width, m.formHeight()).cursor
 	if at == nil || at.X < 0 || at.X >= m.width || at.Y+1 >= m.height-footLines {
 		return nil
@@ -142,7 +142,7 @@ func (f *form) keyLine(s screen.Style) string {
 }
 
 // edit gives the terminal to the person's editor, with a text in it.
-func (m Model) edit(text string) tea.Cmd {
+func (m *Model) edit(text string) tea.Cmd {
 	ctx, care := m.ctx, m.house.Care
 	left := text
 	return lend(func() (err error) {
@@ -157,9 +157,10 @@ func leavingKeys() []string { return []string{"Esc", "throws it away", "any othe
 const leavingWord = "What you wrote is not sent. Esc again throws it away."
 
 // behind is what the person would see without the form.
-func (m Model) behind() []string {
-	m.place, m.form = m.cameFrom(), nil
-	return m.body()
+func (m *Model) behind() []string {
+	under := *m
+	under.place, under.form = m.cameFrom(), nil
+	return under.body()
 }
 
 // size tells how long a text is, in words.
@@ -173,14 +174,14 @@ func size(text string) string {
 }
 
 // keep notes a text that is on its way, so that it can be had again if it does not arrive.
-func (m Model) keep(what, text string) {
+func (m *Model) keep(what, text string) {
 	if m.unsent != nil {
 		m.unsent[what] = text
 	}
 }
 
 // at is whether a job of that name runs.
-func (m Model) at(what string) bool {
+func (m *Model) at(what string) bool {
 	for _, j := range m.jobs {
 		if j.what == what {
 			return true

@@ -68,7 +68,7 @@ type created struct {
 }
 
 // askCreate opens the form. One that was left while it was being sent, and was refused, stands there again.
-func (m Model) askCreate() (Model, tea.Cmd) {
+func (m *Model) askCreate() tea.Cmd {
 	c := creation{focus: fieldBranch, project: m.list.project}
 	if t, found := m.selected(); c.project == "" && found {
 		c.project = t.Project
@@ -80,12 +80,12 @@ func (m Model) askCreate() (Model, tea.Cmd) {
 	if m.unmade != nil {
 		c, m.unmade = *m.unmade, nil
 	}
-	m = m.visit(inForm)
+	m.visit(inForm)
 	m.form = &form{creation: &c}
-	return m, m.lookUpChoices()
+	return m.lookUpChoices()
 }
 
-func (m Model) lookUpChoices() tea.Cmd {
+func (m *Model) lookUpChoices() tea.Cmd {
 	ctx, care := m.ctx, m.house.Care
 	return func() tea.Msg {
 		choices, err := care.Choices(ctx)

@@ -21,29 +21,30 @@ type answer struct {
 	work       func(ctx context.Context) (string, error)
 }
 
-func (m Model) ask(q question) (Model, tea.Cmd) {
-	m = m.visit(inForm)
+func (m *Model) ask(q question) tea.Cmd {
+	m.visit(inForm)
 	m.form = &form{question: &q}
-	return m, nil
+	return nil
 }
 
 // answer does what the key of an answer says. A key that is none does nothing: nobody deletes a task by leaning
 // on the keyboard.
-func (m Model) answer(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) answer(msg tea.Msg) tea.Cmd {
 	k, pressed := msg.(tea.KeyPressMsg)
 	if !pressed {
-		return m, nil
+		return nil
 	}
 	for _, a := range m.form.question.answers {
 		if a.key == k.String() {
-			return m.leavePlace().start(a.what, a.work)
+			m.leavePlace()
+			return m.start(a.what, a.work)
 		}
 	}
 	switch k.String() {
 	case "esc", "n", "q":
-		m = m.leavePlace()
+		m.leavePlace()
 	}
-	return m, nil
+	return nil
 }
 
 func (q *question) keys() []string {
@@ -60,7 +61,7 @@ func (q *question) keys() []string {
 // boxWidth is how wide the text of a small box is at most.
 const boxWidth = 64
 
-func (q *question) picture(m Model, width, height int) picture {
+func (q *question) picture(m *Model, width, height int) picture {
 	lines, _, _ := screen.Overlay(m.behind(), q.box(m.style, width, height), width, height)
 	return picture{lines: lines}
 }

@@ -36,15 +36,16 @@ const (
 )
 
 // write asks for a text. One that was sent before and did not arrive stands there again.
-func (m Model) write(w writing) (Model, tea.Cmd) {
-	m = m.visit(inForm)
+func (m *Model) write(w writing) tea.Cmd {
+	m.visit(inForm)
 	w.line, w.area = newLine(""), newArea()
 	if text := m.unsent[w.what]; text != "" && !m.at(w.what) {
 		w.problem = "This was not sent the last time."
 		w.put(text)
 	}
 	m.form = &form{writing: &w}
-	return m.fitForm(), nil
+	m.fitForm()
+	return nil
 }
 
 func newArea() textarea.Model {
@@ -84,16 +85,18 @@ func (w *writing) put(text string) {
 	}
 }
 
-func (m Model) updateWriting(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) updateWriting(msg tea.Msg) tea.Cmd {
 	w := *m.form.writing
 	k, pressed := msg.(tea.KeyPressMsg)
 	if pressed && k.String() == "esc" {
 		if w.leaving || strings.TrimSpace(w.value()) == "" {
-			return m.leavePlace(), nil
+			m.leavePlace()
+			return nil
 		}
 		w.leaving = true
 		m.form = &form{writing: &w}
-		return m.fitForm(), nil
+		m.fitForm()
+		return nil
 	}
 	if pressed {
 		w.leaving = false
@@ -102,12 +105,13 @@ func (m Model) updateWriting(msg tea.Msg) (Model, tea.Cmd) {
 			return m.sendWriting(w)
 		case name == "ctrl+e" && w.long:
 			m.form = &form{writing: &w}
-			return m, m.edit(w.value())
+			return m.edit(w.value())
 		}
 	}
 	w.take(msg)
 	m.form = &form{writing: &w}
-	return m.fitForm(), nil
+	m.fitForm()
+	return nil
 }
 
 // take puts what is typed or pasted into the text.
@@ -138,16 +142,18 @@ func (w *writing) take(msg tea.Msg) {
 	}
 }
 
-func (m Model) sendWriting(w writing) (Model, tea.Cmd) {
+func (m *Model) sendWriting(w writing) tea.Cmd {
 	text := strings.TrimSpace(w.value())
 	if w.needed && text == "" {
 		w.problem = "This cannot be empty. Esc leaves it."
 		m.form = &form{writing: &w}
-		return m.fitForm(), nil
+		m.fitForm()
+		return nil
 	}
 	work := w.work
 	m.keep(w.what, text)
-	return m.leavePlace().start(w.what, func(ctx context.Context) (string, error) { return work(ctx, text) })
+	m.leavePlace()
+	return m.start(w.what, func(ctx context.Context) (string, error) { return work(ctx, text) })
 }
 
 // learn takes in what the editor left.
@@ -208,7 +214,7 @@ func (w writing) fit(width, height int) writing {
 	return w
 }
 
-func (w *writing) picture(m Model, width, height int) picture {
+func (w *writing) picture(m *Model, width, height int) picture {
 	if w.long {
 		return w.page(m.style, width, height)
 	}

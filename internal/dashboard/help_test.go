@@ -322,7 +322,7 @@ func taskUnder(t testing.TB, name string, n int, status task.Status, change ...f
 // clocks stand still.
 type sitting struct {
 	testing.TB
-	m     Model
+	m     *Model
 	house *fakeHouse
 	quit  bool
 	sent  []tea.Msg // what was said to Bubble Tea itself: the clipboard, the end
@@ -343,9 +343,7 @@ func sit(t testing.TB, house *fakeHouse, width, height int) *sitting {
 func (s *sitting) tell(msgs ...tea.Msg) {
 	s.Helper()
 	for _, msg := range msgs {
-		var cmd tea.Cmd
-		s.m, cmd = s.m.Update(msg)
-		s.follow(cmd)
+		s.follow(s.m.Update(msg))
 	}
 }
 

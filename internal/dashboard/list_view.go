@@ -13,9 +13,9 @@ import (
 type column struct {
 	title string
 	width int
-	text  func(m Model, r *row) string
-	draw  func(text string, width int) string                    // how it is brought to its width
-	paint func(s screen.Style, r *row, m Model, c string) string // its colours; nil for none
+	text  func(m *Model, r *row) string
+	draw  func(text string, width int) string                     // how it is brought to its width
+	paint func(s screen.Style, r *row, m *Model, c string) string // its colours; nil for none
 }
 
 const (
@@ -24,19 +24,19 @@ const (
 )
 
 // columns are those that fit: Task takes what the others leave.
-func (m Model) columns(width int) []column {
+func (m *Model) columns(width int) []column {
 	status := 14
 	if width >= wide {
 		status = 18
 	}
 	all := []column{
-		{"Task", 0, Model.taskCell, screen.SqueezeTo, nil},
-		{"Status", status, func(_ Model, r *row) string { return screen.Clean(string(r.task.Status)) }, screen.Fit,
+		{"Task", 0, (*Model).taskCell, screen.SqueezeTo, nil},
+		{"Status", status, func(_ *Model, r *row) string { return screen.Clean(string(r.task.Status)) }, screen.Fit,
 			paintStatus},
-		{"PR", 7, Model.prCell, screen.Fit, paintPR},
-		{"Commits", 7, Model.commitsCell, screen.PadLeft, nil},
-		{"Changes", 11, Model.changesCell, screen.PadLeft, paintChanges},
-		{"Activity", 8, func(m Model, r *row) string { return screen.Age(r.active(), m.now) }, screen.PadLeft, nil},
+		{"PR", 7, (*Model).prCell, screen.Fit, paintPR},
+		{"Commits", 7, (*Model).commitsCell, screen.PadLeft, nil},
+		{"Changes", 11, (*Model).changesCell, screen.PadLeft, paintChanges},
+		{"Activity", 8, func(m *Model, r *row) string { return screen.Age(r.active(), m.now) }, screen.PadLeft, nil},
 	}
 	rest := func() int {
 		left := width - signWidth
@@ -63,7 +63,7 @@ func (m Model) columns(width int) []column {
 // signWidth is the cells before a row: its mark and a blank.
 const signWidth = 2
 
-func (m Model) drawList(width, height int) []string {
+func (m *Model) drawList(width, height int) []string {
 	columns := m.columns(width)
 	var titles []string
 	for _, c := range columns {
@@ -95,7 +95,7 @@ func (l *list) rowAt(line, height int) (int, bool) {
 	return at, at < len(l.shown)
 }
 
-func (m Model) emptyLines(width int) []string {
+func (m *Model) emptyLines(width int) []string {
 	text := "no tasks yet; press c to create one"
 	switch {
 	case !m.loaded:
@@ -115,7 +115,7 @@ func (m Model) emptyLines(width int) []string {
 	return out
 }
 
-func (m Model) rowLine(columns []column, r *row, chosen bool, width int) string {
+func (m *Model) rowLine(columns []column, r *row, chosen bool, width int) string {
 	sign, painted := m.sign(r)
 	dim := !r.task.Live
 	var cells []string
@@ -137,7 +137,7 @@ func (m Model) rowLine(columns []column, r *row, chosen bool, width int) string 
 }
 
 // sign is the mark of a task, plain and as it is painted.
-func (m Model) sign(r *row) (plain, painted string) {
+func (m *Model) sign(r *row) (plain, painted string) {
 	def := m.definition(*r.task)
 	for _, one := range m.marks {
 		if one.holds(r, def) {
@@ -149,7 +149,7 @@ func (m Model) sign(r *row) (plain, painted string) {
 
 // secondLine is what the selected task has beneath its line: what a person should know, or its summary, and how
 // far it is.
-func (m Model) secondLine(r *row, width int) string {
+func (m *Model) secondLine(r *row, width int) string {
 	const indent, gap, leastPath = 4, 2, 20
 	room := width - indent
 	if room < 1 {
@@ -170,7 +170,7 @@ func (m Model) secondLine(r *row, width int) string {
 }
 
 // toKnow is why a person should look, or what the task waits for, or what it is about.
-func (m Model) toKnow(r *row) (text string, paint func(...string) string) {
+func (m *Model) toKnow(r *row) (text string, paint func(...string) string) {
 	switch t := r.task; {
 	case t.Attention != "":
 		return screen.Clean(t.Attention), m.style.Bad.Render
@@ -189,7 +189,7 @@ func (m Model) toKnow(r *row) (text string, paint func(...string) string) {
 	}
 }
 
-func (m Model) taskCell(r *row) string {
+func (m *Model) taskCell(r *row) string {
 	name := screen.Clean(nameOf(*r.task))
 	if m.list.project == "" {
 		name = screen.Clean(r.task.Project) + "/" + name
@@ -197,7 +197,7 @@ func (m Model) taskCell(r *row) string {
 	return name
 }
 
-func (m Model) prCell(r *row) string {
+func (m *Model) prCell(r *row) string {
 	if r.task.PRURL == "" {
 		return ""
 	}
@@ -206,7 +206,7 @@ func (m Model) prCell(r *row) string {
 	return "#" + screen.Clean(number) + state
 }
 
-func (m Model) commitsCell(r *row) string {
+func (m *Model) commitsCell(r *row) string {
 	one, asked := m.works[r.task.ID]
 	switch {
 	case !asked:
@@ -217,7 +217,7 @@ func (m Model) commitsCell(r *row) string {
 	return screen.Count(one.work.Commits)
 }
 
-func (m Model) changesCell(r *row) string {
+func (m *Model) changesCell(r *row) string {
 	one := m.works[r.task.ID]
 	if !one.known || one.work.Added == 0 && one.work.Removed == 0 {
 		return ""
@@ -225,7 +225,7 @@ func (m Model) changesCell(r *row) string {
 	return "+" + screen.Count(one.work.Added) + " -" + screen.Count(one.work.Removed)
 }
 
-func paintStatus(s screen.Style, r *row, m Model, cell string) string {
+func paintStatus(s screen.Style, r *row, m *Model, cell string) string {
 	if def := m.definition(*r.task); def != nil {
 		if state, _ := def.State(r.task.Status); state.Escalation {
 			return s.Warn.Render(cell)
@@ -234,14 +234,14 @@ func paintStatus(s screen.Style, r *row, m Model, cell string) string {
 	return cell
 }
 
-func paintPR(s screen.Style, r *row, _ Model, cell string) string {
+func paintPR(s screen.Style, r *row, _ *Model, cell string) string {
 	if r.task.PRState == record.PRClosed {
 		return s.Warn.Render(cell)
 	}
 	return s.Info.Render(cell)
 }
 
-func paintChanges(s screen.Style, _ *row, _ Model, cell string) string {
+func paintChanges(s screen.Style, _ *row, _ *Model, cell string) string {
 	added, removed, both := strings.Cut(cell, "-")
 	if !both {
 		return cell

@@ -184,7 +184,7 @@ func ran(t *testing.T, spoil func(m *Model), house *fakeHouse) (string, error) {
 	d := &Dashboard{House: house.house(), In: in, Out: &out, Environ: []string{"TERM=xterm-256color"}}
 	d.Open(t.Context())
 	if spoil != nil {
-		spoil(&d.guard.model)
+		spoil(d.guard.model)
 	}
 	err := d.Run(t.Context())
 	return out.String(), err

@@ -109,7 +109,7 @@ func onward(def *workflow.Definition, t task.Task) []task.Status {
 
 // pathParts are the statuses of a task's way through its workflow as they are drawn, and which of them is the
 // present one. What it has behind it is its real past where that was read, else the usual way there.
-func (m Model) pathParts(t task.Task) (parts []string, here int) {
+func (m *Model) pathParts(t task.Task) (parts []string, here int) {
 	def := m.definition(t)
 	if def == nil {
 		return nil, 0
@@ -129,7 +129,7 @@ func (m Model) pathParts(t task.Task) (parts []string, here int) {
 }
 
 // pathWithin is the part of a task's way around its present status that fits into a width.
-func (m Model) pathWithin(t task.Task, width int) string {
+func (m *Model) pathWithin(t task.Task, width int) string {
 	parts, here := m.pathParts(t)
 	if len(parts) == 0 {
 		return ""

@@ -14,7 +14,7 @@ import (
 )
 
 // View draws the screen: a head of two lines, the place that the person is in, and a foot of two.
-func (m Model) View() tea.View {
+func (m *Model) View() tea.View {
 	v := tea.NewView(m.draw())
 	if m.place == inForm && m.form != nil {
 		v.Cursor = m.formCursor()
@@ -28,18 +28,18 @@ const (
 	footLines = 2 // what was said, the keys
 )
 
-func (m Model) bodyHeight() int { return max(1, m.height-headLines-footLines) }
+func (m *Model) bodyHeight() int { return max(1, m.height-headLines-footLines) }
 
 // listHeight is how many lines the list has.
-func (m Model) listHeight() int { return m.bodyHeight() }
+func (m *Model) listHeight() int { return m.bodyHeight() }
 
 // splitWidth is the width from which a task fits beside the list.
 const splitWidth = 120
 
 // split says whether the task is shown beside the list.
-func (m Model) split() bool { return m.detail.beside && m.width >= splitWidth && m.place == inList }
+func (m *Model) split() bool { return m.detail.beside && m.width >= splitWidth && m.place == inList }
 
-func (m Model) draw() string {
+func (m *Model) draw() string {
 	lines := make([]string, 0, m.height+footLines)
 	lines = append(lines, m.header())
 	lines = append(lines, m.body()...)
@@ -55,7 +55,7 @@ func (m Model) draw() string {
 }
 
 // body is the line of titles and what is below it.
-func (m Model) body() []string {
+func (m *Model) body() []string {
 	height := m.bodyHeight() + 1
 	switch m.place {
 	case inBoard:
@@ -80,7 +80,7 @@ func (m Model) body() []string {
 }
 
 // beside is the list with the selected task at its right.
-func (m Model) beside(height int) []string {
+func (m *Model) beside(height int) []string {
 	left, rest := splitSides(m.width)
 	right := m.drawDetail(rest, height)
 	out := m.drawList(left, height)
@@ -110,7 +110,7 @@ type fact struct {
 }
 
 // header says where the person is, how many tasks there are, and who watches.
-func (m Model) header() string {
+func (m *Model) header() string {
 	scope := "all projects"
 	if m.list.project != "" {
 		scope = screen.Clean(m.list.project)
@@ -141,7 +141,7 @@ func lighter(facts []fact) []fact {
 	return append(facts[:least:least], facts[least+1:]...)
 }
 
-func (m Model) facts() []fact {
+func (m *Model) facts() []fact {
 	faint := m.style.Faint.Render
 	if !m.loaded {
 		text := "reading…"

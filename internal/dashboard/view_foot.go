@@ -12,11 +12,11 @@ import (
 )
 
 // footer is what was said or went wrong, and the keys.
-func (m Model) footer() []string {
+func (m *Model) footer() []string {
 	return []string{m.wordLine(), m.keyLine()}
 }
 
-func (m Model) wordLine() string {
+func (m *Model) wordLine() string {
 	if m.list.typing {
 		text := screen.Clean(m.list.text)
 		if over := screen.Width(text) - max(1, m.width-8); over > 0 {
@@ -49,7 +49,7 @@ func (m Model) wordLine() string {
 }
 
 // wordRoom is how many cells words have beside what is at work, and beside the beginning of what went wrong.
-func (m Model) wordRoom(before []string, trouble string) int {
+func (m *Model) wordRoom(before []string, trouble string) int {
 	room := m.width
 	for _, part := range before {
 		room -= screen.Width(part) + len(footGap)
@@ -62,7 +62,7 @@ func (m Model) wordRoom(before []string, trouble string) int {
 
 // words are the answer to the last key and what was told meanwhile: neither hides the other, and a long name in
 // one does not hide what became of the task.
-func (m Model) words(room int) []string {
+func (m *Model) words(room int) []string {
 	said, told := screen.Clean(m.said), screen.Clean(m.told)
 	switch {
 	case said == "" && told == "":
@@ -94,7 +94,7 @@ type footKey struct {
 
 // footKeys are the keys of this place that fit, none of them in part: those that are open, then those that are
 // closed, faint. How to get help and how to leave is always there.
-func (m Model) footKeys() []footKey {
+func (m *Model) footKeys() []footKey {
 	var open, closed, last []footKey
 	room := m.width
 	for _, k := range m.footed() {
@@ -137,7 +137,7 @@ func (m Model) footKeys() []footKey {
 }
 
 // footed are the keys of this place that the footer knows, in its order.
-func (m Model) footed() []key {
+func (m *Model) footed() []key {
 	var out []key
 	for _, k := range m.keys {
 		if k.footer != "" && k.works(m.place) {
@@ -154,7 +154,7 @@ func (m Model) footed() []key {
 // footGap is between two keys at the foot.
 const footGap = "  "
 
-func (m Model) keyLine() string {
+func (m *Model) keyLine() string {
 	switch {
 	case m.place == inForm && m.form != nil:
 		return screen.Cut(m.form.keyLine(m.style), m.width)
@@ -171,7 +171,7 @@ func (m Model) keyLine() string {
 }
 
 // helpLines tell every key in words, why it does nothing now where that is so, and what the marks mean.
-func (m Model) helpLines() []string {
+func (m *Model) helpLines() []string {
 	out := []string{m.style.Title.Render("Keys") + m.style.Faint.Render("   Esc leaves the help"), ""}
 	for _, group := range groups() {
 		out = append(out, m.style.Header.Render(group))
@@ -189,7 +189,7 @@ func (m Model) helpLines() []string {
 	return append(out, m.entry("✓ ● ○", "of the way through the workflow: done, here, ahead", "")...)
 }
 
-func (m Model) helpEntry(k key) []string {
+func (m *Model) helpEntry(k key) []string {
 	why := ""
 	if k.works(m.cameFrom()) {
 		why = k.why(m)
@@ -198,7 +198,7 @@ func (m Model) helpEntry(k key) []string {
 }
 
 // entry is a name, and beside it what it means, wrapped; why it does nothing now stands beneath.
-func (m Model) entry(name, means, why string) []string {
+func (m *Model) entry(name, means, why string) []string {
 	const indent, narrow = 2, 70
 	column := 20
 	if m.width < narrow {
@@ -226,7 +226,7 @@ func (m Model) entry(name, means, why string) []string {
 	return out
 }
 
-func (m Model) troubleLines() []string {
+func (m *Model) troubleLines() []string {
 	out := []string{m.style.Title.Render("What went wrong") + m.style.Faint.Render("   Esc: I have read it"), ""}
 	for i := len(m.trouble.told) - 1; i >= 0; i-- {
 		one := m.trouble.told[i]
@@ -245,7 +245,7 @@ func (m Model) troubleLines() []string {
 	return out
 }
 
-func (m Model) scrollBy(n int) Model {
+func (m *Model) scrollBy(n int) {
 	height := m.bodyHeight() + 1
 	switch m.place {
 	case inHelp:
@@ -253,7 +253,6 @@ func (m Model) scrollBy(n int) Model {
 	case inTrouble:
 		m.help = m.help.By(n, len(m.troubleLines()), height)
 	case inDetail:
-		m = m.scrollDetail(n)
+		m.scrollDetail(n)
 	}
-	return m
 }

@@ -38,7 +38,7 @@ func (w workspaces) use(project string) (used, size int) {
 	return used, size
 }
 
-func (m Model) loadWorkspaces() tea.Cmd {
+func (m *Model) loadWorkspaces() tea.Cmd {
 	ctx, look := m.ctx, m.house.Look
 	return func() tea.Msg {
 		all, err := look.Workspaces(ctx, "")
@@ -47,7 +47,7 @@ func (m Model) loadWorkspaces() tea.Cmd {
 }
 
 // workspacesAgain looks at the pools where the tasks tell that somebody else may have them now.
-func (m Model) workspacesAgain() (Model, tea.Cmd) {
+func (m *Model) workspacesAgain() tea.Cmd {
 	var b strings.Builder
 	for i := range m.list.rows {
 		if t := m.list.rows[i].task; t.Workspace != "" {
@@ -55,17 +55,17 @@ func (m Model) workspacesAgain() (Model, tea.Cmd) {
 		}
 	}
 	if b.String() == m.workspaces.told && m.place != inWorkspaces {
-		return m, nil
+		return nil
 	}
 	m.workspaces.told = b.String()
-	return m, m.loadWorkspaces()
+	return m.loadWorkspaces()
 }
 
 // learnWorkspaces takes in who has what. The cursor stays on its workspace.
-func (m Model) learnWorkspaces(msg held) (Model, tea.Cmd) {
+func (m *Model) learnWorkspaces(msg held) tea.Cmd {
 	if msg.err != nil {
 		m.trouble = m.trouble.with("look at the workspaces", msg.err)
-		return m, nil
+		return nil
 	}
 	was, had := m.workspaces.selected()
 	m.workspaces.all, m.workspaces.known = msg.all, true
@@ -74,7 +74,8 @@ func (m Model) learnWorkspaces(msg held) (Model, tea.Cmd) {
 	}); had && at >= 0 {
 		m.workspaces.cursor = at
 	}
-	return m.workspaceStep(0), nil
+	m.workspaceStep(0)
+	return nil
 }
 
 func (w workspaces) selected() (record.Holding, bool) {
@@ -85,26 +86,26 @@ func (w workspaces) selected() (record.Holding, bool) {
 }
 
 // workspaceStep goes some lines down.
-func (m Model) workspaceStep(n int) Model {
+func (m *Model) workspaceStep(n int) {
 	w, visible := m.workspaces, max(1, m.bodyHeight()-1)
 	w.cursor = max(0, min(w.cursor+n, len(w.all)-1))
 	w.top = max(0, min(max(w.top, w.cursor-visible+1), w.cursor, max(0, len(w.all)-visible)))
 	m.workspaces = w
-	return m
 }
 
 // showWorkspaces begins with the workspace of the selected task, if it has one.
-func (m Model) showWorkspaces() (Model, tea.Cmd) {
-	m = m.visit(inWorkspaces)
+func (m *Model) showWorkspaces() tea.Cmd {
+	m.visit(inWorkspaces)
 	if t, found := m.selected(); found {
 		if at := slices.IndexFunc(m.workspaces.all, func(h record.Holding) bool { return h.Task == t.ID }); at >= 0 {
 			m.workspaces.cursor = at
 		}
 	}
-	return m.workspaceStep(0), m.loadWorkspaces()
+	m.workspaceStep(0)
+	return m.loadWorkspaces()
 }
 
-func (m Model) whyNoHolder() string {
+func (m *Model) whyNoHolder() string {
 	h, found := m.workspaces.selected()
 	switch {
 	case !found:
@@ -118,7 +119,7 @@ func (m Model) whyNoHolder() string {
 }
 
 // showHolder goes to the task that has the workspace. Whatever hides it is taken away.
-func (m Model) showHolder() (Model, tea.Cmd) {
+func (m *Model) showHolder() tea.Cmd {
 	h, _ := m.workspaces.selected()
 	if !m.list.find(h.Task) {
 		m.list.text, m.list.filter = "", showAll
@@ -129,10 +130,11 @@ func (m Model) showHolder() (Model, tea.Cmd) {
 		m.list.find(h.Task)
 	}
 	m.place, m.trail = inList, nil
-	return m.letGo().afterMove()
+	m.letGo()
+	return m.afterMove()
 }
 
-func (m Model) drawWorkspaces(width, height int) []string {
+func (m *Model) drawWorkspaces(width, height int) []string {
 	project, workspace, branch, status, path := workspaceColumns(width)
 	line := func(cells ...string) string {
 		var out []string
