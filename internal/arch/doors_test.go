@@ -156,6 +156,9 @@ func TestNoLoudRoomEntersAnotherButTheLeaves(t *testing.T) {
 		}
 		for _, imported := range f.imports {
 			room, own := strings.CutPrefix(imported, "orange/internal/")
+			if room == f.room || strings.HasPrefix(room, f.room+"/") {
+				continue // a part of the same room
+			}
 			_, allowed := doors()[f.room][room]
 			// among the leaves, proc comes first
 			allowed = allowed || slices.Contains(leaves(), room) &&
@@ -164,6 +167,17 @@ func TestNoLoudRoomEntersAnotherButTheLeaves(t *testing.T) {
 				t.Errorf("%s imports %q: a loud room enters only quiet rooms and leaves; say what is needed "+
 					"as an interface, and app hands it in", f.path, imported)
 			}
+		}
+	}
+}
+
+// The parts of a room are made so that each can be read and tested alone.
+func TestThePartsOfARoomDoNotKnowTheRoom(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		part := strings.Count(filepath.ToSlash(f.path), "/") > 2
+		if f.room != "" && part && !f.test && slices.Contains(f.imports, "orange/internal/"+f.room) {
+			t.Errorf("%s imports the package above it: a part never imports the whole", f.path)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -26,14 +27,16 @@ func firstLine(err error) string {
 }
 
 // step moves the cursor, or what is read, by some lines.
-func (m Model) step(n int) (Model, tea.Cmd) {
+func (m *Model) step(n int) tea.Cmd {
 	switch m.place {
 	case inDetail, inHelp, inTrouble:
-		return m.scrollBy(n), nil
+		m.scrollBy(n)
+		return nil
 	case inBoard:
-		m = m.boardStep(n)
+		m.boardStep(n)
 	case inWorkspaces:
-		return m.workspaceStep(n), nil
+		m.workspaceStep(n)
+		return nil
 	default:
 		m.list.move(m.list.cursor+n, m.listHeight())
 	}
@@ -41,38 +44,40 @@ func (m Model) step(n int) (Model, tea.Cmd) {
 }
 
 // afterMove looks up what the newly selected task shows.
-func (m Model) afterMove() (Model, tea.Cmd) {
+func (m *Model) afterMove() tea.Cmd {
 	m.waits = waiting{}
 	seen := m.wantSeen()
 	if !m.split() {
-		return m, seen
+		return seen
 	}
-	m, cmd := m.study(true)
-	return m, tea.Batch(seen, cmd)
+	cmd := m.study(true)
+	return tea.Batch(seen, cmd)
 }
 
-func (m Model) goRight() (Model, tea.Cmd) {
+func (m *Model) goRight() tea.Cmd {
 	if m.place == inBoard {
-		return m.boardColumn(1).afterMove()
+		m.boardColumn(1)
+		return m.afterMove()
 	}
 	if why := m.whyNoTask(); why != "" {
 		m.said = why
-		return m, nil
+		return nil
 	}
 	return m.showTab(m.detail.tab)
 }
 
-func (m Model) goLeft() (Model, tea.Cmd) {
+func (m *Model) goLeft() tea.Cmd {
 	switch m.place {
 	case inBoard:
-		return m.boardColumn(-1).afterMove()
+		m.boardColumn(-1)
+		return m.afterMove()
 	case inDetail:
-		m = m.leavePlace()
+		m.leavePlace()
 	}
-	return m, nil
+	return nil
 }
 
-func (m Model) goBack() (Model, tea.Cmd) {
+func (m *Model) goBack() tea.Cmd {
 	switch m.place {
 	case inList, inBoard:
 		if m.list.text != "" {
@@ -82,14 +87,14 @@ func (m Model) goBack() (Model, tea.Cmd) {
 		m.place = inList
 	case inTrouble:
 		m.trouble = trouble{} // it was read
-		m = m.leavePlace()
+		m.leavePlace()
 	default:
-		m = m.leavePlace()
+		m.leavePlace()
 	}
-	return m, nil
+	return nil
 }
 
-func (m Model) quit() (Model, tea.Cmd) {
+func (m *Model) quit() tea.Cmd {
 	switch m.place {
 	case inList, inBoard:
 		return m.leave()
@@ -98,7 +103,7 @@ func (m Model) quit() (Model, tea.Cmd) {
 }
 
 // visit goes to a place from which Escape leads back here.
-func (m Model) visit(to place) Model {
+func (m *Model) visit(to place) {
 	if m.place != to {
 		m.trail = append(slices.Clip(m.trail), m.place)
 	}
@@ -106,11 +111,10 @@ func (m Model) visit(to place) Model {
 	if t, found := m.selected(); found && to == inDetail {
 		m.list.held = t.ID
 	}
-	return m
 }
 
 // cameFrom is where Escape leads.
-func (m Model) cameFrom() place {
+func (m *Model) cameFrom() place {
 	if len(m.trail) == 0 {
 		return inList
 	}
@@ -118,15 +122,15 @@ func (m Model) cameFrom() place {
 }
 
 // leavePlace goes back to where the person came from.
-func (m Model) leavePlace() Model {
+func (m *Model) leavePlace() {
 	m.place = m.cameFrom()
 	m.trail = m.trail[:max(0, len(m.trail)-1)]
 	m.form = nil
-	return m.letGo()
+	m.letGo()
 }
 
 // letGo lets the list hide the task that was looked at closely, unless the person still does or comes back to it.
-func (m Model) letGo() Model {
+func (m *Model) letGo() {
 	if m.list.held != "" && m.place != inDetail && !slices.Contains(m.trail, inDetail) {
 		t, had := m.selected()
 		m.list.held = ""
@@ -136,14 +140,13 @@ func (m Model) letGo() Model {
 		}
 	}
 	m.list.keepInSight(m.listHeight())
-	return m
 }
 
 // lose leaves the task that was looked at closely where it is there no more: the next one in the list is another one.
 // A form that is open stays, for what was written in it.
-func (m Model) lose() Model {
+func (m *Model) lose() {
 	if m.list.held == "" || m.list.has(m.list.held) {
-		return m
+		return
 	}
 	if m.said == "" {
 		m.said = "the task that you looked at is gone: it was deleted"
@@ -158,55 +161,54 @@ func (m Model) lose() Model {
 			break
 		}
 	}
-	return m
 }
 
-func (m Model) showHelp() (Model, tea.Cmd) {
-	m = m.visit(inHelp)
-	m.help = scroll{}
-	return m, nil
+func (m *Model) showHelp() tea.Cmd {
+	m.visit(inHelp)
+	m.help = screen.Scroll{}
+	return nil
 }
 
-func (m Model) whyNoTrouble() string {
+func (m *Model) whyNoTrouble() string {
 	if len(m.trouble.told) == 0 {
 		return "nothing went wrong that you have not read"
 	}
 	return ""
 }
 
-func (m Model) showTrouble() (Model, tea.Cmd) {
-	m = m.visit(inTrouble)
-	m.help = scroll{}
-	return m, nil
+func (m *Model) showTrouble() tea.Cmd {
+	m.visit(inTrouble)
+	m.help = screen.Scroll{}
+	return nil
 }
 
-func (m Model) refresh() (Model, tea.Cmd) {
+func (m *Model) refresh() tea.Cmd {
 	m.forgetWork()
 	m.forgetUnread()
 	m.said = "looked again"
-	m, study := m.study(true)
-	m, cmd := m.reload()
-	return m, tea.Batch(cmd, study, m.loadWorkspaces())
+	study := m.study(true)
+	cmd := m.reload()
+	return tea.Batch(cmd, study, m.loadWorkspaces())
 }
 
-func (m Model) nextFilter() (Model, tea.Cmd) {
+func (m *Model) nextFilter() tea.Cmd {
 	m.list.filter = (m.list.filter + 1) % filters
 	return m.chooseAgain("shown: " + m.list.filter.String())
 }
 
-func (m Model) nextOrder() (Model, tea.Cmd) {
+func (m *Model) nextOrder() tea.Cmd {
 	m.list.order = (m.list.order + 1) % orders
 	return m.chooseAgain("sorted by " + m.list.order.String())
 }
 
-func (m Model) whyNoScope() string {
+func (m *Model) whyNoScope() string {
 	if _, found := m.selected(); !found && m.list.project == "" {
 		return "no task is selected, and so no project"
 	}
 	return ""
 }
 
-func (m Model) nextScope() (Model, tea.Cmd) {
+func (m *Model) nextScope() tea.Cmd {
 	said := "the tasks of all projects"
 	if m.list.project == "" {
 		t, _ := m.selected()
@@ -218,7 +220,7 @@ func (m Model) nextScope() (Model, tea.Cmd) {
 }
 
 // chooseAgain is the list after what is shown was changed. The cursor stays on its task where it can.
-func (m Model) chooseAgain(said string) (Model, tea.Cmd) {
+func (m *Model) chooseAgain(said string) tea.Cmd {
 	t, had := m.selected()
 	m.list.choose()
 	if had {
@@ -226,45 +228,45 @@ func (m Model) chooseAgain(said string) (Model, tea.Cmd) {
 	}
 	m.list.keepInSight(m.listHeight())
 	m.said = said
-	return m, m.wantSeen()
+	return m.wantSeen()
 }
 
-func (m Model) find() (Model, tea.Cmd) {
+func (m *Model) find() tea.Cmd {
 	m.list.typing = true
-	return m, nil
+	return nil
 }
 
-func (m Model) toggleSplit() (Model, tea.Cmd) {
+func (m *Model) toggleSplit() tea.Cmd {
 	m.detail.beside = !m.detail.beside
 	if m.place == inDetail {
 		m.place, m.trail = inList, nil
-		m = m.letGo()
+		m.letGo()
 	}
 	if m.detail.beside && !m.split() {
 		m.detail.beside = false
 		m.said = "the screen is too narrow for both; l shows the task"
-		return m, nil
+		return nil
 	}
 	return m.study(true)
 }
 
-func (m Model) toggleBoard() (Model, tea.Cmd) {
+func (m *Model) toggleBoard() tea.Cmd {
 	if m.place == inBoard {
 		m.place = inList
 		m.list.keepInSight(m.listHeight())
 	} else {
-		m = m.openBoard()
+		m.openBoard()
 	}
-	return m, m.wantSeen()
+	return m.wantSeen()
 }
 
-func (m Model) copyID() (Model, tea.Cmd) {
+func (m *Model) copyID() tea.Cmd {
 	t, _ := m.selected()
 	m.said = "copied " + t.ID
-	return m, func() tea.Msg { return copied{t.ID} }
+	return func() tea.Msg { return copied{t.ID} }
 }
 
-func (m Model) openPR() (Model, tea.Cmd) {
+func (m *Model) openPR() tea.Cmd {
 	t, _ := m.selected()
 	moves := m.house.Moves
 	return m.start("open a pull request for "+nameOf(t), func(ctx context.Context) (string, error) {
@@ -276,7 +278,7 @@ func (m Model) openPR() (Model, tea.Cmd) {
 	})
 }
 
-func (m Model) next() (Model, tea.Cmd) {
+func (m *Model) next() tea.Cmd {
 	t, _ := m.selected()
 	moves := m.house.Moves
 	return m.start("move "+nameOf(t)+" on", func(ctx context.Context) (string, error) {
@@ -284,7 +286,7 @@ func (m Model) next() (Model, tea.Cmd) {
 	})
 }
 
-func (m Model) retry() (Model, tea.Cmd) {
+func (m *Model) retry() tea.Cmd {
 	t, _ := m.selected()
 	care := m.house.Care
 	return m.start("try again what "+nameOf(t)+" owes", func(ctx context.Context) (string, error) {
@@ -296,7 +298,7 @@ func (m Model) retry() (Model, tea.Cmd) {
 	})
 }
 
-func (m Model) askMerge() (Model, tea.Cmd) {
+func (m *Model) askMerge() tea.Cmd {
 	t, _ := m.selected()
 	moves := m.house.Moves
 	merge := func(strategy string) func(ctx context.Context) (string, error) {
@@ -322,16 +324,15 @@ func (m Model) askMerge() (Model, tea.Cmd) {
 }
 
 // giveUp has the cursor stay at its place in the list when the task goes to those that are over.
-func (m Model) giveUp(t task.Task) Model {
+func (m *Model) giveUp(t task.Task) {
 	if m.place == inList {
 		m.list.given = t.ID
 	}
-	return m
 }
 
-func (m Model) askCancel() (Model, tea.Cmd) {
+func (m *Model) askCancel() tea.Cmd {
 	t, _ := m.selected()
-	m = m.giveUp(t)
+	m.giveUp(t)
 	moves := m.house.Moves
 	return m.ask(question{
 		title: "Cancel " + nameOf(t) + "?", text: "Its agents are ended; its branch and all work on it stay.",
@@ -343,9 +344,9 @@ func (m Model) askCancel() (Model, tea.Cmd) {
 	})
 }
 
-func (m Model) askDelete() (Model, tea.Cmd) {
+func (m *Model) askDelete() tea.Cmd {
 	t, _ := m.selected()
-	m = m.giveUp(t)
+	m.giveUp(t)
 	care := m.house.Care
 	text := "Its folder goes to the trash; its branch and rescued work stay."
 	if t.Live {
@@ -365,13 +366,13 @@ func (m Model) askDelete() (Model, tea.Cmd) {
 	})
 }
 
-func (m Model) askOverride() (Model, tea.Cmd) {
+func (m *Model) askOverride() tea.Cmd {
 	t, _ := m.selected()
 	moves := m.house.Moves
 	to, err := decide.Overridable(m.definition(t), t, human())
 	if err != nil {
 		m.said = "o: " + firstLine(err)
-		return m, nil
+		return nil
 	}
 	return m.write(writing{
 		title: "Override: why?", needed: true,
@@ -384,7 +385,7 @@ func (m Model) askOverride() (Model, tea.Cmd) {
 	})
 }
 
-func (m Model) askChanges() (Model, tea.Cmd) {
+func (m *Model) askChanges() tea.Cmd {
 	t, _ := m.selected()
 	moves := m.house.Moves
 	return m.write(writing{
@@ -397,9 +398,9 @@ func (m Model) askChanges() (Model, tea.Cmd) {
 }
 
 // attach gives the terminal away until the person comes back.
-func (m Model) attach(t task.Task) (Model, tea.Cmd) {
+func (m *Model) attach(t task.Task) tea.Cmd {
 	ctx, care := m.ctx, m.house.Care
-	return m, lend(func() error { return care.Attach(ctx, t.ID, "") }, func(err error) tea.Msg {
+	return lend(func() error { return care.Attach(ctx, t.ID, "") }, func(err error) tea.Msg {
 		if err != nil {
 			return failed{"attach to " + nameOf(t), err}
 		}

@@ -12,9 +12,9 @@ func BenchmarkKey(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				if i%2 == 0 {
-					s.m, _ = s.m.Update(down)
+					_ = s.m.Update(down)
 				} else {
-					s.m, _ = s.m.Update(up)
+					_ = s.m.Update(up)
 				}
 				_ = s.m.View()
 			}

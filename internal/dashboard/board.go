@@ -28,7 +28,7 @@ type lane struct {
 // lanes are the columns: those of one workflow after those of another, each in the order of its file, and what is
 // over last. There are those that have tasks, and those on the usual way from the beginning of a workflow to its
 // end.
-func (m Model) lanes() []lane {
+func (m *Model) lanes() []lane {
 	var digests []string // in the order of the tasks
 	refs := map[string]task.WorkflowRef{}
 	cards := map[string]map[task.Status][]int{}
@@ -92,7 +92,7 @@ func lanesOf(def *workflow.Definition, ref task.WorkflowRef, cards map[task.Stat
 }
 
 // onBoard is where the selected task's card is; column is -1 where no task is shown.
-func (m Model) onBoard(lanes []lane) (column, card int) {
+func (m *Model) onBoard(lanes []lane) (column, card int) {
 	for i, l := range lanes {
 		if at := slices.Index(l.cards, m.list.cursor); at >= 0 {
 			return i, at
@@ -102,23 +102,23 @@ func (m Model) onBoard(lanes []lane) (column, card int) {
 }
 
 // boardStep goes some cards down.
-func (m Model) boardStep(n int) Model {
+func (m *Model) boardStep(n int) {
 	lanes := m.lanes()
 	column, card := m.onBoard(lanes)
 	if column < 0 {
-		return m
+		return
 	}
 	cards := lanes[column].cards
 	m.list.cursor = cards[max(0, min(card+n, len(cards)-1))]
-	return m.keepCardInSight()
+	m.keepCardInSight()
 }
 
 // boardColumn goes some columns on, past those that are empty, and stays at the same height where it can.
-func (m Model) boardColumn(n int) Model {
+func (m *Model) boardColumn(n int) {
 	lanes := m.lanes()
 	column, card := m.onBoard(lanes)
 	if column < 0 {
-		return m
+		return
 	}
 	line := card - m.board.top
 	for to := column + n; to >= 0 && to < len(lanes); to += n {
@@ -128,29 +128,28 @@ func (m Model) boardColumn(n int) Model {
 			break
 		}
 	}
-	return m.keepCardInSight()
+	m.keepCardInSight()
 }
 
 // openBoard shows the board, the selected task's workflow first.
-func (m Model) openBoard() Model {
+func (m *Model) openBoard() {
 	m.place = inBoard
 	m.board = board{}
 	if t, found := m.selected(); found {
 		m.board.first = t.Workflow.Name
 	}
-	return m.keepCardInSight()
+	m.keepCardInSight()
 }
 
 // keepCardInSight scrolls the board so that the selected card is on the screen.
-func (m Model) keepCardInSight() Model {
+func (m *Model) keepCardInSight() {
 	lanes := m.lanes()
 	m.board.left, m.board.top = m.boardScroll(lanes)
-	return m
 }
 
 // boardScroll is the first column and the first card of the selected column that are on the screen: as they were,
 // where that shows the selected card.
-func (m Model) boardScroll(lanes []lane) (left, top int) {
+func (m *Model) boardScroll(lanes []lane) (left, top int) {
 	column, card := m.onBoard(lanes)
 	if column < 0 {
 		return 0, 0

@@ -3,6 +3,8 @@ package dashboard
 import (
 	"fmt"
 	"strings"
+
+	"orange/internal/dashboard/screen"
 )
 
 // Sizes of the board, in cells and lines.
@@ -18,7 +20,7 @@ const (
 func boardFits(width int) int { return max(1, (width+laneGap)/(leastLane+laneGap)) }
 
 // below is how many lines are beneath the cards.
-func (m Model) below() int {
+func (m *Model) below() int {
 	if m.bodyHeight() < lowBoard {
 		return 1
 	}
@@ -36,7 +38,7 @@ func boardHeads(lanes []lane) int {
 }
 
 // boardCards is how many cards of a column are on the screen.
-func (m Model) boardCards(lanes []lane) int {
+func (m *Model) boardCards(lanes []lane) int {
 	return max(1, m.bodyHeight()+1-boardHeads(lanes)-m.below())
 }
 
@@ -63,7 +65,7 @@ func laneWidths(shown []lane, width int) []int {
 	return out
 }
 
-func (m Model) drawBoard(width, height int) []string {
+func (m *Model) drawBoard(width, height int) []string {
 	lanes := m.lanes()
 	if len(lanes) == 0 {
 		return append([]string{""}, m.emptyLines(width)...)
@@ -93,7 +95,7 @@ func (m Model) drawBoard(width, height int) []string {
 			if line < len(drawn[i]) {
 				text = drawn[i][line]
 			}
-			cells[i] = fit(text, widths[i])
+			cells[i] = screen.Fit(text, widths[i])
 		}
 		out = append(out, strings.TrimRight(strings.Join(cells, strings.Repeat(" ", laneGap)), " "))
 	}
@@ -101,7 +103,7 @@ func (m Model) drawBoard(width, height int) []string {
 }
 
 // workflowLine names the workflow above the first of its columns on the screen.
-func (m Model) workflowLine(shown []lane, widths []int) string {
+func (m *Model) workflowLine(shown []lane, widths []int) string {
 	var b strings.Builder
 	for i := 0; i < len(shown); {
 		room := widths[i]
@@ -109,30 +111,31 @@ func (m Model) workflowLine(shown []lane, widths []int) string {
 		for ; next < len(shown) && shown[next].digest == shown[i].digest; next++ {
 			room += laneGap + widths[next]
 		}
-		b.WriteString(m.style.faint.Render(fit(clean(shown[i].workflow), room)) + strings.Repeat(" ", laneGap))
+		b.WriteString(m.style.Faint.Render(screen.Fit(screen.Clean(shown[i].workflow), room)) + strings.Repeat(" ",
+			laneGap))
 		i = next
 	}
 	return b.String()
 }
 
-func (m Model) laneTitle(l lane, width int, chosen bool) string {
+func (m *Model) laneTitle(l lane, width int, chosen bool) string {
 	number := fmt.Sprint(len(l.cards))
-	name := cut(clean(string(l.state)), max(1, width-len(number)-1))
+	name := screen.Cut(screen.Clean(string(l.state)), max(1, width-len(number)-1))
 	switch {
 	case len(l.cards) == 0:
-		return m.style.faint.Render(name)
+		return m.style.Faint.Render(name)
 	case chosen:
-		return m.style.header.Underline(true).Render(name) + " " + m.style.faint.Render(number)
+		return m.style.Header.Underline(true).Render(name) + " " + m.style.Faint.Render(number)
 	}
-	return m.style.header.Render(name) + " " + m.style.faint.Render(number)
+	return m.style.Header.Render(name) + " " + m.style.Faint.Render(number)
 }
 
 // laneCards are the cards of a column from one on, and a line for those that have no room.
-func (m Model) laneCards(l lane, width, from, room int) []string {
+func (m *Model) laneCards(l lane, width, from, room int) []string {
 	var out []string
 	for i := from; i < len(l.cards) && len(out) < room; i++ {
 		if more := len(l.cards) - i; len(out) == room-1 && more > 1 && l.cards[i] != m.list.cursor {
-			return append(out, m.style.faint.Render(cut(fmt.Sprintf("  %d more", more), width)))
+			return append(out, m.style.Faint.Render(screen.Cut(fmt.Sprintf("  %d more", more), width)))
 		}
 		out = append(out, m.card(&m.list.rows[m.list.shown[l.cards[i]]], l, width, l.cards[i] == m.list.cursor))
 	}
@@ -140,31 +143,31 @@ func (m Model) laneCards(l lane, width, from, room int) []string {
 }
 
 // card is one task of the board: its mark, its name, and, where it is not over, for how long it has been in its state.
-func (m Model) card(r *row, l lane, width int, chosen bool) string {
+func (m *Model) card(r *row, l lane, width int, chosen bool) string {
 	sign, painted := m.sign(r)
 	since := ""
 	if !l.over && width >= leastLane {
-		since = " " + age(r.task.EnteredAt, m.now)
+		since = " " + screen.Age(r.task.EnteredAt, m.now)
 	}
-	name := squeezeTo(clean(nameOf(*r.task)), max(1, width-signWidth-len(since)))
+	name := screen.SqueezeTo(screen.Clean(nameOf(*r.task)), max(1, width-signWidth-len(since)))
 	switch {
 	case chosen:
-		return m.style.chosen.Render(fit(sign+" "+name+since, width))
+		return m.style.Chosen.Render(screen.Fit(sign+" "+name+since, width))
 	case l.over:
-		return painted + " " + m.style.faint.Render(name)
+		return painted + " " + m.style.Faint.Render(name)
 	}
-	return painted + " " + name + m.style.faint.Render(since)
+	return painted + " " + name + m.style.Faint.Render(since)
 }
 
 // boardFoot tells of the selected card, and of columns that have no room.
-func (m Model) boardFoot(all, left, shown, width int) []string {
+func (m *Model) boardFoot(all, left, shown, width int) []string {
 	r, found := m.list.selectedRow()
 	if !found {
 		return nil
 	}
 	text, paint := m.toKnow(&r)
-	name := squeeze(m.taskCell(&r), max(1, width/2))
-	about := m.style.bold.Render(name) + "  " + paint(cut(text, max(1, width-visible(name)-2)))
+	name := screen.Squeeze(m.taskCell(&r), max(1, width/2))
+	about := m.style.Bold.Render(name) + "  " + paint(screen.Cut(text, max(1, width-screen.Width(name)-2)))
 	if m.below() == 1 {
 		return []string{about}
 	}
@@ -176,15 +179,15 @@ func (m Model) boardFoot(all, left, shown, width int) []string {
 		beyond = append(beyond, fmt.Sprintf("%d more ›", more))
 	}
 	word := strings.Join(beyond, "  ")
-	rule := strings.Repeat("─", max(0, width-visible(word)-1))
+	rule := strings.Repeat("─", max(0, width-screen.Width(word)-1))
 	if word == "" {
 		rule = strings.Repeat("─", max(0, width))
 	}
-	return []string{m.style.faint.Render(strings.TrimSpace(rule + " " + word)), about, m.pathWithin(*r.task, width)}
+	return []string{m.style.Faint.Render(strings.TrimSpace(rule + " " + word)), about, m.pathWithin(*r.task, width)}
 }
 
 // cardAt is the card on a place of the screen, counted from the board's first line; false where none is.
-func (m Model) cardAt(x, y int) (cursor int, found bool) {
+func (m *Model) cardAt(x, y int) (cursor int, found bool) {
 	lanes := m.lanes()
 	left, top := m.boardScroll(lanes)
 	line := y - boardHeads(lanes)

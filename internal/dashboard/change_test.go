@@ -136,7 +136,7 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 			meanwhile: func(s *sitting) {
 				was := s.m.list.cursor
 				s.m.list.cursor++
-				s.m, _ = s.m.afterMove()
+				_ = s.m.afterMove()
 				s.m.list.cursor = was
 			}, known: true,
 		},
@@ -373,17 +373,17 @@ func TestLookingAgainLooksAtThePoolToo(t *testing.T) {
 func TestLooksAtTheAgentsDoNotPileUp(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 80, 24)
-	m, first := s.m.lookAtAgents()
-	m, second := m.lookAtAgents()
+	first := s.m.lookAtAgents()
+	second := s.m.lookAtAgents()
 	if first == nil || second != nil {
 		t.Fatalf("the first look is %v, the second %v", first != nil, second != nil)
 	}
-	m, third := m.Update(agentsSeen{})
-	if third == nil || !m.looking || m.lookAgain {
-		t.Errorf("after the first look there is no other one: %v, %v", m.looking, m.lookAgain)
+	third := s.m.Update(agentsSeen{})
+	if third == nil || !s.m.looking || s.m.lookAgain {
+		t.Errorf("after the first look there is no other one: %v, %v", s.m.looking, s.m.lookAgain)
 	}
-	m, _ = m.Update(agentsSeen{err: errors.New("no")})
-	if m.looking {
+	_ = s.m.Update(agentsSeen{err: errors.New("no")})
+	if s.m.looking {
 		t.Error("a look that failed is waited for")
 	}
 }

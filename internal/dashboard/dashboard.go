@@ -244,7 +244,7 @@ func (d *Dashboard) Fail(what string, err error) { d.post.put(failed{what, err})
 
 // guard stands between Bubble Tea and the model: a fault in either ends the screen in good order.
 type guard struct {
-	model   Model
+	model   *Model
 	painter *painter
 	broken  *Broken
 	quit    func() // ends the program from where no command can be answered
@@ -272,7 +272,7 @@ func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	case copied:
 		g.painter.copy(msg.text)
 	}
-	g.model, cmd = g.model.Update(msg)
+	cmd = g.model.Update(msg)
 	return g, g.watched(cmd)
 }
 

@@ -6,6 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/markdown"
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/task"
@@ -42,7 +44,7 @@ type detail struct {
 	tab    tabKind
 	task   string           // whose it is
 	seen   map[string]sight // what was looked up, by the task's id and the tab
-	places map[string]scroll
+	places map[string]screen.Scroll
 	ticks  bool // the agent's terminal is looked at again and again
 }
 
@@ -93,14 +95,14 @@ type (
 func tabKey(id string, tab tabKind) string { return id + " " + tab.String() }
 
 // closeUp says whether a task is looked at closely.
-func (m Model) closeUp() bool { return m.place == inDetail || m.split() }
+func (m *Model) closeUp() bool { return m.place == inDetail || m.split() }
 
 // study looks up what the tab shows of the selected task: again if that is wanted fresh, else only what is not
 // known as the task is now.
-func (m Model) study(fresh bool) (Model, tea.Cmd) {
+func (m *Model) study(fresh bool) tea.Cmd {
 	t, found := m.selected()
 	if !found || !m.closeUp() {
-		return m, nil
+		return nil
 	}
 	if fresh && m.detail.seen != nil {
 		key := tabKey(t.ID, m.detail.tab)
@@ -119,13 +121,13 @@ const (
 
 // followDetail sees to it that what is looked at closely is known, as it is now and for the width that it has.
 // It is asked after every message, so that nothing that changes the selection has to think of it.
-func (m Model) followDetail() (Model, tea.Cmd) {
+func (m *Model) followDetail() tea.Cmd {
 	t, found := m.selected()
 	if !found || !m.closeUp() {
-		return m, nil
+		return nil
 	}
 	if m.detail.seen == nil {
-		m.detail.seen, m.detail.places = map[string]sight{}, map[string]scroll{}
+		m.detail.seen, m.detail.places = map[string]sight{}, map[string]screen.Scroll{}
 	}
 	if m.detail.task != t.ID {
 		m.detail.task = t.ID
@@ -141,7 +143,7 @@ func (m Model) followDetail() (Model, tea.Cmd) {
 		m.detail.ticks = true
 		cmds = append(cmds, tickPane())
 	}
-	return m, tea.Batch(cmds...)
+	return tea.Batch(cmds...)
 }
 
 // forget lets go of other tasks once there are many.
@@ -157,7 +159,7 @@ func (d *detail) forget() {
 }
 
 // wantTab looks a tab up, or draws it anew, where that is needed and not on its way already.
-func (m Model) wantTab(t task.Task, tab tabKind, on sheet) tea.Cmd {
+func (m *Model) wantTab(t task.Task, tab tabKind, on sheet) tea.Cmd {
 	key := tabKey(t.ID, tab)
 	one := m.detail.seen[key]
 	if one.asked {
@@ -213,7 +215,7 @@ func lookUp(ctx context.Context, study Study, t task.Task, tab tabKind) (c conte
 	switch tab {
 	case tabDocument:
 		c.document, c.err = study.Document(ctx, t)
-		c.document, c.beyond = bounded(c.document)
+		c.document, c.beyond = markdown.Limit(c.document)
 	case tabHistory:
 		c.events, c.err = study.History(ctx, t.ID)
 	case tabWhy:
@@ -232,14 +234,15 @@ func lookUp(ctx context.Context, study Study, t task.Task, tab tabKind) (c conte
 func (s sheet) lines(t task.Task, tab tabKind, c content) []string {
 	if c.err != nil {
 		var out []string
-		for _, line := range properLines(c.err.Error()) {
-			out = append(out, flow([]ink{{line, &s.style.bad}}, s.width, margin{})...)
+		for _, line := range screen.CleanRawLines(c.err.Error()) {
+			out = append(out, screen.Flow([]screen.Fragment{screen.Raw(&s.style.Bad, line)}, s.width,
+				screen.Indent{})...)
 		}
 		return append(out, "", s.faint("R looks again"))
 	}
 	switch tab {
 	case tabDocument:
-		return documentLines(s.style, c.document, c.beyond, s.width)
+		return markdown.Document(s.style, c.document, c.beyond, s.width)
 	case tabHistory:
 		return s.historyLines(c.events)
 	case tabWhy:
@@ -254,7 +257,7 @@ func (s sheet) lines(t task.Task, tab tabKind, c content) []string {
 	return nil
 }
 
-func (m Model) learnDetail(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) learnDetail(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case studied:
 		key := tabKey(msg.id, msg.tab)
@@ -266,58 +269,57 @@ func (m Model) learnDetail(msg tea.Msg) (Model, tea.Cmd) {
 		m.detail.show(key, m.detail.seen[key], msg.tab, msg)
 	case paneTick:
 		if m.detail.ticks = m.detail.tab == tabAgent && m.closeUp(); !m.detail.ticks {
-			return m, nil
+			return nil
 		}
-		m, cmd := m.study(true)
-		return m, tea.Batch(cmd, tickPane())
+		cmd := m.study(true)
+		return tea.Batch(cmd, tickPane())
 	}
-	return m, nil
+	return nil
 }
 
 // show takes new lines in. Who reads in the middle stays there, also when a line takes more or less room now.
 func (d *detail) show(key string, one sight, tab tabKind, new drawn) {
-	if at, read := d.places[key]; read && at.top > 0 && one.width != new.width && len(one.lines) > 0 {
-		d.places[key] = scroll{at.top * len(new.lines) / len(one.lines)}
+	if at, read := d.places[key]; read && at.Top > 0 && one.width != new.width && len(one.lines) > 0 {
+		d.places[key] = screen.Scroll{Top: at.Top * len(new.lines) / len(one.lines)}
 	}
 	one.lines, one.width, one.height, one.asked = new.lines, new.width, new.height, false
 	d.seen[key] = one
 }
 
 // showTab shows one part of the selected task: beside the list where that is open, else alone.
-func (m Model) showTab(tab tabKind) (Model, tea.Cmd) {
+func (m *Model) showTab(tab tabKind) tea.Cmd {
 	m.detail.tab = tab
 	if !m.split() {
-		m = m.visit(inDetail)
+		m.visit(inDetail)
 	}
 	return m.study(true)
 }
 
-func (m Model) nextTab() (Model, tea.Cmd)     { return m.showTab((m.detail.tab + 1) % tabs) }
-func (m Model) previousTab() (Model, tea.Cmd) { return m.showTab((m.detail.tab + tabs - 1) % tabs) }
+func (m *Model) nextTab() tea.Cmd     { return m.showTab((m.detail.tab + 1) % tabs) }
+func (m *Model) previousTab() tea.Cmd { return m.showTab((m.detail.tab + tabs - 1) % tabs) }
 
 // reading is where in a text of so many lines the person reads. A text that is read from its end has no place in
 // places.
-func (d *detail) reading(key string, lines, height int) scroll {
+func (d *detail) reading(key string, lines, height int) screen.Scroll {
 	at, moved := d.places[key]
 	if !moved && d.tab.opensAtEnd() {
-		at.top = lines
+		at.Top = lines
 	}
-	return scroll{at.clamp(lines, height)}
+	return screen.Scroll{Top: at.Clamp(lines, height)}
 }
 
-func (m Model) scrollDetail(n int) Model {
+func (m *Model) scrollDetail(n int) {
 	t, found := m.selected()
 	if !found || m.detail.places == nil {
-		return m
+		return
 	}
 	key := tabKey(t.ID, m.detail.tab)
 	lines := len(m.detail.seen[key].lines)
 	_, height := m.detailSize(t)
-	to := m.detail.reading(key, lines, height).by(n, lines, height)
-	if m.detail.tab.opensAtEnd() && to.top >= lines-height {
+	to := m.detail.reading(key, lines, height).By(n, lines, height)
+	if m.detail.tab.opensAtEnd() && to.Top >= lines-height {
 		delete(m.detail.places, key) // what comes is followed again
 	} else {
 		m.detail.places[key] = to
 	}
-	return m
 }

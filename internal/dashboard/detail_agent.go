@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/dashboard/screen"
 )
 
 // besideWidth is the least width of a terminal that stands beside another one.
@@ -82,7 +84,7 @@ func (s sheet) beside(panes []Pane, each int) []string {
 				out[n] += " " + s.faint("│") + " "
 			}
 			if i < len(panes)-1 {
-				line = fit(line, each)
+				line = screen.Fit(line, each)
 			}
 			out[n] += line
 		}
@@ -91,18 +93,18 @@ func (s sheet) beside(panes []Pane, each int) []string {
 }
 
 func (s sheet) paneTitle(p Pane, width int) string {
-	name := proper(p.Role)
+	name := screen.CleanRaw(p.Role)
 	if name == "" {
 		name = "agent"
 	}
-	title := s.style.header.Render(name)
+	title := s.style.Header.Render(name)
 	if p.Title != "" && p.Title != p.Role {
-		title += s.faint("  " + proper(p.Title))
+		title += s.faint("  " + screen.CleanRaw(p.Title))
 	}
 	if p.Dead {
-		title += "  " + s.style.bad.Render("✗ dead")
+		title += "  " + s.style.Bad.Render("✗ dead")
 	}
-	return cut(title, width)
+	return screen.Cut(title, width)
 }
 
 const resetColour = "\x1b[0m"
@@ -114,11 +116,11 @@ func paneText(p Pane, width int) []string {
 	out := make([]string, len(said))
 	var carried []string
 	for i, line := range said {
-		line = colours(strings.ToValidUTF8(line, "\uFFFD"))
+		line = screen.KeepColours(strings.ToValidUTF8(line, "\uFFFD"))
 		begun := strings.Join(carried, "")
 		carried = carry(carried, line)
 		painted := begun != "" || strings.Contains(line, "\x1b")
-		line = cut(begun+line, width)
+		line = screen.Cut(begun+line, width)
 		if painted {
 			line += resetColour
 		}
@@ -158,7 +160,7 @@ func carry(before []string, line string) []string {
 			break
 		}
 		state, line = next, line[n:]
-		if width > 0 || !isColour(sequence) {
+		if width > 0 || !screen.IsColour(sequence) {
 			continue
 		}
 		if first := sequence[2:]; strings.HasPrefix(first, "m") || strings.HasPrefix(first, "0m") ||

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+
+	"orange/internal/dashboard/screen"
 )
 
 // diffLines draws what git says of a change: the files first, then every line by its kind.
@@ -19,14 +21,14 @@ func (s sheet) diffLines(diff string, live bool) []string {
 	var at hunk
 	started := false // the lines begin after the list of files
 	for _, line := range strings.Split(strings.TrimRight(diff, "\n"), "\n") {
-		line = proper(strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    "))
+		line = screen.CleanRaw(strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    "))
 		if started = started || strings.HasPrefix(line, "diff --"); !started {
 			out = append(out, s.statLine(line))
 			continue
 		}
 		look := at.look(s.style, line)
-		for _, piece := range broken(line, s.width) {
-			out = append(out, ink{piece, look}.paint())
+		for _, piece := range screen.Break(line, s.width) {
+			out = append(out, screen.Raw(look, piece).Render())
 		}
 	}
 	return out
@@ -37,44 +39,45 @@ func (s sheet) statLine(line string) string {
 	bar := strings.LastIndex(line, "|")
 	switch {
 	case strings.HasPrefix(line, " new, not added: "):
-		return cut(ink{line, &s.style.added}.paint(), s.width)
+		return screen.Cut(screen.Raw(&s.style.Added, line).Render(), s.width)
 	case bar < 0:
-		return cut(ink{line, &s.style.faint}.paint(), s.width)
+		return screen.Cut(screen.Raw(&s.style.Faint, line).Render(), s.width)
 	}
 	graph := strings.TrimLeft(line[bar:], "| 0123456789")
 	if strings.Trim(graph, "+-") != "" {
-		return cut(line, s.width) // a binary file
+		return screen.Cut(line, s.width) // a binary file
 	}
 	plus := strings.Count(graph, "+")
-	return cut(line[:len(line)-len(graph)]+ink{graph[:plus], &s.style.added}.paint()+ink{
-		graph[plus:], &s.style.bad}.paint(), s.width)
+	return screen.Cut(line[:len(line)-len(graph)]+screen.Raw(&s.style.Added,
+		graph[:plus]).Render()+screen.Raw(&s.style.Bad,
+		graph[plus:]).Render(), s.width)
 }
 
 // hunk counts the lines that a part of a diff still has, so that a removed line of dashes is not taken for the
 // name of a file.
 type hunk struct{ old, new int }
 
-func (h *hunk) look(s *style, line string) *lipgloss.Style {
+func (h *hunk) look(s *screen.Style, line string) *lipgloss.Style {
 	if h.old <= 0 && h.new <= 0 || line != "" && !strings.ContainsRune(` +-\`, rune(line[0])) {
 		h.old, h.new = 0, 0
 		switch {
 		case strings.HasPrefix(line, "diff --"):
-			return &s.bold
+			return &s.Bold
 		case strings.HasPrefix(line, "@@"):
 			h.open(line)
-			return &s.info
+			return &s.Info
 		}
-		return &s.faint
+		return &s.Faint
 	}
 	switch {
 	case strings.HasPrefix(line, "+"):
 		h.new--
-		return &s.added
+		return &s.Added
 	case strings.HasPrefix(line, "-"):
 		h.old--
-		return &s.bad
+		return &s.Bad
 	case strings.HasPrefix(line, `\`):
-		return &s.faint
+		return &s.Faint
 	}
 	h.old--
 	h.new--

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/task"
@@ -30,7 +31,7 @@ func wrongWith(line string, width int) string {
 			return fmt.Sprintf("it holds %q", r)
 		}
 	}
-	if wide := visible(line); wide > width {
+	if wide := screen.Width(line); wide > width {
 		return fmt.Sprintf("it is %d cells wide", wide)
 	}
 	return ""
@@ -74,19 +75,19 @@ func outsideHouse(t testing.TB, text string) *fakeHouse {
 func wantFit(t testing.TB, text string, width, height int) {
 	t.Helper()
 	house := outsideHouse(t, text)
-	one, look := house.tasks[0], newStyle()
+	one, look := house.tasks[0], screen.NewStyle()
 	on := sheet{&look, width, height, time.UTC}
 	for tab := range tabs {
 		c := lookUp(t.Context(), house, one, tab)
 		all := on.lines(one, tab, c)
-		for _, line := range (scroll{}).draw(all, width, len(all)) {
+		for _, line := range (screen.Scroll{}).Draw(all, width, len(all)) {
 			if why := wrongWith(line, width); why != "" {
 				t.Fatalf("%s of %q at %dx%d: %s: %q", tab, text, width, height, why, line)
 			}
 		}
 	}
 	for _, line := range on.lines(one, tabWhy, content{err: errors.New("cannot look: " + text)}) {
-		if why := wrongWith(cut(line, width), width); why != "" {
+		if why := wrongWith(screen.Cut(line, width), width); why != "" {
 			t.Fatalf("the error %q at %dx%d: %s: %q", text, width, height, why, line)
 		}
 	}

@@ -8,23 +8,24 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/history"
 	"orange/internal/task"
 )
 
 // sheet is what a tab is drawn on.
 type sheet struct {
-	style         *style
+	style         *screen.Style
 	width, height int
 	zone          *time.Location
 }
 
 // faint is a line that nobody has to read.
-func (s sheet) faint(text string) string { return s.style.faint.Render(text) }
+func (s sheet) faint(text string) string { return s.style.Faint.Render(text) }
 
 // day is the heading of a day.
 func (s sheet) day(at time.Time) string {
-	return cut(s.faint("── "+at.Format("Monday, 2 January 2006")+" ──"), s.width)
+	return screen.Cut(s.faint("── "+at.Format("Monday, 2 January 2006")+" ──"), s.width)
 }
 
 // clockWidth is the width of "15:04:05 ".
@@ -58,25 +59,27 @@ func (s sheet) eventLines(e *history.Event, at time.Time, known map[string]signO
 		sign = signOfKind{"·", looksFaint, e.Type, nil}
 	}
 	indent := strings.Repeat(" ", clockWidth+2)
-	words := []ink{{sign.sign, sign.look(s.style)}, {" ", nil}}
+	words := []screen.Fragment{screen.Raw(sign.look(s.style), sign.sign), screen.Raw(nil, " ")}
 	if e.IsMove() {
-		words = append(words, inked(nil, string(e.From)), ink{" → ", &s.style.faint},
-			inked(&s.style.bold, string(e.To)))
+		words = append(words, screen.Text(nil, string(e.From)), screen.Raw(&s.style.Faint, " → "),
+			screen.Text(&s.style.Bold, string(e.To)))
 	} else {
-		words = append(words, inked(nil, sign.words(e)))
+		words = append(words, screen.Text(nil, sign.words(e)))
 	}
-	words = append(words, ink{"  ", nil}, inked(&s.style.faint, whoAsked(e)))
+	words = append(words, screen.Raw(nil, "  "), screen.Text(&s.style.Faint, whoAsked(e)))
 	if e.Subject.Commit != "" {
-		words = append(words, inked(&s.style.faint, fmt.Sprintf("  at %.7s", e.Subject.Commit)))
+		words = append(words, screen.Text(&s.style.Faint, fmt.Sprintf("  at %.7s", e.Subject.Commit)))
 	}
-	out := flow(words, s.width, margin{s.faint(at.Format("15:04:05")) + " ", indent})
+	out := screen.Flow(words, s.width, screen.IndentBy(s.faint(at.Format("15:04:05"))+" ", indent))
 	if e.Reason != "" {
-		for _, line := range properLines(strings.TrimSpace(e.Reason)) {
-			out = append(out, flow([]ink{{line, nil}}, s.width, margin{indent, indent})...)
+		for _, line := range screen.CleanRawLines(strings.TrimSpace(e.Reason)) {
+			out = append(out, screen.Flow([]screen.Fragment{screen.Raw(nil, line)}, s.width, screen.IndentBy(indent,
+				indent))...)
 		}
 	}
 	if details := eventDetails(e, sign.told); details != "" {
-		out = append(out, flow([]ink{inked(&s.style.faint, details)}, s.width, margin{indent, indent})...)
+		out = append(out, screen.Flow([]screen.Fragment{screen.Text(&s.style.Faint, details)}, s.width,
+			screen.IndentBy(indent, indent))...)
 	}
 	return out
 }
@@ -85,7 +88,7 @@ func (s sheet) eventLines(e *history.Event, at time.Time, known map[string]signO
 func whoAsked(e *history.Event) string {
 	who := "by " + e.Actor
 	if e.Person != "" {
-		who += " (" + oneLine(e.Person, mostDetail) + ")"
+		who += " (" + screen.OneLine(e.Person, mostDetail) + ")"
 	}
 	switch {
 	case e.Actor == task.ActorEngine && !e.IsMove():
@@ -127,26 +130,26 @@ func eventDetails(e *history.Event, told []string) string {
 			name != history.DataBranch && name != "workflow" {
 			continue
 		}
-		if value = oneLine(value, mostDetail); name == task.DataLastWords {
+		if value = screen.OneLine(value, mostDetail); name == task.DataLastWords {
 			value = lastWords(data[name], mostDetail)
 		}
 		parts = append(parts, strings.ReplaceAll(name, "_", " ")+": "+value)
 	}
 	if unreviewed := e.Data[history.DataUnreviewed]; unreviewed != "" {
-		parts = append(parts, oneLine(unreviewed, mostDetail))
+		parts = append(parts, screen.OneLine(unreviewed, mostDetail))
 	}
 	if up := e.Subject.PutUp(); up != "" {
-		parts = append(parts, oneLine(up, mostDetail))
+		parts = append(parts, screen.OneLine(up, mostDetail))
 	}
 	if ignored := e.Data[history.DataOverride]; ignored != "" {
-		parts = append(parts, "in spite of: "+oneLine(ignored, mostDetail))
+		parts = append(parts, "in spite of: "+screen.OneLine(ignored, mostDetail))
 	}
 	return strings.Join(parts, " · ")
 }
 
 // lastWords is the end of what an agent said, on one line.
 func lastWords(text string, most int) string {
-	letters := []rune(strings.Join(strings.Fields(proper(text)), " "))
+	letters := []rune(strings.Join(strings.Fields(screen.CleanRaw(text)), " "))
 	if len(letters) <= most {
 		return string(letters)
 	}
@@ -167,7 +170,7 @@ func wantedData() []string {
 // signOfKind is how one kind of event is told.
 type signOfKind struct {
 	sign string
-	look func(*style) *lipgloss.Style
+	look func(*screen.Style) *lipgloss.Style
 	say  string   // with "%s" for the first of told
 	told []string // the data that the words tell
 }
@@ -178,16 +181,16 @@ func (k signOfKind) words(e *history.Event) string {
 	}
 	value := "agent"
 	if len(k.told) > 0 && e.Data[k.told[0]] != "" {
-		value = oneLine(e.Data[k.told[0]], mostDetail)
+		value = screen.OneLine(e.Data[k.told[0]], mostDetail)
 	}
 	return fmt.Sprintf(k.say, value)
 }
 
-func looksGood(s *style) *lipgloss.Style  { return &s.good }
-func looksBad(s *style) *lipgloss.Style   { return &s.bad }
-func looksWarn(s *style) *lipgloss.Style  { return &s.warn }
-func looksInfo(s *style) *lipgloss.Style  { return &s.info }
-func looksFaint(s *style) *lipgloss.Style { return &s.faint }
+func looksGood(s *screen.Style) *lipgloss.Style  { return &s.Good }
+func looksBad(s *screen.Style) *lipgloss.Style   { return &s.Bad }
+func looksWarn(s *screen.Style) *lipgloss.Style  { return &s.Warn }
+func looksInfo(s *screen.Style) *lipgloss.Style  { return &s.Info }
+func looksFaint(s *screen.Style) *lipgloss.Style { return &s.Faint }
 
 // signs tell kinds of events apart.
 func signs() map[string]signOfKind {

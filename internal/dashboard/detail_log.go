@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"charm.land/lipgloss/v2"
+
+	"orange/internal/dashboard/screen"
 )
 
 // logLines draws lines of the program's log: "15:04:05 info component msg key=value", with a heading for each day.
@@ -19,7 +21,8 @@ func (s sheet) logLines(lines []string, id string) []string {
 		}
 		entry, ok := readLog(line, id)
 		if !ok {
-			out = append(out, flow([]ink{inked(nil, line)}, s.width, margin{"", strings.Repeat(" ", clockWidth)})...)
+			out = append(out, screen.Flow([]screen.Fragment{screen.Text(nil, line)}, s.width, screen.IndentBy("",
+				strings.Repeat(" ", clockWidth)))...)
 			continue
 		}
 		at := entry.at.In(s.zone)
@@ -43,25 +46,25 @@ func (s sheet) logLine(e logEntry, at time.Time) []string {
 	if !e.at.IsZero() {
 		clock = s.faint(at.Format("15:04:05")) + " "
 	}
-	words := []ink{inked(levelLook(s.style, e.level), e.level), {" ", nil}}
+	words := []screen.Fragment{screen.Text(levelLook(s.style, e.level), e.level), screen.Raw(nil, " ")}
 	if e.component != "" {
-		words = append(words, inked(&s.style.info, e.component), ink{" ", nil})
+		words = append(words, screen.Text(&s.style.Info, e.component), screen.Raw(nil, " "))
 	}
-	words = append(words, inked(nil, e.msg))
+	words = append(words, screen.Text(nil, e.msg))
 	for _, pair := range e.rest {
-		words = append(words, ink{" ", nil}, inked(&s.style.faint, pair[0]+"="), inked(nil, pair[1]))
+		words = append(words, screen.Raw(nil, " "), screen.Text(&s.style.Faint, pair[0]+"="), screen.Text(nil, pair[1]))
 	}
-	return flow(words, s.width, margin{clock, strings.Repeat(" ", clockWidth)})
+	return screen.Flow(words, s.width, screen.IndentBy(clock, strings.Repeat(" ", clockWidth)))
 }
 
-func levelLook(s *style, level string) *lipgloss.Style {
+func levelLook(s *screen.Style, level string) *lipgloss.Style {
 	switch level {
 	case "error":
-		return &s.bad
+		return &s.Bad
 	case "warn":
-		return &s.warn
+		return &s.Warn
 	}
-	return &s.faint
+	return &s.Faint
 }
 
 // logEntry is one line of the log.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/history"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -44,17 +45,17 @@ func TestShares_giveWhatIsNotNeededToOthers(t *testing.T) {
 
 func TestHunk_aRemovedLineOfDashesIsNoNameOfAFile(t *testing.T) {
 	t.Parallel()
-	s := newStyle()
+	s := screen.NewStyle()
 	var h hunk
 	for _, row := range []struct {
 		line string
 		look any
 	}{
-		{"diff --git a/x b/x", &s.bold}, {"--- a/x", &s.faint}, {"+++ b/x", &s.faint}, {"@@ -1,2 +1 @@", &s.info},
-		{"--- a", &s.bad}, {"+++ b", &s.added}, {`\ No newline at end of file`, &s.faint},
-		{"-c", &s.bad}, {"@@ -9 +9,0 @@", &s.info}, {"-x", &s.bad}, {"diff --git a/y b/y", &s.bold},
-		{"--- a/y", &s.faint}, {"@@ -1,100 +1,100 @@", &s.info}, {"diff --git a/z b/z", &s.bold},
-		{"index 1..2", &s.faint},
+		{"diff --git a/x b/x", &s.Bold}, {"--- a/x", &s.Faint}, {"+++ b/x", &s.Faint}, {"@@ -1,2 +1 @@", &s.Info},
+		{"--- a", &s.Bad}, {"+++ b", &s.Added}, {`\ No newline at end of file`, &s.Faint},
+		{"-c", &s.Bad}, {"@@ -9 +9,0 @@", &s.Info}, {"-x", &s.Bad}, {"diff --git a/y b/y", &s.Bold},
+		{"--- a/y", &s.Faint}, {"@@ -1,100 +1,100 @@", &s.Info}, {"diff --git a/z b/z", &s.Bold},
+		{"index 1..2", &s.Faint},
 	} {
 		if got := h.look(&s, row.line); any(got) != row.look {
 			t.Errorf("%q looks otherwise", row.line)
@@ -109,7 +110,7 @@ func TestPath_isCutAroundThePresentStatus(t *testing.T) {
 		200: "✓ pending ✓ planning ● working ○ agent-review ○ reviewing ○ done",
 		40:  "… ✓ planning ● working ○ agent-review …", 20: "… ● working …", 8: "… ● wor…",
 	} {
-		if got := ansi.Strip(s.m.pathWithin(one, width)); got != want || visible(got) > width {
+		if got := ansi.Strip(s.m.pathWithin(one, width)); got != want || screen.Width(got) > width {
 			t.Errorf("%d cells: got %q, want %q", width, got, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -24,7 +25,7 @@ func listBeside(width int) int {
 }
 
 // detailSize is the room that a tab's text has.
-func (m Model) detailSize(t task.Task) (width, height int) {
+func (m *Model) detailSize(t task.Task) (width, height int) {
 	width = m.width
 	if m.split() {
 		_, width = splitSides(m.width)
@@ -33,19 +34,19 @@ func (m Model) detailSize(t task.Task) (width, height int) {
 	return max(1, width), max(1, height-len(m.detailHead(t, width, height)))
 }
 
-func (m Model) drawDetail(width, height int) []string {
+func (m *Model) drawDetail(width, height int) []string {
 	t, found := m.selected()
 	if !found {
-		return []string{"", m.style.faint.Render("no task is selected")}
+		return []string{"", m.style.Faint.Render("no task is selected")}
 	}
 	out := m.detailHead(t, width, height)
 	room := max(1, height-len(out))
 	key := tabKey(t.ID, m.detail.tab)
 	one := m.detail.seen[key]
 	if !one.known {
-		return append(out, m.style.faint.Render("looking…"))
+		return append(out, m.style.Faint.Render("looking…"))
 	}
-	return append(out, m.detail.reading(key, len(one.lines), room).draw(one.lines, width, room)...)
+	return append(out, m.detail.reading(key, len(one.lines), room).Draw(one.lines, width, room)...)
 }
 
 // Heights from which the head has room for more than a line and the tabs.
@@ -55,17 +56,17 @@ const (
 )
 
 // detailHead says which task it is and how it is with it, how far it is, and which tab is shown.
-func (m Model) detailHead(t task.Task, width, height int) []string {
+func (m *Model) detailHead(t task.Task, width, height int) []string {
 	out := []string{m.titleLine(t, width)}
 	if height >= someHead {
 		out = append(out, m.alarmLines(t, width)...)
 	}
 	if height >= wholeHead {
 		if t.Summary != "" {
-			out = append(out, cut(proper(t.Summary), width))
+			out = append(out, screen.Cut(screen.CleanRaw(t.Summary), width))
 		}
 		if judged := m.works[t.ID].work.Judged; judged != "" {
-			out = append(out, m.style.faint.Render(cut(proper(judged), width)))
+			out = append(out, m.style.Faint.Render(screen.Cut(screen.CleanRaw(judged), width)))
 		}
 		if path := m.pathWithin(t, width); path != "" {
 			out = append(out, path)
@@ -79,32 +80,33 @@ func (m Model) detailHead(t task.Task, width, height int) []string {
 }
 
 // titleLine is the task's name, its status, for how long it is in it, and its pull request.
-func (m Model) titleLine(t task.Task, width int) string {
-	parts := []string{m.style.bold.Render(proper(nameOf(t))), m.style.info.Render(proper(string(t.Status))) +
-		m.sinceText(t)}
+func (m *Model) titleLine(t task.Task, width int) string {
+	parts := []string{m.style.Bold.Render(screen.CleanRaw(nameOf(t))),
+		m.style.Info.Render(screen.CleanRaw(string(t.Status))) +
+			m.sinceText(t)}
 	if pr := m.prText(t); pr != "" {
 		parts = append(parts, pr)
 	}
-	return cut(strings.Join(parts, "  "), width)
+	return screen.Cut(strings.Join(parts, "  "), width)
 }
 
 // sinceText is for how long the task is in its status, and how long it should be.
-func (m Model) sinceText(t task.Task) string {
+func (m *Model) sinceText(t task.Task) string {
 	if t.EnteredAt.IsZero() {
 		return ""
 	}
-	text := " for " + age(t.EnteredAt, m.now)
+	text := " for " + screen.Age(t.EnteredAt, m.now)
 	if m.now.Sub(t.EnteredAt) < 5*time.Second {
 		text = " since now"
 	}
-	look := &m.style.faint
+	look := &m.style.Faint
 	if def := m.definition(t); def != nil {
 		if limit := decide.Limit(def, m.limits[t.Project], t); limit > 0 {
 			text += " of " + shortly(limit)
 		}
 	}
 	if t.Live && t.Overdue >= task.LateAlert {
-		look = &m.style.bad
+		look = &m.style.Bad
 	}
 	return look.Render(text)
 }
@@ -122,30 +124,32 @@ func shortly(d time.Duration) string {
 }
 
 // prText is the pull request with what its checks came to.
-func (m Model) prText(t task.Task) string {
+func (m *Model) prText(t task.Task) string {
 	if t.PRURL == "" {
 		return ""
 	}
-	text := "PR #" + proper(t.PRURL[strings.LastIndexByte(t.PRURL, '/')+1:])
+	text := "PR #" + screen.CleanRaw(t.PRURL[strings.LastIndexByte(t.PRURL, '/')+1:])
 	if t.PRState != "" {
-		text += " " + strings.ToLower(proper(t.PRState))
+		text += " " + strings.ToLower(screen.CleanRaw(t.PRState))
 	}
 	switch checks := history.ChecksOf(m.detail.seen[tabKey(t.ID, tabHistory)].content.events, t.PRURL); checks {
 	case record.ChecksPass:
-		text += ", " + m.style.good.Render("checks pass")
+		text += ", " + m.style.Good.Render("checks pass")
 	case record.ChecksFail:
-		text += ", " + m.style.bad.Render("checks fail")
+		text += ", " + m.style.Bad.Render("checks fail")
 	case record.ChecksPending:
-		text += ", " + m.style.warn.Render("checks run")
+		text += ", " + m.style.Warn.Render("checks run")
 	}
 	return text
 }
 
 // alarmLines is what a person should know: the marks of the task and what it says for itself.
-func (m Model) alarmLines(t task.Task, width int) []string {
+func (m *Model) alarmLines(t task.Task, width int) []string {
 	const most = 3
 	var lines []string
-	add := func(one ink) { lines = append(lines, flow([]ink{one}, width, margin{"", "  "})...) }
+	add := func(one screen.Fragment) {
+		lines = append(lines, screen.Flow([]screen.Fragment{one}, width, screen.IndentBy("", "  "))...)
+	}
 	if r, found := m.list.selectedRow(); found {
 		def := m.definition(t)
 		for _, one := range m.marks {
@@ -154,33 +158,33 @@ func (m Model) alarmLines(t task.Task, width int) []string {
 				if one.sign == "$" {
 					words += ": " + r.limited()
 				}
-				add(inked(&look, one.sign+" "+words))
+				add(screen.Text(&look, one.sign+" "+words))
 			}
 		}
 	}
 	if t.Attention != "" {
-		add(inked(&m.style.bad, "! "+t.Attention))
+		add(screen.Text(&m.style.Bad, "! "+t.Attention))
 	}
-	return scroll{}.draw(lines, width, most)
+	return screen.Scroll{}.Draw(lines, width, most)
 }
 
 // tabLine names the tabs, and says how far one has read where there is more than fits.
-func (m Model) tabLine(t task.Task, width int) string {
+func (m *Model) tabLine(t task.Task, width int) string {
 	var names []string
 	for k := range tabs {
 		name := " " + k.String() + " "
 		if k == m.detail.tab {
-			name = m.style.chosen.Render(name)
+			name = m.style.Chosen.Render(name)
 		} else {
-			name = m.style.faint.Render(name)
+			name = m.style.Faint.Render(name)
 		}
 		names = append(names, name)
 	}
 	line := strings.Join(names, "")
 	key := tabKey(t.ID, m.detail.tab)
 	lines := len(m.detail.seen[key].lines)
-	if at, moved := m.detail.places[key]; moved && lines > 0 && at.top > 0 {
-		line += m.style.faint.Render(fmt.Sprintf("  line %d of %d", at.top+1, lines))
+	if at, moved := m.detail.places[key]; moved && lines > 0 && at.Top > 0 {
+		line += m.style.Faint.Render(fmt.Sprintf("  line %d of %d", at.Top+1, lines))
 	}
-	return cut(line, width)
+	return screen.Cut(line, width)
 }

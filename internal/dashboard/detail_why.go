@@ -1,6 +1,9 @@
 package dashboard
 
-import "orange/internal/decide"
+import (
+	"orange/internal/dashboard/screen"
+	"orange/internal/decide"
+)
 
 // whyLines tells why a task does not move, or what would move it: what it waits for, and every move out of its status.
 func (s sheet) whyLines(e decide.Explanation) []string {
@@ -8,15 +11,16 @@ func (s sheet) whyLines(e decide.Explanation) []string {
 	if e.About != "" {
 		about = ": " + e.About
 	}
-	out := flow([]ink{inked(&s.style.bold, string(e.Task.Status)), inked(nil, about)}, s.width, margin{})
-	out = append(out, "", s.style.header.Render("Waits for"))
+	out := screen.Flow([]screen.Fragment{screen.Text(&s.style.Bold, string(e.Task.Status)), screen.Text(nil, about)},
+		s.width, screen.Indent{})
+	out = append(out, "", s.style.Header.Render("Waits for"))
 	for _, d := range e.Waits {
 		out = append(out, s.unmet("  ", d)...)
 	}
 	if len(e.Waits) == 0 {
 		out = append(out, s.faint("  nothing"))
 	}
-	out = append(out, "", s.style.header.Render("Moves"))
+	out = append(out, "", s.style.Header.Render("Moves"))
 	if len(e.Ways) == 0 {
 		out = append(out, s.faint("  no move leads out of here"))
 	}
@@ -36,16 +40,16 @@ func (s sheet) target(ways []decide.Way, at int) string {
 			break
 		}
 		if w.Open {
-			return cut("  "+s.style.good.Render("✓ "+proper(string(w.To))), s.width)
+			return screen.Cut("  "+s.style.Good.Render("✓ "+screen.CleanRaw(string(w.To))), s.width)
 		}
 	}
-	return cut("  "+s.faint("○ ")+s.style.bold.Render(proper(string(ways[at].To))), s.width)
+	return screen.Cut("  "+s.faint("○ ")+s.style.Bold.Render(screen.CleanRaw(string(ways[at].To))), s.width)
 }
 
 func (s sheet) wayLines(w *decide.Way) []string {
-	look := &s.style.warn
+	look := &s.style.Warn
 	if w.Open {
-		look = &s.style.good
+		look = &s.style.Good
 	}
 	extra := ""
 	if w.Reason {
@@ -54,14 +58,16 @@ func (s sheet) wayLines(w *decide.Way) []string {
 	if w.Override && !w.Open {
 		extra += "; o overrides"
 	}
-	out := flow([]ink{{w.State(), look}, inked(nil, " for "+w.Who()), {extra, &s.style.faint}}, s.width,
-		margin{"    ", "    "})
+	out := screen.Flow([]screen.Fragment{screen.Raw(look, w.State()), screen.Text(nil, " for "+w.Who()),
+		screen.Raw(&s.style.Faint, extra)}, s.width,
+		screen.IndentBy("    ", "    "))
 	for _, g := range w.Guards {
-		look := &s.style.good
+		look := &s.style.Good
 		if !g.Holds {
-			look = &s.style.warn
+			look = &s.style.Warn
 		}
-		out = append(out, flow([]ink{inked(look, g.String())}, s.width, margin{"      ", "        "})...)
+		out = append(out, screen.Flow([]screen.Fragment{screen.Text(look, g.String())}, s.width,
+			screen.IndentBy("      ", "        "))...)
 	}
 	for _, d := range w.Beside() {
 		out = append(out, s.unmet("      ", d)...)
@@ -71,14 +77,16 @@ func (s sheet) wayLines(w *decide.Way) []string {
 
 // unmet is one condition: what was found, where, and what would do.
 func (s sheet) unmet(indent string, d decide.Detail) []string {
-	words := []ink{inked(&s.style.bold, d.Condition), {": found ", nil}, inked(nil, d.Found)}
+	words := []screen.Fragment{screen.Text(&s.style.Bold, d.Condition), screen.Raw(nil, ": found "), screen.Text(nil,
+		d.Found)}
 	if d.Where != "" {
-		words = append(words, inked(&s.style.faint, " ("+d.Where+")"))
+		words = append(words, screen.Text(&s.style.Faint, " ("+d.Where+")"))
 	}
-	out := flow(words, s.width, margin{indent, indent + "  "})
+	out := screen.Flow(words, s.width, screen.IndentBy(indent, indent+"  "))
 	if d.Want == "" {
 		return out
 	}
-	return append(out, flow([]ink{{"to do: ", &s.style.info}, inked(nil, d.Want)}, s.width,
-		margin{indent + "  ", indent + "  "})...)
+	return append(out, screen.Flow([]screen.Fragment{screen.Raw(&s.style.Info, "to do: "), screen.Text(nil, d.Want)},
+		s.width,
+		screen.IndentBy(indent+"  ", indent+"  "))...)
 }

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/dashboard/screen"
 )
 
 // form is what the person fills in: one of its kinds.
@@ -35,7 +36,7 @@ type picture struct {
 }
 
 // updateForm is what follows from a key, a paste, or anything else while a form is open.
-func (m Model) updateForm(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) updateForm(msg tea.Msg) tea.Cmd {
 	if _, pressed := msg.(tea.KeyPressMsg); pressed {
 		m.said, m.told, m.warned = "", "", false
 	}
@@ -47,11 +48,11 @@ func (m Model) updateForm(msg tea.Msg) (Model, tea.Cmd) {
 	case m.form.creation != nil:
 		return m.updateCreation(msg)
 	}
-	return m, nil
+	return nil
 }
 
 // learnForm takes in what was looked up or done for a form. The form may be gone by then.
-func (m Model) learnForm(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) learnForm(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case created:
 		return m.learnCreated(msg)
@@ -71,22 +72,22 @@ func (m Model) learnForm(msg tea.Msg) (Model, tea.Cmd) {
 			m.form = &form{creation: &c}
 		}
 	}
-	return m.fitForm(), nil
+	m.fitForm()
+	return nil
 }
 
 // fitForm makes a form as large as the screen lets it be.
-func (m Model) fitForm() Model {
+func (m *Model) fitForm() {
 	if m.form != nil && m.form.writing != nil {
 		w := m.form.writing.fit(m.width, m.formHeight())
 		m.form = &form{writing: &w}
 	}
-	return m
 }
 
 // formHeight is how many lines a form has: the body, and the line of titles above it.
-func (m Model) formHeight() int { return m.bodyHeight() + 1 }
+func (m *Model) formHeight() int { return m.bodyHeight() + 1 }
 
-func (f *form) picture(m Model, width, height int) picture {
+func (f *form) picture(m *Model, width, height int) picture {
 	switch {
 	case f.question != nil:
 		return f.question.picture(m, width, height)
@@ -98,7 +99,7 @@ func (f *form) picture(m Model, width, height int) picture {
 	return picture{}
 }
 
-func (f *form) draw(m Model, width, height int) []string {
+func (f *form) draw(m *Model, width, height int) []string {
 	return f.picture(m, width, height).lines
 }
 
@@ -114,7 +115,7 @@ func (f *form) written() bool {
 }
 
 // formCursor is where the terminal's own cursor belongs; nil hides it.
-func (m Model) formCursor() *tea.Cursor {
+func (m *Model) formCursor() *tea.Cursor {
 	at := m.form.picture(m, m.width, m.formHeight()).cursor
 	if at == nil || at.X < 0 || at.X >= m.width || at.Y+1 >= m.height-footLines {
 		return nil
@@ -123,7 +124,7 @@ func (m Model) formCursor() *tea.Cursor {
 }
 
 // keyLine tells the keys of a form.
-func (f *form) keyLine(s style) string {
+func (f *form) keyLine(s screen.Style) string {
 	var pairs []string // a key, and what it does
 	switch {
 	case f.question != nil:
@@ -135,13 +136,13 @@ func (f *form) keyLine(s style) string {
 	}
 	var out []string
 	for i := 0; i+1 < len(pairs); i += 2 {
-		out = append(out, s.key.Render(pairs[i])+" "+pairs[i+1])
+		out = append(out, s.Key.Render(pairs[i])+" "+pairs[i+1])
 	}
 	return strings.Join(out, "  ")
 }
 
 // edit gives the terminal to the person's editor, with a text in it.
-func (m Model) edit(text string) tea.Cmd {
+func (m *Model) edit(text string) tea.Cmd {
 	ctx, care := m.ctx, m.house.Care
 	left := text
 	return lend(func() (err error) {
@@ -155,67 +156,11 @@ func leavingKeys() []string { return []string{"Esc", "throws it away", "any othe
 
 const leavingWord = "What you wrote is not sent. Esc again throws it away."
 
-// sayProblem is a problem in words that stand out without colours too.
-func sayProblem(s style, text string, width, height int) []string {
-	var out []string
-	for _, line := range cleanLines(strings.TrimSpace(text)) {
-		for _, part := range wrap(line, max(1, width-2)) {
-			sign := "  "
-			if len(out) == 0 {
-				sign = "! "
-			}
-			out = append(out, s.bad.Render(sign+part))
-		}
-	}
-	if len(out) > max(1, height) {
-		out = out[:max(1, height)]
-		out[len(out)-1] = s.bad.Render("  …")
-	}
-	return out
-}
-
-// box puts lines into a frame that is as wide as they need.
-func box(s style, lines []string, width int) []string {
-	inner := 0
-	for _, line := range lines {
-		inner = max(inner, ansi.StringWidth(line))
-	}
-	inner = max(1, min(inner, width-4))
-	side := s.faint.Render("│")
-	out := []string{s.faint.Render("╭" + strings.Repeat("─", inner+2) + "╮")}
-	for _, line := range lines {
-		out = append(out, side+" "+fit(line, inner)+" "+side)
-	}
-	return append(out, s.faint.Render("╰"+strings.Repeat("─", inner+2)+"╯"))
-}
-
-// over lays a box into the middle of what is behind it, and says where its corner is.
-func over(behind, front []string, width, height int) (out []string, x, y int) {
-	wide := 0
-	for _, line := range front {
-		wide = max(wide, ansi.StringWidth(line))
-	}
-	x, y = max(0, (width-wide)/2), max(0, (height-len(front))/2)
-	out = make([]string, height)
-	for i := range min(height, len(behind)) {
-		out[i] = cut(behind[i], width)
-	}
-	for i, line := range front {
-		if y+i >= height {
-			break
-		}
-		back := fit(out[y+i], width)
-		left := fit(ansi.Truncate(back, x, ""), x)
-		right := ansi.TruncateLeft(back, x+wide, "")
-		out[y+i] = cut(left+fit(line, wide)+right, width)
-	}
-	return out, x, y
-}
-
 // behind is what the person would see without the form.
-func (m Model) behind() []string {
-	m.place, m.form = m.cameFrom(), nil
-	return m.body()
+func (m *Model) behind() []string {
+	under := *m
+	under.place, under.form = m.cameFrom(), nil
+	return under.body()
 }
 
 // size tells how long a text is, in words.
@@ -229,14 +174,14 @@ func size(text string) string {
 }
 
 // keep notes a text that is on its way, so that it can be had again if it does not arrive.
-func (m Model) keep(what, text string) {
+func (m *Model) keep(what, text string) {
 	if m.unsent != nil {
 		m.unsent[what] = text
 	}
 }
 
 // at is whether a job of that name runs.
-func (m Model) at(what string) bool {
+func (m *Model) at(what string) bool {
 	for _, j := range m.jobs {
 		if j.what == what {
 			return true

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -67,7 +68,7 @@ type created struct {
 }
 
 // askCreate opens the form. One that was left while it was being sent, and was refused, stands there again.
-func (m Model) askCreate() (Model, tea.Cmd) {
+func (m *Model) askCreate() tea.Cmd {
 	c := creation{focus: fieldBranch, project: m.list.project}
 	if t, found := m.selected(); c.project == "" && found {
 		c.project = t.Project
@@ -79,12 +80,12 @@ func (m Model) askCreate() (Model, tea.Cmd) {
 	if m.unmade != nil {
 		c, m.unmade = *m.unmade, nil
 	}
-	m = m.visit(inForm)
+	m.visit(inForm)
 	m.form = &form{creation: &c}
-	return m, m.lookUpChoices()
+	return m.lookUpChoices()
 }
 
-func (m Model) lookUpChoices() tea.Cmd {
+func (m *Model) lookUpChoices() tea.Cmd {
 	ctx, care := m.ctx, m.house.Care
 	return func() tea.Msg {
 		choices, err := care.Choices(ctx)
@@ -102,7 +103,7 @@ func (c creation) learn(msg choicesRead) creation {
 	c.choices, c.known = msg.choices, true
 	projects := make([]option, len(c.choices.Projects))
 	for i, p := range c.choices.Projects {
-		projects[i] = option{p.Name, clean(p.Name)}
+		projects[i] = option{p.Name, screen.Clean(p.Name)}
 	}
 	c.picks[fieldProject] = c.picks[fieldProject].offer(projects)
 	if first {
@@ -122,7 +123,7 @@ func (c creation) learn(msg choicesRead) creation {
 func named(names []string) []option {
 	out := make([]option, len(names))
 	for i, n := range names {
-		out[i] = option{n, clean(n)}
+		out[i] = option{n, screen.Clean(n)}
 	}
 	return out
 }
@@ -140,11 +141,11 @@ func (c creation) settle() creation {
 	}
 	books := make([]option, 0, len(c.choices.Workflows)+1)
 	for _, b := range c.choices.Workflows {
-		books = append(books, option{b.Name, clean(b.Name)})
+		books = append(books, option{b.Name, screen.Clean(b.Name)})
 	}
 	own := wanted.Workflow
 	if c.known && (pick{options: books}).with(own).value() != own { // it is not there, or wrong: the engine says so
-		books = append(books, option{own, clean(own)})
+		books = append(books, option{own, screen.Clean(own)})
 	}
 	c.picks[fieldWorkflow] = c.picks[fieldWorkflow].offer(books)
 	if !c.picks[fieldWorkflow].touched {
@@ -153,7 +154,7 @@ func (c creation) settle() creation {
 	births := []option{{"", "(the usual)"}}
 	if def := c.rules(); def != nil {
 		for _, b := range def.Births {
-			births = append(births, option{string(b.To), clean(string(b.To))})
+			births = append(births, option{string(b.To), screen.Clean(string(b.To))})
 		}
 	}
 	c.picks[fieldStatus] = c.picks[fieldStatus].offer(births)

@@ -7,11 +7,12 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/record"
 	"orange/internal/task"
 )
 
-func (m Model) updateCreation(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) updateCreation(msg tea.Msg) tea.Cmd {
 	c := *m.form.creation
 	k, pressed := msg.(tea.KeyPressMsg)
 	name := ""
@@ -20,14 +21,15 @@ func (m Model) updateCreation(msg tea.Msg) (Model, tea.Cmd) {
 	}
 	if name == "esc" {
 		if c.leaving || !c.written() || c.job != 0 {
-			return m.leaveCreation(c), nil
+			m.leaveCreation(c)
+			return nil
 		}
 		c.leaving = true
 		m.form = &form{creation: &c}
-		return m, nil
+		return nil
 	}
 	if c.job != 0 {
-		return m, nil // it is on its way as it stands
+		return nil // it is on its way as it stands
 	}
 	if pressed {
 		c.leaving = false
@@ -37,7 +39,7 @@ func (m Model) updateCreation(msg tea.Msg) (Model, tea.Cmd) {
 		return m.sendCreation(c)
 	case name == "ctrl+e" && c.focus == fieldContext:
 		m.form = &form{creation: &c}
-		return m, m.edit(c.text(fieldContext))
+		return m.edit(c.text(fieldContext))
 	case name == "tab", name == "down", name == "enter":
 		c.focus = (c.focus + 1) % fields
 	case name == "shift+tab", name == "up":
@@ -46,15 +48,14 @@ func (m Model) updateCreation(msg tea.Msg) (Model, tea.Cmd) {
 		c = c.take(msg)
 	}
 	m.form = &form{creation: &c}
-	return m, nil
+	return nil
 }
 
-func (m Model) leaveCreation(c creation) Model {
-	m = m.leavePlace()
+func (m *Model) leaveCreation(c creation) {
+	m.leavePlace()
 	if c.job != 0 {
 		m.said = "the task is still being created"
 	}
-	return m
 }
 
 // take puts what is typed or pasted into the field that is in focus.
@@ -75,7 +76,7 @@ func (c creation) takeContext(msg tea.Msg) creation {
 	pasted, isPaste := msg.(tea.PasteMsg)
 	text := ""
 	if isPaste {
-		text = strings.Join(cleanLines(newlines(pasted.Content)), "\n")
+		text = strings.Join(screen.CleanLines(newlines(pasted.Content)), "\n")
 	}
 	k, pressed := msg.(tea.KeyPressMsg)
 	switch {
@@ -128,15 +129,15 @@ func (c *creation) wrong() (string, field) {
 }
 
 // sendCreation makes the task beside the screen. The form stays as it is until it is known what became of it.
-func (m Model) sendCreation(c creation) (Model, tea.Cmd) {
+func (m *Model) sendCreation(c creation) tea.Cmd {
 	if !c.known {
 		c.problem = ""
 		m.form = &form{creation: &c}
-		return m, m.lookUpChoices()
+		return m.lookUpChoices()
 	}
 	if c.problem, c.focus = c.wrong(); c.problem != "" {
 		m.form = &form{creation: &c}
-		return m, nil
+		return nil
 	}
 	name := c.text(fieldBranch)
 	if name == "" {
@@ -145,9 +146,9 @@ func (m Model) sendCreation(c creation) (Model, tea.Cmd) {
 	if name == "" {
 		name = "a task"
 	}
-	what := "create " + cut(name, 40)
+	what := "create " + screen.Cut(name, 40)
 	moves, order := m.house.Moves, c.order()
-	m, id, cmd := m.begin(what, func(ctx context.Context, id int) tea.Msg {
+	id, cmd := m.begin(what, func(ctx context.Context, id int) tea.Msg {
 		out, err := moves.Create(ctx, order)
 		said, failure := "", err
 		if err == nil {
@@ -157,7 +158,7 @@ func (m Model) sendCreation(c creation) (Model, tea.Cmd) {
 	})
 	c.job = id
 	m.form = &form{creation: &c}
-	return m, cmd
+	return cmd
 }
 
 // bornAs tells what became of a new task.
@@ -170,7 +171,7 @@ func bornAs(out record.Outcome) (string, error) {
 }
 
 // learnCreated closes the form if the task is there, and puts the cursor on it; what was refused is said in the form.
-func (m Model) learnCreated(msg created) (Model, tea.Cmd) {
+func (m *Model) learnCreated(msg created) tea.Cmd {
 	refused := msg.out.Task.ID == ""
 	shown := m.form != nil && m.form.creation != nil && m.form.creation.job == msg.done.id
 	back := msg.form
@@ -183,16 +184,16 @@ func (m Model) learnCreated(msg created) (Model, tea.Cmd) {
 		back.problem = msg.done.err.Error()
 		m.unmade = &back // c shows it again
 	case shown:
-		m = m.leavePlace()
+		m.leavePlace()
 		m.wanted = msg.out.Task.ID
 	}
-	m, cmd := m.finish(msg.done)
-	m, seek := m.seek()
-	return m, tea.Batch(cmd, seek)
+	cmd := m.finish(msg.done)
+	seek := m.seek()
+	return tea.Batch(cmd, seek)
 }
 
 // seek puts the cursor on the task that was just made, once the list has it. A filter that hides it gives way.
-func (m Model) seek() (Model, tea.Cmd) {
+func (m *Model) seek() tea.Cmd {
 	l := &m.list
 	for i := range l.rows {
 		t := l.rows[i].task
@@ -214,5 +215,5 @@ func (m Model) seek() (Model, tea.Cmd) {
 		m.wanted = ""
 		return m.afterMove()
 	}
-	return m, nil
+	return nil
 }

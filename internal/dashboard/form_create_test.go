@@ -110,8 +110,7 @@ func TestATaskIsNotCreatedTwice(t *testing.T) {
 	s, house := atForms(t, 80, 24)
 	s.press("c")
 	s.write("x")
-	m, cmd := s.m.Update(keyNamed(t, "ctrl+s"))
-	s.m = m
+	cmd := s.m.Update(keyNamed(t, "ctrl+s"))
 	s.shows("creating…")
 	s.press("ctrl+s", "enter")
 	s.write("more")
@@ -130,8 +129,7 @@ func TestAFormThatWasLeftWhileItWasSentComesBackWhenRefused(t *testing.T) {
 	house.fails = map[string]error{"Create": errors.New("the disk is full")}
 	s.press("c")
 	s.write("fix/login")
-	m, cmd := s.m.Update(keyNamed(t, "ctrl+s"))
-	s.m = m
+	cmd := s.m.Update(keyNamed(t, "ctrl+s"))
 	s.press("esc")
 	s.shows("still being created")
 	s.follow(cmd)
@@ -227,8 +225,7 @@ func TestTheContextIsALineUntilItHasSeveral(t *testing.T) {
 func TestWhileNobodyKnowsWhatCanBeChosenTheFormSaysSo(t *testing.T) {
 	t.Parallel()
 	s, house := atForms(t, 80, 24)
-	m, look := s.m.Update(keyNamed(t, "c"))
-	s.m = m
+	look := s.m.Update(keyNamed(t, "c"))
 	s.shows("looking…")
 	s.write("fix/x")
 	s.follow(look)
@@ -283,10 +280,8 @@ func TestTheCursorGoesToANewTaskHoweverLateTheListHearsOfIt(t *testing.T) {
 	s, house := atForms(t, 120, 40)
 	s.press("c")
 	s.write("new/one")
-	m, create := s.m.Update(keyNamed(t, "ctrl+s"))
-	s.m = m
-	m, early := s.m.Update(changed{}) // a look at the record that began before the task was there
-	s.m = m
+	create := s.m.Update(keyNamed(t, "ctrl+s"))
+	early := s.m.Update(changed{}) // a look at the record that began before the task was there
 	stale := tasksLoaded{tasks: house.tasks}
 	s.follow(create)
 	s.tell(stale)

@@ -5,6 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/dashboard/screen"
 )
 
 // How the fields are laid out.
@@ -37,7 +39,7 @@ func (c *creation) keys() []string {
 	return append(out, "Tab", "next", "Esc", "leave it")
 }
 
-func (c *creation) picture(s style, width, height int) picture {
+func (c *creation) picture(s screen.Style, width, height int) picture {
 	top := c.top(s, width, height)
 	var body []string
 	var cursor *tea.Position
@@ -52,7 +54,7 @@ func (c *creation) picture(s style, width, height int) picture {
 		}
 		body = append(body, line)
 		if f == c.focus && width < hintBeside {
-			body = append(body, s.faint.Render(cut("  "+clean(c.hint(f)), width)))
+			body = append(body, s.Faint.Render(screen.Cut("  "+screen.Clean(c.hint(f)), width)))
 		}
 	}
 	room := max(1, height-len(top))
@@ -61,24 +63,24 @@ func (c *creation) picture(s style, width, height int) picture {
 	if cursor != nil {
 		cursor.Y += len(top) - from
 	}
-	return picture{lines: clip(append(top, body...), width, height), cursor: cursor}
+	return picture{lines: screen.Clip(append(top, body...), width, height), cursor: cursor}
 }
 
 // top is the title, and what is wrong.
-func (c *creation) top(s style, width, height int) []string {
-	title := s.title.Render("Create a task")
+func (c *creation) top(s screen.Style, width, height int) []string {
+	title := s.Title.Render("Create a task")
 	switch {
 	case c.job != 0:
-		title += s.info.Render("  creating…")
+		title += s.Info.Render("  creating…")
 	case !c.known && c.problem == "":
-		title += s.faint.Render("  looking…")
+		title += s.Faint.Render("  looking…")
 	}
 	out := []string{title}
 	switch {
 	case c.leaving:
-		out = append(out, sayProblem(s, leavingWord, width, max(1, height-3))...)
+		out = append(out, screen.Problem(s, leavingWord, width, max(1, height-3))...)
 	case c.problem != "":
-		out = append(out, sayProblem(s, c.problem, width, max(1, height-3))...)
+		out = append(out, screen.Problem(s, c.problem, width, max(1, height-3))...)
 	}
 	if height-len(out) > int(fields) {
 		out = append(out, "")
@@ -87,13 +89,13 @@ func (c *creation) top(s style, width, height int) []string {
 }
 
 // drawField is the line of a field, and the cell of its cursor; -1 where it has none.
-func (c *creation) drawField(s style, f field, width int) (string, int) {
+func (c *creation) drawField(s screen.Style, f field, width int) (string, int) {
 	focused := f == c.focus
-	label := "  " + s.faint.Render(f.String())
+	label := "  " + s.Faint.Render(f.String())
 	if focused {
-		label = s.key.Render("> ") + s.bold.Render(f.String())
+		label = s.Key.Render("> ") + s.Bold.Render(f.String())
 	}
-	out := fit(label, labelWidth)
+	out := screen.Fit(label, labelWidth)
 	room := max(1, width-labelWidth-1)
 	value, cursor := c.drawValue(s, f, room)
 	if !focused {
@@ -107,15 +109,15 @@ func (c *creation) drawField(s style, f field, width int) (string, int) {
 		return out, cursor
 	}
 	used := max(ansi.StringWidth(value), valueWidth)
-	hint := clean(c.hint(f))
+	hint := screen.Clean(c.hint(f))
 	if left := room - used - 2; used == valueWidth || ansi.StringWidth(hint) <= left {
-		out = fit(out, labelWidth+used+2) + s.faint.Render(cut(hint, left))
+		out = screen.Fit(out, labelWidth+used+2) + s.Faint.Render(screen.Cut(hint, left))
 	}
 	return out, cursor
 }
 
 // drawValue is the value of a field, and where in it the cursor is; -1 where it has none.
-func (c *creation) drawValue(s style, f field, room int) (string, int) {
+func (c *creation) drawValue(s screen.Style, f field, room int) (string, int) {
 	focused := f == c.focus && c.job == 0
 	if f.picked() {
 		return drawPick(s, c.picks[f], c.known || f == fieldStart, focused, room), -1
@@ -123,29 +125,30 @@ func (c *creation) drawValue(s style, f field, room int) (string, int) {
 	if f == fieldContext && c.context != "" {
 		first, _, _ := strings.Cut(c.context, "\n")
 		tell := " … " + size(c.context)
-		told := cut(cut(clean(first), max(1, room-ansi.StringWidth(tell)-1))+s.faint.Render(tell), room)
+		told := screen.Cut(screen.Cut(screen.Clean(first), max(1,
+			room-ansi.StringWidth(tell)-1))+s.Faint.Render(tell), room)
 		// the editor comes back to a cursor: Bubble Tea does not hide one that it had before
 		return told, min(ansi.StringWidth(told), room-1)
 	}
 	shown, cursor := c.lines[f].draw(room)
 	if !focused {
-		return cut(c.lines[f].text(), room), -1
+		return screen.Cut(c.lines[f].text(), room), -1
 	}
 	return shown, cursor
 }
 
-func drawPick(s style, p pick, known, focused bool, room int) string {
+func drawPick(s screen.Style, p pick, known, focused bool, room int) string {
 	switch {
 	case !known:
-		return s.faint.Render("looking…")
+		return s.Faint.Render("looking…")
 	case len(p.options) == 0:
-		return s.faint.Render("none")
+		return s.Faint.Render("none")
 	case !focused:
-		return cut(p.label(), room)
+		return screen.Cut(p.label(), room)
 	}
 	arrows := ""
 	if len(p.options) > 1 && room > 8 {
-		arrows = s.key.Render(" ◂ ▸")
+		arrows = s.Key.Render(" ◂ ▸")
 	}
-	return s.chosen.Render(cut(p.label(), max(1, room-4))) + arrows
+	return s.Chosen.Render(screen.Cut(p.label(), max(1, room-4))) + arrows
 }

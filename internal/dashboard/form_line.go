@@ -6,6 +6,8 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/dashboard/screen"
 )
 
 // line is a text of one line that is being written.
@@ -33,7 +35,7 @@ func (l line) text() string { return l.input.Value() }
 func (l line) update(msg tea.Msg) line {
 	switch typed := msg.(type) {
 	case tea.KeyPressMsg:
-		typed.Text = clean(typed.Text)
+		typed.Text = screen.Clean(typed.Text)
 		msg = typed
 	case tea.PasteMsg:
 		typed.Content = single(typed.Content)
@@ -45,7 +47,7 @@ func (l line) update(msg tea.Msg) line {
 
 // single makes one clean line of a text.
 func single(text string) string {
-	return clean(strings.Trim(newlines(text), "\n"))
+	return screen.Clean(strings.Trim(newlines(text), "\n"))
 }
 
 // newlines makes every end of a line the same: terminals paste "\r".

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/dashboard/screen"
 )
 
 // question has answers of one key each. Escape is the answer that does nothing.
@@ -19,29 +21,30 @@ type answer struct {
 	work       func(ctx context.Context) (string, error)
 }
 
-func (m Model) ask(q question) (Model, tea.Cmd) {
-	m = m.visit(inForm)
+func (m *Model) ask(q question) tea.Cmd {
+	m.visit(inForm)
 	m.form = &form{question: &q}
-	return m, nil
+	return nil
 }
 
 // answer does what the key of an answer says. A key that is none does nothing: nobody deletes a task by leaning
 // on the keyboard.
-func (m Model) answer(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) answer(msg tea.Msg) tea.Cmd {
 	k, pressed := msg.(tea.KeyPressMsg)
 	if !pressed {
-		return m, nil
+		return nil
 	}
 	for _, a := range m.form.question.answers {
 		if a.key == k.String() {
-			return m.leavePlace().start(a.what, a.work)
+			m.leavePlace()
+			return m.start(a.what, a.work)
 		}
 	}
 	switch k.String() {
 	case "esc", "n", "q":
-		m = m.leavePlace()
+		m.leavePlace()
 	}
-	return m, nil
+	return nil
 }
 
 func (q *question) keys() []string {
@@ -58,31 +61,31 @@ func (q *question) keys() []string {
 // boxWidth is how wide the text of a small box is at most.
 const boxWidth = 64
 
-func (q *question) picture(m Model, width, height int) picture {
-	lines, _, _ := over(m.behind(), q.box(m.style, width, height), width, height)
+func (q *question) picture(m *Model, width, height int) picture {
+	lines, _, _ := screen.Overlay(m.behind(), q.box(m.style, width, height), width, height)
 	return picture{lines: lines}
 }
 
 // box is the question in its frame. Where there is little room, it has no frame, and its text gives way before
 // its answers do.
-func (q *question) box(s style, width, height int) []string {
+func (q *question) box(s screen.Style, width, height int) []string {
 	room := max(1, min(width-4, boxWidth))
 	framed := true
 	build := func(text []string) []string {
-		out := []string{s.title.Render(cut(clean(q.title), room))}
+		out := []string{s.Title.Render(screen.Cut(screen.Clean(q.title), room))}
 		out = append(out, text...)
 		if framed {
 			out = append(out, "")
 		}
 		for _, a := range q.answers {
-			out = append(out, hanging(s.key.Render(a.key)+"  ", clean(a.label), room)...)
+			out = append(out, screen.Hanging(s.Key.Render(a.key)+"  ", screen.Clean(a.label), room)...)
 		}
-		return append(out, s.key.Render("n")+"  "+s.faint.Render("leave it, as Esc does"))
+		return append(out, s.Key.Render("n")+"  "+s.Faint.Render("leave it, as Esc does"))
 	}
-	text := wrap(clean(q.text), room)
+	text := screen.Wrap(screen.Clean(q.text), room)
 	lines := build(text)
 	if len(lines)+2 <= height {
-		return box(s, lines, width)
+		return screen.Box(s, lines, width)
 	}
 	framed, room = false, max(1, width)
 	for {
@@ -93,19 +96,7 @@ func (q *question) box(s style, width, height int) []string {
 		text = text[:len(text)-1]
 	}
 	for i := range lines {
-		lines[i] = fit(lines[i], width)
+		lines[i] = screen.Fit(lines[i], width)
 	}
 	return lines[:min(len(lines), max(1, height))]
-}
-
-// hanging wraps a text behind a sign of three cells.
-func hanging(sign, text string, width int) []string {
-	out := wrap(text, max(1, width-3))
-	for i := range out {
-		if i > 0 {
-			sign = "   "
-		}
-		out[i] = sign + out[i]
-	}
-	return out
 }

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -54,7 +55,7 @@ func (s *sitting) formText() string {
 		front, _, _ = f.writing.box(s.m.style, s.m.width, s.m.formHeight())
 	}
 	if front != nil {
-		lines, _, _ = over(nil, front, s.m.width, s.m.formHeight())
+		lines, _, _ = screen.Overlay(nil, front, s.m.width, s.m.formHeight())
 	}
 	for len(lines) < s.m.formHeight() {
 		lines = append(lines, "")

@@ -8,6 +8,8 @@ import (
 	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/dashboard/screen"
 )
 
 // writing asks for a text.
@@ -34,15 +36,16 @@ const (
 )
 
 // write asks for a text. One that was sent before and did not arrive stands there again.
-func (m Model) write(w writing) (Model, tea.Cmd) {
-	m = m.visit(inForm)
+func (m *Model) write(w writing) tea.Cmd {
+	m.visit(inForm)
 	w.line, w.area = newLine(""), newArea()
 	if text := m.unsent[w.what]; text != "" && !m.at(w.what) {
 		w.problem = "This was not sent the last time."
 		w.put(text)
 	}
 	m.form = &form{writing: &w}
-	return m.fitForm(), nil
+	m.fitForm()
+	return nil
 }
 
 func newArea() textarea.Model {
@@ -78,20 +81,22 @@ func (w *writing) put(text string) {
 		w.held = text
 		w.area.Reset()
 	default:
-		w.area.SetValue(strings.Join(cleanLines(strings.TrimRight(text, "\n")), "\n"))
+		w.area.SetValue(strings.Join(screen.CleanLines(strings.TrimRight(text, "\n")), "\n"))
 	}
 }
 
-func (m Model) updateWriting(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) updateWriting(msg tea.Msg) tea.Cmd {
 	w := *m.form.writing
 	k, pressed := msg.(tea.KeyPressMsg)
 	if pressed && k.String() == "esc" {
 		if w.leaving || strings.TrimSpace(w.value()) == "" {
-			return m.leavePlace(), nil
+			m.leavePlace()
+			return nil
 		}
 		w.leaving = true
 		m.form = &form{writing: &w}
-		return m.fitForm(), nil
+		m.fitForm()
+		return nil
 	}
 	if pressed {
 		w.leaving = false
@@ -100,12 +105,13 @@ func (m Model) updateWriting(msg tea.Msg) (Model, tea.Cmd) {
 			return m.sendWriting(w)
 		case name == "ctrl+e" && w.long:
 			m.form = &form{writing: &w}
-			return m, m.edit(w.value())
+			return m.edit(w.value())
 		}
 	}
 	w.take(msg)
 	m.form = &form{writing: &w}
-	return m.fitForm(), nil
+	m.fitForm()
+	return nil
 }
 
 // take puts what is typed or pasted into the text.
@@ -121,14 +127,14 @@ func (w *writing) take(msg tea.Msg) {
 	case !w.long:
 		w.line = w.line.update(msg)
 	case isPaste:
-		text := strings.Join(cleanLines(newlines(pasted.Content)), "\n")
+		text := strings.Join(screen.CleanLines(newlines(pasted.Content)), "\n")
 		if len(before)+len(text) > areaBytes || strings.Count(before+text, "\n") > areaLines {
 			w.put(strings.TrimLeft(before+"\n"+text, "\n"))
 			break
 		}
 		w.area, _ = w.area.Update(tea.PasteMsg{Content: text})
 	case pressed:
-		typed.Text = clean(typed.Text)
+		typed.Text = screen.Clean(typed.Text)
 		w.area, _ = w.area.Update(typed)
 	}
 	if w.value() != before {
@@ -136,16 +142,18 @@ func (w *writing) take(msg tea.Msg) {
 	}
 }
 
-func (m Model) sendWriting(w writing) (Model, tea.Cmd) {
+func (m *Model) sendWriting(w writing) tea.Cmd {
 	text := strings.TrimSpace(w.value())
 	if w.needed && text == "" {
 		w.problem = "This cannot be empty. Esc leaves it."
 		m.form = &form{writing: &w}
-		return m.fitForm(), nil
+		m.fitForm()
+		return nil
 	}
 	work := w.work
 	m.keep(w.what, text)
-	return m.leavePlace().start(w.what, func(ctx context.Context) (string, error) { return work(ctx, text) })
+	m.leavePlace()
+	return m.start(w.what, func(ctx context.Context) (string, error) { return work(ctx, text) })
 }
 
 // learn takes in what the editor left.
@@ -172,20 +180,20 @@ func (w *writing) keys() []string {
 }
 
 // top is what stands above the text.
-func (w *writing) top(s style, width, height int) []string {
-	out := []string{s.title.Render(cut(clean(w.title), width))}
-	about := wrap(clean(w.text), max(1, width))
+func (w *writing) top(s screen.Style, width, height int) []string {
+	out := []string{s.Title.Render(screen.Cut(screen.Clean(w.title), width))}
+	about := screen.Wrap(screen.Clean(w.text), max(1, width))
 	if room := height - 4; w.long && len(about) > max(0, room) {
 		about = about[:max(0, room)]
 	}
 	for _, line := range about {
-		out = append(out, s.faint.Render(line))
+		out = append(out, s.Faint.Render(line))
 	}
 	switch {
 	case w.leaving:
-		out = append(out, sayProblem(s, leavingWord, width, 2)...)
+		out = append(out, screen.Problem(s, leavingWord, width, 2)...)
 	case w.problem != "":
-		out = append(out, sayProblem(s, w.problem, width, max(1, height-len(out)-2))...)
+		out = append(out, screen.Problem(s, w.problem, width, max(1, height-len(out)-2))...)
 	}
 	return out
 }
@@ -196,7 +204,7 @@ func (w writing) fit(width, height int) writing {
 	if !w.long {
 		return w
 	}
-	rows := max(1, height-len(w.top(newStyle(), w.width, height))-1)
+	rows := max(1, height-len(w.top(screen.NewStyle(), w.width, height))-1)
 	if w.area.Width() != w.width || w.area.Height() != rows {
 		w.area.SetWidth(w.width)
 		w.area.SetHeight(rows)
@@ -206,59 +214,50 @@ func (w writing) fit(width, height int) writing {
 	return w
 }
 
-func (w *writing) picture(m Model, width, height int) picture {
+func (w *writing) picture(m *Model, width, height int) picture {
 	if w.long {
 		return w.page(m.style, width, height)
 	}
 	front, x, y := w.box(m.style, width, height)
-	out, left, top := over(m.behind(), front, width, height)
+	out, left, top := screen.Overlay(m.behind(), front, width, height)
 	return picture{lines: out, cursor: &tea.Position{X: left + x, Y: top + y}}
 }
 
 // box is what is asked, and the line that answers it, in a frame where there is room for one; and where in it the
 // cursor is.
-func (w *writing) box(s style, width, height int) (lines []string, x, y int) {
+func (w *writing) box(s screen.Style, width, height int) (lines []string, x, y int) {
 	room := max(1, min(width-4, boxWidth))
 	shown, cursor := w.line.draw(max(1, room-2))
 	top := w.top(s, room, height)
-	input := fit(s.key.Render("> ")+shown, room)
+	input := screen.Fit(s.Key.Render("> ")+shown, room)
 	if len(top)+4 <= height {
-		return box(s, append(top, "", input), width), 4 + cursor, len(top) + 2
+		return screen.Box(s, append(top, "", input), width), 4 + cursor, len(top) + 2
 	}
 	top = top[:min(len(top), max(0, height-1))]
 	return append(top, input), 2 + cursor, len(top)
 }
 
 // page is a long text and what is asked, on the whole of the body.
-func (w *writing) page(s style, width, height int) picture {
+func (w *writing) page(s screen.Style, width, height int) picture {
 	var out []string
 	for _, line := range w.top(s, max(1, width-2), height) {
 		out = append(out, " "+line)
 	}
-	out = append(out, s.faint.Render(cut(" "+strings.Repeat("─", max(1, width-2)), width)))
+	out = append(out, s.Faint.Render(screen.Cut(" "+strings.Repeat("─", max(1, width-2)), width)))
 	if w.held != "" {
 		first, _, _ := strings.Cut(strings.TrimLeft(w.held, "\n"), "\n")
 		tell := fmt.Sprintf(" … %s: it is edited in your editor", size(w.held))
-		out = append(out, " "+clean(first), s.faint.Render(tell))
-		return picture{lines: clip(out, width, height), cursor: &tea.Position{
+		out = append(out, " "+screen.Clean(first), s.Faint.Render(tell))
+		return picture{lines: screen.Clip(out, width, height), cursor: &tea.Position{
 			X: min(ansi.StringWidth(tell), width-1), Y: len(out) - 1}}
 	}
 	at := len(out)
 	for _, line := range w.shown {
 		out = append(out, " "+line)
 	}
-	p := picture{lines: clip(out, width, height)}
+	p := picture{lines: screen.Clip(out, width, height)}
 	if c := w.area.Cursor(); c != nil {
 		p.cursor = &tea.Position{X: min(c.X+1, width-1), Y: at + c.Y}
 	}
 	return p
-}
-
-// clip cuts lines to the screen.
-func clip(lines []string, width, height int) []string {
-	lines = lines[:min(len(lines), max(0, height))]
-	for i := range lines {
-		lines[i] = cut(lines[i], width)
-	}
-	return lines
 }

@@ -14,6 +14,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -321,7 +322,7 @@ func taskUnder(t testing.TB, name string, n int, status task.Status, change ...f
 // clocks stand still.
 type sitting struct {
 	testing.TB
-	m     Model
+	m     *Model
 	house *fakeHouse
 	quit  bool
 	sent  []tea.Msg // what was said to Bubble Tea itself: the clipboard, the end
@@ -342,9 +343,7 @@ func sit(t testing.TB, house *fakeHouse, width, height int) *sitting {
 func (s *sitting) tell(msgs ...tea.Msg) {
 	s.Helper()
 	for _, msg := range msgs {
-		var cmd tea.Cmd
-		s.m, cmd = s.m.Update(msg)
-		s.follow(cmd)
+		s.follow(s.m.Update(msg))
 	}
 }
 
@@ -461,7 +460,7 @@ func (s *sitting) find(text string) (x, y int) {
 	s.Helper()
 	for y, line := range strings.Split(s.text(), "\n") {
 		if before, _, found := strings.Cut(line, text); found {
-			return visible(before), y
+			return screen.Width(before), y
 		}
 	}
 	s.Fatalf("the screen does not show %q:\n%s", text, s.text())

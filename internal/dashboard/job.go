@@ -34,40 +34,40 @@ type (
 const spinRate = 120 * time.Millisecond
 
 // start runs work beside the screen. What it says is shown; what goes wrong stays until it is read.
-func (m Model) start(what string, work func(ctx context.Context) (said string, err error)) (Model, tea.Cmd) {
-	m, _, cmd := m.begin(what, func(ctx context.Context, id int) tea.Msg {
+func (m *Model) start(what string, work func(ctx context.Context) (said string, err error)) tea.Cmd {
+	_, cmd := m.begin(what, func(ctx context.Context, id int) tea.Msg {
 		said, err := work(ctx)
 		return finished{id, what, said, err}
 	})
-	return m, cmd
+	return cmd
 }
 
 // begin runs a job beside the screen. It ends with a message that finish is told of.
-func (m Model) begin(what string, work func(ctx context.Context, id int) tea.Msg) (next Model, id int, cmd tea.Cmd) {
+func (m *Model) begin(what string, work func(ctx context.Context, id int) tea.Msg) (id int, cmd tea.Cmd) {
 	m.nextJob++
 	one := job{id: m.nextJob, what: what, began: m.now}
 	m.jobs = append(append([]job(nil), m.jobs...), one)
 	ctx := m.ctx
 	run := func() tea.Msg { return work(ctx, one.id) }
 	if m.spinning {
-		return m, one.id, run
+		return one.id, run
 	}
 	m.spinning = true
-	return m, one.id, tea.Batch(run, spinning())
+	return one.id, tea.Batch(run, spinning())
 }
 
 func spinning() tea.Cmd { return tea.Tick(spinRate, func(time.Time) tea.Msg { return spun{} }) }
 
 // spin moves the spinner on while anything runs.
-func (m Model) spin() (Model, tea.Cmd) {
+func (m *Model) spin() tea.Cmd {
 	m.frame++
 	if m.spinning = len(m.jobs) > 0; !m.spinning {
-		return m, nil
+		return nil
 	}
-	return m, spinning()
+	return spinning()
 }
 
-func (m Model) finish(msg finished) (Model, tea.Cmd) {
+func (m *Model) finish(msg finished) tea.Cmd {
 	var left []job
 	for _, j := range m.jobs {
 		if j.id != msg.id {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/dashboard/screen"
 )
 
 // key is one row of the table from which everything about keys is made: what they do, the footer, the help and
@@ -14,12 +16,12 @@ type key struct {
 	does   string   // what it does, in words
 	footer string   // one or two words for the foot of the screen; empty keeps it out of there
 	// what the footer says instead, where that depends; nil for footer; an empty word keeps it out
-	label  func(m Model) string
+	label  func(m *Model) string
 	places []place // where it works
 	group  string  // where the help has it
 	// closed says why the key does nothing now; empty when it does. nil is never closed.
-	closed func(m Model) string
-	press  func(m Model) (Model, tea.Cmd)
+	closed func(m *Model) string
+	press  func(m *Model) tea.Cmd
 }
 
 // Groups of keys, in the order of the help.
@@ -77,7 +79,7 @@ func written(name string) string {
 func (k key) works(in place) bool { return slices.Contains(k.places, in) }
 
 // why is why the key is closed, empty when it is open.
-func (k key) why(m Model) string {
+func (k key) why(m *Model) string {
 	if k.closed == nil {
 		return ""
 	}
@@ -85,7 +87,7 @@ func (k key) why(m Model) string {
 }
 
 // press does what a key says. Where the person writes, keys are letters.
-func (m Model) press(msg tea.KeyPressMsg) (Model, tea.Cmd) {
+func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
 	m.waits = waiting{} // whatever is pressed takes its place
 	switch name {
@@ -93,9 +95,9 @@ func (m Model) press(msg tea.KeyPressMsg) (Model, tea.Cmd) {
 		return m.leave()
 	case "alt+esc": // two Escapes so quick that the terminal hands them on as one
 		once := tea.KeyPressMsg{Code: tea.KeyEscape}
-		m, first := m.press(once)
-		m, second := m.press(once)
-		return m, tea.Batch(first, second)
+		first := m.press(once)
+		second := m.press(once)
+		return tea.Batch(first, second)
 	}
 	switch {
 	case m.place == inForm && m.form != nil:
@@ -107,7 +109,7 @@ func (m Model) press(msg tea.KeyPressMsg) (Model, tea.Cmd) {
 }
 
 // do is what a key does here. A key that is closed says why.
-func (m Model) do(name string) (Model, tea.Cmd) {
+func (m *Model) do(name string) tea.Cmd {
 	m.list.given = ""
 	m.said, m.told, m.waits = "", "", waiting{}
 	if name != "q" {
@@ -122,11 +124,11 @@ func (m Model) do(name string) (Model, tea.Cmd) {
 			if t, found := m.selected(); found && (why == stillReading || why == stillLooking) {
 				m.waits = waiting{key: name, task: t.ID, said: m.said}
 			}
-			return m, nil
+			return nil
 		}
 		return k.press(m)
 	}
-	return m, nil
+	return nil
 }
 
 // Why a key is closed for a moment: what it rests on is being looked up.
@@ -142,24 +144,24 @@ type waiting struct{ key, task, said string }
 // pressAgain presses the key that waits, unless the person has turned to another task since. Whatever else they
 // did took its place. It is not they who press it now: what they were told or answered meanwhile is still to be
 // read.
-func (m Model) pressAgain() (Model, tea.Cmd) {
+func (m *Model) pressAgain() tea.Cmd {
 	t, found := m.selected()
 	if m.waits.key == "" || !found || t.ID != m.waits.task {
-		return m, nil
+		return nil
 	}
 	said, told := m.said, m.told
 	if said == m.waits.said {
 		said = ""
 	}
-	m, cmd := m.do(m.waits.key)
+	cmd := m.do(m.waits.key)
 	if m.told = told; said != "" && (m.said == "" || m.waits.key != "") {
 		m.said = said
 	}
-	return m, cmd
+	return cmd
 }
 
 // leave ends the screen. While something runs that would be cut short, or was written and not sent, it says so once.
-func (m Model) leave() (Model, tea.Cmd) {
+func (m *Model) leave() tea.Cmd {
 	lost := ""
 	switch {
 	case m.form != nil && m.form.written():
@@ -169,13 +171,13 @@ func (m Model) leave() (Model, tea.Cmd) {
 	}
 	if lost != "" && !m.warned {
 		m.warned, m.said = true, lost+"; press again to leave it"
-		return m, nil
+		return nil
 	}
-	return m, tea.Quit
+	return tea.Quit
 }
 
 // typeFilter is a key pressed while the person writes what tasks must hold.
-func (m Model) typeFilter(msg tea.KeyPressMsg) (Model, tea.Cmd) {
+func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "enter":
 		m.list.typing = false
@@ -189,25 +191,25 @@ func (m Model) typeFilter(msg tea.KeyPressMsg) (Model, tea.Cmd) {
 		m.list.text = ""
 	case "up", "down":
 		m.list.move(m.list.cursor+map[string]int{"up": -1, "down": 1}[msg.String()], m.listHeight())
-		return m, m.wantSeen()
+		return m.wantSeen()
 	default:
-		m.list.text += clean(msg.Text)
+		m.list.text += screen.Clean(msg.Text)
 	}
 	m.list.choose()
 	m.list.keepInSight(m.listHeight())
-	return m, m.wantSeen()
+	return m.wantSeen()
 }
 
 // paste is text that the person pasted.
-func (m Model) paste(msg tea.PasteMsg) (Model, tea.Cmd) {
+func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	switch {
 	case m.place == inForm && m.form != nil:
 		return m.updateForm(msg)
 	case m.list.typing:
-		m.list.text += clean(strings.Join(strings.Fields(msg.Content), " "))
+		m.list.text += screen.Clean(strings.Join(strings.Fields(msg.Content), " "))
 		m.list.choose()
 		m.list.keepInSight(m.listHeight())
-		return m, m.wantSeen()
+		return m.wantSeen()
 	}
-	return m, nil
+	return nil
 }

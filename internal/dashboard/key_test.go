@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orange/internal/dashboard/screen"
 )
 
 // keysDocument is docs/keys.md: the table of keys, for those who read before they press.
@@ -53,7 +55,7 @@ func TestEveryMarkIsALetterOfItsOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, one := range marks() {
-		if seen[one.sign] || visible(one.sign) != 1 {
+		if seen[one.sign] || screen.Width(one.sign) != 1 {
 			t.Errorf("the mark %q is not one cell of its own", one.sign)
 		}
 		seen[one.sign] = true
@@ -67,7 +69,7 @@ func TestTheHelpIsReadWhole(t *testing.T) {
 		s := sit(t, day(t), size[0], size[1])
 		s.press("?")
 		for _, line := range s.m.helpLines() {
-			if visible(line) > size[0] {
+			if screen.Width(line) > size[0] {
 				t.Errorf("%v: %q is too long", size, line)
 			}
 		}

@@ -24,14 +24,17 @@ func overview() []place   { return []place{inList, inBoard} }
 func scrolled() []place   { return []place{inDetail, inHelp, inTrouble} }
 
 func movingKeys() []key {
-	up := func(n int) func(Model) (Model, tea.Cmd) {
-		return func(m Model) (Model, tea.Cmd) { return m.step(n) }
+	up := func(n int) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd { return m.step(n) }
 	}
-	page := func(n int) func(Model) (Model, tea.Cmd) {
-		return func(m Model) (Model, tea.Cmd) { return m.step(n * max(1, m.listHeight()-2)) }
+	page := func(n int) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd { return m.step(n * max(1, m.listHeight()-2)) }
 	}
-	half := func(n int) func(Model) (Model, tea.Cmd) {
-		return func(m Model) (Model, tea.Cmd) { return m.scrollDetail(n * max(1, m.listHeight()/2)), nil }
+	half := func(n int) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			m.scrollDetail(n * max(1, m.listHeight()/2))
+			return nil
+		}
 	}
 	everywhere := append([]place{inList, inBoard, inWorkspaces}, scrolled()...)
 	return []key{
@@ -44,84 +47,84 @@ func movingKeys() []key {
 		{names: []string{"pgup", "ctrl+b", "ctrl+u"}, does: "one page up", places: everywhere, group: groupMove,
 			press: page(-1)},
 		{names: []string{"J"}, does: "half a page down in the task, also where it stands beside the list",
-			footer: "down in the task", label: Model.besideLabel,
-			places: []place{inList, inDetail}, group: groupMove, closed: Model.whyNotBeside, press: half(1)},
+			footer: "down in the task", label: (*Model).besideLabel,
+			places: []place{inList, inDetail}, group: groupMove, closed: (*Model).whyNotBeside, press: half(1)},
 		{names: []string{"K"}, does: "half a page up in the task", places: []place{inList, inDetail},
-			group: groupMove, closed: Model.whyNotBeside, press: half(-1)},
+			group: groupMove, closed: (*Model).whyNotBeside, press: half(-1)},
 		{names: []string{"g", "home"}, does: "to the first", places: everywhere, group: groupMove, press: up(-1 << 30)},
 		{names: []string{"G", "end"}, does: "to the last", places: everywhere, group: groupMove, press: up(1 << 30)},
 		{names: []string{"l", "right"}, does: "look at the task closely; on the board: one column on",
-			places: overview(), group: groupMove, press: Model.goRight},
+			places: overview(), group: groupMove, press: (*Model).goRight},
 		{names: []string{"h", "left"}, does: "back to the list; on the board: one column back",
-			places: tasksShown(), group: groupMove, press: Model.goLeft},
+			places: tasksShown(), group: groupMove, press: (*Model).goLeft},
 		{names: []string{"esc"}, does: "back: leave help, filter, form or task",
 			places: append([]place{inList, inBoard, inWorkspaces}, scrolled()...), group: groupMove,
-			press: Model.goBack},
+			press: (*Model).goBack},
 	}
 }
 
 func taskKeys() []key {
 	return []key{
 		{names: []string{"enter"}, does: "start the task's agent, attach to it, or start it again, whichever " +
-			"makes sense", footer: "start", label: Model.enterLabel,
-			places: tasksShown(), group: groupTask, closed: Model.whyNotEnter, press: Model.enter},
+			"makes sense", footer: "start", label: (*Model).enterLabel,
+			places: tasksShown(), group: groupTask, closed: (*Model).whyNotEnter, press: (*Model).enter},
 		{names: []string{"r"}, does: "request changes: send the task back with what to change",
 			footer: "request changes",
 			places: tasksShown(), group: groupTask, closed: whyNotMove(workflow.MoveRequestChanges),
-			press: Model.askChanges},
+			press: (*Model).askChanges},
 		{names: []string{"m"}, does: "merge the task's branch and finish the task", footer: "merge",
-			places: tasksShown(), group: groupTask, closed: whyNotMove(workflow.MoveMerge), press: Model.askMerge},
+			places: tasksShown(), group: groupTask, closed: whyNotMove(workflow.MoveMerge), press: (*Model).askMerge},
 		{names: []string{"p"}, does: "push the branch and open a pull request", footer: "PR",
-			places: tasksShown(), group: groupTask, closed: Model.whyNotPR, press: Model.openPR},
+			places: tasksShown(), group: groupTask, closed: (*Model).whyNotPR, press: (*Model).openPR},
 		{names: []string{"n"}, does: "make the one move that the evidence supports", footer: "next",
-			places: tasksShown(), group: groupTask, closed: Model.whyNotNext, press: Model.next},
+			places: tasksShown(), group: groupTask, closed: (*Model).whyNotNext, press: (*Model).next},
 		{names: []string{"o"}, does: "make a move in spite of its conditions, with a reason", footer: "override",
-			places: tasksShown(), group: groupTask, closed: Model.whyNotOverride, press: Model.askOverride},
+			places: tasksShown(), group: groupTask, closed: (*Model).whyNotOverride, press: (*Model).askOverride},
 		{names: []string{"x"}, does: "cancel: give the task up; its work is kept", footer: "cancel",
-			places: tasksShown(), group: groupTask, closed: whyNotMove(workflow.MoveCancel), press: Model.askCancel},
+			places: tasksShown(), group: groupTask, closed: whyNotMove(workflow.MoveCancel), press: (*Model).askCancel},
 		{names: []string{"d"}, does: "delete: forget the task; its branch and rescued work stay", footer: "delete",
-			places: tasksShown(), group: groupTask, closed: Model.whyNoTask, press: Model.askDelete},
+			places: tasksShown(), group: groupTask, closed: (*Model).whyNoTask, press: (*Model).askDelete},
 		{names: []string{"t"}, does: "try again what the task owes: hooks that failed",
-			places: tasksShown(), group: groupTask, closed: Model.whyNoTask, press: Model.retry},
+			places: tasksShown(), group: groupTask, closed: (*Model).whyNoTask, press: (*Model).retry},
 		{names: []string{"y"}, does: "copy the task's id", places: tasksShown(), group: groupTask,
-			closed: Model.whyNoTask, press: Model.copyID},
+			closed: (*Model).whyNoTask, press: (*Model).copyID},
 	}
 }
 
 func viewKeys() []key {
-	tab := func(k tabKind) func(Model) (Model, tea.Cmd) {
-		return func(m Model) (Model, tea.Cmd) { return m.showTab(k) }
+	tab := func(k tabKind) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd { return m.showTab(k) }
 	}
 	view := []key{
 		{names: []string{"v"}, does: "TASK.md", footer: "TASK.md", places: tasksShown(), group: groupView,
-			closed: Model.whyNoTask, press: tab(tabDocument)},
+			closed: (*Model).whyNoTask, press: tab(tabDocument)},
 		{names: []string{"tab"}, does: "the next part of the task", places: []place{inList, inDetail},
-			group: groupView, closed: Model.whyNoTask, press: Model.nextTab},
+			group: groupView, closed: (*Model).whyNoTask, press: (*Model).nextTab},
 		{names: []string{"shift+tab"}, does: "the part before", places: []place{inList, inDetail},
-			group: groupView, closed: Model.whyNoTask, press: Model.previousTab},
+			group: groupView, closed: (*Model).whyNoTask, press: (*Model).previousTab},
 	}
 	for i := range tabs {
 		view = append(view, key{names: []string{fmt.Sprint(int(i) + 1)}, does: i.does(), places: tasksShown(),
-			group: groupView, closed: Model.whyNoTask, press: tab(i)})
+			group: groupView, closed: (*Model).whyNoTask, press: tab(i)})
 	}
 	return append(view, []key{
 		{names: []string{"space"}, does: "task beside the list, or not", places: []place{inList, inDetail},
-			group: groupView, press: Model.toggleSplit},
+			group: groupView, press: (*Model).toggleSplit},
 		{names: []string{"b"}, does: "board: tasks grouped by state, or the list again", footer: "board",
-			label: Model.boardLabel, places: overview(), group: groupView, press: Model.toggleBoard},
+			label: (*Model).boardLabel, places: overview(), group: groupView, press: (*Model).toggleBoard},
 		{names: []string{"f"}, does: "show all tasks, those that are active, or those that are done",
-			footer: "filter", places: overview(), group: groupView, press: Model.nextFilter},
+			footer: "filter", places: overview(), group: groupView, press: (*Model).nextFilter},
 		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", places: overview(),
-			group: groupView, press: Model.find},
+			group: groupView, press: (*Model).find},
 		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", places: overview(),
-			group: groupView, press: Model.nextOrder},
+			group: groupView, press: (*Model).nextOrder},
 		{names: []string{"a"}, does: "tasks of this project, or of all", footer: "all projects",
-			label: Model.scopeLabel, places: overview(), group: groupView, closed: Model.whyNoScope,
-			press: Model.nextScope},
+			label: (*Model).scopeLabel, places: overview(), group: groupView, closed: (*Model).whyNoScope,
+			press: (*Model).nextScope},
 		{names: []string{"w"}, does: "workspaces and who has them", footer: "workspaces", places: tasksShown(),
-			group: groupView, press: Model.showWorkspaces},
+			group: groupView, press: (*Model).showWorkspaces},
 		{names: []string{"enter"}, does: "among the workspaces: to the task that has it", footer: "to its task",
-			places: []place{inWorkspaces}, group: groupView, closed: Model.whyNoHolder, press: Model.showHolder},
+			places: []place{inWorkspaces}, group: groupView, closed: (*Model).whyNoHolder, press: (*Model).showHolder},
 	}...)
 }
 
@@ -129,22 +132,22 @@ func otherKeys() []key {
 	most := []place{inList, inBoard, inDetail, inWorkspaces}
 	return []key{
 		{names: []string{"c"}, does: "create a task", footer: "create", places: overview(), group: groupElse,
-			press: Model.askCreate},
+			press: (*Model).askCreate},
 		{names: []string{"R"}, does: "look at everything again", footer: "look again", places: most,
-			group: groupElse, press: Model.refresh},
-		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong", label: Model.troubleLabel,
-			places: most, group: groupElse, closed: Model.whyNoTrouble, press: Model.showTrouble},
+			group: groupElse, press: (*Model).refresh},
+		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong", label: (*Model).troubleLabel,
+			places: most, group: groupElse, closed: (*Model).whyNoTrouble, press: (*Model).showTrouble},
 		{names: []string{"?"}, does: "this help", footer: "help", places: most, group: groupElse,
-			press: Model.showHelp},
+			press: (*Model).showHelp},
 		{names: []string{"q"}, does: "quit; where you look at something, back to the list", footer: "quit",
-			label: Model.quitLabel, places: append(most, inHelp, inTrouble), group: groupElse, press: Model.quit},
+			label: (*Model).quitLabel, places: append(most, inHelp, inTrouble), group: groupElse, press: (*Model).quit},
 		{names: []string{"ctrl+c"}, does: "quit, wherever you are",
-			places: append(most, inHelp, inTrouble, inForm), group: groupElse, press: Model.leave},
+			places: append(most, inHelp, inTrouble, inForm), group: groupElse, press: (*Model).leave},
 	}
 }
 
 // enterLabel is what Enter would do.
-func (m Model) enterLabel() string {
+func (m *Model) enterLabel() string {
 	t, found := m.selected()
 	def := m.definition(t)
 	if !found || def == nil {
@@ -159,14 +162,14 @@ func (m Model) enterLabel() string {
 	return "start"
 }
 
-func (m Model) boardLabel() string {
+func (m *Model) boardLabel() string {
 	if m.place == inBoard {
 		return "list"
 	}
 	return "board"
 }
 
-func (m Model) scopeLabel() string {
+func (m *Model) scopeLabel() string {
 	if m.list.project == "" {
 		return "this project"
 	}
@@ -174,8 +177,8 @@ func (m Model) scopeLabel() string {
 }
 
 // scrollLabel is there while the person reads something long that has no other keys.
-func scrollLabel(word string) func(Model) string {
-	return func(m Model) string {
+func scrollLabel(word string) func(*Model) string {
+	return func(m *Model) string {
 		if m.place == inHelp || m.place == inTrouble {
 			return word
 		}
@@ -184,14 +187,14 @@ func scrollLabel(word string) func(Model) string {
 }
 
 // besideLabel is there while a task stands beside the list, where the usual keys move the list.
-func (m Model) besideLabel() string {
+func (m *Model) besideLabel() string {
 	if m.split() {
 		return "down in the task"
 	}
 	return ""
 }
 
-func (m Model) whyNotBeside() string {
+func (m *Model) whyNotBeside() string {
 	if !m.closeUp() {
 		return "no task stands beside the list; Space shows it"
 	}
@@ -199,21 +202,21 @@ func (m Model) whyNotBeside() string {
 }
 
 // troubleLabel is there while there is something to read.
-func (m Model) troubleLabel() string {
+func (m *Model) troubleLabel() string {
 	if m.whyNoTrouble() != "" {
 		return ""
 	}
 	return "what went wrong"
 }
 
-func (m Model) quitLabel() string {
+func (m *Model) quitLabel() string {
 	if m.place == inList || m.place == inBoard {
 		return "quit"
 	}
 	return "back"
 }
 
-func (m Model) whyNoTask() string {
+func (m *Model) whyNoTask() string {
 	if _, found := m.selected(); !found {
 		return "no task is selected"
 	}
@@ -224,7 +227,7 @@ func (m Model) whyNoTask() string {
 func human() task.Actor { return task.Actor{Role: task.RoleHuman} }
 
 // onTask answers why a key is closed for the selected task and its workflow.
-func (m Model) onTask(why func(def *workflow.Definition, t task.Task) string) string {
+func (m *Model) onTask(why func(def *workflow.Definition, t task.Task) string) string {
 	t, found := m.selected()
 	if !found {
 		return "no task is selected"
@@ -240,8 +243,8 @@ func (m Model) onTask(why func(def *workflow.Definition, t task.Task) string) st
 }
 
 // whyNotMove answers why a command of the workflow leads nowhere from here.
-func whyNotMove(command string) func(m Model) string {
-	return func(m Model) string {
+func whyNotMove(command string) func(m *Model) string {
+	return func(m *Model) string {
 		return m.onTask(func(def *workflow.Definition, t task.Task) string {
 			to, err := decide.MoveTarget(def, t, command)
 			if err != nil {
@@ -258,7 +261,7 @@ func whyNotMove(command string) func(m Model) string {
 	}
 }
 
-func (m Model) whyNotNext() string {
+func (m *Model) whyNotNext() string {
 	return m.onTask(func(def *workflow.Definition, t task.Task) string {
 		if len(decide.Open(def, t, human())) == 0 {
 			return fmt.Sprintf("no move leads out of %q", t.Status)
@@ -267,14 +270,14 @@ func (m Model) whyNotNext() string {
 	})
 }
 
-func (m Model) whyNotOverride() string {
+func (m *Model) whyNotOverride() string {
 	return m.onTask(func(def *workflow.Definition, t task.Task) string {
 		_, err := decide.Overridable(def, t, human())
 		return firstLine(err)
 	})
 }
 
-func (m Model) whyNotPR() string {
+func (m *Model) whyNotPR() string {
 	return m.onTask(func(_ *workflow.Definition, t task.Task) string {
 		switch {
 		case !t.Live:
@@ -296,7 +299,7 @@ const (
 	enterRespawn
 )
 
-func (m Model) entering(def *workflow.Definition, t task.Task) (enterMeans, string) {
+func (m *Model) entering(def *workflow.Definition, t task.Task) (enterMeans, string) {
 	r, _ := m.list.selectedRow()
 	state, _ := def.State(t.Status)
 	to, err := decide.SpawnTarget(def, t)
@@ -319,14 +322,14 @@ func (m Model) entering(def *workflow.Definition, t task.Task) (enterMeans, stri
 	return enterRespawn, ""
 }
 
-func (m Model) whyNotEnter() string {
+func (m *Model) whyNotEnter() string {
 	return m.onTask(func(def *workflow.Definition, t task.Task) string {
 		_, why := m.entering(def, t)
 		return why
 	})
 }
 
-func (m Model) enter() (Model, tea.Cmd) {
+func (m *Model) enter() tea.Cmd {
 	t, _ := m.selected()
 	care, moves := m.house.Care, m.house.Moves
 	means, _ := m.entering(m.definition(t), t)
@@ -342,5 +345,5 @@ func (m Model) enter() (Model, tea.Cmd) {
 			return outcome(care.Respawn(ctx, t.ID))
 		})
 	}
-	return m, nil
+	return nil
 }

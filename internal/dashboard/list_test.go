@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/task"
 )
 
@@ -99,7 +100,7 @@ func TestAttentionIsSaidBeforeAnythingElse(t *testing.T) {
 func TestNumbersStayShort(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 9999: "9999", 10_000: "10k", 123_456: "123k", 1_999_999: "1M"} {
-		if got := count(n); got != want {
+		if got := screen.Count(n); got != want {
 			t.Errorf("count(%d) = %q, want %q", n, got, want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/record"
 )
 
@@ -12,9 +13,9 @@ import (
 type column struct {
 	title string
 	width int
-	text  func(m Model, r *row) string
-	draw  func(text string, width int) string             // how it is brought to its width
-	paint func(s style, r *row, m Model, c string) string // its colours; nil for none
+	text  func(m *Model, r *row) string
+	draw  func(text string, width int) string                     // how it is brought to its width
+	paint func(s screen.Style, r *row, m *Model, c string) string // its colours; nil for none
 }
 
 const (
@@ -23,18 +24,19 @@ const (
 )
 
 // columns are those that fit: Task takes what the others leave.
-func (m Model) columns(width int) []column {
+func (m *Model) columns(width int) []column {
 	status := 14
 	if width >= wide {
 		status = 18
 	}
 	all := []column{
-		{"Task", 0, Model.taskCell, squeezeTo, nil},
-		{"Status", status, func(_ Model, r *row) string { return clean(string(r.task.Status)) }, fit, paintStatus},
-		{"PR", 7, Model.prCell, fit, paintPR},
-		{"Commits", 7, Model.commitsCell, pad, nil},
-		{"Changes", 11, Model.changesCell, pad, paintChanges},
-		{"Activity", 8, func(m Model, r *row) string { return age(r.active(), m.now) }, pad, nil},
+		{"Task", 0, (*Model).taskCell, screen.SqueezeTo, nil},
+		{"Status", status, func(_ *Model, r *row) string { return screen.Clean(string(r.task.Status)) }, screen.Fit,
+			paintStatus},
+		{"PR", 7, (*Model).prCell, screen.Fit, paintPR},
+		{"Commits", 7, (*Model).commitsCell, screen.PadLeft, nil},
+		{"Changes", 11, (*Model).changesCell, screen.PadLeft, paintChanges},
+		{"Activity", 8, func(m *Model, r *row) string { return screen.Age(r.active(), m.now) }, screen.PadLeft, nil},
 	}
 	rest := func() int {
 		left := width - signWidth
@@ -61,15 +63,13 @@ func (m Model) columns(width int) []column {
 // signWidth is the cells before a row: its mark and a blank.
 const signWidth = 2
 
-func squeezeTo(text string, width int) string { return fit(squeeze(text, width), width) }
-
-func (m Model) drawList(width, height int) []string {
+func (m *Model) drawList(width, height int) []string {
 	columns := m.columns(width)
 	var titles []string
 	for _, c := range columns {
 		titles = append(titles, c.draw(c.title, c.width))
 	}
-	out := []string{m.style.header.Render(cut("  "+strings.Join(titles, " "), width))}
+	out := []string{m.style.Header.Render(screen.Cut("  "+strings.Join(titles, " "), width))}
 	if len(m.list.shown) == 0 {
 		return append(out, m.emptyLines(width)...)
 	}
@@ -95,7 +95,7 @@ func (l *list) rowAt(line, height int) (int, bool) {
 	return at, at < len(l.shown)
 }
 
-func (m Model) emptyLines(width int) []string {
+func (m *Model) emptyLines(width int) []string {
 	text := "no tasks yet; press c to create one"
 	switch {
 	case !m.loaded:
@@ -105,16 +105,17 @@ func (m Model) emptyLines(width int) []string {
 	case m.list.filter != showAll:
 		text = "no tasks that are " + m.list.filter.String() + "; f shows others"
 	case m.list.project != "" && len(m.list.rows) > 0:
-		text = "no tasks of " + clean(m.list.project) + " yet; press c to create one, or a for those of all projects"
+		text = "no tasks of " + screen.Clean(m.list.project) +
+			" yet; press c to create one, or a for those of all projects"
 	}
 	out := []string{""}
-	for _, line := range wrap(text, max(1, width-4)) {
+	for _, line := range screen.Wrap(text, max(1, width-4)) {
 		out = append(out, "  "+line)
 	}
 	return out
 }
 
-func (m Model) rowLine(columns []column, r *row, chosen bool, width int) string {
+func (m *Model) rowLine(columns []column, r *row, chosen bool, width int) string {
 	sign, painted := m.sign(r)
 	dim := !r.task.Live
 	var cells []string
@@ -128,15 +129,15 @@ func (m Model) rowLine(columns []column, r *row, chosen bool, width int) string 
 	line := strings.Join(cells, " ")
 	switch {
 	case chosen:
-		return m.style.chosen.Render(fit(sign+" "+line, width))
+		return m.style.Chosen.Render(screen.Fit(sign+" "+line, width))
 	case dim:
-		line = m.style.faint.Render(line)
+		line = m.style.Faint.Render(line)
 	}
 	return painted + " " + line
 }
 
 // sign is the mark of a task, plain and as it is painted.
-func (m Model) sign(r *row) (plain, painted string) {
+func (m *Model) sign(r *row) (plain, painted string) {
 	def := m.definition(*r.task)
 	for _, one := range m.marks {
 		if one.holds(r, def) {
@@ -148,60 +149,64 @@ func (m Model) sign(r *row) (plain, painted string) {
 
 // secondLine is what the selected task has beneath its line: what a person should know, or its summary, and how
 // far it is.
-func (m Model) secondLine(r *row, width int) string {
+func (m *Model) secondLine(r *row, width int) string {
 	const indent, gap, leastPath = 4, 2, 20
 	room := width - indent
 	if room < 1 {
 		return ""
 	}
 	text, paint := m.toKnow(r)
-	need := visible(text)
+	need := screen.Width(text)
 	path := m.pathWithin(*r.task, max(room-need-gap, room/2))
-	if visible(path) < leastPath && visible(path) > room-need-gap || r.task.Attention != "" &&
-		need+gap+visible(path) > room {
+	if screen.Width(path) < leastPath && screen.Width(path) > room-need-gap || r.task.Attention != "" &&
+		need+gap+screen.Width(path) > room {
 		path = "" // the words come first
 	}
 	if path == "" {
-		return strings.Repeat(" ", indent) + paint(cut(text, room))
+		return strings.Repeat(" ", indent) + paint(screen.Cut(text, room))
 	}
-	return strings.Repeat(" ", indent) + paint(fit(text, room-visible(path)-gap)) + strings.Repeat(" ", gap) + path
+	return strings.Repeat(" ", indent) + paint(screen.Fit(text, room-screen.Width(path)-gap)) + strings.Repeat(" ",
+		gap) + path
 }
 
 // toKnow is why a person should look, or what the task waits for, or what it is about.
-func (m Model) toKnow(r *row) (text string, paint func(...string) string) {
+func (m *Model) toKnow(r *row) (text string, paint func(...string) string) {
 	switch t := r.task; {
 	case t.Attention != "":
-		return clean(t.Attention), m.style.bad.Render
+		return screen.Clean(t.Attention), m.style.Bad.Render
 	case t.Queued():
-		return strings.TrimSuffix("waits for a workspace, then "+clean(string(t.QueuedFor))+"; "+clean(t.Summary),
-			"; "), m.style.faint.Render
+		text := "waits for a workspace, then " + screen.Clean(string(t.QueuedFor))
+		if summary := screen.Clean(t.Summary); summary != "" {
+			text += "; " + summary
+		}
+		return text, m.style.Faint.Render
 	case r.limited() != "":
-		return clean(r.limited()), m.style.warn.Render
+		return screen.Clean(r.limited()), m.style.Warn.Render
 	case t.Summary == "":
-		return "no summary yet", m.style.faint.Render
+		return "no summary yet", m.style.Faint.Render
 	default:
-		return clean(t.Summary), m.style.faint.Render
+		return screen.Clean(t.Summary), m.style.Faint.Render
 	}
 }
 
-func (m Model) taskCell(r *row) string {
-	name := clean(nameOf(*r.task))
+func (m *Model) taskCell(r *row) string {
+	name := screen.Clean(nameOf(*r.task))
 	if m.list.project == "" {
-		name = clean(r.task.Project) + "/" + name
+		name = screen.Clean(r.task.Project) + "/" + name
 	}
 	return name
 }
 
-func (m Model) prCell(r *row) string {
+func (m *Model) prCell(r *row) string {
 	if r.task.PRURL == "" {
 		return ""
 	}
 	number := r.task.PRURL[strings.LastIndexByte(r.task.PRURL, '/')+1:]
 	state := map[string]string{record.PRMerged: "✓", record.PRClosed: "✗"}[r.task.PRState]
-	return "#" + clean(number) + state
+	return "#" + screen.Clean(number) + state
 }
 
-func (m Model) commitsCell(r *row) string {
+func (m *Model) commitsCell(r *row) string {
 	one, asked := m.works[r.task.ID]
 	switch {
 	case !asked:
@@ -209,37 +214,37 @@ func (m Model) commitsCell(r *row) string {
 	case !one.known:
 		return "·"
 	}
-	return count(one.work.Commits)
+	return screen.Count(one.work.Commits)
 }
 
-func (m Model) changesCell(r *row) string {
+func (m *Model) changesCell(r *row) string {
 	one := m.works[r.task.ID]
 	if !one.known || one.work.Added == 0 && one.work.Removed == 0 {
 		return ""
 	}
-	return "+" + count(one.work.Added) + " -" + count(one.work.Removed)
+	return "+" + screen.Count(one.work.Added) + " -" + screen.Count(one.work.Removed)
 }
 
-func paintStatus(s style, r *row, m Model, cell string) string {
+func paintStatus(s screen.Style, r *row, m *Model, cell string) string {
 	if def := m.definition(*r.task); def != nil {
 		if state, _ := def.State(r.task.Status); state.Escalation {
-			return s.warn.Render(cell)
+			return s.Warn.Render(cell)
 		}
 	}
 	return cell
 }
 
-func paintPR(s style, r *row, _ Model, cell string) string {
+func paintPR(s screen.Style, r *row, _ *Model, cell string) string {
 	if r.task.PRState == record.PRClosed {
-		return s.warn.Render(cell)
+		return s.Warn.Render(cell)
 	}
-	return s.info.Render(cell)
+	return s.Info.Render(cell)
 }
 
-func paintChanges(s style, _ *row, _ Model, cell string) string {
+func paintChanges(s screen.Style, _ *row, _ *Model, cell string) string {
 	added, removed, both := strings.Cut(cell, "-")
 	if !both {
 		return cell
 	}
-	return s.added.Render(added) + s.bad.Bold(false).Render("-"+removed)
+	return s.Added.Render(added) + s.Bad.Bold(false).Render("-"+removed)
 }

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -37,7 +38,7 @@ type Model struct {
 	place          place
 	trail          []place // where Escape leads, the next one last
 	width, height  int
-	style          style
+	style          screen.Style
 	keys           []key // the tables, made once
 	marks          []mark
 	now            time.Time
@@ -58,7 +59,7 @@ type Model struct {
 	unsent     map[string]string // texts that were sent and did not arrive, by their jobs' names
 	unmade     *creation         // a task that was refused when its form was gone
 	wanted     string            // a new task that the cursor goes to once the list has it
-	help       scroll
+	help       screen.Scroll
 
 	rules    map[string]*workflow.Definition // by digest; nil while it is being looked up, or cannot be
 	unread   map[string]string               // by digest: why rules cannot be read
@@ -77,9 +78,9 @@ type Model struct {
 }
 
 // New is the screen before anything is known.
-func New(ctx context.Context, house House, project string) Model {
-	return Model{
-		ctx: ctx, house: house, now: house.Now(), loading: true, style: newStyle(), keys: keys(), marks: marks(),
+func New(ctx context.Context, house House, project string) *Model {
+	return &Model{
+		ctx: ctx, house: house, now: house.Now(), loading: true, style: screen.NewStyle(), keys: keys(), marks: marks(),
 		width: 80, height: 24,
 		list:  list{project: project, turns: map[string]map[task.Status]bool{}},
 		rules: map[string]*workflow.Definition{}, limits: map[string]task.Timeouts{}, works: map[string]measured{},
@@ -89,7 +90,7 @@ func New(ctx context.Context, house House, project string) Model {
 
 // Init asks for the tasks, first for those that are seen first since there may be very many, and for who has the
 // workspaces.
-func (m Model) Init() tea.Cmd { return tea.Batch(m.loadFirst(), m.loadWorkspaces(), beat()) }
+func (m *Model) Init() tea.Cmd { return tea.Batch(m.loadFirst(), m.loadWorkspaces(), beat()) }
 
 // heart is how often the clock is heard: ages grow, and agents are looked at that nobody told of.
 const heart = 5 * time.Second
@@ -97,20 +98,20 @@ const heart = 5 * time.Second
 func beat() tea.Cmd { return tea.Tick(heart, func(t time.Time) tea.Msg { return beaten(t) }) }
 
 // Update is what follows from a message. It touches nothing outside the model.
-func (m Model) Update(msg tea.Msg) (Model, tea.Cmd) {
-	m, cmd := m.take(msg)
-	m, wanted := m.followDetail()
-	return m, tea.Batch(cmd, wanted)
+func (m *Model) Update(msg tea.Msg) tea.Cmd {
+	cmd := m.take(msg)
+	wanted := m.followDetail()
+	return tea.Batch(cmd, wanted)
 }
 
 // take takes one message in.
-func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) take(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 		m.list.keepInSight(m.listHeight())
-		m = m.fitForm()
-		return m, m.wantSeen()
+		m.fitForm()
+		return m.wantSeen()
 	case tea.KeyPressMsg:
 		return m.press(msg)
 	case tea.PasteMsg:
@@ -137,31 +138,31 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 	case finished:
 		return m.finish(msg)
 	case tasksLoaded, agentsSeen, rulesRead, limitsRead, workMeasured:
-		m, cmd := m.learn(msg)
-		m, pressed := m.pressAgain()
-		return m, tea.Batch(cmd, pressed)
+		cmd := m.learn(msg)
+		pressed := m.pressAgain()
+		return tea.Batch(cmd, pressed)
 	default:
 		return m.updateParts(msg)
 	}
-	return m, nil
+	return nil
 }
 
 // hearClock looks at what changes without a word: the agents, and the work on branches.
-func (m Model) hearClock(now time.Time) (Model, tea.Cmd) {
+func (m *Model) hearClock(now time.Time) tea.Cmd {
 	m.now = now
 	m.beats++
-	m, agents := m.lookAtAgents()
+	agents := m.lookAtAgents()
 	cmds := []tea.Cmd{beat(), agents, m.wantSeen()}
 	if m.failing || m.deaf {
 		var cmd tea.Cmd
-		m, cmd = m.reload()
+		cmd = m.reload()
 		cmds = append(cmds, cmd)
 	}
-	return m, tea.Batch(cmds...)
+	return tea.Batch(cmds...)
 }
 
 // updateParts hands a message to the part that it belongs to.
-func (m Model) updateParts(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) updateParts(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case studied, drawn, paneTick:
 		return m.learnDetail(msg)
@@ -174,7 +175,7 @@ func (m Model) updateParts(msg tea.Msg) (Model, tea.Cmd) {
 			return m.updateForm(msg)
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // Messages.
@@ -211,10 +212,10 @@ type (
 
 // lookAtAgents looks at the sessions of those tasks that have one: at once, or after the look that is on its way.
 // An older answer would else come after a newer one, and looks that take long would pile up.
-func (m Model) lookAtAgents() (Model, tea.Cmd) {
+func (m *Model) lookAtAgents() tea.Cmd {
 	if m.looking {
 		m.lookAgain = true
-		return m, nil
+		return nil
 	}
 	ctx, look := m.ctx, m.house.Look
 	var asked []task.Task
@@ -224,17 +225,17 @@ func (m Model) lookAtAgents() (Model, tea.Cmd) {
 		}
 	}
 	if len(asked) == 0 {
-		return m, nil
+		return nil
 	}
 	m.looking = true
-	return m, func() tea.Msg {
+	return func() tea.Msg {
 		agents, err := look.Agents(ctx, asked)
 		return agentsSeen{agents, err}
 	}
 }
 
 // learn takes in what was looked up for the list.
-func (m Model) learn(msg tea.Msg) (Model, tea.Cmd) {
+func (m *Model) learn(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tasksLoaded:
 		return m.learnTasks(msg)
@@ -253,7 +254,7 @@ func (m Model) learn(msg tea.Msg) (Model, tea.Cmd) {
 		if msg.err != nil {
 			m.trouble = m.trouble.with("read the workflow of a task", msg.err)
 			m.unread[msg.digest] = firstLine(msg.err)
-			return m, nil
+			return nil
 		}
 		m.rules[msg.digest] = msg.def
 		m.list.learn(msg.digest, msg.def)
@@ -261,7 +262,7 @@ func (m Model) learn(msg tea.Msg) (Model, tea.Cmd) {
 	case limitsRead:
 		if msg.err != nil {
 			m.trouble = m.trouble.with("read the timeouts of a project", msg.err)
-			return m, nil
+			return nil
 		}
 		m.limits[msg.project] = msg.limits
 	case workMeasured:
@@ -270,11 +271,11 @@ func (m Model) learn(msg tea.Msg) (Model, tea.Cmd) {
 		one.known, one.work = msg.err == nil, msg.work
 		m.works[msg.id] = one
 	}
-	return m, nil
+	return nil
 }
 
 // wantSeen asks for what the screen shows and is not known: rules, and the work on the branches of visible rows.
-func (m Model) wantSeen() tea.Cmd {
+func (m *Model) wantSeen() tea.Cmd {
 	ctx, look := m.ctx, m.house.Look
 	cmds := m.wantRules()
 	for _, t := range m.list.seen(m.listHeight()) {
@@ -294,7 +295,7 @@ func (m Model) wantSeen() tea.Cmd {
 
 // wantRules asks for the workflows of all tasks that are shown: they are few, and the board has a column for each
 // of their states.
-func (m Model) wantRules() []tea.Cmd {
+func (m *Model) wantRules() []tea.Cmd {
 	ctx, look := m.ctx, m.house.Look
 	var cmds []tea.Cmd
 	for _, one := range m.list.kinds {
@@ -319,7 +320,7 @@ func (m Model) wantRules() []tea.Cmd {
 }
 
 // forgetWork has the work of all tasks measured anew. What is shown stays until then.
-func (m Model) forgetWork() {
+func (m *Model) forgetWork() {
 	for id, one := range m.works {
 		one.version = -1
 		m.works[id] = one
@@ -327,7 +328,7 @@ func (m Model) forgetWork() {
 }
 
 // forgetUnread has looked up again what could not be read.
-func (m Model) forgetUnread() {
+func (m *Model) forgetUnread() {
 	maps.DeleteFunc(m.rules, func(_ string, def *workflow.Definition) bool { return def == nil })
 	maps.DeleteFunc(m.limits, func(_ string, limits task.Timeouts) bool { return limits == nil })
 }
@@ -349,9 +350,9 @@ func (one measured) stale(t *task.Task, beat int) bool {
 }
 
 // selected is the task that keys are about; false where there is none.
-func (m Model) selected() (task.Task, bool) {
+func (m *Model) selected() (task.Task, bool) {
 	return m.list.selected()
 }
 
 // definition is the workflow of a task; nil while it is not known.
-func (m Model) definition(t task.Task) *workflow.Definition { return m.rules[t.Workflow.Digest] }
+func (m *Model) definition(t task.Task) *workflow.Definition { return m.rules[t.Workflow.Digest] }

@@ -14,6 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -21,13 +22,13 @@ import (
 var errLook = errors.New("nobody is there")
 
 // fault is what is wrong with a drawn screen; empty when nothing is.
-func fault(screen string, width, height int) string {
-	lines := strings.Split(screen, "\n")
+func fault(text string, width, height int) string {
+	lines := strings.Split(text, "\n")
 	if len(lines) > max(1, height) {
 		return fmt.Sprintf("it has %d lines, the screen %d", len(lines), height)
 	}
 	for i, line := range lines {
-		if got := visible(line); got > width {
+		if got := screen.Width(line); got > width {
 			return fmt.Sprintf("line %d has %d cells, the screen %d: %q", i, got, width, line)
 		}
 		for rest := line; ; {
@@ -146,28 +147,28 @@ func FuzzClean(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got := clean(text)
+		got := screen.Clean(text)
 		if why := fault(got, 1<<30, 1); why != "" || strings.Contains(got, "\x1b") {
 			t.Errorf("clean(%q) = %q: %s", text, got, why)
 		}
-		if again := clean(got); again != got {
+		if again := screen.Clean(got); again != got {
 			t.Errorf("clean(%q) = %q, and that cleaned is %q", text, got, again)
 		}
-		for _, line := range cleanLines(text) {
+		for _, line := range screen.CleanLines(text) {
 			if why := fault(line, 1<<30, 1); why != "" {
 				t.Errorf("cleanLines(%q): %s", text, why)
 			}
 		}
-		if why := fault(strings.ReplaceAll(colours(text), "\n", ""), 1<<30, 1); why != "" {
-			t.Errorf("colours(%q) = %q: %s", text, colours(text), why)
+		if why := fault(strings.ReplaceAll(screen.KeepColours(text), "\n", ""), 1<<30, 1); why != "" {
+			t.Errorf("colours(%q) = %q: %s", text, screen.KeepColours(text), why)
 		}
 		for width := range 12 {
-			for _, short := range []string{cut(got, width), squeeze(got, width)} {
-				if visible(short) > width {
+			for _, short := range []string{screen.Cut(got, width), screen.Squeeze(got, width)} {
+				if screen.Width(short) > width {
 					t.Errorf("%q has more than %d cells", short, width)
 				}
 			}
-			if line := fit(got, width); visible(line) != width {
+			if line := screen.Fit(got, width); screen.Width(line) != width {
 				t.Errorf("%q has not %d cells", line, width)
 			}
 		}
@@ -183,7 +184,7 @@ func ran(t *testing.T, spoil func(m *Model), house *fakeHouse) (string, error) {
 	d := &Dashboard{House: house.house(), In: in, Out: &out, Environ: []string{"TERM=xterm-256color"}}
 	d.Open(t.Context())
 	if spoil != nil {
-		spoil(&d.guard.model)
+		spoil(d.guard.model)
 	}
 	err := d.Run(t.Context())
 	return out.String(), err

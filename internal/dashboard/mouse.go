@@ -6,7 +6,7 @@ import tea "charm.land/bubbletea/v2"
 const wheelLines = 3
 
 // wheel scrolls what is under the mouse. In the list the selected task stays, for as long as it is in sight.
-func (m Model) wheel(msg tea.MouseWheelMsg) (Model, tea.Cmd) {
+func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 	n := wheelLines
 	switch msg.Button {
 	case tea.MouseWheelUp:
@@ -15,40 +15,43 @@ func (m Model) wheel(msg tea.MouseWheelMsg) (Model, tea.Cmd) {
 	case tea.MouseWheelLeft, tea.MouseWheelRight:
 		return m.wheelAside(msg.Button)
 	default:
-		return m, nil
+		return nil
 	}
 	switch {
 	case m.place == inForm:
-		return m, nil
+		return nil
 	case m.place != inList:
 		return m.step(n)
 	case m.split() && msg.X >= listBeside(m.width):
-		return m.scrollDetail(n), nil
+		m.scrollDetail(n)
+		return nil
 	}
 	was := m.list.cursor
 	m.list.scroll(n, m.listHeight())
 	if m.list.cursor == was {
-		return m, m.wantSeen()
+		return m.wantSeen()
 	}
 	return m.afterMove()
 }
 
 // wheelAside goes from column to column of the board.
-func (m Model) wheelAside(button tea.MouseButton) (Model, tea.Cmd) {
+func (m *Model) wheelAside(button tea.MouseButton) tea.Cmd {
 	if m.place != inBoard {
-		return m, nil
+		return nil
 	}
 	if button == tea.MouseWheelLeft {
-		return m.boardColumn(-1).afterMove()
+		m.boardColumn(-1)
+		return m.afterMove()
 	}
-	return m.boardColumn(1).afterMove()
+	m.boardColumn(1)
+	return m.afterMove()
 }
 
 // click selects what is under the mouse; what is selected already is opened. A key at the foot is pressed.
 // Nothing that changes a task follows from a click on it: Enter may start an agent, and a slip of the hand should not.
-func (m Model) click(msg tea.MouseClickMsg) (Model, tea.Cmd) {
+func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 	if msg.Button != tea.MouseLeft || m.place == inForm {
-		return m, nil
+		return nil
 	}
 	switch line := msg.Y - 1; { // below the header
 	case msg.Y == m.height-1:
@@ -68,24 +71,25 @@ func (m Model) click(msg tea.MouseClickMsg) (Model, tea.Cmd) {
 	case m.place == inWorkspaces:
 		return m.clickWorkspace(line)
 	}
-	return m, nil
+	return nil
 }
 
 // clickTask selects one of the shown tasks, or looks at it closely.
-func (m Model) clickTask(at int) (Model, tea.Cmd) {
+func (m *Model) clickTask(at int) tea.Cmd {
 	m.said, m.told, m.waits, m.list.typing = "", "", waiting{}, false
 	if at == m.list.cursor {
 		return m.showTab(m.detail.tab)
 	}
 	if m.place == inBoard {
 		m.list.cursor = at
-		return m.keepCardInSight().afterMove()
+		m.keepCardInSight()
+		return m.afterMove()
 	}
 	m.list.move(at, m.listHeight())
 	return m.afterMove()
 }
 
-func (m Model) clickWorkspace(line int) (Model, tea.Cmd) {
+func (m *Model) clickWorkspace(line int) tea.Cmd {
 	w := m.workspaces
 	at := w.top + line - 1
 	if _, _, _, _, path := workspaceColumns(m.width); path == 0 && at > w.cursor {
@@ -93,22 +97,23 @@ func (m Model) clickWorkspace(line int) (Model, tea.Cmd) {
 	}
 	switch {
 	case line < 1 || at >= len(w.all):
-		return m, nil
+		return nil
 	case at == w.cursor:
 		return m.do("enter")
 	}
-	return m.workspaceStep(at - w.cursor), nil
+	m.workspaceStep(at - w.cursor)
+	return nil
 }
 
 // clickKey presses the key at the foot that is under the mouse.
-func (m Model) clickKey(x int) (Model, tea.Cmd) {
+func (m *Model) clickKey(x int) tea.Cmd {
 	if m.list.typing {
-		return m, nil
+		return nil
 	}
 	for _, k := range m.footKeys() {
 		if x >= k.from && x < k.to {
 			return m.do(k.key)
 		}
 	}
-	return m, nil
+	return nil
 }

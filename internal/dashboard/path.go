@@ -4,8 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/task"
@@ -110,7 +109,7 @@ func onward(def *workflow.Definition, t task.Task) []task.Status {
 
 // pathParts are the statuses of a task's way through its workflow as they are drawn, and which of them is the
 // present one. What it has behind it is its real past where that was read, else the usual way there.
-func (m Model) pathParts(t task.Task) (parts []string, here int) {
+func (m *Model) pathParts(t task.Task) (parts []string, here int) {
 	def := m.definition(t)
 	if def == nil {
 		return nil, 0
@@ -120,17 +119,17 @@ func (m Model) pathParts(t task.Task) (parts []string, here int) {
 		done = behind(def, t.Status)
 	}
 	for _, s := range done {
-		parts = append(parts, m.style.faint.Render("✓ "+proper(string(s))))
+		parts = append(parts, m.style.Faint.Render("✓ "+screen.CleanRaw(string(s))))
 	}
-	parts = append(parts, m.style.bold.Render("● "+proper(string(t.Status))))
+	parts = append(parts, m.style.Bold.Render("● "+screen.CleanRaw(string(t.Status))))
 	for _, s := range onward(def, t) {
-		parts = append(parts, m.style.faint.Render("○ "+proper(string(s))))
+		parts = append(parts, m.style.Faint.Render("○ "+screen.CleanRaw(string(s))))
 	}
 	return parts, len(done)
 }
 
 // pathWithin is the part of a task's way around its present status that fits into a width.
-func (m Model) pathWithin(t task.Task, width int) string {
+func (m *Model) pathWithin(t task.Task, width int) string {
 	parts, here := m.pathParts(t)
 	if len(parts) == 0 {
 		return ""
@@ -139,23 +138,21 @@ func (m Model) pathWithin(t task.Task, width int) string {
 	line := func(from, to int) string {
 		text := strings.Join(parts[from:to], " ")
 		if from > 0 {
-			text = m.style.faint.Render("…") + " " + text
+			text = m.style.Faint.Render("…") + " " + text
 		}
 		if to < len(parts) {
-			text += " " + m.style.faint.Render("…")
+			text += " " + m.style.Faint.Render("…")
 		}
 		return text
 	}
 	for grown := true; grown; {
 		grown = false
-		if to < len(parts) && visible(line(from, to+1)) <= width {
+		if to < len(parts) && screen.Width(line(from, to+1)) <= width {
 			to, grown = to+1, true
 		}
-		if from > 0 && visible(line(from-1, to)) <= width {
+		if from > 0 && screen.Width(line(from-1, to)) <= width {
 			from, grown = from-1, true
 		}
 	}
-	return cut(line(from, to), width)
+	return screen.Cut(line(from, to), width)
 }
-
-func visible(text string) int { return ansi.StringWidth(text) }

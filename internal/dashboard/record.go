@@ -18,7 +18,7 @@ type tasksLoaded struct {
 // firstTasks is more than a screen has lines.
 const firstTasks = 200
 
-func (m Model) loadFirst() tea.Cmd {
+func (m *Model) loadFirst() tea.Cmd {
 	ctx, record, project := m.ctx, m.house.Record, m.list.project
 	return func() tea.Msg {
 		tasks, err := record.First(ctx, project, firstTasks)
@@ -27,7 +27,7 @@ func (m Model) loadFirst() tea.Cmd {
 }
 
 // load reads all tasks, and from then on those that changed.
-func (m Model) load() tea.Cmd {
+func (m *Model) load() tea.Cmd {
 	ctx, record, cursor := m.ctx, m.house.Record, m.cursor
 	return func() tea.Msg {
 		if cursor == 0 {
@@ -40,22 +40,22 @@ func (m Model) load() tea.Cmd {
 }
 
 // reload reads the tasks again: at once, or after the look that is on its way.
-func (m Model) reload() (Model, tea.Cmd) {
+func (m *Model) reload() tea.Cmd {
 	if m.loading {
 		m.again = true
-		return m, nil
+		return nil
 	}
 	m.loading = true
-	return m, m.load()
+	return m.load()
 }
 
-func (m Model) learnTasks(msg tasksLoaded) (Model, tea.Cmd) {
+func (m *Model) learnTasks(msg tasksLoaded) tea.Cmd {
 	again := m.again || m.cursor == 0 && msg.part && msg.err == nil // the rest is still to be read
 	m.loading, m.again = false, false
 	m.failing = msg.err != nil
 	if msg.err != nil {
 		m.trouble = m.trouble.with("read the tasks", msg.err)
-		return m, nil
+		return nil
 	}
 	m.loaded = m.loaded || !msg.part || len(msg.tasks) > 0
 	switch {
@@ -65,21 +65,21 @@ func (m Model) learnTasks(msg tasksLoaded) (Model, tea.Cmd) {
 		m.list.change(msg.tasks, msg.gone)
 	}
 	m.cursor = max(m.cursor, msg.cursor)
-	m = m.lose()
-	m, sought := m.seek()
+	m.lose()
+	sought := m.seek()
 	m.list.keepInSight(m.listHeight())
-	m, workspaces := m.workspacesAgain()
-	m, agents := m.lookAtAgents()
+	workspaces := m.workspacesAgain()
+	agents := m.lookAtAgents()
 	cmds := []tea.Cmd{sought, agents, m.wantSeen(), workspaces}
 	if m.place == inDetail || m.split() {
 		var cmd tea.Cmd
-		m, cmd = m.study(false)
+		cmd = m.study(false)
 		cmds = append(cmds, cmd)
 	}
 	if again {
 		var cmd tea.Cmd
-		m, cmd = m.reload()
+		cmd = m.reload()
 		cmds = append(cmds, cmd)
 	}
-	return m, tea.Batch(cmds...)
+	return tea.Batch(cmds...)
 }

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/screen"
 	"orange/internal/record"
 )
 
@@ -37,7 +38,7 @@ func (w workspaces) use(project string) (used, size int) {
 	return used, size
 }
 
-func (m Model) loadWorkspaces() tea.Cmd {
+func (m *Model) loadWorkspaces() tea.Cmd {
 	ctx, look := m.ctx, m.house.Look
 	return func() tea.Msg {
 		all, err := look.Workspaces(ctx, "")
@@ -46,7 +47,7 @@ func (m Model) loadWorkspaces() tea.Cmd {
 }
 
 // workspacesAgain looks at the pools where the tasks tell that somebody else may have them now.
-func (m Model) workspacesAgain() (Model, tea.Cmd) {
+func (m *Model) workspacesAgain() tea.Cmd {
 	var b strings.Builder
 	for i := range m.list.rows {
 		if t := m.list.rows[i].task; t.Workspace != "" {
@@ -54,17 +55,17 @@ func (m Model) workspacesAgain() (Model, tea.Cmd) {
 		}
 	}
 	if b.String() == m.workspaces.told && m.place != inWorkspaces {
-		return m, nil
+		return nil
 	}
 	m.workspaces.told = b.String()
-	return m, m.loadWorkspaces()
+	return m.loadWorkspaces()
 }
 
 // learnWorkspaces takes in who has what. The cursor stays on its workspace.
-func (m Model) learnWorkspaces(msg held) (Model, tea.Cmd) {
+func (m *Model) learnWorkspaces(msg held) tea.Cmd {
 	if msg.err != nil {
 		m.trouble = m.trouble.with("look at the workspaces", msg.err)
-		return m, nil
+		return nil
 	}
 	was, had := m.workspaces.selected()
 	m.workspaces.all, m.workspaces.known = msg.all, true
@@ -73,7 +74,8 @@ func (m Model) learnWorkspaces(msg held) (Model, tea.Cmd) {
 	}); had && at >= 0 {
 		m.workspaces.cursor = at
 	}
-	return m.workspaceStep(0), nil
+	m.workspaceStep(0)
+	return nil
 }
 
 func (w workspaces) selected() (record.Holding, bool) {
@@ -84,26 +86,26 @@ func (w workspaces) selected() (record.Holding, bool) {
 }
 
 // workspaceStep goes some lines down.
-func (m Model) workspaceStep(n int) Model {
+func (m *Model) workspaceStep(n int) {
 	w, visible := m.workspaces, max(1, m.bodyHeight()-1)
 	w.cursor = max(0, min(w.cursor+n, len(w.all)-1))
 	w.top = max(0, min(max(w.top, w.cursor-visible+1), w.cursor, max(0, len(w.all)-visible)))
 	m.workspaces = w
-	return m
 }
 
 // showWorkspaces begins with the workspace of the selected task, if it has one.
-func (m Model) showWorkspaces() (Model, tea.Cmd) {
-	m = m.visit(inWorkspaces)
+func (m *Model) showWorkspaces() tea.Cmd {
+	m.visit(inWorkspaces)
 	if t, found := m.selected(); found {
 		if at := slices.IndexFunc(m.workspaces.all, func(h record.Holding) bool { return h.Task == t.ID }); at >= 0 {
 			m.workspaces.cursor = at
 		}
 	}
-	return m.workspaceStep(0), m.loadWorkspaces()
+	m.workspaceStep(0)
+	return m.loadWorkspaces()
 }
 
-func (m Model) whyNoHolder() string {
+func (m *Model) whyNoHolder() string {
 	h, found := m.workspaces.selected()
 	switch {
 	case !found:
@@ -117,7 +119,7 @@ func (m Model) whyNoHolder() string {
 }
 
 // showHolder goes to the task that has the workspace. Whatever hides it is taken away.
-func (m Model) showHolder() (Model, tea.Cmd) {
+func (m *Model) showHolder() tea.Cmd {
 	h, _ := m.workspaces.selected()
 	if !m.list.find(h.Task) {
 		m.list.text, m.list.filter = "", showAll
@@ -128,39 +130,41 @@ func (m Model) showHolder() (Model, tea.Cmd) {
 		m.list.find(h.Task)
 	}
 	m.place, m.trail = inList, nil
-	return m.letGo().afterMove()
+	m.letGo()
+	return m.afterMove()
 }
 
-func (m Model) drawWorkspaces(width, height int) []string {
+func (m *Model) drawWorkspaces(width, height int) []string {
 	project, workspace, branch, status, path := workspaceColumns(width)
 	line := func(cells ...string) string {
 		var out []string
 		for i, w := range []int{project, workspace, branch, status, path} {
 			if w > 0 {
-				out = append(out, squeezeTo(cells[i], w))
+				out = append(out, screen.SqueezeTo(cells[i], w))
 			}
 		}
-		return cut(strings.Join(out, " "), width)
+		return screen.Cut(strings.Join(out, " "), width)
 	}
-	out := []string{m.style.header.Render(line("Project", "Workspace", "Branch", "Status", "Path"))}
+	out := []string{m.style.Header.Render(line("Project", "Workspace", "Branch", "Status", "Path"))}
 	switch {
 	case !m.workspaces.known:
-		return append(out, "", m.style.faint.Render(cut("  looking…", width)))
+		return append(out, "", m.style.Faint.Render(screen.Cut("  looking…", width)))
 	case len(m.workspaces.all) == 0:
-		return append(out, "", cut("  no workspaces: no project is known yet", width))
+		return append(out, "", screen.Cut("  no workspaces: no project is known yet", width))
 	}
 	for i := m.workspaces.top; i < len(m.workspaces.all) && len(out) < height; i++ {
 		h := m.workspaces.all[i]
-		text := line(clean(h.Project), clean(h.Workspace), holderOf(h), clean(string(h.Status)), placeOf(h))
+		text := line(screen.Clean(h.Project), screen.Clean(h.Workspace), holderOf(h), screen.Clean(string(h.Status)),
+			placeOf(h))
 		switch {
 		case i == m.workspaces.cursor:
-			text = m.style.chosen.Render(fit(text, width))
+			text = m.style.Chosen.Render(screen.Fit(text, width))
 		case h.Task == "":
-			text = m.style.faint.Render(text)
+			text = m.style.Faint.Render(text)
 		}
 		out = append(out, text)
 		if i == m.workspaces.cursor && path == 0 && len(out) < height {
-			out = append(out, "    "+m.style.faint.Render(squeeze(placeOf(h), max(1, width-4))))
+			out = append(out, "    "+m.style.Faint.Render(screen.Squeeze(placeOf(h), max(1, width-4))))
 		}
 	}
 	return out
@@ -191,12 +195,12 @@ func holderOf(h record.Holding) string {
 	case h.Branch == "":
 		return h.Task
 	}
-	return clean(h.Branch)
+	return screen.Clean(h.Branch)
 }
 
 func placeOf(h record.Holding) string {
 	if !h.Exists {
 		return "not made yet"
 	}
-	return clean(h.Path)
+	return screen.Clean(h.Path)
 }

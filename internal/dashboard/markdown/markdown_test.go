@@ -1,16 +1,18 @@
-package dashboard
+package markdown
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"orange/internal/dashboard/screen"
 )
 
 // bare is what markdown draws, without colours.
 func bare(text string, width int) string {
-	s := newStyle()
-	return ansi.Strip(strings.Join(markdown(&s, text, width), "\n"))
+	s := screen.NewStyle()
+	return ansi.Strip(strings.Join(lines(&s, text, width), "\n"))
 }
 
 func TestMarkdown_drawsWhatPeopleWrite(t *testing.T) {
@@ -69,21 +71,21 @@ func TestMarkdown_aBorderStaysWhereTheTextIsNestedTooDeep(t *testing.T) {
 
 func TestDocumentLines_leaveTheHeaderOut(t *testing.T) {
 	t.Parallel()
-	s := newStyle()
+	s := screen.NewStyle()
 	for text, want := range map[string]string{
 		"---\nstatus: x\n---\n# T\n": "# T",
-		"---\nstatus: x\n---\n":      "nothing stands in TASK.md yet",
+		"---\nstatus: x\n---\n":      "TASK.md has no text yet",
 		"---\nnever closed\n":        strings.Repeat("─", 30) + "\n\nnever closed",
 	} {
-		if got := ansi.Strip(strings.Join(documentLines(&s, text, 0, 30), "\n")); got != want {
+		if got := ansi.Strip(strings.Join(Document(&s, text, 0, 30), "\n")); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
-	begin, beyond := bounded(strings.Repeat("line of text\n\n", mostDocument/14+100))
-	if len(begin) != mostDocument {
-		t.Errorf("%d bytes are kept, want %d", len(begin), mostDocument)
+	begin, beyond := Limit(strings.Repeat("line of text\n\n", maxDocument/14+100))
+	if len(begin) != maxDocument {
+		t.Errorf("%d bytes are kept, want %d", len(begin), maxDocument)
 	}
-	long := documentLines(&s, begin, beyond, 80)
+	long := Document(&s, begin, beyond, 80)
 	if last := ansi.Strip(long[len(long)-1]); !strings.HasPrefix(last, "… and ") {
 		t.Errorf("it ends with %q", last)
 	}
@@ -116,12 +118,12 @@ func junk() map[string]string {
 }
 
 func BenchmarkDocumentLines_1MiB(b *testing.B) {
-	s := newStyle()
+	s := screen.NewStyle()
 	for name, text := range junk() {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				documentLines(&s, text, 0, 100)
+				Document(&s, text, 0, 100)
 			}
 		})
 	}

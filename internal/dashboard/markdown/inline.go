@@ -1,0 +1,139 @@
+package markdown
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"orange/internal/dashboard/screen"
+)
+
+// mostInline is the length of the longest text in which inline looks for emphasis and links: the parser needs long for
+// larger texts.
+const maxInline = 4 << 10
+
+func inlineParser() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1000)),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+	)
+}
+
+// inline parses the text of a block: emphasis, code and links.
+func (p *page) inline(raw string, style *lipgloss.Style) []screen.Fragment {
+	raw = strings.TrimRight(raw, "\n")
+	if len(raw) > maxInline || !strings.ContainsAny(raw, "*_`[]<>&\\!\n") {
+		return []screen.Fragment{screen.Text(style, raw)}
+	}
+	raw = ownLines(raw)
+	source := []byte(raw)
+	root := p.within.Parse(text.NewReader(source))
+	out := spans{style: p.style, source: source}
+	for node := root.FirstChild(); node != nil; node = node.NextSibling() {
+		out.children(node, style)
+	}
+	return out.spans
+}
+
+// ownLines keeps a label at the beginning of its line: Markdown would join it to the line before.
+func ownLines(raw string) string {
+	if !strings.Contains(raw, "\n") || !strings.Contains(raw, ":") {
+		return raw
+	}
+	return label.ReplaceAllString(raw, "  \n$1")
+}
+
+// spans collects the pieces of a text.
+type spans struct {
+	style  *screen.Style
+	source []byte
+	spans  []screen.Fragment
+}
+
+func (o *spans) add(text string, style *lipgloss.Style) {
+	o.spans = append(o.spans, screen.Text(style, text))
+}
+
+func (o *spans) children(parent ast.Node, style *lipgloss.Style) {
+	for node := parent.FirstChild(); node != nil; node = node.NextSibling() {
+		o.node(node, style)
+	}
+}
+
+func (o *spans) node(node ast.Node, style *lipgloss.Style) {
+	switch node := node.(type) {
+	case *ast.Text:
+		o.text(node, style)
+	case *ast.String:
+		o.add(string(node.Value), style)
+	case *ast.CodeSpan:
+		for child := node.FirstChild(); child != nil; child = child.NextSibling() {
+			if part, is := child.(*ast.Text); is {
+				o.add(strings.ReplaceAll(string(part.Segment.Value(o.source)), "\n", " "), &o.style.Code)
+			}
+		}
+	case *ast.Emphasis:
+		o.children(node, o.emphasis(node.Level, style))
+	case *ast.Link:
+		o.children(node, o.link(style))
+		o.target(string(node.Destination))
+	case *ast.Image:
+		o.add("image: ", &o.style.Faint)
+		o.children(node, style)
+		o.target(string(node.Destination))
+	case *ast.AutoLink:
+		o.add(string(node.URL(o.source)), o.link(style))
+	case *ast.RawHTML:
+		for i := range node.Segments.Len() {
+			at := node.Segments.At(i)
+			o.add(string(at.Value(o.source)), &o.style.Faint)
+		}
+	default:
+		o.children(node, style)
+	}
+}
+
+func (o *spans) text(node *ast.Text, style *lipgloss.Style) {
+	value := node.Segment.Value(o.source)
+	if !node.IsRaw() {
+		value = util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(value)))
+	}
+	o.add(string(value), style)
+	switch {
+	case node.HardLineBreak():
+		o.spans = append(o.spans, screen.LineBreak())
+	case node.SoftLineBreak():
+		o.spans = append(o.spans, screen.Raw(style, " "))
+	}
+}
+
+// target adds the destination of a link, in brackets.
+func (o *spans) target(to string) {
+	o.spans = append(o.spans, screen.Raw(nil, " "))
+	o.add("("+to+")", &o.style.Faint)
+}
+
+func (o *spans) link(style *lipgloss.Style) *lipgloss.Style {
+	if style == nil {
+		return &o.style.Info
+	}
+	return style
+}
+
+// emphasis is a style with more weight.
+func (o *spans) emphasis(level int, style *lipgloss.Style) *lipgloss.Style {
+	var out lipgloss.Style
+	if style != nil {
+		out = *style
+	}
+	if level == 1 {
+		out = out.Italic(true)
+	} else {
+		out = out.Bold(true)
+	}
+	return &out
+}

@@ -1,0 +1,24 @@
+package screen
+
+// Scroll is the first visible line of a text.
+type Scroll struct{ Top int }
+
+// Draw returns the visible part of lines.
+func (s Scroll) Draw(lines []string, width, height int) []string {
+	height = max(0, height)
+	top := s.Clamp(len(lines), height)
+	end := min(len(lines), top+height)
+	out := make([]string, 0, height)
+	for _, line := range lines[top:end] {
+		out = append(out, Cut(line, width))
+	}
+	return out
+}
+
+// Clamp is the first visible line of a text of some lines, at most the one that shows its end.
+func (s Scroll) Clamp(lines, height int) int { return max(0, min(s.Top, lines-height)) }
+
+// By scrolls by n lines, at most to an end of the text.
+func (s Scroll) By(n, lines, height int) Scroll {
+	return Scroll{max(0, min(s.Clamp(lines, height)+n, lines-height))}
+}

@@ -1,0 +1,28 @@
+// Package screen has what every part of the dashboard draws with: styles, functions that make untrusted text safe to
+// print, and functions that cut, wrap, frame and scroll text.
+package screen
+
+import (
+	"charm.land/lipgloss/v2"
+)
+
+// Style has the styles of the screen. It uses only the sixteen colours of the terminal's own palette, which the person
+// chose for a light or a dark background. Without colour, bold, underline and reverse remain, and every mark has a
+// letter of its own.
+type Style struct {
+	Title, Faint, Bold, Chosen           lipgloss.Style
+	Good, Bad, Warn, Info, Added, Header lipgloss.Style
+	Key, ClosedKey, Code                 lipgloss.Style
+}
+
+// NewStyle makes the styles.
+func NewStyle() Style {
+	plain := lipgloss.NewStyle()
+	colour := func(number string) lipgloss.Style { return plain.Foreground(lipgloss.Color(number)) }
+	return Style{
+		Title: plain.Bold(true), Bold: plain.Bold(true), Faint: plain.Faint(true), Chosen: plain.Reverse(true),
+		Good: colour("2"), Bad: colour("1").Bold(true), Warn: colour("3"), Info: colour("6"), Added: colour("2"),
+		Header: colour("4").Bold(true),
+		Key:    colour("6").Bold(true), ClosedKey: plain.Faint(true), Code: colour("5"),
+	}
+}
