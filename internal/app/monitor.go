@@ -37,7 +37,8 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 		Traces: traces{house: h},
 		Record: watchedRecord{h.store, h.record()},
 		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()},
-		Hint: h.server.AwaitDeath, Heard: h.lease.Heartbeat(h.engine.Log), Now: time.Now, Log: h.engine.Log, Stall: stall,
+		Hint: h.server.AwaitDeath, Heard: h.lease.Heartbeat(h.engine.Log), Now: time.Now, Log: h.engine.Log,
+		Stall: stall,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
 			h.notify(ctx, config.Notify, t, text)

@@ -135,6 +135,12 @@ func guardsHold(guards []workflow.Guard, t task.Task, edge *workflow.Transition)
 	return true
 }
 
+// Started reports whether a command that starts a task finds it started: a transition from its status to itself would
+// start it again.
+func Started(t task.Task, command string, to task.Status) bool {
+	return command == workflow.MoveSpawn && t.Status == to && t.Workspace != ""
+}
+
 // MoveTarget is where a command leads. A command that the workflow has no move for is a *Rejection.
 func MoveTarget(def *workflow.Definition, t task.Task, command string) (task.Status, error) {
 	if command == workflow.MoveSpawn {

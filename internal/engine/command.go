@@ -13,54 +13,30 @@ import (
 // Command asks for the move that a command stands for in the task's workflow.
 func (e *Engine) Command(ctx context.Context, id, command string, actor task.Actor,
 	reason string) (record.Outcome, error) {
-	to, err := e.target(ctx, id, command)
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	s, err := e.Store.Load(ctx, id)
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	if command == workflow.MoveSpawn && s.Task.Status == to && s.Task.Workspace != "" {
-		return record.Outcome{Task: s.Task}, nil // it is started: an edge from the status to itself would start it anew
-	}
-	return e.Request(ctx, task.Request{Task: id, To: to, Actor: actor, Reason: reason, Command: true})
-}
-
-func (e *Engine) target(ctx context.Context, id, command string) (task.Status, error) {
-	s, err := e.Store.Load(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
-	if err != nil {
-		return "", err
-	}
-	return decide.MoveTarget(def, s.Task, command)
+	return e.request(ctx, &request{
+		Request: task.Request{Task: id, Actor: actor, Reason: reason, Command: true},
+		target: func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
+			to, err := decide.MoveTarget(def, t, command)
+			return to, err == nil && decide.Started(t, command, to), err
+		},
+	})
 }
 
 // RequestChanges writes a person's wishes into the document and sends the task back to its worker.
 func (e *Engine) RequestChanges(ctx context.Context, id, text string, actor task.Actor) (record.Outcome, error) {
-	to, err := e.target(ctx, id, workflow.MoveRequestChanges)
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	s, err := e.Store.Load(ctx, id)
-	if err != nil {
-		return record.Outcome{}, err
-	}
-	if s.Task.Status == to && text != "" {
-		def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
-		if err != nil {
-			return record.Outcome{}, err
+	r := &request{Request: task.Request{Task: id, Actor: actor, Reason: text, Command: true}}
+	r.target = func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
+		to, err := decide.MoveTarget(def, t, workflow.MoveRequestChanges)
+		if err == nil && t.Status == to && text != "" {
+			err = decide.AtWork(def, t, actor)
 		}
-		return record.Outcome{}, decide.AtWork(def, s.Task, actor)
+		return to, false, err
 	}
-	req := task.Request{Task: id, To: to, Actor: actor, Reason: text, Command: true}
-	return e.request(ctx, req, func(t task.Task, evidence decide.Evidence) error {
+	r.before = func(t task.Task, evidence decide.Evidence) error {
 		if text == "" {
-			return decide.Instructed(t, to, evidence)
+			return decide.Instructed(t, r.To, evidence)
 		}
 		return e.Documents.Append(t.Project, t.ID, "\n"+decide.FixInstructions+"\n\n"+document.Demote(text)+"\n")
-	}, nil)
+	}
+	return e.request(ctx, r)
 }

@@ -152,7 +152,7 @@ func (e *Engine) Update(ctx context.Context, id string, u task.Update) (task.Tas
 	if err != nil {
 		return task.Task{}, err
 	}
-	s, _, _, err = e.refresh(ctx, id, false)
+	s, _, _, err = e.refresh(ctx, id, headerAlone)
 	return s.Task, err
 }
 
@@ -238,10 +238,10 @@ func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, 
 // Respawn starts the agent of the present status again. alive says whether it still lives.
 func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, string) (bool, error),
 	actor task.Actor) (record.Outcome, error) {
-	if err := e.finishOwed(ctx, id, actor); err != nil {
+	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err
 	}
-	if _, _, _, err := e.refresh(ctx, id, false); err != nil {
+	if _, _, _, err := e.refresh(ctx, id, headerAlone); err != nil {
 		return record.Outcome{}, err
 	}
 	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {

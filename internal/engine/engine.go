@@ -178,9 +178,6 @@ type Engine struct {
 // maxConflicts bounds how often a decision is made anew because somebody else was faster.
 const maxConflicts = 100
 
-// hookPoll is how often a waiting request looks whether the runner has settled its hooks.
-const hookPoll = 10 * time.Millisecond
-
 // change decides and commits until nobody else was faster. A nil change commits nothing.
 func (e *Engine) change(ctx context.Context, id string, build func(record.Snapshot) (*record.Change, error)) (
 	task.Task, error) {

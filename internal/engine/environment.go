@@ -9,14 +9,12 @@ import (
 	"orange/internal/task"
 )
 
-// keepForStart keeps a person's environment where an event of theirs has a workspace made ready or an agent
-// started, whoever has performed that by now. What an agent asks for runs in what was kept before.
-func (e *Engine) keepForStart(ctx context.Context, id string, event int, actor task.Actor) error {
-	hooks, err := e.Store.Hooks(ctx, id, event)
-	if err == nil && slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return runsIn(h.Action) }) {
+// keepForStart keeps a person's environment where hooks of theirs have a workspace made ready or an agent
+// started, even if they are performed by now. What an agent asks for runs in what was kept before.
+func (e *Engine) keepForStart(ctx context.Context, id string, hooks []task.OwedHook, actor task.Actor) {
+	if slices.ContainsFunc(hooks, func(h task.OwedHook) bool { return runsIn(h.Action) }) {
 		e.keepEnvironment(ctx, id, actor)
 	}
-	return err
 }
 
 // runsIn reports whether what an action starts or makes ready runs in the task's environment.

@@ -47,7 +47,12 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 }
 
 func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, error) {
-	s, evidence, err := e.inspectUnless(ctx, death.Task, true, decide.Explains)
+	s, evidence, err := e.inspect(ctx, death.Task, func(s record.Snapshot) (bool, error) {
+		if decide.Explains(s.Owed) {
+			return false, errNotNow
+		}
+		return true, nil
+	})
 	if errors.Is(err, task.ErrNotFound) || errors.Is(err, errNotNow) {
 		return record.Outcome{}, nil // what waits for hooks is met again
 	}
@@ -74,7 +79,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 			return record.Outcome{}, err
 		}
 		if !open { // nobody needs its words again
-			e.putRight(ctx, death.Task)
+			e.restoreFiles(ctx, death.Task)
 			return record.Outcome{}, nil
 		}
 		if death.LastWords, err = e.Witness.LastWords(ctx, death); err != nil {
@@ -100,7 +105,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 		return record.Outcome{}, e.noRoom(ctx, s.Task)
 	}
 	if errors.Is(err, task.ErrNobody) {
-		e.putRight(ctx, death.Task)
+		e.restoreFiles(ctx, death.Task)
 		return record.Outcome{}, nil
 	}
 	if err != nil {

@@ -28,19 +28,23 @@ const (
 // then moves the task. Where its pull request is merged already, nothing is merged here; where that is open, the
 // answer is a *decide.Rejection. It decides first; run again after it was cut short, it goes on.
 func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error) {
-	to, err := e.target(ctx, id, workflow.MoveMerge)
-	if err != nil {
+	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, "", err
 	}
-	if err := e.finishOwed(ctx, id, actor); err != nil {
-		return record.Outcome{}, "", err
-	}
-	req := task.Request{Task: id, To: to, Actor: actor, Reason: m.Override, Override: m.Override != ""}
 	begun, err := e.mergeBegun(ctx, id)
 	if err != nil {
 		return record.Outcome{}, "", err
 	}
-	s, decision, evidence, refused := e.judge(ctx, req, begun)
+	r := &request{
+		Request: task.Request{Task: id, Actor: actor, Reason: m.Override, Override: m.Override != ""},
+		target: func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
+			to, err := decide.MoveTarget(def, t, workflow.MoveMerge)
+			return to, false, err
+		},
+		known: begun, waited: true,
+	}
+	s, decision, evidence, refused := e.judge(ctx, r)
+	req := r.Request
 	var rejection *decide.Rejection
 	if refused != nil && !errors.As(refused, &rejection) {
 		return record.Outcome{}, "", refused
@@ -66,7 +70,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 	}
 	if refused != nil {
 		e.logRefusal(req, refused)
-		e.putRight(ctx, id)
+		e.restoreFiles(ctx, id)
 		return record.Outcome{}, "", refused
 	}
 	git := ofGit(evidence)
@@ -109,7 +113,7 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	}
 	commit, how, err := e.Merger.Merge(ctx, t, git.subject.Commit, strategy, still)
 	if err != nil {
-		e.putRight(context.WithoutCancel(ctx), t.ID) // its begin is on record
+		e.restoreFiles(context.WithoutCancel(ctx), t.ID) // its begin is on record
 		return record.Outcome{}, "", err
 	}
 	merged := history.Event{Type: history.Merged, Reason: how, Data: map[string]string{
@@ -120,7 +124,7 @@ func (e *Engine) mergeHere(ctx context.Context, t task.Task, req task.Request, s
 	if !req.Override { // else the reason is the person's own
 		req.Reason = how
 	}
-	out, err := e.request(ctx, req, nil, git)
+	out, err := e.request(ctx, &request{Request: req, known: git})
 	return out, how, err
 }
 

@@ -16,10 +16,10 @@ import (
 // one to the status to, or the only one there is where to is empty.
 func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status,
 	reason string) (record.Outcome, error) {
-	if err := e.finishOwed(ctx, id, actor); err != nil {
+	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err
 	}
-	s, evidence, err := e.inspect(ctx, id, true)
+	s, evidence, err := e.inspect(ctx, id, wholeDocument)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -44,7 +44,7 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 	req := task.Request{Task: id, To: to, Actor: actor, Reason: why, Override: override}
 	if err != nil {
 		e.logRefusal(req, err)
-		e.putRight(ctx, id)
+		e.restoreFiles(ctx, id)
 		return record.Outcome{}, err
 	}
 	return e.Request(ctx, req)
@@ -53,7 +53,7 @@ func (e *Engine) Next(ctx context.Context, id string, actor task.Actor, override
 // Redo takes a task back to a state that its workflow lets begin anew.
 func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (
 	record.Outcome, error) {
-	if err := e.finishOwed(ctx, id, actor); err != nil {
+	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err
 	}
 	needs := func(def *workflow.Definition, _ task.Task) (*workflow.Definition, []workflow.Part) {
@@ -128,7 +128,7 @@ func (e *Engine) decided(ctx context.Context, id string, to task.Status,
 	build func(*workflow.Definition, record.Snapshot, decide.Evidence) (*record.Change, error),
 ) (task.Task, error) {
 	for range maxConflicts {
-		s, evidence, err := e.inspect(ctx, id, true)
+		s, evidence, err := e.inspect(ctx, id, wholeDocument)
 		if err != nil {
 			return task.Task{}, err
 		}
@@ -142,7 +142,7 @@ func (e *Engine) decided(ctx context.Context, id string, to task.Status,
 		}
 		c, err := build(def, s, evidence)
 		if err != nil || c == nil {
-			e.putRight(ctx, id)
+			e.restoreFiles(ctx, id)
 			return s.Task, err
 		}
 		t, err := e.Store.Commit(ctx, *c)

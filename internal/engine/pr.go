@@ -16,11 +16,11 @@ import (
 // RequestPR has the task's branch pushed and a pull request opened for it, and waits for that a while. A refusal
 // is a *decide.Rejection.
 func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
-	if err := e.finishOwed(ctx, id, actor); err != nil {
+	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err
 	}
 	// The header may name another branch by now: it is taken over first.
-	s, _, _, err := e.refresh(ctx, id, false)
+	s, _, _, err := e.refresh(ctx, id, headerAlone)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -96,7 +96,7 @@ func (e *Engine) stillOpen(ctx context.Context, t task.Task, req task.Request, p
 	}
 	refused := decide.OpenPR(def, t, req.To, pr, req.Actor)
 	e.logRefusal(req, refused)
-	e.putRight(ctx, t.ID)
+	e.restoreFiles(ctx, t.ID)
 	return refused
 }
 
@@ -113,7 +113,7 @@ func (e *Engine) mergedThere(ctx context.Context, s record.Snapshot, req task.Re
 	if err := e.landed(ctx, req, pr); err != nil {
 		return record.Outcome{}, "", err
 	}
-	out, err := e.request(ctx, req, nil, git)
+	out, err := e.request(ctx, &request{Request: req, known: git})
 	said := req.Reason + "; the default branch here is as it was, fetch it"
 	if err != nil || !out.Moved {
 		return out, said, err
@@ -219,7 +219,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest) 
 	}
 	var evidence decide.Evidence
 	if to, said := decide.PRMove(def, pr); said {
-		s, def, evidence, err = e.look(ctx, task.Request{Task: id, To: to, Actor: task.Actor{Rule: true}}, nil)
+		s, def, evidence, err = e.look(ctx, ruleTo(id, to))
 		if err != nil {
 			return "", err
 		}

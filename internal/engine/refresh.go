@@ -15,7 +15,7 @@ import (
 
 // Sync takes over what people changed in the task's files, and makes them equal to the record.
 func (e *Engine) Sync(ctx context.Context, id string) error {
-	_, _, mirrors, err := e.refresh(ctx, id, false)
+	_, _, mirrors, err := e.refresh(ctx, id, headerAlone)
 	return errors.Join(err, mirrors)
 }
 
@@ -23,7 +23,7 @@ func (e *Engine) Sync(ctx context.Context, id string) error {
 // and makes the mirrors equal to the record. It answers the task as it then is and the document as it was read.
 // A mirror that cannot be written is no reason not to look: the change that needs it says so.
 func (e *Engine) Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error) {
-	s, evidence, _, err := e.refresh(ctx, id, true)
+	s, evidence, _, err := e.refresh(ctx, id, wholeDocument)
 	return s, evidence, err
 }
 
@@ -33,7 +33,7 @@ const maxHeaders = 10
 // refresh looks at the whole document, or at its header alone: then the document that it answers is no evidence
 // for a gate.
 func (e *Engine) refresh(ctx context.Context, id string,
-	whole bool) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
+	wanted depth) (s record.Snapshot, evidence decide.Evidence, mirrors, err error) {
 	release, err := e.Mirror.Lock(ctx, filesLock(id))
 	if err != nil {
 		return s, evidence, nil, err
@@ -41,7 +41,7 @@ func (e *Engine) refresh(ctx context.Context, id string,
 	defer release()
 	for range maxHeaders {
 		var header *document.Document
-		s, header, evidence, err = e.inspectLocked(ctx, id, whole, nil)
+		s, header, evidence, err = e.inspectLocked(ctx, id, wanted)
 		if err != nil {
 			return s, evidence, nil, err
 		}
@@ -67,33 +67,35 @@ func (e *Engine) refresh(ctx context.Context, id string,
 // filesLock is the name of the lock of whoever writes a task's files.
 func filesLock(id string) string { return id + ".files" }
 
-// inspect looks at a task's files and takes over what people may set there. It writes none of them:
-// whoever decides on what it answers makes the mirrors equal afterwards, whatever was decided.
-func (e *Engine) inspect(ctx context.Context, id string, whole bool) (record.Snapshot, decide.Evidence, error) {
-	return e.inspectUnless(ctx, id, whole, nil)
-}
+// depth reports whether the whole document of a task is read, or its header alone. An error of it ends the look.
+type depth func(record.Snapshot) (whole bool, err error)
 
-// errNotNow says that a task was not looked at, because of what it owes.
-var errNotNow = errors.New("not now")
+func wholeDocument(record.Snapshot) (bool, error) { return true, nil }
 
-// inspectUnless looks at nothing but the record, and answers errNotNow, where what is owed speaks against it.
-func (e *Engine) inspectUnless(ctx context.Context, id string, whole bool, against func([]task.OwedHook) bool) (
-	record.Snapshot, decide.Evidence, error) {
+func headerAlone(record.Snapshot) (bool, error) { return false, nil }
+
+// inspect loads a task, looks at its files and takes over what people may set there. It writes none of them: its
+// caller makes the mirrors equal after the decision.
+func (e *Engine) inspect(ctx context.Context, id string, wanted depth) (record.Snapshot, decide.Evidence, error) {
 	release, err := e.Mirror.Lock(ctx, filesLock(id))
 	if err != nil {
 		return record.Snapshot{}, decide.Evidence{}, err
 	}
 	defer release()
-	s, _, evidence, err := e.inspectLocked(ctx, id, whole, against)
+	s, _, evidence, err := e.inspectLocked(ctx, id, wanted)
 	return s, evidence, err
 }
 
-func (e *Engine) inspectLocked(ctx context.Context, id string, whole bool, against func([]task.OwedHook) bool) (
+// errNotNow reports that a task was not looked at, because of the hooks that it owes.
+var errNotNow = errors.New("not now")
+
+func (e *Engine) inspectLocked(ctx context.Context, id string, wanted depth) (
 	record.Snapshot, *document.Document, decide.Evidence, error) {
 	s, err := e.Store.Load(ctx, id)
-	if err == nil && against != nil && against(s.Owed) {
-		err = errNotNow
+	if err != nil {
+		return s, nil, decide.Evidence{}, err
 	}
+	whole, err := wanted(s)
 	if err != nil {
 		return s, nil, decide.Evidence{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"orange/internal/decide"
 	"orange/internal/history"
@@ -19,70 +18,113 @@ import (
 // and waits for them a while. A refusal is a *decide.Rejection, and nothing has changed.
 // Asking for the status that the task has already succeeds and does nothing.
 func (e *Engine) Request(ctx context.Context, req task.Request) (record.Outcome, error) {
+	r := &request{Request: req}
 	if req.To == workflow.Previous {
-		to, err := e.back(ctx, req)
-		if err != nil {
-			return record.Outcome{}, err
+		r.target = func(def *workflow.Definition, t task.Task) (task.Status, bool, error) {
+			to, err := decide.Back(def, t, req)
+			return to, false, err
 		}
-		req.To = to
 	}
-	return e.request(ctx, req, nil, nil)
+	return e.request(ctx, r)
 }
 
-// back is the state that "previous" means for a task at this moment. It is found once: the same request tried
-// again means the same state.
-func (e *Engine) back(ctx context.Context, req task.Request) (task.Status, error) {
-	s, err := e.Store.Load(ctx, req.Task)
-	if err != nil {
-		return "", err
-	}
-	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
-	if err != nil {
-		return "", err
-	}
-	return decide.Back(def, s.Task, req)
+// request is a request on its way to a move:
+//
+//	Request or Command -> request -> attempt -> judge -> look -> decide.Transition -> commit -> Store.Commit -> conclude
+//	                         ^          |
+//	                         +----------+  while hooks of an earlier move are pending, or another process was faster
+//
+// Each attempt loads the task once, in look, and passes the snapshot on.
+type request struct {
+	task.Request
+	target target                                 // nil once Request.To is known
+	before func(task.Task, decide.Evidence) error // nil, or what runs once between the yes and its commit
+	known  *known                                 // nil, or what an earlier look has found
+	waited bool                                   // for the pending hooks of earlier moves
+	event  int                                    // whose hooks are pending
 }
 
-// known is what an earlier look has told, in the place of a new one.
+// target is where a request leads, by the first snapshot of its task: tried again, it leads to the same state.
+// done reports that there is nothing to do.
+type target func(def *workflow.Definition, t task.Task) (to task.Status, done bool, err error)
+
+// known is what an earlier look has found, in the place of a new one.
 type known struct {
 	facts   map[string]decide.Fact
 	subject task.Subject
 	pull    *record.PullRequest // the merged one that the move follows; nil where there is none
 }
 
-// request runs before, once, between the yes and its commit.
-func (e *Engine) request(ctx context.Context, req task.Request, before func(task.Task, decide.Evidence) error,
-	facts *known) (record.Outcome, error) {
-	if err := e.finishOwed(ctx, req.Task, req.Actor); err != nil {
-		return record.Outcome{}, err
+var (
+	// errDone reports that a request finds done what it asks for.
+	errDone = errors.New("it is done already")
+	// errHooksPending reports that hooks of an earlier move come first.
+	errHooksPending = errors.New("hooks of an earlier move are pending")
+)
+
+// begins resolves where the request leads, and lets hooks of earlier moves go first, once.
+func (r *request) begins(def *workflow.Definition, s record.Snapshot) error {
+	if r.target != nil {
+		to, done, err := r.target(def, s.Task)
+		if err != nil {
+			return err
+		}
+		if r.To, r.target = to, nil; done {
+			return errDone
+		}
 	}
+	if r.waited {
+		return nil
+	}
+	for _, h := range s.Owed {
+		if h.State == task.HookPending {
+			r.event = h.Event
+			return errHooksPending
+		}
+	}
+	return nil
+}
+
+// request makes attempts until one is not overtaken.
+func (e *Engine) request(ctx context.Context, r *request) (record.Outcome, error) {
 	for range maxConflicts {
-		out, err := e.attempt(ctx, req, &before, facts)
-		if errors.Is(err, task.ErrConflict) {
+		out, err := e.attempt(ctx, r)
+		switch {
+		case errors.Is(err, task.ErrConflict):
+			continue
+		case errors.Is(err, errDone):
+			return out, nil
+		case errors.Is(err, errHooksPending):
+			if _, err := e.runHooks(ctx, ctx.Done(), r.Task, r.event, r.Actor); err != nil {
+				return record.Outcome{}, err
+			}
+			r.waited = true
 			continue
 		}
-		e.logRefusal(req, err)
+		e.logRefusal(r.Request, err)
 		if !out.Moved {
-			e.putRight(ctx, req.Task)
+			e.restoreFiles(ctx, r.Task)
 		}
 		return out, err
 	}
 	return record.Outcome{}, task.Notef(task.ErrConflict,
-		"cannot move task %s: others move it all the time; try again", req.Task)
+		"cannot move task %s: others move it all the time; try again", r.Task)
 }
 
-// putRight makes the files equal to the record after a request that changed nothing: whoever wrote a status into
-// the header finds it gone. That it failed is no refusal's business; the next change or the monitor tells.
-func (e *Engine) putRight(ctx context.Context, id string) {
+// restoreFiles makes the files equal to the record after a request that changed nothing: a status that was written
+// into the header is gone then. That it failed is no refusal's business; the next change or the monitor reports it.
+func (e *Engine) restoreFiles(ctx context.Context, id string) {
 	if err := e.Sync(ctx, id); err != nil && !errors.Is(err, task.ErrNotFound) {
 		e.Log.Warn("the files could not be made equal to the record", "component", "engine", "task", id, "error",
 			err.Error())
 	}
 }
 
-func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(task.Task, decide.Evidence) error,
-	facts *known) (record.Outcome, error) {
-	s, decision, evidence, err := e.judge(ctx, req, facts)
+func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error) {
+	s, decision, evidence, err := e.judge(ctx, r)
+	if errors.Is(err, errDone) {
+		return record.Outcome{Task: s.Task}, err
+	}
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -90,8 +132,8 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 		return record.Outcome{Task: s.Task, Hooks: s.Owed}, nil // what is still owed belongs to the answer
 	}
 	c := decision.Change
-	if facts != nil && facts.pull != nil {
-		c.Task = decide.OtherHead(s.Task, c.Task, *facts.pull)
+	if r.known != nil && r.known.pull != nil {
+		c.Task = decide.OtherHead(s.Task, c.Task, *r.known.pull)
 	}
 	project, err := e.Desk.Project(s.Task.Project)
 	if err != nil {
@@ -99,15 +141,15 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 	}
 	c.PoolSize = project.PoolSize
 	c.Settled = settleOwed(s.Owed, c, "overtaken by a later transition")
-	if run := *before; run != nil {
-		if err := run(s.Task, evidence); err != nil {
+	if r.before != nil {
+		if err := r.before(s.Task, evidence); err != nil {
 			return record.Outcome{}, err
 		}
-		*before = nil
+		r.before = nil
 	}
 	t, err := e.commit(ctx, c, evidence)
 	if errors.Is(err, task.ErrPoolFull) {
-		return e.queue(ctx, s.Task, req)
+		return e.queue(ctx, s.Task, r.Request)
 	}
 	if err != nil {
 		return record.Outcome{}, err
@@ -115,7 +157,7 @@ func (e *Engine) attempt(ctx context.Context, req task.Request, before *func(tas
 	if s.Task.QueuedFor != "" && t.Workspace == "" {
 		e.dropEnvironment(ctx, t.ID) // it waits for no workspace any more
 	}
-	return e.conclude(ctx, t, t.Seq, req.Actor)
+	return e.conclude(ctx, t, t.Seq, r.Actor)
 }
 
 // settleOwed drops the owed hooks that a new step overtakes, and makes the others due at once: the new ones wait
@@ -135,23 +177,21 @@ func settleOwed(owed []task.OwedHook, next record.Change, why string) []record.S
 }
 
 // judge looks at the evidence and decides.
-func (e *Engine) judge(ctx context.Context, req task.Request,
-	facts *known) (record.Snapshot, decide.Decision, decide.Evidence, error) {
-	s, def, evidence, err := e.look(ctx, req, facts)
+func (e *Engine) judge(ctx context.Context, r *request) (record.Snapshot, decide.Decision, decide.Evidence, error) {
+	s, def, evidence, err := e.look(ctx, r)
 	if err != nil {
 		return s, decide.Decision{}, evidence, err
 	}
-	if facts != nil {
+	if r.known != nil {
 		all := map[string]decide.Fact{}
 		maps.Copy(all, evidence.Facts)
-		maps.Copy(all, facts.facts)
-		evidence.Facts = all
-		evidence.Subject = facts.subject
+		maps.Copy(all, r.known.facts)
+		evidence.Facts, evidence.Subject = all, r.known.subject
 	}
-	decision, err := decide.Transition(def, s.Task, evidence, req, e.Now())
+	decision, err := decide.Transition(def, s.Task, evidence, r.Request, e.Now())
 	if err == nil && decision.Moved {
 		decision.Change.Task.Attention = decide.LeftAlone(def, s.Owed, decision.Change)
-		in := decide.Inputs{Ask: decide.AskMove, To: req.To, Override: req.Override}.By(req.Actor)
+		in := decide.Inputs{Ask: decide.AskMove, To: r.To, Override: r.Override}.By(r.Actor)
 		decision.Change, err = in.Keep(def, s, evidence, decision.Change)
 	}
 	return s, decision, evidence, err
@@ -183,21 +223,23 @@ func (e *Engine) commit(ctx context.Context, c record.Change, evidence decide.Ev
 	return t, nil
 }
 
-// look reads what a request depends on: all of the document where a gate may ask for it, else its header alone.
-// What is known already is not looked at.
-func (e *Engine) look(ctx context.Context, req task.Request,
-	facts *known) (record.Snapshot, *workflow.Definition, decide.Evidence, error) {
+// look loads the task, and reads what a request depends on: all of the document where a gate may ask for it, else
+// its header alone. What is known already is not looked at.
+func (e *Engine) look(ctx context.Context, r *request) (
+	s record.Snapshot, def *workflow.Definition, evidence decide.Evidence, err error) {
 	for {
-		before, err := e.Store.Load(ctx, req.Task)
-		if err != nil {
-			return before, nil, decide.Evidence{}, err
-		}
-		def, err := e.Rules.Pinned(ctx, before.Task.Workflow)
-		if err != nil {
-			return before, nil, decide.Evidence{}, err
-		}
-		parts := decide.Needs(def, before.Task, req.To)
-		s, evidence, err := e.inspect(ctx, req.Task, decide.NeedsDocument(parts))
+		var parts []workflow.Part
+		var before task.Task
+		s, evidence, err = e.inspect(ctx, r.Task, func(s record.Snapshot) (whole bool, err error) {
+			if def, err = e.Rules.Pinned(ctx, s.Task.Workflow); err == nil {
+				err = r.begins(def, s)
+			}
+			if err != nil {
+				return false, err
+			}
+			before, parts = s.Task, decide.Needs(def, s.Task, r.To)
+			return decide.NeedsDocument(parts), nil
+		})
 		if err != nil {
 			return s, def, evidence, err
 		}
@@ -207,13 +249,17 @@ func (e *Engine) look(ctx context.Context, req task.Request,
 			}
 			continue
 		}
-		if facts != nil {
-			parts = slices.DeleteFunc(parts, func(p workflow.Part) bool { _, is := facts.facts[p.Key()]; return is })
+		if s.Task.Status != before.Status || s.Task.Previous != before.Previous {
+			continue // another process moved it while its files were compared
 		}
-		if s.Task.Status == before.Task.Status && s.Task.Previous == before.Task.Previous {
-			err = e.facts(ctx, s, def, decide.WantsTree(def, s.Task, req.To), parts, &evidence)
-			return s, def, evidence, err
+		if r.known != nil {
+			parts = slices.DeleteFunc(parts, func(p workflow.Part) bool {
+				_, is := r.known.facts[p.Key()]
+				return is
+			})
 		}
+		err = e.facts(ctx, s, def, decide.WantsTree(def, s.Task, r.To), parts, &evidence)
+		return s, def, evidence, err
 	}
 }
 
@@ -325,18 +371,16 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (reco
 // patience lasts.
 func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor task.Actor) (record.Outcome, error) {
 	interrupted := ctx.Done()
-	ctx = context.WithoutCancel(ctx) // the move is made: whoever asked is told so, even when interrupted now
+	ctx = context.WithoutCancel(ctx) // the move is made: its caller gets to know it, even when interrupted now
 	out, err := e.announce(ctx, t, event)
 	if err != nil {
 		return out, err
 	}
-	if err := e.keepForStart(ctx, t.ID, event, actor); err != nil {
+	if out.Hooks, err = e.Store.Hooks(ctx, t.ID, event); err != nil || len(out.Hooks) == 0 {
 		return out, err
 	}
-	if err := e.runHooks(ctx, interrupted, t.ID, event, actor); err != nil {
-		return out, err
-	}
-	if out.Hooks, err = e.Store.Hooks(ctx, t.ID, event); err != nil {
+	e.keepForStart(ctx, t.ID, out.Hooks, actor)
+	if out.Hooks, err = e.runHooks(ctx, interrupted, t.ID, event, actor); err != nil {
 		return out, err
 	}
 	s, err := e.Store.Load(ctx, t.ID)
@@ -351,7 +395,11 @@ func (e *Engine) conclude(ctx context.Context, t task.Task, event int, actor tas
 func (e *Engine) announce(ctx context.Context, t task.Task, event int) (record.Outcome, error) {
 	ctx = context.WithoutCancel(ctx)
 	out := record.Outcome{Task: t, Moved: true}
-	if err := e.Sync(ctx, t.ID); err != nil {
+	s, _, mirrors, err := e.refresh(ctx, t.ID, headerAlone)
+	if err == nil {
+		out.Task = s.Task
+	}
+	if err = errors.Join(err, mirrors); err != nil {
 		out.Warning = err.Error()
 	}
 	events, err := e.Index.Events(ctx, t.ID, event-1)
@@ -369,66 +417,6 @@ func (e *Engine) announce(ctx context.Context, t task.Task, event int) (record.O
 	e.Log.Info(what, "component", "engine", "task", t.ID, "event", out.Event.Type, "from", string(out.Event.From),
 		"to", string(out.Event.To), "actor", out.Event.Actor)
 	return out, nil
-}
-
-// runHooks starts the runner if the event owes anything, and waits until it does not.
-func (e *Engine) runHooks(ctx context.Context, interrupted <-chan struct{}, id string, event int,
-	actor task.Actor) error {
-	owing, err := e.owes(ctx, id, event)
-	if err != nil || !owing {
-		return err
-	}
-	if err := e.Runner.Run(ctx, id, actor.Role == task.RoleHuman); err != nil {
-		return fmt.Errorf("start the runner of hooks: %w", err)
-	}
-	patience := time.NewTimer(e.Patience)
-	defer patience.Stop()
-	tick := time.NewTicker(hookPoll)
-	defer tick.Stop()
-	for {
-		if owing, err = e.owes(ctx, id, event); err != nil || !owing {
-			return err
-		}
-		select {
-		case <-interrupted:
-			return nil // they go on without us
-		case <-patience.C:
-			return nil
-		case <-tick.C:
-		}
-	}
-}
-
-// owes says whether an event still has hooks that nobody has tried, or that a try may still settle.
-func (e *Engine) owes(ctx context.Context, id string, event int) (bool, error) {
-	hooks, err := e.Store.Hooks(ctx, id, event)
-	if err != nil {
-		return false, err
-	}
-	var failed []task.OwedHook
-	for _, h := range hooks {
-		switch {
-		case h.State == task.HookFailed:
-			failed = append(failed, h)
-		case h.State == task.HookPending && !decide.Waits(failed, h):
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// finishOwed lets hooks of earlier transitions finish before a new request is judged.
-func (e *Engine) finishOwed(ctx context.Context, id string, actor task.Actor) error {
-	s, err := e.Store.Load(ctx, id)
-	if err != nil {
-		return err
-	}
-	for _, h := range s.Owed {
-		if h.State == task.HookPending {
-			return e.runHooks(ctx, ctx.Done(), id, h.Event, actor)
-		}
-	}
-	return nil
 }
 
 // note adds an event to a task's history that changes nothing else, but for what a person sets back by all that

@@ -194,7 +194,7 @@ func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task
 // Retry makes every failed hook of a task due now and has them performed.
 func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	// A person may have mended what failed in the document's header: it is taken over first.
-	if _, _, _, err := e.refresh(ctx, id, false); err != nil {
+	if _, _, _, err := e.refresh(ctx, id, headerAlone); err != nil {
 		return record.Outcome{}, err
 	}
 	t, again, err := e.dueAgain(ctx, id, actor)
@@ -204,7 +204,7 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (record
 	if t.Workspace != "" {
 		e.keepEnvironment(ctx, id, actor)
 	}
-	if err := e.runHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {
+	if _, err := e.runHooks(ctx, ctx.Done(), id, again[len(again)-1].Event, actor); err != nil {
 		return record.Outcome{}, err
 	}
 	out := record.Outcome{}

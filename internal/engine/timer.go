@@ -86,11 +86,11 @@ func (e *Engine) wordOf(project string) (task.Timeouts, int, error) {
 // is errNotNow.
 func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own task.Timeouts,
 	size int) (task.Task, record.Change, error) {
-	actor := task.Actor{Rule: true}
-	if err := e.finishOwed(ctx, id, actor); err != nil {
+	r := ruleTo(id, to)
+	if err := e.finishPending(ctx, id, r.Actor); err != nil {
 		return task.Task{}, record.Change{}, err
 	}
-	s, def, evidence, err := e.look(ctx, task.Request{Task: id, To: to, Actor: actor}, nil)
+	s, def, evidence, err := e.look(ctx, r)
 	if err != nil {
 		return task.Task{}, record.Change{}, err
 	}
@@ -118,6 +118,11 @@ func (e *Engine) escalate(ctx context.Context, id string, to task.Status, own ta
 		}
 	}
 	return t, c, err
+}
+
+// ruleTo is the request of a rule of the workflow. Its caller has seen to the hooks of earlier moves.
+func ruleTo(id string, to task.Status) *request {
+	return &request{Request: task.Request{Task: id, To: to, Actor: task.Actor{Rule: true}}, waited: true}
 }
 
 // late are the inputs of a decision on how late a task is.

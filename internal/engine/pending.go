@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/task"
+)
+
+// hookPoll is how often a waiting request looks whether the runner has settled its hooks.
+const hookPoll = 10 * time.Millisecond
+
+// runHooks starts the runner if the event owes anything, and waits until it does not. It answers the event's hooks as
+// they are then.
+func (e *Engine) runHooks(ctx context.Context, interrupted <-chan struct{}, id string, event int,
+	actor task.Actor) ([]task.OwedHook, error) {
+	hooks, err := e.Store.Hooks(ctx, id, event)
+	if err != nil || !owing(hooks) {
+		return hooks, err
+	}
+	if err := e.Runner.Run(ctx, id, actor.Role == task.RoleHuman); err != nil {
+		return hooks, fmt.Errorf("start the runner of hooks: %w", err)
+	}
+	patience := time.NewTimer(e.Patience)
+	defer patience.Stop()
+	tick := time.NewTicker(hookPoll)
+	defer tick.Stop()
+	for {
+		if hooks, err = e.Store.Hooks(ctx, id, event); err != nil || !owing(hooks) {
+			return hooks, err
+		}
+		select {
+		case <-interrupted:
+			return hooks, nil // they go on without us
+		case <-patience.C:
+			return hooks, nil
+		case <-tick.C:
+		}
+	}
+}
+
+// owing reports whether the hooks of an event have one that was not tried yet, or that a try may still settle.
+func owing(hooks []task.OwedHook) bool {
+	var failed []task.OwedHook
+	for _, h := range hooks {
+		switch {
+		case h.State == task.HookFailed:
+			failed = append(failed, h)
+		case h.State == task.HookPending && !decide.Waits(failed, h):
+			return true
+		}
+	}
+	return false
+}
+
+// finishPending lets hooks of earlier moves finish before a decision that is no move of a request.
+func (e *Engine) finishPending(ctx context.Context, id string, actor task.Actor) error {
+	s, err := e.Store.Load(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, h := range s.Owed {
+		if h.State == task.HookPending {
+			_, err := e.runHooks(ctx, ctx.Done(), id, h.Event, actor)
+			return err
+		}
+	}
+	return nil
+}
