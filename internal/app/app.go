@@ -32,6 +32,7 @@ import (
 	"orange/internal/lease"
 	"orange/internal/logfile"
 	"orange/internal/mirror"
+	"orange/internal/pool"
 	"orange/internal/proc"
 	"orange/internal/service"
 	"orange/internal/sqlite"
@@ -114,6 +115,7 @@ type house struct {
 	home         *home.Home
 	server       tmux.Server
 	lease        lease.Watch
+	pool         *pool.Pool
 	environments *environment.PerTask
 	engine       *engine.Engine
 	log          *logfile.Log
@@ -206,17 +208,17 @@ func (h *house) furnish() error {
 	h.lease = lease.Watch{Home: h.dir, Locks: h.files}
 	h.environments = &environment.PerTask{Home: h.dir, Server: h.server, Configure: h.configureTmux, Locks: h.files,
 		Log: log}
-	desk := desk{house: h}
+	h.pool = &pool.Pool{Home: h.dir, Setup: h.home, Record: h.store, Files: h.files, Log: log}
 	h.engine = &engine.Engine{
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files,
-		Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
+		Rules: h.home, Desk: h.pool, Merger: h.pool, Forge: h.gitHub(),
 		Runner: runner{house: h}, Environments: h.environments, Terminal: sessions{h.server},
 		Witness: agentScreens{h.server}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Facts = h.looker(checkPatience)
 	h.engine.Performer = &hook.Hands{
-		Sessions: terminal{h.server, h.configureTmux}, Processes: proc.System{Grace: grace}, Workspaces: desk,
-		Setup:   setup{house: h},
+		Sessions: terminal{h.server, h.configureTmux}, Processes: proc.System{Grace: grace}, Workspaces: h.pool,
+		Setup:   hookSetup{house: h},
 		Waiting: h.store, Next: h.engine,
 		Forge: forge.GH{}, System: runtime.GOOS, Home: h.dir, Self: h.self,
 	}
@@ -264,6 +266,6 @@ func (h *house) resume(ctx context.Context) error {
 // face is the house as the command line sees it.
 func (h *house) face() *cli.House {
 	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h,
-		Workspaces: h, Night: h, Checks: h, Times: h, PullRequests: h.engine, Books: h, Proof: h, Changes: h,
+		Workspaces: h.pool, Night: h, Checks: h, Times: h, PullRequests: h.engine, Books: h, Proof: h, Changes: h,
 		Simulation: h}
 }

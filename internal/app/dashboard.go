@@ -193,7 +193,7 @@ func (s screen) Timeouts(project string) (task.Timeouts, error) {
 }
 
 func (s screen) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
-	return s.house.Workspaces(ctx, project)
+	return s.house.pool.Workspaces(ctx, project)
 }
 
 func (s screen) Watch(ctx context.Context, changed func()) error {
@@ -256,14 +256,8 @@ func (s screen) atWork(ctx context.Context, t task.Task, role string) bool {
 	return state.Role == role
 }
 
-func (s screen) slot(t task.Task) (worktree.Slot, error) { return desk{s.house}.slot(t) }
-
 func (s screen) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
-	slot, err := s.slot(t)
-	if err != nil {
-		return dashboard.Work{}, err
-	}
-	work, err := slot.Work(ctx)
+	work, err := s.house.pool.Work(ctx, t)
 	if err != nil {
 		return dashboard.Work{}, err
 	}
@@ -276,24 +270,7 @@ func (s screen) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
 }
 
 func (s screen) Diff(ctx context.Context, t task.Task) (string, error) {
-	if t.Workspace != "" {
-		slot, err := s.slot(t)
-		if err != nil {
-			return "", err
-		}
-		return slot.Diff(ctx)
-	}
-	repo, err := desk{s.house}.repo(t)
-	if err != nil {
-		return "", err
-	}
-	text, err := repo.BranchDiff(ctx, t.Branch)
-	if errors.Is(err, worktree.ErrNoBranch) {
-		if def, unread := s.Rules(ctx, t.Workflow); unread == nil && t.Status == def.Initial {
-			return "", nil // nobody has begun yet
-		}
-	}
-	return text, err
+	return s.house.pool.Diff(ctx, t)
 }
 
 func (s screen) History(ctx context.Context, id string) ([]history.Event, error) {

@@ -13,13 +13,14 @@ import (
 
 	"orange/internal/doctor"
 	"orange/internal/engine"
+	"orange/internal/evidence"
 	"orange/internal/lease"
 	"orange/internal/mirror"
+	"orange/internal/pool"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
-	"orange/internal/worktree"
 )
 
 const mendThisHome = "mend this home"
@@ -111,8 +112,8 @@ func withoutRecord(dir string, why error) (*house, error) {
 func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	d := &doctor.Doctor{
-		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: h.server, Setup: wardrobe{h},
-		Remains: remains{h}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
+		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: h.server, Setup: wardrobe{h.pool, h},
+		Remains: remains{h.programs(), h.pool}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
 		Watcher: h.lease.Watcher, Now: time.Now, Settling: settling,
 		Progress: progress,
 	}
@@ -251,19 +252,12 @@ func (m mender) Retry(ctx context.Context, id string) error {
 }
 
 // wardrobe tells the doctor what the person has set up.
-type wardrobe struct{ house *house }
+type wardrobe struct {
+	*pool.Pool
+	house *house
+}
 
 func (w wardrobe) Projects() ([]task.Project, error) { return w.house.home.Projects() }
-
-func (w wardrobe) DefaultBranch(ctx context.Context, p task.Project) (bool, error) {
-	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
-	there, err := repo.BranchExists(ctx, p.DefaultBranch)
-	if err != nil || there {
-		return there, err
-	}
-	_, err = repo.Base(ctx) // it may stand on origin alone
-	return err == nil, nil
-}
 
 func (w wardrobe) Files() ([]doctor.File, error) {
 	var out []doctor.File
@@ -295,18 +289,8 @@ func (w wardrobe) Files() ([]doctor.File, error) {
 	return out, nil
 }
 
-func (w wardrobe) Worktrees() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(w.house.dir, "workspaces"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("list the worktrees: %w", err)
-	}
-	var out []string
-	for _, entry := range entries {
-		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") { // what Orange keeps beside them
-			out = append(out, entry.Name())
-		}
-	}
-	return out, nil
+// remains are what checks and judgements leave in repositories.
+type remains struct {
+	evidence.LocalPrograms
+	*pool.Pool
 }
-
-func (w wardrobe) WorktreeDir(workspace string) string { return w.house.slotDir(workspace) }

@@ -13,6 +13,7 @@ import (
 	"orange/internal/launch"
 	"orange/internal/mirror"
 	"orange/internal/monitor"
+	"orange/internal/pool"
 	"orange/internal/proc"
 	"orange/internal/sqlite"
 	"orange/internal/task"
@@ -34,10 +35,11 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 	}
 	return &monitor.Monitor{
 		Sessions: h.server, Processes: proc.System{Grace: grace},
-		Traces: traces{house: h},
+		Traces: traces{h.pool, h},
 		Record: watchedRecord{h.store, h.record()},
 		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()},
-		Hint: h.server.AwaitDeath, Heard: h.lease.Heartbeat(h.engine.Log), Now: time.Now, Log: h.engine.Log, Stall: stall,
+		Hint: h.server.AwaitDeath, Heard: h.lease.Heartbeat(h.engine.Log), Now: time.Now, Log: h.engine.Log,
+		Stall: stall,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
 			h.notify(ctx, config.Notify, t, text)
@@ -168,7 +170,10 @@ func (r watchedRecord) Watch(ctx context.Context, changed func()) error {
 }
 
 // traces are what agents leave in files.
-type traces struct{ house *house }
+type traces struct {
+	*pool.Pool
+	house *house
+}
 
 func (t traces) Notes(ctx context.Context, noted func(hook int64)) error {
 	return mirror.Watch(ctx, launch.Folder(t.house.dir), func(path string) {
@@ -203,21 +208,6 @@ func (t traces) Stamp(one task.Task) string {
 		}
 	}
 	return out.String()
-}
-
-func (t traces) Touched(_ context.Context, one task.Task) (time.Time, error) {
-	slot, err := desk(t).slot(one)
-	if err != nil {
-		return time.Time{}, err
-	}
-	last, err := slot.Touched()
-	if err != nil {
-		return time.Time{}, err
-	}
-	if info, err := os.Stat(t.house.files.Document(one.Project, one.ID)); err == nil && info.ModTime().After(last) {
-		last = info.ModTime()
-	}
-	return last, nil
 }
 
 func (t traces) Known(id string) (bool, error) { return hasFolder(t.house.dir, id) }
