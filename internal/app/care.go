@@ -16,23 +16,7 @@ import (
 
 // Respawn starts the agent of the present status again, if it is dead.
 func (h *house) Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
-	return h.engine.Respawn(ctx, id, func(t task.Task, role string) (bool, error) {
-		return h.lives(ctx, t, role)
-	}, actor)
-}
-
-// lives says whether the window of a task's role has a living program.
-func (h *house) lives(ctx context.Context, t task.Task, role string) (bool, error) {
-	own, err := h.agents(ctx, t.ID)
-	if err != nil {
-		return false, err
-	}
-	for _, p := range own {
-		if p.Role == role && !p.Dead {
-			return true, nil
-		}
-	}
-	return false, nil
+	return h.engine.Respawn(ctx, id, h.agents.Lives(ctx), actor)
 }
 
 // Retry performs failed hooks again.

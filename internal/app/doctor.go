@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +10,6 @@ import (
 	"time"
 
 	"orange/internal/doctor"
-	"orange/internal/engine"
 	"orange/internal/evidence"
 	"orange/internal/lease"
 	"orange/internal/mirror"
@@ -135,7 +132,7 @@ func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(wh
 		d.Record = h.store
 	}
 	if rebuild {
-		d.Adopter = &adopter{house: h}
+		d.Adopter = adopter{h}
 		adopted, err := d.Rebuild(ctx)
 		if err != nil {
 			return nil, err
@@ -191,44 +188,15 @@ func wrongWith(ctx context.Context, path string) (string, error) {
 	return strings.Join(wrong, "; "), errors.Join(err, store.Close())
 }
 
-// adopter lends the engine's adoption to the doctor.
+// adopter brings tasks back that the record does not have.
 type adopter struct{ house *house }
 
-func (a *adopter) Tell(ctx context.Context, project, id string, history []byte) (record.Adoption, error) {
+func (a adopter) Tell(ctx context.Context, project, id string, history []byte) (record.Adoption, error) {
 	return a.house.engine.Tell(ctx, project, id, history)
 }
 
-func (a *adopter) Adopt(ctx context.Context, told record.Adoption) (record.Adoption, error) {
-	return a.house.engine.Adopt(ctx, a.house.store, a, told)
-}
-
-var _ engine.Agents = (*adopter)(nil)
-
-// Living are the agents of a task whose windows are there and whose programs run.
-func (a *adopter) Living(ctx context.Context, id string) ([]record.Seat, error) {
-	own, err := a.house.agents(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var out []record.Seat
-	for _, p := range own {
-		if p.Dead {
-			continue
-		}
-		started, err := proc.Lookup(p.PID)
-		if errors.Is(err, os.ErrNotExist) {
-			continue // it ended this very moment
-		}
-		if err != nil {
-			return nil, err
-		}
-		seat := record.Seat{Task: id, Role: p.Role, PID: p.PID, Hook: p.HookID(), Began: started.Began}
-		if hashed, err := hex.DecodeString(p.Seat); err == nil && len(hashed) == sha256.Size {
-			seat.Hash = p.Seat
-		}
-		out = append(out, seat)
-	}
-	return out, nil
+func (a adopter) Adopt(ctx context.Context, told record.Adoption) (record.Adoption, error) {
+	return a.house.engine.Adopt(ctx, a.house.store, a.house.agents, told)
 }
 
 // mender lends the engine's repairs to the doctor.

@@ -17,7 +17,6 @@ import (
 	"orange/internal/proc"
 	"orange/internal/sqlite"
 	"orange/internal/task"
-	"orange/internal/tmux"
 )
 
 // usualStall is how long an agent may do nothing before its task is marked, where nobody says.
@@ -138,26 +137,6 @@ func (h *house) notify(ctx context.Context, argv []string, t task.Task, text str
 		h.engine.Log.Warn("the notification failed", "component", "monitor", "task", t.ID, "error", err.Error())
 	}
 }
-
-// agentScreens reads what the agents' windows show.
-type agentScreens struct{ tmux.Server }
-
-// LastWords are the last lines of a dead agent's window.
-func (s agentScreens) LastWords(ctx context.Context, death task.Death) (string, error) {
-	panes, err := s.Panes(ctx)
-	if err != nil {
-		return "", err
-	}
-	for _, p := range panes {
-		if p.Task == death.Task && p.Role == death.Role && p.HookID() == death.Hook {
-			return s.Server.LastWords(ctx, p.ID, lastWords)
-		}
-	}
-	return "", nil
-}
-
-// lastWords is how many lines of a dead agent's window are kept.
-const lastWords = 20
 
 // watchedRecord is the record, and reports when a process has written to it.
 type watchedRecord struct {
