@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"orange/harnesses"
+	"orange/internal/agents"
+	"orange/internal/app/simulation"
 	"orange/internal/cli"
 	"orange/internal/engine"
 	"orange/internal/environment"
@@ -32,6 +34,7 @@ import (
 	"orange/internal/lease"
 	"orange/internal/logfile"
 	"orange/internal/mirror"
+	"orange/internal/pool"
 	"orange/internal/proc"
 	"orange/internal/service"
 	"orange/internal/sqlite"
@@ -114,6 +117,8 @@ type house struct {
 	home         *home.Home
 	server       tmux.Server
 	lease        lease.Watch
+	pool         *pool.Pool
+	agents       *agents.Observer
 	environments *environment.PerTask
 	engine       *engine.Engine
 	log          *logfile.Log
@@ -206,17 +211,18 @@ func (h *house) furnish() error {
 	h.lease = lease.Watch{Home: h.dir, Locks: h.files}
 	h.environments = &environment.PerTask{Home: h.dir, Server: h.server, Configure: h.configureTmux, Locks: h.files,
 		Log: log}
-	desk := desk{house: h}
+	h.agents = &agents.Observer{Server: h.server, Setup: h.home, Record: h.store, Configure: h.configureTmux}
+	h.pool = &pool.Pool{Home: h.dir, Setup: h.home, Record: h.store, Files: h.files, Log: log}
 	h.engine = &engine.Engine{
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files,
-		Rules: h.home, Desk: desk, Merger: desk, Forge: h.gitHub(),
-		Runner: runner{house: h}, Environments: h.environments, Terminal: sessions{h.server},
-		Witness: agentScreens{h.server}, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
+		Rules: h.home, Desk: h.pool, Merger: h.pool, Forge: h.gitHub(),
+		Runner: runner{house: h}, Environments: h.environments, Terminal: h.agents,
+		Witness: h.agents, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	h.engine.Facts = h.looker(checkPatience)
 	h.engine.Performer = &hook.Hands{
-		Sessions: terminal{h.server, h.configureTmux}, Processes: proc.System{Grace: grace}, Workspaces: desk,
-		Setup:   setup{house: h},
+		Sessions: h.agents, Processes: proc.System{Grace: grace}, Workspaces: h.pool,
+		Setup:   hookSetup{house: h},
 		Waiting: h.store, Next: h.engine,
 		Forge: forge.GH{}, System: runtime.GOOS, Home: h.dir, Self: h.self,
 	}
@@ -224,6 +230,33 @@ func (h *house) furnish() error {
 }
 
 func (h *house) close() error { return errors.Join(h.store.Close(), h.log.Close()) }
+
+// grace is how long an agent has to end by itself.
+const grace = 3 * time.Second
+
+// configureTmux writes the configuration of the terminal server before the first session needs it.
+func (h *house) configureTmux() error {
+	config, err := h.home.Config()
+	if err != nil {
+		return err
+	}
+	return h.server.Configure(config.TmuxConfig)
+}
+
+// Attach shows a person the window of a role of a task.
+func (h *house) Attach(ctx context.Context, id, role string, run bool) ([]string, error) {
+	s, err := h.store.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return h.agents.Attach(ctx, s.Task, role, run)
+}
+
+// Sessions has how the agents of tasks' statuses are.
+func (h *house) Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error) {
+	states, _, err := h.agents.States(ctx, tasks)
+	return states, err
+}
 
 func (h *house) logPath() string { return filepath.Join(h.dir, "orange.log") }
 
@@ -264,6 +297,6 @@ func (h *house) resume(ctx context.Context) error {
 // face is the house as the command line sees it.
 func (h *house) face() *cli.House {
 	return &cli.House{Moves: h.engine, Steps: h.engine, Care: h, Look: h, Who: h, Projects: h, Workflows: h,
-		Workspaces: h, Night: h, Checks: h, Times: h, PullRequests: h.engine, Books: h, Proof: h, Changes: h,
-		Simulation: h}
+		Workspaces: h.pool, Night: h, Checks: h, Times: h, PullRequests: h.engine, Books: h, Proof: h, Changes: h,
+		Simulation: simulation.Runner{}}
 }

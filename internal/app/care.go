@@ -4,36 +4,19 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/pool"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
-	"orange/internal/worktree"
 )
 
 // Respawn starts the agent of the present status again, if it is dead.
 func (h *house) Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
-	return h.engine.Respawn(ctx, id, func(t task.Task, role string) (bool, error) {
-		return h.lives(ctx, t, role)
-	}, actor)
-}
-
-// lives says whether the window of a task's role has a living program.
-func (h *house) lives(ctx context.Context, t task.Task, role string) (bool, error) {
-	own, err := h.agents(ctx, t.ID)
-	if err != nil {
-		return false, err
-	}
-	for _, p := range own {
-		if p.Role == role && !p.Dead {
-			return true, nil
-		}
-	}
-	return false, nil
+	return h.engine.Respawn(ctx, id, h.agents.Lives(ctx), actor)
 }
 
 // Retry performs failed hooks again.
@@ -76,15 +59,13 @@ func (h *house) Here(ctx context.Context) (id, project string, err error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	holders, err := h.store.Holders(ctx, "")
+	holder, found, err := h.pool.Holder(ctx, dir)
 	if err != nil {
 		return "", "", err
 	}
-	for _, held := range holders {
-		if inside(dir, realPath(h.slotDir(held.Workspace))) {
-			s, err := h.store.Load(ctx, held.Task)
-			return held.Task, s.Task.Project, err
-		}
+	if found {
+		s, err := h.store.Load(ctx, holder)
+		return holder, s.Task.Project, err
 	}
 	all, err := h.home.Projects()
 	if err != nil {
@@ -92,22 +73,11 @@ func (h *house) Here(ctx context.Context) (id, project string, err error) {
 	}
 	longest := ""
 	for _, p := range all {
-		if path := realPath(p.Path); inside(dir, path) && len(path) > len(longest) {
-			longest, project = path, p.Name
+		if pool.Inside(dir, p.Path) && len(p.Path) > len(longest) {
+			longest, project = p.Path, p.Name
 		}
 	}
 	return "", project, nil
-}
-
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
-}
-
-func inside(dir, parent string) bool {
-	return dir == parent || strings.HasPrefix(dir, parent+string(filepath.Separator))
 }
 
 // Fill gives a new task what nobody said of it: its project's workflow, and the person's harnesses or else the
@@ -156,22 +126,4 @@ func (h *house) History(ctx context.Context, id string) ([]history.Event, error)
 		return nil, err
 	}
 	return h.store.Events(ctx, id, 0)
-}
-
-// rescues lists the work that was kept for a task.
-func (h *house) rescues(ctx context.Context, t task.Task) ([]task.Rescued, error) {
-	p, err := h.home.Project(t.Project)
-	if err != nil {
-		return nil, err
-	}
-	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
-	all, err := repo.Rescues(ctx, t.ID)
-	if err != nil {
-		return nil, err
-	}
-	var out []task.Rescued
-	for _, r := range all {
-		out = append(out, task.Rescued{Ref: r.Ref, Commit: r.Commit, What: r.What, Command: r.Command(p.Path)})
-	}
-	return out, nil
 }

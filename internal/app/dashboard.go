@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"orange/internal/agents"
 	"orange/internal/dashboard"
 	"orange/internal/decide"
 	"orange/internal/history"
@@ -42,7 +43,7 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	ctx, off := sitting(ctx)
 	defer off()
 	debug.SetGCPercent(dashboardGC)
-	eyes := screen{h, &limits{}}
+	eyes := screen{h, &agents.LimitCache{}}
 	d := &dashboard.Dashboard{
 		House: dashboard.House{Record: eyes, Look: eyes, Study: eyes, Moves: wishes{h}, Care: wishes{h}, Now: time.Now},
 		In:    os.Stdin, Out: os.Stdout, Environ: os.Environ(), Project: project, Word: word,
@@ -164,7 +165,7 @@ func watchBeside(ctx context.Context, w watch) error {
 // screen shows the dashboard what there is.
 type screen struct {
 	house  *house
-	limits *limits
+	limits *agents.LimitCache
 }
 
 func (s screen) First(ctx context.Context, project string, most int) ([]task.Task, error) {
@@ -193,7 +194,7 @@ func (s screen) Timeouts(project string) (task.Timeouts, error) {
 }
 
 func (s screen) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
-	return s.house.Workspaces(ctx, project)
+	return s.house.pool.Workspaces(ctx, project)
 }
 
 func (s screen) Watch(ctx context.Context, changed func()) error {
@@ -210,7 +211,7 @@ func (s screen) Watch(ctx context.Context, changed func()) error {
 }
 
 func (s screen) Agents(ctx context.Context, tasks []task.Task) (map[string]dashboard.Agent, error) {
-	states, panes, err := s.house.lookAtSessions(ctx, tasks)
+	states, panes, err := s.house.agents.States(ctx, tasks)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +237,7 @@ func (s screen) Agents(ctx context.Context, tasks []task.Task) (map[string]dashb
 			living = append(living, p)
 		}
 	}
-	limits, err := s.limits.look(ctx, s.house, living, byID, time.Now())
+	limits, err := s.limits.Limits(ctx, s.house.agents, living, byID, time.Now())
 	for _, p := range living {
 		if one := out[p.Task]; limits[p.ID] != "" {
 			one.Limit = limits[p.ID]
@@ -256,14 +257,8 @@ func (s screen) atWork(ctx context.Context, t task.Task, role string) bool {
 	return state.Role == role
 }
 
-func (s screen) slot(t task.Task) (worktree.Slot, error) { return desk{s.house}.slot(t) }
-
 func (s screen) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
-	slot, err := s.slot(t)
-	if err != nil {
-		return dashboard.Work{}, err
-	}
-	work, err := slot.Work(ctx)
+	work, err := s.house.pool.Work(ctx, t)
 	if err != nil {
 		return dashboard.Work{}, err
 	}
@@ -276,24 +271,7 @@ func (s screen) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
 }
 
 func (s screen) Diff(ctx context.Context, t task.Task) (string, error) {
-	if t.Workspace != "" {
-		slot, err := s.slot(t)
-		if err != nil {
-			return "", err
-		}
-		return slot.Diff(ctx)
-	}
-	repo, err := desk{s.house}.repo(t)
-	if err != nil {
-		return "", err
-	}
-	text, err := repo.BranchDiff(ctx, t.Branch)
-	if errors.Is(err, worktree.ErrNoBranch) {
-		if def, unread := s.Rules(ctx, t.Workflow); unread == nil && t.Status == def.Initial {
-			return "", nil // nobody has begun yet
-		}
-	}
-	return text, err
+	return s.house.pool.Diff(ctx, t)
 }
 
 func (s screen) History(ctx context.Context, id string) ([]history.Event, error) {
@@ -310,7 +288,7 @@ func (s screen) Document(_ context.Context, t task.Task) (string, error) {
 }
 
 func (s screen) Panes(ctx context.Context, t task.Task) ([]dashboard.Pane, error) {
-	own, err := s.house.agents(ctx, t.ID)
+	own, err := s.house.agents.Of(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}

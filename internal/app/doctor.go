@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -12,14 +10,14 @@ import (
 	"time"
 
 	"orange/internal/doctor"
-	"orange/internal/engine"
+	"orange/internal/evidence"
 	"orange/internal/lease"
 	"orange/internal/mirror"
+	"orange/internal/pool"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/sqlite"
 	"orange/internal/task"
-	"orange/internal/worktree"
 )
 
 const mendThisHome = "mend this home"
@@ -111,8 +109,8 @@ func withoutRecord(dir string, why error) (*house, error) {
 func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	d := &doctor.Doctor{
-		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: h.server, Setup: wardrobe{h},
-		Remains: remains{h}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
+		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: h.server, Setup: wardrobe{h.pool, h},
+		Remains: remains{h.programs(), h.pool}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
 		Watcher: h.lease.Watcher, Now: time.Now, Settling: settling,
 		Progress: progress,
 	}
@@ -134,7 +132,7 @@ func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(wh
 		d.Record = h.store
 	}
 	if rebuild {
-		d.Adopter = &adopter{house: h}
+		d.Adopter = adopter{h}
 		adopted, err := d.Rebuild(ctx)
 		if err != nil {
 			return nil, err
@@ -190,44 +188,15 @@ func wrongWith(ctx context.Context, path string) (string, error) {
 	return strings.Join(wrong, "; "), errors.Join(err, store.Close())
 }
 
-// adopter lends the engine's adoption to the doctor.
+// adopter brings tasks back that the record does not have.
 type adopter struct{ house *house }
 
-func (a *adopter) Tell(ctx context.Context, project, id string, history []byte) (record.Adoption, error) {
+func (a adopter) Tell(ctx context.Context, project, id string, history []byte) (record.Adoption, error) {
 	return a.house.engine.Tell(ctx, project, id, history)
 }
 
-func (a *adopter) Adopt(ctx context.Context, told record.Adoption) (record.Adoption, error) {
-	return a.house.engine.Adopt(ctx, a.house.store, a, told)
-}
-
-var _ engine.Agents = (*adopter)(nil)
-
-// Living are the agents of a task whose windows are there and whose programs run.
-func (a *adopter) Living(ctx context.Context, id string) ([]record.Seat, error) {
-	own, err := a.house.agents(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var out []record.Seat
-	for _, p := range own {
-		if p.Dead {
-			continue
-		}
-		started, err := proc.Lookup(p.PID)
-		if errors.Is(err, os.ErrNotExist) {
-			continue // it ended this very moment
-		}
-		if err != nil {
-			return nil, err
-		}
-		seat := record.Seat{Task: id, Role: p.Role, PID: p.PID, Hook: p.HookID(), Began: started.Began}
-		if hashed, err := hex.DecodeString(p.Seat); err == nil && len(hashed) == sha256.Size {
-			seat.Hash = p.Seat
-		}
-		out = append(out, seat)
-	}
-	return out, nil
+func (a adopter) Adopt(ctx context.Context, told record.Adoption) (record.Adoption, error) {
+	return a.house.engine.Adopt(ctx, a.house.store, a.house.agents, told)
 }
 
 // mender lends the engine's repairs to the doctor.
@@ -251,19 +220,12 @@ func (m mender) Retry(ctx context.Context, id string) error {
 }
 
 // wardrobe tells the doctor what the person has set up.
-type wardrobe struct{ house *house }
+type wardrobe struct {
+	*pool.Pool
+	house *house
+}
 
 func (w wardrobe) Projects() ([]task.Project, error) { return w.house.home.Projects() }
-
-func (w wardrobe) DefaultBranch(ctx context.Context, p task.Project) (bool, error) {
-	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
-	there, err := repo.BranchExists(ctx, p.DefaultBranch)
-	if err != nil || there {
-		return there, err
-	}
-	_, err = repo.Base(ctx) // it may stand on origin alone
-	return err == nil, nil
-}
 
 func (w wardrobe) Files() ([]doctor.File, error) {
 	var out []doctor.File
@@ -295,18 +257,8 @@ func (w wardrobe) Files() ([]doctor.File, error) {
 	return out, nil
 }
 
-func (w wardrobe) Worktrees() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(w.house.dir, "workspaces"))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("list the worktrees: %w", err)
-	}
-	var out []string
-	for _, entry := range entries {
-		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") { // what Orange keeps beside them
-			out = append(out, entry.Name())
-		}
-	}
-	return out, nil
+// remains are what checks and judgements leave in repositories.
+type remains struct {
+	evidence.LocalPrograms
+	*pool.Pool
 }
-
-func (w wardrobe) WorktreeDir(workspace string) string { return w.house.slotDir(workspace) }

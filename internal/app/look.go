@@ -2,9 +2,7 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"orange/internal/decide"
@@ -37,7 +35,7 @@ func (h *house) Report(ctx context.Context, id string, actor task.Actor) (record
 	}
 	r.Owed = s.Owed
 	if s.Task.Workspace != "" {
-		r.Worktree = h.slotDir(s.Task.Workspace)
+		r.Worktree = h.pool.Dir(s.Task.Workspace)
 	}
 	events, err := h.store.Events(ctx, id, 0)
 	if err != nil {
@@ -62,7 +60,7 @@ func (h *house) Report(ctx context.Context, id string, actor task.Actor) (record
 	for _, to := range decide.Open(def, s.Task, actor) {
 		r.Open = append(r.Open, string(to))
 	}
-	if r.Rescued, err = h.rescues(ctx, s.Task); err != nil {
+	if r.Rescued, err = h.pool.Rescues(ctx, s.Task); err != nil {
 		r.Problems = append(r.Problems, "rescued work: "+err.Error())
 	}
 	return r, nil
@@ -86,90 +84,6 @@ func (h *house) Projects() ([]task.Project, error) { return h.home.Projects() }
 
 // Project finds one.
 func (h *house) Project(name string) (task.Project, error) { return h.home.Project(name) }
-
-// Workspaces lists the pool of a project, or those of all.
-func (h *house) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
-	projects, err := h.home.Projects()
-	if err != nil {
-		return nil, err
-	}
-	held, err := h.store.Holders(ctx, project)
-	if err != nil {
-		return nil, err
-	}
-	holders := map[string]record.Holder{}
-	for _, one := range held {
-		holders[one.Workspace] = one
-	}
-	var out []record.Holding
-	for _, p := range projects {
-		if project != "" && p.Name != project {
-			continue
-		}
-		for _, name := range h.slots(p) {
-			holder := holders[name]
-			_, err := os.Stat(h.slotDir(name))
-			out = append(out, record.Holding{
-				Project: p.Name, Workspace: name, Path: h.slotDir(name), Exists: err == nil,
-				Task: holder.Task, Branch: holder.Branch, Status: holder.Status,
-			})
-		}
-	}
-	return out, nil
-}
-
-// slots are the names of a project's workspaces: those that it may have, and those beyond that are still there.
-func (h *house) slots(p task.Project) []string {
-	var out []string
-	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s--%d", p.Name, n)
-		if _, err := os.Stat(h.slotDir(name)); err != nil && n > p.PoolSize {
-			return out
-		}
-		out = append(out, name)
-	}
-}
-
-// InitWorkspaces makes the worktrees of a project that are missing.
-func (h *house) InitWorkspaces(ctx context.Context, p task.Project) ([]record.Holding, error) {
-	repo := worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
-	if err := os.MkdirAll(filepath.Join(h.dir, "workspaces"), task.PrivateFolder); err != nil {
-		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
-	}
-	for n := 1; n <= p.PoolSize; n++ {
-		slot := worktree.Slot{Repo: repo, Dir: h.slotDir(fmt.Sprintf("%s--%d", p.Name, n))}
-		if _, err := slot.Make(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return h.Workspaces(ctx, p.Name)
-}
-
-// CollectWorkspaces removes the worktrees that no task holds. One that holds anything is an error that names it;
-// the others go.
-func (h *house) CollectWorkspaces(ctx context.Context, project string) ([]string, error) {
-	all, err := h.Workspaces(ctx, project)
-	if err != nil {
-		return nil, err
-	}
-	var removed []string
-	var left []error
-	for _, one := range all {
-		if one.Task != "" || !one.Exists {
-			continue
-		}
-		p, err := h.home.Project(one.Project)
-		if err == nil {
-			err = worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}.Remove(ctx, one.Path)
-		}
-		if err != nil {
-			left = append(left, err)
-			continue
-		}
-		removed = append(removed, one.Workspace)
-	}
-	return removed, errors.Join(left...)
-}
 
 // AddProject registers the repository at a path.
 func (h *house) AddProject(ctx context.Context, path string, wanted task.Project) (task.Project, error) {

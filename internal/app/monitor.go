@@ -13,10 +13,10 @@ import (
 	"orange/internal/launch"
 	"orange/internal/mirror"
 	"orange/internal/monitor"
+	"orange/internal/pool"
 	"orange/internal/proc"
 	"orange/internal/sqlite"
 	"orange/internal/task"
-	"orange/internal/tmux"
 )
 
 // usualStall is how long an agent may do nothing before its task is marked, where nobody says.
@@ -34,7 +34,7 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 	}
 	return &monitor.Monitor{
 		Sessions: h.server, Processes: proc.System{Grace: grace},
-		Traces: traces{house: h},
+		Traces: traces{h.pool, h},
 		Record: watchedRecord{h.store, h.record()},
 		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()},
 		Hint: h.server.AwaitDeath, Heard: h.lease.Heartbeat(h.engine.Log), Now: time.Now, Log: h.engine.Log,
@@ -138,26 +138,6 @@ func (h *house) notify(ctx context.Context, argv []string, t task.Task, text str
 	}
 }
 
-// agentScreens reads what the agents' windows show.
-type agentScreens struct{ tmux.Server }
-
-// LastWords are the last lines of a dead agent's window.
-func (s agentScreens) LastWords(ctx context.Context, death task.Death) (string, error) {
-	panes, err := s.Panes(ctx)
-	if err != nil {
-		return "", err
-	}
-	for _, p := range panes {
-		if p.Task == death.Task && p.Role == death.Role && p.HookID() == death.Hook {
-			return s.Server.LastWords(ctx, p.ID, lastWords)
-		}
-	}
-	return "", nil
-}
-
-// lastWords is how many lines of a dead agent's window are kept.
-const lastWords = 20
-
 // watchedRecord is the record, and reports when a process has written to it.
 type watchedRecord struct {
 	*sqlite.Store
@@ -169,7 +149,10 @@ func (r watchedRecord) Watch(ctx context.Context, changed func()) error {
 }
 
 // traces are what agents leave in files.
-type traces struct{ house *house }
+type traces struct {
+	*pool.Pool
+	house *house
+}
 
 func (t traces) Notes(ctx context.Context, noted func(hook int64)) error {
 	return mirror.Watch(ctx, launch.Folder(t.house.dir), func(path string) {
@@ -204,21 +187,6 @@ func (t traces) Stamp(one task.Task) string {
 		}
 	}
 	return out.String()
-}
-
-func (t traces) Touched(_ context.Context, one task.Task) (time.Time, error) {
-	slot, err := desk(t).slot(one)
-	if err != nil {
-		return time.Time{}, err
-	}
-	last, err := slot.Touched()
-	if err != nil {
-		return time.Time{}, err
-	}
-	if info, err := os.Stat(t.house.files.Document(one.Project, one.ID)); err == nil && info.ModTime().After(last) {
-		last = info.ModTime()
-	}
-	return last, nil
 }
 
 func (t traces) Known(id string) (bool, error) { return hasFolder(t.house.dir, id) }

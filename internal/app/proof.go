@@ -16,9 +16,7 @@ import (
 
 // Why explains how a task stands. Nothing is changed by it.
 func (h *house) Why(ctx context.Context, id string) (decide.Explanation, error) {
-	return h.engine.Why(ctx, h.looker(0), id, func(t task.Task, role string) (bool, error) {
-		return h.lives(ctx, t, role)
-	})
+	return h.engine.Why(ctx, h.looker(0), id, h.agents.Lives(ctx))
 }
 
 // All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.

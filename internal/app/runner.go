@@ -23,7 +23,12 @@ func (r runner) Run(ctx context.Context, id string, person bool) error {
 		// may ask is judged elsewhere.
 		_, _ = r.house.Actor(ctx, "", "")
 	}
-	env := append(environment.WithoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+r.house.dir)
-	_, err := proc.Detach(proc.Command{Name: r.house.self, Args: args, Dir: r.house.dir, Env: env})
+	return r.house.detach(args...)
+}
+
+// detach starts this program with these arguments in a process that outlives this one.
+func (h *house) detach(args ...string) error {
+	env := append(environment.WithoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+h.dir)
+	_, err := proc.Detach(proc.Command{Name: h.self, Args: args, Dir: h.dir, Env: env})
 	return err
 }

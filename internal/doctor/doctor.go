@@ -79,7 +79,8 @@ type Setup interface {
 	Files() ([]File, error)
 	// Worktrees are the folders of the pool that are there.
 	Worktrees() ([]string, error)
-	WorktreeDir(workspace string) string
+	// Dir is the worktree of a workspace.
+	Dir(workspace string) string
 }
 
 // Machine is the computer.

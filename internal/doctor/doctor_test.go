@@ -171,9 +171,9 @@ func (s setup) Projects() ([]task.Project, error) { return s.projects, s.see("pr
 func (s setup) DefaultBranch(_ context.Context, p task.Project) (bool, error) {
 	return p.DefaultBranch == "main", s.see("branch")
 }
-func (s setup) Files() ([]doctor.File, error)  { return s.files, s.see("files") }
-func (s setup) Worktrees() ([]string, error)   { return s.worktrees, s.see("worktrees") }
-func (s setup) WorktreeDir(name string) string { return "/pool/" + name }
+func (s setup) Files() ([]doctor.File, error) { return s.files, s.see("files") }
+func (s setup) Worktrees() ([]string, error)  { return s.worktrees, s.see("worktrees") }
+func (s setup) Dir(name string) string        { return "/pool/" + name }
 
 func (w *world) Version(_ context.Context, program string, _ ...string) (string, error) {
 	said, there := w.versions[program]

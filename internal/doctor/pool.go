@@ -76,7 +76,7 @@ func (d *Doctor) lease(v *view, h record.Holder, there bool) []finding {
 		return h.Action == action.AcquireWorkspace
 	})
 	if !there && !beingMade && t.Live {
-		dir := d.Setup.WorktreeDir(h.Workspace)
+		dir := d.Setup.Dir(h.Workspace)
 		advice := "orange project add its repository, and look again"
 		if p, known := v.project[t.Project]; known {
 			advice = fmt.Sprintf("git -C %q worktree prune, then git -C %q worktree add %q %q", p.Path, p.Path,

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"orange/internal/harness"
-	"orange/internal/hook"
 	"orange/internal/monitor"
 	"orange/internal/task"
 	"orange/internal/tmux"
+	"orange/internal/worktree"
 )
 
 // agent is a program in a terminal's window.
@@ -268,8 +268,8 @@ func (w pool) Prepare(_ context.Context, t task.Task) ([]string, error) {
 	})
 }
 
-func (w pool) View(_ context.Context, t task.Task) (hook.View, error) {
-	return hook.View{Dir: t.Workspace, Base: "main", TaskFile: "TASK.md"}, nil
+func (w pool) View(_ context.Context, t task.Task) (worktree.View, error) {
+	return worktree.View{Dir: t.Workspace, Base: "main", TaskFile: "TASK.md"}, nil
 }
 
 func (w pool) Equip(context.Context, task.Task, []harness.File, []string) error { return nil }

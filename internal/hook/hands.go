@@ -18,6 +18,7 @@ import (
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
+	"orange/internal/worktree"
 )
 
 // Sessions is the terminal that agents run in.
@@ -41,19 +42,12 @@ type Processes interface {
 	RunLimited(ctx context.Context, c proc.Command, l proc.Limits) (proc.LimitedResult, error)
 }
 
-// View is a workspace as an agent sees it.
-type View struct {
-	Dir      string
-	Base     string // what its branch is compared with
-	TaskFile string // the document, relative to Dir
-}
-
 // Workspaces is the pool of worktrees.
 type Workspaces interface {
 	// Prepare, and Release below, answer the refs of what was kept, and in words what was taken back of the
 	// worktree's own git configuration.
 	Prepare(ctx context.Context, t task.Task) (rescued []string, err error)
-	View(ctx context.Context, t task.Task) (View, error)
+	View(ctx context.Context, t task.Task) (worktree.View, error)
 	Equip(ctx context.Context, t task.Task, files []harness.File, exclude []string) error
 	Release(ctx context.Context, t task.Task) (rescued []string, err error)
 	// DeleteRemoteBranch deletes what is merged. landed is the commit that a pull request was merged from; empty

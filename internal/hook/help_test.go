@@ -17,6 +17,7 @@ import (
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
+	"orange/internal/worktree"
 )
 
 var errPort = errors.New("the port is shut")
@@ -110,8 +111,8 @@ func (p *ports) Prepare(_ context.Context, t task.Task) ([]string, error) {
 	return p.rescued, p.note("prepare %s", t.Workspace)
 }
 
-func (p *ports) View(context.Context, task.Task) (hook.View, error) {
-	return hook.View{Dir: p.tree, Base: "origin/main", TaskFile: "TASK.md"}, p.fails["view"]
+func (p *ports) View(context.Context, task.Task) (worktree.View, error) {
+	return worktree.View{Dir: p.tree, Base: "origin/main", TaskFile: "TASK.md"}, p.fails["view"]
 }
 
 func (p *ports) Equip(_ context.Context, t task.Task, _ []harness.File, _ []string) error {

@@ -18,6 +18,7 @@ import (
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 const (
@@ -72,7 +73,7 @@ func speaksOfTree(message string) bool {
 }
 
 // show shows a message on the desktop. The words of a person never become a script.
-func (h *Hands) show(ctx context.Context, job record.Job, view View, message string) error {
+func (h *Hands) show(ctx context.Context, job record.Job, view worktree.View, message string) error {
 	title := "Orange: " + job.Task.Project
 	var argv []string
 	switch h.System {

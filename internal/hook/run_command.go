@@ -12,6 +12,7 @@ import (
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 // Bounds of a program that a workflow runs, where it does not say.
@@ -32,7 +33,7 @@ func (h *Hands) runCommand(ctx context.Context, job record.Job) (record.Effect, 
 }
 
 // runWords runs the words of a hook, the variables in them replaced.
-func (h *Hands) runWords(ctx context.Context, job record.Job, view View,
+func (h *Hands) runWords(ctx context.Context, job record.Job, view worktree.View,
 	values map[string]string) (record.Effect, error) {
 	if len(job.Hook.Run) == 0 {
 		return record.Effect{}, fmt.Errorf(
@@ -90,7 +91,7 @@ func (h *Hands) run(ctx context.Context, job record.Job, argv []string, dir stri
 }
 
 // place is where a task's programs work, and what the variables of messages are told from.
-func (h *Hands) place(ctx context.Context, t task.Task) (View, error) {
+func (h *Hands) place(ctx context.Context, t task.Task) (worktree.View, error) {
 	if t.Workspace == "" {
 		return h.folder(t), nil
 	}
@@ -98,8 +99,8 @@ func (h *Hands) place(ctx context.Context, t task.Task) (View, error) {
 }
 
 // folder is a task's own folder in place of a worktree.
-func (h *Hands) folder(t task.Task) View {
-	return View{Dir: h.Setup.TaskDir(t), TaskFile: "TASK.md"}
+func (h *Hands) folder(t task.Task) worktree.View {
+	return worktree.View{Dir: h.Setup.TaskDir(t), TaskFile: "TASK.md"}
 }
 
 // asOf is the job with its task as the hook's own event left it. A hook that is performed late, or again, tells

@@ -17,6 +17,7 @@ import (
 	"orange/internal/task"
 	"orange/internal/tmux"
 	"orange/internal/workflow"
+	"orange/internal/worktree"
 )
 
 // spawnAgent starts the agent of a role in the task's session, which it makes where there is none. Its window has
@@ -152,7 +153,8 @@ func (h *Hands) prepare(ctx context.Context, job record.Job, window, mine string
 	}, nil
 }
 
-func (h *Hands) ticket(job record.Job, agent *harness.Harness, view View, prompt, promptFile string) harness.Ticket {
+func (h *Hands) ticket(job record.Job, agent *harness.Harness, view worktree.View,
+	prompt, promptFile string) harness.Ticket {
 	t := job.Task
 	effort := t.Effort
 	switch {
@@ -178,7 +180,7 @@ func (h *Hands) ticket(job record.Job, agent *harness.Harness, view View, prompt
 }
 
 // variables are the values of a prompt's variables.
-func (h *Hands) variables(job record.Job, view View) map[string]string {
+func (h *Hands) variables(job record.Job, view worktree.View) map[string]string {
 	t := job.Task
 	values := map[string]string{
 		workflow.VarSummary: t.Summary, workflow.VarProject: t.Project, workflow.VarBranch: t.Branch,

@@ -1,6 +1,13 @@
 package tmux
 
-import "strings"
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+
+	"orange/internal/task"
+)
 
 // Keys of the private server that work without a prefix. They are all that a person has to know.
 const (
@@ -57,6 +64,23 @@ func Configuration(userConfig string) string {
 		return pleasant + essential
 	}
 	return pleasant + "source-file -q " + quote(userConfig) + "\n" + essential
+}
+
+// Configure writes the server's configuration file, unless it has the text already.
+func (s Server) Configure(userConfig string) error {
+	want := []byte(Configuration(userConfig))
+	have, err := os.ReadFile(s.Config)
+	if err == nil && bytes.Equal(have, want) {
+		return nil
+	}
+	temporary := fmt.Sprintf("%s.%d", s.Config, os.Getpid())
+	if err := os.WriteFile(temporary, want, task.PrivateFile); err != nil {
+		return fmt.Errorf("write the configuration of tmux: %w", err)
+	}
+	if err := os.Rename(temporary, s.Config); err != nil {
+		return fmt.Errorf("write the configuration of tmux: %w", err)
+	}
+	return nil
 }
 
 // quote writes a path for two readers: tmux's parser, and the glob to which source-file hands it.

@@ -1,4 +1,4 @@
-package app
+package simulation
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func simulatedWorkflow(t testing.TB, path string) *workflow.Definition {
 
 func shippedWorkflow(t testing.TB, name string) *workflow.Definition {
 	t.Helper()
-	return simulatedWorkflow(t, filepath.Join("..", "..", "workflows", name+".yml"))
+	return simulatedWorkflow(t, filepath.Join("..", "..", "..", "workflows", name+".yml"))
 }
 
 func simulation(t testing.TB, def *workflow.Definition, setup cli.SimulationSetup, join simulate.Join) simulate.Report {
@@ -383,7 +383,8 @@ func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 			setup := cli.UsualSimulation()
 			setup.Runs, setup.ReviewersFail = 24, 0.7
 			report := simulation(t,
-				simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", file+".yml")), setup, joinWorld)
+				simulatedWorkflow(t, filepath.Join("..", "..", "explore", "testdata", "bad", file+".yml")),
+				setup, joinWorld)
 			if !slices.ContainsFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == property }) {
 				t.Errorf("nobody told of %q: %+v", property, report)
 			}
@@ -393,7 +394,7 @@ func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 
 func TestSimulation_findsAgentsThatGoRound(t *testing.T) {
 	t.Parallel()
-	def := simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", "bounded-1.yml"))
+	def := simulatedWorkflow(t, filepath.Join("..", "..", "explore", "testdata", "bad", "bounded-1.yml"))
 	report, err := simulate.Run(t.Context(), def, simulate.Setup{
 		Runs: 4, Seed: 1, Bound: 12, Shares: simulate.Shares{ReviewersFail: 1}}, openMemory, joinWorld)
 	if err != nil {
@@ -407,7 +408,7 @@ func TestSimulation_findsAgentsThatGoRound(t *testing.T) {
 // Defect: where a state waits for a person, every agent was taken to wait there, and each of its moves for a person's.
 func TestSimulation_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	def := simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", "bounded-6.yml"))
+	def := simulatedWorkflow(t, filepath.Join("..", "..", "explore", "testdata", "bad", "bounded-6.yml"))
 	setup := simulate.Setup{Runs: 4, Seed: 1, Bound: 12, NoPeople: true, Shares: simulate.Shares{Restless: 1}}
 	report, err := simulate.Run(t.Context(), def, setup, openMemory, joinWorld)
 	if err != nil {

@@ -1,4 +1,4 @@
-package app
+package agents
 
 import (
 	"cmp"
@@ -15,21 +15,21 @@ import (
 // limitQuiet is how long an agent's terminal must be still before it is read: an agent at work is at no limit.
 const limitQuiet = 10 * time.Second
 
-// limits knows which agents stand still because their provider lets them do no more for now. A terminal is read
+// LimitCache knows which agents do nothing because their provider lets them do no more for now. A terminal is read
 // once after it became still, and not again until it has moved.
-type limits struct {
+type LimitCache struct {
 	mu   sync.Mutex
 	read map[string]stillness // by pane
 }
 
-// stillness is what a terminal that stands still says of a limit.
+// stillness is what a terminal that is still says of a limit.
 type stillness struct {
 	since time.Time
 	limit string
 }
 
-// look answers, by their ids, the line of each pane that tells of a limit. The panes are those of agents that live.
-func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, tasks map[string]task.Task,
+// Limits has, by their ids, the line of each pane that tells of a limit. The panes are those of agents that live.
+func (l *LimitCache) Limits(ctx context.Context, o *Observer, panes []tmux.Pane, tasks map[string]task.Task,
 	now time.Time) (map[string]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +41,7 @@ func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, tasks ma
 		}
 		one, known := l.read[p.ID]
 		if !known || !one.since.Equal(p.Activity) {
-			limit, err := h.limitOf(ctx, p, tasks[p.Task])
+			limit, err := o.limitOf(ctx, p, tasks[p.Task])
 			if err != nil {
 				all = errors.Join(all, err)
 				continue
@@ -58,8 +58,8 @@ func (l *limits) look(ctx context.Context, h *house, panes []tmux.Pane, tasks ma
 }
 
 // limitOf reads the terminal of one agent.
-func (h *house) limitOf(ctx context.Context, p tmux.Pane, t task.Task) (string, error) {
-	events, err := h.store.Events(ctx, t.ID, 0)
+func (o *Observer) limitOf(ctx context.Context, p tmux.Pane, t task.Task) (string, error) {
+	events, err := o.Record.Events(ctx, t.ID, 0)
 	if err != nil {
 		return "", err
 	}
@@ -67,14 +67,14 @@ func (h *house) limitOf(ctx context.Context, p tmux.Pane, t task.Task) (string, 
 	if p.Role == task.RoleReviewer {
 		usual = cmp.Or(t.ReviewHarness, t.Harness)
 	}
-	program, err := h.home.Harness(cmp.Or(history.HarnessOf(events, p.Role), usual))
+	program, err := o.Setup.Harness(cmp.Or(history.HarnessOf(events, p.Role), usual))
 	if err != nil {
 		return "", err
 	}
 	if program.Limited == nil {
 		return "", nil
 	}
-	text, err := h.server.Capture(ctx, p.ID, 0)
+	text, err := o.Capture(ctx, p.ID, 0)
 	if errors.Is(err, tmux.ErrEnded) {
 		return "", nil // it has gone since it was listed
 	}

@@ -1,4 +1,5 @@
-package app
+// Package simulation joins the real engine and the real monitor to a simulated world.
+package simulation
 
 import (
 	"context"
@@ -18,8 +19,11 @@ import (
 	"orange/internal/workflow"
 )
 
-// Simulate lets tasks live whole lives under a workflow, in memory: nothing of the house is touched.
-func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup,
+// Runner runs simulations.
+type Runner struct{}
+
+// Simulate lets tasks live whole lives under a workflow, in memory: it touches nothing of the home.
+func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s cli.SimulationSetup,
 	progress func(done, of int)) (cli.Simulated, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most of what a run leaves is gone with it
 	setup := simulationOf(s)
@@ -86,7 +90,7 @@ func openMemory(ctx context.Context) (simulate.Book, error) {
 	return sqlite.OpenMemory(ctx)
 }
 
-// joinWorld joins the real engine and the real monitor to a pretended world.
+// joinWorld joins the real engine and the real monitor to a simulated world.
 func joinWorld(w *simulate.World) simulate.House { return joinBook(w, w.Record()) }
 
 func joinBook(w *simulate.World, record simulate.Book) simulate.House {
@@ -100,27 +104,27 @@ func joinBook(w *simulate.World, record simulate.Book) simulate.House {
 	}
 	view := lookout{w, w.Tower()}
 	return simulate.House{Moves: e, Care: e, Watch: &monitor.Monitor{
-		Sessions: view, Processes: view, Traces: view, Record: pretended{record}, Engine: e, Keeper: e,
+		Sessions: view, Processes: view, Traces: view, Record: memoryRecord{record}, Engine: e, Keeper: e,
 		Rules: w.Rules(), Forge: desk,
 		Now: w.Now, Tell: w.Tell, Log: quiet, Stall: simulate.Stall,
 	}}
 }
 
-// noEnvironments keeps none: the programs of a pretended world run in none.
+// noEnvironments keeps none: the programs of a simulated world run in none.
 type noEnvironments struct{}
 
 func (noEnvironments) Keep(context.Context, string) error { return nil }
 func (noEnvironments) Drop(context.Context, string) error { return nil }
 
-// pretended is a record that nobody else writes.
-type pretended struct{ simulate.Book }
+// memoryRecord is a record that no other process writes.
+type memoryRecord struct{ simulate.Book }
 
-func (pretended) Watch(ctx context.Context, _ func()) error {
+func (memoryRecord) Watch(ctx context.Context, _ func()) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// lookout is what a monitor sees of a pretended world.
+// lookout is what a monitor sees of a simulated world.
 type lookout struct {
 	world *simulate.World
 	tower simulate.Tower

@@ -1,0 +1,225 @@
+// Package agents reads how the agents of tasks are, from the windows of the terminal server, and starts them there.
+//
+// "Could not look" is an error or unknown here, and never "dead".
+package agents
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"orange/internal/harness"
+	"orange/internal/history"
+	"orange/internal/proc"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/tmux"
+	"orange/internal/workflow"
+)
+
+// Setup has the workflows of tasks and the harnesses that a person has set up.
+type Setup interface {
+	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
+	Harness(name string) (*harness.Harness, error)
+}
+
+// Record is what is read of it.
+type Record interface {
+	Events(ctx context.Context, id string, after int) ([]history.Event, error)
+}
+
+// Observer reads how agents are. Every field is required.
+type Observer struct {
+	tmux.Server
+	Setup  Setup
+	Record Record
+	// Configure writes the configuration of the terminal server, which a session needs.
+	Configure func() error
+}
+
+// Start starts an agent in a window of its task's session.
+func (o *Observer) Start(ctx context.Context, start tmux.Start) (tmux.Pane, error) {
+	if err := o.Configure(); err != nil {
+		return tmux.Pane{}, err
+	}
+	return o.Server.Start(ctx, start)
+}
+
+// Rename gives the session of a task the name that goes with its branch.
+func (o *Observer) Rename(ctx context.Context, t task.Task) (string, error) {
+	return o.Server.Rename(ctx, t.ID, t.SessionName())
+}
+
+// States has how the agents of tasks' statuses are, with one call of tmux for all: a status that has a role is as
+// alive as the agent of that role, another one as any agent of the task. The panes are those that were seen: none
+// where tmux was not asked, or could not answer.
+func (o *Observer) States(ctx context.Context, tasks []task.Task) (map[string]string, []tmux.Pane, error) {
+	states := map[string]string{}
+	asked := false
+	for _, t := range tasks {
+		states[t.ID] = record.AgentNone
+		if t.Session != "" {
+			states[t.ID], asked = record.AgentDead, true
+		}
+	}
+	if !asked {
+		return states, nil, nil
+	}
+	panes, err := o.Panes(ctx)
+	if err != nil {
+		for _, t := range tasks {
+			if t.Session != "" {
+				states[t.ID] = record.AgentUnknown
+			}
+		}
+		return states, nil, nil
+	}
+	living := map[string]bool{}
+	for _, p := range panes {
+		if !p.Dead && p.Role != "" {
+			living[p.Task], living[p.Task+" "+p.Role] = true, true
+		}
+	}
+	for _, t := range tasks {
+		if !living[t.ID] {
+			continue
+		}
+		def, err := o.Setup.Pinned(ctx, t.Workflow)
+		if err != nil {
+			// which of its windows should live is not known; the error is reported where the rules are read
+			states[t.ID] = record.AgentUnknown
+			continue
+		}
+		if state, _ := def.State(t.Status); state.Role == "" || living[t.ID+" "+state.Role] {
+			states[t.ID] = record.AgentAlive
+		}
+	}
+	return states, panes, nil
+}
+
+// Of lists the windows of a task's agents.
+func (o *Observer) Of(ctx context.Context, id string) ([]tmux.Pane, error) {
+	panes, err := o.Panes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at the sessions: %w", err)
+	}
+	var own []tmux.Pane
+	for _, p := range panes {
+		if p.Task == id && p.Role != "" {
+			own = append(own, p)
+		}
+	}
+	return own, nil
+}
+
+// Lives makes the function that reports whether the window of a task's role has a living program.
+func (o *Observer) Lives(ctx context.Context) func(task.Task, string) (bool, error) {
+	return func(t task.Task, role string) (bool, error) {
+		own, err := o.Of(ctx, t.ID)
+		if err != nil {
+			return false, err
+		}
+		return slices.ContainsFunc(own, func(p tmux.Pane) bool { return p.Role == role && !p.Dead }), nil
+	}
+}
+
+// Living are the agents of a task whose windows are there and whose programs run, as the seats that they had.
+func (o *Observer) Living(ctx context.Context, id string) ([]record.Seat, error) {
+	own, err := o.Of(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var out []record.Seat
+	for _, p := range own {
+		if p.Dead {
+			continue
+		}
+		started, err := proc.Lookup(p.PID)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // it has just ended
+		}
+		if err != nil {
+			return nil, err
+		}
+		seat := record.Seat{Task: id, Role: p.Role, PID: p.PID, Hook: p.HookID(), Began: started.Began}
+		if hashed, err := hex.DecodeString(p.Seat); err == nil && len(hashed) == sha256.Size {
+			seat.Hash = p.Seat
+		}
+		out = append(out, seat)
+	}
+	return out, nil
+}
+
+// lastWords is how many lines of a dead agent's window are kept.
+const lastWords = 20
+
+// LastWords are the last lines of a dead agent's window.
+func (o *Observer) LastWords(ctx context.Context, death task.Death) (string, error) {
+	panes, err := o.Panes(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range panes {
+		if p.Task == death.Task && p.Role == death.Role && p.HookID() == death.Hook {
+			return o.Server.LastWords(ctx, p.ID, lastWords)
+		}
+	}
+	return "", nil
+}
+
+// Attach shows a person the window of a role; without a role that of the task's status, else any.
+// Without run it only answers the command.
+func (o *Observer) Attach(ctx context.Context, t task.Task, role string, run bool) ([]string, error) {
+	own, err := o.Of(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(own) == 0 {
+		return nil, fmt.Errorf("cannot attach to task %s: it has no session; start it with %q, or again with %q",
+			t.ID, "orange task spawn "+t.ID, "orange task respawn "+t.ID)
+	}
+	wanted := role
+	if wanted == "" {
+		def, err := o.Setup.Pinned(ctx, t.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		state, _ := def.State(t.Status)
+		wanted = state.Role
+	}
+	chosen := own[0]
+	found := false
+	for _, p := range own {
+		if p.Role == wanted {
+			chosen, found = p, true
+		}
+	}
+	if role != "" && !found {
+		return nil, task.Notef(task.ErrNotFound, "cannot attach to the %s of task %s: it has no such window", role,
+			t.ID)
+	}
+	command := o.Server.Attach(chosen.Session, chosen.WindowID, os.Environ())
+	if run {
+		err = o.interact(ctx, t.ID, chosen, command)
+	}
+	return append([]string{command.Name}, command.Args...), err
+}
+
+// interact gives the terminal to a window until the person leaves it. That the window is gone says more than how
+// tmux ended.
+func (o *Observer) interact(ctx context.Context, id string, window tmux.Pane, command proc.Command) error {
+	err := proc.Interactive(ctx, command)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	left, look := o.Of(ctx, id)
+	if look == nil && !slices.ContainsFunc(left, func(p tmux.Pane) bool { return p.ID == window.ID }) {
+		return fmt.Errorf("the terminal of the %s has ended while you were there; start it again with %q",
+			window.Role, "orange task respawn "+id)
+	}
+	return err
+}

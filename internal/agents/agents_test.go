@@ -1,0 +1,136 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/harness"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/tmux"
+	"orange/internal/workflow"
+)
+
+type setup struct{ unread bool }
+
+func (s *setup) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
+	if s.unread {
+		return nil, os.ErrNotExist
+	}
+	return &workflow.Definition{States: []workflow.State{{Name: "build", Role: "worker"}, {Name: "rest"}}}, nil
+}
+
+func (s *setup) Harness(string) (*harness.Harness, error) {
+	return harness.Parse("own.yml", []byte("name: own\nworker:\n  command: [own]\n  reduced: [own]\n"+
+		"limited: \"limit reached\"\n"))
+}
+
+func (s *setup) Events(context.Context, string, int) ([]history.Event, error) { return nil, nil }
+
+// line is a pane as tmux lists it.
+func line(pane, id, role string, dead bool) string {
+	died := ""
+	if dead {
+		died = "1"
+	}
+	fields := []string{"$1", "@" + pane, "%" + pane, fmt.Sprint(os.Getpid()), died, "0", "", "", "", "1000", "1"}
+	texts := []string{"s", role, id, role, "7", "", ""}
+	for _, text := range texts {
+		fields = append(fields, fmt.Sprint(len(text)))
+	}
+	return strings.Join(fields, "|") + "|" + strings.Join(texts, "") + "\n"
+}
+
+// observer has a fake tmux that lists these panes, and shows the same text in each. The tests are not parallel: a
+// program cannot be run that was written while another one was started.
+func observer(t *testing.T, s *setup, screen string, panes ...string) *Observer {
+	t.Helper()
+	dir := t.TempDir()
+	program, config := filepath.Join(dir, "tmux"), filepath.Join(dir, "tmux.conf")
+	script := "#!/bin/sh\ncase \"$*\" in\n*list-panes*) cat '" + dir + "/panes' ;;\n*) cat '" + dir +
+		"/screen' ;;\nesac\n"
+	for name, text := range map[string]string{program: script, config: "", filepath.Join(dir, "screen"): screen,
+		filepath.Join(dir, "panes"): strings.Join(panes, "")} {
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &Observer{Server: tmux.Server{Program: program, Socket: "none", Config: config}, Setup: s, Record: s}
+}
+
+func TestStates_aStatusIsAsAliveAsTheAgentOfItsRole(t *testing.T) {
+	tasks := []task.Task{{ID: "one", Status: "build", Session: "s"}, {ID: "two", Status: "build", Session: "s"},
+		{ID: "three", Status: "rest", Session: "s"}, {ID: "four", Status: "build"}}
+	s := &setup{}
+	o := observer(t, s, "", line("1", "one", "worker", false), line("2", "two", "worker", true),
+		line("3", "two", "reviewer", false), line("4", "three", "reviewer", false))
+	states, panes, err := o.States(t.Context(), tasks)
+	want := "map[four:none one:alive three:alive two:dead]"
+	if got := fmt.Sprint(states); err != nil || got != want || len(panes) != 4 {
+		t.Errorf("found %s and %d panes, %v, want %s", got, len(panes), err, want)
+	}
+	s.unread = true
+	if states, _, _ = o.States(t.Context(), tasks); states["one"] != record.AgentUnknown {
+		t.Errorf("without its rules a task with a living agent is %s", states["one"])
+	}
+	o.Program = filepath.Join(t.TempDir(), "none")
+	if states, _, err = o.States(t.Context(), tasks); err != nil || states["one"] != record.AgentUnknown ||
+		states["four"] != record.AgentNone {
+		t.Errorf("without a look the states are %v, %v", states, err)
+	}
+}
+
+func TestLiving_areTheAgentsWhoseProgramsRun(t *testing.T) {
+	o := observer(t, &setup{}, "", line("1", "one", "worker", false), line("2", "one", "reviewer", true),
+		line("3", "two", "worker", false), line("4", "one", "", false))
+	seats, err := o.Living(t.Context(), "one")
+	if err != nil || len(seats) != 1 || seats[0].Role != "worker" || seats[0].PID != os.Getpid() ||
+		seats[0].Hook != 7 || seats[0].Began == "" {
+		t.Errorf("found %+v, %v", seats, err)
+	}
+	for role, want := range map[string]bool{"worker": true, "reviewer": false} {
+		if lives, err := o.Lives(t.Context())(task.Task{ID: "one"}, role); lives != want || err != nil {
+			t.Errorf("the %s lives: %v, %v", role, lives, err)
+		}
+	}
+}
+
+func TestAttach_choosesTheWindowOfTheRole(t *testing.T) {
+	o := observer(t, &setup{}, "", line("1", "one", "reviewer", false), line("2", "one", "worker", false))
+	one := task.Task{ID: "one", Status: "build"}
+	for role, window := range map[string]string{"": "@2", "worker": "@2", "reviewer": "@1"} {
+		argv, err := o.Attach(t.Context(), one, role, false)
+		if err != nil || !strings.Contains(strings.Join(argv, " "), window) {
+			t.Errorf("%q: the command is %q, %v", role, argv, err)
+		}
+	}
+	if _, err := o.Attach(t.Context(), one, "cto", false); err == nil {
+		t.Error("it attaches to a role that has no window")
+	}
+	if _, err := o.Attach(t.Context(), task.Task{ID: "two"}, "", false); err == nil ||
+		!strings.Contains(err.Error(), "has no session") {
+		t.Errorf("without a session: %v", err)
+	}
+}
+
+func TestLimits_readATerminalOnceItIsStill(t *testing.T) {
+	o := observer(t, &setup{}, "working\nlimit reached, try at 5 pm\n")
+	now := time.Unix(2000, 0)
+	still := tmux.Pane{ID: "%1", Task: "one", Role: "worker", Activity: now.Add(-time.Minute)}
+	moving := tmux.Pane{ID: "%2", Task: "one", Role: "worker", Activity: now}
+	var cache LimitCache
+	tasks := map[string]task.Task{"one": {ID: "one", Harness: "own"}}
+	for range 2 {
+		found, err := cache.Limits(t.Context(), o, []tmux.Pane{still, moving}, tasks, now)
+		if err != nil || len(found) != 1 || !strings.Contains(found["%1"], "limit reached") {
+			t.Errorf("found %q, %v", found, err)
+		}
+		o.Program = "none" // what is still is not read again
+	}
+}

@@ -1,0 +1,195 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"orange/internal/task"
+	"orange/internal/worktree"
+)
+
+// Snapshot is what the task's worktree has checked out; there is false where it has none.
+func (p *Pool) Snapshot(ctx context.Context, t task.Task) (at worktree.Snapshot, there bool, err error) {
+	slot, err := p.slot(t)
+	if err != nil {
+		return worktree.Snapshot{}, false, err
+	}
+	return slot.Snapshot(ctx)
+}
+
+// Between counts the commits that one commit has and the other does not have, both ways.
+func (p *Pool) Between(ctx context.Context, t task.Task, from, to string) (more, fewer int, err error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return 0, 0, err
+	}
+	return repo.Between(ctx, from, to)
+}
+
+// ChangedSince lists the files of the worktree that are not what they were when the task's Subject was noted.
+func (p *Pool) ChangedSince(ctx context.Context, t task.Task) ([]string, error) {
+	slot, err := p.slot(t)
+	if err != nil {
+		return nil, err
+	}
+	return slot.ChangedSince(ctx, t.Subject.Tree)
+}
+
+// Differs lists the files by which a commit is not what the worktree was when the task's Subject was noted.
+func (p *Pool) Differs(ctx context.Context, t task.Task, commit string) ([]string, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return nil, err
+	}
+	return repo.Differs(ctx, worktree.Trees{Whole: t.Subject.Tree, Tracked: t.Subject.Tracked}, commit)
+}
+
+// Commits counts those of the head that the base, which it names, does not have.
+func (p *Pool) Commits(ctx context.Context, t task.Task, head string) (base string, count int, err error) {
+	repo, from, err := p.base(ctx, t)
+	if err != nil {
+		return "", 0, err
+	}
+	count, err = repo.Commits(ctx, from.Commit, head)
+	return from.Ref, count, err
+}
+
+// Changed lists the paths that differ between the head and where it left its base.
+func (p *Pool) Changed(ctx context.Context, t task.Task, head string) ([]string, error) {
+	repo, base, err := p.base(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return repo.Changed(ctx, base.Commit, head)
+}
+
+func (p *Pool) base(ctx context.Context, t task.Task) (worktree.Repo, worktree.Base, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return repo, worktree.Base{}, err
+	}
+	base, err := repo.Base(ctx)
+	return repo, base, err
+}
+
+// Work is how much the task's branch has that the default branch does not have.
+func (p *Pool) Work(ctx context.Context, t task.Task) (worktree.Work, error) {
+	slot, err := p.slot(t)
+	if err != nil {
+		return worktree.Work{}, err
+	}
+	return slot.Work(ctx)
+}
+
+// Diff is the work of a task as a patch: of its worktree, or of its branch where it has none.
+func (p *Pool) Diff(ctx context.Context, t task.Task) (string, error) {
+	if t.Workspace != "" {
+		slot, err := p.slot(t)
+		if err != nil {
+			return "", err
+		}
+		return slot.Diff(ctx)
+	}
+	repo, err := p.repo(t)
+	if err != nil {
+		return "", err
+	}
+	text, err := repo.BranchDiff(ctx, t.Branch)
+	if errors.Is(err, worktree.ErrNoBranch) {
+		if def, unread := p.Setup.Pinned(ctx, t.Workflow); unread == nil && t.Status == def.Initial {
+			return "", nil // the task has not begun yet
+		}
+	}
+	return text, err
+}
+
+// Touched is when the task's document or branch last changed.
+func (p *Pool) Touched(_ context.Context, t task.Task) (time.Time, error) {
+	slot, err := p.slot(t)
+	if err != nil {
+		return time.Time{}, err
+	}
+	last, err := slot.Touched()
+	if err != nil {
+		return time.Time{}, err
+	}
+	if info, err := os.Stat(p.document(t)); err == nil && info.ModTime().After(last) {
+		last = info.ModTime()
+	}
+	return last, nil
+}
+
+// Rescues lists the work that was kept for a task.
+func (p *Pool) Rescues(ctx context.Context, t task.Task) ([]task.Rescued, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return nil, err
+	}
+	all, err := repo.Rescues(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []task.Rescued
+	for _, r := range all {
+		out = append(out, task.Rescued{Ref: r.Ref, Commit: r.Commit, What: r.What, Command: r.Command(repo.Path)})
+	}
+	return out, nil
+}
+
+// Judged are the tasks for which a repository keeps what was judged.
+func (p *Pool) Judged(ctx context.Context, project task.Project) ([]string, error) {
+	return repoOf(project).Judged(ctx)
+}
+
+// ForgetJudged lets go of what was judged of a task, and keeps what is nowhere else.
+func (p *Pool) ForgetJudged(ctx context.Context, project task.Project, id, branch string) error {
+	kept, err := repoOf(project).ForgetJudged(ctx, id, branch, false)
+	for _, one := range kept {
+		p.Log.Info("what was judged and is nowhere else is kept", "component", "doctor", "task", id, "ref", one.Ref)
+	}
+	return err
+}
+
+// Scratch makes a checkout of a commit of the task's repository. away removes it; a process that is killed leaves it
+// there until the next, or until the task gives its workspace back.
+func (p *Pool) Scratch(ctx context.Context, t task.Task, name, commit string) (dir string,
+	away func(context.Context) error, err error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return "", nil, err
+	}
+	dir = filepath.Join(p.scratchDir(), name)
+	return dir, func(ctx context.Context) error { return repo.Unscratch(ctx, dir) }, repo.Scratch(ctx, dir, commit)
+}
+
+// Scratches are the names of the checkouts that are there.
+func (p *Pool) Scratches() ([]string, error) {
+	entries, err := os.ReadDir(p.scratchDir())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("look for checkouts that checks have left: %w", err)
+	}
+	var out []string
+	for _, entry := range entries {
+		out = append(out, entry.Name())
+	}
+	return out, nil
+}
+
+// RemoveScratch removes a checkout by its name. The repository that knows it forgets it too.
+func (p *Pool) RemoveScratch(ctx context.Context, name string) error {
+	projects, err := p.Setup.Projects()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(p.scratchDir(), name)
+	for _, project := range projects {
+		if known, err := repoOf(project).Knows(ctx, dir); err == nil && known {
+			return repoOf(project).Unscratch(ctx, dir)
+		}
+	}
+	return worktree.Discard(dir)
+}

@@ -1,0 +1,429 @@
+// Package pool has the workspaces of all projects: which there are, and the work of a task in the one that it holds.
+//
+// It finds the worktree and the repository of a task; what git does there is package worktree.
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"orange/internal/decide"
+	"orange/internal/harness"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/workflow"
+	"orange/internal/worktree"
+)
+
+// Setup has the projects that a person has registered, and the workflows of tasks.
+type Setup interface {
+	Project(name string) (task.Project, error)
+	Projects() ([]task.Project, error)
+	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
+}
+
+// Record is what the pool reads of it.
+type Record interface {
+	Holders(ctx context.Context, project string) ([]record.Holder, error)
+	Events(ctx context.Context, id string, after int) ([]history.Event, error)
+}
+
+// Files has the folders of tasks, and the locks that all processes of a home share.
+type Files interface {
+	Document(project, id string) string
+	Lock(ctx context.Context, name string) (release func(), err error)
+}
+
+// Pool has the workspaces of a home.
+type Pool struct {
+	Home   string // $ORANGE_HOME
+	Setup  Setup
+	Record Record
+	Files  Files
+	Log    *slog.Logger
+}
+
+// Project finds a project by its name.
+func (p *Pool) Project(name string) (task.Project, error) { return p.Setup.Project(name) }
+
+// Dir is the worktree of a workspace.
+func (p *Pool) Dir(workspace string) string { return filepath.Join(p.Home, "workspaces", workspace) }
+
+// scratchDir has the checkouts in which checks run that want none of a worktree.
+func (p *Pool) scratchDir() string { return p.Dir(".scratch") }
+
+func repoOf(p task.Project) worktree.Repo {
+	return worktree.Repo{Path: p.Path, DefaultBranch: p.DefaultBranch}
+}
+
+func (p *Pool) repo(t task.Task) (worktree.Repo, error) {
+	project, err := p.Setup.Project(t.Project)
+	return repoOf(project), err
+}
+
+func (p *Pool) slot(t task.Task) (worktree.Slot, error) {
+	repo, err := p.repo(t)
+	if err == nil && t.Workspace == "" {
+		err = fmt.Errorf("task %s has no workspace", t.ID)
+	}
+	return worktree.Slot{Repo: repo, Dir: p.Dir(t.Workspace)}, err
+}
+
+func (p *Pool) document(t task.Task) string { return p.Files.Document(t.Project, t.ID) }
+
+// Replaced looks whether a program put a file where the link to the document was, and answers its content.
+func (p *Pool) Replaced(_ context.Context, t task.Task) ([]byte, bool, error) {
+	slot := worktree.Slot{Dir: p.Dir(t.Workspace)} // whose repository it is does not matter for that
+	if _, err := os.Lstat(filepath.Join(slot.Dir, ".git")); errors.Is(err, os.ErrNotExist) {
+		return nil, false, nil // its workspace is not there
+	}
+	state, content, err := slot.Linked(p.document(t))
+	return content, state == worktree.LinkReplaced, err
+}
+
+// Relink puts the link to the document back.
+func (p *Pool) Relink(ctx context.Context, t task.Task) error {
+	slot, err := p.slot(t)
+	if err != nil {
+		return err
+	}
+	_, err = slot.Link(ctx, p.document(t))
+	return err
+}
+
+// CheckBranch refuses a name that git does not take for a branch.
+func (p *Pool) CheckBranch(ctx context.Context, name string) error {
+	return worktree.CheckBranch(ctx, name)
+}
+
+// SetBranch renames or switches the workspace's branch; with an empty name it answers the present one.
+func (p *Pool) SetBranch(ctx context.Context, t task.Task, name string) (string, error) {
+	slot, err := p.slot(t)
+	if err != nil {
+		return "", err
+	}
+	present, err := slot.Branch(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case name == "" && present == "":
+		return "", fmt.Errorf("cannot take over the branch of workspace %q: it is on none; check one out first",
+			t.Workspace)
+	case name == "" || name == present:
+		return present, nil
+	}
+	exists, err := slot.Repo.BranchExists(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if exists {
+		return name, slot.Switch(ctx, name)
+	}
+	if present == "" {
+		return "", fmt.Errorf("cannot rename the branch of workspace %q: it is on none; check one out first",
+			t.Workspace)
+	}
+	return name, slot.Rename(ctx, present, name)
+}
+
+// Ahead reports whether a commit of the branch, or its tip where none is named, holds anything that the default
+// branch does not have.
+func (p *Pool) Ahead(ctx context.Context, t task.Task, commit string) (bool, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return false, err
+	}
+	if err := p.onBranch(ctx, repo, t); err != nil {
+		return false, err
+	}
+	return repo.Ahead(ctx, t.Branch, commit)
+}
+
+// Tip is the branch's newest commit; empty where there is no such branch.
+func (p *Pool) Tip(ctx context.Context, t task.Task) (string, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return "", err
+	}
+	if err := p.onBranch(ctx, repo, t); err != nil {
+		return "", err
+	}
+	return repo.Tip(ctx, t.Branch)
+}
+
+// Subject reads what a task's evidence is about now: the tip of its branch and, with tree, the trees of what lies
+// in the worktree, which are kept. The answer holds the error for what cannot be read.
+func (p *Pool) Subject(ctx context.Context, t task.Task, tree bool) task.Subject {
+	repo, err := p.repo(t)
+	if err != nil {
+		return task.Subject{Trouble: err.Error()}
+	}
+	dir := ""
+	if t.Workspace != "" {
+		dir = p.Dir(t.Workspace)
+	}
+	tip := repo.ReadTip(ctx, dir, t.Branch)
+	s := task.Subject{Commit: tip.Commit, Branch: tip.Branch, Trouble: tip.Trouble}
+	if !tree || dir == "" {
+		return s
+	}
+	trees, err := worktree.Slot{Repo: repo, Dir: dir}.Trees(ctx, t.ID)
+	if err != nil {
+		s.Trouble = err.Error()
+	}
+	s.Tree, s.Tracked = trees.Whole, trees.Tracked
+	return s
+}
+
+// Within reports whether a commit holds all that the branch has.
+func (p *Pool) Within(ctx context.Context, t task.Task, commit string) (bool, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return false, err
+	}
+	if err := p.onBranch(ctx, repo, t); err != nil {
+		return false, err
+	}
+	within, known, err := repo.Within(ctx, t.Branch, commit)
+	if err != nil || known || t.Pushed == "" {
+		return within, err
+	}
+	within, _, err = repo.Within(ctx, t.Branch, t.Pushed)
+	return within, err
+}
+
+// onBranch refuses a workspace that is on another branch than its task: what was done there is not where anyone
+// looks for it.
+func (p *Pool) onBranch(ctx context.Context, repo worktree.Repo, t task.Task) error {
+	if t.Workspace == "" {
+		return nil
+	}
+	present, err := worktree.Slot{Repo: repo, Dir: p.Dir(t.Workspace)}.Branch(ctx)
+	if err != nil {
+		return err
+	}
+	if present != t.Branch {
+		return fmt.Errorf("cannot use the branch of task %s: its workspace %q is on branch %q and the task on "+
+			"%q; run %q there, or switch back",
+			t.ID, t.Workspace, present, t.Branch, "orange task update --branch")
+	}
+	return nil
+}
+
+// Push brings the task's branch to origin. moved reports whether origin had another commit.
+func (p *Pool) Push(ctx context.Context, t task.Task) (commit string, moved bool, err error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return "", false, err
+	}
+	if err := p.onBranch(ctx, repo, t); err != nil {
+		return "", false, err
+	}
+	pushed, err := repo.PushBranch(ctx, t.Branch)
+	return pushed.Commit, pushed.Commit != pushed.Was, err
+}
+
+// Merge merges a commit of the branch, or its tip where none is named.
+func (p *Pool) Merge(ctx context.Context, t task.Task, commit, strategy string,
+	still func(context.Context) error) (merged, how string, err error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return "", "", err
+	}
+	// One merge of a project at a time: git that fast-forwards a person's checkout, and finds the branch moved at
+	// the very end, leaves the files of its merge behind, in the way of the next try.
+	release, err := p.Files.Lock(ctx, t.Project+".merge")
+	if err != nil {
+		return "", "", err
+	}
+	defer release()
+	done, err := repo.Merge(ctx, worktree.MergeRequest{
+		Branch: t.Branch, Commit: commit, Strategy: strategy, Push: true, Still: still,
+		Message: fmt.Sprintf("Merge branch '%s'\n\nOrange-Task: %s", t.Branch, t.ID),
+	})
+	how = done.How
+	if done.Pushed {
+		how += ", pushed to origin"
+	}
+	if done.Beyond != "" {
+		how += fmt.Sprintf("; the branch has moved on to %.7s since, and what it has beyond %.7s is kept "+
+			"there, not merged", done.Beyond, commit)
+	}
+	return done.Commit, how, err
+}
+
+// Prepare makes the worktree ready for the task, and answers what was kept and what was taken back.
+func (p *Pool) Prepare(ctx context.Context, t task.Task) ([]string, error) {
+	slot, err := p.slot(t)
+	if err != nil {
+		return nil, err
+	}
+	// A base that is weeks old is worth a try to fetch; without a network the task starts from what is there.
+	if err := slot.Repo.Fetch(ctx); err != nil {
+		p.Log.Warn("origin could not be fetched; the task starts from what is known of it",
+			"component", "worktree", "task", t.ID, "error", err.Error())
+	}
+	if err := os.MkdirAll(filepath.Dir(slot.Dir), task.PrivateFolder); err != nil {
+		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
+	}
+	prepared, err := slot.Prepare(ctx, worktree.Prepare{Branch: t.Branch, Task: t.ID})
+	if err == nil {
+		_, err = slot.Link(ctx, p.document(t))
+	}
+	return p.report(t, prepared.Rescued, prepared.TakenBack), err
+}
+
+// report has the refs of what was kept and would have been lost, and in words what was taken back of a worktree's
+// own configuration. Commits that are on a branch are kept too, for the day on which the branch is deleted; that is
+// no rescue, and is not reported. These are in the log too: a step after it may fail, and another try has
+// nothing to take back any more.
+func (p *Pool) report(t task.Task, rescued []worktree.Rescue, takenBack []string) []string {
+	var out []string
+	for _, r := range rescued {
+		if !r.Held {
+			out = append(out, r.Ref)
+		}
+	}
+	for _, what := range takenBack {
+		p.Log.Warn("what was changed in a worktree's own git configuration was taken back",
+			"component", "worktree", "task", t.ID, "workspace", t.Workspace, "what", what)
+		out = append(out, fmt.Sprintf("%s, which was changed in the worktree's own git configuration", what))
+	}
+	return out
+}
+
+// View is the workspace as an agent sees it.
+func (p *Pool) View(ctx context.Context, t task.Task) (worktree.View, error) {
+	slot, err := p.slot(t)
+	if err != nil {
+		return worktree.View{}, err
+	}
+	base, err := slot.Repo.Base(ctx)
+	if err != nil {
+		return worktree.View{}, err
+	}
+	// The folder may have been deleted: an agent is started in a worktree, on its branch, or not at all.
+	if _, err := os.Lstat(slot.Dir); errors.Is(err, os.ErrNotExist) {
+		if _, err := slot.Prepare(ctx, worktree.Prepare{Branch: t.Branch, Task: t.ID}); err != nil {
+			return worktree.View{}, err
+		}
+	}
+	file, err := slot.Link(ctx, p.document(t))
+	return worktree.View{Dir: slot.Dir, Base: base.Ref, TaskFile: file}, err
+}
+
+// Equip writes the files that a harness wants into the worktree.
+func (p *Pool) Equip(ctx context.Context, t task.Task, files []harness.File, exclude []string) error {
+	slot, err := p.slot(t)
+	if err != nil {
+		return err
+	}
+	if len(exclude) > 0 {
+		if err := slot.Exclude(ctx, exclude...); err != nil {
+			return err
+		}
+	}
+	for _, f := range files {
+		path := filepath.Join(slot.Dir, filepath.FromSlash(f.Path))
+		if err := writeNew(path, f.Content); err != nil {
+			return fmt.Errorf("write %q for the harness: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file that is not there; what the repository or the agent put there stays.
+func writeNew(path, content string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(content)
+	return errors.Join(err, file.Close())
+}
+
+// Release gives the worktree back, and answers what was kept and what was taken back.
+func (p *Pool) Release(ctx context.Context, t task.Task) ([]string, error) {
+	slot, err := p.slot(t)
+	if err != nil {
+		return nil, err
+	}
+	if slot.Noted, err = p.noted(ctx, slot.Repo, t); err != nil {
+		return nil, err
+	}
+	done, err := slot.Release(ctx, t.ID)
+	if err == nil {
+		err = p.unscratch(ctx, slot.Repo, t)
+	}
+	if err == nil && !t.Live {
+		var kept []worktree.Rescue
+		kept, err = p.forgetJudged(ctx, slot.Repo, t)
+		done.Rescued = append(done.Rescued, kept...)
+	}
+	return p.report(t, done.Rescued, done.TakenBack), err
+}
+
+// noted is the last commit of a task's branch that its history tells of, where the branch has none any more.
+func (p *Pool) noted(ctx context.Context, repo worktree.Repo, t task.Task) (string, error) {
+	if repo.ReadTip(ctx, p.Dir(t.Workspace), t.Branch).Trouble == "" {
+		return "", nil
+	}
+	events, err := p.Record.Events(ctx, t.ID, 0)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range slices.Backward(events) {
+		if e.Subject.Commit != "" {
+			return e.Subject.Commit, nil
+		}
+	}
+	return "", nil
+}
+
+// forgetJudged lets go of what was judged of a task that is over: nothing asks for it any more.
+func (p *Pool) forgetJudged(ctx context.Context, repo worktree.Repo, t task.Task) ([]worktree.Rescue, error) {
+	def, err := p.Setup.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return nil, err
+	}
+	return repo.ForgetJudged(ctx, t.ID, t.Branch, decide.Marks(def, t.Status).Well)
+}
+
+// unscratch takes away what checks of the task have left that were killed.
+func (p *Pool) unscratch(ctx context.Context, repo worktree.Repo, t task.Task) error {
+	names, err := p.Scratches()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, t.ID+"-") {
+			if err := repo.Unscratch(ctx, filepath.Join(p.scratchDir(), name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// DeleteRemoteBranch deletes the task's branch on origin where all of it is merged.
+func (p *Pool) DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error) {
+	repo, err := p.repo(t)
+	if err != nil {
+		return "", err
+	}
+	return repo.DeleteRemoteBranch(ctx, t.Branch, t.Pushed, landed)
+}

@@ -1,0 +1,147 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/worktree"
+)
+
+// Workspaces lists the workspaces of a project, or those of all.
+func (p *Pool) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
+	projects, err := p.Setup.Projects()
+	if err != nil {
+		return nil, err
+	}
+	held, err := p.Record.Holders(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	holders := map[string]record.Holder{}
+	for _, one := range held {
+		holders[one.Workspace] = one
+	}
+	var out []record.Holding
+	for _, one := range projects {
+		if project != "" && one.Name != project {
+			continue
+		}
+		for _, name := range p.names(one) {
+			holder := holders[name]
+			_, err := os.Stat(p.Dir(name))
+			out = append(out, record.Holding{
+				Project: one.Name, Workspace: name, Path: p.Dir(name), Exists: err == nil,
+				Task: holder.Task, Branch: holder.Branch, Status: holder.Status,
+			})
+		}
+	}
+	return out, nil
+}
+
+// nameOf is the name of a project's workspace.
+func nameOf(project string, number int) string { return fmt.Sprintf("%s--%d", project, number) }
+
+// names are those of a project's workspaces: those that it may have, and those beyond that are still there.
+func (p *Pool) names(project task.Project) []string {
+	var out []string
+	for n := 1; ; n++ {
+		name := nameOf(project.Name, n)
+		if _, err := os.Stat(p.Dir(name)); err != nil && n > project.PoolSize {
+			return out
+		}
+		out = append(out, name)
+	}
+}
+
+// InitWorkspaces makes the worktrees of a project that are missing.
+func (p *Pool) InitWorkspaces(ctx context.Context, project task.Project) ([]record.Holding, error) {
+	if err := os.MkdirAll(filepath.Join(p.Home, "workspaces"), task.PrivateFolder); err != nil {
+		return nil, fmt.Errorf("make the folder of workspaces: %w", err)
+	}
+	for n := 1; n <= project.PoolSize; n++ {
+		slot := worktree.Slot{Repo: repoOf(project), Dir: p.Dir(nameOf(project.Name, n))}
+		if _, err := slot.Make(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p.Workspaces(ctx, project.Name)
+}
+
+// CollectWorkspaces removes the worktrees that no task holds. One that holds anything is an error that names it;
+// the others go.
+func (p *Pool) CollectWorkspaces(ctx context.Context, project string) ([]string, error) {
+	all, err := p.Workspaces(ctx, project)
+	if err != nil {
+		return nil, err
+	}
+	var removed []string
+	var left []error
+	for _, one := range all {
+		if one.Task != "" || !one.Exists {
+			continue
+		}
+		project, err := p.Setup.Project(one.Project)
+		if err == nil {
+			err = repoOf(project).Remove(ctx, one.Path)
+		}
+		if err != nil {
+			left = append(left, err)
+			continue
+		}
+		removed = append(removed, one.Workspace)
+	}
+	return removed, errors.Join(left...)
+}
+
+// Worktrees are the names of the workspaces that are there.
+func (p *Pool) Worktrees() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(p.Home, "workspaces"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("list the worktrees: %w", err)
+	}
+	var out []string
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") { // what Orange keeps next to them
+			out = append(out, entry.Name())
+		}
+	}
+	return out, nil
+}
+
+// DefaultBranch reports whether a repository has the branch that work is merged into.
+func (p *Pool) DefaultBranch(ctx context.Context, project task.Project) (bool, error) {
+	there, err := repoOf(project).BranchExists(ctx, project.DefaultBranch)
+	if err != nil || there {
+		return there, err
+	}
+	_, err = repoOf(project).Base(ctx) // it may be on origin alone
+	return err == nil, nil
+}
+
+// Holder finds the task whose worktree a folder is in; found is false where it is in none.
+func (p *Pool) Holder(ctx context.Context, dir string) (id string, found bool, err error) {
+	holders, err := p.Record.Holders(ctx, "")
+	if err != nil {
+		return "", false, err
+	}
+	for _, held := range holders {
+		if Inside(dir, p.Dir(held.Workspace)) {
+			return held.Task, true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// Inside reports whether a folder is another one or below it. Links in the path of the other are followed.
+func Inside(dir, parent string) bool {
+	if real, err := filepath.EvalSymlinks(parent); err == nil {
+		parent = real
+	}
+	return dir == parent || strings.HasPrefix(dir, parent+string(filepath.Separator))
+}
