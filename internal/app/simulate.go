@@ -2,13 +2,11 @@ package app
 
 import (
 	"context"
-	"log/slog"
 	"runtime/debug"
 	"strconv"
 	"time"
 
 	"orange/internal/cli"
-	"orange/internal/engine"
 	"orange/internal/explore"
 	"orange/internal/monitor"
 	"orange/internal/simulate"
@@ -82,52 +80,35 @@ func simulationOf(s cli.SimulationSetup) simulate.Setup {
 	}
 }
 
-func openMemory(ctx context.Context) (simulate.Book, error) {
+func openMemory(ctx context.Context) (simulate.Record, error) {
 	return sqlite.OpenMemory(ctx)
 }
 
-// joinWorld joins the real engine and the real monitor to a pretended world.
-func joinWorld(w *simulate.World) simulate.House { return joinBook(w, w.Record()) }
+// joinWorld joins the real monitor to the engine of a simulated world.
+func joinWorld(w *simulate.World) simulate.System { return joinRecord(w, w.Record()) }
 
-func joinBook(w *simulate.World, record simulate.Book) simulate.House {
-	files, desk, hands, quiet := w.Files(), w.Desk(), w.Hands(), slog.New(slog.DiscardHandler)
-	e := &engine.Engine{
-		Store: record, Index: record, Seats: record, Documents: files, Mirror: files, Projections: files,
-		Rules: w.Rules(), Desk: desk,
-		Merger: desk, Forge: desk, Facts: w.Facts(), Performer: hands, Runner: hands,
-		Environments: noEnvironments{}, Witness: desk, Now: w.Now, Random: w.Random(), Log: quiet,
-		Patience: time.Nanosecond, // a runner has come back when the engine looks, or it is dead
-	}
-	view := lookout{w, w.Tower()}
-	return simulate.House{Moves: e, Care: e, Watch: &monitor.Monitor{
-		Sessions: view, Processes: view, Traces: view, Record: pretended{record}, Engine: e, Keeper: e,
-		Rules: w.Rules(), Forge: desk,
-		Now: w.Now, Tell: w.Tell, Log: quiet, Stall: simulate.Stall,
+func joinRecord(w *simulate.World, record simulate.Record) simulate.System {
+	e, view := w.Engine(record), simulatedTerminal{w.Terminal()}
+	return simulate.System{Engine: e, Monitor: &monitor.Monitor{
+		Sessions: view, Processes: view, Traces: view, Record: unwatched{record}, Engine: e, Keeper: e,
+		Rules: w.Rules(), Forge: w.Forge(),
+		Now: w.Now, Tell: w.Tell, Log: e.Log, Stall: simulate.Stall,
 	}}
 }
 
-// noEnvironments keeps none: the programs of a pretended world run in none.
-type noEnvironments struct{}
+// unwatched is a record that only one program writes.
+type unwatched struct{ simulate.Record }
 
-func (noEnvironments) Keep(context.Context, string) error { return nil }
-func (noEnvironments) Drop(context.Context, string) error { return nil }
-
-// pretended is a record that nobody else writes.
-type pretended struct{ simulate.Book }
-
-func (pretended) Watch(ctx context.Context, _ func()) error {
+func (unwatched) Watch(ctx context.Context, _ func()) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// lookout is what a monitor sees of a pretended world.
-type lookout struct {
-	world *simulate.World
-	tower simulate.Tower
-}
+// simulatedTerminal is what a monitor sees of a simulated world.
+type simulatedTerminal struct{ simulate.Terminal }
 
-func (s lookout) Panes(context.Context) ([]tmux.Pane, error) {
-	agents, err := s.tower.Agents()
+func (s simulatedTerminal) Panes(context.Context) ([]tmux.Pane, error) {
+	agents, err := s.Agents()
 	var out []tmux.Pane
 	for _, a := range agents {
 		if a.Window {
@@ -139,15 +120,15 @@ func (s lookout) Panes(context.Context) ([]tmux.Pane, error) {
 	return out, err
 }
 
-func (s lookout) KillWindow(context.Context, string) error { return nil }
+func (s simulatedTerminal) KillWindow(context.Context, string) error { return nil }
 
-func (s lookout) Watch(ctx context.Context, _ task.Process) error {
+func (s simulatedTerminal) Watch(ctx context.Context, _ task.Process) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-func (s lookout) Alive(p task.Process) (bool, error) {
-	agents, err := s.tower.Agents()
+func (s simulatedTerminal) Alive(p task.Process) (bool, error) {
+	agents, err := s.Agents()
 	for _, a := range agents {
 		if a.PID == p.PID {
 			return a.Alive, err
@@ -156,14 +137,14 @@ func (s lookout) Alive(p task.Process) (bool, error) {
 	return false, err
 }
 
-func (s lookout) Orphaned(task.Process) (bool, error)      { return true, nil }
-func (s lookout) EndGroup(context.Context, int) error      { return nil }
-func (s lookout) Known(string) (bool, error)               { return true, nil }
-func (s lookout) Stamp(task.Task) string                   { return s.tower.Stamp() }
-func (s lookout) Notes(context.Context, func(int64)) error { return nil }
+func (s simulatedTerminal) Orphaned(task.Process) (bool, error)      { return true, nil }
+func (s simulatedTerminal) EndGroup(context.Context, int) error      { return nil }
+func (s simulatedTerminal) Known(string) (bool, error)               { return true, nil }
+func (s simulatedTerminal) Stamp(task.Task) string                   { return s.Terminal.Stamp() }
+func (s simulatedTerminal) Notes(context.Context, func(int64)) error { return nil }
 
-func (s lookout) Ending(hook int64) (task.Ending, bool, error) {
-	agents, err := s.tower.Agents()
+func (s simulatedTerminal) Ending(hook int64) (task.Ending, bool, error) {
+	agents, err := s.Agents()
 	for _, a := range agents {
 		if a.Hook == hook && a.Noted && !a.Alive {
 			return a.Ending, true, err
@@ -172,8 +153,8 @@ func (s lookout) Ending(hook int64) (task.Ending, bool, error) {
 	return task.Ending{}, false, err
 }
 
-func (s lookout) Touched(context.Context, task.Task) (time.Time, error) {
-	agents, err := s.tower.Agents()
+func (s simulatedTerminal) Touched(context.Context, task.Task) (time.Time, error) {
+	agents, err := s.Agents()
 	var at time.Time
 	for _, a := range agents {
 		if a.Touched.After(at) {

@@ -304,33 +304,33 @@ func TestSimulation_tellsHowManyRunsAreOver(t *testing.T) {
 }
 
 // forgetful is a record that loses the last hook of every move that has several.
-type forgetful struct{ simulate.Book }
+type forgetful struct{ simulate.Record }
 
 func (f forgetful) Commit(ctx context.Context, c record.Change) (task.Task, error) {
 	if len(c.Hooks) > 1 {
 		c.Hooks = c.Hooks[:len(c.Hooks)-1]
 	}
-	return f.Book.Commit(ctx, c)
+	return f.Record.Commit(ctx, c)
 }
 
 // blind is a record that knows of no lease.
-type blind struct{ simulate.Book }
+type blind struct{ simulate.Record }
 
 func (f blind) Load(ctx context.Context, id string) (record.Snapshot, error) {
-	s, err := f.Book.Load(ctx, id)
+	s, err := f.Record.Load(ctx, id)
 	s.Task.Workspace = ""
 	return s, err
 }
 
 // twice is a record that writes what follows from a death down again.
-type twice struct{ simulate.Book }
+type twice struct{ simulate.Record }
 
 func (f twice) Commit(ctx context.Context, c record.Change) (task.Task, error) {
-	t, err := f.Book.Commit(ctx, c)
+	t, err := f.Record.Commit(ctx, c)
 	if err == nil && c.DeadHook != 0 && len(c.Events) > 0 {
 		c.DeadHook, c.Expect = 0, t.Version
 		c.Task = t
-		t, err = f.Book.Commit(ctx, c)
+		t, err = f.Record.Commit(ctx, c)
 	}
 	return t, err
 }
@@ -340,15 +340,15 @@ func TestSimulation_findsAnEngineThatIsJoinedWrongly(t *testing.T) {
 	def := shippedWorkflow(t, "classic")
 	for _, c := range []struct {
 		name, property string
-		wrong          func(simulate.Book) simulate.Book
+		wrong          func(simulate.Record) simulate.Record
 	}{
-		{"a hook is lost", "hooks", func(b simulate.Book) simulate.Book { return forgetful{b} }},
-		{"a lease is not seen", "workspace", func(b simulate.Book) simulate.Book { return blind{b} }},
-		{"a change is made twice", "history", func(b simulate.Book) simulate.Book { return twice{b} }},
+		{"a hook is lost", "hooks", func(b simulate.Record) simulate.Record { return forgetful{b} }},
+		{"a lease is not seen", "workspace", func(b simulate.Record) simulate.Record { return blind{b} }},
+		{"a change is made twice", "history", func(b simulate.Record) simulate.Record { return twice{b} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			join := func(w *simulate.World) simulate.House { return joinBook(w, c.wrong(w.Record())) }
+			join := func(w *simulate.World) simulate.System { return joinRecord(w, c.wrong(w.Record())) }
 			setup := stormy()
 			report := simulation(t, def, setup, join)
 			at := slices.IndexFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == c.property })

@@ -219,7 +219,7 @@ func (r *run) checkDeadEnd(s record.Snapshot) {
 
 // check is what must be true when everything is seen to.
 func (r *run) check(ctx context.Context, s record.Snapshot, events []history.Event) error {
-	lines, err := r.book.Lines(ctx, r.id)
+	lines, err := r.record.Lines(ctx, r.id)
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (r *run) checkHooks(ctx context.Context, s record.Snapshot, events []histor
 		if len(e.Hooks) == 0 {
 			continue
 		}
-		hooks, err := r.book.Hooks(ctx, r.id, e.Seq)
+		hooks, err := r.record.Hooks(ctx, r.id, e.Seq)
 		if err != nil {
 			return err
 		}

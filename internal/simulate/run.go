@@ -19,8 +19,8 @@ type run struct {
 	def    *workflow.Definition
 	setup  Setup
 	nth    int
-	book   Book
-	house  House
+	record Record
+	system System
 	chart  *chart
 	dice   *rand.Rand
 	random *rand.ChaCha8
@@ -95,13 +95,13 @@ const (
 	maxAlone = 300 // moves without a person, where nobody knows how many there can be
 )
 
-func newRun(c *chart, setup Setup, number int, book Book) *run {
+func newRun(c *chart, setup Setup, number int, rec Record) *run {
 	var key [32]byte
 	for i := range 8 {
 		key[i], key[8+i] = byte(setup.Seed>>(8*i)), byte(uint64(number)>>(8*i))
 	}
 	return &run{
-		def: c.def, setup: setup, nth: number, book: book, chart: c, clock: dawn(),
+		def: c.def, setup: setup, nth: number, record: rec, chart: c, clock: dawn(),
 		dice: rand.New(rand.NewPCG(setup.Seed, uint64(number))), random: rand.NewChaCha8(key),
 		locks: locks{}, memory: map[string]any{}, visited: map[task.Status]bool{}, things: map[string]thing{},
 		branch: newBranch(), twin: newTwin(),
@@ -219,7 +219,7 @@ func (r *run) born(ctx context.Context) {
 		}
 		r.tell("a person creates the task")
 		err := r.program("the command that creates the task", func() error {
-			_, err := r.house.Moves.Create(ctx, task.New{
+			_, err := r.system.Engine.Create(ctx, task.New{
 				Project: project(), Summary: "a simulated task", Harness: scripted, ReviewHarness: scripted,
 				Workflow: r.def.Name, Spawn: r.chart.start == "", Actor: human(),
 			})
@@ -231,7 +231,7 @@ func (r *run) born(ctx context.Context) {
 	}
 	if r.id != "" && r.chart.start != "" {
 		r.person(ctx, "starts the task in "+string(r.chart.start), func(token string) (record.Outcome, error) {
-			return r.house.Moves.Request(ctx, task.Request{Task: r.id, To: r.chart.start, Actor: human(),
+			return r.system.Engine.Request(ctx, task.Request{Task: r.id, To: r.chart.start, Actor: human(),
 				Reason: token})
 		})
 	}
@@ -291,7 +291,7 @@ func because(t task.Task) string {
 // looks is a look of the monitor.
 func (r *run) looks(ctx context.Context) {
 	// what it did not do it does with the next look
-	_ = r.program("the monitor", func() error { return r.house.Watch.Look(ctx) })
+	_ = r.program("the monitor", func() error { return r.system.Monitor.Look(ctx) })
 }
 
 // nextLook is when a look would find something to do.
@@ -338,7 +338,7 @@ const Stall = 15 * time.Minute
 func (r *run) tells(a *agent, after time.Duration) {
 	r.planFor(deathTold, after, a, func(ctx context.Context) {
 		_ = r.program("whoever tells of a death", func() error {
-			_, err := r.house.Care.Died(ctx, task.Death{Task: r.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
+			_, err := r.system.Engine.Died(ctx, task.Death{Task: r.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
 			return err
 		})
 	})

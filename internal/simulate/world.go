@@ -2,45 +2,49 @@ package simulate
 
 import (
 	"context"
-	"io"
+	"log/slog"
 	"time"
 
+	"orange/internal/engine"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
-// World is the pretended world of one run, as an engine and a monitor see it.
+// World is the simulated world of one run, as an engine and a monitor see it.
 type World struct{ r *run }
 
+// Engine is an engine in this world that works on a record.
+func (w *World) Engine(rec Record) *engine.Engine {
+	folder, repository, hooks := files{w.r}, desk{w.r}, hands{w.r}
+	return &engine.Engine{
+		Store: rec, Index: rec, Seats: rec, Documents: folder, Mirror: folder, Projections: folder,
+		Rules: w.Rules(), Desk: repository, Merger: repository, Forge: repository, Witness: repository,
+		Facts: facts{w.r}, Performer: hooks, Runner: hooks, Environments: noEnvironments{},
+		Now: w.Now, Random: w.r.random, Log: slog.New(slog.DiscardHandler),
+		Patience: time.Nanosecond, // a runner has come back when the engine looks, or it is dead
+	}
+}
+
+// noEnvironments keeps none: the programs of a simulated world run in none.
+type noEnvironments struct{}
+
+func (noEnvironments) Keep(context.Context, string) error { return nil }
+func (noEnvironments) Drop(context.Context, string) error { return nil }
+
 // Record is the record, with programs that may die before and after every question.
-func (w *World) Record() Book { return recordPort{w.r} }
+func (w *World) Record() Record { return recordPort{w.r} }
 
-// Files is the task's folder, for everything that the engine wants of one.
-func (w *World) Files() Files { return files{w.r} }
+// Forge has the pull requests.
+func (w *World) Forge() engine.PullRequests { return desk{w.r} }
 
-// Desk is the workspaces and the repository.
-func (w *World) Desk() Desk { return desk{w.r} }
-
-// Facts is what gates ask for outside of TASK.md.
-func (w *World) Facts() Looker { return facts{w.r} }
-
-// Hands perform hooks, and start the runners that have them performed.
-func (w *World) Hands() Hands { return hands{w.r} }
-
-// Tower is what a monitor sees of agents.
-func (w *World) Tower() Tower { return tower{w.r} }
+// Terminal is what a monitor sees of agents.
+func (w *World) Terminal() Terminal { return Terminal{w.r} }
 
 // Now is the time in the world.
 func (w *World) Now() time.Time { return w.r.clock }
 
-// Random is where the engine gets its secrets from: the same ones in the same run.
-func (w *World) Random() io.Reader { return w.r.random }
-
-// Project is the only one there is. It has one workspace.
-func (w *World) Project() task.Project { return project() }
-
-// Tell notes what people are told.
+// Tell notes a message to people.
 func (w *World) Tell(_ context.Context, _ task.Task, text string) {
 	w.r.tell("people are told: %s", text)
 }
@@ -65,10 +69,11 @@ type Agent struct {
 // Began is when its process began, in the world's own notation.
 func (a Agent) Began() string { return "then" }
 
-// tower is what a monitor sees.
-type tower struct{ r *run }
+// Terminal is what a monitor sees of agents.
+type Terminal struct{ r *run }
 
-func (w tower) Agents() ([]Agent, error) {
+// Agents are all that were ever started, the oldest first.
+func (w Terminal) Agents() ([]Agent, error) {
 	return at(w.r, "it looks at the windows", func() ([]Agent, error) {
 		if err := w.r.troubled("a look at the windows"); err != nil {
 			return nil, err
@@ -81,21 +86,25 @@ func (w tower) Agents() ([]Agent, error) {
 	})
 }
 
-func (w tower) Stamp() string { return w.r.folder.header }
+// Stamp changes with every header of TASK.md.
+func (w Terminal) Stamp() string { return w.r.folder.header }
 
-// rules are the one workflow.
-type rules struct{ def *workflow.Definition }
+// SingleWorkflow is the workflow of all tasks. No project has timeouts of its own.
+type SingleWorkflow struct{ Workflow *workflow.Definition }
 
-// Rules finds the one workflow there is.
-func (w *World) Rules() Rules { return rules{w.r.def} }
+// Rules finds the workflow of this world.
+func (w *World) Rules() SingleWorkflow { return SingleWorkflow{w.r.def} }
 
-func (b rules) Named(context.Context, string) (*workflow.Definition, error) { return b.def, nil }
+// Named is the workflow, whatever the name.
+func (s SingleWorkflow) Named(context.Context, string) (*workflow.Definition, error) { return s.Workflow, nil }
 
-func (b rules) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
-	return b.def, nil
+// Pinned is the workflow.
+func (s SingleWorkflow) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
+	return s.Workflow, nil
 }
 
-func (b rules) Timeouts(string) (task.Timeouts, error) { return nil, nil }
+// Timeouts are none.
+func (s SingleWorkflow) Timeouts(string) (task.Timeouts, error) { return nil, nil }
 
 // desk is the workspaces and the repository.
 type desk struct{ r *run }
