@@ -3,16 +3,12 @@ package app
 import (
 	"context"
 	"runtime/debug"
-	"strconv"
-	"time"
 
 	"orange/internal/cli"
 	"orange/internal/explore"
 	"orange/internal/monitor"
 	"orange/internal/simulate"
 	"orange/internal/sqlite"
-	"orange/internal/task"
-	"orange/internal/tmux"
 	"orange/internal/workflow"
 )
 
@@ -23,7 +19,7 @@ func (h *house) Simulate(ctx context.Context, def *workflow.Definition, s cli.Si
 	setup := simulationOf(s)
 	setup.Progress = progress
 	setup.Bound = provedBound(def) // no run may go further
-	found, err := simulate.Run(ctx, def, setup, openMemory, joinWorld)
+	found, err := simulate.Run(ctx, def, setup, openMemory, joinMonitor)
 	out := cli.Simulated{
 		Way: wayOf(found.Way), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Astray,
 		Resting: found.Resting, Spans: found.Spans, Trace: found.Trace,
@@ -84,15 +80,15 @@ func openMemory(ctx context.Context) (simulate.Record, error) {
 	return sqlite.OpenMemory(ctx)
 }
 
-// joinWorld joins the real monitor to the engine of a simulated world.
-func joinWorld(w *simulate.World) simulate.System { return joinRecord(w, w.Record()) }
+// joinMonitor joins the real monitor to the engine of a simulation.
+func joinMonitor(s *simulate.Simulation) simulate.System { return joinRecord(s, s.Store()) }
 
-func joinRecord(w *simulate.World, record simulate.Record) simulate.System {
-	e, view := w.Engine(record), simulatedTerminal{w.Terminal()}
+func joinRecord(s *simulate.Simulation, record simulate.Record) simulate.System {
+	e, terminal := s.Engine(record), s.Terminal()
 	return simulate.System{Engine: e, Monitor: &monitor.Monitor{
-		Sessions: view, Processes: view, Traces: view, Record: unwatched{record}, Engine: e, Keeper: e,
-		Rules: w.Rules(), Forge: w.Forge(),
-		Now: w.Now, Tell: w.Tell, Log: e.Log, Stall: simulate.Stall,
+		Sessions: terminal, Processes: terminal, Traces: terminal, Record: unwatched{record}, Engine: e, Keeper: e,
+		Rules: s.Rules(), Forge: s.Forge(),
+		Now: s.Now, Tell: s.Tell, Log: e.Log, Stall: simulate.Stall,
 	}}
 }
 
@@ -102,64 +98,4 @@ type unwatched struct{ simulate.Record }
 func (unwatched) Watch(ctx context.Context, _ func()) error {
 	<-ctx.Done()
 	return ctx.Err()
-}
-
-// simulatedTerminal is what a monitor sees of a simulated world.
-type simulatedTerminal struct{ simulate.Terminal }
-
-func (s simulatedTerminal) Panes(context.Context) ([]tmux.Pane, error) {
-	agents, err := s.Agents()
-	var out []tmux.Pane
-	for _, a := range agents {
-		if a.Window {
-			out = append(out, tmux.Pane{WindowID: a.Role, Task: a.Task, Role: a.Role,
-				Hook: strconv.FormatInt(a.Hook, 10),
-				Dead: !a.Alive, Ending: a.Ending, Activity: a.Touched})
-		}
-	}
-	return out, err
-}
-
-func (s simulatedTerminal) KillWindow(context.Context, string) error { return nil }
-
-func (s simulatedTerminal) Watch(ctx context.Context, _ task.Process) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-func (s simulatedTerminal) Alive(p task.Process) (bool, error) {
-	agents, err := s.Agents()
-	for _, a := range agents {
-		if a.PID == p.PID {
-			return a.Alive, err
-		}
-	}
-	return false, err
-}
-
-func (s simulatedTerminal) Orphaned(task.Process) (bool, error)      { return true, nil }
-func (s simulatedTerminal) EndGroup(context.Context, int) error      { return nil }
-func (s simulatedTerminal) Known(string) (bool, error)               { return true, nil }
-func (s simulatedTerminal) Stamp(task.Task) string                   { return s.Terminal.Stamp() }
-func (s simulatedTerminal) Notes(context.Context, func(int64)) error { return nil }
-
-func (s simulatedTerminal) Ending(hook int64) (task.Ending, bool, error) {
-	agents, err := s.Agents()
-	for _, a := range agents {
-		if a.Hook == hook && a.Noted && !a.Alive {
-			return a.Ending, true, err
-		}
-	}
-	return task.Ending{}, false, err
-}
-
-func (s simulatedTerminal) Touched(context.Context, task.Task) (time.Time, error) {
-	agents, err := s.Agents()
-	var at time.Time
-	for _, a := range agents {
-		if a.Touched.After(at) {
-			at = a.Touched
-		}
-	}
-	return at, err
 }

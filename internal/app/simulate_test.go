@@ -79,7 +79,7 @@ func TestSimulation_findsNothingBrokenInWhatShips(t *testing.T) {
 				usual.Runs, storm.Runs = 1000, 200
 			}
 			for _, setup := range []cli.SimulationSetup{usual, storm} {
-				report := simulation(t, shippedWorkflow(t, name), setup, joinWorld)
+				report := simulation(t, shippedWorkflow(t, name), setup, joinMonitor)
 				for _, b := range report.Breaches {
 					t.Errorf("run %d of %+v: %s [%s]\n%s", b.Run, setup, b.Message, b.Property,
 						strings.Join(b.Last, "\n"))
@@ -97,19 +97,19 @@ func TestSimulation_theSameSeedIsTheSameStory(t *testing.T) {
 	def := shippedWorkflow(t, "default")
 	setup := stormy()
 	setup.Runs, setup.Trace = 4, true
-	once, again := simulation(t, def, setup, joinWorld), simulation(t, def, setup, joinWorld)
+	once, again := simulation(t, def, setup, joinMonitor), simulation(t, def, setup, joinMonitor)
 	if !reflect.DeepEqual(once, again) {
 		t.Errorf("the same seed told two stories:\n%s\n\n%s", strings.Join(once.Trace, "\n"),
 			strings.Join(again.Trace, "\n"))
 	}
 	setup.Only = 4
-	alone := simulation(t, def, setup, joinWorld)
+	alone := simulation(t, def, setup, joinMonitor)
 	if told := strings.Join(once.Trace, "\n"); len(alone.Trace) == 0 ||
 		!strings.Contains(told, strings.Join(alone.Trace, "\n")) {
 		t.Errorf("run 4 is another one when it is made alone:\n%s", strings.Join(alone.Trace, "\n"))
 	}
 	setup.Seed, setup.Only = 4, 0
-	if other := simulation(t, def, setup, joinWorld); slices.Equal(once.Trace, other.Trace) {
+	if other := simulation(t, def, setup, joinMonitor); slices.Equal(once.Trace, other.Trace) {
 		t.Error("another seed told the same story")
 	}
 }
@@ -129,7 +129,7 @@ func TestSimulation_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
 	if raced {
 		setup.Runs = 4
 	}
-	report := simulation(t, &def, setup, joinWorld)
+	report := simulation(t, &def, setup, joinMonitor)
 	for _, b := range report.Breaches {
 		t.Errorf("run %d: %s [%s]", b.Run, b.Message, b.Property)
 	}
@@ -149,7 +149,7 @@ func TestSimulation_reviewsThatDoNotPassBringTasksToPeople(t *testing.T) {
 	}
 	resting := func(share float64, state task.Status) int {
 		report := simulation(t, def, cli.SimulationSetup{Runs: runs, Seed: 1, People: cli.PeopleNever,
-			ReviewersFail: share}, joinWorld)
+			ReviewersFail: share}, joinMonitor)
 		for _, o := range report.Outcomes {
 			if o.Status == state && o.End == "waits for a person" {
 				return o.Runs
@@ -186,7 +186,7 @@ func testsFirst(t testing.TB) *workflow.Definition {
 // flow was put aside as stuck.
 func TestSimulation_goesOverARedCheckWhereTheWorkflowMeansIt(t *testing.T) {
 	t.Parallel()
-	report := simulation(t, testsFirst(t), cli.SimulationSetup{Runs: 20, Seed: 1, People: cli.PeopleAct}, joinWorld)
+	report := simulation(t, testsFirst(t), cli.SimulationSetup{Runs: 20, Seed: 1, People: cli.PeopleAct}, joinMonitor)
 	if report.Well < 18 || len(report.Breaches) > 0 {
 		t.Errorf("of 20 tasks whose agents do their work %d ended well: %+v", report.Well, report.Outcomes)
 	}
@@ -226,7 +226,7 @@ func TestSimulation_takesARedCheckForAFailureWhereThereIsAMoveForTheGreenOne(t *
 			def := *testsFirst(t)
 			def.States = append(slices.Clone(def.States), workflow.State{Name: "waiting"}, workflow.State{Name: "more"})
 			def.Transitions = append(slices.Clone(def.Transitions), c.more...)
-			report := simulation(t, &def, cli.SimulationSetup{Runs: 1, Seed: 1, People: cli.PeopleNever}, joinWorld)
+			report := simulation(t, &def, cli.SimulationSetup{Runs: 1, Seed: 1, People: cli.PeopleNever}, joinMonitor)
 			if !slices.Equal(report.Way.States, states(c.want)) || len(report.Way.Red) != c.red {
 				t.Errorf("the straight way is %+v, want %q with %d red checks", report.Way, c.want, c.red)
 			}
@@ -256,7 +256,7 @@ func TestSimulation_takesTheWayThatIsNamed(t *testing.T) {
 			t.Parallel()
 			setup := simulationOf(cli.SimulationSetup{Runs: 12, Seed: 1, People: cli.PeopleAct, Way: states(named)})
 			setup.Trace = true
-			report, err := simulate.Run(t.Context(), &def, setup, openMemory, joinWorld)
+			report, err := simulate.Run(t.Context(), &def, setup, openMemory, joinMonitor)
 			if err != nil {
 				if !strings.Contains(err.Error(), want) || !errors.Is(err, task.ErrUsage) {
 					t.Errorf("found %v, want %q", err, want)
@@ -282,7 +282,7 @@ func TestSimulation_takesTheWayThatIsNamed(t *testing.T) {
 func TestSimulation_agentsLeaveAloneWhatTheirMoveWantsUnmoved(t *testing.T) {
 	t.Parallel()
 	report := simulation(t, shippedWorkflow(t, "phases"), cli.SimulationSetup{
-		Runs: 12, Seed: 1, People: cli.PeopleAct}, joinWorld)
+		Runs: 12, Seed: 1, People: cli.PeopleAct}, joinMonitor)
 	if report.Well < 9 {
 		t.Errorf("of 12 tasks whose agents do their work %d ended well: %+v", report.Well, report.Outcomes)
 	}
@@ -298,7 +298,7 @@ func TestSimulation_tellsHowManyRunsAreOver(t *testing.T) {
 		}
 	}
 	if _, err := simulate.Run(t.Context(), shippedWorkflow(t, "minimal"), setup, openMemory,
-		joinWorld); err != nil || told.Load() != 1+2+3+4+5+6 {
+		joinMonitor); err != nil || told.Load() != 1+2+3+4+5+6 {
 		t.Errorf("%v; the numbers that were told add up to %d", err, told.Load())
 	}
 }
@@ -348,7 +348,9 @@ func TestSimulation_findsAnEngineThatIsJoinedWrongly(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			join := func(w *simulate.World) simulate.System { return joinRecord(w, c.wrong(w.Record())) }
+			join := func(s *simulate.Simulation) simulate.System {
+				return joinRecord(s, c.wrong(s.Store()))
+			}
 			setup := stormy()
 			report := simulation(t, def, setup, join)
 			at := slices.IndexFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == c.property })
@@ -383,7 +385,8 @@ func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 			setup := cli.UsualSimulation()
 			setup.Runs, setup.ReviewersFail = 24, 0.7
 			report := simulation(t,
-				simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", file+".yml")), setup, joinWorld)
+				simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", file+".yml")), setup,
+				joinMonitor)
 			if !slices.ContainsFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == property }) {
 				t.Errorf("nobody told of %q: %+v", property, report)
 			}
@@ -395,7 +398,7 @@ func TestSimulation_findsAgentsThatGoRound(t *testing.T) {
 	t.Parallel()
 	def := simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", "bounded-1.yml"))
 	report, err := simulate.Run(t.Context(), def, simulate.Setup{
-		Runs: 4, Seed: 1, Bound: 12, Shares: simulate.Shares{ReviewersFail: 1}}, openMemory, joinWorld)
+		Runs: 4, Seed: 1, Bound: 12, Shares: simulate.Shares{ReviewersFail: 1}}, openMemory, joinMonitor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +412,7 @@ func TestSimulation_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) 
 	t.Parallel()
 	def := simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", "bounded-6.yml"))
 	setup := simulate.Setup{Runs: 4, Seed: 1, Bound: 12, NoPeople: true, Shares: simulate.Shares{Restless: 1}}
-	report, err := simulate.Run(t.Context(), def, setup, openMemory, joinWorld)
+	report, err := simulate.Run(t.Context(), def, setup, openMemory, joinMonitor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,7 +421,7 @@ func TestSimulation_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) 
 	}
 	shipped := shippedWorkflow(t, "default")
 	setup.Bound, setup.Runs = provedBound(shipped), 12
-	if report, err = simulate.Run(t.Context(), shipped, setup, openMemory, joinWorld); err != nil ||
+	if report, err = simulate.Run(t.Context(), shipped, setup, openMemory, joinMonitor); err != nil ||
 		len(report.Breaches) > 0 {
 		t.Errorf("default lets them ask %d times: %v, %+v", setup.Bound, err, report.Breaches)
 	}
@@ -430,7 +433,7 @@ func TestSimulation_keepsTheBoundThatIsProved(t *testing.T) {
 	for _, name := range []string{"default", "classic", "minimal"} {
 		def, setup := shippedWorkflow(t, name), simulationOf(stormy())
 		setup.Runs, setup.Bound = 4, provedBound(def)
-		report, err := simulate.Run(t.Context(), def, setup, openMemory, joinWorld)
+		report, err := simulate.Run(t.Context(), def, setup, openMemory, joinMonitor)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -445,6 +448,6 @@ func BenchmarkSimulation(b *testing.B) {
 	setup := cli.UsualSimulation()
 	setup.Runs = 100
 	for b.Loop() {
-		simulation(b, def, setup, joinWorld)
+		simulation(b, def, setup, joinMonitor)
 	}
 }

@@ -81,8 +81,8 @@ func (r *run) number(hook int64) int {
 	return r.numbers[hook]
 }
 
-// committed looks at every change that was made durable.
-func (r *run) committed(c record.Change, t task.Task) {
+// Committed checks a change that was made durable.
+func (r *run) Committed(_ ProcessView, c record.Change, t task.Task, _ []record.Seat) {
 	if r.id == "" {
 		r.id = t.ID
 	}
@@ -101,7 +101,7 @@ func (r *run) committed(c record.Change, t task.Task) {
 			}
 			r.visited[e.From], r.visited[e.To] = true, true
 			r.handedOver(e.To)
-			r.merged = r.merged && !t.Live // whoever goes on changes something
+			r.branch().Merged = r.branch().Merged && !t.Live // whoever goes on changes something
 			r.tell("the task moves from %q to %q, by %s (%s)", e.From, e.To, e.Actor, e.Reason)
 		case e.Type == history.AgentRespawned && e.Actor == task.RoleHuman, e.Type == history.HooksRetried:
 			r.alone = 0
@@ -133,7 +133,7 @@ func (r *run) committed(c record.Change, t task.Task) {
 
 // died looks at a death that had a consequence.
 func (r *run) died(hook int64) {
-	a := r.agentOf(hook)
+	a := r.Started(hook)
 	if a == nil {
 		return // its hook was dropped before anybody was started
 	}
@@ -146,12 +146,15 @@ func (r *run) died(hook int64) {
 	}
 }
 
-// begun looks at a hook that is about to be performed.
-func (r *run) begun(hook int64) {
+// Begun checks a hook that is about to be performed.
+func (r *run) Begun(_ ProcessView, hook int64) {
 	if r.settled[hook] > 0 {
 		r.breaks(propHooks, "hook %d is begun after it was settled", r.number(hook))
 	}
 }
+
+// Deleted is of no interest: each run has one task.
+func (r *run) Deleted(string) {}
 
 // performs looks whether a hook is performed in its turn.
 func (r *run) performs(job record.Job) {
@@ -175,7 +178,7 @@ func (r *run) answered(token string, out record.Outcome, err error) {
 		r.denied[token] = true
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		r.tell("it is refused: %s", text)
-	case errors.Is(err, errDied):
+	case errors.Is(err, errEnded):
 		r.tell("nobody hears an answer")
 	case err != nil:
 		r.tell("the answer is an error: %v", err)
@@ -189,7 +192,7 @@ func (r *run) checkOver(s record.Snapshot) {
 	if r.id == "" || s.Task.Live || len(s.Owed) > 0 || r.isPlanned(runnerComes) {
 		return
 	}
-	if a := r.anybody(); a != nil {
+	if a := r.anyone(); a != nil {
 		r.breaks(propNobodyLeft, "the task is over (%q), and %s lives", s.Task.Status, a.name)
 	}
 	if s.Task.Workspace != "" {
@@ -199,17 +202,17 @@ func (r *run) checkOver(s record.Snapshot) {
 
 // checkDeadEnd looks at a task that rests, whether anything leads on beside giving it up.
 func (r *run) checkDeadEnd(s record.Snapshot) {
-	for i := range r.def.Transitions {
-		edge := &r.def.Transitions[i]
+	for i := range r.Workflow.Transitions {
+		edge := &r.Workflow.Transitions[i]
 		if !decide.Leads(edge, s.Task) {
 			continue
 		}
-		marks := decide.Marks(r.def, edge.To)
+		marks := decide.Marks(r.Workflow, edge.To)
 		if edge.To == workflow.Previous || !marks.Terminal && edge.To != edge.From || marks.Well {
 			return
 		}
 	}
-	for _, again := range r.def.Redo {
+	for _, again := range r.Workflow.Redo {
 		if again.Name != string(s.Task.Status) {
 			return
 		}
@@ -219,7 +222,7 @@ func (r *run) checkDeadEnd(s record.Snapshot) {
 
 // check is what must be true when everything is seen to.
 func (r *run) check(ctx context.Context, s record.Snapshot, events []history.Event) error {
-	lines, err := r.record.Lines(ctx, r.id)
+	lines, err := r.Record.Lines(ctx, r.id)
 	if err != nil {
 		return err
 	}
@@ -235,9 +238,9 @@ func (r *run) check(ctx context.Context, s record.Snapshot, events []history.Eve
 			seat.Role, r.number(seat.Hook))
 	}
 	replayed, err := decide.Replay(s.Task, lines, decide.Library{
-		Rules: func(string) (*workflow.Definition, error) { return r.def, nil },
+		Rules: func(string) (*workflow.Definition, error) { return r.Workflow, nil },
 		Texts: func(digest string) (string, bool, error) {
-			text, there := r.folder.kept[digest]
+			text, there := r.folder().kept[digest]
 			return text, there, nil
 		},
 	}, nil)
@@ -270,7 +273,7 @@ func (r *run) checkHistory(t task.Task, events []history.Event) {
 			r.breaks(propHistory, "%v", err)
 		}
 		for _, one := range names {
-			if text, kept := r.folder.kept[one.Digest]; !kept || document.Digest(text) != one.Digest {
+			if text, kept := r.folder().kept[one.Digest]; !kept || document.Digest(text) != one.Digest {
 				r.breaks(propHistory, "the %s of event %d is not kept", one.Source, e.Seq)
 			}
 		}
@@ -287,7 +290,7 @@ func (r *run) checkHooks(ctx context.Context, s record.Snapshot, events []histor
 		if len(e.Hooks) == 0 {
 			continue
 		}
-		hooks, err := r.record.Hooks(ctx, r.id, e.Seq)
+		hooks, err := r.Record.Hooks(ctx, r.id, e.Seq)
 		if err != nil {
 			return err
 		}
@@ -330,13 +333,13 @@ func (r *run) checkMoves(events []history.Event) {
 }
 
 func (r *run) checkMirrors(t task.Task, lines []string) {
-	d := document.Read([]byte(r.folder.header + r.folder.body))
+	d := document.Read(r.folder().text())
 	for _, want := range document.Fields(t) {
 		if found, _ := d.Front.Get(want.Key); found != want.Text {
 			r.breaks(propMirrors, "TASK.md says %s: %q, and the record %q", want.Key, found, want.Text)
 		}
 	}
-	if r.folder.mirror != strings.Join(lines, "\n") {
+	if r.folder().mirror != strings.Join(lines, "\n") {
 		r.breaks(propMirrors, "history.jsonl is not the record's")
 	}
 }

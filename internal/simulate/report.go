@@ -54,7 +54,7 @@ type life struct {
 func (r *run) told() life {
 	l := life{
 		outcome: Outcome{Status: r.snap.Status, End: "under way", Runs: 1}, stats: r.stats,
-		reviews: r.reviews, spawns: len(r.agents), moves: r.moves, refusals: r.refusals,
+		reviews: r.reviews, spawns: len(r.Agents), moves: r.moves, refusals: r.refusals,
 		needed: r.needed, astray: r.astray, rests: r.rests, faults: r.faults, breach: r.breach,
 	}
 	switch {

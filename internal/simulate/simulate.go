@@ -68,8 +68,8 @@ type Monitor interface {
 	Look(ctx context.Context) error
 }
 
-// Join joins a monitor to a world and its engine. Run calls it once for each run, with a world of its own.
-type Join func(w *World) System
+// Join joins a monitor to the engine of a simulation. Run calls it once for each run.
+type Join func(s *Simulation) System
 
 // Run makes all runs, several at once, each of them alone in a world of its own: the same setup gives the same
 // report, to the byte. An error says that the simulation itself cannot go on; what is found wrong stands in the
@@ -121,10 +121,10 @@ func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, 
 
 // lived is one run from its beginning to its end. Its task is forgotten afterwards: the record serves the next one.
 func lived(ctx context.Context, r *run, join Join) (life, error) {
-	r.system = join(&World{r})
+	r.system = join(&Simulation{r})
 	err := r.live(ctx)
 	if err == nil {
-		err = r.record.Delete(ctx, r.id)
+		err = r.Record.Delete(ctx, r.id)
 	}
 	if err != nil {
 		return life{}, fmt.Errorf("run %d of seed %d: %w", r.nth, r.setup.Seed, err)
@@ -132,8 +132,8 @@ func lived(ctx context.Context, r *run, join Join) (life, error) {
 	return r.told(), nil
 }
 
-// dawn is when every run begins.
-func dawn() time.Time { return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC) }
+// start is when every run begins.
+func start() time.Time { return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC) }
 
 // human is a person who asks.
 func human() task.Actor { return task.Actor{Role: task.RoleHuman} }

@@ -2,101 +2,167 @@ package simulate
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"orange/internal/engine"
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
-// World is the simulated world of one run, as an engine and a monitor see it.
-type World struct{ r *run }
+// World is what the processes of a simulation share: the record and the folders, branches and agents of all tasks.
+// One process at a time acts in it.
+type World struct {
+	Workflow *workflow.Definition // of all tasks
+	Project  task.Project         // of all tasks
+	Record   Record
+	Folders  Folders
+	Now      func() time.Time
+	Observer Observer
+	Agents   []*Agent // all that were ever started, the oldest first
 
-// Engine is an engine in this world that works on a record.
-func (w *World) Engine(rec Record) *engine.Engine {
-	folder, repository, hooks := files{w.r}, desk{w.r}, hands{w.r}
+	branches map[string]*TaskBranch
+
+	mu    sync.Mutex
+	locks map[string]any            // the process that holds each
+	cache map[string]map[string]any // answers of the record, by task
+}
+
+// Observer hears of every change of the record.
+type Observer interface {
+	// Committed has the task after a change, and its open seats before it where the change may end some.
+	Committed(v ProcessView, c record.Change, t task.Task, open []record.Seat)
+	Begun(v ProcessView, hook int64)
+	Deleted(id string)
+}
+
+// ProcessView is a world as one process sees it.
+type ProcessView struct {
+	*World
+	Process Process
+}
+
+// Engine is an engine that works on a record; the caller sets what it has of its own: Merger, Facts, Performer,
+// Runner, Environments, Random and Patience.
+func (v ProcessView) Engine(rec Record) *engine.Engine {
+	folders, repository := v.TaskFolders(), v.Repository()
 	return &engine.Engine{
-		Store: rec, Index: rec, Seats: rec, Documents: folder, Mirror: folder, Projections: folder,
-		Rules: w.Rules(), Desk: repository, Merger: repository, Forge: repository, Witness: repository,
-		Facts: facts{w.r}, Performer: hooks, Runner: hooks, Environments: noEnvironments{},
-		Now: w.Now, Random: w.r.random, Log: slog.New(slog.DiscardHandler),
-		Patience: time.Nanosecond, // a runner has come back when the engine looks, or it is dead
+		Store: rec, Index: rec, Seats: rec, Documents: folders, Mirror: folders, Projections: folders,
+		Rules: SingleWorkflow{v.Workflow}, Desk: repository, Forge: repository, Witness: repository,
+		Now: v.Now, Log: slog.New(slog.DiscardHandler),
 	}
 }
 
-// noEnvironments keeps none: the programs of a simulated world run in none.
-type noEnvironments struct{}
-
-func (noEnvironments) Keep(context.Context, string) error { return nil }
-func (noEnvironments) Drop(context.Context, string) error { return nil }
-
-// Record is the record, with programs that may die before and after every question.
-func (w *World) Record() Record { return recordPort{w.r} }
-
-// Forge has the pull requests.
-func (w *World) Forge() engine.PullRequests { return desk{w.r} }
-
-// Terminal is what a monitor sees of agents.
-func (w *World) Terminal() Terminal { return Terminal{w.r} }
-
-// Now is the time in the world.
-func (w *World) Now() time.Time { return w.r.clock }
-
-// Tell notes a message to people.
-func (w *World) Tell(_ context.Context, _ task.Task, text string) {
-	w.r.tell("people are told: %s", text)
+// Load reads the record of a task. It is no step of a process.
+func (w *World) Load(ctx context.Context, id string) (record.Snapshot, error) {
+	got, err := remembered(w, id, "load", func() (record.Snapshot, error) { return w.Record.Load(ctx, id) })
+	got.Owed, got.Spent, got.Entry = slices.Clone(got.Owed), slices.Clone(got.Spent), slices.Clone(got.Entry)
+	return got, err
 }
 
-func project() task.Project {
-	return task.Project{Name: "simulated", Path: "/simulated", DefaultBranch: "main", PoolSize: 1}
+// Events are the history of a task. To read them is no step of a process.
+func (w *World) Events(ctx context.Context, id string) ([]history.Event, error) {
+	got, err := remembered(w, id, "events", func() ([]history.Event, error) { return w.Record.Events(ctx, id, 0) })
+	return slices.Clone(got), err
 }
 
-// Agent is one that was started.
-type Agent struct {
-	Task    string
-	PID     int
-	Role    string
-	Hook    int64
-	Window  bool // its window is there, be it dead or alive
-	Alive   bool
-	Ending  task.Ending
-	Noted   bool // its launcher left a note of its end
-	Touched time.Time
+// OpenSeats are those of a task, or of all tasks if id is empty. To read them is no step of a process.
+func (w *World) OpenSeats(ctx context.Context, id string) ([]record.Seat, error) {
+	got, err := remembered(w, id, "seats", func() ([]record.Seat, error) { return w.Record.OpenSeats(ctx, id) })
+	return slices.Clone(got), err
 }
 
-// Began is when its process began, in the world's own notation.
-func (a Agent) Began() string { return "then" }
-
-// Terminal is what a monitor sees of agents.
-type Terminal struct{ r *run }
-
-// Agents are all that were ever started, the oldest first.
-func (w Terminal) Agents() ([]Agent, error) {
-	return at(w.r, "it looks at the windows", func() ([]Agent, error) {
-		if err := w.r.troubled("a look at the windows"); err != nil {
-			return nil, err
-		}
-		var out []Agent
-		for _, a := range w.r.agents {
-			out = append(out, a.Agent)
-		}
-		return out, nil
+// List has the tasks that a filter lets through. To read them is no step of a process.
+func (w *World) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
+	got, err := remembered(w, "", fmt.Sprintf("list %+v", f), func() ([]task.Task, error) {
+		return w.Record.List(ctx, f)
 	})
+	return slices.Clone(got), err
 }
 
-// Stamp changes with every header of TASK.md.
-func (w Terminal) Stamp() string { return w.r.folder.header }
+// remembered asks the record once, until a process changes what the answer may depend on: the database is what
+// takes the time. About is the task that the question is about; empty for a question about many.
+func remembered[T any](w *World, about, what string, ask func() (T, error)) (T, error) {
+	w.mu.Lock()
+	have, found := w.cache[about][what]
+	w.mu.Unlock()
+	if found {
+		return have.(T), nil
+	}
+	got, err := ask()
+	if err != nil {
+		return got, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cache == nil {
+		w.cache = map[string]map[string]any{}
+	}
+	if w.cache[about] == nil {
+		w.cache[about] = map[string]any{}
+	}
+	w.cache[about][what] = got
+	return got, nil
+}
+
+// forget drops the answers about a task, and those about many; all answers if id is empty.
+func (w *World) forget(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if id == "" {
+		clear(w.cache)
+		return
+	}
+	delete(w.cache, id)
+	delete(w.cache, "")
+}
+
+// FreeLocks frees the locks of a process that has ended.
+func (w *World) FreeLocks(process any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, owner := range w.locks { // the order does not matter
+		if owner == process {
+			delete(w.locks, name)
+		}
+	}
+}
+
+// locked reports whether a process holds a lock.
+func (w *World) locked(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.locks[name] != nil
+}
+
+func (w *World) lock(name string, process any) (release func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.locks == nil {
+		w.locks = map[string]any{}
+	}
+	w.locks[name] = process
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.locks[name] == process {
+			delete(w.locks, name)
+		}
+	}
+}
 
 // SingleWorkflow is the workflow of all tasks. No project has timeouts of its own.
 type SingleWorkflow struct{ Workflow *workflow.Definition }
 
-// Rules finds the workflow of this world.
-func (w *World) Rules() SingleWorkflow { return SingleWorkflow{w.r.def} }
-
 // Named is the workflow, whatever the name.
-func (s SingleWorkflow) Named(context.Context, string) (*workflow.Definition, error) { return s.Workflow, nil }
+func (s SingleWorkflow) Named(context.Context, string) (*workflow.Definition, error) {
+	return s.Workflow, nil
+}
 
 // Pinned is the workflow.
 func (s SingleWorkflow) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
@@ -105,36 +171,3 @@ func (s SingleWorkflow) Pinned(context.Context, task.WorkflowRef) (*workflow.Def
 
 // Timeouts are none.
 func (s SingleWorkflow) Timeouts(string) (task.Timeouts, error) { return nil, nil }
-
-// desk is the workspaces and the repository.
-type desk struct{ r *run }
-
-func (d desk) Replaced(context.Context, task.Task) ([]byte, bool, error) { return nil, false, nil }
-func (d desk) Relink(context.Context, task.Task) error                   { return nil }
-func (d desk) CheckBranch(context.Context, string) error                 { return nil }
-func (d desk) Project(string) (task.Project, error)                      { return project(), nil }
-
-func (d desk) SetBranch(_ context.Context, _ task.Task, name string) (string, error) {
-	return name, nil
-}
-
-func (d desk) Ahead(context.Context, task.Task, string) (bool, error) { return !d.r.merged, nil }
-
-func (d desk) Tip(context.Context, task.Task) (string, error)          { return "c0ffee", nil }
-func (d desk) Within(context.Context, task.Task, string) (bool, error) { return true, nil }
-
-func (d desk) Find(context.Context, string, string) ([]record.PullRequest, error) {
-	return d.Standing(context.Background(), "", nil)
-}
-
-func (d desk) Standing(context.Context, string, []string) ([]record.PullRequest, error) {
-	return at(d.r, "it asks for pull requests", func() ([]record.PullRequest, error) {
-		if d.r.pr.URL == "" {
-			return nil, nil
-		}
-		return []record.PullRequest{d.r.pr}, nil
-	})
-}
-
-// LastWords are those of a dead agent.
-func (d desk) LastWords(context.Context, task.Death) (string, error) { return "", nil }
