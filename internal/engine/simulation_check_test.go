@@ -14,6 +14,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/simulate"
 	"orange/internal/task"
 )
 
@@ -186,16 +187,16 @@ func (s *sim) seatsEnd(c record.Change, t task.Task, open []record.Seat) {
 
 func (s *sim) diedOf(seat record.Seat, t task.Task) {
 	s.twin.deaths[seat.Hook]++
-	a := s.agentOf(seat.Hook)
+	a := s.Started(seat.Hook)
 	switch {
 	case s.twin.deaths[seat.Hook] > 1:
 		s.breaks("the death of the %s of hook %d of %s had a second consequence", seat.Role, seat.Hook, s.short(t.ID))
 	case a == nil && !s.twin.hook(seat.Hook).superseded:
 		s.breaks("the death of the %s of hook %d of %s is invented: it was never started", seat.Role, seat.Hook,
 			s.short(t.ID))
-	case a != nil && a.alive:
+	case a != nil && a.Alive:
 		s.breaks("the death of %v of %s is invented: it lives", a, s.short(t.ID))
-	case a != nil && !a.byItself:
+	case a != nil && !a.ByItself:
 		s.breaks("%v of %s was ended on purpose, and its death had a consequence", a, s.short(t.ID))
 	}
 }
@@ -232,7 +233,7 @@ func (s *sim) performs(p *process, job record.Job) {
 	if class == action.ClassApart {
 		return
 	}
-	now, err := s.load(h.task)
+	now, err := s.Load(here, h.task)
 	if err != nil {
 		return // it was deleted meanwhile
 	}
@@ -245,44 +246,44 @@ func (s *sim) performs(p *process, job record.Job) {
 }
 
 // opens looks at an agent that is about to be started.
-func (s *sim) opens(a *agent) {
-	if s.agentOf(a.hook) != nil {
-		s.breaks("hook %d of %s starts a second agent", a.hook, s.short(a.task))
+func (s *sim) opens(a *simulate.Agent) {
+	if s.Started(a.Hook) != nil {
+		s.breaks("hook %d of %s starts a second agent", a.Hook, s.short(a.Task))
 	}
-	if other := s.living(a.task, a.role); other != nil {
-		s.breaks("%v of %s is started while %v lives", a, s.short(a.task), other)
+	if other := s.Living(a.Task, a.Role); other != nil {
+		s.breaks("%v of %s is started while %v lives", a, s.short(a.Task), other)
 	}
-	for _, other := range s.agents {
-		if other.alive && other.task != a.task && other.workspace == a.workspace {
-			s.breaks("%v of %s is started in %s, where %v of %s lives", a, s.short(a.task), a.workspace, other,
-				s.short(other.task))
+	for _, other := range s.Agents {
+		if other.Alive && other.Task != a.Task && other.Workspace == a.Workspace {
+			s.breaks("%v of %s is started in %s, where %v of %s lives", a, s.short(a.Task), a.Workspace, other,
+				s.short(other.Task))
 		}
 	}
-	if s.slots[a.workspace] != a.task {
-		s.breaks("%v of %s is started in %s, which was prepared for %s", a, s.short(a.task), a.workspace,
-			s.short(s.slots[a.workspace]))
+	if s.slots[a.Workspace] != a.Task {
+		s.breaks("%v of %s is started in %s, which was prepared for %s", a, s.short(a.Task), a.Workspace,
+			s.short(s.slots[a.Workspace]))
 	}
 }
 
 // empties looks at a workspace that is about to be prepared.
 func (s *sim) empties(t task.Task) {
-	for _, a := range s.agents {
-		if a.alive && a.workspace == t.Workspace && a.task != t.ID {
+	for _, a := range s.Agents {
+		if a.Alive && a.Workspace == t.Workspace && a.Task != t.ID {
 			s.breaks("the workspace %s is prepared for %s while %v of %s lives in it", t.Workspace, s.short(t.ID),
-				a, s.short(a.task))
+				a, s.short(a.Task))
 		}
 	}
 }
 
 // owes says whether any task owes a hook.
 func (s *sim) owes() bool {
-	all, err := s.list(record.Filter{})
+	all, err := s.List(here, record.Filter{})
 	if err != nil {
 		s.breaks("cannot list: %v", err)
 		return false
 	}
 	for _, t := range all {
-		if one, err := s.load(t.ID); err == nil && len(one.Owed) > 0 {
+		if one, err := s.Load(here, t.ID); err == nil && len(one.Owed) > 0 {
 			return true
 		}
 	}
@@ -579,7 +580,7 @@ func (s *sim) checkWishes(id string, events []history.Event) {
 }
 
 func (s *sim) checkGone(id string) {
-	if _, err := os.Stat(s.files.Dir(s.project.Name, id)); err == nil {
+	if _, err := os.Stat(s.files.Dir(s.Project.Name, id)); err == nil {
 		for _, a := range s.twin.asks {
 			if a.kind == "delete" && a.task == id && !a.answered {
 				return // it died between the record and the files
@@ -650,26 +651,26 @@ func (s *sim) checkAnswer(a *ask, seen map[string]string) {
 
 // checkAgents looks whether everybody who lives may, and whether every death was seen.
 func (s *sim) checkAgents() {
-	for _, a := range s.agents {
-		one := s.twin.find(a.task)
-		if !a.alive {
-			s.figures.agentDeaths += map[bool]int{true: 1}[a.byItself]
-			if one.gone || !a.byItself || s.twin.closed[a.hook] {
+	for _, a := range s.Agents {
+		one := s.twin.find(a.Task)
+		if !a.Alive {
+			s.figures.agentDeaths += map[bool]int{true: 1}[a.ByItself]
+			if one.gone || !a.ByItself || s.twin.closed[a.Hook] {
 				continue
 			}
-			if s.twin.deaths[a.hook] != 1 {
-				s.breaks("the death of %v of %s had %d consequences", a, s.short(a.task), s.twin.deaths[a.hook])
+			if s.twin.deaths[a.Hook] != 1 {
+				s.breaks("the death of %v of %s had %d consequences", a, s.short(a.Task), s.twin.deaths[a.Hook])
 			}
 			continue
 		}
-		t, err := s.store.Load(here, a.task)
+		t, err := s.store.Load(here, a.Task)
 		if err != nil || !t.Task.Live {
-			s.breaks("%v of %s lives, and its task is over: %v", a, s.short(a.task), err)
+			s.breaks("%v of %s lives, and its task is over: %v", a, s.short(a.Task), err)
 			continue
 		}
-		seat, err := s.store.Seat(here, a.hash)
+		seat, err := s.store.Seat(here, a.Seat)
 		if err != nil || seat.Ended {
-			s.breaks("%v of %s lives, and has no seat: %v", a, s.short(a.task), err)
+			s.breaks("%v of %s lives, and has no seat: %v", a, s.short(a.Task), err)
 		}
 	}
 	for _, one := range s.twin.tasks {
@@ -678,7 +679,7 @@ func (s *sim) checkAgents() {
 			s.breaks("%v", err)
 		}
 		for _, seat := range open {
-			if a := s.agentOf(seat.Hook); a == nil || !a.alive {
+			if a := s.Started(seat.Hook); a == nil || !a.Alive {
 				s.breaks("the %s of hook %d of %s has a seat, and does not live", seat.Role, seat.Hook, s.short(one.id))
 			}
 		}
@@ -687,8 +688,8 @@ func (s *sim) checkAgents() {
 
 func (s *sim) checkLeases() {
 	holders, err := s.store.Holders(here, "")
-	if err != nil || len(holders) > s.project.PoolSize {
-		s.breaks("%d workspaces are taken, of %d: %v", len(holders), s.project.PoolSize, err)
+	if err != nil || len(holders) > s.Project.PoolSize {
+		s.breaks("%d workspaces are taken, of %d: %v", len(holders), s.Project.PoolSize, err)
 	}
 	by := map[string]string{}
 	for _, h := range holders {

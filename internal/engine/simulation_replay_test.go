@@ -29,7 +29,7 @@ func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
 	}
 	total, seed := figures{}, uint64(1_000_000)
 	for ; total.retold < want && !t.Failed(); seed++ {
-		total.add(simulate(t, law, seed, false))
+		total.add(runSeed(t, law, seed, false))
 	}
 	t.Logf("%d tasks replayed to the byte, %d decisions, in %d simulations", total.retold, total.replayed, total.seeds)
 	if total.replayed < 2*total.retold {

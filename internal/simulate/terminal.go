@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -31,7 +32,9 @@ type Agent struct {
 }
 
 // Began is when its process began, in the notation of this world.
-func (a *Agent) Began() string { return "then" }
+func (a *Agent) Began() string { return "began " + strconv.Itoa(a.PID) }
+
+func (a *Agent) String() string { return fmt.Sprintf("the %s %d of hook %d", a.Role, a.PID, a.Hook) }
 
 // Started is the agent that a hook has started; nil if there is none.
 func (w *World) Started(hook int64) *Agent {
@@ -53,7 +56,7 @@ func (w *World) Living(id, role string) *Agent {
 	return nil
 }
 
-// Process is the agent with a process number; nil if there is none.
+// process is the agent with a process number; nil if there is none.
 func (w *World) process(pid int) *Agent {
 	for _, a := range w.Agents {
 		if a.PID == pid {
@@ -98,16 +101,18 @@ func (t Terminal) Panes(context.Context) ([]tmux.Pane, error) {
 		var out []tmux.Pane
 		for _, a := range t.v.Agents {
 			if a.Window != "" {
-				out = append(out, a.pane())
+				out = append(out, a.Pane())
 			}
 		}
 		return out
 	})
 }
 
-func (a *Agent) pane() tmux.Pane {
+// Pane is the agent's window.
+func (a *Agent) Pane() tmux.Pane {
 	return tmux.Pane{
-		WindowID: a.Window, PID: a.PID, Task: a.Task, Role: a.Role, Hook: strconv.FormatInt(a.Hook, 10),
+		Session: a.Session, SessionID: "$" + a.Task, WindowID: a.Window, ID: "%" + strconv.Itoa(a.PID), PID: a.PID,
+		Task: a.Task, Role: a.Role, Hook: strconv.FormatInt(a.Hook, 10), Seat: a.Seat,
 		Dead: !a.Alive, Ending: a.Ending, Activity: a.Touched,
 	}
 }
