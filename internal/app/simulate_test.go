@@ -322,6 +322,14 @@ func (f blind) Load(ctx context.Context, id string) (record.Snapshot, error) {
 	return s, err
 }
 
+// silent is a record that changes a task without an event.
+type silent struct{ simulate.Record }
+
+func (f silent) Commit(ctx context.Context, c record.Change) (task.Task, error) {
+	c.Task.Overdue++
+	return f.Record.Commit(ctx, c)
+}
+
 // twice is a record that writes what follows from a death down again.
 type twice struct{ simulate.Record }
 
@@ -344,7 +352,8 @@ func TestSimulation_findsAnEngineThatIsJoinedWrongly(t *testing.T) {
 	}{
 		{"a hook is lost", "hooks", func(b simulate.Record) simulate.Record { return forgetful{b} }},
 		{"a lease is not seen", "workspace", func(b simulate.Record) simulate.Record { return blind{b} }},
-		{"a change is made twice", "history", func(b simulate.Record) simulate.Record { return twice{b} }},
+		{"a death has two consequences", "deaths", func(b simulate.Record) simulate.Record { return twice{b} }},
+		{"a change is in no event", "history", func(b simulate.Record) simulate.Record { return silent{b} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

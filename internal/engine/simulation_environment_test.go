@@ -53,7 +53,7 @@ func (s *sim) idles() {
 // happens.
 func (s *sim) serverEnds(reboot bool) {
 	for _, a := range s.Agents {
-		if a.Window != "" && s.twin.hook(a.Hook).settled == 0 {
+		if a.Window != "" && s.audit.Hook(a.Hook).Settled == 0 {
 			s.tell(nil, "time passes")
 			return
 		}

@@ -115,7 +115,7 @@ func (h performer) Perform(ctx context.Context, job record.Job) (record.Effect, 
 		return effect, err
 	}
 	s.figures.performed++
-	s.twin.hook(job.Hook.ID).performed++
+	s.audit.Hook(job.Hook.ID).Performed++
 	h.p.mayDie("after it performed the hook")
 	return effect, nil
 }

@@ -52,6 +52,7 @@ type sim struct {
 	remote  map[string]bool   // tasks that have a branch on origin
 	work    map[string]*simBranch
 	twin    *twin
+	audit   *simulate.Audit
 	server  server
 	rights  *rights
 	trace   []string

@@ -278,7 +278,7 @@ func (s *sim) dies(p *process, a *simulate.Agent) {
 		a.Ending = task.Ending{Unstarted: "no such program"}
 	}
 	// Dead windows stay until somebody closes them. Nobody closes one that its own hook has still to find.
-	if s.dice.IntN(3) == 0 && s.twin.hook(a.Hook).settled > 0 {
+	if s.dice.IntN(3) == 0 && s.audit.Hook(a.Hook).Settled > 0 {
 		a.Window = ""
 	}
 	s.ends(a, true)

@@ -248,6 +248,9 @@ func newSim(l *law, seed uint64, dir string, store *sqlite.Store) *sim {
 		Workflow: l.def, Record: store, Folders: s.files, Now: time.Now, Observer: s,
 		Project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main", PoolSize: 1 + dice.IntN(3)},
 	}
+	s.audit = simulate.NewAudit(s.World, func(id, property, format string, args ...any) {
+		s.breaks("[%s] %s: "+format, slices.Concat([]any{property, s.short(id)}, args)...)
+	})
 	s.figures.seeds = 1
 	return s
 }

@@ -17,6 +17,10 @@ type Folders interface {
 	engine.Documents
 	engine.Projections
 	Sync(t task.Task, lines []string, header string) error
+	// Kept is a text that was kept under a digest.
+	Kept(project, id, digest string) (text string, kept bool, err error)
+	// ReadHistory is the mirror of the history.
+	ReadHistory(project, id string) ([]byte, error)
 }
 
 // TaskFolders are the folders and locks as one process sees them.
@@ -180,6 +184,13 @@ func (m memory) Keep(_, id, digest, text string) (func() error, error) {
 	return func() error { return nil }, nil
 }
 
+func (m memory) Kept(_, id, digest string) (string, bool, error) {
+	text, kept := m.of(id).kept[digest]
+	return text, kept, nil
+}
+
+func (m memory) ReadHistory(_, id string) ([]byte, error) { return []byte(m.of(id).mirror), nil }
+
 func (m memory) Trash(string, string) (string, error) { return "trash", nil }
 
 func (m memory) Sync(t task.Task, lines []string, header string) error {
@@ -187,7 +198,7 @@ func (m memory) Sync(t task.Task, lines []string, header string) error {
 	if header != d.header {
 		return task.ErrConflict
 	}
-	d.mirror = strings.Join(lines, "\n")
+	d.mirror = strings.Join(lines, "\n") + "\n"
 	return d.render(t)
 }
 

@@ -20,10 +20,9 @@ type hooks struct{ r *run }
 
 // script is how an agent acts.
 type script struct {
-	name   string
-	reads  bool   // it only looks: a reviewer, or one with reduced permissions
-	deaths int    // how often its death had a consequence
-	found  string // the commit that it was started on
+	name  string
+	reads bool   // it only looks: a reviewer, or one with reduced permissions
+	found string // the commit that it was started on
 
 	kind    kind
 	turn    int // the move after which it began its present turn
@@ -54,11 +53,11 @@ func (h hooks) Run(ctx context.Context, id string, _ bool) error {
 	})
 }
 
-func (h hooks) Perform(_ context.Context, job record.Job) (record.Effect, error) {
+func (h hooks) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	r := h.r
 	what := fmt.Sprintf("hook %d (%s)", r.number(job.Hook.ID), job.Hook.Action)
 	return take(r, Step{What: "it performs " + what, Task: job.Task.ID}, func() (record.Effect, error) {
-		r.performs(job)
+		r.audit.Performs(ctx, job)
 		early := r.Fail(what)
 		if early != nil && r.chance(0.5) {
 			return record.Effect{}, early
@@ -69,7 +68,7 @@ func (h hooks) Perform(_ context.Context, job record.Job) (record.Effect, error)
 			r.tell("%s fails: %v", what, err)
 			return effect, err
 		}
-		r.performed[job.Hook.ID]++
+		r.audit.Hook(job.Hook.ID).Performed++
 		if early != nil {
 			return record.Effect{}, early // it has done its work, and nobody knows
 		}
@@ -236,7 +235,7 @@ func (r *run) end(a *Agent, ending task.Ending) {
 	a.Alive, a.ByItself, a.Ending = false, true, ending
 	a.Noted = ending.Unstarted != "" || r.chance(0.5)
 	// dead windows stay; nobody closes one that its own hook has still to find
-	if stays := r.chance(0.5) || r.settled[a.Hook] == 0; !stays {
+	if stays := r.chance(0.5) || r.audit.Hook(a.Hook).Settled == 0; !stays {
 		a.Window = ""
 	}
 	r.faults.AgentDeaths++

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 
 	"orange/internal/stats"
 	"orange/internal/task"
@@ -130,5 +129,3 @@ func figure(all []int) Figure {
 	at := func(share float64) int { return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)] }
 	return Figure{Median: at(0.5), P90: at(0.9), Most: sorted[len(sorted)-1]}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

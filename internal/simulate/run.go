@@ -37,7 +37,10 @@ type run struct {
 	reviews int // agents that only look
 	pr      record.PullRequest
 
-	twin
+	audit   *Audit
+	numbers map[int64]int64 // of hooks, as the trace has them
+	moves   int
+	answers
 	needed  bool // a person was waited for, at any time
 	astray  bool // and the workflow had not planned that
 	rests   bool // it waits for a person now
@@ -97,12 +100,15 @@ func newRun(c *chart, setup Setup, number int, rec Record) *run {
 	r := &run{
 		setup: setup, nth: number, chart: c, clock: start(),
 		dice: rand.New(rand.NewPCG(setup.Seed, uint64(number))), random: rand.NewChaCha8(key),
-		visited: map[task.Status]bool{}, things: map[string]thing{}, twin: newTwin(), folders: memory{},
+		visited: map[task.Status]bool{}, things: map[string]thing{}, folders: memory{},
+		numbers: map[int64]int64{}, answers: answers{granted: map[string]history.Event{}, denied: map[string]bool{}},
 	}
 	r.World = &World{
 		Workflow: c.def, Project: project(), Record: rec, Folders: r.folders, Observer: r,
 		Now: func() time.Time { return r.clock },
 	}
+	r.audit = NewAudit(r.World, func(_, property, format string, args ...any) { r.breaks(property, format, args...) })
+	r.audit.HookNumber = r.number
 	return r
 }
 
