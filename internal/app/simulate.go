@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"orange/internal/cli"
+	"orange/internal/engine"
 	"orange/internal/explore"
 	"orange/internal/monitor"
 	"orange/internal/simulate"
@@ -81,15 +82,17 @@ func openMemory(ctx context.Context) (simulate.Record, error) {
 }
 
 // joinMonitor joins the real monitor to the engine of a simulation.
-func joinMonitor(s *simulate.Simulation) simulate.System { return joinRecord(s, s.Store()) }
+func joinMonitor(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
+	return joinRecord(s, s.Store())
+}
 
-func joinRecord(s *simulate.Simulation, record simulate.Record) simulate.System {
+func joinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine, simulate.Monitor) {
 	e, terminal := s.Engine(record), s.Terminal()
-	return simulate.System{Engine: e, Monitor: &monitor.Monitor{
+	return e, &monitor.Monitor{
 		Sessions: terminal, Processes: terminal, Traces: terminal, Record: unwatched{record}, Engine: e, Keeper: e,
 		Rules: s.Rules(), Forge: s.Forge(),
 		Now: s.Now, Tell: s.Tell, Log: e.Log, Stall: simulate.Stall,
-	}}
+	}
 }
 
 // unwatched is a record that only one program writes.

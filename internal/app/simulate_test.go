@@ -14,6 +14,7 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/cli"
+	"orange/internal/engine"
 	"orange/internal/record"
 	"orange/internal/simulate"
 	"orange/internal/task"
@@ -357,7 +358,7 @@ func TestSimulation_findsAnEngineThatIsJoinedWrongly(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			join := func(s *simulate.Simulation) simulate.System {
+			join := func(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
 				return joinRecord(s, c.wrong(s.Store()))
 			}
 			setup := stormy()

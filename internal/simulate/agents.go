@@ -127,12 +127,12 @@ func (r *run) asks(ctx context.Context, a *Agent, w way) error {
 	var nobody bool
 	r.tell("%s asks for %q", a.name, w.to)
 	err := r.program("the command of "+a.name, func() error {
-		actor, err := r.system.Engine.Actor(ctx, r.id, task.Caller{Secret: a.Secret})
+		actor, err := r.engine.Actor(ctx, r.id, task.Caller{Secret: a.Secret})
 		if err != nil {
 			nobody = refused(err)
 			return err
 		}
-		out, err = r.system.Engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: actor, Reason: token})
+		out, err = r.engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: actor, Reason: token})
 		return err
 	})
 	r.answered(token, out, err)

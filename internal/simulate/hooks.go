@@ -40,7 +40,7 @@ func (h hooks) Run(ctx context.Context, id string, _ bool) error {
 		}
 		settle := func(ctx context.Context) {
 			// What it cannot do is still owed.
-			_ = r.program("a runner of hooks", func() error { return r.system.Engine.Settle(ctx, id) })
+			_ = r.program("a runner of hooks", func() error { return r.engine.Settle(ctx, id) })
 		}
 		if !r.calm && r.chance(lateness) {
 			r.faults.Late++

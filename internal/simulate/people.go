@@ -47,7 +47,7 @@ func (r *run) helps(ctx context.Context, s record.Snapshot) error {
 	switch {
 	case len(s.Owed) > 0:
 		r.person(ctx, "has the hooks tried again that failed", func(string) (record.Outcome, error) {
-			return r.system.Engine.Retry(ctx, r.id, human())
+			return r.engine.Retry(ctx, r.id, human())
 		})
 		return nil
 	case a != nil && len(own) > 0 && r.vain == 0:
@@ -58,7 +58,7 @@ func (r *run) helps(ctx context.Context, s record.Snapshot) error {
 		return nil
 	case state.Role != "" && a == nil && len(own) > 0 && t.Workspace != "" && r.vain == 0:
 		r.person(ctx, "starts the "+state.Role+" again", func(string) (record.Outcome, error) {
-			return r.system.Engine.Respawn(ctx, r.id, func(_ task.Task, role string) (bool, error) {
+			return r.engine.Respawn(ctx, r.id, func(_ task.Task, role string) (bool, error) {
 				return r.living(role) != nil, nil
 			}, human())
 		})
@@ -80,7 +80,7 @@ func (r *run) helps(ctx context.Context, s record.Snapshot) error {
 		return r.merges(ctx)
 	}
 	r.person(ctx, "asks for "+string(w.to), func(token string) (record.Outcome, error) {
-		return r.system.Engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: human(), Reason: token})
+		return r.engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: human(), Reason: token})
 	})
 	return nil
 }
@@ -114,7 +114,7 @@ func (r *run) merges(ctx context.Context) error {
 		r.tell("a person merges the pull request")
 		r.pr.State, r.pr.Merge = record.PRMerged, "beef"
 		_ = r.program("the monitor", func() error {
-			_, err := r.system.Engine.PRSeen(ctx, r.id, r.pr)
+			_, err := r.engine.PRSeen(ctx, r.id, r.pr)
 			return err
 		})
 		return nil
@@ -125,7 +125,7 @@ func (r *run) merges(ctx context.Context) error {
 		r.branch().Answered[r.branch().Commit()] = true
 	}
 	r.person(ctx, "merges the branch", func(string) (record.Outcome, error) {
-		out, _, err := r.system.Engine.Merge(ctx, r.id, wish, human())
+		out, _, err := r.engine.Merge(ctx, r.id, wish, human())
 		return out, err
 	})
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/engine"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/stats"
@@ -17,13 +18,14 @@ import (
 // run is one task's life.
 type run struct {
 	*World
-	setup  Setup
-	nth    int
-	system System
-	chart  *chart
-	dice   *rand.Rand
-	random *rand.ChaCha8
-	calm   bool // nothing goes wrong any more
+	setup   Setup
+	nth     int
+	engine  *engine.Engine
+	monitor Monitor
+	chart   *chart
+	dice    *rand.Rand
+	random  *rand.ChaCha8
+	calm    bool // nothing goes wrong any more
 
 	id    string
 	clock time.Time
@@ -232,7 +234,7 @@ func (r *run) born(ctx context.Context) {
 		}
 		r.tell("a person creates the task")
 		err := r.program("the command that creates the task", func() error {
-			_, err := r.system.Engine.Create(ctx, task.New{
+			_, err := r.engine.Create(ctx, task.New{
 				Project: project(), Summary: "a simulated task", Harness: scripted, ReviewHarness: scripted,
 				Workflow: r.Workflow.Name, Spawn: r.chart.start == "", Actor: human(),
 			})
@@ -244,7 +246,7 @@ func (r *run) born(ctx context.Context) {
 	}
 	if r.id != "" && r.chart.start != "" {
 		r.person(ctx, "starts the task in "+string(r.chart.start), func(token string) (record.Outcome, error) {
-			return r.system.Engine.Request(ctx, task.Request{Task: r.id, To: r.chart.start, Actor: human(),
+			return r.engine.Request(ctx, task.Request{Task: r.id, To: r.chart.start, Actor: human(),
 				Reason: token})
 		})
 	}
@@ -304,7 +306,7 @@ func because(t task.Task) string {
 // looks is a look of the monitor.
 func (r *run) looks(ctx context.Context) {
 	// what it did not do it does with the next look
-	_ = r.program("the monitor", func() error { return r.system.Monitor.Look(ctx) })
+	_ = r.program("the monitor", func() error { return r.monitor.Look(ctx) })
 }
 
 // nextLook is when a look would find something to do.
@@ -351,7 +353,7 @@ const Stall = 15 * time.Minute
 func (r *run) tells(a *Agent, after time.Duration) {
 	r.planFor(deathTold, after, a, func(ctx context.Context) {
 		_ = r.program("whoever tells of a death", func() error {
-			_, err := r.system.Engine.Died(ctx, task.Death{Task: r.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
+			_, err := r.engine.Died(ctx, task.Death{Task: r.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
 			return err
 		})
 	})

@@ -57,19 +57,13 @@ type Record interface {
 // Open opens an empty record.
 type Open func(ctx context.Context) (Record, error)
 
-// System is the engine with its monitor, as they were joined to a world.
-type System struct {
-	Engine  *engine.Engine
-	Monitor Monitor
-}
-
 // Monitor handles everything that is due, each time it looks.
 type Monitor interface {
 	Look(ctx context.Context) error
 }
 
 // Join joins a monitor to the engine of a simulation. Run calls it once for each run.
-type Join func(s *Simulation) System
+type Join func(s *Simulation) (*engine.Engine, Monitor)
 
 // Run makes all runs, several at once, each of them alone in a world of its own: the same setup gives the same
 // report, to the byte. An error says that the simulation itself cannot go on; what is found wrong stands in the
@@ -121,7 +115,7 @@ func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, 
 
 // lived is one run from its beginning to its end. Its task is forgotten afterwards: the record serves the next one.
 func lived(ctx context.Context, r *run, join Join) (life, error) {
-	r.system = join(&Simulation{r})
+	r.engine, r.monitor = join(&Simulation{r})
 	err := r.live(ctx)
 	if err == nil {
 		err = r.Record.Delete(ctx, r.id)
