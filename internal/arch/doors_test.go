@@ -48,7 +48,8 @@ func leaves() []string { return []string{"proc", "tmux", "worktree", "forge"} }
 // doors lists what a loud room may enter besides the quiet ones, with the reason.
 func doors() map[string]map[string]string {
 	return map[string]map[string]string{
-		"follow": {"mirror": "it has the system's notices that a file was written"},
+		"follow":   {"mirror": "it has the system's notices that a file was written"},
+		"simulate": {"engine": "its interfaces say what there is to simulate"},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"orange/internal/explore"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/simulate"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -64,8 +65,8 @@ func (w *stroll) observed(s record.Snapshot, events []history.Event) explore.Obs
 			o.Died = append(o.Died, role)
 		}
 	}
-	w.dead = slices.DeleteFunc(w.dead, func(a *agent) bool { // those whose seat has ended
-		return !slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Hook == a.hook })
+	w.dead = slices.DeleteFunc(w.dead, func(a *simulate.Agent) bool { // those whose seat has ended
+		return !slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Hook == a.Hook })
 	})
 	return o
 }
@@ -74,7 +75,7 @@ func (w *stroll) observed(s record.Snapshot, events []history.Event) explore.Obs
 // death nobody has told yet counts as alive: what follows from that is still to come.
 func (w *stroll) followed(seat record.Seat, s record.Snapshot) bool {
 	state, _ := w.law.def.State(s.Task.Status)
-	return slices.ContainsFunc(w.dead, func(a *agent) bool { return a.hook == seat.Hook }) &&
+	return slices.ContainsFunc(w.dead, func(a *simulate.Agent) bool { return a.Hook == seat.Hook }) &&
 		slices.ContainsFunc(s.Owed, func(h task.OwedHook) bool { return workflow.RoleIn(state, h.Hook) == seat.Role })
 }
 
@@ -151,7 +152,7 @@ func walkAlone(t *testing.T, of *law, seed, salt uint64, walk func(w *stroll)) {
 	must(t, err)
 	s := newSim(of, seed, dir, store)
 	s.dice = rand.New(rand.NewPCG(seed, salt))
-	s.mortality, s.trouble, s.patience, s.alone, s.project.PoolSize = 0, 0, 45, true, 3
+	s.mortality, s.trouble, s.patience, s.alone, s.Project.PoolSize = 0, 0, 45, true, 3
 	w := &stroll{sim: s, died: map[string]bool{}, met: map[int]bool{}}
 	s.stroll = w
 	synctest.Test(t, func(*testing.T) { walk(w) })

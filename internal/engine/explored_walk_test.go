@@ -12,6 +12,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/explore"
+	"orange/internal/simulate"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -24,12 +25,12 @@ type stroll struct {
 	p      *process
 	reach  *explore.Reach
 	id     string
-	dead   []*agent        // whose death nobody has told yet
-	died   map[string]bool // roles whose agent has died by itself and was not started since
-	told   int             // events that were looked at
-	met    map[int]bool    // configurations
-	failed map[string]bool // hooks that fail in this step
-	asleep bool            // the runner of hooks dies before it has begun
+	dead   []*simulate.Agent // whose death nobody has told yet
+	died   map[string]bool   // roles whose agent has died by itself and was not started since
+	told   int               // events that were looked at
+	met    map[int]bool      // configurations
+	failed map[string]bool   // hooks that fail in this step
+	asleep bool              // the runner of hooks dies before it has begun
 	// what there is outside of the document, by the key of the part that looks at it; nil where the dice say
 	aim map[string]bool
 }
@@ -121,7 +122,7 @@ func (w *stroll) writes() {
 
 // saves puts a text in the place of all that was in the document.
 func (w *stroll) saves(body string) {
-	path := w.files.Document(w.project.Name, w.id)
+	path := w.files.Document(w.Project.Name, w.id)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		w.breaks("%v", err)
@@ -135,9 +136,9 @@ func (w *stroll) saves(body string) {
 
 func (w *stroll) actor() task.Actor {
 	var roles []string
-	for _, a := range w.agents {
-		if a.alive {
-			roles = append(roles, a.role)
+	for _, a := range w.Agents {
+		if a.Alive {
+			roles = append(roles, a.Role)
 		}
 	}
 	switch n := w.dice.IntN(8); {
@@ -220,9 +221,9 @@ func (w *stroll) asksFor(t task.Task) {
 
 // perishes is the death of an agent. It is told at once, or later.
 func (w *stroll) perishes() {
-	var alive []*agent
-	for _, a := range w.agents {
-		if a.alive {
+	var alive []*simulate.Agent
+	for _, a := range w.Agents {
+		if a.Alive {
 			alive = append(alive, a)
 		}
 	}
@@ -230,7 +231,7 @@ func (w *stroll) perishes() {
 		return
 	}
 	a := alive[w.dice.IntN(len(alive))]
-	a.ending = []task.Ending{{}, {Known: true}, {Known: true, Status: 1}, {Known: true, Signal: 9},
+	a.Ending = []task.Ending{{}, {Known: true}, {Known: true, Status: 1}, {Known: true, Signal: 9},
 		{Unstarted: "no such program"}}[w.dice.IntN(5)]
 	w.ends(a, true)
 	w.dead = append(w.dead, a)
@@ -245,13 +246,13 @@ func (w *stroll) tellsOne() {
 		return
 	}
 	a := w.dead[w.dice.IntN(len(w.dead))]
-	out, err := w.p.engine.Died(here, task.Death{Task: w.id, Role: a.role, Hook: a.hook, Ending: a.ending})
+	out, err := w.p.engine.Died(here, task.Death{Task: w.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
 	w.tell(w.p, fmt.Sprintf("tells of the death of %v: %v %v", a, out.Moved, err))
 }
 
 func (w *stroll) respawns() {
 	_, err := w.p.engine.Respawn(here, w.id, func(_ task.Task, role string) (bool, error) {
-		return w.living(w.id, role) != nil, nil
+		return w.Living(w.id, role) != nil, nil
 	}, human)
 	w.tell(w.p, fmt.Sprintf("hears of a respawn: %v", err))
 }
@@ -266,7 +267,7 @@ func (w *stroll) redoes() {
 func (w *stroll) begins() {
 	births := w.law.def.Births
 	n := task.New{
-		Project: w.project, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Workflow: "any",
+		Project: w.Project, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Workflow: "any",
 		Actor:  human,
 		Status: births[w.dice.IntN(len(births))].To, Spawn: w.dice.IntN(2) == 0,
 	}

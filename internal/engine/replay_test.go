@@ -40,11 +40,12 @@ func (w *world) replays(t *testing.T) {
 		if history.VerifyChain(events) != nil {
 			continue // the test has broken it
 		}
-		books := library(w.files, one, nil)
-		books.Rules = func(digest string) (*workflow.Definition, error) {
-			return w.Rules.Pinned(ctx, task.WorkflowRef{Name: one.Workflow.Name, Digest: digest})
-		}
-		got, err := decide.Replay(one, lines, books, nil)
+		got, err := decide.Replay(one, lines, decide.Library{
+			Rules: func(digest string) (*workflow.Definition, error) {
+				return w.Rules.Pinned(ctx, task.WorkflowRef{Name: one.Workflow.Name, Digest: digest})
+			},
+			Texts: func(digest string) (string, bool, error) { return w.files.Kept(one.Project, one.ID, digest) },
+		}, nil)
 		if err != nil || len(got.Untold) > 0 || got.Equal != got.Decisions {
 			t.Errorf("the decisions on task %s come out otherwise when they are made again: %v\n%+v", one.ID, err, got)
 		}

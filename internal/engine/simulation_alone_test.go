@@ -16,6 +16,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/explore"
 	"orange/internal/record"
+	"orange/internal/simulate"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/workflows"
@@ -98,9 +99,9 @@ func (l *life) chances(t task.Task, actors []task.Actor) []chance {
 
 func (l *life) agentsAlive() []task.Actor {
 	var out []task.Actor
-	for _, a := range l.agents {
-		if a.alive {
-			out = append(out, task.Actor{Role: a.role})
+	for _, a := range l.Agents {
+		if a.Alive {
+			out = append(out, task.Actor{Role: a.Role})
 		}
 	}
 	return out
@@ -165,13 +166,13 @@ func (l *life) provides(t task.Task, gates ...[]workflow.Part) {
 // shifts has the tip of the branch be where a gate asks for it.
 func (l *life) shifts(t task.Task, git string) {
 	b := l.branch(l.id)
-	switch number, _ := strings.CutPrefix(t.Subject.Commit, "commit "); {
-	case git == workflow.GitMoved && t.Subject.Commit == b.commit():
-		b.left[b.commit()] = len(l.trace)
-		b.tip++
-	case git == workflow.GitUnmoved && t.Subject.Commit != "" && t.Subject.Commit != b.commit():
-		b.left[b.commit()] = len(l.trace)
-		b.tip = atoi(number)
+	switch {
+	case git == workflow.GitMoved && t.Subject.Commit == b.Commit():
+		b.Edit()
+		l.commits(b)
+	case git == workflow.GitUnmoved && t.Subject.Commit != "" && t.Subject.Commit != b.Commit():
+		b.left[b.Commit()] = len(l.trace)
+		b.Reset(atoi(t.Subject.Commit))
 	}
 }
 
@@ -191,7 +192,7 @@ func (l *life) alone(t task.Task) {
 		l.tellsOne()
 	case revives && l.spares(t) && l.dice.Float64() < l.frail:
 		l.provides(t)
-		l.falls(l.living(l.id, state.Role), task.Ending{Known: true, Status: 1})
+		l.falls(l.Living(l.id, state.Role), task.Ending{Known: true, Status: 1})
 	case n < 11 && len(alive) > 0:
 		if all := l.chances(t, alive); len(all) > 0 {
 			l.asks(t, l.picks(all), false)
@@ -228,11 +229,11 @@ func (l *life) spares(t task.Task) bool {
 }
 
 // falls is the death of an agent, told at once.
-func (l *life) falls(a *agent, how task.Ending) {
-	a.ending = how
+func (l *life) falls(a *simulate.Agent, how task.Ending) {
+	a.Ending = how
 	l.ends(a, true)
 	l.dead = append(l.dead, a)
-	out, err := l.p.engine.Died(here, task.Death{Task: l.id, Role: a.role, Hook: a.hook, Ending: a.ending})
+	out, err := l.p.engine.Died(here, task.Death{Task: l.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
 	l.tell(l.p, fmt.Sprintf("tells of the death of %v: %v %v", a, out.Moved, err))
 	if l.dice.Float64() < l.eager {
 		pause(time.Hour)
@@ -253,7 +254,7 @@ func (l *life) asks(t task.Task, c chance, override bool) {
 // bequeaths has the state's agent end well and leave what an exit rule looks for.
 func (l *life) bequeaths(t task.Task) {
 	state, _ := l.law.def.State(t.Status)
-	a := l.living(l.id, state.Role)
+	a := l.Living(l.id, state.Role)
 	var rules []workflow.Rule
 	for _, r := range l.law.def.Exit.Rules {
 		if r.Status == t.Status && r.HasArtifact != nil {
@@ -282,7 +283,7 @@ func (l *life) decides(t task.Task) {
 	switch {
 	case len(l.law.def.Redo) > 0 && l.dice.IntN(4) == 0:
 		l.redoes()
-	case state.Role != "" && l.living(l.id, state.Role) == nil && l.dice.IntN(3) == 0:
+	case state.Role != "" && l.Living(l.id, state.Role) == nil && l.dice.IntN(3) == 0:
 		l.respawns()
 	case len(all) > 0:
 		c := l.picks(all)
@@ -323,19 +324,19 @@ func (l *life) lives(steps int) {
 			return
 		}
 		l.step(t)
-		l.dead = slices.DeleteFunc(l.dead, func(a *agent) bool { return !l.seated(a) })
+		l.dead = slices.DeleteFunc(l.dead, func(a *simulate.Agent) bool { return !l.seated(a) })
 	}
 	l.follows()
 	l.concludes()
 }
 
 // seated says whether an agent's death is still to be told.
-func (l *life) seated(a *agent) bool {
+func (l *life) seated(a *simulate.Agent) bool {
 	seats, err := l.store.OpenSeats(here, l.id)
 	if err != nil {
 		l.breaks("%v", err)
 	}
-	return slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Hook == a.hook })
+	return slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Hook == a.Hook })
 }
 
 // concludes has a person lead the task to its end, from wherever it is: there is a way, and no dead end on it.

@@ -2,55 +2,51 @@ package engine_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"orange/internal/decide"
-	"orange/internal/document"
 	"orange/internal/history"
+	"orange/internal/simulate"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // simBranch is a task's branch, with what nobody but the world knows of it: which of its commits may be merged.
 type simBranch struct {
-	tip   int
-	dirty bool
+	*simulate.TaskBranch
 	// the commits that a verdict written now can be about: of the last entry into the review, and of the
 	// reviewer's last start
-	about    []string
-	passed   map[string]bool // a passing verdict was about it
-	answered map[string]bool // a person put it up
-	left     map[string]int  // those that were the tip once: the length of the trace when they ceased to be
+	about []string
+	left  map[string]int // those that were the tip once: the length of the trace when they ceased to be
 }
 
 // mergeAllTheSame is the kind of question with which a person merges what nobody reviewed.
 const mergeAllTheSame = "merge in spite of the conditions"
 
 func (s *sim) branch(id string) *simBranch {
-	if s.branches[id] == nil {
-		s.branches[id] = &simBranch{passed: map[string]bool{}, answered: map[string]bool{}, left: map[string]int{}}
+	if s.work[id] == nil {
+		s.work[id] = &simBranch{TaskBranch: s.Branch(id), left: map[string]int{}}
 	}
-	return s.branches[id]
+	return s.work[id]
 }
 
-func (b *simBranch) commit() string { return fmt.Sprintf("commit %d", b.tip) }
+// commits makes a new commit of an edit.
+func (s *sim) commits(b *simBranch) {
+	b.left[b.Commit()] = len(s.trace)
+	b.CommitAll()
+}
 
 // wasTip says whether a commit is the tip, or was it at any moment since a program began.
 func (b *simBranch) wasTip(commit string, p *process) bool {
 	left, gone := b.left[commit]
-	return commit == b.commit() || gone && left >= p.born
+	return commit == b.Commit() || gone && left >= p.born
 }
 
-// Subject is the tip of the task's branch.
-func (d desktop) Subject(_ context.Context, t task.Task, tree bool) task.Subject {
-	out, _ := at(d.p, "read the tip of "+d.p.sim.short(t.ID), func() (task.Subject, error) {
-		s := task.Subject{Commit: d.p.sim.branch(t.ID).commit()}
-		if tree {
-			s.Tree, s.Tracked = "whole "+s.Commit, "tracked "+s.Commit
-		}
-		return s, nil
+// Subject is the tip of the task's branch, as a step.
+func (r simulatedRepository) Subject(ctx context.Context, t task.Task, tree bool) task.Subject {
+	out, _ := at(r.p, "reads the tip of "+r.p.sim.short(t.ID), func() (task.Subject, error) {
+		return r.Repository.Subject(ctx, t, tree), nil
 	})
 	return out
 }
@@ -69,7 +65,7 @@ func (w sights) Look(_ context.Context, t task.Task, _ *workflow.Definition, par
 		}
 	}
 	return at(w.p, "look at git for "+s.short(t.ID), func() (map[string]decide.Fact, error) {
-		if err := w.p.troubled("look at git"); err != nil {
+		if err := w.p.Fail("look at git"); err != nil {
 			return nil, err
 		}
 		out := map[string]decide.Fact{}
@@ -79,20 +75,8 @@ func (w sights) Look(_ context.Context, t task.Task, _ *workflow.Definition, par
 				out[p.Key()] = checked
 				continue
 			}
-			moved := t.Subject.Commit != "" && t.Subject.Commit != b.commit()
-			f := decide.Fact{Source: "git " + p.Git, Where: "the workspace", Found: "at " + b.commit(),
-				Want: "see to it"}
-			switch p.Git {
-			case workflow.GitCommitted:
-				f.Holds = !b.dirty
-			case workflow.GitUnmoved:
-				f.Holds, f.Moved = t.Subject.Commit != "" && !moved && !b.dirty, moved && !b.dirty
-			case workflow.GitMoved:
-				f.Holds = moved
-			}
-			f.Holds = f.Holds && t.Workspace != ""
-			f.Text = document.Normalise(fmt.Sprintf("%s of %s, dirty %v\n", p.Git, b.commit(), b.dirty))
-			f.Digest = document.Digest(f.Text)
+			f, _ := b.Fact(t, p)
+			f.Want = "see to it"
 			out[p.Key()] = f
 		}
 		return out, nil
@@ -100,12 +84,11 @@ func (w sights) Look(_ context.Context, t task.Task, _ *workflow.Definition, par
 }
 
 // changes has an agent change a file of its task, and commit it or not: at any time, whosever turn it is.
-func (s *sim) changes(p *process, a *agent) {
-	b := s.branch(a.task)
-	_ = act(p, "changes the work of "+s.short(a.task), func() error {
-		if b.dirty = s.dice.IntN(4) == 0; !b.dirty {
-			b.left[b.commit()] = len(s.trace)
-			b.tip++
+func (s *sim) changes(p *process, a *simulate.Agent) {
+	b := s.branch(a.Task)
+	_ = act(p, "changes the work of "+s.short(a.Task), func() error {
+		if b.Edit(); s.dice.IntN(4) != 0 {
+			s.commits(b)
 		}
 		return nil
 	})
@@ -115,7 +98,7 @@ func (s *sim) changes(p *process, a *agent) {
 func (s *sim) verdict(id, text string) {
 	if b := s.branch(id); strings.Contains(text, "Verdict: PASS") {
 		for _, commit := range b.about {
-			b.passed[commit] = true
+			b.Passed[commit] = true
 		}
 	}
 }
@@ -132,45 +115,45 @@ func (s *sim) entered(p *process, t task.Task, e history.Event) {
 	case e.IsMove() && e.To == "agent-review" || e.Type == history.Created && t.Status == "agent-review":
 		b.about = []string{e.Subject.Commit}
 	case e.IsMove() && e.To == "reviewing" && e.Actor == task.RoleHuman:
-		b.answered[e.Subject.Commit] = true
+		b.Answered[e.Subject.Commit] = true
 	case e.Type == history.WorkspaceReady:
 		b.about = append(b.about, e.Subject.Commit)
 		if t.Status == "reviewing" {
-			b.answered[e.Subject.Commit] = true
+			b.Answered[e.Subject.Commit] = true
 		}
 	}
 }
 
 // starts notes the commit that a reviewer is started on.
-func (s *sim) starts(a *agent) {
-	b := s.branch(a.task)
-	if a.role == task.RoleReviewer && !slices.Contains(b.about, b.commit()) {
-		b.about = append(b.about[:min(len(b.about), 1)], b.commit())
+func (s *sim) starts(a *simulate.Agent) {
+	b := s.branch(a.Task)
+	if a.Role == task.RoleReviewer && !slices.Contains(b.about, b.Commit()) {
+		b.about = append(b.about[:min(len(b.about), 1)], b.Commit())
 	}
 }
 
 // Merge looks first, as every hand does: what is merged is not merged again. It merges what a passing verdict was
 // about, what was the tip when a person put it up, or what is the tip that a person overrides the conditions for;
 // and that in the environment of the person who began it.
-func (d desktop) Merge(ctx context.Context, t task.Task, commit, _ string, still func(context.Context) error) (
+func (r simulatedRepository) Merge(ctx context.Context, t task.Task, commit, _ string, still func(context.Context) error) (
 	merged, how string, err error) {
 	if err := still(ctx); err != nil {
 		return "", "", err
 	}
-	s, b := d.p.sim, d.p.sim.branch(t.ID)
-	named := d.p.asked.kind == mergeAllTheSame && b.wasTip(commit, d.p)
-	if !b.passed[commit] && !b.answered[commit] && !named {
+	s, b := r.p.sim, r.p.sim.branch(t.ID)
+	named := r.p.asked.kind == mergeAllTheSame && b.wasTip(commit, r.p)
+	if !b.Mergeable(commit) && !named {
 		s.breaks("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit,
 			s.short(t.ID))
 	}
 	if one := s.twin.find(t.ID); !slices.ContainsFunc(one.events, func(e history.Event) bool {
-		return e.Type == history.MergeBegun && e.Person == d.p.whose
+		return e.Type == history.MergeBegun && e.Person == r.p.whose
 	}) {
-		s.breaks("%s is merged in the environment of %s, who has begun no merge", s.short(t.ID), d.p.whose)
+		s.breaks("%s is merged in the environment of %s, who has begun no merge", s.short(t.ID), r.p.whose)
 	}
-	_, err = at(d.p, "merge "+s.short(t.ID), func() (struct{}, error) {
+	_, err = at(r.p, "merge "+s.short(t.ID), func() (struct{}, error) {
 		s.figures.merges++
-		return struct{}{}, d.p.troubled("merge")
+		return struct{}{}, r.p.Fail("merge")
 	})
-	return "c0ffee", d.p.asked.token, err
+	return "c0ffee", r.p.asked.token, err
 }

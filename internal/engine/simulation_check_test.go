@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"orange/internal/action"
-	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/simulate"
 	"orange/internal/task"
 )
 
@@ -22,8 +21,6 @@ type twin struct {
 	asks    []*ask
 	tasks   []*known
 	hooks   map[int64]*owed
-	deaths  map[int64]int  // by the hook that started the agent: how often its death had a consequence
-	closed  map[int64]bool // whose seat was ended by a hook
 	written map[string][]string
 	wishes  [][2]string     // a task, and a summary that somebody wrote into its header
 	lost    map[string]bool // notes that a program lost which saved an old document
@@ -31,22 +28,18 @@ type twin struct {
 }
 
 type known struct {
-	id      string
-	version int64
-	gone    bool
-	events  []history.Event // as they were committed
+	id     string
+	gone   bool
+	events []history.Event // as they were committed
 }
 
 type owed struct {
-	task, action       string
-	performed, settled int
-	superseded         bool
-	begunBy, by        *process // who has begun it last, and who performs it now
+	task, action string
+	begunBy, by  *process // who has begun it last, and who performs it now
 }
 
 func newTwin() *twin {
-	return &twin{hooks: map[int64]*owed{}, deaths: map[int64]int{}, closed: map[int64]bool{},
-		written: map[string][]string{}, lost: map[string]bool{}}
+	return &twin{hooks: map[int64]*owed{}, written: map[string][]string{}, lost: map[string]bool{}}
 }
 
 func (w *twin) hook(id int64) *owed {
@@ -107,11 +100,7 @@ func (s *sim) committed(p *process, c record.Change, t task.Task, open []record.
 		s.twin.tasks = append(s.twin.tasks, one)
 		s.figures.tasks++
 	}
-	if c.Expect != one.version || t.Version != one.version+1 {
-		s.breaks("a change of %s that was decided on version %d was made on version %d: what was between is lost",
-			s.short(t.ID), c.Expect, one.version)
-	}
-	one.version = t.Version
+	s.audit.Committed(c, t, open)
 	s.folds(one, c, t)
 	for _, e := range c.Events {
 		s.entered(p, t, e)
@@ -123,18 +112,8 @@ func (s *sim) committed(p *process, c record.Change, t task.Task, open []record.
 		if settled.State == task.HookPending || settled.State == task.HookFailed {
 			continue
 		}
-		h := s.twin.hook(settled.ID)
-		h.settled++
-		h.superseded = settled.State == task.HookSuperseded
 		s.figures.hooks++
-		if h.settled > 1 {
-			s.breaks("hook %d of %s is settled a second time", settled.ID, s.short(t.ID))
-		}
-		if !h.superseded && h.performed == 0 {
-			s.breaks("hook %d of %s is done, and nobody has performed it", settled.ID, s.short(t.ID))
-		}
 	}
-	s.seatsEnd(c, t, open)
 }
 
 // folds looks whether the history says what is on record, as it has to after every commit.
@@ -157,49 +136,6 @@ func (s *sim) folds(one *known, c record.Change, t task.Task) {
 	}
 }
 
-// seatsEnd notes whose death had a consequence, and who was ended on purpose.
-func (s *sim) seatsEnd(c record.Change, t task.Task, open []record.Seat) {
-	dead := ""
-	for _, e := range c.Events {
-		if _, told := e.Data["ended"]; told && (e.Type == history.AgentCrashed || e.Type == history.AgentStopped) {
-			dead = e.Data["role"]
-		}
-	}
-	found := false
-	for _, seat := range open {
-		ends := seat.Hook == c.DeadHook || slices.Contains(c.EndSeats, seat.Role) ||
-			slices.Contains(c.EndSeats, record.EveryRole) ||
-			c.TakenSeat != nil && c.TakenSeat.Role == seat.Role && c.TakenSeat.Hash != seat.Hash
-		switch {
-		case !ends:
-		case dead == seat.Role && !found:
-			found = true
-			s.diedOf(seat, t)
-		default:
-			s.twin.closed[seat.Hook] = true
-		}
-	}
-	if dead != "" && !found {
-		s.breaks("the death of a %s of %s had a consequence, and its seat had ended before", dead, s.short(t.ID))
-	}
-}
-
-func (s *sim) diedOf(seat record.Seat, t task.Task) {
-	s.twin.deaths[seat.Hook]++
-	a := s.agentOf(seat.Hook)
-	switch {
-	case s.twin.deaths[seat.Hook] > 1:
-		s.breaks("the death of the %s of hook %d of %s had a second consequence", seat.Role, seat.Hook, s.short(t.ID))
-	case a == nil && !s.twin.hook(seat.Hook).superseded:
-		s.breaks("the death of the %s of hook %d of %s is invented: it was never started", seat.Role, seat.Hook,
-			s.short(t.ID))
-	case a != nil && a.alive:
-		s.breaks("the death of %v of %s is invented: it lives", a, s.short(t.ID))
-	case a != nil && !a.byItself:
-		s.breaks("%v of %s was ended on purpose, and its death had a consequence", a, s.short(t.ID))
-	}
-}
-
 func (s *sim) forgotten(id string) {
 	if one := s.twin.find(id); one != nil {
 		one.gone = true
@@ -209,11 +145,8 @@ func (s *sim) forgotten(id string) {
 
 // begun notes who performs a hook.
 func (s *sim) begun(p *process, id int64) {
-	h := s.twin.hook(id)
-	if h.settled > 0 {
-		s.breaks("hook %d is begun after it was settled", id)
-	}
-	h.begunBy = p
+	s.audit.Begun("", id)
+	s.twin.hook(id).begunBy = p
 }
 
 // performs looks at a hook that is about to be performed.
@@ -221,68 +154,55 @@ func (s *sim) performs(p *process, job record.Job) {
 	h := s.twin.hook(job.Hook.ID)
 	h.task, h.action = job.Task.ID, job.Hook.Action
 	// One that is dropped while it is being performed cannot be called back. Nobody else may perform it.
-	if h.settled > 0 && (!h.superseded || h.begunBy != p) {
+	if seen := s.audit.Hook(job.Hook.ID); seen.Settled > 0 && (!seen.Superseded || h.begunBy != p) {
 		s.breaks("hook %d (%s) of %s is performed after it was settled", job.Hook.ID, h.action, s.short(h.task))
 	}
 	if h.by != nil && h.by != p && !h.by.dead && !h.by.ended {
 		s.breaks("hook %d (%s) of %s is performed by two programs at once", job.Hook.ID, h.action, s.short(h.task))
 	}
 	h.by = p
-	class, _ := action.ClassOf(h.action)
-	if class == action.ClassApart {
-		return
-	}
-	now, err := s.load(h.task)
-	if err != nil {
-		return // it was deleted meanwhile
-	}
-	for _, other := range now.Owed {
-		if c, _ := action.ClassOf(other.Action); other.ID < job.Hook.ID && c != action.ClassApart {
-			s.breaks("hook %d (%s) of %s is performed before hook %d (%s), which is owed", job.Hook.ID, h.action,
-				s.short(h.task), other.ID, other.Action)
-		}
-	}
+	s.audit.Performs(here, job)
 }
 
 // opens looks at an agent that is about to be started.
-func (s *sim) opens(a *agent) {
-	if s.agentOf(a.hook) != nil {
-		s.breaks("hook %d of %s starts a second agent", a.hook, s.short(a.task))
+func (s *sim) opens(a *simulate.Agent) {
+	if s.Started(a.Hook) != nil {
+		s.breaks("hook %d of %s starts a second agent", a.Hook, s.short(a.Task))
 	}
-	if other := s.living(a.task, a.role); other != nil {
-		s.breaks("%v of %s is started while %v lives", a, s.short(a.task), other)
+	if other := s.Living(a.Task, a.Role); other != nil {
+		s.breaks("%v of %s is started while %v lives", a, s.short(a.Task), other)
 	}
-	for _, other := range s.agents {
-		if other.alive && other.task != a.task && other.workspace == a.workspace {
-			s.breaks("%v of %s is started in %s, where %v of %s lives", a, s.short(a.task), a.workspace, other,
-				s.short(other.task))
+	for _, other := range s.Agents {
+		if other.Alive && other.Task != a.Task && other.Workspace == a.Workspace {
+			s.breaks("%v of %s is started in %s, where %v of %s lives", a, s.short(a.Task), a.Workspace, other,
+				s.short(other.Task))
 		}
 	}
-	if s.slots[a.workspace] != a.task {
-		s.breaks("%v of %s is started in %s, which was prepared for %s", a, s.short(a.task), a.workspace,
-			s.short(s.slots[a.workspace]))
+	if s.slots[a.Workspace] != a.Task {
+		s.breaks("%v of %s is started in %s, which was prepared for %s", a, s.short(a.Task), a.Workspace,
+			s.short(s.slots[a.Workspace]))
 	}
 }
 
 // empties looks at a workspace that is about to be prepared.
 func (s *sim) empties(t task.Task) {
-	for _, a := range s.agents {
-		if a.alive && a.workspace == t.Workspace && a.task != t.ID {
+	for _, a := range s.Agents {
+		if a.Alive && a.Workspace == t.Workspace && a.Task != t.ID {
 			s.breaks("the workspace %s is prepared for %s while %v of %s lives in it", t.Workspace, s.short(t.ID),
-				a, s.short(a.task))
+				a, s.short(a.Task))
 		}
 	}
 }
 
 // owes says whether any task owes a hook.
 func (s *sim) owes() bool {
-	all, err := s.list(record.Filter{})
+	all, err := s.List(here, record.Filter{})
 	if err != nil {
 		s.breaks("cannot list: %v", err)
 		return false
 	}
 	for _, t := range all {
-		if one, err := s.load(t.ID); err == nil && len(one.Owed) > 0 {
+		if one, err := s.Load(here, t.ID); err == nil && len(one.Owed) > 0 {
 			return true
 		}
 	}
@@ -307,14 +227,13 @@ func (s *sim) check() {
 			s.breaks("the history of %s cannot be read: %v", s.short(one.id), err)
 			return
 		}
-		if err := history.VerifyChain(events); err != nil {
-			s.breaks("%s: %v", s.short(one.id), err)
-		}
 		s.checkFold(snapshot.Task, events, moves)
-		s.checkHooks(snapshot, events)
-		s.checkEvidence(snapshot.Task, events)
-		s.checkFiles(snapshot.Task)
-		s.checkReplay(snapshot.Task, events)
+		if err := s.audit.Check(here, snapshot, events); err != nil {
+			s.breaks("%v", err)
+			return
+		}
+		s.checkDocument(snapshot.Task)
+		s.checkReplay(snapshot.Task)
 		s.checkWishes(one.id, events)
 	}
 	s.checkAsks(moves)
@@ -476,84 +395,18 @@ func (s *sim) checkMove(t task.Task, e history.Event, round int, forced bool, qu
 	s.breaks("%s: the workflow has no such move: %+v", s.short(t.ID), e)
 }
 
-func (s *sim) checkHooks(snapshot record.Snapshot, events []history.Event) {
-	t := snapshot.Task
-	if len(snapshot.Owed) > 0 {
-		s.breaks("%s still owes %+v", s.short(t.ID), snapshot.Owed)
-	}
-	for _, e := range events {
-		if len(e.Hooks) == 0 {
-			continue
-		}
-		hooks, err := s.store.Hooks(here, t.ID, e.Seq)
-		if err != nil {
-			s.breaks("%v", err)
-			return
-		}
-		var have []string
-		for _, h := range hooks {
-			have = append(have, h.Action)
-			mine := s.twin.hook(h.ID)
-			class, _ := action.ClassOf(h.Action)
-			switch {
-			case class == action.ClassRecord:
-				if h.State != task.HookDone {
-					s.breaks("hook %d (%s) of %s is %s", h.ID, h.Action, s.short(t.ID), h.State)
-				}
-			case mine.settled != 1:
-				s.breaks("hook %d (%s) of %s was settled %d times", h.ID, h.Action, s.short(t.ID), mine.settled)
-			case h.State == task.HookSuperseded && class != action.ClassStart:
-				s.breaks("hook %d (%s) of %s was dropped", h.ID, h.Action, s.short(t.ID))
-			case h.State == task.HookDone && mine.performed == 0:
-				s.breaks("hook %d (%s) of %s was never performed", h.ID, h.Action, s.short(t.ID))
-			case (h.State == task.HookSuperseded) != mine.superseded:
-				s.breaks("hook %d (%s) of %s is %s, and it was settled otherwise", h.ID, h.Action, s.short(t.ID),
-					h.State)
-			}
-		}
-		if !slices.Equal(have, e.Hooks) {
-			s.breaks("event %d of %s has set going %v, and owes %v", e.Seq, s.short(t.ID), e.Hooks, have)
-		}
-	}
-}
-
-// checkEvidence looks whether what moves rested on was kept.
-func (s *sim) checkEvidence(t task.Task, events []history.Event) {
-	for _, e := range events {
-		names, err := decide.Kept(e)
-		if err != nil {
-			s.breaks("%s: %v", s.short(t.ID), err)
-		}
-		for _, one := range names {
-			text, err := os.ReadFile(filepath.Join(s.files.Dir(t.Project, t.ID), "evidence", one.Digest))
-			if err != nil || document.Digest(string(text)) != one.Digest {
-				s.breaks("%s: the %s of event %d is not kept: %v", s.short(t.ID), one.Source, e.Seq, err)
-			}
-		}
-	}
-}
-
-func (s *sim) checkFiles(t task.Task) {
+// checkDocument looks for what agents and people wrote into TASK.md.
+func (s *sim) checkDocument(t task.Task) {
 	text, err := s.files.Read(t.Project, t.ID, true)
 	if err != nil {
 		s.breaks("%v", err)
 		return
 	}
 	d := document.Read(text)
-	for _, want := range document.Fields(t) {
-		if found, _ := d.Front.Get(want.Key); found != want.Text {
-			s.breaks("TASK.md of %s says %s: %q, and the record %q", s.short(t.ID), want.Key, found, want.Text)
-		}
-	}
 	for _, wrote := range s.twin.written[t.ID] {
 		if !s.twin.lost[wrote] && !strings.Contains(d.Body, wrote) {
 			s.breaks("what an agent wrote into TASK.md of %s is gone: %q", s.short(t.ID), wrote)
 		}
-	}
-	lines, err := s.store.Lines(here, t.ID)
-	history, reading := os.ReadFile(filepath.Join(s.files.Dir(t.Project, t.ID), "history.jsonl"))
-	if err != nil || reading != nil || string(history) != strings.Join(lines, "\n")+"\n" {
-		s.breaks("history.jsonl of %s is not the record's: %v, %v", s.short(t.ID), err, reading)
 	}
 	for _, a := range s.twin.asks {
 		wished := strings.Count(d.Body, "\n"+a.token+"\n")
@@ -579,7 +432,7 @@ func (s *sim) checkWishes(id string, events []history.Event) {
 }
 
 func (s *sim) checkGone(id string) {
-	if _, err := os.Stat(s.files.Dir(s.project.Name, id)); err == nil {
+	if _, err := os.Stat(s.files.Dir(s.Project.Name, id)); err == nil {
 		for _, a := range s.twin.asks {
 			if a.kind == "delete" && a.task == id && !a.answered {
 				return // it died between the record and the files
@@ -650,26 +503,26 @@ func (s *sim) checkAnswer(a *ask, seen map[string]string) {
 
 // checkAgents looks whether everybody who lives may, and whether every death was seen.
 func (s *sim) checkAgents() {
-	for _, a := range s.agents {
-		one := s.twin.find(a.task)
-		if !a.alive {
-			s.figures.agentDeaths += map[bool]int{true: 1}[a.byItself]
-			if one.gone || !a.byItself || s.twin.closed[a.hook] {
+	for _, a := range s.Agents {
+		one := s.twin.find(a.Task)
+		if !a.Alive {
+			s.figures.agentDeaths += map[bool]int{true: 1}[a.ByItself]
+			if one.gone || !a.ByItself || s.audit.Hook(a.Hook).SeatEnded {
 				continue
 			}
-			if s.twin.deaths[a.hook] != 1 {
-				s.breaks("the death of %v of %s had %d consequences", a, s.short(a.task), s.twin.deaths[a.hook])
+			if s.audit.Hook(a.Hook).Deaths != 1 {
+				s.breaks("the death of %v of %s had %d consequences", a, s.short(a.Task), s.audit.Hook(a.Hook).Deaths)
 			}
 			continue
 		}
-		t, err := s.store.Load(here, a.task)
+		t, err := s.store.Load(here, a.Task)
 		if err != nil || !t.Task.Live {
-			s.breaks("%v of %s lives, and its task is over: %v", a, s.short(a.task), err)
+			s.breaks("%v of %s lives, and its task is over: %v", a, s.short(a.Task), err)
 			continue
 		}
-		seat, err := s.store.Seat(here, a.hash)
+		seat, err := s.store.Seat(here, a.Seat)
 		if err != nil || seat.Ended {
-			s.breaks("%v of %s lives, and has no seat: %v", a, s.short(a.task), err)
+			s.breaks("%v of %s lives, and has no seat: %v", a, s.short(a.Task), err)
 		}
 	}
 	for _, one := range s.twin.tasks {
@@ -678,7 +531,7 @@ func (s *sim) checkAgents() {
 			s.breaks("%v", err)
 		}
 		for _, seat := range open {
-			if a := s.agentOf(seat.Hook); a == nil || !a.alive {
+			if a := s.Started(seat.Hook); a == nil || !a.Alive {
 				s.breaks("the %s of hook %d of %s has a seat, and does not live", seat.Role, seat.Hook, s.short(one.id))
 			}
 		}
@@ -687,8 +540,8 @@ func (s *sim) checkAgents() {
 
 func (s *sim) checkLeases() {
 	holders, err := s.store.Holders(here, "")
-	if err != nil || len(holders) > s.project.PoolSize {
-		s.breaks("%d workspaces are taken, of %d: %v", len(holders), s.project.PoolSize, err)
+	if err != nil || len(holders) > s.Project.PoolSize {
+		s.breaks("%d workspaces are taken, of %d: %v", len(holders), s.Project.PoolSize, err)
 	}
 	by := map[string]string{}
 	for _, h := range holders {

@@ -9,6 +9,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/proc"
+	"orange/internal/simulate"
 	"orange/internal/task"
 )
 
@@ -18,7 +19,7 @@ const service = "the service"
 func people() []string { return []string{"Ann", "Ben"} }
 
 // own is the environment of an agent's commands: whatever the agent has made of the one that it was started in.
-func (a *agent) own() string { return fmt.Sprintf("agent %d", a.pid) }
+func own(a *simulate.Agent) string { return fmt.Sprintf("agent %d", a.PID) }
 
 // server is the memory of the terminal server. It ends with the server.
 type server struct {
@@ -37,8 +38,8 @@ func (s *sim) serves(whose string) {
 
 // idles ends the server that has neither a window nor anything to keep.
 func (s *sim) idles() {
-	for _, a := range s.agents {
-		if a.window != "" {
+	for _, a := range s.Agents {
+		if a.Window != "" {
 			return
 		}
 	}
@@ -51,8 +52,8 @@ func (s *sim) idles() {
 // kept is lost. A window that its own hook has still to find stays what that hook will find: then nothing
 // happens.
 func (s *sim) serverEnds(reboot bool) {
-	for _, a := range s.agents {
-		if a.window != "" && s.twin.hook(a.hook).settled == 0 {
+	for _, a := range s.Agents {
+		if a.Window != "" && s.audit.Hook(a.Hook).Settled == 0 {
 			s.tell(nil, "time passes")
 			return
 		}
@@ -61,10 +62,10 @@ func (s *sim) serverEnds(reboot bool) {
 	s.figures.lost++
 	s.server = server{kept: map[string]string{}}
 	s.rights.lost(s)
-	for _, a := range s.agents {
-		a.window = ""
-		if a.alive && (reboot || s.dice.IntN(4) != 0) { // some programs survive the end of their terminal
-			a.ending = task.Ending{}
+	for _, a := range s.Agents {
+		a.Window = ""
+		if a.Alive && (reboot || s.dice.IntN(4) != 0) { // some programs survive the end of their terminal
+			a.Ending = task.Ending{}
 			s.ends(a, true)
 		}
 	}
@@ -88,7 +89,7 @@ type shelf struct{ p *process }
 func (k shelf) Keep(_ context.Context, id string) error {
 	s := k.p.sim
 	return act(k.p, "keep the environment of "+k.p.whose+" for "+s.short(id), func() error {
-		if err := k.p.troubled("keep an environment"); err != nil {
+		if err := k.p.Fail("keep an environment"); err != nil {
 			s.rights.unkept(k.p, id)
 			return err
 		}
@@ -106,7 +107,7 @@ func (s *sim) keepsFor(p *process, id string) {
 func (k shelf) Drop(_ context.Context, id string) error {
 	s := k.p.sim
 	return act(k.p, "drop the environment of "+s.short(id), func() error {
-		if err := k.p.troubled("drop an environment"); err != nil {
+		if err := k.p.Fail("drop an environment"); err != nil {
 			s.rights.undropped(k.p, id)
 			return err
 		}
@@ -121,7 +122,7 @@ func (k shelf) Drop(_ context.Context, id string) error {
 func (k shelf) kept(id string) (string, error) {
 	return at(k.p, "look for the environment of "+k.p.sim.short(id), func() (string, error) {
 		k.p.looked = len(k.p.sim.trace)
-		if err := k.p.troubled("look for an environment"); err != nil {
+		if err := k.p.Fail("look for an environment"); err != nil {
 			return "", err
 		}
 		return k.p.sim.server.kept[id], nil
@@ -142,7 +143,7 @@ func (k shelf) of(t task.Task) (string, error) {
 	s := k.p.sim
 	return at(k.p, "look for the environment of "+s.short(t.ID)+", or keep that of "+k.p.whose, func() (string, error) {
 		k.p.looked = len(s.trace)
-		if err := k.p.troubled("look for an environment"); err != nil {
+		if err := k.p.Fail("look for an environment"); err != nil {
 			return "", err
 		}
 		if s.server.kept[t.ID] == "" && t.Workspace != "" {
@@ -159,7 +160,7 @@ func (p *process) lends() string {
 	if p.under == nil {
 		return p.whose
 	}
-	if kept := p.sim.server.kept[p.under.task]; kept != "" {
+	if kept := p.sim.server.kept[p.under.Task]; kept != "" {
 		return kept
 	}
 	return service
@@ -188,7 +189,7 @@ func (c commands) RunLimited(_ context.Context, program proc.Command, _ proc.Lim
 	id := vars["ORANGE_TASK_ID"]
 	return at(c.p, "run the command of a hook of "+c.p.sim.short(id), func() (proc.LimitedResult, error) {
 		c.p.sim.ran(ranHook, id, vars["WHOSE"], c.p)
-		if c.p.troubled("run a command") != nil {
+		if c.p.Fail("run a command") != nil {
 			return proc.LimitedResult{Code: 1}, nil
 		}
 		return proc.LimitedResult{}, nil
@@ -201,7 +202,7 @@ func (c commands) RunLimited(_ context.Context, program proc.Command, _ proc.Lim
 func (p *process) checks(t task.Task) (decide.Fact, error) {
 	f := decide.Fact{Source: "check tests", Where: "the workspace", Found: "it was not run", Want: "commit all of it"}
 	b := p.sim.branch(t.ID)
-	ready := func() bool { return t.Workspace != "" && p.sim.slots[t.Workspace] == t.ID && !b.dirty }
+	ready := func() bool { return t.Workspace != "" && p.sim.slots[t.Workspace] == t.ID && !b.Dirty() }
 	if !ready() {
 		return f, nil
 	}
@@ -218,10 +219,10 @@ func (p *process) checks(t task.Task) (decide.Fact, error) {
 			return f, nil
 		}
 		p.sim.ran(what, t.ID, whose, p)
-		passed := b.tip%9 != 7
-		f.Holds, f.Found, f.Want = passed, "it failed for "+b.commit(), "mend that"
-		f.Text = document.Normalise(fmt.Sprintf("run for %s, passed %v\n", b.commit(), passed))
+		passed := b.Number()%9 != 7
+		f.Holds, f.Found, f.Want = passed, "it failed for "+b.Commit(), "mend that"
+		f.Text = document.Normalise(fmt.Sprintf("run for %s, passed %v\n", b.Commit(), passed))
 		f.Digest = document.Digest(f.Text)
-		return f, p.troubled("run a check")
+		return f, p.Fail("run a check")
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"log/slog"
 	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
@@ -18,20 +17,20 @@ import (
 	"orange/internal/engine"
 	"orange/internal/hook"
 	"orange/internal/mirror"
+	"orange/internal/simulate"
 	"orange/internal/sqlite"
-	"orange/internal/task"
 )
 
 // sim is one seed's world. One program has the turn at a time, and keeps it until its next call of a port:
 // who is next, who dies and what fails is all told by the dice.
 type sim struct {
-	law     *law
-	seed    uint64
-	dice    *rand.Rand
-	dir     string
-	store   *sqlite.Store
-	files   mirror.Files
-	project task.Project
+	*simulate.World
+	law   *law
+	seed  uint64
+	dice  *rand.Rand
+	dir   string
+	store *sqlite.Store
+	files mirror.Files
 
 	mortality float64 // how likely a program dies at a step
 	trouble   float64 // how likely a look at the world, or an act in it, fails
@@ -48,19 +47,17 @@ type sim struct {
 	waiting  []*turn
 	programs []*process
 	last     *process
-	locks    map[string]*process
-	cache    map[string]map[string]any // answers of the record, by task
 
-	agents   []*agent
-	slots    map[string]string // workspace: the task that it is prepared for
-	remote   map[string]bool   // tasks that have a branch on origin
-	branches map[string]*simBranch
-	twin     *twin
-	server   server
-	rights   *rights
-	trace    []string
-	broken   string
-	figures  figures
+	slots   map[string]string // workspace: the task that it is prepared for
+	remote  map[string]bool   // tasks that have a branch on origin
+	work    map[string]*simBranch
+	twin    *twin
+	audit   *simulate.Audit
+	server  server
+	rights  *rights
+	trace   []string
+	broken  string
+	figures figures
 }
 
 // process is one program at work: a command, a runner of hooks, a monitor.
@@ -68,11 +65,11 @@ type process struct {
 	sim    *sim
 	number int
 	name   string
-	under  *agent // the agent that started it; nil for those of people and for runners
-	whose  string // whose environment it has
-	born   int    // the length of the trace when it was started,
-	looked int    // when it looked for a task's environment last,
-	gone   int    // and when it was killed, or came to its end
+	under  *simulate.Agent // the agent that started it; nil for those of people and for runners
+	whose  string          // whose environment it has
+	born   int             // the length of the trace when it was started,
+	looked int             // when it looked for a task's environment last,
+	gone   int             // and when it was killed, or came to its end
 	engine *engine.Engine
 	hands  *hook.Hands
 	asked  *ask
@@ -89,7 +86,7 @@ type turn struct {
 }
 
 // start starts a program in somebody's environment. It begins when it has the turn.
-func (s *sim) start(name, whose string, under *agent, body func(p *process)) *process {
+func (s *sim) start(name, whose string, under *simulate.Agent, body func(p *process)) *process {
 	s.mu.Lock()
 	p := &process{sim: s, number: len(s.programs) + 1, name: name, whose: whose, under: under, born: len(s.trace)}
 	s.programs = append(s.programs, p)
@@ -113,17 +110,16 @@ func (s *sim) start(name, whose string, under *agent, body func(p *process)) *pr
 }
 
 func (p *process) equip() {
-	r, f := recordPort{p}, folder{p}
+	r, f := p.record(), simulatedFolders{p.view().TaskFolders(), p}
+	repository := simulatedRepository{p.view().Repository(), p}
 	key := [32]byte{byte(p.number), byte(p.number >> 8), byte(p.sim.seed), byte(p.sim.seed >> 8),
 		byte(p.sim.seed >> 16)}
-	e := &engine.Engine{
-		Store: r, Index: r, Seats: r, Documents: f, Mirror: f, Rules: rules{p.sim.law.def}, Desk: desktop{p},
-		Merger: desktop{p}, Forge: desktop{p}, Facts: sights{p},
-		Witness: witness{}, Now: time.Now, Random: rand.NewChaCha8(key), Log: slog.New(slog.DiscardHandler),
-		Patience: time.Duration(p.sim.patience) * time.Millisecond, Runner: starter{p}, Environments: shelf{p},
-	}
+	e := p.view().Engine(r)
+	e.Documents, e.Mirror, e.Desk, e.Merger, e.Facts = f, f, repository, repository, sights{p}
+	e.Witness, e.Runner, e.Environments, e.Random = witness{}, starter{p}, shelf{p}, rand.NewChaCha8(key)
+	e.Patience = time.Duration(p.sim.patience) * time.Millisecond
 	hands := &hook.Hands{
-		Sessions: terminal{p}, Processes: programs{terminal{p}, commands{p}}, Workspaces: pool{p}, Setup: setup{p}, Waiting: r, Next: e,
+		Sessions: p.terminal(), Processes: programs{p.terminal(), commands{p}}, Workspaces: pool{p}, Setup: setup{p}, Waiting: r, Next: e,
 		Home: p.sim.dir, Self: "/opt/orange",
 	}
 	e.Performer = performer{p}
@@ -184,15 +180,7 @@ func (s *sim) leaves(p *process) {
 	if p.gone == 0 {
 		p.gone = len(s.trace)
 	}
-	s.freeLocks(p)
-}
-
-func (s *sim) freeLocks(p *process) {
-	for name, owner := range s.locks { // any order will do
-		if owner == p {
-			delete(s.locks, name)
-		}
-	}
+	s.FreeLocks(p)
 }
 
 // at is one call of a port: the program may die before it takes effect, or after it and before it hears the answer.
@@ -208,8 +196,32 @@ func act(p *process, what string, do func() error) error {
 	return err
 }
 
-// troubled fails as often as the world does.
-func (p *process) troubled(what string) error {
+// Step is one call of an interface of the engine.
+func (p *process) Step(step simulate.Step, do func() error) error {
+	if step.Poll { // how often a waiting program looks depends on nothing that the dice decide
+		return do()
+	}
+	what := strings.TrimPrefix(step.What, "it ")
+	if step.Task != "" {
+		what += " of " + p.sim.short(step.Task)
+	}
+	p.arrive(what, step.Ready)
+	err := do()
+	p.mayDie("after it took effect")
+	return err
+}
+
+// Identity is what locks know the program by.
+func (p *process) Identity() any { return p }
+
+func (p *process) view() simulate.ProcessView {
+	return simulate.ProcessView{World: p.sim.World, Process: p}
+}
+
+func (p *process) record() simulatedRecord { return simulatedRecord{p.view().Store(), p} }
+
+// Fail fails as often as the world does.
+func (p *process) Fail(what string) error {
 	s := p.sim
 	if s.calm || s.dice.Float64() >= s.trouble {
 		return nil
@@ -257,7 +269,7 @@ func (s *sim) run() {
 	for round := 0; round < 12 && !s.isBroken() && (round < 1 || s.owes()); round++ {
 		pause(10 * time.Minute)
 		s.start("last monitor", service, nil, func(p *process) {
-			if err := s.watch(p).Once(context.Background()); err != nil {
+			if err := s.monitor(p).Once(context.Background()); err != nil {
 				s.breaks("the last monitor met an error in a world without faults: %v", err)
 			}
 		})

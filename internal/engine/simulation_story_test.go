@@ -11,6 +11,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/record"
+	"orange/internal/simulate"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -56,9 +57,9 @@ func (s *sim) happen() {
 		s.creates()
 		return
 	}
-	var alive []*agent
-	for _, a := range s.agents {
-		if a.alive {
+	var alive []*simulate.Agent
+	for _, a := range s.Agents {
+		if a.Alive {
 			alive = append(alive, a)
 		}
 	}
@@ -72,7 +73,7 @@ func (s *sim) happen() {
 	case n < 66:
 		s.dies(nil, alive[s.dice.IntN(len(alive))])
 	case n < 71:
-		s.start("monitor", service, nil, func(p *process) { _ = s.watch(p).Look(here) })
+		s.start("monitor", service, nil, func(p *process) { _ = s.monitor(p).Look(here) })
 	case n < 76:
 		s.tellsADeath()
 	case n < 80:
@@ -103,7 +104,7 @@ func (s *sim) creates() {
 	}
 	status := []task.Status{"", "", "", "", "clarification", "agent-review", "reviewing"}[s.dice.IntN(7)]
 	n := task.New{
-		Project: s.project, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Context: context,
+		Project: s.Project, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Context: context,
 		Workflow: "default", Spawn: spawn, Status: status,
 	}
 	s.person(func(p *process) {
@@ -121,14 +122,15 @@ func (s *sim) note(what string) string {
 }
 
 // works has an agent write what its status wants, or something else, and ask for the move, or another one.
-func (s *sim) works(a *agent) {
-	t, err := s.load(a.task)
+func (s *sim) works(a *simulate.Agent) {
+	t, err := s.Load(here, a.Task)
 	if err != nil {
 		return
 	}
+	a.Touched = s.Now()
 	text, to := s.plans(a, t.Task)
 	writes, asks, dies, changes := s.dice.IntN(10), s.dice.IntN(10), s.dice.IntN(20), s.dice.IntN(10)
-	s.start(a.role+" of "+s.short(a.task), a.own(), a, func(p *process) {
+	s.start(a.Role+" of "+s.short(a.Task), own(a), a, func(p *process) {
 		if dies == 0 {
 			s.dies(p, a)
 		}
@@ -136,7 +138,7 @@ func (s *sim) works(a *agent) {
 			s.changes(p, a)
 		}
 		if text != "" && writes > 0 {
-			p.writes(a.task, text)
+			p.writes(a.Task, text)
 		}
 		if dies == 1 {
 			s.dies(p, a)
@@ -151,16 +153,16 @@ func (s *sim) works(a *agent) {
 }
 
 // plans is what the agent is about to write, and to ask for.
-func (s *sim) plans(a *agent, t task.Task) (text string, to task.Status) {
+func (s *sim) plans(a *simulate.Agent, t task.Task) (text string, to task.Status) {
 	states := []task.Status{"pending", "planning", "working", "clarification", "agent-review", "reviewing",
 		"stuck", "done", "cancelled"}
 	odd := s.dice.IntN(12)
 	switch {
 	case odd == 0:
 		return "", states[s.dice.IntN(len(states))]
-	case odd == 1 && len(s.twin.written[a.task]) > 0: // a text that has moved the task before, perhaps
-		text = s.twin.written[a.task][s.dice.IntN(len(s.twin.written[a.task]))]
-	case a.role == task.RoleReviewer || odd == 2:
+	case odd == 1 && len(s.twin.written[a.Task]) > 0: // a text that has moved the task before, perhaps
+		text = s.twin.written[a.Task][s.dice.IntN(len(s.twin.written[a.Task]))]
+	case a.Role == task.RoleReviewer || odd == 2:
 		verdict := []string{"PASS", "FAIL"}[s.dice.IntN(2)]
 		text = fmt.Sprintf("\n## Review\nVerdict: %s\n%s\n", verdict, s.note("finding"))
 		to = map[string]task.Status{"PASS": "reviewing", "FAIL": "working"}[verdict]
@@ -190,7 +192,7 @@ func (s *sim) plans(a *agent, t task.Task) (text string, to task.Status) {
 // writes puts a text at the end of the document, or saves the whole document as it was read a while ago.
 func (p *process) writes(id, text string) {
 	s := p.sim
-	path := s.files.Document(s.project.Name, id)
+	path := s.files.Document(s.Project.Name, id)
 	if s.dice.IntN(5) != 0 {
 		_ = act(p, "writes "+firstLine(text), func() error { return s.appends(id, text) })
 		return
@@ -215,7 +217,7 @@ func (p *process) writes(id, text string) {
 }
 
 func (s *sim) appends(id, text string) error {
-	if err := s.files.Append(s.project.Name, id, text); err != nil {
+	if err := s.files.Append(s.Project.Name, id, text); err != nil {
 		return err
 	}
 	s.twin.written[id] = append(s.twin.written[id], text)
@@ -228,56 +230,56 @@ func firstLine(text string) string {
 }
 
 // asks is an agent's command: who asks is found out first.
-func (s *sim) asks(p *process, a *agent, to task.Status) {
-	caller := task.Caller{Secret: a.secret}
+func (s *sim) asks(p *process, a *simulate.Agent, to task.Status) {
+	caller := task.Caller{Secret: a.Secret}
 	if s.dice.IntN(4) == 0 {
-		caller = task.Caller{Above: []task.Process{{PID: a.pid, Began: a.began()}}}
+		caller = task.Caller{Above: []task.Process{{PID: a.PID, Began: a.Began()}}}
 	}
-	actor, err := p.engine.Actor(here, a.task, caller)
+	actor, err := p.engine.Actor(here, a.Task, caller)
 	if err != nil {
 		s.tell(p, "is nobody: "+err.Error())
 		return
 	}
-	if actor.Role != a.role && (caller.Secret != "" || actor.Role != task.RoleHuman) {
+	if actor.Role != a.Role && (caller.Secret != "" || actor.Role != task.RoleHuman) {
 		s.breaks("%v speaks as %q", a, actor.Role)
 	}
 	if actor.Role == task.RoleHuman {
 		return // its hook has not noted its process yet: the real one is recognised by its secret
 	}
-	p.asking("request", a.task, to, a.role, func(token string) (record.Outcome, error) {
-		return p.engine.Request(here, task.Request{Task: a.task, To: to, Actor: actor, Reason: token})
+	p.asking("request", a.Task, to, a.Role, func(token string) (record.Outcome, error) {
+		return p.engine.Request(here, task.Request{Task: a.Task, To: to, Actor: actor, Reason: token})
 	})
-	if a.role == task.RoleWorker && s.dice.IntN(3) == 0 {
+	if a.Role == task.RoleWorker && s.dice.IntN(3) == 0 {
 		s.waits(p, a)
 	}
 }
 
 // waits is a worker's command that waits for its reviewer: it can be told the news.
-func (s *sim) waits(p *process, a *agent) {
+func (s *sim) waits(p *process, a *simulate.Agent) {
 	self := task.Process{PID: p.number, Began: "then"}
-	_ = act(p, "waits", func() error { return s.store.Wait(here, a.task, a.role, self) })
+	_ = act(p, "waits", func() error { return s.store.Wait(here, a.Task, a.Role, self) })
 	for range 20 {
 		p.arrive("still waits", nil)
 	}
-	_ = act(p, "waits no longer", func() error { return s.store.Unwait(here, a.task, a.role, self) })
+	_ = act(p, "waits no longer", func() error { return s.store.Unwait(here, a.Task, a.Role, self) })
 }
 
 // dies is the end of an agent that no hook wanted.
-func (s *sim) dies(p *process, a *agent) {
-	if !a.alive {
+func (s *sim) dies(p *process, a *simulate.Agent) {
+	if !a.Alive {
 		return
 	}
-	a.noted = s.dice.IntN(2) == 0
+	a.Noted = s.dice.IntN(2) == 0
 	if s.dice.IntN(3) != 0 {
-		a.ending = task.Ending{Known: true, Status: s.dice.IntN(2)}
+		a.Ending = task.Ending{Known: true, Status: s.dice.IntN(2)}
 	} else if s.dice.IntN(2) == 0 {
-		a.ending = task.Ending{Known: true, Signal: 9}
-	} else if a.noted && s.dice.IntN(4) == 0 {
-		a.ending = task.Ending{Unstarted: "no such program"}
+		a.Ending = task.Ending{Known: true, Signal: 9}
+	} else if a.Noted && s.dice.IntN(4) == 0 {
+		a.Ending = task.Ending{Unstarted: "no such program"}
 	}
 	// Dead windows stay until somebody closes them. Nobody closes one that its own hook has still to find.
-	if s.dice.IntN(3) == 0 && s.twin.hook(a.hook).settled > 0 {
-		a.window = ""
+	if s.dice.IntN(3) == 0 && s.audit.Hook(a.Hook).Settled > 0 {
+		a.Window = ""
 	}
 	s.ends(a, true)
 	if p != nil {
@@ -287,9 +289,9 @@ func (s *sim) dies(p *process, a *agent) {
 
 // tellsADeath has a death told that was seen some time ago, however often it was told before.
 func (s *sim) tellsADeath() {
-	var gone []*agent
-	for _, a := range s.agents {
-		if !a.alive {
+	var gone []*simulate.Agent
+	for _, a := range s.Agents {
+		if !a.Alive {
 			gone = append(gone, a)
 		}
 	}
@@ -297,11 +299,11 @@ func (s *sim) tellsADeath() {
 		return
 	}
 	a := gone[s.dice.IntN(len(gone))]
-	death := task.Death{Task: a.task, Role: a.role, Hook: a.hook, Ending: a.ending}
+	death := task.Death{Task: a.Task, Role: a.Role, Hook: a.Hook, Ending: a.Ending}
 	twice := s.dice.IntN(3) == 0
 	s.start("watcher", service, nil, func(p *process) {
 		for range 2 {
-			p.asking("died", a.task, "", task.ActorEngine, func(string) (record.Outcome, error) {
+			p.asking("died", a.Task, "", task.ActorEngine, func(string) (record.Outcome, error) {
 				return p.engine.Died(here, death)
 			})
 			if !twice {
@@ -320,7 +322,7 @@ func (s *sim) keeps() {
 		case 0:
 			_, _ = p.engine.Revive(here, id)
 		case 1:
-			_, _ = p.engine.StartNext(here, s.project.Name)
+			_, _ = p.engine.StartNext(here, s.Project.Name)
 		case 2:
 			_ = p.engine.Finish(here)
 		case 3:
@@ -342,7 +344,7 @@ func (s *sim) someTask() string {
 // decides is a person at work.
 func (s *sim) decides() {
 	id := s.someTask()
-	t, err := s.load(id)
+	t, err := s.Load(here, id)
 	if err != nil {
 		return
 	}
@@ -416,7 +418,7 @@ func (s *sim) goesOn(t task.Task) {
 			})
 		}
 	default:
-		if state, _ := s.law.def.State(t.Status); s.living(t.ID, state.Role) == nil {
+		if state, _ := s.law.def.State(t.Status); s.Living(t.ID, state.Role) == nil {
 			s.respawns(t.ID)
 		}
 	}
@@ -443,7 +445,7 @@ func (s *sim) respawns(id string) {
 		p.asking("respawn", id, "", task.RoleHuman, func(string) (record.Outcome, error) {
 			return p.engine.Respawn(here, id, func(t task.Task, role string) (bool, error) {
 				return at(p, "look whether the "+role+" lives", func() (bool, error) {
-					return s.living(t.ID, role) != nil, nil
+					return s.Living(t.ID, role) != nil, nil
 				})
 			}, p.actor())
 		})
@@ -457,7 +459,7 @@ func (s *sim) edits(id string) {
 		"summary: " + wish + "\n"}[s.dice.IntN(4)]
 	s.start("editor", service, nil, func(p *process) {
 		_ = act(p, "edits the header: "+line, func() error {
-			path := s.files.Document(s.project.Name, id)
+			path := s.files.Document(s.Project.Name, id)
 			text, err := os.ReadFile(path)
 			if err != nil {
 				return err

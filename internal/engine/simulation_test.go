@@ -12,10 +12,13 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"orange/internal/harness"
 	"orange/internal/mirror"
+	"orange/internal/simulate"
 	"orange/internal/sqlite"
+	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/workflows"
 )
@@ -37,7 +40,7 @@ func TestSimulation(t *testing.T) {
 	if text := os.Getenv("ORANGE_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		must(t, err)
-		f := simulate(t, law, seed, true)
+		f := runSeed(t, law, seed, true)
 		t.Log(f)
 		return
 	}
@@ -61,7 +64,7 @@ func TestSimulation(t *testing.T) {
 		t.Run(fmt.Sprintf("every %dth seed from %d", shards, shard), func(t *testing.T) {
 			t.Parallel()
 			for seed := shard; seed < seeds && !t.Failed(); seed += shards {
-				f := simulate(t, law, seed, false)
+				f := runSeed(t, law, seed, false)
 				mu.Lock()
 				total.add(f)
 				mu.Unlock()
@@ -75,7 +78,7 @@ func TestSimulation_isTheSameEveryTime(t *testing.T) {
 	t.Parallel()
 	law := readLaw(t)
 	for seed := range uint64(2) {
-		once, again := simulate(t, law, seed, false), simulate(t, law, seed, false)
+		once, again := runSeed(t, law, seed, false), runSeed(t, law, seed, false)
 		if once != again {
 			t.Errorf("seed %d:\n%v\n%v", seed, once, again)
 		}
@@ -177,8 +180,8 @@ func withPrograms(t *testing.T, text []byte) []byte {
 	return []byte(out)
 }
 
-// simulate runs one seed.
-func simulate(t *testing.T, l *law, seed uint64, tell bool) figures {
+// runSeed runs one seed.
+func runSeed(t *testing.T, l *law, seed uint64, tell bool) figures {
 	t.Helper()
 	dir := quickDir(t)
 	path := filepath.Join(dir, "orange.db")
@@ -205,8 +208,8 @@ func simulate(t *testing.T, l *law, seed uint64, tell bool) figures {
 // mereLook says whether a line of the trace tells of a step that changed nothing.
 func mereLook(line string) bool {
 	_, what, _ := strings.Cut(line, "] ")
-	for _, look := range []string{"load ", "read ", "lock ", "try lock", "lines ", "events ", "mirror ", "list ",
-		"open seats", "begins", "who ", "look at", "was "} {
+	for _, look := range []string{"reads ", "lists ", "looks ", "look at", "takes a lock", "writes the mirrors",
+		"begins"} {
 		if strings.HasPrefix(what, look) {
 			return true
 		}
@@ -231,8 +234,7 @@ func newSim(l *law, seed uint64, dir string, store *sqlite.Store) *sim {
 	dice := rand.New(rand.NewPCG(seed, 0x0ca5e))
 	s := &sim{
 		law: l, seed: seed, dice: dice, dir: dir, store: store, files: mirror.Files{Home: dir},
-		locks: map[string]*process{}, cache: map[string]map[string]any{},
-		slots: map[string]string{}, remote: map[string]bool{}, branches: map[string]*simBranch{}, twin: newTwin(),
+		slots: map[string]string{}, remote: map[string]bool{}, work: map[string]*simBranch{}, twin: newTwin(),
 		server: server{kept: map[string]string{}}, rights: newRights(),
 		mortality: []float64{0, 0.001, 0.004, 0.015}[dice.IntN(4)],
 		trouble:   []float64{0, 0.02, 0.1, 0.3}[dice.IntN(4)],
@@ -242,8 +244,13 @@ func newSim(l *law, seed uint64, dir string, store *sqlite.Store) *sim {
 		tasks:     1 + dice.IntN(2),
 		acts:      20 + dice.IntN(30),
 	}
-	s.project.Name, s.project.Path, s.project.DefaultBranch = "garden", "/nowhere", "main"
-	s.project.PoolSize = 1 + dice.IntN(3)
+	s.World = &simulate.World{
+		Workflow: l.def, Record: store, Folders: s.files, Now: time.Now, Observer: s,
+		Project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main", PoolSize: 1 + dice.IntN(3)},
+	}
+	s.audit = simulate.NewAudit(s.World, func(id, property, format string, args ...any) {
+		s.breaks("[%s] %s: "+format, slices.Concat([]any{property, s.short(id)}, args)...)
+	})
 	s.figures.seeds = 1
 	return s
 }

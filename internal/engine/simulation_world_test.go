@@ -8,44 +8,22 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"orange/internal/harness"
 	"orange/internal/monitor"
+	"orange/internal/simulate"
 	"orange/internal/task"
 	"orange/internal/tmux"
 	"orange/internal/worktree"
 )
 
-// agent is a program in a terminal's window.
-type agent struct {
-	pid        int
-	task, role string
-	hook       int64
-	hash       string
-	secret     string
-	workspace  string
-	window     string // empty once it is gone
-	session    string
-	alive      bool
-	byItself   bool // it died of itself, and no hook ended it
-	ending     task.Ending
-	noted      bool // its launcher left a note of its end
-}
-
-func (a *agent) began() string { return "began " + strconv.Itoa(a.pid) }
-
-func (a *agent) String() string {
-	return fmt.Sprintf("the %s %d of hook %d", a.role, a.pid, a.hook)
-}
-
 // ends is the end of an agent and of the commands that it was waiting for.
-func (s *sim) ends(a *agent, byItself bool) {
-	if !a.alive {
+func (s *sim) ends(a *simulate.Agent, byItself bool) {
+	if !a.Alive {
 		return
 	}
-	a.alive, a.byItself = false, byItself
-	s.tell(nil, fmt.Sprintf("%v of %s ends, by itself: %v", a, s.short(a.task), byItself))
+	a.Alive, a.ByItself = false, byItself
+	s.tell(nil, fmt.Sprintf("%v of %s ends, by itself: %v", a, s.short(a.Task), byItself))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.programs {
@@ -55,79 +33,43 @@ func (s *sim) ends(a *agent, byItself bool) {
 	}
 }
 
-func (s *sim) agentOf(hook int64) *agent {
-	for _, a := range s.agents {
-		if a.hook == hook {
-			return a
-		}
-	}
-	return nil
+// terminal is the windows and the programs in them, for hooks and for the monitor.
+type terminal struct {
+	simulate.Terminal
+	p *process
 }
 
-// living is the living agent of a role of a task.
-func (s *sim) living(id, role string) *agent {
-	for _, a := range s.agents {
-		if a.alive && a.task == id && a.role == role {
-			return a
-		}
-	}
-	return nil
-}
-
-// tower is what a monitor sees of terminals, processes and traces.
-type tower struct{ p *process }
-
-// terminal is the windows and the programs in them, for hooks.
-type terminal struct{ p *process }
-
-func (w terminal) Panes(context.Context) ([]tmux.Pane, error) {
-	return at(w.p, "look at the windows", func() ([]tmux.Pane, error) {
-		var out []tmux.Pane
-		for _, a := range w.p.sim.agents {
-			if a.window != "" {
-				out = append(out, a.pane())
-			}
-		}
-		return out, w.p.troubled("look at the windows")
-	})
-}
-
-func (a *agent) pane() tmux.Pane {
-	return tmux.Pane{
-		Session: a.session, SessionID: "$" + a.task, WindowID: a.window, ID: "%" + strconv.Itoa(a.pid), PID: a.pid,
-		Task: a.task, Role: a.role, Hook: strconv.FormatInt(a.hook, 10), Seat: a.hash, Dead: !a.alive,
-	}
-}
+func (p *process) terminal() terminal { return terminal{p.view().Terminal(), p} }
 
 func (w terminal) Start(_ context.Context, start tmux.Start) (tmux.Pane, error) {
 	s := w.p.sim
 	return at(w.p, fmt.Sprintf("start the %s of %s", start.Role, s.short(start.Task)), func() (tmux.Pane, error) {
-		if err := w.p.troubled("start an agent"); err != nil {
+		if err := w.p.Fail("start an agent"); err != nil {
 			return tmux.Pane{}, err
 		}
 		id, err := strconv.ParseInt(start.Hook, 10, 64)
 		if err != nil {
 			return tmux.Pane{}, err
 		}
-		a := &agent{
-			pid: 1000 + len(s.agents), task: start.Task, role: start.Role, hook: id, hash: start.Seat,
-			workspace: start.Dir, session: start.Session, alive: true,
+		a := &simulate.Agent{
+			PID: 1000 + len(s.Agents), Task: start.Task, Role: start.Role, Hook: id, Seat: start.Seat,
+			Workspace: start.Dir, Session: start.Session, Alive: true, Touched: s.Now(),
 		}
-		a.window = "@" + strconv.Itoa(a.pid)
-		if a.secret, err = secretOf(start.Argv[2]); err != nil {
+		a.Window = "@" + strconv.Itoa(a.PID)
+		if a.Secret, err = secretOf(start.Argv[2]); err != nil {
 			return tmux.Pane{}, err
 		}
 		s.serves(w.p.whose)
 		whose := s.server.base
-		if kept := s.server.kept[a.task]; kept != "" {
+		if kept := s.server.kept[a.Task]; kept != "" {
 			whose = kept
 		}
 		s.opens(a)
 		s.starts(a)
-		s.ran(ranAgent, a.task, whose, w.p)
-		s.agents = append(s.agents, a)
+		s.ran(ranAgent, a.Task, whose, w.p)
+		s.Agents = append(s.Agents, a)
 		s.figures.agents++
-		return a.pane(), nil
+		return a.Pane(), nil
 	})
 }
 
@@ -150,25 +92,25 @@ func secretOf(path string) (string, error) {
 }
 
 func (w terminal) KillWindow(_ context.Context, id string) error {
-	return w.close("end window "+id, func(a *agent) bool { return a.window == id })
+	return w.close("end window "+id, func(a *simulate.Agent) bool { return a.Window == id })
 }
 
 func (w terminal) KillSession(_ context.Context, id string) error {
-	return w.close("end session of "+w.p.sim.short(id[1:]), func(a *agent) bool { return "$"+a.task == id })
+	return w.close("end session of "+w.p.sim.short(id[1:]), func(a *simulate.Agent) bool { return "$"+a.Task == id })
 }
 
 // close ends windows. Some programs survive the end of their terminal.
-func (w terminal) close(what string, which func(*agent) bool) error {
+func (w terminal) close(what string, which func(*simulate.Agent) bool) error {
 	s := w.p.sim
 	return act(w.p, what, func() error {
-		if err := w.p.troubled(what); err != nil {
+		if err := w.p.Fail(what); err != nil {
 			return err
 		}
-		for _, a := range s.agents {
-			if a.window == "" || !which(a) {
+		for _, a := range s.Agents {
+			if a.Window == "" || !which(a) {
 				continue
 			}
-			a.window = ""
+			a.Window = ""
 			if s.dice.IntN(4) != 0 {
 				s.ends(a, false)
 			}
@@ -179,20 +121,20 @@ func (w terminal) close(what string, which func(*agent) bool) error {
 }
 
 func (w terminal) Type(_ context.Context, pane, _ string, _ tmux.Typing) error {
-	return act(w.p, "type into "+pane, func() error { return w.p.troubled("type") })
+	return act(w.p, "type into "+pane, func() error { return w.p.Fail("type") })
 }
 
 func (w terminal) Lookup(pid int) (task.Process, error) {
-	for _, a := range w.p.sim.agents {
-		if a.pid == pid && a.alive {
-			return task.Process{PID: pid, Began: a.began()}, nil
+	for _, a := range w.p.sim.Agents {
+		if a.PID == pid && a.Alive {
+			return task.Process{PID: pid, Began: a.Began()}, nil
 		}
 	}
 	return task.Process{}, errors.New("no such process")
 }
 
 func (w terminal) EndGroup(_ context.Context, pid int) error {
-	return w.end("end the programs of "+strconv.Itoa(pid), func(a *agent) bool { return a.pid == pid })
+	return w.end("end the programs of "+strconv.Itoa(pid), func(a *simulate.Agent) bool { return a.PID == pid })
 }
 
 func (w terminal) EndMarked(_ context.Context, environment ...string) error {
@@ -205,18 +147,18 @@ func (w terminal) EndMarked(_ context.Context, environment ...string) error {
 			role = value
 		}
 	}
-	return w.end("end strays of "+w.p.sim.short(id)+" "+role, func(a *agent) bool {
-		return a.task == id && (role == "" || a.role == role)
+	return w.end("end strays of "+w.p.sim.short(id)+" "+role, func(a *simulate.Agent) bool {
+		return a.Task == id && (role == "" || a.Role == role)
 	})
 }
 
-func (w terminal) end(what string, which func(*agent) bool) error {
+func (w terminal) end(what string, which func(*simulate.Agent) bool) error {
 	s := w.p.sim
 	return act(w.p, what, func() error {
-		if err := w.p.troubled(what); err != nil {
+		if err := w.p.Fail(what); err != nil {
 			return err
 		}
-		for _, a := range s.agents {
+		for _, a := range s.Agents {
 			if which(a) {
 				s.ends(a, false)
 			}
@@ -233,9 +175,9 @@ func (w terminal) Alive(one task.Process) (bool, error) {
 
 func (s *sim) lives(one task.Process) bool {
 	if one.PID >= 1000 {
-		for _, a := range s.agents {
-			if a.pid == one.PID {
-				return a.alive
+		for _, a := range s.Agents {
+			if a.PID == one.PID {
+				return a.Alive
 			}
 		}
 		return false
@@ -258,7 +200,7 @@ type pool struct{ p *process }
 func (w pool) Prepare(_ context.Context, t task.Task) ([]string, error) {
 	s := w.p.sim
 	return at(w.p, "prepare "+t.Workspace+" for "+s.short(t.ID), func() ([]string, error) {
-		if err := w.p.troubled("prepare a workspace"); err != nil {
+		if err := w.p.Fail("prepare a workspace"); err != nil {
 			return nil, err
 		}
 		s.empties(t)
@@ -277,12 +219,12 @@ func (w pool) Equip(context.Context, task.Task, []harness.File, []string) error 
 func (w pool) Release(_ context.Context, t task.Task) ([]string, error) {
 	s := w.p.sim
 	return at(w.p, "release "+t.Workspace+" of "+s.short(t.ID), func() ([]string, error) {
-		if err := w.p.troubled("release a workspace"); err != nil {
+		if err := w.p.Fail("release a workspace"); err != nil {
 			return nil, err
 		}
-		for _, a := range s.agents {
-			if a.alive && a.workspace == t.Workspace {
-				s.breaks("the workspace %s is taken away from under %v of %s", t.Workspace, a, s.short(a.task))
+		for _, a := range s.Agents {
+			if a.Alive && a.Workspace == t.Workspace {
+				s.breaks("the workspace %s is taken away from under %v of %s", t.Workspace, a, s.short(a.Task))
 			}
 		}
 		delete(s.slots, t.Workspace)
@@ -293,7 +235,7 @@ func (w pool) Release(_ context.Context, t task.Task) ([]string, error) {
 func (w pool) DeleteRemoteBranch(_ context.Context, t task.Task, _ string) (string, error) {
 	s := w.p.sim
 	return at(w.p, "delete the branch of "+s.short(t.ID)+" on origin", func() (string, error) {
-		if err := w.p.troubled("reach origin"); err != nil || !s.remote[t.ID] {
+		if err := w.p.Fail("reach origin"); err != nil || !s.remote[t.ID] {
 			return "", err
 		}
 		delete(s.remote, t.ID)
@@ -312,52 +254,25 @@ func (w setup) Harness(name string) (*harness.Harness, error) { return w.p.sim.l
 func (w setup) TaskDir(t task.Task) string                    { return w.p.sim.files.Dir(t.Project, t.ID) }
 func (w setup) Document(task.Task) ([]byte, error)            { return nil, nil }
 
-// watch is the real monitor in the pretended world.
-func (s *sim) watch(p *process) *monitor.Monitor {
-	w := tower{p}
+// monitor is the real monitor in the simulated world.
+func (s *sim) monitor(p *process) *monitor.Monitor {
+	w := p.terminal()
 	return &monitor.Monitor{
-		Sessions: w, Processes: w, Traces: w, Record: recordPort{p}, Engine: p.engine, Keeper: p.engine,
-		Rules: p.engine.Rules.(rules),
-		Tell:  func(context.Context, task.Task, string) {}, Now: time.Now, Log: p.engine.Log, Stall: 15 * time.Minute,
+		Sessions: w, Processes: monitored{w}, Traces: w, Record: p.record(), Engine: p.engine, Keeper: p.engine,
+		Rules: simulate.SingleWorkflow{Workflow: s.Workflow},
+		Tell:  func(context.Context, task.Task, string) {}, Now: s.Now, Log: p.engine.Log, Stall: simulate.Stall,
 	}
 }
 
-func (w tower) Panes(context.Context) ([]tmux.Pane, error) {
-	return at(w.p, "look at all windows", func() ([]tmux.Pane, error) {
-		var out []tmux.Pane
-		for _, a := range w.p.sim.agents {
-			if a.window != "" {
-				out = append(out, tmux.Pane{WindowID: a.window, Task: a.task, Role: a.role,
-					Hook: strconv.FormatInt(a.hook, 10), Dead: !a.alive, Ending: a.ending, Activity: time.Now()})
-			}
-		}
-		return out, w.p.troubled("look at all windows")
-	})
-}
-
-func (w tower) KillWindow(ctx context.Context, id string) error {
-	return terminal(w).KillWindow(ctx, id)
-}
-
-func (w tower) Watch(context.Context, task.Process) error { return errors.ErrUnsupported }
-
-func (w tower) Alive(one task.Process) (bool, error) { return terminal(w).Alive(one) }
-
-func (w tower) Orphaned(one task.Process) (bool, error) {
-	for _, a := range w.p.sim.agents {
-		if a.pid == one.PID {
-			return a.window == "", nil
-		}
-	}
-	return true, nil
-}
+// monitored is the agents for the monitor.
+type monitored struct{ terminal }
 
 // EndGroup ends an agent that has lost its terminal: that is a death like one of its own.
-func (w tower) EndGroup(_ context.Context, pid int) error {
+func (w monitored) EndGroup(_ context.Context, pid int) error {
 	s := w.p.sim
 	return act(w.p, "end "+strconv.Itoa(pid)+", which has lost its terminal", func() error {
-		for _, a := range s.agents {
-			if a.pid == pid {
+		for _, a := range s.Agents {
+			if a.PID == pid {
 				s.ends(a, true)
 			}
 		}
@@ -365,19 +280,8 @@ func (w tower) EndGroup(_ context.Context, pid int) error {
 	})
 }
 
-func (w tower) Ending(id int64) (task.Ending, bool, error) {
-	a := w.p.sim.agentOf(id)
-	if a == nil || a.alive || !a.noted {
-		return task.Ending{}, false, nil
-	}
-	return a.ending, true, nil
-}
-
-// Notes tells nothing: the simulation looks itself.
-func (w tower) Notes(context.Context, func(int64)) error { return nil }
-
 // Stamp is the text itself: the clock of the files is not the one of this world.
-func (w tower) Stamp(t task.Task) string {
+func (w terminal) Stamp(t task.Task) string {
 	text, err := os.ReadFile(w.p.sim.files.Document(t.Project, t.ID))
 	if err != nil {
 		return "none"
@@ -385,9 +289,7 @@ func (w tower) Stamp(t task.Task) string {
 	return string(text)
 }
 
-func (w tower) Touched(context.Context, task.Task) (time.Time, error) { return time.Time{}, nil }
-
-func (w tower) Known(id string) (bool, error) {
-	_, err := os.Stat(w.p.sim.files.Dir(w.p.sim.project.Name, id))
+func (w terminal) Known(id string) (bool, error) {
+	_, err := os.Stat(w.p.sim.files.Dir(w.p.sim.Project.Name, id))
 	return err == nil, nil
 }

@@ -16,9 +16,6 @@ import (
 	"orange/internal/workflow"
 )
 
-// Timeouts of a rule book that says nothing about time.
-func (rules) Timeouts(string) (task.Timeouts, error) { return nil, nil }
-
 // limited are rules whose statuses should take a hundred seconds, and lead somewhere when they take too long.
 type limited struct {
 	engine.Rules

@@ -50,7 +50,7 @@ func (r *run) draw() kind {
 }
 
 // thinks is how long an agent takes.
-func (r *run) thinks(a *agent) time.Duration {
+func (r *run) thinks(a *Agent) time.Duration {
 	if a.kind == slow {
 		return r.within(30*time.Minute, 5*time.Hour)
 	}
@@ -58,7 +58,7 @@ func (r *run) thinks(a *agent) time.Duration {
 }
 
 // acts is an agent's turn.
-func (r *run) acts(ctx context.Context, a *agent) error {
+func (r *run) acts(ctx context.Context, a *Agent) error {
 	a.planned = false
 	if !a.Alive {
 		return nil
@@ -67,7 +67,7 @@ func (r *run) acts(ctx context.Context, a *agent) error {
 	if err != nil {
 		return err
 	}
-	state, _ := r.def.State(s.Task.Status)
+	state, _ := r.Workflow.State(s.Task.Status)
 	ways := r.ways(s.Task, task.Actor{Role: a.Role})
 	if state.Role != a.Role || len(ways) == 0 {
 		a.silent = true
@@ -107,7 +107,7 @@ func (r *run) acts(ctx context.Context, a *agent) error {
 }
 
 // dropsDead is the end of an agent before it has asked.
-func (r *run) dropsDead(a *agent, s record.Snapshot, w way) {
+func (r *run) dropsDead(a *Agent, s record.Snapshot, w way) {
 	if r.chance(0.5) {
 		r.works(a, s.Task, w.edge.Gate)
 		r.writes(a.name, s, w.edge.Gate)
@@ -121,18 +121,18 @@ func (r *run) dropsDead(a *agent, s record.Snapshot, w way) {
 }
 
 // asks is an agent's command, and what it does after the answer.
-func (r *run) asks(ctx context.Context, a *agent, w way) error {
+func (r *run) asks(ctx context.Context, a *Agent, w way) error {
 	token := r.token()
 	var out record.Outcome
 	var nobody bool
 	r.tell("%s asks for %q", a.name, w.to)
 	err := r.program("the command of "+a.name, func() error {
-		actor, err := r.house.Moves.Actor(ctx, r.id, task.Caller{Secret: a.secret})
+		actor, err := r.engine.Actor(ctx, r.id, task.Caller{Secret: a.Secret})
 		if err != nil {
 			nobody = refused(err)
 			return err
 		}
-		out, err = r.house.Moves.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: actor, Reason: token})
+		out, err = r.engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: actor, Reason: token})
 		return err
 	})
 	r.answered(token, out, err)
@@ -153,7 +153,7 @@ func (r *run) asks(ctx context.Context, a *agent, w way) error {
 }
 
 // wakes plans an agent's next act.
-func (r *run) wakes(a *agent, after time.Duration) {
+func (r *run) wakes(a *Agent, after time.Duration) {
 	if a.planned || !a.Alive {
 		return
 	}

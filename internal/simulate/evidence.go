@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -24,8 +23,6 @@ type thing struct {
 	meets map[string]bool // what it answers with yes, by the keys of the parts that ask
 }
 
-func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
-
 // sourceOf is where a part looks.
 func sourceOf(p workflow.Part) string {
 	switch {
@@ -41,8 +38,8 @@ func sourceOf(p workflow.Part) string {
 
 func (f facts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
-	return at(f.r, "it looks at the evidence", func() (map[string]decide.Fact, error) {
-		if err := f.r.troubled("a look at the evidence"); err != nil {
+	return take(f.r, Step{What: "it looks at the evidence"}, func() (map[string]decide.Fact, error) {
+		if err := f.r.Fail("a look at the evidence"); err != nil {
 			return nil, err
 		}
 		return f.r.see(t, parts), nil
@@ -55,7 +52,7 @@ func (r *run) see(t task.Task, parts []workflow.Part) map[string]decide.Fact {
 		if p.Section != "" {
 			continue
 		}
-		if fact, known := r.seeGit(t, p); known {
+		if fact, known := r.branch().Fact(t, p); known {
 			out[p.Key()] = fact
 			continue
 		}
@@ -80,7 +77,7 @@ func (r *run) see(t task.Task, parts []workflow.Part) map[string]decide.Fact {
 // evidence is what there is at this moment, as the engine would find it.
 func (r *run) evidence(s record.Snapshot, parts []workflow.Part) decide.Evidence {
 	return decide.Evidence{
-		Document: document.Read([]byte(r.folder.header + r.folder.body)), Spent: s.Spent, Entry: s.Entry,
+		Document: document.Read(r.folder().text()), Spent: s.Spent, Entry: s.Entry,
 		Start: s.Start, Facts: r.see(s.Task, parts),
 	}
 }
@@ -114,7 +111,7 @@ func (r *run) writes(who string, s record.Snapshot, gate []workflow.Part) {
 		if p.Section != "" {
 			name, of = document.Key(p.Section), sections
 		}
-		if _, known := r.seeGit(s.Task, p); known && p.Git != "" {
+		if _, known := r.branch().Fact(s.Task, p); known && p.Git != "" {
 			continue // nobody can write what the branch itself says
 		}
 		of[name] = append(of[name], p)
@@ -166,7 +163,7 @@ func (r *run) section(who string, parts []workflow.Part) {
 		}
 	}
 	fmt.Fprintf(&text, "Note %d.\n", r.notes)
-	r.folder.body += text.String()
+	r.folder().body += text.String()
 	verdict := ""
 	if v := parts[0].Verdict; v != "" {
 		verdict = ", verdict " + v
@@ -202,6 +199,6 @@ func (r *run) pretends(who string, gate []workflow.Part) {
 	for _, label := range p.Fields {
 		text += label + ":\n"
 	}
-	r.folder.body += text
+	r.folder().body += text
 	r.tell("%s writes an empty section %q", who, document.Key(p.Section))
 }

@@ -40,14 +40,14 @@ func (r *run) comes(ctx context.Context) error {
 
 func (r *run) helps(ctx context.Context, s record.Snapshot) error {
 	t := s.Task
-	state, _ := r.def.State(t.Status)
+	state, _ := r.Workflow.State(t.Status)
 	a := r.living(state.Role)
 	ways := r.ways(t, human())
 	own := r.ways(t, task.Actor{Role: state.Role})
 	switch {
 	case len(s.Owed) > 0:
 		r.person(ctx, "has the hooks tried again that failed", func(string) (record.Outcome, error) {
-			return r.house.Moves.Retry(ctx, r.id, human())
+			return r.engine.Retry(ctx, r.id, human())
 		})
 		return nil
 	case a != nil && len(own) > 0 && r.vain == 0:
@@ -58,7 +58,7 @@ func (r *run) helps(ctx context.Context, s record.Snapshot) error {
 		return nil
 	case state.Role != "" && a == nil && len(own) > 0 && t.Workspace != "" && r.vain == 0:
 		r.person(ctx, "starts the "+state.Role+" again", func(string) (record.Outcome, error) {
-			return r.house.Moves.Respawn(ctx, r.id, func(_ task.Task, role string) (bool, error) {
+			return r.engine.Respawn(ctx, r.id, func(_ task.Task, role string) (bool, error) {
 				return r.living(role) != nil, nil
 			}, human())
 		})
@@ -72,15 +72,15 @@ func (r *run) helps(ctx context.Context, s record.Snapshot) error {
 		return nil
 	}
 	r.writes("a person", s, w.edge.Gate)
-	if r.branch.dirty() && workflow.Asks(w.edge.Gate, workflow.GitCommitted) {
+	if r.branch().Dirty() && workflow.Asks(w.edge.Gate, workflow.GitCommitted) {
 		r.commits("a person")
 	}
 	r.putUp(w.to)
-	if merge, said := r.def.Move(workflow.MoveMerge); said && merge == w.to && t.Workspace != "" {
+	if merge, said := r.Workflow.Move(workflow.MoveMerge); said && merge == w.to && t.Workspace != "" {
 		return r.merges(ctx)
 	}
 	r.person(ctx, "asks for "+string(w.to), func(token string) (record.Outcome, error) {
-		return r.house.Moves.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: human(), Reason: token})
+		return r.engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: human(), Reason: token})
 	})
 	return nil
 }
@@ -114,7 +114,7 @@ func (r *run) merges(ctx context.Context) error {
 		r.tell("a person merges the pull request")
 		r.pr.State, r.pr.Merge = record.PRMerged, "beef"
 		_ = r.program("the monitor", func() error {
-			_, err := r.house.Care.PRSeen(ctx, r.id, r.pr)
+			_, err := r.engine.PRSeen(ctx, r.id, r.pr)
 			return err
 		})
 		return nil
@@ -122,10 +122,10 @@ func (r *run) merges(ctx context.Context) error {
 	wish := task.Merge{Strategy: "merge"}
 	if r.vain > 0 { // it was refused: whoever merges it all the same answers for the tip
 		wish.Override = "a person looked at it"
-		r.branch.answered[r.branch.commit()] = true
+		r.branch().Answered[r.branch().Commit()] = true
 	}
 	r.person(ctx, "merges the branch", func(string) (record.Outcome, error) {
-		out, _, err := r.house.Moves.Merge(ctx, r.id, wish, human())
+		out, _, err := r.engine.Merge(ctx, r.id, wish, human())
 		return out, err
 	})
 	return nil
@@ -145,17 +145,17 @@ func (r *run) waits(ctx context.Context, s record.Snapshot) bool {
 	if len(s.Owed) > 0 {
 		return s.Owed[0].Attempts > patient // they are tried again by themselves, ever more seldom
 	}
-	state, _ := r.def.State(t.Status)
+	state, _ := r.Workflow.State(t.Status)
 	if a := r.living(state.Role); a != nil {
-		return a.silent || r.def.Attended(t.Status)
+		return a.silent || r.Workflow.Attended(t.Status)
 	}
-	if decide.Revives(r.def, t) {
+	if decide.Revives(r.Workflow, t) {
 		events, err := r.history(ctx)
 		if err != nil {
 			r.failed(err)
 			return false
 		}
-		if _, wanted := decide.RespawnDue(r.def, t, events); wanted {
+		if _, wanted := decide.RespawnDue(r.Workflow, t, events); wanted {
 			return false
 		}
 	}
@@ -168,6 +168,6 @@ const patient = 5
 // asPlanned says whether the workflow itself has a person come here: nobody is at work in the state, and it is on
 // the straight way.
 func (r *run) asPlanned(s record.Snapshot) bool {
-	state, _ := r.def.State(s.Task.Status)
-	return (state.Role == "" || state.Role == task.RoleHuman) && !aside(r.def, state.Name) && len(s.Owed) == 0
+	state, _ := r.Workflow.State(s.Task.Status)
+	return (state.Role == "" || state.Role == task.RoleHuman) && !aside(r.Workflow, state.Name) && len(s.Owed) == 0
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strconv"
 
 	"orange/internal/stats"
 	"orange/internal/task"
@@ -54,7 +53,7 @@ type life struct {
 func (r *run) told() life {
 	l := life{
 		outcome: Outcome{Status: r.snap.Status, End: "under way", Runs: 1}, stats: r.stats,
-		reviews: r.reviews, spawns: len(r.agents), moves: r.moves, refusals: r.refusals,
+		reviews: r.reviews, spawns: len(r.Agents), moves: r.moves, refusals: r.refusals,
 		needed: r.needed, astray: r.astray, rests: r.rests, faults: r.faults, breach: r.breach,
 	}
 	switch {
@@ -130,5 +129,3 @@ func figure(all []int) Figure {
 	at := func(share float64) int { return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)] }
 	return Figure{Median: at(0.5), P90: at(0.9), Most: sorted[len(sorted)-1]}
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

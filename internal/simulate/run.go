@@ -8,42 +8,41 @@ import (
 	"time"
 
 	"orange/internal/decide"
+	"orange/internal/engine"
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/stats"
 	"orange/internal/task"
-	"orange/internal/workflow"
 )
 
 // run is one task's life.
 type run struct {
-	def    *workflow.Definition
-	setup  Setup
-	nth    int
-	book   Book
-	house  House
-	chart  *chart
-	dice   *rand.Rand
-	random *rand.ChaCha8
-	calm   bool // nothing goes wrong any more
+	*World
+	setup   Setup
+	nth     int
+	engine  *engine.Engine
+	monitor Monitor
+	chart   *chart
+	dice    *rand.Rand
+	random  *rand.ChaCha8
+	calm    bool // nothing goes wrong any more
 
-	id     string
-	clock  time.Time
-	queue  []step
-	made   int // steps
-	at     *program
-	locks  locks
-	memory map[string]any
+	id    string
+	clock time.Time
+	queue []step
+	made  int // steps
+	at    *program
 
-	folder  folder
+	folders memory
 	things  map[string]thing
-	branch  branch
 	notes   int
-	agents  []*agent
-	merged  bool // and nothing was changed since
-	reviews int  // agents that only look
+	reviews int // agents that only look
 	pr      record.PullRequest
 
-	twin
+	audit   *Audit
+	numbers map[int64]int64 // of hooks, as the trace has them
+	moves   int
+	answers
 	needed  bool // a person was waited for, at any time
 	astray  bool // and the workflow had not planned that
 	rests   bool // it waits for a person now
@@ -84,7 +83,7 @@ const (
 type step struct {
 	at    time.Time
 	doing doing
-	of    *agent
+	of    *Agent
 	do    func(ctx context.Context)
 }
 
@@ -95,19 +94,35 @@ const (
 	maxAlone = 300 // moves without a person, where nobody knows how many there can be
 )
 
-func newRun(c *chart, setup Setup, number int, book Book) *run {
+func newRun(c *chart, setup Setup, number int, rec Record) *run {
 	var key [32]byte
 	for i := range 8 {
 		key[i], key[8+i] = byte(setup.Seed>>(8*i)), byte(uint64(number)>>(8*i))
 	}
-	return &run{
-		def: c.def, setup: setup, nth: number, book: book, chart: c, clock: dawn(),
+	r := &run{
+		setup: setup, nth: number, chart: c, clock: start(),
 		dice: rand.New(rand.NewPCG(setup.Seed, uint64(number))), random: rand.NewChaCha8(key),
-		locks: locks{}, memory: map[string]any{}, visited: map[task.Status]bool{}, things: map[string]thing{},
-		branch: newBranch(), twin: newTwin(),
-		folder: folder{kept: map[string]string{}, projections: map[string][]byte{}},
+		visited: map[task.Status]bool{}, things: map[string]thing{}, folders: memory{},
+		numbers: map[int64]int64{}, answers: answers{granted: map[string]history.Event{}, denied: map[string]bool{}},
 	}
+	r.World = &World{
+		Workflow: c.def, Project: project(), Record: rec, Folders: r.folders, Observer: r,
+		Now: func() time.Time { return r.clock },
+	}
+	r.audit = NewAudit(r.World, func(_, property, format string, args ...any) { r.breaks(property, format, args...) })
+	r.audit.HookNumber = r.number
+	return r
 }
+
+func (r *run) view() ProcessView { return ProcessView{r.World, r} }
+
+func (r *run) folder() *folder { return r.folders.of(r.id) }
+
+func (r *run) branch() *TaskBranch { return r.Branch(r.id) }
+
+func (r *run) load(ctx context.Context) (record.Snapshot, error) { return r.Load(ctx, r.id) }
+
+func (r *run) history(ctx context.Context) ([]history.Event, error) { return r.Events(ctx, r.id) }
 
 func (r *run) chance(share float64) bool { return share > 0 && r.dice.Float64() < share }
 
@@ -121,7 +136,7 @@ func (r *run) plan(what doing, after time.Duration, do func(ctx context.Context)
 	r.planFor(what, after, nil, do)
 }
 
-func (r *run) planFor(what doing, after time.Duration, of *agent, do func(ctx context.Context)) {
+func (r *run) planFor(what doing, after time.Duration, of *Agent, do func(ctx context.Context)) {
 	r.queue = append(r.queue, step{r.clock.Add(after), what, of, do})
 }
 
@@ -135,7 +150,7 @@ func (r *run) isPlanned(what doing) bool {
 }
 
 // forget takes an agent's next act out of the plan: it is gone.
-func (r *run) forget(a *agent) {
+func (r *run) forget(a *Agent) {
 	a.planned = false
 	kept := r.queue[:0]
 	for _, s := range r.queue {
@@ -166,7 +181,7 @@ func (r *run) tell(format string, args ...any) {
 	if r.breach != nil {
 		return // what comes after it explains nothing
 	}
-	since := r.clock.Sub(dawn())
+	since := r.clock.Sub(start())
 	r.trace = append(r.trace, fmt.Sprintf("%4d  day %d %s  %s", len(r.trace)+1, 1+int(since.Hours()+9)/24,
 		r.clock.Format("15:04:05"), fmt.Sprintf(format, args...)))
 }
@@ -181,7 +196,7 @@ func (r *run) failed(err error) {
 // live is a task's whole life.
 func (r *run) live(ctx context.Context) error {
 	r.born(ctx)
-	for r.id != "" && r.breach == nil && r.stuck == nil && r.made < maxSteps && r.clock.Sub(dawn()) < horizon {
+	for r.id != "" && r.breach == nil && r.stuck == nil && r.made < maxSteps && r.clock.Sub(start()) < horizon {
 		if err := r.follows(ctx); err != nil {
 			return err
 		}
@@ -219,9 +234,9 @@ func (r *run) born(ctx context.Context) {
 		}
 		r.tell("a person creates the task")
 		err := r.program("the command that creates the task", func() error {
-			_, err := r.house.Moves.Create(ctx, task.New{
+			_, err := r.engine.Create(ctx, task.New{
 				Project: project(), Summary: "a simulated task", Harness: scripted, ReviewHarness: scripted,
-				Workflow: r.def.Name, Spawn: r.chart.start == "", Actor: human(),
+				Workflow: r.Workflow.Name, Spawn: r.chart.start == "", Actor: human(),
 			})
 			return err
 		})
@@ -231,7 +246,7 @@ func (r *run) born(ctx context.Context) {
 	}
 	if r.id != "" && r.chart.start != "" {
 		r.person(ctx, "starts the task in "+string(r.chart.start), func(token string) (record.Outcome, error) {
-			return r.house.Moves.Request(ctx, task.Request{Task: r.id, To: r.chart.start, Actor: human(),
+			return r.engine.Request(ctx, task.Request{Task: r.id, To: r.chart.start, Actor: human(),
 				Reason: token})
 		})
 	}
@@ -258,13 +273,13 @@ func (r *run) follows(ctx context.Context) error {
 			r.plan(monitorLooks, after, r.looks)
 		}
 	}
-	state, _ := r.def.State(s.Task.Status)
-	for _, a := range r.agents {
+	state, _ := r.Workflow.State(s.Task.Status)
+	for _, a := range r.Agents {
 		if !a.Alive || a.Role != state.Role || a.turn == r.moves {
 			continue
 		}
 		a.turn, a.tries, a.silent = r.moves, 0, false
-		if !r.def.Attended(state.Name) || a.kind == restless { // else it waits for a person there
+		if !r.Workflow.Attended(state.Name) || a.kind == restless { // else it waits for a person there
 			r.wakes(a, r.thinks(a))
 		}
 	}
@@ -291,7 +306,7 @@ func because(t task.Task) string {
 // looks is a look of the monitor.
 func (r *run) looks(ctx context.Context) {
 	// what it did not do it does with the next look
-	_ = r.program("the monitor", func() error { return r.house.Watch.Look(ctx) })
+	_ = r.program("the monitor", func() error { return r.monitor.Look(ctx) })
 }
 
 // nextLook is when a look would find something to do.
@@ -310,21 +325,21 @@ func (r *run) nextLook(ctx context.Context, s record.Snapshot) (time.Duration, b
 	for _, h := range s.Owed {
 		sooner(h.NextTry)
 	}
-	state, _ := r.def.State(t.Status)
+	state, _ := r.Workflow.State(t.Status)
 	a := r.living(state.Role)
 	switch {
-	case len(r.unseen(ctx)) > 0, !t.Live && (t.Workspace != "" || r.anybody() != nil):
+	case len(r.unseen(ctx)) > 0, !t.Live && (t.Workspace != "" || r.anyone() != nil):
 		sooner(r.clock.Add(usual))
-	case a != nil && a.silent && !r.def.Attended(t.Status) && t.StalledAt.IsZero():
+	case a != nil && a.silent && !r.Workflow.Attended(t.Status) && t.StalledAt.IsZero():
 		sooner(a.Touched.Add(Stall + time.Minute))
 	}
-	if at, wanted := decide.NextDeadline(r.def, nil, t, r.clock); wanted {
+	if at, wanted := decide.NextDeadline(r.Workflow, nil, t, r.clock); wanted {
 		sooner(at.Add(r.within(0, 5*time.Minute))) // timers are late
 	}
-	if a == nil && decide.Revives(r.def, t) {
+	if a == nil && decide.Revives(r.Workflow, t) {
 		events, err := r.history(ctx)
 		r.failed(err)
-		if due, wanted := decide.RespawnDue(r.def, t, events); wanted {
+		if due, wanted := decide.RespawnDue(r.Workflow, t, events); wanted {
 			sooner(due)
 		}
 	}
@@ -335,27 +350,21 @@ func (r *run) nextLook(ctx context.Context, s record.Snapshot) (time.Duration, b
 const Stall = 15 * time.Minute
 
 // tells plans that somebody tells of an agent's death.
-func (r *run) tells(a *agent, after time.Duration) {
+func (r *run) tells(a *Agent, after time.Duration) {
 	r.planFor(deathTold, after, a, func(ctx context.Context) {
 		_ = r.program("whoever tells of a death", func() error {
-			_, err := r.house.Care.Died(ctx, task.Death{Task: r.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
+			_, err := r.engine.Died(ctx, task.Death{Task: r.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
 			return err
 		})
 	})
 }
 
 // living is the living agent of a role.
-func (r *run) living(role string) *agent {
-	for _, a := range r.agents {
-		if a.Alive && a.Role == role {
-			return a
-		}
-	}
-	return nil
-}
+func (r *run) living(role string) *Agent { return r.Living(r.id, role) }
 
-func (r *run) anybody() *agent {
-	for _, a := range r.agents {
+// anyone is the oldest agent that lives; nil if none does.
+func (r *run) anyone() *Agent {
+	for _, a := range r.Agents {
 		if a.Alive {
 			return a
 		}
@@ -365,24 +374,15 @@ func (r *run) anybody() *agent {
 
 // unseen are the seats of agents whose death nobody has dealt with.
 func (r *run) unseen(ctx context.Context) []record.Seat {
-	open, err := r.seats(ctx)
+	open, err := r.OpenSeats(ctx, r.id)
 	r.failed(err)
 	var out []record.Seat
 	for _, seat := range open {
-		if a := r.agentOf(seat.Hook); a == nil || !a.Alive {
+		if a := r.Started(seat.Hook); a == nil || !a.Alive {
 			out = append(out, seat)
 		}
 	}
 	return out
-}
-
-func (r *run) agentOf(hook int64) *agent {
-	for _, a := range r.agents {
-		if a.Hook == hook {
-			return a
-		}
-	}
-	return nil
 }
 
 // close has everything seen to in a world without faults, and looks whether all is as it must be.
@@ -395,7 +395,7 @@ func (r *run) close(ctx context.Context) error {
 			return err
 		}
 		if r.breach != nil || len(s.Owed) == 0 && len(r.unseen(ctx)) == 0 &&
-			(s.Task.Live || s.Task.Workspace == "" && r.anybody() == nil) {
+			(s.Task.Live || s.Task.Workspace == "" && r.anyone() == nil) {
 			break
 		}
 		r.clock = r.clock.Add(10 * time.Minute)
@@ -414,7 +414,7 @@ func (r *run) close(ctx context.Context) error {
 	}
 	r.snap = s.Task
 	r.stats = stats.Of(s.Task, events, func(status task.Status) stats.Marks {
-		return decide.Marks(r.def, status)
+		return decide.Marks(r.Workflow, status)
 	}, r.clock)
 	if r.breach == nil {
 		return r.check(ctx, s, events)

@@ -1,10 +1,9 @@
-// Package simulate lets tasks live whole lives under a workflow in a pretended world, and tells how they end: the
-// real engine decides, in memory and on its own clock; agents, people and everything that goes wrong are told by
-// the dice.
+// Package simulate runs tasks from their creation to their end under a workflow in a simulated world, and reports
+// how they end. The real engine decides, in memory and on a simulated clock; random numbers choose what agents and
+// people do, and what goes wrong.
 //
-// It owns the pretended world, what agents and people do in it, which faults there are, and what must be true of
-// a task while it lives. It owns no rule: whether a task moves, and what follows, the engine says, which is
-// handed in.
+// It owns the simulated world, what agents and people do in it, which faults there are, and what must be true of
+// a task at every step. It owns no rule: the engine decides whether a task moves, and what follows.
 package simulate
 
 import (
@@ -15,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"orange/internal/engine"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -46,11 +46,24 @@ type Setup struct {
 	Progress func(done, of int)
 }
 
-// Join joins the engine to a world. It is asked once a run, for a world of its own.
-type Join func(w *World) House
+// Record is a record with nothing in it but what is simulated.
+type Record interface {
+	engine.Store
+	engine.Index
+	engine.Seats
+	Close() error
+}
 
 // Open opens an empty record.
-type Open func(ctx context.Context) (Book, error)
+type Open func(ctx context.Context) (Record, error)
+
+// Monitor handles everything that is due, each time it looks.
+type Monitor interface {
+	Look(ctx context.Context) error
+}
+
+// Join joins a monitor to the engine of a simulation. Run calls it once for each run.
+type Join func(s *Simulation) (*engine.Engine, Monitor)
 
 // Run makes all runs, several at once, each of them alone in a world of its own: the same setup gives the same
 // report, to the byte. An error says that the simulation itself cannot go on; what is found wrong stands in the
@@ -71,20 +84,20 @@ func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, 
 	defer off(nil)
 	for range min(runtime.GOMAXPROCS(0), count) {
 		crew.Go(func() {
-			book, err := open(ctx)
+			record, err := open(ctx)
 			if err != nil {
 				off(err)
 				return
 			}
 			for i := int(taken.Add(1)) - 1; i < count && ctx.Err() == nil; i = int(taken.Add(1)) - 1 {
-				if lives[i], errs[i] = lived(ctx, newRun(way, setup, first+i, book), join); errs[i] != nil {
+				if lives[i], errs[i] = lived(ctx, newRun(way, setup, first+i, record), join); errs[i] != nil {
 					off(errs[i])
 				}
 				if done := int(over.Add(1)); setup.Progress != nil {
 					setup.Progress(done, count)
 				}
 			}
-			if err := book.Close(); err != nil {
+			if err := record.Close(); err != nil {
 				off(err)
 			}
 		})
@@ -102,10 +115,10 @@ func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, 
 
 // lived is one run from its beginning to its end. Its task is forgotten afterwards: the record serves the next one.
 func lived(ctx context.Context, r *run, join Join) (life, error) {
-	r.house = join(&World{r})
+	r.engine, r.monitor = join(&Simulation{r})
 	err := r.live(ctx)
 	if err == nil {
-		err = r.book.Delete(ctx, r.id)
+		err = r.Record.Delete(ctx, r.id)
 	}
 	if err != nil {
 		return life{}, fmt.Errorf("run %d of seed %d: %w", r.nth, r.setup.Seed, err)
@@ -113,8 +126,8 @@ func lived(ctx context.Context, r *run, join Join) (life, error) {
 	return r.told(), nil
 }
 
-// dawn is when every run begins.
-func dawn() time.Time { return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC) }
+// start is when every run begins.
+func start() time.Time { return time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC) }
 
 // human is a person who asks.
 func human() task.Actor { return task.Actor{Role: task.RoleHuman} }

@@ -22,22 +22,22 @@ type way struct {
 // ways are the moves that an actor may ask for, the straightest first.
 func (r *run) ways(t task.Task, actor task.Actor) []way {
 	var out []way
-	for i := range r.def.Transitions {
-		edge := &r.def.Transitions[i]
+	for i := range r.Workflow.Transitions {
+		edge := &r.Workflow.Transitions[i]
 		if !decide.Leads(edge, t) || !decide.Passes(edge, t) || !decide.Allows(edge, actor) {
 			continue
 		}
 		w := way{edge: edge, to: edge.To}
 		if edge.To == workflow.Previous {
-			to, err := decide.Back(r.def, t, task.Request{Task: t.ID, To: edge.To, Actor: actor})
+			to, err := decide.Back(r.Workflow, t, task.Request{Task: t.ID, To: edge.To, Actor: actor})
 			if err != nil {
 				continue
 			}
 			w.to = to
 		}
-		marks := decide.Marks(r.def, w.to)
+		marks := decide.Marks(r.Workflow, w.to)
 		w.givesUp = marks.Terminal && !marks.Well
-		w.aside = aside(r.def, w.to)
+		w.aside = aside(r.Workflow, w.to)
 		w.onward, w.fails = r.chart.straight[i], r.chart.fails[i]
 		if r.chart.astray(t.Status) {
 			w.onward = !w.fails && !w.givesUp && w.to != t.Status

@@ -2,130 +2,172 @@ package simulate
 
 import (
 	"context"
-	"io"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
+	"orange/internal/engine"
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
-// World is the pretended world of one run, as an engine and a monitor see it.
-type World struct{ r *run }
+// World is what the processes of a simulation share: the record and the folders, branches and agents of all tasks.
+// One process at a time acts in it.
+type World struct {
+	Workflow *workflow.Definition // of all tasks
+	Project  task.Project         // of all tasks
+	Record   Record
+	Folders  Folders
+	Now      func() time.Time
+	Observer Observer
+	Agents   []*Agent // all that were ever started, the oldest first
 
-// Record is the record, with programs that may die before and after every question.
-func (w *World) Record() Book { return recordPort{w.r} }
+	branches map[string]*TaskBranch
 
-// Files is the task's folder, for everything that the engine wants of one.
-func (w *World) Files() Files { return files{w.r} }
-
-// Desk is the workspaces and the repository.
-func (w *World) Desk() Desk { return desk{w.r} }
-
-// Facts is what gates ask for outside of TASK.md.
-func (w *World) Facts() Looker { return facts{w.r} }
-
-// Hands perform hooks, and start the runners that have them performed.
-func (w *World) Hands() Hands { return hands{w.r} }
-
-// Tower is what a monitor sees of agents.
-func (w *World) Tower() Tower { return tower{w.r} }
-
-// Now is the time in the world.
-func (w *World) Now() time.Time { return w.r.clock }
-
-// Random is where the engine gets its secrets from: the same ones in the same run.
-func (w *World) Random() io.Reader { return w.r.random }
-
-// Project is the only one there is. It has one workspace.
-func (w *World) Project() task.Project { return project() }
-
-// Tell notes what people are told.
-func (w *World) Tell(_ context.Context, _ task.Task, text string) {
-	w.r.tell("people are told: %s", text)
+	mu    sync.Mutex
+	locks map[string]any            // the process that holds each
+	cache map[string]map[string]any // answers of the record, by task
 }
 
-func project() task.Project {
-	return task.Project{Name: "simulated", Path: "/simulated", DefaultBranch: "main", PoolSize: 1}
+// Observer hears of every change of the record.
+type Observer interface {
+	// Committed has the task after a change, and its open seats before it where the change may end some.
+	Committed(v ProcessView, c record.Change, t task.Task, open []record.Seat)
+	Begun(v ProcessView, hook int64)
+	Deleted(id string)
 }
 
-// Agent is one that was started.
-type Agent struct {
-	Task    string
-	PID     int
-	Role    string
-	Hook    int64
-	Window  bool // its window is there, be it dead or alive
-	Alive   bool
-	Ending  task.Ending
-	Noted   bool // its launcher left a note of its end
-	Touched time.Time
+// ProcessView is a world as one process sees it.
+type ProcessView struct {
+	*World
+	Process Process
 }
 
-// Began is when its process began, in the world's own notation.
-func (a Agent) Began() string { return "then" }
+// Engine is an engine that works on a record; the caller sets what it has of its own: Merger, Facts, Performer,
+// Runner, Environments, Random and Patience.
+func (v ProcessView) Engine(rec Record) *engine.Engine {
+	folders, repository := v.TaskFolders(), v.Repository()
+	return &engine.Engine{
+		Store: rec, Index: rec, Seats: rec, Documents: folders, Mirror: folders, Projections: folders,
+		Rules: SingleWorkflow{v.Workflow}, Desk: repository, Forge: repository, Witness: repository,
+		Now: v.Now, Log: slog.New(slog.DiscardHandler),
+	}
+}
 
-// tower is what a monitor sees.
-type tower struct{ r *run }
+// Load reads the record of a task. It is no step of a process.
+func (w *World) Load(ctx context.Context, id string) (record.Snapshot, error) {
+	got, err := remembered(w, id, "load", func() (record.Snapshot, error) { return w.Record.Load(ctx, id) })
+	got.Owed, got.Spent, got.Entry = slices.Clone(got.Owed), slices.Clone(got.Spent), slices.Clone(got.Entry)
+	return got, err
+}
 
-func (w tower) Agents() ([]Agent, error) {
-	return at(w.r, "it looks at the windows", func() ([]Agent, error) {
-		if err := w.r.troubled("a look at the windows"); err != nil {
-			return nil, err
-		}
-		var out []Agent
-		for _, a := range w.r.agents {
-			out = append(out, a.Agent)
-		}
-		return out, nil
+// Events are the history of a task. To read them is no step of a process.
+func (w *World) Events(ctx context.Context, id string) ([]history.Event, error) {
+	got, err := remembered(w, id, "events", func() ([]history.Event, error) { return w.Record.Events(ctx, id, 0) })
+	return slices.Clone(got), err
+}
+
+// OpenSeats are those of a task, or of all tasks if id is empty. To read them is no step of a process.
+func (w *World) OpenSeats(ctx context.Context, id string) ([]record.Seat, error) {
+	got, err := remembered(w, id, "seats", func() ([]record.Seat, error) { return w.Record.OpenSeats(ctx, id) })
+	return slices.Clone(got), err
+}
+
+// List has the tasks that a filter lets through. To read them is no step of a process.
+func (w *World) List(ctx context.Context, f record.Filter) ([]task.Task, error) {
+	got, err := remembered(w, "", fmt.Sprintf("list %+v", f), func() ([]task.Task, error) {
+		return w.Record.List(ctx, f)
 	})
+	return slices.Clone(got), err
 }
 
-func (w tower) Stamp() string { return w.r.folder.header }
-
-// rules are the one workflow.
-type rules struct{ def *workflow.Definition }
-
-// Rules finds the one workflow there is.
-func (w *World) Rules() Rules { return rules{w.r.def} }
-
-func (b rules) Named(context.Context, string) (*workflow.Definition, error) { return b.def, nil }
-
-func (b rules) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
-	return b.def, nil
+// remembered asks the record once, until a process changes what the answer may depend on: the database is what
+// takes the time. About is the task that the question is about; empty for a question about many.
+func remembered[T any](w *World, about, what string, ask func() (T, error)) (T, error) {
+	w.mu.Lock()
+	have, found := w.cache[about][what]
+	w.mu.Unlock()
+	if found {
+		return have.(T), nil
+	}
+	got, err := ask()
+	if err != nil {
+		return got, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cache == nil {
+		w.cache = map[string]map[string]any{}
+	}
+	if w.cache[about] == nil {
+		w.cache[about] = map[string]any{}
+	}
+	w.cache[about][what] = got
+	return got, nil
 }
 
-func (b rules) Timeouts(string) (task.Timeouts, error) { return nil, nil }
-
-// desk is the workspaces and the repository.
-type desk struct{ r *run }
-
-func (d desk) Replaced(context.Context, task.Task) ([]byte, bool, error) { return nil, false, nil }
-func (d desk) Relink(context.Context, task.Task) error                   { return nil }
-func (d desk) CheckBranch(context.Context, string) error                 { return nil }
-func (d desk) Project(string) (task.Project, error)                      { return project(), nil }
-
-func (d desk) SetBranch(_ context.Context, _ task.Task, name string) (string, error) {
-	return name, nil
+// forget drops the answers about a task, and those about many; all answers if id is empty.
+func (w *World) forget(id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if id == "" {
+		clear(w.cache)
+		return
+	}
+	delete(w.cache, id)
+	delete(w.cache, "")
 }
 
-func (d desk) Ahead(context.Context, task.Task, string) (bool, error) { return !d.r.merged, nil }
-
-func (d desk) Tip(context.Context, task.Task) (string, error)          { return "c0ffee", nil }
-func (d desk) Within(context.Context, task.Task, string) (bool, error) { return true, nil }
-
-func (d desk) Find(context.Context, string, string) ([]record.PullRequest, error) {
-	return d.Standing(context.Background(), "", nil)
-}
-
-func (d desk) Standing(context.Context, string, []string) ([]record.PullRequest, error) {
-	return at(d.r, "it asks for pull requests", func() ([]record.PullRequest, error) {
-		if d.r.pr.URL == "" {
-			return nil, nil
+// FreeLocks frees the locks of a process that has ended.
+func (w *World) FreeLocks(process any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, owner := range w.locks { // the order does not matter
+		if owner == process {
+			delete(w.locks, name)
 		}
-		return []record.PullRequest{d.r.pr}, nil
-	})
+	}
 }
 
-// LastWords are those of a dead agent.
-func (d desk) LastWords(context.Context, task.Death) (string, error) { return "", nil }
+// locked reports whether a process holds a lock.
+func (w *World) locked(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.locks[name] != nil
+}
+
+func (w *World) lock(name string, process any) (release func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.locks == nil {
+		w.locks = map[string]any{}
+	}
+	w.locks[name] = process
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.locks[name] == process {
+			delete(w.locks, name)
+		}
+	}
+}
+
+// SingleWorkflow is the workflow of all tasks. No project has timeouts of its own.
+type SingleWorkflow struct{ Workflow *workflow.Definition }
+
+// Named is the workflow, whatever the name.
+func (s SingleWorkflow) Named(context.Context, string) (*workflow.Definition, error) {
+	return s.Workflow, nil
+}
+
+// Pinned is the workflow.
+func (s SingleWorkflow) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition, error) {
+	return s.Workflow, nil
+}
+
+// Timeouts are none.
+func (s SingleWorkflow) Timeouts(string) (task.Timeouts, error) { return nil, nil }

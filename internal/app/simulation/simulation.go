@@ -3,10 +3,7 @@ package simulation
 
 import (
 	"context"
-	"log/slog"
 	"runtime/debug"
-	"strconv"
-	"time"
 
 	"orange/internal/cli"
 	"orange/internal/engine"
@@ -14,8 +11,6 @@ import (
 	"orange/internal/monitor"
 	"orange/internal/simulate"
 	"orange/internal/sqlite"
-	"orange/internal/task"
-	"orange/internal/tmux"
 	"orange/internal/workflow"
 )
 
@@ -29,7 +24,7 @@ func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s cli.Simu
 	setup := simulationOf(s)
 	setup.Progress = progress
 	setup.Bound = provedBound(def) // no run may go further
-	found, err := simulate.Run(ctx, def, setup, openMemory, joinWorld)
+	found, err := simulate.Run(ctx, def, setup, openMemory, joinMonitor)
 	out := cli.Simulated{
 		Way: wayOf(found.Way), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Astray,
 		Resting: found.Resting, Spans: found.Spans, Trace: found.Trace,
@@ -86,103 +81,28 @@ func simulationOf(s cli.SimulationSetup) simulate.Setup {
 	}
 }
 
-func openMemory(ctx context.Context) (simulate.Book, error) {
+func openMemory(ctx context.Context) (simulate.Record, error) {
 	return sqlite.OpenMemory(ctx)
 }
 
-// joinWorld joins the real engine and the real monitor to a simulated world.
-func joinWorld(w *simulate.World) simulate.House { return joinBook(w, w.Record()) }
-
-func joinBook(w *simulate.World, record simulate.Book) simulate.House {
-	files, desk, hands, quiet := w.Files(), w.Desk(), w.Hands(), slog.New(slog.DiscardHandler)
-	e := &engine.Engine{
-		Store: record, Index: record, Seats: record, Documents: files, Mirror: files, Projections: files,
-		Rules: w.Rules(), Desk: desk,
-		Merger: desk, Forge: desk, Facts: w.Facts(), Performer: hands, Runner: hands,
-		Environments: noEnvironments{}, Witness: desk, Now: w.Now, Random: w.Random(), Log: quiet,
-		Patience: time.Nanosecond, // a runner has come back when the engine looks, or it is dead
-	}
-	view := lookout{w, w.Tower()}
-	return simulate.House{Moves: e, Care: e, Watch: &monitor.Monitor{
-		Sessions: view, Processes: view, Traces: view, Record: memoryRecord{record}, Engine: e, Keeper: e,
-		Rules: w.Rules(), Forge: desk,
-		Now: w.Now, Tell: w.Tell, Log: quiet, Stall: simulate.Stall,
-	}}
+// joinMonitor joins the real monitor to the engine of a simulation.
+func joinMonitor(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
+	return joinRecord(s, s.Store())
 }
 
-// noEnvironments keeps none: the programs of a simulated world run in none.
-type noEnvironments struct{}
+func joinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine, simulate.Monitor) {
+	e, terminal := s.Engine(record), s.Terminal()
+	return e, &monitor.Monitor{
+		Sessions: terminal, Processes: terminal, Traces: terminal, Record: unwatched{record}, Engine: e, Keeper: e,
+		Rules: s.Rules(), Forge: s.Forge(),
+		Now: s.Now, Tell: s.Tell, Log: e.Log, Stall: simulate.Stall,
+	}
+}
 
-func (noEnvironments) Keep(context.Context, string) error { return nil }
-func (noEnvironments) Drop(context.Context, string) error { return nil }
+// unwatched is a record that only one program writes.
+type unwatched struct{ simulate.Record }
 
-// memoryRecord is a record that no other process writes.
-type memoryRecord struct{ simulate.Book }
-
-func (memoryRecord) Watch(ctx context.Context, _ func()) error {
+func (unwatched) Watch(ctx context.Context, _ func()) error {
 	<-ctx.Done()
 	return ctx.Err()
-}
-
-// lookout is what a monitor sees of a simulated world.
-type lookout struct {
-	world *simulate.World
-	tower simulate.Tower
-}
-
-func (s lookout) Panes(context.Context) ([]tmux.Pane, error) {
-	agents, err := s.tower.Agents()
-	var out []tmux.Pane
-	for _, a := range agents {
-		if a.Window {
-			out = append(out, tmux.Pane{WindowID: a.Role, Task: a.Task, Role: a.Role,
-				Hook: strconv.FormatInt(a.Hook, 10),
-				Dead: !a.Alive, Ending: a.Ending, Activity: a.Touched})
-		}
-	}
-	return out, err
-}
-
-func (s lookout) KillWindow(context.Context, string) error { return nil }
-
-func (s lookout) Watch(ctx context.Context, _ task.Process) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-func (s lookout) Alive(p task.Process) (bool, error) {
-	agents, err := s.tower.Agents()
-	for _, a := range agents {
-		if a.PID == p.PID {
-			return a.Alive, err
-		}
-	}
-	return false, err
-}
-
-func (s lookout) Orphaned(task.Process) (bool, error)      { return true, nil }
-func (s lookout) EndGroup(context.Context, int) error      { return nil }
-func (s lookout) Known(string) (bool, error)               { return true, nil }
-func (s lookout) Stamp(task.Task) string                   { return s.tower.Stamp() }
-func (s lookout) Notes(context.Context, func(int64)) error { return nil }
-
-func (s lookout) Ending(hook int64) (task.Ending, bool, error) {
-	agents, err := s.tower.Agents()
-	for _, a := range agents {
-		if a.Hook == hook && a.Noted && !a.Alive {
-			return a.Ending, true, err
-		}
-	}
-	return task.Ending{}, false, err
-}
-
-func (s lookout) Touched(context.Context, task.Task) (time.Time, error) {
-	agents, err := s.tower.Agents()
-	var at time.Time
-	for _, a := range agents {
-		if a.Touched.After(at) {
-			at = a.Touched
-		}
-	}
-	return at, err
 }

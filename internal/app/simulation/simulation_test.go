@@ -14,6 +14,7 @@ import (
 
 	"orange/internal/action"
 	"orange/internal/cli"
+	"orange/internal/engine"
 	"orange/internal/record"
 	"orange/internal/simulate"
 	"orange/internal/task"
@@ -79,7 +80,7 @@ func TestSimulation_findsNothingBrokenInWhatShips(t *testing.T) {
 				usual.Runs, storm.Runs = 1000, 200
 			}
 			for _, setup := range []cli.SimulationSetup{usual, storm} {
-				report := simulation(t, shippedWorkflow(t, name), setup, joinWorld)
+				report := simulation(t, shippedWorkflow(t, name), setup, joinMonitor)
 				for _, b := range report.Breaches {
 					t.Errorf("run %d of %+v: %s [%s]\n%s", b.Run, setup, b.Message, b.Property,
 						strings.Join(b.Last, "\n"))
@@ -97,19 +98,19 @@ func TestSimulation_theSameSeedIsTheSameStory(t *testing.T) {
 	def := shippedWorkflow(t, "default")
 	setup := stormy()
 	setup.Runs, setup.Trace = 4, true
-	once, again := simulation(t, def, setup, joinWorld), simulation(t, def, setup, joinWorld)
+	once, again := simulation(t, def, setup, joinMonitor), simulation(t, def, setup, joinMonitor)
 	if !reflect.DeepEqual(once, again) {
 		t.Errorf("the same seed told two stories:\n%s\n\n%s", strings.Join(once.Trace, "\n"),
 			strings.Join(again.Trace, "\n"))
 	}
 	setup.Only = 4
-	alone := simulation(t, def, setup, joinWorld)
+	alone := simulation(t, def, setup, joinMonitor)
 	if told := strings.Join(once.Trace, "\n"); len(alone.Trace) == 0 ||
 		!strings.Contains(told, strings.Join(alone.Trace, "\n")) {
 		t.Errorf("run 4 is another one when it is made alone:\n%s", strings.Join(alone.Trace, "\n"))
 	}
 	setup.Seed, setup.Only = 4, 0
-	if other := simulation(t, def, setup, joinWorld); slices.Equal(once.Trace, other.Trace) {
+	if other := simulation(t, def, setup, joinMonitor); slices.Equal(once.Trace, other.Trace) {
 		t.Error("another seed told the same story")
 	}
 }
@@ -129,7 +130,7 @@ func TestSimulation_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
 	if raced {
 		setup.Runs = 4
 	}
-	report := simulation(t, &def, setup, joinWorld)
+	report := simulation(t, &def, setup, joinMonitor)
 	for _, b := range report.Breaches {
 		t.Errorf("run %d: %s [%s]", b.Run, b.Message, b.Property)
 	}
@@ -149,7 +150,7 @@ func TestSimulation_reviewsThatDoNotPassBringTasksToPeople(t *testing.T) {
 	}
 	resting := func(share float64, state task.Status) int {
 		report := simulation(t, def, cli.SimulationSetup{Runs: runs, Seed: 1, People: cli.PeopleNever,
-			ReviewersFail: share}, joinWorld)
+			ReviewersFail: share}, joinMonitor)
 		for _, o := range report.Outcomes {
 			if o.Status == state && o.End == "waits for a person" {
 				return o.Runs
@@ -186,7 +187,7 @@ func testsFirst(t testing.TB) *workflow.Definition {
 // flow was put aside as stuck.
 func TestSimulation_goesOverARedCheckWhereTheWorkflowMeansIt(t *testing.T) {
 	t.Parallel()
-	report := simulation(t, testsFirst(t), cli.SimulationSetup{Runs: 20, Seed: 1, People: cli.PeopleAct}, joinWorld)
+	report := simulation(t, testsFirst(t), cli.SimulationSetup{Runs: 20, Seed: 1, People: cli.PeopleAct}, joinMonitor)
 	if report.Well < 18 || len(report.Breaches) > 0 {
 		t.Errorf("of 20 tasks whose agents do their work %d ended well: %+v", report.Well, report.Outcomes)
 	}
@@ -226,7 +227,7 @@ func TestSimulation_takesARedCheckForAFailureWhereThereIsAMoveForTheGreenOne(t *
 			def := *testsFirst(t)
 			def.States = append(slices.Clone(def.States), workflow.State{Name: "waiting"}, workflow.State{Name: "more"})
 			def.Transitions = append(slices.Clone(def.Transitions), c.more...)
-			report := simulation(t, &def, cli.SimulationSetup{Runs: 1, Seed: 1, People: cli.PeopleNever}, joinWorld)
+			report := simulation(t, &def, cli.SimulationSetup{Runs: 1, Seed: 1, People: cli.PeopleNever}, joinMonitor)
 			if !slices.Equal(report.Way.States, states(c.want)) || len(report.Way.Red) != c.red {
 				t.Errorf("the straight way is %+v, want %q with %d red checks", report.Way, c.want, c.red)
 			}
@@ -256,7 +257,7 @@ func TestSimulation_takesTheWayThatIsNamed(t *testing.T) {
 			t.Parallel()
 			setup := simulationOf(cli.SimulationSetup{Runs: 12, Seed: 1, People: cli.PeopleAct, Way: states(named)})
 			setup.Trace = true
-			report, err := simulate.Run(t.Context(), &def, setup, openMemory, joinWorld)
+			report, err := simulate.Run(t.Context(), &def, setup, openMemory, joinMonitor)
 			if err != nil {
 				if !strings.Contains(err.Error(), want) || !errors.Is(err, task.ErrUsage) {
 					t.Errorf("found %v, want %q", err, want)
@@ -282,7 +283,7 @@ func TestSimulation_takesTheWayThatIsNamed(t *testing.T) {
 func TestSimulation_agentsLeaveAloneWhatTheirMoveWantsUnmoved(t *testing.T) {
 	t.Parallel()
 	report := simulation(t, shippedWorkflow(t, "phases"), cli.SimulationSetup{
-		Runs: 12, Seed: 1, People: cli.PeopleAct}, joinWorld)
+		Runs: 12, Seed: 1, People: cli.PeopleAct}, joinMonitor)
 	if report.Well < 9 {
 		t.Errorf("of 12 tasks whose agents do their work %d ended well: %+v", report.Well, report.Outcomes)
 	}
@@ -298,39 +299,47 @@ func TestSimulation_tellsHowManyRunsAreOver(t *testing.T) {
 		}
 	}
 	if _, err := simulate.Run(t.Context(), shippedWorkflow(t, "minimal"), setup, openMemory,
-		joinWorld); err != nil || told.Load() != 1+2+3+4+5+6 {
+		joinMonitor); err != nil || told.Load() != 1+2+3+4+5+6 {
 		t.Errorf("%v; the numbers that were told add up to %d", err, told.Load())
 	}
 }
 
 // forgetful is a record that loses the last hook of every move that has several.
-type forgetful struct{ simulate.Book }
+type forgetful struct{ simulate.Record }
 
 func (f forgetful) Commit(ctx context.Context, c record.Change) (task.Task, error) {
 	if len(c.Hooks) > 1 {
 		c.Hooks = c.Hooks[:len(c.Hooks)-1]
 	}
-	return f.Book.Commit(ctx, c)
+	return f.Record.Commit(ctx, c)
 }
 
 // blind is a record that knows of no lease.
-type blind struct{ simulate.Book }
+type blind struct{ simulate.Record }
 
 func (f blind) Load(ctx context.Context, id string) (record.Snapshot, error) {
-	s, err := f.Book.Load(ctx, id)
+	s, err := f.Record.Load(ctx, id)
 	s.Task.Workspace = ""
 	return s, err
 }
 
+// silent is a record that changes a task without an event.
+type silent struct{ simulate.Record }
+
+func (f silent) Commit(ctx context.Context, c record.Change) (task.Task, error) {
+	c.Task.Overdue++
+	return f.Record.Commit(ctx, c)
+}
+
 // twice is a record that writes what follows from a death down again.
-type twice struct{ simulate.Book }
+type twice struct{ simulate.Record }
 
 func (f twice) Commit(ctx context.Context, c record.Change) (task.Task, error) {
-	t, err := f.Book.Commit(ctx, c)
+	t, err := f.Record.Commit(ctx, c)
 	if err == nil && c.DeadHook != 0 && len(c.Events) > 0 {
 		c.DeadHook, c.Expect = 0, t.Version
 		c.Task = t
-		t, err = f.Book.Commit(ctx, c)
+		t, err = f.Record.Commit(ctx, c)
 	}
 	return t, err
 }
@@ -340,15 +349,18 @@ func TestSimulation_findsAnEngineThatIsJoinedWrongly(t *testing.T) {
 	def := shippedWorkflow(t, "classic")
 	for _, c := range []struct {
 		name, property string
-		wrong          func(simulate.Book) simulate.Book
+		wrong          func(simulate.Record) simulate.Record
 	}{
-		{"a hook is lost", "hooks", func(b simulate.Book) simulate.Book { return forgetful{b} }},
-		{"a lease is not seen", "workspace", func(b simulate.Book) simulate.Book { return blind{b} }},
-		{"a change is made twice", "history", func(b simulate.Book) simulate.Book { return twice{b} }},
+		{"a hook is lost", "hooks", func(b simulate.Record) simulate.Record { return forgetful{b} }},
+		{"a lease is not seen", "workspace", func(b simulate.Record) simulate.Record { return blind{b} }},
+		{"a death has two consequences", "deaths", func(b simulate.Record) simulate.Record { return twice{b} }},
+		{"a change is in no event", "history", func(b simulate.Record) simulate.Record { return silent{b} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			join := func(w *simulate.World) simulate.House { return joinBook(w, c.wrong(w.Record())) }
+			join := func(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
+				return joinRecord(s, c.wrong(s.Store()))
+			}
 			setup := stormy()
 			report := simulation(t, def, setup, join)
 			at := slices.IndexFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == c.property })
@@ -383,8 +395,8 @@ func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 			setup := cli.UsualSimulation()
 			setup.Runs, setup.ReviewersFail = 24, 0.7
 			report := simulation(t,
-				simulatedWorkflow(t, filepath.Join("..", "..", "explore", "testdata", "bad", file+".yml")),
-				setup, joinWorld)
+				simulatedWorkflow(t, filepath.Join("..", "..", "explore", "testdata", "bad", file+".yml")), setup,
+				joinMonitor)
 			if !slices.ContainsFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == property }) {
 				t.Errorf("nobody told of %q: %+v", property, report)
 			}
@@ -396,7 +408,7 @@ func TestSimulation_findsAgentsThatGoRound(t *testing.T) {
 	t.Parallel()
 	def := simulatedWorkflow(t, filepath.Join("..", "..", "explore", "testdata", "bad", "bounded-1.yml"))
 	report, err := simulate.Run(t.Context(), def, simulate.Setup{
-		Runs: 4, Seed: 1, Bound: 12, Shares: simulate.Shares{ReviewersFail: 1}}, openMemory, joinWorld)
+		Runs: 4, Seed: 1, Bound: 12, Shares: simulate.Shares{ReviewersFail: 1}}, openMemory, joinMonitor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +422,7 @@ func TestSimulation_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) 
 	t.Parallel()
 	def := simulatedWorkflow(t, filepath.Join("..", "..", "explore", "testdata", "bad", "bounded-6.yml"))
 	setup := simulate.Setup{Runs: 4, Seed: 1, Bound: 12, NoPeople: true, Shares: simulate.Shares{Restless: 1}}
-	report, err := simulate.Run(t.Context(), def, setup, openMemory, joinWorld)
+	report, err := simulate.Run(t.Context(), def, setup, openMemory, joinMonitor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -419,7 +431,7 @@ func TestSimulation_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) 
 	}
 	shipped := shippedWorkflow(t, "default")
 	setup.Bound, setup.Runs = provedBound(shipped), 12
-	if report, err = simulate.Run(t.Context(), shipped, setup, openMemory, joinWorld); err != nil ||
+	if report, err = simulate.Run(t.Context(), shipped, setup, openMemory, joinMonitor); err != nil ||
 		len(report.Breaches) > 0 {
 		t.Errorf("default lets them ask %d times: %v, %+v", setup.Bound, err, report.Breaches)
 	}
@@ -431,7 +443,7 @@ func TestSimulation_keepsTheBoundThatIsProved(t *testing.T) {
 	for _, name := range []string{"default", "classic", "minimal"} {
 		def, setup := shippedWorkflow(t, name), simulationOf(stormy())
 		setup.Runs, setup.Bound = 4, provedBound(def)
-		report, err := simulate.Run(t.Context(), def, setup, openMemory, joinWorld)
+		report, err := simulate.Run(t.Context(), def, setup, openMemory, joinMonitor)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -446,6 +458,6 @@ func BenchmarkSimulation(b *testing.B) {
 	setup := cli.UsualSimulation()
 	setup.Runs = 100
 	for b.Loop() {
-		simulation(b, def, setup, joinWorld)
+		simulation(b, def, setup, joinMonitor)
 	}
 }

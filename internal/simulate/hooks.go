@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,20 +14,15 @@ import (
 	"orange/internal/task"
 )
 
-// hands do to the pretended world what each hook does to the real one. They may be asked again for what is done:
-// they look first.
-type hands struct{ r *run }
+// hooks does to the simulated world what each hook does to the real one. The engine may ask again for what is done:
+// it looks first.
+type hooks struct{ r *run }
 
-// agent is a program that was started.
-type agent struct {
-	Agent
-	name     string
-	secret   string
-	seat     string // the hash of its seat
-	reads    bool   // it only looks: a reviewer, or one with reduced permissions
-	byItself bool   // no hook ended it
-	deaths   int    // how often its death had a consequence
-	found    string // the commit that it was started on
+// script is how an agent acts.
+type script struct {
+	name  string
+	reads bool   // it only looks: a reviewer, or one with reduced permissions
+	found string // the commit that it was started on
 
 	kind    kind
 	turn    int // the move after which it began its present turn
@@ -36,15 +32,15 @@ type agent struct {
 }
 
 // Run starts a runner: a program of its own, which nothing that it ends can end. It may come late.
-func (h hands) Run(ctx context.Context, id string, _ bool) error {
+func (h hooks) Run(ctx context.Context, id string, _ bool) error {
 	r := h.r
-	return act(r, "it starts a runner of hooks", func() error {
-		if err := r.troubled("the start of a runner"); err != nil {
+	return r.Step(Step{What: "it starts a runner of hooks", Task: id}, func() error {
+		if err := r.Fail("the start of a runner"); err != nil {
 			return err
 		}
 		settle := func(ctx context.Context) {
 			// What it cannot do is still owed.
-			_ = r.program("a runner of hooks", func() error { return r.house.Care.Settle(ctx, id) })
+			_ = r.program("a runner of hooks", func() error { return r.engine.Settle(ctx, id) })
 		}
 		if !r.calm && r.chance(lateness) {
 			r.faults.Late++
@@ -57,22 +53,22 @@ func (h hands) Run(ctx context.Context, id string, _ bool) error {
 	})
 }
 
-func (h hands) Perform(_ context.Context, job record.Job) (record.Effect, error) {
+func (h hooks) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	r := h.r
 	what := fmt.Sprintf("hook %d (%s)", r.number(job.Hook.ID), job.Hook.Action)
-	return at(r, "it performs "+what, func() (record.Effect, error) {
-		r.performs(job)
-		early := r.troubled(what)
+	return take(r, Step{What: "it performs " + what, Task: job.Task.ID}, func() (record.Effect, error) {
+		r.audit.Performs(ctx, job)
+		early := r.Fail(what)
 		if early != nil && r.chance(0.5) {
 			return record.Effect{}, early
 		}
 		effect, err := h.do(job)
 		if err != nil {
-			r.at.upset = true // that the workflow asks for what cannot be is told as such
+			r.at.disturbed = true // that the workflow asks for what cannot be is told as such
 			r.tell("%s fails: %v", what, err)
 			return effect, err
 		}
-		r.performed[job.Hook.ID]++
+		r.audit.Hook(job.Hook.ID).Performed++
 		if early != nil {
 			return record.Effect{}, early // it has done its work, and nobody knows
 		}
@@ -81,7 +77,7 @@ func (h hands) Perform(_ context.Context, job record.Job) (record.Effect, error)
 	})
 }
 
-func (h hands) do(job record.Job) (record.Effect, error) {
+func (h hooks) do(job record.Job) (record.Effect, error) {
 	r := h.r
 	spec, _ := action.Of(job.Hook.Action)
 	switch spec.Means {
@@ -95,14 +91,14 @@ func (h hands) do(job record.Job) (record.Effect, error) {
 		return h.tells(job)
 	case action.EndsAll:
 		none := ""
-		h.end(func(*agent) bool { return true })
+		h.end(func(*Agent) bool { return true })
 		return record.Effect{EndSeats: []string{record.EveryRole}, Session: &none, Said: "every agent is ended"}, nil
 	case action.EndsAgent:
 		role := job.Hook.Role
 		if role == "" && job.Hook.Action == action.KillReviewer {
 			role = task.RoleReviewer
 		}
-		h.end(func(a *agent) bool { return a.Role == role })
+		h.end(func(a *Agent) bool { return a.Role == role })
 		return record.Effect{EndSeats: []string{role}, Said: "the " + role + " is ended"}, nil
 	case action.SetsAside:
 		r.setAside(job.Hook.Folder)
@@ -121,12 +117,12 @@ func (h hands) do(job record.Job) (record.Effect, error) {
 	return record.Effect{Said: "done"}, nil // what is left touches neither agents nor workspace
 }
 
-func (h hands) end(which func(*agent) bool) {
-	for _, a := range h.r.agents {
+func (h hooks) end(which func(*Agent) bool) {
+	for _, a := range h.r.Agents {
 		if !which(a) {
 			continue
 		}
-		a.Window = false
+		a.Window = ""
 		if a.Alive {
 			a.Alive = false
 			h.r.forget(a)
@@ -134,11 +130,11 @@ func (h hands) end(which func(*agent) bool) {
 	}
 }
 
-func (h hands) release(job record.Job) (record.Effect, error) {
+func (h hooks) release(job record.Job) (record.Effect, error) {
 	if job.Task.Workspace == "" {
 		return record.Effect{Said: "no workspace to release"}, nil
 	}
-	for _, a := range h.r.agents {
+	for _, a := range h.r.Agents {
 		if a.Alive {
 			h.r.breaks(propWorkspace, "the workspace is given back while %s lives in it", a.name)
 			return record.Effect{}, fmt.Errorf("cannot release the workspace: %s still runs in it", a.name)
@@ -148,10 +144,10 @@ func (h hands) release(job record.Job) (record.Effect, error) {
 }
 
 // tells has the worker know that it is its turn; where nobody has the worker's part, one is started.
-func (h hands) tells(job record.Job) (record.Effect, error) {
+func (h hooks) tells(job record.Job) (record.Effect, error) {
 	notice := &record.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: "go on"}
 	if h.mine(job) == nil {
-		for _, a := range h.r.agents {
+		for _, a := range h.r.Agents {
 			if a.Alive && a.Role != task.RoleReviewer {
 				return record.Effect{NewNotice: notice, Said: a.name + " is told"}, nil
 			}
@@ -166,41 +162,40 @@ func (h hands) tells(job record.Job) (record.Effect, error) {
 }
 
 // mine is the agent that an earlier attempt at the same hook has started.
-func (h hands) mine(job record.Job) *agent {
-	for _, a := range h.r.agents {
-		if a.Hook == job.Hook.ID && a.Window {
+func (h hooks) mine(job record.Job) *Agent {
+	for _, a := range h.r.Agents {
+		if a.Hook == job.Hook.ID && a.Window != "" {
 			return a
 		}
 	}
 	return nil
 }
 
-func (h hands) spawn(job record.Job) (record.Effect, error) {
+func (h hooks) spawn(job record.Job) (record.Effect, error) {
 	r := h.r
 	if a := h.mine(job); a != nil {
 		return started(job, a), nil
 	}
-	h.end(func(a *agent) bool { return a.Role == job.Role })
+	h.end(func(a *Agent) bool { return a.Role == job.Role })
 	if job.Task.Workspace == "" {
 		r.breaks(propWorkspace, "the %s is started, and the task has no workspace", job.Role)
 		return record.Effect{}, fmt.Errorf("cannot start the %s: the task has no workspace", job.Role)
 	}
 	reads := job.Role == task.RoleReviewer || job.Hook.Permissions == task.PermissionsReduced
-	for _, other := range r.agents {
+	for _, other := range r.Agents {
 		if other.Alive && other.reads == reads {
 			r.breaks(propOneAgent, "the %s is started while %s lives, and both %s", job.Role, other.name,
 				map[bool]string{true: "review", false: "change the work"}[reads])
 		}
 	}
-	a := &agent{
-		Agent: Agent{Task: job.Task.ID, PID: 1000 + len(r.agents), Role: job.Role, Hook: job.Hook.ID,
-			Window: true, Alive: true, Touched: r.clock},
-		name: fmt.Sprintf("%s %d", job.Role, len(r.agents)+1), secret: job.Secret, seat: job.Seat, reads: reads,
-		turn:  -1,
-		found: r.branch.commit(),
+	a := &Agent{
+		Task: job.Task.ID, PID: 1000 + len(r.Agents), Role: job.Role, Hook: job.Hook.ID, Seat: job.Seat,
+		Secret: job.Secret, Workspace: job.Task.Workspace, Window: job.Role, Alive: true, Touched: r.clock,
+		script: script{name: fmt.Sprintf("%s %d", job.Role, len(r.Agents)+1), reads: reads, turn: -1,
+			found: r.branch().Commit()},
 	}
 	a.kind = r.draw()
-	r.agents = append(r.agents, a)
+	r.Agents = append(r.Agents, a)
 	if reads {
 		r.reviews++
 	}
@@ -211,13 +206,13 @@ func (h hands) spawn(job record.Job) (record.Effect, error) {
 	return started(job, a), nil
 }
 
-func started(job record.Job, a *agent) record.Effect {
+func started(job record.Job, a *Agent) record.Effect {
 	event := history.AgentSpawned
 	if a.Role == task.RoleReviewer {
 		event = history.ReviewStarted
 	}
 	session := "simulated"
-	seat := &record.Seat{Hash: a.seat}
+	seat := &record.Seat{Hash: a.Seat}
 	data := map[string]string{"role": a.Role, "window": a.Role, "session": session, history.DataHarness: scripted}
 	if job.Agent != "" {
 		delete(data, history.DataHarness)
@@ -233,14 +228,16 @@ func started(job record.Job, a *agent) record.Effect {
 }
 
 // end is an agent's end that no hook wanted.
-func (r *run) end(a *agent, ending task.Ending) {
+func (r *run) end(a *Agent, ending task.Ending) {
 	if !a.Alive {
 		return
 	}
-	a.Alive, a.byItself, a.Ending = false, true, ending
+	a.Alive, a.ByItself, a.Ending = false, true, ending
 	a.Noted = ending.Unstarted != "" || r.chance(0.5)
 	// dead windows stay; nobody closes one that its own hook has still to find
-	a.Window = r.chance(0.5) || r.settled[a.Hook] == 0
+	if stays := r.chance(0.5) || r.audit.Hook(a.Hook).Settled == 0; !stays {
+		a.Window = ""
+	}
 	r.faults.AgentDeaths++
 	r.forget(a)
 	r.tell("%s dies: %v", a.name, ending)
@@ -258,7 +255,7 @@ func (r *run) end(a *agent, ending task.Ending) {
 
 // setAside takes away what lies in a folder.
 func (r *run) setAside(folder string) {
-	for _, source := range slices.Sorted(mapKeys(r.things)) {
+	for _, source := range slices.Sorted(maps.Keys(r.things)) {
 		if strings.HasPrefix(source, folder+"/") {
 			delete(r.things, source)
 		}

@@ -1,0 +1,94 @@
+package simulate
+
+import (
+	"context"
+	"time"
+
+	"orange/internal/engine"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// Simulation is the world of one run, with what hooks do in it.
+type Simulation struct{ r *run }
+
+// Store is the record, with programs that may end before and after every question.
+func (s *Simulation) Store() Record { return s.r.view().Store() }
+
+// Engine is an engine that works on a record.
+func (s *Simulation) Engine(rec Record) *engine.Engine {
+	e := s.r.view().Engine(rec)
+	repository := s.repository()
+	e.Desk, e.Merger, e.Forge, e.Facts = repository, repository, repository, facts(*s)
+	e.Performer, e.Runner, e.Environments = hooks(*s), hooks(*s), noEnvironments{}
+	e.Random = s.r.random
+	e.Patience = time.Nanosecond // a runner has come back when the engine looks, or it has ended
+	return e
+}
+
+// noEnvironments keeps none: the programs of this world run in none.
+type noEnvironments struct{}
+
+func (noEnvironments) Keep(context.Context, string) error { return nil }
+func (noEnvironments) Drop(context.Context, string) error { return nil }
+
+// Forge has the pull requests.
+func (s *Simulation) Forge() engine.PullRequests { return s.repository() }
+
+// Terminal is what a monitor sees of agents.
+func (s *Simulation) Terminal() Terminal { return s.r.view().Terminal() }
+
+// Rules finds the workflow.
+func (s *Simulation) Rules() SingleWorkflow { return SingleWorkflow{s.r.Workflow} }
+
+// Now is the time in the world.
+func (s *Simulation) Now() time.Time { return s.r.clock }
+
+// Tell notes a message to people.
+func (s *Simulation) Tell(_ context.Context, _ task.Task, text string) {
+	s.r.tell("people are told: %s", text)
+}
+
+func project() task.Project {
+	return task.Project{Name: "simulated", Path: "/simulated", DefaultBranch: "main", PoolSize: 1}
+}
+
+// repository is the one of the world, with a pull request and merges.
+type repository struct {
+	Repository
+	r *run
+}
+
+func (s *Simulation) repository() repository { return repository{s.r.view().Repository(), s.r} }
+
+// Find finds the pull request if it is open or was.
+func (p repository) Find(ctx context.Context, project, _ string) ([]record.PullRequest, error) {
+	return p.Standing(ctx, project, nil)
+}
+
+// Standing is the state of the pull request.
+func (p repository) Standing(context.Context, string, []string) ([]record.PullRequest, error) {
+	return take(p.r, Step{What: "it asks for pull requests"}, func() ([]record.PullRequest, error) {
+		if p.r.pr.URL == "" {
+			return nil, nil
+		}
+		return []record.PullRequest{p.r.pr}, nil
+	})
+}
+
+// Merge merges a commit, and looks whether it may be merged.
+func (p repository) Merge(ctx context.Context, t task.Task, commit, _ string, still func(context.Context) error) (
+	merged, how string, err error) {
+	err = p.r.Step(Step{What: "it merges", Task: t.ID}, func() error {
+		if err := still(ctx); err != nil {
+			return err
+		}
+		b := p.r.branch()
+		if b.Merged = true; !b.Mergeable(commit) {
+			p.r.breaks(propMerges,
+				"commit %s is merged, and nobody passed it, put it up or took it upon themself", commit)
+		}
+		return nil
+	})
+	return "c0ffee", "merged", err
+}
