@@ -12,7 +12,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/detail"
 	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -33,12 +35,12 @@ func (m *Model) step(n int) tea.Cmd {
 		m.scrollBy(n)
 		return nil
 	case inBoard:
-		m.boardStep(n)
+		m.board.Move(n, m.body())
 	case inWorkspaces:
-		m.workspaceStep(n)
+		m.workspaces.Move(n, m.body())
 		return nil
 	default:
-		m.list.move(m.list.cursor+n, m.listHeight())
+		m.list.Move(n, m.body())
 	}
 	return m.afterMove()
 }
@@ -46,30 +48,28 @@ func (m *Model) step(n int) tea.Cmd {
 // afterMove looks up what the newly selected task shows.
 func (m *Model) afterMove() tea.Cmd {
 	m.waits = waiting{}
-	seen := m.wantSeen()
-	if !m.split() {
-		return seen
+	if m.split() {
+		m.detail.Refresh()
 	}
-	cmd := m.study(true)
-	return tea.Batch(seen, cmd)
+	return m.lookUp()
 }
 
 func (m *Model) goRight() tea.Cmd {
 	if m.place == inBoard {
-		m.boardColumn(1)
+		m.board.MoveColumn(1, m.body())
 		return m.afterMove()
 	}
 	if why := m.whyNoTask(); why != "" {
 		m.said = why
 		return nil
 	}
-	return m.showTab(m.detail.tab)
+	return m.showTab(m.detail.Tab)
 }
 
 func (m *Model) goLeft() tea.Cmd {
 	switch m.place {
 	case inBoard:
-		m.boardColumn(-1)
+		m.board.MoveColumn(-1, m.body())
 		return m.afterMove()
 	case inDetail:
 		m.leavePlace()
@@ -80,8 +80,8 @@ func (m *Model) goLeft() tea.Cmd {
 func (m *Model) goBack() tea.Cmd {
 	switch m.place {
 	case inList, inBoard:
-		if m.list.text != "" {
-			m.list.text = ""
+		if m.tasks.Text != "" {
+			m.tasks.Text = ""
 			return m.chooseAgain("")
 		}
 		m.place = inList
@@ -109,7 +109,7 @@ func (m *Model) visit(to place) {
 	}
 	m.place = to
 	if t, found := m.selected(); found && to == inDetail {
-		m.list.held = t.ID
+		m.tasks.Pinned = t.ID
 	}
 }
 
@@ -131,27 +131,23 @@ func (m *Model) leavePlace() {
 
 // letGo lets the list hide the task that was looked at closely, unless the person still does or comes back to it.
 func (m *Model) letGo() {
-	if m.list.held != "" && m.place != inDetail && !slices.Contains(m.trail, inDetail) {
-		t, had := m.selected()
-		m.list.held = ""
-		m.list.choose()
-		if had {
-			m.list.find(t.ID)
-		}
+	if m.tasks.Pinned != "" && m.place != inDetail && !slices.Contains(m.trail, inDetail) {
+		m.tasks.Pinned = ""
+		m.tasks.ChooseAgain()
 	}
-	m.list.keepInSight(m.listHeight())
+	m.list.KeepVisible(m.body())
 }
 
 // lose leaves the task that was looked at closely where it is there no more: the next one in the list is another one.
 // A form that is open stays, for what was written in it.
 func (m *Model) lose() {
-	if m.list.held == "" || m.list.has(m.list.held) {
+	if m.tasks.Pinned == "" || m.tasks.Has(m.tasks.Pinned) {
 		return
 	}
 	if m.said == "" {
 		m.said = "the task that you looked at is gone: it was deleted"
 	}
-	m.list.held = ""
+	m.tasks.Pinned = ""
 	if m.place == inDetail {
 		m.place, m.trail = inList, nil
 	}
@@ -183,26 +179,26 @@ func (m *Model) showTrouble() tea.Cmd {
 }
 
 func (m *Model) refresh() tea.Cmd {
-	m.forgetWork()
-	m.forgetUnread()
+	m.tasks.Forget()
 	m.said = "looked again"
-	study := m.study(true)
-	cmd := m.reload()
-	return tea.Batch(cmd, study, m.loadWorkspaces())
+	if m.detailVisible() {
+		m.detail.Refresh()
+	}
+	return tea.Batch(m.tasks.Reload(), m.workspaces.Load())
 }
 
 func (m *Model) nextFilter() tea.Cmd {
-	m.list.filter = (m.list.filter + 1) % filters
-	return m.chooseAgain("shown: " + m.list.filter.String())
+	m.tasks.Filter = m.tasks.Filter.Next()
+	return m.chooseAgain("shown: " + m.tasks.Filter.String())
 }
 
 func (m *Model) nextOrder() tea.Cmd {
-	m.list.order = (m.list.order + 1) % orders
-	return m.chooseAgain("sorted by " + m.list.order.String())
+	m.tasks.Order = m.tasks.Order.Next()
+	return m.chooseAgain("sorted by " + m.tasks.Order.String())
 }
 
 func (m *Model) whyNoScope() string {
-	if _, found := m.selected(); !found && m.list.project == "" {
+	if _, found := m.selected(); !found && m.tasks.Project == "" {
 		return "no task is selected, and so no project"
 	}
 	return ""
@@ -210,54 +206,64 @@ func (m *Model) whyNoScope() string {
 
 func (m *Model) nextScope() tea.Cmd {
 	said := "the tasks of all projects"
-	if m.list.project == "" {
+	if m.tasks.Project == "" {
 		t, _ := m.selected()
-		m.list.project, said = t.Project, "the tasks of "+t.Project
+		m.tasks.Project, said = t.Project, "the tasks of "+t.Project
 	} else {
-		m.list.project = ""
+		m.tasks.Project = ""
 	}
 	return m.chooseAgain(said)
 }
 
+// showTab shows one tab of the selected task: next to the list where the screen is split, else alone.
+func (m *Model) showTab(tab detail.Tab) tea.Cmd {
+	m.detail.Tab = tab
+	if !m.split() {
+		m.visit(inDetail)
+	}
+	m.detail.Refresh()
+	return nil
+}
+
 // chooseAgain is the list after what is shown was changed. The cursor stays on its task where it can.
 func (m *Model) chooseAgain(said string) tea.Cmd {
-	t, had := m.selected()
-	m.list.choose()
-	if had {
-		m.list.find(t.ID)
-	}
-	m.list.keepInSight(m.listHeight())
+	m.tasks.ChooseAgain()
+	m.list.KeepVisible(m.body())
 	m.said = said
-	return m.wantSeen()
+	return m.lookUp()
 }
 
 func (m *Model) find() tea.Cmd {
-	m.list.typing = true
+	m.list.Searching = true
 	return nil
 }
 
 func (m *Model) toggleSplit() tea.Cmd {
-	m.detail.beside = !m.detail.beside
+	m.wantSplit = !m.wantSplit
 	if m.place == inDetail {
 		m.place, m.trail = inList, nil
 		m.letGo()
 	}
-	if m.detail.beside && !m.split() {
-		m.detail.beside = false
+	if m.wantSplit && !m.split() {
+		m.wantSplit = false
 		m.said = "the screen is too narrow for both; l shows the task"
 		return nil
 	}
-	return m.study(true)
+	if m.detailVisible() {
+		m.detail.Refresh()
+	}
+	return nil
 }
 
 func (m *Model) toggleBoard() tea.Cmd {
 	if m.place == inBoard {
 		m.place = inList
-		m.list.keepInSight(m.listHeight())
+		m.list.KeepVisible(m.body())
 	} else {
-		m.openBoard()
+		m.place = inBoard
+		m.board.Open(m.body())
 	}
-	return m.wantSeen()
+	return m.lookUp()
 }
 
 func (m *Model) copyID() tea.Cmd {
@@ -269,10 +275,10 @@ func (m *Model) copyID() tea.Cmd {
 func (m *Model) openPR() tea.Cmd {
 	t, _ := m.selected()
 	moves := m.house.Moves
-	return m.start("open a pull request for "+nameOf(t), func(ctx context.Context) (string, error) {
+	return m.start("open a pull request for "+tasks.Name(t), func(ctx context.Context) (string, error) {
 		said, err := outcome(moves.RequestPR(ctx, t.ID))
 		if err == nil {
-			said = "the pull request of " + nameOf(t) + " is under way"
+			said = "the pull request of " + tasks.Name(t) + " is under way"
 		}
 		return said, err
 	})
@@ -281,7 +287,7 @@ func (m *Model) openPR() tea.Cmd {
 func (m *Model) next() tea.Cmd {
 	t, _ := m.selected()
 	moves := m.house.Moves
-	return m.start("move "+nameOf(t)+" on", func(ctx context.Context) (string, error) {
+	return m.start("move "+tasks.Name(t)+" on", func(ctx context.Context) (string, error) {
 		return outcome(moves.Next(ctx, t.ID, "", ""))
 	})
 }
@@ -289,10 +295,10 @@ func (m *Model) next() tea.Cmd {
 func (m *Model) retry() tea.Cmd {
 	t, _ := m.selected()
 	care := m.house.Care
-	return m.start("try again what "+nameOf(t)+" owes", func(ctx context.Context) (string, error) {
+	return m.start("try again what "+tasks.Name(t)+" owes", func(ctx context.Context) (string, error) {
 		out, err := care.Retry(ctx, t.ID)
 		if err == nil && len(out.Hooks) == 0 && out.Warning == "" {
-			return nameOf(t) + " owes nothing", nil
+			return tasks.Name(t) + " owes nothing", nil
 		}
 		return outcome(out, err)
 	})
@@ -309,24 +315,30 @@ func (m *Model) askMerge() tea.Cmd {
 		}
 	}
 	text := "Its branch goes into the default branch, and the task is finished."
-	if judged := cmp.Or(m.works[t.ID].work.Judged, t.Subject.Words()); judged != "" {
+	if judged := cmp.Or(m.judged(t), t.Subject.Words()); judged != "" {
 		text += " Its work: " + judged + "."
 	}
 	return m.ask(question{
-		title: "Merge " + nameOf(t) + "?", text: text,
+		title: "Merge " + tasks.Name(t) + "?", text: text,
 		answers: []answer{
-			{key: "y", label: "merge, forward only where that is possible", what: "merge " + nameOf(t),
+			{key: "y", label: "merge, forward only where that is possible", what: "merge " + tasks.Name(t),
 				work: merge("")},
-			{key: "f", label: "only if it can be a fast-forward", what: "merge " + nameOf(t), work: merge("ff")},
-			{key: "c", label: "with a merge commit", what: "merge " + nameOf(t), work: merge("merge")},
+			{key: "f", label: "only if it can be a fast-forward", what: "merge " + tasks.Name(t), work: merge("ff")},
+			{key: "c", label: "with a merge commit", what: "merge " + tasks.Name(t), work: merge("merge")},
 		},
 	})
+}
+
+// judged is how the branch of a task compares with the commit that was judged; empty where that is unknown.
+func (m *Model) judged(t task.Task) string {
+	work, _, _ := m.tasks.Work(t.ID)
+	return work.Judged
 }
 
 // giveUp has the cursor stay at its place in the list when the task goes to those that are over.
 func (m *Model) giveUp(t task.Task) {
 	if m.place == inList {
-		m.list.given = t.ID
+		m.tasks.GivenUp = t.ID
 	}
 }
 
@@ -335,9 +347,9 @@ func (m *Model) askCancel() tea.Cmd {
 	m.giveUp(t)
 	moves := m.house.Moves
 	return m.ask(question{
-		title: "Cancel " + nameOf(t) + "?", text: "Its agents are ended; its branch and all work on it stay.",
+		title: "Cancel " + tasks.Name(t) + "?", text: "Its agents are ended; its branch and all work on it stay.",
 		answers: []answer{
-			{key: "y", label: "cancel it", what: "cancel " + nameOf(t),
+			{key: "y", label: "cancel it", what: "cancel " + tasks.Name(t),
 				work: func(ctx context.Context) (string, error) {
 					return outcome(moves.Command(ctx, t.ID, workflow.MoveCancel, ""))
 				}}},
@@ -353,15 +365,16 @@ func (m *Model) askDelete() tea.Cmd {
 		text = "It is live and is cancelled first. " + text
 	}
 	return m.ask(question{
-		title: "Delete " + nameOf(t) + "?", text: text,
+		title: "Delete " + tasks.Name(t) + "?", text: text,
 		answers: []answer{
-			{key: "y", label: "delete it", what: "delete " + nameOf(t),
+			{key: "y", label: "delete it", what: "delete " + tasks.Name(t),
 				work: func(ctx context.Context) (string, error) {
 					where, err := care.Delete(ctx, t.ID)
 					if err != nil {
 						return "", err
 					}
-					return strings.TrimSuffix(nameOf(t)+" is deleted; its folder is "+where, "; its folder is "), nil
+					return strings.TrimSuffix(tasks.Name(t)+" is deleted; its folder is "+where, "; its folder is "),
+						nil
 				}}},
 	})
 }
@@ -369,7 +382,7 @@ func (m *Model) askDelete() tea.Cmd {
 func (m *Model) askOverride() tea.Cmd {
 	t, _ := m.selected()
 	moves := m.house.Moves
-	to, err := decide.Overridable(m.definition(t), t, human())
+	to, err := decide.Overridable(m.tasks.Workflow(t), t, human())
 	if err != nil {
 		m.said = "o: " + firstLine(err)
 		return nil
@@ -377,9 +390,9 @@ func (m *Model) askOverride() tea.Cmd {
 	return m.write(writing{
 		title: "Override: why?", needed: true,
 		text: fmt.Sprintf(
-			"%s is moved from %s to %s in spite of what is unmet. The reason stands in the history.", nameOf(t),
+			"%s is moved from %s to %s in spite of what is unmet. The reason stands in the history.", tasks.Name(t),
 			t.Status, to),
-		what: "override a move of " + nameOf(t), work: func(ctx context.Context, reason string) (string, error) {
+		what: "override a move of " + tasks.Name(t), work: func(ctx context.Context, reason string) (string, error) {
 			return outcome(moves.Next(ctx, t.ID, to, reason))
 		},
 	})
@@ -389,9 +402,9 @@ func (m *Model) askChanges() tea.Cmd {
 	t, _ := m.selected()
 	moves := m.house.Moves
 	return m.write(writing{
-		title: "Request changes: what?", text: "It goes into TASK.md of " + nameOf(t) +
+		title: "Request changes: what?", text: "It goes into TASK.md of " + tasks.Name(t) +
 			", and the worker is told. Without a text, what stands there counts.", long: true,
-		what: "send " + nameOf(t) + " back", work: func(ctx context.Context, text string) (string, error) {
+		what: "send " + tasks.Name(t) + " back", work: func(ctx context.Context, text string) (string, error) {
 			return outcome(moves.RequestChanges(ctx, t.ID, text))
 		},
 	})
@@ -402,7 +415,7 @@ func (m *Model) attach(t task.Task) tea.Cmd {
 	ctx, care := m.ctx, m.house.Care
 	return lend(func() error { return care.Attach(ctx, t.ID, "") }, func(err error) tea.Msg {
 		if err != nil {
-			return failed{"attach to " + nameOf(t), err}
+			return failed{"attach to " + tasks.Name(t), err}
 		}
 		return changed{}
 	})
@@ -434,3 +447,16 @@ func (a *away) Run() (err error) {
 func (*away) SetStdin(io.Reader)  {}
 func (*away) SetStdout(io.Writer) {}
 func (*away) SetStderr(io.Writer) {}
+
+func (m *Model) showWorkspaces() tea.Cmd {
+	m.visit(inWorkspaces)
+	return m.workspaces.Open(m.body())
+}
+
+// showHolder goes to the task that has the selected workspace.
+func (m *Model) showHolder() tea.Cmd {
+	m.workspaces.SelectTask()
+	m.place, m.trail = inList, nil
+	m.letGo()
+	return m.afterMove()
+}

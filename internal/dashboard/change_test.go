@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/dashboard/tasks"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -97,7 +98,7 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 			s.press(c.meanwhile...)
 			known()
 			s.wished(c.want...)
-			s.tell(changed{}, agentsSeen{})
+			s.tell(changed{}, tasks.AgentsChecked{})
 			s.wished(c.want...) // it was pressed once
 		})
 	}
@@ -118,7 +119,7 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 			says: "crash 1", want: []string{"Attach " + few(t)[0].ID},
 		},
 		"what was told while nothing is known yet": {
-			meanwhile: func(s *sitting) { s.tell(word{"shop/fix/login: crash 1"}, workMeasured{}) },
+			meanwhile: func(s *sitting) { s.tell(word{"shop/fix/login: crash 1"}, tasks.WorkMeasured{}) },
 			says:      "crash 1",
 		},
 		"what became of an earlier key": {
@@ -134,10 +135,10 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 		},
 		"where the wheel went to another task and back": {
 			meanwhile: func(s *sitting) {
-				was := s.m.list.cursor
-				s.m.list.cursor++
+				was := s.m.tasks.Cursor
+				s.m.tasks.Cursor++
 				_ = s.m.afterMove()
-				s.m.list.cursor = was
+				s.m.tasks.Cursor = was
 			}, known: true,
 		},
 	} {
@@ -159,9 +160,9 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 // unreadRules is a screen that has not read its tasks' workflow yet.
 func unreadRules(s *sitting) (known func()) {
 	t, _ := s.m.selected()
-	def := s.m.rules[t.Workflow.Digest]
-	s.m.rules[t.Workflow.Digest] = nil
-	return func() { s.tell(rulesRead{digest: t.Workflow.Digest, def: def}) }
+	def := s.m.tasks.Workflow(t)
+	s.m.tasks.SetWorkflow(t.Workflow.Digest, nil)
+	return func() { s.tell(tasks.WorkflowRead{Digest: t.Workflow.Digest, Workflow: def}) }
 }
 
 // gone is a screen whose task is deleted before its workflow is read: one that Enter would start stands in its place.
@@ -179,8 +180,8 @@ func gone(s *sitting) (known func()) {
 // unseenAgent is a screen that has not looked at the agent of its task yet.
 func unseenAgent(s *sitting) (known func()) {
 	t, _ := s.m.selected()
-	s.m.list.setAgents(map[string]Agent{t.ID: {}})
-	return func() { s.tell(agentsSeen{agents: map[string]Agent{t.ID: {State: record.AgentAlive}}}) }
+	s.m.tasks.SetAgents(map[string]Agent{t.ID: {}})
+	return func() { s.tell(tasks.AgentsChecked{Agents: map[string]Agent{t.ID: {State: record.AgentAlive}}}) }
 }
 
 // The cursor goes with its task, but not to the end of the list with one that the person has just given up.
@@ -275,7 +276,7 @@ func TestAnAgentThatNobodyLookedAtYetIsNotStartedAgain(t *testing.T) {
 	s := sit(t, house, 80, 24)
 	house.tasks = slices.Clone(house.tasks)
 	house.tasks[0].Session = session
-	s.m.list.change(house.tasks[:1], nil) // what the look at the terminals will say is on its way
+	s.m.tasks.Change(house.tasks[:1], nil) // what the look at the terminals will say is on its way
 	s.press("enter")
 	s.shows("Enter: its terminal is being looked at")
 	if len(house.asked) > 0 {
@@ -290,7 +291,7 @@ func TestTheTasksAreReadAgainWhereTheyCouldNotBe(t *testing.T) {
 	s := sit(t, house, 80, 24)
 	s.shows("nothing was read")
 	house.fails = nil
-	s.tell(beaten(clock()))
+	s.tell(ticked(clock()))
 	s.shows("fix/login")
 }
 
@@ -329,7 +330,8 @@ func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 80, 24)
-	s.tell(agentsSeen{map[string]Agent{s.house.tasks[0].ID: {State: record.AgentDead}}, errors.New("no harness")})
+	s.tell(tasks.AgentsChecked{Agents: map[string]Agent{s.house.tasks[0].ID: {State: record.AgentDead}},
+		Err: errors.New("no harness")})
 	s.shows("✗ shop/fix/login")
 	s.shows("no harness")
 }
@@ -344,11 +346,11 @@ func TestTryingAgainSaysWhenNothingIsOwed(t *testing.T) {
 func TestWhereNobodyTellsOfChangesTheyAreLookedForWithTheClock(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 80, 24)
-	s.tell(deafened{errors.New("cannot follow the record any longer")})
+	s.tell(watchFailed{errors.New("cannot follow the record any longer")})
 	s.shows("changes come late")
 	s.shows("! cannot follow the record any longer")
 	s.house.without("fix/login")
-	s.tell(beaten(clock()))
+	s.tell(ticked(clock()))
 	s.hides("fix/login")
 }
 
@@ -370,20 +372,25 @@ func TestLookingAgainLooksAtThePoolToo(t *testing.T) {
 	s.hides("pool")
 }
 
-func TestLooksAtTheAgentsDoNotPileUp(t *testing.T) {
+func TestChecksOfTheAgentsDoNotPileUp(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 80, 24)
-	first := s.m.lookAtAgents()
-	second := s.m.lookAtAgents()
+	first := s.m.tasks.CheckAgents()
+	second := s.m.tasks.CheckAgents()
 	if first == nil || second != nil {
-		t.Fatalf("the first look is %v, the second %v", first != nil, second != nil)
+		t.Fatalf("the first check is %v, the second %v", first != nil, second != nil)
 	}
-	third := s.m.Update(agentsSeen{})
-	if third == nil || !s.m.looking || s.m.lookAgain {
-		t.Errorf("after the first look there is no other one: %v, %v", s.m.looking, s.m.lookAgain)
+	if third := s.m.Update(tasks.AgentsChecked{}); third == nil {
+		t.Error("after the first check there is no other one")
 	}
-	_ = s.m.Update(agentsSeen{err: errors.New("no")})
-	if s.m.looking {
-		t.Error("a look that failed is waited for")
+	if s.m.tasks.CheckAgents() != nil {
+		t.Error("two checks run")
+	}
+	_ = s.m.Update(tasks.AgentsChecked{})
+	if fourth := s.m.Update(tasks.AgentsChecked{Err: errors.New("no")}); fourth != nil {
+		t.Error("a check follows that no one asked for")
+	}
+	if s.m.tasks.CheckAgents() == nil {
+		t.Error("a check that failed is waited for")
 	}
 }

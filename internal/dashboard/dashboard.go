@@ -19,52 +19,18 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/decide"
-	"orange/internal/history"
+	"orange/internal/dashboard/detail"
+	"orange/internal/dashboard/tasks"
+	"orange/internal/dashboard/workspaces"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
-// Record is what stands on record of all tasks.
-type Record interface {
-	// First are the newest live tasks of a project, or of all where the name is empty: those that are seen first.
-	First(ctx context.Context, project string, most int) ([]task.Task, error)
-	// All are all tasks, the live ones first, the newest first, with a cursor to ask on with.
-	All(ctx context.Context) (tasks []task.Task, cursor int64, err error)
-	// Since are the tasks that changed behind a cursor, as they are now, and the ids of those that are gone.
-	Since(ctx context.Context, cursor int64) (changed []task.Task, gone []string, next int64, err error)
-	// Watch calls changed whenever a task was changed, whoever did it, until ctx ends. It costs nothing while
-	// nobody does.
-	Watch(ctx context.Context, changed func()) error
-}
-
-// Look shows what there is beside the record.
+// Look looks up what the record does not have.
 type Look interface {
-	// Agents tells how the agents of tasks are, by the tasks' ids. "Could not look" is task.AgentUnknown. With an
-	// error it tells what it knows.
-	Agents(ctx context.Context, tasks []task.Task) (map[string]Agent, error)
-	// Rules is the very workflow that a task was created under.
-	Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
-	// Timeouts are how long statuses should take in a project, where it says so itself.
-	Timeouts(project string) (task.Timeouts, error)
-	Workspaces(ctx context.Context, project string) ([]record.Holding, error)
-	// Work measures what a task's branch holds that the default branch has not.
-	Work(ctx context.Context, t task.Task) (Work, error)
-}
-
-// Study looks at one task closely.
-type Study interface {
-	History(ctx context.Context, id string) ([]history.Event, error)
-	Why(ctx context.Context, id string) (decide.Explanation, error)
-	// Document is the text of TASK.md.
-	Document(ctx context.Context, t task.Task) (string, error)
-	// Diff is what the task's branch and its workspace changed against the default branch, the summary of files first.
-	Diff(ctx context.Context, t task.Task) (string, error)
-	// Panes are the agents' terminals as they look now, colours kept.
-	Panes(ctx context.Context, t task.Task) ([]Pane, error)
-	// Log is what the program's log tells of the task, the oldest first.
-	Log(ctx context.Context, t task.Task) ([]string, error)
+	tasks.Inspector
+	workspaces.Reader
 }
 
 // Moves asks for what changes a task, in the name of whoever sits at the terminal.
@@ -92,29 +58,15 @@ type Care interface {
 	Choices(ctx context.Context) (Choices, error)
 }
 
-// Agent is how the agent of a task's status is.
-type Agent struct {
-	State  string    // one of task's words for it; empty where nobody has looked yet
-	Active time.Time // when its terminal last changed; zero when that is not known
-	Limit  string    // what its terminal says of its provider's limit, which lets it do no more for now
-}
-
-// Work is what a branch holds that the default branch has not.
-type Work struct {
-	Commits int
-	Added   int // lines
-	Removed int
-	// how the branch stands to the commit that the status's evidence is about; empty where nothing asks for that
-	Judged string
-}
-
-// Pane is the terminal of one agent.
-type Pane struct {
-	Role  string
-	Title string // the window's name
-	Lines []string
-	Dead  bool
-}
+// The types of the parts that the interfaces have.
+type (
+	// Agent is the state of the agent of a task.
+	Agent = tasks.Agent
+	// Work is what a task's branch has that the default branch does not have.
+	Work = tasks.Work
+	// Pane is the terminal of one agent.
+	Pane = detail.Pane
+)
 
 // Choices are what a new task can be made from. The first of each is what it gets when nobody says.
 type Choices struct {
@@ -132,9 +84,9 @@ type Book struct {
 
 // House is what the dashboard asks. Every field is required.
 type House struct {
-	Record Record
+	Record tasks.Store
 	Look   Look
-	Study  Study
+	Study  detail.Reader
 	Moves  Moves
 	Care   Care
 	Now    func() time.Time
@@ -212,7 +164,7 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	all.Go(func() {
 		if err := d.House.Record.Watch(beside, func() { d.program.Send(changed{}) }); err != nil &&
 			beside.Err() == nil {
-			d.post.put(deafened{err})
+			d.post.put(watchFailed{err})
 		}
 	})
 	err := d.guard.painter.begin()

@@ -10,8 +10,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
+	"orange/internal/dashboard/detail"
 	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
@@ -75,33 +77,34 @@ func outsideHouse(t testing.TB, text string) *fakeHouse {
 func wantFit(t testing.TB, text string, width, height int) {
 	t.Helper()
 	house := outsideHouse(t, text)
-	one, look := house.tasks[0], screen.NewStyle()
-	on := sheet{&look, width, height, time.UTC}
-	for tab := range tabs {
-		c := lookUp(t.Context(), house, one, tab)
-		all := on.lines(one, tab, c)
-		for _, line := range (screen.Scroll{}).Draw(all, width, len(all)) {
-			if why := wrongWith(line, width); why != "" {
-				t.Fatalf("%s of %q at %dx%d: %s: %q", tab, text, width, height, why, line)
+	s := sit(t, house, width, height)
+	check := func() {
+		t.Helper()
+		size := s.m.body()
+		lines := strings.Split(s.m.View().Content, "\n")
+		if len(lines) > max(s.m.height, 1) {
+			t.Fatalf("%d lines on a screen of %d", len(lines), s.m.height)
+		}
+		for _, line := range lines[1:] {
+			if why := wrongWith(line, size.Width); why != "" {
+				t.Fatalf("%s of %q at %dx%d: %s: %q", s.m.detail.Tab, text, width, height, why, line)
 			}
 		}
 	}
-	for _, line := range on.lines(one, tabWhy, content{err: errors.New("cannot look: " + text)}) {
-		if why := wrongWith(screen.Cut(line, width), width); why != "" {
-			t.Fatalf("the error %q at %dx%d: %s: %q", text, width, height, why, line)
-		}
+	for tab := range detail.Tabs {
+		s.press(fmt.Sprint(1 + int(tab)))
+		check()
+		s.press("G")
+		check()
 	}
-	s := sit(t, house, width, height)
-	s.press(fmt.Sprint(1 + len(text)%int(tabs)))
-	lines := strings.Split(s.m.View().Content, "\n")
-	if len(lines) > height {
-		t.Fatalf("%d lines on a screen of %d", len(lines), height)
+	s.tell(tea.WindowSizeMsg{Width: width, Height: 200})
+	for range detail.Tabs {
+		check()
+		s.press("tab")
 	}
-	for _, line := range lines[1:] {
-		if why := wrongWith(line, width); why != "" {
-			t.Fatalf("%s of %q at %dx%d: %s: %q", s.m.detail.tab, text, width, height, why, line)
-		}
-	}
+	house.fails = map[string]error{"Why": errors.New("cannot look: " + text)}
+	s.press("3")
+	check()
 }
 
 func nastyTexts() []string {

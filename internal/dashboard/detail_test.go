@@ -8,7 +8,10 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
+	"orange/internal/dashboard/detail"
+	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -154,7 +157,7 @@ func numbered(format string, n int) []string {
 func TestDetail_everyTabLooksAsItShould(t *testing.T) {
 	t.Parallel()
 	for _, size := range []struct{ width, height int }{{80, 24}, {120, 40}} {
-		for tab := range tabs {
+		for tab := range detail.Tabs {
 			name := fmt.Sprintf("detail_%s_%dx%d", strings.ToLower(strings.TrimSuffix(tab.String(), ".md")),
 				size.width, size.height)
 			t.Run(name, func(t *testing.T) {
@@ -177,7 +180,7 @@ func TestDetail_everyTabLooksAsItShould(t *testing.T) {
 
 func TestDetail_itsColoursAreWhatTheyAre(t *testing.T) {
 	t.Parallel()
-	for tab := range tabs {
+	for tab := range detail.Tabs {
 		s := sit(t, detailHouse(t), 80, 40)
 		s.press(fmt.Sprint(int(tab) + 1))
 		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_colours",
@@ -187,7 +190,7 @@ func TestDetail_itsColoursAreWhatTheyAre(t *testing.T) {
 
 func TestDetail_standsBesideTheList(t *testing.T) {
 	t.Parallel()
-	for tab := range tabs {
+	for tab := range detail.Tabs {
 		s := sit(t, detailHouse(t), 140, 30)
 		s.press("space", fmt.Sprint(int(tab)+1))
 		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_split_140x30", s.text())
@@ -271,7 +274,7 @@ func TestDetail_isLookedUpAgainOnlyWhenTheTaskChanged(t *testing.T) {
 	s.press("4")
 	looks := func() int { return strings.Count(strings.Join(house.calls, " "), "Diff") }
 	before := looks()
-	s.tell(changed{}, changed{}, beaten(clock()), tea.WindowSizeMsg{Width: 100, Height: 30})
+	s.tell(changed{}, changed{}, ticked(clock()), tea.WindowSizeMsg{Width: 100, Height: 30})
 	if looks() != before {
 		t.Errorf("it was looked up %d times though nothing changed", looks()-before)
 	}
@@ -294,7 +297,7 @@ func TestDetail_showsWhatItHasUntilThereIsMore(t *testing.T) {
 	s.press("1")
 	before := s.text()
 	house.tasks[0].Version++
-	s.m.list.setTasks(house.tasks)
+	s.m.tasks.Replace(house.tasks)
 	cmd := s.m.Update(word{""}) // the look is asked for, and not performed yet
 	if cmd == nil {
 		t.Fatal("nobody looks")
@@ -325,52 +328,6 @@ func TestDetail_followsTheSelectionHoweverItChanges(t *testing.T) {
 	s.shows("the other document")
 }
 
-func TestDetail_theTerminalIsLookedAtOnlyWhileSomebodyWatches(t *testing.T) {
-	t.Parallel()
-	house := detailHouse(t)
-	s := sit(t, house, 80, 24)
-	looks := func() int { return strings.Count(strings.Join(house.calls, " "), "Panes") }
-	s.press("5")
-	first := looks()
-	s.tell(paneTick{}, paneTick{})
-	if looks() != first+2 || !s.m.detail.ticks {
-		t.Errorf("two ticks were %d looks", looks()-first)
-	}
-	s.press("h")
-	s.tell(paneTick{}, paneTick{})
-	if looks() != first+2 || s.m.detail.ticks {
-		t.Errorf("it was looked at %d times though nobody watches", looks()-first-2)
-	}
-	s.press("5")
-	if !s.m.detail.ticks {
-		t.Error("it does not tick again")
-	}
-}
-
-func TestDetail_whoRunsThroughTheListDoesNotWaitForEveryTask(t *testing.T) {
-	t.Parallel()
-	house := detailHouse(t)
-	for n := 3; n < 60; n++ {
-		house.tasks = append(house.tasks, aTask(t, n, "working"))
-	}
-	s := sit(t, house, 140, 30)
-	s.press("space", "4")
-	m, asked := s.m, 0
-	for range 50 { // nothing that is asked for is performed
-		var cmd tea.Cmd
-		if cmd = m.Update(keyNamed(t, "j")); cmd != nil {
-			asked++
-		}
-	}
-	if n := m.detail.looks(); n > mostLooks {
-		t.Errorf("%d looks are on their way after %d moves", n, asked)
-	}
-	s.tell(studied{id: "nobody", tab: tabDiff})
-	if one := s.m.detail.seen[tabKey(s.m.detail.task, tabDiff)]; one.known {
-		t.Error("it is known though nobody performed a look")
-	}
-}
-
 func TestDetail_whatCannotBeLookedUpIsTold(t *testing.T) {
 	t.Parallel()
 	house := detailHouse(t)
@@ -394,23 +351,12 @@ func TestDetail_saysHowLongAStatusMayTake(t *testing.T) {
 			house.tasks[0] = taskUnder(t, "build", 1, state.Name, func(t *task.Task) { t.Overdue = task.LateAlert })
 			s := sit(t, house, 80, 24)
 			s.press("1")
-			s.shows(" for 14m of " + shortly(time.Duration(state.Timeout.After)*time.Second))
+			s.shows(" for 14m of 1h")
 			s.shows("◷ it has been in its status for longer than it should")
 			return
 		}
 	}
 	t.Error("no state of the workflow has a timeout")
-}
-
-func TestShortly_leavesOutWhatIsNothing(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{time.Hour: "1h", 90 * time.Minute: "1h30m", time.Minute: "1m",
-		90 * time.Second: "1m30s", 10 * time.Hour: "10h", 5 * time.Second: "5s",
-		36*time.Hour + 10*time.Minute: "36h10m"} {
-		if got := shortly(d); got != want {
-			t.Errorf("%s: got %q, want %q", d, got, want)
-		}
-	}
 }
 
 func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
@@ -428,4 +374,19 @@ func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
 	house.tasks[0].Version++
 	s.tell(changed{})
 	s.shows("\n✓ planning ● working ○ agent-review")
+}
+
+func TestProgress_isCutAroundThePresentStatus(t *testing.T) {
+	t.Parallel()
+	house := detailHouse(t)
+	s := sit(t, house, 80, 24)
+	one := house.tasks[0]
+	for width, want := range map[int]string{
+		200: "✓ pending ✓ planning ● working ○ agent-review ○ reviewing ○ done",
+		40:  "… ✓ planning ● working ○ agent-review …", 20: "… ● working …", 8: "… ● wor…",
+	} {
+		if got := ansi.Strip(s.m.tasks.Progress(s.m.style, one, width)); got != want || screen.Width(got) > width {
+			t.Errorf("%d cells: got %q, want %q", width, got, want)
+		}
+	}
 }

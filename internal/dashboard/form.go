@@ -84,8 +84,8 @@ func (m *Model) fitForm() {
 	}
 }
 
-// formHeight is how many lines a form has: the body, and the line of titles above it.
-func (m *Model) formHeight() int { return m.bodyHeight() + 1 }
+// formHeight is how many lines a form has.
+func (m *Model) formHeight() int { return m.body().Height }
 
 func (f *form) picture(m *Model, width, height int) picture {
 	switch {
@@ -124,7 +124,7 @@ func (m *Model) formCursor() *tea.Cursor {
 }
 
 // keyLine tells the keys of a form.
-func (f *form) keyLine(s screen.Style) string {
+func (f *form) keyLine(s *screen.Style) string {
 	var pairs []string // a key, and what it does
 	switch {
 	case f.question != nil:
@@ -160,7 +160,7 @@ const leavingWord = "What you wrote is not sent. Esc again throws it away."
 func (m *Model) behind() []string {
 	under := *m
 	under.place, under.form = m.cameFrom(), nil
-	return under.body()
+	return under.drawBody()
 }
 
 // size tells how long a text is, in words.

@@ -69,7 +69,7 @@ type created struct {
 
 // askCreate opens the form. One that was left while it was being sent, and was refused, stands there again.
 func (m *Model) askCreate() tea.Cmd {
-	c := creation{focus: fieldBranch, project: m.list.project}
+	c := creation{focus: fieldBranch, project: m.tasks.Project}
 	if t, found := m.selected(); c.project == "" && found {
 		c.project = t.Project
 	}

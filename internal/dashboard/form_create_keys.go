@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -165,7 +166,7 @@ func (m *Model) sendCreation(c creation) tea.Cmd {
 func bornAs(out record.Outcome) (string, error) {
 	said, err := outcome(out, nil)
 	if err == nil && !out.Queued && !out.Event.IsMove() {
-		said = fmt.Sprintf("created %s (%s)", nameOf(out.Task), out.Task.Status)
+		said = fmt.Sprintf("created %s (%s)", tasks.Name(out.Task), out.Task.Status)
 	}
 	return said, err
 }
@@ -192,28 +193,12 @@ func (m *Model) learnCreated(msg created) tea.Cmd {
 	return tea.Batch(cmd, seek)
 }
 
-// seek puts the cursor on the task that was just made, once the list has it. A filter that hides it gives way.
+// seek puts the cursor on the task that was just created, once it is known.
 func (m *Model) seek() tea.Cmd {
-	l := &m.list
-	for i := range l.rows {
-		t := l.rows[i].task
-		if m.wanted == "" || t.ID != m.wanted {
-			continue
-		}
-		if l.project != "" && l.project != t.Project {
-			l.project = t.Project
-		}
-		if l.filter == showDone && t.Live {
-			l.filter = showAll
-		}
-		if !holds(t, strings.ToLower(l.text)) {
-			l.text = ""
-		}
-		l.choose()
-		l.find(t.ID)
-		l.keepInSight(m.listHeight())
-		m.wanted = ""
-		return m.afterMove()
+	if m.wanted == "" || !m.tasks.Reveal(m.wanted) {
+		return nil
 	}
-	return nil
+	m.wanted = ""
+	m.list.KeepVisible(m.body())
+	return m.afterMove()
 }

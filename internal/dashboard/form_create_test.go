@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/tasks"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -282,7 +283,7 @@ func TestTheCursorGoesToANewTaskHoweverLateTheListHearsOfIt(t *testing.T) {
 	s.write("new/one")
 	create := s.m.Update(keyNamed(t, "ctrl+s"))
 	early := s.m.Update(changed{}) // a look at the record that began before the task was there
-	stale := tasksLoaded{tasks: house.tasks}
+	stale := tasks.Read{Tasks: house.tasks}
 	s.follow(create)
 	s.tell(stale)
 	s.follow(early)

@@ -39,7 +39,7 @@ func (c *creation) keys() []string {
 	return append(out, "Tab", "next", "Esc", "leave it")
 }
 
-func (c *creation) picture(s screen.Style, width, height int) picture {
+func (c *creation) picture(s *screen.Style, width, height int) picture {
 	top := c.top(s, width, height)
 	var body []string
 	var cursor *tea.Position
@@ -67,7 +67,7 @@ func (c *creation) picture(s screen.Style, width, height int) picture {
 }
 
 // top is the title, and what is wrong.
-func (c *creation) top(s screen.Style, width, height int) []string {
+func (c *creation) top(s *screen.Style, width, height int) []string {
 	title := s.Title.Render("Create a task")
 	switch {
 	case c.job != 0:
@@ -89,7 +89,7 @@ func (c *creation) top(s screen.Style, width, height int) []string {
 }
 
 // drawField is the line of a field, and the cell of its cursor; -1 where it has none.
-func (c *creation) drawField(s screen.Style, f field, width int) (string, int) {
+func (c *creation) drawField(s *screen.Style, f field, width int) (string, int) {
 	focused := f == c.focus
 	label := "  " + s.Faint.Render(f.String())
 	if focused {
@@ -117,7 +117,7 @@ func (c *creation) drawField(s screen.Style, f field, width int) (string, int) {
 }
 
 // drawValue is the value of a field, and where in it the cursor is; -1 where it has none.
-func (c *creation) drawValue(s screen.Style, f field, room int) (string, int) {
+func (c *creation) drawValue(s *screen.Style, f field, room int) (string, int) {
 	focused := f == c.focus && c.job == 0
 	if f.picked() {
 		return drawPick(s, c.picks[f], c.known || f == fieldStart, focused, room), -1
@@ -137,7 +137,7 @@ func (c *creation) drawValue(s screen.Style, f field, room int) (string, int) {
 	return shown, cursor
 }
 
-func drawPick(s screen.Style, p pick, known, focused bool, room int) string {
+func drawPick(s *screen.Style, p pick, known, focused bool, room int) string {
 	switch {
 	case !known:
 		return s.Faint.Render("looking…")

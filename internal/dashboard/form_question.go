@@ -68,7 +68,7 @@ func (q *question) picture(m *Model, width, height int) picture {
 
 // box is the question in its frame. Where there is little room, it has no frame, and its text gives way before
 // its answers do.
-func (q *question) box(s screen.Style, width, height int) []string {
+func (q *question) box(s *screen.Style, width, height int) []string {
 	room := max(1, min(width-4, boxWidth))
 	framed := true
 	build := func(text []string) []string {

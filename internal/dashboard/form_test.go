@@ -141,8 +141,8 @@ func TestTwoQuickEscapesAreTwo(t *testing.T) {
 	s.press("/")
 	s.write("login")
 	s.press("alt+esc")
-	if s.m.list.typing || s.m.list.text != "" {
-		t.Errorf("the filter still holds %q", s.m.list.text)
+	if s.m.list.Searching || s.m.tasks.Text != "" {
+		t.Errorf("the filter still holds %q", s.m.tasks.Text)
 	}
 }
 

@@ -180,7 +180,7 @@ func (w *writing) keys() []string {
 }
 
 // top is what stands above the text.
-func (w *writing) top(s screen.Style, width, height int) []string {
+func (w *writing) top(s *screen.Style, width, height int) []string {
 	out := []string{s.Title.Render(screen.Cut(screen.Clean(w.title), width))}
 	about := screen.Wrap(screen.Clean(w.text), max(1, width))
 	if room := height - 4; w.long && len(about) > max(0, room) {
@@ -225,7 +225,7 @@ func (w *writing) picture(m *Model, width, height int) picture {
 
 // box is what is asked, and the line that answers it, in a frame where there is room for one; and where in it the
 // cursor is.
-func (w *writing) box(s screen.Style, width, height int) (lines []string, x, y int) {
+func (w *writing) box(s *screen.Style, width, height int) (lines []string, x, y int) {
 	room := max(1, min(width-4, boxWidth))
 	shown, cursor := w.line.draw(max(1, room-2))
 	top := w.top(s, room, height)
@@ -238,7 +238,7 @@ func (w *writing) box(s screen.Style, width, height int) (lines []string, x, y i
 }
 
 // page is a long text and what is asked, on the whole of the body.
-func (w *writing) page(s screen.Style, width, height int) picture {
+func (w *writing) page(s *screen.Style, width, height int) picture {
 	var out []string
 	for _, line := range w.top(s, max(1, width-2), height) {
 		out = append(out, " "+line)

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/tasks"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -45,7 +46,7 @@ func (m *Model) start(what string, work func(ctx context.Context) (said string, 
 // begin runs a job beside the screen. It ends with a message that finish is told of.
 func (m *Model) begin(what string, work func(ctx context.Context, id int) tea.Msg) (id int, cmd tea.Cmd) {
 	m.nextJob++
-	one := job{id: m.nextJob, what: what, began: m.now}
+	one := job{id: m.nextJob, what: what, began: m.tasks.Now}
 	m.jobs = append(append([]job(nil), m.jobs...), one)
 	ctx := m.ctx
 	run := func() tea.Msg { return work(ctx, one.id) }
@@ -89,7 +90,7 @@ func (m *Model) finish(msg finished) tea.Cmd {
 	case msg.said != "":
 		m.said = msg.said
 	}
-	return m.reload()
+	return m.tasks.Reload()
 }
 
 // halfDone says that a wish was granted, and that something which follows from it was not done: nobody should
@@ -112,7 +113,7 @@ func outcome(out record.Outcome, err error) (string, error) {
 	if out.Warning != "" {
 		failures = append(failures, out.Warning)
 	}
-	name := nameOf(out.Task)
+	name := tasks.Name(out.Task)
 	if len(failures) > 0 {
 		return "", &halfDone{name + " is " + string(out.Task.Status) + ", but " + strings.Join(failures, "; ") +
 			"; t tries again"}
@@ -126,14 +127,6 @@ func outcome(out record.Outcome, err error) (string, error) {
 		return name + " stays " + string(out.Task.Status), nil
 	}
 	return name + " is " + string(out.Task.Status) + " already", nil
-}
-
-// nameOf is how a task is called on the screen.
-func nameOf(t task.Task) string {
-	if t.Branch != "" {
-		return t.Branch
-	}
-	return t.ID
 }
 
 // trouble is what went wrong and was not read yet, the newest last.

@@ -2,11 +2,8 @@ package dashboard
 
 import (
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
-
-	"orange/internal/dashboard/screen"
 )
 
 // key is one row of the table from which everything about keys is made: what they do, the footer, the help and
@@ -102,15 +99,15 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.place == inForm && m.form != nil:
 		return m.updateForm(msg)
-	case m.list.typing:
-		return m.typeFilter(msg)
+	case m.list.Searching:
+		return m.search(msg)
 	}
 	return m.do(name)
 }
 
 // do is what a key does here. A key that is closed says why.
 func (m *Model) do(name string) tea.Cmd {
-	m.list.given = ""
+	m.tasks.GivenUp = ""
 	m.said, m.told, m.waits = "", "", waiting{}
 	if name != "q" {
 		m.warned = false
@@ -176,40 +173,22 @@ func (m *Model) leave() tea.Cmd {
 	return tea.Quit
 }
 
-// typeFilter is a key pressed while the person writes what tasks must hold.
-func (m *Model) typeFilter(msg tea.KeyPressMsg) tea.Cmd {
-	switch msg.String() {
-	case "enter":
-		m.list.typing = false
-	case "esc":
-		m.list.typing, m.list.text = false, ""
-		return m.chooseAgain("")
-	case "backspace":
-		letters := []rune(m.list.text)
-		m.list.text = string(letters[:max(0, len(letters)-1)])
-	case "ctrl+u":
-		m.list.text = ""
-	case "up", "down":
-		m.list.move(m.list.cursor+map[string]int{"up": -1, "down": 1}[msg.String()], m.listHeight())
-		return m.wantSeen()
-	default:
-		m.list.text += screen.Clean(msg.Text)
+// search gives a key or a paste to the search of the list.
+func (m *Model) search(msg tea.Msg) tea.Cmd {
+	if k, pressed := msg.(tea.KeyPressMsg); pressed && k.String() == "esc" {
+		m.said = ""
 	}
-	m.list.choose()
-	m.list.keepInSight(m.listHeight())
-	return m.wantSeen()
+	m.list.Search(msg, m.body())
+	return m.lookUp()
 }
 
-// paste is text that the person pasted.
+// paste takes text that the person pasted.
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	switch {
 	case m.place == inForm && m.form != nil:
 		return m.updateForm(msg)
-	case m.list.typing:
-		m.list.text += screen.Clean(strings.Join(strings.Fields(msg.Content), " "))
-		m.list.choose()
-		m.list.keepInSight(m.listHeight())
-		return m.wantSeen()
+	case m.list.Searching:
+		return m.search(msg)
 	}
 	return nil
 }

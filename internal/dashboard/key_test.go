@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
 )
 
 // keysDocument is docs/keys.md: the table of keys, for those who read before they press.
@@ -40,8 +41,8 @@ This file is written by ` + "`go test ./internal/dashboard -update`" + ` from th
 		}
 	}
 	b.WriteString("\n## Marks before a task\n\nThe first that holds is shown.\n\n| mark | meaning |\n|---|---|\n")
-	for _, one := range marks() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", one.sign, one.means)
+	for _, one := range tasks.Marks() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", one.Sign, one.Means)
 	}
 	return b.String()
 }
@@ -54,11 +55,11 @@ func TestTheDocumentOfKeysIsTheTableOfKeys(t *testing.T) {
 func TestEveryMarkIsALetterOfItsOwn(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, one := range marks() {
-		if seen[one.sign] || screen.Width(one.sign) != 1 {
-			t.Errorf("the mark %q is not one cell of its own", one.sign)
+	for _, one := range tasks.Marks() {
+		if seen[one.Sign] || screen.Width(one.Sign) != 1 {
+			t.Errorf("the mark %q is not one cell of its own", one.Sign)
 		}
-		seen[one.sign] = true
+		seen[one.Sign] = true
 	}
 }
 

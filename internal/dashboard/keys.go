@@ -7,6 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/detail"
+	"orange/internal/dashboard/tasks"
 	"orange/internal/decide"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -28,11 +30,11 @@ func movingKeys() []key {
 		return func(m *Model) tea.Cmd { return m.step(n) }
 	}
 	page := func(n int) func(*Model) tea.Cmd {
-		return func(m *Model) tea.Cmd { return m.step(n * max(1, m.listHeight()-2)) }
+		return func(m *Model) tea.Cmd { return m.step(n * max(1, m.body().Height-3)) }
 	}
 	half := func(n int) func(*Model) tea.Cmd {
 		return func(m *Model) tea.Cmd {
-			m.scrollDetail(n * max(1, m.listHeight()/2))
+			m.detail.Move(n*max(1, (m.body().Height-1)/2), m.detailSize())
 			return nil
 		}
 	}
@@ -92,19 +94,25 @@ func taskKeys() []key {
 }
 
 func viewKeys() []key {
-	tab := func(k tabKind) func(*Model) tea.Cmd {
+	tab := func(k detail.Tab) func(*Model) tea.Cmd {
 		return func(m *Model) tea.Cmd { return m.showTab(k) }
+	}
+	nextTab := func(n int) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			m.detail.NextTab(n)
+			return m.showTab(m.detail.Tab)
+		}
 	}
 	view := []key{
 		{names: []string{"v"}, does: "TASK.md", footer: "TASK.md", places: tasksShown(), group: groupView,
-			closed: (*Model).whyNoTask, press: tab(tabDocument)},
+			closed: (*Model).whyNoTask, press: tab(detail.Document)},
 		{names: []string{"tab"}, does: "the next part of the task", places: []place{inList, inDetail},
-			group: groupView, closed: (*Model).whyNoTask, press: (*Model).nextTab},
+			group: groupView, closed: (*Model).whyNoTask, press: nextTab(1)},
 		{names: []string{"shift+tab"}, does: "the part before", places: []place{inList, inDetail},
-			group: groupView, closed: (*Model).whyNoTask, press: (*Model).previousTab},
+			group: groupView, closed: (*Model).whyNoTask, press: nextTab(-1)},
 	}
-	for i := range tabs {
-		view = append(view, key{names: []string{fmt.Sprint(int(i) + 1)}, does: i.does(), places: tasksShown(),
+	for i := range detail.Tabs {
+		view = append(view, key{names: []string{fmt.Sprint(int(i) + 1)}, does: i.Shows(), places: tasksShown(),
 			group: groupView, closed: (*Model).whyNoTask, press: tab(i)})
 	}
 	return append(view, []key{
@@ -124,7 +132,8 @@ func viewKeys() []key {
 		{names: []string{"w"}, does: "workspaces and who has them", footer: "workspaces", places: tasksShown(),
 			group: groupView, press: (*Model).showWorkspaces},
 		{names: []string{"enter"}, does: "among the workspaces: to the task that has it", footer: "to its task",
-			places: []place{inWorkspaces}, group: groupView, closed: (*Model).whyNoHolder, press: (*Model).showHolder},
+			places: []place{inWorkspaces}, group: groupView,
+			closed: func(m *Model) string { return m.workspaces.NoTask() }, press: (*Model).showHolder},
 	}...)
 }
 
@@ -149,7 +158,7 @@ func otherKeys() []key {
 // enterLabel is what Enter would do.
 func (m *Model) enterLabel() string {
 	t, found := m.selected()
-	def := m.definition(t)
+	def := m.tasks.Workflow(t)
 	if !found || def == nil {
 		return "start"
 	}
@@ -170,7 +179,7 @@ func (m *Model) boardLabel() string {
 }
 
 func (m *Model) scopeLabel() string {
-	if m.list.project == "" {
+	if m.tasks.Project == "" {
 		return "this project"
 	}
 	return "all projects"
@@ -195,7 +204,7 @@ func (m *Model) besideLabel() string {
 }
 
 func (m *Model) whyNotBeside() string {
-	if !m.closeUp() {
+	if !m.detailVisible() {
 		return "no task stands beside the list; Space shows it"
 	}
 	return m.whyNoTask()
@@ -232,8 +241,8 @@ func (m *Model) onTask(why func(def *workflow.Definition, t task.Task) string) s
 	if !found {
 		return "no task is selected"
 	}
-	def := m.definition(t)
-	switch unread := m.unread[t.Workflow.Digest]; {
+	def := m.tasks.Workflow(t)
+	switch unread := m.tasks.Unreadable(t); {
 	case def == nil && unread != "":
 		return "the task's workflow cannot be read, R tries again: " + unread
 	case def == nil:
@@ -300,15 +309,15 @@ const (
 )
 
 func (m *Model) entering(def *workflow.Definition, t task.Task) (enterMeans, string) {
-	r, _ := m.list.selectedRow()
+	r, _ := m.tasks.SelectedRow()
 	state, _ := def.State(t.Status)
 	to, err := decide.SpawnTarget(def, t)
 	switch {
-	case r.agent.State == record.AgentAlive:
+	case r.Agent.State == record.AgentAlive:
 		return enterAttach, ""
-	case r.agent.State == "" && t.Session != "":
+	case r.Agent.State == "" && t.Session != "":
 		return enterNothing, stillLooking
-	case r.agent.State == record.AgentUnknown:
+	case r.Agent.State == record.AgentUnknown:
 		return enterNothing, "the terminals could not be looked at; R looks again"
 	case t.Queued():
 		return enterNothing, "the task waits for a workspace and starts when one is free; w shows who has them"
@@ -332,16 +341,16 @@ func (m *Model) whyNotEnter() string {
 func (m *Model) enter() tea.Cmd {
 	t, _ := m.selected()
 	care, moves := m.house.Care, m.house.Moves
-	means, _ := m.entering(m.definition(t), t)
+	means, _ := m.entering(m.tasks.Workflow(t), t)
 	switch means {
 	case enterAttach:
 		return m.attach(t)
 	case enterSpawn:
-		return m.start("start "+nameOf(t), func(ctx context.Context) (string, error) {
+		return m.start("start "+tasks.Name(t), func(ctx context.Context) (string, error) {
 			return outcome(moves.Command(ctx, t.ID, workflow.MoveSpawn, ""))
 		})
 	case enterRespawn:
-		return m.start("start the agent of "+nameOf(t)+" again", func(ctx context.Context) (string, error) {
+		return m.start("start the agent of "+tasks.Name(t)+" again", func(ctx context.Context) (string, error) {
 			return outcome(care.Respawn(ctx, t.ID))
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -104,7 +105,7 @@ func anyMessage(t testing.TB, rt *rapid.T) tea.Msg {
 			Button: rapid.SampledFrom([]tea.MouseButton{tea.MouseWheelUp, tea.MouseWheelDown, tea.MouseWheelLeft,
 				tea.MouseWheelRight}).Draw(rt, "wheel")}
 	case 3:
-		return rapid.SampledFrom([]tea.Msg{changed{}, beaten(clock()), watching{"watched\nby\x1b[31m"},
+		return rapid.SampledFrom([]tea.Msg{changed{}, ticked(clock()), watching{"watched\nby\x1b[31m"},
 			word{"said\x07"}, failed{"do\tit", errLook}, failed{"do\x1b[2J", errors.New("a\nb\x9b")}}).Draw(rt, "told")
 	case 4:
 		text := anyText().Draw(rt, "paste")
@@ -201,12 +202,15 @@ func TestAFaultEndsTheScreenInGoodOrder(t *testing.T) {
 			m.jobs, m.frame = []job{{what: "x"}}, -1
 		}, where: "it drew the list", spot: "internal/dashboard/view_foot.go:", trace: "wordLine"},
 		"an update": {spoil: func(m *Model) {
-			m.rules = nil
-		}, house: day(t), where: "it worked on a dashboard.tasksLoaded", spot: "internal/dashboard/model.go:",
-			trace: "wantRules"},
+			m.waits = waiting{key: "broken", task: day(t).tasks[0].ID}
+			m.keys = []key{{names: []string{"broken"}, places: []place{inList}, press: func(*Model) tea.Cmd {
+				panic("no")
+			}}}
+		}, house: day(t), where: "it worked on a tasks.Read", spot: "internal/dashboard/model_test.go:",
+			trace: "pressAgain"},
 		"a command": {spoil: func(m *Model) {
-			m.house.Record = nil
-		}, where: "it looked something up", spot: "internal/dashboard/record.go:", trace: "load"},
+			m.tasks = tasks.New(t.Context(), nil, nil, "", clock())
+		}, where: "it looked something up", spot: "internal/dashboard/tasks/load.go:", trace: "LoadFirst"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

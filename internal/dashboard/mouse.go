@@ -22,14 +22,14 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 		return nil
 	case m.place != inList:
 		return m.step(n)
-	case m.split() && msg.X >= listBeside(m.width):
-		m.scrollDetail(n)
+	case m.split() && msg.X >= m.listWidth():
+		m.detail.Move(n, m.detailSize())
 		return nil
 	}
-	was := m.list.cursor
-	m.list.scroll(n, m.listHeight())
-	if m.list.cursor == was {
-		return m.wantSeen()
+	was := m.tasks.Cursor
+	m.list.Scroll(n, m.body())
+	if m.tasks.Cursor == was {
+		return m.lookUp()
 	}
 	return m.afterMove()
 }
@@ -40,10 +40,10 @@ func (m *Model) wheelAside(button tea.MouseButton) tea.Cmd {
 		return nil
 	}
 	if button == tea.MouseWheelLeft {
-		m.boardColumn(-1)
+		m.board.MoveColumn(-1, m.body())
 		return m.afterMove()
 	}
-	m.boardColumn(1)
+	m.board.MoveColumn(1, m.body())
 	return m.afterMove()
 }
 
@@ -60,54 +60,39 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 		if len(m.trouble.told) > 0 {
 			return m.do("!")
 		}
-	case m.place == inList && (!m.split() || msg.X < listBeside(m.width)):
-		if at, found := m.list.rowAt(line, m.listHeight()+1); found {
+	case m.place == inList && msg.X < m.listWidth():
+		if at, found := m.list.TaskAt(line, m.body()); found {
 			return m.clickTask(at)
 		}
 	case m.place == inBoard:
-		if at, found := m.cardAt(msg.X, line); found {
+		if at, found := m.board.TaskAt(msg.X, line, m.body()); found {
 			return m.clickTask(at)
 		}
 	case m.place == inWorkspaces:
-		return m.clickWorkspace(line)
+		if m.workspaces.Click(line, m.body()) {
+			return m.do("enter")
+		}
 	}
 	return nil
 }
 
 // clickTask selects one of the shown tasks, or looks at it closely.
 func (m *Model) clickTask(at int) tea.Cmd {
-	m.said, m.told, m.waits, m.list.typing = "", "", waiting{}, false
-	if at == m.list.cursor {
-		return m.showTab(m.detail.tab)
+	m.said, m.told, m.waits, m.list.Searching = "", "", waiting{}, false
+	if at == m.tasks.Cursor {
+		return m.showTab(m.detail.Tab)
 	}
 	if m.place == inBoard {
-		m.list.cursor = at
-		m.keepCardInSight()
-		return m.afterMove()
+		m.board.Select(at, m.body())
+	} else {
+		m.list.Select(at, m.body())
 	}
-	m.list.move(at, m.listHeight())
 	return m.afterMove()
-}
-
-func (m *Model) clickWorkspace(line int) tea.Cmd {
-	w := m.workspaces
-	at := w.top + line - 1
-	if _, _, _, _, path := workspaceColumns(m.width); path == 0 && at > w.cursor {
-		at-- // the selected one has two lines
-	}
-	switch {
-	case line < 1 || at >= len(w.all):
-		return nil
-	case at == w.cursor:
-		return m.do("enter")
-	}
-	m.workspaceStep(at - w.cursor)
-	return nil
 }
 
 // clickKey presses the key at the foot that is under the mouse.
 func (m *Model) clickKey(x int) tea.Cmd {
-	if m.list.typing {
+	if m.list.Searching {
 		return nil
 	}
 	for _, k := range m.footKeys() {

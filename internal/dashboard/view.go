@@ -5,15 +5,12 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
 
 	"orange/internal/dashboard/screen"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/workflow"
+	"orange/internal/dashboard/tasks"
 )
 
-// View draws the screen: a head of two lines, the place that the person is in, and a foot of two.
+// View draws the screen: a header of one line, the body, and a footer of two lines.
 func (m *Model) View() tea.View {
 	v := tea.NewView(m.draw())
 	if m.place == inForm && m.form != nil {
@@ -24,25 +21,54 @@ func (m *Model) View() tea.View {
 
 // Lines of the screen that are not the body's.
 const (
-	headLines = 2 // a line of numbers, the names of columns
+	headLines = 1 // the numbers
 	footLines = 2 // what was said, the keys
 )
 
-func (m *Model) bodyHeight() int { return max(1, m.height-headLines-footLines) }
+// body is the size of the body.
+func (m *Model) body() screen.Size {
+	return screen.Size{Width: m.width, Height: max(2, m.height-headLines-footLines)}
+}
 
-// listHeight is how many lines the list has.
-func (m *Model) listHeight() int { return m.bodyHeight() }
-
-// splitWidth is the width from which a task fits beside the list.
+// splitWidth is the width from which the detail fits next to the list.
 const splitWidth = 120
 
-// split says whether the task is shown beside the list.
-func (m *Model) split() bool { return m.detail.beside && m.width >= splitWidth && m.place == inList }
+// split reports whether the detail is next to the list.
+func (m *Model) split() bool { return m.wantSplit && m.width >= splitWidth && m.place == inList }
+
+// detailVisible reports whether the screen shows the detail.
+func (m *Model) detailVisible() bool { return m.place == inDetail || m.split() }
+
+// splitSizes are the sizes of the list and of the detail next to it.
+func (m *Model) splitSizes() (left, right screen.Size) {
+	left, right = m.body(), m.body()
+	left.Width = m.width * 2 / 5
+	right.Width = m.width - left.Width - 3
+	return left, right
+}
+
+// listWidth is the width of the list.
+func (m *Model) listWidth() int {
+	if m.split() {
+		left, _ := m.splitSizes()
+		return left.Width
+	}
+	return m.width
+}
+
+// detailSize is the size of the detail.
+func (m *Model) detailSize() screen.Size {
+	if m.split() {
+		_, right := m.splitSizes()
+		return right
+	}
+	return m.body()
+}
 
 func (m *Model) draw() string {
 	lines := make([]string, 0, m.height+footLines)
 	lines = append(lines, m.header())
-	lines = append(lines, m.body()...)
+	lines = append(lines, m.drawBody()...)
 	for len(lines) < m.height-footLines {
 		lines = append(lines, "")
 	}
@@ -54,50 +80,44 @@ func (m *Model) draw() string {
 	return strings.Join(lines, "\n")
 }
 
-// body is the line of titles and what is below it.
-func (m *Model) body() []string {
-	height := m.bodyHeight() + 1
+func (m *Model) drawBody() []string {
+	size := m.body()
 	switch m.place {
 	case inBoard:
-		return m.drawBoard(m.width, height)
+		return m.board.View(size)
 	case inDetail:
-		return m.drawDetail(m.width, height)
+		return m.detail.View(size)
 	case inWorkspaces:
-		return m.drawWorkspaces(m.width, height)
+		return m.workspaces.View(size)
 	case inHelp:
-		return m.help.Draw(m.helpLines(), m.width, height)
+		return m.help.Draw(m.helpLines(), size.Width, size.Height)
 	case inTrouble:
-		return m.help.Draw(m.troubleLines(), m.width, height)
+		return m.help.Draw(m.troubleLines(), size.Width, size.Height)
 	case inForm:
 		if m.form != nil {
-			return m.form.draw(m, m.width, height)
+			return m.form.draw(m, size.Width, size.Height)
 		}
 	}
 	if !m.split() {
-		return m.drawList(m.width, height)
+		return m.list.View(size)
 	}
-	return m.beside(height)
+	return m.drawSplit()
 }
 
-// beside is the list with the selected task at its right.
-func (m *Model) beside(height int) []string {
-	left, rest := splitSides(m.width)
-	right := m.drawDetail(rest, height)
-	out := m.drawList(left, height)
-	for i := range height {
+// drawSplit draws the list with the detail at its right.
+func (m *Model) drawSplit() []string {
+	leftSize, rightSize := m.splitSizes()
+	left, right := m.list.View(leftSize), m.detail.View(rightSize)
+	var out []string
+	for i := range max(len(left), leftSize.Height) {
 		l, r := "", ""
-		if i < len(out) {
-			l = out[i]
+		if i < len(left) {
+			l = left[i]
 		}
 		if i < len(right) {
 			r = right[i]
 		}
-		line := screen.Fit(l, left) + " " + m.style.Faint.Render("│") + " " + r
-		if i < len(out) {
-			out[i] = line
-			continue
-		}
-		out = append(out, line)
+		out = append(out, screen.Fit(l, leftSize.Width)+" "+m.style.Faint.Render("│")+" "+r)
 	}
 	return out
 }
@@ -112,8 +132,8 @@ type fact struct {
 // header says where the person is, how many tasks there are, and who watches.
 func (m *Model) header() string {
 	scope := "all projects"
-	if m.list.project != "" {
-		scope = screen.Clean(m.list.project)
+	if m.tasks.Project != "" {
+		scope = screen.Clean(m.tasks.Project)
 	}
 	left := m.style.Title.Render("orange") + "  " + screen.Squeeze(scope, max(1, m.width/2-8))
 	facts := m.facts()
@@ -143,93 +163,34 @@ func lighter(facts []fact) []fact {
 
 func (m *Model) facts() []fact {
 	faint := m.style.Faint.Render
-	if !m.loaded {
+	if !m.tasks.Loaded {
 		text := "reading…"
 		if len(m.trouble.told) > 0 {
 			text = "nothing was read"
 		}
 		return []fact{{text, faint, 9}}
 	}
-	out := []fact{{fmt.Sprintf("%d live of %d", m.list.live, m.list.all), faint, 7}}
+	out := []fact{{fmt.Sprintf("%d live of %d", m.tasks.Live, m.tasks.All), faint, 7}}
 	switch {
-	case m.list.alarm == 1:
+	case m.tasks.Attention == 1:
 		out = append(out, fact{"1 needs you", m.style.Bad.Render, 9})
-	case m.list.alarm > 1:
-		out = append(out, fact{fmt.Sprintf("%d need you", m.list.alarm), m.style.Bad.Render, 9})
+	case m.tasks.Attention > 1:
+		out = append(out, fact{fmt.Sprintf("%d need you", m.tasks.Attention), m.style.Bad.Render, 9})
 	}
-	if m.list.filter != showAll {
-		out = append(out, fact{"shown: " + m.list.filter.String(), m.style.Warn.Render, 8})
+	if m.tasks.Filter != tasks.ShowAll {
+		out = append(out, fact{"shown: " + m.tasks.Filter.String(), m.style.Warn.Render, 8})
 	}
-	if m.list.order != byAge {
-		out = append(out, fact{"by " + m.list.order.String(), faint, 3})
+	if m.tasks.Order != tasks.ByAge {
+		out = append(out, fact{"by " + m.tasks.Order.String(), faint, 3})
 	}
-	if used, size := m.workspaces.use(m.list.project); size > 0 {
+	if used, size := m.workspaces.Use(m.tasks.Project); size > 0 {
 		out = append(out, fact{fmt.Sprintf("pool %d/%d", used, size), faint, 5})
 	}
-	if m.deaf {
+	if m.missesChanges {
 		out = append(out, fact{"changes come late", m.style.Bad.Render, 8})
 	}
 	if m.watches != "" {
 		out = append(out, fact{screen.Clean(m.watches), faint, 2})
 	}
 	return out
-}
-
-// mark is a sign before a task.
-type mark struct {
-	sign  string
-	means string
-	style func(screen.Style) lipgloss.Style
-	holds func(r *row, def *workflow.Definition) bool
-}
-
-// worked says whether an agent belongs to a status, as far as that is known.
-func worked(def *workflow.Definition, status task.Status) bool {
-	if def == nil {
-		return true
-	}
-	state, _ := def.State(status)
-	return state.Role != ""
-}
-
-// personsTurn says whether a task that was begun rests in a status until a person does something.
-func personsTurn(def *workflow.Definition, status task.Status) bool {
-	return status != def.Initial && def.WaitsForPerson(status)
-}
-
-// marks are all signs; the first that holds is shown.
-func marks() []mark {
-	return []mark{
-		{"!", "a person should look: the task says why", func(s screen.Style) lipgloss.Style { return s.Bad },
-			func(r *row, _ *workflow.Definition) bool { return r.task.Attention != "" }},
-		{"◌", "it waits for a workspace", func(s screen.Style) lipgloss.Style { return s.Faint },
-			func(r *row, _ *workflow.Definition) bool { return r.task.Queued() }},
-		{"✗", "its agent is dead", func(s screen.Style) lipgloss.Style { return s.Bad },
-			func(r *row, def *workflow.Definition) bool {
-				return r.task.Live && r.agent.State == record.AgentDead && worked(def, r.task.Status)
-			}},
-		{"◆", "it is a person's turn: look at it, answer it, or move it on", func(s screen.Style) lipgloss.Style {
-			return s.Info
-		},
-			func(r *row, def *workflow.Definition) bool {
-				return def != nil && r.task.Live && personsTurn(def, r.task.Status)
-			}},
-		{"$", "its agent has used up what its provider lets it have for now", func(s screen.Style) lipgloss.Style {
-			return s.Warn
-		},
-			func(r *row, _ *workflow.Definition) bool { return r.limited() != "" }},
-		{"z", "its agent lives and has done nothing for long", func(s screen.Style) lipgloss.Style { return s.Warn },
-			func(r *row, _ *workflow.Definition) bool {
-				return !r.task.StalledAt.IsZero() && r.agent.State == record.AgentAlive
-			}},
-		{"◷", "it has been in its status for longer than it should",
-			func(s screen.Style) lipgloss.Style { return s.Warn },
-			func(r *row, _ *workflow.Definition) bool { return r.task.Live && r.task.Overdue >= task.LateAlert }},
-		{"●", "its agent is at work", func(s screen.Style) lipgloss.Style { return s.Good },
-			func(r *row, _ *workflow.Definition) bool { return r.agent.State == record.AgentAlive }},
-		{"?", "its agent could not be looked at", func(s screen.Style) lipgloss.Style { return s.Warn },
-			func(r *row, _ *workflow.Definition) bool { return r.agent.State == record.AgentUnknown }},
-		{"✓", "it is over", func(s screen.Style) lipgloss.Style { return s.Faint },
-			func(r *row, _ *workflow.Definition) bool { return !r.task.Live }},
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
 )
 
 // footer is what was said or went wrong, and the keys.
@@ -17,8 +18,8 @@ func (m *Model) footer() []string {
 }
 
 func (m *Model) wordLine() string {
-	if m.list.typing {
-		text := screen.Clean(m.list.text)
+	if m.list.Searching {
+		text := screen.Clean(m.tasks.Text)
 		if over := screen.Width(text) - max(1, m.width-8); over > 0 {
 			text = ansi.TruncateLeft(text, over, "")
 		}
@@ -42,8 +43,8 @@ func (m *Model) wordLine() string {
 	if line != "" {
 		parts = append(parts, m.style.Bad.Render("! "+line))
 	}
-	if len(parts) == 0 && m.list.text != "" && m.place != inDetail {
-		parts = append(parts, m.style.Faint.Render("holding "+fmt.Sprintf("%q", m.list.text)+"; Esc shows all"))
+	if len(parts) == 0 && m.tasks.Text != "" && m.place != inDetail {
+		parts = append(parts, m.style.Faint.Render("holding "+fmt.Sprintf("%q", m.tasks.Text)+"; Esc shows all"))
 	}
 	return screen.Cut(strings.Join(parts, "  "), m.width)
 }
@@ -158,7 +159,7 @@ func (m *Model) keyLine() string {
 	switch {
 	case m.place == inForm && m.form != nil:
 		return screen.Cut(m.form.keyLine(m.style), m.width)
-	case m.list.typing:
+	case m.list.Searching:
 		key := m.style.Key.Render
 		return screen.Cut(key("Enter")+" keeps it"+footGap+key("Esc")+" leaves it"+footGap+key("↑ ↓")+" other task",
 			m.width)
@@ -183,8 +184,8 @@ func (m *Model) helpLines() []string {
 		out = append(out, "")
 	}
 	out = append(out, m.style.Header.Render("Marks"))
-	for _, one := range m.marks {
-		out = append(out, m.entry(one.style(m.style).Render(one.sign), one.means, "")...)
+	for _, one := range tasks.Marks() {
+		out = append(out, m.entry(one.Style(m.style).Render(one.Sign), one.Means, "")...)
 	}
 	return append(out, m.entry("✓ ● ○", "of the way through the workflow: done, here, ahead", "")...)
 }
@@ -245,14 +246,15 @@ func (m *Model) troubleLines() []string {
 	return out
 }
 
+// scrollBy scrolls the body by n lines.
 func (m *Model) scrollBy(n int) {
-	height := m.bodyHeight() + 1
+	height := m.body().Height
 	switch m.place {
 	case inHelp:
 		m.help = m.help.By(n, len(m.helpLines()), height)
 	case inTrouble:
 		m.help = m.help.By(n, len(m.troubleLines()), height)
 	case inDetail:
-		m.scrollDetail(n)
+		m.detail.Move(n, m.detailSize())
 	}
 }

@@ -12,7 +12,7 @@ import (
 // bare is what markdown draws, without colours.
 func bare(text string, width int) string {
 	s := screen.NewStyle()
-	return ansi.Strip(strings.Join(lines(&s, text, width), "\n"))
+	return ansi.Strip(strings.Join(lines(s, text, width), "\n"))
 }
 
 func TestMarkdown_drawsWhatPeopleWrite(t *testing.T) {
@@ -77,7 +77,7 @@ func TestDocumentLines_leaveTheHeaderOut(t *testing.T) {
 		"---\nstatus: x\n---\n":      "TASK.md has no text yet",
 		"---\nnever closed\n":        strings.Repeat("─", 30) + "\n\nnever closed",
 	} {
-		if got := ansi.Strip(strings.Join(Document(&s, text, 0, 30), "\n")); got != want {
+		if got := ansi.Strip(strings.Join(Document(s, text, 0, 30), "\n")); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestDocumentLines_leaveTheHeaderOut(t *testing.T) {
 	if len(begin) != maxDocument {
 		t.Errorf("%d bytes are kept, want %d", len(begin), maxDocument)
 	}
-	long := Document(&s, begin, beyond, 80)
+	long := Document(s, begin, beyond, 80)
 	if last := ansi.Strip(long[len(long)-1]); !strings.HasPrefix(last, "… and ") {
 		t.Errorf("it ends with %q", last)
 	}
@@ -123,7 +123,7 @@ func BenchmarkDocumentLines_1MiB(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				Document(&s, text, 0, 100)
+				Document(s, text, 0, 100)
 			}
 		})
 	}

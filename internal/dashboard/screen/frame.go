@@ -7,7 +7,7 @@ import (
 )
 
 // Problem renders an error message so that it is conspicuous without colours too.
-func Problem(s Style, text string, width, height int) []string {
+func Problem(s *Style, text string, width, height int) []string {
 	var out []string
 	for _, line := range CleanLines(strings.TrimSpace(text)) {
 		for _, part := range Wrap(line, max(1, width-2)) {
@@ -26,7 +26,7 @@ func Problem(s Style, text string, width, height int) []string {
 }
 
 // Box draws a border around lines, as wide as they need.
-func Box(s Style, lines []string, width int) []string {
+func Box(s *Style, lines []string, width int) []string {
 	inner := 0
 	for _, line := range lines {
 		inner = max(inner, ansi.StringWidth(line))

@@ -22,3 +22,6 @@ func (s Scroll) Clamp(lines, height int) int { return max(0, min(s.Top, lines-he
 func (s Scroll) By(n, lines, height int) Scroll {
 	return Scroll{max(0, min(s.Clamp(lines, height)+n, lines-height))}
 }
+
+// Size is the size of a part of the screen, in cells and lines.
+type Size struct{ Width, Height int }

@@ -16,10 +16,10 @@ type Style struct {
 }
 
 // NewStyle makes the styles.
-func NewStyle() Style {
+func NewStyle() *Style {
 	plain := lipgloss.NewStyle()
 	colour := func(number string) lipgloss.Style { return plain.Foreground(lipgloss.Color(number)) }
-	return Style{
+	return &Style{
 		Title: plain.Bold(true), Bold: plain.Bold(true), Faint: plain.Faint(true), Chosen: plain.Reverse(true),
 		Good: colour("2"), Bad: colour("1").Bold(true), Warn: colour("3"), Info: colour("6"), Added: colour("2"),
 		Header: colour("4").Bold(true),

@@ -1,4 +1,4 @@
-package dashboard
+package detail
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"orange/internal/dashboard/screen"
 )
 
-// logLines draws lines of the program's log: "15:04:05 info component msg key=value", with a heading for each day.
-func (s sheet) logLines(lines []string, id string) []string {
+// logLines draws lines of the program's log as "15:04:05 info component msg key=value", with a heading for each day.
+func (r renderer) logLines(lines []string, id string) []string {
 	var out []string
 	day := ""
 	for _, line := range lines {
@@ -21,43 +21,43 @@ func (s sheet) logLines(lines []string, id string) []string {
 		}
 		entry, ok := readLog(line, id)
 		if !ok {
-			out = append(out, screen.Flow([]screen.Fragment{screen.Text(nil, line)}, s.width, screen.IndentBy("",
+			out = append(out, screen.Flow([]screen.Fragment{screen.Text(nil, line)}, r.width, screen.IndentBy("",
 				strings.Repeat(" ", clockWidth)))...)
 			continue
 		}
-		at := entry.at.In(s.zone)
+		at := entry.at.In(r.zone)
 		if today := at.Format(time.DateOnly); today != day && !entry.at.IsZero() {
 			if day != "" {
 				out = append(out, "")
 			}
-			out = append(out, s.day(at))
+			out = append(out, r.day(at))
 			day = today
 		}
-		out = append(out, s.logLine(entry, at)...)
+		out = append(out, r.logLine(entry, at)...)
 	}
 	if len(out) == 0 {
-		return []string{s.faint("the log says nothing about this task")}
+		return []string{r.faint("the log says nothing about this task")}
 	}
 	return out
 }
 
-func (s sheet) logLine(e logEntry, at time.Time) []string {
+func (r renderer) logLine(e logEntry, at time.Time) []string {
 	clock := strings.Repeat(" ", clockWidth)
 	if !e.at.IsZero() {
-		clock = s.faint(at.Format("15:04:05")) + " "
+		clock = r.faint(at.Format("15:04:05")) + " "
 	}
-	words := []screen.Fragment{screen.Text(levelLook(s.style, e.level), e.level), screen.Raw(nil, " ")}
+	words := []screen.Fragment{screen.Text(levelStyle(r.style, e.level), e.level), screen.Raw(nil, " ")}
 	if e.component != "" {
-		words = append(words, screen.Text(&s.style.Info, e.component), screen.Raw(nil, " "))
+		words = append(words, screen.Text(&r.style.Info, e.component), screen.Raw(nil, " "))
 	}
 	words = append(words, screen.Text(nil, e.msg))
 	for _, pair := range e.rest {
-		words = append(words, screen.Raw(nil, " "), screen.Text(&s.style.Faint, pair[0]+"="), screen.Text(nil, pair[1]))
+		words = append(words, screen.Raw(nil, " "), screen.Text(&r.style.Faint, pair[0]+"="), screen.Text(nil, pair[1]))
 	}
-	return screen.Flow(words, s.width, screen.IndentBy(clock, strings.Repeat(" ", clockWidth)))
+	return screen.Flow(words, r.width, screen.IndentBy(clock, strings.Repeat(" ", clockWidth)))
 }
 
-func levelLook(s *screen.Style, level string) *lipgloss.Style {
+func levelStyle(s *screen.Style, level string) *lipgloss.Style {
 	switch level {
 	case "error":
 		return &s.Bad
@@ -71,10 +71,10 @@ func levelLook(s *screen.Style, level string) *lipgloss.Style {
 type logEntry struct {
 	at                    time.Time
 	level, component, msg string
-	rest                  [][2]string // in the order in which it was written
+	rest                  [][2]string // in the order of the line
 }
 
-// readLog reads a line of the log; the task itself, of which all lines are, is left out.
+// readLog parses a line of the log. It omits the id of the task, which all lines have.
 func readLog(line, id string) (e logEntry, ok bool) {
 	d := json.NewDecoder(strings.NewReader(line))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -120,7 +120,7 @@ func (e *logEntry) take(name, value, id string) {
 	}
 }
 
-// valueOf is a value as people write it: a text without quotes, all else as it stands.
+// valueOf is a value as people write it: a string without quotes, anything else as compact JSON.
 func valueOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -133,5 +133,5 @@ func valueOf(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// quoted shows where a value with blanks begins and ends.
+// quoted puts a value with blanks in quotes.
 func quoted(value string) string { return `"` + strings.Join(strings.Fields(value), " ") + `"` }

@@ -1,4 +1,4 @@
-package dashboard
+package detail
 
 import (
 	"fmt"
@@ -9,55 +9,56 @@ import (
 	"orange/internal/dashboard/screen"
 )
 
-// diffLines draws what git says of a change: the files first, then every line by its kind.
-func (s sheet) diffLines(diff string, live bool) []string {
+// diffLines draws the output of git diff: the list of files first, then each line with the colour of its kind.
+func (r renderer) diffLines(diff string, live bool) []string {
 	if strings.TrimSpace(diff) == "" {
 		if live {
-			return []string{s.faint("nothing is changed yet")}
+			return []string{r.faint("nothing is changed yet")}
 		}
-		return []string{s.faint("nothing that the default branch does not have")}
+		return []string{r.faint("nothing that the default branch does not have")}
 	}
 	var out []string
 	var at hunk
-	started := false // the lines begin after the list of files
+	started := false // the diff begins after the list of files
 	for _, line := range strings.Split(strings.TrimRight(diff, "\n"), "\n") {
 		line = screen.CleanRaw(strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    "))
 		if started = started || strings.HasPrefix(line, "diff --"); !started {
-			out = append(out, s.statLine(line))
+			out = append(out, r.statLine(line))
 			continue
 		}
-		look := at.look(s.style, line)
-		for _, piece := range screen.Break(line, s.width) {
-			out = append(out, screen.Raw(look, piece).Render())
+		style := at.style(r.style, line)
+		for _, piece := range screen.Break(line, r.width) {
+			out = append(out, screen.Raw(style, piece).Render())
 		}
 	}
 	return out
 }
 
 // statLine is one line of the list of files: " name | 3 ++-".
-func (s sheet) statLine(line string) string {
+func (r renderer) statLine(line string) string {
 	bar := strings.LastIndex(line, "|")
 	switch {
 	case strings.HasPrefix(line, " new, not added: "):
-		return screen.Cut(screen.Raw(&s.style.Added, line).Render(), s.width)
+		return screen.Cut(screen.Raw(&r.style.Added, line).Render(), r.width)
 	case bar < 0:
-		return screen.Cut(screen.Raw(&s.style.Faint, line).Render(), s.width)
+		return screen.Cut(screen.Raw(&r.style.Faint, line).Render(), r.width)
 	}
 	graph := strings.TrimLeft(line[bar:], "| 0123456789")
 	if strings.Trim(graph, "+-") != "" {
-		return screen.Cut(line, s.width) // a binary file
+		return screen.Cut(line, r.width) // a binary file
 	}
 	plus := strings.Count(graph, "+")
-	return screen.Cut(line[:len(line)-len(graph)]+screen.Raw(&s.style.Added,
-		graph[:plus]).Render()+screen.Raw(&s.style.Bad,
-		graph[plus:]).Render(), s.width)
+	return screen.Cut(line[:len(line)-len(graph)]+screen.Raw(&r.style.Added,
+		graph[:plus]).Render()+screen.Raw(&r.style.Bad,
+		graph[plus:]).Render(), r.width)
 }
 
-// hunk counts the lines that a part of a diff still has, so that a removed line of dashes is not taken for the
+// hunk counts the remaining lines of a hunk, so that a removed line that begins with dashes is not mistaken for the
 // name of a file.
 type hunk struct{ old, new int }
 
-func (h *hunk) look(s *screen.Style, line string) *lipgloss.Style {
+// style is the style of the next line; nil for a plain one.
+func (h *hunk) style(s *screen.Style, line string) *lipgloss.Style {
 	if h.old <= 0 && h.new <= 0 || line != "" && !strings.ContainsRune(` +-\`, rune(line[0])) {
 		h.old, h.new = 0, 0
 		switch {
@@ -84,7 +85,7 @@ func (h *hunk) look(s *screen.Style, line string) *lipgloss.Style {
 	return nil
 }
 
-// open reads how many lines follow: "@@ -1,4 +1,5 @@", where a 1 may be left out.
+// open reads how many lines follow: "@@ -1,4 +1,5 @@". Git omits a length of 1.
 func (h *hunk) open(line string) {
 	h.old, h.new = 0, 0
 	words := strings.Fields(line)
@@ -95,8 +96,8 @@ func (h *hunk) open(line string) {
 }
 
 func hunkLength(word string) int {
-	_, count, said := strings.Cut(word, ",")
-	if !said {
+	_, count, found := strings.Cut(word, ",")
+	if !found {
 		return 1
 	}
 	n := 0

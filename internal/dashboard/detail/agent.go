@@ -1,4 +1,4 @@
-package dashboard
+package detail
 
 import (
 	"slices"
@@ -9,25 +9,25 @@ import (
 	"orange/internal/dashboard/screen"
 )
 
-// besideWidth is the least width of a terminal that stands beside another one.
-const besideWidth = 78
+// minPaneWidth is the least width of a terminal next to another one.
+const minPaneWidth = 78
 
-// paneLines draws the agents' terminals: beside each other where there is room, else one below the other, then only the
-// last lines of each where all do not fit.
-func (s sheet) paneLines(panes []Pane) []string {
+// paneLines draws the agents' terminals: next to each other where there is room, else one below the other, with only
+// the last lines of each where not all fit.
+func (r renderer) paneLines(panes []Pane) []string {
 	if len(panes) == 0 {
-		return []string{s.faint("no agent has a terminal now")}
+		return []string{r.faint("no agent has a terminal now")}
 	}
 	n := len(panes)
-	if each := (s.width - 3*(n-1)) / n; n > 1 && each >= besideWidth {
-		return s.beside(panes, each)
+	if each := (r.width - 3*(n-1)) / n; n > 1 && each >= minPaneWidth {
+		return r.paneColumns(panes, each)
 	}
 	texts, needs := make([][]string, n), make([]int, n)
 	for i, p := range panes {
-		texts[i] = paneText(p, s.width)
+		texts[i] = paneText(p, r.width)
 		needs[i] = len(texts[i]) + 1
 	}
-	room := shares(needs, s.height-n+1) // one line between two
+	room := shares(needs, r.height-n+1) // one line between two
 	var out []string
 	for i, p := range panes {
 		if i > 0 {
@@ -37,12 +37,12 @@ func (s sheet) paneLines(panes []Pane) []string {
 		if most := room[i] - 1; n > 1 && len(lines) > most {
 			lines = lines[len(lines)-most:]
 		}
-		out = append(append(out, s.paneTitle(p, s.width)), lines...)
+		out = append(append(out, r.paneTitle(p, r.width)), lines...)
 	}
 	return out
 }
 
-// shares divides lines among those that need some: nobody gets more than it needs, nor less than two lines.
+// shares divides lines among parts that need some: no part gets more than it needs, or less than two lines.
 func shares(needs []int, lines int) []int {
 	out := make([]int, len(needs))
 	left := len(needs)
@@ -68,8 +68,8 @@ func shares(needs []int, lines int) []int {
 	return out
 }
 
-// beside draws terminals next to each other, aligned at their ends, where the last words are.
-func (s sheet) beside(panes []Pane, each int) []string {
+// paneColumns draws terminals next to each other, aligned at their last lines.
+func (r renderer) paneColumns(panes []Pane, each int) []string {
 	columns := make([][]string, len(panes))
 	highest := 0
 	for i, p := range panes {
@@ -79,9 +79,9 @@ func (s sheet) beside(panes []Pane, each int) []string {
 	out := make([]string, highest+1)
 	for i, p := range panes {
 		column := append(make([]string, highest-len(columns[i])), columns[i]...)
-		for n, line := range append([]string{s.paneTitle(p, each)}, column...) {
+		for n, line := range append([]string{r.paneTitle(p, each)}, column...) {
 			if i > 0 {
-				out[n] += " " + s.faint("│") + " "
+				out[n] += " " + r.faint("│") + " "
 			}
 			if i < len(panes)-1 {
 				line = screen.Fit(line, each)
@@ -92,30 +92,30 @@ func (s sheet) beside(panes []Pane, each int) []string {
 	return out
 }
 
-func (s sheet) paneTitle(p Pane, width int) string {
+func (r renderer) paneTitle(p Pane, width int) string {
 	name := screen.CleanRaw(p.Role)
 	if name == "" {
 		name = "agent"
 	}
-	title := s.style.Header.Render(name)
+	title := r.style.Header.Render(name)
 	if p.Title != "" && p.Title != p.Role {
-		title += s.faint("  " + screen.CleanRaw(p.Title))
+		title += r.faint("  " + screen.CleanRaw(p.Title))
 	}
 	if p.Dead {
-		title += "  " + s.style.Bad.Render("✗ dead")
+		title += "  " + r.style.Bad.Render("✗ dead")
 	}
 	return screen.Cut(title, width)
 }
 
 const resetColour = "\x1b[0m"
 
-// paneText is what stands in a terminal. A colour goes on from line to line there until another one is set;
-// here every line has all of its own, and ends it.
+// paneText is the text of a terminal. There a colour continues on the next lines until another one is set; here every
+// line sets its own colours, and resets them.
 func paneText(p Pane, width int) []string {
-	said := lastSaid(p)
-	out := make([]string, len(said))
+	content := paneContent(p)
+	out := make([]string, len(content))
 	var carried []string
-	for i, line := range said {
+	for i, line := range content {
 		line = screen.KeepColours(strings.ToValidUTF8(line, "\uFFFD"))
 		begun := strings.Join(carried, "")
 		carried = carry(carried, line)
@@ -129,9 +129,9 @@ func paneText(p Pane, width int) []string {
 	return out
 }
 
-// lastSaid is what stands in a terminal, down to the last line that says something. What tmux itself writes at
-// the bottom of a dead one is left out: the title says that.
-func lastSaid(p Pane) []string {
+// paneContent has the lines of a terminal up to the last one that is not blank, without the line that tmux writes at
+// the bottom of a dead one: the title says that.
+func paneContent(p Pane) []string {
 	lines := p.Lines
 	blank := func(line string) bool { return strings.TrimSpace(ansi.Strip(line)) == "" }
 	trim := func() {
@@ -147,10 +147,10 @@ func lastSaid(p Pane) []string {
 	return lines
 }
 
-// mostCarried bounds the colours that are set one upon the other without any of them being taken back.
-const mostCarried = 32
+// maxCarried limits the colours that a terminal sets one after another without a reset.
+const maxCarried = 32
 
-// carry is the colours that hold after a line.
+// carry has the sequences of the colours that continue after a line.
 func carry(before []string, line string) []string {
 	sequences := before
 	var state byte
@@ -172,8 +172,8 @@ func carry(before []string, line string) []string {
 		}
 		sequences = append(slices.DeleteFunc(sequences, func(one string) bool { return one == sequence }), sequence)
 	}
-	if len(sequences) > mostCarried {
-		return nil // nobody's text looks like that
+	if len(sequences) > maxCarried {
+		return nil // real output does not do that
 	}
 	return sequences
 }

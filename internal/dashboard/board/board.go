@@ -1,0 +1,185 @@
+// Package board is the view of the tasks as cards, grouped by status: its columns are the states of their workflows.
+package board
+
+import (
+	"cmp"
+	"slices"
+
+	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
+	"orange/internal/decide"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Model is the view of the tasks as cards.
+type Model struct {
+	tasks *tasks.Set
+	style *screen.Style
+	first string // the workflow that comes first: that of the task that was selected when the board was opened
+	left  int    // the first visible column
+	top   int    // the first visible card of the selected task's column; other columns begin with their first card
+}
+
+// New makes the view of some tasks.
+func New(set *tasks.Set, style *screen.Style) *Model { return &Model{tasks: set, style: style} }
+
+// column is one column of the board.
+type column struct {
+	digest   string // of the workflow
+	workflow string // its name
+	state    task.Status
+	over     bool  // the state is terminal
+	cards    []int // indices of the shown tasks
+}
+
+// columns are the columns of each workflow, each in the order of the workflow's file, terminal states last. They are
+// the states that have tasks, and those on the shortest path from the beginning of a workflow to its end.
+func (m *Model) columns() []column {
+	var digests []string // in the order of the tasks
+	refs := map[string]task.WorkflowRef{}
+	cards := map[string]map[task.Status][]int{}
+	defs := map[string]*workflow.Definition{}
+	for i := range m.tasks.Shown {
+		t := m.tasks.At(i).Task
+		d := t.Workflow.Digest
+		if cards[d] == nil {
+			digests, refs[d], cards[d] = append(digests, d), t.Workflow, map[task.Status][]int{}
+			defs[d] = m.tasks.Workflow(*t)
+		}
+		cards[d][t.Status] = append(cards[d][t.Status], i)
+	}
+	slices.SortStableFunc(digests, func(a, b string) int {
+		return cmp.Or(trueFirst(refs[a].Name == m.first, refs[b].Name == m.first),
+			cmp.Compare(refs[a].Name, refs[b].Name), cmp.Compare(refs[b].Version, refs[a].Version), cmp.Compare(a, b))
+	})
+	var out []column
+	for _, d := range digests {
+		out = append(out, columnsOf(defs[d], refs[d], cards[d])...)
+	}
+	return out
+}
+
+// trueFirst compares two values so that true comes first.
+func trueFirst(a, b bool) int {
+	switch {
+	case a && !b:
+		return -1
+	case b && !a:
+		return 1
+	}
+	return 0
+}
+
+// columnsOf are the columns of one workflow. While the workflow is unknown, they are those that have tasks, by name.
+func columnsOf(def *workflow.Definition, ref task.WorkflowRef, cards map[task.Status][]int) []column {
+	var open, over []column
+	known := map[task.Status]bool{}
+	if def != nil {
+		usual := append([]task.Status{def.Initial}, tasks.Ahead(def, def.Initial)...)
+		for _, s := range def.States {
+			known[s.Name] = true
+			if len(cards[s.Name]) == 0 && !slices.Contains(usual, s.Name) {
+				continue
+			}
+			one := column{ref.Digest, ref.Name, s.Name, decide.Marks(def, s.Name).Terminal, cards[s.Name]}
+			if one.over {
+				over = append(over, one)
+			} else {
+				open = append(open, one)
+			}
+		}
+	}
+	var others []column
+	for s, some := range cards {
+		if !known[s] {
+			others = append(others, column{ref.Digest, ref.Name, s, false, some})
+		}
+	}
+	slices.SortFunc(others, func(a, b column) int { return cmp.Compare(a.state, b.state) })
+	return slices.Concat(open, others, over)
+}
+
+// position is where the selected task's card is; column is -1 where no task is shown.
+func (m *Model) position(columns []column) (column, card int) {
+	for i, c := range columns {
+		if at := slices.Index(c.cards, m.tasks.Cursor); at >= 0 {
+			return i, at
+		}
+	}
+	return -1, 0
+}
+
+// Move moves the cursor by n cards within its column.
+func (m *Model) Move(n int, size screen.Size) {
+	columns := m.columns()
+	column, card := m.position(columns)
+	if column < 0 {
+		return
+	}
+	cards := columns[column].cards
+	m.Select(cards[max(0, min(card+n, len(cards)-1))], size)
+}
+
+// MoveColumn moves the cursor by a column, 1 or -1, past those that are empty. It stays at the same height where it
+// can.
+func (m *Model) MoveColumn(n int, size screen.Size) {
+	columns := m.columns()
+	column, card := m.position(columns)
+	if column < 0 {
+		return
+	}
+	line := card - m.top
+	for to := column + n; to >= 0 && to < len(columns); to += n {
+		if cards := columns[to].cards; len(cards) > 0 {
+			m.tasks.Select(cards[max(0, min(line, len(cards)-1))])
+			m.top = 0
+			break
+		}
+	}
+	m.keepVisible(size)
+}
+
+// Select selects one of the shown tasks.
+func (m *Model) Select(at int, size screen.Size) {
+	m.tasks.Select(at)
+	m.keepVisible(size)
+}
+
+// Open begins with the selected task, whose workflow comes first.
+func (m *Model) Open(size screen.Size) {
+	m.first, m.left, m.top = "", 0, 0
+	if t, found := m.tasks.Selected(); found {
+		m.first = t.Workflow.Name
+	}
+	m.keepVisible(size)
+}
+
+// keepVisible scrolls so that the selected card is visible.
+func (m *Model) keepVisible(size screen.Size) { m.left, m.top = m.scroll(m.columns(), size) }
+
+// scroll is the first visible column and the first visible card of the selected column: unchanged where that shows the
+// selected card.
+func (m *Model) scroll(columns []column, size screen.Size) (left, top int) {
+	column, card := m.position(columns)
+	if column < 0 {
+		return 0, 0
+	}
+	fits := visibleColumns(size.Width)
+	left = max(0, min(m.left, len(columns)-fits))
+	if column < left {
+		left = column
+	}
+	if column >= left+fits {
+		left = column - fits + 1
+	}
+	visible := visibleCards(columns, size)
+	top = max(0, min(m.top, len(columns[column].cards)-visible))
+	if card < top {
+		top = card
+	}
+	if card >= top+visible {
+		top = card - visible + 1
+	}
+	return left, top
+}

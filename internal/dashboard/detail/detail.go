@@ -1,0 +1,318 @@
+// Package detail is the view of one task: its document, history, changes, terminal and log, each in a tab.
+package detail
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/dashboard/markdown"
+	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
+	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/task"
+)
+
+// Reader reads everything about one task.
+type Reader interface {
+	History(ctx context.Context, id string) ([]history.Event, error)
+	Why(ctx context.Context, id string) (decide.Explanation, error)
+	// Document is the text of TASK.md.
+	Document(ctx context.Context, t task.Task) (string, error)
+	// Diff is what the task's branch and its workspace changed against the default branch, the summary of files first.
+	Diff(ctx context.Context, t task.Task) (string, error)
+	// Panes are the present screens of the agents' terminals, with colours.
+	Panes(ctx context.Context, t task.Task) ([]Pane, error)
+	// Log is what the program's log has about the task, the oldest line first.
+	Log(ctx context.Context, t task.Task) ([]string, error)
+}
+
+// Pane is the terminal of one agent.
+type Pane struct {
+	Role  string
+	Title string // the window's name
+	Lines []string
+	Dead  bool
+}
+
+// Tab is one part of the view.
+type Tab int
+
+// The tabs.
+const (
+	Document Tab = iota
+	History
+	Why
+	Diff
+	Terminal
+	Log
+	Tabs // how many there are
+)
+
+func (t Tab) String() string {
+	return [...]string{"TASK.md", "History", "Why", "Diff", "Agent", "Log"}[t]
+}
+
+// Shows is what the tab shows, in words.
+func (t Tab) Shows() string {
+	return [...]string{"TASK.md", "history", "why the task does not move, and what would move it",
+		"what the branch changes", "the agent's terminal, as it is now", "the log about the task"}[t]
+}
+
+// opensAtEnd reports whether the newest part of the tab is at its end, and is shown first.
+func (t Tab) opensAtEnd() bool { return t == History || t == Terminal || t == Log }
+
+// Model is the view of the selected task.
+type Model struct {
+	Tab Tab
+
+	ctx       context.Context
+	reader    Reader
+	tasks     *tasks.Set
+	style     *screen.Style
+	task      string                   // the id of the task that was shown last
+	contents  map[string]content       // by key
+	positions map[string]screen.Scroll // by key, where the person scrolled
+	ticking   bool                     // the agent's terminal is read again and again
+}
+
+// New makes the view of the selected task.
+func New(ctx context.Context, reader Reader, set *tasks.Set, style *screen.Style) *Model {
+	return &Model{ctx: ctx, reader: reader, tasks: set, style: style,
+		contents: map[string]content{}, positions: map[string]screen.Scroll{}}
+}
+
+// source is what was read for one tab of one task.
+type source struct {
+	document string
+	omitted  int // bytes of the document that were not kept
+	events   []history.Event
+	why      decide.Explanation
+	diff     string
+	panes    []Pane
+	log      []string
+	err      error
+}
+
+// content is a source and its lines. The old one stays until a new one is there.
+type content struct {
+	id            string // of the task
+	known         bool
+	source        source
+	lines         []string
+	width, height int   // the size that the lines were drawn for
+	version       int64 // of the task when the source was read
+	running       bool  // a read or a drawing runs
+	stale         bool  // another read is wanted
+}
+
+// Messages of the view.
+type (
+	// Read has what was read for a tab.
+	Read struct {
+		version int64
+		source  source
+		drawn   Drawn
+	}
+	// Drawn has the new lines of a tab.
+	Drawn struct {
+		id            string
+		tab           Tab
+		lines         []string
+		width, height int
+	}
+	// Tick is a tick of the clock that reads the agent's terminal again.
+	Tick struct{}
+)
+
+func key(id string, tab Tab) string { return id + " " + tab.String() }
+
+// Refresh makes the next Follow read the shown tab again.
+func (m *Model) Refresh() {
+	t, found := m.tasks.Selected()
+	if !found {
+		return
+	}
+	key := key(t.ID, m.Tab)
+	one := m.contents[key]
+	one.id, one.stale = t.ID, true
+	m.contents[key] = one
+}
+
+// Limits of what is read, and kept, of many tasks.
+const (
+	maxRunning  = 6  // reads at once: a person who runs through the list waits for the last task, not for all
+	maxContents = 60 // tabs of tasks that are kept
+)
+
+// Follow reads and draws what the view lacks for the selected task, as it is now and in this size. Call it after every
+// message while the view is visible, so that nothing that changes the selection has to call it.
+func (m *Model) Follow(size screen.Size) tea.Cmd {
+	t, found := m.tasks.Selected()
+	if !found {
+		return nil
+	}
+	if m.task != t.ID {
+		m.task = t.ID
+		m.forget()
+	}
+	size = m.textSize(t, size)
+	r := renderer{m.style, size.Width, size.Height, m.tasks.Now.Location()}
+	cmds := []tea.Cmd{m.read(t, m.Tab, r)}
+	if m.Tab != History {
+		cmds = append(cmds, m.read(t, History, r)) // the head shows the path that the task took
+	}
+	if m.Tab == Terminal && !m.ticking {
+		m.ticking = true
+		cmds = append(cmds, tick())
+	}
+	return tea.Batch(cmds...)
+}
+
+// forget drops the contents of other tasks once there are many.
+func (m *Model) forget() {
+	if len(m.contents) <= maxContents {
+		return
+	}
+	for key, one := range m.contents {
+		if one.id != m.task && !one.running {
+			delete(m.contents, key)
+		}
+	}
+}
+
+// read reads a tab, or only draws it again, where that is needed and does not run already.
+func (m *Model) read(t task.Task, tab Tab, r renderer) tea.Cmd {
+	key := key(t.ID, tab)
+	one := m.contents[key]
+	if one.running {
+		return nil
+	}
+	fits := one.width == r.width && (one.height == r.height || tab != Terminal)
+	current := one.known && one.version == t.Version && !one.stale
+	if current && (fits || tab != m.Tab) || !current && m.running() >= maxRunning {
+		return nil
+	}
+	one.id, one.running = t.ID, true
+	if current {
+		m.contents[key] = one
+		return func() tea.Msg { return Drawn{t.ID, tab, r.lines(t, tab, one.source), r.width, r.height} }
+	}
+	one.stale = false
+	m.contents[key] = one
+	ctx, reader := m.ctx, m.reader
+	return func() tea.Msg {
+		s := readSource(ctx, reader, t, tab)
+		lines := one.lines
+		if !one.sameText(s) || one.width != r.width {
+			lines = r.lines(t, tab, s)
+		}
+		return Read{t.Version, s, Drawn{t.ID, tab, lines, r.width, r.height}}
+	}
+}
+
+// sameText reports whether a long text did not change: then it need not be drawn again.
+func (c content) sameText(s source) bool {
+	return c.known && c.source.err == nil && s.err == nil &&
+		(s.document != "" && s.document == c.source.document && s.omitted == c.source.omitted ||
+			s.diff != "" && s.diff == c.source.diff)
+}
+
+// running is how many reads and drawings run.
+func (m *Model) running() int {
+	n := 0
+	for _, one := range m.contents {
+		if one.running {
+			n++
+		}
+	}
+	return n
+}
+
+// tickRate is how often the agent's terminal is read while it is visible.
+const tickRate = 500 * time.Millisecond
+
+func tick() tea.Cmd { return tea.Tick(tickRate, func(time.Time) tea.Msg { return Tick{} }) }
+
+func readSource(ctx context.Context, reader Reader, t task.Task, tab Tab) (s source) {
+	switch tab {
+	case Document:
+		s.document, s.err = reader.Document(ctx, t)
+		s.document, s.omitted = markdown.Limit(s.document)
+	case History:
+		s.events, s.err = reader.History(ctx, t.ID)
+	case Why:
+		s.why, s.err = reader.Why(ctx, t.ID)
+	case Diff:
+		s.diff, s.err = reader.Diff(ctx, t)
+	case Terminal:
+		s.panes, s.err = reader.Panes(ctx, t)
+	case Log:
+		s.log, s.err = reader.Log(ctx, t)
+	}
+	return s
+}
+
+// Update takes the answer of a read or a drawing, or a tick. visible reports whether the screen shows the view.
+func (m *Model) Update(msg tea.Msg, visible bool) tea.Cmd {
+	switch msg := msg.(type) {
+	case Read:
+		key := key(msg.drawn.id, msg.drawn.tab)
+		one := m.contents[key]
+		one.known, one.source, one.version = true, msg.source, msg.version
+		m.show(key, one, msg.drawn)
+	case Drawn:
+		key := key(msg.id, msg.tab)
+		m.show(key, m.contents[key], msg)
+	case Tick:
+		if m.ticking = m.Tab == Terminal && visible; m.ticking {
+			m.Refresh()
+			return tick()
+		}
+	}
+	return nil
+}
+
+// show takes new lines. Where the person scrolled, the same part of the text stays visible when its lines are wrapped
+// differently.
+func (m *Model) show(key string, one content, drawn Drawn) {
+	if at, moved := m.positions[key]; moved && at.Top > 0 && one.width != drawn.width && len(one.lines) > 0 {
+		m.positions[key] = screen.Scroll{Top: at.Top * len(drawn.lines) / len(one.lines)}
+	}
+	one.lines, one.width, one.height, one.running = drawn.lines, drawn.width, drawn.height, false
+	m.contents[key] = one
+}
+
+// NextTab goes n tabs on.
+func (m *Model) NextTab(n int) { m.Tab = (m.Tab + Tab(n) + Tabs) % Tabs }
+
+// Events is the history of a task as far as it was read.
+func (m *Model) Events(id string) []history.Event { return m.contents[key(id, History)].source.events }
+
+// position is the first visible line of a text of some lines. A text that follows its end has no entry in positions.
+func (m *Model) position(key string, lines, height int) screen.Scroll {
+	at, moved := m.positions[key]
+	if !moved && m.Tab.opensAtEnd() {
+		at.Top = lines
+	}
+	return screen.Scroll{Top: at.Clamp(lines, height)}
+}
+
+// Move scrolls by n lines.
+func (m *Model) Move(n int, size screen.Size) {
+	t, found := m.tasks.Selected()
+	if !found {
+		return
+	}
+	key := key(t.ID, m.Tab)
+	lines := len(m.contents[key].lines)
+	height := m.textSize(t, size).Height
+	to := m.position(key, lines, height).By(n, lines, height)
+	if m.Tab.opensAtEnd() && to.Top >= lines-height {
+		delete(m.positions, key) // follows the end again
+	} else {
+		m.positions[key] = to
+	}
+}

@@ -1,0 +1,206 @@
+package detail
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/dashboard/markdown"
+	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// textSize is the room of a tab's text, below the head.
+func (m *Model) textSize(t task.Task, size screen.Size) screen.Size {
+	return screen.Size{Width: max(1, size.Width), Height: max(1, size.Height-len(m.head(t, size)))}
+}
+
+// View draws the selected task.
+func (m *Model) View(size screen.Size) []string {
+	t, found := m.tasks.Selected()
+	if !found {
+		return []string{"", m.style.Faint.Render("no task is selected")}
+	}
+	out := m.head(t, size)
+	room := max(1, size.Height-len(out))
+	key := key(t.ID, m.Tab)
+	one := m.contents[key]
+	if !one.known {
+		return append(out, m.style.Faint.Render("looking…"))
+	}
+	return append(out, m.position(key, len(one.lines), room).Draw(one.lines, size.Width, room)...)
+}
+
+// Heights from which the head has more than the title and the tabs.
+const (
+	mediumHead = 9
+	fullHead   = 14
+)
+
+// head has the task's name and state, its problems, its path through the workflow, and the tabs.
+func (m *Model) head(t task.Task, size screen.Size) []string {
+	width, height := size.Width, size.Height
+	out := []string{m.titleLine(t, width)}
+	if height >= mediumHead {
+		out = append(out, m.problemLines(t, width)...)
+	}
+	if height >= fullHead {
+		if t.Summary != "" {
+			out = append(out, screen.Cut(screen.CleanRaw(t.Summary), width))
+		}
+		if work, _, _ := m.tasks.Work(t.ID); work.Judged != "" {
+			out = append(out, m.style.Faint.Render(screen.Cut(screen.CleanRaw(work.Judged), width)))
+		}
+		if path := m.tasks.Progress(m.style, t, width); path != "" {
+			out = append(out, path)
+		}
+	}
+	out = append(out, m.tabLine(t, width))
+	if height >= fullHead {
+		out = append(out, "")
+	}
+	return out
+}
+
+// titleLine is the task's name, its status, for how long it is in it, and its pull request.
+func (m *Model) titleLine(t task.Task, width int) string {
+	parts := []string{m.style.Bold.Render(screen.CleanRaw(tasks.Name(t))),
+		m.style.Info.Render(screen.CleanRaw(string(t.Status))) + m.sinceText(t)}
+	if pr := m.prText(t); pr != "" {
+		parts = append(parts, pr)
+	}
+	return screen.Cut(strings.Join(parts, "  "), width)
+}
+
+// sinceText is for how long the task is in its status, and how long it should be.
+func (m *Model) sinceText(t task.Task) string {
+	if t.EnteredAt.IsZero() {
+		return ""
+	}
+	text := " for " + screen.Age(t.EnteredAt, m.tasks.Now)
+	if m.tasks.Now.Sub(t.EnteredAt) < 5*time.Second {
+		text = " since now"
+	}
+	if limit := m.tasks.Timeout(t); limit > 0 {
+		text += " of " + shortDuration(limit)
+	}
+	if t.Live && t.Overdue >= task.LateAlert {
+		return m.style.Bad.Render(text)
+	}
+	return m.style.Faint.Render(text)
+}
+
+// shortDuration is a duration without its zero parts: 1h30m.
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// prText is the pull request with the result of its checks.
+func (m *Model) prText(t task.Task) string {
+	if t.PRURL == "" {
+		return ""
+	}
+	text := "PR #" + screen.CleanRaw(t.PRURL[strings.LastIndexByte(t.PRURL, '/')+1:])
+	if t.PRState != "" {
+		text += " " + strings.ToLower(screen.CleanRaw(t.PRState))
+	}
+	switch history.ChecksOf(m.Events(t.ID), t.PRURL) {
+	case record.ChecksPass:
+		text += ", " + m.style.Good.Render("checks pass")
+	case record.ChecksFail:
+		text += ", " + m.style.Bad.Render("checks fail")
+	case record.ChecksPending:
+		text += ", " + m.style.Warn.Render("checks run")
+	}
+	return text
+}
+
+// problemLines are what is wrong with the task, and why it needs a person.
+func (m *Model) problemLines(t task.Task, width int) []string {
+	const most = 3
+	var problems []screen.Fragment
+	if r, found := m.tasks.SelectedRow(); found {
+		problems = m.tasks.Problems(m.style, &r)
+	}
+	if t.Attention != "" {
+		problems = append(problems, screen.Text(&m.style.Bad, "! "+t.Attention))
+	}
+	var lines []string
+	for _, one := range problems {
+		lines = append(lines, screen.Flow([]screen.Fragment{one}, width, screen.IndentBy("", "  "))...)
+	}
+	return screen.Scroll{}.Draw(lines, width, most)
+}
+
+// tabLine names the tabs, and tells the first visible line of a text that was scrolled.
+func (m *Model) tabLine(t task.Task, width int) string {
+	var names []string
+	for tab := range Tabs {
+		name := " " + tab.String() + " "
+		if tab == m.Tab {
+			name = m.style.Chosen.Render(name)
+		} else {
+			name = m.style.Faint.Render(name)
+		}
+		names = append(names, name)
+	}
+	line := strings.Join(names, "")
+	key := key(t.ID, m.Tab)
+	lines := len(m.contents[key].lines)
+	if at, moved := m.positions[key]; moved && lines > 0 && at.Top > 0 {
+		line += m.style.Faint.Render(fmt.Sprintf("  line %d of %d", at.Top+1, lines))
+	}
+	return screen.Cut(line, width)
+}
+
+// renderer draws what was read as lines of a width.
+type renderer struct {
+	style         *screen.Style
+	width, height int
+	zone          *time.Location
+}
+
+// lines draws a tab.
+func (r renderer) lines(t task.Task, tab Tab, s source) []string {
+	if s.err != nil {
+		var out []string
+		for _, line := range screen.CleanRawLines(s.err.Error()) {
+			out = append(out,
+				screen.Flow([]screen.Fragment{screen.Raw(&r.style.Bad, line)}, r.width, screen.Indent{})...)
+		}
+		return append(out, "", r.faint("R looks again"))
+	}
+	switch tab {
+	case Document:
+		return markdown.Document(r.style, s.document, s.omitted, r.width)
+	case History:
+		return r.historyLines(s.events)
+	case Why:
+		return r.whyLines(s.why)
+	case Diff:
+		return r.diffLines(s.diff, t.Live)
+	case Terminal:
+		return r.paneLines(s.panes)
+	case Log:
+		return r.logLines(s.log, t.ID)
+	}
+	return nil
+}
+
+// faint is unimportant text.
+func (r renderer) faint(text string) string { return r.style.Faint.Render(text) }
+
+// day is the heading of a day.
+func (r renderer) day(at time.Time) string {
+	return screen.Cut(r.faint("── "+at.Format("Monday, 2 January 2006")+" ──"), r.width)
+}

@@ -1,0 +1,92 @@
+package detail
+
+import (
+	"orange/internal/dashboard/screen"
+	"orange/internal/decide"
+)
+
+// whyLines draws what a task waits for, and the moves out of its status with their conditions.
+func (r renderer) whyLines(e decide.Explanation) []string {
+	about := ""
+	if e.About != "" {
+		about = ": " + e.About
+	}
+	out := screen.Flow([]screen.Fragment{screen.Text(&r.style.Bold, string(e.Task.Status)), screen.Text(nil, about)},
+		r.width, screen.Indent{})
+	out = append(out, "", r.style.Header.Render("Waits for"))
+	for _, d := range e.Waits {
+		out = append(out, r.unmet("  ", d)...)
+	}
+	if len(e.Waits) == 0 {
+		out = append(out, r.faint("  nothing"))
+	}
+	out = append(out, "", r.style.Header.Render("Moves"))
+	if len(e.Ways) == 0 {
+		out = append(out, r.faint("  no move leads out of here"))
+	}
+	for i := range e.Ways {
+		if i == 0 || e.Ways[i].To != e.Ways[i-1].To {
+			out = append(out, r.target(e.Ways, i))
+		}
+		out = append(out, r.moveLines(&e.Ways[i])...)
+	}
+	return out
+}
+
+// target is the status that the moves from index at on lead to, with a mark where one of them is open.
+func (r renderer) target(ways []decide.Way, at int) string {
+	for _, w := range ways[at:] {
+		if w.To != ways[at].To {
+			break
+		}
+		if w.Open {
+			return screen.Cut("  "+r.style.Good.Render("✓ "+screen.CleanRaw(string(w.To))), r.width)
+		}
+	}
+	return screen.Cut("  "+r.faint("○ ")+r.style.Bold.Render(screen.CleanRaw(string(ways[at].To))), r.width)
+}
+
+func (r renderer) moveLines(w *decide.Way) []string {
+	style := &r.style.Warn
+	if w.Open {
+		style = &r.style.Good
+	}
+	extra := ""
+	if w.Reason {
+		extra += "; takes a reason"
+	}
+	if w.Override && !w.Open {
+		extra += "; o overrides"
+	}
+	out := screen.Flow([]screen.Fragment{screen.Raw(style, w.State()), screen.Text(nil, " for "+w.Who()),
+		screen.Raw(&r.style.Faint, extra)}, r.width,
+		screen.IndentBy("    ", "    "))
+	for _, g := range w.Guards {
+		style := &r.style.Good
+		if !g.Holds {
+			style = &r.style.Warn
+		}
+		out = append(out, screen.Flow([]screen.Fragment{screen.Text(style, g.String())}, r.width,
+			screen.IndentBy("      ", "        "))...)
+	}
+	for _, d := range w.Beside() {
+		out = append(out, r.unmet("      ", d)...)
+	}
+	return out
+}
+
+// unmet draws one unmet condition: what was found, where, and what to do.
+func (r renderer) unmet(indent string, d decide.Detail) []string {
+	words := []screen.Fragment{screen.Text(&r.style.Bold, d.Condition), screen.Raw(nil, ": found "), screen.Text(nil,
+		d.Found)}
+	if d.Where != "" {
+		words = append(words, screen.Text(&r.style.Faint, " ("+d.Where+")"))
+	}
+	out := screen.Flow(words, r.width, screen.IndentBy(indent, indent+"  "))
+	if d.Want == "" {
+		return out
+	}
+	return append(out, screen.Flow([]screen.Fragment{screen.Raw(&r.style.Info, "to do: "), screen.Text(nil, d.Want)},
+		r.width,
+		screen.IndentBy(indent+"  ", indent+"  "))...)
+}

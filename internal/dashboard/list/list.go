@@ -1,0 +1,284 @@
+// Package list is the view of the tasks as a table.
+package list
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// Model is the view of the tasks as a table. The selected task has two lines.
+type Model struct {
+	// Searching reports whether the person types the text that tasks must contain.
+	Searching bool
+
+	tasks *tasks.Set
+	style *screen.Style
+	top   int // index of the first visible task
+}
+
+// New makes the view of some tasks.
+func New(set *tasks.Set, style *screen.Style) *Model { return &Model{tasks: set, style: style} }
+
+// visible is how many tasks are visible, where one has two lines and the first line has the titles.
+func visible(size screen.Size) int { return max(1, size.Height-2) }
+
+// Select selects one of the shown tasks.
+func (m *Model) Select(at int, size screen.Size) {
+	m.tasks.Select(at)
+	m.KeepVisible(size)
+}
+
+// Move moves the cursor by n tasks.
+func (m *Model) Move(n int, size screen.Size) { m.Select(m.tasks.Cursor+n, size) }
+
+// Scroll scrolls by n lines. The cursor moves only where it would become invisible.
+func (m *Model) Scroll(n int, size screen.Size) {
+	visible := visible(size)
+	m.top = max(0, min(m.top+n, len(m.tasks.Shown)-visible))
+	m.tasks.Select(min(max(m.tasks.Cursor, m.top), m.top+visible-1))
+}
+
+// KeepVisible scrolls so that both lines of the selected task are visible.
+func (m *Model) KeepVisible(size screen.Size) {
+	visible := visible(size)
+	if m.tasks.Cursor < m.top {
+		m.top = m.tasks.Cursor
+	}
+	if m.tasks.Cursor >= m.top+visible {
+		m.top = m.tasks.Cursor - visible + 1
+	}
+	m.top = max(0, min(m.top, len(m.tasks.Shown)-visible))
+}
+
+// Visible are the tasks that are visible.
+func (m *Model) Visible(size screen.Size) []*task.Task {
+	height := size.Height - 1
+	out := make([]*task.Task, 0, max(0, height))
+	for i := m.top; i < len(m.tasks.Shown) && i < m.top+height; i++ {
+		out = append(out, m.tasks.At(i).Task)
+	}
+	return out
+}
+
+// TaskAt is which of the shown tasks is on a line, counted from the titles; false where there is none.
+func (m *Model) TaskAt(line int, size screen.Size) (int, bool) {
+	if line < 1 || line >= size.Height {
+		return 0, false
+	}
+	at := m.top + line - 1
+	if at > m.tasks.Cursor && m.tasks.Cursor >= m.top { // the selected task has two lines
+		at--
+	}
+	return at, at < len(m.tasks.Shown)
+}
+
+// Search takes a key or a paste while the person types what tasks must contain.
+func (m *Model) Search(msg tea.Msg, size screen.Size) {
+	switch msg := msg.(type) {
+	case tea.PasteMsg:
+		m.tasks.Text += screen.Clean(strings.Join(strings.Fields(msg.Content), " "))
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "enter":
+			m.Searching = false
+		case "esc":
+			m.Searching, m.tasks.Text = false, ""
+			m.tasks.ChooseAgain()
+			m.KeepVisible(size)
+			return
+		case "backspace":
+			letters := []rune(m.tasks.Text)
+			m.tasks.Text = string(letters[:max(0, len(letters)-1)])
+		case "ctrl+u":
+			m.tasks.Text = ""
+		case "up":
+			m.Move(-1, size)
+			return
+		case "down":
+			m.Move(1, size)
+			return
+		default:
+			m.tasks.Text += screen.Clean(msg.Text)
+		}
+	}
+	m.tasks.Choose()
+	m.KeepVisible(size)
+}
+
+// column is a column of the table. Its width depends on the screen alone, so that nothing moves when a status changes
+// or work is measured.
+type column struct {
+	title string
+	width int
+	text  func(m *Model, r *tasks.Row) string
+	fit   func(text string, width int) string
+	style func(m *Model, r *tasks.Row, cell string) string // colours the cell; nil for no colour
+}
+
+const (
+	minTaskWidth = 22  // of the column Task; other columns are left out for it
+	wideScreen   = 100 // from this width on, statuses have more room
+)
+
+// columns are those that fit. Task takes the room that the others leave.
+func columns(width int) []column {
+	status := 14
+	if width >= wideScreen {
+		status = 18
+	}
+	all := []column{
+		{"Task", 0, taskCell, screen.SqueezeTo, nil},
+		{"Status", status, statusCell, screen.Fit, styleStatus},
+		{"PR", 7, prCell, screen.Fit, stylePR},
+		{"Commits", 7, commitsCell, screen.PadLeft, nil},
+		{"Changes", 11, changesCell, screen.PadLeft, styleChanges},
+		{"Activity", 8, activityCell, screen.PadLeft, nil},
+	}
+	rest := func() int {
+		left := width - tasks.SignWidth
+		for _, c := range all[1:] {
+			left -= c.width + 1
+		}
+		return left
+	}
+	for _, drop := range []string{"PR", "Changes", "Commits", "Activity"} {
+		if rest() >= minTaskWidth {
+			break
+		}
+		for i, c := range all {
+			if c.title == drop {
+				all = append(all[:i:i], all[i+1:]...)
+				break
+			}
+		}
+	}
+	all[0].width = max(1, rest())
+	return all
+}
+
+// View draws the table.
+func (m *Model) View(size screen.Size) []string {
+	columns := columns(size.Width)
+	var titles []string
+	for _, c := range columns {
+		titles = append(titles, c.fit(c.title, c.width))
+	}
+	out := []string{m.style.Header.Render(screen.Cut("  "+strings.Join(titles, " "), size.Width))}
+	if len(m.tasks.Shown) == 0 {
+		return append(out, m.tasks.Empty(size.Width)...)
+	}
+	for i := m.top; i < len(m.tasks.Shown) && len(out) < size.Height; i++ {
+		r := m.tasks.At(i)
+		out = append(out, m.rowLine(columns, r, i == m.tasks.Cursor, size.Width))
+		if i == m.tasks.Cursor && len(out) < size.Height {
+			out = append(out, m.secondLine(r, size.Width))
+		}
+	}
+	return out
+}
+
+func (m *Model) rowLine(columns []column, r *tasks.Row, chosen bool, width int) string {
+	sign, coloured := m.tasks.Sign(m.style, r)
+	dim := !r.Task.Live
+	var cells []string
+	for _, c := range columns {
+		cell := c.fit(c.text(m, r), c.width)
+		if c.style != nil && !chosen && !dim && strings.TrimSpace(cell) != "" {
+			cell = c.style(m, r, cell)
+		}
+		cells = append(cells, cell)
+	}
+	line := strings.Join(cells, " ")
+	switch {
+	case chosen:
+		return m.style.Chosen.Render(screen.Fit(sign+" "+line, width))
+	case dim:
+		line = m.style.Faint.Render(line)
+	}
+	return coloured + " " + line
+}
+
+// secondLine is the line below the selected task: its note, and its progress.
+func (m *Model) secondLine(r *tasks.Row, width int) string {
+	const indent, gap, leastPath = 4, 2, 20
+	room := width - indent
+	if room < 1 {
+		return ""
+	}
+	text, style := r.Note(m.style)
+	need := screen.Width(text)
+	path := m.tasks.Progress(m.style, *r.Task, max(room-need-gap, room/2))
+	if screen.Width(path) < leastPath && screen.Width(path) > room-need-gap || r.Task.Attention != "" &&
+		need+gap+screen.Width(path) > room {
+		path = "" // the note comes first
+	}
+	if path == "" {
+		return strings.Repeat(" ", indent) + style.Render(screen.Cut(text, room))
+	}
+	return strings.Repeat(" ", indent) + style.Render(screen.Fit(text, room-screen.Width(path)-gap)) +
+		strings.Repeat(" ", gap) + path
+}
+
+func taskCell(m *Model, r *tasks.Row) string { return m.tasks.Title(r) }
+
+func statusCell(_ *Model, r *tasks.Row) string { return screen.Clean(string(r.Task.Status)) }
+
+func activityCell(m *Model, r *tasks.Row) string { return screen.Age(r.Active(), m.tasks.Now) }
+
+func prCell(_ *Model, r *tasks.Row) string {
+	if r.Task.PRURL == "" {
+		return ""
+	}
+	number := r.Task.PRURL[strings.LastIndexByte(r.Task.PRURL, '/')+1:]
+	state := map[string]string{record.PRMerged: "✓", record.PRClosed: "✗"}[r.Task.PRState]
+	return "#" + screen.Clean(number) + state
+}
+
+func commitsCell(m *Model, r *tasks.Row) string {
+	work, known, asked := m.tasks.Work(r.Task.ID)
+	switch {
+	case !asked:
+		return ""
+	case !known:
+		return "·"
+	}
+	return screen.Count(work.Commits)
+}
+
+func changesCell(m *Model, r *tasks.Row) string {
+	work, known, _ := m.tasks.Work(r.Task.ID)
+	if !known || work.Added == 0 && work.Removed == 0 {
+		return ""
+	}
+	return "+" + screen.Count(work.Added) + " -" + screen.Count(work.Removed)
+}
+
+func styleStatus(m *Model, r *tasks.Row, cell string) string {
+	if def := m.tasks.Workflow(*r.Task); def != nil {
+		if state, _ := def.State(r.Task.Status); state.Escalation {
+			return m.style.Warn.Render(cell)
+		}
+	}
+	return cell
+}
+
+func stylePR(m *Model, r *tasks.Row, cell string) string {
+	if r.Task.PRState == record.PRClosed {
+		return m.style.Warn.Render(cell)
+	}
+	return m.style.Info.Render(cell)
+}
+
+func styleChanges(m *Model, _ *tasks.Row, cell string) string {
+	added, removed, both := strings.Cut(cell, "-")
+	if !both {
+		return cell
+	}
+	return m.style.Added.Render(added) + m.style.Bad.Bold(false).Render("-"+removed)
+}

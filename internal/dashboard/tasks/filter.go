@@ -1,0 +1,152 @@
+package tasks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/dashboard/screen"
+	"orange/internal/task"
+)
+
+// Filter decides which tasks are shown by whether they are live.
+type Filter int
+
+// The filters.
+const (
+	ShowAll Filter = iota
+	ShowActive
+	ShowDone
+	filters // how many there are
+)
+
+func (f Filter) String() string { return [...]string{"all", "active", "done"}[f] }
+
+// Next is the filter after f.
+func (f Filter) Next() Filter { return (f + 1) % filters }
+
+// Order is what the tasks are sorted by. Live tasks come first in each order.
+type Order int
+
+// The orders.
+const (
+	ByAge Order = iota // the newest first
+	ByStatus
+	ByName
+	ByActivity // the latest first
+	Orders     // how many there are
+)
+
+func (o Order) String() string { return [...]string{"newest", "status", "name", "activity"}[o] }
+
+// Next is the order after o.
+func (o Order) Next() Order { return (o + 1) % Orders }
+
+// Choose finds out which tasks are shown, and in which order. The cursor stays at its place.
+func (s *Set) Choose() {
+	s.Shown, s.Live, s.All, s.Attention = s.Shown[:0:0], 0, 0, 0
+	text := strings.ToLower(s.Text)
+	for i := range s.Rows {
+		t := s.Rows[i].Task
+		if s.Project != "" && t.Project != s.Project {
+			if t.ID == s.Pinned {
+				s.Shown = append(s.Shown, i)
+			}
+			continue
+		}
+		s.All++
+		if t.Live {
+			s.Live++
+		}
+		if s.needsPerson(t) {
+			s.Attention++
+		}
+		if t.ID != s.Pinned && (s.Filter == ShowActive && !t.Live || s.Filter == ShowDone && t.Live ||
+			!contains(t, text)) {
+			continue
+		}
+		s.Shown = append(s.Shown, i)
+	}
+	slices.SortStableFunc(s.Shown, func(a, b int) int { return s.compare(&s.Rows[a], &s.Rows[b]) })
+	s.Select(s.Cursor)
+}
+
+// ChooseAgain is Choose, but the cursor stays on its task where that is still shown.
+func (s *Set) ChooseAgain() {
+	t, had := s.Selected()
+	s.Choose()
+	if had {
+		s.Find(t.ID)
+	}
+}
+
+// Reveal puts the cursor on a task, and changes the filters that hide it. It reports whether the task is known.
+func (s *Set) Reveal(id string) bool {
+	at := slices.IndexFunc(s.Rows, func(r Row) bool { return r.Task.ID == id })
+	if at < 0 {
+		return false
+	}
+	t := s.Rows[at].Task
+	if s.Project != "" && s.Project != t.Project {
+		s.Project = t.Project
+	}
+	if s.Filter == ShowDone && t.Live {
+		s.Filter = ShowAll
+	}
+	if !contains(t, strings.ToLower(s.Text)) {
+		s.Text = ""
+	}
+	s.Choose()
+	return s.Find(id)
+}
+
+// contains reports whether a task contains a text in lower case.
+func contains(t *task.Task, text string) bool {
+	if text == "" {
+		return true
+	}
+	for _, in := range []string{t.Branch, t.Summary, string(t.Status), t.Project, t.ID} {
+		if strings.Contains(strings.ToLower(in), text) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Set) compare(a, b *Row) int {
+	if a.Task.Live != b.Task.Live {
+		if a.Task.Live {
+			return -1
+		}
+		return 1
+	}
+	switch s.Order {
+	case ByStatus:
+		return strings.Compare(string(a.Task.Status), string(b.Task.Status))
+	case ByName:
+		return strings.Compare(a.Task.Project+"/"+Name(*a.Task), b.Task.Project+"/"+Name(*b.Task))
+	case ByActivity:
+		return b.Active().Compare(a.Active())
+	}
+	return 0
+}
+
+// Empty has the lines that a view shows where there is no task.
+func (s *Set) Empty(width int) []string {
+	text := "no tasks yet; press c to create one"
+	switch {
+	case !s.Loaded:
+		return nil
+	case s.Text != "":
+		text = fmt.Sprintf("no task holds %q; Esc shows all", s.Text)
+	case s.Filter != ShowAll:
+		text = "no tasks that are " + s.Filter.String() + "; f shows others"
+	case s.Project != "" && len(s.Rows) > 0:
+		text = "no tasks of " + screen.Clean(s.Project) + " yet; press c to create one, or a for those of all projects"
+	}
+	out := []string{""}
+	for _, line := range screen.Wrap(text, max(1, width-4)) {
+		out = append(out, "  "+line)
+	}
+	return out
+}

@@ -1,0 +1,297 @@
+package tasks
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Store has all tasks.
+type Store interface {
+	// First are the newest live tasks of a project, or of all projects where the name is empty.
+	First(ctx context.Context, project string, most int) ([]task.Task, error)
+	// All are all tasks, the live ones first, the newest first, and a cursor for Since.
+	All(ctx context.Context) (tasks []task.Task, cursor int64, err error)
+	// Since are the tasks that changed after a cursor, as they are now, and the ids of those that are gone.
+	Since(ctx context.Context, cursor int64) (changed []task.Task, gone []string, next int64, err error)
+	// Watch calls changed after each change of a task until ctx ends. It costs nothing between changes.
+	Watch(ctx context.Context, changed func()) error
+}
+
+// Inspector looks up what the store does not have.
+type Inspector interface {
+	// Agents are the states of the agents of tasks, by the tasks' ids. An agent that it cannot check is
+	// record.AgentUnknown. With an error it returns the states that it knows.
+	Agents(ctx context.Context, tasks []task.Task) (map[string]Agent, error)
+	// Rules is the workflow that a task was created under.
+	Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
+	// Timeouts are how long statuses should take in a project that has its own limits.
+	Timeouts(project string) (task.Timeouts, error)
+	// Work measures what a task's branch has that the default branch does not have.
+	Work(ctx context.Context, t task.Task) (Work, error)
+}
+
+// Failure is a look-up that failed.
+type Failure struct {
+	What string // what could not be done
+	Err  error
+}
+
+// loader reads the tasks and looks up the rest. One read of the store runs at a time, and one check of the agents:
+// an older answer would otherwise come after a newer one, and slow look-ups would pile up.
+type loader struct {
+	ctx       context.Context
+	store     Store
+	inspector Inspector
+
+	loading     bool  // a read of the store runs
+	loadAgain   bool  // another one follows it
+	checking    bool  // a check of the agents runs
+	checkAgain  bool  // another one follows it
+	failing     bool  // the last read failed
+	cursor      int64 // how far the store was read; 0 until all of it was
+	clockCycles int   // how often Tick was called
+}
+
+// Messages of the loader.
+type (
+	// Read is the answer of the store.
+	Read struct {
+		Tasks  []task.Task
+		Gone   []string // ids of tasks that are gone
+		Cursor int64    // how far the store was read; 0 where only the first tasks were
+		Part   bool     // Tasks are those that changed, or the first ones; otherwise they are all tasks
+		Err    error
+	}
+	// AgentsChecked has the states of agents.
+	AgentsChecked struct {
+		Agents map[string]Agent
+		Err    error
+	}
+	// WorkflowRead has a workflow.
+	WorkflowRead struct {
+		Digest   string
+		Workflow *workflow.Definition
+		Err      error
+	}
+	// TimeoutsRead has the timeouts of a project.
+	TimeoutsRead struct {
+		Project  string
+		Timeouts task.Timeouts
+		Err      error
+	}
+	// WorkMeasured has the work on a task's branch.
+	WorkMeasured struct {
+		ID   string
+		Work Work
+		Err  error
+	}
+)
+
+// firstTasks is more than a screen has lines.
+const firstTasks = 200
+
+// LoadFirst reads the tasks that the screen shows first: there may be very many.
+func (s *Set) LoadFirst() tea.Cmd {
+	ctx, store, project := s.ctx, s.store, s.Project
+	return func() tea.Msg {
+		tasks, err := store.First(ctx, project, firstTasks)
+		return Read{Tasks: tasks, Part: true, Err: err}
+	}
+}
+
+// load reads all tasks the first time, and after that those that changed.
+func (s *Set) load() tea.Cmd {
+	ctx, store, cursor := s.ctx, s.store, s.cursor
+	return func() tea.Msg {
+		if cursor == 0 {
+			tasks, next, err := store.All(ctx)
+			return Read{Tasks: tasks, Cursor: next, Err: err}
+		}
+		tasks, gone, next, err := store.Since(ctx, cursor)
+		return Read{Tasks: tasks, Gone: gone, Cursor: next, Part: true, Err: err}
+	}
+}
+
+// Reload reads the tasks again: at once, or after the read that runs.
+func (s *Set) Reload() tea.Cmd {
+	if s.loading {
+		s.loadAgain = true
+		return nil
+	}
+	s.loading = true
+	return s.load()
+}
+
+// Failing reports whether the last read of the tasks failed.
+func (s *Set) Failing() bool { return s.failing }
+
+// CheckAgents checks the sessions of the tasks that have one: at once, or after the check that runs.
+func (s *Set) CheckAgents() tea.Cmd {
+	if s.checking {
+		s.checkAgain = true
+		return nil
+	}
+	ctx, inspector := s.ctx, s.inspector
+	var asked []task.Task
+	for i := range s.Rows {
+		if t := s.Rows[i].Task; t.Session != "" {
+			asked = append(asked, *t)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	s.checking = true
+	return func() tea.Msg {
+		agents, err := inspector.Agents(ctx, asked)
+		return AgentsChecked{agents, err}
+	}
+}
+
+// Update takes an answer. The command follows from it; the failure is nil where the look-up succeeded.
+func (s *Set) Update(msg tea.Msg) (tea.Cmd, *Failure) {
+	switch msg := msg.(type) {
+	case Read:
+		return s.read(msg)
+	case AgentsChecked:
+		again := s.checkAgain
+		s.checking, s.checkAgain = false, false
+		s.SetAgents(msg.Agents)
+		var cmd tea.Cmd
+		if again {
+			cmd = s.CheckAgents()
+		}
+		return cmd, failure("look at the agents", msg.Err)
+	case WorkflowRead:
+		if msg.Err != nil {
+			s.unreadable[msg.Digest], _, _ = strings.Cut(msg.Err.Error(), "\n")
+			return nil, failure("read the workflow of a task", msg.Err)
+		}
+		s.SetWorkflow(msg.Digest, msg.Workflow)
+	case TimeoutsRead:
+		if msg.Err == nil {
+			s.timeouts[msg.Project] = msg.Timeouts
+		}
+		return nil, failure("read the timeouts of a project", msg.Err)
+	case WorkMeasured:
+		one := s.works[msg.ID]
+		// a failure is not reported: the list shows the work as unknown, and the task's diff has the reason
+		one.known, one.work = msg.Err == nil, msg.Work
+		s.works[msg.ID] = one
+	}
+	return nil, nil
+}
+
+func failure(what string, err error) *Failure {
+	if err == nil {
+		return nil
+	}
+	return &Failure{what, err}
+}
+
+func (s *Set) read(msg Read) (tea.Cmd, *Failure) {
+	again := s.loadAgain || s.cursor == 0 && msg.Part && msg.Err == nil // the rest is still to be read
+	s.loading, s.loadAgain = false, false
+	s.failing = msg.Err != nil
+	if msg.Err != nil {
+		return nil, failure("read the tasks", msg.Err)
+	}
+	s.Loaded = s.Loaded || !msg.Part || len(msg.Tasks) > 0
+	switch {
+	case !msg.Part:
+		s.Replace(msg.Tasks)
+	case len(msg.Tasks) > 0 || len(msg.Gone) > 0:
+		s.Change(msg.Tasks, msg.Gone)
+	}
+	s.cursor = max(s.cursor, msg.Cursor)
+	agents := s.CheckAgents()
+	if again {
+		return tea.Batch(agents, s.Reload()), nil
+	}
+	return agents, nil
+}
+
+// LookUp looks up what the screen needs and what is unknown: workflows, timeouts, and the work on the branches of the
+// visible tasks.
+func (s *Set) LookUp(visible []*task.Task) tea.Cmd {
+	ctx, inspector := s.ctx, s.inspector
+	cmds := s.readWorkflows()
+	for _, t := range visible {
+		if t.Workspace == "" || !s.works[t.ID].stale(t, s.clockCycles) {
+			continue
+		}
+		one := s.works[t.ID]
+		one.version, one.cycle = t.Version, s.clockCycles
+		s.works[t.ID] = one
+		cmds = append(cmds, func() tea.Msg {
+			work, err := inspector.Work(ctx, *t)
+			return WorkMeasured{t.ID, work, err}
+		})
+	}
+	return tea.Batch(cmds...)
+}
+
+// readWorkflows reads the workflows of all tasks: they are few, and the board has a column for each of their states.
+func (s *Set) readWorkflows() []tea.Cmd {
+	ctx, inspector := s.ctx, s.inspector
+	var cmds []tea.Cmd
+	for _, one := range s.groups {
+		project, ref := one.project, one.workflow
+		if _, known := s.timeouts[project]; !known {
+			s.timeouts[project] = nil
+			cmds = append(cmds, func() tea.Msg {
+				timeouts, err := inspector.Timeouts(project)
+				return TimeoutsRead{project, timeouts, err}
+			})
+		}
+		if _, known := s.workflows[ref.Digest]; known {
+			continue
+		}
+		s.workflows[ref.Digest] = nil
+		cmds = append(cmds, func() tea.Msg {
+			def, err := inspector.Rules(ctx, ref)
+			return WorkflowRead{ref.Digest, def, err}
+		})
+	}
+	return cmds
+}
+
+// Tick takes the time of the clock, and checks what changes without a change of the store: the agents.
+func (s *Set) Tick(now time.Time) tea.Cmd {
+	s.Now = now
+	s.clockCycles++
+	return s.CheckAgents()
+}
+
+// Forget makes the next LookUp look up everything again. The screen shows the old answers until then.
+func (s *Set) Forget() {
+	for id, one := range s.works {
+		one.version = -1
+		s.works[id] = one
+	}
+	maps.DeleteFunc(s.workflows, func(_ string, def *workflow.Definition) bool { return def == nil })
+	maps.DeleteFunc(s.timeouts, func(_ string, timeouts task.Timeouts) bool { return timeouts == nil })
+}
+
+// measured is the work of a task when it was last measured.
+type measured struct {
+	work    Work
+	known   bool
+	version int64
+	cycle   int
+}
+
+// workLasts is after how many cycles of the clock the work of a task is measured again: the agent's commits do not
+// change the task.
+const workLasts = 6
+
+func (one measured) stale(t *task.Task, cycle int) bool {
+	return one.version != t.Version || t.Live && cycle-one.cycle >= workLasts
+}

@@ -1,0 +1,134 @@
+package tasks
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"orange/internal/dashboard/screen"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// SignWidth is the number of cells before a task: its mark and a blank.
+const SignWidth = 2
+
+// Mark is a sign before a task.
+type Mark struct {
+	Sign  string
+	Means string
+	style func(*screen.Style) *lipgloss.Style
+	holds func(r *Row, def *workflow.Definition) bool
+}
+
+// Style is the style of the sign.
+func (m Mark) Style(s *screen.Style) *lipgloss.Style { return m.style(s) }
+
+// hasAgent reports whether an agent works in a status, as far as that is known.
+func hasAgent(def *workflow.Definition, status task.Status) bool {
+	if def == nil {
+		return true
+	}
+	state, _ := def.State(status)
+	return state.Role != ""
+}
+
+// personsTurn reports whether a task that was begun stays in a status until a person does something.
+func personsTurn(def *workflow.Definition, status task.Status) bool {
+	return status != def.Initial && def.WaitsForPerson(status)
+}
+
+// Marks are all marks. A task has the first one that holds.
+func Marks() []Mark {
+	bad := func(s *screen.Style) *lipgloss.Style { return &s.Bad }
+	faint := func(s *screen.Style) *lipgloss.Style { return &s.Faint }
+	info := func(s *screen.Style) *lipgloss.Style { return &s.Info }
+	warn := func(s *screen.Style) *lipgloss.Style { return &s.Warn }
+	good := func(s *screen.Style) *lipgloss.Style { return &s.Good }
+	return []Mark{
+		{"!", "a person should look: the task says why", bad,
+			func(r *Row, _ *workflow.Definition) bool { return r.Task.Attention != "" }},
+		{"◌", "it waits for a workspace", faint,
+			func(r *Row, _ *workflow.Definition) bool { return r.Task.Queued() }},
+		{"✗", "its agent is dead", bad,
+			func(r *Row, def *workflow.Definition) bool {
+				return r.Task.Live && r.Agent.State == record.AgentDead && hasAgent(def, r.Task.Status)
+			}},
+		{"◆", "it is a person's turn: look at it, answer it, or move it on", info,
+			func(r *Row, def *workflow.Definition) bool {
+				return def != nil && r.Task.Live && personsTurn(def, r.Task.Status)
+			}},
+		{"$", "its agent has used up what its provider lets it have for now", warn,
+			func(r *Row, _ *workflow.Definition) bool { return r.limit() != "" }},
+		{"z", "its agent lives and has done nothing for long", warn,
+			func(r *Row, _ *workflow.Definition) bool {
+				return !r.Task.StalledAt.IsZero() && r.Agent.State == record.AgentAlive
+			}},
+		{"◷", "it has been in its status for longer than it should", warn,
+			func(r *Row, _ *workflow.Definition) bool { return r.Task.Live && r.Task.Overdue >= task.LateAlert }},
+		{"●", "its agent is at work", good,
+			func(r *Row, _ *workflow.Definition) bool { return r.Agent.State == record.AgentAlive }},
+		{"?", "its agent could not be looked at", warn,
+			func(r *Row, _ *workflow.Definition) bool { return r.Agent.State == record.AgentUnknown }},
+		{"✓", "it is over", faint,
+			func(r *Row, _ *workflow.Definition) bool { return !r.Task.Live }},
+	}
+}
+
+// Sign is the mark of a task, without and with its colour.
+func (s *Set) Sign(style *screen.Style, r *Row) (plain, coloured string) {
+	def := s.Workflow(*r.Task)
+	for _, one := range Marks() {
+		if one.holds(r, def) {
+			return one.Sign, one.Style(style).Render(one.Sign)
+		}
+	}
+	return " ", " "
+}
+
+// Problems are the marks of a task that say what is wrong with it, in words.
+func (s *Set) Problems(style *screen.Style, r *Row) []screen.Fragment {
+	var out []screen.Fragment
+	def := s.Workflow(*r.Task)
+	for _, one := range Marks() {
+		if !strings.Contains("◌✗$z◷?", one.Sign) || !one.holds(r, def) {
+			continue
+		}
+		words := one.Means
+		if one.Sign == "$" {
+			words += ": " + r.limit()
+		}
+		out = append(out, screen.Text(one.Style(style), one.Sign+" "+words))
+	}
+	return out
+}
+
+// Note is why a person should look at a task, or what the task waits for, or what it is about, and the style of that.
+func (r *Row) Note(s *screen.Style) (string, *lipgloss.Style) {
+	switch t := r.Task; {
+	case t.Attention != "":
+		return screen.Clean(t.Attention), &s.Bad
+	case t.Queued():
+		text := "waits for a workspace, then " + screen.Clean(string(t.QueuedFor))
+		if summary := screen.Clean(t.Summary); summary != "" {
+			text += "; " + summary
+		}
+		return text, &s.Faint
+	case r.limit() != "":
+		return screen.Clean(r.limit()), &s.Warn
+	case t.Summary == "":
+		return "no summary yet", &s.Faint
+	default:
+		return screen.Clean(t.Summary), &s.Faint
+	}
+}
+
+// Title is the name of a task, after its project where the screen shows those of all projects.
+func (s *Set) Title(r *Row) string {
+	name := screen.Clean(Name(*r.Task))
+	if s.Project == "" {
+		name = screen.Clean(r.Task.Project) + "/" + name
+	}
+	return name
+}

@@ -1,0 +1,158 @@
+package tasks
+
+import (
+	"slices"
+	"strings"
+
+	"orange/internal/dashboard/screen"
+	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Ahead is the shortest path from a status to a successful end; empty where there is none.
+func Ahead(def *workflow.Definition, from task.Status) []task.Status {
+	type step struct {
+		at   task.Status
+		from int
+	}
+	steps := []step{{from, -1}}
+	seen := map[task.Status]bool{from: true}
+	for i := 0; i < len(steps); i++ {
+		if marks := decide.Marks(def, steps[i].at); marks.Terminal && marks.Well {
+			var path []task.Status
+			for at := i; at > 0; at = steps[at].from {
+				path = append(path, steps[at].at)
+			}
+			slices.Reverse(path)
+			return path
+		}
+		for n := range def.Transitions {
+			e := &def.Transitions[n]
+			if e.From == steps[i].at && !seen[e.To] && len(e.CameFrom) == 0 {
+				seen[e.To] = true
+				steps = append(steps, step{e.To, i})
+			}
+		}
+	}
+	return nil
+}
+
+// behind is the shortest path from the initial status to a status, without that status.
+func behind(def *workflow.Definition, to task.Status) []task.Status {
+	at := map[task.Status]task.Status{def.Initial: ""}
+	queue := []task.Status{def.Initial}
+	for len(queue) > 0 && queue[0] != to {
+		for n := range def.Transitions {
+			e := &def.Transitions[n]
+			if _, seen := at[e.To]; e.From == queue[0] && !seen && len(e.CameFrom) == 0 {
+				at[e.To] = e.From
+				queue = append(queue, e.To)
+			}
+		}
+		queue = queue[1:]
+	}
+	if len(queue) == 0 {
+		return nil
+	}
+	var path []task.Status
+	for s := at[to]; s != ""; s = at[s] {
+		path = append(path, s)
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// past is the path that a task took to its status, without that status and without the loops that it went back on.
+// It is unknown where the events do not lead to the status, such as when newer ones are not read yet.
+func past(events []history.Event, to task.Status) (path []task.Status, known bool) {
+	for i := range events {
+		next := events[i].To
+		if events[i].Type == history.Created {
+			next = task.Status(events[i].Data["status"])
+		} else if !events[i].IsMove() {
+			continue
+		}
+		if again := slices.Index(path, next); again >= 0 {
+			path = path[:again]
+		}
+		path = append(path, next)
+	}
+	if len(path) == 0 || path[len(path)-1] != to {
+		return nil, false
+	}
+	return path[:len(path)-1], true
+}
+
+// future is the path that a task has before it. Some moves lead back to a status and are open only to tasks that came
+// from there.
+func future(def *workflow.Definition, t task.Task) []task.Status {
+	if !t.Live {
+		return nil
+	}
+	path := Ahead(def, t.Status)
+	for _, e := range def.Transitions {
+		if e.From != t.Status || !slices.Contains(e.CameFrom, t.Previous) {
+			continue
+		}
+		back := append([]task.Status{e.To}, Ahead(def, e.To)...)
+		if e.To == t.Previous || len(path) == 0 || len(back) < len(path) {
+			path = back
+		}
+		if e.To == t.Previous {
+			break
+		}
+	}
+	return path
+}
+
+// steps are the statuses of a task's path through its workflow as the screen shows them, and the index of the present
+// one. The path to that is the task's history where that was read, else the shortest one.
+func (s *Set) steps(style *screen.Style, t task.Task) (parts []string, here int) {
+	def := s.Workflow(t)
+	if def == nil {
+		return nil, 0
+	}
+	done, known := past(s.History(t.ID), t.Status)
+	if !known {
+		done = behind(def, t.Status)
+	}
+	for _, status := range done {
+		parts = append(parts, style.Faint.Render("✓ "+screen.CleanRaw(string(status))))
+	}
+	parts = append(parts, style.Bold.Render("● "+screen.CleanRaw(string(t.Status))))
+	for _, status := range future(def, t) {
+		parts = append(parts, style.Faint.Render("○ "+screen.CleanRaw(string(status))))
+	}
+	return parts, len(done)
+}
+
+// Progress is the part of a task's path around its present status that fits into a width.
+func (s *Set) Progress(style *screen.Style, t task.Task, width int) string {
+	parts, here := s.steps(style, t)
+	if len(parts) == 0 {
+		return ""
+	}
+	from, to := here, here+1 // the parts that are shown
+	line := func(from, to int) string {
+		text := strings.Join(parts[from:to], " ")
+		if from > 0 {
+			text = style.Faint.Render("…") + " " + text
+		}
+		if to < len(parts) {
+			text += " " + style.Faint.Render("…")
+		}
+		return text
+	}
+	for grown := true; grown; {
+		grown = false
+		if to < len(parts) && screen.Width(line(from, to+1)) <= width {
+			to, grown = to+1, true
+		}
+		if from > 0 && screen.Width(line(from-1, to)) <= width {
+			from, grown = from-1, true
+		}
+	}
+	return screen.Cut(line(from, to), width)
+}
