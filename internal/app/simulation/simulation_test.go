@@ -437,7 +437,7 @@ func TestSimulation_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) 
 	}
 }
 
-// What is proved of a workflow is kept by the real engine: nobody goes further without a person.
+// What is proved of a workflow is kept by the real engine: no agent goes further without a person.
 func TestSimulation_keepsTheBoundThatIsProved(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"default", "classic", "minimal"} {
