@@ -9,6 +9,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/doctor"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -81,7 +82,7 @@ func (h *house) Replay(ctx context.Context, ids []string, by cli.Rules,
 			out.Others[name]++
 			continue
 		}
-		r := decide.Replayed{Untold: []decide.Difference{}, Different: []decide.Difference{}}
+		r := replay.Replayed{Untold: []replay.Difference{}, Different: []replay.Difference{}}
 		if err == nil {
 			r, err = h.replay(ctx, s.Task, other)
 		}
@@ -96,12 +97,12 @@ func (h *house) Replay(ctx context.Context, ids []string, by cli.Rules,
 	return out, nil
 }
 
-func (h *house) replay(ctx context.Context, t task.Task, other *workflow.Definition) (decide.Replayed, error) {
+func (h *house) replay(ctx context.Context, t task.Task, other *workflow.Definition) (replay.Replayed, error) {
 	lines, err := h.store.Lines(ctx, t.ID)
 	if err != nil {
-		return decide.Replayed{Untold: []decide.Difference{}, Different: []decide.Difference{}}, err
+		return replay.Replayed{Untold: []replay.Difference{}, Different: []replay.Difference{}}, err
 	}
-	return decide.Replay(t, lines, decide.Library{
+	return replay.Replay(t, lines, replay.Library{
 		Rules: func(digest string) (*workflow.Definition, error) {
 			return h.home.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
 		},

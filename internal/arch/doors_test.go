@@ -18,7 +18,7 @@ const root = "../.."
 // quiet lists the rooms that think, each knowing only those before it.
 func quiet() []string {
 	return []string{"printable", "action", "task", "history", "record", "stats", "document", "yaml", "workflow",
-		"harness", "decide", "explore", "graph"}
+		"harness", "decide", "replay", "explore", "graph"}
 }
 
 // The rooms that are tested without the race detector are those in which there is nothing for it to find.

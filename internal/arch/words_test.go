@@ -56,6 +56,7 @@ func uncleaned() []string {
 		"internal/explore",
 		"internal/hook",
 		"internal/monitor",
+		"internal/replay",
 		"internal/simulate",
 	}
 }

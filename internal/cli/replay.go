@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/decide"
+	"orange/internal/replay"
 	"orange/internal/task"
 )
 
@@ -23,7 +23,7 @@ type Rules struct {
 
 // Replays are decisions that were made again.
 type Replays struct {
-	Tasks  []decide.Replayed
+	Tasks  []replay.Replayed
 	Others map[string]int // how many tasks of other workflows were left out, by the workflow's name
 }
 
@@ -82,7 +82,7 @@ type untoldGroup struct {
 const maxGroupIDs = 3
 
 // groupsOf are the decisions that cannot be told, the most frequent first.
-func groupsOf(all []decide.Replayed) []untoldGroup {
+func groupsOf(all []replay.Replayed) []untoldGroup {
 	type key struct {
 		reason string
 		state  task.Status
@@ -122,7 +122,7 @@ func groupsOf(all []decide.Replayed) []untoldGroup {
 // replayed tells what came of decisions that were made again; file is the workflow by whose rules they were, if
 // by another one's.
 func (p *Program) replayed(all Replays, file string) error {
-	var sum decide.Replayed
+	var sum replay.Replayed
 	troubled := 0
 	for _, r := range all.Tasks {
 		sum.Decisions += r.Decisions
@@ -172,7 +172,7 @@ func (p *Program) replayed(all Replays, file string) error {
 }
 
 // differences tells of one task what came out otherwise; with all that cannot be told, each for itself.
-func (p *Program) differences(r decide.Replayed, each bool) {
+func (p *Program) differences(r replay.Replayed, each bool) {
 	if r.Trouble != "" {
 		p.say("%s cannot be looked at: %s", r.Task, r.Trouble)
 	}

@@ -6,30 +6,30 @@ import (
 	"strings"
 	"testing"
 
-	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/printable"
+	"orange/internal/replay"
 	"orange/internal/task"
 )
 
 // lookedAway is a decision of a task in a state that cannot be told because nobody looked.
-func lookedAway(state task.Status, parts ...string) decide.Difference {
-	return decide.Difference{Event: 3, Type: history.StatusChanged, Why: "nobody looked at " + strings.Join(parts,
+func lookedAway(state task.Status, parts ...string) replay.Difference {
+	return replay.Difference{Event: 3, Type: history.StatusChanged, Why: "nobody looked at " + strings.Join(parts,
 		", "), Reason: "nobody looked at it", State: state, Parts: parts}
 }
 
 func TestReplay_countsWhatCannotBeToldByReasonStateAndPart(t *testing.T) {
 	t.Parallel()
-	lost := decide.Difference{Event: 9, Type: history.StatusChanged, Why: "a text is lost: ## plan, abc",
+	lost := replay.Difference{Event: 9, Type: history.StatusChanged, Why: "a text is lost: ## plan, abc",
 		Reason: "a text is lost", State: "planning"}
 	all := Replays{Others: map[string]int{"classic": 2, "build": 1}}
 	for _, id := range []string{"aaa", "bbb", "ccc", "ddd"} {
-		all.Tasks = append(all.Tasks, decide.Replayed{
-			Task: id, Untold: []decide.Difference{
+		all.Tasks = append(all.Tasks, replay.Replayed{
+			Task: id, Untold: []replay.Difference{
 				lookedAway("working", "a.json"), lookedAway("working", "a.json"), lost}})
 	}
-	all.Tasks = append(all.Tasks, decide.Replayed{
-		Task: "eee", Untold: []decide.Difference{lookedAway("working", "a.json", "b.json"),
+	all.Tasks = append(all.Tasks, replay.Replayed{
+		Task: "eee", Untold: []replay.Difference{lookedAway("working", "a.json", "b.json"),
 			lookedAway("review", "a.json")}})
 	tell := func(file string, asJSON bool) (string, error) {
 		var out bytes.Buffer

@@ -33,7 +33,7 @@ func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, 
 		case rule.HasArtifact != nil:
 			found := judgeGate([]workflow.Part{*rule.HasArtifact}, ev)
 			if len(found.unmet) == 0 && !x.speaks(rule) {
-				return x.crash(crashRule(def, t.Status), "left "+named(*rule.HasArtifact)+
+				return x.crash(crashRule(def, t.Status), "left "+rule.HasArtifact.Name()+
 					", and a verdict counts only from an agent that ended by itself with status 0")
 			}
 			if len(found.unmet) == 0 {
@@ -74,7 +74,7 @@ func (x *exit) speaks(rule *workflow.Rule) bool {
 func TakesVerdict(def *workflow.Definition, t task.Task, rule *workflow.Rule) bool {
 	parts := []workflow.Part{*rule.HasArtifact}
 	if to, found := RuleTarget(def, t, rule); found {
-		parts = append(parts, gatesTo(def, t, to)...)
+		parts = append(parts, GatesTo(def, t, to)...)
 	}
 	return len(workflow.Verdicts(parts)) > 0
 }
@@ -137,7 +137,7 @@ func (x *exit) advance(rule *workflow.Rule) record.Change {
 	if !found {
 		return x.crash(crashRule(x.def, x.task.Status), "left evidence, but no branch of the rule holds for it")
 	}
-	reason := fmt.Sprintf("%s ended and left %s", x.death.Name(), named(*rule.HasArtifact))
+	reason := fmt.Sprintf("%s ended and left %s", x.death.Name(), rule.HasArtifact.Name())
 	request := task.Request{Task: x.task.ID, To: to, Actor: task.Actor{Rule: true}, Reason: reason}
 	decision, err := Transition(x.def, x.task, x.ev, request, x.now)
 	var refused *Rejection
@@ -189,19 +189,6 @@ func RuleTarget(def *workflow.Definition, t task.Task, rule *workflow.Rule) (tas
 		}
 	}
 	return rule.Then, rule.Then != "" && len(rule.ThenWhen) == 0
-}
-
-// named says in short what a part asks for.
-func named(p workflow.Part) string {
-	for _, name := range []string{p.File, p.Glob, p.Check, p.Git} {
-		if name != "" {
-			return name
-		}
-	}
-	if p.Section == "" {
-		return "what its rule asks for"
-	}
-	return quoteHeading(p.Section)
 }
 
 func refusal(err error) string {

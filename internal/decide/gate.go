@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -129,15 +130,15 @@ func partsOutOf(def *workflow.Definition, status task.Status,
 // Needs lists the parts that a request for a status can depend on: those of the gates on the way there,
 // and those that will have to be new once the task is there.
 func Needs(def *workflow.Definition, t task.Task, to task.Status) []workflow.Part {
-	parts := gatesTo(def, t, to)
+	parts := GatesTo(def, t, to)
 	if len(edges(def, t, to)) > 0 {
 		parts = append(parts, NeedsOnEntry(def, to)...)
 	}
 	return parts
 }
 
-// gatesTo lists the parts of the gates on the way to a status.
-func gatesTo(def *workflow.Definition, t task.Task, to task.Status) []workflow.Part {
+// GatesTo lists the parts of the gates on the way to a status.
+func GatesTo(def *workflow.Definition, t task.Task, to task.Status) []workflow.Part {
 	var parts []workflow.Part
 	for _, edge := range edges(def, t, to) {
 		parts = append(parts, workflow.Leaves(edge.Gate)...)
@@ -170,6 +171,11 @@ func ofDeath(def *workflow.Definition, t task.Task, death task.Death, needs func
 		parts = append(parts, needs(def, t, t.Status)...)
 	}
 	return parts
+}
+
+// GatesOfDeath lists the parts of all gates that the judgement of a death can ask.
+func GatesOfDeath(def *workflow.Definition, t task.Task, death task.Death) []workflow.Part {
+	return ofDeath(def, t, death, GatesTo)
 }
 
 // NeedsDocument says whether one of the parts looks at the document's body.
@@ -253,13 +259,13 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 	before := len(j.unmet)
 	condition := fact.Source
 	if len(p.With) > 0 {
-		condition = named(p) // what it is seen together with is for those who want to know what it rested on
+		condition = p.Name() // what it is seen together with is for those who want to know what it rested on
 	}
 	if fact.Where == condition {
 		fact.Where = "" // said already
 	}
 	if !fact.Holds {
-		want := or(p.Want, fact.Want)
+		want := cmp.Or(p.Want, fact.Want)
 		if fact.Pending {
 			want = fact.Want // whoever waits cannot do what the workflow's author says
 		}
@@ -279,15 +285,8 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 	}
 }
 
-func or(text, instead string) string {
-	if text == "" {
-		return instead
-	}
-	return text
-}
-
 func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
-	name := "section " + quoteHeading(p.Section)
+	name := "section " + document.QuoteHeading(p.Section)
 	if ev.Document == nil {
 		j.unmet = append(j.unmet, Detail{
 			Condition: name, Found: "no readable document: " + ev.Trouble, Where: "TASK.md",
@@ -319,10 +318,6 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	if len(j.unmet) == before {
 		j.rested = addOnce(j.rested, evidence)
 	}
-}
-
-func quoteHeading(section string) string {
-	return fmt.Sprintf("%q", "## "+strings.TrimSpace(strings.TrimLeft(section, "# ")))
 }
 
 // missing says what stands in the document instead, and what may hide the section.
@@ -392,7 +387,7 @@ func stale(p workflow.Part, e task.Evidence, ev Evidence) string {
 
 // want describes what would meet a part.
 func want(p workflow.Part) string {
-	text := quoteHeading(p.Section)
+	text := document.QuoteHeading(p.Section)
 	if p.Want != "" {
 		return text + ": " + p.Want
 	}

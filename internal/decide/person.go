@@ -34,10 +34,3 @@ func resetBy(def *workflow.Definition, c task.Counters, actor task.Actor) task.C
 	}
 	return c
 }
-
-// notedAgain is the change of an event that was put on record for a person, as far as this room has decided it.
-func notedAgain(def *workflow.Definition, t task.Task, actor task.Actor, recorded history.Event) record.Change {
-	recorded.Seq, recorded.Prev, recorded.Hash, recorded.Inputs = 0, "", "", nil
-	recorded.Counters, recorded.Workflow = nil, ""
-	return Note(def, t, t, actor, recorded)
-}

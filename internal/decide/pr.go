@@ -118,7 +118,7 @@ func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence,
 	for key, fact := range ev.Facts { // one map into another: the order does not matter
 		facts[key] = fact
 	}
-	for _, p := range gatesTo(def, t, to) {
+	for _, p := range GatesTo(def, t, to) {
 		if p.Git == "" {
 			continue
 		}

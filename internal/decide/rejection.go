@@ -67,6 +67,9 @@ func (r *Rejection) Error() string {
 	return b.String()
 }
 
+// Lacks says in one line which conditions do not hold; empty where that is not why.
+func (r *Rejection) Lacks() string { return reasons(r.Details) }
+
 func (r *Rejection) instead() string {
 	if len(r.Open) == 0 && r.From == "" {
 		return "" // there is no task yet, and so nowhere to go

@@ -365,7 +365,7 @@ func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		data[history.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))
 	}
 	if req.Override {
-		data[history.DataOverride] = or(reasons(append(guardsUnmet(def, t, edge), j.unmet...)),
+		data[history.DataOverride] = cmp.Or(reasons(append(guardsUnmet(def, t, edge), j.unmet...)),
 			"nothing: all conditions held")
 	}
 	return data

@@ -1,15 +1,12 @@
 package decide_test
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"orange/internal/decide"
-	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -65,40 +62,14 @@ c by human: true reason`
 	}
 }
 
-// Open is what a request would be granted, and nothing else: whatever stands in the document, and for every role.
-func TestWhy_saysWhatARequestIsAnswered(t *testing.T) {
-	t.Parallel()
-	all := shippedAndStrained(t)
-	for seed := range uint64(30) {
-		w := newStroll(t, all[seed%uint64(len(all))], seed)
-		for _, state := range w.def.States {
-			one, ev := w.s.Task, w.evidence()
-			one.Status = state.Name
-			ways := decide.Why(w.def, one, ev)
-			for _, role := range append([]string{task.RoleWorker, task.RoleReviewer, task.RoleHuman}, "cto") {
-				for _, target := range w.def.States {
-					req := task.Request{Task: one.ID, To: target.Name, Actor: task.Actor{Role: role}, Reason: "why not"}
-					d, err := decide.Transition(w.def, one, ev, req, w.now)
-					open := slices.ContainsFunc(ways, func(way decide.Way) bool {
-						return way.To == target.Name && way.Open && slices.Contains(way.By, role)
-					})
-					if granted := err == nil && d.Moved; granted != open && (role != "cto" || namesRole(w.def, role)) {
-						t.Fatalf("seed %d, %s: %s asks for %s -> %s: granted %v, and told to be open %v\n%v\n%s",
-							seed, w.def.Name, role, one.Status, target.Name, granted, open, err, waysIn(ways))
-					}
-				}
-			}
-		}
-	}
-}
-
-func namesRole(def *workflow.Definition, role string) bool {
-	return slices.ContainsFunc(def.Roles, func(r workflow.Role) bool { return r.Name == role })
-}
-
 func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 	t.Parallel()
-	def := shippedAndStrained(t)[0]
+	def := defaultWorkflow(t)
+	for i := range def.States {
+		if def.States[i].Timeout.After == 0 && !def.States[i].Terminal {
+			def.States[i].Timeout = workflow.Timeout{After: 100, Then: def.States[len(def.States)-1-i].Name}
+		}
+	}
 	now := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	working := task.Task{ID: "x", Status: "working", Live: true, Workspace: "garden--1",
 		EnteredAt: now.Add(-time.Second)}
@@ -156,87 +127,6 @@ func TestAwaits_saysWhoAndWhatATaskWaitsFor(t *testing.T) {
 				t.Errorf("nobody is dead before the hooks are performed:\n%s", all)
 			}
 		})
-	}
-}
-
-func TestAReplay_tellsWhatItCannotMakeAgain(t *testing.T) {
-	t.Parallel()
-	def := shippedAndStrained(t)[0]
-	w := newStroll(t, def, 1)
-	for seed := uint64(2); len(w.texts) == 0; seed++ {
-		w = newStroll(t, def, seed)
-	}
-	old := make([]string, len(w.lines)) // of which somebody has taken the inputs away
-	for i, line := range w.lines {
-		at := strings.Index(line, `"inputs":{`)
-		if at >= 0 {
-			line = line[:at] + line[strings.Index(line, `"prev":`):]
-		}
-		old[i] = line
-	}
-	got, err := decide.Replay(w.s.Task, old, w.library(), nil)
-	if err != nil || len(got.Untold) != len(old)-w.starts || got.Decisions+len(got.Different) > 0 ||
-		!strings.Contains(got.Untold[0].Why, "these were taken away") {
-		t.Errorf("stripped events: %v, %+v", err, got)
-	}
-	lost := w.library()
-	lost.Texts = func(string) (string, bool, error) { return "", false, nil }
-	if got, err = decide.Replay(w.s.Task, w.lines, lost, nil); err != nil || len(got.Untold) == 0 ||
-		len(got.Different) > 0 || !strings.Contains(got.Untold[0].Why, decide.ErrLost.Error()) {
-		t.Errorf("lost texts: %v, %+v", err, got)
-	}
-	lost.Texts = func(string) (string, bool, error) { return "", false, errors.New("the lamp is out") }
-	if _, err = decide.Replay(w.s.Task, w.lines, lost, nil); err == nil {
-		t.Error("a text that could not be looked at was taken for one that is lost")
-	}
-	if _, err = decide.Replay(w.s.Task, []string{"{"}, w.library(), nil); err == nil {
-		t.Error("a line that cannot be read was taken for an event")
-	}
-}
-
-func TestAReplay_tellsBothLinesOfADecisionThatComesOutOtherwise(t *testing.T) {
-	t.Parallel()
-	def := shippedAndStrained(t)[0]
-	var w *stroll
-	at := -1
-	for seed := uint64(3); at < 0; seed++ {
-		w = newStroll(t, def, seed)
-		at = slices.IndexFunc(w.lines, func(line string) bool {
-			return strings.Contains(line, `"type":"status.changed"`) && strings.Contains(line, `"hooks":["`)
-		})
-	}
-	w.lines[at] = strings.Replace(w.lines[at], `"hooks":["`, `"hooks":["nothing","`, 1)
-	at++ // events are counted from 1
-	got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
-	if err != nil || len(got.Different) != 1 || got.Different[0].Event != at ||
-		got.Different[0].Recorded != w.lines[at-1] || strings.Contains(got.Different[0].Decided, `"nothing"`) {
-		t.Errorf("event %d: %v, %+v", at, err, got)
-	}
-}
-
-func TestAReplay_byOtherRulesSaysWhatTheyWouldHaveDecided(t *testing.T) {
-	t.Parallel()
-	all := shippedAndStrained(t)
-	w := newStroll(t, all[0], 3)
-	other := *w.def
-	other.Transitions = slices.Clone(other.Transitions)
-	for i := range other.Transitions {
-		other.Transitions[i].When = []workflow.Guard{{Field: "review_round", Op: ">=", Value: 99}}
-		other.Transitions[i].Override = false
-	}
-	got, err := decide.Replay(w.s.Task, w.lines, w.library(), &other)
-	if err != nil || len(got.Different) == 0 {
-		t.Fatalf("%v, %+v", err, got)
-	}
-	for _, d := range got.Different {
-		if !strings.Contains(d.Decided, "refused: ") && !strings.Contains(d.Decided, history.AgentCrashed) &&
-			!strings.Contains(d.Decided, history.TimeoutEscalated) {
-			t.Errorf("%+v", d)
-		}
-	}
-	foreign, err := decide.Replay(w.s.Task, w.lines, w.library(), all[4])
-	if err != nil || len(foreign.Untold) == 0 || !strings.Contains(fmt.Sprint(foreign.Untold), "has no state") {
-		t.Errorf("%v, %+v", err, foreign)
 	}
 }
 

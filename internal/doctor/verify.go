@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 )
 
@@ -172,7 +172,7 @@ func (d *Doctor) beside(w record.Whole, events []history.Event) ([]string, error
 	out = append(out, unlike("evidence that was spent", latest(spent), w.Spent, func(s task.Spent) string {
 		return fmt.Sprintf("%s, %s, at event %d", s.Source, s.Digest, s.Seq)
 	})...)
-	traces, err := decide.Trace(events)
+	traces, err := replay.Trace(events)
 	if err != nil {
 		return out, err
 	}
@@ -252,7 +252,7 @@ func unlikeHooks(hooks []task.OwedHook, events []history.Event, digests map[int]
 				listed(e.Hooks), listed(names)))
 			continue
 		}
-		digest, err := decide.HooksDigest(all)
+		digest, err := replay.HooksDigest(all)
 		if err != nil {
 			return out, err
 		}
@@ -296,7 +296,7 @@ func (d *Doctor) rules(ctx context.Context, past Past, t task.Task, events []his
 func (d *Doctor) texts(past Past, t task.Task, events []history.Event, count *verified) []finding {
 	var out []finding
 	for _, e := range events {
-		named, err := decide.Kept(e)
+		named, err := replay.Kept(e)
 		if err != nil {
 			out = append(out, blind(checkEvidence, t.ID, err))
 		}

@@ -158,3 +158,8 @@ func lineCount(text string) int {
 func lineAt(before string) int { return lineCount(before) + 1 }
 
 var toLF = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// QuoteHeading names a section in messages, as its heading in quotes.
+func QuoteHeading(section string) string {
+	return fmt.Sprintf("%q", "## "+strings.TrimSpace(strings.TrimLeft(section, "# ")))
+}

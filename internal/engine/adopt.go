@@ -16,6 +16,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -82,7 +83,7 @@ func (e *Engine) Tell(ctx context.Context, project, id string, lines []byte) (re
 	if a.Foreign {
 		e.tellEntry(&a, def)
 		birth := record.Change{Events: []history.Event{birthOf(*t)}, Entry: a.Entry}
-		birth, err = decide.Inputs{Ask: decide.AskAdopt}.Keep(def, record.Snapshot{}, decide.Evidence{}, birth)
+		birth, err = replay.Inputs{Ask: replay.AskAdopt}.Keep(def, record.Snapshot{}, decide.Evidence{}, birth)
 		a.Events = birth.Events
 	}
 	return a, err
@@ -144,7 +145,7 @@ func (e *Engine) tellOwn(ctx context.Context, a *record.Adoption, header front, 
 	if a.Task, a.Spent, err = history.Fold(events); err != nil {
 		return nil, err
 	}
-	traces, err := decide.Trace(events)
+	traces, err := replay.Trace(events)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +179,7 @@ func (e *Engine) tellRebuilt(t *task.Task, events []history.Event) ([]history.Ev
 	if !due {
 		return out, nil
 	}
-	c, err := decide.Inputs{Ask: decide.AskSettled}.Keep(nil, record.Snapshot{Task: *t}, decide.Evidence{}, c)
+	c, err := replay.Inputs{Ask: replay.AskSettled}.Keep(nil, record.Snapshot{Task: *t}, decide.Evidence{}, c)
 	t.Counters = c.Task.Counters
 	return append(out, c.Events...), err
 }

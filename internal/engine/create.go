@@ -12,6 +12,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -41,11 +42,11 @@ func (e *Engine) Create(ctx context.Context, n task.New) (record.Outcome, error)
 		return record.Outcome{}, err
 	}
 	status := decide.InitialStatus(def, n)
-	in := decide.Inputs{Ask: decide.AskCreate, To: status}
+	in := replay.Inputs{Ask: replay.AskCreate, To: status}
 	c, err := decide.Create(def, t, status, n.Actor, e.Now())
 	if n.Plan != "" {
 		n.Spawn = false // whoever is to look at the plan is started by the birth
-		in = decide.Inputs{Ask: decide.AskPlan}
+		in = replay.Inputs{Ask: replay.AskPlan}
 		c, err = decide.CreateFromPlan(def, t, n.Actor, e.Now())
 	}
 	if err == nil {
@@ -262,7 +263,7 @@ func (e *Engine) Respawn(ctx context.Context, id string, alive func(task.Task, s
 			return nil, err
 		}
 		c.Settled = settleOwed(s.Owed, c, "overtaken by a respawn")
-		c, err = decide.Inputs{Ask: decide.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
+		c, err = replay.Inputs{Ask: replay.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
 		return &c, err
 	})
 	if err != nil {

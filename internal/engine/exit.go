@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 )
 
@@ -87,7 +88,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 		}
 		c = decide.WithLastWords(c, death)
 	}
-	if c, err = (decide.Inputs{Ask: decide.AskDeath}).Of(death).Keep(def, s, evidence, c); err != nil {
+	if c, err = (replay.Inputs{Ask: replay.AskDeath}).Of(death).Keep(def, s, evidence, c); err != nil {
 		return record.Outcome{}, err
 	}
 	if len(c.Hooks) > 0 {
@@ -213,7 +214,7 @@ func (e *Engine) Revive(ctx context.Context, id string) (again time.Time, err er
 		actor := task.Actor{Rule: true}
 		c, err := decide.Respawn(def, s.Task, false, actor, e.Now())
 		if err == nil {
-			c, err = decide.Inputs{Ask: decide.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
+			c, err = replay.Inputs{Ask: replay.AskRespawn}.By(actor).Keep(def, s, decide.Evidence{}, c)
 		}
 		queued = true
 		return &c, err
@@ -250,7 +251,7 @@ func (e *Engine) Free(ctx context.Context, id string) error {
 		if queued = due; !queued {
 			return nil, nil
 		}
-		c, err := decide.Inputs{Ask: decide.AskFree}.Keep(nil, s, decide.Evidence{}, c)
+		c, err := replay.Inputs{Ask: replay.AskFree}.Keep(nil, s, decide.Evidence{}, c)
 		return &c, err
 	})
 	if err != nil || !queued {

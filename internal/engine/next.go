@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -75,7 +76,7 @@ func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task
 		}
 		c.PoolSize = project.PoolSize
 		c.Settled = settleOwed(s.Owed, c, "overtaken by a redo")
-		c, err = decide.Inputs{Ask: decide.AskRedo, To: to}.By(actor).Keep(def, s, evidence, c)
+		c, err = replay.Inputs{Ask: replay.AskRedo, To: to}.By(actor).Keep(def, s, evidence, c)
 		return &c, err
 	})
 	if err != nil {
@@ -110,7 +111,7 @@ func (e *Engine) Migrate(ctx context.Context, id, name string, status map[task.S
 		}
 		c, err := decide.Migrate(def, s.Task, s.Owed, status, evidence, actor, e.Now())
 		if err == nil {
-			c, err = decide.Inputs{Ask: decide.AskMigrate, Stands: status}.By(actor).Keep(def, s, evidence, c)
+			c, err = replay.Inputs{Ask: replay.AskMigrate, Stands: status}.By(actor).Keep(def, s, evidence, c)
 		}
 		return &c, err
 	})

@@ -9,6 +9,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -37,7 +38,7 @@ func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (re
 		}
 		c, err := decide.RequestPR(def, s, ahead, actor, e.Now())
 		if err == nil {
-			c, err = decide.Inputs{Ask: decide.AskPR}.By(actor).Keep(def, s, decide.Evidence{}, c)
+			c, err = replay.Inputs{Ask: replay.AskPR}.By(actor).Keep(def, s, decide.Evidence{}, c)
 		}
 		return &c, err
 	})
@@ -154,7 +155,7 @@ func (e *Engine) landed(ctx context.Context, req task.Request, pr record.PullReq
 		if len(c.Events) == 0 {
 			return nil, nil
 		}
-		c, err = decide.Inputs{Ask: decide.AskLanded}.By(req.Actor).About(pr, noted).Keep(def, s, decide.Evidence{}, c)
+		c, err = replay.Inputs{Ask: replay.AskLanded}.By(req.Actor).About(pr, noted).Keep(def, s, decide.Evidence{}, c)
 		return &c, err
 	})
 	return err
@@ -265,7 +266,7 @@ func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s recor
 	}
 	var c record.Change
 	judge := func(against string) (task.Task, error) {
-		in := decide.Inputs{Ask: decide.AskPREnded, Against: against}.About(pr, false)
+		in := replay.Inputs{Ask: replay.AskPREnded, Against: against}.About(pr, false)
 		if c, err = in.Keep(def, s, evidence, decide.PREnded(def, s.Task, evidence, pr, against, e.Now())); err != nil {
 			return task.Task{}, err
 		}

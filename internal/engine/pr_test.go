@@ -9,6 +9,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 )
 
@@ -74,7 +75,7 @@ func TestMerge_ofAMergedPullRequestGoesOnWhereItWasCutShort(t *testing.T) {
 	def, err := w.Rules.Pinned(t.Context(), s.Task.Workflow)
 	must(t, err)
 	c := decide.Landed(def, s.Task, pull(record.PRMerged), false, nil, human, w.clock.Now())
-	c, err = decide.Inputs{Ask: decide.AskLanded}.By(human).About(pull(record.PRMerged), false).Keep(def, s,
+	c, err = replay.Inputs{Ask: replay.AskLanded}.By(human).About(pull(record.PRMerged), false).Keep(def, s,
 		decide.Evidence{}, c)
 	must(t, err)
 	_, err = w.store.Commit(t.Context(), c)

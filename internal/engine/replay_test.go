@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -40,7 +40,7 @@ func (w *world) replays(t *testing.T) {
 		if history.VerifyChain(events) != nil {
 			continue // the test has broken it
 		}
-		got, err := decide.Replay(one, lines, decide.Library{
+		got, err := replay.Replay(one, lines, replay.Library{
 			Rules: func(digest string) (*workflow.Definition, error) {
 				return w.Rules.Pinned(ctx, task.WorkflowRef{Name: one.Workflow.Name, Digest: digest})
 			},

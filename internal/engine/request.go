@@ -10,6 +10,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -191,7 +192,7 @@ func (e *Engine) judge(ctx context.Context, r *request) (record.Snapshot, decide
 	decision, err := decide.Transition(def, s.Task, evidence, r.Request, e.Now())
 	if err == nil && decision.Moved {
 		decision.Change.Task.Attention = decide.LeftAlone(def, s.Owed, decision.Change)
-		in := decide.Inputs{Ask: decide.AskMove, To: r.To, Override: r.Override}.By(r.Actor)
+		in := replay.Inputs{Ask: replay.AskMove, To: r.To, Override: r.Override}.By(r.Actor)
 		decision.Change, err = in.Keep(def, s, evidence, decision.Change)
 	}
 	return s, decision, evidence, err
@@ -353,7 +354,7 @@ func (e *Engine) queue(ctx context.Context, t task.Task, req task.Request) (reco
 			return nil, err
 		}
 		c := decide.Queue(def, s.Task, req.To, req.Actor, e.Now())
-		c, err = decide.Inputs{Ask: decide.AskQueue, To: req.To}.By(req.Actor).Keep(def, s, decide.Evidence{}, c)
+		c, err = replay.Inputs{Ask: replay.AskQueue, To: req.To}.By(req.Actor).Keep(def, s, decide.Evidence{}, c)
 		return &c, err
 	})
 	if err != nil {
@@ -441,6 +442,6 @@ func (e *Engine) noted(ctx context.Context, s record.Snapshot, after task.Task, 
 	if len(c.Events[0].Counters) == 0 {
 		return &c, nil // it tells of what was done, and nothing was decided
 	}
-	c, err = decide.Inputs{Ask: decide.AskNote}.By(actor).Keep(def, s, decide.Evidence{}, c)
+	c, err = replay.Inputs{Ask: replay.AskNote}.By(actor).Keep(def, s, decide.Evidence{}, c)
 	return &c, err
 }

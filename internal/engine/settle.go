@@ -14,6 +14,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 )
 
@@ -185,7 +186,7 @@ func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task
 	if !due {
 		return nil
 	}
-	forgotten, err = decide.Inputs{Ask: decide.AskSettled}.Keep(nil, s, decide.Evidence{}, forgotten)
+	forgotten, err = replay.Inputs{Ask: replay.AskSettled}.Keep(nil, s, decide.Evidence{}, forgotten)
 	c.Task.Counters = forgotten.Task.Counters
 	c.Events = append(c.Events, forgotten.Events...)
 	return err
@@ -315,7 +316,7 @@ func (e *Engine) dueAgain(ctx context.Context, id string,
 			return nil, err
 		}
 		c := decide.Retry(def, s.Task, strings.Join(failed, ", "), actor, e.Now())
-		c, err = decide.Inputs{Ask: decide.AskRetry}.By(actor).Keep(def, s, decide.Evidence{}, c)
+		c, err = replay.Inputs{Ask: replay.AskRetry}.By(actor).Keep(def, s, decide.Evidence{}, c)
 		c.Settled = again
 		return &c, err
 	})

@@ -9,6 +9,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -126,8 +127,8 @@ func ruleTo(id string, to task.Status) *request {
 }
 
 // late are the inputs of a decision on how late a task is.
-func late(own task.Timeouts, t task.Task) decide.Inputs {
-	in := decide.Inputs{Ask: decide.AskTimeout}.By(task.Actor{Rule: true})
+func late(own task.Timeouts, t task.Task) replay.Inputs {
+	in := replay.Inputs{Ask: replay.AskTimeout}.By(task.Actor{Rule: true})
 	if limit, said := own[t.Status]; said {
 		in.Limit = &limit
 	}

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"orange/internal/action"
-	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -203,7 +203,7 @@ func (a *Audit) checkHistory(t task.Task, events []history.Event) {
 // checkKept looks for the texts that moves rested on.
 func (a *Audit) checkKept(t task.Task, events []history.Event) error {
 	for _, e := range events {
-		names, err := decide.Kept(e)
+		names, err := replay.Kept(e)
 		if err != nil {
 			a.Report(t.ID, propHistory, "%v", err)
 		}
@@ -297,7 +297,7 @@ func (a *Audit) Replay(ctx context.Context, t task.Task, under *workflow.Definit
 	if err != nil {
 		return 0, err
 	}
-	replayed, err := decide.Replay(t, lines, decide.Library{
+	replayed, err := replay.Replay(t, lines, replay.Library{
 		Rules: func(digest string) (*workflow.Definition, error) {
 			if digest != a.Workflow.Digest {
 				return nil, task.Notef(task.ErrNotFound, "no workflow %q", digest)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/document"
 	"orange/internal/yaml"
 )
 
@@ -252,4 +253,17 @@ func eachLeaf(parts []Part, visit func(p *Part)) {
 			visit(p)
 		}
 	}
+}
+
+// Name says in short what a part asks for.
+func (p Part) Name() string {
+	for _, name := range []string{p.File, p.Glob, p.Check, p.Git} {
+		if name != "" {
+			return name
+		}
+	}
+	if p.Section == "" {
+		return "what its rule asks for"
+	}
+	return document.QuoteHeading(p.Section)
 }

@@ -1,4 +1,10 @@
-package decide
+// Package replay records what a decision was made from, and makes decisions again from their history alone.
+//
+// It owns the inputs that an event keeps, the edition of the rules, and the comparison of what is recorded with what
+// the same rules, or other ones, decide. It does not own the rules: package decide has them. It touches no file and
+// reads no clock: its caller hands in the history and the texts that are kept. It implements docs/proof.md, "The past
+// can be decided again: replay".
+package replay
 
 import (
 	"cmp"
@@ -8,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/task"
@@ -166,7 +173,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 		r.untold(at, ErrLost.Error(), err.Error(), lines)
 		return recorded, nil
 	}
-	var refused *Rejection
+	var refused *decide.Rejection
 	if err != nil && !errors.As(err, &refused) {
 		return 0, err
 	}
@@ -230,8 +237,8 @@ func (r *replay) compare(c record.Change, in Inputs, at, recorded int, lines []s
 	if hooks != in.Hooks {
 		last := &r.events[at+recorded-1]
 		r.Different = append(r.Different, Difference{
-			Event: last.Seq, Type: last.Type, Recorded: "hooks with the digest " + or(in.Hooks, "of none"),
-			Decided: "hooks with the digest " + or(hooks, "of none")})
+			Event: last.Seq, Type: last.Type, Recorded: "hooks with the digest " + cmp.Or(in.Hooks, "of none"),
+			Decided: "hooks with the digest " + cmp.Or(hooks, "of none")})
 		return nil
 	}
 	r.Equal++
@@ -285,7 +292,7 @@ func (r *replay) under(in Inputs, past Past, at, recorded int, lines []string) e
 		r.Skipped += recorded // no rule of a workflow was asked
 		return nil
 	}
-	if place(r.other, r.task.Status) < 0 && in.Ask != AskCreate && in.Ask != AskPlan {
+	if _, known := r.other.State(r.task.Status); !known && in.Ask != AskCreate && in.Ask != AskPlan {
 		r.untold(at, "the workflow has no such state", fmt.Sprintf("the workflow %q has no state %q",
 			r.other.Name, r.task.Status), lines)
 		return nil

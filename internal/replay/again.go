@@ -1,10 +1,11 @@
-package decide
+package replay
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 
+	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -30,7 +31,7 @@ type Texts func(digest string) (text string, kept bool, err error)
 func (texts Texts) of(s Section) (string, error) {
 	text, kept, err := texts(s.Digest)
 	if err == nil && (!kept || document.Digest(text) != s.Digest) {
-		err = fmt.Errorf("%w: %s, %s", ErrLost, quoteHeading(s.Name), s.Digest)
+		err = fmt.Errorf("%w: %s, %s", ErrLost, document.QuoteHeading(s.Name), s.Digest)
 	}
 	return text, err
 }
@@ -51,45 +52,45 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		t = task.Task{ID: t.ID, Project: t.Project, Branch: p.Event.Data[history.DataBranch],
 			Summary: p.Event.Data[history.DataSummary]}
 		if in.Ask == AskPlan {
-			return CreateFromPlan(def, t, actor, in.Now)
+			return decide.CreateFromPlan(def, t, actor, in.Now)
 		}
-		return Create(def, t, in.To, actor, in.Now)
+		return decide.Create(def, t, in.To, actor, in.Now)
 	case AskMove:
 		req := task.Request{Task: t.ID, To: in.To, Actor: actor, Reason: p.Event.Reason, Override: in.Override}
-		d, err := Transition(def, t, ev, req, in.Now)
+		d, err := decide.Transition(def, t, ev, req, in.Now)
 		return d.Change, err
 	case AskQueue:
-		return Queue(def, t, in.To, actor, in.Now), nil
+		return decide.Queue(def, t, in.To, actor, in.Now), nil
 	case AskDeath:
 		death := in.death()
 		death.Task, death.LastWords = t.ID, p.Event.Data[task.DataLastWords]
-		return Exit(def, t, ev, death, in.Now), nil
+		return decide.Exit(def, t, ev, death, in.Now), nil
 	case AskRespawn:
-		return Respawn(def, t, false, actor, in.Now)
+		return decide.Respawn(def, t, false, actor, in.Now)
 	case AskRedo:
-		return Redo(def, t, in.To, ev, p.Events, actor, p.Event.Reason, in.Now)
+		return decide.Redo(def, t, in.To, ev, p.Events, actor, p.Event.Reason, in.Now)
 	case AskMigrate:
-		return Migrate(def, t, nil, in.Stands, ev, actor, in.Now)
+		return decide.Migrate(def, t, nil, in.Stands, ev, actor, in.Now)
 	case AskTimeout:
 		return in.timeout(def, t, ev), nil
 	case AskPR:
-		return RequestPR(def, record.Snapshot{Task: t}, true, actor, in.Now)
+		return decide.RequestPR(def, record.Snapshot{Task: t}, true, actor, in.Now)
 	case AskPREnded:
 		pr, _ := in.pull()
-		return PREnded(def, t, ev, pr, in.Against, in.Now), nil
+		return decide.PREnded(def, t, ev, pr, in.Against, in.Now), nil
 	case AskLanded:
 		pr, noted := in.pull()
-		return Landed(def, t, pr, noted, p.Events, actor, in.Now), nil
+		return decide.Landed(def, t, pr, noted, p.Events, actor, in.Now), nil
 	case AskRetry:
-		return Retry(def, t, p.Event.Data["hook"], actor, in.Now), nil
+		return decide.Retry(def, t, p.Event.Data["hook"], actor, in.Now), nil
 	case AskNote:
 		return notedAgain(def, t, actor, p.Event), nil
 	case AskSettled:
-		c, _ := ForgetCrashes(t, nil, p.Events, in.Now)
+		c, _ := decide.ForgetCrashes(t, nil, p.Events, in.Now)
 		return c, nil
 	case AskFree:
 		t.Session, t.Workspace = p.Event.Data["session"], p.Event.Data["workspace"]
-		c, _ := Free(t, nil, in.Now)
+		c, _ := decide.Free(t, nil, in.Now)
 		return c, nil
 	}
 	return record.Change{}, fmt.Errorf("cannot make the decision of event %d again: its inputs ask for %q, "+
@@ -109,24 +110,24 @@ func (in *Inputs) task(t task.Task) task.Task {
 	return t
 }
 
-func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev Evidence) record.Change {
+func (in *Inputs) timeout(def *workflow.Definition, t task.Task, ev decide.Evidence) record.Change {
 	own := task.Timeouts{}
 	if in.Limit != nil {
 		own[t.Status] = *in.Limit
 	}
-	c, _ := Timer(def, own, t, in.Now)
-	if _, wanted := Escalation(def, c); !wanted {
+	c, _ := decide.Timer(def, own, t, in.Now)
+	if _, wanted := decide.Escalation(def, c); !wanted {
 		return c
 	}
 	if in.NoRoom {
-		return Unescalated(def, c, NoWorkspace)
+		return decide.Unescalated(def, c, decide.NoWorkspace)
 	}
-	return Escalate(def, c, t, ev, in.Now)
+	return decide.Escalate(def, c, t, ev, in.Now)
 }
 
 // evidence is the evidence as it was, as far as the decision looked at it.
-func (in *Inputs) evidence(def *workflow.Definition, p Past) (Evidence, error) {
-	ev := Evidence{Trouble: in.Trouble, Spent: p.Spent, Entry: p.Entry, Start: p.Start}
+func (in *Inputs) evidence(def *workflow.Definition, p Past) (decide.Evidence, error) {
+	ev := decide.Evidence{Trouble: in.Trouble, Spent: p.Spent, Entry: p.Entry, Start: p.Start}
 	if in.Subject != nil {
 		ev.Subject = *in.Subject
 	}
@@ -144,10 +145,10 @@ func (in *Inputs) evidence(def *workflow.Definition, p Past) (Evidence, error) {
 	if len(in.Facts) == 0 {
 		return ev, nil
 	}
-	ev.Facts = map[string]Fact{}
+	ev.Facts = map[string]decide.Fact{}
 	for _, part := range allParts(def) {
 		if f, seen := in.Facts[short(part.Key())]; seen {
-			ev.Facts[part.Key()] = Fact{Holds: f.Holds, Source: f.Source, Digest: f.Digest, Found: f.Found,
+			ev.Facts[part.Key()] = decide.Fact{Holds: f.Holds, Source: f.Source, Digest: f.Digest, Found: f.Found,
 				Moved: f.Moved}
 		}
 	}
@@ -212,4 +213,11 @@ func outcome(events []history.Event) string {
 		said = append(said, text)
 	}
 	return strings.Join(said, "; ")
+}
+
+// notedAgain is the change of an event that was put on record for a person, as far as it was decided.
+func notedAgain(def *workflow.Definition, t task.Task, actor task.Actor, recorded history.Event) record.Change {
+	recorded.Seq, recorded.Prev, recorded.Hash, recorded.Inputs = 0, "", "", nil
+	recorded.Counters, recorded.Workflow = nil, ""
+	return decide.Note(def, t, t, actor, recorded)
 }

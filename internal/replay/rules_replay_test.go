@@ -1,4 +1,4 @@
-package decide_test
+package replay_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -26,7 +27,7 @@ func TestAReplay_tellsOfLostRulesAndOfTextsThatWereChanged(t *testing.T) {
 	}
 	books := w.library()
 	books.Rules = func(string) (*workflow.Definition, error) { return nil, task.Notef(task.ErrNotFound, "burnt") }
-	got, err := decide.Replay(w.s.Task, w.lines, books, nil)
+	got, err := replay.Replay(w.s.Task, w.lines, books, nil)
 	if err != nil || got.Decisions > 0 || len(got.Untold) == 0 || !strings.Contains(got.Untold[0].Why, "burnt") {
 		t.Errorf("lost rules: %v, %+v", err, got)
 	}
@@ -36,9 +37,9 @@ func TestAReplay_tellsOfLostRulesAndOfTextsThatWereChanged(t *testing.T) {
 		text, there, err := kept(digest)
 		return text + "!", there, err
 	}
-	got, err = decide.Replay(w.s.Task, w.lines, books, nil)
+	got, err = replay.Replay(w.s.Task, w.lines, books, nil)
 	if err != nil || len(got.Different) > 0 || len(got.Untold) == 0 ||
-		!strings.Contains(got.Untold[0].Why, decide.ErrLost.Error()) {
+		!strings.Contains(got.Untold[0].Why, replay.ErrLost.Error()) {
 		t.Errorf("changed texts: %v, %+v", err, got)
 	}
 }
@@ -56,7 +57,7 @@ func TestAReplay_skipsAnEndThatSomebodyWanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decide.Replay(w.s.Task, append(w.lines, string(line)), w.library(), nil)
+	got, err := replay.Replay(w.s.Task, append(w.lines, string(line)), w.library(), nil)
 	if err != nil || got.Skipped != w.starts+1 || len(got.Untold) > 0 || got.Equal != got.Decisions ||
 		len(got.Different) > 0 {
 		t.Errorf("%v, %+v", err, got)
@@ -70,7 +71,7 @@ func TestAReplay_knowsWhenTheStatusOfATimeoutBegan(t *testing.T) {
 	w := &stroll{t: t, def: def, dice: rand.New(rand.NewPCG(1, 5)),
 		now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), texts: map[string]string{}}
 	w.born()
-	in := decide.Inputs{Ask: decide.AskTimeout}.By(task.Actor{Rule: true})
+	in := replay.Inputs{Ask: replay.AskTimeout}.By(task.Actor{Rule: true})
 	for _, passes := range []time.Duration{-time.Hour, 90 * time.Second} {
 		w.now = w.now.Add(passes)
 		c, due := decide.Timer(def, nil, w.s.Task, w.now)
@@ -79,7 +80,7 @@ func TestAReplay_knowsWhenTheStatusOfATimeoutBegan(t *testing.T) {
 		}
 		w.commit(in, decide.Evidence{}, c)
 	}
-	got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
+	got, err := replay.Replay(w.s.Task, w.lines, w.library(), nil)
 	if err != nil || got.Decisions != 2 || got.Equal != 2 || len(got.Different) > 0 {
 		t.Errorf("%v, %+v", err, got)
 	}
@@ -94,7 +95,7 @@ func TestAReplay_byOtherRulesTellsWhatNobodyLookedAtAndWhatIsLacking(t *testing.
 		other.Transitions[i].When = []workflow.Guard{{Field: "review_round", Op: ">=", Value: 99}}
 	}
 	lacks := false
-	got, err := decide.Replay(w.s.Task, w.lines, w.library(), &other)
+	got, err := replay.Replay(w.s.Task, w.lines, w.library(), &other)
 	for _, d := range got.Different {
 		lacks = lacks || strings.Contains(d.Decided, "refused: "+decide.GuardFailed+" (review_round >= 99: ")
 	}
@@ -110,7 +111,7 @@ func TestAReplay_byOtherRulesTellsWhatNobodyLookedAtAndWhatIsLacking(t *testing.
 			other.Transitions[i].Gate = append(slices.Clone(other.Transitions[i].Gate), workflow.Part{
 				Section: "## Notes"}, workflow.Part{File: "somewhere.json"})
 		}
-		got, err = decide.Replay(w.s.Task, w.lines, w.library(), &other)
+		got, err = replay.Replay(w.s.Task, w.lines, w.library(), &other)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +143,7 @@ func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *
 	for seed := range uint64(60) {
 		w := newStroll(t, all[seed/2%4], seed)
 		// A section is asked for that no document has, and beside it what nobody looked at.
-		got, err := decide.Replay(w.s.Task, w.lines, w.library(), with(w, func(e workflow.Transition) []workflow.Part {
+		got, err := replay.Replay(w.s.Task, w.lines, w.library(), with(w, func(e workflow.Transition) []workflow.Part {
 			gate := append(slices.Clone(e.Gate), somewhere, notes, workflow.Part{Section: "## Never"})
 			for n := range 9 * int(seed%2) { // more than can be supposed one by one
 				gate = append(gate, workflow.Part{File: fmt.Sprintf("somewhere else %d.json", n)})
@@ -169,7 +170,7 @@ func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *
 			}
 		}
 		// One of two ways was seen to be open: the other one makes no difference.
-		got, err = decide.Replay(w.s.Task, w.lines, w.library(), with(w, func(e workflow.Transition) []workflow.Part {
+		got, err = replay.Replay(w.s.Task, w.lines, w.library(), with(w, func(e workflow.Transition) []workflow.Part {
 			if len(e.Gate) == 0 {
 				return nil
 			}
@@ -201,12 +202,12 @@ func TestAReplay_tellsNothingOfWhatNobodyLookedAtThatALookWouldContradict(t *tes
 	for seed := range uint64(60) {
 		all := shippedAndStrained(t)
 		w := newStroll(t, all[seed%uint64(len(all))], seed)
-		want, err := decide.Replay(w.s.Task, w.lines, w.library(), w.def)
+		want, err := replay.Replay(w.s.Task, w.lines, w.library(), w.def)
 		if err != nil || want.Equal != want.Decisions {
 			t.Fatalf("%v, %+v", err, want)
 		}
 		blinded := forgetting(t, w.lines, w.dice)
-		got, err := decide.Replay(w.s.Task, blinded, w.library(), w.def)
+		got, err := replay.Replay(w.s.Task, blinded, w.library(), w.def)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +228,7 @@ func forgetting(t *testing.T, lines []string, dice *rand.Rand) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
 		var e history.Event
-		var in decide.Inputs
+		var in replay.Inputs
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +241,7 @@ func forgetting(t *testing.T, lines []string, dice *rand.Rand) []string {
 				delete(in.Facts, key)
 			}
 		}
-		in.Read = slices.DeleteFunc(in.Read, func(decide.Section) bool { return dice.IntN(3) == 0 })
+		in.Read = slices.DeleteFunc(in.Read, func(replay.Section) bool { return dice.IntN(3) == 0 })
 		var err error
 		if e.Inputs, err = json.Marshal(in); err != nil {
 			t.Fatal(err)
@@ -257,8 +258,8 @@ func forgetting(t *testing.T, lines []string, dice *rand.Rand) []string {
 func TestKept_namesEveryTextOnce(t *testing.T) {
 	t.Parallel()
 	rested := task.Evidence{Source: "## plan", Digest: "1"}
-	inputs, err := json.Marshal(decide.Inputs{
-		Read: []decide.Section{{Name: "Plan", Digest: "1"}, {Name: "Hand Off", Digest: "2"}}})
+	inputs, err := json.Marshal(replay.Inputs{
+		Read: []replay.Section{{Name: "Plan", Digest: "1"}, {Name: "Hand Off", Digest: "2"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,11 +277,11 @@ func TestKept_namesEveryTextOnce(t *testing.T) {
 				{Source: "state.json", Digest: "4"}}},
 		{history.Event{Type: history.ProjectionRestored, Data: map[string]string{history.DataFile: "state.json"}}, nil},
 	} {
-		if got, err := decide.Kept(c.event); err != nil || !slices.Equal(got, c.want) {
+		if got, err := replay.Kept(c.event); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v", c.event.Type, got, err)
 		}
 	}
-	if _, err := decide.Kept(history.Event{Seq: 3, Inputs: []byte("{")}); err == nil ||
+	if _, err := replay.Kept(history.Event{Seq: 3, Inputs: []byte("{")}); err == nil ||
 		!strings.Contains(err.Error(), "event 3") {
 		t.Errorf("inputs that cannot be read: %v", err)
 	}
@@ -288,7 +289,7 @@ func TestKept_namesEveryTextOnce(t *testing.T) {
 
 func TestAwaits_saysWhenTheMonitorStartsAnAgentAgain(t *testing.T) {
 	t.Parallel()
-	def := defaultWorkflow(t)
+	def := shippedWorkflow(t, "default")
 	crash := history.Event{Type: history.AgentCrashed, Time: noon, Data: map[string]string{
 		"role": "reviewer", "ended": "exit status 1"}}
 	respawn := history.Event{Type: history.AgentRespawned, Time: noon, Data: map[string]string{"role": "reviewer"}}
@@ -326,7 +327,7 @@ func entered(t *testing.T, forget string) *stroll {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.commit(decide.Inputs{Ask: decide.AskMove, To: to}.By(human()), ev, d.Change)
+		w.commit(replay.Inputs{Ask: replay.AskMove, To: to}.By(human()), ev, d.Change)
 	}
 	move("busy", before)
 	found := task.Start{Subject: task.Subject{Commit: "first"},
@@ -351,7 +352,7 @@ func TestAReplay_knowsWhatStoodThereFromTheHistoryAlone(t *testing.T) {
 	t.Parallel()
 	for _, forget := range []string{"", "entry", "start"} {
 		w := entered(t, forget)
-		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
+		got, err := replay.Replay(w.s.Task, w.lines, w.library(), nil)
 		if err != nil || len(got.Untold) > 0 || (len(got.Different) > 0) != (forget != "") {
 			t.Errorf("forgotten: %q: %v, %+v", forget, err, got)
 		}
@@ -375,7 +376,7 @@ func TestAReplay_doesNotGuessWhatStoodThere(t *testing.T) {
 				change(e)
 			}
 		})
-		got, err := decide.Replay(w.s.Task, lines, w.library(), nil)
+		got, err := replay.Replay(w.s.Task, lines, w.library(), nil)
 		if err != nil || len(got.Untold) != 2 || len(got.Different) > 0 ||
 			!strings.Contains(got.Untold[1].Why, "what stood there when its status began is gone") {
 			t.Errorf("%s: %v, %+v", what, err, got)
@@ -399,7 +400,7 @@ func TestReplay_makesACrashAgainInTheFormItWasWrittenIn(t *testing.T) {
 		if told, _, err := history.Fold(events); err != nil || !told.Counters.Equal(w.s.Task.Counters) {
 			t.Fatalf("seed %d: the fold counts %v, the record %v (%v)", seed, told.Counters, w.s.Task.Counters, err)
 		}
-		got, err := decide.Replay(w.s.Task, lines, w.library(), nil)
+		got, err := replay.Replay(w.s.Task, lines, w.library(), nil)
 		if err != nil || got.Decisions < 1 || got.Equal != got.Decisions || len(got.Untold) > 0 ||
 			got.OtherEdition > 0 {
 			t.Fatalf("seed %d, %s: %v\n%+v", seed, w.def.Name, err, got)
@@ -408,7 +409,7 @@ func TestReplay_makesACrashAgainInTheFormItWasWrittenIn(t *testing.T) {
 			continue
 		}
 		lines[at[0]] = strings.Replace(lines[at[0]], `"crash_count":"`, `"crash_count":"9`, 1)
-		if got, err = decide.Replay(w.s.Task, lines, w.library(), nil); err != nil || len(got.Different) == 0 {
+		if got, err = replay.Replay(w.s.Task, lines, w.library(), nil); err != nil || len(got.Different) == 0 {
 			t.Errorf("seed %d: another number of a crash is not noticed: %v %+v", seed, err, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package decide
+package replay
 
 import (
 	"crypto/sha256"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -154,7 +155,7 @@ func HooksDigest(hooks []task.Hook) (string, error) {
 
 // Keep puts the inputs into the first event of the change that was decided from them, and says which texts have
 // to be kept for that. A change without an event keeps none. Of a task that is being born the snapshot is empty.
-func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev Evidence,
+func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev decide.Evidence,
 	c record.Change) (record.Change, error) {
 	if len(c.Events) == 0 {
 		return c, nil
@@ -171,7 +172,7 @@ func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev Evidence,
 		in.Entered = s.Task.EnteredAt.UTC()
 	}
 	parts := in.parts(def, s.Task)
-	if NeedsDocument(parts) {
+	if decide.NeedsDocument(parts) {
 		in.sections(parts, ev)
 	}
 	in.facts(parts, ev)
@@ -198,19 +199,19 @@ func (in Inputs) Keep(def *workflow.Definition, s record.Snapshot, ev Evidence,
 func (in *Inputs) parts(def *workflow.Definition, t task.Task) []workflow.Part {
 	switch in.Ask {
 	case AskMove:
-		return gatesTo(def, t, in.To)
+		return decide.GatesTo(def, t, in.To)
 	case AskDeath:
-		return ofDeath(def, t, in.death(), gatesTo)
+		return decide.GatesOfDeath(def, t, in.death())
 	case AskTimeout:
 		if in.NoRoom {
 			return nil
 		}
 		state, _ := def.State(t.Status)
-		return gatesTo(def, t, state.Timeout.Then)
+		return decide.GatesTo(def, t, state.Timeout.Then)
 	case AskPREnded:
 		pr, _ := in.pull()
-		if to, said := PRMove(def, pr); said && in.Against == "" {
-			return gatesTo(def, t, to)
+		if to, said := decide.PRMove(def, pr); said && in.Against == "" {
+			return decide.GatesTo(def, t, to)
 		}
 	}
 	return nil
@@ -234,7 +235,7 @@ func (in *Inputs) pull() (pr record.PullRequest, noted bool) {
 }
 
 // sections notes the document as far as the parts look at it.
-func (in *Inputs) sections(parts []workflow.Part, ev Evidence) {
+func (in *Inputs) sections(parts []workflow.Part, ev decide.Evidence) {
 	if ev.Document == nil {
 		in.Trouble = ev.Trouble
 		return
@@ -257,7 +258,7 @@ func (in *Inputs) sections(parts []workflow.Part, ev Evidence) {
 	}
 }
 
-func (in *Inputs) facts(parts []workflow.Part, ev Evidence) {
+func (in *Inputs) facts(parts []workflow.Part, ev decide.Evidence) {
 	for _, p := range parts {
 		fact, seen := ev.Facts[p.Key()]
 		if !seen {

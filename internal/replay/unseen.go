@@ -1,4 +1,4 @@
-package decide
+package replay
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -44,7 +45,7 @@ func claim(p workflow.Part) string {
 func names(parts []workflow.Part) []string {
 	var out []string
 	for _, p := range parts {
-		if name := named(p); !slices.Contains(out, name) {
+		if name := p.Name(); !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -65,11 +66,11 @@ func (a answer) same(b answer) bool {
 // decided makes a decision by other rules.
 func (in Inputs) decided(def *workflow.Definition, past Past) (answer, error) {
 	c, err := in.Again(def, past)
-	var refused *Rejection
+	var refused *decide.Rejection
 	switch {
 	case errors.As(err, &refused):
 		a := answer{text: "refused: " + refused.Code, refused: refused.Code}
-		if lack := reasons(refused.Details); lack != "" {
+		if lack := refused.Lacks(); lack != "" {
 			a.text += " (" + lack + ")"
 		}
 		return a, nil
@@ -136,7 +137,7 @@ func suppose(def *workflow.Definition, known map[string]Seen, unseen []workflow.
 	s := supposition{known: known}
 	instead := map[string]workflow.Part{}
 	for i, p := range unseen {
-		name := named(p)
+		name := p.Name()
 		if p.Section != "" {
 			other := p
 			other.Section, other.File, other.Fields = "", fmt.Sprintf("\x00section %d", i), nil

@@ -1,4 +1,4 @@
-package decide_test
+package replay_test
 
 import (
 	"math/rand/v2"
@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -15,7 +16,7 @@ import (
 // What tells of an agent sets none back.
 func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 	t.Parallel()
-	def := *defaultWorkflow(t)
+	def := *shippedWorkflow(t, "default")
 	def.Fields = []workflow.Field{{Named: workflow.Named{Name: "rereviews"}, Start: 3, Reset: workflow.ResetPerson}}
 	ada := task.Actor{Role: task.RoleHuman, Person: "Ada"}
 	for _, row := range []struct {
@@ -52,12 +53,12 @@ func TestAReplay_knowsWhoSetsACounterBackWithoutAMove(t *testing.T) {
 				w.record(c.Task, c.Events)
 				continue
 			}
-			w.commit(decide.Inputs{Ask: decide.AskNote}.By(row.by), decide.Evidence{}, c)
+			w.commit(replay.Inputs{Ask: replay.AskNote}.By(row.by), decide.Evidence{}, c)
 		}
 		if got := w.s.Task.Counters.Get("rereviews"); got != 0 {
 			t.Errorf("%s: it ends with %d", row.name, got)
 		}
-		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
+		got, err := replay.Replay(w.s.Task, w.lines, w.library(), nil)
 		if err != nil || got.Decisions != row.decided || got.Skipped != row.skipped ||
 			len(got.Untold) > 0 != row.stripped || len(got.Different) != row.different {
 			t.Errorf("%s: %v, %+v", row.name, err, got)

@@ -1,4 +1,4 @@
-package decide
+package replay
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package decide_test
+package replay_test
 
 import (
 	"encoding/json"
@@ -14,6 +14,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/workflows"
@@ -66,7 +67,7 @@ func shippedAndStrained(t *testing.T) []*workflow.Definition {
 }
 
 // commit records a change that was decided from the inputs.
-func (w *stroll) commit(in decide.Inputs, ev decide.Evidence, c record.Change) {
+func (w *stroll) commit(in replay.Inputs, ev decide.Evidence, c record.Change) {
 	w.t.Helper()
 	c, err := in.Keep(w.def, w.s, ev, c)
 	if err != nil {
@@ -119,7 +120,7 @@ func (w *stroll) agrees() {
 	if differs, err := history.Disagree(w.s.Task, w.events); err != nil || len(differs) > 0 {
 		w.t.Fatalf("the record and its history disagree: %v %q", err, differs)
 	}
-	traces, err := decide.Trace(w.events)
+	traces, err := replay.Trace(w.events)
 	if err != nil || len(traces.Stripped) > 0 || !slices.Equal(traces.Entry, w.s.Entry) ||
 		!slices.Equal(traces.Start, w.s.Start) {
 		w.t.Fatalf("the history has %+v of a status that began with %v: %v", traces, w.s.Entry, err)
@@ -176,7 +177,7 @@ func (w *stroll) outdated() {
 	}
 	state, _ := w.def.State(one.Status)
 	death := task.Death{Role: state.Role, Hook: 7, Ending: task.Ending{Known: true}}
-	w.commit((decide.Inputs{Ask: decide.AskDeath}).Of(death), ev, decide.Exit(w.def, one, ev, death, w.now))
+	w.commit((replay.Inputs{Ask: replay.AskDeath}).Of(death), ev, decide.Exit(w.def, one, ev, death, w.now))
 }
 
 // subject is any work that evidence can be about.
@@ -302,14 +303,14 @@ func (w *stroll) born() {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		w.commit(decide.Inputs{Ask: decide.AskPlan}.By(actor), decide.Evidence{}, c)
+		w.commit(replay.Inputs{Ask: replay.AskPlan}.By(actor), decide.Evidence{}, c)
 		return
 	}
 	c, err := decide.Create(w.def, one, birth, actor, w.now)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.commit(decide.Inputs{Ask: decide.AskCreate, To: birth}.By(actor), decide.Evidence{}, c)
+	w.commit(replay.Inputs{Ask: replay.AskCreate, To: birth}.By(actor), decide.Evidence{}, c)
 }
 
 // step has one thing happen. What is refused is in no history.
@@ -337,10 +338,10 @@ func (w *stroll) step() {
 		if w.dice.IntN(6) == 0 {
 			death.Ending = task.Ending{Unstarted: "no such program \xff"}
 		}
-		w.commit((decide.Inputs{Ask: decide.AskDeath}).Of(death), ev, decide.Exit(w.def, one, ev, death, w.now))
+		w.commit((replay.Inputs{Ask: replay.AskDeath}).Of(death), ev, decide.Exit(w.def, one, ev, death, w.now))
 	case 1:
 		own := task.Timeouts{}
-		in := decide.Inputs{Ask: decide.AskTimeout, NoRoom: w.dice.IntN(4) == 0}.By(task.Actor{Rule: true})
+		in := replay.Inputs{Ask: replay.AskTimeout, NoRoom: w.dice.IntN(4) == 0}.By(task.Actor{Rule: true})
 		if limit := 50 * time.Second; w.dice.IntN(2) == 0 {
 			own[one.Status], in.Limit = limit, &limit
 		}
@@ -353,7 +354,7 @@ func (w *stroll) step() {
 		w.commit(in, ev, c)
 	case 2:
 		if c, err := decide.Respawn(w.def, one, false, actor, w.now); err == nil {
-			w.commit(decide.Inputs{Ask: decide.AskRespawn}.By(actor), decide.Evidence{}, c)
+			w.commit(replay.Inputs{Ask: replay.AskRespawn}.By(actor), decide.Evidence{}, c)
 		}
 	case 3:
 		to := task.Status("nowhere")
@@ -361,19 +362,19 @@ func (w *stroll) step() {
 			to = task.Status(w.def.Redo[w.dice.IntN(len(w.def.Redo))].Name)
 		}
 		if c, err := decide.Redo(w.def, one, to, ev, w.events, actor, "anew \xff\xfe", w.now); err == nil {
-			w.commit(decide.Inputs{Ask: decide.AskRedo, To: to}.By(actor), ev, c)
+			w.commit(replay.Inputs{Ask: replay.AskRedo, To: to}.By(actor), ev, c)
 		}
 	case 4:
 		if c, due := decide.ForgetCrashes(one, nil, w.events, w.now); due { // hooks were performed
-			w.commit(decide.Inputs{Ask: decide.AskSettled}, decide.Evidence{}, c)
+			w.commit(replay.Inputs{Ask: replay.AskSettled}, decide.Evidence{}, c)
 			return
 		}
 		if c, due := decide.Free(one, nil, w.now); due && w.dice.IntN(3) == 0 {
-			w.commit(decide.Inputs{Ask: decide.AskFree}, decide.Evidence{}, c)
+			w.commit(replay.Inputs{Ask: replay.AskFree}, decide.Evidence{}, c)
 			return
 		}
 		if w.dice.IntN(3) == 0 {
-			w.commit(decide.Inputs{Ask: decide.AskRetry}.By(actor), decide.Evidence{},
+			w.commit(replay.Inputs{Ask: replay.AskRetry}.By(actor), decide.Evidence{},
 				decide.Retry(w.def, one, "push_branch, notify", actor, w.now))
 			return
 		}
@@ -382,10 +383,10 @@ func (w *stroll) step() {
 		human := task.Actor{Role: task.RoleHuman}
 		if c, err := decide.Migrate(&other, one, nil, nil, ev, human, w.now); err == nil {
 			w.books, w.def = append(w.books, w.def), &other
-			w.commit(decide.Inputs{Ask: decide.AskMigrate}.By(human), ev, c)
+			w.commit(replay.Inputs{Ask: replay.AskMigrate}.By(human), ev, c)
 		}
 	case 5:
-		w.commit(decide.Inputs{Ask: decide.AskQueue, To: "working"}.By(actor), decide.Evidence{},
+		w.commit(replay.Inputs{Ask: replay.AskQueue, To: "working"}.By(actor), decide.Evidence{},
 			decide.Queue(w.def, one, "working", actor, w.now))
 	case 14:
 		w.pullRequest(actor, ev)
@@ -397,7 +398,7 @@ func (w *stroll) step() {
 		req := task.Request{Task: one.ID, To: open[w.dice.IntN(len(open))], Actor: actor,
 			Reason: "be\xff\xfecause", Override: w.dice.IntN(3) == 0}
 		if d, err := decide.Transition(w.def, one, ev, req, w.now); err == nil && d.Moved {
-			w.commit(decide.Inputs{Ask: decide.AskMove, To: req.To, Override: req.Override}.By(actor), ev, d.Change)
+			w.commit(replay.Inputs{Ask: replay.AskMove, To: req.To, Override: req.Override}.By(actor), ev, d.Change)
 		}
 	}
 }
@@ -411,11 +412,11 @@ func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
 	if w.dice.IntN(3) == 0 {
 		noted := w.dice.IntN(2) == 0
 		c := decide.Landed(w.def, w.s.Task, pr, noted, w.events, actor, w.now)
-		w.commit(decide.Inputs{Ask: decide.AskLanded}.By(actor).About(pr, noted), decide.Evidence{}, c)
+		w.commit(replay.Inputs{Ask: replay.AskLanded}.By(actor).About(pr, noted), decide.Evidence{}, c)
 		return
 	}
-	in := decide.Inputs{
-		Ask: decide.AskPREnded, Against: []string{"", "", "", "the branch has more \xff"}[w.dice.IntN(4)]}.About(
+	in := replay.Inputs{
+		Ask: replay.AskPREnded, Against: []string{"", "", "", "the branch has more \xff"}[w.dice.IntN(4)]}.About(
 		pr, false)
 	if to, said := decide.PRMove(w.def, pr); said {
 		ev = decide.StandIn(w.def, w.s.Task, to, ev, pr)
@@ -423,8 +424,8 @@ func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
 	w.commit(in, ev, decide.PREnded(w.def, w.s.Task, ev, pr, in.Against, w.now))
 }
 
-func (w *stroll) library() decide.Library {
-	return decide.Library{
+func (w *stroll) library() replay.Library {
+	return replay.Library{
 		Rules: func(digest string) (*workflow.Definition, error) {
 			for _, def := range append(w.books, w.def) {
 				if def.Digest == digest {
@@ -459,12 +460,12 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 	starts, about, anew := 0, 0, map[string]int{} // begun anew because the tip had moved, by what did it
 	for seed := range seeds {
 		w := newStroll(t, all[seed%uint64(len(all))], seed)
-		got, err := decide.Replay(w.s.Task, w.lines, w.library(), nil)
+		got, err := replay.Replay(w.s.Task, w.lines, w.library(), nil)
 		if err != nil || got.Equal != got.Decisions || len(got.Untold) > 0 || got.OtherEdition > 0 ||
 			got.Skipped != w.starts || got.Decisions < 1 {
 			t.Fatalf("seed %d, %s: %v\n%+v", seed, w.def.Name, err, got)
 		}
-		under, err := decide.Replay(w.s.Task, w.lines, w.library(), w.def)
+		under, err := replay.Replay(w.s.Task, w.lines, w.library(), w.def)
 		if err != nil || under.Equal != under.Decisions || len(under.Untold) > 0 {
 			t.Fatalf("seed %d, %s, under its own workflow as another one: %v\n%+v", seed, w.def.Name, err, under)
 		}
@@ -487,7 +488,7 @@ func TestAReplay_makesEveryDecisionAgainToTheByte(t *testing.T) {
 			if death = ""; e.Type == history.AgentStopped {
 				death = " by a death"
 			}
-			var in decide.Inputs
+			var in replay.Inputs
 			if json.Unmarshal(e.Inputs, &in) == nil {
 				asks[in.Ask]++
 			}

@@ -1,0 +1,72 @@
+package replay_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/document"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// noon is the moment at which the decisions of these tests are taken.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func read(tb testing.TB, path string) []byte {
+	tb.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
+
+// parse reads a workflow with nothing implied that the text itself does not imply.
+func parse(tb testing.TB, file string, text []byte) *workflow.Definition {
+	tb.Helper()
+	usual, err := workflow.ParseUsual("usual.yml", read(tb, "../../workflows/usual.yml"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	def, err := workflow.Parse(file, text, usual)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return def
+}
+
+func shippedWorkflow(tb testing.TB, name string) *workflow.Definition {
+	tb.Helper()
+	return parse(tb, name+".yml", read(tb, "../../workflows/"+name+".yml"))
+}
+
+// newTask is a task with a workspace, in a status.
+func newTask(status task.Status) task.Task {
+	return task.Task{
+		ID: "T1", Project: "shop", Branch: "fix-login", Summary: "Mend the login", Status: status,
+		Workspace: "w1", Live: true, Version: 7, Seq: 3,
+	}
+}
+
+func docOf(body string) *document.Document {
+	return document.Read([]byte("---\nid: T1\n---\n\n" + body))
+}
+
+// tiny is a workflow that is made by hand.
+func tiny(edges []workflow.Transition, rules ...workflow.Rule) *workflow.Definition {
+	return &workflow.Definition{
+		Name: "tiny",
+		States: []workflow.State{{Name: "todo"}, {Name: "busy", Role: "worker"}, {Name: "help"},
+			{Name: "lost", Terminal: true}},
+		Transitions: edges, Exit: workflow.Exit{Rules: rules},
+	}
+}
+
+const aPassText = "## Review\nVerdict: PASS\n"
+
+// evidence is a document that was read.
+func evidence(body string) decide.Evidence { return decide.Evidence{Document: docOf(body)} }
+
+func human() task.Actor { return task.Actor{Role: task.RoleHuman} }
