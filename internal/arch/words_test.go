@@ -46,7 +46,6 @@ func uncleaned() []string {
 		"docs/glossary.md",
 		"docs/properties.md",
 		"ARCHITECTURE.md",
-		"docs/keys.md",
 		"internal/app",
 		"internal/cli",
 		"internal/dashboard",
