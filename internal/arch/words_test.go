@@ -48,7 +48,6 @@ func uncleaned() []string {
 		"ARCHITECTURE.md",
 		"internal/app",
 		"internal/cli",
-		"internal/dashboard",
 		"internal/decide",
 		"internal/doctor",
 		"internal/engine",

@@ -11,7 +11,7 @@ import (
 	"orange/internal/task"
 )
 
-// without is the backend after somebody deleted tasks.
+// without deletes the tasks of a branch.
 func (f *fakeBackend) without(branch string) {
 	f.tasks = slices.DeleteFunc(slices.Clone(f.tasks), func(t task.Task) bool { return t.Branch == branch })
 }
@@ -31,7 +31,7 @@ func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
 	s.shows("fix/login")
 }
 
-// What the watch tells meanwhile stands beside the answer to a key, and neither is lost because of the other.
+// News of the monitor and the answer to a key are in one line, and neither hides the other.
 func TestNoWordHidesAnother(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 100, 24)
@@ -47,7 +47,7 @@ func TestNoWordHidesAnother(t *testing.T) {
 	s.hides("crash 1")
 }
 
-// What is at work, what was told and what went wrong stand in one line, and each of them can be read.
+// Jobs, news and failures are in one line, and each of them can be read.
 func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 100, 24)
@@ -65,7 +65,7 @@ func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 	s.shows("crash 2")
 }
 
-// What became of a task is told from its beginning: the name of the task is what is shortened.
+// News of a task are shown from their beginning: the name of the task is shortened.
 func TestWhatIsToldOfATaskBeginsWithWhatHappened(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 100, 24)
@@ -104,7 +104,7 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 	}
 }
 
-// The key is pressed for the person, who has read nothing since: what was told or answered meanwhile stays, and
+// The person has read nothing since they pressed the key: messages that came meanwhile stay, and
 // whatever else they did took the key's place.
 func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 	t.Parallel()
@@ -165,7 +165,7 @@ func unreadRules(s *sitting) (known func()) {
 	return func() { s.tell(tasks.WorkflowRead{Digest: t.Workflow.Digest, Workflow: def}) }
 }
 
-// gone is a screen whose task is deleted before its workflow is read: one that Enter would start stands in its place.
+// gone deletes the task before its workflow is read: a task that Enter would start takes its place.
 func gone(s *sitting) (known func()) {
 	s.press("j")
 	t, _ := s.m.tasks.Selected()

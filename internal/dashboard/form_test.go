@@ -52,7 +52,7 @@ func (s *sitting) formText() string {
 	return plainScreen(strings.Join(append(lines, s.m.footerKeyLine()), "\n"))
 }
 
-// cursor is the letter that the terminal's cursor stands on, and what is before it on its line.
+// cursor is the letter at the terminal's cursor, and the text before it on its line.
 func (s *sitting) cursor() (before, on string) {
 	s.Helper()
 	c := s.m.View().Cursor

@@ -57,7 +57,7 @@ func rulesOf(t testing.TB, name string) *workflow.Definition {
 // fakeBackend is a Backend whose answers are its fields. It notes what is asked of it.
 type fakeBackend struct {
 	limits task.Timeouts
-	had    []string // ids of tasks that were told of once
+	had    []string // ids of tasks that were reported once
 	mu     sync.Mutex
 
 	tasks      []task.Task
@@ -94,7 +94,7 @@ func (f *fakeBackend) backend() Backend {
 	}}
 }
 
-// call notes that a method was called, and says whether it fails.
+// call records the call of a method, and returns its failure.
 func (f *fakeBackend) call(method string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -318,8 +318,8 @@ func taskUnder(t testing.TB, name string, n int, status task.Status, change ...f
 	return one
 }
 
-// sitting is a person before the screen: what is told is followed by all that is looked up because of it, and
-// clocks stand still.
+// sitting is a person at the screen. After each message it performs the commands that follow from it, except those
+// that wait for the clock.
 type sitting struct {
 	testing.TB
 	m       *Model
@@ -377,7 +377,7 @@ func (s *sitting) follow(cmd tea.Cmd) {
 	}
 }
 
-// waits says whether a command is one of those that wait for the clock.
+// waits reports whether a command waits for the clock.
 func waits(cmd tea.Cmd) bool {
 	name := runtime.FuncForPC(reflect.ValueOf(cmd).Pointer()).Name()
 	return strings.Contains(name, "Tick.func") || strings.Contains(name, "Blink")
@@ -455,7 +455,7 @@ func (s *sitting) wheel(x, y int, button tea.MouseButton) {
 	s.tell(tea.MouseWheelMsg{X: x, Y: y, Button: button})
 }
 
-// find is where a text stands on the screen.
+// find is the position of a text on the screen.
 func (s *sitting) find(text string) (x, y int) {
 	s.Helper()
 	for y, line := range strings.Split(s.text(), "\n") {
@@ -475,7 +475,7 @@ func (s *sitting) chosen(branch string) {
 	}
 }
 
-// text is what stands on the screen, without colours.
+// text is the screen without colours.
 func (s *sitting) text() string { return plainScreen(s.m.View().Content) }
 
 // shows fails the test unless the text is on the screen.

@@ -237,7 +237,7 @@ func TestAFaultEndsTheScreenInGoodOrder(t *testing.T) {
 	}
 }
 
-// A terminal that is given away reads no messages: whoever tells one must not wait for that.
+// While another program has the terminal the screen reads no messages: a sender must not wait for that.
 func TestWhoTellsTheScreenSomethingNeverWaits(t *testing.T) {
 	t.Parallel()
 	d := &Dashboard{Backend: (&fakeBackend{}).backend()}
@@ -267,7 +267,7 @@ func TestNothingOfTheScreenRunsAfterIt(t *testing.T) {
 	backend := &fakeBackend{watch: func(ctx context.Context, changed func()) error {
 		changed()
 		<-ctx.Done()
-		changed() // nobody reads any more
+		changed() // the screen reads no messages any more
 		ended = true
 		return ctx.Err()
 	}}
