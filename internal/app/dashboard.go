@@ -45,8 +45,9 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	debug.SetGCPercent(dashboardGC)
 	eyes := screen{h, &agents.LimitCache{}}
 	d := &dashboard.Dashboard{
-		House: dashboard.House{Record: eyes, Look: eyes, Study: eyes, Moves: wishes{h}, Care: wishes{h}, Now: time.Now},
-		In:    os.Stdin, Out: os.Stdout, Environ: os.Environ(), Project: project, Word: word,
+		Backend: dashboard.Backend{Store: eyes, Inspector: eyes, Reader: eyes, Commands: wishes{h}, Chooser: wishes{h},
+			Terminal: wishes{h}, Now: time.Now},
+		In: os.Stdin, Out: os.Stdout, Environ: os.Environ(), Project: project, Message: word,
 	}
 	d.Open(ctx)
 	h.engine.Warn = d.Say
@@ -55,34 +56,34 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	beside.Go(func() {
 		err := h.Person(ctx, watchOverAgents)
 		if refused := (*decide.Rejection)(nil); errors.As(err, &refused) {
-			d.Watches("not watching: an agent opened it")
+			d.SetWatcher("not watching: an agent opened it")
 			return
 		}
 		if err != nil {
-			d.Watches("nobody watches")
+			d.SetWatcher("nobody watches")
 			d.Fail(watchOverAgents, err)
 			return
 		}
 		err = watchBeside(ctx, watch{
 			waits: func(holder task.Watcher) {
 				if found, advice := holder.Trouble(time.Now()); found != "" {
-					d.Watches("nobody watches")
+					d.SetWatcher("nobody watches")
 					d.Fail(watchOverAgents, errors.New(found+"; "+advice))
 					return
 				}
-				d.Watches("watched by process " + holder.Name())
+				d.SetWatcher("watched by process " + holder.Name())
 			},
-			begins: func() { watching.Store(true); d.Watches("watching") },
+			begins: func() { watching.Store(true); d.SetWatcher("watching") },
 			tells:  d.Say,
 		})
 		watching.Store(false)
 		if err != nil {
-			d.Watches("nobody watches")
+			d.SetWatcher("nobody watches")
 			d.Fail(watchOverAgents, err)
 		}
 	})
 	err = d.Run(ctx)
-	var broken *dashboard.Broken
+	var broken *dashboard.Fault
 	if errors.As(err, &broken) {
 		h.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why",
 			fmt.Sprint(broken.Why), "trace", string(broken.Trace))
@@ -136,8 +137,8 @@ func (h *house) scope(ctx context.Context, project string, all bool) (name, word
 
 // afterFault is the error to end with. Where this process watches over the agents it tells at once what happened,
 // and lets the watch go on until the person ends it.
-func (h *house) afterFault(ctx context.Context, broken *dashboard.Broken, watching bool, out io.Writer) error {
-	told := fmt.Errorf("%w\n  at %s; the whole trace is in %q", broken, broken.Spot(), h.logPath())
+func (h *house) afterFault(ctx context.Context, broken *dashboard.Fault, watching bool, out io.Writer) error {
+	told := fmt.Errorf("%w\n  at %s; the whole trace is in %q", broken, broken.Location(), h.logPath())
 	if !watching {
 		return told
 	}

@@ -15,7 +15,7 @@ import (
 func TestAFaultOfTheScreenIsToldOnceAndTheWatchGoesOnUntilItIsEnded(t *testing.T) {
 	t.Parallel()
 	h := &house{dir: t.TempDir()}
-	broken := &dashboard.Broken{Where: "it drew the list", Why: "index out of range"}
+	broken := &dashboard.Fault{Where: "it drew the list", Why: "index out of range"}
 	var out bytes.Buffer
 	err := h.afterFault(t.Context(), broken, false, &out)
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), h.logPath()) || out.Len() > 0 {

@@ -165,20 +165,20 @@ func (w wishes) Choices(ctx context.Context) (dashboard.Choices, error) {
 
 // books are the workflows that can be read, the default one first. Of one that cannot, whoever asks for it by
 // name is told why.
-func (w wishes) books() ([]dashboard.Book, error) {
+func (w wishes) books() ([]dashboard.WorkflowChoice, error) {
 	all, err := w.house.home.ListWorkflows()
 	if err != nil {
 		return nil, err
 	}
-	var out []dashboard.Book
+	var out []dashboard.WorkflowChoice
 	for _, l := range all {
 		def, err := w.house.home.Read(l)
 		if err != nil {
 			continue
 		}
-		book := dashboard.Book{Name: l.Name, Rules: def}
+		book := dashboard.WorkflowChoice{Name: l.Name, Rules: def}
 		if l.Name == task.DefaultWorkflow {
-			out = append([]dashboard.Book{book}, out...)
+			out = append([]dashboard.WorkflowChoice{book}, out...)
 		} else {
 			out = append(out, book)
 		}

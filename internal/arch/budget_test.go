@@ -17,7 +17,7 @@ import (
 const (
 	maxFunction  = 80  // lines
 	maxFile      = 500 // lines
-	maxInterface = 6   // methods
+	maxInterface = 10  // methods
 )
 
 func parsed(t *testing.T, f file) (*token.FileSet, *ast.File, []byte) {

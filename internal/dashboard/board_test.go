@@ -11,7 +11,7 @@ import (
 
 func TestTheBoardHasTheStatesInTheOrderOfTheFile(t *testing.T) {
 	t.Parallel()
-	s := sit(t, &fakeHouse{tasks: few(t)}, 200, 30)
+	s := sit(t, &fakeBackend{tasks: few(t)}, 200, 30)
 	s.press("b")
 	var states []string
 	for _, word := range strings.Fields(strings.Split(s.text(), "\n")[1]) {
@@ -49,14 +49,14 @@ func TestTheBoardIsWalkedByColumnsAndCards(t *testing.T) {
 func TestEveryKeyOfTheListWorksOnTheBoard(t *testing.T) {
 	t.Parallel()
 	for _, k := range keys() {
-		if k.group == groupTask && !k.works(inBoard) {
+		if k.group == groupTask && !k.works(pageBoard) {
 			t.Errorf("%q does not work on the board", k.names[0])
 		}
 	}
-	house := day(t)
-	s := sit(t, house, 120, 40)
+	backend := day(t)
+	s := sit(t, backend, 120, 40)
 	s.press("b", "l", "n")
-	if got := strings.Join(house.asked, "; "); got != "Next "+house.tasks[1].ID {
+	if got := strings.Join(backend.asked, "; "); got != "Next "+backend.tasks[1].ID {
 		t.Errorf("asked: %s", got)
 	}
 }
@@ -70,7 +70,7 @@ func TestTheSelectedCardIsAlwaysInSight(t *testing.T) {
 		for _, key := range []string{"h", "h", "h", "G", "l", "l", "j", "l", "G", "l", "l", "l", "k", "g", "h",
 			"pgdown", "h"} {
 			s.press(key)
-			one, _ := s.m.selected()
+			one, _ := s.m.tasks.Selected()
 			card := ""
 			for _, line := range strings.Split(s.m.View().Content, "\n") {
 				if _, after, found := strings.Cut(line, "\x1b[7m"); found {
@@ -88,7 +88,7 @@ func TestTheSelectedCardIsAlwaysInSight(t *testing.T) {
 
 func TestAWorkflowThatCannotBeReadHasItsColumnsToo(t *testing.T) {
 	t.Parallel()
-	s := sit(t, &fakeHouse{tasks: []task.Task{
+	s := sit(t, &fakeBackend{tasks: []task.Task{
 		aTask(t, 1, "working"),
 		aTask(t, 2, "working", func(one *task.Task) {
 			one.Workflow = task.WorkflowRef{Name: "lost", Digest: "x"}
@@ -108,8 +108,8 @@ func TestWorkspacesLeadToTheirTasks(t *testing.T) {
 	s.press("f", "f") // done ones alone: the task is hidden
 	s.press("w")
 	s.press("g", "j", "enter")
-	if s.m.place != inList {
-		t.Fatalf("it shows %s", s.m.place)
+	if s.m.page != pageList {
+		t.Fatalf("it shows %s", s.m.page)
 	}
 	s.chosen("feature/basket-that-remembers-what-was-in-it-yesterday")
 	s.press("w")
@@ -117,20 +117,20 @@ func TestWorkspacesLeadToTheirTasks(t *testing.T) {
 	s.press("G", "enter")
 	s.shows("Enter: no task has this workspace")
 	s.press("esc")
-	if s.m.place != inList {
-		t.Errorf("it shows %s", s.m.place)
+	if s.m.page != pageList {
+		t.Errorf("it shows %s", s.m.page)
 	}
 }
 
 func TestWorkspacesThatCannotBeReadAreTold(t *testing.T) {
 	t.Parallel()
-	house := day(t)
-	house.fails = map[string]error{"Workspaces": errLook}
-	s := sit(t, house, 80, 24)
+	backend := day(t)
+	backend.fails = map[string]error{"Workspaces": errLook}
+	s := sit(t, backend, 80, 24)
 	s.shows("cannot look at the workspaces: nobody is there")
 	s.press("w")
 	s.shows("looking…")
-	house.fails = nil
+	backend.fails = nil
 	s.press("R")
 	s.shows("shop--1")
 }
@@ -142,8 +142,8 @@ func TestAClickSelectsAndASecondOneOpens(t *testing.T) {
 	s.click(x, y)
 	s.chosen("fix/flaky")
 	s.click(s.find("the worker died")) // its second line is its own
-	if s.m.place != inDetail {
-		t.Errorf("it shows %s", s.m.place)
+	if s.m.page != pageDetail {
+		t.Errorf("it shows %s", s.m.page)
 	}
 	s.press("esc")
 	s.click(s.find("feature/blink"))
@@ -154,15 +154,15 @@ func TestAClickSelectsAndASecondOneOpens(t *testing.T) {
 	s.click(s.find("go-1.26"))
 	s.chosen("chore/go-1.26")
 	s.click(s.find("go-1.26"))
-	if s.m.place != inDetail {
-		t.Errorf("it shows %s", s.m.place)
+	if s.m.page != pageDetail {
+		t.Errorf("it shows %s", s.m.page)
 	}
 	s.press("esc", "w")
 	s.click(s.find("shop--3"))
 	s.click(s.find("shop--3"))
 	s.chosen("fix/totals")
-	if len(s.house.asked) > 0 {
-		t.Errorf("clicks asked for %v", s.house.asked)
+	if len(s.backend.asked) > 0 {
+		t.Errorf("clicks asked for %v", s.backend.asked)
 	}
 }
 
@@ -170,8 +170,8 @@ func TestAClickOnAKeyPressesIt(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 80, 24)
 	s.click(s.find("b board"))
-	if s.m.place != inBoard {
-		t.Errorf("it shows %s", s.m.place)
+	if s.m.page != pageBoard {
+		t.Errorf("it shows %s", s.m.page)
 	}
 	s.click(s.find("? help"))
 	s.shows("Keys")

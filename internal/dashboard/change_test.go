@@ -11,8 +11,8 @@ import (
 	"orange/internal/task"
 )
 
-// without is the house after somebody deleted tasks.
-func (f *fakeHouse) without(branch string) {
+// without deletes the tasks of a branch.
+func (f *fakeBackend) without(branch string) {
 	f.tasks = slices.DeleteFunc(slices.Clone(f.tasks), func(t task.Task) bool { return t.Branch == branch })
 }
 
@@ -21,24 +21,24 @@ func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
 	s := sit(t, day(t), 80, 24)
 	s.press("j", "l")
 	s.shows("basket-that-remembers")
-	s.house.without("feature/basket-that-remembers-what-was-in-it-yesterday")
+	s.backend.without("feature/basket-that-remembers-what-was-in-it-yesterday")
 	s.tell(changed{})
 	s.shows("is gone: it was deleted")
-	if s.m.place != inList {
-		t.Errorf("the screen shows %s", s.m.place)
+	if s.m.page != pageList {
+		t.Errorf("the screen shows %s", s.m.page)
 	}
 	s.press("esc")
 	s.shows("fix/login")
 }
 
-// What the watch tells meanwhile stands beside the answer to a key, and neither is lost because of the other.
+// News of the monitor and the answer to a key are in one line, and neither hides the other.
 func TestNoWordHidesAnother(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 100, 24)
 	s.press("j", "l")
-	s.tell(word{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
+	s.tell(news{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
 	s.shows("crash 1")
-	s.house.without("feature/basket-that-remembers-what-was-in-it-yesterday")
+	s.backend.without("feature/basket-that-remembers-what-was-in-it-yesterday")
 	s.tell(changed{})
 	s.shows("the task that you looked at is gone: it was deleted")
 	s.shows("crash 1")
@@ -47,29 +47,29 @@ func TestNoWordHidesAnother(t *testing.T) {
 	s.hides("crash 1")
 }
 
-// What is at work, what was told and what went wrong stand in one line, and each of them can be read.
+// Jobs, news and failures are in one line, and each of them can be read.
 func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 100, 24)
-	s.m.jobs = append(s.m.jobs, job{id: -1, what: "merge shop/fix/login"})
-	s.tell(word{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
+	s.m.jobs.running = append(s.m.jobs.running, job{id: -1, what: "merge shop/fix/login"})
+	s.tell(news{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
 	s.shows("merge shop/fix/login")
 	s.shows(": crash 1")
 	s.tell(failed{"look at the agents", errors.New("no harness")})
 	s.shows("merge shop/fix/login")
 	s.shows(": crash 1")
 	s.shows("! cannot look at the agents")
-	s.m.jobs[0].what = strings.Repeat("y", 200)
-	s.tell(word{"crash 2"})
+	s.m.jobs.running[0].what = strings.Repeat("y", 200)
+	s.tell(news{"crash 2"})
 	s.shows("! cannot look")
 	s.shows("crash 2")
 }
 
-// What became of a task is told from its beginning: the name of the task is what is shortened.
+// News of a task are shown from their beginning: the name of the task is shortened.
 func TestWhatIsToldOfATaskBeginsWithWhatHappened(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 100, 24)
-	s.tell(word{
+	s.tell(news{
 		`shop/feature/basket-that-remembers 9PTQs7q5PQkYWI3xtA93f: crash 1: the worker (exit status 1) has ended in "working"; start it again with "orange task respawn 9PTQs7q5PQkYWI3xtA93f"`})
 	s.shows("shop/feature/")
 	s.shows(`: crash 1: the worker (exit status 1) has ended in`)
@@ -104,7 +104,7 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 	}
 }
 
-// The key is pressed for the person, who has read nothing since: what was told or answered meanwhile stays, and
+// The person has read nothing since they pressed the key: messages that came meanwhile stay, and
 // whatever else they did took the key's place.
 func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 	t.Parallel()
@@ -115,11 +115,11 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 		want      []string
 	}{
 		"what was told": {
-			meanwhile: func(s *sitting) { s.tell(word{"shop/fix/login: crash 1"}) }, known: true,
+			meanwhile: func(s *sitting) { s.tell(news{"shop/fix/login: crash 1"}) }, known: true,
 			says: "crash 1", want: []string{"Attach " + few(t)[0].ID},
 		},
 		"what was told while nothing is known yet": {
-			meanwhile: func(s *sitting) { s.tell(word{"shop/fix/login: crash 1"}, tasks.WorkMeasured{}) },
+			meanwhile: func(s *sitting) { s.tell(news{"shop/fix/login: crash 1"}, tasks.WorkMeasured{}) },
 			says:      "crash 1",
 		},
 		"what became of an earlier key": {
@@ -128,7 +128,7 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 		},
 		"what would be cut short": {
 			meanwhile: func(s *sitting) {
-				s.m.jobs = append(s.m.jobs, job{id: -1, what: "merge"})
+				s.m.jobs.running = append(s.m.jobs.running, job{id: -1, what: "merge"})
 				s.press("ctrl+c")
 			}, known: true,
 			says: "press again to leave it",
@@ -137,7 +137,7 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 			meanwhile: func(s *sitting) {
 				was := s.m.tasks.Cursor
 				s.m.tasks.Cursor++
-				_ = s.m.afterMove()
+				_ = s.m.selectionChanged()
 				s.m.tasks.Cursor = was
 			}, known: true,
 		},
@@ -159,19 +159,19 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 
 // unreadRules is a screen that has not read its tasks' workflow yet.
 func unreadRules(s *sitting) (known func()) {
-	t, _ := s.m.selected()
+	t, _ := s.m.tasks.Selected()
 	def := s.m.tasks.Workflow(t)
 	s.m.tasks.SetWorkflow(t.Workflow.Digest, nil)
 	return func() { s.tell(tasks.WorkflowRead{Digest: t.Workflow.Digest, Workflow: def}) }
 }
 
-// gone is a screen whose task is deleted before its workflow is read: one that Enter would start stands in its place.
+// gone deletes the task before its workflow is read: a task that Enter would start takes its place.
 func gone(s *sitting) (known func()) {
 	s.press("j")
-	t, _ := s.m.selected()
+	t, _ := s.m.tasks.Selected()
 	learn := unreadRules(s)
 	return func() {
-		s.house.without(t.Branch)
+		s.backend.without(t.Branch)
 		s.tell(changed{})
 		learn()
 	}
@@ -179,7 +179,7 @@ func gone(s *sitting) (known func()) {
 
 // unseenAgent is a screen that has not looked at the agent of its task yet.
 func unseenAgent(s *sitting) (known func()) {
-	t, _ := s.m.selected()
+	t, _ := s.m.tasks.Selected()
 	s.m.tasks.SetAgents(map[string]Agent{t.ID: {}})
 	return func() { s.tell(tasks.AgentsChecked{Agents: map[string]Agent{t.ID: {State: record.AgentAlive}}}) }
 }
@@ -201,9 +201,9 @@ func TestTheCursorStaysWhereATaskWasGivenUp(t *testing.T) {
 			s := sit(t, day(t), 80, 24)
 			s.chosen("fix/login")
 			s.press(c.keys...)
-			s.house.tasks = slices.Clone(s.house.tasks)
-			s.house.tasks[0].Status, s.house.tasks[0].Live = "cancelled", false
-			s.house.tasks[0].Version++
+			s.backend.tasks = slices.Clone(s.backend.tasks)
+			s.backend.tasks[0].Status, s.backend.tasks[0].Live = "cancelled", false
+			s.backend.tasks[0].Version++
 			s.tell(changed{})
 			s.chosen(c.next)
 		})
@@ -215,12 +215,12 @@ func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
 	s := sit(t, day(t), 80, 24)
 	s.press("j", "j", "l", "r")
 	s.write("Use the other clock")
-	s.house.without("fix/totals")
+	s.backend.without("fix/totals")
 	s.tell(changed{})
 	s.shows("Use the other clock")
 	s.press("esc", "esc")
-	if s.m.place != inList {
-		t.Errorf("the screen shows %s", s.m.place)
+	if s.m.page != pageList {
+		t.Errorf("the screen shows %s", s.m.page)
 	}
 }
 
@@ -229,9 +229,9 @@ func TestAFilterDoesNotHideWhatIsLookedAtClosely(t *testing.T) {
 	s := sit(t, day(t), 80, 24)
 	s.press("f", "j", "j", "l")
 	s.shows("fix/totals")
-	s.house.tasks = slices.Clone(s.house.tasks)
-	s.house.tasks[2].Status, s.house.tasks[2].Live = "done", false
-	s.house.tasks[2].Version++
+	s.backend.tasks = slices.Clone(s.backend.tasks)
+	s.backend.tasks[2].Status, s.backend.tasks[2].Live = "done", false
+	s.backend.tasks[2].Version++
 	s.tell(changed{})
 	s.chosen("fix/totals")
 	s.shows("Totals are rounded once")
@@ -258,50 +258,50 @@ func TestTheTaskThatWasSoughtStaysSelected(t *testing.T) {
 
 func TestAWorkflowThatCouldNotBeReadClosesKeysWithTheReasonUntilItCan(t *testing.T) {
 	t.Parallel()
-	house := day(t)
-	house.fails = map[string]error{"Rules": errors.New("cannot read the workflow: line 3 is no key")}
-	s := sit(t, house, 120, 24)
+	backend := day(t)
+	backend.fails = map[string]error{"Rules": errors.New("cannot read the workflow: line 3 is no key")}
+	s := sit(t, backend, 120, 24)
 	s.press("!", "esc", "m")
 	s.shows("m: the task's workflow cannot be read, R tries again: cannot read the workflow: line 3 is no key")
-	house.fails = nil
+	backend.fails = nil
 	s.press("R", "j", "j", "m")
 	s.shows("Merge fix/totals?")
 }
 
 func TestAnAgentThatNobodyLookedAtYetIsNotStartedAgain(t *testing.T) {
 	t.Parallel()
-	house := day(t)
-	session := house.tasks[0].Session
-	house.tasks[0].Session = ""
-	s := sit(t, house, 80, 24)
-	house.tasks = slices.Clone(house.tasks)
-	house.tasks[0].Session = session
-	s.m.tasks.Change(house.tasks[:1], nil) // what the look at the terminals will say is on its way
+	backend := day(t)
+	session := backend.tasks[0].Session
+	backend.tasks[0].Session = ""
+	s := sit(t, backend, 80, 24)
+	backend.tasks = slices.Clone(backend.tasks)
+	backend.tasks[0].Session = session
+	s.m.tasks.Change(backend.tasks[:1], nil) // what the look at the terminals will say is on its way
 	s.press("enter")
 	s.shows("Enter: its terminal is being looked at")
-	if len(house.asked) > 0 {
-		t.Errorf("asked: %q", house.asked)
+	if len(backend.asked) > 0 {
+		t.Errorf("asked: %q", backend.asked)
 	}
 }
 
 func TestTheTasksAreReadAgainWhereTheyCouldNotBe(t *testing.T) {
 	t.Parallel()
-	house := day(t)
-	house.fails = map[string]error{"First": errors.New("the disk is away"), "All": errors.New("the disk is away")}
-	s := sit(t, house, 80, 24)
+	backend := day(t)
+	backend.fails = map[string]error{"First": errors.New("the disk is away"), "All": errors.New("the disk is away")}
+	s := sit(t, backend, 80, 24)
 	s.shows("nothing was read")
-	house.fails = nil
+	backend.fails = nil
 	s.tell(ticked(clock()))
 	s.shows("fix/login")
 }
 
 func TestTheTaskBesideTheListIsReadByKeys(t *testing.T) {
 	t.Parallel()
-	house := day(t)
-	house.documents = map[string]string{house.tasks[0].ID: strings.Repeat("a line\n\n", 100)}
-	s := sit(t, house, 120, 24)
+	backend := day(t)
+	backend.documents = map[string]string{backend.tasks[0].ID: strings.Repeat("a line\n\n", 100)}
+	s := sit(t, backend, 120, 24)
 	s.press("J")
-	s.shows("J: no task stands beside the list")
+	s.shows("J: no task is shown next to the list")
 	s.press("space", "J")
 	s.shows("line 11 of 199")
 	s.chosen("fix/login")
@@ -314,11 +314,11 @@ func TestTheTaskBesideTheListIsReadByKeys(t *testing.T) {
 
 func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 	t.Parallel()
-	house := day(t)
+	backend := day(t)
 	limit := "You've hit your session limit · resets 5pm\x1b[2J"
-	house.agents[house.tasks[0].ID] = Agent{State: record.AgentAlive, Limit: limit}
-	house.agents[house.tasks[5].ID] = Agent{State: record.AgentDead, Limit: limit}
-	s := sit(t, house, 80, 24)
+	backend.agents[backend.tasks[0].ID] = Agent{State: record.AgentAlive, Limit: limit}
+	backend.agents[backend.tasks[5].ID] = Agent{State: record.AgentDead, Limit: limit}
+	s := sit(t, backend, 80, 24)
 	s.shows("$ shop/fix/login")
 	s.shows("    You've hit your session limit · resets 5pm")
 	s.shows("✗ shop/feature/search")
@@ -330,7 +330,7 @@ func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 80, 24)
-	s.tell(tasks.AgentsChecked{Agents: map[string]Agent{s.house.tasks[0].ID: {State: record.AgentDead}},
+	s.tell(tasks.AgentsChecked{Agents: map[string]Agent{s.backend.tasks[0].ID: {State: record.AgentDead}},
 		Err: errors.New("no harness")})
 	s.shows("✗ shop/fix/login")
 	s.shows("no harness")
@@ -349,16 +349,16 @@ func TestWhereNobodyTellsOfChangesTheyAreLookedForWithTheClock(t *testing.T) {
 	s.tell(watchFailed{errors.New("cannot follow the record any longer")})
 	s.shows("changes come late")
 	s.shows("! cannot follow the record any longer")
-	s.house.without("fix/login")
+	s.backend.without("fix/login")
 	s.tell(ticked(clock()))
 	s.hides("fix/login")
 }
 
 func TestATaskIsNotCreatedInAnotherProjectWithoutAWord(t *testing.T) {
 	t.Parallel()
-	house := day(t)
-	house.choices.Projects = []task.Project{{Name: "site", Path: "/site"}}
-	s := sit(t, house, 80, 24)
+	backend := day(t)
+	backend.choices.Projects = []task.Project{{Name: "site", Path: "/site"}}
+	s := sit(t, backend, 80, 24)
 	s.press("c")
 	s.shows(`There is no project "shop" any more: choose another one.`)
 }
@@ -367,7 +367,7 @@ func TestLookingAgainLooksAtThePoolToo(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 80, 24)
 	s.shows("pool 8/10")
-	s.house.workspaces = nil
+	s.backend.workspaces = nil
 	s.press("l", "R")
 	s.hides("pool")
 }

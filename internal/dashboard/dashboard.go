@@ -1,10 +1,10 @@
-// Package dashboard is the screen where people spend their day: all tasks, one of them closely, and every key
-// that does something.
+// Package dashboard is the screen of the program: all tasks, one of them in detail, and keys for everything that a
+// person does with tasks.
 //
-// One model holds everything and is changed by messages alone; its parts only draw. Nothing here reads a file,
-// asks a program or waits: that is done by what House holds, in commands that Bubble Tea runs beside the screen,
-// and comes back as a message. It decides nothing: which keys are open is asked of decide, and every wish goes
-// through the engine like anybody's.
+// Its parts are packages below it: the views of the tasks, the forms, and the actions behind the keys. A part never
+// imports this package. Nothing here reads a file, starts a program or waits: the Backend does that, in commands that
+// Bubble Tea runs concurrently, and the answers come back as messages. The dashboard makes no decisions about tasks:
+// package decide knows which keys are open, and every change goes through the engine.
 package dashboard
 
 import (
@@ -19,46 +19,28 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/action"
 	"orange/internal/dashboard/detail"
+	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/dashboard/workspaces"
-	"orange/internal/record"
-	"orange/internal/task"
-	"orange/internal/workflow"
 )
 
-// Look looks up what the record does not have.
-type Look interface {
+// Inspector looks up what the store of the tasks does not have.
+type Inspector interface {
 	tasks.Inspector
 	workspaces.Reader
 }
 
-// Moves asks for what changes a task, in the name of whoever sits at the terminal.
-type Moves interface {
-	Create(ctx context.Context, n task.New) (record.Outcome, error)
-	Command(ctx context.Context, id, command, reason string) (record.Outcome, error)
-	RequestChanges(ctx context.Context, id, text string) (record.Outcome, error)
-	Merge(ctx context.Context, id string, m task.Merge) (out record.Outcome, how string, err error)
-	RequestPR(ctx context.Context, id string) (record.Outcome, error)
-	// Next makes the one move that the evidence supports; with a reason to override, the one to a status that the
-	// workflow lets a person make in spite of it.
-	Next(ctx context.Context, id string, to task.Status, override string) (record.Outcome, error)
-}
-
-// Care keeps tasks going.
-type Care interface {
-	Respawn(ctx context.Context, id string) (record.Outcome, error)
-	Retry(ctx context.Context, id string) (record.Outcome, error)
-	Delete(ctx context.Context, id string) (string, error)
-	// Attach gives the terminal to the window of a task's agent, until the person leaves it.
+// Terminal gives the terminal to other programs.
+type Terminal interface {
+	// Attach gives the terminal to the window of a task's agent until the person leaves it.
 	Attach(ctx context.Context, id, role string) error
-	// Edit gives the terminal to the person's editor, and answers the text as they left it.
+	// Edit gives the terminal to the person's editor, and returns the text as they left it.
 	Edit(ctx context.Context, text string) (string, error)
-	// Choices are what a new task can be made from.
-	Choices(ctx context.Context) (Choices, error)
 }
 
-// The types of the parts that the interfaces have.
+// The types of the parts that the interfaces of Backend have.
 type (
 	// Agent is the state of the agent of a task.
 	Agent = tasks.Agent
@@ -66,57 +48,48 @@ type (
 	Work = tasks.Work
 	// Pane is the terminal of one agent.
 	Pane = detail.Pane
+	// Choices are what a new task can be made from.
+	Choices = form.Choices
+	// WorkflowChoice is a workflow that a new task can have.
+	WorkflowChoice = form.WorkflowChoice
 )
 
-// Choices are what a new task can be made from. The first of each is what it gets when nobody says.
-type Choices struct {
-	Projects  []task.Project
-	Harnesses []string
-	Review    string // the reviewer's harness when nobody says anything
-	Workflows []Book
+// Backend is what the dashboard needs from the rest of the program. Every field is required.
+type Backend struct {
+	Store     tasks.Store
+	Inspector Inspector
+	Reader    detail.Reader
+	Commands  action.Commands
+	Chooser   form.Chooser
+	Terminal  Terminal
+	Now       func() time.Time
 }
 
-// Book is a workflow that a task can be created under.
-type Book struct {
-	Name  string
-	Rules *workflow.Definition
-}
-
-// House is what the dashboard asks. Every field is required.
-type House struct {
-	Record tasks.Store
-	Look   Look
-	Study  detail.Reader
-	Moves  Moves
-	Care   Care
-	Now    func() time.Time
-}
-
-// Dashboard is one sitting at the screen. House, In, Out and Environ are required.
+// Dashboard is one run of the screen. Backend, In, Out and Environ are required.
 type Dashboard struct {
-	House   House
+	Backend Backend
 	In      io.Reader
 	Out     io.Writer
 	Environ []string
-	Project string // whose tasks are shown at first; empty for those of all
-	Word    string // what is said at first; empty when nothing is
+	Project string // whose tasks are shown at first; empty for those of all projects
+	Message string // the first message; empty for none
 
 	program *tea.Program
 	guard   *guard
-	post    *post
-	off     context.CancelFunc // ends the screen, and not what it set going
+	mailbox *mailbox
+	cancel  context.CancelFunc // ends the screen, but not the work that it started
 }
 
-// Broken is a fault of the program itself: something in the screen gave way. The terminal is as it was before.
-type Broken struct {
-	Where string // the message or view that was being worked on
+// Fault is a panic in the screen. The terminal is as it was before.
+type Fault struct {
+	Where string // what the screen was doing
 	Why   any
 	Trace []byte
 }
 
-// Spot is the line of this program that gave way, as the trace has it.
-func (b *Broken) Spot() string {
-	for line := range strings.Lines(string(b.Trace)) {
+// Location is the line of this program that panicked, from the trace.
+func (f *Fault) Location() string {
+	for line := range strings.Lines(string(f.Trace)) {
 		line = strings.TrimSpace(line)
 		if strings.Contains(line, "internal/dashboard/") && strings.Contains(line, ".go:") &&
 			!strings.Contains(line, "internal/dashboard/dashboard.go:") {
@@ -127,44 +100,44 @@ func (b *Broken) Spot() string {
 	return "an unknown place"
 }
 
-func (b *Broken) Error() string {
-	return fmt.Sprintf("the dashboard broke while %s: %v", b.Where, b.Why)
+func (f *Fault) Error() string {
+	return fmt.Sprintf("the dashboard broke while %s: %v", f.Where, f.Why)
 }
 
-// Open makes the screen ready: from then on it can be told things. Call it once, and Run after it.
+// Open makes the screen ready to receive Say, SetWatcher and Fail. Call it once, before Run.
 func (d *Dashboard) Open(ctx context.Context) {
-	d.post = newPost()
+	d.mailbox = newMailbox()
 	p := newPainter(d.Out, d.Environ)
-	house := d.House
-	house.Care = host{house.Care, p}
-	model := New(ctx, house, d.Project)
-	model.said = d.Word
+	backend := d.Backend
+	backend.Terminal = screenTerminal{backend.Terminal, p}
+	model := New(ctx, backend, d.Project)
+	model.messages.answer = d.Message
 	d.guard = &guard{model: model, painter: p}
 	out := io.Discard
 	if t, is := d.Out.(terminal); is {
-		out = muted{t}
+		out = silent{t}
 	}
-	ctx, d.off = context.WithCancel(ctx)
+	ctx, d.cancel = context.WithCancel(ctx)
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithInput(d.In), tea.WithOutput(out), tea.WithEnvironment(d.Environ),
 		tea.WithFPS(1), tea.WithoutCatchPanics(),
-		// signals end ctx: beside that, Bubble Tea's own handler waits for ever for a program that ended
+		// signals end ctx; Bubble Tea's own handler would wait forever for a program that ended
 		tea.WithoutSignalHandler(),
 	}
 	d.program = tea.NewProgram(d.guard, options...)
 	d.guard.quit = d.program.Quit
 }
 
-// Run shows the screen until the person leaves it or ctx ends. A *Broken says that a fault ended it.
-// Nothing of the screen runs after it but the work that the person left running, which ends with the ctx of Open.
+// Run shows the screen until the person quits or ctx ends. A *Fault ends it too. After it nothing runs any more but the
+// work that the person left running, which ends with the ctx of Open.
 func (d *Dashboard) Run(ctx context.Context) error {
-	beside, off := context.WithCancel(ctx)
+	running, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
-	all.Go(func() { d.post.deliver(beside, d.program.Send) })
+	all.Go(func() { d.mailbox.deliver(running, d.program.Send) })
 	all.Go(func() {
-		if err := d.House.Record.Watch(beside, func() { d.program.Send(changed{}) }); err != nil &&
-			beside.Err() == nil {
-			d.post.put(watchFailed{err})
+		if err := d.Backend.Store.Watch(running, func() { d.program.Send(changed{}) }); err != nil &&
+			running.Err() == nil {
+			d.mailbox.put(watchFailed{err})
 		}
 	})
 	err := d.guard.painter.begin()
@@ -172,11 +145,11 @@ func (d *Dashboard) Run(ctx context.Context) error {
 		_, err = d.program.Run()
 		err = errors.Join(err, d.guard.painter.end())
 	}
-	off()
-	d.off() // from here on nobody waits for a screen that reads no more
+	stop()
+	d.cancel() // no command waits for a screen that reads no messages any more
 	all.Wait()
-	if d.guard.broken != nil {
-		return d.guard.broken
+	if d.guard.fault != nil {
+		return d.guard.fault
 	}
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return nil
@@ -184,37 +157,36 @@ func (d *Dashboard) Run(ctx context.Context) error {
 	return err
 }
 
-// Say shows a word to the person. Say, Watches and Fail may be called by anybody at any time after Open, and
-// never wait.
-func (d *Dashboard) Say(text string) { d.post.put(word{text}) }
+// Say shows news to the person. Say, SetWatcher and Fail may be called concurrently after Open. They never wait.
+func (d *Dashboard) Say(text string) { d.mailbox.put(news{text}) }
 
-// Watches tells who watches over the agents.
-func (d *Dashboard) Watches(who string) { d.post.put(watching{who}) }
+// SetWatcher shows who watches the agents.
+func (d *Dashboard) SetWatcher(who string) { d.mailbox.put(watching{who}) }
 
-// Fail tells of something that went wrong beside the screen: it stays until it is read.
-func (d *Dashboard) Fail(what string, err error) { d.post.put(failed{what, err}) }
+// Fail shows a failure. It stays until the person has read it.
+func (d *Dashboard) Fail(what string, err error) { d.mailbox.put(failed{what, err}) }
 
-// guard stands between Bubble Tea and the model: a fault in either ends the screen in good order.
+// guard is between Bubble Tea and the model: it makes a panic end the screen in good order.
 type guard struct {
 	model   *Model
 	painter *painter
-	broken  *Broken
-	quit    func() // ends the program from where no command can be answered
+	fault   *Fault
+	quit    func() // ends the program where no command can be returned
 }
 
-func (g *guard) Init() tea.Cmd { return g.watched(g.model.Init()) }
+func (g *guard) Init() tea.Cmd { return g.guarded(g.model.Init()) }
 
 func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	next = g
-	if b, is := msg.(*Broken); is {
-		g.broken = b
+	if b, is := msg.(*Fault); is {
+		g.fault = b
 	}
-	if g.broken != nil {
+	if g.fault != nil {
 		return g, tea.Quit
 	}
 	defer func() {
 		if why := recover(); why != nil {
-			g.broken = &Broken{Where: fmt.Sprintf("it worked on a %T", msg), Why: why, Trace: debug.Stack()}
+			g.fault = &Fault{Where: fmt.Sprintf("it worked on a %T", msg), Why: why, Trace: debug.Stack()}
 			cmd = tea.Quit
 		}
 	}()
@@ -225,43 +197,43 @@ func (g *guard) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		g.painter.copy(msg.text)
 	}
 	cmd = g.model.Update(msg)
-	return g, g.watched(cmd)
+	return g, g.guarded(cmd)
 }
 
 func (g *guard) View() (v tea.View) {
 	defer func() {
 		if why := recover(); why != nil {
-			if g.broken == nil {
-				g.broken = &Broken{Where: "it drew " + g.model.place.String(), Why: why, Trace: debug.Stack()}
+			if g.fault == nil {
+				g.fault = &Fault{Where: "it drew " + g.model.page.String(), Why: why, Trace: debug.Stack()}
 				go g.quit()
 			}
 		}
 	}()
-	if g.broken != nil {
+	if g.fault != nil {
 		return v
 	}
 	v = g.model.View()
 	if err := g.painter.draw(v); err != nil {
-		go g.quit() // nobody can see anything any more
+		go g.quit() // the terminal is gone
 	}
 	return v
 }
 
-// watched lets a command that gives way end the screen instead of the process.
-func (g *guard) watched(cmd tea.Cmd) tea.Cmd {
+// guarded makes a panic in a command end the screen instead of the process.
+func (g *guard) guarded(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
 	return func() (msg tea.Msg) {
 		defer func() {
 			if why := recover(); why != nil {
-				msg = &Broken{Where: "it looked something up", Why: why, Trace: debug.Stack()}
+				msg = &Fault{Where: "it looked something up", Why: why, Trace: debug.Stack()}
 			}
 		}()
 		msg = cmd()
 		if many, is := msg.(tea.BatchMsg); is {
 			for i := range many {
-				many[i] = g.watched(many[i])
+				many[i] = g.guarded(many[i])
 			}
 		}
 		return msg

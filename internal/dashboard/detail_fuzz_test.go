@@ -39,13 +39,13 @@ func wrongWith(line string, width int) string {
 	return ""
 }
 
-// outsideHouse has text from outside in everything that it shows.
-func outsideHouse(t testing.TB, text string) *fakeHouse {
+// outsideBackend has text from outside in everything that it shows.
+func outsideBackend(t testing.TB, text string) *fakeBackend {
 	one := aTask(t, 1, "working", func(t *task.Task) {
 		t.Branch, t.Summary, t.Attention, t.PRURL, t.PRState = text, text, text, "https://example.org/"+text, text
 	})
 	detail := decide.Detail{Condition: text, Found: text, Where: text, Want: text}
-	return &fakeHouse{
+	return &fakeBackend{
 		tasks:     []task.Task{one},
 		documents: map[string]string{one.ID: text},
 		diffs:     map[string]string{one.ID: " a | 2 +-\n\ndiff --git a b\n@@ -1,9 +1,9 @@\n+" + text},
@@ -76,8 +76,8 @@ func outsideHouse(t testing.TB, text string) *fakeHouse {
 // wantFit draws every tab, and one of them on the whole screen, and fails where a terminal would be disturbed.
 func wantFit(t testing.TB, text string, width, height int) {
 	t.Helper()
-	house := outsideHouse(t, text)
-	s := sit(t, house, width, height)
+	backend := outsideBackend(t, text)
+	s := sit(t, backend, width, height)
 	check := func() {
 		t.Helper()
 		size := s.m.body()
@@ -102,7 +102,7 @@ func wantFit(t testing.TB, text string, width, height int) {
 		check()
 		s.press("tab")
 	}
-	house.fails = map[string]error{"Why": errors.New("cannot look: " + text)}
+	backend.fails = map[string]error{"Why": errors.New("cannot look: " + text)}
 	s.press("3")
 	check()
 }

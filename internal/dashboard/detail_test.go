@@ -118,14 +118,14 @@ new file mode 100644
 Binary files /dev/null and b/picture.bin differ
 `
 
-// detailHouse has one task with everything, and one with nothing.
-func detailHouse(t testing.TB) *fakeHouse {
+// detailBackend has one task with everything, and one with nothing.
+func detailBackend(t testing.TB) *fakeBackend {
 	one := aTask(t, 1, "working", func(t *task.Task) {
 		t.PRURL, t.PRState = "https://example.org/pr/12", record.PROpen
 		t.Attention = "the hook push_branch failed: no such remote"
 	})
 	other := aTask(t, 2, "clarification", func(t *task.Task) { t.Session, t.Workspace = "", "" })
-	return &fakeHouse{
+	return &fakeBackend{
 		tasks:     []task.Task{one, other},
 		documents: map[string]string{one.ID: sampleDocument},
 		histories: map[string][]history.Event{one.ID: sampleEvents()},
@@ -162,13 +162,13 @@ func TestDetail_everyTabLooksAsItShould(t *testing.T) {
 				size.width, size.height)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := sit(t, detailHouse(t), size.width, size.height)
+				s := sit(t, detailBackend(t), size.width, size.height)
 				s.press(fmt.Sprint(int(tab) + 1))
 				golden(t, name, s.text())
 			})
 			t.Run(name+" of nothing", func(t *testing.T) {
 				t.Parallel()
-				s := sit(t, detailHouse(t), size.width, size.height)
+				s := sit(t, detailBackend(t), size.width, size.height)
 				s.press("j", fmt.Sprint(int(tab)+1))
 				if size.width == 80 {
 					golden(t, strings.Replace(name, "_80x24", "_empty_80x24", 1), s.text())
@@ -181,7 +181,7 @@ func TestDetail_everyTabLooksAsItShould(t *testing.T) {
 func TestDetail_itsColoursAreWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	for tab := range detail.Tabs {
-		s := sit(t, detailHouse(t), 80, 40)
+		s := sit(t, detailBackend(t), 80, 40)
 		s.press(fmt.Sprint(int(tab) + 1))
 		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_colours",
 			painted(s.m.View().Content))
@@ -191,7 +191,7 @@ func TestDetail_itsColoursAreWhatTheyAre(t *testing.T) {
 func TestDetail_standsBesideTheList(t *testing.T) {
 	t.Parallel()
 	for tab := range detail.Tabs {
-		s := sit(t, detailHouse(t), 140, 30)
+		s := sit(t, detailBackend(t), 140, 30)
 		s.press("space", fmt.Sprint(int(tab)+1))
 		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_split_140x30", s.text())
 	}
@@ -199,14 +199,14 @@ func TestDetail_standsBesideTheList(t *testing.T) {
 
 func TestDetail_fitsASmallScreen(t *testing.T) {
 	t.Parallel()
-	s := sit(t, detailHouse(t), 50, 12)
+	s := sit(t, detailBackend(t), 50, 12)
 	s.press("1")
 	golden(t, "detail_task_50x12", s.text())
 }
 
 func TestDetail_agentsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
 	t.Parallel()
-	s := sit(t, detailHouse(t), 180, 50)
+	s := sit(t, detailBackend(t), 180, 50)
 	s.press("5")
 	golden(t, "detail_agent_180x50", s.text())
 }
@@ -217,10 +217,10 @@ func longDocument(lines int) string {
 
 func TestDetail_everyTabOfEveryTaskKeepsItsPlace(t *testing.T) {
 	t.Parallel()
-	house := detailHouse(t)
-	id := house.tasks[0].ID
-	house.documents[id] = longDocument(200)
-	s := sit(t, house, 80, 24)
+	backend := detailBackend(t)
+	id := backend.tasks[0].ID
+	backend.documents[id] = longDocument(200)
+	s := sit(t, backend, 80, 24)
 	s.press("1", "pgdown", "pgdown", "j")
 	place := s.text()
 	s.hides("line 1\n")
@@ -228,8 +228,8 @@ func TestDetail_everyTabOfEveryTaskKeepsItsPlace(t *testing.T) {
 	if s.text() != place {
 		t.Errorf("another tab moved it:\n%s", s.text())
 	}
-	house.documents[id] += "\n\nand one line more"
-	house.tasks[0].Version++
+	backend.documents[id] += "\n\nand one line more"
+	backend.tasks[0].Version++
 	s.tell(changed{})
 	if s.text() != strings.ReplaceAll(place, "of 399", "of 401") {
 		t.Errorf("new content moved it:\n%s\nbefore:\n%s", s.text(), place)
@@ -246,13 +246,13 @@ func TestDetail_everyTabOfEveryTaskKeepsItsPlace(t *testing.T) {
 
 func TestDetail_whatGrowsAtItsEndIsFollowedUntilOneScrollsUp(t *testing.T) {
 	t.Parallel()
-	house := detailHouse(t)
-	id := house.tasks[0].ID
-	s := sit(t, house, 80, 24)
+	backend := detailBackend(t)
+	id := backend.tasks[0].ID
+	s := sit(t, backend, 80, 24)
 	add := func(text string) {
-		house.histories[id] = append(house.histories[id], history.Event{Time: clock(), Type: history.Updated,
+		backend.histories[id] = append(backend.histories[id], history.Event{Time: clock(), Type: history.Updated,
 			Actor: "human", Reason: text})
-		house.tasks[0].Version++
+		backend.tasks[0].Version++
 		s.tell(changed{})
 	}
 	s.press("2")
@@ -269,16 +269,16 @@ func TestDetail_whatGrowsAtItsEndIsFollowedUntilOneScrollsUp(t *testing.T) {
 
 func TestDetail_isLookedUpAgainOnlyWhenTheTaskChanged(t *testing.T) {
 	t.Parallel()
-	house := detailHouse(t)
-	s := sit(t, house, 80, 24)
+	backend := detailBackend(t)
+	s := sit(t, backend, 80, 24)
 	s.press("4")
-	looks := func() int { return strings.Count(strings.Join(house.calls, " "), "Diff") }
+	looks := func() int { return strings.Count(strings.Join(backend.calls, " "), "Diff") }
 	before := looks()
 	s.tell(changed{}, changed{}, ticked(clock()), tea.WindowSizeMsg{Width: 100, Height: 30})
 	if looks() != before {
 		t.Errorf("it was looked up %d times though nothing changed", looks()-before)
 	}
-	house.tasks[0].Version++
+	backend.tasks[0].Version++
 	s.tell(changed{})
 	if looks() != before+1 {
 		t.Errorf("it was looked up %d times after a change", looks()-before)
@@ -292,29 +292,29 @@ func TestDetail_isLookedUpAgainOnlyWhenTheTaskChanged(t *testing.T) {
 // The old lines stay until new ones are there: nothing is blank in between.
 func TestDetail_showsWhatItHasUntilThereIsMore(t *testing.T) {
 	t.Parallel()
-	house := detailHouse(t)
-	s := sit(t, house, 80, 24)
+	backend := detailBackend(t)
+	s := sit(t, backend, 80, 24)
 	s.press("1")
 	before := s.text()
-	house.tasks[0].Version++
-	s.m.tasks.Replace(house.tasks)
-	cmd := s.m.Update(word{""}) // the look is asked for, and not performed yet
+	backend.tasks[0].Version++
+	s.m.tasks.Replace(backend.tasks)
+	cmd := s.m.Update(news{""}) // the look is asked for, and not performed yet
 	if cmd == nil {
 		t.Fatal("nobody looks")
 	}
 	if now := plainScreen(s.m.View().Content); now != before {
 		t.Errorf("it flickers:\n%s", now)
 	}
-	if again := s.m.Update(word{""}); again != nil {
+	if again := s.m.Update(news{""}); again != nil {
 		t.Error("a second look is asked for while the first is on its way")
 	}
 }
 
 func TestDetail_followsTheSelectionHoweverItChanges(t *testing.T) {
 	t.Parallel()
-	house := detailHouse(t)
-	house.documents[house.tasks[1].ID] = "the other document"
-	s := sit(t, house, 140, 30)
+	backend := detailBackend(t)
+	backend.documents[backend.tasks[1].ID] = "the other document"
+	s := sit(t, backend, 140, 30)
 	s.press("space", "1")
 	s.shows("Mend the login")
 	s.press("j")
@@ -323,33 +323,33 @@ func TestDetail_followsTheSelectionHoweverItChanges(t *testing.T) {
 	s.write("bug-1")
 	s.shows("Mend the login")
 	s.press("esc", "esc")
-	house.tasks = house.tasks[1:]
+	backend.tasks = backend.tasks[1:]
 	s.tell(changed{})
 	s.shows("the other document")
 }
 
 func TestDetail_whatCannotBeLookedUpIsTold(t *testing.T) {
 	t.Parallel()
-	house := detailHouse(t)
-	house.fails = map[string]error{
+	backend := detailBackend(t)
+	backend.fails = map[string]error{
 		"Document": errors.New("cannot read TASK.md: \x1b[2Jpermission denied\nask somebody")}
-	s := sit(t, house, 80, 24)
+	s := sit(t, backend, 80, 24)
 	s.press("1")
 	s.shows("cannot read TASK.md: permission denied\nask somebody\n")
-	house.fails = nil
+	backend.fails = nil
 	s.press("R")
 	s.shows("Mend the login")
 }
 
 func TestDetail_saysHowLongAStatusMayTake(t *testing.T) {
 	t.Parallel()
-	house := detailHouse(t)
-	house.tasks = []task.Task{taskUnder(t, "build", 1, rulesOf(t, "build").Initial)}
+	backend := detailBackend(t)
+	backend.tasks = []task.Task{taskUnder(t, "build", 1, rulesOf(t, "build").Initial)}
 	def := rulesOf(t, "build")
 	for _, state := range def.States {
 		if state.Timeout.After > 0 {
-			house.tasks[0] = taskUnder(t, "build", 1, state.Name, func(t *task.Task) { t.Overdue = task.LateAlert })
-			s := sit(t, house, 80, 24)
+			backend.tasks[0] = taskUnder(t, "build", 1, state.Name, func(t *task.Task) { t.Overdue = task.LateAlert })
+			s := sit(t, backend, 80, 24)
 			s.press("1")
 			s.shows(" for 14m of 1h")
 			s.shows("◷ it has been in its status for longer than it should")
@@ -361,26 +361,26 @@ func TestDetail_saysHowLongAStatusMayTake(t *testing.T) {
 
 func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
 	t.Parallel()
-	house := detailHouse(t)
-	s := sit(t, house, 120, 40)
+	backend := detailBackend(t)
+	s := sit(t, backend, 120, 40)
 	s.press("2")
 	s.shows("✓ clarification ✓ planning ● working ○ ")
-	house.histories[house.tasks[0].ID] = []history.Event{
+	backend.histories[backend.tasks[0].ID] = []history.Event{
 		{Type: history.Created, Data: map[string]string{"status": "planning"}},
 		{Type: history.StatusChanged, From: "planning", To: "working"},
 		{Type: history.StatusChanged, From: "working", To: "agent-review"},
 		{Type: history.StatusChanged, From: "agent-review", To: "working"},
 	}
-	house.tasks[0].Version++
+	backend.tasks[0].Version++
 	s.tell(changed{})
 	s.shows("\n✓ planning ● working ○ agent-review")
 }
 
 func TestProgress_isCutAroundThePresentStatus(t *testing.T) {
 	t.Parallel()
-	house := detailHouse(t)
-	s := sit(t, house, 80, 24)
-	one := house.tasks[0]
+	backend := detailBackend(t)
+	s := sit(t, backend, 80, 24)
+	one := backend.tasks[0]
 	for width, want := range map[int]string{
 		200: "✓ pending ✓ planning ● working ○ agent-review ○ reviewing ○ done",
 		40:  "… ✓ planning ● working ○ agent-review …", 20: "… ● working …", 8: "… ● wor…",

@@ -11,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"orange/internal/dashboard/screen"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -26,7 +25,7 @@ func choosing(t testing.TB) Choices {
 		Harnesses: []string{"claude", "codex", "gemini"}, Review: "codex",
 	}
 	for _, name := range []string{"default", "build", "classic", "minimal", "phases"} {
-		c.Workflows = append(c.Workflows, Book{name, rulesOf(t, name)})
+		c.Workflows = append(c.Workflows, WorkflowChoice{Name: name, Rules: rulesOf(t, name)})
 	}
 	return c
 }
@@ -35,35 +34,25 @@ func choosing(t testing.TB) Choices {
 func bent(t testing.TB) task.Task { return taskUnder(t, "phases", 5, "planning") }
 
 // atForms is a sitting before a few tasks.
-func atForms(t testing.TB, width, height int) (*sitting, *fakeHouse) {
-	house := &fakeHouse{tasks: slices.Insert(few(t), 3, bent(t)), choices: choosing(t)}
-	return sit(t, house, width, height), house
+func atForms(t testing.TB, width, height int) (*sitting, *fakeBackend) {
+	backend := &fakeBackend{tasks: slices.Insert(few(t), 3, bent(t)), choices: choosing(t)}
+	return sit(t, backend, width, height), backend
 }
 
 // formText is a form with its keys, without what is behind it.
 func (s *sitting) formText() string {
 	s.Helper()
-	if s.m.place != inForm || s.m.form == nil {
-		s.Fatalf("no form is open, but %s", s.m.place)
+	if s.m.page != pageForm || s.m.form == nil {
+		s.Fatalf("no form is open, but %s", s.m.page)
 	}
-	lines := s.m.form.draw(s.m, s.m.width, s.m.formHeight())
-	front := []string(nil)
-	switch f := s.m.form; {
-	case f.question != nil:
-		front = f.question.box(s.m.style, s.m.width, s.m.formHeight())
-	case f.writing != nil && !f.writing.long:
-		front, _, _ = f.writing.box(s.m.style, s.m.width, s.m.formHeight())
-	}
-	if front != nil {
-		lines, _, _ = screen.Overlay(nil, front, s.m.width, s.m.formHeight())
-	}
-	for len(lines) < s.m.formHeight() {
+	lines, _ := s.m.form.View(nil, s.m.body())
+	for len(lines) < s.m.body().Height {
 		lines = append(lines, "")
 	}
-	return plainScreen(strings.Join(append(lines, s.m.keyLine()), "\n"))
+	return plainScreen(strings.Join(append(lines, s.m.footerKeyLine()), "\n"))
 }
 
-// cursor is the letter that the terminal's cursor stands on, and what is before it on its line.
+// cursor is the letter at the terminal's cursor, and the text before it on its line.
 func (s *sitting) cursor() (before, on string) {
 	s.Helper()
 	c := s.m.View().Cursor
@@ -82,7 +71,7 @@ func (s *sitting) paste(text string) {
 // wished fails the test unless this and nothing else was asked for.
 func (s *sitting) wished(want ...string) {
 	s.Helper()
-	if got := fmt.Sprintf("%q", s.house.asked); got != fmt.Sprintf("%q", want) {
+	if got := fmt.Sprintf("%q", s.backend.asked); got != fmt.Sprintf("%q", want) {
 		s.Errorf("asked for %s, want %q", got, want)
 	}
 }
@@ -103,8 +92,8 @@ func TestAQuestionIsAnsweredByOneKey(t *testing.T) {
 			s, _ := atForms(t, 80, 24)
 			s.press(c.keys...)
 			s.wished(c.want...)
-			if s.m.place != inList || s.m.form != nil || len(s.m.trail) != 0 {
-				t.Errorf("it is in %s, and Escape leads through %v", s.m.place, s.m.trail)
+			if s.m.page != pageList || s.m.form != nil || len(s.m.back) != 0 {
+				t.Errorf("it is in %s, and Escape leads through %v", s.m.page, s.m.back)
 			}
 		})
 	}
@@ -131,12 +120,12 @@ func TestTwoQuickEscapesAreTwo(t *testing.T) {
 	s.press("c")
 	s.write("fix/one")
 	s.press("alt+esc")
-	if s.m.place != inList || s.m.form != nil {
-		t.Errorf("it is in %s", s.m.place)
+	if s.m.page != pageList || s.m.form != nil {
+		t.Errorf("it is in %s", s.m.page)
 	}
 	s.press("?", "alt+esc")
-	if s.m.place != inList {
-		t.Errorf("out of the help it is in %s", s.m.place)
+	if s.m.page != pageList {
+		t.Errorf("out of the help it is in %s", s.m.page)
 	}
 	s.press("/")
 	s.write("login")
@@ -160,8 +149,8 @@ func TestAReasonIsNeeded(t *testing.T) {
 	s.hides("cannot be empty")
 	s.press("enter")
 	s.wished("Next " + bent(t).ID + " plan_review The reviewer is wrong")
-	if s.m.place != inList {
-		t.Errorf("it is in %s", s.m.place)
+	if s.m.page != pageList {
+		t.Errorf("it is in %s", s.m.page)
 	}
 }
 
@@ -169,7 +158,7 @@ func TestWhatWasWrittenIsNotThrownAwayByOneKey(t *testing.T) {
 	t.Parallel()
 	s, _ := atForms(t, 80, 24)
 	s.press("G", "k", "o", "esc")
-	if s.m.place != inList {
+	if s.m.page != pageList {
 		t.Fatal("an empty form asks whether it may be left")
 	}
 	s.press("G", "k", "o")
@@ -180,8 +169,8 @@ func TestWhatWasWrittenIsNotThrownAwayByOneKey(t *testing.T) {
 	s.hides("Esc again")
 	s.press("esc", "esc")
 	s.wished()
-	if s.m.place != inList {
-		t.Errorf("it is in %s", s.m.place)
+	if s.m.page != pageList {
+		t.Errorf("it is in %s", s.m.page)
 	}
 	s.press("G", "k", "o")
 	s.hides("because")
@@ -191,9 +180,9 @@ func TestWhatWasWrittenIsNotThrownAwayByOneKey(t *testing.T) {
 // not offered again.
 func TestAMoveThatWasMadeIsNotToldAsRefused(t *testing.T) {
 	t.Parallel()
-	s, house := atForms(t, 100, 24)
+	s, backend := atForms(t, 100, 24)
 	made := few(t)[1]
-	house.answer = func(string, string) (record.Outcome, error) {
+	backend.answer = func(string, string) (record.Outcome, error) {
 		return record.Outcome{Task: made, Moved: true, Hooks: []task.OwedHook{
 			{Hook: task.Hook{Action: "notify_worker"}, State: task.HookFailed, Error: "cannot reach the worker"}}}, nil
 	}
@@ -228,8 +217,8 @@ func TestALongTextHasSeveralLinesAndIsSentByControlS(t *testing.T) {
 
 func TestALongTextIsEditedInTheEditor(t *testing.T) {
 	t.Parallel()
-	s, house := atForms(t, 80, 24)
-	house.edit = func(text string) (string, error) { return text + " and\nthat\x1b[2J\n", nil }
+	s, backend := atForms(t, 80, 24)
+	backend.edit = func(text string) (string, error) { return text + " and\nthat\x1b[2J\n", nil }
 	s.press("j", "r")
 	s.write("this")
 	s.press("ctrl+e")
@@ -237,8 +226,8 @@ func TestALongTextIsEditedInTheEditor(t *testing.T) {
 	s.press("ctrl+s")
 	s.wished("RequestChanges " + few(t)[1].ID + " this and\nthat")
 
-	s, house = atForms(t, 80, 24)
-	house.fails = map[string]error{"Edit": errors.New("cannot find \"vim\"")}
+	s, backend = atForms(t, 80, 24)
+	backend.fails = map[string]error{"Edit": errors.New("cannot find \"vim\"")}
 	s.press("j", "r")
 	s.write("kept")
 	s.press("ctrl+e")
@@ -248,13 +237,13 @@ func TestALongTextIsEditedInTheEditor(t *testing.T) {
 
 func TestATextThatDidNotArriveCanBeHadAgain(t *testing.T) {
 	t.Parallel()
-	s, house := atForms(t, 80, 24)
-	house.fails = map[string]error{"RequestChanges": errors.New("the disk is full")}
+	s, backend := atForms(t, 80, 24)
+	backend.fails = map[string]error{"RequestChanges": errors.New("the disk is full")}
 	s.press("j", "r")
 	s.write("much work")
 	s.press("ctrl+s")
 	s.shows("the disk is full")
-	house.fails = nil
+	backend.fails = nil
 	s.press("r")
 	s.shows("much work")
 	s.shows("not sent the last time")
@@ -337,7 +326,7 @@ func TestFormsFitEveryScreen(t *testing.T) {
 				s.tell(tea.WindowSizeMsg{Width: width, Height: height})
 				tabs := 1
 				if name == "creation" {
-					tabs = int(fields)
+					tabs = 11
 				}
 				for range tabs {
 					fits(t, name, s, width, height)
@@ -350,8 +339,8 @@ func TestFormsFitEveryScreen(t *testing.T) {
 
 func fits(t *testing.T, name string, s *sitting, width, height int) {
 	t.Helper()
-	lines := s.m.form.draw(s.m, s.m.width, s.m.formHeight())
-	if len(lines) > s.m.formHeight() {
+	lines, _ := s.m.form.View(nil, s.m.body())
+	if len(lines) > s.m.body().Height {
 		t.Errorf("%s at %dx%d has %d lines", name, width, height, len(lines))
 	}
 	for _, line := range lines {
@@ -362,7 +351,7 @@ func fits(t *testing.T, name string, s *sitting, width, height int) {
 			t.Errorf("%s at %dx%d has a line of %d cells: %q", name, width, height, got, line)
 		}
 	}
-	if c := s.m.formCursor(); c != nil && (c.X < 0 || c.X >= width || c.Y < 0 || c.Y >= height) {
+	if c := s.m.View().Cursor; c != nil && (c.X < 0 || c.X >= width || c.Y < 0 || c.Y >= height) {
 		t.Errorf("%s at %dx%d has its cursor at %d, %d", name, width, height, c.X, c.Y)
 	}
 }
@@ -373,7 +362,7 @@ func TestFormsAsTheyLook(t *testing.T) {
 		name          string
 		width, height int
 	}{{"50x12", 50, 12}, {"80x24", 80, 24}, {"120x40", 120, 40}} {
-		s, house := atForms(t, size.width, size.height)
+		s, backend := atForms(t, size.width, size.height)
 		s.press("j", "m")
 		golden(t, "form_question_"+size.name, s.formText())
 		s.press("esc", "G", "k", "o")
@@ -391,7 +380,7 @@ func TestFormsAsTheyLook(t *testing.T) {
 		s.write("Say what was wrong when the login fails")
 		s.press("tab")
 		s.paste("Users ask.\nThey do not know.\n")
-		house.fails = map[string]error{
+		backend.fails = map[string]error{
 			"Create": errors.New(`cannot use the branch "fix/login": the live task 7kQ has it`)}
 		s.press("ctrl+s", "shift+tab")
 		golden(t, "form_refused_"+size.name, s.formText())
@@ -413,7 +402,7 @@ func TestEveryFormTellsItsKeys(t *testing.T) {
 	} {
 		s, _ := atForms(t, 80, 24)
 		s.press(keys...)
-		if got := ansi.Strip(s.m.keyLine()); got != want {
+		if got := ansi.Strip(s.m.footerKeyLine()); got != want {
 			t.Errorf("after %v the keys are %q, want %q", keys, got, want)
 		}
 	}
@@ -421,11 +410,11 @@ func TestEveryFormTellsItsKeys(t *testing.T) {
 
 func TestTheCursorIsThereWhenTheEditorIsLeft(t *testing.T) {
 	t.Parallel() // Bubble Tea shows it again after the editor, and does not hide it for a screen without one
-	s, house := atForms(t, 80, 24)
-	house.edit = func(string) (string, error) { return "one\ntwo\n", nil }
+	s, backend := atForms(t, 80, 24)
+	backend.edit = func(string) (string, error) { return "one\ntwo\n", nil }
 	s.press("c", "tab", "tab", "ctrl+e")
 	s.cursor()
-	house.edit = func(string) (string, error) { return strings.Repeat("line\n", 2*areaLines), nil }
+	backend.edit = func(string) (string, error) { return strings.Repeat("line\n", 400), nil }
 	s.press("esc", "esc", "j", "r", "ctrl+e")
 	s.shows("400 lines")
 	s.cursor()
@@ -489,11 +478,11 @@ func TestTheQuestionOfAMergeSaysWhetherTheWorkWasReviewed(t *testing.T) {
 			map[string]Work{noted[1].ID: {Judged: "reviewed 1111111, now 2222222, 3 commits since"}},
 			"now 2222222, 3 commits"},
 	} {
-		house := &fakeHouse{tasks: noted, works: c.works}
+		backend := &fakeBackend{tasks: noted, works: c.works}
 		if c.works != nil {
 			noted[1].Workspace = "shop--1"
 		}
-		s := sit(t, house, 100, 24)
+		s := sit(t, backend, 100, 24)
 		s.press("j", "m")
 		if text := strings.Join(strings.Fields(s.formText()), " "); !strings.Contains(text, c.want) ||
 			strings.Contains(text, "\x1b") {

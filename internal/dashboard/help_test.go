@@ -54,10 +54,10 @@ func rulesOf(t testing.TB, name string) *workflow.Definition {
 	return all[name]
 }
 
-// fakeHouse is a House whose answers are its fields. It notes what is asked of it.
-type fakeHouse struct {
+// fakeBackend is a Backend whose answers are its fields. It notes what is asked of it.
+type fakeBackend struct {
 	limits task.Timeouts
-	had    []string // ids of tasks that were told of once
+	had    []string // ids of tasks that were reported once
 	mu     sync.Mutex
 
 	tasks      []task.Task
@@ -85,8 +85,8 @@ type fakeHouse struct {
 	strict testing.TB // fails when anything is asked outside of a command: Update and View only think
 }
 
-func (f *fakeHouse) house() House {
-	return House{Record: f, Look: f, Study: f, Moves: f, Care: f, Now: func() time.Time {
+func (f *fakeBackend) backend() Backend {
+	return Backend{Store: f, Inspector: f, Reader: f, Commands: f, Chooser: f, Terminal: f, Now: func() time.Time {
 		if err := f.call("Now"); err != nil {
 			return time.Time{}
 		}
@@ -94,8 +94,8 @@ func (f *fakeHouse) house() House {
 	}}
 }
 
-// call notes that a method was called, and says whether it fails.
-func (f *fakeHouse) call(method string) error {
+// call records the call of a method, and returns its failure.
+func (f *fakeBackend) call(method string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.strict != nil && !f.inside {
@@ -106,7 +106,7 @@ func (f *fakeHouse) call(method string) error {
 	return f.fails[method]
 }
 
-func (f *fakeHouse) wish(method, id string, words ...string) (record.Outcome, error) {
+func (f *fakeBackend) wish(method, id string, words ...string) (record.Outcome, error) {
 	if err := f.call(method); err != nil {
 		return record.Outcome{}, err
 	}
@@ -122,13 +122,13 @@ func (f *fakeHouse) wish(method, id string, words ...string) (record.Outcome, er
 	return record.Outcome{}, nil
 }
 
-func (f *fakeHouse) First(context.Context, string, int) ([]task.Task, error) {
+func (f *fakeBackend) First(context.Context, string, int) ([]task.Task, error) {
 	return f.tasks[:min(2, len(f.tasks))], f.call("First")
 }
 
-func (f *fakeHouse) Timeouts(string) (task.Timeouts, error) { return f.limits, f.call("Timeouts") }
+func (f *fakeBackend) Timeouts(string) (task.Timeouts, error) { return f.limits, f.call("Timeouts") }
 
-func (f *fakeHouse) All(context.Context) ([]task.Task, int64, error) {
+func (f *fakeBackend) All(context.Context) ([]task.Task, int64, error) {
 	for _, t := range f.tasks {
 		f.had = append(f.had, t.ID)
 	}
@@ -136,7 +136,7 @@ func (f *fakeHouse) All(context.Context) ([]task.Task, int64, error) {
 }
 
 // Since tells of all tasks as if each had changed, and of every other that was there.
-func (f *fakeHouse) Since(_ context.Context, cursor int64) ([]task.Task, []string, int64, error) {
+func (f *fakeBackend) Since(_ context.Context, cursor int64) ([]task.Task, []string, int64, error) {
 	var gone []string
 	for _, id := range f.had {
 		if !slices.ContainsFunc(f.tasks, func(t task.Task) bool { return t.ID == id }) {
@@ -149,7 +149,7 @@ func (f *fakeHouse) Since(_ context.Context, cursor int64) ([]task.Task, []strin
 	return f.tasks, gone, cursor + 1, f.call("Since")
 }
 
-func (f *fakeHouse) Agents(_ context.Context, tasks []task.Task) (map[string]Agent, error) {
+func (f *fakeBackend) Agents(_ context.Context, tasks []task.Task) (map[string]Agent, error) {
 	if err := f.call("Agents"); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (f *fakeHouse) Agents(_ context.Context, tasks []task.Task) (map[string]Age
 	return out, nil
 }
 
-func (f *fakeHouse) Rules(_ context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+func (f *fakeBackend) Rules(_ context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
 	if err := f.call("Rules"); err != nil {
 		return nil, err
 	}
@@ -179,15 +179,15 @@ func (f *fakeHouse) Rules(_ context.Context, ref task.WorkflowRef) (*workflow.De
 	return def, nil
 }
 
-func (f *fakeHouse) Workspaces(context.Context, string) ([]record.Holding, error) {
+func (f *fakeBackend) Workspaces(context.Context, string) ([]record.Holding, error) {
 	return f.workspaces, f.call("Workspaces")
 }
 
-func (f *fakeHouse) Work(_ context.Context, t task.Task) (Work, error) {
+func (f *fakeBackend) Work(_ context.Context, t task.Task) (Work, error) {
 	return f.works[t.ID], f.call("Work")
 }
 
-func (f *fakeHouse) Watch(ctx context.Context, changed func()) error {
+func (f *fakeBackend) Watch(ctx context.Context, changed func()) error {
 	if f.watch != nil {
 		return f.watch(ctx, changed)
 	}
@@ -195,31 +195,31 @@ func (f *fakeHouse) Watch(ctx context.Context, changed func()) error {
 	return f.call("Watch")
 }
 
-func (f *fakeHouse) History(_ context.Context, id string) ([]history.Event, error) {
+func (f *fakeBackend) History(_ context.Context, id string) ([]history.Event, error) {
 	return f.histories[id], f.call("History")
 }
 
-func (f *fakeHouse) Why(_ context.Context, id string) (decide.Explanation, error) {
+func (f *fakeBackend) Why(_ context.Context, id string) (decide.Explanation, error) {
 	return f.whys[id], f.call("Why")
 }
 
-func (f *fakeHouse) Document(_ context.Context, t task.Task) (string, error) {
+func (f *fakeBackend) Document(_ context.Context, t task.Task) (string, error) {
 	return f.documents[t.ID], f.call("Document")
 }
 
-func (f *fakeHouse) Diff(_ context.Context, t task.Task) (string, error) {
+func (f *fakeBackend) Diff(_ context.Context, t task.Task) (string, error) {
 	return f.diffs[t.ID], f.call("Diff")
 }
 
-func (f *fakeHouse) Panes(_ context.Context, t task.Task) ([]Pane, error) {
+func (f *fakeBackend) Panes(_ context.Context, t task.Task) ([]Pane, error) {
 	return f.panes[t.ID], f.call("Panes")
 }
 
-func (f *fakeHouse) Log(_ context.Context, t task.Task) ([]string, error) {
+func (f *fakeBackend) Log(_ context.Context, t task.Task) ([]string, error) {
 	return f.logs[t.ID], f.call("Log")
 }
 
-func (f *fakeHouse) Create(_ context.Context, n task.New) (record.Outcome, error) {
+func (f *fakeBackend) Create(_ context.Context, n task.New) (record.Outcome, error) {
 	if err := f.call("Create"); err != nil {
 		return record.Outcome{}, err
 	}
@@ -236,53 +236,53 @@ func (f *fakeHouse) Create(_ context.Context, n task.New) (record.Outcome, error
 	return record.Outcome{Task: made, Moved: true}, nil
 }
 
-func (f *fakeHouse) Command(_ context.Context, id, command, reason string) (record.Outcome, error) {
+func (f *fakeBackend) Command(_ context.Context, id, command, reason string) (record.Outcome, error) {
 	return f.wish("Command", id, command, reason)
 }
 
-func (f *fakeHouse) RequestChanges(_ context.Context, id, text string) (record.Outcome, error) {
+func (f *fakeBackend) RequestChanges(_ context.Context, id, text string) (record.Outcome, error) {
 	return f.wish("RequestChanges", id, text)
 }
 
-func (f *fakeHouse) Merge(_ context.Context, id string, m task.Merge) (record.Outcome, string, error) {
+func (f *fakeBackend) Merge(_ context.Context, id string, m task.Merge) (record.Outcome, string, error) {
 	out, err := f.wish("Merge", id, m.Strategy)
 	return out, "merged", err
 }
 
-func (f *fakeHouse) RequestPR(_ context.Context, id string) (record.Outcome, error) {
+func (f *fakeBackend) RequestPR(_ context.Context, id string) (record.Outcome, error) {
 	return f.wish("RequestPR", id)
 }
 
-func (f *fakeHouse) Next(_ context.Context, id string, to task.Status, override string) (record.Outcome, error) {
+func (f *fakeBackend) Next(_ context.Context, id string, to task.Status, override string) (record.Outcome, error) {
 	return f.wish("Next", id, string(to), override)
 }
 
-func (f *fakeHouse) Respawn(_ context.Context, id string) (record.Outcome, error) {
+func (f *fakeBackend) Respawn(_ context.Context, id string) (record.Outcome, error) {
 	return f.wish("Respawn", id)
 }
 
-func (f *fakeHouse) Retry(_ context.Context, id string) (record.Outcome, error) {
+func (f *fakeBackend) Retry(_ context.Context, id string) (record.Outcome, error) {
 	return f.wish("Retry", id)
 }
 
-func (f *fakeHouse) Delete(_ context.Context, id string) (string, error) {
+func (f *fakeBackend) Delete(_ context.Context, id string) (string, error) {
 	_, err := f.wish("Delete", id)
 	return "in the trash", err
 }
 
-func (f *fakeHouse) Attach(_ context.Context, id, role string) error {
+func (f *fakeBackend) Attach(_ context.Context, id, role string) error {
 	_, err := f.wish("Attach", id, role)
 	return err
 }
 
-func (f *fakeHouse) Edit(_ context.Context, text string) (string, error) {
+func (f *fakeBackend) Edit(_ context.Context, text string) (string, error) {
 	if err := f.call("Edit"); err != nil || f.edit == nil {
 		return text, err
 	}
 	return f.edit(text)
 }
 
-func (f *fakeHouse) Choices(context.Context) (Choices, error) {
+func (f *fakeBackend) Choices(context.Context) (Choices, error) {
 	return f.choices, f.call("Choices")
 }
 
@@ -318,22 +318,22 @@ func taskUnder(t testing.TB, name string, n int, status task.Status, change ...f
 	return one
 }
 
-// sitting is a person before the screen: what is told is followed by all that is looked up because of it, and
-// clocks stand still.
+// sitting is a person at the screen. After each message it performs the commands that follow from it, except those
+// that wait for the clock.
 type sitting struct {
 	testing.TB
-	m     *Model
-	house *fakeHouse
-	quit  bool
-	sent  []tea.Msg // what was said to Bubble Tea itself: the clipboard, the end
+	m       *Model
+	backend *fakeBackend
+	quit    bool
+	sent    []tea.Msg // what was said to Bubble Tea itself: the clipboard, the end
 }
 
-// sit opens the screen and lets it look up what it wants. From then on a question to the house outside of a
+// sit opens the screen and lets it look up what it wants. From then on a question to the backend outside of a
 // command fails the test.
-func sit(t testing.TB, house *fakeHouse, width, height int) *sitting {
+func sit(t testing.TB, backend *fakeBackend, width, height int) *sitting {
 	t.Helper()
-	s := &sitting{TB: t, house: house, m: New(t.Context(), house.house(), "")}
-	house.strict = t
+	s := &sitting{TB: t, backend: backend, m: New(t.Context(), backend.backend(), "")}
+	backend.strict = t
 	s.follow(s.m.Init())
 	s.tell(tea.WindowSizeMsg{Width: width, Height: height})
 	return s
@@ -353,9 +353,9 @@ func (s *sitting) follow(cmd tea.Cmd) {
 	if cmd == nil || waits(cmd) {
 		return
 	}
-	s.house.inside = true
+	s.backend.inside = true
 	msg := cmd()
-	s.house.inside = false
+	s.backend.inside = false
 	value := reflect.ValueOf(msg)
 	switch {
 	case msg == nil:
@@ -364,9 +364,9 @@ func (s *sitting) follow(cmd tea.Cmd) {
 			s.follow(value.Index(i).Interface().(tea.Cmd))
 		}
 	case value.Type().String() == "tea.execMsg":
-		s.house.inside = true
+		s.backend.inside = true
 		err := hidden[tea.ExecCommand](value, "cmd").Run()
-		s.house.inside = false
+		s.backend.inside = false
 		s.tell(hidden[tea.ExecCallback](value, "fn")(err))
 	case value.Type().PkgPath() == reflect.TypeFor[tea.QuitMsg]().PkgPath():
 		_, quit := msg.(tea.QuitMsg)
@@ -377,7 +377,7 @@ func (s *sitting) follow(cmd tea.Cmd) {
 	}
 }
 
-// waits says whether a command is one of those that wait for the clock.
+// waits reports whether a command waits for the clock.
 func waits(cmd tea.Cmd) bool {
 	name := runtime.FuncForPC(reflect.ValueOf(cmd).Pointer()).Name()
 	return strings.Contains(name, "Tick.func") || strings.Contains(name, "Blink")
@@ -455,7 +455,7 @@ func (s *sitting) wheel(x, y int, button tea.MouseButton) {
 	s.tell(tea.MouseWheelMsg{X: x, Y: y, Button: button})
 }
 
-// find is where a text stands on the screen.
+// find is the position of a text on the screen.
 func (s *sitting) find(text string) (x, y int) {
 	s.Helper()
 	for y, line := range strings.Split(s.text(), "\n") {
@@ -470,12 +470,12 @@ func (s *sitting) find(text string) (x, y int) {
 // chosen fails the test unless the task is the selected one.
 func (s *sitting) chosen(branch string) {
 	s.Helper()
-	if t, _ := s.m.selected(); t.Branch != branch {
+	if t, _ := s.m.tasks.Selected(); t.Branch != branch {
 		s.Errorf("the selected task is %q, want %q:\n%s", t.Branch, branch, s.text())
 	}
 }
 
-// text is what stands on the screen, without colours.
+// text is the screen without colours.
 func (s *sitting) text() string { return plainScreen(s.m.View().Content) }
 
 // shows fails the test unless the text is on the screen.

@@ -1,22 +1,27 @@
 package dashboard
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/dashboard/action"
+	"orange/internal/dashboard/screen"
 )
 
 // key is one row of the table from which everything about keys is made: what they do, the footer, the help and
 // docs/keys.md.
 type key struct {
-	names  []string // as Bubble Tea names them; the first one is shown
+	names  []string // as Bubble Tea names them; the screen shows the first one
 	does   string   // what it does, in words
-	footer string   // one or two words for the foot of the screen; empty keeps it out of there
-	// what the footer says instead, where that depends; nil for footer; an empty word keeps it out
-	label  func(m *Model) string
-	places []place // where it works
-	group  string  // where the help has it
-	// closed says why the key does nothing now; empty when it does. nil is never closed.
+	footer string   // one or two words for the footer; empty keeps it out of there
+	// what the footer says instead, where that depends; nil for footer; an empty label keeps the key out
+	label func(m *Model) string
+	pages []page // where it works
+	group string // where the help has it
+	// closed is why the key does nothing now; empty when it does something. nil is never closed.
 	closed func(m *Model) string
 	press  func(m *Model) tea.Cmd
 }
@@ -29,8 +34,8 @@ const (
 	groupElse = "Everything else"
 )
 
-// footOrder are the keys of the footer, those first that are wanted most often: where there is little room the
-// last ones go. Help and leaving stand at the end and are always there.
+// footOrder are the keys of the footer, those first that people use most: where there is little room, the last ones are
+// left out. Help and quit are at the end and are always there.
 func footOrder() []string {
 	return []string{"j", "k", "!", "enter", "J", "r", "m", "n", "c", "v", "b", "p", "/", "f", "x", "w", "o", "a",
 		"d", "R", "?", "q"}
@@ -39,19 +44,20 @@ func footOrder() []string {
 // groups are all groups, in the order of the help.
 func groups() []string { return []string{groupTask, groupView, groupElse, groupMove} }
 
-// name is how the key is written on the screen.
-func (k key) name() string { return written(k.names[0]) }
+// name is the name of the key on the screen.
+func (k key) name() string { return display(k.names[0]) }
 
-// allNames are all keys that do the same, as they are written on the screen.
+// allNames are the names on the screen of all keys that do the same.
 func (k key) allNames() []string {
 	var out []string
 	for _, name := range k.names {
-		out = append(out, written(name))
+		out = append(out, display(name))
 	}
 	return out
 }
 
-func written(name string) string {
+// display is the name of a key on the screen.
+func display(name string) string {
 	switch name {
 	case "enter":
 		return "Enter"
@@ -73,9 +79,9 @@ func written(name string) string {
 	return name
 }
 
-func (k key) works(in place) bool { return slices.Contains(k.places, in) }
+func (k key) works(on page) bool { return slices.Contains(k.pages, on) }
 
-// why is why the key is closed, empty when it is open.
+// why is why the key is closed; empty when it is open.
 func (k key) why(m *Model) string {
 	if k.closed == nil {
 		return ""
@@ -83,21 +89,110 @@ func (k key) why(m *Model) string {
 	return k.closed(m)
 }
 
-// press does what a key says. Where the person writes, keys are letters.
+// keymap is the table of all keys.
+type keymap []key
+
+// find is the key with a name on a page.
+func (all keymap) find(name string, on page) (key, bool) {
+	for _, k := range all {
+		if k.works(on) && slices.Contains(k.names, name) {
+			return k, true
+		}
+	}
+	return key{}, false
+}
+
+// footKey is a key in the footer, and the cells that it has there.
+type footKey struct {
+	key, text string
+	from, to  int
+}
+
+// footer are the keys of the page that fit, none of them in part: those that are open, then those that are closed,
+// faint. Help and quit are always there.
+func (all keymap) footer(m *Model) []footKey {
+	var open, closed, last []footKey
+	room := m.width
+	for _, k := range all.withFooter(m.page) {
+		label := k.footer
+		if k.label != nil {
+			label = k.label(m)
+		}
+		if label == "" {
+			continue
+		}
+		one := footKey{key: k.names[0], text: m.style.Key.Render(k.name()) + " " + label}
+		switch {
+		case k.names[0] == "?" || k.names[0] == "q":
+			last = append(last, one)
+			room -= screen.Width(one.text) + len(partGap)
+		case k.why(m) == "":
+			open = append(open, one)
+		default:
+			one.text = m.style.ClosedKey.Render(k.name() + " " + label)
+			closed = append(closed, one)
+		}
+	}
+	var out []footKey
+	for _, one := range append(open, closed...) {
+		if width := screen.Width(one.text) + len(partGap); width <= room {
+			out = append(out, one)
+			room -= width
+		}
+	}
+	at := 0
+	out = append(out, last...)
+	for i := range out {
+		out[i].from, out[i].to = at, at+screen.Width(out[i].text)
+		at = out[i].to + len(partGap)
+		if out[i].to > m.width {
+			return out[:i]
+		}
+	}
+	return out
+}
+
+// footerAt is the name of the key in the footer at a cell.
+func (all keymap) footerAt(m *Model, x int) (name string, found bool) {
+	for _, k := range all.footer(m) {
+		if x >= k.from && x < k.to {
+			return k.key, true
+		}
+	}
+	return "", false
+}
+
+// withFooter are the keys of a page that have words for the footer, in its order.
+func (all keymap) withFooter(on page) []key {
+	var out []key
+	for _, k := range all {
+		if k.footer != "" && k.works(on) {
+			out = append(out, k)
+		}
+	}
+	order := footOrder()
+	slices.SortStableFunc(out, func(a, b key) int {
+		return cmp.Compare(slices.Index(order, a.names[0]), slices.Index(order, b.names[0]))
+	})
+	return out
+}
+
+// press does what a key says. Where the person types a text, keys are letters.
 func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
-	m.waits = waiting{} // whatever is pressed takes its place
+	m.pending = pendingKey{} // any key replaces it
 	switch name {
 	case "ctrl+c":
-		return m.leave()
-	case "alt+esc": // two Escapes so quick that the terminal hands them on as one
+		return m.quit()
+	case "alt+esc": // two quick Escapes, which the terminal reports as one key
 		once := tea.KeyPressMsg{Code: tea.KeyEscape}
 		first := m.press(once)
-		second := m.press(once)
-		return tea.Batch(first, second)
+		return tea.Batch(first, m.press(once))
 	}
 	switch {
-	case m.place == inForm && m.form != nil:
+	case m.page == pageForm && m.form != nil:
+		m.messages.clear()
+		m.warned = false
 		return m.updateForm(msg)
 	case m.list.Searching:
 		return m.search(msg)
@@ -105,69 +200,62 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	return m.do(name)
 }
 
-// do is what a key does here. A key that is closed says why.
+// do does what a key does on this page. A key that is closed says why.
 func (m *Model) do(name string) tea.Cmd {
 	m.tasks.GivenUp = ""
-	m.said, m.told, m.waits = "", "", waiting{}
+	m.messages.clear()
+	m.pending = pendingKey{}
 	if name != "q" {
 		m.warned = false
 	}
-	for _, k := range m.keys {
-		if !k.works(m.place) || !slices.Contains(k.names, name) {
-			continue
-		}
-		if why := k.why(m); why != "" {
-			m.said = k.name() + ": " + why
-			if t, found := m.selected(); found && (why == stillReading || why == stillLooking) {
-				m.waits = waiting{key: name, task: t.ID, said: m.said}
-			}
-			return nil
-		}
-		return k.press(m)
-	}
-	return nil
-}
-
-// Why a key is closed for a moment: what it rests on is being looked up.
-const (
-	stillReading = "the task's workflow is being read"
-	stillLooking = "its terminal is being looked at"
-)
-
-// waiting is a key that came before what it rests on was known: a quick hand is not told to press it again. It
-// said so meanwhile.
-type waiting struct{ key, task, said string }
-
-// pressAgain presses the key that waits, unless the person has turned to another task since. Whatever else they
-// did took its place. It is not they who press it now: what they were told or answered meanwhile is still to be
-// read.
-func (m *Model) pressAgain() tea.Cmd {
-	t, found := m.selected()
-	if m.waits.key == "" || !found || t.ID != m.waits.task {
+	k, found := m.keys.find(name, m.page)
+	if !found {
 		return nil
 	}
-	said, told := m.said, m.told
-	if said == m.waits.said {
-		said = ""
+	if why := k.why(m); why != "" {
+		m.messages.answer = k.name() + ": " + why
+		if t, found := m.tasks.Selected(); found && (why == action.ReadingWorkflow || why == action.CheckingTerminal) {
+			m.pending = pendingKey{key: name, task: t.ID, answer: m.messages.answer}
+		}
+		return nil
 	}
-	cmd := m.do(m.waits.key)
-	if m.told = told; said != "" && (m.said == "" || m.waits.key != "") {
-		m.said = said
+	return k.press(m)
+}
+
+// pendingKey is a key that was pressed before what it depends on was known. The screen presses it again then, so that a
+// quick person need not.
+type pendingKey struct{ key, task, answer string }
+
+// pressPending presses the pending key, unless the person selected another task since. Any other key that they pressed
+// replaced it. The messages that came meanwhile stay: the person has not read them yet.
+func (m *Model) pressPending() tea.Cmd {
+	t, found := m.tasks.Selected()
+	if m.pending.key == "" || !found || t.ID != m.pending.task {
+		return nil
+	}
+	before := m.messages
+	if before.answer == m.pending.answer {
+		before.answer = ""
+	}
+	cmd := m.do(m.pending.key)
+	m.messages.news = before.news
+	if before.answer != "" && (m.messages.answer == "" || m.pending.key != "") {
+		m.messages.answer = before.answer
 	}
 	return cmd
 }
 
-// leave ends the screen. While something runs that would be cut short, or was written and not sent, it says so once.
-func (m *Model) leave() tea.Cmd {
+// quit ends the dashboard. While that would cut work short or lose text, it first says so once.
+func (m *Model) quit() tea.Cmd {
 	lost := ""
 	switch {
-	case m.form != nil && m.form.written():
+	case m.form != nil && m.form.Unsent():
 		lost = "what you wrote is not sent"
-	case len(m.jobs) > 0:
-		lost = m.jobs[0].what + " is still at work"
+	case len(m.jobs.running) > 0:
+		lost = m.jobs.running[0].what + " is still at work"
 	}
 	if lost != "" && !m.warned {
-		m.warned, m.said = true, lost+"; press again to leave it"
+		m.warned, m.messages.answer = true, lost+"; press again to leave it"
 		return nil
 	}
 	return tea.Quit
@@ -176,19 +264,30 @@ func (m *Model) leave() tea.Cmd {
 // search gives a key or a paste to the search of the list.
 func (m *Model) search(msg tea.Msg) tea.Cmd {
 	if k, pressed := msg.(tea.KeyPressMsg); pressed && k.String() == "esc" {
-		m.said = ""
+		m.messages.answer = ""
 	}
 	m.list.Search(msg, m.body())
 	return m.lookUp()
 }
 
-// paste takes text that the person pasted.
-func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
-	switch {
-	case m.place == inForm && m.form != nil:
-		return m.updateForm(msg)
-	case m.list.Searching:
-		return m.search(msg)
+// footerKeyLine has the keys of the footer, those of a form or of the search where the person types.
+func (m *Model) footerKeyLine() string {
+	var parts []string
+	pairs := func(keys []string) {
+		for i := 0; i+1 < len(keys); i += 2 {
+			parts = append(parts, m.style.Key.Render(keys[i])+" "+keys[i+1])
+		}
 	}
-	return nil
+	switch {
+	case m.page == pageForm && m.form != nil:
+		pairs(m.form.Keys())
+	case m.list.Searching:
+		pairs([]string{"Enter", "keeps it", "Esc", "leaves it", "↑ ↓", "other task"})
+	default:
+		for _, one := range m.keys.footer(m) {
+			parts = append(parts, one.text)
+		}
+		return strings.Join(parts, partGap)
+	}
+	return screen.Cut(strings.Join(parts, partGap), m.width)
 }

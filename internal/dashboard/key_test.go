@@ -34,7 +34,7 @@ This file is written by ` + "`go test ./internal/dashboard -update`" + ` from th
 			for _, name := range k.allNames() {
 				names = append(names, "`"+name+"`")
 			}
-			for _, p := range k.places {
+			for _, p := range k.pages {
 				places = append(places, strings.TrimPrefix(p.String(), "the "))
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", strings.Join(names, " "), k.does, strings.Join(places, ", "))
@@ -69,7 +69,7 @@ func TestTheHelpIsReadWhole(t *testing.T) {
 	for _, size := range [][2]int{{50, 12}, {80, 24}, {120, 40}} {
 		s := sit(t, day(t), size[0], size[1])
 		s.press("?")
-		for _, line := range s.m.helpLines() {
+		for _, line := range s.m.help.lines(s.m.width) {
 			if screen.Width(line) > size[0] {
 				t.Errorf("%v: %q is too long", size, line)
 			}

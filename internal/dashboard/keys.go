@@ -1,66 +1,63 @@
 package dashboard
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/action"
 	"orange/internal/dashboard/detail"
-	"orange/internal/dashboard/tasks"
-	"orange/internal/decide"
-	"orange/internal/record"
-	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
-// keys is the table of all keys. What a task's workflow does not have is closed, with the reason.
-func keys() []key {
+// keys is the table of all keys. A move that the task's workflow does not have is closed, with the reason.
+func keys() keymap {
 	return slices.Concat(movingKeys(), taskKeys(), viewKeys(), otherKeys())
 }
 
-// Places in which keys work.
-func tasksShown() []place { return []place{inList, inBoard, inDetail} }
-func overview() []place   { return []place{inList, inBoard} }
-func scrolled() []place   { return []place{inDetail, inHelp, inTrouble} }
+// Pages on which keys work.
+func taskPages() []page { return []page{pageList, pageBoard, pageDetail} }
+func overview() []page  { return []page{pageList, pageBoard} }
+func scrolled() []page  { return []page{pageDetail, pageHelp, pageFailures} }
 
 func movingKeys() []key {
 	up := func(n int) func(*Model) tea.Cmd {
-		return func(m *Model) tea.Cmd { return m.step(n) }
+		return func(m *Model) tea.Cmd { return m.move(n) }
 	}
-	page := func(n int) func(*Model) tea.Cmd {
-		return func(m *Model) tea.Cmd { return m.step(n * max(1, m.body().Height-3)) }
+	screenful := func(n int) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd { return m.move(n * max(1, m.body().Height-3)) }
 	}
 	half := func(n int) func(*Model) tea.Cmd {
 		return func(m *Model) tea.Cmd {
-			m.detail.Move(n*max(1, (m.body().Height-1)/2), m.detailSize())
+			_, size := m.splitSizes()
+			m.detail.Move(n*max(1, (size.Height-1)/2), size)
 			return nil
 		}
 	}
-	everywhere := append([]place{inList, inBoard, inWorkspaces}, scrolled()...)
+	everywhere := append([]page{pageList, pageBoard, pageWorkspaces}, scrolled()...)
 	return []key{
 		{names: []string{"j", "down"}, does: "one down", footer: "down", label: scrollLabel("down"),
-			places: everywhere, group: groupMove, press: up(1)},
-		{names: []string{"k", "up"}, does: "one up", footer: "up", label: scrollLabel("up"), places: everywhere,
+			pages: everywhere, group: groupMove, press: up(1)},
+		{names: []string{"k", "up"}, does: "one up", footer: "up", label: scrollLabel("up"), pages: everywhere,
 			group: groupMove, press: up(-1)},
-		{names: []string{"pgdown", "ctrl+f", "ctrl+d"}, does: "one page down", places: everywhere,
-			group: groupMove, press: page(1)},
-		{names: []string{"pgup", "ctrl+b", "ctrl+u"}, does: "one page up", places: everywhere, group: groupMove,
-			press: page(-1)},
-		{names: []string{"J"}, does: "half a page down in the task, also where it stands beside the list",
-			footer: "down in the task", label: (*Model).besideLabel,
-			places: []place{inList, inDetail}, group: groupMove, closed: (*Model).whyNotBeside, press: half(1)},
-		{names: []string{"K"}, does: "half a page up in the task", places: []place{inList, inDetail},
-			group: groupMove, closed: (*Model).whyNotBeside, press: half(-1)},
-		{names: []string{"g", "home"}, does: "to the first", places: everywhere, group: groupMove, press: up(-1 << 30)},
-		{names: []string{"G", "end"}, does: "to the last", places: everywhere, group: groupMove, press: up(1 << 30)},
+		{names: []string{"pgdown", "ctrl+f", "ctrl+d"}, does: "one page down", pages: everywhere,
+			group: groupMove, press: screenful(1)},
+		{names: []string{"pgup", "ctrl+b", "ctrl+u"}, does: "one page up", pages: everywhere, group: groupMove,
+			press: screenful(-1)},
+		{names: []string{"J"}, does: "half a page down in the task, also where it is next to the list",
+			footer: "down in the task", label: splitLabel,
+			pages: []page{pageList, pageDetail}, group: groupMove, closed: noDetail, press: half(1)},
+		{names: []string{"K"}, does: "half a page up in the task", pages: []page{pageList, pageDetail},
+			group: groupMove, closed: noDetail, press: half(-1)},
+		{names: []string{"g", "home"}, does: "to the first", pages: everywhere, group: groupMove, press: up(-1 << 30)},
+		{names: []string{"G", "end"}, does: "to the last", pages: everywhere, group: groupMove, press: up(1 << 30)},
 		{names: []string{"l", "right"}, does: "look at the task closely; on the board: one column on",
-			places: overview(), group: groupMove, press: (*Model).goRight},
+			pages: overview(), group: groupMove, press: (*Model).goRight},
 		{names: []string{"h", "left"}, does: "back to the list; on the board: one column back",
-			places: tasksShown(), group: groupMove, press: (*Model).goLeft},
+			pages: taskPages(), group: groupMove, press: (*Model).goLeft},
 		{names: []string{"esc"}, does: "back: leave help, filter, form or task",
-			places: append([]place{inList, inBoard, inWorkspaces}, scrolled()...), group: groupMove,
+			pages: append([]page{pageList, pageBoard, pageWorkspaces}, scrolled()...), group: groupMove,
 			press: (*Model).goBack},
 	}
 }
@@ -68,28 +65,36 @@ func movingKeys() []key {
 func taskKeys() []key {
 	return []key{
 		{names: []string{"enter"}, does: "start the task's agent, attach to it, or start it again, whichever " +
-			"makes sense", footer: "start", label: (*Model).enterLabel,
-			places: tasksShown(), group: groupTask, closed: (*Model).whyNotEnter, press: (*Model).enter},
+			"makes sense", footer: "start", label: enterLabel,
+			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoEnter),
+			press: act(action.Actions.Enter)},
 		{names: []string{"r"}, does: "request changes: send the task back with what to change",
 			footer: "request changes",
-			places: tasksShown(), group: groupTask, closed: whyNotMove(workflow.MoveRequestChanges),
-			press: (*Model).askChanges},
+			pages:  taskPages(), group: groupTask, closed: onCommand(workflow.MoveRequestChanges),
+			press: act(action.Actions.RequestChanges)},
 		{names: []string{"m"}, does: "merge the task's branch and finish the task", footer: "merge",
-			places: tasksShown(), group: groupTask, closed: whyNotMove(workflow.MoveMerge), press: (*Model).askMerge},
+			pages: taskPages(), group: groupTask, closed: onCommand(workflow.MoveMerge),
+			press: act(action.Actions.Merge)},
 		{names: []string{"p"}, does: "push the branch and open a pull request", footer: "PR",
-			places: tasksShown(), group: groupTask, closed: (*Model).whyNotPR, press: (*Model).openPR},
+			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoPR),
+			press: act(action.Actions.OpenPR)},
 		{names: []string{"n"}, does: "make the one move that the evidence supports", footer: "next",
-			places: tasksShown(), group: groupTask, closed: (*Model).whyNotNext, press: (*Model).next},
+			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoNext),
+			press: act(action.Actions.Next)},
 		{names: []string{"o"}, does: "make a move in spite of its conditions, with a reason", footer: "override",
-			places: tasksShown(), group: groupTask, closed: (*Model).whyNotOverride, press: (*Model).askOverride},
+			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoOverride),
+			press: act(action.Actions.Override)},
 		{names: []string{"x"}, does: "cancel: give the task up; its work is kept", footer: "cancel",
-			places: tasksShown(), group: groupTask, closed: whyNotMove(workflow.MoveCancel), press: (*Model).askCancel},
+			pages: taskPages(), group: groupTask, closed: onCommand(workflow.MoveCancel),
+			press: giveUp(action.Actions.Cancel)},
 		{names: []string{"d"}, does: "delete: forget the task; its branch and rescued work stay", footer: "delete",
-			places: tasksShown(), group: groupTask, closed: (*Model).whyNoTask, press: (*Model).askDelete},
+			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoTask),
+			press: giveUp(action.Actions.Delete)},
 		{names: []string{"t"}, does: "try again what the task owes: hooks that failed",
-			places: tasksShown(), group: groupTask, closed: (*Model).whyNoTask, press: (*Model).retry},
-		{names: []string{"y"}, does: "copy the task's id", places: tasksShown(), group: groupTask,
-			closed: (*Model).whyNoTask, press: (*Model).copyID},
+			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoTask),
+			press: act(action.Actions.Retry)},
+		{names: []string{"y"}, does: "copy the task's id", pages: taskPages(), group: groupTask,
+			closed: onTarget(action.Target.NoTask), press: copyID},
 	}
 }
 
@@ -104,255 +109,217 @@ func viewKeys() []key {
 		}
 	}
 	view := []key{
-		{names: []string{"v"}, does: "TASK.md", footer: "TASK.md", places: tasksShown(), group: groupView,
-			closed: (*Model).whyNoTask, press: tab(detail.Document)},
-		{names: []string{"tab"}, does: "the next part of the task", places: []place{inList, inDetail},
-			group: groupView, closed: (*Model).whyNoTask, press: nextTab(1)},
-		{names: []string{"shift+tab"}, does: "the part before", places: []place{inList, inDetail},
-			group: groupView, closed: (*Model).whyNoTask, press: nextTab(-1)},
+		{names: []string{"v"}, does: "TASK.md", footer: "TASK.md", pages: taskPages(), group: groupView,
+			closed: onTarget(action.Target.NoTask), press: tab(detail.Document)},
+		{names: []string{"tab"}, does: "the next part of the task", pages: []page{pageList, pageDetail},
+			group: groupView, closed: onTarget(action.Target.NoTask), press: nextTab(1)},
+		{names: []string{"shift+tab"}, does: "the part before", pages: []page{pageList, pageDetail},
+			group: groupView, closed: onTarget(action.Target.NoTask), press: nextTab(-1)},
 	}
 	for i := range detail.Tabs {
-		view = append(view, key{names: []string{fmt.Sprint(int(i) + 1)}, does: i.Shows(), places: tasksShown(),
-			group: groupView, closed: (*Model).whyNoTask, press: tab(i)})
+		view = append(view, key{names: []string{fmt.Sprint(int(i) + 1)}, does: i.Shows(), pages: taskPages(),
+			group: groupView, closed: onTarget(action.Target.NoTask), press: tab(i)})
 	}
 	return append(view, []key{
-		{names: []string{"space"}, does: "task beside the list, or not", places: []place{inList, inDetail},
+		{names: []string{"space"}, does: "task next to the list, or not", pages: []page{pageList, pageDetail},
 			group: groupView, press: (*Model).toggleSplit},
 		{names: []string{"b"}, does: "board: tasks grouped by state, or the list again", footer: "board",
-			label: (*Model).boardLabel, places: overview(), group: groupView, press: (*Model).toggleBoard},
+			label: boardLabel, pages: overview(), group: groupView, press: (*Model).toggleBoard},
 		{names: []string{"f"}, does: "show all tasks, those that are active, or those that are done",
-			footer: "filter", places: overview(), group: groupView, press: (*Model).nextFilter},
-		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", places: overview(),
-			group: groupView, press: (*Model).find},
-		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", places: overview(),
-			group: groupView, press: (*Model).nextOrder},
+			footer: "filter", pages: overview(), group: groupView, press: nextFilter},
+		{names: []string{"/"}, does: "show the tasks that hold a text", footer: "find", pages: overview(),
+			group: groupView, press: find},
+		{names: []string{"s"}, does: "sort by the next of: newest, status, name, activity", pages: overview(),
+			group: groupView, press: nextOrder},
 		{names: []string{"a"}, does: "tasks of this project, or of all", footer: "all projects",
-			label: (*Model).scopeLabel, places: overview(), group: groupView, closed: (*Model).whyNoScope,
-			press: (*Model).nextScope},
-		{names: []string{"w"}, does: "workspaces and who has them", footer: "workspaces", places: tasksShown(),
-			group: groupView, press: (*Model).showWorkspaces},
+			label: projectLabel, pages: overview(), group: groupView, closed: noProject,
+			press: toggleProject},
+		{names: []string{"w"}, does: "workspaces and who has them", footer: "workspaces", pages: taskPages(),
+			group: groupView, press: showWorkspaces},
 		{names: []string{"enter"}, does: "among the workspaces: to the task that has it", footer: "to its task",
-			places: []place{inWorkspaces}, group: groupView,
-			closed: func(m *Model) string { return m.workspaces.NoTask() }, press: (*Model).showHolder},
+			pages: []page{pageWorkspaces}, group: groupView,
+			closed: func(m *Model) string { return m.workspaces.NoTask() }, press: showHolder},
 	}...)
 }
 
 func otherKeys() []key {
-	most := []place{inList, inBoard, inDetail, inWorkspaces}
+	most := []page{pageList, pageBoard, pageDetail, pageWorkspaces}
 	return []key{
-		{names: []string{"c"}, does: "create a task", footer: "create", places: overview(), group: groupElse,
-			press: (*Model).askCreate},
-		{names: []string{"R"}, does: "look at everything again", footer: "look again", places: most,
+		{names: []string{"c"}, does: "create a task", footer: "create", pages: overview(), group: groupElse,
+			press: (*Model).openCreation},
+		{names: []string{"R"}, does: "look at everything again", footer: "look again", pages: most,
 			group: groupElse, press: (*Model).refresh},
-		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong", label: (*Model).troubleLabel,
-			places: most, group: groupElse, closed: (*Model).whyNoTrouble, press: (*Model).showTrouble},
-		{names: []string{"?"}, does: "this help", footer: "help", places: most, group: groupElse,
-			press: (*Model).showHelp},
+		{names: []string{"!"}, does: "what went wrong", footer: "what went wrong", label: failuresLabel,
+			pages: most, group: groupElse, closed: noFailures, press: showFailures},
+		{names: []string{"?"}, does: "this help", footer: "help", pages: most, group: groupElse,
+			press: showHelp},
 		{names: []string{"q"}, does: "quit; where you look at something, back to the list", footer: "quit",
-			label: (*Model).quitLabel, places: append(most, inHelp, inTrouble), group: groupElse, press: (*Model).quit},
+			label: quitLabel, pages: append(most, pageHelp, pageFailures), group: groupElse, press: quitOrBack},
 		{names: []string{"ctrl+c"}, does: "quit, wherever you are",
-			places: append(most, inHelp, inTrouble, inForm), group: groupElse, press: (*Model).leave},
+			pages: append(most, pageHelp, pageFailures, pageForm), group: groupElse, press: (*Model).quit},
 	}
 }
 
-// enterLabel is what Enter would do.
-func (m *Model) enterLabel() string {
-	t, found := m.selected()
-	def := m.tasks.Workflow(t)
-	if !found || def == nil {
-		return "start"
+// onTarget closes a key for a reason that depends on the selected task.
+func onTarget(why func(action.Target) string) func(*Model) string {
+	return func(m *Model) string { return why(m.target()) }
+}
+
+// onCommand closes a key where a command of the workflow leads nowhere.
+func onCommand(command string) func(*Model) string {
+	return func(m *Model) string { return m.target().NoCommand(command) }
+}
+
+// act begins an action with the selected task.
+func act(do func(action.Actions, action.Target) action.FirstStep) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd { return m.begin(do(m.actions, m.target())) }
+}
+
+// giveUp is act for an action that gives up the task: in the list the cursor stays at its place when the task goes to
+// those that are over.
+func giveUp(do func(action.Actions, action.Target) action.FirstStep) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		if m.page == pageList {
+			m.tasks.GivenUp = m.target().Task.ID
+		}
+		return act(do)(m)
 	}
-	switch means, _ := m.entering(def, t); means {
-	case enterAttach:
+}
+
+func copyID(m *Model) tea.Cmd {
+	id := m.target().Task.ID
+	m.messages.answer = "copied " + id
+	return func() tea.Msg { return copied{id} }
+}
+
+func nextFilter(m *Model) tea.Cmd {
+	m.tasks.Filter = m.tasks.Filter.Next()
+	return m.filterChanged("shown: " + m.tasks.Filter.String())
+}
+
+func nextOrder(m *Model) tea.Cmd {
+	m.tasks.Order = m.tasks.Order.Next()
+	return m.filterChanged("sorted by " + m.tasks.Order.String())
+}
+
+func find(m *Model) tea.Cmd {
+	m.list.Searching = true
+	return nil
+}
+
+func noProject(m *Model) string {
+	if m.target().NoTask() != "" && m.tasks.Project == "" {
+		return "no task is selected, and so no project"
+	}
+	return ""
+}
+
+func toggleProject(m *Model) tea.Cmd {
+	if m.tasks.Project != "" {
+		m.tasks.Project = ""
+		return m.filterChanged("the tasks of all projects")
+	}
+	m.tasks.Project = m.target().Task.Project
+	return m.filterChanged("the tasks of " + m.tasks.Project)
+}
+
+func showWorkspaces(m *Model) tea.Cmd {
+	m.visit(pageWorkspaces)
+	return m.workspaces.Open(m.body())
+}
+
+func showHolder(m *Model) tea.Cmd {
+	m.workspaces.SelectTask()
+	m.showList()
+	return m.selectionChanged()
+}
+
+func noFailures(m *Model) string {
+	if len(m.failures.all) == 0 {
+		return "nothing went wrong that you have not read"
+	}
+	return ""
+}
+
+func showFailures(m *Model) tea.Cmd {
+	m.visit(pageFailures)
+	m.failures.open()
+	return nil
+}
+
+func showHelp(m *Model) tea.Cmd {
+	m.visit(pageHelp)
+	m.help.open()
+	return nil
+}
+
+func quitOrBack(m *Model) tea.Cmd {
+	if m.page == pageList || m.page == pageBoard {
+		return m.quit()
+	}
+	return m.goBack()
+}
+
+// enterLabel is what Enter does.
+func enterLabel(m *Model) string {
+	switch m.target().EnterMeans() {
+	case action.EnterAttach:
 		return "attach"
-	case enterRespawn:
+	case action.EnterRestart:
 		return "start again"
 	}
 	return "start"
 }
 
-func (m *Model) boardLabel() string {
-	if m.place == inBoard {
+func boardLabel(m *Model) string {
+	if m.page == pageBoard {
 		return "list"
 	}
 	return "board"
 }
 
-func (m *Model) scopeLabel() string {
+func projectLabel(m *Model) string {
 	if m.tasks.Project == "" {
 		return "this project"
 	}
 	return "all projects"
 }
 
-// scrollLabel is there while the person reads something long that has no other keys.
-func scrollLabel(word string) func(*Model) string {
+// scrollLabel is for pages that a person reads and that have no other keys.
+func scrollLabel(label string) func(*Model) string {
 	return func(m *Model) string {
-		if m.place == inHelp || m.place == inTrouble {
-			return word
+		if m.page == pageHelp || m.page == pageFailures {
+			return label
 		}
 		return ""
 	}
 }
 
-// besideLabel is there while a task stands beside the list, where the usual keys move the list.
-func (m *Model) besideLabel() string {
+// splitLabel is for a split screen, where the usual keys move the list.
+func splitLabel(m *Model) string {
 	if m.split() {
 		return "down in the task"
 	}
 	return ""
 }
 
-func (m *Model) whyNotBeside() string {
+func noDetail(m *Model) string {
 	if !m.detailVisible() {
-		return "no task stands beside the list; Space shows it"
+		return "no task is shown next to the list; Space shows it"
 	}
-	return m.whyNoTask()
+	return m.target().NoTask()
 }
 
-// troubleLabel is there while there is something to read.
-func (m *Model) troubleLabel() string {
-	if m.whyNoTrouble() != "" {
+func failuresLabel(m *Model) string {
+	if noFailures(m) != "" {
 		return ""
 	}
 	return "what went wrong"
 }
 
-func (m *Model) quitLabel() string {
-	if m.place == inList || m.place == inBoard {
+func quitLabel(m *Model) string {
+	if m.page == pageList || m.page == pageBoard {
 		return "quit"
 	}
 	return "back"
-}
-
-func (m *Model) whyNoTask() string {
-	if _, found := m.selected(); !found {
-		return "no task is selected"
-	}
-	return ""
-}
-
-// human is whoever sits here, as far as keys are concerned. Who really asks is found out when a wish is made.
-func human() task.Actor { return task.Actor{Role: task.RoleHuman} }
-
-// onTask answers why a key is closed for the selected task and its workflow.
-func (m *Model) onTask(why func(def *workflow.Definition, t task.Task) string) string {
-	t, found := m.selected()
-	if !found {
-		return "no task is selected"
-	}
-	def := m.tasks.Workflow(t)
-	switch unread := m.tasks.Unreadable(t); {
-	case def == nil && unread != "":
-		return "the task's workflow cannot be read, R tries again: " + unread
-	case def == nil:
-		return stillReading
-	}
-	return why(def, t)
-}
-
-// whyNotMove answers why a command of the workflow leads nowhere from here.
-func whyNotMove(command string) func(m *Model) string {
-	return func(m *Model) string {
-		return m.onTask(func(def *workflow.Definition, t task.Task) string {
-			to, err := decide.MoveTarget(def, t, command)
-			if err != nil {
-				return firstLine(err)
-			}
-			switch {
-			case to == t.Status:
-				return fmt.Sprintf("the task is %q already", to)
-			case !slices.Contains(decide.Open(def, t, human()), to):
-				return fmt.Sprintf("the workflow %q leads nowhere from %q to %q", def.Name, t.Status, to)
-			}
-			return ""
-		})
-	}
-}
-
-func (m *Model) whyNotNext() string {
-	return m.onTask(func(def *workflow.Definition, t task.Task) string {
-		if len(decide.Open(def, t, human())) == 0 {
-			return fmt.Sprintf("no move leads out of %q", t.Status)
-		}
-		return ""
-	})
-}
-
-func (m *Model) whyNotOverride() string {
-	return m.onTask(func(def *workflow.Definition, t task.Task) string {
-		_, err := decide.Overridable(def, t, human())
-		return firstLine(err)
-	})
-}
-
-func (m *Model) whyNotPR() string {
-	return m.onTask(func(_ *workflow.Definition, t task.Task) string {
-		switch {
-		case !t.Live:
-			return "the task is over"
-		case t.Workspace == "":
-			return "the task has no workspace: nobody has worked on the branch yet"
-		}
-		return ""
-	})
-}
-
-// enterMeans is what Enter does for a task.
-type enterMeans int
-
-const (
-	enterNothing enterMeans = iota
-	enterSpawn
-	enterAttach
-	enterRespawn
-)
-
-func (m *Model) entering(def *workflow.Definition, t task.Task) (enterMeans, string) {
-	r, _ := m.tasks.SelectedRow()
-	state, _ := def.State(t.Status)
-	to, err := decide.SpawnTarget(def, t)
-	switch {
-	case r.Agent.State == record.AgentAlive:
-		return enterAttach, ""
-	case r.Agent.State == "" && t.Session != "":
-		return enterNothing, stillLooking
-	case r.Agent.State == record.AgentUnknown:
-		return enterNothing, "the terminals could not be looked at; R looks again"
-	case t.Queued():
-		return enterNothing, "the task waits for a workspace and starts when one is free; w shows who has them"
-	case t.Status == def.Initial && err == nil && slices.Contains(decide.Open(def, t, human()), to):
-		return enterSpawn, ""
-	case !t.Live:
-		return enterNothing, "the task is over; v shows it"
-	case state.Role == "":
-		return enterNothing, fmt.Sprintf("no agent works in %q; v shows the task, n makes the next move", t.Status)
-	}
-	return enterRespawn, ""
-}
-
-func (m *Model) whyNotEnter() string {
-	return m.onTask(func(def *workflow.Definition, t task.Task) string {
-		_, why := m.entering(def, t)
-		return why
-	})
-}
-
-func (m *Model) enter() tea.Cmd {
-	t, _ := m.selected()
-	care, moves := m.house.Care, m.house.Moves
-	means, _ := m.entering(m.tasks.Workflow(t), t)
-	switch means {
-	case enterAttach:
-		return m.attach(t)
-	case enterSpawn:
-		return m.start("start "+tasks.Name(t), func(ctx context.Context) (string, error) {
-			return outcome(moves.Command(ctx, t.ID, workflow.MoveSpawn, ""))
-		})
-	case enterRespawn:
-		return m.start("start the agent of "+tasks.Name(t)+" again", func(ctx context.Context) (string, error) {
-			return outcome(care.Respawn(ctx, t.ID))
-		})
-	}
-	return nil
 }

@@ -22,14 +22,14 @@ func few(t testing.TB) []task.Task {
 
 func TestTheCursorStaysOnItsTask(t *testing.T) {
 	t.Parallel()
-	house := &fakeHouse{tasks: few(t)}
-	s := sit(t, house, 80, 24)
+	backend := &fakeBackend{tasks: few(t)}
+	s := sit(t, backend, 80, 24)
 	s.press("j", "j")
-	house.tasks = append([]task.Task{aTask(t, 0, "working")}, house.tasks...)
+	backend.tasks = append([]task.Task{aTask(t, 0, "working")}, backend.tasks...)
 	s.tell(changed{})
 	s.chosen("fix/bug-3")
 	s.shows("fix/bug-0")
-	house.tasks = house.tasks[:2]
+	backend.tasks = backend.tasks[:2]
 	s.tell(changed{})
 	s.hides("fix/bug-3")
 	s.chosen("fix/bug-1") // where a task is gone, the nearest one that is left
@@ -39,7 +39,7 @@ func TestLiveTasksComeFirst(t *testing.T) {
 	t.Parallel()
 	tasks := few(t)
 	slices.Reverse(tasks)
-	s := sit(t, &fakeHouse{tasks: tasks}, 80, 24)
+	s := sit(t, &fakeBackend{tasks: tasks}, 80, 24)
 	for range [4]int{} {
 		s.press("s", "G")
 		s.chosen("fix/bug-4")
@@ -59,15 +59,15 @@ func columnsOf(s *sitting) []int {
 func TestColumnsStandStillWhateverIsLearned(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{50, 80, 120, 250} {
-		house := day(t)
-		empty := sit(t, &fakeHouse{}, width, 24)
-		s := sit(t, house, width, 24)
+		backend := day(t)
+		empty := sit(t, &fakeBackend{}, width, 24)
+		s := sit(t, backend, width, 24)
 		want := columnsOf(empty)
 		if got := columnsOf(s); !slices.Equal(got, want) {
 			t.Errorf("%d: columns begin at %v without tasks, and at %v with some", width, want, got)
 		}
-		house.tasks[0].Status = "a-status-that-is-quite-long"
-		house.works[house.tasks[0].ID] = Work{Commits: 123456, Added: 1234567, Removed: 7654321}
+		backend.tasks[0].Status = "a-status-that-is-quite-long"
+		backend.works[backend.tasks[0].ID] = Work{Commits: 123456, Added: 1234567, Removed: 7654321}
 		s.tell(changed{})
 		s.press("R")
 		if got := columnsOf(s); !slices.Equal(got, want) {
@@ -78,7 +78,7 @@ func TestColumnsStandStillWhateverIsLearned(t *testing.T) {
 
 func TestALongNameKeepsBothOfItsEnds(t *testing.T) {
 	t.Parallel()
-	s := sit(t, &fakeHouse{tasks: []task.Task{aTask(t, 1, "working", func(one *task.Task) {
+	s := sit(t, &fakeBackend{tasks: []task.Task{aTask(t, 1, "working", func(one *task.Task) {
 		one.Branch = "feature/a-very-long-name-of-a-branch-that-says-all-of-it-at-last-42"
 	})}}, 80, 24)
 	s.press("a")
@@ -108,10 +108,10 @@ func TestNumbersStayShort(t *testing.T) {
 
 func TestThePoolIsLookedAtAgainOnlyWhenSomebodyElseHasIt(t *testing.T) {
 	t.Parallel()
-	house := day(t)
-	s := sit(t, house, 80, 24)
+	backend := day(t)
+	s := sit(t, backend, 80, 24)
 	looks := func() (n int) {
-		for _, c := range house.calls {
+		for _, c := range backend.calls {
 			if c == "Workspaces" {
 				n++
 			}
@@ -123,9 +123,9 @@ func TestThePoolIsLookedAtAgainOnlyWhenSomebodyElseHasIt(t *testing.T) {
 	if got := looks(); got != before {
 		t.Errorf("nobody got a workspace, and it was looked %d times", got-before)
 	}
-	house.tasks = slices.Clone(house.tasks)
-	house.tasks[0].Workspace = ""
-	house.workspaces[0].Task = ""
+	backend.tasks = slices.Clone(backend.tasks)
+	backend.tasks[0].Workspace = ""
+	backend.workspaces[0].Task = ""
 	s.tell(changed{})
 	if got := looks(); got != before+1 {
 		t.Errorf("a workspace was given back, and it was looked %d times", got-before)
@@ -164,7 +164,7 @@ func TestOpenKeysComeBeforeClosedOnes(t *testing.T) {
 	for _, width := range []int{80, 120, 300} {
 		s := sit(t, day(t), width, 24)
 		closed := false
-		for _, k := range s.m.footKeys() {
+		for _, k := range s.m.keys.footer(s.m) {
 			if k.key == "?" || k.key == "q" {
 				continue
 			}
@@ -193,7 +193,7 @@ func TestNoKeyMeansTwoThingsInOnePlace(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, k := range keys() {
-		for _, p := range k.places {
+		for _, p := range k.pages {
 			for _, name := range k.names {
 				at := name + " in " + p.String()
 				if other, taken := seen[at]; taken {
@@ -208,7 +208,7 @@ func TestNoKeyMeansTwoThingsInOnePlace(t *testing.T) {
 func TestLeavingIsAskedOnceWhileSomethingRuns(t *testing.T) {
 	t.Parallel()
 	s := sit(t, day(t), 80, 24)
-	s.m.jobs = []job{{id: 1, what: "merge fix/login"}}
+	s.m.jobs.running = []job{{id: 1, what: "merge fix/login"}}
 	s.press("q")
 	if s.quit {
 		t.Fatal("it ended in the middle of a merge")

@@ -6,80 +6,69 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/dashboard/action"
 	"orange/internal/dashboard/board"
 	"orange/internal/dashboard/detail"
+	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/list"
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
 	"orange/internal/dashboard/workspaces"
-	"orange/internal/task"
 )
 
-// place is what the body of the screen shows.
-type place int
-
-const (
-	inList place = iota
-	inBoard
-	inDetail
-	inWorkspaces
-	inHelp
-	inForm
-	inTrouble // the whole text of the failures
-)
-
-func (p place) String() string {
-	return [...]string{"the list", "the board", "a task", "the workspaces", "the help", "a form", "what went wrong"}[p]
-}
-
-// Model is everything that the screen shows. Its views are parts of their own; it has what they have in common: where
-// the person is, what runs, and what is reported.
+// Model is everything that the screen shows. Its views and forms are parts of their own; it has what they have in
+// common: the page that the person is on, the keys, what runs, and what is reported.
 type Model struct {
-	ctx   context.Context // of the dashboard; commands end with it
-	house House
-
-	place         place
-	trail         []place // where Escape leads, the next one last
+	ctx           context.Context // of the dashboard; commands end with it
+	backend       Backend
 	width, height int
 	style         *screen.Style
-	keys          []key
-	missesChanges bool // the store reports no changes any more: the clock makes the tasks be read again
+	keys          keymap
+	actions       action.Actions
 
-	tasks      *tasks.Set
+	tasks     *tasks.Set
+	newTask   string // a task that was just created: it is selected once it is known
+	unwatched bool   // the store reports no changes any more: the clock makes the tasks be read again
+	watcher   string // who watches the agents
+
+	page       page
+	back       pageStack
 	list       *list.Model
 	board      *board.Model
 	detail     *detail.Model
 	workspaces *workspaces.Model
-	wantSplit  bool // the detail is wanted next to the list
-	form       *form
-	unsent     map[string]string // texts that were sent and did not arrive, by their jobs' names
-	unmade     *creation         // a task that was refused when its form was gone
-	wanted     string            // a new task that the cursor goes to once the list has it
-	help       screen.Scroll
+	help       *help
+	failures   *failures
+	wantSplit  bool // the person wants the detail next to the list
 
-	jobs     []job
-	nextJob  int
-	frame    int // of the spinner
-	spinning bool
-	said     string // the answer to the last key, until the next one
-	told     string // what was reported meanwhile, until the next key
-	waits    waiting
-	warned   bool // that leaving would cut something short
-	trouble  trouble
-	watches  string // who watches over the agents
+	form    form.Form         // nil while none is open
+	unsent  map[string]string // texts that were sent and did not arrive, by the names of their jobs
+	refused *form.Creation    // a task that was refused after the person left its form
+
+	jobs     jobs
+	messages messages
+	pending  pendingKey
+	warned   bool // the person knows that to quit would lose something
 }
 
 // New is the screen before anything is known.
-func New(ctx context.Context, house House, project string) *Model {
+func New(ctx context.Context, backend Backend, project string) *Model {
 	style := screen.NewStyle()
-	set := tasks.New(ctx, house.Record, house.Look, project, house.Now())
+	set := tasks.New(ctx, backend.Store, backend.Inspector, project, backend.Now())
 	m := &Model{
-		ctx: ctx, house: house, style: style, keys: keys(), width: 80, height: 24, tasks: set,
-		list: list.New(set, style), board: board.New(set, style),
-		detail:     detail.New(ctx, house.Study, set, style),
-		workspaces: workspaces.New(ctx, house.Look, set, style),
-		unsent:     map[string]string{},
+		ctx: ctx, backend: backend, width: 80, height: 24, style: style, keys: keys(), tasks: set,
+		actions: action.Actions{Commands: backend.Commands, Style: style, Edit: editor(ctx, backend.Terminal)},
+		list:    list.New(set, style), board: board.New(set, style),
+		detail:     detail.New(ctx, backend.Reader, set, style),
+		workspaces: workspaces.New(ctx, backend.Inspector, set, style),
+		failures:   &failures{style: style}, unsent: map[string]string{},
 	}
+	m.help = &help{style: style, keys: m.keys, closed: func(k key) string {
+		if !k.works(m.back.top()) {
+			return ""
+		}
+		return k.why(m)
+	}}
 	set.History = m.detail.Events
 	return m
 }
@@ -92,51 +81,64 @@ const tickRate = 5 * time.Second
 
 func tick() tea.Cmd { return tea.Tick(tickRate, func(t time.Time) tea.Msg { return ticked(t) }) }
 
+// Messages.
+type (
+	ticked      time.Time
+	changed     struct{}
+	news        struct{ text string }
+	watching    struct{ who string }
+	watchFailed struct{ err error }
+	failed      struct {
+		what string
+		err  error
+	}
+)
+
 // Update takes a message, and returns the commands that follow from it.
 func (m *Model) Update(msg tea.Msg) tea.Cmd {
-	cmd := m.take(msg)
+	cmd := m.handle(msg)
 	if m.detailVisible() {
-		return tea.Batch(cmd, m.detail.Follow(m.detailSize()))
+		_, size := m.splitSizes()
+		return tea.Batch(cmd, m.detail.Follow(size))
 	}
 	return cmd
 }
 
-func (m *Model) take(msg tea.Msg) tea.Cmd {
+func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 		m.list.KeepVisible(m.body())
-		m.fitForm()
-		return m.lookUp()
+		return tea.Batch(m.updateForm(msg), m.lookUp())
 	case tea.KeyPressMsg:
 		return m.press(msg)
-	case tea.PasteMsg:
-		return m.paste(msg)
 	case tea.MouseClickMsg:
 		return m.click(msg)
 	case tea.MouseWheelMsg:
 		return m.wheel(msg)
 	case ticked:
 		cmds := []tea.Cmd{tick(), m.tasks.Tick(time.Time(msg)), m.lookUp()}
-		if m.tasks.Failing() || m.missesChanges {
+		if m.tasks.Failing() || m.unwatched {
 			cmds = append(cmds, m.tasks.Reload())
 		}
 		return tea.Batch(cmds...)
 	case changed:
 		return m.tasks.Reload()
-	case word:
-		m.told = msg.text
+	case news:
+		m.messages.news = msg.text
 	case watching:
-		m.watches = msg.who
+		m.watcher = msg.who
 	case watchFailed:
-		m.missesChanges = true
-		m.trouble = m.trouble.with("watch for changes", msg.err)
+		m.unwatched = true
+		m.failures.add("watch for changes", msg.err)
 	case failed:
-		m.trouble = m.trouble.with(msg.what, msg.err)
-	case spun:
-		return m.spin()
+		m.failures.add(msg.what, msg.err)
+	case spin:
+		return m.jobs.spin()
 	case finished:
 		return m.finish(msg)
+	case created:
+		return m.created(msg)
 	default:
 		return m.updateParts(msg)
 	}
@@ -152,16 +154,15 @@ func (m *Model) updateParts(msg tea.Msg) tea.Cmd {
 		return m.detail.Update(msg, m.detailVisible())
 	case workspaces.Read:
 		if err := m.workspaces.Update(msg, m.body()); err != nil {
-			m.trouble = m.trouble.with("look at the workspaces", err)
+			m.failures.add("look at the workspaces", err)
 		}
-	case choicesRead, edited, created:
-		return m.learnForm(msg)
-	default:
-		if m.place == inForm && m.form != nil {
-			return m.updateForm(msg)
+		return nil
+	case tea.PasteMsg:
+		if m.form == nil && m.list.Searching {
+			return m.search(msg)
 		}
 	}
-	return nil
+	return m.updateForm(msg)
 }
 
 // updateTasks takes an answer about the tasks, and presses the key that waited for it.
@@ -169,31 +170,15 @@ func (m *Model) updateTasks(msg tea.Msg) tea.Cmd {
 	cmd, failure := m.tasks.Update(msg)
 	cmds := []tea.Cmd{cmd}
 	if failure != nil {
-		m.trouble = m.trouble.with(failure.What, failure.Err)
+		m.failures.add(failure.What, failure.Err)
 	} else if _, is := msg.(tasks.Read); is {
-		m.lose()
-		cmds = append(cmds, m.seek())
+		m.leaveDeleted()
+		cmds = append(cmds, m.selectNew())
 		m.list.KeepVisible(m.body())
-		cmds = append(cmds, m.workspaces.TasksChanged(m.place == inWorkspaces), m.lookUp())
+		cmds = append(cmds, m.workspaces.TasksChanged(m.page == pageWorkspaces), m.lookUp())
 	}
-	return tea.Batch(append(cmds, m.pressAgain())...)
+	return tea.Batch(append(cmds, m.pressPending())...)
 }
 
 // lookUp looks up what the screen needs and what is unknown.
 func (m *Model) lookUp() tea.Cmd { return m.tasks.LookUp(m.list.Visible(m.body())) }
-
-// Messages.
-type (
-	ticked      time.Time
-	changed     struct{}
-	word        struct{ text string }
-	watching    struct{ who string }
-	watchFailed struct{ err error }
-	failed      struct {
-		what string
-		err  error
-	}
-)
-
-// selected is the task that keys are about; false where there is none.
-func (m *Model) selected() (task.Task, bool) { return m.tasks.Selected() }

@@ -106,7 +106,7 @@ func anyMessage(t testing.TB, rt *rapid.T) tea.Msg {
 				tea.MouseWheelRight}).Draw(rt, "wheel")}
 	case 3:
 		return rapid.SampledFrom([]tea.Msg{changed{}, ticked(clock()), watching{"watched\nby\x1b[31m"},
-			word{"said\x07"}, failed{"do\tit", errLook}, failed{"do\x1b[2J", errors.New("a\nb\x9b")}}).Draw(rt, "told")
+			news{"said\x07"}, failed{"do\tit", errLook}, failed{"do\x1b[2J", errors.New("a\nb\x9b")}}).Draw(rt, "told")
 	case 4:
 		text := anyText().Draw(rt, "paste")
 		return tea.PasteMsg{Content: text}
@@ -122,21 +122,22 @@ func anyMessage(t testing.TB, rt *rapid.T) tea.Msg {
 func TestTheScreenHolds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		house := &fakeHouse{tasks: anyTasks(t, rt), documents: map[string]string{}, diffs: map[string]string{},
+		backend := &fakeBackend{tasks: anyTasks(t, rt), documents: map[string]string{}, diffs: map[string]string{},
 			choices: Choices{Projects: []task.Project{{Name: "shop"}}, Harnesses: []string{"claude"},
-				Workflows: []Book{{"default", rulesOf(t, "default")}}}}
-		for i, one := range house.tasks {
-			house.documents[one.ID], house.diffs[one.ID] = anyText().Draw(rt, "document"), anyText().Draw(rt, "diff")
-			house.workspaces = append(house.workspaces, record.Holding{
+				Workflows: []WorkflowChoice{{Name: "default", Rules: rulesOf(t, "default")}}}}
+		for i, one := range backend.tasks {
+			backend.documents[one.ID], backend.diffs[one.ID] = anyText().Draw(rt, "document"), anyText().Draw(rt,
+				"diff")
+			backend.workspaces = append(backend.workspaces, record.Holding{
 				Project: one.Project, Workspace: fmt.Sprint("w", i), Path: anyText().Draw(rt, "path"),
 				Exists: i%2 == 0, Task: one.ID, Branch: one.Branch, Status: one.Status})
 		}
-		s := sit(t, house, rapid.IntRange(1, 300).Draw(rt, "width"), rapid.IntRange(1, 100).Draw(rt, "height"))
+		s := sit(t, backend, rapid.IntRange(1, 300).Draw(rt, "width"), rapid.IntRange(1, 100).Draw(rt, "height"))
 		for range rapid.IntRange(0, 40).Draw(rt, "steps") {
 			msg := anyMessage(t, rt)
 			s.tell(msg)
 			if why := fault(s.m.View().Content, s.m.width, s.m.height); why != "" {
-				rt.Fatalf("%s, after %T %v: %s", s.m.place, msg, msg, why)
+				rt.Fatalf("%s, after %T %v: %s", s.m.page, msg, msg, why)
 			}
 		}
 	})
@@ -177,12 +178,12 @@ func FuzzClean(f *testing.F) {
 }
 
 // ran is a dashboard that was run on a terminal which is no terminal, until it ended.
-func ran(t *testing.T, spoil func(m *Model), house *fakeHouse) (string, error) {
+func ran(t *testing.T, spoil func(m *Model), backend *fakeBackend) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	in, hold := io.Pipe()
 	defer hold.Close()
-	d := &Dashboard{House: house.house(), In: in, Out: &out, Environ: []string{"TERM=xterm-256color"}}
+	d := &Dashboard{Backend: backend.backend(), In: in, Out: &out, Environ: []string{"TERM=xterm-256color"}}
 	d.Open(t.Context())
 	if spoil != nil {
 		spoil(d.guard.model)
@@ -195,36 +196,36 @@ func TestAFaultEndsTheScreenInGoodOrder(t *testing.T) {
 	t.Parallel()
 	for name, one := range map[string]struct {
 		spoil              func(m *Model)
-		house              *fakeHouse
+		backend            *fakeBackend
 		where, spot, trace string
 	}{
 		"a view": {spoil: func(m *Model) {
-			m.jobs, m.frame = []job{{what: "x"}}, -1
-		}, where: "it drew the list", spot: "internal/dashboard/view_foot.go:", trace: "wordLine"},
+			m.jobs = jobs{running: []job{{what: "x"}}, frame: -1}
+		}, where: "it drew the list", spot: "internal/dashboard/jobs.go:", trace: "line"},
 		"an update": {spoil: func(m *Model) {
-			m.waits = waiting{key: "broken", task: day(t).tasks[0].ID}
-			m.keys = []key{{names: []string{"broken"}, places: []place{inList}, press: func(*Model) tea.Cmd {
+			m.pending = pendingKey{key: "broken", task: day(t).tasks[0].ID}
+			m.keys = []key{{names: []string{"broken"}, pages: []page{pageList}, press: func(*Model) tea.Cmd {
 				panic("no")
 			}}}
-		}, house: day(t), where: "it worked on a tasks.Read", spot: "internal/dashboard/model_test.go:",
-			trace: "pressAgain"},
+		}, backend: day(t), where: "it worked on a tasks.Read", spot: "internal/dashboard/model_test.go:",
+			trace: "pressPending"},
 		"a command": {spoil: func(m *Model) {
 			m.tasks = tasks.New(t.Context(), nil, nil, "", clock())
 		}, where: "it looked something up", spot: "internal/dashboard/tasks/load.go:", trace: "LoadFirst"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if one.house == nil {
-				one.house = &fakeHouse{}
+			if one.backend == nil {
+				one.backend = &fakeBackend{}
 			}
-			out, err := ran(t, one.spoil, one.house)
-			var broken *Broken
+			out, err := ran(t, one.spoil, one.backend)
+			var broken *Fault
 			if !errors.As(err, &broken) {
 				t.Fatalf("Run answered %v", err)
 			}
-			if broken.Where != one.where || !strings.HasPrefix(broken.Spot(), one.spot) ||
+			if broken.Where != one.where || !strings.HasPrefix(broken.Location(), one.spot) ||
 				!bytes.Contains(broken.Trace, []byte(one.trace)) {
-				t.Errorf("it broke while %q at %q:\n%s", broken.Where, broken.Spot(), broken.Trace)
+				t.Errorf("it broke while %q at %q:\n%s", broken.Where, broken.Location(), broken.Trace)
 			}
 			if on, off := strings.LastIndex(out, "\x1b[?1049h"), strings.LastIndex(out, "\x1b[?1049l"); on > off {
 				t.Errorf("the terminal is left in the screen of the program: %q", out)
@@ -236,26 +237,26 @@ func TestAFaultEndsTheScreenInGoodOrder(t *testing.T) {
 	}
 }
 
-// A terminal that is given away reads no messages: whoever tells one must not wait for that.
+// While another program has the terminal the screen reads no messages: a sender must not wait for that.
 func TestWhoTellsTheScreenSomethingNeverWaits(t *testing.T) {
 	t.Parallel()
-	d := &Dashboard{House: (&fakeHouse{}).house()}
+	d := &Dashboard{Backend: (&fakeBackend{}).backend()}
 	d.Open(t.Context())
-	defer d.off()
+	defer d.cancel()
 	for range 1000 {
 		d.Say("a word")
-		d.Watches("somebody")
+		d.SetWatcher("somebody")
 		d.Fail("do it", errors.New("no"))
 	}
 	d.Say("the last")
 	ctx, off := context.WithCancel(t.Context())
 	var got []tea.Msg
-	d.post.deliver(ctx, func(msg tea.Msg) {
-		if got = append(got, msg); msg == (word{"the last"}) {
+	d.mailbox.deliver(ctx, func(msg tea.Msg) {
+		if got = append(got, msg); msg == (news{"the last"}) {
 			off()
 		}
 	})
-	if len(got) != 3001 || got[0] != (word{"a word"}) || got[1] != (watching{"somebody"}) {
+	if len(got) != 3001 || got[0] != (news{"a word"}) || got[1] != (watching{"somebody"}) {
 		t.Errorf("%d messages came, first %v and %v", len(got), got[0], got[1])
 	}
 }
@@ -263,14 +264,15 @@ func TestWhoTellsTheScreenSomethingNeverWaits(t *testing.T) {
 func TestNothingOfTheScreenRunsAfterIt(t *testing.T) {
 	t.Parallel()
 	ended := false
-	house := &fakeHouse{watch: func(ctx context.Context, changed func()) error {
+	backend := &fakeBackend{watch: func(ctx context.Context, changed func()) error {
 		changed()
 		<-ctx.Done()
-		changed() // nobody reads any more
+		changed() // the screen reads no messages any more
 		ended = true
 		return ctx.Err()
 	}}
-	if _, err := ran(t, func(m *Model) { m.frame, m.jobs = -1, []job{{}} }, house); err == nil || !ended {
+	if _, err := ran(t, func(m *Model) { m.jobs = jobs{running: []job{{}}, frame: -1} }, backend); err == nil ||
+		!ended {
 		t.Errorf("Run answered %v, and its watch ended: %v", err, ended)
 	}
 }
@@ -279,7 +281,7 @@ func TestAFaultWhileTheTerminalIsGivenAwayEndsTheScreenInGoodOrder(t *testing.T)
 	t.Parallel()
 	msg := reflect.ValueOf(lend(func() error { panic("no") }, nil)())
 	err := hidden[tea.ExecCommand](msg, "cmd").Run()
-	if b, is := hidden[tea.ExecCallback](msg, "fn")(err).(*Broken); !is || b.Why != "no" {
+	if b, is := hidden[tea.ExecCallback](msg, "fn")(err).(*Fault); !is || b.Why != "no" {
 		t.Errorf("it is told as %v", err)
 	}
 }

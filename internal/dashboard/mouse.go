@@ -2,10 +2,10 @@ package dashboard
 
 import tea "charm.land/bubbletea/v2"
 
-// wheelLines is how far one notch of the wheel goes.
+// wheelLines is how far one notch of the wheel scrolls.
 const wheelLines = 3
 
-// wheel scrolls what is under the mouse. In the list the selected task stays, for as long as it is in sight.
+// wheel scrolls what is under the mouse. In the list the selected task stays selected while it is visible.
 func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 	n := wheelLines
 	switch msg.Button {
@@ -13,62 +13,59 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 		n = -n
 	case tea.MouseWheelDown:
 	case tea.MouseWheelLeft, tea.MouseWheelRight:
-		return m.wheelAside(msg.Button)
+		switch {
+		case m.page != pageBoard:
+			return nil
+		case msg.Button == tea.MouseWheelLeft:
+			return m.moveColumn(-1)
+		}
+		return m.moveColumn(1)
 	default:
 		return nil
 	}
+	left, right := m.splitSizes()
 	switch {
-	case m.place == inForm:
+	case m.page == pageForm:
 		return nil
-	case m.place != inList:
-		return m.step(n)
-	case m.split() && msg.X >= m.listWidth():
-		m.detail.Move(n, m.detailSize())
+	case m.page != pageList:
+		return m.move(n)
+	case m.split() && msg.X >= left.Width:
+		m.detail.Move(n, right)
 		return nil
 	}
-	was := m.tasks.Cursor
-	m.list.Scroll(n, m.body())
-	if m.tasks.Cursor == was {
+	before := m.tasks.Cursor
+	m.list.Scroll(n, left)
+	if m.tasks.Cursor == before {
 		return m.lookUp()
 	}
-	return m.afterMove()
+	return m.selectionChanged()
 }
 
-// wheelAside goes from column to column of the board.
-func (m *Model) wheelAside(button tea.MouseButton) tea.Cmd {
-	if m.place != inBoard {
-		return nil
-	}
-	if button == tea.MouseWheelLeft {
-		m.board.MoveColumn(-1, m.body())
-		return m.afterMove()
-	}
-	m.board.MoveColumn(1, m.body())
-	return m.afterMove()
-}
-
-// click selects what is under the mouse; what is selected already is opened. A key at the foot is pressed.
-// Nothing that changes a task follows from a click on it: Enter may start an agent, and a slip of the hand should not.
+// click selects what is under the mouse, or opens it where it is selected already. It presses a key of the footer.
+// No click on a task changes the task: Enter may start an agent, which a slip of the hand should not.
 func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
-	if msg.Button != tea.MouseLeft || m.place == inForm {
+	if msg.Button != tea.MouseLeft || m.page == pageForm {
 		return nil
 	}
-	switch line := msg.Y - 1; { // below the header
+	left, _ := m.splitSizes()
+	switch line := msg.Y - headLines; {
 	case msg.Y == m.height-1:
-		return m.clickKey(msg.X)
+		if name, found := m.keys.footerAt(m, msg.X); found && !m.list.Searching {
+			return m.do(name)
+		}
 	case msg.Y == m.height-footLines:
-		if len(m.trouble.told) > 0 {
+		if len(m.failures.all) > 0 {
 			return m.do("!")
 		}
-	case m.place == inList && msg.X < m.listWidth():
-		if at, found := m.list.TaskAt(line, m.body()); found {
+	case m.page == pageList && msg.X < left.Width:
+		if at, found := m.list.TaskAt(line, left); found {
 			return m.clickTask(at)
 		}
-	case m.place == inBoard:
+	case m.page == pageBoard:
 		if at, found := m.board.TaskAt(msg.X, line, m.body()); found {
 			return m.clickTask(at)
 		}
-	case m.place == inWorkspaces:
+	case m.page == pageWorkspaces:
 		if m.workspaces.Click(line, m.body()) {
 			return m.do("enter")
 		}
@@ -76,29 +73,17 @@ func (m *Model) click(msg tea.MouseClickMsg) tea.Cmd {
 	return nil
 }
 
-// clickTask selects one of the shown tasks, or looks at it closely.
+// clickTask selects one of the shown tasks, or shows it where it is selected already.
 func (m *Model) clickTask(at int) tea.Cmd {
-	m.said, m.told, m.waits, m.list.Searching = "", "", waiting{}, false
-	if at == m.tasks.Cursor {
+	m.messages.clear()
+	m.pending, m.list.Searching = pendingKey{}, false
+	switch {
+	case at == m.tasks.Cursor:
 		return m.showTab(m.detail.Tab)
-	}
-	if m.place == inBoard {
+	case m.page == pageBoard:
 		m.board.Select(at, m.body())
-	} else {
+	default:
 		m.list.Select(at, m.body())
 	}
-	return m.afterMove()
-}
-
-// clickKey presses the key at the foot that is under the mouse.
-func (m *Model) clickKey(x int) tea.Cmd {
-	if m.list.Searching {
-		return nil
-	}
-	for _, k := range m.footKeys() {
-		if x >= k.from && x < k.to {
-			return m.do(k.key)
-		}
-	}
-	return nil
+	return m.selectionChanged()
 }

@@ -14,8 +14,8 @@ import (
 	"orange/internal/task"
 )
 
-// day is a house on an ordinary day: tasks of two projects and two workflows, with every mark that there is.
-func day(t testing.TB) *fakeHouse {
+// day is a backend on an ordinary day: tasks of two projects and two workflows, with every mark that there is.
+func day(t testing.TB) *fakeBackend {
 	t.Helper()
 	in := func(workspace string) func(*task.Task) { return func(one *task.Task) { one.Workspace = workspace } }
 	named := func(branch, summary string) func(*task.Task) {
@@ -55,7 +55,7 @@ func day(t testing.TB) *fakeHouse {
 		aTask(t, 12, "done", named("fix/prices", "Prices with taxes"), pr(40, record.PRMerged)),
 		aTask(t, 13, "cancelled", named("feature/blink", "Blinking"), pr(39, record.PRClosed)),
 	}
-	house := &fakeHouse{tasks: tasks, agents: map[string]Agent{
+	backend := &fakeBackend{tasks: tasks, agents: map[string]Agent{
 		tasks[4].ID:  {State: record.AgentAlive},
 		tasks[5].ID:  {State: record.AgentDead},
 		tasks[10].ID: {State: record.AgentUnknown},
@@ -72,26 +72,26 @@ func day(t testing.TB) *fakeHouse {
 				h.Task, h.Branch, h.Status = one.ID, one.Branch, one.Status
 			}
 		}
-		house.workspaces = append(house.workspaces, h)
+		backend.workspaces = append(backend.workspaces, h)
 	}
-	house.workspaces = append(house.workspaces, record.Holding{Project: "site", Workspace: "site--1",
+	backend.workspaces = append(backend.workspaces, record.Holding{Project: "site", Workspace: "site--1",
 		Path: "/home/ann/.orange/workspaces/site--1", Exists: true})
-	return house
+	return backend
 }
 
-// crowd is a house with many tasks.
-func crowd(t testing.TB, n int) *fakeHouse {
+// crowd is a backend with many tasks.
+func crowd(t testing.TB, n int) *fakeBackend {
 	t.Helper()
 	states := []task.Status{"working", "agent-review", "reviewing", "planning", "pending"}
-	house := &fakeHouse{}
+	backend := &fakeBackend{}
 	for i := range n {
 		status := states[i%len(states)]
 		if i > n*3/4 {
 			status = "done"
 		}
-		house.tasks = append(house.tasks, aTask(t, i, status))
+		backend.tasks = append(backend.tasks, aTask(t, i, status))
 	}
-	return house
+	return backend
 }
 
 // sizes of the screens that are kept as golden files.
@@ -100,14 +100,14 @@ func sizes() map[string][2]int { return map[string][2]int{"80x24": {80, 24}, "12
 func TestTheScreens(t *testing.T) {
 	t.Parallel()
 	screens := []struct {
-		name  string
-		house func(t testing.TB) *fakeHouse
-		do    func(s *sitting)
+		name    string
+		backend func(t testing.TB) *fakeBackend
+		do      func(s *sitting)
 	}{
-		{"list_empty", func(testing.TB) *fakeHouse { return &fakeHouse{} }, nil},
+		{"list_empty", func(testing.TB) *fakeBackend { return &fakeBackend{} }, nil},
 		{"list", day, nil},
 		{"list_attention", day, func(s *sitting) { s.press("j", "j", "j", "j") }},
-		{"list_many", func(t testing.TB) *fakeHouse { return crowd(t, 200) }, func(s *sitting) {
+		{"list_many", func(t testing.TB) *fakeBackend { return crowd(t, 200) }, func(s *sitting) {
 			s.press("pgdown", "pgdown")
 		}},
 		{"list_text", day, func(s *sitting) { s.press("/"); s.write("fix") }},
@@ -115,7 +115,10 @@ func TestTheScreens(t *testing.T) {
 		{"list_active", day, func(s *sitting) { s.press("f", "s", "a"); s.tell(watching{"watched by process 4711"}) }},
 		{"board", day, func(s *sitting) { s.press("b") }},
 		{"board_right", day, func(s *sitting) { s.press("b", "l", "l", "l", "l") }},
-		{"board_many", func(t testing.TB) *fakeHouse { return crowd(t, 200) }, func(s *sitting) { s.press("b", "G") }},
+		{"board_many", func(t testing.TB) *fakeBackend { return crowd(t, 200) }, func(s *sitting) {
+			s.press("b",
+				"G")
+		}},
 		{"board_active", day, func(s *sitting) { s.press("b", "f", "l") }},
 		{"workspaces", day, func(s *sitting) { s.press("w", "j") }},
 		{"help", day, func(s *sitting) { s.press("?") }},
@@ -133,7 +136,7 @@ func TestTheScreens(t *testing.T) {
 		for size, cells := range sizes() {
 			t.Run(screen.name+"_"+size, func(t *testing.T) {
 				t.Parallel()
-				s := sit(t, screen.house(t), cells[0], cells[1])
+				s := sit(t, screen.backend(t), cells[0], cells[1])
 				if screen.do != nil {
 					screen.do(s)
 				}
@@ -145,7 +148,7 @@ func TestTheScreens(t *testing.T) {
 
 func TestTheScreenBeforeAnythingIsRead(t *testing.T) {
 	t.Parallel()
-	m := New(t.Context(), day(t).house(), "")
+	m := New(t.Context(), day(t).backend(), "")
 	golden(t, "list_reading_80x24", plainScreen(m.View().Content))
 }
 

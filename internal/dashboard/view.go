@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
@@ -12,9 +13,21 @@ import (
 
 // View draws the screen: a header of one line, the body, and a footer of two lines.
 func (m *Model) View() tea.View {
-	v := tea.NewView(m.draw())
-	if m.place == inForm && m.form != nil {
-		v.Cursor = m.formCursor()
+	body, cursor := m.drawBody()
+	lines := make([]string, 0, m.height+footLines)
+	lines = append(lines, headerLine(m.style, m.width, m.tasks.Project, m.facts()))
+	lines = append(lines, body...)
+	for len(lines) < m.height-footLines {
+		lines = append(lines, "")
+	}
+	lines = append(lines[:max(1, min(len(lines), m.height-footLines))], m.footerMessageLine(), m.footerKeyLine())
+	lines = lines[:min(len(lines), max(1, m.height))]
+	for i, line := range lines {
+		lines[i] = screen.Cut(line, m.width) // a line that is too long would push the others off the screen
+	}
+	v := tea.NewView(strings.Join(lines, "\n"))
+	if cursor != nil && cursor.X >= 0 && cursor.X < m.width && cursor.Y+headLines < m.height-footLines {
+		v.Cursor = tea.NewCursor(cursor.X, cursor.Y+headLines)
 	}
 	return v
 }
@@ -22,7 +35,7 @@ func (m *Model) View() tea.View {
 // Lines of the screen that are not the body's.
 const (
 	headLines = 1 // the numbers
-	footLines = 2 // what was said, the keys
+	footLines = 2 // the messages, the keys
 )
 
 // body is the size of the body.
@@ -34,80 +47,41 @@ func (m *Model) body() screen.Size {
 const splitWidth = 120
 
 // split reports whether the detail is next to the list.
-func (m *Model) split() bool { return m.wantSplit && m.width >= splitWidth && m.place == inList }
+func (m *Model) split() bool { return m.wantSplit && m.width >= splitWidth && m.page == pageList }
 
 // detailVisible reports whether the screen shows the detail.
-func (m *Model) detailVisible() bool { return m.place == inDetail || m.split() }
+func (m *Model) detailVisible() bool { return m.page == pageDetail || m.split() }
 
-// splitSizes are the sizes of the list and of the detail next to it.
+// splitSizes are the sizes of the list and of the detail. Where the screen is not split, each has the whole body.
 func (m *Model) splitSizes() (left, right screen.Size) {
 	left, right = m.body(), m.body()
-	left.Width = m.width * 2 / 5
-	right.Width = m.width - left.Width - 3
+	if m.split() {
+		left.Width = m.width * 2 / 5
+		right.Width = m.width - left.Width - screen.Width(splitGap)
+	}
 	return left, right
 }
 
-// listWidth is the width of the list.
-func (m *Model) listWidth() int {
-	if m.split() {
-		left, _ := m.splitSizes()
-		return left.Width
+const splitGap = " │ "
+
+// drawBody draws the page, and has the position of the terminal's cursor in it; nil where there is none.
+func (m *Model) drawBody() ([]string, *tea.Position) {
+	switch {
+	case m.page == pageForm && m.form != nil:
+		under := *m
+		under.page, under.form = m.back.top(), nil
+		behind, _ := under.drawBody()
+		return m.form.View(behind, m.body())
+	case m.split():
+		left, right := m.splitSizes()
+		return splitLines(m.style, m.list.View(left), m.detail.View(right), left), nil
 	}
-	return m.width
+	return m.view().View(m.body()), nil
 }
 
-// detailSize is the size of the detail.
-func (m *Model) detailSize() screen.Size {
-	if m.split() {
-		_, right := m.splitSizes()
-		return right
-	}
-	return m.body()
-}
-
-func (m *Model) draw() string {
-	lines := make([]string, 0, m.height+footLines)
-	lines = append(lines, m.header())
-	lines = append(lines, m.drawBody()...)
-	for len(lines) < m.height-footLines {
-		lines = append(lines, "")
-	}
-	lines = append(lines[:max(1, min(len(lines), m.height-footLines))], m.footer()...)
-	lines = lines[:min(len(lines), max(1, m.height))]
-	for i, line := range lines {
-		lines[i] = screen.Cut(line, m.width) // a line that is too long would push the others off the screen
-	}
-	return strings.Join(lines, "\n")
-}
-
-func (m *Model) drawBody() []string {
-	size := m.body()
-	switch m.place {
-	case inBoard:
-		return m.board.View(size)
-	case inDetail:
-		return m.detail.View(size)
-	case inWorkspaces:
-		return m.workspaces.View(size)
-	case inHelp:
-		return m.help.Draw(m.helpLines(), size.Width, size.Height)
-	case inTrouble:
-		return m.help.Draw(m.troubleLines(), size.Width, size.Height)
-	case inForm:
-		if m.form != nil {
-			return m.form.draw(m, size.Width, size.Height)
-		}
-	}
-	if !m.split() {
-		return m.list.View(size)
-	}
-	return m.drawSplit()
-}
-
-// drawSplit draws the list with the detail at its right.
-func (m *Model) drawSplit() []string {
-	leftSize, rightSize := m.splitSizes()
-	left, right := m.list.View(leftSize), m.detail.View(rightSize)
+// splitLines has the lines of the list with those of the detail at its right.
+func splitLines(style *screen.Style, left, right []string, leftSize screen.Size) []string {
+	gap := strings.Replace(splitGap, "│", style.Faint.Render("│"), 1)
 	var out []string
 	for i := range max(len(left), leftSize.Height) {
 		l, r := "", ""
@@ -117,41 +91,56 @@ func (m *Model) drawSplit() []string {
 		if i < len(right) {
 			r = right[i]
 		}
-		out = append(out, screen.Fit(l, leftSize.Width)+" "+m.style.Faint.Render("│")+" "+r)
+		out = append(out, screen.Fit(l, leftSize.Width)+gap+r)
 	}
 	return out
+}
+
+// footerMessageLine has what the person searches for, or the jobs, messages and failures.
+func (m *Model) footerMessageLine() string {
+	if m.list.Searching {
+		text := screen.Clean(m.tasks.Text)
+		if over := screen.Width(text) - max(1, m.width-8); over > 0 {
+			text = ansi.TruncateLeft(text, over, "")
+		}
+		return screen.Cut("find: "+text+m.style.Chosen.Render(" "), m.width)
+	}
+	line := messageLine(m.style, m.width, &m.jobs, m.messages, screen.Clean(m.failures.line()))
+	if line == "" && m.tasks.Text != "" && m.page != pageDetail {
+		line = m.style.Faint.Render("holding " + fmt.Sprintf("%q", m.tasks.Text) + "; Esc shows all")
+	}
+	return screen.Cut(line, m.width)
 }
 
 // fact is one thing that the header says.
 type fact struct {
 	text   string
-	paint  func(...string) string
-	weight int // the least weighty goes first where there is no room
+	render func(...string) string
+	weight int // where there is no room, the fact with the least weight is left out
 }
 
-// header says where the person is, how many tasks there are, and who watches.
-func (m *Model) header() string {
+// headerLine has the project and as many facts as fit.
+func headerLine(style *screen.Style, width int, project string, facts []fact) string {
 	scope := "all projects"
-	if m.tasks.Project != "" {
-		scope = screen.Clean(m.tasks.Project)
+	if project != "" {
+		scope = screen.Clean(project)
 	}
-	left := m.style.Title.Render("orange") + "  " + screen.Squeeze(scope, max(1, m.width/2-8))
-	facts := m.facts()
+	left := style.Title.Render("orange") + "  " + screen.Squeeze(scope, max(1, width/2-8))
 	for {
 		var parts []string
 		for _, f := range facts {
-			parts = append(parts, f.paint(f.text))
+			parts = append(parts, f.render(f.text))
 		}
-		right := strings.Join(parts, m.style.Faint.Render(" · "))
-		if gap := m.width - screen.Width(left) - screen.Width(right); gap >= 2 || len(facts) == 0 {
+		right := strings.Join(parts, style.Faint.Render(" · "))
+		if gap := width - screen.Width(left) - screen.Width(right); gap >= 2 || len(facts) == 0 {
 			return left + strings.Repeat(" ", max(0, gap)) + right
 		}
-		facts = lighter(facts)
+		facts = withoutLightest(facts)
 	}
 }
 
-// lighter leaves out the least weighty fact.
-func lighter(facts []fact) []fact {
+// withoutLightest leaves out the fact with the least weight.
+func withoutLightest(facts []fact) []fact {
 	least := 0
 	for i, f := range facts {
 		if f.weight < facts[least].weight {
@@ -161,11 +150,12 @@ func lighter(facts []fact) []fact {
 	return append(facts[:least:least], facts[least+1:]...)
 }
 
+// facts are what the header says about all tasks.
 func (m *Model) facts() []fact {
 	faint := m.style.Faint.Render
 	if !m.tasks.Loaded {
 		text := "reading…"
-		if len(m.trouble.told) > 0 {
+		if len(m.failures.all) > 0 {
 			text = "nothing was read"
 		}
 		return []fact{{text, faint, 9}}
@@ -186,11 +176,11 @@ func (m *Model) facts() []fact {
 	if used, size := m.workspaces.Use(m.tasks.Project); size > 0 {
 		out = append(out, fact{fmt.Sprintf("pool %d/%d", used, size), faint, 5})
 	}
-	if m.missesChanges {
+	if m.unwatched {
 		out = append(out, fact{"changes come late", m.style.Bad.Render, 8})
 	}
-	if m.watches != "" {
-		out = append(out, fact{screen.Clean(m.watches), faint, 2})
+	if m.watcher != "" {
+		out = append(out, fact{screen.Clean(m.watcher), faint, 2})
 	}
 	return out
 }

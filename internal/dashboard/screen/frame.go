@@ -3,7 +3,7 @@ package screen
 import (
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
+	"charm.land/lipgloss/v2"
 )
 
 // Problem renders an error message so that it is conspicuous without colours too.
@@ -25,42 +25,27 @@ func Problem(s *Style, text string, width, height int) []string {
 	return out
 }
 
-// Box draws a border around lines, as wide as they need.
+// Box draws a rounded border around lines, as wide as they need.
 func Box(s *Style, lines []string, width int) []string {
-	inner := 0
-	for _, line := range lines {
-		inner = max(inner, ansi.StringWidth(line))
-	}
-	inner = max(1, min(inner, width-4))
-	side := s.Faint.Render("│")
-	out := []string{s.Faint.Render("╭" + strings.Repeat("─", inner+2) + "╮")}
-	for _, line := range lines {
-		out = append(out, side+" "+Fit(line, inner)+" "+side)
-	}
-	return append(out, s.Faint.Render("╰"+strings.Repeat("─", inner+2)+"╯"))
+	text := lipgloss.NewStyle().MaxWidth(max(1, width-4)).Render(strings.Join(lines, "\n"))
+	inner := lipgloss.Width(text)
+	border := lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).Render(
+		strings.TrimSuffix(strings.Repeat(strings.Repeat(" ", inner+2)+"\n", len(lines)), "\n"))
+	return compose(inner+4, len(lines)+2, lipgloss.NewLayer(s.Faint.Render(border)), lipgloss.NewLayer(text).X(2).Y(1))
 }
 
 // Overlay draws front over the middle of behind, and returns the position of its corner.
 func Overlay(behind, front []string, width, height int) (out []string, x, y int) {
-	wide := 0
-	for _, line := range front {
-		wide = max(wide, ansi.StringWidth(line))
-	}
-	x, y = max(0, (width-wide)/2), max(0, (height-len(front))/2)
-	out = make([]string, height)
-	for i := range min(height, len(behind)) {
-		out[i] = Cut(behind[i], width)
-	}
-	for i, line := range front {
-		if y+i >= height {
-			break
-		}
-		back := Fit(out[y+i], width)
-		left := Fit(ansi.Truncate(back, x, ""), x)
-		right := ansi.TruncateLeft(back, x+wide, "")
-		out[y+i] = Cut(left+Fit(line, wide)+right, width)
-	}
-	return out, x, y
+	box := strings.Join(front, "\n")
+	x, y = max(0, (width-lipgloss.Width(box))/2), max(0, (height-len(front))/2)
+	return compose(width, height, lipgloss.NewLayer(strings.Join(behind, "\n")), lipgloss.NewLayer(box).X(x).Y(y)), x, y
+}
+
+// compose draws layers on top of each other and cuts them to a size.
+func compose(width, height int, layers ...*lipgloss.Layer) []string {
+	canvas := lipgloss.NewCanvas(width, height)
+	lines := strings.Split(canvas.Compose(lipgloss.NewCompositor(layers...)).Render(), "\n")
+	return append(lines, make([]string, max(0, height-len(lines)))...)[:height]
 }
 
 // Clip cuts lines to a width and a height.

@@ -1,4 +1,4 @@
-package dashboard
+package form
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 	"orange/internal/dashboard/screen"
 )
 
-// line is a text of one line that is being written.
+// line is a text of one line that the person writes.
 type line struct{ input textinput.Model }
 
 func newLine(text string) line {
@@ -31,7 +31,7 @@ func (l *line) set(text string) {
 
 func (l line) text() string { return l.input.Value() }
 
-// update is the line after a key or a paste.
+// update takes a key or a paste.
 func (l line) update(msg tea.Msg) line {
 	switch typed := msg.(type) {
 	case tea.KeyPressMsg:
@@ -50,7 +50,7 @@ func single(text string) string {
 	return screen.Clean(strings.Trim(newlines(text), "\n"))
 }
 
-// newlines makes every end of a line the same: terminals paste "\r".
+// newlines makes all line ends the same: terminals paste "\r".
 func newlines(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
@@ -68,7 +68,7 @@ func (l line) draw(width int) (shown string, cursor int) {
 	return shown, min(before-skipped, max(0, width-1))
 }
 
-// window is what stands in some cells of a clean text, whole letters only, and how many cells come before it.
+// window is the part of a clean text that is in some cells, whole letters only, and how many cells come before it.
 func window(text string, from, width int) (shown string, skipped int) {
 	var b strings.Builder
 	var state byte

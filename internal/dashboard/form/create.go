@@ -1,7 +1,8 @@
-package dashboard
+package form
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
@@ -9,12 +10,11 @@ import (
 
 	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
-	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
-// field is one of what a new task is made from.
+// field is a field of the form.
 type field int
 
 const (
@@ -37,7 +37,7 @@ func (f field) String() string {
 		"effort", "review effort", "start at once", "begins in"}[f]
 }
 
-// picked says whether a field is chosen, not written.
+// picked reports whether the person chooses the value of a field instead of writing it.
 func (f field) picked() bool {
 	switch f {
 	case fieldProject, fieldHarness, fieldReview, fieldWorkflow, fieldStart, fieldStatus:
@@ -46,61 +46,78 @@ func (f field) picked() bool {
 	return false
 }
 
-// creation is a task that is about to be made. The form stays until it is.
-type creation struct {
+// Choices are what a new task can be made from. The first of each is the default.
+type Choices struct {
+	Projects  []task.Project
+	Harnesses []string
+	Review    string // the default harness of the reviewer
+	Workflows []WorkflowChoice
+}
+
+// WorkflowChoice is a workflow that a new task can have.
+type WorkflowChoice struct {
+	Name  string
+	Rules *workflow.Definition
+}
+
+// Chooser looks up what a new task can be made from.
+type Chooser interface {
+	Choices(ctx context.Context) (Choices, error)
+}
+
+// ChoicesRead is the answer of the chooser.
+type ChoicesRead struct {
+	Choices Choices
+	Err     error
+}
+
+// Creation is the form for a new task. It stays until the task is created.
+type Creation struct {
+	ctx     context.Context
+	chooser Chooser
+	style   *screen.Style
+	edit    func(text string) tea.Cmd // opens the person's editor, and answers Edited
+
 	focus   field
 	picks   [fields]pick
 	lines   [fields]line
-	context string // when it has several lines; one line stands in lines
-	project string // that is wanted at first
+	context string // a context of several lines; one of a single line is in lines
+	project string // the project that is chosen at first
 	choices Choices
-	known   bool // the choices are
+	known   bool // the choices were read
 	problem string
 	leaving bool // Escape was pressed once
-	job     int  // that makes it; 0 while nobody does
+	sent    bool // the task is being created
 }
 
-// created is what became of a creation.
-type created struct {
-	form creation
-	done finished
-	out  record.Outcome
-}
-
-// askCreate opens the form. One that was left while it was being sent, and was refused, stands there again.
-func (m *Model) askCreate() tea.Cmd {
-	c := creation{focus: fieldBranch, project: m.tasks.Project}
-	if t, found := m.selected(); c.project == "" && found {
-		c.project = t.Project
-	}
+// NewCreation makes the form for a new task of a project.
+func NewCreation(ctx context.Context, chooser Chooser, style *screen.Style, edit func(text string) tea.Cmd,
+	project string) *Creation {
+	c := &Creation{ctx: ctx, chooser: chooser, style: style, edit: edit, focus: fieldBranch, project: project}
 	for f := range fields {
 		c.lines[f] = newLine("")
 	}
 	c.picks[fieldStart] = pick{options: []option{{"yes", "yes"}, {"no", "no"}}}
-	if m.unmade != nil {
-		c, m.unmade = *m.unmade, nil
-	}
-	m.visit(inForm)
-	m.form = &form{creation: &c}
-	return m.lookUpChoices()
+	return c
 }
 
-func (m *Model) lookUpChoices() tea.Cmd {
-	ctx, care := m.ctx, m.house.Care
+// Load looks up what a new task can be made from.
+func (c *Creation) Load() tea.Cmd {
+	ctx, chooser := c.ctx, c.chooser
 	return func() tea.Msg {
-		choices, err := care.Choices(ctx)
-		return choicesRead{choices, err}
+		choices, err := chooser.Choices(ctx)
+		return ChoicesRead{choices, err}
 	}
 }
 
-// learn takes in what can be chosen. What the person chose or wrote already stays.
-func (c creation) learn(msg choicesRead) creation {
-	if msg.err != nil {
-		c.problem = cmp.Or(c.problem, msg.err.Error())
-		return c
+// setChoices takes the choices. What the person chose or wrote already stays.
+func (c *Creation) setChoices(msg ChoicesRead) {
+	if msg.Err != nil {
+		c.problem = cmp.Or(c.problem, msg.Err.Error())
+		return
 	}
 	first := !c.known
-	c.choices, c.known = msg.choices, true
+	c.choices, c.known = msg.Choices, true
 	projects := make([]option, len(c.choices.Projects))
 	for i, p := range c.choices.Projects {
 		projects[i] = option{p.Name, screen.Clean(p.Name)}
@@ -115,10 +132,12 @@ func (c creation) learn(msg choicesRead) creation {
 	c.picks[fieldHarness] = c.picks[fieldHarness].offer(named(c.choices.Harnesses))
 	c.picks[fieldReview] = c.picks[fieldReview].offer(named(c.choices.Harnesses))
 	if len(projects) == 0 {
-		c.problem = "There is no project yet. Open orange in a repository, or: orange project add PATH"
+		c.problem = noProject
 	}
-	return c.settle()
+	c.settle()
 }
+
+const noProject = "There is no project yet. Open orange in a repository, or: orange project add PATH"
 
 func named(names []string) []option {
 	out := make([]option, len(names))
@@ -128,8 +147,8 @@ func named(names []string) []option {
 	return out
 }
 
-// settle lets what nobody chose follow from what was chosen, as it would if the program were asked without it.
-func (c creation) settle() creation {
+// settle gives the fields that the person did not choose the values that follow from the others.
+func (c *Creation) settle() {
 	prefer := decide.Preferences{Harness: c.picks[fieldHarness].value(), ReviewHarness: c.choices.Review}
 	wanted := task.New{Project: c.chosenProject()}
 	if worker := c.picks[fieldHarness]; worker.at > 0 {
@@ -139,15 +158,15 @@ func (c creation) settle() creation {
 	if review := &c.picks[fieldReview]; !review.touched {
 		*review = review.with(wanted.ReviewHarness)
 	}
-	books := make([]option, 0, len(c.choices.Workflows)+1)
+	workflows := make([]option, 0, len(c.choices.Workflows)+1)
 	for _, b := range c.choices.Workflows {
-		books = append(books, option{b.Name, screen.Clean(b.Name)})
+		workflows = append(workflows, option{b.Name, screen.Clean(b.Name)})
 	}
 	own := wanted.Workflow
-	if c.known && (pick{options: books}).with(own).value() != own { // it is not there, or wrong: the engine says so
-		books = append(books, option{own, screen.Clean(own)})
+	if c.known && (pick{options: workflows}).with(own).value() != own { // it is missing or invalid: the engine says so
+		workflows = append(workflows, option{own, screen.Clean(own)})
 	}
-	c.picks[fieldWorkflow] = c.picks[fieldWorkflow].offer(books)
+	c.picks[fieldWorkflow] = c.picks[fieldWorkflow].offer(workflows)
 	if !c.picks[fieldWorkflow].touched {
 		c.picks[fieldWorkflow] = c.picks[fieldWorkflow].with(own)
 	}
@@ -158,18 +177,17 @@ func (c creation) settle() creation {
 		}
 	}
 	c.picks[fieldStatus] = c.picks[fieldStatus].offer(births)
-	return c
 }
 
-func (c *creation) chosenProject() task.Project {
+func (c *Creation) chosenProject() task.Project {
 	if at := c.picks[fieldProject].at; at < len(c.choices.Projects) {
 		return c.choices.Projects[at]
 	}
 	return task.Project{}
 }
 
-// rules are those of the chosen workflow; nil while they are not known.
-func (c *creation) rules() *workflow.Definition {
+// rules is the chosen workflow; nil while it is unknown.
+func (c *Creation) rules() *workflow.Definition {
 	name := c.picks[fieldWorkflow].value()
 	for _, b := range c.choices.Workflows {
 		if b.Name == name {
@@ -179,17 +197,17 @@ func (c *creation) rules() *workflow.Definition {
 	return nil
 }
 
-func (c *creation) starts() bool { return c.picks[fieldStart].value() == "yes" }
+func (c *Creation) starts() bool { return c.picks[fieldStart].value() == "yes" }
 
-func (c *creation) text(f field) string {
+func (c *Creation) text(f field) string {
 	if f == fieldContext && c.context != "" {
 		return c.context
 	}
 	return strings.TrimSpace(c.lines[f].text())
 }
 
-// written says whether anything would be lost.
-func (c *creation) written() bool {
+// written reports whether the person wrote anything.
+func (c *Creation) written() bool {
 	for _, f := range []field{fieldBranch, fieldSummary, fieldContext, fieldEffort, fieldReviewEffort} {
 		if c.text(f) != "" {
 			return true
@@ -198,9 +216,9 @@ func (c *creation) written() bool {
 	return false
 }
 
-// order is what the form asks for. A harness that nobody chose is left to the house.
-func (c *creation) order() task.New {
-	n := task.New{
+// Task is the task that the form describes.
+func (c *Creation) Task() task.New {
+	return task.New{
 		Project: c.chosenProject(), Branch: c.text(fieldBranch), Summary: c.text(fieldSummary),
 		Context: c.text(fieldContext),
 		Effort:  c.text(fieldEffort), ReviewEffort: c.text(fieldReviewEffort),
@@ -208,20 +226,20 @@ func (c *creation) order() task.New {
 		Workflow: c.picks[fieldWorkflow].value(),
 		Status:   task.Status(c.picks[fieldStatus].value()), Spawn: c.starts(),
 	}
-	return n
 }
 
-// begins is where the task begins, and where starting it leads; empty where that is not known or nothing is started.
-func (c *creation) begins() (in, started task.Status) {
+// begins is the status in which the task begins, and the one that starting it leads to; empty where that is unknown or
+// the task is not started.
+func (c *Creation) begins() (in, started task.Status) {
 	def := c.rules()
 	if def == nil {
 		return "", ""
 	}
-	return decide.FirstMove(def, c.order())
+	return decide.FirstMove(def, c.Task())
 }
 
-// hint is what a field means.
-func (c *creation) hint(f field) string {
+// hint explains a field.
+func (c *Creation) hint(f field) string {
 	in, started := c.begins()
 	switch f {
 	case fieldProject:
@@ -259,7 +277,7 @@ func (c *creation) hint(f field) string {
 	return ""
 }
 
-func (c *creation) startHint(in, started task.Status) string {
+func (c *Creation) startHint(in, started task.Status) string {
 	def := c.rules()
 	switch {
 	case !c.starts():

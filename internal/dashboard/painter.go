@@ -12,21 +12,21 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// painter draws what changed, as soon as it changed.
+// painter draws changes of the screen at once.
 //
-// Bubble Tea has a painter of its own, which looks at fixed beats whether there is something to draw: enough of
-// them for a key to be seen at once would take more than a hundredth of a processor all day. It goes on reading
+// Bubble Tea has a renderer of its own, which checks at a fixed rate whether there is something to draw. A rate at
+// which a key has an effect at once would use more than a hundredth of a processor all day. So Bubble Tea only reads
 // keys, sizes and signals, and what it draws is dropped.
 type painter struct {
 	out    io.Writer
 	env    []string
-	buffer bytes.Buffer // of what the renderer wants written
+	buffer bytes.Buffer // what the renderer writes
 	render *uv.TerminalRenderer
 	cells  uv.ScreenBuffer
 	width  int
 	height int
 
-	on     bool // the screen is ours
+	on     bool // the painter has the screen
 	drawn  string
 	cursor *tea.Cursor
 }
@@ -35,7 +35,7 @@ func newPainter(out io.Writer, env []string) *painter {
 	return &painter{out: out, env: env, cells: uv.NewScreenBuffer(0, 0)}
 }
 
-// begin takes the whole screen.
+// begin takes the whole screen of the terminal.
 func (p *painter) begin() error {
 	p.buffer.Reset()
 	p.render = uv.NewTerminalRenderer(&p.buffer, p.env)
@@ -54,7 +54,7 @@ func (p *painter) begin() error {
 	return err
 }
 
-// end gives the screen back as it was. It may be called twice.
+// end restores the terminal. It may be called twice.
 func (p *painter) end() error {
 	if !p.on {
 		return nil
@@ -67,7 +67,7 @@ func (p *painter) end() error {
 	return err
 }
 
-// resize is told of the screen's size; the next drawing is a whole one.
+// resize takes the size of the screen. The next draw draws all of it.
 func (p *painter) resize(width, height int) {
 	p.width, p.height, p.drawn, p.cursor = width, height, "", nil
 	p.cells.Resize(width, height)
@@ -77,7 +77,7 @@ func (p *painter) resize(width, height int) {
 	}
 }
 
-// draw writes what is not on the screen yet.
+// draw writes what changed.
 func (p *painter) draw(v tea.View) error {
 	if !p.on || p.width == 0 || v.Content == p.drawn && sameCursor(v.Cursor, p.cursor) {
 		return nil
@@ -91,7 +91,7 @@ func (p *painter) draw(v tea.View) error {
 	if err := p.render.Flush(); err != nil {
 		return err
 	}
-	// A terminal that knows how shows all of it at one stroke; another one does not heed the first and last word.
+	// Terminals with synchronized output show the frame at once; others ignore the first and last sequence.
 	var frame bytes.Buffer
 	frame.WriteString(ansi.SetModeSynchronizedOutput + ansi.ResetModeTextCursorEnable)
 	frame.Write(p.buffer.Bytes())
@@ -105,12 +105,12 @@ func (p *painter) draw(v tea.View) error {
 	return err
 }
 
-// copied is a text that goes to the person's clipboard.
+// copied is a text for the person's clipboard.
 type copied struct{ text string }
 
-// copy asks the terminal to put a text into its clipboard, wherever that terminal is.
+// copy asks the terminal to put a text into its clipboard, which works over ssh too.
 func (p *painter) copy(text string) {
-	_, _ = io.WriteString(p.out, ansi.SetSystemClipboard(text)) // many terminals refuse, and none says so
+	_, _ = io.WriteString(p.out, ansi.SetSystemClipboard(text)) // many terminals refuse, and none reports it
 }
 
 func sameCursor(a, b *tea.Cursor) bool {
@@ -120,41 +120,41 @@ func sameCursor(a, b *tea.Cursor) bool {
 	return a.X == b.X && a.Y == b.Y
 }
 
-// host is care that gives the screen away while somebody else has the terminal.
-type host struct {
-	Care
+// screenTerminal ends the screen while another program has the terminal.
+type screenTerminal struct {
+	Terminal
 	painter *painter
 }
 
-func (h host) away(do func() error) error {
-	if err := h.painter.end(); err != nil {
+func (t screenTerminal) lend(do func() error) error {
+	if err := t.painter.end(); err != nil {
 		return err
 	}
 	err := do()
-	return errors.Join(err, h.painter.begin())
+	return errors.Join(err, t.painter.begin())
 }
 
-// Attach gives the screen back until the person returns.
-func (h host) Attach(ctx context.Context, id, role string) error {
-	return h.away(func() error { return h.Care.Attach(ctx, id, role) })
+// Attach ends the screen until the person returns.
+func (t screenTerminal) Attach(ctx context.Context, id, role string) error {
+	return t.lend(func() error { return t.Terminal.Attach(ctx, id, role) })
 }
 
-// Edit does too.
-func (h host) Edit(ctx context.Context, text string) (changed string, err error) {
-	err = h.away(func() error {
-		changed, err = h.Care.Edit(ctx, text)
+// Edit ends the screen until the editor ends.
+func (t screenTerminal) Edit(ctx context.Context, text string) (changed string, err error) {
+	err = t.lend(func() error {
+		changed, err = t.Terminal.Edit(ctx, text)
 		return err
 	})
 	return changed, err
 }
 
-// muted is a terminal that drops what is written to it, and is one in all else.
-type muted struct{ terminal }
+// silent is a terminal that drops what is written to it.
+type silent struct{ terminal }
 
-// terminal is what Bubble Tea wants of one.
+// terminal is what Bubble Tea needs of a terminal.
 type terminal interface {
 	io.ReadWriteCloser
 	Fd() uintptr
 }
 
-func (muted) Write(text []byte) (int, error) { return len(text), nil }
+func (silent) Write(text []byte) (int, error) { return len(text), nil }

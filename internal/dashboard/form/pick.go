@@ -1,4 +1,4 @@
-package dashboard
+package form
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// pick is one of several things, chosen with the arrows or by its first letter.
+// pick is one of several options. The person chooses with the arrows or by the first letter.
 type pick struct {
 	options []option
 	at      int
@@ -30,7 +30,7 @@ func (p pick) label() string {
 	return p.options[p.at].label
 }
 
-// with puts the pick on a value. One that is not among the options leaves it where it was.
+// with chooses a value. A value that is not among the options changes nothing.
 func (p pick) with(value string) pick {
 	for i, o := range p.options {
 		if o.value == value {
@@ -40,14 +40,14 @@ func (p pick) with(value string) pick {
 	return p
 }
 
-// offer is the pick with other options. It stays on its value where it can, else it goes to the first.
+// offer replaces the options. The value stays where it is among them; otherwise it is the first one.
 func (p pick) offer(options []option) pick {
 	value := p.value()
 	p.options, p.at = options, 0
 	return p.with(value)
 }
 
-// update is the pick after a key.
+// update takes a key.
 func (p pick) update(msg tea.Msg) pick {
 	k, pressed := msg.(tea.KeyPressMsg)
 	if !pressed || len(p.options) == 0 {

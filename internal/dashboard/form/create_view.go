@@ -1,24 +1,24 @@
-package dashboard
+package form
 
 import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"orange/internal/dashboard/screen"
 )
 
 // How the fields are laid out.
 const (
-	labelWidth = 18 // the sign of the focus, and the name of a field
-	valueWidth = 26 // from where on what a field means stands beside it, if the value lets it
-	hintBeside = 72 // the width of the screen from which it does
+	labelWidth    = 18 // the sign of the focus, and the name of a field
+	valueWidth    = 26 // the hint of a field begins after so many cells of its value
+	minHintScreen = 72 // the width of the screen from which hints are next to the values
 )
 
-func (c *creation) keys() []string {
+// Keys are the keys of the form.
+func (c *Creation) Keys() []string {
 	switch {
-	case c.job != 0:
+	case c.sent:
 		return []string{"Esc", "leave it; it goes on being created"}
 	case c.leaving:
 		return leavingKeys()
@@ -39,13 +39,15 @@ func (c *creation) keys() []string {
 	return append(out, "Tab", "next", "Esc", "leave it")
 }
 
-func (c *creation) picture(s *screen.Style, width, height int) picture {
-	top := c.top(s, width, height)
+// View draws the form on the whole body.
+func (c *Creation) View(_ []string, size screen.Size) ([]string, *tea.Position) {
+	width, height := size.Width, size.Height
+	top := c.top(width, height)
 	var body []string
 	var cursor *tea.Position
 	focus := 0
 	for f := range fields {
-		line, at := c.drawField(s, f, width)
+		line, at := c.drawField(f, width)
 		if f == c.focus {
 			focus = len(body)
 			if at >= 0 {
@@ -53,8 +55,8 @@ func (c *creation) picture(s *screen.Style, width, height int) picture {
 			}
 		}
 		body = append(body, line)
-		if f == c.focus && width < hintBeside {
-			body = append(body, s.Faint.Render(screen.Cut("  "+screen.Clean(c.hint(f)), width)))
+		if f == c.focus && width < minHintScreen {
+			body = append(body, c.style.Faint.Render(screen.Cut("  "+screen.Clean(c.hint(f)), width)))
 		}
 	}
 	room := max(1, height-len(top))
@@ -63,24 +65,24 @@ func (c *creation) picture(s *screen.Style, width, height int) picture {
 	if cursor != nil {
 		cursor.Y += len(top) - from
 	}
-	return picture{lines: screen.Clip(append(top, body...), width, height), cursor: cursor}
+	return screen.Clip(append(top, body...), width, height), cursor
 }
 
 // top is the title, and what is wrong.
-func (c *creation) top(s *screen.Style, width, height int) []string {
-	title := s.Title.Render("Create a task")
+func (c *Creation) top(width, height int) []string {
+	title := c.style.Title.Render("Create a task")
 	switch {
-	case c.job != 0:
-		title += s.Info.Render("  creating…")
+	case c.sent:
+		title += c.style.Info.Render("  creating…")
 	case !c.known && c.problem == "":
-		title += s.Faint.Render("  looking…")
+		title += c.style.Faint.Render("  looking…")
 	}
 	out := []string{title}
 	switch {
 	case c.leaving:
-		out = append(out, screen.Problem(s, leavingWord, width, max(1, height-3))...)
+		out = append(out, screen.Problem(c.style, leavingText, width, max(1, height-3))...)
 	case c.problem != "":
-		out = append(out, screen.Problem(s, c.problem, width, max(1, height-3))...)
+		out = append(out, screen.Problem(c.style, c.problem, width, max(1, height-3))...)
 	}
 	if height-len(out) > int(fields) {
 		out = append(out, "")
@@ -89,15 +91,15 @@ func (c *creation) top(s *screen.Style, width, height int) []string {
 }
 
 // drawField is the line of a field, and the cell of its cursor; -1 where it has none.
-func (c *creation) drawField(s *screen.Style, f field, width int) (string, int) {
+func (c *Creation) drawField(f field, width int) (string, int) {
 	focused := f == c.focus
-	label := "  " + s.Faint.Render(f.String())
+	label := "  " + c.style.Faint.Render(f.String())
 	if focused {
-		label = s.Key.Render("> ") + s.Bold.Render(f.String())
+		label = c.style.Key.Render("> ") + c.style.Bold.Render(f.String())
 	}
 	out := screen.Fit(label, labelWidth)
 	room := max(1, width-labelWidth-1)
-	value, cursor := c.drawValue(s, f, room)
+	value, cursor := c.drawValue(f, room)
 	if !focused {
 		cursor = -1
 	}
@@ -105,30 +107,30 @@ func (c *creation) drawField(s *screen.Style, f field, width int) (string, int) 
 	if cursor >= 0 {
 		cursor += labelWidth
 	}
-	if width < hintBeside {
+	if width < minHintScreen {
 		return out, cursor
 	}
-	used := max(ansi.StringWidth(value), valueWidth)
+	used := max(screen.Width(value), valueWidth)
 	hint := screen.Clean(c.hint(f))
-	if left := room - used - 2; used == valueWidth || ansi.StringWidth(hint) <= left {
-		out = screen.Fit(out, labelWidth+used+2) + s.Faint.Render(screen.Cut(hint, left))
+	if left := room - used - 2; used == valueWidth || screen.Width(hint) <= left {
+		out = screen.Fit(out, labelWidth+used+2) + c.style.Faint.Render(screen.Cut(hint, left))
 	}
 	return out, cursor
 }
 
 // drawValue is the value of a field, and where in it the cursor is; -1 where it has none.
-func (c *creation) drawValue(s *screen.Style, f field, room int) (string, int) {
-	focused := f == c.focus && c.job == 0
+func (c *Creation) drawValue(f field, room int) (string, int) {
+	focused := f == c.focus && !c.sent
 	if f.picked() {
-		return drawPick(s, c.picks[f], c.known || f == fieldStart, focused, room), -1
+		return drawPick(c.style, c.picks[f], c.known || f == fieldStart, focused, room), -1
 	}
 	if f == fieldContext && c.context != "" {
 		first, _, _ := strings.Cut(c.context, "\n")
-		tell := " … " + size(c.context)
-		told := screen.Cut(screen.Cut(screen.Clean(first), max(1,
-			room-ansi.StringWidth(tell)-1))+s.Faint.Render(tell), room)
+		rest := " … " + length(c.context)
+		text := screen.Cut(screen.Cut(screen.Clean(first), max(1,
+			room-screen.Width(rest)-1))+c.style.Faint.Render(rest), room)
 		// the editor comes back to a cursor: Bubble Tea does not hide one that it had before
-		return told, min(ansi.StringWidth(told), room-1)
+		return text, min(screen.Width(text), room-1)
 	}
 	shown, cursor := c.lines[f].draw(room)
 	if !focused {

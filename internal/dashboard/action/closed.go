@@ -1,0 +1,166 @@
+package action
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orange/internal/dashboard/tasks"
+	"orange/internal/decide"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Target is the selected task with what actions depend on.
+type Target struct {
+	Task       task.Task
+	Selected   bool                 // there is a task
+	Workflow   *workflow.Definition // nil while it is unknown
+	Unreadable string               // why the workflow cannot be read
+	Agent      tasks.Agent
+	Judged     string // how the branch compares with the commit that was judged; empty where that is unknown
+}
+
+// Reasons that last for a moment: what the action depends on is being looked up.
+const (
+	ReadingWorkflow  = "the task's workflow is being read"
+	CheckingTerminal = "its terminal is being looked at"
+)
+
+// person is the person at the terminal, as far as conditions need it. Commands find out who it is.
+func person() task.Actor { return task.Actor{Role: task.RoleHuman} }
+
+func firstLine(err error) string {
+	if err == nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return first
+}
+
+// NoTask is why nothing can be done: no task is selected.
+func (on Target) NoTask() string {
+	if !on.Selected {
+		return "no task is selected"
+	}
+	return ""
+}
+
+// known is why an action cannot be decided on; empty where the task and its workflow are known.
+func (on Target) known() string {
+	switch {
+	case !on.Selected:
+		return on.NoTask()
+	case on.Workflow == nil && on.Unreadable != "":
+		return "the task's workflow cannot be read, R tries again: " + on.Unreadable
+	case on.Workflow == nil:
+		return ReadingWorkflow
+	}
+	return ""
+}
+
+// NoCommand is why a command of the workflow leads nowhere; empty where it does lead somewhere.
+func (on Target) NoCommand(command string) string {
+	if why := on.known(); why != "" {
+		return why
+	}
+	def, t := on.Workflow, on.Task
+	to, err := decide.MoveTarget(def, t, command)
+	switch {
+	case err != nil:
+		return firstLine(err)
+	case to == t.Status:
+		return fmt.Sprintf("the task is %q already", to)
+	case !slices.Contains(decide.Open(def, t, person()), to):
+		return fmt.Sprintf("the workflow %q leads nowhere from %q to %q", def.Name, t.Status, to)
+	}
+	return ""
+}
+
+// NoNext is why there is no next move; empty where there may be one.
+func (on Target) NoNext() string {
+	if why := on.known(); why != "" {
+		return why
+	}
+	if len(decide.Open(on.Workflow, on.Task, person())) == 0 {
+		return fmt.Sprintf("no move leads out of %q", on.Task.Status)
+	}
+	return ""
+}
+
+// NoOverride is why no move can be overridden; empty where one can.
+func (on Target) NoOverride() string {
+	if why := on.known(); why != "" {
+		return why
+	}
+	_, err := decide.Overridable(on.Workflow, on.Task, person())
+	return firstLine(err)
+}
+
+// NoPR is why no pull request can be opened; empty where one can.
+func (on Target) NoPR() string {
+	if why := on.known(); why != "" {
+		return why
+	}
+	switch {
+	case !on.Task.Live:
+		return "the task is over"
+	case on.Task.Workspace == "":
+		return "the task has no workspace: no agent has worked on the branch yet"
+	}
+	return ""
+}
+
+// NoEnter is why Enter does nothing; empty where it does something.
+func (on Target) NoEnter() string {
+	if why := on.known(); why != "" {
+		return why
+	}
+	_, why := on.enter()
+	return why
+}
+
+// EnterMeans is what Enter does with a task.
+type EnterMeans int
+
+// What Enter does.
+const (
+	EnterNothing EnterMeans = iota
+	EnterStart
+	EnterAttach
+	EnterRestart
+)
+
+// EnterMeans is what Enter does; EnterNothing where it does nothing or where that is unknown.
+func (on Target) EnterMeans() EnterMeans {
+	if on.known() != "" {
+		return EnterNothing
+	}
+	means, _ := on.enter()
+	return means
+}
+
+// enter is what Enter does, or why it does nothing.
+func (on Target) enter() (EnterMeans, string) {
+	def, t := on.Workflow, on.Task
+	state, _ := def.State(t.Status)
+	to, err := decide.SpawnTarget(def, t)
+	switch {
+	case on.Agent.State == record.AgentAlive:
+		return EnterAttach, ""
+	case on.Agent.State == "" && t.Session != "":
+		return EnterNothing, CheckingTerminal
+	case on.Agent.State == record.AgentUnknown:
+		return EnterNothing, "the terminals could not be looked at; R looks again"
+	case t.Queued():
+		return EnterNothing, "the task waits for a workspace and starts when one is free; w shows who has them"
+	case t.Status == def.Initial && err == nil && slices.Contains(decide.Open(def, t, person()), to):
+		return EnterStart, ""
+	case !t.Live:
+		return EnterNothing, "the task is over; v shows it"
+	case state.Role == "":
+		return EnterNothing, fmt.Sprintf("no agent works in %q; v shows the task, n makes the next move", t.Status)
+	}
+	return EnterRestart, ""
+}

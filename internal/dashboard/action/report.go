@@ -1,0 +1,54 @@
+package action
+
+import (
+	"fmt"
+	"strings"
+
+	"orange/internal/dashboard/tasks"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// Incomplete is an error of a command that succeeded, but not in all of its consequences: it must not be repeated.
+type Incomplete struct{ text string }
+
+func (i *Incomplete) Error() string { return i.text }
+
+// Report is the outcome of a command in words. Hooks that failed are an *Incomplete that says how to go on.
+func Report(out record.Outcome, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	var failures []string
+	for _, h := range out.Hooks {
+		if h.State == task.HookFailed {
+			failures = append(failures, h.Action+": "+h.Error)
+		}
+	}
+	if out.Warning != "" {
+		failures = append(failures, out.Warning)
+	}
+	name := tasks.Name(out.Task)
+	if len(failures) > 0 {
+		return "", &Incomplete{name + " is " + string(out.Task.Status) + ", but " + strings.Join(failures, "; ") +
+			"; t tries again"}
+	}
+	switch {
+	case out.Queued:
+		return name + " waits for a workspace and starts when one is free", nil
+	case out.Event.IsMove():
+		return name + ": " + string(out.Event.From) + " → " + string(out.Event.To), nil
+	case out.Moved || len(out.Hooks) > 0:
+		return name + " stays " + string(out.Task.Status), nil
+	}
+	return name + " is " + string(out.Task.Status) + " already", nil
+}
+
+// ReportCreated is the outcome of creating a task in words.
+func ReportCreated(out record.Outcome) (string, error) {
+	said, err := Report(out, nil)
+	if err == nil && !out.Queued && !out.Event.IsMove() {
+		said = fmt.Sprintf("created %s (%s)", tasks.Name(out.Task), out.Task.Status)
+	}
+	return said, err
+}

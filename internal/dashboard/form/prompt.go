@@ -1,0 +1,258 @@
+package form
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"charm.land/bubbles/v2/textarea"
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/dashboard/screen"
+)
+
+// TextPrompt asks for a text. Set its exported fields, and call Open.
+type TextPrompt struct {
+	Style       *screen.Style
+	Title, Text string
+	Needed      bool // an empty text is refused
+	Long        bool // the text has several lines
+	What        string
+	Work        func(ctx context.Context, text string) (string, error)
+	Edit        func(text string) tea.Cmd // opens the person's editor, and answers Edited
+
+	line    line
+	area    textarea.Model
+	large   string // a text that is too large for the area: only the editor changes it
+	problem string
+	leaving bool // Escape was pressed once
+	width   int
+	drawn   []string // the area, drawn once: that takes longer the longer the text is
+}
+
+// What fits into the area: it draws all of its text with every key.
+const (
+	areaBytes = 8 << 10
+	areaLines = 200
+)
+
+// Open makes the prompt ready. unsent is a text that was sent before and did not arrive.
+func (p *TextPrompt) Open(unsent string, size screen.Size) {
+	p.line, p.area = newLine(""), newArea()
+	if unsent != "" {
+		p.problem = "This was not sent the last time."
+		p.set(unsent)
+	}
+	p.fit(size)
+}
+
+func newArea() textarea.Model {
+	a := textarea.New()
+	a.Prompt, a.ShowLineNumbers, a.EndOfBufferCharacter = "", false, ' '
+	a.MaxHeight, a.MaxWidth = 0, 0 // as many lines as there are
+	a.SetVirtualCursor(false)
+	a.SetStyles(textarea.Styles{})
+	a.KeyMap.Paste.Unbind()
+	a.KeyMap.InsertNewline.SetKeys("enter", "shift+enter", "alt+enter", "ctrl+j")
+	a.Focus()
+	return a
+}
+
+// value is what the person wrote.
+func (p *TextPrompt) value() string {
+	switch {
+	case p.large != "":
+		return p.large
+	case p.Long:
+		return p.area.Value()
+	}
+	return p.line.text()
+}
+
+// set replaces what the person wrote.
+func (p *TextPrompt) set(text string) {
+	p.large = ""
+	switch text = newlines(text); {
+	case !p.Long:
+		p.line.set(text)
+	case len(text) > areaBytes || strings.Count(text, "\n") > areaLines:
+		p.large = text
+		p.area.Reset()
+	default:
+		p.area.SetValue(strings.Join(screen.CleanLines(strings.TrimRight(text, "\n")), "\n"))
+	}
+}
+
+// Update takes a key, a paste, or the text of the editor.
+func (p *TextPrompt) Update(msg tea.Msg, size screen.Size) Response {
+	defer p.fit(size)
+	k, pressed := msg.(tea.KeyPressMsg)
+	if edited, is := msg.(Edited); is {
+		p.edited(edited)
+		return Response{}
+	}
+	if pressed && k.String() == "esc" {
+		if p.leaving || !p.Unsent() {
+			return Response{Close: true}
+		}
+		p.leaving = true
+		return Response{}
+	}
+	if pressed {
+		p.leaving = false
+		switch name := k.String(); {
+		case name == "ctrl+s", name == "ctrl+enter", name == "enter" && !p.Long:
+			return p.send()
+		case name == "ctrl+e" && p.Long:
+			return Response{Cmd: p.Edit(p.value())}
+		}
+	}
+	p.take(msg)
+	return Response{}
+}
+
+// take puts what is typed or pasted into the text.
+func (p *TextPrompt) take(msg tea.Msg) {
+	before := p.value()
+	typed, pressed := msg.(tea.KeyPressMsg)
+	pasted, isPaste := msg.(tea.PasteMsg)
+	switch {
+	case p.large != "":
+		if pressed && typed.String() == "ctrl+u" {
+			p.large = ""
+		}
+	case !p.Long:
+		p.line = p.line.update(msg)
+	case isPaste:
+		text := strings.Join(screen.CleanLines(newlines(pasted.Content)), "\n")
+		if len(before)+len(text) > areaBytes || strings.Count(before+text, "\n") > areaLines {
+			p.set(strings.TrimLeft(before+"\n"+text, "\n"))
+			break
+		}
+		p.area, _ = p.area.Update(tea.PasteMsg{Content: text})
+	case pressed:
+		typed.Text = screen.Clean(typed.Text)
+		p.area, _ = p.area.Update(typed)
+	}
+	if p.value() != before {
+		p.problem = ""
+	}
+}
+
+func (p *TextPrompt) send() Response {
+	text := strings.TrimSpace(p.value())
+	if p.Needed && text == "" {
+		p.problem = "This cannot be empty. Esc leaves it."
+		return Response{}
+	}
+	work := p.Work
+	return Response{Close: true, Start: &Operation{What: p.What, Text: text,
+		Work: func(ctx context.Context) (string, error) { return work(ctx, text) }}}
+}
+
+func (p *TextPrompt) edited(msg Edited) {
+	p.problem = ""
+	if msg.Err != nil {
+		p.problem = msg.Err.Error()
+	} else {
+		p.set(msg.Text)
+	}
+}
+
+// Unsent reports whether the person wrote anything.
+func (p *TextPrompt) Unsent() bool { return strings.TrimSpace(p.value()) != "" }
+
+// Keys are the keys of the prompt.
+func (p *TextPrompt) Keys() []string {
+	switch {
+	case p.leaving:
+		return leavingKeys()
+	case !p.Long:
+		return []string{"Enter", "send", "Esc", "leave it"}
+	case p.large != "":
+		return []string{"ctrl+s", "send", "ctrl+e", "your editor", "ctrl+u", "empty it", "Esc", "leave it"}
+	}
+	return []string{"ctrl+s", "send", "ctrl+e", "your editor", "Esc", "leave it", "Enter", "new line"}
+}
+
+// top has the lines above the text.
+func (p *TextPrompt) top(width, height int) []string {
+	out := []string{p.Style.Title.Render(screen.Cut(screen.Clean(p.Title), width))}
+	about := screen.Wrap(screen.Clean(p.Text), max(1, width))
+	if room := height - 4; p.Long && len(about) > max(0, room) {
+		about = about[:max(0, room)]
+	}
+	for _, line := range about {
+		out = append(out, p.Style.Faint.Render(line))
+	}
+	switch {
+	case p.leaving:
+		out = append(out, screen.Problem(p.Style, leavingText, width, 2)...)
+	case p.problem != "":
+		out = append(out, screen.Problem(p.Style, p.problem, width, max(1, height-len(out)-2))...)
+	}
+	return out
+}
+
+// fit makes the area as large as the room below its words, and draws it.
+func (p *TextPrompt) fit(size screen.Size) {
+	p.width = max(1, size.Width-2)
+	if !p.Long {
+		return
+	}
+	rows := max(1, size.Height-len(p.top(p.width, size.Height))-1)
+	if p.area.Width() != p.width || p.area.Height() != rows {
+		p.area.SetWidth(p.width)
+		p.area.SetHeight(rows)
+		p.area, _ = p.area.Update(nil) // makes its cursor visible again
+	}
+	p.drawn = strings.Split(p.area.View(), "\n")
+}
+
+// View draws a short text in a box over what is behind it, and a long one on the whole body.
+func (p *TextPrompt) View(behind []string, size screen.Size) ([]string, *tea.Position) {
+	if p.Long {
+		return p.page(size.Width, size.Height)
+	}
+	front, x, y := p.box(size.Width, size.Height)
+	out, left, top := screen.Overlay(behind, front, size.Width, size.Height)
+	return out, &tea.Position{X: left + x, Y: top + y}
+}
+
+// box is the prompt and its line in a border where there is room for one, and the position of the cursor in it.
+func (p *TextPrompt) box(width, height int) (lines []string, x, y int) {
+	room := max(1, min(width-4, boxWidth))
+	shown, cursor := p.line.draw(max(1, room-2))
+	top := p.top(room, height)
+	input := screen.Fit(p.Style.Key.Render("> ")+shown, room)
+	if len(top)+4 <= height {
+		return screen.Box(p.Style, append(top, "", input), width), 4 + cursor, len(top) + 2
+	}
+	top = top[:min(len(top), max(0, height-1))]
+	return append(top, input), 2 + cursor, len(top)
+}
+
+// page is the prompt and its area.
+func (p *TextPrompt) page(width, height int) ([]string, *tea.Position) {
+	var out []string
+	for _, line := range p.top(max(1, width-2), height) {
+		out = append(out, " "+line)
+	}
+	out = append(out, p.Style.Faint.Render(screen.Cut(" "+strings.Repeat("─", max(1, width-2)), width)))
+	if p.large != "" {
+		first, _, _ := strings.Cut(strings.TrimLeft(p.large, "\n"), "\n")
+		rest := fmt.Sprintf(" … %s: it is edited in your editor", length(p.large))
+		out = append(out, " "+screen.Clean(first), p.Style.Faint.Render(rest))
+		return screen.Clip(out, width, height), &tea.Position{
+			X: min(screen.Width(rest), width-1), Y: len(out) - 1}
+	}
+	at := len(out)
+	for _, line := range p.drawn {
+		out = append(out, " "+line)
+	}
+	lines := screen.Clip(out, width, height)
+	if c := p.area.Cursor(); c != nil {
+		return lines, &tea.Position{X: min(c.X+1, width-1), Y: at + c.Y}
+	}
+	return lines, nil
+}

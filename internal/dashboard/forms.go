@@ -1,0 +1,208 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"runtime/debug"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/dashboard/action"
+	"orange/internal/dashboard/form"
+	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// target is the selected task with what actions depend on.
+func (m *Model) target() action.Target {
+	r, found := m.tasks.SelectedRow()
+	if !found {
+		return action.Target{}
+	}
+	t := *r.Task
+	work, _, _ := m.tasks.Work(t.ID)
+	return action.Target{Task: t, Selected: true, Workflow: m.tasks.Workflow(t),
+		Unreadable: m.tasks.Unreadable(t), Agent: r.Agent, Judged: work.Judged}
+}
+
+// begin does the first step of an action with the selected task.
+func (m *Model) begin(step action.FirstStep) tea.Cmd {
+	switch {
+	case step.Start != nil:
+		return m.jobs.start(m.ctx, step.Start.What, step.Start.Work)
+	case step.Ask != nil:
+		m.openForm(step.Ask)
+	case step.Prompt != nil:
+		unsent := m.unsent[step.Prompt.What]
+		if m.jobs.has(step.Prompt.What) {
+			unsent = ""
+		}
+		m.openForm(step.Prompt)
+		step.Prompt.Open(unsent, m.body())
+	case step.Attach:
+		return attach(m.ctx, m.backend.Terminal, m.target().Task)
+	case step.Said != "":
+		m.messages.answer = step.Said
+	}
+	return nil
+}
+
+func (m *Model) openForm(f form.Form) {
+	m.visit(pageForm)
+	m.form = f
+}
+
+// openCreation opens the form for a new task. A task that was refused after the person left its form is shown again.
+func (m *Model) openCreation() tea.Cmd {
+	c := m.refused
+	if m.refused = nil; c == nil {
+		project := cmp.Or(m.tasks.Project, m.target().Task.Project)
+		c = form.NewCreation(m.ctx, m.backend.Chooser, m.style, m.actions.Edit, project)
+	}
+	m.openForm(c)
+	return c.Load()
+}
+
+// updateForm gives a message to the form that is open, and does what follows from it.
+func (m *Model) updateForm(msg tea.Msg) tea.Cmd {
+	if m.form == nil {
+		return nil // it was closed meanwhile
+	}
+	open := m.form
+	response := open.Update(msg, m.body())
+	if response.Close {
+		m.leavePage()
+	}
+	if response.Said != "" {
+		m.messages.answer = response.Said
+	}
+	switch {
+	case response.Start != nil:
+		m.unsent[response.Start.What] = response.Start.Text
+		return m.jobs.start(m.ctx, response.Start.What, response.Start.Work)
+	case response.Create != nil:
+		return m.create(open.(*form.Creation), *response.Create)
+	}
+	return response.Cmd
+}
+
+// created is the outcome of creating a task.
+type created struct {
+	form *form.Creation
+	out  record.Outcome
+	done finished
+}
+
+// create creates a task. Its form stays as it is until then.
+func (m *Model) create(c *form.Creation, n task.New) tea.Cmd {
+	what := "create " + screen.Cut(cmp.Or(n.Branch, n.Summary, "a task"), 40)
+	ctx, commands := m.ctx, m.backend.Commands
+	return m.jobs.run(what, func(id int) tea.Msg {
+		out, err := commands.Create(ctx, n)
+		said := ""
+		if err == nil {
+			said, err = action.ReportCreated(out)
+		}
+		return created{c, out, finished{id, what, said, err}}
+	})
+}
+
+// created closes the form of a task that is there, and selects the task. A form whose task was refused says why, or is
+// kept for the next time where the person left it.
+func (m *Model) created(msg created) tea.Cmd {
+	open := m.form == form.Form(msg.form)
+	switch refused := msg.out.Task.ID == ""; {
+	case refused:
+		msg.form.Failed(msg.done.err)
+		if open {
+			msg.done.err = nil
+		} else {
+			m.refused = msg.form
+		}
+	case open:
+		m.leavePage()
+		m.newTask = msg.out.Task.ID
+	}
+	return tea.Batch(m.finish(msg.done), m.selectNew())
+}
+
+// selectNew selects the task that was just created, once it is known.
+func (m *Model) selectNew() tea.Cmd {
+	if m.newTask == "" || !m.tasks.Reveal(m.newTask) {
+		return nil
+	}
+	m.newTask = ""
+	m.list.KeepVisible(m.body())
+	return m.selectionChanged()
+}
+
+// finish takes the end of a job.
+func (m *Model) finish(msg finished) tea.Cmd {
+	m.jobs.end(msg.id)
+	var incomplete *action.Incomplete
+	isIncomplete := errors.As(msg.err, &incomplete)
+	if msg.err == nil || isIncomplete {
+		delete(m.unsent, msg.what)
+	}
+	switch {
+	case errors.Is(msg.err, context.Canceled):
+	case isIncomplete:
+		m.failures.add("", incomplete)
+	case msg.err != nil:
+		m.failures.add(msg.what, msg.err)
+	case msg.said != "":
+		m.messages.answer = msg.said
+	}
+	return m.tasks.Reload()
+}
+
+// attach gives the terminal to the agent of a task until the person comes back.
+func attach(ctx context.Context, terminal Terminal, t task.Task) tea.Cmd {
+	return lend(func() error { return terminal.Attach(ctx, t.ID, "") }, func(err error) tea.Msg {
+		if err != nil {
+			return failed{"attach to " + tasks.Name(t), err}
+		}
+		return changed{}
+	})
+}
+
+// editor gives the terminal to the person's editor, with a text in it.
+func editor(ctx context.Context, terminal Terminal) func(text string) tea.Cmd {
+	return func(text string) tea.Cmd {
+		left := text
+		return lend(func() (err error) {
+			left, err = terminal.Edit(ctx, text)
+			return err
+		}, func(err error) tea.Msg { return form.Edited{Text: left, Err: err} })
+	}
+}
+
+// lend gives the terminal to something else, and sends what then answers. A panic in it ends the screen in good order.
+func lend(do func() error, then func(error) tea.Msg) tea.Cmd {
+	return tea.Exec(&lent{do: do}, func(err error) tea.Msg {
+		var fault *Fault
+		if errors.As(err, &fault) {
+			return fault
+		}
+		return then(err)
+	})
+}
+
+// lent is something that has the terminal for a while. It has its own streams.
+type lent struct{ do func() error }
+
+func (l *lent) Run() (err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			err = &Fault{Where: "the terminal was given away", Why: why, Trace: debug.Stack()}
+		}
+	}()
+	return l.do()
+}
+func (*lent) SetStdin(io.Reader)  {}
+func (*lent) SetStdout(io.Writer) {}
+func (*lent) SetStderr(io.Writer) {}

@@ -1,0 +1,44 @@
+package dashboard
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"strings"
+	"testing"
+)
+
+// maxMethods limits the methods of Model. What has a state of its own belongs into a type or a package of its own.
+const maxMethods = 50
+
+// noImports lets the type checker go on without the packages that a file imports.
+type noImports struct{}
+
+func (noImports) Import(string) (*types.Package, error) { return nil, errors.New("not needed") }
+
+func TestTheModelStaysSmall(t *testing.T) {
+	t.Parallel()
+	set := token.NewFileSet()
+	parsed, err := parser.ParseDir(set, ".", func(f fs.FileInfo) bool {
+		return !strings.HasSuffix(f.Name(), "_test.go")
+	}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []*ast.File
+	for _, f := range parsed["dashboard"].Files {
+		files = append(files, f)
+	}
+	config := types.Config{Importer: noImports{}, Error: func(error) {}}
+	pkg, _ := config.Check("dashboard", set, files, nil) // the imports are missing
+	model, is := pkg.Scope().Lookup("Model").Type().(*types.Named)
+	if !is {
+		t.Fatal("there is no type Model")
+	}
+	if n := model.NumMethods(); n > maxMethods || n == 0 {
+		t.Errorf("Model has %d methods, at most %d", n, maxMethods)
+	}
+}
