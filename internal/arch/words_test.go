@@ -56,7 +56,6 @@ func uncleaned() []string {
 		"internal/explore",
 		"internal/hook",
 		"internal/monitor",
-		"internal/simulate",
 	}
 }
 

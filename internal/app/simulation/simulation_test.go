@@ -191,11 +191,12 @@ func TestSimulation_goesOverARedCheckWhereTheWorkflowMeansIt(t *testing.T) {
 	if report.Well < 18 || len(report.Breaches) > 0 {
 		t.Errorf("of 20 tasks whose agents do their work %d ended well: %+v", report.Well, report.Outcomes)
 	}
-	if want := states("todo tests coding reviewing done"); !slices.Equal(report.Way.States, want) {
-		t.Errorf("the straight way is %q, want %q", report.Way.States, want)
+	if want := states("todo tests coding reviewing done"); !slices.Equal(report.Path.States, want) {
+		t.Errorf("the straight way is %q, want %q", report.Path.States, want)
 	}
-	if want := []simulate.RedCheck{{From: "tests", To: "coding", Check: "unit"}}; !slices.Equal(report.Way.Red, want) {
-		t.Errorf("red checks on the way are %+v, want %+v", report.Way.Red, want)
+	want := []simulate.FailedCheck{{From: "tests", To: "coding", Check: "unit"}}
+	if !slices.Equal(report.Path.FailedChecks, want) {
+		t.Errorf("red checks on the way are %+v, want %+v", report.Path.FailedChecks, want)
 	}
 }
 
@@ -228,8 +229,8 @@ func TestSimulation_takesARedCheckForAFailureWhereThereIsAMoveForTheGreenOne(t *
 			def.States = append(slices.Clone(def.States), workflow.State{Name: "waiting"}, workflow.State{Name: "more"})
 			def.Transitions = append(slices.Clone(def.Transitions), c.more...)
 			report := simulation(t, &def, cli.SimulationSetup{Runs: 1, Seed: 1, People: cli.PeopleNever}, joinMonitor)
-			if !slices.Equal(report.Way.States, states(c.want)) || len(report.Way.Red) != c.red {
-				t.Errorf("the straight way is %+v, want %q with %d red checks", report.Way, c.want, c.red)
+			if !slices.Equal(report.Path.States, states(c.want)) || len(report.Path.FailedChecks) != c.red {
+				t.Errorf("the straight way is %+v, want %q with %d red checks", report.Path, c.want, c.red)
 			}
 		})
 	}
@@ -264,14 +265,14 @@ func TestSimulation_takesTheWayThatIsNamed(t *testing.T) {
 				}
 				return
 			}
-			if !slices.Equal(report.Way.States, states(want)) || len(report.Breaches) > 0 {
-				t.Errorf("the straight way is %q, want %q; %+v", report.Way.States, want, report.Breaches)
+			if !slices.Equal(report.Path.States, states(want)) || len(report.Breaches) > 0 {
+				t.Errorf("the straight way is %q, want %q; %+v", report.Path.States, want, report.Breaches)
 			}
 			told := strings.Join(report.Trace, "\n")
-			for i, at := range report.Way.States[1:] {
-				leg := fmt.Sprintf("the task moves from %q to %q", report.Way.States[i], at)
+			for i, at := range report.Path.States[1:] {
+				leg := fmt.Sprintf("the task moves from %q to %q", report.Path.States[i], at)
 				if n := strings.Count(told, leg); n < 10 {
-					t.Errorf("of 12 tasks %d went from %q to %q", n, report.Way.States[i], at)
+					t.Errorf("of 12 tasks %d went from %q to %q", n, report.Path.States[i], at)
 				}
 			}
 		})
