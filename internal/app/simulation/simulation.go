@@ -24,7 +24,7 @@ func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s cli.Simu
 	setup := simulationOf(s)
 	setup.Progress = progress
 	setup.Bound = provedBound(def) // no run may go further
-	found, err := simulate.Run(ctx, def, setup, openMemory, joinMonitor)
+	found, err := simulate.Run(ctx, def, setup, OpenMemory, Join)
 	out := cli.Simulated{
 		Way: wayOf(found.Path), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Unplanned,
 		Resting: found.Waiting, Spans: found.Spans, Trace: found.Trace,
@@ -81,16 +81,18 @@ func simulationOf(s cli.SimulationSetup) simulate.Setup {
 	}
 }
 
-func openMemory(ctx context.Context) (simulate.Record, error) {
+// OpenMemory opens an empty record in memory.
+func OpenMemory(ctx context.Context) (simulate.Record, error) {
 	return sqlite.OpenMemory(ctx)
 }
 
-// joinMonitor joins the real monitor to the engine of a simulation.
-func joinMonitor(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
-	return joinRecord(s, s.Store())
+// Join joins the real monitor to the engine of a simulation.
+func Join(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
+	return JoinRecord(s, s.Store())
 }
 
-func joinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine, simulate.Monitor) {
+// JoinRecord does so for an engine that works on another record than that of the simulation.
+func JoinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine, simulate.Monitor) {
 	e, terminal := s.Engine(record), s.Terminal()
 	return e, &monitor.Monitor{
 		Sessions: terminal, Processes: terminal, Traces: terminal, Record: unwatched{record}, Engine: e, Keeper: e,
