@@ -23,8 +23,8 @@ type artifact struct {
 	satisfies map[string]bool // the keys of the parts that it satisfies
 }
 
-// sourceOf is where a part looks.
-func sourceOf(p workflow.Part) string {
+// SourceOf is where a part looks, in the words of a fact.
+func SourceOf(p workflow.Part) string {
 	switch {
 	case p.File != "":
 		return p.File
@@ -56,8 +56,8 @@ func (r *run) facts(t task.Task, parts []workflow.Part) map[string]decide.Fact {
 			out[p.Key()] = fact
 			continue
 		}
-		fact := decide.Fact{Source: sourceOf(p), Where: sourceOf(p), Found: "nothing", Want: p.Want}
-		have, there := r.artifacts[sourceOf(p)]
+		fact := decide.Fact{Source: SourceOf(p), Where: SourceOf(p), Found: "nothing", Want: p.Want}
+		have, there := r.artifacts[SourceOf(p)]
 		if (p.Check != "" || p.Git != "") && t.Workspace == "" {
 			there = false
 		}
@@ -107,7 +107,7 @@ func (r *run) writeEvidence(who string, s record.Snapshot, gate []workflow.Part)
 	sections, places := map[string][]workflow.Part{}, map[string][]workflow.Part{}
 	lacks := map[string]bool{}
 	for _, p := range wanted {
-		name, of := sourceOf(p), places
+		name, of := SourceOf(p), places
 		if p.Section != "" {
 			name, of = document.Key(p.Section), sections
 		}
@@ -191,8 +191,8 @@ func (r *run) fakeEvidence(who string, gate []workflow.Part) {
 	p := leaves[r.dice.IntN(len(leaves))]
 	r.notes++
 	if p.Section == "" {
-		r.artifacts[sourceOf(p)] = artifact{text: fmt.Sprintf("nonsense %d", r.notes)}
-		r.logf("%s pretends to have seen to %s", who, sourceOf(p))
+		r.artifacts[SourceOf(p)] = artifact{text: fmt.Sprintf("nonsense %d", r.notes)}
+		r.logf("%s pretends to have seen to %s", who, SourceOf(p))
 		return
 	}
 	text := fmt.Sprintf("\n## %s\n\n", document.Key(p.Section))
