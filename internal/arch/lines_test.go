@@ -26,7 +26,6 @@ func unwrapped() []string {
 		"internal/harness",
 		"internal/mirror",
 		"internal/proc",
-		"internal/simulate",
 		"internal/sqlite",
 		"internal/workflow",
 	}

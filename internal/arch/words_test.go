@@ -55,7 +55,6 @@ func uncleaned() []string {
 		"internal/hook",
 		"internal/monitor",
 		"internal/replay",
-		"internal/simulate",
 	}
 }
 

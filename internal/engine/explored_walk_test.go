@@ -61,7 +61,7 @@ func (w seen) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts
 	map[string]decide.Fact, error) {
 	out := map[string]decide.Fact{}
 	for _, p := range parts {
-		f := decide.Fact{Source: p.File + p.Glob + p.Check + p.Git, Found: "something else", Want: "mend it"}
+		f := decide.Fact{Source: simulate.SourceOf(p), Found: "something else", Want: "mend it"}
 		holds, text := false, ""
 		if w.aim != nil { // what somebody has seen to, and nothing else
 			holds, text = w.aim[p.Key()], w.note("text")

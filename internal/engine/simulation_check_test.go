@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"orange/internal/action"
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
@@ -227,7 +226,7 @@ func (s *sim) check() {
 			s.breaks("the history of %s cannot be read: %v", s.short(one.id), err)
 			return
 		}
-		s.checkFold(snapshot.Task, events, moves)
+		s.checkMoves(snapshot.Task, events, moves)
 		if err := s.audit.Check(here, snapshot, events); err != nil {
 			s.breaks("%v", err)
 			return
@@ -242,157 +241,19 @@ func (s *sim) check() {
 	s.checkKept()
 }
 
-// row is an edge of the default workflow as seed 001 has it, written by hand.
-type row struct {
-	from, to  task.Status
-	by, hooks string
-	evidence  string
-	low, high int
-}
-
-func rows() []row {
-	const all = 1 << 20
-	kill := "kill_session release_workspace"
-	return []row{
-		{"pending", "planning", "human", "acquire_workspace spawn_agent", "", 0, all},
-		{"pending", "cancelled", "human", "", "", 0, all},
-		{"planning", "working", "worker human", "", "## plan", 0, all},
-		{"planning", "clarification", "worker human", "increment", "", 0, all},
-		{"planning", "cancelled", "human", kill, "", 0, all},
-		{"clarification", "planning", "worker human", "", "", 0, all},
-		{"clarification", "working", "worker human", "", "## plan", 0, all},
-		{"clarification", "cancelled", "human", kill, "", 0, all},
-		{"working", "agent-review", "worker human", "set_field increment_review_round run_command spawn_reviewer",
-			"## handoff git committed check tests", 0, all},
-		{"working", "clarification", "worker human", "increment", "", 0, all},
-		{"working", "stuck", "worker human", "", "", 0, all},
-		{"working", "cancelled", "human", kill, "", 0, all},
-		{"agent-review", "reviewing", "reviewer human", "kill_reviewer", "## review git unmoved", 0, all},
-		{"agent-review", "working", "reviewer human", "kill_reviewer notify_worker", "## review", 0, 1},
-		{"agent-review", "stuck", "reviewer human", "kill_reviewer notify_worker", "## review", 2, all},
-		{"agent-review", "agent-review", "reviewer human", "increment spawn_reviewer", "git moved", 0, all},
-		{"agent-review", "cancelled", "human", "kill_reviewer " + kill, "", 0, all},
-		{"reviewing", "working", "human", "set_field notify_worker", "", 0, all},
-		{"reviewing", "done", "human", "run_command " + kill + " delete_remote_branch spawn_next",
-			"git unmoved check tests", 0, all},
-		{"reviewing", "agent-review", "human", "set_field increment_review_round spawn_reviewer", "git committed",
-			0, all},
-		{"reviewing", "cancelled", "human", kill, "", 0, all},
-		{"stuck", "reviewing", "human", "", "git committed", 0, all},
-		{"stuck", "cancelled", "human", kill, "", 0, all},
-	}
-}
-
-func (s *sim) checkFold(t task.Task, events []history.Event, moves map[string]int) {
-	var status, queued task.Status
-	round, crashes, passing := 0, 0, false
-	spent := map[task.Evidence]int{}
-	for i, e := range events {
-		switch {
-		case i == 0:
-			if e.Type != history.Created {
-				s.breaks("%s begins with %s", s.short(t.ID), e.Type)
-			}
-			status = task.Status(e.Data["status"])
-			if status == "agent-review" {
-				round = 1
-			}
-		case e.Type == history.Created:
-			s.breaks("%s is created twice", s.short(t.ID))
-		case e.Type == history.AgentCrashed:
-			crashes, passing = crashes+1, false
-		case e.Type == history.CrashesForgotten:
-			if crashes == 0 || !passing {
-				s.breaks("%s: event %d forgets %d crashes, and no move has made up for them", s.short(t.ID),
-					e.Seq, crashes)
-			}
-			crashes = 0
-		case e.Type == history.QueuedForSpace:
-			queued = task.Status(e.Data["for"])
-		case e.IsMove():
-			if e.From != status {
-				s.breaks("%s: event %d moves it from %s, and it was in %s", s.short(t.ID), e.Seq, e.From, status)
-			}
-			forced := e.Data[history.DataCrash] != ""
-			s.checkMove(t, e, round, forced, queued)
-			status, queued = e.To, ""
-			switch {
-			case e.From == "reviewing" && e.To == "agent-review":
-				round = 1
-			case e.To == "agent-review" && e.From != e.To:
-				round++
-			case e.From == "reviewing" && e.To == "working":
-				round = 0
-			}
-			if passing = !forced; passing && !slices.ContainsFunc(e.Hooks, settles) {
-				crashes = 0
-			}
-			if e.Counters.Get(task.ReviewRound) != round {
-				s.breaks("%s: event %d says round %d, and it is %d", s.short(t.ID), e.Seq,
-					e.Counters.Get(task.ReviewRound), round)
-			}
+// checkMoves has a historian read the history, and counts the moves by the reason that was given.
+func (s *sim) checkMoves(t task.Task, events []history.Event, moves map[string]int) {
+	h := newHistorian(s.Workflow, reach{1000, 1000, 1000}) // people act at the same time: there is no bound
+	h.concurrent = true
+	for _, e := range events {
+		h.reads(e)
+		if e.IsMove() {
 			moves[t.ID+" "+e.Reason]++
-			for _, rests := range e.Evidence {
-				if before := spent[rests]; before > 0 && rests.Source != "## plan" &&
-					!strings.HasPrefix(rests.Source, "git ") && !strings.HasPrefix(rests.Source, "check ") {
-					s.breaks("%s: event %d rests on the %s that moved it at event %d", s.short(t.ID), e.Seq,
-						rests.Source, before)
-				}
-				spent[rests] = e.Seq
-			}
 		}
 	}
-	if t.Status != status {
-		s.breaks("%s is in %s, and its history leads to %s", s.short(t.ID), t.Status, status)
+	if len(h.wrong) > 0 {
+		s.breaks("%s: %s", s.short(t.ID), strings.Join(h.wrong, "\n"))
 	}
-	if passing && crashes != 0 {
-		s.breaks("%s owes nothing and counts %d crashes of before its last move", s.short(t.ID), crashes)
-	}
-	if t.Counters.Get(task.ReviewRound) != round || t.Counters.Get(task.CrashCount) != crashes {
-		s.breaks("%s counts %v, and its history %d rounds and %d crashes", s.short(t.ID), t.Counters, round, crashes)
-	}
-	if t.Seq != len(events) || t.Hash != events[len(events)-1].Hash ||
-		t.Live != (status != "done" && status != "cancelled") {
-		s.breaks("%s does not agree with its history: %+v", s.short(t.ID), t)
-	}
-}
-
-// settles says whether a hook is performed after its move.
-func settles(does string) bool {
-	class, _ := action.ClassOf(does)
-	return class != action.ClassRecord
-}
-
-func (s *sim) checkMove(t task.Task, e history.Event, round int, forced bool, queued task.Status) {
-	hooks := strings.Join(e.Hooks, " ")
-	if forced {
-		if e.To != "stuck" || hooks != "kill_reviewer notify_worker" || e.Type != history.AutoAdvanced {
-			s.breaks("%s: event %d is no move that crashes lead to: %+v", s.short(t.ID), e.Seq, e)
-		}
-		return
-	}
-	for _, r := range rows() {
-		if r.from != e.From || r.to != e.To {
-			continue
-		}
-		var evidence []string
-		for _, one := range e.Evidence {
-			evidence = append(evidence, one.Source)
-		}
-		overridden := e.Data[history.DataOverride] != "" // then what was not there is not rested upon
-		if hooks != r.hooks || !overridden && strings.Join(evidence, " ") != r.evidence || round < r.low ||
-			round > r.high {
-			s.breaks("%s: event %d in round %d is not the move that the workflow has: %+v", s.short(t.ID), e.Seq,
-				round, e)
-		}
-		byRule := e.Actor == task.ActorEngine && (e.Type == history.AutoAdvanced || e.From == "pending" &&
-			queued == e.To)
-		if !byRule && !slices.Contains(strings.Fields(r.by), e.Actor) {
-			s.breaks("%s: event %d was asked for by %s: %+v", s.short(t.ID), e.Seq, e.Actor, e)
-		}
-		return
-	}
-	s.breaks("%s: the workflow has no such move: %+v", s.short(t.ID), e)
 }
 
 // checkDocument looks for what agents and people wrote into TASK.md.

@@ -42,7 +42,7 @@ func (h *historian) moves(e history.Event) {
 	if e.To != e.From {
 		h.previous = e.From
 	}
-	h.status = e.To
+	h.status, h.queued = e.To, ""
 	h.been[e.To] = true
 }
 
@@ -163,7 +163,7 @@ func (h *historian) allowed(e history.Event, edge *workflow.Transition) bool {
 		return true
 	case task.RoleHuman:
 	default:
-		if !h.alive[e.Actor] || e.ActingAs != "" {
+		if !h.alive[e.Actor] && !h.concurrent || e.ActingAs != "" {
 			return false
 		}
 	}
@@ -199,7 +199,13 @@ func sourceIs(source string, p workflow.Part) bool {
 	if p.Section != "" {
 		return strings.HasPrefix(source, "## ") && headingOf(source) == headingOf(p.Section)
 	}
-	return source == p.File+p.Glob+p.Check+p.Git
+	switch {
+	case p.Check != "":
+		return source == "check "+p.Check
+	case p.Git != "":
+		return source == "git "+p.Git
+	}
+	return source == p.File+p.Glob
 }
 
 // apart says whether two gates cannot be met at once: one asks for what the other excludes.
@@ -233,6 +239,9 @@ func sure(parts []workflow.Part) []workflow.Part {
 // ruled looks whether a move that nobody asked for follows from an exit rule or from the time.
 func (h *historian) ruled(e history.Event) {
 	state, _ := h.def.State(e.From)
+	if h.queued == e.To {
+		return
+	}
 	switch h.last.Type {
 	case history.TimeoutEscalated:
 		if state.Timeout.Then != e.To {

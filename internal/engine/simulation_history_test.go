@@ -20,8 +20,11 @@ type historian struct {
 	def   *workflow.Definition
 	most  reach // how far everything goes by itself, as check prints it
 	wrong []string
+	// an agent acts while the program that started it has still to note that, or another one moves the task on
+	concurrent bool
 
 	status, previous task.Status
+	queued           task.Status // where it is moved to as soon as there is a workspace
 	been             map[task.Status]bool
 	counters         task.Counters
 	spent            map[task.Evidence]int
@@ -68,6 +71,8 @@ func (h *historian) reads(e history.Event) {
 		h.been[h.status] = true
 	case history.StatusChanged, history.AutoAdvanced:
 		h.moves(e)
+	case history.QueuedForSpace:
+		h.queued = task.Status(e.Data["for"])
 	case history.AgentSpawned, history.ReviewStarted:
 		h.starts(e)
 	case history.AgentStopped:
@@ -138,7 +143,7 @@ func (h *historian) exists(s task.Status) bool {
 
 func (h *historian) starts(e history.Event) {
 	role := e.Data["role"]
-	if !h.held {
+	if !h.held && !h.concurrent {
 		h.blames(e, "workspace", "the %s is started in %q, and the task has no workspace", role, h.status)
 	}
 	h.alive[role] = true

@@ -60,11 +60,13 @@ type simulatedFolders struct {
 }
 
 func (f simulatedFolders) Append(project, id, text string) error {
-	err := f.TaskFolders.Append(project, id, text)
-	if err == nil && f.p.asked != nil {
-		f.p.asked.appended++
-	}
-	return err
+	return act(f.p, "append to TASK.md of "+f.p.sim.short(id), func() error {
+		err := f.p.sim.files.Append(project, id, text)
+		if err == nil && f.p.asked != nil {
+			f.p.asked.appended++
+		}
+		return err
+	})
 }
 
 func (f simulatedFolders) Sync(t task.Task, lines []string, header string) error {

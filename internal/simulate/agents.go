@@ -18,19 +18,19 @@ const (
 	lying         // it asks before it has the evidence, or with something that looks like it
 	dying         // it dies before it has asked, with its evidence written or without
 	stubborn      // it asks for what was refused again and again, and then does nothing
-	restless      // it waits for nobody, and goes back to where the task has been wherever it may
+	restless      // it waits for no one, and goes back to where the task has been wherever it may
 )
 
 func (k kind) String() string {
 	return [...]string{"quick", "slow", "lying", "dying", "stubborn", "restless"}[k]
 }
 
-// How agents are.
+// How agents act.
 const (
 	maxTries = 3 // how often one asks for what is refused
-	// how often one that does not review takes another way than the straight one: it has questions, or is stuck
-	wanders  = 0.04
-	lateness = 0.1 // how often a death is told late, or twice, and how often a runner comes late
+	// how often one that does not review leaves the straight path: it has questions, or is stuck
+	detourShare = 0.04
+	lateShare   = 0.1 // how often a report of a death is late, or is repeated, and how often a runner starts late
 )
 
 // draw is the kind of the next agent.
@@ -49,16 +49,16 @@ func (r *run) draw() kind {
 	return quick
 }
 
-// thinks is how long an agent takes.
-func (r *run) thinks(a *Agent) time.Duration {
+// workTime is how long an agent takes.
+func (r *run) workTime(a *Agent) time.Duration {
 	if a.kind == slow {
 		return r.within(30*time.Minute, 5*time.Hour)
 	}
 	return r.within(time.Minute, 20*time.Minute)
 }
 
-// acts is an agent's turn.
-func (r *run) acts(ctx context.Context, a *Agent) error {
+// act is an agent's turn.
+func (r *run) act(ctx context.Context, a *Agent) error {
 	a.planned = false
 	if !a.Alive {
 		return nil
@@ -68,50 +68,50 @@ func (r *run) acts(ctx context.Context, a *Agent) error {
 		return err
 	}
 	state, _ := r.Workflow.State(s.Task.Status)
-	ways := r.ways(s.Task, task.Actor{Role: a.Role})
-	if state.Role != a.Role || len(ways) == 0 {
+	options := r.options(s.Task, task.Actor{Role: a.Role})
+	if state.Role != a.Role || len(options) == 0 {
 		a.silent = true
 		return nil
 	}
 	a.Touched = r.clock
-	onward := !r.chance(wanders)
+	onward := !r.chance(detourShare)
 	if a.reads {
 		onward = !r.chance(r.setup.Shares.ReviewersFail)
 	}
-	w, _ := r.pick(ways, onward)
+	w, _ := r.pick(options, onward)
 	if a.kind == restless {
-		w = r.wander(ways)
+		w = r.wander(options)
 	}
-	r.strays(s.Task)
-	if again, moved := r.anew(s.Task, ways); moved && a.kind != stubborn {
-		return r.asks(ctx, a, again)
+	r.strayEdit(s.Task)
+	if again, moved := r.restart(s.Task, options); moved && a.kind != stubborn {
+		return r.ask(ctx, a, again)
 	}
 	switch a.kind {
 	case dying:
-		r.dropsDead(a, s, w)
+		r.dieEarly(a, s, w)
 		return nil
 	case lying:
 		if a.tries < maxTries && r.chance(0.7) {
 			if r.chance(0.5) {
-				r.pretends(a.name, w.edge.Gate)
+				r.fakeEvidence(a.name, w.edge.Gate)
 			}
-			return r.asks(ctx, a, w)
+			return r.ask(ctx, a, w)
 		}
 	case stubborn:
-		return r.asks(ctx, a, w) // with whatever there is
+		return r.ask(ctx, a, w) // with whatever there is
 	}
-	r.works(a, s.Task, w.edge.Gate)
-	r.writes(a.name, s, w.edge.Gate)
-	r.judged(a, w.edge.Gate)
-	return r.asks(ctx, a, w)
+	r.prepareBranch(a, s.Task, w.edge.Gate)
+	r.writeEvidence(a.name, s, w.edge.Gate)
+	r.noteVerdict(a, w.edge.Gate)
+	return r.ask(ctx, a, w)
 }
 
-// dropsDead is the end of an agent before it has asked.
-func (r *run) dropsDead(a *Agent, s record.Snapshot, w way) {
+// dieEarly is the end of an agent before it has asked.
+func (r *run) dieEarly(a *Agent, s record.Snapshot, w option) {
 	if r.chance(0.5) {
-		r.works(a, s.Task, w.edge.Gate)
-		r.writes(a.name, s, w.edge.Gate)
-		r.judged(a, w.edge.Gate)
+		r.prepareBranch(a, s.Task, w.edge.Gate)
+		r.writeEvidence(a.name, s, w.edge.Gate)
+		r.noteVerdict(a, w.edge.Gate)
 	}
 	ending := task.Ending{Known: true, Status: r.dice.IntN(2)}
 	if r.chance(0.3) {
@@ -120,13 +120,13 @@ func (r *run) dropsDead(a *Agent, s record.Snapshot, w way) {
 	r.end(a, ending)
 }
 
-// asks is an agent's command, and what it does after the answer.
-func (r *run) asks(ctx context.Context, a *Agent, w way) error {
+// ask is an agent's command, and what it does after the answer.
+func (r *run) ask(ctx context.Context, a *Agent, w option) error {
 	token := r.token()
 	var out record.Outcome
 	var nobody bool
-	r.tell("%s asks for %q", a.name, w.to)
-	err := r.program("the command of "+a.name, func() error {
+	r.logf("%s asks for %q", a.name, w.to)
+	err := r.runProgram("the command of "+a.name, func() error {
 		actor, err := r.engine.Actor(ctx, r.id, task.Caller{Secret: a.Secret})
 		if err != nil {
 			nobody = refused(err)
@@ -135,7 +135,7 @@ func (r *run) asks(ctx context.Context, a *Agent, w way) error {
 		out, err = r.engine.Request(ctx, task.Request{Task: r.id, To: w.edge.To, Actor: actor, Reason: token})
 		return err
 	})
-	r.answered(token, out, err)
+	r.noteAnswer(token, out, err)
 	switch {
 	case nobody:
 		a.silent = true
@@ -147,18 +147,18 @@ func (r *run) asks(ctx context.Context, a *Agent, w way) error {
 		return nil
 	}
 	if a.Alive && !a.silent && a.turn == r.moves { // else it has moved, and sees that it is its turn or not
-		r.wakes(a, r.within(time.Minute, 5*time.Minute))
+		r.wake(a, r.within(time.Minute, 5*time.Minute))
 	}
 	return nil
 }
 
-// wakes plans an agent's next act.
-func (r *run) wakes(a *Agent, after time.Duration) {
+// wake plans an agent's next act.
+func (r *run) wake(a *Agent, after time.Duration) {
 	if a.planned || !a.Alive {
 		return
 	}
 	a.planned = true
-	r.planFor(agentActs, after, a, func(ctx context.Context) { r.failed(r.acts(ctx, a)) })
+	r.planFor(agentActs, after, a, func(ctx context.Context) { r.setErr(r.act(ctx, a)) })
 }
 
 // token is a reason that no other request has: by it the move is known in the history.

@@ -14,17 +14,17 @@ import (
 	"orange/internal/workflow"
 )
 
-// facts answer what gates ask for outside of TASK.md.
+// facts answers what gates ask for outside of TASK.md.
 type facts struct{ r *run }
 
-// thing is a file, the files of a glob, the result of a check, or what git says.
-type thing struct {
-	text  string
-	meets map[string]bool // what it answers with yes, by the keys of the parts that ask
+// artifact is a file, the files of a glob, the result of a check, or what git says.
+type artifact struct {
+	text      string
+	satisfies map[string]bool // the keys of the parts that it satisfies
 }
 
-// sourceOf is where a part looks.
-func sourceOf(p workflow.Part) string {
+// SourceOf is where a part looks, in the words of a fact.
+func SourceOf(p workflow.Part) string {
 	switch {
 	case p.File != "":
 		return p.File
@@ -42,11 +42,11 @@ func (f facts) Look(_ context.Context, t task.Task, _ *workflow.Definition, part
 		if err := f.r.Fail("a look at the evidence"); err != nil {
 			return nil, err
 		}
-		return f.r.see(t, parts), nil
+		return f.r.facts(t, parts), nil
 	})
 }
 
-func (r *run) see(t task.Task, parts []workflow.Part) map[string]decide.Fact {
+func (r *run) facts(t task.Task, parts []workflow.Part) map[string]decide.Fact {
 	out := map[string]decide.Fact{}
 	for _, p := range workflow.Leaves(parts) {
 		if p.Section != "" {
@@ -56,8 +56,8 @@ func (r *run) see(t task.Task, parts []workflow.Part) map[string]decide.Fact {
 			out[p.Key()] = fact
 			continue
 		}
-		fact := decide.Fact{Source: sourceOf(p), Where: sourceOf(p), Found: "nothing", Want: p.Want}
-		have, there := r.things[sourceOf(p)]
+		fact := decide.Fact{Source: SourceOf(p), Where: SourceOf(p), Found: "nothing", Want: p.Want}
+		have, there := r.artifacts[SourceOf(p)]
 		if (p.Check != "" || p.Git != "") && t.Workspace == "" {
 			there = false
 		}
@@ -65,7 +65,7 @@ func (r *run) see(t task.Task, parts []workflow.Part) map[string]decide.Fact {
 			fact.Text = document.Normalise(have.text)
 			fact.Digest = document.Digest(fact.Text)
 			asksMore := p.JQ != "" || p.Check != "" || p.Git != ""
-			if fact.Holds = !asksMore || have.meets[p.Key()]; !fact.Holds {
+			if fact.Holds = !asksMore || have.satisfies[p.Key()]; !fact.Holds {
 				fact.Found = "something else"
 			}
 		}
@@ -78,12 +78,12 @@ func (r *run) see(t task.Task, parts []workflow.Part) map[string]decide.Fact {
 func (r *run) evidence(s record.Snapshot, parts []workflow.Part) decide.Evidence {
 	return decide.Evidence{
 		Document: document.Read(r.folder().text()), Spent: s.Spent, Entry: s.Entry,
-		Start: s.Start, Facts: r.see(s.Task, parts),
+		Start: s.Start, Facts: r.facts(s.Task, parts),
 	}
 }
 
-// met says whether a gate is met, as decide sees it: it asks for the one move of a workflow that has no other.
-func met(gate []workflow.Part, evidence decide.Evidence, r *run) bool {
+// isMet reports whether a gate is met, as decide sees it: it requests the only move of a workflow with that gate.
+func isMet(gate []workflow.Part, evidence decide.Evidence, r *run) bool {
 	const here, there task.Status = "here", "there"
 	def := &workflow.Definition{
 		States:      []workflow.State{{Name: here}, {Name: there}},
@@ -94,10 +94,10 @@ func met(gate []workflow.Part, evidence decide.Evidence, r *run) bool {
 	return err == nil
 }
 
-// writes has somebody make what a gate asks for and what is not there yet.
-func (r *run) writes(who string, s record.Snapshot, gate []workflow.Part) {
+// writeEvidence has an actor make what a gate asks for and is not there yet.
+func (r *run) writeEvidence(who string, s record.Snapshot, gate []workflow.Part) {
 	evidence := r.evidence(s, gate)
-	if met(gate, evidence, r) {
+	if isMet(gate, evidence, r) {
 		return
 	}
 	var wanted []workflow.Part
@@ -107,29 +107,29 @@ func (r *run) writes(who string, s record.Snapshot, gate []workflow.Part) {
 	sections, places := map[string][]workflow.Part{}, map[string][]workflow.Part{}
 	lacks := map[string]bool{}
 	for _, p := range wanted {
-		name, of := sourceOf(p), places
+		name, of := SourceOf(p), places
 		if p.Section != "" {
 			name, of = document.Key(p.Section), sections
 		}
 		if _, known := r.branch().Fact(s.Task, p); known && p.Git != "" {
-			continue // nobody can write what the branch itself says
+			continue // that is how the branch is: no one can write it
 		}
 		of[name] = append(of[name], p)
-		lacks[name] = lacks[name] || !met([]workflow.Part{p}, evidence, r)
+		lacks[name] = lacks[name] || !isMet([]workflow.Part{p}, evidence, r)
 	}
 	for _, name := range slices.Sorted(maps.Keys(sections)) {
 		if lacks[name] {
-			r.section(who, sections[name])
+			r.writeSection(who, sections[name])
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(places)) {
 		if lacks[name] {
-			r.makes(who, name, places[name])
+			r.makeArtifact(who, name, places[name])
 		}
 	}
 }
 
-// choose adds the leaves that somebody sets out to meet: of alternatives one, mostly the first.
+// choose adds the leaves that an actor is going to meet: one of several alternatives, mostly the first.
 func (r *run) choose(to []workflow.Part, p workflow.Part) []workflow.Part {
 	switch {
 	case len(p.All) > 0:
@@ -147,7 +147,7 @@ func (r *run) choose(to []workflow.Part, p workflow.Part) []workflow.Part {
 	return append(to, p)
 }
 
-func (r *run) section(who string, parts []workflow.Part) {
+func (r *run) writeSection(who string, parts []workflow.Part) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "\n## %s\n\n", document.Key(parts[0].Section))
 	for _, p := range parts {
@@ -168,22 +168,22 @@ func (r *run) section(who string, parts []workflow.Part) {
 	if v := parts[0].Verdict; v != "" {
 		verdict = ", verdict " + v
 	}
-	r.tell("%s writes the section %q%s", who, document.Key(parts[0].Section), verdict)
+	r.logf("%s writes the section %q%s", who, document.Key(parts[0].Section), verdict)
 }
 
-// makes has a file, a check or git say what the parts ask for, and nothing that others ask of the same.
-func (r *run) makes(who, name string, parts []workflow.Part) {
+// makeArtifact has a file, a check or git say what the parts ask for, and nothing that others ask of the same.
+func (r *run) makeArtifact(who, name string, parts []workflow.Part) {
 	r.notes++
-	one := thing{text: fmt.Sprintf("%s, note %d", name, r.notes), meets: map[string]bool{}}
+	one := artifact{text: fmt.Sprintf("%s, note %d", name, r.notes), satisfies: map[string]bool{}}
 	for _, p := range parts {
-		one.meets[p.Key()] = true
+		one.satisfies[p.Key()] = true
 	}
-	r.things[name] = one
-	r.tell("%s sees to %s", who, name)
+	r.artifacts[name] = one
+	r.logf("%s sees to %s", who, name)
 }
 
-// pretends is what a liar writes: something that looks like evidence.
-func (r *run) pretends(who string, gate []workflow.Part) {
+// fakeEvidence is what a liar writes: something that looks like evidence.
+func (r *run) fakeEvidence(who string, gate []workflow.Part) {
 	leaves := workflow.Leaves(gate)
 	if len(leaves) == 0 {
 		return
@@ -191,8 +191,8 @@ func (r *run) pretends(who string, gate []workflow.Part) {
 	p := leaves[r.dice.IntN(len(leaves))]
 	r.notes++
 	if p.Section == "" {
-		r.things[sourceOf(p)] = thing{text: fmt.Sprintf("nonsense %d", r.notes)}
-		r.tell("%s pretends to have seen to %s", who, sourceOf(p))
+		r.artifacts[SourceOf(p)] = artifact{text: fmt.Sprintf("nonsense %d", r.notes)}
+		r.logf("%s pretends to have seen to %s", who, SourceOf(p))
 		return
 	}
 	text := fmt.Sprintf("\n## %s\n\n", document.Key(p.Section))
@@ -200,5 +200,5 @@ func (r *run) pretends(who string, gate []workflow.Part) {
 		text += label + ":\n"
 	}
 	r.folder().body += text
-	r.tell("%s writes an empty section %q", who, document.Key(p.Section))
+	r.logf("%s writes an empty section %q", who, document.Key(p.Section))
 }

@@ -20,9 +20,9 @@ type hooks struct{ r *run }
 
 // script is how an agent acts.
 type script struct {
-	name  string
-	reads bool   // it only looks: a reviewer, or one with reduced permissions
-	found string // the commit that it was started on
+	name   string
+	reads  bool   // it only looks: a reviewer, or one with reduced permissions
+	commit string // the commit that it was started on
 
 	kind    kind
 	turn    int // the move after which it began its present turn
@@ -39,13 +39,13 @@ func (h hooks) Run(ctx context.Context, id string, _ bool) error {
 			return err
 		}
 		settle := func(ctx context.Context) {
-			// What it cannot do is still owed.
-			_ = r.program("a runner of hooks", func() error { return r.engine.Settle(ctx, id) })
+			// What it cannot do stays pending.
+			_ = r.runProgram("a runner of hooks", func() error { return r.engine.Settle(ctx, id) })
 		}
-		if !r.calm && r.chance(lateness) {
+		if !r.calm && r.chance(lateShare) {
 			r.faults.Late++
-			r.tell("FAULT: the runner of hooks comes late")
-			r.plan(runnerComes, r.within(time.Second, time.Minute), settle)
+			r.logf("FAULT: the runner of hooks comes late")
+			r.plan(runnerStarts, r.within(time.Second, time.Minute), settle)
 			return nil
 		}
 		settle(ctx)
@@ -55,7 +55,7 @@ func (h hooks) Run(ctx context.Context, id string, _ bool) error {
 
 func (h hooks) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	r := h.r
-	what := fmt.Sprintf("hook %d (%s)", r.number(job.Hook.ID), job.Hook.Action)
+	what := fmt.Sprintf("hook %d (%s)", r.hookNumber(job.Hook.ID), job.Hook.Action)
 	return take(r, Step{What: "it performs " + what, Task: job.Task.ID}, func() (record.Effect, error) {
 		r.audit.Performs(ctx, job)
 		early := r.Fail(what)
@@ -64,15 +64,15 @@ func (h hooks) Perform(ctx context.Context, job record.Job) (record.Effect, erro
 		}
 		effect, err := h.do(job)
 		if err != nil {
-			r.at.disturbed = true // that the workflow asks for what cannot be is told as such
-			r.tell("%s fails: %v", what, err)
+			r.program.disturbed = true // a breach has reported that the workflow asks for the impossible
+			r.logf("%s fails: %v", what, err)
 			return effect, err
 		}
 		r.audit.Hook(job.Hook.ID).Performed++
 		if early != nil {
-			return record.Effect{}, early // it has done its work, and nobody knows
+			return record.Effect{}, early // it has done its work, and the engine does not know
 		}
-		r.tell("%s is performed: %s", what, effect.Said)
+		r.logf("%s is performed: %s", what, effect.Said)
 		return effect, nil
 	})
 }
@@ -88,7 +88,7 @@ func (h hooks) do(job record.Job) (record.Effect, error) {
 	case action.StartsAgent:
 		return h.spawn(job)
 	case action.NotifiesWorker:
-		return h.tells(job)
+		return h.notifyWorker(job)
 	case action.EndsAll:
 		none := ""
 		h.end(func(*Agent) bool { return true })
@@ -125,7 +125,7 @@ func (h hooks) end(which func(*Agent) bool) {
 		a.Window = ""
 		if a.Alive {
 			a.Alive = false
-			h.r.forget(a)
+			h.r.unplan(a)
 		}
 	}
 }
@@ -136,24 +136,24 @@ func (h hooks) release(job record.Job) (record.Effect, error) {
 	}
 	for _, a := range h.r.Agents {
 		if a.Alive {
-			h.r.breaks(propWorkspace, "the workspace is given back while %s lives in it", a.name)
+			h.r.breakf(propWorkspace, "the workspace is given back while %s lives in it", a.name)
 			return record.Effect{}, fmt.Errorf("cannot release the workspace: %s still runs in it", a.name)
 		}
 	}
 	return record.Effect{Lease: record.LeaseFree, Said: "the workspace is given back"}, nil
 }
 
-// tells has the worker know that it is its turn; where nobody has the worker's part, one is started.
-func (h hooks) tells(job record.Job) (record.Effect, error) {
+// notifyWorker tells the worker that it is its turn; it starts one if none lives.
+func (h hooks) notifyWorker(job record.Job) (record.Effect, error) {
 	notice := &record.Notice{Seq: job.Hook.Event, Role: task.RoleWorker, Text: "go on"}
-	if h.mine(job) == nil {
+	if h.startedBy(job) == nil {
 		for _, a := range h.r.Agents {
 			if a.Alive && a.Role != task.RoleReviewer {
-				return record.Effect{NewNotice: notice, Said: a.name + " is told"}, nil
+				return record.Effect{NewNotice: notice, Said: a.name + " is notified"}, nil
 			}
 		}
 		if job.Respawn == "" {
-			return record.Effect{NewNotice: notice, Said: "nobody is there to be told"}, nil
+			return record.Effect{NewNotice: notice, Said: "there is no one to notify"}, nil
 		}
 	}
 	effect, err := h.spawn(job)
@@ -161,8 +161,8 @@ func (h hooks) tells(job record.Job) (record.Effect, error) {
 	return effect, err
 }
 
-// mine is the agent that an earlier attempt at the same hook has started.
-func (h hooks) mine(job record.Job) *Agent {
+// startedBy is the agent that an earlier attempt at the same hook has started.
+func (h hooks) startedBy(job record.Job) *Agent {
 	for _, a := range h.r.Agents {
 		if a.Hook == job.Hook.ID && a.Window != "" {
 			return a
@@ -173,18 +173,18 @@ func (h hooks) mine(job record.Job) *Agent {
 
 func (h hooks) spawn(job record.Job) (record.Effect, error) {
 	r := h.r
-	if a := h.mine(job); a != nil {
+	if a := h.startedBy(job); a != nil {
 		return started(job, a), nil
 	}
 	h.end(func(a *Agent) bool { return a.Role == job.Role })
 	if job.Task.Workspace == "" {
-		r.breaks(propWorkspace, "the %s is started, and the task has no workspace", job.Role)
+		r.breakf(propWorkspace, "the %s is started, and the task has no workspace", job.Role)
 		return record.Effect{}, fmt.Errorf("cannot start the %s: the task has no workspace", job.Role)
 	}
 	reads := job.Role == task.RoleReviewer || job.Hook.Permissions == task.PermissionsReduced
 	for _, other := range r.Agents {
 		if other.Alive && other.reads == reads {
-			r.breaks(propOneAgent, "the %s is started while %s lives, and both %s", job.Role, other.name,
+			r.breakf(propOneAgent, "the %s is started while %s lives, and both %s", job.Role, other.name,
 				map[bool]string{true: "review", false: "change the work"}[reads])
 		}
 	}
@@ -192,14 +192,14 @@ func (h hooks) spawn(job record.Job) (record.Effect, error) {
 		Task: job.Task.ID, PID: 1000 + len(r.Agents), Role: job.Role, Hook: job.Hook.ID, Seat: job.Seat,
 		Secret: job.Secret, Workspace: job.Task.Workspace, Window: job.Role, Alive: true, Touched: r.clock,
 		script: script{name: fmt.Sprintf("%s %d", job.Role, len(r.Agents)+1), reads: reads, turn: -1,
-			found: r.branch().Commit()},
+			commit: r.branch().Commit()},
 	}
 	a.kind = r.draw()
 	r.Agents = append(r.Agents, a)
 	if reads {
 		r.reviews++
 	}
-	r.tell("%s is started, a %s one", a.name, a.kind)
+	r.logf("%s is started, a %s one", a.name, a.kind)
 	if a.kind == dying && r.chance(0.2) {
 		r.end(a, task.Ending{Unstarted: "no such program"})
 	}
@@ -227,37 +227,37 @@ func started(job record.Job, a *Agent) record.Effect {
 	}
 }
 
-// end is an agent's end that no hook wanted.
+// end is the end of an agent that no hook ended.
 func (r *run) end(a *Agent, ending task.Ending) {
 	if !a.Alive {
 		return
 	}
 	a.Alive, a.ByItself, a.Ending = false, true, ending
 	a.Noted = ending.Unstarted != "" || r.chance(0.5)
-	// dead windows stay; nobody closes one that its own hook has still to find
+	// dead windows stay; no one closes a window that the hook which started it has still to find
 	if stays := r.chance(0.5) || r.audit.Hook(a.Hook).Settled == 0; !stays {
 		a.Window = ""
 	}
 	r.faults.AgentDeaths++
-	r.forget(a)
-	r.tell("%s dies: %v", a.name, ending)
+	r.unplan(a)
+	r.logf("%s dies: %v", a.name, ending)
 	late := r.within(time.Second, 10*time.Second)
-	if r.chance(lateness) {
+	if r.chance(lateShare) {
 		r.faults.Late++
 		late = r.within(time.Minute, 2*time.Hour)
 	}
-	r.tells(a, late)
-	if r.chance(lateness) {
-		r.faults.Twice++
-		r.tells(a, r.within(time.Second, 3*time.Hour))
+	r.reportDeath(a, late)
+	if r.chance(lateShare) {
+		r.faults.Repeated++
+		r.reportDeath(a, r.within(time.Second, 3*time.Hour))
 	}
 }
 
-// setAside takes away what lies in a folder.
+// setAside removes what is in a folder.
 func (r *run) setAside(folder string) {
-	for _, source := range slices.Sorted(maps.Keys(r.things)) {
+	for _, source := range slices.Sorted(maps.Keys(r.artifacts)) {
 		if strings.HasPrefix(source, folder+"/") {
-			delete(r.things, source)
+			delete(r.artifacts, source)
 		}
 	}
 }

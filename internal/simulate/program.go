@@ -18,12 +18,12 @@ type program struct {
 var errFault = errors.New("the simulated world does not work")
 
 // program runs one, and gives its error; errEnded if it did not live until its end.
-func (r *run) program(name string, work func() error) error {
-	before := r.at
+func (r *run) runProgram(name string, work func() error) error {
+	before := r.program
 	p := &program{name: name}
-	r.at = p
+	r.program = p
 	err := work()
-	r.at = before
+	r.program = before
 	r.FreeLocks(p)
 	if before != nil && (p.ended || p.disturbed) {
 		before.disturbed = true
@@ -32,7 +32,7 @@ func (r *run) program(name string, work func() error) error {
 		return errEnded
 	}
 	if err != nil && !p.disturbed && !refused(err) && !errors.Is(err, errFault) {
-		r.breaks(propErrors, "%s fails, and nothing was in its way: %v", name, err)
+		r.breakf(propErrors, "%s fails, and nothing was in its way: %v", name, err)
 	}
 	return err
 }
@@ -45,7 +45,7 @@ func refused(err error) bool {
 // Step takes a step of the program at work: it may end before the step has its effect, or after it and before it has
 // the answer.
 func (r *run) Step(s Step, do func() error) error {
-	p := r.at
+	p := r.program
 	if p == nil { // the world itself looks
 		return do()
 	}
@@ -66,13 +66,13 @@ func (r *run) Step(s Step, do func() error) error {
 }
 
 // Identity is the program at work.
-func (r *run) Identity() any { return r.at }
+func (r *run) Identity() any { return r.program }
 
 func (r *run) endProgram(p *program, when string) {
 	p.ended = true
 	r.FreeLocks(p)
 	r.faults.EngineDeaths++
-	r.tell("FAULT: Orange (%s) dies %s", p.name, when)
+	r.logf("FAULT: Orange (%s) dies %s", p.name, when)
 }
 
 // Fail fails as often as the setup says.
@@ -81,9 +81,9 @@ func (r *run) Fail(what string) error {
 		return nil
 	}
 	r.faults.Failures++
-	if r.at != nil {
-		r.at.disturbed = true
+	if r.program != nil {
+		r.program.disturbed = true
 	}
-	r.tell("FAULT: %s fails", what)
+	r.logf("FAULT: %s fails", what)
 	return fmt.Errorf("%s: %w", what, errFault)
 }

@@ -9,23 +9,23 @@ import (
 	"orange/internal/task"
 )
 
-// Report is what came of all runs.
+// Report is the result of all runs.
 type Report struct {
-	Way      Way
-	Runs     int
-	Outcomes []Outcome // the most frequent first
-	Reviews  Figure
-	Spawns   Figure
-	Moves    Figure
-	Refusals Figure
-	Spans    []stats.Typical
-	Well     int // ended well
-	Needed   int // a person was waited for at any time
-	Astray   int // and that was not what the workflow has a person for
-	Resting  int // in the end they wait for a person
-	Faults   Faults
-	Breaches []Breach
-	Trace    []string // of the one run that was made
+	Path      Path
+	Runs      int
+	Outcomes  []Outcome // the most frequent first
+	Reviews   Figure
+	Spawns    Figure
+	Moves     Figure
+	Refusals  Figure
+	Spans     []stats.Typical
+	Well      int // ended well
+	Needed    int // waited for a person at any time
+	Unplanned int // and not where the workflow has work for a person
+	Waiting   int // wait for a person at the end
+	Faults    Faults
+	Breaches  []Breach
+	Trace     []string // of the one run that was made
 }
 
 // Outcome is how runs ended.
@@ -38,32 +38,32 @@ type Outcome struct {
 // Figure is how often something happened in a run.
 type Figure struct{ Median, P90, Most int }
 
-// life is what is told of one run.
-type life struct {
+// result is the result of one run.
+type result struct {
 	outcome                          Outcome
 	stats                            stats.Stats
 	reviews, spawns, moves, refusals int
-	needed, astray, rests            bool
+	needed, unplanned, waiting       bool
 	faults                           Faults
 	breach                           *Breach
 	trace                            []string
 }
 
-// told is what is told of a run that is over.
-func (r *run) told() life {
-	l := life{
-		outcome: Outcome{Status: r.snap.Status, End: "under way", Runs: 1}, stats: r.stats,
+// result is the result of a run that is over.
+func (r *run) result() result {
+	l := result{
+		outcome: Outcome{Status: r.final.Status, End: "under way", Runs: 1}, stats: r.stats,
 		reviews: r.reviews, spawns: len(r.Agents), moves: r.moves, refusals: r.refusals,
-		needed: r.needed, astray: r.astray, rests: r.rests, faults: r.faults, breach: r.breach,
+		needed: r.needed, unplanned: r.unplanned, waiting: r.waiting, faults: r.faults, breach: r.breach,
 	}
 	switch {
 	case r.breach != nil:
 		l.outcome.End = "broken"
 	case r.stats.Well:
 		l.outcome.End = "ended well"
-	case !r.snap.Live:
+	case !r.final.Live:
 		l.outcome.End = "given up"
-	case r.rests:
+	case r.waiting:
 		l.outcome.End = "waits for a person"
 	}
 	if r.setup.Trace {
@@ -79,7 +79,7 @@ type tally struct {
 	reviews, spawns, moves, refusals []int
 }
 
-func (y *tally) add(l life) {
+func (y *tally) add(l result) {
 	to := &y.report
 	to.Runs++
 	y.stats = append(y.stats, l.stats)
@@ -89,11 +89,11 @@ func (y *tally) add(l life) {
 	to.Faults.AgentDeaths += l.faults.AgentDeaths
 	to.Faults.Failures += l.faults.Failures
 	to.Faults.Late += l.faults.Late
-	to.Faults.Twice += l.faults.Twice
+	to.Faults.Repeated += l.faults.Repeated
 	for _, one := range []struct {
 		is bool
 		of *int
-	}{{l.stats.Well, &to.Well}, {l.needed, &to.Needed}, {l.astray, &to.Astray}, {l.rests, &to.Resting}} {
+	}{{l.stats.Well, &to.Well}, {l.needed, &to.Needed}, {l.unplanned, &to.Unplanned}, {l.waiting, &to.Waiting}} {
 		if one.is {
 			*one.of++
 		}

@@ -15,48 +15,48 @@ import (
 	"orange/internal/task"
 )
 
-// run is one task's life.
+// run is the simulation of one task, from its creation to its end.
 type run struct {
 	*World
 	setup   Setup
-	nth     int
+	number  int
 	engine  *engine.Engine
 	monitor Monitor
-	chart   *chart
+	paths   *pathMap
 	dice    *rand.Rand
 	random  *rand.ChaCha8
 	calm    bool // nothing goes wrong any more
 
-	id    string
-	clock time.Time
-	queue []step
-	made  int // steps
-	at    *program
+	id      string
+	clock   time.Time
+	queue   []plannedStep
+	steps   int
+	program *program
 
-	folders memory
-	things  map[string]thing
-	notes   int
-	reviews int // agents that only look
-	pr      record.PullRequest
+	folders   memory
+	artifacts map[string]artifact
+	notes     int
+	reviews   int // agents that only look
+	pr        record.PullRequest
 
 	audit   *Audit
 	numbers map[int64]int64 // of hooks, as the trace has them
 	moves   int
 	answers
-	needed  bool // a person was waited for, at any time
-	astray  bool // and the workflow had not planned that
-	rests   bool // it waits for a person now
-	vain    int  // how often in a row a person tried in vain
-	alone   int  // moves since a person did something
-	visited map[task.Status]bool
-	stuck   error // why the simulation itself cannot go on
-	faults  Faults
-	trace   []string
-	breach  *Breach
-	stats   stats.Stats
-	snap    task.Task // as it is in the end
-	looked  bool      // the last step was a look
-	version int64     // of the task before the last step
+	needed       bool // it waited for a person at any time
+	unplanned    bool // and not where the workflow has work for a person
+	waiting      bool // it waits for a person now
+	failedVisits int  // how often in a row a person came without success
+	movesAlone   int  // moves since the last act of a person
+	visited      map[task.Status]bool
+	err          error // why the simulation itself cannot go on
+	faults       Faults
+	trace        []string
+	breach       *Breach
+	stats        stats.Stats
+	final        task.Task // as it is at the end
+	afterLook    bool      // the last step was a look
+	version      int64     // of the task before the last step
 }
 
 // Faults are what was put in the way of tasks.
@@ -64,53 +64,53 @@ type Faults struct {
 	EngineDeaths int // Orange died
 	AgentDeaths  int
 	Failures     int // hooks and looks that failed
-	Late         int // deaths told late, runners that came late
-	Twice        int // deaths told again
+	Late         int // late reports of deaths, and late runners
+	Repeated     int // repeated reports of deaths
 }
 
-// doing is what a step is.
-type doing int
+// stepKind is what a step is.
+type stepKind int
 
 const (
-	agentActs doing = iota
-	deathTold
-	runnerComes
+	agentActs stepKind = iota
+	deathReported
+	runnerStarts
 	monitorLooks
 	personComes
 )
 
-// step is something that will happen.
-type step struct {
-	at    time.Time
-	doing doing
-	of    *Agent
-	do    func(ctx context.Context)
+// plannedStep is something that will happen.
+type plannedStep struct {
+	at   time.Time
+	kind stepKind
+	of   *Agent
+	do   func(ctx context.Context)
 }
 
 // Bounds of one run.
 const (
 	maxSteps = 4000
 	horizon  = 90 * 24 * time.Hour
-	maxAlone = 300 // moves without a person, where nobody knows how many there can be
+	maxAlone = 300 // moves without a person, if none was proved
 )
 
-func newRun(c *chart, setup Setup, number int, rec Record) *run {
+func newRun(c *pathMap, setup Setup, number int, rec Record) *run {
 	var key [32]byte
 	for i := range 8 {
 		key[i], key[8+i] = byte(setup.Seed>>(8*i)), byte(uint64(number)>>(8*i))
 	}
 	r := &run{
-		setup: setup, nth: number, chart: c, clock: start(),
+		setup: setup, number: number, paths: c, clock: start(),
 		dice: rand.New(rand.NewPCG(setup.Seed, uint64(number))), random: rand.NewChaCha8(key),
-		visited: map[task.Status]bool{}, things: map[string]thing{}, folders: memory{},
+		visited: map[task.Status]bool{}, artifacts: map[string]artifact{}, folders: memory{},
 		numbers: map[int64]int64{}, answers: answers{granted: map[string]history.Event{}, denied: map[string]bool{}},
 	}
 	r.World = &World{
 		Workflow: c.def, Project: project(), Record: rec, Folders: r.folders, Observer: r,
 		Now: func() time.Time { return r.clock },
 	}
-	r.audit = NewAudit(r.World, func(_, property, format string, args ...any) { r.breaks(property, format, args...) })
-	r.audit.HookNumber = r.number
+	r.audit = NewAudit(r.World, func(_, property, format string, args ...any) { r.breakf(property, format, args...) })
+	r.audit.HookNumber = r.hookNumber
 	return r
 }
 
@@ -126,35 +126,35 @@ func (r *run) history(ctx context.Context) ([]history.Event, error) { return r.E
 
 func (r *run) chance(share float64) bool { return share > 0 && r.dice.Float64() < share }
 
-// within is a length of time between two, the shorter ones more often.
+// within is a random duration, more often a short one.
 func (r *run) within(least, most time.Duration) time.Duration {
 	x := r.dice.Float64()
 	return (least + time.Duration(x*x*float64(most-least))).Truncate(time.Second)
 }
 
-func (r *run) plan(what doing, after time.Duration, do func(ctx context.Context)) {
+func (r *run) plan(what stepKind, after time.Duration, do func(ctx context.Context)) {
 	r.planFor(what, after, nil, do)
 }
 
-func (r *run) planFor(what doing, after time.Duration, of *Agent, do func(ctx context.Context)) {
-	r.queue = append(r.queue, step{r.clock.Add(after), what, of, do})
+func (r *run) planFor(what stepKind, after time.Duration, of *Agent, do func(ctx context.Context)) {
+	r.queue = append(r.queue, plannedStep{r.clock.Add(after), what, of, do})
 }
 
-func (r *run) isPlanned(what doing) bool {
+func (r *run) isPlanned(what stepKind) bool {
 	for _, s := range r.queue {
-		if s.doing == what {
+		if s.kind == what {
 			return true
 		}
 	}
 	return false
 }
 
-// forget takes an agent's next act out of the plan: it is gone.
-func (r *run) forget(a *Agent) {
+// unplan removes the next act of an agent that is gone.
+func (r *run) unplan(a *Agent) {
 	a.planned = false
 	kept := r.queue[:0]
 	for _, s := range r.queue {
-		if s.doing != agentActs || s.of != a {
+		if s.kind != agentActs || s.of != a {
 			kept = append(kept, s)
 		}
 	}
@@ -162,9 +162,9 @@ func (r *run) forget(a *Agent) {
 }
 
 // next takes the earliest step out of the plan.
-func (r *run) next() (step, bool) {
+func (r *run) next() (plannedStep, bool) {
 	if len(r.queue) == 0 {
-		return step{}, false
+		return plannedStep{}, false
 	}
 	first := 0
 	for i := range r.queue {
@@ -177,7 +177,7 @@ func (r *run) next() (step, bool) {
 	return s, true
 }
 
-func (r *run) tell(format string, args ...any) {
+func (r *run) logf(format string, args ...any) {
 	if r.breach != nil {
 		return // what comes after it explains nothing
 	}
@@ -186,18 +186,18 @@ func (r *run) tell(format string, args ...any) {
 		r.clock.Format("15:04:05"), fmt.Sprintf(format, args...)))
 }
 
-// failed notes that the simulation itself cannot go on.
-func (r *run) failed(err error) {
-	if err != nil && r.stuck == nil {
-		r.stuck = err
+// setErr notes that the simulation itself cannot go on.
+func (r *run) setErr(err error) {
+	if err != nil && r.err == nil {
+		r.err = err
 	}
 }
 
-// live is a task's whole life.
-func (r *run) live(ctx context.Context) error {
-	r.born(ctx)
-	for r.id != "" && r.breach == nil && r.stuck == nil && r.made < maxSteps && r.clock.Sub(start()) < horizon {
-		if err := r.follows(ctx); err != nil {
+// play runs the task from its creation to its end.
+func (r *run) play(ctx context.Context) error {
+	r.createTask(ctx)
+	for r.id != "" && r.breach == nil && r.err == nil && r.steps < maxSteps && r.clock.Sub(start()) < horizon {
+		if err := r.planNext(ctx); err != nil {
 			return err
 		}
 		s, found := r.next()
@@ -207,8 +207,8 @@ func (r *run) live(ctx context.Context) error {
 		if s.at.After(r.clock) {
 			r.clock = s.at
 		}
-		r.made++
-		r.looked = s.doing == monitorLooks
+		r.steps++
+		r.afterLook = s.kind == monitorLooks
 		before, err := r.load(ctx)
 		if err != nil {
 			return err
@@ -216,37 +216,37 @@ func (r *run) live(ctx context.Context) error {
 		r.version = before.Task.Version
 		s.do(ctx)
 	}
-	if r.stuck != nil {
-		return r.stuck
+	if r.err != nil {
+		return r.err
 	}
 	if r.id == "" {
 		return errors.New("no task could be created")
 	}
-	return r.close(ctx)
+	return r.finish(ctx)
 }
 
-// born has a person create the task, and look whether it is there when they hear nothing.
-func (r *run) born(ctx context.Context) {
+// createTask has a person create the task, again if there was no answer and no task.
+func (r *run) createTask(ctx context.Context) {
 	for tries := range 20 {
 		r.calm = tries > 10
-		if r.id != "" || r.stuck != nil || r.breach != nil {
+		if r.id != "" || r.err != nil || r.breach != nil {
 			break
 		}
-		r.tell("a person creates the task")
-		err := r.program("the command that creates the task", func() error {
+		r.logf("a person creates the task")
+		err := r.runProgram("the command that creates the task", func() error {
 			_, err := r.engine.Create(ctx, task.New{
 				Project: project(), Summary: "a simulated task", Harness: scripted, ReviewHarness: scripted,
-				Workflow: r.Workflow.Name, Spawn: r.chart.start == "", Actor: human(),
+				Workflow: r.Workflow.Name, Spawn: r.paths.start == "", Actor: human(),
 			})
 			return err
 		})
 		if refused(err) {
-			r.failed(err)
+			r.setErr(err)
 		}
 	}
-	if r.id != "" && r.chart.start != "" {
-		r.person(ctx, "starts the task in "+string(r.chart.start), func(token string) (record.Outcome, error) {
-			return r.engine.Request(ctx, task.Request{Task: r.id, To: r.chart.start, Actor: human(),
+	if r.id != "" && r.paths.start != "" {
+		r.personCommand(ctx, "starts the task in "+string(r.paths.start), func(token string) (record.Outcome, error) {
+			return r.engine.Request(ctx, task.Request{Task: r.id, To: r.paths.start, Actor: human(),
 				Reason: token})
 		})
 	}
@@ -256,14 +256,14 @@ func (r *run) born(ctx context.Context) {
 // scripted is the name of the harness of simulated agents.
 const scripted = "scripted"
 
-// follows plans what follows from how things stand.
-func (r *run) follows(ctx context.Context) error {
+// planNext plans what follows from the present state.
+func (r *run) planNext(ctx context.Context) error {
 	s, err := r.load(ctx)
 	if err != nil {
 		return err
 	}
 	r.checkOver(s)
-	quiet := r.looked && s.Task.Version == r.version
+	quiet := r.afterLook && s.Task.Version == r.version
 	if !r.isPlanned(monitorLooks) {
 		after, wanted := r.within(time.Second, 30*time.Second), true
 		if quiet {
@@ -280,18 +280,19 @@ func (r *run) follows(ctx context.Context) error {
 		}
 		a.turn, a.tries, a.silent = r.moves, 0, false
 		if !r.Workflow.Attended(state.Name) || a.kind == restless { // else it waits for a person there
-			r.wakes(a, r.thinks(a))
+			r.wake(a, r.workTime(a))
 		}
 	}
-	r.rests = quiet && r.waits(ctx, s)
-	if !r.rests {
+	r.waiting = quiet && r.waitsForPerson(ctx, s)
+	if !r.waiting {
 		return nil
 	}
-	r.needed, r.astray = true, r.astray || !r.asPlanned(s)
+	r.needed, r.unplanned = true, r.unplanned || !r.asPlanned(s)
 	r.checkDeadEnd(s)
-	if !r.setup.NoPeople && r.vain < maxVain && !r.isPlanned(personComes) {
-		r.tell("the task waits for a person in %q%s", s.Task.Status, because(s.Task))
-		r.plan(personComes, r.within(soon, notSoSoon), func(ctx context.Context) { r.failed(r.comes(ctx)) })
+	if !r.setup.NoPeople && r.failedVisits < maxFailedVisits && !r.isPlanned(personComes) {
+		r.logf("the task waits for a person in %q%s", s.Task.Status, because(s.Task))
+		visit := func(ctx context.Context) { r.setErr(r.personActs(ctx)) }
+		r.plan(personComes, r.within(shortestWait, longestWait), visit)
 	}
 	return nil
 }
@@ -303,13 +304,13 @@ func because(t task.Task) string {
 	return ": " + t.Attention
 }
 
-// looks is a look of the monitor.
+// looks is one check by the monitor.
 func (r *run) looks(ctx context.Context) {
-	// what it did not do it does with the next look
-	_ = r.program("the monitor", func() error { return r.monitor.Look(ctx) })
+	// what it could not do it does the next time
+	_ = r.runProgram("the monitor", func() error { return r.monitor.Look(ctx) })
 }
 
-// nextLook is when a look would find something to do.
+// nextLook is how long it takes until the monitor has something to do.
 func (r *run) nextLook(ctx context.Context, s record.Snapshot) (time.Duration, bool) {
 	const usual = 30 * time.Second
 	var next time.Time
@@ -338,7 +339,7 @@ func (r *run) nextLook(ctx context.Context, s record.Snapshot) (time.Duration, b
 	}
 	if a == nil && decide.Revives(r.Workflow, t) {
 		events, err := r.history(ctx)
-		r.failed(err)
+		r.setErr(err)
 		if due, wanted := decide.RespawnDue(r.Workflow, t, events); wanted {
 			sooner(due)
 		}
@@ -349,10 +350,10 @@ func (r *run) nextLook(ctx context.Context, s record.Snapshot) (time.Duration, b
 // Stall is how long an agent may do nothing before the monitor marks its task.
 const Stall = 15 * time.Minute
 
-// tells plans that somebody tells of an agent's death.
-func (r *run) tells(a *Agent, after time.Duration) {
-	r.planFor(deathTold, after, a, func(ctx context.Context) {
-		_ = r.program("whoever tells of a death", func() error {
+// reportDeath plans a report of an agent's death to the engine.
+func (r *run) reportDeath(a *Agent, after time.Duration) {
+	r.planFor(deathReported, after, a, func(ctx context.Context) {
+		_ = r.runProgram("the program that reports a death", func() error {
 			_, err := r.engine.Died(ctx, task.Death{Task: r.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
 			return err
 		})
@@ -372,10 +373,10 @@ func (r *run) anyone() *Agent {
 	return nil
 }
 
-// unseen are the seats of agents whose death nobody has dealt with.
+// unseen are the open seats of dead agents.
 func (r *run) unseen(ctx context.Context) []record.Seat {
 	open, err := r.OpenSeats(ctx, r.id)
-	r.failed(err)
+	r.setErr(err)
 	var out []record.Seat
 	for _, seat := range open {
 		if a := r.Started(seat.Hook); a == nil || !a.Alive {
@@ -385,8 +386,8 @@ func (r *run) unseen(ctx context.Context) []record.Seat {
 	return out
 }
 
-// close has everything seen to in a world without faults, and looks whether all is as it must be.
-func (r *run) close(ctx context.Context) error {
+// finish lets the monitor finish everything in a world without faults, and checks the result.
+func (r *run) finish(ctx context.Context) error {
 	r.calm = true
 	r.queue = nil
 	for range 60 {
@@ -402,7 +403,7 @@ func (r *run) close(ctx context.Context) error {
 		r.looks(ctx)
 	}
 	if r.breach == nil {
-		r.looks(ctx) // files that were not written because their writer died are written by the next look
+		r.looks(ctx) // it writes the files whose writer died
 	}
 	s, err := r.load(ctx)
 	if err != nil {
@@ -412,7 +413,7 @@ func (r *run) close(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.snap = s.Task
+	r.final = s.Task
 	r.stats = stats.Of(s.Task, events, func(status task.Status) stats.Marks {
 		return decide.Marks(r.Workflow, status)
 	}, r.clock)

@@ -39,10 +39,10 @@ type Setup struct {
 	Trace    bool
 	Shares   Shares
 	Bound    int  // how many moves a task makes at most without a person, as was proved; 0 where nothing was
-	NoPeople bool // no person comes where a task waits for one; else one does, after a while
-	// Way is the straight way, or a part of it, where somebody has named one: else it is the shortest.
-	Way []task.Status
-	// Progress hears how many of the runs are over, from several goroutines; nil where nobody wants to know.
+	NoPeople bool // no person comes to a task that waits for one
+	// Path is the straight path, or a part of it; the shortest one if it is empty.
+	Path []task.Status
+	// Progress is called after each run, by several goroutines; it may be nil.
 	Progress func(done, of int)
 }
 
@@ -66,18 +66,17 @@ type Monitor interface {
 type Join func(s *Simulation) (*engine.Engine, Monitor)
 
 // Run makes all runs, several at once, each of them alone in a world of its own: the same setup gives the same
-// report, to the byte. An error says that the simulation itself cannot go on; what is found wrong stands in the
-// report.
+// report, to the byte. An error means that the simulation itself cannot go on; breaches are in the report.
 func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, join Join) (Report, error) {
 	first, count := 1, setup.Runs
 	if setup.Only > 0 {
 		first, count = setup.Only, 1
 	}
-	way, err := chartOf(def, setup.Way)
+	paths, err := newPathMap(def, setup.Path)
 	if err != nil {
 		return Report{}, err
 	}
-	lives, errs := make([]life, count), make([]error, count)
+	results, errs := make([]result, count), make([]error, count)
 	var taken, over atomic.Int64
 	var crew sync.WaitGroup
 	ctx, off := context.WithCancelCause(ctx)
@@ -90,7 +89,7 @@ func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, 
 				return
 			}
 			for i := int(taken.Add(1)) - 1; i < count && ctx.Err() == nil; i = int(taken.Add(1)) - 1 {
-				if lives[i], errs[i] = lived(ctx, newRun(way, setup, first+i, record), join); errs[i] != nil {
+				if results[i], errs[i] = runOne(ctx, newRun(paths, setup, first+i, record), join); errs[i] != nil {
 					off(errs[i])
 				}
 				if done := int(over.Add(1)); setup.Progress != nil {
@@ -106,24 +105,24 @@ func Run(ctx context.Context, def *workflow.Definition, setup Setup, open Open, 
 	if err := context.Cause(ctx); err != nil {
 		return Report{}, err
 	}
-	all := tally{report: Report{Way: way.way}}
-	for _, one := range lives {
+	all := tally{report: Report{Path: paths.path}}
+	for _, one := range results {
 		all.add(one)
 	}
 	return all.sum(), nil
 }
 
-// lived is one run from its beginning to its end. Its task is forgotten afterwards: the record serves the next one.
-func lived(ctx context.Context, r *run, join Join) (life, error) {
+// runOne makes one run. It deletes the task afterwards: the next run uses the same record.
+func runOne(ctx context.Context, r *run, join Join) (result, error) {
 	r.engine, r.monitor = join(&Simulation{r})
-	err := r.live(ctx)
+	err := r.play(ctx)
 	if err == nil {
 		err = r.Record.Delete(ctx, r.id)
 	}
 	if err != nil {
-		return life{}, fmt.Errorf("run %d of seed %d: %w", r.nth, r.setup.Seed, err)
+		return result{}, fmt.Errorf("run %d of seed %d: %w", r.number, r.setup.Seed, err)
 	}
-	return r.told(), nil
+	return r.result(), nil
 }
 
 // start is when every run begins.

@@ -46,7 +46,7 @@ func (s *Simulation) Now() time.Time { return s.r.clock }
 
 // Tell notes a message to people.
 func (s *Simulation) Tell(_ context.Context, _ task.Task, text string) {
-	s.r.tell("people are told: %s", text)
+	s.r.logf("people get the message: %s", text)
 }
 
 func project() task.Project {
@@ -85,8 +85,8 @@ func (p repository) Merge(ctx context.Context, t task.Task, commit, _ string, st
 		}
 		b := p.r.branch()
 		if b.Merged = true; !b.Mergeable(commit) {
-			p.r.breaks(propMerges,
-				"commit %s is merged, and nobody passed it, put it up or took it upon themself", commit)
+			p.r.breakf(propMerges,
+				"commit %s is merged, and no one passed it, approved it or took responsibility for it", commit)
 		}
 		return nil
 	})

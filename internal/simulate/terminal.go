@@ -137,7 +137,7 @@ func (t Terminal) Orphaned(p task.Process) (bool, error) {
 	return a == nil || a.Window == "", nil
 }
 
-// EndGroup does nothing: whoever closes a window ends its agent.
+// EndGroup does nothing: closing a window ends its agent.
 func (t Terminal) EndGroup(context.Context, int) error { return nil }
 
 // Ending is the note of an agent's launcher.

@@ -24,16 +24,16 @@ func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s cli.Simu
 	setup := simulationOf(s)
 	setup.Progress = progress
 	setup.Bound = provedBound(def) // no run may go further
-	found, err := simulate.Run(ctx, def, setup, openMemory, joinMonitor)
+	found, err := simulate.Run(ctx, def, setup, OpenMemory, Join)
 	out := cli.Simulated{
-		Way: wayOf(found.Way), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Astray,
-		Resting: found.Resting, Spans: found.Spans, Trace: found.Trace,
+		Way: wayOf(found.Path), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Unplanned,
+		Resting: found.Waiting, Spans: found.Spans, Trace: found.Trace,
 		Reviews: cli.SimulatedFigure(found.Reviews), Spawns: cli.SimulatedFigure(found.Spawns),
 		Moves:    cli.SimulatedFigure(found.Moves),
 		Refusals: cli.SimulatedFigure(found.Refusals), Faults: map[string]int{
 			"engine_deaths": found.Faults.EngineDeaths, "agent_deaths": found.Faults.AgentDeaths,
 			"failures": found.Faults.Failures,
-			"late":     found.Faults.Late, "twice": found.Faults.Twice,
+			"late":     found.Faults.Late, "twice": found.Faults.Repeated,
 		},
 	}
 	for _, o := range found.Outcomes {
@@ -46,12 +46,12 @@ func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s cli.Simu
 	return out, err
 }
 
-func wayOf(w simulate.Way) cli.SimulatedWay {
+func wayOf(w simulate.Path) cli.SimulatedWay {
 	out := cli.SimulatedWay{States: w.States, Named: w.Named, Why: cli.WayShortest}
 	if len(w.Named) > 0 {
 		out.Why = cli.WayNamed
 	}
-	for _, red := range w.Red {
+	for _, red := range w.FailedChecks {
 		out.Red = append(out.Red, cli.SimulatedRed{From: red.From, To: red.To, Check: red.Check})
 	}
 	return out
@@ -73,7 +73,7 @@ func provedBound(def *workflow.Definition) int {
 // simulationOf is a setup as the simulation has it.
 func simulationOf(s cli.SimulationSetup) simulate.Setup {
 	return simulate.Setup{
-		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, Way: s.Way, NoPeople: s.People == cli.PeopleNever,
+		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, Path: s.Way, NoPeople: s.People == cli.PeopleNever,
 		Shares: simulate.Shares{
 			Slow: s.Slow, Lying: s.Lying, Dying: s.Dying, Stubborn: s.Stubborn, Restless: s.Restless,
 			ReviewersFail: s.ReviewersFail, EngineDies: s.EngineDies, HooksFail: s.HooksFail,
@@ -81,16 +81,18 @@ func simulationOf(s cli.SimulationSetup) simulate.Setup {
 	}
 }
 
-func openMemory(ctx context.Context) (simulate.Record, error) {
+// OpenMemory opens an empty record in memory.
+func OpenMemory(ctx context.Context) (simulate.Record, error) {
 	return sqlite.OpenMemory(ctx)
 }
 
-// joinMonitor joins the real monitor to the engine of a simulation.
-func joinMonitor(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
-	return joinRecord(s, s.Store())
+// Join joins the real monitor to the engine of a simulation.
+func Join(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
+	return JoinRecord(s, s.Store())
 }
 
-func joinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine, simulate.Monitor) {
+// JoinRecord does so for an engine that works on another record than that of the simulation.
+func JoinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine, simulate.Monitor) {
 	e, terminal := s.Engine(record), s.Terminal()
 	return e, &monitor.Monitor{
 		Sessions: terminal, Processes: terminal, Traces: terminal, Record: unwatched{record}, Engine: e, Keeper: e,

@@ -13,44 +13,44 @@ import (
 // far is further than any state is from the end.
 const far = 1 << 20
 
-// redCost is what a red check counts on the straight way where its state has a move for the green one too:
-// as many moves that no other way is longer.
-const redCost = 1 << 10
+// failedCheckCost is the cost of a check that has to fail, in a state that has a move for the same check passed:
+// no other path costs as much.
+const failedCheckCost = 1 << 10
 
-// Way is the straight way of a workflow: the one that agents and people take where nothing goes wrong.
-type Way struct {
-	States []task.Status // from the initial one to a good end; none where no way leads to one
-	Named  []task.Status // those of them that somebody named; the rest of it is the shortest
-	Red    []RedCheck    // the checks that have to fail on it
+// Path is the straight path through a workflow: agents and people take it if nothing goes wrong.
+type Path struct {
+	States       []task.Status // from the initial one to a good end; none if no path leads to one
+	Named        []task.Status // those of them that the caller named; the rest is the shortest path
+	FailedChecks []FailedCheck // the checks that have to fail on it
 }
 
-// RedCheck is a move that wants a check to have failed.
-type RedCheck struct {
+// FailedCheck is a move that wants a check to have failed.
+type FailedCheck struct {
 	From, To task.Status
 	Check    string
 }
 
-// chart tells for each state how far it is to a good end, and where the straight way leads on.
-type chart struct {
+// pathMap has the distance of each state to a good end, and the straight path.
+type pathMap struct {
 	def  *workflow.Definition
 	cost map[task.Status]int
-	next map[task.Status]task.Status // of a way that somebody named
-	way  Way
+	next map[task.Status]task.Status // on the path that the caller named
+	path Path
 
-	start    task.Status // where a person has the task begin, where that is not where the command leads that starts it
-	straight []bool      // by the number of the transition: it is on the straight way
-	fails    []bool      // it is for what did not go well
+	start    task.Status // where a person has to start the task; empty if the command that starts it does
+	straight []bool      // by the index of the transition: it is on the straight path
+	fails    []bool      // by the index of the transition: it is for failures
 }
 
-// chartOf measures a workflow. The straight way goes through no state that is for tasks which got nowhere, and
-// over no failure; it is the shortest, or goes through the states that are named.
-func chartOf(def *workflow.Definition, named []task.Status) (*chart, error) {
-	c := &chart{def: def, next: map[task.Status]task.Status{}}
-	c.cost = c.measure(c.ends(), nil)
+// newPathMap measures a workflow. The straight path goes through no detour and over no failure; it is the shortest
+// one, or goes through the named states.
+func newPathMap(def *workflow.Definition, named []task.Status) (*pathMap, error) {
+	c := &pathMap{def: def, next: map[task.Status]task.Status{}}
+	c.cost = c.measure(c.goodEnds(), nil)
 	states := c.shortest()
 	if len(named) > 0 {
 		var err error
-		if states, err = c.completed(named); err != nil {
+		if states, err = c.complete(named); err != nil {
 			return nil, err
 		}
 		c.keepTo(states)
@@ -62,21 +62,21 @@ func chartOf(def *workflow.Definition, named []task.Status) (*chart, error) {
 		edge := &def.Transitions[i]
 		straight := c.isStraight(edge)
 		c.straight = append(c.straight, straight)
-		c.fails = append(c.fails, !straight && (bad(edge) || len(red(edge)) > 0))
+		c.fails = append(c.fails, !straight && (isFailure(edge) || len(failedChecks(edge)) > 0))
 	}
-	c.way = Way{States: states, Named: named}
+	c.path = Path{States: states, Named: named}
 	for i := 1; i < len(states); i++ {
-		if edge := c.leg(states[i-1], states[i]); edge != nil {
-			for _, check := range red(edge) {
-				c.way.Red = append(c.way.Red, RedCheck{states[i-1], states[i], check})
+		if edge := c.transition(states[i-1], states[i]); edge != nil {
+			for _, check := range failedChecks(edge) {
+				c.path.FailedChecks = append(c.path.FailedChecks, FailedCheck{states[i-1], states[i], check})
 			}
 		}
 	}
 	return c, nil
 }
 
-// ends are the states in which a task has ended well: no move is left to them.
-func (c *chart) ends() map[task.Status]int {
+// goodEnds are the states in which a task has ended well, with their distance: 0.
+func (c *pathMap) goodEnds() map[task.Status]int {
 	out := map[task.Status]int{}
 	for _, s := range c.def.States {
 		if decide.Marks(c.def, s.Name).Well {
@@ -86,8 +86,8 @@ func (c *chart) ends() map[task.Status]int {
 	return out
 }
 
-// measure tells how far each state is from where a count is known already. It goes around some states.
-func (c *chart) measure(known map[task.Status]int, around []task.Status) map[task.Status]int {
+// measure gives the distance of each state from those with a known distance. It avoids some states.
+func (c *pathMap) measure(known map[task.Status]int, around []task.Status) map[task.Status]int {
 	out := map[task.Status]int{}
 	for _, s := range c.def.States {
 		out[s.Name] = far
@@ -108,30 +108,30 @@ func (c *chart) measure(known map[task.Status]int, around []task.Status) map[tas
 	return out
 }
 
-// leads says whether a transition may be on the straight way at all.
-func (c *chart) leads(edge *workflow.Transition) bool {
-	return edge.To != workflow.Previous && !aside(c.def, edge.To) && !bad(edge)
+// leads reports whether a transition may be on the straight path.
+func (c *pathMap) leads(edge *workflow.Transition) bool {
+	return edge.To != workflow.Previous && !isDetour(c.def, edge.To) && !isFailure(edge)
 }
 
-// costOf is what a move counts. A red check is what the workflow means, as in a flow that has tests first, unless
-// the same state has a move for the green one: then it is gone over only where no other way leads to a good end.
-func (c *chart) costOf(edge *workflow.Transition) int {
-	for _, check := range red(edge) {
+// costOf is the cost of a move. A check that has to fail is what the workflow means, as in a flow with tests first,
+// unless the same state has a move for the check passed: then only a task without another path takes it.
+func (c *pathMap) costOf(edge *workflow.Transition) int {
+	for _, check := range failedChecks(edge) {
 		for i := range c.def.Transitions {
 			other := &c.def.Transitions[i]
 			if other.From == edge.From && c.leads(other) &&
 				slices.ContainsFunc(workflow.Leaves(other.Gate), func(p workflow.Part) bool {
 					return p.Check == check && p.Result == workflow.CheckPassed
 				}) {
-				return redCost
+				return failedCheckCost
 			}
 		}
 	}
 	return 1
 }
 
-// aside says whether a state is beside the straight way: it stands for a task that got nowhere, or that has questions.
-func aside(def *workflow.Definition, name task.Status) bool {
+// isDetour reports whether a state is for tasks that are stuck or have questions.
+func isDetour(def *workflow.Definition, name task.Status) bool {
 	marks := decide.Marks(def, name)
 	for _, command := range []string{workflow.MoveStuck, workflow.MoveClarify} {
 		if to, said := def.Move(command); said && to == name {
@@ -141,15 +141,15 @@ func aside(def *workflow.Definition, name task.Status) bool {
 	return marks.Escalation
 }
 
-// bad says whether a transition says that something did not go well, whatever the workflow is like.
-func bad(edge *workflow.Transition) bool {
+// isFailure reports whether a transition is for failures in every workflow.
+func isFailure(edge *workflow.Transition) bool {
 	return edge.Failure || slices.ContainsFunc(workflow.Leaves(edge.Gate), func(p workflow.Part) bool {
 		return p.Verdict == "FAIL"
 	})
 }
 
-// red are the checks that a transition wants to have failed.
-func red(edge *workflow.Transition) []string {
+// failedChecks are the checks that have to fail for a transition.
+func failedChecks(edge *workflow.Transition) []string {
 	var out []string
 	for _, p := range workflow.Leaves(edge.Gate) {
 		if p.Result == workflow.CheckFailed && !slices.Contains(out, p.Check) {
@@ -159,25 +159,25 @@ func red(edge *workflow.Transition) []string {
 	return out
 }
 
-// isStraight says whether a transition is on the straight way.
-func (c *chart) isStraight(edge *workflow.Transition) bool {
+// isStraight reports whether a transition is on the straight path.
+func (c *pathMap) isStraight(edge *workflow.Transition) bool {
 	if to, kept := c.next[edge.From]; kept {
-		return edge.To == to && (!bad(edge) || bad(c.leg(edge.From, edge.To)))
+		return edge.To == to && (!isFailure(edge) || isFailure(c.transition(edge.From, edge.To)))
 	}
 	return c.leads(edge) && c.cost[edge.To] < far && c.cost[edge.From] == c.cost[edge.To]+c.costOf(edge)
 }
 
-// astray says whether a task in a state is off every way that leads to a good end without a failure, or beside it.
-func (c *chart) astray(name task.Status) bool {
+// offPath reports whether a state is a detour, or no path without a failure leads from it to a good end.
+func (c *pathMap) offPath(name task.Status) bool {
 	_, kept := c.next[name]
-	return !kept && (c.cost[name] >= far || aside(c.def, name))
+	return !kept && (c.cost[name] >= far || isDetour(c.def, name))
 }
 
-// leg is the transition between two states that says best that all went well; nil where there is none.
-func (c *chart) leg(from, to task.Status) *workflow.Transition {
+// transition is the one between two states for the best result; nil if there is none.
+func (c *pathMap) transition(from, to task.Status) *workflow.Transition {
 	var best *workflow.Transition
 	rank := func(edge *workflow.Transition) int {
-		if bad(edge) {
+		if isFailure(edge) {
 			return far
 		}
 		return c.costOf(edge)
@@ -191,9 +191,9 @@ func (c *chart) leg(from, to task.Status) *workflow.Transition {
 	return best
 }
 
-// walk goes from a state to where a count says 0, the first way of the file where several are equal; nil where no
-// way leads there.
-func (c *chart) walk(from task.Status, cost map[task.Status]int) []task.Status {
+// walk gives the states from one to a state with distance 0, the first path of the file if several are as short; nil
+// if there is none.
+func (c *pathMap) walk(from task.Status, cost map[task.Status]int) []task.Status {
 	if cost[from] >= far {
 		return nil
 	}
@@ -203,7 +203,7 @@ func (c *chart) walk(from task.Status, cost map[task.Status]int) []task.Status {
 			return edge.From == at && c.leads(&edge) && cost[at] == cost[edge.To]+c.costOf(&edge)
 		})
 		if next < 0 {
-			return nil // never: the count came over a transition
+			return nil // cannot happen: the distance came over a transition
 		}
 		at = c.def.Transitions[next].To
 		out = append(out, at)
@@ -211,8 +211,8 @@ func (c *chart) walk(from task.Status, cost map[task.Status]int) []task.Status {
 	return out
 }
 
-// first is where a task is started into; empty where it is not started by a command.
-func (c *chart) first() task.Status {
+// first is the state into which the command starts a task; empty if there is none.
+func (c *pathMap) first() task.Status {
 	to, err := decide.SpawnTarget(c.def, task.Task{Status: c.def.Initial})
 	if err != nil {
 		return ""
@@ -220,11 +220,11 @@ func (c *chart) first() task.Status {
 	return to
 }
 
-// shortest is the way that nobody named: the start of a task, and from there as few moves as can be.
-func (c *chart) shortest() []task.Status { return c.started(c.cost) }
+// shortest is the path for a caller that names none.
+func (c *pathMap) shortest() []task.Status { return c.fromStart(c.cost) }
 
-// started is the way of a task from its start to where a count says 0.
-func (c *chart) started(cost map[task.Status]int) []task.Status {
+// fromStart is the path of a task from its start to a state with distance 0.
+func (c *pathMap) fromStart(cost map[task.Status]int) []task.Status {
 	first := c.first()
 	if first == "" || first == c.def.Initial {
 		return c.walk(c.def.Initial, cost)
@@ -235,24 +235,24 @@ func (c *chart) started(cost map[task.Status]int) []task.Status {
 	return nil
 }
 
-// completed is a way that somebody named, from the initial state to a good end: what is missing before and behind
-// it is the shortest.
-func (c *chart) completed(named []task.Status) ([]task.Status, error) {
-	if err := c.possible(named); err != nil {
+// complete is the path from the initial state to a good end through the named states: what is missing before and
+// after them is the shortest.
+func (c *pathMap) complete(named []task.Status) ([]task.Status, error) {
+	if err := c.check(named); err != nil {
 		return nil, err
 	}
 	from, last := named[0], named[len(named)-1]
-	end := c.walk(last, c.measure(c.ends(), named[:len(named)-1]))
+	end := c.walk(last, c.measure(c.goodEnds(), named[:len(named)-1]))
 	if end == nil {
 		return nil, task.Notef(task.ErrUsage,
 			"found %q as --way, and no straight way leads on from %q to a good end; name more of it, up to one of: %s",
-			joined(named, ","), last, c.goodEnds())
+			joined(named, ","), last, c.goodEndNames())
 	}
 	if from == c.def.Initial {
 		return append(slices.Clone(named), end[1:]...), nil
 	}
 	to := c.measure(map[task.Status]int{from: 0}, named[1:])
-	start := c.started(to)
+	start := c.fromStart(to)
 	if start == nil {
 		start = c.walk(c.def.Initial, to)
 	}
@@ -264,8 +264,8 @@ func (c *chart) completed(named []task.Status) ([]task.Status, error) {
 	return slices.Concat(start[:len(start)-1], named, end[1:]), nil
 }
 
-// possible looks whether the workflow has what is named.
-func (c *chart) possible(named []task.Status) error {
+// check checks whether the workflow has the named states and moves.
+func (c *pathMap) check(named []task.Status) error {
 	all := make([]string, len(c.def.States))
 	for i, s := range c.def.States {
 		all[i] = string(s.Name)
@@ -278,7 +278,7 @@ func (c *chart) possible(named []task.Status) error {
 			return task.Notef(task.ErrUsage,
 				"found the state %q twice in --way, expected each state once: a straight way does not come back", name)
 		}
-		if i > 0 && c.leg(named[i-1], name) == nil {
+		if i > 0 && c.transition(named[i-1], name) == nil {
 			return task.Notef(task.ErrUsage,
 				"found the move from %q to %q in --way, which the workflow does not have; from %q, %s",
 				named[i-1], name, named[i-1], yaml.Expected(string(name), c.targets(named[i-1])))
@@ -288,7 +288,7 @@ func (c *chart) possible(named []task.Status) error {
 }
 
 // targets are the states to which a transition leads from another one.
-func (c *chart) targets(from task.Status) []string {
+func (c *pathMap) targets(from task.Status) []string {
 	var out []string
 	for i := range c.def.Transitions {
 		edge := &c.def.Transitions[i]
@@ -300,7 +300,7 @@ func (c *chart) targets(from task.Status) []string {
 	return out
 }
 
-func (c *chart) goodEnds() string {
+func (c *pathMap) goodEndNames() string {
 	var out []task.Status
 	for _, s := range c.def.States {
 		if decide.Marks(c.def, s.Name).Well {
@@ -310,8 +310,8 @@ func (c *chart) goodEnds() string {
 	return joined(out, ", ")
 }
 
-// keepTo makes a way the straight one, and that of every state beside it the shortest one back to it.
-func (c *chart) keepTo(states []task.Status) {
+// keepTo makes a path the straight one; from every other state the shortest path leads back to it.
+func (c *pathMap) keepTo(states []task.Status) {
 	known := map[task.Status]int{}
 	for i, name := range states {
 		known[name] = len(states) - 1 - i
@@ -320,7 +320,7 @@ func (c *chart) keepTo(states []task.Status) {
 		}
 	}
 	back := c.measure(known, nil)
-	for name, n := range c.cost { // from where none leads back, on to any good end
+	for name, n := range c.cost { // if no path leads back, the shortest one to a good end
 		if back[name] >= far && n < far {
 			back[name] = far/2 + n
 		}

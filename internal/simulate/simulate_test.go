@@ -1,4 +1,4 @@
-package simulation
+package simulate_test
 
 import (
 	"context"
@@ -13,8 +13,9 @@ import (
 	"testing"
 
 	"orange/internal/action"
-	"orange/internal/cli"
+	"orange/internal/app/simulation"
 	"orange/internal/engine"
+	"orange/internal/explore"
 	"orange/internal/record"
 	"orange/internal/simulate"
 	"orange/internal/task"
@@ -41,27 +42,48 @@ func simulatedWorkflow(t testing.TB, path string) *workflow.Definition {
 
 func shippedWorkflow(t testing.TB, name string) *workflow.Definition {
 	t.Helper()
-	return simulatedWorkflow(t, filepath.Join("..", "..", "..", "workflows", name+".yml"))
+	return simulatedWorkflow(t, filepath.Join("..", "..", "workflows", name+".yml"))
 }
 
-func simulation(t testing.TB, def *workflow.Definition, setup cli.SimulationSetup, join simulate.Join) simulate.Report {
+func run(t testing.TB, def *workflow.Definition, setup simulate.Setup) simulate.Report {
 	t.Helper()
-	report, err := simulate.Run(t.Context(), def, simulationOf(setup), openMemory, join)
+	return joined(t, def, setup, simulation.Join)
+}
+
+func joined(t testing.TB, def *workflow.Definition, setup simulate.Setup, join simulate.Join) simulate.Report {
+	t.Helper()
+	report, err := simulate.Run(t.Context(), def, setup, simulation.OpenMemory, join)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
 }
 
-// stormy is a world in which much more goes wrong than in any real one.
-func stormy() cli.SimulationSetup {
-	return cli.SimulationSetup{
-		Runs: 10, Seed: 3, People: cli.PeopleAct,
-		Slow: 0.1, Lying: 0.2, Dying: 0.2, Stubborn: 0.1, ReviewersFail: 0.4, EngineDies: 0.02, HooksFail: 0.1,
-	}
+// usual has the faults of the command without options.
+func usual(runs int) simulate.Setup {
+	return simulate.Setup{Runs: runs, Seed: 1, Shares: simulate.Shares{
+		Slow: 0.2, Lying: 0.1, Dying: 0.05, Stubborn: 0.03, Restless: 0.02, ReviewersFail: 0.2, EngineDies: 0.002,
+		HooksFail: 0.02,
+	}}
 }
 
-func TestSimulation_findsNothingBrokenInWhatShips(t *testing.T) {
+// faulty has many more faults than a real world.
+func faulty(runs int) simulate.Setup {
+	return simulate.Setup{Runs: runs, Seed: 3, Shares: simulate.Shares{
+		Slow: 0.1, Lying: 0.2, Dying: 0.2, Stubborn: 0.1, ReviewersFail: 0.4, EngineDies: 0.02, HooksFail: 0.1,
+	}}
+}
+
+// provedMoves is how many moves a task makes at most without a person.
+func provedMoves(def *workflow.Definition) int {
+	report := explore.Check(def, explore.Most)
+	if !report.Proved() {
+		return 0
+	}
+	return report.Bound.Moves
+}
+
+func TestRun_findsNothingBrokenInWhatShips(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")
@@ -69,18 +91,17 @@ func TestSimulation_findsNothingBrokenInWhatShips(t *testing.T) {
 	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			usual, storm := cli.UsualSimulation(), stormy()
-			usual.Runs, storm.Runs = 12, 4
+			some, few := 12, 4
 			switch long := os.Getenv("ORANGE_TEST_LONG") != ""; {
 			case raced && !long:
-				usual.Runs, storm.Runs = 2, 1
+				some, few = 2, 1
 			case raced:
-				usual.Runs, storm.Runs = 40, 20
+				some, few = 40, 20
 			case long:
-				usual.Runs, storm.Runs = 1000, 200
+				some, few = 1000, 200
 			}
-			for _, setup := range []cli.SimulationSetup{usual, storm} {
-				report := simulation(t, shippedWorkflow(t, name), setup, joinMonitor)
+			for _, setup := range []simulate.Setup{usual(some), faulty(few)} {
+				report := run(t, shippedWorkflow(t, name), setup)
 				for _, b := range report.Breaches {
 					t.Errorf("run %d of %+v: %s [%s]\n%s", b.Run, setup, b.Message, b.Property,
 						strings.Join(b.Last, "\n"))
@@ -93,30 +114,30 @@ func TestSimulation_findsNothingBrokenInWhatShips(t *testing.T) {
 	}
 }
 
-func TestSimulation_theSameSeedIsTheSameStory(t *testing.T) {
+func TestRun_theSameSeedIsTheSameStory(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "default")
-	setup := stormy()
+	setup := faulty(10)
 	setup.Runs, setup.Trace = 4, true
-	once, again := simulation(t, def, setup, joinMonitor), simulation(t, def, setup, joinMonitor)
+	once, again := run(t, def, setup), run(t, def, setup)
 	if !reflect.DeepEqual(once, again) {
 		t.Errorf("the same seed told two stories:\n%s\n\n%s", strings.Join(once.Trace, "\n"),
 			strings.Join(again.Trace, "\n"))
 	}
 	setup.Only = 4
-	alone := simulation(t, def, setup, joinMonitor)
+	alone := run(t, def, setup)
 	if told := strings.Join(once.Trace, "\n"); len(alone.Trace) == 0 ||
 		!strings.Contains(told, strings.Join(alone.Trace, "\n")) {
 		t.Errorf("run 4 is another one when it is made alone:\n%s", strings.Join(alone.Trace, "\n"))
 	}
 	setup.Seed, setup.Only = 4, 0
-	if other := simulation(t, def, setup, joinMonitor); slices.Equal(once.Trace, other.Trace) {
+	if other := run(t, def, setup); slices.Equal(once.Trace, other.Trace) {
 		t.Error("another seed told the same story")
 	}
 }
 
 // Defect: the move that follows the end of a pull request kept no inputs, and every such workflow was called broken.
-func TestSimulation_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
+func TestRun_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
 	t.Parallel()
 	def := *shippedWorkflow(t, "default")
 	def.Transitions = slices.Clone(def.Transitions)
@@ -125,12 +146,12 @@ func TestSimulation_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
 			edge.Hooks = append(slices.Clone(edge.Hooks), workflow.Hook{Hook: task.Hook{Action: action.CreatePR}})
 		}
 	}
-	setup := stormy()
+	setup := faulty(10)
 	setup.Trace = true
 	if raced {
 		setup.Runs = 4
 	}
-	report := simulation(t, &def, setup, joinMonitor)
+	report := run(t, &def, setup)
 	for _, b := range report.Breaches {
 		t.Errorf("run %d: %s [%s]", b.Run, b.Message, b.Property)
 	}
@@ -141,7 +162,7 @@ func TestSimulation_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
 	}
 }
 
-func TestSimulation_reviewsThatDoNotPassBringTasksToPeople(t *testing.T) {
+func TestRun_reviewsThatDoNotPassBringTasksToPeople(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "default")
 	runs := 20
@@ -149,8 +170,8 @@ func TestSimulation_reviewsThatDoNotPassBringTasksToPeople(t *testing.T) {
 		runs = 10
 	}
 	resting := func(share float64, state task.Status) int {
-		report := simulation(t, def, cli.SimulationSetup{Runs: runs, Seed: 1, People: cli.PeopleNever,
-			ReviewersFail: share}, joinMonitor)
+		report := run(t, def, simulate.Setup{Runs: runs, Seed: 1, NoPeople: true,
+			Shares: simulate.Shares{ReviewersFail: share}})
 		for _, o := range report.Outcomes {
 			if o.Status == state && o.End == "waits for a person" {
 				return o.Runs
@@ -185,23 +206,24 @@ func testsFirst(t testing.TB) *workflow.Definition {
 
 // Defect: a check that has to fail was no part of the straight way, so that nearly every task of a test-first
 // flow was put aside as stuck.
-func TestSimulation_goesOverARedCheckWhereTheWorkflowMeansIt(t *testing.T) {
+func TestRun_goesOverARedCheckWhereTheWorkflowMeansIt(t *testing.T) {
 	t.Parallel()
-	report := simulation(t, testsFirst(t), cli.SimulationSetup{Runs: 20, Seed: 1, People: cli.PeopleAct}, joinMonitor)
+	report := run(t, testsFirst(t), simulate.Setup{Runs: 20, Seed: 1})
 	if report.Well < 18 || len(report.Breaches) > 0 {
 		t.Errorf("of 20 tasks whose agents do their work %d ended well: %+v", report.Well, report.Outcomes)
 	}
-	if want := states("todo tests coding reviewing done"); !slices.Equal(report.Way.States, want) {
-		t.Errorf("the straight way is %q, want %q", report.Way.States, want)
+	if want := states("todo tests coding reviewing done"); !slices.Equal(report.Path.States, want) {
+		t.Errorf("the straight way is %q, want %q", report.Path.States, want)
 	}
-	if want := []simulate.RedCheck{{From: "tests", To: "coding", Check: "unit"}}; !slices.Equal(report.Way.Red, want) {
-		t.Errorf("red checks on the way are %+v, want %+v", report.Way.Red, want)
+	want := []simulate.FailedCheck{{From: "tests", To: "coding", Check: "unit"}}
+	if !slices.Equal(report.Path.FailedChecks, want) {
+		t.Errorf("red checks on the way are %+v, want %+v", report.Path.FailedChecks, want)
 	}
 }
 
 // Where a state has a move for a check that passes, the red one is what went wrong; unless nothing else leads to
 // a good end.
-func TestSimulation_takesARedCheckForAFailureWhereThereIsAMoveForTheGreenOne(t *testing.T) {
+func TestRun_takesARedCheckForAFailureWhereThereIsAMoveForTheGreenOne(t *testing.T) {
 	t.Parallel()
 	edge := func(from, to task.Status, result string) workflow.Transition {
 		return workflow.Transition{From: from, To: to, By: []string{"tester", task.RoleHuman},
@@ -227,15 +249,15 @@ func TestSimulation_takesARedCheckForAFailureWhereThereIsAMoveForTheGreenOne(t *
 			def := *testsFirst(t)
 			def.States = append(slices.Clone(def.States), workflow.State{Name: "waiting"}, workflow.State{Name: "more"})
 			def.Transitions = append(slices.Clone(def.Transitions), c.more...)
-			report := simulation(t, &def, cli.SimulationSetup{Runs: 1, Seed: 1, People: cli.PeopleNever}, joinMonitor)
-			if !slices.Equal(report.Way.States, states(c.want)) || len(report.Way.Red) != c.red {
-				t.Errorf("the straight way is %+v, want %q with %d red checks", report.Way, c.want, c.red)
+			report := run(t, &def, simulate.Setup{Runs: 1, Seed: 1, NoPeople: true})
+			if !slices.Equal(report.Path.States, states(c.want)) || len(report.Path.FailedChecks) != c.red {
+				t.Errorf("the straight way is %+v, want %q with %d red checks", report.Path, c.want, c.red)
 			}
 		})
 	}
 }
 
-func TestSimulation_takesTheWayThatIsNamed(t *testing.T) {
+func TestRun_takesTheWayThatIsNamed(t *testing.T) {
 	t.Parallel()
 	def := *testsFirst(t)
 	def.Transitions = append(slices.Clone(def.Transitions),
@@ -255,23 +277,23 @@ func TestSimulation_takesTheWayThatIsNamed(t *testing.T) {
 	} {
 		t.Run(named, func(t *testing.T) {
 			t.Parallel()
-			setup := simulationOf(cli.SimulationSetup{Runs: 12, Seed: 1, People: cli.PeopleAct, Way: states(named)})
+			setup := simulate.Setup{Runs: 12, Seed: 1, Path: states(named)}
 			setup.Trace = true
-			report, err := simulate.Run(t.Context(), &def, setup, openMemory, joinMonitor)
+			report, err := simulate.Run(t.Context(), &def, setup, simulation.OpenMemory, simulation.Join)
 			if err != nil {
 				if !strings.Contains(err.Error(), want) || !errors.Is(err, task.ErrUsage) {
 					t.Errorf("found %v, want %q", err, want)
 				}
 				return
 			}
-			if !slices.Equal(report.Way.States, states(want)) || len(report.Breaches) > 0 {
-				t.Errorf("the straight way is %q, want %q; %+v", report.Way.States, want, report.Breaches)
+			if !slices.Equal(report.Path.States, states(want)) || len(report.Breaches) > 0 {
+				t.Errorf("the straight way is %q, want %q; %+v", report.Path.States, want, report.Breaches)
 			}
 			told := strings.Join(report.Trace, "\n")
-			for i, at := range report.Way.States[1:] {
-				leg := fmt.Sprintf("the task moves from %q to %q", report.Way.States[i], at)
+			for i, at := range report.Path.States[1:] {
+				leg := fmt.Sprintf("the task moves from %q to %q", report.Path.States[i], at)
 				if n := strings.Count(told, leg); n < 10 {
-					t.Errorf("of 12 tasks %d went from %q to %q", n, report.Way.States[i], at)
+					t.Errorf("of 12 tasks %d went from %q to %q", n, report.Path.States[i], at)
 				}
 			}
 		})
@@ -280,26 +302,25 @@ func TestSimulation_takesTheWayThatIsNamed(t *testing.T) {
 
 // Defect: the tester of phases changed files before it asked for a move that wants the work unmoved, and no task
 // ever ended well.
-func TestSimulation_agentsLeaveAloneWhatTheirMoveWantsUnmoved(t *testing.T) {
+func TestRun_agentsLeaveAloneWhatTheirMoveWantsUnmoved(t *testing.T) {
 	t.Parallel()
-	report := simulation(t, shippedWorkflow(t, "phases"), cli.SimulationSetup{
-		Runs: 12, Seed: 1, People: cli.PeopleAct}, joinMonitor)
+	report := run(t, shippedWorkflow(t, "phases"), simulate.Setup{Runs: 12, Seed: 1})
 	if report.Well < 9 {
 		t.Errorf("of 12 tasks whose agents do their work %d ended well: %+v", report.Well, report.Outcomes)
 	}
 }
 
-func TestSimulation_tellsHowManyRunsAreOver(t *testing.T) {
+func TestRun_reportsHowManyRunsAreOver(t *testing.T) {
 	t.Parallel()
 	var told atomic.Int64
-	setup := simulationOf(cli.SimulationSetup{Runs: 6, Seed: 1, People: cli.PeopleAct})
+	setup := simulate.Setup{Runs: 6, Seed: 1}
 	setup.Progress = func(done, of int) {
 		if told.Add(int64(done)); done < 1 || of != 6 {
 			t.Errorf("it is told that %d of %d are over", done, of)
 		}
 	}
-	if _, err := simulate.Run(t.Context(), shippedWorkflow(t, "minimal"), setup, openMemory,
-		joinMonitor); err != nil || told.Load() != 1+2+3+4+5+6 {
+	if _, err := simulate.Run(t.Context(), shippedWorkflow(t, "minimal"), setup, simulation.OpenMemory,
+		simulation.Join); err != nil || told.Load() != 1+2+3+4+5+6 {
 		t.Errorf("%v; the numbers that were told add up to %d", err, told.Load())
 	}
 }
@@ -344,7 +365,7 @@ func (f twice) Commit(ctx context.Context, c record.Change) (task.Task, error) {
 	return t, err
 }
 
-func TestSimulation_findsAnEngineThatIsJoinedWrongly(t *testing.T) {
+func TestRun_findsAnEngineWithAWrongRecord(t *testing.T) {
 	t.Parallel()
 	def := shippedWorkflow(t, "classic")
 	for _, c := range []struct {
@@ -359,17 +380,17 @@ func TestSimulation_findsAnEngineThatIsJoinedWrongly(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			join := func(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
-				return joinRecord(s, c.wrong(s.Store()))
+				return simulation.JoinRecord(s, c.wrong(s.Store()))
 			}
-			setup := stormy()
-			report := simulation(t, def, setup, join)
+			setup := faulty(10)
+			report := joined(t, def, setup, join)
 			at := slices.IndexFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == c.property })
 			if at < 0 {
 				t.Fatalf("nobody told of %q: %+v", c.property, report.Breaches)
 			}
 			found := report.Breaches[at]
 			setup.Only, setup.Trace = found.Run, true
-			again := simulation(t, def, setup, join)
+			again := joined(t, def, setup, join)
 			if len(again.Breaches) != 1 || !reflect.DeepEqual(again.Breaches[0], found) {
 				t.Errorf("run %d does not show it again:\n%+v\n%+v", found.Run, found, again.Breaches)
 			}
@@ -380,7 +401,7 @@ func TestSimulation_findsAnEngineThatIsJoinedWrongly(t *testing.T) {
 	}
 }
 
-func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
+func TestRun_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")
@@ -392,11 +413,10 @@ func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 	} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
-			setup := cli.UsualSimulation()
-			setup.Runs, setup.ReviewersFail = 24, 0.7
-			report := simulation(t,
-				simulatedWorkflow(t, filepath.Join("..", "..", "explore", "testdata", "bad", file+".yml")), setup,
-				joinMonitor)
+			setup := usual(24)
+			setup.Shares.ReviewersFail = 0.7
+			path := filepath.Join("..", "explore", "testdata", "bad", file+".yml")
+			report := run(t, simulatedWorkflow(t, path), setup)
 			if !slices.ContainsFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == property }) {
 				t.Errorf("nobody told of %q: %+v", property, report)
 			}
@@ -404,11 +424,11 @@ func TestSimulation_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 	}
 }
 
-func TestSimulation_findsAgentsThatGoRound(t *testing.T) {
+func TestRun_findsAgentsThatGoRound(t *testing.T) {
 	t.Parallel()
-	def := simulatedWorkflow(t, filepath.Join("..", "..", "explore", "testdata", "bad", "bounded-1.yml"))
+	def := simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", "bounded-1.yml"))
 	report, err := simulate.Run(t.Context(), def, simulate.Setup{
-		Runs: 4, Seed: 1, Bound: 12, Shares: simulate.Shares{ReviewersFail: 1}}, openMemory, joinMonitor)
+		Runs: 4, Seed: 1, Bound: 12, Shares: simulate.Shares{ReviewersFail: 1}}, simulation.OpenMemory, simulation.Join)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,11 +438,11 @@ func TestSimulation_findsAgentsThatGoRound(t *testing.T) {
 }
 
 // Defect: where a state waits for a person, every agent was taken to wait there, and each of its moves for a person's.
-func TestSimulation_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) {
+func TestRun_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	def := simulatedWorkflow(t, filepath.Join("..", "..", "explore", "testdata", "bad", "bounded-6.yml"))
+	def := simulatedWorkflow(t, filepath.Join("..", "explore", "testdata", "bad", "bounded-6.yml"))
 	setup := simulate.Setup{Runs: 4, Seed: 1, Bound: 12, NoPeople: true, Shares: simulate.Shares{Restless: 1}}
-	report, err := simulate.Run(t.Context(), def, setup, openMemory, joinMonitor)
+	report, err := simulate.Run(t.Context(), def, setup, simulation.OpenMemory, simulation.Join)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -430,20 +450,20 @@ func TestSimulation_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) 
 		t.Errorf("nobody told of it: %+v", report)
 	}
 	shipped := shippedWorkflow(t, "default")
-	setup.Bound, setup.Runs = provedBound(shipped), 12
-	if report, err = simulate.Run(t.Context(), shipped, setup, openMemory, joinMonitor); err != nil ||
+	setup.Bound, setup.Runs = provedMoves(shipped), 12
+	if report, err = simulate.Run(t.Context(), shipped, setup, simulation.OpenMemory, simulation.Join); err != nil ||
 		len(report.Breaches) > 0 {
 		t.Errorf("default lets them ask %d times: %v, %+v", setup.Bound, err, report.Breaches)
 	}
 }
 
-// What is proved of a workflow is kept by the real engine: no agent goes further without a person.
-func TestSimulation_keepsTheBoundThatIsProved(t *testing.T) {
+// What is proved of a workflow is kept by the real engine: no task goes further without a person.
+func TestRun_keepsTheBoundThatIsProved(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"default", "classic", "minimal"} {
-		def, setup := shippedWorkflow(t, name), simulationOf(stormy())
-		setup.Runs, setup.Bound = 4, provedBound(def)
-		report, err := simulate.Run(t.Context(), def, setup, openMemory, joinMonitor)
+		def, setup := shippedWorkflow(t, name), faulty(10)
+		setup.Runs, setup.Bound = 4, provedMoves(def)
+		report, err := simulate.Run(t.Context(), def, setup, simulation.OpenMemory, simulation.Join)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -453,11 +473,9 @@ func TestSimulation_keepsTheBoundThatIsProved(t *testing.T) {
 	}
 }
 
-func BenchmarkSimulation(b *testing.B) {
+func BenchmarkRun(b *testing.B) {
 	def := shippedWorkflow(b, "default")
-	setup := cli.UsualSimulation()
-	setup.Runs = 100
 	for b.Loop() {
-		simulation(b, def, setup, joinMonitor)
+		run(b, def, usual(100))
 	}
 }
