@@ -215,7 +215,7 @@ func (h *house) furnish() error {
 	h.pool = &pool.Pool{Home: h.dir, Setup: h.home, Record: h.store, Files: h.files, Log: log}
 	h.engine = &engine.Engine{
 		Store: h.store, Index: h.store, Seats: h.store, Documents: h.files, Mirror: h.files, Projections: h.files,
-		Rules: h.home, Desk: h.pool, Merger: h.pool, Forge: h.gitHub(),
+		Rules: h.home, Workspaces: h.pool, Merger: h.pool, Forge: h.gitHub(),
 		Runner: runner{house: h}, Environments: h.environments, Terminal: h.agents,
 		Witness: h.agents, Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}

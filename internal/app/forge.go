@@ -33,19 +33,19 @@ func (g gitHub) Find(ctx context.Context, project, branch string) ([]record.Pull
 	return gh.Find(ctx, p.Path, branch)
 }
 
-func (g gitHub) Standing(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
+func (g gitHub) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
 	gh := forge.GH{}
 	p, err := g.house.home.Project(project)
 	if err != nil {
 		return nil, err
 	}
-	return gh.Standing(ctx, p.Path, addresses)
+	return gh.States(ctx, p.Path, addresses)
 }
 
 // watchedRequests are the pull requests for the monitor, which does without gh where there is none.
 type watchedRequests struct{ gitHub }
 
-func (w watchedRequests) Standing(ctx context.Context, project string,
+func (w watchedRequests) States(ctx context.Context, project string,
 	addresses []string) ([]record.PullRequest, error) {
 	if !(forge.GH{}).There() {
 		w.mute.Do(func() {
@@ -53,5 +53,5 @@ func (w watchedRequests) Standing(ctx context.Context, project string,
 		})
 		return nil, nil
 	}
-	return w.gitHub.Standing(ctx, project, addresses)
+	return w.gitHub.States(ctx, project, addresses)
 }

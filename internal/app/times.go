@@ -11,8 +11,8 @@ import (
 )
 
 // Standings tell how tasks stand in time. Those that cannot be told are missing, and the error says why.
-func (h *house) Standings(ctx context.Context, tasks []task.Task) (map[string]task.Standing, error) {
-	out := make(map[string]task.Standing, len(tasks))
+func (h *house) Standings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error) {
+	out := make(map[string]task.Timing, len(tasks))
 	words := map[string]task.Timeouts{}
 	silent := map[string]bool{} // projects and workflows that could not be read
 	now := h.engine.Now()
@@ -37,7 +37,7 @@ func (h *house) Standings(ctx context.Context, tasks []task.Task) (map[string]ta
 			}
 			words[t.Project] = own
 		}
-		out[t.ID] = decide.Standing(def, own, *t, now)
+		out[t.ID] = decide.TimingOf(def, own, *t, now)
 	}
 	return out, all
 }

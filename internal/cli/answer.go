@@ -199,14 +199,14 @@ type timesView struct {
 }
 
 // standing adds to a task how late it is.
-func (v taskView) standing(s task.Standing) taskView {
+func (v taskView) standing(s task.Timing) taskView {
 	v.Overdue = s.Overdue
 	v.limitView = &limitView{seconds(s.Timeout), s.Escalated, s.Role}
 	return v
 }
 
 // times adds to a task how long it has been where it is.
-func (v taskView) times(s task.Standing) taskView {
+func (v taskView) times(s task.Timing) taskView {
 	v.timesView = &timesView{seconds(s.InState), seconds(s.Total)}
 	return v
 }

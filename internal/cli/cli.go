@@ -51,7 +51,7 @@ type Look interface {
 // Times tell how tasks stand in time, and what their histories add up to.
 type Times interface {
 	// Standings leaves out the tasks that cannot be told; the error says why.
-	Standings(ctx context.Context, tasks []task.Task) (map[string]task.Standing, error)
+	Standings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error)
 	Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error)
 	LogEntries(ctx context.Context, id string) ([]stats.LogEntry, error)
 }

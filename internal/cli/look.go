@@ -104,7 +104,7 @@ type wanted struct {
 // choose keeps the wanted ones of tasks, and tells how those stand in time where the answer needs it.
 // A list that only shows the times is not broken by a task whose times cannot be told; one that chooses by them is.
 func (p *Program) choose(ctx context.Context, h *House, tasks []task.Task,
-	want wanted) ([]task.Task, map[string]task.Standing, error) {
+	want wanted) ([]task.Task, map[string]task.Timing, error) {
 	if want.failures < 0 {
 		return nil, nil, usage("found %d as --failures, expected a number from 1", want.failures)
 	}
@@ -127,7 +127,7 @@ func (p *Program) choose(ctx context.Context, h *House, tasks []task.Task,
 	return tasks, standings, nil
 }
 
-func (p *Program) list(tasks []task.Task, sessions map[string]string, standings map[string]task.Standing) error {
+func (p *Program) list(tasks []task.Task, sessions map[string]string, standings map[string]task.Timing) error {
 	if p.json {
 		views := make([]taskView, len(tasks))
 		for i, t := range tasks {
@@ -166,8 +166,8 @@ func marks(t task.Task, session string) string {
 }
 
 // timeLine is how a task stands in time for people; empty where that cannot be told.
-func timeLine(s task.Standing) string {
-	if s == (task.Standing{}) {
+func timeLine(s task.Timing) string {
+	if s == (task.Timing{}) {
 		return ""
 	}
 	text := fmt.Sprintf("%s in this status, %s in all", inWords(s.InState), inWords(s.Total))
@@ -234,7 +234,7 @@ type moveView struct {
 	Person    string      `json:"person"`
 }
 
-func (p *Program) showJSON(r record.Report, standings map[string]task.Standing, events []history.Event) error {
+func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, events []history.Event) error {
 	hooks, _ := hookViews(r.Owed)
 	one := view(r.Task, r.Session)
 	if s, told := standings[r.Task.ID]; told {
@@ -255,7 +255,7 @@ func (p *Program) showJSON(r record.Report, standings map[string]task.Standing, 
 	})
 }
 
-func (p *Program) show(r record.Report, standing task.Standing) error {
+func (p *Program) show(r record.Report, standing task.Timing) error {
 	t := r.Task
 	p.say("%s  %s", t.ID, oneLine(t.Summary, 200))
 	line := p.field

@@ -25,7 +25,7 @@ func TestACheck_thatGaveUpTellsWhatItFoundBrokenUntilThen(t *testing.T) {
 			"own.yml: not all of it could be looked at (0 states, 0 transitions)\n  not proved: there was too " +
 				"much to follow: it gave up after 50 configurations; "},
 		"a gate": {
-			explore.Report{Vast: []explore.Vast{{State: "review", Parts: []string{"## A", "b.json"}}}},
+			explore.Report{Vast: []explore.TooMany{{State: "review", Parts: []string{"## A", "b.json"}}}},
 			"not proved", exitFailed,
 			"  not proved: in the state \"review\" these can be there in more than 1024 combinations, which " +
 				"gates look at together: ## A, b.json; ",

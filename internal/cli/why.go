@@ -87,7 +87,7 @@ func (p *Program) why(e decide.Explanation, as string) {
 	}
 }
 
-func (p *Program) way(w decide.Way) {
+func (p *Program) way(w decide.Option) {
 	extra := ""
 	if w.Reason {
 		extra += "; takes a reason"
@@ -99,7 +99,7 @@ func (p *Program) way(w decide.Way) {
 	for _, g := range w.Guards {
 		p.say("     %v", g)
 	}
-	for _, d := range w.Beside() {
+	for _, d := range w.OtherDetails() {
 		p.detail("     ", d)
 	}
 }

@@ -58,7 +58,7 @@ func outsideBackend(t testing.TB, text string) *fakeBackend {
 		}},
 		whys: map[string]decide.Explanation{one.ID: {
 			Task: one, About: text, Waits: []decide.Detail{detail},
-			Ways: []decide.Way{
+			Ways: []decide.Option{
 				{To: task.Status(text), By: []string{text}, Guards: []decide.Counted{{Guard: text}},
 					Details: []decide.Detail{detail}}},
 		}},

@@ -85,7 +85,7 @@ func sampleWhy(t task.Task) decide.Explanation {
 		Waits: []decide.Detail{
 			{Condition: "the worker", Found: "it is at work", Want: "let it work, or look: orange task attach " +
 				t.ID}},
-		Ways: []decide.Way{
+		Ways: []decide.Option{
 			{To: "agent-review", By: []string{"worker", "human"}, Details: []decide.Detail{
 				{Condition: "section ## Handoff", Found: "no such section", Where: "TASK.md",
 					Want: "write what was done beneath a heading ## Handoff"},

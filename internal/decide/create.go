@@ -27,7 +27,7 @@ func Create(def *workflow.Definition, t task.Task, status task.Status, actor tas
 				status, def.Name),
 		}
 	}
-	return born(def, t, birth, actor, now)
+	return createdIn(def, t, birth, actor, now)
 }
 
 // CreateFromPlan judges the birth of a task that is made from a plan file.
@@ -39,10 +39,10 @@ func CreateFromPlan(def *workflow.Definition, t task.Task, actor task.Actor, now
 				"one begins (it has no plan_file); give the text as its context instead", def.Name),
 		}
 	}
-	return born(def, t, *def.PlanFile, actor, now)
+	return createdIn(def, t, *def.PlanFile, actor, now)
 }
 
-func born(def *workflow.Definition, t task.Task, birth workflow.Birth, actor task.Actor, now time.Time) (
+func createdIn(def *workflow.Definition, t task.Task, birth workflow.Birth, actor task.Actor, now time.Time) (
 	record.Change, error) {
 	status := birth.To
 	if birth.Spawns() && actor.Role != task.RoleHuman {
@@ -71,7 +71,7 @@ func Start(def *workflow.Definition, t task.Task, actor task.Actor) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(out(def, t), func(edge *workflow.Transition) bool { return edge.To == to }) {
+	if !slices.ContainsFunc(outgoing(def, t), func(edge *workflow.Transition) bool { return edge.To == to }) {
 		return &Rejection{
 			Code: IllegalTransition, From: t.Status, To: to, Open: Open(def, t, actor),
 			Message: fmt.Sprintf("cannot create a task that is started at once: the workflow %q has no "+

@@ -32,7 +32,7 @@ func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, 
 		switch {
 		case rule.HasArtifact != nil:
 			found := judgeGate([]workflow.Part{*rule.HasArtifact}, ev)
-			if len(found.unmet) == 0 && !x.speaks(rule) {
+			if len(found.unmet) == 0 && !x.mayGiveVerdict(rule) {
 				return x.crash(crashRule(def, t.Status), "left "+rule.HasArtifact.Name()+
 					", and a verdict counts only from an agent that ended by itself with status 0")
 			}
@@ -45,10 +45,10 @@ func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, 
 		case rule.Action == workflow.ActionCrash:
 			return x.crash(rule, "ended without what the status asks for: "+strings.Join(missing, "; "))
 		case rule.Action == workflow.ActionMarkDead:
-			return x.note(x.gone())
+			return x.note(x.deadText())
 		}
 	}
-	return x.note(x.gone())
+	return x.note(x.deadText())
 }
 
 // exit is one death on its way to a change.
@@ -60,9 +60,9 @@ type exit struct {
 	now   time.Time
 }
 
-// speaks says whether what the dead agent left may count as its word. Anybody may have written a verdict and then
+// mayGiveVerdict says whether what the dead agent left may count as its word. Anybody may have written a verdict and then
 // ended the agent whose verdict it would be.
-func (x *exit) speaks(rule *workflow.Rule) bool {
+func (x *exit) mayGiveVerdict(rule *workflow.Rule) bool {
 	if end := x.death.Ending; end.Known && end.Status == 0 && end.Signal == 0 {
 		return true
 	}
@@ -97,7 +97,7 @@ func reasons(details []Detail) string {
 	return strings.Join(out, ", ")
 }
 
-func (x *exit) gone() string {
+func (x *exit) deadText() string {
 	return fmt.Sprintf("%s has ended in %q; start it again with %q", x.death.Name(), x.task.Status,
 		"orange task respawn "+x.task.ID)
 }

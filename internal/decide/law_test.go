@@ -116,7 +116,7 @@ func TestLawsHoldOnEveryWalkThroughAWorkflowThatShips(t *testing.T) {
 func walk(t *testing.T, def, untouched *workflow.Definition) {
 	t.Helper()
 	rapid.Check(t, func(rt *rapid.T) {
-		w := born(rt, def)
+		w := createdIn(rt, def)
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			w.edit(rt)
 			w.touch(rt)
@@ -128,7 +128,7 @@ func walk(t *testing.T, def, untouched *workflow.Definition) {
 	})
 }
 
-func born(rt *rapid.T, def *workflow.Definition) *walker {
+func createdIn(rt *rapid.T, def *workflow.Definition) *walker {
 	birth := rapid.SampledFrom(def.Births).Draw(rt, "birth")
 	c, err := decide.Create(def, task.Task{ID: "T1"}, birth.To, human(), noon)
 	if err != nil {

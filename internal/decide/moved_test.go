@@ -473,7 +473,7 @@ func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
 			return decide.RequestPR(def, record.Snapshot{Task: one}, true, ada, noon)
 		}, "", 0},
 		{"a person who finds it merged", func() (record.Change, error) {
-			return decide.Landed(def, one, record.PullRequest{State: record.PRMerged}, false, nil, ada, noon), nil
+			return decide.NoteMerged(def, one, record.PullRequest{State: record.PRMerged}, false, nil, ada, noon), nil
 		}, "", 0},
 		{"a migration", func() (record.Change, error) {
 			return decide.Migrate(def, one, nil, nil, decide.Evidence{}, ada, noon)
@@ -579,7 +579,7 @@ func TestWhy_tellsAPersonsWayApartWhereTheirRequestCountsAnew(t *testing.T) {
 		var out []string
 		for _, w := range decide.Why(defaultWorkflow(t), reviewed(rereviews), ev) {
 			if w.To == "agent-review" {
-				out = append(out, waysIn([]decide.Way{w}))
+				out = append(out, waysIn([]decide.Option{w}))
 			}
 		}
 		return strings.Join(out, "\n")

@@ -19,7 +19,7 @@ import (
 // NeedsOfAll lists the parts that any move out of the task's status can depend on.
 func NeedsOfAll(def *workflow.Definition, t task.Task) []workflow.Part {
 	var parts []workflow.Part
-	for _, edge := range out(def, t) {
+	for _, edge := range outgoing(def, t) {
 		parts = append(parts, Needs(def, t, edge.To)...)
 	}
 	return parts
@@ -87,7 +87,7 @@ func CanRestart(def *workflow.Definition, t task.Task, actor task.Actor) bool {
 
 // asksForEvidence says whether a move that the actor may ask for has a gate.
 func asksForEvidence(def *workflow.Definition, t task.Task, actor task.Actor) bool {
-	return slices.ContainsFunc(out(def, t), func(edge *workflow.Transition) bool {
+	return slices.ContainsFunc(outgoing(def, t), func(edge *workflow.Transition) bool {
 		return len(edge.Gate) > 0 && Allows(edge, actor)
 	})
 }
@@ -142,7 +142,7 @@ func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []t
 // overridden.
 func Overridable(def *workflow.Definition, t task.Task, actor task.Actor) (task.Status, error) {
 	var found []task.Status
-	for _, edge := range out(def, t) {
+	for _, edge := range outgoing(def, t) {
 		if edge.Override && Allows(edge, actor) && !slices.Contains(found, edge.To) {
 			found = append(found, edge.To)
 		}
@@ -213,11 +213,11 @@ func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events [
 	case len(names) == 0:
 		found, want = fmt.Sprintf("none: the workflow %q names no states under redo", def.Name),
 			"move the task over its transitions"
-	case place(def, to) < 0:
+	case stateIndex(def, to) < 0:
 		found = fmt.Sprintf("%q, which is no state of the workflow %q", to, def.Name)
 	case !slices.Contains(names, string(to)):
 		found = fmt.Sprintf("%q, which is none", to)
-	case place(def, to) > place(def, t.Status):
+	case stateIndex(def, to) > stateIndex(def, t.Status):
 		found, want = fmt.Sprintf("%q, which comes after %q", to, t.Status),
 			"finish what comes before it: nothing is skipped"
 	case !wasIn(events, to):
@@ -242,7 +242,7 @@ func wasIn(events []history.Event, status task.Status) bool {
 	})
 }
 
-func place(def *workflow.Definition, status task.Status) int {
+func stateIndex(def *workflow.Definition, status task.Status) int {
 	return slices.IndexFunc(def.States, func(s workflow.State) bool { return s.Name == status })
 }
 
@@ -264,7 +264,7 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 		t.QueuedFor = standsFor(stands, t.QueuedFor)
 	}
 	previous := standsFor(stands, t.Previous)
-	if place(def, previous) < 0 {
+	if stateIndex(def, previous) < 0 {
 		previous = "" // nobody asks for it
 	}
 	t.Previous = previous
@@ -311,7 +311,7 @@ func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
 		needed = append(needed, t.Previous)
 	}
 	for _, s := range needed {
-		if s != "" && place(def, standsFor(stands, s)) < 0 {
+		if s != "" && stateIndex(def, standsFor(stands, s)) < 0 {
 			tell("a state that both have", fmt.Sprintf("no state %q in the workflow %q", standsFor(stands, s),
 				def.Name), fmt.Sprintf("say what stands for it: --map %s=STATE", s))
 		}

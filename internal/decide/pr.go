@@ -98,7 +98,7 @@ func PRNoted(def *workflow.Definition, t task.Task, pr record.PullRequest, now t
 		data["commit"] = pr.Merge
 	}
 	c := record.Change{Task: t, Expect: t.Version, Events: []history.Event{{
-		Time: now, Type: kind, Actor: task.ActorEngine, Workflow: def.Digest, Data: data, Reason: PREnd(pr),
+		Time: now, Type: kind, Actor: task.ActorEngine, Workflow: def.Digest, Data: data, Reason: PREndText(pr),
 	}}}
 	c.Task.PRURL, c.Task.PRState = pr.URL, pr.State
 	if !t.Queued() { // those who wait for a workspace wait in the order of this time
@@ -107,10 +107,10 @@ func PRNoted(def *workflow.Definition, t task.Task, pr record.PullRequest, now t
 	return c
 }
 
-// StandIn is the evidence for a move of a task whose pull request was merged: that stands in for all that the
+// MergedEvidence is the evidence for a move of a task whose pull request was merged: that stands in for all that the
 // gates on the way ask git for, because the work is merged, whatever lies in the worktree. One that is not merged
 // stands in for nothing.
-func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, pr record.PullRequest) Evidence {
+func MergedEvidence(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, pr record.PullRequest) Evidence {
 	if pr.State != record.PRMerged {
 		return ev
 	}
@@ -130,8 +130,8 @@ func StandIn(def *workflow.Definition, t task.Task, to task.Status, ev Evidence,
 	return ev
 }
 
-// OtherHead marks a task that ended with the merge of a pull request which has another head than what was reviewed.
-func OtherHead(before, after task.Task, pr record.PullRequest) task.Task {
+// MarkOtherHead marks a task that ended with the merge of a pull request which has another head than what was reviewed.
+func MarkOtherHead(before, after task.Task, pr record.PullRequest) task.Task {
 	if pr.State == record.PRMerged && before.Subject.Reviewed && pr.Commit != "" && pr.Commit != before.Subject.Commit {
 		after.Attention = fmt.Sprintf("merged %.7s, reviewed %.7s: look at what lies between", pr.Commit,
 			before.Subject.Commit)
@@ -139,10 +139,10 @@ func OtherHead(before, after task.Task, pr record.PullRequest) task.Task {
 	return after
 }
 
-// Landed is the merge of a task's pull request put on record for whoever wants to merge it here, each part of it
+// NoteMerged is the merge of a task's pull request put on record for whoever wants to merge it here, each part of it
 // once: noted says that the record has it as merged already. Events are the task's whole history. A change
 // without an event is none.
-func Landed(def *workflow.Definition, t task.Task, pr record.PullRequest, noted bool, events []history.Event,
+func NoteMerged(def *workflow.Definition, t task.Task, pr record.PullRequest, noted bool, events []history.Event,
 	actor task.Actor, now time.Time) record.Change {
 	c := record.Change{Task: t, Expect: t.Version}
 	if !noted {
@@ -151,7 +151,7 @@ func Landed(def *workflow.Definition, t task.Task, pr record.PullRequest, noted 
 	told := func(event history.Event) bool { return event.Type == history.Merged && event.Data["url"] == pr.URL }
 	if !slices.ContainsFunc(events, told) {
 		after, event := signed(def, c.Task, actor, history.Event{
-			Time: now, Type: history.Merged, Workflow: def.Digest, Reason: PREnd(pr),
+			Time: now, Type: history.Merged, Workflow: def.Digest, Reason: PREndText(pr),
 			Data: map[string]string{"branch": t.Branch, "commit": pr.Merge, "url": pr.URL},
 		})
 		c.Task, c.Events = after, append(c.Events, event)
@@ -159,8 +159,8 @@ func Landed(def *workflow.Definition, t task.Task, pr record.PullRequest, noted 
 	return c
 }
 
-// PREnd says in words how a pull request ended.
-func PREnd(pr record.PullRequest) string {
+// PREndText says in words how a pull request ended.
+func PREndText(pr record.PullRequest) string {
 	if pr.State == record.PRClosed {
 		return "closed without a merge: pull request " + pr.URL
 	}
@@ -181,13 +181,13 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr record.PullR
 	if against == "" {
 		noted := c.Task
 		decision, err := Transition(def, noted, ev, task.Request{
-			Task: t.ID, To: to, Actor: task.Actor{Rule: true}, Reason: PREnd(pr)}, now)
+			Task: t.ID, To: to, Actor: task.Actor{Rule: true}, Reason: PREndText(pr)}, now)
 		if err == nil {
 			moved := decision.Change
 			move := moved.Events[len(moved.Events)-1]
 			move.Type = history.AutoAdvanced
 			moved.Events = append(c.Events, move)
-			moved.Task = OtherHead(t, moved.Task, pr)
+			moved.Task = MarkOtherHead(t, moved.Task, pr)
 			return moved
 		}
 		against = refusal(err)
@@ -199,7 +199,7 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr record.PullR
 	if pr.State == record.PRClosed {
 		again = "orange task cancel "
 	}
-	c.Task.Attention = fmt.Sprintf("%s; it could not be moved to %q: %s; put that right, then: %s", PREnd(pr), to,
+	c.Task.Attention = fmt.Sprintf("%s; it could not be moved to %q: %s; put that right, then: %s", PREndText(pr), to,
 		against, again+t.ID)
 	c.Events[0].Data[history.DataRefused] = against
 	return c

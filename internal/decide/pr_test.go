@@ -95,7 +95,7 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	before := maps.Clone(moved.Facts)
 	ended := func(def *workflow.Definition) record.Change {
 		to, _ := decide.PRMove(def, pr)
-		return decide.PREnded(def, one, decide.StandIn(def, one, to, moved, pr), pr, "", noon)
+		return decide.PREnded(def, one, decide.MergedEvidence(def, one, to, moved, pr), pr, "", noon)
 	}
 	c := ended(def)
 	if c.Task.Status != "done" || c.Events[1].Type != history.AutoAdvanced ||
@@ -105,7 +105,7 @@ func TestStandIn_isAMergedPullRequestInThePlaceOfAllThatGitIsAskedFor(t *testing
 	if !maps.Equal(before, moved.Facts) {
 		t.Error("the evidence itself was changed")
 	}
-	stood := decide.StandIn(def, one, "done", moved, pr)
+	stood := decide.MergedEvidence(def, one, "done", moved, pr)
 	if len(c.Spent) != 1 || c.Spent[0].Source != "git unmoved" {
 		t.Fatalf("it rested on %v", c.Spent)
 	}
@@ -170,7 +170,7 @@ func TestOtherHead_marksWhatWasMergedOtherwiseThanReviewed(t *testing.T) {
 		"nobody has reviewed it": {record.PRMerged, "2222222bbbb", task.Subject{Commit: "1111111aaaa"}, "as it was"},
 		"closed":                 {record.PRClosed, "2222222bbbb", reviewed, "as it was"},
 	} {
-		after := decide.OtherHead(task.Task{Subject: c.subject}, task.Task{Attention: "as it was"},
+		after := decide.MarkOtherHead(task.Task{Subject: c.subject}, task.Task{Attention: "as it was"},
 			record.PullRequest{State: c.state, Commit: c.head})
 		if after.Attention != c.want {
 			t.Errorf("%s: the mark is %q, want %q", name, after.Attention, c.want)

@@ -26,7 +26,7 @@ func Project(def *workflow.Definition, t task.Task, events []history.Event) []Pr
 	if len(def.Projections) == 0 {
 		return nil
 	}
-	s := unborn(def, t)
+	s := notCreated(def, t)
 	for i := range events {
 		s = s.after(def, &events[i])
 	}
@@ -44,8 +44,8 @@ func WasProjected(def *workflow.Definition, t task.Task, events []history.Event,
 	if at < 0 {
 		return false
 	}
-	past := make([]standing, 0, len(events))
-	s := unborn(def, t)
+	past := make([]projectionState, 0, len(events))
+	s := notCreated(def, t)
 	for i := range events {
 		s = s.after(def, &events[i])
 		past = append(past, s)
@@ -58,9 +58,9 @@ func WasProjected(def *workflow.Definition, t task.Task, events []history.Event,
 	return false
 }
 
-// standing is what projections show of a task at one point of its history. It is a value: what comes after leaves
+// projectionState is what projections show of a task at one point of its history. It is a value: what comes after leaves
 // it as it was.
-type standing struct {
+type projectionState struct {
 	task   task.Task
 	rounds []round  // of every state, in the workflow's order
 	alive  []string // the roles whose agent lives
@@ -72,27 +72,27 @@ type round struct {
 	done    bool
 }
 
-func unborn(def *workflow.Definition, t task.Task) standing {
-	return standing{task: task.Task{ID: t.ID, Project: t.Project}, rounds: make([]round, len(def.States))}
+func notCreated(def *workflow.Definition, t task.Task) projectionState {
+	return projectionState{task: task.Task{ID: t.ID, Project: t.Project}, rounds: make([]round, len(def.States))}
 }
 
 func startsAgent(does string) bool {
 	return does == action.SpawnAgent || does == action.SpawnReviewer
 }
 
-// everybody is the role of an event that tells of the end of a task's whole session.
-const everybody = "all"
+// allRoles is the role of an event that tells of the end of a task's whole session.
+const allRoles = "all"
 
-func (s standing) after(def *workflow.Definition, e *history.Event) standing {
+func (s projectionState) after(def *workflow.Definition, e *history.Event) projectionState {
 	s.task = history.Follow(s.task, *e)
 	switch {
 	case e.Type == history.Created:
 		// Where somebody is to be at work, a task that waits to be started has not begun its first round.
 		if state, _ := def.State(s.task.Status); state.Role == "" || slices.ContainsFunc(e.Hooks, startsAgent) {
-			s.rounds = s.entered(place(def, s.task.Status), -1)
+			s.rounds = s.entered(stateIndex(def, s.task.Status), -1)
 		}
 	case e.IsMove():
-		s.rounds = s.entered(place(def, e.To), place(def, e.From))
+		s.rounds = s.entered(stateIndex(def, e.To), stateIndex(def, e.From))
 	}
 	// A move that ends agents owes their end from its commit on; those that it starts are told of by events of
 	// their own.
@@ -111,7 +111,7 @@ func (s standing) after(def *workflow.Definition, e *history.Event) standing {
 		s.alive = append(without(s.alive, role), role)
 	case history.AgentStopped, history.AgentCrashed:
 		s.alive = without(s.alive, role)
-		if role == everybody {
+		if role == allRoles {
 			s.alive = nil
 		}
 	case history.HookFailure:
@@ -123,7 +123,7 @@ func (s standing) after(def *workflow.Definition, e *history.Event) standing {
 }
 
 // entered is the rounds after a move; a negative place is that of a state which the workflow does not have.
-func (s standing) entered(to, from int) []round {
+func (s projectionState) entered(to, from int) []round {
 	out := slices.Clone(s.rounds)
 	if from >= 0 && to >= 0 {
 		out[from].done = to > from
@@ -142,8 +142,8 @@ func without(list []string, one string) []string {
 // varStates alone is a leaf that stands for all states.
 const varStates = "{states}"
 
-func (s standing) render(def *workflow.Definition, v workflow.Value) []byte {
-	r := renderer{standing: s, def: def, values: s.variables()}
+func (s projectionState) render(def *workflow.Definition, v workflow.Value) []byte {
+	r := renderer{projectionState: s, def: def, values: s.variables()}
 	r.counters = s.counters(def)
 	for _, c := range r.counters {
 		if _, taken := r.values[c.Name]; !taken {
@@ -155,7 +155,7 @@ func (s standing) render(def *workflow.Definition, v workflow.Value) []byte {
 	return r.out.Bytes()
 }
 
-func (s standing) variables() map[string]string {
+func (s projectionState) variables() map[string]string {
 	t := s.task
 	return map[string]string{
 		workflow.VarSummary: t.Summary, workflow.VarProject: t.Project, workflow.VarBranch: t.Branch,
@@ -164,7 +164,7 @@ func (s standing) variables() map[string]string {
 }
 
 // counters are those of the task, and those that it has not counted yet.
-func (s standing) counters(def *workflow.Definition) task.Counters {
+func (s projectionState) counters(def *workflow.Definition) task.Counters {
 	out := s.task.Counters
 	names := []string{task.ReviewRound, task.CrashCount}
 	for _, f := range def.Fields {
@@ -178,7 +178,7 @@ func (s standing) counters(def *workflow.Definition) task.Counters {
 
 // renderer writes one projection as JSON, its keys in the order of the workflow.
 type renderer struct {
-	standing
+	projectionState
 	def      *workflow.Definition
 	values   map[string]string
 	counters task.Counters

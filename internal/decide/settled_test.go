@@ -117,7 +117,7 @@ func TestLanded_putsEachPartOfAMergeOnRecordOnce(t *testing.T) {
 		{true, told, ""}, {true, elsewhere, "task.merged"},
 	} {
 		var got []string
-		for _, e := range decide.Landed(def, newTask("reviewing"), pr, tt.noted, tt.events, human, noon).Events {
+		for _, e := range decide.NoteMerged(def, newTask("reviewing"), pr, tt.noted, tt.events, human, noon).Events {
 			got = append(got, e.Type)
 		}
 		if strings.Join(got, " ") != tt.want {

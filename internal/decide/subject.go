@@ -15,7 +15,7 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 	ev Evidence) task.Subject {
 	from, _ := def.State(t.Status)
 	into, _ := def.State(edge.To)
-	judged := !req.Override && passes(edge)
+	judged := !req.Override && isPassingVerdict(edge)
 	if into.Subject == workflow.SubjectCarried && (judged && from.Subject == workflow.SubjectWorktree ||
 		from.Subject == workflow.SubjectCarried) {
 		s := t.Subject
@@ -34,15 +34,15 @@ func subjectOver(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 // on record it is as the history has it, in valid UTF-8.
 func unjudged(def *workflow.Definition, to task.Status, actor task.Actor, ev Evidence) task.Subject {
 	s := ev.Subject
-	if PutUp(def, to) {
-		s.By = whoPutUp(actor)
+	if AwaitsMerge(def, to) {
+		s.By = broughtBy(actor)
 	}
 	return s.Valid()
 }
 
-// passes says whether an edge is that of a verdict which says that the work will do, on the work as it was judged.
+// isPassingVerdict says whether an edge is that of a verdict which says that the work will do, on the work as it was judged.
 // An edge that can also be taken without the verdict, or on other work, is none.
-func passes(edge *workflow.Transition) bool {
+func isPassingVerdict(edge *workflow.Transition) bool {
 	verdicts := workflow.Verdicts(edge.Gate)
 	if len(verdicts) == 0 || slices.ContainsFunc(verdicts, func(p workflow.Part) bool { return p.Verdict == "FAIL" }) {
 		return false
@@ -51,9 +51,9 @@ func passes(edge *workflow.Transition) bool {
 	return len(workflow.Verdicts(certain)) > 0 && workflow.Asks(certain, workflow.GitUnmoved)
 }
 
-// PutUp says whether a task in the status only waits to be merged or committed: then it matters whether anybody
+// AwaitsMerge says whether a task in the status only waits to be merged or committed: then it matters whether anybody
 // judged it.
-func PutUp(def *workflow.Definition, status task.Status) bool {
+func AwaitsMerge(def *workflow.Definition, status task.Status) bool {
 	state, _ := def.State(status)
 	if state.Subject == workflow.SubjectCarried {
 		return true
@@ -80,8 +80,8 @@ func skipsReview(def *workflow.Definition, edge *workflow.Transition) bool {
 	return false
 }
 
-// whoPutUp names whoever brought a task where it waits for its merge without a verdict.
-func whoPutUp(actor task.Actor) string { return cmp.Or(actor.Person, actor.Name()) }
+// broughtBy names whoever brought a task where it waits for its merge without a verdict.
+func broughtBy(actor task.Actor) string { return cmp.Or(actor.Person, actor.Name()) }
 
 // WantsTree says whether a move to a status has to know what lies in the worktree, beside the tip of the branch.
 func WantsTree(def *workflow.Definition, t task.Task, to task.Status) bool {
@@ -111,7 +111,7 @@ func DeathWantsTree(def *workflow.Definition, t task.Task) bool {
 // onlyPasses says whether all edges to a status are those of a passing verdict, which carries what was judged along.
 func onlyPasses(def *workflow.Definition, t task.Task, to task.Status) bool {
 	return !slices.ContainsFunc(edges(def, t, to), func(edge *workflow.Transition) bool {
-		return !passes(edge) || edge.Override
+		return !isPassingVerdict(edge) || edge.Override
 	})
 }
 

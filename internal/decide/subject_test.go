@@ -292,7 +292,7 @@ func TestPutUp_isAboutTheStatesThatWaitForTheirMergeOrCommit(t *testing.T) {
 		def := shippedWorkflow(t, name)
 		var found []task.Status
 		for _, s := range def.States {
-			if decide.PutUp(def, s.Name) {
+			if decide.AwaitsMerge(def, s.Name) {
 				found = append(found, s.Name)
 			}
 		}

@@ -36,9 +36,9 @@ func Limit(def *workflow.Definition, own task.Timeouts, t task.Task) time.Durati
 	return time.Duration(state.Timeout.After) * time.Second
 }
 
-// mark is when a level is reached, counted from the entry. The hundredth comes first: a year in nanoseconds is a
+// threshold is when a level is reached, counted from the entry. The hundredth comes first: a year in nanoseconds is a
 // large number.
-func mark(after time.Duration, level int) time.Duration { return after / 100 * time.Duration(level) }
+func threshold(after time.Duration, level int) time.Duration { return after / 100 * time.Duration(level) }
 
 // Overdue is the level of lateness that a task has reached, and how long its status should take.
 func Overdue(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (level int, after time.Duration) {
@@ -47,16 +47,16 @@ func Overdue(def *workflow.Definition, own task.Timeouts, t task.Task, now time.
 		return 0, 0
 	}
 	for _, l := range levels() {
-		if now.Sub(t.EnteredAt) >= mark(after, l.level) {
+		if now.Sub(t.EnteredAt) >= threshold(after, l.level) {
 			level = l.level
 		}
 	}
 	return level, after
 }
 
-// adrift says whether the clock was set back so far that a status which seems to begin only later would be told
+// clockSetBack says whether the clock was set back so far that a status which seems to begin only later would be told
 // of much too late. A smaller step back makes the marks late by less than the timeout itself.
-func adrift(after time.Duration, t task.Task, now time.Time) bool {
+func clockSetBack(after time.Duration, t task.Task, now time.Time) bool {
 	return after > 0 && t.EnteredAt.Sub(now) > after
 }
 
@@ -69,10 +69,10 @@ func NextDeadline(def *workflow.Definition, own task.Timeouts, t task.Task, now 
 	}
 	for _, l := range levels() {
 		if l.level > t.Overdue {
-			if adrift(after, t, now) {
+			if clockSetBack(after, t, now) {
 				return now, true
 			}
-			return t.EnteredAt.Add(mark(after, l.level)), true
+			return t.EnteredAt.Add(threshold(after, l.level)), true
 		}
 	}
 	return time.Time{}, false
@@ -84,7 +84,7 @@ func NextDeadline(def *workflow.Definition, own task.Timeouts, t task.Task, now 
 func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (c record.Change, due bool) {
 	reached, after := Overdue(def, own, t, now)
 	c = record.Change{Task: t, Expect: t.Version}
-	if adrift(after, t, now) && t.Overdue < task.LateEscalated {
+	if clockSetBack(after, t, now) && t.Overdue < task.LateEscalated {
 		c.Task.EnteredAt = now
 		return c, true
 	}
@@ -98,7 +98,7 @@ func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Ti
 		}
 		c.Events = append(c.Events, history.Event{
 			Time: now, Type: l.event, Actor: task.ActorEngine, Workflow: def.Digest,
-			Reason: lateness(t, l.level, in, after),
+			Reason: lateText(t, l.level, in, after),
 			Data: map[string]string{
 				history.DataStatus: string(t.Status), history.DataAfter: after.String(),
 				history.DataInState: rounded(in).String(), history.DataLevel: strconv.Itoa(l.level),
@@ -120,8 +120,8 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// lateness tells one level in words for people.
-func lateness(t task.Task, level int, in, after time.Duration) string {
+// lateText tells one level in words for people.
+func lateText(t task.Task, level int, in, after time.Duration) string {
 	switch level {
 	case task.LateWarning:
 		return fmt.Sprintf("it has been %q for %s and should be no longer than %s", t.Status, rounded(in), after)
@@ -177,8 +177,8 @@ func Unescalated(def *workflow.Definition, c record.Change, why string) record.C
 	return c
 }
 
-// Told is what people are told of a change of Timer's, the highest level alone; empty where nothing is told.
-func Told(c record.Change) string {
+// LateNotice is what people are told of a change of Timer's, the highest level alone; empty where nothing is told.
+func LateNotice(c record.Change) string {
 	text, move := "", ""
 	for i := range c.Events {
 		e := &c.Events[i]
@@ -195,10 +195,10 @@ func Told(c record.Change) string {
 	return text + fmt.Sprintf("; look at it with %q", "orange task show "+c.Task.ID)
 }
 
-// Standing is how a task stands in time.
-func Standing(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) task.Standing {
+// TimingOf is how a task stands in time.
+func TimingOf(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) task.Timing {
 	state, _ := def.State(t.Status)
-	s := task.Standing{InState: now.Sub(t.EnteredAt), Total: now.Sub(t.CreatedAt), Escalated: state.Escalation,
+	s := task.Timing{InState: now.Sub(t.EnteredAt), Total: now.Sub(t.CreatedAt), Escalated: state.Escalation,
 		Role: state.Role}
 	if !t.Live {
 		s.Total = t.EnteredAt.Sub(t.CreatedAt)

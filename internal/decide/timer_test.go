@@ -97,11 +97,11 @@ func TestTimer_saysWhatPeopleNeed(t *testing.T) {
 		last.Workflow != "d" {
 		t.Errorf("the event is %+v", last)
 	}
-	if got, want := decide.Told(c),
+	if got, want := decide.LateNotice(c),
 		`its time is over: it has been "dig" for 1m41s and should have been no longer than 1m40s; look at it with "orange task show t1"`; got != want {
 		t.Errorf("people are told\n%s\nwant\n%s", got, want)
 	}
-	if text := decide.Told(record.Change{}); text != "" {
+	if text := decide.LateNotice(record.Change{}); text != "" {
 		t.Errorf("nothing is told as %q", text)
 	}
 }
@@ -146,7 +146,7 @@ func TestEscalate_movesThroughTheDoorOfEveryRequest(t *testing.T) {
 		!strings.Contains(move.Reason, "long over") {
 		t.Errorf("the move is %+v", move)
 	}
-	if text := decide.Told(c); !strings.HasSuffix(text, `; it was moved to "help"`) {
+	if text := decide.LateNotice(c); !strings.HasSuffix(text, `; it was moved to "help"`) {
 		t.Errorf("people are told %q", text)
 	}
 	guarded := timed()
@@ -169,7 +169,7 @@ func TestEscalate_movesThroughTheDoorOfEveryRequest(t *testing.T) {
 		if kinds(c) != "timeout.escalated" || c.Task.Status != "dig" || c.Task.Overdue != 150 || c.Entered ||
 			len(c.Hooks) > 0 ||
 			!strings.Contains(last.Data["refused"], tt.why) ||
-			!strings.Contains(decide.Told(c), "it could not be moved to") {
+			!strings.Contains(decide.LateNotice(c), "it could not be moved to") {
 			t.Errorf("%s: %+v", what, c)
 		}
 	}
@@ -267,22 +267,22 @@ func TestLevelsAreToldOnceForEachEntryUnderEveryClock(t *testing.T) {
 
 func TestStanding_isToldOfLiveAndEndedTasks(t *testing.T) {
 	t.Parallel()
-	got := decide.Standing(timed(), nil, digging(80), noon.Add(100*time.Second))
-	want := task.Standing{InState: 100 * time.Second, Total: 160 * time.Second, Timeout: 100 * time.Second,
+	got := decide.TimingOf(timed(), nil, digging(80), noon.Add(100*time.Second))
+	want := task.Timing{InState: 100 * time.Second, Total: 160 * time.Second, Timeout: 100 * time.Second,
 		Overdue: 100, Role: "worker"}
 	if got != want {
 		t.Errorf("it stands at %+v, want %+v", got, want)
 	}
 	over := digging(0)
 	over.Status, over.Live = "over", false
-	if got, want := decide.Standing(timed(), nil, over, noon.Add(time.Hour)),
-		(task.Standing{InState: time.Hour, Total: time.Minute}); got != want {
+	if got, want := decide.TimingOf(timed(), nil, over, noon.Add(time.Hour)),
+		(task.Timing{InState: time.Hour, Total: time.Minute}); got != want {
 		t.Errorf("one that is over stands at %+v, want %+v", got, want)
 	}
 	help := digging(0)
 	help.Status = "help"
-	if got, want := decide.Standing(timed(), nil, help, noon.Add(-time.Hour)),
-		(task.Standing{Escalated: true}); got != want {
+	if got, want := decide.TimingOf(timed(), nil, help, noon.Add(-time.Hour)),
+		(task.Timing{Escalated: true}); got != want {
 		t.Errorf("before its entry it stands at %+v, want %+v", got, want)
 	}
 }

@@ -36,7 +36,7 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 	stays := Decision{Change: record.Change{Task: t}}
 	t.Counters = resetBy(def, t.Counters, req.Actor)
 	candidates := slices.DeleteFunc(edges(def, t, req.To), func(edge *workflow.Transition) bool {
-		return !meant(edge, req, ev)
+		return !mayMean(edge, req, ev)
 	})
 	if req.Override { // an edge whose guards hold is meant before one whose guards have to be ignored too
 		slices.SortStableFunc(candidates, func(a, b *workflow.Transition) int {
@@ -58,7 +58,7 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 		}
 		last = furthest(last, rejection)
 	}
-	last.Details = withWays(def, t, req.Actor, last.Details)
+	last.Details = withHints(def, t, req.Actor, last.Details)
 	last.Open = Open(def, t, req.Actor)
 	last.Override = overrideOf(def, t, candidates, req)
 	return Decision{}, last
@@ -82,10 +82,10 @@ func OverrideCommand(def *workflow.Definition, id string, to task.Status) string
 	return fmt.Sprintf("orange task next %s --override REASON --to %s", id, to)
 }
 
-// meant says whether a request can mean an edge. One that starts a status anew because the tip moved is meant
+// mayMean says whether a request can mean an edge. One that starts a status anew because the tip moved is meant
 // where the tip has, by whoever may take it, and by no command: whoever else asks for the status that the task
 // has finds it there.
-func meant(edge *workflow.Transition, req task.Request, ev Evidence) bool {
+func mayMean(edge *workflow.Transition, req task.Request, ev Evidence) bool {
 	if edge.From != edge.To {
 		return true
 	}
@@ -111,8 +111,8 @@ func Back(def *workflow.Definition, t task.Task, req task.Request) (task.Status,
 	}
 }
 
-// out lists the edges that leave a task's present status, in the order of the file.
-func out(def *workflow.Definition, t task.Task) []*workflow.Transition {
+// outgoing lists the edges that leave a task's present status, in the order of the file.
+func outgoing(def *workflow.Definition, t task.Task) []*workflow.Transition {
 	var found []*workflow.Transition
 	for i := range def.Transitions {
 		if edge := &def.Transitions[i]; Leads(edge, t) {
@@ -176,7 +176,7 @@ func Instructed(t task.Task, to task.Status, ev Evidence) error {
 // the file.
 func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status {
 	var found []task.Status
-	for _, edge := range out(def, t) {
+	for _, edge := range outgoing(def, t) {
 		if Allows(edge, actor) && !slices.Contains(found, edge.To) {
 			found = append(found, edge.To)
 		}

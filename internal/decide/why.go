@@ -12,8 +12,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Way is an edge out of a task's present status, as it stands for those who may ask for it.
-type Way struct {
+// Option is an edge out of a task's present status, as it stands for those who may ask for it.
+type Option struct {
 	To       task.Status `json:"to"`
 	By       []string    `json:"by"`   // the roles that may ask
 	Open     bool        `json:"open"` // asked for now, it would be taken
@@ -38,12 +38,12 @@ type Counted struct {
 type Explanation struct {
 	Task  task.Task
 	About string   // what the present status is, in the workflow's words
-	Ways  []Way    // by target, in the order of the file
+	Ways  []Option    // by target, in the order of the file
 	Waits []Detail // who or what the task waits for, the nearest first
 }
 
 // Why judges every edge out of a task's status as Transition does, with the reason given that an edge wants.
-func Why(def *workflow.Definition, t task.Task, ev Evidence) []Way {
+func Why(def *workflow.Definition, t task.Task, ev Evidence) []Option {
 	roles := []string{task.RoleWorker, task.RoleReviewer}
 	for _, r := range def.Roles {
 		if !slices.Contains(roles, r.Name) && r.Name != task.RoleHuman {
@@ -51,9 +51,9 @@ func Why(def *workflow.Definition, t task.Task, ev Evidence) []Way {
 		}
 	}
 	roles = append(roles, task.RoleHuman)
-	var ways []Way
+	var ways []Option
 	var seen []task.Status
-	for _, first := range out(def, t) {
+	for _, first := range outgoing(def, t) {
 		if slices.Contains(seen, first.To) {
 			continue
 		}
@@ -67,7 +67,7 @@ func Why(def *workflow.Definition, t task.Task, ev Evidence) []Way {
 
 // over tells an edge once for all who may ask, or a person's way apart, where their request sets a counter back
 // that its guards look at.
-func over(def *workflow.Definition, t task.Task, edge *workflow.Transition, roles []string, ev Evidence) []Way {
+func over(def *workflow.Definition, t task.Task, edge *workflow.Transition, roles []string, ev Evidence) []Option {
 	by := slices.DeleteFunc(slices.Clone(roles), func(role string) bool {
 		return !Allows(edge, task.Actor{Role: role})
 	})
@@ -75,25 +75,25 @@ func over(def *workflow.Definition, t task.Task, edge *workflow.Transition, role
 	theirs := t
 	theirs.Counters = resetBy(def, t.Counters, human)
 	if !slices.Contains(by, human.Role) || Passes(edge, t) == Passes(edge, theirs) {
-		return []Way{withCommand(def, t, way(def, t, edge, by, ev))}
+		return []Option{withCommand(def, t, way(def, t, edge, by, ev))}
 	}
-	ways := []Way{withCommand(def, t, way(def, theirs, edge, []string{human.Role}, ev))}
+	ways := []Option{withCommand(def, t, way(def, theirs, edge, []string{human.Role}, ev))}
 	if agents := slices.DeleteFunc(by, func(role string) bool { return role == human.Role }); len(agents) > 0 {
-		ways = append([]Way{way(def, t, edge, agents, ev)}, ways...)
+		ways = append([]Option{way(def, t, edge, agents, ev)}, ways...)
 	}
 	return ways
 }
 
 // withCommand is a way with the command of a person who takes it in spite of what is unmet.
-func withCommand(def *workflow.Definition, t task.Task, w Way) Way {
+func withCommand(def *workflow.Definition, t task.Task, w Option) Option {
 	if w.Override && slices.Contains(w.By, task.RoleHuman) {
 		w.Command = OverrideCommand(def, t.ID, w.To)
 	}
 	return w
 }
 
-func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []string, ev Evidence) Way {
-	w := Way{To: edge.To, By: append([]string{}, by...), Guards: []Counted{}, Details: []Detail{},
+func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []string, ev Evidence) Option {
+	w := Option{To: edge.To, By: append([]string{}, by...), Guards: []Counted{}, Details: []Detail{},
 		Reason: edge.Reason, Override: edge.Override, Line: edge.Pos.Line}
 	for _, g := range edge.When {
 		value := counted(t, edge, g.Field)
@@ -106,7 +106,7 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 	req := task.Request{Task: t.ID, To: edge.To, Actor: task.Actor{Role: w.By[0]}, Reason: "to see whether it is open"}
 	refused := judge(def, t, edge, req, judgeGate(edge.Gate, ev))
 	if w.Open = refused == nil; !w.Open {
-		w.Details = withWays(def, t, req.Actor, refused.Details)
+		w.Details = withHints(def, t, req.Actor, refused.Details)
 	}
 	return w
 }
@@ -203,12 +203,12 @@ func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bo
 
 // For keeps the ways that a role may ask for.
 func (e Explanation) For(role string) Explanation {
-	e.Ways = slices.DeleteFunc(slices.Clone(e.Ways), func(w Way) bool { return !slices.Contains(w.By, role) })
+	e.Ways = slices.DeleteFunc(slices.Clone(e.Ways), func(w Option) bool { return !slices.Contains(w.By, role) })
 	return e
 }
 
 // State is how a way stands, in words.
-func (w Way) State() string {
+func (w Option) State() string {
 	if w.Open {
 		return "open"
 	}
@@ -216,15 +216,15 @@ func (w Way) State() string {
 }
 
 // Who is everybody who may ask for the way, in words.
-func (w Way) Who() string {
+func (w Option) Who() string {
 	if len(w.By) == 0 {
 		return "the workflow's own rules alone"
 	}
 	return strings.Join(w.By, ", ")
 }
 
-// Beside are the unmet conditions that no guard tells of.
-func (w Way) Beside() []Detail {
+// OtherDetails are the unmet conditions that no guard tells of.
+func (w Option) OtherDetails() []Detail {
 	return slices.DeleteFunc(slices.Clone(w.Details), func(d Detail) bool {
 		return slices.ContainsFunc(w.Guards, func(g Counted) bool { return g.Guard == d.Condition })
 	})

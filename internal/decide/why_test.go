@@ -12,7 +12,7 @@ import (
 	"orange/internal/workflow"
 )
 
-func waysIn(ways []decide.Way) string {
+func waysIn(ways []decide.Option) string {
 	var out []string
 	for _, w := range ways {
 		text := fmt.Sprintf("%s by %s: %v", w.To, strings.Join(w.By, " "), w.Open)

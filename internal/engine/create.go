@@ -195,7 +195,7 @@ func inSession(t *task.Task, data map[string]string) map[string]string {
 // checkBranch says why a task cannot have its branch; nil when it can. The commit checks once more that no other
 // live task has it.
 func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) error {
-	if err := e.Desk.CheckBranch(ctx, t.Branch); err != nil {
+	if err := e.Workspaces.CheckBranch(ctx, t.Branch); err != nil {
 		return err
 	}
 	if t.Branch == p.DefaultBranch {
@@ -216,7 +216,7 @@ func (e *Engine) checkBranch(ctx context.Context, p task.Project, t task.Task) e
 
 func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, error) {
 	if name != "" {
-		project, err := e.Desk.Project(t.Project)
+		project, err := e.Workspaces.Project(t.Project)
 		if err != nil {
 			return "", err
 		}
@@ -233,7 +233,7 @@ func (e *Engine) branch(ctx context.Context, t task.Task, name string) (string, 
 		}
 		return name, nil
 	}
-	return e.Desk.SetBranch(ctx, t, name)
+	return e.Workspaces.SetBranch(ctx, t, name)
 }
 
 // Respawn starts the agent of the present status again. alive says whether it still lives.

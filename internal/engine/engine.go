@@ -31,7 +31,7 @@ type Store interface {
 type Index interface {
 	List(ctx context.Context, f record.Filter) ([]task.Task, error)
 	Holders(ctx context.Context, project string) ([]record.Holder, error)
-	Debtors(ctx context.Context, now time.Time) ([]string, error)
+	PendingTasks(ctx context.Context, now time.Time) ([]string, error)
 	Events(ctx context.Context, id string, after int) ([]history.Event, error)
 	Lines(ctx context.Context, id string) ([]string, error)
 	WasRendered(ctx context.Context, id, field, value string) (bool, error)
@@ -72,8 +72,8 @@ type Rules interface {
 	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
 }
 
-// Desk is a task's workspace and repository, as far as the engine itself touches them.
-type Desk interface {
+// Workspaces is a task's workspace and repository, as far as the engine itself touches them.
+type Workspaces interface {
 	// Replaced looks whether a program put a file where the link to the document was, and answers its content.
 	Replaced(ctx context.Context, t task.Task) (content []byte, replaced bool, err error)
 	// Relink puts the link back.
@@ -110,8 +110,8 @@ type PullRequests interface {
 	// Find lists those of a branch, the newest first; none where there is no program to ask, or origin is not
 	// where pull requests are.
 	Find(ctx context.Context, project, branch string) ([]record.PullRequest, error)
-	// Standing tells how those with these addresses stand.
-	Standing(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
+	// States tells how those with these addresses stand.
+	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 }
 
 // Facts looks at what a gate asks for outside of the task's document: files, checks, git.
@@ -155,7 +155,7 @@ type Engine struct {
 	Documents Documents
 	Mirror    Mirror
 	Rules     Rules
-	Desk      Desk
+	Workspaces      Workspaces
 	Merger    Merger
 	Forge     PullRequests
 	Facts     Facts

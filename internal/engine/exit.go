@@ -35,7 +35,7 @@ func (e *Engine) Died(ctx context.Context, death task.Death) (record.Outcome, er
 		return record.Outcome{}, err
 	}
 	if replaced {
-		return record.Outcome{}, e.Vacate(ctx, death.Task, death.Hook)
+		return record.Outcome{}, e.EndUnusedSeats(ctx, death.Task, death.Hook)
 	}
 	for range maxConflicts {
 		out, err := e.died(ctx, death)
@@ -95,7 +95,7 @@ func (e *Engine) died(ctx context.Context, death task.Death) (record.Outcome, er
 		c.Settled = settleOwed(s.Owed, c, "overtaken by the exit rules")
 	}
 	if c.Lease == record.LeaseReserve {
-		project, err := e.Desk.Project(s.Task.Project)
+		project, err := e.Workspaces.Project(s.Task.Project)
 		if err != nil {
 			return record.Outcome{}, err
 		}
@@ -146,9 +146,9 @@ func (e *Engine) replaced(ctx context.Context, death task.Death) (bool, error) {
 	}), err
 }
 
-// Vacate ends the seats that were issued for a hook which never started anybody. No agent has died. While
+// EndUnusedSeats ends the seats that were issued for a hook which never started anybody. No agent has died. While
 // somebody still performs the hook that is left for later.
-func (e *Engine) Vacate(ctx context.Context, id string, hook int64) error {
+func (e *Engine) EndUnusedSeats(ctx context.Context, id string, hook int64) error {
 	if starting, err := e.starting(ctx, id, hook); err != nil || starting {
 		return err
 	}
@@ -178,9 +178,9 @@ func (e *Engine) seatedAs(ctx context.Context, id, role string) (bool, error) {
 	return slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Role == role }), err
 }
 
-// Revive starts the dead agent of a task's present status again where the workflow wants that and its time has come.
+// RespawnDead starts the dead agent of a task's present status again where the workflow wants that and its time has come.
 // It answers when to ask again; zero when there is nothing to wait for.
-func (e *Engine) Revive(ctx context.Context, id string) (again time.Time, err error) {
+func (e *Engine) RespawnDead(ctx context.Context, id string) (again time.Time, err error) {
 	queued := false
 	t, err := e.change(ctx, id, func(s record.Snapshot) (*record.Change, error) {
 		again, queued = time.Time{}, false

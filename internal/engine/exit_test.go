@@ -161,17 +161,17 @@ func TestRevive_startsADeadReviewerByItselfOnceAndNoWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")
-	if again, err := w.Revive(t.Context(), id); err != nil || !again.IsZero() || w.hands.done() != "" {
+	if again, err := w.RespawnDead(t.Context(), id); err != nil || !again.IsZero() || w.hands.done() != "" {
 		t.Fatalf("while the reviewer lives: %v, %v, %s", again, err, w.hands.done())
 	}
 	w.die(w.death(id, task.RoleReviewer))
 	var crew sync.WaitGroup
 	for range 4 {
 		e := w.another().Engine
-		crew.Go(func() { _, _ = e.Revive(t.Context(), id) })
+		crew.Go(func() { _, _ = e.RespawnDead(t.Context(), id) })
 	}
 	crew.Wait()
-	_, err := w.Revive(t.Context(), id)
+	_, err := w.RespawnDead(t.Context(), id)
 	must(t, err)
 	wantText(t, "hooks", w.hands.done(), action.SpawnReviewer)
 	if got := w.events(id, history.AgentRespawned); len(got) != 1 || got[0].Actor != task.ActorEngine ||
@@ -180,7 +180,7 @@ func TestRevive_startsADeadReviewerByItselfOnceAndNoWorker(t *testing.T) {
 	}
 	busy := w.reach("working")
 	w.die(w.death(busy, task.RoleWorker))
-	_, err = w.Revive(t.Context(), busy)
+	_, err = w.RespawnDead(t.Context(), busy)
 	must(t, err)
 	wantText(t, "hooks", w.hands.done(), "")
 }
@@ -284,7 +284,7 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 		must(t, err)
 		death = watch.death(id, task.RoleWorker)
 		watch.die(death)
-		must(t, watch.Vacate(t.Context(), id, death.Hook))
+		must(t, watch.EndUnusedSeats(t.Context(), id, death.Hook))
 		if open, err := w.store.OpenSeats(t.Context(), id); err != nil || len(open) != 1 {
 			t.Errorf("open while the hook is performed are %+v, %v", open, err)
 		}

@@ -177,7 +177,7 @@ func (w *stroll) step(t task.Task) {
 		w.respawns()
 	case n < 31:
 		pause(time.Duration(w.dice.IntN(10)) * time.Minute)
-		_, err := e.Revive(here, w.id)
+		_, err := e.RespawnDead(here, w.id)
 		w.tell(w.p, fmt.Sprintf("hears of a revival: %v", err))
 	case n < 33:
 		state, _ := w.law.def.State(t.Status)

@@ -71,7 +71,7 @@ func (w *world) another() *world {
 	other.store, other.runner = store, &runner{}
 	other.Engine = &engine.Engine{
 		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Projections: w.files,
-		Rules: rules, Desk: w.desk, Merger: w.desk, Forge: w.desk, Performer: w.hands, Facts: w.desk,
+		Rules: rules, Workspaces: w.desk, Merger: w.desk, Forge: w.desk, Performer: w.hands, Facts: w.desk,
 		Runner: other.runner, Witness: witness{}, Environments: w.environments, Now: w.clock.Now,
 		Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
 	}
@@ -219,7 +219,7 @@ func (d *desk) Find(context.Context, string, string) ([]record.PullRequest, erro
 	return d.requests, d.unreachable
 }
 
-func (d *desk) Standing(_ context.Context, _ string, addresses []string) ([]record.PullRequest, error) {
+func (d *desk) States(_ context.Context, _ string, addresses []string) ([]record.PullRequest, error) {
 	return slices.DeleteFunc(slices.Clone(d.requests), func(pr record.PullRequest) bool {
 		return !slices.Contains(addresses, pr.URL)
 	}), d.unreachable

@@ -73,7 +73,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 		e.restoreFiles(ctx, id)
 		return record.Outcome{}, "", refused
 	}
-	git := ofGit(evidence)
+	git := gitFacts(evidence)
 	if begun == nil {
 		if err := e.worthMerging(ctx, s.Task, git.subject.Commit); err != nil {
 			return record.Outcome{}, "", err
@@ -149,8 +149,8 @@ func unmoved(now, judged task.Task) error {
 		judged.ID, now.Status)
 }
 
-// ofGit is what git told, and of which commit.
-func ofGit(evidence decide.Evidence) *known {
+// gitFacts is what git told, and of which commit.
+func gitFacts(evidence decide.Evidence) *known {
 	git := &known{facts: map[string]decide.Fact{}, subject: evidence.Subject}
 	for key, fact := range evidence.Facts { // they stay a map
 		if strings.HasPrefix(fact.Source, "git ") {

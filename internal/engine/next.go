@@ -70,7 +70,7 @@ func (e *Engine) Redo(ctx context.Context, id string, to task.Status, actor task
 		if err != nil {
 			return nil, err
 		}
-		project, err := e.Desk.Project(s.Task.Project)
+		project, err := e.Workspaces.Project(s.Task.Project)
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +161,7 @@ func (e *Engine) decided(ctx context.Context, id string, to task.Status,
 
 // noRoom is the error of a task that needs a workspace now, and cannot wait for one in a queue.
 func (e *Engine) noRoom(ctx context.Context, t task.Task) error {
-	project, err := e.Desk.Project(t.Project)
+	project, err := e.Workspaces.Project(t.Project)
 	if err != nil {
 		return err
 	}

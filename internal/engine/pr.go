@@ -62,7 +62,7 @@ func (e *Engine) requested(ctx context.Context, t task.Task) (pr record.PullRequ
 		}
 	}()
 	if t.PRURL != "" {
-		own, err := e.Forge.Standing(ctx, t.Project, []string{t.PRURL})
+		own, err := e.Forge.States(ctx, t.Project, []string{t.PRURL})
 		if err == nil && len(own) == 0 {
 			err = fmt.Errorf("nothing was said about %s", t.PRURL)
 		}
@@ -104,14 +104,14 @@ func (e *Engine) stillOpen(ctx context.Context, t task.Task, req task.Request, p
 // mergedThere moves a task whose pull request is merged. The default branch here is left as it is.
 func (e *Engine) mergedThere(ctx context.Context, s record.Snapshot, req task.Request, pr record.PullRequest,
 	evidence decide.Evidence) (record.Outcome, string, error) {
-	req.Reason, req.Override = decide.PREnd(pr), false
+	req.Reason, req.Override = decide.PREndText(pr), false
 	def, err := e.Rules.Pinned(ctx, s.Task.Workflow)
 	if err != nil {
 		return record.Outcome{}, "", err
 	}
-	git := ofGit(decide.StandIn(def, s.Task, req.To, evidence, pr))
+	git := gitFacts(decide.MergedEvidence(def, s.Task, req.To, evidence, pr))
 	git.pull = &pr
-	if err := e.landed(ctx, req, pr); err != nil {
+	if err := e.noteMerged(ctx, req, pr); err != nil {
 		return record.Outcome{}, "", err
 	}
 	out, err := e.request(ctx, &request{Request: req, known: git})
@@ -119,14 +119,14 @@ func (e *Engine) mergedThere(ctx context.Context, s record.Snapshot, req task.Re
 	if err != nil || !out.Moved {
 		return out, said, err
 	}
-	if marked := decide.OtherHead(s.Task, task.Task{}, pr); marked.Attention != "" {
+	if marked := decide.MarkOtherHead(s.Task, task.Task{}, pr); marked.Attention != "" {
 		said += "; " + marked.Attention
 	}
 	return out, said, nil
 }
 
-// landed puts on record that a pull request was merged, each part of it once.
-func (e *Engine) landed(ctx context.Context, req task.Request, pr record.PullRequest) error {
+// noteMerged puts on record that a pull request was merged, each part of it once.
+func (e *Engine) noteMerged(ctx context.Context, req task.Request, pr record.PullRequest) error {
 	s, err := e.Store.Load(ctx, req.Task)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (e *Engine) landed(ctx context.Context, req task.Request, pr record.PullReq
 			return nil, err
 		}
 		noted := s.Task.PRURL == pr.URL && s.Task.PRState == pr.State
-		c := decide.Landed(def, s.Task, pr, noted, events, req.Actor, e.Now())
+		c := decide.NoteMerged(def, s.Task, pr, noted, events, req.Actor, e.Now())
 		if len(c.Events) == 0 {
 			return nil, nil
 		}
@@ -224,7 +224,7 @@ func (e *Engine) prEnded(ctx context.Context, id string, pr record.PullRequest) 
 		if err != nil {
 			return "", err
 		}
-		evidence = decide.StandIn(def, s.Task, to, evidence, pr)
+		evidence = decide.MergedEvidence(def, s.Task, to, evidence, pr)
 	}
 	pending := func(h task.OwedHook) bool { return h.State == task.HookPending }
 	if slices.ContainsFunc(s.Owed, pending) {
@@ -260,7 +260,7 @@ func (e *Engine) unmerged(ctx context.Context, t task.Task, pr record.PullReques
 // commitPR commits what follows from a pull request's end and has its hooks performed.
 func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s record.Snapshot,
 	evidence decide.Evidence, pr record.PullRequest, against string) (string, error) {
-	_, size, err := e.wordOf(s.Task.Project)
+	_, size, err := e.projectSettings(s.Task.Project)
 	if err != nil {
 		return "", err
 	}
@@ -279,7 +279,7 @@ func (e *Engine) commitPR(ctx context.Context, def *workflow.Definition, s recor
 	if err != nil {
 		return "", err
 	}
-	told := decide.PREnd(pr)
+	told := decide.PREndText(pr)
 	if c.Entered {
 		told += fmt.Sprintf("; it was moved to %q", t.Status)
 		if t.Attention != "" {

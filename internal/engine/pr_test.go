@@ -74,7 +74,7 @@ func TestMerge_ofAMergedPullRequestGoesOnWhereItWasCutShort(t *testing.T) {
 	s := w.load(id)
 	def, err := w.Rules.Pinned(t.Context(), s.Task.Workflow)
 	must(t, err)
-	c := decide.Landed(def, s.Task, pull(record.PRMerged), false, nil, human, w.clock.Now())
+	c := decide.NoteMerged(def, s.Task, pull(record.PRMerged), false, nil, human, w.clock.Now())
 	c, err = replay.Inputs{Ask: replay.AskLanded}.By(human).About(pull(record.PRMerged), false).Keep(def, s,
 		decide.Evidence{}, c)
 	must(t, err)

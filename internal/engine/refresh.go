@@ -141,7 +141,7 @@ func (e *Engine) adoptReplaced(ctx context.Context, s record.Snapshot) ([]histor
 	if t.Workspace == "" || movingIn(s.Owed) {
 		return nil, nil
 	}
-	content, replaced, err := e.Desk.Replaced(ctx, t)
+	content, replaced, err := e.Workspaces.Replaced(ctx, t)
 	if err != nil || !replaced {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (e *Engine) adoptReplaced(ctx context.Context, s record.Snapshot) ([]histor
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Desk.Relink(ctx, t); err != nil {
+	if err := e.Workspaces.Relink(ctx, t); err != nil {
 		return nil, err
 	}
 	return []history.Event{{

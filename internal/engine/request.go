@@ -134,9 +134,9 @@ func (e *Engine) attempt(ctx context.Context, r *request) (record.Outcome, error
 	}
 	c := decision.Change
 	if r.known != nil && r.known.pull != nil {
-		c.Task = decide.OtherHead(s.Task, c.Task, *r.known.pull)
+		c.Task = decide.MarkOtherHead(s.Task, c.Task, *r.known.pull)
 	}
-	project, err := e.Desk.Project(s.Task.Project)
+	project, err := e.Workspaces.Project(s.Task.Project)
 	if err != nil {
 		return record.Outcome{}, err
 	}
@@ -271,7 +271,7 @@ func (e *Engine) followBranch(ctx context.Context, s record.Snapshot) (bool, err
 	if name == "" || name == s.Task.Branch {
 		return false, nil
 	}
-	project, err := e.Desk.Project(s.Task.Project)
+	project, err := e.Workspaces.Project(s.Task.Project)
 	if err != nil {
 		return false, err
 	}
@@ -331,7 +331,7 @@ func (e *Engine) subject(ctx context.Context, s record.Snapshot, tree bool) task
 	case movingIn(s.Owed):
 		return task.Subject{Trouble: "its workspace is being made ready"}
 	}
-	return e.Desk.Subject(ctx, s.Task, tree)
+	return e.Workspaces.Subject(ctx, s.Task, tree)
 }
 
 func (e *Engine) logRefusal(req task.Request, err error) {

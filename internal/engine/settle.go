@@ -229,7 +229,7 @@ func (e *Engine) Retry(ctx context.Context, id string, actor task.Actor) (record
 // has come again. It starts runners and does not wait for them. A task whose hooks are being performed at this
 // moment is left alone.
 func (e *Engine) Resume(ctx context.Context) error {
-	debtors, err := e.Index.Debtors(ctx, e.Now())
+	debtors, err := e.Index.PendingTasks(ctx, e.Now())
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (e *Engine) resume(ctx context.Context, id string) error {
 // Finish performs every hook that is owed, here and now: also those that failed and are being left alone for a while.
 // Several tasks are served at once. It answers every error that it met.
 func (e *Engine) Finish(ctx context.Context) error {
-	debtors, err := e.Index.Debtors(ctx, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)) // whenever their time comes
+	debtors, err := e.Index.PendingTasks(ctx, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)) // whenever their time comes
 	if err != nil {
 		return err
 	}

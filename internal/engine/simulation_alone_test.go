@@ -213,7 +213,7 @@ func (l *life) alone(t task.Task) {
 		l.tell(l.p, fmt.Sprintf("resumes: %v", l.p.engine.Resume(here)))
 	default:
 		pause(time.Duration(l.dice.IntN(60)) * time.Minute)
-		_, err := l.p.engine.Revive(here, l.id)
+		_, err := l.p.engine.RespawnDead(here, l.id)
 		l.tell(l.p, fmt.Sprintf("hears of a revival: %v", err))
 	}
 }
@@ -237,7 +237,7 @@ func (l *life) falls(a *simulate.Agent, how task.Ending) {
 	l.tell(l.p, fmt.Sprintf("tells of the death of %v: %v %v", a, out.Moved, err))
 	if l.dice.Float64() < l.eager {
 		pause(time.Hour)
-		_, err = l.p.engine.Revive(here, l.id)
+		_, err = l.p.engine.RespawnDead(here, l.id)
 		l.tell(l.p, fmt.Sprintf("hears of a revival: %v", err))
 	}
 }

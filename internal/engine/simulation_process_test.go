@@ -115,7 +115,7 @@ func (p *process) equip() {
 	key := [32]byte{byte(p.number), byte(p.number >> 8), byte(p.sim.seed), byte(p.sim.seed >> 8),
 		byte(p.sim.seed >> 16)}
 	e := p.view().Engine(r)
-	e.Documents, e.Mirror, e.Desk, e.Merger, e.Facts = f, f, repository, repository, sights{p}
+	e.Documents, e.Mirror, e.Workspaces, e.Merger, e.Facts = f, f, repository, repository, sights{p}
 	e.Witness, e.Runner, e.Environments, e.Random = witness{}, starter{p}, shelf{p}, rand.NewChaCha8(key)
 	e.Patience = time.Duration(p.sim.patience) * time.Millisecond
 	hands := &hook.Hands{

@@ -320,7 +320,7 @@ func (s *sim) keeps() {
 	s.start("keeper", service, nil, func(p *process) {
 		switch what {
 		case 0:
-			_, _ = p.engine.Revive(here, id)
+			_, _ = p.engine.RespawnDead(here, id)
 		case 1:
 			_, _ = p.engine.StartNext(here, s.Project.Name)
 		case 2:

@@ -19,7 +19,7 @@ import (
 // job gathers what the performer needs. Hooks that may start an agent get a seat, committed before they begin.
 func (e *Engine) job(ctx context.Context, t task.Task, hook task.OwedHook) (record.Job, *record.Seat, error) {
 	job := record.Job{Task: t, Hook: hook}
-	project, err := e.Desk.Project(t.Project)
+	project, err := e.Workspaces.Project(t.Project)
 	if err != nil {
 		return job, nil, err
 	}
@@ -115,7 +115,7 @@ func (e *Engine) about(ctx context.Context, c *record.Change, s record.Snapshot,
 	}
 	if effect.Seat == nil {
 		state, _ := def.State(s.Task.Status)
-		ready, event := decide.Prepared(c.Task, e.Desk.Subject(ctx, c.Task, state.Subject != workflow.SubjectBranch))
+		ready, event := decide.Prepared(c.Task, e.Workspaces.Subject(ctx, c.Task, state.Subject != workflow.SubjectBranch))
 		event.Time, event.Actor = c.Task.UpdatedAt, task.ActorEngine
 		c.Task, c.Events = ready, append(c.Events, event)
 		return nil

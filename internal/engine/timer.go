@@ -45,7 +45,7 @@ func (e *Engine) timeouts(ctx context.Context, id string) (next time.Time, told 
 	if err != nil {
 		return next, "", err
 	}
-	own, size, err := e.wordOf(s.Task.Project)
+	own, size, err := e.projectSettings(s.Task.Project)
 	if err != nil {
 		return next, "", err
 	}
@@ -63,15 +63,15 @@ func (e *Engine) timeouts(ctx context.Context, id string) (next time.Time, told 
 		if err != nil {
 			return next, "", err
 		}
-		told, err = decide.Told(c), e.tellLate(ctx, t, c) // it is committed: people are told whatever comes after
+		told, err = decide.LateNotice(c), e.reportLate(ctx, t, c) // it is committed: people are told whatever comes after
 	}
 	next, _ = decide.NextDeadline(def, own, t, e.Now())
 	return next, told, err
 }
 
-// wordOf is what a project says about timeouts and workspaces. One that is not registered says nothing.
-func (e *Engine) wordOf(project string) (task.Timeouts, int, error) {
-	p, err := e.Desk.Project(project)
+// projectSettings is what a project says about timeouts and workspaces. One that is not registered says nothing.
+func (e *Engine) projectSettings(project string) (task.Timeouts, int, error) {
+	p, err := e.Workspaces.Project(project)
 	if errors.Is(err, task.ErrNotFound) {
 		return nil, 0, nil
 	}
@@ -149,9 +149,9 @@ func (e *Engine) commitLate(ctx context.Context, def *workflow.Definition, s rec
 	return e.commit(ctx, c, evidence)
 }
 
-// tellLate mirrors what was noted of a task's lateness, writes it into the log, and has the hooks of its move
+// reportLate mirrors what was noted of a task's lateness, writes it into the log, and has the hooks of its move
 // performed.
-func (e *Engine) tellLate(ctx context.Context, t task.Task, c record.Change) error {
+func (e *Engine) reportLate(ctx context.Context, t task.Task, c record.Change) error {
 	if len(c.Events) == 0 {
 		e.Log.Warn("the clock was set back: the time in the status is counted anew", "component", "engine",
 			"task", t.ID, "status", string(t.Status))

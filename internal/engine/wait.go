@@ -55,7 +55,7 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout t
 		}
 		if version != seen {
 			seen = version
-			waited, err := e.stands(ctx, w, id, role)
+			waited, err := e.waitState(ctx, w, id, role)
 			if err != nil || !waited.Blocked {
 				return waited, err
 			}
@@ -64,7 +64,7 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout t
 		case <-ctx.Done():
 			return record.Waited{}, ctx.Err()
 		case <-up.C:
-			return e.stands(ctx, w, id, role)
+			return e.waitState(ctx, w, id, role)
 		case <-resume.C:
 			if err := e.Resume(ctx); err != nil {
 				return record.Waited{}, err
@@ -75,8 +75,8 @@ func (e *Engine) wait(ctx context.Context, w Waiting, id, role string, timeout t
 	}
 }
 
-// stands tells whether a caller of the role has to go on waiting, and what there is to know if not.
-func (e *Engine) stands(ctx context.Context, w Waiting, id, role string) (record.Waited, error) {
+// waitState tells whether a caller of the role has to go on waiting, and what there is to know if not.
+func (e *Engine) waitState(ctx context.Context, w Waiting, id, role string) (record.Waited, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err != nil {
 		return record.Waited{}, err

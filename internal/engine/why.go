@@ -11,16 +11,16 @@ import (
 	"orange/internal/workflow"
 )
 
-// Glances looks at what a gate asks for outside of the task's document, starts nothing for that, and waits for nothing.
-type Glances interface {
-	Glance(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+// Peeker looks at what a gate asks for outside of the task's document, starts nothing for that, and waits for nothing.
+type Peeker interface {
+	Peek(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
 		map[string]decide.Fact, error)
 }
 
 // Why explains how a task stands: every move out of its status, for everybody who may ask, and who or what it
 // waits for. It judges by the same code as a request, on evidence as it is now, and changes nothing. alive says
 // whether the status's agent lives.
-func (e *Engine) Why(ctx context.Context, glances Glances, id string,
+func (e *Engine) Why(ctx context.Context, glances Peeker, id string,
 	alive func(task.Task, string) (bool, error)) (decide.Explanation, error) {
 	s, err := e.Store.Load(ctx, id)
 	if err != nil {
@@ -36,7 +36,7 @@ func (e *Engine) Why(ctx context.Context, glances Glances, id string,
 	evidence.Spent, evidence.Entry, evidence.Start = s.Spent, s.Entry, s.Start
 	parts := slices.DeleteFunc(decide.NeedsOfAll(def, s.Task), func(p workflow.Part) bool { return p.Section != "" })
 	if len(parts) > 0 {
-		if evidence.Facts, err = glances.Glance(ctx, s.Task, def, parts); err != nil {
+		if evidence.Facts, err = glances.Peek(ctx, s.Task, def, parts); err != nil {
 			return out, fmt.Errorf("look at the evidence of task %s: %w", id, err)
 		}
 	}
@@ -58,7 +58,7 @@ func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.
 	if err != nil {
 		return nil, err
 	}
-	own, _, err := e.wordOf(s.Task.Project)
+	own, _, err := e.projectSettings(s.Task.Project)
 	if err != nil {
 		return nil, err
 	}

@@ -238,7 +238,7 @@ func TestGlance_startsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.check(":")
-	facts, err := w.looker.Glance(t.Context(), w.task, w.def, []workflow.Part{passed})
+	facts, err := w.looker.Peek(t.Context(), w.task, w.def, []workflow.Part{passed})
 	must(t, err)
 	wantFact(t, facts[passed.Key()], "it was not run for commit 111111111111", "")
 	wantRan(t, w, 0)

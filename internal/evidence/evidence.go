@@ -121,8 +121,8 @@ func (l *Looker) Look(ctx context.Context, t task.Task, def *workflow.Definition
 	return l.look(ctx, t, def, parts, true)
 }
 
-// Glance is a Look that starts nothing and waits for nothing.
-func (l *Looker) Glance(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
+// Peek is a Look that starts nothing and waits for nothing.
+func (l *Looker) Peek(ctx context.Context, t task.Task, def *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	return l.look(ctx, t, def, parts, false)
 }

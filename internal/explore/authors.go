@@ -25,7 +25,7 @@ func (w *walk) judgeAuthors() {
 			if len(edge.By) > 0 {
 				judges = "by: " + strings.Join(edge.By, ", ")
 			}
-			w.tell(OwnWork, flaw{
+			w.report(OwnWork, flaw{
 				at: -1, pos: edge.Pos,
 				message: fmt.Sprintf("the verdict that leads from %q to %q is open to the %s, whose work of "+
 					"%q it is about (%s)",
@@ -78,7 +78,7 @@ func (w *walk) judgeForced() {
 			}
 			gate, past := w.passed(rule.Status, to)
 			if way := w.aloneToSuccess(to); past && way != nil {
-				w.tell(CrashForward, flaw{
+				w.report(CrashForward, flaw{
 					at: -1, pos: rule.Pos,
 					message: fmt.Sprintf("too many crashes in %q lead to %q past %s, and from there to a good "+
 						"end without a person: %s",
@@ -166,7 +166,7 @@ func (w *walk) judgeShut() {
 		}
 		leaves := func(e workflow.Transition) bool { return e.From == s.Name && mayAsk(&e, task.RoleHuman) }
 		if !slices.ContainsFunc(w.def.Transitions, leaves) {
-			w.tell(NoDeadEnd, flaw{
+			w.report(NoDeadEnd, flaw{
 				at: -1, pos: s.Pos, mild: true,
 				message:    fmt.Sprintf("a person cannot lead the task out of %q, not even to give it up", s.Name),
 				suggestion: "give it a transition by: human, to where the task is given up at least",
@@ -179,7 +179,7 @@ func (w *walk) judgeShut() {
 			continue
 		}
 		if !w.everThere(edge) {
-			w.tell(RolesAct, flaw{
+			w.report(RolesAct, flaw{
 				at: -1, pos: edge.Pos, mild: true, suggestion: "name a role that is at work there, or a person",
 				message: fmt.Sprintf("the move from %q to %q is left to the %s, and no such agent is ever there",
 					edge.From, edge.To, strings.Join(edge.By, " or the ")),

@@ -50,7 +50,7 @@ func (b Bound) atLeast(o Bound) Bound {
 
 // tellRound tells the shortest round from a configuration back to itself.
 func (w *walk) tellRound(start int32, group []int32) {
-	from := map[int32]leg{}
+	from := map[int32]roundStep{}
 	open := []int32{start}
 	for len(open) > 0 {
 		at := open[0]
@@ -62,7 +62,7 @@ func (w *walk) tellRound(start int32, group []int32) {
 			if _, seen := from[o.to]; seen {
 				continue
 			}
-			from[o.to] = leg{at, o}
+			from[o.to] = roundStep{at, o}
 			if o.to == start {
 				open = nil
 				break
@@ -70,11 +70,11 @@ func (w *walk) tellRound(start int32, group []int32) {
 			open = append(open, o.to)
 		}
 	}
-	var round []leg
+	var round []roundStep
 	for at := start; len(round) == 0 || at != start; at = from[at].at {
-		round = append([]leg{from[at]}, round...)
+		round = append([]roundStep{from[at]}, round...)
 	}
-	blamed := w.blamed(round)
+	blamed := w.backEdge(round)
 	s := w.def.States[w.configs[start].status]
 	f := flaw{
 		at: start, round: round, pos: w.placeOfWay(blamed.at, blamed.way),
@@ -86,17 +86,17 @@ func (w *walk) tellRound(start int32, group []int32) {
 	if blamed.way.event.kind == isRevival || blamed.way.event.kind == isDeath {
 		f.suggestion = fmt.Sprintf("give %q a crash rule with stuck_after and then, or take respawn: auto out", s.Name)
 	}
-	w.tell(Bounded, f)
+	w.report(Bounded, f)
 }
 
-// blamed is the leg of a round that leads back: to a state to which a task comes before the one that it leaves.
+// backEdge is the leg of a round that leads back: to a state to which a task comes before the one that it leaves.
 // Where none leaves a state it is the first that somebody asks for.
-func (w *walk) blamed(round []leg) leg {
+func (w *walk) backEdge(round []roundStep) roundStep {
 	first := make([]int, len(w.def.States)) // configurations are numbered by how far they are
 	for at := len(w.configs) - 1; at >= 0; at-- {
 		first[w.configs[at].status] = at
 	}
-	var asked []leg
+	var asked []roundStep
 	for _, l := range round {
 		from, to := w.configs[l.at].status, w.configs[l.way.to].status
 		if l.way.moves && first[to] < first[from] {

@@ -136,9 +136,9 @@ func (c *counting) cut(all task.Counters, state int) task.Counters {
 	return out
 }
 
-// mournedIn says in which states it can make a difference that the agent of a role has died by itself: where the
+// deathMattersIn says in which states it can make a difference that the agent of a role has died by itself: where the
 // workflow starts it again, and wherever a task can come there from without another one being started.
-func mournedIn(def *workflow.Definition, roles []string) [][]bool {
+func deathMattersIn(def *workflow.Definition, roles []string) [][]bool {
 	out := make([][]bool, len(def.States))
 	for i, s := range def.States {
 		out[i] = make([]bool, len(roles))

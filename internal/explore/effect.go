@@ -20,12 +20,12 @@ type performed struct {
 	config  config
 	agents  int // started
 	rounds  int // reviewers among those
-	unfit   []misfit
+	unfit   []impossibleHook
 	stopped bool // at the hook that failed
 }
 
-// misfit is a hook that could not do what it says, or did it to somebody at work.
-type misfit struct {
+// impossibleHook is a hook that could not do what it says, or did it to somebody at work.
+type impossibleHook struct {
 	hook task.Hook
 	role string // who could not be started, or who lives in the workspace that was given back
 }
@@ -80,7 +80,7 @@ func (w *walk) perform(c config, hooks []task.Hook, failing int) performed {
 		case action.FreesWorkspace:
 			for r, name := range w.roles {
 				if p.config.workspace && p.config.agent(r) == alive {
-					p.unfit = append(p.unfit, misfit{h, name})
+					p.unfit = append(p.unfit, impossibleHook{h, name})
 				}
 			}
 			p.config.workspace = false
@@ -124,7 +124,7 @@ func (w *walk) worksOn(c config) bool {
 func (w *walk) start(p *performed, h task.Hook, role string) {
 	r := slices.Index(w.roles, role)
 	if !p.config.workspace || r < 0 {
-		p.unfit = append(p.unfit, misfit{h, role})
+		p.unfit = append(p.unfit, impossibleHook{h, role})
 		return
 	}
 	p.config.setAgent(r, alive)

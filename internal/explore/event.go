@@ -127,7 +127,7 @@ func (w *walk) moves(c config, t task.Task, person bool) []outcome {
 				request.Actor.As = edge.By[0]
 			}
 		}
-		if one := slices.IndexFunc(looks, func(l look) bool { return l.gates[i] }); one >= 0 {
+		if one := slices.IndexFunc(looks, func(l combination) bool { return l.gates[i] }); one >= 0 {
 			e.look = int16(one)
 			out = w.ask(out, t, looks[one].evidence, request, e, n)
 		}
@@ -355,7 +355,7 @@ func (w *walk) lateness(at int32, c config, t task.Task) []outcome {
 			state.Name, to, asks(w.def.Transitions[n].Gate), w.standing(c))
 		break
 	}
-	w.tell(RulesLegal, f)
+	w.report(RulesLegal, f)
 	return out
 }
 

@@ -34,7 +34,7 @@ type Report struct {
 	TooMany bool
 	// Vast are the states with more combinations of evidence than were tried: there each gate was met on its own,
 	// and nothing is proved.
-	Vast     []Vast
+	Vast     []TooMany
 	Bound    Bound
 	Verdicts []Verdict
 }
@@ -151,7 +151,7 @@ func CheckWithProgress(def *workflow.Definition, most int, progress func(configu
 	if len(r.Vast) > 0 {
 		r.Bound = Bound{} // there may be ways that nobody has gone
 	}
-	w.spareMild()
+	w.dropWarned()
 	for _, p := range Properties() {
 		v := w.verdict(p.Name)
 		if v.OK && len(r.NotProved()) > 0 {
@@ -162,9 +162,9 @@ func CheckWithProgress(def *workflow.Definition, most int, progress func(configu
 	return r
 }
 
-// spareMild takes back what is only warned of where the same line, or the same property, is broken: it is told
+// dropWarned takes back what is only warned of where the same line, or the same property, is broken: it is told
 // once, by the graver name.
-func (w *walk) spareMild() {
+func (w *walk) dropWarned() {
 	broken := map[int]bool{}
 	for _, flaws := range w.flaws {
 		for _, f := range flaws {

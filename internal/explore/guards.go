@@ -44,7 +44,7 @@ func (w *walk) overlaps(at int32, t task.Task, there []int) {
 			continue
 		}
 		if before, taken := first[edge.To]; taken && !workflow.Exclude(edge.Gate, w.def.Transitions[before].Gate) {
-			w.tell(Disjoint, flaw{
+			w.report(Disjoint, flaw{
 				at: at, pos: edge.Pos, suggestion: "make their guards exclude one another",
 				message: fmt.Sprintf("two transitions from %q to %q are open at once%s", edge.From, edge.To,
 					w.standing(w.configs[at])),
@@ -66,7 +66,7 @@ func (w *walk) holes(at int32, t task.Task, there []int) {
 			}
 		}
 		if cases > 1 && !some && len(edge.Gate) > 0 {
-			w.tell(Disjoint, flaw{
+			w.report(Disjoint, flaw{
 				at: at, pos: edge.Pos, suggestion: "let the guards of the moves that ask for it cover every case",
 				message: fmt.Sprintf("in %q the same evidence leads here or there by a counter, and for this "+
 					"count nowhere%s", edge.From, w.standing(w.configs[at])),

@@ -12,20 +12,20 @@ import (
 	"orange/internal/yaml"
 )
 
-// tell notes a flaw; of those at one line the first is kept, which was found by the shortest way.
-func (w *walk) tell(property string, f flaw) {
-	if w.told(property, f.pos) {
+// report notes a flaw; of those at one line the first is kept, which was found by the shortest way.
+func (w *walk) report(property string, f flaw) {
+	if w.reported(property, f.pos) {
 		return
 	}
 	w.flaws[property] = append(w.flaws[property], f)
 }
 
-func (w *walk) told(property string, at yaml.Pos) bool {
+func (w *walk) reported(property string, at yaml.Pos) bool {
 	return slices.ContainsFunc(w.flaws[property], func(have flaw) bool { return have.pos.Line == at.Line })
 }
 
-// complain tells what is wrong with a configuration as it is entered, or with the way there.
-func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook) {
+// checkEntry tells what is wrong with a configuration as it is entered, or with the way there.
+func (w *walk) checkEntry(at int32, one step, p performed, declared []workflow.Hook) {
 	c := p.config
 	for _, m := range p.unfit {
 		pos, state := hookPlace(declared, m.hook, w.placeOfWay(at, one)), w.def.States[c.status].Name
@@ -37,16 +37,16 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 				state, m.role)
 			f.suggestion = fmt.Sprintf("put %q before %q", action.KillSession, m.hook.Action)
 		}
-		w.tell(Workspace, f)
+		w.report(Workspace, f)
 	}
 	if c.owed != 0 {
 		return
 	}
-	w.crowded(at, one, c)
-	w.outstayed(at, one, c)
+	w.checkTwoAgents(at, one, c)
+	w.checkLingering(at, one, c)
 	if state := w.def.States[c.status]; state.Terminal {
 		if who := w.living(c, func(int) bool { return true }); len(who) > 0 {
-			w.tell(NobodyLeft, flaw{
+			w.report(NobodyLeft, flaw{
 				at: at, last: &one, pos: w.placeOfWay(at, one),
 				suggestion: fmt.Sprintf("add the hook %q", action.KillSession),
 				message: fmt.Sprintf("the task has ended in %q, and the %s still lives", state.Name,
@@ -54,7 +54,7 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 			})
 		}
 		if c.workspace {
-			w.tell(Workspace, flaw{
+			w.report(Workspace, flaw{
 				at: at, last: &one, pos: w.placeOfWay(at, one),
 				suggestion: fmt.Sprintf("add the hook %q", action.ReleaseWorkspace),
 				message: fmt.Sprintf("the task has ended in %q with its workspace, which nobody else gets then",
@@ -64,9 +64,9 @@ func (w *walk) complain(at int32, one way, p performed, declared []workflow.Hook
 	}
 }
 
-// outstayed warns of an agent that lives on in a state that is another's, or nobody's. A worker may: it waits
+// checkLingering warns of an agent that lives on in a state that is another's, or nobody's. A worker may: it waits
 // there for its turn.
-func (w *walk) outstayed(at int32, one way, c config) {
+func (w *walk) checkLingering(at int32, one step, c config) {
 	if at < 0 || !one.moves || one.event.kind == isDeath {
 		return
 	}
@@ -80,7 +80,7 @@ func (w *walk) outstayed(at int32, one way, c config) {
 	if before.Role != task.RoleReviewer {
 		ends = action.KillAgent + " with role: " + before.Role
 	}
-	w.tell(NobodyLeft, flaw{
+	w.report(NobodyLeft, flaw{
 		at: at, last: &one, pos: w.placeOfWay(at, one), mild: true, suggestion: fmt.Sprintf("add the hook %s", ends),
 		message: fmt.Sprintf("the %s lives on in %q, where it has nothing to do", before.Role, state.Name),
 	})
@@ -108,7 +108,7 @@ func (w *walk) judgeMixed() {
 				return e.To == s.Name && e.From != s.Name && !mixed(w.place(e.From))
 			})
 		if begins {
-			w.tell(Workspace, flaw{
+			w.report(Workspace, flaw{
 				at: -1, pos: s.Pos, mild: true, suggestion: "put acquire_workspace on all ways into it",
 				message: fmt.Sprintf("a task can come to %q with a workspace and without one", s.Name),
 			})
@@ -116,8 +116,8 @@ func (w *walk) judgeMixed() {
 	}
 }
 
-// crowded tells of two agents where one has its place.
-func (w *walk) crowded(at int32, one way, c config) {
+// checkTwoAgents tells of two agents where one has its place.
+func (w *walk) checkTwoAgents(at int32, one step, c config) {
 	var lives [2]int
 	for r := range w.roles {
 		if c.agent(r) == alive {
@@ -129,7 +129,7 @@ func (w *walk) crowded(at int32, one way, c config) {
 			continue
 		}
 		pos := w.placeOfWay(at, one)
-		if w.told(OneAgent, pos) {
+		if w.reported(OneAgent, pos) {
 			continue
 		}
 		who := w.living(c, func(r int) bool { return w.readers[r] == reads })
@@ -137,7 +137,7 @@ func (w *walk) crowded(at int32, one way, c config) {
 		if reads {
 			work = "review it"
 		}
-		w.tell(OneAgent, flaw{
+		w.report(OneAgent, flaw{
 			at: at, last: &one, pos: pos,
 			message: fmt.Sprintf("the %s live in %q together, and both %s", strings.Join(who, " and the "),
 				w.def.States[c.status].Name, work),
@@ -175,7 +175,7 @@ func hookPlace(declared []workflow.Hook, h task.Hook, instead yaml.Pos) yaml.Pos
 }
 
 // placeOfWay is where the file says what happens on a way.
-func (w *walk) placeOfWay(at int32, one way) yaml.Pos {
+func (w *walk) placeOfWay(at int32, one step) yaml.Pos {
 	e := one.event
 	if at < 0 {
 		if e.to < 0 {
@@ -205,7 +205,7 @@ func (w *walk) placeOfWay(at int32, one way) yaml.Pos {
 			}
 		}
 	case isSettle:
-		return w.placeOfWay(w.parent[at], way{to: at, event: w.by[at], moves: true})
+		return w.placeOfWay(w.parent[at], step{to: at, event: w.by[at], moves: true})
 	}
 	return pos
 }
@@ -233,7 +233,7 @@ func (w *walk) judgeReachable() {
 	}
 	for i, s := range w.def.States {
 		if !come[i] {
-			w.tell(Reachable, flaw{
+			w.report(Reachable, flaw{
 				at: -1, pos: s.Pos, message: fmt.Sprintf("no task can ever come to %q", s.Name),
 				suggestion: "give it a transition that can be taken, or name it under create, or take it out",
 			})
@@ -251,17 +251,17 @@ func (w *walk) judgeReachable() {
 	for n := range w.def.Transitions {
 		t := &w.def.Transitions[n]
 		if from := w.place(t.From); from >= 0 && come[from] && !taken[origin{t.Pos, t.From}] {
-			w.tell(Reachable, flaw{
+			w.report(Reachable, flaw{
 				at: -1, pos: t.Pos, message: fmt.Sprintf("nobody can ever take the transition from %q to %q: %s",
-					t.From, t.To, w.hindrance(n)),
+					t.From, t.To, w.whyNeverTaken(n)),
 				suggestion: "change what it asks for, or take it out",
 			})
 		}
 	}
 }
 
-// hindrance says why a transition is never taken.
-func (w *walk) hindrance(n int) string {
+// whyNeverTaken says why a transition is never taken.
+func (w *walk) whyNeverTaken(n int) string {
 	edge := &w.def.Transitions[n]
 	from, i := w.place(edge.From), slices.Index(w.leaving[w.place(edge.From)], n)
 	holds, came := false, len(edge.CameFrom) == 0
@@ -272,7 +272,7 @@ func (w *walk) hindrance(n int) string {
 			came = came || slices.Contains(edge.CameFrom, t.Previous)
 		}
 	}
-	answered := slices.ContainsFunc(w.forge.looks[from][1], func(l look) bool { return l.gates[i] })
+	answered := slices.ContainsFunc(w.forge.looks[from][1], func(l combination) bool { return l.gates[i] })
 	switch {
 	case !came:
 		return "no task comes there from where it asks for"
@@ -298,7 +298,7 @@ func (w *walk) judgeEnds() {
 			continue
 		}
 		good[i] = true // it is told here and nowhere else
-		w.tell(NoDeadEnd, flaw{
+		w.report(NoDeadEnd, flaw{
 			at: int32(i), pos: s.Pos, message: fmt.Sprintf("nothing leads on from %q", s.Name) + w.standing(c),
 			suggestion: "give it a transition that somebody may ask for there, or make it terminal",
 		})
@@ -327,7 +327,7 @@ func (w *walk) judgeEnds() {
 	}
 	for i, c := range w.configs {
 		if s := w.def.States[c.status]; !good[i] && !s.Terminal {
-			w.tell(Terminating, flaw{
+			w.report(Terminating, flaw{
 				at: int32(i), pos: s.Pos, message: fmt.Sprintf("from %q no way leads to an end any more",
 					s.Name) + w.standing(c),
 				suggestion: "let somebody lead it to a terminal state from there",

@@ -118,7 +118,7 @@ func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.St
 	ways := w.answers(p.role, a, reach)
 	where := "in " + listed(p.from)
 	if len(ways) == 0 {
-		w.tell(PromptsLegal, flaw{
+		w.report(PromptsLegal, flaw{
 			at: w.firstOf(p, p.from), pos: placeOfLine(prompt, a.line),
 			message: fmt.Sprintf("the prompt %q has the %s that begins %s run %q, and that is no move "+
 				"which it may make from there on", prompt.Name, p.role, where, a.words),
@@ -136,7 +136,7 @@ func (w *walk) judgeAsk(p reader, prompt workflow.Prompt, a ask, reach []task.St
 			return
 		}
 	}
-	w.tell(PromptsLegal, flaw{
+	w.report(PromptsLegal, flaw{
 		at: w.firstOf(p, p.from), pos: placeOfLine(prompt, a.line),
 		message: fmt.Sprintf("the prompt %q has the %s run %q, and does not name what that move asks for: %s",
 			prompt.Name, p.role, a.words, lacks),
@@ -151,7 +151,7 @@ func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from tas
 	}
 	if state, _ := w.def.State(from); len(asks) == 0 && !p.told && state.Role == p.role &&
 		len(w.answers(p.role, ask{any: true}, []task.Status{from})) > 0 {
-		w.tell(PromptsLegal, flaw{
+		w.report(PromptsLegal, flaw{
 			at: w.firstOf(p, []task.Status{from}), pos: prompt.Pos, mild: true,
 			message: fmt.Sprintf("the prompt %q has the %s that begins in %q ask for no move: the task "+
 				"goes on when it ends, or by a person", prompt.Name, p.role, from),
@@ -165,7 +165,7 @@ func (w *walk) judgeStart(p reader, prompt workflow.Prompt, asks []ask, from tas
 	if slices.ContainsFunc(asks, func(a ask) bool { return len(w.answers(p.role, a, reach)) > 0 }) {
 		return
 	}
-	w.tell(PromptsLegal, flaw{
+	w.report(PromptsLegal, flaw{
 		at: w.firstOf(p, []task.Status{from}), pos: prompt.Pos,
 		message: fmt.Sprintf("the %s that begins in %q with the prompt %q can make none of the moves that "+
 			"it asks for", p.role, from, prompt.Name),

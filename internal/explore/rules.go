@@ -51,7 +51,7 @@ func (w *walk) tellRefused(at int32, t task.Task, refused map[int]refusal) {
 		}
 		rule := &w.def.Exit.Rules[n]
 		f := flaw{
-			at: at, last: &way{to: at, event: r.event}, pos: rule.Pos,
+			at: at, last: &step{to: at, event: r.event}, pos: rule.Pos,
 			message: fmt.Sprintf("the exit rule of %q leads to no legal move%s: %s", rule.Status,
 				w.standing(w.configs[at]), r.reason),
 			suggestion: "let it lead where a transition is open with that evidence; then_when tells cases " +
@@ -60,7 +60,7 @@ func (w *walk) tellRefused(at int32, t task.Task, refused map[int]refusal) {
 		to, _ := decide.RuleTarget(w.def, t, rule)
 		edge := w.edgeOf(t, to, event{look: -1})
 		if edge < 0 || w.elsewhere(t, edge) {
-			w.tell(RulesLegal, f)
+			w.report(RulesLegal, f)
 		} else if _, known := w.pending[n]; !known {
 			w.pending[n] = f
 		}
@@ -79,7 +79,7 @@ func (w *walk) elsewhere(t task.Task, edge int) bool {
 func (w *walk) judgeRules() {
 	for n := range w.def.Exit.Rules { // in the order of the file
 		if f, refused := w.pending[n]; refused && !w.made[n] {
-			w.tell(RulesLegal, f)
+			w.report(RulesLegal, f)
 		}
 	}
 	for n := range w.def.Exit.Rules {
@@ -95,7 +95,7 @@ func (w *walk) judgeRules() {
 		if at < 0 {
 			continue // nobody is there to crash
 		}
-		w.tell(RulesLegal, flaw{
+		w.report(RulesLegal, flaw{
 			at: int32(at), pos: rule.Pos, mild: true, suggestion: "say where a person finds the task: then: STATE",
 			message: fmt.Sprintf(
 				"after %d crashes in %q the task goes nowhere: it stays, with a mark for a person",
@@ -119,7 +119,7 @@ func (w *walk) judgeRoles() {
 	}
 	tell := func(role, where string, pos yaml.Pos) {
 		if role != "" && !act[role] {
-			w.tell(RolesAct, flaw{
+			w.report(RolesAct, flaw{
 				at: -1, pos: pos,
 				message:    fmt.Sprintf("the role %q is named in %s, and no agent of it is ever started", role, where),
 				suggestion: "start one with spawn_agent and role, or name a role that acts",

@@ -22,7 +22,7 @@ type walk struct {
 	progress func(configurations int)
 
 	count    *counting
-	forge    *forge
+	forge    *evidenceMaker
 	roles    []string
 	readers  []bool
 	mourned  [][]bool // by state and role: whether it can matter later that the agent has died by itself
@@ -45,14 +45,14 @@ type walk struct {
 	endingsOf map[ending][]outcome
 	respawnOf map[ending][]outcome // by a person; the role is that of an agent that lives already, or noRole
 	timerOf   map[view][]outcome
-	calmOf    map[calm]int32
+	calmOf    map[settledState]int32
 
 	configs []config
 	known   map[config]int32
 	parent  []int32 // by which configuration it was found; -1 for a birth
 	by      []event // and by which event
-	ways    [][]way
-	scratch []way  // where those of one configuration are gathered
+	ways    [][]step
+	scratch []step  // where those of one configuration are gathered
 	taken   []bool // transitions that somebody took
 	flaws   map[string][]flaw
 	pending map[int]flaw // exit rules whose move was refused, which is a flaw only if it is never made
@@ -72,8 +72,8 @@ const (
 	outcomeBytes = 96
 )
 
-// way is one arrow between two configurations.
-type way struct {
+// step is one arrow between two configurations.
+type step struct {
 	to     int32
 	person bool // only a person goes it
 	moves  bool // the status is left
@@ -88,17 +88,17 @@ type way struct {
 type flaw struct {
 	message    string
 	at         int32 // the configuration; -1 where none is needed to see it
-	last       *way  // what happens there
-	round      []leg // what happens there again and again
+	last       *step  // what happens there
+	round      []roundStep // what happens there again and again
 	pos        yaml.Pos
 	suggestion string
 	mild       bool // a person finds the task all the same
 }
 
-// leg is one way of a round, with where it begins.
-type leg struct {
+// roundStep is one way of a round, with where it begins.
+type roundStep struct {
 	at  int32
-	way way
+	way step
 }
 
 func newWalk(def *workflow.Definition, most int) *walk {
@@ -109,7 +109,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		made: make([]bool, len(def.Exit.Rules)), pending: map[int]flaw{},
 		movesOf: map[asked][]outcome{}, endingsOf: map[ending][]outcome{}, respawnOf: map[ending][]outcome{},
 		timerOf: map[view][]outcome{},
-		calmOf:  map[calm]int32{}, flaws: map[string][]flaw{},
+		calmOf:  map[settledState]int32{}, flaws: map[string][]flaw{},
 		leaving: make([][]int, len(def.States)), rules: make([][]int, len(def.States)),
 		cameFrom: make([][]task.Status, len(def.States)),
 	}
@@ -120,7 +120,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 		}
 	}
 	w.readers = readersOf(def, w.roles)
-	w.mourned = mournedIn(def, w.roles)
+	w.mourned = deathMattersIn(def, w.roles)
 	for i, s := range def.States {
 		for e := range def.Transitions {
 			if def.Transitions[e].From == s.Name {
@@ -148,7 +148,7 @@ func newWalk(def *workflow.Definition, most int) *walk {
 	w.alike = alikeGates(def, w.leaving)
 	w.gives = givingUp(def)
 	w.resets = len(def.ResetByPerson()) > 0
-	w.forge = newForge(def, w.leaving, w.rules)
+	w.forge = newEvidenceMaker(def, w.leaving, w.rules)
 	w.tally(nil)
 	w.list(nil)
 	return w
@@ -284,8 +284,8 @@ func (w *walk) replaced(c config, h task.Hook) (config, bool) {
 // maxFailing is the last hook of a list that the words of a step can name as the one that failed.
 const maxFailing = 127
 
-// calm is a count of crashes and all else, in a state.
-type calm struct {
+// settledState is a count of crashes and all else, in a state.
+type settledState struct {
 	status   int16
 	counters int32
 }
@@ -293,7 +293,7 @@ type calm struct {
 // settle is what follows when the last owed hook has been performed.
 func (w *walk) settle(c *config) {
 	if c.unsettled {
-		key := calm{c.status, c.counters}
+		key := settledState{c.status, c.counters}
 		without, known := w.calmOf[key]
 		if !known {
 			without = w.tally(w.count.cut(decide.WithoutCrashes(w.tallies[c.counters]), int(c.status)))
@@ -351,14 +351,14 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 		w.known[c], w.configs = to, append(w.configs, c)
 		w.parent, w.by = append(w.parent, at), append(w.by, e)
 	}
-	one := way{to: to, event: e, agents: uint8(min(p.agents, 255)), rounds: uint8(min(p.rounds, 255))}
+	one := step{to: to, event: e, agents: uint8(min(p.agents, 255)), rounds: uint8(min(p.rounds, 255))}
 	if at >= 0 {
 		before := w.configs[at]
 		one.person = e.byPerson()
 		one.moves = before.status != c.status
 		one.again = moved && !one.moves
 		one.gives = one.moves && w.gives[c.status]
-		same := slices.IndexFunc(w.ways[at], func(have way) bool { return have.to == to && have.person == one.person })
+		same := slices.IndexFunc(w.ways[at], func(have step) bool { return have.to == to && have.person == one.person })
 		if same < 0 {
 			w.ways[at] = append(w.ways[at], one)
 		} else {
@@ -366,7 +366,7 @@ func (w *walk) enter(at int32, e event, p performed, moved bool, declared []work
 			have.agents, have.rounds = max(have.agents, one.agents), max(have.rounds, one.rounds)
 		}
 	}
-	w.complain(at, one, p, declared)
+	w.checkEntry(at, one, p, declared)
 }
 
 // givingUp says of each state whether to come there is to give the task up: in a workflow that has an end which is not.

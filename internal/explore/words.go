@@ -13,7 +13,7 @@ import (
 func (w *walk) steps(at int32) []string {
 	var out []string
 	for at >= 0 {
-		out = append(out, w.words(w.parent[at], way{to: at, event: w.by[at]}))
+		out = append(out, w.words(w.parent[at], step{to: at, event: w.by[at]}))
 		at = w.parent[at]
 	}
 	slices.Reverse(out)
@@ -21,13 +21,13 @@ func (w *walk) steps(at int32) []string {
 }
 
 // words tells one step in plain words: what happens, and what is different then.
-func (w *walk) words(at int32, one way) string {
+func (w *walk) words(at int32, one step) string {
 	after := w.configs[one.to]
 	var before config
 	if at >= 0 {
 		before = w.configs[at]
 	}
-	text := w.deed(at, before, after, one.event)
+	text := w.eventText(at, before, after, one.event)
 	for r, name := range w.roles {
 		switch {
 		case after.agent(r) == alive && (before.agent(r) != alive || at < 0):
@@ -51,7 +51,7 @@ func (w *walk) words(at int32, one way) string {
 	return text
 }
 
-func (w *walk) deed(at int32, before, after config, e event) string {
+func (w *walk) eventText(at int32, before, after config, e event) string {
 	status := w.def.States[after.status].Name
 	who := "A person"
 	if e.role >= 0 {

@@ -145,7 +145,7 @@ func TestStanding_asksForAllWithOneCall(t *testing.T) {
 		"p3": {"url": "https://github.com/a/b/pull/4", "state": "CLOSED", "headRefOid": "c4", "commits": {"nodes": [{"commit": {"statusCheckRollup": null}}]}}}}'`)
 	addresses := []string{"https://github.com/a/b/pull/1", "https://github.com/a/b/pull/2",
 		"https://github.com/a/b/pull/3", "https://github.com/a/b/pull/4"}
-	found, err := gh.Standing(t.Context(), t.TempDir(), addresses)
+	found, err := gh.States(t.Context(), t.TempDir(), addresses)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestStanding_answersForThoseThatGitHubKnows(t *testing.T) {
 	t.Parallel()
 	gh, _ := fake(
 		t, `echo '{"data": {"p0": null, "p1": {"state": "OPEN"}}, "errors": [{"message": "gone"}]}'; echo 'gh: gone' >&2; exit 1`)
-	found, err := gh.Standing(t.Context(), t.TempDir(), []string{
+	found, err := gh.States(t.Context(), t.TempDir(), []string{
 		"https://github.com/a/b/pull/1", "https://github.com/a/b/pull/2"})
 	wantError(t, err, "cannot read the state of the pull request https://github.com/a/b/pull/1", "does not know it")
 	if len(found) != 1 || found[0].URL != "https://github.com/a/b/pull/2" {
@@ -193,7 +193,7 @@ func TestStanding_thatCannotLookIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			gh, _ := fake(t, tt.script)
-			found, err := gh.Standing(t.Context(), t.TempDir(), []string{"https://github.com/a/b/pull/1"})
+			found, err := gh.States(t.Context(), t.TempDir(), []string{"https://github.com/a/b/pull/1"})
 			wantError(t, err, tt.says)
 			if len(found) != 0 {
 				t.Errorf("found %v", found)
@@ -201,10 +201,10 @@ func TestStanding_thatCannotLookIsAnError(t *testing.T) {
 		})
 	}
 	gh, _ := fake(t, `exit 9`)
-	if found, err := gh.Standing(t.Context(), t.TempDir(), nil); err != nil || len(found) != 0 {
+	if found, err := gh.States(t.Context(), t.TempDir(), nil); err != nil || len(found) != 0 {
 		t.Errorf("of nothing it found %v, %v", found, err)
 	}
-	_, err := gh.Standing(t.Context(), t.TempDir(), []string{"pull/1"})
+	_, err := gh.States(t.Context(), t.TempDir(), []string{"pull/1"})
 	wantError(t, err, "it is no address")
 }
 

@@ -154,7 +154,7 @@ func (w *world) Died(_ context.Context, d task.Death) (record.Outcome, error) {
 	return record.Outcome{Moved: err == nil, Task: task.Task{ID: d.Task}, Asks: "look"}, err
 }
 
-func (w *world) Revive(ctx context.Context, id string) (time.Time, error) {
+func (w *world) RespawnDead(ctx context.Context, id string) (time.Time, error) {
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
@@ -168,7 +168,7 @@ func (w *world) Stalled(_ context.Context, id string, since time.Time) (bool, er
 	return true, w.note("stalled %s %s", id, since.Format("15:04"))
 }
 
-func (w *world) Vacate(_ context.Context, id string, hook int64) error {
+func (w *world) EndUnusedSeats(_ context.Context, id string, hook int64) error {
 	return w.note("vacate %s %d", id, hook)
 }
 
@@ -214,7 +214,7 @@ func (w *world) PRSeen(_ context.Context, id string, pr record.PullRequest) (str
 	return "ended", w.note("pull-request %s %s", id, pr.State)
 }
 
-func (w *world) Standing(_ context.Context, project string, addresses []string) ([]record.PullRequest, error) {
+func (w *world) States(_ context.Context, project string, addresses []string) ([]record.PullRequest, error) {
 	err := w.note("standing %s %d", project, len(addresses))
 	w.mu.Lock()
 	defer w.mu.Unlock()

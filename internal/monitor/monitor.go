@@ -62,9 +62,9 @@ type Record interface {
 // Engine judges what was seen.
 type Engine interface {
 	Died(ctx context.Context, death task.Death) (record.Outcome, error)
-	Revive(ctx context.Context, id string) (again time.Time, err error)
+	RespawnDead(ctx context.Context, id string) (again time.Time, err error)
 	Stalled(ctx context.Context, id string, since time.Time) (bool, error)
-	Vacate(ctx context.Context, id string, hook int64) error
+	EndUnusedSeats(ctx context.Context, id string, hook int64) error
 	Timeouts(ctx context.Context, id string) (next time.Time, told string, err error)
 	PRSeen(ctx context.Context, id string, pr record.PullRequest) (told string, err error)
 }
@@ -86,8 +86,8 @@ type Rules interface {
 
 // Forge is where pull requests are.
 type Forge interface {
-	// Standing tells with one call how the pull requests with these addresses stand; nothing where nobody can be asked.
-	Standing(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
+	// States tells with one call how the pull requests with these addresses stand; nothing where nobody can be asked.
+	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 }
 
 // Monitor is one watch. Every exported field is required.
@@ -348,7 +348,7 @@ func (m *Monitor) ended(ctx context.Context, seat record.Seat) error {
 // unexplained deals with an agent whose launcher left no note: the window, where there is one, knows how it ended.
 func (m *Monitor) unexplained(ctx context.Context, seat record.Seat, p tmux.Pane, there bool) error {
 	if !there && neverStarted(seat) {
-		return m.Engine.Vacate(ctx, seat.Task, seat.Hook)
+		return m.Engine.EndUnusedSeats(ctx, seat.Task, seat.Hook)
 	}
 	return m.died(ctx, seat, p.Ending)
 }
@@ -394,7 +394,7 @@ func (m *Monitor) died(ctx context.Context, seat record.Seat, end task.Ending) e
 }
 
 func (m *Monitor) revive(ctx context.Context, id string) error {
-	again, err := m.Engine.Revive(ctx, id)
+	again, err := m.Engine.RespawnDead(ctx, id)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.due == nil {

@@ -66,7 +66,7 @@ func (m *Monitor) standing(ctx context.Context, project string, tasks []task.Tas
 	for i := range tasks {
 		addresses[i] = tasks[i].PRURL
 	}
-	found, all := m.Forge.Standing(ctx, project, addresses)
+	found, all := m.Forge.States(ctx, project, addresses)
 	for _, pr := range found {
 		for i := range tasks {
 			if tasks[i].PRURL != pr.URL || pr.State == record.PROpen && pr.Checks == "" {

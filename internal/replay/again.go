@@ -80,7 +80,7 @@ func (in Inputs) Again(def *workflow.Definition, p Past) (record.Change, error) 
 		return decide.PREnded(def, t, ev, pr, in.Against, in.Now), nil
 	case AskLanded:
 		pr, noted := in.pull()
-		return decide.Landed(def, t, pr, noted, p.Events, actor, in.Now), nil
+		return decide.NoteMerged(def, t, pr, noted, p.Events, actor, in.Now), nil
 	case AskRetry:
 		return decide.Retry(def, t, p.Event.Data["hook"], actor, in.Now), nil
 	case AskNote:

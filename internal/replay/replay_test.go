@@ -411,7 +411,7 @@ func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
 	}
 	if w.dice.IntN(3) == 0 {
 		noted := w.dice.IntN(2) == 0
-		c := decide.Landed(w.def, w.s.Task, pr, noted, w.events, actor, w.now)
+		c := decide.NoteMerged(w.def, w.s.Task, pr, noted, w.events, actor, w.now)
 		w.commit(replay.Inputs{Ask: replay.AskLanded}.By(actor).About(pr, noted), decide.Evidence{}, c)
 		return
 	}
@@ -419,7 +419,7 @@ func (w *stroll) pullRequest(actor task.Actor, ev decide.Evidence) {
 		Ask: replay.AskPREnded, Against: []string{"", "", "", "the branch has more \xff"}[w.dice.IntN(4)]}.About(
 		pr, false)
 	if to, said := decide.PRMove(w.def, pr); said {
-		ev = decide.StandIn(w.def, w.s.Task, to, ev, pr)
+		ev = decide.MergedEvidence(w.def, w.s.Task, to, ev, pr)
 	}
 	w.commit(in, ev, decide.PREnded(w.def, w.s.Task, ev, pr, in.Against, w.now))
 }

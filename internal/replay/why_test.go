@@ -23,7 +23,7 @@ func TestWhy_saysWhatARequestIsAnswered(t *testing.T) {
 				for _, target := range w.def.States {
 					req := task.Request{Task: one.ID, To: target.Name, Actor: task.Actor{Role: role}, Reason: "why not"}
 					d, err := decide.Transition(w.def, one, ev, req, w.now)
-					open := slices.ContainsFunc(ways, func(way decide.Way) bool {
+					open := slices.ContainsFunc(ways, func(way decide.Option) bool {
 						return way.To == target.Name && way.Open && slices.Contains(way.By, role)
 					})
 					if granted := err == nil && d.Moved; granted != open && (role != "cto" || namesRole(w.def, role)) {

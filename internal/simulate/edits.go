@@ -73,7 +73,7 @@ func (r *run) noteVerdict(a *Agent, gate []workflow.Part) {
 
 // approve notes that the actor of a move approves the tip, if the task only waits to be merged after it.
 func (r *run) approve(to task.Status) {
-	if decide.PutUp(r.Workflow, to) {
+	if decide.AwaitsMerge(r.Workflow, to) {
 		r.branch().Answered[r.branch().Commit()] = true
 	}
 }

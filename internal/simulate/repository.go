@@ -160,8 +160,8 @@ func (r Repository) Find(context.Context, string, string) ([]record.PullRequest,
 	return nil, nil
 }
 
-// Standing knows no pull request.
-func (r Repository) Standing(context.Context, string, []string) ([]record.PullRequest, error) {
+// States knows no pull request.
+func (r Repository) States(context.Context, string, []string) ([]record.PullRequest, error) {
 	return nil, nil
 }
 

@@ -19,7 +19,7 @@ func (s *Simulation) Store() Record { return s.r.view().Store() }
 func (s *Simulation) Engine(rec Record) *engine.Engine {
 	e := s.r.view().Engine(rec)
 	repository := s.repository()
-	e.Desk, e.Merger, e.Forge, e.Facts = repository, repository, repository, facts(*s)
+	e.Workspaces, e.Merger, e.Forge, e.Facts = repository, repository, repository, facts(*s)
 	e.Performer, e.Runner, e.Environments = hooks(*s), hooks(*s), noEnvironments{}
 	e.Random = s.r.random
 	e.Patience = time.Nanosecond // a runner has come back when the engine looks, or it has ended
@@ -63,11 +63,11 @@ func (s *Simulation) repository() repository { return repository{s.r.view().Repo
 
 // Find finds the pull request if it is open or was.
 func (p repository) Find(ctx context.Context, project, _ string) ([]record.PullRequest, error) {
-	return p.Standing(ctx, project, nil)
+	return p.States(ctx, project, nil)
 }
 
-// Standing is the state of the pull request.
-func (p repository) Standing(context.Context, string, []string) ([]record.PullRequest, error) {
+// States is the state of the pull request.
+func (p repository) States(context.Context, string, []string) ([]record.PullRequest, error) {
 	return take(p.r, Step{What: "it asks for pull requests"}, func() ([]record.PullRequest, error) {
 		if p.r.pr.URL == "" {
 			return nil, nil

@@ -89,9 +89,9 @@ func (s store) Holders(ctx context.Context, project string) ([]record.Holder, er
 	})
 }
 
-func (s store) Debtors(ctx context.Context, now time.Time) ([]string, error) {
+func (s store) PendingTasks(ctx context.Context, now time.Time) ([]string, error) {
 	return take(s.v.Process, Step{What: "it looks who owes hooks"}, func() ([]string, error) {
-		return s.v.Record.Debtors(ctx, now)
+		return s.v.Record.PendingTasks(ctx, now)
 	})
 }
 

@@ -53,7 +53,7 @@ func (v ProcessView) Engine(rec Record) *engine.Engine {
 	folders, repository := v.TaskFolders(), v.Repository()
 	return &engine.Engine{
 		Store: rec, Index: rec, Seats: rec, Documents: folders, Mirror: folders, Projections: folders,
-		Rules: SingleWorkflow{v.Workflow}, Desk: repository, Forge: repository, Witness: repository,
+		Rules: SingleWorkflow{v.Workflow}, Workspaces: repository, Forge: repository, Witness: repository,
 		Now: v.Now, Log: slog.New(slog.DiscardHandler),
 	}
 }

@@ -282,9 +282,9 @@ func TestDebtors_areTasksWhoseHooksMayBeTriedNow(t *testing.T) {
 		}
 		commit(t, s, record.Change{Task: one, Settled: []record.Settled{settled}})
 	}
-	early, err := s.Debtors(t.Context(), someDay)
+	early, err := s.PendingTasks(t.Context(), someDay)
 	must(t, err)
-	late, err := s.Debtors(t.Context(), someDay.Add(time.Minute))
+	late, err := s.PendingTasks(t.Context(), someDay.Add(time.Minute))
 	must(t, err)
 	if !slices.Equal(early, []string{"b-pending"}) || !slices.Equal(late, []string{"a-failed", "b-pending"}) {
 		t.Errorf("early %v, late %v", early, late)

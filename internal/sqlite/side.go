@@ -42,8 +42,8 @@ func (s *Store) BeginHook(ctx context.Context, hook int64, now time.Time) error 
 // clockSet is how far ahead no next try lies, unless the clock has been set back since.
 const clockSet = 5 * time.Minute
 
-// Debtors lists the tasks that owe a hook which may be tried now: pending ones, and failed ones whose time has come.
-func (s *Store) Debtors(ctx context.Context, now time.Time) ([]string, error) {
+// PendingTasks lists the tasks that owe a hook which may be tried now: pending ones, and failed ones whose time has come.
+func (s *Store) PendingTasks(ctx context.Context, now time.Time) ([]string, error) {
 	var out []string
 	err := s.rows(
 		ctx, `SELECT DISTINCT task FROM hooks WHERE state IN ('pending', 'failed') AND (state = 'pending' OR next_try <= ? OR next_try > ?) ORDER BY task`,

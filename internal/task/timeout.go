@@ -58,8 +58,8 @@ func (p Project) ReadTimeouts() (Timeouts, error) {
 	return out, nil
 }
 
-// Standing is how a task is in time, at one moment.
-type Standing struct {
+// Timing is how a task is in time, at one moment.
+type Timing struct {
 	InState   time.Duration // since the present status began
 	Total     time.Duration // since the task was made, or until it was over
 	Timeout   time.Duration // how long the status should take; 0 when it may take any time

@@ -34,7 +34,7 @@ func (r renderer) whyLines(e decide.Explanation) []string {
 }
 
 // target is the status that the moves from index at on lead to, with a mark where one of them is open.
-func (r renderer) target(ways []decide.Way, at int) string {
+func (r renderer) target(ways []decide.Option, at int) string {
 	for _, w := range ways[at:] {
 		if w.To != ways[at].To {
 			break
@@ -46,7 +46,7 @@ func (r renderer) target(ways []decide.Way, at int) string {
 	return screen.Cut("  "+r.faint("○ ")+r.style.Bold.Render(screen.CleanRaw(string(ways[at].To))), r.width)
 }
 
-func (r renderer) moveLines(w *decide.Way) []string {
+func (r renderer) moveLines(w *decide.Option) []string {
 	style := &r.style.Warn
 	if w.Open {
 		style = &r.style.Good
@@ -69,7 +69,7 @@ func (r renderer) moveLines(w *decide.Way) []string {
 		out = append(out, screen.Flow([]screen.Fragment{screen.Text(style, g.String())}, r.width,
 			screen.IndentBy("      ", "        "))...)
 	}
-	for _, d := range w.Beside() {
+	for _, d := range w.OtherDetails() {
 		out = append(out, r.unmet("      ", d)...)
 	}
 	return out

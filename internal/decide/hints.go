@@ -9,29 +9,29 @@ import (
 	"orange/internal/workflow"
 )
 
-// withWays adds the ways on to conditions that are unmet because the work is not what was judged: how it is
+// withHints adds the ways on to conditions that are unmet because the work is not what was judged: how it is
 // judged as it is now, and how it goes back.
-func withWays(def *workflow.Definition, t task.Task, actor task.Actor, unmet []Detail) []Detail {
+func withHints(def *workflow.Definition, t task.Task, actor task.Actor, unmet []Detail) []Detail {
 	if actor.Rule { // nobody reads it who could go there
 		return unmet
 	}
 	out := slices.Clone(unmet)
 	for i := range out {
 		if out[i].other {
-			out[i].Want = strings.Join(append([]string{out[i].Want}, waysOn(def, t, actor, out[i])...), "; ")
+			out[i].Want = strings.Join(append([]string{out[i].Want}, hintsFor(def, t, actor, out[i])...), "; ")
 		}
 	}
 	return out
 }
 
-// waysOn are the ways on for whoever is refused, in words with the commands: their own, else those of a person.
-func waysOn(def *workflow.Definition, t task.Task, actor task.Actor, d Detail) []string {
+// hintsFor are the ways on for whoever is refused, in words with the commands: their own, else those of a person.
+func hintsFor(def *workflow.Definition, t task.Task, actor task.Actor, d Detail) []string {
 	judge := judgedIn(def, t.Status)
-	if own := wayAnew(def, t, actor, judge, d.moved); d.anew && own != "" {
+	if own := restartHint(def, t, actor, judge, d.moved); d.anew && own != "" {
 		return []string{"what is there now is judged anew with: " + own}
 	}
 	var ways []string
-	if back := wayBack(def, t, actor); back != "" {
+	if back := reviseHint(def, t, actor); back != "" {
 		ways = append(ways, "if it is to stay as it is now, give the verdict FAIL: "+back)
 	}
 	if !d.anew || judge == "" {
@@ -43,7 +43,7 @@ func waysOn(def *workflow.Definition, t task.Task, actor task.Actor, d Detail) [
 		who, ends = "have", "end the agent and have"
 	}
 	state, _ := def.State(t.Status)
-	if theirs := wayAnew(def, t, person, judge, d.moved); theirs != "" {
+	if theirs := restartHint(def, t, person, judge, d.moved); theirs != "" {
 		ways = append(ways, fmt.Sprintf("%s what is there now judged anew with: %s", who, theirs))
 	} else if judge == t.Status && state.RespawnPrompt.Name != "" &&
 		(d.moved || state.Subject == workflow.SubjectWorktree) {
@@ -59,7 +59,7 @@ func judgedIn(def *workflow.Definition, status task.Status) task.Status {
 	for !slices.Contains(seen, status) {
 		seen = append(seen, status)
 		before := slices.IndexFunc(def.Transitions, func(edge workflow.Transition) bool {
-			return edge.To == status && edge.From != status && takesAlong(def, &edge)
+			return edge.To == status && edge.From != status && carriesSubject(def, &edge)
 		})
 		if before < 0 {
 			break
@@ -67,22 +67,22 @@ func judgedIn(def *workflow.Definition, status task.Status) task.Status {
 		status = def.Transitions[before].From
 	}
 	if slices.ContainsFunc(def.Transitions, func(edge workflow.Transition) bool {
-		return edge.From == status && passes(&edge)
+		return edge.From == status && isPassingVerdict(&edge)
 	}) {
 		return status
 	}
 	return ""
 }
 
-// takesAlong says whether what was judged before an edge counts behind it too.
-func takesAlong(def *workflow.Definition, edge *workflow.Transition) bool {
+// carriesSubject says whether what was judged before an edge counts behind it too.
+func carriesSubject(def *workflow.Definition, edge *workflow.Transition) bool {
 	from, _ := def.State(edge.From)
 	to, _ := def.State(edge.To)
-	return passes(edge) || from.Subject == workflow.SubjectCarried && to.Subject == workflow.SubjectCarried
+	return isPassingVerdict(edge) || from.Subject == workflow.SubjectCarried && to.Subject == workflow.SubjectCarried
 }
 
-// wayAnew is the command with which an actor has the work judged in a state as it is now; empty where they may not.
-func wayAnew(def *workflow.Definition, t task.Task, actor task.Actor, judge task.Status, moved bool) string {
+// restartHint is the command with which an actor has the work judged in a state as it is now; empty where they may not.
+func restartHint(def *workflow.Definition, t task.Task, actor task.Actor, judge task.Status, moved bool) string {
 	t.Counters = resetBy(def, t.Counters, actor)
 	for _, edge := range edges(def, t, judge) {
 		if !Allows(edge, actor) || !Passes(edge, t) || restarts(edge) && !moved {
@@ -101,11 +101,11 @@ func wayAnew(def *workflow.Definition, t task.Task, actor task.Actor, judge task
 	return ""
 }
 
-// wayBack is the command with which an actor sends the work back with the verdict FAIL; empty where they may not.
-func wayBack(def *workflow.Definition, t task.Task, actor task.Actor) string {
+// reviseHint is the command with which an actor sends the work back with the verdict FAIL; empty where they may not.
+func reviseHint(def *workflow.Definition, t task.Task, actor task.Actor) string {
 	t.Counters = resetBy(def, t.Counters, actor)
 	failing := func(p workflow.Part) bool { return p.Verdict == "FAIL" }
-	for _, edge := range out(def, t) {
+	for _, edge := range outgoing(def, t) {
 		if Allows(edge, actor) && Passes(edge, t) && slices.ContainsFunc(workflow.Leaves(edge.Gate), failing) {
 			return fmt.Sprintf("orange task update %s --status %s%s", t.ID, edge.To, asRole(actor))
 		}

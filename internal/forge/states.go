@@ -58,10 +58,10 @@ func (d described) checks() string {
 const wanted = "fragment pr on PullRequest { url state headRefName headRefOid isCrossRepository mergeCommit { oid } " +
 	"commits(last: 1) { nodes { commit { statusCheckRollup { state } } } } }"
 
-// Standing reports how the pull requests with these addresses stand, with one call for all of them. It asks for
+// States reports how the pull requests with these addresses stand, with one call for all of them. It asks for
 // each by its address: a list would end somewhere, and a search lags behind. Those that GitHub does not know are
 // missing from the answer; the error names them.
-func (g GH) Standing(ctx context.Context, dir string, addresses []string) ([]record.PullRequest, error) {
+func (g GH) States(ctx context.Context, dir string, addresses []string) ([]record.PullRequest, error) {
 	if len(addresses) == 0 {
 		return nil, nil
 	}

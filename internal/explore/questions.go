@@ -23,7 +23,7 @@ type question struct {
 	known map[string]bool
 }
 
-func (f *forge) questionsOf(state int, leaving, rules []int, held bool) questions {
+func (f *evidenceMaker) questionsOf(state int, leaving, rules []int, held bool) questions {
 	var gates [][]workflow.Part
 	for _, e := range leaving {
 		gates = append(gates, f.def.Transitions[e].Gate)
@@ -55,7 +55,7 @@ func (f *forge) questionsOf(state int, leaving, rules []int, held bool) question
 }
 
 // needsWorktree says whether a worktree makes a difference to what can be found in a state.
-func (f *forge) needsWorktree(state int, leaving, rules []int) bool {
+func (f *evidenceMaker) needsWorktree(state int, leaving, rules []int) bool {
 	return slices.ContainsFunc(f.questionsOf(state, leaving, rules, false).pieces, func(p piece) bool {
 		return p.fixed
 	})
@@ -93,10 +93,10 @@ type group struct {
 	vast   bool     // there are too many combinations: each question was met on its own
 }
 
-// looksOf makes the evidence of a state: every combination, where these are few. Where they are many, all that
+// combinationsOf makes the evidence of a state: every combination, where these are few. Where they are many, all that
 // requests and deaths can tell apart: a request asks one gate, and a death the first rule that is met and the
 // gates on the way that it leads. vast are the parts of which there are too many combinations all the same.
-func looksOf(q questions) (looks []look, vast []string) {
+func combinationsOf(q questions) (looks []combination, vast []string) {
 	groups := q.groups()
 	total := 1
 	for _, g := range groups {
@@ -234,7 +234,7 @@ func (q *questions) tellsApart(g group, rule int) []int {
 }
 
 // lookAt adds every way to take one of the named picks of each group, unless its answers are known already.
-func (q *questions) lookAt(groups []group, picks [][]int, looks []look) []look {
+func (q *questions) lookAt(groups []group, picks [][]int, looks []combination) []combination {
 	total := 1
 	for i := range groups {
 		total *= len(picks[i])
@@ -249,11 +249,11 @@ func (q *questions) lookAt(groups []group, picks [][]int, looks []look) []look {
 			}
 		}
 		says := q.answers(pick)
-		same := func(o look) bool {
+		same := func(o combination) bool {
 			return slices.Equal(o.gates, says[:q.gates]) && slices.Equal(o.rules, says[q.gates:])
 		}
 		if !slices.ContainsFunc(looks, same) {
-			looks = append(looks, look{evidence: evidenceOf(q.pieces, pick), gates: says[:q.gates],
+			looks = append(looks, combination{evidence: evidenceOf(q.pieces, pick), gates: says[:q.gates],
 				rules: says[q.gates:]})
 		}
 	}

@@ -14,40 +14,40 @@ import (
 // maxLooks is the number of combinations of evidence that are made for one state.
 const maxLooks = 1024
 
-// Vast is a state whose parts can be there in more combinations than are tried: nothing is proved of it.
-type Vast struct {
+// TooMany is a state whose parts can be there in more combinations than are tried: nothing is proved of it.
+type TooMany struct {
 	State string   `json:"state"`
 	Parts []string `json:"parts"` // that gates look at together
 }
 
-// look is one combination of evidence, with the questions that it answers with yes.
-type look struct {
+// combination is one combination of evidence, with the questions that it answers with yes.
+type combination struct {
 	evidence decide.Evidence
 	gates    []bool // by the place of the transition among those that leave the state
 	rules    []bool // by the place of the exit rule among those of the state
 }
 
-// forge makes evidence: for each state all combinations that its gates and exit rules can tell apart.
-type forge struct {
+// evidenceMaker makes evidence: for each state all combinations that its gates and exit rules can tell apart.
+type evidenceMaker struct {
 	def    *workflow.Definition
-	looks  [][2][]look // by state, without a workspace and with one
+	looks  [][2][]combination // by state, without a workspace and with one
 	deaths [][2][]int  // those of them that a death can tell apart
-	vast   []Vast
+	vast   []TooMany
 }
 
-func newForge(def *workflow.Definition, leaving [][]int, rules [][]int) *forge {
-	f := &forge{def: def, looks: make([][2][]look, len(def.States)), deaths: make([][2][]int, len(def.States))}
+func newEvidenceMaker(def *workflow.Definition, leaving [][]int, rules [][]int) *evidenceMaker {
+	f := &evidenceMaker{def: def, looks: make([][2][]combination, len(def.States)), deaths: make([][2][]int, len(def.States))}
 	for s := range def.States {
 		for held := range 2 {
 			if held == 1 && !f.needsWorktree(s, leaving[s], rules[s]) {
 				f.looks[s][1], f.deaths[s][1] = f.looks[s][0], f.deaths[s][0]
 				continue
 			}
-			looks, vast := looksOf(f.questionsOf(s, leaving[s], rules[s], held == 1))
+			looks, vast := combinationsOf(f.questionsOf(s, leaving[s], rules[s], held == 1))
 			name := string(def.States[s].Name)
-			known := slices.ContainsFunc(f.vast, func(v Vast) bool { return v.State == name })
+			known := slices.ContainsFunc(f.vast, func(v TooMany) bool { return v.State == name })
 			if f.looks[s][held] = looks; len(vast) > 0 && !known {
-				f.vast = append(f.vast, Vast{name, vast})
+				f.vast = append(f.vast, TooMany{name, vast})
 			}
 			f.deaths[s][held] = f.deathsOf(looks, leaving[s], rules[s])
 		}
@@ -57,7 +57,7 @@ func newForge(def *workflow.Definition, leaving [][]int, rules [][]int) *forge {
 
 // deathsOf are the looks that a death can tell apart: the first rule that is met counts, and the gates on the way
 // that it leads.
-func (f *forge) deathsOf(looks []look, leaving, rules []int) []int {
+func (f *evidenceMaker) deathsOf(looks []combination, leaving, rules []int) []int {
 	type view struct {
 		rule  int
 		gates string
@@ -82,7 +82,7 @@ func (f *forge) deathsOf(looks []look, leaving, rules []int) []int {
 }
 
 // asks says whether what follows from an exit rule can depend on the gate of a transition.
-func (f *forge) asks(rule, edge int) bool {
+func (f *evidenceMaker) asks(rule, edge int) bool {
 	r, t := &f.def.Exit.Rules[rule], &f.def.Transitions[edge]
 	return restarts(t) || r.Then == t.To || slices.ContainsFunc(r.ThenWhen, func(b workflow.Branch) bool {
 		return b.Then == t.To
