@@ -7,10 +7,11 @@ import (
 	"orange/internal/printable"
 )
 
-// results is the standard output, and talk the standard error, of everything that is printed for people and programs.
+// results is the standard output, and messages the standard error, of everything that is printed for people and
+// programs.
 func results() *printable.Writer { return printable.NewWriter(os.Stdout) }
 
-func talk() *printable.Writer { return printable.NewWriter(os.Stderr) }
+func messages() *printable.Writer { return printable.NewWriter(os.Stderr) }
 
 // progressAt is where a person sees how far a long command is; nil where that is no terminal. A line is written
 // over itself there, which a printable.Writer does not let through: it has our own words and numbers, and nothing

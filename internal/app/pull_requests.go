@@ -10,19 +10,19 @@ import (
 	"orange/internal/worktree"
 )
 
-// gitHub lends the forge room to the engine and to the monitor.
+// gitHub has the pull requests of projects, for the engine and the monitor.
 type gitHub struct {
-	house *house
-	mute  *sync.Once // the first time that the watch finds no gh
+	app  *app
+	mute *sync.Once // the first time that the watch finds no gh
 }
 
-func (h *house) gitHub() gitHub {
-	return gitHub{house: h, mute: &sync.Once{}}
+func (a *app) gitHub() gitHub {
+	return gitHub{app: a, mute: &sync.Once{}}
 }
 
 func (g gitHub) Find(ctx context.Context, project, branch string) ([]record.PullRequest, error) {
 	gh := forge.GH{}
-	p, err := g.house.home.Project(project)
+	p, err := g.app.home.Project(project)
 	if err != nil || !gh.There() {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (g gitHub) Find(ctx context.Context, project, branch string) ([]record.Pull
 
 func (g gitHub) Standing(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
 	gh := forge.GH{}
-	p, err := g.house.home.Project(project)
+	p, err := g.app.home.Project(project)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (w watchedRequests) Standing(ctx context.Context, project string,
 	addresses []string) ([]record.PullRequest, error) {
 	if !(forge.GH{}).There() {
 		w.mute.Do(func() {
-			w.house.engine.Log.Info("pull requests are not looked at: gh is not on PATH", "component", "monitor")
+			w.app.engine.Log.Info("pull requests are not looked at: gh is not on PATH", "component", "monitor")
 		})
 		return nil, nil
 	}
