@@ -15,6 +15,7 @@ import (
 	"orange/internal/environment"
 	"orange/internal/harness"
 	"orange/internal/launch"
+	"orange/internal/proc"
 	"orange/internal/shell"
 	"orange/workflows"
 )
@@ -28,7 +29,7 @@ func Main() int {
 	defer stop()
 	var opened *app
 	program := &cli.Program{
-		Version: version(), In: os.Stdin, Out: results(), Err: messages(), Terminal: isTerminal(os.Stdin),
+		Version: version(), In: os.Stdin, Out: results(), Err: messages(), Terminal: proc.IsTerminal(os.Stdin),
 		Progress: progressAt(),
 		Open: func(ctx context.Context) (*cli.Services, error) {
 			var err error
@@ -71,7 +72,7 @@ func runShell(ctx context.Context, talk cli.Talk) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	one := &shell.Shell{In: os.Stdin, Out: results(), Terminal: isTerminal(os.Stdin),
+	one := &shell.Shell{In: os.Stdin, Out: results(), Terminal: proc.IsTerminal(os.Stdin),
 		History: filepath.Join(dir, "shell_history")}
 	return one.Run(ctx, talk)
 }
@@ -80,7 +81,7 @@ func runShell(ctx context.Context, talk cli.Talk) (int, error) {
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Commands: commands{a.engine, a}, Queries: a.queries(), Changes: changes{a}, Identity: a,
-		Projects: projects{a.home}, Workflows: workflowFiles{Home: a.home}, Workspaces: a.pool, Monitor: watch{a},
+		Projects: a.home, Workflows: workflowFiles{Home: a.home}, Workspaces: a.pool, Monitor: watch{a},
 	}
 }
 
@@ -90,15 +91,4 @@ func version() string {
 		return "development build"
 	}
 	return info.Main.Version
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Mode()&os.ModeDevice != 0 &&
-		f.Name() != os.DevNull && !isNull(info)
-}
-
-func isNull(info os.FileInfo) bool {
-	null, err := os.Stat(os.DevNull)
-	return err == nil && os.SameFile(info, null)
 }

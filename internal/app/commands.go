@@ -10,12 +10,9 @@ import (
 	"orange/internal/caller"
 	"orange/internal/decide"
 	"orange/internal/engine"
-	"orange/internal/home"
-	"orange/internal/pool"
 	"orange/internal/proc"
 	"orange/internal/record"
 	"orange/internal/task"
-	"orange/internal/worktree"
 )
 
 // commands change tasks for the command line: by the engine, with what it needs of this process.
@@ -117,43 +114,5 @@ func (a *app) Here(ctx context.Context) (id, project string, err error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	holder, found, err := a.pool.Holder(ctx, dir)
-	if err != nil {
-		return "", "", err
-	}
-	if found {
-		s, err := a.store.Load(ctx, holder)
-		return holder, s.Task.Project, err
-	}
-	all, err := a.home.Projects()
-	if err != nil {
-		return "", "", err
-	}
-	longest := ""
-	for _, p := range all {
-		if pool.Inside(dir, p.Path) && len(p.Path) > len(longest) {
-			longest, project = p.Path, p.Name
-		}
-	}
-	return "", project, nil
-}
-
-// projects are the registered repositories.
-type projects struct{ *home.Home }
-
-// AddProject registers the repository at a path.
-func (p projects) AddProject(ctx context.Context, path string, wanted task.Project) (task.Project, error) {
-	repo, err := worktree.Inspect(ctx, path)
-	if err != nil {
-		return task.Project{}, err
-	}
-	added := task.Project{Name: wanted.Name, Path: repo.Path, DefaultBranch: repo.DefaultBranch,
-		PoolSize: wanted.PoolSize, Workflow: wanted.Workflow}
-	if added.Name == "" {
-		added.Name = filepath.Base(repo.Path)
-	}
-	if added.PoolSize == 0 {
-		added.PoolSize = task.DefaultPoolSize
-	}
-	return added, p.Home.AddProject(ctx, added)
+	return a.pool.Locate(ctx, dir)
 }

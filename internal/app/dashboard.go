@@ -129,7 +129,7 @@ func (a *app) scope(ctx context.Context, project string, all bool) (name, word s
 		err = a.Person(ctx, "make this repository a project")
 	}
 	if err == nil {
-		p, err = projects{a.home}.AddProject(ctx, repo.Path, task.Project{})
+		p, err = a.home.AddRepository(ctx, repo.Path, task.Project{})
 	}
 	if err != nil {
 		return "", fmt.Sprintf("this repository is no project yet: %v", err), nil
@@ -215,50 +215,12 @@ func (v dashboardView) Watch(ctx context.Context, changed func()) error {
 }
 
 func (v dashboardView) Agents(ctx context.Context, tasks []task.Task) (map[string]dashboard.Agent, error) {
-	states, panes, err := v.app.agents.States(ctx, tasks)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]dashboard.Agent, len(states))
-	for id, state := range states {
-		out[id] = dashboard.Agent{State: state}
-	}
-	byID := make(map[string]task.Task, len(tasks))
-	for _, t := range tasks {
-		byID[t.ID] = t
-	}
-	var living []tmux.Pane
-	for _, p := range panes {
-		one, asked := out[p.Task]
-		if !asked || p.Role == "" {
-			continue
-		}
-		if p.Activity.After(one.Active) {
-			one.Active = p.Activity
-			out[p.Task] = one
-		}
-		if !p.Dead && one.State == record.AgentAlive && v.atWork(ctx, byID[p.Task], p.Role) {
-			living = append(living, p)
-		}
-	}
-	limits, err := v.limits.Limits(ctx, v.app.agents, living, byID, time.Now())
-	for _, p := range living {
-		if one := out[p.Task]; limits[p.ID] != "" {
-			one.Limit = limits[p.ID]
-			out[p.Task] = one
-		}
+	found, err := v.limits.Observe(ctx, v.app.agents, tasks, time.Now())
+	out := make(map[string]dashboard.Agent, len(found))
+	for id, one := range found {
+		out[id] = dashboard.Agent(one)
 	}
 	return out, err
-}
-
-// atWork says whether a role is the one that works in a task's status.
-func (v dashboardView) atWork(ctx context.Context, t task.Task, role string) bool {
-	def, err := v.Rules(ctx, t.Workflow)
-	if err != nil {
-		return false // it is told where the rules are read
-	}
-	state, _ := def.State(t.Status)
-	return state.Role == role
 }
 
 func (v dashboardView) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"orange/internal/follow"
@@ -31,16 +30,18 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 	if stall == 0 {
 		stall = usualStall
 	}
+	notifier := monitor.Notifier{Argv: config.Notify, Log: a.engine.Log}
 	return &monitor.Monitor{
 		Sessions: a.server, Processes: proc.System{Grace: grace},
 		Traces: traces{a.pool, a},
 		Record: watchedRecord{a.store, a.recordFile()},
-		Engine: a.engine, Keeper: a.engine, Rules: a.home, Forge: watchedRequests{a.gitHub()},
-		Hint: a.server.AwaitDeath, Heard: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
+		Engine: a.engine, Keeper: a.engine, Rules: a.home,
+		Forge: &pool.OptionalGitHub{GitHub: pool.GitHub{Pool: a.pool}},
+		Hint:  a.server.AwaitDeath, Heard: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
 		Stall: stall,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
-			a.notify(ctx, config.Notify, t, text)
+			notifier.Notify(ctx, t, text)
 		},
 	}, nil
 }
@@ -120,26 +121,6 @@ func (w watch) Once(ctx context.Context, say func(string)) error {
 	return m.Once(ctx)
 }
 
-// notifyPatience bounds a program that tells a person something.
-const notifyPatience = 10 * time.Second
-
-// notify runs the person's own program. That it failed is only logged: nothing depends on it.
-func (a *app) notify(ctx context.Context, argv []string, t task.Task, text string) {
-	if len(argv) == 0 {
-		return
-	}
-	ctx, off := context.WithTimeout(ctx, notifyPatience)
-	defer off()
-	put := strings.NewReplacer("{message}", text, "{task}", t.ID, "{branch}", t.Branch, "{project}", t.Project)
-	args := make([]string, len(argv)-1)
-	for i, word := range argv[1:] {
-		args[i] = put.Replace(word)
-	}
-	if _, err := proc.Run(ctx, proc.Command{Name: argv[0], Args: args}); err != nil {
-		a.engine.Log.Warn("the notification failed", "component", "monitor", "task", t.ID, "error", err.Error())
-	}
-}
-
 // watchedRecord is the record, and reports when a process has written to it.
 type watchedRecord struct {
 	*sqlite.Store
@@ -157,16 +138,7 @@ type traces struct {
 }
 
 func (t traces) Notes(ctx context.Context, noted func(hook int64)) error {
-	return mirror.Watch(ctx, launch.Folder(t.app.dir), func(path string) {
-		hook, isNote := launch.NoteOf(path)
-		if !isNote {
-			return
-		}
-		// else it is being written, or its agent's process tells
-		if _, whole, err := t.Ending(hook); whole && err == nil {
-			noted(hook)
-		}
-	})
+	return launch.Watch(ctx, t.app.dir, mirror.Watch, noted)
 }
 
 func (t traces) Ending(hook int64) (task.Ending, bool, error) {

@@ -159,7 +159,7 @@ func (a *app) connect() error {
 	a.pool = &pool.Pool{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log}
 	a.engine = &engine.Engine{
 		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,
-		Rules: a.home, Desk: a.pool, Merger: a.pool, Forge: a.gitHub(), Runner: runner{a},
+		Rules: a.home, Desk: a.pool, Merger: a.pool, Forge: pool.GitHub{Pool: a.pool}, Runner: runner{a},
 		Environments: a.environments, Terminal: a.agents, Witness: a.agents,
 		Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"orange/internal/printable"
+	"orange/internal/proc"
 )
 
 // results is the standard output, and messages the standard error, of everything that is printed for people and
@@ -17,7 +18,7 @@ func messages() *printable.Writer { return printable.NewWriter(os.Stderr) }
 // over itself there, which a printable.Writer does not let through: it has our own words and numbers, and nothing
 // from outside.
 func progressAt() io.Writer {
-	if !isTerminal(os.Stderr) {
+	if !proc.IsTerminal(os.Stderr) {
 		return nil
 	}
 	return os.Stderr

@@ -34,7 +34,7 @@ func (p *Program) projectAdd() *cobra.Command {
 			if wanted.PoolSize < 0 || wanted.PoolSize > maxPool {
 				return usage("found %d as --pool-size, expected a number from 1 to %d", wanted.PoolSize, maxPool)
 			}
-			added, err := h.Projects.AddProject(ctx, path, wanted)
+			added, err := h.Projects.AddRepository(ctx, path, wanted)
 			if err != nil {
 				return err
 			}

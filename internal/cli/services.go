@@ -105,7 +105,8 @@ type Identity interface {
 type Projects interface {
 	Projects() ([]task.Project, error)
 	Project(name string) (task.Project, error)
-	AddProject(ctx context.Context, path string, p task.Project) (task.Project, error)
+	// AddRepository registers the repository at a path.
+	AddRepository(ctx context.Context, path string, p task.Project) (task.Project, error)
 	UpdateProject(ctx context.Context, p task.Project) error
 	RemoveProject(ctx context.Context, name string) error
 }
