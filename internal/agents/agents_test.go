@@ -127,10 +127,24 @@ func TestLimits_readATerminalOnceItIsStill(t *testing.T) {
 	var cache LimitCache
 	tasks := map[string]task.Task{"one": {ID: "one", Harness: "own"}}
 	for range 2 {
-		found, err := cache.Limits(t.Context(), o, []tmux.Pane{still, moving}, tasks, now)
+		found, err := cache.limits(t.Context(), o, []tmux.Pane{still, moving}, tasks, now)
 		if err != nil || len(found) != 1 || !strings.Contains(found["%1"], "limit reached") {
 			t.Errorf("found %q, %v", found, err)
 		}
 		o.Program = "none" // what is still is not read again
+	}
+}
+
+func TestObserve_hasTheLimitOfTheAgentThatWorksInTheStatus(t *testing.T) {
+	o := observer(t, &setup{}, "limit reached, try at 5 pm\n", line("1", "one", "worker", false),
+		line("2", "two", "reviewer", false))
+	var cache LimitCache
+	found, err := cache.Observe(t.Context(), o, []task.Task{
+		{ID: "one", Status: "build", Session: "s", Harness: "own"}, {ID: "two", Status: "build", Session: "s"},
+	}, time.Unix(2000, 0))
+	one, two := found["one"], found["two"]
+	if err != nil || one.State != record.AgentAlive || !one.Active.Equal(time.Unix(1000, 0)) || one.Limit == "" ||
+		two.State != record.AgentDead || two.Limit != "" {
+		t.Errorf("found %+v, %v", found, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orange/internal/history"
+	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/tmux"
 )
@@ -28,8 +29,64 @@ type stillness struct {
 	limit string
 }
 
-// Limits has, by their ids, the line of each pane that tells of a limit. The panes are those of agents that live.
-func (l *LimitCache) Limits(ctx context.Context, o *Observer, panes []tmux.Pane, tasks map[string]task.Task,
+// Liveness is how the agent of a task's status is.
+type Liveness struct {
+	State  string    // one of record's words for it
+	Active time.Time // when its terminal last changed; zero when that is not known
+	Limit  string    // what its terminal says of its provider's limit, which lets it do no more for now
+}
+
+// Observe has how the agents of tasks are, by the tasks' ids. With an error it has what is known.
+func (l *LimitCache) Observe(ctx context.Context, o *Observer, tasks []task.Task, now time.Time) (
+	map[string]Liveness, error) {
+	states, panes, err := o.States(ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]Liveness, len(states))
+	for id, state := range states {
+		out[id] = Liveness{State: state}
+	}
+	byID := make(map[string]task.Task, len(tasks))
+	for _, t := range tasks {
+		byID[t.ID] = t
+	}
+	var living []tmux.Pane
+	for _, p := range panes {
+		one, asked := out[p.Task]
+		if !asked || p.Role == "" {
+			continue
+		}
+		if p.Activity.After(one.Active) {
+			one.Active = p.Activity
+			out[p.Task] = one
+		}
+		if !p.Dead && one.State == record.AgentAlive && o.worksIn(ctx, byID[p.Task], p.Role) {
+			living = append(living, p)
+		}
+	}
+	limits, err := l.limits(ctx, o, living, byID, now)
+	for _, p := range living {
+		if one := out[p.Task]; limits[p.ID] != "" {
+			one.Limit = limits[p.ID]
+			out[p.Task] = one
+		}
+	}
+	return out, err
+}
+
+// worksIn reports whether a role is the one that works in a task's status.
+func (o *Observer) worksIn(ctx context.Context, t task.Task, role string) bool {
+	def, err := o.Setup.Pinned(ctx, t.Workflow)
+	if err != nil {
+		return false // the error is reported where the rules are read
+	}
+	state, _ := def.State(t.Status)
+	return state.Role == role
+}
+
+// limits has, by their ids, the line of each pane that tells of a limit. The panes are those of agents that live.
+func (l *LimitCache) limits(ctx context.Context, o *Observer, panes []tmux.Pane, tasks map[string]task.Task,
 	now time.Time) (map[string]string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

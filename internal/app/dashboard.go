@@ -35,26 +35,28 @@ const watchOverAgents = "watch over the agents"
 
 // show opens the dashboard, and watches over the agents meanwhile where nobody else does.
 // After a fault of the screen the watch goes on, until the person ends it.
-func (h *house) show(ctx context.Context, project string, all bool) error {
-	project, word, err := h.scope(ctx, project, all)
+func (a *app) showDashboard(ctx context.Context, project string, all bool) error {
+	project, word, err := a.scope(ctx, project, all)
 	if err != nil {
 		return err
 	}
-	ctx, off := sitting(ctx)
+	ctx, off := untilEnded(ctx)
 	defer off()
 	debug.SetGCPercent(dashboardGC)
-	eyes := screen{h, &agents.LimitCache{}}
+	actions := userActions{commands{a.engine, a}}
+	view := dashboardView{a, &agents.LimitCache{}}
 	d := &dashboard.Dashboard{
-		Backend: dashboard.Backend{Store: eyes, Inspector: eyes, Reader: eyes, Commands: wishes{h}, Chooser: wishes{h},
-			Terminal: wishes{h}, Now: time.Now},
+		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Commands: actions, Chooser: actions,
+			Terminal: actions,
+			Now:      time.Now},
 		In: os.Stdin, Out: os.Stdout, Environ: os.Environ(), Project: project, Message: word,
 	}
 	d.Open(ctx)
-	h.engine.Warn = d.Say
+	a.engine.Warn = d.Say
 	var beside sync.WaitGroup
 	var watching atomic.Bool
 	beside.Go(func() {
-		err := h.Person(ctx, watchOverAgents)
+		err := a.Person(ctx, watchOverAgents)
 		if refused := (*decide.Rejection)(nil); errors.As(err, &refused) {
 			d.SetWatcher("not watching: an agent opened it")
 			return
@@ -64,7 +66,7 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 			d.Fail(watchOverAgents, err)
 			return
 		}
-		err = watchBeside(ctx, watch{
+		err = watchBeside(ctx, watchEvents{
 			waits: func(holder task.Watcher) {
 				if found, advice := holder.Trouble(time.Now()); found != "" {
 					d.SetWatcher("nobody watches")
@@ -85,19 +87,19 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	err = d.Run(ctx)
 	var broken *dashboard.Fault
 	if errors.As(err, &broken) {
-		h.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why",
+		a.engine.Log.Error("the dashboard broke", "component", "dashboard", "where", broken.Where, "why",
 			fmt.Sprint(broken.Why), "trace", string(broken.Trace))
-		err = h.afterFault(ctx, broken, watching.Load(), talk())
+		err = a.afterFault(ctx, broken, watching.Load(), messages())
 	}
 	off()
 	beside.Wait()
 	return err
 }
 
-// sitting lasts until off is called or the program is told to end. An interrupt does not end it: at the screen
+// untilEnded lasts until off is called or the program is told to end. An interrupt does not end it: at the screen
 // Ctrl-C is a key, and in the person's editor it is meant for that. A hangup ends it too: the terminal may
 // outlive it, and must be left as it was.
-func sitting(ctx context.Context) (of context.Context, off func()) {
+func untilEnded(ctx context.Context) (of context.Context, off func()) {
 	of, off = signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
 	if ctx.Err() != nil {
 		off() // it was told before
@@ -107,12 +109,12 @@ func sitting(ctx context.Context) (of context.Context, off func()) {
 
 // scope is the project whose tasks are shown, empty for all: the one that is named, or that of the folder the
 // person stands in. A repository there that is not known yet becomes a project, with a word about it.
-func (h *house) scope(ctx context.Context, project string, all bool) (name, word string, err error) {
+func (a *app) scope(ctx context.Context, project string, all bool) (name, word string, err error) {
 	if project != "" {
-		p, err := h.home.Project(project)
+		p, err := a.home.Project(project)
 		return p.Name, "", err
 	}
-	if _, name, err = h.Here(ctx); err != nil || name != "" || all {
+	if _, name, err = a.Here(ctx); err != nil || name != "" || all {
 		if all {
 			name = ""
 		}
@@ -124,10 +126,10 @@ func (h *house) scope(ctx context.Context, project string, all bool) (name, word
 	}
 	var p task.Project
 	if err == nil {
-		err = h.Person(ctx, "make this repository a project")
+		err = a.Person(ctx, "make this repository a project")
 	}
 	if err == nil {
-		p, err = h.AddProject(ctx, repo.Path, task.Project{})
+		p, err = a.home.AddRepository(ctx, repo.Path, task.Project{})
 	}
 	if err != nil {
 		return "", fmt.Sprintf("this repository is no project yet: %v", err), nil
@@ -137,8 +139,8 @@ func (h *house) scope(ctx context.Context, project string, all bool) (name, word
 
 // afterFault is the error to end with. Where this process watches over the agents it tells at once what happened,
 // and lets the watch go on until the person ends it.
-func (h *house) afterFault(ctx context.Context, broken *dashboard.Fault, watching bool, out io.Writer) error {
-	told := fmt.Errorf("%w\n  at %s; the whole trace is in %q", broken, broken.Location(), h.logPath())
+func (a *app) afterFault(ctx context.Context, broken *dashboard.Fault, watching bool, out io.Writer) error {
+	told := fmt.Errorf("%w\n  at %s; the whole trace is in %q", broken, broken.Location(), a.logPath())
 	if !watching {
 		return told
 	}
@@ -151,57 +153,58 @@ func (h *house) afterFault(ctx context.Context, broken *dashboard.Fault, watchin
 }
 
 // watchBeside watches from a house of its own, as another process would: it shares nothing with the screen.
-func watchBeside(ctx context.Context, w watch) error {
+func watchBeside(ctx context.Context, on watchEvents) error {
 	dir, err := homeDir()
 	if err != nil {
 		return err
 	}
-	h, err := enter(ctx, filepath.Join(dir, recordName))
+	a, err := openOnly(ctx, filepath.Join(dir, recordName))
 	if err != nil {
 		return err
 	}
-	return errors.Join(h.watchOver(ctx, w), h.close())
+	return errors.Join(a.watchOver(ctx, on), a.close())
 }
 
-// screen shows the dashboard what there is.
-type screen struct {
-	house  *house
+// dashboardView reads what the dashboard shows.
+type dashboardView struct {
+	app    *app
 	limits *agents.LimitCache
 }
 
-func (s screen) First(ctx context.Context, project string, most int) ([]task.Task, error) {
-	return s.house.store.List(ctx, record.Filter{Project: project, Live: true, Most: most})
+func (v dashboardView) First(ctx context.Context, project string, most int) ([]task.Task, error) {
+	return v.app.store.List(ctx, record.Filter{Project: project, Live: true, Most: most})
 }
 
-func (s screen) All(ctx context.Context) ([]task.Task, int64, error) {
-	cursor, err := s.house.store.Changed(ctx) // before the tasks: what changes while they are read is told again
+func (v dashboardView) All(ctx context.Context) ([]task.Task, int64, error) {
+	cursor, err := v.app.store.Changed(ctx) // before the tasks: what changes while they are read is told again
 	if err != nil {
 		return nil, 0, err
 	}
-	tasks, err := s.house.store.List(ctx, record.Filter{})
+	tasks, err := v.app.store.List(ctx, record.Filter{})
 	return tasks, cursor, err
 }
 
-func (s screen) Since(ctx context.Context, cursor int64) (changed []task.Task, gone []string, next int64, err error) {
-	return s.house.store.TasksSince(ctx, cursor)
+func (v dashboardView) Since(ctx context.Context, cursor int64) (
+	changed []task.Task, gone []string, next int64, err error) {
+	return v.app.store.TasksSince(ctx, cursor)
 }
 
-func (s screen) Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
-	return s.house.home.Pinned(ctx, ref)
+func (v dashboardView) Rules(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+	return v.app.home.Pinned(ctx, ref)
 }
 
-func (s screen) Timeouts(project string) (task.Timeouts, error) {
-	return s.house.home.Timeouts(project)
+func (v dashboardView) Timeouts(project string) (task.Timeouts, error) {
+	return v.app.home.Timeouts(project)
 }
 
-func (s screen) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
-	return s.house.pool.Workspaces(ctx, project)
+func (v dashboardView) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
+	return v.app.pool.Workspaces(ctx, project)
 }
 
-func (s screen) Watch(ctx context.Context, changed func()) error {
+func (v dashboardView) Watch(ctx context.Context, changed func()) error {
 	last := int64(-1)
-	return s.house.record().Poll(ctx, func(context.Context) error {
-		now, err := s.house.store.Changed(ctx)
+	return v.app.recordFile().Poll(ctx, func(context.Context) error {
+		now, err := v.app.store.Changed(ctx)
 		if err != nil || now == last {
 			return err
 		}
@@ -211,91 +214,53 @@ func (s screen) Watch(ctx context.Context, changed func()) error {
 	})
 }
 
-func (s screen) Agents(ctx context.Context, tasks []task.Task) (map[string]dashboard.Agent, error) {
-	states, panes, err := s.house.agents.States(ctx, tasks)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]dashboard.Agent, len(states))
-	for id, state := range states {
-		out[id] = dashboard.Agent{State: state}
-	}
-	byID := make(map[string]task.Task, len(tasks))
-	for _, t := range tasks {
-		byID[t.ID] = t
-	}
-	var living []tmux.Pane
-	for _, p := range panes {
-		one, asked := out[p.Task]
-		if !asked || p.Role == "" {
-			continue
-		}
-		if p.Activity.After(one.Active) {
-			one.Active = p.Activity
-			out[p.Task] = one
-		}
-		if !p.Dead && one.State == record.AgentAlive && s.atWork(ctx, byID[p.Task], p.Role) {
-			living = append(living, p)
-		}
-	}
-	limits, err := s.limits.Limits(ctx, s.house.agents, living, byID, time.Now())
-	for _, p := range living {
-		if one := out[p.Task]; limits[p.ID] != "" {
-			one.Limit = limits[p.ID]
-			out[p.Task] = one
-		}
+func (v dashboardView) Agents(ctx context.Context, tasks []task.Task) (map[string]dashboard.Agent, error) {
+	found, err := v.limits.Observe(ctx, v.app.agents, tasks, time.Now())
+	out := make(map[string]dashboard.Agent, len(found))
+	for id, one := range found {
+		out[id] = dashboard.Agent(one)
 	}
 	return out, err
 }
 
-// atWork says whether a role is the one that works in a task's status.
-func (s screen) atWork(ctx context.Context, t task.Task, role string) bool {
-	def, err := s.Rules(ctx, t.Workflow)
-	if err != nil {
-		return false // it is told where the rules are read
-	}
-	state, _ := def.State(t.Status)
-	return state.Role == role
-}
-
-func (s screen) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
-	work, err := s.house.pool.Work(ctx, t)
+func (v dashboardView) Work(ctx context.Context, t task.Task) (dashboard.Work, error) {
+	work, err := v.app.pool.Work(ctx, t)
 	if err != nil {
 		return dashboard.Work{}, err
 	}
-	def, err := s.Rules(ctx, t.Workflow)
+	def, err := v.Rules(ctx, t.Workflow)
 	if err != nil {
 		return dashboard.Work{}, err
 	}
 	return dashboard.Work{Commits: work.Commits, Added: work.Added, Removed: work.Removed,
-		Judged: s.house.looker(0).Compare(ctx, def, t)}, nil
+		Judged: v.app.looker(0).Compare(ctx, def, t)}, nil
 }
 
-func (s screen) Diff(ctx context.Context, t task.Task) (string, error) {
-	return s.house.pool.Diff(ctx, t)
+func (v dashboardView) Diff(ctx context.Context, t task.Task) (string, error) {
+	return v.app.pool.Diff(ctx, t)
 }
 
-func (s screen) History(ctx context.Context, id string) ([]history.Event, error) {
-	return s.house.store.Events(ctx, id, 0)
+func (v dashboardView) History(ctx context.Context, id string) ([]history.Event, error) {
+	return v.app.store.Events(ctx, id, 0)
 }
 
-func (s screen) Why(ctx context.Context, id string) (decide.Explanation, error) {
-	return s.house.Why(ctx, id)
+func (v dashboardView) Why(ctx context.Context, id string) (decide.Explanation, error) {
+	return v.app.queries().Why(ctx, id)
 }
 
-func (s screen) Document(_ context.Context, t task.Task) (string, error) {
-	text, err := s.house.files.Read(t.Project, t.ID, true)
+func (v dashboardView) Document(_ context.Context, t task.Task) (string, error) {
+	text, err := v.app.files.Read(t.Project, t.ID, true)
 	return string(text), err
 }
 
-func (s screen) Panes(ctx context.Context, t task.Task) ([]dashboard.Pane, error) {
-	own, err := s.house.agents.Of(ctx, t.ID)
+func (v dashboardView) Panes(ctx context.Context, t task.Task) ([]dashboard.Pane, error) {
+	own, err := v.app.agents.Of(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
 	var out []dashboard.Pane
 	for _, p := range own {
-		text, err := s.house.server.Screen(ctx, p.ID)
+		text, err := v.app.server.Screen(ctx, p.ID)
 		if errors.Is(err, tmux.ErrEnded) {
 			continue // it has gone since it was listed
 		}
@@ -311,10 +276,10 @@ func (s screen) Panes(ctx context.Context, t task.Task) ([]dashboard.Pane, error
 // logLines is how much of the log is shown of one task.
 const logLines = 500
 
-func (s screen) Log(_ context.Context, t task.Task) ([]string, error) {
+func (v dashboardView) Log(_ context.Context, t task.Task) ([]string, error) {
 	var out bytes.Buffer
 	id := []byte(`"` + t.ID + `"`)
-	if err := s.house.Log(func(line []byte) bool { return bytes.Contains(line, id) }, logLines, &out); err != nil {
+	if err := v.app.Log(func(line []byte) bool { return bytes.Contains(line, id) }, logLines, &out); err != nil {
 		return nil, err
 	}
 	if out.Len() == 0 {

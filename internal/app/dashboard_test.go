@@ -14,16 +14,16 @@ import (
 // program ends with.
 func TestAFaultOfTheScreenIsToldOnceAndTheWatchGoesOnUntilItIsEnded(t *testing.T) {
 	t.Parallel()
-	h := &house{dir: t.TempDir()}
+	a := &app{dir: t.TempDir()}
 	broken := &dashboard.Fault{Where: "it drew the list", Why: "index out of range"}
 	var out bytes.Buffer
-	err := h.afterFault(t.Context(), broken, false, &out)
-	if !errors.Is(err, broken) || !strings.Contains(err.Error(), h.logPath()) || out.Len() > 0 {
+	err := a.afterFault(t.Context(), broken, false, &out)
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), a.logPath()) || out.Len() > 0 {
 		t.Errorf("where nobody watches it says %q and ends with %v", &out, err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	err = h.afterFault(ended, broken, true, &out)
+	err = a.afterFault(ended, broken, true, &out)
 	if errors.Is(err, broken) || err == nil || !strings.Contains(out.String(), "index out of range") ||
 		!strings.Contains(out.String(), "still watched over") {
 		t.Errorf("where it watches it says %q and ends with %v", &out, err)

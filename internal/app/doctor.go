@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"orange/internal/doctor"
 	"orange/internal/evidence"
+	"orange/internal/home"
 	"orange/internal/lease"
 	"orange/internal/mirror"
 	"orange/internal/pool"
@@ -67,8 +67,8 @@ func examine(ctx context.Context, fix, rebuild bool,
 		}
 	}
 	database := filepath.Join(dir, recordName)
-	if lost := recordBeside(dir); lost != nil && !rebuild {
-		// Looking must not make a record that says there are no tasks: an empty one elsewhere stands for it.
+	if lost := home.CheckRecord(dir, filepath.Join(dir, recordName)); lost != nil && !rebuild {
+		// Looking must not make a record that says there are no tasks: an empty one elsewhere takes its place.
 		elsewhere, err := os.MkdirTemp("", "orange-doctor")
 		if err != nil {
 			return nil, fmt.Errorf("look without a record: %w", err)
@@ -80,59 +80,57 @@ func examine(ctx context.Context, fix, rebuild bool,
 			Advice: adviceRebuild,
 		})
 	}
-	h, err := enter(ctx, database)
+	a, err := openOnly(ctx, database)
 	closed := func() error { return nil }
 	if err == nil {
-		closed = h.close
-	} else if h, err = withoutRecord(dir, err); err != nil {
+		closed = a.close
+	} else if a, err = withoutRecord(dir, err); err != nil {
 		return nil, err
 	}
-	more, err := h.examine(ctx, fix, rebuild, progress)
+	more, err := a.examine(ctx, fix, rebuild, progress)
 	return doctor.Sorted(append(findings, more...)), errors.Join(err, closed())
 }
 
-// recordName is the file of the record below ORANGE_HOME.
-const recordName = "orange.db"
-
-// withoutRecord is the house as far as it can be looked at while its record cannot be opened.
-func withoutRecord(dir string, why error) (*house, error) {
-	h := &house{dir: dir, files: mirror.Files{Home: dir}, trouble: why}
+// withoutRecord is the home as far as it can be looked at while its record cannot be opened.
+func withoutRecord(dir string, why error) (*app, error) {
+	a := &app{dir: dir, files: mirror.Files{Home: dir}, noRecord: why}
 	if _, err := os.Stat(dir); err != nil {
 		return nil, errors.Join(why, err)
 	}
-	if err := h.furnish(); err != nil {
+	if err := a.connect(); err != nil {
 		return nil, errors.Join(why, err)
 	}
-	return h, h.log.Close()
+	return a, a.log.Close()
 }
 
-func (h *house) examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
+func (a *app) examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	d := &doctor.Doctor{
-		Home: h.dir, Files: h.files, Shown: h.engine, Mender: mender{h}, Windows: h.server, Setup: wardrobe{h.pool, h},
-		Remains: remains{h.programs(), h.pool}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
-		Watcher: h.lease.Watcher, Now: time.Now, Settling: settling,
+		Home: a.dir, Files: a.files, Shown: a.engine, Mender: a.engine, Windows: a.server,
+		Setup:   doctorSetup{a.pool, a},
+		Remains: remains{a.programs(), a.pool}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
+		Watcher: a.lease.Watcher, Now: time.Now, Settling: settling,
 		Progress: progress,
 	}
 	var findings []record.Finding
-	if h.trouble == nil && (fix || rebuild) { // the record tells of seats that are not shown, too
-		if err := h.Person(ctx, mendThisHome); err != nil {
+	if a.noRecord == nil && (fix || rebuild) { // the record tells of seats that are not shown, too
+		if err := a.Person(ctx, mendThisHome); err != nil {
 			return nil, err
 		}
 	}
-	if h.trouble != nil {
+	if a.noRecord != nil {
 		findings = append(findings, record.Finding{
-			Check: "database", Level: record.LevelProblem, Subject: recordName, Found: h.trouble.Error(),
-			Advice: adviceFor(h.trouble),
+			Check: "database", Level: record.LevelProblem, Subject: recordName, Found: a.noRecord.Error(),
+			Advice: adviceFor(a.noRecord),
 		})
 		if rebuild {
-			return findings, h.trouble
+			return findings, a.noRecord
 		}
 	} else {
-		d.Record = h.store
+		d.Record = a.store
 	}
 	if rebuild {
-		d.Adopter = adopter{h}
+		d.Adopter = adopter{a}
 		adopted, err := d.Rebuild(ctx)
 		if err != nil {
 			return nil, err
@@ -150,108 +148,67 @@ func adviceFor(err error) string {
 	if sqlite.IsDamaged(err) {
 		return adviceRebuild + " moves it aside and makes a new one from the tasks' folders"
 	}
-	return "put that right and run orange doctor again"
+	return "correct that and run orange doctor again"
 }
 
 const adviceRebuild = "orange doctor --rebuild"
 
-// setAside moves a record that is damaged out of the way, with all that belongs to it. Nothing of it is deleted.
+// setAside moves a record that is damaged out of the way.
 func setAside(ctx context.Context, path string) ([]record.Finding, error) {
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	wrong, err := wrongWith(ctx, path)
+	wrong, aside, err := sqlite.SetAside(ctx, path, time.Now())
 	if err != nil || wrong == "" {
 		return nil, err
 	}
-	aside := path + ".broken-" + time.Now().UTC().Format("20060102T150405.000")
-	for _, end := range []string{"-shm", "-wal", ""} {
-		if err := os.Rename(path+end, aside+end); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("move the damaged record aside: %w", err)
-		}
-	}
 	return []record.Finding{{
 		Check: "database", Level: record.LevelWarning, Subject: recordName, Found: "it was damaged: " + wrong,
-		Mended: fmt.Sprintf("moved to %q, and made anew", aside),
+		Mended: fmt.Sprintf("moved to %q, and made again", aside),
 	}}, nil
 }
 
-func wrongWith(ctx context.Context, path string) (string, error) {
-	store, err := sqlite.Open(ctx, path)
-	if sqlite.IsDamaged(err) {
-		return err.Error(), nil
-	}
-	if err != nil {
-		return "", err
-	}
-	wrong, err := store.Check(ctx)
-	return strings.Join(wrong, "; "), errors.Join(err, store.Close())
-}
-
 // adopter brings tasks back that the record does not have.
-type adopter struct{ house *house }
+type adopter struct{ app *app }
 
 func (a adopter) Tell(ctx context.Context, project, id string, history []byte) (record.Adoption, error) {
-	return a.house.engine.Tell(ctx, project, id, history)
+	return a.app.engine.Tell(ctx, project, id, history)
 }
 
 func (a adopter) Adopt(ctx context.Context, told record.Adoption) (record.Adoption, error) {
-	return a.house.engine.Adopt(ctx, a.house.store, a.house.agents, told)
+	return a.app.engine.Adopt(ctx, a.app.store, a.app.agents, told)
 }
 
-// mender lends the engine's repairs to the doctor.
-type mender struct{ house *house }
-
-func (m mender) Sync(ctx context.Context, id string) error { return m.house.engine.Sync(ctx, id) }
-
-func (m mender) Forget(ctx context.Context, id string) error { return m.house.engine.Forget(ctx, id) }
-
-// Free has given back what a task holds that is over, and waits until that is done.
-func (m mender) Free(ctx context.Context, id string) error {
-	if err := m.house.engine.Free(ctx, id); err != nil {
-		return err
-	}
-	return m.Retry(ctx, id)
-}
-
-func (m mender) Retry(ctx context.Context, id string) error {
-	_, err := m.house.engine.Retry(ctx, id, task.Actor{Role: task.RoleHuman})
-	return err
-}
-
-// wardrobe tells the doctor what the person has set up.
-type wardrobe struct {
+// doctorSetup is what the doctor reads of what the person has set up.
+type doctorSetup struct {
 	*pool.Pool
-	house *house
+	app *app
 }
 
-func (w wardrobe) Projects() ([]task.Project, error) { return w.house.home.Projects() }
+func (s doctorSetup) Projects() ([]task.Project, error) { return s.app.home.Projects() }
 
-func (w wardrobe) Files() ([]doctor.File, error) {
+func (s doctorSetup) Files() ([]doctor.File, error) {
 	var out []doctor.File
-	config := doctor.File{Kind: "config", Name: "config", Source: filepath.Join(w.house.dir, "config.yml")}
-	_, config.Problem = w.house.home.Config()
+	config := doctor.File{Kind: "config", Name: "config", Source: filepath.Join(s.app.dir, "config.yml")}
+	_, config.Problem = s.app.home.Config()
 	out = append(out, config)
-	harnesses, err := w.house.home.ListHarnesses()
+	harnesses, err := s.app.home.ListHarnesses()
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range harnesses {
 		f := doctor.File{Kind: "harness", Name: l.Name, Source: l.Source}
-		if one, err := w.house.home.Harness(l.Name); err != nil {
+		if one, err := s.app.home.Harness(l.Name); err != nil {
 			f.Problem = err
 		} else {
 			f.Program = one.Program
 		}
 		out = append(out, f)
 	}
-	workflows, err := w.house.home.ListWorkflows()
+	workflows, err := s.app.home.ListWorkflows()
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range workflows {
 		f := doctor.File{Kind: "workflow", Name: l.Name, Source: l.Source}
-		_, f.Problem = w.house.home.ParseWorkflow(l.Source, l.Text)
+		_, f.Problem = s.app.home.ParseWorkflow(l.Source, l.Text)
 		out = append(out, f)
 	}
 	return out, nil

@@ -1,12 +1,9 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"orange/internal/follow"
@@ -15,16 +12,17 @@ import (
 	"orange/internal/monitor"
 	"orange/internal/pool"
 	"orange/internal/proc"
+	"orange/internal/service"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 )
 
-// usualStall is how long an agent may do nothing before its task is marked, where nobody says.
+// usualStall is how long an agent may do nothing before its task is marked, where the configuration does not say.
 const usualStall = 15 * time.Minute
 
-// night joins the monitor to the rooms that it needs.
-func (h *house) night(say func(string)) (*monitor.Monitor, error) {
-	config, err := h.home.Config()
+// monitor hands the monitor what it needs.
+func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
+	config, err := a.home.Config()
 	if err != nil {
 		return nil, err
 	}
@@ -32,76 +30,81 @@ func (h *house) night(say func(string)) (*monitor.Monitor, error) {
 	if stall == 0 {
 		stall = usualStall
 	}
+	notifier := monitor.Notifier{Argv: config.Notify, Log: a.engine.Log}
 	return &monitor.Monitor{
-		Sessions: h.server, Processes: proc.System{Grace: grace},
-		Traces: traces{h.pool, h},
-		Record: watchedRecord{h.store, h.record()},
-		Engine: h.engine, Keeper: h.engine, Rules: h.home, Forge: watchedRequests{h.gitHub()},
-		Hint: h.server.AwaitDeath, Heard: h.lease.Heartbeat(h.engine.Log), Now: time.Now, Log: h.engine.Log,
+		Sessions: a.server, Processes: proc.System{Grace: grace},
+		Traces: traces{a.pool, a},
+		Record: watchedRecord{a.store, a.recordFile()},
+		Engine: a.engine, Keeper: a.engine, Rules: a.home,
+		Forge: &pool.OptionalGitHub{GitHub: pool.GitHub{Pool: a.pool}},
+		Hint:  a.server.AwaitDeath, Heard: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
 		Stall: stall,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))
-			h.notify(ctx, config.Notify, t, text)
+			notifier.Notify(ctx, t, text)
 		},
 	}, nil
 }
 
-// Monitor watches until ctx ends. Where another process has the lease, it waits for its end first.
-func (h *house) Monitor(ctx context.Context, say func(string)) error {
-	return h.watchOver(ctx, watch{
-		waits: func(w task.Watcher) {
-			if found, advice := w.Trouble(time.Now()); found != "" {
+// watch is the monitor as the command line asks for it.
+type watch struct{ *app }
+
+// Run watches until ctx ends. Where another process has the lease, it waits for its end first.
+func (w watch) Run(ctx context.Context, say func(string)) error {
+	return w.watchOver(ctx, watchEvents{
+		waits: func(holder task.Watcher) {
+			if found, advice := holder.Trouble(time.Now()); found != "" {
 				say(found + "; " + advice)
 				return
 			}
-			say("another monitor is at work (process " + w.Name() + "); waiting for its end")
+			say("another monitor is at work (process " + holder.Name() + "); waiting for its end")
 		},
-		begins: func() { say("watching " + h.dir) },
+		begins: func() { say("watching " + w.dir) },
 		tells:  say,
 	})
 }
 
-// watch has the functions that are called for the events of a watch over agents.
-type watch struct {
+// watchEvents has the functions that are called for the events of a watch over agents.
+type watchEvents struct {
 	waits  func(holder task.Watcher) // another process has the lease: this one waits for its end
 	begins func()
 	tells  func(text string) // something of a task that a person wants to know
 }
 
-func (h *house) watchOver(ctx context.Context, w watch) error {
-	night, err := h.night(w.tells)
+func (a *app) watchOver(ctx context.Context, on watchEvents) error {
+	m, err := a.monitor(on.tells)
 	if err != nil {
 		return err
 	}
-	release, err := h.lease.Wait(ctx, h.engine.Log, w.waits)
+	release, err := a.lease.Wait(ctx, a.engine.Log, on.waits)
 	if release == nil {
 		return err
 	}
 	defer release()
-	if err := launch.DropTickets(h.dir); err != nil {
+	if err := launch.DropTickets(a.dir); err != nil {
 		return err
 	}
-	h.engine.Facts = h.looker(0) // a watch waits for nothing: what is being found out is asked for again
-	w.begins()
-	h.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
-	night.Run(ctx)
-	h.engine.Log.Info("watch ends", "component", "monitor", "process", os.Getpid())
+	a.engine.Facts = a.looker(0) // a watch waits for nothing: what is being found out is asked for again
+	on.begins()
+	a.engine.Log.Info("watch begins", "component", "monitor", "process", os.Getpid())
+	m.Run(ctx)
+	a.engine.Log.Info("watch ends", "component", "monitor", "process", os.Getpid())
 	return nil
 }
 
-// MonitorOnce does everything that there is to do now. Where another process has the lease it does nothing, and
+// Once does everything that there is to do now. Where another process has the lease it does nothing, and
 // says so: that one does it, or a person has to know why it does not.
-func (h *house) MonitorOnce(ctx context.Context, say func(string)) error {
-	night, err := h.night(say)
+func (w watch) Once(ctx context.Context, say func(string)) error {
+	m, err := w.monitor(say)
 	if err != nil {
 		return err
 	}
-	release, free, err := h.lease.Try()
+	release, free, err := w.lease.Try()
 	if err != nil {
 		return err
 	}
 	if !free {
-		holder := h.lease.Watcher()
+		holder := w.lease.Watcher()
 		if found, advice := holder.Trouble(time.Now()); found != "" {
 			return fmt.Errorf("nothing was done: %s; %s", found, advice)
 		}
@@ -109,33 +112,13 @@ func (h *house) MonitorOnce(ctx context.Context, say func(string)) error {
 			holder.Name())
 	}
 	defer release()
-	if err := launch.DropTickets(h.dir); err != nil {
+	if err := launch.DropTickets(w.dir); err != nil {
 		return err
 	}
 	ctx, off := context.WithCancel(ctx)
 	defer off()
-	go h.lease.Beat(ctx, h.engine.Log)
-	return night.Once(ctx)
-}
-
-// notifyPatience bounds a program that tells a person something.
-const notifyPatience = 10 * time.Second
-
-// notify runs the person's own program. That it failed is only logged: nothing depends on it.
-func (h *house) notify(ctx context.Context, argv []string, t task.Task, text string) {
-	if len(argv) == 0 {
-		return
-	}
-	ctx, off := context.WithTimeout(ctx, notifyPatience)
-	defer off()
-	put := strings.NewReplacer("{message}", text, "{task}", t.ID, "{branch}", t.Branch, "{project}", t.Project)
-	args := make([]string, len(argv)-1)
-	for i, word := range argv[1:] {
-		args[i] = put.Replace(word)
-	}
-	if _, err := proc.Run(ctx, proc.Command{Name: argv[0], Args: args}); err != nil {
-		h.engine.Log.Warn("the notification failed", "component", "monitor", "task", t.ID, "error", err.Error())
-	}
+	go w.lease.Beat(ctx, w.engine.Log)
+	return m.Once(ctx)
 }
 
 // watchedRecord is the record, and reports when a process has written to it.
@@ -151,42 +134,31 @@ func (r watchedRecord) Watch(ctx context.Context, changed func()) error {
 // traces are what agents leave in files.
 type traces struct {
 	*pool.Pool
-	house *house
+	app *app
 }
 
 func (t traces) Notes(ctx context.Context, noted func(hook int64)) error {
-	return mirror.Watch(ctx, launch.Folder(t.house.dir), func(path string) {
-		hook, isNote := launch.NoteOf(path)
-		if !isNote {
-			return
-		}
-		// else it is being written, or its agent's process tells
-		if _, whole, err := t.Ending(hook); whole && err == nil {
-			noted(hook)
-		}
-	})
+	return launch.Watch(ctx, t.app.dir, mirror.Watch, noted)
 }
 
 func (t traces) Ending(hook int64) (task.Ending, bool, error) {
-	return launch.Ending(t.house.dir, hook)
+	return launch.Ending(t.app.dir, hook)
 }
 
 func (t traces) Stamp(one task.Task) string {
-	var out bytes.Buffer
-	dir := t.house.files.Dir(one.Project, one.ID)
-	names := []string{"TASK.md", "history.jsonl"}
-	// else whoever makes them equal tells why not
-	if def, err := t.house.home.Pinned(context.Background(), one.Workflow); err == nil {
+	var names []string
+	// where the rules cannot be read, the error is reported where the files are made equal
+	if def, err := t.app.home.Pinned(context.Background(), one.Workflow); err == nil {
 		for _, p := range def.Projections {
 			names = append(names, p.File)
 		}
 	}
-	for _, name := range names {
-		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			fmt.Fprintf(&out, "%s %d %d;", info.Mode(), info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	return out.String()
+	return t.app.files.Stamp(one.Project, one.ID, names...)
 }
 
-func (t traces) Known(id string) (bool, error) { return hasFolder(t.house.dir, id) }
+func (t traces) Known(id string) (bool, error) { return t.app.files.Has(id) }
+
+// Unit is the file with which the system's supervisor keeps a monitor running.
+func (w watch) Unit(kind string) (string, error) {
+	return service.Unit{Home: w.dir, Program: w.self, Environment: service.Environment(w.dir, os.Getenv)}.Text(kind)
+}

@@ -43,12 +43,12 @@ func (p *Program) taskAttach() *cobra.Command {
 		Long: `Look over an agent's shoulder, and talk to it. F12 leads back to where you were; F11 shows the next window.
 Inside a tmux of your own the keys of the two do not get in each other's way: the inner one has no prefix key.`,
 		Example: "  orange task attach 4Fz\n  orange task attach 4Fz --role reviewer",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)
 			if err != nil {
 				return err
 			}
-			argv, err := h.Care.Attach(ctx, id, role, !p.json)
+			argv, err := h.Commands.Attach(ctx, id, role, !p.json)
 			if err != nil || !p.json {
 				return err
 			}
@@ -64,8 +64,8 @@ func (p *Program) taskRespawn() *cobra.Command {
 		Use: "respawn [ID]", Short: "Start the agent of the present status again, when it has died",
 		Args:    between(0, 1),
 		Example: "  orange task respawn 4Fz",
-		RunE: p.onTask(nil, func(ctx context.Context, h *House, id string, actor task.Actor) error {
-			out, err := h.Care.Respawn(ctx, id, actor)
+		RunE: p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+			out, err := h.Commands.Respawn(ctx, id, actor)
 			if err != nil {
 				return err
 			}
@@ -78,8 +78,8 @@ func (p *Program) taskRetry() *cobra.Command {
 	return &cobra.Command{
 		Use: "retry [ID]", Short: "Perform again what failed after a move", Args: between(0, 1),
 		Example: "  orange task retry 4Fz",
-		RunE: p.onTask(nil, func(ctx context.Context, h *House, id string, actor task.Actor) error {
-			out, err := h.Care.Retry(ctx, id, actor)
+		RunE: p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+			out, err := h.Commands.Retry(ctx, id, actor)
 			if err != nil {
 				return err
 			}
@@ -99,16 +99,16 @@ func (p *Program) taskDelete() *cobra.Command {
 		Long: "Forget a task; a live one is cancelled first. Its folder goes to the trash, its branch and " +
 			"rescued work stay in the repository.",
 		Example: "  orange task delete 4Fz --yes",
-		RunE: p.onTask(nil, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+		RunE: p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 			if err := p.sure(actor, yes, "Delete task "+id+"? Its branch and rescued work stay.",
 				"not deleted"); err != nil {
 				return err
 			}
-			report, err := h.Look.Report(ctx, id, actor)
+			report, err := h.Queries.Report(ctx, id, actor)
 			if err != nil {
 				return err
 			}
-			where, err := h.Care.Delete(ctx, id, actor)
+			where, err := h.Commands.Delete(ctx, id, actor)
 			if err != nil {
 				return err
 			}
@@ -119,7 +119,7 @@ func (p *Program) taskDelete() *cobra.Command {
 	return c
 }
 
-func (p *Program) deleted(_ context.Context, _ *House, report record.Report, where string) error {
+func (p *Program) deleted(_ context.Context, _ *Services, report record.Report, where string) error {
 	t := report.Task
 	if p.json {
 		return p.printJSON(map[string]any{"deleted": t.ID, "folder": where, "branch": t.Branch})
@@ -139,16 +139,16 @@ func (p *Program) taskWait() *cobra.Command {
 		Long: `Wait until it is your turn: a worker until its review is over, a person until the agents need one.
 Ends after --timeout with "not yet: run it again" and exit status 0, so that it fits into any time limit.`,
 		Example: "  orange task wait\n  orange task wait 4Fz --timeout 10m",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)
 			if err != nil {
 				return err
 			}
-			actor, err := h.Who.Looker(ctx, id)
+			actor, err := h.Identity.Looker(ctx, id)
 			if err != nil {
 				return err
 			}
-			waited, err := h.Care.Wait(ctx, id, actor, timeout)
+			waited, err := h.Commands.Wait(ctx, id, actor, timeout)
 			if err != nil {
 				return err
 			}
@@ -187,8 +187,8 @@ func (p *Program) settleCommand() *cobra.Command {
 	var person bool
 	c := &cobra.Command{
 		Use: "settle ID", Short: "Perform the hooks that a task owes", Args: between(1, 1), Hidden: true,
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			return h.Care.Settle(ctx, args[0], person)
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			return h.Commands.Settle(ctx, args[0], person)
 		}),
 	}
 	c.Flags().BoolVar(&person, "person", false, "a person asked: what needs their keys has this process's environment")

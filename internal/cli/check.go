@@ -11,31 +11,25 @@ import (
 	"orange/internal/task"
 )
 
-// Checks runs the checks of a task's workflow, and knows how they ended.
-type Checks interface {
-	Checks(ctx context.Context, id string) ([]task.CheckState, error)
-	RunCheck(ctx context.Context, id, check string, again bool) (task.CheckResult, error)
-}
-
 func (p *Program) taskCheck() *cobra.Command {
 	return &cobra.Command{
 		Use: "check [ID] [NAME]", Short: "Run a check of a task's workflow now, or list them all", Args: between(0, 2),
 		Long: `Run a check of a task's workflow now, or list them all with their last results. A gate asks for a result for the present commit:
 one of a workspace with uncommitted changes is shown and not kept. Exit status 1 says that the check failed.`,
 		Example: "  orange task check 4Fz\n  orange task check 4Fz tests",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, check, err := p.whichCheck(ctx, h, args)
 			if err != nil {
 				return err
 			}
 			if check == "" {
-				all, err := h.Checks.Checks(ctx, id)
+				all, err := h.Queries.Checks(ctx, id)
 				if err != nil {
 					return err
 				}
 				return p.checks(id, all)
 			}
-			r, err := h.Checks.RunCheck(ctx, id, check, true)
+			r, err := h.Commands.RunCheck(ctx, id, check, true)
 			if err != nil {
 				return err
 			}
@@ -46,7 +40,7 @@ one of a workspace with uncommitted changes is shown and not kept. Exit status 1
 
 // whichCheck reads the words behind the command. A single one is a check of the task of the workspace that the
 // command stands in, where that has a check of this name, and else a task.
-func (p *Program) whichCheck(ctx context.Context, h *House, args []string) (id, check string, err error) {
+func (p *Program) whichCheck(ctx context.Context, h *Services, args []string) (id, check string, err error) {
 	if len(args) != 1 {
 		id, err = p.find(ctx, h, args[:min(1, len(args))])
 		if len(args) > 1 {
@@ -54,12 +48,12 @@ func (p *Program) whichCheck(ctx context.Context, h *House, args []string) (id, 
 		}
 		return id, check, err
 	}
-	here, _, err := h.Who.Here(ctx)
+	here, _, err := h.Identity.Here(ctx)
 	if err != nil {
 		return "", "", err
 	}
 	if here != "" {
-		all, err := h.Checks.Checks(ctx, here)
+		all, err := h.Queries.Checks(ctx, here)
 		if err != nil && !errors.Is(err, task.ErrNotFound) {
 			return "", "", err
 		}
@@ -135,8 +129,8 @@ func (p *Program) checked(r task.CheckResult) error {
 func (p *Program) checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "check ID NAME", Short: "Run a check for a request", Args: between(2, 2), Hidden: true,
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
-			_, err := h.Checks.RunCheck(ctx, args[0], args[1], false)
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			_, err := h.Commands.RunCheck(ctx, args[0], args[1], false)
 			return err
 		}),
 	}

@@ -7,133 +7,12 @@ package cli
 import (
 	"context"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/history"
 	"orange/internal/printable"
 	"orange/internal/record"
-	"orange/internal/stats"
-	"orange/internal/task"
-	"orange/internal/workflow"
 )
-
-// Moves asks for what changes a task.
-type Moves interface {
-	Create(ctx context.Context, n task.New) (record.Outcome, error)
-	Request(ctx context.Context, req task.Request) (record.Outcome, error)
-	Command(ctx context.Context, id, command string, actor task.Actor, reason string) (record.Outcome, error)
-	RequestChanges(ctx context.Context, id, text string, actor task.Actor) (record.Outcome, error)
-	Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error)
-	Update(ctx context.Context, id string, u task.Update) (task.Task, error)
-}
-
-// Care keeps tasks going.
-type Care interface {
-	Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
-	Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
-	Delete(ctx context.Context, id string, actor task.Actor) (string, error)
-	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited, error)
-	Settle(ctx context.Context, id string, person bool) error
-	Attach(ctx context.Context, id, role string, run bool) ([]string, error)
-}
-
-// Look shows what there is.
-type Look interface {
-	Tasks(ctx context.Context, f record.Filter) ([]task.Task, error)
-	Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error)
-	Report(ctx context.Context, id string, actor task.Actor) (record.Report, error)
-	History(ctx context.Context, id string) ([]history.Event, error)
-	Log(keep func(line []byte) bool, lines int, out io.Writer) error
-}
-
-// Times tell how tasks stand in time, and what their histories add up to.
-type Times interface {
-	// Standings leaves out the tasks that cannot be told; the error says why.
-	Standings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error)
-	Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error)
-	LogEntries(ctx context.Context, id string) ([]stats.LogEntry, error)
-}
-
-// Who finds out who and where the caller is.
-type Who interface {
-	Actor(ctx context.Context, id, as string) (task.Actor, error)
-	// Looker is who looks on: nobody is refused for not being a person, and nobody's name is asked for.
-	Looker(ctx context.Context, id string) (task.Actor, error)
-	// Person refuses whoever is no person what is about the whole home; what says it in words, as "add a project".
-	Person(ctx context.Context, what string) error
-	// Here is the task and the project of the folder that the command stands in; empty where it stands in neither.
-	Here(ctx context.Context) (id, project string, err error)
-	// Fill gives a new task what nobody said of it: workflow and harnesses. The error says what is wrong with
-	// what was said.
-	Fill(ctx context.Context, n task.New) (task.New, error)
-}
-
-// Projects are the registered repositories.
-type Projects interface {
-	Projects() ([]task.Project, error)
-	Project(name string) (task.Project, error)
-	AddProject(ctx context.Context, path string, p task.Project) (task.Project, error)
-	UpdateProject(ctx context.Context, p task.Project) error
-	RemoveProject(ctx context.Context, name string) error
-}
-
-// WorkflowFile is a workflow that can be had.
-type WorkflowFile struct {
-	Name string `json:"name"`
-	// Source is its path, or BuiltIn.
-	Source  string `json:"source"`
-	Hides   bool   `json:"hides_built_in"`
-	Version int    `json:"version,omitempty"`
-	States  int    `json:"states,omitempty"` // how many
-	// Problem is the first thing that is wrong with it; empty when nothing is.
-	Problem string `json:"problem,omitempty"`
-	Text    string `json:"text,omitempty"`
-}
-
-// BuiltIn is the source of a workflow that ships.
-const BuiltIn = "built in"
-
-// Workflows are the rule books.
-type Workflows interface {
-	Workflows() ([]WorkflowFile, error)
-	Workflow(name string) (*workflow.Definition, WorkflowFile, error)
-	// CheckWorkflow reads a file, or a workflow by name; the error is all that is wrong with it.
-	CheckWorkflow(fileOrName string) (*workflow.Definition, error)
-	// WorkflowFolder is where the person's own files stand. It may not be there yet.
-	WorkflowFolder() string
-	// CopyWorkflow makes a file of the person's own from a workflow that can be had.
-	CopyWorkflow(name, from string) (WorkflowFile, error)
-}
-
-// Workspaces are the pools of worktrees.
-type Workspaces interface {
-	Workspaces(ctx context.Context, project string) ([]record.Holding, error)
-	InitWorkspaces(ctx context.Context, p task.Project) ([]record.Holding, error)
-	CollectWorkspaces(ctx context.Context, project string) (removed []string, err error)
-}
-
-// House is what the commands ask. Every field is required.
-type House struct {
-	Moves      Moves
-	Steps      Steps
-	Care       Care
-	Look       Look
-	Who        Who
-	Projects   Projects
-	Workflows  Workflows
-	Workspaces Workspaces
-	Night      Night
-	Checks     Checks
-	Times      Times
-	Books      Books
-	Proof      Proof
-	Changes    Changes
-	Simulation Simulation
-
-	PullRequests PullRequests
-}
 
 // Program is the command line with the world that it talks to. Every field is required, where it does not say
 // otherwise.
@@ -149,8 +28,8 @@ type Program struct {
 	Terminal bool
 	// Progress is the terminal at which a person sees how far a long command is; nil where there is none.
 	Progress io.Writer
-	// Open opens the house when the first command needs it, so that version and help need nothing.
-	Open func(ctx context.Context) (*House, error)
+	// Open opens the services when the first command needs it, so that version and help need nothing.
+	Open func(ctx context.Context) (*Services, error)
 	// Launch runs an agent by its ticket in this window, and does not come back while it lives.
 	Launch func(ticket string) int
 	// Dashboard shows the screen: the tasks of a project, or those of all where the name is empty.
@@ -162,9 +41,9 @@ type Program struct {
 	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
 		[]record.Finding, error)
 
-	json    bool
-	project string
-	house   *House
+	json     bool
+	project  string
+	services *Services
 }
 
 // Run runs one command line and answers its exit status.
@@ -216,14 +95,14 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	return root
 }
 
-// open opens the house once a command.
-func (p *Program) open(ctx context.Context) (*House, error) {
-	if p.house != nil {
-		return p.house, nil
+// open opens the services once a command.
+func (p *Program) open(ctx context.Context) (*Services, error) {
+	if p.services != nil {
+		return p.services, nil
 	}
-	house, err := p.Open(ctx)
-	p.house = house
-	return house, err
+	services, err := p.Open(ctx)
+	p.services = services
+	return services, err
 }
 
 // group is a command that only holds others.
@@ -243,8 +122,8 @@ func group(use, short, example string, commands ...*cobra.Command) *cobra.Comman
 	return c
 }
 
-// run makes a command's work from a function that has the house.
-func (p *Program) run(work func(ctx context.Context, h *House, args []string) error) func(*cobra.Command,
+// run makes a command's work from a function that has the services.
+func (p *Program) run(work func(ctx context.Context, h *Services, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
 		h, err := p.open(c.Context())
@@ -256,10 +135,10 @@ func (p *Program) run(work func(ctx context.Context, h *House, args []string) er
 }
 
 // runForPerson is run for what is about the whole home, which only people may do; what says it in words.
-func (p *Program) runForPerson(what string, work func(ctx context.Context, h *House, args []string) error) func(
+func (p *Program) runForPerson(what string, work func(ctx context.Context, h *Services, args []string) error) func(
 	*cobra.Command, []string) error {
-	return p.run(func(ctx context.Context, h *House, args []string) error {
-		if err := h.Who.Person(ctx, what); err != nil {
+	return p.run(func(ctx context.Context, h *Services, args []string) error {
+		if err := h.Identity.Person(ctx, what); err != nil {
 			return err
 		}
 		return work(ctx, h, args)

@@ -113,13 +113,14 @@ func TestEveryCommandSaysWhoItIsFor(t *testing.T) {
 	}
 }
 
-var errNobody = errors.New("nobody may")
+var errRefused = errors.New("no one may")
 
-// nobody refuses everybody, and knows where it stands. Whatever else a command asks for is not there, and would
-// end the test.
-type nobody struct {
-	Who
-	Look
+// refusing refuses every caller, and knows where it is. Anything else that a command asks for is not there, and
+// would end the test.
+type refusing struct {
+	Commands
+	Identity
+	Queries
 	asked []string
 }
 
@@ -130,23 +131,23 @@ type coffee struct{ repositories }
 
 func (coffee) Project(string) (task.Project, error) { return task.Project{Name: "coffee"}, nil }
 
-func (n *nobody) Actor(context.Context, string, string) (task.Actor, error) {
+func (n *refusing) Actor(context.Context, string, string) (task.Actor, error) {
 	n.asked = append(n.asked, ofATask)
-	return task.Actor{}, errNobody
+	return task.Actor{}, errRefused
 }
 
-func (n *nobody) Person(_ context.Context, what string) error {
-	if what != "" { // it is told what the refusal is about
+func (n *refusing) Person(_ context.Context, what string) error {
+	if what != "" { // it learns what the refusal is about
 		n.asked = append(n.asked, ofAll)
 	}
-	return errNobody
+	return errRefused
 }
 
-func (n *nobody) Here(context.Context) (id, project string, err error) { return "abc", "coffee", nil }
+func (n *refusing) Here(context.Context) (id, project string, err error) { return "abc", "coffee", nil }
 
-func (n *nobody) Fill(_ context.Context, made task.New) (task.New, error) { return made, nil }
+func (n *refusing) Fill(_ context.Context, made task.New) (task.New, error) { return made, nil }
 
-func (n *nobody) Tasks(context.Context, record.Filter) ([]task.Task, error) {
+func (n *refusing) Tasks(context.Context, record.Filter) ([]task.Task, error) {
 	return []task.Task{{ID: "abc"}}, nil
 }
 
@@ -156,12 +157,13 @@ func TestEveryCommandThatChangesSomethingAsksFirstWhoAsks(t *testing.T) {
 		if kind[0] != ofATask && kind[0] != ofAll {
 			continue
 		}
-		n := &nobody{}
+		n := &refusing{}
 		p := &Program{In: strings.NewReader(""), Out: printable.NewWriter(io.Discard),
-			Err: printable.NewWriter(io.Discard), house: &House{Who: n, Look: n, Projects: coffee{}}}
+			Err: printable.NewWriter(io.Discard), services: &Services{Commands: n, Identity: n, Queries: n,
+				Projects: coffee{}}}
 		root := p.root()
 		root.SetArgs(joinBranch(strings.Fields(name + " " + kind[1])))
-		if err := root.ExecuteContext(t.Context()); !errors.Is(err, errNobody) || !slices.Equal(n.asked, kind[:1]) {
+		if err := root.ExecuteContext(t.Context()); !errors.Is(err, errRefused) || !slices.Equal(n.asked, kind[:1]) {
 			t.Errorf("%q asked %q and ended with %v, want one question, %q, and its answer", name, n.asked, err,
 				kind[0])
 		}

@@ -17,7 +17,7 @@ func (p *Program) workflowPath() *cobra.Command {
 			"a built-in workflow has none, which is said on standard error.",
 		Example:           "  orange workflow path\n  $EDITOR \"$(orange workflow path mine)\"",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveNoFileComp),
-		RunE: p.run(func(_ context.Context, h *House, args []string) error {
+		RunE: p.run(func(_ context.Context, h *Services, args []string) error {
 			if len(args) == 0 {
 				return p.sayFolder(h.Workflows.WorkflowFolder())
 			}
@@ -65,7 +65,7 @@ func (p *Program) workflowNew() *cobra.Command {
 			"A file that is there is never overwritten.\n" +
 			"With the name of a built-in workflow, your file counts instead of it.",
 		Example: "  orange workflow new mine --from default",
-		RunE: p.runForPerson("make a workflow", func(_ context.Context, h *House, args []string) error {
+		RunE: p.runForPerson("make a workflow", func(_ context.Context, h *Services, args []string) error {
 			made, err := h.Workflows.CopyWorkflow(args[0], from)
 			if err != nil {
 				return err

@@ -21,7 +21,7 @@ func (p *Program) workflowGraph() *cobra.Command {
 		Example: "  orange workflow graph default\n  orange workflow graph my.yml --format svg > " +
 			"my.svg\n  orange workflow graph default --format dot | dot -Tpng > default.png",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
-		RunE: p.run(func(_ context.Context, h *House, args []string) error {
+		RunE: p.run(func(_ context.Context, h *Services, args []string) error {
 			if !slices.Contains(graph.Forms(), form) {
 				return usage("found %q as --format, %s", form, yaml.Expected(form, graph.Forms()))
 			}

@@ -24,7 +24,7 @@ An agent is "@agent-" and its role; a person who acts for a role has its bare na
 Its events are STATE_TRANSITION, FAILURE_INCREMENT, TIMEOUT_WARNING, AGENT_ASSIGNMENT and CTO_INTERVENTION;
 what is none of these (hooks, documents) is left out. The last one is a move into any state of escalation, whoever has it there.`,
 		Example: "  orange task history 4Fz\n  orange task history 4Fz --json\n  orange task history 4Fz --format build",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)
 			if err != nil {
 				return err
@@ -36,7 +36,7 @@ what is none of these (hooks, documents) is left out. The last one is a move int
 			default:
 				return usage("found %q as --format, expected %q", format, formatBuild)
 			}
-			events, err := h.Look.History(ctx, id)
+			events, err := h.Queries.History(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -57,8 +57,8 @@ what is none of these (hooks, documents) is left out. The last one is a move int
 const formatBuild = "build"
 
 // logEntries prints a task's history for other programs: one entry a line, with and without --json.
-func (p *Program) logEntries(ctx context.Context, h *House, id string) error {
-	entries, err := h.Times.LogEntries(ctx, id)
+func (p *Program) logEntries(ctx context.Context, h *Services, id string) error {
+	entries, err := h.Queries.LogEntries(ctx, id)
 	if err != nil {
 		return err
 	}

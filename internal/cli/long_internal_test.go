@@ -12,9 +12,9 @@ import (
 	"orange/internal/workflow"
 )
 
-// long is a house in which everything takes as long as it takes to see how far it is: for ever, where nobody can.
+// long has services that take as long as it takes to see how far they are: without end, where that cannot be seen.
 type long struct {
-	Proof
+	Queries
 	seen *bytes.Buffer
 	told int
 }
@@ -45,15 +45,18 @@ func (l *long) Examine(_ context.Context, _, _ bool, progress func(string, int, 
 // rulebooks is Workflows by another name: a field must not have that of a method.
 type rulebooks = Workflows
 
-type anyWorkflow struct{ rulebooks }
+type anyWorkflow struct {
+	rulebooks
+	long *long
+}
 
 func (anyWorkflow) CheckWorkflow(string) (*workflow.Definition, error) {
 	return &workflow.Definition{File: "a.yml"}, nil
 }
 
-func (l *long) Simulate(_ context.Context, _ *workflow.Definition, _ SimulationSetup, progress func(int, int)) (
+func (a anyWorkflow) Simulate(_ context.Context, _ *workflow.Definition, _ SimulationSetup, progress func(int, int)) (
 	Simulated, error) {
-	l.work(func() { progress(3, 7) })
+	a.long.work(func() { progress(3, 7) })
 	return Simulated{}, nil
 }
 
@@ -75,8 +78,8 @@ func TestLongCommands_tellAtATerminalHowFarTheyAre(t *testing.T) {
 					l.seen = seen
 				}
 			}
-			p.Open = func(context.Context) (*House, error) {
-				return &House{Proof: l, Workflows: anyWorkflow{}, Simulation: l}, nil
+			p.Open = func(context.Context) (*Services, error) {
+				return &Services{Queries: l, Workflows: anyWorkflow{long: l}}, nil
 			}
 			if status := p.Run(t.Context(), strings.Fields(line)); status != 0 || l.told == 0 {
 				t.Errorf("%s: exit status %d, told %d times: %s", line, status, l.told, told.String())

@@ -29,7 +29,7 @@ With --watch the list is printed once, and then one line for everything that hap
 until you stop it. Nothing that was printed is changed afterwards, and there are no colours: it can be read aloud, and kept in a file.`,
 		Example: "  orange task list\n  orange task list --all --status working --json\n  orange task list " +
 			"--overdue --failures 2\n  orange task list --all --watch",
-		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
 			filter, err := p.filter(ctx, h, all)
 			if err != nil {
 				return err
@@ -55,8 +55,8 @@ until you stop it. Nothing that was printed is changed afterwards, and there are
 }
 
 // listOnce prints the list, and answers the tasks in it.
-func (p *Program) listOnce(ctx context.Context, h *House, filter record.Filter, want wanted) ([]task.Task, error) {
-	tasks, err := h.Look.Tasks(ctx, filter)
+func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filter, want wanted) ([]task.Task, error) {
+	tasks, err := h.Queries.Tasks(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (p *Program) listOnce(ctx context.Context, h *House, filter record.Filter, 
 	if err != nil {
 		return nil, err
 	}
-	sessions, err := h.Look.Sessions(ctx, tasks)
+	sessions, err := h.Queries.Sessions(ctx, tasks)
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +77,10 @@ func (p *Program) listOnce(ctx context.Context, h *House, filter record.Filter, 
 
 // filter chooses the tasks of the project that is named, or else of the one that the command stands in; those of
 // all where it stands in none.
-func (p *Program) filter(ctx context.Context, h *House, all bool) (record.Filter, error) {
+func (p *Program) filter(ctx context.Context, h *Services, all bool) (record.Filter, error) {
 	filter := record.Filter{Project: p.project}
 	if filter.Project == "" && !all {
-		_, here, err := h.Who.Here(ctx)
+		_, here, err := h.Identity.Here(ctx)
 		if err != nil {
 			return filter, err
 		}
@@ -103,7 +103,7 @@ type wanted struct {
 
 // choose keeps the wanted ones of tasks, and tells how those stand in time where the answer needs it.
 // A list that only shows the times is not broken by a task whose times cannot be told; one that chooses by them is.
-func (p *Program) choose(ctx context.Context, h *House, tasks []task.Task,
+func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 	want wanted) ([]task.Task, map[string]task.Timing, error) {
 	if want.failures < 0 {
 		return nil, nil, usage("found %d as --failures, expected a number from 1", want.failures)
@@ -113,7 +113,7 @@ func (p *Program) choose(ctx context.Context, h *House, tasks []task.Task,
 	if !chooses && !p.json {
 		return tasks, nil, nil
 	}
-	standings, err := h.Times.Standings(ctx, tasks)
+	standings, err := h.Queries.Standings(ctx, tasks)
 	if err != nil && chooses {
 		return nil, nil, err
 	}
@@ -194,27 +194,27 @@ func (p *Program) taskShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show [ID]", Short: "Show everything about one task", Args: between(0, 1),
 		Example: "  orange task show 4Fz",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)
 			if err != nil {
 				return err
 			}
-			actor, err := h.Who.Looker(ctx, id)
+			actor, err := h.Identity.Looker(ctx, id)
 			if err != nil {
 				actor = task.Actor{Role: task.RoleHuman} // looking is free; only the list of open moves depends on it
 			}
-			report, err := h.Look.Report(ctx, id, actor)
+			report, err := h.Queries.Report(ctx, id, actor)
 			if err != nil {
 				return err
 			}
-			standings, err := h.Times.Standings(ctx, []task.Task{report.Task})
+			standings, err := h.Queries.Standings(ctx, []task.Task{report.Task})
 			if err != nil {
 				report.Problems = append(report.Problems, "how long it has been there: "+err.Error())
 			}
 			if !p.json {
 				return p.show(report, standings[id])
 			}
-			events, err := h.Look.History(ctx, id)
+			events, err := h.Queries.History(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -316,7 +316,7 @@ func (p *Program) logCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "log", Short: "Show what the program logged", Args: between(0, 0),
 		Example: "  orange log --lines 50 --level warn\n  orange log --component hook --grep spawn",
-		RunE: p.run(func(_ context.Context, h *House, _ []string) error {
+		RunE: p.run(func(_ context.Context, h *Services, _ []string) error {
 			pattern, err := regexp.Compile(grep)
 			if err != nil {
 				return usage("found %q as --grep, expected a regular expression: %v", grep, err)
@@ -334,7 +334,7 @@ func (p *Program) logCommand() *cobra.Command {
 			if lines < 1 {
 				return usage("found %d as --lines, expected a number above 0", lines)
 			}
-			return h.Look.Log(func(line []byte) bool {
+			return h.Monitor.Log(func(line []byte) bool {
 				return keeps(line, levels[least:], component, pattern)
 			}, lines, p.Out)
 		}),

@@ -8,14 +8,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Night is the monitor.
-type Night interface {
-	Monitor(ctx context.Context, say func(string)) error
-	MonitorOnce(ctx context.Context, say func(string)) error
-	// Unit is the text with which a system's own supervisor keeps a monitor running: "systemd", "launchd", or both.
-	Unit(kind string) (string, error)
-}
-
 func (p *Program) monitorCommand() *cobra.Command {
 	var once bool
 	var unit string
@@ -30,15 +22,15 @@ With --once nobody is waited for: where another process watches, nothing is done
 		Example: `  orange monitor
   orange monitor --once
   orange monitor --print-unit=systemd > ~/.config/systemd/user/orange-monitor.service`,
-		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
 			if unit != "" {
-				text, err := h.Night.Unit(unit)
+				text, err := h.Monitor.Unit(unit)
 				if err != nil {
 					return err
 				}
 				return p.print(text)
 			}
-			if err := h.Who.Person(ctx, "watch over the agents"); err != nil {
+			if err := h.Identity.Person(ctx, "watch over the agents"); err != nil {
 				return err
 			}
 			var told []string
@@ -50,9 +42,9 @@ With --once nobody is waited for: where another process watches, nothing is done
 				fmt.Fprintf(p.Err, "%s %s\n", time.Now().Format("15:04:05"), line)
 			}
 			if !once {
-				return h.Night.Monitor(ctx, say)
+				return h.Monitor.Run(ctx, say)
 			}
-			if err := h.Night.MonitorOnce(ctx, say); err != nil || !p.json {
+			if err := h.Monitor.Once(ctx, say); err != nil || !p.json {
 				return err
 			}
 			return p.printJSON(map[string]any{"told": append([]string{}, told...)})

@@ -14,15 +14,6 @@ import (
 	"orange/internal/task"
 )
 
-// Steps are moves that are not asked for by the name of a status alone.
-type Steps interface {
-	Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status, reason string) (
-		record.Outcome, error)
-	Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (record.Outcome, error)
-	Migrate(ctx context.Context, id, workflow string, status map[task.Status]task.Status, actor task.Actor) (
-		record.Outcome, error)
-}
-
 func (p *Program) taskNext() *cobra.Command {
 	var ask asker
 	var override, to string
@@ -34,7 +25,7 @@ nothing changes, every condition that is not met is told, and the exit status is
 --override REASON makes a move in spite of its conditions, where the workflow allows that; the reason is kept in the history.`,
 		Example: "  orange task next\n  orange task next 4Fz --override \"I accept the risk\"",
 	}
-	c.RunE = p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+	c.RunE = p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 		overriding := c.Flags().Changed("override")
 		if to != "" && !overriding {
 			return usage("--to goes with --override; to ask for a status, there is: orange task update --status %s", to)
@@ -54,9 +45,9 @@ nothing changes, every condition that is not met is told, and the exit status is
 	return c
 }
 
-func (p *Program) next(ctx context.Context, h *House, id string, actor task.Actor, override bool, to task.Status,
+func (p *Program) next(ctx context.Context, h *Services, id string, actor task.Actor, override bool, to task.Status,
 	reason string) error {
-	out, err := h.Steps.Next(ctx, id, actor, override, to, reason)
+	out, err := h.Commands.Next(ctx, id, actor, override, to, reason)
 	if err != nil {
 		return err
 	}
@@ -75,7 +66,7 @@ func (p *Program) taskRedo() *cobra.Command {
 Whoever is at work is ended, the files of the state's folder are set aside, and the state's agent is started.
 A task that is done opens again only so. Inside a workspace the ID can be left out.`,
 		Example: "  orange task redo 4Fz planning --reason \"the requirements have changed\"",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			state := args[len(args)-1]
 			id, err := p.find(ctx, h, args[:len(args)-1])
 			if err != nil {
@@ -88,12 +79,12 @@ A task that is done opens again only so. Inside a workspace the ID can be left o
 	return c
 }
 
-func (p *Program) redo(ctx context.Context, h *House, id string, to task.Status, reason string) error {
-	actor, err := h.Who.Actor(ctx, id, "")
+func (p *Program) redo(ctx context.Context, h *Services, id string, to task.Status, reason string) error {
+	actor, err := h.Identity.Actor(ctx, id, "")
 	if err != nil {
 		return err
 	}
-	out, err := h.Steps.Redo(ctx, id, to, actor, reason)
+	out, err := h.Commands.Redo(ctx, id, to, actor, reason)
 	if err != nil {
 		return err
 	}
@@ -119,7 +110,7 @@ A task is pinned to the text that it was created with, and this is the only way 
 is left alone, unless --map says what stands for it. Exit status 3 where a task was left alone.`,
 		Example: "  orange workflow migrate default\n  orange workflow migrate team --task 4Fz --map " +
 			"agent-review=review",
-		RunE: p.runForPerson("give tasks other rules", func(ctx context.Context, h *House, args []string) error {
+		RunE: p.runForPerson("give tasks other rules", func(ctx context.Context, h *Services, args []string) error {
 			statuses, err := statusPairs(pairs)
 			if err != nil {
 				return err
@@ -149,15 +140,15 @@ func statusPairs(pairs []string) (map[task.Status]task.Status, error) {
 	return out, nil
 }
 
-func (p *Program) toMigrate(ctx context.Context, h *House, name, id string) ([]task.Task, error) {
+func (p *Program) toMigrate(ctx context.Context, h *Services, name, id string) ([]task.Task, error) {
 	if id != "" {
 		id, err := p.find(ctx, h, []string{id})
 		if err != nil {
 			return nil, err
 		}
-		return h.Look.Tasks(ctx, record.Filter{Prefix: id})
+		return h.Queries.Tasks(ctx, record.Filter{Prefix: id})
 	}
-	live, err := h.Look.Tasks(ctx, record.Filter{Live: true})
+	live, err := h.Queries.Tasks(ctx, record.Filter{Live: true})
 	var of []task.Task
 	for i := range live {
 		if live[i].Workflow.Name == name {
@@ -179,17 +170,17 @@ type migrated struct {
 	err error
 }
 
-func (p *Program) migrate(ctx context.Context, h *House, name string, tasks []task.Task,
+func (p *Program) migrate(ctx context.Context, h *Services, name string, tasks []task.Task,
 	statuses map[task.Status]task.Status) error {
 	all := []migrated{}
 	var last error
 	for i := range tasks {
 		one := migrated{Task: tasks[i].ID, Status: tasks[i].Status}
-		actor, err := h.Who.Actor(ctx, one.Task, "")
+		actor, err := h.Identity.Actor(ctx, one.Task, "")
 		if err != nil {
 			return err
 		}
-		out, err := h.Steps.Migrate(ctx, one.Task, name, statuses, actor)
+		out, err := h.Commands.Migrate(ctx, one.Task, name, statuses, actor)
 		if err != nil {
 			_, one.Code = classify(err)
 			one.Error, one.err, last = err.Error(), err, err

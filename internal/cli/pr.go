@@ -6,14 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/action"
-	"orange/internal/record"
 	"orange/internal/task"
 )
-
-// PullRequests are what reviewers elsewhere see of a task.
-type PullRequests interface {
-	RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
-}
 
 func (p *Program) taskCreatePR() *cobra.Command {
 	var as string
@@ -24,8 +18,8 @@ The title is the task's summary; the text is the repository's template and ## Ha
 Where the branch has a pull request already, that one gets what is new.`,
 		Example: "  orange task create-pr 4Fz",
 	}
-	c.RunE = p.onTask(&as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
-		out, err := h.PullRequests.RequestPR(ctx, id, actor)
+	c.RunE = p.onTask(&as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+		out, err := h.Commands.RequestPR(ctx, id, actor)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ func (p *Program) projectAdd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "add [PATH]", Short: "Register a repository", Args: between(0, 1),
 		Example: "  orange project add\n  orange project add ~/code/coffee --name coffee --pool-size 3",
-		RunE: p.runForPerson("add a project", func(ctx context.Context, h *House, args []string) error {
+		RunE: p.runForPerson("add a project", func(ctx context.Context, h *Services, args []string) error {
 			path := "."
 			if len(args) > 0 {
 				path = args[0]
@@ -34,7 +34,7 @@ func (p *Program) projectAdd() *cobra.Command {
 			if wanted.PoolSize < 0 || wanted.PoolSize > maxPool {
 				return usage("found %d as --pool-size, expected a number from 1 to %d", wanted.PoolSize, maxPool)
 			}
-			added, err := h.Projects.AddProject(ctx, path, wanted)
+			added, err := h.Projects.AddRepository(ctx, path, wanted)
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func (p *Program) projectList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the registered repositories", Args: between(0, 0),
 		Example: "  orange project list --json",
-		RunE: p.run(func(_ context.Context, h *House, _ []string) error {
+		RunE: p.run(func(_ context.Context, h *Services, _ []string) error {
 			all, err := h.Projects.Projects()
 			if err != nil {
 				return err
@@ -101,7 +101,7 @@ func (p *Program) projectUpdate() *cobra.Command {
 		Example: "  orange project update coffee --pool-size 3 --workflow minimal\n  orange project update " +
 			"coffee --timeout working=6h --timeout reviewing=none",
 	}
-	c.RunE = p.runForPerson("change a project", func(ctx context.Context, h *House, args []string) error {
+	c.RunE = p.runForPerson("change a project", func(ctx context.Context, h *Services, args []string) error {
 		if len(args) > 0 {
 			p.project = args[0]
 		}
@@ -141,12 +141,12 @@ func (p *Program) projectRemove() *cobra.Command {
 		Use: "remove NAME", Short: "Forget a project that has no live task; the repository stays as it is",
 		Args:    between(1, 1),
 		Example: "  orange project remove coffee",
-		RunE: p.runForPerson("remove a project", func(ctx context.Context, h *House, args []string) error {
+		RunE: p.runForPerson("remove a project", func(ctx context.Context, h *Services, args []string) error {
 			project, err := h.Projects.Project(args[0])
 			if err != nil {
 				return err
 			}
-			live, err := h.Look.Tasks(ctx, record.Filter{Project: project.Name, Live: true})
+			live, err := h.Queries.Tasks(ctx, record.Filter{Project: project.Name, Live: true})
 			if err != nil {
 				return err
 			}

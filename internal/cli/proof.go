@@ -27,7 +27,7 @@ Exit status 2 says that something is wrong, 1 that there was too much to follow.
 		Example: "  orange workflow check my.yml\n  orange workflow check default\n  orange " +
 			"workflow check my.yml --format sarif > my.sarif",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
-		RunE: p.run(func(_ context.Context, h *House, args []string) error {
+		RunE: p.run(func(_ context.Context, h *Services, args []string) error {
 			if form != "" && form != formSARIF {
 				return usage("found %q as --format, %s", form, yaml.Expected(form, []string{formSARIF}))
 			}

@@ -48,13 +48,13 @@ out the same, "groups": [{"reason", "state", "part", "count", "tasks", "ids"}], 
 {"event", "type", "why", "reason", "state", "parts", "recorded", "decided"}; a group has the ids of three of its tasks. A task that cannot be looked at has "trouble".`,
 		Example: "  orange task replay 4Fz\n  orange task replay --all\n  orange task replay --all --workflow " +
 			"workflows/stricter.yml",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			ids, err := p.chosen(ctx, h, args, all)
 			if err != nil {
 				return err
 			}
 			far := p.progress()
-			replayed, err := h.Proof.Replay(ctx, ids, Rules{Workflow: file, Own: all}, far.tell)
+			replayed, err := h.Queries.Replay(ctx, ids, Rules{Workflow: file, Own: all}, far.tell)
 			far.end()
 			if err != nil {
 				return err

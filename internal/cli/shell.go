@@ -14,12 +14,6 @@ import (
 	"orange/internal/workflow"
 )
 
-// Books are the rules that tasks are under.
-type Books interface {
-	// Pinned is a task with the very workflow that it was created under.
-	Pinned(ctx context.Context, id string) (task.Task, *workflow.Definition, error)
-}
-
 // Talk is one task as a conversation about it needs it. Every method prints the answer to what it asks for, but Here.
 type Talk interface {
 	Here(ctx context.Context) (task.Task, *workflow.Definition, error)
@@ -38,12 +32,12 @@ A command of the workflow asks for the move to its state. There already, it begi
 else it starts the agent again if that has died.
 Without a terminal it runs the lines of its input, and its exit status is that of the last line that failed.`,
 		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)
 			if err != nil {
 				return err
 			}
-			status, err := p.Shell(ctx, &talk{program: p, house: h, id: id})
+			status, err := p.Shell(ctx, &talk{program: p, services: h, id: id})
 			if err == nil && status != 0 {
 				err = &ended{status} // what failed is told already
 			}
@@ -54,14 +48,14 @@ Without a terminal it runs the lines of its input, and its exit status is that o
 
 // talk is the command line's side of a conversation.
 type talk struct {
-	program *Program
-	house   *House
-	id      string
+	program  *Program
+	services *Services
+	id       string
 }
 
 // Here is the task as it stands, with its workflow.
 func (t *talk) Here(ctx context.Context) (task.Task, *workflow.Definition, error) {
-	return t.house.Books.Pinned(ctx, t.id)
+	return t.services.Queries.Pinned(ctx, t.id)
 }
 
 // Tell prints an error as every command does.
@@ -70,7 +64,7 @@ func (t *talk) Tell(err error) int { return t.program.report(err) }
 // Go asks for a move. Asked for where the task is already, it begins that state anew where the workflow lets the
 // actor do so; else it starts a dead agent again, and leaves a living one alone.
 func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
-	actor, err := t.house.Who.Actor(ctx, t.id, "")
+	actor, err := t.services.Identity.Actor(ctx, t.id, "")
 	if err != nil {
 		return err
 	}
@@ -82,7 +76,7 @@ func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
 	if there && !decide.CanRestart(def, one, actor) {
 		return t.again(ctx, one, def, actor)
 	}
-	out, err := t.house.Moves.Request(ctx, task.Request{Task: t.id, To: to, Actor: actor, Reason: reason})
+	out, err := t.services.Commands.Request(ctx, task.Request{Task: t.id, To: to, Actor: actor, Reason: reason})
 	if err != nil {
 		return err
 	}
@@ -97,7 +91,7 @@ func (t *talk) again(ctx context.Context, one task.Task, def *workflow.Definitio
 	if state.RespawnPrompt.Name == "" {
 		return t.program.outcome(record.Outcome{Task: one}, "") // nobody can be started there
 	}
-	out, err := t.house.Care.Respawn(ctx, t.id, actor)
+	out, err := t.services.Commands.Respawn(ctx, t.id, actor)
 	var refused *decide.Rejection
 	if errors.As(err, &refused) && refused.Code == decide.RespawnRefused {
 		return t.atWork(ctx, one, state, err)
@@ -110,7 +104,7 @@ func (t *talk) again(ctx context.Context, one task.Task, def *workflow.Definitio
 
 // atWork says that the state's agent is at work, where that is why it was not started again.
 func (t *talk) atWork(ctx context.Context, one task.Task, state workflow.State, refused error) error {
-	sessions, err := t.house.Look.Sessions(ctx, []task.Task{one})
+	sessions, err := t.services.Queries.Sessions(ctx, []task.Task{one})
 	if err != nil {
 		return err
 	}
@@ -123,16 +117,16 @@ func (t *talk) atWork(ctx context.Context, one task.Task, state workflow.State, 
 
 // Next makes the one move that the evidence supports.
 func (t *talk) Next(ctx context.Context, to task.Status, override bool, reason string) error {
-	actor, err := t.house.Who.Actor(ctx, t.id, "")
+	actor, err := t.services.Identity.Actor(ctx, t.id, "")
 	if err != nil {
 		return err
 	}
-	return t.program.next(ctx, t.house, t.id, actor, override, to, reason)
+	return t.program.next(ctx, t.services, t.id, actor, override, to, reason)
 }
 
 // Redo has a state done anew.
 func (t *talk) Redo(ctx context.Context, to task.Status, reason string) error {
-	return t.program.redo(ctx, t.house, t.id, to, reason)
+	return t.program.redo(ctx, t.services, t.id, to, reason)
 }
 
 // Show prints how the task stands, why it does not move, or its history.
@@ -150,11 +144,11 @@ func (t *talk) Show(ctx context.Context, what string) error {
 
 // status is what a person wants to know between two lines; orange task show has the rest.
 func (t *talk) status(ctx context.Context) error {
-	actor, err := t.house.Who.Looker(ctx, t.id)
+	actor, err := t.services.Identity.Looker(ctx, t.id)
 	if err != nil {
 		return err
 	}
-	r, err := t.house.Look.Report(ctx, t.id, actor)
+	r, err := t.services.Queries.Report(ctx, t.id, actor)
 	if err != nil {
 		return err
 	}

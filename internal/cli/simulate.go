@@ -17,13 +17,6 @@ import (
 	"orange/internal/yaml"
 )
 
-// Simulation lets tasks live whole lives in a pretended world.
-type Simulation interface {
-	// Simulate tells how many of the runs are over as it goes, from several goroutines.
-	Simulate(ctx context.Context, def *workflow.Definition, s SimulationSetup, progress func(done, of int)) (
-		Simulated, error)
-}
-
 // SimulationSetup is what is simulated. Shares are between 0 and 1.
 type SimulationSetup struct {
 	Runs          int
@@ -152,7 +145,7 @@ The same seed is the same story, to the byte. Times are those of the simulation:
 		f.Var(one.value, one.flag, one.help)
 	}
 	complete(c, "people", cobra.FixedCompletions([]string{PeopleAct, PeopleNever}, cobra.ShellCompDirectiveNoFileComp))
-	c.RunE = p.run(func(ctx context.Context, h *House, args []string) error {
+	c.RunE = p.run(func(ctx context.Context, h *Services, args []string) error {
 		if err := fitting(s); err != nil {
 			return err
 		}
@@ -161,7 +154,7 @@ The same seed is the same story, to the byte. Times are those of the simulation:
 			return err
 		}
 		far := p.progress()
-		found, err := h.Simulation.Simulate(ctx, def, s, far.of("runs simulated"))
+		found, err := h.Workflows.Simulate(ctx, def, s, far.of("runs simulated"))
 		far.end()
 		if err != nil {
 			return err

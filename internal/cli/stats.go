@@ -25,7 +25,7 @@ A task ended well when it is over and was not given up. Its first attempt was en
 a second review or an escalation. Medians are over the time that each task spent in a state in all its visits;
 tasks that are there now do not count. How often gates refuse is in the log and not in histories, so it is not here.`,
 		Example: "  orange task stats 4Fz\n  orange task stats --all --json",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			if len(args) == 1 {
 				return p.statsOfOne(ctx, h, args)
 			}
@@ -33,11 +33,11 @@ tasks that are there now do not count. How often gates refuse is in the log and 
 			if err != nil {
 				return err
 			}
-			tasks, err := h.Look.Tasks(ctx, filter)
+			tasks, err := h.Queries.Tasks(ctx, filter)
 			if err != nil {
 				return err
 			}
-			all, err := h.Times.Stats(ctx, tasks)
+			all, err := h.Queries.Stats(ctx, tasks)
 			if err != nil {
 				return err
 			}
@@ -48,16 +48,16 @@ tasks that are there now do not count. How often gates refuse is in the log and 
 	return c
 }
 
-func (p *Program) statsOfOne(ctx context.Context, h *House, args []string) error {
+func (p *Program) statsOfOne(ctx context.Context, h *Services, args []string) error {
 	id, err := p.find(ctx, h, args)
 	if err != nil {
 		return err
 	}
-	found, err := h.Look.Tasks(ctx, record.Filter{Prefix: id})
+	found, err := h.Queries.Tasks(ctx, record.Filter{Prefix: id})
 	if err != nil {
 		return err
 	}
-	stats, err := h.Times.Stats(ctx, found)
+	stats, err := h.Queries.Stats(ctx, found)
 	if err != nil {
 		return err
 	}

@@ -26,15 +26,15 @@ func (p *Program) taskCommands() *cobra.Command {
 
 // find turns what the user wrote into the id of one task: the whole id or any beginning that only one has;
 // nothing means the task of the workspace that the command stands in.
-func (p *Program) find(ctx context.Context, h *House, args []string) (string, error) {
+func (p *Program) find(ctx context.Context, h *Services, args []string) (string, error) {
 	if len(args) == 0 || args[0] == "" {
-		id, _, err := h.Who.Here(ctx)
+		id, _, err := h.Identity.Here(ctx)
 		if err == nil && id == "" {
 			err = usage("which task? Give its id, or stand in its workspace; %q lists them", "orange task list")
 		}
 		return id, err
 	}
-	found, err := h.Look.Tasks(ctx, record.Filter{Prefix: args[0]})
+	found, err := h.Queries.Tasks(ctx, record.Filter{Prefix: args[0]})
 	if err != nil {
 		return "", err
 	}
@@ -57,11 +57,11 @@ func (p *Program) find(ctx context.Context, h *House, args []string) (string, er
 }
 
 // projectOf is the project that a command is about: the one named, or that of the folder it stands in.
-func (p *Program) projectOf(ctx context.Context, h *House) (task.Project, error) {
+func (p *Program) projectOf(ctx context.Context, h *Services) (task.Project, error) {
 	name := p.project
 	if name == "" {
 		var err error
-		if _, name, err = h.Who.Here(ctx); err != nil {
+		if _, name, err = h.Identity.Here(ctx); err != nil {
 			return task.Project{}, err
 		}
 	}
@@ -75,9 +75,9 @@ func (p *Program) projectOf(ctx context.Context, h *House) (task.Project, error)
 
 // onTask makes a command's work from a function that has one task and who asks about it. as is the role that a
 // person acts for.
-func (p *Program) onTask(as *string, work func(ctx context.Context, h *House, id string,
+func (p *Program) onTask(as *string, work func(ctx context.Context, h *Services, id string,
 	actor task.Actor) error) func(*cobra.Command, []string) error {
-	return p.run(func(ctx context.Context, h *House, args []string) error {
+	return p.run(func(ctx context.Context, h *Services, args []string) error {
 		id, err := p.find(ctx, h, args)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func (p *Program) onTask(as *string, work func(ctx context.Context, h *House, id
 		if as != nil {
 			role = *as
 		}
-		actor, err := h.Who.Actor(ctx, id, role)
+		actor, err := h.Identity.Actor(ctx, id, role)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (p *Program) taskCreate() *cobra.Command {
 Without a summary it begins where the workflow has its questions asked.`,
 		Example: `  orange task create feature/login "Add a login page" --context notes.md
   echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn`,
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			if len(args) > 0 {
 				n.Branch = args[0]
 			}
@@ -168,7 +168,7 @@ func checkNotSummary(n task.New) error {
 	return nil
 }
 
-func (p *Program) create(ctx context.Context, h *House, n task.New) error {
+func (p *Program) create(ctx context.Context, h *Services, n task.New) error {
 	if err := errors.Join(checkNotSummary(n), checkSummary(n.Summary)); err != nil {
 		return err
 	}
@@ -177,13 +177,13 @@ func (p *Program) create(ctx context.Context, h *House, n task.New) error {
 		return err
 	}
 	n.Project = project
-	if n, err = h.Who.Fill(ctx, n); err != nil {
+	if n, err = h.Commands.Fill(ctx, n); err != nil {
 		return err
 	}
-	if n.Actor, err = h.Who.Actor(ctx, "", ""); err != nil {
+	if n.Actor, err = h.Identity.Actor(ctx, "", ""); err != nil {
 		return err
 	}
-	out, err := h.Moves.Create(ctx, n)
+	out, err := h.Commands.Create(ctx, n)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (p *Program) move(use, short, example, command string) *cobra.Command {
 	var ask asker
 	c := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: between(0, 1),
-		RunE: p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+		RunE: p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 			return p.command(ctx, h, id, command, actor, ask.reason)
 		}),
 	}
@@ -229,8 +229,8 @@ func (p *Program) move(use, short, example, command string) *cobra.Command {
 }
 
 // command asks for the move which a word stands for in the task's workflow.
-func (p *Program) command(ctx context.Context, h *House, id, command string, actor task.Actor, reason string) error {
-	out, err := h.Moves.Command(ctx, id, command, actor, reason)
+func (p *Program) command(ctx context.Context, h *Services, id, command string, actor task.Actor, reason string) error {
+	out, err := h.Commands.Command(ctx, id, command, actor, reason)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (p *Program) taskCancel() *cobra.Command {
 		Long: "Give a task up; its branch and all work on it stay. A person is asked first; where nobody " +
 			"can be asked, it takes --yes.",
 		Example: "  orange task cancel 4Fz --yes",
-		RunE: p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+		RunE: p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 			if err := p.sure(actor, yes, "Cancel task "+id+"? Its agents are ended; its work is kept.",
 				"not cancelled"); err != nil {
 				return err
@@ -283,7 +283,7 @@ the caller's role may ask for it, and the evidence is there; else nothing change
 		Example: `  orange task update --status agent-review
   orange task update 4Fz --branch fix/typo --summary "Mend the typo"`,
 	}
-	c.RunE = p.onTask(&ask.as, func(ctx context.Context, h *House, id string, actor task.Actor) error {
+	c.RunE = p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
 		u := task.Update{Actor: actor}
 		if c.Flags().Changed("summary") {
 			if err := checkSummary(summary); err != nil {
@@ -309,12 +309,12 @@ the caller's role may ask for it, and the evidence is there; else nothing change
 // presentBranch stands for --branch without a value. No branch can have this name.
 const presentBranch = "\x00"
 
-func (p *Program) update(ctx context.Context, h *House, id string, u task.Update, req task.Request) error {
+func (p *Program) update(ctx context.Context, h *Services, id string, u task.Update, req task.Request) error {
 	if u.Summary == nil && u.Branch == nil && req.To == "" {
 		return usage("nothing to update: give --status, --summary or --branch")
 	}
 	if u.Summary != nil || u.Branch != nil {
-		t, err := h.Moves.Update(ctx, id, u)
+		t, err := h.Commands.Update(ctx, id, u)
 		if err != nil {
 			return err
 		}
@@ -322,7 +322,7 @@ func (p *Program) update(ctx context.Context, h *House, id string, u task.Update
 			return p.outcome(record.Outcome{Task: t}, t.ID+" is on branch "+t.Branch+": "+t.Summary)
 		}
 	}
-	out, err := h.Moves.Request(ctx, req)
+	out, err := h.Commands.Request(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -337,7 +337,7 @@ func (p *Program) taskRequestChanges() *cobra.Command {
 		Long: "Send a task back to its worker. TEXT goes under ## Fix Instructions in the task's document; " +
 			"- reads standard input.",
 		Example: `  orange task request-changes 4Fz "Use the existing helper instead of a new one"`,
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)
 			if err != nil {
 				return err
@@ -351,11 +351,11 @@ func (p *Program) taskRequestChanges() *cobra.Command {
 					return err
 				}
 			}
-			actor, err := h.Who.Actor(ctx, id, ask.as)
+			actor, err := h.Identity.Actor(ctx, id, ask.as)
 			if err != nil {
 				return err
 			}
-			out, err := h.Moves.RequestChanges(ctx, id, strings.TrimSpace(text), actor)
+			out, err := h.Commands.RequestChanges(ctx, id, strings.TrimSpace(text), actor)
 			if err != nil {
 				return err
 			}
@@ -381,7 +381,7 @@ What is merged is the commit that the decision was about. Where the workflow ask
 have it reviewed too, or merge it all the same with --override REASON, where the workflow allows that. Your name and the reason stand in the history.`,
 		Example: "  orange task merge 4Fz --local\n  orange task merge 4Fz --strategy merge\n  orange task " +
 			"merge 4Fz --override \"only a comment was changed since\"",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			if m.Strategy != "" && m.Strategy != "ff" && m.Strategy != "merge" {
 				return usage("found %q as --strategy, expected ff or merge", m.Strategy)
 			}
@@ -393,11 +393,11 @@ have it reviewed too, or merge it all the same with --override REASON, where the
 			if err != nil {
 				return err
 			}
-			actor, err := h.Who.Actor(ctx, id, as)
+			actor, err := h.Identity.Actor(ctx, id, as)
 			if err != nil {
 				return err
 			}
-			out, how, err := h.Moves.Merge(ctx, id, m, actor)
+			out, how, err := h.Commands.Merge(ctx, id, m, actor)
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 
 // withTimeouts is a project with some timeouts set or taken away: "STATE=6h", "STATE=none", "STATE=" for the
 // workflow's own again.
-func withTimeouts(h *House, project task.Project, words []string) (task.Project, error) {
+func withTimeouts(h *Services, project task.Project, words []string) (task.Project, error) {
 	all := map[string]string{}
 	for state, after := range project.Timeouts { // one map into another: the order does not matter
 		all[state] = after
@@ -40,7 +40,7 @@ func withTimeouts(h *House, project task.Project, words []string) (task.Project,
 
 // knownState says what is wrong with the name of a state: some workflow that can be had must have it.
 // A workflow that cannot be read may be the one.
-func knownState(h *House, name string) error {
+func knownState(h *Services, name string) error {
 	files, err := h.Workflows.Workflows()
 	if err != nil {
 		return err

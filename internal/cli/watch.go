@@ -18,19 +18,6 @@ import (
 	"orange/internal/yaml"
 )
 
-// Changes tell what happens to tasks, whoever does it.
-type Changes interface {
-	// Changed is the cursor behind everything that has happened.
-	Changed(ctx context.Context) (int64, error)
-	// TasksSince are the tasks that changed behind a cursor, as they are now, those that are gone, and the cursor
-	// to go on with.
-	TasksSince(ctx context.Context, cursor int64) (changed []task.Task, gone []string, next int64, err error)
-	// Follow calls tell with what happens to all tasks behind a cursor, each thing once and in its order, until
-	// ctx ends or tell answers an error. A call with nothing says that everything so far was told. Its error is
-	// syscall.EPIPE where nobody reads any more.
-	Follow(ctx context.Context, cursor int64, tell func([]history.Happening) error) error
-}
-
 // Words for --since, and what a deleted task has in place of a type.
 const (
 	sinceNow    = "now"
@@ -65,7 +52,7 @@ and with 4 when the task is deleted.`,
 		Example: `  orange task watch --all --type status.changed --type auto.advanced
   orange task watch 4Fz --until reviewing --timeout 2h && notify-send "Have a look"
   orange task watch --since 1207 | jq -r '.task + " " + .event.type'`,
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			if len(args) > 0 && all {
 				return usage("found --all and the id of one task, expected one of the two")
 			}
@@ -90,7 +77,7 @@ and with 4 when the task is deleted.`,
 }
 
 // prepare finds out what is to be watched, and the cursor to begin with.
-func (p *Program) prepare(ctx context.Context, h *House, args []string, w *watched, all bool) (int64, error) {
+func (p *Program) prepare(ctx context.Context, h *Services, args []string, w *watched, all bool) (int64, error) {
 	known := append(history.EventTypes(), taskDeleted)
 	for _, name := range w.types {
 		if !slices.Contains(known, name) {
@@ -116,7 +103,7 @@ func (p *Program) prepare(ctx context.Context, h *House, args []string, w *watch
 	if w.id, err = p.find(ctx, h, args); err != nil || w.until == "" {
 		return cursor, err
 	}
-	_, def, err := h.Books.Pinned(ctx, w.id)
+	_, def, err := h.Queries.Pinned(ctx, w.id)
 	if err != nil {
 		return 0, err
 	}
@@ -162,7 +149,7 @@ type toldLine struct {
 var errEnough = errors.New("there is nothing more to wait for")
 
 // watch prints lines until there is a reason to end.
-func (p *Program) watch(ctx context.Context, h *House, w watched, cursor int64) error {
+func (p *Program) watch(ctx context.Context, h *Services, w watched, cursor int64) error {
 	within, off := context.WithCancelCause(ctx)
 	defer off(nil)
 	gone, caughtUp := false, false
@@ -228,11 +215,11 @@ func (w watched) lost() error {
 }
 
 // there ends a watch whose task is already where it is wanted.
-func (w watched) there(ctx context.Context, h *House) error {
+func (w watched) there(ctx context.Context, h *Services) error {
 	if w.until == "" {
 		return nil
 	}
-	found, err := h.Look.Tasks(ctx, record.Filter{Prefix: w.id})
+	found, err := h.Queries.Tasks(ctx, record.Filter{Prefix: w.id})
 	if err != nil {
 		return err
 	}
@@ -264,7 +251,7 @@ type liveList struct {
 }
 
 // watchList prints the list, and a line for everything that happens to a task that belongs into it, or did so before.
-func (p *Program) watchList(ctx context.Context, h *House, filter record.Filter, want wanted) error {
+func (p *Program) watchList(ctx context.Context, h *Services, filter record.Filter, want wanted) error {
 	if p.json {
 		return usage("--watch is for people: %q tells the same to programs", "orange task watch")
 	}
@@ -292,7 +279,7 @@ func (p *Program) watchList(ctx context.Context, h *House, filter record.Filter,
 	return ending(ctx, err)
 }
 
-func (p *Program) tellList(ctx context.Context, h *House, l *liveList, all []history.Happening) error {
+func (p *Program) tellList(ctx context.Context, h *Services, l *liveList, all []history.Happening) error {
 	changed, gone, next, err := h.Changes.TasksSince(ctx, l.cursor)
 	if err != nil {
 		return err

@@ -18,8 +18,7 @@ import (
 
 // feed is what happens, in calls as Follow makes them; then it waits for its end.
 type feed struct {
-	Look
-	Times
+	Queries
 	calls   [][]history.Happening
 	changed [][]task.Task
 	gone    []string
@@ -87,7 +86,7 @@ func TestWatch_endsForTheReasonsThatItPromises(t *testing.T) {
 		p := &Program{Out: printable.NewWriter(&out), Err: printable.NewWriter(&talk)}
 		f := &feed{calls: c.calls, tasks: []task.Task{{ID: "one", Status: c.stands}}}
 		w := watched{id: "one", until: c.until, timeout: time.Millisecond}
-		if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, w, 0)); status != c.status ||
+		if status := p.report(p.watch(t.Context(), &Services{Queries: f, Changes: f}, w, 0)); status != c.status ||
 			strings.Count(out.String(), "\n") != c.lines {
 			t.Errorf("%s: status %d, want %d; %d lines:\n%s%s", c.name, status, c.status, c.lines, &out, &talk)
 		}
@@ -101,20 +100,20 @@ func TestWatch_endsInSilenceWhenItIsStoppedAndWhenNobodyReads(t *testing.T) {
 	ctx, off := context.WithCancel(t.Context())
 	off()
 	f := &feed{}
-	if status := p.report(p.watch(ctx, &House{Look: f, Changes: f}, watched{timeout: time.Hour},
+	if status := p.report(p.watch(ctx, &Services{Queries: f, Changes: f}, watched{timeout: time.Hour},
 		0)); status != exitStopped {
 		t.Errorf("stopped: status %d", status)
 	}
 	f.calls = [][]history.Happening{{moved("one", "a", "b")}}
 	p.Out = printable.NewWriter(closed{})
-	if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, watched{}, 0)); status != 0 {
+	if status := p.report(p.watch(t.Context(), &Services{Queries: f, Changes: f}, watched{}, 0)); status != 0 {
 		t.Errorf("nobody reads: status %d", status)
 	}
 	if talk.Len() > 0 {
 		t.Errorf("it says %q", &talk)
 	}
 	p.Out = printable.NewWriter(full{})
-	if status := p.report(p.watch(t.Context(), &House{Look: f, Changes: f}, watched{},
+	if status := p.report(p.watch(t.Context(), &Services{Queries: f, Changes: f}, watched{},
 		0)); status != exitFailed || talk.Len() == 0 {
 		t.Errorf("no room: status %d, and it says %q", status, &talk)
 	}
@@ -156,7 +155,7 @@ func TestWatchList_tellsOfTasksThatBelongIntoTheListOrDid(t *testing.T) {
 	ctx, off := context.WithTimeout(t.Context(), time.Millisecond)
 	defer off()
 	filter := record.Filter{Project: "garden", Status: "working"}
-	if status := p.report(p.watchList(ctx, &House{Look: f, Times: f, Changes: f}, filter,
+	if status := p.report(p.watchList(ctx, &Services{Queries: f, Changes: f}, filter,
 		wanted{})); status != exitStopped {
 		t.Errorf("status %d: %s", status, &talk)
 	}

@@ -9,19 +9,6 @@ import (
 	"orange/internal/record"
 )
 
-// Proof explains how tasks stand, and shows that their pasts hold.
-type Proof interface {
-	Why(ctx context.Context, id string) (decide.Explanation, error)
-	// All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
-	All(ctx context.Context, project string) ([]string, error)
-	Verify(ctx context.Context, ids []string) ([]record.Finding, error)
-	// VerifyAll looks at all tasks, or a project's where one is named, and whether one is gone.
-	// It tells how far it is.
-	VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) ([]record.Finding, error)
-	// Replay makes every decision of some tasks again. It tells how far it is.
-	Replay(ctx context.Context, ids []string, by Rules, progress func(what string, done, of int)) (Replays, error)
-}
-
 func (p *Program) taskWhy() *cobra.Command {
 	var as string
 	c := &cobra.Command{
@@ -37,12 +24,12 @@ A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], 
 "reason": whether it takes a reason, "override": whether a person may take it in spite of the details, "line": of the workflow file};
 what the task waits for has the form of a detail.`,
 		Example: "  orange task why\n  orange task why 4Fz --as worker\n  orange task why 4Fz --json",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)
 			if err != nil {
 				return err
 			}
-			e, err := h.Proof.Why(ctx, id)
+			e, err := h.Queries.Why(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -114,7 +101,7 @@ func (p *Program) detail(indent string, d decide.Detail) {
 }
 
 // chosen are the tasks that a command is about: the one that is named or stood in, or all of the project or the home.
-func (p *Program) chosen(ctx context.Context, h *House, args []string, all bool) ([]string, error) {
+func (p *Program) chosen(ctx context.Context, h *Services, args []string, all bool) ([]string, error) {
 	if !all {
 		id, err := p.find(ctx, h, args)
 		return []string{id}, err
@@ -122,7 +109,7 @@ func (p *Program) chosen(ctx context.Context, h *House, args []string, all bool)
 	if len(args) > 0 {
 		return nil, usage("found %q beside --all, expected one of both", args[0])
 	}
-	return h.Proof.All(ctx, p.project)
+	return h.Queries.All(ctx, p.project)
 }
 
 func (p *Program) taskVerify() *cobra.Command {
@@ -138,15 +125,15 @@ being looked at. What cannot be compared is told. Nothing is changed. Exit statu
 
 With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "ok": whether all agree}.`,
 		Example: "  orange task verify 4Fz\n  orange task verify --all --json",
-		RunE: p.run(func(ctx context.Context, h *House, args []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			ids, err := p.chosen(ctx, h, args, all)
 			if err != nil {
 				return err
 			}
 			far := p.progress()
-			look := func() ([]record.Finding, error) { return h.Proof.Verify(ctx, ids) }
+			look := func() ([]record.Finding, error) { return h.Queries.Verify(ctx, ids) }
 			if all {
-				look = func() ([]record.Finding, error) { return h.Proof.VerifyAll(ctx, p.project, far.tell) }
+				look = func() ([]record.Finding, error) { return h.Queries.VerifyAll(ctx, p.project, far.tell) }
 			}
 			found, err := look()
 			far.end()

@@ -11,6 +11,22 @@ import (
 	"orange/internal/task"
 )
 
+// WorkflowFile is a workflow that can be had.
+type WorkflowFile struct {
+	Name string `json:"name"`
+	// Source is its path, or BuiltIn.
+	Source  string `json:"source"`
+	Hides   bool   `json:"hides_built_in"`
+	Version int    `json:"version,omitempty"`
+	States  int    `json:"states,omitempty"` // how many
+	// Problem is the first thing that is wrong with it; empty when nothing is.
+	Problem string `json:"problem,omitempty"`
+	Text    string `json:"text,omitempty"`
+}
+
+// BuiltIn is the source of a workflow that ships.
+const BuiltIn = "built in"
+
 func (p *Program) workflowCommands() *cobra.Command {
 	return group("workflow", "Look at and check the rules that tasks move by",
 		"  orange workflow list\n  orange workflow new mine --from default\n  orange workflow check mine",
@@ -21,7 +37,7 @@ func (p *Program) workflowCommands() *cobra.Command {
 func (p *Program) workflowList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the workflows", Args: between(0, 0), Example: "  orange workflow list",
-		RunE: p.run(func(_ context.Context, h *House, _ []string) error {
+		RunE: p.run(func(_ context.Context, h *Services, _ []string) error {
 			all, err := h.Workflows.Workflows()
 			if err != nil {
 				return err
@@ -63,7 +79,7 @@ func (p *Program) workflowShow() *cobra.Command {
 		Use: "show NAME", Short: "Print a workflow file", Args: between(1, 1),
 		Example:           "  orange workflow show default",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveNoFileComp),
-		RunE: p.run(func(_ context.Context, h *House, args []string) error {
+		RunE: p.run(func(_ context.Context, h *Services, args []string) error {
 			one, err := workflowNamed(h, args[0])
 			if err != nil {
 				return err
@@ -80,7 +96,7 @@ func (p *Program) workflowShow() *cobra.Command {
 }
 
 // workflowNamed finds a workflow that can be had, be it sound or broken.
-func workflowNamed(h *House, name string) (WorkflowFile, error) {
+func workflowNamed(h *Services, name string) (WorkflowFile, error) {
 	all, err := h.Workflows.Workflows()
 	if err != nil {
 		return WorkflowFile{}, err
@@ -105,7 +121,7 @@ func (p *Program) workspaceInit() *cobra.Command {
 		Long: "Make a project's worktrees ahead of time. They are made on demand otherwise, which in a " +
 			"large repository takes its time.",
 		Example: "  orange workspace init --project coffee",
-		RunE: p.runForPerson("make worktrees", func(ctx context.Context, h *House, _ []string) error {
+		RunE: p.runForPerson("make worktrees", func(ctx context.Context, h *Services, _ []string) error {
 			project, err := p.projectOf(ctx, h)
 			if err != nil {
 				return err
@@ -124,7 +140,7 @@ func (p *Program) workspaceList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List worktrees and who has them", Args: between(0, 0),
 		Example: "  orange workspace list --all",
-		RunE: p.run(func(ctx context.Context, h *House, _ []string) error {
+		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
 			name, err := p.projectName(ctx, h, all)
 			if err != nil {
 				return err
@@ -141,7 +157,7 @@ func (p *Program) workspaceList() *cobra.Command {
 }
 
 // projectName is the name of the project that a command is about; empty with --all.
-func (p *Program) projectName(ctx context.Context, h *House, all bool) (string, error) {
+func (p *Program) projectName(ctx context.Context, h *Services, all bool) (string, error) {
 	if all {
 		return "", nil
 	}
@@ -174,7 +190,7 @@ func (p *Program) workspaceGC() *cobra.Command {
 		Long: "Remove the worktrees that no task holds. One that has anything uncommitted in it is left " +
 			"alone and named.",
 		Example: "  orange workspace gc",
-		RunE: p.runForPerson("remove worktrees", func(ctx context.Context, h *House, _ []string) error {
+		RunE: p.runForPerson("remove worktrees", func(ctx context.Context, h *Services, _ []string) error {
 			name, err := p.projectName(ctx, h, all)
 			if err != nil {
 				return err

@@ -50,7 +50,21 @@ type Mender interface {
 	Sync(ctx context.Context, id string) error
 	Free(ctx context.Context, id string) error
 	Forget(ctx context.Context, id string) error
-	Retry(ctx context.Context, id string) error
+	Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
+}
+
+// retry has what a task owes tried again, and waits until that is done.
+func (d *Doctor) retry(ctx context.Context, id string) error {
+	_, err := d.Mender.Retry(ctx, id, task.Actor{Role: task.RoleHuman})
+	return err
+}
+
+// free has given back what a task holds that is over, and waits until that is done.
+func (d *Doctor) free(ctx context.Context, id string) error {
+	if err := d.Mender.Free(ctx, id); err != nil {
+		return err
+	}
+	return d.retry(ctx, id)
 }
 
 // Windows are where agents live: the windows of the private terminal server.

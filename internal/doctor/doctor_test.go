@@ -134,8 +134,8 @@ func (w *world) Free(_ context.Context, id string) error {
 func (w *world) Forget(_ context.Context, id string) error {
 	return w.mend("forget "+id, func() { w.holders = nil })
 }
-func (w *world) Retry(_ context.Context, id string) error {
-	return w.mend("retry "+id, func() { w.owed = nil })
+func (w *world) Retry(_ context.Context, id string, _ task.Actor) (record.Outcome, error) {
+	return record.Outcome{}, w.mend("retry "+id, func() { w.owed = nil })
 }
 func (w *world) Panes(context.Context) ([]tmux.Pane, error) {
 	w.looks++
@@ -464,7 +464,7 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 			w.add("over", "done")
 			w.tasks[0].Workspace, w.tasks[0].Session = "", ""
 			w.holders[0].Task, w.kept = "over", nil
-		}, "free over"},
+		}, "free over, retry over"},
 		{func(w *world) { w.kept = []string{"gone"} }, "drop gone"},
 		{func(w *world) { w.checkouts = []string{"one-tests"} }, "remove one-tests"},
 		{func(w *world) {
@@ -477,7 +477,7 @@ func TestExamine_mendsAndSaysSo(t *testing.T) {
 		tt.spoil(w)
 		found := w.examine(true)
 		said := slices.ContainsFunc(found, func(f record.Finding) bool { return f.Mended != "" })
-		if !healthy(found) || !said || !slices.Equal(w.mended, []string{tt.want}) {
+		if !healthy(found) || !said || strings.Join(w.mended, ", ") != tt.want {
 			t.Errorf("%s: did %q, and said %q", tt.want, w.mended, notOK(found))
 		}
 		w = newWorld(t)

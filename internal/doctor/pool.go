@@ -68,7 +68,7 @@ func (d *Doctor) lease(v *view, h record.Holder, there bool) []finding {
 		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is over (%s)", t.ID,
 			t.Status), "orange doctor --fix gives it back; what is not committed there is kept")
 		f.mend = func(ctx context.Context) (string, error) {
-			return "to be given back, and what is not committed there to be kept", d.Mender.Free(ctx, t.ID)
+			return "to be given back, and what is not committed there to be kept", d.free(ctx, t.ID)
 		}
 		out = append(out, f)
 	}
@@ -184,6 +184,6 @@ func (d *Doctor) lingering(t task.Task, w tmux.Pane, owing bool) finding {
 		return warning(checkSessions, t.ID, said, "its end is owed: orange task retry "+t.ID)
 	}
 	f := problem(checkSessions, t.ID, said, "orange doctor --fix ends it")
-	f.mend = func(ctx context.Context) (string, error) { return "to be ended", d.Mender.Free(ctx, t.ID) }
+	f.mend = func(ctx context.Context) (string, error) { return "to be ended", d.free(ctx, t.ID) }
 	return f
 }

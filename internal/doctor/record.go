@@ -223,7 +223,7 @@ func (d *Doctor) hooks(_ context.Context, v *view) []finding {
 		}
 		f := warning(checkHooks, id, "it owes "+strings.Join(said, "; "),
 			"put right what is in the way, then orange task retry "+id)
-		f.mend = func(ctx context.Context) (string, error) { return "tried again", d.Mender.Retry(ctx, id) }
+		f.mend = func(ctx context.Context) (string, error) { return "tried again", d.retry(ctx, id) }
 		out = append(out, f)
 	}
 	return orOK(out, checkHooks, "tasks", "none is owed")

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"orange/internal/task"
+	"orange/internal/worktree"
 )
 
 // Projects reads the registered projects, sorted by name.
@@ -125,6 +126,23 @@ func unfit(name string) (why string) {
 		why = "it holds a slash, a newline or another control character"
 	}
 	return why
+}
+
+// AddRepository registers the repository at a path. What wanted leaves out is taken from the repository.
+func (h *Home) AddRepository(ctx context.Context, path string, wanted task.Project) (task.Project, error) {
+	repo, err := worktree.Inspect(ctx, path)
+	if err != nil {
+		return task.Project{}, err
+	}
+	added := task.Project{Name: wanted.Name, Path: repo.Path, DefaultBranch: repo.DefaultBranch,
+		PoolSize: wanted.PoolSize, Workflow: wanted.Workflow}
+	if added.Name == "" {
+		added.Name = filepath.Base(repo.Path)
+	}
+	if added.PoolSize == 0 {
+		added.PoolSize = task.DefaultPoolSize
+	}
+	return added, h.AddProject(ctx, added)
 }
 
 // AddProject registers a project. The same repository under the same name again is no error; another one of the name,

@@ -5,6 +5,7 @@
 package launch
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,11 +55,27 @@ func DropTickets(home string) error {
 	return nil
 }
 
-// NoteOf is the hook whose agent the file at a path tells the end of; found is false where it is no note.
-func NoteOf(path string) (hook int64, found bool) {
+// noteOf is the hook whose agent the file at a path tells the end of; found is false where it is no note.
+func noteOf(path string) (hook int64, found bool) {
 	number, isNote := strings.CutSuffix(filepath.Base(path), noteEnd)
 	hook, err := strconv.ParseInt(number, 10, 64)
 	return hook, isNote && err == nil
+}
+
+// Watch calls noted as soon as a launcher has written its note, until ctx ends. watch calls touched with the files of
+// a folder that are written.
+func Watch(ctx context.Context, home string, watch func(ctx context.Context, dir string, touched func(string)) error,
+	noted func(hook int64)) error {
+	return watch(ctx, Folder(home), func(path string) {
+		hook, isNote := noteOf(path)
+		if !isNote {
+			return
+		}
+		// else it is being written, or its agent's process tells
+		if _, whole, err := Ending(home, hook); whole && err == nil {
+			noted(hook)
+		}
+	})
 }
 
 // Ending is what the launcher of a hook's agent noted at its end; found is false where there is no note yet.

@@ -85,11 +85,11 @@ func TestEnding_ofWhatIsNotThereOrCutShortIsNoNote(t *testing.T) {
 
 func TestNoteOf_readsTheHookFromTheName(t *testing.T) {
 	t.Parallel()
-	if hook, found := NoteOf("/home/launch/12.exit"); hook != 12 || !found {
+	if hook, found := noteOf("/home/launch/12.exit"); hook != 12 || !found {
 		t.Errorf("found %d, %v", hook, found)
 	}
 	for _, path := range []string{"/home/launch/12.json", "/home/launch/x.exit", "/home/launch/12.exit.new"} {
-		if _, found := NoteOf(path); found {
+		if _, found := noteOf(path); found {
 			t.Errorf("%s is taken for a note", path)
 		}
 	}

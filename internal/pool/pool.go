@@ -31,6 +31,7 @@ type Setup interface {
 
 // Record is what the pool reads of it.
 type Record interface {
+	Load(ctx context.Context, id string) (record.Snapshot, error)
 	Holders(ctx context.Context, project string) ([]record.Holder, error)
 	Events(ctx context.Context, id string, after int) ([]history.Event, error)
 }

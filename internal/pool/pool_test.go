@@ -38,6 +38,10 @@ func (s *setup) Pinned(context.Context, task.WorkflowRef) (*workflow.Definition,
 
 func (s *setup) Holders(context.Context, string) ([]record.Holder, error) { return s.holders, nil }
 
+func (s *setup) Load(_ context.Context, id string) (record.Snapshot, error) {
+	return record.Snapshot{Task: task.Task{ID: id, Project: "garden"}}, nil
+}
+
 func (s *setup) Events(context.Context, string, int) ([]history.Event, error) { return nil, nil }
 
 func must(t *testing.T, err error) {
@@ -98,12 +102,13 @@ func TestWorkspaces_areThoseOfTheProjectWithTheirHolders(t *testing.T) {
 	if err != nil || !slices.Equal(left, []string{"garden--1"}) {
 		t.Errorf("left are %q, %v", left, err)
 	}
-	if id, found, err := p.Holder(t.Context(), filepath.Join(p.Dir("garden--1"), "below")); id != "abc" || !found ||
-		err != nil {
-		t.Errorf("the holder is %q, %v, %v", id, found, err)
-	}
-	if _, found, err := p.Holder(t.Context(), p.Dir("garden--11")); found || err != nil {
-		t.Errorf("a workspace with a longer name has a holder: %v", err)
+	for dir, want := range map[string]string{
+		filepath.Join(p.Dir("garden--1"), "below"): "abc garden", p.Dir("garden--11"): " ",
+		filepath.Join(s.project.Path, "below"): " garden", t.TempDir(): " ",
+	} {
+		if id, project, err := p.Locate(t.Context(), dir); id+" "+project != want || err != nil {
+			t.Errorf("in %q it is %q of %q, %v", dir, id, project, err)
+		}
 	}
 }
 

@@ -124,22 +124,34 @@ func (p *Pool) DefaultBranch(ctx context.Context, project task.Project) (bool, e
 	return err == nil, nil
 }
 
-// Holder finds the task whose worktree a folder is in; found is false where it is in none.
-func (p *Pool) Holder(ctx context.Context, dir string) (id string, found bool, err error) {
+// Locate finds the task whose worktree a folder is in, and its project; outside of every worktree the project whose
+// repository it is in. Both are empty where there is none.
+func (p *Pool) Locate(ctx context.Context, dir string) (id, project string, err error) {
 	holders, err := p.Record.Holders(ctx, "")
 	if err != nil {
-		return "", false, err
+		return "", "", err
 	}
 	for _, held := range holders {
-		if Inside(dir, p.Dir(held.Workspace)) {
-			return held.Task, true, nil
+		if inside(dir, p.Dir(held.Workspace)) {
+			s, err := p.Record.Load(ctx, held.Task)
+			return held.Task, s.Task.Project, err
 		}
 	}
-	return "", false, nil
+	all, err := p.Setup.Projects()
+	if err != nil {
+		return "", "", err
+	}
+	longest := ""
+	for _, one := range all {
+		if inside(dir, one.Path) && len(one.Path) > len(longest) {
+			longest, project = one.Path, one.Name
+		}
+	}
+	return "", project, nil
 }
 
-// Inside reports whether a folder is another one or below it. Links in the path of the other are followed.
-func Inside(dir, parent string) bool {
+// inside reports whether a folder is another one or below it. Links in the path of the other are followed.
+func inside(dir, parent string) bool {
 	if real, err := filepath.EvalSymlinks(parent); err == nil {
 		parent = real
 	}

@@ -21,3 +21,15 @@ func RestoreTerminal(terminal *os.File, do func() error) error {
 	}
 	return err
 }
+
+// IsTerminal reports whether a file is a terminal.
+func IsTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Mode()&os.ModeDevice != 0 &&
+		f.Name() != os.DevNull && !isNull(info)
+}
+
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
+}

@@ -55,6 +55,18 @@ func TestRestoreTerminal_bringsBackWhatAProgramChanged(t *testing.T) {
 	}
 }
 
+func TestIsTerminal(t *testing.T) {
+	t.Parallel()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = null.Close() }()
+	if at := terminal(t); !proc.IsTerminal(at) || proc.IsTerminal(null) {
+		t.Errorf("a terminal: %v, the null device: %v", proc.IsTerminal(at), proc.IsTerminal(null))
+	}
+}
+
 func TestRestoreTerminal_leavesWhatIsNoTerminal(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open(os.DevNull)

@@ -1,4 +1,4 @@
-package app
+package home
 
 import (
 	"bytes"
@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"orange/internal/decide"
+	"orange/internal/proc"
 	"orange/internal/task"
 )
 
-// moveIn makes the home where it is missing, and says what stands in its way.
-func moveIn(dir string) error {
+// MakeFolder makes the folder of a home where it is missing. The error says what is in its place.
+func MakeFolder(dir string) error {
 	if to, err := os.Readlink(dir); err == nil {
 		if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 			return task.Notef(task.ErrUsage, "cannot use %q as ORANGE_HOME: it is a link to %q, which is not "+
@@ -28,10 +30,9 @@ func moveIn(dir string) error {
 	return nil
 }
 
-// recordBeside refuses a home whose tasks have histories and whose record is lost: a new one would say that there
+// CheckRecord refuses a home whose tasks have histories and whose record is lost: a new one would say that there
 // are no tasks.
-func recordBeside(dir string) error {
-	record := filepath.Join(dir, recordName)
+func CheckRecord(dir, record string) error {
 	info, err := os.Stat(record)
 	if err == nil && info.Size() > 0 {
 		return nil
@@ -61,4 +62,39 @@ func recordBeside(dir string) error {
 	return fmt.Errorf("cannot open the record %q: it is empty, and %d tasks have a history below %q; bring "+
 		"them back with %q",
 		record, histories, tasks, "orange doctor --rebuild")
+}
+
+// Fill gives a new task what the person left out: its project's workflow, and the person's harnesses or else the
+// first known program that is installed.
+func (h *Home) Fill(n task.New) (task.New, error) {
+	config, err := h.Config()
+	if err != nil {
+		return n, err
+	}
+	prefer := decide.Preferences{Harness: config.Harness, ReviewHarness: config.ReviewHarness}
+	if n.Harness == "" && prefer.Harness == "" {
+		prefer.Harness = h.installed()
+	}
+	n = decide.WithDefaults(n, prefer)
+	for _, name := range []string{n.Harness, n.ReviewHarness} {
+		if _, err := h.Harness(name); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// installed is the first of the usual programs that is on PATH, or the first of all where none is.
+func (h *Home) installed() string {
+	usual := decide.UsualHarnesses()
+	for _, name := range usual {
+		one, err := h.Harness(name)
+		if err != nil {
+			continue // a file of the person's that is wrong is reported when it is asked for by name
+		}
+		if _, err := proc.Find(one.Program, os.Getenv("PATH")); err == nil {
+			return name
+		}
+	}
+	return usual[0]
 }

@@ -5,18 +5,20 @@ import (
 	"os"
 
 	"orange/internal/printable"
+	"orange/internal/proc"
 )
 
-// results is the standard output, and talk the standard error, of everything that is printed for people and programs.
+// results is the standard output, and messages the standard error, of everything that is printed for people and
+// programs.
 func results() *printable.Writer { return printable.NewWriter(os.Stdout) }
 
-func talk() *printable.Writer { return printable.NewWriter(os.Stderr) }
+func messages() *printable.Writer { return printable.NewWriter(os.Stderr) }
 
 // progressAt is where a person sees how far a long command is; nil where that is no terminal. A line is written
 // over itself there, which a printable.Writer does not let through: it has our own words and numbers, and nothing
 // from outside.
 func progressAt() io.Writer {
-	if !isTerminal(os.Stderr) {
+	if !proc.IsTerminal(os.Stderr) {
 		return nil
 	}
 	return os.Stderr

@@ -1,0 +1,139 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"orange/internal/environment"
+	"orange/internal/evidence"
+	"orange/internal/home"
+	"orange/internal/mirror"
+	"orange/internal/pool"
+	"orange/internal/proc"
+	"orange/internal/task"
+	"orange/internal/worktree"
+)
+
+const (
+	checkPatience = 15 * time.Second // how long a request waits for a check that it has started
+
+	jqTime = 2 * time.Second // what one jq program may take
+	jqWord = "jq"            // the word that makes this program the one that runs jq programs
+)
+
+// serveJQ runs the jq programs of one look, in this process.
+func serveJQ() int {
+	if err := evidence.ServeJQ(os.Stdin, os.Stdout, os.Exit); err != nil {
+		fmt.Fprintf(messages(), "orange: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// looker looks at evidence. Patience is how long it waits for a check that runs.
+func (a *app) looker(patience time.Duration) *evidence.Looker {
+	work := evidenceWork{a.pool}
+	return &evidence.Looker{
+		Dir: a.files.Dir, Git: work, Subjects: work, Named: worktree.Named, Programs: a.programs(), Notes: a.engine,
+		Locks: a.files, Now: time.Now, JQTime: jqTime, Patience: patience,
+	}
+}
+
+// programs runs jq and checks.
+func (a *app) programs() evidence.LocalPrograms {
+	return evidence.LocalPrograms{
+		Home: a.dir, JQ: []string{a.self, jqWord}, Folders: a.pool, Locks: a.files, Detach: a.detach,
+		Environ: func() []string { return environment.WithoutAgent(os.Environ()) },
+	}
+}
+
+// evidenceWork has the work of tasks as evidence asks for it.
+type evidenceWork struct{ *pool.Pool }
+
+func (w evidenceWork) Workspace(ctx context.Context, t task.Task) (evidence.Workspace, error) {
+	at, there, err := w.Snapshot(ctx, t)
+	seen := evidence.Workspace{
+		There: there, Head: at.Head, Branch: at.Branch, Modified: at.Modified, New: at.New,
+		Submodules: at.Submodules, Setup: at.Setup,
+	}
+	for _, h := range at.Hidden {
+		seen.Hidden = append(seen.Hidden, evidence.Hidden(h))
+	}
+	return seen, err
+}
+
+func (w evidenceWork) Tip(ctx context.Context, t task.Task) task.Subject {
+	return w.Subject(ctx, t, false)
+}
+
+// RunCheck runs a check of a task. Unless again is set, a result that counts for the present commit is answered
+// as it is, and a run that another process has begun is no error.
+func (c commands) RunCheck(ctx context.Context, id, check string, again bool) (task.CheckResult, error) {
+	if err := c.app.beforeCheck(ctx, id); err != nil {
+		return task.CheckResult{}, err
+	}
+	t, def, err := c.app.queries().Pinned(ctx, id)
+	if err != nil {
+		return task.CheckResult{}, err
+	}
+	r, err := c.app.looker(checkPatience).RunCheck(ctx, t, def, check, again)
+	if errors.Is(err, evidence.ErrRuns) && !again {
+		err = nil
+	}
+	if err != nil {
+		c.Log.Error("a check could not be run", "component", "check", "task", id, "check", check, "error",
+			err.Error())
+	}
+	return r, err
+}
+
+// beforeCheck gives this process the environment that a check is run in: that of the task, but for a person who
+// runs one themselves.
+func (a *app) beforeCheck(ctx context.Context, id string) error {
+	if a.runner {
+		a.environments.Enter(ctx, id)
+		return nil
+	}
+	_, err := a.Actor(ctx, id, "")
+	return err
+}
+
+// runnerMark distinguishes a runner of hooks from every other command.
+const runnerMark = "ORANGE_RUNNER"
+
+// detach starts this program with these arguments in a process that outlives this one, in a process session of its
+// own.
+func (a *app) detach(args ...string) error {
+	env := append(environment.WithoutAgent(os.Environ()), runnerMark+"=1", "ORANGE_HOME="+a.dir)
+	_, err := proc.Detach(proc.Command{Name: a.self, Args: args, Dir: a.dir, Env: env})
+	return err
+}
+
+// runner performs hooks in a process of its own: whatever the hooks end, it goes on.
+type runner struct{ *app }
+
+func (r runner) Run(ctx context.Context, id string, person bool) error {
+	args := []string{"settle", id}
+	if person {
+		args = append(args, "--person")
+	} else {
+		// What an agent made of its environment goes no further, whatever it asks for, be it only a list. Whether
+		// it may ask is judged elsewhere.
+		_, _ = r.Actor(ctx, "", "")
+	}
+	return r.detach(args...)
+}
+
+// hookSetup is what hooks read of the home.
+type hookSetup struct {
+	*home.Home
+	*environment.PerTask
+	files mirror.Files
+}
+
+func (s hookSetup) TaskDir(t task.Task) string { return s.files.Dir(t.Project, t.ID) }
+
+func (s hookSetup) Document(t task.Task) ([]byte, error) { return s.files.Read(t.Project, t.ID, true) }

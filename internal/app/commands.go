@@ -1,0 +1,118 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"orange/internal/caller"
+	"orange/internal/decide"
+	"orange/internal/engine"
+	"orange/internal/proc"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// commands change tasks for the command line: by the engine, with what it needs of this process.
+type commands struct {
+	*engine.Engine
+	app *app
+}
+
+// Fill gives a new task what the person left out.
+func (c commands) Fill(_ context.Context, n task.New) (task.New, error) { return c.app.home.Fill(n) }
+
+// Respawn starts the agent of the present status again, if it is dead.
+func (c commands) Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
+	return c.Engine.Respawn(ctx, id, c.app.agents.Lives(ctx), actor)
+}
+
+// Settle performs what a task owes: in the environment that is kept for the task, but for a person, whose own
+// keys a push may need.
+func (c commands) Settle(ctx context.Context, id string, person bool) error {
+	if !person {
+		c.app.environments.Enter(ctx, id)
+	}
+	return c.Engine.Settle(ctx, id)
+}
+
+// Wait waits until it is the caller's turn.
+func (c commands) Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited,
+	error) {
+	self, err := proc.Self()
+	if err != nil {
+		return record.Waited{}, err
+	}
+	return c.Engine.Wait(ctx, c.app.store, id, actor, self, timeout)
+}
+
+// Attach shows a person the window of a role of a task.
+func (c commands) Attach(ctx context.Context, id, role string, run bool) ([]string, error) {
+	s, err := c.app.store.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return c.app.agents.Attach(ctx, s.Task, role, run)
+}
+
+// Actor finds out who asks. A person has a name; it is asked for here and not before, because those who only look
+// need none.
+func (a *app) Actor(ctx context.Context, id, as string) (task.Actor, error) {
+	who, err := callerAt(a.dir, as)
+	if err != nil {
+		return task.Actor{}, err
+	}
+	actor, err := a.engine.Actor(ctx, id, who)
+	if err == nil && actor.Role == task.RoleHuman {
+		a.named.Do(func() { a.person = caller.PersonName(ctx) })
+		actor.Person = a.person
+		return actor, nil
+	}
+	a.environments.LeaveAgents(ctx, cmp.Or(id, os.Getenv("ORANGE_TASK_ID")))
+	return actor, err
+}
+
+// Looker finds out who looks on. That needs no person.
+func (a *app) Looker(ctx context.Context, id string) (task.Actor, error) {
+	who, err := caller.Seat("")
+	if err != nil {
+		return task.Actor{}, err
+	}
+	return a.engine.Actor(ctx, id, who)
+}
+
+// Person refuses what is about the whole home to a caller that is no person; what says it in words.
+func (a *app) Person(ctx context.Context, what string) error {
+	who, err := callerAt(a.dir, "")
+	if err != nil {
+		return err
+	}
+	return a.engine.Home(ctx, what, who)
+}
+
+// personWithoutRecord is Person where the record may be lost: there no seat can be looked up, and none is a
+// person's.
+func personWithoutRecord(dir, what string) error {
+	who, err := callerAt(dir, "")
+	if err != nil {
+		return err
+	}
+	return decide.Home(what, who, "")
+}
+
+// Here is the task and the project of the working directory.
+func (a *app) Here(ctx context.Context) (id, project string, err error) {
+	if own := os.Getenv("ORANGE_TASK_ID"); own != "" {
+		return own, os.Getenv("ORANGE_PROJECT"), nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", "", err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return a.pool.Locate(ctx, dir)
+}

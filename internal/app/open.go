@@ -1,0 +1,185 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"orange/harnesses"
+	"orange/internal/agents"
+	"orange/internal/caller"
+	"orange/internal/engine"
+	"orange/internal/environment"
+	"orange/internal/forge"
+	"orange/internal/home"
+	"orange/internal/hook"
+	"orange/internal/lease"
+	"orange/internal/logfile"
+	"orange/internal/mirror"
+	"orange/internal/pool"
+	"orange/internal/proc"
+	"orange/internal/sqlite"
+	"orange/internal/task"
+	"orange/internal/tmux"
+	"orange/workflows"
+)
+
+const (
+	patience   = 20 * time.Second // how long a command waits for the hooks of its move
+	grace      = 3 * time.Second  // how long an agent has to end by itself
+	recordName = "orange.db"      // the file of the record below ORANGE_HOME
+)
+
+// app is everything that is open while a command runs.
+type app struct {
+	dir          string // $ORANGE_HOME
+	self         string // the running program
+	store        *sqlite.Store
+	files        mirror.Files
+	home         *home.Home
+	server       tmux.Server
+	lease        lease.Watch
+	pool         *pool.Pool
+	agents       *agents.Observer
+	environments *environment.PerTask
+	engine       *engine.Engine
+	log          *logfile.Log
+
+	named  sync.Once
+	person string // what history calls the person who runs this program, once that was asked
+
+	runner bool // this process performs hooks or runs a check for others
+
+	noRecord error // why there is no store; nil but while the doctor looks at a home whose record cannot be opened
+}
+
+// homeDir is $ORANGE_HOME, or orange below the user's home.
+func homeDir() (string, error) {
+	if dir := os.Getenv("ORANGE_HOME"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	user, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell where your home folder is: %w; set ORANGE_HOME", err)
+	}
+	return filepath.Join(user, "orange"), nil
+}
+
+// serverOf is the server whose windows the agents of a home run in.
+func serverOf(dir string) tmux.Server {
+	return tmux.Server{Socket: tmux.SocketName(dir), Config: filepath.Join(dir, "tmux.conf")}
+}
+
+// callerAt is all that can be known of the caller on the home in dir.
+func callerAt(dir, as string) (task.Caller, error) {
+	return caller.Of(serverOf(dir), as, mirror.Files{Home: dir}.Has)
+}
+
+// open opens the home, leaves the environment of an agent that started this process, and has what a killed process
+// left undone finished.
+func open(ctx context.Context) (*app, error) {
+	dir, err := homeDir()
+	if err == nil {
+		err = home.MakeFolder(dir)
+	}
+	if err == nil {
+		err = home.CheckRecord(dir, filepath.Join(dir, recordName))
+	}
+	if err != nil {
+		return nil, err
+	}
+	a, err := openOnly(ctx, filepath.Join(dir, recordName))
+	if err != nil {
+		return nil, err
+	}
+	if os.Getenv("ORANGE_SEAT") != "" {
+		a.environments.LeaveAgents(ctx, os.Getenv("ORANGE_TASK_ID"))
+	}
+	if a.runner {
+		return a, nil // a runner settles what it was started for
+	}
+	return a, a.engine.Resume(ctx)
+}
+
+// openOnly opens the home and leaves everything in it as it is.
+func openOnly(ctx context.Context, record string) (*app, error) {
+	dir, err := homeDir()
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsAny(dir, "\n\r\x00") {
+		return nil, task.Notef(task.ErrUsage, "cannot use %q as ORANGE_HOME: it holds a newline", dir)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("cannot tell where this program is: %w", err)
+	}
+	if err := home.MakeFolder(dir); err != nil {
+		return nil, err
+	}
+	store, err := sqlite.Open(ctx, record)
+	if err != nil {
+		return nil, err
+	}
+	a := &app{dir: dir, self: self, store: store, files: mirror.Files{Home: dir}, runner: os.Getenv(runnerMark) != ""}
+	// what this process starts, the terminal server above all, is no runner; it fails for no such name
+	_ = os.Unsetenv(runnerMark)
+	if err := a.connect(); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return a, nil
+}
+
+// connect hands every package what it needs of the others.
+func (a *app) connect() error {
+	level, err := logfile.Level(os.Getenv("ORANGE_LOG_LEVEL"))
+	if err != nil {
+		return err
+	}
+	if a.log, err = logfile.Open(a.logPath(), a.files.Lock); err != nil {
+		return err
+	}
+	log := logfile.NewLogger(a.log, level)
+	a.home = &home.Home{
+		Dir: a.dir, Workflows: workflows.Files, Usual: workflows.Usual, Harnesses: harnesses.Files,
+		Keeper: a.store, Locker: a.files,
+	}
+	a.server = serverOf(a.dir)
+	a.lease = lease.Watch{Home: a.dir, Locks: a.files}
+	a.environments = &environment.PerTask{Home: a.dir, Server: a.server, Configure: a.configureTmux, Locks: a.files,
+		Log: log}
+	a.agents = &agents.Observer{Server: a.server, Setup: a.home, Record: a.store, Configure: a.configureTmux}
+	a.pool = &pool.Pool{Home: a.dir, Setup: a.home, Record: a.store, Files: a.files, Log: log}
+	a.engine = &engine.Engine{
+		Store: a.store, Index: a.store, Seats: a.store, Documents: a.files, Mirror: a.files, Projections: a.files,
+		Rules: a.home, Workspaces: a.pool, Merger: a.pool, Forge: pool.GitHub{Pool: a.pool}, Runner: runner{a},
+		Environments: a.environments, Terminal: a.agents, Witness: a.agents,
+		Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
+	}
+	a.engine.Facts = a.looker(checkPatience)
+	a.engine.Performer = &hook.Hands{
+		Sessions: a.agents, Processes: proc.System{Grace: grace}, Workspaces: a.pool,
+		Setup:   hookSetup{a.home, a.environments, a.files},
+		Waiting: a.store, Next: a.engine,
+		Forge: forge.GH{}, System: runtime.GOOS, Home: a.dir, Self: a.self,
+	}
+	return nil
+}
+
+func (a *app) close() error { return errors.Join(a.store.Close(), a.log.Close()) }
+
+// configureTmux writes the configuration of the terminal server before the first session needs it.
+func (a *app) configureTmux() error {
+	config, err := a.home.Config()
+	if err != nil {
+		return err
+	}
+	return a.server.Configure(config.TmuxConfig)
+}

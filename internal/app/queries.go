@@ -1,0 +1,146 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"orange/internal/cli"
+	"orange/internal/decide"
+	"orange/internal/doctor"
+	"orange/internal/follow"
+	"orange/internal/history"
+	"orange/internal/logfile"
+	"orange/internal/query"
+	"orange/internal/record"
+	"orange/internal/replay"
+	"orange/internal/sqlite"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// queries read tasks and their pasts for the command line.
+type queries struct {
+	*query.Service
+	app *app
+}
+
+func (a *app) queries() queries {
+	return queries{&query.Service{Record: a.store, Setup: a.home, Files: a.files, Work: a.pool, Agents: a.agents,
+		Evidence: a.engine, Compare: a.looker(0).Compare, Now: a.engine.Now}, a}
+}
+
+// Why explains how a task is and what it waits for.
+func (q queries) Why(ctx context.Context, id string) (decide.Explanation, error) {
+	return q.app.engine.Why(ctx, q.app.looker(0), id, q.app.agents.Lives(ctx))
+}
+
+// Checks lists the checks of a task's workflow with their last results.
+func (q queries) Checks(ctx context.Context, id string) ([]task.CheckState, error) {
+	t, def, err := q.Pinned(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return q.app.looker(checkPatience).Checks(ctx, t, def)
+}
+
+// Verify looks whether the past of tasks holds.
+func (q queries) Verify(ctx context.Context, ids []string) ([]record.Finding, error) {
+	return q.verifier(nil).Verify(ctx, past{q.app.store, q.app}, ids)
+}
+
+// VerifyAll looks whether the past of all tasks holds, or of a project's where one is named, and whether one is gone.
+func (q queries) VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) (
+	[]record.Finding, error) {
+	return q.verifier(progress).VerifyAll(ctx, past{q.app.store, q.app}, project)
+}
+
+func (q queries) verifier(progress func(what string, done, of int)) *doctor.Doctor {
+	return &doctor.Doctor{Home: q.app.dir, Record: q.app.store, Files: q.app.files, Shown: q.app.engine,
+		Mender: q.app.engine, Now: time.Now, Settling: settling, Progress: progress}
+}
+
+// past is what the histories of tasks are verified with.
+type past struct {
+	*sqlite.Store
+	app *app
+}
+
+func (p past) Kept(project, id, digest string) (string, bool, error) {
+	return p.app.files.Kept(project, id, digest)
+}
+
+func (p past) Rules(ctx context.Context, ref task.WorkflowRef) error {
+	_, err := p.app.home.Pinned(ctx, ref)
+	return err
+}
+
+// Replay makes every decision of tasks again: by the rules that each was made by, or by those of another workflow.
+func (q queries) Replay(ctx context.Context, ids []string, by cli.Rules,
+	progress func(what string, done, of int)) (cli.Replays, error) {
+	out := cli.Replays{Others: map[string]int{}}
+	var other *workflow.Definition
+	if by.Workflow != "" {
+		var err error
+		if other, err = q.app.home.CheckWorkflow(by.Workflow); err != nil {
+			return out, err
+		}
+	}
+	for i, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		progress("tasks replayed", i, len(ids))
+		s, err := q.app.store.Load(ctx, id)
+		if errors.Is(err, task.ErrNotFound) && len(ids) > 1 {
+			continue // it was deleted meanwhile
+		}
+		if name := s.Task.Workflow.Name; err == nil && other != nil && by.Own && name != other.Name {
+			out.Others[name]++
+			continue
+		}
+		r := replay.Replayed{Untold: []replay.Difference{}, Different: []replay.Difference{}}
+		if err == nil {
+			r, err = q.Service.Replay(ctx, s.Task, other)
+		}
+		if err != nil && len(ids) == 1 {
+			return out, err
+		}
+		if err != nil {
+			r.Task, r.Trouble = id, err.Error() // the others can be looked at all the same
+		}
+		out.Tasks = append(out.Tasks, r)
+	}
+	return out, nil
+}
+
+// changes report what happens to tasks, whichever process does it.
+type changes struct{ *app }
+
+// recordFile is the file of the record.
+func (a *app) recordFile() follow.Source {
+	return follow.Source{Path: filepath.Join(a.dir, recordName)}
+}
+
+// Changed is the cursor after everything that has happened.
+func (c changes) Changed(ctx context.Context) (int64, error) { return c.store.Changed(ctx) }
+
+// TasksSince are the tasks that changed after a cursor, and the ids of those that are gone.
+func (c changes) TasksSince(ctx context.Context, cursor int64) ([]task.Task, []string, int64, error) {
+	return c.store.TasksSince(ctx, cursor)
+}
+
+// Follow calls report with what happens to all tasks after a cursor, until ctx ends or report answers an error.
+func (c changes) Follow(ctx context.Context, cursor int64, report func([]history.Happening) error) error {
+	return c.recordFile().Follow(ctx, os.Stdout, c.store.EventsSince, cursor, report)
+}
+
+func (a *app) logPath() string { return filepath.Join(a.dir, "orange.log") }
+
+// Log prints the last lines of the log that are to be kept.
+func (a *app) Log(keep func([]byte) bool, lines int, out io.Writer) error {
+	return logfile.Print(out, a.logPath(), keep, lines)
+}

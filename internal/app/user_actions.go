@@ -1,0 +1,160 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"orange/internal/dashboard"
+	"orange/internal/proc"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// userActions change tasks in the name of the caller that opened the dashboard: an agent stays an agent.
+type userActions struct {
+	commands
+}
+
+func (u userActions) Create(ctx context.Context, n task.New) (record.Outcome, error) {
+	var err error
+	if n.Actor, err = u.app.Actor(ctx, "", ""); err != nil {
+		return record.Outcome{}, err
+	}
+	if n, err = u.commands.Fill(ctx, n); err != nil {
+		return record.Outcome{}, err
+	}
+	return u.Engine.Create(ctx, n)
+}
+
+func (u userActions) Command(ctx context.Context, id, command, reason string) (record.Outcome, error) {
+	actor, err := u.app.Actor(ctx, id, "")
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	return u.Engine.Command(ctx, id, command, actor, reason)
+}
+
+func (u userActions) RequestChanges(ctx context.Context, id, text string) (record.Outcome, error) {
+	actor, err := u.app.Actor(ctx, id, "")
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	return u.Engine.RequestChanges(ctx, id, text, actor)
+}
+
+func (u userActions) Merge(ctx context.Context, id string, m task.Merge) (record.Outcome, string, error) {
+	actor, err := u.app.Actor(ctx, id, "")
+	if err != nil {
+		return record.Outcome{}, "", err
+	}
+	return u.Engine.Merge(ctx, id, m, actor)
+}
+
+func (u userActions) RequestPR(ctx context.Context, id string) (record.Outcome, error) {
+	actor, err := u.app.Actor(ctx, id, "")
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	return u.Engine.RequestPR(ctx, id, actor)
+}
+
+func (u userActions) Next(ctx context.Context, id string, to task.Status, override string) (record.Outcome, error) {
+	actor, err := u.app.Actor(ctx, id, "")
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	return u.Engine.Next(ctx, id, actor, override != "", to, override)
+}
+
+func (u userActions) Respawn(ctx context.Context, id string) (record.Outcome, error) {
+	actor, err := u.app.Actor(ctx, id, "")
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	return u.commands.Respawn(ctx, id, actor)
+}
+
+func (u userActions) Retry(ctx context.Context, id string) (record.Outcome, error) {
+	actor, err := u.app.Actor(ctx, id, "")
+	if err != nil {
+		return record.Outcome{}, err
+	}
+	return u.commands.Retry(ctx, id, actor)
+}
+
+func (u userActions) Delete(ctx context.Context, id string) (string, error) {
+	actor, err := u.app.Actor(ctx, id, "")
+	if err != nil {
+		return "", err
+	}
+	return u.commands.Delete(ctx, id, actor)
+}
+
+func (u userActions) Attach(ctx context.Context, id, role string) error {
+	return proc.RestoreTerminal(os.Stdin, func() error {
+		_, err := u.commands.Attach(ctx, id, role, true)
+		if err != nil {
+			// A client that was killed left its terminal to the server, which sets it once more when it hears of that.
+			// When the server answers the next question, it has.
+			_, gone := u.app.server.Panes(ctx)
+			err = errors.Join(err, gone)
+		}
+		return err
+	})
+}
+
+// Edit opens the person's editor.
+func (userActions) Edit(ctx context.Context, text string) (string, error) {
+	return proc.Edit(ctx, text)
+}
+
+// Choices are what a new task can be made from, what it gets by default first.
+func (u userActions) Choices(ctx context.Context) (dashboard.Choices, error) {
+	projects, err := u.app.home.Projects()
+	if err != nil {
+		return dashboard.Choices{}, err
+	}
+	out := dashboard.Choices{Projects: projects}
+	if out.Workflows, err = u.books(); err != nil {
+		return dashboard.Choices{}, err
+	}
+	filled, err := u.commands.Fill(ctx, task.New{})
+	if err != nil {
+		return dashboard.Choices{}, err
+	}
+	known, err := u.app.home.ListHarnesses()
+	if err != nil {
+		return dashboard.Choices{}, err
+	}
+	out.Harnesses, out.Review = []string{filled.Harness}, filled.ReviewHarness
+	for _, one := range known {
+		if one.Name != filled.Harness {
+			out.Harnesses = append(out.Harnesses, one.Name)
+		}
+	}
+	return out, nil
+}
+
+// books are the workflows that can be read, the default one first. Why one cannot be read is reported where
+// it is asked for by its name.
+func (u userActions) books() ([]dashboard.WorkflowChoice, error) {
+	all, err := u.app.home.ListWorkflows()
+	if err != nil {
+		return nil, err
+	}
+	var out []dashboard.WorkflowChoice
+	for _, l := range all {
+		def, err := u.app.home.Read(l)
+		if err != nil {
+			continue
+		}
+		book := dashboard.WorkflowChoice{Name: l.Name, Rules: def}
+		if l.Name == task.DefaultWorkflow {
+			out = append([]dashboard.WorkflowChoice{book}, out...)
+		} else {
+			out = append(out, book)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/stats"
+	"orange/internal/task"
+	"orange/internal/workflow"
+)
+
+// Services is what the commands ask, by resource. Every field is required.
+type Services struct {
+	Commands   Commands
+	Queries    Queries
+	Changes    Changes
+	Identity   Identity
+	Projects   Projects
+	Workflows  Workflows
+	Workspaces Workspaces
+	Monitor    Monitor
+}
+
+// Commands change tasks.
+type Commands interface {
+	// Fill gives a new task what the person left out: workflow and harnesses. The error says what is wrong with
+	// what they gave.
+	Fill(ctx context.Context, n task.New) (task.New, error)
+	Create(ctx context.Context, n task.New) (record.Outcome, error)
+	Request(ctx context.Context, req task.Request) (record.Outcome, error)
+	Command(ctx context.Context, id, command string, actor task.Actor, reason string) (record.Outcome, error)
+	RequestChanges(ctx context.Context, id, text string, actor task.Actor) (record.Outcome, error)
+	RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
+	Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error)
+	Next(ctx context.Context, id string, actor task.Actor, override bool, to task.Status, reason string) (
+		record.Outcome, error)
+	Redo(ctx context.Context, id string, to task.Status, actor task.Actor, reason string) (record.Outcome, error)
+	Migrate(ctx context.Context, id, workflow string, status map[task.Status]task.Status, actor task.Actor) (
+		record.Outcome, error)
+	Update(ctx context.Context, id string, u task.Update) (task.Task, error)
+	Respawn(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
+	Retry(ctx context.Context, id string, actor task.Actor) (record.Outcome, error)
+	Delete(ctx context.Context, id string, actor task.Actor) (string, error)
+	Wait(ctx context.Context, id string, actor task.Actor, timeout time.Duration) (record.Waited, error)
+	Settle(ctx context.Context, id string, person bool) error
+	Attach(ctx context.Context, id, role string, run bool) ([]string, error)
+	// RunCheck runs a check of a task. Unless again is set, a result that counts already is the answer.
+	RunCheck(ctx context.Context, id, check string, again bool) (task.CheckResult, error)
+}
+
+// Queries read tasks and their pasts, and change nothing.
+type Queries interface {
+	Tasks(ctx context.Context, f record.Filter) ([]task.Task, error)
+	// All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
+	All(ctx context.Context, project string) ([]string, error)
+	// Pinned is a task with the very workflow that it was created under.
+	Pinned(ctx context.Context, id string) (task.Task, *workflow.Definition, error)
+	Report(ctx context.Context, id string, actor task.Actor) (record.Report, error)
+	Why(ctx context.Context, id string) (decide.Explanation, error)
+	Checks(ctx context.Context, id string) ([]task.CheckState, error)
+	Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error)
+	// Standings leaves out the tasks that cannot be told; the error says why.
+	Standings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error)
+	Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error)
+	History(ctx context.Context, id string) ([]history.Event, error)
+	LogEntries(ctx context.Context, id string) ([]stats.LogEntry, error)
+	Verify(ctx context.Context, ids []string) ([]record.Finding, error)
+	// VerifyAll looks at all tasks, or a project's where one is named, and whether one is gone.
+	// It reports how far it is.
+	VerifyAll(ctx context.Context, project string, progress func(what string, done, of int)) ([]record.Finding, error)
+	// Replay makes every decision of some tasks again. It reports how far it is.
+	Replay(ctx context.Context, ids []string, by Rules, progress func(what string, done, of int)) (Replays, error)
+}
+
+// Changes report what happens to tasks, whichever process does it.
+type Changes interface {
+	// Changed is the cursor after everything that has happened.
+	Changed(ctx context.Context) (int64, error)
+	// TasksSince are the tasks that changed after a cursor, as they are now, those that are gone, and the cursor
+	// to go on with.
+	TasksSince(ctx context.Context, cursor int64) (changed []task.Task, gone []string, next int64, err error)
+	// Follow calls report with what happens to all tasks after a cursor, each event once and in order, until ctx
+	// ends or report answers an error. A call without events means that everything so far was reported. Its error
+	// is syscall.EPIPE where the output has no reader any more.
+	Follow(ctx context.Context, cursor int64, report func([]history.Happening) error) error
+}
+
+// Identity finds out who and where the caller is.
+type Identity interface {
+	Actor(ctx context.Context, id, as string) (task.Actor, error)
+	// Looker is who looks on: that needs no person, and no name.
+	Looker(ctx context.Context, id string) (task.Actor, error)
+	// Person refuses what is about the whole home to a caller that is no person; what says it in words, as
+	// "add a project".
+	Person(ctx context.Context, what string) error
+	// Here is the task and the project of the working directory; empty where it is in neither.
+	Here(ctx context.Context) (id, project string, err error)
+}
+
+// Projects are the registered repositories.
+type Projects interface {
+	Projects() ([]task.Project, error)
+	Project(name string) (task.Project, error)
+	// AddRepository registers the repository at a path.
+	AddRepository(ctx context.Context, path string, p task.Project) (task.Project, error)
+	UpdateProject(ctx context.Context, p task.Project) error
+	RemoveProject(ctx context.Context, name string) error
+}
+
+// Workflows are the workflows that a task can be created under.
+type Workflows interface {
+	Workflows() ([]WorkflowFile, error)
+	Workflow(name string) (*workflow.Definition, WorkflowFile, error)
+	// CheckWorkflow reads a file, or a workflow by name; the error is all that is wrong with it.
+	CheckWorkflow(fileOrName string) (*workflow.Definition, error)
+	// WorkflowFolder is where the person's own files are. It may not be there yet.
+	WorkflowFolder() string
+	// CopyWorkflow makes a file of the person's own from a workflow that can be had.
+	CopyWorkflow(name, from string) (WorkflowFile, error)
+	// Simulate lets tasks live whole lives in a simulated world. It reports how many of the runs are over as it
+	// goes, from several goroutines.
+	Simulate(ctx context.Context, def *workflow.Definition, s SimulationSetup, progress func(done, of int)) (
+		Simulated, error)
+}
+
+// Workspaces are the pools of worktrees.
+type Workspaces interface {
+	Workspaces(ctx context.Context, project string) ([]record.Holding, error)
+	InitWorkspaces(ctx context.Context, p task.Project) ([]record.Holding, error)
+	CollectWorkspaces(ctx context.Context, project string) (removed []string, err error)
+}
+
+// Monitor watches over the agents, and has the log.
+type Monitor interface {
+	Run(ctx context.Context, say func(string)) error
+	Once(ctx context.Context, say func(string)) error
+	// Unit is the file with which the system's supervisor keeps a monitor running: "systemd", "launchd", or "all".
+	Unit(kind string) (string, error)
+	Log(keep func(line []byte) bool, lines int, out io.Writer) error
+}

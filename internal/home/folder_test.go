@@ -1,0 +1,42 @@
+package home_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"orange/internal/home"
+	"orange/internal/task"
+)
+
+func TestMakeFolder_saysWhatIsInItsPlace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, home.MakeFolder(filepath.Join(dir, "new")))
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	must(t, os.WriteFile(file, nil, 0o600))
+	must(t, os.Symlink(filepath.Join(dir, "nowhere"), link))
+	for path, says := range map[string]string{file: "it is a file", link: "it is a link to"} {
+		err := home.MakeFolder(path)
+		wantError(t, err, says)
+		if !errors.Is(err, task.ErrUsage) {
+			t.Errorf("%s: the call is not wrong: %v", path, err)
+		}
+	}
+}
+
+func TestCheckRecord_refusesHistoriesWithoutARecord(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	record := filepath.Join(dir, "orange.db")
+	must(t, home.CheckRecord(dir, record))
+	folder := filepath.Join(dir, "tasks", "garden", "abc")
+	must(t, os.MkdirAll(folder, 0o700))
+	must(t, os.WriteFile(filepath.Join(folder, "history.jsonl"), []byte("{}\n"), 0o600))
+	must(t, home.CheckRecord(dir, record))
+	must(t, os.WriteFile(filepath.Join(folder, "history.jsonl"), []byte(`{"hash":"1"}`+"\n"), 0o600))
+	wantError(t, home.CheckRecord(dir, record), "1 tasks have a history")
+	must(t, os.WriteFile(record, []byte("SQLite"), 0o600))
+	must(t, home.CheckRecord(dir, record))
+}

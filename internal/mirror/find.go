@@ -1,0 +1,42 @@
+package mirror
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Has reports whether the home has the folder of a task, be it on record or not. That there is no folder of tasks at
+// all is os.ErrNotExist.
+func (f Files) Has(id string) (bool, error) {
+	if id != filepath.Base(id) || !filepath.IsLocal(id) {
+		return false, nil
+	}
+	projects, err := os.ReadDir(filepath.Join(f.Home, "tasks"))
+	if err != nil {
+		return false, fmt.Errorf("look for the task's folder: %w", err)
+	}
+	for _, p := range projects {
+		_, err := os.Lstat(f.Dir(p.Name(), id))
+		if err == nil {
+			return true, nil
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return false, fmt.Errorf("look for the task's folder: %w", err)
+		}
+	}
+	return false, nil
+}
+
+// Stamp changes whenever one of these files in a task's folder does.
+func (f Files) Stamp(project, id string, names ...string) string {
+	var out bytes.Buffer
+	for _, name := range append([]string{"TASK.md", "history.jsonl"}, names...) {
+		if info, err := os.Lstat(filepath.Join(f.Dir(project, id), name)); err == nil {
+			fmt.Fprintf(&out, "%s %d %d;", info.Mode(), info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,43 @@
+package mirror
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestHas_findsTheFolderOfATaskInAnyProject(t *testing.T) {
+	t.Parallel()
+	f := Files{Home: t.TempDir()}
+	if _, err := f.Has("abc"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without any task: %v", err)
+	}
+	if err := os.MkdirAll(f.Dir("garden", "abc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]bool{"abc": true, "abd": false, "../garden": false, "": false, "..": false} {
+		if has, err := f.Has(id); has != want || err != nil {
+			t.Errorf("%q: %v, %v", id, has, err)
+		}
+	}
+}
+
+func TestStamp_changesWithEachOfTheFiles(t *testing.T) {
+	t.Parallel()
+	f := Files{Home: t.TempDir()}
+	if err := os.MkdirAll(f.Dir("garden", "abc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	before := f.Stamp("garden", "abc", "state.json")
+	for _, name := range []string{"TASK.md", "history.jsonl", "state.json"} {
+		if err := os.WriteFile(filepath.Join(f.Dir("garden", "abc"), name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		now := f.Stamp("garden", "abc", "state.json")
+		if now == before {
+			t.Errorf("%s was made, and the stamp is the same", name)
+		}
+		before = now
+	}
+}

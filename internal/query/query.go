@@ -1,0 +1,246 @@
+// Package query answers questions about tasks from the record, their files and their rules. It changes nothing.
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/replay"
+	"orange/internal/stats"
+	"orange/internal/task"
+	"orange/internal/tmux"
+	"orange/internal/workflow"
+)
+
+// Record is what is read of it.
+type Record interface {
+	Load(ctx context.Context, id string) (record.Snapshot, error)
+	List(ctx context.Context, f record.Filter) ([]task.Task, error)
+	Events(ctx context.Context, id string, after int) ([]history.Event, error)
+	Lines(ctx context.Context, id string) ([]string, error)
+	IDs(ctx context.Context, project string) ([]string, error)
+}
+
+// Setup has the rules of tasks, and what their projects say about time.
+type Setup interface {
+	Pinned(ctx context.Context, ref task.WorkflowRef) (*workflow.Definition, error)
+	Timeouts(project string) (task.Timeouts, error)
+}
+
+// Files has the folders of tasks.
+type Files interface {
+	Document(project, id string) string
+	Kept(project, id, digest string) (text string, kept bool, err error)
+}
+
+// Work has the workspaces of tasks, and the work that was kept for them.
+type Work interface {
+	Dir(workspace string) string
+	Rescues(ctx context.Context, t task.Task) ([]task.Rescued, error)
+}
+
+// Agents reports how the agents of tasks are.
+type Agents interface {
+	States(ctx context.Context, tasks []task.Task) (map[string]string, []tmux.Pane, error)
+}
+
+// Evidence reads what a task's evidence is now.
+type Evidence interface {
+	Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error)
+}
+
+// Service answers questions about tasks. Every field is required.
+type Service struct {
+	Record   Record
+	Setup    Setup
+	Files    Files
+	Work     Work
+	Agents   Agents
+	Evidence Evidence
+	Compare  func(ctx context.Context, def *workflow.Definition, t task.Task) string
+	Now      func() time.Time
+}
+
+// Tasks lists tasks from the record.
+func (q *Service) Tasks(ctx context.Context, f record.Filter) ([]task.Task, error) {
+	return q.Record.List(ctx, f)
+}
+
+// Sessions has how the agents of tasks' statuses are.
+func (q *Service) Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error) {
+	states, _, err := q.Agents.States(ctx, tasks)
+	return states, err
+}
+
+// All are the ids of all tasks, or of a project's where one is named, also of those that cannot be read.
+func (q *Service) All(ctx context.Context, project string) ([]string, error) {
+	return q.Record.IDs(ctx, project)
+}
+
+// History is a task's events.
+func (q *Service) History(ctx context.Context, id string) ([]history.Event, error) {
+	if _, err := q.Record.Load(ctx, id); err != nil {
+		return nil, err
+	}
+	return q.Record.Events(ctx, id, 0)
+}
+
+// Pinned is a task with the very workflow that it was created under.
+func (q *Service) Pinned(ctx context.Context, id string) (task.Task, *workflow.Definition, error) {
+	s, err := q.Record.Load(ctx, id)
+	if err != nil {
+		return s.Task, nil, err
+	}
+	def, err := q.Setup.Pinned(ctx, s.Task.Workflow)
+	return s.Task, def, err
+}
+
+// Report gathers everything about one task. What cannot be looked at becomes a problem of the report, not its end.
+func (q *Service) Report(ctx context.Context, id string, actor task.Actor) (record.Report, error) {
+	s, err := q.Record.Load(ctx, id)
+	if err != nil {
+		return record.Report{}, err
+	}
+	r := record.Report{Task: s.Task, Path: q.Files.Document(s.Task.Project, id)}
+	fresh, evidence, err := q.Evidence.Refresh(ctx, id)
+	if err != nil {
+		r.Problems = append(r.Problems, err.Error())
+	} else {
+		s, r.Task = fresh, fresh.Task
+	}
+	if evidence.Trouble != "" {
+		r.Problems = append(r.Problems, evidence.Trouble)
+	}
+	if evidence.Document != nil {
+		for _, p := range evidence.Document.Problems {
+			r.Problems = append(r.Problems, fmt.Sprintf("line %d: %s", p.Line, p.Text))
+		}
+	}
+	r.Owed = s.Owed
+	if s.Task.Workspace != "" {
+		r.Worktree = q.Work.Dir(s.Task.Workspace)
+	}
+	events, err := q.Record.Events(ctx, id, 0)
+	if err != nil {
+		return r, err
+	}
+	r.LastWords = lastWordsOf(events)
+	if s.Task.PRURL != "" {
+		r.Checks = history.ChecksOf(events, s.Task.PRURL)
+	}
+	states, err := q.Sessions(ctx, []task.Task{s.Task})
+	if err != nil {
+		return r, err
+	}
+	r.Session = states[id]
+	def, err := q.Setup.Pinned(ctx, s.Task.Workflow)
+	if err != nil {
+		return r, err
+	}
+	state, _ := def.State(s.Task.Status)
+	r.About = state.About
+	r.Work = q.Compare(ctx, def, s.Task)
+	for _, to := range decide.Open(def, s.Task, actor) {
+		r.Open = append(r.Open, string(to))
+	}
+	if r.Rescued, err = q.Work.Rescues(ctx, s.Task); err != nil {
+		r.Problems = append(r.Problems, "rescued work: "+err.Error())
+	}
+	return r, nil
+}
+
+// lastWordsOf are those of the agent that died last, while no other has been started in its place.
+func lastWordsOf(events []history.Event) (words string) {
+	for _, e := range events {
+		switch e.Type {
+		case history.AgentSpawned, history.ReviewStarted, history.AgentRespawned:
+			words = ""
+		case history.AgentCrashed, history.AgentStopped:
+			words = e.Data["last_words"]
+		}
+	}
+	return words
+}
+
+// Standings has how tasks are in time. Those that cannot be computed are missing, and the error says why.
+func (q *Service) Standings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error) {
+	out := make(map[string]task.Timing, len(tasks))
+	timeouts := map[string]task.Timeouts{}
+	unread := map[string]bool{} // projects and workflows that could not be read
+	now := q.Now()
+	var all error
+	for i := range tasks {
+		t := &tasks[i]
+		if unread[t.Workflow.Digest] || unread["project "+t.Project] {
+			continue
+		}
+		def, err := q.Setup.Pinned(ctx, t.Workflow)
+		if err != nil {
+			unread[t.Workflow.Digest] = true
+			all = errors.Join(all, err)
+			continue
+		}
+		own, asked := timeouts[t.Project]
+		if !asked {
+			if own, err = q.Setup.Timeouts(t.Project); err != nil {
+				unread["project "+t.Project] = true
+				all = errors.Join(all, err)
+				continue
+			}
+			timeouts[t.Project] = own
+		}
+		out[t.ID] = decide.TimingOf(def, own, *t, now)
+	}
+	return out, all
+}
+
+// Stats has the numbers of tasks, each from its history.
+func (q *Service) Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error) {
+	out := make([]stats.Stats, 0, len(tasks))
+	for i := range tasks {
+		t := &tasks[i]
+		def, err := q.Setup.Pinned(ctx, t.Workflow)
+		if err != nil {
+			return nil, err
+		}
+		events, err := q.Record.Events(ctx, t.ID, 0)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, stats.Of(*t, events, marksOf(def), q.Now()))
+	}
+	return out, nil
+}
+
+// LogEntries has a task's history in the form that is handed to other programs.
+func (q *Service) LogEntries(ctx context.Context, id string) ([]stats.LogEntry, error) {
+	_, def, err := q.Pinned(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	events, err := q.Record.Events(ctx, id, 0)
+	return stats.LogEntries(id, events, marksOf(def)), err
+}
+
+func marksOf(def *workflow.Definition) func(task.Status) stats.Marks {
+	return func(status task.Status) stats.Marks { return decide.Marks(def, status) }
+}
+
+// Replay makes every decision of a task again: by the rules that each was made by, or by those of another workflow.
+func (q *Service) Replay(ctx context.Context, t task.Task, other *workflow.Definition) (replay.Replayed, error) {
+	lines, err := q.Record.Lines(ctx, t.ID)
+	if err != nil {
+		return replay.Replayed{Untold: []replay.Difference{}, Different: []replay.Difference{}}, err
+	}
+	return replay.Replay(t, lines, replay.Library{
+		Rules: func(digest string) (*workflow.Definition, error) {
+			return q.Setup.Pinned(ctx, task.WorkflowRef{Name: t.Workflow.Name, Digest: digest})
+		},
+		Texts: func(digest string) (string, bool, error) { return q.Files.Kept(t.Project, t.ID, digest) },
+	}, other)
+}

@@ -1,0 +1,168 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orange/internal/decide"
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/task"
+	"orange/internal/tmux"
+	"orange/internal/workflow"
+)
+
+var errUnread = errors.New("it cannot be read")
+
+// world is a record with a few tasks; what is in unread cannot be read.
+type world struct {
+	tasks  []task.Task
+	events []history.Event
+	unread map[string]bool
+}
+
+func (w *world) fail(what string) error {
+	if w.unread[what] {
+		return errUnread
+	}
+	return nil
+}
+
+func (w *world) Load(_ context.Context, id string) (record.Snapshot, error) {
+	for _, t := range w.tasks {
+		if t.ID == id {
+			return record.Snapshot{Task: t}, nil
+		}
+	}
+	return record.Snapshot{}, task.ErrNotFound
+}
+
+func (w *world) List(context.Context, record.Filter) ([]task.Task, error) { return w.tasks, nil }
+
+func (w *world) Events(context.Context, string, int) ([]history.Event, error) {
+	return w.events, w.fail("events")
+}
+
+func (w *world) Lines(context.Context, string) ([]string, error) { return nil, w.fail("lines") }
+
+func (w *world) IDs(context.Context, string) ([]string, error) { return []string{"one"}, nil }
+
+func (w *world) Pinned(_ context.Context, ref task.WorkflowRef) (*workflow.Definition, error) {
+	return &workflow.Definition{States: []workflow.State{{Name: "build", About: "work on it"}}}, w.fail(ref.Digest)
+}
+
+func (w *world) Timeouts(project string) (task.Timeouts, error) { return nil, w.fail(project) }
+
+func (w *world) Document(project, id string) string { return project + "/" + id + "/TASK.md" }
+
+func (w *world) Kept(string, string, string) (string, bool, error) { return "", false, nil }
+
+func (w *world) Dir(workspace string) string { return "/work/" + workspace }
+
+func (w *world) Rescues(context.Context, task.Task) ([]task.Rescued, error) {
+	return nil, w.fail("rescues")
+}
+
+func (w *world) States(_ context.Context, tasks []task.Task) (map[string]string, []tmux.Pane, error) {
+	return map[string]string{tasks[0].ID: record.AgentAlive}, nil, nil
+}
+
+func (w *world) Refresh(ctx context.Context, id string) (record.Snapshot, decide.Evidence, error) {
+	s, err := w.Load(ctx, id)
+	return s, decide.Evidence{}, errors.Join(err, w.fail("refresh"))
+}
+
+func newService() (*Service, *world) {
+	w := &world{unread: map[string]bool{}, tasks: []task.Task{
+		{ID: "one", Project: "garden", Status: "build", Workspace: "garden--1",
+			Workflow: task.WorkflowRef{Name: "w", Digest: "good"}},
+		{ID: "two", Project: "coffee", Status: "build", Workflow: task.WorkflowRef{Name: "w", Digest: "bad"}},
+	}}
+	return &Service{Record: w, Setup: w, Files: w, Work: w, Agents: w, Evidence: w,
+		Compare: func(context.Context, *workflow.Definition, task.Task) string { return "2 commits" },
+		Now:     func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }}, w
+}
+
+func TestReport_turnsWhatCannotBeReadIntoAProblem(t *testing.T) {
+	t.Parallel()
+	s, w := newService()
+	w.events = []history.Event{{Type: history.AgentCrashed, Data: map[string]string{"last_words": "oh no"}}}
+	r, err := s.Report(t.Context(), "one", task.Actor{Role: task.RoleHuman})
+	if err != nil || r.About != "work on it" || r.Worktree != "/work/garden--1" || r.Work != "2 commits" ||
+		r.LastWords != "oh no" || r.Session != record.AgentAlive || len(r.Problems) > 0 {
+		t.Errorf("the report is %+v, %v", r, err)
+	}
+	w.unread["refresh"], w.unread["rescues"] = true, true
+	w.events = append(w.events, history.Event{Type: history.AgentRespawned})
+	r, err = s.Report(t.Context(), "one", task.Actor{})
+	if err != nil || len(r.Problems) != 2 || !strings.Contains(r.Problems[1], "rescued work") || r.LastWords != "" {
+		t.Errorf("the report is %+v, %v", r, err)
+	}
+	if _, err := s.Report(t.Context(), "none", task.Actor{}); !errors.Is(err, task.ErrNotFound) {
+		t.Errorf("a task that is not there: %v", err)
+	}
+}
+
+func TestStandings_leaveOutWhatCannotBeReadAndSayWhy(t *testing.T) {
+	t.Parallel()
+	s, w := newService()
+	found, err := s.Standings(t.Context(), w.tasks)
+	if err != nil || len(found) != 2 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	w.unread["bad"] = true
+	found, err = s.Standings(t.Context(), append(w.tasks, w.tasks[1]))
+	if _, one := found["one"]; !errors.Is(err, errUnread) || len(found) != 1 || !one ||
+		strings.Count(err.Error(), errUnread.Error()) != 1 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	w.unread["garden"] = true
+	if found, err = s.Standings(t.Context(), w.tasks[:1]); !errors.Is(err, errUnread) || len(found) != 0 {
+		t.Errorf("without the project's timeouts: %v, %v", found, err)
+	}
+}
+
+func TestQuestionsAboutATaskThatIsNotThereAreNotFound(t *testing.T) {
+	t.Parallel()
+	s, _ := newService()
+	_, history := s.History(t.Context(), "none")
+	_, _, pinned := s.Pinned(t.Context(), "none")
+	_, entries := s.LogEntries(t.Context(), "none")
+	for _, err := range []error{history, pinned, entries} {
+		if !errors.Is(err, task.ErrNotFound) {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
+
+func TestStats_areOfAllTasksOrAnError(t *testing.T) {
+	t.Parallel()
+	s, w := newService()
+	all, err := s.Stats(t.Context(), w.tasks)
+	if err != nil || len(all) != 2 {
+		t.Errorf("found %+v, %v", all, err)
+	}
+	for _, what := range []string{"good", "events"} {
+		w.unread = map[string]bool{what: true}
+		if _, err := s.Stats(t.Context(), w.tasks); !errors.Is(err, errUnread) {
+			t.Errorf("without the %s: %v", what, err)
+		}
+	}
+	if ids, err := s.All(t.Context(), ""); err != nil || !slices.Equal(ids, []string{"one"}) {
+		t.Errorf("the ids are %q, %v", ids, err)
+	}
+}
+
+func TestReplay_withoutTheHistoryHasEmptyLists(t *testing.T) {
+	t.Parallel()
+	s, w := newService()
+	w.unread["lines"] = true
+	r, err := s.Replay(t.Context(), w.tasks[0], nil)
+	if !errors.Is(err, errUnread) || r.Untold == nil || r.Different == nil {
+		t.Errorf("found %+v, %v", r, err)
+	}
+}
