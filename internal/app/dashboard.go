@@ -46,9 +46,8 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	actions := userActions{commands{a.engine, a}}
 	view := dashboardView{a, &agents.LimitCache{}}
 	d := &dashboard.Dashboard{
-		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Commands: actions, Chooser: actions,
-			Terminal: actions,
-			Now:      time.Now},
+		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Runner: actions, Chooser: actions,
+			Terminal: actions, Now: time.Now},
 		In: os.Stdin, Out: os.Stdout, Environ: os.Environ(), Project: project, Message: word,
 	}
 	d.Open(ctx)

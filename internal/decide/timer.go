@@ -38,7 +38,9 @@ func Limit(def *workflow.Definition, own task.Timeouts, t task.Task) time.Durati
 
 // threshold is when a level is reached, counted from the entry. The hundredth comes first: a year in nanoseconds is a
 // large number.
-func threshold(after time.Duration, level int) time.Duration { return after / 100 * time.Duration(level) }
+func threshold(after time.Duration, level int) time.Duration {
+	return after / 100 * time.Duration(level)
+}
 
 // Overdue is the level of lateness that a task has reached, and how long its status should take.
 func Overdue(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (level int, after time.Duration) {

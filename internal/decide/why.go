@@ -38,7 +38,7 @@ type Counted struct {
 type Explanation struct {
 	Task  task.Task
 	About string   // what the present status is, in the workflow's words
-	Ways  []Option    // by target, in the order of the file
+	Ways  []Option // by target, in the order of the file
 	Waits []Detail // who or what the task waits for, the nearest first
 }
 

@@ -149,23 +149,23 @@ type Environments interface {
 
 // Engine is the corridor. Every field but Terminal and Warn is required.
 type Engine struct {
-	Store     Store
-	Index     Index
-	Seats     Seats
-	Documents Documents
-	Mirror    Mirror
-	Rules     Rules
-	Workspaces      Workspaces
-	Merger    Merger
-	Forge     PullRequests
-	Facts     Facts
-	Performer Performer
-	Runner    Runner
-	Witness   Witness
-	Now       func() time.Time
-	Random    io.Reader
-	Log       *slog.Logger
-	Patience  time.Duration // how long a request waits for its hooks
+	Store      Store
+	Index      Index
+	Seats      Seats
+	Documents  Documents
+	Mirror     Mirror
+	Rules      Rules
+	Workspaces Workspaces
+	Merger     Merger
+	Forge      PullRequests
+	Facts      Facts
+	Performer  Performer
+	Runner     Runner
+	Witness    Witness
+	Now        func() time.Time
+	Random     io.Reader
+	Log        *slog.Logger
+	Patience   time.Duration // how long a request waits for its hooks
 
 	Environments Environments
 	Terminal     Terminal // nil where sessions have no names

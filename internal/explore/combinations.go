@@ -31,7 +31,7 @@ type combination struct {
 type evidenceMaker struct {
 	def    *workflow.Definition
 	looks  [][2][]combination // by state, without a workspace and with one
-	deaths [][2][]int  // those of them that a death can tell apart
+	deaths [][2][]int         // those of them that a death can tell apart
 	vast   []TooMany
 }
 

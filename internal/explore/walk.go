@@ -52,7 +52,7 @@ type walk struct {
 	parent  []int32 // by which configuration it was found; -1 for a birth
 	by      []event // and by which event
 	ways    [][]step
-	scratch []step  // where those of one configuration are gathered
+	scratch []step // where those of one configuration are gathered
 	taken   []bool // transitions that somebody took
 	flaws   map[string][]flaw
 	pending map[int]flaw // exit rules whose move was refused, which is a flaw only if it is never made
@@ -87,8 +87,8 @@ type step struct {
 // flaw is one place where a property does not hold.
 type flaw struct {
 	message    string
-	at         int32 // the configuration; -1 where none is needed to see it
-	last       *step  // what happens there
+	at         int32       // the configuration; -1 where none is needed to see it
+	last       *step       // what happens there
 	round      []roundStep // what happens there again and again
 	pos        yaml.Pos
 	suggestion string
