@@ -42,7 +42,7 @@ func (h *historian) moves(e history.Event) {
 	if e.To != e.From {
 		h.previous = e.From
 	}
-	h.status, h.queued = e.To, ""
+	h.status, h.queued, h.recovered = e.To, "", e.Data[history.DataCrash] == ""
 	h.been[e.To] = true
 }
 

@@ -29,6 +29,7 @@ type historian struct {
 	counters         task.Counters
 	spent            map[task.Evidence]int
 	alive            map[string]bool
+	recovered        bool     // a move was made since the last crash, and not by it
 	held             bool     // it has a workspace, or one is being made ready
 	authors          []string // whose work is judged in the present status
 	forced           bool     // crashes have led it past a gate, and no person has acted since
@@ -81,6 +82,11 @@ func (h *historian) reads(e history.Event) {
 		h.ends(e.Data["role"])
 		if was, is := h.counters.Get(task.CrashCount), e.Counters.Get(task.CrashCount); is != was+1 {
 			h.blames(e, "rules-legal", "crash %d follows crash %d", is, was)
+		}
+		h.recovered = false
+	case history.CrashesForgotten:
+		if !h.recovered || h.counters.Get(task.CrashCount) == 0 {
+			h.blames(e, "rules-legal", "the crashes %v are forgotten, and no move came after them", h.counters)
 		}
 	case history.TimeoutEscalated:
 		if e.Data[history.DataRefused] != "" {
