@@ -10,7 +10,7 @@ import (
 // The seeds are others than those of TestSimulation, and one of them is seen again as those are: ORANGE_SEED.
 func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
 	t.Parallel()
-	law := readLaw(t)
+	law := readSetting(t)
 	want := 30
 	switch long := os.Getenv("ORANGE_TEST_LONG") != ""; {
 	case raced && long:
@@ -32,11 +32,11 @@ func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
 
 // checkReplay makes every decision again from what was recorded: the same bytes must come of it, under the very
 // same workflow too.
-func (s *sim) checkReplay(t task.Task) {
-	decisions, err := s.audit.Replay(here, t, nil)
+func (s *simulation) checkReplay(t task.Task) {
+	decisions, err := s.audit.Replay(background, t, nil)
 	s.figures.replayed += decisions
 	s.figures.retold++
-	if _, again := s.audit.Replay(here, t, s.law.def); err != nil || again != nil {
-		s.breaks("%s cannot be replayed: %v, %v", s.short(t.ID), err, again)
+	if _, again := s.audit.Replay(background, t, s.setting.def); err != nil || again != nil {
+		s.breakf("%s cannot be replayed: %v, %v", s.short(t.ID), err, again)
 	}
 }
