@@ -71,8 +71,8 @@ func (w *walk) observe(s record.Snapshot, events []history.Event) explore.Observ
 	return o
 }
 
-// replaced says whether an agent is dead whose successor is owed: its death is overtaken. Any other one whose
-// death nobody has told yet counts as alive: what follows from that is still to come.
+// replaced reports whether an agent is dead whose successor is owed: its death is overtaken. Any other one whose
+// death is not reported yet counts as alive: what follows from that is still to come.
 func (w *walk) replaced(seat record.Seat, s record.Snapshot) bool {
 	state, _ := w.setting.def.State(s.Task.Status)
 	return slices.ContainsFunc(w.unreported, func(a *simulate.Agent) bool { return a.Hook == seat.Hook }) &&
@@ -195,8 +195,8 @@ func loosened(t *testing.T, name string, text []byte, usual workflow.Usual, ever
 	return def
 }
 
-// exploredWorkflows are the workflows that are walked: those that ship, those that the explorer is tried on, and some that
-// are made of them.
+// exploredWorkflows are the workflows that are walked: those that ship, those that the explorer is tried on, and
+// some that are made of them.
 func exploredWorkflows(t *testing.T) map[string]*workflow.Definition {
 	t.Helper()
 	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
@@ -233,7 +233,7 @@ func exploredWorkflows(t *testing.T) map[string]*workflow.Definition {
 	return out
 }
 
-// pushes says whether a workflow sends anything to a remote.
+// pushes reports whether a workflow sends anything to a remote.
 func pushes(def *workflow.Definition) bool {
 	return slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
 		return slices.ContainsFunc(e.Hooks, func(h workflow.Hook) bool {

@@ -19,13 +19,13 @@ import (
 
 // walk is one task on its way through the real engine, with the real record, files and hands in the world of
 // the simulation. Nothing happens at once here: one thing comes after the other, so that after each it is plain
-// how the task stands.
+// what state the task is in.
 type walk struct {
 	*simulation
 	p          *process
 	reach      *explore.Reach
 	id         string
-	unreported []*simulate.Agent // whose death nobody has told yet
+	unreported []*simulate.Agent // whose death is not reported yet
 	died       map[string]bool   // roles whose agent has died by itself and was not started since
 	eventsSeen int               // events that were looked at
 	met        map[int]bool      // configurations
@@ -53,8 +53,8 @@ func (w *walk) hookFails(does string) bool {
 	return w.failed[does]
 }
 
-// randomFacts is what is looked at outside of the document: anything may be there, and anything may be said of it. Where
-// there is no worktree there is no git, and no check.
+// randomFacts is what is looked at outside of the document: anything may be there, and anything may be said of it.
+// Where there is no worktree there is no git, and no check.
 type randomFacts struct{ *walk }
 
 func (w randomFacts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
@@ -63,7 +63,7 @@ func (w randomFacts) Look(_ context.Context, t task.Task, _ *workflow.Definition
 	for _, p := range parts {
 		f := decide.Fact{Source: simulate.SourceOf(p), Found: "something else", Want: "mend it"}
 		holds, text := false, ""
-		if w.provided != nil { // what somebody has seen to, and nothing else
+		if w.provided != nil { // what an actor has provided, and nothing else
 			holds, text = w.provided[p.Key()], w.note("text")
 		} else if holds = w.random.IntN(4) > 0; holds && (t.Workspace != "" || p.Check+p.Git == "") {
 			text = fmt.Sprintf("text %d", w.random.IntN(400))
@@ -91,7 +91,7 @@ func leaves(def *workflow.Definition) []workflow.Part {
 	return out
 }
 
-// writeDocument has somebody write what gates ask for, or something else, in the place of all that was there.
+// writeDocument replaces the document with what gates ask for, or something else.
 func (w *walk) writeDocument() {
 	var body strings.Builder
 	var said []string
@@ -202,11 +202,11 @@ func (w *walk) step(t task.Task) {
 	}
 }
 
-// request has somebody ask for a move that leads out of here, or for any other.
+// request is a request for a move that leads out of the status, or for any other.
 func (w *walk) request(t task.Task) {
 	actor := w.actor()
-	req := task.Request{Task: w.id, To: w.setting.def.States[w.random.IntN(len(w.setting.def.States))].Name, Actor: actor,
-		Reason: "because"}
+	states := w.Workflow.States
+	req := task.Request{Task: w.id, To: states[w.random.IntN(len(states))].Name, Actor: actor, Reason: "because"}
 	open := slices.DeleteFunc(decide.Open(w.setting.def, t, actor), func(to task.Status) bool { // not to an end so soon
 		state, _ := w.setting.def.State(to)
 		return state.Terminal && w.random.IntN(10) > 0
@@ -219,7 +219,7 @@ func (w *walk) request(t task.Task) {
 	w.logf(w.p, fmt.Sprintf("%+v asks for %s (override %v): %v %v", actor, req.To, req.Override, out.Moved, err))
 }
 
-// killAgent is the death of an agent. It is told at once, or later.
+// killAgent is the death of an agent. It is reported at once, or later.
 func (w *walk) killAgent() {
 	var alive []*simulate.Agent
 	for _, a := range w.Agents {
@@ -240,7 +240,7 @@ func (w *walk) killAgent() {
 	}
 }
 
-// reportOneDeath tells the engine of a death. One that it leaves for later is told again.
+// reportOneDeath reports a death to the engine. One that the engine leaves for later is reported again.
 func (w *walk) reportOneDeath() {
 	if len(w.unreported) == 0 {
 		return

@@ -68,13 +68,13 @@ func (l *judgedWalk) readHistory() task.Task {
 	return s.Task
 }
 
-// blocksOthers says whether an owed hook is one of those that agents and workspace wait for.
+// blocksOthers reports whether an owed hook is one of those that agents and workspace wait for.
 func blocksOthers(h task.OwedHook) bool {
 	class, _ := action.ClassOf(h.Action)
 	return class == action.ClassStart || class == action.ClassEnd
 }
 
-// openMove is a move that somebody may ask for now.
+// openMove is a move that an actor may request now.
 type openMove struct {
 	edge  *workflow.Transition
 	actor task.Actor
@@ -107,7 +107,7 @@ func (l *judgedWalk) agentsAlive() []task.Actor {
 	return out
 }
 
-// continuesAlone says whether agents, rules or time lead out of a state.
+// continuesAlone reports whether agents, rules or time lead out of a state.
 func (l *judgedWalk) continuesAlone(s task.Status) bool {
 	def := l.setting.def
 	state, _ := def.State(s)
@@ -129,7 +129,7 @@ func (l *judgedWalk) pick(all []openMove) openMove {
 	return all[l.random.IntN(len(all))]
 }
 
-// provide has somebody write what gates ask for, and see to the rest of what they ask for.
+// provide makes what gates ask for.
 func (l *judgedWalk) provide(t task.Task, gates ...[]workflow.Part) {
 	l.provided = map[string]bool{}
 	var body strings.Builder
@@ -218,7 +218,7 @@ func (l *judgedWalk) stepAlone(t task.Task) {
 	}
 }
 
-// mayCrash says whether one crash more in the present status leads nowhere.
+// mayCrash reports whether one crash more in the present status leads nowhere.
 func (l *judgedWalk) mayCrash(t task.Task) bool {
 	for _, rule := range l.setting.def.Exit.Rules {
 		if rule.Status == t.Status && rule.Action == workflow.ActionCrash {
@@ -330,7 +330,7 @@ func (l *judgedWalk) run(steps int) {
 	l.finish()
 }
 
-// hasSeat says whether an agent's death is still to be told.
+// hasSeat reports whether an agent's death is still to be reported.
 func (l *judgedWalk) hasSeat(a *simulate.Agent) bool {
 	seats, err := l.store.OpenSeats(background, l.id)
 	if err != nil {
@@ -362,7 +362,8 @@ func (l *judgedWalk) finish() {
 		slices.SortStableFunc(all, func(a, b openMove) int { return far[a.edge.To] - far[b.edge.To] })
 		l.requestMove(t, all[min(len(all)-1, l.random.IntN(2)*l.random.IntN(len(all)))], false)
 	}
-	l.historian.blames(l.historian.last, "terminating", "after 60 acts of a person the task is still in %q", l.historian.status)
+	l.historian.blames(l.historian.last, "terminating", "after 60 acts of a person the task is still in %q",
+		l.historian.status)
 	l.readHistory()
 }
 
@@ -419,8 +420,8 @@ func (g *judgedWalks) walk(t *testing.T, seed uint64, steps int, mixed bool) {
 	var l *judgedWalk
 	runWalk(t, g.law, seed, 0xa10e, func(w *walk) {
 		l = &judgedWalk{walk: w, historian: newHistorian(g.law.def, g.bound), mixed: mixed}
-		l.eagerness, l.crashRate, l.faultRate = []float64{0.5, 0.9, 1}[w.random.IntN(3)], []float64{0.95, 0.5, 0}[seed%3],
-			[]float64{0, 0.2}[w.random.IntN(2)]
+		l.eagerness, l.crashRate, l.faultRate = []float64{0.5, 0.9, 1}[w.random.IntN(3)],
+			[]float64{0.95, 0.5, 0}[seed%3], []float64{0, 0.2}[w.random.IntN(2)]
 		l.run(steps)
 	})
 	g.furthest = g.furthest.atLeast(l.historian.furthest)
@@ -461,8 +462,8 @@ func boundOf(t *testing.T, name string, def *workflow.Definition) (bound reach) 
 	return reach{r.Bound.Moves, r.Bound.Agents, r.Bound.Rounds}
 }
 
-// boundReached lists workflows whose bound is met by the first walks, in moves or in agents: with a bound that is one less
-// they fail.
+// boundReached lists workflows whose bound is met by the first walks, in moves or in agents: with a bound that is
+// one less they fail.
 func boundReached() []string {
 	return []string{
 		"two-counters", "one-at-a-time", "changes-wanted", "failures", "both-verdicts", "files-and-overrides",

@@ -12,7 +12,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// simBranch is a task's branch, with what nobody but the world knows of it: which of its commits may be merged.
+// simBranch is a task's branch, with what only the world knows of it: which of its commits may be merged.
 type simBranch struct {
 	*simulate.TaskBranch
 	// the commits that a verdict written now can be about: of the last entry into the review, and of the
@@ -21,7 +21,7 @@ type simBranch struct {
 	left  map[string]int // those that were the tip once: the length of the trace when they ceased to be
 }
 
-// overrideMerge is the kind of question with which a person merges what nobody reviewed.
+// overrideMerge is the kind of question with which a person merges what no one reviewed.
 const overrideMerge = "merge in spite of the conditions"
 
 func (s *simulation) branch(id string) *simBranch {
@@ -37,7 +37,7 @@ func (s *simulation) commit(b *simBranch) {
 	b.CommitAll()
 }
 
-// wasTip says whether a commit is the tip, or was it at any moment since a program began.
+// wasTip reports whether a commit is the tip, or was it at any moment since a program began.
 func (b *simBranch) wasTip(commit string, p *process) bool {
 	left, gone := b.left[commit]
 	return commit == b.Commit() || gone && left >= p.startedAt
@@ -94,7 +94,7 @@ func (s *simulation) changeBranch(p *process, a *simulate.Agent) {
 	})
 }
 
-// wrote notes what a text that somebody wrote is about, if it is a passing verdict.
+// noteVerdict notes what a text is about, if it is a passing verdict.
 func (s *simulation) noteVerdict(id, text string) {
 	if b := s.branch(id); strings.Contains(text, "Verdict: PASS") {
 		for _, commit := range b.about {
@@ -103,8 +103,8 @@ func (s *simulation) noteVerdict(id, text string) {
 	}
 }
 
-// noteSubject notes which commits a review is about from now on, and for which one a person stands: none that was not
-// the tip when it was looked.
+// noteSubject notes which commits a review is about from now on, and which one a person approves: none that was not
+// the tip at that time.
 func (s *simulation) noteSubject(p *process, t task.Task, e history.Event) {
 	b := s.branch(t.ID)
 	if e.Subject.Commit != "" && (e.IsMove() || e.Type == history.WorkspaceReady) && !b.wasTip(e.Subject.Commit, p) {
@@ -135,8 +135,8 @@ func (s *simulation) noteReviewer(a *simulate.Agent) {
 // Merge looks first, as every hand does: what is merged is not merged again. It merges what a passing verdict was
 // about, what was the tip when a person put it up, or what is the tip that a person overrides the conditions for;
 // and that in the environment of the person who began it.
-func (r simulatedRepository) Merge(ctx context.Context, t task.Task, commit, _ string, still func(context.Context) error) (
-	merged, how string, err error) {
+func (r simulatedRepository) Merge(ctx context.Context, t task.Task, commit, _ string,
+	still func(context.Context) error) (merged, how string, err error) {
 	if err := still(ctx); err != nil {
 		return "", "", err
 	}

@@ -21,7 +21,7 @@ type observed struct {
 	tasks       []*observedTask
 	hooks       map[int64]*observedHook
 	written     map[string][]string
-	summaries   [][2]string     // a task, and a summary that somebody wrote into its header
+	summaries   [][2]string     // a task, and a summary that an editor wrote into its header
 	overwritten map[string]bool // notes that a program lost which saved an old document
 	notes       int
 }
@@ -57,7 +57,7 @@ func (w *observed) find(id string) *observedTask {
 	return nil
 }
 
-// noteOverwrite notes what stands in the present document and not in the one that is about to be saved.
+// noteOverwrite notes what is in the present document and not in the one that is about to be saved.
 func (w *observed) noteOverwrite(id, now, old string) {
 	for _, wish := range w.summaries {
 		if wish[0] == id && strings.Contains(now, "summary: "+wish[1]) && !strings.Contains(old, "summary: "+wish[1]) {
@@ -152,7 +152,7 @@ func (s *simulation) noteBegun(p *process, id int64) {
 func (s *simulation) checkPerform(p *process, job record.Job) {
 	h := s.seen.hook(job.Hook.ID)
 	h.task, h.action = job.Task.ID, job.Hook.Action
-	// One that is dropped while it is being performed cannot be called back. Nobody else may perform it.
+	// One that is dropped while it is being performed cannot be called back. No one else may perform it.
 	if seen := s.audit.Hook(job.Hook.ID); seen.Settled > 0 && (!seen.Superseded || h.begunBy != p) {
 		s.breakf("hook %d (%s) of %s is performed after it was settled", job.Hook.ID, h.action, s.short(h.task))
 	}
@@ -193,7 +193,7 @@ func (s *simulation) checkPrepare(t task.Task) {
 	}
 }
 
-// anyPending says whether any task owes a hook.
+// anyPending reports whether any task owes a hook.
 func (s *simulation) anyPending() bool {
 	all, err := s.List(background, record.Filter{})
 	if err != nil {
@@ -280,7 +280,7 @@ func (s *simulation) checkDocument(t task.Task) {
 	}
 }
 
-// checkSummaries looks whether every summary that somebody wrote into the header was taken over.
+// checkSummaries looks whether every summary that an editor wrote into the header was taken over.
 func (s *simulation) checkSummaries(id string, events []history.Event) {
 	for _, wish := range s.seen.summaries {
 		taken := slices.ContainsFunc(events, func(e history.Event) bool {
@@ -303,7 +303,7 @@ func (s *simulation) checkGone(id string) {
 	}
 }
 
-// checkQuestions compares what people and agents were told with the history. Moves are named by the reason that was given.
+// checkQuestions compares the answers with the history. The reason that was given names a move.
 func (s *simulation) checkQuestions(moves map[string]int) {
 	seen := map[string]string{}
 	rest := maps.Clone(moves)
@@ -342,8 +342,8 @@ func (s *simulation) checkQuestions(moves map[string]int) {
 	}
 }
 
-// checkAnswer looks whether the event that somebody was told stands in the history, and whether nobody else was
-// told it.
+// checkAnswer looks whether the event of an answer is in the history, and whether no other answer has
+// it.
 func (s *simulation) checkAnswer(a *question, seen map[string]string) {
 	id := a.out.Task.ID
 	if one := s.seen.find(id); one == nil || one.deleted {
@@ -362,7 +362,7 @@ func (s *simulation) checkAnswer(a *question, seen map[string]string) {
 	seen[key] = a.reason
 }
 
-// checkAgents looks whether everybody who lives may, and whether every death was seen.
+// checkAgents looks whether every agent that lives may, and whether every death was seen.
 func (s *simulation) checkAgents() {
 	for _, a := range s.Agents {
 		one := s.seen.find(a.Task)

@@ -13,12 +13,13 @@ import (
 	"orange/internal/task"
 )
 
-// An environment is told by whose it is: that of a person, of an agent that asks, or of the service.
+// An environment is named by its owner: a person, an agent that asks, or the service.
 const serviceEnvironment = "the service"
 
 func people() []string { return []string{"Ann", "Ben"} }
 
-// agentEnvironment is the environment of an agent's commands: whatever the agent has made of the one that it was started in.
+// agentEnvironment is the environment of an agent's commands: whatever the agent has made of the one that it was
+// started in.
 func agentEnvironment(a *simulate.Agent) string { return fmt.Sprintf("agent %d", a.PID) }
 
 // server is the memory of the terminal server. It ends with the server.
@@ -138,10 +139,11 @@ func (k environmentStore) enter(id string) {
 }
 
 // orKeep is what hooks start programs in. Where none is kept it is the program's own, and is kept from then on.
-// Nobody else keeps one meanwhile.
+// No one else keeps one meanwhile.
 func (k environmentStore) orKeep(t task.Task) (string, error) {
 	s := k.p.sim
-	return at(k.p, "look for the environment of "+s.short(t.ID)+", or keep that of "+k.p.environment, func() (string, error) {
+	what := "look for the environment of " + s.short(t.ID) + ", or keep that of " + k.p.environment
+	return at(k.p, what, func() (string, error) {
 		k.p.lookedAt = len(s.trace)
 		if err := k.p.Fail("look for an environment"); err != nil {
 			return "", err
@@ -153,9 +155,9 @@ func (k environmentStore) orKeep(t task.Task) (string, error) {
 	})
 }
 
-// environmentForOthers is the environment that a program leaves to those which it starts to go on by themselves. That of an
-// agent it leaves before, for the one that is kept for the agent's task, or else for what is known without that.
-// Only what the engine has kept is not mended like that: it must not have an agent's kept at all.
+// environmentForOthers is the environment that a program leaves to those which it starts to go on by themselves.
+// That of an agent it leaves before, for the one that is kept for the agent's task, or else for what is known
+// without that. Only what the engine has kept is not mended like that: it must not have an agent's kept at all.
 func (p *process) environmentForOthers() string {
 	if p.agent == nil {
 		return p.environment

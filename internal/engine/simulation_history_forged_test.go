@@ -20,7 +20,8 @@ import (
 // What judges a history has nothing in common with what it judges.
 func TestAHistorianSharesNoCodeWithTheProverOrTheJudge(t *testing.T) {
 	t.Parallel()
-	allowed := []string{`"orange/internal/action"`, `"orange/internal/history"`, `"orange/internal/task"`, `"orange/internal/workflow"`}
+	allowed := []string{`"orange/internal/action"`, `"orange/internal/history"`, `"orange/internal/task"`,
+		`"orange/internal/workflow"`}
 	for _, name := range []string{"simulation_history_test.go", "simulation_history_move_test.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 		must(t, err)

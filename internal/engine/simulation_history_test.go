@@ -124,7 +124,7 @@ func (h *historian) attends(e history.Event) {
 	}
 }
 
-// overdue looks whether too many crashes have led where their rule says: the move stands right behind the crash.
+// overdue looks whether too many crashes have led where their rule says: the move comes right after the crash.
 func (h *historian) overdue(e history.Event) {
 	if h.last.Type != history.AgentCrashed || e.IsMove() && e.Data[history.DataCrash] != "" {
 		return
@@ -189,7 +189,7 @@ func (h *historian) rests() {
 	}
 }
 
-// reviews says whether the agents of a role only ever read.
+// reviews reports whether the agents of a role only ever read.
 func (h *historian) reviews(role string) bool {
 	if role == task.RoleReviewer {
 		return true
@@ -260,7 +260,7 @@ func leadsTo(rule *workflow.Rule) []task.Status {
 	return out
 }
 
-// goodEnd says whether to come to a state is to have finished, and not to have given up.
+// goodEnd reports whether to come to a state is to have finished, and not to have given up.
 func (h *historian) goodEnd(s task.Status) bool {
 	state, _ := h.def.State(s)
 	return state.Terminal && !slices.ContainsFunc(h.def.Moves, func(m workflow.Move) bool {

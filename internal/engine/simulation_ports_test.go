@@ -19,7 +19,9 @@ type simulatedRecord struct {
 func (r simulatedRecord) Watch(context.Context, func()) error { return nil }
 
 func (r simulatedRecord) Waiters(_ context.Context, id, role string) ([]task.Process, error) {
-	return at(r.p, "looks who waits", func() ([]task.Process, error) { return r.p.sim.store.Waiters(background, id, role) })
+	return at(r.p, "looks who waits", func() ([]task.Process, error) {
+		return r.p.sim.store.Waiters(background, id, role)
+	})
 }
 
 // Committed is called for every change that was made durable.

@@ -39,7 +39,7 @@ type simulation struct {
 	maxBusy     int     // how many programs are at work at most, runners apart
 	maxTasks    int     // how many tasks there will be
 	actsLeft    int     // what is still to happen
-	noFaults    bool    // nobody dies and nothing fails any more
+	noFaults    bool    // no program dies and nothing fails any more
 	single      bool    // one program is at work, and waits for no turn
 	walk        *walk   // then
 
@@ -85,10 +85,11 @@ type turn struct {
 	go_     chan struct{}
 }
 
-// start starts a program in somebody's environment. It begins when it has the turn.
+// start starts a program in an environment. It begins when it has the turn.
 func (s *simulation) start(name, whose string, under *simulate.Agent, body func(p *process)) *process {
 	s.mu.Lock()
-	p := &process{sim: s, number: len(s.programs) + 1, name: name, environment: whose, agent: under, startedAt: len(s.trace)}
+	p := &process{sim: s, number: len(s.programs) + 1, name: name, environment: whose, agent: under,
+		startedAt: len(s.trace)}
 	s.programs = append(s.programs, p)
 	s.mu.Unlock()
 	s.figures.programs++
@@ -116,18 +117,20 @@ func (p *process) buildEngine() {
 		byte(p.sim.seed >> 16)}
 	e := p.view().Engine(r)
 	e.Documents, e.Mirror, e.Desk, e.Merger, e.Facts = f, f, repository, repository, gateFacts{p}
-	e.Witness, e.Runner, e.Environments, e.Random = witness{}, runnerStarter{p}, environmentStore{p}, rand.NewChaCha8(key)
+	e.Witness, e.Random = witness{}, rand.NewChaCha8(key)
+	e.Runner, e.Environments = runnerStarter{p}, environmentStore{p}
 	e.Patience = time.Duration(p.sim.patience) * time.Millisecond
 	hands := &hook.Hands{
-		Sessions: p.terminal(), Processes: programs{p.terminal(), hookCommands{p}}, Workspaces: pool{p}, Setup: setup{p}, Waiting: r, Next: e,
+		Sessions: p.terminal(), Processes: programs{p.terminal(), hookCommands{p}}, Workspaces: pool{p},
+		Setup: setup{p}, Waiting: r, Next: e,
 		Home: p.sim.dir, Self: "/opt/orange",
 	}
 	e.Performer = countedPerformer{p}
 	p.engine, p.hands = e, hands
 }
 
-// waitTurn waits for the turn. Whoever is dead by then goes no further: locks are freed by the kernel, and nothing
-// else of it stays.
+// waitTurn waits for the turn. A program that is dead by then goes no further: locks are freed by the kernel, and
+// nothing else of it stays.
 func (p *process) waitTurn(what string, open func() bool) {
 	s := p.sim
 	if s.single {
@@ -332,7 +335,7 @@ func (s *simulation) busy() int {
 
 func pause(d time.Duration) { <-time.After(d) }
 
-// step gives somebody the turn, or has something new happen.
+// step gives a program the turn, or has something new happen.
 func (s *simulation) step(more bool) {
 	synctest.Wait()
 	pause(time.Millisecond)

@@ -16,7 +16,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// question is what somebody asked of the engine, and what they were told.
+// question is a question to the engine, with its answer.
 type question struct {
 	reason   string // the reason that is given, by which the move is known in the history
 	kind     string // create, request, command, changes, merge, respawn, retry, delete, died
@@ -254,7 +254,7 @@ func (s *simulation) agentRequests(p *process, a *simulate.Agent, to task.Status
 	}
 }
 
-// agentWaits is a worker's command that waits for its reviewer: it can be told the news.
+// agentWaits is a worker's command that waits for its reviewer: Orange can tell it the news.
 func (s *simulation) agentWaits(p *process, a *simulate.Agent) {
 	self := task.Process{PID: p.number, Began: "then"}
 	_ = act(p, "waits", func() error { return s.store.Wait(background, a.Task, a.Role, self) })
@@ -277,7 +277,7 @@ func (s *simulation) agentDies(p *process, a *simulate.Agent) {
 	} else if a.Noted && s.random.IntN(4) == 0 {
 		a.Ending = task.Ending{Unstarted: "no such program"}
 	}
-	// Dead windows stay until somebody closes them. Nobody closes one that its own hook has still to find.
+	// Dead windows stay until someone closes them. No one closes one that its own hook has still to find.
 	if s.random.IntN(3) == 0 && s.audit.Hook(a.Hook).Settled > 0 {
 		a.Window = ""
 	}
@@ -287,7 +287,7 @@ func (s *simulation) agentDies(p *process, a *simulate.Agent) {
 	}
 }
 
-// reportDeath has a death told that was seen some time ago, however often it was told before.
+// reportDeath reports a death that happened some time ago, however often it was reported before.
 func (s *simulation) reportDeath() {
 	var gone []*simulate.Agent
 	for _, a := range s.Agents {
@@ -452,7 +452,7 @@ func (s *simulation) respawn(id string) {
 	})
 }
 
-// editHeader is somebody who writes into the header what only the engine may, or what is theirs to say.
+// editHeader is an editor that writes into the header what only the engine may, or what anyone may.
 func (s *simulation) editHeader(id string) {
 	wish := s.note("another summary")
 	line := []string{"status: done\n", "review_round: 7\n", "workspace: elsewhere\n",
@@ -480,7 +480,7 @@ func (s *simulation) editHeader(id string) {
 	})
 }
 
-// refused says whether an answer was a no.
+// refused reports whether an answer was a no.
 func refused(err error) bool {
 	var r *decide.Rejection
 	return errors.As(err, &r)

@@ -23,7 +23,7 @@ import (
 	"orange/workflows"
 )
 
-// The simulation runs the real engine, judge, record, files and hooks in a pretended world, and lets every
+// The simulation runs the real engine, judge, record, files and hooks in a simulated world, and lets every
 // program die at every step. One seed is one run and always the same one: ORANGE_SEED=17 go test
 // ./internal/engine -run TestSimulation -v
 //
@@ -31,16 +31,16 @@ import (
 //	simulation_ports_test.go    the record and the files as a program sees them
 //	simulation_world_test.go    terminals, agents and workspaces
 //	simulation_environment_test.go  in whose environment programs run
-//	simulation_rights_test.go   in whose they may
+//	simulation_claims_test.go   in whose they may
 //	simulation_story_test.go    what people, agents and monitors do
 //	simulation_check_test.go    what must be true, and what really happened
 func TestSimulation(t *testing.T) {
 	t.Parallel()
-	law := readSetting(t)
+	common := readSetting(t)
 	if text := os.Getenv("ORANGE_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		must(t, err)
-		f := runSeed(t, law, seed, true)
+		f := runSeed(t, common, seed, true)
 		t.Log(f)
 		return
 	}
@@ -64,7 +64,7 @@ func TestSimulation(t *testing.T) {
 		t.Run(fmt.Sprintf("every %dth seed from %d", shards, shard), func(t *testing.T) {
 			t.Parallel()
 			for seed := shard; seed < seeds && !t.Failed(); seed += shards {
-				f := runSeed(t, law, seed, false)
+				f := runSeed(t, common, seed, false)
 				mu.Lock()
 				total.add(f)
 				mu.Unlock()
@@ -73,12 +73,12 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// One seed is one story: without that nobody could look at a failure twice.
+// One seed is one story: without that no one could look at a failure twice.
 func TestSimulation_isTheSameEveryTime(t *testing.T) {
 	t.Parallel()
-	law := readSetting(t)
+	common := readSetting(t)
 	for seed := range uint64(2) {
-		once, again := runSeed(t, law, seed, false), runSeed(t, law, seed, false)
+		once, again := runSeed(t, common, seed, false), runSeed(t, common, seed, false)
 		if once != again {
 			t.Errorf("seed %d:\n%v\n%v", seed, once, again)
 		}
@@ -127,7 +127,7 @@ func (f figures) String() string {
 		f.failures, f.replayed, f.retold, f.ran, f.unclaimed, f.lost, f.merges, f.story)
 }
 
-// setting is what all seeds share and nobody changes.
+// setting is what all seeds share and none changes.
 type setting struct {
 	def      *workflow.Definition
 	agents   map[string]*harness.Harness
@@ -205,7 +205,7 @@ func runSeed(t *testing.T, l *setting, seed uint64, tell bool) figures {
 	return s.figures
 }
 
-// mereLook says whether a line of the trace tells of a step that changed nothing.
+// mereLook reports whether a line of the trace tells of a step that changed nothing.
 func mereLook(line string) bool {
 	_, what, _ := strings.Cut(line, "] ")
 	for _, look := range []string{"reads ", "lists ", "looks ", "look at", "takes a lock", "writes the mirrors",
@@ -234,7 +234,8 @@ func newSim(l *setting, seed uint64, dir string, store *sqlite.Store) *simulatio
 	dice := rand.New(rand.NewPCG(seed, 0x0ca5e))
 	s := &simulation{
 		setting: l, seed: seed, random: dice, dir: dir, store: store, files: mirror.Files{Home: dir},
-		prepared: map[string]string{}, pushed: map[string]bool{}, branches: map[string]*simBranch{}, seen: newObserved(),
+		prepared: map[string]string{}, pushed: map[string]bool{}, branches: map[string]*simBranch{},
+		seen:   newObserved(),
 		server: server{kept: map[string]string{}}, environments: newEnvironmentClaims(),
 		deathRate:   []float64{0, 0.001, 0.004, 0.015}[dice.IntN(4)],
 		failureRate: []float64{0, 0.02, 0.1, 0.3}[dice.IntN(4)],

@@ -12,10 +12,10 @@ import (
 
 // environmentClaims tell in whose environment the programs of a task may run: never in an agent's; in that of the last
 // person who had it started, for as long as it holds a workspace or waits for one. Where the terminal server has
-// lost that, or nobody's is kept for sure, it is the one of whoever starts the program, the service above all,
+// lost that, or none is kept for sure, it is the one of the program's starter, the service above all,
 // and is the task's from then on. Two people at once may both be the last.
 //
-// They are told from what people ask, from what is committed, and from what the world does to the terminal server
+// They follow from what people ask, from what is committed, and from what the world does to the terminal server
 // and to programs. What the engine keeps and drops is what they judge, and never a reason.
 type environmentClaims struct {
 	claims map[string][]*claim
@@ -25,14 +25,15 @@ type environmentClaims struct {
 	owing  map[string][]*process
 	lostAt int               // the length of the trace when the terminal server was lost last
 	unable map[*process]bool // programs whose environment the world has refused to keep
-	// tasks of which something may be left: the world has refused to drop it, or has ended whoever was about to
+	// tasks of which something may be left: the world has refused to drop it, or has ended the program that was
+	// about to
 	excused map[string]bool
 }
 
 // claim is a person's question by which a task's environment becomes theirs.
 type claim struct {
 	environment string
-	by          *process // nil for whoever found nothing kept, and so had the task's programs run in their own from then on
+	by          *process // nil for one that found nothing kept, and had the task's programs run in its own from then on
 	since       int      // the length of the trace when it was committed, or asked
 	until       int      // and when its program had the hooks set going, or was ended; 0 while it has not
 	retries     bool     // nothing need be committed for it: what is owed is performed for this person from now on
@@ -54,7 +55,7 @@ func newEnvironmentClaims() *environmentClaims {
 		owing: map[string][]*process{}, excused: map[string]bool{}, unable: map[*process]bool{}}
 }
 
-// over says whether a claim's program has done all that it could for it.
+// over reports whether a claim's program has done all that it could for it.
 func (c *claim) over() bool { return c.until > 0 || c.by.endedAt > 0 }
 
 // ended is when a claim's program had done so.
@@ -65,10 +66,10 @@ func (c *claim) ended() int {
 	return c.by.endedAt
 }
 
-// must says whether its environment is the task's, whatever the dice said.
+// must reports whether its environment is the task's, whatever happened.
 func (c *claim) must() bool { return c.until > 0 && c.granted && !c.serverLost }
 
-// overtaken says whether another claim began after this one was over, and came about; one that came about after a
+// overtaken reports whether another claim began after this one was over, and came about; one that came about after a
 // program had looked is too late for it.
 func (c *claim) overtaken(all []*claim, looked int) bool {
 	return c.over() && slices.ContainsFunc(all, func(o *claim) bool {
@@ -76,14 +77,15 @@ func (c *claim) overtaken(all []*claim, looked int) bool {
 	})
 }
 
-// noteQuestion notes that a person asks for a start, or for another try: where the task waits for a workspace already, or
-// nothing has failed yet, nothing may be committed for them.
+// noteQuestion notes that a person asks for a start, or for another try: where the task waits for a workspace
+// already, or nothing has failed yet, nothing may be committed for them.
 func (r *environmentClaims) noteQuestion(s *simulation, p *process, id string, retries bool) {
-	r.claims[id] = append(r.claims[id], &claim{environment: p.environment, by: p, since: len(s.trace), retries: retries})
+	r.claims[id] = append(r.claims[id], &claim{environment: p.environment, by: p, since: len(s.trace),
+		retries: retries})
 }
 
 // noteAnswer notes what came of the questions of a person's program. One that waits for a workspace, or whose retry
-// is told of hooks, is granted. One that met an error may be, or not.
+// gets hooks, is granted. One that met an error may be, or not.
 func (r *environmentClaims) noteAnswer(s *simulation, p *process, out record.Outcome, met error) {
 	id := out.Task.ID
 	if asked := func(c *claim) bool { return c.by == p }; out.Queued && p.question.kind == "create" &&
@@ -112,7 +114,7 @@ func (r *environmentClaims) noteStart(s *simulation, p *process, id string) {
 	}
 }
 
-// claimsEnvironment says whether an event of a person's makes the task's environment theirs.
+// claimsEnvironment reports whether an event of a person's makes the task's environment theirs.
 func claimsEnvironment(t task.Task, e history.Event) bool {
 	if e.Person == "" || e.Actor != task.RoleHuman {
 		return false
@@ -130,7 +132,7 @@ func claimsEnvironment(t task.Task, e history.Event) bool {
 
 // noteCommit notes what a program has made durable.
 func (r *environmentClaims) noteCommit(s *simulation, p *process, c record.Change, t task.Task) {
-	if s.single { // one program does everything there, for everybody
+	if s.single { // one program does everything there, for everyone
 		return
 	}
 	if whose := s.server.kept[t.ID]; c.Lease == record.LeaseFree && whose != "" && r.drops[t.ID] != p {
@@ -141,7 +143,8 @@ func (r *environmentClaims) noteCommit(s *simulation, p *process, c record.Chang
 			continue
 		}
 		if e.Person != p.environment {
-			s.breakf("an event of %s says that it is %s's, and %s asked: %+v", s.short(t.ID), e.Person, p.environment, e)
+			s.breakf("an event of %s says that it is %s's, and %s asked: %+v", s.short(t.ID), e.Person,
+				p.environment, e)
 		}
 		at := slices.IndexFunc(r.claims[t.ID], func(c *claim) bool { return c.by == p && c.until == 0 && !c.granted })
 		if at < 0 {
@@ -215,11 +218,11 @@ func (s *simulation) checkEnvironment(what, id, whose string, p *process) {
 		s.breakf("the %s of %s runs in the environment of %q", what, s.short(id), whose)
 	}
 	looked := p.lookedAt
-	if what == ranAgent { // its launcher looks anew
+	if what == ranAgent { // its launcher looks again
 		looked = len(s.trace)
 	}
 	if !slices.ContainsFunc(r.claims[id], func(c *claim) bool { return c.must() && c.until <= looked }) {
-		s.figures.unclaimed++ // none is kept for sure: it is the one of whoever starts it, and then the task's
+		s.figures.unclaimed++ // none is kept for sure: it is that of its starter, and then the task's
 		if p.lookedAt > r.lostAt && (what == ranAgent || what == ranHook) {
 			r.claims[id] = append(r.claims[id], &claim{environment: whose, since: p.lookedAt, until: len(s.trace),
 				granted: true})
@@ -238,9 +241,9 @@ func (s *simulation) checkEnvironment(what, id, whose string, p *process) {
 	}
 }
 
-// checkEnvironments looks whether something is kept that nobody has a use for.
+// checkEnvironments looks whether something is kept that no one has a use for.
 func (s *simulation) checkEnvironments() {
-	for id, whose := range s.server.kept { // one of them is told
+	for id, whose := range s.server.kept { // one of them is reported
 		owing := s.environments.owing[id]
 		alive := len(owing) == 0 || slices.ContainsFunc(owing, func(p *process) bool { return !p.dead })
 		if !s.environments.holds[id] && alive && !s.environments.excused[id] {
