@@ -96,7 +96,7 @@ func TestATaskThatWasRebuilt_isWhatItWas(t *testing.T) {
 	}
 }
 
-// Nobody knows what it owed: as its hooks count as performed, so do its crashes count as passed.
+// What it owed is not known: as its hooks count as performed, so do its crashes count as passed.
 func TestATaskThatWasRebuilt_forgetsTheCrashesOfBeforeAMoveThatStillOwedHooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

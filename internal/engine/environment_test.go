@@ -144,7 +144,7 @@ func TestEnvironment_thatCannotBeKeptHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// quick is a record beside which somebody else is quicker than whoever reads what they have just committed.
+// quick is a record that another program changes before a reader gets what it has just committed.
 type quick struct {
 	engine.Index
 	meanwhile func()

@@ -53,7 +53,7 @@ func TestDied_movesOnTheEvidenceThatTheAgentLeft(t *testing.T) {
 	}
 }
 
-// Defect: an auto-advance left the task in review without a reviewer, and nobody watched it any more.
+// Defect: an auto-advance left the task in review without a reviewer, and no one watched it any more.
 func TestDied_movesTheTaskWithAReviewerThatIsWatchedInItsTurn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -243,7 +243,7 @@ func TestFinish_performsWhatIsOwedAndTriesWhatFailedAtOnce(t *testing.T) {
 	}
 }
 
-// A seat that was issued for an attempt which failed is no right of anybody's.
+// A seat that was issued for an attempt which failed gives no one a right.
 func TestTheSeatOfAnAttemptThatFailed_ends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -303,7 +303,7 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 }
 
 // Defect, found by the simulation: a start ended the agent that it replaces and was cut off before it was noted;
-// a move took its place, and the death of the replaced agent was told as if it had happened by itself.
+// a move took its place, and Orange reported the death of the replaced agent as if it had happened by itself.
 func TestDied_ofAnAgentWhoseSuccessorWasBegunHasNoConsequence(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

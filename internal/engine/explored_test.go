@@ -22,8 +22,8 @@ import (
 	"orange/workflows"
 )
 
-// observed is the task as the explorer would describe it.
-func (w *stroll) observed(s record.Snapshot, events []history.Event) explore.Observed {
+// observe is the task as the explorer would describe it.
+func (w *walk) observe(s record.Snapshot, events []history.Event) explore.Observed {
 	o := explore.Observed{Task: s.Task}
 	for _, h := range s.Owed {
 		o.Owed = append(o.Owed, h.Hook)
@@ -36,12 +36,12 @@ func (w *stroll) observed(s record.Snapshot, events []history.Event) explore.Obs
 		case e.Type == history.AgentCrashed:
 			o.Unsettled = false
 		}
-		if e.Seq > w.told && e.Data["ended"] != "" &&
+		if e.Seq > w.eventsSeen && e.Data["ended"] != "" &&
 			(e.Type == history.AgentStopped || e.Type == history.AgentCrashed) {
 			w.died[e.Data["role"]] = e.Data[task.DataUnstarted] == ""
 		}
 	}
-	w.told = len(events)
+	w.eventsSeen = len(events)
 	for i := range events {
 		switch e := &events[i]; {
 		case e.Type == history.Created:
@@ -50,13 +50,13 @@ func (w *stroll) observed(s record.Snapshot, events []history.Event) explore.Obs
 			o.Been = append(o.Been, e.To)
 		}
 	}
-	seats, err := w.store.OpenSeats(here, w.id)
+	seats, err := w.store.OpenSeats(background, w.id)
 	if err != nil {
-		w.breaks("%v", err)
+		w.breakf("%v", err)
 	}
 	for _, seat := range seats {
 		w.died[seat.Role] = false
-		if !w.followed(seat, s) {
+		if !w.replaced(seat, s) {
 			o.Alive = append(o.Alive, seat.Role)
 		}
 	}
@@ -65,50 +65,50 @@ func (w *stroll) observed(s record.Snapshot, events []history.Event) explore.Obs
 			o.Died = append(o.Died, role)
 		}
 	}
-	w.dead = slices.DeleteFunc(w.dead, func(a *simulate.Agent) bool { // those whose seat has ended
+	w.unreported = slices.DeleteFunc(w.unreported, func(a *simulate.Agent) bool { // those whose seat has ended
 		return !slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Hook == a.Hook })
 	})
 	return o
 }
 
-// followed says whether an agent is dead whose successor is owed: its death is overtaken. Any other one whose
-// death nobody has told yet counts as alive: what follows from that is still to come.
-func (w *stroll) followed(seat record.Seat, s record.Snapshot) bool {
-	state, _ := w.law.def.State(s.Task.Status)
-	return slices.ContainsFunc(w.dead, func(a *simulate.Agent) bool { return a.Hook == seat.Hook }) &&
+// replaced reports whether an agent is dead whose successor is owed: its death is overtaken. Any other one whose
+// death is not reported yet counts as alive: what follows from that is still to come.
+func (w *walk) replaced(seat record.Seat, s record.Snapshot) bool {
+	state, _ := w.setting.def.State(s.Task.Status)
+	return slices.ContainsFunc(w.unreported, func(a *simulate.Agent) bool { return a.Hook == seat.Hook }) &&
 		slices.ContainsFunc(s.Owed, func(h task.OwedHook) bool { return workflow.RoleIn(state, h.Hook) == seat.Role })
 }
 
-// look asks whether the explorer has met the task as it is now. What ends an agent or gives a workspace back is
+// explored asks whether the explorer has met the task as it is now. What ends an agent or gives a workspace back is
 // tried until it is done: the explorer looks no sooner.
-func (w *stroll) look() task.Task {
-	s, err := w.store.Load(here, w.id)
-	for ; err == nil && owesAnEnd(s.Owed); s, err = w.store.Load(here, w.id) {
-		w.failed, w.asleep = nil, false
-		if err := w.p.engine.Finish(here); err != nil {
-			w.breaks("%v", err)
+func (w *walk) explored() task.Task {
+	s, err := w.store.Load(background, w.id)
+	for ; err == nil && firstEndsAgent(s.Owed); s, err = w.store.Load(background, w.id) {
+		w.failed, w.runnerDies = nil, false
+		if err := w.p.engine.Finish(background); err != nil {
+			w.breakf("%v", err)
 			return s.Task
 		}
 	}
 	if err != nil {
-		w.breaks("%v", err)
+		w.breakf("%v", err)
 		return s.Task
 	}
-	events, err := w.store.Events(here, w.id, 0)
+	events, err := w.store.Events(background, w.id, 0)
 	if err != nil {
-		w.breaks("%v", err)
+		w.breakf("%v", err)
 		return s.Task
 	}
-	at, reads := w.reach.Find(w.observed(s, events))
-	w.tell(nil, fmt.Sprintf("is in configuration %d: %s", at, reads))
+	at, reads := w.reach.Find(w.observe(s, events))
+	w.logf(nil, fmt.Sprintf("is in configuration %d: %s", at, reads))
 	if at < 0 {
-		w.breaks("the explorer has never met this: %s", reads)
+		w.breakf("the explorer has never met this: %s", reads)
 	}
 	w.met[at] = true
 	return s.Task
 }
 
-func owesAnEnd(owed []task.OwedHook) bool {
+func firstEndsAgent(owed []task.OwedHook) bool {
 	for _, h := range owed {
 		if class, _ := action.ClassOf(h.Action); class != action.ClassApart {
 			return class == action.ClassEnd
@@ -117,15 +117,15 @@ func owesAnEnd(owed []task.OwedHook) bool {
 	return false
 }
 
-// strolls walks as the seed says, and answers how often it looked.
-func (w *stroll) strolls(steps int) (looks int) {
-	w.p = &process{sim: w.sim, number: 1, name: "walk"}
-	w.p.equip()
-	w.p.engine.Facts, w.p.engine.Projections = seen{w}, w.files
-	w.begins()
-	for ; looks < steps && w.broken == ""; looks++ {
-		t := w.look()
-		if !t.Live && len(w.law.def.Redo) == 0 && w.dice.IntN(4) == 0 {
+// steps walks as the seed says, and answers how often it looked.
+func (w *walk) steps(steps int) (looks int) {
+	w.p = &process{sim: w.simulation, number: 1, name: "walk"}
+	w.p.buildEngine()
+	w.p.engine.Facts, w.p.engine.Projections = randomFacts{w}, w.files
+	w.create()
+	for ; looks < steps && w.failure == ""; looks++ {
+		t := w.explored()
+		if !t.Live && len(w.setting.def.Redo) == 0 && w.random.IntN(4) == 0 {
 			break
 		}
 		w.step(t)
@@ -133,53 +133,53 @@ func (w *stroll) strolls(steps int) (looks int) {
 	return looks
 }
 
-// journey is many walks under one workflow.
-type journey struct {
-	law   *law
+// exploredWalks is many walks under one workflow.
+type exploredWalks struct {
+	law   *setting
 	reach *explore.Reach
 	met   map[int]bool
 	looks int
 }
 
-// walkAlone has a walk made in a world of its own, in which one program does everything, and tells what the walk
+// runWalk has a walk made in a world of its own, in which one program does everything, and tells what the walk
 // found broken.
-func walkAlone(t *testing.T, of *law, seed, salt uint64, walk func(w *stroll)) {
+func runWalk(t *testing.T, of *setting, seed, salt uint64, do func(w *walk)) {
 	t.Helper()
 	dir := quickDir(t)
 	path := filepath.Join(dir, "orange.db")
 	must(t, os.WriteFile(path, of.template, 0o600))
-	store, err := sqlite.Open(here, path)
+	store, err := sqlite.Open(background, path)
 	must(t, err)
 	s := newSim(of, seed, dir, store)
-	s.dice = rand.New(rand.NewPCG(seed, salt))
-	s.mortality, s.trouble, s.patience, s.alone, s.Project.PoolSize = 0, 0, 45, true, 3
-	w := &stroll{sim: s, died: map[string]bool{}, met: map[int]bool{}}
-	s.stroll = w
-	synctest.Test(t, func(*testing.T) { walk(w) })
+	s.random = rand.New(rand.NewPCG(seed, salt))
+	s.deathRate, s.failureRate, s.patience, s.single, s.Project.PoolSize = 0, 0, 45, true, 3
+	w := &walk{simulation: s, died: map[string]bool{}, met: map[int]bool{}}
+	s.walk = w
+	synctest.Test(t, func(*testing.T) { do(w) })
 	must(t, store.Close())
 	must(t, os.RemoveAll(dir))
-	if s.broken != "" {
+	if s.failure != "" {
 		last := slices.DeleteFunc(slices.Clone(s.trace), mereLook)
 		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it again: ORANGE_SEED=%d go test "+
 			"./internal/engine -run '%s'",
-			seed, s.broken, strings.Join(last[max(0, len(last)-60):], "\n"), seed, t.Name())
+			seed, s.failure, strings.Join(last[max(0, len(last)-60):], "\n"), seed, t.Name())
 	}
 }
 
-func (j *journey) walk(t *testing.T, seed uint64, steps int) {
+func (j *exploredWalks) walk(t *testing.T, seed uint64, steps int) {
 	t.Helper()
-	var w *stroll
-	walkAlone(t, j.law, seed, 0xe4, func(walker *stroll) {
+	var w *walk
+	runWalk(t, j.law, seed, 0xe4, func(walker *walk) {
 		w, walker.reach = walker, j.reach
-		j.looks += w.strolls(steps)
+		j.looks += w.steps(steps)
 	})
 	for at := range w.met {
 		j.met[at] = true
 	}
 }
 
-// strained is a workflow in which more may happen: some moves may be overridden, some count as failures.
-func strained(t *testing.T, name string, text []byte, usual workflow.Usual, every int) *workflow.Definition {
+// loosened is a workflow in which more may happen: some moves may be overridden, some count as failures.
+func loosened(t *testing.T, name string, text []byte, usual workflow.Usual, every int) *workflow.Definition {
 	t.Helper()
 	def, err := workflow.Parse(name, text, usual)
 	must(t, err)
@@ -195,9 +195,9 @@ func strained(t *testing.T, name string, text []byte, usual workflow.Usual, ever
 	return def
 }
 
-// roads are the workflows that are walked: those that ship, those that the explorer is tried on, and some that
-// are made of them.
-func roads(t *testing.T) map[string]*workflow.Definition {
+// exploredWorkflows are the workflows that are walked: those that ship, those that the explorer is tried on, and
+// some that are made of them.
+func exploredWorkflows(t *testing.T) map[string]*workflow.Definition {
 	t.Helper()
 	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
 	must(t, err)
@@ -212,7 +212,7 @@ func roads(t *testing.T) map[string]*workflow.Definition {
 		out[name], err = workflow.Parse(name+".yml", text, usual)
 		must(t, err)
 		if name != "build" && (name != "phases" || long) { // of that there would be too much
-			out["strained "+name] = strained(t, name+".yml", text, usual, 3)
+			out["strained "+name] = loosened(t, name+".yml", text, usual, 3)
 		}
 	}
 	toys, err := filepath.Glob("../explore/testdata/good/*.yml")
@@ -227,13 +227,13 @@ func roads(t *testing.T) map[string]*workflow.Definition {
 			continue // this world has no place to push to
 		}
 		if out[name] = def; long {
-			out["strained "+name] = strained(t, name+".yml", text, usual, 2)
+			out["strained "+name] = loosened(t, name+".yml", text, usual, 2)
 		}
 	}
 	return out
 }
 
-// pushes says whether a workflow sends anything to a remote.
+// pushes reports whether a workflow sends anything to a remote.
 func pushes(def *workflow.Definition) bool {
 	return slices.ContainsFunc(def.Transitions, func(e workflow.Transition) bool {
 		return slices.ContainsFunc(e.Hooks, func(h workflow.Hook) bool {
@@ -249,7 +249,7 @@ func TestSimulation_meetsOnlyConfigurationsThatWereExplored(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")
 	}
-	common := readLaw(t)
+	common := readSetting(t)
 	first, walks, most := uint64(0), uint64(3), explore.Most
 	switch long := os.Getenv("ORANGE_TEST_LONG") != ""; {
 	case raced: // the explorer has tests of its own under the race detector
@@ -262,7 +262,7 @@ func TestSimulation_meetsOnlyConfigurationsThatWereExplored(t *testing.T) {
 		must(t, err)
 		first, walks = seed, 1
 	}
-	for name, def := range roads(t) {
+	for name, def := range exploredWorkflows(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			reach, whole := explore.Explore(def, most)
@@ -274,7 +274,7 @@ func TestSimulation_meetsOnlyConfigurationsThatWereExplored(t *testing.T) {
 			}
 			own := *common
 			own.def = def
-			j := &journey{law: &own, reach: reach, met: map[int]bool{}}
+			j := &exploredWalks{law: &own, reach: reach, met: map[int]bool{}}
 			for seed := first; seed < first+walks && !t.Failed(); seed++ {
 				j.walk(t, seed, 100)
 			}

@@ -17,56 +17,56 @@ import (
 	"orange/internal/workflow"
 )
 
-// stroll is one task on its way through the real engine, with the real record, files and hands in the world of
+// walk is one task on its way through the real engine, with the real record, files and hands in the world of
 // the simulation. Nothing happens at once here: one thing comes after the other, so that after each it is plain
-// how the task stands.
-type stroll struct {
-	*sim
-	p      *process
-	reach  *explore.Reach
-	id     string
-	dead   []*simulate.Agent // whose death nobody has told yet
-	died   map[string]bool   // roles whose agent has died by itself and was not started since
-	told   int               // events that were looked at
-	met    map[int]bool      // configurations
-	failed map[string]bool   // hooks that fail in this step
-	asleep bool              // the runner of hooks dies before it has begun
+// what state the task is in.
+type walk struct {
+	*simulation
+	p          *process
+	reach      *explore.Reach
+	id         string
+	unreported []*simulate.Agent // whose death is not reported yet
+	died       map[string]bool   // roles whose agent has died by itself and was not started since
+	eventsSeen int               // events that were looked at
+	met        map[int]bool      // configurations
+	failed     map[string]bool   // hooks that fail in this step
+	runnerDies bool              // the runner of hooks dies before it has begun
 	// what there is outside of the document, by the key of the part that looks at it; nil where the dice say
-	aim map[string]bool
+	provided map[string]bool
 }
 
-// runs performs hooks at once, or not at all.
-func (w *stroll) runs(id string) error {
-	if w.asleep {
+// runHooks performs hooks at once, or not at all.
+func (w *walk) runHooks(id string) error {
+	if w.runnerDies {
 		return nil
 	}
-	return w.p.engine.Settle(here, id)
+	return w.p.engine.Settle(background, id)
 }
 
-func (w *stroll) fails(does string) bool {
+func (w *walk) hookFails(does string) bool {
 	if class, _ := action.ClassOf(does); class == action.ClassApart || w.failed == nil {
 		return false
 	}
 	if _, drawn := w.failed[does]; !drawn {
-		w.failed[does] = w.dice.IntN(2) == 0
+		w.failed[does] = w.random.IntN(2) == 0
 	}
 	return w.failed[does]
 }
 
-// seen is what is looked at outside of the document: anything may be there, and anything may be said of it. Where
-// there is no worktree there is no git, and no check.
-type seen struct{ *stroll }
+// randomFacts is what is looked at outside of the document: anything may be there, and anything may be said of it.
+// Where there is no worktree there is no git, and no check.
+type randomFacts struct{ *walk }
 
-func (w seen) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
+func (w randomFacts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	out := map[string]decide.Fact{}
 	for _, p := range parts {
 		f := decide.Fact{Source: simulate.SourceOf(p), Found: "something else", Want: "mend it"}
 		holds, text := false, ""
-		if w.aim != nil { // what somebody has seen to, and nothing else
-			holds, text = w.aim[p.Key()], w.note("text")
-		} else if holds = w.dice.IntN(4) > 0; holds && (t.Workspace != "" || p.Check+p.Git == "") {
-			text = fmt.Sprintf("text %d", w.dice.IntN(400))
+		if w.provided != nil { // what an actor has provided, and nothing else
+			holds, text = w.provided[p.Key()], w.note("text")
+		} else if holds = w.random.IntN(4) > 0; holds && (t.Workspace != "" || p.Check+p.Git == "") {
+			text = fmt.Sprintf("text %d", w.random.IntN(400))
 		}
 		if holds && (t.Workspace != "" || p.Check+p.Git == "") {
 			f.Holds, f.Text = true, text+"\n"
@@ -91,24 +91,24 @@ func leaves(def *workflow.Definition) []workflow.Part {
 	return out
 }
 
-// writes has somebody write what gates ask for, or something else, in the place of all that was there.
-func (w *stroll) writes() {
+// writeDocument replaces the document with what gates ask for, or something else.
+func (w *walk) writeDocument() {
 	var body strings.Builder
 	var said []string
-	for _, p := range leaves(w.law.def) {
+	for _, p := range leaves(w.setting.def) {
 		name := document.Key(p.Section)
-		if p.Section == "" || slices.Contains(said, name) || w.dice.IntN(8) == 0 {
+		if p.Section == "" || slices.Contains(said, name) || w.random.IntN(8) == 0 {
 			continue
 		}
 		said = append(said, name)
 		fmt.Fprintf(&body, "\n## %s\n", name)
-		if verdict := []string{"PASS", "FAIL", ""}[w.dice.IntN(9)%4%3]; verdict != "" {
+		if verdict := []string{"PASS", "FAIL", ""}[w.random.IntN(9)%4%3]; verdict != "" {
 			fmt.Fprintf(&body, "Verdict: %s\n", verdict)
 		}
-		if w.dice.IntN(8) == 0 {
+		if w.random.IntN(8) == 0 {
 			continue
 		}
-		for _, other := range leaves(w.law.def) {
+		for _, other := range leaves(w.setting.def) {
 			if document.Key(other.Section) == name {
 				for _, label := range other.Fields {
 					fmt.Fprintf(&body, "%s: %s\n", label, w.note("something"))
@@ -117,110 +117,110 @@ func (w *stroll) writes() {
 		}
 		body.WriteString(w.note("finding") + "\n")
 	}
-	w.saves(body.String())
+	w.saveDocument(body.String())
 }
 
-// saves puts a text in the place of all that was in the document.
-func (w *stroll) saves(body string) {
+// saveDocument puts a text in the place of all that was in the document.
+func (w *walk) saveDocument(body string) {
 	path := w.files.Document(w.Project.Name, w.id)
 	text, err := os.ReadFile(path)
 	if err != nil {
-		w.breaks("%v", err)
+		w.breakf("%v", err)
 		return
 	}
 	end := strings.Index(string(text[4:]), "\n---\n") + 4 + len("\n---\n")
 	if err := os.WriteFile(path, append(text[:end:end], body...), 0o644); err != nil {
-		w.breaks("%v", err)
+		w.breakf("%v", err)
 	}
 }
 
-func (w *stroll) actor() task.Actor {
+func (w *walk) actor() task.Actor {
 	var roles []string
 	for _, a := range w.Agents {
 		if a.Alive {
 			roles = append(roles, a.Role)
 		}
 	}
-	switch n := w.dice.IntN(8); {
+	switch n := w.random.IntN(8); {
 	case n < 5 && len(roles) > 0:
-		return task.Actor{Role: roles[w.dice.IntN(len(roles))]}
-	case n == 7 && len(w.law.def.Roles) > 0:
-		return task.Actor{Role: task.RoleHuman, As: w.law.def.Roles[w.dice.IntN(len(w.law.def.Roles))].Name}
+		return task.Actor{Role: roles[w.random.IntN(len(roles))]}
+	case n == 7 && len(w.setting.def.Roles) > 0:
+		return task.Actor{Role: task.RoleHuman, As: w.setting.def.Roles[w.random.IntN(len(w.setting.def.Roles))].Name}
 	case n == 6:
-		return task.Actor{Role: task.RoleHuman, As: []string{task.RoleWorker, task.RoleReviewer}[w.dice.IntN(2)]}
+		return task.Actor{Role: task.RoleHuman, As: []string{task.RoleWorker, task.RoleReviewer}[w.random.IntN(2)]}
 	}
 	return human
 }
 
 // step has one thing happen.
-func (w *stroll) step(t task.Task) {
-	w.failed, w.asleep = nil, w.dice.IntN(25) == 0
-	if w.dice.IntN(5) == 0 {
+func (w *walk) step(t task.Task) {
+	w.failed, w.runnerDies = nil, w.random.IntN(25) == 0
+	if w.random.IntN(5) == 0 {
 		w.failed = map[string]bool{}
 	}
-	if w.dice.IntN(5) > 0 {
-		w.writes()
+	if w.random.IntN(5) > 0 {
+		w.writeDocument()
 	}
 	e := w.p.engine
-	switch n := w.dice.IntN(40); {
+	switch n := w.random.IntN(40); {
 	case n < 18:
-		w.asksFor(t)
+		w.request(t)
 	case n < 20:
-		_, err := e.Next(here, w.id, w.actor(), false, "", "because")
-		w.tell(w.p, fmt.Sprintf("hears of next: %v", err))
+		_, err := e.Next(background, w.id, w.actor(), false, "", "because")
+		w.logf(w.p, fmt.Sprintf("hears of next: %v", err))
 	case n < 21:
-		_, err := e.Next(here, w.id, human, true, "", "because")
-		w.tell(w.p, fmt.Sprintf("hears of an override: %v", err))
+		_, err := e.Next(background, w.id, human, true, "", "because")
+		w.logf(w.p, fmt.Sprintf("hears of an override: %v", err))
 	case n < 26:
-		w.perishes()
+		w.killAgent()
 	case n < 29:
-		w.respawns()
+		w.respawnAgent()
 	case n < 31:
-		pause(time.Duration(w.dice.IntN(10)) * time.Minute)
-		_, err := e.RespawnDead(here, w.id)
-		w.tell(w.p, fmt.Sprintf("hears of a revival: %v", err))
+		pause(time.Duration(w.random.IntN(10)) * time.Minute)
+		_, err := e.RespawnDead(background, w.id)
+		w.logf(w.p, fmt.Sprintf("hears of a revival: %v", err))
 	case n < 33:
-		state, _ := w.law.def.State(t.Status)
-		pause(time.Duration(state.Timeout.After) * time.Second * time.Duration(w.dice.IntN(3)))
-		_, told, err := e.Timeouts(here, w.id)
-		w.tell(w.p, fmt.Sprintf("hears of the time: %s %v", told, err))
-	case n < 35 && len(w.law.def.Redo) > 0:
-		w.redoes()
+		state, _ := w.setting.def.State(t.Status)
+		pause(time.Duration(state.Timeout.After) * time.Second * time.Duration(w.random.IntN(3)))
+		_, told, err := e.Timeouts(background, w.id)
+		w.logf(w.p, fmt.Sprintf("hears of the time: %s %v", told, err))
+	case n < 35 && len(w.setting.def.Redo) > 0:
+		w.redo()
 	case n < 36:
-		_, err := e.Retry(here, w.id, human)
-		w.tell(w.p, fmt.Sprintf("hears of a retry: %v", err))
+		_, err := e.Retry(background, w.id, human)
+		w.logf(w.p, fmt.Sprintf("hears of a retry: %v", err))
 	case n < 37:
-		pause(time.Duration(w.dice.IntN(400)) * time.Second)
-		w.tell(w.p, fmt.Sprintf("resumes: %v", e.Resume(here)))
+		pause(time.Duration(w.random.IntN(400)) * time.Second)
+		w.logf(w.p, fmt.Sprintf("resumes: %v", e.Resume(background)))
 	case n < 38:
 		command := []string{workflow.MoveSpawn, workflow.MoveRequestChanges, workflow.MoveSpawn,
-			workflow.MoveComplete, workflow.MoveCancel}[w.dice.IntN(5)]
-		_, err := e.Command(here, w.id, command, human, "because")
-		w.tell(w.p, fmt.Sprintf("hears of %s: %v", command, err))
+			workflow.MoveComplete, workflow.MoveCancel}[w.random.IntN(5)]
+		_, err := e.Command(background, w.id, command, human, "because")
+		w.logf(w.p, fmt.Sprintf("hears of %s: %v", command, err))
 	default:
-		w.tellsOne()
+		w.reportOneDeath()
 	}
 }
 
-// asksFor has somebody ask for a move that leads out of here, or for any other.
-func (w *stroll) asksFor(t task.Task) {
+// request is a request for a move that leads out of the status, or for any other.
+func (w *walk) request(t task.Task) {
 	actor := w.actor()
-	req := task.Request{Task: w.id, To: w.law.def.States[w.dice.IntN(len(w.law.def.States))].Name, Actor: actor,
-		Reason: "because"}
-	open := slices.DeleteFunc(decide.Open(w.law.def, t, actor), func(to task.Status) bool { // not to an end so soon
-		state, _ := w.law.def.State(to)
-		return state.Terminal && w.dice.IntN(10) > 0
+	states := w.Workflow.States
+	req := task.Request{Task: w.id, To: states[w.random.IntN(len(states))].Name, Actor: actor, Reason: "because"}
+	open := slices.DeleteFunc(decide.Open(w.setting.def, t, actor), func(to task.Status) bool { // not to an end so soon
+		state, _ := w.setting.def.State(to)
+		return state.Terminal && w.random.IntN(10) > 0
 	})
-	if len(open) > 0 && w.dice.IntN(12) > 0 {
-		req.To = open[w.dice.IntN(len(open))]
+	if len(open) > 0 && w.random.IntN(12) > 0 {
+		req.To = open[w.random.IntN(len(open))]
 	}
-	req.Override = w.dice.IntN(6) == 0
-	out, err := w.p.engine.Request(here, req)
-	w.tell(w.p, fmt.Sprintf("%+v asks for %s (override %v): %v %v", actor, req.To, req.Override, out.Moved, err))
+	req.Override = w.random.IntN(6) == 0
+	out, err := w.p.engine.Request(background, req)
+	w.logf(w.p, fmt.Sprintf("%+v asks for %s (override %v): %v %v", actor, req.To, req.Override, out.Moved, err))
 }
 
-// perishes is the death of an agent. It is told at once, or later.
-func (w *stroll) perishes() {
+// killAgent is the death of an agent. It is reported at once, or later.
+func (w *walk) killAgent() {
 	var alive []*simulate.Agent
 	for _, a := range w.Agents {
 		if a.Alive {
@@ -230,55 +230,55 @@ func (w *stroll) perishes() {
 	if len(alive) == 0 {
 		return
 	}
-	a := alive[w.dice.IntN(len(alive))]
+	a := alive[w.random.IntN(len(alive))]
 	a.Ending = []task.Ending{{}, {Known: true}, {Known: true, Status: 1}, {Known: true, Signal: 9},
-		{Unstarted: "no such program"}}[w.dice.IntN(5)]
-	w.ends(a, true)
-	w.dead = append(w.dead, a)
-	if w.dice.IntN(4) > 0 {
-		w.tellsOne()
+		{Unstarted: "no such program"}}[w.random.IntN(5)]
+	w.endAgent(a, true)
+	w.unreported = append(w.unreported, a)
+	if w.random.IntN(4) > 0 {
+		w.reportOneDeath()
 	}
 }
 
-// tellsOne tells the engine of a death. One that it leaves for later is told again.
-func (w *stroll) tellsOne() {
-	if len(w.dead) == 0 {
+// reportOneDeath reports a death to the engine. One that the engine leaves for later is reported again.
+func (w *walk) reportOneDeath() {
+	if len(w.unreported) == 0 {
 		return
 	}
-	a := w.dead[w.dice.IntN(len(w.dead))]
-	out, err := w.p.engine.Died(here, task.Death{Task: w.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
-	w.tell(w.p, fmt.Sprintf("tells of the death of %v: %v %v", a, out.Moved, err))
+	a := w.unreported[w.random.IntN(len(w.unreported))]
+	out, err := w.p.engine.Died(background, task.Death{Task: w.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
+	w.logf(w.p, fmt.Sprintf("tells of the death of %v: %v %v", a, out.Moved, err))
 }
 
-func (w *stroll) respawns() {
-	_, err := w.p.engine.Respawn(here, w.id, func(_ task.Task, role string) (bool, error) {
+func (w *walk) respawnAgent() {
+	_, err := w.p.engine.Respawn(background, w.id, func(_ task.Task, role string) (bool, error) {
 		return w.Living(w.id, role) != nil, nil
 	}, human)
-	w.tell(w.p, fmt.Sprintf("hears of a respawn: %v", err))
+	w.logf(w.p, fmt.Sprintf("hears of a respawn: %v", err))
 }
 
-func (w *stroll) redoes() {
-	again := w.law.def.Redo[w.dice.IntN(len(w.law.def.Redo))].Name
-	_, err := w.p.engine.Redo(here, w.id, task.Status(again), human, "anew")
-	w.tell(w.p, fmt.Sprintf("hears of a redo of %s: %v", again, err))
+func (w *walk) redo() {
+	again := w.setting.def.Redo[w.random.IntN(len(w.setting.def.Redo))].Name
+	_, err := w.p.engine.Redo(background, w.id, task.Status(again), human, "anew")
+	w.logf(w.p, fmt.Sprintf("hears of a redo of %s: %v", again, err))
 }
 
-// begins has the task born anywhere where it may be.
-func (w *stroll) begins() {
-	births := w.law.def.Births
+// create has the task born anywhere where it may be.
+func (w *walk) create() {
+	births := w.setting.def.Births
 	n := task.New{
 		Project: w.Project, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Workflow: "any",
 		Actor:  human,
-		Status: births[w.dice.IntN(len(births))].To, Spawn: w.dice.IntN(2) == 0,
+		Status: births[w.random.IntN(len(births))].To, Spawn: w.random.IntN(2) == 0,
 	}
-	if w.law.def.PlanFile != nil && w.dice.IntN(3) == 0 {
+	if w.setting.def.PlanFile != nil && w.random.IntN(3) == 0 {
 		n.Plan = "dig"
 	}
-	if _, err := decide.SpawnTarget(w.law.def, task.Task{}); err != nil {
+	if _, err := decide.SpawnTarget(w.setting.def, task.Task{}); err != nil {
 		n.Spawn = false
 	}
-	out, err := w.p.engine.Create(here, n)
+	out, err := w.p.engine.Create(background, n)
 	if w.id = out.Task.ID; err != nil && w.id == "" {
-		w.breaks("cannot create a task in %s: %v", n.Status, err)
+		w.breakf("cannot create a task in %s: %v", n.Status, err)
 	}
 }

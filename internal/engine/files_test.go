@@ -18,7 +18,7 @@ func TestAStatusThatAnAgentWrites_isPutBackAndToldOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	for range 2 { // an agent that insists is told of again
+	for range 2 { // an agent that insists is reported again
 		w.edit(id, "\nstatus: working\n", "\nstatus: done\n")
 		for range 3 {
 			s, _, err := w.Refresh(t.Context(), id)
@@ -43,7 +43,7 @@ func TestATaskThatIsBornWithAWorkspace_hasNobodyElsesHandInItsHeader(t *testing.
 		t.Run(string(status), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.runner.dead = true // whoever looks comes before the runner
+			w.runner.dead = true // the caller comes before the runner
 			out, err := w.Create(t.Context(), task.New{Project: w.desk.project, Summary: "x", Status: status,
 				Workflow: "default", Actor: human})
 			must(t, err)
@@ -227,7 +227,7 @@ func TestUpdate_hasTheSessionFollowTheBranch(t *testing.T) {
 	}{
 		{"one", nil, before},
 		{"two", signs{err: errors.New("no terminal to be reached from here")}, before},
-		{"three", signs{name: ""}, before}, // it has ended, and nobody has noticed yet
+		{"three", signs{name: ""}, before}, // it has ended, and no one has noticed yet
 		{"four", signs{name: "garden/four"}, "garden/four"},
 		{"four", signs{name: "garden/four~abc"}, "garden/four~abc"}, // what could not be done then is made good
 	} {

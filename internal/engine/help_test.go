@@ -31,7 +31,7 @@ import (
 	"orange/workflows"
 )
 
-// world is an engine with a real record and real files, and pretended hands.
+// world is an engine with a real record and real files, and fake hands.
 type world struct {
 	*engine.Engine
 	t      *testing.T
@@ -166,7 +166,7 @@ func (d *desk) SetBranch(_ context.Context, _ task.Task, name string) (string, e
 
 func (d *desk) Ahead(context.Context, task.Task, string) (bool, error) { return true, nil }
 
-// Subject is the tip, which nobody moves: what moves it stands in the simulation.
+// Subject is the tip, which does not move: the simulation has tips that do.
 func (d *desk) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {
 	d.mu.Lock()
 	defer d.mu.Unlock()

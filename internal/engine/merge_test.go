@@ -98,7 +98,7 @@ func TestMerge_looksAnewWhereTheBranchHasSomethingToMerge(t *testing.T) {
 	b := &branch{}
 	w.Merger, w.Facts, w.Rules = b, b, gated{w.Rules}
 	id := w.reach("reviewing")
-	b.merged = true // by other means, and nobody noted that a merge was begun
+	b.merged = true // by other means, and no one noted that a merge was begun
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	wantCode(t, err, decide.GateUnmet)
 	if b.merges != 0 {
@@ -123,7 +123,7 @@ func TestMerge_mergesNothingOfATaskThatWasMovedWhileItWaited(t *testing.T) {
 	}
 }
 
-// Defect: a hook of the last move that was still owed (a reviewer to be ended) ran beside the merge.
+// Defect: a hook of the last move that was still owed (a reviewer to be ended) ran during the merge.
 func TestMerge_letsTheHooksOfTheLastMoveFinishFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

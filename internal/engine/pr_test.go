@@ -286,7 +286,7 @@ func TestPRSeen_waitsForHooksThatAreOwed(t *testing.T) {
 	wantText(t, "status", string(w.task(id).Status), "done")
 }
 
-// withPending says whether a hook of the task waits to be performed.
+// withPending reports whether a hook of the task waits to be performed.
 func (w *world) withPending(id string) error {
 	for _, h := range w.load(id).Owed {
 		if h.State == task.HookPending {

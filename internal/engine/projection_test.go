@@ -65,8 +65,8 @@ func (w *world) state(id string) string {
 	return filepath.Join(w.files.Dir("garden", id), "state.json")
 }
 
-// stands checks that the projections are what the history says.
-func (w *world) stands(id string) {
+// showsHistory checks that the projections are what the history says.
+func (w *world) showsHistory(id string) {
 	w.t.Helper()
 	def, err := w.Rules.Pinned(w.t.Context(), w.task(id).Workflow)
 	must(w.t, err)
@@ -89,13 +89,13 @@ func phaseOf(t *testing.T, path string) string {
 func TestProjections_followEveryMove(t *testing.T) {
 	t.Parallel()
 	w, id, warned := projecting(t)
-	w.stands(id)
+	w.showsHistory(id)
 	w.write(id, plan)
 	w.move(id, "code", human)
-	w.stands(id)
+	w.showsHistory(id)
 	wantText(t, "phase", phaseOf(t, w.state(id)), "code")
 	w.move(id, "done", human)
-	w.stands(id)
+	w.showsHistory(id)
 	if told := w.events(id, history.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
 		t.Errorf("nobody edited, and the history tells %+v, the engine warned %q", told, warned())
 	}
@@ -162,7 +162,7 @@ func TestAnEditOfAProjection_isKeptToldOnceAndPutBack(t *testing.T) {
 				if after := w.task(id).Status; after != before && after != "code" {
 					t.Errorf("the status is %s, it was %s", after, before)
 				}
-				w.stands(id)
+				w.showsHistory(id)
 			})
 		}
 	}
@@ -171,7 +171,7 @@ func TestAnEditOfAProjection_isKeptToldOnceAndPutBack(t *testing.T) {
 func TestTheSameEditAgain_isToldAgain(t *testing.T) {
 	t.Parallel()
 	w, id, _ := projecting(t)
-	for range 3 { // somebody insists
+	for range 3 { // someone insists
 		must(t, os.WriteFile(w.state(id), []byte("{}"), 0o644))
 		must(t, w.Sync(t.Context(), id))
 	}
@@ -197,11 +197,11 @@ func TestAProjectionThatLagsOrIsMissing_isRenewedInSilence(t *testing.T) {
 	for _, text := range old {
 		must(t, os.WriteFile(w.state(id), []byte(text), 0o644)) // saved by an editor that read it before a move
 		must(t, w.Sync(t.Context(), id))
-		w.stands(id)
+		w.showsHistory(id)
 	}
 	must(t, os.RemoveAll(filepath.Join(w.files.Dir("garden", id), "deep")))
 	must(t, w.Sync(t.Context(), id))
-	w.stands(id)
+	w.showsHistory(id)
 	if told := w.events(id, history.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
 		t.Errorf("the history tells %+v, the engine warned %q", told, warned())
 	}
@@ -247,7 +247,7 @@ func TestSomethingElseInPlaceOfAProjection_isAnErrorAndStaysAsItIs(t *testing.T)
 			}
 			must(t, os.RemoveAll(path))
 			must(t, w.Sync(t.Context(), id))
-			w.stands(id)
+			w.showsHistory(id)
 		})
 	}
 }
@@ -269,7 +269,7 @@ func TestOneEdit_isOneEventHoweverManyMeetIt(t *testing.T) {
 	if told := w.events(id, history.ProjectionRestored); len(told) != 1 {
 		t.Errorf("the history tells %d edits, want 1", len(told))
 	}
-	w.stands(id)
+	w.showsHistory(id)
 }
 
 // brittle files end the program before a projection is put back.
@@ -295,18 +295,18 @@ func TestAnEdit_isToldOnceThoughTheFirstProgramEndsBeforeItPutsTheFileBack(t *te
 	if told := w.events(id, history.ProjectionRestored); len(told) != 1 {
 		t.Errorf("the history tells %d edits, want 1", len(told))
 	}
-	w.stands(id)
+	w.showsHistory(id)
 }
 
-// nobody fails the test when it is asked.
-type nobody struct{ t *testing.T }
+// unasked fails the test when it is asked.
+type unasked struct{ t *testing.T }
 
-func (n nobody) Projection(task.Task, string) (record.ProjectionFile, error) {
+func (n unasked) Projection(task.Task, string) (record.ProjectionFile, error) {
 	n.t.Error("a projection was read")
 	return record.ProjectionFile{}, nil
 }
 
-func (n nobody) Project(task.Task, string, []byte) error {
+func (n unasked) Project(task.Task, string, []byte) error {
 	n.t.Error("a projection was written")
 	return nil
 }
@@ -314,7 +314,7 @@ func (n nobody) Project(task.Task, string, []byte) error {
 func TestAWorkflowWithoutProjections_paysNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Projections = nobody{t}
+	w.Projections = unasked{t}
 	w.reach("reviewing")
 }
 
@@ -364,7 +364,7 @@ func TestAProjectionOfTheWorkflowBefore_isOldAndNobodysEdit(t *testing.T) {
 	if !out.Moved || out.Task.Workflow.Version != 2 {
 		t.Fatalf("found %+v, want version 2", out.Task.Workflow)
 	}
-	w.stands(id)
+	w.showsHistory(id)
 	after, err := os.ReadFile(w.state(id))
 	must(t, err)
 	if string(after) == string(before) || !strings.Contains(string(after), `"stage": "plan"`) {
@@ -372,7 +372,7 @@ func TestAProjectionOfTheWorkflowBefore_isOldAndNobodysEdit(t *testing.T) {
 	}
 	must(t, os.WriteFile(w.state(id), before, 0o644))
 	must(t, w.another().Sync(t.Context(), id))
-	w.stands(id)
+	w.showsHistory(id)
 	if told := w.events(id, history.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
 		t.Errorf("the history tells %+v, the engine warned %q", told, warned())
 	}

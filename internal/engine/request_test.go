@@ -29,7 +29,7 @@ func (w *world) live() string {
 	w.move(id, "working", worker)
 	w.write(id, handoff)
 	w.move(id, "agent-review", worker)
-	must(w.t, w.Resume(w.t.Context())) // nobody writes a review before the reviewer is there
+	must(w.t, w.Resume(w.t.Context())) // no one writes a review before the reviewer is there
 	w.write(id, pass)
 	w.move(id, "reviewing", reviewer)
 	out, how, err := w.Merge(w.t.Context(), id, task.Merge{}, human)
@@ -344,7 +344,7 @@ func TestDelete_waitsForTheWorkspace(t *testing.T) {
 	}
 }
 
-// Defect: a command that was mirroring the task while it was deleted made its folder anew.
+// Defect: a command that was mirroring the task while it was deleted made its folder again.
 func TestDelete_waitsForWhoeverMirrorsTheTask(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -22,82 +22,82 @@ import (
 	"orange/workflows"
 )
 
-// life is a walk that a historian follows. Agents, time and a failing world have it to themselves until nothing
+// judgedWalk is a walk that a historian follows. Agents, time and a failing world have it to themselves until nothing
 // happens any more; then a person acts, and they have it again. Or people and they act as the dice have it, as in
 // every stroll.
-type life struct {
-	*stroll
-	tale   *historian
-	read   int     // events that the historian knows
-	mixed  bool    // people act at any time
-	eager  float64 // how often agents do what goes on without a person, where they can choose
-	frail  float64 // how often an agent dies that the workflow starts again
-	faulty float64 // how often hooks fail
-	idle   int     // steps since the last event
+type judgedWalk struct {
+	*walk
+	historian  *historian
+	eventsRead int     // events that the historian knows
+	mixed      bool    // people act at any time
+	eagerness  float64 // how often agents do what goes on without a person, where they can choose
+	crashRate  float64 // how often an agent dies that the workflow starts again
+	faultRate  float64 // how often hooks fail
+	idle       int     // steps since the last event
 }
 
-// follows has the historian read what is new. It answers the task.
-func (l *life) follows() task.Task {
-	s, err := l.store.Load(here, l.id)
+// readHistory has the historian read what is new. It answers the task.
+func (l *judgedWalk) readHistory() task.Task {
+	s, err := l.store.Load(background, l.id)
 	if err != nil {
-		l.breaks("%v", err)
+		l.breakf("%v", err)
 		return s.Task
 	}
-	events, err := l.store.Events(here, l.id, l.read)
+	events, err := l.store.Events(background, l.id, l.eventsRead)
 	if err != nil {
-		l.breaks("%v", err)
+		l.breakf("%v", err)
 	}
 	for _, e := range events {
-		l.tale.reads(e)
-		l.tell(nil, fmt.Sprintf("the history says %s by %s: %s->%s %v %v %v", e.Type, e.Actor, e.From, e.To,
-			e.Data, e.Hooks, l.tale.gone))
+		l.historian.reads(e)
+		l.logf(nil, fmt.Sprintf("the history says %s by %s: %s->%s %v %v %v", e.Type, e.Actor, e.From, e.To,
+			e.Data, e.Hooks, l.historian.gone))
 	}
-	l.read += len(events)
+	l.eventsRead += len(events)
 	if l.idle++; len(events) > 0 {
 		l.idle = 0
 	}
-	if !slices.ContainsFunc(s.Owed, holdsUp) {
-		l.tale.rests()
+	if !slices.ContainsFunc(s.Owed, blocksOthers) {
+		l.historian.rests()
 	}
-	if l.tale.status != s.Task.Status {
-		l.breaks("the history leads to %q, and the task is in %q", l.tale.status, s.Task.Status)
+	if l.historian.status != s.Task.Status {
+		l.breakf("the history leads to %q, and the task is in %q", l.historian.status, s.Task.Status)
 	}
-	if len(l.tale.wrong) > 0 {
-		l.breaks("%s", strings.Join(l.tale.wrong, "\n"))
+	if len(l.historian.wrong) > 0 {
+		l.breakf("%s", strings.Join(l.historian.wrong, "\n"))
 	}
 	return s.Task
 }
 
-// holdsUp says whether an owed hook is one of those that agents and workspace wait for.
-func holdsUp(h task.OwedHook) bool {
+// blocksOthers reports whether an owed hook is one of those that agents and workspace wait for.
+func blocksOthers(h task.OwedHook) bool {
 	class, _ := action.ClassOf(h.Action)
 	return class == action.ClassStart || class == action.ClassEnd
 }
 
-// chance is a move that somebody may ask for now.
-type chance struct {
+// openMove is a move that an actor may request now.
+type openMove struct {
 	edge  *workflow.Transition
 	actor task.Actor
 }
 
-// chances are the moves whose guards hold, for those who may ask.
-func (l *life) chances(t task.Task, actors []task.Actor) []chance {
-	var out []chance
-	for i := range l.law.def.Transitions {
-		edge := &l.law.def.Transitions[i]
+// openMoves are the moves whose guards hold, for those who may ask.
+func (l *judgedWalk) openMoves(t task.Task, actors []task.Actor) []openMove {
+	var out []openMove
+	for i := range l.setting.def.Transitions {
+		edge := &l.setting.def.Transitions[i]
 		if !decide.Leads(edge, t) || !decide.Passes(edge, t) {
 			continue
 		}
 		for _, actor := range actors {
 			if decide.Allows(edge, actor) {
-				out = append(out, chance{edge, actor})
+				out = append(out, openMove{edge, actor})
 			}
 		}
 	}
 	return out
 }
 
-func (l *life) agentsAlive() []task.Actor {
+func (l *judgedWalk) agentsAlive() []task.Actor {
 	var out []task.Actor
 	for _, a := range l.Agents {
 		if a.Alive {
@@ -107,9 +107,9 @@ func (l *life) agentsAlive() []task.Actor {
 	return out
 }
 
-// goesOn says whether agents, rules or time lead out of a state.
-func (l *life) goesOn(s task.Status) bool {
-	def := l.law.def
+// continuesAlone reports whether agents, rules or time lead out of a state.
+func (l *judgedWalk) continuesAlone(s task.Status) bool {
+	def := l.setting.def
 	state, _ := def.State(s)
 	asks := func(e workflow.Transition) bool {
 		return e.From == s && (len(e.By) == 0 || slices.ContainsFunc(e.By, func(role string) bool {
@@ -120,25 +120,25 @@ func (l *life) goesOn(s task.Status) bool {
 		slices.ContainsFunc(def.Exit.Rules, func(r workflow.Rule) bool { return r.Status == s && len(leadsTo(&r)) > 0 })
 }
 
-// picks chooses one of the chances, most often one after which it goes on by itself.
-func (l *life) picks(all []chance) chance {
-	on := slices.DeleteFunc(slices.Clone(all), func(c chance) bool { return !l.goesOn(c.edge.To) })
-	if len(on) > 0 && l.dice.Float64() < l.eager {
+// pick chooses one of the chances, most often one after which it goes on by itself.
+func (l *judgedWalk) pick(all []openMove) openMove {
+	on := slices.DeleteFunc(slices.Clone(all), func(c openMove) bool { return !l.continuesAlone(c.edge.To) })
+	if len(on) > 0 && l.random.Float64() < l.eagerness {
 		all = on
 	}
-	return all[l.dice.IntN(len(all))]
+	return all[l.random.IntN(len(all))]
 }
 
-// provides has somebody write what gates ask for, and see to the rest of what they ask for.
-func (l *life) provides(t task.Task, gates ...[]workflow.Part) {
-	l.aim = map[string]bool{}
+// provide makes what gates ask for.
+func (l *judgedWalk) provide(t task.Task, gates ...[]workflow.Part) {
+	l.provided = map[string]bool{}
 	var body strings.Builder
 	var said []string
 	for _, gate := range gates {
 		for _, p := range workflow.Leaves(gate) {
 			if p.Section == "" {
-				l.aim[p.Key()] = true
-				l.shifts(t, p.Git)
+				l.provided[p.Key()] = true
+				l.moveTip(t, p.Git)
 				continue
 			}
 			name := document.Key(p.Section)
@@ -150,7 +150,7 @@ func (l *life) provides(t task.Task, gates ...[]workflow.Part) {
 			if p.Verdict != "" {
 				fmt.Fprintf(&body, "Verdict: %s\n", p.Verdict)
 			}
-			for _, other := range leaves(l.law.def) {
+			for _, other := range leaves(l.setting.def) {
 				if document.Key(other.Section) == name {
 					for _, label := range other.Fields {
 						fmt.Fprintf(&body, "%s: %s\n", label, l.note("something"))
@@ -160,67 +160,67 @@ func (l *life) provides(t task.Task, gates ...[]workflow.Part) {
 			body.WriteString(l.note("finding") + "\n")
 		}
 	}
-	l.saves(body.String())
+	l.saveDocument(body.String())
 }
 
-// shifts has the tip of the branch be where a gate asks for it.
-func (l *life) shifts(t task.Task, git string) {
+// moveTip has the tip of the branch be where a gate asks for it.
+func (l *judgedWalk) moveTip(t task.Task, git string) {
 	b := l.branch(l.id)
 	switch {
 	case git == workflow.GitMoved && t.Subject.Commit == b.Commit():
 		b.Edit()
-		l.commits(b)
+		l.commit(b)
 	case git == workflow.GitUnmoved && t.Subject.Commit != "" && t.Subject.Commit != b.Commit():
 		b.left[b.Commit()] = len(l.trace)
 		b.Reset(atoi(t.Subject.Commit))
 	}
 }
 
-// alone has one thing happen that needs no person.
-func (l *life) alone(t task.Task) {
-	l.failed, l.asleep = nil, l.dice.IntN(40) == 0
-	if l.dice.Float64() < l.faulty {
+// stepAlone has one thing happen that needs no person.
+func (l *judgedWalk) stepAlone(t task.Task) {
+	l.failed, l.runnerDies = nil, l.random.IntN(40) == 0
+	if l.random.Float64() < l.faultRate {
 		l.failed = map[string]bool{}
 	}
 	alive := l.agentsAlive()
-	state, _ := l.law.def.State(t.Status)
+	state, _ := l.setting.def.State(t.Status)
 	revives := state.Respawn == workflow.RespawnAuto && slices.ContainsFunc(alive, func(a task.Actor) bool {
 		return a.Role == state.Role
 	})
-	switch n := l.dice.IntN(20); {
-	case len(l.dead) > 0 && n < 12:
-		l.tellsOne()
-	case revives && l.spares(t) && l.dice.Float64() < l.frail:
-		l.provides(t)
-		l.falls(l.Living(l.id, state.Role), task.Ending{Known: true, Status: 1})
+	switch n := l.random.IntN(20); {
+	case len(l.unreported) > 0 && n < 12:
+		l.reportOneDeath()
+	case revives && l.mayCrash(t) && l.random.Float64() < l.crashRate:
+		l.provide(t)
+		l.agentFalls(l.Living(l.id, state.Role), task.Ending{Known: true, Status: 1})
 	case n < 11 && len(alive) > 0:
-		if all := l.chances(t, alive); len(all) > 0 {
-			l.asks(t, l.picks(all), false)
+		if all := l.openMoves(t, alive); len(all) > 0 {
+			l.requestMove(t, l.pick(all), false)
 		}
 	case n < 12 && len(alive) > 0:
-		_, err := l.p.engine.Next(here, l.id, alive[l.dice.IntN(len(alive))], false, "", "because")
-		l.tell(l.p, fmt.Sprintf("hears of next: %v", err))
+		_, err := l.p.engine.Next(background, l.id, alive[l.random.IntN(len(alive))], false, "", "because")
+		l.logf(l.p, fmt.Sprintf("hears of next: %v", err))
 	case n < 14 && len(alive) > 0:
-		l.bequeaths(t)
-	case n < 15 && l.dice.Float64() < l.frail:
-		l.perishes()
-	case n < 16 && state.Timeout.Then != "" && (l.dice.IntN(4) == 0 || len(alive) == 0):
-		pause(time.Duration(state.Timeout.After) * time.Second * time.Duration(1+l.dice.IntN(2)))
-		_, told, err := l.p.engine.Timeouts(here, l.id)
-		l.tell(l.p, fmt.Sprintf("hears of the time: %s %v", told, err))
+		l.leaveArtifact(t)
+	case n < 15 && l.random.Float64() < l.crashRate:
+		l.killAgent()
+	case n < 16 && state.Timeout.Then != "" && (l.random.IntN(4) == 0 || len(alive) == 0):
+		pause(time.Duration(state.Timeout.After) * time.Second * time.Duration(1+l.random.IntN(2)))
+		_, told, err := l.p.engine.Timeouts(background, l.id)
+		l.logf(l.p, fmt.Sprintf("hears of the time: %s %v", told, err))
 	case n < 18:
-		pause(time.Duration(l.dice.IntN(400)) * time.Second)
-		l.tell(l.p, fmt.Sprintf("resumes: %v", l.p.engine.Resume(here)))
+		pause(time.Duration(l.random.IntN(400)) * time.Second)
+		l.logf(l.p, fmt.Sprintf("resumes: %v", l.p.engine.Resume(background)))
 	default:
-		pause(time.Duration(l.dice.IntN(60)) * time.Minute)
-		_, err := l.p.engine.RespawnDead(here, l.id)
-		l.tell(l.p, fmt.Sprintf("hears of a revival: %v", err))
+		pause(time.Duration(l.random.IntN(60)) * time.Minute)
+		_, err := l.p.engine.RespawnDead(background, l.id)
+		l.logf(l.p, fmt.Sprintf("hears of a revival: %v", err))
 	}
 }
 
-// spares says whether one crash more in the present status leads nowhere.
-func (l *life) spares(t task.Task) bool {
-	for _, rule := range l.law.def.Exit.Rules {
+// mayCrash reports whether one crash more in the present status leads nowhere.
+func (l *judgedWalk) mayCrash(t task.Task) bool {
+	for _, rule := range l.setting.def.Exit.Rules {
 		if rule.Status == t.Status && rule.Action == workflow.ActionCrash {
 			return rule.StuckAfter == 0 || t.Counters.Get(task.CrashCount) < rule.StuckAfter-1
 		}
@@ -228,35 +228,35 @@ func (l *life) spares(t task.Task) bool {
 	return false
 }
 
-// falls is the death of an agent, told at once.
-func (l *life) falls(a *simulate.Agent, how task.Ending) {
+// agentFalls is the death of an agent, told at once.
+func (l *judgedWalk) agentFalls(a *simulate.Agent, how task.Ending) {
 	a.Ending = how
-	l.ends(a, true)
-	l.dead = append(l.dead, a)
-	out, err := l.p.engine.Died(here, task.Death{Task: l.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
-	l.tell(l.p, fmt.Sprintf("tells of the death of %v: %v %v", a, out.Moved, err))
-	if l.dice.Float64() < l.eager {
+	l.endAgent(a, true)
+	l.unreported = append(l.unreported, a)
+	out, err := l.p.engine.Died(background, task.Death{Task: l.id, Role: a.Role, Hook: a.Hook, Ending: a.Ending})
+	l.logf(l.p, fmt.Sprintf("tells of the death of %v: %v %v", a, out.Moved, err))
+	if l.random.Float64() < l.eagerness {
 		pause(time.Hour)
-		_, err = l.p.engine.RespawnDead(here, l.id)
-		l.tell(l.p, fmt.Sprintf("hears of a revival: %v", err))
+		_, err = l.p.engine.RespawnDead(background, l.id)
+		l.logf(l.p, fmt.Sprintf("hears of a revival: %v", err))
 	}
 }
 
-func (l *life) asks(t task.Task, c chance, override bool) {
+func (l *judgedWalk) requestMove(t task.Task, c openMove, override bool) {
 	if !override {
-		l.provides(t, c.edge.Gate)
+		l.provide(t, c.edge.Gate)
 	}
-	out, err := l.p.engine.Request(here, task.Request{Task: l.id, To: c.edge.To, Actor: c.actor,
+	out, err := l.p.engine.Request(background, task.Request{Task: l.id, To: c.edge.To, Actor: c.actor,
 		Reason: "because", Override: override})
-	l.tell(l.p, fmt.Sprintf("%+v asks for %s (override %v): %v %v", c.actor, c.edge.To, override, out.Moved, err))
+	l.logf(l.p, fmt.Sprintf("%+v asks for %s (override %v): %v %v", c.actor, c.edge.To, override, out.Moved, err))
 }
 
-// bequeaths has the state's agent end well and leave what an exit rule looks for.
-func (l *life) bequeaths(t task.Task) {
-	state, _ := l.law.def.State(t.Status)
+// leaveArtifact has the state's agent end well and leave what an exit rule looks for.
+func (l *judgedWalk) leaveArtifact(t task.Task) {
+	state, _ := l.setting.def.State(t.Status)
 	a := l.Living(l.id, state.Role)
 	var rules []workflow.Rule
-	for _, r := range l.law.def.Exit.Rules {
+	for _, r := range l.setting.def.Exit.Rules {
 		if r.Status == t.Status && r.HasArtifact != nil {
 			rules = append(rules, r)
 		}
@@ -264,128 +264,129 @@ func (l *life) bequeaths(t task.Task) {
 	if a == nil || len(rules) == 0 {
 		return
 	}
-	rule := rules[l.dice.IntN(len(rules))]
+	rule := rules[l.random.IntN(len(rules))]
 	gates := [][]workflow.Part{{*rule.HasArtifact}}
-	for i := range l.law.def.Transitions {
-		if edge := &l.law.def.Transitions[i]; decide.Leads(edge, t) && slices.Contains(leadsTo(&rule), edge.To) {
+	for i := range l.setting.def.Transitions {
+		if edge := &l.setting.def.Transitions[i]; decide.Leads(edge, t) && slices.Contains(leadsTo(&rule), edge.To) {
 			gates = append(gates, edge.Gate)
 		}
 	}
-	l.provides(t, gates...)
-	l.falls(a, task.Ending{Known: true})
+	l.provide(t, gates...)
+	l.agentFalls(a, task.Ending{Known: true})
 }
 
-// decides is one act of a person, most often one after which it goes on by itself.
-func (l *life) decides(t task.Task) {
-	l.failed, l.asleep, l.idle = nil, false, 0
-	all := l.chances(t, l.people())
-	state, _ := l.law.def.State(t.Status)
+// personActs is one act of a person, most often one after which it goes on by itself.
+func (l *judgedWalk) personActs(t task.Task) {
+	l.failed, l.runnerDies, l.idle = nil, false, 0
+	all := l.openMoves(t, l.people())
+	state, _ := l.setting.def.State(t.Status)
 	switch {
-	case len(l.law.def.Redo) > 0 && l.dice.IntN(4) == 0:
-		l.redoes()
-	case state.Role != "" && l.Living(l.id, state.Role) == nil && l.dice.IntN(3) == 0:
-		l.respawns()
+	case len(l.setting.def.Redo) > 0 && l.random.IntN(4) == 0:
+		l.redo()
+	case state.Role != "" && l.Living(l.id, state.Role) == nil && l.random.IntN(3) == 0:
+		l.respawnAgent()
 	case len(all) > 0:
-		c := l.picks(all)
-		l.asks(t, c, c.edge.Override && c.actor.As == "" && l.dice.IntN(3) == 0)
+		c := l.pick(all)
+		l.requestMove(t, c, c.edge.Override && c.actor.As == "" && l.random.IntN(3) == 0)
 	}
 }
 
 // step has one thing happen: by itself, or, where nothing has for a while, by a person.
-func (l *life) step(t task.Task) {
+func (l *judgedWalk) step(t task.Task) {
 	const patience = 25
 	switch {
 	case l.mixed:
-		l.aim = nil
-		if l.dice.IntN(2) == 0 {
-			l.stroll.step(t)
+		l.provided = nil
+		if l.random.IntN(2) == 0 {
+			l.walk.step(t)
 		} else {
-			l.alone(t)
+			l.stepAlone(t)
 		}
 	case l.idle < patience && t.Live:
-		l.alone(t)
+		l.stepAlone(t)
 	default:
-		l.aim = nil
-		l.tell(l.p, fmt.Sprintf("what is owed is seen to: %v", l.p.engine.Finish(here)))
-		l.follows()
-		l.decides(t)
+		l.provided = nil
+		l.logf(l.p, fmt.Sprintf("what is owed is seen to: %v", l.p.engine.Finish(background)))
+		l.readHistory()
+		l.personActs(t)
 	}
 }
 
-// lives walks as the seed says.
-func (l *life) lives(steps int) {
-	l.p = &process{sim: l.sim, number: 1, name: "walk"}
-	l.p.equip()
-	l.p.engine.Facts, l.p.engine.Projections = seen{l.stroll}, l.files
-	l.begins()
+// run walks as the seed says.
+func (l *judgedWalk) run(steps int) {
+	l.p = &process{sim: l.simulation, number: 1, name: "walk"}
+	l.p.buildEngine()
+	l.p.engine.Facts, l.p.engine.Projections = randomFacts{l.walk}, l.files
+	l.create()
 	for range steps {
-		t := l.follows()
-		if l.broken != "" || !t.Live && len(l.law.def.Redo) == 0 {
+		t := l.readHistory()
+		if l.failure != "" || !t.Live && len(l.setting.def.Redo) == 0 {
 			return
 		}
 		l.step(t)
-		l.dead = slices.DeleteFunc(l.dead, func(a *simulate.Agent) bool { return !l.seated(a) })
+		l.unreported = slices.DeleteFunc(l.unreported, func(a *simulate.Agent) bool { return !l.hasSeat(a) })
 	}
-	l.follows()
-	l.concludes()
+	l.readHistory()
+	l.finish()
 }
 
-// seated says whether an agent's death is still to be told.
-func (l *life) seated(a *simulate.Agent) bool {
-	seats, err := l.store.OpenSeats(here, l.id)
+// hasSeat reports whether an agent's death is still to be reported.
+func (l *judgedWalk) hasSeat(a *simulate.Agent) bool {
+	seats, err := l.store.OpenSeats(background, l.id)
 	if err != nil {
-		l.breaks("%v", err)
+		l.breakf("%v", err)
 	}
 	return slices.ContainsFunc(seats, func(s record.Seat) bool { return s.Hook == a.Hook })
 }
 
-// concludes has a person lead the task to its end, from wherever it is: there is a way, and no dead end on it.
-func (l *life) concludes() {
+// finish has a person lead the task to its end, from wherever it is: there is a way, and no dead end on it.
+func (l *judgedWalk) finish() {
 	far := l.distances()
 	for range 60 {
-		l.failed, l.asleep = nil, false
-		if err := l.p.engine.Finish(here); err != nil {
-			l.breaks("%v", err)
+		l.failed, l.runnerDies = nil, false
+		if err := l.p.engine.Finish(background); err != nil {
+			l.breakf("%v", err)
 		}
-		t := l.follows()
-		if l.broken != "" || !t.Live {
+		t := l.readHistory()
+		if l.failure != "" || !t.Live {
 			return
 		}
-		all := l.chances(t, l.people())
-		all = slices.DeleteFunc(all, func(c chance) bool { _, leads := far[c.edge.To]; return !leads })
+		all := l.openMoves(t, l.people())
+		all = slices.DeleteFunc(all, func(c openMove) bool { _, leads := far[c.edge.To]; return !leads })
 		if len(all) == 0 {
-			l.tale.blames(l.tale.last, "no-dead-end",
+			l.historian.blames(l.historian.last, "no-dead-end",
 				"a person cannot lead the task out of %q at %v towards an end", t.Status, t.Counters)
-			l.follows()
+			l.readHistory()
 			return
 		}
-		slices.SortStableFunc(all, func(a, b chance) int { return far[a.edge.To] - far[b.edge.To] })
-		l.asks(t, all[min(len(all)-1, l.dice.IntN(2)*l.dice.IntN(len(all)))], false)
+		slices.SortStableFunc(all, func(a, b openMove) int { return far[a.edge.To] - far[b.edge.To] })
+		l.requestMove(t, all[min(len(all)-1, l.random.IntN(2)*l.random.IntN(len(all)))], false)
 	}
-	l.tale.blames(l.tale.last, "terminating", "after 60 acts of a person the task is still in %q", l.tale.status)
-	l.follows()
+	l.historian.blames(l.historian.last, "terminating", "after 60 acts of a person the task is still in %q",
+		l.historian.status)
+	l.readHistory()
 }
 
 // people are a person, and one in the name of each role.
-func (l *life) people() []task.Actor {
+func (l *judgedWalk) people() []task.Actor {
 	out := []task.Actor{human, {Role: task.RoleHuman, As: task.RoleWorker, Person: human.Person},
 		{Role: task.RoleHuman, As: task.RoleReviewer, Person: human.Person}}
-	for _, r := range l.law.def.Roles {
+	for _, r := range l.setting.def.Roles {
 		out = append(out, task.Actor{Role: task.RoleHuman, As: r.Name, Person: human.Person})
 	}
 	return out
 }
 
 // distances are how many moves lead from a state to a good end, or to any end where the workflow has no good one.
-func (l *life) distances() map[task.Status]int {
+func (l *judgedWalk) distances() map[task.Status]int {
 	out := map[task.Status]int{}
-	for _, s := range l.law.def.States {
-		if l.tale.goodEnd(s.Name) {
+	for _, s := range l.setting.def.States {
+		if l.historian.goodEnd(s.Name) {
 			out[s.Name] = 0
 		}
 	}
 	if len(out) == 0 {
-		for _, s := range l.law.def.States {
+		for _, s := range l.setting.def.States {
 			if s.Terminal {
 				out[s.Name] = 0
 			}
@@ -393,8 +394,8 @@ func (l *life) distances() map[task.Status]int {
 	}
 	for changed := true; changed; {
 		changed = false
-		for i := range l.law.def.Transitions {
-			edge := &l.law.def.Transitions[i]
+		for i := range l.setting.def.Transitions {
+			edge := &l.setting.def.Transitions[i]
 			if n, leads := out[edge.To]; leads {
 				if have, known := out[edge.From]; !known || n+1 < have {
 					out[edge.From], changed = n+1, true
@@ -405,33 +406,33 @@ func (l *life) distances() map[task.Status]int {
 	return out
 }
 
-// saga is many lives under one workflow.
-type saga struct {
-	law      *law
+// judgedWalks is many lives under one workflow.
+type judgedWalks struct {
+	law      *setting
 	bound    reach
 	furthest reach
 	agents   int
 	moves    int
 }
 
-func (g *saga) live(t *testing.T, seed uint64, steps int, mixed bool) {
+func (g *judgedWalks) walk(t *testing.T, seed uint64, steps int, mixed bool) {
 	t.Helper()
-	var l *life
-	walkAlone(t, g.law, seed, 0xa10e, func(w *stroll) {
-		l = &life{stroll: w, tale: newHistorian(g.law.def, g.bound), mixed: mixed}
-		l.eager, l.frail, l.faulty = []float64{0.5, 0.9, 1}[w.dice.IntN(3)], []float64{0.95, 0.5, 0}[seed%3],
-			[]float64{0, 0.2}[w.dice.IntN(2)]
-		l.lives(steps)
+	var l *judgedWalk
+	runWalk(t, g.law, seed, 0xa10e, func(w *walk) {
+		l = &judgedWalk{walk: w, historian: newHistorian(g.law.def, g.bound), mixed: mixed}
+		l.eagerness, l.crashRate, l.faultRate = []float64{0.5, 0.9, 1}[w.random.IntN(3)],
+			[]float64{0.95, 0.5, 0}[seed%3], []float64{0, 0.2}[w.random.IntN(2)]
+		l.run(steps)
 	})
-	g.furthest = g.furthest.atLeast(l.tale.furthest)
+	g.furthest = g.furthest.atLeast(l.historian.furthest)
 	g.agents += l.figures.agents
 	g.moves += l.figures.moves
 }
 
-// lived are the workflows under which tasks live: those that ship, and those that the prover finds sound.
-func lived(t *testing.T) map[string]*workflow.Definition {
+// judgedWorkflows are the workflows under which tasks live: those that ship, and those that the prover finds sound.
+func judgedWorkflows(t *testing.T) map[string]*workflow.Definition {
 	t.Helper()
-	out := roads(t)
+	out := exploredWorkflows(t)
 	maps.DeleteFunc(out, func(name string, _ *workflow.Definition) bool { return strings.HasPrefix(name, "strained ") })
 	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
 	must(t, err)
@@ -461,9 +462,9 @@ func boundOf(t *testing.T, name string, def *workflow.Definition) (bound reach) 
 	return reach{r.Bound.Moves, r.Bound.Agents, r.Bound.Rounds}
 }
 
-// met lists workflows whose bound is met by the first walks, in moves or in agents: with a bound that is one less
-// they fail.
-func met() []string {
+// boundReached lists workflows whose bound is met by the first walks, in moves or in agents: with a bound that is
+// one less they fail.
+func boundReached() []string {
 	return []string{
 		"two-counters", "one-at-a-time", "changes-wanted", "failures", "both-verdicts", "files-and-overrides",
 		"helped", "watched", "given-back", "in-lists",
@@ -471,9 +472,9 @@ func met() []string {
 	}
 }
 
-func livesUnder(t *testing.T, walks uint64, steps int, mixed bool) {
+func walkUnder(t *testing.T, walks uint64, steps int, mixed bool) {
 	t.Helper()
-	common := readLaw(t)
+	common := readSetting(t)
 	first := uint64(0)
 	switch long := os.Getenv("ORANGE_TEST_LONG") != ""; {
 	case raced:
@@ -487,20 +488,20 @@ func livesUnder(t *testing.T, walks uint64, steps int, mixed bool) {
 		must(t, err)
 		first, walks = seed, 1
 	}
-	for name, def := range lived(t) {
+	for name, def := range judgedWorkflows(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			own := *common
 			own.def = def
-			g := &saga{law: &own, bound: boundOf(t, name, def)}
+			g := &judgedWalks{law: &own, bound: boundOf(t, name, def)}
 			for seed := first; seed < first+walks && !t.Failed(); seed++ {
-				g.live(t, seed, steps, mixed)
+				g.walk(t, seed, steps, mixed)
 			}
 			far, most := g.furthest, g.bound
 			t.Logf("%s, without a person: moves %d of %d, agents %d of %d, reviews %d of %d; %d moves and %d "+
 				"agents in all",
 				name, far.moves, most.moves, far.agents, most.agents, far.reviews, most.reviews, g.moves, g.agents)
-			if !mixed && !raced && seeded == "" && slices.Contains(met(), name) && far.moves < most.moves &&
+			if !mixed && !raced && seeded == "" && slices.Contains(boundReached(), name) && far.moves < most.moves &&
 				far.agents < most.agents {
 				t.Errorf("no walk comes to the bound %+v any more, which others came to: the furthest is %+v",
 					most, far)
@@ -518,7 +519,7 @@ func TestSimulation_withoutAPersonStaysWithinTheBound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")
 	}
-	livesUnder(t, 3, 110, false)
+	walkUnder(t, 3, 110, false)
 }
 
 // People act too, at any time. Whatever check proves and a history can show holds of every history.
@@ -527,5 +528,5 @@ func TestSimulation_everyHistoryKeepsWhatIsProved(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long; make test-all runs it")
 	}
-	livesUnder(t, 1, 110, true)
+	walkUnder(t, 1, 110, true)
 }

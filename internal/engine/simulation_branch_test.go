@@ -12,7 +12,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// simBranch is a task's branch, with what nobody but the world knows of it: which of its commits may be merged.
+// simBranch is a task's branch, with what only the world knows of it: which of its commits may be merged.
 type simBranch struct {
 	*simulate.TaskBranch
 	// the commits that a verdict written now can be about: of the last entry into the review, and of the
@@ -21,26 +21,26 @@ type simBranch struct {
 	left  map[string]int // those that were the tip once: the length of the trace when they ceased to be
 }
 
-// mergeAllTheSame is the kind of question with which a person merges what nobody reviewed.
-const mergeAllTheSame = "merge in spite of the conditions"
+// overrideMerge is the kind of question with which a person merges what no one reviewed.
+const overrideMerge = "merge in spite of the conditions"
 
-func (s *sim) branch(id string) *simBranch {
-	if s.work[id] == nil {
-		s.work[id] = &simBranch{TaskBranch: s.Branch(id), left: map[string]int{}}
+func (s *simulation) branch(id string) *simBranch {
+	if s.branches[id] == nil {
+		s.branches[id] = &simBranch{TaskBranch: s.Branch(id), left: map[string]int{}}
 	}
-	return s.work[id]
+	return s.branches[id]
 }
 
-// commits makes a new commit of an edit.
-func (s *sim) commits(b *simBranch) {
+// commit makes a new commit of an edit.
+func (s *simulation) commit(b *simBranch) {
 	b.left[b.Commit()] = len(s.trace)
 	b.CommitAll()
 }
 
-// wasTip says whether a commit is the tip, or was it at any moment since a program began.
+// wasTip reports whether a commit is the tip, or was it at any moment since a program began.
 func (b *simBranch) wasTip(commit string, p *process) bool {
 	left, gone := b.left[commit]
-	return commit == b.Commit() || gone && left >= p.born
+	return commit == b.Commit() || gone && left >= p.startedAt
 }
 
 // Subject is the tip of the task's branch, as a step.
@@ -51,16 +51,16 @@ func (r simulatedRepository) Subject(ctx context.Context, t task.Task, tree bool
 	return out
 }
 
-// sights is what gates ask for outside of the document.
-type sights struct{ p *process }
+// gateFacts is what gates ask for outside of the document.
+type gateFacts struct{ p *process }
 
-func (w sights) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
+func (w gateFacts) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	s := w.p.sim
 	checked := decide.Fact{}
 	if slices.ContainsFunc(parts, func(p workflow.Part) bool { return p.Check != "" }) {
 		var err error
-		if checked, err = w.p.checks(t); err != nil {
+		if checked, err = w.p.runCheck(t); err != nil {
 			return nil, err
 		}
 	}
@@ -83,19 +83,19 @@ func (w sights) Look(_ context.Context, t task.Task, _ *workflow.Definition, par
 	})
 }
 
-// changes has an agent change a file of its task, and commit it or not: at any time, whosever turn it is.
-func (s *sim) changes(p *process, a *simulate.Agent) {
+// changeBranch has an agent change a file of its task, and commit it or not: at any time, whosever turn it is.
+func (s *simulation) changeBranch(p *process, a *simulate.Agent) {
 	b := s.branch(a.Task)
 	_ = act(p, "changes the work of "+s.short(a.Task), func() error {
-		if b.Edit(); s.dice.IntN(4) != 0 {
-			s.commits(b)
+		if b.Edit(); s.random.IntN(4) != 0 {
+			s.commit(b)
 		}
 		return nil
 	})
 }
 
-// wrote notes what a text that somebody wrote is about, if it is a passing verdict.
-func (s *sim) verdict(id, text string) {
+// noteVerdict notes what a text is about, if it is a passing verdict.
+func (s *simulation) noteVerdict(id, text string) {
 	if b := s.branch(id); strings.Contains(text, "Verdict: PASS") {
 		for _, commit := range b.about {
 			b.Passed[commit] = true
@@ -103,12 +103,12 @@ func (s *sim) verdict(id, text string) {
 	}
 }
 
-// entered notes which commits a review is about from now on, and for which one a person stands: none that was not
-// the tip when it was looked.
-func (s *sim) entered(p *process, t task.Task, e history.Event) {
+// noteSubject notes which commits a review is about from now on, and which one a person approves: none that was not
+// the tip at that time.
+func (s *simulation) noteSubject(p *process, t task.Task, e history.Event) {
 	b := s.branch(t.ID)
 	if e.Subject.Commit != "" && (e.IsMove() || e.Type == history.WorkspaceReady) && !b.wasTip(e.Subject.Commit, p) {
-		s.breaks("event %q of %s is about %q, which was not the tip since it was asked for", e.Type,
+		s.breakf("event %q of %s is about %q, which was not the tip since it was asked for", e.Type,
 			s.short(t.ID), e.Subject.Commit)
 	}
 	switch {
@@ -124,8 +124,8 @@ func (s *sim) entered(p *process, t task.Task, e history.Event) {
 	}
 }
 
-// starts notes the commit that a reviewer is started on.
-func (s *sim) starts(a *simulate.Agent) {
+// noteReviewer notes the commit that a reviewer is started on.
+func (s *simulation) noteReviewer(a *simulate.Agent) {
 	b := s.branch(a.Task)
 	if a.Role == task.RoleReviewer && !slices.Contains(b.about, b.Commit()) {
 		b.about = append(b.about[:min(len(b.about), 1)], b.Commit())
@@ -135,25 +135,25 @@ func (s *sim) starts(a *simulate.Agent) {
 // Merge looks first, as every hand does: what is merged is not merged again. It merges what a passing verdict was
 // about, what was the tip when a person put it up, or what is the tip that a person overrides the conditions for;
 // and that in the environment of the person who began it.
-func (r simulatedRepository) Merge(ctx context.Context, t task.Task, commit, _ string, still func(context.Context) error) (
-	merged, how string, err error) {
+func (r simulatedRepository) Merge(ctx context.Context, t task.Task, commit, _ string,
+	still func(context.Context) error) (merged, how string, err error) {
 	if err := still(ctx); err != nil {
 		return "", "", err
 	}
 	s, b := r.p.sim, r.p.sim.branch(t.ID)
-	named := r.p.asked.kind == mergeAllTheSame && b.wasTip(commit, r.p)
+	named := r.p.question.kind == overrideMerge && b.wasTip(commit, r.p)
 	if !b.Mergeable(commit) && !named {
-		s.breaks("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit,
+		s.breakf("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit,
 			s.short(t.ID))
 	}
-	if one := s.twin.find(t.ID); !slices.ContainsFunc(one.events, func(e history.Event) bool {
-		return e.Type == history.MergeBegun && e.Person == r.p.whose
+	if one := s.seen.find(t.ID); !slices.ContainsFunc(one.events, func(e history.Event) bool {
+		return e.Type == history.MergeBegun && e.Person == r.p.environment
 	}) {
-		s.breaks("%s is merged in the environment of %s, who has begun no merge", s.short(t.ID), r.p.whose)
+		s.breakf("%s is merged in the environment of %s, who has begun no merge", s.short(t.ID), r.p.environment)
 	}
 	_, err = at(r.p, "merge "+s.short(t.ID), func() (struct{}, error) {
 		s.figures.merges++
 		return struct{}{}, r.p.Fail("merge")
 	})
-	return "c0ffee", r.p.asked.token, err
+	return "c0ffee", r.p.question.reason, err
 }

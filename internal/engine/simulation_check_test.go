@@ -15,40 +15,40 @@ import (
 	"orange/internal/task"
 )
 
-// twin is a second, dumb record of what happened: it knows no version, no lock and no rule of the engine's.
-type twin struct {
-	asks    []*ask
-	tasks   []*known
-	hooks   map[int64]*owed
-	written map[string][]string
-	wishes  [][2]string     // a task, and a summary that somebody wrote into its header
-	lost    map[string]bool // notes that a program lost which saved an old document
-	notes   int
+// observed is a second, dumb record of what happened: it knows no version, no lock and no rule of the engine's.
+type observed struct {
+	questions   []*question
+	tasks       []*observedTask
+	hooks       map[int64]*observedHook
+	written     map[string][]string
+	summaries   [][2]string     // a task, and a summary that an editor wrote into its header
+	overwritten map[string]bool // notes that a program lost which saved an old document
+	notes       int
 }
 
-type known struct {
-	id     string
-	gone   bool
-	events []history.Event // as they were committed
+type observedTask struct {
+	id      string
+	deleted bool
+	events  []history.Event // as they were committed
 }
 
-type owed struct {
-	task, action string
-	begunBy, by  *process // who has begun it last, and who performs it now
+type observedHook struct {
+	task, action         string
+	begunBy, performedBy *process // who has begun it last, and who performs it now
 }
 
-func newTwin() *twin {
-	return &twin{hooks: map[int64]*owed{}, written: map[string][]string{}, lost: map[string]bool{}}
+func newObserved() *observed {
+	return &observed{hooks: map[int64]*observedHook{}, written: map[string][]string{}, overwritten: map[string]bool{}}
 }
 
-func (w *twin) hook(id int64) *owed {
+func (w *observed) hook(id int64) *observedHook {
 	if w.hooks[id] == nil {
-		w.hooks[id] = &owed{}
+		w.hooks[id] = &observedHook{}
 	}
 	return w.hooks[id]
 }
 
-func (w *twin) find(id string) *known {
+func (w *observed) find(id string) *observedTask {
 	for _, t := range w.tasks {
 		if t.id == id {
 			return t
@@ -57,28 +57,28 @@ func (w *twin) find(id string) *known {
 	return nil
 }
 
-// lose notes what stands in the present document and not in the one that is about to be saved.
-func (w *twin) lose(id, now, old string) {
-	for _, wish := range w.wishes {
+// noteOverwrite notes what is in the present document and not in the one that is about to be saved.
+func (w *observed) noteOverwrite(id, now, old string) {
+	for _, wish := range w.summaries {
 		if wish[0] == id && strings.Contains(now, "summary: "+wish[1]) && !strings.Contains(old, "summary: "+wish[1]) {
-			w.lost[wish[1]] = true
+			w.overwritten[wish[1]] = true
 		}
 	}
 	for _, text := range w.written[id] {
 		if strings.Count(now, text) > strings.Count(old, text) {
-			w.lost[text] = true
+			w.overwritten[text] = true
 		}
 	}
-	for _, a := range w.asks {
-		if strings.Contains(now, "\n"+a.token+"\n") && !strings.Contains(old, "\n"+a.token+"\n") {
-			w.lost[a.token] = true
+	for _, a := range w.questions {
+		if strings.Contains(now, "\n"+a.reason+"\n") && !strings.Contains(old, "\n"+a.reason+"\n") {
+			w.overwritten[a.reason] = true
 		}
 	}
 }
 
 // short is how a task is called in the trace.
-func (s *sim) short(id string) string {
-	for i, t := range s.twin.tasks {
+func (s *simulation) short(id string) string {
+	for i, t := range s.seen.tasks {
 		if t.id == id {
 			return "T" + strconv.Itoa(i+1)
 		}
@@ -86,23 +86,23 @@ func (s *sim) short(id string) string {
 	return "T?"
 }
 
-func (s *sim) shorten(lock string) string {
+func (s *simulation) shorten(lock string) string {
 	id, kind, _ := strings.Cut(lock, ".")
 	return s.short(id) + "." + kind
 }
 
-// committed looks at every change that was made durable.
-func (s *sim) committed(p *process, c record.Change, t task.Task, open []record.Seat) {
-	one := s.twin.find(t.ID)
+// noteCommit looks at every change that was made durable.
+func (s *simulation) noteCommit(p *process, c record.Change, t task.Task, open []record.Seat) {
+	one := s.seen.find(t.ID)
 	if one == nil {
-		one = &known{id: t.ID}
-		s.twin.tasks = append(s.twin.tasks, one)
+		one = &observedTask{id: t.ID}
+		s.seen.tasks = append(s.seen.tasks, one)
 		s.figures.tasks++
 	}
 	s.audit.Committed(c, t, open)
-	s.folds(one, c, t)
+	s.checkFold(one, c, t)
 	for _, e := range c.Events {
-		s.entered(p, t, e)
+		s.noteSubject(p, t, e)
 		if e.IsMove() {
 			s.figures.moves++
 		}
@@ -115,8 +115,8 @@ func (s *sim) committed(p *process, c record.Change, t task.Task, open []record.
 	}
 }
 
-// folds looks whether the history says what is on record, as it has to after every commit.
-func (s *sim) folds(one *known, c record.Change, t task.Task) {
+// checkFold looks whether the history says what is on record, as it has to after every commit.
+func (s *simulation) checkFold(one *observedTask, c record.Change, t task.Task) {
 	for _, e := range c.Events {
 		prev := ""
 		if n := len(one.events); n > 0 {
@@ -124,84 +124,84 @@ func (s *sim) folds(one *known, c record.Change, t task.Task) {
 		}
 		sealed, err := history.Seal(e, len(one.events)+1, prev)
 		if err != nil {
-			s.breaks("%s: %v", s.short(t.ID), err)
+			s.breakf("%s: %v", s.short(t.ID), err)
 		}
 		one.events = append(one.events, sealed)
 	}
 	differs, err := history.Disagree(t, one.events)
 	if err != nil || len(differs) > 0 {
-		s.breaks("after event %d of %s record and history disagree: %v %q", len(one.events), s.short(t.ID), err,
+		s.breakf("after event %d of %s record and history disagree: %v %q", len(one.events), s.short(t.ID), err,
 			differs)
 	}
 }
 
-func (s *sim) forgotten(id string) {
-	if one := s.twin.find(id); one != nil {
-		one.gone = true
-		s.remote[id] = false
+func (s *simulation) noteDeleted(id string) {
+	if one := s.seen.find(id); one != nil {
+		one.deleted = true
+		s.pushed[id] = false
 	}
 }
 
-// begun notes who performs a hook.
-func (s *sim) begun(p *process, id int64) {
+// noteBegun notes who performs a hook.
+func (s *simulation) noteBegun(p *process, id int64) {
 	s.audit.Begun("", id)
-	s.twin.hook(id).begunBy = p
+	s.seen.hook(id).begunBy = p
 }
 
-// performs looks at a hook that is about to be performed.
-func (s *sim) performs(p *process, job record.Job) {
-	h := s.twin.hook(job.Hook.ID)
+// checkPerform looks at a hook that is about to be performed.
+func (s *simulation) checkPerform(p *process, job record.Job) {
+	h := s.seen.hook(job.Hook.ID)
 	h.task, h.action = job.Task.ID, job.Hook.Action
-	// One that is dropped while it is being performed cannot be called back. Nobody else may perform it.
+	// One that is dropped while it is being performed cannot be called back. No one else may perform it.
 	if seen := s.audit.Hook(job.Hook.ID); seen.Settled > 0 && (!seen.Superseded || h.begunBy != p) {
-		s.breaks("hook %d (%s) of %s is performed after it was settled", job.Hook.ID, h.action, s.short(h.task))
+		s.breakf("hook %d (%s) of %s is performed after it was settled", job.Hook.ID, h.action, s.short(h.task))
 	}
-	if h.by != nil && h.by != p && !h.by.dead && !h.by.ended {
-		s.breaks("hook %d (%s) of %s is performed by two programs at once", job.Hook.ID, h.action, s.short(h.task))
+	if h.performedBy != nil && h.performedBy != p && !h.performedBy.dead && !h.performedBy.ended {
+		s.breakf("hook %d (%s) of %s is performed by two programs at once", job.Hook.ID, h.action, s.short(h.task))
 	}
-	h.by = p
-	s.audit.Performs(here, job)
+	h.performedBy = p
+	s.audit.Performs(background, job)
 }
 
-// opens looks at an agent that is about to be started.
-func (s *sim) opens(a *simulate.Agent) {
+// checkStart looks at an agent that is about to be started.
+func (s *simulation) checkStart(a *simulate.Agent) {
 	if s.Started(a.Hook) != nil {
-		s.breaks("hook %d of %s starts a second agent", a.Hook, s.short(a.Task))
+		s.breakf("hook %d of %s starts a second agent", a.Hook, s.short(a.Task))
 	}
 	if other := s.Living(a.Task, a.Role); other != nil {
-		s.breaks("%v of %s is started while %v lives", a, s.short(a.Task), other)
+		s.breakf("%v of %s is started while %v lives", a, s.short(a.Task), other)
 	}
 	for _, other := range s.Agents {
 		if other.Alive && other.Task != a.Task && other.Workspace == a.Workspace {
-			s.breaks("%v of %s is started in %s, where %v of %s lives", a, s.short(a.Task), a.Workspace, other,
+			s.breakf("%v of %s is started in %s, where %v of %s lives", a, s.short(a.Task), a.Workspace, other,
 				s.short(other.Task))
 		}
 	}
-	if s.slots[a.Workspace] != a.Task {
-		s.breaks("%v of %s is started in %s, which was prepared for %s", a, s.short(a.Task), a.Workspace,
-			s.short(s.slots[a.Workspace]))
+	if s.prepared[a.Workspace] != a.Task {
+		s.breakf("%v of %s is started in %s, which was prepared for %s", a, s.short(a.Task), a.Workspace,
+			s.short(s.prepared[a.Workspace]))
 	}
 }
 
-// empties looks at a workspace that is about to be prepared.
-func (s *sim) empties(t task.Task) {
+// checkPrepare looks at a workspace that is about to be prepared.
+func (s *simulation) checkPrepare(t task.Task) {
 	for _, a := range s.Agents {
 		if a.Alive && a.Workspace == t.Workspace && a.Task != t.ID {
-			s.breaks("the workspace %s is prepared for %s while %v of %s lives in it", t.Workspace, s.short(t.ID),
+			s.breakf("the workspace %s is prepared for %s while %v of %s lives in it", t.Workspace, s.short(t.ID),
 				a, s.short(a.Task))
 		}
 	}
 }
 
-// owes says whether any task owes a hook.
-func (s *sim) owes() bool {
-	all, err := s.List(here, record.Filter{})
+// anyPending reports whether any task owes a hook.
+func (s *simulation) anyPending() bool {
+	all, err := s.List(background, record.Filter{})
 	if err != nil {
-		s.breaks("cannot list: %v", err)
+		s.breakf("cannot list: %v", err)
 		return false
 	}
 	for _, t := range all {
-		if one, err := s.Load(here, t.ID); err == nil && len(one.Owed) > 0 {
+		if one, err := s.Load(background, t.ID); err == nil && len(one.Owed) > 0 {
 			return true
 		}
 	}
@@ -209,40 +209,40 @@ func (s *sim) owes() bool {
 }
 
 // check is what must be true when everything is seen to.
-func (s *sim) check() {
+func (s *simulation) check() {
 	moves := map[string]int{}
-	for _, one := range s.twin.tasks {
-		if one.gone {
+	for _, one := range s.seen.tasks {
+		if one.deleted {
 			s.checkGone(one.id)
 			continue
 		}
-		snapshot, err := s.store.Load(here, one.id)
+		snapshot, err := s.store.Load(background, one.id)
 		if err != nil {
-			s.breaks("%s cannot be loaded: %v", s.short(one.id), err)
+			s.breakf("%s cannot be loaded: %v", s.short(one.id), err)
 			return
 		}
-		events, err := s.store.Events(here, one.id, 0)
+		events, err := s.store.Events(background, one.id, 0)
 		if err != nil {
-			s.breaks("the history of %s cannot be read: %v", s.short(one.id), err)
+			s.breakf("the history of %s cannot be read: %v", s.short(one.id), err)
 			return
 		}
 		s.checkMoves(snapshot.Task, events, moves)
-		if err := s.audit.Check(here, snapshot, events); err != nil {
-			s.breaks("%v", err)
+		if err := s.audit.Check(background, snapshot, events); err != nil {
+			s.breakf("%v", err)
 			return
 		}
 		s.checkDocument(snapshot.Task)
 		s.checkReplay(snapshot.Task)
-		s.checkWishes(one.id, events)
+		s.checkSummaries(one.id, events)
 	}
-	s.checkAsks(moves)
+	s.checkQuestions(moves)
 	s.checkAgents()
 	s.checkLeases()
-	s.checkKept()
+	s.checkEnvironments()
 }
 
 // checkMoves has a historian read the history, and counts the moves by the reason that was given.
-func (s *sim) checkMoves(t task.Task, events []history.Event, moves map[string]int) {
+func (s *simulation) checkMoves(t task.Task, events []history.Event, moves map[string]int) {
 	h := newHistorian(s.Workflow, reach{1000, 1000, 1000}) // people act at the same time: there is no bound
 	h.concurrent = true
 	for _, e := range events {
@@ -252,81 +252,81 @@ func (s *sim) checkMoves(t task.Task, events []history.Event, moves map[string]i
 		}
 	}
 	if len(h.wrong) > 0 {
-		s.breaks("%s: %s", s.short(t.ID), strings.Join(h.wrong, "\n"))
+		s.breakf("%s: %s", s.short(t.ID), strings.Join(h.wrong, "\n"))
 	}
 }
 
 // checkDocument looks for what agents and people wrote into TASK.md.
-func (s *sim) checkDocument(t task.Task) {
+func (s *simulation) checkDocument(t task.Task) {
 	text, err := s.files.Read(t.Project, t.ID, true)
 	if err != nil {
-		s.breaks("%v", err)
+		s.breakf("%v", err)
 		return
 	}
 	d := document.Read(text)
-	for _, wrote := range s.twin.written[t.ID] {
-		if !s.twin.lost[wrote] && !strings.Contains(d.Body, wrote) {
-			s.breaks("what an agent wrote into TASK.md of %s is gone: %q", s.short(t.ID), wrote)
+	for _, wrote := range s.seen.written[t.ID] {
+		if !s.seen.overwritten[wrote] && !strings.Contains(d.Body, wrote) {
+			s.breakf("what an agent wrote into TASK.md of %s is gone: %q", s.short(t.ID), wrote)
 		}
 	}
-	for _, a := range s.twin.asks {
-		wished := strings.Count(d.Body, "\n"+a.token+"\n")
-		if a.kind != "changes" || a.task != t.ID || s.twin.lost[a.token] {
+	for _, a := range s.seen.questions {
+		wished := strings.Count(d.Body, "\n"+a.reason+"\n")
+		if a.kind != "changes" || a.task != t.ID || s.seen.overwritten[a.reason] {
 			continue
 		}
 		if wished != a.appended || wished > 1 || a.answered && a.out.Moved && wished != 1 {
-			s.breaks("the wishes of %s stand %d times in TASK.md of %s", a.token, wished, s.short(t.ID))
+			s.breakf("the wishes of %s stand %d times in TASK.md of %s", a.reason, wished, s.short(t.ID))
 		}
 	}
 }
 
-// checkWishes looks whether every summary that somebody wrote into the header was taken over.
-func (s *sim) checkWishes(id string, events []history.Event) {
-	for _, wish := range s.twin.wishes {
+// checkSummaries looks whether every summary that an editor wrote into the header was taken over.
+func (s *simulation) checkSummaries(id string, events []history.Event) {
+	for _, wish := range s.seen.summaries {
 		taken := slices.ContainsFunc(events, func(e history.Event) bool {
 			return e.Type == history.Updated && e.Data["summary"] == wish[1]
 		})
-		if wish[0] == id && !s.twin.lost[wish[1]] && !taken {
-			s.breaks("%q, which somebody wrote into the header of %s, was never taken over", wish[1], s.short(id))
+		if wish[0] == id && !s.seen.overwritten[wish[1]] && !taken {
+			s.breakf("%q, which somebody wrote into the header of %s, was never taken over", wish[1], s.short(id))
 		}
 	}
 }
 
-func (s *sim) checkGone(id string) {
+func (s *simulation) checkGone(id string) {
 	if _, err := os.Stat(s.files.Dir(s.Project.Name, id)); err == nil {
-		for _, a := range s.twin.asks {
+		for _, a := range s.seen.questions {
 			if a.kind == "delete" && a.task == id && !a.answered {
 				return // it died between the record and the files
 			}
 		}
-		s.breaks("%s is deleted, and its folder is there", s.short(id))
+		s.breakf("%s is deleted, and its folder is there", s.short(id))
 	}
 }
 
-// checkAsks compares what people and agents were told with the history. Moves are named by the reason that was given.
-func (s *sim) checkAsks(moves map[string]int) {
+// checkQuestions compares the answers with the history. The reason that was given names a move.
+func (s *simulation) checkQuestions(moves map[string]int) {
 	seen := map[string]string{}
 	rest := maps.Clone(moves)
-	for _, a := range s.twin.asks {
-		if one := s.twin.find(a.task); one != nil && one.gone {
+	for _, a := range s.seen.questions {
+		if one := s.seen.find(a.task); one != nil && one.deleted {
 			continue
 		}
-		n := moves[a.task+" "+a.token]
-		delete(rest, a.task+" "+a.token)
+		n := moves[a.task+" "+a.reason]
+		delete(rest, a.task+" "+a.reason)
 		switch moved := a.answered && a.out.Moved; {
 		case n > 1:
-			s.breaks("%s of %s was made %d times", a.token, s.short(a.task), n)
+			s.breakf("%s of %s was made %d times", a.reason, s.short(a.task), n)
 		case a.kind == "create" || a.kind == "respawn" || a.kind == "retry" || a.kind == "delete" || a.kind == "died":
 		case moved && n != 1:
-			s.breaks("%s of %s was granted, and the history does not have it", a.token, s.short(a.task))
+			s.breakf("%s of %s was granted, and the history does not have it", a.reason, s.short(a.task))
 		case a.answered && a.err == nil && !moved && n != 0:
-			s.breaks("%s of %s was made, and whoever asked was told that there was nothing to do", a.token,
+			s.breakf("%s of %s was made, and whoever asked was told that there was nothing to do", a.reason,
 				s.short(a.task))
 		case a.answered && a.err == nil && !moved && !a.out.Queued && a.to != "" && a.out.Task.Status != a.to:
-			s.breaks("%s of %s was told that there was nothing to do, and it is in %q", a.token, s.short(a.task),
+			s.breakf("%s of %s was told that there was nothing to do, and it is in %q", a.reason, s.short(a.task),
 				a.out.Task.Status)
 		case a.answered && refused(a.err) && n != 0:
-			s.breaks("%s of %s was refused (%v), and made", a.token, s.short(a.task), a.err)
+			s.breakf("%s of %s was refused (%v), and made", a.reason, s.short(a.task), a.err)
 		}
 		if a.answered && a.out.Moved {
 			s.checkAnswer(a, seen)
@@ -337,94 +337,94 @@ func (s *sim) checkAsks(moves map[string]int) {
 		known := reason == "" || reason == "deleted" || reason == "a workspace became free" ||
 			strings.Contains(reason, "ended and left") || strings.Contains(reason, "crashes in")
 		if !known || n > 1 && (reason == "" || reason == "deleted") {
-			s.breaks("nobody asked for a move of %s: %q, %d times", s.short(id), reason, n)
+			s.breakf("nobody asked for a move of %s: %q, %d times", s.short(id), reason, n)
 		}
 	}
 }
 
-// checkAnswer looks whether the event that somebody was told stands in the history, and whether nobody else was
-// told it.
-func (s *sim) checkAnswer(a *ask, seen map[string]string) {
+// checkAnswer looks whether the event of an answer is in the history, and whether no other answer has
+// it.
+func (s *simulation) checkAnswer(a *question, seen map[string]string) {
 	id := a.out.Task.ID
-	if one := s.twin.find(id); one == nil || one.gone {
+	if one := s.seen.find(id); one == nil || one.deleted {
 		return
 	}
-	events, err := s.store.Events(here, id, a.out.Event.Seq-1)
+	events, err := s.store.Events(background, id, a.out.Event.Seq-1)
 	if err != nil || len(events) == 0 || events[0].Hash != a.out.Event.Hash {
-		s.breaks("%s was told of event %d of %s, and it does not stand in the history", a.token, a.out.Event.Seq,
+		s.breakf("%s was told of event %d of %s, and it does not stand in the history", a.reason, a.out.Event.Seq,
 			s.short(id))
 		return
 	}
 	key := fmt.Sprintf("%s %d", id, a.out.Event.Seq)
 	if other := seen[key]; other != "" {
-		s.breaks("%s and %s were both told of event %d of %s", a.token, other, a.out.Event.Seq, s.short(id))
+		s.breakf("%s and %s were both told of event %d of %s", a.reason, other, a.out.Event.Seq, s.short(id))
 	}
-	seen[key] = a.token
+	seen[key] = a.reason
 }
 
-// checkAgents looks whether everybody who lives may, and whether every death was seen.
-func (s *sim) checkAgents() {
+// checkAgents looks whether every agent that lives may, and whether every death was seen.
+func (s *simulation) checkAgents() {
 	for _, a := range s.Agents {
-		one := s.twin.find(a.Task)
+		one := s.seen.find(a.Task)
 		if !a.Alive {
 			s.figures.agentDeaths += map[bool]int{true: 1}[a.ByItself]
-			if one.gone || !a.ByItself || s.audit.Hook(a.Hook).SeatEnded {
+			if one.deleted || !a.ByItself || s.audit.Hook(a.Hook).SeatEnded {
 				continue
 			}
 			if s.audit.Hook(a.Hook).Deaths != 1 {
-				s.breaks("the death of %v of %s had %d consequences", a, s.short(a.Task), s.audit.Hook(a.Hook).Deaths)
+				s.breakf("the death of %v of %s had %d consequences", a, s.short(a.Task), s.audit.Hook(a.Hook).Deaths)
 			}
 			continue
 		}
-		t, err := s.store.Load(here, a.Task)
+		t, err := s.store.Load(background, a.Task)
 		if err != nil || !t.Task.Live {
-			s.breaks("%v of %s lives, and its task is over: %v", a, s.short(a.Task), err)
+			s.breakf("%v of %s lives, and its task is over: %v", a, s.short(a.Task), err)
 			continue
 		}
-		seat, err := s.store.Seat(here, a.Seat)
+		seat, err := s.store.Seat(background, a.Seat)
 		if err != nil || seat.Ended {
-			s.breaks("%v of %s lives, and has no seat: %v", a, s.short(a.Task), err)
+			s.breakf("%v of %s lives, and has no seat: %v", a, s.short(a.Task), err)
 		}
 	}
-	for _, one := range s.twin.tasks {
-		open, err := s.store.OpenSeats(here, one.id)
+	for _, one := range s.seen.tasks {
+		open, err := s.store.OpenSeats(background, one.id)
 		if err != nil {
-			s.breaks("%v", err)
+			s.breakf("%v", err)
 		}
 		for _, seat := range open {
 			if a := s.Started(seat.Hook); a == nil || !a.Alive {
-				s.breaks("the %s of hook %d of %s has a seat, and does not live", seat.Role, seat.Hook, s.short(one.id))
+				s.breakf("the %s of hook %d of %s has a seat, and does not live", seat.Role, seat.Hook, s.short(one.id))
 			}
 		}
 	}
 }
 
-func (s *sim) checkLeases() {
-	holders, err := s.store.Holders(here, "")
+func (s *simulation) checkLeases() {
+	holders, err := s.store.Holders(background, "")
 	if err != nil || len(holders) > s.Project.PoolSize {
-		s.breaks("%d workspaces are taken, of %d: %v", len(holders), s.Project.PoolSize, err)
+		s.breakf("%d workspaces are taken, of %d: %v", len(holders), s.Project.PoolSize, err)
 	}
 	by := map[string]string{}
 	for _, h := range holders {
 		if other := by[h.Task]; other != "" {
-			s.breaks("%s has two workspaces, %s and %s", s.short(h.Task), other, h.Workspace)
+			s.breakf("%s has two workspaces, %s and %s", s.short(h.Task), other, h.Workspace)
 		}
 		by[h.Task] = h.Workspace
 	}
-	for _, one := range s.twin.tasks {
-		if one.gone {
+	for _, one := range s.seen.tasks {
+		if one.deleted {
 			if by[one.id] != "" {
-				s.breaks("%s is deleted, and has the workspace %s", s.short(one.id), by[one.id])
+				s.breakf("%s is deleted, and has the workspace %s", s.short(one.id), by[one.id])
 			}
 			continue
 		}
-		t, err := s.store.Load(here, one.id)
+		t, err := s.store.Load(background, one.id)
 		if err != nil {
-			s.breaks("%v", err)
+			s.breakf("%v", err)
 			continue
 		}
 		if t.Task.Workspace != by[one.id] || !t.Task.Live && by[one.id] != "" {
-			s.breaks("%s (%s) says it has the workspace %q, and the lease is of %q", s.short(one.id),
+			s.breakf("%s (%s) says it has the workspace %q, and the lease is of %q", s.short(one.id),
 				t.Task.Status, t.Task.Workspace, by[one.id])
 		}
 	}

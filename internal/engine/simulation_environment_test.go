@@ -13,60 +13,61 @@ import (
 	"orange/internal/task"
 )
 
-// An environment is told by whose it is: that of a person, of an agent that asks, or of the service.
-const service = "the service"
+// An environment is named by its owner: a person, an agent that asks, or the service.
+const serviceEnvironment = "the service"
 
 func people() []string { return []string{"Ann", "Ben"} }
 
-// own is the environment of an agent's commands: whatever the agent has made of the one that it was started in.
-func own(a *simulate.Agent) string { return fmt.Sprintf("agent %d", a.PID) }
+// agentEnvironment is the environment of an agent's commands: whatever the agent has made of the one that it was
+// started in.
+func agentEnvironment(a *simulate.Agent) string { return fmt.Sprintf("agent %d", a.PID) }
 
 // server is the memory of the terminal server. It ends with the server.
 type server struct {
 	kept map[string]string // by task
 	// whose environment the server itself was started in, and every window has where nothing is kept; empty while
 	// none runs
-	base string
+	own string
 }
 
-// serves starts the server where none runs.
-func (s *sim) serves(whose string) {
-	if s.server.base == "" {
-		s.server.base = whose
+// startServer starts the server where none runs.
+func (s *simulation) startServer(whose string) {
+	if s.server.own == "" {
+		s.server.own = whose
 	}
 }
 
-// idles ends the server that has neither a window nor anything to keep.
-func (s *sim) idles() {
+// stopIdleServer ends the server that has neither a window nor anything to keep.
+func (s *simulation) stopIdleServer() {
 	for _, a := range s.Agents {
 		if a.Window != "" {
 			return
 		}
 	}
 	if len(s.server.kept) == 0 {
-		s.server.base = ""
+		s.server.own = ""
 	}
 }
 
-// serverEnds is the end of the terminal server, or of the whole machine until it is started again: all that was
+// endServer is the end of the terminal server, or of the whole machine until it is started again: all that was
 // kept is lost. A window that its own hook has still to find stays what that hook will find: then nothing
 // happens.
-func (s *sim) serverEnds(reboot bool) {
+func (s *simulation) endServer(reboot bool) {
 	for _, a := range s.Agents {
 		if a.Window != "" && s.audit.Hook(a.Hook).Settled == 0 {
-			s.tell(nil, "time passes")
+			s.logf(nil, "time passes")
 			return
 		}
 	}
-	s.tell(nil, fmt.Sprintf("the terminal server ends, with the whole machine: %v", reboot))
+	s.logf(nil, fmt.Sprintf("the terminal server ends, with the whole machine: %v", reboot))
 	s.figures.lost++
 	s.server = server{kept: map[string]string{}}
-	s.rights.lost(s)
+	s.environments.noteLost(s)
 	for _, a := range s.Agents {
 		a.Window = ""
-		if a.Alive && (reboot || s.dice.IntN(4) != 0) { // some programs survive the end of their terminal
+		if a.Alive && (reboot || s.random.IntN(4) != 0) { // some programs survive the end of their terminal
 			a.Ending = task.Ending{}
-			s.ends(a, true)
+			s.endAgent(a, true)
 		}
 	}
 	if !reboot {
@@ -82,46 +83,46 @@ func (s *sim) serverEnds(reboot bool) {
 	}
 }
 
-// shelf is the terminal server's memory as one program reaches it.
-type shelf struct{ p *process }
+// environmentStore is the terminal server's memory as one program reaches it.
+type environmentStore struct{ p *process }
 
 // Keep keeps the environment of this program, and that of an agent too: it is the engine that must not ask for that.
-func (k shelf) Keep(_ context.Context, id string) error {
+func (k environmentStore) Keep(_ context.Context, id string) error {
 	s := k.p.sim
-	return act(k.p, "keep the environment of "+k.p.whose+" for "+s.short(id), func() error {
+	return act(k.p, "keep the environment of "+k.p.environment+" for "+s.short(id), func() error {
 		if err := k.p.Fail("keep an environment"); err != nil {
-			s.rights.unkept(k.p, id)
+			s.environments.noteNotKept(k.p, id)
 			return err
 		}
-		s.keepsFor(k.p, id)
+		s.keepEnvironment(k.p, id)
 		return nil
 	})
 }
 
-func (s *sim) keepsFor(p *process, id string) {
-	s.serves(p.whose)
-	s.server.kept[id] = p.whose
-	s.rights.kept(s, p, id)
+func (s *simulation) keepEnvironment(p *process, id string) {
+	s.startServer(p.environment)
+	s.server.kept[id] = p.environment
+	s.environments.noteKept(s, p, id)
 }
 
-func (k shelf) Drop(_ context.Context, id string) error {
+func (k environmentStore) Drop(_ context.Context, id string) error {
 	s := k.p.sim
 	return act(k.p, "drop the environment of "+s.short(id), func() error {
 		if err := k.p.Fail("drop an environment"); err != nil {
-			s.rights.undropped(k.p, id)
+			s.environments.noteNotDropped(k.p, id)
 			return err
 		}
 		delete(s.server.kept, id)
-		s.rights.dropped(k.p, id)
-		s.idles()
+		s.environments.noteDropped(k.p, id)
+		s.stopIdleServer()
 		return nil
 	})
 }
 
 // kept is whose environment is kept for a task; empty where none is.
-func (k shelf) kept(id string) (string, error) {
+func (k environmentStore) kept(id string) (string, error) {
 	return at(k.p, "look for the environment of "+k.p.sim.short(id), func() (string, error) {
-		k.p.looked = len(k.p.sim.trace)
+		k.p.lookedAt = len(k.p.sim.trace)
 		if err := k.p.Fail("look for an environment"); err != nil {
 			return "", err
 		}
@@ -131,56 +132,57 @@ func (k shelf) kept(id string) (string, error) {
 
 // enter gives the program the environment that is kept for a task. Where none is kept, or it cannot be looked
 // for, the program has its own.
-func (k shelf) enter(id string) {
+func (k environmentStore) enter(id string) {
 	if kept, err := k.kept(id); err == nil && kept != "" {
-		k.p.whose = kept
+		k.p.environment = kept
 	}
 }
 
-// of is what hooks start programs in. Where none is kept it is the program's own, and is kept from then on.
-// Nobody else keeps one meanwhile.
-func (k shelf) of(t task.Task) (string, error) {
+// orKeep is what hooks start programs in. Where none is kept it is the program's own, and is kept from then on.
+// No one else keeps one meanwhile.
+func (k environmentStore) orKeep(t task.Task) (string, error) {
 	s := k.p.sim
-	return at(k.p, "look for the environment of "+s.short(t.ID)+", or keep that of "+k.p.whose, func() (string, error) {
-		k.p.looked = len(s.trace)
+	what := "look for the environment of " + s.short(t.ID) + ", or keep that of " + k.p.environment
+	return at(k.p, what, func() (string, error) {
+		k.p.lookedAt = len(s.trace)
 		if err := k.p.Fail("look for an environment"); err != nil {
 			return "", err
 		}
 		if s.server.kept[t.ID] == "" && t.Workspace != "" {
-			s.keepsFor(k.p, t.ID)
+			s.keepEnvironment(k.p, t.ID)
 		}
-		return cmp.Or(s.server.kept[t.ID], k.p.whose), nil
+		return cmp.Or(s.server.kept[t.ID], k.p.environment), nil
 	})
 }
 
-// lends is the environment that a program leaves to those which it starts to go on by themselves. That of an
-// agent it leaves before, for the one that is kept for the agent's task, or else for what is known without that.
-// Only what the engine has kept is not mended like that: it must not have an agent's kept at all.
-func (p *process) lends() string {
-	if p.under == nil {
-		return p.whose
+// environmentForOthers is the environment that a program leaves to those which it starts to go on by themselves.
+// That of an agent it leaves before, for the one that is kept for the agent's task, or else for what is known
+// without that. Only what the engine has kept is not mended like that: it must not have an agent's kept at all.
+func (p *process) environmentForOthers() string {
+	if p.agent == nil {
+		return p.environment
 	}
-	if kept := p.sim.server.kept[p.under.Task]; kept != "" {
+	if kept := p.sim.server.kept[p.agent.Task]; kept != "" {
 		return kept
 	}
-	return service
+	return serviceEnvironment
 }
 
 func (w setup) Environment(_ context.Context, t task.Task) ([]string, error) {
-	whose, err := shelf(w).of(t)
+	whose, err := environmentStore(w).orKeep(t)
 	return []string{"WHOSE=" + whose}, err
 }
 
-// commands are those that hooks run: most of them end well.
-type commands struct{ p *process }
+// hookCommands are those that hooks run: most of them end well.
+type hookCommands struct{ p *process }
 
 // programs are the programs in the windows and the commands of hooks.
 type programs struct {
 	terminal
-	commands
+	hookCommands
 }
 
-func (c commands) RunLimited(_ context.Context, program proc.Command, _ proc.Limits) (proc.LimitedResult, error) {
+func (c hookCommands) RunLimited(_ context.Context, program proc.Command, _ proc.Limits) (proc.LimitedResult, error) {
 	vars := map[string]string{}
 	for _, pair := range program.Env {
 		name, value, _ := strings.Cut(pair, "=")
@@ -188,7 +190,7 @@ func (c commands) RunLimited(_ context.Context, program proc.Command, _ proc.Lim
 	}
 	id := vars["ORANGE_TASK_ID"]
 	return at(c.p, "run the command of a hook of "+c.p.sim.short(id), func() (proc.LimitedResult, error) {
-		c.p.sim.ran(ranHook, id, vars["WHOSE"], c.p)
+		c.p.sim.checkEnvironment(ranHook, id, vars["WHOSE"], c.p)
 		if c.p.Fail("run a command") != nil {
 			return proc.LimitedResult{Code: 1}, nil
 		}
@@ -196,29 +198,29 @@ func (c commands) RunLimited(_ context.Context, program proc.Command, _ proc.Lim
 	})
 }
 
-// checks runs the check of a task for a program, where the worktree is the task's and all of one commit. It is
+// runCheck runs the check of a task for a program, where the worktree is the task's and all of one commit. It is
 // run by a program of its own, which enters the environment of the task. The same commit always gets the same
 // answer.
-func (p *process) checks(t task.Task) (decide.Fact, error) {
+func (p *process) runCheck(t task.Task) (decide.Fact, error) {
 	f := decide.Fact{Source: "check tests", Where: "the workspace", Found: "it was not run", Want: "commit all of it"}
 	b := p.sim.branch(t.ID)
-	ready := func() bool { return t.Workspace != "" && p.sim.slots[t.Workspace] == t.ID && !b.Dirty() }
+	ready := func() bool { return t.Workspace != "" && p.sim.prepared[t.Workspace] == t.ID && !b.Dirty() }
 	if !ready() {
 		return f, nil
 	}
 	what := ranCheck
-	whose, err := shelf{p}.kept(t.ID)
+	whose, err := environmentStore{p}.kept(t.ID)
 	if err != nil {
 		what = ranBlind
 	}
 	if whose == "" {
-		whose = p.lends()
+		whose = p.environmentForOthers()
 	}
 	return at(p, "run the check of "+p.sim.short(t.ID), func() (decide.Fact, error) {
 		if !ready() {
 			return f, nil
 		}
-		p.sim.ran(what, t.ID, whose, p)
+		p.sim.checkEnvironment(what, t.ID, whose, p)
 		passed := b.Number()%9 != 7
 		f.Holds, f.Found, f.Want = passed, "it failed for "+b.Commit(), "mend that"
 		f.Text = document.Normalise(fmt.Sprintf("run for %s, passed %v\n", b.Commit(), passed))

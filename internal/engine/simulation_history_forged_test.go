@@ -20,7 +20,8 @@ import (
 // What judges a history has nothing in common with what it judges.
 func TestAHistorianSharesNoCodeWithTheProverOrTheJudge(t *testing.T) {
 	t.Parallel()
-	allowed := []string{`"orange/internal/action"`, `"orange/internal/history"`, `"orange/internal/task"`, `"orange/internal/workflow"`}
+	allowed := []string{`"orange/internal/action"`, `"orange/internal/history"`, `"orange/internal/task"`,
+		`"orange/internal/workflow"`}
 	for _, name := range []string{"simulation_history_test.go", "simulation_history_move_test.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 		must(t, err)
@@ -196,6 +197,13 @@ func forgeries() []forgery {
 		{"somebody else has ended", "rules-legal", func(all []history.Event) []history.Event {
 			return onItsOwn(all, map[string]string{"role": task.RoleWorker, "ended": "exit status 0",
 				"exit_status": "0"})
+		}},
+		{"crashes are forgotten, and nothing came after them", "rules-legal", instead(handedOver, crash(1),
+			history.Event{Type: history.CrashesForgotten, Actor: task.ActorEngine})},
+		{"the task waited for a workspace of another move", "rules-legal", func(all []history.Event) []history.Event {
+			all[began].Actor = task.ActorEngine
+			return slices.Insert(all, began, history.Event{Type: history.QueuedForSpace, Actor: task.RoleHuman,
+				Data: map[string]string{"for": "review"}})
 		}},
 		{"the move of a timeout is refused", "rules-legal", instead(handedOver, history.Event{
 			Type: history.TimeoutEscalated, Actor: task.ActorEngine, Data: map[string]string{

@@ -10,7 +10,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// moves looks whether a move is one that the workflow has, for whoever made it, and with what it asks for.
+// moves looks whether a move is one that the workflow has, for its actor, and with what it asks for.
 func (h *historian) moves(e history.Event) {
 	if e.From != h.status {
 		h.blames(e, "reachable", "it moves from %q, and the task was in %q", e.From, h.status)
@@ -42,7 +42,7 @@ func (h *historian) moves(e history.Event) {
 	if e.To != e.From {
 		h.previous = e.From
 	}
-	h.status, h.queued = e.To, ""
+	h.status, h.queued, h.recovered = e.To, "", e.Data[history.DataCrash] == ""
 	h.been[e.To] = true
 }
 
@@ -152,7 +152,7 @@ func (h *historian) guarded(edge *workflow.Transition) bool {
 	return true
 }
 
-// allowed says whether whoever made a move may, and is there: an agent lives, or a person asks.
+// allowed reports whether the actor of a move may make it, and is there: an agent lives, or a person asks.
 func (h *historian) allowed(e history.Event, edge *workflow.Transition) bool {
 	speaks := e.Actor
 	if e.ActingAs != "" {
@@ -170,7 +170,8 @@ func (h *historian) allowed(e history.Event, edge *workflow.Transition) bool {
 	return len(edge.By) == 0 || slices.Contains(edge.By, speaks)
 }
 
-// named says whether evidence is named for all parts of a gate, none of which asks for something new was there before.
+// named reports whether evidence is named for all parts of a gate, none of which asks for something new was there
+// before.
 func (h *historian) named(e history.Event, parts []workflow.Part) bool {
 	for _, p := range parts {
 		switch {
@@ -194,7 +195,7 @@ func (h *historian) named(e history.Event, parts []workflow.Part) bool {
 	return true
 }
 
-// sourceIs says whether evidence has the name of what a part looks at.
+// sourceIs reports whether evidence has the name of what a part looks at.
 func sourceIs(source string, p workflow.Part) bool {
 	if p.Section != "" {
 		return strings.HasPrefix(source, "## ") && headingOf(source) == headingOf(p.Section)
@@ -208,7 +209,7 @@ func sourceIs(source string, p workflow.Part) bool {
 	return source == p.File+p.Glob
 }
 
-// apart says whether two gates cannot be met at once: one asks for what the other excludes.
+// apart reports whether two gates cannot be met at once: one asks for what the other excludes.
 func apart(a, b []workflow.Part) bool {
 	for _, p := range sure(a) {
 		for _, q := range sure(b) {
@@ -236,7 +237,7 @@ func sure(parts []workflow.Part) []workflow.Part {
 	return out
 }
 
-// ruled looks whether a move that nobody asked for follows from an exit rule or from the time.
+// ruled looks whether a move that no one asked for follows from an exit rule or from the time.
 func (h *historian) ruled(e history.Event) {
 	state, _ := h.def.State(e.From)
 	if h.queued == e.To {
@@ -271,7 +272,7 @@ func (h *historian) ruled(e history.Event) {
 		e.From, e.To, h.last.Type)
 }
 
-// judgesMove says whether a gate asks for a tip that has moved.
+// judgesMove reports whether a gate asks for a tip that has moved.
 func judgesMove(gate []workflow.Part) bool {
 	return slices.ContainsFunc(sure(gate), func(p workflow.Part) bool { return p.Git == workflow.GitMoved })
 }
@@ -282,7 +283,7 @@ func verdictIn(parts []workflow.Part) bool {
 	})
 }
 
-// judges looks whether somebody has passed a verdict on their own work, and notes whose work is judged where the
+// judges looks whether an actor has passed a verdict on its own work, and notes whose work is judged where the
 // task is now.
 func (h *historian) judges(e history.Event, edge *workflow.Transition) {
 	state, _ := h.def.State(e.From)

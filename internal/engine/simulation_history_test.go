@@ -29,6 +29,7 @@ type historian struct {
 	counters         task.Counters
 	spent            map[task.Evidence]int
 	alive            map[string]bool
+	recovered        bool     // a move was made since the last crash, and not by it
 	held             bool     // it has a workspace, or one is being made ready
 	authors          []string // whose work is judged in the present status
 	forced           bool     // crashes have led it past a gate, and no person has acted since
@@ -82,6 +83,11 @@ func (h *historian) reads(e history.Event) {
 		if was, is := h.counters.Get(task.CrashCount), e.Counters.Get(task.CrashCount); is != was+1 {
 			h.blames(e, "rules-legal", "crash %d follows crash %d", is, was)
 		}
+		h.recovered = false
+	case history.CrashesForgotten:
+		if !h.recovered || h.counters.Get(task.CrashCount) == 0 {
+			h.blames(e, "rules-legal", "the crashes %v are forgotten, and no move came after them", h.counters)
+		}
 	case history.TimeoutEscalated:
 		if e.Data[history.DataRefused] != "" {
 			h.blames(e, "rules-legal", "the move of the timeout is refused: %s", e.Data[history.DataRefused])
@@ -118,7 +124,7 @@ func (h *historian) attends(e history.Event) {
 	}
 }
 
-// overdue looks whether too many crashes have led where their rule says: the move stands right behind the crash.
+// overdue looks whether too many crashes have led where their rule says: the move comes right after the crash.
 func (h *historian) overdue(e history.Event) {
 	if h.last.Type != history.AgentCrashed || e.IsMove() && e.Data[history.DataCrash] != "" {
 		return
@@ -183,7 +189,7 @@ func (h *historian) rests() {
 	}
 }
 
-// reviews says whether the agents of a role only ever read.
+// reviews reports whether the agents of a role only ever read.
 func (h *historian) reviews(role string) bool {
 	if role == task.RoleReviewer {
 		return true
@@ -254,7 +260,7 @@ func leadsTo(rule *workflow.Rule) []task.Status {
 	return out
 }
 
-// goodEnd says whether to come to a state is to have finished, and not to have given up.
+// goodEnd reports whether to come to a state is to have finished, and not to have given up.
 func (h *historian) goodEnd(s task.Status) bool {
 	state, _ := h.def.State(s)
 	return state.Terminal && !slices.ContainsFunc(h.def.Moves, func(m workflow.Move) bool {

@@ -19,22 +19,26 @@ type simulatedRecord struct {
 func (r simulatedRecord) Watch(context.Context, func()) error { return nil }
 
 func (r simulatedRecord) Waiters(_ context.Context, id, role string) ([]task.Process, error) {
-	return at(r.p, "looks who waits", func() ([]task.Process, error) { return r.p.sim.store.Waiters(here, id, role) })
+	return at(r.p, "looks who waits", func() ([]task.Process, error) {
+		return r.p.sim.store.Waiters(background, id, role)
+	})
 }
 
 // Committed is called for every change that was made durable.
-func (s *sim) Committed(v simulate.ProcessView, c record.Change, t task.Task, open []record.Seat) {
+func (s *simulation) Committed(v simulate.ProcessView, c record.Change, t task.Task, open []record.Seat) {
 	p := v.Process.(*process)
-	s.tell(p, "committed "+s.short(t.ID)+describe(c))
-	s.rights.committed(s, p, c, t)
-	s.committed(p, c, t, open)
+	s.logf(p, "committed "+s.short(t.ID)+describe(c))
+	s.environments.noteCommit(s, p, c, t)
+	s.noteCommit(p, c, t, open)
 }
 
 // Begun notes who performs a hook.
-func (s *sim) Begun(v simulate.ProcessView, hook int64) { s.begun(v.Process.(*process), hook) }
+func (s *simulation) Begun(v simulate.ProcessView, hook int64) {
+	s.noteBegun(v.Process.(*process), hook)
+}
 
 // Deleted notes that a task is gone.
-func (s *sim) Deleted(id string) { s.forgotten(id) }
+func (s *simulation) Deleted(id string) { s.noteDeleted(id) }
 
 func describe(c record.Change) string {
 	var out strings.Builder
@@ -62,8 +66,8 @@ type simulatedFolders struct {
 func (f simulatedFolders) Append(project, id, text string) error {
 	return act(f.p, "append to TASK.md of "+f.p.sim.short(id), func() error {
 		err := f.p.sim.files.Append(project, id, text)
-		if err == nil && f.p.asked != nil {
-			f.p.asked.appended++
+		if err == nil && f.p.question != nil {
+			f.p.question.appended++
 		}
 		return err
 	})
@@ -76,44 +80,44 @@ func (f simulatedFolders) Sync(t task.Task, lines []string, header string) error
 	return f.TaskFolders.Sync(t, lines, header)
 }
 
-// starter starts a runner of hooks: a program of its own, that nothing which it ends can end.
-type starter struct{ p *process }
+// runnerStarter starts a runner of hooks: a program of its own, that nothing which it ends can end.
+type runnerStarter struct{ p *process }
 
-func (r starter) Run(_ context.Context, id string, person bool) error {
+func (r runnerStarter) Run(_ context.Context, id string, person bool) error {
 	s := r.p.sim
-	if s.alone {
-		return s.stroll.runs(id)
+	if s.single {
+		return s.walk.runHooks(id)
 	}
 	return act(r.p, "start a runner for "+s.short(id), func() error {
-		s.rights.starts(s, r.p, id)
+		s.environments.noteStart(s, r.p, id)
 		if err := r.p.Fail("start a program"); err != nil {
 			return err
 		}
-		s.start("runner "+s.short(id), r.p.lends(), nil, func(p *process) {
+		s.start("runner "+s.short(id), r.p.environmentForOthers(), nil, func(p *process) {
 			if !person {
-				shelf{p}.enter(id)
+				environmentStore{p}.enter(id)
 			}
-			_ = p.engine.Settle(here, id) // what it could not do is still owed
+			_ = p.engine.Settle(background, id) // what it could not do is still owed
 		})
 		return nil
 	})
 }
 
-// performer notes what the real hands are asked to do.
-type performer struct{ p *process }
+// countedPerformer notes what the real hands are asked to do.
+type countedPerformer struct{ p *process }
 
-func (h performer) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h countedPerformer) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	s := h.p.sim
 	what := fmt.Sprintf("perform hook %d of %s: %s", job.Hook.ID, s.short(job.Task.ID), job.Hook.Action)
-	h.p.arrive(what, nil)
-	s.performs(h.p, job)
-	if s.alone && s.stroll.fails(job.Hook.Action) {
+	h.p.waitTurn(what, nil)
+	s.checkPerform(h.p, job)
+	if s.single && s.walk.hookFails(job.Hook.Action) {
 		return record.Effect{}, errHands
 	}
 	effect, err := h.p.hands.Perform(ctx, job)
-	s.twin.hook(job.Hook.ID).by = nil
+	s.seen.hook(job.Hook.ID).performedBy = nil
 	if err != nil {
-		s.tell(h.p, what+" failed: "+err.Error())
+		s.logf(h.p, what+" failed: "+err.Error())
 		return effect, err
 	}
 	s.figures.performed++

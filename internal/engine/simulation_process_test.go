@@ -21,117 +21,120 @@ import (
 	"orange/internal/sqlite"
 )
 
-// sim is one seed's world. One program has the turn at a time, and keeps it until its next call of a port:
+// simulation is one seed's world. One program has the turn at a time, and keeps it until its next call of a port:
 // who is next, who dies and what fails is all told by the dice.
-type sim struct {
+type simulation struct {
 	*simulate.World
-	law   *law
-	seed  uint64
-	dice  *rand.Rand
-	dir   string
-	store *sqlite.Store
-	files mirror.Files
+	setting *setting
+	seed    uint64
+	random  *rand.Rand
+	dir     string
+	store   *sqlite.Store
+	files   mirror.Files
 
-	mortality float64 // how likely a program dies at a step
-	trouble   float64 // how likely a look at the world, or an act in it, fails
-	patience  int     // how long requests wait for their hooks, in milliseconds
-	stay      float64 // how likely the same program goes on
-	crowd     int     // how many programs are at work at most, runners apart
-	tasks     int     // how many tasks there will be
-	acts      int     // what is still to happen
-	calm      bool    // nobody dies and nothing fails any more
-	alone     bool    // one program is at work, and waits for no turn
-	stroll    *stroll // then
+	deathRate   float64 // how likely a program dies at a step
+	failureRate float64 // how likely a look at the world, or an act in it, fails
+	patience    int     // how long requests wait for their hooks, in milliseconds
+	stayRate    float64 // how likely the same program goes on
+	maxBusy     int     // how many programs are at work at most, runners apart
+	maxTasks    int     // how many tasks there will be
+	actsLeft    int     // what is still to happen
+	noFaults    bool    // no program dies and nothing fails any more
+	single      bool    // one program is at work, and waits for no turn
+	walk        *walk   // then
 
 	mu       sync.Mutex
 	waiting  []*turn
 	programs []*process
 	last     *process
 
-	slots   map[string]string // workspace: the task that it is prepared for
-	remote  map[string]bool   // tasks that have a branch on origin
-	work    map[string]*simBranch
-	twin    *twin
-	audit   *simulate.Audit
-	server  server
-	rights  *rights
-	trace   []string
-	broken  string
-	figures figures
+	prepared     map[string]string // workspace: the task that it is prepared for
+	pushed       map[string]bool   // tasks that have a branch on origin
+	branches     map[string]*simBranch
+	seen         *observed
+	audit        *simulate.Audit
+	server       server
+	environments *environmentClaims
+	trace        []string
+	failure      string
+	figures      figures
 }
 
 // process is one program at work: a command, a runner of hooks, a monitor.
 type process struct {
-	sim    *sim
-	number int
-	name   string
-	under  *simulate.Agent // the agent that started it; nil for those of people and for runners
-	whose  string          // whose environment it has
-	born   int             // the length of the trace when it was started,
-	looked int             // when it looked for a task's environment last,
-	gone   int             // and when it was killed, or came to its end
-	engine *engine.Engine
-	hands  *hook.Hands
-	asked  *ask
-	dead   bool
-	ended  bool
+	sim         *simulation
+	number      int
+	name        string
+	agent       *simulate.Agent // the agent that started it; nil for those of people and for runners
+	environment string          // whose environment it has
+	startedAt   int             // the length of the trace when it was started,
+	lookedAt    int             // when it looked for a task's environment last,
+	endedAt     int             // and when it was killed, or came to its end
+	engine      *engine.Engine
+	hands       *hook.Hands
+	question    *question
+	dead        bool
+	ended       bool
 }
 
 // turn is a program before its next step.
 type turn struct {
-	of   *process
-	what string
-	open func() bool // nil: at once
-	go_  chan struct{}
+	process *process
+	what    string
+	ready   func() bool // nil: at once
+	go_     chan struct{}
 }
 
-// start starts a program in somebody's environment. It begins when it has the turn.
-func (s *sim) start(name, whose string, under *simulate.Agent, body func(p *process)) *process {
+// start starts a program in an environment. It begins when it has the turn.
+func (s *simulation) start(name, whose string, under *simulate.Agent, body func(p *process)) *process {
 	s.mu.Lock()
-	p := &process{sim: s, number: len(s.programs) + 1, name: name, whose: whose, under: under, born: len(s.trace)}
+	p := &process{sim: s, number: len(s.programs) + 1, name: name, environment: whose, agent: under,
+		startedAt: len(s.trace)}
 	s.programs = append(s.programs, p)
 	s.mu.Unlock()
 	s.figures.programs++
-	p.equip()
+	p.buildEngine()
 	go func() {
 		defer func() {
 			if r := recover(); r != nil {
-				s.breaks("a program panics: %v\n%s", r, debug.Stack())
+				s.breakf("a program panics: %v\n%s", r, debug.Stack())
 			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			p.ended = true
-			s.leaves(p)
+			s.release(p)
 		}()
-		p.arrive("begins", nil)
+		p.waitTurn("begins", nil)
 		body(p)
 	}()
 	return p
 }
 
-func (p *process) equip() {
+func (p *process) buildEngine() {
 	r, f := p.record(), simulatedFolders{p.view().TaskFolders(), p}
 	repository := simulatedRepository{p.view().Repository(), p}
 	key := [32]byte{byte(p.number), byte(p.number >> 8), byte(p.sim.seed), byte(p.sim.seed >> 8),
 		byte(p.sim.seed >> 16)}
 	e := p.view().Engine(r)
-	e.Documents, e.Mirror, e.Workspaces, e.Merger, e.Facts = f, f, repository, repository, sights{p}
-	e.Witness, e.Runner, e.Environments, e.Random = witness{}, starter{p}, shelf{p}, rand.NewChaCha8(key)
+	e.Documents, e.Mirror, e.Workspaces, e.Merger, e.Facts = f, f, repository, repository, gateFacts{p}
+	e.Witness, e.Random = witness{}, rand.NewChaCha8(key)
+	e.Runner, e.Environments = runnerStarter{p}, environmentStore{p}
 	e.Patience = time.Duration(p.sim.patience) * time.Millisecond
 	hands := &hook.Hands{
-		Sessions: p.terminal(), Processes: programs{p.terminal(), commands{p}}, Workspaces: pool{p}, Setup: setup{p}, Waiting: r, Next: e,
+		Sessions: p.terminal(), Processes: programs{p.terminal(), hookCommands{p}}, Workspaces: pool{p},
+		Setup: setup{p}, Waiting: r, Next: e,
 		Home: p.sim.dir, Self: "/opt/orange",
 	}
-	e.Performer = performer{p}
+	e.Performer = countedPerformer{p}
 	p.engine, p.hands = e, hands
 }
 
-// arrive waits for the turn. Whoever is dead by then goes no further: locks are freed by the kernel, and nothing
-// else of it stays.
-func (p *process) arrive(what string, open func() bool) {
+// waitTurn waits for the turn. A program that is dead by then goes no further: locks are freed by the kernel, and
+// nothing else of it stays.
+func (p *process) waitTurn(what string, open func() bool) {
 	s := p.sim
-	if s.alone {
-		s.tell(p, what)
+	if s.single {
+		s.logf(p, what)
 		return
 	}
 	s.mu.Lock()
@@ -139,7 +142,7 @@ func (p *process) arrive(what string, open func() bool) {
 		s.mu.Unlock()
 		runtime.Goexit()
 	}
-	t := &turn{of: p, what: what, open: open, go_: make(chan struct{})}
+	t := &turn{process: p, what: what, ready: open, go_: make(chan struct{})}
 	s.waiting = append(s.waiting, t)
 	s.mu.Unlock()
 	<-t.go_
@@ -149,17 +152,17 @@ func (p *process) arrive(what string, open func() bool) {
 	if dead {
 		runtime.Goexit()
 	}
-	s.tell(p, what)
+	s.logf(p, what)
 	p.mayDie("before it takes effect")
 }
 
 // mayDie lets the dice end the program here.
 func (p *process) mayDie(when string) {
 	s := p.sim
-	if s.calm || s.dice.Float64() >= s.mortality {
+	if s.noFaults || s.random.Float64() >= s.deathRate {
 		return
 	}
-	s.tell(p, "DIES "+when)
+	s.logf(p, "DIES "+when)
 	s.figures.deaths++
 	s.mu.Lock()
 	s.kill(p)
@@ -168,24 +171,24 @@ func (p *process) mayDie(when string) {
 }
 
 // kill ends a program as a signal would. The caller holds mu.
-func (s *sim) kill(p *process) {
+func (s *simulation) kill(p *process) {
 	if !p.ended {
 		p.dead = true
-		s.leaves(p)
+		s.release(p)
 	}
 }
 
-// leaves frees what a program has that is no more. The caller holds mu.
-func (s *sim) leaves(p *process) {
-	if p.gone == 0 {
-		p.gone = len(s.trace)
+// release frees what a program has that is no more. The caller holds mu.
+func (s *simulation) release(p *process) {
+	if p.endedAt == 0 {
+		p.endedAt = len(s.trace)
 	}
 	s.FreeLocks(p)
 }
 
 // at is one call of a port: the program may die before it takes effect, or after it and before it hears the answer.
 func at[T any](p *process, what string, do func() (T, error)) (T, error) {
-	p.arrive(what, nil)
+	p.waitTurn(what, nil)
 	out, err := do()
 	p.mayDie("after it took effect")
 	return out, err
@@ -205,7 +208,7 @@ func (p *process) Step(step simulate.Step, do func() error) error {
 	if step.Task != "" {
 		what += " of " + p.sim.short(step.Task)
 	}
-	p.arrive(what, step.Ready)
+	p.waitTurn(what, step.Ready)
 	err := do()
 	p.mayDie("after it took effect")
 	return err
@@ -223,15 +226,15 @@ func (p *process) record() simulatedRecord { return simulatedRecord{p.view().Sto
 // Fail fails as often as the world does.
 func (p *process) Fail(what string) error {
 	s := p.sim
-	if s.calm || s.dice.Float64() >= s.trouble {
+	if s.noFaults || s.random.Float64() >= s.failureRate {
 		return nil
 	}
 	s.figures.failures++
-	s.tell(p, "FAILS: "+what)
+	s.logf(p, "FAILS: "+what)
 	return fmt.Errorf("the world does not obey: %s", what)
 }
 
-func (s *sim) tell(p *process, what string) {
+func (s *simulation) logf(p *process, what string) {
 	who := "world"
 	if p != nil {
 		who = fmt.Sprintf("%d %s", p.number, p.name)
@@ -243,34 +246,34 @@ func (s *sim) tell(p *process, what string) {
 	s.figures.story = h.Sum64()
 }
 
-// breaks notes the first thing that is not as it must be.
-func (s *sim) breaks(format string, args ...any) {
+// breakf notes the first thing that is not as it must be.
+func (s *simulation) breakf(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.broken == "" {
-		s.broken = fmt.Sprintf(format, args...)
+	if s.failure == "" {
+		s.failure = fmt.Sprintf(format, args...)
 	}
 }
 
-func (s *sim) isBroken() bool {
+func (s *simulation) isBroken() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.broken != ""
+	return s.failure != ""
 }
 
 // run lets the story happen, has everything seen to, and checks.
-func (s *sim) run() {
-	defer s.bury()
-	for s.acts > 0 && !s.isBroken() {
+func (s *simulation) run() {
+	defer s.killAll()
+	for s.actsLeft > 0 && !s.isBroken() {
 		s.step(true)
 	}
-	s.calm = true
+	s.noFaults = true
 	s.finish("those who are still at work")
-	for round := 0; round < 12 && !s.isBroken() && (round < 1 || s.owes()); round++ {
+	for round := 0; round < 12 && !s.isBroken() && (round < 1 || s.anyPending()); round++ {
 		pause(10 * time.Minute)
-		s.start("last monitor", service, nil, func(p *process) {
+		s.start("last monitor", serviceEnvironment, nil, func(p *process) {
 			if err := s.monitor(p).Once(context.Background()); err != nil {
-				s.breaks("the last monitor met an error in a world without faults: %v", err)
+				s.breakf("the last monitor met an error in a world without faults: %v", err)
 			}
 		})
 		s.finish("the last monitor")
@@ -281,7 +284,7 @@ func (s *sim) run() {
 }
 
 // finish waits until all programs have ended.
-func (s *sim) finish(who string) {
+func (s *simulation) finish(who string) {
 	const most = 60_000
 	for range most {
 		synctest.Wait()
@@ -290,11 +293,11 @@ func (s *sim) finish(who string) {
 		}
 		s.step(false)
 	}
-	s.breaks("%s never come to an end", who)
+	s.breakf("%s never come to an end", who)
 }
 
-// bury ends all programs, so that nothing of this seed is left.
-func (s *sim) bury() {
+// killAll ends all programs, so that nothing of this seed is left.
+func (s *simulation) killAll() {
 	for {
 		synctest.Wait()
 		s.mu.Lock()
@@ -318,7 +321,7 @@ func (s *sim) bury() {
 }
 
 // busy is how many programs are at work.
-func (s *sim) busy() int {
+func (s *simulation) busy() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
@@ -332,15 +335,15 @@ func (s *sim) busy() int {
 
 func pause(d time.Duration) { <-time.After(d) }
 
-// step gives somebody the turn, or has something new happen.
-func (s *sim) step(more bool) {
+// step gives a program the turn, or has something new happen.
+func (s *simulation) step(more bool) {
 	synctest.Wait()
 	pause(time.Millisecond)
 	synctest.Wait()
 	busy := s.busy()
-	if more && (busy == 0 || busy < s.crowd && s.dice.IntN(6) == 0) {
-		s.acts--
-		s.happen()
+	if more && (busy == 0 || busy < s.maxBusy && s.random.IntN(6) == 0) {
+		s.actsLeft--
+		s.newEvent()
 		return
 	}
 	if t := s.next(); t != nil {
@@ -353,37 +356,37 @@ func (s *sim) step(more bool) {
 }
 
 // next takes one out of the queue of those who can go on.
-func (s *sim) next() *turn {
+func (s *simulation) next() *turn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	slices.SortStableFunc(s.waiting, func(a, b *turn) int {
-		return cmp.Or(cmp.Compare(a.of.number, b.of.number), strings.Compare(a.what, b.what))
+		return cmp.Or(cmp.Compare(a.process.number, b.process.number), strings.Compare(a.what, b.what))
 	})
 	var ready []*turn
 	for _, t := range s.waiting {
 		switch {
-		case t.of.dead:
+		case t.process.dead:
 			return s.take(t)
-		case t.open == nil || t.open():
+		case t.ready == nil || t.ready():
 			ready = append(ready, t)
 		}
 	}
 	if len(ready) == 0 {
 		return nil
 	}
-	if s.dice.Float64() < s.stay {
+	if s.random.Float64() < s.stayRate {
 		for _, t := range ready {
-			if t.of == s.last {
+			if t.process == s.last {
 				return s.take(t)
 			}
 		}
 	}
-	t := ready[s.dice.IntN(len(ready))]
-	s.last = t.of
+	t := ready[s.random.IntN(len(ready))]
+	s.last = t.process
 	return s.take(t)
 }
 
-func (s *sim) take(t *turn) *turn {
+func (s *simulation) take(t *turn) *turn {
 	s.waiting = slices.DeleteFunc(s.waiting, func(o *turn) bool { return o == t })
 	return t
 }

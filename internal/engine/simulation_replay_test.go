@@ -10,7 +10,7 @@ import (
 // The seeds are others than those of TestSimulation, and one of them is seen again as those are: ORANGE_SEED.
 func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
 	t.Parallel()
-	law := readLaw(t)
+	common := readSetting(t)
 	want := 30
 	switch long := os.Getenv("ORANGE_TEST_LONG") != ""; {
 	case raced && long:
@@ -22,7 +22,7 @@ func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
 	}
 	total, seed := figures{}, uint64(1_000_000)
 	for ; total.retold < want && !t.Failed(); seed++ {
-		total.add(runSeed(t, law, seed, false))
+		total.add(runSeed(t, common, seed, false))
 	}
 	t.Logf("%d tasks replayed to the byte, %d decisions, in %d simulations", total.retold, total.replayed, total.seeds)
 	if total.replayed < 2*total.retold {
@@ -32,11 +32,11 @@ func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
 
 // checkReplay makes every decision again from what was recorded: the same bytes must come of it, under the very
 // same workflow too.
-func (s *sim) checkReplay(t task.Task) {
-	decisions, err := s.audit.Replay(here, t, nil)
+func (s *simulation) checkReplay(t task.Task) {
+	decisions, err := s.audit.Replay(background, t, nil)
 	s.figures.replayed += decisions
 	s.figures.retold++
-	if _, again := s.audit.Replay(here, t, s.law.def); err != nil || again != nil {
-		s.breaks("%s cannot be replayed: %v, %v", s.short(t.ID), err, again)
+	if _, again := s.audit.Replay(background, t, s.setting.def); err != nil || again != nil {
+		s.breakf("%s cannot be replayed: %v, %v", s.short(t.ID), err, again)
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"orange/workflows"
 )
 
-// The simulation runs the real engine, judge, record, files and hooks in a pretended world, and lets every
+// The simulation runs the real engine, judge, record, files and hooks in a simulated world, and lets every
 // program die at every step. One seed is one run and always the same one: ORANGE_SEED=17 go test
 // ./internal/engine -run TestSimulation -v
 //
@@ -31,16 +31,16 @@ import (
 //	simulation_ports_test.go    the record and the files as a program sees them
 //	simulation_world_test.go    terminals, agents and workspaces
 //	simulation_environment_test.go  in whose environment programs run
-//	simulation_rights_test.go   in whose they may
+//	simulation_claims_test.go   in whose they may
 //	simulation_story_test.go    what people, agents and monitors do
 //	simulation_check_test.go    what must be true, and what really happened
 func TestSimulation(t *testing.T) {
 	t.Parallel()
-	law := readLaw(t)
+	common := readSetting(t)
 	if text := os.Getenv("ORANGE_SEED"); text != "" {
 		seed, err := strconv.ParseUint(text, 10, 64)
 		must(t, err)
-		f := runSeed(t, law, seed, true)
+		f := runSeed(t, common, seed, true)
 		t.Log(f)
 		return
 	}
@@ -64,7 +64,7 @@ func TestSimulation(t *testing.T) {
 		t.Run(fmt.Sprintf("every %dth seed from %d", shards, shard), func(t *testing.T) {
 			t.Parallel()
 			for seed := shard; seed < seeds && !t.Failed(); seed += shards {
-				f := runSeed(t, law, seed, false)
+				f := runSeed(t, common, seed, false)
 				mu.Lock()
 				total.add(f)
 				mu.Unlock()
@@ -73,12 +73,12 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// One seed is one story: without that nobody could look at a failure twice.
+// One seed is one story: without that no one could look at a failure twice.
 func TestSimulation_isTheSameEveryTime(t *testing.T) {
 	t.Parallel()
-	law := readLaw(t)
+	common := readSetting(t)
 	for seed := range uint64(2) {
-		once, again := runSeed(t, law, seed, false), runSeed(t, law, seed, false)
+		once, again := runSeed(t, common, seed, false), runSeed(t, common, seed, false)
 		if once != again {
 			t.Errorf("seed %d:\n%v\n%v", seed, once, again)
 		}
@@ -127,14 +127,14 @@ func (f figures) String() string {
 		f.failures, f.replayed, f.retold, f.ran, f.unclaimed, f.lost, f.merges, f.story)
 }
 
-// law is what all seeds share and nobody changes.
-type law struct {
+// setting is what all seeds share and none changes.
+type setting struct {
 	def      *workflow.Definition
 	agents   map[string]*harness.Harness
 	template []byte // an empty record
 }
 
-func readLaw(t *testing.T) *law {
+func readSetting(t *testing.T) *setting {
 	t.Helper()
 	usual, err := workflow.ParseUsual("usual.yml", workflows.Usual)
 	must(t, err)
@@ -142,7 +142,7 @@ func readLaw(t *testing.T) *law {
 	must(t, err)
 	def, err := workflow.Parse("default.yml", withPrograms(t, text), usual)
 	must(t, err)
-	l := &law{def: def, agents: map[string]*harness.Harness{}}
+	l := &setting{def: def, agents: map[string]*harness.Harness{}}
 	for _, name := range []string{"claude", "codex"} {
 		text := "name: " + name + "\nprogram: " + name + "\nworker:\n  command: [" + name +
 			", \"{prompt}\"]\nreviewer:\n  command: [" + name + ", \"{prompt}\"]\n"
@@ -181,7 +181,7 @@ func withPrograms(t *testing.T, text []byte) []byte {
 }
 
 // runSeed runs one seed.
-func runSeed(t *testing.T, l *law, seed uint64, tell bool) figures {
+func runSeed(t *testing.T, l *setting, seed uint64, tell bool) figures {
 	t.Helper()
 	dir := quickDir(t)
 	path := filepath.Join(dir, "orange.db")
@@ -195,17 +195,17 @@ func runSeed(t *testing.T, l *law, seed uint64, tell bool) figures {
 	if tell {
 		t.Log(strings.Join(s.trace, "\n"))
 	}
-	if s.broken != "" {
+	if s.failure != "" {
 		last := slices.DeleteFunc(slices.Clone(s.trace), mereLook)
 		last = last[max(0, len(last)-40):]
 		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it all again: ORANGE_SEED=%d go test "+
 			"./internal/engine -run TestSimulation -v",
-			seed, s.broken, strings.Join(last, "\n"), seed)
+			seed, s.failure, strings.Join(last, "\n"), seed)
 	}
 	return s.figures
 }
 
-// mereLook says whether a line of the trace tells of a step that changed nothing.
+// mereLook reports whether a line of the trace tells of a step that changed nothing.
 func mereLook(line string) bool {
 	_, what, _ := strings.Cut(line, "] ")
 	for _, look := range []string{"reads ", "lists ", "looks ", "look at", "takes a lock", "writes the mirrors",
@@ -230,26 +230,27 @@ func quickDir(t *testing.T) string {
 	return dir
 }
 
-func newSim(l *law, seed uint64, dir string, store *sqlite.Store) *sim {
+func newSim(l *setting, seed uint64, dir string, store *sqlite.Store) *simulation {
 	dice := rand.New(rand.NewPCG(seed, 0x0ca5e))
-	s := &sim{
-		law: l, seed: seed, dice: dice, dir: dir, store: store, files: mirror.Files{Home: dir},
-		slots: map[string]string{}, remote: map[string]bool{}, work: map[string]*simBranch{}, twin: newTwin(),
-		server: server{kept: map[string]string{}}, rights: newRights(),
-		mortality: []float64{0, 0.001, 0.004, 0.015}[dice.IntN(4)],
-		trouble:   []float64{0, 0.02, 0.1, 0.3}[dice.IntN(4)],
-		patience:  []int{0, 45, 3000}[dice.IntN(3)],
-		stay:      []float64{0.3, 0.8, 0.95}[dice.IntN(3)],
-		crowd:     2 + dice.IntN(4),
-		tasks:     1 + dice.IntN(2),
-		acts:      20 + dice.IntN(30),
+	s := &simulation{
+		setting: l, seed: seed, random: dice, dir: dir, store: store, files: mirror.Files{Home: dir},
+		prepared: map[string]string{}, pushed: map[string]bool{}, branches: map[string]*simBranch{},
+		seen:   newObserved(),
+		server: server{kept: map[string]string{}}, environments: newEnvironmentClaims(),
+		deathRate:   []float64{0, 0.001, 0.004, 0.015}[dice.IntN(4)],
+		failureRate: []float64{0, 0.02, 0.1, 0.3}[dice.IntN(4)],
+		patience:    []int{0, 45, 3000}[dice.IntN(3)],
+		stayRate:    []float64{0.3, 0.8, 0.95}[dice.IntN(3)],
+		maxBusy:     2 + dice.IntN(4),
+		maxTasks:    1 + dice.IntN(2),
+		actsLeft:    20 + dice.IntN(30),
 	}
 	s.World = &simulate.World{
 		Workflow: l.def, Record: store, Folders: s.files, Now: time.Now, Observer: s,
 		Project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main", PoolSize: 1 + dice.IntN(3)},
 	}
 	s.audit = simulate.NewAudit(s.World, func(id, property, format string, args ...any) {
-		s.breaks("[%s] %s: "+format, slices.Concat([]any{property, s.short(id)}, args)...)
+		s.breakf("[%s] %s: "+format, slices.Concat([]any{property, s.short(id)}, args)...)
 	})
 	s.figures.seeds = 1
 	return s

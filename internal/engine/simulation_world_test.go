@@ -17,17 +17,17 @@ import (
 	"orange/internal/worktree"
 )
 
-// ends is the end of an agent and of the commands that it was waiting for.
-func (s *sim) ends(a *simulate.Agent, byItself bool) {
+// endAgent is the end of an agent and of the commands that it was waiting for.
+func (s *simulation) endAgent(a *simulate.Agent, byItself bool) {
 	if !a.Alive {
 		return
 	}
 	a.Alive, a.ByItself = false, byItself
-	s.tell(nil, fmt.Sprintf("%v of %s ends, by itself: %v", a, s.short(a.Task), byItself))
+	s.logf(nil, fmt.Sprintf("%v of %s ends, by itself: %v", a, s.short(a.Task), byItself))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.programs {
-		if p.under == a && (!byItself || s.calm || s.dice.IntN(2) == 0) {
+		if p.agent == a && (!byItself || s.noFaults || s.random.IntN(2) == 0) {
 			s.kill(p)
 		}
 	}
@@ -59,14 +59,14 @@ func (w terminal) Start(_ context.Context, start tmux.Start) (tmux.Pane, error) 
 		if a.Secret, err = secretOf(start.Argv[2]); err != nil {
 			return tmux.Pane{}, err
 		}
-		s.serves(w.p.whose)
-		whose := s.server.base
+		s.startServer(w.p.environment)
+		whose := s.server.own
 		if kept := s.server.kept[a.Task]; kept != "" {
 			whose = kept
 		}
-		s.opens(a)
-		s.starts(a)
-		s.ran(ranAgent, a.Task, whose, w.p)
+		s.checkStart(a)
+		s.noteReviewer(a)
+		s.checkEnvironment(ranAgent, a.Task, whose, w.p)
 		s.Agents = append(s.Agents, a)
 		s.figures.agents++
 		return a.Pane(), nil
@@ -111,11 +111,11 @@ func (w terminal) close(what string, which func(*simulate.Agent) bool) error {
 				continue
 			}
 			a.Window = ""
-			if s.dice.IntN(4) != 0 {
-				s.ends(a, false)
+			if s.random.IntN(4) != 0 {
+				s.endAgent(a, false)
 			}
 		}
-		s.idles()
+		s.stopIdleServer()
 		return nil
 	})
 }
@@ -160,7 +160,7 @@ func (w terminal) end(what string, which func(*simulate.Agent) bool) error {
 		}
 		for _, a := range s.Agents {
 			if which(a) {
-				s.ends(a, false)
+				s.endAgent(a, false)
 			}
 		}
 		return nil
@@ -169,11 +169,11 @@ func (w terminal) end(what string, which func(*simulate.Agent) bool) error {
 
 func (w terminal) Alive(one task.Process) (bool, error) {
 	return at(w.p, "look whether "+strconv.Itoa(one.PID)+" lives", func() (bool, error) {
-		return w.p.sim.lives(one), nil
+		return w.p.sim.alive(one), nil
 	})
 }
 
-func (s *sim) lives(one task.Process) bool {
+func (s *simulation) alive(one task.Process) bool {
 	if one.PID >= 1000 {
 		for _, a := range s.Agents {
 			if a.PID == one.PID {
@@ -203,9 +203,9 @@ func (w pool) Prepare(_ context.Context, t task.Task) ([]string, error) {
 		if err := w.p.Fail("prepare a workspace"); err != nil {
 			return nil, err
 		}
-		s.empties(t)
-		s.slots[t.Workspace] = t.ID
-		s.remote[t.ID] = true
+		s.checkPrepare(t)
+		s.prepared[t.Workspace] = t.ID
+		s.pushed[t.ID] = true
 		return nil, nil
 	})
 }
@@ -224,10 +224,10 @@ func (w pool) Release(_ context.Context, t task.Task) ([]string, error) {
 		}
 		for _, a := range s.Agents {
 			if a.Alive && a.Workspace == t.Workspace {
-				s.breaks("the workspace %s is taken away from under %v of %s", t.Workspace, a, s.short(a.Task))
+				s.breakf("the workspace %s is taken away from under %v of %s", t.Workspace, a, s.short(a.Task))
 			}
 		}
-		delete(s.slots, t.Workspace)
+		delete(s.prepared, t.Workspace)
 		return nil, nil
 	})
 }
@@ -235,27 +235,29 @@ func (w pool) Release(_ context.Context, t task.Task) ([]string, error) {
 func (w pool) DeleteRemoteBranch(_ context.Context, t task.Task, _ string) (string, error) {
 	s := w.p.sim
 	return at(w.p, "delete the branch of "+s.short(t.ID)+" on origin", func() (string, error) {
-		if err := w.p.Fail("reach origin"); err != nil || !s.remote[t.ID] {
+		if err := w.p.Fail("reach origin"); err != nil || !s.pushed[t.ID] {
 			return "", err
 		}
-		delete(s.remote, t.ID)
+		delete(s.pushed, t.ID)
 		return t.Branch, nil
 	})
 }
 
 func (w pool) Push(_ context.Context, t task.Task) (string, bool, error) {
-	w.p.sim.breaks("the branch of %s is pushed, and no workflow here asks for that", w.p.sim.short(t.ID))
+	w.p.sim.breakf("the branch of %s is pushed, and no workflow here asks for that", w.p.sim.short(t.ID))
 	return "", false, nil
 }
 
 type setup struct{ p *process }
 
-func (w setup) Harness(name string) (*harness.Harness, error) { return w.p.sim.law.agents[name], nil }
-func (w setup) TaskDir(t task.Task) string                    { return w.p.sim.files.Dir(t.Project, t.ID) }
-func (w setup) Document(task.Task) ([]byte, error)            { return nil, nil }
+func (w setup) Harness(name string) (*harness.Harness, error) {
+	return w.p.sim.setting.agents[name], nil
+}
+func (w setup) TaskDir(t task.Task) string         { return w.p.sim.files.Dir(t.Project, t.ID) }
+func (w setup) Document(task.Task) ([]byte, error) { return nil, nil }
 
 // monitor is the real monitor in the simulated world.
-func (s *sim) monitor(p *process) *monitor.Monitor {
+func (s *simulation) monitor(p *process) *monitor.Monitor {
 	w := p.terminal()
 	return &monitor.Monitor{
 		Sessions: w, Processes: monitored{w}, Traces: w, Record: p.record(), Engine: p.engine, Keeper: p.engine,
@@ -273,7 +275,7 @@ func (w monitored) EndGroup(_ context.Context, pid int) error {
 	return act(w.p, "end "+strconv.Itoa(pid)+", which has lost its terminal", func() error {
 		for _, a := range s.Agents {
 			if a.PID == pid {
-				s.ends(a, true)
+				s.endAgent(a, true)
 			}
 		}
 		return nil

@@ -18,7 +18,7 @@ import (
 	"orange/internal/task"
 )
 
-// past is the record and the files, with a history that somebody may have changed.
+// past is the record and the files, with a history that someone may have changed.
 type past struct {
 	*world
 	changed []string
@@ -304,7 +304,7 @@ func TestATaskThatWasDeleted_isNotMissed(t *testing.T) {
 	}
 }
 
-// Defect: the text of a pinned workflow was used whatever its digest, so that a gate which somebody took out was gone.
+// Defect: the text of a pinned workflow was used whatever its digest, so that a gate which someone took out was gone.
 func TestAPinnedWorkflow_whoseTextWasChangedIsNotUsed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -44,7 +44,7 @@ func TestWhy_changesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	w.edit(id, "status: working", "status: done     ") // somebody's edit is not put right by a look
+	w.edit(id, "status: working", "status: done     ") // Why does not correct an edit
 	w.write(id, handoff)
 	before := w.everything()
 	e, waits := w.why(id, lives)
