@@ -21,6 +21,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/tmux"
 	"orange/internal/workflow"
@@ -56,7 +57,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	var watching atomic.Bool
 	beside.Go(func() {
 		err := a.Person(ctx, watchOverAgents)
-		if refused := (*decide.Rejection)(nil); errors.As(err, &refused) {
+		if refused := (*rejection.Rejection)(nil); errors.As(err, &refused) {
 			d.SetWatcher("not watching: an agent opened it")
 			return
 		}

@@ -18,7 +18,7 @@ const root = "../.."
 // quiet lists the rooms that think, each knowing only those before it.
 func quiet() []string {
 	return []string{"printable", "action", "task", "history", "record", "stats", "document", "yaml", "workflow",
-		"harness", "decide", "replay", "explore", "graph"}
+		"harness", "rejection", "decide", "replay", "explore", "graph"}
 }
 
 // The rooms that are tested without the race detector are those in which there is nothing for it to find.
@@ -37,7 +37,8 @@ func TestTheMakefileKnowsTheQuietRooms(t *testing.T) {
 func narrow() map[string][]string {
 	return map[string][]string{
 		"graph":   {"task", "workflow"},
-		"explore": {"action", "task", "history", "record", "document", "yaml", "workflow", "decide"},
+		"explore": {"action", "task", "history", "record", "document", "yaml", "workflow",
+			"rejection", "decide"},
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/decide"
 	"orange/internal/printable"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/yaml"
 )
@@ -29,11 +29,11 @@ func usage(format string, args ...any) error { return task.Notef(task.ErrUsage, 
 
 // classify is the one place that turns an error into an exit status and a code.
 func classify(err error) (status int, code string) {
-	var rejection *decide.Rejection
+	var refused *rejection.Rejection
 	var problems yaml.Problems
 	switch {
-	case errors.As(err, &rejection):
-		return exitRefused, rejection.Code
+	case errors.As(err, &refused):
+		return exitRefused, refused.Code
 	case errors.As(err, &problems):
 		return exitUsage, "invalid_file"
 	case errors.Is(err, task.ErrUsage):
@@ -64,7 +64,7 @@ func (p *Program) report(err error) int {
 		return agent.status
 	}
 	status, code := classify(err)
-	var rejection *decide.Rejection
+	var refused *rejection.Rejection
 	var problems yaml.Problems
 	if !p.json {
 		text := err.Error()
@@ -76,9 +76,9 @@ func (p *Program) report(err error) int {
 	}
 	answer := map[string]any{"error": err.Error(), "code": code, "details": []string{}}
 	switch {
-	case errors.As(err, &rejection):
-		answer["error"], answer["open"] = rejection.Message, orEmpty(rejection.Open)
-		answer["details"] = orEmpty(rejection.Details)
+	case errors.As(err, &refused):
+		answer["error"], answer["open"] = refused.Message, orEmpty(refused.Open)
+		answer["details"] = orEmpty(refused.Details)
 	case errors.As(err, &problems):
 		answer["details"] = problems
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/action"
-	"orange/internal/decide"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
@@ -160,12 +160,12 @@ func (p *Program) toMigrate(ctx context.Context, h *Services, name, id string) (
 
 // migrated is what became of one task.
 type migrated struct {
-	Task    string          `json:"task"`
-	Status  task.Status     `json:"status"`
-	Moved   bool            `json:"migrated"`
-	Code    string          `json:"code,omitempty"`
-	Error   string          `json:"error,omitempty"`
-	Details []decide.Detail `json:"details,omitempty"`
+	Task    string             `json:"task"`
+	Status  task.Status        `json:"status"`
+	Moved   bool               `json:"migrated"`
+	Code    string             `json:"code,omitempty"`
+	Error   string             `json:"error,omitempty"`
+	Details []rejection.Detail `json:"details,omitempty"`
 
 	err error
 }
@@ -184,7 +184,7 @@ func (p *Program) migrate(ctx context.Context, h *Services, name string, tasks [
 		if err != nil {
 			_, one.Code = classify(err)
 			one.Error, one.err, last = err.Error(), err, err
-			if refused := (*decide.Rejection)(nil); errors.As(err, &refused) {
+			if refused := (*rejection.Rejection)(nil); errors.As(err, &refused) {
 				one.Error, one.Details = refused.Message, refused.Details
 			}
 		} else {

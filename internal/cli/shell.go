@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -92,8 +93,8 @@ func (t *talk) again(ctx context.Context, one task.Task, def *workflow.Definitio
 		return t.program.outcome(record.Outcome{Task: one}, "") // nobody can be started there
 	}
 	out, err := t.services.Commands.Respawn(ctx, t.id, actor)
-	var refused *decide.Rejection
-	if errors.As(err, &refused) && refused.Code == decide.RespawnRefused {
+	var refused *rejection.Rejection
+	if errors.As(err, &refused) && refused.Code == rejection.RespawnRefused {
 		return t.atWork(ctx, one, state, err)
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/record"
+	"orange/internal/rejection"
 )
 
 func (p *Program) taskWhy() *cobra.Command {
@@ -91,7 +92,7 @@ func (p *Program) way(w decide.Option) {
 	}
 }
 
-func (p *Program) detail(indent string, d decide.Detail) {
+func (p *Program) detail(indent string, d rejection.Detail) {
 	where := ""
 	if d.Where != "" {
 		where = " (" + d.Where + ")"

@@ -17,6 +17,7 @@ import (
 	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
@@ -44,7 +45,7 @@ func outsideBackend(t testing.TB, text string) *fakeBackend {
 	one := aTask(t, 1, "working", func(t *task.Task) {
 		t.Branch, t.Summary, t.Attention, t.PRURL, t.PRState = text, text, text, "https://example.org/"+text, text
 	})
-	detail := decide.Detail{Condition: text, Found: text, Where: text, Want: text}
+	detail := rejection.Detail{Condition: text, Found: text, Where: text, Want: text}
 	return &fakeBackend{
 		tasks:     []task.Task{one},
 		documents: map[string]string{one.ID: text},
@@ -57,10 +58,10 @@ func outsideBackend(t testing.TB, text string) *fakeBackend {
 			{Role: "reviewer", Lines: append(strings.Split(text, "\n"), "end")},
 		}},
 		whys: map[string]decide.Explanation{one.ID: {
-			Task: one, About: text, Waits: []decide.Detail{detail},
+			Task: one, About: text, Waits: []rejection.Detail{detail},
 			Ways: []decide.Option{
 				{To: task.Status(text), By: []string{text}, Guards: []decide.Counted{{Guard: text}},
-					Details: []decide.Detail{detail}}},
+					Details: []rejection.Detail{detail}}},
 		}},
 		histories: map[string][]history.Event{one.ID: {
 			{Type: history.Created, Actor: text, Reason: text, Time: clock(), Data: map[string]string{"status": text}},

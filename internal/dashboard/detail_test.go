@@ -15,6 +15,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
@@ -82,11 +83,11 @@ func sampleEvents() []history.Event {
 func sampleWhy(t task.Task) decide.Explanation {
 	return decide.Explanation{
 		Task: t, About: "the worker mends it",
-		Waits: []decide.Detail{
+		Waits: []rejection.Detail{
 			{Condition: "the worker", Found: "it is at work", Want: "let it work, or look: orange task attach " +
 				t.ID}},
 		Ways: []decide.Option{
-			{To: "agent-review", By: []string{"worker", "human"}, Details: []decide.Detail{
+			{To: "agent-review", By: []string{"worker", "human"}, Details: []rejection.Detail{
 				{Condition: "section ## Handoff", Found: "no such section", Where: "TASK.md",
 					Want: "write what was done beneath a heading ## Handoff"},
 				{Condition: "commits > 0", Found: "0", Want: "commit"},

@@ -3,16 +3,17 @@ package decide
 import (
 	"fmt"
 
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
 // Denied is the refusal of somebody who may not ask about a task; an empty id stands for no task in particular.
-func Denied(id, found, want string) *Rejection {
+func Denied(id, found, want string) *rejection.Rejection {
 	message := "cannot act here"
 	if id != "" {
 		message = fmt.Sprintf("cannot act on task %s", id)
 	}
-	return &Rejection{Code: ActorDenied, Task: id, Message: message, Details: []Detail{
+	return &rejection.Rejection{Code: rejection.ActorDenied, Task: id, Message: message, Details: []rejection.Detail{
 		{Condition: conditionWho, Found: found, Want: want}}}
 }
 
@@ -58,6 +59,6 @@ func Home(what string, c task.Caller, role string) error {
 	if found == "" {
 		return nil
 	}
-	return &Rejection{Code: ActorDenied, Message: "cannot " + what, Details: []Detail{
+	return &rejection.Rejection{Code: rejection.ActorDenied, Message: "cannot " + what, Details: []rejection.Detail{
 		{Condition: conditionWho, Found: found, Want: want}}}
 }

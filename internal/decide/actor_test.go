@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"orange/internal/decide"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
@@ -30,8 +31,8 @@ func TestPerson_isNobodyWhoseProcessOnlyAnAgentHas(t *testing.T) {
 			}
 			continue
 		}
-		var refused *decide.Rejection
-		if !errors.As(err, &refused) || refused.Code != decide.ActorDenied || refused.Task != "abc" ||
+		var refused *rejection.Rejection
+		if !errors.As(err, &refused) || refused.Code != rejection.ActorDenied || refused.Task != "abc" ||
 			refused.Message != "cannot act on task abc" {
 			t.Errorf("%s: found %v, want a refusal", name, err)
 			continue
@@ -64,8 +65,8 @@ func TestHome_isForPeople(t *testing.T) {
 			}
 			continue
 		}
-		var refused *decide.Rejection
-		if !errors.As(err, &refused) || refused.Code != decide.ActorDenied ||
+		var refused *rejection.Rejection
+		if !errors.As(err, &refused) || refused.Code != rejection.ActorDenied ||
 			refused.Message != "cannot add a project" || !strings.Contains(refused.Details[0].Found, tt.found) {
 			t.Errorf("%s: found %v, want a refusal that says %q", name, err, tt.found)
 		}

@@ -13,6 +13,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -156,7 +157,7 @@ func (w *build003) wander(rt *rapid.T, temper temper003, reached *reach003) {
 		}
 	}
 	d, err := judge(w.def, w.task, w.ev, req)
-	var no *decide.Rejection
+	var no *rejection.Rejection
 	if err != nil && !errors.As(err, &no) {
 		rt.Fatalf("found %v, want a refusal", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -24,8 +25,8 @@ func TestAGuardIsJudgedBeforeTheGate(t *testing.T) {
 		req := task.Request{Task: one.ID, To: "working", Actor: task.Actor{Role: task.RoleReviewer}}
 		_, err := decide.Transition(shippedWorkflow(t, name), one, evidence(""), req, noon)
 		no := refusal(t, err)
-		if no.Code != decide.GuardFailed || len(no.Details) != 2 || no.Details[0].Condition != "review_round < 2" {
-			t.Errorf("%s: found %s with %+v, want %s first", name, no.Code, no.Details, decide.GuardFailed)
+		if no.Code != rejection.GuardFailed || len(no.Details) != 2 || no.Details[0].Condition != "review_round < 2" {
+			t.Errorf("%s: found %s with %+v, want %s first", name, no.Code, no.Details, rejection.GuardFailed)
 		}
 	}
 }
@@ -65,7 +66,7 @@ func TestFromClarificationBothWaysAreOpenAndTheOneToTheWorkAsksForThePlan(t *tes
 	if err := errors.Join(ask("planning", ""), ask("working", aPlanText)); err != nil {
 		t.Error(err)
 	}
-	if no := refusal(t, ask("working", "")); no.Code != decide.GateUnmet {
+	if no := refusal(t, ask("working", "")); no.Code != rejection.GateUnmet {
 		t.Errorf("without a plan: %+v", no)
 	}
 }

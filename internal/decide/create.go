@@ -8,6 +8,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -21,8 +22,8 @@ func Create(def *workflow.Definition, t task.Task, status task.Status, actor tas
 		for i := range def.Births {
 			open[i] = def.Births[i].To
 		}
-		return record.Change{}, &Rejection{
-			Code: IllegalTransition, Task: t.ID, To: status, Open: open,
+		return record.Change{}, &rejection.Rejection{
+			Code: rejection.IllegalTransition, Task: t.ID, To: status, Open: open,
 			Message: fmt.Sprintf("cannot create a task in %q: the workflow %q does not let one begin there",
 				status, def.Name),
 		}
@@ -33,8 +34,8 @@ func Create(def *workflow.Definition, t task.Task, status task.Status, actor tas
 // CreateFromPlan judges the birth of a task that is made from a plan file.
 func CreateFromPlan(def *workflow.Definition, t task.Task, actor task.Actor, now time.Time) (record.Change, error) {
 	if def.PlanFile == nil {
-		return record.Change{}, &Rejection{
-			Code: NoMove, Task: t.ID,
+		return record.Change{}, &rejection.Rejection{
+			Code: rejection.NoMove, Task: t.ID,
 			Message: fmt.Sprintf("cannot create a task from a plan file: the workflow %q does not say where "+
 				"one begins (it has no plan_file); give the text as its context instead", def.Name),
 		}
@@ -72,8 +73,8 @@ func Start(def *workflow.Definition, t task.Task, actor task.Actor) error {
 		return err
 	}
 	if !slices.ContainsFunc(outgoing(def, t), func(edge *workflow.Transition) bool { return edge.To == to }) {
-		return &Rejection{
-			Code: IllegalTransition, From: t.Status, To: to, Open: Open(def, t, actor),
+		return &rejection.Rejection{
+			Code: rejection.IllegalTransition, From: t.Status, To: to, Open: Open(def, t, actor),
 			Message: fmt.Sprintf("cannot create a task that is started at once: the workflow %q has no "+
 				"transition from %q to %q; create it with --no-spawn", def.Name, t.Status, to),
 		}
@@ -92,17 +93,17 @@ func Delete(t task.Task, actor task.Actor) error {
 	if actor.Role == task.RoleHuman {
 		return nil
 	}
-	return &Rejection{
-		Code: ActorDenied, Task: t.ID, Message: fmt.Sprintf("cannot delete task %s", t.ID),
-		Details: []Detail{{Condition: "who deletes a task", Found: fmt.Sprintf("the role %q", actor.Name()),
+	return &rejection.Rejection{
+		Code: rejection.ActorDenied, Task: t.ID, Message: fmt.Sprintf("cannot delete task %s", t.ID),
+		Details: []rejection.Detail{{Condition: "who deletes a task", Found: fmt.Sprintf("the role %q", actor.Name()),
 			Want: "ask a person to"}},
 	}
 }
 
-func startDenied(to task.Status, actor task.Actor, want string) *Rejection {
-	return &Rejection{
-		Code: ActorDenied, To: to, Message: fmt.Sprintf("cannot create a task that is started at once, in %q", to),
-		Details: []Detail{{Condition: "who starts a task", Found: fmt.Sprintf("the role %q", actor.Name()),
+func startDenied(to task.Status, actor task.Actor, want string) *rejection.Rejection {
+	return &rejection.Rejection{
+		Code: rejection.ActorDenied, To: to, Message: fmt.Sprintf("cannot create a task that is started at once, in %q", to),
+		Details: []rejection.Detail{{Condition: "who starts a task", Found: fmt.Sprintf("the role %q", actor.Name()),
 			Want: want}},
 	}
 }
@@ -152,9 +153,9 @@ func MoveTarget(def *workflow.Definition, t task.Task, command string) (task.Sta
 	return "", noMove(def, t, command)
 }
 
-func noMove(def *workflow.Definition, t task.Task, command string) *Rejection {
-	return &Rejection{
-		Code: NoMove, Task: t.ID, From: t.Status, Open: Open(def, t, task.Actor{Role: task.RoleHuman}),
+func noMove(def *workflow.Definition, t task.Task, command string) *rejection.Rejection {
+	return &rejection.Rejection{
+		Code: rejection.NoMove, Task: t.ID, From: t.Status, Open: Open(def, t, task.Actor{Role: task.RoleHuman}),
 		Message: fmt.Sprintf(
 			"cannot %s task %s: the workflow %q does not say where that leads (its moves have no %q)", command,
 			t.ID, def.Name, command),
@@ -162,12 +163,12 @@ func noMove(def *workflow.Definition, t task.Task, command string) *Rejection {
 }
 
 // AtWork refuses wishes for a task whose agent is at work where they would send it: nobody waits there to be told them.
-func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *Rejection {
-	return &Rejection{
-		Code: IllegalTransition, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
+func AtWork(def *workflow.Definition, t task.Task, actor task.Actor) *rejection.Rejection {
+	return &rejection.Rejection{
+		Code: rejection.IllegalTransition, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
 		Message: fmt.Sprintf("cannot request changes of task %s: it is %q already, and its agent is at work",
 			t.ID, t.Status),
-		Details: []Detail{{
+		Details: []rejection.Detail{{
 			Condition: "a task that waits for a person", Found: fmt.Sprintf("one that is %q", t.Status),
 			Want: fmt.Sprintf("tell the agent itself: %q, or write it into the task's document",
 				"orange task attach "+t.ID),
@@ -193,10 +194,10 @@ func Respawn(def *workflow.Definition, t task.Task, alive bool, actor task.Actor
 	now time.Time) (record.Change, error) {
 	state, _ := def.State(t.Status)
 	refuse := func(why, want string) (record.Change, error) {
-		return record.Change{}, &Rejection{
-			Code: RespawnRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
+		return record.Change{}, &rejection.Rejection{
+			Code: rejection.RespawnRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
 			Message: fmt.Sprintf("cannot respawn task %s in %q", t.ID, t.Status),
-			Details: []Detail{{Condition: "respawn", Found: why, Want: want}},
+			Details: []rejection.Detail{{Condition: "respawn", Found: why, Want: want}},
 		}
 	}
 	switch {

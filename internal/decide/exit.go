@@ -12,6 +12,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -39,7 +40,7 @@ func Exit(def *workflow.Definition, t task.Task, ev Evidence, death task.Death, 
 			if len(found.unmet) == 0 {
 				return x.advance(rule)
 			}
-			if lack := reasons(found.unmet); !slices.Contains(missing, lack) { // several rules may ask for the same
+			if lack := rejection.Reasons(found.unmet); !slices.Contains(missing, lack) { // several rules may ask for the same
 				missing = append(missing, lack)
 			}
 		case rule.Action == workflow.ActionCrash:
@@ -89,14 +90,6 @@ func rulesOf(def *workflow.Definition, status task.Status) []*workflow.Rule {
 	return out
 }
 
-func reasons(details []Detail) string {
-	out := make([]string, len(details))
-	for i, d := range details {
-		out[i] = d.Condition + ": " + d.Found
-	}
-	return strings.Join(out, ", ")
-}
-
 func (x *exit) deadText() string {
 	return fmt.Sprintf("%s has ended in %q; start it again with %q", x.death.Name(), x.task.Status,
 		"orange task respawn "+x.task.ID)
@@ -140,7 +133,7 @@ func (x *exit) advance(rule *workflow.Rule) record.Change {
 	reason := fmt.Sprintf("%s ended and left %s", x.death.Name(), rule.HasArtifact.Name())
 	request := task.Request{Task: x.task.ID, To: to, Actor: task.Actor{Rule: true}, Reason: reason}
 	decision, err := Transition(x.def, x.task, x.ev, request, x.now)
-	var refused *Rejection
+	var refused *rejection.Rejection
 	if errors.As(err, &refused) && refused.Moved {
 		// The verdict is about another commit than the present one: where the workflow has a way on for that, the
 		// agent is started anew.
@@ -192,14 +185,14 @@ func RuleTarget(def *workflow.Definition, t task.Task, rule *workflow.Rule) (tas
 }
 
 func refusal(err error) string {
-	var r *Rejection
+	var r *rejection.Rejection
 	if !errors.As(err, &r) {
 		return "the status would stay the same"
 	}
 	if len(r.Details) == 0 {
 		return r.Message
 	}
-	return reasons(r.Details)
+	return rejection.Reasons(r.Details)
 }
 
 // crashRule is what the workflow says about crashes in a status; without a word they are counted and no more.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orange/internal/document"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -195,7 +196,7 @@ func addOnce(list []task.Evidence, e task.Evidence) []task.Evidence {
 
 // judgment is the outcome of looking at a whole gate.
 type judgment struct {
-	unmet  []Detail
+	unmet  []rejection.Detail
 	moved  int             // how many of those are unmet only because the tip is another commit
 	rested []task.Evidence // what the gate rested on, when it is met
 	notes  []string
@@ -269,15 +270,15 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 		if fact.Pending {
 			want = fact.Want // whoever waits cannot do what the workflow's author says
 		}
-		j.unmet = append(j.unmet, Detail{Condition: condition, Found: fact.Found, Where: fact.Where, Want: want,
-			other: fact.Other, anew: fact.Anew, moved: fact.Moved})
+		j.unmet = append(j.unmet, rejection.Detail{Condition: condition, Found: fact.Found, Where: fact.Where, Want: want,
+			OtherWork: fact.Other, NewVerdict: fact.Anew, MovedTip: fact.Moved})
 		if fact.Moved {
 			j.moved++
 		}
 	}
 	evidence := task.Evidence{Source: fact.Source, Digest: fact.Digest}
 	if found := stale(p, evidence, ev); found != "" && fact.Digest != "" {
-		j.unmet = append(j.unmet, Detail{Condition: condition + " is new", Found: found, Where: fact.Where,
+		j.unmet = append(j.unmet, rejection.Detail{Condition: condition + " is new", Found: found, Where: fact.Where,
 			Want: "write it anew for this move"})
 	}
 	if len(j.unmet) == before && fact.Digest != "" {
@@ -288,7 +289,7 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	name := "section " + document.QuoteHeading(p.Section)
 	if ev.Document == nil {
-		j.unmet = append(j.unmet, Detail{
+		j.unmet = append(j.unmet, rejection.Detail{
 			Condition: name, Found: "no readable document: " + ev.Trouble, Where: "TASK.md",
 			Want: "make TASK.md a readable text file again",
 		})
@@ -296,7 +297,7 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	}
 	s, present := ev.Document.Section(p.Section)
 	if !present {
-		j.unmet = append(j.unmet, Detail{Condition: name, Found: missing(ev.Document), Where: "TASK.md",
+		j.unmet = append(j.unmet, rejection.Detail{Condition: name, Found: missing(ev.Document), Where: "TASK.md",
 			Want: "write " + want(p)})
 		return
 	}
@@ -309,10 +310,10 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	evidence := sectionEvidence(s)
 	before := len(j.unmet)
 	if found := lacks(p, s); found != "" {
-		j.unmet = append(j.unmet, Detail{Condition: name, Found: found, Where: where, Want: "write " + want(p)})
+		j.unmet = append(j.unmet, rejection.Detail{Condition: name, Found: found, Where: where, Want: "write " + want(p)})
 	}
 	if found := stale(p, evidence, ev); found != "" {
-		j.unmet = append(j.unmet, Detail{Condition: name + " is new", Found: found, Where: where,
+		j.unmet = append(j.unmet, rejection.Detail{Condition: name + " is new", Found: found, Where: where,
 			Want: "write it anew for this move"})
 	}
 	if len(j.unmet) == before {

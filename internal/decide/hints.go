@@ -5,19 +5,20 @@ import (
 	"slices"
 	"strings"
 
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // withHints adds the ways on to conditions that are unmet because the work is not what was judged: how it is
 // judged as it is now, and how it goes back.
-func withHints(def *workflow.Definition, t task.Task, actor task.Actor, unmet []Detail) []Detail {
+func withHints(def *workflow.Definition, t task.Task, actor task.Actor, unmet []rejection.Detail) []rejection.Detail {
 	if actor.Rule { // nobody reads it who could go there
 		return unmet
 	}
 	out := slices.Clone(unmet)
 	for i := range out {
-		if out[i].other {
+		if out[i].OtherWork {
 			out[i].Want = strings.Join(append([]string{out[i].Want}, hintsFor(def, t, actor, out[i])...), "; ")
 		}
 	}
@@ -25,16 +26,16 @@ func withHints(def *workflow.Definition, t task.Task, actor task.Actor, unmet []
 }
 
 // hintsFor are the ways on for whoever is refused, in words with the commands: their own, else those of a person.
-func hintsFor(def *workflow.Definition, t task.Task, actor task.Actor, d Detail) []string {
+func hintsFor(def *workflow.Definition, t task.Task, actor task.Actor, d rejection.Detail) []string {
 	judge := judgedIn(def, t.Status)
-	if own := restartHint(def, t, actor, judge, d.moved); d.anew && own != "" {
+	if own := restartHint(def, t, actor, judge, d.MovedTip); d.NewVerdict && own != "" {
 		return []string{"what is there now is judged anew with: " + own}
 	}
 	var ways []string
 	if back := reviseHint(def, t, actor); back != "" {
 		ways = append(ways, "if it is to stay as it is now, give the verdict FAIL: "+back)
 	}
-	if !d.anew || judge == "" {
+	if !d.NewVerdict || judge == "" {
 		return ways
 	}
 	who, ends := "a person has", "a person ends the agent and has"
@@ -43,10 +44,10 @@ func hintsFor(def *workflow.Definition, t task.Task, actor task.Actor, d Detail)
 		who, ends = "have", "end the agent and have"
 	}
 	state, _ := def.State(t.Status)
-	if theirs := restartHint(def, t, person, judge, d.moved); theirs != "" {
+	if theirs := restartHint(def, t, person, judge, d.MovedTip); theirs != "" {
 		ways = append(ways, fmt.Sprintf("%s what is there now judged anew with: %s", who, theirs))
 	} else if judge == t.Status && state.RespawnPrompt.Name != "" &&
-		(d.moved || state.Subject == workflow.SubjectWorktree) {
+		(d.MovedTip || state.Subject == workflow.SubjectWorktree) {
 		ways = append(ways, fmt.Sprintf("%s another one judge what is there now: orange task respawn %s", ends, t.ID))
 	}
 	return ways

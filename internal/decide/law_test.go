@@ -14,6 +14,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -211,14 +212,14 @@ func (w *walker) copyEvidence() decide.Evidence {
 }
 
 func (w *walker) refused(rt *rapid.T, d decide.Decision, err error) {
-	var no *decide.Rejection
+	var no *rejection.Rejection
 	if !errors.As(err, &no) {
 		rt.Fatalf("found %v, want a refusal", err)
 	}
 	if !reflect.DeepEqual(d, decide.Decision{}) {
 		rt.Fatalf("found a change beside a refusal: %+v", d)
 	}
-	if (no.Code == decide.IllegalTransition) == (len(no.Details) > 0) {
+	if (no.Code == rejection.IllegalTransition) == (len(no.Details) > 0) {
 		rt.Fatalf("found %d details for %s", len(no.Details), no.Code)
 	}
 }

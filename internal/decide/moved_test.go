@@ -9,6 +9,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -266,7 +267,7 @@ func TestAVerdictThatStoodThereWhenTheAgentWasStartedDoesNotCount(t *testing.T) 
 	}
 	for _, actor := range []task.Actor{{Role: task.RoleReviewer}, human()} {
 		_, err := decide.Transition(def, reviewed(0), ev, task.Request{Task: "T1", To: "reviewing", Actor: actor}, noon)
-		if no := refusal(t, err); no.Code != decide.GateUnmet || no.Moved {
+		if no := refusal(t, err); no.Code != rejection.GateUnmet || no.Moved {
 			t.Errorf("%s asks with an old verdict: %+v", actor.Role, no)
 		}
 	}
@@ -315,7 +316,7 @@ func TestAVerdictIsAlwaysOneSinceTheEntry(t *testing.T) {
 		entered, started := ev, ev
 		entered.Entry, started.Start = into.Change.Entry, decide.VerdictsNow(def, "busy", ev)
 		for what, old := range map[string]decide.Evidence{"entry": entered, "start": started} {
-			if got := ask(old); got != decide.GateUnmet {
+			if got := ask(old); got != rejection.GateUnmet {
 				t.Errorf("%s, there at the %s: %q", name, what, got)
 			}
 		}
@@ -398,7 +399,7 @@ func TestTheWayOnIsClosedWhereNothingMovedAndToCommandsAndToTheWorker(t *testing
 	// One to another status is refused as any other is.
 	away := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{Git: workflow.GitMoved}}}})
 	if _, err := decide.Transition(away, newTask("busy"), evidence(""), task.Request{
-		Task: "T1", To: "help", Actor: human(), Command: true}, noon); codeOf(err) != decide.GateUnmet {
+		Task: "T1", To: "help", Actor: human(), Command: true}, noon); codeOf(err) != rejection.GateUnmet {
 		t.Errorf("an edge to another status: %v", err)
 	}
 	if d, err := decide.Transition(away, newTask("busy"), tipMoved(""), task.Request{
@@ -446,11 +447,11 @@ func TestAPersonSetsTheCounterBackThatSaysSo(t *testing.T) {
 		{"an agent's", func() (record.Change, error) { return move(task.Actor{Role: task.RoleReviewer}, 2) }, "", 3},
 		{"an agent's, too often", func() (record.Change, error) {
 			return move(task.Actor{Role: task.RoleReviewer}, 3)
-		}, decide.GuardFailed, 0},
+		}, rejection.GuardFailed, 0},
 		{"a rule's", func() (record.Change, error) { return move(task.Actor{Rule: true}, 2) }, "", 3},
 		{"a rule's, too often", func() (record.Change, error) {
 			return move(task.Actor{Rule: true, Role: task.RoleHuman}, 3)
-		}, decide.GuardFailed, 0},
+		}, rejection.GuardFailed, 0},
 		{"a person's respawn", func() (record.Change, error) {
 			return decide.Respawn(def, one, false, ada, noon)
 		}, "", 0},
@@ -628,10 +629,10 @@ func TestAVerdictInAPlaceThatCouldNotBeReadDoesNotCount(t *testing.T) {
 		want         string
 	}{
 		"not there":            {entry(absent), decide.VerdictsNow(def, "busy", absent), ""},
-		"hidden at the entry":  {entry(hidden), nil, decide.GateUnmet},
-		"hidden at the start":  {nil, decide.VerdictsNow(def, "busy", hidden), decide.GateUnmet},
+		"hidden at the entry":  {entry(hidden), nil, rejection.GateUnmet},
+		"hidden at the start":  {nil, decide.VerdictsNow(def, "busy", hidden), rejection.GateUnmet},
 		"nobody has looked":    {nil, nil, ""},
-		"hidden at both times": {entry(hidden), decide.VerdictsNow(def, "busy", hidden), decide.GateUnmet},
+		"hidden at both times": {entry(hidden), decide.VerdictsNow(def, "busy", hidden), rejection.GateUnmet},
 	} {
 		now := there
 		now.Entry, now.Start = c.entry, c.start

@@ -12,6 +12,7 @@ import (
 	"orange/internal/action"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -33,7 +34,7 @@ func Next(def *workflow.Definition, t task.Task, ev Evidence, actor task.Actor, 
 	to task.Status, why string, err error) {
 	var supported, free []task.Status
 	rested := map[task.Status]string{}
-	var details []Detail
+	var details []rejection.Detail
 	for _, target := range Open(def, t, actor) {
 		decision, err := Transition(def, t, ev, task.Request{Task: t.ID, To: target, Actor: actor, Reason: reason}, now)
 		if err != nil {
@@ -101,12 +102,12 @@ func sources(evidence []task.Evidence) string {
 }
 
 // lackOf says what speaks against a move, each condition under the name of its target.
-func lackOf(target task.Status, err error) []Detail {
-	var refused *Rejection
+func lackOf(target task.Status, err error) []rejection.Detail {
+	var refused *rejection.Rejection
 	if !errors.As(err, &refused) {
 		return nil
 	}
-	details := append([]Detail(nil), refused.Details...)
+	details := append([]rejection.Detail(nil), refused.Details...)
 	for i := range details {
 		details[i].Condition = fmt.Sprintf("to %q: %s", target, details[i].Condition)
 	}
@@ -114,9 +115,9 @@ func lackOf(target task.Status, err error) []Detail {
 }
 
 func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []task.Status,
-	details []Detail) *Rejection {
-	r := &Rejection{
-		Code: NoNext, Task: t.ID, From: t.Status, Details: details, Open: Open(def, t, actor),
+	details []rejection.Detail) *rejection.Rejection {
+	r := &rejection.Rejection{
+		Code: rejection.NoNext, Task: t.ID, From: t.Status, Details: details, Open: Open(def, t, actor),
 		Message: fmt.Sprintf("cannot tell where task %s goes from %q: no move is supported by evidence", t.ID,
 			t.Status),
 	}
@@ -129,7 +130,7 @@ func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []t
 	if len(several) > 1 {
 		r.Message = fmt.Sprintf("cannot tell where task %s goes from %q: several moves are open", t.ID, t.Status)
 		for _, to := range several {
-			r.Details = append(r.Details, Detail{
+			r.Details = append(r.Details, rejection.Detail{
 				Condition: "open", Found: fmt.Sprintf("%q", to), Want: "choose: orange task update " + t.ID +
 					" --status " + string(to),
 			})
@@ -150,8 +151,8 @@ func Overridable(def *workflow.Definition, t task.Task, actor task.Actor) (task.
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	r := &Rejection{
-		Code: OverrideDenied, Task: t.ID, From: t.Status, Open: Open(def, t, actor),
+	r := &rejection.Rejection{
+		Code: rejection.OverrideDenied, Task: t.ID, From: t.Status, Open: Open(def, t, actor),
 		Message: fmt.Sprintf("cannot override a move of task %s out of %q: the workflow %q allows that for none",
 			t.ID, t.Status, def.Name),
 	}
@@ -159,7 +160,7 @@ func Overridable(def *workflow.Definition, t task.Task, actor task.Actor) (task.
 		r.Message = fmt.Sprintf("cannot override a move of task %s out of %q: several may be overridden", t.ID,
 			t.Status)
 		for _, to := range found {
-			r.Details = append(r.Details, Detail{Condition: "open to an override", Found: fmt.Sprintf("%q", to),
+			r.Details = append(r.Details, rejection.Detail{Condition: "open to an override", Found: fmt.Sprintf("%q", to),
 				Want: "choose: --to " + string(to)})
 		}
 	}
@@ -203,7 +204,7 @@ func Redo(def *workflow.Definition, t task.Task, to task.Status, ev Evidence, ev
 }
 
 func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events []history.Event,
-	actor task.Actor) *Rejection {
+	actor task.Actor) *rejection.Rejection {
 	var names []string
 	for _, s := range def.Redo {
 		names = append(names, s.Name)
@@ -228,10 +229,10 @@ func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events [
 	default:
 		return nil
 	}
-	return &Rejection{
-		Code: RedoRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
+	return &rejection.Rejection{
+		Code: rejection.RedoRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
 		Message: fmt.Sprintf("cannot redo %q in task %s", to, t.ID),
-		Details: []Detail{{Condition: "a state that can be done anew", Found: found, Want: want}},
+		Details: []rejection.Detail{{Condition: "a state that can be done anew", Found: found, Want: want}},
 	}
 }
 
@@ -296,12 +297,12 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 }
 
 func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
-	stands map[task.Status]task.Status, actor task.Actor) *Rejection {
+	stands map[task.Status]task.Status, actor task.Actor) *rejection.Rejection {
 	to := standsFor(stands, t.Status)
 	state, _ := def.State(to)
-	var details []Detail
+	var details []rejection.Detail
 	tell := func(condition, found, want string) {
-		details = append(details, Detail{Condition: condition, Found: found, Want: want})
+		details = append(details, rejection.Detail{Condition: condition, Found: found, Want: want})
 	}
 	if actor.Role != task.RoleHuman {
 		tell("who may ask", fmt.Sprintf("the role %q", actor.Role), "have a person ask")
@@ -327,8 +328,8 @@ func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
 	if len(details) == 0 {
 		return nil
 	}
-	return &Rejection{
-		Code: MigrateRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor), Details: details,
+	return &rejection.Rejection{
+		Code: rejection.MigrateRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor), Details: details,
 		Message: fmt.Sprintf("cannot move task %s to version %d of the workflow %q", t.ID, def.Version, def.Name),
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -72,7 +73,7 @@ func ask(def *workflow.Definition, t task.Task, ev decide.Evidence, req task.Req
 }
 
 func codeOf(err error) string {
-	var r *decide.Rejection
+	var r *rejection.Rejection
 	if errors.As(err, &r) {
 		return r.Code
 	}
@@ -95,13 +96,13 @@ func TestNext_isTheOneMoveThatTheEvidenceSupports(t *testing.T) {
 			why: "plan/plan.json"},
 		"the way back": {status: "plan", body: "## Again\nbetter\n", to: "plan", why: "## again"},
 		"both": {status: "plan", body: "## Again\nbetter\n", facts: map[string]string{
-			"plan/plan.json": "{}"}, code: decide.NoNext, says: "several moves are open"},
-		"nothing": {status: "plan", code: decide.NoNext, says: "to do: a plan in JSON"},
+			"plan/plan.json": "{}"}, code: rejection.NoNext, says: "several moves are open"},
+		"nothing": {status: "plan", code: rejection.NoNext, says: "to do: a plan in JSON"},
 		"one of two ways": {status: "build", facts: map[string]string{"tests": "green"}, to: "check",
 			why: "tests"},
-		"a guard speaks against": {status: "build", body: "## Flaw\nbad\n", code: decide.NoNext,
+		"a guard speaks against": {status: "build", body: "## Flaw\nbad\n", code: rejection.NoNext,
 			says: `to "plan": asked > 0: found asked = 0`},
-		"a final status": {status: "done", code: decide.NoNext, says: "orange task redo T1 STATE"},
+		"a final status": {status: "done", code: rejection.NoNext, says: "orange task redo T1 STATE"},
 	} {
 		to, why, err := decide.Next(def, newTask(tt.status), seen(def, tt.body, tt.facts), human(), "", noon)
 		if to != tt.to || codeOf(err) != tt.code || !strings.Contains(why, tt.why) || err != nil &&
@@ -124,12 +125,12 @@ func TestOverride_ignoresTheConditionsOfAMarkedEdgeForAPersonWithAReason(t *test
 		t.Errorf("found %+v (%s), want the move, with what was ignored", d.Change, code)
 	}
 	for code, try := range map[string]func() (decide.Decision, string){
-		decide.ReasonMissing:  func() (decide.Decision, string) { return over("done", human(), " ") },
-		decide.OverrideDenied: func() (decide.Decision, string) { return over("build", human(), "because") },
-		decide.ActorDenied: func() (decide.Decision, string) {
+		rejection.ReasonMissing:  func() (decide.Decision, string) { return over("done", human(), " ") },
+		rejection.OverrideDenied: func() (decide.Decision, string) { return over("build", human(), "because") },
+		rejection.ActorDenied: func() (decide.Decision, string) {
 			return over("done", task.Actor{Role: task.RoleWorker}, "because")
 		},
-		decide.IllegalTransition: func() (decide.Decision, string) { return over("plan", human(), "because") },
+		rejection.IllegalTransition: func() (decide.Decision, string) { return over("plan", human(), "because") },
 	} {
 		if d, got := try(); got != code || d.Moved {
 			t.Errorf("found %q, want %q", got, code)
@@ -138,7 +139,7 @@ func TestOverride_ignoresTheConditionsOfAMarkedEdgeForAPersonWithAReason(t *test
 	if to, err := decide.Overridable(def, tk, human()); to != "done" || err != nil {
 		t.Errorf("found %q (%v), want done", to, err)
 	}
-	if _, err := decide.Overridable(def, newTask("plan"), human()); codeOf(err) != decide.OverrideDenied {
+	if _, err := decide.Overridable(def, newTask("plan"), human()); codeOf(err) != rejection.OverrideDenied {
 		t.Errorf("found %v, want no move that may be overridden", err)
 	}
 }
@@ -179,7 +180,7 @@ func TestRedo_leadsOnlyToKnownAndEarlierStates(t *testing.T) {
 		}
 		c, err := decide.Redo(def, tt.task, tt.to, seen(def, "", nil), been, tt.actor, "anew", noon)
 		if tt.refuse != "" {
-			if codeOf(err) != decide.RedoRefused || !strings.Contains(err.Error(), tt.refuse) {
+			if codeOf(err) != rejection.RedoRefused || !strings.Contains(err.Error(), tt.refuse) {
 				t.Errorf("%s: found %v, want a refusal with %q", name, err, tt.refuse)
 			}
 			continue
@@ -208,7 +209,7 @@ func TestFailures_areCountedBeforeTheGuardsAndForgottenWhenTheStateIsLeftForward
 		}
 		tk = back.Change.Task
 	}
-	if _, code := ask(def, tk, ev, task.Request{To: "build", Actor: human()}); code != decide.GuardFailed {
+	if _, code := ask(def, tk, ev, task.Request{To: "build", Actor: human()}); code != rejection.GuardFailed {
 		t.Errorf("the third failure: found %q, want a guard that holds it up", code)
 	}
 	d, code := ask(def, tk, ev, task.Request{To: "help", Actor: human()})
@@ -247,7 +248,7 @@ func TestReason_isAskedForWhereTheEdgeWantsOne(t *testing.T) {
 	def := stepsWorkflow(t)
 	for _, from := range []task.Status{"plan", "build", "check", "help"} {
 		if _, code := ask(def, newTask(from), seen(def, "", nil), task.Request{
-			To: "dropped", Actor: human()}); code != decide.ReasonMissing {
+			To: "dropped", Actor: human()}); code != rejection.ReasonMissing {
 			t.Errorf("from %s: found %q, want a refusal for want of a reason", from, code)
 		}
 		if d, code := ask(def, newTask(from), seen(def, "", nil), task.Request{
@@ -269,7 +270,7 @@ func TestFacts_areSpentAndMustBeNewWhereTheGateSaysSo(t *testing.T) {
 		t.Errorf("the text behind the evidence is %q (%v)", text, found)
 	}
 	ev.Spent = []task.Spent{{Evidence: d.Change.Spent[0], Seq: 9}}
-	if _, code := ask(def, newTask("check"), ev, task.Request{To: "done", Actor: human()}); code != decide.GateUnmet {
+	if _, code := ask(def, newTask("check"), ev, task.Request{To: "done", Actor: human()}); code != rejection.GateUnmet {
 		t.Errorf("spent evidence: found %q", code)
 	}
 	into, code := ask(def, newTask("build"),
@@ -280,7 +281,7 @@ func TestFacts_areSpentAndMustBeNewWhereTheGateSaysSo(t *testing.T) {
 	}
 	old := seen(def, "", map[string]string{"verdict.json": "old"})
 	old.Entry = into.Change.Entry
-	if _, code := ask(def, newTask("check"), old, task.Request{To: "done", Actor: human()}); code != decide.GateUnmet {
+	if _, code := ask(def, newTask("check"), old, task.Request{To: "done", Actor: human()}); code != rejection.GateUnmet {
 		t.Errorf("evidence of before the entry: found %q", code)
 	}
 }
@@ -294,7 +295,7 @@ func TestCreateFromPlan_beginsWhereTheWorkflowSays(t *testing.T) {
 		t.Errorf("found %+v (%v)", c, err)
 	}
 	if _, err := decide.CreateFromPlan(defaultWorkflow(t), task.Task{ID: "T1"}, human(), noon); codeOf(
-		err) != decide.NoMove {
+		err) != rejection.NoMove {
 		t.Errorf("found %v, want a refusal: default has no entry for a plan file", err)
 	}
 }
@@ -337,7 +338,7 @@ func TestMigrate_wantsAStatusThatBothWorkflowsHave(t *testing.T) {
 			return err
 		},
 	} {
-		if code := codeOf(try()); code != decide.MigrateRefused {
+		if code := codeOf(try()); code != rejection.MigrateRefused {
 			t.Errorf("%s: found %q", name, code)
 		}
 	}
@@ -347,7 +348,7 @@ func TestNext_leavesTheChoiceToAPersonWhereSeveralMovesAskForNothing(t *testing.
 	t.Parallel()
 	def := tiny([]workflow.Transition{{From: "busy", To: "help"}, {From: "busy", To: "todo"}})
 	to, _, err := decide.Next(def, newTask("busy"), evidence(""), human(), "", noon)
-	if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "--status help") ||
+	if to != "" || codeOf(err) != rejection.NoNext || !strings.Contains(err.Error(), "--status help") ||
 		!strings.Contains(err.Error(), "--status todo") {
 		t.Errorf("found %q (%v), want the choice between help and todo", to, err)
 	}
@@ -359,7 +360,7 @@ func TestNext_leavesTheChoiceToAPersonWhereGitSpeaksForSeveralMoves(t *testing.T
 	t.Parallel()
 	def, one := defaultWorkflow(t), newTask("reviewing")
 	to, _, err := decide.Next(def, one, evidence(""), human(), "", noon)
-	if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "--status done") ||
+	if to != "" || codeOf(err) != rejection.NoNext || !strings.Contains(err.Error(), "--status done") ||
 		!strings.Contains(err.Error(), "--status agent-review") {
 		t.Errorf("found %q (%v), want the choice between done and agent-review", to, err)
 	}
@@ -370,7 +371,7 @@ func TestNext_leavesTheChoiceToAPersonWhereGitSpeaksForSeveralMoves(t *testing.T
 	// A review that is at work is not begun anew by whoever only asks what is next.
 	one.Status = "agent-review"
 	if to, _, err := decide.Next(def, one, withGit(evidence(""), true, false), human(), "", noon); to != "" ||
-		codeOf(err) != decide.NoNext {
+		codeOf(err) != rejection.NoNext {
 		t.Errorf("under review: found %q (%v)", to, err)
 	}
 }
@@ -403,7 +404,7 @@ func TestNext_neverTakesAMoveThatAsksForNothingWhereAnotherAsksForEvidence(t *te
 		def := shippedWorkflow(t, name)
 		for _, status := range statuses {
 			to, _, err := decide.Next(def, newTask(status), evidence(""), human(), "", noon)
-			if to != "" || codeOf(err) != decide.NoNext || !strings.Contains(err.Error(), "no such section") {
+			if to != "" || codeOf(err) != rejection.NoNext || !strings.Contains(err.Error(), "no such section") {
 				t.Errorf("%s, %s: found %q (%v), want a refusal that tells what is missing", name, status, to, err)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -20,10 +21,10 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead bool, actor ta
 	record.Change, error) {
 	t := s.Task
 	refuse := func(condition, found, want string) (record.Change, error) {
-		return record.Change{}, &Rejection{
-			Code: PRRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
+		return record.Change{}, &rejection.Rejection{
+			Code: rejection.PRRefused, Task: t.ID, From: t.Status, To: t.Status, Open: Open(def, t, actor),
 			Message: fmt.Sprintf("cannot open a pull request for task %s", t.ID),
-			Details: []Detail{{Condition: condition, Found: found, Want: want}},
+			Details: []rejection.Detail{{Condition: condition, Found: found, Want: want}},
 		}
 	}
 	switch {
@@ -56,11 +57,11 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead bool, actor ta
 }
 
 // OpenPR refuses a merge here of what is open for a merge on GitHub.
-func OpenPR(def *workflow.Definition, t task.Task, to task.Status, pr record.PullRequest, actor task.Actor) *Rejection {
-	return &Rejection{
-		Code: PROpen, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
+func OpenPR(def *workflow.Definition, t task.Task, to task.Status, pr record.PullRequest, actor task.Actor) *rejection.Rejection {
+	return &rejection.Rejection{
+		Code: rejection.PROpen, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
 		Message: fmt.Sprintf("cannot merge task %s here: its pull request is open", t.ID),
-		Details: []Detail{{
+		Details: []rejection.Detail{{
 			Condition: "no pull request, or one that is merged", Found: "one that is open", Where: pr.URL,
 			Want: fmt.Sprintf("merge it there and run this again, or merge here all the same: orange task "+
 				"merge %s --local", t.ID),
@@ -192,7 +193,7 @@ func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr record.PullR
 		}
 		against = refusal(err)
 		if open := Open(def, t, task.Actor{Role: task.RoleHuman}); len(open) > 0 {
-			against += fmt.Sprintf(" (moves that lead on from %q: %s)", t.Status, joined(open))
+			against += fmt.Sprintf(" (moves that lead on from %q: %s)", t.Status, task.JoinStatuses(open))
 		}
 	}
 	again := "orange task merge "

@@ -9,6 +9,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -34,7 +35,7 @@ func TestRequestPR_isForAPersonWithWorkToSend(t *testing.T) {
 		one := newTask("reviewing")
 		c.task(&one)
 		_, err := decide.RequestPR(defaultWorkflow(t), record.Snapshot{Task: one}, c.ahead, c.actor, noon)
-		if no := refusal(t, err); no.Code != decide.PRRefused || no.Details[0].Found != c.found {
+		if no := refusal(t, err); no.Code != rejection.PRRefused || no.Details[0].Found != c.found {
 			t.Errorf("%s: %+v", c.name, no)
 		}
 	}
@@ -115,7 +116,7 @@ func TestAMove_takesAReasonThatSaysSomethingAndTheMarksAway(t *testing.T) {
 	for reason, want := range map[string]bool{"": false, " \t\n": false, "because": true} {
 		d, err := decide.Transition(def, one, decide.Evidence{}, task.Request{
 			Task: "T1", To: "help", Actor: human(), Reason: reason}, noon)
-		if d.Moved != want || !want && refusal(t, err).Code != decide.ReasonMissing {
+		if d.Moved != want || !want && refusal(t, err).Code != rejection.ReasonMissing {
 			t.Errorf("%q: %v", reason, err)
 		}
 		if got := d.Change.Task; want && (!got.StalledAt.IsZero() || got.Attention != "" || got.Overdue != 0) {
@@ -173,7 +174,7 @@ func TestBack_isOnlyOverAnEdgeThatLeadsBack(t *testing.T) {
 		}
 		to, err := decide.Back(tiny([]workflow.Transition{edge}), one, task.Request{
 			Task: "T1", To: workflow.Previous, Actor: human()})
-		if to != want || !leads && refusal(t, err).Code != decide.IllegalTransition {
+		if to != want || !leads && refusal(t, err).Code != rejection.IllegalTransition {
 			t.Errorf("it leads back %v: %q, %v", leads, to, err)
 		}
 	}

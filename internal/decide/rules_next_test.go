@@ -5,6 +5,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -32,7 +33,7 @@ func TestNext_takesAMoveThatAsksForNothingOnlyWhereItGoesOn(t *testing.T) {
 		def.States[2].Escalation = c.escalation
 		def.Moves = []workflow.Move{{Command: workflow.MoveCancel, To: "lost"}}
 		to, _, err := decide.Next(def, newTask("busy"), evidence(""), worker, "", noon)
-		if to != c.want || c.want == "" && refusal(t, err).Code != decide.NoNext {
+		if to != c.want || c.want == "" && refusal(t, err).Code != rejection.NoNext {
 			t.Errorf("%s: %q, %v", c.name, to, err)
 		}
 	}
@@ -51,7 +52,7 @@ func TestOverridable_isTheOnlyMoveThatAllowsIt(t *testing.T) {
 	for name, second := range map[string]bool{"of none": false, "of several": true} {
 		_, err := decide.Overridable(tiny([]workflow.Transition{edge("help", second), edge("lost", second)}), one,
 			human())
-		if no := refusal(t, err); no.Code != decide.OverrideDenied || (len(no.Details) == 2) != second {
+		if no := refusal(t, err); no.Code != rejection.OverrideDenied || (len(no.Details) == 2) != second {
 			t.Errorf("%s: %+v", name, no)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -170,14 +171,14 @@ func TestSpawnTarget_isTheWorkflowsWordBeforeItsEdges(t *testing.T) {
 func TestInstructed_wantsAWordOfWhatToChange(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": decide.GateUnmet, "## Plan\nx\n": decide.GateUnmet, "## Fix Instructions\n\n": decide.GateUnmet,
+		"": rejection.GateUnmet, "## Plan\nx\n": rejection.GateUnmet, "## Fix Instructions\n\n": rejection.GateUnmet,
 		"## Fix Instructions\noil it\n": "",
 	} {
 		if err := decide.Instructed(newTask("help"), "busy", evidence(text)); codeOf(err) != want {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if err := decide.Instructed(newTask("help"), "busy", decide.Evidence{}); codeOf(err) != decide.GateUnmet {
+	if err := decide.Instructed(newTask("help"), "busy", decide.Evidence{}); codeOf(err) != rejection.GateUnmet {
 		t.Errorf("without a document: %v", err)
 	}
 }
@@ -193,14 +194,14 @@ func TestStart_isForThoseWhomTheWorkflowLetsAsk(t *testing.T) {
 	free.Initial = "todo"
 	reserved := tiny([]workflow.Transition{{From: "todo", To: "busy", By: []string{task.RoleWorker}, Hooks: spawn}})
 	reserved.Initial = "todo"
-	if err := decide.Start(reserved, newTask("todo"), human()); codeOf(err) != decide.ActorDenied {
+	if err := decide.Start(reserved, newTask("todo"), human()); codeOf(err) != rejection.ActorDenied {
 		t.Errorf("a person starts what only a worker may: %v", err)
 	}
 	agent := task.Actor{Role: task.RoleWorker}
 	for name, c := range map[string]struct {
 		who  task.Actor
 		want string
-	}{"a person": {human(), ""}, "an agent": {agent, decide.ActorDenied}} {
+	}{"a person": {human(), ""}, "an agent": {agent, rejection.ActorDenied}} {
 		if err := decide.Start(def, newTask("todo"), c.who); codeOf(err) != c.want {
 			t.Errorf("%s starts it: %v", name, err)
 		}
@@ -226,7 +227,7 @@ func TestStart_tellsOfAWorkflowThatLeadsNobodyThere(t *testing.T) {
 	t.Parallel()
 	def := tiny([]workflow.Transition{{From: "busy", To: "todo"}})
 	def.Initial, def.Moves = "todo", []workflow.Move{{Command: workflow.MoveSpawn, To: "busy"}}
-	if err := decide.Start(def, newTask("todo"), human()); codeOf(err) != decide.IllegalTransition {
+	if err := decide.Start(def, newTask("todo"), human()); codeOf(err) != rejection.IllegalTransition {
 		t.Errorf("where no transition leads to the start it answers %v", err)
 	}
 }
@@ -270,7 +271,7 @@ func TestAGate_onWhatIsBeingFoundOutSaysThatOneHasToWait(t *testing.T) {
 				part.Key(): {Source: "check tests", Pending: pending, Found: "no result", Want: "wait for it"}}}
 		_, err := decide.Transition(def, newTask("busy"), ev, task.Request{
 			Task: "T1", To: "help", Actor: human()}, noon)
-		if no := refusal(t, err); no.Code != decide.GateUnmet || no.Details[0].Want != want {
+		if no := refusal(t, err); no.Code != rejection.GateUnmet || no.Details[0].Want != want {
 			t.Errorf("pending %v: %+v", pending, no)
 		}
 	}
@@ -281,7 +282,7 @@ func TestAGate_onWhatNobodyHasLookedAtIsNotMet(t *testing.T) {
 	def := tiny([]workflow.Transition{{From: "busy", To: "help", Gate: []workflow.Part{{File: "somewhere.json"}}}})
 	_, err := decide.Transition(def, newTask("busy"), decide.Evidence{}, task.Request{
 		Task: "T1", To: "help", Actor: human()}, noon)
-	if no := refusal(t, err); no.Code != decide.GateUnmet || no.Details[0].Found != "that nobody has looked" {
+	if no := refusal(t, err); no.Code != rejection.GateUnmet || no.Details[0].Found != "that nobody has looked" {
 		t.Errorf("%+v", no)
 	}
 }

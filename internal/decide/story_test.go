@@ -14,6 +14,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -247,7 +248,7 @@ func actorFrom(text string) task.Actor {
 
 func answer(def *workflow.Definition, w stage, req task.Request) string {
 	d, err := judge(def, w.task, w.ev, req)
-	var no *decide.Rejection
+	var no *rejection.Rejection
 	switch {
 	case errors.As(err, &no):
 		return fmt.Sprintf("refused %s\n  %s\n", no.Code, strings.ReplaceAll(no.Error(), "\n", "\n  "))

@@ -12,13 +12,14 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
-func refusal(t *testing.T, err error) *decide.Rejection {
+func refusal(t *testing.T, err error) *rejection.Rejection {
 	t.Helper()
-	var no *decide.Rejection
+	var no *rejection.Rejection
 	if !errors.As(err, &no) {
 		t.Fatalf("found %v, want a refusal", err)
 	}
@@ -82,7 +83,7 @@ func TestATaskIsNotCreatedInAnyOtherState(t *testing.T) {
 	for _, status := range []task.Status{"planning", "working", "stuck", "done", "cancelled", "nowhere", ""} {
 		_, err := decide.Create(def, task.Task{ID: "T1"}, status, human(), noon)
 		no := refusal(t, err)
-		if no.Code != decide.IllegalTransition || no.To != status ||
+		if no.Code != rejection.IllegalTransition || no.To != status ||
 			!slices.Equal(no.Open, []task.Status{"pending", "clarification", "agent-review", "reviewing"}) {
 			t.Errorf("found %+v for %q", no, status)
 		}
@@ -164,9 +165,9 @@ func TestCommandsLeadWhereTheWorkflowSaysOrImplies(t *testing.T) {
 		tk.Counters = tk.Counters.With("tries", c.tries)
 		got, err := decide.MoveTarget(def, tk, c.command)
 		if c.want == "" {
-			if no := refusal(t, err); no.Code != decide.NoMove ||
+			if no := refusal(t, err); no.Code != rejection.NoMove ||
 				!strings.Contains(no.Message, `no "`+c.command+`"`) || len(no.Open) == 0 {
-				t.Errorf("found %+v for %s in %s, want %s and the open moves", no, c.command, c.workflow, decide.NoMove)
+				t.Errorf("found %+v for %s in %s, want %s and the open moves", no, c.command, c.workflow, rejection.NoMove)
 			}
 			continue
 		}
@@ -219,9 +220,9 @@ func TestARespawnIsRefusedWithItsReason(t *testing.T) {
 			tk.Workspace = c.workspace
 			change, err := decide.Respawn(def, tk, c.alive, c.actor, noon)
 			no := refusal(t, err)
-			if no.Code != decide.RespawnRefused || len(no.Details) != 1 || no.Details[0].Found != c.found ||
+			if no.Code != rejection.RespawnRefused || len(no.Details) != 1 || no.Details[0].Found != c.found ||
 				no.Details[0].Want == "" {
-				t.Errorf("found %+v, want %s because of %s", no, decide.RespawnRefused, c.found)
+				t.Errorf("found %+v, want %s because of %s", no, rejection.RespawnRefused, c.found)
 			}
 			if !reflect.DeepEqual(change, record.Change{}) {
 				t.Errorf("found the change %+v beside a refusal", change)

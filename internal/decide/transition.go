@@ -17,6 +17,7 @@ import (
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -49,14 +50,14 @@ func Transition(def *workflow.Definition, t task.Task, ev Evidence, req task.Req
 		}
 		return Decision{}, illegal(def, t, req)
 	}
-	var last *Rejection
+	var last *rejection.Rejection
 	for _, edge := range candidates {
 		j := judgeGate(edge.Gate, ev)
-		rejection := judge(def, t, edge, req, j)
-		if rejection == nil {
+		refused := judge(def, t, edge, req, j)
+		if refused == nil {
 			return Decision{Change: accept(def, t, ev, edge, req, j, now), Moved: true}, nil
 		}
-		last = furthest(last, rejection)
+		last = furthest(last, refused)
 	}
 	last.Details = withHints(def, t, req.Actor, last.Details)
 	last.Open = Open(def, t, req.Actor)
@@ -104,8 +105,8 @@ func Back(def *workflow.Definition, t task.Task, req task.Request) (task.Status,
 			return edge.To, nil
 		}
 	}
-	return "", &Rejection{
-		Code: IllegalTransition, Task: t.ID, From: t.Status, To: req.To, Open: Open(def, t, req.Actor),
+	return "", &rejection.Rejection{
+		Code: rejection.IllegalTransition, Task: t.ID, From: t.Status, To: req.To, Open: Open(def, t, req.Actor),
 		Message: fmt.Sprintf("cannot move task %s back: the workflow %q leads from %q to no state that the "+
 			"task came from", t.ID, def.Name, t.Status),
 	}
@@ -164,10 +165,10 @@ func Instructed(t task.Task, to task.Status, ev Evidence) error {
 		}
 		found = "nothing there"
 	}
-	return &Rejection{
-		Code: GateUnmet, Task: t.ID, To: to,
+	return &rejection.Rejection{
+		Code: rejection.GateUnmet, Task: t.ID, To: to,
 		Message: fmt.Sprintf("cannot request changes of task %s without a word of what to change", t.ID),
-		Details: []Detail{{Condition: fmt.Sprintf("section %q", FixInstructions), Found: found, Where: "TASK.md",
+		Details: []rejection.Detail{{Condition: fmt.Sprintf("section %q", FixInstructions), Found: found, Where: "TASK.md",
 			Want: "give the text with the request, or write it there"}},
 	}
 }
@@ -184,8 +185,8 @@ func Open(def *workflow.Definition, t task.Task, actor task.Actor) []task.Status
 	return found
 }
 
-func illegal(def *workflow.Definition, t task.Task, req task.Request) *Rejection {
-	r := &Rejection{Code: IllegalTransition, Task: t.ID, From: t.Status, To: req.To, Open: Open(def, t, req.Actor)}
+func illegal(def *workflow.Definition, t task.Task, req task.Request) *rejection.Rejection {
+	r := &rejection.Rejection{Code: rejection.IllegalTransition, Task: t.ID, From: t.Status, To: req.To, Open: Open(def, t, req.Actor)}
 	r.Message = fmt.Sprintf("cannot move task %s from %q to %q: the workflow %q has no such transition", t.ID,
 		t.Status, req.To, def.Name)
 	if _, exists := def.State(req.To); !exists {
@@ -200,18 +201,18 @@ func illegal(def *workflow.Definition, t task.Task, req task.Request) *Rejection
 // order ranks codes by how far a request came.
 func order(code string) int {
 	switch code {
-	case ActorDenied:
+	case rejection.ActorDenied:
 		return 1
-	case OverrideDenied, ReasonMissing:
+	case rejection.OverrideDenied, rejection.ReasonMissing:
 		return 2
-	case GuardFailed:
+	case rejection.GuardFailed:
 		return 3
 	}
 	return 4
 }
 
 // furthest keeps, of several candidates for one move, the refusal that came closest to a yes.
-func furthest(a, b *Rejection) *Rejection {
+func furthest(a, b *rejection.Rejection) *rejection.Rejection {
 	if a == nil || order(b.Code) > order(a.Code) {
 		return b
 	}
@@ -220,17 +221,17 @@ func furthest(a, b *Rejection) *Rejection {
 
 // judge answers nil when the edge is open to the request.
 func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req task.Request,
-	gate judgment) *Rejection {
+	gate judgment) *rejection.Rejection {
 	var code string
-	var details []Detail
+	var details []rejection.Detail
 	first := func(c string) {
 		if code == "" {
 			code = c
 		}
 	}
 	if !Allows(edge, req.Actor) {
-		first(ActorDenied)
-		details = append(details, Detail{
+		first(rejection.ActorDenied)
+		details = append(details, rejection.Detail{
 			Condition: "who may ask", Found: fmt.Sprintf("the role %q", req.Actor.Speaks()),
 			Want: "have it asked for by: " + strings.Join(edge.By, ", "),
 		})
@@ -240,26 +241,26 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		details = append(details, detail)
 	}
 	if edge.Reason && document.Blank(req.Reason) && !req.Override {
-		first(ReasonMissing)
-		details = append(details, Detail{Condition: "a reason", Found: "none", Want: "say why: --reason TEXT"})
+		first(rejection.ReasonMissing)
+		details = append(details, rejection.Detail{Condition: "a reason", Found: "none", Want: "say why: --reason TEXT"})
 	}
 	if unmet := guardsUnmet(def, t, edge); len(unmet) > 0 && !req.Override {
-		first(GuardFailed)
+		first(rejection.GuardFailed)
 		details = append(details, unmet...)
 	}
 	if len(gate.unmet) > 0 && !req.Override {
-		first(GateUnmet)
+		first(rejection.GateUnmet)
 		details = append(details, gate.unmet...)
 	}
 	if code == "" {
 		return nil
 	}
 	why := map[string]string{
-		ActorDenied: "this role may not ask for it", GuardFailed: "a condition does not hold",
-		GateUnmet:     "evidence is missing",
-		ReasonMissing: "it takes a reason", OverrideDenied: "it cannot be overridden so",
+		rejection.ActorDenied: "this role may not ask for it", rejection.GuardFailed: "a condition does not hold",
+		rejection.GateUnmet:     "evidence is missing",
+		rejection.ReasonMissing: "it takes a reason", rejection.OverrideDenied: "it cannot be overridden so",
 	}[code]
-	return &Rejection{
+	return &rejection.Rejection{
 		Code: code, Task: t.ID, From: t.Status, To: edge.To, Details: details, Moved: gate.moved > 0 &&
 			gate.moved == len(details),
 		Message: fmt.Sprintf("cannot move task %s from %q to %q: %s", t.ID, t.Status, edge.To, why),
@@ -267,28 +268,28 @@ func judge(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 }
 
 // overridden says what speaks against the request's override; an empty code when nothing does or none is asked for.
-func overridden(edge *workflow.Transition, req task.Request) (string, Detail) {
+func overridden(edge *workflow.Transition, req task.Request) (string, rejection.Detail) {
 	switch {
 	case !req.Override:
-		return "", Detail{}
+		return "", rejection.Detail{}
 	case req.Actor.Role != task.RoleHuman || req.Actor.Rule:
-		return ActorDenied, Detail{
+		return rejection.ActorDenied, rejection.Detail{
 			Condition: "who may override", Found: fmt.Sprintf("the role %q", req.Actor.Name()),
 			Want: "have a person do it"}
 	case !edge.Override:
-		return OverrideDenied,
-			Detail{Condition: "override: allowed", Found: "a transition whose conditions cannot be set aside",
+		return rejection.OverrideDenied,
+			rejection.Detail{Condition: "override: allowed", Found: "a transition whose conditions cannot be set aside",
 				Want: "meet its conditions"}
 	case document.Blank(req.Reason):
-		return ReasonMissing, Detail{Condition: "a reason", Found: "none",
+		return rejection.ReasonMissing, rejection.Detail{Condition: "a reason", Found: "none",
 			Want: "say why the conditions do not matter this time"}
 	}
-	return "", Detail{}
+	return "", rejection.Detail{}
 }
 
 // guardsUnmet tells the guards of an edge that do not hold for the task.
-func guardsUnmet(def *workflow.Definition, t task.Task, edge *workflow.Transition) []Detail {
-	var unmet []Detail
+func guardsUnmet(def *workflow.Definition, t task.Task, edge *workflow.Transition) []rejection.Detail {
+	var unmet []rejection.Detail
 	for _, g := range edge.When {
 		value := counted(t, edge, g.Field)
 		if g.Holds(value) {
@@ -302,7 +303,7 @@ func guardsUnmet(def *workflow.Definition, t task.Task, edge *workflow.Transitio
 		if slices.Contains(def.ResetByPerson(), g.Field) {
 			want = "go on without it, or wait for a person: whatever they do to the task sets the count to 0"
 		}
-		unmet = append(unmet, Detail{Condition: g.String(), Found: found, Want: want})
+		unmet = append(unmet, rejection.Detail{Condition: g.String(), Found: found, Want: want})
 	}
 	return unmet
 }
@@ -365,7 +366,7 @@ func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		data[history.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))
 	}
 	if req.Override {
-		data[history.DataOverride] = cmp.Or(reasons(append(guardsUnmet(def, t, edge), j.unmet...)),
+		data[history.DataOverride] = cmp.Or(rejection.Reasons(append(guardsUnmet(def, t, edge), j.unmet...)),
 			"nothing: all conditions held")
 	}
 	return data

@@ -9,6 +9,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
@@ -90,18 +91,18 @@ func TestWhatDefaultDoesWithoutIsJudgedToo(t *testing.T) {
 	}{
 		{"the first of two edges", "a", "b", "worker", 2, "", ""},
 		{"the second of two edges", "a", "b", "worker", 3, why, ""},
-		{"the refusal that came furthest is told: the gate of the second", "a", "b", "worker", 3, "", decide.GateUnmet},
+		{"the refusal that came furthest is told: the gate of the second", "a", "b", "worker", 3, "", rejection.GateUnmet},
 		{"the refusal that came furthest is told: the guard of the second", "a", "b", "reviewer", 2, why,
-			decide.GuardFailed},
-		{"neither edge is for this role", "a", "b", "human", 2, why, decide.ActorDenied},
+			rejection.GuardFailed},
+		{"neither edge is for this role", "a", "b", "human", 2, why, rejection.ActorDenied},
 		{"a verdict anywhere, asked for by anyone", "a", "c", "cto", 0, pass, ""},
-		{"the other verdict anywhere", "a", "c", "cto", 0, fail, decide.GateUnmet},
-		{"no verdict anywhere", "a", "c", "cto", 0, "## Check\nbypassed\n", decide.GateUnmet},
+		{"the other verdict anywhere", "a", "c", "cto", 0, fail, rejection.GateUnmet},
+		{"no verdict anywhere", "a", "c", "cto", 0, "## Check\nbypassed\n", rejection.GateUnmet},
 		{"a gate of two parts", "a", "d", "worker", 0, why + fail, ""},
-		{"a gate of two parts lacks the first", "a", "d", "worker", 0, fail, decide.GateUnmet},
-		{"a gate of two parts lacks the second", "a", "d", "worker", 0, why, decide.GateUnmet},
+		{"a gate of two parts lacks the first", "a", "d", "worker", 0, fail, rejection.GateUnmet},
+		{"a gate of two parts lacks the second", "a", "d", "worker", 0, why, rejection.GateUnmet},
 		{"an edge from a state to itself is a move", "b", "b", "worker", 0, "", ""},
-		{"an edge from a state to itself asks who comes", "b", "b", "human", 0, "", decide.ActorDenied},
+		{"an edge from a state to itself asks who comes", "b", "b", "human", 0, "", rejection.ActorDenied},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +140,7 @@ func TestARefusalOfAGateTellsEveryUnmetPart(t *testing.T) {
 	req := task.Request{To: "d", Actor: task.Actor{Role: task.RoleWorker}}
 	_, err := decide.Transition(parse(t, "forks.yml", []byte(forks)), newTask("a"), evidence(""), req, noon)
 	no := refusal(t, err)
-	want := []decide.Detail{
+	want := []rejection.Detail{
 		{Condition: `section "## Why"`, Found: "no such section", Where: "TASK.md",
 			Want: `write "## Why" with something in it`},
 		{Condition: `section "## Check"`, Found: "no such section", Where: "TASK.md",
@@ -160,7 +161,7 @@ func TestTheStartOfAQueuedTask_isRefusedWhereItWaitsNoMore(t *testing.T) {
 			one.QueuedFor = ask.To
 		}
 		d, err := decide.Transition(def, one, evidence(""), ask, noon)
-		var refused *decide.Rejection
+		var refused *rejection.Rejection
 		if d.Moved != waits || waits == errors.As(err, &refused) {
 			t.Errorf("in %q: moved %v, %v", status, d.Moved, err)
 		}

@@ -8,21 +8,22 @@ import (
 
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
 
 // Option is an edge out of a task's present status, as it stands for those who may ask for it.
 type Option struct {
-	To       task.Status `json:"to"`
-	By       []string    `json:"by"`   // the roles that may ask
-	Open     bool        `json:"open"` // asked for now, it would be taken
-	Guards   []Counted   `json:"guards"`
-	Details  []Detail    `json:"details"`  // what is unmet
-	Reason   bool        `json:"reason"`   // whoever asks must say why
-	Override bool        `json:"override"` // a person may take it in spite of what is unmet, with a reason
-	Command  string      `json:"command"`  // with which they do; empty where they may not
-	Line     int         `json:"line"`     // of the workflow file
+	To       task.Status        `json:"to"`
+	By       []string           `json:"by"`   // the roles that may ask
+	Open     bool               `json:"open"` // asked for now, it would be taken
+	Guards   []Counted          `json:"guards"`
+	Details  []rejection.Detail `json:"details"`  // what is unmet
+	Reason   bool               `json:"reason"`   // whoever asks must say why
+	Override bool               `json:"override"` // a person may take it in spite of what is unmet, with a reason
+	Command  string             `json:"command"`  // with which they do; empty where they may not
+	Line     int                `json:"line"`     // of the workflow file
 }
 
 // Counted is a guard with the counter that it looks at.
@@ -37,9 +38,9 @@ type Counted struct {
 // Explanation says why a task does not move, or what would move it.
 type Explanation struct {
 	Task  task.Task
-	About string   // what the present status is, in the workflow's words
-	Ways  []Option // by target, in the order of the file
-	Waits []Detail // who or what the task waits for, the nearest first
+	About string             // what the present status is, in the workflow's words
+	Ways  []Option           // by target, in the order of the file
+	Waits []rejection.Detail // who or what the task waits for, the nearest first
 }
 
 // Why judges every edge out of a task's status as Transition does, with the reason given that an edge wants.
@@ -93,7 +94,7 @@ func withCommand(def *workflow.Definition, t task.Task, w Option) Option {
 }
 
 func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []string, ev Evidence) Option {
-	w := Option{To: edge.To, By: append([]string{}, by...), Guards: []Counted{}, Details: []Detail{},
+	w := Option{To: edge.To, By: append([]string{}, by...), Guards: []Counted{}, Details: []rejection.Detail{},
 		Reason: edge.Reason, Override: edge.Override, Line: edge.Pos.Line}
 	for _, g := range edge.When {
 		value := counted(t, edge, g.Field)
@@ -114,23 +115,23 @@ func way(def *workflow.Definition, t task.Task, edge *workflow.Transition, by []
 // Awaits says who or what a task waits for, and what would help. Alive says whether the agent of the present
 // status lives, as far as is known. Events are the task's whole history.
 func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []history.Event, own task.Timeouts,
-	now time.Time) []Detail {
+	now time.Time) []rejection.Detail {
 	t := s.Task
 	state, _ := def.State(t.Status)
-	var list []Detail
+	var list []rejection.Detail
 	for _, h := range s.Owed {
 		list = append(list, owes(t, h, now))
 	}
 	switch {
 	case t.Queued():
-		list = append(list, Detail{
+		list = append(list, rejection.Detail{
 			Condition: "a free workspace", Found: fmt.Sprintf("none for the move to %q", t.QueuedFor),
 			Want: "it starts by itself when one is free"})
 	case state.Terminal:
-		list = append(list, Detail{Condition: "nobody", Found: fmt.Sprintf("%q, which is final", t.Status),
+		list = append(list, rejection.Detail{Condition: "nobody", Found: fmt.Sprintf("%q, which is final", t.Status),
 			Want: "nothing is to be done"})
 	case state.Role == "" || state.Role == task.RoleHuman:
-		list = append(list, Detail{Condition: "a person", Found: fmt.Sprintf("nobody at work in %q", t.Status),
+		list = append(list, rejection.Detail{Condition: "a person", Found: fmt.Sprintf("nobody at work in %q", t.Status),
 			Want: "choose one of the moves that are open"})
 	case len(s.Owed) == 0:
 		list = append(list, agent(def, t, state, alive, events, now))
@@ -138,15 +139,15 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 	if level, after := Overdue(def, own, t, now); after > 0 {
 		found := fmt.Sprintf("%s in %q, %d per cent of it told", rounded(now.Sub(t.EnteredAt)), t.Status, t.Overdue)
 		if level < task.LateAlert {
-			list = append(list, Detail{Condition: fmt.Sprintf("no more than %s in the status", after),
+			list = append(list, rejection.Detail{Condition: fmt.Sprintf("no more than %s in the status", after),
 				Found: found, Want: "nothing yet"})
 		} else {
-			list = append(list, Detail{Condition: fmt.Sprintf("no more than %s in the status", after),
+			list = append(list, rejection.Detail{Condition: fmt.Sprintf("no more than %s in the status", after),
 				Found: found, Want: lateWant(state)})
 		}
 	}
 	if t.Attention != "" {
-		list = append(list, Detail{Condition: "a person's attention", Found: t.Attention,
+		list = append(list, rejection.Detail{Condition: "a person's attention", Found: t.Attention,
 			Want: "put that right; the next move takes the mark away"})
 	}
 	return list
@@ -161,8 +162,8 @@ func lateWant(state workflow.State) string {
 }
 
 // owes says how a hook stands that has to be settled first.
-func owes(t task.Task, h task.OwedHook, now time.Time) Detail {
-	d := Detail{Condition: "the hook " + h.Action, Found: "it is owed, and about to be performed",
+func owes(t task.Task, h task.OwedHook, now time.Time) rejection.Detail {
+	d := rejection.Detail{Condition: "the hook " + h.Action, Found: "it is owed, and about to be performed",
 		Want: "wait a moment"}
 	if h.State == task.HookFailed {
 		d.Found = fmt.Sprintf("it failed: %s (attempts: %d)", h.Error, max(h.Attempts, 1))
@@ -176,8 +177,8 @@ func owes(t task.Task, h task.OwedHook, now time.Time) Detail {
 
 // agent says how it stands with the agent that a status needs.
 func agent(def *workflow.Definition, t task.Task, state workflow.State, alive bool, events []history.Event,
-	now time.Time) Detail {
-	d := Detail{Condition: "the " + state.Role}
+	now time.Time) rejection.Detail {
+	d := rejection.Detail{Condition: "the " + state.Role}
 	switch {
 	case t.Workspace == "":
 		d.Found, d.Want = "it was not started yet", "orange task spawn "+t.ID
@@ -224,8 +225,8 @@ func (w Option) Who() string {
 }
 
 // OtherDetails are the unmet conditions that no guard tells of.
-func (w Option) OtherDetails() []Detail {
-	return slices.DeleteFunc(slices.Clone(w.Details), func(d Detail) bool {
+func (w Option) OtherDetails() []rejection.Detail {
+	return slices.DeleteFunc(slices.Clone(w.Details), func(d rejection.Detail) bool {
 		return slices.ContainsFunc(w.Guards, func(g Counted) bool { return g.Guard == d.Condition })
 	})
 }

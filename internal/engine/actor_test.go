@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"orange/internal/action"
-	"orange/internal/decide"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
@@ -58,7 +58,7 @@ func TestActor_findsOutWhoAsks(t *testing.T) {
 			must(t, err)
 			continue
 		}
-		wantCode(t, err, decide.ActorDenied)
+		wantCode(t, err, rejection.ActorDenied)
 		if err != nil && !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: the error is %v, want one that says %q", name, err, tt.says)
 		}
@@ -81,7 +81,7 @@ func TestHome_isForNobodyWhoIsAnAgentOrBelowOne(t *testing.T) {
 		if err := w.Home(t.Context(), "add a project", caller); err == nil {
 			t.Errorf("%s may", name)
 		} else {
-			wantCode(t, err, decide.ActorDenied)
+			wantCode(t, err, rejection.ActorDenied)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestARespawn_endsTheSeatOfTheAgentBefore(t *testing.T) {
 	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
 	must(t, err)
 	_, err = w.Actor(t.Context(), id, task.Caller{Secret: before})
-	wantCode(t, err, decide.ActorDenied)
+	wantCode(t, err, rejection.ActorDenied)
 	now, err := w.Actor(t.Context(), id, task.Caller{Secret: w.hands.last(t, action.SpawnAgent).secret})
 	must(t, err)
 	if now != worker {

@@ -25,6 +25,7 @@ import (
 	"orange/internal/home"
 	"orange/internal/mirror"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -449,7 +450,7 @@ func wantText(t *testing.T, what, got, want string) {
 
 func wantCode(t *testing.T, err error, code string) {
 	t.Helper()
-	var refused *decide.Rejection
+	var refused *rejection.Rejection
 	if !errors.As(err, &refused) || refused.Code != code {
 		t.Errorf("the error is %v, want a rejection %s", err, code)
 	}

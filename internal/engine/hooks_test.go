@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"orange/internal/action"
-	"orange/internal/decide"
 	"orange/internal/engine"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -193,7 +193,7 @@ func TestRequestPR_pushesAndNotesThePullRequest(t *testing.T) {
 			{Type: history.PRCreated, Data: map[string]string{"url": "https://github.com/a/b/pull/1"}}},
 	}
 	_, err := w.RequestPR(t.Context(), id, worker)
-	wantCode(t, err, decide.PRRefused) // what leaves the machine is a person's to send
+	wantCode(t, err, rejection.PRRefused) // what leaves the machine is a person's to send
 	out, err := w.RequestPR(t.Context(), id, human)
 	must(t, err)
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "push_branch=done create_pr=done")
@@ -242,8 +242,8 @@ func TestRequestPR_isRefusedWhereItMakesNoSense(t *testing.T) {
 		bare: "commit the work there first"} {
 		before := w.task(id)
 		_, err := w.RequestPR(t.Context(), id, human)
-		var refused *decide.Rejection
-		if !errors.As(err, &refused) || refused.Code != decide.PRRefused || !strings.Contains(err.Error(), says) {
+		var refused *rejection.Rejection
+		if !errors.As(err, &refused) || refused.Code != rejection.PRRefused || !strings.Contains(err.Error(), says) {
 			t.Errorf("the answer is %v, want one that says %q", err, says)
 		}
 		if now := w.task(id); now.Seq != before.Seq || len(seen.jobs) != 0 {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"orange/internal/decide"
 	"orange/internal/engine"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -48,7 +48,7 @@ func TestAnAttemptAtARequestLoadsItsTaskOnce(t *testing.T) {
 		}, []string{"load", "commit", "load", "load", "load"}},
 		"a request that is refused": {"planning", func(w *world, id string) error {
 			_, err := w.ask(id, "working", worker)
-			wantCode(t, err, decide.GateUnmet)
+			wantCode(t, err, rejection.GateUnmet)
 			return nil
 		}, []string{"load", "load"}},
 		"a request that finds done what it asks for": {"planning", func(w *world, id string) error {

@@ -12,6 +12,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -45,8 +46,8 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 	}
 	s, decision, evidence, refused := e.judge(ctx, r)
 	req := r.Request
-	var rejection *decide.Rejection
-	if refused != nil && !errors.As(refused, &rejection) {
+	var refusal *rejection.Rejection
+	if refused != nil && !errors.As(refused, &refusal) {
 		return record.Outcome{}, "", refused
 	}
 	if refused == nil && !decision.Moved {
@@ -54,7 +55,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 	}
 	aside := ""
 	// what was merged here already is not for GitHub to merge
-	if !m.Local && begun == nil && (refused == nil || rejection.Code == decide.GateUnmet) {
+	if !m.Local && begun == nil && (refused == nil || refusal.Code == rejection.GateUnmet) {
 		pr, known, err := e.requested(ctx, s.Task)
 		switch {
 		case err != nil && refused == nil:
@@ -62,7 +63,7 @@ func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.
 		case err == nil && known && pr.State == record.PRMerged:
 			return e.mergedThere(ctx, s, req, pr, evidence)
 		// whoever merges it there answers for what has moved
-		case err == nil && known && pr.State == record.PROpen && (refused == nil || rejection.Moved):
+		case err == nil && known && pr.State == record.PROpen && (refused == nil || refusal.Moved):
 			return record.Outcome{}, "", e.stillOpen(ctx, s.Task, req, pr)
 		case known:
 			aside = "; its pull request " + pr.URL + " is closed and was not merged"

@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/engine"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -100,7 +101,7 @@ func TestMerge_looksAnewWhereTheBranchHasSomethingToMerge(t *testing.T) {
 	id := w.reach("reviewing")
 	b.merged = true // by other means, and no one noted that a merge was begun
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
-	wantCode(t, err, decide.GateUnmet)
+	wantCode(t, err, rejection.GateUnmet)
 	if b.merges != 0 {
 		t.Errorf("it merged %d times", b.merges)
 	}

@@ -9,6 +9,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/replay"
 	"orange/internal/task"
 )
@@ -99,7 +100,7 @@ func TestMerge_isRefusedWhileThePullRequestIsOpen(t *testing.T) {
 		w.desk.requests = []record.PullRequest{pull(record.PROpen)}
 		before := w.everything()
 		_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
-		wantCode(t, err, decide.PROpen)
+		wantCode(t, err, rejection.PROpen)
 		if err != nil && (!strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "--local")) {
 			t.Errorf("%s: the refusal is %v", name, err)
 		}

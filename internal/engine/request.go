@@ -10,6 +10,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -335,11 +336,11 @@ func (e *Engine) subject(ctx context.Context, s record.Snapshot, tree bool) task
 }
 
 func (e *Engine) logRefusal(req task.Request, err error) {
-	var rejection *decide.Rejection
-	if errors.As(err, &rejection) {
-		e.Log.Info("refused", "component", "engine", "task", req.Task, "from", string(rejection.From), "to",
+	var refused *rejection.Rejection
+	if errors.As(err, &refused) {
+		e.Log.Info("refused", "component", "engine", "task", req.Task, "from", string(refused.From), "to",
 			string(req.To),
-			"actor", req.Actor.Name(), "as", req.Actor.As, "code", rejection.Code)
+			"actor", req.Actor.Name(), "as", req.Actor.As, "code", refused.Code)
 	}
 }
 

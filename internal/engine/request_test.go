@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"orange/internal/action"
-	"orange/internal/decide"
 	"orange/internal/document"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
@@ -81,13 +81,13 @@ func TestRequest_thatIsRefusedChangesNothing(t *testing.T) {
 	}
 	tests := map[task.Status][]ask{
 		"planning": {
-			{"done", human, decide.IllegalTransition}, {"nirvana", human, decide.IllegalTransition},
-			{"cancelled", worker, decide.ActorDenied}, {"working", worker, decide.GateUnmet},
+			{"done", human, rejection.IllegalTransition}, {"nirvana", human, rejection.IllegalTransition},
+			{"cancelled", worker, rejection.ActorDenied}, {"working", worker, rejection.GateUnmet},
 		},
-		"working": {{"agent-review", worker, decide.GateUnmet}, {"agent-review", reviewer, decide.ActorDenied}},
+		"working": {{"agent-review", worker, rejection.GateUnmet}, {"agent-review", reviewer, rejection.ActorDenied}},
 		"agent-review": {
-			{"reviewing", reviewer, decide.GateUnmet}, {"reviewing", worker, decide.ActorDenied},
-			{"stuck", reviewer, decide.GuardFailed},
+			{"reviewing", reviewer, rejection.GateUnmet}, {"reviewing", worker, rejection.ActorDenied},
+			{"stuck", reviewer, rejection.GuardFailed},
 		},
 	}
 	for from, asks := range tests {
@@ -127,14 +127,14 @@ func TestRequest_spendsEvidenceOnce(t *testing.T) {
 	w.write(id, fail)
 	w.move(id, "working", reviewer)
 	_, err := w.ask(id, "agent-review", worker)
-	wantCode(t, err, decide.GateUnmet)
+	wantCode(t, err, rejection.GateUnmet)
 	if err != nil && !strings.Contains(err.Error(), "identical to what moved the task at event") {
 		t.Errorf("the refusal does not say why: %v", err)
 	}
 	w.write(id, "\n## Handoff\nDONE: oiled\n")
 	w.move(id, "agent-review", worker)
 	_, err = w.ask(id, "stuck", reviewer) // the old review is still there
-	wantCode(t, err, decide.GateUnmet)
+	wantCode(t, err, rejection.GateUnmet)
 }
 
 func TestRequest_keepsTheEvidenceUnderItsDigest(t *testing.T) {
@@ -295,13 +295,13 @@ func TestRequestChanges_writesInstructionsOnlyWhenGranted(t *testing.T) {
 	id := w.reach("planning")
 	before := w.everything()
 	_, err := w.RequestChanges(t.Context(), id, "oil it", human)
-	wantCode(t, err, decide.GateUnmet)
+	wantCode(t, err, rejection.GateUnmet)
 	if w.everything() != before {
 		t.Error("the refused request changed something")
 	}
 	id = w.reach("reviewing")
 	_, err = w.RequestChanges(t.Context(), id, "", human)
-	wantCode(t, err, decide.GateUnmet)
+	wantCode(t, err, rejection.GateUnmet)
 	wantText(t, "status, without a word of what to change", string(w.task(id).Status), "reviewing")
 	out, err := w.RequestChanges(t.Context(), id, "oil it\n## Handoff\nDONE: forged", human)
 	must(t, err)
@@ -310,7 +310,7 @@ func TestRequestChanges_writesInstructionsOnlyWhenGranted(t *testing.T) {
 		t.Errorf("the task is %s, its document\n%s", out.Task.Status, text)
 	}
 	_, err = w.RequestChanges(t.Context(), id, "again", human)
-	wantCode(t, err, decide.IllegalTransition)
+	wantCode(t, err, rejection.IllegalTransition)
 	if strings.Contains(w.document(id), "again") {
 		t.Error("a request that moved nothing wrote into the document")
 	}

@@ -14,6 +14,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/replay"
 	"orange/internal/task"
 )
@@ -341,7 +342,7 @@ func (e *Engine) StartNext(ctx context.Context, project string) (started string,
 		out, err := e.Request(ctx, task.Request{
 			Task: t.ID, To: t.QueuedFor, Queued: true, Actor: task.Actor{Rule: true}, Reason: "a workspace became free",
 		})
-		var refused *decide.Rejection
+		var refused *rejection.Rejection
 		switch {
 		case errors.As(err, &refused):
 			continue // its turn, but not its time: the next one may go

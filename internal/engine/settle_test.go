@@ -12,6 +12,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 )
 
@@ -292,9 +293,9 @@ func TestRespawn_isRefusedWhileTheAgentLivesAndToAgents(t *testing.T) {
 	lives := func(task.Task, string) (bool, error) { return true, nil }
 	dead := func(task.Task, string) (bool, error) { return false, nil }
 	_, err := w.Respawn(t.Context(), id, lives, human)
-	wantCode(t, err, decide.RespawnRefused)
+	wantCode(t, err, rejection.RespawnRefused)
 	_, err = w.Respawn(t.Context(), id, dead, worker)
-	wantCode(t, err, decide.RespawnRefused)
+	wantCode(t, err, rejection.RespawnRefused)
 	if w.everything() != before {
 		t.Error("a refused respawn changed something")
 	}

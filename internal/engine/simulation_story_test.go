@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"orange/internal/decide"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/simulate"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -482,6 +482,6 @@ func (s *simulation) editHeader(id string) {
 
 // refused reports whether an answer was a no.
 func refused(err error) bool {
-	var r *decide.Rejection
+	var r *rejection.Rejection
 	return errors.As(err, &r)
 }

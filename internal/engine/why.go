@@ -7,6 +7,7 @@ import (
 
 	"orange/internal/decide"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -46,7 +47,7 @@ func (e *Engine) Why(ctx context.Context, glances Peeker, id string,
 }
 
 func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.Snapshot, role string,
-	alive func(task.Task, string) (bool, error)) ([]decide.Detail, error) {
+	alive func(task.Task, string) (bool, error)) ([]rejection.Detail, error) {
 	lives, err := e.seatedAs(ctx, s.Task.ID, role)
 	if err == nil && lives { // one whose end is known is dead, also while its window is closing
 		lives, err = alive(s.Task, role)
@@ -68,7 +69,7 @@ func (e *Engine) awaits(ctx context.Context, def *workflow.Definition, s record.
 	}
 	holders, err := e.Index.Holders(ctx, s.Task.Project)
 	for _, h := range holders {
-		waits = append(waits, decide.Detail{
+		waits = append(waits, rejection.Detail{
 			Condition: "the workspace " + h.Workspace, Found: fmt.Sprintf("task %s has it, %q", h.Task, h.Status),
 			Want: "finish or cancel that one",
 		})

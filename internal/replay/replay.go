@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -173,7 +173,7 @@ func (r *replay) step(at int, lines []string) (int, error) {
 		r.untold(at, ErrLost.Error(), err.Error(), lines)
 		return recorded, nil
 	}
-	var refused *decide.Rejection
+	var refused *rejection.Rejection
 	if err != nil && !errors.As(err, &refused) {
 		return 0, err
 	}

@@ -13,6 +13,7 @@ import (
 	"orange/internal/decide"
 	"orange/internal/history"
 	"orange/internal/record"
+	"orange/internal/rejection"
 	"orange/internal/replay"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -97,7 +98,7 @@ func TestAReplay_byOtherRulesTellsWhatNobodyLookedAtAndWhatIsLacking(t *testing.
 	lacks := false
 	got, err := replay.Replay(w.s.Task, w.lines, w.library(), &other)
 	for _, d := range got.Different {
-		lacks = lacks || strings.Contains(d.Decided, "refused: "+decide.GuardFailed+" (review_round >= 99: ")
+		lacks = lacks || strings.Contains(d.Decided, "refused: "+rejection.GuardFailed+" (review_round >= 99: ")
 	}
 	if err != nil || !lacks {
 		t.Errorf("%v, %+v", err, got.Different)
@@ -154,7 +155,7 @@ func TestAReplay_byOtherRulesRefusesWhatIsKnownToBeMissingWhateverTheRestWas(t *
 			t.Fatal(err)
 		}
 		for _, d := range got.Different {
-			if strings.HasPrefix(d.Decided, "refused: "+decide.GateUnmet) {
+			if strings.HasPrefix(d.Decided, "refused: "+rejection.GateUnmet) {
 				refused[seed%2]++
 				if strings.Contains(d.Decided, "somewhere") ||
 					strings.Contains(d.Decided, `section "## Notes"`) ||

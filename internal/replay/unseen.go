@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"orange/internal/decide"
 	"orange/internal/document"
+	"orange/internal/rejection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -66,7 +66,7 @@ func (a answer) same(b answer) bool {
 // decided makes a decision by other rules.
 func (in Inputs) decided(def *workflow.Definition, past Past) (answer, error) {
 	c, err := in.Again(def, past)
-	var refused *decide.Rejection
+	var refused *rejection.Rejection
 	switch {
 	case errors.As(err, &refused):
 		a := answer{text: "refused: " + refused.Code, refused: refused.Code}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"orange/internal/decide"
+	"orange/internal/rejection"
 )
 
 // program is one process of a run. Once it has ended, nothing that it does has an effect.
@@ -38,7 +38,7 @@ func (r *run) runProgram(name string, work func() error) error {
 }
 
 func refused(err error) bool {
-	var no *decide.Rejection
+	var no *rejection.Rejection
 	return errors.As(err, &no)
 }
 

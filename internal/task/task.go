@@ -104,3 +104,12 @@ func NewID(random []byte) (string, error) {
 
 // DefaultBranch is the branch of a task that was created without one.
 func DefaultBranch(id string) string { return "orange-tasks/" + id }
+
+// JoinStatuses lists statuses for a message.
+func JoinStatuses(all []Status) string {
+	names := make([]string, len(all))
+	for i, one := range all {
+		names[i] = string(one)
+	}
+	return strings.Join(names, ", ")
+}

@@ -3,6 +3,7 @@ package detail
 import (
 	"orange/internal/dashboard/screen"
 	"orange/internal/decide"
+	"orange/internal/rejection"
 )
 
 // whyLines draws what a task waits for, and the moves out of its status with their conditions.
@@ -76,7 +77,7 @@ func (r renderer) moveLines(w *decide.Option) []string {
 }
 
 // unmet draws one unmet condition: what was found, where, and what to do.
-func (r renderer) unmet(indent string, d decide.Detail) []string {
+func (r renderer) unmet(indent string, d rejection.Detail) []string {
 	words := []screen.Fragment{screen.Text(&r.style.Bold, d.Condition), screen.Raw(nil, ": found "), screen.Text(nil,
 		d.Found)}
 	if d.Where != "" {

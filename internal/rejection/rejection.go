@@ -1,4 +1,8 @@
-package decide
+// Package rejection is the answer no: which rule a request breaks, what was found, and what to do next.
+//
+// It owns the codes, which scripts and agents branch on, and the text for people. It decides nothing: package decide
+// makes rejections.
+package rejection
 
 import (
 	"fmt"
@@ -45,7 +49,10 @@ type Detail struct {
 	Where     string `json:"where,omitempty"` // where it was looked for
 	Want      string `json:"want"`            // what would do
 
-	other, anew, moved bool // as the Fact says
+	// Why a condition about the work does not hold. Rejections do not show these; the hints of what to do next do.
+	OtherWork  bool `json:"-"` // the work is not what was judged
+	NewVerdict bool `json:"-"` // that, and a verdict on the work as it is now would do too
+	MovedTip   bool `json:"-"` // that, and nothing but the tip of the branch differs
 }
 
 func (r *Rejection) Error() string {
@@ -68,7 +75,7 @@ func (r *Rejection) Error() string {
 }
 
 // Lacks says in one line which conditions do not hold; empty where that is not why.
-func (r *Rejection) Lacks() string { return reasons(r.Details) }
+func (r *Rejection) Lacks() string { return Reasons(r.Details) }
 
 func (r *Rejection) instead() string {
 	if len(r.Open) == 0 && r.From == "" {
@@ -77,17 +84,18 @@ func (r *Rejection) instead() string {
 	if len(r.Open) == 0 {
 		return fmt.Sprintf("no other move out of %q is open to you", r.From)
 	}
-	list := joined(r.Open)
+	list := task.JoinStatuses(r.Open)
 	if r.From == "" { // the task was not born yet
 		return "a task may be created in: " + list
 	}
 	return fmt.Sprintf("moves out of %q that you may ask for: %s", r.From, list)
 }
 
-func joined(all []task.Status) string {
-	names := make([]string, len(all))
-	for i, one := range all {
-		names[i] = string(one)
+// Reasons says in one line which conditions do not hold, and what was found.
+func Reasons(details []Detail) string {
+	out := make([]string, len(details))
+	for i, d := range details {
+		out[i] = d.Condition + ": " + d.Found
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(out, ", ")
 }

@@ -1,0 +1,27 @@
+package rejection_test
+
+import (
+	"testing"
+
+	"orange/internal/mutation"
+)
+
+func rulesBroken() mutation.Suite {
+	return mutation.Suite{
+		List: "testdata/mutations.txt", Least: 4, Skip: "TestEveryMutation",
+	}
+}
+
+func TestEveryMutationStillFitsTheSource(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
+	rulesBroken().Fits(t)
+}
+
+// One of them: ORANGE_TEST_LONG=1 go test -run 'TestEveryRule.*/rejection.go_line_12' ./internal/rejection
+func TestEveryRuleThatIsBrokenOnPurposeMakesATestFail(t *testing.T) {
+	t.Parallel()
+	rulesBroken().AreFound(t)
+}

@@ -1,0 +1,45 @@
+package rejection_test
+
+import (
+	"testing"
+
+	"orange/internal/rejection"
+	"orange/internal/task"
+)
+
+func TestError_saysWhatWasFoundAndWhatToDoNext(t *testing.T) {
+	t.Parallel()
+	r := &rejection.Rejection{
+		Code: rejection.GateUnmet, From: "working", To: "agent-review", Message: "cannot move task T1",
+		Details: []rejection.Detail{
+			{Condition: "section \"## Handoff\"", Found: "no such section", Where: "TASK.md", Want: "write it"},
+			{Condition: "git committed", Found: "2 files differ", Want: "commit them"}},
+		Override: "orange task next T1 --override", Open: []task.Status{"stuck", "clarification"},
+	}
+	want := `cannot move task T1
+  section "## Handoff": found no such section (TASK.md)
+    to do: write it
+  git committed: found 2 files differ
+    to do: commit them
+  you may make it all the same, and answer for it by name: orange task next T1 --override
+  moves out of "working" that you may ask for: stuck, clarification`
+	if got := r.Error(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got, want := r.Lacks(), `section "## Handoff": no such section, git committed: 2 files differ`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestError_saysWhereElseATaskMayGo(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]*rejection.Rejection{
+		"no\n  a task may be created in: pending":            {Message: "no", Open: []task.Status{"pending"}},
+		"no\n  no other move out of \"done\" is open to you": {Message: "no", From: "done"},
+		"no": {Message: "no"},
+	} {
+		if got := r.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
