@@ -6,7 +6,7 @@ import "testing"
 func BenchmarkKey(b *testing.B) {
 	for name, open := range map[string][]string{"list": nil, "board": {"b"}, "help": {"?"}} {
 		b.Run(name, func(b *testing.B) {
-			s := sit(b, crowd(b, 2000), 120, 40)
+			s := openSession(b, crowd(b, 2000), 120, 40)
 			s.press(open...)
 			down, up := keyNamed(b, "j"), keyNamed(b, "k")
 			b.ReportAllocs()

@@ -11,7 +11,7 @@ import (
 
 func TestTheBoardHasTheStatesInTheOrderOfTheFile(t *testing.T) {
 	t.Parallel()
-	s := sit(t, &fakeBackend{tasks: few(t)}, 200, 30)
+	s := openSession(t, &fakeBackend{tasks: few(t)}, 200, 30)
 	s.press("b")
 	var states []string
 	for _, word := range strings.Fields(strings.Split(s.text(), "\n")[1]) {
@@ -27,7 +27,7 @@ func TestTheBoardHasTheStatesInTheOrderOfTheFile(t *testing.T) {
 
 func TestTheBoardIsWalkedByColumnsAndCards(t *testing.T) {
 	t.Parallel()
-	s := sit(t, crowd(t, 40), 80, 24)
+	s := openSession(t, crowd(t, 40), 80, 24)
 	s.press("b")
 	s.chosen("fix/bug-0") // working
 	s.press("j")
@@ -54,7 +54,7 @@ func TestEveryKeyOfTheListWorksOnTheBoard(t *testing.T) {
 		}
 	}
 	backend := day(t)
-	s := sit(t, backend, 120, 40)
+	s := openSession(t, backend, 120, 40)
 	s.press("b", "l", "n")
 	if got := strings.Join(backend.asked, "; "); got != "Next "+backend.tasks[1].ID {
 		t.Errorf("asked: %s", got)
@@ -65,7 +65,7 @@ func TestEveryKeyOfTheListWorksOnTheBoard(t *testing.T) {
 func TestTheSelectedCardIsAlwaysInSight(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{20, 10}, {50, 12}, {80, 24}, {120, 40}, {300, 60}} {
-		s := sit(t, crowd(t, 60), size[0], size[1])
+		s := openSession(t, crowd(t, 60), size[0], size[1])
 		s.press("b")
 		for _, key := range []string{"h", "h", "h", "G", "l", "l", "j", "l", "G", "l", "l", "l", "k", "g", "h",
 			"pgdown", "h"} {
@@ -88,7 +88,7 @@ func TestTheSelectedCardIsAlwaysInSight(t *testing.T) {
 
 func TestAWorkflowThatCannotBeReadHasItsColumnsToo(t *testing.T) {
 	t.Parallel()
-	s := sit(t, &fakeBackend{tasks: []task.Task{
+	s := openSession(t, &fakeBackend{tasks: []task.Task{
 		aTask(t, 1, "working"),
 		aTask(t, 2, "working", func(one *task.Task) {
 			one.Workflow = task.WorkflowRef{Name: "lost", Digest: "x"}
@@ -104,7 +104,7 @@ func TestAWorkflowThatCannotBeReadHasItsColumnsToo(t *testing.T) {
 
 func TestWorkspacesLeadToTheirTasks(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	s.press("f", "f") // done ones alone: the task is hidden
 	s.press("w")
 	s.press("g", "j", "enter")
@@ -126,7 +126,7 @@ func TestWorkspacesThatCannotBeReadAreTold(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	backend.fails = map[string]error{"Workspaces": errLook}
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	s.shows("cannot look at the workspaces: nobody is there")
 	s.press("w")
 	s.shows("looking…")
@@ -137,7 +137,7 @@ func TestWorkspacesThatCannotBeReadAreTold(t *testing.T) {
 
 func TestAClickSelectsAndASecondOneOpens(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	x, y := s.find("fix/flaky")
 	s.click(x, y)
 	s.chosen("fix/flaky")
@@ -168,7 +168,7 @@ func TestAClickSelectsAndASecondOneOpens(t *testing.T) {
 
 func TestAClickOnAKeyPressesIt(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	s.click(s.find("b board"))
 	if s.m.page != pageBoard {
 		t.Errorf("it shows %s", s.m.page)
@@ -176,14 +176,14 @@ func TestAClickOnAKeyPressesIt(t *testing.T) {
 	s.click(s.find("? help"))
 	s.shows("Keys")
 	s.click(s.find("q back"))
-	s.tell(failed{"do it", errLook})
+	s.send(failed{"do it", errLook})
 	s.click(s.find("cannot do it"))
 	s.shows("What went wrong")
 }
 
 func TestTheWheelLeavesTheSelectedTaskWhereItIs(t *testing.T) {
 	t.Parallel()
-	s := sit(t, crowd(t, 200), 80, 24)
+	s := openSession(t, crowd(t, 200), 80, 24)
 	s.press("pgdown") // 18 down
 	s.wheel(5, 5, tea.MouseWheelDown)
 	s.chosen("fix/bug-18")

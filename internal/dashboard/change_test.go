@@ -18,11 +18,11 @@ func (f *fakeBackend) without(branch string) {
 
 func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	s.press("j", "l")
 	s.shows("basket-that-remembers")
 	s.backend.without("feature/basket-that-remembers-what-was-in-it-yesterday")
-	s.tell(changed{})
+	s.send(changed{})
 	s.shows("is gone: it was deleted")
 	if s.m.page != pageList {
 		t.Errorf("the screen shows %s", s.m.page)
@@ -34,12 +34,12 @@ func TestATaskThatIsDeletedWhileItIsLookedAtIsNotTakenForAnother(t *testing.T) {
 // News of the monitor and the answer to a key are in one line, and neither hides the other.
 func TestNoWordHidesAnother(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 100, 24)
+	s := openSession(t, day(t), 100, 24)
 	s.press("j", "l")
-	s.tell(news{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
+	s.send(news{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
 	s.shows("crash 1")
 	s.backend.without("feature/basket-that-remembers-what-was-in-it-yesterday")
-	s.tell(changed{})
+	s.send(changed{})
 	s.shows("the task that you looked at is gone: it was deleted")
 	s.shows("crash 1")
 	s.press("j")
@@ -50,17 +50,17 @@ func TestNoWordHidesAnother(t *testing.T) {
 // Jobs, news and failures are in one line, and each of them can be read.
 func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 100, 24)
+	s := openSession(t, day(t), 100, 24)
 	s.m.jobs.running = append(s.m.jobs.running, job{id: -1, what: "merge shop/fix/login"})
-	s.tell(news{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
+	s.send(news{"shop/fix/login " + strings.Repeat("x", 90) + ": crash 1"})
 	s.shows("merge shop/fix/login")
 	s.shows(": crash 1")
-	s.tell(failed{"look at the agents", errors.New("no harness")})
+	s.send(failed{"look at the agents", errors.New("no harness")})
 	s.shows("merge shop/fix/login")
 	s.shows(": crash 1")
 	s.shows("! cannot look at the agents")
 	s.m.jobs.running[0].what = strings.Repeat("y", 200)
-	s.tell(news{"crash 2"})
+	s.send(news{"crash 2"})
 	s.shows("! cannot look")
 	s.shows("crash 2")
 }
@@ -68,8 +68,8 @@ func TestNoWordHidesWhatWentWrongOrIsHiddenByWhatIsAtWork(t *testing.T) {
 // News of a task are shown from their beginning: the name of the task is shortened.
 func TestWhatIsToldOfATaskBeginsWithWhatHappened(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 100, 24)
-	s.tell(news{
+	s := openSession(t, day(t), 100, 24)
+	s.send(news{
 		`shop/feature/basket-that-remembers 9PTQs7q5PQkYWI3xtA93f: crash 1: the worker (exit status 1) has ended in "working"; start it again with "orange task respawn 9PTQs7q5PQkYWI3xtA93f"`})
 	s.shows("shop/feature/")
 	s.shows(`: crash 1: the worker (exit status 1) has ended in`)
@@ -79,7 +79,7 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		meanwhile []string
-		early     func(s *sitting) (known func())
+		early     func(s *session) (known func())
 		want      []string
 	}{
 		"once the workflow is read": {early: unreadRules, want: []string{"Attach " + few(t)[0].ID}},
@@ -94,12 +94,12 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 			known := c.early(s)
 			s.press("enter")
 			s.shows("Enter: ")
-			s.wished()
+			s.asked()
 			s.press(c.meanwhile...)
 			known()
-			s.wished(c.want...)
-			s.tell(changed{}, tasks.AgentsChecked{})
-			s.wished(c.want...) // it was pressed once
+			s.asked(c.want...)
+			s.send(changed{}, tasks.AgentsChecked{})
+			s.asked(c.want...) // it was pressed once
 		})
 	}
 }
@@ -109,32 +109,32 @@ func TestAKeyThatCameTooEarlyIsPressedAgain(t *testing.T) {
 func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		meanwhile func(s *sitting)
+		meanwhile func(s *session)
 		known     bool
 		says      string
 		want      []string
 	}{
 		"what was told": {
-			meanwhile: func(s *sitting) { s.tell(news{"shop/fix/login: crash 1"}) }, known: true,
+			meanwhile: func(s *session) { s.send(news{"shop/fix/login: crash 1"}) }, known: true,
 			says: "crash 1", want: []string{"Attach " + few(t)[0].ID},
 		},
 		"what was told while nothing is known yet": {
-			meanwhile: func(s *sitting) { s.tell(news{"shop/fix/login: crash 1"}, tasks.WorkMeasured{}) },
+			meanwhile: func(s *session) { s.send(news{"shop/fix/login: crash 1"}, tasks.WorkMeasured{}) },
 			says:      "crash 1",
 		},
 		"what became of an earlier key": {
-			meanwhile: func(s *sitting) { s.tell(finished{id: -1, said: "it is merged"}) }, known: true,
+			meanwhile: func(s *session) { s.send(finished{id: -1, message: "it is merged"}) }, known: true,
 			says: "it is merged", want: []string{"Attach " + few(t)[0].ID},
 		},
 		"what would be cut short": {
-			meanwhile: func(s *sitting) {
+			meanwhile: func(s *session) {
 				s.m.jobs.running = append(s.m.jobs.running, job{id: -1, what: "merge"})
 				s.press("ctrl+c")
 			}, known: true,
 			says: "press again to leave it",
 		},
 		"where the wheel went to another task and back": {
-			meanwhile: func(s *sitting) {
+			meanwhile: func(s *session) {
 				was := s.m.tasks.Cursor
 				s.m.tasks.Cursor++
 				_ = s.m.selectionChanged()
@@ -152,36 +152,36 @@ func TestAKeyThatIsPressedLaterHidesNoWord(t *testing.T) {
 				known()
 			}
 			s.shows(c.says)
-			s.wished(c.want...)
+			s.asked(c.want...)
 		})
 	}
 }
 
 // unreadRules is a screen that has not read its tasks' workflow yet.
-func unreadRules(s *sitting) (known func()) {
+func unreadRules(s *session) (known func()) {
 	t, _ := s.m.tasks.Selected()
 	def := s.m.tasks.Workflow(t)
 	s.m.tasks.SetWorkflow(t.Workflow.Digest, nil)
-	return func() { s.tell(tasks.WorkflowRead{Digest: t.Workflow.Digest, Workflow: def}) }
+	return func() { s.send(tasks.WorkflowRead{Digest: t.Workflow.Digest, Workflow: def}) }
 }
 
 // gone deletes the task before its workflow is read: a task that Enter would start takes its place.
-func gone(s *sitting) (known func()) {
+func gone(s *session) (known func()) {
 	s.press("j")
 	t, _ := s.m.tasks.Selected()
 	learn := unreadRules(s)
 	return func() {
 		s.backend.without(t.Branch)
-		s.tell(changed{})
+		s.send(changed{})
 		learn()
 	}
 }
 
 // unseenAgent is a screen that has not looked at the agent of its task yet.
-func unseenAgent(s *sitting) (known func()) {
+func unseenAgent(s *session) (known func()) {
 	t, _ := s.m.tasks.Selected()
 	s.m.tasks.SetAgents(map[string]Agent{t.ID: {}})
-	return func() { s.tell(tasks.AgentsChecked{Agents: map[string]Agent{t.ID: {State: record.AgentAlive}}}) }
+	return func() { s.send(tasks.AgentsChecked{Agents: map[string]Agent{t.ID: {State: record.AgentAlive}}}) }
 }
 
 // The cursor goes with its task, but not to the end of the list with one that the person has just given up.
@@ -198,13 +198,13 @@ func TestTheCursorStaysWhereATaskWasGivenUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := sit(t, day(t), 80, 24)
+			s := openSession(t, day(t), 80, 24)
 			s.chosen("fix/login")
 			s.press(c.keys...)
 			s.backend.tasks = slices.Clone(s.backend.tasks)
 			s.backend.tasks[0].Status, s.backend.tasks[0].Live = "cancelled", false
 			s.backend.tasks[0].Version++
-			s.tell(changed{})
+			s.send(changed{})
 			s.chosen(c.next)
 		})
 	}
@@ -212,11 +212,11 @@ func TestTheCursorStaysWhereATaskWasGivenUp(t *testing.T) {
 
 func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	s.press("j", "j", "l", "r")
 	s.write("Use the other clock")
 	s.backend.without("fix/totals")
-	s.tell(changed{})
+	s.send(changed{})
 	s.shows("Use the other clock")
 	s.press("esc", "esc")
 	if s.m.page != pageList {
@@ -226,13 +226,13 @@ func TestAFormOutlivesItsTaskAndDoesNotLeadToAnother(t *testing.T) {
 
 func TestAFilterDoesNotHideWhatIsLookedAtClosely(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	s.press("f", "j", "j", "l")
 	s.shows("fix/totals")
 	s.backend.tasks = slices.Clone(s.backend.tasks)
 	s.backend.tasks[2].Status, s.backend.tasks[2].Live = "done", false
 	s.backend.tasks[2].Version++
-	s.tell(changed{})
+	s.send(changed{})
 	s.chosen("fix/totals")
 	s.shows("Totals are rounded once")
 	s.press("x")
@@ -243,7 +243,7 @@ func TestAFilterDoesNotHideWhatIsLookedAtClosely(t *testing.T) {
 
 func TestTheTaskThatWasSoughtStaysSelected(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	s.press("/")
 	s.write("totals")
 	s.press("enter")
@@ -260,7 +260,7 @@ func TestAWorkflowThatCouldNotBeReadClosesKeysWithTheReasonUntilItCan(t *testing
 	t.Parallel()
 	backend := day(t)
 	backend.fails = map[string]error{"Rules": errors.New("cannot read the workflow: line 3 is no key")}
-	s := sit(t, backend, 120, 24)
+	s := openSession(t, backend, 120, 24)
 	s.press("!", "esc", "m")
 	s.shows("m: the task's workflow cannot be read, R tries again: cannot read the workflow: line 3 is no key")
 	backend.fails = nil
@@ -273,7 +273,7 @@ func TestAnAgentThatNobodyLookedAtYetIsNotStartedAgain(t *testing.T) {
 	backend := day(t)
 	session := backend.tasks[0].Session
 	backend.tasks[0].Session = ""
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	backend.tasks = slices.Clone(backend.tasks)
 	backend.tasks[0].Session = session
 	s.m.tasks.Change(backend.tasks[:1], nil) // what the look at the terminals will say is on its way
@@ -288,10 +288,10 @@ func TestTheTasksAreReadAgainWhereTheyCouldNotBe(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	backend.fails = map[string]error{"First": errors.New("the disk is away"), "All": errors.New("the disk is away")}
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	s.shows("nothing was read")
 	backend.fails = nil
-	s.tell(ticked(clock()))
+	s.send(ticked(clock()))
 	s.shows("fix/login")
 }
 
@@ -299,7 +299,7 @@ func TestTheTaskBesideTheListIsReadByKeys(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	backend.documents = map[string]string{backend.tasks[0].ID: strings.Repeat("a line\n\n", 100)}
-	s := sit(t, backend, 120, 24)
+	s := openSession(t, backend, 120, 24)
 	s.press("J")
 	s.shows("J: no task is shown next to the list")
 	s.press("space", "J")
@@ -318,7 +318,7 @@ func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 	limit := "You've hit your session limit · resets 5pm\x1b[2J"
 	backend.agents[backend.tasks[0].ID] = Agent{State: record.AgentAlive, Limit: limit}
 	backend.agents[backend.tasks[5].ID] = Agent{State: record.AgentDead, Limit: limit}
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	s.shows("$ shop/fix/login")
 	s.shows("    You've hit your session limit · resets 5pm")
 	s.shows("✗ shop/feature/search")
@@ -329,8 +329,8 @@ func TestAnAgentThatIsAtTheLimitOfItsProviderSaysSoInItsOwnWords(t *testing.T) {
 
 func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
-	s.tell(tasks.AgentsChecked{Agents: map[string]Agent{s.backend.tasks[0].ID: {State: record.AgentDead}},
+	s := openSession(t, day(t), 80, 24)
+	s.send(tasks.AgentsChecked{Agents: map[string]Agent{s.backend.tasks[0].ID: {State: record.AgentDead}},
 		Err: errors.New("no harness")})
 	s.shows("✗ shop/fix/login")
 	s.shows("no harness")
@@ -338,19 +338,19 @@ func TestWhatIsKnownOfAgentsIsShownWhereNotAllCouldBeLookedAt(t *testing.T) {
 
 func TestTryingAgainSaysWhenNothingIsOwed(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	s.press("t")
 	s.shows("fix/login owes nothing")
 }
 
 func TestWhereNobodyTellsOfChangesTheyAreLookedForWithTheClock(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
-	s.tell(watchFailed{errors.New("cannot follow the record any longer")})
+	s := openSession(t, day(t), 80, 24)
+	s.send(watchFailed{errors.New("cannot follow the record any longer")})
 	s.shows("changes come late")
 	s.shows("! cannot follow the record any longer")
 	s.backend.without("fix/login")
-	s.tell(ticked(clock()))
+	s.send(ticked(clock()))
 	s.hides("fix/login")
 }
 
@@ -358,14 +358,14 @@ func TestATaskIsNotCreatedInAnotherProjectWithoutAWord(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
 	backend.choices.Projects = []task.Project{{Name: "site", Path: "/site"}}
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	s.press("c")
 	s.shows(`There is no project "shop" any more: choose another one.`)
 }
 
 func TestLookingAgainLooksAtThePoolToo(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	s.shows("pool 8/10")
 	s.backend.workspaces = nil
 	s.press("l", "R")
@@ -374,7 +374,7 @@ func TestLookingAgainLooksAtThePoolToo(t *testing.T) {
 
 func TestChecksOfTheAgentsDoNotPileUp(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	first := s.m.tasks.CheckAgents()
 	second := s.m.tasks.CheckAgents()
 	if first == nil || second != nil {

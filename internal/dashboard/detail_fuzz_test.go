@@ -77,7 +77,7 @@ func outsideBackend(t testing.TB, text string) *fakeBackend {
 func wantFit(t testing.TB, text string, width, height int) {
 	t.Helper()
 	backend := outsideBackend(t, text)
-	s := sit(t, backend, width, height)
+	s := openSession(t, backend, width, height)
 	check := func() {
 		t.Helper()
 		size := s.m.body()
@@ -97,7 +97,7 @@ func wantFit(t testing.TB, text string, width, height int) {
 		s.press("G")
 		check()
 	}
-	s.tell(tea.WindowSizeMsg{Width: width, Height: 200})
+	s.send(tea.WindowSizeMsg{Width: width, Height: 200})
 	for range detail.Tabs {
 		check()
 		s.press("tab")

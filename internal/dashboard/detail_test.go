@@ -162,13 +162,13 @@ func TestDetail_everyTabLooksAsItShould(t *testing.T) {
 				size.width, size.height)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := sit(t, detailBackend(t), size.width, size.height)
+				s := openSession(t, detailBackend(t), size.width, size.height)
 				s.press(fmt.Sprint(int(tab) + 1))
 				golden(t, name, s.text())
 			})
 			t.Run(name+" of nothing", func(t *testing.T) {
 				t.Parallel()
-				s := sit(t, detailBackend(t), size.width, size.height)
+				s := openSession(t, detailBackend(t), size.width, size.height)
 				s.press("j", fmt.Sprint(int(tab)+1))
 				if size.width == 80 {
 					golden(t, strings.Replace(name, "_80x24", "_empty_80x24", 1), s.text())
@@ -181,7 +181,7 @@ func TestDetail_everyTabLooksAsItShould(t *testing.T) {
 func TestDetail_itsColoursAreWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	for tab := range detail.Tabs {
-		s := sit(t, detailBackend(t), 80, 40)
+		s := openSession(t, detailBackend(t), 80, 40)
 		s.press(fmt.Sprint(int(tab) + 1))
 		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_colours",
 			painted(s.m.View().Content))
@@ -191,7 +191,7 @@ func TestDetail_itsColoursAreWhatTheyAre(t *testing.T) {
 func TestDetail_standsBesideTheList(t *testing.T) {
 	t.Parallel()
 	for tab := range detail.Tabs {
-		s := sit(t, detailBackend(t), 140, 30)
+		s := openSession(t, detailBackend(t), 140, 30)
 		s.press("space", fmt.Sprint(int(tab)+1))
 		golden(t, "detail_"+strings.ToLower(strings.TrimSuffix(tab.String(), ".md"))+"_split_140x30", s.text())
 	}
@@ -199,14 +199,14 @@ func TestDetail_standsBesideTheList(t *testing.T) {
 
 func TestDetail_fitsASmallScreen(t *testing.T) {
 	t.Parallel()
-	s := sit(t, detailBackend(t), 50, 12)
+	s := openSession(t, detailBackend(t), 50, 12)
 	s.press("1")
 	golden(t, "detail_task_50x12", s.text())
 }
 
 func TestDetail_agentsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
 	t.Parallel()
-	s := sit(t, detailBackend(t), 180, 50)
+	s := openSession(t, detailBackend(t), 180, 50)
 	s.press("5")
 	golden(t, "detail_agent_180x50", s.text())
 }
@@ -220,7 +220,7 @@ func TestDetail_everyTabOfEveryTaskKeepsItsPlace(t *testing.T) {
 	backend := detailBackend(t)
 	id := backend.tasks[0].ID
 	backend.documents[id] = longDocument(200)
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	s.press("1", "pgdown", "pgdown", "j")
 	place := s.text()
 	s.hides("line 1\n")
@@ -230,7 +230,7 @@ func TestDetail_everyTabOfEveryTaskKeepsItsPlace(t *testing.T) {
 	}
 	backend.documents[id] += "\n\nand one line more"
 	backend.tasks[0].Version++
-	s.tell(changed{})
+	s.send(changed{})
 	if s.text() != strings.ReplaceAll(place, "of 399", "of 401") {
 		t.Errorf("new content moved it:\n%s\nbefore:\n%s", s.text(), place)
 	}
@@ -248,12 +248,12 @@ func TestDetail_whatGrowsAtItsEndIsFollowedUntilOneScrollsUp(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
 	id := backend.tasks[0].ID
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	add := func(text string) {
 		backend.histories[id] = append(backend.histories[id], history.Event{Time: clock(), Type: history.Updated,
 			Actor: "human", Reason: text})
 		backend.tasks[0].Version++
-		s.tell(changed{})
+		s.send(changed{})
 	}
 	s.press("2")
 	add("the first addition")
@@ -270,16 +270,16 @@ func TestDetail_whatGrowsAtItsEndIsFollowedUntilOneScrollsUp(t *testing.T) {
 func TestDetail_isLookedUpAgainOnlyWhenTheTaskChanged(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	s.press("4")
 	looks := func() int { return strings.Count(strings.Join(backend.calls, " "), "Diff") }
 	before := looks()
-	s.tell(changed{}, changed{}, ticked(clock()), tea.WindowSizeMsg{Width: 100, Height: 30})
+	s.send(changed{}, changed{}, ticked(clock()), tea.WindowSizeMsg{Width: 100, Height: 30})
 	if looks() != before {
 		t.Errorf("it was looked up %d times though nothing changed", looks()-before)
 	}
 	backend.tasks[0].Version++
-	s.tell(changed{})
+	s.send(changed{})
 	if looks() != before+1 {
 		t.Errorf("it was looked up %d times after a change", looks()-before)
 	}
@@ -293,7 +293,7 @@ func TestDetail_isLookedUpAgainOnlyWhenTheTaskChanged(t *testing.T) {
 func TestDetail_showsWhatItHasUntilThereIsMore(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	s.press("1")
 	before := s.text()
 	backend.tasks[0].Version++
@@ -314,7 +314,7 @@ func TestDetail_followsTheSelectionHoweverItChanges(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
 	backend.documents[backend.tasks[1].ID] = "the other document"
-	s := sit(t, backend, 140, 30)
+	s := openSession(t, backend, 140, 30)
 	s.press("space", "1")
 	s.shows("Mend the login")
 	s.press("j")
@@ -324,7 +324,7 @@ func TestDetail_followsTheSelectionHoweverItChanges(t *testing.T) {
 	s.shows("Mend the login")
 	s.press("esc", "esc")
 	backend.tasks = backend.tasks[1:]
-	s.tell(changed{})
+	s.send(changed{})
 	s.shows("the other document")
 }
 
@@ -333,7 +333,7 @@ func TestDetail_whatCannotBeLookedUpIsTold(t *testing.T) {
 	backend := detailBackend(t)
 	backend.fails = map[string]error{
 		"Document": errors.New("cannot read TASK.md: \x1b[2Jpermission denied\nask somebody")}
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	s.press("1")
 	s.shows("cannot read TASK.md: permission denied\nask somebody\n")
 	backend.fails = nil
@@ -349,7 +349,7 @@ func TestDetail_saysHowLongAStatusMayTake(t *testing.T) {
 	for _, state := range def.States {
 		if state.Timeout.After > 0 {
 			backend.tasks[0] = taskUnder(t, "build", 1, state.Name, func(t *task.Task) { t.Overdue = task.LateAlert })
-			s := sit(t, backend, 80, 24)
+			s := openSession(t, backend, 80, 24)
 			s.press("1")
 			s.shows(" for 14m of 1h")
 			s.shows("◷ it has been in its status for longer than it should")
@@ -362,7 +362,7 @@ func TestDetail_saysHowLongAStatusMayTake(t *testing.T) {
 func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
-	s := sit(t, backend, 120, 40)
+	s := openSession(t, backend, 120, 40)
 	s.press("2")
 	s.shows("✓ clarification ✓ planning ● working ○ ")
 	backend.histories[backend.tasks[0].ID] = []history.Event{
@@ -372,14 +372,14 @@ func TestDetail_theWayIsTheOneThatTheTaskTook(t *testing.T) {
 		{Type: history.StatusChanged, From: "agent-review", To: "working"},
 	}
 	backend.tasks[0].Version++
-	s.tell(changed{})
+	s.send(changed{})
 	s.shows("\n✓ planning ● working ○ agent-review")
 }
 
 func TestProgress_isCutAroundThePresentStatus(t *testing.T) {
 	t.Parallel()
 	backend := detailBackend(t)
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	one := backend.tasks[0]
 	for width, want := range map[int]string{
 		200: "✓ pending ✓ planning ● working ○ agent-review ○ reviewing ○ done",

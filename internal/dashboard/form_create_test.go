@@ -60,7 +60,7 @@ func TestTheProjectThatIsShownIsChosen(t *testing.T) {
 	backend := &fakeBackend{choices: choosing(t), tasks: []task.Task{aTask(t, 1, "working", func(t *task.Task) {
 		t.Project = "garden"
 	}), aTask(t, 2, "working")}}
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	s.press("c")
 	if got := s.creating().Project.Name; got != "garden" {
 		t.Errorf("with a task of the garden selected, the project is %q", got)
@@ -244,7 +244,7 @@ func TestTooLongASummaryIsRefusedInPlace(t *testing.T) {
 	t.Parallel()
 	s, backend := atForms(t, 80, 24)
 	s.press("c", "tab")
-	s.tell(tea.PasteMsg{Content: strings.Repeat("x", task.MaxSummary+1)})
+	s.send(tea.PasteMsg{Content: strings.Repeat("x", task.MaxSummary+1)})
 	s.press("ctrl+s")
 	s.shows("more than 1000")
 	if len(backend.made) != 0 {
@@ -261,9 +261,9 @@ func TestTheCursorGoesToANewTaskHoweverLateTheListHearsOfIt(t *testing.T) {
 	early := s.m.Update(changed{}) // a look at the record that began before the task was there
 	stale := tasks.Read{Tasks: backend.tasks}
 	s.follow(create)
-	s.tell(stale)
+	s.send(stale)
 	s.follow(early)
-	s.tell(changed{})
+	s.send(changed{})
 	if now, _ := s.m.tasks.Selected(); now.Branch != "new/one" || s.m.newTask != "" {
 		t.Errorf("the cursor is on %q", now.Branch)
 	}
@@ -273,14 +273,14 @@ func TestAFormForgetsNothingWhenItLearnsTheChoicesLate(t *testing.T) {
 	t.Parallel()
 	s, _ := atForms(t, 80, 24)
 	s.press("c", "shift+tab", "right")
-	s.tell(form.ChoicesRead{Choices: choosing(t)})
+	s.send(form.ChoicesRead{Choices: choosing(t)})
 	if got := s.creating().Project.Name; got != "garden" {
 		t.Errorf("the project went back to %q", got)
 	}
 }
 
 // creating is the task that the open form describes.
-func (s *sitting) creating() task.New {
+func (s *session) creating() task.New {
 	s.Helper()
 	c, is := s.m.form.(*form.Creation)
 	if !is {

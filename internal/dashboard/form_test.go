@@ -33,14 +33,14 @@ func choosing(t testing.TB) Choices {
 // bent is a task, the last of those that are live, whose move may be made in spite of its conditions.
 func bent(t testing.TB) task.Task { return taskUnder(t, "phases", 5, "planning") }
 
-// atForms is a sitting before a few tasks.
-func atForms(t testing.TB, width, height int) (*sitting, *fakeBackend) {
+// atForms is a session before a few tasks.
+func atForms(t testing.TB, width, height int) (*session, *fakeBackend) {
 	backend := &fakeBackend{tasks: slices.Insert(few(t), 3, bent(t)), choices: choosing(t)}
-	return sit(t, backend, width, height), backend
+	return openSession(t, backend, width, height), backend
 }
 
 // formText is a form with its keys, without what is behind it.
-func (s *sitting) formText() string {
+func (s *session) formText() string {
 	s.Helper()
 	if s.m.page != pageForm || s.m.form == nil {
 		s.Fatalf("no form is open, but %s", s.m.page)
@@ -53,7 +53,7 @@ func (s *sitting) formText() string {
 }
 
 // cursor is the letter at the terminal's cursor, and the text before it on its line.
-func (s *sitting) cursor() (before, on string) {
+func (s *session) cursor() (before, on string) {
 	s.Helper()
 	c := s.m.View().Cursor
 	if c == nil {
@@ -63,13 +63,13 @@ func (s *sitting) cursor() (before, on string) {
 	return ansi.Truncate(line, c.X, ""), ansi.Truncate(ansi.TruncateLeft(line, c.X, ""), 1, "")
 }
 
-func (s *sitting) paste(text string) {
+func (s *session) paste(text string) {
 	s.Helper()
-	s.tell(tea.PasteMsg{Content: text})
+	s.send(tea.PasteMsg{Content: text})
 }
 
-// wished fails the test unless this and nothing else was asked for.
-func (s *sitting) wished(want ...string) {
+// asked fails the test unless this and nothing else was asked for.
+func (s *session) asked(want ...string) {
 	s.Helper()
 	if got := fmt.Sprintf("%q", s.backend.asked); got != fmt.Sprintf("%q", want) {
 		s.Errorf("asked for %s, want %q", got, want)
@@ -91,7 +91,7 @@ func TestAQuestionIsAnsweredByOneKey(t *testing.T) {
 			t.Parallel()
 			s, _ := atForms(t, 80, 24)
 			s.press(c.keys...)
-			s.wished(c.want...)
+			s.asked(c.want...)
 			if s.m.page != pageList || s.m.form != nil || len(s.m.back) != 0 {
 				t.Errorf("it is in %s, and Escape leads through %v", s.m.page, s.m.back)
 			}
@@ -144,11 +144,11 @@ func TestAReasonIsNeeded(t *testing.T) {
 	s.shows("cannot be empty")
 	s.write("   ")
 	s.press("enter")
-	s.wished()
+	s.asked()
 	s.write("The reviewer is wrong")
 	s.hides("cannot be empty")
 	s.press("enter")
-	s.wished("Next " + bent(t).ID + " plan_review The reviewer is wrong")
+	s.asked("Next " + bent(t).ID + " plan_review The reviewer is wrong")
 	if s.m.page != pageList {
 		t.Errorf("it is in %s", s.m.page)
 	}
@@ -168,7 +168,7 @@ func TestWhatWasWrittenIsNotThrownAwayByOneKey(t *testing.T) {
 	s.write("!")
 	s.hides("Esc again")
 	s.press("esc", "esc")
-	s.wished()
+	s.asked()
 	if s.m.page != pageList {
 		t.Errorf("it is in %s", s.m.page)
 	}
@@ -206,12 +206,12 @@ func TestALongTextHasSeveralLinesAndIsSentByControlS(t *testing.T) {
 		s.write("First")
 		s.press("enter")
 		s.write("second")
-		s.wished()
+		s.asked()
 		if before, _ := s.cursor(); before != " second" {
 			t.Errorf("the cursor stands behind %q", before)
 		}
 		s.press(send)
-		s.wished("RequestChanges " + few(t)[1].ID + " First\nsecond")
+		s.asked("RequestChanges " + few(t)[1].ID + " First\nsecond")
 	}
 }
 
@@ -224,7 +224,7 @@ func TestALongTextIsEditedInTheEditor(t *testing.T) {
 	s.press("ctrl+e")
 	s.shows("this and")
 	s.press("ctrl+s")
-	s.wished("RequestChanges " + few(t)[1].ID + " this and\nthat")
+	s.asked("RequestChanges " + few(t)[1].ID + " this and\nthat")
 
 	s, backend = atForms(t, 80, 24)
 	backend.fails = map[string]error{"Edit": errors.New("cannot find \"vim\"")}
@@ -262,7 +262,7 @@ func TestAHugeTextIsHeldForTheEditor(t *testing.T) {
 	s.shows("5001 lines")
 	s.write("lost") // it is not typed into what cannot be seen
 	s.press("ctrl+s")
-	s.wished("RequestChanges " + few(t)[1].ID + " See:\n" + strings.TrimSpace(huge))
+	s.asked("RequestChanges " + few(t)[1].ID + " See:\n" + strings.TrimSpace(huge))
 }
 
 func TestWhatIsPastedIsClean(t *testing.T) {
@@ -272,13 +272,13 @@ func TestWhatIsPastedIsClean(t *testing.T) {
 	s.press("G", "k", "o")
 	s.paste(dirty)
 	s.press("enter")
-	s.wished("Next " + bent(t).ID + " plan_review eins zwei drei vier")
+	s.asked("Next " + bent(t).ID + " plan_review eins zwei drei vier")
 
 	s, _ = atForms(t, 80, 24)
 	s.press("j", "r")
 	s.paste(dirty)
 	s.press("ctrl+s")
-	s.wished("RequestChanges " + few(t)[1].ID + " eins\nzwei    drei vier")
+	s.asked("RequestChanges " + few(t)[1].ID + " eins\nzwei    drei vier")
 }
 
 func TestTheCursorStandsBehindWideLetters(t *testing.T) {
@@ -323,7 +323,7 @@ func TestFormsFitEveryScreen(t *testing.T) {
 				if name != "question" {
 					s.press("esc") // it asks whether the text may be lost
 				}
-				s.tell(tea.WindowSizeMsg{Width: width, Height: height})
+				s.send(tea.WindowSizeMsg{Width: width, Height: height})
 				tabs := 1
 				if name == "creation" {
 					tabs = 11
@@ -337,7 +337,7 @@ func TestFormsFitEveryScreen(t *testing.T) {
 	}
 }
 
-func fits(t *testing.T, name string, s *sitting, width, height int) {
+func fits(t *testing.T, name string, s *session, width, height int) {
 	t.Helper()
 	lines, _ := s.m.form.View(nil, s.m.body())
 	if len(lines) > s.m.body().Height {
@@ -430,7 +430,7 @@ func TestALongTextKeepsItsCursorInSight(t *testing.T) {
 	}
 	s.write("here")
 	for _, size := range [][2]int{{80, 24}, {50, 12}, {120, 40}, {20, 12}} {
-		s.tell(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		s.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		if before, _ := s.cursor(); before != " here" {
 			t.Errorf("at %v the cursor stands behind %q:\n%s", size, before, s.text())
 		}
@@ -482,7 +482,7 @@ func TestTheQuestionOfAMergeSaysWhetherTheWorkWasReviewed(t *testing.T) {
 		if c.works != nil {
 			noted[1].Workspace = "shop--1"
 		}
-		s := sit(t, backend, 100, 24)
+		s := openSession(t, backend, 100, 24)
 		s.press("j", "m")
 		if text := strings.Join(strings.Fields(s.formText()), " "); !strings.Contains(text, c.want) ||
 			strings.Contains(text, "\x1b") {

@@ -45,8 +45,8 @@ func (m *Model) begin(step action.FirstStep) tea.Cmd {
 		step.Prompt.Open(unsent, m.body())
 	case step.Attach:
 		return attach(m.ctx, m.backend.Terminal, m.target().Task)
-	case step.Said != "":
-		m.messages.answer = step.Said
+	case step.Message != "":
+		m.messages.answer = step.Message
 	}
 	return nil
 }
@@ -77,8 +77,8 @@ func (m *Model) updateForm(msg tea.Msg) tea.Cmd {
 	if response.Close {
 		m.leavePage()
 	}
-	if response.Said != "" {
-		m.messages.answer = response.Said
+	if response.Message != "" {
+		m.messages.answer = response.Message
 	}
 	switch {
 	case response.Start != nil:
@@ -103,11 +103,11 @@ func (m *Model) create(c *form.Creation, n task.New) tea.Cmd {
 	ctx, commands := m.ctx, m.backend.Commands
 	return m.jobs.run(what, func(id int) tea.Msg {
 		out, err := commands.Create(ctx, n)
-		said := ""
+		message := ""
 		if err == nil {
-			said, err = action.ReportCreated(out)
+			message, err = action.ReportCreated(out)
 		}
-		return created{c, out, finished{id, what, said, err}}
+		return created{c, out, finished{id, what, message, err}}
 	})
 }
 
@@ -154,8 +154,8 @@ func (m *Model) finish(msg finished) tea.Cmd {
 		m.failures.add("", incomplete)
 	case msg.err != nil:
 		m.failures.add(msg.what, msg.err)
-	case msg.said != "":
-		m.messages.answer = msg.said
+	case msg.message != "":
+		m.messages.answer = msg.message
 	}
 	return m.tasks.Reload()
 }

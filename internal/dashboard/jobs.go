@@ -28,18 +28,18 @@ type job struct {
 type (
 	spin     struct{}
 	finished struct {
-		id   int
-		what string
-		said string
-		err  error
+		id      int
+		what    string
+		message string
+		err     error
 	}
 )
 
 // start runs work. It ends with finished.
 func (j *jobs) start(ctx context.Context, what string, work func(ctx context.Context) (string, error)) tea.Cmd {
 	return j.run(what, func(id int) tea.Msg {
-		said, err := work(ctx)
-		return finished{id, what, said, err}
+		message, err := work(ctx)
+		return finished{id, what, message, err}
 	})
 }
 

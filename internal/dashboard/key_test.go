@@ -67,7 +67,7 @@ func TestEveryMarkIsALetterOfItsOwn(t *testing.T) {
 func TestTheHelpIsReadWhole(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{50, 12}, {80, 24}, {120, 40}} {
-		s := sit(t, day(t), size[0], size[1])
+		s := openSession(t, day(t), size[0], size[1])
 		s.press("?")
 		for _, line := range s.m.help.lines(s.m.width) {
 			if screen.Width(line) > size[0] {

@@ -17,7 +17,7 @@ func TestMergeAndCancelAreOpenWhereTheWorkflowHasTheMove(t *testing.T) {
 	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
 		def := rulesOf(t, name)
 		for _, state := range def.States {
-			s := sit(t, &fakeBackend{tasks: []task.Task{taskUnder(t, name, 1, state.Name)}}, 80, 24)
+			s := openSession(t, &fakeBackend{tasks: []task.Task{taskUnder(t, name, 1, state.Name)}}, 80, 24)
 			for _, k := range keys() {
 				command, asks := commands[k.names[0]]
 				if !asks {
@@ -52,7 +52,7 @@ func TestTheKeysThatNoWorkflowCloses(t *testing.T) {
 	fixed := []string{"j", "k", "q", "f", "c", "w", "y"}
 	for _, name := range []string{"default", "classic", "minimal", "build", "phases"} {
 		for _, state := range rulesOf(t, name).States {
-			s := sit(t, &fakeBackend{tasks: []task.Task{taskUnder(t, name, 1, state.Name)}}, 80, 24)
+			s := openSession(t, &fakeBackend{tasks: []task.Task{taskUnder(t, name, 1, state.Name)}}, 80, 24)
 			open := 0
 			for _, k := range keys() {
 				if !slices.Contains(fixed, k.names[0]) || !slices.Contains(k.pages, pageList) {
@@ -77,7 +77,7 @@ func TestTheKeyOfPullRequestsAsksForAWorkspaceAlone(t *testing.T) {
 		for _, state := range rulesOf(t, name).States {
 			for _, workspace := range []string{"", "shop--1"} {
 				one := taskUnder(t, name, 1, state.Name, func(t *task.Task) { t.Workspace = workspace })
-				s := sit(t, &fakeBackend{tasks: []task.Task{one}}, 80, 24)
+				s := openSession(t, &fakeBackend{tasks: []task.Task{one}}, 80, 24)
 				i := slices.IndexFunc(keys(), func(k key) bool { return k.names[0] == "p" })
 				if why, want := keys()[i].why(s.m), one.Live && workspace != ""; want != (why == "") {
 					t.Errorf("%s, %s, workspace %q: the key p is closed because %q", name, state.Name, workspace, why)

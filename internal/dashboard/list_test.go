@@ -23,14 +23,14 @@ func few(t testing.TB) []task.Task {
 func TestTheCursorStaysOnItsTask(t *testing.T) {
 	t.Parallel()
 	backend := &fakeBackend{tasks: few(t)}
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	s.press("j", "j")
 	backend.tasks = append([]task.Task{aTask(t, 0, "working")}, backend.tasks...)
-	s.tell(changed{})
+	s.send(changed{})
 	s.chosen("fix/bug-3")
 	s.shows("fix/bug-0")
 	backend.tasks = backend.tasks[:2]
-	s.tell(changed{})
+	s.send(changed{})
 	s.hides("fix/bug-3")
 	s.chosen("fix/bug-1") // where a task is gone, the nearest one that is left
 }
@@ -39,7 +39,7 @@ func TestLiveTasksComeFirst(t *testing.T) {
 	t.Parallel()
 	tasks := few(t)
 	slices.Reverse(tasks)
-	s := sit(t, &fakeBackend{tasks: tasks}, 80, 24)
+	s := openSession(t, &fakeBackend{tasks: tasks}, 80, 24)
 	for range [4]int{} {
 		s.press("s", "G")
 		s.chosen("fix/bug-4")
@@ -47,7 +47,7 @@ func TestLiveTasksComeFirst(t *testing.T) {
 }
 
 // columnsOf is where each column of the list begins.
-func columnsOf(s *sitting) []int {
+func columnsOf(s *session) []int {
 	line := strings.Split(s.text(), "\n")[1]
 	var out []int
 	for _, title := range []string{"Task", "Status", "PR", "Commits", "Changes", "Activity"} {
@@ -60,15 +60,15 @@ func TestColumnsStandStillWhateverIsLearned(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{50, 80, 120, 250} {
 		backend := day(t)
-		empty := sit(t, &fakeBackend{}, width, 24)
-		s := sit(t, backend, width, 24)
+		empty := openSession(t, &fakeBackend{}, width, 24)
+		s := openSession(t, backend, width, 24)
 		want := columnsOf(empty)
 		if got := columnsOf(s); !slices.Equal(got, want) {
 			t.Errorf("%d: columns begin at %v without tasks, and at %v with some", width, want, got)
 		}
 		backend.tasks[0].Status = "a-status-that-is-quite-long"
 		backend.works[backend.tasks[0].ID] = Work{Commits: 123456, Added: 1234567, Removed: 7654321}
-		s.tell(changed{})
+		s.send(changed{})
 		s.press("R")
 		if got := columnsOf(s); !slices.Equal(got, want) {
 			t.Errorf("%d: columns began at %v, and after a change at %v", width, want, got)
@@ -78,7 +78,7 @@ func TestColumnsStandStillWhateverIsLearned(t *testing.T) {
 
 func TestALongNameKeepsBothOfItsEnds(t *testing.T) {
 	t.Parallel()
-	s := sit(t, &fakeBackend{tasks: []task.Task{aTask(t, 1, "working", func(one *task.Task) {
+	s := openSession(t, &fakeBackend{tasks: []task.Task{aTask(t, 1, "working", func(one *task.Task) {
 		one.Branch = "feature/a-very-long-name-of-a-branch-that-says-all-of-it-at-last-42"
 	})}}, 80, 24)
 	s.press("a")
@@ -89,7 +89,7 @@ func TestALongNameKeepsBothOfItsEnds(t *testing.T) {
 
 func TestAttentionIsSaidBeforeAnythingElse(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	s.press("j", "j", "j", "j")
 	s.shows("the worker died 3 times; see its terminal, then r or x")
 	s.shows("3 need you") // and two wait for a person in the course of things
@@ -109,7 +109,7 @@ func TestNumbersStayShort(t *testing.T) {
 func TestThePoolIsLookedAtAgainOnlyWhenSomebodyElseHasIt(t *testing.T) {
 	t.Parallel()
 	backend := day(t)
-	s := sit(t, backend, 80, 24)
+	s := openSession(t, backend, 80, 24)
 	looks := func() (n int) {
 		for _, c := range backend.calls {
 			if c == "Workspaces" {
@@ -119,14 +119,14 @@ func TestThePoolIsLookedAtAgainOnlyWhenSomebodyElseHasIt(t *testing.T) {
 		return n
 	}
 	before := looks()
-	s.tell(changed{}, changed{})
+	s.send(changed{}, changed{})
 	if got := looks(); got != before {
 		t.Errorf("nobody got a workspace, and it was looked %d times", got-before)
 	}
 	backend.tasks = slices.Clone(backend.tasks)
 	backend.tasks[0].Workspace = ""
 	backend.workspaces[0].Task = ""
-	s.tell(changed{})
+	s.send(changed{})
 	if got := looks(); got != before+1 {
 		t.Errorf("a workspace was given back, and it was looked %d times", got-before)
 	}
@@ -135,7 +135,7 @@ func TestThePoolIsLookedAtAgainOnlyWhenSomebodyElseHasIt(t *testing.T) {
 
 func TestTheFooterCutsNoWordAndHidesNoHelp(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	words := map[string]bool{"": true}
 	for _, k := range keys() {
 		words[k.name()] = true
@@ -146,7 +146,7 @@ func TestTheFooterCutsNoWordAndHidesNoHelp(t *testing.T) {
 		}
 	}
 	for width := 1; width <= 200; width++ {
-		s.tell(tea.WindowSizeMsg{Width: width, Height: 24})
+		s.send(tea.WindowSizeMsg{Width: width, Height: 24})
 		line := strings.Split(s.text(), "\n")[23]
 		for _, w := range strings.Fields(line) {
 			if !words[w] {
@@ -162,7 +162,7 @@ func TestTheFooterCutsNoWordAndHidesNoHelp(t *testing.T) {
 func TestOpenKeysComeBeforeClosedOnes(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{80, 120, 300} {
-		s := sit(t, day(t), width, 24)
+		s := openSession(t, day(t), width, 24)
 		closed := false
 		for _, k := range s.m.keys.footer(s.m) {
 			if k.key == "?" || k.key == "q" {
@@ -207,7 +207,7 @@ func TestNoKeyMeansTwoThingsInOnePlace(t *testing.T) {
 
 func TestLeavingIsAskedOnceWhileSomethingRuns(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	s.m.jobs.running = []job{{id: 1, what: "merge fix/login"}}
 	s.press("q")
 	if s.quit {
@@ -226,7 +226,7 @@ func TestLeavingIsAskedOnceWhileSomethingRuns(t *testing.T) {
 
 func TestAClosedKeySaysWhy(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	s.press("m")
 	s.shows(`m: the workflow "default" leads nowhere from "working" to "done"`)
 	s.press("r")

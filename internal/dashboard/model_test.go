@@ -132,10 +132,11 @@ func TestTheScreenHolds(t *testing.T) {
 				Project: one.Project, Workspace: fmt.Sprint("w", i), Path: anyText().Draw(rt, "path"),
 				Exists: i%2 == 0, Task: one.ID, Branch: one.Branch, Status: one.Status})
 		}
-		s := sit(t, backend, rapid.IntRange(1, 300).Draw(rt, "width"), rapid.IntRange(1, 100).Draw(rt, "height"))
+		s := openSession(t, backend, rapid.IntRange(1, 300).Draw(rt, "width"), rapid.IntRange(1, 100).Draw(rt,
+			"height"))
 		for range rapid.IntRange(0, 40).Draw(rt, "steps") {
 			msg := anyMessage(t, rt)
-			s.tell(msg)
+			s.send(msg)
 			if why := fault(s.m.View().Content, s.m.width, s.m.height); why != "" {
 				rt.Fatalf("%s, after %T %v: %s", s.m.page, msg, msg, why)
 			}

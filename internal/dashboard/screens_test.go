@@ -102,41 +102,41 @@ func TestTheScreens(t *testing.T) {
 	screens := []struct {
 		name    string
 		backend func(t testing.TB) *fakeBackend
-		do      func(s *sitting)
+		do      func(s *session)
 	}{
 		{"list_empty", func(testing.TB) *fakeBackend { return &fakeBackend{} }, nil},
 		{"list", day, nil},
-		{"list_attention", day, func(s *sitting) { s.press("j", "j", "j", "j") }},
-		{"list_many", func(t testing.TB) *fakeBackend { return crowd(t, 200) }, func(s *sitting) {
+		{"list_attention", day, func(s *session) { s.press("j", "j", "j", "j") }},
+		{"list_many", func(t testing.TB) *fakeBackend { return crowd(t, 200) }, func(s *session) {
 			s.press("pgdown", "pgdown")
 		}},
-		{"list_text", day, func(s *sitting) { s.press("/"); s.write("fix") }},
-		{"list_nothing_holds_it", day, func(s *sitting) { s.press("/"); s.write("nothing"); s.press("enter") }},
-		{"list_active", day, func(s *sitting) { s.press("f", "s", "a"); s.tell(watching{"watched by process 4711"}) }},
-		{"board", day, func(s *sitting) { s.press("b") }},
-		{"board_right", day, func(s *sitting) { s.press("b", "l", "l", "l", "l") }},
-		{"board_many", func(t testing.TB) *fakeBackend { return crowd(t, 200) }, func(s *sitting) {
+		{"list_text", day, func(s *session) { s.press("/"); s.write("fix") }},
+		{"list_nothing_holds_it", day, func(s *session) { s.press("/"); s.write("nothing"); s.press("enter") }},
+		{"list_active", day, func(s *session) { s.press("f", "s", "a"); s.send(watching{"watched by process 4711"}) }},
+		{"board", day, func(s *session) { s.press("b") }},
+		{"board_right", day, func(s *session) { s.press("b", "l", "l", "l", "l") }},
+		{"board_many", func(t testing.TB) *fakeBackend { return crowd(t, 200) }, func(s *session) {
 			s.press("b",
 				"G")
 		}},
-		{"board_active", day, func(s *sitting) { s.press("b", "f", "l") }},
-		{"workspaces", day, func(s *sitting) { s.press("w", "j") }},
-		{"help", day, func(s *sitting) { s.press("?") }},
-		{"help_end", day, func(s *sitting) { s.press("?", "G") }},
-		{"trouble", day, func(s *sitting) {
-			s.tell(failed{"merge fix/login", errors.New("cannot merge \"fix/login\": it does not apply to " +
+		{"board_active", day, func(s *session) { s.press("b", "f", "l") }},
+		{"workspaces", day, func(s *session) { s.press("w", "j") }},
+		{"help", day, func(s *session) { s.press("?") }},
+		{"help_end", day, func(s *session) { s.press("?", "G") }},
+		{"trouble", day, func(s *session) {
+			s.send(failed{"merge fix/login", errors.New("cannot merge \"fix/login\": it does not apply to " +
 				"\"main\"\nCONFLICT in shop/basket.go\nrebase the branch, or press r and ask the worker to")})
 			s.press("!")
 		}},
-		{"trouble_line", day, func(s *sitting) {
-			s.tell(failed{"look at the agents", errors.New("tmux does not answer")})
+		{"trouble_line", day, func(s *session) {
+			s.send(failed{"look at the agents", errors.New("tmux does not answer")})
 		}},
 	}
 	for _, screen := range screens {
 		for size, cells := range sizes() {
 			t.Run(screen.name+"_"+size, func(t *testing.T) {
 				t.Parallel()
-				s := sit(t, screen.backend(t), cells[0], cells[1])
+				s := openSession(t, screen.backend(t), cells[0], cells[1])
 				if screen.do != nil {
 					screen.do(s)
 				}
@@ -154,7 +154,7 @@ func TestTheScreenBeforeAnythingIsRead(t *testing.T) {
 
 func TestTheListOnASmallScreen(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 50, 12)
+	s := openSession(t, day(t), 50, 12)
 	golden(t, "list_50x12", s.text())
 	s.press("b")
 	golden(t, "board_50x12", s.text())
@@ -164,7 +164,7 @@ func TestTheListOnASmallScreen(t *testing.T) {
 
 func TestTheTaskBesideTheList(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 120, 40)
+	s := openSession(t, day(t), 120, 40)
 	s.press("space")
 	golden(t, "split_120x40", s.text())
 	golden(t, "split_colours", painted(s.m.View().Content))
@@ -172,14 +172,14 @@ func TestTheTaskBesideTheList(t *testing.T) {
 
 func TestTheColoursOfTheList(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	golden(t, "list_colours", painted(s.m.View().Content))
 }
 
 // Without colours the marks are signs of their own, and what is selected is still seen.
 func TestTheListWithoutColours(t *testing.T) {
 	t.Parallel()
-	s := sit(t, day(t), 80, 24)
+	s := openSession(t, day(t), 80, 24)
 	var b bytes.Buffer
 	out := colorprofile.Writer{Forward: &b, Profile: colorprofile.Env([]string{"TERM=xterm-256color", "NO_COLOR=1"})}
 	if _, err := out.WriteString(s.m.View().Content); err != nil {

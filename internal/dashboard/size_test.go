@@ -6,7 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -22,15 +22,20 @@ func (noImports) Import(string) (*types.Package, error) { return nil, errors.New
 func TestTheModelStaysSmall(t *testing.T) {
 	t.Parallel()
 	set := token.NewFileSet()
-	parsed, err := parser.ParseDir(set, ".", func(f fs.FileInfo) bool {
-		return !strings.HasSuffix(f.Name(), "_test.go")
-	}, 0)
+	paths, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var files []*ast.File
-	for _, f := range parsed["dashboard"].Files {
-		files = append(files, f)
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
 	}
 	config := types.Config{Importer: noImports{}, Error: func(error) {}}
 	pkg, _ := config.Check("dashboard", set, files, nil) // the imports are missing

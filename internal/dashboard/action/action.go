@@ -36,11 +36,11 @@ type Commands interface {
 
 // FirstStep is what an action begins with. At most one of its fields is set.
 type FirstStep struct {
-	Start  *form.Operation
-	Ask    *form.Question
-	Prompt *form.TextPrompt
-	Attach bool   // give the terminal to the task's agent
-	Said   string // the action is impossible, and why
+	Start   *form.Operation
+	Ask     *form.Question
+	Prompt  *form.TextPrompt
+	Attach  bool   // give the terminal to the task's agent
+	Message string // the action is impossible, and why
 }
 
 // Actions are what a person can do with a task.
@@ -77,11 +77,11 @@ func (a Actions) Enter(on Target) FirstStep {
 func (a Actions) OpenPR(on Target) FirstStep {
 	t := on.Task
 	return start("open a pull request for "+tasks.Name(t), func(ctx context.Context) (string, error) {
-		said, err := Report(a.Commands.RequestPR(ctx, t.ID))
+		message, err := Report(a.Commands.RequestPR(ctx, t.ID))
 		if err == nil {
-			said = "the pull request of " + tasks.Name(t) + " is under way"
+			message = "the pull request of " + tasks.Name(t) + " is under way"
 		}
-		return said, err
+		return message, err
 	})
 }
 
@@ -111,8 +111,8 @@ func (a Actions) Merge(on Target) FirstStep {
 	merge := func(strategy string) func(ctx context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) {
 			out, how, err := a.Commands.Merge(ctx, t.ID, task.Merge{Strategy: strategy})
-			said, err := Report(out, err)
-			return strings.TrimSuffix(said+"; "+how, "; "), err
+			message, err := Report(out, err)
+			return strings.TrimSuffix(message+"; "+how, "; "), err
 		}
 	}
 	text := "Its branch goes into the default branch, and the task is finished."
@@ -171,7 +171,7 @@ func (a Actions) Override(on Target) FirstStep {
 	t := on.Task
 	to, err := decide.Overridable(on.Workflow, t, person())
 	if err != nil {
-		return FirstStep{Said: "o: " + firstLine(err)}
+		return FirstStep{Message: "o: " + firstLine(err)}
 	}
 	return FirstStep{Prompt: &form.TextPrompt{
 		Style: a.Style, Edit: a.Edit, Title: "Override: why?", Needed: true,

@@ -46,9 +46,9 @@ func Report(out record.Outcome, err error) (string, error) {
 
 // ReportCreated is the outcome of creating a task in words.
 func ReportCreated(out record.Outcome) (string, error) {
-	said, err := Report(out, nil)
+	message, err := Report(out, nil)
 	if err == nil && !out.Queued && !out.Event.IsMove() {
-		said = fmt.Sprintf("created %s (%s)", tasks.Name(out.Task), out.Task.Status)
+		message = fmt.Sprintf("created %s (%s)", tasks.Name(out.Task), out.Task.Status)
 	}
-	return said, err
+	return message, err
 }

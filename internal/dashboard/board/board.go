@@ -29,7 +29,7 @@ type column struct {
 	digest   string // of the workflow
 	workflow string // its name
 	state    task.Status
-	over     bool  // the state is terminal
+	terminal bool  // the state is terminal
 	cards    []int // indices of the shown tasks
 }
 
@@ -73,7 +73,7 @@ func trueFirst(a, b bool) int {
 
 // columnsOf are the columns of one workflow. While the workflow is unknown, they are those that have tasks, by name.
 func columnsOf(def *workflow.Definition, ref task.WorkflowRef, cards map[task.Status][]int) []column {
-	var open, over []column
+	var open, terminal []column
 	known := map[task.Status]bool{}
 	if def != nil {
 		usual := append([]task.Status{def.Initial}, tasks.Ahead(def, def.Initial)...)
@@ -83,8 +83,8 @@ func columnsOf(def *workflow.Definition, ref task.WorkflowRef, cards map[task.St
 				continue
 			}
 			one := column{ref.Digest, ref.Name, s.Name, decide.Marks(def, s.Name).Terminal, cards[s.Name]}
-			if one.over {
-				over = append(over, one)
+			if one.terminal {
+				terminal = append(terminal, one)
 			} else {
 				open = append(open, one)
 			}
@@ -97,7 +97,7 @@ func columnsOf(def *workflow.Definition, ref task.WorkflowRef, cards map[task.St
 		}
 	}
 	slices.SortFunc(others, func(a, b column) int { return cmp.Compare(a.state, b.state) })
-	return slices.Concat(open, others, over)
+	return slices.Concat(open, others, terminal)
 }
 
 // position is where the selected task's card is; column is -1 where no task is shown.

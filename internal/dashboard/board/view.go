@@ -50,7 +50,7 @@ func widths(visible []column, width int) []int {
 	for i, c := range visible {
 		out[i] = min(minColumn, max(1, width))
 		spare -= out[i] + gap
-		if !c.over {
+		if !c.terminal {
 			wider++
 		}
 	}
@@ -59,7 +59,7 @@ func widths(visible []column, width int) []int {
 	}
 	more := max(0, min(spare/wider, maxColumn-minColumn))
 	for i, c := range visible {
-		if !c.over {
+		if !c.terminal {
 			out[i] += more
 		}
 	}
@@ -148,14 +148,14 @@ func (m *Model) cards(c column, width, from, room int) []string {
 func (m *Model) card(r *tasks.Row, c column, width int, chosen bool) string {
 	sign, coloured := m.tasks.Sign(m.style, r)
 	since := ""
-	if !c.over && width >= minColumn {
+	if !c.terminal && width >= minColumn {
 		since = " " + screen.Age(r.Task.EnteredAt, m.tasks.Now)
 	}
 	name := screen.SqueezeTo(screen.Clean(tasks.Name(*r.Task)), max(1, width-tasks.SignWidth-len(since)))
 	switch {
 	case chosen:
 		return m.style.Chosen.Render(screen.Fit(sign+" "+name+since, width))
-	case c.over:
+	case c.terminal:
 		return coloured + " " + m.style.Faint.Render(name)
 	}
 	return coloured + " " + name + m.style.Faint.Render(since)

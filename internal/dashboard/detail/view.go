@@ -142,7 +142,7 @@ func (m *Model) problemLines(t task.Task, width int) []string {
 	return screen.Scroll{}.Draw(lines, width, most)
 }
 
-// tabLine names the tabs, and tells the first visible line of a text that was scrolled.
+// tabLine names the tabs, and shows how far a text was scrolled.
 func (m *Model) tabLine(t task.Task, width int) string {
 	var names []string
 	for tab := range Tabs {

@@ -34,16 +34,16 @@ func (r renderer) whyLines(e decide.Explanation) []string {
 }
 
 // target is the status that the moves from index at on lead to, with a mark where one of them is open.
-func (r renderer) target(ways []decide.Option, at int) string {
-	for _, w := range ways[at:] {
-		if w.To != ways[at].To {
+func (r renderer) target(moves []decide.Option, at int) string {
+	for _, w := range moves[at:] {
+		if w.To != moves[at].To {
 			break
 		}
 		if w.Open {
 			return screen.Cut("  "+r.style.Good.Render("✓ "+screen.CleanRaw(string(w.To))), r.width)
 		}
 	}
-	return screen.Cut("  "+r.faint("○ ")+r.style.Bold.Render(screen.CleanRaw(string(ways[at].To))), r.width)
+	return screen.Cut("  "+r.faint("○ ")+r.style.Bold.Render(screen.CleanRaw(string(moves[at].To))), r.width)
 }
 
 func (r renderer) moveLines(w *decide.Option) []string {

@@ -53,7 +53,7 @@ func (c *Creation) Update(msg tea.Msg, _ screen.Size) Response {
 func (c *Creation) leave() Response {
 	switch {
 	case c.sent:
-		return Response{Close: true, Said: "the task is still being created"}
+		return Response{Close: true, Message: "the task is still being created"}
 	case c.leaving || !c.written():
 		return Response{Close: true}
 	}

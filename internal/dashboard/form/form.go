@@ -28,18 +28,18 @@ type Form interface {
 
 // Response is what the dashboard does after a message to a form.
 type Response struct {
-	Close  bool       // close the form
-	Said   string     // show this
-	Start  *Operation // start this
-	Create *task.New  // create this task; the form stays until the task is there
-	Cmd    tea.Cmd
+	Close   bool       // close the form
+	Message string     // show this
+	Start   *Operation // start this
+	Create  *task.New  // create this task; the form stays until the task is there
+	Cmd     tea.Cmd
 }
 
 // Operation is work that a form asks for.
 type Operation struct {
 	What string // "merge fix/login"
 	Text string // what the person wrote for it; a prompt offers it again if the work fails
-	Work func(ctx context.Context) (said string, err error)
+	Work func(ctx context.Context) (message string, err error)
 }
 
 // Edited is the text that the person left in their editor.

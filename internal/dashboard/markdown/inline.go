@@ -12,7 +12,7 @@ import (
 	"orange/internal/dashboard/screen"
 )
 
-// mostInline is the length of the longest text in which inline looks for emphasis and links: the parser needs long for
+// maxInline is the length of the longest text in which inline looks for emphasis and links: the parser needs long for
 // larger texts.
 const maxInline = 4 << 10
 

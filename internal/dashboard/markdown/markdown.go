@@ -16,7 +16,7 @@ import (
 	"orange/internal/document"
 )
 
-// mostDocument is how many bytes of a TASK.md the screen shows.
+// maxDocument is how many bytes of a TASK.md the screen shows.
 const maxDocument = 1 << 20
 
 // Limit is the beginning of a long text, and how many bytes of the text it leaves out. It keeps no reference to those.

@@ -14,21 +14,21 @@ type Fragment struct {
 	Style *lipgloss.Style
 }
 
-// Text is a span of untrusted text. It removes everything that a terminal would execute.
-func Text(look *lipgloss.Style, text string) Fragment { return Fragment{CleanRaw(text), look} }
+// Text is a fragment of untrusted text. It removes everything that a terminal would execute.
+func Text(style *lipgloss.Style, text string) Fragment { return Fragment{CleanRaw(text), style} }
 
-// Raw is a span of text that is safe to print as it is.
-func Raw(look *lipgloss.Style, text string) Fragment { return Fragment{text, look} }
+// Raw is a fragment of text that is safe to print as it is.
+func Raw(style *lipgloss.Style, text string) Fragment { return Fragment{text, style} }
 
-// LineBreak is a span that ends a line.
+// LineBreak is a fragment that ends a line.
 func LineBreak() Fragment { return Fragment{Text: "\n"} }
 
-// Render renders the span with its style.
-func (i Fragment) Render() string {
-	if i.Style == nil || i.Text == "" {
-		return i.Text
+// Render renders the fragment with its style.
+func (f Fragment) Render() string {
+	if f.Style == nil || f.Text == "" {
+		return f.Text
 	}
-	return i.Style.Render(i.Text)
+	return f.Style.Render(f.Text)
 }
 
 // Indent is the prefix of the first line of a text and the prefix of every other line.
@@ -51,12 +51,12 @@ func (g Indent) Bounded(width int) Indent {
 	return Indent{}
 }
 
-// Flow wraps spans to a width, between words where it can. It replaces several blanks in a row by one.
-func Flow(inks []Fragment, width int, g Indent) []string {
+// Flow wraps fragments to a width, between words where it can. It replaces several blanks in a row by one.
+func Flow(fragments []Fragment, width int, g Indent) []string {
 	g = g.Bounded(width)
 	f := wrapper{width: max(1, width), margin: g.First, rest: g.Rest}
 	f.room = max(1, f.width-Width(g.First))
-	for _, one := range inks {
+	for _, one := range fragments {
 		f.add(one)
 	}
 	f.endWord()
@@ -66,7 +66,7 @@ func Flow(inks []Fragment, width int, g Indent) []string {
 	return f.lines
 }
 
-// wrapper is the state of flow.
+// wrapper is the state of Flow.
 type wrapper struct {
 	width, room  int
 	margin, rest string // prefixes of this line and of those that follow

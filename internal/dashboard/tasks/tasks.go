@@ -235,10 +235,10 @@ func (s *Set) setRows(rows []Row) {
 	if !had {
 		return
 	}
-	place := s.Cursor
+	cursor := s.Cursor
 	s.Find(before.ID)
 	if now, _ := s.Selected(); before.ID == s.GivenUp && before.Live && !now.Live {
-		s.Cursor, s.GivenUp = place, ""
+		s.Cursor, s.GivenUp = cursor, ""
 	}
 }
 

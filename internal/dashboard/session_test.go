@@ -75,10 +75,10 @@ type fakeBackend struct {
 	watch      func(ctx context.Context, changed func()) error
 	fails      map[string]error // by method
 
-	// answer is what becomes of a wish: what is asked ("Merge"), and of which task. nil: the task stays as it is.
+	// answer is the outcome of a command ("Merge") for a task. nil: the task stays as it is.
 	answer func(what, id string) (record.Outcome, error)
 	made   []task.New
-	asked  []string // "Merge ID strategy", for wishes alone
+	asked  []string // "Merge ID strategy", only for commands
 	calls  []string // the names of all methods
 
 	inside bool       // a command is being performed
@@ -106,7 +106,7 @@ func (f *fakeBackend) call(method string) error {
 	return f.fails[method]
 }
 
-func (f *fakeBackend) wish(method, id string, words ...string) (record.Outcome, error) {
+func (f *fakeBackend) perform(method, id string, words ...string) (record.Outcome, error) {
 	if err := f.call(method); err != nil {
 		return record.Outcome{}, err
 	}
@@ -237,41 +237,41 @@ func (f *fakeBackend) Create(_ context.Context, n task.New) (record.Outcome, err
 }
 
 func (f *fakeBackend) Command(_ context.Context, id, command, reason string) (record.Outcome, error) {
-	return f.wish("Command", id, command, reason)
+	return f.perform("Command", id, command, reason)
 }
 
 func (f *fakeBackend) RequestChanges(_ context.Context, id, text string) (record.Outcome, error) {
-	return f.wish("RequestChanges", id, text)
+	return f.perform("RequestChanges", id, text)
 }
 
 func (f *fakeBackend) Merge(_ context.Context, id string, m task.Merge) (record.Outcome, string, error) {
-	out, err := f.wish("Merge", id, m.Strategy)
+	out, err := f.perform("Merge", id, m.Strategy)
 	return out, "merged", err
 }
 
 func (f *fakeBackend) RequestPR(_ context.Context, id string) (record.Outcome, error) {
-	return f.wish("RequestPR", id)
+	return f.perform("RequestPR", id)
 }
 
 func (f *fakeBackend) Next(_ context.Context, id string, to task.Status, override string) (record.Outcome, error) {
-	return f.wish("Next", id, string(to), override)
+	return f.perform("Next", id, string(to), override)
 }
 
 func (f *fakeBackend) Respawn(_ context.Context, id string) (record.Outcome, error) {
-	return f.wish("Respawn", id)
+	return f.perform("Respawn", id)
 }
 
 func (f *fakeBackend) Retry(_ context.Context, id string) (record.Outcome, error) {
-	return f.wish("Retry", id)
+	return f.perform("Retry", id)
 }
 
 func (f *fakeBackend) Delete(_ context.Context, id string) (string, error) {
-	_, err := f.wish("Delete", id)
+	_, err := f.perform("Delete", id)
 	return "in the trash", err
 }
 
 func (f *fakeBackend) Attach(_ context.Context, id, role string) error {
-	_, err := f.wish("Attach", id, role)
+	_, err := f.perform("Attach", id, role)
 	return err
 }
 
@@ -318,9 +318,9 @@ func taskUnder(t testing.TB, name string, n int, status task.Status, change ...f
 	return one
 }
 
-// sitting is a person at the screen. After each message it performs the commands that follow from it, except those
+// session is a person at the screen. After each message it performs the commands that follow from it, except those
 // that wait for the clock.
-type sitting struct {
+type session struct {
 	testing.TB
 	m       *Model
 	backend *fakeBackend
@@ -328,27 +328,27 @@ type sitting struct {
 	sent    []tea.Msg // what was said to Bubble Tea itself: the clipboard, the end
 }
 
-// sit opens the screen and lets it look up what it wants. From then on a question to the backend outside of a
+// openSession opens the screen and performs its first commands. After that, a call of the backend outside of a
 // command fails the test.
-func sit(t testing.TB, backend *fakeBackend, width, height int) *sitting {
+func openSession(t testing.TB, backend *fakeBackend, width, height int) *session {
 	t.Helper()
-	s := &sitting{TB: t, backend: backend, m: New(t.Context(), backend.backend(), "")}
+	s := &session{TB: t, backend: backend, m: New(t.Context(), backend.backend(), "")}
 	backend.strict = t
 	s.follow(s.m.Init())
-	s.tell(tea.WindowSizeMsg{Width: width, Height: height})
+	s.send(tea.WindowSizeMsg{Width: width, Height: height})
 	return s
 }
 
-// tell gives messages to the model, and performs what it asks for.
-func (s *sitting) tell(msgs ...tea.Msg) {
+// send gives messages to the model, and performs the commands that follow.
+func (s *session) send(msgs ...tea.Msg) {
 	s.Helper()
 	for _, msg := range msgs {
 		s.follow(s.m.Update(msg))
 	}
 }
 
-// follow performs a command, unless it waits for the clock, and tells what came of it.
-func (s *sitting) follow(cmd tea.Cmd) {
+// follow performs a command, unless it waits for the clock, and sends its answer.
+func (s *session) follow(cmd tea.Cmd) {
 	s.Helper()
 	if cmd == nil || waits(cmd) {
 		return
@@ -367,13 +367,13 @@ func (s *sitting) follow(cmd tea.Cmd) {
 		s.backend.inside = true
 		err := hidden[tea.ExecCommand](value, "cmd").Run()
 		s.backend.inside = false
-		s.tell(hidden[tea.ExecCallback](value, "fn")(err))
+		s.send(hidden[tea.ExecCallback](value, "fn")(err))
 	case value.Type().PkgPath() == reflect.TypeFor[tea.QuitMsg]().PkgPath():
 		_, quit := msg.(tea.QuitMsg)
 		s.quit = s.quit || quit
 		s.sent = append(s.sent, msg)
 	default:
-		s.tell(msg)
+		s.send(msg)
 	}
 }
 
@@ -392,18 +392,18 @@ func hidden[T any](message reflect.Value, field string) T {
 }
 
 // press presses keys by their names: "j", "G", "enter", "ctrl+s", "shift+tab", "space".
-func (s *sitting) press(names ...string) {
+func (s *session) press(names ...string) {
 	s.Helper()
 	for _, name := range names {
-		s.tell(keyNamed(s.TB, name))
+		s.send(keyNamed(s.TB, name))
 	}
 }
 
 // write types a text, letter by letter.
-func (s *sitting) write(text string) {
+func (s *session) write(text string) {
 	s.Helper()
 	for _, r := range text {
-		s.tell(tea.KeyPressMsg{Text: string(r), Code: r})
+		s.send(tea.KeyPressMsg{Text: string(r), Code: r})
 	}
 }
 
@@ -445,18 +445,18 @@ func keyNamed(t testing.TB, name string) tea.KeyPressMsg {
 }
 
 // click presses a button of the mouse, wheel turns its wheel.
-func (s *sitting) click(x, y int) {
+func (s *session) click(x, y int) {
 	s.Helper()
-	s.tell(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+	s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 }
 
-func (s *sitting) wheel(x, y int, button tea.MouseButton) {
+func (s *session) wheel(x, y int, button tea.MouseButton) {
 	s.Helper()
-	s.tell(tea.MouseWheelMsg{X: x, Y: y, Button: button})
+	s.send(tea.MouseWheelMsg{X: x, Y: y, Button: button})
 }
 
 // find is the position of a text on the screen.
-func (s *sitting) find(text string) (x, y int) {
+func (s *session) find(text string) (x, y int) {
 	s.Helper()
 	for y, line := range strings.Split(s.text(), "\n") {
 		if before, _, found := strings.Cut(line, text); found {
@@ -468,7 +468,7 @@ func (s *sitting) find(text string) (x, y int) {
 }
 
 // chosen fails the test unless the task is the selected one.
-func (s *sitting) chosen(branch string) {
+func (s *session) chosen(branch string) {
 	s.Helper()
 	if t, _ := s.m.tasks.Selected(); t.Branch != branch {
 		s.Errorf("the selected task is %q, want %q:\n%s", t.Branch, branch, s.text())
@@ -476,10 +476,10 @@ func (s *sitting) chosen(branch string) {
 }
 
 // text is the screen without colours.
-func (s *sitting) text() string { return plainScreen(s.m.View().Content) }
+func (s *session) text() string { return plainScreen(s.m.View().Content) }
 
 // shows fails the test unless the text is on the screen.
-func (s *sitting) shows(text string) {
+func (s *session) shows(text string) {
 	s.Helper()
 	if !strings.Contains(s.text(), text) {
 		s.Errorf("the screen does not show %q:\n%s", text, s.text())
@@ -487,7 +487,7 @@ func (s *sitting) shows(text string) {
 }
 
 // hides fails the test if the text is on the screen.
-func (s *sitting) hides(text string) {
+func (s *session) hides(text string) {
 	s.Helper()
 	if strings.Contains(s.text(), text) {
 		s.Errorf("the screen shows %q:\n%s", text, s.text())
