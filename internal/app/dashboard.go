@@ -45,7 +45,7 @@ func (h *house) show(ctx context.Context, project string, all bool) error {
 	debug.SetGCPercent(dashboardGC)
 	eyes := screen{h, &agents.LimitCache{}}
 	d := &dashboard.Dashboard{
-		Backend: dashboard.Backend{Store: eyes, Inspector: eyes, Reader: eyes, Commands: wishes{h}, Chooser: wishes{h},
+		Backend: dashboard.Backend{Store: eyes, Inspector: eyes, Reader: eyes, Runner: wishes{h}, Chooser: wishes{h},
 			Terminal: wishes{h}, Now: time.Now},
 		In: os.Stdin, Out: os.Stdout, Environ: os.Environ(), Project: project, Message: word,
 	}

@@ -172,13 +172,32 @@ func TestNoLoudRoomEntersAnotherButTheLeaves(t *testing.T) {
 	}
 }
 
-// The parts of a room are made so that each can be read and tested alone.
-func TestThePartsOfARoomDoNotKnowTheRoom(t *testing.T) {
+// parts lists the packages below a room, in layers: a part enters only those of the layers before it.
+func parts() map[string][][]string {
+	return map[string][][]string{"dashboard": {{"screen"}, {"markdown", "tasks"},
+		{"list", "board", "detail", "workspaces", "form"}, {"command"}}}
+}
+
+func TestThePartsOfARoomKnowOnlyThePartsBeforeThem(t *testing.T) {
 	t.Parallel()
 	for _, f := range sources(t) {
-		part := strings.Count(filepath.ToSlash(f.path), "/") > 2
-		if f.room != "" && part && !f.test && slices.Contains(f.imports, "orange/internal/"+f.room) {
-			t.Errorf("%s imports the package above it: a part never imports the whole", f.path)
+		layers := parts()[f.room]
+		layer := func(part string) int {
+			return slices.IndexFunc(layers, func(l []string) bool { return slices.Contains(l, part) })
+		}
+		path := strings.Split(filepath.ToSlash(f.path), "/") // internal, the room, the part, the file
+		if f.room == "" || len(path) < 4 || f.test {
+			continue
+		}
+		if layer(path[2]) < 0 && len(layers) > 0 {
+			t.Errorf("%s: the part %q of the room %q is in no layer of parts()", f.path, path[2], f.room)
+		}
+		for _, imported := range f.imports {
+			part, own := strings.CutPrefix(imported, "orange/internal/"+f.room)
+			part = strings.TrimPrefix(part, "/")
+			if own && (part == "" || len(layers) > 0 && layer(part) >= layer(path[2])) {
+				t.Errorf("%s imports %q: a part enters only the parts before it", f.path, imported)
+			}
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package dashboard is the screen of the program: all tasks, one of them in detail, and keys for everything that a
 // person does with tasks.
 //
-// Its parts are packages below it: the views of the tasks, the forms, and the actions behind the keys. A part never
+// Its parts are packages below it: the views of the tasks, the forms, and the commands behind the keys. A part never
 // imports this package. Nothing here reads a file, starts a program or waits: the Backend does that, in commands that
 // Bubble Tea runs concurrently, and the answers come back as messages. The dashboard makes no decisions about tasks:
 // package decide knows which keys are open, and every change goes through the engine.
@@ -19,7 +19,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/dashboard/action"
+	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/detail"
 	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/tasks"
@@ -59,7 +59,7 @@ type Backend struct {
 	Store     tasks.Store
 	Inspector Inspector
 	Reader    detail.Reader
-	Commands  action.Commands
+	Runner    command.Runner
 	Chooser   form.Chooser
 	Terminal  Terminal
 	Now       func() time.Time

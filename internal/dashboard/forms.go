@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/dashboard/action"
+	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/screen"
 	"orange/internal/dashboard/tasks"
@@ -17,20 +17,20 @@ import (
 	"orange/internal/task"
 )
 
-// target is the selected task with what actions depend on.
-func (m *Model) target() action.Target {
+// target is the selected task with what commands depend on.
+func (m *Model) target() command.Target {
 	r, found := m.tasks.SelectedRow()
 	if !found {
-		return action.Target{}
+		return command.Target{}
 	}
 	t := *r.Task
 	work, _, _ := m.tasks.Work(t.ID)
-	return action.Target{Task: t, Selected: true, Workflow: m.tasks.Workflow(t),
+	return command.Target{Task: t, Selected: true, Workflow: m.tasks.Workflow(t),
 		Unreadable: m.tasks.Unreadable(t), Agent: r.Agent, Judged: work.Judged}
 }
 
-// begin does the first step of an action with the selected task.
-func (m *Model) begin(step action.FirstStep) tea.Cmd {
+// begin does the first step of a command with the selected task.
+func (m *Model) begin(step command.FirstStep) tea.Cmd {
 	switch {
 	case step.Start != nil:
 		return m.jobs.start(m.ctx, step.Start.What, step.Start.Work)
@@ -61,7 +61,7 @@ func (m *Model) openCreation() tea.Cmd {
 	c := m.refused
 	if m.refused = nil; c == nil {
 		project := cmp.Or(m.tasks.Project, m.target().Task.Project)
-		c = form.NewCreation(m.ctx, m.backend.Chooser, m.style, m.actions.Edit, project)
+		c = form.NewCreation(m.ctx, m.backend.Chooser, m.style, m.commands.Edit, project)
 	}
 	m.openForm(c)
 	return c.Load()
@@ -100,12 +100,12 @@ type created struct {
 // create creates a task. Its form stays as it is until then.
 func (m *Model) create(c *form.Creation, n task.New) tea.Cmd {
 	what := "create " + screen.Cut(cmp.Or(n.Branch, n.Summary, "a task"), 40)
-	ctx, commands := m.ctx, m.backend.Commands
+	ctx, runner := m.ctx, m.backend.Runner
 	return m.jobs.run(what, func(id int) tea.Msg {
-		out, err := commands.Create(ctx, n)
+		out, err := runner.Create(ctx, n)
 		message := ""
 		if err == nil {
-			message, err = action.ReportCreated(out)
+			message, err = command.ReportCreated(out)
 		}
 		return created{c, out, finished{id, what, message, err}}
 	})
@@ -143,7 +143,7 @@ func (m *Model) selectNew() tea.Cmd {
 // finish takes the end of a job.
 func (m *Model) finish(msg finished) tea.Cmd {
 	m.jobs.end(msg.id)
-	var incomplete *action.Incomplete
+	var incomplete *command.Incomplete
 	isIncomplete := errors.As(msg.err, &incomplete)
 	if msg.err == nil || isIncomplete {
 		delete(m.unsent, msg.what)

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/dashboard/action"
+	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/screen"
 )
 
@@ -214,7 +214,8 @@ func (m *Model) do(name string) tea.Cmd {
 	}
 	if why := k.why(m); why != "" {
 		m.messages.answer = k.name() + ": " + why
-		if t, found := m.tasks.Selected(); found && (why == action.ReadingWorkflow || why == action.CheckingTerminal) {
+		if t, found := m.tasks.Selected(); found && (why == command.ReadingWorkflow ||
+			why == command.CheckingTerminal) {
 			m.pending = pendingKey{key: name, task: t.ID, answer: m.messages.answer}
 		}
 		return nil

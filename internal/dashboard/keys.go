@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/dashboard/action"
+	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/detail"
 	"orange/internal/workflow"
 )
@@ -66,35 +66,35 @@ func taskKeys() []key {
 	return []key{
 		{names: []string{"enter"}, does: "start the task's agent, attach to it, or start it again, whichever " +
 			"makes sense", footer: "start", label: enterLabel,
-			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoEnter),
-			press: act(action.Actions.Enter)},
+			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoEnter),
+			press: act(command.Commands.Enter)},
 		{names: []string{"r"}, does: "request changes: send the task back with what to change",
 			footer: "request changes",
 			pages:  taskPages(), group: groupTask, closed: onCommand(workflow.MoveRequestChanges),
-			press: act(action.Actions.RequestChanges)},
+			press: act(command.Commands.RequestChanges)},
 		{names: []string{"m"}, does: "merge the task's branch and finish the task", footer: "merge",
 			pages: taskPages(), group: groupTask, closed: onCommand(workflow.MoveMerge),
-			press: act(action.Actions.Merge)},
+			press: act(command.Commands.Merge)},
 		{names: []string{"p"}, does: "push the branch and open a pull request", footer: "PR",
-			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoPR),
-			press: act(action.Actions.OpenPR)},
+			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoPR),
+			press: act(command.Commands.OpenPR)},
 		{names: []string{"n"}, does: "make the one move that the evidence supports", footer: "next",
-			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoNext),
-			press: act(action.Actions.Next)},
+			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoNext),
+			press: act(command.Commands.Next)},
 		{names: []string{"o"}, does: "make a move in spite of its conditions, with a reason", footer: "override",
-			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoOverride),
-			press: act(action.Actions.Override)},
+			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoOverride),
+			press: act(command.Commands.Override)},
 		{names: []string{"x"}, does: "cancel: give the task up; its work is kept", footer: "cancel",
 			pages: taskPages(), group: groupTask, closed: onCommand(workflow.MoveCancel),
-			press: giveUp(action.Actions.Cancel)},
+			press: giveUp(command.Commands.Cancel)},
 		{names: []string{"d"}, does: "delete: forget the task; its branch and rescued work stay", footer: "delete",
-			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoTask),
-			press: giveUp(action.Actions.Delete)},
+			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoTask),
+			press: giveUp(command.Commands.Delete)},
 		{names: []string{"t"}, does: "try again what the task owes: hooks that failed",
-			pages: taskPages(), group: groupTask, closed: onTarget(action.Target.NoTask),
-			press: act(action.Actions.Retry)},
+			pages: taskPages(), group: groupTask, closed: onTarget(command.Target.NoTask),
+			press: act(command.Commands.Retry)},
 		{names: []string{"y"}, does: "copy the task's id", pages: taskPages(), group: groupTask,
-			closed: onTarget(action.Target.NoTask), press: copyID},
+			closed: onTarget(command.Target.NoTask), press: copyID},
 	}
 }
 
@@ -110,15 +110,15 @@ func viewKeys() []key {
 	}
 	view := []key{
 		{names: []string{"v"}, does: "TASK.md", footer: "TASK.md", pages: taskPages(), group: groupView,
-			closed: onTarget(action.Target.NoTask), press: tab(detail.Document)},
+			closed: onTarget(command.Target.NoTask), press: tab(detail.Document)},
 		{names: []string{"tab"}, does: "the next part of the task", pages: []page{pageList, pageDetail},
-			group: groupView, closed: onTarget(action.Target.NoTask), press: nextTab(1)},
+			group: groupView, closed: onTarget(command.Target.NoTask), press: nextTab(1)},
 		{names: []string{"shift+tab"}, does: "the part before", pages: []page{pageList, pageDetail},
-			group: groupView, closed: onTarget(action.Target.NoTask), press: nextTab(-1)},
+			group: groupView, closed: onTarget(command.Target.NoTask), press: nextTab(-1)},
 	}
 	for i := range detail.Tabs {
 		view = append(view, key{names: []string{fmt.Sprint(int(i) + 1)}, does: i.Shows(), pages: taskPages(),
-			group: groupView, closed: onTarget(action.Target.NoTask), press: tab(i)})
+			group: groupView, closed: onTarget(command.Target.NoTask), press: tab(i)})
 	}
 	return append(view, []key{
 		{names: []string{"space"}, does: "task next to the list, or not", pages: []page{pageList, pageDetail},
@@ -161,7 +161,7 @@ func otherKeys() []key {
 }
 
 // onTarget closes a key for a reason that depends on the selected task.
-func onTarget(why func(action.Target) string) func(*Model) string {
+func onTarget(why func(command.Target) string) func(*Model) string {
 	return func(m *Model) string { return why(m.target()) }
 }
 
@@ -170,14 +170,14 @@ func onCommand(command string) func(*Model) string {
 	return func(m *Model) string { return m.target().NoCommand(command) }
 }
 
-// act begins an action with the selected task.
-func act(do func(action.Actions, action.Target) action.FirstStep) func(*Model) tea.Cmd {
-	return func(m *Model) tea.Cmd { return m.begin(do(m.actions, m.target())) }
+// act begins a command for the selected task.
+func act(do func(command.Commands, command.Target) command.FirstStep) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd { return m.begin(do(m.commands, m.target())) }
 }
 
-// giveUp is act for an action that gives up the task: in the list the cursor stays at its place when the task goes to
+// giveUp is act for a command that gives up the task: in the list the cursor stays at its place when the task goes to
 // those that are over.
-func giveUp(do func(action.Actions, action.Target) action.FirstStep) func(*Model) tea.Cmd {
+func giveUp(do func(command.Commands, command.Target) command.FirstStep) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
 		if m.page == pageList {
 			m.tasks.GivenUp = m.target().Task.ID
@@ -263,9 +263,9 @@ func quitOrBack(m *Model) tea.Cmd {
 // enterLabel is what Enter does.
 func enterLabel(m *Model) string {
 	switch m.target().EnterMeans() {
-	case action.EnterAttach:
+	case command.EnterAttach:
 		return "attach"
-	case action.EnterRestart:
+	case command.EnterRestart:
 		return "start again"
 	}
 	return "start"

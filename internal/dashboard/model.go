@@ -6,8 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/dashboard/action"
 	"orange/internal/dashboard/board"
+	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/detail"
 	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/list"
@@ -24,7 +24,7 @@ type Model struct {
 	width, height int
 	style         *screen.Style
 	keys          keymap
-	actions       action.Actions
+	commands      command.Commands
 
 	tasks     *tasks.Set
 	newTask   string // a task that was just created: it is selected once it is known
@@ -57,8 +57,8 @@ func New(ctx context.Context, backend Backend, project string) *Model {
 	set := tasks.New(ctx, backend.Store, backend.Inspector, project, backend.Now())
 	m := &Model{
 		ctx: ctx, backend: backend, width: 80, height: 24, style: style, keys: keys(), tasks: set,
-		actions: action.Actions{Commands: backend.Commands, Style: style, Edit: editor(ctx, backend.Terminal)},
-		list:    list.New(set, style), board: board.New(set, style),
+		commands: command.Commands{Runner: backend.Runner, Style: style, Edit: editor(ctx, backend.Terminal)},
+		list:     list.New(set, style), board: board.New(set, style),
 		detail:     detail.New(ctx, backend.Reader, set, style),
 		workspaces: workspaces.New(ctx, backend.Inspector, set, style),
 		failures:   &failures{style: style}, unsent: map[string]string{},

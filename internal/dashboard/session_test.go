@@ -86,7 +86,7 @@ type fakeBackend struct {
 }
 
 func (f *fakeBackend) backend() Backend {
-	return Backend{Store: f, Inspector: f, Reader: f, Commands: f, Chooser: f, Terminal: f, Now: func() time.Time {
+	return Backend{Store: f, Inspector: f, Reader: f, Runner: f, Chooser: f, Terminal: f, Now: func() time.Time {
 		if err := f.call("Now"); err != nil {
 			return time.Time{}
 		}

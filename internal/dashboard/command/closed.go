@@ -1,4 +1,4 @@
-package action
+package command
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// Target is the selected task with what actions depend on.
+// Target is the selected task with what commands depend on.
 type Target struct {
 	Task       task.Task
 	Selected   bool                 // there is a task
@@ -22,13 +22,13 @@ type Target struct {
 	Judged     string // how the branch compares with the commit that was judged; empty where that is unknown
 }
 
-// Reasons that last for a moment: what the action depends on is being looked up.
+// Reasons that last for a moment: what the command depends on is being looked up.
 const (
 	ReadingWorkflow  = "the task's workflow is being read"
 	CheckingTerminal = "its terminal is being looked at"
 )
 
-// person is the person at the terminal, as far as conditions need it. Commands find out who it is.
+// person is the person at the terminal, as far as conditions need it. The Runner finds out who it is.
 func person() task.Actor { return task.Actor{Role: task.RoleHuman} }
 
 func firstLine(err error) string {
@@ -47,7 +47,7 @@ func (on Target) NoTask() string {
 	return ""
 }
 
-// known is why an action cannot be decided on; empty where the task and its workflow are known.
+// known is why a command cannot be decided on; empty where the task and its workflow are known.
 func (on Target) known() string {
 	switch {
 	case !on.Selected:

@@ -1,6 +1,6 @@
-// Package action has what a person can do with a task: why that is not possible now, what it asks first, and what it
+// Package command has what a person can do with a task: why that is not possible now, what it asks first, and what it
 // does.
-package action
+package command
 
 import (
 	"cmp"
@@ -19,8 +19,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Commands change tasks on behalf of the person at the terminal.
-type Commands interface {
+// Runner changes tasks on behalf of the person at the terminal.
+type Runner interface {
 	Create(ctx context.Context, n task.New) (record.Outcome, error)
 	Command(ctx context.Context, id, command, reason string) (record.Outcome, error)
 	RequestChanges(ctx context.Context, id, text string) (record.Outcome, error)
@@ -34,20 +34,20 @@ type Commands interface {
 	Delete(ctx context.Context, id string) (string, error)
 }
 
-// FirstStep is what an action begins with. At most one of its fields is set.
+// FirstStep is what a command begins with. At most one of its fields is set.
 type FirstStep struct {
 	Start   *form.Operation
 	Ask     *form.Question
 	Prompt  *form.TextPrompt
 	Attach  bool   // give the terminal to the task's agent
-	Message string // the action is impossible, and why
+	Message string // the command is impossible, and why
 }
 
-// Actions are what a person can do with a task.
-type Actions struct {
-	Commands Commands
-	Style    *screen.Style
-	Edit     func(text string) tea.Cmd // opens the person's editor, and answers form.Edited
+// Commands are what a person can do with a task.
+type Commands struct {
+	Runner Runner
+	Style  *screen.Style
+	Edit   func(text string) tea.Cmd // opens the person's editor, and answers form.Edited
 }
 
 func start(what string, work func(ctx context.Context) (string, error)) FirstStep {
@@ -55,7 +55,7 @@ func start(what string, work func(ctx context.Context) (string, error)) FirstSte
 }
 
 // Enter starts the task's agent, attaches to it, or starts it again.
-func (a Actions) Enter(on Target) FirstStep {
+func (c Commands) Enter(on Target) FirstStep {
 	t := on.Task
 	means, _ := on.enter()
 	switch means {
@@ -63,21 +63,21 @@ func (a Actions) Enter(on Target) FirstStep {
 		return FirstStep{Attach: true}
 	case EnterStart:
 		return start("start "+tasks.Name(t), func(ctx context.Context) (string, error) {
-			return Report(a.Commands.Command(ctx, t.ID, workflow.MoveSpawn, ""))
+			return Report(c.Runner.Command(ctx, t.ID, workflow.MoveSpawn, ""))
 		})
 	case EnterRestart:
 		return start("start the agent of "+tasks.Name(t)+" again", func(ctx context.Context) (string, error) {
-			return Report(a.Commands.Respawn(ctx, t.ID))
+			return Report(c.Runner.Respawn(ctx, t.ID))
 		})
 	}
 	return FirstStep{}
 }
 
 // OpenPR pushes the task's branch and opens a pull request.
-func (a Actions) OpenPR(on Target) FirstStep {
+func (c Commands) OpenPR(on Target) FirstStep {
 	t := on.Task
 	return start("open a pull request for "+tasks.Name(t), func(ctx context.Context) (string, error) {
-		message, err := Report(a.Commands.RequestPR(ctx, t.ID))
+		message, err := Report(c.Runner.RequestPR(ctx, t.ID))
 		if err == nil {
 			message = "the pull request of " + tasks.Name(t) + " is under way"
 		}
@@ -86,18 +86,18 @@ func (a Actions) OpenPR(on Target) FirstStep {
 }
 
 // Next makes the one move that the evidence supports.
-func (a Actions) Next(on Target) FirstStep {
+func (c Commands) Next(on Target) FirstStep {
 	t := on.Task
 	return start("move "+tasks.Name(t)+" on", func(ctx context.Context) (string, error) {
-		return Report(a.Commands.Next(ctx, t.ID, "", ""))
+		return Report(c.Runner.Next(ctx, t.ID, "", ""))
 	})
 }
 
 // Retry runs the hooks that failed again.
-func (a Actions) Retry(on Target) FirstStep {
+func (c Commands) Retry(on Target) FirstStep {
 	t := on.Task
 	return start("try again what "+tasks.Name(t)+" owes", func(ctx context.Context) (string, error) {
-		out, err := a.Commands.Retry(ctx, t.ID)
+		out, err := c.Runner.Retry(ctx, t.ID)
 		if err == nil && len(out.Hooks) == 0 && out.Warning == "" {
 			return tasks.Name(t) + " owes nothing", nil
 		}
@@ -106,11 +106,11 @@ func (a Actions) Retry(on Target) FirstStep {
 }
 
 // Merge asks how to merge the task's branch.
-func (a Actions) Merge(on Target) FirstStep {
+func (c Commands) Merge(on Target) FirstStep {
 	t := on.Task
 	merge := func(strategy string) func(ctx context.Context) (string, error) {
 		return func(ctx context.Context) (string, error) {
-			out, how, err := a.Commands.Merge(ctx, t.ID, task.Merge{Strategy: strategy})
+			out, how, err := c.Runner.Merge(ctx, t.ID, task.Merge{Strategy: strategy})
 			message, err := Report(out, err)
 			return strings.TrimSuffix(message+"; "+how, "; "), err
 		}
@@ -121,7 +121,7 @@ func (a Actions) Merge(on Target) FirstStep {
 	}
 	what := "merge " + tasks.Name(t)
 	return FirstStep{Ask: &form.Question{
-		Style: a.Style, Title: "Merge " + tasks.Name(t) + "?", Text: text,
+		Style: c.Style, Title: "Merge " + tasks.Name(t) + "?", Text: text,
 		Answers: []form.Answer{
 			{Key: "y", Label: "merge, forward only where that is possible", What: what, Work: merge("")},
 			{Key: "f", Label: "only if it can be a fast-forward", What: what, Work: merge("ff")},
@@ -131,32 +131,32 @@ func (a Actions) Merge(on Target) FirstStep {
 }
 
 // Cancel asks whether the task is to be cancelled.
-func (a Actions) Cancel(on Target) FirstStep {
+func (c Commands) Cancel(on Target) FirstStep {
 	t := on.Task
 	return FirstStep{Ask: &form.Question{
-		Style: a.Style, Title: "Cancel " + tasks.Name(t) + "?",
+		Style: c.Style, Title: "Cancel " + tasks.Name(t) + "?",
 		Text: "Its agents are ended; its branch and all work on it stay.",
 		Answers: []form.Answer{
 			{Key: "y", Label: "cancel it", What: "cancel " + tasks.Name(t),
 				Work: func(ctx context.Context) (string, error) {
-					return Report(a.Commands.Command(ctx, t.ID, workflow.MoveCancel, ""))
+					return Report(c.Runner.Command(ctx, t.ID, workflow.MoveCancel, ""))
 				}}},
 	}}
 }
 
 // Delete asks whether the task is to be deleted.
-func (a Actions) Delete(on Target) FirstStep {
+func (c Commands) Delete(on Target) FirstStep {
 	t := on.Task
 	text := "Its folder goes to the trash; its branch and rescued work stay."
 	if t.Live {
 		text = "It is live and is cancelled first. " + text
 	}
 	return FirstStep{Ask: &form.Question{
-		Style: a.Style, Title: "Delete " + tasks.Name(t) + "?", Text: text,
+		Style: c.Style, Title: "Delete " + tasks.Name(t) + "?", Text: text,
 		Answers: []form.Answer{
 			{Key: "y", Label: "delete it", What: "delete " + tasks.Name(t),
 				Work: func(ctx context.Context) (string, error) {
-					where, err := a.Commands.Delete(ctx, t.ID)
+					where, err := c.Runner.Delete(ctx, t.ID)
 					if err != nil {
 						return "", err
 					}
@@ -167,31 +167,31 @@ func (a Actions) Delete(on Target) FirstStep {
 }
 
 // Override asks for the reason of a move whose conditions are unmet.
-func (a Actions) Override(on Target) FirstStep {
+func (c Commands) Override(on Target) FirstStep {
 	t := on.Task
 	to, err := decide.Overridable(on.Workflow, t, person())
 	if err != nil {
 		return FirstStep{Message: "o: " + firstLine(err)}
 	}
 	return FirstStep{Prompt: &form.TextPrompt{
-		Style: a.Style, Edit: a.Edit, Title: "Override: why?", Needed: true,
+		Style: c.Style, Edit: c.Edit, Title: "Override: why?", Needed: true,
 		Text: fmt.Sprintf("%s is moved from %s to %s in spite of what is unmet. The reason goes into the history.",
 			tasks.Name(t), t.Status, to),
 		What: "override a move of " + tasks.Name(t), Work: func(ctx context.Context, reason string) (string, error) {
-			return Report(a.Commands.Next(ctx, t.ID, to, reason))
+			return Report(c.Runner.Next(ctx, t.ID, to, reason))
 		},
 	}}
 }
 
 // RequestChanges asks what to change.
-func (a Actions) RequestChanges(on Target) FirstStep {
+func (c Commands) RequestChanges(on Target) FirstStep {
 	t := on.Task
 	return FirstStep{Prompt: &form.TextPrompt{
-		Style: a.Style, Edit: a.Edit, Title: "Request changes: what?", Long: true,
+		Style: c.Style, Edit: c.Edit, Title: "Request changes: what?", Long: true,
 		Text: "It goes into TASK.md of " + tasks.Name(t) +
 			", and Orange tells the worker. Without a text, what is there counts.",
 		What: "send " + tasks.Name(t) + " back", Work: func(ctx context.Context, text string) (string, error) {
-			return Report(a.Commands.RequestChanges(ctx, t.ID, text))
+			return Report(c.Runner.RequestChanges(ctx, t.ID, text))
 		},
 	}}
 }
