@@ -32,14 +32,6 @@ type Inspector interface {
 	workspaces.Reader
 }
 
-// Terminal gives the terminal to other programs.
-type Terminal interface {
-	// Attach gives the terminal to the window of a task's agent until the person leaves it.
-	Attach(ctx context.Context, id, role string) error
-	// Edit gives the terminal to the person's editor, and returns the text as they left it.
-	Edit(ctx context.Context, text string) (string, error)
-}
-
 // The types of the parts that the interfaces of Backend have.
 type (
 	// Agent is the state of the agent of a task.

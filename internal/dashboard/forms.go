@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
-	"runtime/debug"
 
 	tea "charm.land/bubbletea/v2"
 
 	"orange/internal/dashboard/command"
 	"orange/internal/dashboard/form"
 	"orange/internal/dashboard/screen"
-	"orange/internal/dashboard/tasks"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -159,50 +156,3 @@ func (m *Model) finish(msg finished) tea.Cmd {
 	}
 	return m.tasks.Reload()
 }
-
-// attach gives the terminal to the agent of a task until the person comes back.
-func attach(ctx context.Context, terminal Terminal, t task.Task) tea.Cmd {
-	return lend(func() error { return terminal.Attach(ctx, t.ID, "") }, func(err error) tea.Msg {
-		if err != nil {
-			return failed{"attach to " + tasks.Name(t), err}
-		}
-		return changed{}
-	})
-}
-
-// editor gives the terminal to the person's editor, with a text in it.
-func editor(ctx context.Context, terminal Terminal) func(text string) tea.Cmd {
-	return func(text string) tea.Cmd {
-		left := text
-		return lend(func() (err error) {
-			left, err = terminal.Edit(ctx, text)
-			return err
-		}, func(err error) tea.Msg { return form.Edited{Text: left, Err: err} })
-	}
-}
-
-// lend gives the terminal to something else, and sends what then answers. A panic in it ends the screen in good order.
-func lend(do func() error, then func(error) tea.Msg) tea.Cmd {
-	return tea.Exec(&lent{do: do}, func(err error) tea.Msg {
-		var fault *Fault
-		if errors.As(err, &fault) {
-			return fault
-		}
-		return then(err)
-	})
-}
-
-// lent is something that has the terminal for a while. It has its own streams.
-type lent struct{ do func() error }
-
-func (l *lent) Run() (err error) {
-	defer func() {
-		if why := recover(); why != nil {
-			err = &Fault{Where: "the terminal was given away", Why: why, Trace: debug.Stack()}
-		}
-	}()
-	return l.do()
-}
-func (*lent) SetStdin(io.Reader)  {}
-func (*lent) SetStdout(io.Writer) {}
-func (*lent) SetStderr(io.Writer) {}

@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/dashboard/screen"
 	"orange/internal/task"
 )
 
@@ -95,15 +94,6 @@ func TestAttentionIsSaidBeforeAnythingElse(t *testing.T) {
 	s.shows("3 need you") // and two wait for a person in the course of things
 	s.shows("◆ shop/fix/totals")
 	s.shows("◆ shop/feature/gifts")
-}
-
-func TestNumbersStayShort(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]string{0: "0", 9999: "9999", 10_000: "10k", 123_456: "123k", 1_999_999: "1M"} {
-		if got := screen.Count(n); got != want {
-			t.Errorf("count(%d) = %q, want %q", n, got, want)
-		}
-	}
 }
 
 func TestThePoolIsLookedAtAgainOnlyWhenSomebodyElseHasIt(t *testing.T) {

@@ -144,40 +144,6 @@ func TestTheScreenHolds(t *testing.T) {
 	})
 }
 
-func FuzzClean(f *testing.F) {
-	for _, text := range []string{"plain", "\x1b[31mred", "\x9b2J", "a\u2028b", "\xff", "👩‍👧", "\xf7\x13",
-		"00000000쫇00"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		got := screen.Clean(text)
-		if why := fault(got, 1<<30, 1); why != "" || strings.Contains(got, "\x1b") {
-			t.Errorf("clean(%q) = %q: %s", text, got, why)
-		}
-		if again := screen.Clean(got); again != got {
-			t.Errorf("clean(%q) = %q, and that cleaned is %q", text, got, again)
-		}
-		for _, line := range screen.CleanLines(text) {
-			if why := fault(line, 1<<30, 1); why != "" {
-				t.Errorf("cleanLines(%q): %s", text, why)
-			}
-		}
-		if why := fault(strings.ReplaceAll(screen.KeepColours(text), "\n", ""), 1<<30, 1); why != "" {
-			t.Errorf("colours(%q) = %q: %s", text, screen.KeepColours(text), why)
-		}
-		for width := range 12 {
-			for _, short := range []string{screen.Cut(got, width), screen.Squeeze(got, width)} {
-				if screen.Width(short) > width {
-					t.Errorf("%q has more than %d cells", short, width)
-				}
-			}
-			if line := screen.Fit(got, width); screen.Width(line) != width {
-				t.Errorf("%q has not %d cells", line, width)
-			}
-		}
-	})
-}
-
 // ran is a dashboard that was run on a terminal which is no terminal, until it ended.
 func ran(t *testing.T, spoil func(m *Model), backend *fakeBackend) (string, error) {
 	t.Helper()

@@ -2,8 +2,6 @@ package dashboard
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io"
 
 	tea "charm.land/bubbletea/v2"
@@ -119,42 +117,3 @@ func sameCursor(a, b *tea.Cursor) bool {
 	}
 	return a.X == b.X && a.Y == b.Y
 }
-
-// screenTerminal ends the screen while another program has the terminal.
-type screenTerminal struct {
-	Terminal
-	painter *painter
-}
-
-func (t screenTerminal) lend(do func() error) error {
-	if err := t.painter.end(); err != nil {
-		return err
-	}
-	err := do()
-	return errors.Join(err, t.painter.begin())
-}
-
-// Attach ends the screen until the person returns.
-func (t screenTerminal) Attach(ctx context.Context, id, role string) error {
-	return t.lend(func() error { return t.Terminal.Attach(ctx, id, role) })
-}
-
-// Edit ends the screen until the editor ends.
-func (t screenTerminal) Edit(ctx context.Context, text string) (changed string, err error) {
-	err = t.lend(func() error {
-		changed, err = t.Terminal.Edit(ctx, text)
-		return err
-	})
-	return changed, err
-}
-
-// silent is a terminal that drops what is written to it.
-type silent struct{ terminal }
-
-// terminal is what Bubble Tea needs of a terminal.
-type terminal interface {
-	io.ReadWriteCloser
-	Fd() uintptr
-}
-
-func (silent) Write(text []byte) (int, error) { return len(text), nil }

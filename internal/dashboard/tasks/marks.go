@@ -79,7 +79,7 @@ func Marks() []Mark {
 // Sign is the mark of a task, without and with its colour.
 func (s *Set) Sign(style *screen.Style, r *Row) (plain, coloured string) {
 	def := s.Workflow(*r.Task)
-	for _, one := range Marks() {
+	for _, one := range s.marks {
 		if one.holds(r, def) {
 			return one.Sign, one.Style(style).Render(one.Sign)
 		}
@@ -91,7 +91,7 @@ func (s *Set) Sign(style *screen.Style, r *Row) (plain, coloured string) {
 func (s *Set) Problems(style *screen.Style, r *Row) []screen.Fragment {
 	var out []screen.Fragment
 	def := s.Workflow(*r.Task)
-	for _, one := range Marks() {
+	for _, one := range s.marks {
 		if !strings.Contains("◌✗$z◷?", one.Sign) || !one.holds(r, def) {
 			continue
 		}

@@ -1,0 +1,57 @@
+package list
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
+	"orange/internal/task"
+)
+
+// room is a view of ten lines: a line of titles, and nine tasks or eight where one has two lines.
+func room() screen.Size { return screen.Size{Width: 80, Height: 10} }
+
+func newModel(t *testing.T, n int) (*Model, *tasks.Set) {
+	t.Helper()
+	set := tasks.New(t.Context(), nil, nil, "", time.Time{})
+	var all []task.Task
+	for i := range n {
+		all = append(all, task.Task{ID: fmt.Sprint(i)})
+	}
+	set.Replace(all)
+	return New(set, screen.NewStyle()), set
+}
+
+func TestTheSelectedTaskStaysVisible(t *testing.T) {
+	t.Parallel()
+	m, set := newModel(t, 100)
+	for _, n := range []int{1, 7, 1, 50, -3, -1 << 30, 1 << 30, -20} {
+		m.Move(n, room())
+		selected, _ := set.Selected()
+		if !slices.ContainsFunc(m.Visible(room()), func(one *task.Task) bool { return one.ID == selected.ID }) {
+			t.Errorf("after a move by %d the task %s is not visible", n, selected.ID)
+		}
+		if lines := m.View(room()); len(lines) != room().Height {
+			t.Errorf("after a move by %d the view has %d lines", n, len(lines))
+		}
+	}
+}
+
+func TestATaskIsFoundAtItsLine(t *testing.T) {
+	t.Parallel()
+	m, _ := newModel(t, 5)
+	m.Select(1, room())
+	for line, want := range map[int]int{1: 0, 2: 1, 3: 1, 4: 2, 6: 4} {
+		if got, found := m.TaskAt(line, room()); !found || got != want {
+			t.Errorf("at line %d is the task %d, %v; want %d", line, got, found, want)
+		}
+	}
+	for _, line := range []int{-1, 0, 7, 100} {
+		if got, found := m.TaskAt(line, room()); found {
+			t.Errorf("at line %d is the task %d", line, got)
+		}
+	}
+}
