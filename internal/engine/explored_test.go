@@ -6,17 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"orange/internal/action"
 	"orange/internal/explore"
 	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/simulate"
-	"orange/internal/sqlite"
 	"orange/internal/task"
 	"orange/internal/workflow"
 	"orange/workflows"
@@ -74,7 +71,7 @@ func (w *walk) observe(s record.Snapshot, events []history.Event) explore.Observ
 // replaced reports whether an agent is dead whose successor is owed: its death is overtaken. Any other one whose
 // death is not reported yet counts as alive: what follows from that is still to come.
 func (w *walk) replaced(seat record.Seat, s record.Snapshot) bool {
-	state, _ := w.setting.def.State(s.Task.Status)
+	state, _ := w.Workflow.State(s.Task.Status)
 	return slices.ContainsFunc(w.unreported, func(a *simulate.Agent) bool { return a.Hook == seat.Hook }) &&
 		slices.ContainsFunc(s.Owed, func(h task.OwedHook) bool { return workflow.RoleIn(state, h.Hook) == seat.Role })
 }
@@ -125,7 +122,7 @@ func (w *walk) steps(steps int) (looks int) {
 	w.create()
 	for ; looks < steps && w.failure == ""; looks++ {
 		t := w.explored()
-		if !t.Live && len(w.setting.def.Redo) == 0 && w.random.IntN(4) == 0 {
+		if !t.Live && len(w.Workflow.Redo) == 0 && w.random.IntN(4) == 0 {
 			break
 		}
 		w.step(t)
@@ -133,49 +130,16 @@ func (w *walk) steps(steps int) (looks int) {
 	return looks
 }
 
-// exploredWalks is many walks under one workflow.
-type exploredWalks struct {
-	law   *setting
-	reach *explore.Reach
-	met   map[int]bool
-	looks int
-}
-
 // runWalk has a walk made in a world of its own, in which one program does everything, and tells what the walk
 // found broken.
 func runWalk(t *testing.T, of *setting, seed, salt uint64, do func(w *walk)) {
 	t.Helper()
-	dir := quickDir(t)
-	path := filepath.Join(dir, "orange.db")
-	must(t, os.WriteFile(path, of.template, 0o600))
-	store, err := sqlite.Open(background, path)
-	must(t, err)
-	s := newSim(of, seed, dir, store)
-	s.random = rand.New(rand.NewPCG(seed, salt))
-	s.deathRate, s.failureRate, s.patience, s.single, s.Project.PoolSize = 0, 0, 45, true, 3
-	w := &walk{simulation: s, died: map[string]bool{}, met: map[int]bool{}}
-	s.walk = w
-	synctest.Test(t, func(*testing.T) { do(w) })
-	must(t, store.Close())
-	must(t, os.RemoveAll(dir))
-	if s.failure != "" {
-		last := slices.DeleteFunc(slices.Clone(s.trace), mereLook)
-		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it again: ORANGE_SEED=%d go test "+
-			"./internal/engine -run '%s'",
-			seed, s.failure, strings.Join(last[max(0, len(last)-60):], "\n"), seed, t.Name())
-	}
-}
-
-func (j *exploredWalks) walk(t *testing.T, seed uint64, steps int) {
-	t.Helper()
-	var w *walk
-	runWalk(t, j.law, seed, 0xe4, func(walker *walk) {
-		w, walker.reach = walker, j.reach
-		j.looks += w.steps(steps)
+	inWorld(t, of, seed, func(s *simulation) {
+		s.random = rand.New(rand.NewPCG(seed, salt))
+		s.deathRate, s.failureRate, s.patience, s.single, s.Project.PoolSize = 0, 0, 45, true, 3
+		s.walk = &walk{simulation: s, died: map[string]bool{}, met: map[int]bool{}}
+		do(s.walk)
 	})
-	for at := range w.met {
-		j.met[at] = true
-	}
 }
 
 // loosened is a workflow in which more may happen: some moves may be overridden, some count as failures.
@@ -257,9 +221,7 @@ func TestSimulation_meetsOnlyConfigurationsThatWereExplored(t *testing.T) {
 	case long:
 		walks = 60
 	}
-	if text := os.Getenv("ORANGE_SEED"); text != "" {
-		seed, err := strconv.ParseUint(text, 10, 64)
-		must(t, err)
+	if seed, given := givenSeed(t); given {
 		first, walks = seed, 1
 	}
 	for name, def := range exploredWorkflows(t) {
@@ -272,13 +234,14 @@ func TestSimulation_meetsOnlyConfigurationsThatWereExplored(t *testing.T) {
 			if !whole {
 				t.Fatalf("the explorer gave up after %d configurations", reach.Len())
 			}
-			own := *common
-			own.def = def
-			j := &exploredWalks{law: &own, reach: reach, met: map[int]bool{}}
+			met, looks := map[int]bool{}, 0
 			for seed := first; seed < first+walks && !t.Failed(); seed++ {
-				j.walk(t, seed, 100)
+				runWalk(t, common.under(def), seed, 0xe4, func(w *walk) {
+					w.reach, w.met = reach, met
+					looks += w.steps(100)
+				})
 			}
-			t.Logf("%d walks looked %d times and met %d of %d configurations", walks, j.looks, len(j.met), reach.Len())
+			t.Logf("%d walks looked %d times and met %d of %d configurations", walks, looks, len(met), reach.Len())
 		})
 	}
 }

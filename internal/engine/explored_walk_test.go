@@ -95,29 +95,37 @@ func leaves(def *workflow.Definition) []workflow.Part {
 func (w *walk) writeDocument() {
 	var body strings.Builder
 	var said []string
-	for _, p := range leaves(w.setting.def) {
+	for _, p := range leaves(w.Workflow) {
 		name := document.Key(p.Section)
 		if p.Section == "" || slices.Contains(said, name) || w.random.IntN(8) == 0 {
 			continue
 		}
 		said = append(said, name)
-		fmt.Fprintf(&body, "\n## %s\n", name)
-		if verdict := []string{"PASS", "FAIL", ""}[w.random.IntN(9)%4%3]; verdict != "" {
-			fmt.Fprintf(&body, "Verdict: %s\n", verdict)
-		}
-		if w.random.IntN(8) == 0 {
-			continue
-		}
-		for _, other := range leaves(w.setting.def) {
-			if document.Key(other.Section) == name {
-				for _, label := range other.Fields {
-					fmt.Fprintf(&body, "%s: %s\n", label, w.note("something"))
-				}
-			}
-		}
-		body.WriteString(w.note("finding") + "\n")
+		verdict := []string{"PASS", "FAIL", ""}[w.random.IntN(9)%4%3]
+		body.WriteString(w.section(name, verdict, w.random.IntN(8) != 0))
 	}
 	w.saveDocument(body.String())
+}
+
+// section is a section with every label that a gate asks for in it, or without a content.
+func (w *walk) section(name, verdict string, content bool) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "\n## %s\n", name)
+	if verdict != "" {
+		fmt.Fprintf(&out, "Verdict: %s\n", verdict)
+	}
+	if !content {
+		return out.String()
+	}
+	for _, p := range leaves(w.Workflow) {
+		if document.Key(p.Section) == name {
+			for _, label := range p.Fields {
+				fmt.Fprintf(&out, "%s: %s\n", label, w.note("something"))
+			}
+		}
+	}
+	out.WriteString(w.note("finding") + "\n")
+	return out.String()
 }
 
 // saveDocument puts a text in the place of all that was in the document.
@@ -135,17 +143,12 @@ func (w *walk) saveDocument(body string) {
 }
 
 func (w *walk) actor() task.Actor {
-	var roles []string
-	for _, a := range w.Agents {
-		if a.Alive {
-			roles = append(roles, a.Role)
-		}
-	}
+	alive := w.AllLiving()
 	switch n := w.random.IntN(8); {
-	case n < 5 && len(roles) > 0:
-		return task.Actor{Role: roles[w.random.IntN(len(roles))]}
-	case n == 7 && len(w.setting.def.Roles) > 0:
-		return task.Actor{Role: task.RoleHuman, As: w.setting.def.Roles[w.random.IntN(len(w.setting.def.Roles))].Name}
+	case n < 5 && len(alive) > 0:
+		return task.Actor{Role: alive[w.random.IntN(len(alive))].Role}
+	case n == 7 && len(w.Workflow.Roles) > 0:
+		return task.Actor{Role: task.RoleHuman, As: w.Workflow.Roles[w.random.IntN(len(w.Workflow.Roles))].Name}
 	case n == 6:
 		return task.Actor{Role: task.RoleHuman, As: []string{task.RoleWorker, task.RoleReviewer}[w.random.IntN(2)]}
 	}
@@ -180,11 +183,11 @@ func (w *walk) step(t task.Task) {
 		_, err := e.RespawnDead(background, w.id)
 		w.logf(w.p, fmt.Sprintf("hears of a revival: %v", err))
 	case n < 33:
-		state, _ := w.setting.def.State(t.Status)
+		state, _ := w.Workflow.State(t.Status)
 		pause(time.Duration(state.Timeout.After) * time.Second * time.Duration(w.random.IntN(3)))
 		_, told, err := e.Timeouts(background, w.id)
 		w.logf(w.p, fmt.Sprintf("hears of the time: %s %v", told, err))
-	case n < 35 && len(w.setting.def.Redo) > 0:
+	case n < 35 && len(w.Workflow.Redo) > 0:
 		w.redo()
 	case n < 36:
 		_, err := e.Retry(background, w.id, human)
@@ -207,8 +210,8 @@ func (w *walk) request(t task.Task) {
 	actor := w.actor()
 	states := w.Workflow.States
 	req := task.Request{Task: w.id, To: states[w.random.IntN(len(states))].Name, Actor: actor, Reason: "because"}
-	open := slices.DeleteFunc(decide.Open(w.setting.def, t, actor), func(to task.Status) bool { // not to an end so soon
-		state, _ := w.setting.def.State(to)
+	open := slices.DeleteFunc(decide.Open(w.Workflow, t, actor), func(to task.Status) bool { // not to an end so soon
+		state, _ := w.Workflow.State(to)
 		return state.Terminal && w.random.IntN(10) > 0
 	})
 	if len(open) > 0 && w.random.IntN(12) > 0 {
@@ -221,12 +224,7 @@ func (w *walk) request(t task.Task) {
 
 // killAgent is the death of an agent. It is reported at once, or later.
 func (w *walk) killAgent() {
-	var alive []*simulate.Agent
-	for _, a := range w.Agents {
-		if a.Alive {
-			alive = append(alive, a)
-		}
-	}
+	alive := w.AllLiving()
 	if len(alive) == 0 {
 		return
 	}
@@ -258,23 +256,23 @@ func (w *walk) respawnAgent() {
 }
 
 func (w *walk) redo() {
-	again := w.setting.def.Redo[w.random.IntN(len(w.setting.def.Redo))].Name
+	again := w.Workflow.Redo[w.random.IntN(len(w.Workflow.Redo))].Name
 	_, err := w.p.engine.Redo(background, w.id, task.Status(again), human, "anew")
 	w.logf(w.p, fmt.Sprintf("hears of a redo of %s: %v", again, err))
 }
 
 // create has the task born anywhere where it may be.
 func (w *walk) create() {
-	births := w.setting.def.Births
+	births := w.Workflow.Births
 	n := task.New{
 		Project: w.Project, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex", Workflow: "any",
 		Actor:  human,
 		Status: births[w.random.IntN(len(births))].To, Spawn: w.random.IntN(2) == 0,
 	}
-	if w.setting.def.PlanFile != nil && w.random.IntN(3) == 0 {
+	if w.Workflow.PlanFile != nil && w.random.IntN(3) == 0 {
 		n.Plan = "dig"
 	}
-	if _, err := decide.SpawnTarget(w.setting.def, task.Task{}); err != nil {
+	if _, err := decide.SpawnTarget(w.Workflow, task.Task{}); err != nil {
 		n.Spawn = false
 	}
 	out, err := w.p.engine.Create(background, n)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -83,8 +82,8 @@ type openMove struct {
 // openMoves are the moves whose guards hold, for those who may ask.
 func (l *judgedWalk) openMoves(t task.Task, actors []task.Actor) []openMove {
 	var out []openMove
-	for i := range l.setting.def.Transitions {
-		edge := &l.setting.def.Transitions[i]
+	for i := range l.Workflow.Transitions {
+		edge := &l.Workflow.Transitions[i]
 		if !decide.Leads(edge, t) || !decide.Passes(edge, t) {
 			continue
 		}
@@ -99,17 +98,15 @@ func (l *judgedWalk) openMoves(t task.Task, actors []task.Actor) []openMove {
 
 func (l *judgedWalk) agentsAlive() []task.Actor {
 	var out []task.Actor
-	for _, a := range l.Agents {
-		if a.Alive {
-			out = append(out, task.Actor{Role: a.Role})
-		}
+	for _, a := range l.AllLiving() {
+		out = append(out, task.Actor{Role: a.Role})
 	}
 	return out
 }
 
 // continuesAlone reports whether agents, rules or time lead out of a state.
 func (l *judgedWalk) continuesAlone(s task.Status) bool {
-	def := l.setting.def
+	def := l.Workflow
 	state, _ := def.State(s)
 	asks := func(e workflow.Transition) bool {
 		return e.From == s && (len(e.By) == 0 || slices.ContainsFunc(e.By, func(role string) bool {
@@ -146,18 +143,7 @@ func (l *judgedWalk) provide(t task.Task, gates ...[]workflow.Part) {
 				continue
 			}
 			said = append(said, name)
-			fmt.Fprintf(&body, "\n## %s\n", name)
-			if p.Verdict != "" {
-				fmt.Fprintf(&body, "Verdict: %s\n", p.Verdict)
-			}
-			for _, other := range leaves(l.setting.def) {
-				if document.Key(other.Section) == name {
-					for _, label := range other.Fields {
-						fmt.Fprintf(&body, "%s: %s\n", label, l.note("something"))
-					}
-				}
-			}
-			body.WriteString(l.note("finding") + "\n")
+			body.WriteString(l.section(name, p.Verdict, true))
 		}
 	}
 	l.saveDocument(body.String())
@@ -183,7 +169,7 @@ func (l *judgedWalk) stepAlone(t task.Task) {
 		l.failed = map[string]bool{}
 	}
 	alive := l.agentsAlive()
-	state, _ := l.setting.def.State(t.Status)
+	state, _ := l.Workflow.State(t.Status)
 	revives := state.Respawn == workflow.RespawnAuto && slices.ContainsFunc(alive, func(a task.Actor) bool {
 		return a.Role == state.Role
 	})
@@ -220,7 +206,7 @@ func (l *judgedWalk) stepAlone(t task.Task) {
 
 // mayCrash reports whether one crash more in the present status leads nowhere.
 func (l *judgedWalk) mayCrash(t task.Task) bool {
-	for _, rule := range l.setting.def.Exit.Rules {
+	for _, rule := range l.Workflow.Exit.Rules {
 		if rule.Status == t.Status && rule.Action == workflow.ActionCrash {
 			return rule.StuckAfter == 0 || t.Counters.Get(task.CrashCount) < rule.StuckAfter-1
 		}
@@ -253,10 +239,10 @@ func (l *judgedWalk) requestMove(t task.Task, c openMove, override bool) {
 
 // leaveArtifact has the state's agent end well and leave what an exit rule looks for.
 func (l *judgedWalk) leaveArtifact(t task.Task) {
-	state, _ := l.setting.def.State(t.Status)
+	state, _ := l.Workflow.State(t.Status)
 	a := l.Living(l.id, state.Role)
 	var rules []workflow.Rule
-	for _, r := range l.setting.def.Exit.Rules {
+	for _, r := range l.Workflow.Exit.Rules {
 		if r.Status == t.Status && r.HasArtifact != nil {
 			rules = append(rules, r)
 		}
@@ -266,8 +252,8 @@ func (l *judgedWalk) leaveArtifact(t task.Task) {
 	}
 	rule := rules[l.random.IntN(len(rules))]
 	gates := [][]workflow.Part{{*rule.HasArtifact}}
-	for i := range l.setting.def.Transitions {
-		if edge := &l.setting.def.Transitions[i]; decide.Leads(edge, t) && slices.Contains(leadsTo(&rule), edge.To) {
+	for i := range l.Workflow.Transitions {
+		if edge := &l.Workflow.Transitions[i]; decide.Leads(edge, t) && slices.Contains(leadsTo(&rule), edge.To) {
 			gates = append(gates, edge.Gate)
 		}
 	}
@@ -279,9 +265,9 @@ func (l *judgedWalk) leaveArtifact(t task.Task) {
 func (l *judgedWalk) personActs(t task.Task) {
 	l.failed, l.runnerDies, l.idle = nil, false, 0
 	all := l.openMoves(t, l.people())
-	state, _ := l.setting.def.State(t.Status)
+	state, _ := l.Workflow.State(t.Status)
 	switch {
-	case len(l.setting.def.Redo) > 0 && l.random.IntN(4) == 0:
+	case len(l.Workflow.Redo) > 0 && l.random.IntN(4) == 0:
 		l.redo()
 	case state.Role != "" && l.Living(l.id, state.Role) == nil && l.random.IntN(3) == 0:
 		l.respawnAgent()
@@ -320,7 +306,7 @@ func (l *judgedWalk) run(steps int) {
 	l.create()
 	for range steps {
 		t := l.readHistory()
-		if l.failure != "" || !t.Live && len(l.setting.def.Redo) == 0 {
+		if l.failure != "" || !t.Live && len(l.Workflow.Redo) == 0 {
 			return
 		}
 		l.step(t)
@@ -371,7 +357,7 @@ func (l *judgedWalk) finish() {
 func (l *judgedWalk) people() []task.Actor {
 	out := []task.Actor{human, {Role: task.RoleHuman, As: task.RoleWorker, Person: human.Person},
 		{Role: task.RoleHuman, As: task.RoleReviewer, Person: human.Person}}
-	for _, r := range l.setting.def.Roles {
+	for _, r := range l.Workflow.Roles {
 		out = append(out, task.Actor{Role: task.RoleHuman, As: r.Name, Person: human.Person})
 	}
 	return out
@@ -380,13 +366,13 @@ func (l *judgedWalk) people() []task.Actor {
 // distances are how many moves lead from a state to a good end, or to any end where the workflow has no good one.
 func (l *judgedWalk) distances() map[task.Status]int {
 	out := map[task.Status]int{}
-	for _, s := range l.setting.def.States {
+	for _, s := range l.Workflow.States {
 		if l.historian.goodEnd(s.Name) {
 			out[s.Name] = 0
 		}
 	}
 	if len(out) == 0 {
-		for _, s := range l.setting.def.States {
+		for _, s := range l.Workflow.States {
 			if s.Terminal {
 				out[s.Name] = 0
 			}
@@ -394,8 +380,8 @@ func (l *judgedWalk) distances() map[task.Status]int {
 	}
 	for changed := true; changed; {
 		changed = false
-		for i := range l.setting.def.Transitions {
-			edge := &l.setting.def.Transitions[i]
+		for i := range l.Workflow.Transitions {
+			edge := &l.Workflow.Transitions[i]
 			if n, leads := out[edge.To]; leads {
 				if have, known := out[edge.From]; !known || n+1 < have {
 					out[edge.From], changed = n+1, true
@@ -404,29 +390,6 @@ func (l *judgedWalk) distances() map[task.Status]int {
 		}
 	}
 	return out
-}
-
-// judgedWalks is many lives under one workflow.
-type judgedWalks struct {
-	law      *setting
-	bound    reach
-	furthest reach
-	agents   int
-	moves    int
-}
-
-func (g *judgedWalks) walk(t *testing.T, seed uint64, steps int, mixed bool) {
-	t.Helper()
-	var l *judgedWalk
-	runWalk(t, g.law, seed, 0xa10e, func(w *walk) {
-		l = &judgedWalk{walk: w, historian: newHistorian(g.law.def, g.bound), mixed: mixed}
-		l.eagerness, l.crashRate, l.faultRate = []float64{0.5, 0.9, 1}[w.random.IntN(3)],
-			[]float64{0.95, 0.5, 0}[seed%3], []float64{0, 0.2}[w.random.IntN(2)]
-		l.run(steps)
-	})
-	g.furthest = g.furthest.atLeast(l.historian.furthest)
-	g.agents += l.figures.agents
-	g.moves += l.figures.moves
 }
 
 // judgedWorkflows are the workflows under which tasks live: those that ship, and those that the prover finds sound.
@@ -472,6 +435,18 @@ func boundReached() []string {
 	}
 }
 
+// walkJudged makes one walk that a historian judges.
+func walkJudged(t *testing.T, of *setting, seed uint64, steps int, mixed bool, most reach) (l *judgedWalk) {
+	t.Helper()
+	runWalk(t, of, seed, 0xa10e, func(w *walk) {
+		l = &judgedWalk{walk: w, historian: newHistorian(of.def, most), mixed: mixed}
+		l.eagerness, l.crashRate, l.faultRate = []float64{0.5, 0.9, 1}[w.random.IntN(3)],
+			[]float64{0.95, 0.5, 0}[seed%3], []float64{0, 0.2}[w.random.IntN(2)]
+		l.run(steps)
+	})
+	return l
+}
+
 func walkUnder(t *testing.T, walks uint64, steps int, mixed bool) {
 	t.Helper()
 	common := readSetting(t)
@@ -482,26 +457,23 @@ func walkUnder(t *testing.T, walks uint64, steps int, mixed bool) {
 	case long:
 		walks, steps = 20*walks, 3*steps
 	}
-	seeded := os.Getenv("ORANGE_SEED")
-	if seeded != "" {
-		seed, err := strconv.ParseUint(seeded, 10, 64)
-		must(t, err)
+	seed, seeded := givenSeed(t)
+	if seeded {
 		first, walks = seed, 1
 	}
 	for name, def := range judgedWorkflows(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			own := *common
-			own.def = def
-			g := &judgedWalks{law: &own, bound: boundOf(t, name, def)}
+			most, far, agents, moves := boundOf(t, name, def), reach{}, 0, 0
 			for seed := first; seed < first+walks && !t.Failed(); seed++ {
-				g.walk(t, seed, steps, mixed)
+				w := walkJudged(t, common.under(def), seed, steps, mixed, most)
+				far = far.atLeast(w.historian.furthest)
+				agents, moves = agents+w.figures.agents, moves+w.figures.moves
 			}
-			far, most := g.furthest, g.bound
 			t.Logf("%s, without a person: moves %d of %d, agents %d of %d, reviews %d of %d; %d moves and %d "+
 				"agents in all",
-				name, far.moves, most.moves, far.agents, most.agents, far.reviews, most.reviews, g.moves, g.agents)
-			if !mixed && !raced && seeded == "" && slices.Contains(boundReached(), name) && far.moves < most.moves &&
+				name, far.moves, most.moves, far.agents, most.agents, far.reviews, most.reviews, moves, agents)
+			if !mixed && !raced && !seeded && slices.Contains(boundReached(), name) && far.moves < most.moves &&
 				far.agents < most.agents {
 				t.Errorf("no walk comes to the bound %+v any more, which others came to: the furthest is %+v",
 					most, far)

@@ -146,7 +146,7 @@ func (r simulatedRepository) Merge(ctx context.Context, t task.Task, commit, _ s
 		s.breakf("commit %q of %s is merged, and nobody passed it, put it up or took it upon themself", commit,
 			s.short(t.ID))
 	}
-	if one := s.seen.find(t.ID); !slices.ContainsFunc(one.events, func(e history.Event) bool {
+	if !slices.ContainsFunc(s.audit.Events(t.ID), func(e history.Event) bool {
 		return e.Type == history.MergeBegun && e.Person == r.p.environment
 	}) {
 		s.breakf("%s is merged in the environment of %s, who has begun no merge", s.short(t.ID), r.p.environment)

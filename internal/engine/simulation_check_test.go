@@ -29,7 +29,6 @@ type observed struct {
 type observedTask struct {
 	id      string
 	deleted bool
-	events  []history.Event // as they were committed
 }
 
 type observedHook struct {
@@ -100,7 +99,6 @@ func (s *simulation) noteCommit(p *process, c record.Change, t task.Task, open [
 		s.figures.tasks++
 	}
 	s.audit.Committed(c, t, open)
-	s.checkFold(one, c, t)
 	for _, e := range c.Events {
 		s.noteSubject(p, t, e)
 		if e.IsMove() {
@@ -112,26 +110,6 @@ func (s *simulation) noteCommit(p *process, c record.Change, t task.Task, open [
 			continue
 		}
 		s.figures.hooks++
-	}
-}
-
-// checkFold looks whether the history says what is on record, as it has to after every commit.
-func (s *simulation) checkFold(one *observedTask, c record.Change, t task.Task) {
-	for _, e := range c.Events {
-		prev := ""
-		if n := len(one.events); n > 0 {
-			prev = one.events[n-1].Hash
-		}
-		sealed, err := history.Seal(e, len(one.events)+1, prev)
-		if err != nil {
-			s.breakf("%s: %v", s.short(t.ID), err)
-		}
-		one.events = append(one.events, sealed)
-	}
-	differs, err := history.Disagree(t, one.events)
-	if err != nil || len(differs) > 0 {
-		s.breakf("after event %d of %s record and history disagree: %v %q", len(one.events), s.short(t.ID), err,
-			differs)
 	}
 }
 

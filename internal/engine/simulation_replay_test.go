@@ -22,7 +22,7 @@ func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
 	}
 	total, seed := figures{}, uint64(1_000_000)
 	for ; total.retold < want && !t.Failed(); seed++ {
-		total.add(runSeed(t, common, seed, false))
+		total.add(runSeed(t, common, seed))
 	}
 	t.Logf("%d tasks replayed to the byte, %d decisions, in %d simulations", total.retold, total.replayed, total.seeds)
 	if total.replayed < 2*total.retold {
@@ -36,7 +36,7 @@ func (s *simulation) checkReplay(t task.Task) {
 	decisions, err := s.audit.Replay(background, t, nil)
 	s.figures.replayed += decisions
 	s.figures.retold++
-	if _, again := s.audit.Replay(background, t, s.setting.def); err != nil || again != nil {
+	if _, again := s.audit.Replay(background, t, s.Workflow); err != nil || again != nil {
 		s.breakf("%s cannot be replayed: %v, %v", s.short(t.ID), err, again)
 	}
 }

@@ -57,12 +57,7 @@ func (s *simulation) newEvent() {
 		s.create()
 		return
 	}
-	var alive []*simulate.Agent
-	for _, a := range s.Agents {
-		if a.Alive {
-			alive = append(alive, a)
-		}
-	}
+	alive := s.AllLiving()
 	n := s.random.IntN(100)
 	if len(alive) == 0 {
 		n = 66 + s.random.IntN(34)
@@ -418,7 +413,7 @@ func (s *simulation) personContinues(t task.Task) {
 			})
 		}
 	default:
-		if state, _ := s.setting.def.State(t.Status); s.Living(t.ID, state.Role) == nil {
+		if state, _ := s.Workflow.State(t.Status); s.Living(t.ID, state.Role) == nil {
 			s.respawn(t.ID)
 		}
 	}

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -37,11 +36,11 @@ import (
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	common := readSetting(t)
-	if text := os.Getenv("ORANGE_SEED"); text != "" {
-		seed, err := strconv.ParseUint(text, 10, 64)
-		must(t, err)
-		f := runSeed(t, common, seed, true)
-		t.Log(f)
+	if seed, given := givenSeed(t); given {
+		inWorld(t, common, seed, func(s *simulation) {
+			s.run()
+			t.Log(s.figures, "\n"+strings.Join(s.trace, "\n"))
+		})
 		return
 	}
 	const shards = 4
@@ -64,7 +63,7 @@ func TestSimulation(t *testing.T) {
 		t.Run(fmt.Sprintf("every %dth seed from %d", shards, shard), func(t *testing.T) {
 			t.Parallel()
 			for seed := shard; seed < seeds && !t.Failed(); seed += shards {
-				f := runSeed(t, common, seed, false)
+				f := runSeed(t, common, seed)
 				mu.Lock()
 				total.add(f)
 				mu.Unlock()
@@ -78,7 +77,7 @@ func TestSimulation_isTheSameEveryTime(t *testing.T) {
 	t.Parallel()
 	common := readSetting(t)
 	for seed := range uint64(2) {
-		once, again := runSeed(t, common, seed, false), runSeed(t, common, seed, false)
+		once, again := runSeed(t, common, seed), runSeed(t, common, seed)
 		if once != again {
 			t.Errorf("seed %d:\n%v\n%v", seed, once, again)
 		}
@@ -158,6 +157,13 @@ func readSetting(t *testing.T) *setting {
 	return l
 }
 
+// under is the same with another workflow.
+func (c *setting) under(def *workflow.Definition) *setting {
+	other := *c
+	other.def = def
+	return &other
+}
+
 // withPrograms is the default workflow with a check and with commands that hooks run: at the hand-over, and at the end.
 func withPrograms(t *testing.T, text []byte) []byte {
 	t.Helper()
@@ -180,29 +186,43 @@ func withPrograms(t *testing.T, text []byte) []byte {
 	return []byte(out)
 }
 
+// givenSeed is the seed that the person who runs the tests has given.
+func givenSeed(t *testing.T) (seed uint64, given bool) {
+	t.Helper()
+	text := os.Getenv("ORANGE_SEED")
+	if text == "" {
+		return 0, false
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	must(t, err)
+	return seed, true
+}
+
 // runSeed runs one seed.
-func runSeed(t *testing.T, l *setting, seed uint64, tell bool) figures {
+func runSeed(t *testing.T, of *setting, seed uint64) figures {
+	t.Helper()
+	return inWorld(t, of, seed, (*simulation).run).figures
+}
+
+// inWorld runs something in a world of its own, and reports what it found broken.
+func inWorld(t *testing.T, of *setting, seed uint64, run func(s *simulation)) *simulation {
 	t.Helper()
 	dir := quickDir(t)
 	path := filepath.Join(dir, "orange.db")
-	must(t, os.WriteFile(path, l.template, 0o600))
-	store, err := sqlite.Open(context.Background(), path)
+	must(t, os.WriteFile(path, of.template, 0o600))
+	store, err := sqlite.Open(background, path)
 	must(t, err)
-	s := newSim(l, seed, dir, store)
-	synctest.Test(t, func(*testing.T) { s.run() })
+	s := newSimulation(of, seed, dir, store)
+	synctest.Test(t, func(*testing.T) { run(s) })
 	must(t, store.Close())
 	must(t, os.RemoveAll(dir))
-	if tell {
-		t.Log(strings.Join(s.trace, "\n"))
-	}
 	if s.failure != "" {
 		last := slices.DeleteFunc(slices.Clone(s.trace), mereLook)
-		last = last[max(0, len(last)-40):]
-		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it all again: ORANGE_SEED=%d go test "+
-			"./internal/engine -run TestSimulation -v",
-			seed, s.failure, strings.Join(last, "\n"), seed)
+		last = last[max(0, len(last)-50):]
+		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it again: ORANGE_SEED=%d go test ./internal/engine "+
+			"-run '%s' -v", seed, s.failure, strings.Join(last, "\n"), seed, t.Name())
 	}
-	return s.figures
+	return s
 }
 
 // mereLook reports whether a line of the trace tells of a step that changed nothing.
@@ -230,7 +250,7 @@ func quickDir(t *testing.T) string {
 	return dir
 }
 
-func newSim(l *setting, seed uint64, dir string, store *sqlite.Store) *simulation {
+func newSimulation(l *setting, seed uint64, dir string, store *sqlite.Store) *simulation {
 	dice := rand.New(rand.NewPCG(seed, 0x0ca5e))
 	s := &simulation{
 		setting: l, seed: seed, random: dice, dir: dir, store: store, files: mirror.Files{Home: dir},

@@ -42,6 +42,7 @@ type Audit struct {
 	HookNumber func(hook int64) int64
 
 	versions map[string]int64
+	events   map[string][]history.Event // as they were committed
 	hooks    map[int64]*HookCount
 }
 
@@ -58,7 +59,7 @@ type HookCount struct {
 // NewAudit is an audit of a world in which nothing has happened yet.
 func NewAudit(w *World, report func(id, property, format string, args ...any)) *Audit {
 	return &Audit{World: w, Report: report, HookNumber: func(hook int64) int64 { return hook },
-		versions: map[string]int64{}, hooks: map[int64]*HookCount{}}
+		versions: map[string]int64{}, events: map[string][]history.Event{}, hooks: map[int64]*HookCount{}}
 }
 
 // Hook is what happened to a hook so far.
@@ -76,6 +77,7 @@ func (a *Audit) Committed(c record.Change, t task.Task, open []record.Seat) {
 			"between is lost", c.Expect, before)
 	}
 	a.versions[t.ID] = t.Version
+	a.seal(c, t)
 	for _, one := range c.Settled {
 		if one.State != task.HookDone && one.State != task.HookSuperseded {
 			continue
@@ -91,6 +93,25 @@ func (a *Audit) Committed(c record.Change, t task.Task, open []record.Seat) {
 		}
 	}
 	a.endSeats(c, t, open)
+}
+
+// Events are the history of a task, as it was committed.
+func (a *Audit) Events(id string) []history.Event { return a.events[id] }
+
+// seal adds the events of a change to the history, and checks whether it agrees with the record.
+func (a *Audit) seal(c record.Change, t task.Task) {
+	for _, e := range c.Events {
+		all, before := a.events[t.ID], ""
+		if len(all) > 0 {
+			before = all[len(all)-1].Hash
+		}
+		sealed, err := history.Seal(e, len(all)+1, before)
+		if err != nil {
+			a.Report(t.ID, propHistory, "%v", err)
+		}
+		a.events[t.ID] = append(all, sealed)
+	}
+	a.checkAgrees(t, a.events[t.ID])
 }
 
 // endSeats notes whose death had a consequence, and which seats a hook ended.
@@ -191,6 +212,10 @@ func (a *Audit) checkHistory(t task.Task, events []history.Event) {
 	if err := history.VerifyChain(events); err != nil {
 		a.Report(t.ID, propHistory, "%v", err)
 	}
+	a.checkAgrees(t, events)
+}
+
+func (a *Audit) checkAgrees(t task.Task, events []history.Event) {
 	differs, err := history.Disagree(t, events)
 	switch {
 	case err != nil:

@@ -3,6 +3,7 @@ package simulate_test
 import (
 	"testing"
 
+	"orange/internal/history"
 	"orange/internal/record"
 	"orange/internal/simulate"
 	"orange/internal/task"
@@ -90,8 +91,17 @@ func TestAudit_reportsWhatTheRecordHasWrong(t *testing.T) {
 		found = append(found, property)
 	})
 	settled := func(state task.HookState) []record.Settled { return []record.Settled{{ID: 7, State: state}} }
+	created := history.Event{Type: history.Created, Data: map[string]string{history.DataStatus: "todo"}}
+	sealed, err := history.Seal(created, 1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	change := func(expect int64, settled []record.Settled) {
-		a.Committed(record.Change{Expect: expect, Settled: settled}, task.Task{ID: "a", Version: expect + 1}, nil)
+		c := record.Change{Expect: expect, Settled: settled}
+		if expect == 0 {
+			c.Events = []history.Event{created}
+		}
+		a.Committed(c, task.Task{ID: "a", Status: "todo", Seq: 1, Hash: sealed.Hash, Version: expect + 1}, nil)
 	}
 	check := func(what string, want ...string) {
 		t.Helper()
