@@ -154,7 +154,7 @@ type taskView struct {
 	Counters      map[string]int `json:"counters"`
 	Session       string         `json:"session,omitempty"`
 	Failures      int            `json:"failures"` // of the present state
-	// the level of lateness: as it was told last, or as it is now where the times are here too
+	// the level of lateness: as it was reported last, or as it is now where the times are here too
 	Overdue int `json:"overdue"`
 	*limitView
 	*timesView

@@ -13,7 +13,7 @@ import (
 	"orange/internal/task"
 )
 
-// sure asks a person whether to go on, unless they said so already. Nobody else is asked: an agent has no one to
+// sure asks a person whether to go on, unless they said so already. Only people are asked: an agent has no one to
 // answer for it, and what it asks for is judged like everything else. Where no person can answer, nothing is
 // done.
 func (p *Program) sure(actor task.Actor, yes bool, question, not string) error {
@@ -21,7 +21,7 @@ func (p *Program) sure(actor task.Actor, yes bool, question, not string) error {
 	case yes || actor.Role != task.RoleHuman:
 		return nil
 	case !p.Terminal:
-		return usage("%s: nobody can be asked here; add --yes", not)
+		return usage("%s: no person can be asked here; add --yes", not)
 	case !p.confirm(question):
 		return usage("%s", not)
 	}

@@ -39,7 +39,7 @@ one of a workspace with uncommitted changes is shown and not kept. Exit status 1
 }
 
 // whichCheck reads the words behind the command. A single one is a check of the task of the workspace that the
-// command stands in, where that has a check of this name, and else a task.
+// command is in, where that has a check of this name, and else a task.
 func (p *Program) whichCheck(ctx context.Context, h *Services, args []string) (id, check string, err error) {
 	if len(args) != 1 {
 		id, err = p.find(ctx, h, args[:min(1, len(args))])

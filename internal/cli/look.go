@@ -23,7 +23,7 @@ func (p *Program) taskList() *cobra.Command {
 	var want wanted
 	c := &cobra.Command{
 		Use: "list", Short: "List tasks: the live ones first, the newest first", Args: between(0, 0),
-		Long: `List the tasks of the project that the command stands in, or of all projects where it stands in none or with --all.
+		Long: `List the tasks of the project that you are in, or of all projects where you are in none or with --all.
 
 With --watch the list is printed once, and then one line for everything that happens to a task that belongs into the list or did so before,
 until you stop it. Nothing that was printed is changed afterwards, and there are no colours: it can be read aloud, and kept in a file.`,
@@ -75,8 +75,8 @@ func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filte
 	return tasks, p.list(tasks, sessions, standings)
 }
 
-// filter chooses the tasks of the project that is named, or else of the one that the command stands in; those of
-// all where it stands in none.
+// filter chooses the tasks of the project that is named, or else of the one that the working directory is in; those of
+// all where it is in none.
 func (p *Program) filter(ctx context.Context, h *Services, all bool) (record.Filter, error) {
 	filter := record.Filter{Project: p.project}
 	if filter.Project == "" && !all {
@@ -94,7 +94,7 @@ func (p *Program) filter(ctx context.Context, h *Services, all bool) (record.Fil
 	return filter, nil
 }
 
-// wanted is what a list is asked for beside what the record can choose by.
+// wanted is what a list is asked for besides what the record can choose by.
 type wanted struct {
 	overdue   bool
 	escalated bool
@@ -102,7 +102,7 @@ type wanted struct {
 }
 
 // choose keeps the wanted ones of tasks, and tells how those stand in time where the answer needs it.
-// A list that only shows the times is not broken by a task whose times cannot be told; one that chooses by them is.
+// A list that only shows the times is not broken by a task whose times cannot be computed; one that chooses by them is.
 func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 	want wanted) ([]task.Task, map[string]task.Timing, error) {
 	if want.failures < 0 {
@@ -118,7 +118,7 @@ func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 		return nil, nil, err
 	}
 	if err != nil {
-		p.warn("the times of some tasks cannot be told: %v", err)
+		p.warn("the times of some tasks cannot be computed: %v", err)
 	}
 	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool {
 		s := standings[t.ID]
@@ -165,7 +165,7 @@ func marks(t task.Task, session string) string {
 	return session
 }
 
-// timeLine is how a task stands in time for people; empty where that cannot be told.
+// timeLine is how a task is in time, for people; empty where that cannot be computed.
 func timeLine(s task.Timing) string {
 	if s == (task.Timing{}) {
 		return ""

@@ -20,7 +20,7 @@ func (p *Program) taskNext() *cobra.Command {
 	c := &cobra.Command{
 		Use: "next [ID]", Short: "Make the one move that the evidence supports", Args: between(0, 1),
 		Long: `Make the one move that the evidence supports, and say what it rests on. Where no move is supported, or several are,
-nothing changes, every condition that is not met is told, and the exit status is 3.
+nothing changes, every condition that is not met is listed, and the exit status is 3.
 
 --override REASON makes a move in spite of its conditions, where the workflow allows that; the reason is kept in the history.`,
 		Example: "  orange task next\n  orange task next 4Fz --override \"I accept the risk\"",
@@ -61,9 +61,9 @@ func (p *Program) next(ctx context.Context, h *Services, id string, actor task.A
 func (p *Program) taskRedo() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
-		Use: "redo ID STATE", Short: "Take a task back to a state, and have it done anew", Args: between(1, 2),
-		Long: `Take a task back to a state that its workflow lets begin anew: one that comes before its present one, or that one itself.
-Whoever is at work is ended, the files of the state's folder are set aside, and the state's agent is started.
+		Use: "redo ID STATE", Short: "Take a task back to a state, and have it done again", Args: between(1, 2),
+		Long: `Take a task back to a state that its workflow lets begin again: one that comes before its present one, or that one itself.
+An agent at work is ended, the files of the state's folder are set aside, and the state's agent is started.
 A task that is done opens again only so. Inside a workspace the ID can be left out.`,
 		Example: "  orange task redo 4Fz planning --reason \"the requirements have changed\"",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
@@ -104,7 +104,7 @@ func (p *Program) workflowMigrate() *cobra.Command {
 	var id string
 	var pairs []string
 	c := &cobra.Command{
-		Use: "migrate NAME", Short: "Give live tasks the rules of a workflow as it stands now", Args: between(1, 1),
+		Use: "migrate NAME", Short: "Give live tasks the rules of a workflow as it is now", Args: between(1, 1),
 		Long: `Give every live task that was created with the workflow NAME its rules as they stand now; or one task, with --task, whatever its workflow is.
 A task is pinned to the text that it was created with, and this is the only way to change that. A task whose status does not exist any more
 is left alone, unless --map says what stands for it. Exit status 3 where a task was left alone.`,

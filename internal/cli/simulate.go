@@ -104,7 +104,7 @@ type SimulatedBreach struct {
 	Replay   string   `json:"replay"` // the command that shows it step by step
 }
 
-// UsualSimulation is what is simulated where nobody says otherwise.
+// UsualSimulation is what is simulated by default.
 func UsualSimulation() SimulationSetup {
 	return SimulationSetup{
 		Runs: 1000, Seed: 1, People: PeopleAct,
@@ -125,7 +125,7 @@ It tells how tasks end, how many need a person, how many reviews and agents they
 It says which way is the straight one, that agents and people take where nothing goes wrong: the shortest to a good end that says of nothing
 that it failed. A check that has to fail is on it where the state has no move for one that passes, as where tests come first, or where no other way is left.
 --way names another one: the states in their order, all of them or as many as matter.
-What must be true of every task is looked at after every step. What is broken is told with the command that shows it again, step by step; exit status 1.
+What must be true of every task is looked at after every step. What is broken is shown with the command that shows it again, step by step; exit status 1.
 The same seed is the same story, to the byte. Times are those of the simulation: they tell where agents and people wait for each other, not how long yours take.`,
 		Example: `  orange workflow simulate default
   orange workflow simulate my.yml --runs 500 --reviewers-fail 30% --people never
@@ -369,7 +369,7 @@ func (p *Program) table(found Simulated) error {
 	}
 	f := found.Faults
 	p.say("\nfaults: Orange died %s, agents died %s, hooks and looks failed %s, deaths and runners came late "+
-		"%s, deaths were told twice %s",
+		"%s, deaths reported twice %s",
 		times(f["engine_deaths"]), times(f["agent_deaths"]), times(f["failures"]), times(f["late"]), times(f["twice"]))
 	if len(found.Broken) == 0 {
 		p.say("nothing was found broken")

@@ -25,7 +25,7 @@ func (p *Program) taskCommands() *cobra.Command {
 }
 
 // find turns what the user wrote into the id of one task: the whole id or any beginning that only one has;
-// nothing means the task of the workspace that the command stands in.
+// nothing means the task of the workspace that the working directory is in.
 func (p *Program) find(ctx context.Context, h *Services, args []string) (string, error) {
 	if len(args) == 0 || args[0] == "" {
 		id, _, err := h.Identity.Here(ctx)
@@ -56,7 +56,7 @@ func (p *Program) find(ctx context.Context, h *Services, args []string) (string,
 	return "", usage("%q is the beginning of several tasks: %s", args[0], strings.Join(ids, ", "))
 }
 
-// projectOf is the project that a command is about: the one named, or that of the folder it stands in.
+// projectOf is the project that a command is about: the one named, or that of the working directory.
 func (p *Program) projectOf(ctx context.Context, h *Services) (task.Project, error) {
 	name := p.project
 	if name == "" {
@@ -256,7 +256,7 @@ func (p *Program) taskCancel() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use: "cancel [ID]", Short: "Give a task up; its branch and all work on it stay", Args: between(0, 1),
-		Long: "Give a task up; its branch and all work on it stay. A person is asked first; where nobody " +
+		Long: "Give a task up; its branch and all work on it stay. A person is asked first; where no one " +
 			"can be asked, it takes --yes.",
 		Example: "  orange task cancel 4Fz --yes",
 		RunE: p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {

@@ -2,8 +2,8 @@
 // and the sessions agree, and whether everything is there that tasks need. It brings back tasks that the record
 // has lost.
 //
-// It owns what is looked at, how much each finding matters and what a person is told to do about it.
-// It does not own any change of a task: what it mends is mended by those who own it, and nobody's work is ever touched.
+// It owns what is looked at, how much each finding matters and what it advises a person to do about it.
+// It does not own any change of a task: other packages mend what they own, and no work is ever touched.
 // What could not be looked at is a problem of its own, and never "nothing there".
 package doctor
 
@@ -88,7 +88,7 @@ type File struct {
 // Setup is what a person has set up.
 type Setup interface {
 	Projects() ([]task.Project, error)
-	// DefaultBranch says whether the repository has the branch that work is merged into.
+	// DefaultBranch reports whether the repository has the branch that work is merged into.
 	DefaultBranch(ctx context.Context, p task.Project) (bool, error)
 	Files() ([]File, error)
 	// Worktrees are the folders of the pool that are there.
@@ -124,7 +124,7 @@ type Doctor struct {
 	Now     func() time.Time
 	// Settling is how long what others are doing at this moment has to come to an end before it is called a problem.
 	Settling time.Duration
-	// Progress hears how many of how many are done of what takes long; nil where nobody wants to know.
+	// Progress hears how many of how many are done of what takes long; nil where that is not wanted.
 	Progress func(what string, done, of int)
 }
 
@@ -222,12 +222,12 @@ func (d *Doctor) lasting(ctx context.Context, look func(context.Context) []findi
 	return out, nil
 }
 
-// passing says whether a finding may come from a change that is being made at this moment.
+// passing reports whether a finding may come from a change that is being made at this moment.
 func passing(f finding) bool {
 	return f.Level == record.LevelProblem || f.Level == record.LevelWarning && f.Check == checkFolders
 }
 
-// Names of checks, in the order in which they are told.
+// Names of checks, in the order in which they are reported.
 const (
 	checkTmux      = "tmux"
 	checkGit       = "git"
@@ -353,7 +353,7 @@ func problem(check, subject, found, advice string) finding {
 
 // blind is the finding that something could not be looked at.
 func blind(check, subject string, err error) finding {
-	return problem(check, subject, "could not look: "+err.Error(), "put that right and run orange doctor again")
+	return problem(check, subject, "could not look: "+err.Error(), "correct that and run orange doctor again")
 }
 
 // orOK adds the word that all is well where nothing else was found.

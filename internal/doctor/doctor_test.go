@@ -371,7 +371,7 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 		{func(w *world) { w.holders[0].Status = ""; w.holders[0].Task = "gone"; w.tasks[0].Workspace = "" },
 			"problem pool garden--1: it is held by task gone, which is not on record"},
 		{func(w *world) { w.holders = nil }, "problem pool garden--1: task one says that it has this " +
-			"workspace, and the pool says that nobody has it"},
+			"workspace, and the pool says that no task has it"},
 		{func(w *world) {
 			w.worktrees = nil
 		}, `problem pool garden--1: task one has it, and its worktree "/pool/garden--1" is gone`},
@@ -621,7 +621,7 @@ func TestRebuild_thatCannotLookAtTheWindowsAdoptsNothing(t *testing.T) {
 	}
 }
 
-// healthy says whether no problem is left.
+// healthy reports whether no problem is left.
 func healthy(found []record.Finding) bool {
 	return !slices.ContainsFunc(found, func(f record.Finding) bool { return f.Left() == record.LevelProblem })
 }

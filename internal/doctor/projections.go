@@ -9,7 +9,7 @@ import (
 
 // Projections are the files that mirror the record in a form of the task's own workflow.
 type Projections interface {
-	// Projects says whether a workflow has any.
+	// Projects reports whether a workflow has any.
 	Projects(ctx context.Context, ref task.WorkflowRef) (bool, error)
 	// Differ tells in words where they are not what the history says.
 	Differ(ctx context.Context, t task.Task, lines []string) ([]string, error)
@@ -54,7 +54,7 @@ func (d *Doctor) projections(ctx context.Context, all []shown) []finding {
 		}
 		f := problem(checkMirrors, id, strings.Join(differs, "; "), "orange doctor --fix")
 		f.mend = func(ctx context.Context) (string, error) {
-			return "made equal to the record; what somebody wrote is kept, and told in the history",
+			return "made equal to the record; what was written is kept, and noted in the history",
 				d.Mender.Sync(ctx, id)
 		}
 		out = append(out, f)

@@ -10,14 +10,14 @@ import (
 	"orange/internal/task"
 )
 
-// Remains are what checks and judgements leave in a repository, and nobody asks for once they are over.
+// Remains are what checks and judgements leave in a repository, and nothing asks for once they are over.
 type Remains interface {
 	// Checkouts are those that checks made whose run is dead.
 	Checkouts() ([]string, error)
 	RemoveCheckout(ctx context.Context, name string) error
 	// Judged are the tasks for which a repository keeps what was judged.
 	Judged(ctx context.Context, p task.Project) ([]string, error)
-	// ForgetJudged lets go of that, and keeps for the task what nobody else has of it.
+	// ForgetJudged lets go of that, and keeps for the task what is nowhere else.
 	ForgetJudged(ctx context.Context, p task.Project, id, branch string) error
 }
 
@@ -77,7 +77,7 @@ func (d *Doctor) judgedOf(v *view, p task.Project, id string) (finding, bool) {
 	}
 	f := warning(checkLeftovers, id,
 		fmt.Sprintf("the repository of %q keeps what was judged of the task, which is over", p.Name),
-		"orange doctor --fix lets go of it, and keeps what nobody else has")
+		"orange doctor --fix lets go of it, and keeps what is nowhere else")
 	f.mend = func(ctx context.Context) (string, error) {
 		return "let go of", d.Remains.ForgetJudged(ctx, p, id, t.Branch)
 	}

@@ -26,7 +26,7 @@ const (
 )
 
 // createPR pushes the task's branch and opens a pull request, unless it has one that is open, or merged just as
-// the branch stands.
+// the branch is now.
 func (h *Hands) createPR(ctx context.Context, job record.Job) (record.Effect, error) {
 	t := job.Task
 	effect, err := h.pushBranch(ctx, job)

@@ -53,7 +53,7 @@ type Workspaces interface {
 	// DeleteRemoteBranch deletes what is merged. landed is the commit that a pull request was merged from; empty
 	// where none was.
 	DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error)
-	// Push brings the task's branch to origin and answers its commit; empty where there is no origin. moved says
+	// Push brings the task's branch to origin and answers its commit; empty where there is no origin. moved reports
 	// whether origin had another one.
 	Push(ctx context.Context, t task.Task) (commit string, moved bool, err error)
 }
@@ -70,7 +70,7 @@ type Setup interface {
 	Harness(name string) (*harness.Harness, error)
 	// TaskDir is a task's folder.
 	TaskDir(t task.Task) string
-	// Document is the task's document as it stands.
+	// Document is the task's document as it is now.
 	Document(t task.Task) ([]byte, error)
 	// Environment is what the task's programs and agents run in; from then on it is kept for the task while that
 	// has a workspace.

@@ -41,7 +41,7 @@ func (h *Hands) notifyWorker(ctx context.Context, job record.Job) (record.Effect
 	}
 	if waits && !begun {
 		return record.Effect{NewNotice: notice, Events: []history.Event{notified("wait")},
-			Said: "the worker waits and is told"}, nil
+			Said: "the worker waits and gets the notice"}, nil
 	}
 	if p, found := sitting(own); found && !begun {
 		if err := h.typeInto(ctx, job, p, text); err != nil {
@@ -83,7 +83,7 @@ func notified(how string) history.Event {
 	return history.Event{Type: history.AgentNotified, Data: map[string]string{"role": task.RoleWorker, "how": how}}
 }
 
-// waits says whether a living command waits for the task on the worker's behalf.
+// waits reports whether a living command waits for the task on the worker's behalf.
 func (h *Hands) waits(ctx context.Context, job record.Job) (bool, error) {
 	waiters, err := h.Waiting.Waiters(ctx, job.Task.ID, task.RoleWorker)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"orange/internal/record"
 )
 
-// remotePatience is how long origin may take: nobody may be there to see that it does not answer, and other hooks wait.
+// remotePatience is how long origin may take: no person may be there to see that it does not answer, and other
+// hooks wait.
 const remotePatience = 5 * time.Minute
 
 // pushBranch brings the task's branch to origin. Without an origin there is nothing to do.

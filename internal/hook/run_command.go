@@ -90,7 +90,7 @@ func (h *Hands) run(ctx context.Context, job record.Job, argv []string, dir stri
 	return nil
 }
 
-// place is where a task's programs work, and what the variables of messages are told from.
+// place is where a task's programs work, and what the variables of messages are made from.
 func (h *Hands) place(ctx context.Context, t task.Task) (worktree.View, error) {
 	if t.Workspace == "" {
 		return h.folder(t), nil

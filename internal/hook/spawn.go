@@ -30,8 +30,8 @@ func (h *Hands) spawnAgent(ctx context.Context, job record.Job) (record.Effect, 
 }
 
 // spawn ends a window of the same role that another event started, and starts the agent.
-// The same hook again finds its own window and starts nobody; it tells of the start all the same, because an
-// attempt that was cut short told nobody, and a hook that is settled is not performed again. Where it fails after
+// The same hook again finds its own window and starts no agent; it reports the start all the same, because an
+// attempt that was cut short reported nothing, and a hook that is settled is not performed again. Where it fails after
 // it has ended the agent before, that is its effect.
 func (h *Hands) spawn(ctx context.Context, job record.Job, window, event string) (record.Effect, error) {
 	own, err := h.own(ctx, job)
@@ -76,7 +76,7 @@ func (h *Hands) started(job record.Job, p tmux.Pane, window, event string) recor
 	key := history.DataNamedHarness
 	if reviews := job.Hook.Harness == task.HarnessReview; job.Agent == "" &&
 		reviews == (event == history.ReviewStarted) {
-		key = history.DataHarness // from which the task's own harnesses can be told again
+		key = history.DataHarness // from which the task's own harnesses can be found again
 	}
 	data[key] = h.harnessOf(job)
 	data["commit"] = job.Start.Subject.Commit
@@ -122,7 +122,7 @@ func (h *Hands) prepare(ctx context.Context, job record.Job, window, mine string
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
 		return tmux.Start{}, fmt.Errorf("write the prompt: %w", err)
 	}
-	// the launcher reads it where it is kept, and so it stands in no ticket
+	// the launcher reads it where it is kept, and so it is in no ticket
 	env, err := h.Setup.Environment(ctx, job.Task)
 	if err != nil {
 		return tmux.Start{}, err
@@ -198,7 +198,7 @@ func (h *Hands) variables(job record.Job, view worktree.View) map[string]string 
 	return values
 }
 
-// commitOf is the commit that an agent is told it is started on.
+// commitOf is the commit that an agent is started on, as its prompt says it.
 func commitOf(s task.Subject) string {
 	if s.Commit == "" {
 		return "(not known: " + s.Trouble + ")"
@@ -239,7 +239,7 @@ func writePrivate(path string, text []byte) error {
 		return err
 	}
 	temporary := path + ".new"
-	// What stands there is no file of ours: it may be a link to one that must not be written into.
+	// What is there is no file of ours: it may be a link to one that must not be written into.
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

@@ -255,7 +255,7 @@ func newMonitor() (*monitor.Monitor, *world) {
 		Heard: func() {
 			select {
 			case w.heard <- struct{}{}:
-			default: // somebody has heard it and has not looked since
+			default: // it was heard and not looked at since
 			}
 		},
 		Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler), Stall: 10 * time.Minute,

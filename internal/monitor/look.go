@@ -35,7 +35,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 			m.agents(ctx, live, seats, panes))
 	}
 	_, late := m.deadlines(ctx, live)
-	// Whoever made the last move of a task, or settled what it still owed, may have died before it wrote the
+	// The process that made the last move of a task, or settled what it still owed, may have died before it wrote the
 	// task's files.
 	departed, listing := m.Record.List(ctx, record.Filter{EndedSince: m.Now().Add(-lately)})
 	return errors.Join(err, m.queue(ctx, live), late, listing, m.mirrors(ctx, append(live, departed...)))
@@ -144,7 +144,7 @@ func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, panes []tmux.
 	return all
 }
 
-// gone says whether an agent without a window is dead. One that outlived its terminal is ended: nobody could see
+// gone reports whether an agent without a window is dead. One that outlived its terminal is ended: no one could see
 // or reach it any more. One whose terminal lives where this process cannot see it is not dead: it was looked for
 // in the wrong place.
 func (m *Monitor) gone(ctx context.Context, seat record.Seat) (bool, error) {

@@ -3,7 +3,7 @@
 //
 // It owns when to look and what was seen. It does not own what follows from it: the engine has the exit rules
 // judged and commits, so a monitor that looks twice, or two that look at once, change nothing twice. "Could not
-// look" is an observation of its own here: it is told, and nothing is concluded from it.
+// look" is an observation of its own here: it is reported, and nothing is concluded from it.
 package monitor
 
 import (
@@ -47,7 +47,7 @@ type Traces interface {
 	Stamp(t task.Task) string
 	// Touched is when a task's document or branch last changed.
 	Touched(ctx context.Context, t task.Task) (time.Time, error)
-	// Known says whether a task that the record does not have has a folder all the same.
+	// Known reports whether a task that the record does not have has a folder all the same.
 	Known(id string) (bool, error)
 }
 
@@ -55,7 +55,7 @@ type Traces interface {
 type Record interface {
 	OpenSeats(ctx context.Context, id string) ([]record.Seat, error)
 	List(ctx context.Context, f record.Filter) ([]task.Task, error)
-	// Watch calls changed soon after anybody has written the record, until ctx ends.
+	// Watch calls changed soon after a process has written the record, until ctx ends.
 	Watch(ctx context.Context, changed func()) error
 }
 
@@ -86,7 +86,7 @@ type Rules interface {
 
 // Forge is where pull requests are.
 type Forge interface {
-	// States tells with one call how the pull requests with these addresses stand; nothing where nobody can be asked.
+	// States reads with one call how the pull requests with these addresses are; nothing where that cannot be asked.
 	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 }
 
@@ -102,7 +102,7 @@ type Monitor struct {
 	Rules Rules
 	Forge Forge
 
-	// waits for a sign that somebody may have died, where the system cannot watch processes
+	// waits for a sign that an agent may have died, where the system cannot watch processes
 	Hint func(ctx context.Context) error
 	Tell func(ctx context.Context, t task.Task, text string) // what a person should know
 	// lets others hear that the watch goes on; called about every second
@@ -307,12 +307,12 @@ func (m *Monitor) watch(ctx, waiting context.Context, seat record.Seat) {
 // end waits for an agent's end, by its launcher's process or by its launcher's note, whichever tells first.
 func (m *Monitor) end(waiting context.Context, seat record.Seat) error {
 	var err error
-	if seat.PID != 0 { // else it was gone before anybody knew its process
+	if seat.PID != 0 { // else it was gone before its process was known
 		err = m.Processes.Watch(waiting, task.Process{PID: seat.PID, Began: seat.Began})
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		m.deaf.Do(func() { close(m.hinted) })
-		// the note was there before anybody waited for it
+		// the note was there before the monitor waited for it
 		if _, found, err := m.Traces.Ending(seat.Hook); found || err != nil {
 			return err
 		}
@@ -325,7 +325,7 @@ func (m *Monitor) end(waiting context.Context, seat record.Seat) error {
 	return err
 }
 
-// ended tells the engine of an agent whose process is gone. How it ended stands in its launcher's note;
+// ended tells the engine of an agent whose process is gone. How it ended is in its launcher's note;
 // a launcher that was killed left none, and then the window knows.
 func (m *Monitor) ended(ctx context.Context, seat record.Seat) error {
 	note, found, err := m.Traces.Ending(seat.Hook)
@@ -376,7 +376,7 @@ func (m *Monitor) window(ctx context.Context, seat record.Seat) (p tmux.Pane, th
 	return p, there, nil
 }
 
-// neverStarted says of a seat without a window that its hook started nobody: the attempt was cut short, and then
+// neverStarted says of a seat without a window that its hook started no agent: the attempt was cut short, and then
 // the hook was dropped.
 func neverStarted(seat record.Seat) bool { return seat.PID == 0 && seat.Dropped }
 
@@ -449,7 +449,7 @@ func (m *Monitor) hints(ctx context.Context, look chan<- struct{}) {
 	for ctx.Err() == nil {
 		rest := hintRest
 		if err := m.Hint(ctx); err != nil {
-			rest = careEvery // no server, most likely: there is nobody to die
+			rest = careEvery // no server, most likely: there is no agent to die
 		} else {
 			select {
 			case look <- struct{}{}:

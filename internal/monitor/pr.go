@@ -14,7 +14,7 @@ import (
 const requestsEvery = 2 * time.Minute
 
 // requests looks at the pull requests again and again. The network may be slow: nothing else waits for it.
-// Trouble that stays the same is told once.
+// Trouble that stays the same is reported once.
 func (m *Monitor) requests(ctx context.Context) {
 	tick := time.NewTicker(requestsEvery)
 	defer tick.Stop()

@@ -84,7 +84,7 @@ func (m *Monitor) room(ctx context.Context, live []task.Task) error {
 func (m *Monitor) write() {
 	select {
 	case m.written <- struct{}{}:
-	default: // one is being waited for already, or nobody waits
+	default: // one is being waited for already, or the clock is not there
 	}
 }
 
