@@ -124,14 +124,3 @@ func (p *Program) checked(r task.CheckResult) error {
 	}
 	return nil
 }
-
-// checkCommand is what a request starts and does not wait for.
-func (p *Program) checkCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "check ID NAME", Short: "Run a check for a request", Args: between(2, 2), Hidden: true,
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			_, err := h.Commands.RunCheck(ctx, args[0], args[1], false)
-			return err
-		}),
-	}
-}
