@@ -52,9 +52,9 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	}
 	d.Open(ctx)
 	a.engine.Warn = d.Say
-	var beside sync.WaitGroup
+	var watcher sync.WaitGroup
 	var watching atomic.Bool
-	beside.Go(func() {
+	watcher.Go(func() {
 		err := a.Person(ctx, watchOverAgents)
 		if refused := (*decide.Rejection)(nil); errors.As(err, &refused) {
 			d.SetWatcher("not watching: an agent opened it")
@@ -65,7 +65,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 			d.Fail(watchOverAgents, err)
 			return
 		}
-		err = watchBeside(ctx, watchEvents{
+		err = watchApart(ctx, watchEvents{
 			waits: func(holder task.Watcher) {
 				if found, advice := holder.Trouble(time.Now()); found != "" {
 					d.SetWatcher("no process watches")
@@ -91,7 +91,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 		err = a.afterFault(ctx, broken, watching.Load(), messages())
 	}
 	off()
-	beside.Wait()
+	watcher.Wait()
 	return err
 }
 
@@ -151,8 +151,8 @@ func (a *app) afterFault(ctx context.Context, broken *dashboard.Fault, watching 
 	return errors.New("the watch over the agents has ended too; orange opens the dashboard again")
 }
 
-// watchBeside watches from a house of its own, as another process would: it shares nothing with the screen.
-func watchBeside(ctx context.Context, on watchEvents) error {
+// watchApart opens the home once more to watch, as another process would: it shares nothing with the screen.
+func watchApart(ctx context.Context, on watchEvents) error {
 	dir, err := homeDir()
 	if err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Talk is one task as a conversation about it needs it. Every method prints the answer to what it asks for, but Here.
-type Talk interface {
+// TaskShell is one task as a conversation about it needs it. Every method prints the answer to what it asks for, but Here.
+type TaskShell interface {
 	Here(ctx context.Context) (task.Task, *workflow.Definition, error)
 	Go(ctx context.Context, to task.Status, reason string) error
 	Next(ctx context.Context, to task.Status, override bool, reason string) error

@@ -135,8 +135,8 @@ func since(word string, newest int64) (int64, error) {
 	return cursor, nil
 }
 
-// toldLine is one thing that happened, as a script reads it.
-type toldLine struct {
+// changeView is one thing that happened, as a script reads it.
+type changeView struct {
 	Cursor  int64          `json:"cursor"`
 	Task    string         `json:"task"`
 	Project string         `json:"project"`
@@ -160,7 +160,7 @@ func (p *Program) watch(ctx context.Context, h *Services, w watched, cursor int6
 				continue
 			}
 			gone = one.Deleted
-			if err := p.tell(w, one); err != nil {
+			if err := p.printChange(w, one); err != nil {
 				return err
 			}
 			if one.Event.IsMove() && string(one.Event.To) == w.until {
@@ -191,9 +191,9 @@ func (p *Program) watch(ctx context.Context, h *Services, w watched, cursor int6
 	return nil
 }
 
-// tell prints a line if it is asked for.
-func (p *Program) tell(w watched, h *history.Happening) error {
-	out := toldLine{Cursor: h.Cursor, Task: h.Task, Project: h.Project, Branch: h.Branch, Deleted: h.Deleted}
+// printChange prints a line if it is asked for.
+func (p *Program) printChange(w watched, h *history.Happening) error {
+	out := changeView{Cursor: h.Cursor, Task: h.Task, Project: h.Project, Branch: h.Branch, Deleted: h.Deleted}
 	kind := taskDeleted
 	if !h.Deleted {
 		out.Event, kind = &h.Event, h.Event.Type
@@ -274,12 +274,12 @@ func (p *Program) watchList(ctx context.Context, h *Services, filter record.Filt
 				l.shown[tasks[i].ID] = true
 			}
 		}
-		return p.tellList(ctx, h, &l, all)
+		return p.printListChanges(ctx, h, &l, all)
 	})
 	return ending(ctx, err)
 }
 
-func (p *Program) tellList(ctx context.Context, h *Services, l *liveList, all []history.Happening) error {
+func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList, all []history.Happening) error {
 	changed, gone, next, err := h.Changes.TasksSince(ctx, l.cursor)
 	if err != nil {
 		return err

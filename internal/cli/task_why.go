@@ -69,11 +69,11 @@ func (p *Program) why(e decide.Explanation, as string) {
 		if i == 0 || w.To != e.Ways[i-1].To {
 			p.say("-> %s", w.To)
 		}
-		p.way(w)
+		p.option(w)
 	}
 }
 
-func (p *Program) way(w decide.Option) {
+func (p *Program) option(w decide.Option) {
 	extra := ""
 	if w.Reason {
 		extra += "; takes a reason"

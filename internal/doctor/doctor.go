@@ -45,8 +45,8 @@ type Adopter interface {
 	Adopt(ctx context.Context, a record.Adoption) (record.Adoption, error)
 }
 
-// Mender changes what a finding says should be changed.
-type Mender interface {
+// Repairs changes what a finding says should be changed.
+type Repairs interface {
 	Sync(ctx context.Context, id string) error
 	Free(ctx context.Context, id string) error
 	Forget(ctx context.Context, id string) error
@@ -55,13 +55,13 @@ type Mender interface {
 
 // retry has what a task owes tried again, and waits until that is done.
 func (d *Doctor) retry(ctx context.Context, id string) error {
-	_, err := d.Mender.Retry(ctx, id, task.Actor{Role: task.RoleHuman})
+	_, err := d.Repairs.Retry(ctx, id, task.Actor{Role: task.RoleHuman})
 	return err
 }
 
 // free has given back what a task holds that is over, and waits until that is done.
 func (d *Doctor) free(ctx context.Context, id string) error {
-	if err := d.Mender.Free(ctx, id); err != nil {
+	if err := d.Repairs.Free(ctx, id); err != nil {
 		return err
 	}
 	return d.retry(ctx, id)
@@ -109,16 +109,16 @@ type Machine interface {
 
 // Doctor examines one home. Every field is required, where it does not say otherwise.
 type Doctor struct {
-	Home    string
-	Record  Record // nil where it cannot be opened: then only what needs no record is looked at
-	Files   Files
-	Shown   Projections
-	Adopter Adopter
-	Mender  Mender
-	Windows Windows
-	Setup   Setup
-	Remains Remains
-	Machine Machine
+	Home        string
+	Record      Record // nil where it cannot be opened: then only what needs no record is looked at
+	Files       Files
+	Projections Projections
+	Adopter     Adopter
+	Repairs     Repairs
+	Windows     Windows
+	Setup       Setup
+	Leftovers   Leftovers
+	Machine     Machine
 	// Watcher is the process that has the lease of the monitor; its zero value where none does, or it is not known.
 	Watcher func() task.Watcher
 	Now     func() time.Time

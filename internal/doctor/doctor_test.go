@@ -247,8 +247,8 @@ func (w *world) add(id string, status task.Status) {
 
 func (w *world) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
-		Home: w.home, Record: w, Files: w, Shown: w, Adopter: w, Mender: w, Windows: w, Setup: setup{w},
-		Remains: w, Machine: w, Watcher: w.Watcher,
+		Home: w.home, Record: w, Files: w, Projections: w, Adopter: w, Repairs: w, Windows: w, Setup: setup{w},
+		Leftovers: w, Machine: w, Watcher: w.Watcher,
 		Now: time.Now, Settling: time.Millisecond,
 	}
 }

@@ -56,7 +56,7 @@ func (d *Doctor) lease(v *view, h record.Holder, there bool) []finding {
 	if h.Status == "" {
 		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is not on record", h.Task),
 			"orange doctor --fix gives it back")
-		f.mend = func(ctx context.Context) (string, error) { return "given back", d.Mender.Forget(ctx, h.Task) }
+		f.mend = func(ctx context.Context) (string, error) { return "given back", d.Repairs.Forget(ctx, h.Task) }
 		return []finding{f}
 	}
 	t, known := v.byID[h.Task]

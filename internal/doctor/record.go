@@ -165,7 +165,7 @@ func (d *Doctor) mirrors(t task.Task, lines []string) []finding {
 		return nil
 	}
 	sync := func(ctx context.Context) (string, error) {
-		return "made equal to the record", d.Mender.Sync(ctx, t.ID)
+		return "made equal to the record", d.Repairs.Sync(ctx, t.ID)
 	}
 	out := []finding{problem(checkMirrors, t.ID, strings.Join(differs, "; "), "orange doctor --fix")}
 	if text, err := d.Files.ReadHistory(t.Project, t.ID); err == nil {

@@ -143,7 +143,7 @@ func (d *Doctor) verify(ctx context.Context, past Past, id string, count *verifi
 	if err != nil {
 		return append(out, blind(checkChain, id, err))
 	}
-	more, err := d.beside(w, events)
+	more, err := d.besides(w, events)
 	if err != nil {
 		out = append(out, blind(checkChain, id, fmt.Errorf("hooks and what was there when the status began "+
 			"are compared with nothing: %w", err)))
@@ -163,7 +163,7 @@ func (d *Doctor) verify(ctx context.Context, past Past, id string, count *verifi
 // besides has in words where the record, besides the task's own row, is not what the history says: evidence that
 // was spent, what was there when the present status began, hooks; and where a decision lacks what it was made
 // from.
-func (d *Doctor) beside(w record.Whole, events []history.Event) ([]string, error) {
+func (d *Doctor) besides(w record.Whole, events []history.Event) ([]string, error) {
 	var out []string
 	_, spent, err := history.Fold(events)
 	if err != nil {

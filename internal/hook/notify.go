@@ -32,7 +32,7 @@ const (
 const varMessage = "message"
 
 // notify tells a person, or another program, what the workflow wants told.
-func (h *Hands) notify(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) notify(ctx context.Context, job record.Job) (record.Effect, error) {
 	job = asOf(job)
 	view := h.folder(job.Task)
 	var err error
@@ -73,7 +73,7 @@ func speaksOfTree(message string) bool {
 }
 
 // show shows a message on the desktop. The words of a person never become a script.
-func (h *Hands) show(ctx context.Context, job record.Job, view worktree.View, message string) error {
+func (h *Executor) show(ctx context.Context, job record.Job, view worktree.View, message string) error {
 	title := "Orange: " + job.Task.Project
 	var argv []string
 	switch h.System {

@@ -13,7 +13,7 @@ import (
 const remotePatience = 5 * time.Minute
 
 // pushBranch brings the task's branch to origin. Without an origin there is nothing to do.
-func (h *Hands) pushBranch(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) pushBranch(ctx context.Context, job record.Job) (record.Effect, error) {
 	ctx, cancel := context.WithTimeout(ctx, remotePatience)
 	defer cancel()
 	commit, moved, err := h.Workspaces.Push(ctx, job.Task)

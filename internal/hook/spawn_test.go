@@ -18,7 +18,7 @@ import (
 	"orange/internal/tmux"
 )
 
-func ticketOf(t *testing.T, hands *hook.Hands) harness.Ticket {
+func ticketOf(t *testing.T, hands *hook.Executor) harness.Ticket {
 	t.Helper()
 	var ticket harness.Ticket
 	must(t, json.Unmarshal([]byte(read(t, filepath.Join(hands.Home, "launch", "7.json"))), &ticket))

@@ -16,7 +16,7 @@ import (
 // Look is one round over everything: deaths, agents to be started again, queued tasks, orphans, stalls, timeouts
 // and mirrors. It costs one call of the terminal, however many tasks there are.
 func (m *Monitor) Look(ctx context.Context) error {
-	err := m.Keeper.Resume(ctx)
+	err := m.Engine.Resume(ctx)
 	live, listing := m.Record.List(ctx, record.Filter{Live: true})
 	if listing != nil {
 		return errors.Join(err, listing)
@@ -76,7 +76,7 @@ func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []record.S
 		}
 	}
 	if m.interval = shortest; shortest == 0 {
-		m.interval = usualLook
+		m.interval = defaultInterval
 	}
 	return all
 }
@@ -180,7 +180,7 @@ func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []tmux.Pa
 		if p.Task == "" || p.Role == "" || alive[p.Task] {
 			continue
 		}
-		err := m.Keeper.Free(ctx, p.Task)
+		err := m.Engine.Free(ctx, p.Task)
 		if errors.Is(err, task.ErrNotFound) {
 			var known bool
 			if known, err = m.Traces.Known(p.Task); err == nil && !known {
@@ -193,7 +193,7 @@ func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []tmux.Pa
 	}
 	over, err := m.Record.List(ctx, record.Filter{Over: true})
 	for i := range over {
-		err = errors.Join(err, m.Keeper.Free(ctx, over[i].ID))
+		err = errors.Join(err, m.Engine.Free(ctx, over[i].ID))
 	}
 	return errors.Join(all, err)
 }
@@ -207,7 +207,7 @@ func (m *Monitor) queue(ctx context.Context, live []task.Task) error {
 		if !live[i].Queued() || full[project] {
 			continue
 		}
-		started, err := m.Keeper.StartNext(ctx, project)
+		started, err := m.Engine.StartNext(ctx, project)
 		all = errors.Join(all, err)
 		full[project] = started == ""
 	}
@@ -228,7 +228,7 @@ func (m *Monitor) mirrors(ctx context.Context, tasks []task.Task) error {
 			seen[t.ID] = stamp
 			continue
 		}
-		if err := m.Keeper.Sync(ctx, t.ID); err != nil && !errors.Is(err, task.ErrNotFound) {
+		if err := m.Engine.Sync(ctx, t.ID); err != nil && !errors.Is(err, task.ErrNotFound) {
 			all = errors.Join(all, err)
 			continue
 		}
