@@ -34,7 +34,7 @@ const dashboardGC = 50
 
 const watchOverAgents = "watch over the agents"
 
-// show opens the dashboard, and watches over the agents meanwhile where nobody else does.
+// show opens the dashboard, and watches over the agents meanwhile where no other process does.
 // After a fault of the screen the watch goes on, until the person ends it.
 func (a *app) showDashboard(ctx context.Context, project string, all bool) error {
 	project, word, err := a.scope(ctx, project, all)
@@ -53,23 +53,23 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	}
 	d.Open(ctx)
 	a.engine.Warn = d.Say
-	var beside sync.WaitGroup
+	var watcher sync.WaitGroup
 	var watching atomic.Bool
-	beside.Go(func() {
+	watcher.Go(func() {
 		err := a.Person(ctx, watchOverAgents)
 		if refused := (*rejection.Rejection)(nil); errors.As(err, &refused) {
 			d.SetWatcher("not watching: an agent opened it")
 			return
 		}
 		if err != nil {
-			d.SetWatcher("nobody watches")
+			d.SetWatcher("no process watches")
 			d.Fail(watchOverAgents, err)
 			return
 		}
-		err = watchBeside(ctx, watchEvents{
+		err = watchApart(ctx, watchEvents{
 			waits: func(holder task.Watcher) {
 				if found, advice := holder.Trouble(time.Now()); found != "" {
-					d.SetWatcher("nobody watches")
+					d.SetWatcher("no process watches")
 					d.Fail(watchOverAgents, errors.New(found+"; "+advice))
 					return
 				}
@@ -80,7 +80,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 		})
 		watching.Store(false)
 		if err != nil {
-			d.SetWatcher("nobody watches")
+			d.SetWatcher("no process watches")
 			d.Fail(watchOverAgents, err)
 		}
 	})
@@ -92,23 +92,23 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 		err = a.afterFault(ctx, broken, watching.Load(), messages())
 	}
 	off()
-	beside.Wait()
+	watcher.Wait()
 	return err
 }
 
-// untilEnded lasts until off is called or the program is told to end. An interrupt does not end it: at the screen
+// untilEnded lasts until off is called or the program gets a signal to end. An interrupt does not end it: at the screen
 // Ctrl-C is a key, and in the person's editor it is meant for that. A hangup ends it too: the terminal may
 // outlive it, and must be left as it was.
 func untilEnded(ctx context.Context) (of context.Context, off func()) {
 	of, off = signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGTERM, syscall.SIGHUP)
 	if ctx.Err() != nil {
-		off() // it was told before
+		off() // the signal came before
 	}
 	return of, off
 }
 
 // scope is the project whose tasks are shown, empty for all: the one that is named, or that of the folder the
-// person stands in. A repository there that is not known yet becomes a project, with a word about it.
+// person is in. A repository there that is not known yet becomes a project, and message says so.
 func (a *app) scope(ctx context.Context, project string, all bool) (name, word string, err error) {
 	if project != "" {
 		p, err := a.home.Project(project)
@@ -152,8 +152,8 @@ func (a *app) afterFault(ctx context.Context, broken *dashboard.Fault, watching 
 	return errors.New("the watch over the agents has ended too; orange opens the dashboard again")
 }
 
-// watchBeside watches from a house of its own, as another process would: it shares nothing with the screen.
-func watchBeside(ctx context.Context, on watchEvents) error {
+// watchApart opens the home once more to watch, as another process would: it shares nothing with the screen.
+func watchApart(ctx context.Context, on watchEvents) error {
 	dir, err := homeDir()
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (v dashboardView) First(ctx context.Context, project string, most int) ([]t
 }
 
 func (v dashboardView) All(ctx context.Context) ([]task.Task, int64, error) {
-	cursor, err := v.app.store.Changed(ctx) // before the tasks: what changes while they are read is told again
+	cursor, err := v.app.store.Changed(ctx) // before the tasks: what changes while they are read is reported again
 	if err != nil {
 		return nil, 0, err
 	}

@@ -10,7 +10,7 @@ import (
 	"orange/internal/dashboard"
 )
 
-// A fault of the screen is told once: at once where the watch over the agents goes on, else as the error that the
+// A fault of the screen is reported once: at once where the watch over the agents goes on, else as the error that the
 // program ends with.
 func TestAFaultOfTheScreenIsToldOnceAndTheWatchGoesOnUntilItIsEnded(t *testing.T) {
 	t.Parallel()
@@ -19,7 +19,7 @@ func TestAFaultOfTheScreenIsToldOnceAndTheWatchGoesOnUntilItIsEnded(t *testing.T
 	var out bytes.Buffer
 	err := a.afterFault(t.Context(), broken, false, &out)
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), a.logPath()) || out.Len() > 0 {
-		t.Errorf("where nobody watches it says %q and ends with %v", &out, err)
+		t.Errorf("where no process watches it says %q and ends with %v", &out, err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()

@@ -106,9 +106,9 @@ func withoutRecord(dir string, why error) (*app, error) {
 func (a *app) examine(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
 	[]record.Finding, error) {
 	d := &doctor.Doctor{
-		Home: a.dir, Files: a.files, Shown: a.engine, Mender: a.engine, Windows: a.server,
-		Setup:   doctorSetup{a.pool, a},
-		Remains: remains{a.programs(), a.pool}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
+		Home: a.dir, Files: a.files, Projections: a.engine, Repairs: a.engine, Windows: a.server,
+		Setup:     doctorSetup{a.pool, a},
+		Leftovers: remains{a.programs(), a.pool}, Machine: doctor.LocalMachine{System: proc.System{Grace: grace}},
 		Watcher: a.lease.Watcher, Now: time.Now, Settling: settling,
 		Progress: progress,
 	}

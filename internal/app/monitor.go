@@ -35,9 +35,9 @@ func (a *app) monitor(say func(string)) (*monitor.Monitor, error) {
 		Sessions: a.server, Processes: proc.System{Grace: grace},
 		Traces: traces{a.pool, a},
 		Record: watchedRecord{a.store, a.recordFile()},
-		Engine: a.engine, Keeper: a.engine, Rules: a.home,
+		Engine: a.engine, Rules: a.home,
 		Forge: &pool.OptionalGitHub{GitHub: pool.GitHub{Pool: a.pool}},
-		Hint:  a.server.AwaitDeath, Heard: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
+		Hint:  a.server.AwaitDeath, Heartbeat: a.lease.Heartbeat(a.engine.Log), Now: time.Now, Log: a.engine.Log,
 		Stall: stall,
 		Tell: func(ctx context.Context, t task.Task, text string) {
 			say(fmt.Sprintf("%s %s: %s", t.Project+"/"+t.Branch, t.ID, text))

@@ -164,7 +164,7 @@ func (a *app) connect() error {
 		Now: time.Now, Random: rand.Reader, Log: log, Patience: patience,
 	}
 	a.engine.Facts = a.looker(checkPatience)
-	a.engine.Performer = &hook.Hands{
+	a.engine.Performer = &hook.Executor{
 		Sessions: a.agents, Processes: proc.System{Grace: grace}, Workspaces: a.pool,
 		Setup:   hookSetup{a.home, a.environments, a.files},
 		Waiting: a.store, Next: a.engine,

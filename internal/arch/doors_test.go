@@ -36,7 +36,7 @@ func TestTheMakefileKnowsTheQuietRooms(t *testing.T) {
 // narrow lists what a quiet room may enter, where that is less than all before it.
 func narrow() map[string][]string {
 	return map[string][]string{
-		"graph":   {"task", "workflow"},
+		"graph": {"task", "workflow"},
 		"explore": {"action", "task", "history", "record", "document", "yaml", "workflow",
 			"rejection", "decide"},
 	}

@@ -46,14 +46,9 @@ func uncleaned() []string {
 		"docs/glossary.md",
 		"docs/properties.md",
 		"ARCHITECTURE.md",
-		"internal/app",
-		"internal/cli",
 		"internal/decide",
-		"internal/doctor",
 		"internal/engine",
 		"internal/explore",
-		"internal/hook",
-		"internal/monitor",
 		"internal/replay",
 	}
 }

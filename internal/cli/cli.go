@@ -21,10 +21,10 @@ type Program struct {
 	// Schema is the JSON Schema of a workflow file.
 	Schema []byte
 	In     io.Reader
-	// Out and Err make all that is printed fit to be shown, whoever wrote it.
+	// Out and Err make all that is printed fit to be shown, whichever program wrote it.
 	Out *printable.Writer
 	Err *printable.Writer
-	// Terminal says whether a person sits at In.
+	// Terminal reports whether a person sits at In.
 	Terminal bool
 	// Progress is the terminal at which a person sees how far a long command is; nil where there is none.
 	Progress io.Writer
@@ -34,8 +34,8 @@ type Program struct {
 	Launch func(ticket string) int
 	// Dashboard shows the screen: the tasks of a project, or those of all where the name is empty.
 	Dashboard func(ctx context.Context, project string, all bool) error
-	// Shell talks with whoever is at In about one task, and answers the exit status of that.
-	Shell func(ctx context.Context, talk Talk) (int, error)
+	// Shell talks with the person at In about one task, and answers the exit status of that.
+	Shell func(ctx context.Context, talk TaskShell) (int, error)
 	// Examine examines everything, and mends or brings back what it can. It opens for itself what can be opened.
 	// It tells how far it is with what takes long.
 	Examine func(ctx context.Context, fix, rebuild bool, progress func(what string, done, of int)) (
@@ -70,7 +70,7 @@ func (p *Program) root() *cobra.Command {
 Agents write evidence and ask; the engine checks the evidence and moves the task, or refuses and says exactly why.
 
 Without a command it opens the dashboard: all tasks, and every key that does something with them; ? there tells of each.
-A repository that it stands in and does not know yet becomes a project.
+A repository that you are in and that it does not know yet becomes a project.
 
 Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not found.`,
 		Example: `  orange project add .
@@ -81,7 +81,7 @@ Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not f
 	all := root.Flags().Bool("all", false, "in the dashboard, begin with the tasks of every project")
 	root.RunE = func(c *cobra.Command, _ []string) error {
 		if !p.Terminal || p.json {
-			return c.Help() // nobody could see a screen
+			return c.Help() // no person could see a screen
 		}
 		return p.Dashboard(c.Context(), p.project, *all)
 	}

@@ -18,7 +18,7 @@ func (p *Program) columns(rows [][]string) error {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			if i < len(row)-1 { // nothing stands behind the last one
+			if i < len(row)-1 { // nothing comes after the last one
 				widths[i] = max(widths[i], ansi.StringWidth(row[i]))
 			}
 		}

@@ -17,10 +17,10 @@ import (
 
 // Who a command is for.
 const (
-	reads   = "reads"             // for everybody
+	reads   = "reads"             // for everyone
 	ofATask = "changes a task"    // asks first who asks about the task
 	ofAll   = "changes the home"  // for people: asks first whether a person asks
-	ofSome  = "changes it or not" // for people where it changes something: told elsewhere, by whoever finds that out
+	ofSome  = "changes it or not" // for people where it changes something: told elsewhere, where that is found out
 	itself  = "the program's own" // hidden: one part of the program starts another
 )
 

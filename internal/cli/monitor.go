@@ -18,7 +18,7 @@ func (p *Program) monitorCommand() *cobra.Command {
 hooks that failed are tried again, tasks that wait for a workspace are started, files are made equal to the record.
 
 One monitor watches at a time; a second one waits for the first one's end, and says so where that one is stopped or does nothing.
-With --once nobody is waited for: where another process watches, nothing is done, and the exit status is 1.`,
+With --once it waits for nothing: where another process watches, nothing is done, and the exit status is 1.`,
 		Example: `  orange monitor
   orange monitor --once
   orange monitor --print-unit=systemd > ~/.config/systemd/user/orange-monitor.service`,

@@ -15,15 +15,15 @@ const progressEach = 250 * time.Millisecond
 // progress is a line at a terminal that tells how far a long command is. It is written over itself, and is gone
 // in the end: with blanks, as any terminal can. Many may tell it at once.
 type progress struct {
-	to  io.Writer // nil where nobody sees it
+	to  io.Writer // nil where no person sees it
 	now func() time.Time
 
 	mu    sync.Mutex
 	drawn time.Time
-	width int // of what stands there
+	width int // of what is there
 }
 
-// progress begins one. Whoever wants JSON, or has no terminal to see it at, gets none.
+// progress begins one. A caller that wants JSON, or has no terminal to see it at, gets none.
 func (p *Program) progress() *progress {
 	if p.json {
 		return newProgress(nil, time.Now)
@@ -35,7 +35,7 @@ func newProgress(to io.Writer, now func() time.Time) *progress {
 	return &progress{to: to, now: now, drawn: now()}
 }
 
-// tell says how many of how many are done; of is 0 where nobody knows that.
+// tell says how many of how many are done; of is 0 where that is not known.
 func (g *progress) tell(what string, done, of int) {
 	if g.to == nil {
 		return

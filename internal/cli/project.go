@@ -161,3 +161,12 @@ func (p *Program) projectRemove() *cobra.Command {
 		}),
 	}
 }
+
+// projectName is the name of the project that a command is about; empty with --all.
+func (p *Program) projectName(ctx context.Context, h *Services, all bool) (string, error) {
+	if all {
+		return "", nil
+	}
+	project, err := p.projectOf(ctx, h)
+	return project.Name, err
+}

@@ -15,8 +15,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// Talk is one task as a conversation about it needs it. Every method prints the answer to what it asks for, but Here.
-type Talk interface {
+// TaskShell is one task as a conversation about it needs it. Every method prints the answer to what it asks for, but Here.
+type TaskShell interface {
 	Here(ctx context.Context) (task.Task, *workflow.Definition, error)
 	Go(ctx context.Context, to task.Status, reason string) error
 	Next(ctx context.Context, to task.Status, override bool, reason string) error
@@ -29,7 +29,7 @@ func (p *Program) shellCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "shell [ID]", Short: "Talk about one task in the words of its workflow", Args: between(0, 1),
 		Long: `Talk about one task with the slash commands that its workflow declares, and with /next, /redo, /status, /why, /history, /help and /quit.
-A command of the workflow asks for the move to its state. There already, it begins the state anew where the workflow has a way from it to itself;
+A command of the workflow asks for the move to its state. There already, it begins the state again where the workflow has a transition from it to itself;
 else it starts the agent again if that has died.
 Without a terminal it runs the lines of its input, and its exit status is that of the last line that failed.`,
 		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",
@@ -40,7 +40,7 @@ Without a terminal it runs the lines of its input, and its exit status is that o
 			}
 			status, err := p.Shell(ctx, &talk{program: p, services: h, id: id})
 			if err == nil && status != 0 {
-				err = &ended{status} // what failed is told already
+				err = &ended{status} // what failed is printed already
 			}
 			return err
 		}),
@@ -54,7 +54,7 @@ type talk struct {
 	id       string
 }
 
-// Here is the task as it stands, with its workflow.
+// Here is the task as it is now, with its workflow.
 func (t *talk) Here(ctx context.Context) (task.Task, *workflow.Definition, error) {
 	return t.services.Queries.Pinned(ctx, t.id)
 }
@@ -62,7 +62,7 @@ func (t *talk) Here(ctx context.Context) (task.Task, *workflow.Definition, error
 // Tell prints an error as every command does.
 func (t *talk) Tell(err error) int { return t.program.report(err) }
 
-// Go asks for a move. Asked for where the task is already, it begins that state anew where the workflow lets the
+// Go asks for a move. Asked for where the task is already, it begins that state again where the workflow lets the
 // actor do so; else it starts a dead agent again, and leaves a living one alone.
 func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
 	actor, err := t.services.Identity.Actor(ctx, t.id, "")
@@ -90,7 +90,7 @@ func (t *talk) Go(ctx context.Context, to task.Status, reason string) error {
 func (t *talk) again(ctx context.Context, one task.Task, def *workflow.Definition, actor task.Actor) error {
 	state, _ := def.State(one.Status)
 	if state.RespawnPrompt.Name == "" {
-		return t.program.outcome(record.Outcome{Task: one}, "") // nobody can be started there
+		return t.program.outcome(record.Outcome{Task: one}, "") // no agent can be started there
 	}
 	out, err := t.services.Commands.Respawn(ctx, t.id, actor)
 	var refused *rejection.Rejection
@@ -125,12 +125,12 @@ func (t *talk) Next(ctx context.Context, to task.Status, override bool, reason s
 	return t.program.next(ctx, t.services, t.id, actor, override, to, reason)
 }
 
-// Redo has a state done anew.
+// Redo has a state done again.
 func (t *talk) Redo(ctx context.Context, to task.Status, reason string) error {
 	return t.program.redo(ctx, t.services, t.id, to, reason)
 }
 
-// Show prints how the task stands, why it does not move, or its history.
+// Show prints how the task is, why it does not move, or its history.
 func (t *talk) Show(ctx context.Context, what string) error {
 	switch {
 	case what == "history":

@@ -2,8 +2,8 @@
 // and the sessions agree, and whether everything is there that tasks need. It brings back tasks that the record
 // has lost.
 //
-// It owns what is looked at, how much each finding matters and what a person is told to do about it.
-// It does not own any change of a task: what it mends is mended by those who own it, and nobody's work is ever touched.
+// It owns what is looked at, how much each finding matters and what it advises a person to do about it.
+// It does not own any change of a task: other packages mend what they own, and no work is ever touched.
 // What could not be looked at is a problem of its own, and never "nothing there".
 package doctor
 
@@ -45,8 +45,8 @@ type Adopter interface {
 	Adopt(ctx context.Context, a record.Adoption) (record.Adoption, error)
 }
 
-// Mender changes what a finding says should be changed.
-type Mender interface {
+// Repairs changes what a finding says should be changed.
+type Repairs interface {
 	Sync(ctx context.Context, id string) error
 	Free(ctx context.Context, id string) error
 	Forget(ctx context.Context, id string) error
@@ -55,13 +55,13 @@ type Mender interface {
 
 // retry has what a task owes tried again, and waits until that is done.
 func (d *Doctor) retry(ctx context.Context, id string) error {
-	_, err := d.Mender.Retry(ctx, id, task.Actor{Role: task.RoleHuman})
+	_, err := d.Repairs.Retry(ctx, id, task.Actor{Role: task.RoleHuman})
 	return err
 }
 
 // free has given back what a task holds that is over, and waits until that is done.
 func (d *Doctor) free(ctx context.Context, id string) error {
-	if err := d.Mender.Free(ctx, id); err != nil {
+	if err := d.Repairs.Free(ctx, id); err != nil {
 		return err
 	}
 	return d.retry(ctx, id)
@@ -88,7 +88,7 @@ type File struct {
 // Setup is what a person has set up.
 type Setup interface {
 	Projects() ([]task.Project, error)
-	// DefaultBranch says whether the repository has the branch that work is merged into.
+	// DefaultBranch reports whether the repository has the branch that work is merged into.
 	DefaultBranch(ctx context.Context, p task.Project) (bool, error)
 	Files() ([]File, error)
 	// Worktrees are the folders of the pool that are there.
@@ -109,22 +109,22 @@ type Machine interface {
 
 // Doctor examines one home. Every field is required, where it does not say otherwise.
 type Doctor struct {
-	Home    string
-	Record  Record // nil where it cannot be opened: then only what needs no record is looked at
-	Files   Files
-	Shown   Projections
-	Adopter Adopter
-	Mender  Mender
-	Windows Windows
-	Setup   Setup
-	Remains Remains
-	Machine Machine
+	Home        string
+	Record      Record // nil where it cannot be opened: then only what needs no record is looked at
+	Files       Files
+	Projections Projections
+	Adopter     Adopter
+	Repairs     Repairs
+	Windows     Windows
+	Setup       Setup
+	Leftovers   Leftovers
+	Machine     Machine
 	// Watcher is the process that has the lease of the monitor; its zero value where none does, or it is not known.
 	Watcher func() task.Watcher
 	Now     func() time.Time
 	// Settling is how long what others are doing at this moment has to come to an end before it is called a problem.
 	Settling time.Duration
-	// Progress hears how many of how many are done of what takes long; nil where nobody wants to know.
+	// Progress hears how many of how many are done of what takes long; nil where that is not wanted.
 	Progress func(what string, done, of int)
 }
 
@@ -222,12 +222,12 @@ func (d *Doctor) lasting(ctx context.Context, look func(context.Context) []findi
 	return out, nil
 }
 
-// passing says whether a finding may come from a change that is being made at this moment.
+// passing reports whether a finding may come from a change that is being made at this moment.
 func passing(f finding) bool {
 	return f.Level == record.LevelProblem || f.Level == record.LevelWarning && f.Check == checkFolders
 }
 
-// Names of checks, in the order in which they are told.
+// Names of checks, in the order in which they are reported.
 const (
 	checkTmux      = "tmux"
 	checkGit       = "git"
@@ -353,7 +353,7 @@ func problem(check, subject, found, advice string) finding {
 
 // blind is the finding that something could not be looked at.
 func blind(check, subject string, err error) finding {
-	return problem(check, subject, "could not look: "+err.Error(), "put that right and run orange doctor again")
+	return problem(check, subject, "could not look: "+err.Error(), "correct that and run orange doctor again")
 }
 
 // orOK adds the word that all is well where nothing else was found.

@@ -247,8 +247,8 @@ func (w *world) add(id string, status task.Status) {
 
 func (w *world) doctor() *doctor.Doctor {
 	return &doctor.Doctor{
-		Home: w.home, Record: w, Files: w, Shown: w, Adopter: w, Mender: w, Windows: w, Setup: setup{w},
-		Remains: w, Machine: w, Watcher: w.Watcher,
+		Home: w.home, Record: w, Files: w, Projections: w, Adopter: w, Repairs: w, Windows: w, Setup: setup{w},
+		Leftovers: w, Machine: w, Watcher: w.Watcher,
 		Now: time.Now, Settling: time.Millisecond,
 	}
 }
@@ -371,7 +371,7 @@ func TestExamine_findsWhatIsWrong(t *testing.T) {
 		{func(w *world) { w.holders[0].Status = ""; w.holders[0].Task = "gone"; w.tasks[0].Workspace = "" },
 			"problem pool garden--1: it is held by task gone, which is not on record"},
 		{func(w *world) { w.holders = nil }, "problem pool garden--1: task one says that it has this " +
-			"workspace, and the pool says that nobody has it"},
+			"workspace, and the pool says that no task has it"},
 		{func(w *world) {
 			w.worktrees = nil
 		}, `problem pool garden--1: task one has it, and its worktree "/pool/garden--1" is gone`},
@@ -621,7 +621,7 @@ func TestRebuild_thatCannotLookAtTheWindowsAdoptsNothing(t *testing.T) {
 	}
 }
 
-// healthy says whether no problem is left.
+// healthy reports whether no problem is left.
 func healthy(found []record.Finding) bool {
 	return !slices.ContainsFunc(found, func(f record.Finding) bool { return f.Left() == record.LevelProblem })
 }

@@ -24,7 +24,7 @@ func (d *Doctor) environments(_ context.Context, v *view) []finding {
 				continue // it may come back, and have its workspace then
 			}
 		}
-		f := warning(checkKept, id, "the environment of whoever started the task is still kept in the "+
+		f := warning(checkKept, id, "the environment of the person who started the task is still kept in the "+
 			"terminal server, and the task has no workspace", "orange doctor --fix drops it")
 		f.mend = func(ctx context.Context) (string, error) { return "dropped", d.Windows.Drop(ctx, id) }
 		out = append(out, f)

@@ -30,11 +30,11 @@ func (d *Doctor) git(ctx context.Context) []finding {
 	return d.program(ctx, checkGit, leastGit, "--version")
 }
 
-// monitor tells of a process that has the lease of the monitor: nobody else can watch while it does not.
+// monitor tells of a process that has the lease of the monitor: no other one can watch while it does not.
 func (d *Doctor) monitor(context.Context) []finding {
 	holder := d.Watcher()
 	if holder.PID == 0 {
-		return nil // that nobody watches is no fault
+		return nil // that no process watches is no fault
 	}
 	if found, advice := holder.Trouble(d.Now()); found != "" {
 		return []finding{warning(checkMonitor, "lease", found, advice)}

@@ -33,7 +33,7 @@ func (d *Doctor) pool(_ context.Context, v *view) []finding {
 		if t.Workspace != "" && held[t.Workspace] != t.ID {
 			out = append(out, problem(checkPool, t.Workspace,
 				fmt.Sprintf("task %s says that it has this workspace, and the pool says that %s has it", t.ID,
-					orNobody(held[t.Workspace])),
+					orNone(held[t.Workspace])),
 				"look at both with orange task show, and cancel the one that is not wanted"))
 		}
 	}
@@ -45,9 +45,9 @@ func (d *Doctor) pool(_ context.Context, v *view) []finding {
 	return orOK(out, checkPool, "workspaces", "held: %d, there: %d", len(v.holders), len(worktrees))
 }
 
-func orNobody(id string) string {
+func orNone(id string) string {
 	if id == "" {
-		return "nobody"
+		return "no task"
 	}
 	return "task " + id
 }
@@ -56,7 +56,7 @@ func (d *Doctor) lease(v *view, h record.Holder, there bool) []finding {
 	if h.Status == "" {
 		f := problem(checkPool, h.Workspace, fmt.Sprintf("it is held by task %s, which is not on record", h.Task),
 			"orange doctor --fix gives it back")
-		f.mend = func(ctx context.Context) (string, error) { return "given back", d.Mender.Forget(ctx, h.Task) }
+		f.mend = func(ctx context.Context) (string, error) { return "given back", d.Repairs.Forget(ctx, h.Task) }
 		return []finding{f}
 	}
 	t, known := v.byID[h.Task]

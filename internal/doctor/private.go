@@ -12,12 +12,12 @@ import (
 	"slices"
 )
 
-// othersMay are the bits of a mode that let somebody else in.
+// othersMay are the bits of a mode that let other users in.
 const othersMay = 0o077
 
 // ownNames are the files that this program makes, each for the folders below ORANGE_HOME where it does; the
-// folders are its own too. What people and agents put there beside them has the mode that they gave it, and a
-// folder above it that lets nobody in.
+// folders are its own too. What people and agents put there next to them has the mode that they gave it, and a
+// folder above it that lets no other user in.
 func ownNames() map[string]*regexp.Regexp {
 	all, none := regexp.MustCompile(``), regexp.MustCompile(`^$`)
 	return map[string]*regexp.Regexp{
@@ -48,7 +48,7 @@ func (d *Doctor) private(context.Context) []finding {
 		return []finding{blind(checkPrivate, d.Home, err)}
 	}
 	if len(open) == 0 {
-		return []finding{ok(checkPrivate, d.Home, "nobody else may look into it")}
+		return []finding{ok(checkPrivate, d.Home, "no other user may look into it")}
 	}
 	info, err := os.Lstat(open[0])
 	if err != nil {
@@ -70,7 +70,7 @@ func (d *Doctor) private(context.Context) []finding {
 	return []finding{f}
 }
 
-// keepTo takes everybody else's rights to a file or folder. What is a link by now is left alone.
+// keepTo takes other users' rights to a file or folder. What is a link by now is left alone.
 func keepTo(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil || !isOpen(info) {

@@ -9,7 +9,7 @@ import (
 
 // Projections are the files that mirror the record in a form of the task's own workflow.
 type Projections interface {
-	// Projects says whether a workflow has any.
+	// Projects reports whether a workflow has any.
 	Projects(ctx context.Context, ref task.WorkflowRef) (bool, error)
 	// Differ tells in words where they are not what the history says.
 	Differ(ctx context.Context, t task.Task, lines []string) ([]string, error)
@@ -28,7 +28,7 @@ func (d *Doctor) projecting(ctx context.Context, tasks []task.Task) (map[string]
 	for _, t := range tasks {
 		digest := t.Workflow.Digest
 		if _, asked := known[digest]; !asked {
-			projects, err := d.Shown.Projects(ctx, t.Workflow)
+			projects, err := d.Projections.Projects(ctx, t.Workflow)
 			if known[digest] = projects; err != nil {
 				out = append(out, blind(checkMirrors, t.ID, err))
 			}
@@ -45,7 +45,7 @@ func (d *Doctor) projections(ctx context.Context, all []shown) []finding {
 	var out []finding
 	for _, one := range all {
 		id := one.task.ID
-		differs, err := d.Shown.Differ(ctx, one.task, one.lines)
+		differs, err := d.Projections.Differ(ctx, one.task, one.lines)
 		if err != nil {
 			out = append(out, blind(checkMirrors, id, err))
 		}
@@ -54,8 +54,8 @@ func (d *Doctor) projections(ctx context.Context, all []shown) []finding {
 		}
 		f := problem(checkMirrors, id, strings.Join(differs, "; "), "orange doctor --fix")
 		f.mend = func(ctx context.Context) (string, error) {
-			return "made equal to the record; what somebody wrote is kept, and told in the history",
-				d.Mender.Sync(ctx, id)
+			return "made equal to the record; what was written is kept, and noted in the history",
+				d.Repairs.Sync(ctx, id)
 		}
 		out = append(out, f)
 	}

@@ -19,7 +19,7 @@ func TestExamine_tellsOfProjectionsAndHasThemPutRight(t *testing.T) {
 	if found := notOK(w.examine(false)); !slices.Equal(found, want) {
 		t.Errorf("found %q, want %q", found, want)
 	}
-	want[0] += " made equal to the record; what somebody wrote is kept, and told in the history"
+	want[0] += " made equal to the record; what was written is kept, and noted in the history"
 	if found := notOK(w.examine(true)); !slices.Equal(found, want) || !slices.Equal(w.mended, []string{"sync one"}) {
 		t.Errorf("found %q after %q, want %q", found, w.mended, want)
 	}

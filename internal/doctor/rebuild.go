@@ -13,7 +13,7 @@ import (
 )
 
 // Rebuild adopts every task folder that the record does not have, the newest move first: where two claim one workspace
-// or one branch, that one keeps it. A folder that cannot be adopted is told, and keeps nobody else from being adopted.
+// or one branch, that one keeps it. A folder that cannot be adopted is reported, and the others are adopted.
 func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 	known := map[string]string{}
 	tasks, err := d.Record.List(ctx, record.Filter{})
@@ -27,7 +27,7 @@ func (d *Doctor) Rebuild(ctx context.Context) ([]record.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without a look at the windows nobody could tell whose agents live; then nothing is adopted.
+	// Without a look at the windows it is not known whose agents live; then nothing is adopted.
 	if _, err := d.Windows.Panes(ctx); err != nil {
 		return nil, fmt.Errorf("cannot rebuild the record: look for living agents: %w", err)
 	}
@@ -93,7 +93,7 @@ func (d *Doctor) tell(ctx context.Context, project, id string) (record.Adoption,
 	return a, nil
 }
 
-// adopt adopts one task. A history that the new record will not repeat as it stands is kept beside it first.
+// adopt adopts one task. A history that the new record will not repeat as it is is kept next to it first.
 func (d *Doctor) adopt(ctx context.Context, a record.Adoption) finding {
 	t := a.Task
 	subject := t.Project + "/" + t.ID

@@ -54,7 +54,7 @@ func (d *Doctor) folders(_ context.Context, v *view) []finding {
 	return orOK(out, checkFolders, "tasks", "folders: %d, all on record", len(all))
 }
 
-// isOurs says whether a history has hashes at all: those of an earlier program have none.
+// isOurs reports whether a history has hashes at all: those of an earlier program have none.
 func isOurs(history []byte) bool { return bytes.Contains(history, []byte(`"hash":"`)) }
 
 // broken tells what is wrong with a history's text, and in which line.
@@ -165,7 +165,7 @@ func (d *Doctor) mirrors(t task.Task, lines []string) []finding {
 		return nil
 	}
 	sync := func(ctx context.Context) (string, error) {
-		return "made equal to the record", d.Mender.Sync(ctx, t.ID)
+		return "made equal to the record", d.Repairs.Sync(ctx, t.ID)
 	}
 	out := []finding{problem(checkMirrors, t.ID, strings.Join(differs, "; "), "orange doctor --fix")}
 	if text, err := d.Files.ReadHistory(t.Project, t.ID); err == nil {
@@ -222,7 +222,7 @@ func (d *Doctor) hooks(_ context.Context, v *view) []finding {
 			said = append(said, text)
 		}
 		f := warning(checkHooks, id, "it owes "+strings.Join(said, "; "),
-			"put right what is in the way, then orange task retry "+id)
+			"correct what is in the way, then orange task retry "+id)
 		f.mend = func(ctx context.Context) (string, error) { return "tried again", d.retry(ctx, id) }
 		out = append(out, f)
 	}

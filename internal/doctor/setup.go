@@ -63,7 +63,7 @@ func (d *Doctor) projects(ctx context.Context) []finding {
 }
 
 func (d *Doctor) project(ctx context.Context, p task.Project) finding {
-	again := fmt.Sprintf("bring it back, or register it anew: orange project remove %q, then orange project "+
+	again := fmt.Sprintf("bring it back, or register it again: orange project remove %q, then orange project "+
 		"add PATH --name %q", p.Name, p.Name)
 	if _, err := os.Stat(p.Path); errors.Is(err, os.ErrNotExist) {
 		return problem(checkProjects, p.Name, fmt.Sprintf("its repository %q is gone", p.Path), again)

@@ -24,7 +24,7 @@ type Past interface {
 	Strays(ctx context.Context) ([]string, error)
 	// Whole is all that is on record of a task.
 	Whole(ctx context.Context, id string) (record.Whole, error)
-	// Kept is the text that is kept for a task under a digest, as it stands there now.
+	// Kept is the text that is kept for a task under a digest, as it is there now.
 	Kept(project, id, digest string) (text string, kept bool, err error)
 	// Rules says why the text of a workflow cannot be used that is pinned under its digest; nil where it can.
 	Rules(ctx context.Context, ref task.WorkflowRef) error
@@ -83,7 +83,7 @@ func (d *Doctor) verifyEach(ctx context.Context, past Past, ids []string) []find
 		count.events, count.texts))
 }
 
-// gone finds tasks that are not on record and that nobody has deleted as orange does.
+// gone finds tasks that are not on record and that no one has deleted as orange does.
 func (d *Doctor) gone(ctx context.Context, past Past, project string, ids []string) []finding {
 	known := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -143,7 +143,7 @@ func (d *Doctor) verify(ctx context.Context, past Past, id string, count *verifi
 	if err != nil {
 		return append(out, blind(checkChain, id, err))
 	}
-	more, err := d.beside(w, events)
+	more, err := d.besides(w, events)
 	if err != nil {
 		out = append(out, blind(checkChain, id, fmt.Errorf("hooks and what was there when the status began "+
 			"are compared with nothing: %w", err)))
@@ -160,10 +160,10 @@ func (d *Doctor) verify(ctx context.Context, past Past, id string, count *verifi
 	return append(out, d.texts(past, t, events, count)...)
 }
 
-// beside tells in words where the record beside the task's own row is not what the history says: evidence that
+// besides has in words where the record, besides the task's own row, is not what the history says: evidence that
 // was spent, what was there when the present status began, hooks; and where a decision lacks what it was made
 // from.
-func (d *Doctor) beside(w record.Whole, events []history.Event) ([]string, error) {
+func (d *Doctor) besides(w record.Whole, events []history.Event) ([]string, error) {
 	var out []string
 	_, spent, err := history.Fold(events)
 	if err != nil {
@@ -304,7 +304,7 @@ func (d *Doctor) texts(past Past, t task.Task, events []history.Event, count *ve
 			count.texts++
 			text, kept, err := past.Kept(t.Project, t.ID, one.Digest)
 			what := fmt.Sprintf("event %d: %s, evidence/%s", e.Seq, one.Source, one.Digest)
-			const advice = "bring the file back from a backup: the history says what it was, and nobody else knows"
+			const advice = "bring the file back from a backup: the history says what it was, and nothing else does"
 			switch {
 			case err != nil:
 				out = append(out, blind(checkEvidence, t.ID, fmt.Errorf("%s: %w", what, err)))

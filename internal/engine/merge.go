@@ -27,7 +27,7 @@ const (
 
 // Merge merges the commit of the task's branch that the decision was about into the project's default branch and
 // then moves the task. Where its pull request is merged already, nothing is merged here; where that is open, the
-// answer is a *decide.Rejection. It decides first; run again after it was cut short, it goes on.
+// answer is a *rejection.Rejection. It decides first; run again after it was cut short, it goes on.
 func (e *Engine) Merge(ctx context.Context, id string, m task.Merge, actor task.Actor) (record.Outcome, string, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, "", err

@@ -15,7 +15,7 @@ import (
 )
 
 // RequestPR has the task's branch pushed and a pull request opened for it, and waits for that a while. A refusal
-// is a *decide.Rejection.
+// is a *rejection.Rejection.
 func (e *Engine) RequestPR(ctx context.Context, id string, actor task.Actor) (record.Outcome, error) {
 	if err := e.finishPending(ctx, id, actor); err != nil {
 		return record.Outcome{}, err

@@ -17,7 +17,7 @@ import (
 )
 
 // Request judges a request on fresh evidence and, if it is granted, commits the move, has its hooks performed
-// and waits for them a while. A refusal is a *decide.Rejection, and nothing has changed.
+// and waits for them a while. A refusal is a *rejection.Rejection, and nothing has changed.
 // Asking for the status that the task has already succeeds and does nothing.
 func (e *Engine) Request(ctx context.Context, req task.Request) (record.Outcome, error) {
 	r := &request{Request: req}

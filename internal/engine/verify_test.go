@@ -49,7 +49,7 @@ func (p past) Kept(project, id, digest string) (string, bool, error) {
 
 func (w *world) verify(id string, changed []string) []record.Finding {
 	w.t.Helper()
-	d := &doctor.Doctor{Home: w.home, Files: w.files, Shown: w.Engine}
+	d := &doctor.Doctor{Home: w.home, Files: w.files, Projections: w.Engine}
 	found, err := d.Verify(w.t.Context(), past{w, changed}, []string{id})
 	must(w.t, err)
 	return found
@@ -177,7 +177,7 @@ func (w *world) tasks() int {
 
 func (w *world) verifyAll() string {
 	w.t.Helper()
-	d, far := &doctor.Doctor{Home: w.home, Files: w.files, Shown: w.Engine}, 0
+	d, far := &doctor.Doctor{Home: w.home, Files: w.files, Projections: w.Engine}, 0
 	d.Progress = func(_ string, done, of int) {
 		if far++; of != w.tasks() || done >= of {
 			w.t.Errorf("it is told to be at %d of %d", done, of)

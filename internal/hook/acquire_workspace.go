@@ -8,7 +8,7 @@ import (
 
 // acquireWorkspace prepares the worktree whose lease the transition reserved. One that is on the branch already
 // stays as it is.
-func (h *Hands) acquireWorkspace(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) acquireWorkspace(ctx context.Context, job record.Job) (record.Effect, error) {
 	rescued, err := h.Workspaces.Prepare(ctx, job.Task)
 	if err != nil {
 		return record.Effect{}, err

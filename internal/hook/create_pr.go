@@ -26,8 +26,8 @@ const (
 )
 
 // createPR pushes the task's branch and opens a pull request, unless it has one that is open, or merged just as
-// the branch stands.
-func (h *Hands) createPR(ctx context.Context, job record.Job) (record.Effect, error) {
+// the branch is now.
+func (h *Executor) createPR(ctx context.Context, job record.Job) (record.Effect, error) {
 	t := job.Task
 	effect, err := h.pushBranch(ctx, job)
 	if err != nil {
@@ -84,7 +84,7 @@ func withPR(effect record.Effect, t task.Task, pr record.PullRequest, how string
 
 // draft is the pull request as it is asked for: the task's summary over the repository's own template and what
 // the worker handed over.
-func (h *Hands) draft(ctx context.Context, job record.Job) (forge.Draft, error) {
+func (h *Executor) draft(ctx context.Context, job record.Job) (forge.Draft, error) {
 	t := job.Task
 	title, _, _ := strings.Cut(strings.TrimSpace(t.Summary), "\n")
 	if title = strings.TrimSpace(title); title == "" {

@@ -7,7 +7,7 @@ import (
 )
 
 // deleteRemoteBranch deletes the task's branch on origin, if Orange pushed it and nothing on it would be lost.
-func (h *Hands) deleteRemoteBranch(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) deleteRemoteBranch(ctx context.Context, job record.Job) (record.Effect, error) {
 	landed, err := h.landed(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
@@ -23,7 +23,7 @@ func (h *Hands) deleteRemoteBranch(ctx context.Context, job record.Job) (record.
 }
 
 // landed is the commit that the task's pull request was merged from; empty where it was not.
-func (h *Hands) landed(ctx context.Context, job record.Job) (string, error) {
+func (h *Executor) landed(ctx context.Context, job record.Job) (string, error) {
 	t := job.Task
 	if t.PRState != record.PRMerged {
 		return "", nil

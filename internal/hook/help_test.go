@@ -179,7 +179,7 @@ func (p *ports) StartNext(_ context.Context, project string) (string, error) {
 	return p.started, p.note("start-next %s", project)
 }
 
-func newHands(t *testing.T) (*hook.Hands, *ports) {
+func newHands(t *testing.T) (*hook.Executor, *ports) {
 	t.Helper()
 	dir := t.TempDir()
 	p := &ports{
@@ -189,7 +189,7 @@ func newHands(t *testing.T) (*hook.Hands, *ports) {
 			"osascript": true},
 		tree: "/work/tree", pushed: "c0ffee",
 	}
-	return &hook.Hands{
+	return &hook.Executor{
 		Sessions: p, Processes: p, Workspaces: p, Setup: p, Waiting: p, Next: p, Forge: p, System: "linux",
 		Home: dir, Self: "/opt/orange",
 	}, p

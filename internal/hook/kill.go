@@ -10,7 +10,7 @@ import (
 )
 
 // killSession ends the task's whole session: every agent of it, and what they left running.
-func (h *Hands) killSession(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) killSession(ctx context.Context, job record.Job) (record.Effect, error) {
 	own, err := h.own(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
@@ -45,7 +45,7 @@ func (h *Hands) killSession(ctx context.Context, job record.Job) (record.Effect,
 }
 
 // killAgent ends the windows of one role. Every other agent of the task lives on.
-func (h *Hands) killAgent(ctx context.Context, job record.Job, role string) (record.Effect, error) {
+func (h *Executor) killAgent(ctx context.Context, job record.Job, role string) (record.Effect, error) {
 	if role == "" { // a window without a role is a person's own
 		return record.Effect{}, fmt.Errorf("cannot end an agent: the hook %s does not say whose; name its role "+
 			"in the workflow", job.Hook.Action)

@@ -56,7 +56,7 @@ func TestANamedRole_takesThePlaceOfItsOwnKindOnly(t *testing.T) {
 	}
 }
 
-// What an event calls the harness is told again as the task's own when its record is lost.
+// What an event calls the harness becomes the task's own again when its record is lost.
 func TestANamedHarness_isNotTheTasksOwn(t *testing.T) {
 	t.Parallel()
 	hands, p := newHands(t)

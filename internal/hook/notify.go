@@ -32,7 +32,7 @@ const (
 const varMessage = "message"
 
 // notify tells a person, or another program, what the workflow wants told.
-func (h *Hands) notify(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) notify(ctx context.Context, job record.Job) (record.Effect, error) {
 	job = asOf(job)
 	view := h.folder(job.Task)
 	var err error
@@ -62,7 +62,7 @@ func (h *Hands) notify(ctx context.Context, job record.Job) (record.Effect, erro
 	return record.Effect{Said: "told via " + job.Hook.Via}, nil
 }
 
-// speaksOfTree says whether a message has a variable that only the worktree tells.
+// speaksOfTree reports whether a message has a variable that only the worktree tells.
 func speaksOfTree(message string) bool {
 	for _, name := range []string{workflow.VarBase, workflow.VarTaskFile, workflow.VarWorktree} {
 		if strings.Contains(message, "{"+name+"}") {
@@ -73,7 +73,7 @@ func speaksOfTree(message string) bool {
 }
 
 // show shows a message on the desktop. The words of a person never become a script.
-func (h *Hands) show(ctx context.Context, job record.Job, view worktree.View, message string) error {
+func (h *Executor) show(ctx context.Context, job record.Job, view worktree.View, message string) error {
 	title := "Orange: " + job.Task.Project
 	var argv []string
 	switch h.System {
@@ -145,8 +145,8 @@ func post(ctx context.Context, job record.Job, message string) error {
 	return nil
 }
 
-// send sends a request over a connection of its own. Nobody is sent on to another address, and what is said
-// beside a status is read only where that is no success: there it may tell why.
+// send sends a request over a connection of its own. It follows no redirect to another address, and what is said
+// next to a status is read only where that is no success: there it may tell why.
 func send(request *http.Request) (status int, said string, err error) {
 	wire := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	client := &http.Client{Transport: wire, CheckRedirect: func(*http.Request, []*http.Request) error {

@@ -17,7 +17,7 @@ import (
 
 // notifyWorker tells the worker that it is its turn: through the command with which it waits, or by typing, or,
 // where no worker lives, by starting one with the respawn prompt.
-func (h *Hands) notifyWorker(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) notifyWorker(ctx context.Context, job record.Job) (record.Effect, error) {
 	view, err := h.Workspaces.View(ctx, job.Task)
 	if err != nil {
 		return record.Effect{}, err
@@ -41,7 +41,7 @@ func (h *Hands) notifyWorker(ctx context.Context, job record.Job) (record.Effect
 	}
 	if waits && !begun {
 		return record.Effect{NewNotice: notice, Events: []history.Event{notified("wait")},
-			Said: "the worker waits and is told"}, nil
+			Said: "the worker waits and gets the notice"}, nil
 	}
 	if p, found := sitting(own); found && !begun {
 		if err := h.typeInto(ctx, job, p, text); err != nil {
@@ -83,8 +83,8 @@ func notified(how string) history.Event {
 	return history.Event{Type: history.AgentNotified, Data: map[string]string{"role": task.RoleWorker, "how": how}}
 }
 
-// waits says whether a living command waits for the task on the worker's behalf.
-func (h *Hands) waits(ctx context.Context, job record.Job) (bool, error) {
+// waits reports whether a living command waits for the task on the worker's behalf.
+func (h *Executor) waits(ctx context.Context, job record.Job) (bool, error) {
 	waiters, err := h.Waiting.Waiters(ctx, job.Task.ID, task.RoleWorker)
 	if err != nil {
 		return false, err
@@ -106,7 +106,7 @@ const (
 	typingQuiet    = 10 * time.Second // how long an attached person's keys must rest
 )
 
-func (h *Hands) typeInto(ctx context.Context, job record.Job, p tmux.Pane, text string) error {
+func (h *Executor) typeInto(ctx context.Context, job record.Job, p tmux.Pane, text string) error {
 	agent, err := h.Setup.Harness(h.harnessOf(job))
 	if err != nil {
 		return err

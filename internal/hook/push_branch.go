@@ -8,11 +8,12 @@ import (
 	"orange/internal/record"
 )
 
-// remotePatience is how long origin may take: nobody may be there to see that it does not answer, and other hooks wait.
+// remotePatience is how long origin may take: no person may be there to see that it does not answer, and other
+// hooks wait.
 const remotePatience = 5 * time.Minute
 
 // pushBranch brings the task's branch to origin. Without an origin there is nothing to do.
-func (h *Hands) pushBranch(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) pushBranch(ctx context.Context, job record.Job) (record.Effect, error) {
 	ctx, cancel := context.WithTimeout(ctx, remotePatience)
 	defer cancel()
 	commit, moved, err := h.Workspaces.Push(ctx, job.Task)

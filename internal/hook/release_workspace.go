@@ -8,7 +8,7 @@ import (
 )
 
 // releaseWorkspace keeps what would be lost, leaves a clean tree behind and gives the lease back. It starts nothing.
-func (h *Hands) releaseWorkspace(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) releaseWorkspace(ctx context.Context, job record.Job) (record.Effect, error) {
 	if job.Task.Workspace == "" {
 		return record.Effect{Said: "no workspace to release"}, nil
 	}

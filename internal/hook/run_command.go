@@ -23,7 +23,7 @@ const (
 )
 
 // runCommand runs a program of the workflow in the worktree, or in the task's folder where the task has no workspace.
-func (h *Hands) runCommand(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) runCommand(ctx context.Context, job record.Job) (record.Effect, error) {
 	job = asOf(job)
 	view, err := h.place(ctx, job.Task)
 	if err != nil {
@@ -33,7 +33,7 @@ func (h *Hands) runCommand(ctx context.Context, job record.Job) (record.Effect, 
 }
 
 // runWords runs the words of a hook, the variables in them replaced.
-func (h *Hands) runWords(ctx context.Context, job record.Job, view worktree.View,
+func (h *Executor) runWords(ctx context.Context, job record.Job, view worktree.View,
 	values map[string]string) (record.Effect, error) {
 	if len(job.Hook.Run) == 0 {
 		return record.Effect{}, fmt.Errorf(
@@ -54,7 +54,7 @@ func (h *Hands) runWords(ctx context.Context, job record.Job, view worktree.View
 }
 
 // run runs a program that knows for which hook of which task it runs. Any end but status 0 is an error.
-func (h *Hands) run(ctx context.Context, job record.Job, argv []string, dir string,
+func (h *Executor) run(ctx context.Context, job record.Job, argv []string, dir string,
 	limit time.Duration) error {
 	t := job.Task
 	env, err := h.Setup.Environment(ctx, t)
@@ -90,8 +90,8 @@ func (h *Hands) run(ctx context.Context, job record.Job, argv []string, dir stri
 	return nil
 }
 
-// place is where a task's programs work, and what the variables of messages are told from.
-func (h *Hands) place(ctx context.Context, t task.Task) (worktree.View, error) {
+// place is where a task's programs work, and what the variables of messages are made from.
+func (h *Executor) place(ctx context.Context, t task.Task) (worktree.View, error) {
 	if t.Workspace == "" {
 		return h.folder(t), nil
 	}
@@ -99,7 +99,7 @@ func (h *Hands) place(ctx context.Context, t task.Task) (worktree.View, error) {
 }
 
 // folder is a task's own folder in place of a worktree.
-func (h *Hands) folder(t task.Task) worktree.View {
+func (h *Executor) folder(t task.Task) worktree.View {
 	return worktree.View{Dir: h.Setup.TaskDir(t), TaskFile: "TASK.md"}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // setAside moves a folder of the task's artifacts to set-aside/EVENT-FOLDER, so that they are not lost and move
 // nothing any more. What an agent has put in its place since an earlier attempt stays.
-func (h *Hands) setAside(_ context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) setAside(_ context.Context, job record.Job) (record.Effect, error) {
 	dir, folder := h.Setup.TaskDir(job.Task), job.Hook.Folder
 	name := task.AsideName(job.Hook.Event, folder)
 	if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {

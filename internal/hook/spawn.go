@@ -22,7 +22,7 @@ import (
 
 // spawnAgent starts the agent of a role in the task's session, which it makes where there is none. Its window has
 // the role's name; that of a reviewer is named after the round.
-func (h *Hands) spawnAgent(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) spawnAgent(ctx context.Context, job record.Job) (record.Effect, error) {
 	if job.Role == task.RoleReviewer {
 		return h.spawn(ctx, job, "review-"+strconv.Itoa(job.Task.Counters.Get(task.ReviewRound)), history.ReviewStarted)
 	}
@@ -30,10 +30,10 @@ func (h *Hands) spawnAgent(ctx context.Context, job record.Job) (record.Effect, 
 }
 
 // spawn ends a window of the same role that another event started, and starts the agent.
-// The same hook again finds its own window and starts nobody; it tells of the start all the same, because an
-// attempt that was cut short told nobody, and a hook that is settled is not performed again. Where it fails after
+// The same hook again finds its own window and starts no agent; it reports the start all the same, because an
+// attempt that was cut short reported nothing, and a hook that is settled is not performed again. Where it fails after
 // it has ended the agent before, that is its effect.
-func (h *Hands) spawn(ctx context.Context, job record.Job, window, event string) (record.Effect, error) {
+func (h *Executor) spawn(ctx context.Context, job record.Job, window, event string) (record.Effect, error) {
 	own, err := h.own(ctx, job)
 	if err != nil {
 		return record.Effect{}, err
@@ -71,12 +71,12 @@ func (h *Hands) spawn(ctx context.Context, job record.Job, window, event string)
 }
 
 // started is what a hook did that has its agent's pane.
-func (h *Hands) started(job record.Job, p tmux.Pane, window, event string) record.Effect {
+func (h *Executor) started(job record.Job, p tmux.Pane, window, event string) record.Effect {
 	data := map[string]string{"role": job.Role, "window": window, "session": p.Session}
 	key := history.DataNamedHarness
 	if reviews := job.Hook.Harness == task.HarnessReview; job.Agent == "" &&
 		reviews == (event == history.ReviewStarted) {
-		key = history.DataHarness // from which the task's own harnesses can be told again
+		key = history.DataHarness // from which the task's own harnesses can be found again
 	}
 	data[key] = h.harnessOf(job)
 	data["commit"] = job.Start.Subject.Commit
@@ -93,7 +93,7 @@ func (h *Hands) started(job record.Job, p tmux.Pane, window, event string) recor
 	return effect
 }
 
-func (h *Hands) harnessOf(job record.Job) string {
+func (h *Executor) harnessOf(job record.Job) string {
 	if job.Agent != "" {
 		return job.Agent
 	}
@@ -104,7 +104,7 @@ func (h *Hands) harnessOf(job record.Job) string {
 }
 
 // prepare writes the prompt and the ticket, and checks that the program is there before anything is started.
-func (h *Hands) prepare(ctx context.Context, job record.Job, window, mine string) (tmux.Start, error) {
+func (h *Executor) prepare(ctx context.Context, job record.Job, window, mine string) (tmux.Start, error) {
 	agent, err := h.Setup.Harness(h.harnessOf(job))
 	if err != nil {
 		return tmux.Start{}, err
@@ -122,7 +122,7 @@ func (h *Hands) prepare(ctx context.Context, job record.Job, window, mine string
 	if err := writePrivate(promptFile, []byte(prompt)); err != nil {
 		return tmux.Start{}, fmt.Errorf("write the prompt: %w", err)
 	}
-	// the launcher reads it where it is kept, and so it stands in no ticket
+	// the launcher reads it where it is kept, and so it is in no ticket
 	env, err := h.Setup.Environment(ctx, job.Task)
 	if err != nil {
 		return tmux.Start{}, err
@@ -153,7 +153,7 @@ func (h *Hands) prepare(ctx context.Context, job record.Job, window, mine string
 	}, nil
 }
 
-func (h *Hands) ticket(job record.Job, agent *harness.Harness, view worktree.View,
+func (h *Executor) ticket(job record.Job, agent *harness.Harness, view worktree.View,
 	prompt, promptFile string) harness.Ticket {
 	t := job.Task
 	effort := t.Effort
@@ -180,7 +180,7 @@ func (h *Hands) ticket(job record.Job, agent *harness.Harness, view worktree.Vie
 }
 
 // variables are the values of a prompt's variables.
-func (h *Hands) variables(job record.Job, view worktree.View) map[string]string {
+func (h *Executor) variables(job record.Job, view worktree.View) map[string]string {
 	t := job.Task
 	values := map[string]string{
 		workflow.VarSummary: t.Summary, workflow.VarProject: t.Project, workflow.VarBranch: t.Branch,
@@ -198,7 +198,7 @@ func (h *Hands) variables(job record.Job, view worktree.View) map[string]string 
 	return values
 }
 
-// commitOf is the commit that an agent is told it is started on.
+// commitOf is the commit that an agent is started on, as its prompt says it.
 func commitOf(s task.Subject) string {
 	if s.Commit == "" {
 		return "(not known: " + s.Trouble + ")"
@@ -215,7 +215,7 @@ func sessionID(secret string) string {
 }
 
 // linkSelf makes the running program reachable as "orange" in a folder of its own, which agents have on their PATH.
-func (h *Hands) linkSelf() error {
+func (h *Executor) linkSelf() error {
 	dir := filepath.Join(h.Home, "bin")
 	link := filepath.Join(dir, "orange")
 	if target, err := os.Readlink(link); err == nil && target == h.Self {
@@ -239,7 +239,7 @@ func writePrivate(path string, text []byte) error {
 		return err
 	}
 	temporary := path + ".new"
-	// What stands there is no file of ours: it may be a link to one that must not be written into.
+	// What is there is no file of ours: it may be a link to one that must not be written into.
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

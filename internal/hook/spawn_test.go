@@ -18,7 +18,7 @@ import (
 	"orange/internal/tmux"
 )
 
-func ticketOf(t *testing.T, hands *hook.Hands) harness.Ticket {
+func ticketOf(t *testing.T, hands *hook.Executor) harness.Ticket {
 	t.Helper()
 	var ticket harness.Ticket
 	must(t, json.Unmarshal([]byte(read(t, filepath.Join(hands.Home, "launch", "7.json"))), &ticket))
@@ -125,7 +125,7 @@ func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
 	}
 }
 
-// From a history the task's own harnesses are told again, and which one an agent was started with.
+// From a history the task's own harnesses are found again, and which one an agent was started with.
 func TestSpawn_tellsTheHarnessAsWhatItIs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ role, which, agent, worker, reviewer, of string }{

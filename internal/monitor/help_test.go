@@ -238,7 +238,7 @@ func newMonitor() (*monitor.Monitor, *world) {
 		fails: map[string]error{}, hint: make(chan struct{}),
 	}
 	return &monitor.Monitor{
-		Sessions: w, Processes: w, Traces: w, Record: &records{w}, Engine: w, Keeper: w, Rules: words{w}, Forge: w,
+		Sessions: w, Processes: w, Traces: w, Record: &records{w}, Engine: w, Rules: words{w}, Forge: w,
 		Hint: func(ctx context.Context) error {
 			select {
 			case <-ctx.Done():
@@ -252,10 +252,10 @@ func newMonitor() (*monitor.Monitor, *world) {
 			defer w.mu.Unlock()
 			w.told = append(w.told, t.ID+": "+text)
 		},
-		Heard: func() {
+		Heartbeat: func() {
 			select {
 			case w.heard <- struct{}{}:
-			default: // somebody has heard it and has not looked since
+			default: // it was heard and not looked at since
 			}
 		},
 		Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler), Stall: 10 * time.Minute,

@@ -1,9 +1,9 @@
-// Package monitor is the night watch: it looks how the agents are, hands every death to the engine,
+// Package monitor watches over the agents: it looks how they are, hands every death to the engine,
 // and sees to what is owed, queued, orphaned or lagging.
 //
 // It owns when to look and what was seen. It does not own what follows from it: the engine has the exit rules
 // judged and commits, so a monitor that looks twice, or two that look at once, change nothing twice. "Could not
-// look" is an observation of its own here: it is told, and nothing is concluded from it.
+// look" is an observation of its own here: it is reported, and nothing is concluded from it.
 package monitor
 
 import (
@@ -47,7 +47,7 @@ type Traces interface {
 	Stamp(t task.Task) string
 	// Touched is when a task's document or branch last changed.
 	Touched(ctx context.Context, t task.Task) (time.Time, error)
-	// Known says whether a task that the record does not have has a folder all the same.
+	// Known reports whether a task that the record does not have has a folder all the same.
 	Known(id string) (bool, error)
 }
 
@@ -55,11 +55,11 @@ type Traces interface {
 type Record interface {
 	OpenSeats(ctx context.Context, id string) ([]record.Seat, error)
 	List(ctx context.Context, f record.Filter) ([]task.Task, error)
-	// Watch calls changed soon after anybody has written the record, until ctx ends.
+	// Watch calls changed soon after a process has written the record, until ctx ends.
 	Watch(ctx context.Context, changed func()) error
 }
 
-// Engine judges what was seen.
+// Engine judges what was seen, and tends to what is owed.
 type Engine interface {
 	Died(ctx context.Context, death task.Death) (record.Outcome, error)
 	RespawnDead(ctx context.Context, id string) (again time.Time, err error)
@@ -67,10 +67,7 @@ type Engine interface {
 	EndUnusedSeats(ctx context.Context, id string, hook int64) error
 	Timeouts(ctx context.Context, id string) (next time.Time, told string, err error)
 	PRSeen(ctx context.Context, id string, pr record.PullRequest) (told string, err error)
-}
-
-// Keeper sees to what is owed.
-type Keeper interface {
+	// What follows tends to what is owed, queued, over or lagging.
 	Resume(ctx context.Context) error
 	Finish(ctx context.Context) error
 	StartNext(ctx context.Context, project string) (string, error)
@@ -86,7 +83,7 @@ type Rules interface {
 
 // Forge is where pull requests are.
 type Forge interface {
-	// States tells with one call how the pull requests with these addresses stand; nothing where nobody can be asked.
+	// States reads with one call how the pull requests with these addresses are; nothing where that cannot be asked.
 	States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error)
 }
 
@@ -97,22 +94,21 @@ type Monitor struct {
 	Traces    Traces
 	Record    Record
 	Engine    Engine
-	Keeper    Keeper
 
 	Rules Rules
 	Forge Forge
 
-	// waits for a sign that somebody may have died, where the system cannot watch processes
+	// waits for a sign that an agent may have died, where the system cannot watch processes
 	Hint func(ctx context.Context) error
 	Tell func(ctx context.Context, t task.Task, text string) // what a person should know
 	// lets others hear that the watch goes on; called about every second
-	Heard func()
-	Now   func() time.Time
-	Log   *slog.Logger
-	Stall time.Duration // how long an agent may do nothing before it is marked
+	Heartbeat func()
+	Now       func() time.Time
+	Log       *slog.Logger
+	Stall     time.Duration // how long an agent may do nothing before it is marked
 
-	deaf   sync.Once     // the first time that the system says it cannot watch processes
-	hinted chan struct{} // closed then: hints are waited for
+	unwatchable sync.Once     // the first time that the system says it cannot watch processes
+	hinted      chan struct{} // closed then: hints are waited for
 	// written has a sign when the record was written and the clock has not looked since.
 	written chan struct{}
 	mu      sync.Mutex
@@ -135,10 +131,10 @@ type guard struct {
 var errNoted = errors.New("its end is noted")
 
 const (
-	firstLook = 2 * time.Millisecond  // after the record was written; then twice as long, and so on
-	careEvery = time.Second           // how often owed hooks and due agents are seen to
-	hintRest  = 20 * time.Millisecond // between two hints, so that a storm of them costs little
-	usualLook = 30 * time.Second      // where no workflow says how often to look
+	firstWait       = 2 * time.Millisecond  // after the record was written; then twice as long, and so on
+	maintainEvery   = time.Second           // how often owed hooks and due agents are seen to
+	hintRest        = 20 * time.Millisecond // between two hints, so that a storm of them costs little
+	defaultInterval = 30 * time.Second      // where no workflow says how often to look
 )
 
 // Run watches until ctx ends. The caller holds the lease. What goes wrong is logged and tried again with the next look:
@@ -149,15 +145,15 @@ func (m *Monitor) Run(ctx context.Context) {
 	ctx, off := context.WithCancel(ctx)
 	defer off()
 	look := make(chan struct{}, 1)
-	m.interval = usualLook
+	m.interval = defaultInterval
 	m.hinted = make(chan struct{})
 	m.written = make(chan struct{}, 1)
 	crew.Go(func() { m.listen(ctx, &crew) })
 	crew.Go(func() { m.report(ctx, "notes", m.Traces.Notes(ctx, m.noted)) })
-	crew.Go(func() { m.care(ctx, &crew) })
+	crew.Go(func() { m.maintain(ctx, &crew) })
 	crew.Go(func() { m.hints(ctx, look) })
-	crew.Go(func() { m.clock(ctx) })
-	crew.Go(func() { m.requests(ctx) })
+	crew.Go(func() { m.watchDeadlines(ctx) })
+	crew.Go(func() { m.watchPullRequests(ctx) })
 	for {
 		m.report(ctx, "look", m.Look(ctx))
 		next := time.NewTimer(m.interval)
@@ -181,13 +177,13 @@ func (m *Monitor) Once(ctx context.Context) error {
 	var asked error // of GitHub, once
 	for round := range rounds {
 		before, err := m.owed(ctx)
-		err = errors.Join(err, m.Keeper.Finish(ctx), m.Look(ctx))
+		err = errors.Join(err, m.Engine.Finish(ctx), m.Look(ctx))
 		if round == 0 {
 			for _, met := range m.pullRequests(ctx) {
 				asked = errors.Join(asked, met)
 			}
 		}
-		err = errors.Join(err, m.Keeper.Finish(ctx))
+		err = errors.Join(err, m.Engine.Finish(ctx))
 		after, again := m.owed(ctx)
 		all = errors.Join(err, again)
 		if all != nil || before == after {
@@ -214,7 +210,7 @@ func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
 	changed := make(chan struct{}, 1)
 	crew.Go(func() {
 		m.report(ctx, "listen", m.Record.Watch(ctx, func() {
-			m.write()
+			m.noteWrite()
 			select {
 			case changed <- struct{}{}:
 			default: // one is being waited for already
@@ -225,17 +221,17 @@ func (m *Monitor) listen(ctx context.Context, crew *sync.WaitGroup) {
 	// so it is looked again and again for a while.
 	pause := time.NewTimer(0)
 	defer pause.Stop()
-	wait := firstLook
+	wait := firstWait
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-changed:
-			wait = firstLook
+			wait = firstWait
 			pause.Reset(wait)
 		case <-pause.C:
 			m.report(ctx, "listen", m.guard(ctx, crew))
-			if wait *= 2; wait < careEvery { // what is later still is met with the round of care
+			if wait *= 2; wait < maintainEvery { // what is later still is met with the round of care
 				pause.Reset(wait)
 			}
 		}
@@ -307,12 +303,12 @@ func (m *Monitor) watch(ctx, waiting context.Context, seat record.Seat) {
 // end waits for an agent's end, by its launcher's process or by its launcher's note, whichever tells first.
 func (m *Monitor) end(waiting context.Context, seat record.Seat) error {
 	var err error
-	if seat.PID != 0 { // else it was gone before anybody knew its process
+	if seat.PID != 0 { // else it was gone before its process was known
 		err = m.Processes.Watch(waiting, task.Process{PID: seat.PID, Began: seat.Began})
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
-		m.deaf.Do(func() { close(m.hinted) })
-		// the note was there before anybody waited for it
+		m.unwatchable.Do(func() { close(m.hinted) })
+		// the note was there before the monitor waited for it
 		if _, found, err := m.Traces.Ending(seat.Hook); found || err != nil {
 			return err
 		}
@@ -325,7 +321,7 @@ func (m *Monitor) end(waiting context.Context, seat record.Seat) error {
 	return err
 }
 
-// ended tells the engine of an agent whose process is gone. How it ended stands in its launcher's note;
+// ended tells the engine of an agent whose process is gone. How it ended is in its launcher's note;
 // a launcher that was killed left none, and then the window knows.
 func (m *Monitor) ended(ctx context.Context, seat record.Seat) error {
 	note, found, err := m.Traces.Ending(seat.Hook)
@@ -376,7 +372,7 @@ func (m *Monitor) window(ctx context.Context, seat record.Seat) (p tmux.Pane, th
 	return p, there, nil
 }
 
-// neverStarted says of a seat without a window that its hook started nobody: the attempt was cut short, and then
+// neverStarted says of a seat without a window that its hook started no agent: the attempt was cut short, and then
 // the hook was dropped.
 func neverStarted(seat record.Seat) bool { return seat.PID == 0 && seat.Dropped }
 
@@ -407,10 +403,10 @@ func (m *Monitor) revive(ctx context.Context, id string) error {
 	return err
 }
 
-// care sees to owed hooks whose runner is gone or whose time has come, to agents that wait to be started again,
+// maintain sees to owed hooks whose runner is gone or whose time has come, to agents that wait to be started again,
 // and to deaths that were left for later.
-func (m *Monitor) care(ctx context.Context, crew *sync.WaitGroup) {
-	tick := time.NewTicker(careEvery)
+func (m *Monitor) maintain(ctx context.Context, crew *sync.WaitGroup) {
+	tick := time.NewTicker(maintainEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -418,11 +414,11 @@ func (m *Monitor) care(ctx context.Context, crew *sync.WaitGroup) {
 			return
 		case <-tick.C:
 		}
-		m.Heard()
-		err := errors.Join(m.Keeper.Resume(ctx), m.guard(ctx, crew))
+		m.Heartbeat()
+		err := errors.Join(m.Engine.Resume(ctx), m.guard(ctx, crew))
 		for _, id := range m.nowDue() {
 			err = errors.Join(err, m.revive(ctx, id))
-			m.Heard() // an agent may take its time to start
+			m.Heartbeat() // an agent may take its time to start
 		}
 		m.report(ctx, "care", err)
 	}
@@ -449,7 +445,7 @@ func (m *Monitor) hints(ctx context.Context, look chan<- struct{}) {
 	for ctx.Err() == nil {
 		rest := hintRest
 		if err := m.Hint(ctx); err != nil {
-			rest = careEvery // no server, most likely: there is nobody to die
+			rest = maintainEvery // no server, most likely: there is no agent to die
 		} else {
 			select {
 			case look <- struct{}{}:

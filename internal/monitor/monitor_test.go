@@ -281,7 +281,7 @@ func TestRun_hearsOfADeathFromTheNoteOfALauncherThatIsStillThere(t *testing.T) {
 		w.mu.Lock()
 		w.notes[1] = task.Ending{Known: true, Status: 2}
 		w.mu.Unlock()
-		w.noted <- 7 // somebody else's
+		w.noted <- 7 // another agent's
 		w.noted <- 1
 		w.until(t, "died one worker 1: exit status 2")
 	}
@@ -398,7 +398,8 @@ func TestOnce_triesAHookThatFailsForGoodTwiceAndNoMore(t *testing.T) {
 	}
 }
 
-// The judgment ends the agent's seat, and whoever hears of that ends the watching: what is still to be done is done.
+// The judgment ends the agent's seat, and the monitor ends the watching when it hears of that: what is still to be
+// done is done.
 func TestRun_startsTheAgentAgainAlthoughItsSeatHasEndedMeanwhile(t *testing.T) {
 	t.Parallel()
 	m, w := newMonitor()

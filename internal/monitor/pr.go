@@ -13,9 +13,9 @@ import (
 // requestsEvery is how often a project's pull requests are looked at.
 const requestsEvery = 2 * time.Minute
 
-// requests looks at the pull requests again and again. The network may be slow: nothing else waits for it.
-// Trouble that stays the same is told once.
-func (m *Monitor) requests(ctx context.Context) {
+// watchPullRequests looks at the pull requests again and again. The network may be slow: nothing else waits for it.
+// Trouble that stays the same is reported once.
+func (m *Monitor) watchPullRequests(ctx context.Context) {
 	tick := time.NewTicker(requestsEvery)
 	defer tick.Stop()
 	told := map[string]string{}

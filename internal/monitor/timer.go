@@ -18,9 +18,9 @@ const clockRest = 200 * time.Millisecond
 // shortestPause is between two looks of the clock, however soon the next deadline is.
 const shortestPause = 10 * time.Millisecond
 
-// clock looks at the time that tasks have been in their statuses, whenever the next deadline has come or the
+// watchDeadlines looks at the time that tasks have been in their statuses, whenever the next deadline has come or the
 // record was written.
-func (m *Monitor) clock(ctx context.Context) {
+func (m *Monitor) watchDeadlines(ctx context.Context) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for {
@@ -42,19 +42,19 @@ func (m *Monitor) clock(ctx context.Context) {
 			next, err = m.deadlines(ctx, live)
 		}
 		m.report(ctx, "timeouts", err)
-		m.report(ctx, "queue", m.room(ctx, live))
+		m.report(ctx, "queue", m.startWhereRoom(ctx, live))
 		pause.Stop()
 		switch {
 		case !next.IsZero():
 			pause.Reset(max(next.Sub(m.Now()), shortestPause))
 		case err != nil:
-			pause.Reset(usualLook)
+			pause.Reset(defaultInterval)
 		}
 	}
 }
 
-// room starts tasks that wait for a workspace as soon as one was given back: the next look may be far.
-func (m *Monitor) room(ctx context.Context, live []task.Task) error {
+// startWhereRoom starts tasks that wait for a workspace as soon as one was given back: the next look may be far.
+func (m *Monitor) startWhereRoom(ctx context.Context, live []task.Task) error {
 	if !slices.ContainsFunc(live, func(t task.Task) bool { return t.Queued() }) {
 		m.held = nil
 		return nil
@@ -80,11 +80,11 @@ func (m *Monitor) room(ctx context.Context, live []task.Task) error {
 	return m.queue(ctx, live)
 }
 
-// write tells the clock that the record was written.
-func (m *Monitor) write() {
+// noteWrite tells the clock that the record was written.
+func (m *Monitor) noteWrite() {
 	select {
 	case m.written <- struct{}{}:
-	default: // one is being waited for already, or nobody waits
+	default: // one is being waited for already, or the clock is not there
 	}
 }
 
@@ -97,7 +97,7 @@ func (m *Monitor) deadlines(ctx context.Context, live []task.Task) (next time.Ti
 		t := &live[i]
 		at, err := m.deadline(ctx, own, t)
 		if err != nil {
-			all, at = errors.Join(all, err), m.Now().Add(usualLook)
+			all, at = errors.Join(all, err), m.Now().Add(defaultInterval)
 		}
 		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at

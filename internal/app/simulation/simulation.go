@@ -26,7 +26,7 @@ func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s cli.Simu
 	setup.Bound = provedBound(def) // no run may go further
 	found, err := simulate.Run(ctx, def, setup, OpenMemory, Join)
 	out := cli.Simulated{
-		Way: wayOf(found.Path), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Unplanned,
+		Path: wayOf(found.Path), Runs: found.Runs, Well: found.Well, Needed: found.Needed, Astray: found.Unplanned,
 		Resting: found.Waiting, Spans: found.Spans, Trace: found.Trace,
 		Reviews: cli.SimulatedFigure(found.Reviews), Spawns: cli.SimulatedFigure(found.Spawns),
 		Moves:    cli.SimulatedFigure(found.Moves),
@@ -46,10 +46,10 @@ func (Runner) Simulate(ctx context.Context, def *workflow.Definition, s cli.Simu
 	return out, err
 }
 
-func wayOf(w simulate.Path) cli.SimulatedWay {
-	out := cli.SimulatedWay{States: w.States, Named: w.Named, Why: cli.WayShortest}
+func wayOf(w simulate.Path) cli.SimulatedPath {
+	out := cli.SimulatedPath{States: w.States, Named: w.Named, Why: cli.PathShortest}
 	if len(w.Named) > 0 {
-		out.Why = cli.WayNamed
+		out.Why = cli.PathNamed
 	}
 	for _, red := range w.FailedChecks {
 		out.Red = append(out.Red, cli.SimulatedRed{From: red.From, To: red.To, Check: red.Check})
@@ -73,7 +73,7 @@ func provedBound(def *workflow.Definition) int {
 // simulationOf is a setup as the simulation has it.
 func simulationOf(s cli.SimulationSetup) simulate.Setup {
 	return simulate.Setup{
-		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, Path: s.Way, NoPeople: s.People == cli.PeopleNever,
+		Runs: s.Runs, Seed: s.Seed, Only: s.Only, Trace: s.Trace, Path: s.Path, NoPeople: s.People == cli.PeopleNever,
 		Shares: simulate.Shares{
 			Slow: s.Slow, Lying: s.Lying, Dying: s.Dying, Stubborn: s.Stubborn, Restless: s.Restless,
 			ReviewersFail: s.ReviewersFail, EngineDies: s.EngineDies, HooksFail: s.HooksFail,
@@ -95,7 +95,7 @@ func Join(s *simulate.Simulation) (*engine.Engine, simulate.Monitor) {
 func JoinRecord(s *simulate.Simulation, record simulate.Record) (*engine.Engine, simulate.Monitor) {
 	e, terminal := s.Engine(record), s.Terminal()
 	return e, &monitor.Monitor{
-		Sessions: terminal, Processes: terminal, Traces: terminal, Record: unwatched{record}, Engine: e, Keeper: e,
+		Sessions: terminal, Processes: terminal, Traces: terminal, Record: unwatched{record}, Engine: e,
 		Rules: s.Rules(), Forge: s.Forge(),
 		Now: s.Now, Tell: s.Tell, Log: e.Log, Stall: simulate.Stall,
 	}

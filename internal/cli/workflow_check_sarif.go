@@ -7,7 +7,7 @@ import (
 	"orange/internal/yaml"
 )
 
-// What SARIF 2.1.0 calls things. Code hosts show results beside the lines that they are about.
+// What SARIF 2.1.0 calls things. Code hosts show results next to the lines that they are about.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`

@@ -39,9 +39,9 @@ Exit status: 0 where all come out the same, 1 where one does not, or cannot be m
 
 --workflow FILE makes them by the rules of that workflow (a file, or a name) instead, each on the task as it was then, and lists those
 that would have come out otherwise. With --all it takes the tasks of the workflow of that name, and counts the others; a task that is named is
-looked at whatever its workflow. What nobody looked at then is supposed to have been there, and to have been missing: where both come out
-the same, as where something else is known to be missing, that is the answer. The rest cannot be told, and is counted by reason,
-state, and what nobody looked at. Refused requests are not in a history. Exit status: 0.
+looked at whatever its workflow. What was not looked at then is supposed to have been there, and to have been missing: where both come out
+the same, as where something else is known to be missing, that is the answer. The rest cannot be compared, and is counted by reason,
+state, and what was not looked at. Refused requests are not in a history. Exit status: 0.
 
 With --json: {"tasks": [{"task", "decisions", "equal", "skipped", "other_edition", "untold": [...], "different": [...]}], "ok": whether all come
 out the same, "groups": [{"reason", "state", "part", "count", "tasks", "ids"}], "others": {workflow: tasks left out}}. What is untold or different is
@@ -68,11 +68,11 @@ out the same, "groups": [{"reason", "state", "part", "count", "tasks", "ids"}], 
 	return c
 }
 
-// untoldGroup are decisions that cannot be told for one reason, of tasks in one state.
+// untoldGroup are decisions that cannot be compared for one reason, of tasks in one state.
 type untoldGroup struct {
 	Reason string      `json:"reason"`
 	State  task.Status `json:"state"`
-	Part   string      `json:"part"` // what nobody looked at
+	Part   string      `json:"part"` // what was not looked at
 	Count  int         `json:"count"`
 	Tasks  int         `json:"tasks"`
 	IDs    []string    `json:"ids"` // of up to three of the tasks
@@ -81,7 +81,7 @@ type untoldGroup struct {
 // maxGroupIDs is how many tasks of a group are named.
 const maxGroupIDs = 3
 
-// groupsOf are the decisions that cannot be told, the most frequent first.
+// groupsOf are the decisions that cannot be compared, the most frequent first.
 func groupsOf(all []replay.Replayed) []untoldGroup {
 	type key struct {
 		reason string
@@ -154,7 +154,7 @@ func (p *Program) replayed(all Replays, file string) error {
 				return err
 			}
 		}
-		p.say("%s, %s made again: %d came out the same, %d otherwise, %d cannot be told",
+		p.say("%s, %s made again: %d came out the same, %d otherwise, %d cannot be compared",
 			count(len(all.Tasks), "task"), count(sum.Decisions, "decision"), sum.Equal, sum.Decisions-sum.Equal,
 			len(sum.Untold))
 		if sum.OtherEdition > 0 {
@@ -171,7 +171,7 @@ func (p *Program) replayed(all Replays, file string) error {
 	return nil
 }
 
-// differences tells of one task what came out otherwise; with all that cannot be told, each for itself.
+// differences tells of one task what came out otherwise; with all that cannot be compared, each for itself.
 func (p *Program) differences(r replay.Replayed, each bool) {
 	if r.Trouble != "" {
 		p.say("%s cannot be looked at: %s", r.Task, r.Trouble)
@@ -185,13 +185,13 @@ func (p *Program) differences(r replay.Replayed, each bool) {
 		return
 	}
 	for _, d := range r.Untold {
-		p.say("%s, event %d (%s) cannot be told: %s", r.Task, d.Event, d.Type, d.Why)
+		p.say("%s, event %d (%s) cannot be compared: %s", r.Task, d.Event, d.Type, d.Why)
 	}
 }
 
-// groups tells what cannot be told.
+// groups prints what cannot be compared.
 func (p *Program) groups(all []untoldGroup) error {
-	rows := [][]string{{"CANNOT BE TOLD", "STATE", "WHY", "TASKS"}}
+	rows := [][]string{{"CANNOT BE COMPARED", "STATE", "WHY", "TASKS"}}
 	for _, g := range all {
 		why := g.Reason
 		if g.Part != "" {

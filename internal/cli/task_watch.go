@@ -25,7 +25,7 @@ const (
 	taskDeleted = "task.deleted"
 )
 
-// watched is what somebody wants to hear of.
+// watched is what a caller wants to hear of.
 type watched struct {
 	id, project string // empty: of all
 	types       []string
@@ -39,15 +39,15 @@ func (p *Program) taskWatch() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "watch [ID]", Short: "Tell what happens to tasks as it happens, for scripts", Args: between(0, 1),
-		Long: `Tell what happens as it happens, of one task, or of those of the project that the command stands in, or of all projects
-where it stands in none or with --all. Each line is one JSON object, with and without --json: cursor, task, project, branch,
+		Long: `Tell what happens as it happens, of one task, or of those of the project that you are in, or of all projects
+where you are in none or with --all. Each line is one JSON object, with and without --json: cursor, task, project, branch,
 and the event as "orange task history --json" has it; for a task that was deleted there is "deleted" in its place.
-Nothing is told twice and nothing left out: --since with the cursor of the last line goes on behind it.
-What a deleted task did before is told only to those who heard of it in time.
+Nothing is reported twice and nothing left out: --since with the cursor of the last line goes on behind it.
+What a deleted task did before is reported only to those who followed it in time.
 
 It ends when its output is closed, when the one task is deleted, or with --timeout (status 0), and when you stop it (status 130).
-The time begins when what has happened already is told.
-With --until it ends with status 0 once the task is in that status, or got there in what was told; with 1 when the time is up before,
+The time begins when what has happened already is reported.
+With --until it ends with status 0 once the task is in that status, or got there in what was reported; with 1 when the time is up before,
 and with 4 when the task is deleted.`,
 		Example: `  orange task watch --all --type status.changed --type auto.advanced
   orange task watch 4Fz --until reviewing --timeout 2h && notify-send "Have a look"
@@ -63,7 +63,7 @@ and with 4 when the task is deleted.`,
 			if err != nil {
 				return err
 			}
-			p.json = false // the output is lines from here on: what goes wrong is told beside them
+			p.json = false // the output is lines from here on: what goes wrong goes to the standard error
 			return p.watch(ctx, h, w, cursor)
 		}),
 	}
@@ -135,8 +135,8 @@ func since(word string, newest int64) (int64, error) {
 	return cursor, nil
 }
 
-// toldLine is one thing that happened, as a script reads it.
-type toldLine struct {
+// changeView is one thing that happened, as a script reads it.
+type changeView struct {
 	Cursor  int64          `json:"cursor"`
 	Task    string         `json:"task"`
 	Project string         `json:"project"`
@@ -160,7 +160,7 @@ func (p *Program) watch(ctx context.Context, h *Services, w watched, cursor int6
 				continue
 			}
 			gone = one.Deleted
-			if err := p.tell(w, one); err != nil {
+			if err := p.printChange(w, one); err != nil {
 				return err
 			}
 			if one.Event.IsMove() && string(one.Event.To) == w.until {
@@ -170,13 +170,13 @@ func (p *Program) watch(ctx context.Context, h *Services, w watched, cursor int6
 		switch {
 		case len(all) > 0:
 			return nil
-		case gone && w.id != "": // and it was not brought back in what is told so far
+		case gone && w.id != "": // and it was not brought back in what is reported so far
 			return w.lost()
 		case caughtUp:
 			return nil
 		}
 		caughtUp = true
-		if w.timeout > 0 { // not before: what has happened already is told in any case
+		if w.timeout > 0 { // not before: what has happened already is reported in any case
 			time.AfterFunc(w.timeout, func() { off(context.DeadlineExceeded) })
 		}
 		return w.there(ctx, h)
@@ -191,9 +191,9 @@ func (p *Program) watch(ctx context.Context, h *Services, w watched, cursor int6
 	return nil
 }
 
-// tell prints a line if it is asked for.
-func (p *Program) tell(w watched, h *history.Happening) error {
-	out := toldLine{Cursor: h.Cursor, Task: h.Task, Project: h.Project, Branch: h.Branch, Deleted: h.Deleted}
+// printChange prints a line if it is asked for.
+func (p *Program) printChange(w watched, h *history.Happening) error {
+	out := changeView{Cursor: h.Cursor, Task: h.Task, Project: h.Project, Branch: h.Branch, Deleted: h.Deleted}
 	kind := taskDeleted
 	if !h.Deleted {
 		out.Event, kind = &h.Event, h.Event.Type
@@ -231,7 +231,7 @@ func (w watched) there(ctx context.Context, h *Services) error {
 	return nil
 }
 
-// ending is how a command ends that goes on until somebody has had enough of it.
+// ending is how a command ends that goes on until the caller stops it.
 func ending(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, syscall.EPIPE), errors.Is(err, errEnough):
@@ -242,7 +242,7 @@ func ending(ctx context.Context, err error) error {
 	return err
 }
 
-// liveList is a list of which somebody wants to hear how it changes.
+// liveList is a list whose changes are reported.
 type liveList struct {
 	filter record.Filter
 	want   wanted
@@ -264,7 +264,7 @@ func (p *Program) watchList(ctx context.Context, h *Services, filter record.Filt
 	}
 	l := liveList{filter: filter, want: want, cursor: cursor}
 	err = h.Changes.Follow(ctx, cursor, func(all []history.Happening) error {
-		if l.shown == nil { // not before: who follows also notices that nobody reads
+		if l.shown == nil { // not before: a follower also notices that the output has no reader
 			tasks, err := p.listOnce(ctx, h, filter, want)
 			if err != nil {
 				return err
@@ -274,12 +274,12 @@ func (p *Program) watchList(ctx context.Context, h *Services, filter record.Filt
 				l.shown[tasks[i].ID] = true
 			}
 		}
-		return p.tellList(ctx, h, &l, all)
+		return p.printListChanges(ctx, h, &l, all)
 	})
 	return ending(ctx, err)
 }
 
-func (p *Program) tellList(ctx context.Context, h *Services, l *liveList, all []history.Happening) error {
+func (p *Program) printListChanges(ctx context.Context, h *Services, l *liveList, all []history.Happening) error {
 	changed, gone, next, err := h.Changes.TasksSince(ctx, l.cursor)
 	if err != nil {
 		return err
@@ -301,7 +301,7 @@ func (p *Program) tellList(ctx context.Context, h *Services, l *liveList, all []
 	}
 	for i := range all {
 		e := &all[i].Event
-		// A task may have come and gone before anybody looked.
+		// A task may have come and gone before it was looked at.
 		passed := l.filter.Status != "" && l.want == (wanted{}) && e.IsMove() &&
 			(e.From == l.filter.Status || e.To == l.filter.Status)
 		if l.filter.Project != "" && all[i].Project != l.filter.Project || !passed && !l.shown[all[i].Task] &&

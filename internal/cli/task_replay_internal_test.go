@@ -12,7 +12,7 @@ import (
 	"orange/internal/task"
 )
 
-// lookedAway is a decision of a task in a state that cannot be told because nobody looked.
+// lookedAway is a decision of a task in a state that cannot be compared because it was not looked at.
 func lookedAway(state task.Status, parts ...string) replay.Difference {
 	return replay.Difference{Event: 3, Type: history.StatusChanged, Why: "nobody looked at " + strings.Join(parts,
 		", "), Reason: "nobody looked at it", State: state, Parts: parts}
@@ -38,18 +38,18 @@ func TestReplay_countsWhatCannotBeToldByReasonStateAndPart(t *testing.T) {
 		return out.String(), err
 	}
 	said, err := tell("other.yml", false)
-	want := `CANNOT BE TOLD  STATE     WHY                                  TASKS
-8               working   nobody looked at it: a.json          aaa, bbb, ccc and 1 more
-4               planning  a text is lost                       aaa, bbb, ccc and 1 more
-1               review    nobody looked at it: a.json          eee
-1               working   nobody looked at it: a.json, b.json  eee
-5 tasks, 0 decisions made again: 0 came out the same, 0 otherwise, 14 cannot be told
+	want := `CANNOT BE COMPARED  STATE     WHY                                  TASKS
+8                   working   nobody looked at it: a.json          aaa, bbb, ccc and 1 more
+4                   planning  a text is lost                       aaa, bbb, ccc and 1 more
+1                   review    nobody looked at it: a.json          eee
+1                   working   nobody looked at it: a.json, b.json  eee
+5 tasks, 0 decisions made again: 0 came out the same, 0 otherwise, 14 cannot be compared
 left out: 3 tasks of other workflows (build 1, classic 2); one that is named is looked at whatever its workflow
 `
 	if err != nil || said != want {
 		t.Errorf("%v, it says\n%s\nwant\n%s", err, said, want)
 	}
-	if said, err = tell("", false); err == nil || strings.Count(said, "cannot be told: ") != 14 {
+	if said, err = tell("", false); err == nil || strings.Count(said, "cannot be compared: ") != 14 {
 		t.Errorf("by their own rules each of them is a fault with a place of its own: %v\n%s", err, said)
 	}
 	if said, err = tell("other.yml", true); err != nil {

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"orange/internal/decide"
-	"orange/internal/record"
 	"orange/internal/rejection"
 )
 
@@ -16,7 +15,7 @@ func (p *Program) taskWhy() *cobra.Command {
 		Use: "why [ID]", Short: "Tell of every move out of a task's status whether it is open, and what is missing", Args: between(0, 1),
 		Long: `Tell of every move out of a task's status who may ask for it and whether it is open now, and of one that is not every condition that is
 unmet, with what was found, where, and what would do; then who or what the task waits for. The answer is that of the code which judges
-requests, on the evidence as it is now. Nothing is changed and no check is run: one that has no result for the present commit is told as such.
+requests, on the evidence as it is now. Nothing is changed and no check is run: one that has no result for the present commit is shown as such.
 
 --as shows the moves of one role alone.
 
@@ -45,11 +44,11 @@ what the task waits for has the form of a detail.`,
 				"waits": orEmpty(e.Waits)})
 		}),
 	}
-	c.Flags().StringVar(&as, "as", "", "the role whose moves are told")
+	c.Flags().StringVar(&as, "as", "", "the role whose moves are shown")
 	return c
 }
 
-// why tells an explanation to people; as is the role whose moves alone are told.
+// why tells an explanation to people; as is the role whose moves alone are printed.
 func (p *Program) why(e decide.Explanation, as string) {
 	p.say("%s is %s  %s", e.Task.ID, e.Task.Status, e.About)
 	if up := e.Task.Subject.PutUp(); up != "" {
@@ -71,11 +70,11 @@ func (p *Program) why(e decide.Explanation, as string) {
 		if i == 0 || w.To != e.Ways[i-1].To {
 			p.say("-> %s", w.To)
 		}
-		p.way(w)
+		p.option(w)
 	}
 }
 
-func (p *Program) way(w decide.Option) {
+func (p *Program) option(w decide.Option) {
 	extra := ""
 	if w.Reason {
 		extra += "; takes a reason"
@@ -99,51 +98,4 @@ func (p *Program) detail(indent string, d rejection.Detail) {
 	}
 	p.say("%s%s: found %s%s", indent, d.Condition, d.Found, where)
 	p.say("%s  to do: %s", indent, d.Want)
-}
-
-// chosen are the tasks that a command is about: the one that is named or stood in, or all of the project or the home.
-func (p *Program) chosen(ctx context.Context, h *Services, args []string, all bool) ([]string, error) {
-	if !all {
-		id, err := p.find(ctx, h, args)
-		return []string{id}, err
-	}
-	if len(args) > 0 {
-		return nil, usage("found %q beside --all, expected one of both", args[0])
-	}
-	return h.Queries.All(ctx, p.project)
-}
-
-func (p *Program) taskVerify() *cobra.Command {
-	var all bool
-	c := &cobra.Command{
-		Use: "verify [ID]", Short: "Check that a task's past was not changed, and that record, history, files " +
-			"and evidence agree", Args: between(0, 1),
-		Long: `Check that the history of a task is whole and unchanged (every event holds the hash of the one before), that it says what is on record
-(status, counters, evidence that was spent, what was there when the status began, hooks), that no decision has lost what it was made from,
-that the files say the same, and that every workflow and text which an event names is kept as it was. Each disagreement is told with its line or event.
-With --all, tasks that are gone from the record and that nobody has deleted are told too, and one that cannot be read keeps no other from
-being looked at. What cannot be compared is told. Nothing is changed. Exit status: 0 where all agree, 1 where something does not.
-
-With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "ok": whether all agree}.`,
-		Example: "  orange task verify 4Fz\n  orange task verify --all --json",
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			ids, err := p.chosen(ctx, h, args, all)
-			if err != nil {
-				return err
-			}
-			far := p.progress()
-			look := func() ([]record.Finding, error) { return h.Queries.Verify(ctx, ids) }
-			if all {
-				look = func() ([]record.Finding, error) { return h.Queries.VerifyAll(ctx, p.project, far.tell) }
-			}
-			found, err := look()
-			far.end()
-			if err != nil {
-				return err
-			}
-			return p.findings(found)
-		}),
-	}
-	c.Flags().BoolVar(&all, "all", false, "all tasks")
-	return c
 }

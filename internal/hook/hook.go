@@ -53,7 +53,7 @@ type Workspaces interface {
 	// DeleteRemoteBranch deletes what is merged. landed is the commit that a pull request was merged from; empty
 	// where none was.
 	DeleteRemoteBranch(ctx context.Context, t task.Task, landed string) (string, error)
-	// Push brings the task's branch to origin and answers its commit; empty where there is no origin. moved says
+	// Push brings the task's branch to origin and answers its commit; empty where there is no origin. moved reports
 	// whether origin had another one.
 	Push(ctx context.Context, t task.Task) (commit string, moved bool, err error)
 }
@@ -70,7 +70,7 @@ type Setup interface {
 	Harness(name string) (*harness.Harness, error)
 	// TaskDir is a task's folder.
 	TaskDir(t task.Task) string
-	// Document is the task's document as it stands.
+	// Document is the task's document as it is now.
 	Document(t task.Task) ([]byte, error)
 	// Environment is what the task's programs and agents run in; from then on it is kept for the task while that
 	// has a workspace.
@@ -87,8 +87,8 @@ type Next interface {
 	StartNext(ctx context.Context, project string) (string, error)
 }
 
-// Hands perform hooks. Every field is required.
-type Hands struct {
+// Executor perform hooks. Every field is required.
+type Executor struct {
 	Sessions   Sessions
 	Processes  Processes
 	Workspaces Workspaces
@@ -102,7 +102,7 @@ type Hands struct {
 }
 
 // Perform performs one hook.
-func (h *Hands) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *Executor) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	switch job.Hook.Action {
 	case action.AcquireWorkspace:
 		return h.acquireWorkspace(ctx, job)
@@ -139,7 +139,7 @@ func (h *Hands) Perform(ctx context.Context, job record.Job) (record.Effect, err
 }
 
 // own lists the panes of the job's task.
-func (h *Hands) own(ctx context.Context, job record.Job) ([]tmux.Pane, error) {
+func (h *Executor) own(ctx context.Context, job record.Job) ([]tmux.Pane, error) {
 	all, err := h.Sessions.Panes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look at the sessions: %w", err)
@@ -154,7 +154,7 @@ func (h *Hands) own(ctx context.Context, job record.Job) ([]tmux.Pane, error) {
 }
 
 // end ends one window with everything that its program started in its process group.
-func (h *Hands) end(ctx context.Context, p tmux.Pane) error {
+func (h *Executor) end(ctx context.Context, p tmux.Pane) error {
 	if err := h.Sessions.KillWindow(ctx, p.WindowID); err != nil {
 		return fmt.Errorf("end window %q: %w", p.WindowID, err)
 	}
@@ -168,7 +168,7 @@ func (h *Hands) end(ctx context.Context, p tmux.Pane) error {
 }
 
 // marks are the variables that tell a task's agents, and all that they started, from every other process.
-func (h *Hands) marks(t task.Task, role string) []string {
+func (h *Executor) marks(t task.Task, role string) []string {
 	out := []string{"ORANGE_HOME=" + h.Home, "ORANGE_TASK_ID=" + t.ID}
 	if role != "" {
 		out = append(out, "ORANGE_ROLE="+role)

@@ -23,7 +23,7 @@ type SimulationSetup struct {
 	Seed          uint64
 	Only          int // the one run that is made; 0 means all
 	Trace         bool
-	Way           []task.Status // the straight way, or a part of it; empty for the shortest
+	Path          []task.Status // the straight way, or a part of it; empty for the shortest
 	People        string        // PeopleAct or PeopleNever
 	Slow          float64
 	Lying         float64
@@ -43,7 +43,7 @@ const (
 
 // Simulated is what came of it.
 type Simulated struct {
-	Way      SimulatedWay
+	Path     SimulatedPath
 	Runs     int
 	Outcomes []SimulatedEnd // the most frequent first
 	Reviews  SimulatedFigure
@@ -60,8 +60,8 @@ type Simulated struct {
 	Trace    []string
 }
 
-// SimulatedWay is the straight way: the one that agents and people took where nothing went wrong.
-type SimulatedWay struct {
+// SimulatedPath is the straight way: the one that agents and people took where nothing went wrong.
+type SimulatedPath struct {
 	States []task.Status  `json:"states"`
 	Why    string         `json:"why"`        // WayShortest or WayNamed
 	Named  []task.Status  `json:"named"`      // what was named of it
@@ -70,8 +70,8 @@ type SimulatedWay struct {
 
 // Why a straight way is the straight one.
 const (
-	WayShortest = "shortest"
-	WayNamed    = "named"
+	PathShortest = "shortest"
+	PathNamed    = "named"
 )
 
 // SimulatedRed is a move that wants a check to have failed.
@@ -104,7 +104,7 @@ type SimulatedBreach struct {
 	Replay   string   `json:"replay"` // the command that shows it step by step
 }
 
-// UsualSimulation is what is simulated where nobody says otherwise.
+// UsualSimulation is what is simulated by default.
 func UsualSimulation() SimulationSetup {
 	return SimulationSetup{
 		Runs: 1000, Seed: 1, People: PeopleAct,
@@ -125,7 +125,7 @@ It tells how tasks end, how many need a person, how many reviews and agents they
 It says which way is the straight one, that agents and people take where nothing goes wrong: the shortest to a good end that says of nothing
 that it failed. A check that has to fail is on it where the state has no move for one that passes, as where tests come first, or where no other way is left.
 --way names another one: the states in their order, all of them or as many as matter.
-What must be true of every task is looked at after every step. What is broken is told with the command that shows it again, step by step; exit status 1.
+What must be true of every task is looked at after every step. What is broken is shown with the command that shows it again, step by step; exit status 1.
 The same seed is the same story, to the byte. Times are those of the simulation: they tell where agents and people wait for each other, not how long yours take.`,
 		Example: `  orange workflow simulate default
   orange workflow simulate my.yml --runs 500 --reviewers-fail 30% --people never
@@ -138,7 +138,7 @@ The same seed is the same story, to the byte. Times are those of the simulation:
 	f.Uint64Var(&s.Seed, "seed", s.Seed, "of the dice")
 	f.IntVar(&s.Only, "run", 0, "make this one of the runs alone")
 	f.BoolVar(&s.Trace, "trace", false, "print every step of the one run")
-	f.Var((*states)(&s.Way), "way", "the straight way, or a part of it: states in their order (default: the shortest)")
+	f.Var((*states)(&s.Path), "way", "the straight way, or a part of it: states in their order (default: the shortest)")
 	f.StringVar(&s.People, "people", s.People,
 		"default: a person comes where a task waits for one; never: the task stays there")
 	for _, one := range shares(&s) {
@@ -298,7 +298,7 @@ func (p *Program) tellSimulated(def *workflow.Definition, s SimulationSetup, fou
 		heading = append(heading, one.value.String()+" "+one.what)
 	}
 	p.say("  %s", strings.Join(heading, ", "))
-	p.say("  straight way: %s", found.Way)
+	p.say("  straight way: %s", found.Path)
 	if err := p.table(found); err != nil {
 		return err
 	}
@@ -316,7 +316,7 @@ func (p *Program) tellSimulated(def *workflow.Definition, s SimulationSetup, fou
 }
 
 // String tells it with the reason why it is the straight one.
-func (w SimulatedWay) String() string {
+func (w SimulatedPath) String() string {
 	if len(w.States) == 0 {
 		return "none: no move after move leads to a good end without a failure"
 	}
@@ -324,7 +324,7 @@ func (w SimulatedWay) String() string {
 		return strings.ReplaceAll((*states)(&all).String(), ",", by)
 	}
 	why := "the shortest"
-	if w.Why == WayNamed {
+	if w.Why == PathNamed {
 		why = "named: " + names(w.Named, ", ")
 		if len(w.Named) < len(w.States) {
 			why += "; the rest is the shortest"
@@ -369,7 +369,7 @@ func (p *Program) table(found Simulated) error {
 	}
 	f := found.Faults
 	p.say("\nfaults: Orange died %s, agents died %s, hooks and looks failed %s, deaths and runners came late "+
-		"%s, deaths were told twice %s",
+		"%s, deaths reported twice %s",
 		times(f["engine_deaths"]), times(f["agent_deaths"]), times(f["failures"]), times(f["late"]), times(f["twice"]))
 	if len(found.Broken) == 0 {
 		p.say("nothing was found broken")
@@ -387,7 +387,7 @@ func viewOf(def *workflow.Definition, s SimulationSetup, found Simulated) map[st
 		setup[strings.ReplaceAll(one.flag, "-", "_")] = float64(*one.value)
 	}
 	all := func(n int) stats.Share { return stats.Share{Count: n, Of: found.Runs} }
-	way := found.Way
+	way := found.Path
 	way.States, way.Named, way.Red = orEmpty(way.States), orEmpty(way.Named), orEmpty(way.Red)
 	return map[string]any{"simulation": map[string]any{
 		"way":      way,

@@ -39,7 +39,7 @@ one of a workspace with uncommitted changes is shown and not kept. Exit status 1
 }
 
 // whichCheck reads the words behind the command. A single one is a check of the task of the workspace that the
-// command stands in, where that has a check of this name, and else a task.
+// command is in, where that has a check of this name, and else a task.
 func (p *Program) whichCheck(ctx context.Context, h *Services, args []string) (id, check string, err error) {
 	if len(args) != 1 {
 		id, err = p.find(ctx, h, args[:min(1, len(args))])
@@ -123,15 +123,4 @@ func (p *Program) checked(r task.CheckResult) error {
 		return &ended{exitFailed}
 	}
 	return nil
-}
-
-// checkCommand is what a request starts and does not wait for.
-func (p *Program) checkCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "check ID NAME", Short: "Run a check for a request", Args: between(2, 2), Hidden: true,
-		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
-			_, err := h.Commands.RunCheck(ctx, args[0], args[1], false)
-			return err
-		}),
-	}
 }

@@ -16,7 +16,7 @@ import (
 // Look is one round over everything: deaths, agents to be started again, queued tasks, orphans, stalls, timeouts
 // and mirrors. It costs one call of the terminal, however many tasks there are.
 func (m *Monitor) Look(ctx context.Context) error {
-	err := m.Keeper.Resume(ctx)
+	err := m.Engine.Resume(ctx)
 	live, listing := m.Record.List(ctx, record.Filter{Live: true})
 	if listing != nil {
 		return errors.Join(err, listing)
@@ -35,7 +35,7 @@ func (m *Monitor) Look(ctx context.Context) error {
 			m.agents(ctx, live, seats, panes))
 	}
 	_, late := m.deadlines(ctx, live)
-	// Whoever made the last move of a task, or settled what it still owed, may have died before it wrote the
+	// The process that made the last move of a task, or settled what it still owed, may have died before it wrote the
 	// task's files.
 	departed, listing := m.Record.List(ctx, record.Filter{EndedSince: m.Now().Add(-lately)})
 	return errors.Join(err, m.queue(ctx, live), late, listing, m.mirrors(ctx, append(live, departed...)))
@@ -76,7 +76,7 @@ func (m *Monitor) agents(ctx context.Context, live []task.Task, seats []record.S
 		}
 	}
 	if m.interval = shortest; shortest == 0 {
-		m.interval = usualLook
+		m.interval = defaultInterval
 	}
 	return all
 }
@@ -144,7 +144,7 @@ func (m *Monitor) deaths(ctx context.Context, seats []record.Seat, panes []tmux.
 	return all
 }
 
-// gone says whether an agent without a window is dead. One that outlived its terminal is ended: nobody could see
+// gone reports whether an agent without a window is dead. One that outlived its terminal is ended: no one could see
 // or reach it any more. One whose terminal lives where this process cannot see it is not dead: it was looked for
 // in the wrong place.
 func (m *Monitor) gone(ctx context.Context, seat record.Seat) (bool, error) {
@@ -180,7 +180,7 @@ func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []tmux.Pa
 		if p.Task == "" || p.Role == "" || alive[p.Task] {
 			continue
 		}
-		err := m.Keeper.Free(ctx, p.Task)
+		err := m.Engine.Free(ctx, p.Task)
 		if errors.Is(err, task.ErrNotFound) {
 			var known bool
 			if known, err = m.Traces.Known(p.Task); err == nil && !known {
@@ -193,7 +193,7 @@ func (m *Monitor) orphans(ctx context.Context, live []task.Task, panes []tmux.Pa
 	}
 	over, err := m.Record.List(ctx, record.Filter{Over: true})
 	for i := range over {
-		err = errors.Join(err, m.Keeper.Free(ctx, over[i].ID))
+		err = errors.Join(err, m.Engine.Free(ctx, over[i].ID))
 	}
 	return errors.Join(all, err)
 }
@@ -207,7 +207,7 @@ func (m *Monitor) queue(ctx context.Context, live []task.Task) error {
 		if !live[i].Queued() || full[project] {
 			continue
 		}
-		started, err := m.Keeper.StartNext(ctx, project)
+		started, err := m.Engine.StartNext(ctx, project)
 		all = errors.Join(all, err)
 		full[project] = started == ""
 	}
@@ -228,7 +228,7 @@ func (m *Monitor) mirrors(ctx context.Context, tasks []task.Task) error {
 			seen[t.ID] = stamp
 			continue
 		}
-		if err := m.Keeper.Sync(ctx, t.ID); err != nil && !errors.Is(err, task.ErrNotFound) {
+		if err := m.Engine.Sync(ctx, t.ID); err != nil && !errors.Is(err, task.ErrNotFound) {
 			all = errors.Join(all, err)
 			continue
 		}

@@ -47,7 +47,7 @@ func (p *Program) workflowSchema() *cobra.Command {
 		Use: "schema", Short: "Print the JSON Schema of a workflow file, for editors", Args: between(0, 0),
 		Long: "Print the JSON Schema of a workflow file. With it an editor completes keys and marks mistakes " +
 			"while you type:\n" +
-			"put it beside your workflows, and let the first line of each say so:\n\n  # " +
+			"put it next to your workflows, and let the first line of each say so:\n\n  # " +
 			"yaml-language-server: $schema=schema.json",
 		Example: "  orange workflow schema > \"$(orange workflow path)/schema.json\"",
 		RunE:    func(*cobra.Command, []string) error { return p.print(string(p.Schema)) },

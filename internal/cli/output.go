@@ -2,91 +2,15 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"orange/internal/printable"
 	"orange/internal/record"
-	"orange/internal/rejection"
 	"orange/internal/task"
-	"orange/internal/yaml"
 )
-
-// Exit statuses.
-const (
-	exitFailed   = 1
-	exitUsage    = 2
-	exitRefused  = 3
-	exitNotFound = 4
-	exitStopped  = 130
-)
-
-func usage(format string, args ...any) error { return task.Notef(task.ErrUsage, format, args...) }
-
-// classify is the one place that turns an error into an exit status and a code.
-func classify(err error) (status int, code string) {
-	var refused *rejection.Rejection
-	var problems yaml.Problems
-	switch {
-	case errors.As(err, &refused):
-		return exitRefused, refused.Code
-	case errors.As(err, &problems):
-		return exitUsage, "invalid_file"
-	case errors.Is(err, task.ErrUsage):
-		return exitUsage, "usage"
-	case errors.Is(err, task.ErrNotFound):
-		return exitNotFound, "not_found"
-	case errors.Is(err, task.ErrBranchTaken):
-		return exitFailed, "branch_taken"
-	case errors.Is(err, task.ErrPoolFull):
-		return exitFailed, "pool_full"
-	case errors.Is(err, task.ErrConflict):
-		return exitFailed, "conflict"
-	case errors.Is(err, context.Canceled):
-		return exitStopped, "stopped"
-	case strings.HasPrefix(err.Error(), "unknown command"):
-		return exitUsage, "usage"
-	}
-	return exitFailed, "failed"
-}
-
-// report tells a command's end and answers the exit status.
-func (p *Program) report(err error) int {
-	if err == nil {
-		return 0
-	}
-	var agent *ended
-	if errors.As(err, &agent) {
-		return agent.status
-	}
-	status, code := classify(err)
-	var refused *rejection.Rejection
-	var problems yaml.Problems
-	if !p.json {
-		text := err.Error()
-		if errors.As(err, &problems) {
-			text = strings.Replace(text, problems.Error(), problems.Marked(), 1)
-		}
-		fmt.Fprintf(p.Err, "orange: %s\n", text)
-		return status
-	}
-	answer := map[string]any{"error": err.Error(), "code": code, "details": []string{}}
-	switch {
-	case errors.As(err, &refused):
-		answer["error"], answer["open"] = refused.Message, orEmpty(refused.Open)
-		answer["details"] = orEmpty(refused.Details)
-	case errors.As(err, &problems):
-		answer["details"] = problems
-	}
-	if err := p.printJSON(answer); err != nil {
-		fmt.Fprintf(p.Err, "orange: %v\n", err)
-	}
-	return status
-}
 
 func orEmpty[T any](list []T) []T {
 	if list == nil {
@@ -154,7 +78,7 @@ type taskView struct {
 	Counters      map[string]int `json:"counters"`
 	Session       string         `json:"session,omitempty"`
 	Failures      int            `json:"failures"` // of the present state
-	// the level of lateness: as it was told last, or as it is now where the times are here too
+	// the level of lateness: as it was reported last, or as it is now where the times are here too
 	Overdue int `json:"overdue"`
 	*limitView
 	*timesView
@@ -277,5 +201,24 @@ func (p *Program) sayOutcome(out record.Outcome, said string) {
 	}
 	for _, h := range out.Hooks {
 		p.say("  %-22s %s", h.Action, h.State)
+	}
+}
+
+// oneLine makes text fit into one line of a list.
+func oneLine(text string, most int) string {
+	text = printable.Line(strings.Join(strings.Fields(text), " "))
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most-1]) + "…"
+}
+
+// field prints what a task has under a name. Its further lines stand below the first one, so that none of them
+// looks like another name.
+func (p *Program) field(name, value string) {
+	if value != "" {
+		p.say("  %-14s %s", name, strings.ReplaceAll(strings.TrimRight(value, "\n"), "\n",
+			"\n"+strings.Repeat(" ", 17)))
 	}
 }

@@ -10,21 +10,21 @@ import (
 	"orange/internal/task"
 )
 
-// Remains are what checks and judgements leave in a repository, and nobody asks for once they are over.
-type Remains interface {
+// Leftovers are what checks and judgements leave in a repository, and nothing asks for once they are over.
+type Leftovers interface {
 	// Checkouts are those that checks made whose run is dead.
 	Checkouts() ([]string, error)
 	RemoveCheckout(ctx context.Context, name string) error
 	// Judged are the tasks for which a repository keeps what was judged.
 	Judged(ctx context.Context, p task.Project) ([]string, error)
-	// ForgetJudged lets go of that, and keeps for the task what nobody else has of it.
+	// ForgetJudged lets go of that, and keeps for the task what is nowhere else.
 	ForgetJudged(ctx context.Context, p task.Project, id, branch string) error
 }
 
 // checkouts finds those of checks that were killed. The next run of the same check and the end of the task take
 // them away too.
 func (d *Doctor) checkouts(context.Context) []finding {
-	all, err := d.Remains.Checkouts()
+	all, err := d.Leftovers.Checkouts()
 	if err != nil {
 		return []finding{blind(checkLeftovers, "workspaces", err)}
 	}
@@ -32,7 +32,7 @@ func (d *Doctor) checkouts(context.Context) []finding {
 	for _, name := range all {
 		f := warning(checkLeftovers, name, "a check was killed, and the checkout that it ran in is still there",
 			"orange doctor --fix removes it")
-		f.mend = func(ctx context.Context) (string, error) { return "removed", d.Remains.RemoveCheckout(ctx, name) }
+		f.mend = func(ctx context.Context) (string, error) { return "removed", d.Leftovers.RemoveCheckout(ctx, name) }
 		out = append(out, f)
 	}
 	return out
@@ -46,7 +46,7 @@ func (d *Doctor) judged(ctx context.Context, v *view) []finding {
 		if _, err := os.Stat(p.Path); err != nil {
 			continue // told by the check of projects
 		}
-		all, err := d.Remains.Judged(ctx, p)
+		all, err := d.Leftovers.Judged(ctx, p)
 		if err != nil {
 			out = append(out, blind(checkLeftovers, name, err))
 			continue
@@ -77,9 +77,9 @@ func (d *Doctor) judgedOf(v *view, p task.Project, id string) (finding, bool) {
 	}
 	f := warning(checkLeftovers, id,
 		fmt.Sprintf("the repository of %q keeps what was judged of the task, which is over", p.Name),
-		"orange doctor --fix lets go of it, and keeps what nobody else has")
+		"orange doctor --fix lets go of it, and keeps what is nowhere else")
 	f.mend = func(ctx context.Context) (string, error) {
-		return "let go of", d.Remains.ForgetJudged(ctx, p, id, t.Branch)
+		return "let go of", d.Leftovers.ForgetJudged(ctx, p, id, t.Branch)
 	}
 	return f, true
 }

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"strings"
+
+	"orange/internal/task"
+)
+
+// sure asks a person whether to go on, unless they said so already. Only people are asked: an agent has no one to
+// answer for it, and what it asks for is judged like everything else. Where no person can answer, nothing is
+// done.
+func (p *Program) sure(actor task.Actor, yes bool, question, not string) error {
+	switch {
+	case yes || actor.Role != task.RoleHuman:
+		return nil
+	case !p.Terminal:
+		return usage("%s: no person can be asked here; add --yes", not)
+	case !p.confirm(question):
+		return usage("%s", not)
+	}
+	return nil
+}
+
+// confirm asks a person at a terminal.
+func (p *Program) confirm(question string) bool {
+	fmt.Fprintf(p.Err, "%s [y/N] ", question)
+	line, err := bufio.NewReader(p.In).ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return err == nil && (answer == "y" || answer == "yes")
+}

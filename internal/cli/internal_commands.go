@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *Program) settleCommand() *cobra.Command {
+	var person bool
+	c := &cobra.Command{
+		Use: "settle ID", Short: "Perform the hooks that a task owes", Args: between(1, 1), Hidden: true,
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			return h.Commands.Settle(ctx, args[0], person)
+		}),
+	}
+	c.Flags().BoolVar(&person, "person", false, "a person asked: what needs their keys has this process's environment")
+	return c
+}
+
+func (p *Program) launchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "launch TICKET", Short: "Run an agent in this window", Args: between(1, 1), Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if status := p.Launch(args[0]); status != 0 {
+				return &ended{status}
+			}
+			return nil
+		},
+	}
+}
+
+// checkCommand is what a request starts and does not wait for.
+func (p *Program) checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "check ID NAME", Short: "Run a check for a request", Args: between(2, 2), Hidden: true,
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			_, err := h.Commands.RunCheck(ctx, args[0], args[1], false)
+			return err
+		}),
+	}
+}

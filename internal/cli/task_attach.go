@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *Program) taskAttach() *cobra.Command {
+	var role string
+	c := &cobra.Command{
+		Use: "attach [ID]", Short: "Look over an agent's shoulder, and talk to it", Args: between(0, 1),
+		Long: `Look over an agent's shoulder, and talk to it. F12 leads back to where you were; F11 shows the next window.
+Inside a tmux of your own the keys of the two do not get in each other's way: the inner one has no prefix key.`,
+		Example: "  orange task attach 4Fz\n  orange task attach 4Fz --role reviewer",
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			argv, err := h.Commands.Attach(ctx, id, role, !p.json)
+			if err != nil || !p.json {
+				return err
+			}
+			return p.printJSON(map[string]any{"attach": argv})
+		}),
+	}
+	c.Flags().StringVar(&role, "role", "", "whose window: worker or reviewer (default: that of the present status)")
+	return c
+}

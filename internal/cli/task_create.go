@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/task"
+)
+
+// fromPlan reads the plan file of a new task.
+func (p *Program) fromPlan(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	text, err := p.readText(path)
+	if err == nil && strings.TrimSpace(text) == "" {
+		err = usage("the plan file %q is empty", path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the plan: %w", err)
+	}
+	return text, nil
+}
+
+func (p *Program) taskCreate() *cobra.Command {
+	var n task.New
+	var noSpawn bool
+	var status, contextFrom, planFrom, workflowName string
+	c := &cobra.Command{
+		Use: "create [BRANCH] [SUMMARY]", Short: "Make a task, and start it unless told otherwise", Args: between(0, 2),
+		Long: `Make a task, and start it unless told otherwise. Without a branch it gets one named after its id.
+Without a summary it begins where the workflow has its questions asked.`,
+		Example: `  orange task create feature/login "Add a login page" --context notes.md
+  echo "Users forget their names." | orange task create "" "Greet politely" --context - --no-spawn`,
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			if len(args) > 0 {
+				n.Branch = args[0]
+			}
+			if len(args) > 1 {
+				n.Summary = args[1]
+			}
+			n.Status, n.Spawn, n.Workflow = task.Status(status), !noSpawn, workflowName
+			text, err := p.readText(contextFrom)
+			if err != nil {
+				return err
+			}
+			n.Context = text
+			if n.Plan, err = p.fromPlan(planFrom); err != nil {
+				return err
+			}
+			if n.Plan != "" && status != "" {
+				return usage("the workflow says where a task with a plan file begins: leave --status out")
+			}
+			return p.create(ctx, h, n)
+		}),
+	}
+	c.Flags().StringVar(&n.Harness, "harness", "", "the agent program of the worker")
+	c.Flags().StringVar(&n.ReviewHarness, "review-harness", "",
+		"the agent program of the reviewer (default: the worker's)")
+	c.Flags().StringVar(&n.Effort, "effort", "", "how hard the worker shall think, in its program's own words")
+	c.Flags().StringVar(&n.ReviewEffort, "review-effort", "", "the same for the reviewer")
+	c.Flags().StringVar(&contextFrom, "context", "", "file with more about the task; - reads standard input")
+	c.Flags().StringVar(&planFrom, "plan-file", "",
+		"file with a plan to begin from, where the workflow has an entry for one; - reads standard input")
+	c.Flags().StringVar(&workflowName, "workflow", "", "the workflow (default: the project's)")
+	c.Flags().StringVar(&status, "status", "", "the state to begin in, where the workflow allows it")
+	c.Flags().BoolVar(&noSpawn, "no-spawn", false, "only make it; start it later with orange task spawn")
+	return c
+}
+
+func checkSummary(text string) error {
+	if len(text) > task.MaxSummary {
+		return usage("the summary has %d bytes, more than %d: put the rest into the context (--context FILE)",
+			len(text), task.MaxSummary)
+	}
+	if strings.ContainsRune(text, 0) {
+		return usage("the summary holds a NUL character")
+	}
+	return nil
+}
+
+// checkNotSummary refuses a branch alone that can only be meant as the summary: no branch has a blank in its name.
+func checkNotSummary(n task.New) error {
+	if n.Summary == "" && strings.ContainsAny(n.Branch, " \t\n") {
+		return usage("cannot use %q as a branch: it has blanks; if it is the summary, the branch comes before "+
+			"it: orange task create BRANCH %q, or \"\" for one that is named after the id", n.Branch, n.Branch)
+	}
+	return nil
+}
+
+func (p *Program) create(ctx context.Context, h *Services, n task.New) error {
+	if err := errors.Join(checkNotSummary(n), checkSummary(n.Summary)); err != nil {
+		return err
+	}
+	project, err := p.projectOf(ctx, h)
+	if err != nil {
+		return err
+	}
+	n.Project = project
+	if n, err = h.Commands.Fill(ctx, n); err != nil {
+		return err
+	}
+	if n.Actor, err = h.Identity.Actor(ctx, "", ""); err != nil {
+		return err
+	}
+	out, err := h.Commands.Create(ctx, n)
+	if err != nil {
+		return err
+	}
+	created := "created task " + out.Task.ID + " on branch " + out.Task.Branch
+	if !p.json && (out.Queued || out.Event.IsMove()) {
+		p.say("%s", created)
+	}
+	return p.outcome(out, created+" ("+string(out.Task.Status)+")")
+}
+
+// readText reads a file, or standard input for "-"; nothing for an empty name.
+func (p *Program) readText(from string) (string, error) {
+	var text []byte
+	var err error
+	switch from {
+	case "":
+		return "", nil
+	case "-":
+		text, err = io.ReadAll(io.LimitReader(p.In, task.MaxContext+1))
+	default:
+		text, err = os.ReadFile(from)
+	}
+	if err != nil {
+		return "", usage("cannot read the context: %v", err)
+	}
+	if len(text) > task.MaxContext {
+		return "", usage("the context has more than %d bytes", task.MaxContext)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+func (p *Program) taskDelete() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: "delete [ID]", Short: "Forget a task; a live one is cancelled first", Args: between(0, 1),
+		Long: "Forget a task; a live one is cancelled first. Its folder goes to the trash, its branch and " +
+			"rescued work stay in the repository.",
+		Example: "  orange task delete 4Fz --yes",
+		RunE: p.onTask(nil, func(ctx context.Context, h *Services, id string, actor task.Actor) error {
+			if err := p.sure(actor, yes, "Delete task "+id+"? Its branch and rescued work stay.",
+				"not deleted"); err != nil {
+				return err
+			}
+			report, err := h.Queries.Report(ctx, id, actor)
+			if err != nil {
+				return err
+			}
+			where, err := h.Commands.Delete(ctx, id, actor)
+			if err != nil {
+				return err
+			}
+			return p.deleted(ctx, h, report, where)
+		}),
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+func (p *Program) deleted(_ context.Context, _ *Services, report record.Report, where string) error {
+	t := report.Task
+	if p.json {
+		return p.printJSON(map[string]any{"deleted": t.ID, "folder": where, "branch": t.Branch})
+	}
+	p.say("deleted task %s; its folder is now %s", t.ID, where)
+	p.say("  kept: branch %s, and all that was rescued: git for-each-ref refs/orange/rescue/%s", t.Branch, t.ID)
+	return nil
+}

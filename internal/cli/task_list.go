@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+func (p *Program) taskList() *cobra.Command {
+	var status string
+	var all, watching bool
+	var want wanted
+	c := &cobra.Command{
+		Use: "list", Short: "List tasks: the live ones first, the newest first", Args: between(0, 0),
+		Long: `List the tasks of the project that you are in, or of all projects where you are in none or with --all.
+
+With --watch the list is printed once, and then one line for everything that happens to a task that belongs into the list or did so before,
+until you stop it. Nothing that was printed is changed afterwards, and there are no colours: it can be read aloud, and kept in a file.`,
+		Example: "  orange task list\n  orange task list --all --status working --json\n  orange task list " +
+			"--overdue --failures 2\n  orange task list --all --watch",
+		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
+			filter, err := p.filter(ctx, h, all)
+			if err != nil {
+				return err
+			}
+			filter.Status = task.Status(status)
+			if watching {
+				return p.watchList(ctx, h, filter, want)
+			}
+			_, err = p.listOnce(ctx, h, filter, want)
+			return err
+		}),
+	}
+	c.Flags().BoolVar(&watching, "watch", false, "go on with one line for everything that happens")
+	c.Flags().BoolVar(&want.overdue, "overdue", false,
+		"only those that have been in their status for longer than they should")
+	c.Flags().BoolVar(&want.escalated, "escalated", false,
+		"only those that were taken out of their usual way: their state is one of escalation")
+	c.Flags().IntVar(&want.failures, "failures", 0, "only those of which one state, the present one or "+
+		"another, has failed at least so often since its count began")
+	c.Flags().StringVar(&status, "status", "", "only those in this status")
+	c.Flags().BoolVar(&all, "all", false, "those of every project")
+	return c
+}
+
+// listOnce prints the list, and answers the tasks in it.
+func (p *Program) listOnce(ctx context.Context, h *Services, filter record.Filter, want wanted) ([]task.Task, error) {
+	tasks, err := h.Queries.Tasks(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	tasks, standings, err := p.choose(ctx, h, tasks, want)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := h.Queries.Sessions(ctx, tasks)
+	if err != nil {
+		return nil, err
+	}
+	if len(tasks) == 0 && want != (wanted{}) && !p.json {
+		p.say("no tasks like that")
+		return nil, nil
+	}
+	return tasks, p.list(tasks, sessions, standings)
+}
+
+// filter chooses the tasks of the project that is named, or else of the one that the working directory is in; those of
+// all where it is in none.
+func (p *Program) filter(ctx context.Context, h *Services, all bool) (record.Filter, error) {
+	filter := record.Filter{Project: p.project}
+	if filter.Project == "" && !all {
+		_, here, err := h.Identity.Here(ctx)
+		if err != nil {
+			return filter, err
+		}
+		filter.Project = here
+	}
+	if p.project != "" {
+		if _, err := h.Projects.Project(p.project); err != nil {
+			return filter, err
+		}
+	}
+	return filter, nil
+}
+
+// wanted is what a list is asked for besides what the record can choose by.
+type wanted struct {
+	overdue   bool
+	escalated bool
+	failures  int
+}
+
+// choose keeps the wanted ones of tasks, and tells how those stand in time where the answer needs it.
+// A list that only shows the times is not broken by a task whose times cannot be computed; one that chooses by them is.
+func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
+	want wanted) ([]task.Task, map[string]task.Timing, error) {
+	if want.failures < 0 {
+		return nil, nil, usage("found %d as --failures, expected a number from 1", want.failures)
+	}
+	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool { return t.Counters.MostFailures() < want.failures })
+	chooses := want.overdue || want.escalated
+	if !chooses && !p.json {
+		return tasks, nil, nil
+	}
+	standings, err := h.Queries.Standings(ctx, tasks)
+	if err != nil && chooses {
+		return nil, nil, err
+	}
+	if err != nil {
+		p.warn("the times of some tasks cannot be computed: %v", err)
+	}
+	tasks = slices.DeleteFunc(tasks, func(t task.Task) bool {
+		s := standings[t.ID]
+		return want.overdue && s.Overdue < task.LateAlert || want.escalated && !s.Escalated
+	})
+	return tasks, standings, nil
+}
+
+func (p *Program) list(tasks []task.Task, sessions map[string]string, standings map[string]task.Timing) error {
+	if p.json {
+		views := make([]taskView, len(tasks))
+		for i, t := range tasks {
+			views[i] = view(t, sessions[t.ID])
+			if s, told := standings[t.ID]; told {
+				views[i] = views[i].standing(s)
+			}
+		}
+		return p.printJSON(map[string]any{"tasks": views})
+	}
+	if len(tasks) == 0 {
+		p.say("no tasks; make one with: orange task create BRANCH SUMMARY")
+		return nil
+	}
+	rows := [][]string{{"ID", "PROJECT", "STATUS", "AGENT", "BRANCH", "SUMMARY"}}
+	for _, t := range tasks {
+		rows = append(rows, []string{t.ID, t.Project, string(t.Status), marks(t, sessions[t.ID]), t.Branch,
+			oneLine(t.Summary, 60)})
+	}
+	return p.columns(rows)
+}
+
+// marks says how a task's agents are, and what a person should look at.
+func marks(t task.Task, session string) string {
+	switch {
+	case t.Attention != "":
+		return session + " !"
+	case t.Queued():
+		return "queued"
+	case !t.StalledAt.IsZero() && session == record.AgentAlive:
+		return "stalled"
+	case t.Overdue >= task.LateAlert:
+		return session + " late"
+	}
+	return session
+}
+
+// timeLine is how a task is in time, for people; empty where that cannot be computed.
+func timeLine(s task.Timing) string {
+	if s == (task.Timing{}) {
+		return ""
+	}
+	text := fmt.Sprintf("%s in this status, %s in all", inWords(s.InState), inWords(s.Total))
+	switch {
+	case s.Overdue >= task.LateAlert:
+		text += fmt.Sprintf("; late: it should take no longer than %s", inWords(s.Timeout))
+	case s.Timeout > 0:
+		text += fmt.Sprintf("; it should take no longer than %s", inWords(s.Timeout))
+	}
+	return text
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/action"
+	"orange/internal/task"
+)
+
+func (p *Program) taskRedo() *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use: "redo ID STATE", Short: "Take a task back to a state, and have it done again", Args: between(1, 2),
+		Long: `Take a task back to a state that its workflow lets begin again: one that comes before its present one, or that one itself.
+An agent at work is ended, the files of the state's folder are set aside, and the state's agent is started.
+A task that is done opens again only so. Inside a workspace the ID can be left out.`,
+		Example: "  orange task redo 4Fz planning --reason \"the requirements have changed\"",
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			state := args[len(args)-1]
+			id, err := p.find(ctx, h, args[:len(args)-1])
+			if err != nil {
+				return err
+			}
+			return p.redo(ctx, h, id, task.Status(state), reason)
+		}),
+	}
+	c.Flags().StringVar(&reason, "reason", "", "why, for the history")
+	return c
+}
+
+func (p *Program) redo(ctx context.Context, h *Services, id string, to task.Status, reason string) error {
+	actor, err := h.Identity.Actor(ctx, id, "")
+	if err != nil {
+		return err
+	}
+	out, err := h.Commands.Redo(ctx, id, to, actor, reason)
+	if err != nil {
+		return err
+	}
+	if err := p.outcome(out, ""); err != nil {
+		return err
+	}
+	for _, h := range out.Hooks {
+		if h.Action == action.SetAside && h.State == task.HookDone && !p.json {
+			p.say("  the earlier files, if there were any, are in %s of the task's folder",
+				task.AsideName(h.Event, h.Folder))
+		}
+	}
+	return nil
+}

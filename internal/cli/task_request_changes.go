@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (p *Program) taskRequestChanges() *cobra.Command {
+	var ask asker
+	c := &cobra.Command{
+		Use: "request-changes ID [TEXT]", Short: "Send a task back to its worker, with what to change",
+		Args: between(1, 2),
+		Long: "Send a task back to its worker. TEXT goes under ## Fix Instructions in the task's document; " +
+			"- reads standard input.",
+		Example: `  orange task request-changes 4Fz "Use the existing helper instead of a new one"`,
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			text := ""
+			if len(args) > 1 {
+				text = args[1]
+			}
+			if text == "-" {
+				if text, err = p.readText("-"); err != nil {
+					return err
+				}
+			}
+			actor, err := h.Identity.Actor(ctx, id, ask.as)
+			if err != nil {
+				return err
+			}
+			out, err := h.Commands.RequestChanges(ctx, id, strings.TrimSpace(text), actor)
+			if err != nil {
+				return err
+			}
+			return p.outcome(out, "")
+		}),
+	}
+	c.Flags().StringVar(&ask.as, "as", "", "the role that you act for, as a person (recorded as such)")
+	return c
+}

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/history"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+func (p *Program) taskShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show [ID]", Short: "Show everything about one task", Args: between(0, 1),
+		Example: "  orange task show 4Fz",
+		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
+			id, err := p.find(ctx, h, args)
+			if err != nil {
+				return err
+			}
+			actor, err := h.Identity.Looker(ctx, id)
+			if err != nil {
+				actor = task.Actor{Role: task.RoleHuman} // looking is free; only the list of open moves depends on it
+			}
+			report, err := h.Queries.Report(ctx, id, actor)
+			if err != nil {
+				return err
+			}
+			standings, err := h.Queries.Standings(ctx, []task.Task{report.Task})
+			if err != nil {
+				report.Problems = append(report.Problems, "how long it has been there: "+err.Error())
+			}
+			if !p.json {
+				return p.show(report, standings[id])
+			}
+			events, err := h.Queries.History(ctx, id)
+			if err != nil {
+				return err
+			}
+			return p.showJSON(report, standings, events)
+		}),
+	}
+}
+
+// moveView is one move of a task as JSON has it.
+type moveView struct {
+	From      task.Status `json:"from"`
+	To        task.Status `json:"to"`
+	Timestamp string      `json:"timestamp"`
+	Reason    string      `json:"reason"`
+	Actor     string      `json:"actor"`
+	ActingAs  string      `json:"acting_as"`
+	Person    string      `json:"person"`
+}
+
+func (p *Program) showJSON(r record.Report, standings map[string]task.Timing, events []history.Event) error {
+	hooks, _ := hookViews(r.Owed)
+	one := view(r.Task, r.Session)
+	if s, told := standings[r.Task.ID]; told {
+		one = one.standing(s).times(s)
+	}
+	moves := []moveView{}
+	for i := range events {
+		if e := &events[i]; e.IsMove() {
+			moves = append(moves, moveView{e.From, e.To, task.FormatTime(e.Time), e.Reason, e.Actor, e.ActingAs,
+				e.Person})
+		}
+	}
+	return p.printJSON(map[string]any{
+		"task": one, "document": r.Path, "worktree": r.Worktree, "work": r.Work, "subject": r.Task.Subject,
+		"problems": orEmpty(r.Problems), "state_history": moves,
+		"open": orEmpty(r.Open), "owed_hooks": hooks, "rescued": orEmpty(r.Rescued), "last_words": r.LastWords,
+		"pr_checks": r.Checks,
+	})
+}
+
+func (p *Program) show(r record.Report, standing task.Timing) error {
+	t := r.Task
+	p.say("%s  %s", t.ID, oneLine(t.Summary, 200))
+	line := p.field
+	line("status", string(t.Status)+"  "+r.About)
+	line("time", timeLine(standing))
+	line("work", r.Work)
+	line("attention", t.Attention)
+	if !t.StalledAt.IsZero() {
+		line("stalled", "its agent lives and has done nothing since "+t.StalledAt.Local().Format(time.DateTime))
+	}
+	if r.LastWords != "" {
+		line("last words", r.LastWords)
+	}
+	if t.Queued() {
+		line("queued for", string(t.QueuedFor)+" (starts when a workspace is free)")
+	}
+	line("project", t.Project)
+	line("branch", t.Branch)
+	if t.PRURL != "" {
+		line("pull request", fmt.Sprintf("%s (%s)", t.PRURL, strings.ToLower(t.PRState)))
+		line("checks", r.Checks)
+	}
+	line("workflow", fmt.Sprintf("%s, version %d", t.Workflow.Name, t.Workflow.Version))
+	line("harness", strings.TrimSpace(t.Harness+" "+t.Effort))
+	line("reviewer", strings.TrimSpace(t.ReviewHarness+" "+t.ReviewEffort))
+	for _, c := range t.Counters {
+		line(c.Name, fmt.Sprint(c.Value))
+	}
+	line("agents", strings.TrimSpace(r.Session+"  "+t.Session))
+	line("worktree", r.Worktree)
+	line("document", r.Path)
+	for _, problem := range r.Problems {
+		line("  problem", problem)
+	}
+	line("open to you", strings.Join(r.Open, ", "))
+	for _, h := range r.Owed {
+		line("owed hook", strings.TrimSpace(h.Action+" ("+string(h.State)+") "+h.Error))
+	}
+	for _, rescued := range r.Rescued {
+		line("rescued", rescued.Ref+"  "+rescued.What)
+		line("  get it back", rescued.Command)
+	}
+	return nil
+}

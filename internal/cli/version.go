@@ -1,0 +1,18 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func (p *Program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: between(0, 0), Example: "  orange version",
+		RunE: func(*cobra.Command, []string) error {
+			if p.json {
+				return p.printJSON(map[string]any{"version": p.Version})
+			}
+			p.say("orange %s", p.Version)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orange/internal/record"
+	"orange/internal/rejection"
+	"orange/internal/task"
+)
+
+func (p *Program) workflowMigrate() *cobra.Command {
+	var id string
+	var pairs []string
+	c := &cobra.Command{
+		Use: "migrate NAME", Short: "Give live tasks the rules of a workflow as it is now", Args: between(1, 1),
+		Long: `Give every live task that was created with the workflow NAME its rules as they stand now; or one task, with --task, whatever its workflow is.
+A task is pinned to the text that it was created with, and this is the only way to change that. A task whose status does not exist any more
+is left alone, unless --map says what stands for it. Exit status 3 where a task was left alone.`,
+		Example: "  orange workflow migrate default\n  orange workflow migrate team --task 4Fz --map " +
+			"agent-review=review",
+		RunE: p.runForPerson("give tasks other rules", func(ctx context.Context, h *Services, args []string) error {
+			statuses, err := statusPairs(pairs)
+			if err != nil {
+				return err
+			}
+			tasks, err := p.toMigrate(ctx, h, args[0], id)
+			if err != nil {
+				return err
+			}
+			return p.migrate(ctx, h, args[0], tasks, statuses)
+		}),
+	}
+	c.Flags().StringVar(&id, "task", "", "only this task")
+	c.Flags().StringArrayVar(&pairs, "map", nil,
+		"OLD=NEW: the state that stands for one of the present workflow (repeatable)")
+	return c
+}
+
+func statusPairs(pairs []string) (map[task.Status]task.Status, error) {
+	out := map[task.Status]task.Status{}
+	for _, pair := range pairs {
+		from, to, found := strings.Cut(pair, "=")
+		if !found || from == "" || to == "" {
+			return nil, usage("found %q as --map, expected OLD=NEW", pair)
+		}
+		out[task.Status(from)] = task.Status(to)
+	}
+	return out, nil
+}
+
+func (p *Program) toMigrate(ctx context.Context, h *Services, name, id string) ([]task.Task, error) {
+	if id != "" {
+		id, err := p.find(ctx, h, []string{id})
+		if err != nil {
+			return nil, err
+		}
+		return h.Queries.Tasks(ctx, record.Filter{Prefix: id})
+	}
+	live, err := h.Queries.Tasks(ctx, record.Filter{Live: true})
+	var of []task.Task
+	for i := range live {
+		if live[i].Workflow.Name == name {
+			of = append(of, live[i])
+		}
+	}
+	return of, err
+}
+
+// migrated is what became of one task.
+type migrated struct {
+	Task    string             `json:"task"`
+	Status  task.Status        `json:"status"`
+	Moved   bool               `json:"migrated"`
+	Code    string             `json:"code,omitempty"`
+	Error   string             `json:"error,omitempty"`
+	Details []rejection.Detail `json:"details,omitempty"`
+
+	err error
+}
+
+func (p *Program) migrate(ctx context.Context, h *Services, name string, tasks []task.Task,
+	statuses map[task.Status]task.Status) error {
+	all := []migrated{}
+	var last error
+	for i := range tasks {
+		one := migrated{Task: tasks[i].ID, Status: tasks[i].Status}
+		actor, err := h.Identity.Actor(ctx, one.Task, "")
+		if err != nil {
+			return err
+		}
+		out, err := h.Commands.Migrate(ctx, one.Task, name, statuses, actor)
+		if err != nil {
+			_, one.Code = classify(err)
+			one.Error, one.err, last = err.Error(), err, err
+			if refused := (*rejection.Rejection)(nil); errors.As(err, &refused) {
+				one.Error, one.Details = refused.Message, refused.Details
+			}
+		} else {
+			one.Status, one.Moved = out.Task.Status, out.Moved
+		}
+		all = append(all, one)
+	}
+	if p.json {
+		if err := p.printJSON(map[string]any{"tasks": all}); err != nil {
+			return err
+		}
+	}
+	for _, one := range all {
+		switch {
+		case p.json:
+		case one.Error != "":
+			p.warn("%v", one.err)
+		case one.Moved:
+			p.say("%s has the present rules of %s (%s)", one.Task, name, one.Status)
+		default:
+			p.say("%s had them already", one.Task)
+		}
+	}
+	if len(all) == 0 && !p.json {
+		p.say("no live task was created with the workflow %s", name)
+	}
+	if last != nil {
+		status, _ := classify(last)
+		return &ended{status}
+	}
+	return nil
+}
