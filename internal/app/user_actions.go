@@ -21,7 +21,7 @@ func (u userActions) Create(ctx context.Context, n task.New) (record.Outcome, er
 	if n.Actor, err = u.app.Actor(ctx, "", ""); err != nil {
 		return record.Outcome{}, err
 	}
-	if n, err = u.commands.Fill(ctx, n); err != nil {
+	if n, err = u.Fill(ctx, n); err != nil {
 		return record.Outcome{}, err
 	}
 	return u.Engine.Create(ctx, n)
@@ -119,7 +119,7 @@ func (u userActions) Choices(ctx context.Context) (dashboard.Choices, error) {
 	if out.Workflows, err = u.books(); err != nil {
 		return dashboard.Choices{}, err
 	}
-	filled, err := u.commands.Fill(ctx, task.New{})
+	filled, err := u.Fill(ctx, task.New{})
 	if err != nil {
 		return dashboard.Choices{}, err
 	}

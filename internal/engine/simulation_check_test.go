@@ -85,11 +85,6 @@ func (s *simulation) short(id string) string {
 	return "T?"
 }
 
-func (s *simulation) shorten(lock string) string {
-	id, kind, _ := strings.Cut(lock, ".")
-	return s.short(id) + "." + kind
-}
-
 // noteCommit looks at every change that was made durable.
 func (s *simulation) noteCommit(p *process, c record.Change, t task.Task, open []record.Seat) {
 	one := s.seen.find(t.ID)

@@ -26,7 +26,7 @@ func (g GitHub) Find(ctx context.Context, project, branch string) ([]record.Pull
 	return gh.Find(ctx, p.Path, branch)
 }
 
-// Standing reads with one call how the pull requests with these addresses are.
+// States reads with one call how the pull requests with these addresses are.
 func (g GitHub) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest, error) {
 	p, err := g.Pool.Setup.Project(project)
 	if err != nil {
@@ -41,7 +41,7 @@ type OptionalGitHub struct {
 	missing sync.Once
 }
 
-// Standing reads how the pull requests with these addresses are; nothing where there is no gh.
+// States reads how the pull requests with these addresses are; nothing where there is no gh.
 func (o *OptionalGitHub) States(ctx context.Context, project string, addresses []string) ([]record.PullRequest,
 	error) {
 	if !(forge.GH{}).There() {
