@@ -18,7 +18,8 @@ const root = "../.."
 // quiet lists the rooms that think, each knowing only those before it.
 func quiet() []string {
 	return []string{"printable", "action", "task", "history", "record", "stats", "document", "yaml", "workflow",
-		"harness", "rejection", "decide", "replay", "explore", "graph"}
+		"harness", "rejection", "decide", "projection", "replay", "explore",
+		"graph"}
 }
 
 // The rooms that are tested without the race detector are those in which there is nothing for it to find.

@@ -214,11 +214,11 @@ func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events [
 	case len(names) == 0:
 		found, want = fmt.Sprintf("none: the workflow %q names no states under redo", def.Name),
 			"move the task over its transitions"
-	case stateIndex(def, to) < 0:
+	case def.Index(to) < 0:
 		found = fmt.Sprintf("%q, which is no state of the workflow %q", to, def.Name)
 	case !slices.Contains(names, string(to)):
 		found = fmt.Sprintf("%q, which is none", to)
-	case stateIndex(def, to) > stateIndex(def, t.Status):
+	case def.Index(to) > def.Index(t.Status):
 		found, want = fmt.Sprintf("%q, which comes after %q", to, t.Status),
 			"finish what comes before it: nothing is skipped"
 	case !wasIn(events, to):
@@ -243,10 +243,6 @@ func wasIn(events []history.Event, status task.Status) bool {
 	})
 }
 
-func stateIndex(def *workflow.Definition, status task.Status) int {
-	return slices.IndexFunc(def.States, func(s workflow.State) bool { return s.Name == status })
-}
-
 // Migrate judges giving a task the rules of another workflow. Stands says which of its states stands for which of
 // the present one's; one that it does not name stands for itself.
 func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands map[task.Status]task.Status,
@@ -265,7 +261,7 @@ func Migrate(def *workflow.Definition, t task.Task, owed []task.OwedHook, stands
 		t.QueuedFor = standsFor(stands, t.QueuedFor)
 	}
 	previous := standsFor(stands, t.Previous)
-	if stateIndex(def, previous) < 0 {
+	if def.Index(previous) < 0 {
 		previous = "" // nobody asks for it
 	}
 	t.Previous = previous
@@ -312,7 +308,7 @@ func migrateRefused(def *workflow.Definition, t task.Task, owed []task.OwedHook,
 		needed = append(needed, t.Previous)
 	}
 	for _, s := range needed {
-		if s != "" && stateIndex(def, standsFor(stands, s)) < 0 {
+		if s != "" && def.Index(standsFor(stands, s)) < 0 {
 			tell("a state that both have", fmt.Sprintf("no state %q in the workflow %q", standsFor(stands, s),
 				def.Name), fmt.Sprintf("say what stands for it: --map %s=STATE", s))
 		}

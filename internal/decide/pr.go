@@ -88,8 +88,8 @@ func PRNews(t task.Task, pr record.PullRequest) bool {
 		(pr.State == record.PRMerged || pr.State == record.PRClosed)
 }
 
-// PRNoted is the end of the task's pull request put on record, and nothing else.
-func PRNoted(def *workflow.Definition, t task.Task, pr record.PullRequest, now time.Time) record.Change {
+// notePR is the end of the task's pull request put on record, and nothing else.
+func notePR(def *workflow.Definition, t task.Task, pr record.PullRequest, now time.Time) record.Change {
 	kind := history.PRLanded
 	if pr.State == record.PRClosed {
 		kind = history.PRDropped
@@ -147,7 +147,7 @@ func NoteMerged(def *workflow.Definition, t task.Task, pr record.PullRequest, no
 	actor task.Actor, now time.Time) record.Change {
 	c := record.Change{Task: t, Expect: t.Version}
 	if !noted {
-		c = PRNoted(def, t, pr, now)
+		c = notePR(def, t, pr, now)
 	}
 	told := func(event history.Event) bool { return event.Type == history.Merged && event.Data["url"] == pr.URL }
 	if !slices.ContainsFunc(events, told) {
@@ -174,7 +174,7 @@ func PREndText(pr record.PullRequest) string {
 // what speaks against the move beside the workflow's rules; empty when nothing does.
 func PREnded(def *workflow.Definition, t task.Task, ev Evidence, pr record.PullRequest, against string,
 	now time.Time) record.Change {
-	c := PRNoted(def, t, pr, now)
+	c := notePR(def, t, pr, now)
 	to, said := PRMove(def, pr)
 	if !said || to == t.Status {
 		return c

@@ -67,13 +67,13 @@ func TestPRMove_isTheWorkflowsWordForEachEnd(t *testing.T) {
 	}
 }
 
-func TestPRNoted_keepsThePlaceOfATaskThatWaitsForAWorkspace(t *testing.T) {
+func TestPREnded_keepsThePlaceOfATaskThatWaitsForAWorkspace(t *testing.T) {
 	t.Parallel()
 	for queued, want := range map[task.Status]time.Time{"planning": noon.Add(-time.Hour), "": noon} {
 		one := newTask("pending")
 		one.QueuedFor, one.UpdatedAt = queued, noon.Add(-time.Hour)
-		if got := decide.PRNoted(defaultWorkflow(t), one, record.PullRequest{State: record.PRMerged, URL: "x"},
-			noon).Task.UpdatedAt; !got.Equal(want) {
+		if got := decide.PREnded(defaultWorkflow(t), one, evidence(""), record.PullRequest{State: record.PRMerged, URL: "x"},
+			"the branch has more", noon).Task.UpdatedAt; !got.Equal(want) {
 			t.Errorf("queued for %q: %v", queued, got)
 		}
 	}

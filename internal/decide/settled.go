@@ -60,7 +60,7 @@ func HookEnded(s record.Snapshot, hook task.OwedHook, effect record.Effect, fail
 	c = record.Change{Task: s.Task, Expect: s.Task.Version, Events: slices.Clone(effect.Events), Lease: effect.Lease,
 		EndSeats: effect.EndSeats, NewNotice: effect.NewNotice}
 	c.Task.UpdatedAt = now
-	others := Without(s.Owed, hook.ID)
+	others := without(s.Owed, hook.ID)
 	switch owed = len(others) < len(s.Owed); {
 	case owed && failure != "":
 		failHook(&c, hook, failure, now)
@@ -97,14 +97,19 @@ func failHook(c *record.Change, hook task.OwedHook, failure string, now time.Tim
 	}
 }
 
-// Without lists owed hooks but for one.
-func Without(owed []task.OwedHook, id int64) []task.OwedHook {
+// without lists owed hooks but for one.
+func without(owed []task.OwedHook, id int64) []task.OwedHook {
 	return slices.DeleteFunc(slices.Clone(owed), func(h task.OwedHook) bool { return h.ID == id })
 }
 
-// MayForgetCrashes reports whether ForgetCrashes can follow for a task that owes these hooks: then it needs the
-// task's history.
-func MayForgetCrashes(t task.Task, owed []task.OwedHook) bool {
+// MayForgetCrashes reports whether ForgetCrashes can follow when a task has performed a hook: then it needs the task's
+// history. others are the hooks that the task still owes.
+func MayForgetCrashes(s record.Snapshot, hook int64) (others []task.OwedHook, may bool) {
+	others = without(s.Owed, hook)
+	return others, mayForget(s.Task, others)
+}
+
+func mayForget(t task.Task, owed []task.OwedHook) bool {
 	return t.Counters.Get(task.CrashCount) != 0 &&
 		!slices.ContainsFunc(owed, func(h task.OwedHook) bool { return HoldsUp(h.Hook) })
 }
@@ -158,7 +163,7 @@ func AgentOf(def *workflow.Definition, role string, hook task.Hook) (harness, pe
 // still owed; due is false where nothing follows. Events are the task's whole history.
 func ForgetCrashes(t task.Task, owed []task.OwedHook, events []history.Event,
 	now time.Time) (c record.Change, due bool) {
-	if !MayForgetCrashes(t, owed) || !CrashesPass(false, events) {
+	if !mayForget(t, owed) || !CrashesPass(false, events) {
 		return c, false
 	}
 	c = record.Change{Task: t, Expect: t.Version}

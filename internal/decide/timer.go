@@ -42,8 +42,8 @@ func threshold(after time.Duration, level int) time.Duration {
 	return after / 100 * time.Duration(level)
 }
 
-// Overdue is the level of lateness that a task has reached, and how long its status should take.
-func Overdue(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (level int, after time.Duration) {
+// overdueLevel is the level of lateness that a task has reached, and how long its status should take.
+func overdueLevel(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (level int, after time.Duration) {
 	after = Limit(def, own, t)
 	if after == 0 {
 		return 0, 0
@@ -84,7 +84,7 @@ func NextDeadline(def *workflow.Definition, own task.Timeouts, t task.Task, now 
 // reached and was not told. due is false where nothing follows. After a clock that was set back, the status may
 // begin anew without a word.
 func Timer(def *workflow.Definition, own task.Timeouts, t task.Task, now time.Time) (c record.Change, due bool) {
-	reached, after := Overdue(def, own, t, now)
+	reached, after := overdueLevel(def, own, t, now)
 	c = record.Change{Task: t, Expect: t.Version}
 	if clockSetBack(after, t, now) && t.Overdue < task.LateEscalated {
 		c.Task.EnteredAt = now
@@ -206,6 +206,6 @@ func TimingOf(def *workflow.Definition, own task.Timeouts, t task.Task, now time
 		s.Total = t.EnteredAt.Sub(t.CreatedAt)
 	}
 	s.InState, s.Total = max(s.InState, 0), max(s.Total, 0) // a clock may have been set back
-	s.Overdue, s.Timeout = Overdue(def, own, t, now)
+	s.Overdue, s.Timeout = overdueLevel(def, own, t, now)
 	return s
 }

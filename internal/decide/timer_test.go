@@ -77,7 +77,7 @@ func TestTimer_tellsEachLevelAsItIsReached(t *testing.T) {
 	}
 	for _, tt := range tests {
 		one, now := digging(tt.told), noon.Add(tt.in)
-		level, _ := decide.Overdue(timed(), tt.own, one, now)
+		level := decide.TimingOf(timed(), tt.own, one, now).Overdue
 		c, due := decide.Timer(timed(), tt.own, one, now)
 		if level != tt.level || kinds(c) != tt.want || due != (tt.want != "") || c.Expect != 7 {
 			t.Errorf("told %d, after %s: level %d, %q, want %d, %q", tt.told, tt.in, level, kinds(c), tt.level, tt.want)

@@ -71,12 +71,12 @@ func overrideOf(def *workflow.Definition, t task.Task, candidates []*workflow.Tr
 	if req.Override || req.Actor.Rule || req.Actor.Role != task.RoleHuman || !slices.ContainsFunc(candidates, may) {
 		return ""
 	}
-	return OverrideCommand(def, t.ID, req.To)
+	return overrideCommand(def, t.ID, req.To)
 }
 
-// OverrideCommand is how a person makes a move that the workflow lets them make in spite of its conditions: a
+// overrideCommand is how a person makes a move that the workflow lets them make in spite of its conditions: a
 // merge has a command of its own.
-func OverrideCommand(def *workflow.Definition, id string, to task.Status) string {
+func overrideCommand(def *workflow.Definition, id string, to task.Status) string {
 	if merge, said := def.Move(workflow.MoveMerge); said && merge == to {
 		return fmt.Sprintf("orange task merge %s --override REASON", id)
 	}

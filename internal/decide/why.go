@@ -88,7 +88,7 @@ func over(def *workflow.Definition, t task.Task, edge *workflow.Transition, role
 // withCommand is a way with the command of a person who takes it in spite of what is unmet.
 func withCommand(def *workflow.Definition, t task.Task, w Option) Option {
 	if w.Override && slices.Contains(w.By, task.RoleHuman) {
-		w.Command = OverrideCommand(def, t.ID, w.To)
+		w.Command = overrideCommand(def, t.ID, w.To)
 	}
 	return w
 }
@@ -136,7 +136,7 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 	case len(s.Owed) == 0:
 		list = append(list, agent(def, t, state, alive, events, now))
 	}
-	if level, after := Overdue(def, own, t, now); after > 0 {
+	if level, after := overdueLevel(def, own, t, now); after > 0 {
 		found := fmt.Sprintf("%s in %q, %d per cent of it told", rounded(now.Sub(t.EnteredAt)), t.Status, t.Overdue)
 		if level < task.LateAlert {
 			list = append(list, rejection.Detail{Condition: fmt.Sprintf("no more than %s in the status", after),

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/projection"
 	"orange/internal/record"
 	"orange/internal/task"
 	"orange/internal/workflow"
@@ -37,15 +37,15 @@ func (e *Engine) project(ctx context.Context, s record.Snapshot, lines []string)
 	}
 	var all error // a file that cannot be looked at is no reason to leave the others
 	told := false
-	for _, want := range decide.Project(def, s.Task, past.events) {
-		found, err := e.Projections.Projection(s.Task, want.File)
+	for _, want := range projection.Files(def, s.Task, past.events) {
+		found, err := e.Projections.Projection(s.Task, want.Path)
 		if err == nil && (!found.There || string(found.Text) != string(want.Text)) {
-			if found.There && !past.had(s.Task, want.File, found.Text) {
+			if found.There && !past.had(s.Task, want.Path, found.Text) {
 				told = true
-				err = e.tampered(ctx, s.Task, past.events, want.File, found)
+				err = e.tampered(ctx, s.Task, past.events, want.Path, found)
 			}
 			if err == nil {
-				err = e.Projections.Project(s.Task, want.File, want.Text)
+				err = e.Projections.Project(s.Task, want.Path, want.Text)
 			}
 		}
 		all = errors.Join(all, err)
@@ -94,7 +94,7 @@ func (e *Engine) past(ctx context.Context, def *workflow.Definition, t task.Task
 // had says whether a file ever showed a text.
 func (h pastMoves) had(t task.Task, file string, text []byte) bool {
 	return slices.ContainsFunc(h.books, func(def *workflow.Definition) bool {
-		return decide.WasProjected(def, t, h.events, file, text)
+		return projection.Shown(def, t, h.events, file, text)
 	})
 }
 
@@ -166,18 +166,18 @@ func (e *Engine) Differ(ctx context.Context, t task.Task, lines []string) ([]str
 		return nil, err
 	}
 	var out []string
-	for _, want := range decide.Project(def, t, past.events) {
-		found, err := e.Projections.Projection(t, want.File)
+	for _, want := range projection.Files(def, t, past.events) {
+		found, err := e.Projections.Projection(t, want.Path)
 		switch {
 		case err != nil:
 			return out, err
 		case !found.There:
-			out = append(out, want.File+" is missing")
+			out = append(out, want.Path+" is missing")
 		case string(found.Text) == string(want.Text):
-		case past.had(t, want.File, found.Text):
-			out = append(out, want.File+" shows an earlier point of the history")
+		case past.had(t, want.Path, found.Text):
+			out = append(out, want.Path+" shows an earlier point of the history")
 		default:
-			out = append(out, want.File+" holds what the record never said: somebody changed it")
+			out = append(out, want.Path+" holds what the record never said: somebody changed it")
 		}
 	}
 	return out, nil

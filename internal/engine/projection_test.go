@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
-	"orange/internal/decide"
 	"orange/internal/engine"
 	"orange/internal/history"
+	"orange/internal/projection"
 	"orange/internal/record"
 	"orange/internal/task"
 )
@@ -70,10 +70,10 @@ func (w *world) showsHistory(id string) {
 	w.t.Helper()
 	def, err := w.Rules.Pinned(w.t.Context(), w.task(id).Workflow)
 	must(w.t, err)
-	for _, want := range decide.Project(def, w.task(id), w.events(id, "")) {
-		got, err := os.ReadFile(filepath.Join(w.files.Dir("garden", id), want.File))
+	for _, want := range projection.Files(def, w.task(id), w.events(id, "")) {
+		got, err := os.ReadFile(filepath.Join(w.files.Dir("garden", id), want.Path))
 		must(w.t, err)
-		wantText(w.t, want.File, string(got), string(want.Text))
+		wantText(w.t, want.Path, string(got), string(want.Text))
 	}
 }
 

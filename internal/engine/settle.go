@@ -175,8 +175,8 @@ func seat(c *record.Change, issued, taken *record.Seat) {
 // forgetCrashes adds to the change of a hook that was performed what follows for the count of crashes. It reads the
 // task's history only where something may follow.
 func (e *Engine) forgetCrashes(ctx context.Context, s record.Snapshot, hook task.OwedHook, c *record.Change) error {
-	others := decide.Without(s.Owed, hook.ID)
-	if !decide.MayForgetCrashes(s.Task, others) {
+	others, may := decide.MayForgetCrashes(s, hook.ID)
+	if !may {
 		return nil
 	}
 	events, err := e.Index.Events(ctx, s.Task.ID, 0)

@@ -491,3 +491,8 @@ func (t *Transition) Has(action string) bool {
 	}
 	return false
 }
+
+// Index is the place of a status in the order of the workflow's states; negative where it has no such state.
+func (d *Definition) Index(status task.Status) int {
+	return slices.IndexFunc(d.States, func(s State) bool { return s.Name == status })
+}

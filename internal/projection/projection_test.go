@@ -1,4 +1,4 @@
-package decide_test
+package projection_test
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"orange/internal/action"
-	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/projection"
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
@@ -104,8 +104,8 @@ func TestAProjectionHasTheWorkflowsOrderAndIsTheSameBytesForTheSameHistory(t *te
 `
 	other := newTask("done") // the present record does not matter: the history tells
 	for range 3 {
-		got := decide.Project(def, other, events)
-		if len(got) != 2 || got[0].File != "state.json" || got[1].File != "deep/round.json" {
+		got := projection.Files(def, other, events)
+		if len(got) != 2 || got[0].Path != "state.json" || got[1].Path != "deep/round.json" {
 			t.Fatalf("found %+v, want both files in the order of the workflow", got)
 		}
 		if string(got[0].Text) != want {
@@ -119,7 +119,8 @@ func TestAProjectionHasTheWorkflowsOrderAndIsTheSameBytesForTheSameHistory(t *te
 
 func TestAWorkflowWithoutProjectionsProjectsNothing(t *testing.T) {
 	t.Parallel()
-	if got := decide.Project(defaultWorkflow(t), newTask("working"), []history.Event{birth()}); got != nil {
+	def := shippedWorkflow(t, "default")
+	if got := projection.Files(def, newTask("working"), []history.Event{birth()}); got != nil {
 		t.Errorf("found %+v, want nothing", got)
 	}
 }
@@ -133,7 +134,7 @@ func told(tb testing.TB, def *workflow.Definition, events []history.Event) map[s
 			Status *string
 		}
 	}
-	text := decide.Project(def, newTask("idle"), events)[0].Text
+	text := projection.Files(def, newTask("idle"), events)[0].Text
 	if err := json.Unmarshal(text, &file); err != nil {
 		tb.Fatalf("%v in\n%s", err, text)
 	}
@@ -256,17 +257,17 @@ func TestEveryEarlierProjectionIsKnownAgain_andNoOther(t *testing.T) {
 	def := phasesWorkflow(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		events := drawHistory(rt, def)
-		all := decide.Project(def, newTask("idle"), events)
+		all := projection.Files(def, newTask("idle"), events)
 		entries := 0
 		for n := 1; n <= len(events); n++ {
-			for _, p := range decide.Project(def, newTask("idle"), events[:n]) {
+			for _, p := range projection.Files(def, newTask("idle"), events[:n]) {
 				if !json.Valid(p.Text) || p.Text[len(p.Text)-1] != '\n' {
-					rt.Fatalf("%s is no JSON with a newline at its end:\n%s", p.File, p.Text)
+					rt.Fatalf("%s is no JSON with a newline at its end:\n%s", p.Path, p.Text)
 				}
-				if !decide.WasProjected(def, newTask("idle"), events, p.File, p.Text) {
-					rt.Fatalf("%s after event %d is not known again:\n%s", p.File, n, p.Text)
+				if !projection.Shown(def, newTask("idle"), events, p.Path, p.Text) {
+					rt.Fatalf("%s after event %d is not known again:\n%s", p.Path, n, p.Text)
 				}
-				if decide.WasProjected(def, newTask("idle"), events, p.File, append(slices.Clone(p.Text), ' ')) {
+				if projection.Shown(def, newTask("idle"), events, p.Path, append(slices.Clone(p.Text), ' ')) {
 					rt.Fatal("a file with a blank behind it is taken for an earlier one")
 				}
 			}
@@ -274,7 +275,7 @@ func TestEveryEarlierProjectionIsKnownAgain_andNoOther(t *testing.T) {
 				entries++
 			}
 		}
-		if again := decide.Project(def, newTask("idle"), events); string(again[0].Text) != string(all[0].Text) {
+		if again := projection.Files(def, newTask("idle"), events); string(again[0].Text) != string(all[0].Text) {
 			rt.Fatalf("the same history gives\n%s\nand then\n%s", all[0].Text, again[0].Text)
 		}
 		var file struct {
@@ -290,7 +291,7 @@ func TestEveryEarlierProjectionIsKnownAgain_andNoOther(t *testing.T) {
 		if sum != entries {
 			rt.Fatalf("found %d rounds, want one for the birth and for each move: %d", sum, entries)
 		}
-		if decide.WasProjected(def, newTask("idle"), events, "other.json", all[0].Text) {
+		if projection.Shown(def, newTask("idle"), events, "other.json", all[0].Text) {
 			rt.Fatal("a file that the workflow does not project is taken for one")
 		}
 	})

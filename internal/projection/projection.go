@@ -1,4 +1,9 @@
-package decide
+// Package projection makes the files that a workflow shows of a task's history, such as a state.json of its own form.
+//
+// They follow from the history alone: the same history gives the same bytes. This package writes none of them: the
+// engine does, and asks this package which texts a file has had. It implements the key "projections" of
+// docs/workflow-file.md.
+package projection
 
 import (
 	"bytes"
@@ -13,16 +18,16 @@ import (
 	"orange/internal/workflow"
 )
 
-// Projected is a file that mirrors a task's history in the form which its workflow gives it.
-type Projected struct {
-	File string // relative to the task's folder
+// File is a file that mirrors a task's history in the form which its workflow gives it.
+type File struct {
+	Path string // relative to the task's folder
 	Text []byte
 }
 
-// Project makes the files that a workflow projects of a task, in the order of the workflow; nil where it projects none.
+// Files makes the files that a workflow projects of a task, in the order of the workflow; nil where it projects none.
 // They follow from the history alone: the same history gives the same bytes. Of t it takes what no history says,
 // id and project.
-func Project(def *workflow.Definition, t task.Task, events []history.Event) []Projected {
+func Files(def *workflow.Definition, t task.Task, events []history.Event) []File {
 	if len(def.Projections) == 0 {
 		return nil
 	}
@@ -30,16 +35,16 @@ func Project(def *workflow.Definition, t task.Task, events []history.Event) []Pr
 	for i := range events {
 		s = s.after(def, &events[i])
 	}
-	out := make([]Projected, len(def.Projections))
+	out := make([]File, len(def.Projections))
 	for i, p := range def.Projections {
-		out[i] = Projected{File: p.File, Text: s.render(def, p.Value)}
+		out[i] = File{Path: p.File, Text: s.render(def, p.Value)}
 	}
 	return out
 }
 
-// WasProjected says whether a file of the workflow's showed a text at any point of the history. It looks at the
+// Shown reports whether a file of the workflow's showed a text at any point of the history. It looks at the
 // newest first: a file that lags does so by little.
-func WasProjected(def *workflow.Definition, t task.Task, events []history.Event, file string, text []byte) bool {
+func Shown(def *workflow.Definition, t task.Task, events []history.Event, file string, text []byte) bool {
 	at := slices.IndexFunc(def.Projections, func(p workflow.Projection) bool { return p.File == file })
 	if at < 0 {
 		return false
@@ -58,8 +63,8 @@ func WasProjected(def *workflow.Definition, t task.Task, events []history.Event,
 	return false
 }
 
-// projectionState is what projections show of a task at one point of its history. It is a value: what comes after leaves
-// it as it was.
+// projectionState is what projections show of a task at one point of its history. It is a value: later events leave it
+// as it was.
 type projectionState struct {
 	task   task.Task
 	rounds []round  // of every state, in the workflow's order
@@ -87,15 +92,14 @@ func (s projectionState) after(def *workflow.Definition, e *history.Event) proje
 	s.task = history.Follow(s.task, *e)
 	switch {
 	case e.Type == history.Created:
-		// Where somebody is to be at work, a task that waits to be started has not begun its first round.
+		// Where an agent is to be at work, a task that waits to be started has not begun its first round.
 		if state, _ := def.State(s.task.Status); state.Role == "" || slices.ContainsFunc(e.Hooks, startsAgent) {
-			s.rounds = s.entered(stateIndex(def, s.task.Status), -1)
+			s.rounds = s.entered(def.Index(s.task.Status), -1)
 		}
 	case e.IsMove():
-		s.rounds = s.entered(stateIndex(def, e.To), stateIndex(def, e.From))
+		s.rounds = s.entered(def.Index(e.To), def.Index(e.From))
 	}
-	// A move that ends agents owes their end from its commit on; those that it starts are told of by events of
-	// their own.
+	// A move that ends agents owes their end from its commit on; those that it starts have events of their own.
 	if slices.Contains(e.Hooks, action.KillSession) {
 		s.alive = nil
 	} else if slices.Contains(e.Hooks, action.KillReviewer) {
@@ -185,7 +189,7 @@ type renderer struct {
 	out      bytes.Buffer
 }
 
-// value writes a value; newline begins the line that its closing brace stands on.
+// value writes a value; newline begins the line that its closing brace is on.
 func (r *renderer) value(v workflow.Value, newline string) {
 	switch {
 	case v.Pairs != nil:

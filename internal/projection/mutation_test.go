@@ -1,0 +1,28 @@
+package projection_test
+
+import (
+	"testing"
+
+	"orange/internal/mutation"
+)
+
+func rulesBroken() mutation.Suite {
+	return mutation.Suite{
+		List: "testdata/mutations.txt", Least: 10, Skip: "TestEveryMutation",
+		Heavy: "TestEveryEarlierProjection",
+	}
+}
+
+func TestEveryMutationStillFitsTheSource(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("takes long; make test-all runs it")
+	}
+	rulesBroken().Fits(t)
+}
+
+// One of them: ORANGE_TEST_LONG=1 go test -run 'TestEveryRule.*/projection.go_line_20' ./internal/projection
+func TestEveryRuleThatIsBrokenOnPurposeMakesATestFail(t *testing.T) {
+	t.Parallel()
+	rulesBroken().AreFound(t)
+}
