@@ -38,7 +38,8 @@ func Box(s *Style, lines []string, width int) []string {
 func Overlay(behind, front []string, width, height int) (out []string, x, y int) {
 	box := strings.Join(front, "\n")
 	x, y = max(0, (width-lipgloss.Width(box))/2), max(0, (height-len(front))/2)
-	return compose(width, height, lipgloss.NewLayer(strings.Join(behind, "\n")), lipgloss.NewLayer(box).X(x).Y(y)), x, y
+	back := strings.Join(Clip(behind, width, height), "\n")
+	return compose(width, height, lipgloss.NewLayer(back), lipgloss.NewLayer(box).X(x).Y(y)), x, y
 }
 
 // compose draws layers on top of each other and cuts them to a size.
@@ -48,7 +49,7 @@ func compose(width, height int, layers ...*lipgloss.Layer) []string {
 	return append(lines, make([]string, max(0, height-len(lines)))...)[:height]
 }
 
-// Clip cuts lines to a width and a height.
+// Clip cuts lines to a width and a height, in place.
 func Clip(lines []string, width, height int) []string {
 	lines = lines[:min(len(lines), max(0, height))]
 	for i := range lines {

@@ -1,0 +1,95 @@
+package workspaces
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"orange/internal/dashboard/screen"
+	"orange/internal/dashboard/tasks"
+	"orange/internal/record"
+	"orange/internal/task"
+)
+
+// fakeReader reads the workspaces of one project, two of which tasks have.
+type fakeReader struct{}
+
+func (fakeReader) Workspaces(context.Context, string) ([]record.Holding, error) {
+	return []record.Holding{
+		{Project: "shop", Workspace: "shop--1", Task: "1"},
+		{Project: "shop", Workspace: "shop--2", Task: "unknown"},
+		{Project: "shop", Workspace: "shop--3"},
+	}, nil
+}
+
+func newModel(t *testing.T) (*Model, *tasks.Set) {
+	t.Helper()
+	set := tasks.New(t.Context(), nil, nil, "", time.Time{})
+	set.Replace([]task.Task{{ID: "1", Project: "shop", Workspace: "shop--1"}, {ID: "2", Project: "site"}})
+	m := New(t.Context(), fakeReader{}, set, screen.NewStyle())
+	if err := m.Update(m.Load()().(Read), room()); err != nil {
+		t.Fatal(err)
+	}
+	return m, set
+}
+
+func room() screen.Size { return screen.Size{Width: 80, Height: 10} }
+
+func TestAWorkspaceLeadsToItsTask(t *testing.T) {
+	t.Parallel()
+	m, set := newModel(t)
+	set.Text, set.Filter, set.Project = "something else", tasks.ShowDone, "site"
+	set.Choose()
+	if why := m.NoTask(); why != "" {
+		t.Fatal(why)
+	}
+	m.SelectTask()
+	if one, found := set.Selected(); !found || one.ID != "1" {
+		t.Errorf("selected is %q", one.ID)
+	}
+	for _, want := range []string{"its task is not among those that were read; R looks again",
+		"no task has this workspace"} {
+		m.Move(1, room())
+		if why := m.NoTask(); why != want {
+			t.Errorf("got %q, want %q", why, want)
+		}
+	}
+}
+
+func TestUse(t *testing.T) {
+	t.Parallel()
+	m, _ := newModel(t)
+	if used, size := m.Use("shop"); used != 2 || size != 3 {
+		t.Errorf("%d of %d are used", used, size)
+	}
+	if _, size := m.Use("site"); size != 0 {
+		t.Errorf("another project has %d", size)
+	}
+}
+
+func TestTheWorkspacesAreReadAgainOnlyForOtherTasks(t *testing.T) {
+	t.Parallel()
+	m, set := newModel(t)
+	if m.TasksChanged(false) == nil {
+		t.Error("they are not read for the first tasks")
+	}
+	if m.TasksChanged(false) != nil {
+		t.Error("they are read again though nothing changed")
+	}
+	if m.TasksChanged(true) == nil {
+		t.Error("they are not read again while they are visible")
+	}
+	set.Change([]task.Task{{ID: "1", Project: "shop"}}, nil)
+	if m.TasksChanged(false) == nil {
+		t.Error("they are not read after a task gave its workspace back")
+	}
+}
+
+func TestAFailedReadIsAnError(t *testing.T) {
+	t.Parallel()
+	m, _ := newModel(t)
+	if err := m.Update(Read{err: errors.New("no")}, room()); err == nil || len(m.all) != 3 {
+		t.Errorf("got %v, and %d workspaces", err, len(m.all))
+	}
+}
