@@ -132,7 +132,7 @@ func (r Repository) Relink(context.Context, task.Task) error { return nil }
 func (r Repository) CheckBranch(context.Context, string) error { return nil }
 
 // Project is the only one.
-func (r Repository) Project(string) (task.Project, error) { return r.v.World.Project, nil }
+func (r Repository) Project(string) (task.Project, error) { return r.v.Project, nil }
 
 // SetBranch accepts every name.
 func (r Repository) SetBranch(_ context.Context, _ task.Task, name string) (string, error) {

@@ -97,7 +97,7 @@ func (s store) PendingTasks(ctx context.Context, now time.Time) ([]string, error
 
 func (s store) Events(ctx context.Context, id string, after int) ([]history.Event, error) {
 	return take(s.v.Process, Step{What: "it reads the history", Task: id}, func() ([]history.Event, error) {
-		all, err := s.v.World.Events(ctx, id)
+		all, err := s.v.Events(ctx, id)
 		return slices.DeleteFunc(all, func(e history.Event) bool { return e.Seq <= after }), err
 	})
 }
