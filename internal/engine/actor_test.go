@@ -13,14 +13,14 @@ func TestActor_findsOutWhoAsks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.create("first", true).Task.ID
-	mine := w.hands.last(t, action.SpawnAgent).secret
+	mine := w.performer.last(t, action.SpawnAgent).secret
 	other := w.create("second", true).Task.ID
 	ended := w.create("third", true)
 	if !ended.Queued {
 		t.Fatal("the pool of 2 gave a third workspace")
 	}
 	w.move(other, "cancelled", human)
-	over := w.hands.last(t, action.SpawnAgent).secret
+	over := w.performer.last(t, action.SpawnAgent).secret
 	agent := []task.Process{{PID: 4, Began: "then"}, {PID: 1001, Began: "then"}, {PID: 5, Began: "then"}}
 	tests := map[string]struct {
 		id     string
@@ -69,7 +69,7 @@ func TestHome_isForNobodyWhoIsAnAgentOrBelowOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.create("first", true)
-	secret := w.hands.last(t, action.SpawnAgent).secret
+	secret := w.performer.last(t, action.SpawnAgent).secret
 	must(t, w.Home(t.Context(), "add a project", task.Caller{Above: []task.Process{{PID: 4, Began: "then"}}}))
 	for name, caller := range map[string]task.Caller{
 		"an agent":                {Secret: secret},
@@ -90,12 +90,12 @@ func TestARespawn_endsTheSeatOfTheAgentBefore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.create("fix", true).Task.ID
-	before := w.hands.last(t, action.SpawnAgent).secret
+	before := w.performer.last(t, action.SpawnAgent).secret
 	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
 	must(t, err)
 	_, err = w.Actor(t.Context(), id, task.Caller{Secret: before})
 	wantCode(t, err, rejection.ActorDenied)
-	now, err := w.Actor(t.Context(), id, task.Caller{Secret: w.hands.last(t, action.SpawnAgent).secret})
+	now, err := w.Actor(t.Context(), id, task.Caller{Secret: w.performer.last(t, action.SpawnAgent).secret})
 	must(t, err)
 	if now != worker {
 		t.Errorf("the new agent is %+v", now)
@@ -106,7 +106,7 @@ func TestTheSecretOfASeat_standsNowhereOnDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.create("fix", true)
-	if secret := w.hands.last(t, action.SpawnAgent).secret; len(secret) != 64 ||
+	if secret := w.performer.last(t, action.SpawnAgent).secret; len(secret) != 64 ||
 		strings.Contains(w.everything(), secret) {
 		t.Errorf("the secret %q is kept", secret)
 	}

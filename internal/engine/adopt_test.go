@@ -16,7 +16,7 @@ import (
 	"orange/internal/task"
 )
 
-// agents pretends to know who lives.
+// agents are those that live, as the test says.
 type agents map[string][]record.Seat
 
 func (a agents) Living(_ context.Context, id string) ([]record.Seat, error) {
@@ -77,10 +77,10 @@ func TestATaskThatWasRebuilt_isWhatItWas(t *testing.T) {
 			t.Errorf("%s: spent %v, was %v; began with %v, was %v", status, after.Spent, before.Spent,
 				after.Entry, before.Entry)
 		}
-		told := w.events(id, "")
-		if n := len(events); !reflect.DeepEqual(told[:n], events) || len(told) != n+1 ||
-			told[n].Type != history.Rebuilt {
-			t.Errorf("%s: its history is %+v, and was %+v", status, told, events)
+		noted := w.events(id, "")
+		if n := len(events); !reflect.DeepEqual(noted[:n], events) || len(noted) != n+1 ||
+			noted[n].Type != history.Rebuilt {
+			t.Errorf("%s: its history is %+v, and was %+v", status, noted, events)
 		}
 		if got := problems(w.verify(id, nil)); got != "" {
 			t.Errorf("%s: after it was rebuilt its past does not hold:\n%s", status, got)
@@ -103,7 +103,7 @@ func TestATaskThatWasRebuilt_forgetsTheCrashesOfBeforeAMoveThatStillOwedHooks(t 
 	id := w.reach("working")
 	w.die(w.death(id, task.RoleWorker))
 	w.write(id, handoff)
-	w.hands.fails[action.SpawnReviewer] = errHands
+	w.performer.fails[action.SpawnReviewer] = errPerformer
 	if n := w.move(id, "agent-review", human).Task.Counters.Get(task.CrashCount); n != 1 {
 		t.Fatalf("before, the count is %d, want 1", n)
 	}
@@ -139,7 +139,7 @@ func TestATaskThatWasRebuilt_goesOnAndItsEvidenceStaysSpent(t *testing.T) {
 		!strings.Contains(err.Error(), "moved the task at event") {
 		t.Errorf("the old review: %v", err)
 	}
-	if hook := w.hands.last(t, action.SpawnReviewer).hook; hook < 1_000_000 {
+	if hook := w.performer.last(t, action.SpawnReviewer).hook; hook < 1_000_000 {
 		t.Errorf("the hook has the number %d, which the lost record may have had", hook)
 	}
 }

@@ -38,8 +38,8 @@ func (e *environments) note(what, id string) error {
 	return e.fail
 }
 
-// told are the calls since the last look, without the ids.
-func (e *environments) told(id string) string {
+// takeCalls are the calls since the last look, without the ids.
+func (e *environments) takeCalls(id string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	said := strings.ReplaceAll(strings.Join(e.calls, ", "), " "+id, "")
@@ -49,7 +49,7 @@ func (e *environments) told(id string) string {
 
 func (w *world) wantTold(id, want string) {
 	w.t.Helper()
-	wantText(w.t, "what became of the environment", w.environments.told(id), want)
+	wantText(w.t, "what became of the environment", w.environments.takeCalls(id), want)
 }
 
 func TestEnvironment_isKeptWhereAPersonStartsATask(t *testing.T) {
@@ -93,14 +93,14 @@ func TestEnvironment_isRenewedByAPersonsRespawnAndRetry(t *testing.T) {
 	w.wantTold(id, "keep")
 	w.die(w.death(id, task.RoleWorker))
 	dead := func(task.Task, string) (bool, error) { return false, nil }
-	w.hands.fails[action.SpawnAgent] = errHands
+	w.performer.fails[action.SpawnAgent] = errPerformer
 	_, err := w.Respawn(t.Context(), id, dead, human)
 	must(t, err)
 	w.wantTold(id, "keep")
 	_, err = w.Retry(t.Context(), id, worker)
 	must(t, err)
 	w.wantTold(id, "")
-	delete(w.hands.fails, action.SpawnAgent)
+	delete(w.performer.fails, action.SpawnAgent)
 	_, err = w.Retry(t.Context(), id, human)
 	must(t, err)
 	w.wantTold(id, "keep")
@@ -112,7 +112,7 @@ func TestEnvironment_isRenewedByAPersonsRespawnAndRetry(t *testing.T) {
 func TestEnvironment_ofATaskThatWaitsForAWorkspaceIsKeptUntilItDoesNot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.desk.project.PoolSize = 1
+	w.repository.project.PoolSize = 1
 	first := w.create("first", true).Task.ID
 	w.wantTold(first, "keep")
 	second := w.create("second", true).Task.ID
@@ -138,7 +138,7 @@ func TestEnvironment_ofATaskThatWaitsForAWorkspaceIsKeptUntilItDoesNot(t *testin
 func TestEnvironment_thatCannotBeKeptHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.environments.fail = errHands
+	w.environments.fail = errPerformer
 	if out := w.create("fix", true); out.Task.Status != "planning" || out.Task.Workspace == "" {
 		t.Errorf("the task is %+v", out.Task)
 	}
@@ -176,10 +176,10 @@ func TestEnvironment_isKeptAlsoWhereSomebodyElseWasQuickerToPerformTheHooks(t *t
 func TestEnvironment_thatIsKeptTooLateIsDroppedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.desk.project.PoolSize = 1
+	w.repository.project.PoolSize = 1
 	w.create("first", true)
 	id := w.create("second", false).Task.ID
-	w.environments.told("")
+	w.environments.takeCalls("")
 	w.environments.before = func() {
 		_, err := w.another().Command(t.Context(), id, "cancel", human, "")
 		must(t, err)

@@ -44,7 +44,7 @@ func TestDied_movesOnTheEvidenceThatTheAgentLeft(t *testing.T) {
 	if out.Event.Type != history.AutoAdvanced || out.Event.From != "working" || out.Event.To != "agent-review" {
 		t.Errorf("the event is %+v", out.Event)
 	}
-	wantText(t, "hooks", w.hands.done(), action.SpawnReviewer)
+	wantText(t, "hooks", w.performer.done(), action.SpawnReviewer)
 	wantText(t, "status", string(w.task(id).Status), "agent-review")
 	if kept := w.load(id).Spent; !slices.ContainsFunc(kept, func(s task.Spent) bool {
 		return s.Source == "## handoff" && s.Seq == out.Event.Seq
@@ -149,7 +149,7 @@ func TestDied_twiceInOneStatusLeadsToThePersonAndKeepsTheCount(t *testing.T) {
 		!strings.Contains(one.Attention, "2 crashes") {
 		t.Errorf("after the second crash the task is %+v", one)
 	}
-	wantText(t, "hooks", w.hands.done(), "spawn_agent kill_reviewer notify_worker")
+	wantText(t, "hooks", w.performer.done(), "spawn_agent kill_reviewer notify_worker")
 	crashed := w.events(id, history.AgentCrashed)
 	if len(crashed) != 2 || crashed[0].Data["last_words"] != "out of paper" || crashed[1].Crash != 2 ||
 		crashed[1].In != crashed[0].In || crashed[0].In == "" {
@@ -161,8 +161,8 @@ func TestRevive_startsADeadReviewerByItselfOnceAndNoWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")
-	if again, err := w.RespawnDead(t.Context(), id); err != nil || !again.IsZero() || w.hands.done() != "" {
-		t.Fatalf("while the reviewer lives: %v, %v, %s", again, err, w.hands.done())
+	if again, err := w.RespawnDead(t.Context(), id); err != nil || !again.IsZero() || w.performer.done() != "" {
+		t.Fatalf("while the reviewer lives: %v, %v, %s", again, err, w.performer.done())
 	}
 	w.die(w.death(id, task.RoleReviewer))
 	var crew sync.WaitGroup
@@ -173,7 +173,7 @@ func TestRevive_startsADeadReviewerByItselfOnceAndNoWorker(t *testing.T) {
 	crew.Wait()
 	_, err := w.RespawnDead(t.Context(), id)
 	must(t, err)
-	wantText(t, "hooks", w.hands.done(), action.SpawnReviewer)
+	wantText(t, "hooks", w.performer.done(), action.SpawnReviewer)
 	if got := w.events(id, history.AgentRespawned); len(got) != 1 || got[0].Actor != task.ActorEngine ||
 		w.task(id).Attention != "" {
 		t.Errorf("the events are %+v, the mark is %q", got, w.task(id).Attention)
@@ -182,7 +182,7 @@ func TestRevive_startsADeadReviewerByItselfOnceAndNoWorker(t *testing.T) {
 	w.die(w.death(busy, task.RoleWorker))
 	_, err = w.RespawnDead(t.Context(), busy)
 	must(t, err)
-	wantText(t, "hooks", w.hands.done(), "")
+	wantText(t, "hooks", w.performer.done(), "")
 }
 
 func TestStalled_isAMarkThatMovesNothing(t *testing.T) {
@@ -214,13 +214,13 @@ func TestFree_givesBackWhatATaskThatIsOverStillHolds(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("working")
 	must(t, w.Free(t.Context(), id))
-	wantText(t, "hooks of a live task", w.hands.done(), "")
+	wantText(t, "hooks of a live task", w.performer.done(), "")
 	s := w.load(id)
 	s.Task.Live, s.Task.Status = false, "done" // as an older workflow without release_workspace would leave it
 	_, err := w.store.Commit(t.Context(), record.Change{Task: s.Task, Expect: s.Task.Version})
 	must(t, err)
 	must(t, w.Free(t.Context(), id))
-	wantText(t, "hooks", w.hands.done(), "kill_session release_workspace")
+	wantText(t, "hooks", w.performer.done(), "kill_session release_workspace")
 	if one := w.task(id); one.Workspace != "" || one.Session != "" || len(w.events(id, history.OrphanFreed)) != 1 {
 		t.Errorf("the task is %+v", one)
 	}
@@ -230,13 +230,13 @@ func TestFinish_performsWhatIsOwedAndTriesWhatFailedAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	w.hands.fails[action.SpawnReviewer] = errHands
+	w.performer.fails[action.SpawnReviewer] = errPerformer
 	w.write(id, handoff)
 	w.move(id, "agent-review", worker)
 	if len(w.load(id).Owed) != 1 {
 		t.Fatalf("owed are %+v", w.load(id).Owed)
 	}
-	delete(w.hands.fails, action.SpawnReviewer)
+	delete(w.performer.fails, action.SpawnReviewer)
 	must(t, w.Finish(t.Context()))
 	if owed := w.load(id).Owed; len(owed) != 0 {
 		t.Errorf("owed are %+v", owed)
@@ -248,14 +248,14 @@ func TestTheSeatOfAnAttemptThatFailed_ends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	w.hands.fails[action.SpawnReviewer] = errHands
+	w.performer.fails[action.SpawnReviewer] = errPerformer
 	w.write(id, handoff)
 	w.move(id, "agent-review", worker)
-	lost := w.hands.last(t, action.SpawnReviewer).secret
-	delete(w.hands.fails, action.SpawnReviewer)
+	lost := w.performer.last(t, action.SpawnReviewer).secret
+	delete(w.performer.fails, action.SpawnReviewer)
 	_, err := w.Retry(t.Context(), id, human)
 	must(t, err)
-	taken := w.hands.last(t, action.SpawnReviewer).secret
+	taken := w.performer.last(t, action.SpawnReviewer).secret
 	for secret, ended := range map[string]bool{lost: true, taken: false} {
 		seat, err := w.store.Seat(t.Context(), engine.HashSecret(secret))
 		must(t, err)
@@ -274,7 +274,7 @@ func TestDied_leavesADeathForLaterWhoseStartIsNotOnRecordYet(t *testing.T) {
 	id := w.create("fix", true).Task.ID
 	var death task.Death
 	watch := w.another()
-	w.Performer = interrupted{w.hands, func(job record.Job) {
+	w.Performer = interrupted{w.performer, func(job record.Job) {
 		if job.Hook.Action != action.SpawnAgent {
 			return
 		}

@@ -31,7 +31,7 @@ type walk struct {
 	met        map[int]bool      // configurations
 	failed     map[string]bool   // hooks that fail in this step
 	runnerDies bool              // the runner of hooks dies before it has begun
-	// what there is outside of the document, by the key of the part that looks at it; nil where the dice say
+	// what there is outside of the document, by the key of the part that looks at it; nil where it is random
 	provided map[string]bool
 }
 
@@ -185,8 +185,8 @@ func (w *walk) step(t task.Task) {
 	case n < 33:
 		state, _ := w.Workflow.State(t.Status)
 		pause(time.Duration(state.Timeout.After) * time.Second * time.Duration(w.random.IntN(3)))
-		_, told, err := e.Timeouts(background, w.id)
-		w.logf(w.p, fmt.Sprintf("hears of the time: %s %v", told, err))
+		_, message, err := e.Timeouts(background, w.id)
+		w.logf(w.p, fmt.Sprintf("hears of the time: %s %v", message, err))
 	case n < 35 && len(w.Workflow.Redo) > 0:
 		w.redo()
 	case n < 36:

@@ -26,15 +26,15 @@ func TestAStatusThatAnAgentWrites_isPutBackAndToldOnce(t *testing.T) {
 			wantText(t, "status", string(s.Task.Status), "working")
 		}
 	}
-	told := w.events(id, history.DocumentRestored)
-	if len(told) != 2 || told[0].Data["field"] != "status" || told[0].Data["found"] != "done" ||
-		told[0].Data["kept"] != "working" {
-		t.Errorf("the history tells %+v", told)
+	noted := w.events(id, history.DocumentRestored)
+	if len(noted) != 2 || noted[0].Data["field"] != "status" || noted[0].Data["found"] != "done" ||
+		noted[0].Data["kept"] != "working" {
+		t.Errorf("the history tells %+v", noted)
 	}
 	if text := w.document(id); !strings.Contains(text, "\nstatus: working\n") {
 		t.Errorf("the document shows\n%s", text)
 	}
-	wantText(t, "hooks", w.hands.done(), "")
+	wantText(t, "hooks", w.performer.done(), "")
 }
 
 func TestATaskThatIsBornWithAWorkspace_hasNobodyElsesHandInItsHeader(t *testing.T) {
@@ -44,13 +44,13 @@ func TestATaskThatIsBornWithAWorkspace_hasNobodyElsesHandInItsHeader(t *testing.
 			t.Parallel()
 			w := newWorld(t)
 			w.runner.dead = true // the caller comes before the runner
-			out, err := w.Create(t.Context(), task.New{Project: w.desk.project, Summary: "x", Status: status,
+			out, err := w.Create(t.Context(), task.New{Project: w.repository.project, Summary: "x", Status: status,
 				Workflow: "default", Actor: human})
 			must(t, err)
 			s, _, err := w.Refresh(t.Context(), out.Task.ID)
 			must(t, err)
-			if told := w.events(s.Task.ID, history.DocumentRestored); len(told) != 0 {
-				t.Errorf("the history tells of %+v", told)
+			if noted := w.events(s.Task.ID, history.DocumentRestored); len(noted) != 0 {
+				t.Errorf("the history tells of %+v", noted)
 			}
 			if text := w.document(s.Task.ID); s.Task.Workspace != "" &&
 				!strings.Contains(text, "\nworkspace: "+s.Task.Workspace+"\n") {
@@ -96,9 +96,9 @@ func TestWhatPeopleMaySetInTheHeader_isTakenOver(t *testing.T) {
 		got.ReviewHarness != "codex" {
 		t.Errorf("the task is %+v", got)
 	}
-	if told := w.events(id, history.Updated); len(told) != 1 || told[0].Data["harness"] != "pi" ||
-		len(told[0].Data) != 3 {
-		t.Errorf("the history tells %+v", told)
+	if noted := w.events(id, history.Updated); len(noted) != 1 || noted[0].Data["harness"] != "pi" ||
+		len(noted[0].Data) != 3 {
+		t.Errorf("the history tells %+v", noted)
 	}
 }
 
@@ -113,8 +113,8 @@ func TestABrokenHeader_getsANewOneAboveAndIsToldOnce(t *testing.T) {
 		_, _, err := w.Refresh(t.Context(), id)
 		must(t, err)
 	}
-	if told := w.events(id, history.DocumentRestored); len(told) != 1 || told[0].Data["problem"] == "" {
-		t.Errorf("the history tells %+v", told)
+	if noted := w.events(id, history.DocumentRestored); len(noted) != 1 || noted[0].Data["problem"] == "" {
+		t.Errorf("the history tells %+v", noted)
 	}
 	d := document.Read([]byte(w.document(id)))
 	if !strings.HasPrefix(d.Body, broken) {
@@ -144,15 +144,15 @@ func TestAFileInPlaceOfTheLink_isAdopted(t *testing.T) {
 	id := w.reach("planning")
 	w.write(id, "\nold words\n")
 	body := document.Read([]byte(w.document(id))).Body
-	w.desk.replaced = []byte("---\nstatus: done\n---\nnew words\n" + plan)
+	w.repository.replaced = []byte("---\nstatus: done\n---\nnew words\n" + plan)
 	w.move(id, "working", worker)
-	told := w.events(id, history.DocumentAdopted)
-	if len(told) != 1 || w.desk.relinked != 1 {
-		t.Fatalf("relinked %d times, the history tells %+v", w.desk.relinked, told)
+	noted := w.events(id, history.DocumentAdopted)
+	if len(noted) != 1 || w.repository.relinked != 1 {
+		t.Fatalf("relinked %d times, the history tells %+v", w.repository.relinked, noted)
 	}
 	d := document.Read([]byte(w.document(id)))
 	wantText(t, "body", d.Body, "new words\n"+plan)
-	kept, err := os.ReadFile(filepath.Join(w.files.Dir("garden", id), "evidence", told[0].Data["before"]))
+	kept, err := os.ReadFile(filepath.Join(w.files.Dir("garden", id), "evidence", noted[0].Data["before"]))
 	must(t, err)
 	wantText(t, "the old body", string(kept), body)
 }
@@ -213,9 +213,9 @@ func TestUpdate_hasTheSessionFollowTheBranch(t *testing.T) {
 		}
 		events, err := w.store.Events(t.Context(), id, 0)
 		must(t, err)
-		told, _, err := history.Fold(events)
-		if err != nil || told.Branch != got.Branch || told.Session != got.Session && got.Session != before {
-			t.Errorf("the history tells of %q on %q, the record of %q on %q (%v)", told.Session, told.Branch,
+		noted, _, err := history.Fold(events)
+		if err != nil || noted.Branch != got.Branch || noted.Session != got.Session && got.Session != before {
+			t.Errorf("the history tells of %q on %q, the record of %q on %q (%v)", noted.Session, noted.Branch,
 				got.Session, got.Branch, err)
 		}
 		return got

@@ -35,14 +35,14 @@ import (
 // world is an engine with a real record and real files, and fake hands.
 type world struct {
 	*engine.Engine
-	t      *testing.T
-	home   string
-	store  *sqlite.Store
-	files  mirror.Files
-	desk   *desk
-	hands  *hands
-	runner *runner
-	clock  *clock
+	t          *testing.T
+	home       string
+	store      *sqlite.Store
+	files      mirror.Files
+	repository *fakeRepository
+	performer  *fakePerformer
+	runner     *runner
+	clock      *clock
 
 	environments *environments
 }
@@ -53,8 +53,9 @@ func newWorld(t *testing.T) *world {
 	files := mirror.Files{Home: dir}
 	w := &world{
 		t: t, home: dir, files: files, clock: &clock{now: time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)},
-		desk:  &desk{project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main", PoolSize: 2}},
-		hands: &hands{fails: map[string]error{}, crashAt: -1}, environments: &environments{},
+		repository: &fakeRepository{project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main",
+			PoolSize: 2}},
+		performer: &fakePerformer{fails: map[string]error{}, crashAt: -1}, environments: &environments{},
 	}
 	first := w.another()
 	t.Cleanup(func() { first.replays(t) })
@@ -72,13 +73,14 @@ func (w *world) another() *world {
 	other.store, other.runner = store, &runner{}
 	other.Engine = &engine.Engine{
 		Store: store, Index: store, Seats: store, Documents: w.files, Mirror: w.files, Projections: w.files,
-		Rules: rules, Workspaces: w.desk, Merger: w.desk, Forge: w.desk, Performer: w.hands, Facts: w.desk,
+		Rules: rules, Workspaces: w.repository, Merger: w.repository, Forge: w.repository,
+		Performer: w.performer, Facts: w.repository,
 		Runner: other.runner, Witness: witness{}, Environments: w.environments, Now: w.clock.Now,
 		Random: rand.Reader, Log: slog.New(slog.DiscardHandler), Patience: 20 * time.Millisecond,
 	}
 	other.runner.engine = other.Engine
-	if w.hands.engine == nil {
-		w.hands.engine = other.Engine
+	if w.performer.engine == nil {
+		w.performer.engine = other.Engine
 	}
 	return &other
 }
@@ -122,8 +124,8 @@ func (r *runner) Run(ctx context.Context, id string, _ bool) (err error) {
 	return r.engine.Settle(ctx, id)
 }
 
-// desk pretends to be the repository.
-type desk struct {
+// fakeRepository is the repository, without git.
+type fakeRepository struct {
 	mu       sync.Mutex
 	project  task.Project
 	replaced []byte // what a program put where the link was
@@ -137,13 +139,13 @@ type desk struct {
 	beyond      bool  // the branch has what no pull request has
 }
 
-func (d *desk) Replaced(context.Context, task.Task) ([]byte, bool, error) {
+func (d *fakeRepository) Replaced(context.Context, task.Task) ([]byte, bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.replaced, d.replaced != nil, nil
 }
 
-func (d *desk) Relink(context.Context, task.Task) error {
+func (d *fakeRepository) Relink(context.Context, task.Task) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.replaced = nil
@@ -151,24 +153,24 @@ func (d *desk) Relink(context.Context, task.Task) error {
 	return nil
 }
 
-func (d *desk) CheckBranch(_ context.Context, name string) error {
+func (d *fakeRepository) CheckBranch(_ context.Context, name string) error {
 	if strings.Contains(name, "..") {
 		return task.Notef(task.ErrUsage, "%q is no branch", name)
 	}
 	return nil
 }
 
-func (d *desk) SetBranch(_ context.Context, _ task.Task, name string) (string, error) {
+func (d *fakeRepository) SetBranch(_ context.Context, _ task.Task, name string) (string, error) {
 	if name == "" {
 		return "found", nil
 	}
 	return name, nil
 }
 
-func (d *desk) Ahead(context.Context, task.Task, string) (bool, error) { return true, nil }
+func (d *fakeRepository) Ahead(context.Context, task.Task, string) (bool, error) { return true, nil }
 
 // Subject is the tip, which does not move: the simulation has tips that do.
-func (d *desk) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {
+func (d *fakeRepository) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := task.Subject{Commit: "beef"}
@@ -179,7 +181,7 @@ func (d *desk) Subject(_ context.Context, _ task.Task, tree bool) task.Subject {
 }
 
 // Look answers what gates ask git for, as the tip and the files say.
-func (d *desk) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
+func (d *fakeRepository) Look(_ context.Context, t task.Task, _ *workflow.Definition, parts []workflow.Part) (
 	map[string]decide.Fact, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -202,7 +204,7 @@ func (d *desk) Look(_ context.Context, t task.Task, _ *workflow.Definition, part
 	return out, nil
 }
 
-func (d *desk) Merge(ctx context.Context, _ task.Task, commit, _ string, still func(context.Context) error) (
+func (d *fakeRepository) Merge(ctx context.Context, _ task.Task, commit, _ string, still func(context.Context) error) (
 	merged, how string, err error) {
 	if err := still(ctx); err != nil {
 		return "", "", err
@@ -212,21 +214,23 @@ func (d *desk) Merge(ctx context.Context, _ task.Task, commit, _ string, still f
 	return "c0ffee", "merged", nil
 }
 
-func (d *desk) Tip(context.Context, task.Task) (string, error) { return "beef", nil }
+func (d *fakeRepository) Tip(context.Context, task.Task) (string, error) { return "beef", nil }
 
-func (d *desk) Within(context.Context, task.Task, string) (bool, error) { return !d.beyond, nil }
+func (d *fakeRepository) Within(context.Context, task.Task, string) (bool, error) {
+	return !d.beyond, nil
+}
 
-func (d *desk) Find(context.Context, string, string) ([]record.PullRequest, error) {
+func (d *fakeRepository) Find(context.Context, string, string) ([]record.PullRequest, error) {
 	return d.requests, d.unreachable
 }
 
-func (d *desk) States(_ context.Context, _ string, addresses []string) ([]record.PullRequest, error) {
+func (d *fakeRepository) States(_ context.Context, _ string, addresses []string) ([]record.PullRequest, error) {
 	return slices.DeleteFunc(slices.Clone(d.requests), func(pr record.PullRequest) bool {
 		return !slices.Contains(addresses, pr.URL)
 	}), d.unreachable
 }
 
-func (d *desk) Project(string) (task.Project, error) { return d.project, nil }
+func (d *fakeRepository) Project(string) (task.Project, error) { return d.project, nil }
 
 // call is one hook that the hands were asked to perform.
 type call struct {
@@ -235,10 +239,10 @@ type call struct {
 	secret       string
 }
 
-var errHands = errors.New("the hands do not obey")
+var errPerformer = errors.New("the hands do not obey")
 
-// hands pretend to perform hooks, and note each.
-type hands struct {
+// fakePerformer notes the hooks that it is asked to perform.
+type fakePerformer struct {
 	mu         sync.Mutex
 	engine     *engine.Engine
 	calls      []call
@@ -248,7 +252,7 @@ type hands struct {
 	most       int // how many were performed at once
 }
 
-func (h *hands) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
+func (h *fakePerformer) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	h.mu.Lock()
 	number := len(h.calls)
 	h.calls = append(h.calls, call{job.Task.ID, job.Hook.Action, job.Hook.ID, job.Secret})
@@ -271,7 +275,7 @@ func (h *hands) Perform(ctx context.Context, job record.Job) (record.Effect, err
 	return effectOf(job, number), nil
 }
 
-func (h *hands) next(ctx context.Context, job record.Job) error {
+func (h *fakePerformer) next(ctx context.Context, job record.Job) error {
 	if job.Hook.Action != action.SpawnNext {
 		return nil
 	}
@@ -299,7 +303,7 @@ func effectOf(job record.Job, number int) record.Effect {
 }
 
 // done are the actions that were asked for, in order.
-func (h *hands) done() string {
+func (h *fakePerformer) done() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var out []string
@@ -309,14 +313,14 @@ func (h *hands) done() string {
 	return strings.Join(out, " ")
 }
 
-func (h *hands) forget() {
+func (h *fakePerformer) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.calls = nil
 }
 
 // last is the newest call with the action.
-func (h *hands) last(t *testing.T, action string) (found call) {
+func (h *fakePerformer) last(t *testing.T, action string) (found call) {
 	t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -354,8 +358,9 @@ func must(t *testing.T, err error) {
 func (w *world) create(branch string, spawn bool) record.Outcome {
 	w.t.Helper()
 	out, err := w.Create(w.t.Context(), task.New{
-		Project: w.desk.project, Branch: branch, Summary: "mend the gate", Harness: "claude", ReviewHarness: "codex",
-		Workflow: "default", Spawn: spawn, Actor: human,
+		Project: w.repository.project, Branch: branch, Summary: "mend the gate", Harness: "claude",
+		ReviewHarness: "codex",
+		Workflow:      "default", Spawn: spawn, Actor: human,
 	})
 	must(w.t, err)
 	return out
@@ -400,7 +405,7 @@ func (w *world) reach(to task.Status) string {
 	if got := w.task(id).Status; got != to {
 		w.t.Fatalf("the task is in %s, want %s", got, to)
 	}
-	w.hands.forget()
+	w.performer.forget()
 	return id
 }
 

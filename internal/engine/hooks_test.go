@@ -39,7 +39,7 @@ func (p *watched) Perform(ctx context.Context, job record.Job) (record.Effect, e
 
 // watch has the world's hands watched.
 func (w *world) watch() *watched {
-	p := &watched{Performer: w.hands, adds: map[string]record.Effect{}}
+	p := &watched{Performer: w.performer, adds: map[string]record.Effect{}}
 	w.Performer = p
 	return p
 }
@@ -108,7 +108,7 @@ func (w *world) work(hook string) string {
 	must(w.t, os.MkdirAll(dir, 0o755))
 	must(w.t, os.WriteFile(filepath.Join(dir, "office.yml"), []byte(strings.Replace(office, "HOOK", hook, 1)), 0o644))
 	out, err := w.Create(w.t.Context(), task.New{
-		Project: w.desk.project, Branch: "fix", Summary: "mend the gate", Harness: "claude",
+		Project: w.repository.project, Branch: "fix", Summary: "mend the gate", Harness: "claude",
 		ReviewHarness: "codex", Workflow: "office", Actor: human,
 	})
 	must(w.t, err)
@@ -215,12 +215,12 @@ func TestRequestPR_takesThePlaceOfOneThatFailed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	w.hands.fails[action.CreatePR] = errHands
+	w.performer.fails[action.CreatePR] = errPerformer
 	first, err := w.RequestPR(t.Context(), id, human)
 	must(t, err)
 	wantText(t, "hooks", w.states(id, first.Event.Seq), "push_branch=done create_pr=failed")
-	wantText(t, "attention", first.Task.Attention, "hook create_pr: "+errHands.Error())
-	delete(w.hands.fails, action.CreatePR)
+	wantText(t, "attention", first.Task.Attention, "hook create_pr: "+errPerformer.Error())
+	delete(w.performer.fails, action.CreatePR)
 	second, err := w.RequestPR(t.Context(), id, human)
 	must(t, err)
 	wantText(t, "hooks of the first", w.states(id, first.Event.Seq), "push_branch=done create_pr=superseded")
@@ -236,7 +236,7 @@ func TestRequestPR_isRefusedWhereItMakesNoSense(t *testing.T) {
 	bare := w.reach("planning")
 	over := w.reach("working")
 	w.move(over, "cancelled", human)
-	w.Merger = behind{w.desk}
+	w.Merger = behind{w.repository}
 	seen.jobs = nil
 	for id, says := range map[string]string{waiting: "nobody has worked on the branch", over: "one that is",
 		bare: "commit the work there first"} {
@@ -253,6 +253,6 @@ func TestRequestPR_isRefusedWhereItMakesNoSense(t *testing.T) {
 }
 
 // behind is a repository where no branch has anything new.
-type behind struct{ *desk }
+type behind struct{ *fakeRepository }
 
 func (behind) Ahead(context.Context, task.Task, string) (bool, error) { return false, nil }

@@ -49,14 +49,14 @@ func TestMerge_ofAMergedPullRequestMergesNothingHere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("reviewing")
-	w.desk.requests = []record.PullRequest{pull(record.PRMerged)}
+	w.repository.requests = []record.PullRequest{pull(record.PRMerged)}
 	out, how, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
 	have := w.task(id)
-	if have.Status != "done" || have.PRState != record.PRMerged || w.desk.merged != 0 ||
+	if have.Status != "done" || have.PRState != record.PRMerged || w.repository.merged != 0 ||
 		out.Event.Reason != "merged as pull request "+address {
 		t.Errorf("the task is %q with its pull request %s, %d merges, because %q", have.Status, have.PRState,
-			w.desk.merged, out.Event.Reason)
+			w.repository.merged, out.Event.Reason)
 	}
 	if !strings.Contains(how, address) || !strings.Contains(how, "fetch it") {
 		t.Errorf("it says %q", how)
@@ -71,7 +71,7 @@ func TestMerge_ofAMergedPullRequestGoesOnWhereItWasCutShort(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("reviewing")
-	w.desk.requests = []record.PullRequest{pull(record.PRMerged)}
+	w.repository.requests = []record.PullRequest{pull(record.PRMerged)}
 	s := w.load(id)
 	def, err := w.Rules.Pinned(t.Context(), s.Task.Workflow)
 	must(t, err)
@@ -97,7 +97,7 @@ func TestMerge_isRefusedWhileThePullRequestIsOpen(t *testing.T) {
 		if onRecord {
 			w.opened(id)
 		}
-		w.desk.requests = []record.PullRequest{pull(record.PROpen)}
+		w.repository.requests = []record.PullRequest{pull(record.PROpen)}
 		before := w.everything()
 		_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 		wantCode(t, err, rejection.PROpen)
@@ -133,11 +133,11 @@ func TestMerge_isLocalWhereNoPullRequestStandsForIt(t *testing.T) {
 			if tt.pr.URL == address {
 				w.opened(id)
 			}
-			w.desk.requests = []record.PullRequest{tt.pr}
+			w.repository.requests = []record.PullRequest{tt.pr}
 			_, how, err := w.Merge(t.Context(), id, task.Merge{}, human)
 			must(t, err)
-			if w.desk.merged != 1 || !strings.Contains(how, tt.says) {
-				t.Errorf("%d merges; it says %q, want %q", w.desk.merged, how, tt.says)
+			if w.repository.merged != 1 || !strings.Contains(how, tt.says) {
+				t.Errorf("%d merges; it says %q, want %q", w.repository.merged, how, tt.says)
 			}
 		})
 	}
@@ -147,11 +147,11 @@ func TestMerge_thatCannotAskForPullRequestsSaysSoAndNamesLocal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.desk.unreachable = errors.New("no network")
+	w.repository.unreachable = errors.New("no network")
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	if err == nil || !strings.Contains(err.Error(), "no network") || !strings.Contains(err.Error(), "--local") ||
-		w.desk.merged != 0 {
-		t.Errorf("the error is %v, after %d merges", err, w.desk.merged)
+		w.repository.merged != 0 {
+		t.Errorf("the error is %v, after %d merges", err, w.repository.merged)
 	}
 	_, _, err = w.Merge(t.Context(), id, task.Merge{Local: true}, human)
 	must(t, err)
@@ -161,7 +161,7 @@ func TestMerge_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("reviewing")
-	w.desk.requests, w.desk.beyond = []record.PullRequest{pull(record.PRMerged)}, true
+	w.repository.requests, w.repository.beyond = []record.PullRequest{pull(record.PRMerged)}, true
 	_, _, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	if err == nil || !strings.Contains(err.Error(), "create-pr") || w.task(id).Status != "reviewing" {
 		t.Errorf("the error is %v, the task is %q", err, w.task(id).Status)
@@ -181,15 +181,15 @@ func TestPRSeen_movesTheTaskAsTheWorkflowSays(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			id := w.requested("reviewing")
-			told, err := w.PRSeen(t.Context(), id, pull(tt.state))
+			message, err := w.PRSeen(t.Context(), id, pull(tt.state))
 			must(t, err)
 			have := w.task(id)
 			if have.Status != tt.to || have.PRState != tt.state || have.Workspace != "" ||
 				len(w.events(id, tt.event)) != 1 || w.finished(id) == 0 {
 				t.Errorf("the task is %+v, its history %+v", have, w.events(id, ""))
 			}
-			if !strings.Contains(told, address) || !strings.Contains(told, string(tt.to)) {
-				t.Errorf("people are told %q", told)
+			if !strings.Contains(message, address) || !strings.Contains(message, string(tt.to)) {
+				t.Errorf("people are told %q", message)
 			}
 			again, err := w.PRSeen(t.Context(), id, pull(tt.state))
 			if err != nil || again != "" || len(w.events(id, tt.event)) != 1 {
@@ -203,12 +203,12 @@ func TestPRSeen_thatTheWorkflowRefusesIsNotedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("working") // no way leads from there to done
-	told, err := w.PRSeen(t.Context(), id, pull(record.PRMerged))
+	message, err := w.PRSeen(t.Context(), id, pull(record.PRMerged))
 	must(t, err)
 	have := w.task(id)
 	if have.Status != "working" || have.PRState != record.PRMerged ||
-		!strings.Contains(have.Attention, "could not be moved") || told != have.Attention {
-		t.Errorf("the task is %q with the mark %q; people are told %q", have.Status, have.Attention, told)
+		!strings.Contains(have.Attention, "could not be moved") || message != have.Attention {
+		t.Errorf("the task is %q with the mark %q; people are told %q", have.Status, have.Attention, message)
 	}
 	if again, err := w.PRSeen(t.Context(), id, pull(record.PRMerged)); err != nil || again != "" {
 		t.Errorf("told again: %q, %v", again, err)
@@ -225,11 +225,11 @@ func TestPRSeen_marksATaskWhosePullRequestWasMergedWithAnotherHeadThanWasReviewe
 	w.opened(id)
 	other := pull(record.PRMerged)
 	other.Commit = "feed"
-	told, err := w.PRSeen(t.Context(), id, other)
+	message, err := w.PRSeen(t.Context(), id, other)
 	must(t, err)
 	have := w.task(id)
-	if have.Status != "done" || have.Attention != mark || !strings.HasSuffix(told, mark) {
-		t.Errorf("the task is %q with the mark %q; people are told %q", have.Status, have.Attention, told)
+	if have.Status != "done" || have.Attention != mark || !strings.HasSuffix(message, mark) {
+		t.Errorf("the task is %q with the mark %q; people are told %q", have.Status, have.Attention, message)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestMerge_ofAPullRequestWithAnotherHeadMarksTheTaskInTheMoveItself(t *testi
 	w.opened(id)
 	other := pull(record.PRMerged)
 	other.Commit = "feed"
-	w.desk.requests = []record.PullRequest{other}
+	w.repository.requests = []record.PullRequest{other}
 	w.runner.dead = true
 	_, said, err := w.Merge(t.Context(), id, task.Merge{}, human)
 	must(t, err)
@@ -259,7 +259,7 @@ func TestPRSeen_finishesNoTaskWhoseBranchHasMoreThanWasMerged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.requested("reviewing")
-	w.desk.beyond = true
+	w.repository.beyond = true
 	_, err := w.PRSeen(t.Context(), id, pull(record.PRMerged))
 	must(t, err)
 	if have := w.task(id); have.Status != "reviewing" ||
@@ -276,9 +276,9 @@ func TestPRSeen_waitsForHooksThatAreOwed(t *testing.T) {
 	w.write(id, pass)
 	w.move(id, "reviewing", reviewer)
 	must(t, w.withPending(id))
-	told, err := w.PRSeen(t.Context(), id, pull(record.PRMerged))
-	if err != nil || told != "" || w.task(id).PRState != record.PROpen {
-		t.Fatalf("it told %q, %v; the pull request is %s", told, err, w.task(id).PRState)
+	message, err := w.PRSeen(t.Context(), id, pull(record.PRMerged))
+	if err != nil || message != "" || w.task(id).PRState != record.PROpen {
+		t.Fatalf("it told %q, %v; the pull request is %s", message, err, w.task(id).PRState)
 	}
 	w.runner.dead = false
 	must(t, w.Finish(t.Context()))
@@ -302,7 +302,7 @@ func TestPRSeen_toldByManyAtOnceWhileAPersonMergesMovesTheTaskOnce(t *testing.T)
 	for range 5 {
 		w := newWorld(t)
 		id := w.requested("reviewing")
-		w.desk.requests = []record.PullRequest{pull(record.PRMerged)}
+		w.repository.requests = []record.PullRequest{pull(record.PRMerged)}
 		var crew sync.WaitGroup
 		for range 3 {
 			other := w.another()
@@ -339,9 +339,9 @@ func TestPRSeen_notesWhatTheChecksComeToWhenThatIsNew(t *testing.T) {
 		record.ChecksFail, ""} {
 		pr := pull(record.PROpen)
 		pr.Checks = checks
-		told, err := w.PRSeen(t.Context(), id, pr)
-		if err != nil || told != "" {
-			t.Errorf("%s: people are told %q, %v", checks, told, err)
+		message, err := w.PRSeen(t.Context(), id, pr)
+		if err != nil || message != "" {
+			t.Errorf("%s: people are told %q, %v", checks, message, err)
 		}
 	}
 	noted := w.events(id, history.PRChecked)
@@ -357,7 +357,7 @@ func TestMerge_hereThatWasCutShortAfterItsWorkGoesOnWhateverThePullRequestIs(t *
 	b := &branch{cut: true}
 	w.Merger = b
 	id := w.requested("reviewing")
-	w.desk.requests = []record.PullRequest{pull(record.PROpen)}
+	w.repository.requests = []record.PullRequest{pull(record.PROpen)}
 	if _, _, err := w.Merge(t.Context(), id, task.Merge{Local: true}, human); err == nil {
 		t.Fatal("the merge was not cut short")
 	}

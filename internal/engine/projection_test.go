@@ -50,7 +50,7 @@ func projecting(t *testing.T) (w *world, id string, warned func() []string) {
 		all = append(all, text)
 	}
 	out, err := w.Create(t.Context(), task.New{
-		Project: w.desk.project, Branch: "gate", Summary: "mend the gate", Harness: "claude",
+		Project: w.repository.project, Branch: "gate", Summary: "mend the gate", Harness: "claude",
 		ReviewHarness: "codex", Workflow: "phases", Actor: human,
 	})
 	must(t, err)
@@ -96,8 +96,8 @@ func TestProjections_followEveryMove(t *testing.T) {
 	wantText(t, "phase", phaseOf(t, w.state(id)), "code")
 	w.move(id, "done", human)
 	w.showsHistory(id)
-	if told := w.events(id, history.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
-		t.Errorf("nobody edited, and the history tells %+v, the engine warned %q", told, warned())
+	if noted := w.events(id, history.ProjectionRestored); len(noted) != 0 || len(warned()) != 0 {
+		t.Errorf("nobody edited, and the history tells %+v, the engine warned %q", noted, warned())
 	}
 }
 
@@ -144,13 +144,13 @@ func TestAnEditOfAProjection_isKeptToldOnceAndPutBack(t *testing.T) {
 				for range 2 {
 					must(t, w.another().Sync(t.Context(), id))
 				}
-				told := w.events(id, history.ProjectionRestored)
+				noted := w.events(id, history.ProjectionRestored)
 				sum := sha256.Sum256([]byte(edit.text))
 				digest := hex.EncodeToString(sum[:])
-				if len(told) != 1 || told[0].Data["file"] != "state.json" || told[0].Data["found"] != digest ||
-					told[0].Actor != task.ActorEngine ||
-					!strings.Contains(told[0].Reason, edit.why) {
-					t.Errorf("the history tells %+v", told)
+				if len(noted) != 1 || noted[0].Data["file"] != "state.json" || noted[0].Data["found"] != digest ||
+					noted[0].Actor != task.ActorEngine ||
+					!strings.Contains(noted[0].Reason, edit.why) {
+					t.Errorf("the history tells %+v", noted)
 				}
 				kept, err := os.ReadFile(filepath.Join(w.files.Dir("garden", id), "evidence", digest))
 				must(t, err)
@@ -175,8 +175,8 @@ func TestTheSameEditAgain_isToldAgain(t *testing.T) {
 		must(t, os.WriteFile(w.state(id), []byte("{}"), 0o644))
 		must(t, w.Sync(t.Context(), id))
 	}
-	if told := w.events(id, history.ProjectionRestored); len(told) != 3 {
-		t.Errorf("the history tells %d edits, want 3", len(told))
+	if noted := w.events(id, history.ProjectionRestored); len(noted) != 3 {
+		t.Errorf("the history tells %d edits, want 3", len(noted))
 	}
 }
 
@@ -202,8 +202,8 @@ func TestAProjectionThatLagsOrIsMissing_isRenewedInSilence(t *testing.T) {
 	must(t, os.RemoveAll(filepath.Join(w.files.Dir("garden", id), "deep")))
 	must(t, w.Sync(t.Context(), id))
 	w.showsHistory(id)
-	if told := w.events(id, history.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
-		t.Errorf("the history tells %+v, the engine warned %q", told, warned())
+	if noted := w.events(id, history.ProjectionRestored); len(noted) != 0 || len(warned()) != 0 {
+		t.Errorf("the history tells %+v, the engine warned %q", noted, warned())
 	}
 }
 
@@ -266,8 +266,8 @@ func TestOneEdit_isOneEventHoweverManyMeetIt(t *testing.T) {
 	for _, err := range errs {
 		must(t, err)
 	}
-	if told := w.events(id, history.ProjectionRestored); len(told) != 1 {
-		t.Errorf("the history tells %d edits, want 1", len(told))
+	if noted := w.events(id, history.ProjectionRestored); len(noted) != 1 {
+		t.Errorf("the history tells %d edits, want 1", len(noted))
 	}
 	w.showsHistory(id)
 }
@@ -288,12 +288,12 @@ func TestAnEdit_isToldOnceThoughTheFirstProgramEndsBeforeItPutsTheFileBack(t *te
 	if err := cut.Sync(t.Context(), id); err == nil {
 		t.Error("it was not cut short")
 	}
-	if told := w.events(id, history.ProjectionRestored); len(told) != 1 {
-		t.Fatalf("the history tells %d edits, want 1: it is told before it is put back", len(told))
+	if noted := w.events(id, history.ProjectionRestored); len(noted) != 1 {
+		t.Fatalf("the history tells %d edits, want 1: it is told before it is put back", len(noted))
 	}
 	must(t, w.Sync(t.Context(), id))
-	if told := w.events(id, history.ProjectionRestored); len(told) != 1 {
-		t.Errorf("the history tells %d edits, want 1", len(told))
+	if noted := w.events(id, history.ProjectionRestored); len(noted) != 1 {
+		t.Errorf("the history tells %d edits, want 1", len(noted))
 	}
 	w.showsHistory(id)
 }
@@ -373,7 +373,7 @@ func TestAProjectionOfTheWorkflowBefore_isOldAndNobodysEdit(t *testing.T) {
 	must(t, os.WriteFile(w.state(id), before, 0o644))
 	must(t, w.another().Sync(t.Context(), id))
 	w.showsHistory(id)
-	if told := w.events(id, history.ProjectionRestored); len(told) != 0 || len(warned()) != 0 {
-		t.Errorf("the history tells %+v, the engine warned %q", told, warned())
+	if noted := w.events(id, history.ProjectionRestored); len(noted) != 0 || len(warned()) != 0 {
+		t.Errorf("the history tells %+v, the engine warned %q", noted, warned())
 	}
 }

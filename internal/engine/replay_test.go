@@ -28,7 +28,7 @@ func (w *world) replays(t *testing.T) {
 		must(t, err)
 		events, err := store.Events(ctx, one.ID, 0)
 		must(t, err)
-		if told, _, err := history.Fold(events); err != nil || told.Status != one.Status {
+		if noted, _, err := history.Fold(events); err != nil || noted.Status != one.Status {
 			continue // the test has written into the record
 		}
 		for i := range events {

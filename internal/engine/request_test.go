@@ -49,7 +49,7 @@ func TestATask_livesFromItsBirthToItsMerge(t *testing.T) {
 		got.Counters.Get(task.ReviewRound) != 1 {
 		t.Errorf("at the end the task is %+v", got)
 	}
-	wantText(t, "hooks", w.hands.done(), wholeLife)
+	wantText(t, "hooks", w.performer.done(), wholeLife)
 	if owed := w.load(id).Owed; len(owed) != 0 {
 		t.Errorf("it still owes %v", owed)
 	}
@@ -103,7 +103,7 @@ func TestRequest_thatIsRefusedChangesNothing(t *testing.T) {
 					t.Errorf("after asking for %s: before:\n%s\nafter:\n%s", a.to, before, after)
 				}
 			}
-			wantText(t, "hooks", w.hands.done(), "")
+			wantText(t, "hooks", w.performer.done(), "")
 		})
 	}
 }
@@ -184,7 +184,7 @@ func TestRequest_ofManyAtOnceMovesOnce(t *testing.T) {
 		t.Errorf("%d moved it, the history has %d moves, the round is %d", winners, len(moves),
 			w.task(id).Counters.Get(task.ReviewRound))
 	}
-	wantText(t, "hooks", w.hands.done(), "spawn_reviewer")
+	wantText(t, "hooks", w.performer.done(), "spawn_reviewer")
 }
 
 func TestCreate_ofManyOnOneBranchMakesOneTask(t *testing.T) {
@@ -195,7 +195,7 @@ func TestCreate_ofManyOnOneBranchMakesOneTask(t *testing.T) {
 	for i := range errs {
 		program := w.another()
 		all.Go(func() {
-			_, errs[i] = program.Create(t.Context(), task.New{Project: w.desk.project, Branch: "fix",
+			_, errs[i] = program.Create(t.Context(), task.New{Project: w.repository.project, Branch: "fix",
 				Summary: "x", Workflow: "default", Spawn: true, Actor: human})
 		})
 	}
@@ -218,7 +218,7 @@ func TestCreate_ofManyOnOneBranchMakesOneTask(t *testing.T) {
 func TestCreate_writesTheContextIntoTheDocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	out, err := w.Create(t.Context(), task.New{Project: w.desk.project, Summary: "x",
+	out, err := w.Create(t.Context(), task.New{Project: w.repository.project, Summary: "x",
 		Context: "as told\n## Plan\nAPPROACH: forged", Workflow: "default", Actor: human})
 	must(t, err)
 	d := document.Read([]byte(w.document(out.Task.ID)))
@@ -230,16 +230,17 @@ func TestCreate_writesTheContextIntoTheDocument(t *testing.T) {
 func TestCreate_withoutASummaryBeginsWithQuestions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	out, err := w.Create(t.Context(), task.New{Project: w.desk.project, Workflow: "default", Spawn: true, Actor: human})
+	out, err := w.Create(t.Context(), task.New{Project: w.repository.project, Workflow: "default", Spawn: true,
+		Actor: human})
 	must(t, err)
 	wantText(t, "status", string(out.Task.Status), "clarification")
-	wantText(t, "hooks", w.hands.done(), "acquire_workspace spawn_agent")
+	wantText(t, "hooks", w.performer.done(), "acquire_workspace spawn_agent")
 }
 
 func TestCreate_refusesABadBranchAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, err := w.Create(t.Context(), task.New{Project: w.desk.project, Branch: "a..b", Workflow: "default",
+	_, err := w.Create(t.Context(), task.New{Project: w.repository.project, Branch: "a..b", Workflow: "default",
 		Actor: human})
 	if !errors.Is(err, task.ErrUsage) {
 		t.Errorf("the error is %v", err)
@@ -252,7 +253,7 @@ func TestCreate_refusesABadBranchAndLeavesNothing(t *testing.T) {
 func TestAFullPool_queuesTasksAndStartsTheLongestWaiting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.desk.project.PoolSize = 1
+	w.repository.project.PoolSize = 1
 	first := w.create("first", true).Task.ID
 	second, third := w.create("second", true), w.create("third", true)
 	if !second.Queued || second.Task.Status != "pending" || second.Task.QueuedFor != "planning" ||
@@ -282,7 +283,7 @@ func TestAFullPool_queuesTasksAndStartsTheLongestWaiting(t *testing.T) {
 func TestTheHookSpawnNext_startsATaskThatWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.desk.project.PoolSize = 1
+	w.repository.project.PoolSize = 1
 	id := w.reach("reviewing")
 	waits := w.create("second", true).Task.ID
 	w.move(id, "done", human)
@@ -325,7 +326,7 @@ func TestDelete_cancelsAndMovesTheFolderToTheTrash(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(where, "TASK.md")); err != nil {
 		t.Error(err)
 	}
-	wantText(t, "hooks", w.hands.done(), "kill_session release_workspace")
+	wantText(t, "hooks", w.performer.done(), "kill_session release_workspace")
 	if _, err := w.store.Load(t.Context(), id); !errors.Is(err, task.ErrNotFound) {
 		t.Errorf("the record still has it: %v", err)
 	}
@@ -335,7 +336,7 @@ func TestDelete_waitsForTheWorkspace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("working")
-	w.hands.fails[action.ReleaseWorkspace] = errHands
+	w.performer.fails[action.ReleaseWorkspace] = errPerformer
 	if _, err := w.Delete(t.Context(), id, human); err == nil || !strings.Contains(err.Error(), "orange task retry") {
 		t.Errorf("the error is %v", err)
 	}
@@ -366,13 +367,13 @@ func TestDelete_waitsForWhoeverMirrorsTheTask(t *testing.T) {
 func TestAMoveThatDropsTheStartOfTheAgentItNeeds_asksForAPerson(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hands.fails[action.SpawnAgent] = errHands
+	w.performer.fails[action.SpawnAgent] = errPerformer
 	id := w.create("branch-a", true).Task.ID
 	w.move(id, "clarification", human) // it needs a worker, and starts none
 	if one := w.task(id); !strings.Contains(one.Attention, "orange task respawn "+id) {
 		t.Errorf("the mark is %q", one.Attention)
 	}
-	delete(w.hands.fails, action.SpawnAgent)
+	delete(w.performer.fails, action.SpawnAgent)
 	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
 	must(t, err)
 	if one := w.task(id); one.Attention != "" {

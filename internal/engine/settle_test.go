@@ -31,13 +31,13 @@ func (w *world) states(id string, event int) string {
 func TestAHookThatFails_isMarkedAndRetryClearsTheMark(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hands.fails[action.SpawnAgent] = errHands
+	w.performer.fails[action.SpawnAgent] = errPerformer
 	out := w.create("fix", true)
 	id := out.Task.ID
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "acquire_workspace=done spawn_agent=failed")
 	wantText(t, "status", string(out.Task.Status), "planning")
-	wantText(t, "attention", out.Task.Attention, "hook spawn_agent: "+errHands.Error())
-	if text := w.document(id); !strings.Contains(text, errHands.Error()) {
+	wantText(t, "attention", out.Task.Attention, "hook spawn_agent: "+errPerformer.Error())
+	if text := w.document(id); !strings.Contains(text, errPerformer.Error()) {
 		t.Errorf("TASK.md does not show the mark:\n%s", text)
 	}
 	again, err := w.Retry(t.Context(), id, human)
@@ -45,16 +45,16 @@ func TestAHookThatFails_isMarkedAndRetryClearsTheMark(t *testing.T) {
 	if len(again.Hooks) != 1 || again.Hooks[0].State != task.HookFailed || again.Hooks[0].Attempts != 2 {
 		t.Errorf("the second attempt is %+v", again.Hooks)
 	}
-	delete(w.hands.fails, action.SpawnAgent)
+	delete(w.performer.fails, action.SpawnAgent)
 	again, err = w.Retry(t.Context(), id, human)
 	must(t, err)
 	if again.Task.Attention != "" || len(again.Hooks) != 1 || again.Hooks[0].State != task.HookDone {
 		t.Errorf("after the third attempt: %+v", again)
 	}
-	calls := w.hands.done()
+	calls := w.performer.done()
 	nothing, err := w.Retry(t.Context(), id, human)
 	must(t, err)
-	if len(nothing.Hooks) != 0 || w.hands.done() != calls {
+	if len(nothing.Hooks) != 0 || w.performer.done() != calls {
 		t.Errorf("with nothing owed Retry answered %+v", nothing)
 	}
 }
@@ -62,45 +62,45 @@ func TestAHookThatFails_isMarkedAndRetryClearsTheMark(t *testing.T) {
 func TestAHookThatFailed_isLeftAloneForAWhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hands.fails[action.SpawnAgent] = errHands
+	w.performer.fails[action.SpawnAgent] = errPerformer
 	id := w.create("fix", true).Task.ID
-	w.hands.forget()
+	w.performer.forget()
 	must(t, w.Settle(t.Context(), id))
 	must(t, w.Resume(t.Context()))
-	wantText(t, "before its time", w.hands.done(), "")
-	w.hands.fails[action.SpawnAgent] = errHands
+	wantText(t, "before its time", w.performer.done(), "")
+	w.performer.fails[action.SpawnAgent] = errPerformer
 	w.clock.pass(decide.BackOff(1) + time.Second)
 	must(t, w.Resume(t.Context()))
 	if n := len(w.events(id, history.HookFailure)); n != 1 {
 		t.Errorf("the same failure is told %d times", n)
 	}
-	w.hands.forget()
-	delete(w.hands.fails, action.SpawnAgent)
+	w.performer.forget()
+	delete(w.performer.fails, action.SpawnAgent)
 	w.clock.pass(decide.BackOff(2) + time.Second)
 	must(t, w.Resume(t.Context()))
-	wantText(t, "in its time", w.hands.done(), "spawn_agent")
+	wantText(t, "in its time", w.performer.done(), "spawn_agent")
 }
 
 func TestHooksBehindAFailedOne_waitUnlessTheyStandApart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.hands.fails[action.KillSession] = errHands
+	w.performer.fails[action.KillSession] = errPerformer
 	out := w.move(id, "done", human)
-	wantText(t, "asked for", w.hands.done(), "kill_session delete_remote_branch spawn_next")
+	wantText(t, "asked for", w.performer.done(), "kill_session delete_remote_branch spawn_next")
 	wantText(t, "hooks", w.states(id, out.Event.Seq),
 		"kill_session=failed release_workspace=pending delete_remote_branch=done spawn_next=done")
-	delete(w.hands.fails, action.KillSession)
-	w.hands.forget()
+	delete(w.performer.fails, action.KillSession)
+	w.performer.forget()
 	_, err := w.Retry(t.Context(), id, human)
 	must(t, err)
-	wantText(t, "after Retry", w.hands.done(), "kill_session release_workspace")
+	wantText(t, "after Retry", w.performer.done(), "kill_session release_workspace")
 	if got := w.task(id); got.Workspace != "" || got.Attention != "" {
 		t.Errorf("the task is %+v", got)
 	}
-	if told := w.events(id, history.HooksRetried); len(told) != 1 || told[0].Person != human.Person ||
-		told[0].Data["hook"] != action.KillSession {
-		t.Errorf("the history tells of the retry: %+v", told)
+	if noted := w.events(id, history.HooksRetried); len(noted) != 1 || noted[0].Person != human.Person ||
+		noted[0].Data["hook"] != action.KillSession {
+		t.Errorf("the history tells of the retry: %+v", noted)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestAFailureThatStandsApart_holdsUpNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("reviewing")
-	w.hands.fails[action.DeleteRemoteBranch] = errHands
+	w.performer.fails[action.DeleteRemoteBranch] = errPerformer
 	out := w.move(id, "done", human)
 	wantText(t, "hooks", w.states(id, out.Event.Seq),
 		"kill_session=done release_workspace=done delete_remote_branch=failed spawn_next=done")
@@ -120,13 +120,13 @@ func TestAFailureThatStandsApart_holdsUpNothing(t *testing.T) {
 func TestCancel_supersedesAnOwedSpawn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hands.fails[action.SpawnAgent] = errHands
+	w.performer.fails[action.SpawnAgent] = errPerformer
 	born := w.create("fix", true)
-	w.hands.forget()
+	w.performer.forget()
 	out, err := w.Command(t.Context(), born.Task.ID, "cancel", human, "enough")
 	must(t, err)
 	wantText(t, "the spawn", w.states(born.Task.ID, born.Event.Seq), "acquire_workspace=done spawn_agent=superseded")
-	wantText(t, "asked for", w.hands.done(), "kill_session release_workspace")
+	wantText(t, "asked for", w.performer.done(), "kill_session release_workspace")
 	if out.Task.Status != "cancelled" || out.Task.Attention != "" || out.Task.Workspace != "" {
 		t.Errorf("the task is %+v", out.Task)
 	}
@@ -137,16 +137,16 @@ func TestCancel_keepsAnOwedKillAheadOfItsOwn(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("agent-review")
 	w.write(id, fail)
-	w.hands.fails[action.KillReviewer] = errHands
+	w.performer.fails[action.KillReviewer] = errPerformer
 	failed := w.move(id, "working", reviewer)
 	wantText(t, "hooks", w.states(id, failed.Event.Seq), "kill_reviewer=failed notify_worker=pending")
 	w.move(id, "cancelled", human)
 	wantText(t, "hooks", w.states(id, failed.Event.Seq), "kill_reviewer=failed notify_worker=superseded")
-	delete(w.hands.fails, action.KillReviewer)
-	w.hands.forget()
+	delete(w.performer.fails, action.KillReviewer)
+	w.performer.forget()
 	_, err := w.Retry(t.Context(), id, human)
 	must(t, err)
-	wantText(t, "asked for", w.hands.done(), "kill_reviewer kill_session release_workspace")
+	wantText(t, "asked for", w.performer.done(), "kill_reviewer kill_session release_workspace")
 	if owed := w.load(id).Owed; len(owed) != 0 {
 		t.Errorf("still owed: %v", owed)
 	}
@@ -174,7 +174,7 @@ func TestAfterACrashBetweenCommitAndHooks_othersFinishThem(t *testing.T) {
 					must(t, err)
 				}
 			}
-			wantText(t, "asked for", w.hands.done(), want)
+			wantText(t, "asked for", w.performer.done(), want)
 			wantText(t, "hooks", w.states(id, out.Event.Seq), "acquire_workspace=done spawn_agent=done")
 		})
 	}
@@ -189,11 +189,11 @@ func TestACrashInAnyHook_losesAndDoublesNothing(t *testing.T) {
 		t.Run(fmt.Sprintf("in hook %d", at), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.hands.crashAt = at
+			w.performer.crashAt = at
 			id := w.live()
 			must(t, w.Resume(t.Context()))
 			want := slices.Insert(slices.Clone(actions), at, actions[at])
-			wantText(t, "asked for", w.hands.done(), strings.Join(want, " "))
+			wantText(t, "asked for", w.performer.done(), strings.Join(want, " "))
 			if got := w.load(id); len(got.Owed) != 0 || got.Task.Status != "done" || got.Task.Workspace != "" {
 				t.Errorf("at the end: %+v", got)
 			}
@@ -219,9 +219,9 @@ func TestSettle_byManyAtOncePerformsEachHookOnce(t *testing.T) {
 	for range 4 {
 		must(t, <-errs)
 	}
-	wantText(t, "asked for", w.hands.done(), "acquire_workspace spawn_agent")
-	if w.hands.most != 1 {
-		t.Errorf("%d hooks of a task were performed at once", w.hands.most)
+	wantText(t, "asked for", w.performer.done(), "acquire_workspace spawn_agent")
+	if w.performer.most != 1 {
+		t.Errorf("%d hooks of a task were performed at once", w.performer.most)
 	}
 }
 
@@ -243,18 +243,18 @@ func TestTheCountOfCrashes_endsWithTheHooksOfAMoveAndNotOfARespawn(t *testing.T)
 		t.Errorf("after the respawn the count is %d, want 1", n)
 	}
 	w.write(id, handoff)
-	w.hands.fails[action.SpawnReviewer] = errHands
+	w.performer.fails[action.SpawnReviewer] = errPerformer
 	if n := w.move(id, "agent-review", worker).Task.Counters.Get(task.CrashCount); n != 1 {
 		t.Errorf("with a hook of the move still owed the count is %d, want 1", n)
 	}
-	delete(w.hands.fails, action.SpawnReviewer)
+	delete(w.performer.fails, action.SpawnReviewer)
 	_, err = w.Retry(t.Context(), id, human)
 	must(t, err)
 	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 {
 		t.Errorf("after the move's hooks the count is %d, want 0", n)
 	}
-	if told := w.events(id, history.CrashesForgotten); len(told) != 1 || told[0].Counters.Get(task.CrashCount) != 0 {
-		t.Errorf("the end of the count is told in %+v", told)
+	if noted := w.events(id, history.CrashesForgotten); len(noted) != 1 || noted[0].Counters.Get(task.CrashCount) != 0 {
+		t.Errorf("the end of the count is told in %+v", noted)
 	}
 }
 
@@ -262,8 +262,8 @@ func TestTheCountOfCrashes_endsWithoutAWordWhereNobodyHasCrashed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id := w.reach("agent-review")
-	if told := w.events(id, history.CrashesForgotten); len(told) > 0 {
-		t.Errorf("it is told that %+v", told)
+	if noted := w.events(id, history.CrashesForgotten); len(noted) > 0 {
+		t.Errorf("it is told that %+v", noted)
 	}
 }
 
@@ -275,9 +275,9 @@ func TestTheCountOfCrashes_endsWithAMoveWhoseHooksARespawnDropped(t *testing.T) 
 	id := w.reach("working")
 	w.die(w.death(id, task.RoleWorker))
 	w.write(id, handoff)
-	w.hands.fails[action.SpawnReviewer] = errHands
+	w.performer.fails[action.SpawnReviewer] = errPerformer
 	w.move(id, "agent-review", human)
-	delete(w.hands.fails, action.SpawnReviewer)
+	delete(w.performer.fails, action.SpawnReviewer)
 	_, err := w.Respawn(t.Context(), id, func(task.Task, string) (bool, error) { return false, nil }, human)
 	must(t, err)
 	if n := w.task(id).Counters.Get(task.CrashCount); n != 0 {
@@ -314,13 +314,13 @@ func TestRespawn_startsAnAgentWhoseDeathWasCountedWhileItsWindowIsClosing(t *tes
 
 // interrupted are hands during whose work something else happens.
 type interrupted struct {
-	*hands
+	*fakePerformer
 	during func(record.Job)
 }
 
 func (h interrupted) Perform(ctx context.Context, job record.Job) (record.Effect, error) {
 	h.during(job)
-	return h.hands.Perform(ctx, job)
+	return h.fakePerformer.Perform(ctx, job)
 }
 
 // Defect: what a hook did while a later step dropped it was lost: its agent lived, and the task had no session.
@@ -330,7 +330,7 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 	w.runner.dead = true
 	out := w.create("fix", true)
 	id := out.Task.ID
-	w.Performer = interrupted{w.hands, func(job record.Job) {
+	w.Performer = interrupted{w.performer, func(job record.Job) {
 		if job.Hook.Action != action.SpawnAgent {
 			return
 		}
@@ -350,16 +350,16 @@ func TestAHookThatIsDroppedWhileItIsPerformed_leavesWhatItDid(t *testing.T) {
 func TestResume_leavesATaskAloneWhoseHooksAllWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.hands.fails[action.AcquireWorkspace] = errHands
+	w.performer.fails[action.AcquireWorkspace] = errPerformer
 	id := w.create("branch-a", true).Task.ID
 	if owed := w.load(id).Owed; len(owed) != 2 || owed[1].State != task.HookPending {
 		t.Fatalf("owed are %+v", owed)
 	}
-	w.hands.forget()
+	w.performer.forget()
 	must(t, w.Resume(t.Context()))
-	wantText(t, "hooks", w.hands.done(), "")
-	delete(w.hands.fails, action.AcquireWorkspace)
+	wantText(t, "hooks", w.performer.done(), "")
+	delete(w.performer.fails, action.AcquireWorkspace)
 	w.clock.pass(6 * time.Second)
 	must(t, w.Resume(t.Context()))
-	wantText(t, "hooks", w.hands.done(), "acquire_workspace spawn_agent")
+	wantText(t, "hooks", w.performer.done(), "acquire_workspace spawn_agent")
 }

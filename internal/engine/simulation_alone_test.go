@@ -22,7 +22,7 @@ import (
 )
 
 // judgedWalk is a walk that a historian follows. Agents, time and a failing world have it to themselves until nothing
-// happens any more; then a person acts, and they have it again. Or people and they act as the dice have it, as in
+// happens any more; then a person acts, and they have it again. Or people and they act at random, as in
 // every stroll.
 type judgedWalk struct {
 	*walk
@@ -192,8 +192,8 @@ func (l *judgedWalk) stepAlone(t task.Task) {
 		l.killAgent()
 	case n < 16 && state.Timeout.Then != "" && (l.random.IntN(4) == 0 || len(alive) == 0):
 		pause(time.Duration(state.Timeout.After) * time.Second * time.Duration(1+l.random.IntN(2)))
-		_, told, err := l.p.engine.Timeouts(background, l.id)
-		l.logf(l.p, fmt.Sprintf("hears of the time: %s %v", told, err))
+		_, message, err := l.p.engine.Timeouts(background, l.id)
+		l.logf(l.p, fmt.Sprintf("hears of the time: %s %v", message, err))
 	case n < 18:
 		pause(time.Duration(l.random.IntN(400)) * time.Second)
 		l.logf(l.p, fmt.Sprintf("resumes: %v", l.p.engine.Resume(background)))
@@ -214,7 +214,7 @@ func (l *judgedWalk) mayCrash(t task.Task) bool {
 	return false
 }
 
-// agentFalls is the death of an agent, told at once.
+// agentFalls is the death of an agent, reported at once.
 func (l *judgedWalk) agentFalls(a *simulate.Agent, how task.Ending) {
 	a.Ending = how
 	l.endAgent(a, true)
@@ -468,7 +468,7 @@ func walkUnder(t *testing.T, walks uint64, steps int, mixed bool) {
 			for seed := first; seed < first+walks && !t.Failed(); seed++ {
 				w := walkJudged(t, common.under(def), seed, steps, mixed, most)
 				far = far.atLeast(w.historian.furthest)
-				agents, moves = agents+w.figures.agents, moves+w.figures.moves
+				agents, moves = agents+w.counts.agents, moves+w.counts.moves
 			}
 			t.Logf("%s, without a person: moves %d of %d, agents %d of %d, reviews %d of %d; %d moves and %d "+
 				"agents in all",

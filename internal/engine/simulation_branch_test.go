@@ -152,7 +152,7 @@ func (r simulatedRepository) Merge(ctx context.Context, t task.Task, commit, _ s
 		s.breakf("%s is merged in the environment of %s, who has begun no merge", s.short(t.ID), r.p.environment)
 	}
 	_, err = at(r.p, "merge "+s.short(t.ID), func() (struct{}, error) {
-		s.figures.merges++
+		s.counts.merges++
 		return struct{}{}, r.p.Fail("merge")
 	})
 	return "c0ffee", r.p.question.reason, err

@@ -58,9 +58,10 @@ func (w *observed) find(id string) *observedTask {
 
 // noteOverwrite notes what is in the present document and not in the one that is about to be saved.
 func (w *observed) noteOverwrite(id, now, old string) {
-	for _, wish := range w.summaries {
-		if wish[0] == id && strings.Contains(now, "summary: "+wish[1]) && !strings.Contains(old, "summary: "+wish[1]) {
-			w.overwritten[wish[1]] = true
+	for _, summary := range w.summaries {
+		line := "summary: " + summary[1]
+		if summary[0] == id && strings.Contains(now, line) && !strings.Contains(old, line) {
+			w.overwritten[summary[1]] = true
 		}
 	}
 	for _, text := range w.written[id] {
@@ -91,20 +92,20 @@ func (s *simulation) noteCommit(p *process, c record.Change, t task.Task, open [
 	if one == nil {
 		one = &observedTask{id: t.ID}
 		s.seen.tasks = append(s.seen.tasks, one)
-		s.figures.tasks++
+		s.counts.tasks++
 	}
 	s.audit.Committed(c, t, open)
 	for _, e := range c.Events {
 		s.noteSubject(p, t, e)
 		if e.IsMove() {
-			s.figures.moves++
+			s.counts.moves++
 		}
 	}
 	for _, settled := range c.Settled {
 		if settled.State == task.HookPending || settled.State == task.HookFailed {
 			continue
 		}
-		s.figures.hooks++
+		s.counts.hooks++
 	}
 }
 
@@ -243,24 +244,24 @@ func (s *simulation) checkDocument(t task.Task) {
 		}
 	}
 	for _, a := range s.seen.questions {
-		wished := strings.Count(d.Body, "\n"+a.reason+"\n")
+		count := strings.Count(d.Body, "\n"+a.reason+"\n")
 		if a.kind != "changes" || a.task != t.ID || s.seen.overwritten[a.reason] {
 			continue
 		}
-		if wished != a.appended || wished > 1 || a.answered && a.out.Moved && wished != 1 {
-			s.breakf("the wishes of %s stand %d times in TASK.md of %s", a.reason, wished, s.short(t.ID))
+		if count != a.appended || count > 1 || a.answered && a.out.Moved && count != 1 {
+			s.breakf("the text of %s is there %d times in TASK.md of %s", a.reason, count, s.short(t.ID))
 		}
 	}
 }
 
 // checkSummaries looks whether every summary that an editor wrote into the header was taken over.
 func (s *simulation) checkSummaries(id string, events []history.Event) {
-	for _, wish := range s.seen.summaries {
+	for _, summary := range s.seen.summaries {
 		taken := slices.ContainsFunc(events, func(e history.Event) bool {
-			return e.Type == history.Updated && e.Data["summary"] == wish[1]
+			return e.Type == history.Updated && e.Data["summary"] == summary[1]
 		})
-		if wish[0] == id && !s.seen.overwritten[wish[1]] && !taken {
-			s.breakf("%q, which somebody wrote into the header of %s, was never taken over", wish[1], s.short(id))
+		if summary[0] == id && !s.seen.overwritten[summary[1]] && !taken {
+			s.breakf("%q, which an editor wrote into the header of %s, was never taken over", summary[1], s.short(id))
 		}
 	}
 }
@@ -293,10 +294,10 @@ func (s *simulation) checkQuestions(moves map[string]int) {
 		case moved && n != 1:
 			s.breakf("%s of %s was granted, and the history does not have it", a.reason, s.short(a.task))
 		case a.answered && a.err == nil && !moved && n != 0:
-			s.breakf("%s of %s was made, and whoever asked was told that there was nothing to do", a.reason,
+			s.breakf("%s of %s was made, and the answer was that there was nothing to do", a.reason,
 				s.short(a.task))
 		case a.answered && a.err == nil && !moved && !a.out.Queued && a.to != "" && a.out.Task.Status != a.to:
-			s.breakf("%s of %s was told that there was nothing to do, and it is in %q", a.reason, s.short(a.task),
+			s.breakf("%s of %s has the answer that there was nothing to do, and it is in %q", a.reason, s.short(a.task),
 				a.out.Task.Status)
 		case a.answered && refused(a.err) && n != 0:
 			s.breakf("%s of %s was refused (%v), and made", a.reason, s.short(a.task), a.err)
@@ -310,7 +311,7 @@ func (s *simulation) checkQuestions(moves map[string]int) {
 		known := reason == "" || reason == "deleted" || reason == "a workspace became free" ||
 			strings.Contains(reason, "ended and left") || strings.Contains(reason, "crashes in")
 		if !known || n > 1 && (reason == "" || reason == "deleted") {
-			s.breakf("nobody asked for a move of %s: %q, %d times", s.short(id), reason, n)
+			s.breakf("no one asked for a move of %s: %q, %d times", s.short(id), reason, n)
 		}
 	}
 }
@@ -324,13 +325,13 @@ func (s *simulation) checkAnswer(a *question, seen map[string]string) {
 	}
 	events, err := s.store.Events(background, id, a.out.Event.Seq-1)
 	if err != nil || len(events) == 0 || events[0].Hash != a.out.Event.Hash {
-		s.breakf("%s was told of event %d of %s, and it does not stand in the history", a.reason, a.out.Event.Seq,
+		s.breakf("%s got event %d of %s, and the history does not have it", a.reason, a.out.Event.Seq,
 			s.short(id))
 		return
 	}
 	key := fmt.Sprintf("%s %d", id, a.out.Event.Seq)
 	if other := seen[key]; other != "" {
-		s.breakf("%s and %s were both told of event %d of %s", a.reason, other, a.out.Event.Seq, s.short(id))
+		s.breakf("%s and %s both got event %d of %s", a.reason, other, a.out.Event.Seq, s.short(id))
 	}
 	seen[key] = a.reason
 }
@@ -340,7 +341,7 @@ func (s *simulation) checkAgents() {
 	for _, a := range s.Agents {
 		one := s.seen.find(a.Task)
 		if !a.Alive {
-			s.figures.agentDeaths += map[bool]int{true: 1}[a.ByItself]
+			s.counts.agentDeaths += map[bool]int{true: 1}[a.ByItself]
 			if one.deleted || !a.ByItself || s.audit.Hook(a.Hook).SeatEnded {
 				continue
 			}

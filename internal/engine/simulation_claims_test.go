@@ -211,7 +211,7 @@ func (s *simulation) checkEnvironment(what, id, whose string, p *process) {
 	if s.single {
 		return
 	}
-	s.figures.ran++
+	s.counts.ran++
 	s.logf(p, "the "+what+" of "+s.short(id)+" runs in the environment of "+whose)
 	r := s.environments
 	if whose == "" || strings.HasPrefix(whose, "agent ") {
@@ -222,7 +222,7 @@ func (s *simulation) checkEnvironment(what, id, whose string, p *process) {
 		looked = len(s.trace)
 	}
 	if !slices.ContainsFunc(r.claims[id], func(c *claim) bool { return c.must() && c.until <= looked }) {
-		s.figures.unclaimed++ // none is kept for sure: it is that of its starter, and then the task's
+		s.counts.unclaimed++ // none is kept for sure: it is that of its starter, and then the task's
 		if p.lookedAt > r.lostAt && (what == ranAgent || what == ranHook) {
 			r.claims[id] = append(r.claims[id], &claim{environment: whose, since: p.lookedAt, until: len(s.trace),
 				granted: true})

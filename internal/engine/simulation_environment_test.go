@@ -60,7 +60,7 @@ func (s *simulation) endServer(reboot bool) {
 		}
 	}
 	s.logf(nil, fmt.Sprintf("the terminal server ends, with the whole machine: %v", reboot))
-	s.figures.lost++
+	s.counts.lost++
 	s.server = server{kept: map[string]string{}}
 	s.environments.noteLost(s)
 	for _, a := range s.Agents {
@@ -77,7 +77,7 @@ func (s *simulation) endServer(reboot bool) {
 	defer s.mu.Unlock()
 	for _, p := range s.programs {
 		if !p.ended && !p.dead {
-			s.figures.deaths++
+			s.counts.deaths++
 			s.kill(p)
 		}
 	}

@@ -78,8 +78,8 @@ const (
 	began, worked, handedOver, readers, passedOn, readersEnd, finished, everyEnd = 1, 2, 3, 4, 5, 6, 7, 8
 )
 
-// told is what a historian says of a history.
-func told(def *workflow.Definition, most reach, events []history.Event) []string {
+// wrongIn is what a historian says of a history.
+func wrongIn(def *workflow.Definition, most reach, events []history.Event) []string {
 	h := newHistorian(def, most)
 	for i, e := range events {
 		e.Seq = i + 1
@@ -91,7 +91,7 @@ func told(def *workflow.Definition, most reach, events []history.Event) []string
 
 func TestAHistorianLeavesAPlainHistoryInPeace(t *testing.T) {
 	t.Parallel()
-	if wrong := told(reviewed(t), reach{2, 2, 1}, plainHistory()); len(wrong) > 0 {
+	if wrong := wrongIn(reviewed(t), reach{2, 2, 1}, plainHistory()); len(wrong) > 0 {
 		t.Errorf("found %q", wrong)
 	}
 }
@@ -157,7 +157,7 @@ func forgeries() []forgery {
 			e.Data = map[string]string{history.DataOverride: "it"}
 		})},
 		{"it moves from where it is not", "reachable", at(passedOn, func(e *history.Event) { e.From = "doing" })},
-		{"somebody has done anew what there is not to redo", "reachable", at(finished, func(e *history.Event) {
+		{"a person redoes what there is not to redo", "reachable", at(finished, func(e *history.Event) {
 			e.To, e.Data = "doing", map[string]string{history.DataRedo: "doing"}
 		})},
 		{"it goes on after its end", "terminating", func(all []history.Event) []history.Event {
@@ -174,8 +174,8 @@ func forgeries() []forgery {
 			"two who work", "one-agent",
 			instead(readers, history.Event{Type: history.AgentSpawned, Actor: task.ActorEngine, Data: map[string]string{
 				"role": "builder"}})},
-		{"somebody is left", "nobody-left", without(everyEnd)},
-		{"nobody gave it a workspace", "workspace", at(began, func(e *history.Event) {
+		{"an agent is left", "nobody-left", without(everyEnd)},
+		{"no hook gave it a workspace", "workspace", at(began, func(e *history.Event) {
 			e.Hooks = []string{action.SpawnAgent}
 		})},
 		{"it keeps its workspace", "workspace", at(finished, func(e *history.Event) {
@@ -189,12 +189,12 @@ func forgeries() []forgery {
 		{"crashes lead past a gate to a good end", "crash-forward", func(all []history.Event) []history.Event {
 			return append(all[:handedOver:handedOver], crash(1), all[worked], crash(2), forced, onwards)
 		}},
-		{"nobody has asked", "rules-legal", func(all []history.Event) []history.Event { return onItsOwn(all, nil) }},
+		{"no one has asked", "rules-legal", func(all []history.Event) []history.Event { return onItsOwn(all, nil) }},
 		{"the reviewer was killed", "rules-legal", func(all []history.Event) []history.Event {
 			return onItsOwn(all, map[string]string{"role": task.RoleReviewer, "ended": "killed by signal 9",
 				"signal": "9"})
 		}},
-		{"somebody else has ended", "rules-legal", func(all []history.Event) []history.Event {
+		{"another agent has ended", "rules-legal", func(all []history.Event) []history.Event {
 			return onItsOwn(all, map[string]string{"role": task.RoleWorker, "ended": "exit status 0",
 				"exit_status": "0"})
 		}},
@@ -216,7 +216,7 @@ func TestAHistorianFindsWhatIsForged(t *testing.T) {
 	t.Parallel()
 	def := reviewed(t)
 	for _, one := range forgeries() {
-		wrong := told(def, reach{2, 2, 1}, one.forge(plainHistory()))
+		wrong := wrongIn(def, reach{2, 2, 1}, one.forge(plainHistory()))
 		if !slices.ContainsFunc(wrong, func(text string) bool {
 			return strings.HasPrefix(text, "["+one.property+"]")
 		}) {
@@ -255,12 +255,12 @@ func TestAHistorianFindsWhatAWorkflowShouldNotHave(t *testing.T) {
 		{open, own, "own-work"},
 		{twice, plainHistory(), "disjoint"},
 	} {
-		wrong := fmt.Sprintf("%q", told(row.def, reach{2, 2, 1}, row.events))
+		wrong := fmt.Sprintf("%q", wrongIn(row.def, reach{2, 2, 1}, row.events))
 		if !strings.Contains(wrong, "["+row.property+"]") {
 			t.Errorf("found %s, want %s", wrong, row.property)
 		}
 		row.def.Allow = append(row.def.Allow, workflow.Allowance{Property: row.property, Reason: "a test"})
-		if wrong := told(row.def, reach{2, 2, 1}, row.events); len(wrong) > 0 {
+		if wrong := wrongIn(row.def, reach{2, 2, 1}, row.events); len(wrong) > 0 {
 			t.Errorf("allowed, and found %q", wrong)
 		}
 	}

@@ -37,7 +37,7 @@ func (h *historian) moves(e history.Event) {
 	}
 	if h.forced && h.goodEnd(e.To) {
 		h.blames(e, "crash-forward", "it has come to a good end in %q: crashes had led it past a gate, and "+
-			"nobody has looked", e.To)
+			"no one has looked", e.To)
 	}
 	if e.To != e.From {
 		h.previous = e.From
@@ -268,7 +268,7 @@ func (h *historian) ruled(e history.Event) {
 			}
 		}
 	}
-	h.blames(e, "rules-legal", "nobody has asked for the move from %q to %q, and after %s no rule says so",
+	h.blames(e, "rules-legal", "no one has asked for the move from %q to %q, and after %s no rule says so",
 		e.From, e.To, h.last.Type)
 }
 

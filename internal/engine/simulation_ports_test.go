@@ -112,15 +112,15 @@ func (h countedPerformer) Perform(ctx context.Context, job record.Job) (record.E
 	h.p.waitTurn(what, nil)
 	s.checkPerform(h.p, job)
 	if s.single && s.walk.hookFails(job.Hook.Action) {
-		return record.Effect{}, errHands
+		return record.Effect{}, errPerformer
 	}
-	effect, err := h.p.hands.Perform(ctx, job)
+	effect, err := h.p.hooks.Perform(ctx, job)
 	s.seen.hook(job.Hook.ID).performedBy = nil
 	if err != nil {
 		s.logf(h.p, what+" failed: "+err.Error())
 		return effect, err
 	}
-	s.figures.performed++
+	s.counts.performed++
 	s.audit.Hook(job.Hook.ID).Performed++
 	h.p.mayDie("after it performed the hook")
 	return effect, nil

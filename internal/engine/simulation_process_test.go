@@ -22,7 +22,7 @@ import (
 )
 
 // simulation is one seed's world. One program has the turn at a time, and keeps it until its next call of a port:
-// who is next, who dies and what fails is all told by the dice.
+// random numbers choose who is next, who dies and what fails.
 type simulation struct {
 	*simulate.World
 	setting *setting
@@ -57,7 +57,7 @@ type simulation struct {
 	environments *environmentClaims
 	trace        []string
 	failure      string
-	figures      figures
+	counts       counts
 }
 
 // process is one program at work: a command, a runner of hooks, a monitor.
@@ -71,7 +71,7 @@ type process struct {
 	lookedAt    int             // when it looked for a task's environment last,
 	endedAt     int             // and when it was killed, or came to its end
 	engine      *engine.Engine
-	hands       *hook.Executor
+	hooks       *hook.Hands
 	question    *question
 	dead        bool
 	ended       bool
@@ -92,7 +92,7 @@ func (s *simulation) start(name, whose string, under *simulate.Agent, body func(
 		startedAt: len(s.trace)}
 	s.programs = append(s.programs, p)
 	s.mu.Unlock()
-	s.figures.programs++
+	s.counts.programs++
 	p.buildEngine()
 	go func() {
 		defer func() {
@@ -120,13 +120,13 @@ func (p *process) buildEngine() {
 	e.Witness, e.Random = witness{}, rand.NewChaCha8(key)
 	e.Runner, e.Environments = runnerStarter{p}, environmentStore{p}
 	e.Patience = time.Duration(p.sim.patience) * time.Millisecond
-	hands := &hook.Executor{
+	hands := &hook.Hands{
 		Sessions: p.terminal(), Processes: programs{p.terminal(), hookCommands{p}}, Workspaces: pool{p},
 		Setup: setup{p}, Waiting: r, Next: e,
 		Home: p.sim.dir, Self: "/opt/orange",
 	}
 	e.Performer = countedPerformer{p}
-	p.engine, p.hands = e, hands
+	p.engine, p.hooks = e, hands
 }
 
 // waitTurn waits for the turn. A program that is dead by then goes no further: locks are freed by the kernel, and
@@ -156,14 +156,14 @@ func (p *process) waitTurn(what string, open func() bool) {
 	p.mayDie("before it takes effect")
 }
 
-// mayDie lets the dice end the program here.
+// mayDie ends the program here, at random.
 func (p *process) mayDie(when string) {
 	s := p.sim
 	if s.noFaults || s.random.Float64() >= s.deathRate {
 		return
 	}
 	s.logf(p, "DIES "+when)
-	s.figures.deaths++
+	s.counts.deaths++
 	s.mu.Lock()
 	s.kill(p)
 	s.mu.Unlock()
@@ -201,7 +201,7 @@ func act(p *process, what string, do func() error) error {
 
 // Step is one call of an interface of the engine.
 func (p *process) Step(step simulate.Step, do func() error) error {
-	if step.Poll { // how often a waiting program looks depends on nothing that the dice decide
+	if step.Poll { // how often a waiting program looks depends on the time that passes
 		return do()
 	}
 	what := strings.TrimPrefix(step.What, "it ")
@@ -229,7 +229,7 @@ func (p *process) Fail(what string) error {
 	if s.noFaults || s.random.Float64() >= s.failureRate {
 		return nil
 	}
-	s.figures.failures++
+	s.counts.failures++
 	s.logf(p, "FAILS: "+what)
 	return fmt.Errorf("the world does not obey: %s", what)
 }
@@ -242,8 +242,8 @@ func (s *simulation) logf(p *process, what string) {
 	line := fmt.Sprintf("%s  [%s] %s", time.Now().Format("15:04:05.000"), who, what)
 	s.trace = append(s.trace, line)
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%x %s", s.figures.story, line)
-	s.figures.story = h.Sum64()
+	fmt.Fprintf(h, "%x %s", s.counts.story, line)
+	s.counts.story = h.Sum64()
 }
 
 // breakf notes the first thing that is not as it must be.
@@ -347,7 +347,7 @@ func (s *simulation) step(more bool) {
 		return
 	}
 	if t := s.next(); t != nil {
-		s.figures.steps++
+		s.counts.steps++
 		close(t.go_)
 		synctest.Wait()
 		return

@@ -20,7 +20,7 @@ func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
 	case long:
 		want = 1000
 	}
-	total, seed := figures{}, uint64(1_000_000)
+	total, seed := counts{}, uint64(1_000_000)
 	for ; total.retold < want && !t.Failed(); seed++ {
 		total.add(runSeed(t, common, seed))
 	}
@@ -34,8 +34,8 @@ func TestSimulation_tasksAreReplayedToTheByte(t *testing.T) {
 // same workflow too.
 func (s *simulation) checkReplay(t task.Task) {
 	decisions, err := s.audit.Replay(background, t, nil)
-	s.figures.replayed += decisions
-	s.figures.retold++
+	s.counts.replayed += decisions
+	s.counts.retold++
 	if _, again := s.audit.Replay(background, t, s.Workflow); err != nil || again != nil {
 		s.breakf("%s cannot be replayed: %v, %v", s.short(t.ID), err, again)
 	}

@@ -449,9 +449,9 @@ func (s *simulation) respawn(id string) {
 
 // editHeader is an editor that writes into the header what only the engine may, or what anyone may.
 func (s *simulation) editHeader(id string) {
-	wish := s.note("another summary")
+	summary := s.note("another summary")
 	line := []string{"status: done\n", "review_round: 7\n", "workspace: elsewhere\n",
-		"summary: " + wish + "\n"}[s.random.IntN(4)]
+		"summary: " + summary + "\n"}[s.random.IntN(4)]
 	s.start("editor", serviceEnvironment, nil, func(p *process) {
 		_ = act(p, "edits the header: "+line, func() error {
 			path := s.files.Document(s.Project.Name, id)
@@ -467,8 +467,8 @@ func (s *simulation) editHeader(id string) {
 			to := from + strings.Index(string(text[from:]), "\n") + 1
 			edited := string(text[:from]) + line + string(text[to:])
 			s.seen.noteOverwrite(id, string(text), edited)
-			if strings.Contains(line, wish) {
-				s.seen.summaries = append(s.seen.summaries, [2]string{id, wish})
+			if strings.Contains(line, summary) {
+				s.seen.summaries = append(s.seen.summaries, [2]string{id, summary})
 			}
 			return os.WriteFile(path, []byte(edited), 0o644)
 		})

@@ -39,7 +39,7 @@ func TestSimulation(t *testing.T) {
 	if seed, given := givenSeed(t); given {
 		inWorld(t, common, seed, func(s *simulation) {
 			s.run()
-			t.Log(s.figures, "\n"+strings.Join(s.trace, "\n"))
+			t.Log(s.counts, "\n"+strings.Join(s.trace, "\n"))
 		})
 		return
 	}
@@ -57,7 +57,7 @@ func TestSimulation(t *testing.T) {
 		seeds = 40
 	}
 	var mu sync.Mutex
-	total := figures{}
+	total := counts{}
 	t.Cleanup(func() { t.Log(total) })
 	for shard := range uint64(shards) {
 		t.Run(fmt.Sprintf("every %dth seed from %d", shards, shard), func(t *testing.T) {
@@ -84,8 +84,8 @@ func TestSimulation_isTheSameEveryTime(t *testing.T) {
 	}
 }
 
-// figures tell how much a simulation has seen.
-type figures struct {
+// counts tell how much a simulation has seen.
+type counts struct {
 	seeds, steps, programs, deaths, agents, agentDeaths, tasks, moves, hooks, performed, failures int
 	// decisions that were made again, and tasks all of whose decisions were
 	replayed, retold int
@@ -96,7 +96,7 @@ type figures struct {
 	story uint64
 }
 
-func (f *figures) add(o figures) {
+func (f *counts) add(o counts) {
 	f.seeds += o.seeds
 	f.steps += o.steps
 	f.programs += o.programs
@@ -117,7 +117,7 @@ func (f *figures) add(o figures) {
 	f.story ^= o.story
 }
 
-func (f figures) String() string {
+func (f counts) String() string {
 	return fmt.Sprintf("%d seeds, %d steps, %d programs of which %d died, %d agents of which %d died by "+
 		"themselves, %d tasks, %d moves, %d hooks settled, %d performed, %d failures of the world, %d "+
 		"decisions of %d tasks made again, %d programs of tasks of which %d in no certain environment, %d "+
@@ -199,9 +199,9 @@ func givenSeed(t *testing.T) (seed uint64, given bool) {
 }
 
 // runSeed runs one seed.
-func runSeed(t *testing.T, of *setting, seed uint64) figures {
+func runSeed(t *testing.T, of *setting, seed uint64) counts {
 	t.Helper()
-	return inWorld(t, of, seed, (*simulation).run).figures
+	return inWorld(t, of, seed, (*simulation).run).counts
 }
 
 // inWorld runs something in a world of its own, and reports what it found broken.
@@ -217,7 +217,7 @@ func inWorld(t *testing.T, of *setting, seed uint64, run func(s *simulation)) *s
 	must(t, store.Close())
 	must(t, os.RemoveAll(dir))
 	if s.failure != "" {
-		last := slices.DeleteFunc(slices.Clone(s.trace), mereLook)
+		last := slices.DeleteFunc(slices.Clone(s.trace), changesNothing)
 		last = last[max(0, len(last)-50):]
 		t.Errorf("seed %d: %s\n\nits last steps:\n%s\n\nsee it again: ORANGE_SEED=%d go test ./internal/engine "+
 			"-run '%s' -v", seed, s.failure, strings.Join(last, "\n"), seed, t.Name())
@@ -225,8 +225,8 @@ func inWorld(t *testing.T, of *setting, seed uint64, run func(s *simulation)) *s
 	return s
 }
 
-// mereLook reports whether a line of the trace tells of a step that changed nothing.
-func mereLook(line string) bool {
+// changesNothing reports whether a line of the trace tells of a step that changed nothing.
+func changesNothing(line string) bool {
 	_, what, _ := strings.Cut(line, "] ")
 	for _, look := range []string{"reads ", "lists ", "looks ", "look at", "takes a lock", "writes the mirrors",
 		"begins"} {
@@ -251,27 +251,27 @@ func quickDir(t *testing.T) string {
 }
 
 func newSimulation(l *setting, seed uint64, dir string, store *sqlite.Store) *simulation {
-	dice := rand.New(rand.NewPCG(seed, 0x0ca5e))
+	random := rand.New(rand.NewPCG(seed, 0x0ca5e))
 	s := &simulation{
-		setting: l, seed: seed, random: dice, dir: dir, store: store, files: mirror.Files{Home: dir},
+		setting: l, seed: seed, random: random, dir: dir, store: store, files: mirror.Files{Home: dir},
 		prepared: map[string]string{}, pushed: map[string]bool{}, branches: map[string]*simBranch{},
 		seen:   newObserved(),
 		server: server{kept: map[string]string{}}, environments: newEnvironmentClaims(),
-		deathRate:   []float64{0, 0.001, 0.004, 0.015}[dice.IntN(4)],
-		failureRate: []float64{0, 0.02, 0.1, 0.3}[dice.IntN(4)],
-		patience:    []int{0, 45, 3000}[dice.IntN(3)],
-		stayRate:    []float64{0.3, 0.8, 0.95}[dice.IntN(3)],
-		maxBusy:     2 + dice.IntN(4),
-		maxTasks:    1 + dice.IntN(2),
-		actsLeft:    20 + dice.IntN(30),
+		deathRate:   []float64{0, 0.001, 0.004, 0.015}[random.IntN(4)],
+		failureRate: []float64{0, 0.02, 0.1, 0.3}[random.IntN(4)],
+		patience:    []int{0, 45, 3000}[random.IntN(3)],
+		stayRate:    []float64{0.3, 0.8, 0.95}[random.IntN(3)],
+		maxBusy:     2 + random.IntN(4),
+		maxTasks:    1 + random.IntN(2),
+		actsLeft:    20 + random.IntN(30),
 	}
 	s.World = &simulate.World{
 		Workflow: l.def, Record: store, Folders: s.files, Now: time.Now, Observer: s,
-		Project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main", PoolSize: 1 + dice.IntN(3)},
+		Project: task.Project{Name: "garden", Path: "/nowhere", DefaultBranch: "main", PoolSize: 1 + random.IntN(3)},
 	}
 	s.audit = simulate.NewAudit(s.World, func(id, property, format string, args ...any) {
 		s.breakf("[%s] %s: "+format, slices.Concat([]any{property, s.short(id)}, args)...)
 	})
-	s.figures.seeds = 1
+	s.counts.seeds = 1
 	return s
 }

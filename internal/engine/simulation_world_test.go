@@ -68,7 +68,7 @@ func (w terminal) Start(_ context.Context, start tmux.Start) (tmux.Pane, error) 
 		s.noteReviewer(a)
 		s.checkEnvironment(ranAgent, a.Task, whose, w.p)
 		s.Agents = append(s.Agents, a)
-		s.figures.agents++
+		s.counts.agents++
 		return a.Pane(), nil
 	})
 }

@@ -47,9 +47,9 @@ func (w *world) limit(then task.Status) { w.Rules = limited{Rules: w.Rules, then
 
 func (w *world) late(id string) (time.Time, string) {
 	w.t.Helper()
-	next, told, err := w.Timeouts(w.t.Context(), id)
+	next, message, err := w.Timeouts(w.t.Context(), id)
 	must(w.t, err)
-	return next, told
+	return next, message
 }
 
 // types are those of a task's events that tell of its time, and its moves.
@@ -85,9 +85,9 @@ func TestTimeouts_areToldOnceEachAsTimePasses(t *testing.T) {
 		{time.Hour, "", "timeout.warning timeout.alert timeout.escalated", 0},
 	} {
 		w.clock.pass(step.pass)
-		next, told := w.late(id)
-		if (told == "") != (step.says == "") || !strings.Contains(told, step.says) || w.types(id) != step.all {
-			t.Errorf("after %s it told %q, and the history has %s", step.pass, told, w.types(id))
+		next, message := w.late(id)
+		if (message == "") != (step.says == "") || !strings.Contains(message, step.says) || w.types(id) != step.all {
+			t.Errorf("after %s it told %q, and the history has %s", step.pass, message, w.types(id))
 		}
 		if want := entered.Add(step.next); step.next == 0 && !next.IsZero() || step.next > 0 && !next.Equal(want) {
 			t.Errorf("the next look is at %s, want %s", next, want)
@@ -96,8 +96,8 @@ func TestTimeouts_areToldOnceEachAsTimePasses(t *testing.T) {
 	if differs, err := w.files.Differs(w.task(id), w.lines(id)); err != nil || len(differs) > 0 {
 		t.Errorf("its mirrors differ: %v, %v", differs, err)
 	}
-	if _, told := w.late("nobody"); told != "" {
-		t.Errorf("of nobody it is told %q", told)
+	if _, message := w.late("nobody"); message != "" {
+		t.Errorf("of nobody it is told %q", message)
 	}
 }
 
@@ -113,12 +113,12 @@ func TestTimeouts_beginAnewWithTheStatus(t *testing.T) {
 	if w.task(id).Overdue != 0 {
 		t.Error("the new status begins late")
 	}
-	if _, told := w.late(id); told != "" {
-		t.Errorf("it told %q", told)
+	if _, message := w.late(id); message != "" {
+		t.Errorf("it told %q", message)
 	}
 	w.clock.pass(81 * time.Second)
-	if _, told := w.late(id); !strings.Contains(told, `"working"`) {
-		t.Errorf("it told %q", told)
+	if _, message := w.late(id); !strings.Contains(message, `"working"`) {
+		t.Errorf("it told %q", message)
 	}
 }
 
@@ -127,16 +127,16 @@ func TestTimeouts_followTheProjectsWordOverTheWorkflows(t *testing.T) {
 	w := newWorld(t)
 	w.limit("")
 	id := w.create("one", false).Task.ID
-	w.desk.project.Timeouts = map[string]string{"pending": "none"}
+	w.repository.project.Timeouts = map[string]string{"pending": "none"}
 	w.clock.pass(time.Hour)
-	if next, told := w.late(id); told != "" || !next.IsZero() {
-		t.Errorf("it told %q, next %s", told, next)
+	if next, message := w.late(id); message != "" || !next.IsZero() {
+		t.Errorf("it told %q, next %s", message, next)
 	}
-	w.desk.project.Timeouts["pending"] = "2h"
-	if next, told := w.late(id); told != "" || !next.Equal(w.task(id).EnteredAt.Add(96*time.Minute)) {
-		t.Errorf("it told %q, next %s", told, next)
+	w.repository.project.Timeouts["pending"] = "2h"
+	if next, message := w.late(id); message != "" || !next.Equal(w.task(id).EnteredAt.Add(96*time.Minute)) {
+		t.Errorf("it told %q, next %s", message, next)
 	}
-	w.desk.project.Timeouts["pending"] = "soon"
+	w.repository.project.Timeouts["pending"] = "soon"
 	if _, _, err := w.Timeouts(t.Context(), id); !errors.Is(err, task.ErrUsage) {
 		t.Errorf("the error is %v", err)
 	}
@@ -148,15 +148,15 @@ func TestTimeouts_moveTheTaskWhereTheWorkflowWantsThat(t *testing.T) {
 	w.limit("cancelled")
 	id := w.reach("planning")
 	w.clock.pass(150 * time.Second)
-	next, told := w.late(id)
+	next, message := w.late(id)
 	one := w.task(id)
 	if one.Status != "cancelled" || one.Overdue != 0 || !next.IsZero() ||
-		!strings.HasSuffix(told, `it was moved to "cancelled"`) {
-		t.Errorf("it is %+v; told %q, next %s", one, told, next)
+		!strings.HasSuffix(message, `it was moved to "cancelled"`) {
+		t.Errorf("it is %+v; told %q, next %s", one, message, next)
 	}
 	wantText(t, "history", w.types(id), "status.changed timeout.warning timeout.alert timeout.escalated auto.advanced")
-	if !strings.HasPrefix(w.hands.done(), "kill_session release_workspace") {
-		t.Errorf("the hooks were %s", w.hands.done())
+	if !strings.HasPrefix(w.performer.done(), "kill_session release_workspace") {
+		t.Errorf("the hooks were %s", w.performer.done())
 	}
 }
 
@@ -167,16 +167,16 @@ func TestTimeouts_noteAMoveThatIsRefused(t *testing.T) {
 		w.limit(to)
 		id := w.reach("planning")
 		w.clock.pass(150 * time.Second)
-		_, told := w.late(id)
+		_, message := w.late(id)
 		last := w.events(id, history.TimeoutEscalated)
 		if one := w.task(id); one.Status != "planning" || one.Overdue != 150 || len(last) != 1 ||
-			!strings.Contains(last[0].Data["refused"], why) || !strings.Contains(told, "could not be moved") {
-			t.Errorf("to %s: it is %+v; told %q, %+v", to, one, told, last)
+			!strings.Contains(last[0].Data["refused"], why) || !strings.Contains(message, "could not be moved") {
+			t.Errorf("to %s: it is %+v; told %q, %+v", to, one, message, last)
 		}
 		w.write(id, plan)
 		w.clock.pass(time.Hour)
-		if _, told := w.late(id); told != "" || w.task(id).Status != "planning" {
-			t.Errorf("to %s: asked a second time, it told %q", to, told)
+		if _, message := w.late(id); message != "" || w.task(id).Status != "planning" {
+			t.Errorf("to %s: asked a second time, it told %q", to, message)
 		}
 	}
 }
@@ -185,15 +185,15 @@ func TestTimeouts_noteAMoveThatHasNoWorkspace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.limit("planning")
-	w.desk.project.PoolSize = 1
+	w.repository.project.PoolSize = 1
 	w.reach("planning")
 	id := w.create("two", false).Task.ID
 	w.clock.pass(150 * time.Second)
-	if _, told := w.late(id); !strings.Contains(told, "no workspace is free") || w.task(id).Status != "pending" {
-		t.Errorf("it told %q, and is %s", told, w.task(id).Status)
+	if _, message := w.late(id); !strings.Contains(message, "no workspace is free") || w.task(id).Status != "pending" {
+		t.Errorf("it told %q, and is %s", message, w.task(id).Status)
 	}
-	if _, told := w.late(id); told != "" {
-		t.Errorf("asked a second time, it told %q", told)
+	if _, message := w.late(id); message != "" {
+		t.Errorf("asked a second time, it told %q", message)
 	}
 }
 
@@ -201,15 +201,15 @@ func TestTimeouts_ofATaskThatWaitsForAWorkspaceCountToo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.limit("")
-	w.desk.project.PoolSize = 1
+	w.repository.project.PoolSize = 1
 	w.reach("planning")
 	id := w.create("two", true).Task.ID
 	before := w.task(id)
 	w.clock.pass(100 * time.Second)
-	_, told := w.late(id)
-	if after := w.task(id); !after.Queued() || told == "" || after.Overdue != 100 ||
+	_, message := w.late(id)
+	if after := w.task(id); !after.Queued() || message == "" || after.Overdue != 100 ||
 		!after.UpdatedAt.Equal(before.UpdatedAt) {
-		t.Errorf("it told %q of %+v", told, after)
+		t.Errorf("it told %q of %+v", message, after)
 	}
 }
 
@@ -227,11 +227,11 @@ func TestTimeouts_areToldByOneOfManyMonitors(t *testing.T) {
 			other := w.another()
 			other.limit("cancelled")
 			crew.Go(func() {
-				_, told, err := other.Timeouts(t.Context(), id)
+				_, message, err := other.Timeouts(t.Context(), id)
 				mu.Lock()
 				defer mu.Unlock()
-				if told != "" || err != nil {
-					heard = append(heard, told)
+				if message != "" || err != nil {
+					heard = append(heard, message)
 				}
 			})
 		}
@@ -249,13 +249,13 @@ func TestTimeouts_countAnewAfterAClockThatWasFarAhead(t *testing.T) {
 	w.limit("")
 	id := w.create("one", false).Task.ID
 	w.clock.pass(-1000 * time.Hour)
-	next, told := w.late(id)
-	if at := w.task(id).EnteredAt; told != "" || !next.Equal(at.Add(80*time.Second)) ||
+	next, message := w.late(id)
+	if at := w.task(id).EnteredAt; message != "" || !next.Equal(at.Add(80*time.Second)) ||
 		next.After(w.clock.Now().Add(81*time.Second)) {
-		t.Errorf("it told %q, next %s, entered %s", told, next, at)
+		t.Errorf("it told %q, next %s, entered %s", message, next, at)
 	}
 	w.clock.pass(81 * time.Second)
-	if _, told := w.late(id); told == "" {
+	if _, message := w.late(id); message == "" {
 		t.Error("it was lost")
 	}
 }
@@ -278,14 +278,14 @@ func TestTimeouts_waitForEvidenceThatIsBeingFoundOut(t *testing.T) {
 	id := w.reach("planning")
 	w.clock.pass(150 * time.Second)
 	for range 2 {
-		next, told := w.late(id)
-		if wait := next.Sub(w.clock.Now()); told != "" || w.task(id).Status != "planning" || wait <= 0 ||
+		next, message := w.late(id)
+		if wait := next.Sub(w.clock.Now()); message != "" || w.task(id).Status != "planning" || wait <= 0 ||
 			wait > time.Second {
-			t.Errorf("it told %q, and asks again after %s", told, wait)
+			t.Errorf("it told %q, and asks again after %s", message, wait)
 		}
 	}
-	if _, told := w.late(id); w.task(id).Status != "cancelled" || told == "" {
-		t.Errorf("it told %q, and is %q", told, w.task(id).Status)
+	if _, message := w.late(id); w.task(id).Status != "cancelled" || message == "" {
+		t.Errorf("it told %q, and is %q", message, w.task(id).Status)
 	}
 	wantText(t, "history", w.types(id), "status.changed timeout.warning timeout.alert timeout.escalated auto.advanced")
 }

@@ -97,7 +97,7 @@ func TestWait_isNotHeldUpByAHookThatFailed(t *testing.T) {
 	w := newWorld(t)
 	id := w.reach("agent-review")
 	w.write(id, fail)
-	w.hands.fails[action.KillReviewer] = errHands
+	w.performer.fails[action.KillReviewer] = errPerformer
 	w.move(id, "working", reviewer)
 	waited, err := w.Wait(t.Context(), w.store, id, worker, self, time.Minute)
 	must(t, err)

@@ -98,7 +98,7 @@ func TestWhy_tellsOfADeadAgentAndOfWhoHasTheWorkspaces(t *testing.T) {
 		!strings.Contains(waits, "the workspace garden--1: task "+id+" has it") {
 		t.Errorf("it waits for %q", waits)
 	}
-	w.hands.fails[action.SpawnReviewer] = errHands
+	w.performer.fails[action.SpawnReviewer] = errPerformer
 	w.write(id, handoff)
 	_, err := w.ask(id, "agent-review", worker)
 	must(t, err)

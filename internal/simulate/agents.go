@@ -35,7 +35,7 @@ const (
 
 // draw is the kind of the next agent.
 func (r *run) draw() kind {
-	x, shares := r.dice.Float64(), r.setup.Shares
+	x, shares := r.random.Float64(), r.setup.Shares
 	for _, one := range []struct {
 		kind  kind
 		share float64
@@ -113,7 +113,7 @@ func (r *run) dieEarly(a *Agent, s record.Snapshot, w option) {
 		r.writeEvidence(a.name, s, w.edge.Gate)
 		r.noteVerdict(a, w.edge.Gate)
 	}
-	ending := task.Ending{Known: true, Status: r.dice.IntN(2)}
+	ending := task.Ending{Known: true, Status: r.random.IntN(2)}
 	if r.chance(0.3) {
 		ending = task.Ending{Known: true, Signal: 9}
 	}

@@ -140,7 +140,7 @@ func (r *run) choose(to []workflow.Part, p workflow.Part) []workflow.Part {
 	case len(p.Any) > 0:
 		pick := 0
 		if r.chance(0.3) {
-			pick = r.dice.IntN(len(p.Any))
+			pick = r.random.IntN(len(p.Any))
 		}
 		return r.choose(to, p.Any[pick])
 	}
@@ -188,7 +188,7 @@ func (r *run) fakeEvidence(who string, gate []workflow.Part) {
 	if len(leaves) == 0 {
 		return
 	}
-	p := leaves[r.dice.IntN(len(leaves))]
+	p := leaves[r.random.IntN(len(leaves))]
 	r.notes++
 	if p.Section == "" {
 		r.artifacts[SourceOf(p)] = artifact{text: fmt.Sprintf("nonsense %d", r.notes)}

@@ -76,7 +76,7 @@ func (r *run) wander(options []option) option {
 	}
 	for _, some := range [][]option{back, on} {
 		if len(some) > 0 {
-			return some[r.dice.IntN(len(some))]
+			return some[r.random.IntN(len(some))]
 		}
 	}
 	return options[0]
@@ -106,5 +106,5 @@ func (r *run) pick(options []option, onward bool) (option, bool) {
 	if len(said) == 0 {
 		return options[0], true
 	}
-	return said[r.dice.IntN(len(said))], true
+	return said[r.random.IntN(len(said))], true
 }

@@ -93,7 +93,7 @@ func (r *run) decide(options []option) (option, bool) {
 	}
 	w, found := r.pick(options, !r.chance(sendBackShare))
 	if r.failedVisits > 1 && found { // after two failures a person tries something else
-		w = options[r.dice.IntN(len(options))]
+		w = options[r.random.IntN(len(options))]
 	}
 	return w, found && (!w.givesUp || r.failedVisits > 0)
 }
@@ -120,13 +120,13 @@ func (r *run) personMerges(ctx context.Context) error {
 		})
 		return nil
 	}
-	wish := task.Merge{Strategy: "merge"}
+	merge := task.Merge{Strategy: "merge"}
 	if r.failedVisits > 0 { // it was refused: the person takes responsibility for the tip
-		wish.Override = "a person looked at it"
+		merge.Override = "a person looked at it"
 		r.branch().Answered[r.branch().Commit()] = true
 	}
 	r.personCommand(ctx, "merges the branch", func(string) (record.Outcome, error) {
-		out, _, err := r.engine.Merge(ctx, r.id, wish, human())
+		out, _, err := r.engine.Merge(ctx, r.id, merge, human())
 		return out, err
 	})
 	return nil

@@ -23,8 +23,8 @@ type run struct {
 	engine  *engine.Engine
 	monitor Monitor
 	paths   *pathMap
-	dice    *rand.Rand
-	random  *rand.ChaCha8
+	random  *rand.Rand
+	secrets *rand.ChaCha8
 	calm    bool // nothing goes wrong any more
 
 	id      string
@@ -101,7 +101,7 @@ func newRun(c *pathMap, setup Setup, number int, rec Record) *run {
 	}
 	r := &run{
 		setup: setup, number: number, paths: c, clock: start(),
-		dice: rand.New(rand.NewPCG(setup.Seed, uint64(number))), random: rand.NewChaCha8(key),
+		random: rand.New(rand.NewPCG(setup.Seed, uint64(number))), secrets: rand.NewChaCha8(key),
 		visited: map[task.Status]bool{}, artifacts: map[string]artifact{}, folders: memory{},
 		numbers: map[int64]int64{}, answers: answers{granted: map[string]history.Event{}, denied: map[string]bool{}},
 	}
@@ -124,11 +124,11 @@ func (r *run) load(ctx context.Context) (record.Snapshot, error) { return r.Load
 
 func (r *run) history(ctx context.Context) ([]history.Event, error) { return r.Events(ctx, r.id) }
 
-func (r *run) chance(share float64) bool { return share > 0 && r.dice.Float64() < share }
+func (r *run) chance(share float64) bool { return share > 0 && r.random.Float64() < share }
 
 // within is a random duration, more often a short one.
 func (r *run) within(least, most time.Duration) time.Duration {
-	x := r.dice.Float64()
+	x := r.random.Float64()
 	return (least + time.Duration(x*x*float64(most-least))).Truncate(time.Second)
 }
 
@@ -365,10 +365,8 @@ func (r *run) living(role string) *Agent { return r.Living(r.id, role) }
 
 // anyone is the oldest agent that lives; nil if none does.
 func (r *run) anyone() *Agent {
-	for _, a := range r.Agents {
-		if a.Alive {
-			return a
-		}
+	if alive := r.AllLiving(); len(alive) > 0 {
+		return alive[0]
 	}
 	return nil
 }

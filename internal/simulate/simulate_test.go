@@ -121,18 +121,18 @@ func TestRun_theSameSeedIsTheSameStory(t *testing.T) {
 	setup.Runs, setup.Trace = 4, true
 	once, again := run(t, def, setup), run(t, def, setup)
 	if !reflect.DeepEqual(once, again) {
-		t.Errorf("the same seed told two stories:\n%s\n\n%s", strings.Join(once.Trace, "\n"),
+		t.Errorf("the same seed has two results:\n%s\n\n%s", strings.Join(once.Trace, "\n"),
 			strings.Join(again.Trace, "\n"))
 	}
 	setup.Only = 4
 	alone := run(t, def, setup)
-	if told := strings.Join(once.Trace, "\n"); len(alone.Trace) == 0 ||
-		!strings.Contains(told, strings.Join(alone.Trace, "\n")) {
+	if trace := strings.Join(once.Trace, "\n"); len(alone.Trace) == 0 ||
+		!strings.Contains(trace, strings.Join(alone.Trace, "\n")) {
 		t.Errorf("run 4 is another one when it is made alone:\n%s", strings.Join(alone.Trace, "\n"))
 	}
 	setup.Seed, setup.Only = 4, 0
 	if other := run(t, def, setup); slices.Equal(once.Trace, other.Trace) {
-		t.Error("another seed told the same story")
+		t.Error("another seed has the same trace")
 	}
 }
 
@@ -155,10 +155,10 @@ func TestRun_makesTheMoveAfterAPullRequestAgain(t *testing.T) {
 	for _, b := range report.Breaches {
 		t.Errorf("run %d: %s [%s]", b.Run, b.Message, b.Property)
 	}
-	told := strings.Join(report.Trace, "\n")
-	if !strings.Contains(told, "the history notes pr.merged") ||
-		!strings.Contains(told, `from "reviewing" to "done", by engine (merged as pull request`) {
-		t.Errorf("no pull request was merged, so that this proves nothing:\n%s", told)
+	trace := strings.Join(report.Trace, "\n")
+	if !strings.Contains(trace, "the history notes pr.merged") ||
+		!strings.Contains(trace, `from "reviewing" to "done", by engine (merged as pull request`) {
+		t.Errorf("no pull request was merged, so that this proves nothing:\n%s", trace)
 	}
 }
 
@@ -289,10 +289,10 @@ func TestRun_takesTheWayThatIsNamed(t *testing.T) {
 			if !slices.Equal(report.Path.States, states(want)) || len(report.Breaches) > 0 {
 				t.Errorf("the straight way is %q, want %q; %+v", report.Path.States, want, report.Breaches)
 			}
-			told := strings.Join(report.Trace, "\n")
+			trace := strings.Join(report.Trace, "\n")
 			for i, at := range report.Path.States[1:] {
 				leg := fmt.Sprintf("the task moves from %q to %q", report.Path.States[i], at)
-				if n := strings.Count(told, leg); n < 10 {
+				if n := strings.Count(trace, leg); n < 10 {
 					t.Errorf("of 12 tasks %d went from %q to %q", n, report.Path.States[i], at)
 				}
 			}
@@ -312,16 +312,16 @@ func TestRun_agentsLeaveAloneWhatTheirMoveWantsUnmoved(t *testing.T) {
 
 func TestRun_reportsHowManyRunsAreOver(t *testing.T) {
 	t.Parallel()
-	var told atomic.Int64
+	var sum atomic.Int64
 	setup := simulate.Setup{Runs: 6, Seed: 1}
 	setup.Progress = func(done, of int) {
-		if told.Add(int64(done)); done < 1 || of != 6 {
-			t.Errorf("it is told that %d of %d are over", done, of)
+		if sum.Add(int64(done)); done < 1 || of != 6 {
+			t.Errorf("it reports that %d of %d are over", done, of)
 		}
 	}
 	if _, err := simulate.Run(t.Context(), shippedWorkflow(t, "minimal"), setup, simulation.OpenMemory,
-		simulation.Join); err != nil || told.Load() != 1+2+3+4+5+6 {
-		t.Errorf("%v; the numbers that were told add up to %d", err, told.Load())
+		simulation.Join); err != nil || sum.Load() != 1+2+3+4+5+6 {
+		t.Errorf("%v; the numbers add up to %d", err, sum.Load())
 	}
 }
 
@@ -386,7 +386,7 @@ func TestRun_findsAnEngineWithAWrongRecord(t *testing.T) {
 			report := joined(t, def, setup, join)
 			at := slices.IndexFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == c.property })
 			if at < 0 {
-				t.Fatalf("nobody told of %q: %+v", c.property, report.Breaches)
+				t.Fatalf("no run reports %q: %+v", c.property, report.Breaches)
 			}
 			found := report.Breaches[at]
 			setup.Only, setup.Trace = found.Run, true
@@ -418,7 +418,7 @@ func TestRun_findsWorkflowsThatDoNotKeepWhatIsProved(t *testing.T) {
 			path := filepath.Join("..", "explore", "testdata", "bad", file+".yml")
 			report := run(t, simulatedWorkflow(t, path), setup)
 			if !slices.ContainsFunc(report.Breaches, func(b simulate.Breach) bool { return b.Property == property }) {
-				t.Errorf("nobody told of %q: %+v", property, report)
+				t.Errorf("no run reports %q: %+v", property, report)
 			}
 		})
 	}
@@ -433,7 +433,7 @@ func TestRun_findsAgentsThatGoRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(report.Breaches) == 0 || report.Breaches[0].Property != "bounded" {
-		t.Errorf("nobody told of it: %+v", report)
+		t.Errorf("no run reports it: %+v", report)
 	}
 }
 
@@ -447,7 +447,7 @@ func TestRun_findsAgentsThatGoRoundWhereAPersonIsWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(report.Breaches) == 0 || report.Breaches[0].Property != "bounded" {
-		t.Errorf("nobody told of it: %+v", report)
+		t.Errorf("no run reports it: %+v", report)
 	}
 	shipped := shippedWorkflow(t, "default")
 	setup.Bound, setup.Runs = provedMoves(shipped), 12

@@ -21,7 +21,7 @@ func (s *Simulation) Engine(rec Record) *engine.Engine {
 	repository := s.repository()
 	e.Workspaces, e.Merger, e.Forge, e.Facts = repository, repository, repository, facts(*s)
 	e.Performer, e.Runner, e.Environments = hooks(*s), hooks(*s), noEnvironments{}
-	e.Random = s.r.random
+	e.Random = s.r.secrets
 	e.Patience = time.Nanosecond // a runner has come back when the engine looks, or it has ended
 	return e
 }
