@@ -109,7 +109,7 @@ func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 	if !chooses && !p.json {
 		return tasks, nil, nil
 	}
-	standings, err := h.Queries.Standings(ctx, tasks)
+	standings, err := h.Queries.Timings(ctx, tasks)
 	if err != nil && chooses {
 		return nil, nil, err
 	}
