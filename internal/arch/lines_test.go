@@ -18,14 +18,12 @@ const maxColumns = 120
 // until you do.
 func unwrapped() []string {
 	return []string{
-		"internal/cli",
 		"internal/decide",
 		"internal/document",
 		"internal/engine",
 		"internal/explore",
 		"internal/harness",
 		"internal/mirror",
-		"internal/proc",
 		"internal/sqlite",
 		"internal/workflow",
 	}

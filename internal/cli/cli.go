@@ -66,11 +66,12 @@ func (p *Program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "orange",
 		Short: "Runs coding agents on tasks, and lets them move on evidence only",
-		Long: `Orange runs AI coding agents on tasks in git repositories, each in its own worktree and terminal session.
-Agents write evidence and ask; the engine checks the evidence and moves the task, or refuses and says exactly why.
+		Long: `Orange runs AI coding agents on tasks in git repositories, each in its own worktree and terminal
+session. Agents write evidence and ask; the engine checks the evidence and moves the task, or
+refuses and says exactly why.
 
-Without a command it opens the dashboard: all tasks, and every key that does something with them; ? there tells of each.
-A repository that you are in and that it does not know yet becomes a project.
+Without a command it opens the dashboard: all tasks, and every key that does something with them; ?
+there tells of each. A repository that you are in and that it does not know yet becomes a project.
 
 Exit status: 0 done, 1 failed, 2 the call or a file is wrong, 3 refused, 4 not found.`,
 		Example: `  orange project add .

@@ -36,3 +36,21 @@ func TestEveryCommandIsInTheDocs(t *testing.T) {
 		t.Errorf("found %d commands, want at least 30", found)
 	}
 }
+
+// A help text fits into a terminal of a hundred columns.
+func TestHelpTextsAreWrapped(t *testing.T) {
+	t.Parallel()
+	const most = 100
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for _, line := range strings.Split(c.Long, "\n") {
+			if n := len([]rune(line)); n > most {
+				t.Errorf("%s: a line of its help has %d columns, at most %d: %s", c.CommandPath(), n, most, line)
+			}
+		}
+		for _, below := range c.Commands() {
+			walk(below)
+		}
+	}
+	walk((&Program{}).root())
+}

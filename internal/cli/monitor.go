@@ -14,11 +14,13 @@ func (p *Program) monitorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "monitor", Short: "Watch the agents: note deaths, apply the exit rules, finish what is owed",
 		Args: between(0, 0),
-		Long: `Watch the agents until you stop it. A dead agent is noticed at once, and the exit rules of its task's workflow are applied;
-hooks that failed are tried again, tasks that wait for a workspace are started, files are made equal to the record.
+		Long: `Watch the agents until you stop it. A dead agent is noticed at once, and the exit rules of its
+task's workflow are applied; hooks that failed are tried again, tasks that wait for a workspace are
+started, files are made equal to the record.
 
-One monitor watches at a time; a second one waits for the first one's end, and says so where that one is stopped or does nothing.
-With --once it waits for nothing: where another process watches, nothing is done, and the exit status is 1.`,
+One monitor watches at a time; a second one waits for the first one's end, and says so where that
+one is stopped or does nothing. With --once it waits for nothing: where another process watches,
+nothing is done, and the exit status is 1.`,
 		Example: `  orange monitor
   orange monitor --once
   orange monitor --print-unit=systemd > ~/.config/systemd/user/orange-monitor.service`,

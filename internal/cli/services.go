@@ -63,8 +63,8 @@ type Queries interface {
 	Why(ctx context.Context, id string) (decide.Explanation, error)
 	Checks(ctx context.Context, id string) ([]task.CheckState, error)
 	Sessions(ctx context.Context, tasks []task.Task) (map[string]string, error)
-	// Standings leaves out the tasks whose times cannot be computed; the error says why.
-	Standings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error)
+	// Timings leaves out the tasks whose times cannot be computed; the error says why.
+	Timings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error)
 	Stats(ctx context.Context, tasks []task.Task) ([]stats.Stats, error)
 	History(ctx context.Context, id string) ([]history.Event, error)
 	LogEntries(ctx context.Context, id string) ([]stats.LogEntry, error)

@@ -15,7 +15,8 @@ import (
 	"orange/internal/workflow"
 )
 
-// TaskShell is one task as a conversation about it needs it. Every method prints the answer to what it asks for, but Here.
+// TaskShell is one task as a conversation about it needs it. Every method prints the answer to what it asks for,
+// but Here.
 type TaskShell interface {
 	Here(ctx context.Context) (task.Task, *workflow.Definition, error)
 	Go(ctx context.Context, to task.Status, reason string) error
@@ -28,10 +29,12 @@ type TaskShell interface {
 func (p *Program) shellCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "shell [ID]", Short: "Talk about one task in the words of its workflow", Args: between(0, 1),
-		Long: `Talk about one task with the slash commands that its workflow declares, and with /next, /redo, /status, /why, /history, /help and /quit.
-A command of the workflow asks for the move to its state. There already, it begins the state again where the workflow has a transition from it to itself;
-else it starts the agent again if that has died.
-Without a terminal it runs the lines of its input, and its exit status is that of the last line that failed.`,
+		Long: `Talk about one task with the slash commands that its workflow declares, and with /next, /redo,
+/status, /why, /history, /help and /quit. A command of the workflow asks for the move to its state.
+There already, it begins the state again where the workflow has a transition from it to itself; else
+it starts the agent again if that has died.
+Without a terminal it runs the lines of its input, and its exit status is that of the last line that
+failed.`,
 		Example: "  orange shell 4Fz\n  echo '/next --override \"I accept the risk\"' | orange shell 4Fz",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)

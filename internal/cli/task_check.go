@@ -14,8 +14,9 @@ import (
 func (p *Program) taskCheck() *cobra.Command {
 	return &cobra.Command{
 		Use: "check [ID] [NAME]", Short: "Run a check of a task's workflow now, or list them all", Args: between(0, 2),
-		Long: `Run a check of a task's workflow now, or list them all with their last results. A gate asks for a result for the present commit:
-one of a workspace with uncommitted changes is shown and not kept. Exit status 1 says that the check failed.`,
+		Long: `Run a check of a task's workflow now, or list them all with their last results. A gate asks for a
+result for the present commit: one of a workspace with uncommitted changes is shown and not kept.
+Exit status 1 says that the check failed.`,
 		Example: "  orange task check 4Fz\n  orange task check 4Fz tests",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, check, err := p.whichCheck(ctx, h, args)

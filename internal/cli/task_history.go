@@ -19,11 +19,14 @@ func (p *Program) taskHistory() *cobra.Command {
 		Args: between(0, 1),
 		Long: `Tell what happened to a task, who asked and what it rested on.
 
-With --format build each line is one JSON object for the logs of other programs: timestamp, taskId, event, from, to, actor, reason, metadata.
-An agent is "@agent-" and its role; a person who acts for a role has its bare name.
-Its events are STATE_TRANSITION, FAILURE_INCREMENT, TIMEOUT_WARNING, AGENT_ASSIGNMENT and CTO_INTERVENTION;
-what is none of these (hooks, documents) is left out. The last one is a move into any state of escalation, whichever move made it.`,
-		Example: "  orange task history 4Fz\n  orange task history 4Fz --json\n  orange task history 4Fz --format build",
+With --format build each line is one JSON object for the logs of other programs: timestamp, taskId,
+event, from, to, actor, reason, metadata. An agent is "@agent-" and its role; a person who acts for
+a role has its bare name.
+Its events are STATE_TRANSITION, FAILURE_INCREMENT, TIMEOUT_WARNING, AGENT_ASSIGNMENT and
+CTO_INTERVENTION; what is none of these (hooks, documents) is left out. The last one is a move into
+any state of escalation, whichever move made it.`,
+		Example: "  orange task history 4Fz\n  orange task history 4Fz --json\n" +
+			"  orange task history 4Fz --format build",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)
 			if err != nil {

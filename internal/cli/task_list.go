@@ -17,10 +17,12 @@ func (p *Program) taskList() *cobra.Command {
 	var want wanted
 	c := &cobra.Command{
 		Use: "list", Short: "List tasks: the live ones first, the newest first", Args: between(0, 0),
-		Long: `List the tasks of the project that you are in, or of all projects where you are in none or with --all.
+		Long: `List the tasks of the project that you are in, or of all projects where you are in none or with
+--all.
 
-With --watch the list is printed once, and then one line for everything that happens to a task that belongs into the list or did so before,
-until you stop it. Nothing that was printed is changed afterwards, and there are no colours: it can be read aloud, and kept in a file.`,
+With --watch the list is printed once, and then one line for everything that happens to a task that
+belongs into the list or did so before, until you stop it. Nothing that was printed is changed
+afterwards, and there are no colours: it can be read aloud, and kept in a file.`,
 		Example: "  orange task list\n  orange task list --all --status working --json\n  orange task list " +
 			"--overdue --failures 2\n  orange task list --all --watch",
 		RunE: p.run(func(ctx context.Context, h *Services, _ []string) error {
@@ -107,7 +109,7 @@ func (p *Program) choose(ctx context.Context, h *Services, tasks []task.Task,
 	if !chooses && !p.json {
 		return tasks, nil, nil
 	}
-	standings, err := h.Queries.Standings(ctx, tasks)
+	standings, err := h.Queries.Timings(ctx, tasks)
 	if err != nil && chooses {
 		return nil, nil, err
 	}

@@ -16,12 +16,15 @@ func (p *Program) taskMerge() *cobra.Command {
 	c = &cobra.Command{
 		Use: "merge [ID]", Short: "Merge a task's branch into the default branch, and finish the task",
 		Args: between(0, 1),
-		Long: `Merge a task's branch into the default branch and push it where there is an origin; then the task is finished.
-Your own checkout is never switched or reset: where it has the default branch, it is fast-forwarded if git finds that safe.
-Where the task has a pull request that is merged, nothing is merged here and the task is finished; one that is open is merged there, or here with --local.
+		Long: `Merge a task's branch into the default branch and push it where there is an origin; then the task is
+finished. Your own checkout is never switched or reset: where it has the default branch, it is
+fast-forwarded if git finds that safe. Where the task has a pull request that is merged, nothing is
+merged here and the task is finished; one that is open is merged there, or here with --local.
 
-What is merged is the commit that the decision was about. Where the workflow asks that nothing was committed since the review, a later commit is refused:
-have it reviewed too, or merge it all the same with --override REASON, where the workflow allows that. Your name and the reason stand in the history.`,
+What is merged is the commit that the decision was about. Where the workflow asks that nothing was
+committed since the review, a later commit is refused: have it reviewed too, or merge it all the
+same with --override REASON, where the workflow allows that. Your name and the reason are in the
+history.`,
 		Example: "  orange task merge 4Fz --local\n  orange task merge 4Fz --strategy merge\n  orange task " +
 			"merge 4Fz --override \"only a comment was changed since\"",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {

@@ -14,10 +14,12 @@ func (p *Program) taskNext() *cobra.Command {
 	var override, to string
 	c := &cobra.Command{
 		Use: "next [ID]", Short: "Make the one move that the evidence supports", Args: between(0, 1),
-		Long: `Make the one move that the evidence supports, and say what it rests on. Where no move is supported, or several are,
-nothing changes, every condition that is not met is listed, and the exit status is 3.
+		Long: `Make the one move that the evidence supports, and say what it rests on. Where no move is supported,
+or several are, nothing changes, every condition that is not met is listed, and the exit status is
+3.
 
---override REASON makes a move in spite of its conditions, where the workflow allows that; the reason is kept in the history.`,
+--override REASON makes a move in spite of its conditions, where the workflow allows that; the
+reason is kept in the history.`,
 		Example: "  orange task next\n  orange task next 4Fz --override \"I accept the risk\"",
 	}
 	c.RunE = p.onTask(&ask.as, func(ctx context.Context, h *Services, id string, actor task.Actor) error {

@@ -32,20 +32,26 @@ func (p *Program) taskReplay() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use: "replay [ID]", Short: "Make every past decision on a task again, and compare", Args: between(0, 1),
-		Long: `Make every past decision on a task again, from nothing but what was recorded with it, and compare what comes of it byte by byte with the history.
-Events that tell of what was done, and were not decided, are skipped. Decisions by another edition of the rules, as an earlier orange had them,
-are counted apart: their events and texts are looked at, and they are not made again.
-Exit status: 0 where all come out the same, 1 where one does not, or cannot be made again because what it was made from or rested on is lost.
+		Long: `Make every past decision on a task again, from nothing but what was recorded with it, and compare
+what comes of it byte by byte with the history. Events that tell of what was done, and were not
+decided, are skipped. Decisions by another edition of the rules, as an earlier orange had them, are
+counted apart: their events and texts are looked at, and they are not made again.
+Exit status: 0 where all come out the same, 1 where one does not, or cannot be made again because
+what it was made from or rested on is lost.
 
---workflow FILE makes them by the rules of that workflow (a file, or a name) instead, each on the task as it was then, and lists those
-that would have come out otherwise. With --all it takes the tasks of the workflow of that name, and counts the others; a task that is named is
-looked at whatever its workflow. What was not looked at then is supposed to have been there, and to have been missing: where both come out
-the same, as where something else is known to be missing, that is the answer. The rest cannot be compared, and is counted by reason,
-state, and what was not looked at. Refused requests are not in a history. Exit status: 0.
+--workflow FILE makes them by the rules of that workflow (a file, or a name) instead, each on the
+task as it was then, and lists those that would have come out otherwise. With --all it takes the
+tasks of the workflow of that name, and counts the others; a task that is named is looked at
+whatever its workflow. What was not looked at then is supposed to have been there, and to have been
+missing: where both come out the same, as where something else is known to be missing, that is the
+answer. The rest cannot be compared, and is counted by reason, state, and what was not looked at.
+Refused requests are not in a history. Exit status: 0.
 
-With --json: {"tasks": [{"task", "decisions", "equal", "skipped", "other_edition", "untold": [...], "different": [...]}], "ok": whether all come
-out the same, "groups": [{"reason", "state", "part", "count", "tasks", "ids"}], "others": {workflow: tasks left out}}. What is untold or different is
-{"event", "type", "why", "reason", "state", "parts", "recorded", "decided"}; a group has the ids of three of its tasks. A task that cannot be looked at has "trouble".`,
+With --json: {"tasks": [{"task", "decisions", "equal", "skipped", "other_edition", "untold": [...],
+"different": [...]}], "ok": whether all come out the same, "groups": [{"reason", "state", "part",
+"count", "tasks", "ids"}], "others": {workflow: tasks left out}}. What is untold or different is
+{"event", "type", "why", "reason", "state", "parts", "recorded", "decided"}; a group has the ids of
+three of its tasks. A task that cannot be looked at has "trouble".`,
 		Example: "  orange task replay 4Fz\n  orange task replay --all\n  orange task replay --all --workflow " +
 			"workflows/stricter.yml",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {

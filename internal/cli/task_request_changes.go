@@ -12,8 +12,8 @@ func (p *Program) taskRequestChanges() *cobra.Command {
 	c := &cobra.Command{
 		Use: "request-changes ID [TEXT]", Short: "Send a task back to its worker, with what to change",
 		Args: between(1, 2),
-		Long: "Send a task back to its worker. TEXT goes under ## Fix Instructions in the task's document; " +
-			"- reads standard input.",
+		Long: "Send a task back to its worker.\n" +
+			"TEXT goes under ## Fix Instructions in the task's document; - reads standard input.",
 		Example: `  orange task request-changes 4Fz "Use the existing helper instead of a new one"`,
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)

@@ -30,7 +30,7 @@ func (p *Program) taskShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			standings, err := h.Queries.Standings(ctx, []task.Task{report.Task})
+			standings, err := h.Queries.Timings(ctx, []task.Task{report.Task})
 			if err != nil {
 				report.Problems = append(report.Problems, "how long it has been there: "+err.Error())
 			}

@@ -15,8 +15,9 @@ func (p *Program) taskUpdate() *cobra.Command {
 	var status, summary, branch string
 	c := &cobra.Command{
 		Use: "update [ID]", Short: "Ask for a status, or change the summary or the branch", Args: between(0, 1),
-		Long: `Ask for a status, or change the summary or the branch. A status is granted only where the workflow has the transition,
-the caller's role may ask for it, and the evidence is there; else nothing changes and the exit status is 3.
+		Long: `Ask for a status, or change the summary or the branch. A status is granted only where the workflow
+has the transition, the caller's role may ask for it, and the evidence is there; else nothing
+changes and the exit status is 3.
 --branch without a value takes over the branch that the workspace has now.`,
 		Example: `  orange task update --status agent-review
   orange task update 4Fz --branch fix/typo --summary "Mend the typo"`,

@@ -13,13 +13,17 @@ func (p *Program) taskVerify() *cobra.Command {
 	c := &cobra.Command{
 		Use: "verify [ID]", Short: "Check that a task's past was not changed, and that record, history, files " +
 			"and evidence agree", Args: between(0, 1),
-		Long: `Check that the history of a task is whole and unchanged (every event holds the hash of the one before), that it says what is on record
-(status, counters, evidence that was spent, what was there when the status began, hooks), that no decision has lost what it was made from,
-that the files say the same, and that every workflow and text which an event names is kept as it was. Each disagreement is printed with its line or event.
-With --all, tasks that are gone from the record and that no one has deleted are reported too, and one that cannot be read keeps no other from
-being looked at. What cannot be compared is reported. Nothing is changed. Exit status: 0 where all agree, 1 where something does not.
+		Long: `Check that the history of a task is whole and unchanged (every event holds the hash of the one
+before), that it says what is on record (status, counters, evidence that was spent, what was there
+when the status began, hooks), that no decision has lost what it was made from, that the files say
+the same, and that every workflow and text which an event names is kept as it was. Each disagreement
+is printed with its line or event. With --all, tasks that are gone from the record and that no one
+has deleted are reported too, and one that cannot be read keeps no other from being looked at. What
+cannot be compared is reported. Nothing is changed. Exit status: 0 where all agree, 1 where
+something does not.
 
-With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "ok": whether all agree}.`,
+With --json: {"findings": [{"check", "level", "subject", "found", "advice"}], "ok": whether all
+agree}.`,
 		Example: "  orange task verify 4Fz\n  orange task verify --all --json",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			ids, err := p.chosen(ctx, h, args, all)

@@ -18,7 +18,8 @@ func (p *Program) taskWait() *cobra.Command {
 	c := &cobra.Command{
 		Use: "wait [ID]", Short: "Wait until it is your turn", Args: between(0, 1),
 		Long: `Wait until it is your turn: a worker until its review is over, a person until the agents need one.
-Ends after --timeout with "not yet: run it again" and exit status 0, so that it fits into any time limit.`,
+Ends after --timeout with "not yet: run it again" and exit status 0, so that it fits into any time
+limit.`,
 		Example: "  orange task wait\n  orange task wait 4Fz --timeout 10m",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)

@@ -39,16 +39,17 @@ func (p *Program) taskWatch() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "watch [ID]", Short: "Tell what happens to tasks as it happens, for scripts", Args: between(0, 1),
-		Long: `Tell what happens as it happens, of one task, or of those of the project that you are in, or of all projects
-where you are in none or with --all. Each line is one JSON object, with and without --json: cursor, task, project, branch,
-and the event as "orange task history --json" has it; for a task that was deleted there is "deleted" in its place.
-Nothing is reported twice and nothing left out: --since with the cursor of the last line goes on behind it.
-What a deleted task did before is reported only to those who followed it in time.
+		Long: `Tell what happens as it happens, of one task, or of those of the project that you are in, or of all
+projects where you are in none or with --all. Each line is one JSON object, with and without --json:
+cursor, task, project, branch, and the event as "orange task history --json" has it; for a task that
+was deleted there is "deleted" in its place. Nothing is reported twice and nothing left out: --since
+with the cursor of the last line goes on behind it. What a deleted task did before is reported only
+to those who followed it in time.
 
-It ends when its output is closed, when the one task is deleted, or with --timeout (status 0), and when you stop it (status 130).
-The time begins when what has happened already is reported.
-With --until it ends with status 0 once the task is in that status, or got there in what was reported; with 1 when the time is up before,
-and with 4 when the task is deleted.`,
+It ends when its output is closed, when the one task is deleted, or with --timeout (status 0), and
+when you stop it (status 130). The time begins when what has happened already is reported.
+With --until it ends with status 0 once the task is in that status, or got there in what was
+reported; with 1 when the time is up before, and with 4 when the task is deleted.`,
 		Example: `  orange task watch --all --type status.changed --type auto.advanced
   orange task watch 4Fz --until reviewing --timeout 2h && notify-send "Have a look"
   orange task watch --since 1207 | jq -r '.task + " " + .event.type'`,

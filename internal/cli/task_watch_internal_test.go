@@ -178,8 +178,8 @@ func TestChangeLine_isOnePlainLine(t *testing.T) {
 		ActingAs: "cto",
 		Data:     map[string]string{"role": "worker", "ended": "by\x1b[31m\na signal"},
 	}}
-	if got, want := changeLine(h),
-		"12:03:04 garden/fix-login agent.crashed by engine as cto, role worker, ended by\\x1b[31m a signal"; got != want {
+	want := "12:03:04 garden/fix-login agent.crashed by engine as cto, role worker, ended by\\x1b[31m a signal"
+	if got := changeLine(h); got != want {
 		t.Errorf("it is %q, want %q", got, want)
 	}
 }

@@ -12,17 +12,21 @@ import (
 func (p *Program) taskWhy() *cobra.Command {
 	var as string
 	c := &cobra.Command{
-		Use: "why [ID]", Short: "Tell of every move out of a task's status whether it is open, and what is missing", Args: between(0, 1),
-		Long: `Tell of every move out of a task's status who may ask for it and whether it is open now, and of one that is not every condition that is
-unmet, with what was found, where, and what would do; then who or what the task waits for. The answer is that of the code which judges
-requests, on the evidence as it is now. Nothing is changed and no check is run: one that has no result for the present commit is shown as such.
+		Use: "why [ID]", Short: "Tell of every move out of a task's status whether it is open, and what is missing",
+		Args: between(0, 1),
+		Long: `Tell of every move out of a task's status who may ask for it and whether it is open now, and of one
+that is not every condition that is unmet, with what was found, where, and what would do; then who
+or what the task waits for. The answer is that of the code which judges requests, on the evidence as
+it is now. Nothing is changed and no check is run: one that has no result for the present commit is
+shown as such.
 
 --as shows the moves of one role alone.
 
 With --json: {"task": {...}, "about": text, "ways": [...], "waits": [...]}.
-A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details": [{"condition", "found", "where", "want"}],
-"reason": whether it takes a reason, "override": whether a person may take it in spite of the details, "line": of the workflow file};
-what the task waits for has the form of a detail.`,
+A way is {"to", "by": [roles], "open", "guards": [{"guard", "value", "holds"}], "details":
+[{"condition", "found", "where", "want"}], "reason": whether it takes a reason, "override": whether
+a person may take it in spite of the details, "line": of the workflow file}; what the task waits for
+has the form of a detail.`,
 		Example: "  orange task why\n  orange task why 4Fz --as worker\n  orange task why 4Fz --json",
 		RunE: p.run(func(ctx context.Context, h *Services, args []string) error {
 			id, err := p.find(ctx, h, args)

@@ -15,9 +15,9 @@ func (p *Program) workflowGraph() *cobra.Command {
 	var form string
 	c := &cobra.Command{
 		Use: "graph NAME|FILE", Short: "Draw a workflow", Args: between(1, 1),
-		Long: "Draw a workflow: its states, and what leads from one to another. What the workflow does by " +
-			"itself is dashed;\n" +
-			"Mermaid has no dashed lines in such a drawing, there the words tell it.",
+		Long: "Draw a workflow: its states, and what leads from one to another.\n" +
+			"What the workflow does by itself is dashed; Mermaid has no dashed lines in such a drawing,\n" +
+			"there the words tell it.",
 		Example: "  orange workflow graph default\n  orange workflow graph my.yml --format svg > " +
 			"my.svg\n  orange workflow graph default --format dot | dot -Tpng > default.png",
 		ValidArgsFunction: p.workflowNames(cobra.ShellCompDirectiveDefault),
@@ -45,8 +45,8 @@ func (p *Program) workflowGraph() *cobra.Command {
 func (p *Program) workflowSchema() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of a workflow file, for editors", Args: between(0, 0),
-		Long: "Print the JSON Schema of a workflow file. With it an editor completes keys and marks mistakes " +
-			"while you type:\n" +
+		Long: "Print the JSON Schema of a workflow file.\n" +
+			"With it an editor completes keys and marks mistakes while you type:\n" +
 			"put it next to your workflows, and let the first line of each say so:\n\n  # " +
 			"yaml-language-server: $schema=schema.json",
 		Example: "  orange workflow schema > \"$(orange workflow path)/schema.json\"",

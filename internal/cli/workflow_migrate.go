@@ -17,9 +17,10 @@ func (p *Program) workflowMigrate() *cobra.Command {
 	var pairs []string
 	c := &cobra.Command{
 		Use: "migrate NAME", Short: "Give live tasks the rules of a workflow as it is now", Args: between(1, 1),
-		Long: `Give every live task that was created with the workflow NAME its rules as they stand now; or one task, with --task, whatever its workflow is.
-A task is pinned to the text that it was created with, and this is the only way to change that. A task whose status does not exist any more
-is left alone, unless --map says what stands for it. Exit status 3 where a task was left alone.`,
+		Long: `Give every live task that was created with the workflow NAME its rules as they stand now; or one
+task, with --task, whatever its workflow is. A task is pinned to the text that it was created with,
+and this is the only way to change that. A task whose status does not exist any more is left alone,
+unless --map says what stands for it. Exit status 3 where a task was left alone.`,
 		Example: "  orange workflow migrate default\n  orange workflow migrate team --task 4Fz --map " +
 			"agent-review=review",
 		RunE: p.runForPerson("give tasks other rules", func(ctx context.Context, h *Services, args []string) error {

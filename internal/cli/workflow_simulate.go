@@ -118,15 +118,21 @@ func (p *Program) workflowSimulate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "simulate FILE|NAME",
 		Short: "Let tasks live whole lives under a workflow, in memory, and tell how they end", Args: between(1, 1),
-		Long: `Let tasks live whole lives under a workflow, in memory: the engine and the monitor are the real ones, agents are scripted and act by the dice,
-people come after a while where a task waits for one, and at every step something may go wrong. No agent is started, no file is written, no token is spent.
+		Long: `Let tasks live whole lives under a workflow, in memory: the engine and the monitor are the real
+ones, agents are scripted and act by the dice, people come after a while where a task waits for one,
+and at every step something may go wrong. No agent is started, no file is written, no token is
+spent.
 
-It tells how tasks end, how many need a person, how many reviews and agents they take, and where their time goes.
-It says which way is the straight one, that agents and people take where nothing goes wrong: the shortest to a good end that says of nothing
-that it failed. A check that has to fail is on it where the state has no move for one that passes, as where tests come first, or where no other way is left.
+It tells how tasks end, how many need a person, how many reviews and agents they take, and where
+their time goes. It says which way is the straight one, that agents and people take where nothing
+goes wrong: the shortest to a good end that says of nothing that it failed. A check that has to fail
+is on it where the state has no move for one that passes, as where tests come first, or where no
+other way is left.
 --way names another one: the states in their order, all of them or as many as matter.
-What must be true of every task is looked at after every step. What is broken is shown with the command that shows it again, step by step; exit status 1.
-The same seed is the same story, to the byte. Times are those of the simulation: they tell where agents and people wait for each other, not how long yours take.`,
+What must be true of every task is looked at after every step. What is broken is shown with the
+command that shows it again, step by step; exit status 1. The same seed is the same story, to the
+byte. Times are those of the simulation: they tell where agents and people wait for each other, not
+how long yours take.`,
 		Example: `  orange workflow simulate default
   orange workflow simulate my.yml --runs 500 --reviewers-fail 30% --people never
   orange workflow simulate my.yml --way tests,coding,reviewing

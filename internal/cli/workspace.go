@@ -16,8 +16,8 @@ func (p *Program) workspaceCommands() *cobra.Command {
 func (p *Program) workspaceInit() *cobra.Command {
 	return &cobra.Command{
 		Use: "init", Short: "Make a project's worktrees ahead of time", Args: between(0, 0),
-		Long: "Make a project's worktrees ahead of time. They are made on demand otherwise, which in a " +
-			"large repository takes its time.",
+		Long: "Make a project's worktrees ahead of time.\n" +
+			"They are made on demand otherwise, which in a large repository takes its time.",
 		Example: "  orange workspace init --project coffee",
 		RunE: p.runForPerson("make worktrees", func(ctx context.Context, h *Services, _ []string) error {
 			project, err := p.projectOf(ctx, h)
@@ -76,8 +76,8 @@ func (p *Program) workspaceGC() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "gc", Short: "Remove worktrees that no task holds", Args: between(0, 0),
-		Long: "Remove the worktrees that no task holds. One that has anything uncommitted in it is left " +
-			"alone and named.",
+		Long: "Remove the worktrees that no task holds.\n" +
+			"One that has anything uncommitted in it is left alone and named.",
 		Example: "  orange workspace gc",
 		RunE: p.runForPerson("remove worktrees", func(ctx context.Context, h *Services, _ []string) error {
 			name, err := p.projectName(ctx, h, all)

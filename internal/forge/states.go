@@ -54,7 +54,7 @@ func (d described) checks() string {
 	return record.ChecksNone
 }
 
-// wanted are the fields of a pull request that Standing asks for.
+// wanted are the fields of a pull request that States asks for.
 const wanted = "fragment pr on PullRequest { url state headRefName headRefOid isCrossRepository mergeCommit { oid } " +
 	"commits(last: 1) { nodes { commit { statusCheckRollup { state } } } } }"
 

@@ -93,7 +93,8 @@ func Parent(pid int) (p task.Process, name string, err error) {
 		}
 		if above != nil {
 			// Not wrapped: os.ErrNotExist would say that the process below is gone.
-			return task.Process{}, "", fmt.Errorf("look above process %d: %v", pid, above) //nolint:errorlint // its "not there" is about another process
+			//nolint:errorlint // its "not there" is about another process
+			return task.Process{}, "", fmt.Errorf("look above process %d: %v", pid, above)
 		}
 		return p, name, nil
 	}

@@ -167,8 +167,8 @@ func lastWordsOf(events []history.Event) (words string) {
 	return words
 }
 
-// Standings has how tasks are in time. Those that cannot be computed are missing, and the error says why.
-func (q *Service) Standings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error) {
+// Timings has how tasks are in time. Those that cannot be computed are missing, and the error says why.
+func (q *Service) Timings(ctx context.Context, tasks []task.Task) (map[string]task.Timing, error) {
 	out := make(map[string]task.Timing, len(tasks))
 	timeouts := map[string]task.Timeouts{}
 	unread := map[string]bool{} // projects and workflows that could not be read

@@ -107,21 +107,21 @@ func TestReport_turnsWhatCannotBeReadIntoAProblem(t *testing.T) {
 	}
 }
 
-func TestStandings_leaveOutWhatCannotBeReadAndSayWhy(t *testing.T) {
+func TestTimings_leaveOutWhatCannotBeReadAndSayWhy(t *testing.T) {
 	t.Parallel()
 	s, w := newService()
-	found, err := s.Standings(t.Context(), w.tasks)
+	found, err := s.Timings(t.Context(), w.tasks)
 	if err != nil || len(found) != 2 {
 		t.Errorf("found %v, %v", found, err)
 	}
 	w.unread["bad"] = true
-	found, err = s.Standings(t.Context(), append(w.tasks, w.tasks[1]))
+	found, err = s.Timings(t.Context(), append(w.tasks, w.tasks[1]))
 	if _, one := found["one"]; !errors.Is(err, errUnread) || len(found) != 1 || !one ||
 		strings.Count(err.Error(), errUnread.Error()) != 1 {
 		t.Errorf("found %v, %v", found, err)
 	}
 	w.unread["garden"] = true
-	if found, err = s.Standings(t.Context(), w.tasks[:1]); !errors.Is(err, errUnread) || len(found) != 0 {
+	if found, err = s.Timings(t.Context(), w.tasks[:1]); !errors.Is(err, errUnread) || len(found) != 0 {
 		t.Errorf("without the project's timeouts: %v, %v", found, err)
 	}
 }
