@@ -71,7 +71,7 @@ type process struct {
 	lookedAt    int             // when it looked for a task's environment last,
 	endedAt     int             // and when it was killed, or came to its end
 	engine      *engine.Engine
-	hooks       *hook.Hands
+	hooks       *hook.Executor
 	question    *question
 	dead        bool
 	ended       bool
@@ -120,7 +120,7 @@ func (p *process) buildEngine() {
 	e.Witness, e.Random = witness{}, rand.NewChaCha8(key)
 	e.Runner, e.Environments = runnerStarter{p}, environmentStore{p}
 	e.Patience = time.Duration(p.sim.patience) * time.Millisecond
-	hands := &hook.Hands{
+	hands := &hook.Executor{
 		Sessions: p.terminal(), Processes: programs{p.terminal(), hookCommands{p}}, Workspaces: pool{p},
 		Setup: setup{p}, Waiting: r, Next: e,
 		Home: p.sim.dir, Self: "/opt/orange",
