@@ -3,14 +3,10 @@ package projection_test
 import (
 	"os"
 	"testing"
-	"time"
 
 	"orange/internal/task"
 	"orange/internal/workflow"
 )
-
-// noon is the moment at which the histories of these tests begin.
-var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func read(tb testing.TB, path string) []byte {
 	tb.Helper()
