@@ -17,7 +17,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// walk is one task on its way through the real engine, with the real record, files and hands in the world of
+// walk is one task on its way through the real engine, with the real record, files and hooks in the world of
 // the simulation. Nothing happens at once here: one thing comes after the other, so that after each it is plain
 // what state the task is in.
 type walk struct {

@@ -32,7 +32,7 @@ import (
 	"orange/workflows"
 )
 
-// world is an engine with a real record and real files, and fake hands.
+// world is an engine with a real record and real files, and fake hooks.
 type world struct {
 	*engine.Engine
 	t          *testing.T
@@ -109,7 +109,7 @@ type witness struct{}
 
 func (witness) LastWords(context.Context, task.Death) (string, error) { return "out of paper", nil }
 
-// runner performs hooks at once, or is dead and does nothing. A crash of the hands ends it without a word, as it
+// runner performs hooks at once, or is dead and does nothing. A crash of the performer ends it without a word, as it
 // would a process.
 type runner struct {
 	engine *engine.Engine
@@ -232,14 +232,14 @@ func (d *fakeRepository) States(_ context.Context, _ string, addresses []string)
 
 func (d *fakeRepository) Project(string) (task.Project, error) { return d.project, nil }
 
-// call is one hook that the hands were asked to perform.
+// call is one hook that the performer was asked to perform.
 type call struct {
 	task, action string
 	hook         int64
 	secret       string
 }
 
-var errPerformer = errors.New("the hands do not obey")
+var errPerformer = errors.New("the performer fails")
 
 // fakePerformer notes the hooks that it is asked to perform.
 type fakePerformer struct {

@@ -18,7 +18,7 @@ import (
 	"orange/internal/workflow"
 )
 
-// watched notes the jobs that the hands get, and adds to what they did.
+// watched notes the jobs that the performer gets, and adds to what it did.
 type watched struct {
 	engine.Performer
 	mu   sync.Mutex
@@ -37,7 +37,7 @@ func (p *watched) Perform(ctx context.Context, job record.Job) (record.Effect, e
 	return effect, err
 }
 
-// watch has the world's hands watched.
+// watch has the performer of the world watched.
 func (w *world) watch() *watched {
 	p := &watched{Performer: w.performer, adds: map[string]record.Effect{}}
 	w.Performer = p

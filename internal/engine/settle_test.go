@@ -180,7 +180,7 @@ func TestAfterACrashBetweenCommitAndHooks_othersFinishThem(t *testing.T) {
 	}
 }
 
-// Whichever hook the hands crash in, every hook is performed in order, asked for again only where the crash was,
+// Whichever hook the performer crashes in, every hook is performed in order, asked for again only where the crash was,
 // and settled once.
 func TestACrashInAnyHook_losesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
@@ -312,7 +312,7 @@ func TestRespawn_startsAnAgentWhoseDeathWasCountedWhileItsWindowIsClosing(t *tes
 	wantText(t, "hooks", w.states(id, out.Event.Seq), "spawn_agent=done")
 }
 
-// interrupted are hands during whose work something else happens.
+// interrupted is a performer during whose work something else happens.
 type interrupted struct {
 	*fakePerformer
 	during func(record.Job)

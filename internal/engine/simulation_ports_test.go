@@ -103,7 +103,7 @@ func (r runnerStarter) Run(_ context.Context, id string, person bool) error {
 	})
 }
 
-// countedPerformer notes what the real hands are asked to do.
+// countedPerformer notes what the real executor is asked to do.
 type countedPerformer struct{ p *process }
 
 func (h countedPerformer) Perform(ctx context.Context, job record.Job) (record.Effect, error) {

@@ -186,17 +186,18 @@ func (s *simulation) release(p *process) {
 	s.FreeLocks(p)
 }
 
-// at is one call of a port: the program may die before it takes effect, or after it and before it hears the answer.
-func at[T any](p *process, what string, do func() (T, error)) (T, error) {
-	p.waitTurn(what, nil)
-	out, err := do()
-	p.mayDie("after it took effect")
+// at is a step that the simulation itself defines: the program may die before it takes effect, or after it and before
+// it has the answer.
+func at[T any](p *process, what string, do func() (T, error)) (out T, err error) {
+	err = act(p, what, func() (err error) {
+		out, err = do()
+		return err
+	})
 	return out, err
 }
 
 func act(p *process, what string, do func() error) error {
-	_, err := at(p, what, func() (struct{}, error) { return struct{}{}, do() })
-	return err
+	return p.Step(simulate.Step{What: what}, do)
 }
 
 // Step is one call of an interface of the engine.
