@@ -193,9 +193,7 @@ func (v dashboardView) Rules(ctx context.Context, ref task.WorkflowRef) (*workfl
 	return v.app.home.Pinned(ctx, ref)
 }
 
-func (v dashboardView) Timeouts(project string) (task.Timeouts, error) {
-	return v.app.home.Timeouts(project)
-}
+func (v dashboardView) Timeouts(project string) (task.Timeouts, error) { return v.app.home.Timeouts(project) }
 
 func (v dashboardView) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
 	return v.app.pool.Workspaces(ctx, project)
@@ -236,9 +234,7 @@ func (v dashboardView) Work(ctx context.Context, t task.Task) (dashboard.Work, e
 		Judged: v.app.looker(0).Compare(ctx, def, t)}, nil
 }
 
-func (v dashboardView) Diff(ctx context.Context, t task.Task) (string, error) {
-	return v.app.pool.Diff(ctx, t)
-}
+func (v dashboardView) Diff(ctx context.Context, t task.Task) (string, error) { return v.app.pool.Diff(ctx, t) }
 
 func (v dashboardView) History(ctx context.Context, id string) ([]history.Event, error) {
 	return v.app.store.Events(ctx, id, 0)
