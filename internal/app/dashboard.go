@@ -20,6 +20,7 @@ import (
 	"orange/internal/dashboard"
 	"orange/internal/decide"
 	"orange/internal/history"
+	"orange/internal/pool"
 	"orange/internal/record"
 	"orange/internal/rejection"
 	"orange/internal/task"
@@ -45,7 +46,7 @@ func (a *app) showDashboard(ctx context.Context, project string, all bool) error
 	defer off()
 	debug.SetGCPercent(dashboardGC)
 	actions := userActions{commands{a.engine, a}}
-	view := dashboardView{a, &agents.LimitCache{}}
+	view := dashboardView{a.pool, a, &agents.LimitCache{}}
 	d := &dashboard.Dashboard{
 		Backend: dashboard.Backend{Store: view, Inspector: view, Reader: view, Runner: actions, Chooser: actions,
 			Terminal: actions, Now: time.Now},
@@ -167,6 +168,7 @@ func watchApart(ctx context.Context, on watchEvents) error {
 
 // dashboardView reads what the dashboard shows.
 type dashboardView struct {
+	*pool.Pool
 	app    *app
 	limits *agents.LimitCache
 }
@@ -195,10 +197,6 @@ func (v dashboardView) Rules(ctx context.Context, ref task.WorkflowRef) (*workfl
 
 func (v dashboardView) Timeouts(project string) (task.Timeouts, error) {
 	return v.app.home.Timeouts(project)
-}
-
-func (v dashboardView) Workspaces(ctx context.Context, project string) ([]record.Holding, error) {
-	return v.app.pool.Workspaces(ctx, project)
 }
 
 func (v dashboardView) Watch(ctx context.Context, changed func()) error {
@@ -234,10 +232,6 @@ func (v dashboardView) Work(ctx context.Context, t task.Task) (dashboard.Work, e
 	}
 	return dashboard.Work{Commits: work.Commits, Added: work.Added, Removed: work.Removed,
 		Judged: v.app.looker(0).Compare(ctx, def, t)}, nil
-}
-
-func (v dashboardView) Diff(ctx context.Context, t task.Task) (string, error) {
-	return v.app.pool.Diff(ctx, t)
 }
 
 func (v dashboardView) History(ctx context.Context, id string) ([]history.Event, error) {

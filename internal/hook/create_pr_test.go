@@ -27,9 +27,9 @@ func TestPushBranch_tellsWhatOriginHasNow(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hands, p := newHands(t)
+			executor, p := newExecutor(t)
 			p.pushed, p.unmoved = tt.pushed, tt.unmoved
-			effect, err := hands.Perform(t.Context(), aJob(action.PushBranch, ""))
+			effect, err := executor.Perform(t.Context(), aJob(action.PushBranch, ""))
 			must(t, err)
 			wantCalls(t, p, "push fix")
 			if len(effect.Events) != tt.events || effect.Said != tt.said ||
@@ -47,11 +47,11 @@ const handedOver = "---\nid: abc\n---\n\n## Context\n\nno\n\n## Handoff\n\nDONE:
 
 func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.tree, p.document = t.TempDir(), handedOver
 	job := aJob(action.CreatePR, "")
 	job.Task.Summary = "mend the gate\nand more"
-	effect, err := hands.Perform(t.Context(), job)
+	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "push fix", "pull-requests garden fix", "open garden fix main")
 	if p.draft.Title != "mend the gate" || p.draft.Body != "## Handoff\n\nDONE: it all\n`date`\n" {
@@ -68,14 +68,14 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 
 	// Again, after an attempt that was cut short before it could be noted, and once more after it was.
 	p.known, p.unmoved = []record.PullRequest{{URL: effect.PR.URL, State: record.PROpen, Commit: "c0ffee"}}, true
-	effect, err = hands.Perform(t.Context(), job)
+	effect, err = executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "push fix", "pull-requests garden fix")
 	if len(effect.Events) != 1 || effect.Events[0].Type != history.PRCreated {
 		t.Errorf("the events are %+v", effect.Events)
 	}
 	job.Task.PRURL = effect.PR.URL
-	effect, err = hands.Perform(t.Context(), job)
+	effect, err = executor.Perform(t.Context(), job)
 	must(t, err)
 	if len(effect.Events) != 0 || effect.PR == nil {
 		t.Errorf("the effect is %+v", effect)
@@ -84,12 +84,12 @@ func TestCreatePR_pushesAndOpensOne(t *testing.T) {
 
 func TestDeleteRemoteBranch_knowsFromWhatAPullRequestWasMerged(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.known = []record.PullRequest{{URL: "other", State: record.PRMerged, Commit: "dead"},
 		{URL: "own", State: record.PRMerged, Commit: "c0ffee"}}
 	job := aJob(action.DeleteRemoteBranch, "")
 	job.Task.PRURL, job.Task.PRState = "own", record.PRMerged
-	_, err := hands.Perform(t.Context(), job)
+	_, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "pull-requests garden fix", "delete-remote fix landed c0ffee")
 }
@@ -116,9 +116,9 @@ func TestCreatePR_knowsItsOwnPullRequest(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hands, p := newHands(t)
+			executor, p := newExecutor(t)
 			p.tree, p.known = t.TempDir(), tt.known
-			effect, err := hands.Perform(t.Context(), aJob(action.CreatePR, ""))
+			effect, err := executor.Perform(t.Context(), aJob(action.CreatePR, ""))
 			must(t, err)
 			if opened := strings.Contains(strings.Join(p.calls, " "), "open "); opened != (tt.want == "") {
 				t.Errorf("the calls are %q", p.calls)
@@ -132,9 +132,9 @@ func TestCreatePR_knowsItsOwnPullRequest(t *testing.T) {
 
 func TestCreatePR_withoutAnOriginSaysWhatToDo(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.pushed = ""
-	_, err := hands.Perform(t.Context(), aJob(action.CreatePR, ""))
+	_, err := executor.Perform(t.Context(), aJob(action.CreatePR, ""))
 	wantError(t, err, "git remote add origin")
 	wantCalls(t, p, "push fix")
 }
@@ -145,23 +145,23 @@ func TestCreatePR_takesTheRepositorysTemplate(t *testing.T) {
 		".github/pull_request_template.md", "PULL_REQUEST_TEMPLATE.md", "docs/Pull_Request_Template.md",
 		".github/PULL_REQUEST_TEMPLATE/pull_request_template.md",
 	} {
-		hands, p := newHands(t)
+		executor, p := newExecutor(t)
 		p.tree, p.document = t.TempDir(), handedOver
 		path := filepath.Join(p.tree, filepath.FromSlash(name))
 		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		must(t, os.WriteFile(path, []byte("# What\n\n- [ ] tested\n"), 0o644))
-		_, err := hands.Perform(t.Context(), aJob(action.CreatePR, ""))
+		_, err := executor.Perform(t.Context(), aJob(action.CreatePR, ""))
 		must(t, err)
 		if want := "# What\n\n- [ ] tested\n\n## Handoff\n\nDONE: it all\n`date`\n"; p.draft.Body != want {
 			t.Errorf("%s: the text is %q, want %q", name, p.draft.Body, want)
 		}
 	}
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.tree, p.document = t.TempDir(), handedOver
 	must(t, os.WriteFile(filepath.Join(p.tree, "secret"), []byte("s3cret"), 0o600))
 	must(t, os.Symlink("secret", filepath.Join(p.tree, "pull_request_template.md")))
 	must(t, os.WriteFile(filepath.Join(p.tree, "docs"), nil, 0o600))
-	_, err := hands.Perform(t.Context(), aJob(action.CreatePR, ""))
+	_, err := executor.Perform(t.Context(), aJob(action.CreatePR, ""))
 	must(t, err)
 	if strings.Contains(p.draft.Body, "s3cret") {
 		t.Errorf("the text is %q", p.draft.Body)
@@ -170,11 +170,11 @@ func TestCreatePR_takesTheRepositorysTemplate(t *testing.T) {
 
 func TestCreatePR_staysWithinWhatGitHubTakes(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.tree, p.document = t.TempDir(), "---\nid: abc\n---\n\n## Handoff\n\n"+strings.Repeat("ü", 50_000)+"\n"
 	job := aJob(action.CreatePR, "")
 	job.Task.Summary = strings.Repeat("ü", 400)
-	_, err := hands.Perform(t.Context(), job)
+	_, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	if n := utf8.RuneCountInString(p.draft.Title); n != 256 {
 		t.Errorf("the title has %d characters", n)
@@ -183,7 +183,7 @@ func TestCreatePR_staysWithinWhatGitHubTakes(t *testing.T) {
 		t.Errorf("the text has %d bytes", len(p.draft.Body))
 	}
 	job.Task.Summary, p.document = "", ""
-	_, err = hands.Perform(t.Context(), job)
+	_, err = executor.Perform(t.Context(), job)
 	must(t, err)
 	if p.draft.Title != "fix" {
 		t.Errorf("the title is %q", p.draft.Title)

@@ -179,7 +179,7 @@ func (p *ports) StartNext(_ context.Context, project string) (string, error) {
 	return p.started, p.note("start-next %s", project)
 }
 
-func newHands(t *testing.T) (*hook.Executor, *ports) {
+func newExecutor(t *testing.T) (*hook.Executor, *ports) {
 	t.Helper()
 	dir := t.TempDir()
 	p := &ports{

@@ -14,8 +14,8 @@ import (
 
 func TestPerform_refusesAnActionItDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
-	_, err := hands.Perform(t.Context(), aJob("make_coffee", ""))
+	executor, p := newExecutor(t)
+	_, err := executor.Perform(t.Context(), aJob("make_coffee", ""))
 	wantError(t, err, "make_coffee")
 	wantCalls(t, p)
 }
@@ -26,11 +26,11 @@ func TestPerform_knowsEveryActionThatIsNotTheRecordsOwn(t *testing.T) {
 		if class, _ := action.ClassOf(does); class == action.ClassRecord {
 			continue
 		}
-		hands, p := newHands(t)
+		executor, p := newExecutor(t)
 		p.tree = t.TempDir()
 		job := aJob(does, task.RoleWorker)
 		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, action.ViaDesktop, []string{"true"}
-		if _, err := hands.Perform(t.Context(), job); err != nil {
+		if _, err := executor.Perform(t.Context(), job); err != nil {
 			t.Errorf("%s: %v", does, err)
 		}
 	}
@@ -52,11 +52,11 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 		{action.RunCommand, "view"}, {action.RunCommand, "run"},
 	}
 	for _, tt := range tests {
-		hands, p := newHands(t)
+		executor, p := newExecutor(t)
 		p.fails[tt.call], p.tree = errPort, t.TempDir()
 		job := aJob(tt.action, task.RoleWorker)
 		job.Hook.Role, job.Hook.Via, job.Hook.Run = task.RoleWorker, action.ViaDesktop, []string{"true"}
-		effect, err := hands.Perform(t.Context(), job)
+		effect, err := executor.Perform(t.Context(), job)
 		wantError(t, err, errPort.Error())
 		if effect.Lease != record.LeaseKeep || effect.Session != nil || effect.Seat != nil ||
 			effect.Pushed != nil || effect.PR != nil || len(effect.Events) != 0 || len(effect.EndSeats) != 0 {
@@ -67,9 +67,9 @@ func TestPerform_handsOnTheErrorsOfItsPorts(t *testing.T) {
 
 func TestAcquireWorkspace_preparesTheTreeAndTellsWhatWasRescued(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.rescued = []string{"refs/orange/rescue/abc/1", "core.hookspath"}
-	effect, err := hands.Perform(t.Context(), aJob(action.AcquireWorkspace, ""))
+	effect, err := executor.Perform(t.Context(), aJob(action.AcquireWorkspace, ""))
 	must(t, err)
 	wantCalls(t, p, "prepare garden--1")
 	if len(effect.Events) != 2 || effect.Events[1].Data["taken_back"] != p.rescued[1] ||
@@ -80,21 +80,21 @@ func TestAcquireWorkspace_preparesTheTreeAndTellsWhatWasRescued(t *testing.T) {
 
 func TestReleaseWorkspace_givesTheLeaseBack(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	dead := aPane(task.RoleWorker, "3")
 	dead.Dead = true
 	other := aPane(task.RoleWorker, "4")
 	other.Task = "another"
 	p.panes = []tmux.Pane{dead, other}
 	job := aJob(action.ReleaseWorkspace, "")
-	effect, err := hands.Perform(t.Context(), job)
+	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "release garden--1")
 	if effect.Lease != record.LeaseFree {
 		t.Errorf("the effect is %+v", effect)
 	}
 	job.Task.Workspace = ""
-	effect, err = hands.Perform(t.Context(), job)
+	effect, err = executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p)
 	if effect.Lease != record.LeaseKeep {
@@ -104,9 +104,9 @@ func TestReleaseWorkspace_givesTheLeaseBack(t *testing.T) {
 
 func TestReleaseWorkspace_refusesWhileAnAgentRuns(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.panes = []tmux.Pane{aPane(task.RoleReviewer, "3")}
-	effect, err := hands.Perform(t.Context(), aJob(action.ReleaseWorkspace, ""))
+	effect, err := executor.Perform(t.Context(), aJob(action.ReleaseWorkspace, ""))
 	wantError(t, err, "the reviewer of the task still runs")
 	wantCalls(t, p)
 	if effect.Lease != record.LeaseKeep {
@@ -116,13 +116,13 @@ func TestReleaseWorkspace_refusesWhileAnAgentRuns(t *testing.T) {
 
 func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	worker, reviewer, named, other := aPane(task.RoleWorker, "1"), aPane(task.RoleReviewer, "2"),
 		aPane("cto", "3"), aPane(task.RoleWorker, "4")
 	reviewer.PID, named.PID, named.Dead = 51, 52, true
 	other.Task, other.SessionID = "abcd", "$2"
 	p.panes = []tmux.Pane{worker, reviewer, named, other}
-	effect, err := hands.Perform(t.Context(), aJob(action.KillSession, ""))
+	effect, err := executor.Perform(t.Context(), aJob(action.KillSession, ""))
 	must(t, err)
 	wantCalls(t, p, "kill-session $1", "end-group 50", "end-group 51", "end-strays at home ORANGE_TASK_ID=abc")
 	if !slices.Equal(effect.EndSeats, []string{record.EveryRole}) {
@@ -132,7 +132,7 @@ func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
 		effect.Events[0].Type != history.AgentStopped {
 		t.Errorf("the effect is %+v", effect)
 	}
-	effect, err = hands.Perform(t.Context(), aJob(action.KillSession, ""))
+	effect, err = executor.Perform(t.Context(), aJob(action.KillSession, ""))
 	must(t, err)
 	wantCalls(t, p, "end-strays at home ORANGE_TASK_ID=abc")
 	if len(effect.Events) != 0 || effect.Session == nil {
@@ -142,17 +142,17 @@ func TestKillSession_endsEveryAgentOfTheTaskAndNobodyElse(t *testing.T) {
 
 func TestKillReviewer_leavesTheWorkerAlone(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	dead := aPane(task.RoleReviewer, "3")
 	dead.Dead = true
 	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1"), aPane(task.RoleReviewer, "2"), dead}
-	effect, err := hands.Perform(t.Context(), aJob(action.KillReviewer, ""))
+	effect, err := executor.Perform(t.Context(), aJob(action.KillReviewer, ""))
 	must(t, err)
 	wantCalls(t, p, "kill-window @2", "end-group 50", "kill-window @3", strays("reviewer"))
 	if !slices.Equal(effect.EndSeats, []string{task.RoleReviewer}) || effect.Session != nil || len(effect.Events) != 2 {
 		t.Errorf("the effect is %+v", effect)
 	}
-	_, err = hands.Perform(t.Context(), aJob(action.KillReviewer, ""))
+	_, err = executor.Perform(t.Context(), aJob(action.KillReviewer, ""))
 	must(t, err)
 	wantCalls(t, p, strays("reviewer"))
 }
@@ -189,12 +189,12 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hands, p := newHands(t)
+			executor, p := newExecutor(t)
 			p.panes = tt.panes
 			p.waiters, p.alive = []task.Process{{PID: 8}, {PID: 9}}, map[int]bool{9: tt.waits}
 			job := aJob(action.NotifyWorker, task.RoleWorker)
 			job.Respawn = tt.respawn
-			effect, err := hands.Perform(t.Context(), job)
+			effect, err := executor.Perform(t.Context(), job)
 			must(t, err)
 			wantCalls(t, p, tt.calls...)
 			if want := (record.Notice{Seq: 5, Role: task.RoleWorker, Text: said}); effect.NewNotice == nil ||
@@ -214,11 +214,11 @@ func TestNotifyWorker_reachesTheWorkerWhereItIs(t *testing.T) {
 
 func TestNotifyWorker_findsTheWorkerThatAnAttemptWhichWasCutShortHadStarted(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	started := aPane(task.RoleWorker, "7")
 	p.panes = []tmux.Pane{started}
 	p.waiters, p.alive = []task.Process{{PID: 9}}, map[int]bool{9: true}
-	effect, err := hands.Perform(t.Context(), aJob(action.NotifyWorker, task.RoleWorker))
+	effect, err := executor.Perform(t.Context(), aJob(action.NotifyWorker, task.RoleWorker))
 	must(t, err)
 	wantCalls(t, p)
 	if effect.Seat == nil || effect.Seat.Hash != started.Seat || effect.Seat.PID != started.PID ||
@@ -229,10 +229,10 @@ func TestNotifyWorker_findsTheWorkerThatAnAttemptWhichWasCutShortHadStarted(t *t
 
 func TestNotifyWorker_failsWhenTypingDoes(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1")}
 	p.fails["type"] = errPort
-	effect, err := hands.Perform(t.Context(), aJob(action.NotifyWorker, task.RoleWorker))
+	effect, err := executor.Perform(t.Context(), aJob(action.NotifyWorker, task.RoleWorker))
 	wantError(t, err, errPort.Error())
 	if len(effect.Events) != 0 {
 		t.Errorf("the events are %+v", effect.Events)
@@ -248,9 +248,9 @@ func TestSpawnNextAndDeleteRemoteBranch_sayWhatTheyDid(t *testing.T) {
 		{action.DeleteRemoteBranch, "", "", "delete-remote fix", "no remote branch to delete"},
 	}
 	for _, tt := range tests {
-		hands, p := newHands(t)
+		executor, p := newExecutor(t)
 		p.started, p.deleted = tt.started, tt.deleted
-		effect, err := hands.Perform(t.Context(), aJob(tt.action, ""))
+		effect, err := executor.Perform(t.Context(), aJob(tt.action, ""))
 		must(t, err)
 		wantCalls(t, p, tt.call)
 		if effect.Said != tt.said {

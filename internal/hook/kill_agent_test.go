@@ -12,21 +12,21 @@ import (
 
 func TestKillAgent_endsTheRoleThatItNamesAndNobodyElse(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	other := aPane("cto", "4")
 	other.Task = "abcd"
 	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3"),
 		aPane("", "5"), other}
 	job := aJob(action.KillAgent, "")
 	job.Hook.Role = "cto"
-	effect, err := hands.Perform(t.Context(), job)
+	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "kill-window @2", "end-group 50", strays("cto"))
 	if !slices.Equal(effect.EndSeats, []string{"cto"}) || len(effect.Events) != 1 ||
 		effect.Events[0].Data["role"] != "cto" || effect.Said != "ended the cto" {
 		t.Errorf("the effect is %+v", effect)
 	}
-	effect, err = hands.Perform(t.Context(), job)
+	effect, err = executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, strays("cto"))
 	if len(effect.Events) != 0 || effect.Said != "no cto to end" {
@@ -36,19 +36,19 @@ func TestKillAgent_endsTheRoleThatItNamesAndNobodyElse(t *testing.T) {
 
 func TestKillAgent_ofNobodyLeavesAPersonsOwnWindowAlone(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.panes = []tmux.Pane{aPane("", "1")}
-	_, err := hands.Perform(t.Context(), aJob(action.KillAgent, ""))
+	_, err := executor.Perform(t.Context(), aJob(action.KillAgent, ""))
 	wantError(t, err, "does not say whose")
 	wantCalls(t, p)
 }
 
 func TestANamedRole_takesThePlaceOfItsOwnKindOnly(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1"), aPane("cto", "2"), aPane(task.RoleReviewer, "3")}
 	job := aJob(action.SpawnReviewer, "cto")
-	effect, err := hands.Perform(t.Context(), job)
+	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "kill-window @2", "end-group 50", "equip garden--1", strays("cto"), "start cto")
 	if effect.Events[0].Type != history.AgentSpawned {
@@ -59,13 +59,13 @@ func TestANamedRole_takesThePlaceOfItsOwnKindOnly(t *testing.T) {
 // What an event calls the harness becomes the task's own again when its record is lost.
 func TestANamedHarness_isNotTheTasksOwn(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.programs["aider-program"] = true
 	job := aJob(action.SpawnAgent, "cto")
 	job.Agent, job.Task.Effort = "aider", "high"
-	effect, err := hands.Perform(t.Context(), job)
+	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
-	argv := ticketOf(t, hands).Argv
+	argv := ticketOf(t, executor).Argv
 	if argv[0] != "aider-program" || slices.Contains(argv, "--effort") {
 		t.Errorf("the arguments are %q", argv)
 	}
@@ -76,13 +76,13 @@ func TestANamedHarness_isNotTheTasksOwn(t *testing.T) {
 
 func TestNotifyWorker_startsTheWorkerWithItsOwnHarness(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.programs["aider-program"] = true
 	job := aJob(action.NotifyWorker, task.RoleWorker)
 	job.Respawn, job.Agent, job.Hook.Permissions = "Go on.", "aider", task.PermissionsReduced
-	_, err := hands.Perform(t.Context(), job)
+	_, err := executor.Perform(t.Context(), job)
 	must(t, err)
-	if argv := ticketOf(t, hands).Argv; !slices.Equal(argv[:2], []string{"aider-program", "--careful"}) {
+	if argv := ticketOf(t, executor).Argv; !slices.Equal(argv[:2], []string{"aider-program", "--careful"}) {
 		t.Errorf("the arguments are %q", argv)
 	}
 }

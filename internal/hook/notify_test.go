@@ -38,9 +38,9 @@ func TestNotify_onTheDesktopPutsWordsIntoNoScript(t *testing.T) {
 			"Orange: garden", told,
 		},
 	} {
-		hands, p := newHands(t)
-		hands.System = system
-		_, err := hands.Perform(t.Context(), aNotice(action.ViaDesktop))
+		executor, p := newExecutor(t)
+		executor.System = system
+		_, err := executor.Perform(t.Context(), aNotice(action.ViaDesktop))
 		must(t, err)
 		if !slices.Equal(p.argv(), want) || p.limits.Time != 10*time.Second {
 			t.Errorf("%s: it ran %q", system, p.argv())
@@ -50,17 +50,17 @@ func TestNotify_onTheDesktopPutsWordsIntoNoScript(t *testing.T) {
 
 func TestNotify_onADesktopThatCannotShowItSaysSo(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	delete(p.programs, "notify-send")
-	_, err := hands.Perform(t.Context(), aNotice(action.ViaDesktop))
+	_, err := executor.Perform(t.Context(), aNotice(action.ViaDesktop))
 	wantError(t, err, `cannot find the program "notify-send" on PATH; install it, or notify via webhook`)
-	hands.System = "plan9"
-	_, err = hands.Perform(t.Context(), aNotice(action.ViaDesktop))
+	executor.System = "plan9"
+	_, err = executor.Perform(t.Context(), aNotice(action.ViaDesktop))
 	wantError(t, err, `desktop of "plan9"`)
 	wantCalls(t, p)
-	hands, p = newHands(t)
+	executor, p = newExecutor(t)
 	p.ended = proc.LimitedResult{Code: 1, Output: "no bus\n"}
-	_, err = hands.Perform(t.Context(), aNotice(action.ViaDesktop))
+	_, err = executor.Perform(t.Context(), aNotice(action.ViaDesktop))
 	wantError(t, err, `"notify-send" ended with status 1: no bus`)
 }
 
@@ -79,10 +79,10 @@ func TestNotify_postsToAWebhook(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	defer server.Close()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	job := aNotice(action.ViaWebhook)
 	job.Hook.URL = server.URL + "/in?key=s3cret"
-	effect, err := hands.Perform(t.Context(), job)
+	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p)
 	s := <-got
@@ -143,10 +143,10 @@ func TestNotify_failsWithWhatTheWebhookSays(t *testing.T) {
 		"://":            "cannot be read",
 	} {
 		t.Run(strings.TrimPrefix(address, server.URL), func(t *testing.T) {
-			hands, _ := newHands(t)
+			executor, _ := newExecutor(t)
 			job := aNotice(action.ViaWebhook)
 			job.Hook.URL, job.Hook.Timeout = address+"?key=s3cret", 1
-			_, err := hands.Perform(t.Context(), job)
+			_, err := executor.Perform(t.Context(), job)
 			wantError(t, err, says)
 			if err != nil && (strings.Contains(err.Error(), "s3cret") || len(err.Error()) > 1000) {
 				t.Errorf("the error is %v", err)
@@ -157,12 +157,12 @@ func TestNotify_failsWithWhatTheWebhookSays(t *testing.T) {
 
 func TestNotify_runsACommandWithTheMessageAsAWord(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	job := aNotice(action.ViaCommand)
 	job.Task.Summary = "$(touch x); {branch} --help"
 	job.Hook.Message, job.Hook.Run = "{summary} on {branch}", []string{"tell", "it is: {message}", "{unknown}",
 		"{project}"}
-	_, err := hands.Perform(t.Context(), job)
+	_, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	want := []string{"tell", "it is: $(touch x); {branch} --help on fix", "{unknown}", "garden"}
 	if !slices.Equal(p.argv(), want) || p.ran.Dir != "/work/tree" || p.limits.Time != 5*time.Minute {
@@ -172,40 +172,40 @@ func TestNotify_runsACommandWithTheMessageAsAWord(t *testing.T) {
 
 func TestNotify_needsNoWorktreeUnlessItSpeaksOfIt(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.fails["view"] = errPort
 	job := aNotice(action.ViaDesktop)
-	_, err := hands.Perform(t.Context(), job)
+	_, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	if p.ran.Dir != p.taskDir {
 		t.Errorf("it ran %+v", p.ran)
 	}
 	for _, message := range []string{"see {worktree}", "see {base}", "see {task_file}"} {
 		job.Hook.Message = message
-		_, err = hands.Perform(t.Context(), job)
+		_, err = executor.Perform(t.Context(), job)
 		wantError(t, err, errPort.Error())
 	}
 	job = aNotice(action.ViaCommand)
 	job.Hook.Run = []string{"tell"}
-	_, err = hands.Perform(t.Context(), job)
+	_, err = executor.Perform(t.Context(), job)
 	wantError(t, err, errPort.Error())
 }
 
 func TestNotify_refusesAWayThatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
-	_, err := hands.Perform(t.Context(), aNotice("pigeon"))
+	executor, p := newExecutor(t)
+	_, err := executor.Perform(t.Context(), aNotice("pigeon"))
 	wantError(t, err, "pigeon")
 	wantCalls(t, p)
 }
 
 func TestRunCommand_runsInTheWorktreeAndKnowsItsHook(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	job := aJob(action.RunCommand, "")
 	job.Hook.Run, job.Hook.Timeout = []string{"make", "ROUND={review_round}", "{worktree}", ""}, 90
 	job.Event = history.Event{Type: history.Created, Data: map[string]string{history.DataStatus: "open"}}
-	effect, err := hands.Perform(t.Context(), job)
+	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	if !slices.Equal(p.argv(), []string{"make", "ROUND=2", "/work/tree", ""}) || p.ran.Dir != "/work/tree" ||
 		p.limits.Time != 90*time.Second ||
@@ -214,13 +214,13 @@ func TestRunCommand_runsInTheWorktreeAndKnowsItsHook(t *testing.T) {
 	}
 	want := []string{
 		"HOME=/root", "PATH=/usr/bin", "ORANGE_HOOK_ID=7", "ORANGE_TASK_ID=abc", "ORANGE_PROJECT=garden",
-		"ORANGE_STATUS=open", "ORANGE_HOME=" + hands.Home,
+		"ORANGE_STATUS=open", "ORANGE_HOME=" + executor.Home,
 	}
 	if !slices.Equal(p.ran.Env, want) {
 		t.Errorf("the environment is %q, want %q", p.ran.Env, want)
 	}
 	job.Task.Workspace = ""
-	_, err = hands.Perform(t.Context(), job)
+	_, err = executor.Perform(t.Context(), job)
 	must(t, err)
 	if p.ran.Dir != p.taskDir || p.argv()[2] != p.taskDir {
 		t.Errorf("without a workspace it ran %+v", p.ran)
@@ -236,14 +236,14 @@ func TestRunCommand_failsWithTheEndOfWhatWasSaid(t *testing.T) {
 		`"make" was ended, because it took longer than 5m0s; give it a longer timeout, or make it quicker: still at it`: {Code: 143, Output: "still at it", TimedOut: true},
 		`"make" was ended, because it used more than 2048 MB of memory: it said nothing`:                                {Code: 137, OutOfMemory: true},
 	} {
-		hands, p := newHands(t)
+		executor, p := newExecutor(t)
 		p.ended = ended
 		job := aJob(action.RunCommand, "")
 		job.Hook.Run = []string{"make", "test"}
-		_, err := hands.Perform(t.Context(), job)
+		_, err := executor.Perform(t.Context(), job)
 		wantError(t, err, says)
 	}
-	hands, _ := newHands(t)
-	_, err := hands.Perform(t.Context(), aJob(action.RunCommand, ""))
+	executor, _ := newExecutor(t)
+	_, err := executor.Perform(t.Context(), aJob(action.RunCommand, ""))
 	wantError(t, err, "names no program")
 }

@@ -30,8 +30,8 @@ func (p place) TaskDir(task.Task) string { return p.dir }
 // perform performs run_command with the real processes, and answers what was wrong.
 func perform(t *testing.T, dir string, timeout int, script string) (record.Effect, error) {
 	t.Helper()
-	hands := &hook.Executor{Processes: proc.System{}, Setup: place{dir: dir}, Home: dir}
-	return hands.Perform(t.Context(), record.Job{
+	executor := &hook.Executor{Processes: proc.System{}, Setup: place{dir: dir}, Home: dir}
+	return executor.Perform(t.Context(), record.Job{
 		Task: task.Task{ID: "abc", Project: "garden", Status: "open"},
 		Hook: task.OwedHook{ID: 7, Hook: task.Hook{Action: action.RunCommand, Run: []string{"sh", "-c", script},
 			Timeout: timeout}},
@@ -103,8 +103,8 @@ func TestACommandOfAHook_isNotWaitedForByWhoItLeavesBehind(t *testing.T) {
 
 func TestACommandOfAHook_thatIsNotThereIsAClearFailure(t *testing.T) {
 	t.Parallel()
-	hands := &hook.Executor{Processes: proc.System{}, Setup: place{dir: t.TempDir()}}
-	_, err := hands.Perform(t.Context(), record.Job{
+	executor := &hook.Executor{Processes: proc.System{}, Setup: place{dir: t.TempDir()}}
+	_, err := executor.Perform(t.Context(), record.Job{
 		Hook: task.OwedHook{Hook: task.Hook{Action: action.RunCommand, Run: []string{"no-such-program"}}}})
 	if err == nil || !strings.Contains(err.Error(), `cannot run "no-such-program"`) {
 		t.Errorf("the error is %v", err)

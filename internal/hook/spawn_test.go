@@ -18,22 +18,22 @@ import (
 	"orange/internal/tmux"
 )
 
-func ticketOf(t *testing.T, hands *hook.Executor) harness.Ticket {
+func ticketOf(t *testing.T, executor *hook.Executor) harness.Ticket {
 	t.Helper()
 	var ticket harness.Ticket
-	must(t, json.Unmarshal([]byte(read(t, filepath.Join(hands.Home, "launch", "7.json"))), &ticket))
+	must(t, json.Unmarshal([]byte(read(t, filepath.Join(executor.Home, "launch", "7.json"))), &ticket))
 	return ticket
 }
 
 func TestSpawnAgent_startsTheWorker(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
-	effect, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
+	executor, p := newExecutor(t)
+	effect, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	must(t, err)
 	wantCalls(t, p, "equip garden--1", strays("worker"), "start worker")
 	want := tmux.Start{
 		Task: "abc", Role: task.RoleWorker, Hook: "7", Session: "garden/fix", Window: "worker", Dir: "/work/tree",
-		Argv: []string{"/opt/orange", "launch", filepath.Join(hands.Home, "launch", "7.json")},
+		Argv: []string{"/opt/orange", "launch", filepath.Join(executor.Home, "launch", "7.json")},
 	}
 	if got := p.last; got.Window != want.Window || got.Session != want.Session || got.Hook != want.Hook ||
 		got.Role != want.Role ||
@@ -52,12 +52,12 @@ func TestSpawnAgent_startsTheWorker(t *testing.T) {
 
 func TestSpawn_byTheSameHookAgainFindsItsOwnWindowAndTellsOfTheStart(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	job := aJob(action.SpawnAgent, task.RoleWorker)
-	_, err := hands.Perform(t.Context(), job)
+	_, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	p.calls = nil
-	effect, err := hands.Perform(t.Context(), job)
+	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p)
 	if effect.Seat.PID != 100 || effect.Seat.Hash != "hash" || len(effect.Events) != 1 ||
@@ -65,7 +65,7 @@ func TestSpawn_byTheSameHookAgainFindsItsOwnWindowAndTellsOfTheStart(t *testing.
 		t.Errorf("the effect is %+v", effect)
 	}
 	p.panes[0].Dead = true // it started, and ended: the hook is done all the same
-	effect, err = hands.Perform(t.Context(), job)
+	effect, err = executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p)
 	if effect.Seat == nil || effect.Seat.PID != 0 || effect.Session == nil {
@@ -75,11 +75,11 @@ func TestSpawn_byTheSameHookAgainFindsItsOwnWindowAndTellsOfTheStart(t *testing.
 
 func TestSpawn_endsAWindowOfTheRoleThatAnotherHookStarted(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	other := aPane(task.RoleWorker, "9")
 	other.Task = "abcd"
 	p.panes = []tmux.Pane{aPane(task.RoleWorker, "3"), aPane(task.RoleReviewer, "4"), other}
-	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
+	_, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	must(t, err)
 	wantCalls(t, p, "kill-window @3", "end-group 50", "equip garden--1", strays("worker"), "start worker")
 }
@@ -88,7 +88,7 @@ func TestSpawn_endsAWindowOfTheRoleThatAnotherHookStarted(t *testing.T) {
 // its crash.
 func TestSpawn_thatFailsTellsWhomItHasEnded(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.programs = nil
 	for _, c := range []struct {
 		panes []tmux.Pane
@@ -99,7 +99,7 @@ func TestSpawn_thatFailsTellsWhomItHasEnded(t *testing.T) {
 		{[]tmux.Pane{aPane(task.RoleWorker, "3")}, []string{task.RoleWorker}},
 	} {
 		p.panes = c.panes
-		effect, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
+		effect, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 		wantError(t, err, "cannot find the program")
 		if !slices.Equal(effect.EndSeats, c.want) {
 			t.Errorf("with %v it has ended the seats of %v, want %v", c.panes, effect.EndSeats, c.want)
@@ -109,19 +109,19 @@ func TestSpawn_thatFailsTellsWhomItHasEnded(t *testing.T) {
 
 func TestSpawnReviewer_opensAWindowNamedAfterTheRound(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	job := aJob(action.SpawnReviewer, task.RoleReviewer)
 	job.Hook.Harness, job.Hook.Permissions = task.HarnessReview, task.PermissionsReduced
 	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1")}
-	effect, err := hands.Perform(t.Context(), job)
+	effect, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	wantCalls(t, p, "equip garden--1", strays("reviewer"), "start review-2")
 	if effect.Events[0].Type != history.ReviewStarted || effect.Events[0].Data["harness"] != "codex" {
 		t.Errorf("the events are %+v", effect.Events)
 	}
 	prompt := filepath.Join(p.taskDir, "prompts", "7-review-2.md")
-	if want := []string{"codex-program", "--careful", prompt}; !slices.Equal(ticketOf(t, hands).Argv, want) {
-		t.Errorf("the arguments are %q, want %q", ticketOf(t, hands).Argv, want)
+	if want := []string{"codex-program", "--careful", prompt}; !slices.Equal(ticketOf(t, executor).Argv, want) {
+		t.Errorf("the arguments are %q, want %q", ticketOf(t, executor).Argv, want)
 	}
 }
 
@@ -138,10 +138,10 @@ func TestSpawn_tellsTheHarnessAsWhatItIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hands, _ := newHands(t)
+			executor, _ := newExecutor(t)
 			job := aJob(action.SpawnAgent, c.role)
 			job.Hook.Harness, job.Agent = c.which, c.agent
-			effect, err := hands.Perform(t.Context(), job)
+			effect, err := executor.Perform(t.Context(), job)
 			must(t, err)
 			events := append([]history.Event{
 				{Seq: 1, Type: history.Created, Data: map[string]string{history.DataStatus: "x"}}}, effect.Events...)
@@ -163,10 +163,10 @@ func TestSpawn_tellsTheHarnessAsWhatItIs(t *testing.T) {
 
 func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
-	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
+	executor, p := newExecutor(t)
+	_, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	must(t, err)
-	for _, name := range []string{filepath.Join(hands.Home, "launch", "7.json"),
+	for _, name := range []string{filepath.Join(executor.Home, "launch", "7.json"),
 		filepath.Join(p.taskDir, "prompts", "7-worker.md")} {
 		info, err := os.Stat(name)
 		must(t, err)
@@ -174,7 +174,7 @@ func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 			t.Errorf("%s has the mode %v", name, info.Mode())
 		}
 	}
-	ticket := ticketOf(t, hands)
+	ticket := ticketOf(t, executor)
 	if !slices.Contains(ticket.Set, "ORANGE_SEAT=s3cret") || !slices.Contains(ticket.Set, "ORANGE_TASK_ID=abc") ||
 		!slices.Contains(ticket.Set, "ORANGE_ROUND=2") {
 		t.Errorf("the ticket sets %v", ticket.Set)
@@ -186,7 +186,7 @@ func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 	if ticket.Task != "abc" || ticket.Home != p.home {
 		t.Errorf("the ticket names the environment of task %q in %q", ticket.Task, ticket.Home)
 	}
-	if text := read(t, filepath.Join(hands.Home, "launch", "7.json")); strings.Contains(text, "HOME=/root") ||
+	if text := read(t, filepath.Join(executor.Home, "launch", "7.json")); strings.Contains(text, "HOME=/root") ||
 		strings.Contains(text, "/usr/bin") {
 		t.Errorf("the ticket holds the environment that is kept elsewhere: %s", text)
 	}
@@ -194,9 +194,9 @@ func TestSpawn_handsTheSeatOverInATicketThatOnlyItsOwnerReads(t *testing.T) {
 
 func TestSpawn_withoutAnEnvironmentStartsNobody(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.fails["environment"] = errPort
-	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
+	_, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	wantError(t, err, errPort.Error())
 	if len(p.panes) != 0 {
 		t.Errorf("panes %v", p.panes)
@@ -205,16 +205,16 @@ func TestSpawn_withoutAnEnvironmentStartsNobody(t *testing.T) {
 
 func TestSpawn_writesThePromptWithRealNewlines(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	job := aJob(action.SpawnAgent, task.RoleWorker)
 	job.Task.Summary = "mend {branch}; $(touch x) \\n"
-	_, err := hands.Perform(t.Context(), job)
+	_, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	want := "# mend {branch}; $(touch x) \\n\n\nRead TASK.md.\n"
 	if got := read(t, filepath.Join(p.taskDir, "prompts", "7-worker.md")); got != want {
 		t.Errorf("the prompt is %q, want %q", got, want)
 	}
-	argv := ticketOf(t, hands).Argv
+	argv := ticketOf(t, executor).Argv
 	if argv[0] != "claude-program" || argv[len(argv)-1] != want || slices.Contains(argv, "--effort") {
 		t.Errorf("the arguments are %q", argv)
 	}
@@ -222,10 +222,10 @@ func TestSpawn_writesThePromptWithRealNewlines(t *testing.T) {
 
 func TestSpawn_tellsTheAgentOfItsTask(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	job := aJob(action.SpawnAgent, task.RoleWorker)
 	job.Prompt = "{summary}|{project}|{branch}|{review_round}|{status}\n"
-	_, err := hands.Perform(t.Context(), job)
+	_, err := executor.Perform(t.Context(), job)
 	must(t, err)
 	if got, want := read(t, filepath.Join(p.taskDir, "prompts", "7-worker.md")),
 		"mend the gate|garden|fix|2|working\n"; got != want {
@@ -235,32 +235,32 @@ func TestSpawn_tellsTheAgentOfItsTask(t *testing.T) {
 
 func TestSpawn_startsNothingWithoutTheProgramOrTheWorkspace(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.programs = nil
-	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
+	_, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	wantError(t, err, `cannot start the harness "claude": cannot find the program "claude-program" on PATH`)
 	wantCalls(t, p, "equip garden--1")
-	if _, err := os.Stat(filepath.Join(hands.Home, "launch", "7.json")); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(executor.Home, "launch", "7.json")); !os.IsNotExist(err) {
 		t.Errorf("a ticket was written: %v", err)
 	}
 	job := aJob(action.SpawnAgent, task.RoleWorker)
 	job.Task.Workspace = ""
-	_, err = hands.Perform(t.Context(), job)
+	_, err = executor.Perform(t.Context(), job)
 	wantError(t, err, "has no workspace")
 	wantCalls(t, p)
 }
 
 func TestSpawn_makesOrangeReachableForAgents(t *testing.T) {
 	t.Parallel()
-	hands, _ := newHands(t)
-	link := filepath.Join(hands.Home, "bin", "orange")
+	executor, _ := newExecutor(t)
+	link := filepath.Join(executor.Home, "bin", "orange")
 	for _, self := range []string{"/opt/orange", "/opt/newer"} {
-		hands.Self = self
+		executor.Self = self
 		job := aJob(action.SpawnAgent, task.RoleWorker)
 		job.Hook.ID++
-		_, err := hands.Perform(t.Context(), job)
+		_, err := executor.Perform(t.Context(), job)
 		must(t, err)
-		hands.Sessions.(*ports).panes = nil
+		executor.Sessions.(*ports).panes = nil
 		if target, err := os.Readlink(link); err != nil || target != self {
 			t.Errorf("the link leads to %q, %v", target, err)
 		}
@@ -269,9 +269,9 @@ func TestSpawn_makesOrangeReachableForAgents(t *testing.T) {
 
 func TestSpawn_ofAnAgentThatIsGoneAtOnceSucceeds(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.fails["began"] = errPort
-	effect, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
+	effect, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, task.RoleWorker))
 	must(t, err)
 	if effect.Seat.PID != 0 || len(effect.Events) != 1 {
 		t.Errorf("the effect is %+v", effect)
@@ -280,12 +280,12 @@ func TestSpawn_ofAnAgentThatIsGoneAtOnceSucceeds(t *testing.T) {
 
 func TestANamedRole_hasAWindowOfItsOwn(t *testing.T) {
 	t.Parallel()
-	hands, p := newHands(t)
+	executor, p := newExecutor(t)
 	p.panes = []tmux.Pane{aPane(task.RoleWorker, "1")}
-	_, err := hands.Perform(t.Context(), aJob(action.SpawnAgent, "cto"))
+	_, err := executor.Perform(t.Context(), aJob(action.SpawnAgent, "cto"))
 	must(t, err)
 	wantCalls(t, p, "equip garden--1", strays("cto"), "start cto")
-	if !slices.Contains(ticketOf(t, hands).Set, "ORANGE_ROLE=cto") {
-		t.Errorf("the ticket sets %v", ticketOf(t, hands).Set)
+	if !slices.Contains(ticketOf(t, executor).Set, "ORANGE_ROLE=cto") {
+		t.Errorf("the ticket sets %v", ticketOf(t, executor).Set)
 	}
 }
