@@ -19,13 +19,8 @@ const maxColumns = 120
 func unwrapped() []string {
 	return []string{
 		"internal/decide",
-		"internal/document",
 		"internal/engine",
 		"internal/explore",
-		"internal/harness",
-		"internal/mirror",
-		"internal/sqlite",
-		"internal/workflow",
 	}
 }
 

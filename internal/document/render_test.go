@@ -179,7 +179,8 @@ func drawTask(t *rapid.T) task.Task {
 		rapid.StringOf(
 			rapid.SampledFrom(
 				[]rune(
-					"a \t\n\r\x00\x01\x1b\x7f\u0085\u00a0\u2028\u2029\uFEFF\uFFFE\U0001FFFE\U0010FFFF\u202E'\"\\#:-{}[]&*!|>%@`,?~=<🍊é"))),
+					"a \t\n\r\x00\x01\x1b\x7f\u0085\u00a0\u2028\u2029\uFEFF"+
+						"\uFFFE\U0001FFFE\U0010FFFF\u202E'\"\\#:-{}[]&*!|>%@`,?~=<🍊é"))),
 		rapid.SampledFrom([]string{"null", "~", "yes", "---", "...", "1.0", "0x1", "2026-01-01", "<<", "=",
 			"!!str", "\xff", "a\xc3"}),
 		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),

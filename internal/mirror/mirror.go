@@ -75,7 +75,8 @@ func open(path string, flags int) (*os.File, error) {
 	if err == nil && names(info) > 1 {
 		err = fmt.Errorf("%q is a hard link: the file has %d names, and what is written here would change it "+
 			"under all of them; "+
-			"if its text belongs here make it a file of its own, cp %[1]q %[3]q && mv %[3]q %[1]q, else move it away", path, names(info), path+".own")
+			"if its text belongs here make it a file of its own, cp %[1]q %[3]q && mv %[3]q %[1]q, else move it away",
+			path, names(info), path+".own")
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())

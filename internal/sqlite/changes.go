@@ -37,7 +37,8 @@ func (s *Store) EventsSince(ctx context.Context, cursor int64, limit int) ([]his
 	var out []history.Happening
 	err := s.rows(
 		ctx, `SELECT c.number, c.task, c.seq, coalesce(t.project, c.project), coalesce(t.branch, c.branch), e.line
-		FROM changes c LEFT JOIN events e ON e.task = c.task AND e.seq = c.seq LEFT JOIN tasks t ON t.id = c.task AND c.seq >= 0
+		FROM changes c LEFT JOIN events e ON e.task = c.task AND e.seq = c.seq
+		LEFT JOIN tasks t ON t.id = c.task AND c.seq >= 0
 		WHERE c.number > ? ORDER BY c.number LIMIT ?`, []any{cursor, limit}, func(scan func(...any) error) error {
 			var h history.Happening
 			var seq int

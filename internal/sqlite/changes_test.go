@@ -157,7 +157,8 @@ func TestTasksSince_areThoseThatChangedAndThoseThatAreGone(t *testing.T) {
 	must(t, err)
 	next := want(0, "[bare one two] []")
 	want(next, "[] []")
-	one = commit(t, s, record.Change{Task: one, Hooks: []task.Hook{{Action: action.SpawnAgent}}, Events: []history.Event{
+	spawn := []task.Hook{{Action: action.SpawnAgent}}
+	one = commit(t, s, record.Change{Task: one, Hooks: spawn, Events: []history.Event{
 		event(history.Updated), event(history.Updated)}})
 	one.Overdue = task.LateAlert
 	commit(t, s, record.Change{Task: one})

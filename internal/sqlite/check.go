@@ -94,7 +94,8 @@ func (s *Store) IDs(ctx context.Context, project string) ([]string, error) {
 // Strays are the ids of tasks that the record has events or changes of, and no row: deleting a task deletes those too.
 func (s *Store) Strays(ctx context.Context) ([]string, error) {
 	return s.ids(ctx, `WITH RECURSIVE past (task) AS (
-			SELECT min(task) FROM events UNION ALL SELECT (SELECT min(task) FROM events WHERE events.task > past.task) FROM past WHERE past.task IS NOT NULL
+			SELECT min(task) FROM events UNION ALL
+			SELECT (SELECT min(task) FROM events WHERE events.task > past.task) FROM past WHERE past.task IS NOT NULL
 		)
 		SELECT task FROM past WHERE task IS NOT NULL AND task NOT IN (SELECT id FROM tasks)
 		UNION SELECT task FROM changes WHERE seq >= 0 AND task NOT IN (SELECT id FROM tasks) ORDER BY 1`)

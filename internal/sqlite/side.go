@@ -42,11 +42,13 @@ func (s *Store) BeginHook(ctx context.Context, hook int64, now time.Time) error 
 // clockSet is how far ahead no next try lies, unless the clock has been set back since.
 const clockSet = 5 * time.Minute
 
-// PendingTasks lists the tasks that owe a hook which may be tried now: pending ones, and failed ones whose time has come.
+// PendingTasks lists the tasks that owe a hook which may be tried now: pending ones, and failed ones whose time has
+// come.
 func (s *Store) PendingTasks(ctx context.Context, now time.Time) ([]string, error) {
 	var out []string
 	err := s.rows(
-		ctx, `SELECT DISTINCT task FROM hooks WHERE state IN ('pending', 'failed') AND (state = 'pending' OR next_try <= ? OR next_try > ?) ORDER BY task`,
+		ctx, `SELECT DISTINCT task FROM hooks WHERE state IN ('pending', 'failed')
+		AND (state = 'pending' OR next_try <= ? OR next_try > ?) ORDER BY task`,
 		[]any{task.FormatTime(now), task.FormatTime(now.Add(clockSet))}, func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
@@ -105,7 +107,8 @@ func (s *Store) OpenSeats(ctx context.Context, id string) ([]record.Seat, error)
 	err := s.rows(ctx, `SELECT `+seatColumns+
 		`, EXISTS (SELECT 1 FROM hooks WHERE hooks.id = seats.hook AND hooks.state = 'superseded')
 		FROM seats WHERE ended = 0 AND (task = ? OR ? = '')
-		AND NOT EXISTS (SELECT 1 FROM hooks WHERE hooks.id = seats.hook AND hooks.state IN ('pending', 'failed')) ORDER BY seats.rowid`,
+		AND NOT EXISTS (SELECT 1 FROM hooks WHERE hooks.id = seats.hook AND hooks.state IN ('pending', 'failed'))
+		ORDER BY seats.rowid`,
 		[]any{id, id}, func(scan func(...any) error) error {
 			var dropped bool
 			seat, err := scanSeat(func(into ...any) error { return scan(append(into, &dropped)...) })

@@ -140,7 +140,8 @@ func TestDelete_leavesNothingOfTheTaskButThatItEnded(t *testing.T) {
 	other := create(t, s, aTask("stays"))
 	commit(t, s, record.Change{Task: other, Lease: record.LeaseReserve, PoolSize: 2})
 	commit(t, s, record.Change{
-		Task: one, Events: []history.Event{event(history.StatusChanged)}, Hooks: []task.Hook{{Action: action.SpawnAgent}},
+		Task: one, Events: []history.Event{event(history.StatusChanged)},
+		Hooks: []task.Hook{{Action: action.SpawnAgent}},
 		Spent: []task.Evidence{{Source: "s", Digest: "d"}}, Entered: true, Entry: []task.Evidence{
 			{Source: "s", Digest: "d"}},
 		NewSeat: &record.Seat{Hash: "h", Role: "worker"}, NewNotice: &record.Notice{Role: "worker", Text: "x"},

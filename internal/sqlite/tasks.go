@@ -14,8 +14,9 @@ import (
 	"orange/internal/task"
 )
 
-const columns = `id, project, branch, summary, harness, review_harness, effort, review_effort, status, previous, counters,
-	workspace, session, pushed, attention, queued_for, workflow, workflow_version, workflow_digest, live, pr_url, pr_state,
+const columns = `id, project, branch, summary, harness, review_harness, effort, review_effort, status, previous,
+	counters, workspace, session, pushed, attention, queued_for, workflow, workflow_version, workflow_digest, live,
+	pr_url, pr_state,
 	created_at, updated_at, entered_at, stalled_at, overdue, subject, version, seq, hash`
 
 // noSubject is the subject of a task that has none, as it is written.
@@ -159,7 +160,8 @@ func load(ctx context.Context, tx *batch, id string) (record.Snapshot, error) {
 	}
 	// All three in one question: who waits for a move waits for each of them.
 	const spent, entry = 0, 1
-	query := `SELECT 0, source, digest, seq FROM spent WHERE task = ? UNION ALL SELECT 1, source, digest, 0 FROM entries WHERE task = ?
+	query := `SELECT 0, source, digest, seq FROM spent WHERE task = ?
+		UNION ALL SELECT 1, source, digest, 0 FROM entries WHERE task = ?
 		UNION ALL SELECT 2, source, digest, 0 FROM starts WHERE task = ? ORDER BY 4, 2`
 	err = each(ctx, tx, query, []any{id, id, id}, func(scan func(...any) error) error {
 		var kind int
@@ -294,7 +296,8 @@ func (s *Store) Lines(ctx context.Context, id string) ([]string, error) {
 func (s *Store) Holders(ctx context.Context, project string) ([]record.Holder, error) {
 	var out []record.Holder
 	err := s.rows(
-		ctx, `SELECT l.workspace, l.task, coalesce(t.branch, ''), coalesce(t.status, '') FROM leases l LEFT JOIN tasks t ON t.id = l.task
+		ctx, `SELECT l.workspace, l.task, coalesce(t.branch, ''), coalesce(t.status, '') FROM leases l
+		LEFT JOIN tasks t ON t.id = l.task
 		WHERE l.project = ? OR ? = '' ORDER BY l.workspace`, []any{project, project},
 		func(scan func(...any) error) error {
 			var h record.Holder

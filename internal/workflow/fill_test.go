@@ -97,7 +97,8 @@ func TestHooksGetTheHarnessAndPermissionsOfTheirRole(t *testing.T) {
 			task.PermissionsReduced, task.ReviewRound},
 		{"../../workflows/default.yml", "working", "agent-review", action.SpawnReviewer, task.HarnessReview,
 			task.PermissionsReduced, ""},
-		{"../../workflows/default.yml", "working", "agent-review", action.IncrementReviewRound, "", "", task.ReviewRound},
+		{"../../workflows/default.yml", "working", "agent-review", action.IncrementReviewRound, "", "",
+			task.ReviewRound},
 	}
 	for _, test := range tests {
 		t.Run(test.file+" "+test.action, func(t *testing.T) {

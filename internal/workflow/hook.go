@@ -59,7 +59,9 @@ func (r reader) hook(n *yaml.Node) Hook {
 		key("value", func(n *yaml.Node) { h.Value = r.Integer(n, "value", -maxGuard, maxGuard) }),
 		key("role", func(n *yaml.Node) { h.Role, h.role = r.Name(n, "role"), yaml.PosOf(n) }),
 		key("folder", func(n *yaml.Node) { h.Folder = r.inside(n, "folder") }),
-		key("via", func(n *yaml.Node) { h.Via = r.OneOf(n, "via", action.ViaDesktop, action.ViaWebhook, action.ViaCommand) }),
+		key("via", func(n *yaml.Node) {
+			h.Via = r.OneOf(n, "via", action.ViaDesktop, action.ViaWebhook, action.ViaCommand)
+		}),
 		key("message", func(n *yaml.Node) { h.Message = r.Name(n, "message") }),
 		key("url", func(n *yaml.Node) { h.URL = r.address(n) }),
 		key("run", func(n *yaml.Node) { h.Run = r.words(n) }),

@@ -40,7 +40,8 @@ func (r reader) spread(d *Definition) {
 		}
 		if !t.everywhere && len(d.sources(d.Transitions, t.From, t.CameFrom)) == 0 {
 			r.Problem(t.to, "previous",
-				"found previous as the target of a transition out of %q, expected a state that something leads to", t.From)
+				"found previous as the target of a transition out of %q, expected a state that something leads to",
+				t.From)
 		}
 	}
 }

@@ -250,7 +250,8 @@ func (r reader) checkInitialAndMoves(d *Definition) {
 		r.stateExists(d, b.To, b.Pos, "create", "a state to create tasks in")
 		if s, _ := d.State(b.To); s.Terminal {
 			r.Problem(b.Pos, "create",
-				"found the terminal state %q among those that tasks are created in, expected one that a task can leave", b.To)
+				"found the terminal state %q among those that tasks are created in, expected one that a task can leave",
+				b.To)
 		}
 	}
 }
@@ -274,7 +275,8 @@ func (r reader) checkExitRulesComplete(d *Definition) {
 				"rule, expected a rule for each of the two cases")
 		case rule.Action == "" && rule.HasArtifact == nil:
 			r.Problem(rule.Pos, "exit-rule",
-				"found an exit rule that never matches, expected has_artifact or action: crash together with its target")
+				"found an exit rule that never matches, expected has_artifact or action: crash together with "+
+					"its target")
 		case rule.Then != "" && len(rule.ThenWhen) > 0:
 			r.Problem(rule.Pos, "exit-rule", "found both then and then_when, expected one of them")
 		}

@@ -55,7 +55,8 @@ func (r reader) warnStates(d *Definition) {
 	for _, s := range d.States {
 		if !s.Terminal && s.Role != "" && s.Role != task.RoleHuman && s.RespawnPrompt.Name == "" {
 			r.Problem(s.Pos, "respawn",
-				"found no respawn_prompt in %q, expected one: the %s there cannot be started again once it has died", s.Name, s.Role)
+				"found no respawn_prompt in %q, expected one: the %s there cannot be started again once it has died",
+				s.Name, s.Role)
 		}
 	}
 }
