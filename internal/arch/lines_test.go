@@ -10,10 +10,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxColumns is how wide a line of Go may be, so that two files fit next to each other on a screen.
-// A tab counts four columns.
-const maxColumns = 120
-
 // unwrapped lists the packages that still have wider lines. Take one off with its last such line; the test fails
 // until you do.
 func unwrapped() []string {
