@@ -44,7 +44,19 @@ type Settled struct {
 // EveryRole stands for all roles of a task where seats are ended.
 const EveryRole = "*"
 
-// Seat is the right of one spawned agent to speak as its role for its task. Only the hash of its secret is kept.
+// Seat is the credential of one agent: the right to speak as its role for its task. Only the hash of its secret is
+// kept.
+//
+//	issued                  before the hook starts its agent: Hash and Hook, no PID yet
+//	  |  \
+//	  |   +--> lost         the attempt started no one, or found the agent of an earlier attempt
+//	  v
+//	taken                   PID and Began are those of the agent's process: now it can ask
+//	  |
+//	  +--> ended            its agent died, a hook ended it, or a later agent of the role was started
+//
+// Dropped marks a seat, issued or taken, whose hook a later step superseded. An issued one is ended as soon as no
+// process performs that hook any more.
 type Seat struct {
 	Hash  string // sha256 of the secret, hex
 	Task  string

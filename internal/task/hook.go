@@ -34,10 +34,23 @@ type Hook struct {
 	Timeout int      `json:"timeout,omitempty"` // seconds that a command or webhook may take
 }
 
-// HookState is where an owed hook is.
+// HookState is the state of a hook that an event queued:
+//
+//	                     performed
+//	commit --> pending ------------> done
+//	             ^ |  \
+//	 a person    | |   \  a later move overtakes it, and it would start something
+//	 retries, or | |    +--------------------------------------------> superseded
+//	 a later     | | fails                                               ^
+//	 move keeps  | v                                                     |
+//	 it      +-- failed -------------------------------------------------+
+//	              | ^
+//	              +-+  tried again after NextTry, and fails again
+//
+// A failed hook that succeeds when it is tried again is done too. Hooks of ClassRecord are done with the commit itself.
 type HookState string
 
-// States of an owed hook. Pending and Failed hooks are still owed; Done and Superseded ones are settled.
+// States of a hook. Pending and Failed hooks are still owed; Done and Superseded ones are settled.
 const (
 	HookPending    HookState = "pending"
 	HookFailed     HookState = "failed"

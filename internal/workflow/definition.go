@@ -1,7 +1,7 @@
 // Package workflow is the rule book: a workflow file read with positions, validated, and kept as values.
 //
 // It owns what a workflow file may say and whether it makes sense on its own.
-// It does not own how a request is judged by it (decide), nor where the file comes from (app).
+// It does not own how a request is judged by it (decide), nor where the file comes from (home).
 package workflow
 
 import (

@@ -1,7 +1,7 @@
 // Package yaml reads YAML files with the place of every value, and tells all that is wrong with one at once.
 //
 // It owns reading and the wording of what was found and expected.
-// It does not own what any file means: workflow, harness and app say which keys there are.
+// It does not own what any file means: workflow, harness and home say which keys there are.
 package yaml
 
 import (
