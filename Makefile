@@ -46,7 +46,7 @@ ifeq ($(RACE),)
 else
 	$(GO) test -timeout 20m $(RACE) -shuffle=on -skip $(SINGLE) $$($(GO) list ./... | grep -vE '/internal/($(shell echo $(QUIET) | tr ' ' '|'))$$')
 	$(GO) test -timeout 20m -shuffle=on $(QUIET:%=./internal/%)
-	$(GO) test -timeout 20m -shuffle=on -run $(SINGLE) ./internal/engine ./internal/app/...
+	$(GO) test -timeout 20m -shuffle=on -run $(SINGLE) ./internal/engine
 endif
 
 test-rows: need ## run the long stories that are the only test of a row of docs/promises.md
@@ -54,7 +54,7 @@ test-rows: need ## run the long stories that are the only test of a row of docs/
 
 test-long: need ## run the long tests too
 	ORANGE_TEST_LONG=1 $(GO) test $(RACE) -shuffle=on -timeout 120m ./...
-	$(if $(RACE),ORANGE_TEST_LONG=1 $(GO) test -run $(SINGLE) -timeout 60m ./internal/engine ./internal/app/...)
+	$(if $(RACE),ORANGE_TEST_LONG=1 $(GO) test -run $(SINGLE) -timeout 60m ./internal/engine)
 
 bin/golangci-lint: tools/go.mod tools/go.sum
 	@mkdir -p bin

@@ -150,7 +150,11 @@ func (p *Program) runForPerson(what string, work func(ctx context.Context, h *Se
 func between(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return usage("found %d arguments, expected: %s", len(args), c.UseLine())
+			found := fmt.Sprintf("the arguments %q", args)
+			if len(args) == 0 {
+				found = "no argument"
+			}
+			return usage("found %s, expected: %s", found, c.UseLine())
 		}
 		return nil
 	}

@@ -31,7 +31,7 @@ changes and the exit status is 3.
 			u.Summary = &summary
 		}
 		if c.Flags().Changed("branch") {
-			name := strings.TrimPrefix(branch, presentBranch)
+			name := strings.TrimPrefix(branch, presentBranch) // empty where the present one is meant
 			u.Branch = &name
 		}
 		return p.update(ctx, h, id, u, task.Request{Task: id, To: task.Status(status), Actor: actor,
@@ -45,8 +45,8 @@ changes and the exit status is 3.
 	return c
 }
 
-// presentBranch stands for --branch without a value. No branch can have this name.
-const presentBranch = "\x00"
+// presentBranch stands for --branch without a value. The help shows it, and no branch can have a name with spaces.
+const presentBranch = "the present one"
 
 func (p *Program) update(ctx context.Context, h *Services, id string, u task.Update, req task.Request) error {
 	if u.Summary == nil && u.Branch == nil && req.To == "" {
