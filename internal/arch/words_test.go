@@ -45,7 +45,6 @@ func uncleaned() []string {
 	return []string{
 		"docs/glossary.md",
 		"docs/properties.md",
-		"internal/decide",
 		"internal/engine",
 		"internal/explore",
 		"internal/replay",

@@ -84,7 +84,7 @@ func Start(def *workflow.Definition, t task.Task, actor task.Actor) error {
 		return startDenied(to, actor, "create it with --no-spawn; a person starts it (orange task spawn)")
 	}
 	if !slices.Contains(Open(def, t, actor), to) {
-		return startDenied(to, actor, "create it with --no-spawn; whoever may start it does (orange task spawn)")
+		return startDenied(to, actor, "create it with --no-spawn; have someone start it who may (orange task spawn)")
 	}
 	return nil
 }

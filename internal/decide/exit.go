@@ -154,7 +154,7 @@ func (x *exit) advance(rule *workflow.Rule) record.Change {
 	c.Events = []history.Event{x.event(history.AgentStopped, x.death.Name()+" has ended"), move}
 	c.DeadHook = x.death.Hook
 	if state, _ := x.def.State(to); state.Role == x.death.Role && !starts(c.Hooks) {
-		c.Task.Attention = fmt.Sprintf("%s has ended, and its task moved on to %q, where nobody is at work; "+
+		c.Task.Attention = fmt.Sprintf("%s has ended, and its task moved on to %q, where no agent is at work; "+
 			"start it again with %q",
 			x.death.Name(), to, "orange task respawn "+x.task.ID)
 	}

@@ -254,8 +254,8 @@ func ordinal(n int) string {
 func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 	fact, seen := ev.Facts[p.Key()]
 	if !seen {
-		fact = Fact{Source: "the gate on line " + strconv.Itoa(p.Pos.Line), Found: "that nobody has looked",
-			Want: "tell whoever makes orange: this is its fault"}
+		fact = Fact{Source: "the gate on line " + strconv.Itoa(p.Pos.Line), Found: "that no one has looked",
+			Want: "report it: this is a fault of orange"}
 	}
 	before := len(j.unmet)
 	condition := fact.Source
@@ -279,7 +279,7 @@ func judgeFact(j *judgment, p workflow.Part, ev Evidence) {
 	evidence := task.Evidence{Source: fact.Source, Digest: fact.Digest}
 	if found := stale(p, evidence, ev); found != "" && fact.Digest != "" {
 		j.unmet = append(j.unmet, rejection.Detail{Condition: condition + " is new", Found: found, Where: fact.Where,
-			Want: "write it anew for this move"})
+			Want: "write it again for this move"})
 	}
 	if len(j.unmet) == before && fact.Digest != "" {
 		j.rested = addOnce(j.rested, evidence)
@@ -304,7 +304,7 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	where := fmt.Sprintf("TASK.md, line %d", s.Line)
 	if s.Copies > 1 {
 		where += fmt.Sprintf(", the last of %d sections of that name", s.Copies)
-		j.notes = append(j.notes, fmt.Sprintf("%s stands %d times: the last one, on line %d, counted", name,
+		j.notes = append(j.notes, fmt.Sprintf("%s is there %d times: the last one, on line %d, counted", name,
 			s.Copies, s.Line))
 	}
 	evidence := sectionEvidence(s)
@@ -315,7 +315,7 @@ func judgeSection(j *judgment, p workflow.Part, ev Evidence) {
 	}
 	if found := stale(p, evidence, ev); found != "" {
 		j.unmet = append(j.unmet, rejection.Detail{Condition: name + " is new", Found: found, Where: where,
-			Want: "write it anew for this move"})
+			Want: "write it again for this move"})
 	}
 	if len(j.unmet) == before {
 		j.rested = addOnce(j.rested, evidence)
@@ -379,7 +379,7 @@ func stale(p workflow.Part, e task.Evidence, ev Evidence) string {
 	unseen := task.Evidence{Source: e.Source, Digest: unread}
 	if p.IsVerdict() && (slices.Contains(ev.Entry, unseen) || slices.Contains(ev.Start, unseen)) {
 		return "a text in a place that could not be read when the status began, or when its agent was " +
-			"started: nobody knows whether it is newer"
+			"started: no one knows whether it is newer"
 	}
 	if p.IsVerdict() && slices.Contains(ev.Start, e) {
 		return "a text that was there already when the status's agent was started last"

@@ -30,7 +30,7 @@ func withHints(def *workflow.Definition, t task.Task, actor task.Actor, unmet []
 func hintsFor(def *workflow.Definition, t task.Task, actor task.Actor, d rejection.Detail) []string {
 	judge := judgedIn(def, t.Status)
 	if own := restartHint(def, t, actor, judge, d.MovedTip); d.NewVerdict && own != "" {
-		return []string{"what is there now is judged anew with: " + own}
+		return []string{"what is there now is judged again with: " + own}
 	}
 	var ways []string
 	if back := reviseHint(def, t, actor); back != "" {
@@ -46,7 +46,7 @@ func hintsFor(def *workflow.Definition, t task.Task, actor task.Actor, d rejecti
 	}
 	state, _ := def.State(t.Status)
 	if theirs := restartHint(def, t, person, judge, d.MovedTip); theirs != "" {
-		ways = append(ways, fmt.Sprintf("%s what is there now judged anew with: %s", who, theirs))
+		ways = append(ways, fmt.Sprintf("%s what is there now judged again with: %s", who, theirs))
 	} else if judge == t.Status && state.RespawnPrompt.Name != "" &&
 		(d.MovedTip || state.Subject == workflow.SubjectWorktree) {
 		ways = append(ways, fmt.Sprintf("%s another one judge what is there now: orange task respawn %s", ends, t.ID))

@@ -123,7 +123,7 @@ func noNext(def *workflow.Definition, t task.Task, actor task.Actor, several []t
 	if s, _ := def.State(t.Status); s.Terminal {
 		r.Message = fmt.Sprintf("cannot move task %s on: it is %q, which is final", t.ID, t.Status)
 		if len(def.Redo) > 0 {
-			r.Message += fmt.Sprintf("; %q begins a part of it anew", "orange task redo "+t.ID+" STATE")
+			r.Message += fmt.Sprintf("; %q begins a part of it again", "orange task redo "+t.ID+" STATE")
 		}
 	}
 	if len(several) > 1 {
@@ -231,7 +231,7 @@ func redoRefused(def *workflow.Definition, t task.Task, to task.Status, events [
 	return &rejection.Rejection{
 		Code: rejection.RedoRefused, Task: t.ID, From: t.Status, To: to, Open: Open(def, t, actor),
 		Message: fmt.Sprintf("cannot redo %q in task %s", to, t.ID),
-		Details: []rejection.Detail{{Condition: "a state that can be done anew", Found: found, Want: want}},
+		Details: []rejection.Detail{{Condition: "a state that can be redone", Found: found, Want: want}},
 	}
 }
 

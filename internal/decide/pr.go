@@ -35,7 +35,7 @@ func RequestPR(def *workflow.Definition, s record.Snapshot, ahead bool, actor ta
 		return refuse("a task that is not over", fmt.Sprintf("one that is %q", t.Status),
 			"make a new task for what is still to do")
 	case t.Workspace == "":
-		return refuse("a workspace", "none: nobody has worked on the branch yet", "start the task first")
+		return refuse("a workspace", "none: no one has worked on the branch yet", "start the task first")
 	case !ahead:
 		return refuse("a commit on the branch", fmt.Sprintf("none on %q that the default branch has not",
 			t.Branch), "commit the work there first")

@@ -365,7 +365,7 @@ func noted(def *workflow.Definition, t task.Task, edge *workflow.Transition, req
 		data["note"] = strings.Join(j.notes, "; ")
 	}
 	if unreviewed {
-		data[history.DataUnreviewed] = "nobody compared the work with what was reviewed"
+		data[history.DataUnreviewed] = "no one compared the work with what was reviewed"
 	}
 	if edge.Failure {
 		data[history.DataFailure] = strconv.Itoa(counted(t, edge, workflow.CountFailures))

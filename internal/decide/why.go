@@ -128,11 +128,11 @@ func Awaits(def *workflow.Definition, s record.Snapshot, alive bool, events []hi
 			Condition: "a free workspace", Found: fmt.Sprintf("none for the move to %q", t.QueuedFor),
 			Want: "it starts by itself when one is free"})
 	case state.Terminal:
-		list = append(list, rejection.Detail{Condition: "nobody", Found: fmt.Sprintf("%q, which is final", t.Status),
+		list = append(list, rejection.Detail{Condition: "no one", Found: fmt.Sprintf("%q, which is final", t.Status),
 			Want: "nothing is to be done"})
 	case state.Role == "" || state.Role == task.RoleHuman:
 		list = append(list, rejection.Detail{Condition: "a person",
-			Found: fmt.Sprintf("nobody at work in %q", t.Status), Want: "choose one of the moves that are open"})
+			Found: fmt.Sprintf("no one at work in %q", t.Status), Want: "choose one of the moves that are open"})
 	case len(s.Owed) == 0:
 		list = append(list, agent(def, t, state, alive, events, now))
 	}
